@@ -1,0 +1,2 @@
+$(call storey, base,)
+$(call tests,  base,,)
