@@ -1,0 +1,44 @@
+#ifndef CLOCK_H
+#define CLOCK_H
+/* The time, from one source per daemon: real, or driven by whoever plays time (simulator, tests).
+ *
+ * Wall time is nanoseconds, milliseconds or seconds since the epoch and may jump; monotonic time is
+ * milliseconds since some start and never goes back. Both are int64_t, and every name says which it is:
+ * `x_wall_s`, `x_mono_ms`. A clock is handed down as an argument; nobody else asks the system for the time,
+ * but transports, whose time-outs stay real (clock_real_mono_ms).
+ *
+ * A driven clock stands still until it is set or advanced; its monotonic time moves by as much as its wall
+ * time moves forward. Reading is allowed on any thread, driving only on the loop thread.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+struct clock;
+
+/* The real clock; shared, never destroyed, never fails. */
+struct clock *clock_real(void);
+
+/* A driven clock that shows `start_wall_ns`. NULL: no memory. The caller destroys it, after all its users. */
+struct clock *clock_create_driven(int64_t start_wall_ns);
+void clock_destroy(struct clock *c); /* NULL and the real clock are left alone */
+
+bool clock_is_driven(const struct clock *c);
+
+int64_t clock_wall_ns(const struct clock *c);
+int64_t clock_wall_ms(const struct clock *c);
+int64_t clock_wall_s(const struct clock *c);
+int64_t clock_mono_ms(const struct clock *c);
+
+/* The machine's own monotonic milliseconds, whatever clock the daemon runs on. */
+int64_t clock_real_mono_ms(void);
+
+/* Drive: set the wall time, or move it `delta_ns` >= 0 forward. Setting it back moves wall time only.
+ * 0, or -1 when `c` is not driven. Afterwards the ^hook is called, so that timers which are now due can run.
+ */
+int clock_set(struct clock *c, int64_t wall_ns);
+int clock_advance(struct clock *c, int64_t delta_ns);
+
+/* ^ Who wants to know that a driven clock has moved (the loop). One hook; NULL takes it away. */
+void clock_on_move(struct clock *c, void (*moved)(void *arg), void *arg);
+
+#endif

@@ -1,0 +1,39 @@
+#ifndef DAEMON_H
+#define DAEMON_H
+/* Becoming a daemon: one of its kind (lock), in the background when ready, with sane signals and limits.
+ *
+ *   daemon_begin      forks first of all, before threads and the store; the parent waits in it
+ *   ... create parts, listen, restore ...
+ *   daemon_ready      the parent exits 0      |      daemon_fail    the parent prints the reason, exits 1
+ *
+ * Only `main` calls these. If the child dies before either, the parent says so and exits 1.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+
+struct daemon;
+
+struct daemon_options {
+    const char *name;      /* for messages: "pbs_server" */
+    const char *lock_path; /* holds our pid while we live */
+    bool foreground;       /* -N: no fork, stdin/out/err are kept */
+    bool keep_stderr;      /* in the background, but stderr stays (tests) */
+};
+
+/* NULL with *exit_code: this process has nothing more to do, return that from main (it was the parent, or the
+ * lock is held: the reason has been printed). Otherwise the daemon: in the background it is in a session of
+ * its own, umask 022, cwd /, stdin and stdout are /dev/null (stderr too, after daemon_ready). SIGPIPE is
+ * ignored, the others are default and unblocked. */
+struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code);
+
+void daemon_ready(struct daemon *d);                      /* from here on the service answers */
+int daemon_fail(struct daemon *d, const struct err *why); /* says why; 1, the value for main to return */
+void daemon_end(struct daemon *d); /* removes nothing: the lock file stays, unlocked and empty */
+
+/* Limits of this process. `core_bytes` < 0: unlimited core files, 0: none. Open files are raised to the hard
+ * limit. */
+int daemon_set_limits(int64_t core_bytes, struct err *e);
+
+#endif
