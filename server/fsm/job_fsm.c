@@ -1,0 +1,173 @@
+/* The machine: finds the row, performs the action, changes the state, tells the listeners. See job_fsm.h.
+ *
+ * One event at a time: what is posted meanwhile waits in a ring and is handled by the outermost post. */
+#include "job_fsm.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "log.h"
+
+enum { MAX_LISTENERS = 16 };
+
+struct posted {
+    struct job *job; /* referenced */
+    enum job_event event;
+    struct posted *next;
+};
+
+struct job_fsm {
+    struct { job_action_fn *fn; void *arg; } actions[ACT_COUNT];
+    struct { job_listener_fn *fn; void *arg; } listeners[MAX_LISTENERS];
+    size_t n_listeners;
+    struct posted *first, **end;
+    bool busy;
+};
+
+static const char *const event_names[EV_COUNT] = {
+    [EV_SUBMIT] = "submit", [EV_REVIEW] = "review", [EV_RUN] = "run", [EV_STARTED] = "started",
+    [EV_SUSPENDED] = "suspended", [EV_RESUMED] = "resumed", [EV_FINISH] = "finish",
+    [EV_RUN_OVER] = "run over", [EV_DELETE] = "delete", [EV_REQUEUE] = "requeue",
+    [EV_FORCE_DELETE] = "force delete", [EV_FORCE_REQUEUE] = "force requeue", [EV_EXPIRE] = "expire",
+};
+
+static const char *const action_names[ACT_COUNT] = {
+    [ACT_NONE] = "none", [ACT_ENQUEUE] = "enqueue", [ACT_WAIT] = "wait", [ACT_START] = "start",
+    [ACT_STARTED] = "started", [ACT_SUSPENDED] = "suspended", [ACT_RESUMED] = "resumed",
+    [ACT_FINISH] = "finish", [ACT_TERMINATE] = "terminate", [ACT_REQUEUE] = "requeue", [ACT_END] = "end",
+    [ACT_DROP] = "drop", [ACT_ABANDON] = "abandon", [ACT_ABANDON_REQUEUE] = "abandon and requeue",
+    [ACT_FORGET] = "forget",
+};
+
+const char *job_event_name(enum job_event ev)
+{
+    return event_names[ev];
+}
+
+const char *job_action_name(enum job_action a)
+{
+    return action_names[a];
+}
+
+struct job_fsm *job_fsm_create(void)
+{
+    struct job_fsm *f = calloc(1, sizeof *f);
+
+    if (f)
+        f->end = &f->first;
+    return f;
+}
+
+void job_fsm_destroy(struct job_fsm *f)
+{
+    if (!f)
+        return;
+    for (struct posted *p = f->first, *next; p; p = next) {
+        next = p->next;
+        job_unref(p->job);
+        free(p);
+    }
+    free(f);
+}
+
+void job_fsm_bind(struct job_fsm *f, enum job_action a, job_action_fn *fn, void *arg)
+{
+    f->actions[a].fn = fn;
+    f->actions[a].arg = arg;
+}
+
+void job_fsm_listen(struct job_fsm *f, job_listener_fn *fn, void *arg)
+{
+    assert(f->n_listeners < MAX_LISTENERS);
+    f->listeners[f->n_listeners].fn = fn;
+    f->listeners[f->n_listeners++].arg = arg;
+}
+
+static const struct job_rule *find_rule(const struct job *j, enum job_event ev)
+{
+    for (size_t i = 0; i < job_rules_count; i++) {
+        const struct job_rule *r = &job_rules[i];
+
+        if (r->in == j->state && r->event == ev && (!r->when || r->when(j)))
+            return r;
+    }
+    return NULL;
+}
+
+static void perform(struct job_fsm *f, struct job *j, enum job_action a)
+{
+    if (a == ACT_NONE)
+        return;
+    assert(f->actions[a].fn);
+    f->actions[a].fn(f->actions[a].arg, j);
+}
+
+/* The state is changed before the action, so that the action sees where the job is going and whatever it
+ * posts is judged there. */
+static void handle(struct job_fsm *f, struct job *j, enum job_event ev)
+{
+    const struct job_rule *r = find_rule(j, ev);
+    enum job_state from = j->state;
+
+    if (!r) {
+        unsigned mask = job_rule_is_late(from, ev) ? LOGE_DEBUG2 : LOGE_ERROR;
+
+        log_event(LOGC_JOB, mask, j->obj.name, "event \"%s\" has no meaning for a job that is %s; ignored",
+                  event_names[ev], job_state_name(from));
+        return;
+    }
+    j->state = r->to;
+    perform(f, j, r->act);
+    for (size_t i = 0; i < f->n_listeners; i++)
+        f->listeners[i].fn(f->listeners[i].arg, j, from, ev);
+}
+
+static void enqueue(struct job_fsm *f, struct job *j, enum job_event ev)
+{
+    struct posted *p = malloc(sizeof *p);
+
+    if (!p)
+        abort(); /* a lost event would be a lost job */
+    *p = (struct posted){.job = job_ref(j), .event = ev};
+    *f->end = p;
+    f->end = &p->next;
+}
+
+static void drain(struct job_fsm *f)
+{
+    struct posted *p;
+
+    while ((p = f->first)) {
+        f->first = p->next;
+        if (!f->first)
+            f->end = &f->first;
+        handle(f, p->job, p->event);
+        job_unref(p->job);
+        free(p);
+    }
+}
+
+void job_fsm_post(struct job_fsm *f, struct job *j, enum job_event ev)
+{
+    if (f->busy) {
+        enqueue(f, j, ev);
+        return;
+    }
+    f->busy = true;
+    job_ref(j);
+    handle(f, j, ev);
+    drain(f);
+    job_unref(j);
+    f->busy = false;
+}
+
+void job_fsm_enter(struct job_fsm *f, struct job *j)
+{
+    assert(!f->busy);
+    f->busy = true;
+    job_ref(j);
+    perform(f, j, job_entry_action[j->state]);
+    drain(f);
+    job_unref(j);
+    f->busy = false;
+}

@@ -1,0 +1,105 @@
+#ifndef JOB_FSM_H
+#define JOB_FSM_H
+/* The life of a job: states, events, and the one function that changes a state.
+ *
+ * Requests, execution services, timers and preemptions only ever post events. The rows (job_rules.c) say
+ * what an event does in a state: the first row of (state, event) whose guard holds names an action and the
+ * next state. Actions are bound by main.c to the parts that perform them, so this machine calls nobody by
+ * name. An event posted while another one is being handled is queued and handled after it. After each
+ * transition the listeners are told, in the order in which they were bound: preemption listens last.
+ *
+ *     ARRIVING --SUBMIT--> QUEUED <--> HELD <--> WAITING
+ *                            | RUN
+ *                         STARTING --STARTED--> RUNNING <--SUSPENDED/RESUMED--> SUSPENDED
+ *                            |                     |                               |
+ *                            +---------- FINISH ---+------------- FINISH ----------+
+ *                                                  v
+ *                                               EXITING --RUN_OVER--> FINISHED | GONE | QUEUED, HELD, WAITING
+ *
+ * What is to become of a run when it is over (delete, requeue, itself) is a field of the job (intent), not a
+ * state. The PBS letter and substate are computed from both in job_view.c.
+ *
+ * Actions are idempotent: after a crash the entry action of the restored state runs again (job_fsm_enter).
+ * Loop thread only.
+ */
+#include <stddef.h>
+
+#include "job.h"
+
+struct job_fsm;
+
+enum job_event {
+    EV_SUBMIT,         /* complete and admitted */
+    EV_REVIEW,         /* holds, start time or dependencies may have changed */
+    EV_RUN,            /* resources are claimed: start it */
+    EV_STARTED,        /* the first host runs the script */
+    EV_SUSPENDED,      /* every host says so */
+    EV_RESUMED,
+    EV_FINISH,         /* the script's end is known; hosts still clean up */
+    EV_RUN_OVER,       /* the last host has released */
+    EV_DELETE,         /* somebody wants it gone */
+    EV_REQUEUE,        /* somebody wants it back in its queue */
+    EV_FORCE_DELETE,   /* gone now, whatever its hosts say */
+    EV_FORCE_REQUEUE,
+    EV_EXPIRE,         /* leave memory (history) */
+    EV_COUNT
+};
+
+enum job_action {
+    ACT_NONE,
+    ACT_ENQUEUE,       /* it is new in its queue */
+    ACT_WAIT,          /* it waits (again): holds, timers, eligible time */
+    ACT_START,         /* claim is made: write the run, order the hosts */
+    ACT_STARTED,       /* note start time */
+    ACT_SUSPENDED,     /* give back what a suspended job gives back */
+    ACT_RESUMED,
+    ACT_FINISH,        /* note exit status and usage */
+    ACT_TERMINATE,     /* tell the hosts to end it, harder each time */
+    ACT_REQUEUE,       /* the run is over and the job goes back */
+    ACT_END,           /* the run is over, and so is the job */
+    ACT_DROP,          /* it never ran: end without a run */
+    ACT_ABANDON,       /* forget the hosts, then end */
+    ACT_ABANDON_REQUEUE,
+    ACT_FORGET,        /* out of memory */
+    ACT_COUNT
+};
+
+typedef void job_action_fn(void *arg, struct job *j);
+typedef void job_listener_fn(void *arg, struct job *j, enum job_state from, enum job_event ev);
+
+struct job_fsm *job_fsm_create(void);
+void job_fsm_destroy(struct job_fsm *f);
+
+/* ^ who performs an action. Every action but NONE is bound before the first event. */
+void job_fsm_bind(struct job_fsm *f, enum job_action a, job_action_fn *fn, void *arg);
+/* ^ who wants to know of every transition, in this order. */
+void job_fsm_listen(struct job_fsm *f, job_listener_fn *fn, void *arg);
+
+/* Post an event. Unless this is called from inside an action or listener it is handled before the call
+ * returns, with all that it causes; the job may be freed then, so look it up again, or hold a reference.
+ * An event without a row is logged (debug where it is merely late) and changes nothing. */
+void job_fsm_post(struct job_fsm *f, struct job *j, enum job_event ev);
+
+/* After a restart: run the entry action of the state this job was restored in. */
+void job_fsm_enter(struct job_fsm *f, struct job *j);
+
+const char *job_event_name(enum job_event ev);
+const char *job_action_name(enum job_action a);
+
+/* ---- the rows, for tests and for drawings */
+typedef bool job_guard_fn(const struct job *j);
+struct job_rule {
+    enum job_state in;
+    enum job_event event;
+    job_guard_fn *when; /* NULL: always */
+    enum job_action act;
+    enum job_state to;
+};
+extern const struct job_rule job_rules[];
+extern const size_t job_rules_count;
+/* Which action a restored job's state runs again. */
+extern const enum job_action job_entry_action[JOB_STATE_COUNT];
+/* Is an event without a row in this state merely late (true), or a mistake of ours (false)? */
+bool job_rule_is_late(enum job_state s, enum job_event ev);
+
+#endif

@@ -1,0 +1,153 @@
+/* The rows of the job machine: what each event means in each state. See job_fsm.h.
+ *
+ * Where several rows have one (state, event), the first whose guard holds counts; the last one has none. */
+#include "job_fsm.h"
+
+static bool held(const struct job *j)
+{
+    return j->hold != 0;
+}
+
+static bool too_early(const struct job *j)
+{
+    return j->exec_time_s != 0;
+}
+
+static bool goes_back(const struct job *j)
+{
+    return j->intent == INTENT_REQUEUE || j->intent == INTENT_CHECKPOINT;
+}
+
+static bool goes_back_held(const struct job *j)
+{
+    return goes_back(j) && held(j);
+}
+
+static bool goes_back_early(const struct job *j)
+{
+    return goes_back(j) && too_early(j);
+}
+
+/* clang-format off */
+const struct job_rule job_rules[] = {
+    /* in            event            when             do                   goes to */
+    {JOB_ARRIVING,  EV_SUBMIT,       held,            ACT_ENQUEUE,         JOB_HELD},
+    {JOB_ARRIVING,  EV_SUBMIT,       too_early,       ACT_ENQUEUE,         JOB_WAITING},
+    {JOB_ARRIVING,  EV_SUBMIT,       NULL,            ACT_ENQUEUE,         JOB_QUEUED},
+    {JOB_ARRIVING,  EV_DELETE,       NULL,            ACT_FORGET,          JOB_GONE},
+    {JOB_ARRIVING,  EV_FORCE_DELETE, NULL,            ACT_FORGET,          JOB_GONE},
+
+    {JOB_QUEUED,    EV_REVIEW,       held,            ACT_WAIT,            JOB_HELD},
+    {JOB_QUEUED,    EV_REVIEW,       too_early,       ACT_WAIT,            JOB_WAITING},
+    {JOB_QUEUED,    EV_REVIEW,       NULL,            ACT_NONE,            JOB_QUEUED},
+    {JOB_QUEUED,    EV_RUN,          NULL,            ACT_START,           JOB_STARTING},
+    {JOB_QUEUED,    EV_DELETE,       NULL,            ACT_DROP,            JOB_FINISHED},
+    {JOB_QUEUED,    EV_FORCE_DELETE, NULL,            ACT_DROP,            JOB_FINISHED},
+    {JOB_QUEUED,    EV_REQUEUE,      NULL,            ACT_NONE,            JOB_QUEUED},
+
+    {JOB_HELD,      EV_REVIEW,       held,            ACT_NONE,            JOB_HELD},
+    {JOB_HELD,      EV_REVIEW,       too_early,       ACT_WAIT,            JOB_WAITING},
+    {JOB_HELD,      EV_REVIEW,       NULL,            ACT_WAIT,            JOB_QUEUED},
+    {JOB_HELD,      EV_RUN,          NULL,            ACT_START,           JOB_STARTING},  /* qrun of a held job */
+    {JOB_HELD,      EV_DELETE,       NULL,            ACT_DROP,            JOB_FINISHED},
+    {JOB_HELD,      EV_FORCE_DELETE, NULL,            ACT_DROP,            JOB_FINISHED},
+    {JOB_HELD,      EV_REQUEUE,      NULL,            ACT_NONE,            JOB_HELD},
+
+    {JOB_WAITING,   EV_REVIEW,       held,            ACT_WAIT,            JOB_HELD},
+    {JOB_WAITING,   EV_REVIEW,       too_early,       ACT_NONE,            JOB_WAITING},
+    {JOB_WAITING,   EV_REVIEW,       NULL,            ACT_WAIT,            JOB_QUEUED},
+    {JOB_WAITING,   EV_RUN,          NULL,            ACT_START,           JOB_STARTING},
+    {JOB_WAITING,   EV_DELETE,       NULL,            ACT_DROP,            JOB_FINISHED},
+    {JOB_WAITING,   EV_FORCE_DELETE, NULL,            ACT_DROP,            JOB_FINISHED},
+    {JOB_WAITING,   EV_REQUEUE,      NULL,            ACT_NONE,            JOB_WAITING},
+
+    {JOB_STARTING,  EV_STARTED,      NULL,            ACT_STARTED,         JOB_RUNNING},
+    {JOB_STARTING,  EV_FINISH,       NULL,            ACT_FINISH,          JOB_EXITING},
+    {JOB_STARTING,  EV_RUN_OVER,     goes_back_held,  ACT_REQUEUE,         JOB_HELD},      /* START was refused */
+    {JOB_STARTING,  EV_RUN_OVER,     goes_back_early, ACT_REQUEUE,         JOB_WAITING},
+    {JOB_STARTING,  EV_RUN_OVER,     goes_back,       ACT_REQUEUE,         JOB_QUEUED},
+    {JOB_STARTING,  EV_RUN_OVER,     NULL,            ACT_END,             JOB_FINISHED},
+    {JOB_STARTING,  EV_DELETE,       NULL,            ACT_TERMINATE,       JOB_STARTING},
+    {JOB_STARTING,  EV_REQUEUE,      NULL,            ACT_TERMINATE,       JOB_STARTING},
+    {JOB_STARTING,  EV_FORCE_DELETE, NULL,            ACT_ABANDON,         JOB_FINISHED},
+    {JOB_STARTING,  EV_FORCE_REQUEUE, held,           ACT_ABANDON_REQUEUE, JOB_HELD},
+    {JOB_STARTING,  EV_FORCE_REQUEUE, NULL,           ACT_ABANDON_REQUEUE, JOB_QUEUED},
+    {JOB_STARTING,  EV_REVIEW,       NULL,            ACT_NONE,            JOB_STARTING},
+
+    {JOB_RUNNING,   EV_STARTED,      NULL,            ACT_NONE,            JOB_RUNNING},   /* a MOM may repeat itself */
+    {JOB_RUNNING,   EV_SUSPENDED,    NULL,            ACT_SUSPENDED,       JOB_SUSPENDED},
+    {JOB_RUNNING,   EV_RESUMED,      NULL,            ACT_NONE,            JOB_RUNNING},
+    {JOB_RUNNING,   EV_FINISH,       NULL,            ACT_FINISH,          JOB_EXITING},
+    {JOB_RUNNING,   EV_RUN_OVER,     goes_back_held,  ACT_REQUEUE,         JOB_HELD},      /* every host lost */
+    {JOB_RUNNING,   EV_RUN_OVER,     goes_back_early, ACT_REQUEUE,         JOB_WAITING},
+    {JOB_RUNNING,   EV_RUN_OVER,     goes_back,       ACT_REQUEUE,         JOB_QUEUED},
+    {JOB_RUNNING,   EV_RUN_OVER,     NULL,            ACT_END,             JOB_FINISHED},
+    {JOB_RUNNING,   EV_DELETE,       NULL,            ACT_TERMINATE,       JOB_RUNNING},
+    {JOB_RUNNING,   EV_REQUEUE,      NULL,            ACT_TERMINATE,       JOB_RUNNING},
+    {JOB_RUNNING,   EV_FORCE_DELETE, NULL,            ACT_ABANDON,         JOB_FINISHED},
+    {JOB_RUNNING,   EV_FORCE_REQUEUE, held,           ACT_ABANDON_REQUEUE, JOB_HELD},
+    {JOB_RUNNING,   EV_FORCE_REQUEUE, NULL,           ACT_ABANDON_REQUEUE, JOB_QUEUED},
+    {JOB_RUNNING,   EV_REVIEW,       NULL,            ACT_NONE,            JOB_RUNNING},
+
+    {JOB_SUSPENDED, EV_SUSPENDED,    NULL,            ACT_NONE,            JOB_SUSPENDED},
+    {JOB_SUSPENDED, EV_RESUMED,      NULL,            ACT_RESUMED,         JOB_RUNNING},
+    {JOB_SUSPENDED, EV_FINISH,       NULL,            ACT_FINISH,          JOB_EXITING},
+    {JOB_SUSPENDED, EV_RUN_OVER,     goes_back_held,  ACT_REQUEUE,         JOB_HELD},
+    {JOB_SUSPENDED, EV_RUN_OVER,     goes_back_early, ACT_REQUEUE,         JOB_WAITING},
+    {JOB_SUSPENDED, EV_RUN_OVER,     goes_back,       ACT_REQUEUE,         JOB_QUEUED},
+    {JOB_SUSPENDED, EV_RUN_OVER,     NULL,            ACT_END,             JOB_FINISHED},
+    {JOB_SUSPENDED, EV_DELETE,       NULL,            ACT_TERMINATE,       JOB_SUSPENDED},
+    {JOB_SUSPENDED, EV_REQUEUE,      NULL,            ACT_TERMINATE,       JOB_SUSPENDED},
+    {JOB_SUSPENDED, EV_FORCE_DELETE, NULL,            ACT_ABANDON,         JOB_FINISHED},
+    {JOB_SUSPENDED, EV_FORCE_REQUEUE, held,           ACT_ABANDON_REQUEUE, JOB_HELD},
+    {JOB_SUSPENDED, EV_FORCE_REQUEUE, NULL,           ACT_ABANDON_REQUEUE, JOB_QUEUED},
+    {JOB_SUSPENDED, EV_REVIEW,       NULL,            ACT_NONE,            JOB_SUSPENDED},
+
+    {JOB_EXITING,   EV_FINISH,       NULL,            ACT_NONE,            JOB_EXITING},   /* a MOM may repeat itself */
+    {JOB_EXITING,   EV_RUN_OVER,     goes_back_held,  ACT_REQUEUE,         JOB_HELD},
+    {JOB_EXITING,   EV_RUN_OVER,     goes_back_early, ACT_REQUEUE,         JOB_WAITING},
+    {JOB_EXITING,   EV_RUN_OVER,     goes_back,       ACT_REQUEUE,         JOB_QUEUED},
+    {JOB_EXITING,   EV_RUN_OVER,     NULL,            ACT_END,             JOB_FINISHED},
+    {JOB_EXITING,   EV_DELETE,       NULL,            ACT_TERMINATE,       JOB_EXITING},
+    {JOB_EXITING,   EV_REQUEUE,      NULL,            ACT_NONE,            JOB_EXITING},
+    {JOB_EXITING,   EV_FORCE_DELETE, NULL,            ACT_ABANDON,         JOB_FINISHED},
+    {JOB_EXITING,   EV_FORCE_REQUEUE, held,           ACT_ABANDON_REQUEUE, JOB_HELD},
+    {JOB_EXITING,   EV_FORCE_REQUEUE, NULL,           ACT_ABANDON_REQUEUE, JOB_QUEUED},
+    {JOB_EXITING,   EV_REVIEW,       NULL,            ACT_NONE,            JOB_EXITING},
+
+    {JOB_FINISHED,  EV_EXPIRE,       NULL,            ACT_FORGET,          JOB_GONE},
+};
+/* clang-format on */
+
+const size_t job_rules_count = sizeof job_rules / sizeof job_rules[0];
+
+const enum job_action job_entry_action[JOB_STATE_COUNT] = {
+    [JOB_ARRIVING] = ACT_NONE,      [JOB_QUEUED] = ACT_WAIT,       [JOB_HELD] = ACT_WAIT,
+    [JOB_WAITING] = ACT_WAIT,       [JOB_STARTING] = ACT_START,    [JOB_RUNNING] = ACT_NONE,
+    [JOB_SUSPENDED] = ACT_NONE,     [JOB_EXITING] = ACT_NONE,      [JOB_FINISHED] = ACT_NONE,
+    [JOB_GONE] = ACT_NONE,
+};
+
+bool job_rule_is_late(enum job_state s, enum job_event ev)
+{
+    switch (ev) {
+    case EV_SUBMIT:
+    case EV_RUN:
+    case EV_COUNT:
+        return false;
+    case EV_STARTED:
+    case EV_SUSPENDED:
+    case EV_RESUMED:
+    case EV_FINISH:
+    case EV_RUN_OVER:
+    case EV_REVIEW:
+    case EV_DELETE:
+    case EV_REQUEUE:
+    case EV_FORCE_DELETE:
+    case EV_FORCE_REQUEUE:
+        return true;
+    case EV_EXPIRE:
+        return s != JOB_RUNNING && s != JOB_STARTING;
+    }
+    return false;
+}

@@ -1,0 +1,223 @@
+/* The list by last change, the ring of what is gone, and the chain of what is dirty. See change.h. */
+#include "change.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+
+struct ring_slot {
+    uint64_t number;
+    enum change_kind kind;
+    const char *name; /* interned */
+};
+
+struct change {
+    struct change_entry *first, *last;
+    struct change_entry *dirty;
+    struct change_entry **dirty_end;
+    uint64_t number;
+    uint64_t forgotten; /* highest number that fell out of the ring */
+    struct ring_slot *ring;
+    size_t ring_size, ring_begin, ring_count;
+    void (*touched)(void *arg);
+    void *touched_arg;
+};
+
+struct change *change_create(size_t keep_gone)
+{
+    struct change *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->ring_size = keep_gone ? keep_gone : 1;
+    c->ring = calloc(c->ring_size, sizeof *c->ring);
+    c->dirty_end = &c->dirty;
+    if (!c->ring) {
+        free(c);
+        return NULL;
+    }
+    return c;
+}
+
+void change_destroy(struct change *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->ring_count; i++)
+        intern_unref(c->ring[(c->ring_begin + i) % c->ring_size].name);
+    free(c->ring);
+    free(c);
+}
+
+void change_init_entry(struct change_entry *e, enum change_kind kind)
+{
+    memset(e, 0, sizeof *e);
+    e->kind = (unsigned char)kind;
+}
+
+static void unlink_entry(struct change *c, struct change_entry *e)
+{
+    if (!e->number)
+        return;
+    *(e->prev ? &e->prev->next : &c->first) = e->next;
+    *(e->next ? &e->next->prev : &c->last) = e->prev;
+    e->prev = e->next = NULL;
+    e->number = 0;
+}
+
+static void mark_dirty(struct change *c, struct change_entry *e, unsigned parts)
+{
+    e->dirty |= (unsigned char)parts;
+    if (!e->dirty || e->dirty_link)
+        return;
+    e->dirty_next = NULL;
+    e->dirty_link = c->dirty_end;
+    *c->dirty_end = e;
+    c->dirty_end = &e->dirty_next;
+}
+
+static void tell(struct change *c)
+{
+    if (c->touched)
+        c->touched(c->touched_arg);
+}
+
+void change_touch(struct change *c, struct change_entry *e, unsigned parts)
+{
+    unlink_entry(c, e);
+    e->number = ++c->number;
+    e->prev = c->last;
+    *(c->last ? &c->last->next : &c->first) = e;
+    c->last = e;
+    mark_dirty(c, e, parts);
+    tell(c);
+}
+
+void change_store_only(struct change *c, struct change_entry *e, unsigned parts)
+{
+    mark_dirty(c, e, parts);
+    tell(c);
+}
+
+static void unlink_dirty(struct change *c, struct change_entry *e)
+{
+    if (e->dirty_link) {
+        *e->dirty_link = e->dirty_next;
+        if (e->dirty_next)
+            e->dirty_next->dirty_link = e->dirty_link;
+        else
+            c->dirty_end = e->dirty_link;
+    }
+    change_cleaned(e);
+}
+
+void change_gone(struct change *c, struct change_entry *e, const char *name)
+{
+    struct ring_slot *slot;
+
+    unlink_entry(c, e);
+    unlink_dirty(c, e);
+    if (c->ring_count == c->ring_size) {
+        slot = &c->ring[c->ring_begin];
+        c->forgotten = slot->number;
+        intern_unref(slot->name);
+        c->ring_begin = (c->ring_begin + 1) % c->ring_size;
+        c->ring_count--;
+    }
+    slot = &c->ring[(c->ring_begin + c->ring_count++) % c->ring_size];
+    slot->number = ++c->number;
+    slot->kind = e->kind;
+    slot->name = intern_ref(name);
+    tell(c);
+}
+
+uint64_t change_number(const struct change *c)
+{
+    return c->number;
+}
+
+struct change_entry *change_after(const struct change *c, uint64_t after)
+{
+    struct change_entry *e = c->last;
+
+    if (!e || e->number <= after)
+        return NULL;
+    if (after == 0)
+        return c->first;
+    while (e->prev && e->prev->number > after)
+        e = e->prev;
+    return e;
+}
+
+struct change_entry *change_next(const struct change_entry *e)
+{
+    return e->next;
+}
+
+struct change_entry *change_first(const struct change *c)
+{
+    return c->first;
+}
+
+bool change_gone_after(const struct change *c, uint64_t after, struct change_gone *out)
+{
+    size_t low = 0, high = c->ring_count; /* numbers rise along the ring */
+
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+
+        if (c->ring[(c->ring_begin + mid) % c->ring_size].number > after)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    if (low == c->ring_count)
+        return false;
+    const struct ring_slot *slot = &c->ring[(c->ring_begin + low) % c->ring_size];
+    *out = (struct change_gone){slot->number, slot->kind, slot->name};
+    return true;
+}
+
+uint64_t change_oldest_known(const struct change *c)
+{
+    return c->forgotten;
+}
+
+struct change_entry *change_take_dirty(struct change *c)
+{
+    struct change_entry *e = c->dirty;
+
+    if (!e)
+        return NULL;
+    c->dirty = e->dirty_next;
+    if (c->dirty)
+        c->dirty->dirty_link = &c->dirty;
+    else
+        c->dirty_end = &c->dirty;
+    e->dirty_next = NULL;
+    e->dirty_link = NULL;
+    return e;
+}
+
+unsigned change_cleaned(struct change_entry *e)
+{
+    unsigned parts = e->dirty;
+
+    e->dirty = 0;
+    e->dirty_next = NULL;
+    e->dirty_link = NULL;
+    return parts;
+}
+
+bool change_is_dirty(const struct change *c)
+{
+    return c->dirty != NULL;
+}
+
+void change_on_touch(struct change *c, void (*touched)(void *arg), void *arg)
+{
+    c->touched = touched;
+    c->touched_arg = arg;
+}

@@ -1,0 +1,78 @@
+#ifndef CHANGE_H
+#define CHANGE_H
+/* What has changed, in one list by last change, and what of it the store does not have yet.
+ *
+ * Every object of the server carries a change_entry. Whoever changes an object says change_touch; the entry
+ * then moves to the end of the list under the next number, so that a watcher is nothing but a cursor: "all
+ * after number n" is the tail of the list. An object that goes leaves its number, kind and name in a bounded
+ * ring (change_gone). The same call marks which parts of the object the next batch must write.
+ *
+ * Numbers start at 1 in each epoch of the server. Loop thread only. All calls are O(1) but where said.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct change;
+
+enum change_kind { /* the numbers of enum ifl_kind, which they become on the wire */
+    CHANGE_SERVER, CHANGE_QUEUE, CHANGE_JOB, CHANGE_NODE, CHANGE_RESV, CHANGE_RESOURCE, CHANGE_SCHED,
+    CHANGE_HOLD, CHANGE_KIND_COUNT
+};
+
+/* What of an object is to be written. A watcher is told of every touch but a silent one. */
+enum change_part {
+    PART_HOT = 1,    /* fields that change often: state, run, hosts */
+    PART_ATTRS = 2,  /* attributes somebody may set */
+    PART_FIXED = 4,  /* what never changes after creation */
+    PART_ALL = 7,
+    PART_NONE = 0    /* seen by watchers, not stored: derived values */
+};
+
+struct change_entry {                /* read only outside change.c */
+    struct change_entry *prev, *next;        /* list by number */
+    struct change_entry *dirty_next;         /* what the next batch takes */
+    struct change_entry **dirty_link;        /* the pointer that points to us there */
+    uint64_t number;                         /* of the last touch; 0 never */
+    unsigned char kind;                      /* enum change_kind */
+    unsigned char dirty;                     /* enum change_part bits not yet in a batch */
+};
+
+struct change *change_create(size_t keep_gone); /* NULL no memory; remembers that many removed objects */
+void change_destroy(struct change *c);
+
+void change_init_entry(struct change_entry *e, enum change_kind kind);
+
+/* The object of this entry has changed. */
+void change_touch(struct change *c, struct change_entry *e, unsigned parts);
+/* Store these parts, and tell no watcher. */
+void change_store_only(struct change *c, struct change_entry *e, unsigned parts);
+
+/* The object is going: forget its entry, and let watchers know by (kind, name). The row's removal is the
+ * caller's (commit_remove). `name` is copied. */
+void change_gone(struct change *c, struct change_entry *e, const char *name);
+
+/* ---- for watchers */
+uint64_t change_number(const struct change *c);    /* of the last change; 0: none */
+/* First entry with a number above `after`, or NULL. O(entries above): it walks back from the end. */
+struct change_entry *change_after(const struct change *c, uint64_t after);
+struct change_entry *change_next(const struct change_entry *e);
+struct change_entry *change_first(const struct change *c);
+
+struct change_gone { uint64_t number; enum change_kind kind; const char *name; };
+/* The oldest removal above `after`; false: none. */
+bool change_gone_after(const struct change *c, uint64_t after, struct change_gone *out);
+/* A cursor below this has missed removals and must begin again. */
+uint64_t change_oldest_known(const struct change *c);
+
+/* ---- for the writer */
+/* Take the next dirty entry off the chain, oldest first; NULL: none. Its parts are what change_cleaned()
+ * returns, after which it is clean and may be touched again. */
+struct change_entry *change_take_dirty(struct change *c);
+unsigned change_cleaned(struct change_entry *e);
+bool change_is_dirty(const struct change *c);
+
+/* ^ Called at every change: marks the hook that commits and wakes watchers at the end of the turn. */
+void change_on_touch(struct change *c, void (*touched)(void *arg), void *arg);
+
+#endif

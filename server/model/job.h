@@ -1,0 +1,129 @@
+#ifndef JOB_H
+#define JOB_H
+/* A job: what it asked for (attributes), where it is in its life (fields), and the run it is in.
+ *
+ * Who may write what: state and substate belong to fsm/job_fsm.c alone; run belongs to run/hosts.c; hold
+ * bits to wait/hold_bits.c; the links to jobs.c. Everybody else reads. What is settable by requests stands
+ * in obj.attrs.
+ *
+ * Times are wall clock seconds; 0 is "never".
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jobid.h"
+#include "object.h"
+#include "pqueue.h"
+#include "uthash.h"
+
+struct queue;
+struct run;
+struct victim;
+struct parked;
+
+enum job_state {
+    JOB_ARRIVING,  /* pieces of its script are missing; nobody sees it */
+    JOB_QUEUED,
+    JOB_HELD,
+    JOB_WAITING,   /* for its Execution_Time */
+    JOB_STARTING,  /* resources claimed, hosts told */
+    JOB_RUNNING,
+    JOB_SUSPENDED,
+    JOB_EXITING,   /* its script has ended; hosts clean up */
+    JOB_FINISHED,  /* history, in memory for some minutes */
+    JOB_GONE,      /* out of every table */
+    JOB_STATE_COUNT
+};
+
+/* What is to become of the run that the job is in. A later wish overrides an earlier one only when it is
+ * stronger: delete beats requeue. */
+enum job_intent { INTENT_NONE, INTENT_REQUEUE, INTENT_CHECKPOINT, INTENT_DELETE };
+
+enum job_hold { HOLD_USER = 1, HOLD_OTHER = 2, HOLD_SYSTEM = 4, HOLD_PASSWORD = 8, HOLD_DEPEND = 16 };
+
+enum job_suspender { SUSPENDED_BY_NOBODY, SUSPENDED_BY_CLIENT, SUSPENDED_BY_SCHED };
+
+enum { JOB_TOKEN_SIZE = 16 };
+
+struct job_usage { /* of the present run, as last reported, summed over hosts */
+    int64_t cput_ms, walltime_ms, mem_kb, vmem_kb;
+    unsigned ncpus, cpupercent;
+};
+
+struct job {
+    struct object obj; /* name: the identifier with the server's name */
+    struct job_key key;
+    UT_hash_handle hh; /* jobs.c */
+
+    enum job_state state;
+    enum job_intent intent;
+    enum job_suspender suspender;
+    unsigned hold;        /* enum job_hold bits */
+    bool dependent;       /* system hold comes from depend */
+    bool force_requeued;
+
+    struct queue *queue;  /* NULL once finished */
+    const char *queue_name; /* interned; stays for history */
+    struct job *queue_prev, *queue_next; /* by queue rank; jobs.c */
+    struct job *all_prev, *all_next;     /* by number; jobs.c */
+    int64_t queue_rank;   /* order in the queue: microseconds at which it entered, or what qorder made of it */
+
+    const char *owner;    /* interned user@host */
+    const char *user;     /* interned: who owns it */
+    const char *host;     /* interned: where it was submitted */
+    const char *euser, *egroup; /* interned: who it runs as */
+    const char *project;  /* interned */
+
+    int64_t ctime_s, mtime_s, qtime_s, etime_s, stime_s, obittime_s, history_s, exec_time_s;
+    int64_t ptime_s;      /* when it was last preempted; 0: not since its last start */
+    int64_t eligible_s;   /* eligible time until eligible_since_s */
+
+    unsigned run_version; /* of the present or last run; raised and durable before START is sent */
+    unsigned run_count;
+    bool exited;          /* exit_status has meaning */
+    int exit_status;
+    int session;
+    unsigned preempt_count;
+    struct job_usage usage;
+
+    struct run *run;      /* while hosts are held */
+    struct victim *victim;  /* while a preemption is under way */
+    struct parked *parked;  /* requests that wait for an event of this job */
+    struct pqueue_entry due; /* start time, or the end of its history in memory */
+    void *listener_data[2]; /* small marks of listeners: eligible.c, sched wake */
+
+    uint64_t script_bytes;
+    uint64_t script_have; /* ARRIVING: bytes that have come */
+    unsigned char token[JOB_TOKEN_SIZE];
+};
+
+extern const struct object_kind job_kind;
+
+/* A new job in state ARRIVING without queue. `id` as people write it. NULL: no memory. */
+struct job *job_create(struct job_key key, const char *id);
+
+static inline struct job *job_ref(struct job *j)
+{
+    object_ref(&j->obj);
+    return j;
+}
+static inline void job_unref(struct job *j)
+{
+    if (j)
+        object_unref(&j->obj);
+}
+
+bool job_is_waiting(const struct job *j); /* queued, held or waiting: no resources, may be altered */
+bool job_is_placed(const struct job *j);  /* holds hosts */
+bool job_is_over(const struct job *j);    /* finished or gone */
+
+/* Replace an interned text field, e.g. job_set_text(&j->owner, "anna@login2"). -1: no memory. */
+int job_set_text(const char **field, const char *text);
+
+const char *job_state_name(enum job_state s); /* for logs and the store: "running" */
+int job_state_find(const char *name);         /* -1: unknown */
+
+/* What the store keeps of a job (object_kind.encode), and back: both parts of a row into a new job. */
+int job_decode(struct job *j, const char *hot_json, const char *fixed_json, struct err *e);
+
+#endif

@@ -1,0 +1,40 @@
+/* The common part of every object. See object.h. */
+#include "object.h"
+
+#include <assert.h>
+
+#include "intern.h"
+
+int object_init(struct object *o, const struct object_kind *kind, const char *name)
+{
+    change_init_entry(&o->change, kind->kind);
+    o->kind = kind;
+    o->name = intern_ref(name);
+    o->refs = 1;
+    o->gone = false;
+    attr_list_init(&o->attrs, kind->attrs);
+    return o->name ? 0 : -1;
+}
+
+void object_fini(struct object *o)
+{
+    assert(!o->change.number && !o->change.dirty_link);
+    attr_list_fini(&o->attrs);
+    intern_unref(o->name);
+    o->name = NULL;
+}
+
+struct object *object_ref(struct object *o)
+{
+    o->refs++;
+    return o;
+}
+
+void object_unref(struct object *o)
+{
+    if (!o)
+        return;
+    assert(o->refs > 0);
+    if (--o->refs == 0)
+        o->kind->destroy(o);
+}

@@ -1,0 +1,42 @@
+#ifndef QUEUE_H
+#define QUEUE_H
+/* A queue: its attributes, and the jobs in it by rank. Table of all queues. Loop thread only. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "object.h"
+#include "uthash.h"
+
+struct job;
+struct queues;
+
+struct queue {
+    struct object obj;
+    UT_hash_handle hh;              /* queues */
+    struct job *first, *last;       /* by queue rank; jobs.c links them */
+    size_t n_jobs;
+    size_t counts[10];              /* jobs by the PBS state numbers T Q H W R E X B (tally) */
+};
+
+extern const struct object_kind queue_kind;
+
+struct queues *queues_create(struct change *c);
+void queues_destroy(struct queues *q);
+
+/* A new queue, in the table and the change list. -1: PBSE_QUEEXIST, PBSE_QUENBIG, PBSE_IVAL_OBJ_NAME. */
+int queues_add(struct queues *qs, const char *name, struct queue **out, struct err *e);
+/* Take it out; it must be empty of jobs (PBSE_OBJBUSY). */
+int queues_remove(struct queues *qs, struct queue *q, struct err *e);
+struct queue *queues_find(const struct queues *qs, const char *name); /* or NULL */
+struct queue *queues_first(const struct queues *qs);                  /* by creation */
+struct queue *queues_next(const struct queue *q);
+size_t queues_count(const struct queues *qs);
+
+bool queue_is_execution(const struct queue *q);
+bool queue_is_route(const struct queue *q);
+bool queue_is_enabled(const struct queue *q);
+bool queue_is_started(const struct queue *q);
+long queue_priority(const struct queue *q);
+
+#endif

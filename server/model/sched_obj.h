@@ -1,0 +1,29 @@
+#ifndef SCHED_OBJ_H
+#define SCHED_OBJ_H
+/* Scheduler objects ("default" exists always): policy attributes, and whether one is connected. */
+#include <stdbool.h>
+
+#include "object.h"
+#include "uthash.h"
+
+enum sched_state { SCHED_DOWN, SCHED_IDLE, SCHED_SCHEDULING };
+
+struct sched_obj {
+    struct object obj;
+    UT_hash_handle hh;
+    enum sched_state state;
+};
+
+struct scheds;
+extern const struct object_kind sched_kind;
+
+struct scheds *scheds_create(struct change *c);
+void scheds_destroy(struct scheds *s);
+/* -1: PBSE_SCHEDEXIST, PBSE_SCHED_NAME_BIG */
+int scheds_add(struct scheds *s, const char *name, struct sched_obj **out, struct err *e);
+int scheds_remove(struct scheds *s, struct sched_obj *o, struct err *e); /* PBSE_SCHED_NO_DEL: the default one */
+struct sched_obj *scheds_find(const struct scheds *s, const char *name);
+struct sched_obj *scheds_first(const struct scheds *s);
+struct sched_obj *scheds_next(const struct sched_obj *o);
+
+#endif

@@ -1,0 +1,41 @@
+#ifndef SITE_H
+#define SITE_H
+/* The objects of one server, held together: what handlers and parts are handed down.
+ *
+ * main.c creates it first and destroys it last. It owns the tables; everybody else borrows. */
+#include <stdint.h>
+
+#include "change.h"
+#include "clock.h"
+#include "jobs.h"
+#include "node.h"
+#include "queue.h"
+#include "resource.h"
+#include "sched_obj.h"
+#include "server_obj.h"
+
+struct site {
+    struct clock *clock;
+    struct change *change;
+    struct resource_table *resources;
+    struct server_obj *server;
+    struct queues *queues;
+    struct nodes *nodes;
+    struct scheds *scheds;
+    struct jobs *jobs;
+    struct assign *assign;
+    struct tally *tally;
+    const char *name;      /* of the server, as in job identifiers */
+    const char *store_id;  /* identity of the store */
+    uint64_t epoch;
+};
+
+int site_create(struct site *s, struct clock *clock, const char *name, struct err *e);
+void site_destroy(struct site *s);
+
+static inline int64_t site_now_s(const struct site *s)
+{
+    return clock_wall_s(s->clock);
+}
+
+#endif
