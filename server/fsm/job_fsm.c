@@ -17,25 +17,50 @@ struct posted {
 };
 
 struct job_fsm {
-    struct { job_action_fn *fn; void *arg; } actions[ACT_COUNT];
-    struct { job_listener_fn *fn; void *arg; } listeners[MAX_LISTENERS];
+    struct {
+        job_action_fn *fn;
+        void *arg;
+    } actions[ACT_COUNT];
+    struct {
+        job_listener_fn *fn;
+        void *arg;
+    } listeners[MAX_LISTENERS];
     size_t n_listeners;
     struct posted *first, **end;
     bool busy;
 };
 
 static const char *const event_names[EV_COUNT] = {
-    [EV_SUBMIT] = "submit", [EV_REVIEW] = "review", [EV_RUN] = "run", [EV_STARTED] = "started",
-    [EV_SUSPENDED] = "suspended", [EV_RESUMED] = "resumed", [EV_FINISH] = "finish",
-    [EV_RUN_OVER] = "run over", [EV_DELETE] = "delete", [EV_REQUEUE] = "requeue",
-    [EV_FORCE_DELETE] = "force delete", [EV_FORCE_REQUEUE] = "force requeue", [EV_EXPIRE] = "expire",
+    [EV_SUBMIT] = "submit",
+    [EV_REVIEW] = "review",
+    [EV_RUN] = "run",
+    [EV_STARTED] = "started",
+    [EV_SUSPENDED] = "suspended",
+    [EV_RESUMED] = "resumed",
+    [EV_FINISH] = "finish",
+    [EV_RUN_OVER] = "run over",
+    [EV_DELETE] = "delete",
+    [EV_REQUEUE] = "requeue",
+    [EV_FORCE_DELETE] = "force delete",
+    [EV_FORCE_REQUEUE] = "force requeue",
+    [EV_EXPIRE] = "expire",
 };
 
 static const char *const action_names[ACT_COUNT] = {
-    [ACT_NONE] = "none", [ACT_ENQUEUE] = "enqueue", [ACT_WAIT] = "wait", [ACT_START] = "start",
-    [ACT_STARTED] = "started", [ACT_SUSPENDED] = "suspended", [ACT_RESUMED] = "resumed",
-    [ACT_FINISH] = "finish", [ACT_TERMINATE] = "terminate", [ACT_REQUEUE] = "requeue", [ACT_END] = "end",
-    [ACT_DROP] = "drop", [ACT_ABANDON] = "abandon", [ACT_ABANDON_REQUEUE] = "abandon and requeue",
+    [ACT_NONE] = "none",
+    [ACT_ENQUEUE] = "enqueue",
+    [ACT_WAIT] = "wait",
+    [ACT_START] = "start",
+    [ACT_STARTED] = "started",
+    [ACT_SUSPENDED] = "suspended",
+    [ACT_RESUMED] = "resumed",
+    [ACT_FINISH] = "finish",
+    [ACT_TERMINATE] = "terminate",
+    [ACT_REQUEUE] = "requeue",
+    [ACT_END] = "end",
+    [ACT_DROP] = "drop",
+    [ACT_ABANDON] = "abandon",
+    [ACT_ABANDON_REQUEUE] = "abandon and requeue",
     [ACT_FORGET] = "forget",
 };
 

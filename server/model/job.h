@@ -18,6 +18,7 @@
 
 struct queue;
 struct run;
+struct preempt_mark;
 struct victim;
 struct parked;
 
@@ -86,7 +87,8 @@ struct job {
     unsigned preempt_count;
     struct job_usage usage;
 
-    struct run *run;      /* while hosts are held */
+    struct run *run;      /* while hosts are held (job_run.h); stored */
+    struct preempt_mark *preempt; /* while it is being preempted (job_run.h); stored */
     struct victim *victim;  /* while a preemption is under way */
     struct parked *parked;  /* requests that wait for an event of this job */
     struct pqueue_entry due; /* start time, or the end of its history in memory */

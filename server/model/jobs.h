@@ -5,9 +5,10 @@
 #include "job.h"
 #include "queue.h"
 
+struct clock;
 struct jobs;
 
-struct jobs *jobs_create(struct change *c);
+struct jobs *jobs_create(struct change *c, struct clock *clock);
 void jobs_destroy(struct jobs *js); /* drops every job */
 
 /* Put a job in; the table takes over the reference. -1: PBSE_JOBEXIST. */

@@ -1,0 +1,148 @@
+/* The record of a run, and its way to the store and back. See job_run.h. */
+#include "job_run.h"
+
+#include <stdlib.h>
+
+#include "intern.h"
+
+struct run *job_run_create(unsigned version, const char *exec_vnode, const char *exec_host, size_t n_hosts)
+{
+    struct run *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    r->version = version;
+    r->n_hosts = n_hosts;
+    r->exec_vnode = intern_ref(exec_vnode);
+    r->exec_host = intern_ref(exec_host);
+    r->hosts = calloc(n_hosts ? n_hosts : 1, sizeof *r->hosts);
+    if (!r->hosts || !r->exec_vnode || !r->exec_host) {
+        job_run_destroy(r);
+        return NULL;
+    }
+    return r;
+}
+
+void job_run_destroy(struct run *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; r->hosts && i < r->n_hosts; i++)
+        intern_unref(r->hosts[i].service);
+    free(r->hosts);
+    intern_unref(r->exec_vnode);
+    intern_unref(r->exec_host);
+    intern_unref(r->note);
+    free(r);
+}
+
+static json_t *encode_host(const struct run_host *h)
+{
+    return json_pack("{s:s, s:i, s:I, s:b, s:I, s:I, s:I, s:I, s:i, s:i}", "service", h->service, "state",
+                     (int)h->state, "seq", (json_int_t)h->seq, "suspended", (int)h->suspended, "cput_ms",
+                     (json_int_t)h->usage.cput_ms, "walltime_ms", (json_int_t)h->usage.walltime_ms, "mem_kb",
+                     (json_int_t)h->usage.mem_kb, "vmem_kb", (json_int_t)h->usage.vmem_kb, "ncpus",
+                     (int)h->usage.ncpus, "cpupercent", (int)h->usage.cpupercent);
+}
+
+json_t *job_run_encode(const struct run *r)
+{
+    json_t *hosts = json_array();
+
+    if (!hosts)
+        return NULL;
+    for (size_t i = 0; i < r->n_hosts; i++)
+        if (json_array_append_new(hosts, encode_host(&r->hosts[i])) < 0) {
+            json_decref(hosts);
+            return NULL;
+        }
+    return json_pack("{s:i, s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:i, s:i, s:s*, s:i, s:i, s:b, s:b, s:o}",
+                     "version", (int)r->version, "exec_vnode", r->exec_vnode, "exec_host", r->exec_host,
+                     "exclusive", (int)r->exclusive, "forced", (int)r->forced, "launched", (int)r->launched,
+                     "started", (int)r->started, "finished", (int)r->finished, "status", r->status, "reason",
+                     r->reason, "note", r->note, "attempt", (int)r->attempt, "terminations",
+                     (int)r->terminations, "suspending", (int)r->suspending, "resuming", (int)r->resuming,
+                     "hosts", hosts);
+}
+
+static int decode_host(const json_t *o, struct run_host *h)
+{
+    const char *service = NULL;
+    int state = 0, suspended = 0, ncpus = 0, cpupercent = 0;
+    json_int_t seq = 0, cput = 0, walltime = 0, mem = 0, vmem = 0;
+
+    if (json_unpack((json_t *)o, "{s:s, s:i, s:I, s:b, s:I, s:I, s:I, s:I, s:i, s:i}", "service", &service,
+                    "state", &state, "seq", &seq, "suspended", &suspended, "cput_ms", &cput, "walltime_ms",
+                    &walltime, "mem_kb", &mem, "vmem_kb", &vmem, "ncpus", &ncpus, "cpupercent",
+                    &cpupercent) < 0)
+        return -1;
+    h->service = intern_ref(service);
+    h->state = (enum run_host_state)state;
+    h->seq = (uint64_t)seq;
+    h->suspended = suspended;
+    h->usage = (struct job_usage){cput, walltime, mem, vmem, (unsigned)ncpus, (unsigned)cpupercent};
+    return h->service ? 0 : -1;
+}
+
+static int decode_flags(const json_t *o, struct run *r)
+{
+    int exclusive, forced, launched, started, finished, suspending, resuming, attempt, terminations;
+    const char *note = NULL;
+
+    if (json_unpack((json_t *)o, "{s:b, s:b, s:b, s:b, s:b, s:i, s:i, s?s, s:i, s:i, s:b, s:b}", "exclusive",
+                    &exclusive, "forced", &forced, "launched", &launched, "started", &started, "finished",
+                    &finished, "status", &r->status, "reason", &r->reason, "note", &note, "attempt", &attempt,
+                    "terminations", &terminations, "suspending", &suspending, "resuming", &resuming) < 0)
+        return -1;
+    r->exclusive = exclusive;
+    r->forced = forced;
+    r->launched = launched;
+    r->started = started;
+    r->finished = finished;
+    r->suspending = suspending;
+    r->resuming = resuming;
+    r->attempt = (unsigned)attempt;
+    r->terminations = (unsigned)terminations;
+    r->note = intern_ref(note);
+    return 0;
+}
+
+struct run *job_run_decode(const json_t *o)
+{
+    const char *exec_vnode, *exec_host;
+    json_t *hosts;
+    int version;
+    struct run *r;
+
+    if (json_unpack((json_t *)o, "{s:i, s:s, s:s, s:o}", "version", &version, "exec_vnode", &exec_vnode,
+                    "exec_host", &exec_host, "hosts", &hosts) < 0)
+        return NULL;
+    r = job_run_create((unsigned)version, exec_vnode, exec_host, json_array_size(hosts));
+    if (!r)
+        return NULL;
+    for (size_t i = 0; i < r->n_hosts; i++)
+        if (decode_host(json_array_get(hosts, i), &r->hosts[i]) < 0)
+            goto bad;
+    if (decode_flags(o, r) < 0)
+        goto bad;
+    return r;
+bad:
+    job_run_destroy(r);
+    return NULL;
+}
+
+struct run_host *job_run_host(struct run *r, const char *service)
+{
+    for (size_t i = 0; r && i < r->n_hosts; i++)
+        if (r->hosts[i].service == service) /* interned: one address */
+            return &r->hosts[i];
+    return NULL;
+}
+
+bool job_run_is_over(const struct run *r)
+{
+    for (size_t i = 0; i < r->n_hosts; i++)
+        if (r->hosts[i].state != RUN_HOST_RELEASED && r->hosts[i].state != RUN_HOST_LOST)
+            return false;
+    return true;
+}

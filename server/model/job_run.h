@@ -1,0 +1,63 @@
+#ifndef JOB_RUN_H
+#define JOB_RUN_H
+/* One run of a job: where it runs, how far each host is, and what is being asked of it. Data only; it is
+ * written by run/ (hosts.c and the methods) and stored with the job.
+ *
+ * A stream of events belongs to (job, run, service): `seq` of a host is the last event applied, and is
+ * stored in the same batch as what the event changed.
+ */
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "job.h"
+
+enum run_host_state {
+    RUN_HOST_SENT,     /* START is on its way, or will be when the service says HELLO */
+    RUN_HOST_READY,    /* prepared; waits for LAUNCH, or runs */
+    RUN_HOST_RELEASED, /* final: nothing of the run is left there */
+    RUN_HOST_LOST      /* given up by the server */
+};
+
+struct run_host {
+    const char *service;  /* interned */
+    enum run_host_state state;
+    uint64_t seq;         /* last event applied */
+    bool suspended;       /* has answered the present suspend attempt */
+    struct job_usage usage;
+};
+
+struct run {
+    unsigned version;        /* run_version of the job */
+    const char *exec_vnode;  /* text, as the scheduler gave it */
+    const char *exec_host;   /* text for users */
+    bool exclusive, forced;  /* how it was claimed */
+    bool launched;           /* the first host was told to run the script */
+    bool started, finished;
+    int status, reason;      /* of finish: PBS exit status, enum exec_reason */
+    const char *note;        /* of finish, or NULL */
+    unsigned attempt;        /* number of the last order that has an outcome */
+    unsigned terminations;   /* how often it was told to end: each time harder */
+    bool suspending, resuming; /* an attempt is under way */
+    size_t n_hosts;
+    struct run_host *hosts;  /* hosts[0] runs the script */
+};
+
+/* What is left of a preemption that is under way; stored, so that a restarted server carries it on. */
+struct preempt_mark {
+    char left[5];            /* letters not tried yet */
+    char method;             /* the one under way; 0: no preemption */
+    int64_t since_s;
+    const char *by;          /* interned: who asked, for people */
+};
+
+struct run *job_run_create(unsigned version, const char *exec_vnode, const char *exec_host, size_t n_hosts);
+void job_run_destroy(struct run *r);
+
+json_t *job_run_encode(const struct run *r);             /* NULL: no memory */
+struct run *job_run_decode(const json_t *o);             /* NULL: not a run, or no memory */
+
+struct run_host *job_run_host(struct run *r, const char *service); /* by name, or NULL */
+bool job_run_is_over(const struct run *r);                         /* every host released or lost */
+
+#endif

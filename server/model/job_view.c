@@ -1,0 +1,112 @@
+/* The PBS face of a job's state. See job_view.h. */
+#include "job_view.h"
+
+char job_view_letter(const struct job *j)
+{
+    switch (j->state) {
+    case JOB_ARRIVING:
+        return 'T';
+    case JOB_QUEUED:
+        return 'Q';
+    case JOB_HELD:
+        return 'H';
+    case JOB_WAITING:
+        return 'W';
+    case JOB_STARTING:
+    case JOB_RUNNING:
+        return 'R';
+    case JOB_SUSPENDED:
+        return 'S';
+    case JOB_EXITING:
+        return 'E';
+    case JOB_FINISHED:
+    case JOB_GONE:
+        return j->key.index >= 0 ? 'X' : 'F';
+    case JOB_STATE_COUNT:
+        break;
+    }
+    return '?';
+}
+
+int job_view_number(const struct job *j)
+{
+    switch (job_view_letter(j)) {
+    case 'T':
+        return 0;
+    case 'Q':
+        return 1;
+    case 'H':
+        return 2;
+    case 'W':
+        return 3;
+    case 'R':
+    case 'S':
+        return 4;
+    case 'E':
+        return 5;
+    case 'X':
+        return 6;
+    default:
+        return 9;
+    }
+}
+
+static int running_substate(const struct job *j)
+{
+    if (j->intent == INTENT_REQUEUE || j->intent == INTENT_CHECKPOINT)
+        return 60;
+    if (j->state == JOB_STARTING)
+        return 41;
+    if (j->state == JOB_SUSPENDED)
+        return j->suspender == SUSPENDED_BY_SCHED ? 45 : 43;
+    return 42;
+}
+
+static int finished_substate(const struct job *j)
+{
+    if (j->intent == INTENT_DELETE || !j->exited)
+        return 91;
+    return j->exit_status == 0 ? 92 : 93;
+}
+
+int job_view_substate(const struct job *j)
+{
+    switch (j->state) {
+    case JOB_ARRIVING:
+        return 0;
+    case JOB_QUEUED:
+        return 10;
+    case JOB_HELD:
+        return j->dependent ? 22 : 20;
+    case JOB_WAITING:
+        return 30;
+    case JOB_STARTING:
+    case JOB_RUNNING:
+    case JOB_SUSPENDED:
+        return running_substate(j);
+    case JOB_EXITING:
+        return j->intent == INTENT_REQUEUE || j->intent == INTENT_CHECKPOINT ? 61 : 51;
+    case JOB_FINISHED:
+    case JOB_GONE:
+        return finished_substate(j);
+    case JOB_STATE_COUNT:
+        break;
+    }
+    return 0;
+}
+
+void job_view_holds(const struct job *j, char out[8])
+{
+    static const struct {
+        unsigned bit;
+        char letter;
+    } row[] = {{HOLD_USER, 'u'}, {HOLD_OTHER, 'o'}, {HOLD_SYSTEM | HOLD_DEPEND, 's'}, {HOLD_PASSWORD, 'p'}};
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)
+        if (j->hold & row[i].bit)
+            out[n++] = row[i].letter;
+    if (!n)
+        out[n++] = 'n';
+    out[n] = '\0';
+}

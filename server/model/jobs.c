@@ -1,0 +1,221 @@
+/* The table of jobs. See jobs.h.
+ *
+ * Three orders: a hash by key, a hash by client token, and a list by number. The list is kept sorted by
+ * walking from its end: a new job nearly always has the highest number. */
+#include "jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "pbs_error.h"
+
+struct hash_key { /* job_key without padding */
+    int64_t seq;
+    int64_t index;
+};
+
+struct slot {
+    struct hash_key key;
+    struct job *job;
+    UT_hash_handle hh;
+    UT_hash_handle hh_token;
+    unsigned char token[JOB_TOKEN_SIZE];
+    bool has_token;
+};
+
+struct jobs {
+    struct change *change;
+    struct clock *clock;
+    struct slot *by_key, *by_token;
+    struct job *first, *last;
+    int64_t last_rank;
+};
+
+struct jobs *jobs_create(struct change *c, struct clock *clock)
+{
+    struct jobs *js = calloc(1, sizeof *js);
+
+    if (js) {
+        js->change = c;
+        js->clock = clock;
+    }
+    return js;
+}
+
+void jobs_destroy(struct jobs *js)
+{
+    if (!js)
+        return;
+    while (js->first)
+        jobs_remove(js, js->first);
+    free(js);
+}
+
+static struct hash_key hash_key(struct job_key key)
+{
+    return (struct hash_key){key.seq, key.index};
+}
+
+static bool key_is_above(struct job_key a, struct job_key b)
+{
+    return a.seq != b.seq ? a.seq > b.seq : a.index > b.index;
+}
+
+static void link_by_number(struct jobs *js, struct job *j)
+{
+    struct job *before = js->last;
+
+    while (before && key_is_above(before->key, j->key))
+        before = before->all_prev;
+    j->all_prev = before;
+    j->all_next = before ? before->all_next : js->first;
+    *(before ? &before->all_next : &js->first) = j;
+    *(j->all_next ? &j->all_next->all_prev : &js->last) = j;
+}
+
+static void unlink_by_number(struct jobs *js, struct job *j)
+{
+    *(j->all_prev ? &j->all_prev->all_next : &js->first) = j->all_next;
+    *(j->all_next ? &j->all_next->all_prev : &js->last) = j->all_prev;
+    j->all_prev = j->all_next = NULL;
+}
+
+static bool is_zero(const unsigned char *token)
+{
+    static const unsigned char zero[JOB_TOKEN_SIZE];
+
+    return memcmp(token, zero, JOB_TOKEN_SIZE) == 0;
+}
+
+static struct slot *find_slot(const struct jobs *js, struct job_key key)
+{
+    struct hash_key k = hash_key(key);
+    struct slot *s;
+
+    HASH_FIND(hh, js->by_key, &k, sizeof k, s);
+    return s;
+}
+
+int jobs_add(struct jobs *js, struct job *j, struct err *e)
+{
+    struct slot *s;
+
+    if (find_slot(js, j->key))
+        return err_set(e, PBSE_JOBEXIST, "job %s exists already", j->obj.name);
+    s = calloc(1, sizeof *s);
+    if (!s)
+        return err_set(e, PBSE_SYSTEM, "no memory for job %s", j->obj.name);
+    s->key = hash_key(j->key);
+    s->job = j;
+    HASH_ADD(hh, js->by_key, key, sizeof s->key, s);
+    if (!is_zero(j->token)) {
+        memcpy(s->token, j->token, sizeof s->token);
+        s->has_token = true;
+        HASH_ADD(hh_token, js->by_token, token, sizeof s->token, s);
+    }
+    link_by_number(js, j);
+    return 0;
+}
+
+void jobs_remove(struct jobs *js, struct job *j)
+{
+    struct slot *s = find_slot(js, j->key);
+
+    jobs_leave_queue(js, j);
+    unlink_by_number(js, j);
+    change_gone(js->change, &j->obj.change, j->obj.name);
+    HASH_DELETE(hh, js->by_key, s);
+    if (s->has_token)
+        HASH_DELETE(hh_token, js->by_token, s);
+    free(s);
+    j->obj.gone = true;
+    job_unref(j);
+}
+
+struct job *jobs_find(const struct jobs *js, struct job_key key)
+{
+    struct slot *s = find_slot(js, key);
+
+    return s ? s->job : NULL;
+}
+
+struct job *jobs_find_token(const struct jobs *js, const unsigned char *token)
+{
+    struct slot *s;
+
+    HASH_FIND(hh_token, js->by_token, token, JOB_TOKEN_SIZE, s);
+    return s ? s->job : NULL;
+}
+
+struct job *jobs_first(const struct jobs *js)
+{
+    return js->first;
+}
+
+struct job *jobs_next(const struct job *j)
+{
+    return j->all_next;
+}
+
+/* The job itself, where it still is, is the quick way; a job that has gone costs a walk. */
+struct job *jobs_after(const struct jobs *js, struct job_key key)
+{
+    struct job *j = jobs_find(js, key);
+
+    if (j)
+        return j->all_next;
+    for (j = js->first; j && !key_is_above(j->key, key); j = j->all_next)
+        ;
+    return j;
+}
+
+size_t jobs_count(const struct jobs *js)
+{
+    return HASH_CNT(hh, js->by_key);
+}
+
+void jobs_enter_queue(struct jobs *js, struct job *j, struct queue *q)
+{
+    struct job *before = q->last;
+
+    if (!j->queue_rank) {
+        int64_t now = clock_wall_ns(js->clock) / 1000;
+
+        js->last_rank = now > js->last_rank ? now : js->last_rank + 1;
+        j->queue_rank = js->last_rank;
+    }
+    while (before && before->queue_rank > j->queue_rank)
+        before = before->queue_prev;
+    j->queue = q;
+    j->queue_prev = before;
+    j->queue_next = before ? before->queue_next : q->first;
+    *(before ? &before->queue_next : &q->first) = j;
+    *(j->queue_next ? &j->queue_next->queue_prev : &q->last) = j;
+    q->n_jobs++;
+    job_set_text(&j->queue_name, q->obj.name);
+}
+
+void jobs_leave_queue(struct jobs *js, struct job *j)
+{
+    struct queue *q = j->queue;
+
+    (void)js;
+    if (!q)
+        return;
+    *(j->queue_prev ? &j->queue_prev->queue_next : &q->first) = j->queue_next;
+    *(j->queue_next ? &j->queue_next->queue_prev : &q->last) = j->queue_prev;
+    j->queue_prev = j->queue_next = NULL;
+    j->queue = NULL;
+    q->n_jobs--;
+}
+
+void jobs_touch(struct jobs *js, struct job *j, unsigned parts)
+{
+    if (j->state == JOB_ARRIVING) {
+        change_store_only(js->change, &j->obj.change, parts);
+        return;
+    }
+    j->mtime_s = clock_wall_s(js->clock);
+    change_touch(js->change, &j->obj.change, parts);
+}
