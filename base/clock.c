@@ -1,0 +1,112 @@
+/* The time: see clock.h. A driven clock is two numbers; they are atomic because workers may read the time. */
+#include "clock.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+struct clock {
+    bool driven;
+    _Atomic int64_t wall_ns;
+    _Atomic int64_t mono_ns;
+    void (*moved)(void *arg);
+    void *arg;
+};
+
+static const int64_t ns_per_s = 1000000000, ns_per_ms = 1000000;
+
+static int64_t system_ns(clockid_t id)
+{
+    struct timespec t;
+
+    clock_gettime(id, &t);
+    return t.tv_sec * ns_per_s + t.tv_nsec;
+}
+
+/* The quotient that does not jump at zero: times before 1970 are times too. */
+static int64_t floor_div(int64_t n, int64_t by)
+{
+    return n / by - (n % by < 0);
+}
+
+struct clock *clock_real(void)
+{
+    static struct clock real; /* never written: it has no state of its own */
+
+    return &real;
+}
+
+struct clock *clock_create_driven(int64_t start_wall_ns)
+{
+    struct clock *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->driven = true;
+    c->wall_ns = start_wall_ns;
+    return c;
+}
+
+void clock_destroy(struct clock *c)
+{
+    if (c && c->driven)
+        free(c);
+}
+
+bool clock_is_driven(const struct clock *c)
+{
+    return c->driven;
+}
+
+int64_t clock_wall_ns(const struct clock *c)
+{
+    return c->driven ? c->wall_ns : system_ns(CLOCK_REALTIME);
+}
+
+int64_t clock_wall_ms(const struct clock *c)
+{
+    return floor_div(clock_wall_ns(c), ns_per_ms);
+}
+
+int64_t clock_wall_s(const struct clock *c)
+{
+    return floor_div(clock_wall_ns(c), ns_per_s);
+}
+
+int64_t clock_mono_ms(const struct clock *c)
+{
+    return c->driven ? c->mono_ns / ns_per_ms : clock_real_mono_ms();
+}
+
+int64_t clock_real_mono_ms(void)
+{
+    return system_ns(CLOCK_MONOTONIC) / ns_per_ms;
+}
+
+int clock_set(struct clock *c, int64_t wall_ns)
+{
+    int64_t before_ns;
+
+    if (!c->driven)
+        return -1;
+    before_ns = atomic_exchange(&c->wall_ns, wall_ns);
+    if (wall_ns > before_ns)
+        c->mono_ns += wall_ns - before_ns;
+    if (c->moved)
+        c->moved(c->arg);
+    return 0;
+}
+
+int clock_advance(struct clock *c, int64_t delta_ns)
+{
+    if (delta_ns < 0)
+        return -1;
+    return clock_set(c, clock_wall_ns(c) + delta_ns);
+}
+
+void clock_on_move(struct clock *c, void (*moved)(void *arg), void *arg)
+{
+    if (!c->driven)
+        return; /* the real clock moves by itself, all the time */
+    c->moved = moved;
+    c->arg = arg;
+}

@@ -1,0 +1,68 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "clock.h"
+
+static void count_move(void *arg)
+{
+    ++*(int *)arg;
+}
+
+static void driven_clock_moves_only_when_driven(void **state)
+{
+    struct clock *c = clock_create_driven(1000000000LL * 5);
+    int moves = 0;
+
+    (void)state;
+    clock_on_move(c, count_move, &moves);
+    assert_true(clock_is_driven(c));
+    assert_int_equal(clock_wall_s(c), 5);
+    assert_int_equal(clock_mono_ms(c), 0);
+    assert_int_equal(clock_advance(c, 1500000000LL), 0);
+    assert_int_equal(clock_wall_ms(c), 6500);
+    assert_int_equal(clock_mono_ms(c), 1500);
+    assert_int_equal(moves, 1);
+    assert_int_equal(clock_advance(c, -1), -1);
+    clock_destroy(c);
+}
+
+static void setting_back_leaves_monotonic_time(void **state)
+{
+    struct clock *c = clock_create_driven(1000000000LL * 100);
+
+    (void)state;
+    assert_int_equal(clock_set(c, 1000000000LL * 40), 0);
+    assert_int_equal(clock_wall_s(c), 40);
+    assert_int_equal(clock_mono_ms(c), 0);
+    assert_int_equal(clock_set(c, -1), 0);
+    assert_int_equal(clock_wall_s(c), -1);
+    clock_destroy(c);
+}
+
+static void real_clock_is_the_systems(void **state)
+{
+    struct clock *c = clock_real();
+    int64_t before_s = time(NULL);
+    int64_t mono_ms = clock_mono_ms(c);
+
+    (void)state;
+    assert_false(clock_is_driven(c));
+    assert_in_range(clock_wall_s(c), before_s - 1, before_s + 5);
+    assert_true(clock_mono_ms(c) >= mono_ms);
+    assert_int_equal(clock_set(c, 0), -1);
+    clock_destroy(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(driven_clock_moves_only_when_driven),
+        cmocka_unit_test(setting_back_leaves_monotonic_time),
+        cmocka_unit_test(real_clock_is_the_systems),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,311 @@
+/* The daemon's log: see log.h. A line is made in one buffer and appended by one write, so lines of several
+ * threads, and of a child that shares the file, never mix. The day switches inside the lock. */
+#include "log.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "strbuf.h"
+
+enum {
+    LINE_MAX_BYTES = 16384,
+    DIR_MAX = 4096,
+    STDERR_MASK = LOGE_ERROR | LOGE_SYSTEM | LOGE_ADMIN | LOGE_SECURITY
+};
+
+/* The one global of the process that is written after start: see log.h. Guarded by `lock`, but `mask`. */
+static struct {
+    pthread_mutex_t lock;
+    atomic_uint mask;
+    bool open;
+    int fd;  /* -1: no file */
+    int day; /* year * 1000 + day of the year of the open file */
+    bool daily, highres, no_file;
+    int facility, severity;
+    const struct clock *clock;
+    char path[DIR_MAX]; /* the directory if daily, else the file */
+    char daemon[256];
+} the_log = {.lock = PTHREAD_MUTEX_INITIALIZER, .mask = STDERR_MASK, .fd = -1};
+
+static const char *const class_names[] = {"Svr",  "Que",  "Job",   "Req",  "Fil",  "Act",
+                                          "Node", "Resv", "Sched", "Hook", "Resc", "TPP"};
+static_assert(sizeof class_names / sizeof *class_names == LOGC_COUNT, "a name for each class");
+
+static void local_time(struct tm *t, int *micro_s)
+{
+    const struct clock *c = the_log.clock ? the_log.clock : clock_real();
+    int64_t now_ns = clock_wall_ns(c);
+    time_t now_s = (time_t)(now_ns / 1000000000);
+
+    localtime_r(&now_s, t);
+    *micro_s = (int)(now_ns / 1000 % 1000000);
+}
+
+static int open_file(const struct tm *t, struct err *e)
+{
+    char path[DIR_MAX + 32];
+    int fd;
+
+    if (the_log.daily)
+        snprintf(path, sizeof path, "%s/%04d%02d%02d", the_log.path, t->tm_year + 1900, t->tm_mon + 1,
+                 t->tm_mday);
+    else
+        snprintf(path, sizeof path, "%s", the_log.path);
+    fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY, 0644);
+    if (fd < 0)
+        return err_errno(e, errno, "cannot open log file %s", path);
+    if (fchmod(fd, 0644) < 0) {
+        /* another's file, as in a shared directory: it is open, which is what counts */
+    }
+    the_log.fd = fd;
+    the_log.day = t->tm_year * 1000 + t->tm_yday;
+    return 0;
+}
+
+static void close_file(void)
+{
+    if (the_log.fd >= 0)
+        close(the_log.fd);
+    the_log.fd = -1;
+}
+
+/* One event is one line: what could begin another becomes a blank. */
+static void blank_controls(char *text)
+{
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = ' ';
+}
+
+static void add_text(struct strbuf *b, const char *object, const char *fmt, va_list ap)
+{
+    static const char more[] = " ...";
+    size_t start = b->len;
+    size_t room;
+    char *text;
+
+    strbuf_addf(b, "%.1024s;", object ? object : "");
+    room = b->max - b->len - sizeof more;
+    text = malloc(room);
+    if (text && vsnprintf(text, room, fmt, ap) >= 0) {
+        strbuf_add(b, text);
+        if (strlen(text) == room - 1) /* it may have been longer: show what fits */
+            strbuf_add(b, more);
+    }
+    free(text);
+    blank_controls(b->s + start);
+}
+
+static int syslog_level(unsigned event)
+{
+    if (event & LOGE_ERROR)
+        return LOG_ERR;
+    if (event & (LOGE_ADMIN | LOGE_SECURITY))
+        return LOG_NOTICE;
+    return event & (LOGE_DEBUG | LOGE_DEBUG2 | LOGE_DEBUG3 | LOGE_DEBUG4) ? LOG_DEBUG : LOG_INFO;
+}
+
+static void send_line(struct strbuf *b, unsigned event, size_t text_at)
+{
+    bool to_file = the_log.open && the_log.fd >= 0;
+    int level = syslog_level(event);
+
+    if (the_log.open && the_log.facility && (!the_log.severity || level <= the_log.severity))
+        syslog(level, "%s", b->s + text_at);
+    if (the_log.open && the_log.no_file)
+        return;
+    strbuf_add_char(b, '\n');
+    if (to_file && write(the_log.fd, b->s, b->len) == (ssize_t)b->len)
+        return;
+    if ((to_file || event & STDERR_MASK) && write(STDERR_FILENO, b->s, b->len) < 0)
+        return; /* nowhere left to say it */
+}
+
+static void write_locked(enum log_class c, unsigned event, const char *object, const char *fmt, va_list ap)
+{
+    struct strbuf b;
+    struct tm t;
+    int micro_s;
+    size_t text_at;
+
+    local_time(&t, &micro_s);
+    strbuf_init(&b, LINE_MAX_BYTES);
+    strbuf_addf(&b, "%02d/%02d/%04d %02d:%02d:%02d", t.tm_mon + 1, t.tm_mday, t.tm_year + 1900, t.tm_hour,
+                t.tm_min, t.tm_sec);
+    if (the_log.highres)
+        strbuf_addf(&b, ".%06d", micro_s);
+    strbuf_add_char(&b, ';');
+    text_at = b.len;
+    strbuf_addf(&b, "%04x;%s;%s;", event & ~(unsigned)LOGE_FORCE, the_log.daemon, class_names[c]);
+    add_text(&b, object, fmt, ap);
+    send_line(&b, event, text_at);
+    strbuf_fini(&b);
+}
+
+static __attribute__((format(printf, 4, 5))) void line_locked(enum log_class c, unsigned event,
+                                                              const char *object, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    write_locked(c, event, object, fmt, ap);
+    va_end(ap);
+}
+
+static void switch_day(void)
+{
+    struct tm t;
+    int micro_s;
+
+    if (!the_log.open || !the_log.daily || the_log.no_file)
+        return;
+    local_time(&t, &micro_s);
+    if (the_log.fd >= 0 && the_log.day == t.tm_year * 1000 + t.tm_yday)
+        return;
+    if (the_log.fd >= 0)
+        line_locked(LOGC_SVR, LOGE_SYSTEM, "Log", "Log closed");
+    close_file();
+    if (open_file(&t, NULL) == 0)
+        line_locked(LOGC_SVR, LOGE_SYSTEM, "Log", "Log opened");
+}
+
+static int open_locked(struct err *e)
+{
+    struct tm t;
+    int micro_s;
+
+    local_time(&t, &micro_s);
+    if (!the_log.no_file && open_file(&t, e) < 0)
+        return -1;
+    line_locked(LOGC_SVR, LOGE_SYSTEM, "Log", "Log opened");
+    return 0;
+}
+
+/* PBS_SYSLOG: 0 none, 1 the daemon facility, 2 to 9 local0 to local7. */
+static int syslog_facility(int number)
+{
+    if (number <= 1)
+        return number ? LOG_DAEMON : 0;
+    return LOG_LOCAL0 + ((number - 2) << 3);
+}
+
+static int take_options(const struct log_options *o, struct err *e)
+{
+    const char *path = o->path ? o->path : o->dir;
+
+    if (!o->no_file && (!path || strlen(path) >= sizeof the_log.path))
+        return err_set(e, path ? ENAMETOOLONG : EINVAL, "no usable path for the log: %.200s",
+                       path ? path : "none");
+    if (o->syslog_facility < 0 || o->syslog_facility > 9)
+        return err_set(e, EINVAL, "syslog facility %d is not between 0 and 9", o->syslog_facility);
+    if (!o->no_file && !o->path && mkdir(o->dir, 0755) < 0 && errno != EEXIST)
+        return err_errno(e, errno, "cannot make log directory %s", o->dir);
+    snprintf(the_log.path, sizeof the_log.path, "%s", path ? path : "");
+    snprintf(the_log.daemon, sizeof the_log.daemon, "%s", o->daemon);
+    the_log.daily = !o->path;
+    the_log.highres = o->highres;
+    the_log.no_file = o->no_file;
+    the_log.facility = syslog_facility(o->syslog_facility);
+    the_log.severity = o->syslog_severity;
+    the_log.clock = o->clock;
+    the_log.mask = o->mask;
+    return 0;
+}
+
+int log_open(const struct log_options *o, struct err *e)
+{
+    int rc = -1;
+
+    log_close();
+    pthread_mutex_lock(&the_log.lock);
+    if (take_options(o, e) == 0) {
+        if (the_log.facility)
+            openlog(the_log.daemon, LOG_NOWAIT | LOG_PID, the_log.facility);
+        the_log.open = true;
+        rc = open_locked(e);
+        the_log.open = rc == 0;
+    }
+    pthread_mutex_unlock(&the_log.lock);
+    return rc;
+}
+
+void log_close(void)
+{
+    pthread_mutex_lock(&the_log.lock);
+    if (the_log.open) {
+        line_locked(LOGC_SVR, LOGE_SYSTEM, "Log", "Log closed");
+        if (the_log.facility)
+            closelog();
+        close_file();
+        the_log.open = false;
+        the_log.clock = NULL; /* its owner may destroy it from now on */
+        the_log.mask = STDERR_MASK;
+    }
+    pthread_mutex_unlock(&the_log.lock);
+}
+
+int log_reopen(struct err *e)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&the_log.lock);
+    if (the_log.open) {
+        line_locked(LOGC_SVR, LOGE_SYSTEM, "Log", "Log closed");
+        close_file();
+        rc = open_locked(e);
+    }
+    pthread_mutex_unlock(&the_log.lock);
+    return rc;
+}
+
+void log_set_mask(unsigned mask)
+{
+    the_log.mask = mask;
+}
+
+bool log_is_on(unsigned event)
+{
+    return event & (the_log.mask | LOGE_FORCE);
+}
+
+void log_vevent(enum log_class c, unsigned event, const char *object, const char *fmt, va_list ap)
+{
+    int saved = errno;
+
+    if (!log_is_on(event))
+        return;
+    pthread_mutex_lock(&the_log.lock);
+    switch_day();
+    write_locked(c, event, object, fmt, ap);
+    pthread_mutex_unlock(&the_log.lock);
+    errno = saved;
+}
+
+void log_event(enum log_class c, unsigned event, const char *object, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    log_vevent(c, event, object, fmt, ap);
+    va_end(ap);
+}
+
+void log_err(enum log_class c, const char *object, const struct err *e, const char *fmt, ...)
+{
+    struct strbuf what;
+    va_list ap;
+
+    strbuf_init(&what, LINE_MAX_BYTES / 2);
+    va_start(ap, fmt);
+    strbuf_vaddf(&what, fmt, ap);
+    va_end(ap);
+    log_event(c, LOGE_ERROR, object, "%s: %s (%d)", strbuf_str(&what), e->text, e->code);
+    strbuf_fini(&what);
+}

@@ -1,0 +1,179 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "clock.h"
+#include "log.h"
+
+enum { TEXT_MAX = 65536 };
+
+struct fixture {
+    char dir[64], logs[80];
+    struct clock *clock;
+    char text[TEXT_MAX];
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    setenv("TZ", "UTC", 1);
+    tzset();
+    snprintf(f->dir, sizeof f->dir, "/tmp/log_test.XXXXXX");
+    assert_non_null(mkdtemp(f->dir));
+    snprintf(f->logs, sizeof f->logs, "%s/server_logs", f->dir);
+    f->clock = clock_create_driven(1700000000123456000LL); /* 2023-11-14 22:13:20.123456 */
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    char command[100];
+
+    log_close();
+    snprintf(command, sizeof command, "rm -rf %s", f->dir);
+    assert_int_equal(system(command), 0);
+    clock_destroy(f->clock);
+    free(f);
+    return 0;
+}
+
+static const char *read_log(struct fixture *f, const char *name)
+{
+    char path[200];
+    FILE *in;
+    size_t n;
+
+    snprintf(path, sizeof path, "%s/%s", f->logs, name);
+    in = fopen(path, "r");
+    assert_non_null(in);
+    n = fread(f->text, 1, sizeof f->text - 1, in);
+    f->text[n] = '\0';
+    fclose(in);
+    return f->text;
+}
+
+static void open_log(struct fixture *f, bool highres)
+{
+    struct err e = {0};
+    struct log_options o = {.dir = f->logs,
+                            .daemon = "Server@host",
+                            .mask = LOG_MASK_SERVER,
+                            .clock = f->clock,
+                            .highres = highres};
+
+    if (log_open(&o, &e) < 0)
+        fail_msg("%s", e.text);
+}
+
+static void lines_have_the_form_of_pbs(void **state)
+{
+    struct fixture *f = *state;
+    struct err e = {ENOENT, "no such file"};
+    struct stat st;
+    char path[200];
+
+    open_log(f, false);
+    errno = 77;
+    log_event(LOGC_JOB, LOGE_JOB, "12.host", "Job Queued at request of %s", "me");
+    assert_int_equal(errno, 77);
+    log_event(LOGC_SCHED, LOGE_DEBUG3, "x", "not in the mask");
+    log_event(LOGC_TPP, LOGE_FORCE | LOGE_DEBUG3, "x", "forced");
+    log_event(LOGC_REQ, LOGE_SYSTEM, "y", "two\nlines\t");
+    log_err(LOGC_FIL, "hook", &e, "reading %d", 5);
+    log_close();
+    assert_string_equal(read_log(f, "20231114"),
+                        "11/14/2023 22:13:20;0002;Server@host;Svr;Log;Log opened\n"
+                        "11/14/2023 22:13:20;0008;Server@host;Job;12.host;Job Queued at request of me\n"
+                        "11/14/2023 22:13:20;0400;Server@host;TPP;x;forced\n"
+                        "11/14/2023 22:13:20;0002;Server@host;Req;y;two lines \n"
+                        "11/14/2023 22:13:20;0001;Server@host;Fil;hook;reading 5: no such file (2)\n"
+                        "11/14/2023 22:13:20;0002;Server@host;Svr;Log;Log closed\n");
+    snprintf(path, sizeof path, "%s/20231114", f->logs);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0644);
+}
+
+static void a_new_day_gets_a_new_file(void **state)
+{
+    struct fixture *f = *state;
+
+    open_log(f, true);
+    clock_advance(f->clock, 7200LL * 1000000000);
+    log_event(LOGC_SVR, LOGE_SYSTEM, "s", "after midnight");
+    log_close();
+    assert_string_equal(read_log(f, "20231115"),
+                        "11/15/2023 00:13:20.123456;0002;Server@host;Svr;Log;Log opened\n"
+                        "11/15/2023 00:13:20.123456;0002;Server@host;Svr;s;after midnight\n"
+                        "11/15/2023 00:13:20.123456;0002;Server@host;Svr;Log;Log closed\n");
+    assert_non_null(strstr(read_log(f, "20231114"), "Log closed\n"));
+}
+
+static void mask_and_reopen_apply_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct err e = {0};
+    char from[200], to[200];
+
+    open_log(f, false);
+    log_set_mask(LOGE_DEBUG4);
+    assert_false(log_is_on(LOGE_JOB));
+    assert_true(log_is_on(LOGE_DEBUG4));
+    assert_true(log_is_on(LOGE_FORCE));
+    snprintf(from, sizeof from, "%s/20231114", f->logs);
+    snprintf(to, sizeof to, "%s/moved", f->logs);
+    assert_int_equal(rename(from, to), 0);
+    assert_int_equal(log_reopen(&e), 0);
+    log_event(LOGC_SVR, LOGE_DEBUG4, "s", "here");
+    log_close();
+    assert_non_null(strstr(read_log(f, "20231114"), ";0800;Server@host;Svr;s;here\n"));
+    assert_null(strstr(read_log(f, "moved"), "here"));
+}
+
+static void a_very_long_text_is_cut(void **state)
+{
+    struct fixture *f = *state;
+    char *text = malloc(40000);
+
+    memset(text, 'x', 39999);
+    text[39999] = '\0';
+    open_log(f, false);
+    log_event(LOGC_SVR, LOGE_SYSTEM, text, "%s", text);
+    log_close();
+    free(text);
+    assert_non_null(strstr(read_log(f, "20231114"), "xxx ...\n"));
+    assert_non_null(strstr(f->text, "Log closed\n"));
+}
+
+static void unusable_places_are_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct err e = {0};
+    struct log_options o = {.dir = "/nonexistent/deep/logs", .daemon = "d", .mask = 1, .clock = f->clock};
+
+    assert_int_equal(log_open(&o, &e), -1);
+    assert_int_equal(e.code, ENOENT);
+    o.syslog_facility = 12;
+    assert_int_equal(log_open(&o, &e), -1);
+    assert_int_equal(e.code, EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(lines_have_the_form_of_pbs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_new_day_gets_a_new_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(mask_and_reopen_apply_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_very_long_text_is_cut, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unusable_places_are_refused, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
