@@ -1,0 +1,39 @@
+#ifndef AUTH_H
+#define AUTH_H
+/* Who is the peer: what the kernel or a certificate says of it, never what a message says.
+ *
+ * A peer is counted, since a request may outlive its connection.
+ */
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "err.h"
+
+enum auth_kind {
+    AUTH_STRANGER, /* TCP in the clear: may call procedure 0 and nothing else */
+    AUTH_LOCAL,    /* unix socket: uid, gid, pid by the kernel */
+    AUTH_DAEMON    /* TLS with a certificate of the complex: role */
+};
+
+enum { AUTH_ROLE_MAX = 255 };
+
+struct auth_peer {
+    enum auth_kind kind;
+    uid_t uid; /* LOCAL only */
+    gid_t gid;
+    pid_t pid;
+    char role[AUTH_ROLE_MAX + 1]; /* DAEMON only: "server", "sched", "mom:n1" */
+    char from[64];                /* for people: "127.0.0.1:4711", "pid 4711 uid 1000" */
+    unsigned refs;                /* private */
+};
+
+/* Of a connected socket: LOCAL for a unix one, STRANGER for others. The caller owns one reference. NULL: e. */
+struct auth_peer *auth_peer_of_socket(int fd, struct err *e);
+struct auth_peer *auth_peer_ref(struct auth_peer *p);
+void auth_peer_unref(struct auth_peer *p);
+
+/* The TLS handshake is done and the verified certificate names `role`. -1 EACCES: not a role's form. */
+int auth_peer_set_role(struct auth_peer *p, const char *role, struct err *e);
+bool auth_role_is_valid(const char *role); /* "server", "sched", "mom:NODE" */
+
+#endif

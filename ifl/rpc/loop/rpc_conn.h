@@ -1,0 +1,98 @@
+#ifndef RPC_CONN_H
+#define RPC_CONN_H
+/* An RPC connection on the loop: the core over a stream. Both ends serve programs and call.
+ *
+ * A client end is made by rpc_conn_connect and belongs to its maker; a server end is made by rpc_server and
+ * belongs to it. Order: `opened` once (connected, TLS done, identity known), then calls both ways, then
+ * `closed` once, unless the owner destroyed it before. Loop thread only. A message that breaks the protocol
+ * closes the connection with one log line and does nothing else.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "auth.h"
+#include "err.h"
+#include "rpc_msg.h"
+#include "rpc_request.h"
+
+struct loop;
+struct rpc_conn;
+struct ssl_ctx_st;
+
+struct rpc_conn_events {
+    void (*opened)(void *arg, struct rpc_conn *c); /* may be NULL */
+    /* The end. Calls under way have had RPC_ST_LOST, requests are dead. A client end may be destroyed here (and
+     * must be at some time); a server end goes by itself after this. */
+    void (*closed)(void *arg, struct rpc_conn *c, const struct err *why);
+};
+
+struct rpc_conn_options {
+    const struct rpc_served *served; /* what the peer may call; NULL: procedure 0 only */
+    size_t limit;                    /* of a record coming in; 0: RPC_LIMIT_DAEMON */
+    int64_t open_limit_ms;           /* until `opened`; 0: 30 s */
+    int64_t
+        keepalive_ms; /* silence after which procedure 0 is called; 0: 60 s; < 0: never. Twice that: dead */
+    uint32_t ping_prog, ping_vers;        /* whose procedure 0, also to ask for TLS */
+    const struct rpc_conn_events *events; /* static const */
+    void *arg;
+};
+
+struct rpc_conn_target {
+    const char *unix_path; /* of any length; or: */
+    const char *address;   /* numeric, IPv4 or IPv6 */
+    uint16_t port;
+    struct ssl_ctx_st *tls; /* TCP: TLS is asked for and demanded; counted up. NULL: in the clear (tests) */
+    const char *expect;     /* role of the peer's certificate; NULL: any of the complex */
+};
+
+/* Begin to connect; what fails later comes as `closed`. NULL: e (path, address, descriptors). */
+struct rpc_conn *rpc_conn_connect(struct loop *l, const struct rpc_conn_target *t,
+                                  const struct rpc_conn_options *o, struct err *e);
+/* A connected socket (owned, also on failure) as an end that is open at once; `opened` is not called. Takes
+ * the peer from the socket. For socket pairs (MOM and shepherd) and tests. */
+struct rpc_conn *rpc_conn_adopt(struct loop *l, int fd, const struct rpc_conn_options *o, struct err *e);
+/* Client and adopted ends. No callback but those of requests (dead); calls under way are forgotten. */
+void rpc_conn_destroy(struct rpc_conn *c);
+
+/* End it from our side: `closed` follows with this reason, not inside this call. */
+void rpc_conn_close(struct rpc_conn *c, const struct err *why);
+/* As that, when what was answered so far is sent, or after linger_ms. No more input is taken. */
+void rpc_conn_close_when_sent(struct rpc_conn *c, int64_t linger_ms);
+
+bool rpc_conn_is_open(const struct rpc_conn *c);
+struct auth_peer *rpc_conn_peer(const struct rpc_conn *c); /* borrow */
+int rpc_conn_fd(const struct rpc_conn *c);                 /* borrow, -1 when it has ended */
+void rpc_conn_set_limit(struct rpc_conn *c, size_t limit);
+
+/* Whoever serves a peer hangs its own state here: `closed` of the owner is called before that of the options.
+ * NULL, NULL takes it away. rpc_conn_user gives `user` back. */
+void rpc_conn_set_user(struct rpc_conn *c, void *user,
+                       void (*closed)(void *user, struct rpc_conn *c, const struct err *why));
+void *rpc_conn_user(const struct rpc_conn *c);
+
+/* --- calling */
+struct rpc_outcome {
+    enum rpc_status status;
+    const struct err *why; /* text and errno unless RPC_ST_OK */
+    const void *result;    /* decoded; borrowed for the call, freed after it; only with RPC_ST_OK */
+};
+typedef void rpc_outcome_fn(void *arg, const struct rpc_outcome *o);
+
+struct rpc_call_spec {
+    struct rpc_proc_id id;
+    xdrproc_t xargs; /* NULL: none */
+    const void *args;
+    xdrproc_t xres; /* NULL: none */
+    size_t res_size;
+};
+
+/* Call the peer; fn is called once, never inside this, and never after rpc_conn_destroy. -1: ENOTCONN not
+ * open, EINVAL arguments, ENOBUFS the peer does not read, ENOMEM; fn is not called then. fn may be NULL. */
+int rpc_conn_call(struct rpc_conn *c, const struct rpc_call_spec *s, rpc_outcome_fn *fn, void *arg,
+                  struct err *e);
+/* The same with arguments encoded before (spec's xargs and args are not looked at); copied. */
+int rpc_conn_call_bytes(struct rpc_conn *c, const struct rpc_call_spec *s, const void *bytes, size_t n,
+                        rpc_outcome_fn *fn, void *arg, struct err *e);
+
+#endif

@@ -1,0 +1,71 @@
+#ifndef RPC_REQUEST_H
+#define RPC_REQUEST_H
+/* A call received: counted, answered once, now or in an hour, in any order.
+ *
+ * A handler borrows the request for its call; who answers later takes a reference. When the connection dies
+ * the answer is dropped silently and the work goes on. A request let go of without an answer is answered with
+ * SYSTEM_ERR and a log line. Loop thread only.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "auth.h"
+#include "rpc_entries.h"
+#include "rpc_msg.h"
+
+struct rpc_conn;
+struct rpc_request;
+
+typedef void rpc_handler(void *arg, struct rpc_request *r);
+
+struct rpc_proc {
+    uint32_t proc;
+    const char *name; /* for the log */
+    xdrproc_t xargs;  /* NULL: none */
+    size_t args_size;
+    xdrproc_t xres; /* for whoever wants it; rpc_reply is told */
+    rpc_handler *handler;
+};
+
+/* What a peer may call. Procedure 0 need not be listed: it always answers. */
+struct rpc_program {
+    uint32_t prog, vers;
+    const char *name;
+    const struct rpc_proc *procs;
+    size_t n_procs;
+    /* ^ Is what was decoded in order (NUL bytes, enums)? May be NULL. false: GARBAGE_ARGS. */
+    bool (*check)(const struct rpc_proc *p, const void *args);
+};
+
+/* A program bound to its handlers' first argument. An array of them, ended by {NULL, NULL}, is what a
+ * connection serves; borrowed for life. */
+struct rpc_served {
+    const struct rpc_program *program;
+    void *arg;
+};
+
+struct rpc_request *rpc_request_ref(struct rpc_request *r);
+void rpc_request_unref(struct rpc_request *r);
+
+/* Borrow until the last unref. The handler may change what args point at, as long as xdr_free finds it valid. */
+void *rpc_request_args(struct rpc_request *r);
+const struct rpc_proc *rpc_request_proc(const struct rpc_request *r);
+const struct rpc_program *rpc_request_program(const struct rpc_request *r);
+struct auth_peer *rpc_request_peer(const struct rpc_request *r);
+struct rpc_conn *rpc_request_conn(const struct rpc_request *r); /* NULL: it has died */
+bool rpc_request_is_answered(const struct rpc_request *r);
+
+/* ^ Told once if the connection dies before the answer: e.g. a parked wait is given up. NULL takes it away. */
+void rpc_request_on_dead(struct rpc_request *r, void (*dead)(void *arg, struct rpc_request *r), void *arg);
+
+/* Answer. Calling a second one is a bug (assert). Never calls back. */
+void rpc_reply(struct rpc_request *r, xdrproc_t codec, const void *result);
+void rpc_reply_bytes(struct rpc_request *r, const void *bytes, size_t n); /* encoded before, n % 4 == 0 */
+void rpc_reply_error(struct rpc_request *r, enum rpc_status status);
+/* An endless answer; p->end is called in every case, at once if the connection is dead. */
+void rpc_reply_entries(struct rpc_request *r, xdrproc_t xhead, const void *head, const struct rpc_producer *p,
+                       void *arg);
+void rpc_reply_wake(struct rpc_request *r); /* a producer that said RPC_LATER has something now */
+
+#endif

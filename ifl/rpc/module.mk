@@ -1,0 +1,2 @@
+$(call storey, ifl/rpc, base)
+$(call tests,  ifl/rpc, base, -ltirpc -lpthread -ldl)

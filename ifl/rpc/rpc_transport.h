@@ -1,0 +1,26 @@
+#ifndef RPC_TRANSPORT_H
+#define RPC_TRANSPORT_H
+/* What rpc_sync reads and writes through, and the entry of a module (libauth_tls.so) that puts TLS there.
+ *
+ * All of it is non-blocking: -1 with EAGAIN when the descriptor must be waited for.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "err.h"
+
+struct rpc_transport {
+    ssize_t (*read)(void *ctx, void *bytes, size_t n);        /* 0: end; -1: errno */
+    ssize_t (*write)(void *ctx, const void *bytes, size_t n); /* -1: errno */
+    void (*destroy)(void *ctx);
+};
+
+/* Symbol RPC_TRANSPORT_ENTRY of the module: handshake on `fd` (non-blocking; stays the caller's) as client,
+ * within limit_ms. 0 with *t and *ctx set, or -1. */
+#define RPC_TRANSPORT_ENTRY "auth_tls_connect"
+typedef int rpc_transport_connect_fn(int fd, const char *certs, const char *role, const char *expect,
+                                     int64_t limit_ms, const struct rpc_transport **t, void **ctx,
+                                     struct err *e);
+
+#endif
