@@ -1,0 +1,391 @@
+/* Files that survive a crash: see file.h. */
+#include "file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A failed call, with the errno it left and the name it was about. */
+static int failed(struct err *e, const char *doing, const char *name)
+{
+    return err_errno(e, errno, "cannot %s %.300s", doing, name);
+}
+
+int file_write_all(int fd, const void *bytes, size_t n, struct err *e)
+{
+    const char *p = bytes;
+
+    while (n) {
+        ssize_t done = write(fd, p, n);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            return err_errno(e, errno, "cannot write");
+        p += done;
+        n -= (size_t)done;
+    }
+    return 0;
+}
+
+/* ".name.PID.COUNT.tmp" beside the target: hidden, and never the same twice at once. */
+static int temporary_name(const char *name, char out[static PATH_MAX], struct err *e)
+{
+    static atomic_uint count; /* only makes names differ */
+    const char *slash = strrchr(name, '/');
+    const char *base = slash ? slash + 1 : name;
+    int n = snprintf(out, PATH_MAX, "%.*s.%s.%ld.%u.tmp", (int)(base - name), name, base, (long)getpid(),
+                     atomic_fetch_add(&count, 1));
+
+    if (n < 0 || n >= PATH_MAX || strlen(base) > NAME_MAX - 40)
+        return err_set(e, ENAMETOOLONG, "cannot write %.300s: its name is too long", name);
+    return 0;
+}
+
+int file_sync_dir(int dirfd, const char *name, struct err *e)
+{
+    int fd = file_open_dir(dirfd, name, e);
+    int rc;
+
+    if (fd < 0)
+        return -1;
+    rc = fsync(fd) < 0 ? failed(e, "sync directory", name) : 0;
+    close(fd);
+    return rc;
+}
+
+static int sync_parent(int dirfd, const char *name, struct err *e)
+{
+    char parent[PATH_MAX];
+    const char *slash = strrchr(name, '/');
+
+    if (!slash)
+        return file_sync_dir(dirfd, ".", e);
+    snprintf(parent, sizeof parent, "%.*s", slash == name ? 1 : (int)(slash - name), name);
+    return file_sync_dir(dirfd, parent, e);
+}
+
+static int replace(int dirfd, const char *name, const void *bytes, size_t n, mode_t mode, bool sync,
+                   struct err *e)
+{
+    char temporary[PATH_MAX];
+    int fd, rc = -1;
+
+    if (temporary_name(name, temporary, e) < 0)
+        return -1;
+    fd = openat(dirfd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+    if (fd < 0)
+        return failed(e, "create a temporary file for", name);
+    if (fchmod(fd, mode) < 0)
+        failed(e, "set the mode of", name);
+    else if (file_write_all(fd, bytes, n, e) < 0)
+        err_prefix(e, "%.300s", name);
+    else if (sync && fsync(fd) < 0)
+        failed(e, "sync", name);
+    else if (renameat(dirfd, temporary, dirfd, name) < 0)
+        failed(e, "replace", name);
+    else
+        rc = 0;
+    close(fd);
+    if (rc < 0)
+        unlinkat(dirfd, temporary, 0);
+    return rc;
+}
+
+int file_write_atomic(int dirfd, const char *name, const void *bytes, size_t n, mode_t mode, struct err *e)
+{
+    if (replace(dirfd, name, bytes, n, mode, true, e) < 0)
+        return -1;
+    return sync_parent(dirfd, name, e);
+}
+
+int file_write_quick(int dirfd, const char *name, const void *bytes, size_t n, mode_t mode, struct err *e)
+{
+    return replace(dirfd, name, bytes, n, mode, false, e);
+}
+
+int file_append(int dirfd, const char *name, const void *bytes, size_t n, mode_t mode, struct err *e)
+{
+    bool is_new = faccessat(dirfd, name, F_OK, 0) < 0;
+    int fd = openat(dirfd, name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
+    int rc = -1;
+
+    if (fd < 0)
+        return failed(e, "open for appending", name);
+    if (file_write_all(fd, bytes, n, e) < 0)
+        err_prefix(e, "%.300s", name);
+    else if (fsync(fd) < 0)
+        failed(e, "sync", name);
+    else
+        rc = 0;
+    close(fd);
+    return rc == 0 && is_new ? sync_parent(dirfd, name, e) : rc;
+}
+
+/* Larger by half, at least 4 KB; NULL: no memory, the old one stays. */
+static char *grow(char *buffer, size_t *cap)
+{
+    size_t larger = *cap ? *cap + *cap / 2 : 4096;
+    char *p = realloc(buffer, larger);
+
+    if (p)
+        *cap = larger;
+    return p;
+}
+
+/* Read on behind `used` bytes. 1: some more, 0: the end, -1 with e. */
+static int read_some(int fd, char **buffer, size_t *cap, size_t *used, struct err *e)
+{
+    char *p = *buffer;
+    ssize_t got;
+
+    if (*used + 1 >= *cap && !(p = grow(*buffer, cap)))
+        return err_set(e, ENOMEM, "no memory to read a file");
+    *buffer = p;
+    do
+        got = read(fd, p + *used, *cap - *used - 1);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return err_errno(e, errno, "cannot read");
+    *used += (size_t)got;
+    return got > 0;
+}
+
+int file_read_fd(int fd, size_t max, char **bytes, size_t *n, struct err *e)
+{
+    size_t used = 0, cap = 0;
+    char *buffer = NULL;
+    int rc;
+
+    while ((rc = read_some(fd, &buffer, &cap, &used, e)) > 0)
+        if (used > max) {
+            rc = err_set(e, EFBIG, "larger than %zu bytes", max);
+            break;
+        }
+    if (rc < 0) {
+        free(buffer);
+        return -1;
+    }
+    buffer[used] = '\0';
+    *bytes = buffer;
+    if (n)
+        *n = used;
+    return 0;
+}
+
+int file_read(int dirfd, const char *name, size_t max, char **bytes, size_t *n, struct err *e)
+{
+    int fd = openat(dirfd, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a fifo must not hang us */
+    struct stat st;
+    int rc = -1;
+
+    if (fd < 0)
+        return failed(e, "open", name);
+    if (fstat(fd, &st) < 0)
+        failed(e, "examine", name);
+    else if (!S_ISREG(st.st_mode))
+        err_set(e, S_ISDIR(st.st_mode) ? EISDIR : EINVAL, "%.300s is not a regular file", name);
+    else if (file_read_fd(fd, max, bytes, n, e) < 0)
+        err_prefix(e, "%.300s", name);
+    else
+        rc = 0;
+    close(fd);
+    return rc;
+}
+
+int file_open_nofollow(int dirfd, const char *name, int flags, mode_t mode, struct err *e)
+{
+    struct open_how how = {
+        .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY),
+        .mode = flags & (O_CREAT | __O_TMPFILE) ? mode : 0,
+        .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS | (dirfd == AT_FDCWD ? 0 : RESOLVE_BENEATH),
+    };
+    long fd = syscall(SYS_openat2, dirfd, name, &how, sizeof how);
+
+    return fd < 0 ? failed(e, "open", name) : (int)fd;
+}
+
+int file_open_dir(int dirfd, const char *name, struct err *e)
+{
+    int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    return fd < 0 ? failed(e, "open directory", name) : fd;
+}
+
+static int make_dir(const char *path, mode_t mode, struct err *e)
+{
+    struct stat st;
+
+    if (mkdir(path, mode) == 0)
+        return chmod(path, mode) < 0 ? failed(e, "set the mode of", path) : 0;
+    if (errno != EEXIST)
+        return failed(e, "make directory", path);
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return 0;
+    return err_set(e, ENOTDIR, "cannot make directory %.300s: another file has its name", path);
+}
+
+int file_make_dirs(const char *path, mode_t mode, struct err *e)
+{
+    char part[PATH_MAX];
+    size_t n = strlen(path);
+
+    if (n == 0 || n >= sizeof part)
+        return err_set(e, n ? ENAMETOOLONG : ENOENT, "cannot make directory \"%.300s\"", path);
+    memcpy(part, path, n + 1);
+    for (size_t i = 1; i <= n; i++) {
+        char c = part[i];
+
+        if ((c != '/' && c) || part[i - 1] == '/')
+            continue;
+        part[i] = '\0';
+        if (make_dir(part, mode, e) < 0)
+            return -1;
+        part[i] = c;
+    }
+    return 0;
+}
+
+static int remove_entries(int fd, dev_t device, int depth, struct err *e);
+
+static int remove_entry(int dirfd, const char *name, dev_t device, int depth, struct err *e)
+{
+    struct stat st;
+    int fd, rc = -1;
+
+    if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
+        return 0;
+    if (errno != EISDIR && errno != EPERM)
+        return failed(e, "remove", name);
+    fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return failed(e, "remove", name);
+    if (fstat(fd, &st) < 0)
+        failed(e, "examine", name);
+    else if (device && st.st_dev != device)
+        err_set(e, EXDEV, "cannot remove %.300s: another file system is mounted there", name);
+    else
+        rc = remove_entries(fd, st.st_dev, depth + 1, e); /* takes fd */
+    if (rc < 0 || unlinkat(dirfd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
+        return rc;
+    return failed(e, "remove directory", name);
+}
+
+/* All entries of the directory `fd`, which is closed here. */
+static int remove_entries(int fd, dev_t device, int depth, struct err *e)
+{
+    DIR *d = depth < 200 ? fdopendir(fd) : NULL; /* each level keeps a descriptor open */
+    struct dirent *entry;
+    int rc = 0;
+
+    if (!d) {
+        errno = depth < 200 ? errno : ELOOP;
+        failed(e, "list a directory", "to remove");
+        close(fd);
+        return -1;
+    }
+    while (rc == 0 && (entry = readdir(d)))
+        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+            rc = remove_entry(fd, entry->d_name, device, depth, e);
+    closedir(d);
+    return rc;
+}
+
+int file_remove_tree(int dirfd, const char *name, struct err *e)
+{
+    return remove_entry(dirfd, name, 0, 0, e);
+}
+
+int file_lock_set_pid(int fd, pid_t pid, struct err *e)
+{
+    char text[24];
+    int n = snprintf(text, sizeof text, "%ld\n", (long)pid);
+
+    if (ftruncate(fd, 0) < 0 || pwrite(fd, text, (size_t)n, 0) != n)
+        return err_errno(e, errno, "cannot write the pid into the lock file");
+    return 0;
+}
+
+static pid_t read_pid(int fd)
+{
+    char text[24] = "";
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+
+    return n > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
+}
+
+int file_lock(const char *path, struct err *e)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+
+    if (fd < 0)
+        return failed(e, "open lock file", path);
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        if (errno == EWOULDBLOCK)
+            err_set(e, EWOULDBLOCK, "%.300s is locked by process %ld", path, (long)read_pid(fd));
+        else
+            failed(e, "lock", path);
+        close(fd);
+        return -1;
+    }
+    if (file_lock_set_pid(fd, getpid(), e) < 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+pid_t file_lock_holder(const char *path, struct err *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    pid_t pid = 0;
+
+    if (fd < 0)
+        return errno == ENOENT ? 0 : failed(e, "open lock file", path);
+    if (flock(fd, LOCK_SH | LOCK_NB) < 0) {
+        pid = errno == EWOULDBLOCK ? read_pid(fd) : 0;
+        if (pid <= 0) /* locked this moment, its pid not written yet */
+            pid = err_errno(e, EAGAIN, "cannot tell who holds %.300s", path);
+    }
+    close(fd);
+    return pid;
+}
+
+int file_socket_address(const char *path, struct sockaddr_un *address, socklen_t *length, int *dir,
+                        struct err *e)
+{
+    char parent[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t n = strlen(path);
+    int fd = -1;
+
+    memset(address, 0, sizeof *address);
+    address->sun_family = AF_UNIX;
+    if (n == 0 || n >= sizeof parent)
+        return err_set(e, n ? ENAMETOOLONG : ENOENT, "\"%.300s\" cannot be a socket", path);
+    if (n < sizeof address->sun_path) {
+        memcpy(address->sun_path, path, n + 1);
+    } else {
+        snprintf(parent, sizeof parent, "%.*s", slash > path ? (int)(slash - path) : 1, slash ? path : ".");
+        fd = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (fd < 0)
+            return failed(e, "open the directory of socket", path);
+        n = (size_t)snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d/%s", fd,
+                             slash ? slash + 1 : path);
+        if (n >= sizeof address->sun_path) {
+            close(fd);
+            return err_set(e, ENAMETOOLONG, "the last part of socket %.300s is too long", path);
+        }
+    }
+    *length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1);
+    *dir = fd;
+    return 0;
+}

@@ -1,0 +1,194 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "file.h"
+
+static int set_up(void **state)
+{
+    char *dir = strdup("/tmp/file_test.XXXXXX");
+
+    assert_non_null(mkdtemp(dir));
+    assert_int_equal(chdir(dir), 0);
+    umask(077);
+    *state = dir;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct err e;
+
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(file_remove_tree(AT_FDCWD, *state, &e), 0);
+    assert_int_equal(access(*state, F_OK), -1);
+    free(*state);
+    return 0;
+}
+
+static mode_t mode_of(const char *name)
+{
+    struct stat st;
+
+    assert_int_equal(stat(name, &st), 0);
+    return st.st_mode & 07777;
+}
+
+static void writing_replaces_the_whole(void **state)
+{
+    struct err e;
+    char *bytes;
+    size_t n;
+
+    (void)state;
+    assert_int_equal(file_write_atomic(AT_FDCWD, "a", "longer text", 11, 0644, &e), 0);
+    assert_int_equal(file_write_atomic(AT_FDCWD, "a", "x\0y", 3, 0640, &e), 0);
+    assert_int_equal(mode_of("a"), 0640);
+    assert_int_equal(file_read(AT_FDCWD, "a", 3, &bytes, &n, &e), 0);
+    assert_int_equal(n, 3);
+    assert_memory_equal(bytes, "x\0y", 4);
+    free(bytes);
+    assert_int_equal(file_read(AT_FDCWD, "a", 2, &bytes, &n, &e), -1);
+    assert_int_equal(e.code, EFBIG);
+    assert_int_equal(file_write_quick(AT_FDCWD, "none/a", "x", 1, 0640, &e), -1);
+    assert_int_equal(e.code, ENOENT);
+    assert_int_equal(mkdir("d", 0700), 0);
+    assert_int_equal(file_write_atomic(AT_FDCWD, "d", "x", 1, 0640, &e), -1);
+    assert_int_equal(file_read(AT_FDCWD, "d", 10, &bytes, &n, &e), -1);
+    assert_int_equal(e.code, EISDIR);
+    assert_int_equal(system("test \"$(ls -A)\" = 'a\nd'"), 0); /* no temporary is left */
+}
+
+static void large_files_are_read_whole(void **state)
+{
+    size_t size = 1000000, n;
+    char *text = malloc(size), *bytes;
+    struct err e;
+
+    (void)state;
+    for (size_t i = 0; i < size; i++)
+        text[i] = (char)(i * 7 % 251);
+    assert_int_equal(file_append(AT_FDCWD, "big", text, size / 2, 0600, &e), 0);
+    assert_int_equal(file_append(AT_FDCWD, "big", text + size / 2, size / 2, 0600, &e), 0);
+    assert_int_equal(file_read(AT_FDCWD, "big", size, &bytes, &n, &e), 0);
+    assert_int_equal(n, size);
+    assert_memory_equal(bytes, text, size);
+    free(bytes);
+    free(text);
+}
+
+static void links_are_not_followed(void **state)
+{
+    struct err e;
+    int dir;
+
+    (void)state;
+    assert_int_equal(file_make_dirs("x/y//z/", 0751, &e), 0);
+    assert_int_equal(mode_of("x/y/z"), 0751);
+    assert_int_equal(mode_of("x"), 0751);
+    assert_int_equal(file_make_dirs("x/y", 0700, &e), 0);
+    assert_int_equal(mode_of("x/y"), 0751);
+    assert_int_equal(symlink("y", "x/link"), 0);
+    assert_int_equal(file_open_nofollow(AT_FDCWD, "x/link/z", O_RDONLY, 0, &e), -1);
+    assert_int_equal(e.code, ELOOP);
+    dir = file_open_dir(AT_FDCWD, "x/y", &e);
+    assert_true(dir >= 0);
+    assert_int_equal(file_open_nofollow(dir, "../y", O_RDONLY, 0, &e), -1);
+    assert_int_equal(e.code, EXDEV);
+    int fd = file_open_nofollow(dir, "z/new", O_WRONLY | O_CREAT | O_EXCL, 0600, &e);
+    assert_true(fd >= 0);
+    close(fd);
+    close(dir);
+    assert_int_equal(file_write_quick(AT_FDCWD, "plain", "", 0, 0600, &e), 0);
+    assert_int_equal(file_make_dirs("plain/sub", 0700, &e), -1);
+    assert_int_equal(e.code, ENOTDIR);
+}
+
+static void removing_does_not_leave_the_tree(void **state)
+{
+    struct err e;
+
+    (void)state;
+    assert_int_equal(file_make_dirs("outside", 0700, &e), 0);
+    assert_int_equal(file_write_quick(AT_FDCWD, "outside/keep", "", 0, 0600, &e), 0);
+    assert_int_equal(file_make_dirs("tree/a/b", 0700, &e), 0);
+    assert_int_equal(symlink("../../outside", "tree/a/link"), 0);
+    assert_int_equal(file_remove_tree(AT_FDCWD, "tree", &e), 0);
+    assert_int_equal(access("tree", F_OK), -1);
+    assert_int_equal(access("outside/keep", F_OK), 0);
+    assert_int_equal(file_remove_tree(AT_FDCWD, "tree", &e), 0);
+}
+
+static void a_lock_has_one_holder(void **state)
+{
+    struct err e;
+    char want[32];
+    int fd = file_lock("lock", &e), status;
+    pid_t child;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(file_lock_holder("lock", &e), getpid());
+    child = fork();
+    if (child == 0) {
+        int second = file_lock("lock", &e);
+        snprintf(want, sizeof want, "process %ld", (long)getppid());
+        _exit(second < 0 && e.code == EWOULDBLOCK && strstr(e.text, want) ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(fd);
+    assert_int_equal(file_lock_holder("lock", &e), 0);
+    assert_int_equal(file_lock_holder("nolock", &e), 0);
+}
+
+static void sockets_may_have_long_paths(void **state)
+{
+    char path[400];
+    struct sockaddr_un address;
+    socklen_t length;
+    struct err e;
+    int dir, s = socket(AF_UNIX, SOCK_STREAM, 0), c = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    (void)state;
+    memset(path, 'd', sizeof path);
+    path[100] = path[200] = path[300] = '\0';
+    path[100] = path[200] = '/';
+    assert_int_equal(file_make_dirs(path, 0700, &e), 0);
+    snprintf(path + 300, sizeof path - 300, "/sock");
+    assert_int_equal(file_socket_address(path, &address, &length, &dir, &e), 0);
+    assert_true(dir >= 0);
+    assert_int_equal(bind(s, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(listen(s, 1), 0);
+    close(dir);
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(file_socket_address(path, &address, &length, &dir, &e), 0);
+    assert_int_equal(connect(c, (struct sockaddr *)&address, length), 0);
+    close(dir);
+    close(c);
+    close(s);
+    assert_int_equal(file_socket_address("short", &address, &length, &dir, &e), 0);
+    assert_int_equal(dir, -1);
+    assert_string_equal(address.sun_path, "short");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(writing_replaces_the_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(large_files_are_read_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(links_are_not_followed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(removing_does_not_leave_the_tree, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_lock_has_one_holder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sockets_may_have_long_paths, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
