@@ -1,0 +1,2 @@
+$(call storey, ifl/spec, base)
+$(call tests,  ifl/spec, base,)
