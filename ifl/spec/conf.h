@@ -72,6 +72,7 @@ uint16_t conf_server_port(const struct conf *c);
 
 /* "host:port" in two: `host` (of `size` bytes) and the port, `otherwise` if there is none. [v6::addr]:port is
  * understood. -1, PBSE_BADATVAL: no host, a port that is none, or a host that does not fit. */
-int conf_split_host(const char *text, char *host, size_t size, uint16_t *port, uint16_t otherwise, struct err *e);
+int conf_split_host(const char *text, char *host, size_t size, uint16_t *port, uint16_t otherwise,
+                    struct err *e);
 
 #endif

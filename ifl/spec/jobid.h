@@ -36,10 +36,10 @@ enum jobid_form { JOBID_JOB, JOBID_ARRAY, JOBID_SUBJOB, JOBID_RANGE };
 
 struct jobid {
     enum jobid_form form;
-    struct job_key key;                    /* of a RANGE: that of its array */
-    const char *range;                     /* RANGE: the text inside the brackets, n_range bytes; borrowed */
+    struct job_key key; /* of a RANGE: that of its array */
+    const char *range;  /* RANGE: the text inside the brackets, n_range bytes; borrowed */
     size_t n_range;
-    char server[PBS_MAXSERVERNAME + 1];    /* "" if not written */
+    char server[PBS_MAXSERVERNAME + 1];             /* "" if not written */
     char ask[PBS_MAXHOSTNAME + PBS_MAXPORTNUM + 2]; /* what follows @, maybe host:port; "" if not written */
 };
 
