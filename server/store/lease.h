@@ -1,0 +1,26 @@
+#ifndef LEASE_H
+#define LEASE_H
+/* Taking a store over: schema, identity, lease, epoch.
+ *
+ * The active server's writer holds the lease (SQLite: a lock file beside the database; PostgreSQL: an advisory
+ * lock of its session). Each activation raises the epoch, and every batch begins by checking it, so that a
+ * server that has been cut off can write nothing more.
+ */
+#include <stdint.h>
+
+#include "store.h"
+
+enum { LEASE_IDENTITY_SIZE = 33 };
+
+struct lease {
+    char identity[LEASE_IDENTITY_SIZE]; /* of the store: 32 hex digits, random, made with it */
+    uint64_t epoch;                     /* 1 of a new store */
+    bool is_new;                        /* the store was made by this call */
+};
+
+/* Make or migrate the tables, take the lease, raise the epoch. Blocks; at start, before the loop runs. -1:
+ *   EWOULDBLOCK  another server is active (a standby waits and tries again)
+ *   PBSE_SYSTEM  it cannot be reached, or was made by a newer version (the text says which) */
+int lease_take(struct store *writer, struct lease *out, struct err *e);
+
+#endif

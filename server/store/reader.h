@@ -1,0 +1,40 @@
+#ifndef READER_H
+#define READER_H
+/* What lies in the store only: finished jobs and scripts, read by a thread of its own.
+ *
+ * Every call returns at once and its function is called later, once, on the loop thread; the rows it is lent
+ * live for that call. What was changed a moment ago may not be there yet: commit_then() first where that
+ * matters. Loop thread only.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "commit.h"
+
+struct loop;
+struct reader;
+
+enum { READER_PAGE_MAX = 1000 };
+
+struct reader *reader_create(struct loop *l, struct store *s, struct err *e); /* owns s, also when it fails */
+void reader_destroy(
+    struct reader *r); /* waits for what is under way; functions are called with why != NULL */
+
+/* rows[0..n), rising by key; why is NULL, or says what failed (then n is 0). */
+typedef void reader_history_fn(void *arg, const struct history_row *rows, size_t n, const struct err *why);
+/* Some bytes of a script from the offset asked for; n is 0 at its end. */
+typedef void reader_script_fn(void *arg, const void *bytes, size_t n, const struct err *why);
+
+/* Finished jobs with keys above `after`, at most `limit` (1..READER_PAGE_MAX); of one owner (user@host) or
+ * queue only, unless NULL. Fewer than `limit` rows: there are no more. Begin with {-1, -1}.
+ * -1: too many wait (EAGAIN), or no memory; the function is not called. */
+int reader_history(struct reader *r, struct job_key after, size_t limit, const char *owner, const char *queue,
+                   reader_history_fn *fn, void *arg, struct err *e);
+/* One finished job: one row or none. */
+int reader_history_job(struct reader *r, struct job_key key, reader_history_fn *fn, void *arg, struct err *e);
+
+/* Up to `max` bytes of a job's script. */
+int reader_script(struct reader *r, struct job_key key, uint64_t offset, size_t max, reader_script_fn *fn,
+                  void *arg, struct err *e);
+
+#endif

@@ -1,0 +1,63 @@
+#ifndef STORE_H
+#define STORE_H
+/* The store: one set of tables, two databases behind it (SQLite in a file, PostgreSQL by libpq).
+ *
+ * Both have the same tables and run the same statements (schema.h); an implementation only says how to open,
+ * run and query. A store handle is one connection and belongs to one thread at a time: the writer's to the
+ * commit worker, the reader's to the read worker; before those begin, to whoever opened it. Calls block.
+ *
+ * Errors: e->code is PBSE_SYSTEM and the text says what the database said, but
+ *   ESTALE  another server has taken the store over (epoch or lease is lost): the caller must end.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "batch.h"
+#include "err.h"
+
+struct store_where {
+    const char *path;          /* of the SQLite file, or NULL: PostgreSQL, as the rest says */
+    const char *host;          /* name, or directory of a unix socket */
+    int port;                  /* 0: the database's own default */
+    const char *database;      /* NULL: pbs_datastore */
+    const char *user;          /* NULL: the current user's name */
+    const char *password_file; /* its first line, if the file is there; or NULL */
+};
+
+struct store;
+struct store_row;
+
+/* ^ One row of an answer; the texts live for this call. Not 0 ends the walk and is handed through. */
+typedef int store_row_fn(void *arg, const struct store_row *row, struct err *e);
+
+struct store_class {
+    const char *name; /* "SQLite", "PostgreSQL" */
+    void (*close)(struct store *s);
+    /* Run statements without parameters, separated by semicolons, as one transaction. */
+    int (*script)(struct store *s, const char *sql, struct err *e);
+    /* Run one statement of the batch's form, outside any batch. */
+    int (*query)(struct store *s, const struct batch_stmt *q, store_row_fn *row, void *arg, struct err *e);
+    /* All or nothing, durable on return: check that the epoch is still ours, then every statement. */
+    int (*apply)(struct store *s, const struct batch *b, uint64_t epoch, struct err *e);
+    /* Hold the lease as long as this handle is open. -1: EWOULDBLOCK another server has it. */
+    int (*lease)(struct store *s, struct err *e);
+    const char *(*text)(const struct store_row *row, int column, size_t *n); /* NULL: null; n may be NULL */
+    int64_t (*number)(const struct store_row *row, int column);
+};
+
+struct store { /* first member of each implementation's own struct */
+    const struct store_class *class;
+};
+
+/* Connect; makes the file, or the database, when it is missing. NULL: it cannot be reached (the text says why). */
+struct store *store_open(const struct store_where *w, struct err *e);
+void store_close(struct store *s); /* NULL is allowed */
+
+/* ---- thin: call the implementation */
+const char *store_name(const struct store *s);
+int store_script(struct store *s, const char *sql, struct err *e);
+int store_query(struct store *s, const struct batch_stmt *q, store_row_fn *row, void *arg, struct err *e);
+int store_apply(struct store *s, const struct batch *b, uint64_t epoch, struct err *e);
+
+#endif

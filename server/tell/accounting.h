@@ -1,0 +1,48 @@
+#ifndef ACCOUNTING_H
+#define ACCOUNTING_H
+/* Accounting records: a line is a row of the batch that holds what it tells of; the file comes after.
+ *
+ * PBS_HOME/server_priv/accounting/YYYYMMDD, "MM/DD/YYYY HH:MM:SS;T;id;text". Transitions of jobs make Q S E R z r
+ * by themselves (a listener of job_fsm); what only a request knows is told by the calls below. After a commit the
+ * lines it held are appended; how far the files are is written to the store now and then, and at start the lines
+ * behind that are compared with the files' ends, so that none is lost or doubled, whenever the server was killed.
+ * Loop thread; the files are written by a worker.
+ */
+#include <stdint.h>
+
+#include "commit.h"
+#include "computed.h"
+#include "job.h"
+#include "job_fsm.h"
+#include "site.h"
+
+struct accounting;
+struct loop;
+
+/* `home` is PBS_HOME. The folder is made if it is missing. */
+struct accounting *accounting_create(struct loop *l, struct site *s, struct commit *c, const char *home,
+                                     struct err *e);
+void accounting_destroy(struct accounting *a); /* what is durable is in the files then */
+
+/* At start, before the loop runs: complete the files from the store. Blocks. */
+int accounting_restore(struct accounting *a, struct store *from, struct err *e);
+
+/* job_listener_fn; bind it with the accounting as argument, before preemption's listener. */
+void accounting_listen(void *accounting, struct job *j, enum job_state from, enum job_event ev);
+
+void accounting_moved_in(struct accounting *a, const struct job *j);                 /* Q again */
+void accounting_deleted(struct accounting *a, const struct job *j, const char *who); /* D requestor= */
+void accounting_aborted(struct accounting *a, const struct job *j, const char *why); /* A */
+void accounting_moved_out(struct accounting *a, const struct job *j, const char *destination); /* M */
+void accounting_checkpointed(struct accounting *a, const struct job *j);                       /* C */
+void accounting_restarted(struct accounting *a, const struct job *j);                          /* T */
+/* An attribute was altered by anyone but a scheduler: "Priority", NULL, "150"; value NULL: UNSET. Gathered until
+ * accounting_altered_end, which writes one record. */
+void accounting_altered(struct accounting *a, const struct job *j, const char *name, const char *resource,
+                        const char *value);
+void accounting_altered_end(struct accounting *a, const struct job *j);
+/* What a preemption cost (our own record, letter v): method S C R D, who asked, core seconds that are lost. */
+void accounting_preempted(struct accounting *a, const struct job *j, char method, const char *by,
+                          double lost_core_s);
+
+#endif

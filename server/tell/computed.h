@@ -1,0 +1,30 @@
+#ifndef COMPUTED_H
+#define COMPUTED_H
+/* Derived attributes: what status shows that nobody sets. One table of rows: kind, attribute -> function.
+ *
+ * A function makes a value of the attribute's own type from the object's fields, so that showing, comparing and
+ * filtering treat it like one that is stored. Nothing is kept; a missing value means "not set". Loop thread.
+ */
+#include <stdbool.h>
+
+#include "attr_def.h"
+#include "object.h"
+#include "site.h"
+#include "strbuf.h"
+#include "value.h"
+
+struct computed;
+
+struct computed *computed_create(const struct site *s); /* NULL: no memory */
+void computed_destroy(struct computed *c);
+
+/* Has this attribute a row here? */
+bool computed_has(enum attr_of of, int index);
+
+/* The attribute's value now; `out` borrows from the object or from `c` until the next call. false: not set. */
+bool computed_value(struct computed *c, const struct object *o, int index, struct value *out);
+
+/* What the object has under this attribute, derived or set by somebody; NULL: nothing. Borrowed as above. */
+const struct value *computed_get(struct computed *c, const struct object *o, int index, struct value *room);
+
+#endif

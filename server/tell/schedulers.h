@@ -1,0 +1,67 @@
+#ifndef SCHEDULERS_H
+#define SCHEDULERS_H
+/* Registered schedulers: which connection is which sched object, why each should act, and what it was asked.
+ *
+ * A wake-up is a PBS scheduler command; it is queued until the scheduler's NEXT takes it, and one that is queued
+ * already is not queued twice. A question (qrun of a job) waits for SCHED_REPLY. When the connection ends the
+ * object goes down, questions fail, wake-ups are forgotten: who registers next gets command FIRST.
+ * Loop thread only.
+ */
+#include <stdbool.h>
+
+#include "err.h"
+#include "job.h"
+#include "sched_obj.h"
+#include "site.h"
+
+struct schedulers;
+struct watches;
+
+/* PBS's numbers of scheduler commands. */
+enum sched_command {
+    SCHED_CMD_NEW = 1,  /* a job has come, or may run again */
+    SCHED_CMD_TERM = 2, /* a job has ended, resources are free */
+    SCHED_CMD_TIME = 3, /* scheduler_iteration is over */
+    SCHED_CMD_CMD = 5,  /* scheduling was set True */
+    SCHED_CMD_CONFIGURE = 6,
+    SCHED_CMD_QUIT = 7,
+    SCHED_CMD_FIRST = 9,    /* first after registering */
+    SCHED_CMD_RUN_JOB = 11, /* qrun: answer wanted */
+    SCHED_CMD_QUEUE_STARTED = 12,
+    SCHED_CMD_MOVED = 13, /* a job moved into a queue here */
+    SCHED_CMD_ELIGIBLE = 14,
+    SCHED_CMD_RESTART = 16
+};
+
+struct schedulers *schedulers_create(struct site *s, struct watches *ws);
+void schedulers_destroy(struct schedulers *sc);
+
+/* This connection (`owner`, as in watch.h) is the scheduler `name` from now on. -1: PBSE_UNKSCHED no such object;
+ * 15230 another live connection has it, or this one is another scheduler already. Wakes it with FIRST. */
+int schedulers_register(struct schedulers *sc, const char *name, const void *owner, struct err *e);
+/* The connection has ended. Unknown owners are no error. */
+void schedulers_gone(struct schedulers *sc, const void *owner);
+
+struct sched_obj *schedulers_object(const struct schedulers *sc, const void *owner); /* NULL: no scheduler */
+bool schedulers_is_connected(const struct schedulers *sc, const struct sched_obj *o);
+
+/* Give it a reason to act; nothing if it is not connected or its `scheduling` is False (CONFIGURE, QUIT and
+ * RUN_JOB always pass). */
+void schedulers_wake(struct schedulers *sc, struct sched_obj *o, enum sched_command why);
+void schedulers_wake_all(struct schedulers *sc, enum sched_command why);
+/* The one that serves this job's queue partition (default, if none says otherwise); may be NULL. */
+struct sched_obj *schedulers_of_job(const struct schedulers *sc, const struct job *j);
+struct sched_obj *schedulers_of_queue(const struct schedulers *sc, const struct queue *q);
+
+/* Ask it to run this job at once. fn is called once: code 0 or PBSE_* with a text, also when the scheduler goes
+ * away (PBSE_NOSCHEDULER). -1, fn is not called: PBSE_NOSCHEDULER it is not connected. `cancel` by destroying
+ * the asker: schedulers_forget(arg). */
+typedef void schedulers_answer_fn(void *arg, int code, const char *text);
+int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct job *j, schedulers_answer_fn *fn,
+                   void *arg, struct err *e);
+void schedulers_forget(struct schedulers *sc, void *arg);
+/* SCHED_REPLY. -1: PBSE_IVALREQ no such question of this scheduler. */
+int schedulers_answer(struct schedulers *sc, const void *owner, unsigned answer, int code, const char *text,
+                      struct err *e);
+
+#endif
