@@ -1,0 +1,20 @@
+#ifndef ERRORS_H
+#define ERRORS_H
+/* The texts and names of the PBSE_ numbers, from errors.def. Constant; any thread. */
+#include "err.h"
+#include "pbs_error.h"
+
+/* The client text without the blanks that may stand at its end; NULL: the number has no text. */
+const char *errors_text(int code);
+
+/* The name, "PBSE_UNKJOBID"; NULL: not a PBSE_ number. */
+const char *errors_name(int code);
+
+/* Fill `e` with `code` and "<client text>: <what fmt says>", so that people and scripts find the words they
+ * know and then the thing that was wrong. Always -1. */
+int errors_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* The exit status commands give for a code: code mod 256, never 0 for an error. */
+int errors_exit_status(int code);
+
+#endif

@@ -1,0 +1,2 @@
+$(call storey, ifl/def, base)
+$(call tests,  ifl/def, base, -ljansson)
