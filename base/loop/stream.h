@@ -76,8 +76,9 @@ struct stream_transform {
     void (*destroy)(void *ctx);
 };
 
-/* Put `t` in, owned from now on. Unused input goes through it first; output queued before goes out
- * untransformed. -1: there is one. */
+/* Put `t` in, owned from now on whatever the result. Unused input goes through it first; output queued before
+ * goes out untransformed. -1: EALREADY there is one, EPIPE the stream has ended, or what lay there already is
+ * not what `t` can read; then destroy the stream. */
 int stream_set_transform(struct stream *s, const struct stream_transform *t, void *ctx, struct err *e);
 
 #endif

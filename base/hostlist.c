@@ -1,0 +1,236 @@
+/* Names of hosts in short form: see hostlist.h. */
+#include "hostlist.h"
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include "strbuf.h"
+#include "words.h"
+
+enum { DIGITS_MAX = 9, NAME_BYTES_MAX = 255 };
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_blank_or_comma(char c)
+{
+    return c == ',' || c == ' ' || c == '\t' || c == '\n';
+}
+
+static int bad(struct err *e, const char *at, const char *what)
+{
+    return err_set(e, EINVAL, "%s at \"%.60s\" (a host list is like n[1-4,7],gpu01)", what, at);
+}
+
+/* Up to DIGITS_MAX digits; *width is how many. */
+static int read_number(const char **p, unsigned *n, int *width)
+{
+    *n = 0;
+    for (*width = 0; is_digit(**p) && *width < DIGITS_MAX; ++*width, ++*p)
+        *n = *n * 10 + (unsigned)(**p - '0');
+    return *width && !is_digit(**p) ? 0 : -1;
+}
+
+static int add_name(struct words *out, size_t before, const char *prefix, size_t prefix_len,
+                    const char *middle, const char *suffix, size_t suffix_len, struct err *e)
+{
+    char name[NAME_BYTES_MAX + 1];
+    int n =
+        snprintf(name, sizeof name, "%.*s%s%.*s", (int)prefix_len, prefix, middle, (int)suffix_len, suffix);
+
+    if (n < 0 || n > NAME_BYTES_MAX)
+        return err_set(e, EINVAL, "the host name %.60s... is longer than %d bytes", name, NAME_BYTES_MAX);
+    if (out->n - before >= HOSTLIST_MAX)
+        return err_set(e, E2BIG, "a host list names at most %d hosts", HOSTLIST_MAX);
+    return words_add(out, name, e);
+}
+
+/* One element as it stands: prefix[ranges]suffix, or a plain name when open is NULL. */
+struct element {
+    const char *text, *open, *close, *end;
+};
+
+static int find_element(const char **p, struct element *el, struct err *e)
+{
+    const char *q = *p;
+
+    *el = (struct element){.text = q};
+    for (; *q && (!is_blank_or_comma(*q) || (el->open && !el->close)); q++) {
+        if (*q == '[' && el->open)
+            return bad(e, q, "a second bracket");
+        if (*q == ']' && (!el->open || el->close))
+            return bad(e, q, "a bracket that was not opened");
+        if (*q == '[')
+            el->open = q;
+        if (*q == ']')
+            el->close = q;
+    }
+    if (el->open && !el->close)
+        return bad(e, el->open, "a bracket that is not closed");
+    el->end = *p = q;
+    return 0;
+}
+
+static int add_range(const struct element *el, const char **p, size_t before, struct words *out,
+                     struct err *e)
+{
+    const char *at = *p;
+    unsigned first, last;
+    int width, other;
+    char number[DIGITS_MAX + 1];
+
+    if (read_number(p, &first, &width) < 0)
+        return bad(e, at, "no number");
+    last = first;
+    if (**p == '-') {
+        ++*p;
+        if (read_number(p, &last, &other) < 0 || last < first)
+            return bad(e, at, "no range");
+    }
+    for (unsigned n = first; n <= last; n++) {
+        snprintf(number, sizeof number, "%0*u", width, n);
+        if (add_name(out, before, el->text, (size_t)(el->open - el->text), number, el->close + 1,
+                     (size_t)(el->end - el->close - 1), e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int add_element(const struct element *el, size_t before, struct words *out, struct err *e)
+{
+    const char *p;
+
+    if (!el->open)
+        return add_name(out, before, el->text, (size_t)(el->end - el->text), "", "", 0, e);
+    for (p = el->open + 1;; p++) {
+        if (add_range(el, &p, before, out, e) < 0)
+            return -1;
+        if (p == el->close)
+            return 0;
+        if (*p != ',')
+            return bad(e, p, "neither comma nor bracket");
+    }
+}
+
+static int parse_all(const char *p, struct words *out, struct err *e)
+{
+    size_t before = out->n;
+    struct element el;
+
+    while (*p) {
+        if (is_blank_or_comma(*p)) {
+            p++;
+            continue;
+        }
+        if (find_element(&p, &el, e) < 0 || add_element(&el, before, out, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int hostlist_parse(const char *text, struct words *out, struct err *e)
+{
+    size_t before = out->n;
+
+    if (parse_all(text, out, e) == 0)
+        return 0;
+    while (out->n > before)
+        free(out->w[--out->n]);
+    if (out->w)
+        out->w[out->n] = NULL;
+    return -1;
+}
+
+/* --- writing --- */
+
+/* A name taken apart at its last number. */
+struct parts {
+    const char *name;
+    size_t prefix; /* bytes before the number */
+    int width;     /* 0: there is none */
+    unsigned number;
+    const char *suffix;
+};
+
+static struct parts take_apart(const char *name)
+{
+    size_t end = strlen(name), start;
+    struct parts p = {.name = name};
+
+    while (end && !is_digit(name[end - 1]))
+        end--;
+    start = end;
+    while (start && is_digit(name[start - 1]) && end - start < DIGITS_MAX)
+        start--;
+    p.prefix = start;
+    p.width = (int)(end - start);
+    p.suffix = name + end;
+    p.number = p.width ? (unsigned)strtoul(name + start, NULL, 10) : 0;
+    return p;
+}
+
+/* May both stand in one pair of brackets? */
+static bool is_kin(const struct parts *a, const struct parts *b)
+{
+    return a->width && b->width && a->prefix == b->prefix && !memcmp(a->name, b->name, a->prefix) &&
+           !strcmp(a->suffix, b->suffix);
+}
+
+static int digits_of(unsigned n)
+{
+    int digits = 1;
+
+    while (n /= 10)
+        digits++;
+    return digits;
+}
+
+/* Is b the number after a, written as the range a-b would write it? */
+static bool follows(const struct parts *first, const struct parts *a, const struct parts *b)
+{
+    int natural = digits_of(b->number);
+
+    return b->number == a->number + 1 && b->width == (natural > first->width ? natural : first->width);
+}
+
+/* names[*i] and its neighbours that go into one range; *i is then behind them. */
+static void add_run(const char *const names[], size_t n, size_t *i, struct strbuf *out)
+{
+    struct parts first = take_apart(names[*i]), last = first, next;
+
+    for (++*i; *i < n; ++*i) {
+        next = take_apart(names[*i]);
+        if (!is_kin(&first, &next) || !follows(&first, &last, &next))
+            break;
+        last = next;
+    }
+    strbuf_addf(out, "%0*u", first.width, first.number);
+    if (last.number > first.number)
+        strbuf_addf(out, "-%0*u", first.width, last.number);
+}
+
+int hostlist_format(const char *const names[], size_t n, struct strbuf *out)
+{
+    size_t i = 0;
+
+    while (i < n) {
+        struct parts head = take_apart(names[i]), next;
+
+        if (i)
+            strbuf_add_char(out, ',');
+        next = i + 1 < n ? take_apart(names[i + 1]) : (struct parts){0};
+        if (i + 1 >= n || !is_kin(&head, &next)) {
+            strbuf_add(out, names[i++]);
+            continue;
+        }
+        strbuf_add_bytes(out, head.name, head.prefix);
+        for (const char *sep = "["; i < n && (next = take_apart(names[i]), is_kin(&head, &next)); sep = ",") {
+            strbuf_add(out, sep);
+            add_run(names, n, &i, out);
+        }
+        strbuf_addf(out, "]%s", head.suffix);
+    }
+    return strbuf_ok(out) ? 0 : -1;
+}

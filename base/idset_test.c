@@ -1,0 +1,149 @@
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "idset.h"
+#include "strbuf.h"
+
+enum { MILLION = 1000000 };
+
+static void check_text(const struct idset *s, const char *want)
+{
+    struct strbuf b;
+
+    strbuf_init(&b, 1000);
+    assert_int_equal(idset_format(s, &b), 0);
+    assert_string_equal(strbuf_str(&b), want);
+    strbuf_fini(&b);
+}
+
+static void text_is_read_and_written_shortest(void **state)
+{
+    static const struct {
+        const char *text, *shortest;
+        size_t count;
+    } rows[] = {
+        {"", "", 0},
+        {"7", "7", 1},
+        {"1-5,7,9-21:2", "1-5,7-21:2", 13},
+        {"5,4,3,1,2", "1-5", 5},
+        {"1-10:3", "1-10:3", 4},
+        {"1-11:3", "1-10:3", 4},
+        {"2,4", "2,4", 2},
+        {"0-4294967295:4294967295", "0,4294967295", 2},
+        {"1-3,2-4", "1-4", 4},
+        {"4090-4100", "4090-4100", 11},
+        {"1,3,5,6,7", "1-5:2,6-7", 5},
+        {"5-5:9", "5", 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct idset *s;
+        struct err e;
+
+        if (idset_parse(rows[i].text, UINT32_MAX, 1000, &s, &e) < 0)
+            fail_msg("%s", e.text);
+        assert_int_equal(idset_count(s), rows[i].count);
+        check_text(s, rows[i].shortest);
+        idset_destroy(s);
+    }
+}
+
+static void bad_text_is_refused(void **state)
+{
+    static const char *const bad[] = {",",  "1,", ",1", "1--2", "5-1", "1-5:0", "a",
+                                      "1 ", " 1", "1-", "1-5:", "-1",  "1,,2",  "1:2"};
+    static const char *const large[] = {"10001", "1-10001", "99999999999999999999999", "0-1000,0-1000"};
+    struct idset *s = NULL;
+    struct err e;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(idset_parse(bad[i], 10000, 1001, &s, &e), -1);
+        assert_int_equal(e.code, EINVAL);
+    }
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        assert_int_equal(idset_parse(large[i], 10000, 1001, &s, &e), -1);
+        assert_int_equal(e.code, ERANGE);
+    }
+    assert_null(s);
+}
+
+static void a_million_goes_and_comes(void **state)
+{
+    struct idset *s, *copy;
+    unsigned seed = 1;
+    size_t n = 0;
+
+    (void)state;
+    assert_int_equal(idset_parse("0-999999", MILLION, MILLION, &s, NULL), 0);
+    copy = idset_dup(s);
+    assert_true(idset_is_equal(s, copy));
+    for (int i = 0; i < MILLION; i++)
+        assert_int_equal(idset_remove(s, (uint32_t)rand_r(&seed) % MILLION), 0);
+    for (int64_t id = idset_next(s, 0); id >= 0; id = idset_next(s, id + 1), n++)
+        assert_true(idset_contains(s, (uint32_t)id));
+    assert_int_equal(n, idset_count(s));
+    assert_false(idset_is_equal(s, copy));
+    assert_int_equal(idset_subtract(copy, s), 0);
+    assert_int_equal(idset_count(copy), MILLION - n);
+    assert_int_equal(idset_unite(copy, s), 0);
+    check_text(copy, "0-999999");
+    assert_int_equal(idset_last(copy), 999999);
+    idset_clear(copy);
+    assert_int_equal(idset_last(copy), IDSET_NONE);
+    assert_int_equal(idset_next(copy, 0), IDSET_NONE);
+    idset_destroy(copy);
+    idset_destroy(s);
+}
+
+/* Against a plain array of flags, and through text and back. */
+static void random_use_agrees_with_an_array(void **state)
+{
+    enum { N = 20000 };
+    static bool flags[N];
+    struct idset *s = idset_create(), *again;
+    struct strbuf b;
+    unsigned seed = 99;
+
+    (void)state;
+    for (int round = 0; round < 60000; round++) {
+        uint32_t id = (uint32_t)rand_r(&seed) % N;
+
+        if (rand_r(&seed) % 50 == 0) {
+            uint32_t last = id + (uint32_t)rand_r(&seed) % (N - id), step = 1 + (uint32_t)rand_r(&seed) % 5;
+
+            assert_int_equal(idset_add_range(s, id, last, step), 0);
+            for (uint32_t i = id; i <= last; i += step)
+                flags[i] = true;
+        } else {
+            flags[id] = rand_r(&seed) & 1;
+            assert_int_equal(flags[id] ? idset_add(s, id) : idset_remove(s, id), 0);
+        }
+    }
+    for (uint32_t i = 0; i < N; i++)
+        assert_int_equal(idset_contains(s, i), flags[i]);
+    strbuf_init(&b, 1000000);
+    assert_int_equal(idset_format(s, &b), 0);
+    assert_int_equal(idset_parse(strbuf_str(&b), N, N, &again, NULL), 0);
+    assert_true(idset_is_equal(s, again));
+    strbuf_fini(&b);
+    idset_destroy(s);
+    idset_destroy(again);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(text_is_read_and_written_shortest),
+        cmocka_unit_test(bad_text_is_refused),
+        cmocka_unit_test(a_million_goes_and_comes),
+        cmocka_unit_test(random_use_agrees_with_an_array),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,561 @@
+/* A buffered byte stream: see stream.h.
+ *
+ * Bytes flow  fd -> (transform) -> in -> data,  and  stream_write -> out -> (transform -> wire) -> fd.  Without a
+ * transform `out` is what goes to the descriptor; with one, `out` holds clear bytes and `wire` encoded ones, and
+ * what was queued before the transform came is moved to `wire` as it is.
+ *
+ * The struct is freed late: a callback may destroy the stream while we are inside, so every path that calls out
+ * holds a reference and looks at `dead` afterwards. */
+#include "stream.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "loop.h"
+
+enum { READ_PIECE = 65536, READS_A_TURN = 4 };
+
+/* Bytes in a ring that is not one: a gap in front that is closed when it gets large. */
+struct bytes {
+    char *p;
+    size_t start, n, cap;
+};
+
+struct stream {
+    struct loop *l;
+    struct loop_watch *watch;
+    struct loop_timer *linger;
+    int fd;
+    unsigned refs;
+    struct stream_options o;
+    const struct stream_events *events;
+    void *arg;
+    struct bytes in, out, wire;
+    bool dead;       /* destroyed, or `closed` was called: nothing is called any more */
+    bool held;       /* stream_hold_input */
+    bool choked;     /* in_max bytes lie unused */
+    bool was_full;   /* drained is owed */
+    bool finishing;  /* no more writes; shut when all is sent */
+    bool closing;    /* end when all is sent */
+    bool shut;       /* the sending side is shut */
+    bool peer_ended; /* nothing more will come */
+    bool waking;     /* a deferred wake is under way */
+    stream_pull_fn *pull;
+    void *pull_arg;
+    bool pull_waits; /* it said "nothing now" */
+    const struct stream_transform *t;
+    void *ctx;
+};
+
+/* --- bytes --- */
+
+static void bytes_drop(struct bytes *b, size_t n)
+{
+    b->start += n;
+    b->n -= n;
+    if (!b->n) {
+        b->start = 0;
+        if (b->cap > 4 * READ_PIECE) { /* a burst is over: an idle connection should cost little */
+            free(b->p);
+            b->p = NULL;
+            b->cap = 0;
+        }
+    }
+}
+
+/* Room for n more behind the present ones; NULL: no memory. */
+static char *bytes_room(struct bytes *b, size_t n)
+{
+    size_t cap = b->cap ? b->cap : 1024;
+    char *p;
+
+    if (b->start + b->n + n > b->cap && b->start) {
+        memmove(b->p, b->p + b->start, b->n);
+        b->start = 0;
+    }
+    if (b->n + n > b->cap) {
+        while (cap < b->n + n)
+            cap *= 2;
+        p = realloc(b->p, cap);
+        if (!p)
+            return NULL;
+        b->p = p;
+        b->cap = cap;
+    }
+    return b->p + b->start + b->n;
+}
+
+static int bytes_add(struct bytes *b, const void *from, size_t n)
+{
+    char *to = n ? bytes_room(b, n) : NULL;
+
+    if (!to)
+        return n ? -1 : 0;
+    memcpy(to, from, n);
+    b->n += n;
+    return 0;
+}
+
+/* --- life --- */
+
+static void unref(struct stream *s)
+{
+    if (--s->refs)
+        return;
+    free(s->in.p);
+    free(s->out.p);
+    free(s->wire.p);
+    if (s->t)
+        s->t->destroy(s->ctx);
+    free(s);
+}
+
+/* Nothing more happens on this stream; the memory goes with the last reference. */
+static void bury(struct stream *s)
+{
+    if (s->dead)
+        return;
+    s->dead = true;
+    loop_watch_destroy(s->watch);
+    s->watch = NULL;
+    loop_timer_destroy(s->linger);
+    s->linger = NULL;
+    close(s->fd);
+    s->fd = -1;
+}
+
+/* The end: told once. */
+static void end(struct stream *s, const struct err *why)
+{
+    struct err none = {0};
+
+    if (s->dead)
+        return;
+    bury(s);
+    s->events->closed(s->arg, why ? why : &none);
+}
+
+static void watch_again(struct stream *s)
+{
+    unsigned want = 0;
+
+    if (s->dead)
+        return;
+    if (!s->held && !s->choked && !s->peer_ended)
+        want |= LOOP_READ;
+    if (s->t ? s->wire.n : s->out.n + s->wire.n)
+        want |= LOOP_WRITE;
+    loop_watch_set(s->watch, want);
+}
+
+/* --- output --- */
+
+/* Encoded bytes of the transform behind what waits in `wire`. */
+static int fetch_wire(struct stream *s, struct err *e)
+{
+    ssize_t n;
+
+    do {
+        char *room = bytes_room(&s->wire, READ_PIECE);
+
+        if (!room)
+            return err_set(e, ENOMEM, "no memory for output");
+        n = s->t->to_wire(s->ctx, room, READ_PIECE, e);
+        if (n < 0)
+            return -1;
+        s->wire.n += (size_t)n;
+    } while (n == READ_PIECE);
+    return 0;
+}
+
+/* Clear bytes into the transform, as many as it takes, until enough waits on the wire. */
+static int encode(struct stream *s, struct err *e)
+{
+    if (!s->t)
+        return 0;
+    while (s->out.n && s->wire.n < s->o.out_high) {
+        size_t piece = s->out.n < READ_PIECE ? s->out.n : READ_PIECE;
+        ssize_t n = s->t->clear_in(s->ctx, s->out.p + s->out.start, piece, e);
+
+        if (n < 0)
+            return -1;
+        if (n == 0)
+            break;
+        bytes_drop(&s->out, (size_t)n);
+        if (fetch_wire(s, e) < 0)
+            return -1;
+    }
+    return fetch_wire(s, e);
+}
+
+/* 1: all sent, 0: the peer takes no more now, -1. */
+static int send_bytes(struct stream *s, struct bytes *b, struct err *e)
+{
+    while (b->n) {
+        ssize_t n = send(s->fd, b->p + b->start, b->n, MSG_NOSIGNAL);
+
+        if (n < 0 && errno == ENOTSOCK)
+            n = write(s->fd, b->p + b->start, b->n); /* a pipe or a terminal; SIGPIPE is ignored by daemons */
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return 0;
+        if (n < 0)
+            return err_errno(e, errno, "cannot send");
+        bytes_drop(b, (size_t)n);
+    }
+    return 1;
+}
+
+static int send_all(struct stream *s, struct err *e)
+{
+    int rc;
+
+    do {
+        if (encode(s, e) < 0)
+            return -1;
+        rc = send_bytes(s, &s->wire, e);
+        if (rc == 1 && !s->t)
+            rc = send_bytes(s, &s->out, e);
+    } while (rc == 1 && s->t && s->wire.n);
+    return rc;
+}
+
+/* All is sent and there will be no more: shut, or end. */
+static int finish_output(struct stream *s, struct err *e)
+{
+    if (!s->finishing || s->shut || s->out.n || s->wire.n || s->pull)
+        return 0;
+    if (s->t) {
+        s->t->finish(s->ctx);
+        if (fetch_wire(s, e) < 0 || send_bytes(s, &s->wire, e) < 0)
+            return -1;
+    }
+    s->shut = true;
+    if (!s->wire.n)
+        shutdown(s->fd, SHUT_WR); /* no socket: its end is the close */
+    return 0;
+}
+
+/* Ask the puller as long as there is room. */
+static void pull_some(struct stream *s)
+{
+    while (!s->dead && s->pull && !s->pull_waits && s->out.n < s->o.out_high && !s->was_full) {
+        size_t before = s->out.n;
+        int more = s->pull(s->pull_arg);
+
+        if (s->dead)
+            return;
+        if (more == 0)
+            s->pull = NULL;
+        else if (more < 0 || s->out.n == before) /* one that gives nothing must not keep us here for ever */
+            s->pull_waits = true;
+    }
+}
+
+static void tell_drained(struct stream *s)
+{
+    if (!s->was_full || s->out.n > s->o.out_low)
+        return;
+    s->was_full = false;
+    if (s->events->drained)
+        s->events->drained(s->arg);
+}
+
+/* Everything that output may need. With a reference held. */
+static void pump_out(struct stream *s)
+{
+    struct err e = {0};
+    int rc;
+
+    do {
+        rc = send_all(s, &e);
+        if (rc < 0 || finish_output(s, &e) < 0) {
+            end(s, &e);
+            return;
+        }
+        tell_drained(s);
+        if (!s->dead)
+            pull_some(s);
+    } while (!s->dead && rc == 1 && s->out.n && !(s->t && !s->wire.n));
+    if (!s->dead && s->closing && s->shut && !s->wire.n)
+        end(s, NULL);
+    watch_again(s);
+}
+
+int stream_write(struct stream *s, const void *bytes, size_t n, struct err *e)
+{
+    if (s->dead || s->finishing)
+        return err_set(e, EPIPE, "the connection has ended");
+    if (n > s->o.out_max || s->out.n > s->o.out_max - n)
+        return err_set(e, ENOBUFS, "%zu bytes of output wait already, and the peer takes none", s->out.n);
+    if (bytes_add(&s->out, bytes, n) < 0)
+        return err_set(e, ENOMEM, "no memory for output");
+    if (s->out.n > s->o.out_high)
+        s->was_full = true;
+    stream_wake(s); /* sent at the end of the turn: what one turn writes goes out together */
+    return 0;
+}
+
+/* --- input --- */
+
+/* Show what lies there until nothing is used. */
+static void show(struct stream *s)
+{
+    size_t used = 1;
+
+    while (!s->dead && !s->held && s->in.n && used) {
+        used = s->events->data(s->arg, s->in.p + s->in.start, s->in.n);
+        if (s->dead)
+            return;
+        assert(used <= s->in.n);
+        bytes_drop(&s->in, used);
+    }
+    s->choked = s->in.n >= s->o.in_max;
+}
+
+/* Decoded bytes into `in`. 0, or -1. */
+static int decode(struct stream *s, struct err *e)
+{
+    ssize_t n = 1;
+
+    while (n > 0) {
+        char *room = bytes_room(&s->in, READ_PIECE);
+
+        if (!room)
+            return err_set(e, ENOMEM, "no memory for input");
+        n = s->t->clear_out(s->ctx, room, READ_PIECE, e);
+        if (n < 0)
+            return -1;
+        s->in.n += (size_t)n;
+    }
+    if (s->t->peer_finished(s->ctx))
+        s->peer_ended = true;
+    return 0;
+}
+
+static int take_in(struct stream *s, const char *bytes, size_t n, struct err *e)
+{
+    if (s->t)
+        return s->t->from_wire(s->ctx, bytes, n, e) < 0 ? -1 : decode(s, e);
+    if (bytes_add(&s->in, bytes, n) < 0)
+        return err_set(e, ENOMEM, "no memory for input");
+    return 0;
+}
+
+/* 1: there may be more, 0: not now or the end, -1. */
+static int read_piece(struct stream *s, struct err *e)
+{
+    char piece[READ_PIECE];
+    ssize_t n = read(s->fd, piece, sizeof piece);
+
+    if (n < 0 && errno == EINTR)
+        return 1;
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+        return 0;
+    if (n < 0 && errno != EIO) /* EIO: the other side of a terminal has gone, which is its end */
+        return err_errno(e, errno, "cannot receive");
+    if (n <= 0) {
+        s->peer_ended = true;
+        return 0;
+    }
+    if (take_in(s, piece, (size_t)n, e) < 0)
+        return -1;
+    return n == sizeof piece;
+}
+
+/* The peer has said all; what is unused now will never be. */
+static void end_if_over(struct stream *s)
+{
+    if (s->peer_ended && !s->dead && !s->held && !s->closing)
+        end(s, NULL);
+}
+
+static void pump_in(struct stream *s)
+{
+    struct err e = {0};
+    int rc = 1;
+
+    for (int i = 0; i < READS_A_TURN && rc == 1 && !s->dead && !s->held && !s->choked && !s->peer_ended;
+         i++) {
+        rc = read_piece(s, &e);
+        if (rc < 0 && s->t) /* it may have an alert to send, which says more to the peer than silence */
+            send_all(s, NULL);
+        show(s);
+    }
+    if (rc < 0)
+        end(s, &e);
+    end_if_over(s);
+}
+
+static void ready_cb(void *arg, unsigned ready)
+{
+    struct stream *s = arg;
+
+    s->refs++;
+    if (ready & LOOP_READ)
+        pump_in(s);
+    if (!s->dead)
+        pump_out(s);
+    unref(s);
+}
+
+static void wake_cb(void *arg)
+{
+    struct stream *s = arg;
+
+    s->waking = false;
+    if (!s->dead)
+        show(s);
+    if (!s->dead)
+        end_if_over(s);
+    if (!s->dead)
+        pump_out(s);
+    unref(s);
+}
+
+void stream_wake(struct stream *s)
+{
+    if (s->dead)
+        return;
+    s->pull_waits = false;
+    if (s->waking || loop_defer(s->l, wake_cb, s) < 0)
+        return; /* no memory: the next event of the descriptor does the same */
+    s->waking = true;
+    s->refs++;
+}
+
+/* --- the rest of the manual --- */
+
+static void set_options(struct stream *s, const struct stream_options *o)
+{
+    if (o)
+        s->o = *o;
+    s->o.in_max = s->o.in_max ? s->o.in_max : 256 * 1024;
+    s->o.out_high = s->o.out_high ? s->o.out_high : 256 * 1024;
+    s->o.out_low = s->o.out_low ? s->o.out_low : s->o.out_high / 4;
+    s->o.out_max = s->o.out_max ? s->o.out_max : 64 * 1024 * 1024;
+}
+
+struct stream *stream_create(struct loop *l, int fd, const struct stream_options *o,
+                             const struct stream_events *events, void *arg, struct err *e)
+{
+    struct stream *s = calloc(1, sizeof *s);
+    int flags = fcntl(fd, F_GETFL);
+
+    if (!s)
+        err_set(e, ENOMEM, "no memory for a stream");
+    else if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+        err_errno(e, errno, "cannot use descriptor %d", fd);
+    else
+        s->watch = loop_watch_create(l, fd, LOOP_READ, ready_cb, s, e);
+    if (!s || !s->watch) {
+        free(s);
+        close(fd);
+        return NULL;
+    }
+    s->l = l;
+    s->fd = fd;
+    s->refs = 1;
+    s->events = events;
+    s->arg = arg;
+    set_options(s, o);
+    return s;
+}
+
+void stream_destroy(struct stream *s)
+{
+    int saved = errno;
+
+    if (!s)
+        return;
+    bury(s);
+    unref(s);
+    errno = saved;
+}
+
+void stream_finish(struct stream *s)
+{
+    s->finishing = true;
+    stream_wake(s);
+}
+
+static void linger_cb(void *arg)
+{
+    struct stream *s = arg;
+
+    s->refs++;
+    end(s, NULL);
+    unref(s);
+}
+
+void stream_close_when_sent(struct stream *s, int64_t linger_ms)
+{
+    if (s->dead)
+        return;
+    s->closing = true;
+    if (!s->linger)
+        s->linger = loop_timer_create(s->l, LOOP_REAL, linger_cb, s);
+    if (s->linger)
+        loop_timer_set(s->linger, linger_ms);
+    stream_finish(s);
+}
+
+bool stream_is_full(const struct stream *s)
+{
+    return s->was_full;
+}
+
+size_t stream_unsent(const struct stream *s)
+{
+    return s->out.n + s->wire.n;
+}
+
+void stream_pull(struct stream *s, stream_pull_fn *fn, void *arg)
+{
+    assert(!s->pull);
+    s->pull = fn;
+    s->pull_arg = arg;
+    stream_wake(s);
+}
+
+void stream_hold_input(struct stream *s, bool hold)
+{
+    s->held = hold;
+    if (!hold)
+        stream_wake(s);
+    watch_again(s);
+}
+
+int stream_fd(const struct stream *s)
+{
+    return s->fd;
+}
+
+int stream_set_transform(struct stream *s, const struct stream_transform *t, void *ctx, struct err *e)
+{
+    struct bytes early = s->in;
+    int rc = 0;
+
+    if (s->t || s->dead) {
+        t->destroy(ctx);
+        return err_set(e, s->dead ? EPIPE : EALREADY, "the connection %s",
+                       s->dead ? "has ended" : "is wrapped already");
+    }
+    if (bytes_add(&s->wire, s->out.p ? s->out.p + s->out.start : "", s->out.n) < 0) {
+        t->destroy(ctx);
+        return err_set(e, ENOMEM, "no memory for output");
+    }
+    bytes_drop(&s->out, s->out.n);
+    s->t = t;
+    s->ctx = ctx;
+    s->in = (struct bytes){0};
+    if (early.n)
+        rc = take_in(s, early.p + early.start, early.n, e);
+    free(early.p);
+    stream_wake(s);
+    return rc;
+}

@@ -1,0 +1,254 @@
+/* A thread behind a bounded queue: see worker.h.
+ *
+ * A task moves from `todo` (filled by the loop, emptied by the thread) to `finished` (the other way round). The
+ * thread posts one call a batch of finished tasks, and that call takes all there are. */
+#include "worker.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "loop.h"
+
+struct task {
+    struct task *next;
+    worker_fn *work;
+    worker_done_fn *done;
+    void *arg;
+    bool ran;
+};
+
+struct task_list {
+    struct task *first, **last;
+};
+
+struct worker {
+    struct loop *l;
+    pthread_t thread;
+    size_t max_queued, n_todo, n_waiting;
+    pthread_mutex_t lock;
+    pthread_cond_t more, less; /* todo has grown; finished has grown */
+    struct task_list todo, finished;
+    struct collect *call; /* the posted call that is under way; NULL: none */
+    bool quit;
+};
+
+/* What is posted. It outlives the worker when that is destroyed between post and call. */
+struct collect {
+    struct worker *w;
+};
+
+static void list_init(struct task_list *list)
+{
+    list->first = NULL;
+    list->last = &list->first;
+}
+
+static void list_add(struct task_list *list, struct task *t)
+{
+    t->next = NULL;
+    *list->last = t;
+    list->last = &t->next;
+}
+
+static struct task *list_take(struct task_list *list)
+{
+    struct task *t = list->first;
+
+    list->first = t->next;
+    if (!list->first)
+        list_init(list);
+    return t;
+}
+
+static void tell(struct task *t)
+{
+    if (t->done)
+        t->done(t->arg, t->ran);
+    free(t);
+}
+
+/* Loop thread: the next finished task, one by one, since `done` may destroy nothing but may submit. */
+static struct task *take_finished(struct worker *w)
+{
+    struct task *t = NULL;
+
+    pthread_mutex_lock(&w->lock);
+    if (w->finished.first) {
+        t = list_take(&w->finished);
+        w->n_waiting--;
+    }
+    pthread_mutex_unlock(&w->lock);
+    return t;
+}
+
+static void collect_cb(void *arg)
+{
+    struct collect *c = arg;
+    struct worker *w = c->w;
+    struct task *t;
+
+    if (w) {
+        pthread_mutex_lock(&w->lock);
+        w->call = NULL;
+        pthread_mutex_unlock(&w->lock);
+    }
+    while (c->w && (t = take_finished(c->w)))
+        tell(t);
+    free(c);
+}
+
+/* Thread, locked: see to it that the loop will look at `finished`. */
+static void call_loop(struct worker *w)
+{
+    struct collect *c = w->call ? NULL : malloc(sizeof *c);
+
+    if (!c)
+        return; /* one is under way; or no memory, then the next task tries again */
+    c->w = w;
+    if (loop_post(w->l, collect_cb, c) < 0)
+        free(c);
+    else
+        w->call = c;
+}
+
+static void *run(void *arg)
+{
+    struct worker *w = arg;
+
+    pthread_mutex_lock(&w->lock);
+    for (;;) {
+        struct task *t;
+
+        while (!w->quit && !w->todo.first)
+            pthread_cond_wait(&w->more, &w->lock);
+        if (w->quit)
+            break;
+        t = list_take(&w->todo);
+        w->n_todo--;
+        pthread_mutex_unlock(&w->lock);
+        t->work(t->arg);
+        pthread_mutex_lock(&w->lock);
+        t->ran = true;
+        list_add(&w->finished, t);
+        call_loop(w);
+        pthread_cond_signal(&w->less);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+static void free_worker(struct worker *w)
+{
+    pthread_cond_destroy(&w->more);
+    pthread_cond_destroy(&w->less);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+}
+
+/* Signals are the loop's: the thread blocks them all. 0 or an errno value. */
+static int start_thread(struct worker *w)
+{
+    sigset_t all, before;
+    int rc;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rc = pthread_create(&w->thread, NULL, run, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+struct worker *worker_create(struct loop *l, const char *name, size_t max_queued, struct err *e)
+{
+    struct worker *w = calloc(1, sizeof *w);
+    char short_name[16];
+    int rc;
+
+    if (!w) {
+        err_set(e, ENOMEM, "no memory for worker %s", name);
+        return NULL;
+    }
+    w->l = l;
+    w->max_queued = max_queued;
+    list_init(&w->todo);
+    list_init(&w->finished);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->more, NULL);
+    pthread_cond_init(&w->less, NULL);
+    rc = start_thread(w);
+    if (rc) {
+        err_errno(e, rc, "cannot start worker %s", name);
+        free_worker(w);
+        return NULL;
+    }
+    snprintf(short_name, sizeof short_name, "%s", name);
+    pthread_setname_np(w->thread, short_name);
+    return w;
+}
+
+void worker_destroy(struct worker *w)
+{
+    int saved = errno;
+    struct task *t;
+
+    if (!w)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->quit = true;
+    pthread_cond_signal(&w->more);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
+    if (w->call)
+        w->call->w = NULL;
+    while ((t = take_finished(w)))
+        tell(t);
+    while (w->todo.first)
+        tell(list_take(&w->todo));
+    free_worker(w);
+    errno = saved;
+}
+
+int worker_submit(struct worker *w, worker_fn *work, worker_done_fn *done, void *arg, struct err *e)
+{
+    struct task *t = malloc(sizeof *t);
+    bool full;
+
+    if (!t)
+        return err_set(e, ENOMEM, "no memory for a piece of work");
+    *t = (struct task){.work = work, .done = done, .arg = arg};
+    pthread_mutex_lock(&w->lock);
+    full = w->n_todo >= w->max_queued;
+    if (!full) {
+        list_add(&w->todo, t);
+        w->n_todo++;
+        w->n_waiting++;
+        pthread_cond_signal(&w->more);
+    }
+    pthread_mutex_unlock(&w->lock);
+    if (!full)
+        return 0;
+    free(t);
+    return err_set(e, EAGAIN, "%zu pieces of work are waiting already", w->max_queued);
+}
+
+void worker_drain(struct worker *w)
+{
+    struct task *t;
+
+    pthread_mutex_lock(&w->lock);
+    while (w->n_waiting) {
+        while (!w->finished.first)
+            pthread_cond_wait(&w->less, &w->lock);
+        pthread_mutex_unlock(&w->lock);
+        while ((t = take_finished(w)))
+            tell(t);
+        pthread_mutex_lock(&w->lock);
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
+size_t worker_waiting(const struct worker *w)
+{
+    return w->n_waiting;
+}
