@@ -1,0 +1,199 @@
+/* Suspending a job. With a freezer: make the group, freeze it while it is empty, and move the job in, one pass
+ * after the other until a pass finds nobody new; what is frozen cannot fork, so the passes end. With signals: the
+ * same passes, and each process must be seen stopped. */
+#include "confine.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "confine_group.h"
+#include "procs.h"
+
+enum { PAUSE_US = 500 };
+
+struct confine {
+    const struct confine_group_kind *group; /* NULL: signals */
+    char dir[CONFINE_DIR_MAX + 300];        /* of the job's own group */
+    bool made, suspended;
+    pid_t root;
+    int stop_signal, continue_signal;
+};
+
+static const struct confine_group_kind *kind_of(enum confine_kind k)
+{
+    switch (k) {
+    case CONFINE_SIGNALS:
+        return NULL;
+    case CONFINE_V1:
+        return &confine_v1;
+    case CONFINE_V2:
+        return &confine_v2;
+    }
+    return NULL;
+}
+
+void confine_probe(struct confine_place *out)
+{
+    *out = (struct confine_place){0};
+    if (confine_group_find(&confine_v2, out->dir, sizeof out->dir) == 0)
+        out->kind = CONFINE_V2;
+    else if (confine_group_find(&confine_v1, out->dir, sizeof out->dir) == 0)
+        out->kind = CONFINE_V1;
+    else
+        out->dir[0] = '\0';
+}
+
+const char *confine_name(enum confine_kind k)
+{
+    switch (k) {
+    case CONFINE_SIGNALS:
+        return "signals";
+    case CONFINE_V1:
+        return "cgroup v1 freezer";
+    case CONFINE_V2:
+        return "cgroup v2 freezer";
+    }
+    return "?";
+}
+
+struct confine *confine_create(const struct confine_place *place, const char *name, pid_t root,
+                               int stop_signal, int continue_signal)
+{
+    struct confine *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->group = kind_of(place->kind);
+    c->root = root;
+    c->stop_signal = stop_signal;
+    c->continue_signal = continue_signal;
+    snprintf(c->dir, sizeof c->dir, "%s/pbs_%.255s", place->dir, name);
+    return c;
+}
+
+void confine_destroy(struct confine *c)
+{
+    if (c && c->made)
+        confine_group_remove(c->dir, NULL);
+    free(c);
+}
+
+bool confine_is_suspended(const struct confine *c)
+{
+    return c->suspended;
+}
+
+size_t confine_signal(const struct confine *c, int signo)
+{
+    struct procs p;
+    size_t n = 0;
+
+    procs_init(&p);
+    if (procs_below(&p, c->root, NULL) == 0)
+        for (size_t i = 0; i < p.n; i++)
+            if (p.list[i].state != 'Z' && kill(p.list[i].pid, signo) == 0)
+                n++;
+    procs_fini(&p);
+    return n;
+}
+
+static bool was_there(const struct procs *before, pid_t pid)
+{
+    for (size_t i = 0; i < before->n; i++)
+        if (before->list[i].pid == pid)
+            return true;
+    return false;
+}
+
+/* Move in whoever was not there at the last pass. How many; -1: e. */
+static int pass_group(const struct confine *c, const struct procs *now, const struct procs *before,
+                      struct err *e)
+{
+    int moved = 0;
+
+    for (size_t i = 0; i < now->n; i++) {
+        if (now->list[i].state == 'Z' || was_there(before, now->list[i].pid))
+            continue;
+        if (confine_group_add(c->dir, now->list[i].pid, e) < 0)
+            return -1;
+        moved++;
+    }
+    return moved;
+}
+
+/* Stop whoever is not stopped yet. How many those were. */
+static int pass_signals(const struct confine *c, const struct procs *now)
+{
+    int moving = 0;
+
+    for (size_t i = 0; i < now->n; i++) {
+        if (now->list[i].state == 'Z' || now->list[i].state == 'T' || now->list[i].state == 't')
+            continue;
+        kill(now->list[i].pid, c->stop_signal);
+        moving++;
+    }
+    return moving;
+}
+
+static int stand_still(const struct confine *c, int64_t deadline_ms, struct err *e)
+{
+    struct procs lists[2];
+    int which = 0, rc = -1, moving = 1;
+
+    procs_init(&lists[0]);
+    procs_init(&lists[1]);
+    while (clock_real_mono_ms() < deadline_ms) {
+        struct procs *now = &lists[which], *before = &lists[!which];
+
+        if (procs_below(now, c->root, e) < 0)
+            goto out;
+        moving = c->group ? pass_group(c, now, before, e) : pass_signals(c, now);
+        if (moving < 0)
+            goto out;
+        if (moving == 0 && (!c->group || confine_group_is_frozen(c->group, c->dir))) {
+            rc = 0;
+            goto out;
+        }
+        which = !which;
+        usleep(PAUSE_US);
+    }
+    err_set(e, ETIMEDOUT, "the job does not stand still; %d processes go on", moving);
+out:
+    procs_fini(&lists[0]);
+    procs_fini(&lists[1]);
+    return rc;
+}
+
+int confine_suspend(struct confine *c, int limit_ms, struct err *e)
+{
+    if (c->suspended)
+        return 0;
+    if (c->group) {
+        if (confine_group_make(c->dir, e) < 0)
+            return -1;
+        c->made = true;
+        if (confine_group_set(c->group, c->dir, true, e) < 0)
+            return -1;
+    }
+    c->suspended = true;
+    if (stand_still(c, clock_real_mono_ms() + limit_ms, e) < 0) {
+        confine_resume(c, NULL);
+        return -1;
+    }
+    return 0;
+}
+
+int confine_resume(struct confine *c, struct err *e)
+{
+    if (!c->suspended)
+        return 0;
+    if (c->group && confine_group_set(c->group, c->dir, false, e) < 0)
+        return -1;
+    if (!c->group)
+        confine_signal(c, c->continue_signal);
+    c->suspended = false;
+    return 0;
+}

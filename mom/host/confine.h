@@ -1,0 +1,45 @@
+#ifndef CONFINE_H
+#define CONFINE_H
+/* Stopping and signalling everything a job has started, whatever sessions and groups it has made.
+ *
+ * With a cgroup freezer (version 2, or version 1) a suspended job cannot notice that it stands still. Its group
+ * is made only when it is first suspended, so that jobs which never are pay nothing. Without one, each process
+ * gets a stop signal until all stand still; a job can see that. What belongs to the job is always: all that
+ * stands below `root`, a subreaper.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "err.h"
+
+enum confine_kind { CONFINE_SIGNALS = 0, CONFINE_V1 = 1, CONFINE_V2 = 2 };
+
+enum { CONFINE_DIR_MAX = 256 };
+
+struct confine_place {
+    enum confine_kind kind;
+    char dir[CONFINE_DIR_MAX]; /* where groups can be made; "" with SIGNALS */
+};
+
+struct confine;
+
+/* What this host offers to us, tried out by making and removing a group. Never fails: there are always signals. */
+void confine_probe(struct confine_place *out);
+const char *confine_name(enum confine_kind k); /* "cgroup v2 freezer", for the log */
+
+/* For the processes below `root`. `name` is the group's own name. NULL: no memory. */
+struct confine *confine_create(const struct confine_place *place, const char *name, pid_t root,
+                               int stop_signal, int continue_signal);
+void confine_destroy(struct confine *c); /* removes the group, which must be empty by then */
+
+/* Everything stands still when this returns 0. -1: it could not be made so within `limit_ms`, and what was
+ * stopped runs again. Blocks for at most that long. */
+int confine_suspend(struct confine *c, int limit_ms, struct err *e);
+int confine_resume(struct confine *c, struct err *e);
+bool confine_is_suspended(const struct confine *c);
+
+/* Send to every process below root. How many it reached; 0: there is none. */
+size_t confine_signal(const struct confine *c, int signo);
+
+#endif

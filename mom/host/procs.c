@@ -1,0 +1,161 @@
+/* The processes below one. The kernel tells a thread's children (/proc/PID/task/TID/children), so the walk
+ * costs what the job is large, not what the host is. */
+#include "procs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+enum { STAT_MAX = 2048, MS_PER_S = 1000, KB = 1024 };
+
+void procs_init(struct procs *p)
+{
+    *p = (struct procs){0};
+}
+
+void procs_fini(struct procs *p)
+{
+    free(p->list);
+    procs_init(p);
+}
+
+static ssize_t read_small(const char *path, char *out, size_t max)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n;
+
+    if (fd < 0)
+        return -1;
+    n = read(fd, out, max - 1);
+    close(fd);
+    if (n >= 0)
+        out[n] = '\0';
+    return n;
+}
+
+int procs_read(pid_t pid, struct procs_entry *out)
+{
+    char path[64], text[STAT_MAX];
+    const char *after;
+    long long utime, stime, cutime, cstime, rss;
+    unsigned long long vsize;
+    long tick_ms = MS_PER_S / sysconf(_SC_CLK_TCK);
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (read_small(path, text, sizeof text) <= 0)
+        return -1;
+    after = strrchr(text, ')'); /* the name before it may hold anything */
+    if (!after ||
+        sscanf(after + 1,
+               " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld %*d %*d %*d %*d %*u %llu %lld",
+               &out->state, &out->parent, &out->session, &utime, &stime, &cutime, &cstime, &vsize, &rss) != 9)
+        return -1;
+    out->pid = pid;
+    out->cput_ms = (uint64_t)(utime + stime) * (uint64_t)tick_ms;
+    out->reaped_ms = (uint64_t)(cutime + cstime) * (uint64_t)tick_ms;
+    out->vmem_kb = vsize / KB;
+    out->mem_kb = (uint64_t)rss * (uint64_t)sysconf(_SC_PAGESIZE) / KB;
+    return 0;
+}
+
+static int append(struct procs *p, const struct procs_entry *entry)
+{
+    if (p->n == p->cap) {
+        size_t cap = p->cap ? p->cap * 2 : 16;
+        struct procs_entry *list = realloc(p->list, cap * sizeof *list);
+
+        if (!list)
+            return -1;
+        p->list = list;
+        p->cap = cap;
+    }
+    p->list[p->n++] = *entry;
+    return 0;
+}
+
+static bool has(const struct procs *p, pid_t pid)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->list[i].pid == pid)
+            return true;
+    return false;
+}
+
+/* "12 13 14 " of one thread. The file may be longer than one read. */
+static int add_children(struct procs *p, const char *path)
+{
+    FILE *f = fopen(path, "re");
+    struct procs_entry entry;
+    int pid, rc = 0;
+
+    if (!f)
+        return 0;
+    while (rc == 0 && fscanf(f, "%d", &pid) == 1)
+        if (!has(p, pid) && procs_read(pid, &entry) == 0)
+            rc = append(p, &entry);
+    fclose(f);
+    return rc;
+}
+
+static int add_children_of(struct procs *p, pid_t pid)
+{
+    char path[96];
+    const struct dirent *d;
+    DIR *tasks;
+    int rc = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    tasks = opendir(path);
+    if (!tasks)
+        return 0; /* it has gone */
+    while (rc == 0 && (d = readdir(tasks))) {
+        if (!isdigit((unsigned char)d->d_name[0]))
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, d->d_name);
+        rc = add_children(p, path);
+    }
+    closedir(tasks);
+    return rc;
+}
+
+int procs_below(struct procs *p, pid_t root, struct err *e)
+{
+    p->n = 0;
+    if (add_children_of(p, root) < 0)
+        return err_set(e, ENOMEM, "no memory for the processes of a job");
+    for (size_t i = 0; i < p->n; i++)
+        if (add_children_of(p, p->list[i].pid) < 0)
+            return err_set(e, ENOMEM, "no memory for the processes of a job");
+    return 0;
+}
+
+struct procs_sum procs_add_up(const struct procs *p)
+{
+    struct procs_sum s = {0};
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct procs_entry *x = &p->list[i];
+
+        s.cput_ms += x->cput_ms + x->reaped_ms;
+        if (x->state == 'Z')
+            continue;
+        s.mem_kb += x->mem_kb;
+        s.vmem_kb += x->vmem_kb;
+        s.n++;
+    }
+    return s;
+}
+
+int procs_boot_id(char out[static 64], struct err *e)
+{
+    ssize_t n = read_small("/proc/sys/kernel/random/boot_id", out, 64);
+
+    if (n <= 0)
+        return err_errno(e, errno, "cannot read the boot id");
+    out[strcspn(out, "\n")] = '\0';
+    return 0;
+}

@@ -1,0 +1,46 @@
+#ifndef PROCS_H
+#define PROCS_H
+/* The processes below one, as /proc shows them at a moment.
+ *
+ * A shepherd is the subreaper of its job, so everything the job ever started stands below it, also what made
+ * a session of its own. Any thread; no state.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "err.h"
+
+struct procs_entry {
+    pid_t pid, parent, session;
+    char state;         /* as in /proc: R S D T Z ... */
+    uint64_t cput_ms;   /* its own, all threads */
+    uint64_t reaped_ms; /* of children it has waited for */
+    uint64_t mem_kb, vmem_kb;
+};
+
+struct procs {
+    struct procs_entry *list;
+    size_t n, cap;
+};
+
+struct procs_sum {
+    uint64_t cput_ms, mem_kb, vmem_kb;
+    size_t n; /* alive: zombies are not counted */
+};
+
+void procs_init(struct procs *p);
+void procs_fini(struct procs *p);
+
+/* All descendants of `root`, itself not among them, parents before children. Processes that vanish meanwhile are
+ * left out. Replaces what is in *p. -1: /proc cannot be read, no memory. */
+int procs_below(struct procs *p, pid_t root, struct err *e);
+
+struct procs_sum procs_add_up(const struct procs *p);
+
+int procs_read(pid_t pid, struct procs_entry *out); /* -1: there is no such process */
+
+/* Boot id of the host, so that a record of before a reboot is known as such. */
+int procs_boot_id(char out[static 64], struct err *e);
+
+#endif

@@ -1,0 +1,63 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "procs.h"
+
+static void whoever_left_the_session_is_still_found(void **state)
+{
+    struct procs p;
+    int up[2];
+    char c;
+    pid_t child;
+    struct err e;
+
+    (void)state;
+    assert_int_equal(pipe(up), 0);
+    child = fork();
+    if (child == 0) {
+        if (fork() == 0) {
+            setsid();
+            (void)!write(up[1], "x", 1);
+        }
+        pause();
+        _exit(0);
+    }
+    assert_int_equal(read(up[0], &c, 1), 1);
+    procs_init(&p);
+    assert_int_equal(procs_below(&p, getpid(), &e), 0);
+    assert_int_equal(p.n, 2);
+    assert_int_equal(p.list[0].pid, child);
+    assert_int_equal(p.list[1].parent, child);
+    assert_int_equal(p.list[1].session, p.list[1].pid);
+    assert_true(procs_add_up(&p).mem_kb > 0);
+    kill(p.list[1].pid, SIGKILL);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    procs_fini(&p);
+    close(up[0]);
+    close(up[1]);
+}
+
+static void a_process_that_is_gone_cannot_be_read(void **state)
+{
+    struct procs_entry entry;
+
+    (void)state;
+    assert_int_equal(procs_read(999999999, &entry), -1);
+    assert_int_equal(procs_read(getpid(), &entry), 0);
+    assert_int_equal(entry.parent, getppid());
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whoever_left_the_session_is_still_found),
+        cmocka_unit_test(a_process_that_is_gone_cannot_be_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

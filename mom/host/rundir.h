@@ -1,0 +1,58 @@
+#ifndef RUNDIR_H
+#define RUNDIR_H
+/* The directory of one run of a job on this host: the truth of what happens to it here.
+ *
+ *   mom_priv/jobs/<job id>.<run>/
+ *     order      by the MOM, before the shepherd begins: what to run, as whom, where (struct shep_order)
+ *     <id>.SC    the job's script, owned by its user
+ *     records    by the shepherd: started, ended; locked as long as it lives
+ *     journal    by the MOM: its events, numbered, and steps done
+ *     sock       where the shepherd listens
+ *
+ * A log is a sequence of XDR items, each behind its length; a torn last item (crash while writing) is not
+ * there for a reader. MOM live and MOM recovering read through the same functions. Directory mode 0711, so
+ * that the owner reaches the script; the other files are 0600.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "err.h"
+#include "rpc_buf.h"
+
+struct shep_order;
+struct strbuf;
+
+#define RUNDIR_RECORDS "records"
+#define RUNDIR_JOURNAL "journal"
+#define RUNDIR_ORDER   "order"
+#define RUNDIR_SOCKET  "sock"
+
+/* "<jobs_dir>/<id>.<run>" onto `out`. */
+int rundir_path(struct strbuf *out, const char *jobs_dir, const char *id, unsigned run);
+
+/* Make it, empty: what a crash left half-made is removed first. 0 or -1. */
+int rundir_create(const char *path, struct err *e);
+int rundir_remove(const char *path, struct err *e);
+
+/* The order, whole. Reading: EBADMSG when it is torn or of a version we do not know; the caller zeroes *o before
+ * and frees it with xdr_free in either case. */
+int rundir_write_order(const char *path, const struct shep_order *o, struct err *e);
+int rundir_read_order(const char *path, struct shep_order *o, struct err *e);
+
+/* Open a log for appending, behind its last whole item; created if missing. A descriptor, or -1. */
+int rundir_log_open(const char *path, const char *name, struct err *e);
+
+/* Append one item in one write. `sync`: it is on disk when this returns 0. */
+int rundir_log_append(int fd, xdrproc_t codec, const void *item, bool sync, struct err *e);
+
+/* Every whole item, in order; `item` is borrowed for the call. A missing file has none. -1: cannot be read, or
+ * holds what cannot be decoded (EBADMSG). */
+int rundir_log_read(const char *path, const char *name, xdrproc_t codec, size_t item_size,
+                    void (*fn)(void *arg, void *item), void *arg, struct err *e);
+
+/* Does a shepherd hold this run? It locks its records before it does anything. */
+bool rundir_is_held(const char *path);
+int rundir_hold(int records_fd, struct err *e); /* -1 EWOULDBLOCK: another shepherd does */
+
+#endif
