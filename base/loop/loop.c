@@ -33,9 +33,9 @@ struct loop {
     struct event *sleep; /* fires when the first timer is due */
     struct clock *clock;
     struct pqueue timers[LOOP_TIMES];
-    size_t n_timers[LOOP_TIMES]; /* that exist: the heaps have room for all of them */
-    struct call_list deferred;
-    struct loop_hook *hooks; /* in order */
+    size_t n_timers[LOOP_TIMES];        /* that exist: the heaps have room for all of them */
+    struct call_list deferred, running; /* running: taken from a list, not made yet */
+    struct loop_hook *hooks;            /* in order */
     size_t n_marked;
     bool stop;
     int post_fd;
@@ -100,24 +100,60 @@ static void list_add(struct call_list *list, struct call *c)
     list->last = &c->next;
 }
 
-static struct call *list_take_all(struct call_list *list)
+static struct call *list_take(struct call_list *list)
 {
-    struct call *first = list->first;
+    struct call *c = list->first;
 
-    list_init(list);
-    return first;
+    if (c && !(list->first = c->next))
+        list_init(list);
+    return c;
 }
 
-/* Make the calls if `run`, and free them. */
-static void finish_calls(struct call *c, bool run)
+/* All of `from` behind `to`. */
+static void list_move(struct call_list *to, struct call_list *from)
 {
-    while (c) {
-        struct call *next = c->next;
+    if (!from->first)
+        return;
+    *to->last = from->first;
+    to->last = from->last;
+    list_init(from);
+}
 
-        if (run)
-            c->fn(c->arg);
+static void list_forget(struct call_list *list, loop_fn *fn, void *arg)
+{
+    struct call_list kept;
+    struct call *c;
+
+    list_init(&kept);
+    while ((c = list_take(list))) {
+        c->next = NULL;
+        if (c->fn == fn && c->arg == arg)
+            free(c);
+        else
+            list_add(&kept, c);
+    }
+    list_move(list, &kept);
+}
+
+static void list_drop(struct call_list *list)
+{
+    struct call *c;
+
+    while ((c = list_take(list)))
         free(c);
-        c = next;
+}
+
+/* One by one from the loop's own list, where loop_forget can find those not made yet. */
+static void make_calls(struct loop *l)
+{
+    struct call *c;
+
+    while ((c = list_take(&l->running))) {
+        loop_fn *fn = c->fn;
+        void *arg = c->arg;
+
+        free(c);
+        fn(arg);
     }
 }
 
@@ -145,17 +181,16 @@ int loop_post(struct loop *l, loop_fn *fn, void *arg)
 static void posted_cb(evutil_socket_t fd, short what, void *arg)
 {
     struct loop *l = arg;
-    struct call *c;
     uint64_t n;
 
     (void)what;
     while (read(fd, &n, sizeof n) < 0 && errno == EINTR)
         ;
     pthread_mutex_lock(&l->post_lock);
-    c = list_take_all(&l->posted);
+    list_move(&l->running, &l->posted);
     l->n_posted = 0;
     pthread_mutex_unlock(&l->post_lock);
-    finish_calls(c, true);
+    make_calls(l);
 }
 
 int loop_defer(struct loop *l, loop_fn *fn, void *arg)
@@ -168,9 +203,18 @@ int loop_defer(struct loop *l, loop_fn *fn, void *arg)
     return 0;
 }
 
+void loop_forget(struct loop *l, loop_fn *fn, void *arg)
+{
+    list_forget(&l->running, fn, arg);
+    list_forget(&l->deferred, fn, arg);
+    pthread_mutex_lock(&l->post_lock);
+    list_forget(&l->posted, fn, arg);
+    pthread_mutex_unlock(&l->post_lock);
+}
+
 bool loop_is_busy(const struct loop *l)
 {
-    return l->deferred.first || l->n_marked || l->n_posted;
+    return l->deferred.first || l->running.first || l->n_marked || l->n_posted;
 }
 
 /* --- creating and destroying --- */
@@ -210,6 +254,7 @@ struct loop *loop_create(struct clock *clock, struct err *e)
     l->clock = clock ? clock : clock_real();
     list_init(&l->posted);
     list_init(&l->deferred);
+    list_init(&l->running);
     pthread_mutex_init(&l->post_lock, NULL);
     l->post_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     l->base = l->post_fd >= 0 ? create_base() : NULL;
@@ -232,8 +277,9 @@ void loop_destroy(struct loop *l)
         return;
     assert(!l->hooks && !l->n_timers[LOOP_CLOCK] && !l->n_timers[LOOP_REAL]);
     clock_on_move(l->clock, NULL, NULL);
-    finish_calls(l->deferred.first, false);
-    finish_calls(l->posted.first, false);
+    list_drop(&l->running);
+    list_drop(&l->deferred);
+    list_drop(&l->posted);
     if (l->post_event)
         event_free(l->post_event);
     if (l->sleep)
@@ -330,7 +376,8 @@ static void end_turn(struct loop *l)
         struct loop_hook *h;
 
         if (l->deferred.first) {
-            finish_calls(list_take_all(&l->deferred), true);
+            list_move(&l->running, &l->deferred);
+            make_calls(l);
             continue;
         }
         h = l->n_marked ? first_marked(l) : NULL;

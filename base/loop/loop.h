@@ -81,6 +81,9 @@ void loop_signal_destroy(struct loop_signal *s);
 int loop_post(struct loop *l, loop_fn *fn, void *arg);
 /* From the loop thread: make this call at the end of this turn, before the hooks. -1: no memory. */
 int loop_defer(struct loop *l, loop_fn *fn, void *arg);
+/* Calls with this fn and arg, posted or deferred, that have not been made yet never will be. Loop thread. For
+ * whoever destroys `arg`, since calls have no handle. */
+void loop_forget(struct loop *l, loop_fn *fn, void *arg);
 /* Is any posted or deferred call, or marked hook, waiting? For whoever asks whether the daemon is quiet. */
 bool loop_is_busy(const struct loop *l);
 

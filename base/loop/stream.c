@@ -101,6 +101,8 @@ static int bytes_add(struct bytes *b, const void *from, size_t n)
 
 /* --- life --- */
 
+static void wake_cb(void *arg);
+
 static void unref(struct stream *s)
 {
     if (--s->refs)
@@ -123,6 +125,11 @@ static void bury(struct stream *s)
     s->watch = NULL;
     loop_timer_destroy(s->linger);
     s->linger = NULL;
+    if (s->waking) {
+        loop_forget(s->l, wake_cb, s);
+        s->waking = false;
+        s->refs--; /* never the last: who buries holds one */
+    }
     close(s->fd);
     s->fd = -1;
 }

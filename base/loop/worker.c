@@ -29,13 +29,8 @@ struct worker {
     pthread_mutex_t lock;
     pthread_cond_t more, less; /* todo has grown; finished has grown */
     struct task_list todo, finished;
-    struct collect *call; /* the posted call that is under way; NULL: none */
+    bool called; /* collect_cb is posted */
     bool quit;
-};
-
-/* What is posted. It outlives the worker when that is destroyed between post and call. */
-struct collect {
-    struct worker *w;
 };
 
 static void list_init(struct task_list *list)
@@ -84,32 +79,21 @@ static struct task *take_finished(struct worker *w)
 
 static void collect_cb(void *arg)
 {
-    struct collect *c = arg;
-    struct worker *w = c->w;
+    struct worker *w = arg;
     struct task *t;
 
-    if (w) {
-        pthread_mutex_lock(&w->lock);
-        w->call = NULL;
-        pthread_mutex_unlock(&w->lock);
-    }
-    while (c->w && (t = take_finished(c->w)))
+    pthread_mutex_lock(&w->lock);
+    w->called = false;
+    pthread_mutex_unlock(&w->lock);
+    while ((t = take_finished(w)))
         tell(t);
-    free(c);
 }
 
-/* Thread, locked: see to it that the loop will look at `finished`. */
+/* Thread, locked: see to it that the loop will look at `finished`. No memory: the next piece tries again. */
 static void call_loop(struct worker *w)
 {
-    struct collect *c = w->call ? NULL : malloc(sizeof *c);
-
-    if (!c)
-        return; /* one is under way; or no memory, then the next task tries again */
-    c->w = w;
-    if (loop_post(w->l, collect_cb, c) < 0)
-        free(c);
-    else
-        w->call = c;
+    if (!w->called)
+        w->called = loop_post(w->l, collect_cb, w) == 0;
 }
 
 static void *run(void *arg)
@@ -199,8 +183,7 @@ void worker_destroy(struct worker *w)
     pthread_cond_signal(&w->more);
     pthread_mutex_unlock(&w->lock);
     pthread_join(w->thread, NULL);
-    if (w->call)
-        w->call->w = NULL;
+    loop_forget(w->l, collect_cb, w);
     while ((t = take_finished(w)))
         tell(t);
     while (w->todo.first)
