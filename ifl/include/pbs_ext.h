@@ -1,0 +1,192 @@
+/* pbs_ext.h: what libpbs offers beyond OpenPBS's pbs_ifl.h: the delta stream, calls in two halves,
+ * and what a scheduler needs. Errors are as in pbs_ifl.h: a function that returns a number of its own
+ * returns -1 and sets pbs_errno; the text is pbs_geterrmsg(c). `c` is a connection of pbs_connect().
+ *
+ * Calls in two halves. A `..._send` sends a call and returns its ticket at once (> 0, or -1); many may be
+ * under way on one connection, and are answered in any order. Each ticket is received exactly once, by
+ * pbs_recv() unless its send names another function, or given up by pbs_drop(). So one thread with an
+ * event loop serves many calls:
+ *
+ *     int t = pbs_runjob_send(c, "12.host", "(n1:ncpus=2)", NULL);
+ *     ...                                          whenever pbs_fd(c) is readable:
+ *     while ((t = pbs_next_ready(c)) > 0)
+ *         code = pbs_recv(c, t);                   does not wait now
+ *
+ * When the connection is lost every ticket is ready, and is received with the reason. Several threads may
+ * use one connection: whoever waits reads for all. pbs_next_ready() belongs to one thread that receives
+ * all tickets of the connection. */
+#ifndef PBS_EXT_H
+#define PBS_EXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pbs_ifl.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- progress ---------------------------------------------------------------------------------- */
+
+/* The descriptor to poll for reading, or -1. Never to be read. It stays the same for the life of the
+ * connection. Poll only after pbs_next_ready() has said 0: an answer may have been read already. */
+int pbs_fd(int c);
+
+/* 1 when receiving this ticket will not wait, 0 when it would, -1 when there is no such ticket.
+ * Reads what is there. */
+int pbs_ready(int c, int ticket);
+
+/* A ticket that is ready and not yet received, the one sent first; 0 when there is none; -1 when c is no
+ * connection. Reads what is there. The same again until it is received or dropped. */
+int pbs_next_ready(int c);
+
+/* Wait for a simple call. 0 or PBSE_*, which is in pbs_errno too. Its text is pbs_geterrmsg(c), and
+ * attributes that were refused pbs_get_attributes_in_error(c), until this thread's next call. */
+int pbs_recv(int c, int ticket);
+
+/* Give a ticket up: its answer will be thrown away when it comes. The request itself goes on. */
+int pbs_drop(int c, int ticket);
+
+/* ---- first halves of simple calls: arguments as in pbs_ifl.h, borrowed for the call ---------------- */
+
+int pbs_runjob_send(int c, const char *jobid, const char *location, const char *extend);
+int pbs_asyrunjob_send(int c, const char *jobid, const char *location, const char *extend);
+int pbs_asyrunjob_ack_send(int c, const char *jobid, const char *location, const char *extend);
+int pbs_deljob_send(int c, const char *jobid, const char *extend);
+int pbs_rerunjob_send(int c, const char *jobid, const char *extend);
+int pbs_sigjob_send(int c, const char *jobid, const char *signal, const char *extend);
+int pbs_holdjob_send(int c, const char *jobid, const char *hold_type, const char *extend);
+int pbs_rlsjob_send(int c, const char *jobid, const char *hold_type, const char *extend);
+int pbs_alterjob_send(int c, const char *jobid, struct attrl *attrib, const char *extend);
+int pbs_asyalterjob_send(int c, const char *jobid, struct attrl *attrib, const char *extend);
+int pbs_manager_send(int c, int command, int objtype, const char *objname, struct attropl *attrib,
+                     const char *extend);
+
+/* A script that is longer than 64 KB is PBSE_BADSCRIPT here: pbs_submit() sends such in pieces.
+ * recv: the malloc'ed job identifier, or NULL. */
+int pbs_submit_send(int c, struct attropl *attrib, const char *script, const char *destination,
+                    const char *extend);
+char *pbs_submit_recv(int c, int ticket);
+
+/* ---- preemption --------------------------------------------------------------------------------- */
+
+/* pbs_preempt_jobs() in two halves. jobids: NULL at its end. recv returns what pbs_preempt_jobs()
+ * returns, a malloc'ed array with one element a job in order of completion, and its length in *n
+ * (n may be NULL); NULL on error. order is "S", "C", "Q", "D", or "000" where no method was left. */
+int pbs_preempt_jobs_send(int c, char **jobids);
+preempt_job_info *pbs_preempt_jobs_recv(int c, int ticket, int *n);
+
+/* One victim of a plan. */
+struct pbs_victim {
+    const char *jobid;
+    int run_version;     /* of the run that the plan saw */
+    const char *methods; /* letters of SCRD that the plan can live with */
+};
+
+/* Plan and hold (design: "Schedulers"): later; all three answer PBSE_NOSUP (-1 or NULL) so far. */
+int pbs_preempt_run(int c, const char *jobid, const char *exec_vnode, const struct pbs_victim victims[],
+                    size_t n_victims, const char *extend);
+struct batch_status *pbs_stathold(int c, const char *hold, struct attrl *attrib, const char *extend);
+int pbs_delhold(int c, const char *hold, const char *extend);
+
+/* ---- the delta stream ----------------------------------------------------------------------------
+ *
+ * pbs_watch() says what this connection wants to see and gets a watch; pbs_watch_next() is asked again
+ * and again with the cursor that the last answer gave: it tells what has changed since, and parks in
+ * the server while nothing has. The first cursor is {0, 0}: everything there is. When `restart` is
+ * called the watcher forgets all it knew; what follows is everything. A mirror is right, and of use,
+ * when an answer ended with caught_up. Only the newest state of an object is sent, never each step.
+ * One NEXT of a watch at a time. A scheduler asks only when its own orders are answered. */
+
+enum pbs_kind {
+    PBS_KIND_SERVER,
+    PBS_KIND_QUEUE,
+    PBS_KIND_JOB,
+    PBS_KIND_NODE,
+    PBS_KIND_RESV,
+    PBS_KIND_RESOURCE,
+    PBS_KIND_SCHED,
+    PBS_KIND_HOLD,
+    PBS_KIND_COUNT
+};
+
+struct pbs_watch_want {
+    enum pbs_kind kind;
+    struct attrl *attribs; /* names and resources wanted (a name without resource: all its resources);
+                              NULL: every attribute the caller may read */
+};
+
+struct pbs_cursor {
+    uint64_t epoch;
+    uint64_t number;
+};
+
+/* An object as it is now, or that is gone (or no longer to be seen by this watcher). */
+struct pbs_change {
+    enum pbs_kind kind;
+    int gone;
+    uint64_t number; /* of the change; they ascend */
+    const char *name;
+    struct attrl *attribs; /* all that is wanted and set; NULL when gone */
+};
+
+/* Called as entries come in, from pbs_watch_next() or pbs_watch_next_recv(). Everything in *ch is borrowed
+ * for the call. No libpbs call on the same connection from inside. */
+struct pbs_watch_reader {
+    void (*restart)(void *arg); /* may be NULL */
+    void (*change)(const struct pbs_change *ch, void *arg);
+    void *arg;
+};
+
+#define PBS_WAKES_MAX 64
+
+/* A reason for a scheduler to act, only for a connection that has registered. Commands: PBS's scheduler
+ * commands. answer != 0: somebody waits; tell the outcome by pbs_sched_reply(). */
+struct pbs_wake {
+    int command;
+    char job[PBS_MAXCLTJOBID + 1]; /* the job to run at once, or "" */
+    unsigned answer;
+};
+
+/* The end of an answer. */
+struct pbs_news {
+    int restarted;            /* restart was called */
+    int caught_up;            /* nothing more at this moment */
+    struct pbs_cursor cursor; /* to ask with next time */
+    int64_t now_ns;           /* the server's wall clock */
+    size_t n_wakes;
+    struct pbs_wake wakes[PBS_WAKES_MAX];
+};
+
+/* 0 and *watch (> 0), or PBSE_*: PBSE_NOATTR an attribute is unknown, PBSE_IVALREQ a kind named twice. */
+int pbs_watch(int c, const struct pbs_watch_want wants[], size_t n_wants, const char *extend,
+              unsigned *watch);
+
+/* Ask and wait. 0 with *news, or PBSE_*; entries read until then were true. */
+int pbs_watch_next(int c, unsigned watch, struct pbs_cursor from, const struct pbs_watch_reader *reader,
+                   struct pbs_news *news);
+
+/* The same in two halves. The ticket is ready when the answer begins to come in; recv reads it to its
+ * end. A ticket that is dropped loses nothing: ask again with the same cursor. */
+int pbs_watch_next_send(int c, unsigned watch, struct pbs_cursor from);
+int pbs_watch_next_recv(int c, int ticket, const struct pbs_watch_reader *reader, struct pbs_news *news);
+
+/* ---- schedulers ---------------------------------------------------------------------------------- */
+
+/* pbs_register_sched(name, primary, secondary) of pbs_ifl.h: name NULL is "default"; primary is the
+ * connection whose watch gets the wake-ups, and which holds the name until it is closed; secondary is for
+ * orders, or the same, or -1. PBSE_SCHEDCONNECTED: a live connection holds the name. */
+
+/* The outcome of a wake with an answer: 0 or the reason (PBSE_*, text) why the job was not run. */
+int pbs_sched_reply(int c, unsigned answer, const char *jobid, int code, const char *text);
+int pbs_sched_reply_send(int c, unsigned answer, const char *jobid, int code, const char *text);
+
+/* pbs_submit() for a job with a credential: PBSE_NOSUP where cred_len is not 0. */
+char *pbs_submit_with_cred(int c, struct attropl *attrib, const char *script, const char *destination,
+                           const char *extend, int cred_type, size_t cred_len, char *cred);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
