@@ -1,0 +1,403 @@
+/* Jobs: made, freed, and written to the store and back. See job.h. */
+#include "job.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "job_run.h"
+#include "json_text.h"
+#include "pbs_error.h"
+
+static const char *const state_names[JOB_STATE_COUNT] = {
+    [JOB_ARRIVING] = "arriving",   [JOB_QUEUED] = "queued",     [JOB_HELD] = "held",
+    [JOB_WAITING] = "waiting",     [JOB_STARTING] = "starting", [JOB_RUNNING] = "running",
+    [JOB_SUSPENDED] = "suspended", [JOB_EXITING] = "exiting",   [JOB_FINISHED] = "finished",
+    [JOB_GONE] = "gone",
+};
+
+const char *job_state_name(enum job_state s)
+{
+    return state_names[s];
+}
+
+int job_state_find(const char *name)
+{
+    for (int i = 0; i < JOB_STATE_COUNT; i++)
+        if (strcmp(state_names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+/* ---- fields as JSON: one table, both ways ------------------------------------------------------------ */
+
+enum form { FORM_INT, FORM_UINT, FORM_INT64, FORM_BOOL, FORM_TEXT };
+
+struct field {
+    const char *name;
+    enum form form;
+    size_t offset;
+};
+
+#define FIELD(name, form)                                                                                    \
+    {                                                                                                        \
+#name, FORM_##form, offsetof(struct job, name)                                                       \
+    }
+#define USAGE(name, form)                                                                                    \
+    {                                                                                                        \
+        "used_" #name, FORM_##form, offsetof(struct job, usage.name)                                         \
+    }
+
+static const struct field hot_fields[] = {
+    FIELD(intent, INT),         FIELD(suspender, INT),       FIELD(hold, UINT),
+    FIELD(dependent, BOOL),     FIELD(force_requeued, BOOL), FIELD(queue_name, TEXT),
+    FIELD(queue_rank, INT64),   FIELD(euser, TEXT),          FIELD(egroup, TEXT),
+    FIELD(project, TEXT),       FIELD(mtime_s, INT64),       FIELD(qtime_s, INT64),
+    FIELD(etime_s, INT64),      FIELD(stime_s, INT64),       FIELD(obittime_s, INT64),
+    FIELD(history_s, INT64),    FIELD(exec_time_s, INT64),   FIELD(ptime_s, INT64),
+    FIELD(eligible_s, INT64),   FIELD(run_version, UINT),    FIELD(run_count, UINT),
+    FIELD(exited, BOOL),        FIELD(exit_status, INT),     FIELD(session, INT),
+    FIELD(preempt_count, UINT), FIELD(script_have, INT64),   FIELD(exec_host, TEXT),
+    FIELD(exec_vnode, TEXT),    USAGE(cput_ms, INT64),       USAGE(walltime_ms, INT64),
+    USAGE(mem_kb, INT64),       USAGE(vmem_kb, INT64),       USAGE(ncpus, UINT),
+    USAGE(cpupercent, UINT),
+};
+
+static const struct field fixed_fields[] = {
+    FIELD(owner, TEXT),    FIELD(user, TEXT),          FIELD(host, TEXT),
+    FIELD(ctime_s, INT64), FIELD(script_bytes, INT64),
+};
+
+enum {
+    HOT_COUNT = sizeof hot_fields / sizeof hot_fields[0],
+    FIXED_COUNT = sizeof fixed_fields / sizeof fixed_fields[0]
+};
+
+static const void *at(const struct job *j, const struct field *f)
+{
+    return (const char *)j + f->offset;
+}
+
+/* Fields that are 0 are left out: most are, of most jobs. */
+static int64_t number_of(const struct job *j, const struct field *f)
+{
+    switch (f->form) {
+    case FORM_INT:
+        return *(const int *)at(j, f);
+    case FORM_UINT:
+        return *(const unsigned *)at(j, f);
+    case FORM_INT64:
+        return *(const int64_t *)at(j, f);
+    case FORM_BOOL:
+        return *(const bool *)at(j, f);
+    case FORM_TEXT:
+        break;
+    }
+    return 0;
+}
+
+static void add_key(struct strbuf *out, const char *name)
+{
+    if (out->len && out->s[out->len - 1] != '{')
+        strbuf_add_char(out, ',');
+    strbuf_add_char(out, '"');
+    strbuf_add(out, name);
+    strbuf_add(out, "\":");
+}
+
+static void add_number(struct strbuf *out, int64_t n)
+{
+    char digits[24], *p = digits + sizeof digits;
+    uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+
+    do {
+        *--p = (char)('0' + left % 10);
+        left /= 10;
+    } while (left);
+    if (n < 0)
+        *--p = '-';
+    strbuf_add_bytes(out, p, (size_t)(digits + sizeof digits - p));
+}
+
+static void add_field(struct strbuf *out, const struct job *j, const struct field *f)
+{
+    if (f->form == FORM_TEXT) {
+        const char *text = *(const char *const *)at(j, f);
+
+        if (text) {
+            add_key(out, f->name);
+            json_text_add(out, text);
+        }
+        return;
+    }
+    if (number_of(j, f)) {
+        add_key(out, f->name);
+        add_number(out, number_of(j, f));
+    }
+}
+
+static void add_run(struct strbuf *out, const struct run *r)
+{
+    json_t *o = job_run_encode(r);
+    char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
+
+    if (text) {
+        add_key(out, "run");
+        strbuf_add(out, text);
+    } else {
+        out->failed = true;
+    }
+    free(text);
+    json_decref(o);
+}
+
+static void add_preempt(struct strbuf *out, const struct preempt_mark *p)
+{
+    add_key(out, "preempt");
+    strbuf_add(out, "{\"left\":");
+    json_text_add(out, p->left);
+    strbuf_addf(out, ",\"method\":%d,\"since_s\":%lld,\"by\":", p->method, (long long)p->since_s);
+    json_text_add(out, p->by);
+    strbuf_add_char(out, '}');
+}
+
+static int encode_hot(const struct job *j, struct strbuf *out)
+{
+    strbuf_add(out, "{\"state\":");
+    json_text_add(out, state_names[j->state]);
+    for (size_t i = 0; i < HOT_COUNT; i++)
+        add_field(out, j, &hot_fields[i]);
+    if (j->run)
+        add_run(out, j->run);
+    if (j->preempt)
+        add_preempt(out, j->preempt);
+    return strbuf_add_char(out, '}');
+}
+
+static int encode_fixed(const struct job *j, struct strbuf *out)
+{
+    strbuf_add_char(out, '{');
+    for (size_t i = 0; i < FIXED_COUNT; i++)
+        add_field(out, j, &fixed_fields[i]);
+    add_key(out, "token");
+    strbuf_add_char(out, '"');
+    for (size_t i = 0; i < JOB_TOKEN_SIZE; i++)
+        strbuf_addf(out, "%02x", j->token[i]);
+    return strbuf_add(out, "\"}");
+}
+
+static int job_encode(const struct object *o, enum change_part part, struct strbuf *out)
+{
+    const struct job *j = (const struct job *)o;
+
+    if (part == PART_HOT)
+        return encode_hot(j, out);
+    return part == PART_FIXED ? encode_fixed(j, out) : 0;
+}
+
+/* ---- making and freeing ------------------------------------------------------------------------------ */
+
+static void free_texts(struct job *j, const struct field *f, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (f[i].form == FORM_TEXT)
+            job_set_text((const char **)((char *)j + f[i].offset), NULL);
+}
+
+static void job_destroy(struct object *o)
+{
+    struct job *j = (struct job *)o;
+
+    free_texts(j, hot_fields, HOT_COUNT);
+    free_texts(j, fixed_fields, FIXED_COUNT);
+    job_run_destroy(j->run);
+    if (j->preempt)
+        intern_unref(j->preempt->by);
+    free(j->preempt);
+    object_fini(o);
+    free(j);
+}
+
+const struct object_kind job_kind = {
+    .kind = CHANGE_JOB, .name = "job", .attrs = OF_JOB, .encode = job_encode, .destroy = job_destroy};
+
+struct job *job_create(struct job_key key, const char *id)
+{
+    struct job *j = calloc(1, sizeof *j);
+
+    if (!j)
+        return NULL;
+    if (object_init(&j->obj, &job_kind, id) < 0) {
+        free(j);
+        return NULL;
+    }
+    j->key = key;
+    j->state = JOB_ARRIVING;
+    return j;
+}
+
+int job_set_text(const char **field, const char *text)
+{
+    const char *interned = intern_ref(text);
+
+    if (text && !interned)
+        return -1;
+    intern_unref(*field);
+    *field = interned;
+    return 0;
+}
+
+int job_take_run(struct job *j, struct run *r)
+{
+    if (job_set_text(&j->exec_host, r->exec_host) < 0 || job_set_text(&j->exec_vnode, r->exec_vnode) < 0)
+        return -1;
+    if (j->run != r)
+        job_run_destroy(j->run);
+    j->run = r;
+    return 0;
+}
+
+bool job_is_waiting(const struct job *j)
+{
+    return j->state == JOB_QUEUED || j->state == JOB_HELD || j->state == JOB_WAITING;
+}
+
+bool job_is_placed(const struct job *j)
+{
+    return j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_SUSPENDED ||
+           j->state == JOB_EXITING;
+}
+
+bool job_is_over(const struct job *j)
+{
+    return j->state == JOB_FINISHED || j->state == JOB_GONE;
+}
+
+/* ---- out of the store -------------------------------------------------------------------------------- */
+
+static int put_text(struct job *j, const struct field *f, const json_t *v)
+{
+    char *copy = strdup(json_string_value(v));
+    int rc = -1;
+
+    if (copy) {
+        json_text_restore(copy);
+        rc = job_set_text((const char **)((char *)j + f->offset), copy);
+    }
+    free(copy);
+    return rc;
+}
+
+static int put_field(struct job *j, const struct field *f, const json_t *v)
+{
+    void *to = (char *)j + f->offset;
+    int64_t n = json_integer_value(v);
+
+    if (f->form == FORM_TEXT ? !json_is_string(v) : !json_is_integer(v))
+        return -1;
+    switch (f->form) {
+    case FORM_INT:
+        *(int *)to = (int)n;
+        return 0;
+    case FORM_UINT:
+        *(unsigned *)to = (unsigned)n;
+        return 0;
+    case FORM_INT64:
+        *(int64_t *)to = n;
+        return 0;
+    case FORM_BOOL:
+        *(bool *)to = n != 0;
+        return 0;
+    case FORM_TEXT:
+        return put_text(j, f, v);
+    }
+    return -1;
+}
+
+static int put_fields(struct job *j, const struct field *f, size_t n, const json_t *o, struct err *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        const json_t *v = json_object_get(o, f[i].name);
+
+        if (v && put_field(j, &f[i], v) < 0)
+            return err_set(e, PBSE_SYSTEM, "the stored row of job %s has a bad \"%s\"", j->obj.name,
+                           f[i].name);
+    }
+    return 0;
+}
+
+static int put_state(struct job *j, const json_t *o, struct err *e)
+{
+    const char *name = json_string_value(json_object_get(o, "state"));
+    int state = name ? job_state_find(name) : -1;
+
+    if (state < 0)
+        return err_set(e, PBSE_SYSTEM, "the stored row of job %s has the unknown state \"%s\"", j->obj.name,
+                       name ? name : "");
+    j->state = (enum job_state)state;
+    return 0;
+}
+
+static int put_run(struct job *j, const json_t *o, struct err *e)
+{
+    const json_t *run = json_object_get(o, "run");
+
+    if (!run)
+        return 0;
+    j->run = job_run_decode(run);
+    return j->run ? 0 : err_set(e, PBSE_SYSTEM, "the stored run of job %s cannot be read", j->obj.name);
+}
+
+static int put_preempt(struct job *j, const json_t *o, struct err *e)
+{
+    const json_t *mark = json_object_get(o, "preempt");
+    const char *left, *by = NULL;
+    json_int_t since;
+    int method;
+
+    if (!mark)
+        return 0;
+    if (json_unpack((json_t *)mark, "{s:s, s:i, s:I, s?s}", "left", &left, "method", &method, "since_s",
+                    &since, "by", &by) < 0 ||
+        strlen(left) >= sizeof j->preempt->left)
+        return err_set(e, PBSE_SYSTEM, "the stored preemption of job %s cannot be read", j->obj.name);
+    j->preempt = calloc(1, sizeof *j->preempt);
+    if (!j->preempt)
+        return err_set(e, PBSE_SYSTEM, "no memory for job %s", j->obj.name);
+    memcpy(j->preempt->left, left, strlen(left));
+    j->preempt->method = (char)method;
+    j->preempt->since_s = since;
+    j->preempt->by = intern_ref(by);
+    return 0;
+}
+
+static int put_token(struct job *j, const json_t *o, struct err *e)
+{
+    const char *hex = json_string_value(json_object_get(o, "token"));
+
+    if (!hex || strlen(hex) != 2 * sizeof j->token)
+        return err_set(e, PBSE_SYSTEM, "the stored row of job %s has a bad token", j->obj.name);
+    for (size_t i = 0; i < sizeof j->token; i++) {
+        const char pair[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+
+        j->token[i] = (unsigned char)strtoul(pair, NULL, 16);
+    }
+    return 0;
+}
+
+int job_decode(struct job *j, const char *hot_json, const char *fixed_json, struct err *e)
+{
+    json_t *hot = json_loads(hot_json, 0, NULL), *fixed = json_loads(fixed_json, 0, NULL);
+    int rc = -1;
+
+    if (!hot || !fixed)
+        err_set(e, PBSE_SYSTEM, "the stored row of job %s is no JSON", j->obj.name);
+    else if (put_state(j, hot, e) == 0 && put_fields(j, hot_fields, HOT_COUNT, hot, e) == 0 &&
+             put_fields(j, fixed_fields, FIXED_COUNT, fixed, e) == 0 && put_token(j, fixed, e) == 0 &&
+             put_run(j, hot, e) == 0)
+        rc = put_preempt(j, hot, e);
+    json_decref(hot);
+    json_decref(fixed);
+    return rc;
+}

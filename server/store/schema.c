@@ -1,0 +1,30 @@
+/* Statements and tables as constants. See schema.h. */
+#include "schema.h"
+
+const struct stmt_row stmt_rows[STMT_COUNT] = {
+#define STMT(id, letters, text) [STMT_##id] = {#id, text, sizeof(letters) - 1, letters},
+#include "stmt.def"
+#undef STMT
+};
+
+/* A step is never changed once a version of the server with it is out; what must change is a further step. */
+const char *const schema_steps[] = {
+    /* 0 -> 1 */
+    "CREATE TABLE IF NOT EXISTS job (seq BIGINT NOT NULL, idx INTEGER NOT NULL, id TEXT NOT NULL, "
+    "state TEXT NOT NULL, queue TEXT, owner TEXT, project TEXT, hot JSON NOT NULL, attrs JSON NOT NULL, "
+    "fixed JSON NOT NULL, fixed_attrs JSON NOT NULL, PRIMARY KEY (seq, idx));"
+    "CREATE TABLE IF NOT EXISTS object (kind TEXT NOT NULL, name TEXT NOT NULL, hot JSON, attrs JSON, "
+    "n BIGINT, PRIMARY KEY (kind, name));"
+    "CREATE TABLE IF NOT EXISTS script (seq BIGINT NOT NULL, idx INTEGER NOT NULL, start BIGINT NOT NULL, "
+    "bytes BYTEA NOT NULL, PRIMARY KEY (seq, idx, start));"
+    "CREATE TABLE IF NOT EXISTS history (seq BIGINT NOT NULL, idx INTEGER NOT NULL, id TEXT NOT NULL, "
+    "ended BIGINT NOT NULL, owner TEXT NOT NULL, queue TEXT NOT NULL, attrs JSON NOT NULL, "
+    "PRIMARY KEY (seq, idx));"
+    "CREATE INDEX IF NOT EXISTS history_ended ON history (ended);"
+    "CREATE TABLE IF NOT EXISTS acct (n BIGINT PRIMARY KEY, time BIGINT NOT NULL, line BYTEA NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS job_log (n BIGINT PRIMARY KEY, time BIGINT NOT NULL, seq BIGINT NOT NULL, "
+    "idx INTEGER NOT NULL, text TEXT NOT NULL);",
+    NULL,
+};
+
+const int schema_version = (int)(sizeof schema_steps / sizeof schema_steps[0]) - 1;
