@@ -4,8 +4,8 @@
  *
  *   03/03/2026 10:15:02;S;41.svr1;user=anna group=chem jobname="my job" ctime=1772532890
  *
- * The time is local. Values with blanks (or control characters) are quoted with ", with ' if they hold a ";
- * what holds both keeps " as a backslash and ". A newline in a value becomes a blank: a record is one line.
+ * The time is local. Values with blanks (or control characters) are quoted with ", with ' if they hold a " or a
+ * backslash; what holds ' too is quoted with " and has a backslash before each " and backslash. A newline in a value becomes a blank: a record is one line.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,265 @@
+/* Where a job runs. See exec_vnode.h. */
+#include "exec_vnode.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+
+#include "pbs_error.h"
+#include "strbuf.h"
+
+static void *no_memory(struct err *e)
+{
+    err_set(e, PBSE_SYSTEM, "no memory for the list of a job's hosts");
+    return NULL;
+}
+
+/* Room for one more of `size` bytes in an array that doubles at powers of two. */
+static int make_room(void **array, size_t n, size_t size)
+{
+    void *more;
+
+    if (n & (n - 1))
+        return 0;
+    more = realloc(*array, (n ? 2 * n : 1) * size);
+    if (!more)
+        return -1;
+    *array = more;
+    return 0;
+}
+
+struct exec_vnode *exec_vnode_create(struct err *e)
+{
+    struct exec_vnode *v = calloc(1, sizeof *v);
+
+    return v ? v : no_memory(e);
+}
+
+void exec_vnode_destroy(struct exec_vnode *v)
+{
+    size_t i;
+
+    if (!v)
+        return;
+    for (i = 0; i < v->n; i++) {
+        free(v->part[i].vnode);
+        amounts_text_fini(&v->part[i].res);
+    }
+    free(v->part);
+    free(v);
+}
+
+static struct exec_vnode_part *add_part(struct exec_vnode *v, const char *vnode, size_t len, size_t chunk,
+                                        struct err *e)
+{
+    void *array = v->part;
+    char *name = strndup(vnode, len);
+
+    if (!name || v->n >= EXEC_VNODE_PARTS_MAX || make_room(&array, v->n, sizeof *v->part) < 0) {
+        free(name);
+        return no_memory(e);
+    }
+    v->part = array;
+    v->part[v->n] = (struct exec_vnode_part){.vnode = name, .chunk = chunk};
+    v->n_chunks = chunk + 1;
+    return &v->part[v->n++];
+}
+
+struct exec_vnode_part *exec_vnode_add(struct exec_vnode *v, const char *vnode, size_t chunk, struct err *e)
+{
+    return add_part(v, vnode, strlen(vnode), chunk, e);
+}
+
+static bool is_name_char(char c)
+{
+    return isalnum((unsigned char)c) || (c && strchr("-_.@[]/", c));
+}
+
+/* "name" or "name:res=value:..."; *at is then at what follows, or at the offence. */
+static int parse_part(const char **at, struct exec_vnode *v, size_t chunk, struct err *e)
+{
+    const char *name = *at;
+    struct exec_vnode_part *p;
+
+    while (is_name_char(**at))
+        (*at)++;
+    if (*at == name)
+        return err_set(e, PBSE_BADATVAL, "the name of a vnode is expected");
+    p = add_part(v, name, (size_t)(*at - name), chunk, e);
+    if (!p)
+        return -1;
+    if (**at != ':')
+        return 0;
+    (*at)++;
+    return amounts_text_parse(at, "+)", &p->res, e);
+}
+
+/* "(part+part)" or "part" */
+static int parse_chunk(const char **at, struct exec_vnode *v, struct err *e)
+{
+    size_t chunk = v->n_chunks;
+
+    if (**at != '(')
+        return parse_part(at, v, chunk, e);
+    do {
+        (*at)++;
+        if (parse_part(at, v, chunk, e) < 0)
+            return -1;
+    } while (**at == '+');
+    if (**at != ')')
+        return err_set(e, PBSE_BADATVAL, "')' is expected");
+    (*at)++;
+    return 0;
+}
+
+static int parse_chunks(const char **at, struct exec_vnode *v, struct err *e)
+{
+    for (;;) {
+        if (parse_chunk(at, v, e) < 0)
+            return -1;
+        if (!**at)
+            return 0;
+        if (**at != '+')
+            return err_set(e, PBSE_BADATVAL, "'+' is expected");
+        (*at)++;
+    }
+}
+
+struct exec_vnode *exec_vnode_parse(const char *text, struct err *e)
+{
+    struct exec_vnode *v = exec_vnode_create(e);
+    const char *at = text;
+    struct err why;
+
+    if (!v || !parse_chunks(&at, v, &why))
+        return v;
+    if (why.code == PBSE_BADATVAL)
+        err_set(e, why.code, "%s (at character %zu of \"%s\")", why.text, (size_t)(at - text) + 1, text);
+    else
+        err_set(e, why.code, "%s", why.text);
+    exec_vnode_destroy(v);
+    return NULL;
+}
+
+int exec_vnode_format(const struct exec_vnode *v, struct strbuf *out)
+{
+    size_t i;
+
+    for (i = 0; i < v->n; i++) {
+        bool first = !i || v->part[i - 1].chunk != v->part[i].chunk;
+        bool last = i + 1 == v->n || v->part[i + 1].chunk != v->part[i].chunk;
+
+        strbuf_addf(out, "%s%s%s%s", i ? "+" : "", first ? "(" : "", v->part[i].vnode,
+                    v->part[i].res.n ? ":" : "");
+        amounts_text_format(&v->part[i].res, out);
+        strbuf_add(out, last ? ")" : "");
+    }
+    return strbuf_ok(out) ? 0 : -1;
+}
+
+/* --- exec_host ------------------------------------------------------------------------------------------ */
+
+struct exec_host *exec_host_create(struct err *e)
+{
+    struct exec_host *h = calloc(1, sizeof *h);
+
+    return h ? h : no_memory(e);
+}
+
+void exec_host_destroy(struct exec_host *h)
+{
+    size_t i;
+
+    if (!h)
+        return;
+    for (i = 0; i < h->n; i++)
+        free(h->part[i].host);
+    free(h->part);
+    free(h);
+}
+
+static int add_host(struct exec_host *h, char *host, uint32_t slot, uint32_t ncpus, struct err *e)
+{
+    void *array = h->part;
+
+    if (!host || h->n >= EXEC_VNODE_PARTS_MAX || make_room(&array, h->n, sizeof *h->part) < 0) {
+        free(host);
+        no_memory(e);
+        return -1;
+    }
+    h->part = array;
+    h->part[h->n++] = (struct exec_host_part){host, slot, ncpus};
+    return 0;
+}
+
+int exec_host_add(struct exec_host *h, const char *host, uint32_t slot, uint32_t ncpus, struct err *e)
+{
+    return add_host(h, strdup(host), slot, ncpus, e);
+}
+
+static bool parse_u32(const char **at, uint32_t *out)
+{
+    unsigned long v;
+    char *end;
+
+    if (!isdigit((unsigned char)**at))
+        return false;
+    errno = 0;
+    v = strtoul(*at, &end, 10);
+    *at = end;
+    *out = (uint32_t)v;
+    return !errno && v <= UINT32_MAX;
+}
+
+/* "host/slot" or "host/slot*ncpus" */
+static int parse_host(const char **at, struct exec_host *h, struct err *e)
+{
+    const char *name = *at, *end = name + strcspn(name, "/+*");
+    uint32_t slot, ncpus = 1;
+
+    *at = end + 1;
+    if (end == name || *end != '/' || !parse_u32(at, &slot))
+        return err_set(e, PBSE_BADATVAL, "exec_host: \"host/number\" is expected at \"%.40s\"", name);
+    if (**at == '*') {
+        (*at)++;
+        if (!parse_u32(at, &ncpus))
+            return err_set(e, PBSE_BADATVAL, "exec_host: a number is expected behind * at \"%.40s\"", name);
+    }
+    return add_host(h, strndup(name, (size_t)(end - name)), slot, ncpus, e);
+}
+
+static int parse_hosts(const char *at, struct exec_host *h, struct err *e)
+{
+    for (;;) {
+        if (parse_host(&at, h, e) < 0)
+            return -1;
+        if (!*at)
+            return 0;
+        if (*at != '+')
+            return err_set(e, PBSE_BADATVAL, "exec_host: '+' is expected at \"%.40s\"", at);
+        at++;
+    }
+}
+
+struct exec_host *exec_host_parse(const char *text, struct err *e)
+{
+    struct exec_host *h = exec_host_create(e);
+
+    if (h && parse_hosts(text, h, e) < 0) {
+        exec_host_destroy(h);
+        return NULL;
+    }
+    return h;
+}
+
+int exec_host_format(const struct exec_host *h, struct strbuf *out)
+{
+    size_t i;
+
+    for (i = 0; i < h->n; i++) {
+        strbuf_addf(out, "%s%s/%u", i ? "+" : "", h->part[i].host, h->part[i].slot);
+        if (h->part[i].ncpus != 1)
+            strbuf_addf(out, "*%u", h->part[i].ncpus);
+    }
+    return strbuf_ok(out) ? 0 : -1;
+}

@@ -1,0 +1,130 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "exec_vnode.h"
+#include "pbs_error.h"
+#include "strbuf.h"
+
+static void good_lists(void **state)
+{
+    static const struct {
+        const char *text, *back;
+        size_t n, chunks;
+    } rows[] = {
+        {"(n1:ncpus=2:mem=1kb)", "(n1:ncpus=2:mem=1kb)", 1, 1},
+        {"(n1:ncpus=2)+(n2:ncpus=1+n3:ncpus=1)+(n1:ncpus=1)",
+         "(n1:ncpus=2)+(n2:ncpus=1+n3:ncpus=1)+(n1:ncpus=1)", 4, 3},
+        {"n1+n2:ncpus=3", "(n1)+(n2:ncpus=3)", 2, 2},
+        {"(n1[0].a:x=\"a:b\")", "(n1[0].a:x=\"a:b\")", 1, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct strbuf b;
+        struct err e;
+        struct exec_vnode *v = exec_vnode_parse(rows[i].text, &e);
+
+        assert_non_null(v);
+        assert_int_equal(v->n, rows[i].n);
+        assert_int_equal(v->n_chunks, rows[i].chunks);
+        assert_int_equal(v->part[v->n - 1].chunk, rows[i].chunks - 1);
+        strbuf_init(&b, 1000);
+        assert_int_equal(exec_vnode_format(v, &b), 0);
+        assert_string_equal(b.s, rows[i].back);
+        strbuf_fini(&b);
+        exec_vnode_destroy(v);
+    }
+}
+
+static void bad_lists(void **state)
+{
+    static const struct {
+        const char *text;
+        int code;
+        const char *says;
+    } rows[] = {
+        {"", PBSE_BADATVAL, "vnode is expected (at character 1"},
+        {"(n1:ncpus=2", PBSE_BADATVAL, "')' is expected"},
+        {"(n1:ncpus=2)x", PBSE_BADATVAL, "'+' is expected (at character 13"},
+        {"(n1:ncpus=2)+", PBSE_BADATVAL, "at character 14"},
+        {"()", PBSE_BADATVAL, "at character 2"},
+        {"(n1:)", PBSE_BADATVAL, "name of a resource"},
+        {"(n1:ncpus=1:ncpus=1)", PBSE_DUPRESC, "ncpus"},
+        {"n1 n2", PBSE_BADATVAL, "'+'"},
+        {"((n1))", PBSE_BADATVAL, "at character 2"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct err e;
+
+        assert_null(exec_vnode_parse(rows[i].text, &e));
+        assert_int_equal(e.code, rows[i].code);
+        if (!strstr(e.text, rows[i].says))
+            fail_msg("%s: %s", rows[i].text, e.text);
+    }
+    assert_null(exec_vnode_parse("(", NULL));
+}
+
+static void built_by_hand(void **state)
+{
+    struct strbuf b;
+    struct err e;
+    struct exec_vnode *v = exec_vnode_create(&e);
+    struct exec_vnode_part *p;
+
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        p = exec_vnode_add(v, "n", i / 2, &e);
+        assert_non_null(p);
+        assert_int_equal(amounts_text_add(&p->res, "ncpus", "1", &e), 0);
+    }
+    strbuf_init(&b, 1000);
+    exec_vnode_format(v, &b);
+    assert_string_equal(b.s, "(n:ncpus=1+n:ncpus=1)+(n:ncpus=1+n:ncpus=1)+(n:ncpus=1)");
+    strbuf_fini(&b);
+    exec_vnode_destroy(v);
+}
+
+static void hosts(void **state)
+{
+    static const struct {
+        const char *text, *back; /* NULL: bad */
+    } rows[] = {{"n1/0", "n1/0"}, {"n1/0*1", "n1/0"},  {"n1/0*4+n2.c/12*0", "n1/0*4+n2.c/12*0"},
+                {"", NULL},       {"n1", NULL},        {"n1/", NULL},
+                {"n1/x", NULL},   {"n1/0*", NULL},     {"n1/0+", NULL},
+                {"/0", NULL},     {"n1/0 n2/0", NULL}, {"n1/99999999999", NULL}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct strbuf b;
+        struct err e;
+        struct exec_host *h = exec_host_parse(rows[i].text, &e);
+
+        assert_int_equal(h != NULL, rows[i].back != NULL);
+        if (!h) {
+            assert_int_equal(e.code, PBSE_BADATVAL);
+            continue;
+        }
+        strbuf_init(&b, 1000);
+        assert_int_equal(exec_host_format(h, &b), 0);
+        assert_string_equal(b.s, rows[i].back);
+        strbuf_fini(&b);
+        exec_host_destroy(h);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_lists),
+        cmocka_unit_test(bad_lists),
+        cmocka_unit_test(built_by_hand),
+        cmocka_unit_test(hosts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

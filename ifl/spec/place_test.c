@@ -1,0 +1,66 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "pbs_error.h"
+#include "place.h"
+#include "strbuf.h"
+
+static void good_places(void **state)
+{
+    static const struct {
+        const char *text, *back;
+        enum place_arrangement arrangement;
+        enum place_sharing sharing;
+        const char *group;
+    } rows[] = {
+        {"free", "free", PLACE_FREE, PLACE_UNSAID, ""},
+        {"excl", "excl", PLACE_FREE, PLACE_EXCL, ""},
+        {"pack:exclhost", "pack:exclhost", PLACE_PACK, PLACE_EXCLHOST, ""},
+        {"group=rack:shared:scatter", "scatter:shared:group=rack", PLACE_SCATTER, PLACE_SHARED, "rack"},
+        {"VSCATTER", "vscatter", PLACE_VSCATTER, PLACE_UNSAID, ""},
+        {"group=x", "group=x", PLACE_FREE, PLACE_UNSAID, "x"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct strbuf b;
+        struct place p;
+        struct err e;
+
+        assert_int_equal(place_parse(rows[i].text, &p, &e), 0);
+        assert_int_equal(p.arrangement, rows[i].arrangement);
+        assert_int_equal(p.sharing, rows[i].sharing);
+        assert_string_equal(p.group, rows[i].group);
+        strbuf_init(&b, 200);
+        assert_int_equal(place_format(&p, &b), 0);
+        assert_string_equal(b.s, rows[i].back);
+        strbuf_fini(&b);
+    }
+}
+
+static void bad_places(void **state)
+{
+    static const char *const rows[] = {"",          "packed",       "pack:",    ":pack",
+                                       "pack:free", "excl:shared",  "group=",   "group=a:group=b",
+                                       "pack:pack", "pack scatter", "pack,excl"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct place p;
+        struct err e;
+
+        assert_int_equal(place_parse(rows[i], &p, &e), -1);
+        assert_int_equal(e.code, PBSE_BADATVAL);
+        assert_non_null(strstr(e.text, rows[i]));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(good_places), cmocka_unit_test(bad_places)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

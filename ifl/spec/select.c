@@ -1,0 +1,281 @@
+/* "2:ncpus=4:mem=2gb+...". See select.h. */
+#include "select.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+
+#include "pbs_error.h"
+#include "strbuf.h"
+#include "units.h"
+
+void select_destroy(struct select *s)
+{
+    size_t i;
+
+    if (!s)
+        return;
+    for (i = 0; i < s->n; i++)
+        amounts_text_fini(&s->chunk[i].res);
+    free(s->chunk);
+    free(s);
+}
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, PBSE_SYSTEM, "no memory for a select");
+}
+
+/* A new chunk with count 1, at the end; NULL: no memory, or too many. Doubles at powers of two. */
+static struct select_chunk *add_chunk(struct select *s, struct err *e)
+{
+    struct select_chunk *more = s->chunk;
+
+    if (s->n == SELECT_CHUNKS_MAX) {
+        err_set(e, PBSE_BADATVAL, "a select has at most %d different chunks", SELECT_CHUNKS_MAX);
+        return NULL;
+    }
+    if (!(s->n & (s->n - 1)))
+        more = realloc(s->chunk, (s->n ? 2 * s->n : 1) * sizeof *more);
+    if (!more) {
+        no_memory(e);
+        return NULL;
+    }
+    s->chunk = more;
+    s->chunk[s->n] = (struct select_chunk){.count = 1};
+    return &s->chunk[s->n++];
+}
+
+/* "N" or "N:" at the beginning of a chunk. 1: there is a count and nothing else; 0: pairs follow. */
+static int parse_count(const char **at, struct select_chunk *c, struct err *e)
+{
+    unsigned long long n;
+    char *end;
+
+    if (!isdigit((unsigned char)**at))
+        return 0;
+    errno = 0;
+    n = strtoull(*at, &end, 10);
+    if (*end && *end != ':' && *end != '+')
+        return err_set(e, PBSE_BADATVAL, "':' is expected behind the number of chunks");
+    if (errno || n < 1 || n > SELECT_COUNT_MAX)
+        return err_set(e, PBSE_BADATVAL, "the number of chunks must be from 1 to %d", SELECT_COUNT_MAX);
+    c->count = (uint32_t)n;
+    *at = end + (*end == ':');
+    return *end != ':';
+}
+
+static int check_chunk(const struct select_chunk *c, select_check *check, void *context, struct err *e)
+{
+    size_t i;
+
+    for (i = 0; check && i < c->res.n; i++)
+        if (check(context, c->res.a[i].name, c->res.a[i].value, e) < 0)
+            return -1;
+    return 0;
+}
+
+/* Syntax errors learn where they are; what `check` says stays as it is. */
+static int parse_chunk(const char *text, const char **at, struct select *s, struct err *e)
+{
+    struct select_chunk *c = add_chunk(s, e);
+    int rc;
+
+    if (!c)
+        return -1;
+    rc = parse_count(at, c, e);
+    if (rc == 0)
+        rc = amounts_text_parse(at, "+", &c->res, e);
+    if (rc < 0 && e && e->code == PBSE_BADATVAL) {
+        struct err why = *e;
+
+        err_set(e, why.code, "%s (at character %zu of \"%s\")", why.text, (size_t)(*at - text) + 1, text);
+    }
+    return rc < 0 ? -1 : 0;
+}
+
+struct select *select_parse(const char *text, select_check *check, void *context, struct err *e)
+{
+    struct select *s = calloc(1, sizeof *s);
+    const char *at = text;
+    struct err local;
+
+    e = e ? e : &local;
+    if (!s) {
+        no_memory(e);
+        return NULL;
+    }
+    for (;;) {
+        if (parse_chunk(text, &at, s, e) < 0 || check_chunk(&s->chunk[s->n - 1], check, context, e) < 0) {
+            select_destroy(s);
+            return NULL;
+        }
+        if (!*at)
+            return s;
+        at++; /* the + */
+    }
+}
+
+struct select *select_dup(const struct select *s, struct err *e)
+{
+    struct select *copy = calloc(1, sizeof *copy);
+    size_t i;
+
+    if (!copy) {
+        no_memory(e);
+        return NULL;
+    }
+    for (i = 0; i < s->n; i++) {
+        struct select_chunk *c = add_chunk(copy, e);
+
+        if (c)
+            c->count = s->chunk[i].count;
+        if (!c || amounts_text_dup(&c->res, &s->chunk[i].res, e) < 0) {
+            select_destroy(copy);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+int select_complete(struct select *s, const char *name, const char *value, struct err *e)
+{
+    size_t i;
+
+    for (i = 0; i < s->n; i++)
+        if (!amounts_text_find(&s->chunk[i].res, name) &&
+            amounts_text_add(&s->chunk[i].res, name, value, e) < 0)
+            return -1;
+    return 0;
+}
+
+uint64_t select_count(const struct select *s)
+{
+    uint64_t sum = 0;
+    size_t i;
+
+    for (i = 0; i < s->n; i++)
+        sum += s->chunk[i].count;
+    return sum;
+}
+
+/* --- sums ---------------------------------------------------------------------------------------------- */
+
+struct sum {
+    uint64_t whole; /* INTEGER, SIZE in kb */
+    double real;
+};
+
+static int add_whole(struct sum *sum, uint64_t value, uint32_t count, struct err *e)
+{
+    uint64_t product;
+
+    if (__builtin_mul_overflow(value, (uint64_t)count, &product) ||
+        __builtin_add_overflow(sum->whole, product, &sum->whole) || sum->whole > INT64_MAX)
+        return err_set(e, PBSE_BADATVAL, "the sum is too large");
+    return 0;
+}
+
+static int add_value(struct sum *sum, enum select_kind kind, const char *value, uint32_t count, struct err *e)
+{
+    struct units_size size;
+    int64_t whole;
+    char *end;
+    double real;
+
+    switch (kind) {
+    case SELECT_INTEGER:
+        if (units_parse_int(value, 0, INT64_MAX, &whole, e) < 0)
+            return -1;
+        return add_whole(sum, (uint64_t)whole, count, e);
+    case SELECT_SIZE:
+        if (units_parse_size(value, &size, e) < 0)
+            return -1;
+        return add_whole(sum, units_size_kb(size), count, e);
+    case SELECT_REAL:
+        real = strtod(value, &end);
+        if (end == value || *end || !isfinite(real))
+            return err_set(e, PBSE_BADATVAL, "not a number");
+        sum->real += real * count;
+        break;
+    }
+    return 0;
+}
+
+/* 2.5 and 4, never 2.500000. */
+static void format_real(char out[static SELECT_SUM_TEXT_MAX], double v)
+{
+    snprintf(out, SELECT_SUM_TEXT_MAX, "%.10g", v);
+}
+
+static void show(const struct sum *sum, enum select_kind kind, struct select_sum *out)
+{
+    switch (kind) {
+    case SELECT_INTEGER:
+    case SELECT_SIZE:
+        snprintf(out->text, sizeof out->text, "%llu%s", (unsigned long long)sum->whole,
+                 kind == SELECT_SIZE ? "kb" : "");
+        out->number = (double)sum->whole;
+        break;
+    case SELECT_REAL:
+        format_real(out->text, sum->real);
+        out->number = sum->real;
+        break;
+    }
+}
+
+int select_sum(const struct select *s, const char *name, enum select_kind kind, struct select_sum *out,
+               struct err *e)
+{
+    struct sum sum = {0};
+    bool found = false;
+    size_t i;
+
+    for (i = 0; i < s->n; i++) {
+        const char *value = amounts_text_find(&s->chunk[i].res, name);
+        struct err why;
+
+        if (!value)
+            continue;
+        if (add_value(&sum, kind, value, s->chunk[i].count, &why) < 0)
+            return err_set(e, PBSE_BADATVAL, "%s=%s: %s", name, value, why.text);
+        found = true;
+    }
+    if (found)
+        show(&sum, kind, out);
+    return found;
+}
+
+static bool stands_before(const struct select *s, size_t chunk, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < chunk; i++)
+        if (amounts_text_find(&s->chunk[i].res, name))
+            return true;
+    return false;
+}
+
+int select_each_name(const struct select *s, int (*each)(void *context, const char *name), void *context)
+{
+    size_t i, k;
+    int rc;
+
+    for (i = 0; i < s->n; i++)
+        for (k = 0; k < s->chunk[i].res.n; k++)
+            if (!stands_before(s, i, s->chunk[i].res.a[k].name) &&
+                (rc = each(context, s->chunk[i].res.a[k].name)) != 0)
+                return rc;
+    return 0;
+}
+
+int select_format(const struct select *s, struct strbuf *out)
+{
+    size_t i;
+
+    for (i = 0; i < s->n; i++) {
+        strbuf_addf(out, "%s%u%s", i ? "+" : "", s->chunk[i].count, s->chunk[i].res.n ? ":" : "");
+        amounts_text_format(&s->chunk[i].res, out);
+    }
+    return strbuf_ok(out) ? 0 : -1;
+}
