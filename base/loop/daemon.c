@@ -1,0 +1,211 @@
+/* Becoming a daemon: see daemon.h.
+ *
+ * The child reports through a pipe: one byte 'R' for ready, or the text of the reason. A pipe that ends with nothing
+ * in it is a child that died. The lock is taken by the child, so its pid is the one in the file. */
+#include "daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "file.h"
+
+struct daemon {
+    char name[64];
+    int lock_fd;
+    int report_fd; /* to the parent; -1: in the foreground, or it has been told */
+    bool keep_stderr;
+};
+
+static void set_signals(void)
+{
+    struct sigaction action = {.sa_handler = SIG_DFL};
+    sigset_t none;
+
+    for (int signo = 1; signo < SIGRTMIN; signo++)
+        if (signo != SIGKILL && signo != SIGSTOP)
+            sigaction(signo, &action, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &action, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Descriptors 0 to 2 exist from the start, or the first file opened would become one of them. */
+static void fill_standard_fds(void)
+{
+    int fd;
+
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+static void to_null(int target)
+{
+    int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    dup2(fd, target);
+    close(fd);
+}
+
+/* The parent: wait for the child's word; the exit code. */
+static int wait_for_child(pid_t child, int fd, const char *name)
+{
+    char word[ERR_TEXT_MAX + 1];
+    size_t n = 0;
+    ssize_t got = 1;
+    int status = 0;
+
+    while (n < sizeof word - 1 && got > 0) {
+        got = read(fd, word + n, sizeof word - 1 - n);
+        if (got < 0 && errno == EINTR)
+            got = 1;
+        else if (got > 0)
+            n += (size_t)got;
+        if (n && word[0] == 'R')
+            return 0;
+    }
+    word[n] = '\0';
+    if (n) {
+        fprintf(stderr, "%s: %s\n", name, word + 1);
+        return 1;
+    }
+    waitpid(child, &status, 0);
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "%s: ended by signal %d before it was ready\n", name, WTERMSIG(status));
+    else
+        fprintf(stderr, "%s: ended with status %d before it was ready\n", name, WEXITSTATUS(status));
+    return 1;
+}
+
+static void report(struct daemon *d, char kind, const char *text)
+{
+    char word[ERR_TEXT_MAX + 1];
+    int n = snprintf(word, sizeof word, "%c%s", kind, text);
+
+    if (n > 0 && file_write_all(d->report_fd, word, (size_t)n, NULL) < 0) {
+        /* the parent was killed: whoever waits for it knows */
+    }
+    close(d->report_fd);
+    d->report_fd = -1;
+}
+
+/* 0 in the child, 1 in the parent with *exit_code, -1 with e. */
+static int go_background(struct daemon *d, int *exit_code, struct err *e)
+{
+    int fds[2];
+    pid_t child;
+
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return err_errno(e, errno, "cannot go to the background");
+    fflush(NULL);
+    child = fork();
+    if (child < 0)
+        return err_errno(e, errno, "cannot go to the background");
+    if (child > 0) {
+        close(fds[1]);
+        *exit_code = wait_for_child(child, fds[0], d->name);
+        return 1;
+    }
+    close(fds[0]);
+    d->report_fd = fds[1];
+    setsid();
+    to_null(STDIN_FILENO);
+    to_null(STDOUT_FILENO);
+    return 0;
+}
+
+struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code)
+{
+    struct daemon *d = calloc(1, sizeof *d);
+    struct err e = {0};
+    int side = 0;
+
+    *exit_code = 1;
+    fill_standard_fds();
+    if (!d) {
+        fprintf(stderr, "%s: no memory\n", o->name);
+        return NULL;
+    }
+    snprintf(d->name, sizeof d->name, "%s", o->name);
+    d->lock_fd = d->report_fd = -1;
+    d->keep_stderr = o->keep_stderr || o->foreground;
+    if (!o->foreground)
+        side = go_background(d, exit_code, &e);
+    if (side > 0) {
+        free(d);
+        return NULL;
+    }
+    if (side == 0) {
+        set_signals();
+        umask(022);
+        d->lock_fd = o->lock_path ? file_lock(o->lock_path, &e) : -1;
+    }
+    if (side < 0 || (o->lock_path && d->lock_fd < 0)) {
+        *exit_code = daemon_fail(d, &e);
+        daemon_end(d);
+        return NULL;
+    }
+    if (!o->foreground && chdir("/") < 0)
+        fprintf(stderr, "%s: cannot change to /: %s\n", d->name, strerror(errno));
+    return d;
+}
+
+void daemon_ready(struct daemon *d)
+{
+    if (d->report_fd < 0)
+        return;
+    report(d, 'R', "");
+    if (!d->keep_stderr)
+        to_null(STDERR_FILENO);
+}
+
+int daemon_fail(struct daemon *d, const struct err *why)
+{
+    if (d->report_fd >= 0)
+        report(d, 'E', why->text);
+    else
+        fprintf(stderr, "%s: %s\n", d->name, why->text);
+    return 1;
+}
+
+void daemon_end(struct daemon *d)
+{
+    if (!d)
+        return;
+    if (d->report_fd >= 0)
+        close(d->report_fd);
+    if (d->lock_fd >= 0) {
+        if (ftruncate(d->lock_fd, 0) < 0) {
+            /* a pid that is left over is no lock: file_lock_holder asks the lock itself */
+        }
+        close(d->lock_fd);
+    }
+    free(d);
+}
+
+int daemon_set_limits(int64_t core_bytes, struct err *e)
+{
+    struct rlimit core, files;
+    rlim_t want = core_bytes < 0 ? RLIM_INFINITY : (rlim_t)core_bytes;
+
+    if (getrlimit(RLIMIT_CORE, &core) < 0 || getrlimit(RLIMIT_NOFILE, &files) < 0)
+        return err_errno(e, errno, "cannot read the limits of this process");
+    core.rlim_cur = want < core.rlim_max ? want : core.rlim_max;
+    files.rlim_cur = files.rlim_max;
+    if (setrlimit(RLIMIT_CORE, &core) < 0 || setrlimit(RLIMIT_NOFILE, &files) < 0)
+        return err_errno(e, errno, "cannot set the limits of this process");
+    return 0;
+}
