@@ -51,7 +51,7 @@ static void values_have_their_types(void **state)
 {
     struct settings *v =
         parse(&dollar, "# comment\n\n$logevent 0x1ff\n $max_load  1.5 # high\n$wait 1:30\r\n$mem 2mb\n"
-                       "$usecp a:/x /y\n$usecp b:/x#1 /z\n$name \"a  b #c\"\n$wait 120");
+                       "$usecp a:/x /y\n$usecp b:/x#1 /z\n$name \"a  b #cd\"\n$wait 120");
 
     (void)state;
     assert_int_equal(settings_int(v, ROW_EVENT), 511);
@@ -64,7 +64,7 @@ static void values_have_their_types(void **state)
     assert_string_equal(settings_item(v, ROW_COPY, 1)->value, "b:/x#1 /z");
     assert_int_equal(settings_item(v, ROW_COPY, 1)->line, 8);
     assert_null(settings_item(v, ROW_COPY, 2));
-    assert_string_equal(settings_text(v, ROW_NAME), "a  b #c");
+    assert_string_equal(settings_text(v, ROW_NAME), "a  b #cd");
     settings_destroy(v);
     v = settings_presets(&dollar, NULL);
     assert_int_equal(settings_int(v, ROW_EVENT), 975);
