@@ -13,20 +13,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "call_list.h"
 #include "clock.h"
 #include "pqueue.h"
 
 enum { LOOP_TIMES = 2, HOOK_ROUNDS_MAX = 1000 };
-
-struct call {
-    struct call *next;
-    loop_fn *fn;
-    void *arg;
-};
-
-struct call_list {
-    struct call *first, **last;
-};
 
 struct loop {
     struct event_base *base;
@@ -77,78 +68,12 @@ struct loop_hook {
     void *arg;
 };
 
-/* --- lists of calls --- */
-
-static void list_init(struct call_list *list)
-{
-    list->first = NULL;
-    list->last = &list->first;
-}
-
-static struct call *call_create(loop_fn *fn, void *arg)
-{
-    struct call *c = malloc(sizeof *c);
-
-    if (c)
-        *c = (struct call){.fn = fn, .arg = arg};
-    return c;
-}
-
-static void list_add(struct call_list *list, struct call *c)
-{
-    *list->last = c;
-    list->last = &c->next;
-}
-
-static struct call *list_take(struct call_list *list)
-{
-    struct call *c = list->first;
-
-    if (c && !(list->first = c->next))
-        list_init(list);
-    return c;
-}
-
-/* All of `from` behind `to`. */
-static void list_move(struct call_list *to, struct call_list *from)
-{
-    if (!from->first)
-        return;
-    *to->last = from->first;
-    to->last = from->last;
-    list_init(from);
-}
-
-static void list_forget(struct call_list *list, loop_fn *fn, void *arg)
-{
-    struct call_list kept;
-    struct call *c;
-
-    list_init(&kept);
-    while ((c = list_take(list))) {
-        c->next = NULL;
-        if (c->fn == fn && c->arg == arg)
-            free(c);
-        else
-            list_add(&kept, c);
-    }
-    list_move(list, &kept);
-}
-
-static void list_drop(struct call_list *list)
-{
-    struct call *c;
-
-    while ((c = list_take(list)))
-        free(c);
-}
-
 /* One by one from the loop's own list, where loop_forget can find those not made yet. */
 static void make_calls(struct loop *l)
 {
     struct call *c;
 
-    while ((c = list_take(&l->running))) {
+    while ((c = call_list_take(&l->running))) {
         loop_fn *fn = c->fn;
         void *arg = c->arg;
 
@@ -169,7 +94,7 @@ int loop_post(struct loop *l, loop_fn *fn, void *arg)
         return -1;
     pthread_mutex_lock(&l->post_lock);
     first = !l->posted.first;
-    list_add(&l->posted, c);
+    call_list_add(&l->posted, c);
     l->n_posted++;
     if (first) /* inside the lock: the loop may be destroyed as soon as this call has been made */
         while (write(l->post_fd, &one, sizeof one) < 0 && errno == EINTR)
@@ -187,7 +112,7 @@ static void posted_cb(evutil_socket_t fd, short what, void *arg)
     while (read(fd, &n, sizeof n) < 0 && errno == EINTR)
         ;
     pthread_mutex_lock(&l->post_lock);
-    list_move(&l->running, &l->posted);
+    call_list_move(&l->running, &l->posted);
     l->n_posted = 0;
     pthread_mutex_unlock(&l->post_lock);
     make_calls(l);
@@ -199,16 +124,16 @@ int loop_defer(struct loop *l, loop_fn *fn, void *arg)
 
     if (!c)
         return -1;
-    list_add(&l->deferred, c);
+    call_list_add(&l->deferred, c);
     return 0;
 }
 
 void loop_forget(struct loop *l, loop_fn *fn, void *arg)
 {
-    list_forget(&l->running, fn, arg);
-    list_forget(&l->deferred, fn, arg);
+    call_list_forget(&l->running, fn, arg);
+    call_list_forget(&l->deferred, fn, arg);
     pthread_mutex_lock(&l->post_lock);
-    list_forget(&l->posted, fn, arg);
+    call_list_forget(&l->posted, fn, arg);
     pthread_mutex_unlock(&l->post_lock);
 }
 
@@ -252,9 +177,9 @@ struct loop *loop_create(struct clock *clock, struct err *e)
         return NULL;
     }
     l->clock = clock ? clock : clock_real();
-    list_init(&l->posted);
-    list_init(&l->deferred);
-    list_init(&l->running);
+    call_list_init(&l->posted);
+    call_list_init(&l->deferred);
+    call_list_init(&l->running);
     pthread_mutex_init(&l->post_lock, NULL);
     l->post_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     l->base = l->post_fd >= 0 ? create_base() : NULL;
@@ -277,9 +202,9 @@ void loop_destroy(struct loop *l)
         return;
     assert(!l->hooks && !l->n_timers[LOOP_CLOCK] && !l->n_timers[LOOP_REAL]);
     clock_on_move(l->clock, NULL, NULL);
-    list_drop(&l->running);
-    list_drop(&l->deferred);
-    list_drop(&l->posted);
+    call_list_drop(&l->running);
+    call_list_drop(&l->deferred);
+    call_list_drop(&l->posted);
     if (l->post_event)
         event_free(l->post_event);
     if (l->sleep)
@@ -376,7 +301,7 @@ static void end_turn(struct loop *l)
         struct loop_hook *h;
 
         if (l->deferred.first) {
-            list_move(&l->running, &l->deferred);
+            call_list_move(&l->running, &l->deferred);
             make_calls(l);
             continue;
         }

@@ -6,33 +6,14 @@
  * asked twice meanwhile is asked of the system once. A callback is always made from the loop, never inside
  * the asking call, and exactly once unless its `struct names` is destroyed. Loop thread only.
  */
-#include <netinet/in.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "err.h"
+#include "names_lookup.h"
 
 struct loop;
 struct names;
-
-struct names_user {
-    const char *name;
-    uid_t uid;
-    gid_t gid;
-    const char *home, *shell;
-    const char *group;         /* name of gid, or its number as text */
-    const gid_t *gids;         /* all groups, gid among them */
-    const char *const *groups; /* their names, same order */
-    size_t n_groups;
-};
-
-struct names_host {
-    const char *name;
-    const struct sockaddr_storage *addresses; /* port 0 */
-    size_t n_addresses;
-};
 
 /* Borrowed for the call. NULL: ENOENT no such user (host), EAGAIN too many questions wait, others: could not
  * be asked. */
@@ -40,7 +21,8 @@ typedef void names_user_fn(void *arg, const struct names_user *u, const struct e
 typedef void names_host_fn(void *arg, const struct names_host *h, const struct err *why);
 
 struct names *names_create(struct loop *l, int64_t keep_ms, struct err *e);
-void names_destroy(struct names *n); /* waits for the question under way; callbacks not made are dropped */
+void names_destroy(
+    struct names *n); /* waits for the question under way; callbacks not made are dropped; not from one */
 
 void names_ask_user(struct names *n, const char *name, names_user_fn *fn, void *arg);
 void names_ask_uid(struct names *n, uid_t uid, names_user_fn *fn, void *arg);
@@ -49,12 +31,6 @@ void names_ask_host(struct names *n, const char *name, names_host_fn *fn, void *
 /* What is known already and fresh; NULL: ask. Borrow until the next turn. */
 const struct names_user *names_find_user(const struct names *n, const char *name);
 const struct names_user *names_find_uid(const struct names *n, uid_t uid);
-
-/* The same, blocking and without a cache, for programs that have no loop to keep alive. The caller frees with
- * names_user_free. -1: ENOENT or what the system said. */
-int names_lookup_user(const char *name, struct names_user **out, struct err *e);
-int names_lookup_uid(uid_t uid, struct names_user **out, struct err *e);
-void names_user_free(struct names_user *u);
 
 void names_forget(struct names *n); /* drop what is known, e.g. on SIGHUP */
 

@@ -3,7 +3,8 @@
 /* A thread behind a bounded queue, for what can block (disk, database, user lookups).
  *
  * Work is done one piece after the other, in the order given. `work` runs in the thread and touches nothing
- * but `arg`; `done` is called on the loop thread, once for every piece that was accepted, in order.
+ * but `arg`; `done` is called on the loop thread, once for every piece that was accepted, in order;
+ * it may submit more, but not destroy the worker.
  */
 #include <stdbool.h>
 #include <stddef.h>

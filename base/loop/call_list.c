@@ -1,0 +1,67 @@
+/* Calls to be made later, in order: see call_list.h. */
+#include "call_list.h"
+
+#include <stdlib.h>
+
+void call_list_init(struct call_list *list)
+{
+    list->first = NULL;
+    list->last = &list->first;
+}
+
+struct call *call_create(loop_fn *fn, void *arg)
+{
+    struct call *c = malloc(sizeof *c);
+
+    if (c)
+        *c = (struct call){.fn = fn, .arg = arg};
+    return c;
+}
+
+void call_list_add(struct call_list *list, struct call *c)
+{
+    *list->last = c;
+    list->last = &c->next;
+}
+
+struct call *call_list_take(struct call_list *list)
+{
+    struct call *c = list->first;
+
+    if (c && !(list->first = c->next))
+        call_list_init(list);
+    return c;
+}
+
+void call_list_move(struct call_list *to, struct call_list *from)
+{
+    if (!from->first)
+        return;
+    *to->last = from->first;
+    to->last = from->last;
+    call_list_init(from);
+}
+
+void call_list_forget(struct call_list *list, loop_fn *fn, void *arg)
+{
+    struct call_list kept;
+    struct call *c;
+
+    call_list_init(&kept);
+    while ((c = call_list_take(list))) {
+        c->next = NULL;
+        if (c->fn == fn && c->arg == arg)
+            free(c);
+        else
+            call_list_add(&kept, c);
+    }
+    call_list_move(list, &kept);
+}
+
+void call_list_drop(struct call_list *list)
+{
+    struct call *c;
+
+    while ((c = call_list_take(list)))
+        free(c);
+}

@@ -1,0 +1,25 @@
+#ifndef CALL_LIST_H
+#define CALL_LIST_H
+/* Calls to be made later, in order: what the loop keeps for loop_post and loop_defer. No lock; the caller's. */
+#include "loop.h"
+
+struct call {
+    struct call *next;
+    loop_fn *fn;
+    void *arg;
+};
+
+struct call_list {
+    struct call *first, **last;
+};
+
+struct call *call_create(loop_fn *fn, void *arg); /* NULL: no memory. In no list; freed with free() */
+
+void call_list_init(struct call_list *list);
+void call_list_add(struct call_list *list, struct call *c);        /* last */
+struct call *call_list_take(struct call_list *list);               /* the first, or NULL; the caller's now */
+void call_list_move(struct call_list *to, struct call_list *from); /* all of `from` behind `to` */
+void call_list_forget(struct call_list *list, loop_fn *fn, void *arg); /* free all calls with these two */
+void call_list_drop(struct call_list *list);                           /* free all */
+
+#endif

@@ -1,0 +1,333 @@
+/* Users, groups and hosts by a worker: see names.h.
+ *
+ * A question that is asked becomes an entry, and stays in the table with its answer until that is old. While the worker
+ * has it, whoever asks the same is added to its list; when the answer is in, all are told. An answer is never
+ * changed, so a callback may ask again. */
+#include "names.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <uthash.h>
+
+#include "clock.h"
+#include "loop.h"
+#include "worker.h"
+
+enum { NAMES_WAITING_MAX = 1000, NAMES_KEPT_MAX = 10000 };
+
+enum kind { KIND_USER, KIND_UID, KIND_HOST };
+
+struct asker {
+    struct asker *next;
+    names_user_fn *user_fn;
+    names_host_fn *host_fn;
+    void *arg;
+};
+
+struct entry {
+    char *key; /* "u:name", "#:uid", "h:name" */
+    UT_hash_handle hh;
+    struct names *n;
+    enum kind kind;
+    uid_t uid;
+    bool asked;            /* the worker has it, or will be told of it */
+    bool stale;            /* names_forget came meanwhile */
+    int64_t until_mono_ms; /* the answer holds until then */
+    struct asker *first, **last;
+    struct names_user *user; /* the answer: one of these, */
+    struct names_host *host;
+    struct err why; /* or this */
+};
+
+struct names {
+    struct loop *l;
+    struct worker *w;
+    struct entry *table;
+    int64_t keep_ms;
+};
+
+/* --- the table --- */
+
+static void entry_free(struct entry *en)
+{
+    while (en->first) {
+        struct asker *next = en->first->next;
+
+        free(en->first);
+        en->first = next;
+    }
+    names_user_free(en->user);
+    names_host_free(en->host);
+    free(en->key);
+    free(en);
+}
+
+static struct entry *entry_find(const struct names *n, const char *key)
+{
+    struct entry *en;
+
+    HASH_FIND_STR(n->table, key, en);
+    return en;
+}
+
+static void entry_drop(struct entry *en)
+{
+    HASH_DEL(en->n->table, en);
+    entry_free(en);
+}
+
+static bool is_fresh(const struct entry *en)
+{
+    return !en->asked && !en->stale && clock_real_mono_ms() < en->until_mono_ms;
+}
+
+/* Room in a full table: what is old goes. */
+static void drop_old(struct names *n)
+{
+    struct entry *en, *next;
+
+    if (HASH_COUNT(n->table) < NAMES_KEPT_MAX)
+        return;
+    HASH_ITER(hh, n->table, en, next)
+    if (!en->asked && !en->first)
+        entry_drop(en);
+}
+
+static struct entry *entry_create(struct names *n, enum kind kind, const char *key, uid_t uid)
+{
+    struct entry *en = calloc(1, sizeof *en);
+
+    if (en)
+        en->key = strdup(key);
+    if (!en || !en->key) {
+        free(en);
+        return NULL;
+    }
+    en->n = n;
+    en->kind = kind;
+    en->uid = uid;
+    en->last = &en->first;
+    drop_old(n);
+    HASH_ADD_KEYPTR(hh, n->table, en->key, strlen(en->key), en);
+    return en;
+}
+
+/* --- telling --- */
+
+static void tell(const struct entry *en, const struct asker *a)
+{
+    const struct err *why = en->why.code ? &en->why : NULL;
+
+    if (a->user_fn)
+        a->user_fn(a->arg, en->user, why);
+    else
+        a->host_fn(a->arg, en->host, why);
+}
+
+/* All who wait; those who ask inside a callback wait for the next round. The entry cannot go meanwhile: `asked`. */
+static void tell_all(struct entry *en)
+{
+    struct asker *a = en->first, *next;
+
+    en->first = NULL;
+    en->last = &en->first;
+    for (; a; a = next) {
+        next = a->next;
+        tell(en, a);
+        free(a);
+    }
+}
+
+static void told_cb(void *arg)
+{
+    struct entry *en = arg;
+    bool more;
+
+    tell_all(en);
+    more = en->first && loop_defer(en->n->l, told_cb, en) == 0;
+    en->asked = more;
+    if (!more && en->stale)
+        entry_drop(en);
+}
+
+static void work(void *arg)
+{
+    struct entry *en = arg;
+
+    switch (en->kind) {
+    case KIND_USER:
+        names_lookup_user(en->key + 2, &en->user, &en->why);
+        break;
+    case KIND_UID:
+        names_lookup_uid(en->uid, &en->user, &en->why);
+        break;
+    case KIND_HOST:
+        names_lookup_host(en->key + 2, &en->host, &en->why);
+        break;
+    }
+}
+
+static void done(void *arg, bool ran)
+{
+    struct entry *en = arg;
+    int64_t keep_ms = en->why.code ? en->n->keep_ms / 10 : en->n->keep_ms;
+
+    if (!ran) /* names_destroy: the table goes too */
+        return;
+    if (en->why.code && en->why.code != ENOENT)
+        keep_ms = 0; /* it could not be asked: the next one tries again */
+    en->until_mono_ms = clock_real_mono_ms() + keep_ms;
+    told_cb(en);
+}
+
+/* --- asking --- */
+
+/* Have the entry answered: by the worker, or at the end of this turn if it is known. */
+static void get_answer(struct entry *en)
+{
+    if (en->asked)
+        return;
+    en->asked = true;
+    if (en->until_mono_ms && !en->stale && clock_real_mono_ms() < en->until_mono_ms) {
+        if (loop_defer(en->n->l, told_cb, en) < 0)
+            en->asked = false; /* no memory: told when somebody asks again */
+        return;
+    }
+    names_user_free(en->user);
+    names_host_free(en->host);
+    en->user = NULL;
+    en->host = NULL;
+    en->stale = false;
+    err_clear(&en->why);
+    if (worker_submit(en->n->w, work, done, en, &en->why) == 0)
+        return;
+    err_prefix(&en->why, "too many names are being looked up");
+    en->until_mono_ms = 0;
+    if (loop_defer(en->n->l, told_cb, en) < 0)
+        en->asked = false;
+}
+
+static void ask(struct names *n, enum kind kind, const char *key, uid_t uid, struct asker asker)
+{
+    struct entry *en = entry_find(n, key);
+    struct asker *a = malloc(sizeof *a);
+
+    if (!en)
+        en = entry_create(n, kind, key, uid);
+    assert(en && a); /* a few bytes: without them nothing else goes on either */
+    *a = asker;
+    *en->last = a;
+    en->last = &a->next;
+    get_answer(en);
+}
+
+static void key_of_name(char out[static 300], char kind, const char *name)
+{
+    snprintf(out, 300, "%c:%s", kind, name);
+}
+
+static void key_of_uid(char out[static 300], uid_t uid)
+{
+    snprintf(out, 300, "#:%lu", (unsigned long)uid);
+}
+
+void names_ask_user(struct names *n, const char *name, names_user_fn *fn, void *arg)
+{
+    char key[300];
+
+    key_of_name(key, 'u', name);
+    ask(n, KIND_USER, key, 0, (struct asker){.user_fn = fn, .arg = arg});
+}
+
+void names_ask_uid(struct names *n, uid_t uid, names_user_fn *fn, void *arg)
+{
+    char key[300];
+
+    key_of_uid(key, uid);
+    ask(n, KIND_UID, key, uid, (struct asker){.user_fn = fn, .arg = arg});
+}
+
+void names_ask_host(struct names *n, const char *name, names_host_fn *fn, void *arg)
+{
+    char key[300];
+
+    key_of_name(key, 'h', name);
+    ask(n, KIND_HOST, key, 0, (struct asker){.host_fn = fn, .arg = arg});
+}
+
+static const struct names_user *find(const struct names *n, const char *key)
+{
+    const struct entry *en = entry_find(n, key);
+
+    return en && is_fresh(en) ? en->user : NULL;
+}
+
+const struct names_user *names_find_user(const struct names *n, const char *name)
+{
+    char key[300];
+
+    key_of_name(key, 'u', name);
+    return find(n, key);
+}
+
+const struct names_user *names_find_uid(const struct names *n, uid_t uid)
+{
+    char key[300];
+
+    key_of_uid(key, uid);
+    return find(n, key);
+}
+
+void names_forget(struct names *n)
+{
+    struct entry *en, *next;
+
+    HASH_ITER(hh, n->table, en, next)
+    {
+        en->stale = true;
+        if (!en->asked)
+            entry_drop(en);
+    }
+}
+
+struct names *names_create(struct loop *l, int64_t keep_ms, struct err *e)
+{
+    struct names *n = calloc(1, sizeof *n);
+
+    if (!n) {
+        err_set(e, ENOMEM, "no memory for names");
+        return NULL;
+    }
+    n->l = l;
+    n->keep_ms = keep_ms;
+    n->w = worker_create(l, "names", NAMES_WAITING_MAX, e);
+    if (n->w)
+        return n;
+    free(n);
+    return NULL;
+}
+
+void names_destroy(struct names *n)
+{
+    struct entry *en, *next;
+
+    if (!n)
+        return;
+    HASH_ITER(hh, n->table, en, next) /* from here on nobody is told */
+    while (en->first) {
+        struct asker *a = en->first;
+
+        en->first = a->next;
+        free(a);
+    }
+    HASH_ITER(hh, n->table, en, next)
+    en->last = &en->first;
+    worker_destroy(n->w);
+    HASH_ITER(hh, n->table, en, next)
+    {
+        loop_forget(n->l, told_cb, en);
+        entry_drop(en);
+    }
+    free(n);
+}

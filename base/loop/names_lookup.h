@@ -1,0 +1,37 @@
+#ifndef NAMES_LOOKUP_H
+#define NAMES_LOOKUP_H
+/* Users, groups and host addresses as the system knows them, asked for at once: each call may block for seconds. For
+ * the worker of `names`, and for programs that have no loop to keep alive. Any thread.
+ */
+#include <netinet/in.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "err.h"
+
+struct names_user {
+    const char *name;
+    uid_t uid;
+    gid_t gid;
+    const char *home, *shell;
+    const char *group;         /* name of gid, or its number as text */
+    const gid_t *gids;         /* all groups, gid among them */
+    const char *const *groups; /* their names, same order */
+    size_t n_groups;
+};
+
+struct names_host {
+    const char *name;
+    const struct sockaddr_storage *addresses; /* port 0 */
+    size_t n_addresses;
+};
+
+/* 0 with *out, which the caller frees; -1: ENOENT no such user or host, else what the system said. */
+int names_lookup_user(const char *name, struct names_user **out, struct err *e);
+int names_lookup_uid(uid_t uid, struct names_user **out, struct err *e);
+int names_lookup_host(const char *name, struct names_host **out, struct err *e);
+void names_user_free(struct names_user *u);
+void names_host_free(struct names_host *h);
+
+#endif
