@@ -27,7 +27,8 @@ typedef void coproc_fn(void *arg, const char *line, const struct err *why);
 
 struct coproc *coproc_create(struct loop *l, const struct coproc_options *o, struct err *e);
 void coproc_destroy(
-    struct coproc *c); /* kills the child; questions not answered are dropped, fn not called */
+    struct coproc
+        *c); /* kills the child; unanswered questions are dropped, no fn is called. Not from an fn. */
 
 /* Ask. `line` holds no newline. fn is called once, from the loop, never inside this call. */
 void coproc_ask(struct coproc *c, const char *line, int64_t limit_ms, coproc_fn *fn, void *arg);
