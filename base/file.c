@@ -374,7 +374,10 @@ int file_socket_address(const char *path, struct sockaddr_un *address, socklen_t
     if (n < sizeof address->sun_path) {
         memcpy(address->sun_path, path, n + 1);
     } else {
-        snprintf(parent, sizeof parent, "%.*s", slash > path ? (int)(slash - path) : 1, slash ? path : ".");
+        if (slash)
+            snprintf(parent, sizeof parent, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+        else
+            snprintf(parent, sizeof parent, ".");
         fd = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
             return failed(e, "open the directory of socket", path);

@@ -302,7 +302,7 @@ static int take_line(struct reader *r, char *text, struct err *e)
 {
     const struct settings_schema *s = r->schema;
     bool dollar = s->style == SETTINGS_DOLLAR;
-    char *name, *value;
+    char *name = NULL, *value = NULL;
     size_t at;
 
     cut_comment(text, s->style);
