@@ -1,0 +1,194 @@
+#include "buckets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+
+struct buckets {
+    struct universe *u;
+    struct bucket *all;
+    struct bucket **spare; /* empty ones, with bits all zero */
+    size_t n_spare, cap_spare;
+    size_t words;
+    struct kind *kinds;
+    uint64_t kinds_of; /* shape of the universe when they were counted */
+};
+
+static uint64_t key_of(const struct node *n)
+{
+    uint64_t h = amounts_hash(&n->free, n->look);
+
+    return (h ^ (uint64_t)(n->n_jobs > 0) ^ (uint64_t)n->exclusive << 1) * 0x9E3779B97F4A7C15ull;
+}
+
+static bool is_alike(const struct node *a, const struct node *b)
+{
+    return a->look == b->look && (a->n_jobs > 0) == (b->n_jobs > 0) && a->exclusive == b->exclusive &&
+           amounts_equal(&a->free, &b->free);
+}
+
+static void widen(struct buckets *b, size_t words)
+{
+    for (struct bucket *k = b->all; k; k = k->hh.next) {
+        k->bits = mem_grow(k->bits, words, sizeof *k->bits);
+        memset(k->bits + b->words, 0, (words - b->words) * sizeof *k->bits);
+    }
+    for (size_t i = 0; i < b->n_spare; i++) {
+        free(b->spare[i]->bits);
+        b->spare[i]->bits = mem_new(words, sizeof *b->spare[i]->bits);
+    }
+    b->words = words;
+}
+
+static struct bucket *fresh(struct buckets *b, uint64_t key, struct node *n)
+{
+    struct bucket *k;
+
+    if (b->n_spare)
+        k = b->spare[--b->n_spare];
+    else {
+        k = mem_new(1, sizeof *k);
+        k->bits = mem_new(b->words, sizeof *k->bits);
+    }
+    k->key = key;
+    k->sample = n;
+    k->n = 0;
+    HASH_ADD(hh, b->all, key, sizeof k->key, k);
+    return k;
+}
+
+/* Unlike nodes whose hashes are equal go to the next free number. */
+static struct bucket *bucket_for(struct buckets *b, struct node *n)
+{
+    uint64_t key = key_of(n);
+
+    for (;; key++) {
+        struct bucket *k;
+        HASH_FIND(hh, b->all, &key, sizeof key, k);
+        if (!k)
+            return fresh(b, key, n);
+        if (is_alike(k->sample, n))
+            return k;
+    }
+}
+
+static void node_in(void *arg, struct node *n)
+{
+    struct buckets *b = arg;
+
+    if (n->rank / 64 >= b->words)
+        widen(b, (n->rank / 64 + 1) * 2);
+    struct bucket *k = bucket_for(b, n);
+    k->bits[n->rank / 64] |= 1ull << n->rank % 64;
+    k->n++;
+    n->bucket = k;
+}
+
+static void node_out(void *arg, struct node *n)
+{
+    struct buckets *b = arg;
+    struct bucket *k = n->bucket;
+
+    k->bits[n->rank / 64] &= ~(1ull << n->rank % 64);
+    n->bucket = NULL;
+    if (--k->n == 0) {
+        HASH_DEL(b->all, k);
+        b->spare = mem_room(b->spare, b->n_spare, &b->cap_spare, sizeof *b->spare);
+        b->spare[b->n_spare++] = k;
+    } else if (k->sample == n) {
+        size_t n_nodes;
+        k->sample = universe_nodes(b->u, &n_nodes)[bucket_first(b, k)];
+    }
+}
+
+struct buckets *buckets_create(struct universe *u)
+{
+    struct buckets *b = mem_new(1, sizeof *b);
+
+    b->u = u;
+    b->words = 1;
+    universe_listen(u, &(struct universe_listener){.node_in = node_in, .node_out = node_out, .arg = b});
+    return b;
+}
+
+static void drop_kinds(struct buckets *b)
+{
+    struct kind *k, *next;
+
+    HASH_ITER(hh, b->kinds, k, next) {
+        HASH_DEL(b->kinds, k);
+        free(k);
+    }
+}
+
+void buckets_destroy(struct buckets *b)
+{
+    struct bucket *k, *next;
+
+    if (!b)
+        return;
+    HASH_ITER(hh, b->all, k, next) {
+        HASH_DEL(b->all, k);
+        free(k->bits);
+        free(k);
+    }
+    for (size_t i = 0; i < b->n_spare; i++) {
+        free(b->spare[i]->bits);
+        free(b->spare[i]);
+    }
+    drop_kinds(b);
+    free(b->spare);
+    free(b);
+}
+
+struct bucket *buckets_next(const struct buckets *b, const struct bucket *after)
+{
+    return after ? after->hh.next : b->all;
+}
+
+size_t buckets_words(const struct buckets *b)
+{
+    return b->words;
+}
+
+size_t buckets_count(const struct buckets *b)
+{
+    return HASH_COUNT(b->all);
+}
+
+uint32_t bucket_first(const struct buckets *b, const struct bucket *k)
+{
+    size_t w = 0;
+
+    while (w + 1 < b->words && k->bits[w] == 0)
+        w++;
+    return (uint32_t)(w * 64) + (uint32_t)__builtin_ctzll(k->bits[w]);
+}
+
+static void count_kinds(struct buckets *b)
+{
+    size_t n;
+    struct node *const *nodes = universe_nodes(b->u, &n);
+
+    drop_kinds(b);
+    for (size_t i = 0; i < n; i++) {
+        struct kind *k;
+        HASH_FIND(hh, b->kinds, &nodes[i]->look, sizeof k->look, k);
+        if (!k) {
+            k = mem_new(1, sizeof *k);
+            k->look = nodes[i]->look;
+            k->sample = nodes[i];
+            HASH_ADD(hh, b->kinds, look, sizeof k->look, k);
+        }
+        k->n++;
+    }
+    b->kinds_of = universe_shape(b->u);
+}
+
+const struct kind *buckets_next_kind(struct buckets *b, const struct kind *after)
+{
+    if (!after && b->kinds_of != universe_shape(b->u))
+        count_kinds(b);
+    return after ? after->hh.next : b->kinds;
+}

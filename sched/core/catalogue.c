@@ -1,0 +1,203 @@
+#include "catalogue.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <uthash.h>
+
+#include "intern.h"
+#include "memory.h"
+#include "units.h"
+
+enum { MILLION = 1000000 };
+
+struct row {
+    struct resource r;
+    res_id id;
+    UT_hash_handle hh;
+};
+
+struct catalogue {
+    struct row *by_name;
+    struct row **by_id;
+    size_t n, cap;
+};
+
+static const struct {
+    const char *name, *type, *flags;
+} builtin[] = {
+    {"ncpus", "long", "nhq"},
+    {"mem", "size", "nhq"},
+    {"host", "string", "h"},
+    {"vnode", "string", "h"},
+    {"vmem", "size", "nhq"},
+    {"hbmem", "size", "nhq"},
+    {"accelerator_memory", "size", "nhq"},
+    {"naccelerators", "long", "nhq"},
+    {"accelerator", "boolean", "h"},
+    {"accelerator_model", "string", "h"},
+    {"accelerator_group", "string_array", "h"},
+    {"arch", "string", "h"},
+    {"vntype", "string_array", "h"},
+    {"aoe", "string_array", "h"},
+    {"eoe", "string_array", "h"},
+    {"mpiprocs", "long", "hu"},
+    {"ompthreads", "long", "hu"},
+    {"cput", "duration", ""},
+    {"pcput", "duration", ""},
+    {"walltime", "duration", ""},
+    {"soft_walltime", "duration", ""},
+    {"min_walltime", "duration", ""},
+    {"max_walltime", "duration", ""},
+    {"pmem", "size", ""},
+    {"pvmem", "size", ""},
+    {"file", "size", ""},
+    {"nice", "long", ""},
+    {"nodect", "long", ""},
+    {"software", "string", ""},
+    {"site", "string", ""},
+    {"preempt_targets", "string_array", ""},
+};
+
+static const struct {
+    const char *word;
+    enum res_type type;
+} type_words[] = {{"long", RES_LONG},         {"float", RES_FLOAT},     {"size", RES_SIZE},
+                  {"duration", RES_DURATION}, {"boolean", RES_BOOLEAN}, {"string", RES_STRING},
+                  {"string_array", RES_STRINGS}};
+
+static enum res_type type_of(const char *word)
+{
+    for (size_t i = 0; i < sizeof type_words / sizeof *type_words; i++)
+        if (word && strcmp(word, type_words[i].word) == 0)
+            return type_words[i].type;
+    return RES_STRING;
+}
+
+static unsigned flags_of(const char *letters)
+{
+    unsigned flags = 0;
+
+    for (; letters && *letters; letters++)
+        switch (*letters) {
+        case 'h':
+            flags |= RES_HOST;
+            break;
+        case 'n':
+        case 'f':
+            flags |= RES_VNODE | RES_HOST;
+            break;
+        case 'q':
+            flags |= RES_SERVER;
+            break;
+        case 'u':
+            flags |= RES_UNCHECKED;
+            break;
+        }
+    return flags;
+}
+
+struct catalogue *catalogue_create(void)
+{
+    struct catalogue *c = mem_new(1, sizeof *c);
+
+    for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++)
+        catalogue_define(c, builtin[i].name, builtin[i].type, builtin[i].flags);
+    return c;
+}
+
+void catalogue_destroy(struct catalogue *c)
+{
+    if (!c)
+        return;
+    HASH_CLEAR(hh, c->by_name);
+    for (size_t i = 0; i < c->n; i++) {
+        intern_unref(c->by_id[i]->r.name);
+        free(c->by_id[i]);
+    }
+    free(c->by_id);
+    free(c);
+}
+
+bool catalogue_define(struct catalogue *c, const char *name, const char *type, const char *flags)
+{
+    struct row *row;
+    struct resource r = {.type = type_of(type), .flags = flags_of(flags)};
+
+    HASH_FIND_STR(c->by_name, name, row);
+    if (row) {
+        /* The server says nothing of our own mark, and its rows of built-in ones say no more than ours. */
+        r.flags |= row->r.flags & RES_UNCHECKED;
+        bool changed = row->r.type != r.type || row->r.flags != r.flags;
+        row->r.type = r.type;
+        row->r.flags = r.flags;
+        return changed;
+    }
+    if (c->n == RES_MAX)
+        return false;
+    c->by_id = mem_room(c->by_id, c->n, &c->cap, sizeof *c->by_id);
+    row = mem_new(1, sizeof *row);
+    row->r = r;
+    row->r.name = mem_intern(name);
+    row->id = (res_id)c->n;
+    c->by_id[c->n++] = row;
+    HASH_ADD_KEYPTR(hh, c->by_name, row->r.name, strlen(row->r.name), row);
+    return true;
+}
+
+res_id catalogue_find(const struct catalogue *c, const char *name)
+{
+    struct row *row;
+
+    HASH_FIND_STR(c->by_name, name, row);
+    return row ? row->id : RES_NONE;
+}
+
+const struct resource *catalogue_get(const struct catalogue *c, res_id res)
+{
+    return res < c->n ? &c->by_id[res]->r : NULL;
+}
+
+bool res_is_numeric(const struct resource *r)
+{
+    return r->type <= RES_DURATION;
+}
+
+int64_t res_parse(const struct resource *r, const char *text)
+{
+    struct units_size size;
+    int64_t n = 0;
+
+    switch (r->type) {
+    case RES_LONG:
+        return strtoll(text, NULL, 10);
+    case RES_FLOAT:
+        return (int64_t)(strtod(text, NULL) * MILLION);
+    case RES_SIZE:
+        return units_parse_size(text, &size, NULL) < 0 ? 0 : (int64_t)units_size_kb(size);
+    case RES_DURATION:
+        return units_parse_duration_s(text, &n, NULL) < 0 ? 0 : n;
+    case RES_BOOLEAN:
+    case RES_STRING:
+    case RES_STRINGS:
+    case RES_TYPE_COUNT:
+        break;
+    }
+    return 0;
+}
+
+const char *res_format(const struct resource *r, int64_t n, char out[static RES_TEXT_MAX])
+{
+    if (r->type == RES_SIZE)
+        snprintf(out, RES_TEXT_MAX, "%" PRId64 "kb", n);
+    else if (r->type == RES_FLOAT)
+        snprintf(out, RES_TEXT_MAX, "%g", (double)n / MILLION);
+    else if (r->type == RES_DURATION) {
+        char text[UNITS_TEXT_MAX];
+        snprintf(out, RES_TEXT_MAX, "%s", units_format_duration(text, n));
+    } else
+        snprintf(out, RES_TEXT_MAX, "%" PRId64, n);
+    return out;
+}

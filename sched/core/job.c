@@ -1,0 +1,361 @@
+#include "job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "memory.h"
+#include "pbs_ifl.h"
+#include "strbuf.h"
+#include "units.h"
+
+enum { SUBSTATE_SUSPENDED = 43, SUBSTATE_SCHED_SUSPENDED = 45, NEEDS_MAX = 65536 };
+
+struct job *job_create(const char *id)
+{
+    struct job *j = mem_new(1, sizeof *j);
+
+    j->id = mem_intern(id);
+    return j;
+}
+
+/* The texts that job_take sets, for forgetting them all. */
+static const char **text_of(struct job *j, size_t i)
+{
+    const char **texts[] = {&j->queue_name, &j->user,       &j->group,   &j->project, &j->select, &j->place,
+                            &j->exec_vnode, &j->targets, &j->resv, &j->needs,   &j->comment};
+
+    return i < sizeof texts / sizeof *texts ? texts[i] : NULL;
+}
+
+static void set_text(const char **to, const char *text)
+{
+    const char *was = *to;
+
+    *to = mem_intern(text);
+    intern_unref(was);
+}
+
+static void forget(struct job *j)
+{
+    const char **text;
+
+    for (size_t i = 0; (text = text_of(j, i)) != NULL; i++) {
+        intern_unref(*text);
+        *text = NULL;
+    }
+    amounts_clear(&j->want);
+    j->state = 'T';
+    j->substate = 0;
+    j->is_array = false;
+    j->priority = j->rank = j->run_version = j->start_s = j->preempted_s = 0;
+    j->limit_s = j->cpu_limit_s = j->used_s = j->cpu_used_s = 0;
+    j->rerunable = j->can_checkpoint = true;
+}
+
+void job_destroy(struct job *j)
+{
+    if (!j)
+        return;
+    forget(j);
+    intern_unref(j->id);
+    amounts_fini(&j->want);
+    pieces_fini(&j->on);
+    pieces_fini(&j->claim);
+    free(j);
+}
+
+static uint64_t hash_text(uint64_t h, const char *s)
+{
+    for (; s && *s; s++)
+        h = (h ^ (unsigned char)*s) * 0x100000001B3ull;
+    return (h ^ 0xff) * 0x100000001B3ull;
+}
+
+static bool is_comment(const struct attrl *a)
+{
+    return a->name && strcmp(a->name, "comment") == 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+enum job_news job_look(struct job *j, const struct attrl *attrs)
+{
+    uint64_t h = 0xcbf29ce484222325ull;
+    const char *comment = NULL;
+
+    for (const struct attrl *a = attrs; a; a = a->next)
+        if (is_comment(a))
+            comment = a->value;
+        else
+            h = hash_text(hash_text(hash_text(h, a->name), a->resource), a->value);
+    if (h != j->look) {
+        j->look = h;
+        return JOB_CHANGED;
+    }
+    if (same_text(comment, j->comment))
+        return JOB_SAME;
+    set_text(&j->comment, comment);
+    return JOB_COMMENT;
+}
+
+/* --- attributes, one row each ------------------------------------------------------------------- */
+
+struct source {
+    struct job *j;
+    const struct catalogue *c;
+    const struct attrl *a;
+    struct strbuf *needs;
+};
+
+static int64_t number(const struct source *s)
+{
+    return strtoll(s->a->value, NULL, 10);
+}
+
+static int64_t seconds(const char *text)
+{
+    int64_t n;
+
+    return units_parse_duration_s(text, &n, NULL) < 0 ? 0 : n;
+}
+
+static bool yes(const char *text, bool otherwise)
+{
+    bool b;
+
+    return units_parse_bool(text, &b, NULL) < 0 ? otherwise : b;
+}
+
+static void take_state(struct source *s)
+{
+    s->j->state = s->a->value[0];
+}
+static void take_substate(struct source *s)
+{
+    s->j->substate = (int)number(s);
+}
+static void take_queue(struct source *s)
+{
+    set_text(&s->j->queue_name, s->a->value);
+}
+static void take_user(struct source *s)
+{
+    set_text(&s->j->user, s->a->value);
+}
+static void take_group(struct source *s)
+{
+    set_text(&s->j->group, s->a->value);
+}
+static void take_project(struct source *s)
+{
+    set_text(&s->j->project, s->a->value);
+}
+static void take_priority(struct source *s)
+{
+    s->j->priority = number(s);
+}
+static void take_rank(struct source *s)
+{
+    s->j->rank = number(s);
+}
+static void take_qtime(struct source *s)
+{
+    if (s->j->rank == 0)
+        s->j->rank = number(s);
+}
+static void take_stime(struct source *s)
+{
+    s->j->start_s = number(s);
+}
+static void take_ptime(struct source *s)
+{
+    s->j->preempted_s = number(s);
+}
+static void take_run_version(struct source *s)
+{
+    s->j->run_version = number(s);
+}
+static void take_select(struct source *s)
+{
+    set_text(&s->j->select, s->a->value);
+}
+static void take_exec(struct source *s)
+{
+    set_text(&s->j->exec_vnode, s->a->value);
+}
+static void take_resv(struct source *s)
+{
+    set_text(&s->j->resv, s->a->value);
+}
+static void take_comment(struct source *s)
+{
+    set_text(&s->j->comment, s->a->value);
+}
+static void take_array(struct source *s)
+{
+    s->j->is_array = yes(s->a->value, false);
+}
+static void take_rerunable(struct source *s)
+{
+    s->j->rerunable = yes(s->a->value, true);
+}
+static void take_checkpoint(struct source *s)
+{
+    s->j->can_checkpoint = strcmp(s->a->value, "n") != 0;
+}
+
+static void take_used(struct source *s)
+{
+    if (!s->a->resource)
+        return;
+    if (strcmp(s->a->resource, "walltime") == 0)
+        s->j->used_s = seconds(s->a->value);
+    else if (strcmp(s->a->resource, "cput") == 0)
+        s->j->cpu_used_s = seconds(s->a->value);
+}
+
+static void take_limit(struct job *j, const char *name, const char *value)
+{
+    if (strcmp(name, "soft_walltime") == 0)
+        j->limit_s = seconds(value);
+    else if (strcmp(name, "walltime") == 0 && j->limit_s == 0)
+        j->limit_s = seconds(value);
+    else if (strcmp(name, "cput") == 0)
+        j->cpu_limit_s = seconds(value);
+}
+
+static void take_resource(struct source *s)
+{
+    const char *name = s->a->resource, *value = s->a->value;
+    res_id res = name ? catalogue_find(s->c, name) : RES_NONE;
+    const struct resource *r = catalogue_get(s->c, res);
+
+    if (!name)
+        return;
+    if (strcmp(name, "place") == 0)
+        set_text(&s->j->place, value);
+    else if (strcmp(name, "select") == 0 && !s->j->select)
+        set_text(&s->j->select, value);
+    else if (strcmp(name, "preempt_targets") == 0)
+        set_text(&s->j->targets, value);
+    else
+        take_limit(s->j, name, value);
+    if (!r || !(r->flags & RES_SERVER) || !res_is_numeric(r))
+        return;
+    amounts_set(&s->j->want, res, res_parse(r, value));
+    strbuf_addf(s->needs, "%s=%s:", name, value);
+}
+
+static const struct {
+    const char *name;
+    void (*take)(struct source *s);
+} rows[] = {
+    {"job_state", take_state},
+    {"substate", take_substate},
+    {"queue", take_queue},
+    {"euser", take_user},
+    {"egroup", take_group},
+    {"project", take_project},
+    {"Priority", take_priority},
+    {"queue_rank", take_rank},
+    {"qtime", take_qtime},
+    {"stime", take_stime},
+    {"ptime", take_ptime},
+    {"run_version", take_run_version},
+    {"schedselect", take_select},
+    {"exec_vnode", take_exec},
+    {"reserve_ID", take_resv},
+    {"comment", take_comment},
+    {"array", take_array},
+    {"Rerunable", take_rerunable},
+    {"Checkpoint", take_checkpoint},
+    {"resources_used", take_used},
+    {"Resource_List", take_resource},
+};
+
+static enum standing standing_of(const struct job *j)
+{
+    if (j->is_array)
+        return STANDING_OTHER;
+    if (j->substate == SUBSTATE_SCHED_SUSPENDED)
+        return STANDING_SUSPENDED;
+    if (j->substate == SUBSTATE_SUSPENDED)
+        return STANDING_STOPPED;
+    switch (j->state) {
+    case 'Q':
+        return STANDING_WAITS;
+    case 'R':
+    case 'U':
+        return STANDING_RUNS;
+    case 'S':
+        return STANDING_STOPPED;
+    case 'E':
+        return STANDING_ENDS;
+    default:
+        return STANDING_OTHER;
+    }
+}
+
+void job_take(struct job *j, const struct catalogue *c, const struct attrl *attrs)
+{
+    struct strbuf needs;
+    struct source s = {.j = j, .c = c, .needs = &needs};
+
+    strbuf_init(&needs, NEEDS_MAX);
+    forget(j);
+    for (s.a = attrs; s.a; s.a = s.a->next)
+        for (size_t i = 0; s.a->name && s.a->value && i < sizeof rows / sizeof *rows; i++)
+            if (strcmp(s.a->name, rows[i].name) == 0)
+                rows[i].take(&s);
+    if (needs.len > 0)
+        set_text(&j->needs, strbuf_str(&needs));
+    strbuf_fini(&needs);
+    j->standing = standing_of(j);
+}
+
+int job_percent_left(const struct job *j, int64_t now_s)
+{
+    int64_t limit = j->limit_s, used = j->used_s;
+
+    if (limit > 0 && j->start_s > 0 && now_s - j->start_s > used)
+        used = now_s - j->start_s;
+    if (limit == 0) {
+        limit = j->cpu_limit_s;
+        used = j->cpu_used_s;
+    }
+    if (limit == 0)
+        return 100;
+    return used > limit ? 1 : (int)((limit - used) * 100 / limit);
+}
+
+bool job_holds_nodes(const struct job *j)
+{
+    return j->standing == STANDING_RUNS || j->standing == STANDING_ENDS;
+}
+
+void pieces_add(struct pieces *p, struct node *n, const struct amounts *use, bool joined)
+{
+    p->a = mem_room(p->a, p->n, &p->cap, sizeof *p->a);
+    struct piece *x = &p->a[p->n++];
+    *x = (struct piece){.node = n, .joined = joined};
+    amounts_copy(&x->use, use);
+}
+
+void pieces_fini(struct pieces *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        amounts_fini(&p->a[i].use);
+    free(p->a);
+    *p = (struct pieces){0};
+}
+
+void pieces_copy(struct pieces *to, const struct pieces *from)
+{
+    pieces_fini(to);
+    for (size_t i = 0; i < from->n; i++)
+        pieces_add(to, from->a[i].node, &from->a[i].use, from->a[i].joined);
+}

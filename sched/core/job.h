@@ -1,0 +1,101 @@
+#ifndef JOB_H
+#define JOB_H
+/* A job as the scheduler sees it.
+ *
+ * The fields of the first part are the server's word, decoded by job_take; the second part is the universe's
+ * own. Everybody may read; the comments say who writes.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#include "amounts.h"
+#include "request.h"
+
+struct attrl;
+struct class;
+struct node;
+struct plan;
+struct queue;
+
+enum standing { /* what a job is to the scheduler */
+    STANDING_OTHER,     /* held, waiting for its time, in transit, an array's parent ... */
+    STANDING_WAITS,     /* may be run */
+    STANDING_RUNS,      /* holds its vnodes, and is a victim of preemption if need be */
+    STANDING_ENDS,      /* still holds its vnodes */
+    STANDING_SUSPENDED, /* by a scheduler: may be resumed on its own vnodes */
+    STANDING_STOPPED    /* suspended by a person */
+};
+
+enum order_kind { /* what this scheduler has ordered and not yet seen in the stream */
+    ORDER_NONE,
+    ORDER_RUN,
+    ORDER_RESUME,
+    ORDER_STOP,  /* is being preempted */
+    ORDER_AWAITS /* waits for the jobs that are being preempted for it */
+};
+
+struct piece { /* a part of a job on one vnode */
+    struct node *node; /* NULL: the vnode does not exist */
+    struct amounts use;
+    bool joined; /* belongs to the same chunk as the piece before it */
+};
+
+struct pieces {
+    size_t n, cap;
+    struct piece *a;
+};
+
+struct job {
+    const char *id; /* interned */
+    char state;
+    int substate;
+    bool is_array;
+    const char *queue_name, *user, *group, *project; /* interned */
+    const char *select, *place, *exec_vnode, *targets, *resv; /* interned or NULL */
+    const char *needs;   /* interned: job-wide counted resources, as text; or NULL */
+    struct amounts want; /* Resource_List, what is counted at queue and server */
+    int64_t priority, rank, run_version;
+    int64_t start_s, preempted_s; /* wall clock; 0: never */
+    int64_t limit_s, cpu_limit_s; /* soft_walltime or walltime, cput; 0: none */
+    int64_t used_s, cpu_used_s;   /* as of the last change */
+    bool rerunable, can_checkpoint;
+    const char *comment; /* interned or NULL */
+    uint64_t look;       /* hash of all attributes but the comment */
+
+    enum standing standing;
+    struct queue *queue; /* NULL: not known */
+    struct pieces on;    /* where it runs, or is suspended */
+    size_t running_at;   /* its place in the list of running jobs */
+    struct class *class; /* while it waits; classes.c */
+    size_t class_at;
+
+    enum order_kind order;
+    bool answered;       /* the server has taken the order */
+    bool urged;          /* qrun: its level is the highest */
+    struct pieces claim; /* of ORDER_RUN, ORDER_RESUME, ORDER_AWAITS */
+    struct plan *plan;   /* ORDER_AWAITS: for it; ORDER_STOP: it is a victim of this plan */
+    bool dirty;
+    UT_hash_handle hh;
+};
+
+struct job *job_create(const char *id);
+void job_destroy(struct job *j);
+
+enum job_news { JOB_SAME, JOB_COMMENT, JOB_CHANGED };
+/* Is anything different from what we have? Cheap; decides whether job_take is worth it. A new comment is
+ * taken at once. */
+enum job_news job_look(struct job *j, const struct attrl *attrs);
+/* Take all attributes anew. */
+void job_take(struct job *j, const struct catalogue *c, const struct attrl *attrs);
+
+/* Percentage of its time that a running job has left, 0 to 100; 100 when it has no limit. */
+int job_percent_left(const struct job *j, int64_t now_s);
+
+bool job_holds_nodes(const struct job *j); /* runs or ends */
+
+void pieces_add(struct pieces *p, struct node *n, const struct amounts *use, bool joined);
+void pieces_fini(struct pieces *p);
+void pieces_copy(struct pieces *to, const struct pieces *from);
+
+#endif

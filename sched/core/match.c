@@ -1,0 +1,147 @@
+#include "match.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "words.h"
+
+bool match_pool(const struct asker *a, const struct node *n)
+{
+    const struct policy *p = universe_policy(a->u);
+
+    if (strcmp(n->partition ? n->partition : "", p->partition) != 0)
+        return false;
+    if (a->queue && a->queue->n_nodes > 0)
+        return n->queue == a->queue->name;
+    return n->queue == NULL;
+}
+
+/* A comma list contains the word. */
+static bool contains(const char *list, const char *word)
+{
+    return policy_lists(list, word, false);
+}
+
+static bool is_checked(const struct asker *a, const struct resource *r)
+{
+    return r->type == RES_BOOLEAN || policy_lists(universe_policy(a->u)->resources, r->name, true);
+}
+
+static bool is_infinite(const struct asker *a, const struct resource *r)
+{
+    return policy_lists(universe_policy(a->u)->unset_infinite, r->name, false);
+}
+
+static bool label_fits(const struct asker *a, const struct node *n, const struct label *want)
+{
+    const struct resource *r = catalogue_get(universe_catalogue(a->u), want->res);
+    const char *have = labels_find(&n->labels, want->res);
+
+    if (!is_checked(a, r))
+        return true;
+    if (!have)
+        return r->type == RES_BOOLEAN ? strcmp(want->text, "False") == 0 : is_infinite(a, r);
+    return r->type == RES_STRINGS ? contains(have, want->text) : have == want->text;
+}
+
+static bool least_fits(const struct asker *a, const struct node *n, const struct amount *want)
+{
+    const struct resource *r = catalogue_get(universe_catalogue(a->u), want->res);
+
+    if (want->n <= 0 || amounts_get(&n->total, want->res) >= want->n || !is_checked(a, r))
+        return true;
+    return !amounts_has(&n->total, want->res) && is_infinite(a, r);
+}
+
+bool match_labels(const struct asker *a, const struct node *n, const struct chunk *k)
+{
+    if (k->vnode && strcasecmp(k->vnode, n->name) != 0)
+        return false;
+    if (k->host && strcasecmp(k->host, n->host_name) != 0)
+        return false;
+    for (size_t i = 0; i < k->labels.n; i++)
+        if (!label_fits(a, n, &k->labels.a[i]))
+            return false;
+    for (uint32_t i = 0; i < k->least.n; i++)
+        if (!least_fits(a, n, &k->least.a[i]))
+            return false;
+    return true;
+}
+
+bool match_wants_alone(const struct asker *a, const struct node *n)
+{
+    enum sharing s = a->request->sharing;
+
+    if (n->sharing == NODE_FORCE_EXCL || n->sharing == NODE_FORCE_EXCLHOST)
+        return true;
+    if (n->sharing == NODE_IGNORE)
+        return false;
+    if (s == SHARING_UNSAID)
+        return n->sharing == NODE_EXCL || n->sharing == NODE_EXCLHOST;
+    return s == SHARING_EXCL || s == SHARING_EXCLHOST;
+}
+
+bool match_wants_host(const struct asker *a, const struct node *n)
+{
+    enum sharing s = a->request->sharing;
+
+    if (n->sharing == NODE_FORCE_EXCLHOST)
+        return true;
+    return s == SHARING_UNSAID ? n->sharing == NODE_EXCLHOST
+                               : s == SHARING_EXCLHOST && n->sharing != NODE_IGNORE;
+}
+
+bool match_open(const struct asker *a, const struct node *n)
+{
+    if (n->state || n->exclusive)
+        return false;
+    if (n->no_multinode && a->request->n_chunks > 1)
+        return false;
+    return n->n_jobs == 0 || !match_wants_alone(a, n);
+}
+
+int64_t match_times(const struct asker *a, const struct node *n, const struct amounts *have,
+                    const struct chunk *k, int64_t most)
+{
+    const struct policy *p = universe_policy(a->u);
+
+    if (!p->resources && !p->unset_infinite)
+        return amounts_times(have, &k->use, most);
+    for (uint32_t i = 0; i < k->use.n && most > 0; i++) {
+        const struct amount *want = &k->use.a[i];
+        const struct resource *r = catalogue_get(universe_catalogue(a->u), want->res);
+        if (want->n <= 0 || !is_checked(a, r) ||
+            (!amounts_has(&n->total, want->res) && is_infinite(a, r)))
+            continue;
+        int64_t fits = amounts_get(have, want->res) / want->n;
+        most = fits < most ? fits : most;
+    }
+    return most < 0 ? 0 : most;
+}
+
+void match_differs(const struct asker *a, const struct node *n, const struct chunk *k, struct reason *why)
+{
+    const struct catalogue *c = universe_catalogue(a->u);
+
+    if (k->vnode && strcasecmp(k->vnode, n->name) != 0) {
+        reason_differs(why, c, RES_VNODENAME, k->vnode, n->name);
+        return;
+    }
+    if (k->host && strcasecmp(k->host, n->host_name) != 0) {
+        reason_differs(why, c, RES_HOSTNAME, k->host, n->host_name);
+        return;
+    }
+    for (size_t i = 0; i < k->labels.n; i++)
+        if (!label_fits(a, n, &k->labels.a[i])) {
+            reason_differs(why, c, k->labels.a[i].res, k->labels.a[i].text,
+                           labels_find(&n->labels, k->labels.a[i].res));
+            return;
+        }
+    for (uint32_t i = 0; i < k->least.n; i++)
+        if (!least_fits(a, n, &k->least.a[i])) {
+            int64_t have = amounts_get(&n->total, k->least.a[i].res);
+            reason_lack(why, REASON_LACK, c, k->least.a[i].res, k->least.a[i].n, have, have);
+            return;
+        }
+    reason_set(why, REASON_NO_RESOURCES, NULL, NULL);
+}

@@ -1,0 +1,36 @@
+#ifndef MATCH_H
+#define MATCH_H
+/* One chunk against one node: would it go there, and if not, why.
+ * Rules: reference/scheduler.md section 4.
+ */
+#include "reason.h"
+#include "universe.h"
+
+/* Who asks: the same for all chunks of a job. */
+struct asker {
+    const struct universe *u;
+    const struct request *request;
+    const struct queue *queue; /* the job's */
+};
+
+/* May jobs of this queue use the node at all: its queue, its partition. */
+bool match_pool(const struct asker *a, const struct node *n);
+
+/* Does the node offer what the chunk compares: arch, booleans, names, uncounted numbers. */
+bool match_labels(const struct asker *a, const struct node *n, const struct chunk *k);
+
+/* Would this job have the node alone, and all vnodes of its host? */
+bool match_wants_alone(const struct asker *a, const struct node *n);
+bool match_wants_host(const struct asker *a, const struct node *n);
+
+/* State and use allow a new job to come here (not the amounts). */
+bool match_open(const struct asker *a, const struct node *n);
+
+/* How many copies of the chunk fit into `have` (n->free, or n->total for "ever"), at most `most`. */
+int64_t match_times(const struct asker *a, const struct node *n, const struct amounts *have,
+                    const struct chunk *k, int64_t most);
+
+/* The first thing compared that differs, as a reason. */
+void match_differs(const struct asker *a, const struct node *n, const struct chunk *k, struct reason *why);
+
+#endif

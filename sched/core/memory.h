@@ -1,0 +1,20 @@
+#ifndef MEMORY_H
+#define MEMORY_H
+/* Memory for the scheduler's picture of the world.
+ *
+ * A scheduler keeps nothing that another process could not read again from the server, so there is no state to
+ * save when memory ends: these never return NULL, the process aborts and is started again. This keeps error
+ * paths out of the matching code, which runs a million times a second.
+ */
+#include <stddef.h>
+
+void *mem_new(size_t n, size_t size);                 /* zeroed */
+void *mem_grow(void *p, size_t n, size_t size);       /* realloc of an array */
+void *mem_dup(const void *p, size_t n, size_t size);  /* NULL when n is 0 */
+char *mem_text(const char *text);                     /* strdup; "" for NULL */
+const char *mem_intern(const char *text);             /* intern_ref that does not fail; NULL for NULL */
+
+/* Room for one more element: grows `p` by doubling when `n` has reached *cap. Returns the array. */
+void *mem_room(void *p, size_t n, size_t *cap, size_t size);
+
+#endif

@@ -1,0 +1,189 @@
+#include "node.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "memory.h"
+#include "pbs_ifl.h"
+#include "units.h"
+#include "words.h"
+
+/* States in which no job may start; reference/states-and-logs.md section 2. */
+static const char *const unusable[] = {
+    "offline",      "offline_by_mom",    "down",        "Stale", "state-unknown", "unresolvable",
+    "provisioning", "wait-provisioning", "maintenance", "sleep", "initializing",  "busy"};
+
+static const struct {
+    const char *word;
+    enum node_sharing sharing;
+} sharing_words[] = {{"default_shared", NODE_SHARED},     {"default_excl", NODE_EXCL},
+                     {"default_exclhost", NODE_EXCLHOST}, {"ignore_excl", NODE_IGNORE},
+                     {"force_excl", NODE_FORCE_EXCL},     {"force_exclhost", NODE_FORCE_EXCLHOST}};
+
+struct node *node_create(const char *name, uint64_t order)
+{
+    struct node *n = mem_new(1, sizeof *n);
+
+    n->name = mem_intern(name);
+    n->order = order;
+    return n;
+}
+
+static void forget(struct node *n)
+{
+    intern_unref(n->host_name);
+    intern_unref(n->queue);
+    intern_unref(n->partition);
+    amounts_clear(&n->total);
+    amounts_clear(&n->used);
+    labels_fini(&n->labels);
+    n->host_name = n->queue = n->partition = n->state = NULL;
+    n->priority = 0;
+    n->sharing = NODE_SHARED;
+    n->no_multinode = n->said_exclusive = false;
+}
+
+void node_destroy(struct node *n)
+{
+    if (!n)
+        return;
+    forget(n);
+    intern_unref(n->name);
+    amounts_fini(&n->total);
+    amounts_fini(&n->used);
+    amounts_fini(&n->claimed);
+    amounts_fini(&n->free);
+    free(n->jobs);
+    free(n);
+}
+
+static void take_state(struct node *n, const char *value)
+{
+    struct words l;
+
+    words_init(&l);
+    words_parse_commas(value, &l, NULL);
+    for (size_t i = 0; i < l.n; i++) {
+        for (size_t k = 0; k < sizeof unusable / sizeof *unusable; k++)
+            if (strcmp(l.w[i], unusable[k]) == 0)
+                n->state = unusable[k];
+        if (strcmp(l.w[i], "job-exclusive") == 0 || strcmp(l.w[i], "resv-exclusive") == 0)
+            n->said_exclusive = true;
+    }
+    words_fini(&l);
+}
+
+static void take_sharing(struct node *n, const char *value)
+{
+    for (size_t i = 0; i < sizeof sharing_words / sizeof *sharing_words; i++)
+        if (strcmp(value, sharing_words[i].word) == 0)
+            n->sharing = sharing_words[i].sharing;
+}
+
+static void take_available(struct node *n, const struct catalogue *c, const char *name, const char *value)
+{
+    res_id res = catalogue_find(c, name);
+
+    if (res == RES_HOSTNAME) {
+        intern_unref(n->host_name);
+        n->host_name = mem_intern(value);
+    } else if (res != RES_NONE && res != RES_VNODENAME)
+        request_take(catalogue_get(c, res), res, value, &n->total, &n->labels);
+}
+
+static void take_used(struct node *n, const struct catalogue *c, const char *name, const char *value)
+{
+    res_id res = catalogue_find(c, name);
+    const struct resource *r = catalogue_get(c, res);
+
+    if (r && res_is_numeric(r))
+        amounts_set(&n->used, res, res_parse(r, value));
+}
+
+static void take_one(struct node *n, const struct catalogue *c, const struct attrl *a)
+{
+    bool yes;
+
+    if (strcmp(a->name, "resources_available") == 0 && a->resource)
+        take_available(n, c, a->resource, a->value);
+    else if (strcmp(a->name, "resources_assigned") == 0 && a->resource)
+        take_used(n, c, a->resource, a->value);
+    else if (strcmp(a->name, "state") == 0)
+        take_state(n, a->value);
+    else if (strcmp(a->name, "sharing") == 0)
+        take_sharing(n, a->value);
+    else if (strcmp(a->name, "Priority") == 0)
+        n->priority = strtoll(a->value, NULL, 10);
+    else if (strcmp(a->name, "queue") == 0 && *a->value)
+        n->queue = mem_intern(a->value);
+    else if (strcmp(a->name, "partition") == 0 && *a->value)
+        n->partition = mem_intern(a->value);
+    else if (strcmp(a->name, "no_multinode_jobs") == 0)
+        n->no_multinode = units_parse_bool(a->value, &yes, NULL) == 0 && yes;
+}
+
+/* Interned texts are equal when their addresses are, so the address serves as their hash. */
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+    h = (h ^ x) * 0x9E3779B97F4A7C15ull;
+    return h ^ h >> 31;
+}
+
+static uint64_t look_of(const struct node *n)
+{
+    uint64_t h = amounts_hash(&n->total, 1);
+
+    for (size_t i = 0; i < n->labels.n; i++)
+        h = mix(mix(h, n->labels.a[i].res), (uintptr_t)n->labels.a[i].text);
+    h = mix(mix(mix(h, (uintptr_t)n->queue), (uintptr_t)n->partition), (uintptr_t)n->state);
+    return mix(h, (uint64_t)n->sharing * 2 + n->no_multinode);
+}
+
+bool node_take(struct node *n, const struct catalogue *c, const struct attrl *attrs)
+{
+    struct amounts before = {0};
+    uint64_t look = n->look;
+    int64_t priority = n->priority;
+    const char *host = intern_again(n->host_name);
+    bool freed = n->said_exclusive;
+
+    amounts_copy(&before, &n->used);
+    forget(n);
+    for (; attrs; attrs = attrs->next)
+        if (attrs->name && attrs->value)
+            take_one(n, c, attrs);
+    if (!n->host_name)
+        n->host_name = intern_again(n->name);
+    n->look = look_of(n);
+    freed = (freed && !n->said_exclusive) || n->look != look || n->priority != priority ||
+            n->host_name != host || !amounts_cover(&n->used, &before, NULL);
+    intern_unref(host);
+    amounts_fini(&before);
+    return freed;
+}
+
+void node_settle(struct node *n)
+{
+    amounts_copy(&n->free, &n->total);
+    amounts_sub(&n->free, &n->used);
+    amounts_sub(&n->free, &n->claimed);
+    n->exclusive = n->said_exclusive;
+}
+
+void node_join(struct node *n, struct job *j)
+{
+    n->jobs = mem_room(n->jobs, n->n_on, &n->cap_on, sizeof *n->jobs);
+    n->jobs[n->n_on++] = j;
+    n->n_jobs++;
+}
+
+void node_leave(struct node *n, struct job *j)
+{
+    for (size_t i = n->n_on; i > 0; i--)
+        if (n->jobs[i - 1] == j) {
+            n->jobs[i - 1] = n->jobs[--n->n_on];
+            n->n_jobs--;
+            return;
+        }
+}

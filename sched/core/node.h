@@ -1,0 +1,73 @@
+#ifndef NODE_H
+#define NODE_H
+/* A vnode as the scheduler sees it.
+ *
+ * What is free is `total` less `used` (as the server says) less `claimed` (what this scheduler has ordered and
+ * the server has not yet shown). Free amounts, n_jobs and exclusive move during a cycle, by trial and claims;
+ * only universe.c and trial.c write them. Everybody may read.
+ */
+#include <stdbool.h>
+#include <uthash.h>
+
+#include "amounts.h"
+#include "request.h"
+
+struct attrl;
+struct bucket;
+struct job;
+
+enum node_sharing { NODE_SHARED, NODE_EXCL, NODE_EXCLHOST, NODE_IGNORE, NODE_FORCE_EXCL, NODE_FORCE_EXCLHOST };
+
+struct host { /* vnodes with the same `host` resource */
+    const char *name;
+    struct node **nodes;
+    size_t n, cap;
+    unsigned mark; /* of the placement that used it last; placement.c */
+    UT_hash_handle hh;
+};
+
+struct node {
+    const char *name; /* interned */
+    uint64_t order;   /* of appearance */
+    uint32_t rank;    /* 0, 1, ...: by Priority, then order; the order in which vnodes are filled */
+    struct host *host;
+    const char *host_name; /* interned */
+    const char *queue;     /* only jobs of this queue; NULL: all queues without vnodes of their own */
+    const char *partition; /* NULL: the default one */
+    const char *state;     /* the word that makes it unusable, or NULL; a constant */
+    int64_t priority;
+    enum node_sharing sharing;
+    bool no_multinode;
+    struct amounts total;
+    struct labels labels; /* without host and vnode */
+    struct amounts used;
+    bool said_exclusive; /* job-exclusive, resv-exclusive */
+    uint64_t look;       /* hash of all that never moves in a cycle: total, labels, queue ... */
+
+    struct amounts claimed;
+    struct amounts free;
+    int64_t n_jobs; /* jobs on it, running or ending or claimed */
+    bool exclusive;
+    struct job **jobs;
+    size_t n_on, cap_on;
+
+    unsigned mark;          /* placement.c */
+    struct bucket *bucket;  /* buckets.c */
+    bool dirty;
+    UT_hash_handle hh;
+};
+
+struct node *node_create(const char *name, uint64_t order);
+void node_destroy(struct node *n);
+
+/* Take all attributes anew. Returns true when something but `used` and the exclusive word changed, or when
+ * something became free: a job that did not fit before may fit now. */
+bool node_take(struct node *n, const struct catalogue *c, const struct attrl *attrs);
+
+/* free and exclusive again from total, used, claimed. */
+void node_settle(struct node *n);
+
+void node_join(struct node *n, struct job *j); /* j runs here; once for each of its pieces */
+void node_leave(struct node *n, struct job *j);
+
+#endif

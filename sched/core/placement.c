@@ -1,0 +1,604 @@
+#include "placement.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "memory.h"
+#include "strbuf.h"
+
+enum { EXEC_VNODE_MAX = 1 << 20 };
+
+struct placer {
+    struct universe *u;
+    struct buckets *buckets;
+    struct trial *trial;
+    unsigned serial; /* of the search under way: nodes and hosts used by it carry it as their mark */
+    uint64_t *set;   /* ranks to look at */
+    size_t words;
+    struct amounts **kept; /* parts of split chunks, borrowed by the trial */
+    size_t n_kept, cap_kept;
+};
+
+/* One search. */
+struct search {
+    struct placer *p;
+    const struct asker *a;
+    struct node *const *nodes;
+    const struct host *only; /* ARRANGE_PACK: this host alone; else NULL */
+    struct pieces *out;
+};
+
+struct placer *placer_create(struct universe *u, struct buckets *b, struct trial *t)
+{
+    struct placer *p = mem_new(1, sizeof *p);
+
+    p->u = u;
+    p->buckets = b;
+    p->trial = t;
+    return p;
+}
+
+void placement_forget(struct placer *p)
+{
+    for (size_t i = 0; i < p->n_kept; i++) {
+        amounts_fini(p->kept[i]);
+        free(p->kept[i]);
+    }
+    p->n_kept = 0;
+}
+
+void placer_destroy(struct placer *p)
+{
+    if (!p)
+        return;
+    placement_forget(p);
+    free(p->kept);
+    free(p->set);
+    free(p);
+}
+
+static void put(struct search *s, struct node *n, const struct amounts *use, bool joined)
+{
+    trial_take(s->p->trial, n, use);
+    pieces_add(s->out, n, use, joined);
+    n->mark = s->p->serial;
+    n->host->mark = s->p->serial;
+}
+
+/* --- which nodes to look at -------------------------------------------------------------------------- */
+
+static void set_clear(struct placer *p)
+{
+    if (p->words != buckets_words(p->buckets)) {
+        p->words = buckets_words(p->buckets);
+        p->set = mem_grow(p->set, p->words, sizeof *p->set);
+    }
+    memset(p->set, 0, p->words * sizeof *p->set);
+}
+
+static void set_add(struct placer *p, const struct node *n)
+{
+    p->set[n->rank / 64] |= 1ull << n->rank % 64;
+}
+
+static int64_t times_in(const struct search *s, const struct node *n, const struct chunk *k)
+{
+    int64_t most = s->a->request->arrange == ARRANGE_FREE || s->only ? k->count : 1;
+
+    return match_times(s->a, n, &n->free, k, most);
+}
+
+static bool offers(const struct search *s, const struct node *n, const struct chunk *k)
+{
+    return match_pool(s->a, n) && match_open(s->a, n) && match_labels(s->a, n, k);
+}
+
+/* Chunks with a name in them look at the named node or host, all others at one node of each bucket. Returns
+ * an upper bound of the copies that fit. */
+static int64_t gather_named(struct search *s, const struct chunk *k)
+{
+    size_t n;
+    struct node *const *nodes = universe_nodes(s->p->u, &n);
+    int64_t fits = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (((k->vnode && strcasecmp(nodes[i]->name, k->vnode) == 0) ||
+             (k->host && strcasecmp(nodes[i]->host_name, k->host) == 0)) &&
+            offers(s, nodes[i], k)) {
+            set_add(s->p, nodes[i]);
+            fits += times_in(s, nodes[i], k);
+        }
+    return fits;
+}
+
+static int64_t gather_buckets(struct search *s, const struct chunk *k)
+{
+    struct placer *p = s->p;
+    int64_t fits = 0;
+
+    for (struct bucket *b = buckets_next(p->buckets, NULL); b; b = buckets_next(p->buckets, b)) {
+        if (!offers(s, b->sample, k))
+            continue;
+        int64_t times = times_in(s, b->sample, k);
+        if (times == 0)
+            continue;
+        fits += times * (int64_t)b->n;
+        for (size_t w = 0; w < p->words; w++)
+            p->set[w] |= b->bits[w];
+    }
+    return fits;
+}
+
+static int64_t gather_host(struct search *s, const struct chunk *k)
+{
+    int64_t fits = 0;
+
+    for (size_t i = 0; i < s->only->n; i++)
+        if (offers(s, s->only->nodes[i], k)) {
+            set_add(s->p, s->only->nodes[i]);
+            fits += times_in(s, s->only->nodes[i], k);
+        }
+    return fits;
+}
+
+static int64_t gather(struct search *s, const struct chunk *k)
+{
+    int64_t fits;
+
+    set_clear(s->p);
+    if (s->only)
+        fits = gather_host(s, k);
+    else
+        fits = k->vnode || k->host ? gather_named(s, k) : gather_buckets(s, k);
+    /* Vnodes that this job has taken alone are in use, but not by others. */
+    for (size_t i = 0; i < s->out->n; i++) {
+        struct node *n = s->out->a[i].node;
+        if (match_wants_alone(s->a, n) && match_labels(s->a, n, k)) {
+            set_add(s->p, n);
+            fits += times_in(s, n, k);
+        }
+    }
+    return fits;
+}
+
+/* --- one chunk --------------------------------------------------------------------------------------- */
+
+static bool host_is_free(const struct search *s, const struct host *h)
+{
+    if (h->mark == s->p->serial)
+        return true;
+    for (size_t i = 0; i < h->n; i++)
+        if (h->nodes[i]->n_jobs > 0 || h->nodes[i]->exclusive)
+            return false;
+    return true;
+}
+
+static bool may_use(const struct search *s, const struct node *n)
+{
+    switch (s->a->request->arrange) {
+    case ARRANGE_SCATTER:
+        if (n->host->mark == s->p->serial)
+            return false;
+        break;
+    case ARRANGE_VSCATTER:
+        if (n->mark == s->p->serial)
+            return false;
+        break;
+    case ARRANGE_FREE:
+    case ARRANGE_PACK:
+        break;
+    }
+    return !match_wants_host(s->a, n) || host_is_free(s, n->host);
+}
+
+/* Whole copies, node by node. Returns how many are still to be placed. */
+static int64_t fill(struct search *s, const struct chunk *k, int64_t need)
+{
+    for (size_t w = 0; w < s->p->words && need > 0; w++)
+        for (uint64_t bits = s->p->set[w]; bits && need > 0; bits &= bits - 1) {
+            struct node *n = s->nodes[w * 64 + (size_t)__builtin_ctzll(bits)];
+            int64_t times = times_in(s, n, k);
+            if (times > need)
+                times = need;
+            if (times == 0 || !may_use(s, n))
+                continue;
+            for (int64_t i = 0; i < times; i++)
+                put(s, n, &k->use, false);
+            need -= times;
+        }
+    return need;
+}
+
+static bool split_fits(const struct search *s, const struct host *h, const struct chunk *k)
+{
+    struct amounts sum = {0};
+
+    for (size_t i = 0; i < h->n; i++)
+        if (offers(s, h->nodes[i], k) && may_use(s, h->nodes[i]))
+            amounts_add(&sum, &h->nodes[i]->free);
+    bool fits = amounts_cover(&sum, &k->use, NULL);
+    amounts_fini(&sum);
+    return fits;
+}
+
+static struct amounts *keep(struct placer *p)
+{
+    p->kept = mem_room(p->kept, p->n_kept, &p->cap_kept, sizeof *p->kept);
+    return p->kept[p->n_kept++] = mem_new(1, sizeof(struct amounts));
+}
+
+/* Part of `left` that node n can give; true when that is anything. */
+static bool part_of(const struct node *n, struct amounts *left, struct amounts *part)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < left->n; i++) {
+        int64_t have = amounts_get(&n->free, left->a[i].res);
+        int64_t give = have < left->a[i].n ? have : left->a[i].n;
+        if (give <= 0)
+            continue;
+        amounts_set(part, left->a[i].res, give);
+        left->a[i].n -= give;
+        any = true;
+    }
+    return any;
+}
+
+/* One copy over several vnodes of one host. */
+static void split(struct search *s, const struct host *h, const struct chunk *k)
+{
+    struct amounts left = {0};
+    bool joined = false;
+
+    amounts_copy(&left, &k->use);
+    for (size_t i = 0; i < h->n; i++) {
+        struct node *n = h->nodes[i];
+        struct amounts *part = keep(s->p);
+        if (offers(s, n, k) && part_of(n, &left, part)) {
+            put(s, n, part, joined);
+            joined = true;
+        }
+    }
+    amounts_fini(&left);
+}
+
+static int64_t fill_split(struct search *s, const struct chunk *k, int64_t need)
+{
+    size_t n;
+    struct host *const *hosts = universe_big_hosts(s->p->u, &n);
+
+    if (s->a->request->arrange == ARRANGE_VSCATTER)
+        return need;
+    for (size_t i = 0; i < n && need > 0; i++) {
+        if (s->only && hosts[i] != s->only)
+            continue;
+        while (need > 0 && split_fits(s, hosts[i], k)) {
+            split(s, hosts[i], k);
+            need--;
+            if (s->a->request->arrange == ARRANGE_SCATTER)
+                break;
+        }
+    }
+    return need;
+}
+
+static bool place_chunk(struct search *s, const struct chunk *k)
+{
+    size_t n_big;
+    int64_t need = k->count;
+
+    universe_big_hosts(s->p->u, &n_big);
+    if (gather(s, k) < need && n_big == 0)
+        return false;
+    need = fill(s, k, need);
+    if (need > 0 && n_big > 0)
+        need = fill_split(s, k, need);
+    return need == 0;
+}
+
+static bool place_chunks(struct search *s)
+{
+    const struct request *q = s->a->request;
+
+    for (size_t i = 0; i < q->n; i++)
+        if (!place_chunk(s, &q->chunks[i]))
+            return false;
+    return true;
+}
+
+/* --- all of them ------------------------------------------------------------------------------------- */
+
+/* The commonest job: one chunk, once. The best bucket's first node is the answer. */
+static bool place_one(struct search *s, const struct chunk *k)
+{
+    uint32_t best = UINT32_MAX;
+
+    for (struct bucket *b = buckets_next(s->p->buckets, NULL); b; b = buckets_next(s->p->buckets, b)) {
+        if (times_in(s, b->sample, k) == 0 || !offers(s, b->sample, k))
+            continue;
+        uint32_t first = bucket_first(s->p->buckets, b);
+        best = first < best ? first : best;
+    }
+    if (best == UINT32_MAX)
+        return false;
+    put(s, s->nodes[best], &k->use, false);
+    return true;
+}
+
+static void clear_pieces(struct pieces *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        amounts_fini(&p->a[i].use);
+    p->n = 0;
+}
+
+static void undo(struct search *s, size_t mark)
+{
+    trial_undo(s->p->trial, mark);
+    clear_pieces(s->out);
+    s->p->serial++;
+}
+
+/* place=pack: one host for everything. */
+static bool place_packed(struct search *s)
+{
+    size_t n, mark = trial_mark(s->p->trial);
+    struct amounts sum = {0};
+    bool done = false;
+
+    universe_nodes(s->p->u, &n);
+    for (size_t i = 0; i < n && !done; i++) {
+        const struct host *h = s->nodes[i]->host;
+        if (h->nodes[0] != s->nodes[i]) /* each host once */
+            continue;
+        amounts_clear(&sum);
+        for (size_t k = 0; k < h->n; k++)
+            if (match_open(s->a, h->nodes[k]))
+                amounts_add(&sum, &h->nodes[k]->free);
+        if (!amounts_cover(&sum, &s->a->request->total, NULL) && !universe_policy(s->p->u)->resources)
+            continue;
+        s->only = h;
+        done = place_chunks(s);
+        if (!done)
+            undo(s, mark);
+    }
+    amounts_fini(&sum);
+    return done;
+}
+
+static bool is_simple(const struct search *s)
+{
+    const struct request *q = s->a->request;
+    size_t n_big;
+
+    universe_big_hosts(s->p->u, &n_big);
+    return n_big == 0 && q->n == 1 && q->n_chunks == 1 && !q->chunks[0].host && !q->chunks[0].vnode &&
+           q->sharing != SHARING_EXCLHOST;
+}
+
+/* Whoever wants vnodes or hosts alone gets them so. */
+static void take_alone(struct search *s)
+{
+    for (size_t i = 0; i < s->out->n; i++) {
+        struct node *n = s->out->a[i].node;
+        if (match_wants_host(s->a, n)) {
+            for (size_t k = 0; k < n->host->n; k++)
+                if (!n->host->nodes[k]->exclusive)
+                    trial_exclude(s->p->trial, n->host->nodes[k]);
+        } else if (match_wants_alone(s->a, n) && !n->exclusive)
+            trial_exclude(s->p->trial, n);
+    }
+}
+
+bool placement_find(struct placer *p, const struct asker *a, struct pieces *out)
+{
+    struct search s = {.p = p, .a = a, .out = out};
+    size_t mark = trial_mark(p->trial), n;
+    bool done;
+
+    s.nodes = universe_nodes(p->u, &n);
+    p->serial++;
+    if (a->request->n == 0 || n == 0)
+        return false;
+    if (is_simple(&s))
+        done = place_one(&s, &a->request->chunks[0]);
+    else if (a->request->arrange == ARRANGE_PACK)
+        done = place_packed(&s);
+    else
+        done = place_chunks(&s);
+    if (!done) {
+        undo(&s, mark);
+        return false;
+    }
+    take_alone(&s);
+    return true;
+}
+
+char *placement_text(const struct universe *u, const struct pieces *p)
+{
+    struct strbuf b;
+    char number[RES_TEXT_MAX];
+
+    strbuf_init(&b, EXEC_VNODE_MAX);
+    for (size_t i = 0; i < p->n; i++) {
+        const struct piece *x = &p->a[i];
+        strbuf_addf(&b, "%s%s", i == 0 ? "(" : x->joined ? "+" : ")+(", x->node ? x->node->name : "");
+        for (uint32_t k = 0; k < x->use.n; k++) {
+            const struct resource *r = catalogue_get(universe_catalogue(u), x->use.a[k].res);
+            strbuf_addf(&b, ":%s=%s", r->name, res_format(r, x->use.a[k].n, number));
+        }
+    }
+    if (p->n)
+        strbuf_add_char(&b, ')');
+    return strbuf_take(&b);
+}
+
+/* --- why not ----------------------------------------------------------------------------------------- */
+
+/* Sums over all vnodes that the job may use: is there enough of each resource, now, ever? */
+static bool sums_lack(struct placer *p, const struct asker *a, struct reason *why)
+{
+    const struct catalogue *c = universe_catalogue(p->u);
+    struct amounts free_now = {0}, total = {0};
+    bool lacks = false;
+
+    for (struct bucket *b = buckets_next(p->buckets, NULL); b; b = buckets_next(p->buckets, b)) {
+        if (!match_pool(a, b->sample))
+            continue;
+        amounts_add_times(&total, &b->sample->total, (int64_t)b->n);
+        if (!b->sample->state && !b->sample->exclusive)
+            amounts_add_times(&free_now, &b->sample->free, (int64_t)b->n);
+    }
+    for (uint32_t i = 0; i < a->request->total.n && !lacks; i++) {
+        const struct amount *want = &a->request->total.a[i];
+        struct chunk one = {.use = {.n = 1, .a = (struct amount *)want}};
+        struct node all = {.total = total};
+        int64_t have = amounts_get(&free_now, want->res);
+        lacks = match_times(a, &all, &free_now, &one, 1) == 0;
+        if (!lacks)
+            continue;
+        reason_lack(why, REASON_LACK, c, want->res, want->n, have, amounts_get(&total, want->res));
+        why->never = match_times(a, &all, &total, &one, 1) == 0;
+    }
+    amounts_fini(&free_now);
+    amounts_fini(&total);
+    return lacks;
+}
+
+/* The best that any vnode has of the first resource that stands in the way of this chunk. */
+static void chunk_lacks(const struct asker *a, const struct chunk *k, const struct amounts *free_now,
+                        const struct amounts *total, struct reason *why)
+{
+    for (uint32_t i = 0; i < k->use.n; i++) {
+        const struct amount *want = &k->use.a[i];
+        int64_t have = amounts_get(free_now, want->res);
+        if (have >= want->n)
+            continue;
+        reason_lack(why, REASON_LACK, universe_catalogue(a->u), want->res, want->n, have,
+                    amounts_get(total, want->res));
+        return;
+    }
+    reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
+}
+
+static void raise(struct amounts *best, const struct amounts *have)
+{
+    for (uint32_t i = 0; i < have->n; i++)
+        if (have->a[i].n > amounts_get(best, have->a[i].res))
+            amounts_set(best, have->a[i].res, have->a[i].n);
+}
+
+/* Could this chunk ever be placed, were everything free? */
+static bool chunk_ever(struct placer *p, const struct asker *a, const struct chunk *k, struct reason *why)
+{
+    struct amounts best = {0};
+    int64_t fits = 0, most = a->request->arrange == ARRANGE_FREE ? k->count : 1;
+    size_t n_big, n_like = 0;
+    const struct node *other = NULL;
+
+    universe_big_hosts(p->u, &n_big);
+    for (const struct kind *x = buckets_next_kind(p->buckets, NULL); x;
+         x = buckets_next_kind(p->buckets, x)) {
+        bool is_named = k->host || k->vnode;
+        if (!match_pool(a, x->sample))
+            continue;
+        other = x->sample;
+        if (!is_named && !match_labels(a, x->sample, k))
+            continue;
+        n_like += x->n;
+        fits += match_times(a, x->sample, &x->sample->total, k, most) * (int64_t)x->n;
+        raise(&best, &x->sample->total);
+    }
+    bool ever = fits >= k->count || n_big > 0 ||
+                (a->request->arrange == ARRANGE_PACK && fits > 0);
+    if (!ever) {
+        if (n_like == 0 && other)
+            match_differs(a, other, k, why);
+        else if (fits > 0 || n_like == 0)
+            reason_set(why, REASON_FEW_NODES, NULL, NULL);
+        else
+            chunk_lacks(a, k, &best, &best, why);
+        why->never = true;
+    }
+    amounts_fini(&best);
+    return ever;
+}
+
+/* A chunk that names its host or vnode. */
+static bool named_lacks(struct placer *p, const struct asker *a, const struct chunk *k, struct reason *why)
+{
+    size_t n;
+    struct node *const *nodes = universe_nodes(p->u, &n);
+    const char *what = k->vnode ? "vnode" : "host";
+    bool is_there = false;
+
+    if (!k->vnode && !k->host)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        is_there = is_there || (k->vnode && strcasecmp(nodes[i]->name, k->vnode) == 0) ||
+                   (k->host && strcasecmp(nodes[i]->host_name, k->host) == 0);
+    if (is_there) {
+        reason_set(why, REASON_LACK, what, NULL);
+        why->res = k->vnode ? RES_VNODENAME : RES_HOSTNAME;
+    } else {
+        reason_set(why, REASON_NO_SUCH, what, k->vnode ? k->vnode : k->host);
+        why->never = true;
+    }
+    return true;
+}
+
+/* What stands in the way of this chunk at this moment; false: nothing that can be seen. */
+static bool chunk_now(struct placer *p, const struct asker *a, const struct chunk *k, struct reason *why)
+{
+    struct amounts best = {0}, total = {0};
+    int64_t fits = 0;
+    const char *state = NULL;
+    size_t n_open = 0;
+
+    for (struct bucket *b = buckets_next(p->buckets, NULL); b; b = buckets_next(p->buckets, b)) {
+        if (!match_pool(a, b->sample) || !match_labels(a, b->sample, k))
+            continue;
+        raise(&total, &b->sample->total);
+        state = b->sample->state ? b->sample->state : state;
+        if (!match_open(a, b->sample))
+            continue;
+        n_open += b->n;
+        raise(&best, &b->sample->free);
+        fits += match_times(a, b->sample, &b->sample->free, k, k->count) * (int64_t)b->n;
+    }
+    bool lacks = fits < k->count;
+    if (lacks && n_open == 0 && state)
+        reason_set(why, REASON_NODE_STATE, state, NULL);
+    else if (lacks && fits == 0 && n_open > 0)
+        chunk_lacks(a, k, &best, &total, why);
+    else
+        reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
+    amounts_fini(&best);
+    amounts_fini(&total);
+    return lacks;
+}
+
+void placement_why(struct placer *p, const struct asker *a, struct reason *why)
+{
+    const struct request *q = a->request;
+
+    reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
+    if (q->n == 0) {
+        reason_set(why, REASON_INVALID, "without chunks", NULL);
+        return;
+    }
+    if (sums_lack(p, a, why))
+        return;
+    for (size_t i = 0; i < q->n; i++)
+        if (!chunk_ever(p, a, &q->chunks[i], why))
+            return;
+    for (size_t i = 0; i < q->n; i++)
+        if (named_lacks(p, a, &q->chunks[i], why))
+            return;
+    for (size_t i = 0; i < q->n; i++)
+        if (chunk_now(p, a, &q->chunks[i], why))
+            return;
+    if (q->arrange == ARRANGE_PACK && q->n_chunks > 1)
+        reason_set(why, REASON_PACK, NULL, NULL);
+}

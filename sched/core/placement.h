@@ -1,0 +1,32 @@
+#ifndef PLACEMENT_H
+#define PLACEMENT_H
+/* Where a job goes: all its chunks onto vnodes, or the reason why they do not fit.
+ *
+ * Rules: reference/scheduler.md section 4 (place=free, pack, scatter, vscatter; excl, exclhost, shared; a chunk
+ * may be split over vnodes of one host). Vnodes are filled in the order of their ranks.
+ */
+#include "buckets.h"
+#include "match.h"
+#include "trial.h"
+
+struct placer;
+
+struct placer *placer_create(struct universe *u, struct buckets *b, struct trial *t);
+void placer_destroy(struct placer *p);
+
+/* Find room now. true: `out` (empty before, the caller's) has the pieces in chunk order, and the trial has them
+ * taken. false: the trial is as before; `out` is empty.
+ * O(buckets) a chunk, plus the nodes used. */
+bool placement_find(struct placer *p, const struct asker *a, struct pieces *out);
+
+/* Why placement_find said no, as a person wants to read it; sets why->never when even all vnodes being free
+ * would not help. */
+void placement_why(struct placer *p, const struct asker *a, struct reason *why);
+
+/* Memory of split chunks may go: no trial step that this placer made is left. */
+void placement_forget(struct placer *p);
+
+/* "(n1:ncpus=2:mem=1024kb)+(n2:ncpus=1)"; the caller frees. */
+char *placement_text(const struct universe *u, const struct pieces *p);
+
+#endif

@@ -1,0 +1,247 @@
+#include "policy.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "log.h"
+#include "memory.h"
+#include "pbs_error.h"
+#include "units.h"
+#include "words.h"
+
+static const struct {
+    const char *word;
+    unsigned bit;
+} level_words[] = {{"express_queue", LEVEL_EXPRESS},
+                   {"normal_jobs", LEVEL_NORMAL},
+                   {"server_softlimits", LEVEL_SERVER_SOFT},
+                   {"queue_softlimits", LEVEL_QUEUE_SOFT},
+                   {"fairshare", LEVEL_FAIRSHARE}};
+
+static int bad(struct err *e, const char *name, const char *value)
+{
+    return err_set(e, PBSE_BADATVAL, "%s: %s is not a value that it can have", name, value);
+}
+
+static bool is_group(const char *w)
+{
+    if (!*w || strlen(w) > 4 || strspn(w, "SCRD") != strlen(w))
+        return false;
+    for (const char *c = w; *c; c++)
+        if (strchr(c + 1, *c))
+            return false;
+    return true;
+}
+
+/* LETTERS [PERCENT LETTERS]... */
+static int take_order(struct policy *p, const char *value, struct err *e)
+{
+    struct words l;
+    struct order_group groups[POLICY_ORDER_MAX];
+    size_t n = 0;
+    int rc = -1;
+
+    words_init(&l);
+    if (words_parse(value, " \t", WORDS_PLAIN, &l, e) < 0 || l.n % 2 == 0 || l.n / 2 >= POLICY_ORDER_MAX)
+        goto out;
+    for (size_t i = 0; i < l.n; i += 2) {
+        int64_t upto = 100;
+        if (!is_group(l.w[i]) || (i > 0 && units_parse_int(l.w[i - 1], 0, 100, &upto, NULL) < 0))
+            goto out;
+        groups[n] = (struct order_group){.upto = (int)upto};
+        memcpy(groups[n].letters, l.w[i], strlen(l.w[i]) + 1);
+        n++;
+    }
+    memcpy(p->order, groups, n * sizeof *groups);
+    p->n_order = n;
+    rc = 0;
+out:
+    words_fini(&l);
+    return rc < 0 ? bad(e, "preempt_order", value) : 0;
+}
+
+static unsigned bits_of(char *joined)
+{
+    struct words l;
+    unsigned mask = 0;
+    bool ok = true;
+
+    words_init(&l);
+    words_parse(joined, "+", WORDS_TRIM, &l, NULL);
+    for (size_t i = 0; i < l.n; i++) {
+        unsigned bit = 0;
+        for (size_t k = 0; k < sizeof level_words / sizeof *level_words; k++)
+            if (strcmp(l.w[i], level_words[k].word) == 0)
+                bit = level_words[k].bit;
+        mask |= bit;
+        ok = ok && bit;
+    }
+    words_fini(&l);
+    return ok ? mask : 0;
+}
+
+static int by_strength(const void *a, const void *b)
+{
+    const struct level_row *x = a, *y = b;
+    int bits = __builtin_popcount(y->mask) - __builtin_popcount(x->mask);
+
+    return bits ? bits : y->value - x->value;
+}
+
+static int take_levels(struct policy *p, const char *value, struct err *e)
+{
+    struct words l;
+    struct level_row rows[POLICY_LEVELS_MAX] = {{.mask = LEVEL_QRUN, .value = POLICY_TOP}};
+    size_t n = 1;
+    bool ok;
+
+    words_init(&l);
+    ok = words_parse_commas(value, &l, NULL) == 0 && l.n > 0 && l.n < POLICY_LEVELS_MAX;
+    for (size_t i = 0; ok && i < l.n; i++, n++) {
+        rows[n] = (struct level_row){.mask = bits_of(l.w[i]), .value = POLICY_TOP - (int)n * POLICY_STEP};
+        ok = rows[n].mask != 0;
+    }
+    words_fini(&l);
+    if (!ok)
+        return bad(e, "preempt_prio", value);
+    qsort(rows, n, sizeof *rows, by_strength);
+    memcpy(p->levels, rows, n * sizeof *rows);
+    p->n_levels = n;
+    return 0;
+}
+
+static int take_bool(bool *out, const char *name, const char *value, struct err *e)
+{
+    return units_parse_bool(value, out, NULL) < 0 ? bad(e, name, value) : 0;
+}
+
+static int take_long(int64_t *out, const char *name, const char *value, struct err *e)
+{
+    return units_parse_int(value, INT32_MIN, INT32_MAX, out, NULL) < 0 ? bad(e, name, value) : 0;
+}
+
+enum attribute { A_ORDER, A_PRIO, A_QUEUE_PRIO, A_TARGETS, A_SCHEDULING, A_ITERATION, A_LOG, A_PARTITION };
+static const struct {
+    const char *name, *preset;
+} attributes[] = {
+    [A_ORDER] = {"preempt_order", "SCR"},
+    [A_PRIO] = {"preempt_prio", "express_queue, normal_jobs"},
+    [A_QUEUE_PRIO] = {"preempt_queue_prio", "150"},
+    [A_TARGETS] = {"preempt_targets_enable", "True"},
+    [A_SCHEDULING] = {"scheduling", "True"},
+    [A_ITERATION] = {"scheduler_iteration", "600"},
+    [A_LOG] = {"log_events", "767"},
+    [A_PARTITION] = {"partition", ""},
+};
+enum { N_ATTRIBUTES = sizeof attributes / sizeof *attributes };
+
+static int take_attribute(struct policy *p, enum attribute which, const char *value, struct err *e)
+{
+    const char *name = attributes[which].name;
+    int64_t n;
+
+    switch (which) {
+    case A_ORDER:
+        return take_order(p, value, e);
+    case A_PRIO:
+        return take_levels(p, value, e);
+    case A_QUEUE_PRIO:
+        return take_long(&p->preempt_queue_prio, name, value, e);
+    case A_TARGETS:
+        return take_bool(&p->preempt_targets, name, value, e);
+    case A_SCHEDULING:
+        return take_bool(&p->scheduling, name, value, e);
+    case A_ITERATION:
+        return take_long(&p->iteration_s, name, value, e);
+    case A_LOG:
+        if (take_long(&n, name, value, e) < 0)
+            return -1;
+        p->log_mask = (unsigned)n;
+        return 0;
+    case A_PARTITION:
+        if (strlen(value) >= sizeof p->partition)
+            return bad(e, name, value);
+        memcpy(p->partition, value, strlen(value) + 1);
+        return 0;
+    }
+    return 0;
+}
+
+int policy_attribute(struct policy *p, const char *name, const char *value, struct err *e)
+{
+    for (int i = 0; i < N_ATTRIBUTES; i++) {
+        if (strcmp(name, attributes[i].name) != 0)
+            continue;
+        if (value && take_attribute(p, (enum attribute)i, value, e) < 0) {
+            take_attribute(p, (enum attribute)i, attributes[i].preset, NULL);
+            return -1;
+        }
+        if (!value)
+            take_attribute(p, (enum attribute)i, attributes[i].preset, NULL);
+    }
+    return 0;
+}
+
+void policy_init(struct policy *p)
+{
+    *p = (struct policy){.preemptive = true,
+                         .by_queue = true,
+                         .update_comments = true,
+                         .node_sort_high = true};
+    for (int i = 0; i < N_ATTRIBUTES; i++)
+        take_attribute(p, (enum attribute)i, attributes[i].preset, NULL);
+}
+
+void policy_fini(struct policy *p)
+{
+    for (size_t i = 0; i < p->n_job_sort; i++)
+        intern_unref(p->job_sort[i].resource);
+    free(p->resources);
+    free(p->unset_infinite);
+    *p = (struct policy){0};
+}
+
+const char *policy_letters(const struct policy *p, int percent_left)
+{
+    size_t best = 0;
+
+    /* Groups stand from the most time left to the least; the last one that still holds counts. */
+    for (size_t i = 1; i < p->n_order; i++)
+        if (percent_left <= p->order[i].upto)
+            best = i;
+    return p->order[best].letters;
+}
+
+int policy_level(const struct policy *p, unsigned mask, int64_t queue_priority)
+{
+    int normal = 0;
+
+    if (mask & LEVEL_QRUN)
+        return POLICY_TOP;
+    for (size_t i = 0; i < p->n_levels; i++) {
+        const struct level_row *row = &p->levels[i];
+        if (row->mask == LEVEL_NORMAL)
+            normal = row->value;
+        if ((mask & row->mask) == row->mask)
+            return row->value + (row->mask & LEVEL_EXPRESS ? (int)queue_priority : 0);
+    }
+    return normal;
+}
+
+bool policy_lists(const char *list, const char *name, bool otherwise)
+{
+    size_t n = strlen(name);
+
+    if (!list)
+        return otherwise;
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += n) {
+        bool begins = at == list || strchr(", \t", at[-1]);
+        bool ends = !at[n] || strchr(", \t", at[n]);
+        if (begins && ends)
+            return true;
+    }
+    return false;
+}

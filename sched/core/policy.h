@@ -1,0 +1,92 @@
+#ifndef POLICY_H
+#define POLICY_H
+/* What the site wants: the sched object's attributes and sched_config, as data.
+ *
+ * A policy is the caller's memory and is complete after policy_init; the sched object's attributes come by
+ * policy_attribute, the file's settings are plain fields. Public: many parts read it, only the mirror and the
+ * reader of files write it. reference/scheduler.md section 2, preemption.md section 1.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+
+enum {
+    POLICY_ORDER_MAX = 21,  /* groups of preempt_order */
+    POLICY_LEVELS_MAX = 24, /* entries of preempt_prio */
+    POLICY_TOP = 100000,    /* numeric level of a job that is qrun */
+    POLICY_STEP = 1000,
+    POLICY_SORT_MAX = 20
+};
+
+/* What a job is, as a mask: preempt_prio names these. */
+enum level_bit {
+    LEVEL_NORMAL = 1,
+    LEVEL_FAIRSHARE = 2,
+    LEVEL_QUEUE_SOFT = 4,
+    LEVEL_SERVER_SOFT = 8,
+    LEVEL_EXPRESS = 16,
+    LEVEL_QRUN = 32
+};
+
+struct order_group {
+    int upto;        /* used while the percentage of time left is at most this */
+    char letters[5]; /* out of S C R D, tried from left to right */
+};
+
+struct level_row {
+    unsigned mask;
+    int value;
+};
+
+enum sort_what { SORT_PRIORITY, SORT_RESOURCE };
+struct sort_key {
+    enum sort_what what;
+    const char *resource; /* of SORT_RESOURCE: interned */
+    bool high;            /* larger first */
+};
+
+struct policy {
+    /* attributes of the sched object */
+    struct order_group order[POLICY_ORDER_MAX];
+    size_t n_order;
+    struct level_row levels[POLICY_LEVELS_MAX]; /* most bits first, then higher value */
+    size_t n_levels;
+    int64_t preempt_queue_prio;
+    bool preempt_targets;
+    bool scheduling;
+    int64_t iteration_s;
+    unsigned log_mask;
+    char partition[256]; /* "": the default one */
+
+    /* sched_config */
+    bool preemptive;
+    int64_t preempt_attempts; /* per cycle; 0: as many as there are jobs */
+    bool by_queue, round_robin, strict_ordering;
+    bool update_comments;
+    int64_t max_job_check; /* 0: all */
+    struct sort_key job_sort[POLICY_SORT_MAX];
+    size_t n_job_sort;
+    bool node_sort_high; /* vnodes of higher Priority first; false: lower first */
+    char *resources;      /* comma list of what is checked; NULL: everything */
+    char *unset_infinite; /* resource_unset_infinite; NULL: none */
+};
+
+void policy_init(struct policy *p); /* PBS's defaults */
+void policy_fini(struct policy *p);
+
+/* One attribute of the sched object; value NULL: back to its default. Unknown ones are nothing.
+ * -1 with PBSE_BADATVAL and the default in force: the server would have refused it. */
+int policy_attribute(struct policy *p, const char *name, const char *value, struct err *e);
+
+/* The letters for a job that has this percentage of its time left (0 to 100). */
+const char *policy_letters(const struct policy *p, int percent_left);
+
+/* The numeric level of a job that is all of `mask`, in a queue of this priority; preemption.md section 2. */
+int policy_level(const struct policy *p, unsigned mask, int64_t queue_priority);
+
+/* Is `name` in a comma list? NULL list: `otherwise`. */
+bool policy_lists(const char *list, const char *name, bool otherwise);
+
+#endif

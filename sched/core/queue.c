@@ -1,0 +1,90 @@
+#include "queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "memory.h"
+#include "pbs_ifl.h"
+#include "units.h"
+
+struct queue *queue_create(const char *name, uint64_t order)
+{
+    struct queue *q = mem_new(1, sizeof *q);
+
+    q->name = mem_intern(name);
+    q->order = order;
+    q->max_running = -1;
+    return q;
+}
+
+void queue_destroy(struct queue *q)
+{
+    if (!q)
+        return;
+    intern_unref(q->name);
+    intern_unref(q->partition);
+    amounts_fini(&q->available);
+    amounts_fini(&q->used);
+    free(q);
+}
+
+static void take_available(struct queue *q, const struct catalogue *c, const struct attrl *a)
+{
+    res_id res = a->resource ? catalogue_find(c, a->resource) : RES_NONE;
+    const struct resource *r = catalogue_get(c, res);
+
+    if (r && res_is_numeric(r))
+        amounts_set(&q->available, res, res_parse(r, a->value));
+}
+
+static bool is_true(const char *text)
+{
+    bool b;
+
+    return units_parse_bool(text, &b, NULL) == 0 && b;
+}
+
+static void take_one(struct queue *q, const struct catalogue *c, const struct attrl *a)
+{
+    if (strcmp(a->name, "Priority") == 0)
+        q->priority = strtoll(a->value, NULL, 10);
+    else if (strcmp(a->name, "started") == 0)
+        q->started = is_true(a->value);
+    else if (strcmp(a->name, "queue_type") == 0)
+        q->executes = a->value[0] == 'E' || a->value[0] == 'e';
+    else if (strcmp(a->name, "partition") == 0 && *a->value)
+        q->partition = mem_intern(a->value);
+    else if (strcmp(a->name, "max_running") == 0)
+        q->max_running = strtoll(a->value, NULL, 10);
+    else if (strcmp(a->name, "resources_available") == 0)
+        take_available(q, c, a);
+}
+
+static uint64_t look_of(const struct queue *q)
+{
+    uint64_t h = amounts_hash(&q->available, 7);
+    uint64_t more[] = {(uint64_t)q->priority, q->started, q->executes, (uintptr_t)q->partition,
+                       (uint64_t)q->max_running};
+
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        h = (h ^ more[i]) * 0x9E3779B97F4A7C15ull + (h >> 29);
+    return h;
+}
+
+bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *attrs)
+{
+    uint64_t before = q->look;
+
+    intern_unref(q->partition);
+    q->partition = NULL;
+    q->priority = 0;
+    q->started = q->executes = false;
+    q->max_running = -1;
+    amounts_clear(&q->available);
+    for (; attrs; attrs = attrs->next)
+        if (attrs->name && attrs->value)
+            take_one(q, c, attrs);
+    q->look = look_of(q);
+    return q->look != before;
+}

@@ -1,0 +1,95 @@
+#include "trial.h"
+
+#include <stdlib.h>
+
+#include "memory.h"
+
+struct step {
+    struct node *node;
+    const struct amounts *use; /* NULL: only `exclusive` moved */
+    int sign;                  /* 1: taken, -1: given */
+    bool was_exclusive;
+};
+
+struct trial {
+    struct universe *u;
+    struct step *steps;
+    size_t n, cap;
+};
+
+struct trial *trial_create(struct universe *u)
+{
+    struct trial *t = mem_new(1, sizeof *t);
+
+    t->u = u;
+    return t;
+}
+
+void trial_destroy(struct trial *t)
+{
+    if (!t)
+        return;
+    trial_undo(t, 0);
+    free(t->steps);
+    free(t);
+}
+
+size_t trial_mark(const struct trial *t)
+{
+    return t->n;
+}
+
+static void step(struct trial *t, struct node *n, const struct amounts *use, int sign, bool exclusive)
+{
+    t->steps = mem_room(t->steps, t->n, &t->cap, sizeof *t->steps);
+    t->steps[t->n++] =
+        (struct step){.node = n, .use = use, .sign = sign, .was_exclusive = n->exclusive};
+    universe_node_out(t->u, n);
+    if (use)
+        amounts_add_times(&n->free, use, -sign);
+    n->n_jobs += use ? sign : 0;
+    n->exclusive = exclusive;
+    universe_node_in(t->u, n);
+}
+
+void trial_take(struct trial *t, struct node *n, const struct amounts *use)
+{
+    if (n)
+        step(t, n, use, 1, n->exclusive);
+}
+
+void trial_give(struct trial *t, struct node *n, const struct amounts *use)
+{
+    if (n)
+        step(t, n, use, -1, n->exclusive && n->n_jobs > 1);
+}
+
+void trial_exclude(struct trial *t, struct node *n)
+{
+    step(t, n, NULL, 0, true);
+}
+
+void trial_undo(struct trial *t, size_t mark)
+{
+    while (t->n > mark) {
+        struct step *s = &t->steps[--t->n];
+        universe_node_out(t->u, s->node);
+        if (s->use)
+            amounts_add_times(&s->node->free, s->use, s->sign);
+        s->node->n_jobs -= s->use ? s->sign : 0;
+        s->node->exclusive = s->was_exclusive;
+        universe_node_in(t->u, s->node);
+    }
+}
+
+void trial_give_all(struct trial *t, const struct pieces *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        trial_give(t, p->a[i].node, &p->a[i].use);
+}
+
+void trial_take_all(struct trial *t, const struct pieces *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        trial_take(t, p->a[i].node, &p->a[i].use);
+}

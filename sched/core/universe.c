@@ -1,0 +1,673 @@
+#include "universe.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "memory.h"
+#include "pbs_ifl.h"
+
+enum { LISTENERS_MAX = 4 };
+
+struct list { /* of objects that wait for universe_settle, or of running jobs */
+    size_t n, cap;
+    void **a;
+};
+
+struct universe {
+    char *sched_name;
+    struct policy *policy;
+    struct catalogue *catalogue;
+    struct queue *server, *queues;
+    struct job *jobs;
+    struct node *nodes;
+    struct host *hosts;
+    struct list ranked, big_hosts, running, dirty_jobs, dirty_nodes;
+    uint64_t next_order, news, shape;
+    bool relink;   /* configuration changed: every job is looked at again */
+    bool rerank;   /* vnodes came, went or changed priority or host */
+    bool misread;  /* see universe_settle */
+    struct universe_listener listeners[LISTENERS_MAX];
+    size_t n_listeners;
+};
+
+static void list_add(struct list *l, void *x)
+{
+    l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
+    l->a[l->n++] = x;
+}
+
+static void list_fini(struct list *l)
+{
+    free(l->a);
+    *l = (struct list){0};
+}
+
+static void list_remove(struct list *l, const void *x)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->a[i] == x) {
+            l->a[i] = l->a[--l->n];
+            return;
+        }
+}
+
+#define TELL(u, what, object)                                                                                \
+    for (size_t tell_i = 0; tell_i < (u)->n_listeners; tell_i++)                                             \
+        if ((u)->listeners[tell_i].what)                                                                     \
+    (u)->listeners[tell_i].what((u)->listeners[tell_i].arg, object)
+
+struct universe *universe_create(const char *sched_name, struct policy *policy)
+{
+    struct universe *u = mem_new(1, sizeof *u);
+
+    u->sched_name = mem_text(sched_name);
+    u->policy = policy;
+    u->catalogue = catalogue_create();
+    u->server = queue_create("", 0);
+    u->news = u->shape = 1;
+    return u;
+}
+
+void universe_listen(struct universe *u, const struct universe_listener *l)
+{
+    if (u->n_listeners < LISTENERS_MAX)
+        u->listeners[u->n_listeners++] = *l;
+}
+
+/* --- jobs in and out of the indices ------------------------------------------------------------------ */
+
+static bool is_ours(const struct universe *u, const struct queue *q)
+{
+    return strcmp(q->partition ? q->partition : "", u->policy->partition) == 0;
+}
+
+static void count(struct universe *u, struct job *j, int64_t times)
+{
+    u->server->n_running += times;
+    amounts_add_times(&u->server->used, &j->want, times);
+    if (!j->queue)
+        return;
+    j->queue->n_running += times;
+    amounts_add_times(&j->queue->used, &j->want, times);
+}
+
+static void find_vnodes(struct universe *u, struct job *j)
+{
+    struct piece_text *texts = NULL;
+
+    pieces_fini(&j->on);
+    if (!j->exec_vnode)
+        return;
+    size_t n = request_parse_exec(u->catalogue, j->exec_vnode, &texts);
+    for (size_t i = 0; i < n; i++) {
+        pieces_add(&j->on, universe_node(u, texts[i].vnode), &texts[i].use, texts[i].joined);
+        intern_unref(texts[i].vnode);
+        amounts_fini(&texts[i].use);
+    }
+    free(texts);
+}
+
+static void run_in(struct universe *u, struct job *j)
+{
+    for (size_t i = 0; i < j->on.n; i++) {
+        struct node *n = j->on.a[i].node;
+        if (n) {
+            universe_node_out(u, n);
+            node_join(n, j);
+            universe_node_in(u, n);
+        }
+    }
+    if (j->standing == STANDING_RUNS) {
+        j->running_at = u->running.n;
+        list_add(&u->running, j);
+    }
+    count(u, j, 1);
+}
+
+static void run_out(struct universe *u, struct job *j)
+{
+    for (size_t i = 0; i < j->on.n; i++) {
+        struct node *n = j->on.a[i].node;
+        if (n) {
+            universe_node_out(u, n);
+            node_leave(n, j);
+            universe_node_in(u, n);
+        }
+    }
+    if (j->standing == STANDING_RUNS) {
+        struct job *last = u->running.a[--u->running.n];
+        u->running.a[j->running_at] = last;
+        last->running_at = j->running_at;
+    }
+    count(u, j, -1);
+    u->news++;
+}
+
+static bool may_wait(const struct universe *u, const struct job *j)
+{
+    return (j->standing == STANDING_WAITS || j->standing == STANDING_SUSPENDED) && j->order == ORDER_NONE &&
+           j->queue && is_ours(u, j->queue);
+}
+
+static void link_job(struct universe *u, struct job *j)
+{
+    j->queue = j->queue_name ? universe_queue(u, j->queue_name) : NULL;
+    if (job_holds_nodes(j) || j->standing == STANDING_SUSPENDED || j->standing == STANDING_STOPPED)
+        find_vnodes(u, j);
+    if (job_holds_nodes(j))
+        run_in(u, j);
+    else if (may_wait(u, j))
+        TELL(u, job_waits, j);
+}
+
+static void unlink_job(struct universe *u, struct job *j)
+{
+    if (job_holds_nodes(j))
+        run_out(u, j);
+    if (j->class)
+        TELL(u, job_leaves, j);
+}
+
+static void make_dirty(struct universe *u, struct job *j)
+{
+    if (j->dirty)
+        return;
+    unlink_job(u, j);
+    j->dirty = true;
+    list_add(&u->dirty_jobs, j);
+}
+
+/* --- changes ----------------------------------------------------------------------------------------- */
+
+static bool change_job(struct universe *u, const char *id, const struct attrl *attrs)
+{
+    struct job *j = universe_job(u, id);
+
+    if (!j) {
+        j = job_create(id);
+        j->dirty = true;
+        list_add(&u->dirty_jobs, j);
+        HASH_ADD_KEYPTR(hh, u->jobs, j->id, strlen(j->id), j);
+    }
+    enum job_news news = job_look(j, attrs);
+    if (news == JOB_COMMENT)
+        TELL(u, job_comment, j);
+    if (news != JOB_CHANGED && !(j->order != ORDER_NONE && j->answered))
+        return false;
+    make_dirty(u, j);
+    if (j->answered && (j->order == ORDER_RUN || j->order == ORDER_RESUME))
+        universe_order_drop(u, j);
+    job_take(j, u->catalogue, attrs);
+    return true;
+}
+
+static bool change_node(struct universe *u, const char *name, const struct attrl *attrs)
+{
+    struct node *n = universe_node(u, name);
+    uint64_t look = 0;
+    int64_t priority = 0;
+    const char *host = NULL;
+
+    if (!n) {
+        n = node_create(name, ++u->next_order);
+        HASH_ADD_KEYPTR(hh, u->nodes, n->name, strlen(n->name), n);
+        u->rerank = u->relink = true;
+    } else {
+        look = n->look;
+        priority = n->priority;
+        host = n->host_name;
+        universe_node_out(u, n);
+    }
+    if (node_take(n, u->catalogue, attrs))
+        u->news++;
+    if (n->look != look)
+        u->shape++;
+    u->rerank = u->rerank || n->priority != priority || n->host_name != host;
+    if (!n->dirty)
+        list_add(&u->dirty_nodes, n);
+    n->dirty = true;
+    return true;
+}
+
+static bool change_queue(struct universe *u, const char *name, const struct attrl *attrs)
+{
+    struct queue *q = universe_queue(u, name);
+    bool is_new = !q;
+
+    if (!q) {
+        q = queue_create(name, ++u->next_order);
+        HASH_ADD_KEYPTR(hh, u->queues, q->name, strlen(q->name), q);
+    }
+    if (!queue_take(q, u->catalogue, attrs) && !is_new)
+        return false;
+    u->relink = true;
+    u->news++;
+    return true;
+}
+
+static bool change_server(struct universe *u, const struct attrl *attrs)
+{
+    if (!queue_take(u->server, u->catalogue, attrs))
+        return false;
+    u->news++;
+    return true;
+}
+
+static const char *value_of(const struct attrl *attrs, const char *name)
+{
+    for (; attrs; attrs = attrs->next)
+        if (attrs->name && strcmp(attrs->name, name) == 0)
+            return attrs->value;
+    return NULL;
+}
+
+static bool change_resource(struct universe *u, const char *name, const struct attrl *attrs)
+{
+    if (!catalogue_define(u->catalogue, name, value_of(attrs, "type"), value_of(attrs, "flag")))
+        return false;
+    u->misread = u->misread || u->jobs || u->nodes;
+    return true;
+}
+
+static bool change_sched(struct universe *u, const char *name, const struct attrl *attrs)
+{
+    static const char *const names[] = {"preempt_order",       "preempt_prio", "preempt_queue_prio",
+                                        "preempt_targets_enable", "scheduling", "scheduler_iteration",
+                                        "log_events",          "partition"};
+
+    if (strcmp(name, u->sched_name) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        policy_attribute(u->policy, names[i], value_of(attrs, names[i]), NULL);
+    if (strcmp(u->policy->partition, "pbs-default") == 0)
+        policy_attribute(u->policy, "partition", "", NULL);
+    u->relink = true;
+    u->news++;
+    return true;
+}
+
+bool universe_change(struct universe *u, enum universe_kind kind, const char *name,
+                     const struct attrl *attrs)
+{
+    switch (kind) {
+    case UNIVERSE_SERVER:
+        return change_server(u, attrs);
+    case UNIVERSE_QUEUE:
+        return change_queue(u, name, attrs);
+    case UNIVERSE_JOB:
+        return change_job(u, name, attrs);
+    case UNIVERSE_NODE:
+        return change_node(u, name, attrs);
+    case UNIVERSE_RESOURCE:
+        return change_resource(u, name, attrs);
+    case UNIVERSE_SCHED:
+        return change_sched(u, name, attrs);
+    case UNIVERSE_RESV:
+    case UNIVERSE_HOLD:
+    case UNIVERSE_KIND_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* --- what goes --------------------------------------------------------------------------------------- */
+
+static void drop_job(struct universe *u, struct job *j)
+{
+    if (!j->dirty)
+        unlink_job(u, j);
+    else
+        list_remove(&u->dirty_jobs, j);
+    /* Whoever speaks of the job afterwards must not find it in a class. */
+    j->dirty = true;
+    universe_order_drop(u, j);
+    HASH_DEL(u->jobs, j);
+    job_destroy(j);
+}
+
+/* Jobs remember their vnodes by address: those of a vnode that goes are linked again without it. */
+static void drop_node(struct universe *u, struct node *n)
+{
+    for (struct job *j = u->jobs; j; j = j->hh.next) {
+        bool is_on = false;
+        for (size_t i = 0; i < j->on.n; i++)
+            is_on = is_on || j->on.a[i].node == n;
+        for (size_t i = 0; i < j->claim.n; i++)
+            if (j->claim.a[i].node == n)
+                j->claim.a[i].node = NULL;
+        if (is_on) {
+            make_dirty(u, j);
+            pieces_fini(&j->on);
+        }
+    }
+    universe_node_out(u, n);
+    if (n->dirty)
+        list_remove(&u->dirty_nodes, n);
+    HASH_DEL(u->nodes, n);
+    node_destroy(n);
+    u->rerank = true;
+    u->shape++;
+    u->news++;
+}
+
+bool universe_gone(struct universe *u, enum universe_kind kind, const char *name)
+{
+    struct job *j = kind == UNIVERSE_JOB ? universe_job(u, name) : NULL;
+    struct node *n = kind == UNIVERSE_NODE ? universe_node(u, name) : NULL;
+    struct queue *q = kind == UNIVERSE_QUEUE ? universe_queue(u, name) : NULL;
+
+    if (j)
+        drop_job(u, j);
+    if (n)
+        drop_node(u, n);
+    if (q) {
+        for (j = u->jobs; j; j = j->hh.next)
+            if (j->queue == q) {
+                make_dirty(u, j);
+                j->queue = NULL;
+            }
+        HASH_DEL(u->queues, q);
+        queue_destroy(q);
+    }
+    return j || n || q;
+}
+
+void universe_clear(struct universe *u)
+{
+    struct job *j, *next_job;
+    struct node *n, *next_node;
+    struct queue *q, *next_queue;
+
+    HASH_ITER(hh, u->jobs, j, next_job)
+        drop_job(u, j);
+    HASH_ITER(hh, u->nodes, n, next_node)
+        drop_node(u, n);
+    HASH_ITER(hh, u->queues, q, next_queue) {
+        HASH_DEL(u->queues, q);
+        queue_destroy(q);
+    }
+    u->misread = false;
+    u->relink = u->rerank = true;
+    u->news++;
+}
+
+/* --- settling ---------------------------------------------------------------------------------------- */
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct node *x = *(void *const *)a, *y = *(void *const *)b;
+
+    if (x->priority != y->priority)
+        return x->priority > y->priority ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int by_rank_low(const void *a, const void *b)
+{
+    const struct node *x = *(void *const *)a, *y = *(void *const *)b;
+
+    return x->priority != y->priority ? by_rank(b, a) : by_rank(a, b);
+}
+
+static void drop_hosts(struct universe *u)
+{
+    struct host *h, *next;
+
+    HASH_ITER(hh, u->hosts, h, next) {
+        HASH_DEL(u->hosts, h);
+        free(h->nodes);
+        free(h);
+    }
+    u->big_hosts.n = 0;
+}
+
+static void host_add(struct universe *u, struct node *n)
+{
+    struct host *h;
+
+    HASH_FIND_STR(u->hosts, n->host_name, h);
+    if (!h) {
+        h = mem_new(1, sizeof *h);
+        h->name = n->host_name;
+        HASH_ADD_KEYPTR(hh, u->hosts, h->name, strlen(h->name), h);
+    }
+    h->nodes = mem_room(h->nodes, h->n, &h->cap, sizeof *h->nodes);
+    h->nodes[h->n++] = n;
+    n->host = h;
+    if (h->n == 2)
+        list_add(&u->big_hosts, h);
+}
+
+static void rerank(struct universe *u)
+{
+    struct queue *q;
+
+    drop_hosts(u);
+    u->ranked.n = 0;
+    for (q = u->queues; q; q = q->hh.next)
+        q->n_nodes = 0;
+    for (struct node *n = u->nodes; n; n = n->hh.next) {
+        universe_node_out(u, n);
+        list_add(&u->ranked, n);
+    }
+    if (u->ranked.n)
+        qsort(u->ranked.a, u->ranked.n, sizeof *u->ranked.a,
+              u->policy->node_sort_high ? by_rank : by_rank_low);
+    for (size_t i = 0; i < u->ranked.n; i++) {
+        struct node *n = u->ranked.a[i];
+        n->rank = (uint32_t)i;
+        host_add(u, n);
+        if (n->queue && (q = universe_queue(u, n->queue)) != NULL)
+            q->n_nodes++;
+        if (!n->dirty)
+            list_add(&u->dirty_nodes, n);
+        n->dirty = true;
+    }
+    u->rerank = false;
+}
+
+static void settle_nodes(struct universe *u)
+{
+    for (size_t i = 0; i < u->dirty_nodes.n; i++) {
+        struct node *n = u->dirty_nodes.a[i];
+        node_settle(n);
+        n->dirty = false;
+        universe_node_in(u, n);
+    }
+    u->dirty_nodes.n = 0;
+}
+
+bool universe_settle(struct universe *u)
+{
+    if (u->misread)
+        return false;
+    if (u->relink)
+        for (struct job *j = u->jobs; j; j = j->hh.next)
+            make_dirty(u, j);
+    u->relink = false;
+    if (u->rerank)
+        rerank(u);
+    settle_nodes(u);
+    for (size_t i = 0; i < u->dirty_jobs.n; i++) {
+        struct job *j = u->dirty_jobs.a[i];
+        j->dirty = false;
+        link_job(u, j);
+    }
+    u->dirty_jobs.n = 0;
+    return true;
+}
+
+void universe_destroy(struct universe *u)
+{
+    if (!u)
+        return;
+    universe_clear(u);
+    drop_hosts(u);
+    queue_destroy(u->server);
+    catalogue_destroy(u->catalogue);
+    list_fini(&u->ranked);
+    list_fini(&u->big_hosts);
+    list_fini(&u->running);
+    list_fini(&u->dirty_jobs);
+    list_fini(&u->dirty_nodes);
+    free(u->sched_name);
+    free(u);
+}
+
+/* --- orders ------------------------------------------------------------------------------------------ */
+
+void universe_node_out(struct universe *u, struct node *n)
+{
+    if (n->bucket)
+        TELL(u, node_out, n);
+}
+
+void universe_node_in(struct universe *u, struct node *n)
+{
+    if (!n->dirty && !n->bucket)
+        TELL(u, node_in, n);
+}
+
+void universe_claim(struct universe *u, struct node *n, const struct amounts *use, int64_t times)
+{
+    if (!n)
+        return;
+    universe_node_out(u, n);
+    amounts_add_times(&n->claimed, use, times);
+    amounts_add_times(&n->free, use, -times);
+    n->n_jobs += times;
+    universe_node_in(u, n);
+}
+
+static void claim_all(struct universe *u, struct job *j, int64_t times)
+{
+    for (size_t i = 0; i < j->claim.n; i++)
+        universe_claim(u, j->claim.a[i].node, &j->claim.a[i].use, times);
+}
+
+void universe_order(struct universe *u, struct job *j, enum order_kind kind, const struct pieces *claim)
+{
+    struct pieces copy = {0};
+
+    if (claim) /* it may be the job's own */
+        pieces_copy(&copy, claim);
+    if (j->order != ORDER_NONE)
+        universe_order_drop(u, j);
+    if (j->class)
+        TELL(u, job_leaves, j);
+    j->order = kind;
+    j->answered = false;
+    j->claim = copy;
+    if (kind == ORDER_RUN || kind == ORDER_RESUME) {
+        claim_all(u, j, 1);
+        count(u, j, 1);
+    }
+}
+
+void universe_order_taken(struct universe *u, struct job *j)
+{
+    (void)u;
+    j->answered = true;
+}
+
+void universe_order_drop(struct universe *u, struct job *j)
+{
+    if (j->order == ORDER_RUN || j->order == ORDER_RESUME) {
+        claim_all(u, j, -1);
+        count(u, j, -1);
+    }
+    if (j->order == ORDER_NONE)
+        return;
+    pieces_fini(&j->claim);
+    j->order = ORDER_NONE;
+    j->answered = false;
+    j->plan = NULL;
+    u->news++;
+    if (!j->dirty && may_wait(u, j))
+        TELL(u, job_waits, j);
+}
+
+/* --- looking ----------------------------------------------------------------------------------------- */
+
+const struct policy *universe_policy(const struct universe *u)
+{
+    return u->policy;
+}
+
+const struct catalogue *universe_catalogue(const struct universe *u)
+{
+    return u->catalogue;
+}
+
+struct queue *universe_server(const struct universe *u)
+{
+    return u->server;
+}
+
+struct job *universe_job(const struct universe *u, const char *id)
+{
+    struct job *j;
+
+    HASH_FIND_STR(u->jobs, id, j);
+    return j;
+}
+
+struct node *universe_node(const struct universe *u, const char *name)
+{
+    struct node *n;
+
+    HASH_FIND_STR(u->nodes, name, n);
+    return n;
+}
+
+struct queue *universe_queue(const struct universe *u, const char *name)
+{
+    struct queue *q;
+
+    HASH_FIND_STR(u->queues, name, q);
+    return q;
+}
+
+struct job *const *universe_running(const struct universe *u, size_t *n)
+{
+    *n = u->running.n;
+    return (struct job *const *)u->running.a;
+}
+
+struct node *const *universe_nodes(const struct universe *u, size_t *n)
+{
+    *n = u->ranked.n;
+    return (struct node *const *)u->ranked.a;
+}
+
+struct host *const *universe_big_hosts(const struct universe *u, size_t *n)
+{
+    *n = u->big_hosts.n;
+    return (struct host *const *)u->big_hosts.a;
+}
+
+size_t universe_job_count(const struct universe *u)
+{
+    return HASH_COUNT(u->jobs);
+}
+
+struct job *universe_next_job(const struct universe *u, struct job *after)
+{
+    return after ? after->hh.next : u->jobs;
+}
+
+uint64_t universe_news(const struct universe *u)
+{
+    return u->news;
+}
+
+void universe_note_news(struct universe *u)
+{
+    u->news++;
+}
+
+uint64_t universe_shape(const struct universe *u)
+{
+    return u->shape;
+}

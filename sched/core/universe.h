@@ -1,0 +1,103 @@
+#ifndef UNIVERSE_H
+#define UNIVERSE_H
+/* The scheduler's mirror of everything that it decides about, fed change by change.
+ *
+ *   universe_change / universe_gone   as the stream brings them, in any order
+ *   universe_settle                   when caught up: now names are looked up, sums are made, listeners told
+ *
+ * Between the two, looking at the universe is not allowed. Changes cost what they touch, never a walk over all
+ * jobs or nodes; only changes of configuration (a queue's priority, the sched object, a vnode added) do more.
+ *
+ * Besides the server's word the universe holds this scheduler's own open orders (universe_order): the room of
+ * a job that was told to run counts as taken before the stream says so.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalogue.h"
+#include "job.h"
+#include "node.h"
+#include "policy.h"
+#include "queue.h"
+
+struct attrl;
+struct universe;
+
+enum universe_kind { /* numbers of ifl_kind */
+    UNIVERSE_SERVER,
+    UNIVERSE_QUEUE,
+    UNIVERSE_JOB,
+    UNIVERSE_NODE,
+    UNIVERSE_RESV,
+    UNIVERSE_RESOURCE,
+    UNIVERSE_SCHED,
+    UNIVERSE_HOLD,
+    UNIVERSE_KIND_COUNT
+};
+
+/* ^ Who keeps an index of the universe. Called while it settles, and by trial and orders. */
+struct universe_listener {
+    void (*node_in)(void *arg, struct node *n);    /* its free amounts are now these */
+    void (*node_out)(void *arg, struct node *n);   /* its free amounts are about to change, or it goes */
+    void (*job_waits)(void *arg, struct job *j);   /* WAITS or SUSPENDED, and nothing ordered */
+    void (*job_leaves)(void *arg, struct job *j);  /* no longer */
+    void (*job_comment)(void *arg, struct job *j); /* only its comment is another */
+    void *arg;
+};
+
+/* sched_name: the sched object that is ours. `policy` is borrowed, and its attributes are written here. */
+struct universe *universe_create(const char *sched_name, struct policy *policy);
+void universe_destroy(struct universe *u);
+void universe_listen(struct universe *u, const struct universe_listener *l);
+
+/* One object as it is now, all wanted attributes. Returns true when it is news that can matter. */
+bool universe_change(struct universe *u, enum universe_kind kind, const char *name,
+                     const struct attrl *attrs);
+bool universe_gone(struct universe *u, enum universe_kind kind, const char *name);
+
+/* Forget every object (the stream begins anew). Open orders are forgotten too; resources stay known. */
+void universe_clear(struct universe *u);
+
+/* Make it whole. Returns false when what was read cannot be understood as it was read (a resource changed its
+ * type after objects had used it): read everything again, after universe_clear. */
+bool universe_settle(struct universe *u);
+
+/* --- looking ------------------------------------------------------------------------------------- */
+const struct policy *universe_policy(const struct universe *u);
+const struct catalogue *universe_catalogue(const struct universe *u);
+struct queue *universe_server(const struct universe *u);
+struct job *universe_job(const struct universe *u, const char *id); /* NULL: not there */
+struct node *universe_node(const struct universe *u, const char *name);
+struct queue *universe_queue(const struct universe *u, const char *name);
+
+struct job *const *universe_running(const struct universe *u, size_t *n); /* RUNS, in no order */
+struct node *const *universe_nodes(const struct universe *u, size_t *n);  /* by rank */
+struct host *const *universe_big_hosts(const struct universe *u, size_t *n); /* more than one vnode */
+size_t universe_job_count(const struct universe *u);
+struct job *universe_next_job(const struct universe *u, struct job *after); /* NULL: the first */
+
+/* Changes when something may run that could not before: room came free, a limit or a state changed. */
+uint64_t universe_news(const struct universe *u);
+void universe_note_news(struct universe *u);
+/* Changes with vnodes and their totals: "never" may be otherwise now. */
+uint64_t universe_shape(const struct universe *u);
+
+/* --- orders -------------------------------------------------------------------------------------- */
+/* The job has been ordered to run or resume (with the room it takes), or to give way, or waits for others
+ * that give way. An order of another kind replaces it. `claim` is copied; NULL: no room. */
+void universe_order(struct universe *u, struct job *j, enum order_kind kind, const struct pieces *claim);
+/* The server has taken the order: the job's next change ends it. */
+void universe_order_taken(struct universe *u, struct job *j);
+/* It did not happen, or is over. */
+void universe_order_drop(struct universe *u, struct job *j);
+
+/* Room of open orders, by part: `times` 1 takes it, -1 gives it back. Used by universe_order and by those who
+ * trim what waits for victims. node NULL: nothing. */
+void universe_claim(struct universe *u, struct node *n, const struct amounts *use, int64_t times);
+
+/* For trial: tell listeners before and after the free amounts of a node move. */
+void universe_node_out(struct universe *u, struct node *n);
+void universe_node_in(struct universe *u, struct node *n);
+
+#endif
