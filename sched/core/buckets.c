@@ -116,7 +116,8 @@ static void drop_kinds(struct buckets *b)
 {
     struct kind *k, *next;
 
-    HASH_ITER(hh, b->kinds, k, next) {
+    HASH_ITER(hh, b->kinds, k, next)
+    {
         HASH_DEL(b->kinds, k);
         free(k);
     }
@@ -128,7 +129,8 @@ void buckets_destroy(struct buckets *b)
 
     if (!b)
         return;
-    HASH_ITER(hh, b->all, k, next) {
+    HASH_ITER(hh, b->all, k, next)
+    {
         HASH_DEL(b->all, k);
         free(k->bits);
         free(k);

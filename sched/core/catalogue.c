@@ -64,8 +64,8 @@ static const struct {
 static const struct {
     const char *word;
     enum res_type type;
-} type_words[] = {{"long", RES_LONG},         {"float", RES_FLOAT},     {"size", RES_SIZE},
-                  {"duration", RES_DURATION}, {"boolean", RES_BOOLEAN}, {"string", RES_STRING},
+} type_words[] = {{"long", RES_LONG},           {"float", RES_FLOAT},     {"size", RES_SIZE},
+                  {"duration", RES_DURATION},   {"boolean", RES_BOOLEAN}, {"string", RES_STRING},
                   {"string_array", RES_STRINGS}};
 
 static enum res_type type_of(const char *word)

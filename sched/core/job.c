@@ -22,8 +22,8 @@ struct job *job_create(const char *id)
 /* The texts that job_take sets, for forgetting them all. */
 static const char **text_of(struct job *j, size_t i)
 {
-    const char **texts[] = {&j->queue_name, &j->user,       &j->group,   &j->project, &j->select, &j->place,
-                            &j->exec_vnode, &j->targets, &j->resv, &j->needs,   &j->comment};
+    const char **texts[] = {&j->queue_name, &j->user,    &j->group, &j->project, &j->select, &j->place,
+                            &j->exec_vnode, &j->targets, &j->resv,  &j->needs,   &j->comment};
 
     return i < sizeof texts / sizeof *texts ? texts[i] : NULL;
 }

@@ -18,24 +18,24 @@ struct node;
 struct plan;
 struct queue;
 
-enum standing { /* what a job is to the scheduler */
-    STANDING_OTHER,     /* held, waiting for its time, in transit, an array's parent ... */
-    STANDING_WAITS,     /* may be run */
-    STANDING_RUNS,      /* holds its vnodes, and is a victim of preemption if need be */
-    STANDING_ENDS,      /* still holds its vnodes */
-    STANDING_SUSPENDED, /* by a scheduler: may be resumed on its own vnodes */
-    STANDING_STOPPED    /* suspended by a person */
+enum standing {                     /* what a job is to the scheduler */
+                STANDING_OTHER,     /* held, waiting for its time, in transit, an array's parent ... */
+                STANDING_WAITS,     /* may be run */
+                STANDING_RUNS,      /* holds its vnodes, and is a victim of preemption if need be */
+                STANDING_ENDS,      /* still holds its vnodes */
+                STANDING_SUSPENDED, /* by a scheduler: may be resumed on its own vnodes */
+                STANDING_STOPPED    /* suspended by a person */
 };
 
 enum order_kind { /* what this scheduler has ordered and not yet seen in the stream */
-    ORDER_NONE,
-    ORDER_RUN,
-    ORDER_RESUME,
-    ORDER_STOP,  /* is being preempted */
-    ORDER_AWAITS /* waits for the jobs that are being preempted for it */
+                  ORDER_NONE,
+                  ORDER_RUN,
+                  ORDER_RESUME,
+                  ORDER_STOP,  /* is being preempted */
+                  ORDER_AWAITS /* waits for the jobs that are being preempted for it */
 };
 
-struct piece { /* a part of a job on one vnode */
+struct piece {         /* a part of a job on one vnode */
     struct node *node; /* NULL: the vnode does not exist */
     struct amounts use;
     bool joined; /* belongs to the same chunk as the piece before it */
@@ -51,7 +51,7 @@ struct job {
     char state;
     int substate;
     bool is_array;
-    const char *queue_name, *user, *group, *project; /* interned */
+    const char *queue_name, *user, *group, *project;          /* interned */
     const char *select, *place, *exec_vnode, *targets, *resv; /* interned or NULL */
     const char *needs;   /* interned: job-wide counted resources, as text; or NULL */
     struct amounts want; /* Resource_List, what is counted at queue and server */

@@ -110,8 +110,7 @@ int64_t match_times(const struct asker *a, const struct node *n, const struct am
     for (uint32_t i = 0; i < k->use.n && most > 0; i++) {
         const struct amount *want = &k->use.a[i];
         const struct resource *r = catalogue_get(universe_catalogue(a->u), want->res);
-        if (want->n <= 0 || !is_checked(a, r) ||
-            (!amounts_has(&n->total, want->res) && is_infinite(a, r)))
+        if (want->n <= 0 || !is_checked(a, r) || (!amounts_has(&n->total, want->res) && is_infinite(a, r)))
             continue;
         int64_t fits = amounts_get(have, want->res) / want->n;
         most = fits < most ? fits : most;

@@ -8,11 +8,11 @@
  */
 #include <stddef.h>
 
-void *mem_new(size_t n, size_t size);                 /* zeroed */
-void *mem_grow(void *p, size_t n, size_t size);       /* realloc of an array */
-void *mem_dup(const void *p, size_t n, size_t size);  /* NULL when n is 0 */
-char *mem_text(const char *text);                     /* strdup; "" for NULL */
-const char *mem_intern(const char *text);             /* intern_ref that does not fail; NULL for NULL */
+void *mem_new(size_t n, size_t size);                /* zeroed */
+void *mem_grow(void *p, size_t n, size_t size);      /* realloc of an array */
+void *mem_dup(const void *p, size_t n, size_t size); /* NULL when n is 0 */
+char *mem_text(const char *text);                    /* strdup; "" for NULL */
+const char *mem_intern(const char *text);            /* intern_ref that does not fail; NULL for NULL */
 
 /* Room for one more element: grows `p` by doubling when `n` has reached *cap. Returns the array. */
 void *mem_room(void *p, size_t n, size_t *cap, size_t size);

@@ -10,9 +10,9 @@
 #include "words.h"
 
 /* States in which no job may start; reference/states-and-logs.md section 2. */
-static const char *const unusable[] = {
-    "offline",      "offline_by_mom",    "down",        "Stale", "state-unknown", "unresolvable",
-    "provisioning", "wait-provisioning", "maintenance", "sleep", "initializing",  "busy"};
+static const char *const unusable[] = {"offline",       "offline_by_mom", "down",         "Stale",
+                                       "state-unknown", "unresolvable",   "provisioning", "wait-provisioning",
+                                       "maintenance",   "sleep",          "initializing", "busy"};
 
 static const struct {
     const char *word;

@@ -16,7 +16,14 @@ struct attrl;
 struct bucket;
 struct job;
 
-enum node_sharing { NODE_SHARED, NODE_EXCL, NODE_EXCLHOST, NODE_IGNORE, NODE_FORCE_EXCL, NODE_FORCE_EXCLHOST };
+enum node_sharing {
+    NODE_SHARED,
+    NODE_EXCL,
+    NODE_EXCLHOST,
+    NODE_IGNORE,
+    NODE_FORCE_EXCL,
+    NODE_FORCE_EXCLHOST
+};
 
 struct host { /* vnodes with the same `host` resource */
     const char *name;
@@ -51,8 +58,8 @@ struct node {
     struct job **jobs;
     size_t n_on, cap_on;
 
-    unsigned mark;          /* placement.c */
-    struct bucket *bucket;  /* buckets.c */
+    unsigned mark;         /* placement.c */
+    struct bucket *bucket; /* buckets.c */
     bool dirty;
     UT_hash_handle hh;
 };

@@ -510,8 +510,7 @@ static bool chunk_ever(struct placer *p, const struct asker *a, const struct chu
         fits += match_times(a, x->sample, &x->sample->total, k, most) * (int64_t)x->n;
         raise(&best, &x->sample->total);
     }
-    bool ever = fits >= k->count || n_big > 0 ||
-                (a->request->arrange == ARRANGE_PACK && fits > 0);
+    bool ever = fits >= k->count || n_big > 0 || (a->request->arrange == ARRANGE_PACK && fits > 0);
     if (!ever) {
         if (n_like == 0 && other)
             match_differs(a, other, k, why);
@@ -526,7 +525,7 @@ static bool chunk_ever(struct placer *p, const struct asker *a, const struct chu
 }
 
 /* A chunk that names its host or vnode. */
-static bool named_lacks(struct placer *p, const struct asker *a, const struct chunk *k, struct reason *why)
+static bool named_lacks(struct placer *p, const struct chunk *k, struct reason *why)
 {
     size_t n;
     struct node *const *nodes = universe_nodes(p->u, &n);
@@ -594,7 +593,7 @@ void placement_why(struct placer *p, const struct asker *a, struct reason *why)
         if (!chunk_ever(p, a, &q->chunks[i], why))
             return;
     for (size_t i = 0; i < q->n; i++)
-        if (named_lacks(p, a, &q->chunks[i], why))
+        if (named_lacks(p, &q->chunks[i], why))
             return;
     for (size_t i = 0; i < q->n; i++)
         if (chunk_now(p, a, &q->chunks[i], why))

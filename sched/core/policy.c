@@ -187,10 +187,8 @@ int policy_attribute(struct policy *p, const char *name, const char *value, stru
 
 void policy_init(struct policy *p)
 {
-    *p = (struct policy){.preemptive = true,
-                         .by_queue = true,
-                         .update_comments = true,
-                         .node_sort_high = true};
+    *p = (struct policy){
+        .preemptive = true, .by_queue = true, .update_comments = true, .node_sort_high = true};
     for (int i = 0; i < N_ATTRIBUTES; i++)
         take_attribute(p, (enum attribute)i, attributes[i].preset, NULL);
 }

@@ -68,7 +68,7 @@ struct policy {
     int64_t max_job_check; /* 0: all */
     struct sort_key job_sort[POLICY_SORT_MAX];
     size_t n_job_sort;
-    bool node_sort_high; /* vnodes of higher Priority first; false: lower first */
+    bool node_sort_high;  /* vnodes of higher Priority first; false: lower first */
     char *resources;      /* comma list of what is checked; NULL: everything */
     char *unset_infinite; /* resource_unset_infinite; NULL: none */
 };

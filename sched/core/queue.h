@@ -17,7 +17,7 @@ struct queue {
     uint64_t order;   /* of appearance */
     int64_t priority;
     bool started, executes;
-    const char *partition;   /* interned; NULL: the default one */
+    const char *partition;    /* interned; NULL: the default one */
     struct amounts available; /* resources_available: counted ones that have a bound */
     struct amounts used;
     int64_t max_running; /* old total limit; -1: none */

@@ -42,8 +42,7 @@ size_t trial_mark(const struct trial *t)
 static void step(struct trial *t, struct node *n, const struct amounts *use, int sign, bool exclusive)
 {
     t->steps = mem_room(t->steps, t->n, &t->cap, sizeof *t->steps);
-    t->steps[t->n++] =
-        (struct step){.node = n, .use = use, .sign = sign, .was_exclusive = n->exclusive};
+    t->steps[t->n++] = (struct step){.node = n, .use = use, .sign = sign, .was_exclusive = n->exclusive};
     universe_node_out(t->u, n);
     if (use)
         amounts_add_times(&n->free, use, -sign);

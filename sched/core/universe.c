@@ -24,9 +24,9 @@ struct universe {
     struct host *hosts;
     struct list ranked, big_hosts, running, dirty_jobs, dirty_nodes;
     uint64_t next_order, news, shape;
-    bool relink;   /* configuration changed: every job is looked at again */
-    bool rerank;   /* vnodes came, went or changed priority or host */
-    bool misread;  /* see universe_settle */
+    bool relink;  /* configuration changed: every job is looked at again */
+    bool rerank;  /* vnodes came, went or changed priority or host */
+    bool misread; /* see universe_settle */
     struct universe_listener listeners[LISTENERS_MAX];
     size_t n_listeners;
 };
@@ -272,9 +272,9 @@ static bool change_resource(struct universe *u, const char *name, const struct a
 
 static bool change_sched(struct universe *u, const char *name, const struct attrl *attrs)
 {
-    static const char *const names[] = {"preempt_order",       "preempt_prio", "preempt_queue_prio",
-                                        "preempt_targets_enable", "scheduling", "scheduler_iteration",
-                                        "log_events",          "partition"};
+    static const char *const names[] = {
+        "preempt_order", "preempt_prio",        "preempt_queue_prio", "preempt_targets_enable",
+        "scheduling",    "scheduler_iteration", "log_events",         "partition"};
 
     if (strcmp(name, u->sched_name) != 0)
         return false;
@@ -287,8 +287,7 @@ static bool change_sched(struct universe *u, const char *name, const struct attr
     return true;
 }
 
-bool universe_change(struct universe *u, enum universe_kind kind, const char *name,
-                     const struct attrl *attrs)
+bool universe_change(struct universe *u, enum universe_kind kind, const char *name, const struct attrl *attrs)
 {
     switch (kind) {
     case UNIVERSE_SERVER:
@@ -380,10 +379,11 @@ void universe_clear(struct universe *u)
     struct queue *q, *next_queue;
 
     HASH_ITER(hh, u->jobs, j, next_job)
-        drop_job(u, j);
+    drop_job(u, j);
     HASH_ITER(hh, u->nodes, n, next_node)
-        drop_node(u, n);
-    HASH_ITER(hh, u->queues, q, next_queue) {
+    drop_node(u, n);
+    HASH_ITER(hh, u->queues, q, next_queue)
+    {
         HASH_DEL(u->queues, q);
         queue_destroy(q);
     }
@@ -414,7 +414,8 @@ static void drop_hosts(struct universe *u)
 {
     struct host *h, *next;
 
-    HASH_ITER(hh, u->hosts, h, next) {
+    HASH_ITER(hh, u->hosts, h, next)
+    {
         HASH_DEL(u->hosts, h);
         free(h->nodes);
         free(h);

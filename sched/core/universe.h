@@ -25,15 +25,15 @@ struct attrl;
 struct universe;
 
 enum universe_kind { /* numbers of ifl_kind */
-    UNIVERSE_SERVER,
-    UNIVERSE_QUEUE,
-    UNIVERSE_JOB,
-    UNIVERSE_NODE,
-    UNIVERSE_RESV,
-    UNIVERSE_RESOURCE,
-    UNIVERSE_SCHED,
-    UNIVERSE_HOLD,
-    UNIVERSE_KIND_COUNT
+                     UNIVERSE_SERVER,
+                     UNIVERSE_QUEUE,
+                     UNIVERSE_JOB,
+                     UNIVERSE_NODE,
+                     UNIVERSE_RESV,
+                     UNIVERSE_RESOURCE,
+                     UNIVERSE_SCHED,
+                     UNIVERSE_HOLD,
+                     UNIVERSE_KIND_COUNT
 };
 
 /* ^ Who keeps an index of the universe. Called while it settles, and by trial and orders. */
@@ -71,8 +71,8 @@ struct job *universe_job(const struct universe *u, const char *id); /* NULL: not
 struct node *universe_node(const struct universe *u, const char *name);
 struct queue *universe_queue(const struct universe *u, const char *name);
 
-struct job *const *universe_running(const struct universe *u, size_t *n); /* RUNS, in no order */
-struct node *const *universe_nodes(const struct universe *u, size_t *n);  /* by rank */
+struct job *const *universe_running(const struct universe *u, size_t *n);    /* RUNS, in no order */
+struct node *const *universe_nodes(const struct universe *u, size_t *n);     /* by rank */
 struct host *const *universe_big_hosts(const struct universe *u, size_t *n); /* more than one vnode */
 size_t universe_job_count(const struct universe *u);
 struct job *universe_next_job(const struct universe *u, struct job *after); /* NULL: the first */
