@@ -23,7 +23,7 @@ struct job *job_create(const char *id)
 static const char **text_of(struct job *j, size_t i)
 {
     const char **texts[] = {&j->queue_name, &j->user,    &j->group, &j->project, &j->select, &j->place,
-                            &j->exec_vnode, &j->targets, &j->resv,  &j->needs,   &j->comment};
+                            &j->exec_vnode, &j->targets, &j->resv,  &j->needs,   &j->asks,   &j->comment};
 
     return i < sizeof texts / sizeof *texts ? texts[i] : NULL;
 }
@@ -62,6 +62,7 @@ void job_destroy(struct job *j)
     amounts_fini(&j->want);
     pieces_fini(&j->on);
     pieces_fini(&j->claim);
+    pieces_fini(&j->reserve);
     free(j);
 }
 
@@ -108,7 +109,7 @@ struct source {
     struct job *j;
     const struct catalogue *c;
     const struct attrl *a;
-    struct strbuf *needs;
+    struct strbuf *needs, *asks;
 };
 
 static int64_t number(const struct source *s)
@@ -236,6 +237,7 @@ static void take_resource(struct source *s)
 
     if (!name)
         return;
+    strbuf_addf(s->asks, "%s=%s;", name, value);
     if (strcmp(name, "place") == 0)
         set_text(&s->j->place, value);
     else if (strcmp(name, "select") == 0 && !s->j->select)
@@ -302,10 +304,12 @@ static enum standing standing_of(const struct job *j)
 
 void job_take(struct job *j, const struct catalogue *c, const struct attrl *attrs)
 {
-    struct strbuf needs;
-    struct source s = {.j = j, .c = c, .needs = &needs};
+    struct strbuf needs, asks;
+    struct source s = {.j = j, .c = c, .needs = &needs, .asks = &asks};
 
     strbuf_init(&needs, NEEDS_MAX);
+    strbuf_init(&asks, NEEDS_MAX);
+    strbuf_add_char(&asks, ';');
     forget(j);
     for (s.a = attrs; s.a; s.a = s.a->next)
         for (size_t i = 0; s.a->name && s.a->value && i < sizeof rows / sizeof *rows; i++)
@@ -313,7 +317,9 @@ void job_take(struct job *j, const struct catalogue *c, const struct attrl *attr
                 rows[i].take(&s);
     if (needs.len > 0)
         set_text(&j->needs, strbuf_str(&needs));
+    set_text(&j->asks, strbuf_str(&asks));
     strbuf_fini(&needs);
+    strbuf_fini(&asks);
     j->standing = standing_of(j);
 }
 
@@ -330,6 +336,19 @@ int job_percent_left(const struct job *j, int64_t now_s)
     if (limit == 0)
         return 100;
     return used > limit ? 1 : (int)((limit - used) * 100 / limit);
+}
+
+bool job_asks(const struct job *j, const char *item)
+{
+    size_t n = strlen(item);
+
+    if (*item == ';')
+        return false;
+
+    for (const char *at = j->asks; at && (at = strstr(at, item)) != NULL; at += n)
+        if (at[-1] == ';' && at[n] == ';')
+            return true;
+    return false;
 }
 
 bool job_holds_nodes(const struct job *j)
@@ -356,6 +375,24 @@ void pieces_fini(struct pieces *p)
 void pieces_copy(struct pieces *to, const struct pieces *from)
 {
     pieces_fini(to);
-    for (size_t i = 0; i < from->n; i++)
+    for (size_t i = 0; i < from->n; i++) {
         pieces_add(to, from->a[i].node, &from->a[i].use, from->a[i].joined);
+        to->a[i].alone = from->a[i].alone;
+    }
+}
+
+void pieces_lessen(struct pieces *p, const struct node *n, const struct amounts *use)
+{
+    struct amounts left = {0};
+
+    amounts_copy(&left, use);
+    for (size_t i = 0; i < p->n; i++)
+        for (uint32_t k = 0; p->a[i].node == n && k < p->a[i].use.n; k++) {
+            struct amount *have = &p->a[i].use.a[k];
+            int64_t take = amounts_get(&left, have->res);
+            take = take < have->n ? take : have->n;
+            have->n -= take;
+            amounts_plus(&left, have->res, -take);
+        }
+    amounts_fini(&left);
 }

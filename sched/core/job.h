@@ -15,7 +15,6 @@
 struct attrl;
 struct class;
 struct node;
-struct plan;
 struct queue;
 
 enum standing {                     /* what a job is to the scheduler */
@@ -31,14 +30,16 @@ enum order_kind { /* what this scheduler has ordered and not yet seen in the str
                   ORDER_NONE,
                   ORDER_RUN,
                   ORDER_RESUME,
-                  ORDER_STOP,  /* is being preempted */
-                  ORDER_AWAITS /* waits for the jobs that are being preempted for it */
+                  ORDER_STOP,   /* is being preempted */
+                  ORDER_AWAITS, /* waits for the jobs that are being preempted for it */
+                  ORDER_REFUSED /* the server would not run it: not again for a while, or until it changes */
 };
 
 struct piece {         /* a part of a job on one vnode */
     struct node *node; /* NULL: the vnode does not exist */
     struct amounts use;
     bool joined; /* belongs to the same chunk as the piece before it */
+    bool alone;  /* nobody else may come to this vnode meanwhile */
 };
 
 struct pieces {
@@ -53,7 +54,8 @@ struct job {
     bool is_array;
     const char *queue_name, *user, *group, *project;          /* interned */
     const char *select, *place, *exec_vnode, *targets, *resv; /* interned or NULL */
-    const char *needs;   /* interned: job-wide counted resources, as text; or NULL */
+    const char *needs;   /* interned: job-wide counted resources, "ncpus=2:mem=1gb:"; or NULL */
+    const char *asks;    /* interned: every Resource_List item, ";walltime=60;ncpus=2;" */
     struct amounts want; /* Resource_List, what is counted at queue and server */
     int64_t priority, rank, run_version;
     int64_t start_s, preempted_s; /* wall clock; 0: never */
@@ -71,10 +73,10 @@ struct job {
     size_t class_at;
 
     enum order_kind order;
-    bool answered;       /* the server has taken the order */
-    bool urged;          /* qrun: its level is the highest */
-    struct pieces claim; /* of ORDER_RUN, ORDER_RESUME, ORDER_AWAITS */
-    struct plan *plan;   /* ORDER_AWAITS: for it; ORDER_STOP: it is a victim of this plan */
+    bool answered;         /* the server has taken the order */
+    bool urged;            /* qrun: its level is the highest */
+    struct pieces claim;   /* of ORDER_RUN, ORDER_RESUME, ORDER_AWAITS */
+    struct pieces reserve; /* of ORDER_AWAITS: the part of `claim` that is taken from what is free */
     bool dirty;
     UT_hash_handle hh;
 };
@@ -92,10 +94,15 @@ void job_take(struct job *j, const struct catalogue *c, const struct attrl *attr
 /* Percentage of its time that a running job has left, 0 to 100; 100 when it has no limit. */
 int job_percent_left(const struct job *j, int64_t now_s);
 
+/* Does its Resource_List have exactly this "name=value"? */
+bool job_asks(const struct job *j, const char *item);
+
 bool job_holds_nodes(const struct job *j); /* runs or ends */
 
 void pieces_add(struct pieces *p, struct node *n, const struct amounts *use, bool joined);
 void pieces_fini(struct pieces *p);
+/* Take `use` off what is listed for this node, as far as there is any; never below zero. */
+void pieces_lessen(struct pieces *p, const struct node *n, const struct amounts *use);
 void pieces_copy(struct pieces *to, const struct pieces *from);
 
 #endif

@@ -168,7 +168,7 @@ void node_settle(struct node *n)
     amounts_copy(&n->free, &n->total);
     amounts_sub(&n->free, &n->used);
     amounts_sub(&n->free, &n->claimed);
-    n->exclusive = n->said_exclusive;
+    n->exclusive = n->said_exclusive || n->n_alone > 0;
 }
 
 void node_join(struct node *n, struct job *j)

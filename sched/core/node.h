@@ -53,7 +53,8 @@ struct node {
 
     struct amounts claimed;
     struct amounts free;
-    int64_t n_jobs; /* jobs on it, running or ending or claimed */
+    int64_t n_alone; /* claims of jobs that want it alone */
+    int64_t n_jobs;  /* jobs on it, running or ending or claimed */
     bool exclusive;
     struct job **jobs;
     size_t n_on, cap_on;

@@ -382,6 +382,7 @@ static void take_alone(struct search *s)
 {
     for (size_t i = 0; i < s->out->n; i++) {
         struct node *n = s->out->a[i].node;
+        s->out->a[i].alone = match_wants_alone(s->a, n);
         if (match_wants_host(s->a, n)) {
             for (size_t k = 0; k < n->host->n; k++)
                 if (!n->host->nodes[k]->exclusive)

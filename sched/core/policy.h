@@ -44,6 +44,7 @@ enum sort_what { SORT_PRIORITY, SORT_RESOURCE };
 struct sort_key {
     enum sort_what what;
     const char *resource; /* of SORT_RESOURCE: interned */
+    uint16_t id;          /* its number in the catalogue; the universe's */
     bool high;            /* larger first */
 };
 

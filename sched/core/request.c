@@ -190,3 +190,12 @@ size_t request_parse_exec(const struct catalogue *c, const char *exec_vnode, str
     words_fini(&chunks);
     return n;
 }
+
+void request_free_exec(struct piece_text *pieces, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        intern_unref(pieces[i].vnode);
+        amounts_fini(&pieces[i].use);
+    }
+    free(pieces);
+}

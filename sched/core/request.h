@@ -56,6 +56,8 @@ struct piece_text {
  * Returns how many. */
 size_t request_parse_exec(const struct catalogue *c, const char *exec_vnode, struct piece_text **pieces);
 
+void request_free_exec(struct piece_text *pieces, size_t n);
+
 /* Labels: add (interns), free, find (NULL: not there). */
 void labels_add(struct labels *l, res_id res, const char *text);
 void labels_fini(struct labels *l);

@@ -100,12 +100,9 @@ static void find_vnodes(struct universe *u, struct job *j)
     if (!j->exec_vnode)
         return;
     size_t n = request_parse_exec(u->catalogue, j->exec_vnode, &texts);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         pieces_add(&j->on, universe_node(u, texts[i].vnode), &texts[i].use, texts[i].joined);
-        intern_unref(texts[i].vnode);
-        amounts_fini(&texts[i].use);
-    }
-    free(texts);
+    request_free_exec(texts, n);
 }
 
 static void run_in(struct universe *u, struct job *j)
@@ -193,10 +190,11 @@ static bool change_job(struct universe *u, const char *id, const struct attrl *a
     enum job_news news = job_look(j, attrs);
     if (news == JOB_COMMENT)
         TELL(u, job_comment, j);
-    if (news != JOB_CHANGED && !(j->order != ORDER_NONE && j->answered))
+    bool is_ordered = j->order == ORDER_RUN || j->order == ORDER_RESUME;
+    if (news != JOB_CHANGED && !(is_ordered && j->answered))
         return false;
     make_dirty(u, j);
-    if (j->answered && (j->order == ORDER_RUN || j->order == ORDER_RESUME))
+    if (j->answered)
         universe_order_drop(u, j);
     job_take(j, u->catalogue, attrs);
     return true;
@@ -325,6 +323,13 @@ static void drop_job(struct universe *u, struct job *j)
     job_destroy(j);
 }
 
+static void forget_node(struct pieces *p, const struct node *n)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->a[i].node == n)
+            p->a[i].node = NULL;
+}
+
 /* Jobs remember their vnodes by address: those of a vnode that goes are linked again without it. */
 static void drop_node(struct universe *u, struct node *n)
 {
@@ -332,9 +337,8 @@ static void drop_node(struct universe *u, struct node *n)
         bool is_on = false;
         for (size_t i = 0; i < j->on.n; i++)
             is_on = is_on || j->on.a[i].node == n;
-        for (size_t i = 0; i < j->claim.n; i++)
-            if (j->claim.a[i].node == n)
-                j->claim.a[i].node = NULL;
+        forget_node(&j->claim, n);
+        forget_node(&j->reserve, n);
         if (is_on) {
             make_dirty(u, j);
             pieces_fini(&j->on);
@@ -486,6 +490,10 @@ bool universe_settle(struct universe *u)
     if (u->relink)
         for (struct job *j = u->jobs; j; j = j->hh.next)
             make_dirty(u, j);
+    if (u->relink)
+        for (size_t i = 0; i < u->policy->n_job_sort; i++)
+            if (u->policy->job_sort[i].resource)
+                u->policy->job_sort[i].id = catalogue_find(u->catalogue, u->policy->job_sort[i].resource);
     u->relink = false;
     if (u->rerank)
         rerank(u);
@@ -530,21 +538,34 @@ void universe_node_in(struct universe *u, struct node *n)
         TELL(u, node_in, n);
 }
 
-void universe_claim(struct universe *u, struct node *n, const struct amounts *use, int64_t times)
+static void claim(struct universe *u, const struct piece *p, int64_t times)
 {
+    struct node *n = p->node;
+
     if (!n)
         return;
     universe_node_out(u, n);
-    amounts_add_times(&n->claimed, use, times);
-    amounts_add_times(&n->free, use, -times);
+    amounts_add_times(&n->claimed, &p->use, times);
+    amounts_add_times(&n->free, &p->use, -times);
     n->n_jobs += times;
+    n->n_alone += p->alone ? times : 0;
+    n->exclusive = n->said_exclusive || n->n_alone > 0;
     universe_node_in(u, n);
 }
 
-static void claim_all(struct universe *u, struct job *j, int64_t times)
+static void claim_all(struct universe *u, const struct pieces *p, int64_t times)
 {
-    for (size_t i = 0; i < j->claim.n; i++)
-        universe_claim(u, j->claim.a[i].node, &j->claim.a[i].use, times);
+    for (size_t i = 0; i < p->n; i++)
+        claim(u, &p->a[i], times);
+}
+
+void universe_reserve(struct universe *u, struct job *j, const struct pieces *reserve)
+{
+    claim_all(u, &j->reserve, -1);
+    pieces_fini(&j->reserve);
+    if (j->order == ORDER_AWAITS)
+        pieces_copy(&j->reserve, reserve);
+    claim_all(u, &j->reserve, 1);
 }
 
 void universe_order(struct universe *u, struct job *j, enum order_kind kind, const struct pieces *claim)
@@ -561,7 +582,7 @@ void universe_order(struct universe *u, struct job *j, enum order_kind kind, con
     j->answered = false;
     j->claim = copy;
     if (kind == ORDER_RUN || kind == ORDER_RESUME) {
-        claim_all(u, j, 1);
+        claim_all(u, &j->claim, 1);
         count(u, j, 1);
     }
 }
@@ -572,18 +593,27 @@ void universe_order_taken(struct universe *u, struct job *j)
     j->answered = true;
 }
 
+void universe_rejoin(struct universe *u, struct job *j)
+{
+    if (j->class)
+        TELL(u, job_leaves, j);
+    if (!j->dirty && may_wait(u, j))
+        TELL(u, job_waits, j);
+}
+
 void universe_order_drop(struct universe *u, struct job *j)
 {
     if (j->order == ORDER_RUN || j->order == ORDER_RESUME) {
-        claim_all(u, j, -1);
+        claim_all(u, &j->claim, -1);
         count(u, j, -1);
     }
     if (j->order == ORDER_NONE)
         return;
+    claim_all(u, &j->reserve, -1);
+    pieces_fini(&j->reserve);
     pieces_fini(&j->claim);
     j->order = ORDER_NONE;
     j->answered = false;
-    j->plan = NULL;
     u->news++;
     if (!j->dirty && may_wait(u, j))
         TELL(u, job_waits, j);
@@ -628,6 +658,11 @@ struct queue *universe_queue(const struct universe *u, const char *name)
 
     HASH_FIND_STR(u->queues, name, q);
     return q;
+}
+
+struct queue *universe_next_queue(const struct universe *u, const struct queue *after)
+{
+    return after ? after->hh.next : u->queues;
 }
 
 struct job *const *universe_running(const struct universe *u, size_t *n)

@@ -71,6 +71,8 @@ struct job *universe_job(const struct universe *u, const char *id); /* NULL: not
 struct node *universe_node(const struct universe *u, const char *name);
 struct queue *universe_queue(const struct universe *u, const char *name);
 
+struct queue *universe_next_queue(const struct universe *u, const struct queue *after); /* NULL: first */
+
 struct job *const *universe_running(const struct universe *u, size_t *n);    /* RUNS, in no order */
 struct node *const *universe_nodes(const struct universe *u, size_t *n);     /* by rank */
 struct host *const *universe_big_hosts(const struct universe *u, size_t *n); /* more than one vnode */
@@ -84,17 +86,19 @@ void universe_note_news(struct universe *u);
 uint64_t universe_shape(const struct universe *u);
 
 /* --- orders -------------------------------------------------------------------------------------- */
-/* The job has been ordered to run or resume (with the room it takes), or to give way, or waits for others
- * that give way. An order of another kind replaces it. `claim` is copied; NULL: no room. */
+/* The job has been ordered to run or resume (and takes the room `claim` at once), or to give way, or waits
+ * until others have given way (and will then take `claim`). An order of another kind replaces it. `claim` is
+ * copied; NULL: no room. */
 void universe_order(struct universe *u, struct job *j, enum order_kind kind, const struct pieces *claim);
 /* The server has taken the order: the job's next change ends it. */
 void universe_order_taken(struct universe *u, struct job *j);
 /* It did not happen, or is over. */
 void universe_order_drop(struct universe *u, struct job *j);
 
-/* Room of open orders, by part: `times` 1 takes it, -1 gives it back. Used by universe_order and by those who
- * trim what waits for victims. node NULL: nothing. */
-void universe_claim(struct universe *u, struct node *n, const struct amounts *use, int64_t times);
+/* Its class may be another now: out and in again. */
+void universe_rejoin(struct universe *u, struct job *j);
+/* What a job that AWAITS takes of the room that is free already; the rest comes from its victims. */
+void universe_reserve(struct universe *u, struct job *j, const struct pieces *reserve);
 
 /* For trial: tell listeners before and after the free amounts of a node move. */
 void universe_node_out(struct universe *u, struct node *n);

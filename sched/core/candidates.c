@@ -1,0 +1,182 @@
+#include "candidates.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "level.h"
+#include "memory.h"
+#include "words.h"
+
+bool candidates_are_forbidden(const struct preemptor *p)
+{
+    return universe_policy(p->u)->preempt_targets && p->job->targets &&
+           strcasecmp(p->job->targets, "NONE") == 0;
+}
+
+bool candidates_are_hopeless(const struct reason *why)
+{
+    switch (why->code) {
+    case REASON_INTERNAL:
+    case REASON_NOT_QUEUED:
+    case REASON_QUEUE_NOT_STARTED:
+    case REASON_QUEUE_NOT_EXEC:
+    case REASON_DEDICATED:
+    case REASON_CROSS_DEDICATED:
+    case REASON_PRIME_ONLY:
+    case REASON_NONPRIME_ONLY:
+    case REASON_CROSS_PRIME:
+    case REASON_NO_SUCH:
+    case REASON_PSET_NEVER:
+    case REASON_RESERVATION:
+    case REASON_SUBJOBS:
+        return true;
+    default:
+        return why->never;
+    }
+}
+
+/* --- preempt_targets: queue=NAME or Resource_List.RES=VALUE, any of them ------------------------------ */
+
+static bool is_target(const struct words *targets, const struct job *j)
+{
+    for (size_t i = 0; i < targets->n; i++) {
+        const char *w = targets->w[i], *value = strchr(w, '=');
+        if (!value)
+            continue;
+        if (strncasecmp(w, "queue=", 6) == 0 && strcmp(w + 6, j->queue_name) == 0)
+            return true;
+        if (strncasecmp(w, "Resource_List.", 14) == 0 && job_asks(j, w + 14))
+            return true;
+    }
+    return false;
+}
+
+/* --- what each must be ------------------------------------------------------------------------------- */
+
+static bool has_method(const struct preemptor *p, const struct job *j)
+{
+    const char *letters = policy_letters(universe_policy(p->u), job_percent_left(j, p->now_s));
+
+    for (; *letters; letters++)
+        if (*letters == 'S' || *letters == 'D' || (*letters == 'R' && j->rerunable) ||
+            (*letters == 'C' && j->can_checkpoint))
+            return true;
+    return false;
+}
+
+static bool nodes_are_up(const struct job *j)
+{
+    for (size_t i = 0; i < j->on.n; i++)
+        if (!j->on.a[i].node || j->on.a[i].node->state)
+            return false;
+    return j->on.n > 0;
+}
+
+static bool shares_node(const struct job *a, const struct job *b)
+{
+    for (size_t i = 0; i < a->on.n; i++)
+        for (size_t k = 0; k < b->on.n; k++)
+            if (a->on.a[i].node == b->on.a[k].node)
+                return true;
+    return false;
+}
+
+static bool may_stop(const struct preemptor *p, const struct job *j)
+{
+    if (j->order != ORDER_NONE || j->resv || level_of(p->u, j) >= p->level)
+        return false;
+    if (p->job->standing == STANDING_SUSPENDED && !shares_node(p->job, j))
+        return false;
+    return has_method(p, j) && nodes_are_up(j) && !p->has_failed(p->arg, p->job, j);
+}
+
+static bool uses(const struct job *j, res_id res)
+{
+    for (size_t i = 0; i < j->on.n; i++)
+        if (amounts_get(&j->on.a[i].use, res) > 0)
+            return true;
+    return false;
+}
+
+static bool is_named(const struct preemptor *p, const struct node *n)
+{
+    for (size_t i = 0; n && i < p->request->n; i++) {
+        const struct chunk *k = &p->request->chunks[i];
+        if ((k->host && strcasecmp(k->host, n->host_name) == 0) ||
+            (k->vnode && strcasecmp(k->vnode, n->name) == 0))
+            return true;
+    }
+    return false;
+}
+
+static bool occupies_named(const struct preemptor *p, const struct job *j)
+{
+    for (size_t i = 0; i < j->on.n; i++)
+        if (is_named(p, j->on.a[i].node))
+            return true;
+    return false;
+}
+
+/* Section 4, "Relevance filter". */
+static bool would_help(const struct preemptor *p, const struct job *j, const struct reason *why)
+{
+    switch (why->code) {
+    case REASON_QUEUE_JOBS:
+        return j->queue == p->job->queue;
+    case REASON_LACK_QUEUE:
+        return j->queue == p->job->queue && amounts_get(&j->want, why->res) > 0;
+    case REASON_LACK_SERVER:
+        return amounts_get(&j->want, why->res) > 0;
+    case REASON_LACK:
+        if (why->res == RES_HOSTNAME || why->res == RES_VNODENAME)
+            return occupies_named(p, j);
+        if (res_is_numeric(catalogue_get(universe_catalogue(p->u), why->res)))
+            return uses(j, why->res);
+        return true;
+    default:
+        return true;
+    }
+}
+
+static int by_level(const void *a, const void *b, void *arg)
+{
+    const struct job *x = *(struct job *const *)a, *y = *(struct job *const *)b;
+    const struct universe *u = arg;
+    int level = level_of(u, x) - level_of(u, y);
+
+    if (level)
+        return level;
+    if (x->start_s != y->start_s)
+        return x->start_s > y->start_s ? -1 : 1;
+    return x->rank > y->rank ? -1 : x->rank < y->rank ? 1 : strverscmp(y->id, x->id);
+}
+
+void candidates_collect(struct candidates *l, const struct preemptor *p, const struct reason *why)
+{
+    struct words targets;
+    struct job *const *running = universe_running(p->u, &l->all);
+    bool limited = universe_policy(p->u)->preempt_targets && p->job->targets;
+
+    words_init(&targets);
+    if (limited)
+        words_parse_commas(p->job->targets, &targets, NULL);
+    for (size_t i = 0; i < l->all; i++) {
+        if (limited && !is_target(&targets, running[i]))
+            continue;
+        l->targets++;
+        if (!may_stop(p, running[i]) || !would_help(p, running[i], why))
+            continue;
+        l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
+        l->a[l->n++] = running[i];
+    }
+    words_fini(&targets);
+    if (l->n)
+        qsort_r(l->a, l->n, sizeof *l->a, by_level, (void *)(uintptr_t)p->u);
+}
+
+void candidates_fini(struct candidates *l)
+{
+    free(l->a);
+    *l = (struct candidates){0};
+}

@@ -1,0 +1,39 @@
+#ifndef CANDIDATES_H
+#define CANDIDATES_H
+/* Running jobs that may be stopped for another one, in the order in which PBS would take them.
+ * reference/preemption.md section 4.
+ */
+#include "reason.h"
+#include "universe.h"
+
+struct candidates {
+    struct job **a;
+    size_t n, cap;
+    size_t all;     /* running jobs before preempt_targets was looked at */
+    size_t targets; /* and after it */
+};
+
+struct preemptor {
+    const struct universe *u;
+    const struct job *job;
+    const struct request *request;
+    int level;
+    int64_t now_s;
+    /* ^ this one has failed to give way to the job before */
+    bool (*has_failed)(void *arg, const struct job *preemptor, const struct job *victim);
+    void *arg;
+};
+
+/* Fill `l` (initialised to zero; candidates_fini frees): lowest level first, of these the latest start first.
+ * Left out: equal or higher levels, those whose methods are all forbidden, who are in reservations, on vnodes
+ * that are down, or already giving way, and those that would not help with `why`. */
+void candidates_collect(struct candidates *l, const struct preemptor *p, const struct reason *why);
+void candidates_fini(struct candidates *l);
+
+/* preempt_targets=NONE: the job never stops others. */
+bool candidates_are_forbidden(const struct preemptor *p);
+
+/* Is the reason one that stopping jobs cannot mend? */
+bool candidates_are_hopeless(const struct reason *why);
+
+#endif

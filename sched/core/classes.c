@@ -1,0 +1,189 @@
+#include "classes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "memory.h"
+#include "order.h"
+
+struct classes {
+    struct universe *u;
+    struct class *all;
+};
+
+static struct class_key key_of(const struct job *j)
+{
+    struct class_key key;
+
+    memset(&key, 0, sizeof key);
+    key.queue = j->queue->name;
+    key.select = j->select;
+    key.place = j->place;
+    key.needs = j->needs;
+    key.targets = j->targets;
+    if (j->standing == STANDING_SUSPENDED || j->urged)
+        key.job = j->id;
+    return key;
+}
+
+/* --- the heap ---------------------------------------------------------------------------------------- */
+
+static bool before(const struct classes *c, const struct job *a, const struct job *b)
+{
+    return order_of_jobs(universe_policy(c->u), a, b) < 0;
+}
+
+static void set(struct class *k, size_t i, struct job *j)
+{
+    k->heap[i] = j;
+    j->class_at = i;
+}
+
+static void rise(const struct classes *c, struct class *k, size_t i)
+{
+    struct job *j = k->heap[i];
+
+    for (; i > 0 && before(c, j, k->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        set(k, i, k->heap[(i - 1) / 2]);
+    set(k, i, j);
+}
+
+static void sink(const struct classes *c, struct class *k, size_t i)
+{
+    struct job *j = k->heap[i];
+
+    for (size_t child; (child = 2 * i + 1) < k->n; i = child) {
+        if (child + 1 < k->n && before(c, k->heap[child + 1], k->heap[child]))
+            child++;
+        if (!before(c, k->heap[child], j))
+            break;
+        set(k, i, k->heap[child]);
+    }
+    set(k, i, j);
+}
+
+/* --- listening --------------------------------------------------------------------------------------- */
+
+static struct class *class_of(struct classes *c, const struct job *j)
+{
+    struct class_key key = key_of(j);
+    struct class *k;
+
+    HASH_FIND(hh, c->all, &key, sizeof key, k);
+    if (k)
+        return k;
+    k = mem_new(1, sizeof *k);
+    k->key = key;
+    intern_again(key.queue);
+    intern_again(key.select);
+    intern_again(key.place);
+    intern_again(key.needs);
+    intern_again(key.targets);
+    intern_again(key.job);
+    HASH_ADD(hh, c->all, key, sizeof k->key, k);
+    return k;
+}
+
+static void job_waits(void *arg, struct job *j)
+{
+    struct classes *c = arg;
+    struct class *k = class_of(c, j);
+
+    if (k->n == 0) { /* what it was before may have been another catalogue's */
+        request_destroy(k->request);
+        k->request = request_parse(universe_catalogue(c->u), j->select, j->place);
+        k->failed_at = 0;
+    }
+    k->queue = j->queue;
+    k->heap = mem_room(k->heap, k->n, &k->cap, sizeof *k->heap);
+    k->heap[k->n++] = j;
+    j->class = k;
+    rise(c, k, k->n - 1);
+    k->told = false;
+}
+
+static void job_leaves(void *arg, struct job *j)
+{
+    struct classes *c = arg;
+    struct class *k = j->class;
+    size_t at = j->class_at;
+    struct job *last = k->heap[--k->n];
+
+    j->class = NULL;
+    if (last == j)
+        return;
+    set(k, at, last);
+    rise(c, k, at);
+    sink(c, k, last->class_at);
+}
+
+static void job_comment(void *arg, struct job *j)
+{
+    (void)arg;
+    if (j->class && j->class->comment != j->comment)
+        j->class->told = false;
+}
+
+struct classes *classes_create(struct universe *u)
+{
+    struct classes *c = mem_new(1, sizeof *c);
+
+    c->u = u;
+    universe_listen(
+        u, &(struct universe_listener){
+               .job_waits = job_waits, .job_leaves = job_leaves, .job_comment = job_comment, .arg = c});
+    return c;
+}
+
+static void drop(struct classes *c, struct class *k)
+{
+    HASH_DEL(c->all, k);
+    intern_unref(k->key.queue);
+    intern_unref(k->key.select);
+    intern_unref(k->key.place);
+    intern_unref(k->key.needs);
+    intern_unref(k->key.targets);
+    intern_unref(k->key.job);
+    intern_unref(k->comment);
+    request_destroy(k->request);
+    free(k->heap);
+    free(k);
+}
+
+void classes_destroy(struct classes *c)
+{
+    struct class *k, *next;
+
+    if (!c)
+        return;
+    HASH_ITER(hh, c->all, k, next)
+    drop(c, k);
+    free(c);
+}
+
+struct class *classes_next(const struct classes *c, const struct class *after)
+{
+    return after ? after->hh.next : c->all;
+}
+
+void classes_sweep(struct classes *c)
+{
+    struct class *k, *next;
+
+    HASH_ITER(hh, c->all, k, next)
+    if (k->n == 0)
+        drop(c, k);
+}
+
+void class_say(struct class *k, const char *comment)
+{
+    const char *text = mem_intern(comment);
+
+    if (text != k->comment) {
+        k->told = false;
+        k->cursor = 0;
+    }
+    intern_unref(k->comment);
+    k->comment = text;
+}

@@ -1,0 +1,477 @@
+#include "cycle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buckets.h"
+#include "candidates.h"
+#include "classes.h"
+#include "intern.h"
+#include "level.h"
+#include "log.h"
+#include "memory.h"
+#include "order.h"
+#include "pbs_error.h"
+#include "pick_pbs.h"
+#include "placement.h"
+#include "plan.h"
+#include "run_limits.h"
+#include "trial.h"
+
+enum { RETRY_REFUSED_S = 5 };
+
+struct cycle {
+    struct universe *u;
+    struct buckets *buckets;
+    struct classes *classes;
+    struct trial *trial;
+    struct placer *placer;
+    struct plans *plans;
+    struct class **heap; /* classes that may run, the next on top; of the cycle under way */
+    size_t n, cap;
+    size_t n_urged, n_refused;
+    int64_t refused_s; /* when refused jobs are tried again */
+    int64_t now_s, attempts;
+    uint64_t seen; /* universe_news() at the end of the last cycle */
+    struct decisions *d;
+};
+
+struct cycle *cycle_create(const char *sched_name, struct policy *policy)
+{
+    struct cycle *c = mem_new(1, sizeof *c);
+
+    c->u = universe_create(sched_name, policy);
+    c->buckets = buckets_create(c->u);
+    c->classes = classes_create(c->u);
+    c->trial = trial_create(c->u);
+    c->placer = placer_create(c->u, c->buckets, c->trial);
+    c->plans = plans_create(c->u);
+    return c;
+}
+
+void cycle_destroy(struct cycle *c)
+{
+    if (!c)
+        return;
+    plans_destroy(c->plans);
+    placer_destroy(c->placer);
+    trial_destroy(c->trial);
+    universe_destroy(c->u);
+    classes_destroy(c->classes);
+    buckets_destroy(c->buckets);
+    free(c->heap);
+    free(c);
+}
+
+struct universe *cycle_universe(struct cycle *c)
+{
+    return c->u;
+}
+
+/* --- the classes in turn ----------------------------------------------------------------------------- */
+
+static bool is_before(const struct cycle *c, const struct class *a, const struct class *b)
+{
+    return order_of_heads(universe_policy(c->u), a->heap[0], a->level, b->heap[0], b->level) < 0;
+}
+
+static void sink(struct cycle *c, size_t i)
+{
+    struct class *k = c->heap[i];
+
+    for (size_t child; (child = 2 * i + 1) < c->n; i = child) {
+        if (child + 1 < c->n && is_before(c, c->heap[child + 1], c->heap[child]))
+            child++;
+        if (!is_before(c, c->heap[child], k))
+            break;
+        c->heap[i] = c->heap[child];
+    }
+    c->heap[i] = k;
+}
+
+static void drop_top(struct cycle *c)
+{
+    c->heap[0] = c->heap[--c->n];
+    if (c->n)
+        sink(c, 0);
+}
+
+static void fill_heap(struct cycle *c)
+{
+    c->n = 0;
+    for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k)) {
+        if (k->n == 0 || k->failed_at == universe_news(c->u))
+            continue;
+        k->level = level_of(c->u, k->heap[0]);
+        c->heap = mem_room(c->heap, c->n, &c->cap, sizeof *c->heap);
+        c->heap[c->n++] = k;
+    }
+    for (size_t i = c->n / 2; i > 0; i--)
+        sink(c, i - 1);
+}
+
+/* --- what becomes of a job --------------------------------------------------------------------------- */
+
+static void calm(struct cycle *c, struct job *j)
+{
+    c->n_urged -= j->urged;
+    j->urged = false;
+}
+
+static void decide_run(struct cycle *c, struct job *j, const struct pieces *where)
+{
+    bool resumes = j->standing == STANDING_SUSPENDED;
+    char *text = placement_text(c->u, where);
+
+    decisions_add(c->d, resumes ? DECIDE_RESUME : DECIDE_RUN, j->id, text);
+    free(text);
+    calm(c, j);
+    universe_order(c->u, j, resumes ? ORDER_RESUME : ORDER_RUN, where);
+    plans_forget(c->plans, j->id);
+}
+
+/* A job that somebody asked for and that cannot run: they are told, and it waits like others again. */
+static void refuse(struct cycle *c, struct job *j, const char *text)
+{
+    struct decision *x = decisions_add(c->d, DECIDE_REFUSE, j->id, text);
+
+    x->code = PBSE_RESCUNAV;
+    calm(c, j);
+    universe_rejoin(c->u, j);
+}
+
+static void fail(struct cycle *c, struct class *k, const struct reason *why)
+{
+    char text[REASON_TEXT_MAX];
+    struct job *j = k->heap[0];
+
+    if (!reason_same(&k->why, why) || k->failed_at == 0) {
+        decisions_log(c->d, LOGE_SCHED, j->id, "%s", reason_log(why, text));
+        if (why->never)
+            decisions_log(c->d, LOGE_DEBUG, j->id,
+                          "Job will never run with the resources currently configured in the complex");
+    }
+    k->why = *why;
+    k->failed_at = universe_news(c->u);
+    class_say(k, reason_comment(why, text));
+    if (j->urged)
+        refuse(c, j, reason_log(why, text));
+}
+
+/* --- preemption -------------------------------------------------------------------------------------- */
+
+static bool has_failed(void *arg, const struct job *preemptor, const struct job *victim)
+{
+    return plans_has_failed(arg, preemptor->id, victim->id);
+}
+
+static bool may_preempt(struct cycle *c, const struct class *k, const struct preemptor *p,
+                        const struct reason *why)
+{
+    const struct policy *policy = universe_policy(c->u);
+    char text[REASON_TEXT_MAX];
+
+    if (!policy->preemptive || why->never || level_lowest_running(c->u) >= k->level)
+        return false;
+    if (policy->preempt_attempts > 0 && c->attempts >= policy->preempt_attempts) {
+        decisions_log(c->d, LOGE_DEBUG, p->job->id,
+                      "Not attempting to preempt: over max cycle preempt limit");
+        return false;
+    }
+    c->attempts++;
+    decisions_log(c->d, LOGE_DEBUG, p->job->id, "Employing preemption to try and run high priority job.");
+    if (candidates_are_hopeless(why)) {
+        decisions_log(c->d, LOGE_DEBUG, p->job->id, "Preempt: Can not preempt to run job: %s",
+                      reason_log(why, text));
+        return false;
+    }
+    if (candidates_are_forbidden(p)) {
+        decisions_log(c->d, LOGE_DEBUG, p->job->id,
+                      "No preemption set specified for the job: Job will not preempt");
+        return false;
+    }
+    return true;
+}
+
+static void decide_preempt(struct cycle *c, struct job *j, const struct candidates *victims,
+                           const struct pieces *where)
+{
+    struct decision *x = decisions_add(c->d, DECIDE_PREEMPT, j->id, "");
+
+    x->names = mem_new(victims->n + 1, sizeof *x->names);
+    for (size_t i = 0; i < victims->n; i++)
+        x->names[i] = mem_text(victims->a[i]->id);
+    x->n_names = victims->n;
+    plans_begin(c->plans, j, victims, where);
+    plans_refresh(c->plans);
+}
+
+static bool preempt(struct cycle *c, struct class *k, const struct reason *why)
+{
+    struct job *j = k->heap[0];
+    struct preemptor p = {.u = c->u,
+                          .job = j,
+                          .request = k->request,
+                          .level = k->level,
+                          .now_s = c->now_s,
+                          .has_failed = has_failed,
+                          .arg = c->plans};
+    struct picker picker = {.u = c->u, .trial = c->trial, .placer = c->placer, .log = c->d};
+    struct candidates victims = {0};
+    struct pieces where = {0};
+    bool found = may_preempt(c, k, &p, why) && pick_pbs(&picker, &p, why, &victims, &where);
+
+    if (found)
+        decide_preempt(c, j, &victims, &where);
+    free(victims.a);
+    pieces_fini(&where);
+    return found;
+}
+
+/* --- one job ----------------------------------------------------------------------------------------- */
+
+/* A suspended job goes on where it was, or not at all. */
+static bool fits_again(const struct job *j, struct reason *why, const struct catalogue *cat)
+{
+    for (size_t i = 0; i < j->on.n; i++) {
+        const struct node *n = j->on.a[i].node;
+        res_id res;
+        if (!n || n->state || n->exclusive) {
+            reason_set(why, REASON_NODE_STATE, n && n->state ? n->state : n ? "job-exclusive" : "gone", NULL);
+            return false;
+        }
+        if (!amounts_cover(&n->free, &j->on.a[i].use, &res)) {
+            reason_lack(why, REASON_LACK, cat, res, amounts_get(&j->on.a[i].use, res),
+                        amounts_get(&n->free, res), amounts_get(&n->total, res));
+            return false;
+        }
+    }
+    return j->on.n > 0;
+}
+
+static bool find_room(struct cycle *c, struct class *k, struct pieces *where, struct reason *why)
+{
+    struct job *j = k->heap[0];
+    struct asker a = {.u = c->u, .request = k->request, .queue = k->queue};
+    size_t mark = trial_mark(c->trial);
+
+    reason_set(why, REASON_INTERNAL, NULL, NULL);
+    if (!run_limits_allow(c->u, j, why))
+        return false;
+    if (j->standing == STANDING_SUSPENDED) {
+        if (!fits_again(j, why, universe_catalogue(c->u)))
+            return false;
+        pieces_copy(where, &j->on);
+        return true;
+    }
+    if (!placement_find(c->placer, &a, where)) {
+        placement_why(c->placer, &a, why);
+        return false;
+    }
+    /* The order takes the room for good; what made vnodes exclusive is said by the server. */
+    trial_undo(c->trial, mark);
+    return true;
+}
+
+static void consider(struct cycle *c, struct class *k)
+{
+    struct job *j = k->heap[0];
+    struct pieces where = {0};
+    struct reason why;
+
+    decisions_log(c->d, LOGE_DEBUG, j->id, "Considering job to run");
+    if (find_room(c, k, &where, &why))
+        decide_run(c, j, &where);
+    else if (!preempt(c, k, &why)) {
+        fail(c, k, &why);
+        drop_top(c);
+        pieces_fini(&where);
+        return;
+    }
+    pieces_fini(&where);
+    if (k->n == 0)
+        drop_top(c);
+    else
+        sink(c, 0);
+}
+
+/* Jobs that the server would not run get another chance. */
+static void retry_refused(struct cycle *c)
+{
+    if (c->n_refused == 0 || c->now_s < c->refused_s)
+        return;
+    for (struct job *j = universe_next_job(c->u, NULL); j; j = universe_next_job(c->u, j))
+        if (j->order == ORDER_REFUSED)
+            universe_order_drop(c->u, j);
+    c->n_refused = 0;
+}
+
+void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
+{
+    const struct policy *p = universe_policy(c->u);
+    int64_t checked = 0;
+
+    c->now_s = now_s;
+    c->d = d;
+    c->attempts = 0;
+    retry_refused(c);
+    plans_refresh(c->plans);
+    classes_sweep(c->classes);
+    c->seen = universe_news(c->u);
+    if (!p->scheduling && c->n_urged == 0)
+        return;
+    fill_heap(c);
+    decisions_log(d, LOGE_DEBUG, "", "Starting Scheduling Cycle");
+    while (c->n > 0 && (p->max_job_check == 0 || checked < p->max_job_check)) {
+        if (!p->scheduling && !c->heap[0]->heap[0]->urged)
+            break;
+        consider(c, c->heap[0]);
+        checked++;
+    }
+    decisions_log(d, LOGE_DEBUG, "", "Leaving Scheduling Cycle");
+    placement_forget(c->placer);
+    c->seen = universe_news(c->u);
+}
+
+bool cycle_has_news(const struct cycle *c, int64_t now_s)
+{
+    if (c->n_urged > 0 || (c->n_refused > 0 && now_s >= c->refused_s))
+        return true;
+    if (!universe_policy(c->u)->scheduling)
+        return false;
+    for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k))
+        if (k->n > 0 && k->failed_at != universe_news(c->u))
+            return true;
+    return false;
+}
+
+void cycle_retry_all(struct cycle *c)
+{
+    universe_note_news(c->u);
+}
+
+/* --- what came of it --------------------------------------------------------------------------------- */
+
+void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, struct decisions *d)
+{
+    struct job *j = universe_job(c->u, id);
+    struct reason why;
+    char number[16], comment[REASON_TEXT_MAX];
+
+    if (code == 0)
+        decisions_log(d, LOGE_SCHED, id, "Job run");
+    else
+        decisions_log(d, LOGE_SCHED, id, "Failed to run: %s (%d)", text, code);
+    if (!j)
+        return;
+    if (code == 0) {
+        universe_order_taken(c->u, j);
+        return;
+    }
+    if (code == PBSE_RESCUNAV) { /* the server saw more than we do: not before something changes */
+        universe_order_drop(c->u, j);
+        if (j->class)
+            j->class->failed_at = universe_news(c->u);
+        return;
+    }
+    universe_order(c->u, j, ORDER_REFUSED, NULL);
+    universe_order_taken(c->u, j);
+    c->n_refused++;
+    c->refused_s = c->now_s + RETRY_REFUSED_S;
+    snprintf(number, sizeof number, "%d", code);
+    reason_set(&why, REASON_PBS_ERROR, text, number);
+    decisions_add(d, DECIDE_COMMENT, id, reason_comment(&why, comment));
+}
+
+static void log_reply(struct decisions *d, const struct cycle_reply *r)
+{
+    static const struct {
+        char letter;
+        const char *text;
+    } rows[] = {{'S', "Job preempted by suspension"},
+                {'C', "Job preempted by checkpointing"},
+                {'Q', "Job preempted by requeuing"},
+                {'D', "Job preempted by deletion"},
+                {'0', "Job failed to be preempted"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].letter == r->letter)
+            decisions_log(d, LOGE_SCHED, r->job, "%s", rows[i].text);
+}
+
+void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n,
+                     struct decisions *d)
+{
+    struct job *j = universe_job(c->u, urgent);
+
+    c->d = d;
+    for (size_t i = 0; i < n; i++) {
+        log_reply(d, &replies[i]);
+        plans_result(c->plans, urgent, replies[i].job, replies[i].letter != '0');
+    }
+    switch (plans_end(c->plans, urgent)) {
+    case PLAN_READY:
+        decide_run(c, j, &j->claim);
+        break;
+    case PLAN_OVER:
+        decisions_log(d, LOGE_SCHED, urgent, "Maximum number of preemption tries exceeded - cannot run job");
+        if (j->class)
+            j->class->failed_at = universe_news(c->u);
+        if (j->urged)
+            refuse(c, j, "Maximum number of preemption tries exceeded - cannot run job");
+        break;
+    case PLAN_AGAIN:
+    case PLAN_LOST:
+        break;
+    }
+}
+
+bool cycle_urge(struct cycle *c, const char *id)
+{
+    struct job *j = universe_job(c->u, id);
+
+    if (!j || !j->queue || (j->standing != STANDING_WAITS && j->standing != STANDING_SUSPENDED))
+        return false;
+    if (j->urged)
+        return true;
+    j->urged = true;
+    c->n_urged++;
+    universe_rejoin(c->u, j);
+    return true;
+}
+
+void cycle_forget_orders(struct cycle *c)
+{
+    for (struct job *j = universe_next_job(c->u, NULL); j; j = universe_next_job(c->u, j)) {
+        universe_order_drop(c->u, j);
+        calm(c, j);
+    }
+    plans_clear(c->plans);
+}
+
+/* --- comments ---------------------------------------------------------------------------------------- */
+
+const struct job *cycle_next_comment(struct cycle *c, const char **comment)
+{
+    if (!universe_policy(c->u)->update_comments)
+        return NULL;
+    for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k)) {
+        if (k->told || !k->comment || k->n == 0)
+            continue;
+        while (k->cursor < k->n) {
+            struct job *j = k->heap[k->cursor++];
+            if (j->comment == k->comment)
+                continue;
+            *comment = k->comment;
+            return j;
+        }
+        k->told = true;
+        k->cursor = 0;
+    }
+    return NULL;
+}
+
+const char *cycle_comment_of(const struct job *j)
+{
+    return j->class ? j->class->comment : NULL;
+}

@@ -1,0 +1,55 @@
+#ifndef CYCLE_H
+#define CYCLE_H
+/* The scheduler's core: from a universe, a policy and the time to decisions.
+ *
+ * It does no I/O and does not know the time. The caller feeds cycle_universe(), calls cycle_run when something
+ * may have become possible, carries the decisions out, and tells what came of them:
+ *
+ *   DECIDE_RUN, DECIDE_RESUME   cycle_ordered, when the server has answered
+ *   DECIDE_PREEMPT              cycle_preempted, when the server has answered; its decisions follow at once
+ *
+ * Until then the job's room counts as taken, and the job is not looked at again. reference/scheduler.md
+ * section 3, preemption.md.
+ */
+#include "decisions.h"
+#include "universe.h"
+
+struct cycle;
+
+struct cycle *cycle_create(const char *sched_name, struct policy *policy);
+void cycle_destroy(struct cycle *c);
+struct universe *cycle_universe(struct cycle *c);
+
+/* Decide all there is to decide. Appends to `d`. The universe has settled. */
+void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d);
+
+/* Would cycle_run do anything at all that the last one did not? */
+bool cycle_has_news(const struct cycle *c, int64_t now_s);
+/* Forget that jobs did not fit: the next cycle tries every class (timed cycles). */
+void cycle_retry_all(struct cycle *c);
+
+/* The order to run or resume this job was taken, or refused (PBSE_ code, text): then it has a reason. */
+void cycle_ordered(struct cycle *c, const char *job, int code, const char *text, struct decisions *d);
+
+struct cycle_reply { /* one victim's answer */
+    const char *job;
+    char letter; /* S C Q D; 0: no method was left */
+};
+/* The preemption for `urgent` is over; n 0: the call failed. Appends: the order to run it, and log lines. */
+void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n,
+                     struct decisions *d);
+
+/* Somebody asks that this job be run at once, before all others, stopping whom it must. false: no such job, or
+ * it is not one that can be run. The next cycle_run decides: RUN, PREEMPT or REFUSE. */
+bool cycle_urge(struct cycle *c, const char *job);
+
+/* Connection lost: no order is open any more. */
+void cycle_forget_orders(struct cycle *c);
+
+/* The next job whose comment should be another, marked as told; NULL: there is none. `*comment` is borrowed. */
+const struct job *cycle_next_comment(struct cycle *c, const char **comment);
+
+/* What the job shall say at this moment; NULL: nothing has been decided about it. */
+const char *cycle_comment_of(const struct job *j);
+
+#endif

@@ -1,0 +1,40 @@
+#ifndef DECISIONS_H
+#define DECISIONS_H
+/* What a cycle wants done, and what it wants logged, in order. The list owns all its texts. */
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "err.h"
+
+enum decision_kind {
+    DECIDE_RUN,     /* job; text: exec_vnode */
+    DECIDE_RESUME,  /* job */
+    DECIDE_PREEMPT, /* job; names: the victims, to be stopped for it */
+    DECIDE_REFUSE,  /* job, which somebody asked to be run; code and text: why it is not */
+    DECIDE_COMMENT, /* job; text: its comment */
+    DECIDE_LOG      /* job: the object of the line, "" of the cycle itself; text; event */
+};
+
+struct decision {
+    enum decision_kind kind;
+    char *job;
+    char *text;
+    char **names; /* NULL behind the last */
+    size_t n_names;
+    int code;
+    unsigned event; /* enum log_mask */
+};
+
+struct decisions {
+    size_t n, cap;
+    struct decision *a;
+};
+
+void decisions_fini(struct decisions *d); /* empty again; may be used on */
+
+struct decision *decisions_add(struct decisions *d, enum decision_kind kind, const char *job,
+                               const char *text);
+void decisions_log(struct decisions *d, unsigned event, const char *object, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,72 @@
+#include "order.h"
+
+#include <string.h>
+
+static int by_number(int64_t a, int64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+/* Preempted ones come first, the earliest of them before the others. */
+static int by_preemption(const struct job *a, const struct job *b)
+{
+    if (a->preempted_s && b->preempted_s)
+        return by_number(a->preempted_s, b->preempted_s);
+    return by_number(b->preempted_s != 0, a->preempted_s != 0);
+}
+
+static int64_t sort_value(const struct sort_key *k, const struct job *j)
+{
+    if (k->what == SORT_PRIORITY)
+        return j->priority;
+    if (strcmp(k->resource, "walltime") == 0)
+        return j->limit_s;
+    if (strcmp(k->resource, "cput") == 0)
+        return j->cpu_limit_s;
+    return amounts_get(&j->want, k->id);
+}
+
+static int by_keys(const struct policy *p, const struct job *a, const struct job *b)
+{
+    for (size_t i = 0; i < p->n_job_sort; i++) {
+        const struct sort_key *k = &p->job_sort[i];
+        int c = by_number(sort_value(k, a), sort_value(k, b));
+        if (c)
+            return k->high ? -c : c;
+    }
+    return by_number(b->priority, a->priority);
+}
+
+static int by_arrival(const struct job *a, const struct job *b)
+{
+    int c = by_number(a->rank, b->rank);
+
+    return c ? c : strverscmp(a->id, b->id);
+}
+
+int order_of_jobs(const struct policy *p, const struct job *a, const struct job *b)
+{
+    int c = by_preemption(a, b);
+
+    if (c == 0)
+        c = by_keys(p, a, b);
+    return c ? c : by_arrival(a, b);
+}
+
+static int by_queue(const struct queue *a, const struct queue *b)
+{
+    int c = by_number(b->priority, a->priority);
+
+    return c ? c : by_number((int64_t)a->order, (int64_t)b->order);
+}
+
+int order_of_heads(const struct policy *p, const struct job *a, int level_a, const struct job *b, int level_b)
+{
+    int c = by_number(level_b, level_a);
+
+    if (c == 0)
+        c = by_preemption(a, b);
+    if (c == 0 && p->by_queue && a->queue != b->queue)
+        c = by_queue(a->queue, b->queue);
+    return c ? c : order_of_jobs(p, a, b);
+}

@@ -1,0 +1,16 @@
+#ifndef ORDER_H
+#define ORDER_H
+/* Who is next: reference/scheduler.md, "Job order".
+ *
+ * Of one class: who was preempted, earliest first; then job_sort_key, Priority, and the time of queueing.
+ */
+#include "universe.h"
+
+/* <0: a before b. Never 0 for two jobs. */
+int order_of_jobs(const struct policy *p, const struct job *a, const struct job *b);
+
+/* The same over all queues: higher level first, then who was preempted, then the queues' order. */
+int order_of_heads(const struct policy *p, const struct job *a, int level_a, const struct job *b,
+                   int level_b);
+
+#endif

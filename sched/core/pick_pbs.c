@@ -1,0 +1,202 @@
+#include "pick_pbs.h"
+
+#include <stdlib.h>
+
+#include "log.h"
+#include "memory.h"
+#include "run_limits.h"
+
+/* The universe without the limits' view of the victims: a count of jobs and amounts, given back for a while. */
+static void uncount(const struct job *j, struct queue *server, int64_t times)
+{
+    struct queue *q[] = {j->queue, server};
+
+    for (size_t i = 0; i < 2; i++)
+        if (q[i]) {
+            q[i]->n_running += times;
+            amounts_add_times(&q[i]->used, &j->want, times);
+        }
+}
+
+static bool find_place(const struct picker *k, const struct preemptor *p, struct pieces *where,
+                       struct reason *why)
+{
+    struct asker a = {.u = k->u, .request = p->request, .queue = p->job->queue};
+
+    if (!run_limits_allow(k->u, p->job, why))
+        return false;
+    if (p->job->standing != STANDING_SUSPENDED) {
+        if (placement_find(k->placer, &a, where))
+            return true;
+        placement_why(k->placer, &a, why);
+        return false;
+    }
+    for (size_t i = 0; i < p->job->on.n; i++)
+        if (!p->job->on.a[i].node ||
+            !amounts_cover(&p->job->on.a[i].node->free, &p->job->on.a[i].use, &why->res)) {
+            reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
+            return false;
+        }
+    trial_take_all(k->trial, &p->job->on);
+    pieces_copy(where, &p->job->on);
+    return true;
+}
+
+/* Would stopping every candidate be enough? If not, there is no need to try them one by one. */
+static bool all_suffice(const struct picker *k, const struct preemptor *p, const struct candidates *all)
+{
+    size_t mark = trial_mark(k->trial);
+    struct pieces where = {0};
+    struct reason why;
+
+    for (size_t i = 0; i < all->n; i++) {
+        trial_give_all(k->trial, &all->a[i]->on);
+        uncount(all->a[i], universe_server(k->u), -1);
+    }
+    bool suffice = find_place(k, p, &where, &why);
+    for (size_t i = 0; i < all->n; i++)
+        uncount(all->a[i], universe_server(k->u), 1);
+    trial_undo(k->trial, mark);
+    pieces_fini(&where);
+    return suffice;
+}
+
+/* A victim whose place is still free beside the urgent job need not go. */
+static bool still_fits(const struct job *j)
+{
+    for (size_t i = 0; i < j->on.n; i++) {
+        const struct node *n = j->on.a[i].node;
+        if (n->exclusive || !amounts_cover(&n->free, &j->on.a[i].use, NULL))
+            return false;
+    }
+    return true;
+}
+
+static bool is_needed_for_limits(const struct picker *k, const struct preemptor *p, struct job *j)
+{
+    struct reason why;
+
+    uncount(j, universe_server(k->u), 1);
+    if (run_limits_allow(k->u, p->job, &why))
+        return false; /* and it stays counted */
+    uncount(j, universe_server(k->u), -1);
+    return true;
+}
+
+static void prune(const struct picker *k, const struct preemptor *p, struct candidates *chosen,
+                  struct candidates *victims)
+{
+    for (size_t i = chosen->n; i > 0; i--) {
+        struct job *j = chosen->a[i - 1];
+        if (still_fits(j) && !is_needed_for_limits(k, p, j)) {
+            trial_take_all(k->trial, &j->on);
+            decisions_log(k->log, LOGE_DEBUG, j->id, "Simulation: preemption of job not needed.");
+            continue;
+        }
+        victims->a = mem_room(victims->a, victims->n, &victims->cap, sizeof *victims->a);
+        victims->a[victims->n++] = j;
+    }
+    /* Those that were left out are counted already. */
+    for (size_t i = 0; i < victims->n; i++)
+        uncount(victims->a[i], universe_server(k->u), 1);
+}
+
+static void recount(const struct picker *k, const struct candidates *chosen)
+{
+    for (size_t i = 0; i < chosen->n; i++)
+        uncount(chosen->a[i], universe_server(k->u), 1);
+}
+
+static void log_short(const struct picker *k, const struct preemptor *p, const struct reason *why)
+{
+    char text[REASON_TEXT_MAX];
+
+    decisions_log(k->log, LOGE_DEBUG, p->job->id, "Simulation: not enough work preempted: %s",
+                  reason_log(why, text));
+}
+
+static void stop(const struct picker *k, struct candidates *chosen, struct job *j)
+{
+    chosen->a = mem_room(chosen->a, chosen->n, &chosen->cap, sizeof *chosen->a);
+    chosen->a[chosen->n++] = j;
+    trial_give_all(k->trial, &j->on);
+    uncount(j, universe_server(k->u), -1);
+    decisions_log(k->log, LOGE_DEBUG, j->id, "Simulation: preempting job");
+}
+
+static bool is_chosen(const struct candidates *chosen, const struct job *j)
+{
+    for (size_t i = 0; i < chosen->n; i++)
+        if (chosen->a[i] == j)
+            return true;
+    return false;
+}
+
+static void again(struct candidates *l, const struct preemptor *p, const struct reason *why)
+{
+    candidates_fini(l);
+    candidates_collect(l, p, why);
+}
+
+/* Stop candidates in their order until the urgent job fits. Another reason than before means another order. */
+static bool simulate(const struct picker *k, const struct preemptor *p, const struct reason *why,
+                     struct candidates *l, struct candidates *chosen, struct pieces *where)
+{
+    struct reason now = *why;
+
+    for (size_t i = 0; i < l->n; i++) {
+        struct reason next;
+        if (is_chosen(chosen, l->a[i]))
+            continue;
+        stop(k, chosen, l->a[i]);
+        if (find_place(k, p, where, &next)) {
+            decisions_log(k->log, LOGE_DEBUG, p->job->id, "Simulation: Preempted enough work to run job");
+            return true;
+        }
+        log_short(k, p, &next);
+        if (next.code == now.code && next.res == now.res)
+            continue;
+        now = next;
+        again(l, p, &now);
+        i = (size_t)-1;
+    }
+    return false;
+}
+
+bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct reason *why,
+              struct candidates *victims, struct pieces *where)
+{
+    size_t mark = trial_mark(k->trial);
+    struct candidates l = {0}, chosen = {0}, every = {0};
+    struct reason any;
+    bool found = false;
+
+    reason_set(&any, REASON_FEW_FREE_NODES, NULL, NULL);
+    candidates_collect(&every, p, &any);
+    if (universe_policy(k->u)->preempt_targets && p->job->targets)
+        decisions_log(k->log, LOGE_DEBUG, p->job->id,
+                      "Limited running jobs used for preemption from %zu to %zu%s", every.all, every.targets,
+                      every.targets ? "" : ": No jobs to preempt");
+    candidates_collect(&l, p, why);
+    if (every.targets && l.n == 0)
+        decisions_log(k->log, LOGE_DEBUG, p->job->id, "Found no preemptable candidates");
+    if (l.n > 0 && all_suffice(k, p, &every)) {
+        found = simulate(k, p, why, &l, &chosen, where);
+        if (found)
+            prune(k, p, &chosen, victims);
+        else
+            recount(k, &chosen);
+    }
+    if (found && victims->n == 0) {
+        decisions_log(k->log, LOGE_DEBUG, p->job->id,
+                      "Simulation Error: All jobs removed from preemption list");
+        found = false;
+    }
+    if (!found)
+        pieces_fini(where);
+    trial_undo(k->trial, mark);
+    candidates_fini(&l);
+    candidates_fini(&every);
+    free(chosen.a);
+    return found;
+}

@@ -1,0 +1,24 @@
+#ifndef PICK_PBS_H
+#define PICK_PBS_H
+/* Which running jobs to stop for an urgent one, by PBS's rules: reference/preemption.md section 5.
+ *
+ * Candidates are stopped one after the other in a trial until the urgent job can be placed; then those that
+ * were not needed after all are left alone. Nothing is decided here, and the trial is as before afterwards.
+ */
+#include "candidates.h"
+#include "decisions.h"
+#include "placement.h"
+
+struct picker {
+    struct universe *u;
+    struct trial *trial;
+    struct placer *placer;
+    struct decisions *log;
+};
+
+/* true: `victims` (zeroed; last chosen first; the caller frees .a) and `where` (the urgent job's place when
+ * they are gone) are filled. false: stopping jobs does not help, and nothing is filled. */
+bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct reason *why,
+              struct candidates *victims, struct pieces *where);
+
+#endif

@@ -1,0 +1,220 @@
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "memory.h"
+
+struct victim {
+    const char *id; /* interned */
+    bool answered, stopped;
+};
+
+struct plan {
+    const char *urgent; /* interned */
+    struct victim *victims;
+    size_t n, cap;
+    const char **failed; /* of all rounds; interned */
+    size_t n_failed, cap_failed;
+    int rounds;
+    bool under_way;
+    UT_hash_handle hh;
+};
+
+struct plans {
+    struct universe *u;
+    struct plan *all;
+};
+
+struct plans *plans_create(struct universe *u)
+{
+    struct plans *p = mem_new(1, sizeof *p);
+
+    p->u = u;
+    return p;
+}
+
+static void forget_victims(struct plan *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        intern_unref(x->victims[i].id);
+    x->n = 0;
+}
+
+static void drop(struct plans *p, struct plan *x)
+{
+    HASH_DEL(p->all, x);
+    forget_victims(x);
+    for (size_t i = 0; i < x->n_failed; i++)
+        intern_unref(x->failed[i]);
+    intern_unref(x->urgent);
+    free(x->victims);
+    free(x->failed);
+    free(x);
+}
+
+void plans_clear(struct plans *p)
+{
+    struct plan *x, *next;
+
+    HASH_ITER(hh, p->all, x, next)
+    drop(p, x);
+}
+
+void plans_destroy(struct plans *p)
+{
+    if (!p)
+        return;
+    plans_clear(p);
+    free(p);
+}
+
+static struct plan *find(const struct plans *p, const char *urgent)
+{
+    struct plan *x;
+
+    HASH_FIND_STR(p->all, urgent, x);
+    return x;
+}
+
+void plans_begin(struct plans *p, struct job *urgent, const struct candidates *victims,
+                 const struct pieces *where)
+{
+    struct plan *x = find(p, urgent->id);
+
+    if (!x) {
+        x = mem_new(1, sizeof *x);
+        x->urgent = mem_intern(urgent->id);
+        HASH_ADD_KEYPTR(hh, p->all, x->urgent, strlen(x->urgent), x);
+    }
+    x->rounds++;
+    x->under_way = true;
+    for (size_t i = 0; i < victims->n; i++) {
+        x->victims = mem_room(x->victims, x->n, &x->cap, sizeof *x->victims);
+        x->victims[x->n++] = (struct victim){.id = mem_intern(victims->a[i]->id)};
+        universe_order(p->u, victims->a[i], ORDER_STOP, NULL);
+    }
+    universe_order(p->u, urgent, ORDER_AWAITS, where);
+}
+
+/* What is missing when the victims' own room is set aside for the job: that must come from what is free. */
+static void keep_room(struct plans *p, const struct plan *x, struct job *urgent)
+{
+    struct pieces rest = {0};
+
+    pieces_copy(&rest, &urgent->claim);
+    for (size_t i = 0; i < x->n; i++) {
+        const struct job *v = universe_job(p->u, x->victims[i].id);
+        for (size_t k = 0; v && job_holds_nodes(v) && k < v->on.n; k++)
+            pieces_lessen(&rest, v->on.a[k].node, &v->on.a[k].use);
+    }
+    universe_reserve(p->u, urgent, &rest);
+    pieces_fini(&rest);
+}
+
+static struct job *urgent_of(const struct plans *p, const struct plan *x)
+{
+    struct job *j = universe_job(p->u, x->urgent);
+
+    if (!j || j->order != ORDER_AWAITS)
+        return NULL;
+    if (j->standing == STANDING_WAITS || j->standing == STANDING_SUSPENDED)
+        return j;
+    universe_order_drop(p->u, j);
+    return NULL;
+}
+
+void plans_refresh(struct plans *p)
+{
+    struct plan *x, *next;
+
+    HASH_ITER(hh, p->all, x, next)
+    {
+        struct job *j = x->under_way ? urgent_of(p, x) : NULL;
+        if (j)
+            keep_room(p, x, j);
+        if (!x->under_way && !universe_job(p->u, x->urgent))
+            drop(p, x);
+    }
+}
+
+void plans_result(struct plans *p, const char *urgent, const char *victim, bool stopped)
+{
+    struct plan *x = find(p, urgent);
+    struct job *v = universe_job(p->u, victim);
+
+    for (size_t i = 0; x && i < x->n; i++)
+        if (strcmp(x->victims[i].id, victim) == 0) {
+            x->victims[i].answered = true;
+            x->victims[i].stopped = stopped;
+        }
+    if (v && v->order == ORDER_STOP)
+        universe_order_drop(p->u, v);
+}
+
+/* Victims that the answer does not name have not stopped. Returns how many failed. */
+static size_t note_failures(struct plans *p, struct plan *x)
+{
+    size_t before = x->n_failed;
+
+    for (size_t i = 0; i < x->n; i++) {
+        struct job *v = universe_job(p->u, x->victims[i].id);
+        if (v && v->order == ORDER_STOP)
+            universe_order_drop(p->u, v);
+        if (x->victims[i].answered && x->victims[i].stopped)
+            continue;
+        x->failed = mem_room(x->failed, x->n_failed, &x->cap_failed, sizeof *x->failed);
+        x->failed[x->n_failed++] = intern_again(x->victims[i].id);
+    }
+    return x->n_failed - before;
+}
+
+enum plan_outcome plans_end(struct plans *p, const char *urgent)
+{
+    struct plan *x = find(p, urgent);
+
+    if (!x)
+        return PLAN_LOST;
+    size_t n_failed = note_failures(p, x);
+    struct job *j = urgent_of(p, x);
+    int rounds = x->rounds;
+    x->under_way = false;
+    forget_victims(x);
+    if (!j || n_failed == 0) {
+        drop(p, x);
+        return j ? PLAN_READY : PLAN_LOST;
+    }
+    universe_order_drop(p->u, j);
+    if (rounds < PLAN_ROUNDS_MAX)
+        return PLAN_AGAIN;
+    drop(p, x);
+    return PLAN_OVER;
+}
+
+bool plans_has_failed(const struct plans *p, const char *urgent, const char *victim)
+{
+    const struct plan *x = find(p, urgent);
+
+    for (size_t i = 0; x && i < x->n_failed; i++)
+        if (strcmp(x->failed[i], victim) == 0)
+            return true;
+    return false;
+}
+
+void plans_forget(struct plans *p, const char *urgent)
+{
+    struct plan *x = find(p, urgent);
+
+    if (x)
+        drop(p, x);
+}
+
+size_t plans_open(const struct plans *p)
+{
+    size_t n = 0;
+
+    for (struct plan *x = p->all; x; x = x->hh.next)
+        n += x->under_way;
+    return n;
+}

@@ -1,0 +1,28 @@
+#ifndef SCENARIO_H
+#define SCENARIO_H
+/* Scheduling cases as text: a universe in a few lines, and what the core decides about it.
+ *
+ *   sched NAME=VALUE                    an attribute of the sched object (blanks in VALUE as _)
+ *   node NAME RES=N ... [@attr=value]   resources_available, or an attribute of the vnode
+ *   queue NAME [attr=value ...]         started, an execution queue
+ *   server attr.res=value ...
+ *   job ID QUEUE STATE [attr=value ...] STATE is Q, R, E, S (suspended by the scheduler), H; attr may be
+ *                                       Resource_List.x; select, place, exec are short for what they mean
+ *   gone KIND NAME
+ *   cycle                               decide; what follows is about that cycle
+ *   run ID [EXEC_VNODE] / resume ID     it was decided to run this job next
+ *   preempt ID VICTIM ...               ... to stop these, in this order
+ *   refuse ID
+ *   nothing                             no more decisions
+ *   comment ID TEXT                     what the job shall say
+ *   took ID / failed ID CODE            the server's answer to an order
+ *   answers ID VICTIM=LETTER ...        the server's answer to a preemption; decisions follow
+ *
+ * For tests and for pbs_sim; jobs that run are counted on their vnodes by the reader.
+ */
+#include "err.h"
+
+/* Play a file. 0, or -1 with the line and what was otherwise than it says. */
+int scenario_play(const char *path, struct err *e);
+
+#endif
