@@ -2,6 +2,10 @@
  * text. */
 #include "err.h"
 
+#undef err_set /* the functions themselves stand here */
+#undef err_errno
+#undef err_prefix
+
 /* Shorten to at most `max` bytes, without leaving half a UTF-8 character at the end. */
 static void cut_at_character(char *text, size_t max)
 {

@@ -30,4 +30,21 @@ int err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf
 /* Back to "nothing went wrong": code 0, empty text. */
 void err_clear(struct err *e);
 
+/* So that the compiler sees the -1 too, and does not take what is left unset on failure for used. */
+#define err_set(...)                                                                                         \
+    ({                                                                                                       \
+        err_set(__VA_ARGS__);                                                                                \
+        -1;                                                                                                  \
+    })
+#define err_errno(...)                                                                                       \
+    ({                                                                                                       \
+        err_errno(__VA_ARGS__);                                                                              \
+        -1;                                                                                                  \
+    })
+#define err_prefix(...)                                                                                      \
+    ({                                                                                                       \
+        err_prefix(__VA_ARGS__);                                                                             \
+        -1;                                                                                                  \
+    })
+
 #endif
