@@ -21,8 +21,11 @@ struct change {
     uint64_t forgotten; /* highest number that fell out of the ring */
     struct ring_slot *ring;
     size_t ring_size, ring_begin, ring_count;
-    void (*touched)(void *arg);
-    void *touched_arg;
+    struct {
+        void (*touched)(void *arg);
+        void *arg;
+    } listener[CHANGE_LISTENERS_MAX];
+    size_t n_listeners;
 };
 
 struct change *change_create(size_t keep_gone)
@@ -80,8 +83,8 @@ static void mark_dirty(struct change *c, struct change_entry *e, unsigned parts)
 
 static void tell(struct change *c)
 {
-    if (c->touched)
-        c->touched(c->touched_arg);
+    for (size_t i = 0; i < c->n_listeners; i++)
+        c->listener[i].touched(c->listener[i].arg);
 }
 
 void change_touch(struct change *c, struct change_entry *e, unsigned parts)
@@ -218,6 +221,14 @@ bool change_is_dirty(const struct change *c)
 
 void change_on_touch(struct change *c, void (*touched)(void *arg), void *arg)
 {
-    c->touched = touched;
-    c->touched_arg = arg;
+    assert(c->n_listeners < CHANGE_LISTENERS_MAX);
+    c->listener[c->n_listeners].touched = touched;
+    c->listener[c->n_listeners++].arg = arg;
+}
+
+void change_off_touch(struct change *c, void *arg)
+{
+    for (size_t i = c->n_listeners; i-- > 0;)
+        if (c->listener[i].arg == arg)
+            c->listener[i] = c->listener[--c->n_listeners];
 }

@@ -16,26 +16,33 @@
 struct change;
 
 enum change_kind { /* the numbers of enum ifl_kind, which they become on the wire */
-    CHANGE_SERVER, CHANGE_QUEUE, CHANGE_JOB, CHANGE_NODE, CHANGE_RESV, CHANGE_RESOURCE, CHANGE_SCHED,
-    CHANGE_HOLD, CHANGE_KIND_COUNT
+                   CHANGE_SERVER,
+                   CHANGE_QUEUE,
+                   CHANGE_JOB,
+                   CHANGE_NODE,
+                   CHANGE_RESV,
+                   CHANGE_RESOURCE,
+                   CHANGE_SCHED,
+                   CHANGE_HOLD,
+                   CHANGE_KIND_COUNT
 };
 
 /* What of an object is to be written. A watcher is told of every touch but a silent one. */
 enum change_part {
-    PART_HOT = 1,    /* fields that change often: state, run, hosts */
-    PART_ATTRS = 2,  /* attributes somebody may set */
-    PART_FIXED = 4,  /* what never changes after creation */
+    PART_HOT = 1,   /* fields that change often: state, run, hosts */
+    PART_ATTRS = 2, /* attributes somebody may set */
+    PART_FIXED = 4, /* what never changes after creation */
     PART_ALL = 7,
-    PART_NONE = 0    /* seen by watchers, not stored: derived values */
+    PART_NONE = 0 /* seen by watchers, not stored: derived values */
 };
 
-struct change_entry {                /* read only outside change.c */
-    struct change_entry *prev, *next;        /* list by number */
-    struct change_entry *dirty_next;         /* what the next batch takes */
-    struct change_entry **dirty_link;        /* the pointer that points to us there */
-    uint64_t number;                         /* of the last touch; 0 never */
-    unsigned char kind;                      /* enum change_kind */
-    unsigned char dirty;                     /* enum change_part bits not yet in a batch */
+struct change_entry {                 /* read only outside change.c */
+    struct change_entry *prev, *next; /* list by number */
+    struct change_entry *dirty_next;  /* what the next batch takes */
+    struct change_entry **dirty_link; /* the pointer that points to us there */
+    uint64_t number;                  /* of the last touch; 0 never */
+    unsigned char kind;               /* enum change_kind */
+    unsigned char dirty;              /* enum change_part bits not yet in a batch */
 };
 
 struct change *change_create(size_t keep_gone); /* NULL no memory; remembers that many removed objects */
@@ -53,13 +60,17 @@ void change_store_only(struct change *c, struct change_entry *e, unsigned parts)
 void change_gone(struct change *c, struct change_entry *e, const char *name);
 
 /* ---- for watchers */
-uint64_t change_number(const struct change *c);    /* of the last change; 0: none */
+uint64_t change_number(const struct change *c); /* of the last change; 0: none */
 /* First entry with a number above `after`, or NULL. O(entries above): it walks back from the end. */
 struct change_entry *change_after(const struct change *c, uint64_t after);
 struct change_entry *change_next(const struct change_entry *e);
 struct change_entry *change_first(const struct change *c);
 
-struct change_gone { uint64_t number; enum change_kind kind; const char *name; };
+struct change_gone {
+    uint64_t number;
+    enum change_kind kind;
+    const char *name;
+};
 /* The oldest removal above `after`; false: none. */
 bool change_gone_after(const struct change *c, uint64_t after, struct change_gone *out);
 /* A cursor below this has missed removals and must begin again. */
@@ -72,7 +83,10 @@ struct change_entry *change_take_dirty(struct change *c);
 unsigned change_cleaned(struct change_entry *e);
 bool change_is_dirty(const struct change *c);
 
-/* ^ Called at every change: marks the hook that commits and wakes watchers at the end of the turn. */
+/* ^ Called at every change: who commits and who wakes watchers each mark their hook for the end of the turn.
+ * At most CHANGE_LISTENERS_MAX; taken away by `arg`. */
+enum { CHANGE_LISTENERS_MAX = 4 };
 void change_on_touch(struct change *c, void (*touched)(void *arg), void *arg);
+void change_off_touch(struct change *c, void *arg);
 
 #endif

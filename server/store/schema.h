@@ -18,7 +18,7 @@ enum stmt_id {
 struct stmt_row {
     const char *name; /* for the database: prepared under it */
     const char *sql;
-    unsigned params; /* how many */
+    unsigned params;   /* how many */
     const char *types; /* one letter each: n number, t text, j JSON, b bytes */
 };
 

@@ -42,8 +42,15 @@ struct store_class {
     int (*apply)(struct store *s, const struct batch *b, uint64_t epoch, struct err *e);
     /* Hold the lease as long as this handle is open. -1: EWOULDBLOCK another server has it. */
     int (*lease)(struct store *s, struct err *e);
-    const char *(*text)(const struct store_row *row, int column, size_t *n); /* NULL: null; n may be NULL */
+    /* The columns of a row, from 0. */
+    const char *(*text)(const struct store_row *row, int column, size_t *n);
     int64_t (*number)(const struct store_row *row, int column);
+};
+
+struct store_row { /* made by an implementation, read by it */
+    const struct store_class *class;
+    const void *result;
+    int index;
 };
 
 struct store { /* first member of each implementation's own struct */
@@ -59,5 +66,13 @@ const char *store_name(const struct store *s);
 int store_script(struct store *s, const char *sql, struct err *e);
 int store_query(struct store *s, const struct batch_stmt *q, store_row_fn *row, void *arg, struct err *e);
 int store_apply(struct store *s, const struct batch *b, uint64_t epoch, struct err *e);
+
+const char *store_row_text(const struct store_row *row, int column); /* NULL: null */
+const char *store_row_bytes(const struct store_row *row, int column, size_t *n);
+int64_t store_row_number(const struct store_row *row, int column);
+
+/* ---- the implementations; store_open chooses */
+struct store *store_sqlite_open(const struct store_where *w, struct err *e);
+struct store *store_pg_open(const struct store_where *w, struct err *e);
 
 #endif

@@ -1,0 +1,559 @@
+/* Batches: filled on the loop, committed by the writer, one after the other. See commit.h.
+ *
+ * Two batches exist: `filling` takes rows and promises of now; `flying` belongs to the worker. At the end of a
+ * turn, when nothing flies, the dirty objects are encoded behind the rows and the two change places. Invariant:
+ * a promise lies in the batch that holds the last change made before it, or in an earlier... never in a later one
+ * than necessary, and promises are kept in the order in which they were given. */
+#include "commit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "change.h"
+#include "clock.h"
+#include "json_text.h"
+#include "log.h"
+#include "loop.h"
+#include "object.h"
+#include "pbs_error.h"
+#include "row_encode.h"
+#include "schema.h"
+#include "strbuf.h"
+#include "worker.h"
+
+enum { RETRY_FIRST_MS = 100, RETRY_MAX_MS = 10000 };
+#define STUCK_BYTES_MAX    ((size_t)64 << 20) /* rows that wait behind a failing batch */
+#define STUCK_PROMISES_MAX ((size_t)100000)
+#define BATCH_SOFT_MAX     ((size_t)32 << 20) /* objects beyond this wait for the next batch */
+
+struct promise {
+    struct promise *next;
+    commit_fn *fn;
+    void *arg;
+};
+
+struct promises {
+    struct promise *first, **end;
+    size_t n;
+};
+
+struct half {
+    struct batch *batch;
+    struct promises promises;
+};
+
+struct commit {
+    struct loop *loop;
+    struct change *change;
+    struct worker *worker;
+    struct store *store;
+    uint64_t epoch;
+    struct row_encode encode;
+    struct half filling, flying;
+    bool in_worker; /* `flying` is with the writer */
+    bool under_way; /* `flying` is not durable yet: with the writer, or waiting for its next try */
+    bool lost, dying;
+    bool encoding; /* what is put back meanwhile marks no hook */
+    struct loop_hook *hook;
+    struct loop_timer *retry;
+    int64_t retry_ms, stuck_since_s;
+    struct err why;     /* of the last failure */
+    int64_t log_number; /* of the last line of the event log */
+    commit_lost_fn *lost_fn;
+    void *lost_arg;
+    struct commit_stats stats;
+    /* written by the worker, read when it is done */
+    int rc;
+    struct err rc_why;
+    int64_t took_us;
+};
+
+/* ---- promises ---------------------------------------------------------------------------------------- */
+
+static void promises_init(struct promises *p)
+{
+    *p = (struct promises){.end = &p->first};
+}
+
+static void promises_add(struct promises *p, commit_fn *fn, void *arg)
+{
+    struct promise *new = malloc(sizeof *new);
+
+    if (!new)
+        abort(); /* who waits for it would wait for ever */
+    *new = (struct promise){.fn = fn, .arg = arg};
+    *p->end = new;
+    p->end = &new->next;
+    p->n++;
+}
+
+static void promises_drop(struct promises *p)
+{
+    for (struct promise *x = p->first, *next; x; x = next) {
+        next = x->next;
+        free(x);
+    }
+    promises_init(p);
+}
+
+/* What is called may promise more: that goes elsewhere. */
+static void promises_keep(struct promises *p)
+{
+    struct promise *x = p->first, *next;
+
+    promises_init(p);
+    for (; x; x = next) {
+        next = x->next;
+        x->fn(x->arg);
+        free(x);
+    }
+}
+
+/* ---- the writer's thread ----------------------------------------------------------------------------- */
+
+static int64_t real_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static void write_batch(void *arg)
+{
+    struct commit *c = arg;
+    int64_t begin = real_us();
+
+    err_clear(&c->rc_why);
+    c->rc = store_apply(c->store, c->flying.batch, c->epoch, &c->rc_why);
+    c->took_us = real_us() - begin;
+}
+
+static void written(void *arg, bool ran);
+
+static void submit(struct commit *c)
+{
+    struct err e;
+
+    c->in_worker = true;
+    if (worker_submit(c->worker, write_batch, written, c, &e) < 0) { /* cannot be full: one piece at a time */
+        c->in_worker = false;
+        loop_timer_set(c->retry, RETRY_FIRST_MS);
+    }
+}
+
+static void retry(void *arg)
+{
+    struct commit *c = arg;
+
+    if (c->under_way && !c->in_worker && !c->lost)
+        submit(c);
+    else
+        loop_hook_mark(c->hook);
+}
+
+static void give_up(struct commit *c)
+{
+    c->lost = true;
+    c->why = c->rc_why;
+    log_err(LOGC_SVR, "commit", &c->why, "the store is lost");
+    if (c->lost_fn)
+        c->lost_fn(c->lost_arg, &c->why);
+}
+
+static void note_failure(struct commit *c)
+{
+    if (!c->stuck_since_s) {
+        c->stuck_since_s = clock_wall_s(clock_real());
+        log_err(LOGC_SVR, "commit", &c->rc_why, "changes cannot be stored, promises wait; trying again");
+    }
+    c->why = c->rc_why;
+    c->stats.failures++;
+    c->retry_ms = c->retry_ms ? c->retry_ms * 2 : RETRY_FIRST_MS;
+    if (c->retry_ms > RETRY_MAX_MS)
+        c->retry_ms = RETRY_MAX_MS;
+    loop_timer_set(c->retry, c->retry_ms);
+}
+
+static void note_success(struct commit *c)
+{
+    if (c->stuck_since_s)
+        log_event(LOGC_SVR, LOGE_ADMIN, "commit", "changes are stored again, after %lld seconds",
+                  (long long)(clock_wall_s(clock_real()) - c->stuck_since_s));
+    c->stuck_since_s = 0;
+    c->retry_ms = 0;
+    c->stats.batches++;
+    c->stats.statements += batch_count(c->flying.batch);
+    c->stats.bytes += batch_size(c->flying.batch);
+    c->stats.last_us = c->took_us;
+    if (c->took_us > c->stats.max_us)
+        c->stats.max_us = c->took_us;
+}
+
+static void written(void *arg, bool ran)
+{
+    struct commit *c = arg;
+
+    c->in_worker = false;
+    if (!ran || c->dying)
+        return;
+    if (c->rc < 0 && c->rc_why.code == ESTALE) {
+        give_up(c);
+        return;
+    }
+    if (c->rc < 0) {
+        note_failure(c);
+        return;
+    }
+    note_success(c);
+    batch_clear(c->flying.batch);
+    c->under_way = false;
+    loop_hook_mark(c->hook);
+    promises_keep(&c->flying.promises);
+}
+
+/* ---- the end of a turn ------------------------------------------------------------------------------- */
+
+/* An object that cannot be encoded stays dirty, at the end of the chain, and is tried again in a while. */
+static void keep_dirty(struct commit *c, struct change_entry *e, unsigned parts)
+{
+    const struct object *o = object_of(e);
+
+    log_event(LOGC_SVR, LOGE_ERROR, o->name,
+              "the %s cannot be written to the store: no memory, or a bad value", o->kind->name);
+    c->encoding = true;
+    change_store_only(c->change, e, parts);
+    c->encoding = false;
+    loop_timer_set(c->retry, RETRY_MAX_MS);
+}
+
+static void encode_dirty(struct commit *c)
+{
+    struct change_entry *e;
+
+    while (batch_size(c->filling.batch) < BATCH_SOFT_MAX && (e = change_take_dirty(c->change))) {
+        const struct object *o = object_of(e);
+        unsigned parts = change_cleaned(e);
+
+        if (row_encode_object(&c->encode, o, parts, c->filling.batch) < 0) {
+            keep_dirty(c, e, parts);
+            return;
+        }
+    }
+}
+
+static bool has_work(const struct commit *c)
+{
+    return !batch_is_empty(c->filling.batch) || c->filling.promises.first || change_is_dirty(c->change);
+}
+
+/* Promises wait for all that is dirty now; when some of it does not fit, they go with the rest. */
+static void swap_halves(struct commit *c)
+{
+    struct half flying = c->flying;
+
+    c->flying.batch = c->filling.batch;
+    c->filling.batch = flying.batch;
+    if (change_is_dirty(c->change))
+        return;
+    c->flying.promises = c->filling.promises;
+    if (!c->flying.promises.first)
+        c->flying.promises.end = &c->flying.promises.first;
+    promises_init(&c->filling.promises);
+}
+
+static void begin(void *arg)
+{
+    struct commit *c = arg;
+
+    if (c->under_way || c->lost || !has_work(c))
+        return;
+    encode_dirty(c);
+    if (!batch_is_ok(c->filling.batch))
+        abort(); /* no memory: rows are lost, and with them the truth */
+    swap_halves(c);
+    if (batch_is_empty(c->flying.batch)) { /* only derived values had changed */
+        promises_keep(&c->flying.promises);
+        return;
+    }
+    c->under_way = true;
+    submit(c);
+}
+
+static void touched(void *arg)
+{
+    struct commit *c = arg;
+
+    if (!c->encoding)
+        loop_hook_mark(c->hook);
+}
+
+/* ---- life -------------------------------------------------------------------------------------------- */
+
+static int take_last(void *arg, const struct store_row *row, struct err *e)
+{
+    (void)e;
+    *(int64_t *)arg = store_row_number(row, 0);
+    return 0;
+}
+
+static int find_log_number(struct commit *c, struct err *e)
+{
+    struct batch_stmt q;
+
+    stmt_init(&q, STMT_LOG_LAST);
+    return store_query(c->store, &q, take_last, &c->log_number, e);
+}
+
+struct commit *commit_create(struct loop *l, struct change *change, struct resource_table *t,
+                             struct store *writer, uint64_t epoch, struct err *e)
+{
+    struct commit *c = calloc(1, sizeof *c);
+
+    if (!c) {
+        store_close(writer);
+        err_set(e, ENOMEM, "no memory for commits");
+        return NULL;
+    }
+    c->loop = l;
+    c->change = change;
+    c->store = writer;
+    c->epoch = epoch;
+    promises_init(&c->filling.promises);
+    promises_init(&c->flying.promises);
+    row_encode_init(&c->encode, t);
+    c->filling.batch = batch_create();
+    c->flying.batch = batch_create();
+    c->hook = loop_hook_create(l, COMMIT_HOOK_ORDER, begin, c);
+    c->retry = loop_timer_create(l, LOOP_REAL, retry, c);
+    if (!c->filling.batch || !c->flying.batch || !c->hook || !c->retry) {
+        err_set(e, ENOMEM, "no memory for commits");
+        goto bad;
+    }
+    if (find_log_number(c, e) < 0 || !(c->worker = worker_create(l, "store writer", 4, e)))
+        goto bad;
+    change_on_touch(change, touched, c);
+    return c;
+bad:
+    commit_destroy(c);
+    return NULL;
+}
+
+void commit_destroy(struct commit *c)
+{
+    if (!c)
+        return;
+    c->dying = true;
+    worker_destroy(c->worker);
+    change_off_touch(c->change, c);
+    if (c->hook)
+        loop_hook_destroy(c->hook);
+    if (c->retry)
+        loop_timer_destroy(c->retry);
+    promises_drop(&c->filling.promises);
+    promises_drop(&c->flying.promises);
+    batch_destroy(c->filling.batch);
+    batch_destroy(c->flying.batch);
+    row_encode_fini(&c->encode);
+    store_close(c->store);
+    free(c);
+}
+
+void commit_on_lost(struct commit *c, commit_lost_fn *fn, void *arg)
+{
+    c->lost_fn = fn;
+    c->lost_arg = arg;
+}
+
+void commit_then(struct commit *c, commit_fn *fn, void *arg)
+{
+    if (has_work(c)) {
+        promises_add(&c->filling.promises, fn, arg);
+        loop_hook_mark(c->hook);
+    } else if (c->under_way) {
+        promises_add(&c->flying.promises, fn, arg);
+    } else {
+        fn(arg);
+    }
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------- */
+
+static struct batch *row(struct commit *c, enum stmt_id id)
+{
+    batch_begin(c->filling.batch, id);
+    loop_hook_mark(c->hook);
+    return c->filling.batch;
+}
+
+static void put_key(struct batch *b, struct job_key key)
+{
+    batch_number(b, key.seq);
+    batch_number(b, key.index);
+}
+
+/* Columns of type text take UTF-8 only. */
+static void put_clean(struct batch *b, const char *text)
+{
+    char *copy = strdup(text ? text : "");
+
+    if (!copy)
+        abort();
+    json_text_clean(copy);
+    batch_text(b, copy);
+    free(copy);
+}
+
+void commit_remove_job(struct commit *c, struct job_key key)
+{
+    put_key(row(c, STMT_JOB_REMOVE), key);
+    put_key(row(c, STMT_SCRIPT_REMOVE), key);
+}
+
+void commit_remove_object(struct commit *c, const struct object *o)
+{
+    if (o->kind == &job_kind)
+        commit_remove_job(c, ((const struct job *)o)->key);
+    else
+        commit_drop_object(c, o->kind->name, o->name);
+}
+
+void commit_put_object(struct commit *c, const char *kind, const char *name, const char *hot_json,
+                       const char *attrs_json)
+{
+    struct batch *b = row(c, STMT_OBJECT_PUT);
+
+    batch_text(b, kind);
+    put_clean(b, name);
+    batch_text(b, hot_json);
+    batch_text(b, attrs_json);
+    batch_number(b, ++c->encode.order);
+}
+
+void commit_drop_object(struct commit *c, const char *kind, const char *name)
+{
+    struct batch *b = row(c, STMT_OBJECT_REMOVE);
+
+    batch_text(b, kind);
+    put_clean(b, name);
+}
+
+void commit_put_script(struct commit *c, struct job_key key, uint64_t offset, const void *bytes, size_t n)
+{
+    struct batch *b = row(c, STMT_SCRIPT_PUT);
+
+    put_key(b, key);
+    batch_number(b, (int64_t)offset);
+    batch_bytes(b, bytes, n);
+}
+
+void commit_put_history(struct commit *c, const struct history_row *h)
+{
+    struct batch *b = row(c, STMT_HISTORY_PUT);
+
+    put_key(b, h->key);
+    put_clean(b, h->id);
+    batch_number(b, h->ended_s);
+    put_clean(b, h->owner);
+    put_clean(b, h->queue);
+    batch_text(b, h->attrs);
+}
+
+void commit_remove_history(struct commit *c, struct job_key key)
+{
+    put_key(row(c, STMT_HISTORY_REMOVE), key);
+}
+
+void commit_purge_history(struct commit *c, int64_t before_s)
+{
+    batch_number(row(c, STMT_HISTORY_PURGE), before_s);
+    batch_number(row(c, STMT_LOG_PURGE), before_s * 1000000000);
+}
+
+void commit_add_acct(struct commit *c, uint64_t n, int64_t time_s, const char *line)
+{
+    struct batch *b = row(c, STMT_ACCT_PUT);
+
+    batch_number(b, (int64_t)n);
+    batch_number(b, time_s);
+    batch_bytes(b, line, strlen(line));
+}
+
+void commit_acct_filed(struct commit *c, uint64_t n, const char *file, uint64_t size)
+{
+    struct strbuf value;
+    struct batch *b = row(c, STMT_META_SET);
+
+    strbuf_init(&value, 100);
+    strbuf_addf(&value, "%llu %llu %s", (unsigned long long)n, (unsigned long long)size, file);
+    batch_text(b, "acct");
+    batch_text(b, strbuf_str(&value));
+    strbuf_fini(&value);
+    batch_number(row(c, STMT_ACCT_FILED), (int64_t)n);
+}
+
+void commit_add_log(struct commit *c, struct job_key key, int64_t time_ns, const char *text)
+{
+    struct batch *b = row(c, STMT_LOG_PUT);
+
+    batch_number(b, ++c->log_number);
+    batch_number(b, time_ns);
+    put_key(b, key);
+    put_clean(b, text);
+}
+
+/* ---- how it is --------------------------------------------------------------------------------------- */
+
+int commit_check(const struct commit *c, struct err *e)
+{
+    if (c->lost)
+        return err_set(e, PBSE_SYSTEM, "the store belongs to another server now: %s", c->why.text);
+    if (!c->stuck_since_s ||
+        (batch_size(c->filling.batch) < STUCK_BYTES_MAX && c->filling.promises.n < STUCK_PROMISES_MAX))
+        return 0;
+    return err_set(e, PBSE_SYSTEM, "no change can be stored since %lld seconds, and too much waits: %s",
+                   (long long)(clock_wall_s(clock_real()) - c->stuck_since_s), c->why.text);
+}
+
+bool commit_is_stuck(const struct commit *c, int64_t *since_s, const char **why)
+{
+    bool stuck = c->lost || c->stuck_since_s != 0;
+
+    *since_s = c->stuck_since_s;
+    *why = stuck ? c->why.text : NULL;
+    return stuck;
+}
+
+bool commit_is_idle(const struct commit *c)
+{
+    return !c->under_way && !has_work(c);
+}
+
+static void pause_ms(int64_t ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
+}
+
+int commit_flush(struct commit *c, int64_t limit_ms, struct err *e)
+{
+    int64_t end = clock_real_mono_ms() + limit_ms;
+
+    while (!commit_is_idle(c)) {
+        if (c->lost || (c->stuck_since_s && clock_real_mono_ms() >= end))
+            return err_set(e, PBSE_SYSTEM, "changes are not stored: %s", c->why.text);
+        begin(c);
+        if (c->under_way && !c->in_worker) {
+            pause_ms(RETRY_FIRST_MS);
+            retry(c);
+        }
+        worker_drain(c->worker);
+    }
+    return 0;
+}
+
+void commit_get_stats(const struct commit *c, struct commit_stats *out)
+{
+    *out = c->stats;
+}

@@ -1,0 +1,271 @@
+/* Rows in, at start. See restore.h. */
+#include "restore.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attr_walk.h"
+#include "job_fsm.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "schema.h"
+
+struct restoring {
+    struct site *site;
+    struct restore_counts counts;
+};
+
+/* The attributes of one column into the object's list; NULL: none were written. */
+static int put_attrs(struct site *s, struct object *o, const char *text, struct err *e)
+{
+    json_t *json = text ? json_loads(text, 0, NULL) : NULL;
+    int rc = 0;
+
+    if (text && !json)
+        rc = err_set(e, PBSE_SYSTEM, "its attributes are no JSON");
+    else if (json)
+        rc = attr_walk_from_json(&o->attrs, s->resources, json, e);
+    json_decref(json);
+    return rc;
+}
+
+/* A row that cannot be read stays where it is, for a person to look at. */
+static int skip(const char *kind, const char *name, const struct err *why)
+{
+    log_event(LOGC_SVR, LOGE_ERROR, name, "the stored %s is left out, it cannot be read: %s", kind,
+              why->text);
+    return 0;
+}
+
+/* ---- objects: columns name, hot, attrs --------------------------------------------------------------- */
+
+static int take_resource(void *arg, const struct store_row *row, struct err *e)
+{
+    struct restoring *r = arg;
+    const char *name = store_row_text(row, 0), *attrs = store_row_text(row, 2);
+    json_t *json = attrs ? json_loads(attrs, 0, NULL) : NULL;
+    const struct resource *made;
+
+    if (resource_add(r->site->resources, name, json_string_value(json_object_get(json, "type")),
+                     json_string_value(json_object_get(json, "flag")), &made, e) < 0)
+        skip("resource", name, e);
+    else
+        r->counts.resources++;
+    json_decref(json);
+    return 0;
+}
+
+static int take_server(void *arg, const struct store_row *row, struct err *e)
+{
+    struct restoring *r = arg;
+    const char *hot = store_row_text(row, 1);
+
+    if (hot && server_obj_decode(r->site->server, hot, e) < 0)
+        return -1;
+    return put_attrs(r->site, &r->site->server->obj, store_row_text(row, 2), e);
+}
+
+static int take_sched(void *arg, const struct store_row *row, struct err *e)
+{
+    struct restoring *r = arg;
+    const char *name = store_row_text(row, 0);
+    struct sched_obj *o = scheds_find(r->site->scheds, name);
+
+    if ((!o && scheds_add(r->site->scheds, name, &o, e) < 0) ||
+        put_attrs(r->site, &o->obj, store_row_text(row, 2), e) < 0)
+        return skip("scheduler", name, e);
+    r->counts.scheds++;
+    return 0;
+}
+
+static int take_queue(void *arg, const struct store_row *row, struct err *e)
+{
+    struct restoring *r = arg;
+    const char *name = store_row_text(row, 0);
+    struct queue *q;
+
+    if (queues_add(r->site->queues, name, &q, e) < 0)
+        return skip("queue", name, e);
+    if (put_attrs(r->site, &q->obj, store_row_text(row, 2), e) < 0) {
+        skip("queue", name, e);
+        queues_remove(r->site->queues, q, e);
+        return 0;
+    }
+    r->counts.queues++;
+    return 0;
+}
+
+static int take_node(void *arg, const struct store_row *row, struct err *e)
+{
+    struct restoring *r = arg;
+    const char *name = store_row_text(row, 0), *hot = store_row_text(row, 1);
+    struct node *n;
+
+    if (nodes_add(r->site->nodes, name, &n, e) < 0)
+        return skip("node", name, e);
+    if ((hot && node_decode(n, hot, e) < 0) || put_attrs(r->site, &n->obj, store_row_text(row, 2), e) < 0) {
+        skip("node", name, e);
+        nodes_remove(r->site->nodes, n, e);
+        return 0;
+    }
+    r->counts.nodes++;
+    return 0;
+}
+
+/* ---- jobs: columns seq, idx, id, hot, attrs, fixed, fixed_attrs -------------------------------------- */
+
+static int fill_job(struct site *s, struct job *j, const struct store_row *row, struct err *e)
+{
+    if (job_decode(j, store_row_text(row, 3), store_row_text(row, 5), e) < 0)
+        return -1;
+    if (put_attrs(s, &j->obj, store_row_text(row, 4), e) < 0)
+        return -1;
+    return put_attrs(s, &j->obj, store_row_text(row, 6), e);
+}
+
+/* A job that arrives is in no queue yet; one that is over is in none any more. */
+static int place_job(struct site *s, struct job *j, struct err *e)
+{
+    bool queued = j->state != JOB_ARRIVING && !job_is_over(j);
+    struct queue *q = queued && j->queue_name ? queues_find(s->queues, j->queue_name) : NULL;
+
+    if (queued && !q)
+        return err_set(e, PBSE_UNKQUE, "its queue %s is not there", j->queue_name ? j->queue_name : "(none)");
+    if (jobs_add(s->jobs, j, e) < 0)
+        return -1;
+    if (q)
+        jobs_enter_queue(s->jobs, j, q);
+    if (j->state != JOB_ARRIVING)
+        change_touch(s->change, &j->obj.change, PART_NONE);
+    return 0;
+}
+
+static int take_job(void *arg, const struct store_row *row, struct err *e)
+{
+    struct restoring *r = arg;
+    const struct job_key key = {.seq = store_row_number(row, 0), .index = (int32_t)store_row_number(row, 1)};
+    const char *id = store_row_text(row, 2);
+    struct job *j = job_create(key, id);
+
+    if (!j)
+        return err_set(e, PBSE_SYSTEM, "no memory for job %s", id);
+    if (fill_job(r->site, j, row, e) < 0 || place_job(r->site, j, e) < 0) {
+        skip("job", id, e);
+        job_unref(j);
+        return 0;
+    }
+    r->counts.jobs++;
+    return 0;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------------- */
+
+static int read_kind(struct store *from, const char *kind, store_row_fn *take, struct restoring *r,
+                     struct err *e)
+{
+    struct batch_stmt q;
+
+    stmt_init(&q, STMT_OBJECT_ALL);
+    stmt_text(&q, kind);
+    return store_query(from, &q, take, r, e);
+}
+
+static int read_jobs(struct store *from, struct restoring *r, struct err *e)
+{
+    struct batch_stmt q;
+
+    stmt_init(&q, STMT_JOB_ALL);
+    return store_query(from, &q, take_job, r, e);
+}
+
+/* What came from the store need not go there. */
+static void all_clean(struct change *c)
+{
+    struct change_entry *e;
+
+    while ((e = change_take_dirty(c)))
+        change_cleaned(e);
+}
+
+int restore_rows(struct site *s, struct store *from, struct restore_counts *out, struct err *e)
+{
+    struct restoring r = {.site = s};
+
+    if (read_kind(from, "resource", take_resource, &r, e) < 0 ||
+        read_kind(from, "server", take_server, &r, e) < 0 ||
+        read_kind(from, "sched", take_sched, &r, e) < 0 || read_kind(from, "queue", take_queue, &r, e) < 0 ||
+        read_kind(from, "node", take_node, &r, e) < 0 || read_jobs(from, &r, e) < 0)
+        return -1;
+    all_clean(s->change);
+    *out = r.counts;
+    return 0;
+}
+
+void restore_enter(struct site *s, struct job_fsm *f)
+{
+    struct job_key key = {.seq = -1, .index = -1};
+    struct job *j;
+
+    while ((j = jobs_after(s->jobs, key))) {
+        key = j->key;
+        job_fsm_enter(f, j);
+    }
+}
+
+/* ---- accounting -------------------------------------------------------------------------------------- */
+
+static int take_filed(void *arg, const struct store_row *row, struct err *e)
+{
+    struct restore_filed *f = arg;
+    const char *text = store_row_text(row, 0);
+    char *end;
+
+    f->n = strtoull(text, &end, 10);
+    f->size = strtoull(end, &end, 10);
+    while (*end == ' ')
+        end++;
+    if (strlen(end) >= sizeof f->file)
+        return err_set(e, PBSE_SYSTEM, "the store names the accounting file \"%s\"", end);
+    memcpy(f->file, end, strlen(end) + 1);
+    return 0;
+}
+
+struct acct_lines {
+    uint64_t above;
+    void (*line)(void *arg, const struct restore_acct *a);
+    void *arg;
+};
+
+static int take_acct(void *arg, const struct store_row *row, struct err *e)
+{
+    struct acct_lines *l = arg;
+    size_t n = 0;
+    const char *bytes = store_row_bytes(row, 2, &n);
+    char *line = strndup(bytes ? bytes : "", n);
+    struct restore_acct a = {
+        .n = (uint64_t)store_row_number(row, 0), .time_s = store_row_number(row, 1), .line = line};
+
+    if (!line)
+        return err_set(e, PBSE_SYSTEM, "no memory for accounting");
+    if (a.n > l->above)
+        l->line(l->arg, &a);
+    free(line);
+    return 0;
+}
+
+int restore_acct(struct store *from, struct restore_filed *filed,
+                 void (*line)(void *arg, const struct restore_acct *a), void *arg, struct err *e)
+{
+    struct acct_lines l = {.line = line, .arg = arg};
+    struct batch_stmt q;
+
+    *filed = (struct restore_filed){0};
+    stmt_init(&q, STMT_META_GET);
+    stmt_text(&q, "acct");
+    if (store_query(from, &q, take_filed, filed, e) < 0)
+        return -1;
+    l.above = filed->n;
+    stmt_init(&q, STMT_ACCT_ALL);
+    return store_query(from, &q, take_acct, &l, e);
+}

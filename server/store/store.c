@@ -1,0 +1,48 @@
+/* The choice of an implementation, and the way into it. See store.h. */
+#include "store.h"
+
+struct store *store_open(const struct store_where *w, struct err *e)
+{
+    return w->path ? store_sqlite_open(w, e) : store_pg_open(w, e);
+}
+
+void store_close(struct store *s)
+{
+    if (s)
+        s->class->close(s);
+}
+
+const char *store_name(const struct store *s)
+{
+    return s->class->name;
+}
+
+int store_script(struct store *s, const char *sql, struct err *e)
+{
+    return s->class->script(s, sql, e);
+}
+
+int store_query(struct store *s, const struct batch_stmt *q, store_row_fn *row, void *arg, struct err *e)
+{
+    return s->class->query(s, q, row, arg, e);
+}
+
+int store_apply(struct store *s, const struct batch *b, uint64_t epoch, struct err *e)
+{
+    return s->class->apply(s, b, epoch, e);
+}
+
+const char *store_row_text(const struct store_row *row, int column)
+{
+    return row->class->text(row, column, NULL);
+}
+
+const char *store_row_bytes(const struct store_row *row, int column, size_t *n)
+{
+    return row->class->text(row, column, n);
+}
+
+int64_t store_row_number(const struct store_row *row, int column)
+{
+    return row->class->number(row, column);
+}

@@ -1,0 +1,526 @@
+/* The store in PostgreSQL, by libpq. See store.h.
+ *
+ * A batch is a pipeline: BEGIN, the epoch (locked against a takeover until the end), all statements, one wait;
+ * then COMMIT, one wait. So a batch of any size costs two round trips. The lease is an advisory lock of the
+ * writer's session. When the session is lost the next call connects again and takes the lease again: batches check
+ * the epoch, so nothing is written if another server was active meanwhile. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libpq-fe.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "pbs_error.h"
+#include "schema.h"
+#include "store.h"
+#include "strbuf.h"
+
+enum { OID_BYTEA = 17, OID_INT8 = 20, OID_INT4 = 23, OID_TEXT = 25, OID_JSON = 114 };
+enum { OPTIONS_MAX = 12, PASSWORD_MAX = 4096 };
+
+#define LEASE_SQL "SELECT pg_try_advisory_lock(1128613957, 1)" /* "CEDE" */
+#define EPOCH_SQL "SELECT value FROM meta WHERE name = 'epoch' FOR SHARE"
+
+struct option {
+    const char *name;
+    char *value;
+};
+
+struct store_pg {
+    struct store base;
+    PGconn *conn;
+    struct option option[OPTIONS_MAX]; /* of the connection; by name and value, ended by NULL */
+    size_t n_options;
+    char *database;
+    bool wants_lease;
+    bool prepared[STMT_COUNT];
+};
+
+/* A statement's parameters as libpq wants them. */
+struct params {
+    const char *value[BATCH_PARAMS_MAX];
+    int length[BATCH_PARAMS_MAX];
+    int format[BATCH_PARAMS_MAX];
+    uint64_t number[BATCH_PARAMS_MAX];
+};
+
+static struct store_pg *of(struct store *s)
+{
+    return (struct store_pg *)(void *)s;
+}
+
+/* libpq's messages end in a newline. */
+static int failed(struct store_pg *s, const char *what, const char *message, struct err *e)
+{
+    size_t n;
+
+    if (!message || !*message)
+        message = s->conn ? PQerrorMessage(s->conn) : "no memory";
+    n = strlen(message);
+    while (n && (message[n - 1] == '\n' || message[n - 1] == ' '))
+        n--;
+    return err_set(e, PBSE_SYSTEM, "PostgreSQL: %s: %.*s", what, (int)(n < 400 ? n : 400), message);
+}
+
+/* ---- connecting -------------------------------------------------------------------------------------- */
+
+static int add_option(struct store_pg *s, const char *name, const char *value, struct err *e)
+{
+    struct option *o = &s->option[s->n_options];
+
+    if (!value)
+        return 0;
+    o->name = name;
+    o->value = strdup(value);
+    if (!o->value)
+        return err_set(e, PBSE_SYSTEM, "no memory for the store");
+    s->n_options++;
+    return 0;
+}
+
+static int add_password(struct store_pg *s, const char *path, struct err *e)
+{
+    char *text = NULL;
+    int rc;
+
+    if (!path || access(path, R_OK) < 0)
+        return 0;
+    if (file_read(AT_FDCWD, path, PASSWORD_MAX, &text, NULL, e) < 0)
+        return -1;
+    text[strcspn(text, "\r\n")] = '\0';
+    rc = add_option(s, "password", text, e);
+    explicit_bzero(text, strlen(text));
+    free(text);
+    return rc;
+}
+
+static int add_user(struct store_pg *s, const char *user, struct err *e)
+{
+    const struct passwd *pw = user ? NULL : getpwuid(geteuid());
+
+    return add_option(s, "user", pw ? pw->pw_name : user, e);
+}
+
+static int add_port(struct store_pg *s, int port, struct err *e)
+{
+    struct strbuf text;
+    int rc;
+
+    if (!port)
+        return 0;
+    strbuf_init(&text, 20);
+    strbuf_addf(&text, "%d", port);
+    rc = add_option(s, "port", strbuf_str(&text), e);
+    strbuf_fini(&text);
+    return rc;
+}
+
+static int set_options(struct store_pg *s, const struct store_where *w, struct err *e)
+{
+    s->database = strdup(w->database ? w->database : "pbs_datastore");
+    if (!s->database)
+        return err_set(e, PBSE_SYSTEM, "no memory for the store");
+    if (add_option(s, "host", w->host, e) < 0 || add_port(s, w->port, e) < 0 || add_user(s, w->user, e) < 0 ||
+        add_password(s, w->password_file, e) < 0 || add_option(s, "connect_timeout", "10", e) < 0 ||
+        add_option(s, "application_name", "pbs_server", e) < 0 ||
+        add_option(s, "client_encoding", "UTF8", e) < 0 || add_option(s, "keepalives_idle", "10", e) < 0 ||
+        add_option(s, "options", "-c synchronous_commit=on -c client_min_messages=warning", e) < 0)
+        return -1;
+    return 0;
+}
+
+static PGconn *connect_to(const struct store_pg *s, const char *database)
+{
+    const char *name[OPTIONS_MAX + 2], *value[OPTIONS_MAX + 2];
+    size_t n = 0;
+
+    for (; n < s->n_options; n++) {
+        name[n] = s->option[n].name;
+        value[n] = s->option[n].value;
+    }
+    name[n] = "dbname";
+    value[n++] = database;
+    name[n] = value[n] = NULL;
+    return PQconnectdbParams(name, value, 0);
+}
+
+static bool is_connected(const struct store_pg *s)
+{
+    return s->conn && PQstatus(s->conn) == CONNECTION_OK;
+}
+
+/* The lease of a session that broke may live on for a while on the server's side: that is no loss yet, but
+ * nothing may be written. */
+static int take_lease(struct store_pg *s, struct err *e)
+{
+    PGresult *r = PQexec(s->conn, LEASE_SQL);
+    bool got = PQresultStatus(r) == PGRES_TUPLES_OK && PQgetvalue(r, 0, 0)[0] == 't';
+    int rc = 0;
+
+    if (PQresultStatus(r) != PGRES_TUPLES_OK)
+        rc = failed(s, "taking the lease", PQresultErrorMessage(r), e);
+    else if (!got)
+        rc = err_set(e, EWOULDBLOCK, "another session of database %s holds the lease of the store",
+                     s->database);
+    PQclear(r);
+    return rc;
+}
+
+static int need_connection(struct store_pg *s, struct err *e)
+{
+    if (is_connected(s))
+        return 0;
+    PQfinish(s->conn);
+    memset(s->prepared, 0, sizeof s->prepared);
+    s->conn = connect_to(s, s->database);
+    if (!is_connected(s))
+        return failed(s, "connecting", NULL, e);
+    if (s->wants_lease && take_lease(s, e) < 0) {
+        PQfinish(s->conn);
+        s->conn = NULL;
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- statements -------------------------------------------------------------------------------------- */
+
+static Oid oid_of(char letter)
+{
+    switch (letter) {
+    case 'n':
+        return OID_INT8;
+    case 'j':
+        return OID_JSON;
+    case 'b':
+        return OID_BYTEA;
+    default:
+        return OID_TEXT;
+    }
+}
+
+static int need_prepared(struct store_pg *s, unsigned id, struct err *e)
+{
+    const struct stmt_row *row = &stmt_rows[id];
+    Oid types[BATCH_PARAMS_MAX];
+    PGresult *r;
+    int rc = 0;
+
+    if (s->prepared[id])
+        return 0;
+    for (unsigned i = 0; i < row->params; i++)
+        types[i] = oid_of(row->types[i]);
+    r = PQprepare(s->conn, row->name, row->sql, (int)row->params, types);
+    if (PQresultStatus(r) != PGRES_COMMAND_OK)
+        rc = failed(s, row->name, PQresultErrorMessage(r), e);
+    else
+        s->prepared[id] = true;
+    PQclear(r);
+    return rc;
+}
+
+static void bind_params(const struct batch_stmt *q, struct params *out)
+{
+    for (unsigned i = 0; i < q->n; i++) {
+        const struct batch_param *p = &q->param[i];
+
+        out->format[i] = 1;
+        out->value[i] = p->bytes;
+        out->length[i] = (int)p->n;
+        if (p->type == BATCH_NUMBER) {
+            out->number[i] = htobe64((uint64_t)p->number);
+            out->value[i] = (const char *)&out->number[i];
+            out->length[i] = sizeof out->number[i];
+        } else if (p->type == BATCH_BYTES && p->n == 0) {
+            out->value[i] = "";
+        }
+    }
+}
+
+static int each_row(struct store_pg *s, const PGresult *r, store_row_fn *fn, void *arg, struct err *e)
+{
+    int rc = 0;
+
+    for (int i = 0; fn && rc == 0 && i < PQntuples(r); i++) {
+        const struct store_row row = {.class = s->base.class, .result = r, .index = i};
+
+        rc = fn(arg, &row, e);
+    }
+    return rc;
+}
+
+/* Rows come one by one, so that a large table is never held in memory. */
+static int read_rows(struct store_pg *s, const char *name, store_row_fn *fn, void *arg, struct err *e)
+{
+    PGresult *r;
+    int rc = 0;
+
+    PQsetSingleRowMode(s->conn);
+    while ((r = PQgetResult(s->conn))) {
+        ExecStatusType status = PQresultStatus(r);
+
+        if (rc == 0 && (status == PGRES_SINGLE_TUPLE || status == PGRES_TUPLES_OK))
+            rc = each_row(s, r, fn, arg, e);
+        else if (rc == 0 && status != PGRES_COMMAND_OK)
+            rc = failed(s, name, PQresultErrorMessage(r), e);
+        PQclear(r);
+    }
+    return rc;
+}
+
+static int pg_query(struct store *base, const struct batch_stmt *q, store_row_fn *fn, void *arg,
+                    struct err *e)
+{
+    struct store_pg *s = of(base);
+    const char *name = stmt_rows[q->id].name;
+    struct params p;
+
+    if (need_connection(s, e) < 0 || need_prepared(s, q->id, e) < 0)
+        return -1;
+    bind_params(q, &p);
+    if (!PQsendQueryPrepared(s->conn, name, (int)q->n, p.value, p.length, p.format, 1))
+        return failed(s, name, NULL, e);
+    return read_rows(s, name, fn, arg, e);
+}
+
+static const char *pg_text(const struct store_row *row, int column, size_t *n)
+{
+    const PGresult *r = row->result;
+
+    if (n)
+        *n = (size_t)PQgetlength(r, row->index, column);
+    return PQgetisnull(r, row->index, column) ? NULL : PQgetvalue(r, row->index, column);
+}
+
+static int64_t pg_number(const struct store_row *row, int column)
+{
+    const PGresult *r = row->result;
+    const char *value = PQgetvalue(r, row->index, column);
+    uint64_t wide;
+    uint32_t narrow;
+
+    if (PQgetlength(r, row->index, column) == (int)sizeof wide) {
+        memcpy(&wide, value, sizeof wide);
+        return (int64_t)be64toh(wide);
+    }
+    if (PQgetlength(r, row->index, column) == (int)sizeof narrow) {
+        memcpy(&narrow, value, sizeof narrow);
+        return (int32_t)be32toh(narrow);
+    }
+    return 0;
+}
+
+static int pg_script(struct store *base, const char *sql, struct err *e)
+{
+    struct store_pg *s = of(base);
+    PGresult *r;
+    int rc = 0;
+
+    if (need_connection(s, e) < 0)
+        return -1;
+    r = PQexec(s->conn, sql); /* several statements in one message are one transaction */
+    if (PQresultStatus(r) != PGRES_COMMAND_OK)
+        rc = failed(s, "script", PQresultErrorMessage(r), e);
+    PQclear(r);
+    return rc;
+}
+
+/* ---- a batch ----------------------------------------------------------------------------------------- */
+
+static int prepare_all(struct store_pg *s, const struct batch *b, struct err *e)
+{
+    struct batch_stmt q;
+
+    for (size_t at = 0; batch_next(b, &at, &q);)
+        if (need_prepared(s, q.id, e) < 0)
+            return -1;
+    return 0;
+}
+
+static int send_text(struct store_pg *s, const char *sql, struct err *e)
+{
+    return PQsendQueryParams(s->conn, sql, 0, NULL, NULL, NULL, NULL, 0) ? 0 : failed(s, sql, NULL, e);
+}
+
+static int send_batch(struct store_pg *s, const struct batch *b, struct err *e)
+{
+    struct batch_stmt q;
+    struct params p;
+
+    for (size_t at = 0; batch_next(b, &at, &q);) {
+        const char *name = stmt_rows[q.id].name;
+
+        bind_params(&q, &p);
+        if (!PQsendQueryPrepared(s->conn, name, (int)q.n, p.value, p.length, p.format, 1))
+            return failed(s, name, NULL, e);
+    }
+    return 0;
+}
+
+/* All results up to the next sync; the first error counts. `fn` sees every row. -1 too if the connection is
+ * lost. */
+static int drain(struct store_pg *s, store_row_fn *fn, void *arg, struct err *e)
+{
+    int rc = 0;
+
+    if (!PQpipelineSync(s->conn))
+        return failed(s, "sync", NULL, e);
+    for (;;) {
+        PGresult *r = PQgetResult(s->conn);
+        ExecStatusType status = PQresultStatus(r);
+
+        if (!r) {
+            if (!is_connected(s))
+                return rc < 0 ? rc : failed(s, "batch", NULL, e);
+            continue; /* the end of one statement */
+        }
+        if (rc == 0 && status == PGRES_TUPLES_OK)
+            rc = each_row(s, r, fn, arg, e);
+        else if (rc == 0 && status == PGRES_FATAL_ERROR)
+            rc = failed(s, "batch", PQresultErrorMessage(r), e);
+        PQclear(r);
+        if (status == PGRES_PIPELINE_SYNC)
+            return rc;
+    }
+}
+
+static int take_epoch(void *arg, const struct store_row *row, struct err *e)
+{
+    (void)e;
+    *(uint64_t *)arg = strtoull(store_row_text(row, 0), NULL, 10);
+    return 0;
+}
+
+static int run_pipeline(struct store_pg *s, const struct batch *b, uint64_t epoch, struct err *e)
+{
+    uint64_t found = 0;
+
+    if (send_text(s, "BEGIN", e) < 0 || send_text(s, EPOCH_SQL, e) < 0 || send_batch(s, b, e) < 0 ||
+        drain(s, take_epoch, &found, e) < 0)
+        return -1;
+    if (found != epoch)
+        return err_set(e, ESTALE, "another server has taken the store over (epoch %llu, ours is %llu)",
+                       (unsigned long long)found, (unsigned long long)epoch);
+    if (send_text(s, "COMMIT", e) < 0)
+        return -1;
+    return drain(s, NULL, NULL, e);
+}
+
+static int pg_apply(struct store *base, const struct batch *b, uint64_t epoch, struct err *e)
+{
+    struct store_pg *s = of(base);
+    int rc;
+
+    if (need_connection(s, e) < 0 || prepare_all(s, b, e) < 0)
+        return -1;
+    if (!PQenterPipelineMode(s->conn))
+        return failed(s, "pipeline", NULL, e);
+    rc = run_pipeline(s, b, epoch, e);
+    if (rc == 0 && PQexitPipelineMode(s->conn))
+        return 0;
+    /* A new connection is the one state that is certain; the next try makes it. */
+    if (rc == 0)
+        rc = failed(s, "pipeline", NULL, e);
+    PQfinish(s->conn);
+    s->conn = NULL;
+    return rc;
+}
+
+static int pg_lease(struct store *base, struct err *e)
+{
+    struct store_pg *s = of(base);
+
+    if (need_connection(s, e) < 0 || (!s->wants_lease && take_lease(s, e) < 0))
+        return -1;
+    s->wants_lease = true;
+    return 0;
+}
+
+static void pg_close(struct store *base)
+{
+    struct store_pg *s = of(base);
+
+    PQfinish(s->conn);
+    for (size_t i = 0; i < s->n_options; i++) {
+        explicit_bzero(s->option[i].value, strlen(s->option[i].value));
+        free(s->option[i].value);
+    }
+    free(s->database);
+    free(s);
+}
+
+static const struct store_class pg_class = {
+    .name = "PostgreSQL",
+    .close = pg_close,
+    .script = pg_script,
+    .query = pg_query,
+    .apply = pg_apply,
+    .lease = pg_lease,
+    .text = pg_text,
+    .number = pg_number,
+};
+
+/* ---- opening ----------------------------------------------------------------------------------------- */
+
+static int create_in(struct store_pg *s, PGconn *admin, struct err *e)
+{
+    char *name = PQescapeIdentifier(admin, s->database, strlen(s->database));
+    struct strbuf sql;
+    PGresult *r;
+    int rc = 0;
+
+    strbuf_init(&sql, 1000);
+    strbuf_addf(&sql, "CREATE DATABASE %s ENCODING 'UTF8' TEMPLATE template0", name ? name : "");
+    r = PQexec(admin, strbuf_str(&sql));
+    if (PQresultStatus(r) != PGRES_COMMAND_OK)
+        rc = failed(s, "creating the database", PQresultErrorMessage(r), e);
+    PQclear(r);
+    strbuf_fini(&sql);
+    PQfreemem(name);
+    return rc;
+}
+
+static bool is_missing(struct store_pg *s, PGconn *admin)
+{
+    const char *value[] = {s->database};
+    PGresult *r =
+        PQexecParams(admin, "SELECT 1 FROM pg_database WHERE datname = $1", 1, NULL, value, NULL, NULL, 0);
+    bool missing = PQresultStatus(r) == PGRES_TUPLES_OK && PQntuples(r) == 0;
+
+    PQclear(r);
+    return missing;
+}
+
+/* The database may not be there yet: then the cluster's own one tells, and makes it. */
+static int create_if_missing(struct store_pg *s, struct err *e)
+{
+    PGconn *admin = connect_to(s, "postgres");
+    int rc = -1;
+
+    if (PQstatus(admin) == CONNECTION_OK && is_missing(s, admin))
+        rc = create_in(s, admin, e);
+    PQfinish(admin);
+    return rc;
+}
+
+struct store *store_pg_open(const struct store_where *w, struct err *e)
+{
+    struct store_pg *s = calloc(1, sizeof *s);
+
+    if (!s) {
+        err_set(e, PBSE_SYSTEM, "no memory for the store");
+        return NULL;
+    }
+    s->base.class = &pg_class;
+    if (set_options(s, w, e) < 0)
+        goto bad;
+    if (need_connection(s, e) < 0 && (create_if_missing(s, e) < 0 || need_connection(s, e) < 0))
+        goto bad;
+    return &s->base;
+bad:
+    pg_close(&s->base);
+    return NULL;
+}

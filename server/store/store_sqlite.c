@@ -1,0 +1,269 @@
+/* The store in one file, by SQLite. See store.h.
+ *
+ * Write-ahead log with full synchronisation: what apply() has returned is on disk. A lock file beside the
+ * database is the lease, since SQLite's own locks are taken for moments only. Statements are prepared once. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "pbs_error.h"
+#include "schema.h"
+#include "store.h"
+#include "strbuf.h"
+
+enum { BUSY_MS = 10000, CHECKPOINT_PAGES = 4000 };
+
+struct store_sqlite {
+    struct store base;
+    sqlite3 *db;
+    char *lock_path;
+    int lock_fd; /* -1: no lease */
+    sqlite3_stmt *stmt[STMT_COUNT];
+};
+
+static struct store_sqlite *of(struct store *s)
+{
+    return (struct store_sqlite *)(void *)s;
+}
+
+static int failed(struct store_sqlite *s, const char *what, struct err *e)
+{
+    return err_set(e, PBSE_SYSTEM, "SQLite: %s: %s", what, sqlite3_errmsg(s->db));
+}
+
+static int run(struct store_sqlite *s, const char *sql, struct err *e)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(s, sql, e);
+}
+
+static sqlite3_stmt *prepared(struct store_sqlite *s, unsigned id, struct err *e)
+{
+    if (!s->stmt[id] && sqlite3_prepare_v3(s->db, stmt_rows[id].sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                           &s->stmt[id], NULL) != SQLITE_OK)
+        failed(s, stmt_rows[id].name, e);
+    return s->stmt[id];
+}
+
+static int bind_param(sqlite3_stmt *st, int i, const struct batch_param *p)
+{
+    switch (p->type) {
+    case BATCH_NULL:
+        return sqlite3_bind_null(st, i);
+    case BATCH_NUMBER:
+        return sqlite3_bind_int64(st, i, p->number);
+    case BATCH_TEXT:
+        return sqlite3_bind_text64(st, i, p->bytes, p->n, SQLITE_STATIC, SQLITE_UTF8);
+    case BATCH_BYTES:
+        return sqlite3_bind_blob64(st, i, p->n ? p->bytes : "", p->n, SQLITE_STATIC);
+    }
+    return SQLITE_MISUSE;
+}
+
+static sqlite3_stmt *bound(struct store_sqlite *s, const struct batch_stmt *q, struct err *e)
+{
+    sqlite3_stmt *st = prepared(s, q->id, e);
+
+    for (unsigned i = 0; st && i < q->n; i++)
+        if (bind_param(st, (int)i + 1, &q->param[i]) != SQLITE_OK) {
+            failed(s, stmt_rows[q->id].name, e);
+            return NULL;
+        }
+    return st;
+}
+
+static int sqlite_query(struct store *base, const struct batch_stmt *q, store_row_fn *fn, void *arg,
+                        struct err *e)
+{
+    struct store_sqlite *s = of(base);
+    sqlite3_stmt *st = bound(s, q, e);
+    struct store_row row = {.class = base->class, .result = st};
+    int step, rc = 0;
+
+    if (!st)
+        return -1;
+    while ((step = sqlite3_step(st)) == SQLITE_ROW && rc == 0)
+        rc = fn ? fn(arg, &row, e) : 0;
+    if (rc == 0 && step != SQLITE_DONE)
+        rc = failed(s, stmt_rows[q->id].name, e);
+    sqlite3_reset(st);
+    sqlite3_clear_bindings(st);
+    return rc;
+}
+
+static const char *sqlite_text(const struct store_row *row, int column, size_t *n)
+{
+    sqlite3_stmt *st = (sqlite3_stmt *)row->result;
+    const char *text;
+
+    if (sqlite3_column_type(st, column) == SQLITE_BLOB)
+        text = sqlite3_column_blob(st, column);
+    else
+        text = (const char *)sqlite3_column_text(st, column);
+    if (n)
+        *n = (size_t)sqlite3_column_bytes(st, column);
+    return text;
+}
+
+static int64_t sqlite_number(const struct store_row *row, int column)
+{
+    return sqlite3_column_int64((sqlite3_stmt *)row->result, column);
+}
+
+static int sqlite_script(struct store *base, const char *sql, struct err *e)
+{
+    struct store_sqlite *s = of(base);
+
+    if (run(s, "BEGIN IMMEDIATE", e) < 0)
+        return -1;
+    if (run(s, sql, e) < 0 || run(s, "COMMIT", e) < 0) {
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        return -1;
+    }
+    return 0;
+}
+
+static int take_number(void *arg, const struct store_row *row, struct err *e)
+{
+    (void)e;
+    *(uint64_t *)arg = strtoull(store_row_text(row, 0), NULL, 10);
+    return 0;
+}
+
+static int check_epoch(struct store *base, uint64_t epoch, struct err *e)
+{
+    struct batch_stmt q;
+    uint64_t found = 0;
+
+    stmt_init(&q, STMT_META_GET);
+    stmt_text(&q, "epoch");
+    if (sqlite_query(base, &q, take_number, &found, e) < 0)
+        return -1;
+    if (found == epoch)
+        return 0;
+    return err_set(e, ESTALE, "another server has taken the store over (epoch %llu, ours is %llu)",
+                   (unsigned long long)found, (unsigned long long)epoch);
+}
+
+static int run_stmt(struct store_sqlite *s, const struct batch_stmt *q, struct err *e)
+{
+    sqlite3_stmt *st = bound(s, q, e);
+    int step;
+
+    if (!st)
+        return -1;
+    step = sqlite3_step(st);
+    if (step != SQLITE_DONE && step != SQLITE_ROW)
+        failed(s, stmt_rows[q->id].name, e);
+    sqlite3_reset(st);
+    return step == SQLITE_DONE || step == SQLITE_ROW ? 0 : -1;
+}
+
+static int sqlite_apply(struct store *base, const struct batch *b, uint64_t epoch, struct err *e)
+{
+    struct store_sqlite *s = of(base);
+    struct batch_stmt q;
+    size_t at = 0;
+    int rc;
+
+    if (run(s, "BEGIN IMMEDIATE", e) < 0)
+        return -1;
+    rc = check_epoch(base, epoch, e);
+    while (rc == 0 && batch_next(b, &at, &q))
+        rc = run_stmt(s, &q, e);
+    if (rc == 0)
+        rc = run(s, "COMMIT", e);
+    if (rc < 0)
+        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    return rc;
+}
+
+static int sqlite_lease(struct store *base, struct err *e)
+{
+    struct store_sqlite *s = of(base);
+
+    if (s->lock_fd < 0)
+        s->lock_fd = file_lock(s->lock_path, e);
+    return s->lock_fd < 0 ? -1 : 0;
+}
+
+static void sqlite_close(struct store *base)
+{
+    struct store_sqlite *s = of(base);
+
+    for (int i = 0; i < STMT_COUNT; i++)
+        sqlite3_finalize(s->stmt[i]);
+    sqlite3_close(s->db);
+    if (s->lock_fd >= 0)
+        close(s->lock_fd);
+    free(s->lock_path);
+    free(s);
+}
+
+static const struct store_class sqlite_class = {
+    .name = "SQLite",
+    .close = sqlite_close,
+    .script = sqlite_script,
+    .query = sqlite_query,
+    .apply = sqlite_apply,
+    .lease = sqlite_lease,
+    .text = sqlite_text,
+    .number = sqlite_number,
+};
+
+/* Attributes may hold secrets (environments): the file is the daemon's own. SQLite gives its log files the mode
+ * of the database. */
+static int make_private(const char *path, struct err *e)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return err_errno(e, errno, "cannot open the store %s", path);
+    close(fd);
+    return 0;
+}
+
+static int configure(struct store_sqlite *s, struct err *e)
+{
+    struct strbuf sql;
+    int rc;
+
+    sqlite3_busy_timeout(s->db, BUSY_MS);
+    strbuf_init(&sql, 1000);
+    strbuf_addf(&sql,
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=%d; "
+                "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16000;",
+                CHECKPOINT_PAGES);
+    rc = run(s, strbuf_str(&sql), e);
+    strbuf_fini(&sql);
+    return rc;
+}
+
+struct store *store_sqlite_open(const struct store_where *w, struct err *e)
+{
+    struct store_sqlite *s = calloc(1, sizeof *s);
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
+
+    if (!s || asprintf(&s->lock_path, "%s.lock", w->path) < 0) {
+        free(s);
+        err_set(e, PBSE_SYSTEM, "no memory for the store");
+        return NULL;
+    }
+    s->base.class = &sqlite_class;
+    s->lock_fd = -1;
+    if (make_private(w->path, e) < 0)
+        goto bad;
+    if (sqlite3_open_v2(w->path, &s->db, flags, NULL) != SQLITE_OK) {
+        failed(s, w->path, e);
+        goto bad;
+    }
+    if (configure(s, e) < 0)
+        goto bad;
+    return &s->base;
+bad:
+    sqlite_close(&s->base);
+    return NULL;
+}
