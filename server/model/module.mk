@@ -1,0 +1,2 @@
+$(call storey, server/model, ifl/spec ifl/def base)
+$(call tests,  server/model, ifl/spec ifl/def base, -ljansson -lm)
