@@ -145,6 +145,19 @@ static void end(struct stream *s, const struct err *why)
     s->events->closed(s->arg, why ? why : &none);
 }
 
+/* Is there anything for the descriptor? Clear bytes that a transform does not take yet are not. */
+static bool can_send(const struct stream *s)
+{
+    return s->wire.n || (!s->t && s->out.n);
+}
+
+/* The peer has said all; what is unused now will never be. What it may still want to read is sent first. */
+static void end_if_over(struct stream *s)
+{
+    if (s->peer_ended && !s->dead && !s->held && !s->closing && !can_send(s))
+        end(s, NULL);
+}
+
 static void watch_again(struct stream *s)
 {
     unsigned want = 0;
@@ -153,7 +166,7 @@ static void watch_again(struct stream *s)
         return;
     if (!s->held && !s->choked && !s->peer_ended)
         want |= LOOP_READ;
-    if (s->t ? s->wire.n : s->out.n + s->wire.n)
+    if (can_send(s))
         want |= LOOP_WRITE;
     loop_watch_set(s->watch, want);
 }
@@ -290,6 +303,7 @@ static void pump_out(struct stream *s)
     } while (!s->dead && rc == 1 && s->out.n && !(s->t && !s->wire.n));
     if (!s->dead && s->closing && s->shut && !s->wire.n)
         end(s, NULL);
+    end_if_over(s);
     watch_again(s);
 }
 
@@ -374,13 +388,6 @@ static int read_piece(struct stream *s, struct err *e)
     return n == sizeof piece;
 }
 
-/* The peer has said all; what is unused now will never be. */
-static void end_if_over(struct stream *s)
-{
-    if (s->peer_ended && !s->dead && !s->held && !s->closing)
-        end(s, NULL);
-}
-
 static void pump_in(struct stream *s)
 {
     struct err e = {0};
@@ -395,7 +402,6 @@ static void pump_in(struct stream *s)
     }
     if (rc < 0)
         end(s, &e);
-    end_if_over(s);
 }
 
 static void ready_cb(void *arg, unsigned ready)
@@ -417,8 +423,6 @@ static void wake_cb(void *arg)
     s->waking = false;
     if (!s->dead)
         show(s);
-    if (!s->dead)
-        end_if_over(s);
     if (!s->dead)
         pump_out(s);
     unref(s);

@@ -31,7 +31,8 @@ struct stream_events {
     size_t (*data)(void *arg, const void *bytes, size_t n);
     /* Output fell to out_low after the stream had been full, or is empty. May be NULL. */
     void (*drained)(void *arg);
-    /* The end: code 0 the peer closed in order, else what broke. Bytes not used are lost. */
+    /* The end: code 0 the peer closed in order (what was written before is sent first), else what broke.
+     * Bytes not used are lost. */
     void (*closed)(void *arg, const struct err *why);
 };
 

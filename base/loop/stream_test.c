@@ -221,6 +221,24 @@ static void half_closing_lets_the_answer_come(void **state)
     pair_destroy(p);
 }
 
+static void output_outlives_the_end_of_input(void **state)
+{
+    struct pair *p = pair_create(NULL);
+    char *text = malloc(BIG);
+
+    (void)state;
+    for (size_t i = 0; i < BIG; i++)
+        text[i] = pattern(i);
+    assert_int_equal(stream_write(p->b.s, text, BIG, NULL), 0);
+    stream_finish(p->a.s); /* asks nothing more, but wants the answer */
+    p->a.stop_at_close = true;
+    assert_int_equal(loop_run(p->l, NULL), 0);
+    check_pattern(&p->a, BIG);
+    assert_int_equal(p->b.why.code, 0);
+    free(text);
+    pair_destroy(p);
+}
+
 static void too_much_output_is_refused(void **state)
 {
     struct stream_options o = {.out_high = 10, .out_max = 100};
@@ -365,6 +383,7 @@ int main(void)
         cmocka_unit_test(a_stream_may_be_destroyed_by_its_callback),
         cmocka_unit_test(half_closing_lets_the_answer_come),
         cmocka_unit_test(too_much_output_is_refused),
+        cmocka_unit_test(output_outlives_the_end_of_input),
         cmocka_unit_test(a_transform_sits_between),
     };
 
