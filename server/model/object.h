@@ -21,7 +21,7 @@ struct object;
 struct object_kind {
     enum change_kind kind;
     const char *name;            /* "job", "queue": in the store and in logs */
-    enum attr_object attrs;      /* the definition table of its attributes */
+    enum attr_of attrs;          /* the definition table of its attributes */
     /* Write one part (PART_HOT, PART_FIXED) as a JSON object. NULL: the kind has no such part. PART_ATTRS
      * is written for every kind from the attribute list. -1: no memory. */
     int (*encode)(const struct object *o, enum change_part part, struct strbuf *out);
