@@ -1,0 +1,409 @@
+/* Both stores, with the same tests: a SQLite file, and a PostgreSQL cluster of our own in a scratch directory. */
+#include "store.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "lease.h"
+#include "schema.h"
+#include "scratch_pg_test.h"
+#include "strbuf.h"
+
+struct place {
+    struct store_where where;
+    char dir[64];
+    struct scratch_pg *pg;
+    struct strbuf path;
+};
+
+static int begin_sqlite(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+    const char form[] = "/tmp/cede-store-XXXXXX";
+
+    memcpy(p->dir, form, sizeof form);
+    assert_non_null(mkdtemp(p->dir));
+    strbuf_init(&p->path, 1000);
+    strbuf_addf(&p->path, "%s/cede.db", p->dir);
+    p->where.path = strbuf_str(&p->path);
+    *state = p;
+    return 0;
+}
+
+static int end_sqlite(void **state)
+{
+    struct place *p = *state;
+
+    file_remove_tree(AT_FDCWD, p->dir, NULL);
+    strbuf_fini(&p->path);
+    free(p);
+    return 0;
+}
+
+static int begin_pg(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+
+    p->pg = scratch_pg_start();
+    if (!p->pg) {
+        free(p);
+        return -1;
+    }
+    p->where.host = scratch_pg_dir(p->pg);
+    p->where.user = "postgres";
+    *state = p;
+    return 0;
+}
+
+static int end_pg(void **state)
+{
+    struct place *p = *state;
+
+    scratch_pg_stop(p->pg);
+    free(p);
+    return 0;
+}
+
+static struct store *need_store(const struct place *p)
+{
+    struct err e = {0};
+    struct store *s = store_open(&p->where, &e);
+
+    if (!s)
+        fail_msg("%s", e.text);
+    return s;
+}
+
+static struct lease need_lease(struct store *s)
+{
+    struct err e = {0};
+    struct lease l = {.epoch = 0};
+
+    if (lease_take(s, &l, &e) < 0)
+        fail_msg("%s", e.text);
+    return l;
+}
+
+static void need_apply(struct store *s, const struct batch *b, uint64_t epoch)
+{
+    struct err e = {0};
+
+    if (store_apply(s, b, epoch, &e) < 0)
+        fail_msg("%s", e.text);
+}
+
+static void put_job(struct batch *b, int64_t seq, const char *state, const char *hot)
+{
+    batch_begin(b, STMT_JOB_PUT);
+    batch_number(b, seq);
+    batch_number(b, -1);
+    batch_text(b, "41.svr");
+    batch_text(b, state);
+    batch_text(b, NULL);
+    batch_text(b, "anna@h");
+    batch_text(b, "p");
+    batch_text(b, hot);
+    batch_text(b, "{\"Priority\":5}");
+    batch_text(b, "{}");
+    batch_text(b, "{\"Variable_List\":\"A=1\"}");
+}
+
+struct seen {
+    size_t n;
+    struct strbuf text;
+};
+
+/* seq/hot of each job, one after the other */
+static int see_job(void *arg, const struct store_row *row, struct err *e)
+{
+    struct seen *s = arg;
+
+    (void)e;
+    s->n++;
+    assert_int_equal(store_row_number(row, 1), -1);
+    strbuf_addf(&s->text, "%lld %s;", (long long)store_row_number(row, 0), store_row_text(row, 3));
+    return 0;
+}
+
+static void expect_jobs(struct store *s, const char *text)
+{
+    struct seen seen = {.n = 0};
+    struct batch_stmt q;
+    struct err e = {0};
+
+    strbuf_init(&seen.text, 10000);
+    stmt_init(&q, STMT_JOB_ALL);
+    if (store_query(s, &q, see_job, &seen, &e) < 0)
+        fail_msg("%s", e.text);
+    assert_string_equal(strbuf_str(&seen.text), text);
+    strbuf_fini(&seen.text);
+}
+
+static void a_batch_is_there_after_the_store_was_opened_again(void **state)
+{
+    struct store *s = need_store(*state);
+    struct lease l = need_lease(s), again;
+    struct batch *b = batch_create();
+
+    assert_true(l.is_new);
+    assert_int_equal(l.epoch, 1);
+    put_job(b, 7, "queued", "{\"a\":1}");
+    put_job(b, 3, "held", "{\"a\":2}");
+    need_apply(s, b, l.epoch);
+    store_close(s);
+
+    s = need_store(*state);
+    again = need_lease(s);
+    assert_false(again.is_new);
+    assert_int_equal(again.epoch, 2);
+    assert_string_equal(again.identity, l.identity);
+    expect_jobs(s, "3 {\"a\":2};7 {\"a\":1};");
+
+    batch_clear(b);
+    batch_begin(b, STMT_JOB_HOT);
+    batch_text(b, "running");
+    batch_text(b, "workq");
+    batch_text(b, "{\"a\":3}");
+    batch_number(b, 7);
+    batch_number(b, -1);
+    batch_begin(b, STMT_JOB_REMOVE);
+    batch_number(b, 3);
+    batch_number(b, -1);
+    need_apply(s, b, again.epoch);
+    need_apply(s, b, again.epoch); /* as after a commit that was not confirmed */
+    expect_jobs(s, "7 {\"a\":3};");
+    batch_clear(b);
+    batch_begin(b, STMT_JOB_REMOVE);
+    batch_number(b, 7);
+    batch_number(b, -1);
+    need_apply(s, b, again.epoch);
+    batch_destroy(b);
+    store_close(s);
+}
+
+static void who_lost_the_epoch_writes_nothing(void **state)
+{
+    struct store *s = need_store(*state);
+    struct lease l = need_lease(s);
+    struct batch *b = batch_create();
+    struct err e = {0};
+
+    put_job(b, 9, "queued", "{}");
+    assert_int_equal(store_apply(s, b, l.epoch - 1, &e), -1);
+    assert_int_equal(e.code, ESTALE);
+    expect_jobs(s, "");
+    need_apply(s, b, l.epoch); /* the right one goes on */
+    expect_jobs(s, "9 {};");
+    batch_clear(b);
+    batch_begin(b, STMT_JOB_REMOVE);
+    batch_number(b, 9);
+    batch_number(b, -1);
+    need_apply(s, b, l.epoch);
+    batch_destroy(b);
+    store_close(s);
+}
+
+static void a_second_server_gets_no_lease(void **state)
+{
+    struct store *one = need_store(*state), *two = need_store(*state);
+    struct lease l = need_lease(one), other;
+    struct err e = {0};
+
+    assert_int_equal(lease_take(two, &other, &e), -1);
+    assert_int_equal(e.code, EWOULDBLOCK);
+    store_close(one);
+    other = need_lease(two);
+    assert_int_equal(other.epoch, l.epoch + 1);
+    store_close(two);
+}
+
+static void a_batch_with_one_bad_statement_changes_nothing(void **state)
+{
+    struct store *s = need_store(*state);
+    struct lease l = need_lease(s);
+    struct batch *b = batch_create();
+    struct err e = {0};
+
+    put_job(b, 11, "queued", "{}");
+    batch_begin(b, STMT_ACCT_PUT);
+    batch_number(b, 1);
+    batch_number(b, 1);
+    batch_null(b); /* the line must be there */
+    assert_int_equal(store_apply(s, b, l.epoch, &e), -1);
+    assert_int_not_equal(e.code, ESTALE);
+    expect_jobs(s, "");
+    batch_destroy(b);
+    store_close(s);
+}
+
+static int see_bytes(void *arg, const struct store_row *row, struct err *e)
+{
+    size_t n = 0;
+    const char *bytes = store_row_bytes(row, 1, &n);
+
+    (void)e;
+    return strbuf_add_bytes(arg, bytes, n);
+}
+
+static void bytes_of_a_script_come_back_as_they_were(void **state)
+{
+    struct store *s = need_store(*state);
+    struct lease l = need_lease(s);
+    struct batch *b = batch_create();
+    const char one[] = "a\0b\xff", two[] = "zz";
+    struct batch_stmt q;
+    struct strbuf got;
+
+    batch_begin(b, STMT_SCRIPT_PUT);
+    batch_number(b, 1);
+    batch_number(b, -1);
+    batch_number(b, 4);
+    batch_bytes(b, two, 2);
+    batch_begin(b, STMT_SCRIPT_PUT);
+    batch_number(b, 1);
+    batch_number(b, -1);
+    batch_number(b, 0);
+    batch_bytes(b, one, 4);
+    need_apply(s, b, l.epoch);
+    strbuf_init(&got, 100);
+    stmt_init(&q, STMT_SCRIPT_GET);
+    stmt_number(&q, 1);
+    stmt_number(&q, -1);
+    stmt_number(&q, 0);
+    stmt_number(&q, 1000);
+    assert_int_equal(store_query(s, &q, see_bytes, &got, NULL), 0);
+    assert_int_equal(got.len, 6);
+    assert_memory_equal(got.s, "a\0b\xffzz", 6);
+    strbuf_fini(&got);
+    batch_destroy(b);
+    store_close(s);
+}
+
+static int see_history(void *arg, const struct store_row *row, struct err *e)
+{
+    (void)e;
+    return strbuf_addf(arg, "%lld[%d] ", (long long)store_row_number(row, 0), (int)store_row_number(row, 1));
+}
+
+static void put_history(struct batch *b, int64_t seq, int index, const char *owner)
+{
+    batch_begin(b, STMT_HISTORY_PUT);
+    batch_number(b, seq);
+    batch_number(b, index);
+    batch_text(b, "id");
+    batch_number(b, 100 + seq);
+    batch_text(b, owner);
+    batch_text(b, "workq");
+    batch_text(b, "{}");
+}
+
+static void expect_page(struct store *s, int64_t seq, int index, const char *owner, int64_t limit,
+                        const char *text)
+{
+    struct batch_stmt q;
+    struct strbuf got;
+    struct err e = {0};
+
+    strbuf_init(&got, 1000);
+    strbuf_add(&got, "");
+    stmt_init(&q, STMT_HISTORY_PAGE);
+    stmt_number(&q, seq);
+    stmt_number(&q, index);
+    stmt_text(&q, owner);
+    stmt_text(&q, NULL);
+    stmt_number(&q, limit);
+    if (store_query(s, &q, see_history, &got, &e) < 0)
+        fail_msg("%s", e.text);
+    assert_string_equal(strbuf_str(&got), text);
+    strbuf_fini(&got);
+}
+
+static void history_comes_in_pages_by_key(void **state)
+{
+    struct store *s = need_store(*state);
+    struct lease l = need_lease(s);
+    struct batch *b = batch_create();
+
+    put_history(b, 5, 2, "anna@h");
+    put_history(b, 5, -1, "anna@h");
+    put_history(b, 5, 0, "bert@h");
+    put_history(b, 12, -1, "anna@h");
+    need_apply(s, b, l.epoch);
+    expect_page(s, -1, -1, NULL, 10, "5[-1] 5[0] 5[2] 12[-1] ");
+    expect_page(s, -1, -1, NULL, 2, "5[-1] 5[0] ");
+    expect_page(s, 5, 0, NULL, 2, "5[2] 12[-1] ");
+    expect_page(s, -1, -1, "anna@h", 10, "5[-1] 5[2] 12[-1] ");
+    batch_clear(b);
+    batch_begin(b, STMT_HISTORY_PURGE);
+    batch_number(b, 110);
+    need_apply(s, b, l.epoch);
+    expect_page(s, -1, -1, NULL, 10, "12[-1] ");
+    batch_destroy(b);
+    store_close(s);
+}
+
+static void a_store_of_a_newer_server_is_refused(void **state)
+{
+    struct store *s = need_store(*state);
+    struct lease l = need_lease(s);
+    struct err e = {0};
+
+    assert_int_equal(store_script(s, "UPDATE meta SET value = '999' WHERE name = 'schema';", &e), 0);
+    assert_int_equal(lease_take(s, &l, &e), -1);
+    assert_non_null(strstr(e.text, "999"));
+    assert_int_equal(store_script(s, "UPDATE meta SET value = '1' WHERE name = 'schema';", &e), 0);
+    need_lease(s);
+    store_close(s);
+}
+
+static void a_lost_session_comes_back_and_keeps_the_epoch(void **state)
+{
+    const struct place *p = *state;
+    struct store *s = need_store(p), *other;
+    struct lease l = need_lease(s);
+    struct batch *b = batch_create();
+    struct err e = {0};
+
+    put_job(b, 21, "queued", "{}");
+    other = need_store(p);
+    assert_int_equal(
+        store_script(other,
+                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = "
+                     "'pbs_server' AND pid <> pg_backend_pid(); CREATE TABLE IF NOT EXISTS x (y int);",
+                     &e),
+        0);
+    assert_int_equal(store_apply(s, b, l.epoch, &e), -1);
+    assert_int_not_equal(e.code, ESTALE);
+    need_apply(s, b, l.epoch);
+    expect_jobs(s, "21 {};");
+    store_close(other);
+    store_close(s);
+    batch_destroy(b);
+}
+
+#define BOTH                                                                                                 \
+    cmocka_unit_test(a_batch_is_there_after_the_store_was_opened_again),                                     \
+        cmocka_unit_test(who_lost_the_epoch_writes_nothing),                                                 \
+        cmocka_unit_test(a_second_server_gets_no_lease),                                                     \
+        cmocka_unit_test(a_batch_with_one_bad_statement_changes_nothing),                                    \
+        cmocka_unit_test(bytes_of_a_script_come_back_as_they_were),                                          \
+        cmocka_unit_test(history_comes_in_pages_by_key),                                                     \
+        cmocka_unit_test(a_store_of_a_newer_server_is_refused)
+
+/* cmocka gives tests a state of their own; the group's is what they need. */
+int main(void)
+{
+    const struct CMUnitTest sqlite[] = {BOTH};
+    const struct CMUnitTest pg[] = {BOTH, cmocka_unit_test(a_lost_session_comes_back_and_keeps_the_epoch)};
+    int failed = cmocka_run_group_tests_name("sqlite", sqlite, begin_sqlite, end_sqlite);
+
+    return failed + cmocka_run_group_tests_name("postgresql", pg, begin_pg, end_pg);
+}
