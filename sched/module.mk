@@ -1,0 +1,1 @@
+$(call storey, sched, sched/core ifl/spec base/loop base)
