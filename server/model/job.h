@@ -14,8 +14,10 @@
 #include "jobid.h"
 #include "object.h"
 #include "pqueue.h"
+#include "type_words.h"
 #include "uthash.h"
 
+struct node_use;
 struct queue;
 struct run;
 struct preempt_mark;
@@ -23,16 +25,16 @@ struct victim;
 struct parked;
 
 enum job_state {
-    JOB_ARRIVING,  /* pieces of its script are missing; nobody sees it */
+    JOB_ARRIVING, /* pieces of its script are missing; nobody sees it */
     JOB_QUEUED,
     JOB_HELD,
-    JOB_WAITING,   /* for its Execution_Time */
-    JOB_STARTING,  /* resources claimed, hosts told */
+    JOB_WAITING,  /* for its Execution_Time */
+    JOB_STARTING, /* resources claimed, hosts told */
     JOB_RUNNING,
     JOB_SUSPENDED,
-    JOB_EXITING,   /* its script has ended; hosts clean up */
-    JOB_FINISHED,  /* history, in memory for some minutes */
-    JOB_GONE,      /* out of every table */
+    JOB_EXITING,  /* its script has ended; hosts clean up */
+    JOB_FINISHED, /* history, in memory for some minutes */
+    JOB_GONE,     /* out of every table */
     JOB_STATE_COUNT
 };
 
@@ -40,7 +42,7 @@ enum job_state {
  * stronger: delete beats requeue. */
 enum job_intent { INTENT_NONE, INTENT_REQUEUE, INTENT_CHECKPOINT, INTENT_DELETE };
 
-enum job_hold { HOLD_USER = 1, HOLD_OTHER = 2, HOLD_SYSTEM = 4, HOLD_PASSWORD = 8, HOLD_DEPEND = 16 };
+enum { HOLD_DEPEND = 16 }; /* beside enum hold_bit of type_words.h: shown as s */
 
 enum job_suspender { SUSPENDED_BY_NOBODY, SUSPENDED_BY_CLIENT, SUSPENDED_BY_SCHED };
 
@@ -59,41 +61,43 @@ struct job {
     enum job_state state;
     enum job_intent intent;
     enum job_suspender suspender;
-    unsigned hold;        /* enum job_hold bits */
-    bool dependent;       /* system hold comes from depend */
+    unsigned hold;  /* enum hold_bit bits, and HOLD_DEPEND */
+    bool dependent; /* system hold comes from depend */
     bool force_requeued;
 
-    struct queue *queue;  /* NULL once finished */
-    const char *queue_name; /* interned; stays for history */
+    struct queue *queue;                 /* NULL once finished */
+    const char *queue_name;              /* interned; stays for history */
     struct job *queue_prev, *queue_next; /* by queue rank; jobs.c */
     struct job *all_prev, *all_next;     /* by number; jobs.c */
-    int64_t queue_rank;   /* order in the queue: microseconds at which it entered, or what qorder made of it */
+    int64_t queue_rank; /* order in the queue: microseconds at which it entered, or what qorder made of it */
 
-    const char *owner;    /* interned user@host */
-    const char *user;     /* interned: who owns it */
-    const char *host;     /* interned: where it was submitted */
+    const char *owner;          /* interned user@host */
+    const char *user;           /* interned: who owns it */
+    const char *host;           /* interned: where it was submitted */
     const char *euser, *egroup; /* interned: who it runs as */
-    const char *project;  /* interned */
+    const char *project;        /* interned */
 
     int64_t ctime_s, mtime_s, qtime_s, etime_s, stime_s, obittime_s, history_s, exec_time_s;
-    int64_t ptime_s;      /* when it was last preempted; 0: not since its last start */
-    int64_t eligible_s;   /* eligible time until eligible_since_s */
+    int64_t ptime_s;    /* when it was last preempted; 0: not since its last start */
+    int64_t eligible_s; /* eligible time until eligible_since_s */
 
     unsigned run_version; /* of the present or last run; raised and durable before START is sent */
     unsigned run_count;
-    bool exited;          /* exit_status has meaning */
+    bool exited; /* exit_status has meaning */
     int exit_status;
     int session;
     unsigned preempt_count;
     struct job_usage usage;
 
-    struct run *run;      /* while hosts are held (job_run.h); stored */
+    struct run *run;                    /* while hosts are held (job_run.h); stored */
     const char *exec_host, *exec_vnode; /* interned: of the present or last run; NULL: never ran */
-    struct preempt_mark *preempt; /* while it is being preempted (job_run.h); stored */
-    struct victim *victim;  /* while a preemption is under way */
-    struct parked *parked;  /* requests that wait for an event of this job */
-    struct pqueue_entry due; /* start time, or the end of its history in memory */
-    void *listener_data[2]; /* small marks of listeners: eligible.c, sched wake */
+    struct preempt_mark *preempt;       /* while it is being preempted (job_run.h); stored */
+    struct node_use *uses;              /* what it has claimed (assign.c) */
+    bool shares;                        /* it counts in the sums of server and queue (assign.c) */
+    struct victim *victim;              /* while a preemption is under way */
+    struct parked *parked;              /* requests that wait for an event of this job */
+    struct pqueue_entry due;            /* start time, or the end of its history in memory */
+    void *listener_data[2];             /* small marks of listeners: eligible.c, sched wake */
 
     uint64_t script_bytes;
     uint64_t script_have; /* ARRIVING: bytes that have come */

@@ -146,3 +146,21 @@ bool job_run_is_over(const struct run *r)
             return false;
     return true;
 }
+
+void job_run_sum_usage(const struct run *r, struct job_usage *out)
+{
+    struct job_usage sum = {0};
+
+    for (size_t i = 0; i < r->n_hosts; i++) {
+        const struct job_usage *u = &r->hosts[i].usage;
+
+        sum.cput_ms += u->cput_ms;
+        sum.mem_kb += u->mem_kb;
+        sum.vmem_kb += u->vmem_kb;
+        sum.ncpus += u->ncpus;
+        sum.cpupercent += u->cpupercent;
+        if (u->walltime_ms > sum.walltime_ms)
+            sum.walltime_ms = u->walltime_ms;
+    }
+    *out = sum;
+}

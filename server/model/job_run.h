@@ -20,44 +20,45 @@ enum run_host_state {
 };
 
 struct run_host {
-    const char *service;  /* interned */
+    const char *service; /* interned */
     enum run_host_state state;
-    uint64_t seq;         /* last event applied */
-    bool suspended;       /* has answered the present suspend attempt */
+    uint64_t seq;   /* last event applied */
+    bool suspended; /* has answered the present suspend attempt */
     struct job_usage usage;
 };
 
 struct run {
-    unsigned version;        /* run_version of the job */
-    const char *exec_vnode;  /* text, as the scheduler gave it */
-    const char *exec_host;   /* text for users */
-    bool exclusive, forced;  /* how it was claimed */
-    bool launched;           /* the first host was told to run the script */
+    unsigned version;       /* run_version of the job */
+    const char *exec_vnode; /* text, as the scheduler gave it */
+    const char *exec_host;  /* text for users */
+    bool exclusive, forced; /* how it was claimed */
+    bool launched;          /* the first host was told to run the script */
     bool started, finished;
-    int status, reason;      /* of finish: PBS exit status, enum exec_reason */
-    const char *note;        /* of finish, or NULL */
-    unsigned attempt;        /* number of the last order that has an outcome */
-    unsigned terminations;   /* how often it was told to end: each time harder */
+    int status, reason;        /* of finish: PBS exit status, enum exec_reason */
+    const char *note;          /* of finish, or NULL */
+    unsigned attempt;          /* number of the last order that has an outcome */
+    unsigned terminations;     /* how often it was told to end: each time harder */
     bool suspending, resuming; /* an attempt is under way */
     size_t n_hosts;
-    struct run_host *hosts;  /* hosts[0] runs the script */
+    struct run_host *hosts; /* hosts[0] runs the script */
 };
 
 /* What is left of a preemption that is under way; stored, so that a restarted server carries it on. */
 struct preempt_mark {
-    char left[5];            /* letters not tried yet */
-    char method;             /* the one under way; 0: no preemption */
+    char left[5]; /* letters not tried yet */
+    char method;  /* the one under way; 0: no preemption */
     int64_t since_s;
-    const char *by;          /* interned: who asked, for people */
+    const char *by; /* interned: who asked, for people */
 };
 
 struct run *job_run_create(unsigned version, const char *exec_vnode, const char *exec_host, size_t n_hosts);
 void job_run_destroy(struct run *r);
 
-json_t *job_run_encode(const struct run *r);             /* NULL: no memory */
-struct run *job_run_decode(const json_t *o);             /* NULL: not a run, or no memory */
+json_t *job_run_encode(const struct run *r); /* NULL: no memory */
+struct run *job_run_decode(const json_t *o); /* NULL: not a run, or no memory */
 
-struct run_host *job_run_host(struct run *r, const char *service); /* by name, or NULL */
-bool job_run_is_over(const struct run *r);                         /* every host released or lost */
+struct run_host *job_run_host(struct run *r, const char *service);  /* by name, or NULL */
+void job_run_sum_usage(const struct run *r, struct job_usage *out); /* of all hosts; walltime: the longest */
+bool job_run_is_over(const struct run *r);                          /* every host released or lost */
 
 #endif

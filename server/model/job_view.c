@@ -100,7 +100,8 @@ void job_view_holds(const struct job *j, char out[8])
     static const struct {
         unsigned bit;
         char letter;
-    } row[] = {{HOLD_USER, 'u'}, {HOLD_OTHER, 'o'}, {HOLD_SYSTEM | HOLD_DEPEND, 's'}, {HOLD_PASSWORD, 'p'}};
+    } row[] = {
+        {HOLD_USER, 'u'}, {HOLD_OTHER, 'o'}, {HOLD_SYSTEM | HOLD_DEPEND, 's'}, {HOLD_BAD_PASSWORD, 'p'}};
     size_t n = 0;
 
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++)

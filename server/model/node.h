@@ -7,33 +7,38 @@
 #include <stdint.h>
 
 #include "object.h"
-#include "resource.h"
+#include "states.h"
+#include "type_resc.h"
 #include "uthash.h"
 
 struct nodes;
 struct service; /* exec/services: who runs jobs on it */
 struct job;
 
-struct node_use {          /* one job on this vnode */
-    struct job *job;       /* borrowed: assign.c takes it away before the job goes */
-    unsigned ncpus;        /* for "id/slot" lists */
-    bool suspended;        /* has given back what a suspended job gives back */
-    struct node_use *next;
+/* One job on one vnode; made and freed by assign.c, read by whoever shows it. */
+struct node_use {
+    struct job *job; /* borrowed: taken away before the job goes */
+    struct node *node;
+    struct resc_list *amounts;    /* what it has claimed here */
+    struct resc_list *given_back; /* what of that a suspended job has given back, or NULL */
+    bool exclusive, paused;       /* paused: suspended, exclusiveness given back too */
+    struct node_use *next, *prev; /* on the node, in order of arrival */
+    struct node_use *next_of_job;
 };
 
 struct node {
     struct object obj;
-    UT_hash_handle hh;             /* nodes */
-    unsigned state;                /* NODE_* bits of states.h; written by fsm/node_fsm.c */
-    struct service *service;       /* NULL: nobody serves it now */
-    const char *service_name;      /* interned: "mom:n1", who last served it; stored */
-    const char *host;              /* interned: resources_available.host */
-    struct amounts *assigned;      /* per resource id; assign.c */
-    struct amounts *held;          /* for holds; assign.c */
-    struct node_use *uses;         /* in order of arrival */
-    size_t n_uses, n_exclusive;    /* jobs on it; of them exclusive */
+    UT_hash_handle hh;          /* nodes */
+    unsigned state;             /* NODE_* bits of states.h; written by fsm/node_fsm.c */
+    struct service *service;    /* NULL: nobody serves it now */
+    const char *service_name;   /* interned: "mom:n1", who last served it; stored */
+    const char *host;           /* interned: resources_available.host */
+    struct resc_list *assigned; /* amounts taken; assign.c */
+    struct resc_list *held;     /* for holds; assign.c */
+    struct node_use *uses, *last_use;
+    size_t n_uses, n_exclusive; /* jobs on it; of them exclusive */
     int64_t last_state_s, last_used_s;
-    uint64_t order;                /* of creation */
+    uint64_t order; /* of creation */
 };
 
 extern const struct object_kind node_kind;
@@ -49,6 +54,12 @@ struct node *nodes_find(const struct nodes *ns, const char *name);
 struct node *nodes_first(const struct nodes *ns);
 struct node *nodes_next(const struct node *n);
 size_t nodes_count(const struct nodes *ns);
+
+/* Restore the fields of a stored row. */
+int node_decode(struct node *n, const char *hot_json, struct err *e);
+
+/* Change state bits: the only writer of `state`. Notes the time, tells watchers. */
+void node_set_state(struct nodes *ns, struct node *n, unsigned set, unsigned clear, int64_t now_s);
 
 bool node_is_usable(const struct node *n); /* up, not offline: a job may be started here */
 

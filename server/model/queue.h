@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "object.h"
+#include "type_resc.h"
 #include "uthash.h"
 
 struct job;
@@ -13,10 +14,11 @@ struct queues;
 
 struct queue {
     struct object obj;
-    UT_hash_handle hh;              /* queues */
-    struct job *first, *last;       /* by queue rank; jobs.c links them */
+    UT_hash_handle hh;        /* queues */
+    struct job *first, *last; /* by queue rank; jobs.c links them */
     size_t n_jobs;
-    size_t counts[10];              /* jobs by the PBS state numbers T Q H W R E X B (tally) */
+    size_t counts[10];          /* jobs by enum job_state_number (tally) */
+    struct resc_list *assigned; /* amounts of its running jobs (assign) */
 };
 
 extern const struct object_kind queue_kind;

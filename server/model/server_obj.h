@@ -5,26 +5,26 @@
 #include <stdint.h>
 
 #include "object.h"
-
-enum server_state { SERVER_HOT, SERVER_ACTIVE, SERVER_IDLE, SERVER_SCHEDULING, SERVER_TERMINATING, SERVER_TERMINATING_DELAYED };
+#include "states.h"
+#include "type_resc.h"
 
 struct server_obj {
     struct object obj;
-    int64_t next_seq;          /* the next job's sequence number; stored with the job that takes it */
-    bool scheduling_cycle;     /* a scheduler is in its cycle */
+    int64_t next_seq;      /* the next job's sequence number; stored with the job that takes it */
+    bool scheduling_cycle; /* a scheduler is in its cycle */
     bool terminating;
-    size_t counts[10];         /* jobs by PBS state number (tally) */
-    struct amounts *assigned;  /* server-level resources in use (assign) */
+    size_t counts[10];          /* jobs by PBS state number (tally) */
+    struct resc_list *assigned; /* server-level resources in use (assign) */
 };
 
 extern const struct object_kind server_kind;
 
 struct server_obj *server_obj_create(struct change *c, const char *name);
-void server_obj_destroy(struct server_obj *s);
+void server_obj_destroy(struct server_obj *s, struct change *c);
 
 int64_t server_obj_take_seq(struct server_obj *s, struct change *c); /* wraps at max_job_sequence_id */
 bool server_obj_history(const struct server_obj *s);                 /* job_history_enable */
-const char *server_obj_state_word(const struct server_obj *s);       /* "Active", "Idle", "Scheduling" ... */
+enum server_state server_obj_state(const struct server_obj *s);      /* of states.h */
 /* Restore the fields of a stored row. */
 int server_obj_decode(struct server_obj *s, const char *hot_json, struct err *e);
 

@@ -1,0 +1,394 @@
+/* Claims of jobs on vnodes. See assign.h. */
+#include "assign.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pbs_error.h"
+#include "pbs_ifl.h"
+#include "site.h"
+#include "strbuf.h"
+#include "type_list.h"
+
+struct assign {
+    struct site *site;
+};
+
+struct assign *assign_create(struct site *s)
+{
+    struct assign *a = calloc(1, sizeof *a);
+
+    if (a)
+        a->site = s;
+    return a;
+}
+
+void assign_destroy(struct assign *a)
+{
+    free(a);
+}
+
+/* --- what an exec_vnode asks of one vnode, summed over its chunks --------------------------------- */
+
+struct want {
+    struct node *node;
+    struct resc_list *amounts;
+};
+
+static void wants_free(struct want *w, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        resc_free(w[i].amounts);
+    free(w);
+}
+
+static struct want *want_of(struct want *w, size_t *n, struct node *node)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (w[i].node == node)
+            return &w[i];
+    w[*n].node = node;
+    w[*n].amounts = NULL;
+    return &w[(*n)++];
+}
+
+static int add_amounts(struct assign *a, struct want *w, const struct exec_vnode_part *p, struct err *e)
+{
+    struct resc_list *more = NULL;
+    int rc = -1;
+
+    for (size_t i = 0; i < p->res.n; i++) {
+        const struct resource *r = resource_find(a->site->resources, p->res.a[i].name);
+
+        if (!r) {
+            err_set(e, PBSE_UNKRESC, "resource %s of %s is unknown", p->res.a[i].name, p->vnode);
+            goto out;
+        }
+        if (resc_parse(&more, r, p->res.a[i].value, false, e) < 0)
+            goto out;
+    }
+    rc = resc_add(&w->amounts, more, a->site->resources, 0, e);
+out:
+    resc_free(more);
+    return rc;
+}
+
+static int wants_make(struct assign *a, const struct exec_vnode *ev, struct want **out, size_t *n,
+                      struct err *e)
+{
+    struct want *w = calloc(ev->n ? ev->n : 1, sizeof *w);
+
+    *n = 0;
+    if (!w)
+        return err_set(e, PBSE_SYSTEM, "no memory for a claim");
+    for (size_t i = 0; i < ev->n; i++) {
+        struct node *node = nodes_find(a->site->nodes, ev->part[i].vnode);
+
+        if (!node) {
+            err_set(e, PBSE_UNKNODE, "Unknown node %s", ev->part[i].vnode);
+            goto bad;
+        }
+        if (add_amounts(a, want_of(w, n, node), &ev->part[i], e) < 0)
+            goto bad;
+    }
+    *out = w;
+    return 0;
+bad:
+    wants_free(w, *n);
+    return -1;
+}
+
+/* --- is it free? ----------------------------------------------------------------------------------- */
+
+static int64_t amount_of(const struct resc_list *l, int id)
+{
+    return value_number(resc_find(l, id));
+}
+
+/* "4" or "2097152kb": sizes are told in kb. */
+static void show(const struct value *v, int64_t n, struct strbuf *out)
+{
+    if (v->kind == VALUE_SIZE)
+        strbuf_addf(out, "%lldkb", (long long)(n / 1024));
+    else
+        strbuf_addf(out, "%lld", (long long)n);
+}
+
+static int too_little(const struct resource *r, const struct value *want, int64_t free_n, int64_t total,
+                      const char *where, struct err *e)
+{
+    struct strbuf b;
+
+    strbuf_init(&b, 256);
+    strbuf_add(&b, "(R: ");
+    show(want, value_number(want), &b);
+    strbuf_add(&b, " A: ");
+    show(want, free_n, &b);
+    strbuf_add(&b, " T: ");
+    show(want, total, &b);
+    err_set(e, PBSE_RESCUNAV, "Insufficient amount of resource: %s %s) on %s", r->name, strbuf_str(&b),
+            where);
+    strbuf_fini(&b);
+    return -1;
+}
+
+static int check_amounts(const struct assign *a, const struct node *n, const struct resc_list *want,
+                         struct err *e)
+{
+    for (size_t i = 0; want && i < want->n; i++) {
+        const struct value *v = &want->v[i];
+        const struct resource *r = resource_get(a->site->resources, v->tag);
+        int64_t total, free_n;
+
+        if (!(r->flags & (RESC_PER_NODE | RESC_FIRST_NODE)) || value_number(v) == 0)
+            continue;
+        total = value_number(attr_list_amount(&n->obj.attrs, NODE_ATTR_resources_available, r->id));
+        free_n = total - amount_of(n->assigned, r->id) - amount_of(n->held, r->id);
+        if (value_number(v) > free_n)
+            return too_little(r, v, free_n, total, n->obj.name, e);
+    }
+    return 0;
+}
+
+static int check_node(const struct assign *a, const struct want *w, bool exclusive, struct err *e)
+{
+    const struct node *n = w->node;
+    struct strbuf state;
+
+    if (!node_is_usable(n)) {
+        strbuf_init(&state, 256);
+        states_node_format(n->state, &state);
+        err_set(e, PBSE_RESCUNAV, "node %s cannot take jobs: %s", n->obj.name,
+                n->service ? strbuf_str(&state) : "no execution service is here for it");
+        strbuf_fini(&state);
+        return -1;
+    }
+    if (n->n_exclusive)
+        return err_set(e, PBSE_RESCUNAV, "node %s is in exclusive use", n->obj.name);
+    if (exclusive && n->n_uses)
+        return err_set(e, PBSE_RESCUNAV, "node %s is wanted exclusively and is in use", n->obj.name);
+    return check_amounts(a, n, w->amounts, e);
+}
+
+/* Amounts that server or queue offer as a whole. */
+static int check_shared(const struct assign *a, const struct resc_list *want, const struct resc_list *offered,
+                        const struct resc_list *taken, const char *where, struct err *e)
+{
+    for (size_t i = 0; want && offered && i < want->n; i++) {
+        const struct value *v = &want->v[i], *total = resc_find(offered, v->tag);
+        const struct resource *r = resource_get(a->site->resources, v->tag);
+        int64_t free_n;
+
+        if (!total || !(r->flags & RESC_SUM))
+            continue;
+        free_n = value_number(total) - amount_of(taken, r->id);
+        if (value_number(v) > free_n)
+            return too_little(r, v, free_n, value_number(total), where, e);
+    }
+    return 0;
+}
+
+static const struct resc_list *asked_by(const struct job *j)
+{
+    return attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
+}
+
+static int check_all(const struct assign *a, const struct job *j, const struct want *w, size_t n,
+                     bool exclusive, struct err *e)
+{
+    const struct server_obj *s = a->site->server;
+
+    for (size_t i = 0; i < n; i++)
+        if (check_node(a, &w[i], exclusive, e) < 0)
+            return -1;
+    if (check_shared(a, asked_by(j), attr_list_amounts(&s->obj.attrs, SERVER_ATTR_resources_available),
+                     s->assigned, "the server", e) < 0)
+        return -1;
+    if (!j->queue)
+        return 0;
+    return check_shared(a, asked_by(j),
+                        attr_list_amounts(&j->queue->obj.attrs, QUEUE_ATTR_resources_available),
+                        j->queue->assigned, j->queue->obj.name, e);
+}
+
+int assign_check(struct assign *a, const struct job *j, const struct assign_ask *ask, struct err *e)
+{
+    struct want *w;
+    size_t n;
+    int rc;
+
+    if (wants_make(a, ask->where, &w, &n, e) < 0)
+        return -1;
+    rc = ask->force ? 0 : check_all(a, j, w, n, ask->exclusive, e);
+    wants_free(w, n);
+    return rc;
+}
+
+/* --- taking and giving back ------------------------------------------------------------------------ */
+
+static void show_state(struct assign *a, struct node *n)
+{
+    const struct value *cpus = attr_list_amount(&n->obj.attrs, NODE_ATTR_resources_available, RESC_ncpus);
+    bool busy = n->n_uses && value_number(cpus) <= amount_of(n->assigned, RESC_ncpus);
+    unsigned set = (busy ? NODE_JOB_BUSY : 0) | (n->n_exclusive ? NODE_JOB_EXCLUSIVE : 0);
+
+    node_set_state(a->site->nodes, n, set, (NODE_JOB_BUSY | NODE_JOB_EXCLUSIVE) & ~set, site_now_s(a->site));
+    change_touch(a->site->change, &n->obj.change, PART_NONE);
+}
+
+static int use_node(struct assign *a, struct job *j, struct want *w, bool exclusive, struct err *e)
+{
+    struct node_use *u = calloc(1, sizeof *u);
+    struct node *n = w->node;
+
+    if (!u || resc_add(&n->assigned, w->amounts, a->site->resources, 0, e) < 0) {
+        free(u);
+        return err_set(e, PBSE_SYSTEM, "no memory for a claim");
+    }
+    *u = (struct node_use){.job = j, .node = n, .amounts = w->amounts, .exclusive = exclusive};
+    w->amounts = NULL;
+    u->prev = n->last_use;
+    *(n->last_use ? &n->last_use->next : &n->uses) = u;
+    n->last_use = u;
+    u->next_of_job = j->uses;
+    j->uses = u;
+    n->n_uses++;
+    n->n_exclusive += exclusive;
+    show_state(a, n);
+    return 0;
+}
+
+static void drop_use(struct assign *a, struct node_use *u)
+{
+    struct node *n = u->node;
+
+    resc_subtract(&n->assigned, u->amounts, a->site->resources, 0, NULL);
+    if (u->given_back)
+        resc_add(&n->assigned, u->given_back, a->site->resources, 0, NULL);
+    *(u->prev ? &u->prev->next : &n->uses) = u->next;
+    *(u->next ? &u->next->prev : &n->last_use) = u->prev;
+    n->n_uses--;
+    n->n_exclusive -= u->exclusive && !u->paused;
+    n->last_used_s = site_now_s(a->site);
+    resc_free(u->amounts);
+    resc_free(u->given_back);
+    free(u);
+    show_state(a, n);
+}
+
+static void share(struct assign *a, struct job *j, bool take)
+{
+    int (*change)(struct resc_list **, const struct resc_list *, const struct resource_table *, unsigned,
+                  struct err *) = take ? resc_add : resc_subtract;
+
+    if (j->shares == take)
+        return;
+    j->shares = take;
+    change(&a->site->server->assigned, asked_by(j), a->site->resources, RESC_SUM, NULL);
+    if (j->queue)
+        change(&j->queue->assigned, asked_by(j), a->site->resources, RESC_SUM, NULL);
+}
+
+int assign_claim(struct assign *a, struct job *j, const struct assign_ask *ask, struct err *e)
+{
+    struct want *w;
+    size_t n;
+    int rc = -1;
+
+    if (wants_make(a, ask->where, &w, &n, e) < 0)
+        return -1;
+    if (!ask->force && check_all(a, j, w, n, ask->exclusive, e) < 0)
+        goto out;
+    for (size_t i = 0; i < n; i++)
+        if (use_node(a, j, &w[i], ask->exclusive, e) < 0) {
+            while (j->uses)
+                assign_release_node(a, j, j->uses->node);
+            goto out;
+        }
+    share(a, j, true);
+    rc = 0;
+out:
+    wants_free(w, n);
+    return rc;
+}
+
+void assign_release_node(struct assign *a, struct job *j, const struct node *n)
+{
+    for (struct node_use **at = &j->uses; *at; at = &(*at)->next_of_job)
+        if ((*at)->node == n) {
+            struct node_use *u = *at;
+
+            *at = u->next_of_job;
+            drop_use(a, u);
+            if (!j->uses)
+                share(a, j, false);
+            return;
+        }
+}
+
+void assign_release_all(struct assign *a, struct job *j)
+{
+    while (j->uses)
+        assign_release_node(a, j, j->uses->node);
+}
+
+static struct resc_list *part_of(const struct assign *a, const struct resc_list *amounts, const char *only)
+{
+    struct resc_list *part = NULL;
+
+    for (size_t i = 0; amounts && i < amounts->n; i++) {
+        const struct value *v = &amounts->v[i];
+        struct value copy;
+
+        if (only && !list_contains(only, resource_get(a->site->resources, v->tag)->name))
+            continue;
+        if (value_dup(v, &copy) == 0)
+            resc_put(&part, v->tag, copy, NULL);
+    }
+    return part;
+}
+
+void assign_suspend(struct assign *a, struct job *j, const char *only)
+{
+    for (struct node_use *u = j->uses; u; u = u->next_of_job) {
+        if (u->given_back)
+            continue;
+        u->given_back = part_of(a, u->amounts, only);
+        resc_subtract(&u->node->assigned, u->given_back, a->site->resources, 0, NULL);
+        u->paused = u->exclusive && !only;
+        u->node->n_exclusive -= u->paused;
+        show_state(a, u->node);
+    }
+    if (!only)
+        share(a, j, false);
+}
+
+static int can_take_back(struct assign *a, const struct node_use *u, struct err *e)
+{
+    const struct node *n = u->node;
+
+    if (!u->given_back)
+        return 0;
+    if (n->n_exclusive || (u->paused && n->n_uses > 1))
+        return err_set(e, PBSE_RESCUNAV, "node %s is in use by others", n->obj.name);
+    return check_amounts(a, n, u->given_back, e);
+}
+
+int assign_resume(struct assign *a, struct job *j, bool force, struct err *e)
+{
+    for (struct node_use *u = j->uses; u && !force; u = u->next_of_job)
+        if (can_take_back(a, u, e) < 0)
+            return -1;
+    for (struct node_use *u = j->uses; u; u = u->next_of_job) {
+        if (!u->given_back)
+            continue;
+        resc_add(&u->node->assigned, u->given_back, a->site->resources, 0, NULL);
+        resc_free(u->given_back);
+        u->given_back = NULL;
+        u->node->n_exclusive += u->paused;
+        u->paused = false;
+        show_state(a, u->node);
+    }
+    share(a, j, true);
+    return 0;
+}

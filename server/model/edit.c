@@ -1,0 +1,78 @@
+/* See edit.h. */
+#include "edit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pbs_error.h"
+#include "site.h"
+
+static int apply_one(struct site *s, struct attr_list *l, const struct edit_change *c,
+                     const struct attr_writer *w, int *index, struct err *e)
+{
+    const char *resource = c->resource && *c->resource ? c->resource : NULL;
+
+    *index = attr_def_need((enum attr_of)l->of, c->name, e);
+    if (*index < 0 || attr_def_check_write(attr_def_get((enum attr_of)l->of, *index), w, e) < 0)
+        return -1;
+    return attr_list_change(l, s->resources, *index, resource, c->value ? c->value : "", c->op, e);
+}
+
+static bool is_changed(const int *indices, size_t n, int index)
+{
+    for (size_t i = 0; i < n; i++)
+        if (indices[i] == index)
+            return true;
+    return false;
+}
+
+static int check_effects(const struct object *o, const struct attr_list *now, const struct edit_ask *ask,
+                         const int *indices, struct err *e)
+{
+    for (size_t i = 0; i < ask->n_effects; i++) {
+        const struct edit_effect *x = &ask->effects[i];
+
+        if (x->of == o->kind->attrs && x->check && is_changed(indices, ask->n, x->index) &&
+            x->check(ask->effect_arg, o, now, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void after_effects(struct object *o, const struct edit_ask *ask, const int *indices)
+{
+    for (size_t i = 0; i < ask->n_effects; i++) {
+        const struct edit_effect *x = &ask->effects[i];
+
+        if (x->of == o->kind->attrs && x->after && is_changed(indices, ask->n, x->index))
+            x->after(ask->effect_arg, o);
+    }
+}
+
+int edit_apply(struct site *s, struct object *o, const struct edit_ask *ask, size_t *at, struct err *e)
+{
+    int *indices = calloc(ask->n ? ask->n : 1, sizeof *indices);
+    struct attr_list now;
+
+    *at = 0;
+    if (!indices || attr_list_dup(&o->attrs, &now) < 0) {
+        free(indices);
+        return err_set(e, PBSE_SYSTEM, "no memory to change %s", o->name);
+    }
+    for (; *at < ask->n; ++*at)
+        if (apply_one(s, &now, &ask->changes[*at], &ask->writer, &indices[*at], e) < 0)
+            goto bad;
+    *at = 0;
+    if (check_effects(o, &now, ask, indices, e) < 0)
+        goto bad;
+    attr_list_fini(&o->attrs);
+    o->attrs = now;
+    change_touch(s->change, &o->change, PART_ATTRS);
+    after_effects(o, ask, indices);
+    free(indices);
+    return 0;
+bad:
+    attr_list_fini(&now);
+    free(indices);
+    return -1;
+}

@@ -1,0 +1,37 @@
+#ifndef EDIT_H
+#define EDIT_H
+/* Setting, unsetting, adding to and taking from the attributes of any object: checked as a whole on a copy,
+ * then done as a whole. Side effects stand above, as rows: a check before (it may refuse), an action after. */
+#include "object.h"
+#include "pbs_ifl.h"
+
+struct site;
+
+struct edit_change { /* one attribute of a request; borrowed */
+    const char *name, *resource, *value;
+    enum batch_op op; /* SET, UNSET, INCR, DECR */
+};
+
+/* What setting an attribute causes beyond itself. Both functions may be NULL. */
+struct edit_effect {
+    enum attr_of of;
+    int index;
+    /* Is the new list right for this object? -1 with PBSE_*. */
+    int (*check)(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
+    /* It has been done. */
+    void (*after)(void *arg, struct object *o);
+};
+
+struct edit_ask {
+    const struct edit_change *changes;
+    size_t n;
+    struct attr_writer writer;
+    const struct edit_effect *effects; /* all of the house; those of this kind are looked at */
+    size_t n_effects;
+    void *effect_arg;
+};
+
+/* 0, or -1 with nothing changed and *at the change at fault. Touches the object. */
+int edit_apply(struct site *s, struct object *o, const struct edit_ask *ask, size_t *at, struct err *e);
+
+#endif

@@ -1,0 +1,181 @@
+/* Vnodes. See node.h. What is stored beside the attributes: who served it last, and when its state changed. */
+#include "node.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "pbs_error.h"
+#include "pbs_ifl.h"
+
+struct nodes {
+    struct change *change;
+    struct node *table; /* in order of creation */
+    uint64_t created;
+};
+
+static int node_encode(const struct object *o, enum change_part part, struct strbuf *out)
+{
+    const struct node *n = (const struct node *)o;
+    json_t *json;
+    char *text;
+
+    if (part != PART_HOT)
+        return 0;
+    json = json_pack("{s:s*, s:i, s:I, s:I}", "service", n->service_name, "offline",
+                     (int)(n->state & NODE_OFFLINE), "last_state_s", (json_int_t)n->last_state_s,
+                     "last_used_s", (json_int_t)n->last_used_s);
+    text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    json_decref(json);
+    if (!text || strbuf_add(out, text) < 0) {
+        free(text);
+        return -1;
+    }
+    free(text);
+    return 0;
+}
+
+static void node_destroy(struct object *o)
+{
+    struct node *n = (struct node *)o;
+
+    resc_free(n->assigned);
+    resc_free(n->held);
+    intern_unref(n->host);
+    intern_unref(n->service_name);
+    object_fini(o);
+    free(n);
+}
+
+const struct object_kind node_kind = {
+    .kind = CHANGE_NODE, .name = "node", .attrs = OF_NODE, .encode = node_encode, .destroy = node_destroy};
+
+int node_decode(struct node *n, const char *hot_json, struct err *e)
+{
+    json_t *json = json_loads(hot_json, 0, NULL);
+    const char *service = NULL;
+    int offline = 0;
+    json_int_t state_s = 0, used_s = 0;
+
+    if (!json || json_unpack(json, "{s?s, s?i, s?I, s?I}", "service", &service, "offline", &offline,
+                             "last_state_s", &state_s, "last_used_s", &used_s) < 0) {
+        json_decref(json);
+        return err_set(e, PBSE_SYSTEM, "the stored row of node %s cannot be read", n->obj.name);
+    }
+    n->service_name = intern_ref(service);
+    n->state |= (unsigned)offline & NODE_OFFLINE;
+    n->last_state_s = state_s;
+    n->last_used_s = used_s;
+    json_decref(json);
+    return 0;
+}
+
+struct nodes *nodes_create(struct change *c)
+{
+    struct nodes *ns = calloc(1, sizeof *ns);
+
+    if (ns)
+        ns->change = c;
+    return ns;
+}
+
+static void take_out(struct nodes *ns, struct node *n)
+{
+    change_gone(ns->change, &n->obj.change, n->obj.name);
+    HASH_DEL(ns->table, n);
+    n->obj.gone = true;
+    object_unref(&n->obj);
+}
+
+void nodes_destroy(struct nodes *ns)
+{
+    if (!ns)
+        return;
+    while (ns->table)
+        take_out(ns, ns->table);
+    free(ns);
+}
+
+static int check_name(const char *name, struct err *e)
+{
+    if (!isalnum((unsigned char)name[0]))
+        return err_set(e, PBSE_IVAL_OBJ_NAME, "node name %s does not begin with a letter or digit", name);
+    if (strlen(name) > PBS_MAXHOSTNAME)
+        return err_set(e, PBSE_NODENBIG, "node name is longer than %d characters", PBS_MAXHOSTNAME);
+    for (const char *p = name; *p; p++)
+        if (!isalnum((unsigned char)*p) && !strchr("_-.[]@", *p))
+            return err_set(e, PBSE_IVAL_OBJ_NAME, "node name %s holds the character '%c'", name, *p);
+    return 0;
+}
+
+int nodes_add(struct nodes *ns, const char *name, struct node **out, struct err *e)
+{
+    struct node *n;
+
+    if (check_name(name, e) < 0)
+        return -1;
+    if (nodes_find(ns, name))
+        return err_set(e, PBSE_NODEEXIST, "node %s exists already", name);
+    n = calloc(1, sizeof *n);
+    if (!n || object_init(&n->obj, &node_kind, name) < 0 || attr_list_set_defaults(&n->obj.attrs, e) < 0) {
+        free(n);
+        return err_set(e, PBSE_SYSTEM, "no memory for node %s", name);
+    }
+    n->state = NODE_UNKNOWN | NODE_DOWN;
+    n->host = intern_ref(name);
+    n->order = ++ns->created;
+    HASH_ADD_KEYPTR(hh, ns->table, n->obj.name, strlen(n->obj.name), n);
+    change_touch(ns->change, &n->obj.change, PART_ALL);
+    *out = n;
+    return 0;
+}
+
+int nodes_remove(struct nodes *ns, struct node *n, struct err *e)
+{
+    if (n->uses)
+        return err_set(e, PBSE_OBJBUSY, "node %s has %zu jobs", n->obj.name, n->n_uses);
+    take_out(ns, n);
+    return 0;
+}
+
+struct node *nodes_find(const struct nodes *ns, const char *name)
+{
+    struct node *n;
+
+    HASH_FIND_STR(ns->table, name, n);
+    return n;
+}
+
+struct node *nodes_first(const struct nodes *ns)
+{
+    return ns->table;
+}
+
+struct node *nodes_next(const struct node *n)
+{
+    return n->hh.next;
+}
+
+size_t nodes_count(const struct nodes *ns)
+{
+    return HASH_COUNT(ns->table);
+}
+
+void node_set_state(struct nodes *ns, struct node *n, unsigned set, unsigned clear, int64_t now_s)
+{
+    unsigned state = (n->state & ~clear) | set, derived = NODE_JOB_BUSY | NODE_JOB_EXCLUSIVE;
+
+    if (state == n->state)
+        return;
+    if ((state ^ n->state) & ~derived)
+        n->last_state_s = now_s;
+    change_touch(ns->change, &n->obj.change, (state ^ n->state) & ~derived ? PART_HOT : PART_NONE);
+    n->state = state;
+}
+
+bool node_is_usable(const struct node *n)
+{
+    return states_node_is_usable(n->state) && n->service;
+}

@@ -1,0 +1,90 @@
+/* The server object. See server_obj.h. */
+#include "server_obj.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "pbs_error.h"
+
+static int server_encode(const struct object *o, enum change_part part, struct strbuf *out)
+{
+    const struct server_obj *s = (const struct server_obj *)o;
+
+    if (part != PART_HOT)
+        return 0;
+    return strbuf_addf(out, "{\"next_seq\":%lld}", (long long)s->next_seq);
+}
+
+static void server_destroy(struct object *o)
+{
+    struct server_obj *s = (struct server_obj *)o;
+
+    resc_free(s->assigned);
+    object_fini(o);
+    free(s);
+}
+
+const struct object_kind server_kind = {.kind = CHANGE_SERVER,
+                                        .name = "server",
+                                        .attrs = OF_SERVER,
+                                        .encode = server_encode,
+                                        .destroy = server_destroy};
+
+struct server_obj *server_obj_create(struct change *c, const char *name)
+{
+    struct server_obj *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    if (object_init(&s->obj, &server_kind, name) < 0 || attr_list_set_defaults(&s->obj.attrs, NULL) < 0) {
+        server_destroy(&s->obj);
+        return NULL;
+    }
+    change_touch(c, &s->obj.change, PART_ALL);
+    return s;
+}
+
+void server_obj_destroy(struct server_obj *s, struct change *c)
+{
+    if (!s)
+        return;
+    change_gone(c, &s->obj.change, s->obj.name);
+    object_unref(&s->obj);
+}
+
+int64_t server_obj_take_seq(struct server_obj *s, struct change *c)
+{
+    int64_t seq = s->next_seq, max = attr_list_effective(&s->obj.attrs, SERVER_ATTR_max_job_sequence_id);
+
+    s->next_seq = seq >= max ? 0 : seq + 1;
+    change_store_only(c, &s->obj.change, PART_HOT);
+    return seq;
+}
+
+bool server_obj_history(const struct server_obj *s)
+{
+    return attr_list_bool(&s->obj.attrs, SERVER_ATTR_job_history_enable, false);
+}
+
+enum server_state server_obj_state(const struct server_obj *s)
+{
+    if (s->terminating)
+        return SERVER_TERMINATING;
+    if (s->scheduling_cycle)
+        return SERVER_SCHEDULING;
+    return attr_list_bool(&s->obj.attrs, SERVER_ATTR_scheduling, true) ? SERVER_ACTIVE : SERVER_IDLE;
+}
+
+int server_obj_decode(struct server_obj *s, const char *hot_json, struct err *e)
+{
+    json_t *json = json_loads(hot_json, 0, NULL);
+    json_int_t seq = 0;
+
+    if (!json || json_unpack(json, "{s:I}", "next_seq", &seq) < 0) {
+        json_decref(json);
+        return err_set(e, PBSE_SYSTEM, "the stored row of the server cannot be read");
+    }
+    s->next_seq = seq;
+    json_decref(json);
+    return 0;
+}

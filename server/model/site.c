@@ -1,0 +1,43 @@
+/* See site.h. */
+#include "site.h"
+
+#include "assign.h"
+#include "intern.h"
+#include "pbs_error.h"
+
+int site_create(struct site *s, struct clock *clock, const char *name, struct err *e)
+{
+    *s = (struct site){.clock = clock, .name = intern_ref(name)};
+    s->change = change_create(100000);
+    if (!s->change)
+        return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");
+    s->resources = resource_table_create();
+    s->server = server_obj_create(s->change, name);
+    s->queues = queues_create(s->change);
+    s->nodes = nodes_create(s->change);
+    s->scheds = scheds_create(s->change);
+    s->jobs = jobs_create(s->change, clock);
+    s->assign = assign_create(s);
+    if (!s->resources || !s->server || !s->queues || !s->nodes || !s->scheds || !s->jobs || !s->assign) {
+        site_destroy(s);
+        return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");
+    }
+    return 0;
+}
+
+void site_destroy(struct site *s)
+{
+    for (struct job *j = s->jobs ? jobs_first(s->jobs) : NULL; j; j = jobs_next(j))
+        assign_release_all(s->assign, j);
+    jobs_destroy(s->jobs);
+    assign_destroy(s->assign);
+    scheds_destroy(s->scheds);
+    nodes_destroy(s->nodes);
+    queues_destroy(s->queues);
+    server_obj_destroy(s->server, s->change);
+    resource_table_destroy(s->resources);
+    change_destroy(s->change);
+    intern_unref(s->store_id);
+    intern_unref(s->name);
+    *s = (struct site){0};
+}
