@@ -1,0 +1,171 @@
+/* See access.h. */
+#include "access.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "intern.h"
+#include "site.h"
+#include "strbuf.h"
+
+struct client {
+    unsigned refs;
+    const char *user, *host, *who, *sched; /* interned */
+    uid_t uid;
+    enum level level;
+    bool daemon;
+};
+
+struct client *client_create(const struct auth_peer *peer, const char *user, const char *host)
+{
+    struct client *c = calloc(1, sizeof *c);
+    struct strbuf who;
+
+    if (!c)
+        return NULL;
+    strbuf_init(&who, 1024);
+    strbuf_addf(&who, "%s@%s", user, host);
+    c->refs = 1;
+    c->user = intern_ref(user);
+    c->host = intern_ref(host);
+    c->who = intern_ref(strbuf_str(&who));
+    strbuf_fini(&who);
+    c->daemon = peer->kind == AUTH_DAEMON;
+    c->uid = peer->kind == AUTH_LOCAL ? peer->uid : (uid_t)-1;
+    return c;
+}
+
+struct client *client_ref(struct client *c)
+{
+    c->refs++;
+    return c;
+}
+
+void client_unref(struct client *c)
+{
+    if (!c || --c->refs)
+        return;
+    intern_unref(c->user);
+    intern_unref(c->host);
+    intern_unref(c->who);
+    intern_unref(c->sched);
+    free(c);
+}
+
+const char *client_user(const struct client *c)
+{
+    return c->user;
+}
+
+const char *client_who(const struct client *c)
+{
+    return c->who;
+}
+
+const char *client_host(const struct client *c)
+{
+    return c->host;
+}
+
+uid_t client_uid(const struct client *c)
+{
+    return c->uid;
+}
+
+bool client_is_root(const struct client *c)
+{
+    return c->uid == 0;
+}
+
+enum level client_level(const struct client *c)
+{
+    return c->level;
+}
+
+void client_set_level(struct client *c, enum level level)
+{
+    c->level = level;
+}
+
+const char *client_sched(const struct client *c)
+{
+    return c->sched;
+}
+
+void client_set_sched(struct client *c, const char *name)
+{
+    const char *old = c->sched;
+
+    c->sched = intern_ref(name);
+    intern_unref(old);
+}
+
+/* "*.domain" and "*" in the host part; user parts are compared as they are. */
+static bool host_matches(const char *pattern, const char *host)
+{
+    return fnmatch(pattern, host, FNM_CASEFOLD) == 0;
+}
+
+static bool user_matches(const char *entry, const char *who)
+{
+    const char *entry_at = strchr(entry, '@'), *who_at = strchr(who, '@');
+    size_t entry_len = entry_at ? (size_t)(entry_at - entry) : strlen(entry);
+    size_t who_len = who_at ? (size_t)(who_at - who) : strlen(who);
+
+    if (strcmp(entry, "*") != 0 && (entry_len != who_len || strncmp(entry, who, who_len) != 0) &&
+        !(entry_len == 1 && entry[0] == '*'))
+        return false;
+    return !entry_at || !who_at || host_matches(entry_at + 1, who_at + 1);
+}
+
+static bool entry_matches(enum acl_form form, const char *entry, const char *who)
+{
+    switch (form) {
+    case ACL_USER:
+        return user_matches(entry, who);
+    case ACL_HOST:
+        return host_matches(entry, who);
+    case ACL_GROUP:
+        return strcmp(entry, who) == 0;
+    }
+    return false;
+}
+
+bool access_acl_allows(const char *acl, enum acl_form form, const char *who, bool empty_allows)
+{
+    bool fallback = false;
+
+    if (!acl || !*acl)
+        return empty_allows;
+    for (const char *p = acl; *p;) {
+        char entry[600];
+        size_t n = strcspn(p, ",");
+        bool deny = *p == '-', sign = *p == '+' || deny;
+        size_t skip = sign ? 1 : 0, len = n - skip < sizeof entry ? n - skip : sizeof entry - 1;
+
+        memcpy(entry, p + skip, len);
+        entry[len] = '\0';
+        p += n + (p[n] == ',');
+        if (!len && sign)
+            fallback = !deny;
+        else if (entry_matches(form, entry, who))
+            return !deny;
+    }
+    return fallback;
+}
+
+enum level access_level_of(const struct site *s, const struct client *c)
+{
+    if (c->uid == 0 || (c->uid != (uid_t)-1 && c->uid == geteuid()) || c->daemon)
+        return LEVEL_MANAGER;
+    if (access_acl_allows(attr_list_text(&s->server->obj.attrs, SERVER_ATTR_managers), ACL_USER, c->who,
+                          false))
+        return LEVEL_MANAGER;
+    if (access_acl_allows(attr_list_text(&s->server->obj.attrs, SERVER_ATTR_operators), ACL_USER, c->who,
+                          false))
+        return LEVEL_OPERATOR;
+    return LEVEL_USER;
+}

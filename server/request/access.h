@@ -1,0 +1,45 @@
+#ifndef ACCESS_H
+#define ACCESS_H
+/* Who a connection is, and what that person may do.
+ *
+ * Identity is the kernel's word for a unix socket, a certificate's for TLS; the user's name is looked up once
+ * per connection by a worker. Roles: root and the server's own user are manager and operator; others as the
+ * server attributes managers and operators say. ACLs are those of PBS: first match wins, "+name" "-name",
+ * lone "+" or "-" is the default for names not matched. Loop thread only.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "auth.h"
+#include "err.h"
+#include "level.h"
+
+struct client;
+struct rpc_conn;
+struct site;
+
+/* One connection's person. Counted, since requests outlive connections. */
+struct client *client_create(const struct auth_peer *peer, const char *user, const char *host);
+struct client *client_ref(struct client *c);
+void client_unref(struct client *c);
+const char *client_user(const struct client *c); /* "anna" */
+const char *client_who(const struct client *c);  /* "anna@login2" */
+const char *client_host(const struct client *c);
+uid_t client_uid(const struct client *c); /* (uid_t)-1 for a daemon */
+bool client_is_root(const struct client *c);
+enum level client_level(const struct client *c);
+/* Recomputed at each request, since managers and operators may change. */
+void client_set_level(struct client *c, enum level level);
+/* The scheduler object that this connection has registered for; interned, or NULL. */
+const char *client_sched(const struct client *c);
+void client_set_sched(struct client *c, const char *name);
+
+enum level access_level_of(const struct site *s, const struct client *c);
+
+/* Is `who` (user@host, or a host, or a group) let in by this ACL text? A NULL or empty list lets in all when
+ * `empty_allows`. Entries may have wildcards in the host part. O(entries). */
+enum acl_form { ACL_USER, ACL_HOST, ACL_GROUP };
+bool access_acl_allows(const char *acl, enum acl_form form, const char *who, bool empty_allows);
+
+#endif

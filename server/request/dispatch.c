@@ -1,0 +1,228 @@
+/* See dispatch.h. */
+#include "dispatch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "names.h"
+#include "pbs_error.h"
+#include "rpc_conn.h"
+#include "site.h"
+
+struct dispatch {
+    struct dispatch_options o;
+};
+
+/* What hangs on a connection: its client once known, until then the calls that wait for the name. */
+struct session {
+    struct dispatch *d;
+    struct client *client;
+    bool asked, gone;
+    struct waiting *first, **end;
+};
+
+struct waiting {
+    struct rpc_request *rpc;
+    struct waiting *next;
+};
+
+struct dispatch *dispatch_create(const struct dispatch_options *o)
+{
+    struct dispatch *d = calloc(1, sizeof *d);
+
+    if (d)
+        d->o = *o;
+    return d;
+}
+
+void dispatch_destroy(struct dispatch *d)
+{
+    free(d);
+}
+
+static const struct request_row *find_row(const struct dispatch *d, unsigned proc)
+{
+    for (size_t i = 0; i < d->o.n_rows; i++)
+        if (d->o.rows[i].proc == proc)
+            return &d->o.rows[i];
+    return NULL;
+}
+
+static int may(const struct request_row *row, const struct client *c, struct err *e)
+{
+    switch (row->least) {
+    case LEVEL_USER:
+        return 0;
+    case LEVEL_OPERATOR:
+        return client_level(c) >= LEVEL_OPERATOR ? 0 : err_set(e, PBSE_PERM, "Unauthorized Request ");
+    case LEVEL_MANAGER:
+        return client_level(c) >= LEVEL_MANAGER ? 0 : err_set(e, PBSE_PERM, "Unauthorized Request ");
+    case LEVEL_SCHED:
+        if (client_sched(c))
+            return 0;
+        return err_set(e, PBSE_PERM, "only a registered scheduler may ask for this (pbs_register_sched)");
+    case LEVEL_SERVER:
+    case LEVEL_COUNT:
+        break;
+    }
+    return err_set(e, PBSE_PERM, "Unauthorized Request ");
+}
+
+static int check(struct dispatch *d, const struct request_row *row, struct client *c, struct err *e)
+{
+    client_set_level(c, access_level_of(d->o.site, c));
+    if (may(row, c, e) < 0)
+        return -1;
+    return row->changes ? d->o.open(d->o.open_arg, row, e) : 0;
+}
+
+static void run(struct dispatch *d, struct rpc_request *rpc, struct client *c)
+{
+    const struct request_row *row = find_row(d, rpc_request_proc(rpc)->proc);
+    struct request *r;
+    struct err e;
+
+    if (!row || !(r = request_create(rpc, row, c))) {
+        rpc_reply_error(rpc, row ? RPC_ST_SYSTEM_ERR : RPC_ST_PROC_UNAVAIL);
+        return;
+    }
+    log_event(LOGC_REQ, LOGE_DEBUG, "", "Type %u request received from %s, sock=%d", row->proc, client_who(c),
+              rpc_request_conn(rpc) ? rpc_conn_fd(rpc_request_conn(rpc)) : -1);
+    if (check(d, row, c, &e) < 0)
+        request_fail(r, &e);
+    else
+        row->handler(d->o.parts, r);
+    request_unref(r);
+}
+
+static void session_free(struct session *s)
+{
+    for (struct waiting *w = s->first, *next; w; w = next) {
+        next = w->next;
+        rpc_request_unref(w->rpc);
+        free(w);
+    }
+    client_unref(s->client);
+    free(s);
+}
+
+/* While the name is being asked for, the answer still needs the session: it is freed there. */
+static void conn_closed(void *user, struct rpc_conn *conn, const struct err *why)
+{
+    struct session *s = user;
+
+    (void)conn;
+    (void)why;
+    s->gone = true;
+    if (s->client && s->d->o.client_gone)
+        s->d->o.client_gone(s->d->o.client_gone_arg, s->client);
+    if (!s->asked || s->client)
+        session_free(s);
+}
+
+static void run_waiting(struct session *s)
+{
+    struct waiting *w = s->first, *next;
+
+    s->first = NULL;
+    s->end = &s->first;
+    for (; w; w = next) {
+        next = w->next;
+        run(s->d, w->rpc, s->client);
+        rpc_request_unref(w->rpc);
+        free(w);
+    }
+}
+
+static void become(struct session *s, const struct auth_peer *peer, const char *user)
+{
+    s->client = client_create(peer, user, s->d->o.site->name);
+    if (s->client)
+        client_ref(s->client); /* run_waiting may see the connection close */
+}
+
+static void named(void *arg, const struct names_user *u, const struct err *why)
+{
+    struct session *s = arg;
+    struct client *c;
+    char number[32];
+
+    if (s->gone || !s->first) {
+        session_free(s);
+        return;
+    }
+    snprintf(number, sizeof number, "%u", (unsigned)rpc_request_peer(s->first->rpc)->uid);
+    if (!u)
+        log_err(LOGC_REQ, "names", why, "user %s has no name here", number);
+    become(s, rpc_request_peer(s->first->rpc), u ? u->name : number);
+    c = s->client;
+    if (!c)
+        return;
+    run_waiting(s); /* s may be gone now */
+    client_unref(c);
+}
+
+static int hold_back(struct session *s, struct rpc_request *rpc)
+{
+    struct waiting *w = calloc(1, sizeof *w);
+
+    if (!w)
+        return -1;
+    w->rpc = rpc_request_ref(rpc);
+    *s->end = w;
+    s->end = &w->next;
+    return 0;
+}
+
+static struct session *session_of(struct dispatch *d, struct rpc_conn *conn)
+{
+    struct session *s = rpc_conn_user(conn);
+
+    if (s)
+        return s;
+    s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->d = d;
+    s->end = &s->first;
+    rpc_conn_set_user(conn, s, conn_closed);
+    return s;
+}
+
+static void ask_name(struct session *s, struct rpc_request *rpc)
+{
+    const struct auth_peer *peer = rpc_request_peer(rpc);
+    const struct names_user *known;
+
+    if (peer->kind == AUTH_DAEMON) {
+        become(s, peer, peer->role);
+        client_unref(s->client);
+        return;
+    }
+    known = names_find_uid(s->d->o.names, peer->uid);
+    if (known) {
+        become(s, peer, known->name);
+        client_unref(s->client);
+        return;
+    }
+    s->asked = true;
+    names_ask_uid(s->d->o.names, peer->uid, named, s);
+}
+
+void dispatch_call(void *dispatch, struct rpc_request *rpc)
+{
+    struct dispatch *d = dispatch;
+    struct session *s = session_of(d, rpc_request_conn(rpc));
+
+    if (!s) {
+        rpc_reply_error(rpc, RPC_ST_SYSTEM_ERR);
+        return;
+    }
+    if (!s->client && !s->asked)
+        ask_name(s, rpc);
+    if (s->client)
+        run(d, rpc, s->client);
+    else if (hold_back(s, rpc) < 0)
+        rpc_reply_error(rpc, RPC_ST_SYSTEM_ERR);
+}

@@ -1,0 +1,40 @@
+#ifndef DISPATCH_H
+#define DISPATCH_H
+/* From an RPC call to its handler: who is it, may he, does the gate let it pass; then the handler.
+ *
+ * The first call of a connection waits until the user's name is known. A row's gate may park the request;
+ * after the gate everything is looked up again by the handler. Loop thread only.
+ */
+#include <stddef.h>
+
+#include "request.h"
+
+struct dispatch;
+struct gate;
+struct names;
+struct rpc_program;
+struct site;
+
+/* ^ May changes be taken now? -1 with the reason (server goes down, store is stuck). */
+typedef int dispatch_open_fn(void *arg, const struct request_row *row, struct err *e);
+
+struct dispatch_options {
+    struct site *site;
+    struct names *names;
+    const struct request_row *rows;
+    size_t n_rows;
+    void *parts; /* first argument of every handler */
+    dispatch_open_fn *open;
+    void *open_arg;
+    /* ^ A client's connection has ended. */
+    void (*client_gone)(void *arg, struct client *c);
+    void *client_gone_arg;
+};
+
+struct dispatch *dispatch_create(const struct dispatch_options *o);
+void dispatch_destroy(struct dispatch *d);
+
+/* rpc_handler of every IFL procedure: bind with the dispatch as argument. */
+void dispatch_call(void *dispatch, struct rpc_request *rpc);
+
+#endif

@@ -1,0 +1,84 @@
+/* See parked.h. */
+#include "parked.h"
+
+#include <stdlib.h>
+
+#include "pbs_error.h"
+
+struct parked {
+    struct parked *next;
+    struct job *job;         /* referenced */
+    struct request *request; /* referenced */
+    enum parked_for what;
+};
+
+static void unlink_one(struct parked *p)
+{
+    struct parked **at = &p->job->parked;
+
+    while (*at != p)
+        at = &(*at)->next;
+    *at = p->next;
+}
+
+static void drop(struct parked *p)
+{
+    request_on_dead(p->request, NULL, NULL);
+    request_unref(p->request);
+    job_unref(p->job);
+    free(p);
+}
+
+static void client_died(void *arg, struct request *r)
+{
+    struct parked *p = arg;
+
+    (void)r;
+    unlink_one(p);
+    drop(p);
+}
+
+int parked_add(struct job *j, struct request *r, enum parked_for what, struct err *e)
+{
+    struct parked *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return err_set(e, PBSE_SYSTEM, "no memory to wait for job %s", j->obj.name);
+    p->job = job_ref(j);
+    p->request = request_ref(r);
+    p->what = what;
+    p->next = j->parked;
+    j->parked = p;
+    request_on_dead(r, client_died, p);
+    return 0;
+}
+
+static void settle(struct job *j, int what, const struct err *why)
+{
+    struct parked **at = &j->parked;
+
+    while (*at) {
+        struct parked *p = *at;
+
+        if (what >= 0 && p->what != (enum parked_for)what) {
+            at = &p->next;
+            continue;
+        }
+        *at = p->next;
+        if (why)
+            request_fail(p->request, why);
+        else
+            request_ok(p->request);
+        drop(p);
+    }
+}
+
+void parked_settle(struct job *j, enum parked_for what, const struct err *why)
+{
+    settle(j, (int)what, why);
+}
+
+void parked_settle_all(struct job *j, const struct err *why)
+{
+    settle(j, -1, why);
+}

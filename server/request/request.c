@@ -1,0 +1,198 @@
+/* See request.h. */
+#include "request.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ifl.h>
+
+#include "log.h"
+#include "pbs_error.h"
+
+struct request {
+    unsigned refs;
+    struct rpc_request *rpc;
+    const struct request_row *row;
+    struct client *client;
+    void (*dead)(void *arg, struct request *r);
+    void *dead_arg;
+};
+
+struct request *request_create(struct rpc_request *rpc, const struct request_row *row, struct client *c)
+{
+    struct request *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    r->refs = 1;
+    r->rpc = rpc_request_ref(rpc);
+    r->row = row;
+    r->client = client_ref(c);
+    return r;
+}
+
+struct request *request_ref(struct request *r)
+{
+    r->refs++;
+    return r;
+}
+
+void request_unref(struct request *r)
+{
+    if (!r || --r->refs)
+        return;
+    if (!rpc_request_is_answered(r->rpc))
+        request_failf(r, PBSE_INTERNAL, "request %s was let go of without an answer", r->row->name);
+    rpc_request_on_dead(r->rpc, NULL, NULL);
+    rpc_request_unref(r->rpc);
+    client_unref(r->client);
+    free(r);
+}
+
+void *request_args(struct request *r)
+{
+    return rpc_request_args(r->rpc);
+}
+
+const struct request_row *request_row(const struct request *r)
+{
+    return r->row;
+}
+
+struct client *request_client(const struct request *r)
+{
+    return r->client;
+}
+
+const char *request_who(const struct request *r)
+{
+    return client_who(r->client);
+}
+
+const char *request_user(const struct request *r)
+{
+    return client_user(r->client);
+}
+
+enum level request_level(const struct request *r)
+{
+    return client_level(r->client);
+}
+
+void request_reply(struct request *r, const void *result)
+{
+    rpc_reply(r->rpc, r->row->xresult, result);
+}
+
+bool request_is_answered(const struct request *r)
+{
+    return rpc_request_is_answered(r->rpc);
+}
+
+struct rpc_request *request_rpc(struct request *r)
+{
+    return r->rpc;
+}
+
+/* Every result struct begins with an ifl_result; the rest of a plain or failed answer is empty. Strings must
+ * not be NULL for XDR, so the rest is built by decoding nothing: only ifl_result travels where the reply has
+ * more members, those are filled with what their zero form is. */
+union any_result {
+    ifl_result plain;
+    ifl_submit_result submit;
+    ifl_text_result text;
+    ifl_delete_list_result list;
+    ifl_preempt_result preempt;
+    ifl_watch_result watch;
+    ifl_next_head next;
+};
+
+static void empty_result(const struct request *r, union any_result *u, char *nothing)
+{
+    memset(u, 0, sizeof *u);
+    u->plain.text = nothing;
+    if (r->row->xresult == (xdrproc_t)xdr_ifl_submit_result)
+        u->submit.job = nothing;
+    else if (r->row->xresult == (xdrproc_t)xdr_ifl_text_result)
+        u->text.text = nothing;
+}
+
+static void reply_result(struct request *r, const ifl_result *head)
+{
+    union any_result u;
+    char nothing[1] = "";
+
+    empty_result(r, &u, nothing);
+    u.plain = *head;
+    rpc_reply(r->rpc, r->row->xresult, &u);
+}
+
+void request_ok(struct request *r)
+{
+    union any_result u;
+    char nothing[1] = "";
+
+    empty_result(r, &u, nothing);
+    rpc_reply(r->rpc, r->row->xresult, &u);
+}
+
+static void log_reject(const struct request *r, const struct err *why)
+{
+    log_event(LOGC_REQ, LOGE_DEBUG, "req_reject", "Reject reply code=%d, aux=0, type=%u, from %s: %s",
+              why->code, r->row->proc, client_who(r->client), why->text);
+}
+
+void request_fail(struct request *r, const struct err *why)
+{
+    struct err copy = *why;
+    ifl_result head = {.code = copy.code ? copy.code : PBSE_INTERNAL, .text = copy.text};
+
+    log_reject(r, &copy);
+    reply_result(r, &head);
+}
+
+int request_failf(struct request *r, int code, const char *fmt, ...)
+{
+    struct err e;
+    va_list ap;
+
+    va_start(ap, fmt);
+    err_vset(&e, code, fmt, ap);
+    va_end(ap);
+    request_fail(r, &e);
+    return -1;
+}
+
+void request_fail_attr(struct request *r, const struct err *why, const char *name, const char *resource,
+                       const char *value)
+{
+    struct err copy = *why;
+    char nothing[1] = "";
+    ifl_attr_error at = {.name = (char *)(name ? name : nothing),
+                         .resource = (char *)(resource ? resource : nothing),
+                         .value = (char *)(value ? value : nothing),
+                         .code = copy.code,
+                         .text = copy.text};
+    ifl_result head = {.code = copy.code, .text = copy.text, .errors = {1, &at}};
+
+    log_reject(r, &copy);
+    reply_result(r, &head);
+}
+
+static void rpc_died(void *arg, struct rpc_request *rpc)
+{
+    struct request *r = arg;
+
+    (void)rpc;
+    if (r->dead)
+        r->dead(r->dead_arg, r);
+}
+
+void request_on_dead(struct request *r, void (*dead)(void *arg, struct request *r), void *arg)
+{
+    r->dead = dead;
+    r->dead_arg = arg;
+    rpc_request_on_dead(r->rpc, dead ? rpc_died : NULL, dead ? r : NULL);
+}

@@ -1,0 +1,59 @@
+#ifndef REQUEST_H
+#define REQUEST_H
+/* One IFL request: who asks, what, and the one answer it gets, now or later.
+ *
+ * Counted. A handler borrows it for its call; a part that answers later takes a reference. The answer may be
+ * given once; when the client has gone it is dropped and the work goes on. Answers that promise something
+ * are given through request_ok_when_durable() or from inside commit_then(). Loop thread only.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "access.h"
+#include "err.h"
+#include "rpc_request.h"
+
+struct request;
+
+/* A row of the request table (req/req_table.c). Every result struct begins with an ifl_result. */
+typedef void request_handler(void *parts, struct request *r);
+
+struct request_row {
+    unsigned proc;
+    const char *name; /* as logs print it: "QueueJob" */
+    enum level least; /* USER, OPERATOR, MANAGER, SCHED: checked before the handler runs */
+    bool changes;     /* refused while the store cannot take changes, or the server goes down */
+    const char *gate; /* hook event asked before the handler: "queuejob", or NULL */
+    xdrproc_t xresult;
+    size_t result_size;
+    request_handler *handler;
+};
+
+struct request *request_create(struct rpc_request *rpc, const struct request_row *row, struct client *c);
+struct request *request_ref(struct request *r);
+void request_unref(struct request *r);
+
+void *request_args(struct request *r);
+const struct request_row *request_row(const struct request *r);
+struct client *request_client(const struct request *r);
+const char *request_who(const struct request *r);  /* "anna@login2" */
+const char *request_user(const struct request *r); /* "anna" */
+enum level request_level(const struct request *r);
+
+void request_ok(struct request *r);
+void request_fail(struct request *r, const struct err *why);
+int request_failf(struct request *r, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* As request_fail, naming the attribute at fault: it shows in pbs_get_attributes_in_error(). */
+void request_fail_attr(struct request *r, const struct err *why, const char *name, const char *resource,
+                       const char *value);
+/* Any other result; `result` is borrowed. */
+void request_reply(struct request *r, const void *result);
+bool request_is_answered(const struct request *r);
+
+/* The rpc side, for endless answers. */
+struct rpc_request *request_rpc(struct request *r);
+/* ^ The client went before the answer: told once. For parked requests. */
+void request_on_dead(struct request *r, void (*dead)(void *arg, struct request *r), void *arg);
+
+#endif
