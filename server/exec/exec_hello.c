@@ -1,0 +1,372 @@
+/* See exec_hello.h. */
+#include "exec_hello.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <exec.h>
+
+#include "clock.h"
+#include "exec_send.h"
+#include "exec_take.h"
+#include "intern.h"
+#include "job_run.h"
+#include "log.h"
+#include "node_report.h"
+#include "node_watch.h"
+#include "pbs_error.h"
+#include "reader.h"
+#include "reconcile.h"
+#include "rpc_conn.h"
+#include "services.h"
+#include "site.h"
+#include "strbuf.h"
+
+enum { HEARTBEAT_S = 60 };
+
+struct exec_hello {
+    struct exec_hello_parts p;
+};
+
+struct exec_hello *exec_hello_create(const struct exec_hello_parts *p)
+{
+    struct exec_hello *x = calloc(1, sizeof *x);
+
+    if (x)
+        x->p = *p;
+    return x;
+}
+
+void exec_hello_destroy(struct exec_hello *x)
+{
+    free(x);
+}
+
+/* --- may it? ---------------------------------------------------------------------------------------- */
+
+static int check_peer(const struct auth_peer *peer, const exec_hello_args *a, struct err *e)
+{
+    if (peer->kind != AUTH_DAEMON || strcmp(peer->role, a->service) != 0)
+        return err_set(e, PBSE_PERM, "the certificate of %s does not name %s", peer->from, a->service);
+    if (a->protocol != EXEC_VERSION)
+        return err_set(e, PBSE_NOSUP, "%s speaks version %u of the exec protocol, this server %d", a->service,
+                       a->protocol, EXEC_VERSION);
+    return 0;
+}
+
+static int check_service(const struct exec_hello *x, const struct service *s, const exec_hello_args *a,
+                         struct err *e)
+{
+    if (strcmp(a->store, x->p.site->store_id) == 0 && a->epoch > x->p.site->epoch)
+        return err_set(e, PBSE_IVALREQ, "%s has obeyed a server of epoch %llu, this one has %llu", a->service,
+                       (unsigned long long)a->epoch, (unsigned long long)x->p.site->epoch);
+    if (!service_is_here(s))
+        return 0;
+    if (strcmp(s->host ? s->host : "", a->host) != 0 || a->generation < s->generation)
+        return err_set(e, PBSE_NODE_BUSY, "%s is here already, on %s", a->service, s->host);
+    return 0;
+}
+
+/* --- agreement -------------------------------------------------------------------------------------- */
+
+static struct job *job_of(const struct exec_hello *x, const exec_held_run *h)
+{
+    return jobs_find(x->p.site->jobs, (struct job_key){.seq = h->job.seq, .index = h->job.index});
+}
+
+static exec_run_decision decide(struct exec_hello *x, struct service *s, const exec_held_run *h)
+{
+    struct job *j = job_of(x, h);
+    struct run_host *host = j && j->run && j->run->version == h->run ? job_run_host(j->run, s->name) : NULL;
+    struct reconcile_facts f = {.ours = strcmp(h->store, x->p.site->store_id) == 0,
+                                .known = host,
+                                .over_here = host && host->state > RUN_HOST_READY,
+                                .started = host && host->state != RUN_HOST_SENT,
+                                .held = true};
+    exec_run_decision d = {.job = h->job, .run = h->run, .acked_seq = host ? host->seq : h->last_seq};
+
+    switch (reconcile_run(&f)) {
+    case RECONCILE_KEEP:
+    case RECONCILE_START:
+    case RECONCILE_LOST:
+        d.decision = EXEC_KEEP;
+        break;
+    case RECONCILE_KILL:
+        d.decision = EXEC_KILL;
+        break;
+    case RECONCILE_FORGET:
+        d.decision = EXEC_FORGET;
+        break;
+    }
+    return d;
+}
+
+static bool is_held(const exec_hello_args *a, const struct job *j)
+{
+    for (u_int i = 0; i < a->runs.runs_len; i++)
+        if (a->runs.runs_val[i].job.seq == j->key.seq && a->runs.runs_val[i].job.index == j->key.index &&
+            a->runs.runs_val[i].run == j->run->version)
+            return true;
+    return false;
+}
+
+/* A run of ours that the service does not hold: START was lost, or the run is. */
+static void missing(struct exec_hello *x, struct job *j, struct run_host *h)
+{
+    struct reconcile_facts f = {.ours = true, .known = true, .started = h->state != RUN_HOST_SENT};
+
+    if (reconcile_run(&f) == RECONCILE_START)
+        exec_send_start_to(x->p.send, j, h->service);
+    else
+        x->p.lost(x->p.arg, j, h->service);
+}
+
+/* Jobs that have a claim on this node and are not among what was said. Giving one up changes the list. */
+static bool look_for_missing(struct exec_hello *x, struct service *s, const exec_hello_args *a,
+                             struct node *n)
+{
+    for (struct node_use *u = n->uses; u; u = u->next) {
+        struct job *j = u->job;
+        struct run_host *h = j->run ? job_run_host(j->run, s->name) : NULL;
+        bool began = h && h->state != RUN_HOST_SENT;
+
+        if (!h || h->state > RUN_HOST_READY || is_held(a, j))
+            continue;
+        missing(x, j, h);
+        if (began)
+            return true;
+    }
+    return false;
+}
+
+static void agree(struct exec_hello *x, struct service *s, const exec_hello_args *a, exec_hello_result *out)
+{
+    u_int n = a->runs.runs_len;
+
+    out->runs.runs_val = calloc(n ? n : 1, sizeof(exec_run_decision));
+    for (u_int i = 0; out->runs.runs_val && i < n; i++)
+        out->runs.runs_val[out->runs.runs_len++] = decide(x, s, &a->runs.runs_val[i]);
+    for (struct node *node = nodes_first(x->p.site->nodes); node; node = nodes_next(node))
+        while (node->service == s && look_for_missing(x, s, a, node))
+            ;
+}
+
+/* --- HELLO ------------------------------------------------------------------------------------------ */
+
+static void set_text(const char **field, const char *text)
+{
+    const char *old = *field;
+
+    *field = intern_ref(text);
+    intern_unref(old);
+}
+
+static void conn_closed(void *user, struct rpc_conn *c, const struct err *why);
+
+struct bound { /* what hangs on a connection */
+    struct exec_hello *x;
+    struct service *service;
+};
+
+static int accept_service(struct exec_hello *x, struct service *s, struct rpc_conn *c,
+                          const exec_hello_args *a, struct err *e)
+{
+    struct bound *b = calloc(1, sizeof *b);
+
+    if (!b)
+        return err_set(e, PBSE_SYSTEM, "no memory for %s", a->service);
+    *b = (struct bound){x, s};
+    if (s->conn && s->conn != c) {
+        struct err why;
+
+        err_set(&why, PBSE_NODE_BUSY, "%s has connected again", a->service);
+        free(rpc_conn_user(s->conn));
+        rpc_conn_set_user(s->conn, NULL, NULL);
+        rpc_conn_close(s->conn, &why);
+    }
+    s->kind = a->kind;
+    s->conn = c;
+    s->accepted = true;
+    s->generation = a->generation;
+    s->capabilities = a->capabilities;
+    s->heard_mono_ms = clock_mono_ms(x->p.site->clock);
+    set_text(&s->host, a->host);
+    set_text(&s->address, a->address);
+    set_text(&s->boot, a->boot);
+    set_text(&s->version, a->pbs_version);
+    rpc_conn_set_user(c, b, conn_closed);
+    return 0;
+}
+
+static void refuse(struct rpc_request *r, struct err *why, const char *service)
+{
+    char nothing[1] = "";
+    exec_hello_result result = {
+        .verdict = EXEC_REFUSED, .reason = why->text, .store = nothing, .server = nothing};
+
+    log_event(LOGC_NODE, LOGE_ADMIN, service, "HELLO refused: %s", why->text);
+    rpc_reply(r, (xdrproc_t)xdr_exec_hello_result, &result);
+}
+
+static void hello(void *arg, struct rpc_request *r)
+{
+    struct exec_hello *x = arg;
+    const exec_hello_args *a = rpc_request_args(r);
+    char nothing[1] = "";
+    exec_hello_result result = {.verdict = EXEC_ACCEPTED,
+                                .reason = nothing,
+                                .store = (char *)x->p.site->store_id,
+                                .epoch = x->p.site->epoch,
+                                .server = (char *)x->p.site->name,
+                                .heartbeat_s = HEARTBEAT_S};
+    struct service *s;
+    struct err e;
+
+    if (check_peer(rpc_request_peer(r), a, &e) < 0 || !(s = services_get(x->p.services, a->service)) ||
+        check_service(x, s, a, &e) < 0 || node_report_nodes(x->p.site, x->p.services, s, a, &e) < 0 ||
+        accept_service(x, s, rpc_request_conn(r), a, &e) < 0) {
+        refuse(r, &e, a->service);
+        return;
+    }
+    log_event(LOGC_NODE, LOGE_SYSTEM, a->service, "Hello from MoM on port=%s, generation %llu, %u runs",
+              a->address, (unsigned long long)a->generation, a->runs.runs_len);
+    agree(x, s, a, &result);
+    node_watch_up(x->p.watch, s);
+    rpc_reply(r, (xdrproc_t)xdr_exec_hello_result, &result);
+    free(result.runs.runs_val);
+}
+
+static void conn_closed(void *user, struct rpc_conn *c, const struct err *why)
+{
+    struct bound *b = user;
+    struct service *s = b->service;
+
+    if (s->conn == c) {
+        s->conn = NULL;
+        s->accepted = false;
+        log_event(LOGC_NODE, LOGE_SYSTEM, s->name, "connection closed: %s",
+                  why->code ? why->text : "by the service");
+        node_watch_down(b->x->p.watch, s);
+    }
+    free(b);
+}
+
+/* --- the rest --------------------------------------------------------------------------------------- */
+
+static struct service *service_of(struct exec_hello *x, struct rpc_request *r)
+{
+    struct bound *b = rpc_conn_user(rpc_request_conn(r));
+
+    if (!b) {
+        log_event(LOGC_NODE, LOGE_SECURITY, rpc_request_peer(r)->from, "%s before HELLO",
+                  rpc_request_proc(r)->name);
+        rpc_reply_error(r, RPC_ST_AUTH);
+        return NULL;
+    }
+    b->service->heard_mono_ms = clock_mono_ms(x->p.site->clock);
+    return b->service;
+}
+
+static void events(void *arg, struct rpc_request *r)
+{
+    struct exec_hello *x = arg;
+    struct service *s = service_of(x, r);
+
+    if (s)
+        exec_take_events(x->p.take, s->name, r);
+}
+
+static void taken(struct rpc_request *r)
+{
+    char nothing[1] = "";
+    exec_taken t = {.text = nothing};
+
+    rpc_reply(r, (xdrproc_t)xdr_exec_taken, &t);
+}
+
+static void usage(void *arg, struct rpc_request *r)
+{
+    struct exec_hello *x = arg;
+    struct service *s = service_of(x, r);
+
+    if (!s)
+        return;
+    exec_take_usage(x->p.take, s->name, rpc_request_args(r));
+    taken(r);
+}
+
+static void node_state(void *arg, struct rpc_request *r)
+{
+    struct exec_hello *x = arg;
+    struct service *s = service_of(x, r);
+
+    if (!s)
+        return;
+    node_report_states(x->p.site, s, rpc_request_args(r));
+    taken(r);
+}
+
+static void bye(void *arg, struct rpc_request *r)
+{
+    struct exec_hello *x = arg;
+    struct service *s = service_of(x, r);
+    const exec_bye_args *a = rpc_request_args(r);
+
+    if (!s)
+        return;
+    log_event(LOGC_NODE, LOGE_SYSTEM, s->name, "says good-bye: %s", a->reason);
+    taken(r);
+}
+
+/* --- scripts ---------------------------------------------------------------------------------------- */
+
+static void script_read(void *arg, const void *bytes, size_t n, const struct err *why)
+{
+    struct rpc_request *r = arg;
+    char nothing[1] = "";
+    exec_script_result result = {.code = why ? why->code : 0,
+                                 .text = why ? (char *)why->text : nothing,
+                                 .data = {(u_int)n, (char *)bytes}};
+
+    rpc_reply(r, (xdrproc_t)xdr_exec_script_result, &result);
+    rpc_request_unref(r);
+}
+
+static void get_script(void *arg, struct rpc_request *r)
+{
+    struct exec_hello *x = arg;
+    const exec_script_args *a = rpc_request_args(r);
+    struct job_key key = {.seq = a->job.seq, .index = a->job.index};
+    struct err e;
+
+    if (!service_of(x, r))
+        return;
+    rpc_request_ref(r);
+    if (!jobs_find(x->p.site->jobs, key)) {
+        err_set(&e, PBSE_UNKJOBID, "Unknown Job Id");
+        script_read(r, NULL, 0, &e);
+    } else if (reader_script(x->p.reader, key, a->offset, EXEC_SCRIPT_PIECE, script_read, r, &e) < 0) {
+        script_read(r, NULL, 0, &e);
+    }
+}
+
+#define PROC(number, label, in, call)                                                                        \
+    {                                                                                                        \
+        .proc = number, .name = label, .xargs = (xdrproc_t)xdr_##in, .args_size = sizeof(in),                \
+        .handler = call                                                                                      \
+    }
+
+static const struct rpc_proc procs[] = {
+    PROC(EXEC_HELLO, "HELLO", exec_hello_args, hello),
+    PROC(EXEC_EVENTS, "EVENTS", exec_events_args, events),
+    PROC(EXEC_NODE_STATE, "NODE_STATE", exec_node_state_args, node_state),
+    PROC(EXEC_USAGE, "USAGE", exec_usage_args, usage),
+    PROC(EXEC_BYE, "BYE", exec_bye_args, bye),
+    PROC(EXEC_GET_SCRIPT, "GET_SCRIPT", exec_script_args, get_script),
+};
+
+const struct rpc_program exec_hello_program = {.prog = PBS_EXEC_PROG,
+                                               .vers = PBS_EXEC_V1,
+                                               .name = "exec",
+                                               .procs = procs,
+                                               .n_procs = sizeof procs / sizeof procs[0]};

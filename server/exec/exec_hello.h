@@ -1,0 +1,37 @@
+#ifndef EXEC_HELLO_H
+#define EXEC_HELLO_H
+/* The serving end of PBS_EXEC_PROG: HELLO, agreement about every run, then events, usage, node states.
+ *
+ * HELLO is refused to a peer whose certificate does not name the service, to another protocol version, to one
+ * that has obeyed a server of a higher epoch (then it is us who are old), and to a second service of a name
+ * that is here. Until it is accepted nothing else is answered. */
+#include "rpc_request.h"
+
+struct exec_hello;
+struct exec_send;
+struct exec_take;
+struct job;
+struct node_watch;
+struct reader;
+struct services;
+struct site;
+
+struct exec_hello_parts {
+    struct site *site;
+    struct services *services;
+    struct exec_send *send;
+    struct exec_take *take;
+    struct node_watch *watch;
+    struct reader *reader; /* scripts */
+    /* ^ The service does not hold a run that had begun there. */
+    void (*lost)(void *arg, struct job *j, const char *service);
+    void *arg;
+};
+
+struct exec_hello *exec_hello_create(const struct exec_hello_parts *p);
+void exec_hello_destroy(struct exec_hello *x);
+
+/* To be served with the exec_hello as argument. */
+extern const struct rpc_program exec_hello_program;
+
+#endif

@@ -1,0 +1,308 @@
+/* See exec_send.h.
+ *
+ * An order is encoded when it is given and waits, as bytes, for the batch under it to be durable. What comes
+ * back is matched by job and run, never by pointer: the job may be gone, or in its next run. */
+#include "exec_send.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <exec.h>
+#include <types.h>
+
+#include "commit.h"
+#include "intern.h"
+#include "job_run.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "rpc_conn.h"
+#include "services.h"
+#include "site.h"
+#include "start_order.h"
+
+struct exec_send {
+    struct site *site;
+    struct services *services;
+    struct commit *commit;
+    exec_refused_fn *refused;
+    void *refused_arg;
+    exec_script_fn *script;
+    void *script_arg;
+};
+
+struct order {
+    struct exec_send *x;
+    const char *service; /* interned */
+    const char *job;     /* interned name, for the log */
+    struct job_key key;
+    unsigned run, proc;
+    char *bytes;
+    u_int n;
+    exec_sent_fn *fn;
+    void *arg;
+};
+
+struct exec_send *exec_send_create(struct site *s, struct services *sv, struct commit *c)
+{
+    struct exec_send *x = calloc(1, sizeof *x);
+
+    if (x)
+        *x = (struct exec_send){.site = s, .services = sv, .commit = c};
+    return x;
+}
+
+void exec_send_destroy(struct exec_send *x)
+{
+    free(x);
+}
+
+void exec_send_on_refused(struct exec_send *x, exec_refused_fn *fn, void *arg)
+{
+    x->refused = fn;
+    x->refused_arg = arg;
+}
+
+void exec_send_on_script(struct exec_send *x, exec_script_fn *fn, void *arg)
+{
+    x->script = fn;
+    x->script_arg = arg;
+}
+
+static void order_free(struct order *o)
+{
+    intern_unref(o->service);
+    intern_unref(o->job);
+    free(o->bytes);
+    free(o);
+}
+
+static void tell_sender(struct order *o, int code, const char *text)
+{
+    struct err e;
+
+    if (!o->fn)
+        return;
+    if (code)
+        err_set(&e, code, "%s", text);
+    o->fn(o->arg, code ? -1 : 0, code ? &e : NULL);
+    o->fn = NULL;
+}
+
+static void was_refused(struct order *o, int code, const char *text)
+{
+    struct job *j = jobs_find(o->x->site->jobs, o->key);
+
+    log_event(LOGC_JOB, LOGE_DEBUG, o->job, "%s refused order %u of run %u: %s (%d)", o->service, o->proc,
+              o->run, text, code);
+    if (j && j->run && j->run->version == o->run && o->x->refused)
+        o->x->refused(o->x->refused_arg, j, o->service, o->proc, code, text);
+}
+
+/* A lost connection says nothing: HELLO will. Only whoever waits for the answer is told. */
+static void answered(void *arg, const struct rpc_outcome *out)
+{
+    struct order *o = arg;
+
+    if (out->status == RPC_ST_OK) {
+        const exec_taken *t = out->result;
+
+        if (t->code)
+            was_refused(o, t->code, t->text);
+        tell_sender(o, t->code, t->text);
+    } else if (out->status == RPC_ST_LOST) {
+        tell_sender(o, PBSE_NORELYMOM, "the connection to its host was lost");
+    } else {
+        was_refused(o, PBSE_MOMREJECT, out->why->text);
+        tell_sender(o, PBSE_MOMREJECT, out->why->text);
+    }
+    order_free(o);
+}
+
+static void send_now(void *arg)
+{
+    struct order *o = arg;
+    struct service *s = services_find(o->x->services, o->service);
+    struct rpc_call_spec spec = {.id = {PBS_EXEC_PROG, PBS_EXEC_V1, o->proc},
+                                 .xres = (xdrproc_t)xdr_exec_taken,
+                                 .res_size = sizeof(exec_taken)};
+    struct err e;
+
+    if (!service_is_here(s)) {
+        tell_sender(o, PBSE_NORELYMOM, "its host is not connected");
+        order_free(o);
+    } else if (rpc_conn_call_bytes(s->conn, &spec, o->bytes, o->n, answered, o, &e) < 0) {
+        log_err(LOGC_JOB, o->job, &e, "order %u to %s", o->proc, o->service);
+        tell_sender(o, PBSE_NORELYMOM, e.text);
+        order_free(o);
+    }
+}
+
+static int encode(struct order *o, xdrproc_t codec, void *args)
+{
+    u_int size = (u_int)xdr_sizeof(codec, args);
+    XDR x;
+    int rc = -1;
+
+    o->bytes = size ? malloc(size) : NULL;
+    if (!o->bytes)
+        return -1;
+    xdrmem_create(&x, o->bytes, size, XDR_ENCODE);
+    if (codec(&x, args)) {
+        o->n = xdr_getpos(&x);
+        rc = 0;
+    }
+    xdr_destroy(&x);
+    return rc;
+}
+
+static void give(struct exec_send *x, struct job *j, const char *service, unsigned proc, xdrproc_t codec,
+                 void *args, exec_sent_fn *fn, void *arg)
+{
+    struct order *o = calloc(1, sizeof *o);
+    struct err e;
+
+    if (!o || encode(o, codec, args) < 0) {
+        log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "order %u to %s could not be encoded", proc, service);
+        free(o);
+        err_set(&e, PBSE_SYSTEM, "the order could not be encoded");
+        if (fn)
+            fn(arg, -1, &e);
+        return;
+    }
+    o->x = x;
+    o->service = intern_again(service);
+    o->job = intern_again(j->obj.name);
+    o->key = j->key;
+    o->run = j->run->version;
+    o->proc = proc;
+    o->fn = fn;
+    o->arg = arg;
+    commit_then(x->commit, send_now, o);
+}
+
+static bool takes_orders(const struct run_host *h)
+{
+    return h->state == RUN_HOST_SENT || h->state == RUN_HOST_READY;
+}
+
+void exec_send_start_to(struct exec_send *x, struct job *j, const char *service)
+{
+    exec_start_args args;
+    size_t n = 0;
+    const void *script = x->script ? x->script(x->script_arg, j, &n) : NULL;
+    struct err e;
+
+    if (start_order_make(x->site, x->services, j, service, script, n, &args, &e) < 0) {
+        log_err(LOGC_JOB, j->obj.name, &e, "START for %s", service);
+        return;
+    }
+    give(x, j, service, EXEC_START, (xdrproc_t)xdr_exec_start_args, &args, NULL, NULL);
+    start_order_free(&args);
+}
+
+void exec_send_start(struct exec_send *x, struct job *j)
+{
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (j->run->hosts[i].state == RUN_HOST_SENT)
+            exec_send_start_to(x, j, j->run->hosts[i].service);
+}
+
+static wire_job wire_key(const struct job *j)
+{
+    return (wire_job){.seq = j->key.seq, .index = j->key.index};
+}
+
+static exec_order_args order_args(const struct exec_send *x, const struct job *j)
+{
+    return (exec_order_args){.job = wire_key(j),
+                             .run = j->run->version,
+                             .epoch = x->site->epoch,
+                             .store = (char *)x->site->store_id};
+}
+
+void exec_send_launch(struct exec_send *x, struct job *j)
+{
+    exec_order_args args = order_args(x, j);
+
+    give(x, j, j->run->hosts[0].service, EXEC_LAUNCH, (xdrproc_t)xdr_exec_order_args, &args, NULL, NULL);
+}
+
+static void send_attempt(struct exec_send *x, struct job *j, unsigned proc)
+{
+    exec_attempt_args args = {.job = wire_key(j),
+                              .run = j->run->version,
+                              .epoch = x->site->epoch,
+                              .store = (char *)x->site->store_id,
+                              .attempt = j->run->attempt};
+
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (takes_orders(&j->run->hosts[i]))
+            give(x, j, j->run->hosts[i].service, proc, (xdrproc_t)xdr_exec_attempt_args, &args, NULL, NULL);
+}
+
+void exec_send_suspend(struct exec_send *x, struct job *j)
+{
+    send_attempt(x, j, EXEC_SUSPEND);
+}
+
+void exec_send_resume(struct exec_send *x, struct job *j)
+{
+    send_attempt(x, j, EXEC_RESUME);
+}
+
+void exec_send_terminate(struct exec_send *x, struct job *j, int why, unsigned grace_s)
+{
+    exec_terminate_args args = {.job = wire_key(j),
+                                .run = j->run->version,
+                                .epoch = x->site->epoch,
+                                .store = (char *)x->site->store_id,
+                                .attempt = j->run->attempt,
+                                .grace_s = grace_s,
+                                .why = (exec_why)why};
+
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (takes_orders(&j->run->hosts[i]))
+            give(x, j, j->run->hosts[i].service, EXEC_TERMINATE, (xdrproc_t)xdr_exec_terminate_args, &args,
+                 NULL, NULL);
+}
+
+void exec_send_update(struct exec_send *x, struct job *j)
+{
+    exec_update_args args = {.job = wire_key(j),
+                             .run = j->run->version,
+                             .epoch = x->site->epoch,
+                             .store = (char *)x->site->store_id};
+
+    if (start_order_limits(x->site, j, &args.attrs) < 0)
+        return;
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (takes_orders(&j->run->hosts[i]))
+            give(x, j, j->run->hosts[i].service, EXEC_UPDATE, (xdrproc_t)xdr_exec_update_args, &args, NULL,
+                 NULL);
+    start_order_free_attrs(&args.attrs);
+}
+
+void exec_send_purge(struct exec_send *x, struct job *j)
+{
+    exec_order_args args = order_args(x, j);
+
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (j->run->hosts[i].state == RUN_HOST_RELEASED)
+            give(x, j, j->run->hosts[i].service, EXEC_PURGE, (xdrproc_t)xdr_exec_order_args, &args, NULL,
+                 NULL);
+}
+
+void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bool all, exec_sent_fn *fn,
+                      void *arg)
+{
+    exec_signal_args args = {.job = wire_key(j),
+                             .run = j->run->version,
+                             .epoch = x->site->epoch,
+                             .store = (char *)x->site->store_id,
+                             .signal = (char *)signal,
+                             .target = all ? EXEC_TARGET_ALL : EXEC_TARGET_SCRIPT};
+
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        give(x, j, j->run->hosts[i].service, EXEC_SIGNAL, (xdrproc_t)xdr_exec_signal_args, &args,
+             i == 0 ? fn : NULL, i == 0 ? arg : NULL);
+}

@@ -1,0 +1,45 @@
+#ifndef EXEC_SEND_H
+#define EXEC_SEND_H
+/* Orders to execution services. An order leaves only when everything it rests on is durable; an order to a
+ * service that is away is dropped, since its HELLO makes both sides agree again (reconcile.c, exec_hello.c).
+ * "Taken" promises nothing: what comes of an order arrives as an event (exec_take.c).
+ *
+ * A refusal is told to ^refused. Loop thread only. */
+#include <stdbool.h>
+
+#include "err.h"
+#include "job.h"
+
+struct commit;
+struct exec_send;
+struct services;
+struct site;
+
+/* ^ A service refused an order on this job. proc is EXEC_START and so on. */
+typedef void exec_refused_fn(void *arg, struct job *j, const char *service, unsigned proc, int code,
+                             const char *text);
+/* The end of an order somebody waits for: 0, or -1 with why (PBSE_*). */
+typedef void exec_sent_fn(void *arg, int rc, const struct err *why);
+
+struct exec_send *exec_send_create(struct site *s, struct services *sv, struct commit *c);
+void exec_send_destroy(struct exec_send *x);
+/* ^ Scripts lie in the store; those of jobs that wait are at hand for a while. Borrow the bytes, or NULL: the
+ * service then asks for the script. */
+typedef const void *exec_script_fn(void *arg, const struct job *j, size_t *n);
+void exec_send_on_script(struct exec_send *x, exec_script_fn *fn, void *arg);
+void exec_send_on_refused(struct exec_send *x, exec_refused_fn *fn, void *arg);
+
+void exec_send_start(struct exec_send *x, struct job *j); /* to hosts that are SENT */
+void exec_send_start_to(struct exec_send *x, struct job *j, const char *service);
+void exec_send_launch(struct exec_send *x, struct job *j);  /* to the first host */
+void exec_send_suspend(struct exec_send *x, struct job *j); /* attempt: j->run->attempt */
+void exec_send_resume(struct exec_send *x, struct job *j);
+void exec_send_terminate(struct exec_send *x, struct job *j, int why, unsigned grace_s); /* enum exec_why */
+void exec_send_update(struct exec_send *x, struct job *j); /* limits of a running job */
+/* Forget the run: to every host that has released it. */
+void exec_send_purge(struct exec_send *x, struct job *j);
+/* One signal to the script's session or to all; fn is called once, when the first host answered. */
+void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bool all, exec_sent_fn *fn,
+                      void *arg);
+
+#endif

@@ -1,0 +1,249 @@
+/* See exec_take.h. */
+#include "exec_take.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "assign.h"
+#include "commit.h"
+#include "intern.h"
+#include "job_fsm.h"
+#include "job_run.h"
+#include "log.h"
+#include "rpc_request.h"
+#include "services.h"
+#include "site.h"
+
+struct exec_take {
+    struct site *site;
+    struct services *services;
+    struct job_fsm *fsm;
+    struct commit *commit;
+    struct exec_take_hooks hooks;
+};
+
+struct exec_take *exec_take_create(struct site *s, struct services *sv, struct job_fsm *f, struct commit *c,
+                                   const struct exec_take_hooks *hooks)
+{
+    struct exec_take *t = calloc(1, sizeof *t);
+
+    if (t)
+        *t = (struct exec_take){s, sv, f, c, *hooks};
+    return t;
+}
+
+void exec_take_destroy(struct exec_take *t)
+{
+    free(t);
+}
+
+static struct job_usage usage_of(const exec_usage *u)
+{
+    return (struct job_usage){.cput_ms = (int64_t)u->cput_ms,
+                              .walltime_ms = (int64_t)u->walltime_ms,
+                              .mem_kb = (int64_t)u->mem_kb,
+                              .vmem_kb = (int64_t)u->vmem_kb,
+                              .ncpus = u->ncpus,
+                              .cpupercent = u->cpupercent};
+}
+
+/* --- one kind of event each -------------------------------------------------------------------------- */
+
+static void take_ready(struct exec_take *t, struct job *j, struct run_host *h)
+{
+    if (h->state == RUN_HOST_SENT)
+        h->state = RUN_HOST_READY;
+    t->hooks.ready(t->hooks.arg, j);
+}
+
+static void take_start(struct exec_take *t, struct job *j, struct run_host *h, const exec_start_data *d)
+{
+    if (h->state == RUN_HOST_SENT)
+        h->state = RUN_HOST_READY;
+    j->run->started = true;
+    j->session = d->session;
+    if (*d->jobdir)
+        attr_list_set_text(&j->obj.attrs, JOB_ATTR_jobdir, d->jobdir, NULL);
+    job_fsm_post(t->fsm, j, EV_STARTED);
+}
+
+static void take_finish(struct exec_take *t, struct job *j, struct run_host *h, const exec_finish_data *d)
+{
+    if (h != j->run->hosts) /* the first host's end is the job's */
+        return;
+    h->usage = usage_of(&d->usage);
+    job_run_sum_usage(j->run, &j->usage);
+    j->run->finished = true;
+    j->run->status = d->status;
+    j->run->reason = (int)d->reason;
+    j->run->note = *d->text ? intern_ref(d->text) : NULL;
+    job_fsm_post(t->fsm, j, EV_FINISH);
+}
+
+static void take_release(struct exec_take *t, struct job *j, struct run_host *h, const exec_release_data *d)
+{
+    const char *service = h->service;
+
+    for (u_int i = 0; i < d->nodes.nodes_len; i++) {
+        const struct node *n = nodes_find(t->site->nodes, d->nodes.nodes_val[i]);
+
+        if (n && n->service_name == service)
+            assign_release_node(t->site->assign, j, n);
+        if (n && d->attention)
+            t->hooks.attention(t->hooks.arg, n->obj.name, d->note);
+    }
+    if (d->final)
+        t->hooks.released(t->hooks.arg, j, service);
+}
+
+static void take_outcome(struct exec_take *t, struct job *j, struct run_host *h, const exec_outcome_data *d,
+                         bool suspended)
+{
+    if (d->attempt != j->run->attempt) {
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "%s of attempt %u came late; attempt %u is under way",
+                  suspended ? "suspended" : "resumed", d->attempt, j->run->attempt);
+        return;
+    }
+    h->suspended = suspended;
+    h->usage = usage_of(&d->usage);
+    job_run_sum_usage(j->run, &j->usage);
+    if (suspended)
+        t->hooks.suspended(t->hooks.arg, j);
+    else
+        t->hooks.resumed(t->hooks.arg, j);
+}
+
+static void take_failed(struct exec_take *t, struct job *j, const exec_failed_data *d)
+{
+    if (d->attempt == j->run->attempt)
+        t->hooks.failed(t->hooks.arg, j, d->method, d->code, d->text);
+}
+
+static void take_exception(struct job *j, const exec_exception_data *d)
+{
+    log_event(LOGC_JOB, d->severity ? LOGE_JOB : LOGE_ADMIN, j->obj.name, "exception %s: %s", d->type,
+              d->note);
+}
+
+static void apply(struct exec_take *t, struct job *j, struct run_host *h, const exec_event_data *d)
+{
+    switch (d->kind) {
+    case EXEC_EVENT_READY:
+        take_ready(t, j, h);
+        break;
+    case EXEC_EVENT_START:
+        take_start(t, j, h, &d->exec_event_data_u.start);
+        break;
+    case EXEC_EVENT_FINISH:
+        take_finish(t, j, h, &d->exec_event_data_u.finish);
+        break;
+    case EXEC_EVENT_RELEASE:
+        take_release(t, j, h, &d->exec_event_data_u.release);
+        break;
+    case EXEC_EVENT_EXCEPTION:
+        take_exception(j, &d->exec_event_data_u.exception);
+        break;
+    case EXEC_EVENT_SUSPENDED:
+        take_outcome(t, j, h, &d->exec_event_data_u.suspended, true);
+        break;
+    case EXEC_EVENT_RESUMED:
+        take_outcome(t, j, h, &d->exec_event_data_u.resumed, false);
+        break;
+    case EXEC_EVENT_FAILED:
+        take_failed(t, j, &d->exec_event_data_u.failed);
+        break;
+    case EXEC_EVENT_CHECKPOINTED:
+    case EXEC_EVENT_NOTICE_REPLY:
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "event %d of its host was not asked for; ignored",
+                  d->kind);
+        break;
+    }
+}
+
+/* --- the road of every event ------------------------------------------------------------------------- */
+
+static struct run_host *host_of(struct exec_take *t, const exec_event *ev, const char *service,
+                                struct job **j)
+{
+    struct job_key key = {.seq = ev->job.seq, .index = ev->job.index};
+    struct run_host *h;
+
+    *j = jobs_find(t->site->jobs, key);
+    if (!*j || !(*j)->run || (*j)->run->version != ev->run)
+        return NULL;
+    h = job_run_host((*j)->run, service);
+    return h && h->state <= RUN_HOST_READY ? h : NULL;
+}
+
+static exec_ack take_one(struct exec_take *t, const exec_event *ev, const char *service)
+{
+    exec_ack ack = {.job = ev->job, .run = ev->run, .state = EXEC_UNKNOWN_RUN, .seq = ev->seq};
+    struct job *j;
+    struct run_host *h = host_of(t, ev, service, &j);
+
+    if (!h)
+        return ack;
+    ack.state = EXEC_ACKED;
+    if (ev->seq == h->seq + 1) {
+        h->seq = ev->seq;
+        job_ref(j);
+        jobs_touch(t->site->jobs, j, PART_HOT);
+        apply(t, j, h, &ev->data);
+        job_unref(j);
+        return ack;
+    }
+    ack.seq = h->seq; /* a repeat, or a gap: this is what we have */
+    return ack;
+}
+
+struct late_ack {
+    struct rpc_request *request;
+    exec_events_result result;
+};
+
+static void acknowledge(void *arg)
+{
+    struct late_ack *a = arg;
+
+    rpc_reply(a->request, (xdrproc_t)xdr_exec_events_result, &a->result);
+    rpc_request_unref(a->request);
+    free(a->result.acks.acks_val);
+    free(a);
+}
+
+void exec_take_events(struct exec_take *t, const char *service, struct rpc_request *r)
+{
+    const exec_events_args *args = rpc_request_args(r);
+    struct late_ack *a = calloc(1, sizeof *a);
+    u_int n = args->events.events_len;
+
+    if (!a || !(a->result.acks.acks_val = calloc(n ? n : 1, sizeof(exec_ack)))) {
+        free(a);
+        rpc_reply_error(r, RPC_ST_SYSTEM_ERR);
+        return;
+    }
+    a->request = rpc_request_ref(r);
+    a->result.acks.acks_len = n;
+    for (u_int i = 0; i < n; i++)
+        a->result.acks.acks_val[i] = take_one(t, &args->events.events_val[i], service);
+    commit_then(t->commit, acknowledge, a);
+}
+
+void exec_take_usage(struct exec_take *t, const char *service, const exec_usage_args *u)
+{
+    const struct service *s = services_find(t->services, service);
+
+    for (u_int i = 0; s && i < u->runs.runs_len; i++) {
+        const exec_run_usage *ru = &u->runs.runs_val[i];
+        struct job *j =
+            jobs_find(t->site->jobs, (struct job_key){.seq = ru->job.seq, .index = ru->job.index});
+        struct run_host *h = j && j->run && j->run->version == ru->run ? job_run_host(j->run, s->name) : NULL;
+
+        if (!h)
+            continue;
+        h->usage = usage_of(&ru->usage);
+        job_run_sum_usage(
+            j->run,
+            &j->usage); /* no change for watchers, and not stored: written at the next change of state */
+    }
+}

@@ -1,0 +1,102 @@
+/* See node_report.h. */
+#include "node_report.h"
+
+#include <string.h>
+
+#include "intern.h"
+#include "log.h"
+#include "site.h"
+
+/* An amount that came from the service is marked as defaulted, so that the next report may replace it. */
+static int take_amount(struct site *s, struct node *n, int index, const wire_attr *w, struct err *e)
+{
+    const struct resource *r = resource_find(s->resources, w->resource);
+    const struct value *old;
+    struct value v;
+
+    if (!r)
+        return err_set(e, 0, "resource %s is unknown", w->resource);
+    old = attr_list_amount(&n->obj.attrs, index, r->id);
+    if (old && !old->defaulted)
+        return 0;
+    if (r->type->parse(r->type, w->value, &v, e) < 0)
+        return -1;
+    v.defaulted = true;
+    return attr_list_set_amount(&n->obj.attrs, index, r->id, v, e);
+}
+
+static int take_attr(struct site *s, struct node *n, const wire_attr *w, struct err *e)
+{
+    int index = attr_def_need(OF_NODE, w->name, e);
+
+    if (index < 0)
+        return -1;
+    if (index == NODE_ATTR_state)
+        return 0; /* the server's own word */
+    if (index == NODE_ATTR_resources_available)
+        return take_amount(s, n, index, w, e);
+    return attr_list_change(&n->obj.attrs, s->resources, index, *w->resource ? w->resource : NULL, w->value,
+                            SET, e);
+}
+
+static void set_host(struct node *n)
+{
+    const char *host = value_text(attr_list_amount(&n->obj.attrs, NODE_ATTR_resources_available, RESC_host));
+    const char *old = n->host;
+
+    if (!host || host == old)
+        return;
+    n->host = intern_ref(host);
+    intern_unref(old);
+}
+
+static void take_attrs(struct site *s, struct node *n, const wire_attrs *attrs)
+{
+    struct err e;
+
+    for (u_int i = 0; i < attrs->wire_attrs_len; i++)
+        if (take_attr(s, n, &attrs->wire_attrs_val[i], &e) < 0)
+            log_err(LOGC_NODE, n->obj.name, &e, "its service says %s", attrs->wire_attrs_val[i].name);
+    set_host(n);
+    change_touch(s->change, &n->obj.change, PART_HOT | PART_ATTRS);
+}
+
+static int check(struct site *s, struct services *sv, struct service *from, const exec_hello_args *a,
+                 struct err *e)
+{
+    for (u_int i = 0; i < a->nodes.nodes_len; i++) {
+        const struct node *n = nodes_find(s->nodes, a->nodes.nodes_val[i].name);
+
+        if (n && services_may_serve(sv, from, n, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int node_report_nodes(struct site *s, struct services *sv, struct service *from, const exec_hello_args *a,
+                      struct err *e)
+{
+    if (check(s, sv, from, a, e) < 0)
+        return -1;
+    for (u_int i = 0; i < a->nodes.nodes_len; i++) {
+        const exec_node *en = &a->nodes.nodes_val[i];
+        struct node *n = nodes_find(s->nodes, en->name);
+
+        if (!n && nodes_add(s->nodes, en->name, &n, e) < 0)
+            return -1;
+        attr_list_set_text(&n->obj.attrs, NODE_ATTR_pbs_version, a->pbs_version, NULL);
+        services_bind(sv, from, n);
+        take_attrs(s, n, &en->attrs);
+    }
+    return 0;
+}
+
+void node_report_states(struct site *s, struct service *from, const exec_node_state_args *a)
+{
+    for (u_int i = 0; i < a->nodes.nodes_len; i++) {
+        struct node *n = nodes_find(s->nodes, a->nodes.nodes_val[i].name);
+
+        if (n && n->service == from)
+            take_attrs(s, n, &a->nodes.nodes_val[i].attrs);
+    }
+}

@@ -1,0 +1,22 @@
+#ifndef NODE_WATCH_H
+#define NODE_WATCH_H
+/* Whether a service is there: its nodes go down when its connection closes and come up with its HELLO; if it
+ * stays away for node_fail_requeue seconds, what it ran is given up. Jobs do not change before that. */
+#include "services.h"
+
+struct loop;
+struct node_watch;
+struct site;
+
+/* ^ The service has been away too long. */
+typedef void node_watch_expired_fn(void *arg, struct service *s);
+
+struct node_watch *node_watch_create(struct loop *l, struct site *s, struct services *sv,
+                                     node_watch_expired_fn *fn, void *arg);
+void node_watch_destroy(struct node_watch *w);
+
+void node_watch_up(struct node_watch *w, struct service *s); /* HELLO accepted */
+void node_watch_down(struct node_watch *w,
+                     struct service *s); /* connection closed, or not seen since the start */
+
+#endif

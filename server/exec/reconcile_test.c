@@ -1,0 +1,38 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "reconcile.h"
+
+static const struct row {
+    const char *what;
+    struct reconcile_facts facts;
+    enum reconcile_decision want;
+} rows[] = {
+    {"both know it", {.ours = true, .known = true, .started = true, .held = true}, RECONCILE_KEEP},
+    {"START was lost", {.ours = true, .known = true}, RECONCILE_START},
+    {"it ran and is not there any more", {.ours = true, .known = true, .started = true}, RECONCILE_LOST},
+    {"requeued meanwhile, still held", {.ours = true, .held = true, .started = true}, RECONCILE_KILL},
+    {"finished, not purged",
+     {.ours = true, .known = true, .over_here = true, .held = true},
+     RECONCILE_FORGET},
+    {"given up here, gone there", {.ours = true, .known = true, .over_here = true}, RECONCILE_FORGET},
+    {"of another store", {.held = true}, RECONCILE_KEEP},
+};
+
+static void each_pair_of_beliefs_has_its_decision(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (reconcile_run(&rows[i].facts) != rows[i].want)
+            fail_msg("%s: decision %d", rows[i].what, reconcile_run(&rows[i].facts));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_pair_of_beliefs_has_its_decision)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,110 @@
+/* See services.h. */
+#include "services.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "pbs_error.h"
+#include "site.h"
+
+struct services {
+    struct site *site;
+    struct service *table;
+};
+
+struct services *services_create(struct site *s)
+{
+    struct services *sv = calloc(1, sizeof *sv);
+
+    if (sv)
+        sv->site = s;
+    return sv;
+}
+
+static void service_free(struct service *s)
+{
+    intern_unref(s->name);
+    intern_unref(s->host);
+    intern_unref(s->address);
+    intern_unref(s->boot);
+    intern_unref(s->version);
+    free(s);
+}
+
+void services_destroy(struct services *sv)
+{
+    struct service *s, *next;
+
+    if (!sv)
+        return;
+    HASH_ITER(hh, sv->table, s, next)
+    {
+        HASH_DEL(sv->table, s);
+        service_free(s);
+    }
+    free(sv);
+}
+
+struct service *services_find(const struct services *sv, const char *name)
+{
+    struct service *s;
+
+    HASH_FIND_STR(sv->table, name, s);
+    return s;
+}
+
+struct service *services_get(struct services *sv, const char *name)
+{
+    struct service *s = services_find(sv, name);
+
+    if (s)
+        return s;
+    s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->name = intern_ref(name);
+    HASH_ADD_KEYPTR(hh, sv->table, s->name, strlen(s->name), s);
+    return s;
+}
+
+struct service *services_first(const struct services *sv)
+{
+    return sv->table;
+}
+
+struct service *services_next(const struct service *s)
+{
+    return s->hh.next;
+}
+
+bool service_is_here(const struct service *s)
+{
+    return s && s->conn && s->accepted;
+}
+
+int services_may_serve(const struct services *sv, const struct service *s, const struct node *n,
+                       struct err *e)
+{
+    (void)sv;
+    if (!n->service || n->service == s)
+        return 0;
+    if (service_is_here(n->service))
+        return err_set(e, PBSE_NODE_BUSY, "node %s is served by %s, which is here", n->obj.name,
+                       n->service->name);
+    if (n->uses)
+        return err_set(e, PBSE_NODE_BUSY, "node %s still holds jobs of %s", n->obj.name, n->service->name);
+    return 0;
+}
+
+void services_bind(struct services *sv, struct service *s, struct node *n)
+{
+    const char *old = n->service_name;
+
+    n->service = s;
+    if (old == s->name)
+        return;
+    n->service_name = intern_again(s->name);
+    intern_unref(old);
+    change_touch(sv->site->change, &n->obj.change, PART_HOT);
+}

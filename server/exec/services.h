@@ -1,0 +1,45 @@
+#ifndef SERVICES_H
+#define SERVICES_H
+/* The execution services that have said HELLO, and which nodes each serves.
+ *
+ * A service is known by its name ("mom:n1") through all its connections; it stays in the table while a node
+ * names it, connected or not. Loop thread only. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "node.h"
+#include "uthash.h"
+
+struct rpc_conn;
+struct services;
+struct site;
+
+struct service {
+    const char *name; /* interned */
+    UT_hash_handle hh;
+    int kind;              /* enum exec_service_kind */
+    struct rpc_conn *conn; /* NULL: away */
+    bool accepted;         /* its HELLO was */
+    uint64_t generation;
+    const char *host, *address, *boot, *version; /* interned, or NULL */
+    unsigned capabilities;
+    int64_t heard_mono_ms; /* last sign of life */
+    int64_t lost_mono_ms;  /* since when it is away; 0: it is here */
+};
+
+struct services *services_create(struct site *s);
+void services_destroy(struct services *sv);
+
+struct service *services_find(const struct services *sv, const char *name); /* or NULL */
+struct service *services_get(struct services *sv, const char *name); /* made when new; NULL no memory */
+struct service *services_first(const struct services *sv);
+struct service *services_next(const struct service *s);
+
+/* May this service serve this node? -1 (PBSE_NODE_BUSY): another one that is here, or that holds runs on it. */
+int services_may_serve(const struct services *sv, const struct service *s, const struct node *n,
+                       struct err *e);
+void services_bind(struct services *sv, struct service *s, struct node *n);
+bool service_is_here(const struct service *s);
+
+#endif

@@ -1,0 +1,236 @@
+/* See start_order.h. */
+#include "start_order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "attr_walk.h"
+#include "exec_vnode.h"
+#include "pbs_error.h"
+#include "services.h"
+#include "site.h"
+#include "strbuf.h"
+
+/* What a host needs of a job beside what START says in fields of its own. */
+static const int wanted[] = {
+    JOB_ATTR_Job_Name,        JOB_ATTR_Output_Path,  JOB_ATTR_Error_Path,    JOB_ATTR_Join_Path,
+    JOB_ATTR_Keep_Files,      JOB_ATTR_Remove_Files, JOB_ATTR_Variable_List, JOB_ATTR_Account_Name,
+    JOB_ATTR_Shell_Path_List, JOB_ATTR_umask,        JOB_ATTR_Resource_List, JOB_ATTR_project,
+    JOB_ATTR_sandbox,         JOB_ATTR_executable,   JOB_ATTR_argument_list, JOB_ATTR_interactive,
+    JOB_ATTR_stagein,         JOB_ATTR_stageout,     JOB_ATTR_Checkpoint,    JOB_ATTR_Rerunable,
+};
+
+struct triples {
+    wire_attr *v;
+    u_int n, cap;
+};
+
+static int add_triple(void *arg, const char *name, const char *resource, const char *value)
+{
+    struct triples *t = arg;
+    wire_attr a = {strdup(name), strdup(resource ? resource : ""), strdup(value)};
+
+    if (t->n == t->cap) {
+        u_int cap = t->cap ? 2 * t->cap : 32;
+        wire_attr *v = realloc(t->v, cap * sizeof *v);
+
+        if (!v)
+            goto bad;
+        t->v = v;
+        t->cap = cap;
+    }
+    if (!a.name || !a.resource || !a.value)
+        goto bad;
+    t->v[t->n++] = a;
+    return 0;
+bad:
+    free(a.name);
+    free(a.resource);
+    free(a.value);
+    return 1;
+}
+
+static int walk_wanted(const struct site *s, const struct job *j, const int *indices, size_t n,
+                       wire_attrs *out)
+{
+    static const struct attr_reader server = {.level = LEVEL_SERVER, .show_hidden = true};
+    struct triples t = {0};
+    struct attr_select select;
+    struct strbuf scratch;
+    struct err e;
+    int rc = 0;
+
+    attr_select_init(&select, OF_JOB);
+    strbuf_init(&scratch, 1 << 20);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = attr_select_add(&select, s->resources, attr_def_get(OF_JOB, indices[i])->name, NULL, &e);
+    if (rc == 0)
+        rc = attr_walk(&j->obj.attrs, s->resources, &select, &server, &scratch, add_triple, &t);
+    if (rc == 0 && n > 1) /* the queue is a field of the job, not an attribute of its list */
+        rc = add_triple(&t, "queue", NULL, j->queue_name);
+    attr_select_fini(&select);
+    strbuf_fini(&scratch);
+    out->wire_attrs_val = t.v;
+    out->wire_attrs_len = t.n;
+    return rc ? -1 : 0;
+}
+
+int start_order_limits(const struct site *s, const struct job *j, wire_attrs *out)
+{
+    static const int only = JOB_ATTR_Resource_List;
+
+    return walk_wanted(s, j, &only, 1, out);
+}
+
+void start_order_free_attrs(wire_attrs *attrs)
+{
+    xdr_free((xdrproc_t)xdr_wire_attrs, (char *)attrs);
+}
+
+/* --- hosts ---------------------------------------------------------------------------------------- */
+
+static int fill_chunk(exec_chunk *c, const struct exec_vnode_part *p)
+{
+    c->vnode = strdup(p->vnode);
+    c->resources.resources_val = calloc(p->res.n ? p->res.n : 1, sizeof(exec_amount));
+    if (!c->vnode || !c->resources.resources_val)
+        return -1;
+    for (size_t i = 0; i < p->res.n; i++) {
+        exec_amount *a = &c->resources.resources_val[i];
+
+        c->resources.resources_len++;
+        a->name = strdup(p->res.a[i].name);
+        a->value = strdup(p->res.a[i].value);
+        if (!a->name || !a->value)
+            return -1;
+    }
+    return 0;
+}
+
+static unsigned mpiprocs_of(const struct exec_vnode_part *p)
+{
+    const char *said = amounts_text_find(&p->res, "mpiprocs");
+
+    return said ? (unsigned)strtoul(said, NULL, 10) : 1;
+}
+
+static const char *text_or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+/* All chunks that this service runs. One that starts on another vnode of the same host is no new process. */
+static int fill_host(struct site *s, struct services *sv, const char *service, const struct exec_vnode *ev,
+                     exec_job_host *h)
+{
+    const struct service *sv_row = services_find(sv, service);
+    size_t last_chunk = (size_t)-1;
+
+    h->service = strdup(service);
+    h->address = strdup(sv_row ? text_or_empty(sv_row->address) : "");
+    h->chunks.chunks_val = calloc(ev->n, sizeof(exec_chunk));
+    if (!h->service || !h->address || !h->chunks.chunks_val)
+        return -1;
+    for (size_t i = 0; i < ev->n; i++) {
+        const struct node *n = nodes_find(s->nodes, ev->part[i].vnode);
+
+        if (!n || strcmp(text_or_empty(n->service_name), service) != 0)
+            continue;
+        if (!h->name)
+            h->name = strdup(n->host);
+        if (fill_chunk(&h->chunks.chunks_val[h->chunks.chunks_len++], &ev->part[i]) < 0)
+            return -1;
+        if (ev->part[i].chunk != last_chunk)
+            h->mpiprocs += mpiprocs_of(&ev->part[i]);
+        last_chunk = ev->part[i].chunk;
+    }
+    if (!h->name)
+        h->name = strdup(service);
+    return h->name ? 0 : -1;
+}
+
+static int fill_hosts(struct site *s, struct services *sv, const struct job *j, const char *service,
+                      exec_start_args *out, struct err *e)
+{
+    struct exec_vnode *ev = exec_vnode_parse(j->run->exec_vnode, e);
+    int rc = -1;
+
+    if (!ev)
+        return -1;
+    out->hosts.hosts_val = calloc(j->run->n_hosts, sizeof(exec_job_host));
+    for (size_t i = 0; out->hosts.hosts_val && i < j->run->n_hosts; i++) {
+        out->hosts.hosts_len++;
+        rc = fill_host(s, sv, j->run->hosts[i].service, ev, &out->hosts.hosts_val[i]);
+        if (rc < 0)
+            break;
+        if (strcmp(j->run->hosts[i].service, service) == 0)
+            out->my_host = (u_int)i;
+    }
+    exec_vnode_destroy(ev);
+    return rc < 0 ? err_set(e, PBSE_SYSTEM, "no memory for START of %s", j->obj.name) : 0;
+}
+
+/* --- the whole ------------------------------------------------------------------------------------ */
+
+static int fill_texts(const struct site *s, const struct job *j, exec_start_args *out)
+{
+    char cookie[33];
+
+    snprintf(cookie, sizeof cookie, "%016llX%08X%08X", (unsigned long long)s->epoch, j->run_version,
+             (unsigned)j->key.seq);
+    out->id = strdup(j->obj.name);
+    out->store = strdup(s->store_id);
+    out->user = strdup(text_or_empty(j->euser));
+    out->group = strdup(text_or_empty(j->egroup));
+    out->cookie = strdup(cookie);
+    out->restart_from = strdup("");
+    out->last_host = strdup("");
+    return out->id && out->store && out->user && out->group && out->cookie && out->restart_from &&
+                   out->last_host
+               ? 0
+               : -1;
+}
+
+static int fill_script(const void *script, size_t n, exec_start_args *out)
+{
+    if (!script || !n)
+        return 0;
+    out->script.script_val = malloc(n);
+    if (!out->script.script_val)
+        return -1;
+    memcpy(out->script.script_val, script, n);
+    out->script.script_len = (u_int)n;
+    return 0;
+}
+
+static unsigned kill_delay(const struct job *j)
+{
+    return j->queue ? (unsigned)attr_list_number(&j->queue->obj.attrs, QUEUE_ATTR_kill_delay, 10) : 10;
+}
+
+int start_order_make(struct site *s, struct services *sv, const struct job *j, const char *service,
+                     const void *script, size_t n_script, exec_start_args *out, struct err *e)
+{
+    memset(out, 0, sizeof *out);
+    out->job = (wire_job){.seq = j->key.seq, .index = j->key.index};
+    out->run = j->run->version;
+    out->epoch = s->epoch;
+    out->launch = j->run->n_hosts == 1;
+    out->script_length = j->script_bytes;
+    out->kill_delay_s = kill_delay(j);
+    if (fill_texts(s, j, out) < 0 || fill_script(script, n_script, out) < 0 ||
+        walk_wanted(s, j, wanted, sizeof wanted / sizeof wanted[0], &out->attrs) < 0) {
+        start_order_free(out);
+        return err_set(e, PBSE_SYSTEM, "no memory for START of %s", j->obj.name);
+    }
+    if (fill_hosts(s, sv, j, service, out, e) < 0) {
+        start_order_free(out);
+        return -1;
+    }
+    return 0;
+}
+
+void start_order_free(exec_start_args *args)
+{
+    xdr_free((xdrproc_t)xdr_exec_start_args, (char *)args);
+}

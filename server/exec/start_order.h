@@ -1,0 +1,22 @@
+#ifndef START_ORDER_H
+#define START_ORDER_H
+/* The START of one run for one host: who, what, where, with which environment and limits, as exec.x says.
+ * Every string in `out` is its own malloc; start_order_free frees all. */
+#include <exec.h>
+
+#include "err.h"
+#include "job_run.h"
+
+struct services;
+struct site;
+
+/* `script`: its bytes where they are at hand, else NULL: the service then asks by GET_SCRIPT. */
+int start_order_make(struct site *s, struct services *sv, const struct job *j, const char *service,
+                     const void *script, size_t n_script, exec_start_args *out, struct err *e);
+void start_order_free(exec_start_args *args);
+
+/* The limits of a job, for UPDATE: its Resource_List. -1: no memory. */
+int start_order_limits(const struct site *s, const struct job *j, wire_attrs *out);
+void start_order_free_attrs(wire_attrs *attrs);
+
+#endif
