@@ -1,0 +1,82 @@
+/* See admit.h. */
+#include "admit.h"
+
+#include "access.h"
+#include "pbs_error.h"
+#include "site.h"
+
+static bool on(const struct queue *q, int index)
+{
+    return attr_list_bool(&q->obj.attrs, index, false);
+}
+
+static int check_acls(const struct queue *q, const struct admit_ask *ask, struct err *e)
+{
+    const struct attr_list *a = &q->obj.attrs;
+
+    if (on(q, QUEUE_ATTR_acl_host_enable) &&
+        !access_acl_allows(attr_list_text(a, QUEUE_ATTR_acl_hosts), ACL_HOST, ask->host, false))
+        return err_set(e, PBSE_BADHOST, "queue %s does not take jobs from host %s", q->obj.name, ask->host);
+    if (on(q, QUEUE_ATTR_acl_user_enable) &&
+        !access_acl_allows(attr_list_text(a, QUEUE_ATTR_acl_users), ACL_USER, ask->owner, true))
+        return err_set(e, PBSE_PERM, "Unauthorized Request : queue %s does not take jobs of %s", q->obj.name,
+                       ask->owner);
+    if (!on(q, QUEUE_ATTR_acl_group_enable))
+        return 0;
+    for (size_t i = 0; i < ask->n_groups; i++)
+        if (access_acl_allows(attr_list_text(a, QUEUE_ATTR_acl_groups), ACL_GROUP, ask->groups[i], true))
+            return 0;
+    return err_set(e, PBSE_PERM, "Unauthorized Request : queue %s does not take jobs of this group",
+                   q->obj.name);
+}
+
+static int check_bounds(const struct site *s, const struct queue *q, const struct admit_ask *ask,
+                        struct err *e)
+{
+    const struct resc_list *want = attr_list_amounts(ask->attrs, JOB_ATTR_Resource_List);
+    const struct resc_list *min = attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_resources_min);
+    const struct resc_list *max = attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_resources_max);
+    int id = resc_exceeds(want, max, s->resources);
+
+    if (id == RESC_NONE && !max)
+        id = resc_exceeds(want, attr_list_amounts(&s->server->obj.attrs, SERVER_ATTR_resources_max),
+                          s->resources);
+    if (id != RESC_NONE)
+        return err_set(e, PBSE_EXCQRESC,
+                       "Job violates queue and/or server resource limits: more %s than queue %s allows",
+                       resource_get(s->resources, id)->name, q->obj.name);
+    for (size_t i = 0; min && i < min->n; i++)
+        if (value_number(resc_find(want, min->v[i].tag)) < value_number(&min->v[i]))
+            return err_set(e, PBSE_EXCQRESC,
+                           "Job violates queue and/or server resource limits: less %s than queue %s asks for",
+                           resource_get(s->resources, min->v[i].tag)->name, q->obj.name);
+    return 0;
+}
+
+int admit_check(const struct site *s, const struct queue *q, const struct admit_ask *ask, struct err *e)
+{
+    int64_t most = attr_list_number(&q->obj.attrs, QUEUE_ATTR_max_queuable, -1);
+
+    if (!queue_is_enabled(q))
+        return err_set(e, PBSE_QUNOENB, "Queue is not enabled: %s", q->obj.name);
+    if (most >= 0 && q->n_jobs >= (size_t)most)
+        return err_set(e, PBSE_MAXQUED, "Maximum number of jobs already in queue %s", q->obj.name);
+    if (ask->new_job && on(q, QUEUE_ATTR_from_route_only))
+        return err_set(e, PBSE_QACESS, "queue %s takes routed jobs only", q->obj.name);
+    if (check_acls(q, ask, e) < 0)
+        return -1;
+    return check_bounds(s, q, ask, e);
+}
+
+int admit_check_server(const struct site *s, const char *who, const char *host, struct err *e)
+{
+    const struct attr_list *a = &s->server->obj.attrs;
+
+    if (attr_list_bool(a, SERVER_ATTR_acl_host_enable, false) &&
+        !access_acl_allows(attr_list_text(a, SERVER_ATTR_acl_hosts), ACL_HOST, host, false))
+        return err_set(e, PBSE_BADHOST, "the server does not serve host %s (acl_hosts)", host);
+    if (attr_list_bool(a, SERVER_ATTR_acl_user_enable, false) &&
+        !access_acl_allows(attr_list_text(a, SERVER_ATTR_acl_users), ACL_USER, who, true))
+        return err_set(e, PBSE_PERM, "Unauthorized Request : the server does not serve %s (acl_users)", who);
+    return 0;
+}

@@ -1,0 +1,163 @@
+/* See alter.h. */
+#include "alter.h"
+
+#include <string.h>
+
+#include "defaults.h"
+#include "hold_bits.h"
+#include "job_fsm.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "site.h"
+#include "start_time.h"
+#include "type_words.h"
+
+static int check_state(const struct job *j, struct err *e)
+{
+    switch (j->state) {
+    case JOB_FINISHED:
+    case JOB_GONE:
+        return err_set(e, PBSE_HISTJOBID, "Job has finished");
+    case JOB_EXITING:
+    case JOB_ARRIVING:
+        return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
+    case JOB_QUEUED:
+    case JOB_HELD:
+    case JOB_WAITING:
+    case JOB_STARTING:
+    case JOB_RUNNING:
+    case JOB_SUSPENDED:
+    case JOB_STATE_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static bool is_named(const struct edit_change *c, const char *name)
+{
+    return strcasecmp(c->name, name) == 0;
+}
+
+/* A running job's limits: named resources only, and a user may only lower them. */
+static int check_running(struct site *s, const struct job *j, const struct edit_change *c, enum level level,
+                         struct err *e)
+{
+    const struct resource *r;
+    const struct value *old;
+    struct value v;
+    bool more;
+
+    if (!job_is_placed(j) || !is_named(c, "Resource_List") || !c->resource)
+        return 0;
+    r = resource_find(s->resources, c->resource);
+    if (!r || !(r->flags & RESC_ALTER_RUN))
+        return r ? err_set(e, PBSE_MODATRRUN, "Cannot modify attribute while job running  Resource_List.%s",
+                           c->resource)
+                 : err_set(e, PBSE_UNKRESC, "Unknown resource: %s", c->resource);
+    old = attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, r->id);
+    if (level >= LEVEL_OPERATOR || !old || r->type->parse(r->type, c->value, &v, e) < 0)
+        return 0;
+    more = r->type->compare && r->type->compare(r->type, &v, old) > 0;
+    r->type->free(&v);
+    return more ? err_set(
+                      e, PBSE_PERM,
+                      "Unauthorized Request : only an operator may raise Resource_List.%s of a running job",
+                      c->resource)
+                : 0;
+}
+
+static int check_holds(const struct edit_change *c, const struct job *j, enum level level, struct err *e)
+{
+    int64_t bits = 0;
+
+    if (!is_named(c, "Hold_Types"))
+        return 0;
+    if (*c->value && words_hold_parse(c->value, &bits, e) < 0)
+        return -1;
+    return hold_bits_may((unsigned)bits ^ j->hold, level, e);
+}
+
+static int check_run_count(const struct edit_change *c, const struct job *j, const struct alter_ask *ask,
+                           struct err *e)
+{
+    if (!is_named(c, "run_count") || ask->level >= LEVEL_OPERATOR ||
+        strtol(c->value, NULL, 10) >= (long)j->run_count)
+        return 0;
+    log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name,
+              "regular user %s cannot decrease 'run_count' attribute value from %u to %s", ask->who,
+              j->run_count, c->value);
+    return err_set(e, PBSE_PERM, "Unauthorized Request : run_count");
+}
+
+static bool touches_resources(const struct alter_ask *ask)
+{
+    for (size_t i = 0; i < ask->n; i++)
+        if (is_named(&ask->changes[i], "Resource_List"))
+            return true;
+    return false;
+}
+
+/* Attributes that stand in fields too. */
+static void follow(const struct alter_parts *p, struct job *j, const struct alter_ask *ask)
+{
+    for (size_t i = 0; i < ask->n; i++) {
+        const struct edit_change *c = &ask->changes[i];
+
+        if (is_named(c, "Hold_Types")) {
+            unsigned now = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_Hold_Types, 0);
+
+            hold_bits_change(p->site, p->fsm, j, now, ~now & ~(unsigned)HOLD_DEPEND);
+        } else if (is_named(c, "Execution_Time")) {
+            start_time_note(p->start_time, j);
+            job_fsm_post(p->fsm, j, EV_REVIEW);
+        } else if (is_named(c, "run_count")) {
+            j->run_count = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_run_count, 0);
+        } else if (is_named(c, "project")) {
+            job_set_text(&j->project, attr_list_text(&j->obj.attrs, JOB_ATTR_project));
+        }
+    }
+}
+
+static int check_all(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
+                     struct err *e)
+{
+    for (*at = 0; *at < ask->n; ++*at) {
+        const struct edit_change *c = &ask->changes[*at];
+
+        if (check_running(p->site, j, c, ask->level, e) < 0 || check_holds(c, j, ask->level, e) < 0 ||
+            check_run_count(c, j, ask, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
+              struct err *e)
+{
+    struct attr_list before;
+    struct edit_ask edit = {
+        .changes = ask->changes, .n = ask->n, .writer = {.level = ask->level, .running = job_is_placed(j)}};
+
+    *at = ask->n;
+    if (check_state(j, e) < 0 || check_all(p, j, ask, at, e) < 0)
+        return -1;
+    if (attr_list_dup(&j->obj.attrs, &before) < 0)
+        return err_set(e, PBSE_SYSTEM, "no memory to alter %s", j->obj.name);
+    if (edit_apply(p->site, &j->obj, &edit, at, e) < 0) {
+        attr_list_fini(&before);
+        return -1;
+    }
+    if (touches_resources(ask) && !job_is_placed(j) &&
+        defaults_complete(p->site, &j->obj.attrs, j->queue, e) < 0) {
+        attr_list_fini(&j->obj.attrs);
+        j->obj.attrs = before;
+        *at = ask->n;
+        return -1;
+    }
+    attr_list_fini(&before);
+    follow(p, j, ask);
+    jobs_touch(p->site->jobs, j, PART_HOT | PART_ATTRS);
+    if (touches_resources(ask) && job_is_placed(j))
+        p->limits_changed(p->arg, j);
+    return 0;
+}

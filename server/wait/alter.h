@@ -1,0 +1,35 @@
+#ifndef ALTER_H
+#define ALTER_H
+/* Altering a job that exists: who may, what may be altered while it runs, and completing it again. */
+#include "edit.h"
+#include "err.h"
+#include "job.h"
+#include "level.h"
+
+struct exec_send;
+struct job_fsm;
+struct site;
+struct start_time;
+
+struct alter_ask {
+    const struct edit_change *changes;
+    size_t n;
+    enum level level;
+    const char *who;
+};
+
+struct alter_parts {
+    struct site *site;
+    struct job_fsm *fsm;
+    struct start_time *start_time;
+    /* ^ limits of a running job have changed: tell its hosts */
+    void (*limits_changed)(void *arg, struct job *j);
+    void *arg;
+};
+
+/* 0, or -1 with nothing changed: PBSE_BADSTATE, PBSE_HISTJOBID, PBSE_MODATRRUN, PBSE_PERM, and what edit_apply,
+ * defaults_complete and admit_check say. *at is the change at fault (n: none in particular). */
+int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
+              struct err *e);
+
+#endif

@@ -1,0 +1,18 @@
+#ifndef DEFAULTS_H
+#define DEFAULTS_H
+/* Completing a request: defaults of queue and server, select and place from old forms, sums over chunks, and
+ * schedselect (select with default_chunk). What is added is marked "defaulted", so that completing again after
+ * an alteration begins from what the job itself asked for. */
+#include "attr_list.h"
+#include "err.h"
+#include "queue.h"
+
+struct site;
+
+/* -1, with `l` changed in part (complete a copy):
+ *   PBSE_INVALJOBRESC   a chunk resource job-wide beside select      PBSE_PLACENOSELECT place without select
+ *   PBSE_INVALNODEPLACE nodes beside select or place                 PBSE_INVALSELECTRESC not a host resource
+ *   PBSE_UNKRESC, PBSE_BADATVAL, PBSE_DUPRESC in select or place */
+int defaults_complete(struct site *s, struct attr_list *l, const struct queue *q, struct err *e);
+
+#endif

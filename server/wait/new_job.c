@@ -1,0 +1,239 @@
+/* See new_job.h. */
+#include "new_job.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "access.h"
+#include "admit.h"
+#include "defaults.h"
+#include "intern.h"
+#include "names.h"
+#include "pbs_error.h"
+#include "site.h"
+#include "strbuf.h"
+#include "type_list.h"
+
+enum { TEXT_LIMIT = 1 << 20 };
+
+/* --- attributes as they came ------------------------------------------------------------------------ */
+
+/* What a submission may say and this server cannot do yet. A value that means "no" is let through. */
+static const struct not_yet {
+    const char *name, *harmless;
+} not_yet[] = {
+    {"array_indices_submitted", NULL},
+    {"interactive", "0"},
+    {"block", "0"},
+    {"stagein", NULL},
+    {"stageout", NULL},
+    {"depend", NULL},
+    {"cred", NULL},
+    {"create_resv_from_job", "False"},
+    {"max_run_subjobs", NULL},
+};
+
+static int refuse_not_yet(const wire_attrop *w, struct err *e)
+{
+    for (size_t i = 0; i < sizeof not_yet / sizeof not_yet[0]; i++) {
+        if (strcmp(w->name, not_yet[i].name) != 0)
+            continue;
+        if (!*w->value || (not_yet[i].harmless && strcasecmp(w->value, not_yet[i].harmless) == 0))
+            return 0;
+        return err_set(e, PBSE_NOSUP,
+                       "No support for requested service: %s is not supported by this server yet", w->name);
+    }
+    return 0;
+}
+
+static int take_attribute(struct site *s, struct job *j, const struct client *c, const wire_attrop *w,
+                          struct err *e)
+{
+    struct attr_writer writer = {.level = client_level(c), .creating = true};
+    int index = attr_def_need(OF_JOB, w->name, e);
+    const struct attr_def *def;
+
+    if (index < 0 || refuse_not_yet(w, e) < 0)
+        return -1;
+    def = attr_def_get(OF_JOB, index);
+    if (def->flags & AF_CREATE)
+        writer.level = LEVEL_SERVER; /* settable by whoever makes the object */
+    if (attr_def_check_write(def, &writer, e) < 0)
+        return -1;
+    return attr_list_change(&j->obj.attrs, s->resources, index, *w->resource ? w->resource : NULL, w->value,
+                            SET, e);
+}
+
+static int take_attributes(struct site *s, struct job *j, const struct new_job_ask *ask,
+                           const wire_attrop **at, struct err *e)
+{
+    const wire_attrops *list = &ask->args->attrs;
+
+    for (u_int i = 0; i < list->wire_attrops_len; i++)
+        if (take_attribute(s, j, ask->client, &list->wire_attrops_val[i], e) < 0) {
+            *at = &list->wire_attrops_val[i];
+            return -1;
+        }
+    return 0;
+}
+
+/* --- identity --------------------------------------------------------------------------------------- */
+
+static int check_user(const struct site *s, const struct new_job_ask *ask, struct err *e)
+{
+    const struct names_user *u = ask->user;
+    const char *roots = attr_list_text(&s->server->obj.attrs, SERVER_ATTR_acl_roots);
+
+    if (geteuid() != 0 && u->uid != geteuid())
+        return err_set(e, PBSE_BADUSER,
+                       "Bad UID for job execution: this complex runs as %s's own and takes no jobs of %s",
+                       s->name, u->name);
+    if (u->uid == 0 && !access_acl_allows(roots, ACL_USER, "root", false))
+        return err_set(e, PBSE_BADUSER, "Bad UID for job execution: root is not in acl_roots");
+    if (strcmp(u->name, client_user(ask->client)) != 0 && !client_is_root(ask->client))
+        return err_set(e, PBSE_BADUSER, "Bad UID for job execution: %s may not run jobs as %s",
+                       client_user(ask->client), u->name);
+    return 0;
+}
+
+/* The first group of group_list, which the user must be in; else the login group. */
+static int find_group(const struct job *j, const struct names_user *u, const char **group, struct err *e)
+{
+    const char *list = attr_list_text(&j->obj.attrs, JOB_ATTR_group_list);
+    char name[PBS_MAXGRPN + 1];
+
+    *group = u->group;
+    if (!list)
+        return 0;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(list, "@,"), list);
+    for (size_t i = 0; i < u->n_groups; i++)
+        if (strcmp(u->groups[i], name) == 0) {
+            *group = u->groups[i];
+            return 0;
+        }
+    return err_set(e, PBSE_BADGRP, "Bad GID for job execution: %s is not in group %s", u->name, name);
+}
+
+static int set_identity(struct job *j, const struct new_job_ask *ask, struct err *e)
+{
+    const char *group, *project = attr_list_text(&j->obj.attrs, JOB_ATTR_project);
+
+    if (find_group(j, ask->user, &group, e) < 0)
+        return -1;
+    if (job_set_text(&j->owner, client_who(ask->client)) < 0 ||
+        job_set_text(&j->user, client_user(ask->client)) < 0 ||
+        job_set_text(&j->host, client_host(ask->client)) < 0 ||
+        job_set_text(&j->euser, ask->user->name) < 0 || job_set_text(&j->egroup, group) < 0 ||
+        job_set_text(&j->project, project) < 0)
+        return err_set(e, PBSE_SYSTEM, "no memory for a job");
+    return 0;
+}
+
+/* --- what the server adds --------------------------------------------------------------------------- */
+
+static int add_variable(struct job *j, const char *name, const char *value, struct err *e)
+{
+    const char *old = attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List);
+    struct strbuf b;
+    int rc;
+
+    strbuf_init(&b, TEXT_LIMIT);
+    if (old)
+        strbuf_addf(&b, "%s,", old);
+    strbuf_addf(&b, "%s=%s", name, value);
+    rc = strbuf_ok(&b) ? attr_list_set_text(&j->obj.attrs, JOB_ATTR_Variable_List, strbuf_str(&b), e)
+                       : err_set(e, PBSE_BADATVAL, "Variable_List is longer than %d bytes", TEXT_LIMIT);
+    strbuf_fini(&b);
+    return rc;
+}
+
+/* The value of a variable in the job's environment, into `out`; false: not there. */
+static bool find_variable(const struct job *j, const char *name, struct strbuf *out)
+{
+    const char *at = attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List), *word;
+    size_t n, len = strlen(name);
+
+    while ((word = list_next(&at, &n)))
+        if (n > len && strncmp(word, name, len) == 0 && word[len] == '=')
+            return list_unescape(out, word + len + 1, n - len - 1) == 0;
+    return false;
+}
+
+/* "host:workdir/name.o41" where nothing else was said. */
+static int default_path(struct job *j, int index, char letter, struct err *e)
+{
+    struct strbuf b;
+    int rc;
+
+    if (attr_list_text(&j->obj.attrs, index))
+        return 0;
+    strbuf_init(&b, TEXT_LIMIT);
+    strbuf_addf(&b, "%s:", j->host);
+    if (find_variable(j, "PBS_O_WORKDIR", &b) || find_variable(j, "PBS_O_HOME", &b))
+        strbuf_add(&b, "/");
+    strbuf_addf(&b, "%s.%c%lld", attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name), letter,
+                (long long)j->key.seq);
+    rc = attr_list_set_text(&j->obj.attrs, index, strbuf_str(&b), e);
+    strbuf_fini(&b);
+    return rc;
+}
+
+static int add_texts(struct job *j, const struct queue *q, struct err *e)
+{
+    if (!attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name) &&
+        attr_list_set_text(&j->obj.attrs, JOB_ATTR_Job_Name, "none", e) < 0)
+        return -1;
+    if (add_variable(j, "PBS_O_QUEUE", q->obj.name, e) < 0)
+        return -1;
+    if (default_path(j, JOB_ATTR_Output_Path, 'o', e) < 0)
+        return -1;
+    return default_path(j, JOB_ATTR_Error_Path, 'e', e);
+}
+
+/* --- the whole -------------------------------------------------------------------------------------- */
+
+static int fill(struct site *s, struct job *j, const struct new_job_ask *ask, const wire_attrop **at,
+                struct err *e)
+{
+    struct admit_ask admit = {.attrs = &j->obj.attrs,
+                              .owner = client_who(ask->client),
+                              .host = client_host(ask->client),
+                              .groups = ask->user->groups,
+                              .n_groups = ask->user->n_groups,
+                              .new_job = true};
+
+    if (attr_list_set_defaults(&j->obj.attrs, e) < 0 || take_attributes(s, j, ask, at, e) < 0)
+        return -1;
+    if (check_user(s, ask, e) < 0 || set_identity(j, ask, e) < 0 || add_texts(j, ask->queue, e) < 0)
+        return -1;
+    if (defaults_complete(s, &j->obj.attrs, ask->queue, e) < 0)
+        return -1;
+    return admit_check(s, ask->queue, &admit, e);
+}
+
+static void stamp(const struct site *s, struct job *j, const struct new_job_ask *ask)
+{
+    j->ctime_s = j->mtime_s = site_now_s(s);
+    j->hold = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_Hold_Types, 0);
+    j->etime_s = j->hold ? 0 : j->ctime_s;
+    j->script_bytes = ask->args->script_length;
+    memcpy(j->token, ask->args->token, sizeof j->token);
+}
+
+struct job *new_job(struct site *s, const struct new_job_ask *ask, const wire_attrop **at, struct err *e)
+{
+    struct job_key key = {.seq = server_obj_take_seq(s->server, s->change), .index = JOBID_NO_INDEX};
+    char id[JOBID_TEXT_MAX];
+    struct job *j = job_create(key, jobid_format(id, key, false, s->name));
+
+    if (!j) {
+        err_set(e, PBSE_SYSTEM, "no memory for a job");
+        return NULL;
+    }
+    if (fill(s, j, ask, at, e) < 0) {
+        job_unref(j);
+        return NULL;
+    }
+    stamp(s, j, ask);
+    return j;
+}

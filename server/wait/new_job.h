@@ -1,0 +1,25 @@
+#ifndef NEW_JOB_H
+#define NEW_JOB_H
+/* A job made from a submission: attributes checked and completed, identity fixed, admitted to its queue. The
+ * job is in no table yet, and a refused submission has changed nothing but the sequence of numbers. */
+#include <ifl.h>
+
+#include "job.h"
+#include "queue.h"
+
+struct client;
+struct names_user;
+struct site;
+
+struct new_job_ask {
+    const ifl_submit_args *args;
+    const struct names_user *user; /* who it shall run as */
+    struct queue *queue;
+    const struct client *client;
+};
+
+/* NULL: what attr_list_change, defaults_complete and admit_check say; PBSE_BADUSER, PBSE_BADGRP, PBSE_NOSUP for
+ * what this server cannot do yet. *at is the attribute at fault, where there is one. */
+struct job *new_job(struct site *s, const struct new_job_ask *ask, const wire_attrop **at, struct err *e);
+
+#endif

@@ -1,0 +1,91 @@
+/* See scripts.h. */
+#include "scripts.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "uthash.h"
+
+struct key {
+    int64_t seq, index;
+};
+
+struct script {
+    struct key key;
+    size_t n;
+    UT_hash_handle hh; /* uthash keeps the order of insertion */
+    char bytes[];
+};
+
+struct scripts {
+    struct script *table;
+    size_t bytes, max_bytes;
+};
+
+struct scripts *scripts_create(size_t max_bytes)
+{
+    struct scripts *s = calloc(1, sizeof *s);
+
+    if (s)
+        s->max_bytes = max_bytes;
+    return s;
+}
+
+static void take_out(struct scripts *s, struct script *x)
+{
+    HASH_DEL(s->table, x);
+    s->bytes -= x->n;
+    free(x);
+}
+
+void scripts_destroy(struct scripts *s)
+{
+    if (!s)
+        return;
+    while (s->table)
+        take_out(s, s->table);
+    free(s);
+}
+
+static struct script *find(const struct scripts *s, struct job_key key)
+{
+    struct key k = {key.seq, key.index};
+    struct script *x;
+
+    HASH_FIND(hh, s->table, &k, sizeof k, x);
+    return x;
+}
+
+void scripts_keep(struct scripts *s, struct job_key key, const void *bytes, size_t n)
+{
+    struct script *x;
+
+    scripts_drop(s, key);
+    if (!n || n > s->max_bytes / 4 || !(x = malloc(sizeof *x + n)))
+        return;
+    while (s->bytes + n > s->max_bytes)
+        take_out(s, s->table);
+    x->key = (struct key){key.seq, key.index};
+    x->n = n;
+    memcpy(x->bytes, bytes, n);
+    HASH_ADD(hh, s->table, key, sizeof x->key, x);
+    s->bytes += n;
+}
+
+const void *scripts_find(const struct scripts *s, struct job_key key, size_t *n)
+{
+    const struct script *x = find(s, key);
+
+    if (x)
+        *n = x->n;
+    return x ? x->bytes : NULL;
+}
+
+void scripts_drop(struct scripts *s, struct job_key key)
+{
+    struct script *x = find(s, key);
+
+    if (x)
+        take_out(s, x);
+}

@@ -1,0 +1,22 @@
+#ifndef START_TIME_H
+#define START_TIME_H
+/* Jobs that wait for their Execution_Time: one timer for the first of them. Moves a job to QUEUED by EV_REVIEW
+ * when its time has come. */
+#include "job.h"
+
+struct job_fsm;
+struct loop;
+struct site;
+struct start_time;
+
+struct start_time *start_time_create(struct loop *l, struct site *s, struct job_fsm *f);
+void start_time_destroy(struct start_time *t);
+
+/* The attribute Execution_Time was set or unset: take it over. Posts nothing. */
+void start_time_note(struct start_time *t, struct job *j);
+/* ACT_WAIT: the job waits (again); arm the timer where it waits for a time. */
+void act_wait(void *start_time, struct job *j);
+/* The job leaves: forget it. */
+void start_time_forget(struct start_time *t, struct job *j);
+
+#endif

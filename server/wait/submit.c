@@ -1,0 +1,309 @@
+/* See submit.h. */
+#include "submit.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <ifl.h>
+
+#include "admit.h"
+#include "commit.h"
+#include "defaults.h"
+#include "intern.h"
+#include "job_fsm.h"
+#include "log.h"
+#include "names.h"
+#include "new_job.h"
+#include "pbs_error.h"
+#include "scripts.h"
+#include "site.h"
+#include "start_time.h"
+
+struct submit {
+    struct submit_parts p;
+};
+
+struct submit *submit_create(const struct submit_parts *p)
+{
+    struct submit *s = calloc(1, sizeof *s);
+
+    if (s)
+        s->p = *p;
+    return s;
+}
+
+void submit_destroy(struct submit *s)
+{
+    free(s);
+}
+
+/* --- the answer ------------------------------------------------------------------------------------ */
+
+struct promise {
+    struct request *request;
+    const char *id; /* interned */
+};
+
+static void answer(void *arg)
+{
+    struct promise *p = arg;
+    char nothing[1] = "";
+    ifl_submit_result result = {.result = {.text = nothing}, .job = (char *)p->id};
+
+    request_reply(p->request, &result);
+    request_unref(p->request);
+    intern_unref(p->id);
+    free(p);
+}
+
+static void promise(struct submit *s, struct request *r, const char *id)
+{
+    struct promise *p = malloc(sizeof *p);
+
+    if (!p) {
+        request_failf(r, PBSE_SYSTEM, "no memory to answer");
+        return;
+    }
+    *p = (struct promise){request_ref(r), intern_ref(id)};
+    commit_then(s->p.commit, answer, p);
+}
+
+/* --- the job ---------------------------------------------------------------------------------------- */
+
+static struct queue *destination(struct submit *s, const char *dest, struct err *e)
+{
+    struct destination d;
+    const char *name;
+    struct queue *q;
+
+    if (jobid_parse_destination(dest, &d, e) < 0)
+        return NULL;
+    name = *d.queue ? d.queue : attr_list_text(&s->p.site->server->obj.attrs, SERVER_ATTR_default_queue);
+    if (!name) {
+        err_set(e, PBSE_QUENODFLT, "No default queue specified");
+        return NULL;
+    }
+    q = queues_find(s->p.site->queues, name);
+    if (!q)
+        err_set(e, PBSE_UNKQUE, "Unknown queue: %s", name);
+    else if (!queue_is_execution(q))
+        err_set(e, queue_is_route(q) ? PBSE_NOSUP : PBSE_QUNOENB,
+                queue_is_route(q) ? "route queues are not supported by this server yet: %s"
+                                  : "Queue is not enabled: %s",
+                name);
+    else
+        return q;
+    return NULL;
+}
+
+static int check_script(const struct submit *s, const ifl_submit_args *a, struct err *e)
+{
+    const struct value *max = attr_list_find(&s->p.site->server->obj.attrs, SERVER_ATTR_jobscript_max_size);
+    uint64_t limit = max ? (uint64_t)value_number(max) : 100u << 20;
+
+    if (a->script_length > limit)
+        return err_set(e, PBSE_JOBSCRIPTMAXSIZE,
+                       "jobscript size exceeded the jobscript_max_size: %llu bytes, %llu allowed",
+                       (unsigned long long)a->script_length, (unsigned long long)limit);
+    if (a->script.script_len && a->script.script_len != a->script_length)
+        return err_set(e, PBSE_PROTOCOL, "the script is not as long as it was said to be");
+    return 0;
+}
+
+static void enter(struct submit *s, struct job *j, struct queue *q, const char *who)
+{
+    j->qtime_s = site_now_s(s->p.site);
+    jobs_enter_queue(s->p.site->jobs, j, q);
+    start_time_note(s->p.start_time, j);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
+              "Job Queued at request of %s, owner = %s, job name = %s, queue = %s", who, j->owner,
+              attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name), q->obj.name);
+    job_fsm_post(s->p.fsm, j, EV_SUBMIT);
+}
+
+/* Everything is known: check all, then change all. */
+static int admit(struct submit *s, struct request *r, const struct names_user *u, struct err *e,
+                 const wire_attrop **at)
+{
+    const ifl_submit_args *a = request_args(r);
+    struct queue *q = destination(s, a->destination, e);
+    struct new_job_ask ask = {.args = a, .user = u, .queue = q, .client = request_client(r)};
+    struct job *j;
+
+    if (!q || check_script(s, a, e) < 0)
+        return -1;
+    j = new_job(s->p.site, &ask, at, e);
+    if (!j)
+        return -1;
+    if (jobs_add(s->p.site->jobs, j, e) < 0) {
+        job_unref(j);
+        return -1;
+    }
+    if (a->script.script_len) {
+        commit_put_script(s->p.commit, j->key, 0, a->script.script_val, a->script.script_len);
+        scripts_keep(s->p.scripts, j->key, a->script.script_val, a->script.script_len);
+        j->script_have = a->script.script_len;
+    }
+    jobs_touch(s->p.site->jobs, j, PART_ALL);
+    if (j->script_have == j->script_bytes)
+        enter(s, j, q, request_who(r));
+    else
+        job_set_text(&j->queue_name, q->obj.name);
+    promise(s, r, j->obj.name);
+    return 0;
+}
+
+static void with_user(struct submit *s, struct request *r, const struct names_user *u)
+{
+    const wire_attrop *at = NULL;
+    struct err e;
+
+    if (admit(s, r, u, &e, &at) == 0)
+        return;
+    if (at)
+        request_fail_attr(r, &e, at->name, at->resource, at->value);
+    else
+        request_fail(r, &e);
+}
+
+struct asked {
+    struct submit *s;
+    struct request *request;
+};
+
+static void user_known(void *arg, const struct names_user *u, const struct err *why)
+{
+    struct asked *a = arg;
+    struct job *again = jobs_find_token(
+        a->s->p.site->jobs, (const unsigned char *)((ifl_submit_args *)request_args(a->request))->token);
+
+    (void)why;
+    if (!u)
+        request_failf(a->request, PBSE_BADUSER, "Bad UID for job execution: user %s is unknown on the server",
+                      request_user(a->request));
+    else if (again)
+        promise(a->s, a->request, again->obj.name);
+    else
+        with_user(a->s, a->request, u);
+    request_unref(a->request);
+    free(a);
+}
+
+/* The first name of User_List without a host, else who submits. */
+static const char *execution_user(struct request *r, char *buf, size_t size)
+{
+    const ifl_submit_args *a = request_args(r);
+
+    for (u_int i = 0; i < a->attrs.wire_attrops_len; i++) {
+        const wire_attrop *w = &a->attrs.wire_attrops_val[i];
+
+        if (strcmp(w->name, "User_List") == 0 && *w->value) {
+            snprintf(buf, size, "%.*s", (int)strcspn(w->value, "@,"), w->value);
+            return buf;
+        }
+    }
+    return request_user(r);
+}
+
+void submit_serve(struct submit *s, struct request *r)
+{
+    const ifl_submit_args *args = request_args(r);
+    struct job *again = jobs_find_token(s->p.site->jobs, (const unsigned char *)args->token);
+    char buf[PBS_MAXUSER + 1];
+    const char *user = execution_user(r, buf, sizeof buf);
+    const struct names_user *u;
+    struct asked *a;
+    struct err e;
+
+    if (again) {
+        promise(s, r, again->obj.name);
+        return;
+    }
+    if (admit_check_server(s->p.site, request_who(r), client_host(request_client(r)), &e) < 0) {
+        request_fail(r, &e);
+        return;
+    }
+    u = names_find_user(s->p.names, user);
+    if (u) {
+        with_user(s, r, u);
+        return;
+    }
+    a = malloc(sizeof *a);
+    if (!a) {
+        request_failf(r, PBSE_SYSTEM, "no memory for a submission");
+        return;
+    }
+    *a = (struct asked){s, request_ref(r)};
+    names_ask_user(s->p.names, user, user_known, a);
+}
+
+/* --- pieces ----------------------------------------------------------------------------------------- */
+
+static struct job *arriving(struct submit *s, struct request *r, const char *id, struct err *e)
+{
+    struct jobid parsed;
+    struct job *j;
+
+    if (jobid_parse(id, &parsed, e) < 0)
+        return NULL;
+    j = jobs_find(s->p.site->jobs, parsed.key);
+    if (!j || strcmp(j->user, request_user(r)) != 0)
+        err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
+    else
+        return j;
+    return NULL;
+}
+
+static void acknowledge(void *arg)
+{
+    request_ok(arg);
+    request_unref(arg);
+}
+
+void submit_serve_piece(struct submit *s, struct request *r)
+{
+    const ifl_script_args *a = request_args(r);
+    struct err e;
+    struct job *j = arriving(s, r, a->job, &e);
+
+    if (!j) {
+        request_fail(r, &e);
+        return;
+    }
+    if (j->state != JOB_ARRIVING || a->offset != j->script_have ||
+        a->offset + a->data.data_len > j->script_bytes) {
+        request_failf(r, PBSE_PROTOCOL,
+                      "a piece of the script of %s begins at %llu, expected %llu of %llu bytes", a->job,
+                      (unsigned long long)a->offset, (unsigned long long)j->script_have,
+                      (unsigned long long)j->script_bytes);
+        return;
+    }
+    commit_put_script(s->p.commit, j->key, a->offset, a->data.data_val, a->data.data_len);
+    j->script_have += a->data.data_len;
+    jobs_touch(s->p.site->jobs, j, PART_HOT);
+    commit_then(s->p.commit, acknowledge, request_ref(r));
+}
+
+void submit_serve_commit(struct submit *s, struct request *r)
+{
+    const ifl_job_args *a = request_args(r);
+    struct err e;
+    struct job *j = arriving(s, r, a->job, &e);
+    struct queue *q;
+
+    if (!j) {
+        request_fail(r, &e);
+        return;
+    }
+    if (j->state == JOB_ARRIVING) {
+        q = queues_find(s->p.site->queues, j->queue_name);
+        if (!q || j->script_have != j->script_bytes) {
+            request_failf(r, q ? PBSE_PROTOCOL : PBSE_UNKQUE,
+                          q ? "the script of %s is not complete" : "Unknown queue of %s", a->job);
+            return;
+        }
+        enter(s, j, q, request_who(r));
+    }
+    commit_then(s->p.commit, acknowledge, request_ref(r));
+}

@@ -1,0 +1,35 @@
+#ifndef SUBMIT_H
+#define SUBMIT_H
+/* Submission: from attributes and script to a job in its queue, answered when durable.
+ *
+ *   SUBMIT -> (user known?) -> attributes -> queue -> defaults -> admission -> job -> answer
+ *   SUBMIT without script, SCRIPT ..., COMMIT: the job is ARRIVING until the last piece is there
+ *
+ * The same token again is answered with the same identifier, whatever became of the first answer. */
+#include "request.h"
+
+struct commit;
+struct job_fsm;
+struct names;
+struct scripts;
+struct site;
+struct start_time;
+struct submit;
+
+struct submit_parts {
+    struct site *site;
+    struct job_fsm *fsm;
+    struct commit *commit;
+    struct names *names;
+    struct scripts *scripts;
+    struct start_time *start_time;
+};
+
+struct submit *submit_create(const struct submit_parts *p);
+void submit_destroy(struct submit *s);
+
+void submit_serve(struct submit *s, struct request *r);        /* IFL_SUBMIT */
+void submit_serve_piece(struct submit *s, struct request *r);  /* IFL_SCRIPT */
+void submit_serve_commit(struct submit *s, struct request *r); /* IFL_COMMIT */
+
+#endif
