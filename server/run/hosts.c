@@ -1,0 +1,121 @@
+/* See hosts.h. */
+#include "hosts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "assign.h"
+#include "intern.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "services.h"
+#include "site.h"
+#include "strbuf.h"
+
+/* "n1/0*4+n2/1": host, number of jobs it has already, cpus where not one. */
+static void add_exec_host(struct strbuf *out, const struct node *n, const struct exec_vnode_part *p)
+{
+    strbuf_add_sep(out, "+");
+    strbuf_addf(out, "%s/%zu", n->obj.name, n->n_uses);
+    for (size_t i = 0; i < p->res.n; i++)
+        if (strcmp(p->res.a[i].name, "ncpus") == 0 && strcmp(p->res.a[i].value, "1") != 0)
+            strbuf_addf(out, "*%s", p->res.a[i].value);
+}
+
+static bool has_service(const char *const *names, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (names[i] == name)
+            return true;
+    return false;
+}
+
+/* The services of the vnodes, each once, in order of chunks. */
+static int collect(struct site *s, const struct exec_vnode *where, const char **names, size_t *n,
+                   struct strbuf *exec_host, struct err *e)
+{
+    unsigned chunk = 0;
+
+    for (size_t i = 0; i < where->n; i++) {
+        const struct exec_vnode_part *p = &where->part[i];
+        const struct node *node = nodes_find(s->nodes, p->vnode);
+
+        if (!node)
+            return err_set(e, PBSE_UNKNODE, "Unknown node %s", p->vnode);
+        if (!node->service)
+            return err_set(e, PBSE_RESCUNAV, "no execution service is here for node %s", p->vnode);
+        if (!has_service(names, *n, node->service->name))
+            names[(*n)++] = node->service->name;
+        if (i == 0 || p->chunk != chunk)
+            add_exec_host(exec_host, node, p);
+        chunk = p->chunk;
+    }
+    return 0;
+}
+
+int hosts_make(struct site *s, struct job *j, const struct exec_vnode *where, unsigned version,
+               struct run **out, struct err *e)
+{
+    const char **names = calloc(where->n ? where->n : 1, sizeof *names);
+    struct strbuf exec_host, exec_vnode;
+    struct run *r = NULL;
+    size_t n = 0;
+    int rc = -1;
+
+    strbuf_init(&exec_host, 1 << 20);
+    strbuf_init(&exec_vnode, 1 << 20);
+    if (!names || exec_vnode_format(where, &exec_vnode) < 0) {
+        err_set(e, PBSE_SYSTEM, "no memory for a run of %s", j->obj.name);
+        goto out;
+    }
+    if (collect(s, where, names, &n, &exec_host, e) < 0)
+        goto out;
+    r = job_run_create(version, strbuf_str(&exec_vnode), strbuf_str(&exec_host), n);
+    if (!r) {
+        err_set(e, PBSE_SYSTEM, "no memory for a run of %s", j->obj.name);
+        goto out;
+    }
+    for (size_t i = 0; i < n; i++)
+        r->hosts[i].service = intern_again(names[i]);
+    *out = r;
+    rc = 0;
+out:
+    strbuf_fini(&exec_host);
+    strbuf_fini(&exec_vnode);
+    free(names);
+    return rc;
+}
+
+bool hosts_all_ready(const struct run *r)
+{
+    for (size_t i = 0; i < r->n_hosts; i++)
+        if (r->hosts[i].state != RUN_HOST_READY)
+            return false;
+    return true;
+}
+
+bool hosts_all_suspended(const struct run *r)
+{
+    for (size_t i = 0; i < r->n_hosts; i++)
+        if (!r->hosts[i].suspended && r->hosts[i].state <= RUN_HOST_READY)
+            return false;
+    return true;
+}
+
+void hosts_clear_suspended(struct run *r)
+{
+    for (size_t i = 0; i < r->n_hosts; i++)
+        r->hosts[i].suspended = false;
+}
+
+void hosts_release(struct site *s, struct job *j, struct run_host *h, enum run_host_state how)
+{
+    struct node_use *next;
+
+    for (struct node_use *u = j->uses; u; u = next) {
+        next = u->next_of_job;
+        if (u->node->service_name == h->service)
+            assign_release_node(s->assign, j, u->node);
+    }
+    h->state = how;
+}

@@ -1,0 +1,280 @@
+/* See job_end.h. */
+#include "job_end.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <exec.h>
+
+#include "assign.h"
+#include "commit.h"
+#include "exec_send.h"
+#include "hosts.h"
+#include "intern.h"
+#include "job_fsm.h"
+#include "log.h"
+#include "site.h"
+#include "strbuf.h"
+#include "verdict.h"
+
+enum { MAX_RUNS = 20, FORCED_STATUS = 265 }; /* 256 + SIGKILL, as PBS shows a forced end */
+
+struct job_end {
+    struct site *site;
+    struct job_fsm *fsm;
+    struct exec_send *send;
+    struct commit *commit;
+    struct job_end_hooks hooks;
+};
+
+struct job_end *job_end_create(struct site *s, struct job_fsm *f, struct exec_send *x, struct commit *c,
+                               const struct job_end_hooks *hooks)
+{
+    struct job_end *d = calloc(1, sizeof *d);
+
+    if (d)
+        *d = (struct job_end){s, f, x, c, *hooks};
+    return d;
+}
+
+void job_end_destroy(struct job_end *d)
+{
+    free(d);
+}
+
+/* --- the last host -------------------------------------------------------------------------------- */
+
+static void judge(struct job *j)
+{
+    struct verdict_facts f = {.wants_delete = j->intent == INTENT_DELETE,
+                              .wants_requeue = j->intent == INTENT_REQUEUE,
+                              .finished = j->run->finished,
+                              .status = j->run->status,
+                              .rerunable = attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true),
+                              .started = j->run->started,
+                              .run_count = j->run_count,
+                              .max_runs = MAX_RUNS};
+
+    switch (verdict_of(&f)) {
+    case VERDICT_REQUEUE_HELD:
+        j->hold |= HOLD_SYSTEM;
+        attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, "job held, too many failed attempts to run",
+                           NULL);
+        j->intent = INTENT_REQUEUE;
+        break;
+    case VERDICT_REQUEUE:
+        j->intent = INTENT_REQUEUE;
+        break;
+    case VERDICT_END:
+        break;
+    }
+}
+
+static void maybe_over(struct job_end *d, struct job *j)
+{
+    jobs_touch(d->site->jobs, j, PART_HOT);
+    if (!job_run_is_over(j->run))
+        return;
+    judge(j);
+    job_fsm_post(d->fsm, j, EV_RUN_OVER);
+}
+
+static void host_is(struct job_end *d, struct job *j, const char *service, enum run_host_state how)
+{
+    struct run_host *h = j->run ? job_run_host(j->run, service) : NULL;
+
+    if (!h || h->state > RUN_HOST_READY)
+        return;
+    hosts_release(d->site, j, h, how);
+    maybe_over(d, j);
+}
+
+void job_end_host_over(struct job_end *d, struct job *j, const char *service)
+{
+    host_is(d, j, service, RUN_HOST_RELEASED);
+}
+
+void job_end_refused(struct job_end *d, struct job *j, const char *service, int code, const char *text)
+{
+    struct strbuf b;
+
+    strbuf_init(&b, 1024);
+    strbuf_addf(&b, "Not Running: PBS Error: %s (%d)", text, code);
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&b), NULL);
+    strbuf_fini(&b);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Unable to Run Job, MOM rejected: %s: %s (%d)", service, text,
+              code);
+    host_is(d, j, service, RUN_HOST_LOST);
+}
+
+void job_end_host_lost(struct job_end *d, struct job *j, const char *service)
+{
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job requeued, execution node %s down",
+              strncmp(service, "mom:", 4) == 0 ? service + 4 : service);
+    host_is(d, j, service, RUN_HOST_LOST);
+}
+
+/* --- actions -------------------------------------------------------------------------------------- */
+
+void act_finish(void *arg, struct job *j)
+{
+    struct job_end *d = arg;
+
+    j->exited = true;
+    j->exit_status = j->run->status;
+    j->obittime_s = site_now_s(d->site);
+    jobs_touch(d->site->jobs, j, PART_HOT);
+}
+
+static const char *how_it_ended(const struct job *j)
+{
+    if (j->run && j->run->finished)
+        switch ((exec_reason)j->run->reason) {
+        case EXEC_END_WALLTIME:
+            return " and exceeded resource walltime";
+        case EXEC_END_CPUT:
+            return " and exceeded resource cput";
+        case EXEC_END_MEM:
+            return " and exceeded resource mem";
+        case EXEC_END_VMEM:
+            return " and exceeded resource vmem";
+        case EXEC_END_NCPUS:
+            return " and exceeded resource ncpus";
+        case EXEC_END_ITSELF:
+        case EXEC_END_TERMINATED:
+        case EXEC_END_LOST:
+        case EXEC_END_CHECKPOINTED:
+        case EXEC_END_PROLOGUE_ABORT:
+        case EXEC_END_PROLOGUE_RERUN:
+        case EXEC_END_SETUP:
+        case EXEC_END_DISK:
+            break;
+        }
+    if (j->intent == INTENT_DELETE)
+        return " and terminated";
+    return j->exited && j->exit_status == 0 ? " and finished" : " and failed";
+}
+
+static void say_how(struct job *j)
+{
+    const char *old = attr_list_text(&j->obj.attrs, JOB_ATTR_comment);
+    struct strbuf b;
+
+    strbuf_init(&b, 4096);
+    strbuf_add(&b, old ? old : "Job");
+    strbuf_add(&b, how_it_ended(j));
+    if (j->run && j->run->note)
+        strbuf_addf(&b, ": %s", j->run->note);
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&b), NULL);
+    strbuf_fini(&b);
+}
+
+/* The run goes; its hosts are told to forget it when all of this is durable. */
+static void close_run(struct job_end *d, struct job *j)
+{
+    if (!j->run)
+        return;
+    exec_send_purge(d->send, j);
+    assign_release_all(d->site->assign, j);
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_exec_vnode, j->run->exec_vnode, NULL);
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_exec_host, j->run->exec_host, NULL);
+}
+
+static void finish(struct job_end *d, struct job *j)
+{
+    int64_t now = site_now_s(d->site);
+
+    j->history_s = now;
+    if (!j->obittime_s)
+        j->obittime_s = now;
+    d->hooks.ended(d->hooks.arg, j);
+    jobs_leave_queue(d->site->jobs, j);
+    jobs_touch(d->site->jobs, j, PART_HOT | PART_ATTRS);
+    if (!server_obj_history(d->site->server))
+        job_fsm_post(d->fsm, j, EV_EXPIRE);
+}
+
+void act_end(void *arg, struct job *j)
+{
+    say_how(j);
+    close_run(arg, j);
+    finish(arg, j);
+}
+
+void act_drop(void *arg, struct job *j)
+{
+    finish(arg, j);
+}
+
+static void go_back(struct job_end *d, struct job *j)
+{
+    close_run(d, j);
+    j->suspender = SUSPENDED_BY_NOBODY;
+    j->etime_s = j->hold ? 0 : site_now_s(d->site);
+    jobs_touch(d->site->jobs, j, PART_HOT | PART_ATTRS);
+}
+
+void act_requeue(void *arg, struct job *j)
+{
+    go_back(arg, j);
+}
+
+/* Nothing is heard of hosts that are given up: they get KILL at their next HELLO. Those that are here are told
+ * now. */
+static void give_up(struct job_end *d, struct job *j)
+{
+    if (!j->run)
+        return;
+    if (!j->run->finished)
+        exec_send_terminate(d->send, j, EXEC_WHY_FORCE, 0);
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (j->run->hosts[i].state <= RUN_HOST_READY)
+            hosts_release(d->site, j, &j->run->hosts[i], RUN_HOST_LOST);
+    if (!j->exited) {
+        j->exited = true;
+        j->exit_status = FORCED_STATUS;
+    }
+}
+
+void act_abandon(void *arg, struct job *j)
+{
+    give_up(arg, j);
+    act_end(arg, j);
+}
+
+void act_abandon_requeue(void *arg, struct job *j)
+{
+    give_up(arg, j);
+    go_back(arg, j);
+}
+
+static void begin_anew(struct job *j)
+{
+    attr_list_unset(&j->obj.attrs, JOB_ATTR_exec_vnode);
+    attr_list_unset(&j->obj.attrs, JOB_ATTR_exec_host);
+    j->intent = INTENT_NONE;
+    j->session = 0;
+    j->stime_s = 0;
+    j->exited = false;
+}
+
+void job_end_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    (void)arg;
+    (void)from;
+    (void)ev;
+    if (!j->run || job_is_placed(j))
+        return;
+    job_run_destroy(j->run);
+    j->run = NULL;
+    if (job_is_waiting(j))
+        begin_anew(j);
+}
+
+void act_forget(void *arg, struct job *j)
+{
+    struct job_end *d = arg;
+
+    commit_remove_job(d->commit, j->key);
+    jobs_remove(d->site->jobs, j);
+}

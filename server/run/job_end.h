@@ -1,0 +1,44 @@
+#ifndef JOB_END_H
+#define JOB_END_H
+/* How a run ends: its last host has released, a verdict is found, and the job goes back or away.
+ *
+ * Every way out comes through here: own end, delete, requeue, refused start, lost host, force. */
+#include "err.h"
+#include "job.h"
+#include "job_fsm.h"
+
+struct commit;
+struct exec_send;
+struct job_end;
+struct site;
+
+/* ^ what lies above and beside */
+struct job_end_hooks {
+    void *arg;
+    /* a finished job becomes history (also where none is kept): accounting, mail, history row, dependencies */
+    void (*ended)(void *arg, struct job *j);
+};
+
+struct job_end *job_end_create(struct site *s, struct job_fsm *f, struct exec_send *x, struct commit *c,
+                               const struct job_end_hooks *hooks);
+void job_end_destroy(struct job_end *d);
+
+/* ^ of exec_take: this host has sent its last release. */
+void job_end_host_over(struct job_end *d, struct job *j, const char *service);
+/* ^ of exec_send: START was refused by it. Nothing runs there. */
+void job_end_refused(struct job_end *d, struct job *j, const char *service, int code, const char *text);
+/* This host will never tell: give it up. */
+void job_end_host_lost(struct job_end *d, struct job *j, const char *service);
+
+/* Listener of the machine, bound after those who tell of the run: now the run goes. */
+void job_end_listen(void *job_end, struct job *j, enum job_state from, enum job_event ev);
+
+void act_finish(void *job_end, struct job *j);          /* note exit status */
+void act_end(void *job_end, struct job *j);             /* the run is over: to history */
+void act_drop(void *job_end, struct job *j);            /* never ran: to history */
+void act_requeue(void *job_end, struct job *j);         /* back into its queue */
+void act_abandon(void *job_end, struct job *j);         /* forget hosts, end */
+void act_abandon_requeue(void *job_end, struct job *j); /* forget hosts, back */
+void act_forget(void *job_end, struct job *j);          /* out of memory */
+
+#endif

@@ -1,0 +1,55 @@
+/* See node_lost.h. */
+#include "node_lost.h"
+
+#include <stdlib.h>
+
+#include "job_end.h"
+#include "job_run.h"
+#include "log.h"
+#include "services.h"
+#include "site.h"
+
+struct node_lost {
+    struct site *site;
+    struct job_end *end;
+};
+
+struct node_lost *node_lost_create(struct site *s, struct job_end *d)
+{
+    struct node_lost *n = calloc(1, sizeof *n);
+
+    if (n)
+        *n = (struct node_lost){s, d};
+    return n;
+}
+
+void node_lost_destroy(struct node_lost *n)
+{
+    free(n);
+}
+
+/* Each loss changes the list of uses: begin again until none is left. */
+static bool give_up_one(struct node_lost *nl, struct service *s)
+{
+    for (struct node *n = nodes_first(nl->site->nodes); n; n = nodes_next(n)) {
+        if (n->service != s)
+            continue;
+        for (struct node_use *u = n->uses; u; u = u->next) {
+            struct run_host *h = u->job->run ? job_run_host(u->job->run, s->name) : NULL;
+
+            if (!h || h->state > RUN_HOST_READY)
+                continue;
+            job_end_host_lost(nl->end, u->job, s->name);
+            return true;
+        }
+    }
+    return false;
+}
+
+void node_lost_expired(void *arg, struct service *s)
+{
+    log_event(LOGC_NODE, LOGE_ADMIN, s->name,
+              "has been away longer than node_fail_requeue; its jobs are given up");
+    while (give_up_one(arg, s))
+        ;
+}

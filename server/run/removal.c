@@ -1,0 +1,123 @@
+/* See removal.h. */
+#include "removal.h"
+
+#include <stdlib.h>
+
+#include "job_fsm.h"
+#include "job_run.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "site.h"
+#include "terminate.h"
+
+struct removal {
+    struct site *site;
+    struct job_fsm *fsm;
+};
+
+static int may_requeue(void *arg, const struct job *j, struct err *e)
+{
+    (void)arg;
+    if (!attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true))
+        return err_set(e, PBSE_NORERUN, "job %s is not rerunnable", j->obj.name);
+    if (j->state != JOB_RUNNING && j->state != JOB_STARTING && j->state != JOB_SUSPENDED)
+        return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
+    if (j->intent == INTENT_DELETE)
+        return err_set(e, PBSE_BADSTATE, "job %s is being deleted", j->obj.name);
+    return 0;
+}
+
+int removal_requeue(struct removal *r, struct job *j, struct err *e)
+{
+    if (may_requeue(r, j, e) < 0)
+        return -1;
+    j->intent = INTENT_REQUEUE;
+    job_fsm_post(r->fsm, j, EV_REQUEUE);
+    return 0;
+}
+
+void removal_delete(struct removal *r, struct job *j)
+{
+    if (j->intent == INTENT_REQUEUE)
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "deleting instead of rerunning");
+    j->intent = INTENT_DELETE;
+    job_fsm_post(r->fsm, j, EV_DELETE);
+}
+
+void removal_requeue_now(struct removal *r, struct job *j)
+{
+    j->intent = INTENT_REQUEUE;
+    job_fsm_post(r->fsm, j, EV_FORCE_REQUEUE);
+}
+
+void removal_delete_now(struct removal *r, struct job *j)
+{
+    j->intent = INTENT_DELETE;
+    job_fsm_post(r->fsm, j, EV_FORCE_DELETE);
+}
+
+/* --- the rows of preemption ------------------------------------------------------------------------ */
+
+static int start_requeue(void *arg, struct job *j, struct err *e)
+{
+    return removal_requeue(arg, j, e);
+}
+
+static bool is_requeued(void *arg, const struct job *j)
+{
+    (void)arg;
+    return job_is_waiting(j);
+}
+
+static int may_delete(void *arg, const struct job *j, struct err *e)
+{
+    (void)arg;
+    return job_is_over(j) ? err_set(e, PBSE_BADSTATE, "job %s has ended", j->obj.name) : 0;
+}
+
+static int start_delete(void *arg, struct job *j, struct err *e)
+{
+    (void)e;
+    removal_delete(arg, j);
+    return 0;
+}
+
+/* History counts as gone where it is kept; else only the purge does. */
+static bool is_deleted(void *arg, const struct job *j)
+{
+    const struct removal *r = arg;
+
+    return j->state == JOB_GONE || (j->state == JOB_FINISHED && server_obj_history(r->site->server));
+}
+
+static int64_t limit_s(void *arg, const struct job *j)
+{
+    (void)arg;
+    return 600 + (int64_t)terminate_grace_s(j);
+}
+
+static int may_checkpoint(void *arg, const struct job *j, struct err *e)
+{
+    (void)arg;
+    return err_set(e, PBSE_NOSUP, "checkpointing of job %s is not supported by this server yet", j->obj.name);
+}
+
+struct removal *removal_create(struct site *s, struct job_fsm *f, struct methods *m)
+{
+    struct removal *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    *r = (struct removal){s, f};
+    methods_add(m,
+                &(struct method){'R', "requeue", "Q", may_requeue, start_requeue, is_requeued, limit_s, r});
+    methods_add(m, &(struct method){'D', "delete", "D", may_delete, start_delete, is_deleted, limit_s, r});
+    methods_add(
+        m, &(struct method){'C', "checkpoint", "C", may_checkpoint, start_requeue, is_requeued, limit_s, r});
+    return r;
+}
+
+void removal_destroy(struct removal *r)
+{
+    free(r);
+}

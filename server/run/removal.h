@@ -1,0 +1,24 @@
+#ifndef REMOVAL_H
+#define REMOVAL_H
+/* Methods R and D, and C which is not there yet: the run is ended at its hosts and the job goes back into its
+ * queue, or away. Complete only when the last host has released and the job is queued, or gone. */
+#include "err.h"
+#include "job.h"
+#include "method.h"
+
+struct job_fsm;
+struct removal;
+struct site;
+
+struct removal *removal_create(struct site *s, struct job_fsm *f, struct methods *m);
+void removal_destroy(struct removal *r);
+
+/* Requeue a running job. PBSE_NORERUN not rerunable; PBSE_BADSTATE it does not run. */
+int removal_requeue(struct removal *r, struct job *j, struct err *e);
+/* Delete a job in any state; a wish to requeue is overridden. Never fails for a job that still exists. */
+void removal_delete(struct removal *r, struct job *j);
+/* At once, whatever the hosts say; they are told to kill it when they are heard of. */
+void removal_requeue_now(struct removal *r, struct job *j);
+void removal_delete_now(struct removal *r, struct job *j);
+
+#endif

@@ -1,0 +1,173 @@
+/* See run.h. */
+#include "run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "assign.h"
+#include "exec_send.h"
+#include "exec_vnode.h"
+#include "hosts.h"
+#include "job_fsm.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "place.h"
+#include "services.h"
+#include "site.h"
+
+struct runs {
+    struct site *site;
+    struct job_fsm *fsm;
+    struct services *services;
+    struct exec_send *send;
+};
+
+struct runs *runs_create(struct site *s, struct job_fsm *f, struct services *sv, struct exec_send *x)
+{
+    struct runs *r = calloc(1, sizeof *r);
+
+    if (r)
+        *r = (struct runs){s, f, sv, x};
+    return r;
+}
+
+void runs_destroy(struct runs *r)
+{
+    free(r);
+}
+
+static int check_state(const struct job *j, const struct run_ask *ask, struct err *e)
+{
+    if (j->state == JOB_QUEUED || (ask->force && job_is_waiting(j)))
+        return 0;
+    return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
+}
+
+static bool wants_exclusive(const struct job *j)
+{
+    const char *text = value_text(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, RESC_place));
+    struct place p;
+    struct err e;
+
+    return text && place_parse(text, &p, &e) == 0 && (p.sharing == PLACE_EXCL || p.sharing == PLACE_EXCLHOST);
+}
+
+static int claim(struct runs *r, struct job *j, const struct exec_vnode *where, const struct run_ask *ask,
+                 struct err *e)
+{
+    struct assign_ask want = {.where = where, .exclusive = wants_exclusive(j), .force = ask->force};
+    struct run *run;
+
+    if (hosts_make(r->site, j, where, j->run_version + 1, &run, e) < 0)
+        return -1;
+    run->exclusive = want.exclusive;
+    run->forced = want.force;
+    if (assign_claim(r->site->assign, j, &want, e) < 0) {
+        job_run_destroy(run);
+        return -1;
+    }
+    j->run = run;
+    return 0;
+}
+
+int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct err *e)
+{
+    struct exec_vnode *where;
+    int rc = -1;
+
+    if (check_state(j, ask, e) < 0)
+        return -1;
+    where = exec_vnode_parse(ask->location, e);
+    if (!where)
+        return -1;
+    if (where->n == 0)
+        err_set(e, PBSE_IVALREQ, "the location names no vnode");
+    else
+        rc = claim(r, j, where, ask, e);
+    exec_vnode_destroy(where);
+    if (rc < 0)
+        return -1;
+    j->run_version++;
+    j->run_count++;
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Run at request of %s on exec_vnode %s", ask->by,
+              j->run->exec_vnode);
+    job_fsm_post(r->fsm, j, EV_RUN);
+    return 0;
+}
+
+void runs_reclaim(struct runs *r, struct job *j)
+{
+    struct err e;
+    struct exec_vnode *where = exec_vnode_parse(j->run->exec_vnode, &e);
+    struct assign_ask ask = {.where = where, .exclusive = j->run->exclusive, .force = true};
+
+    if (!where || assign_claim(r->site->assign, j, &ask, &e) < 0) {
+        log_err(LOGC_JOB, j->obj.name, &e, "what it runs on cannot be counted");
+        exec_vnode_destroy(where);
+        return;
+    }
+    exec_vnode_destroy(where);
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (j->run->hosts[i].state > RUN_HOST_READY)
+            hosts_release(r->site, j, &j->run->hosts[i], j->run->hosts[i].state);
+    if (j->state == JOB_SUSPENDED)
+        assign_suspend(
+            r->site->assign, j,
+            attr_list_text(&j->obj.attrs, JOB_ATTR_resources_released)
+                ? attr_list_text(&r->site->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend)
+                : NULL);
+}
+
+/* "Job run at Tue Mar 03 at 10:15 on (n1:ncpus=1)" */
+static void comment(struct runs *r, struct job *j, const char *what)
+{
+    time_t now = (time_t)site_now_s(r->site);
+    struct tm tm;
+    struct strbuf text;
+    char when[64];
+
+    localtime_r(&now, &tm);
+    strftime(when, sizeof when, "%a %b %d at %H:%M", &tm);
+    strbuf_init(&text, 1 << 20);
+    strbuf_addf(&text, "Job %s at %s on %s", what, when, j->run->exec_vnode);
+    if (text.len > 255) {
+        strbuf_cut(&text, 252);
+        strbuf_add(&text, "...");
+    }
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&text), NULL);
+    strbuf_fini(&text);
+}
+
+void act_start(void *arg, struct job *j)
+{
+    struct runs *r = arg;
+
+    j->intent = INTENT_NONE;
+    j->exited = false;
+    j->stime_s = 0;
+    memset(&j->usage, 0, sizeof j->usage);
+    comment(r, j, "was sent for execution");
+    jobs_touch(r->site->jobs, j, PART_HOT | PART_ATTRS);
+    exec_send_start(r->send, j);
+}
+
+void act_started(void *arg, struct job *j)
+{
+    struct runs *r = arg;
+
+    j->stime_s = site_now_s(r->site);
+    j->ptime_s = 0;
+    comment(r, j, "run");
+    jobs_touch(r->site->jobs, j, PART_HOT | PART_ATTRS);
+}
+
+void runs_host_ready(struct runs *r, struct job *j)
+{
+    if (j->run->launched || !hosts_all_ready(j->run))
+        return;
+    j->run->launched = true;
+    jobs_touch(r->site->jobs, j, PART_HOT);
+    if (j->run->n_hosts > 1)
+        exec_send_launch(r->send, j);
+}

@@ -1,0 +1,37 @@
+#ifndef RUN_H
+#define RUN_H
+/* Starting a job: check, claim, tell its hosts. The server is the arbiter; whoever asks (a scheduler, qrun, a
+ * hold) gets PBSE_RESCUNAV where the picture it acted on was old, and nothing has changed. */
+#include "err.h"
+#include "job.h"
+
+struct exec_send;
+struct job_fsm;
+struct runs;
+struct services;
+struct site;
+
+struct runs *runs_create(struct site *s, struct job_fsm *f, struct services *sv, struct exec_send *x);
+void runs_destroy(struct runs *r);
+
+struct run_ask {
+    const char *location; /* exec_vnode as text; borrowed */
+    bool force;           /* qrun -H: may oversubscribe, and run what is held */
+    const char *by;       /* who asks, for log and comment */
+};
+
+/* Claim and post EV_RUN. 0, or -1 with nothing changed: PBSE_BADSTATE, PBSE_IVALREQ (location), and what
+ * assign_claim says. */
+int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct err *e);
+
+/* After a restart: claim again what a job in a run holds, free or not. */
+void runs_reclaim(struct runs *r, struct job *j);
+
+/* Actions of the machine: ACT_START orders the hosts, ACT_STARTED notes the start. */
+void act_start(void *runs, struct job *j);
+void act_started(void *runs, struct job *j);
+
+/* A host is ready; when all are, the first is told to launch. */
+void runs_host_ready(struct runs *r, struct job *j);
+
+#endif

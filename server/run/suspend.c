@@ -1,0 +1,154 @@
+/* See suspend.h. */
+#include "suspend.h"
+
+#include <stdlib.h>
+
+#include "assign.h"
+#include "exec_send.h"
+#include "hosts.h"
+#include "job_fsm.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "site.h"
+
+struct suspend {
+    struct site *site;
+    struct job_fsm *fsm;
+    struct exec_send *send;
+    struct methods *methods;
+};
+
+static int may_suspend(void *arg, const struct job *j, struct err *e)
+{
+    (void)arg;
+    if (j->state == JOB_RUNNING && j->intent == INTENT_NONE && !j->run->suspending)
+        return 0;
+    return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name,
+                   j->intent ? "about to end" : job_state_name(j->state));
+}
+
+static int method_start(void *arg, struct job *j, struct err *e)
+{
+    return suspend_begin(arg, j, SUSPENDED_BY_SCHED, e);
+}
+
+static bool is_settled(void *arg, const struct job *j)
+{
+    (void)arg;
+    return j->state == JOB_SUSPENDED;
+}
+
+static int64_t limit_s(void *arg, const struct job *j)
+{
+    (void)arg;
+    (void)j;
+    return 60;
+}
+
+struct suspend *suspend_create(struct site *s, struct job_fsm *f, struct exec_send *x, struct methods *m)
+{
+    struct suspend *u = calloc(1, sizeof *u);
+    struct method row = {.letter = 'S',
+                         .name = "suspend",
+                         .code = "S",
+                         .can = may_suspend,
+                         .start = method_start,
+                         .settled = is_settled,
+                         .limit_s = limit_s,
+                         .arg = u};
+
+    if (!u)
+        return NULL;
+    *u = (struct suspend){s, f, x, m};
+    methods_add(m, &row);
+    return u;
+}
+
+void suspend_destroy(struct suspend *u)
+{
+    free(u);
+}
+
+int suspend_begin(struct suspend *u, struct job *j, enum job_suspender by, struct err *e)
+{
+    if (may_suspend(u, j, e) < 0)
+        return -1;
+    j->run->attempt++;
+    j->run->suspending = true;
+    j->suspender = by;
+    hosts_clear_suspended(j->run);
+    jobs_touch(u->site->jobs, j, PART_HOT);
+    exec_send_suspend(u->send, j);
+    return 0;
+}
+
+int suspend_resume(struct suspend *u, struct job *j, bool force, struct err *e)
+{
+    if (j->state != JOB_SUSPENDED || j->intent != INTENT_NONE)
+        return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
+    if (j->run->resuming)
+        return 0;
+    if (assign_resume(u->site->assign, j, force, e) < 0)
+        return -1;
+    j->run->attempt++;
+    j->run->resuming = true;
+    jobs_touch(u->site->jobs, j, PART_HOT);
+    exec_send_resume(u->send, j);
+    return 0;
+}
+
+void suspend_host_answered(struct suspend *u, struct job *j)
+{
+    if (!j->run->suspending || !hosts_all_suspended(j->run))
+        return;
+    j->run->suspending = false;
+    job_fsm_post(u->fsm, j, EV_SUSPENDED);
+}
+
+void suspend_resumed(struct suspend *u, struct job *j)
+{
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (j->run->hosts[i].suspended)
+            return;
+    j->run->resuming = false;
+    job_fsm_post(u->fsm, j, EV_RESUMED);
+}
+
+void suspend_failed(struct suspend *u, struct job *j, int code, const char *text)
+{
+    if (j->run->resuming) {
+        j->run->resuming = false;
+        assign_suspend(u->site->assign, j, NULL);
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "resume failed: %s (%d)", text, code);
+        jobs_touch(u->site->jobs, j, PART_HOT);
+        return;
+    }
+    if (!j->run->suspending)
+        return;
+    j->run->suspending = false;
+    j->suspender = SUSPENDED_BY_NOBODY;
+    j->run->attempt++;
+    exec_send_resume(u->send, j); /* those hosts that did stop it */
+    jobs_touch(u->site->jobs, j, PART_HOT);
+    method_failed(u->methods, j, 'S', code, text);
+}
+
+void act_suspended(void *arg, struct job *j)
+{
+    struct suspend *u = arg;
+
+    assign_suspend(
+        u->site->assign, j,
+        attr_list_text(&u->site->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend));
+    jobs_touch(u->site->jobs, j, PART_HOT);
+}
+
+void act_resumed(void *arg, struct job *j)
+{
+    struct suspend *u = arg;
+
+    j->suspender = SUSPENDED_BY_NOBODY;
+    j->ptime_s = 0;
+    hosts_clear_suspended(j->run);
+    jobs_touch(u->site->jobs, j, PART_HOT);
+}

@@ -1,0 +1,49 @@
+/* See terminate.h. */
+#include "terminate.h"
+
+#include <stdlib.h>
+
+#include <exec.h>
+
+#include "exec_send.h"
+#include "job_run.h"
+#include "site.h"
+
+struct terminate {
+    struct site *site;
+    struct exec_send *send;
+};
+
+struct terminate *terminate_create(struct site *s, struct exec_send *x)
+{
+    struct terminate *t = calloc(1, sizeof *t);
+
+    if (t)
+        *t = (struct terminate){s, x};
+    return t;
+}
+
+void terminate_destroy(struct terminate *t)
+{
+    free(t);
+}
+
+unsigned terminate_grace_s(const struct job *j)
+{
+    int64_t s = j->queue ? attr_list_effective(&j->queue->obj.attrs, QUEUE_ATTR_kill_delay) : 0;
+
+    return s > 0 ? (unsigned)s : 10;
+}
+
+void act_terminate(void *arg, struct job *j)
+{
+    struct terminate *t = arg;
+
+    if (!j->run || j->run->finished)
+        return; /* it is ending already; its hosts clean up */
+    j->run->attempt++;
+    j->run->terminations++;
+    jobs_touch(t->site->jobs, j, PART_HOT);
+    exec_send_terminate(t->send, j, j->intent == INTENT_DELETE ? EXEC_WHY_DELETE : EXEC_WHY_REQUEUE,
+                        j->run->terminations > 1 ? 0 : terminate_grace_s(j));
+}

@@ -1,0 +1,21 @@
+#ifndef TERMINATE_H
+#define TERMINATE_H
+/* Telling the hosts of a run to end it: SIGTERM, then after the queue's kill_delay SIGKILL. Said again, it is
+ * harder: the second time kills at once. Requeue and delete both use it; what becomes of the job afterwards is
+ * its intent. */
+#include "job.h"
+
+struct exec_send;
+struct site;
+struct terminate;
+
+struct terminate *terminate_create(struct site *s, struct exec_send *x);
+void terminate_destroy(struct terminate *t);
+
+/* ACT_TERMINATE of the machine: order it, as hard as the number of times says. */
+void act_terminate(void *terminate, struct job *j);
+
+/* Seconds between TERM and KILL for this job. */
+unsigned terminate_grace_s(const struct job *j);
+
+#endif

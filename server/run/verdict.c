@@ -1,0 +1,42 @@
+/* See verdict.h. A wish to delete wins; then a wish to requeue; then what the host reported. */
+#include "verdict.h"
+
+/* Exit statuses by which a host asks for another try: -3 retry, -4 -5 -6 lost at its start, -7 bad restart,
+ * -11 rerun, -12 checkpointed, -14 -20 lost hosts, -15 restart from image, -16 -18 hooks. */
+static bool host_wants_rerun(int status)
+{
+    switch (status) {
+    case -3:
+    case -4:
+    case -5:
+    case -6:
+    case -7:
+    case -11:
+    case -12:
+    case -14:
+    case -15:
+    case -16:
+    case -18:
+    case -20:
+        return true;
+    default:
+        return false;
+    }
+}
+
+enum verdict verdict_of(const struct verdict_facts *f)
+{
+    bool again;
+
+    if (f->wants_delete)
+        return VERDICT_END;
+    if (f->wants_requeue)
+        return VERDICT_REQUEUE;
+    if (f->finished)
+        again = host_wants_rerun(f->status);
+    else
+        again = true; /* nothing is known of its end: lost, or refused before it began */
+    if (!again || (f->started && !f->rerunable))
+        return VERDICT_END;
+    return f->run_count > f->max_runs ? VERDICT_REQUEUE_HELD : VERDICT_REQUEUE;
+}
