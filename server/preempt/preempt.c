@@ -1,0 +1,166 @@
+/* See preempt.h. */
+#include "preempt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <ifl.h>
+
+#include "commit.h"
+#include "jobid.h"
+#include "letters.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "site.h"
+#include "victim.h"
+
+struct preempts {
+    struct site *site;
+    struct victims *victims;
+    struct commit *commit;
+};
+
+struct slot {
+    struct preempt *owner;
+    const char *id;   /* as the caller wrote it: borrowed from the request */
+    const char *code; /* NULL: open */
+};
+
+struct preempt {
+    struct preempts *all;
+    struct request *request; /* referenced */
+    size_t n, open;
+    struct slot *slots;
+    ifl_preempt_slot *done; /* in order of completion */
+    size_t n_done;
+};
+
+struct preempts *preempts_create(struct site *s, struct victims *v, struct commit *c)
+{
+    struct preempts *p = calloc(1, sizeof *p);
+
+    if (p)
+        *p = (struct preempts){s, v, c};
+    return p;
+}
+
+void preempts_destroy(struct preempts *p)
+{
+    free(p);
+}
+
+static void preempt_free(struct preempt *p)
+{
+    request_unref(p->request);
+    free(p->slots);
+    free(p->done);
+    free(p);
+}
+
+static void answer(void *arg)
+{
+    struct preempt *p = arg;
+    char nothing[1] = "";
+    ifl_preempt_result result = {.result = {.text = nothing}};
+
+    for (size_t i = 0; i < p->n_done; i++)
+        if (strcmp(p->done[i].order, "000") == 0)
+            result.result.code = 1;
+    result.slots.slots_len = (u_int)p->n_done;
+    result.slots.slots_val = p->done;
+    request_reply(p->request, &result);
+    preempt_free(p);
+}
+
+/* Fill one slot; the last one answers. */
+static void preempt_job_done(struct slot *s, const char *code)
+{
+    struct preempt *p = s->owner;
+
+    s->code = code;
+    p->done[p->n_done++] = (ifl_preempt_slot){.job = (char *)s->id, .order = (char *)code};
+    if (--p->open == 0)
+        commit_then(p->all->commit, answer, p);
+}
+
+static void victim_done(void *arg, struct job *j, const char *code)
+{
+    (void)j;
+    preempt_job_done(arg, code);
+}
+
+/* What the job's state alone says; NULL: it must be preempted. */
+static const char *code_at_once(const struct job *j)
+{
+    if (!j)
+        return "D";
+    switch (j->state) {
+    case JOB_QUEUED:
+        return "Q";
+    case JOB_FINISHED:
+    case JOB_GONE:
+        return "D";
+    case JOB_ARRIVING:
+    case JOB_HELD:
+    case JOB_WAITING:
+        return "000";
+    case JOB_STARTING:
+    case JOB_RUNNING:
+    case JOB_SUSPENDED:
+    case JOB_EXITING:
+    case JOB_STATE_COUNT:
+        break;
+    }
+    return NULL;
+}
+
+static struct job *find(struct preempts *all, const char *id)
+{
+    struct jobid parsed;
+    struct err e;
+
+    return jobid_parse(id, &parsed, &e) < 0 ? NULL : jobs_find(all->site->jobs, parsed.key);
+}
+
+static void begin(struct preempt *p, struct slot *s, const char *order)
+{
+    struct job *j = find(p->all, s->id);
+    const char *code = code_at_once(j);
+    char letters[5];
+    struct err e;
+
+    if (code) {
+        preempt_job_done(s, code);
+        return;
+    }
+    letters_for(j, order, site_now_s(p->all->site), letters);
+    if (victims_begin(p->all->victims, j, letters, request_who(p->request), victim_done, s, &e) < 0)
+        preempt_job_done(s, "000");
+}
+
+void preempts_serve(struct preempts *all, struct request *r, const char *order)
+{
+    const ifl_preempt_args *args = request_args(r);
+    size_t n = args->jobs.jobs_len;
+    struct preempt *p = calloc(1, sizeof *p);
+
+    if (p) {
+        p->slots = calloc(n ? n : 1, sizeof *p->slots);
+        p->done = calloc(n ? n : 1, sizeof *p->done);
+    }
+    if (!p || !p->slots || !p->done) {
+        free(p);
+        request_failf(r, PBSE_SYSTEM, "no memory to preempt %zu jobs", n);
+        return;
+    }
+    p->all = all;
+    p->request = request_ref(r);
+    p->n = n;
+    p->open = n + 1; /* ours: nothing is answered while slots are being begun */
+    for (size_t i = 0; i < n; i++) {
+        p->slots[i] = (struct slot){.owner = p, .id = args->jobs.jobs_val[i]};
+        begin(p, &p->slots[i], order);
+    }
+    if (--p->open == 0)
+        commit_then(all->commit, answer, p);
+}

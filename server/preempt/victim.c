@@ -1,0 +1,331 @@
+/* See victim.h. */
+#include "victim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "intern.h"
+#include "job_fsm.h"
+#include "job_run.h"
+#include "log.h"
+#include "loop.h"
+#include "method.h"
+#include "pbs_error.h"
+#include "site.h"
+
+struct waiter {
+    victim_done_fn *done;
+    void *arg;
+    struct waiter *next;
+};
+
+struct victim {
+    struct victims *all;
+    struct job *job; /* referenced */
+    struct loop_timer *deadline;
+    struct waiter *waiters;
+    bool starting; /* inside a method's start: what it causes is judged after it */
+};
+
+struct victims {
+    struct loop *loop;
+    struct site *site;
+    struct job_fsm *fsm;
+    struct methods *methods;
+    void (*settled)(void *arg, struct job *j, const char *code, const char *by);
+    void *settled_arg;
+};
+
+static void try_next(struct victim *v);
+
+/* --- the end ---------------------------------------------------------------------------------------- */
+
+struct telling {
+    struct job *job;
+    const char *code;
+    struct waiter *waiters;
+};
+
+static void tell(void *arg)
+{
+    struct telling *t = arg;
+
+    for (struct waiter *w = t->waiters, *next; w; w = next) {
+        next = w->next;
+        if (w->done)
+            w->done(w->arg, t->job, t->code);
+        free(w);
+    }
+    job_unref(t->job);
+    free(t);
+}
+
+static void drop_mark(struct victim *v)
+{
+    struct job *j = v->job;
+
+    intern_unref(j->preempt->by);
+    free(j->preempt);
+    j->preempt = NULL;
+    if (j->state != JOB_GONE)
+        jobs_touch(v->all->site->jobs, j, PART_HOT);
+}
+
+/* The one way out. Those who wait are told at the end of the turn, when the change under way is whole. */
+static void settle(struct victim *v, const char *code)
+{
+    struct victims *all = v->all;
+    struct job *j = v->job;
+    struct telling *t = malloc(sizeof *t);
+
+    if (!t)
+        abort(); /* a lost answer would hang a scheduler */
+    if (strcmp(code, "000") == 0) {
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted");
+    } else {
+        j->ptime_s = site_now_s(all->site);
+        j->preempt_count++;
+    }
+    if (all->settled)
+        all->settled(all->settled_arg, j, code, j->preempt->by);
+    drop_mark(v);
+    *t = (struct telling){.job = job_ref(j), .code = code, .waiters = v->waiters};
+    j->victim = NULL;
+    loop_timer_destroy(v->deadline);
+    job_unref(j);
+    free(v);
+    if (loop_defer(all->loop, tell, t) < 0)
+        abort();
+}
+
+/* --- one method after the other --------------------------------------------------------------------- */
+
+static char take_letter(struct preempt_mark *m)
+{
+    char letter = m->left[0];
+
+    if (letter)
+        memmove(m->left, m->left + 1, strlen(m->left));
+    return letter;
+}
+
+static void log_failed(const struct job *j, const struct method *m, int code)
+{
+    log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "preemption method %s failed for job (%d)", m->name, code);
+}
+
+static bool try_one(struct victim *v, const struct method *m)
+{
+    struct job *j = v->job;
+    struct err e = {0};
+    int rc;
+
+    if (m->can(m->arg, j, &e) < 0) {
+        log_failed(j, m, e.code);
+        return false;
+    }
+    j->preempt->method = m->letter;
+    jobs_touch(v->all->site->jobs, j, PART_HOT);
+    loop_timer_set(v->deadline, m->limit_s(m->arg, j) * 1000);
+    v->starting = true;
+    rc = m->start(m->arg, j, &e);
+    v->starting = false;
+    if (rc < 0)
+        log_failed(j, m, e.code);
+    return rc == 0;
+}
+
+/* What the job's present state says: settled by its method, or gone some other way. NULL: not yet. */
+static const char *verdict(const struct victim *v)
+{
+    const struct job *j = v->job;
+    const struct method *m = methods_find(v->all->methods, j->preempt->method);
+    const struct method *gone = methods_find(v->all->methods, 'D');
+
+    if (m && m->settled(m->arg, j))
+        return m->code;
+    if (gone->settled(gone->arg, j))
+        return gone->code;
+    return job_is_waiting(j) ? "Q" : NULL;
+}
+
+static void try_next(struct victim *v)
+{
+    char letter;
+
+    while ((letter = take_letter(v->job->preempt))) {
+        const struct method *m = methods_find(v->all->methods, letter);
+        const char *code;
+
+        if (!m || !try_one(v, m))
+            continue;
+        code = verdict(v);
+        if (code)
+            settle(v, code);
+        return;
+    }
+    settle(v, "000");
+}
+
+static void too_long(void *arg)
+{
+    struct victim *v = arg;
+
+    log_event(LOGC_JOB, LOGE_ADMIN, v->job->obj.name, "preemption method %c has not ended in its time",
+              v->job->preempt->method);
+    try_next(v);
+}
+
+void victims_method_failed(void *arg, struct job *j, char letter, int code, const char *text)
+{
+    (void)arg;
+    (void)text;
+    if (!j->victim || j->preempt->method != letter || j->victim->starting)
+        return;
+    log_failed(j, methods_find(j->victim->all->methods, letter), code);
+    try_next(j->victim);
+}
+
+/* The listener. A job whose end was asked for by its owner, or that ends by itself, settles too. */
+static void job_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    const char *code;
+
+    (void)arg;
+    (void)from;
+    (void)ev;
+    if (!j->victim || j->victim->starting)
+        return;
+    code = verdict(j->victim);
+    if (code)
+        settle(j->victim, code);
+}
+
+/* --- beginning -------------------------------------------------------------------------------------- */
+
+static int add_waiter(struct victim *v, victim_done_fn *done, void *arg, struct err *e)
+{
+    struct waiter *w = malloc(sizeof *w);
+
+    if (!w)
+        return err_set(e, PBSE_SYSTEM, "no memory to preempt %s", v->job->obj.name);
+    *w = (struct waiter){.done = done, .arg = arg, .next = v->waiters};
+    v->waiters = w;
+    return 0;
+}
+
+static struct victim *victim_create(struct victims *all, struct job *j, struct err *e)
+{
+    struct victim *v = calloc(1, sizeof *v);
+
+    if (v)
+        v->deadline = loop_timer_create(all->loop, LOOP_CLOCK, too_long, v);
+    if (!v || !v->deadline) {
+        free(v);
+        err_set(e, PBSE_SYSTEM, "no memory to preempt %s", j->obj.name);
+        return NULL;
+    }
+    v->all = all;
+    v->job = job_ref(j);
+    j->victim = v;
+    return v;
+}
+
+static void victim_drop(struct victim *v)
+{
+    for (struct waiter *w = v->waiters, *next; w; w = next) {
+        next = w->next;
+        free(w);
+    }
+    v->job->victim = NULL;
+    loop_timer_destroy(v->deadline);
+    job_unref(v->job);
+    free(v);
+}
+
+static int make_mark(struct victims *all, struct job *j, const char *letters, const char *by, struct err *e)
+{
+    struct preempt_mark *m = calloc(1, sizeof *m);
+
+    if (!m)
+        return err_set(e, PBSE_SYSTEM, "no memory to preempt %s", j->obj.name);
+    snprintf(m->left, sizeof m->left, "%s", letters);
+    m->by = intern_ref(by);
+    m->since_s = site_now_s(all->site);
+    j->preempt = m;
+    return 0;
+}
+
+int victims_begin(struct victims *all, struct job *j, const char *letters, const char *by,
+                  victim_done_fn *done, void *arg, struct err *e)
+{
+    struct victim *v = j->victim;
+
+    if (v)
+        return add_waiter(v, done, arg, e);
+    if (!(v = victim_create(all, j, e)))
+        return -1;
+    if (add_waiter(v, done, arg, e) < 0 || make_mark(all, j, letters, by, e) < 0) {
+        victim_drop(v);
+        return -1;
+    }
+    if (j->intent == INTENT_DELETE || j->state == JOB_EXITING)
+        return 0; /* it is on its way out: its end settles this */
+    try_next(v);
+    return 0;
+}
+
+void victims_forget(struct victims *all, struct job *j, void *arg)
+{
+    (void)all;
+    for (struct waiter *w = j->victim ? j->victim->waiters : NULL; w; w = w->next)
+        if (w->arg == arg)
+            w->done = NULL;
+}
+
+void victims_carry_on(struct victims *all, struct job *j)
+{
+    struct victim *v;
+    const struct method *m;
+    struct err e;
+
+    if (!j->preempt || j->victim || !(v = victim_create(all, j, &e)))
+        return;
+    m = methods_find(all->methods, j->preempt->method);
+    if (verdict(v))
+        settle(v, verdict(v));
+    else if (m)
+        loop_timer_set(v->deadline, m->limit_s(m->arg, j) * 1000);
+    else
+        try_next(v);
+}
+
+struct victims *victims_create(struct loop *l, struct site *s, struct job_fsm *f, struct methods *m)
+{
+    struct victims *v = calloc(1, sizeof *v);
+
+    if (!v)
+        return NULL;
+    *v = (struct victims){.loop = l, .site = s, .fsm = f, .methods = m};
+    job_fsm_listen(f, job_moved, v);
+    methods_on_failed(m, victims_method_failed, v);
+    return v;
+}
+
+void victims_destroy(struct victims *v)
+{
+    if (!v)
+        return;
+    for (struct job *j = jobs_first(v->site->jobs); j; j = jobs_next(j))
+        if (j->victim)
+            victim_drop(j->victim);
+    free(v);
+}
+
+void victims_on_settled(struct victims *v,
+                        void (*fn)(void *arg, struct job *j, const char *code, const char *by), void *arg)
+{
+    v->settled = fn;
+    v->settled_arg = arg;
+}

@@ -1,0 +1,44 @@
+#ifndef VICTIM_H
+#define VICTIM_H
+/* One job that is to give way: the letters left, the method under way, its deadline, and the end.
+ *
+ *   victim_begin  ->  method S, C, R or D starts  ->  the job's own transitions settle it  ->  ^done, once
+ *                           | cannot, failed, took too long
+ *                           v
+ *                     the next letter; none left: ^done with code "000"
+ *
+ * The record (preempt_mark) is stored with the job, so a restarted server carries the preemption on; whoever
+ * asked is gone then. However the job vanishes (own end, qdel, force, node lost), ^done is called. A victim
+ * listens last to the job machine, so that by then claims are given back. Loop thread only. */
+#include "err.h"
+#include "job.h"
+
+struct job_fsm;
+struct loop;
+struct methods;
+struct site;
+struct victims;
+
+/* ^ code "S" "C" "Q" "D" or "000". Called once per victim_begin, never inside it. */
+typedef void victim_done_fn(void *arg, struct job *j, const char *code);
+
+struct victims *victims_create(struct loop *l, struct site *s, struct job_fsm *f, struct methods *m);
+void victims_destroy(struct victims *v);
+
+/* Begin to preempt a job that is in a run. One that is being preempted already, or that is about to end,
+ * joins what is under way. -1 PBSE_SYSTEM: no memory, `done` is not called. */
+int victims_begin(struct victims *v, struct job *j, const char *letters, const char *by, victim_done_fn *done,
+                  void *arg, struct err *e);
+/* Nobody waits for it any more: the preemption goes on, `arg` is not called. */
+void victims_forget(struct victims *v, struct job *j, void *arg);
+/* After a restart: carry on what the record of this job says. */
+void victims_carry_on(struct victims *v, struct job *j);
+
+/* ^ of methods: an attempt failed at its hosts. */
+void victims_method_failed(void *victims, struct job *j, char letter, int code, const char *text);
+
+/* ^ told of every end with the method: accounting. */
+void victims_on_settled(struct victims *v,
+                        void (*fn)(void *arg, struct job *j, const char *code, const char *by), void *arg);
+
+#endif
