@@ -1,1 +1,0 @@
-$(call storey, sched, sched/core ifl/spec base/loop base)

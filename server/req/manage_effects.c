@@ -1,0 +1,124 @@
+/* What setting an attribute causes beyond itself. See manage.h. */
+#include "manage.h"
+
+#include <string.h>
+
+#include "log.h"
+#include "pbs_error.h"
+#include "schedulers.h"
+
+/* --- server ------------------------------------------------------------------------------------------ */
+
+static int default_queue_exists(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    struct parts *p = arg;
+    const char *name = attr_list_text(now, SERVER_ATTR_default_queue);
+
+    (void)o;
+    if (!name || queues_find(p->site->queues, name))
+        return 0;
+    return err_set(e, PBSE_UNKQUE, "Unknown queue: %s", name);
+}
+
+static void wake(struct parts *p, enum sched_command why)
+{
+    schedulers_wake_all(p->schedulers, why);
+}
+
+/* scheduling and scheduler_iteration of the server are those of the default scheduler. */
+static void copy_number(struct parts *p, struct object *to, int index, const struct attr_list *from,
+                        int from_index)
+{
+    if (attr_list_number(&to->attrs, index, -1) == attr_list_number(from, from_index, -1))
+        return;
+    attr_list_set_number(&to->attrs, index, attr_list_number(from, from_index, 0), NULL);
+    change_touch(p->site->change, &to->change, PART_ATTRS);
+}
+
+static void server_scheduling(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    copy_number(p, &scheds_find(p->site->scheds, "default")->obj, SCHED_ATTR_scheduling, &o->attrs,
+                SERVER_ATTR_scheduling);
+    if (attr_list_bool(&o->attrs, SERVER_ATTR_scheduling, true))
+        wake(p, SCHED_CMD_CMD);
+}
+
+static void server_iteration(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    copy_number(p, &scheds_find(p->site->scheds, "default")->obj, SCHED_ATTR_scheduler_iteration, &o->attrs,
+                SERVER_ATTR_scheduler_iteration);
+}
+
+static void server_log_events(void *arg, struct object *o)
+{
+    (void)arg;
+    log_set_mask((unsigned)attr_list_number(&o->attrs, SERVER_ATTR_log_events, LOG_MASK_SERVER));
+}
+
+/* --- scheduler --------------------------------------------------------------------------------------- */
+
+static void sched_scheduling(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    if (strcmp(o->name, "default") == 0)
+        copy_number(p, &p->site->server->obj, SERVER_ATTR_scheduling, &o->attrs, SCHED_ATTR_scheduling);
+    if (attr_list_bool(&o->attrs, SCHED_ATTR_scheduling, true))
+        schedulers_wake(p->schedulers, (struct sched_obj *)o, SCHED_CMD_CMD);
+}
+
+static void sched_iteration(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    if (strcmp(o->name, "default") == 0)
+        copy_number(p, &p->site->server->obj, SERVER_ATTR_scheduler_iteration, &o->attrs,
+                    SCHED_ATTR_scheduler_iteration);
+}
+
+static void sched_configure(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    schedulers_wake(p->schedulers, (struct sched_obj *)o, SCHED_CMD_CONFIGURE);
+}
+
+/* --- queue ------------------------------------------------------------------------------------------- */
+
+static int queue_has_type(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    bool open =
+        attr_list_bool(now, QUEUE_ATTR_enabled, false) || attr_list_bool(now, QUEUE_ATTR_started, false);
+
+    (void)arg;
+    if (!open || attr_list_text(now, QUEUE_ATTR_queue_type))
+        return 0;
+    return err_set(e, PBSE_QUENOEN, "Cannot enable queue, incomplete definition: %s has no queue_type",
+                   o->name);
+}
+
+static void queue_started(void *arg, struct object *o)
+{
+    if (attr_list_bool(&o->attrs, QUEUE_ATTR_started, false))
+        wake(arg, SCHED_CMD_QUEUE_STARTED);
+}
+
+const struct edit_effect manage_effects[] = {
+    {OF_SERVER, SERVER_ATTR_default_queue, default_queue_exists, NULL},
+    {OF_SERVER, SERVER_ATTR_scheduling, NULL, server_scheduling},
+    {OF_SERVER, SERVER_ATTR_scheduler_iteration, NULL, server_iteration},
+    {OF_SERVER, SERVER_ATTR_log_events, NULL, server_log_events},
+    {OF_SCHED, SCHED_ATTR_scheduling, NULL, sched_scheduling},
+    {OF_SCHED, SCHED_ATTR_scheduler_iteration, NULL, sched_iteration},
+    {OF_SCHED, SCHED_ATTR_preempt_order, NULL, sched_configure},
+    {OF_SCHED, SCHED_ATTR_preempt_prio, NULL, sched_configure},
+    {OF_SCHED, SCHED_ATTR_preempt_queue_prio, NULL, sched_configure},
+    {OF_QUEUE, QUEUE_ATTR_enabled, queue_has_type, NULL},
+    {OF_QUEUE, QUEUE_ATTR_started, queue_has_type, queue_started},
+    {OF_QUEUE, QUEUE_ATTR_queue_type, queue_has_type, NULL},
+};
+const size_t manage_effects_count = sizeof manage_effects / sizeof manage_effects[0];

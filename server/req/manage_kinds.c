@@ -1,0 +1,199 @@
+/* The kinds of object that qmgr manages. See manage.h. */
+#include "manage.h"
+
+#include <string.h>
+
+#include "commit.h"
+#include "log.h"
+#include "pbs_error.h"
+
+/* --- server ------------------------------------------------------------------------------------------ */
+
+static struct object *server_find(struct parts *p, const char *name)
+{
+    return !*name || strcmp(name, p->site->name) == 0 ? &p->site->server->obj : NULL;
+}
+
+static struct object *server_first(struct parts *p)
+{
+    return &p->site->server->obj;
+}
+
+static struct object *no_next(struct object *o)
+{
+    (void)o;
+    return NULL;
+}
+
+/* --- queue ------------------------------------------------------------------------------------------- */
+
+static int queue_create(struct parts *p, const char *name, const struct edit_change *c, size_t n,
+                        struct object **out, struct err *e)
+{
+    struct queue *q;
+
+    (void)c;
+    (void)n;
+    if (queues_add(p->site->queues, name, &q, e) < 0)
+        return -1;
+    *out = &q->obj;
+    return 0;
+}
+
+static int queue_remove(struct parts *p, struct object *o, struct err *e)
+{
+    struct queue *q = (struct queue *)o;
+
+    if (q->n_jobs)
+        return queues_remove(p->site->queues, q, e);
+    commit_remove_object(p->commit, o);
+    return queues_remove(p->site->queues, q, e);
+}
+
+static struct object *queue_find(struct parts *p, const char *name)
+{
+    struct queue *q = queues_find(p->site->queues, name);
+
+    return q ? &q->obj : NULL;
+}
+
+static struct object *queue_first(struct parts *p)
+{
+    struct queue *q = queues_first(p->site->queues);
+
+    return q ? &q->obj : NULL;
+}
+
+static struct object *queue_next(struct object *o)
+{
+    struct queue *q = queues_next((struct queue *)o);
+
+    return q ? &q->obj : NULL;
+}
+
+/* --- node -------------------------------------------------------------------------------------------- */
+
+static int node_create(struct parts *p, const char *name, const struct edit_change *c, size_t n,
+                       struct object **out, struct err *e)
+{
+    struct node *node;
+
+    (void)c;
+    (void)n;
+    if (nodes_add(p->site->nodes, name, &node, e) < 0)
+        return -1;
+    *out = &node->obj;
+    return 0;
+}
+
+static int node_remove(struct parts *p, struct object *o, struct err *e)
+{
+    struct node *n = (struct node *)o;
+
+    if (!n->uses)
+        commit_remove_object(p->commit, o);
+    return nodes_remove(p->site->nodes, n, e);
+}
+
+static struct object *node_find(struct parts *p, const char *name)
+{
+    struct node *n = nodes_find(p->site->nodes, name);
+
+    return n ? &n->obj : NULL;
+}
+
+static struct object *node_first(struct parts *p)
+{
+    struct node *n = nodes_first(p->site->nodes);
+
+    return n ? &n->obj : NULL;
+}
+
+static struct object *node_next(struct object *o)
+{
+    struct node *n = nodes_next((struct node *)o);
+
+    return n ? &n->obj : NULL;
+}
+
+/* Only being offline is a person's to say: "offline" sets it, "free" or taking it away clears it. */
+static int node_change(struct parts *p, struct object *o, const struct edit_change *c, struct err *e)
+{
+    struct node *n = (struct node *)o;
+    uint32_t bits = 0;
+
+    if (strcasecmp(c->name, "state") != 0)
+        return 0;
+    if (c->op != UNSET && states_node_parse(c->value, &bits, e) < 0)
+        return -1;
+    if (bits & ~(unsigned)(NODE_OFFLINE | NODE_DOWN | NODE_UNKNOWN))
+        return err_set(e, PBSE_BADNDATVAL, "Illegal value for node state: %s (offline or free)", c->value);
+    if (c->op == DECR)
+        node_set_state(p->site->nodes, n, 0, bits & NODE_OFFLINE, site_now_s(p->site));
+    else if (bits & NODE_OFFLINE)
+        node_set_state(p->site->nodes, n, NODE_OFFLINE, 0, site_now_s(p->site));
+    else if (c->op != INCR)
+        node_set_state(p->site->nodes, n, 0, NODE_OFFLINE, site_now_s(p->site));
+    change_touch(p->site->change, &o->change, PART_HOT);
+    return 1;
+}
+
+/* --- scheduler --------------------------------------------------------------------------------------- */
+
+static int sched_create(struct parts *p, const char *name, const struct edit_change *c, size_t n,
+                        struct object **out, struct err *e)
+{
+    struct sched_obj *o;
+
+    (void)c;
+    (void)n;
+    if (scheds_add(p->site->scheds, name, &o, e) < 0)
+        return -1;
+    *out = &o->obj;
+    return 0;
+}
+
+static int sched_remove(struct parts *p, struct object *o, struct err *e)
+{
+    if (strcmp(o->name, "default") != 0)
+        commit_remove_object(p->commit, o);
+    return scheds_remove(p->site->scheds, (struct sched_obj *)o, e);
+}
+
+static struct object *sched_find(struct parts *p, const char *name)
+{
+    struct sched_obj *o = scheds_find(p->site->scheds, *name ? name : "default");
+
+    return o ? &o->obj : NULL;
+}
+
+static struct object *sched_first(struct parts *p)
+{
+    return &scheds_first(p->site->scheds)->obj;
+}
+
+static struct object *sched_next(struct object *o)
+{
+    struct sched_obj *n = scheds_next((struct sched_obj *)o);
+
+    return n ? &n->obj : NULL;
+}
+
+static const struct manage_kind kinds[] = {
+    {MGR_OBJ_SERVER, "server", NULL, NULL, server_find, server_first, no_next, PBSE_IVALREQ, NULL},
+    {MGR_OBJ_QUEUE, "queue", queue_create, queue_remove, queue_find, queue_first, queue_next, PBSE_UNKQUE,
+     NULL},
+    {MGR_OBJ_NODE, "node", node_create, node_remove, node_find, node_first, node_next, PBSE_UNKNODE,
+     node_change},
+    {MGR_OBJ_HOST, "host", NULL, NULL, node_find, node_first, node_next, PBSE_UNKNODE, node_change},
+    {MGR_OBJ_SCHED, "sched", sched_create, sched_remove, sched_find, sched_first, sched_next, PBSE_UNKSCHED,
+     NULL},
+};
+
+const struct manage_kind *manage_kind_find(int objtype)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds[i].objtype == objtype)
+            return &kinds[i];
+    return NULL;
+}

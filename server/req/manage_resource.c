@@ -1,0 +1,123 @@
+/* Custom resources: made, changed, removed. A resource that something names cannot be removed or change its
+ * type. See manage.h. */
+#include "manage.h"
+
+#include <string.h>
+
+#include "commit.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "schedulers.h"
+#include "strbuf.h"
+
+static const char *value_of(const struct edit_change *c, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(c[i].name, name) == 0)
+            return c[i].op == UNSET ? "" : c[i].value;
+    return NULL;
+}
+
+static int check_names(const struct edit_change *c, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(c[i].name, "type") != 0 && strcasecmp(c[i].name, "flag") != 0)
+            return err_set(e, PBSE_NOATTR, "Undefined attribute  %s (a resource has type and flag)",
+                           c[i].name);
+    return 0;
+}
+
+static bool names_it(const struct attr_list *l, int id)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->v[i].kind == VALUE_AMOUNTS && resc_find(l->v[i].amounts, id))
+            return true;
+    return false;
+}
+
+static int check_busy(struct parts *p, const struct resource *r, struct err *e)
+{
+    const char *what = NULL;
+
+    for (struct job *j = jobs_first(p->site->jobs); j && !what; j = jobs_next(j))
+        what = names_it(&j->obj.attrs, r->id) ? "job" : NULL;
+    for (struct node *n = nodes_first(p->site->nodes); n && !what; n = nodes_next(n))
+        what = names_it(&n->obj.attrs, r->id) ? "node" : NULL;
+    for (struct queue *q = queues_first(p->site->queues); q && !what; q = queues_next(q))
+        what = names_it(&q->obj.attrs, r->id) ? "queue" : NULL;
+    if (!what && names_it(&p->site->server->obj.attrs, r->id))
+        what = "server";
+    return what ? err_set(e, PBSE_RESCBUSY, "Resource busy on %s", what) : 0;
+}
+
+static void store(struct parts *p, const struct resource *r)
+{
+    struct strbuf json, letters;
+
+    strbuf_init(&json, 1024);
+    strbuf_init(&letters, 64);
+    resource_flags_format(r->flags, &letters);
+    strbuf_addf(&json, "{\"type\":\"%s\",\"flag\":\"%s\"}", r->type->name, strbuf_str(&letters));
+    commit_put_object(p->commit, "resource", r->name, NULL, strbuf_str(&json));
+    strbuf_fini(&letters);
+    strbuf_fini(&json);
+}
+
+static int create(struct parts *p, const char *name, const char *type, const char *flag, struct err *e)
+{
+    const struct resource *r;
+
+    if (resource_add(p->site->resources, name, type, flag, &r, e) < 0)
+        return -1;
+    store(p, r);
+    return 0;
+}
+
+static int change(struct parts *p, const char *name, const char *type, const char *flag, struct err *e)
+{
+    const struct resource *r = resource_find(p->site->resources, name);
+
+    if (!r)
+        return err_set(e, PBSE_UNKRESC, "Unknown resource: %s", name);
+    if (type && check_busy(p, r, e) < 0)
+        return -1;
+    if (resource_set(p->site->resources, name, type, flag, e) < 0)
+        return -1;
+    store(p, r);
+    return 0;
+}
+
+static int drop(struct parts *p, const char *name, struct err *e)
+{
+    const struct resource *r = resource_find(p->site->resources, name);
+
+    if (!r)
+        return err_set(e, PBSE_UNKRESC, "Unknown resource: %s", name);
+    if (!r->builtin && check_busy(p, r, e) < 0)
+        return -1;
+    if (resource_remove(p->site->resources, name, e) < 0)
+        return -1;
+    commit_drop_object(p->commit, "resource", name);
+    return 0;
+}
+
+int manage_resource(struct parts *p, int command, const char *name, const struct edit_change *c, size_t n,
+                    struct err *e)
+{
+    const char *type = value_of(c, n, "type"), *flag = value_of(c, n, "flag");
+    int rc = -1;
+
+    if (!*name)
+        return err_set(e, PBSE_IVALREQ, "a resource must be named");
+    if (check_names(c, n, e) < 0)
+        return -1;
+    if (command == MGR_CMD_CREATE)
+        rc = create(p, name, type, flag, e);
+    else if (command == MGR_CMD_DELETE)
+        rc = drop(p, name, e);
+    else
+        rc = change(p, name, type, flag, e);
+    if (rc == 0)
+        schedulers_wake_all(p->schedulers, SCHED_CMD_CONFIGURE);
+    return rc;
+}

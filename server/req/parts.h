@@ -1,0 +1,50 @@
+#ifndef PARTS_H
+#define PARTS_H
+/* Everything a handler may call, held together: the first argument of every handler. main.c fills it in. */
+#include "alter.h"
+#include "site.h"
+
+struct accounting;
+struct commit;
+struct exec_send;
+struct job_fsm;
+struct loop;
+struct methods;
+struct preempts;
+struct reader;
+struct removal;
+struct runs;
+struct schedulers;
+struct services;
+struct status;
+struct submit;
+struct suspend;
+struct victims;
+struct watches;
+
+struct parts {
+    struct site *site;
+    struct loop *loop;
+    struct commit *commit;
+    struct reader *reader;
+    struct job_fsm *fsm;
+    struct services *services;
+    struct exec_send *send;
+    struct runs *runs;
+    struct suspend *suspend;
+    struct removal *removal;
+    struct methods *methods;
+    struct victims *victims;
+    struct preempts *preempts;
+    struct submit *submit;
+    struct alter_parts alter;
+    struct status *status;
+    struct watches *watches;
+    struct schedulers *schedulers;
+    struct accounting *accounting;
+    /* ^ the server is to go down */
+    void (*shutdown)(void *arg, int manner);
+    void *shutdown_arg;
+};
+
+#endif

@@ -1,0 +1,26 @@
+/* Shutting down. */
+#include "handlers.h"
+
+#include <ifl.h>
+
+#include "log.h"
+#include "pbs_error.h"
+#include "req_common.h"
+
+void req_shutdown(void *parts, struct request *r)
+{
+    static const char *const names[] = {"Immediate", "Delayed", "Quick"};
+    struct parts *p = parts;
+    const ifl_shutdown_args *a = request_args(r);
+    int manner = a->manner & 0x0f;
+
+    if (manner != SHUT_IMMEDIATE && manner != SHUT_DELAY && manner != SHUT_QUICK) {
+        request_failf(r, PBSE_IVALREQ, "manner of shutdown %d is unknown", a->manner);
+        return;
+    }
+    log_event(LOGC_SVR, LOGE_SYSTEM, p->site->name, "Shutdown request from %s ", request_who(r));
+    log_event(LOGC_SVR, LOGE_SYSTEM, p->site->name, "Starting to shutdown the server, type is %s",
+              names[manner]);
+    request_ok(r);
+    p->shutdown(p->shutdown_arg, a->manner);
+}

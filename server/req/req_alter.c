@@ -1,0 +1,153 @@
+/* Altering, moving, ordering, locating. */
+#include "handlers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <ifl.h>
+
+#include "accounting.h"
+#include "admit.h"
+#include "alter.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "req_common.h"
+#include "schedulers.h"
+
+static void account(struct parts *p, const struct job *j, const struct alter_ask *ask)
+{
+    for (size_t i = 0; i < ask->n; i++)
+        accounting_altered(p->accounting, j, ask->changes[i].name,
+                           *ask->changes[i].resource ? ask->changes[i].resource : NULL,
+                           *ask->changes[i].value ? ask->changes[i].value : NULL);
+    accounting_altered_end(p->accounting, j);
+}
+
+static void answer_failure(struct request *r, const struct alter_ask *ask, size_t at, const struct err *e)
+{
+    if (at < ask->n)
+        request_fail_attr(r, e, ask->changes[at].name, ask->changes[at].resource, ask->changes[at].value);
+    else
+        request_fail(r, e);
+}
+
+void req_modify(void *parts, struct request *r)
+{
+    struct parts *p = parts;
+    const ifl_modify_args *a = request_args(r);
+    struct alter_ask ask = {.level = req_level(r), .who = request_who(r)};
+    struct edit_change *c;
+    struct err e;
+    struct job *j = req_find_job(p, r, a->job, &e);
+    size_t at;
+
+    if (!j) {
+        request_fail(r, &e);
+        return;
+    }
+    c = req_changes(&a->attrs, &ask.n, false);
+    ask.changes = c;
+    if (!c) {
+        request_failf(r, PBSE_SYSTEM, "no memory to alter %s", a->job);
+    } else if (alter_job(&p->alter, j, &ask, &at, &e) < 0) {
+        answer_failure(r, &ask, at, &e);
+    } else if (ask.level == LEVEL_SCHED) {
+        req_ok_when_durable(p, r); /* comments and estimates: no log line, no record */
+    } else {
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Modified at request of %s", request_who(r));
+        account(p, j, &ask);
+        req_ok_when_durable(p, r);
+    }
+    free(c);
+}
+
+void req_order(void *parts, struct request *r)
+{
+    struct parts *p = parts;
+    const ifl_job_text_args *a = request_args(r);
+    struct err e;
+    struct job *one = req_find_job(p, r, a->job, &e), *two = one ? req_find_job(p, r, a->text, &e) : NULL;
+    struct queue *q;
+    int64_t rank;
+
+    if (!two) {
+        request_fail(r, &e);
+        return;
+    }
+    if (one == two || !job_is_waiting(one) || !job_is_waiting(two) || one->queue != two->queue) {
+        request_failf(r, one->queue != two->queue ? PBSE_IVALREQ : PBSE_BADSTATE,
+                      "jobs to be exchanged must wait in one queue");
+        return;
+    }
+    q = one->queue;
+    jobs_leave_queue(p->site->jobs, one);
+    jobs_leave_queue(p->site->jobs, two);
+    rank = one->queue_rank;
+    one->queue_rank = two->queue_rank;
+    two->queue_rank = rank;
+    jobs_enter_queue(p->site->jobs, one, q);
+    jobs_enter_queue(p->site->jobs, two, q);
+    jobs_touch(p->site->jobs, one, PART_HOT);
+    jobs_touch(p->site->jobs, two, PART_HOT);
+    req_ok_when_durable(p, r);
+}
+
+static int move(struct parts *p, struct request *r, struct job *j, const char *text, struct err *e)
+{
+    struct admit_ask admit = {
+        .attrs = &j->obj.attrs, .owner = j->owner, .host = j->host, .groups = &j->egroup, .n_groups = 1};
+    struct destination d;
+    struct queue *q;
+
+    if (jobid_parse_destination(text, &d, e) < 0)
+        return -1;
+    if (*d.server && strcmp(d.server, p->site->name) != 0)
+        return err_set(e, PBSE_NOSUP, "No support for requested service: moving to another server (%s)",
+                       d.server);
+    q = queues_find(p->site->queues, d.queue);
+    if (!q)
+        return err_set(e, PBSE_UNKQUE, "Unknown queue: %s", d.queue);
+    if (!queue_is_execution(q))
+        return err_set(e, PBSE_NOSUP, "route queues are not supported by this server yet: %s", d.queue);
+    if (!job_is_waiting(j))
+        return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
+    if (request_level(r) < LEVEL_MANAGER && admit_check(p->site, q, &admit, e) < 0)
+        return -1;
+    jobs_leave_queue(p->site->jobs, j);
+    j->queue_rank = 0;
+    j->qtime_s = site_now_s(p->site);
+    jobs_enter_queue(p->site->jobs, j, q);
+    jobs_touch(p->site->jobs, j, PART_HOT);
+    return 0;
+}
+
+void req_move(void *parts, struct request *r)
+{
+    struct parts *p = parts;
+    const ifl_job_text_args *a = request_args(r);
+    struct err e;
+    struct job *j = req_find_job(p, r, a->job, &e);
+
+    if (!j || move(p, r, j, a->text, &e) < 0) {
+        request_fail(r, &e);
+        return;
+    }
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job moved to %s at request of %s", a->text, request_who(r));
+    accounting_moved_in(p->accounting, j);
+    schedulers_wake_all(p->schedulers, SCHED_CMD_MOVED);
+    req_ok_when_durable(p, r);
+}
+
+void req_locate(void *parts, struct request *r)
+{
+    static char nothing[1];
+    struct parts *p = parts;
+    const ifl_job_args *a = request_args(r);
+    ifl_text_result result = {.result = {.text = nothing}, .text = (char *)p->site->name};
+    struct err e;
+
+    if (req_find_any_job(p, a->job, &e))
+        request_reply(r, &result);
+    else
+        request_fail(r, &e);
+}

@@ -1,0 +1,24 @@
+#ifndef REQ_COMMON_H
+#define REQ_COMMON_H
+/* What handlers share: finding the object a request names, and answering when its change is durable. */
+#include "job.h"
+#include "parts.h"
+#include "request.h"
+
+/* The job of this id, for somebody who may act on it: its owner, an operator, a scheduler.
+ * NULL: PBSE_IVALREQ, PBSE_UNKJOBID, PBSE_PERM, PBSE_HISTJOBID (ended), PBSE_NOSUP (array ids). */
+struct job *req_find_job(struct parts *p, const struct request *r, const char *id, struct err *e);
+/* The same, of whatever owner and also when it has ended. */
+struct job *req_find_any_job(struct parts *p, const char *id, struct err *e);
+
+/* Answer "done" when everything changed so far is durable. */
+void req_ok_when_durable(struct parts *p, struct request *r);
+
+/* The level by which this person writes to this job: LEVEL_SCHED for a registered scheduler. */
+enum level req_level(const struct request *r);
+
+/* A request's attributes as changes: borrowed from it. NULL: no memory. The caller frees the array. */
+struct edit_change;
+struct edit_change *req_changes(const void *wire_attrops_list, size_t *n, bool unset);
+
+#endif

@@ -1,0 +1,39 @@
+/* Holds set and released. */
+#include "handlers.h"
+
+#include <ifl.h>
+
+#include "hold_bits.h"
+#include "log.h"
+#include "req_common.h"
+#include "type_words.h"
+
+static void change(struct parts *p, struct request *r, bool set)
+{
+    const ifl_job_text_args *a = request_args(r);
+    const char *letters = *a->text ? a->text : "u";
+    struct err e;
+    struct job *j = req_find_job(p, r, a->job, &e);
+    int64_t bits;
+
+    if (!j || words_hold_parse(letters, &bits, &e) < 0 ||
+        hold_bits_may((unsigned)bits, req_level(r), &e) < 0) {
+        request_fail(r, &e);
+        return;
+    }
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
+              set ? "Holds %s set at request of %s" : "Holds %s released at request of %s", letters,
+              request_who(r));
+    hold_bits_change(p->site, p->fsm, j, set ? (unsigned)bits : 0, set ? 0 : (unsigned)bits);
+    req_ok_when_durable(p, r);
+}
+
+void req_hold(void *parts, struct request *r)
+{
+    change(parts, r, true);
+}
+
+void req_release(void *parts, struct request *r)
+{
+    change(parts, r, false);
+}

@@ -1,0 +1,191 @@
+/* Manager requests: create, delete, set, unset on every object a comma list names. See manage.h. */
+#include "handlers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <ifl.h>
+
+#include "log.h"
+#include "manage.h"
+#include "pbs_error.h"
+#include "req_common.h"
+
+struct task { /* one manager request under way */
+    struct parts *p;
+    struct request *r;
+    const ifl_manager_args *args;
+    const struct manage_kind *kind;
+    struct edit_change *changes;
+    size_t n;
+    size_t at; /* the change at fault */
+};
+
+static void log_done(const struct task *t, const struct object *o, const char *what)
+{
+    enum log_class c = t->args->objtype == MGR_OBJ_QUEUE   ? LOGC_QUE
+                       : t->args->objtype == MGR_OBJ_NODE  ? LOGC_NODE
+                       : t->args->objtype == MGR_OBJ_SCHED ? LOGC_SCHED
+                                                           : LOGC_SVR;
+
+    log_event(c, LOGE_ADMIN, o->name, "%s at request of %s", what, request_who(t->r));
+    for (size_t i = 0; i < t->n; i++)
+        log_event(c, LOGE_ADMIN, o->name, "attributes set: %s%s%s = %s", t->changes[i].name,
+                  *t->changes[i].resource ? "." : "", t->changes[i].resource, t->changes[i].value);
+}
+
+/* Changes that the kind does itself are taken out of the list. */
+static int change_specially(struct task *t, struct object *o, struct edit_change *rest, size_t *n_rest,
+                            struct err *e)
+{
+    *n_rest = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        int rc = t->kind->change ? t->kind->change(t->p, o, &t->changes[i], e) : 0;
+
+        if (rc < 0) {
+            t->at = i;
+            return -1;
+        }
+        if (rc == 0)
+            rest[(*n_rest)++] = t->changes[i];
+    }
+    return 0;
+}
+
+static int edit_object(struct task *t, struct object *o, bool creating, struct err *e)
+{
+    struct edit_change *rest = calloc(t->n ? t->n : 1, sizeof *rest);
+    struct edit_ask ask = {.changes = rest,
+                           .writer = {.level = request_level(t->r), .creating = creating},
+                           .effects = manage_effects,
+                           .n_effects = manage_effects_count,
+                           .effect_arg = t->p};
+    int rc = -1;
+
+    if (!rest)
+        return err_set(e, PBSE_SYSTEM, "no memory to change %s", o->name);
+    if (change_specially(t, o, rest, &ask.n, e) == 0)
+        rc = ask.n ? edit_apply(t->p->site, o, &ask, &t->at, e) : 0;
+    free(rest);
+    return rc;
+}
+
+static int need_manager(const struct task *t, struct err *e)
+{
+    return request_level(t->r) >= LEVEL_MANAGER ? 0 : err_set(e, PBSE_PERM, "Unauthorized Request ");
+}
+
+static int create_object(struct task *t, const char *name, struct err *e)
+{
+    struct object *o;
+    struct err ignored;
+
+    if (need_manager(t, e) < 0)
+        return -1;
+    if (!t->kind->create)
+        return err_set(e, PBSE_IVALREQ, "a %s cannot be created", t->kind->name);
+    if (t->kind->create(t->p, name, t->changes, t->n, &o, e) < 0)
+        return -1;
+    if (edit_object(t, o, true, e) < 0) {
+        t->kind->remove(t->p, o, &ignored);
+        return -1;
+    }
+    log_done(t, o, "created");
+    return 0;
+}
+
+static int do_object(struct task *t, struct object *o, struct err *e)
+{
+    switch (t->args->command) {
+    case MGR_CMD_DELETE:
+        if (need_manager(t, e) < 0)
+            return -1;
+        if (!t->kind->remove)
+            return err_set(e, PBSE_IVALREQ, "a %s cannot be deleted", t->kind->name);
+        object_ref(o);
+        if (t->kind->remove(t->p, o, e) < 0) {
+            object_unref(o);
+            return -1;
+        }
+        log_done(t, o, "deleted");
+        object_unref(o);
+        return 0;
+    case MGR_CMD_SET:
+    case MGR_CMD_UNSET:
+        if (edit_object(t, o, false, e) < 0)
+            return -1;
+        log_done(t, o, t->args->command == MGR_CMD_SET ? "attributes set: " : "attributes unset: ");
+        return 0;
+    }
+    return err_set(e, PBSE_NOSUP, "No support for requested service: manager command %d", t->args->command);
+}
+
+static int do_all(struct task *t, struct err *e)
+{
+    struct object *next;
+
+    for (struct object *o = t->kind->first(t->p); o; o = next) {
+        next = t->kind->next(o);
+        if (do_object(t, o, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int do_name(struct task *t, const char *name, struct err *e)
+{
+    struct object *o;
+
+    if (t->args->objtype == MGR_OBJ_RSC)
+        return manage_resource(t->p, t->args->command, name, t->changes, t->n, e);
+    if (t->args->command == MGR_CMD_CREATE)
+        return create_object(t, name, e);
+    if (*name == '@' && strcmp(name, "@default") == 0)
+        return do_all(t, e);
+    o = t->kind->find(t->p, name);
+    if (!o && !*name)
+        return do_all(t, e);
+    if (!o)
+        return err_set(e, t->kind->unknown, "Unknown %s: %s", t->kind->name, name);
+    return do_object(t, o, e);
+}
+
+static int do_names(struct task *t, struct err *e)
+{
+    char *names = strdup(t->args->objname), *save = NULL;
+    int rc = 0;
+
+    if (!names)
+        return err_set(e, PBSE_SYSTEM, "no memory for a manager request");
+    if (!*names)
+        rc = do_name(t, "", e);
+    for (char *name = strtok_r(names, ",", &save); name && rc == 0; name = strtok_r(NULL, ",", &save))
+        rc = do_name(t, name, e);
+    free(names);
+    return rc;
+}
+
+void req_manage(void *parts, struct request *r)
+{
+    const ifl_manager_args *args = request_args(r);
+    struct task t = {.p = parts, .r = r, .args = args, .kind = manage_kind_find(args->objtype)};
+    struct err e;
+
+    if (!t.kind && args->objtype != MGR_OBJ_RSC) {
+        request_failf(r, PBSE_NOSUP, "No support for requested service: objects of kind %d", args->objtype);
+        return;
+    }
+    t.changes = req_changes(&args->attrs, &t.n, args->command == MGR_CMD_UNSET);
+    t.at = t.n;
+    if (!t.changes)
+        request_failf(r, PBSE_SYSTEM, "no memory for a manager request");
+    else if (t.kind == NULL && need_manager(&t, &e) < 0)
+        request_fail(r, &e);
+    else if (do_names(&t, &e) == 0)
+        req_ok_when_durable(t.p, r);
+    else if (t.at < t.n)
+        request_fail_attr(r, &e, t.changes[t.at].name, t.changes[t.at].resource, t.changes[t.at].value);
+    else
+        request_fail(r, &e);
+    free(t.changes);
+}

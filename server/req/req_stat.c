@@ -1,0 +1,108 @@
+/* Status and select: a query, streamed. */
+#include "handlers.h"
+
+#include <string.h>
+
+#include <ifl.h>
+
+#include "criteria.h"
+#include "req_common.h"
+#include "status.h"
+
+static void serve(struct parts *p, struct request *r, const struct status_ask *ask)
+{
+    struct status_query *q;
+    struct err e;
+
+    if (status_query_create(p->status, ask, &q, &e) < 0) {
+        criteria_destroy(ask->criteria);
+        request_fail(r, &e);
+        return;
+    }
+    status_reply(request_rpc(r), q);
+}
+
+static void status(struct parts *p, struct request *r, enum attr_of of)
+{
+    const ifl_status_args *a = request_args(r);
+    struct status_ask ask = {.of = of,
+                             .ids = a->ids,
+                             .wanted = a->wanted.wanted_val,
+                             .n_wanted = a->wanted.wanted_len,
+                             .extend = a->extend,
+                             .level = req_level(r),
+                             .who = request_who(r)};
+
+    serve(p, r, &ask);
+}
+
+void req_status_job(void *parts, struct request *r)
+{
+    status(parts, r, OF_JOB);
+}
+
+void req_status_queue(void *parts, struct request *r)
+{
+    status(parts, r, OF_QUEUE);
+}
+
+void req_status_server(void *parts, struct request *r)
+{
+    status(parts, r, OF_SERVER);
+}
+
+void req_status_node(void *parts, struct request *r)
+{
+    status(parts, r, OF_NODE);
+}
+
+void req_status_sched(void *parts, struct request *r)
+{
+    status(parts, r, OF_SCHED);
+}
+
+void req_status_resource(void *parts, struct request *r)
+{
+    status(parts, r, OF_RESOURCE);
+}
+
+/* Reservations and hooks: there are none, so the list is empty. */
+void req_status_nothing(void *parts, struct request *r)
+{
+    (void)parts;
+    status(parts, r, request_row(r)->proc == IFL_STATUS_RESV ? OF_RESV : OF_HOOK);
+}
+
+static void select_jobs(struct parts *p, struct request *r, bool names_only)
+{
+    const ifl_select_args *a = request_args(r);
+    struct status_ask ask = {.of = OF_JOB,
+                             .ids = "",
+                             .wanted = a->wanted.wanted_val,
+                             .n_wanted = a->wanted.wanted_len,
+                             .extend = a->extend,
+                             .names_only = names_only,
+                             .level = req_level(r),
+                             .who = request_who(r)};
+    size_t at;
+    struct err e;
+
+    if (criteria_create(p->site, a->criteria.wire_attrops_val, a->criteria.wire_attrops_len, &ask.criteria,
+                        &at, &e) < 0) {
+        const wire_attrop *w = at < a->criteria.wire_attrops_len ? &a->criteria.wire_attrops_val[at] : NULL;
+
+        request_fail_attr(r, &e, w ? w->name : NULL, w ? w->resource : NULL, w ? w->value : NULL);
+        return;
+    }
+    serve(p, r, &ask);
+}
+
+void req_select(void *parts, struct request *r)
+{
+    select_jobs(parts, r, true);
+}
+
+void req_selstat(void *parts, struct request *r)
+{
+    select_jobs(parts, r, false);
+}

@@ -1,0 +1,98 @@
+/* See shutdown.h. */
+#include "shutdown.h"
+
+#include <stdlib.h>
+
+#include "commit.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "removal.h"
+#include "schedulers.h"
+
+enum { ALSO_SCHEDULER = 0x10 };
+
+struct shutdown {
+    struct parts *p;
+    void (*stop)(void *arg);
+    void *arg;
+    int manner; /* SHUT_*, -1: not going down */
+};
+
+/* Is there a job that this shutdown waits for? */
+static bool waits_for(const struct shutdown *s, const struct job *j)
+{
+    if (!job_is_placed(j))
+        return false;
+    if (s->manner == SHUT_DELAY)
+        return j->state != JOB_SUSPENDED;
+    return s->manner == SHUT_IMMEDIATE && j->intent == INTENT_REQUEUE;
+}
+
+static void look(struct shutdown *s)
+{
+    for (const struct job *j = jobs_first(s->p->site->jobs); j; j = jobs_next(j))
+        if (waits_for(s, j))
+            return;
+    s->stop(s->arg);
+}
+
+static void moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    struct shutdown *s = arg;
+
+    (void)from;
+    (void)ev;
+    if (s->manner >= 0 && s->manner != SHUT_QUICK && !job_is_placed(j))
+        look(s);
+}
+
+struct shutdown *shutdown_create(struct parts *p, void (*stop)(void *arg), void *arg)
+{
+    struct shutdown *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    *s = (struct shutdown){p, stop, arg, -1};
+    job_fsm_listen(p->fsm, moved, s);
+    return s;
+}
+
+void shutdown_destroy(struct shutdown *s)
+{
+    free(s);
+}
+
+static void requeue_all(struct shutdown *s)
+{
+    struct job *next;
+    struct err e;
+
+    for (struct job *j = jobs_first(s->p->site->jobs); j; j = next) {
+        next = jobs_next(j);
+        if (job_is_placed(j) && removal_requeue(s->p->removal, j, &e) < 0)
+            log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "runs on: %s", e.text);
+    }
+}
+
+void shutdown_begin(void *arg, int manner)
+{
+    struct shutdown *s = arg;
+
+    if (manner & ALSO_SCHEDULER)
+        schedulers_wake_all(s->p->schedulers, SCHED_CMD_QUIT);
+    s->manner = manner & 0x0f;
+    s->p->site->server->terminating = true;
+    if (s->manner == SHUT_IMMEDIATE)
+        requeue_all(s);
+    look(s);
+}
+
+int shutdown_check(void *arg, const struct request_row *row, struct err *e)
+{
+    struct shutdown *s = arg;
+
+    (void)row;
+    if (s->manner >= 0)
+        return err_set(e, PBSE_SVRDOWN, "Request not allowed: Server shutting down");
+    return commit_check(s->p->commit, e);
+}

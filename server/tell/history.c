@@ -1,0 +1,129 @@
+/* See history.h. */
+#include "history.h"
+
+#include <stdlib.h>
+
+#include "commit.h"
+#include "job_fsm.h"
+#include "log.h"
+#include "loop.h"
+#include "pqueue.h"
+#include "site.h"
+#include "status.h"
+#include "strbuf.h"
+
+enum { KEEP_S = 300, PURGE_EVERY_MS = 3600 * 1000 };
+
+struct history {
+    struct site *site;
+    struct job_fsm *fsm;
+    struct commit *commit;
+    struct status *status;
+    struct loop_timer *expiry, *purge;
+    struct pqueue ended; /* by the time they leave memory */
+};
+
+static void arm(struct history *h)
+{
+    struct pqueue_entry *e = pqueue_first(&h->ended);
+
+    if (e)
+        loop_timer_set(h->expiry, (e->key - site_now_s(h->site)) * 1000);
+}
+
+static void expire(void *arg)
+{
+    struct history *h = arg;
+    struct pqueue_entry *e;
+
+    while ((e = pqueue_first(&h->ended)) && e->key <= site_now_s(h->site)) {
+        struct job *j = PQUEUE_OWNER(e, struct job, due);
+
+        pqueue_pop(&h->ended);
+        job_fsm_post(h->fsm, j, EV_EXPIRE);
+    }
+    arm(h);
+}
+
+static void purge(void *arg)
+{
+    struct history *h = arg;
+    int64_t keep = attr_list_effective(&h->site->server->obj.attrs, SERVER_ATTR_job_history_duration);
+
+    if (keep > 0)
+        commit_purge_history(h->commit, site_now_s(h->site) - keep);
+    loop_timer_set(h->purge, PURGE_EVERY_MS);
+}
+
+static void moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    struct history *h = arg;
+
+    (void)from;
+    (void)ev;
+    if (j->state == JOB_GONE && pqueue_has(&j->due))
+        pqueue_remove(&h->ended, &j->due);
+    if (j->state != JOB_FINISHED || !server_obj_history(h->site->server) || pqueue_has(&j->due))
+        return;
+    if (pqueue_push(&h->ended, &j->due, site_now_s(h->site) + KEEP_S) == 0)
+        arm(h);
+}
+
+struct history *history_create(struct loop *l, struct site *s, struct job_fsm *f, struct commit *c,
+                               struct status *st)
+{
+    struct history *h = calloc(1, sizeof *h);
+
+    if (!h)
+        return NULL;
+    *h = (struct history){.site = s, .fsm = f, .commit = c, .status = st};
+    h->expiry = loop_timer_create(l, LOOP_CLOCK, expire, h);
+    h->purge = loop_timer_create(l, LOOP_CLOCK, purge, h);
+    pqueue_init(&h->ended);
+    if (!h->expiry || !h->purge) {
+        history_destroy(h);
+        return NULL;
+    }
+    loop_timer_set(h->purge, PURGE_EVERY_MS);
+    job_fsm_listen(f, moved, h);
+    return h;
+}
+
+void history_destroy(struct history *h)
+{
+    if (!h)
+        return;
+    loop_timer_destroy(h->expiry);
+    loop_timer_destroy(h->purge);
+    pqueue_fini(&h->ended);
+    free(h);
+}
+
+void history_ended(struct history *h, struct job *j)
+{
+    struct history_row row = {.key = j->key, .id = j->obj.name, .owner = j->owner, .queue = j->queue_name,
+                              .ended_s = site_now_s(h->site)};
+    struct strbuf json;
+
+    if (!server_obj_history(h->site->server))
+        return;
+    strbuf_init(&json, 4 << 20);
+    if (status_history_json(h->status, j, &json) < 0) {
+        log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "its history cannot be written: no memory");
+    } else {
+        row.attrs = strbuf_str(&json);
+        commit_put_history(h->commit, &row);
+    }
+    strbuf_fini(&json);
+}
+
+void history_restore(struct history *h)
+{
+    struct job *next;
+
+    for (struct job *j = jobs_first(h->site->jobs); j; j = next) {
+        next = jobs_next(j);
+        if (j->state == JOB_FINISHED)
+            job_fsm_post(h->fsm, j, EV_EXPIRE);
+    }
+}

@@ -1,0 +1,23 @@
+#ifndef HISTORY_H
+#define HISTORY_H
+/* Finished jobs: a row in the store at once, some minutes more in memory, and gone from the store after
+ * job_history_duration. Where no history is kept a job leaves with its end. */
+#include "job.h"
+
+struct commit;
+struct history;
+struct job_fsm;
+struct loop;
+struct site;
+struct status;
+
+struct history *history_create(struct loop *l, struct site *s, struct job_fsm *f, struct commit *c,
+                               struct status *st);
+void history_destroy(struct history *h);
+
+/* A job has ended; its run is still there to be told of. Writes the row. */
+void history_ended(struct history *h, struct job *j);
+/* After a restart: jobs that had ended before are in the store's history, and leave memory. */
+void history_restore(struct history *h);
+
+#endif
