@@ -6,7 +6,7 @@
 #include "object.h"
 #include "uthash.h"
 
-enum sched_state { SCHED_DOWN, SCHED_IDLE, SCHED_SCHEDULING };
+enum sched_state { SCHED_IS_DOWN, SCHED_IS_IDLE, SCHED_IS_SCHEDULING };
 
 struct sched_obj {
     struct object obj;

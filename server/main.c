@@ -1,0 +1,560 @@
+/* pbs_server: bindings, the order of creation, the loop, and the same order backwards.
+ *
+ * Everything is made bottom up; what a part must cause above itself is bound here and nowhere else. Listeners
+ * of the job machine are told in this order: start times and accounting (which still see the run), history,
+ * the end of the run, schedulers and parked requests, and last the victims of preemptions. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <openssl/ssl.h>
+
+#include "accounting.h"
+#include "certs.h"
+#include "commit.h"
+#include "daemon.h"
+#include "dispatch.h"
+#include "exec_hello.h"
+#include "exec_send.h"
+#include "exec_take.h"
+#include "first_start.h"
+#include "history.h"
+#include "intern.h"
+#include "job_end.h"
+#include "job_fsm.h"
+#include "lease.h"
+#include "log.h"
+#include "loop.h"
+#include "manage.h"
+#include "method.h"
+#include "names.h"
+#include "node_lost.h"
+#include "node_watch.h"
+#include "preempt.h"
+#include "reader.h"
+#include "removal.h"
+#include "req_table.h"
+#include "restore.h"
+#include "rpc_server.h"
+#include "run.h"
+#include "schedulers.h"
+#include "scripts.h"
+#include "server_settings.h"
+#include "services.h"
+#include "settle.h"
+#include "shutdown.h"
+#include "start_time.h"
+#include "status.h"
+#include "submit.h"
+#include "suspend.h"
+#include "terminate.h"
+#include "victim.h"
+#include "watch.h"
+
+enum { GRANT_SECONDS = 60, SCRIPT_MEMORY = 64 << 20, FLUSH_MS = 10000 };
+
+struct server {
+    struct server_settings set;
+    struct daemon *daemon;
+    struct loop *loop;
+    struct site site;
+    struct parts parts;
+    struct names *names;
+    struct scripts *scripts;
+    struct node_watch *node_watch;
+    struct node_lost *node_lost;
+    struct terminate *terminate;
+    struct job_end *job_end;
+    struct exec_take *take;
+    struct exec_hello *hello;
+    struct start_time *start_time;
+    struct history *history;
+    struct dispatch *dispatch;
+    struct shutdown *shutdown;
+    struct rpc_server *rpc;
+    struct rpc_served served[3];
+    SSL_CTX *tls;
+    struct loop_signal *signals[4];
+    bool lost;
+};
+
+/* --- hooks: each one line, from a lower part to a higher one ------------------------------------------- */
+
+static void on_ready(void *arg, struct job *j)
+{
+    runs_host_ready(((struct server *)arg)->parts.runs, j);
+}
+
+static void on_released(void *arg, struct job *j, const char *service)
+{
+    job_end_host_over(((struct server *)arg)->job_end, j, service);
+}
+
+static void on_suspended(void *arg, struct job *j)
+{
+    suspend_host_answered(((struct server *)arg)->parts.suspend, j);
+}
+
+static void on_resumed(void *arg, struct job *j)
+{
+    suspend_resumed(((struct server *)arg)->parts.suspend, j);
+}
+
+static void on_failed(void *arg, struct job *j, const char *method, int code, const char *text)
+{
+    (void)method;
+    suspend_failed(((struct server *)arg)->parts.suspend, j, code, text);
+}
+
+static void on_attention(void *arg, const char *node, const char *note)
+{
+    struct server *s = arg;
+    struct node *n = nodes_find(s->site.nodes, node);
+
+    attr_list_set_text(&n->obj.attrs, NODE_ATTR_comment, note, NULL);
+    node_set_state(s->site.nodes, n, NODE_OFFLINE_BY_MOM, 0, site_now_s(&s->site));
+}
+
+static void on_lost(void *arg, struct job *j, const char *service)
+{
+    job_end_host_lost(((struct server *)arg)->job_end, j, service);
+}
+
+static void on_refused(void *arg, struct job *j, const char *service, unsigned proc, int code,
+                       const char *text)
+{
+    struct server *s = arg;
+
+    if (proc == EXEC_START)
+        job_end_refused(s->job_end, j, service, code, text);
+    else if (proc == EXEC_SUSPEND || proc == EXEC_RESUME)
+        suspend_failed(s->parts.suspend, j, code, text);
+}
+
+static void on_ended(void *arg, struct job *j)
+{
+    struct server *s = arg;
+
+    scripts_drop(s->scripts, j->key);
+    if (j->state == JOB_FINISHED)
+        history_ended(s->history, j);
+}
+
+static const void *script_at_hand(void *arg, const struct job *j, size_t *n)
+{
+    return scripts_find(((struct server *)arg)->scripts, j->key, n);
+}
+
+static void on_limits_changed(void *arg, struct job *j)
+{
+    exec_send_update(((struct server *)arg)->parts.send, j);
+}
+
+static void on_preempted(void *arg, struct job *j, const char *code, const char *by)
+{
+    struct server *s = arg;
+
+    if (code[0] != '0')
+        accounting_preempted(s->parts.accounting, j, code[0] == 'Q' ? 'R' : code[0], by,
+                             code[0] == 'S' ? 0 : (double)j->usage.cput_ms / 1000);
+}
+
+static void on_client_gone(void *arg, struct client *c)
+{
+    struct server *s = arg;
+
+    watches_gone(s->parts.watches, c);
+    schedulers_gone(s->parts.schedulers, c);
+}
+
+static void on_stop(void *arg)
+{
+    loop_stop(((struct server *)arg)->loop);
+}
+
+static void on_shutdown(void *arg, int manner)
+{
+    shutdown_begin(((struct server *)arg)->shutdown, manner);
+}
+
+static void on_store_lost(void *arg, const struct err *why)
+{
+    struct server *s = arg;
+
+    log_err(LOGC_SVR, s->site.name, why, "another server has the store; this one ends");
+    s->lost = true;
+    loop_stop(s->loop);
+}
+
+static void on_signal(void *arg)
+{
+    struct server *s = arg;
+
+    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Starting to shutdown the server, type is By Signal");
+    loop_stop(s->loop);
+}
+
+static void on_hangup(void *arg)
+{
+    struct server *s = arg;
+    struct err e;
+
+    names_forget(s->names);
+    if (log_reopen(&e) < 0)
+        fprintf(stderr, "pbs_server: %s\n", e.text);
+}
+
+/* --- creation, in order ------------------------------------------------------------------------------- */
+
+static int open_log(struct server *s, struct err *e)
+{
+    char daemon[300];
+    struct log_options o = {.dir = s->set.logs,
+                            .path = s->set.log_file,
+                            .daemon = daemon,
+                            .mask = s->set.log_events >= 0 ? (unsigned)s->set.log_events : LOG_MASK_SERVER,
+                            .highres = conf_int(s->set.conf, CONF_PBS_LOG_HIGHRES_TIMESTAMP) != 0};
+
+    snprintf(daemon, sizeof daemon, "Server@%s", s->set.name);
+    return log_open(&o, e);
+}
+
+static int open_store(struct server *s, struct restore_counts *counts, bool *is_new, struct err *e)
+{
+    struct store_where where = server_settings_store(&s->set);
+    struct store *writer = store_open(&where, e), *reading;
+    struct lease lease;
+
+    if (!writer || lease_take(writer, &lease, e) < 0 || restore_rows(&s->site, writer, counts, e) < 0) {
+        store_close(writer);
+        return -1;
+    }
+    *is_new = lease.is_new;
+    s->site.store_id = intern_ref(lease.identity);
+    s->site.epoch = lease.epoch;
+    s->parts.commit = commit_create(s->loop, s->site.change, s->site.resources, writer, lease.epoch, e);
+    if (!s->parts.commit)
+        return -1;
+    commit_on_lost(s->parts.commit, on_store_lost, s);
+    reading = store_open(&where, e);
+    if (!reading)
+        return -1;
+    s->parts.reader = reader_create(s->loop, reading, e);
+    return s->parts.reader ? 0 : -1;
+}
+
+static int no_memory(struct err *e)
+{
+    return err_set(e, ENOMEM, "no memory");
+}
+
+static int create_telling(struct server *s, struct err *e)
+{
+    struct parts *p = &s->parts;
+
+    p->status = status_create(&s->site, p->reader);
+    if (!p->status || !(p->watches = watches_create(s->loop, &s->site, p->status)) ||
+        !(p->schedulers = schedulers_create(&s->site, p->watches)))
+        return no_memory(e);
+    p->accounting = accounting_create(s->loop, &s->site, p->commit, s->set.home, e);
+    if (!p->accounting)
+        return -1;
+    job_fsm_listen(p->fsm, accounting_listen, p->accounting);
+    s->history = history_create(s->loop, &s->site, p->fsm, p->commit, p->status);
+    return s->history ? 0 : no_memory(e);
+}
+
+static int create_running(struct server *s, struct err *e)
+{
+    struct parts *p = &s->parts;
+    struct exec_take_hooks take = {s,          on_ready,  on_released, on_suspended,
+                                   on_resumed, on_failed, on_attention};
+    struct job_end_hooks end = {s, on_ended};
+
+    p->services = services_create(&s->site);
+    p->send = exec_send_create(&s->site, p->services, p->commit);
+    p->methods = methods_create();
+    p->runs = runs_create(&s->site, p->fsm, p->services, p->send);
+    p->suspend = suspend_create(&s->site, p->fsm, p->send, p->methods);
+    p->removal = removal_create(&s->site, p->fsm, p->methods);
+    s->terminate = terminate_create(&s->site, p->send);
+    s->job_end = job_end_create(&s->site, p->fsm, p->send, p->commit, &end);
+    s->take = exec_take_create(&s->site, p->services, p->fsm, p->commit, &take);
+    s->node_lost = node_lost_create(&s->site, s->job_end);
+    s->node_watch = node_watch_create(s->loop, &s->site, p->services, node_lost_expired, s->node_lost);
+    if (!p->services || !p->send || !p->methods || !p->runs || !p->suspend || !p->removal || !s->terminate ||
+        !s->job_end || !s->take || !s->node_lost || !s->node_watch)
+        return no_memory(e);
+    exec_send_on_refused(p->send, on_refused, s);
+    exec_send_on_script(p->send, script_at_hand, s);
+    s->hello = exec_hello_create(&(struct exec_hello_parts){.site = &s->site,
+                                                            .services = p->services,
+                                                            .send = p->send,
+                                                            .take = s->take,
+                                                            .watch = s->node_watch,
+                                                            .reader = p->reader,
+                                                            .lost = on_lost,
+                                                            .arg = s});
+    return s->hello ? 0 : no_memory(e);
+}
+
+static int create_asking(struct server *s, struct err *e)
+{
+    struct parts *p = &s->parts;
+
+    s->scripts = scripts_create(SCRIPT_MEMORY);
+    s->names = names_create(s->loop, GRANT_SECONDS * 1000, e);
+    if (!s->scripts || !s->names)
+        return s->names ? no_memory(e) : -1;
+    p->submit = submit_create(
+        &(struct submit_parts){&s->site, p->fsm, p->commit, s->names, s->scripts, s->start_time});
+    p->alter = (struct alter_parts){&s->site, p->fsm, s->start_time, on_limits_changed, s};
+    p->victims = victims_create(s->loop, &s->site, p->fsm, p->methods);
+    p->preempts = p->victims ? preempts_create(&s->site, p->victims, p->commit) : NULL;
+    s->shutdown = shutdown_create(p, on_stop, s);
+    if (!p->submit || !p->preempts || !s->shutdown)
+        return no_memory(e);
+    victims_on_settled(p->victims, on_preempted, s);
+    p->shutdown = on_shutdown;
+    p->shutdown_arg = s;
+    s->dispatch = dispatch_create(&(struct dispatch_options){.site = &s->site,
+                                                             .names = s->names,
+                                                             .rows = req_table,
+                                                             .n_rows = req_table_count,
+                                                             .parts = p,
+                                                             .open = shutdown_check,
+                                                             .open_arg = s->shutdown,
+                                                             .client_gone = on_client_gone,
+                                                             .client_gone_arg = s});
+    return s->dispatch ? 0 : no_memory(e);
+}
+
+/* Which part performs which action. */
+static void bind_actions(struct server *s)
+{
+    struct job_fsm *f = s->parts.fsm;
+    const struct {
+        enum job_action action;
+        job_action_fn *fn;
+        void *arg;
+    } bindings[] = {
+        {ACT_ENQUEUE, act_wait, s->start_time},
+        {ACT_WAIT, act_wait, s->start_time},
+        {ACT_START, act_start, s->parts.runs},
+        {ACT_STARTED, act_started, s->parts.runs},
+        {ACT_SUSPENDED, act_suspended, s->parts.suspend},
+        {ACT_RESUMED, act_resumed, s->parts.suspend},
+        {ACT_FINISH, act_finish, s->job_end},
+        {ACT_TERMINATE, act_terminate, s->terminate},
+        {ACT_REQUEUE, act_requeue, s->job_end},
+        {ACT_END, act_end, s->job_end},
+        {ACT_DROP, act_drop, s->job_end},
+        {ACT_ABANDON, act_abandon, s->job_end},
+        {ACT_ABANDON_REQUEUE, act_abandon_requeue, s->job_end},
+        {ACT_FORGET, act_forget, s->job_end},
+    };
+
+    for (size_t i = 0; i < sizeof bindings / sizeof bindings[0]; i++)
+        job_fsm_bind(f, bindings[i].action, bindings[i].fn, bindings[i].arg);
+}
+
+static int create_parts(struct server *s, bool *is_new, struct restore_counts *counts, struct err *e)
+{
+    struct parts *p = &s->parts;
+
+    if (site_create(&s->site, loop_clock(s->loop), s->set.name, e) < 0 ||
+        open_store(s, counts, is_new, e) < 0)
+        return -1;
+    p->site = &s->site;
+    p->loop = s->loop;
+    p->fsm = job_fsm_create();
+    s->start_time = p->fsm ? start_time_create(s->loop, &s->site, p->fsm) : NULL;
+    if (!s->start_time)
+        return no_memory(e);
+    if (create_telling(s, e) < 0 || create_running(s, e) < 0)
+        return -1;
+    job_fsm_listen(p->fsm, job_end_listen, s->job_end);
+    job_fsm_listen(p->fsm, settle_listen, p);
+    if (create_asking(s, e) < 0)
+        return -1;
+    bind_actions(s);
+    return 0;
+}
+
+/* --- going on where the last server stopped ----------------------------------------------------------- */
+
+static void find_services(struct server *s)
+{
+    for (struct node *n = nodes_first(s->site.nodes); n; n = nodes_next(n)) {
+        struct service *sv = n->service_name ? services_get(s->parts.services, n->service_name) : NULL;
+
+        n->service = sv;
+        n->state |= NODE_DOWN | NODE_UNKNOWN;
+        if (sv && !sv->lost_mono_ms)
+            node_watch_down(s->node_watch, sv);
+    }
+}
+
+static int go_on(struct server *s, bool is_new, const struct restore_counts *counts, struct err *e)
+{
+    struct store_where where = server_settings_store(&s->set);
+    struct store *from = store_open(&where, e);
+
+    if (!from || accounting_restore(s->parts.accounting, from, e) < 0) {
+        store_close(from);
+        return -1;
+    }
+    store_close(from);
+    if (first_start(&s->site, is_new, e) < 0)
+        return -1;
+    find_services(s);
+    for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
+        if (j->run)
+            runs_reclaim(s->parts.runs, j);
+    restore_enter(&s->site, s->parts.fsm);
+    history_restore(s->history);
+    for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
+        victims_carry_on(s->parts.victims, j);
+    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Recovered %zu jobs", counts->jobs);
+    if (s->set.log_events < 0)
+        log_set_mask(
+            (unsigned)attr_list_number(&s->site.server->obj.attrs, SERVER_ATTR_log_events, LOG_MASK_SERVER));
+    if (s->set.scheduling >= 0)
+        attr_list_set_number(&s->site.server->obj.attrs, SERVER_ATTR_scheduling, s->set.scheduling, NULL);
+    return 0;
+}
+
+/* --- listening ----------------------------------------------------------------------------------------- */
+
+static int listen_all(struct server *s, struct err *e)
+{
+    struct rpc_server_options o = {.name = "server", .served = s->served};
+
+    if (certs_ensure(s->set.certs, "server", e) < 0)
+        return -1;
+    s->tls = certs_context(s->set.certs, "server", CERTS_SERVER, e);
+    if (!s->tls)
+        return -1;
+    s->served[0] = (struct rpc_served){&req_program, s->dispatch};
+    s->served[1] = (struct rpc_served){&exec_hello_program, s->hello};
+    o.tls = s->tls;
+    s->rpc = rpc_server_create(s->loop, &o, e);
+    if (!s->rpc)
+        return -1;
+    /* As root everybody may knock; a private complex of a user is that user's alone. */
+    if (rpc_server_listen_unix(s->rpc, s->set.socket, geteuid() == 0 ? 0666 : 0600, e) < 0)
+        return -1;
+    return rpc_server_listen_tcp(s->rpc, NULL, s->set.port, e) < 0 ? -1 : 0;
+}
+
+static int catch_signals(struct server *s, struct err *e)
+{
+    s->signals[0] = loop_signal_create(s->loop, SIGTERM, on_signal, s, e);
+    s->signals[1] = loop_signal_create(s->loop, SIGINT, on_signal, s, e);
+    s->signals[2] = loop_signal_create(s->loop, SIGQUIT, on_signal, s, e);
+    s->signals[3] = loop_signal_create(s->loop, SIGHUP, on_hangup, s, e);
+    return s->signals[3] ? 0 : -1;
+}
+
+static int start(struct server *s, struct err *e)
+{
+    struct restore_counts counts = {0};
+    bool is_new = false;
+
+    s->loop = loop_create(NULL, e);
+    if (!s->loop || daemon_set_limits(-1, e) < 0 || create_parts(s, &is_new, &counts, e) < 0)
+        return -1;
+    if (go_on(s, is_new, &counts, e) < 0 || catch_signals(s, e) < 0 || listen_all(s, e) < 0)
+        return -1;
+    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Server pid = %d ready;  using ports Server:%u", getpid(),
+              s->set.port);
+    return 0;
+}
+
+/* --- the end, in reverse -------------------------------------------------------------------------------- */
+
+static void stop(struct server *s)
+{
+    struct parts *p = &s->parts;
+    struct err e;
+
+    for (size_t i = 0; i < sizeof s->signals / sizeof s->signals[0]; i++)
+        loop_signal_destroy(s->signals[i]);
+    if (p->commit && !s->lost && commit_flush(p->commit, FLUSH_MS, &e) < 0)
+        log_err(LOGC_SVR, s->site.name, &e, "the last changes");
+    rpc_server_destroy(s->rpc);
+    SSL_CTX_free(s->tls);
+    dispatch_destroy(s->dispatch);
+    shutdown_destroy(s->shutdown);
+    preempts_destroy(p->preempts);
+    victims_destroy(p->victims);
+    submit_destroy(p->submit);
+    names_destroy(s->names);
+    scripts_destroy(s->scripts);
+    exec_hello_destroy(s->hello);
+    node_watch_destroy(s->node_watch);
+    node_lost_destroy(s->node_lost);
+    exec_take_destroy(s->take);
+    job_end_destroy(s->job_end);
+    terminate_destroy(s->terminate);
+    removal_destroy(p->removal);
+    suspend_destroy(p->suspend);
+    runs_destroy(p->runs);
+    methods_destroy(p->methods);
+    exec_send_destroy(p->send);
+    history_destroy(s->history);
+    accounting_destroy(p->accounting);
+    schedulers_destroy(p->schedulers);
+    watches_destroy(p->watches);
+    status_destroy(p->status);
+    start_time_destroy(s->start_time);
+    job_fsm_destroy(p->fsm);
+    reader_destroy(p->reader);
+    commit_destroy(p->commit);
+    services_destroy(p->services);
+    if (s->site.change)
+        site_destroy(&s->site);
+    loop_destroy(s->loop);
+}
+
+int main(int argc, char *argv[])
+{
+    struct server s = {0};
+    struct err e;
+    int code = 0;
+
+    if (server_settings_read(&s.set, argc, argv, &e) < 0) {
+        fprintf(stderr, "pbs_server: %s\n", e.text);
+        return 1;
+    }
+    if (s.set.show_version) {
+        printf("pbs_version = %s\n", CEDE_VERSION);
+        return 0;
+    }
+    if (server_settings_make_dirs(&s.set, &e) < 0) {
+        fprintf(stderr, "pbs_server: %s\n", e.text);
+        return 1;
+    }
+    s.daemon = daemon_begin(&(struct daemon_options){.name = "pbs_server",
+                                                     .lock_path = s.set.lock,
+                                                     .foreground = s.set.foreground},
+                            &code);
+    if (!s.daemon)
+        return code;
+    if (open_log(&s, &e) < 0 || start(&s, &e) < 0) {
+        log_err(LOGC_SVR, s.set.name, &e, "cannot start");
+        return daemon_fail(s.daemon, &e);
+    }
+    daemon_ready(s.daemon);
+    if (loop_run(s.loop, &e) < 0)
+        log_err(LOGC_SVR, s.set.name, &e, "the loop has ended");
+    stop(&s);
+    log_event(LOGC_SVR, LOGE_SYSTEM, s.set.name, "Server shutdown completed");
+    log_close();
+    daemon_end(s.daemon);
+    server_settings_free(&s.set);
+    return s.lost ? 1 : 0;
+}

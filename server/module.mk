@@ -1,0 +1,5 @@
+SERVER_STOREYS := server/req server/tell server/preempt server/run server/wait server/exec server/request server/store \
+                  server/fsm server/model ifl/spec ifl/def ifl/rpc/loop ifl/rpc/tls ifl/rpc base/loop base protocol
+$(call storey, server, $(filter-out protocol, $(SERVER_STOREYS)))
+$(call program, sbin/pbs_server, server/main.c, server $(SERVER_STOREYS), \
+  -lsqlite3 -lpq -ljansson -ltirpc -levent_core -levent_openssl -levent_pthreads -lssl -lcrypto -lpthread -ldl -lm)
