@@ -6,6 +6,8 @@
 #include "memory.h"
 #include "run_limits.h"
 
+enum { FEW = 16 }; /* victims that are tried before it is asked whether all of them would do */
+
 /* The universe without the limits' view of the victims: a count of jobs and amounts, given back for a while. */
 static void uncount(const struct job *j, struct queue *server, int64_t times)
 {
@@ -42,22 +44,39 @@ static bool find_place(const struct picker *k, const struct preemptor *p, struct
     return true;
 }
 
-/* Would stopping every candidate be enough? If not, there is no need to try them one by one. */
-static bool all_suffice(const struct picker *k, const struct preemptor *p, const struct candidates *all)
+static bool is_chosen(const struct candidates *chosen, const struct job *j)
+{
+    for (size_t i = 0; i < chosen->n; i++)
+        if (chosen->a[i] == j)
+            return true;
+    return false;
+}
+
+/* Would stopping everybody be enough, beside those who are chosen already? If not, there is no need to go on
+ * one by one. */
+static bool all_suffice(const struct picker *k, const struct preemptor *p, const struct candidates *chosen)
 {
     size_t mark = trial_mark(k->trial);
+    struct candidates rest = {0};
     struct pieces where = {0};
     struct reason why;
 
-    for (size_t i = 0; i < all->n; i++) {
-        trial_give_all(k->trial, &all->a[i]->on);
-        uncount(all->a[i], universe_server(k->u), -1);
+    reason_set(&why, REASON_FEW_FREE_NODES, NULL, NULL); /* a reason that everybody helps with */
+    candidates_collect(&rest, p, &why);
+    for (size_t i = 0; i < rest.n; i++) {
+        if (is_chosen(chosen, rest.a[i]))
+            rest.a[i] = rest.a[--rest.n], i--;
+        else {
+            trial_give_all(k->trial, &rest.a[i]->on);
+            uncount(rest.a[i], universe_server(k->u), -1);
+        }
     }
     bool suffice = find_place(k, p, &where, &why);
-    for (size_t i = 0; i < all->n; i++)
-        uncount(all->a[i], universe_server(k->u), 1);
+    for (size_t i = 0; i < rest.n; i++)
+        uncount(rest.a[i], universe_server(k->u), 1);
     trial_undo(k->trial, mark);
     pieces_fini(&where);
+    candidates_fini(&rest);
     return suffice;
 }
 
@@ -124,14 +143,6 @@ static void stop(const struct picker *k, struct candidates *chosen, struct job *
     decisions_log(k->log, LOGE_DEBUG, j->id, "Simulation: preempting job");
 }
 
-static bool is_chosen(const struct candidates *chosen, const struct job *j)
-{
-    for (size_t i = 0; i < chosen->n; i++)
-        if (chosen->a[i] == j)
-            return true;
-    return false;
-}
-
 static void again(struct candidates *l, const struct preemptor *p, const struct reason *why)
 {
     candidates_fini(l);
@@ -154,6 +165,8 @@ static bool simulate(const struct picker *k, const struct preemptor *p, const st
             return true;
         }
         log_short(k, p, &next);
+        if (chosen->n == FEW && !all_suffice(k, p, chosen))
+            return false;
         if (next.code == now.code && next.res == now.res)
             continue;
         now = next;
@@ -167,26 +180,21 @@ bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct re
               struct candidates *victims, struct pieces *where)
 {
     size_t mark = trial_mark(k->trial);
-    struct candidates l = {0}, chosen = {0}, every = {0};
-    struct reason any;
-    bool found = false;
+    struct candidates l = {0}, chosen = {0};
+    bool found;
 
-    reason_set(&any, REASON_FEW_FREE_NODES, NULL, NULL);
-    candidates_collect(&every, p, &any);
+    candidates_collect(&l, p, why);
     if (universe_policy(k->u)->preempt_targets && p->job->targets)
         decisions_log(k->log, LOGE_DEBUG, p->job->id,
-                      "Limited running jobs used for preemption from %zu to %zu%s", every.all, every.targets,
-                      every.targets ? "" : ": No jobs to preempt");
-    candidates_collect(&l, p, why);
-    if (every.targets && l.n == 0)
+                      "Limited running jobs used for preemption from %zu to %zu%s", l.all, l.targets,
+                      l.targets ? "" : ": No jobs to preempt");
+    if (l.targets && l.n == 0)
         decisions_log(k->log, LOGE_DEBUG, p->job->id, "Found no preemptable candidates");
-    if (l.n > 0 && all_suffice(k, p, &every)) {
-        found = simulate(k, p, why, &l, &chosen, where);
-        if (found)
-            prune(k, p, &chosen, victims);
-        else
-            recount(k, &chosen);
-    }
+    found = simulate(k, p, why, &l, &chosen, where);
+    if (found)
+        prune(k, p, &chosen, victims);
+    else
+        recount(k, &chosen);
     if (found && victims->n == 0) {
         decisions_log(k->log, LOGE_DEBUG, p->job->id,
                       "Simulation Error: All jobs removed from preemption list");
@@ -196,7 +204,6 @@ bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct re
         pieces_fini(where);
     trial_undo(k->trial, mark);
     candidates_fini(&l);
-    candidates_fini(&every);
     free(chosen.a);
     return found;
 }

@@ -96,7 +96,6 @@ static void find_vnodes(struct universe *u, struct job *j)
 {
     struct piece_text *texts = NULL;
 
-    pieces_fini(&j->on);
     if (!j->exec_vnode)
         return;
     size_t n = request_parse_exec(u->catalogue, j->exec_vnode, &texts);
@@ -150,6 +149,7 @@ static bool may_wait(const struct universe *u, const struct job *j)
 static void link_job(struct universe *u, struct job *j)
 {
     j->queue = j->queue_name ? universe_queue(u, j->queue_name) : NULL;
+    pieces_fini(&j->on);
     if (job_holds_nodes(j) || j->standing == STANDING_SUSPENDED || j->standing == STANDING_STOPPED)
         find_vnodes(u, j);
     if (job_holds_nodes(j))

@@ -1,0 +1,188 @@
+/* What a cycle costs: printed, not judged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "cycle.h"
+#include "pbs_ifl.h"
+
+struct bench {
+    struct policy policy;
+    struct cycle *c;
+};
+
+static void tell(struct bench *b, enum universe_kind kind, const char *name, const char *const text[][3])
+{
+    struct attrl a[16] = {{0}};
+    size_t n = 0;
+
+    for (; text[n][0]; n++) {
+        a[n] = (struct attrl){.name = (char *)(uintptr_t)text[n][0],
+                              .resource = (char *)(uintptr_t)text[n][1],
+                              .value = (char *)(uintptr_t)text[n][2]};
+        if (n > 0)
+            a[n - 1].next = &a[n];
+    }
+    universe_change(cycle_universe(b->c), kind, name, a);
+}
+
+static void tell_node(struct bench *b, int i, int cpus, int used)
+{
+    char name[32], total[32], taken[32];
+
+    snprintf(name, sizeof name, "n%d", i);
+    snprintf(total, sizeof total, "%d", cpus);
+    snprintf(taken, sizeof taken, "%d", used);
+    tell(b, UNIVERSE_NODE, name,
+         (const char *const[][3]){{"resources_available", "ncpus", total},
+                                  {"resources_assigned", "ncpus", taken},
+                                  {"state", NULL, "free"},
+                                  {NULL, NULL, NULL}});
+}
+
+static void tell_queue(struct bench *b, const char *name, const char *priority)
+{
+    tell(b, UNIVERSE_QUEUE, name,
+         (const char *const[][3]){{"queue_type", NULL, "Execution"},
+                                  {"started", NULL, "True"},
+                                  {"Priority", NULL, priority},
+                                  {NULL, NULL, NULL}});
+}
+
+static void tell_job(struct bench *b, int i, const char *queue, char state, const char *select,
+                     const char *exec)
+{
+    char id[32], rank[32], letter[2] = {state, '\0'};
+
+    snprintf(id, sizeof id, "%d.server", i);
+    snprintf(rank, sizeof rank, "%d", i);
+    tell(b, UNIVERSE_JOB, id,
+         (const char *const[][3]){{"job_state", NULL, letter},
+                                  {"queue", NULL, queue},
+                                  {"queue_rank", NULL, rank},
+                                  {"stime", NULL, rank},
+                                  {"schedselect", NULL, select},
+                                  {exec ? "exec_vnode" : NULL, NULL, exec},
+                                  {NULL, NULL, NULL}});
+}
+
+static void open_bench(struct bench *b)
+{
+    policy_init(&b->policy);
+    b->c = cycle_create("default", &b->policy);
+    tell_queue(b, "workq", "0");
+    tell_queue(b, "express", "200");
+}
+
+static void close_bench(struct bench *b)
+{
+    cycle_destroy(b->c);
+    policy_fini(&b->policy);
+}
+
+static size_t run_cycle(struct bench *b, const char *what)
+{
+    struct decisions d = {0};
+    size_t n = 0;
+
+    universe_settle(cycle_universe(b->c));
+    int64_t before = clock_wall_ns(clock_real());
+    cycle_run(b->c, 1000000, &d);
+    int64_t took_us = (clock_wall_ns(clock_real()) - before) / 1000;
+    for (size_t i = 0; i < d.n; i++) {
+        if (d.a[i].kind == DECIDE_PREEMPT)
+            print_message("%zu victims; ", d.a[i].n_names);
+        if (d.a[i].kind == DECIDE_RUN)
+            cycle_ordered(b->c, d.a[i].job, 0, "", &(struct decisions){0});
+        n += d.a[i].kind != DECIDE_LOG;
+    }
+    print_message("%s: %zu decisions in %ld us\n", what, n, (long)took_us);
+    decisions_fini(&d);
+    return n;
+}
+
+static void a_cycle_costs_what_has_changed(void **state)
+{
+    struct bench b;
+    char select[64];
+
+    (void)state;
+    open_bench(&b);
+    for (int i = 0; i < 1000; i++)
+        tell_node(&b, i, 8, 0);
+    for (int i = 0; i < 10000; i++) {
+        snprintf(select, sizeof select, "1:ncpus=%d", 1 + i % 8);
+        tell_job(&b, i, "workq", 'Q', select, NULL);
+    }
+    assert_true(run_cycle(&b, "10,000 jobs of 8 kinds on 1,000 nodes") > 1000);
+    run_cycle(&b, "the same again, nothing new");
+    for (int i = 10000; i < 20000; i++) {
+        snprintf(select, sizeof select, "1:ncpus=%d:mem=%dkb", 1 + i % 8, i);
+        tell_job(&b, i, "workq", 'Q', select, NULL);
+    }
+    run_cycle(&b, "10,000 jobs more, each of its own kind");
+    tell_job(&b, 20000, "workq", 'Q', "1:ncpus=1", NULL);
+    run_cycle(&b, "one job more");
+    close_bench(&b);
+}
+
+static void one_node_with_many_cpus(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    tell_node(&b, 0, 128, 0);
+    for (int i = 0; i < 10000; i++)
+        tell_job(&b, i, "workq", 'Q', "1:ncpus=1", NULL);
+    assert_int_equal(run_cycle(&b, "10,000 jobs on 128 cpus"), 128);
+    tell_job(&b, 0, "workq", 'R', "1:ncpus=1", "(n0:ncpus=1)");
+    tell_node(&b, 0, 128, 1);
+    run_cycle(&b, "one seen to run");
+    universe_gone(cycle_universe(b.c), UNIVERSE_JOB, "0.server");
+    tell_node(&b, 0, 128, 0);
+    assert_int_equal(run_cycle(&b, "one ended"), 1);
+    close_bench(&b);
+}
+
+static void victims_of(int n_victims)
+{
+    struct bench b;
+    char exec[64], select[64], what[96];
+
+    open_bench(&b);
+    for (int i = 0; i < 1000; i++)
+        tell_node(&b, i, 10, 10);
+    for (int i = 0; i < 10000; i++) {
+        snprintf(exec, sizeof exec, "(n%d:ncpus=1)", i % 1000);
+        tell_job(&b, i, "workq", 'R', "1:ncpus=1", exec);
+    }
+    snprintf(select, sizeof select, "%d:ncpus=1", n_victims);
+    tell_job(&b, 20000, "express", 'Q', select, NULL);
+    snprintf(what, sizeof what, "urgent job that needs %d of 10,000", n_victims);
+    assert_int_equal(run_cycle(&b, what), 1);
+    close_bench(&b);
+}
+
+static void preemption_is_decided_quickly(void **state)
+{
+    (void)state;
+    victims_of(1);
+    victims_of(100);
+    victims_of(1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_cycle_costs_what_has_changed),
+                                       cmocka_unit_test(one_node_with_many_cpus),
+                                       cmocka_unit_test(preemption_is_decided_quickly)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
