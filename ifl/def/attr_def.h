@@ -27,7 +27,7 @@ enum attr_flag {
     AF_FIXED = 32,    /* does not change after submission: stored apart, once */
     AF_DERIVED = 64,  /* computed, never stored */
     AF_EXEC = 128,    /* of execution queues only */
-    AF_ROUTING = 256,   /* of route queues only */
+    AF_ROUTING = 256, /* of route queues only */
     AF_INDIRECT = 512 /* amounts may be "@vnode" */
 };
 

@@ -41,7 +41,8 @@ int64_t attr_list_effective(const struct attr_list *l, int index);
 
 /* --- writing by the server, in the form it has ----------------------------------------------------- */
 
-/* 0, or -1 with PBSE_SYSTEM (no memory). The kind must be that of the type (asserted). */
+/* 0, or -1 with PBSE_SYSTEM (no memory); set_text also PBSE_BADATVAL. v's kind must be that of the type. */
+int attr_list_put(struct attr_list *l, int index, struct value v, struct err *e); /* takes v; of the type */
 int attr_list_set_number(struct attr_list *l, int index, int64_t n, struct err *e);
 int attr_list_set_text(struct attr_list *l, int index, const char *text, struct err *e); /* NULL: unset */
 int attr_list_set_amount(struct attr_list *l, int index, int resource, struct value v,

@@ -4,7 +4,7 @@
 #include "err.h"
 #include "pbs_error.h"
 
-/* The client text without the blanks that may stand at its end; NULL: the number has no text. */
+/* The client text as it stands in errors.def, with the blanks at its end; NULL: the number has no text. */
 const char *errors_text(int code);
 
 /* The name, "PBSE_UNKJOBID"; NULL: not a PBSE_ number. */

@@ -14,7 +14,7 @@ struct strbuf;
 
 /* Job states: STATE_QUEUED has letter 'Q' and number 1. Suspended (S, U) is shown of a running job. */
 enum job_state_number {
-#define JOB_STATE(id, number, letter, name, word) STATE_##id = number,
+#define JOB_STATE(id, number, letter, word, meaning) STATE_##id = number,
 #define JOB_SUBSTATE(id, number, meaning)
 #define NODE_STATE(id, bit, word, usable)
 #define RESV_STATE(id, short_name)
@@ -25,7 +25,7 @@ enum job_state_number {
 /* Substates: SUB_QUEUED is 10. */
 enum job_substate {
 #undef JOB_STATE
-#define JOB_STATE(id, number, letter, name, word)
+#define JOB_STATE(id, number, letter, word, meaning)
 #undef JOB_SUBSTATE
 #define JOB_SUBSTATE(id, number, meaning) SUB_##id = number,
 #include "states.def"
@@ -59,7 +59,7 @@ enum server_state {
 char states_letter(int number); /* '?' if there is none */
 int states_number(char letter);
 
-/* "Queued", as state_count has it, and "job-queued"-free prose: "queued". NULL: no such letter. */
+/* "Queued", as state_count has it. NULL: no such letter. */
 const char *states_count_word(char letter);
 
 /* What a substate means, "running"; NULL: unknown number. */

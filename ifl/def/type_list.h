@@ -5,7 +5,7 @@
  * A list is held as its text, interned as a whole, since whole lists repeat (an environment, mail users):
  * words separated by commas; a backslash protects the next character, so that a word may hold a comma.
  * Blanks around words vanish, empty words too. += appends words that are not there yet, -= removes.
- * An acl's words may begin with + or -, and are compared without regard to case behind an @.
+ * An acl's words may begin with + or -; whom they match is for who asks (server/request/access).
  */
 #include <stddef.h>
 

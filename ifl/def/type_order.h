@@ -13,8 +13,8 @@ extern const struct value_type type_preempt_prio;
 extern const struct value_type type_preempt_sort; /* min_time_since_start, nothing else */
 
 /* preempt_order: "LETTERS [PERCENT LETTERS]...", "SCR 80 SC 50 S": letters S C R D, each once in a group.
- * The letters of group i hold for jobs with more than group[i].above percent of their time left, and
- * at most group[i-1].above; the last group's `above` is -1. Percents are 0 to 100 and fall. */
+ * Groups are tried in order: the letters of group i hold for jobs with more than group[i].above percent of
+ * their time left; the last group's `above` is -1. A group behind a smaller percentage is thus never reached. */
 enum { ORDER_MAX_GROUPS = 21, ORDER_MAX_LETTERS = 4 };
 struct preempt_order {
     size_t n;

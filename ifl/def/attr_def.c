@@ -1,0 +1,156 @@
+/* The definitions of all attributes as tables, and a hash over their names. See attr_def.h. */
+#include "attr_def.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <strings.h>
+
+#include "errors.h"
+
+#define RANGE(min, max) min, max
+#define ANY             INT64_MIN, INT64_MAX
+#define ATTR(name, type, read, write, flags, range, dflt, meaning)                                           \
+    {#name, TYPE_##type, LEVEL_##read, LEVEL_##write, flags, range, dflt, meaning},
+
+static const struct attr_def server_defs[] = {
+#include "attr_server.def"
+};
+static const struct attr_def queue_defs[] = {
+#include "attr_queue.def"
+};
+static const struct attr_def job_defs[] = {
+#include "attr_job.def"
+};
+static const struct attr_def node_defs[] = {
+#include "attr_node.def"
+};
+static const struct attr_def sched_defs[] = {
+#include "attr_sched.def"
+};
+static const struct attr_def resv_defs[] = {
+#include "attr_resv.def"
+};
+static const struct attr_def hook_defs[] = {
+#include "attr_hook.def"
+};
+static const struct attr_def resource_defs[] = {
+#include "attr_resource.def"
+};
+#undef ATTR
+
+#define FITS(count) ((int)(count) <= (int)ATTR_MAX)
+static_assert(FITS(SERVER_ATTR_COUNT) && FITS(QUEUE_ATTR_COUNT) && FITS(JOB_ATTR_COUNT) &&
+                  FITS(NODE_ATTR_COUNT) && FITS(SCHED_ATTR_COUNT) && FITS(RESV_ATTR_COUNT),
+              "attr_select has a bit for each attribute");
+
+static const struct {
+    const char *name;
+    const struct attr_def *defs;
+    int n;
+} kinds[OF_COUNT] = {
+    [OF_SERVER] = {"server", server_defs, SERVER_ATTR_COUNT},
+    [OF_QUEUE] = {"queue", queue_defs, QUEUE_ATTR_COUNT},
+    [OF_JOB] = {"job", job_defs, JOB_ATTR_COUNT},
+    [OF_NODE] = {"node", node_defs, NODE_ATTR_COUNT},
+    [OF_SCHED] = {"sched", sched_defs, SCHED_ATTR_COUNT},
+    [OF_RESV] = {"resv", resv_defs, RESV_ATTR_COUNT},
+    [OF_HOOK] = {"hook", hook_defs, HOOK_ATTR_COUNT},
+    [OF_RESOURCE] = {"resource", resource_defs, RESOURCE_ATTR_COUNT},
+};
+
+/* A hash of indices with open addresses, at most half full. Filled once from the constant tables, at first use;
+ * constant from then on, hence no table that somebody would have to create and hand down. */
+enum { N_SLOTS = 4 * ATTR_MAX };
+static uint8_t slots[OF_COUNT][N_SLOTS]; /* index + 1 */
+static pthread_once_t slots_once = PTHREAD_ONCE_INIT;
+
+static_assert(ATTR_MAX < UINT8_MAX, "an index + 1 fits a slot");
+
+static unsigned slot_of(const char *name)
+{
+    unsigned h = 2166136261u;
+
+    for (; *name; name++)
+        h = (h ^ (unsigned)tolower((unsigned char)*name)) * 16777619u;
+    return h % N_SLOTS;
+}
+
+static void fill_slots(void)
+{
+    for (int of = 0; of < OF_COUNT; of++) {
+        for (int i = 0; i < kinds[of].n; i++) {
+            unsigned s = slot_of(kinds[of].defs[i].name);
+            while (slots[of][s])
+                s = (s + 1) % N_SLOTS;
+            slots[of][s] = (uint8_t)(i + 1);
+        }
+    }
+}
+
+int attr_def_count(enum attr_of of)
+{
+    return kinds[of].n;
+}
+
+const struct attr_def *attr_def_get(enum attr_of of, int index)
+{
+    assert(index >= 0 && index < kinds[of].n);
+    return &kinds[of].defs[index];
+}
+
+const struct value_type *attr_def_type(const struct attr_def *d)
+{
+    return attr_type_get(d->type);
+}
+
+const char *attr_of_name(enum attr_of of)
+{
+    return kinds[of].name;
+}
+
+int attr_def_find(enum attr_of of, const char *name)
+{
+    unsigned s = slot_of(name);
+
+    pthread_once(&slots_once, fill_slots);
+    for (; slots[of][s]; s = (s + 1) % N_SLOTS) {
+        if (strcasecmp(kinds[of].defs[slots[of][s] - 1].name, name) == 0)
+            return slots[of][s] - 1;
+    }
+    return ATTR_NONE;
+}
+
+int attr_def_need(enum attr_of of, const char *name, struct err *e)
+{
+    int index = attr_def_find(of, name);
+
+    return index != ATTR_NONE ? index : errors_set(e, PBSE_NOATTR, "%.80s", name);
+}
+
+bool attr_def_may_read(const struct attr_def *d, enum level l, bool show_hidden)
+{
+    if ((d->flags & AF_HIDDEN) && !show_hidden && l < LEVEL_SCHED)
+        return false;
+    return l >= d->read;
+}
+
+int attr_def_check_write(const struct attr_def *d, const struct attr_writer *w, struct err *e)
+{
+    bool own = (d->flags & AF_SERVER) && w->level >= LEVEL_SCHED;
+
+    if (w->level == LEVEL_SERVER)
+        return 0;
+    if (!own && d->write == LEVEL_SERVER && !((d->flags & AF_CREATE) && w->creating))
+        return errors_set(e, PBSE_ATTRRO, "%s is set by the server", d->name);
+    if (!own && d->write != LEVEL_SERVER && w->level < d->write)
+        return errors_set(e, PBSE_ATTRRO, "%s may be set by a %s, not by a %s", d->name, level_name(d->write),
+                          level_name(w->level));
+    if ((d->flags & AF_CREATE) && !w->creating)
+        return errors_set(e, PBSE_ATTRRO, "%s may be set only when the object is made", d->name);
+    if (w->running && !(d->flags & AF_RUN) && !own)
+        return errors_set(e, PBSE_MODATRRUN, "%s", d->name);
+    return 0;
+}

@@ -1,0 +1,64 @@
+/* Error texts by number: a table made from errors.def, indexed by the distance from PBSE_. See errors.h. */
+#include "errors.h"
+
+#include <string.h>
+
+struct row {
+    const char *name, *text;
+};
+
+static const struct row rows[] = {
+#define ERROR(name, text) [PBSE_##name - PBSE_] = {"PBSE_" #name, text},
+#include "errors.def"
+#undef ERROR
+};
+
+enum { N_ROWS = sizeof rows / sizeof rows[0] };
+
+static const struct row *find(int code)
+{
+    static const struct row none;
+    int i = code - PBSE_;
+
+    return i > 0 && i < N_ROWS ? &rows[i] : &none;
+}
+
+/* The texts end in blanks where commands print a name behind them; here they are trimmed into `out`. */
+static const char *trimmed(const char *text, char *out, size_t size)
+{
+    size_t n = strlen(text);
+
+    while (n && text[n - 1] == ' ')
+        n--;
+    if (n && text[n - 1] == ':')
+        n--;
+    snprintf(out, size, "%.*s", (int)n, text);
+    return out;
+}
+
+const char *errors_text(int code)
+{
+    return find(code)->text;
+}
+
+const char *errors_name(int code)
+{
+    return find(code)->name;
+}
+
+int errors_set(struct err *e, int code, const char *fmt, ...)
+{
+    const char *text = find(code)->text;
+    char head[160];
+    va_list ap;
+
+    va_start(ap, fmt);
+    err_vset(e, code, fmt, ap);
+    va_end(ap);
+    return text ? err_prefix(e, "%s", trimmed(text, head, sizeof head)) : -1;
+}
+
+int errors_exit_status(int code)
+{
+    return code == PBSE_NONE ? 0 : code % 256 ? code % 256 : 1;
+}

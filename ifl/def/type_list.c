@@ -1,0 +1,221 @@
+/* Lists of words, held as one text. See type_list.h. */
+#include "type_list.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "errors.h"
+#include "strbuf.h"
+
+enum { LIST_TEXT_MAX = 4 << 20 }; /* an environment is the longest list there is */
+
+/* The end of the word that begins at p: its comma or the end of the text. */
+static const char *word_end(const char *p)
+{
+    while (*p && *p != ',')
+        p += *p == '\\' && p[1] ? 2 : 1;
+    return p;
+}
+
+const char *list_next(const char **at, size_t *n)
+{
+    const char *p = *at, *end;
+
+    while (p && *p) {
+        p += strspn(p, ", \t");
+        end = word_end(p);
+        *at = *end ? end + 1 : end;
+        while (end > p && isspace((unsigned char)end[-1]) && (end - 1 == p || end[-2] != '\\'))
+            end--;
+        *n = (size_t)(end - p);
+        if (*n)
+            return p;
+        p = *at;
+    }
+    return NULL;
+}
+
+/* Are the two raw words the same once backslashes are gone? */
+static bool same_word(const char *a, size_t n, const char *b, size_t m)
+{
+    const char *a_end = a + n, *b_end = b + m;
+
+    while (a < a_end && b < b_end) {
+        a += *a == '\\' && a + 1 < a_end;
+        b += *b == '\\' && b + 1 < b_end;
+        if (*a++ != *b++)
+            return false;
+    }
+    return a == a_end && b == b_end;
+}
+
+static bool has_raw(const char *text, const char *word, size_t n)
+{
+    const char *w;
+    size_t m;
+
+    while ((w = list_next(&text, &m))) {
+        if (same_word(w, m, word, n))
+            return true;
+    }
+    return false;
+}
+
+bool list_contains(const char *text, const char *word)
+{
+    size_t m, i, j, n = strlen(word);
+    const char *w;
+
+    while ((w = list_next(&text, &m))) {
+        for (i = j = 0; i < m && j < n; i++, j++) {
+            i += w[i] == '\\' && i + 1 < m;
+            if (w[i] != word[j])
+                break;
+        }
+        if (i == m && j == n)
+            return true;
+    }
+    return false;
+}
+
+size_t list_count(const char *text)
+{
+    size_t count = 0, n;
+
+    while (list_next(&text, &n))
+        count++;
+    return count;
+}
+
+int list_unescape(struct strbuf *out, const char *word, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        i += word[i] == '\\' && i + 1 < n;
+        strbuf_add_char(out, word[i]);
+    }
+    return strbuf_ok(out) ? 0 : -1;
+}
+
+/* --- the types -------------------------------------------------------------------------------------- */
+
+static int no_memory(struct err *e)
+{
+    return errors_set(e, PBSE_SYSTEM, "no memory for a list, or longer than %d bytes", LIST_TEXT_MAX);
+}
+
+static int value_of_buffer(struct strbuf *b, struct value *out, struct err *e)
+{
+    *out = strbuf_ok(b) ? value_of_text(strbuf_str(b)) : (struct value){0};
+    strbuf_fini(b);
+    return out->kind == VALUE_TEXT ? 0 : no_memory(e);
+}
+
+/* Add the words of `text` that `without` (NULL: nothing) does not have. */
+static void add_words(struct strbuf *b, const char *text, const char *without)
+{
+    const char *w;
+    size_t n;
+
+    while ((w = list_next(&text, &n))) {
+        if (has_raw(without, w, n))
+            continue;
+        strbuf_add_sep(b, ",");
+        strbuf_add_bytes(b, w, n);
+    }
+}
+
+static int list_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+{
+    struct strbuf b;
+
+    (void)t;
+    strbuf_init(&b, LIST_TEXT_MAX);
+    strbuf_add(&b, "");
+    add_words(&b, text, NULL);
+    return value_of_buffer(&b, out, e);
+}
+
+/* An acl: a word with blanks inside would never match anybody; a bare + or - means everybody. */
+static int acl_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+{
+    const char *p = text, *w;
+    size_t n;
+
+    while ((w = list_next(&p, &n))) {
+        if (memchr(w, ' ', n) || memchr(w, '\t', n))
+            return value_bad(t, text, e);
+    }
+    return list_parse(t, text, out, e);
+}
+
+static int list_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+{
+    (void)t;
+    return strbuf_add(out, value_text(v) ? value_text(v) : "");
+}
+
+static int combine(struct value *v, const char *first, const char *without, const char *more, struct err *e)
+{
+    struct strbuf b;
+    struct value sum;
+
+    strbuf_init(&b, LIST_TEXT_MAX);
+    strbuf_add(&b, "");
+    add_words(&b, first, without);
+    add_words(&b, more, first);
+    if (value_of_buffer(&b, &sum, e) < 0)
+        return -1;
+    sum.tag = v->tag;
+    value_free(v);
+    *v = sum;
+    return 0;
+}
+
+static int list_incr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+{
+    (void)t;
+    return combine(v, value_text(v), NULL, value_text(by), e);
+}
+
+static int list_decr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+{
+    (void)t;
+    return combine(v, value_text(v), value_text(by), NULL, e);
+}
+
+static int list_compare(const struct value_type *t, const struct value *a, const struct value *b)
+{
+    const char *x = value_text(a), *y = value_text(b);
+
+    (void)t;
+    return x == y ? 0 : strcmp(x ? x : "", y ? y : "");
+}
+
+const struct value_type type_string_array = {"string_array",
+                                             4,
+                                             BY_NOTHING,
+                                             NULL,
+                                             "a list, comma separated",
+                                             list_parse,
+                                             list_format,
+                                             list_incr,
+                                             list_decr,
+                                             list_compare,
+                                             value_dup,
+                                             value_free,
+                                             value_to_json_text,
+                                             value_from_json_text};
+const struct value_type type_acl = {"acl",
+                                    8,
+                                    BY_NOTHING,
+                                    NULL,
+                                    "must be a comma list of names, + or - before a name, no blanks inside",
+                                    acl_parse,
+                                    list_format,
+                                    list_incr,
+                                    list_decr,
+                                    list_compare,
+                                    value_dup,
+                                    value_free,
+                                    value_to_json_text,
+                                    value_from_json_text};

@@ -1,0 +1,392 @@
+/* Lists of amounts, sorted by resource id. See type_resc.h. */
+#include "type_resc.h"
+
+#include <assert.h>
+#include <string.h>
+#include <jansson.h>
+
+#include "errors.h"
+#include "strbuf.h"
+#include "type_limit.h"
+#include "type_scalar.h"
+
+static int no_memory(struct err *e)
+{
+    return errors_set(e, PBSE_SYSTEM, "no memory for a list of resources");
+}
+
+/* An amount is plain, or the limits of a limit list. */
+static void element_free(struct value *v)
+{
+    if (v->kind == VALUE_LIMITS)
+        limit_free(v);
+    else
+        value_free(v);
+}
+
+static int element_dup(const struct value *from, struct value *to)
+{
+    return from->kind == VALUE_LIMITS ? limit_dup(from, to) : value_dup(from, to);
+}
+
+/* Where id stands, or would stand. */
+static size_t place_of(const struct resc_list *l, int id)
+{
+    size_t low = 0, high = l ? l->n : 0;
+
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (l->v[mid].tag < id)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static bool stands_at(const struct resc_list *l, size_t i, int id)
+{
+    return l && i < l->n && l->v[i].tag == id;
+}
+
+const struct value *resc_find(const struct resc_list *l, int id)
+{
+    size_t i = place_of(l, id);
+
+    return stands_at(l, i, id) ? &l->v[i] : NULL;
+}
+
+/* Room for one more; most lists have few, so they grow by four. */
+static int reserve(struct resc_list **l)
+{
+    size_t n = *l ? (*l)->n : 0, cap = *l ? (*l)->cap : 0;
+    struct resc_list *grown;
+
+    if (n < cap)
+        return 0;
+    grown = realloc(*l, sizeof *grown + (cap + 4) * sizeof(struct value));
+    if (!grown)
+        return -1;
+    grown->n = (uint16_t)n;
+    grown->cap = (uint16_t)(cap + 4);
+    *l = grown;
+    return 0;
+}
+
+int resc_put(struct resc_list **l, int id, struct value v, struct err *e)
+{
+    size_t i = place_of(*l, id);
+
+    assert(id >= 0 && id < RESC_MAX);
+    v.tag = (uint16_t)id;
+    if (stands_at(*l, i, id)) {
+        element_free(&(*l)->v[i]);
+        (*l)->v[i] = v;
+        return 0;
+    }
+    if (reserve(l) < 0) {
+        element_free(&v);
+        return no_memory(e);
+    }
+    memmove(&(*l)->v[i + 1], &(*l)->v[i], ((*l)->n - i) * sizeof v);
+    (*l)->v[i] = v;
+    (*l)->n++;
+    return 0;
+}
+
+void resc_remove(struct resc_list **l, int id)
+{
+    size_t i = place_of(*l, id);
+
+    if (!stands_at(*l, i, id))
+        return;
+    element_free(&(*l)->v[i]);
+    (*l)->n--;
+    memmove(&(*l)->v[i], &(*l)->v[i + 1], ((*l)->n - i) * sizeof(struct value));
+    if (!(*l)->n) {
+        free(*l);
+        *l = NULL;
+    }
+}
+
+void resc_free(struct resc_list *l)
+{
+    for (size_t i = 0; l && i < l->n; i++)
+        element_free(&l->v[i]);
+    free(l);
+}
+
+int resc_dup(const struct resc_list *from, struct resc_list **to)
+{
+    struct resc_list *l = NULL;
+
+    if (from && from->n) {
+        l = malloc(sizeof *l + from->n * sizeof(struct value));
+        if (!l)
+            return -1;
+        l->n = 0;
+        l->cap = from->n;
+        for (; l->n < from->n; l->n++) {
+            if (element_dup(&from->v[l->n], &l->v[l->n]) < 0) {
+                resc_free(l);
+                return -1;
+            }
+        }
+    }
+    *to = l;
+    return 0;
+}
+
+/* --- text ------------------------------------------------------------------------------------------- */
+
+int resc_parse(struct resc_list **l, const struct resource *r, const char *text, bool indirect, struct err *e)
+{
+    struct value v;
+
+    if (indirect && text[0] == '@' && text[1])
+        v = value_of_text(text);
+    else if (r->type->parse(r->type, text, &v, e) < 0)
+        return -1;
+    return v.kind == VALUE_NONE ? no_memory(e) : resc_put(l, r->id, v, e);
+}
+
+static int parse_pair(struct resc_list **l, const struct resource_table *t, char *pair, struct err *e)
+{
+    char *equals = strchr(pair, '=');
+    const struct resource *r;
+
+    if (!equals || equals == pair)
+        return errors_set(e, PBSE_BADATVAL, "'%.80s': resources are written name=amount", pair);
+    *equals = '\0';
+    r = resource_find(t, pair);
+    if (!r)
+        return errors_set(e, PBSE_UNKRESC, "%.80s", pair);
+    if (resc_parse(l, r, equals + 1, false, e) < 0)
+        return err_prefix(e, "%s", r->name);
+    return 0;
+}
+
+int resc_parse_list(struct resc_list **l, const struct resource_table *t, const char *text, char separator,
+                    struct err *e)
+{
+    char *copy = strdup(text), *next;
+    struct resc_list *sum = NULL;
+    int rc = copy && resc_dup(*l, &sum) == 0 ? 0 : no_memory(e);
+
+    for (char *p = copy; rc == 0 && p; p = next) {
+        next = strchr(p, separator);
+        if (next)
+            *next++ = '\0';
+        if (*p)
+            rc = parse_pair(&sum, t, p, e);
+    }
+    if (rc == 0) {
+        struct resc_list *old = *l;
+        *l = sum;
+        sum = old;
+    }
+    resc_free(sum);
+    free(copy);
+    return rc;
+}
+
+/* The type that an element is shown in: an indirect amount is a text whatever its resource is. */
+static const struct value_type *shown_as(const struct resource *r, const struct value *v)
+{
+    return v->kind == VALUE_TEXT ? &type_string : r->type;
+}
+
+int resc_format_list(const struct resc_list *l, const struct resource_table *t, char separator,
+                     struct strbuf *out)
+{
+    for (size_t i = 0; l && i < l->n; i++) {
+        const struct resource *r = resource_get(t, l->v[i].tag);
+        const struct value_type *type = shown_as(r, &l->v[i]);
+        if (i)
+            strbuf_add_char(out, separator);
+        strbuf_add(out, r->name);
+        strbuf_add_char(out, '=');
+        type->format(type, &l->v[i], out);
+    }
+    return strbuf_ok(out) ? 0 : -1;
+}
+
+/* --- sums ------------------------------------------------------------------------------------------- */
+
+static bool is_amount(const struct resource *r, const struct value *v)
+{
+    return (v->kind == VALUE_NUMBER || v->kind == VALUE_REAL || v->kind == VALUE_SIZE) &&
+           r->type != &type_boolean;
+}
+
+/* a += sign * b. All room is made first, so nothing can fail once the adding begins. */
+static int combine(struct resc_list **a, const struct resc_list *b, const struct resource_table *t,
+                   unsigned flags, int sign, struct err *e)
+{
+    for (size_t i = 0; b && i < b->n; i++) {
+        const struct resource *r = resource_get(t, b->v[i].tag);
+        struct value *sum;
+
+        if (!is_amount(r, &b->v[i]) || (flags && !(r->flags & flags)))
+            continue;
+        if (!resc_find(*a, r->id)) {
+            struct value zero = b->v[i];
+            zero.n = 0; /* of a real too: all bits 0 */
+            zero.shift = zero.kind == VALUE_SIZE ? 10 : 0;
+            zero.words = false;
+            zero.defaulted = false;
+            if (resc_put(a, r->id, zero, e) < 0)
+                return -1;
+        }
+        sum = &(*a)->v[place_of(*a, r->id)];
+        if (is_amount(r, sum))
+            scalar_add(sum, &b->v[i], sign);
+    }
+    return 0;
+}
+
+int resc_add(struct resc_list **a, const struct resc_list *b, const struct resource_table *t, unsigned flags,
+             struct err *e)
+{
+    return combine(a, b, t, flags, 1, e);
+}
+
+int resc_subtract(struct resc_list **a, const struct resc_list *b, const struct resource_table *t,
+                  unsigned flags, struct err *e)
+{
+    return combine(a, b, t, flags, -1, e);
+}
+
+int resc_exceeds(const struct resc_list *want, const struct resc_list *limit, const struct resource_table *t)
+{
+    for (size_t i = 0; want && i < want->n; i++) {
+        const struct resource *r = resource_get(t, want->v[i].tag);
+        const struct value *bound = resc_find(limit, r->id);
+        if (bound && is_amount(r, bound) && is_amount(r, &want->v[i]) &&
+            r->type->compare(r->type, &want->v[i], bound) > 0)
+            return r->id;
+    }
+    return RESC_NONE;
+}
+
+bool resc_is_equal(const struct resc_list *a, const struct resc_list *b, const struct resource_table *t)
+{
+    size_t n = a ? a->n : 0;
+
+    if (n != (b ? b->n : 0))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct value_type *type = shown_as(resource_get(t, a->v[i].tag), &a->v[i]);
+        if (a->v[i].tag != b->v[i].tag || a->v[i].kind != b->v[i].kind ||
+            type->compare(type, &a->v[i], &b->v[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------------- */
+
+static json_t *element_to_json(const struct resource *r, const struct value *v)
+{
+    struct strbuf b;
+    json_t *json = NULL;
+
+    if (v->kind != VALUE_LIMITS)
+        return shown_as(r, v)->to_json(shown_as(r, v), v);
+    strbuf_init(&b, 1 << 20);
+    if (limit_format(r->type, v, &b) == 0)
+        json = json_string(strbuf_str(&b));
+    strbuf_fini(&b);
+    return json;
+}
+
+json_t *resc_to_json(const struct resc_list *l, const struct resource_table *t, enum value_by by)
+{
+    json_t *object = json_object();
+
+    (void)by; /* the elements know */
+    for (size_t i = 0; object && l && i < l->n; i++) {
+        const struct resource *r = resource_get(t, l->v[i].tag);
+        if (json_object_set_new(object, r->name, element_to_json(r, &l->v[i])) < 0) {
+            json_decref(object);
+            return NULL;
+        }
+    }
+    return object;
+}
+
+static int element_from_json(const json_t *json, const struct resource *r, enum value_by by,
+                             struct value *out, struct err *e)
+{
+    const char *text = json_string_value(json);
+
+    if (by == BY_LIMIT)
+        return text ? limit_parse(r->type, text, out, e)
+                    : errors_set(e, PBSE_BADATVAL, "a stored limit is a text");
+    if (text && text[0] == '@' && text[1]) {
+        *out = value_of_text(text);
+        return out->kind == VALUE_TEXT ? 0 : no_memory(e);
+    }
+    return r->type->from_json(r->type, json, out, e);
+}
+
+int resc_from_json(const json_t *json, const struct resource_table *t, enum value_by by,
+                   struct resc_list **out, struct err *e)
+{
+    struct resc_list *l = NULL;
+    const char *name;
+    json_t *member;
+    struct value v;
+
+    json_object_foreach((json_t *)(uintptr_t)json, name, member)
+    {
+        const struct resource *r = resource_find(t, name);
+        if (!r) {
+            errors_set(e, PBSE_UNKRESC, "%.80s", name);
+            goto fail;
+        }
+        if (element_from_json(member, r, by, &v, e) < 0) {
+            err_prefix(e, "%s", r->name);
+            goto fail;
+        }
+        if (resc_put(&l, r->id, v, e) < 0)
+            goto fail;
+    }
+    *out = l;
+    return 0;
+fail:
+    resc_free(l);
+    return -1;
+}
+
+/* --- the types: handled by name, so there is nothing to parse or format here ------------------------- */
+
+static int amounts_dup(const struct value *from, struct value *to)
+{
+    *to = *from;
+    if (from->kind == VALUE_AMOUNTS && resc_dup(from->amounts, &to->amounts) < 0) {
+        to->kind = VALUE_NONE;
+        return -1;
+    }
+    return 0;
+}
+
+static void amounts_free(struct value *v)
+{
+    if (v->kind == VALUE_AMOUNTS)
+        resc_free(v->amounts);
+    v->kind = VALUE_NONE;
+}
+
+const struct value_type type_resources = {.name = "resources",
+                                          .number = 6,
+                                          .by = BY_AMOUNT,
+                                          .form = "name.resource",
+                                          .dup = amounts_dup,
+                                          .free = amounts_free};
+const struct value_type type_resource_limits = {.name = "entity limits by resource",
+                                                .number = 15,
+                                                .by = BY_LIMIT,
+                                                .form = "name.resource",
+                                                .dup = amounts_dup,
+                                                .free = amounts_free};

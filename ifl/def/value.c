@@ -1,0 +1,170 @@
+/* One typed value: what is the same for all plain types. See value.h. */
+#include "value.h"
+
+#include <assert.h>
+#include <string.h>
+#include <jansson.h>
+
+#include "errors.h"
+#include "intern.h"
+#include "strbuf.h"
+#include "units.h"
+
+static_assert(sizeof(struct value) == 16, "a value is 16 bytes: 100 000 jobs hold 30 each");
+
+struct value value_of_number(int64_t n)
+{
+    return (struct value){.kind = VALUE_NUMBER, .n = n};
+}
+
+struct value value_of_real(double real)
+{
+    return (struct value){.kind = VALUE_REAL, .real = real};
+}
+
+struct value value_of_kb(uint64_t kb)
+{
+    return (struct value){.kind = VALUE_SIZE, .shift = 10, .n = kb > INT64_MAX ? INT64_MAX : (int64_t)kb};
+}
+
+struct value value_of_text(const char *text)
+{
+    const char *interned = intern_ref(text);
+
+    return (struct value){.kind = interned ? VALUE_TEXT : VALUE_NONE, .text = interned};
+}
+
+void value_free(struct value *v)
+{
+    assert(v->kind != VALUE_AMOUNTS && v->kind != VALUE_LIMITS);
+    if (v->kind == VALUE_TEXT)
+        intern_unref(v->text);
+    else if (v->kind == VALUE_OWN)
+        free(v->own);
+    v->kind = VALUE_NONE;
+}
+
+int value_dup(const struct value *from, struct value *to)
+{
+    assert(from->kind != VALUE_AMOUNTS && from->kind != VALUE_LIMITS);
+    *to = *from;
+    if (from->kind == VALUE_TEXT)
+        to->text = intern_again(from->text);
+    else if (from->kind == VALUE_OWN && !(to->own = strdup(from->own))) {
+        to->kind = VALUE_NONE;
+        return -1;
+    }
+    return 0;
+}
+
+static int64_t size_bytes(const struct value *v)
+{
+    uint64_t bytes =
+        units_size_bytes((struct units_size){.n = (uint64_t)v->n, .shift = v->shift, .words = v->words});
+
+    return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes;
+}
+
+static int64_t real_number(double real)
+{
+    if (!(real > -9.2e18)) /* also what is no number */
+        return INT64_MIN;
+    return real >= 9.2e18 ? INT64_MAX : (int64_t)real;
+}
+
+int64_t value_number(const struct value *v)
+{
+    if (!v)
+        return 0;
+    if (v->kind == VALUE_NUMBER)
+        return v->n;
+    if (v->kind == VALUE_REAL)
+        return real_number(v->real);
+    return v->kind == VALUE_SIZE ? size_bytes(v) : 0;
+}
+
+const char *value_text(const struct value *v)
+{
+    if (!v)
+        return NULL;
+    if (v->kind == VALUE_TEXT)
+        return v->text;
+    return v->kind == VALUE_OWN ? v->own : NULL;
+}
+
+const char *value_show(const struct value_type *t, const struct value *v, struct strbuf *scratch)
+{
+    const char *text = value_text(v);
+
+    if (text)
+        return text;
+    strbuf_reset(scratch);
+    return t->format(t, v, scratch) < 0 ? NULL : strbuf_str(scratch);
+}
+
+/* JSON is UTF-8 and an environment need not be: then each byte travels as the character of its number. */
+static json_t *latin1_to_json(const char *text)
+{
+    struct strbuf b;
+    json_t *json;
+
+    strbuf_init(&b, strlen(text) * 2 + 1);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c >= 0x80)
+            strbuf_add_char(&b, (char)(0xc0 | c >> 6));
+        strbuf_add_char(&b, (char)(c >= 0x80 ? 0x80 | (c & 0x3f) : c));
+    }
+    json = strbuf_ok(&b) ? json_pack("{s:s}", "latin1", strbuf_str(&b)) : NULL;
+    strbuf_fini(&b);
+    return json;
+}
+
+static int latin1_parse(const struct value_type *t, const char *utf8, struct value *out, struct err *e)
+{
+    struct strbuf b;
+    int rc;
+
+    strbuf_init(&b, strlen(utf8) + 1);
+    for (; *utf8; utf8++) {
+        unsigned char c = (unsigned char)*utf8;
+        if (c >= 0xc0 && utf8[1])
+            c = (unsigned char)(c << 6 | (*++utf8 & 0x3f));
+        strbuf_add_char(&b, (char)c);
+    }
+    rc = strbuf_ok(&b) ? t->parse(t, strbuf_str(&b), out, e)
+                       : errors_set(e, PBSE_SYSTEM, "no memory for a value");
+    strbuf_fini(&b);
+    return rc;
+}
+
+json_t *value_to_json_text(const struct value_type *t, const struct value *v)
+{
+    struct strbuf b;
+    json_t *json = NULL;
+    const char *text;
+
+    strbuf_init(&b, 1 << 20);
+    text = value_show(t, v, &b);
+    if (text && !(json = json_string(text)))
+        json = latin1_to_json(text);
+    strbuf_fini(&b);
+    return json;
+}
+
+int value_from_json_text(const struct value_type *t, const json_t *json, struct value *out, struct err *e)
+{
+    const char *text = json_string_value(json);
+    const char *latin1 = json_string_value(json_object_get(json, "latin1"));
+
+    if (latin1)
+        return latin1_parse(t, latin1, out, e);
+    if (!text)
+        return errors_set(e, PBSE_BADATVAL, "a stored %s is a JSON text", t->name);
+    return t->parse(t, text, out, e);
+}
+
+int value_bad(const struct value_type *t, const char *text, struct err *e)
+{
+    return errors_set(e, PBSE_BADATVAL, "'%.80s': %s", text, t->form ? t->form : t->name);
+}
