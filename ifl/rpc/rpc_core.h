@@ -29,10 +29,11 @@ void rpc_core_destroy(struct rpc_core *c); /* calls under way are not told; long
 
 void rpc_core_set_limit(struct rpc_core *c, size_t limit);
 
-/* Bytes came in; all are used, unless rpc_core_stop was called meanwhile. -1 EMSGSIZE, EBADMSG: the peer
- * broke the protocol, close the connection. */
-int rpc_core_input(struct rpc_core *c, const void *bytes, size_t n, struct err *e);
-void rpc_core_stop(struct rpc_core *c);            /* take no further record of this input, nor later ones */
+/* Bytes came in. How many were used: all n, unless rpc_core_stop was called meanwhile. -1 EMSGSIZE, EBADMSG:
+ * the peer broke the protocol, close the connection. */
+ptrdiff_t rpc_core_input(struct rpc_core *c, const void *bytes, size_t n, struct err *e);
+void rpc_core_stop(struct rpc_core *c,
+                   bool stop); /* take no further record, of this input nor later; or again */
 bool rpc_core_is_inside(const struct rpc_core *c); /* a record has come in part */
 
 /* What is to be sent; the driver takes from the front with rpc_buf_drop or rpc_buf_swap. */

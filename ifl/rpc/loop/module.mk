@@ -1,3 +1,3 @@
-$(call storey, ifl/rpc/loop, ifl/rpc base/loop base)
+$(call storey, ifl/rpc/loop, ifl/rpc/tls ifl/rpc base/loop base)
 $(call tests,  ifl/rpc/loop, ifl/rpc/tls ifl/rpc base/loop base, -ltirpc -levent_core -levent_openssl -levent_pthreads -lssl -lcrypto -lpthread -ldl)
-ifl/rpc/loop.sees += ifl/rpc/tls
+$(B)/test/ifl/rpc/loop/rpc_server_test: | $(B)/lib/libauth_tls.so

@@ -13,6 +13,7 @@
 
 #include "auth.h"
 #include "err.h"
+#include "rpc_calls.h"
 #include "rpc_msg.h"
 #include "rpc_request.h"
 
@@ -71,22 +72,27 @@ void rpc_conn_set_user(struct rpc_conn *c, void *user,
                        void (*closed)(void *user, struct rpc_conn *c, const struct err *why));
 void *rpc_conn_user(const struct rpc_conn *c);
 
+/* --- for rpc_server: an accepted socket, with what the server wants to know. `hooks` is a static const. */
+struct rpc_conn_hooks {
+    void (*known)(void *server, struct rpc_conn *c); /* a stranger showed its certificate */
+    void (*gone)(void *server, struct rpc_conn *c,
+                 const struct err *why); /* after `closed`; do not destroy */
+    void (*called)(void *server);        /* a call was received */
+};
+struct rpc_conn_door {
+    struct ssl_ctx_st *tls; /* for strangers who ask; NULL: not offered */
+    size_t daemon_limit;    /* of a record, when the certificate is known */
+    const struct rpc_conn_hooks *hooks;
+    void *server;
+};
+/* fd is owned, also on failure. A local peer is known at once; a stranger has o->open_limit_ms. The connection
+ * goes by itself when it ends. */
+struct rpc_conn *rpc_conn_accept(struct loop *l, int fd, const struct rpc_conn_options *o,
+                                 const struct rpc_conn_door *door, struct err *e);
+void rpc_conn_end(struct rpc_conn *c, const struct err *why);   /* now: `closed`, then `gone` */
+struct rpc_conn **rpc_conn_link(struct rpc_conn *c, bool next); /* the server's list: next or previous */
+
 /* --- calling */
-struct rpc_outcome {
-    enum rpc_status status;
-    const struct err *why; /* text and errno unless RPC_ST_OK */
-    const void *result;    /* decoded; borrowed for the call, freed after it; only with RPC_ST_OK */
-};
-typedef void rpc_outcome_fn(void *arg, const struct rpc_outcome *o);
-
-struct rpc_call_spec {
-    struct rpc_proc_id id;
-    xdrproc_t xargs; /* NULL: none */
-    const void *args;
-    xdrproc_t xres; /* NULL: none */
-    size_t res_size;
-};
-
 /* Call the peer; fn is called once, never inside this, and never after rpc_conn_destroy. -1: ENOTCONN not
  * open, EINVAL arguments, ENOBUFS the peer does not read, ENOMEM; fn is not called then. fn may be NULL. */
 int rpc_conn_call(struct rpc_conn *c, const struct rpc_call_spec *s, rpc_outcome_fn *fn, void *arg,

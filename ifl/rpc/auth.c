@@ -1,0 +1,99 @@
+/* Peers: from the kernel (SO_PEERCRED), later from a certificate. */
+#include "auth.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdint.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+static int from_unix(struct auth_peer *p, int fd, struct err *e)
+{
+    struct ucred cred;
+    socklen_t n = sizeof cred;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &n) < 0)
+        return err_errno(e, errno, "cannot ask who the peer is");
+    p->kind = AUTH_LOCAL;
+    p->uid = cred.uid;
+    p->gid = cred.gid;
+    p->pid = cred.pid;
+    snprintf(p->from, sizeof p->from, "pid %ld uid %lu", (long)cred.pid, (unsigned long)cred.uid);
+    return 0;
+}
+
+static void from_inet(struct auth_peer *p, const struct sockaddr_storage *a)
+{
+    const struct sockaddr_in *v4 = (const void *)a;
+    const struct sockaddr_in6 *v6 = (const void *)a;
+    char text[INET6_ADDRSTRLEN] = "?";
+
+    p->kind = AUTH_STRANGER;
+    if (a->ss_family == AF_INET) {
+        inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
+        snprintf(p->from, sizeof p->from, "%s:%u", text, ntohs(v4->sin_port));
+    } else {
+        inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
+        snprintf(p->from, sizeof p->from, "[%s]:%u", text, ntohs(v6->sin6_port));
+    }
+}
+
+struct auth_peer *auth_peer_of_socket(int fd, struct err *e)
+{
+    struct sockaddr_storage a = {0};
+    socklen_t n = sizeof a;
+    struct auth_peer *p = calloc(1, sizeof *p);
+
+    if (!p) {
+        err_set(e, ENOMEM, "no memory for a peer");
+        return NULL;
+    }
+    p->refs = 1;
+    if (getpeername(fd, (struct sockaddr *)&a, &n) < 0) {
+        err_errno(e, errno, "cannot ask where the peer is");
+    } else if (a.ss_family != AF_UNIX) {
+        from_inet(p, &a);
+        return p;
+    } else if (from_unix(p, fd, e) == 0) {
+        return p;
+    }
+    free(p);
+    return NULL;
+}
+
+struct auth_peer *auth_peer_ref(struct auth_peer *p)
+{
+    p->refs++;
+    return p;
+}
+
+void auth_peer_unref(struct auth_peer *p)
+{
+    if (p && --p->refs == 0)
+        free(p);
+}
+
+/* A node's name: letters, digits and what host names have, as it becomes part of a file name too. */
+static bool is_name(const char *s)
+{
+    static const char *const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    size_t n = strlen(s);
+
+    return n > 0 && n <= AUTH_ROLE_MAX - 4 && s[0] != '.' && s[0] != '-' && strspn(s, allowed) == n;
+}
+
+bool auth_role_is_valid(const char *role)
+{
+    return !strcmp(role, "server") || !strcmp(role, "sched") ||
+           (!strncmp(role, "mom:", 4) && is_name(role + 4));
+}
+
+int auth_peer_set_role(struct auth_peer *p, const char *role, struct err *e)
+{
+    if (!auth_role_is_valid(role))
+        return err_set(e, EACCES, "the certificate of %s names \"%.64s\", which is no role of this complex",
+                       p->from, role);
+    p->kind = AUTH_DAEMON;
+    snprintf(p->role, sizeof p->role, "%s", role);
+    return 0;
+}

@@ -1,0 +1,297 @@
+/* Requests: from a call's bytes to a counted object, and back to an answer. */
+#include "rpc_requests.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "log.h"
+#include "rpc_buf.h"
+
+struct rpc_request {
+    struct rpc_requests *home; /* NULL: the connection is dead */
+    struct rpc_request *next, *prev;
+    struct auth_peer *peer;
+    const struct rpc_program *program;
+    const struct rpc_proc *proc;
+    void (*dead)(void *arg, struct rpc_request *r);
+    void *dead_arg;
+    unsigned refs;
+    uint32_t xid;
+    bool answered;
+    _Alignas(16) char args[];
+};
+
+/* --- the connection's list */
+
+static void link_in(struct rpc_requests *q, struct rpc_request *r)
+{
+    r->next = q->first;
+    if (q->first)
+        q->first->prev = r;
+    q->first = r;
+}
+
+static void unlink_from(struct rpc_requests *q, struct rpc_request *r)
+{
+    if (r->prev)
+        r->prev->next = r->next;
+    else
+        q->first = r->next;
+    if (r->next)
+        r->next->prev = r->prev;
+    r->next = r->prev = NULL;
+}
+
+static void send_error(struct rpc_requests *q, uint32_t xid, enum rpc_status status, uint32_t low,
+                       uint32_t high)
+{
+    struct err e;
+    int rc = rpc_core_reply_error(q->core, xid, status, low, high, &e);
+
+    q->answered(q->conn, rc < 0 ? &e : NULL);
+}
+
+/* --- a call comes in */
+
+/* Procedure 0 of anything that is served always answers: it is the ping. */
+static void answer_null(struct rpc_requests *q, uint32_t xid)
+{
+    struct err e;
+    int rc = rpc_core_reply(q->core, xid, NULL, NULL, &e);
+
+    q->answered(q->conn, rc < 0 ? &e : NULL);
+}
+
+static const struct rpc_served *find_program(const struct rpc_requests *q, const struct rpc_call_hdr *h,
+                                             uint32_t *low, uint32_t *high)
+{
+    const struct rpc_served *s;
+
+    *low = UINT32_MAX;
+    *high = 0;
+    for (s = q->served; s && s->program; s++) {
+        if (s->program->prog != h->id.prog)
+            continue;
+        if (s->program->vers == h->id.vers)
+            return s;
+        *low = s->program->vers < *low ? s->program->vers : *low;
+        *high = s->program->vers > *high ? s->program->vers : *high;
+    }
+    return NULL;
+}
+
+/* Rows may have gaps in their numbers; most tables are short, and the common place is tried first. */
+static const struct rpc_proc *find_proc(const struct rpc_program *p, uint32_t proc)
+{
+    size_t i;
+
+    for (i = 0; i < p->n_procs; i++)
+        if (p->procs[i].proc == proc)
+            return &p->procs[i];
+    return NULL;
+}
+
+static void free_args(struct rpc_request *r)
+{
+    if (r->proc->xargs)
+        xdr_free(r->proc->xargs, r->args);
+}
+
+static struct rpc_request *make(struct rpc_requests *q, const struct rpc_served *s, const struct rpc_proc *p,
+                                uint32_t xid)
+{
+    struct rpc_request *r = calloc(1, sizeof *r + p->args_size);
+
+    if (!r)
+        return NULL;
+    r->home = q;
+    r->peer = auth_peer_ref(q->peer);
+    r->program = s->program;
+    r->proc = p;
+    r->refs = 1;
+    r->xid = xid;
+    link_in(q, r);
+    q->n++;
+    return r;
+}
+
+static bool decode_args(struct rpc_request *r, const struct rpc_call_hdr *h)
+{
+    if (!r->proc->xargs)
+        return h->n_args == 0;
+    return rpc_buf_decode(h->args, h->n_args, r->proc->xargs, r->args) == 0 &&
+           (!r->program->check || r->program->check(r->proc, r->args));
+}
+
+void rpc_requests_call(struct rpc_requests *q, const struct rpc_call_hdr *h)
+{
+    uint32_t low, high;
+    const struct rpc_served *s = find_program(q, h, &low, &high);
+    const struct rpc_proc *p;
+    struct rpc_request *r;
+
+    if (!s && high) {
+        send_error(q, h->xid, RPC_ST_PROG_MISMATCH, low, high);
+    } else if (!s && (q->served || h->id.proc != 0)) {
+        send_error(q, h->xid, RPC_ST_PROG_UNAVAIL, 0, 0);
+    } else if (h->id.proc == 0) {
+        answer_null(q, h->xid);
+    } else if (!(p = find_proc(s->program, h->id.proc))) {
+        send_error(q, h->xid, RPC_ST_PROC_UNAVAIL, 0, 0);
+    } else if (!(r = make(q, s, p, h->xid))) {
+        send_error(q, h->xid, RPC_ST_SYSTEM_ERR, 0, 0);
+    } else {
+        if (decode_args(r, h))
+            p->handler(s->arg, r);
+        else
+            rpc_reply_error(r, RPC_ST_GARBAGE_ARGS);
+        rpc_request_unref(r);
+    }
+}
+
+void rpc_requests_die(struct rpc_requests *q)
+{
+    struct rpc_request *r;
+
+    while ((r = q->first)) {
+        unlink_from(q, r);
+        r->home = NULL;
+        if (r->dead && !r->answered) {
+            rpc_request_ref(r);
+            r->dead(r->dead_arg, r);
+            rpc_request_unref(r);
+        }
+    }
+    q->n = 0;
+}
+
+/* --- the request object */
+
+struct rpc_request *rpc_request_ref(struct rpc_request *r)
+{
+    r->refs++;
+    return r;
+}
+
+void rpc_request_unref(struct rpc_request *r)
+{
+    if (!r || --r->refs)
+        return;
+    if (!r->answered && r->home) {
+        log_event(LOGC_REQ, LOGE_ERROR, r->proc->name, "request of %s was dropped without an answer",
+                  r->peer->from);
+        r->refs = 1; /* the answer may call for it */
+        rpc_reply_error(r, RPC_ST_SYSTEM_ERR);
+    }
+    if (r->home)
+        unlink_from(r->home, r);
+    free_args(r);
+    auth_peer_unref(r->peer);
+    free(r);
+}
+
+void *rpc_request_args(struct rpc_request *r)
+{
+    return r->args;
+}
+
+const struct rpc_proc *rpc_request_proc(const struct rpc_request *r)
+{
+    return r->proc;
+}
+
+const struct rpc_program *rpc_request_program(const struct rpc_request *r)
+{
+    return r->program;
+}
+
+struct auth_peer *rpc_request_peer(const struct rpc_request *r)
+{
+    return r->peer;
+}
+
+struct rpc_conn *rpc_request_conn(const struct rpc_request *r)
+{
+    return r->home ? r->home->conn : NULL;
+}
+
+bool rpc_request_is_answered(const struct rpc_request *r)
+{
+    return r->answered;
+}
+
+void rpc_request_on_dead(struct rpc_request *r, void (*dead)(void *arg, struct rpc_request *r), void *arg)
+{
+    r->dead = dead;
+    r->dead_arg = arg;
+}
+
+/* --- answers */
+
+/* Mark it answered; where to send it, NULL: nowhere. */
+static struct rpc_requests *begin_answer(struct rpc_request *r)
+{
+    assert(!r->answered);
+    r->answered = true;
+    if (r->home)
+        r->home->n--;
+    return r->home;
+}
+
+/* EINVAL means that the peer has got SYSTEM_ERR: our mistake, said here; the rest ends the connection. */
+static void end_answer(struct rpc_request *r, struct rpc_requests *q, int rc, const struct err *e)
+{
+    if (rc < 0)
+        log_err(LOGC_REQ, r->proc->name, e, "answer to %s", r->peer->from);
+    q->answered(q->conn, rc < 0 && e->code != EINVAL ? e : NULL);
+}
+
+void rpc_reply(struct rpc_request *r, xdrproc_t codec, const void *result)
+{
+    struct rpc_requests *q = begin_answer(r);
+    struct err e;
+
+    if (q)
+        end_answer(r, q, rpc_core_reply(q->core, r->xid, codec, result, &e), &e);
+}
+
+void rpc_reply_bytes(struct rpc_request *r, const void *bytes, size_t n)
+{
+    struct rpc_requests *q = begin_answer(r);
+    struct err e;
+
+    if (q)
+        end_answer(r, q, rpc_core_reply_bytes(q->core, r->xid, bytes, n, &e), &e);
+}
+
+void rpc_reply_error(struct rpc_request *r, enum rpc_status status)
+{
+    struct rpc_requests *q = begin_answer(r);
+
+    if (q)
+        send_error(q, r->xid, status, 0, 0);
+}
+
+void rpc_reply_entries(struct rpc_request *r, xdrproc_t xhead, const void *head, const struct rpc_producer *p,
+                       void *arg)
+{
+    struct rpc_requests *q = begin_answer(r);
+    struct err e;
+
+    if (q && rpc_entries_reply(q->core, r->xid, xhead, head, p, arg, &e) == 0) {
+        q->answered(q->conn, NULL);
+        return;
+    }
+    if (q)
+        log_err(LOGC_REQ, r->proc->name, &e, "answer to %s", r->peer->from);
+    if (q)
+        send_error(q, r->xid, RPC_ST_SYSTEM_ERR, 0, 0);
+    if (p->end)
+        p->end(arg);
+}
+
+void rpc_reply_wake(struct rpc_request *r)
+{
+    if (r->home)
+        r->home->wake(r->home->conn);
+}

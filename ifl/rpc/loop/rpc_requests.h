@@ -1,0 +1,27 @@
+#ifndef RPC_REQUESTS_H
+#define RPC_REQUESTS_H
+/* The requests of one connection, as rpc_conn sees them: a call becomes one, and all die with it.
+ */
+#include <stddef.h>
+
+#include "auth.h"
+#include "rpc_core.h"
+#include "rpc_request.h"
+
+struct rpc_requests {
+    struct rpc_core *core;
+    struct rpc_conn *conn;
+    const struct rpc_served *served;
+    struct auth_peer *peer; /* borrowed: the connection's */
+    struct rpc_request *first;
+    size_t n; /* not answered yet */
+    /* ^ There is something to send; `fatal`: the connection cannot go on. */
+    void (*answered)(struct rpc_conn *c, const struct err *fatal);
+    void (*wake)(struct rpc_conn *c);
+};
+
+/* Look up, decode, hand over, or answer with the RPC error that fits. */
+void rpc_requests_call(struct rpc_requests *q, const struct rpc_call_hdr *h);
+void rpc_requests_die(struct rpc_requests *q); /* on_dead is called for each */
+
+#endif

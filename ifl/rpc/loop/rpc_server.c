@@ -1,0 +1,298 @@
+/* Listeners and the list of connections. */
+#include "rpc_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "log.h"
+#include "loop.h"
+#include "rpc_frame.h"
+#include "rpc_plug.h"
+
+enum { MAX_CONNECTIONS = 20000, MAX_STRANGERS = 256, STRANGER_MS = 10000 };
+enum { ACCEPT_AT_ONCE = 64, COMPLAIN_MS = 60000, OTHER_FILES = 256 };
+
+struct listener {
+    struct listener *next;
+    struct rpc_server *server;
+    struct loop_watch *watch;
+    int fd;
+};
+
+struct rpc_server {
+    struct loop *loop;
+    struct rpc_server_options o;
+    struct rpc_conn_options conn;
+    struct rpc_conn_door door;
+    struct listener *listeners;
+    struct rpc_conn *first;
+    struct rpc_server_counts counts;
+    int spare; /* a descriptor to give up when there is none left, so that a caller can be turned away */
+    int64_t complained_mono_ms;
+};
+
+/* --- the list */
+
+static void link_in(struct rpc_server *s, struct rpc_conn *c)
+{
+    *rpc_conn_link(c, true) = s->first;
+    *rpc_conn_link(c, false) = NULL;
+    if (s->first)
+        *rpc_conn_link(s->first, false) = c;
+    s->first = c;
+}
+
+static void unlink_from(struct rpc_server *s, struct rpc_conn *c)
+{
+    struct rpc_conn *next = *rpc_conn_link(c, true), *prev = *rpc_conn_link(c, false);
+
+    if (prev)
+        *rpc_conn_link(prev, true) = next;
+    else
+        s->first = next;
+    if (next)
+        *rpc_conn_link(next, false) = prev;
+}
+
+/* --- what connections tell us */
+
+static void on_known(void *arg, struct rpc_conn *c)
+{
+    struct rpc_server *s = arg;
+
+    (void)c;
+    s->counts.strangers--;
+}
+
+static void on_gone(void *arg, struct rpc_conn *c, const struct err *why)
+{
+    struct rpc_server *s = arg;
+
+    unlink_from(s, c);
+    s->counts.connections--;
+    if (rpc_conn_peer(c)->kind == AUTH_STRANGER)
+        s->counts.strangers--;
+    if (why->code == EBADMSG || why->code == EMSGSIZE)
+        s->counts.broken++;
+}
+
+static void on_called(void *arg)
+{
+    ((struct rpc_server *)arg)->counts.calls++;
+}
+
+static const struct rpc_conn_hooks hooks = {.known = on_known, .gone = on_gone, .called = on_called};
+
+/* --- accepting */
+
+static void complain(struct rpc_server *s, const char *why)
+{
+    int64_t now = clock_real_mono_ms();
+
+    s->counts.refused++;
+    if (s->complained_mono_ms && now - s->complained_mono_ms < COMPLAIN_MS)
+        return;
+    s->complained_mono_ms = now;
+    log_event(LOGC_TPP, LOGE_ERROR, s->o.name, "turning connections away: %s (%zu open, %zu unknown)", why,
+              s->counts.connections, s->counts.strangers);
+}
+
+static bool is_inet(int fd)
+{
+    int domain = 0;
+    socklen_t n = sizeof domain;
+
+    return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) == 0 && domain != AF_UNIX;
+}
+
+static void take(struct rpc_server *s, int fd)
+{
+    struct rpc_conn *c;
+    struct err e;
+    bool stranger = is_inet(fd);
+
+    if (s->counts.connections >= s->o.max_connections ||
+        (stranger && s->counts.strangers >= s->o.max_strangers)) {
+        complain(s, stranger ? "too many that did not say who they are" : "too many connections");
+        close(fd);
+        return;
+    }
+    c = rpc_conn_accept(s->loop, fd, &s->conn, &s->door, &e);
+    if (!c) {
+        complain(s, e.text);
+        return;
+    }
+    link_in(s, c);
+    s->counts.accepted++;
+    s->counts.connections++;
+    s->counts.strangers += stranger;
+}
+
+/* Without a descriptor the listener would stay readable for ever: take one caller and close it. */
+static void turn_away(struct rpc_server *s, int listen_fd)
+{
+    int fd;
+
+    complain(s, "no file descriptor is left");
+    if (s->spare < 0)
+        return;
+    close(s->spare);
+    fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    s->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static void on_ready(void *arg, unsigned ready)
+{
+    struct listener *l = arg;
+    int i;
+
+    (void)ready;
+    for (i = 0; i < ACCEPT_AT_ONCE; i++) {
+        int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+        if (fd >= 0)
+            take(l->server, fd);
+        else if (errno == EMFILE || errno == ENFILE)
+            turn_away(l->server, l->fd);
+        else if (errno != EINTR && errno != ECONNABORTED)
+            return;
+    }
+}
+
+/* --- making and listening */
+
+static void raise_files(size_t wanted)
+{
+    struct rlimit r;
+
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur >= wanted)
+        return;
+    r.rlim_cur = r.rlim_max < wanted ? r.rlim_max : wanted;
+    setrlimit(RLIMIT_NOFILE, &r);
+}
+
+static void fill_defaults(struct rpc_server_options *o)
+{
+    o->max_connections = o->max_connections ? o->max_connections : MAX_CONNECTIONS;
+    o->max_strangers = o->max_strangers ? o->max_strangers : MAX_STRANGERS;
+    o->stranger_ms = o->stranger_ms ? o->stranger_ms : STRANGER_MS;
+    o->client_limit = o->client_limit ? o->client_limit : RPC_LIMIT_CLIENT;
+    o->daemon_limit = o->daemon_limit ? o->daemon_limit : RPC_LIMIT_DAEMON;
+}
+
+struct rpc_server *rpc_server_create(struct loop *l, const struct rpc_server_options *o, struct err *e)
+{
+    struct rpc_server *s = calloc(1, sizeof *s);
+
+    if (!s) {
+        err_set(e, ENOMEM, "no memory for the RPC server");
+        return NULL;
+    }
+    s->loop = l;
+    s->o = *o;
+    fill_defaults(&s->o);
+    s->o.tls = rpc_plug_ref_context(o->tls);
+    s->conn = (struct rpc_conn_options){.served = o->served,
+                                        .limit = s->o.client_limit,
+                                        .open_limit_ms = s->o.stranger_ms,
+                                        .keepalive_ms = o->keepalive_ms,
+                                        .events = o->events,
+                                        .arg = o->arg};
+    if (o->served && o->served->program) {
+        s->conn.ping_prog = o->served->program->prog;
+        s->conn.ping_vers = o->served->program->vers;
+    }
+    s->door = (struct rpc_conn_door){
+        .tls = s->o.tls, .daemon_limit = s->o.daemon_limit, .hooks = &hooks, .server = s};
+    s->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    raise_files(s->o.max_connections + OTHER_FILES);
+    return s;
+}
+
+static int listen_on(struct rpc_server *s, int fd, struct err *e)
+{
+    struct listener *l = calloc(1, sizeof *l);
+
+    if (l) {
+        l->server = s;
+        l->fd = fd;
+        l->watch = loop_watch_create(s->loop, fd, LOOP_READ, on_ready, l, e);
+        if (l->watch) {
+            l->next = s->listeners;
+            s->listeners = l;
+            return 0;
+        }
+        free(l);
+    } else {
+        err_set(e, ENOMEM, "no memory for a listener");
+    }
+    close(fd);
+    return -1;
+}
+
+int rpc_server_listen_unix(struct rpc_server *s, const char *path, mode_t mode, struct err *e)
+{
+    int fd = rpc_plug_listen_unix(path, mode, e);
+
+    return fd < 0 ? -1 : listen_on(s, fd, e);
+}
+
+int rpc_server_listen_tcp(struct rpc_server *s, const char *address, uint16_t port, struct err *e)
+{
+    uint16_t bound;
+    int fd = rpc_plug_listen_tcp(address, port, &bound, e);
+
+    if (fd < 0 || listen_on(s, fd, e) < 0)
+        return -1;
+    return bound;
+}
+
+void rpc_server_stop_listening(struct rpc_server *s)
+{
+    while (s->listeners) {
+        struct listener *l = s->listeners;
+
+        s->listeners = l->next;
+        loop_watch_destroy(l->watch);
+        close(l->fd);
+        free(l);
+    }
+}
+
+void rpc_server_destroy(struct rpc_server *s)
+{
+    struct err why;
+
+    if (!s)
+        return;
+    rpc_server_stop_listening(s);
+    err_set(&why, ESHUTDOWN, "this side shuts down");
+    while (s->first)
+        rpc_conn_end(s->first, &why);
+    rpc_plug_free_context(s->o.tls);
+    if (s->spare >= 0)
+        close(s->spare);
+    free(s);
+}
+
+/* The connection called about may end itself meanwhile; the next one is looked up before. */
+void rpc_server_each(struct rpc_server *s, void (*fn)(void *arg, struct rpc_conn *c), void *arg)
+{
+    struct rpc_conn *c, *next;
+
+    for (c = s->first; c; c = next) {
+        next = *rpc_conn_link(c, true);
+        fn(arg, c);
+    }
+}
+
+struct rpc_server_counts rpc_server_get_counts(const struct rpc_server *s)
+{
+    return s->counts;
+}

@@ -1,0 +1,759 @@
+/* A server on the loop (in a thread of its own) and clients: libpbs's kind in the test's threads, over a unix
+ * socket and over TLS; and daemons' kind on the loop. */
+#include "rpc_server.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <openssl/ssl.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "certs.h"
+#include "clock.h"
+#include "file.h"
+#include "loop.h"
+#include "rpc_sync.h"
+
+enum {
+    PROG = 0x20000100,
+    ECHO = 1,
+    PARK = 2,
+    LIST = 3,
+    WHO = 4,
+    CALL_ME = 5,
+    SWAP = 6,
+    DROP = 7,
+    SILENT = 8
+};
+enum { LIMIT_MS = 20000 };
+
+/* --- the server under test */
+
+struct park {
+    struct rpc_request *r[64];
+    int n, dead;
+};
+
+static struct fixture {
+    char dir[64], sock[400], certs[128];
+    struct loop *loop;
+    struct rpc_server *server;
+    SSL_CTX *tls;
+    int port;
+    pthread_t thread;
+    struct park park;
+    int called_back; /* answers to our own calls */
+    size_t peak_unsent;
+} fx;
+
+static void echo(void *arg, struct rpc_request *r)
+{
+    (void)arg;
+    rpc_reply(r, (xdrproc_t)xdr_int, rpc_request_args(r));
+}
+
+static void park_dead(void *arg, struct rpc_request *r)
+{
+    (void)arg;
+    fx.park.dead++;
+    rpc_request_unref(r);
+}
+
+/* Kept until four are there, then answered last first. */
+static void park(void *arg, struct rpc_request *r)
+{
+    struct park *p = arg;
+
+    p->r[p->n++] = rpc_request_ref(r);
+    while (p->n && *(int *)rpc_request_args(r) == 3) {
+        struct rpc_request *one = p->r[--p->n];
+
+        rpc_reply(one, (xdrproc_t)xdr_int, rpc_request_args(one));
+        rpc_request_unref(one);
+        if (!p->n)
+            break;
+    }
+}
+
+/* A request that waits for ever, and whose caller may die. */
+static void silent(void *arg, struct rpc_request *r)
+{
+    (void)arg;
+    rpc_request_on_dead(rpc_request_ref(r), park_dead, NULL);
+}
+
+static void drop(void *arg, struct rpc_request *r)
+{
+    (void)arg;
+    (void)r;
+}
+
+struct cursor {
+    int next, n, pauses;
+};
+
+static bool_t xdr_name(XDR *x, char **s)
+{
+    return xdr_string(x, s, 255);
+}
+
+/* Looks at a hundred objects for each entry it lists, now and then without finding one. */
+static enum rpc_more more(void *arg, struct rpc_entries *out)
+{
+    struct cursor *c = arg;
+    char text[64], *s = text;
+    int before = c->next;
+
+    if (c->next % 1000 == 0 && c->pauses++ % 3)
+        return RPC_MORE;
+    while (c->next < c->n && !rpc_entries_is_full(out) && c->next - before < 1000) {
+        snprintf(text, sizeof text, "%d.server-with-a-name-of-some-length", c->next);
+        rpc_entries_add(out, (xdrproc_t)xdr_name, &s);
+        c->next++;
+    }
+    if (c->next < c->n)
+        return RPC_MORE;
+    rpc_entries_tail(out, (xdrproc_t)xdr_int, &c->n);
+    return RPC_DONE;
+}
+
+static void cursor_end(void *arg)
+{
+    free(arg);
+}
+
+static const struct rpc_producer producer = {.more = more, .end = cursor_end};
+
+static void list(void *arg, struct rpc_request *r)
+{
+    struct cursor *c = calloc(1, sizeof *c);
+
+    (void)arg;
+    c->n = *(int *)rpc_request_args(r);
+    rpc_reply_entries(r, (xdrproc_t)xdr_int, &c->n, &producer, c);
+}
+
+static void who(void *arg, struct rpc_request *r)
+{
+    const struct auth_peer *p = rpc_request_peer(r);
+    char text[300], *s = text;
+
+    (void)arg;
+    if (p->kind == AUTH_LOCAL)
+        snprintf(text, sizeof text, "uid %ld pid %ld", (long)p->uid, (long)p->pid);
+    else
+        snprintf(text, sizeof text, "role %s", p->role);
+    rpc_reply(r, (xdrproc_t)xdr_name, &s);
+}
+
+static void called(void *arg, const struct rpc_outcome *o)
+{
+    struct rpc_request *r = arg;
+    int v = o->status == RPC_ST_OK ? *(const int *)o->result : -(int)o->status;
+
+    fx.called_back++;
+    rpc_reply(r, (xdrproc_t)xdr_int, &v);
+    rpc_request_unref(r);
+}
+
+/* Ask the caller itself, on the same connection, and answer with what it says. */
+static void call_me(void *arg, struct rpc_request *r)
+{
+    struct rpc_call_spec s = {.id = {PROG, 1, ECHO},
+                              .xargs = (xdrproc_t)xdr_int,
+                              .args = rpc_request_args(r),
+                              .xres = (xdrproc_t)xdr_int,
+                              .res_size = sizeof(int)};
+
+    (void)arg;
+    assert_int_equal(rpc_conn_call(rpc_request_conn(r), &s, called, rpc_request_ref(r), NULL), 0);
+}
+
+#define INT (xdrproc_t) xdr_int, sizeof(int), (xdrproc_t)xdr_int
+static const struct rpc_proc procs[] = {
+    {ECHO, "Echo", INT, echo},        {PARK, "Park", INT, park},         {LIST, "List", INT, list},
+    {WHO, "Who", NULL, 0, NULL, who}, {CALL_ME, "CallMe", INT, call_me}, {DROP, "Drop", INT, drop},
+    {SILENT, "Silent", INT, silent},
+};
+static const struct rpc_program program = {
+    .prog = PROG, .vers = 1, .name = "test", .procs = procs, .n_procs = sizeof procs / sizeof *procs};
+static const struct rpc_served served[] = {{&program, &fx.park}, {NULL, NULL}};
+
+static void *run(void *arg)
+{
+    struct err e;
+
+    (void)arg;
+    if (loop_run(fx.loop, &e) < 0)
+        fprintf(stderr, "%s\n", e.text);
+    return NULL;
+}
+
+static void stop(void *arg)
+{
+    loop_stop(arg);
+}
+
+static int setup(void **state)
+{
+    struct rpc_server_options o = {.name = "test", .served = served, .stranger_ms = 500, .max_strangers = 8};
+    struct err e;
+    int i;
+
+    (void)state;
+    snprintf(fx.dir, sizeof fx.dir, "/tmp/rpc_server_test.XXXXXX");
+    if (!mkdtemp(fx.dir))
+        return -1;
+    snprintf(fx.certs, sizeof fx.certs, "%s/certs", fx.dir);
+    /* longer than a socket address */
+    snprintf(fx.sock, sizeof fx.sock, "%s", fx.dir);
+    for (i = 0; i < 3; i++)
+        snprintf(fx.sock + strlen(fx.sock), sizeof fx.sock - strlen(fx.sock), "/%060d", i);
+    if (file_make_dirs(fx.sock, 0700, &e) < 0 || certs_ensure(fx.certs, "server", &e) < 0 ||
+        certs_ensure(fx.certs, "sched", &e) < 0 || certs_ensure(fx.certs, "mom:n1", &e) < 0)
+        goto failed;
+    snprintf(fx.sock + strlen(fx.sock), sizeof fx.sock - strlen(fx.sock), "/s");
+    fx.tls = certs_context(fx.certs, "server", CERTS_SERVER, &e);
+    o.tls = fx.tls;
+    fx.loop = loop_create(NULL, &e);
+    fx.server = rpc_server_create(fx.loop, &o, &e);
+    if (rpc_server_listen_unix(fx.server, fx.sock, 0600, &e) < 0)
+        goto failed;
+    fx.port = rpc_server_listen_tcp(fx.server, "127.0.0.1", 0, &e);
+    if (fx.port > 0 && pthread_create(&fx.thread, NULL, run, NULL) == 0)
+        return 0;
+failed:
+    fprintf(stderr, "%s\n", e.text);
+    return -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    loop_post(fx.loop, stop, fx.loop);
+    pthread_join(fx.thread, NULL);
+    rpc_server_destroy(fx.server);
+    while (fx.park.n)
+        rpc_request_unref(fx.park.r[--fx.park.n]);
+    loop_turn(fx.loop, 0, NULL);
+    loop_destroy(fx.loop);
+    SSL_CTX_free(fx.tls);
+    return file_remove_tree(AT_FDCWD, fx.dir, NULL);
+}
+
+/* --- helpers of clients */
+
+static struct rpc_proc_id id_of(uint32_t proc)
+{
+    return (struct rpc_proc_id){PROG, 1, proc};
+}
+
+static struct rpc_sync *dial(void)
+{
+    struct err e;
+    struct rpc_sync *s = rpc_sync_connect_unix(fx.sock, LIMIT_MS, &e);
+
+    if (!s)
+        fail_msg("%s", e.text);
+    return s;
+}
+
+static int call_int(struct rpc_sync *s, uint32_t proc, int v, int64_t limit_ms, struct err *e)
+{
+    struct rpc_proc_id id = id_of(proc);
+    int res = 0;
+
+    if (rpc_sync_call(s, &id, (xdrproc_t)xdr_int, &v, (xdrproc_t)xdr_int, &res, limit_ms, e) < 0)
+        return -1;
+    return res;
+}
+
+static void check_who(struct rpc_sync *s, const char *expect)
+{
+    struct rpc_proc_id id = id_of(WHO);
+    char *name = NULL;
+    struct err e;
+
+    if (rpc_sync_call(s, &id, NULL, NULL, (xdrproc_t)xdr_name, &name, LIMIT_MS, &e) < 0)
+        fail_msg("%s", e.text);
+    assert_string_equal(name, expect);
+    xdr_free((xdrproc_t)xdr_name, &name);
+}
+
+/* --- tests */
+
+static void a_call_is_answered_and_the_kernel_says_who(void **state)
+{
+    struct rpc_sync *s = dial();
+    struct err e;
+    char expect[100];
+    int i;
+
+    (void)state;
+    for (i = 1; i < 200; i++)
+        assert_int_equal(call_int(s, ECHO, i, LIMIT_MS, &e), i);
+    snprintf(expect, sizeof expect, "uid %ld pid %ld", (long)getuid(), (long)getpid());
+    check_who(s, expect);
+    rpc_sync_destroy(s);
+}
+
+static void rpc_errors_come_as_errors(void **state)
+{
+    struct rpc_sync *s = dial();
+    struct rpc_proc_id other = {PROG + 1, 1, 1}, version = {PROG, 9, 1}, null = {PROG, 1, 0};
+    struct err e;
+
+    (void)state;
+    assert_int_equal(call_int(s, 77, 1, LIMIT_MS, &e), -1);
+    assert_int_equal(e.code, EPROTONOSUPPORT);
+    assert_int_equal(rpc_sync_call(s, &other, NULL, NULL, NULL, NULL, LIMIT_MS, &e), -1);
+    assert_int_equal(e.code, EPROTONOSUPPORT);
+    assert_int_equal(rpc_sync_call(s, &version, NULL, NULL, NULL, NULL, LIMIT_MS, &e), -1);
+    assert_non_null(strstr(e.text, "1 to 1"));
+    assert_int_equal(rpc_sync_call(s, &null, NULL, NULL, NULL, NULL, LIMIT_MS, &e), 0);
+    assert_int_equal(call_int(s, DROP, 1, LIMIT_MS, &e), -1); /* a handler that forgot it */
+    assert_int_equal(e.code, EIO);
+    assert_int_equal(call_int(s, ECHO, 5, LIMIT_MS, &e), 5);
+    rpc_sync_destroy(s);
+}
+
+static void late_replies_out_of_order_and_split_calls(void **state)
+{
+    struct rpc_sync *s = dial();
+    struct rpc_proc_id id = id_of(PARK);
+    struct rpc_sync_call *c[4];
+    struct err e;
+    int i, res;
+
+    (void)state;
+    for (i = 0; i < 3; i++)
+        c[i] = rpc_sync_send(s, &id, (xdrproc_t)xdr_int, &i, &e);
+    assert_int_equal(call_int(s, ECHO, 9, LIMIT_MS, &e), 9);
+    assert_false(rpc_sync_is_ready(c[0]));
+    assert_int_equal(rpc_sync_recv(c[0], (xdrproc_t)xdr_int, &res, 30, &e), -1);
+    assert_int_equal(e.code, ETIMEDOUT);
+    i = 3;
+    c[3] = rpc_sync_send(s, &id, (xdrproc_t)xdr_int, &i, &e);
+    for (i = 0; i < 4; i++) {
+        assert_int_equal(rpc_sync_recv(c[i], (xdrproc_t)xdr_int, &res, LIMIT_MS, &e), 0);
+        assert_int_equal(res, i);
+    }
+    rpc_sync_destroy(s);
+}
+
+struct client {
+    pthread_t thread;
+    struct rpc_sync *s;
+    int from, good;
+};
+
+static void *hammer(void *arg)
+{
+    struct client *c = arg;
+    struct err e;
+    int i;
+
+    for (i = 0; i < 500; i++)
+        c->good += call_int(c->s, ECHO, c->from + i, LIMIT_MS, &e) == c->from + i;
+    return NULL;
+}
+
+static void threads_share_a_connection(void **state)
+{
+    struct rpc_sync *s = dial();
+    struct client c[8];
+    int i;
+
+    (void)state;
+    for (i = 0; i < 8; i++) {
+        c[i] = (struct client){.s = s, .from = 1000 * i};
+        assert_int_equal(pthread_create(&c[i].thread, NULL, hammer, &c[i]), 0);
+    }
+    for (i = 0; i < 8; i++) {
+        pthread_join(c[i].thread, NULL);
+        assert_int_equal(c[i].good, 500);
+    }
+    rpc_sync_destroy(s);
+}
+
+static void read_list(struct rpc_sync *s, int n, bool call_between)
+{
+    struct rpc_proc_id id = id_of(LIST);
+    struct err e;
+    struct rpc_sync_call *c = rpc_sync_send_entries(s, &id, (xdrproc_t)xdr_int, &n, &e);
+    int head = 0, tail = 0, i, rc;
+
+    assert_non_null(c);
+    assert_int_equal(rpc_sync_head(c, (xdrproc_t)xdr_int, &head, LIMIT_MS, &e), 0);
+    assert_int_equal(head, n);
+    for (i = 0;; i++) {
+        char *name = NULL;
+
+        rc = rpc_sync_next(c, (xdrproc_t)xdr_name, &name, LIMIT_MS, &e);
+        if (rc < 0)
+            fail_msg("entry %d: %s", i, e.text);
+        if (rc == 0)
+            break;
+        assert_int_equal(atoi(name), i);
+        xdr_free((xdrproc_t)xdr_name, &name);
+        if (call_between && i == 1000)
+            assert_int_equal(call_int(s, ECHO, 77, LIMIT_MS, &e), 77);
+        if (i % 20000 == 0)
+            usleep(20000); /* a slow reader */
+    }
+    assert_int_equal(i, n);
+    assert_int_equal(rpc_sync_tail(c, (xdrproc_t)xdr_int, &tail, LIMIT_MS, &e), 0);
+    assert_int_equal(tail, n);
+    rpc_sync_cancel(c);
+}
+
+static void endless_answers_reach_a_slow_reader(void **state)
+{
+    struct rpc_sync *s = dial();
+    struct rpc_proc_id id = id_of(LIST);
+    struct rpc_sync_call *c;
+    struct err e;
+    int n = 100000, head;
+
+    (void)state;
+    read_list(s, 100000, false);
+    read_list(s, 100000, true);
+    read_list(s, 0, false);
+    c = rpc_sync_send_entries(s, &id, (xdrproc_t)xdr_int, &n, &e);
+    assert_int_equal(rpc_sync_head(c, (xdrproc_t)xdr_int, &head, LIMIT_MS, &e), 0);
+    rpc_sync_cancel(c); /* the rest is skipped */
+    assert_int_equal(call_int(s, ECHO, 3, LIMIT_MS, &e), 3);
+    rpc_sync_destroy(s);
+}
+
+static struct rpc_sync *dial_tls(const char *role, const char *expect, struct err *e)
+{
+    struct rpc_sync_tls t = {.module = getenv("CEDE_AUTH_TLS"),
+                             .certs = fx.certs,
+                             .role = role,
+                             .expect = expect,
+                             .prog = PROG,
+                             .vers = 1};
+
+    return rpc_sync_connect_tcp("127.0.0.1", (uint16_t)fx.port, &t, LIMIT_MS, e);
+}
+
+static void tls_shows_the_role(void **state)
+{
+    struct err e;
+    struct rpc_sync *s = dial_tls("sched", "server", &e);
+    int i;
+
+    (void)state;
+    if (!s)
+        fail_msg("%s", e.text);
+    check_who(s, "role sched");
+    for (i = 1; i < 200; i++)
+        assert_int_equal(call_int(s, ECHO, i, LIMIT_MS, &e), i);
+    read_list(s, 100000, true);
+    rpc_sync_destroy(s);
+    assert_null(dial_tls("sched", "mom:n1", &e));
+    assert_int_equal(e.code, EACCES);
+}
+
+static int dial_clear(void)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)fx.port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
+    return fd;
+}
+
+static void in_the_clear_only_procedure_0_is_answered(void **state)
+{
+    struct err e;
+    struct rpc_sync *s = rpc_sync_adopt(dial_clear(), &e);
+    struct rpc_proc_id null = {PROG, 1, 0};
+
+    (void)state;
+    assert_int_equal(rpc_sync_call(s, &null, NULL, NULL, NULL, NULL, LIMIT_MS, &e), 0);
+    assert_int_equal(call_int(s, ECHO, 1, LIMIT_MS, &e), -1);
+    assert_int_equal(e.code, EACCES);
+    /* and it has half a second to say who it is */
+    assert_int_equal(call_int(s, PARK, 1, LIMIT_MS, &e), -1);
+    while (rpc_sync_is_open(s))
+        rpc_sync_call(s, &null, NULL, NULL, NULL, NULL, LIMIT_MS, &e);
+    assert_int_equal(e.code, ECONNRESET);
+    rpc_sync_destroy(s);
+}
+
+/* What a peer may send before the handshake ends the connection. */
+static void bytes_before_the_handshake_are_an_attack(void **state)
+{
+    struct rpc_buf b = {0};
+    const struct rpc_proc_id null = {PROG, 1, 0};
+    char answer[256];
+    ssize_t n, all = 0;
+    int fd = dial_clear();
+
+    (void)state;
+    rpc_buf_add(&b, "\200\0\0\0", 4);
+    rpc_msg_put_call(&b, 1, &null, RPC_AUTH_TLS);
+    b.bytes[3] = (char)(b.len - 4);
+    rpc_buf_add(&b, "smuggled", 8);
+    assert_int_equal(write(fd, b.bytes, b.len), b.len);
+    while ((n = read(fd, answer, sizeof answer)) > 0)
+        all += n;
+    assert_int_equal(all, 0);
+    close(fd);
+    rpc_buf_fini(&b);
+}
+
+static void hostile_records_close_only_their_connection(void **state)
+{
+    static const char big[] = "\377\377\377\377xxxx", junk[] = "\200\0\0\4junk";
+    struct rpc_sync *s = dial();
+    struct err e;
+    int i;
+
+    (void)state;
+    for (i = 0; i < 20; i++) {
+        struct rpc_sync *bad = dial();
+        char c;
+
+        assert_true(send(rpc_sync_fd(bad), i % 2 ? big : junk, 8, MSG_NOSIGNAL) == 8);
+        while (recv(rpc_sync_fd(bad), &c, 1, 0) < 0 && errno == EAGAIN)
+            usleep(100);
+        rpc_sync_destroy(bad);
+        assert_int_equal(call_int(s, ECHO, 1 + i, LIMIT_MS, &e), 1 + i);
+    }
+    rpc_sync_destroy(s);
+}
+
+static void a_dead_caller_is_told_to_who_waits(void **state)
+{
+    struct rpc_sync *s = dial();
+    struct rpc_proc_id id = id_of(SILENT);
+    struct err e;
+    int v = 1, before, tries;
+
+    (void)state;
+    before = fx.park.dead;
+    assert_non_null(rpc_sync_send(s, &id, (xdrproc_t)xdr_int, &v, &e) ? s : NULL);
+    assert_int_equal(call_int(s, ECHO, 1, LIMIT_MS, &e), 1);
+    /* the handle is left to the connection's end, as a program that exits does */
+    shutdown(rpc_sync_fd(s), SHUT_RDWR);
+    for (tries = 0; tries < 20000 && __atomic_load_n(&fx.park.dead, __ATOMIC_RELAXED) == before; tries++)
+        usleep(1000);
+    assert_int_equal(fx.park.dead, before + 1);
+    rpc_sync_destroy(s);
+}
+
+/* --- the daemons' end, on a loop of this thread */
+
+struct daemon_end {
+    struct loop *loop;
+    struct rpc_conn *conn;
+    int opened, closed, results, echoed;
+    struct err why;
+};
+
+static void d_opened(void *arg, struct rpc_conn *c)
+{
+    (void)c;
+    ((struct daemon_end *)arg)->opened++;
+}
+
+static void d_closed(void *arg, struct rpc_conn *c, const struct err *why)
+{
+    struct daemon_end *d = arg;
+
+    (void)c;
+    d->closed++;
+    d->why = *why;
+}
+
+static const struct rpc_conn_events d_events = {.opened = d_opened, .closed = d_closed};
+
+static void d_echo(void *arg, struct rpc_request *r)
+{
+    int v = *(int *)rpc_request_args(r) * 2;
+
+    ((struct daemon_end *)arg)->echoed++;
+    rpc_reply(r, (xdrproc_t)xdr_int, &v);
+}
+
+static const struct rpc_proc d_procs[] = {{ECHO, "Echo", INT, d_echo}};
+static const struct rpc_program d_program = {
+    .prog = PROG, .vers = 1, .name = "client", .procs = d_procs, .n_procs = 1};
+
+static void d_result(void *arg, const struct rpc_outcome *o)
+{
+    struct daemon_end *d = arg;
+
+    if (o->status == RPC_ST_OK)
+        d->results += *(const int *)o->result;
+}
+
+static void turn_until(struct daemon_end *d, const int *what, int least)
+{
+    int64_t until = clock_real_mono_ms() + LIMIT_MS;
+
+    while (*what < least && clock_real_mono_ms() < until)
+        loop_turn(d->loop, 100, NULL);
+    if (*what < least)
+        fail_msg("nothing came: %s", d->why.text);
+}
+
+static void talk_both_ways(const struct rpc_conn_target *t)
+{
+    struct daemon_end d = {0};
+    const struct rpc_served d_served[] = {{&d_program, &d}, {NULL, NULL}};
+    struct rpc_conn_options o = {
+        .served = d_served, .events = &d_events, .arg = &d, .ping_prog = PROG, .ping_vers = 1};
+    int v = 21, i;
+    struct rpc_call_spec s = {.id = {PROG, 1, CALL_ME},
+                              .xargs = (xdrproc_t)xdr_int,
+                              .args = &v,
+                              .xres = (xdrproc_t)xdr_int,
+                              .res_size = sizeof v};
+    struct err e;
+
+    d.loop = loop_create(NULL, &e);
+    d.conn = rpc_conn_connect(d.loop, t, &o, &e);
+    if (!d.conn)
+        fail_msg("%s", e.text);
+    assert_int_equal(rpc_conn_call(d.conn, &s, d_result, &d, &e), -1);
+    assert_int_equal(e.code, ENOTCONN);
+    turn_until(&d, &d.opened, 1);
+    for (i = 0; i < 100; i++)
+        assert_int_equal(rpc_conn_call(d.conn, &s, d_result, &d, &e), 0);
+    turn_until(&d, &d.results, 4200);
+    assert_int_equal(d.echoed, 100);
+    rpc_conn_destroy(d.conn);
+    loop_turn(d.loop, 0, NULL);
+    loop_destroy(d.loop);
+}
+
+static void both_sides_call_on_one_connection(void **state)
+{
+    struct rpc_conn_target local = {.unix_path = fx.sock};
+
+    (void)state;
+    talk_both_ways(&local);
+}
+
+static void both_sides_call_over_tls(void **state)
+{
+    struct err e;
+    SSL_CTX *ctx = certs_context(fx.certs, "mom:n1", CERTS_CLIENT, &e);
+    struct rpc_conn_target t = {
+        .address = "127.0.0.1", .port = (uint16_t)fx.port, .tls = ctx, .expect = "server"};
+
+    (void)state;
+    assert_non_null(ctx);
+    talk_both_ways(&t);
+    SSL_CTX_free(ctx);
+}
+
+/* A bare socket answers whatever it likes: here, that it has no TLS. */
+static void a_server_without_tls_is_refused(void **state)
+{
+    struct daemon_end d = {0};
+    struct rpc_conn_options o = {.events = &d_events, .arg = &d, .ping_prog = PROG, .ping_vers = 1};
+    struct rpc_server_options so = {.name = "plain", .served = served};
+    struct err e;
+    struct rpc_conn_target t = {.address = "127.0.0.1", .expect = "server"};
+    struct rpc_server *plain;
+
+    (void)state;
+    d.loop = loop_create(NULL, &e);
+    plain = rpc_server_create(d.loop, &so, &e);
+    t.port = (uint16_t)rpc_server_listen_tcp(plain, "127.0.0.1", 0, &e);
+    t.tls = certs_context(fx.certs, "mom:n1", CERTS_CLIENT, &e);
+    d.conn = rpc_conn_connect(d.loop, &t, &o, &e);
+    turn_until(&d, &d.closed, 1);
+    assert_int_equal(d.opened, 0);
+    assert_int_equal(d.why.code, EPROTONOSUPPORT);
+    rpc_conn_destroy(d.conn);
+    rpc_server_destroy(plain);
+    loop_turn(d.loop, 0, NULL);
+    loop_destroy(d.loop);
+    SSL_CTX_free(t.tls);
+}
+
+static void calls_end_with_the_connection(void **state)
+{
+    struct daemon_end d = {0};
+    struct rpc_conn_options o = {.events = &d_events, .arg = &d, .ping_prog = PROG, .ping_vers = 1};
+    int fds[2];
+    struct err e;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    d.loop = loop_create(NULL, &e);
+    d.conn = rpc_conn_adopt(d.loop, fds[0], &o, &e);
+    assert_non_null(d.conn);
+    close(fds[1]);
+    turn_until(&d, &d.closed, 1);
+    assert_int_equal(d.why.code, ECONNRESET);
+    rpc_conn_destroy(d.conn);
+    loop_turn(d.loop, 0, NULL);
+    loop_destroy(d.loop);
+}
+
+static void silence_is_asked_about_and_then_ends_it(void **state)
+{
+    struct daemon_end d = {0};
+    struct rpc_conn_options o = {
+        .events = &d_events, .arg = &d, .ping_prog = PROG, .ping_vers = 1, .keepalive_ms = 50};
+    int fds[2];
+    char ping[64];
+    struct err e;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    d.loop = loop_create(NULL, &e);
+    d.conn = rpc_conn_adopt(d.loop, fds[0], &o, &e);
+    turn_until(&d, &d.closed, 1);
+    assert_int_equal(d.why.code, ETIMEDOUT);
+    assert_int_equal(read(fds[1], ping, sizeof ping), 44); /* one call of procedure 0 */
+    close(fds[1]);
+    rpc_conn_destroy(d.conn);
+    loop_turn(d.loop, 0, NULL);
+    loop_destroy(d.loop);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_call_is_answered_and_the_kernel_says_who),
+        cmocka_unit_test(rpc_errors_come_as_errors),
+        cmocka_unit_test(late_replies_out_of_order_and_split_calls),
+        cmocka_unit_test(threads_share_a_connection),
+        cmocka_unit_test(endless_answers_reach_a_slow_reader),
+        cmocka_unit_test(tls_shows_the_role),
+        cmocka_unit_test(in_the_clear_only_procedure_0_is_answered),
+        cmocka_unit_test(bytes_before_the_handshake_are_an_attack),
+        cmocka_unit_test(hostile_records_close_only_their_connection),
+        cmocka_unit_test(a_dead_caller_is_told_to_who_waits),
+        cmocka_unit_test(both_sides_call_on_one_connection),
+        cmocka_unit_test(both_sides_call_over_tls),
+        cmocka_unit_test(a_server_without_tls_is_refused),
+        cmocka_unit_test(calls_end_with_the_connection),
+        cmocka_unit_test(silence_is_asked_about_and_then_ends_it),
+    };
+    char module[4096];
+
+    (void)argc;
+    /* build/test/ifl/rpc/loop/ -> build/lib/ */
+    snprintf(module, sizeof module, "%.*s/../../../../lib/libauth_tls.so",
+             (int)(strrchr(argv[0], '/') ? strrchr(argv[0], '/') - argv[0] : 1),
+             strrchr(argv[0], '/') ? argv[0] : ".");
+    setenv("CEDE_AUTH_TLS", module, 1);
+    cmocka_set_test_filter(getenv("T"));
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,296 @@
+/* Endless answers. The writer is a long record of the core; the reader is an XDR stream that pulls. */
+#include "rpc_entries.h"
+
+#include <assert.h>
+#include <errno.h>
+
+struct rpc_entries {
+    struct rpc_long l; /* first: the core knows us by it */
+    const struct rpc_producer *producer;
+    void *arg;
+    struct rpc_buf head; /* reply header and head, until the first fragment took them */
+    struct rpc_buf *out; /* the fragment under way; NULL between calls of more() */
+    size_t start;
+    bool tailed, failed;
+};
+
+/* --- writer */
+
+bool rpc_entries_is_full(const struct rpc_entries *s)
+{
+    return s->out->len - s->start >= RPC_ENTRIES_FRAGMENT;
+}
+
+/* The boolean before an entry or the tail, then the thing itself; whole or not at all. */
+static int add(struct rpc_entries *s, bool more, xdrproc_t codec, const void *value)
+{
+    size_t before = s->out->len;
+    char *at = rpc_buf_room(s->out, 4);
+
+    assert(!s->tailed);
+    if (!at) {
+        s->failed = true;
+        return -1;
+    }
+    rpc_buf_put_u32(at, more);
+    s->out->len += 4;
+    if (!codec || rpc_buf_encode(s->out, codec, value) == 0)
+        return 0;
+    rpc_buf_cut(s->out, before);
+    return -1;
+}
+
+int rpc_entries_add(struct rpc_entries *s, xdrproc_t codec, const void *entry)
+{
+    return add(s, true, codec, entry);
+}
+
+int rpc_entries_add_bytes(struct rpc_entries *s, const void *bytes, size_t n)
+{
+    assert(n % 4 == 0);
+    if (add(s, true, NULL, NULL) < 0)
+        return -1;
+    if (rpc_buf_add(s->out, bytes, n) == 0)
+        return 0;
+    s->failed = true;
+    return -1;
+}
+
+int rpc_entries_tail(struct rpc_entries *s, xdrproc_t codec, const void *tail)
+{
+    int rc = add(s, false, codec, tail);
+
+    /* Without its tail the record cannot be ended in order: the connection is closed. */
+    s->failed = s->failed || rc < 0;
+    s->tailed = true;
+    return rc;
+}
+
+static int fill(struct rpc_long *l, struct rpc_buf *out, bool *last)
+{
+    struct rpc_entries *s = (struct rpc_entries *)l;
+    enum rpc_more more;
+
+    s->out = out;
+    s->start = out->len;
+    if (rpc_buf_add(out, s->head.bytes, s->head.len) < 0)
+        return -1;
+    rpc_buf_fini(&s->head);
+    more = s->producer->more(s->arg, s);
+    s->out = NULL;
+    if (s->failed)
+        return -1;
+    assert((more == RPC_DONE) == s->tailed);
+    *last = more == RPC_DONE;
+    return more == RPC_LATER && out->len == s->start ? 0 : 1;
+}
+
+static void end(struct rpc_long *l)
+{
+    struct rpc_entries *s = (struct rpc_entries *)l;
+
+    if (s->producer->end)
+        s->producer->end(s->arg);
+    rpc_buf_fini(&s->head);
+    free(s);
+}
+
+int rpc_entries_reply(struct rpc_core *c, uint32_t xid, xdrproc_t xhead, const void *head,
+                      const struct rpc_producer *p, void *arg, struct err *e)
+{
+    struct rpc_entries *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return err_set(e, ENOMEM, "no memory for an answer");
+    *s = (struct rpc_entries){.l = {.fill = fill, .end = end}, .producer = p, .arg = arg};
+    if (rpc_msg_put_ok(&s->head, xid) < 0 || (xhead && rpc_buf_encode(&s->head, xhead, head) < 0)) {
+        rpc_buf_fini(&s->head);
+        free(s);
+        return err_set(e, EINVAL, "the head of an answer is beyond what can be sent");
+    }
+    rpc_core_add_long(c, &s->l);
+    return 0;
+}
+
+/* --- reader */
+
+struct rpc_entries_reader {
+    XDR x;
+    rpc_refill_fn *refill;
+    void *arg;
+    const char *at;
+    size_t n;
+    struct err *e; /* of the call under way */
+    bool said;     /* refill has filled it */
+};
+
+static bool more_bytes(struct rpc_entries_reader *r)
+{
+    while (!r->n) {
+        int rc = r->refill(r->arg, &r->at, &r->n, r->e);
+
+        if (rc < 0)
+            r->said = true;
+        if (rc <= 0)
+            return false;
+    }
+    return true;
+}
+
+static bool_t pull_bytes(XDR *x, char *to, u_int n)
+{
+    struct rpc_entries_reader *r = x->x_private;
+
+    while (n) {
+        size_t take;
+
+        if (!more_bytes(r))
+            return FALSE;
+        take = n < r->n ? n : r->n;
+        memcpy(to, r->at, take);
+        r->at += take;
+        r->n -= take;
+        to += take;
+        n -= (u_int)take;
+    }
+    return TRUE;
+}
+
+static bool_t pull_long(XDR *x, long *v)
+{
+    struct rpc_entries_reader *r = x->x_private;
+    char word[4];
+
+    if (r->n >= 4) {
+        *v = (int32_t)rpc_buf_get_u32(r->at);
+        r->at += 4;
+        r->n -= 4;
+        return TRUE;
+    }
+    if (!pull_bytes(x, word, 4))
+        return FALSE;
+    *v = (int32_t)rpc_buf_get_u32(word);
+    return TRUE;
+}
+
+static bool_t no_putlong(XDR *x, const long *v)
+{
+    (void)x;
+    (void)v;
+    return FALSE;
+}
+
+static bool_t no_putbytes(XDR *x, const char *bytes, u_int n)
+{
+    (void)x;
+    (void)bytes;
+    (void)n;
+    return FALSE;
+}
+
+static u_int no_getpos(XDR *x)
+{
+    (void)x;
+    return (u_int)-1;
+}
+
+static bool_t no_setpos(XDR *x, u_int pos)
+{
+    (void)x;
+    (void)pos;
+    return FALSE;
+}
+
+static int32_t *no_inline(XDR *x, u_int n)
+{
+    (void)x;
+    (void)n;
+    return NULL;
+}
+
+static void no_destroy(XDR *x)
+{
+    (void)x;
+}
+
+static bool_t no_control(XDR *x, int request, void *info)
+{
+    (void)x;
+    (void)request;
+    (void)info;
+    return FALSE;
+}
+
+static const struct xdr_ops reader_ops = {
+    .x_getlong = pull_long,
+    .x_putlong = no_putlong,
+    .x_getbytes = pull_bytes,
+    .x_putbytes = no_putbytes,
+    .x_getpostn = no_getpos,
+    .x_setpostn = no_setpos,
+    .x_inline = no_inline,
+    .x_destroy = no_destroy,
+    .x_control = no_control,
+};
+
+struct rpc_entries_reader *rpc_entries_reader_create(rpc_refill_fn *refill, void *arg)
+{
+    struct rpc_entries_reader *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    r->refill = refill;
+    r->arg = arg;
+    r->x.x_op = XDR_DECODE;
+    r->x.x_ops = &reader_ops;
+    r->x.x_private = r;
+    return r;
+}
+
+void rpc_entries_reader_destroy(struct rpc_entries_reader *r)
+{
+    free(r);
+}
+
+static void begin(struct rpc_entries_reader *r, struct err *e)
+{
+    r->e = e;
+    r->said = false;
+}
+
+static int broken(struct rpc_entries_reader *r, struct err *e)
+{
+    if (r->said)
+        return -1;
+    return err_set(e, EBADMSG, "the peer's answer ends early or cannot be decoded");
+}
+
+int rpc_entries_head(struct rpc_entries_reader *r, xdrproc_t codec, void *value, struct err *e)
+{
+    struct rpc_reply_hdr h;
+
+    begin(r, e);
+    if (rpc_msg_decode_reply(&r->x, &h) < 0)
+        return broken(r, e);
+    if (h.status != RPC_ST_OK)
+        return rpc_msg_err(h.status, h.low, h.high, e);
+    return !codec || codec(&r->x, value) ? 0 : broken(r, e);
+}
+
+int rpc_entries_next(struct rpc_entries_reader *r, xdrproc_t codec, void *value, struct err *e)
+{
+    uint32_t flag;
+
+    begin(r, e);
+    if (!xdr_u_int(&r->x, &flag) || flag > 1)
+        return broken(r, e);
+    if (!flag)
+        return 0;
+    return codec(&r->x, value) ? 1 : broken(r, e);
+}
+
+int rpc_entries_read_tail(struct rpc_entries_reader *r, xdrproc_t codec, void *value, struct err *e)
+{
+    begin(r, e);
+    return !codec || codec(&r->x, value) ? 0 : broken(r, e);
+}

@@ -1,0 +1,164 @@
+/* TLS on a non-blocking socket. An SSL object is not for two threads at once, and rpc_sync may read and write
+ * in two: a mutex around each step, which never waits. */
+#include "auth_tls.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "certs.h"
+#include "clock.h"
+
+struct tls {
+    SSL *ssl;
+    pthread_mutex_t lock;
+};
+
+/* errno for a step that did not go through */
+static int why(SSL *ssl, int rc)
+{
+    switch (SSL_get_error(ssl, rc)) {
+    case SSL_ERROR_WANT_READ:
+    case SSL_ERROR_WANT_WRITE:
+        return EAGAIN;
+    case SSL_ERROR_ZERO_RETURN:
+        return 0;
+    case SSL_ERROR_SYSCALL:
+        return errno ? errno : ECONNRESET;
+    default: /* a missing close_notify too: an end is an end */
+        return ECONNRESET;
+    }
+}
+
+static ssize_t tls_step(struct tls *t, bool write, void *bytes, size_t n)
+{
+    size_t done = 0;
+    int rc, failure = 0;
+
+    pthread_mutex_lock(&t->lock);
+    ERR_clear_error();
+    errno = 0;
+    rc = write ? SSL_write_ex(t->ssl, bytes, n, &done) : SSL_read_ex(t->ssl, bytes, n, &done);
+    if (rc != 1)
+        failure = why(t->ssl, rc);
+    ERR_clear_error();
+    pthread_mutex_unlock(&t->lock);
+    if (rc == 1)
+        return (ssize_t)done;
+    errno = failure;
+    return failure ? -1 : 0;
+}
+
+static ssize_t tls_read(void *ctx, void *bytes, size_t n)
+{
+    return tls_step(ctx, false, bytes, n);
+}
+
+static ssize_t tls_write(void *ctx, const void *bytes, size_t n)
+{
+    ssize_t done = tls_step(ctx, true, (void *)(uintptr_t)bytes, n);
+
+    if (done == 0) {
+        errno = EPIPE;
+        return -1;
+    }
+    return done;
+}
+
+static void tls_destroy(void *ctx)
+{
+    struct tls *t = ctx;
+
+    if (!t)
+        return;
+    if (t->ssl) {
+        ERR_clear_error();
+        SSL_shutdown(t->ssl);
+        ERR_clear_error();
+        SSL_free(t->ssl);
+    }
+    pthread_mutex_destroy(&t->lock);
+    free(t);
+}
+
+static const struct rpc_transport transport = {.read = tls_read, .write = tls_write, .destroy = tls_destroy};
+
+/* --- the handshake */
+
+static int handshake_err(SSL *ssl, struct err *e)
+{
+    long verdict = SSL_get_verify_result(ssl);
+    unsigned long n = ERR_peek_last_error();
+    char text[256] = "the server ended the connection";
+
+    if (n)
+        ERR_error_string_n(n, text, sizeof text);
+    ERR_clear_error();
+    if (verdict != X509_V_OK)
+        return err_set(e, EACCES, "the server's certificate is not of this complex: %s",
+                       X509_verify_cert_error_string(verdict));
+    return err_set(e, EACCES, "the TLS handshake failed: %s", text);
+}
+
+static int shake(SSL *ssl, int fd, int64_t deadline_mono_ms, struct err *e)
+{
+    for (;;) {
+        struct pollfd p = {.fd = fd};
+        int64_t left_ms = -1;
+        int rc;
+
+        ERR_clear_error();
+        rc = SSL_connect(ssl);
+        if (rc == 1)
+            return 0;
+        rc = SSL_get_error(ssl, rc);
+        if (rc != SSL_ERROR_WANT_READ && rc != SSL_ERROR_WANT_WRITE)
+            return handshake_err(ssl, e);
+        if (deadline_mono_ms >= 0)
+            left_ms = deadline_mono_ms - clock_real_mono_ms();
+        if (deadline_mono_ms >= 0 && left_ms <= 0)
+            return err_set(e, ETIMEDOUT, "the TLS handshake took too long");
+        p.events = rc == SSL_ERROR_WANT_READ ? POLLIN : POLLOUT;
+        poll(&p, 1, (int)left_ms);
+    }
+}
+
+/* The role in the server's verified certificate. */
+static int check_role(SSL *ssl, const char *expect, struct err *e)
+{
+    X509 *cert = SSL_get0_peer_certificate(ssl);
+    char cn[256] = "";
+
+    if (cert)
+        X509_NAME_get_text_by_NID(X509_get_subject_name(cert), NID_commonName, cn, sizeof cn);
+    if (!cert || strcmp(cn, expect) != 0)
+        return err_set(e, EACCES, "the peer is \"%s\", not \"%s\"", cn, expect);
+    return 0;
+}
+
+int auth_tls_connect(int fd, const char *certs, const char *role, const char *expect, int64_t limit_ms,
+                     const struct rpc_transport **out, void **ctx, struct err *e)
+{
+    int64_t deadline = limit_ms < 0 ? -1 : clock_real_mono_ms() + limit_ms;
+    SSL_CTX *ssl_ctx = certs_context(certs, role, CERTS_CLIENT, e);
+    struct tls *t = ssl_ctx ? calloc(1, sizeof *t) : NULL;
+
+    if (t) {
+        pthread_mutex_init(&t->lock, NULL);
+        t->ssl = SSL_new(ssl_ctx);
+    } else if (ssl_ctx) {
+        err_set(e, ENOMEM, "no memory for TLS");
+    }
+    SSL_CTX_free(ssl_ctx);
+    if (t && t->ssl && SSL_set_fd(t->ssl, fd) == 1 && shake(t->ssl, fd, deadline, e) == 0 &&
+        check_role(t->ssl, expect, e) == 0) {
+        *out = &transport;
+        *ctx = t;
+        return 0;
+    }
+    tls_destroy(t);
+    return -1;
+}
