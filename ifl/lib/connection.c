@@ -1,0 +1,411 @@
+#include "connection.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "pbs_error.h"
+#include "pbs_ext.h"
+#include "pbs_info.h"
+#include "report.h"
+
+#include <ifl.h>
+
+enum { HANDLES = 4096, CONNECT_LIMIT_MS = 10000, AGAIN_PAUSE_MS = 50 };
+
+struct link {
+    struct rpc_sync *rpc;
+    int refs;
+};
+
+struct ticket {
+    struct ticket *next;
+    int number;
+    xdrproc_t codec;
+    struct rpc_sync_call *call;
+    struct link *link; /* held */
+};
+
+struct connection {
+    struct link *link; /* held */
+    struct pbs_info_target target;
+    struct ticket *tickets, **tail; /* in the order they were sent */
+    int last_ticket;
+};
+
+/* A handle is a small number by the rule of the interface, so somebody must know all connections.
+ * Guarded by `lock`, with everything in links, connections and tickets. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct connection *handles[HANDLES];
+
+/* --- links */
+static struct link *link_create(struct rpc_sync *rpc)
+{
+    struct link *l = rpc ? malloc(sizeof *l) : NULL;
+
+    if (!l) {
+        rpc_sync_destroy(rpc);
+        return NULL;
+    }
+    *l = (struct link){.rpc = rpc, .refs = 1};
+    return l;
+}
+
+/* With the lock. Destroying closes a descriptor and never waits. */
+static void link_drop(struct link *l)
+{
+    if (--l->refs > 0)
+        return;
+    rpc_sync_destroy(l->rpc);
+    free(l);
+}
+
+struct rpc_sync *connection_rpc(const struct link *l)
+{
+    return l->rpc;
+}
+
+void connection_release(struct link *l)
+{
+    if (!l)
+        return;
+    (void)pthread_mutex_lock(&lock);
+    link_drop(l);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static struct connection *find(int c)
+{
+    return c > 0 && c < HANDLES ? handles[c] : NULL;
+}
+
+static int bad_handle(int c, struct err *e)
+{
+    return err_set(e, PBSE_NOCONNECTS, "%d is no connection to a server", c);
+}
+
+struct link *connection_hold(int c, struct err *e)
+{
+    struct connection *cn;
+    struct link *l = NULL;
+
+    (void)pthread_mutex_lock(&lock);
+    cn = find(c);
+    if (cn) {
+        l = cn->link;
+        l->refs++;
+    }
+    (void)pthread_mutex_unlock(&lock);
+    if (!l)
+        (void)bad_handle(c, e);
+    return l;
+}
+
+/* --- connecting */
+static struct rpc_sync *dial(const struct pbs_info_target *t, struct err *e)
+{
+    struct rpc_sync_tls tls = {
+        .module = t->module,
+        .certs = t->certs,
+        .role = "sched",
+        .expect = "server",
+        .prog = PBS_IFL_PROG,
+        .vers = PBS_IFL_V1,
+    };
+    struct rpc_sync *s;
+
+    if (*t->socket) {
+        s = rpc_sync_connect_unix(t->socket, CONNECT_LIMIT_MS, e);
+        if (s || (e->code != ENOENT && e->code != ECONNREFUSED))
+            return s;
+    }
+    s = rpc_sync_connect_tcp(t->host, t->port, &tls, CONNECT_LIMIT_MS, e);
+    return s;
+}
+
+static int put(struct connection *cn)
+{
+    int c = -1;
+
+    (void)pthread_mutex_lock(&lock);
+    for (int i = 1; i < HANDLES && c < 0; i++)
+        if (!handles[i])
+            c = i;
+    if (c > 0)
+        handles[c] = cn;
+    (void)pthread_mutex_unlock(&lock);
+    return c;
+}
+
+static struct connection *open_target(const struct pbs_info_target *t, struct err *e)
+{
+    struct connection *cn = calloc(1, sizeof *cn);
+    struct rpc_sync *rpc = cn ? dial(t, e) : NULL;
+
+    if (!rpc) {
+        if (!cn)
+            (void)err_set(e, PBSE_SYSTEM, "no memory for a connection");
+        free(cn);
+        return NULL;
+    }
+    cn->link = link_create(rpc);
+    if (!cn->link) {
+        (void)err_set(e, PBSE_SYSTEM, "no memory for a connection");
+        free(cn);
+        return NULL;
+    }
+    cn->target = *t;
+    cn->tail = &cn->tickets;
+    return cn;
+}
+
+static void close_all(struct connection *cn)
+{
+    while (cn->tickets) {
+        struct ticket *t = cn->tickets;
+
+        cn->tickets = t->next;
+        rpc_sync_cancel(t->call);
+        link_drop(t->link);
+        free(t);
+    }
+    link_drop(cn->link);
+    free(cn);
+}
+
+int pbs_connect_extend(const char *server, const char *extend_data)
+{
+    struct pbs_info_target *t = calloc(PBS_INFO_TARGETS, sizeof *t);
+    struct connection *cn = NULL;
+    struct err e = {.code = PBSE_SYSTEM};
+    int n, c = -1;
+
+    (void)extend_data; /* nothing is told at connecting; the name of the daemon stands in its certificate */
+    report_clear(-1);
+    n = t ? pbs_info_targets(server, t, &e) : -1;
+    for (int i = 0; i < n && !cn; i++) {
+        report_set_server(t[i].name);
+        cn = open_target(&t[i], &e);
+    }
+    free(t);
+    if (!cn) {
+        (void)report_err(-1, &e);
+        return -1;
+    }
+    c = put(cn);
+    if (c < 0) {
+        (void)pthread_mutex_lock(&lock);
+        close_all(cn);
+        (void)pthread_mutex_unlock(&lock);
+        (void)report_set(-1, PBSE_NOCONNECTS, "this process has %d connections open already", HANDLES - 1);
+    }
+    return c;
+}
+
+int pbs_connect(const char *server)
+{
+    return pbs_connect_extend(server, NULL);
+}
+
+int pbs_disconnect(int c)
+{
+    struct connection *cn;
+
+    (void)pthread_mutex_lock(&lock);
+    cn = find(c);
+    if (cn) {
+        handles[c] = NULL;
+        close_all(cn);
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return cn ? 0 : -1;
+}
+
+int pbs_query_max_connections(void)
+{
+    return HANDLES - 1;
+}
+
+int pbs_connection_set_nodelay(int c)
+{
+    return pbs_fd(c) < 0 ? -1 : 0;
+}
+
+/* --- again */
+static bool copy_target(int c, struct pbs_info_target *out)
+{
+    struct connection *cn;
+
+    (void)pthread_mutex_lock(&lock);
+    cn = find(c);
+    if (cn)
+        *out = cn->target;
+    (void)pthread_mutex_unlock(&lock);
+    return cn != NULL;
+}
+
+/* Put `fresh` behind c unless another thread was quicker; the link to use is held. */
+static struct link *replace(int c, struct link *old, struct link *fresh)
+{
+    struct connection *cn;
+
+    (void)pthread_mutex_lock(&lock);
+    cn = find(c);
+    if (cn && cn->link == old) {
+        link_drop(old);
+        cn->link = fresh;
+        fresh->refs++;
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return fresh;
+}
+
+struct link *connection_again(int c, struct link *old, int64_t limit_ms, struct err *e)
+{
+    struct pbs_info_target *t = malloc(sizeof *t);
+    int64_t end = clock_real_mono_ms() + limit_ms;
+    struct rpc_sync *rpc = NULL;
+    struct link *l;
+
+    if (!t || !copy_target(c, t)) {
+        free(t);
+        (void)bad_handle(c, e);
+        return NULL;
+    }
+    while (!(rpc = dial(t, e)) && clock_real_mono_ms() < end)
+        (void)poll(NULL, 0, AGAIN_PAUSE_MS);
+    free(t);
+    l = link_create(rpc);
+    return l ? replace(c, old, l) : NULL;
+}
+
+/* --- tickets */
+static int append(struct connection *cn, struct ticket *t)
+{
+    cn->last_ticket = cn->last_ticket < INT32_MAX ? cn->last_ticket + 1 : 1;
+    t->number = cn->last_ticket;
+    t->link->refs++;
+    *cn->tail = t;
+    cn->tail = &t->next;
+    return t->number;
+}
+
+int connection_add(int c, struct link *l, struct rpc_sync_call *call, xdrproc_t codec, struct err *e)
+{
+    struct ticket *t = malloc(sizeof *t);
+    struct connection *cn;
+    int number = -1;
+
+    if (t) {
+        *t = (struct ticket){.codec = codec, .call = call, .link = l};
+        (void)pthread_mutex_lock(&lock);
+        cn = find(c);
+        if (cn)
+            number = append(cn, t);
+        (void)pthread_mutex_unlock(&lock);
+    }
+    if (number < 0) {
+        free(t);
+        rpc_sync_cancel(call);
+        (void)bad_handle(c, e);
+    }
+    return number;
+}
+
+static struct ticket **find_ticket(struct connection *cn, int number)
+{
+    for (struct ticket **t = &cn->tickets; *t; t = &(*t)->next)
+        if ((*t)->number == number)
+            return t;
+    return NULL;
+}
+
+static struct ticket *unlink_ticket(int c, int number, xdrproc_t codec)
+{
+    struct connection *cn = find(c);
+    struct ticket **at = cn ? find_ticket(cn, number) : NULL;
+    struct ticket *t = at ? *at : NULL;
+
+    if (!t || (codec && t->codec != codec))
+        return NULL;
+    *at = t->next;
+    if (!t->next)
+        cn->tail = at;
+    return t;
+}
+
+struct rpc_sync_call *connection_take(int c, int ticket, xdrproc_t codec, struct link **l, struct err *e)
+{
+    struct rpc_sync_call *call = NULL;
+    struct ticket *t;
+
+    (void)pthread_mutex_lock(&lock);
+    t = unlink_ticket(c, ticket, codec);
+    (void)pthread_mutex_unlock(&lock);
+    if (!t) {
+        (void)err_set(e, PBSE_IVALREQ, "%d is no ticket of a call of this kind on connection %d", ticket, c);
+        return NULL;
+    }
+    call = t->call;
+    *l = t->link; /* the ticket's hold goes to the caller */
+    free(t);
+    return call;
+}
+
+int pbs_fd(int c)
+{
+    struct connection *cn;
+    int fd = -1;
+
+    (void)pthread_mutex_lock(&lock);
+    cn = find(c);
+    if (cn)
+        fd = rpc_sync_fd(cn->link->rpc);
+    (void)pthread_mutex_unlock(&lock);
+    return fd;
+}
+
+int pbs_ready(int c, int ticket)
+{
+    struct connection *cn;
+    struct ticket **t;
+    int ready = -1;
+
+    (void)pthread_mutex_lock(&lock);
+    cn = find(c);
+    t = cn ? find_ticket(cn, ticket) : NULL;
+    if (t)
+        ready = rpc_sync_is_ready((*t)->call);
+    (void)pthread_mutex_unlock(&lock);
+    return ready;
+}
+
+int pbs_next_ready(int c)
+{
+    struct connection *cn;
+    int number = 0;
+
+    (void)pthread_mutex_lock(&lock);
+    cn = find(c);
+    for (struct ticket *t = cn ? cn->tickets : NULL; t && !number; t = t->next)
+        if (rpc_sync_is_ready(t->call))
+            number = t->number;
+    (void)pthread_mutex_unlock(&lock);
+    return cn ? number : -1;
+}
+
+int pbs_drop(int c, int ticket)
+{
+    struct err e;
+    struct link *l;
+    struct rpc_sync_call *call = connection_take(c, ticket, NULL, &l, &e);
+
+    if (!call)
+        return -1;
+    rpc_sync_cancel(call);
+    connection_release(l);
+    return 0;
+}

@@ -1,0 +1,132 @@
+#include "pbs_info.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "conf.h"
+#include "pbs_error.h"
+#include "report.h"
+
+/* One pbs.conf a process: the interface has no object that could hold it. Guarded by `lock`. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct conf *conf;
+
+static int load(bool again, struct err *e)
+{
+    struct conf *fresh;
+
+    if (conf && !again)
+        return 0;
+    fresh = conf_load(e);
+    if (!fresh)
+        return -1;
+    conf_destroy(conf);
+    conf = fresh;
+    return 0;
+}
+
+int pbs_loadconf(int reload)
+{
+    struct err e;
+    int rc;
+
+    report_clear(-1);
+    (void)pthread_mutex_lock(&lock);
+    rc = load(reload != 0, &e);
+    (void)pthread_mutex_unlock(&lock);
+    if (rc < 0)
+        (void)report_err(-1, &e);
+    return rc == 0;
+}
+
+char *pbs_default(void)
+{
+    static char name[PBS_INFO_SERVER_MAX]; /* PBS promises a static text */
+    struct err e;
+    bool found = false;
+
+    (void)pthread_mutex_lock(&lock);
+    if (load(false, &e) == 0 && conf_server(conf)) {
+        (void)snprintf(name, sizeof name, "%s", conf_server(conf));
+        found = *name;
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return found ? name : NULL;
+}
+
+static bool is_this_host(const char *host)
+{
+    char own[PBS_MAXHOSTNAME + 1] = "";
+
+    if (!strcasecmp(host, "localhost") || !strcmp(host, "127.0.0.1") || !strcmp(host, "::1"))
+        return true;
+    if (gethostname(own, sizeof own - 1) < 0)
+        return false;
+    if (!strcasecmp(host, own))
+        return true;
+    own[strcspn(own, ".")] = '\0';
+    return !strcasecmp(host, own);
+}
+
+/* Whether the server of this pbs.conf is meant: only that one is behind the socket of PBS_HOME. */
+static bool is_ours(const struct pbs_info_target *t)
+{
+    char host[PBS_MAXHOSTNAME + 1];
+    uint16_t port;
+
+    if (t->port != conf_server_port(conf))
+        return false;
+    if (is_this_host(t->host) || !strcasecmp(t->host, conf_server_host(conf)))
+        return true;
+    return conf_split_host(conf_server(conf), host, sizeof host, &port, 0, NULL) == 0 &&
+           !strcasecmp(t->host, host);
+}
+
+static int fill(struct pbs_info_target *t, const char *name, struct err *e)
+{
+    const char *home = conf_text(conf, CONF_PBS_HOME), *exec = conf_text(conf, CONF_PBS_EXEC);
+
+    *t = (struct pbs_info_target){0};
+    if (snprintf(t->name, sizeof t->name, "%s", name) >= (int)sizeof t->name)
+        return err_set(e, PBSE_BADHOST, "the name of the server is too long: %.100s...", name);
+    if (conf_split_host(name, t->host, sizeof t->host, &t->port,
+                        (uint16_t)conf_int(conf, CONF_PBS_BATCH_SERVICE_PORT), e) < 0)
+        return -1;
+    if (!strcasecmp(name, conf_server(conf)))
+        (void)snprintf(t->host, sizeof t->host, "%s", conf_server_host(conf));
+    if (is_ours(t))
+        (void)snprintf(t->socket, sizeof t->socket, "%s/pbs_server.sock", home);
+    (void)snprintf(t->module, sizeof t->module, "%s/lib/libauth_tls.so", exec);
+    (void)snprintf(t->certs, sizeof t->certs, "%s/certs", home);
+    return 0;
+}
+
+static int find(const char *server, struct pbs_info_target *out, struct err *e)
+{
+    const char *first, *second;
+
+    if (load(false, e) < 0)
+        return -1;
+    if (server && *server)
+        return fill(&out[0], server, e) < 0 ? -1 : 1;
+    first = conf_text(conf, CONF_PBS_PRIMARY);
+    second = conf_text(conf, CONF_PBS_SECONDARY);
+    if (first && second)
+        return fill(&out[0], first, e) < 0 || fill(&out[1], second, e) < 0 ? -1 : 2;
+    if (!conf_server(conf) || !*conf_server(conf))
+        return err_set(e, PBSE_NOSERVER, "No server specified: set PBS_SERVER in pbs.conf");
+    return fill(&out[0], conf_server(conf), e) < 0 ? -1 : 1;
+}
+
+int pbs_info_targets(const char *server, struct pbs_info_target out[static PBS_INFO_TARGETS], struct err *e)
+{
+    int n;
+
+    (void)pthread_mutex_lock(&lock);
+    n = find(server, out, e);
+    (void)pthread_mutex_unlock(&lock);
+    return n;
+}

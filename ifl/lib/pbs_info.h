@@ -1,0 +1,29 @@
+#ifndef PBS_INFO_H
+#define PBS_INFO_H
+/* What pbs.conf says about servers: which one is meant, and how to reach it.
+ *
+ * The file is read at the first question and again by pbs_loadconf(1). Any thread.
+ */
+#include <limits.h>
+#include <stdint.h>
+
+#include "err.h"
+#include "pbs_ifl.h"
+
+enum { PBS_INFO_SERVER_MAX = PBS_MAXSERVERNAME + PBS_MAXPORTNUM + 2, PBS_INFO_TARGETS = 2 };
+
+struct pbs_info_target {
+    char name[PBS_INFO_SERVER_MAX]; /* as it was named: host[:port] */
+    char host[PBS_MAXHOSTNAME + 1];
+    uint16_t port;
+    char socket[PATH_MAX]; /* try this first: the server named is the one of this pbs.conf; or "" */
+    char module[PATH_MAX]; /* libauth_tls.so */
+    char certs[PATH_MAX];
+};
+
+/* The servers to try in turn for `server` ("host[:port]"; NULL or "": the default one, or the failover pair).
+ * Their number, or -1: PBSE_NOSERVER no server is named anywhere, else what is wrong with pbs.conf or the
+ * name. */
+int pbs_info_targets(const char *server, struct pbs_info_target out[static PBS_INFO_TARGETS], struct err *e);
+
+#endif

@@ -1,0 +1,143 @@
+/* Preemption, and what else a scheduler says. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "call.h"
+#include "pbs_error.h"
+#include "pbs_ext.h"
+#include "report.h"
+
+static int list_of(int c, char **jobids, ifl_preempt_args *out)
+{
+    u_int n = 0;
+
+    report_clear(c);
+    while (jobids && jobids[n] && n <= PBS_LIST_MAX)
+        n++;
+    if (n == 0 || n > PBS_LIST_MAX) {
+        (void)report_set(c, PBSE_IVALREQ, "between 1 and %d jobs can be preempted at once", PBS_LIST_MAX);
+        return -1;
+    }
+    *out = (ifl_preempt_args){.jobs = {.jobs_len = n, .jobs_val = jobids}};
+    return 0;
+}
+
+static preempt_job_info *copy_slots(int c, const ifl_preempt_result *r, int *n)
+{
+    size_t len = r->slots.slots_len;
+    preempt_job_info *out = calloc(len ? len : 1, sizeof *out);
+
+    if (!out) {
+        (void)report_set(c, PBSE_SYSTEM, "no memory for %zu preempted jobs", len);
+        return NULL;
+    }
+    for (size_t i = 0; i < len; i++) {
+        (void)snprintf(out[i].job_id, sizeof out[i].job_id, "%s", r->slots.slots_val[i].job);
+        (void)snprintf(out[i].order, sizeof out[i].order, "%s", r->slots.slots_val[i].order);
+    }
+    if (n)
+        *n = (int)len;
+    return out;
+}
+
+/* Code 1 says that a slot has failed: the caller sees which. */
+static preempt_job_info *finish(int c, int code, ifl_preempt_result *r, int *n)
+{
+    preempt_job_info *out = code == 0 || code == 1 ? copy_slots(c, r, n) : NULL;
+
+    if (out)
+        report_clear(c);
+    xdr_free((xdrproc_t)xdr_ifl_preempt_result, (char *)r);
+    return out;
+}
+
+preempt_job_info *pbs_preempt_jobs(int c, char **jobids)
+{
+    ifl_preempt_result r = {0};
+    ifl_preempt_args a;
+    int code;
+
+    if (list_of(c, jobids, &a) < 0)
+        return NULL;
+    code = call_do(c, IFL_PREEMPT_JOBS, (xdrproc_t)xdr_ifl_preempt_args, &a,
+                   (xdrproc_t)xdr_ifl_preempt_result, &r);
+    return finish(c, code, &r, NULL);
+}
+
+int pbs_preempt_jobs_send(int c, char **jobids)
+{
+    ifl_preempt_args a;
+
+    if (list_of(c, jobids, &a) < 0)
+        return -1;
+    return call_send(c, IFL_PREEMPT_JOBS, (xdrproc_t)xdr_ifl_preempt_args, &a,
+                     (xdrproc_t)xdr_ifl_preempt_result);
+}
+
+preempt_job_info *pbs_preempt_jobs_recv(int c, int ticket, int *n)
+{
+    ifl_preempt_result r = {0};
+    int code = call_recv(c, ticket, (xdrproc_t)xdr_ifl_preempt_result, &r);
+
+    return finish(c, code, &r, n);
+}
+
+/* --- schedulers */
+int pbs_register_sched(const char *sched_id, int primary_conn, int secondary_conn)
+{
+    ifl_register_args a = {.name = call_text(sched_id ? sched_id : "default"), .extend = call_text(NULL)};
+
+    (void)secondary_conn; /* orders may come by any connection of the same identity */
+    return call_simple(primary_conn, IFL_REGISTER_SCHED, (xdrproc_t)xdr_ifl_register_args, &a);
+}
+
+static ifl_sched_reply_args reply_args(unsigned answer, const char *jobid, int code, const char *text)
+{
+    return (ifl_sched_reply_args){
+        .answer = answer,
+        .job = call_text(jobid),
+        .code = code,
+        .text = call_text(text),
+    };
+}
+
+int pbs_sched_reply(int c, unsigned answer, const char *jobid, int code, const char *text)
+{
+    ifl_sched_reply_args a = reply_args(answer, jobid, code, text);
+
+    return call_simple(c, IFL_SCHED_REPLY, (xdrproc_t)xdr_ifl_sched_reply_args, &a);
+}
+
+int pbs_sched_reply_send(int c, unsigned answer, const char *jobid, int code, const char *text)
+{
+    ifl_sched_reply_args a = reply_args(answer, jobid, code, text);
+
+    return call_simple_send(c, IFL_SCHED_REPLY, (xdrproc_t)xdr_ifl_sched_reply_args, &a);
+}
+
+int pbs_defschreply(int c, int cmd, char *id, int err, char *txt, char *extend)
+{
+    (void)cmd, (void)id, (void)err, (void)txt, (void)extend;
+    return call_unsupported(c, "an answer without the number of the wake-up (use pbs_sched_reply)");
+}
+
+/* --- plan and hold */
+int pbs_preempt_run(int c, const char *jobid, const char *exec_vnode, const struct pbs_victim victims[],
+                    size_t n_victims, const char *extend)
+{
+    (void)jobid, (void)exec_vnode, (void)victims, (void)n_victims, (void)extend;
+    return call_unsupported(c, "running a job in the room of others (plan and hold)");
+}
+
+struct batch_status *pbs_stathold(int c, const char *hold, struct attrl *attrib, const char *extend)
+{
+    (void)hold, (void)attrib, (void)extend;
+    (void)call_unsupported(c, "the status of holds");
+    return NULL;
+}
+
+int pbs_delhold(int c, const char *hold, const char *extend)
+{
+    (void)hold, (void)extend;
+    return call_unsupported(c, "deleting a hold");
+}

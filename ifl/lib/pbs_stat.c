@@ -1,0 +1,211 @@
+/* Questions: endless answers, read entry by entry into lists of struct batch_status. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "call.h"
+#include "host_merge.h"
+#include "pbs_error.h"
+#include "report.h"
+#include "status_read.h"
+
+enum { FOREVER = -1 };
+
+/* Entries until their end, then the tail. -1: the connection failed, e says why. */
+static int read_entries(struct rpc_sync_call *call, struct status_list *l, ifl_result *tail, struct err *e)
+{
+    int more;
+
+    while ((more = rpc_sync_next(call, (xdrproc_t)status_read_entry, l, FOREVER, e)) > 0)
+        ;
+    if (more < 0)
+        return -1;
+    return rpc_sync_tail(call, (xdrproc_t)xdr_ifl_result, tail, FOREVER, e);
+}
+
+/* The whole answer. What was read before an error in the tail stays in the list: it was served in part. */
+static int read_answer(int c, struct rpc_sync_call *call, struct status_list *l)
+{
+    ifl_result head = {0}, tail = {0};
+    struct err e;
+    int code;
+
+    if (rpc_sync_head(call, (xdrproc_t)xdr_ifl_result, &head, FOREVER, &e) < 0)
+        code = report_err(c, &e);
+    else if (head.code != 0)
+        code = report_result(c, &head);
+    else if (read_entries(call, l, &tail, &e) < 0)
+        code = report_err(c, &e);
+    else
+        code = report_result(c, &tail);
+    rpc_sync_cancel(call);
+    xdr_free((xdrproc_t)xdr_ifl_result, (char *)&head);
+    xdr_free((xdrproc_t)xdr_ifl_result, (char *)&tail);
+    return code;
+}
+
+static int ask(int c, uint32_t proc, xdrproc_t xargs, const void *args, struct status_list *l)
+{
+    struct rpc_proc_id id = {.prog = PBS_IFL_PROG, .vers = PBS_IFL_V1, .proc = proc};
+    struct rpc_sync_call *call;
+    struct link *link;
+    struct err e;
+    int code;
+
+    link = connection_hold(c, &e);
+    if (!link)
+        return report_err(c, &e);
+    call = rpc_sync_send_entries(connection_rpc(link), &id, xargs, args, &e);
+    code = call ? read_answer(c, call, l) : report_err(c, &e);
+    connection_release(link);
+    return code;
+}
+
+static struct batch_status *finish(struct status_list *l)
+{
+    struct batch_status *out = status_list_take(l);
+
+    status_list_fini(l);
+    return out;
+}
+
+static struct batch_status *status(int c, uint32_t proc, const char *ids, const struct attrl *wanted,
+                                   const char *extend)
+{
+    ifl_status_args a = {.ids = call_text(ids), .extend = call_text(extend)};
+    struct call_wanted w;
+    struct status_list l;
+
+    report_clear(c);
+    if (call_wanted(c, wanted, &w) < 0)
+        return NULL;
+    a.wanted.wanted_len = w.n;
+    a.wanted.wanted_val = w.list;
+    status_list_init(&l);
+    (void)ask(c, proc, (xdrproc_t)xdr_ifl_status_args, &a, &l);
+    free(w.list);
+    return finish(&l);
+}
+
+/* 0 with the list, which may be empty; else a code. */
+static int select_jobs(int c, uint32_t proc, const struct attropl *criteria, const struct attrl *wanted,
+                       const char *extend, struct status_list *l)
+{
+    ifl_select_args a = {.extend = call_text(extend)};
+    struct call_wanted w = {0};
+    int code = PBSE_SYSTEM;
+
+    report_clear(c);
+    if (call_attrops(c, criteria, &a.criteria) == 0 && call_wanted(c, wanted, &w) == 0) {
+        a.wanted.wanted_len = w.n;
+        a.wanted.wanted_val = w.list;
+        code = ask(c, proc, (xdrproc_t)xdr_ifl_select_args, &a, l);
+    }
+    free(a.criteria.wire_attrops_val);
+    free(w.list);
+    return code;
+}
+
+struct batch_status *pbs_selstat(int c, struct attropl *criteria, struct attrl *out, const char *extend)
+{
+    struct status_list l;
+
+    status_list_init(&l);
+    (void)select_jobs(c, IFL_SELSTAT, criteria, out, extend, &l);
+    return finish(&l);
+}
+
+/* Names as one block that a single free() frees. */
+static char **pack_names(const struct batch_status *list, size_t n)
+{
+    size_t bytes = (n + 1) * sizeof(char *), used = 0;
+    char **out, *text;
+
+    for (const struct batch_status *b = list; b; b = b->next)
+        bytes += strlen(b->name) + 1;
+    out = malloc(bytes);
+    if (!out)
+        return NULL;
+    text = (char *)(out + n + 1);
+    for (size_t i = 0; i < n; i++, list = list->next) {
+        out[i] = text + used;
+        used += (size_t)snprintf(out[i], strlen(list->name) + 1, "%s", list->name) + 1;
+    }
+    out[n] = NULL;
+    return out;
+}
+
+char **pbs_selectjob(int c, struct attropl *criteria, const char *extend)
+{
+    struct status_list l;
+    char **out = NULL;
+
+    status_list_init(&l);
+    if (select_jobs(c, IFL_SELECT, criteria, NULL, extend, &l) == 0 && l.n > 0) {
+        out = pack_names(l.head, l.n);
+        if (!out)
+            (void)report_set(c, PBSE_SYSTEM, "no memory for %zu job identifiers", l.n);
+    }
+    status_list_fini(&l);
+    return out;
+}
+
+struct batch_status *pbs_statjob(int c, const char *id, struct attrl *out, const char *extend)
+{
+    return status(c, IFL_STATUS_JOB, id, out, extend);
+}
+
+struct batch_status *pbs_statque(int c, const char *queue, struct attrl *out, const char *extend)
+{
+    return status(c, IFL_STATUS_QUEUE, queue, out, extend);
+}
+
+struct batch_status *pbs_statserver(int c, struct attrl *out, const char *extend)
+{
+    return status(c, IFL_STATUS_SERVER, NULL, out, extend);
+}
+
+struct batch_status *pbs_statsched(int c, struct attrl *out, const char *extend)
+{
+    return status(c, IFL_STATUS_SCHED, NULL, out, extend);
+}
+
+struct batch_status *pbs_statvnode(int c, const char *vnode, struct attrl *out, const char *extend)
+{
+    return status(c, IFL_STATUS_NODE, vnode, out, extend);
+}
+
+struct batch_status *pbs_statresv(int c, const char *resv, struct attrl *out, const char *extend)
+{
+    return status(c, IFL_STATUS_RESV, resv, out, extend);
+}
+
+struct batch_status *pbs_statrsc(int c, const char *resc, struct attrl *out, const char *extend)
+{
+    return status(c, IFL_STATUS_RESOURCE, resc, out, extend);
+}
+
+struct batch_status *pbs_stathook(int c, const char *hook, struct attrl *out, const char *extend)
+{
+    return status(c, IFL_STATUS_HOOK, hook, out, extend);
+}
+
+/* The vnodes of a host are only found among all vnodes; a host that is named is picked afterwards. */
+struct batch_status *pbs_stathost(int c, const char *host, struct attrl *out, const char *extend)
+{
+    struct batch_status *all = status(c, IFL_STATUS_NODE, NULL, NULL, extend);
+    struct batch_status *merged = NULL;
+
+    if (!all)
+        return NULL;
+    if (host_merge(all, host, out, &merged) < 0)
+        (void)report_set(c, PBSE_SYSTEM, "no memory for the status of hosts");
+    else if (!merged && host && *host)
+        (void)report_set(c, PBSE_UNKNODE, "Unknown node %s", host);
+    pbs_statfree(all);
+    return merged;
+}
+
+struct batch_status *pbs_statnode(int c, const char *host, struct attrl *out, const char *extend)
+{
+    return pbs_stathost(c, host, out, extend);
+}

@@ -1,0 +1,208 @@
+#include "report.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attrl.h"
+#include "errors.h"
+#include "pbs_ifl.h"
+
+enum { SERVER_MAX = PBS_MAXSERVERNAME + PBS_MAXPORTNUM + 2 };
+
+struct report {
+    int code;
+    int connection;
+    bool has_text;
+    char text[PBS_TEXT_MAX + 1];
+    char server[SERVER_MAX];
+    struct ecl_attribute_errors errors;
+};
+
+/* The interface of PBS has a number and a text for each thread and no argument to carry them. */
+static _Thread_local struct report *mine;
+static _Thread_local int spare_code; /* where there is no memory for a report */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+
+static void free_errors(struct ecl_attribute_errors *a)
+{
+    for (int i = 0; i < a->ecl_numerrors; i++) {
+        attrl_free(a->ecl_attrerr[i].ecl_attribute);
+        free(a->ecl_attrerr[i].ecl_errmsg);
+    }
+    free(a->ecl_attrerr);
+    *a = (struct ecl_attribute_errors){0};
+}
+
+static void end_of_thread(void *arg)
+{
+    struct report *r = arg;
+
+    free_errors(&r->errors);
+    free(r);
+}
+
+static void make_key(void)
+{
+    (void)pthread_key_create(&key, end_of_thread);
+}
+
+static struct report *get(void)
+{
+    if (mine)
+        return mine;
+    (void)pthread_once(&once, make_key);
+    mine = calloc(1, sizeof *mine);
+    if (mine) {
+        mine->connection = -1;
+        (void)pthread_setspecific(key, mine);
+    }
+    return mine;
+}
+
+int *__pbs_errno_location(void)
+{
+    struct report *r = get();
+
+    return r ? &r->code : &spare_code;
+}
+
+int pbs_geterrno(void)
+{
+    return pbs_errno;
+}
+
+char *__pbs_server_location(void)
+{
+    static char none[1];
+    struct report *r = get();
+
+    return r ? r->server : none;
+}
+
+const char *report_server(void)
+{
+    return __pbs_server_location();
+}
+
+void report_set_server(const char *server)
+{
+    struct report *r = get();
+
+    if (r)
+        (void)snprintf(r->server, sizeof r->server, "%s", server);
+}
+
+void report_clear(int c)
+{
+    struct report *r = get();
+
+    pbs_errno = 0;
+    if (!r)
+        return;
+    r->connection = c;
+    r->has_text = false;
+    free_errors(&r->errors);
+}
+
+static int set_text(int c, int code, const char *text)
+{
+    struct report *r = get();
+
+    pbs_errno = code;
+    if (!r)
+        return code;
+    if (!text || !*text)
+        text = errors_text(code);
+    r->connection = c;
+    r->has_text = text != NULL;
+    (void)snprintf(r->text, sizeof r->text, "%s", text ? text : "");
+    return code;
+}
+
+int report_set(int c, int code, const char *fmt, ...)
+{
+    char text[ERR_TEXT_MAX];
+    va_list ap;
+
+    va_start(ap, fmt);
+    (void)vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return set_text(c, code, text);
+}
+
+int report_err(int c, const struct err *e)
+{
+    static const struct {
+        int number, code;
+    } known[] = {
+        {ENOMEM, PBSE_SYSTEM},
+        {EINVAL, PBSE_IVALREQ},
+        {EACCES, PBSE_PERM},
+        {EBADMSG, PBSE_PROTOCOL},
+        {EPROTONOSUPPORT, PBSE_PROTOCOL},
+        {ECONNRESET, PBSE_PROTOCOL},
+        {EPIPE, PBSE_PROTOCOL},
+        {EIO, PBSE_PROTOCOL},
+        {ETIMEDOUT, PBSE_PROTOCOL},
+    };
+    int code = e->code;
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].number == code)
+            code = known[i].code;
+    return set_text(c, code, e->text);
+}
+
+static int copy_error(struct ecl_attrerr *to, const ifl_attr_error *from)
+{
+    to->ecl_errcode = from->code;
+    to->ecl_attribute = attrl_create(from->name, *from->resource ? from->resource : NULL, from->value, SET);
+    to->ecl_errmsg = strdup(*from->text || !errors_text(from->code) ? from->text : errors_text(from->code));
+    return to->ecl_attribute && to->ecl_errmsg ? 0 : -1;
+}
+
+static void copy_errors(struct ecl_attribute_errors *to, const ifl_result *from)
+{
+    size_t n = from->errors.errors_len;
+
+    to->ecl_attrerr = n ? calloc(n, sizeof to->ecl_attrerr[0]) : NULL;
+    if (!to->ecl_attrerr)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        to->ecl_numerrors = (int)i + 1;
+        if (copy_error(&to->ecl_attrerr[i], &from->errors.errors_val[i]) < 0)
+            break;
+    }
+}
+
+int report_result(int c, const ifl_result *r)
+{
+    struct report *mine_now = get();
+
+    report_clear(c);
+    if (r->code == 0)
+        return 0;
+    set_text(c, r->code, r->text);
+    if (mine_now)
+        copy_errors(&mine_now->errors, r);
+    return r->code;
+}
+
+char *pbs_geterrmsg(int c)
+{
+    struct report *r = get();
+
+    return r && r->has_text && r->connection == c ? r->text : NULL;
+}
+
+struct ecl_attribute_errors *pbs_get_attributes_in_error(int c)
+{
+    struct report *r = get();
+
+    return r && r->connection == c && r->errors.ecl_numerrors ? &r->errors : NULL;
+}
