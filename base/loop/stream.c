@@ -234,13 +234,15 @@ static int send_all(struct stream *s, struct err *e)
 {
     int rc;
 
-    do {
+    do { /* encoding stops when enough waits on the wire: go on while that is sent and more comes of it */
         if (encode(s, e) < 0)
             return -1;
+        if (s->t && !s->wire.n)
+            return 1;
         rc = send_bytes(s, &s->wire, e);
         if (rc == 1 && !s->t)
             rc = send_bytes(s, &s->out, e);
-    } while (rc == 1 && s->t && s->wire.n);
+    } while (rc == 1 && s->t && s->out.n);
     return rc;
 }
 
