@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "level.h"
+#include "match.h"
 #include "memory.h"
 #include "words.h"
 
@@ -82,13 +83,25 @@ static bool shares_node(const struct job *a, const struct job *b)
     return false;
 }
 
+/* Some vnode of the candidate could, were it empty, take one of the chunks. */
+static bool is_useful(const struct preemptor *p, const struct job *j)
+{
+    struct asker a = {.u = p->u, .request = p->request, .queue = p->job->queue};
+
+    for (size_t i = 0; i < j->on.n; i++)
+        for (size_t k = 0; k < p->request->n; k++)
+            if (match_pool(&a, j->on.a[i].node) && match_labels(&a, j->on.a[i].node, &p->request->chunks[k]))
+                return true;
+    return false;
+}
+
 static bool may_stop(const struct preemptor *p, const struct job *j)
 {
     if (j->order != ORDER_NONE || j->resv || level_of(p->u, j) >= p->level)
         return false;
     if (p->job->standing == STANDING_SUSPENDED && !shares_node(p->job, j))
         return false;
-    return has_method(p, j) && nodes_are_up(j) && !p->has_failed(p->arg, p->job, j);
+    return has_method(p, j) && nodes_are_up(j) && is_useful(p, j) && !p->has_failed(p->arg, p->job, j);
 }
 
 static bool uses(const struct job *j, res_id res)

@@ -149,7 +149,12 @@ void plans_result(struct plans *p, const char *urgent, const char *victim, bool 
             x->victims[i].answered = true;
             x->victims[i].stopped = stopped;
         }
-    if (v && v->order == ORDER_STOP)
+    if (!v || v->order != ORDER_STOP)
+        return;
+    /* The answer may be ahead of the stream: until that shows it stopped, nobody else may pick it. */
+    if (stopped && v->standing == STANDING_RUNS)
+        universe_order_taken(p->u, v);
+    else
         universe_order_drop(p->u, v);
 }
 
@@ -160,7 +165,7 @@ static size_t note_failures(struct plans *p, struct plan *x)
 
     for (size_t i = 0; i < x->n; i++) {
         struct job *v = universe_job(p->u, x->victims[i].id);
-        if (v && v->order == ORDER_STOP)
+        if (v && v->order == ORDER_STOP && !v->answered)
             universe_order_drop(p->u, v);
         if (x->victims[i].answered && x->victims[i].stopped)
             continue;

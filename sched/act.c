@@ -1,0 +1,241 @@
+#include "act.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cycle.h"
+#include "link.h"
+#include "log.h"
+#include "memory.h"
+#include "pbs_error.h"
+#include "pbs_ext.h"
+
+struct promise {
+    char *job;
+    unsigned answer;
+    struct promise *next;
+};
+
+struct call { /* one order or preemption under way */
+    struct act *act;
+    char *job;
+    struct call *next, **prev;
+};
+
+struct act {
+    struct link *link;
+    struct cycle *cycle;
+    struct act_events events;
+    size_t n_orders;
+    struct promise *promises;
+    struct call *calls;
+};
+
+struct act *act_create(struct link *k, struct cycle *c, const struct act_events *events)
+{
+    struct act *a = mem_new(1, sizeof *a);
+
+    a->link = k;
+    a->cycle = c;
+    a->events = *events;
+    return a;
+}
+
+static struct call *call_open(struct act *a, const char *job)
+{
+    struct call *x = mem_new(1, sizeof *x);
+
+    x->act = a;
+    x->job = mem_text(job);
+    x->next = a->calls;
+    x->prev = &a->calls;
+    if (x->next)
+        x->next->prev = &x->next;
+    a->calls = x;
+    return x;
+}
+
+static void call_close(struct call *x)
+{
+    *x->prev = x->next;
+    if (x->next)
+        x->next->prev = x->prev;
+    free(x->job);
+    free(x);
+}
+
+void act_forget(struct act *a)
+{
+    while (a->calls)
+        call_close(a->calls);
+    while (a->promises) {
+        struct promise *next = a->promises->next;
+        free(a->promises->job);
+        free(a->promises);
+        a->promises = next;
+    }
+    a->n_orders = 0;
+}
+
+void act_destroy(struct act *a)
+{
+    if (!a)
+        return;
+    act_forget(a);
+    free(a);
+}
+
+bool act_is_busy(const struct act *a)
+{
+    return a->n_orders > 0;
+}
+
+/* --- who waits for the outcome ----------------------------------------------------------------------- */
+
+static void receive(void *arg, int c, int ticket)
+{
+    (void)arg;
+    pbs_recv(c, ticket);
+}
+
+void act_promise(struct act *a, const char *job, unsigned answer)
+{
+    struct promise *p = mem_new(1, sizeof *p);
+
+    p->job = mem_text(job);
+    p->answer = answer;
+    p->next = a->promises;
+    a->promises = p;
+}
+
+void act_tell(struct act *a, const char *job, int code, const char *text)
+{
+    int c = link_connection(a->link);
+
+    for (struct promise **p = &a->promises; *p;) {
+        struct promise *x = *p;
+        if (strcmp(x->job, job) != 0) {
+            p = &x->next;
+            continue;
+        }
+        *p = x->next;
+        if (c >= 0)
+            link_await(a->link, pbs_sched_reply_send(c, x->answer, job, code, text), receive, NULL);
+        free(x->job);
+        free(x);
+    }
+}
+
+/* --- orders ------------------------------------------------------------------------------------------ */
+
+static void ordered(void *arg, int c, int ticket)
+{
+    struct call *x = arg;
+    struct act *a = x->act;
+    struct decisions d = {0};
+    int code = pbs_recv(c, ticket);
+    const char *text = code ? pbs_geterrmsg(c) : NULL;
+    char copy[512];
+
+    snprintf(copy, sizeof copy, "%s", text ? text : "");
+    cycle_ordered(a->cycle, x->job, code, copy, &d);
+    act_tell(a, x->job, code, copy);
+    call_close(x);
+    act_carry_out(a, &d);
+    if (--a->n_orders == 0)
+        a->events.settled(a->events.arg);
+}
+
+static size_t send_order(struct act *a, const struct decision *x)
+{
+    int c = link_connection(a->link);
+    int ticket;
+
+    if (c < 0)
+        return 0;
+    if (x->kind == DECIDE_RUN)
+        ticket = pbs_asyrunjob_send(c, x->job, x->text, NULL);
+    else
+        ticket = pbs_sigjob_send(c, x->job, "resume", NULL);
+    struct call *call = call_open(a, x->job);
+    a->n_orders++;
+    if (link_await(a->link, ticket, ordered, call) < 0)
+        return 0; /* the link goes down and forgets the call */
+    return 1;
+}
+
+/* --- preemptions ------------------------------------------------------------------------------------- */
+
+static void preempted(void *arg, int c, int ticket)
+{
+    struct call *x = arg;
+    struct act *a = x->act;
+    struct decisions d = {0};
+    int n = 0;
+    preempt_job_info *list = pbs_preempt_jobs_recv(c, ticket, &n);
+    struct cycle_reply *replies = mem_new((size_t)(n > 0 ? n : 0), sizeof *replies);
+
+    if (!list) {
+        const char *text = pbs_geterrmsg(c);
+        log_event(LOGC_JOB, LOGE_ERROR, x->job, "the server did not preempt: %s (%d)", text ? text : "",
+                  pbs_errno);
+        n = 0;
+    }
+    for (int i = 0; i < n; i++)
+        replies[i] = (struct cycle_reply){.job = list[i].job_id, .letter = list[i].order[0]};
+    cycle_preempted(a->cycle, x->job, replies, (size_t)n, &d);
+    call_close(x);
+    free(replies);
+    free(list);
+    act_carry_out(a, &d);
+    a->events.preempted(a->events.arg);
+}
+
+static size_t send_preemption(struct act *a, const struct decision *x)
+{
+    int c = link_connection(a->link);
+
+    if (c < 0)
+        return 0;
+    return link_await(a->link, pbs_preempt_jobs_send(c, x->names), preempted, call_open(a, x->job)) == 0;
+}
+
+static size_t send_comment(struct act *a, const struct decision *x)
+{
+    int c = link_connection(a->link);
+    struct attrl comment = {.name = (char *)(uintptr_t) "comment", .value = x->text};
+
+    if (c < 0)
+        return 0;
+    return link_await(a->link, pbs_asyalterjob_send(c, x->job, &comment, NULL), receive, NULL) == 0;
+}
+
+size_t act_carry_out(struct act *a, struct decisions *d)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < d->n; i++) {
+        struct decision *x = &d->a[i];
+        switch (x->kind) {
+        case DECIDE_RUN:
+        case DECIDE_RESUME:
+            n += send_order(a, x);
+            break;
+        case DECIDE_PREEMPT:
+            n += send_preemption(a, x);
+            break;
+        case DECIDE_REFUSE:
+            act_tell(a, x->job, x->code, x->text);
+            break;
+        case DECIDE_COMMENT:
+            n += send_comment(a, x);
+            break;
+        case DECIDE_LOG:
+            log_event(*x->job ? LOGC_JOB : LOGC_REQ, x->event, x->job, "%s", x->text);
+            break;
+        }
+    }
+    decisions_fini(d);
+    return n;
+}

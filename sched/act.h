@@ -1,0 +1,36 @@
+#ifndef ACT_H
+#define ACT_H
+/* Decisions become calls, answers go back to the cycle. Nothing here waits.
+ *
+ * Orders to run and resume are all sent at once and answered in any order. A preemption is one call that may be
+ * open for long; its answer brings further decisions, which are carried out at once.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+struct act;
+struct cycle;
+struct decisions;
+struct link;
+
+struct act_events {
+    void (*settled)(void *arg);   /* no order to run or resume is open any more */
+    void (*preempted)(void *arg); /* a preemption has been answered: the next cycle may do more */
+    void *arg;
+};
+
+struct act *act_create(struct link *k, struct cycle *c, const struct act_events *events);
+void act_destroy(struct act *a);
+
+/* Carry out all of `d`, log lines too; `d` is empty afterwards. Returns how many calls were sent. */
+size_t act_carry_out(struct act *a, struct decisions *d);
+
+bool act_is_busy(const struct act *a); /* orders to run or resume are open */
+
+/* Somebody asked for this job to be run (qrun), and is to be told what came of it. */
+void act_promise(struct act *a, const char *job, unsigned answer);
+void act_tell(struct act *a, const char *job, int code, const char *text); /* tell, if promised */
+
+void act_forget(struct act *a); /* connection lost: nothing is open */
+
+#endif

@@ -1,0 +1,115 @@
+#include "comments.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "cycle.h"
+#include "link.h"
+#include "loop.h"
+#include "memory.h"
+#include "pbs_error.h"
+#include "pbs_ext.h"
+
+enum {
+    QUIET_MS = 100,    /* without a start, before anything is told */
+    LONGEST_MS = 5000, /* in a storm of starts some are told all the same */
+    OPEN_MAX = 100     /* calls under way */
+};
+
+struct comments {
+    struct link *link;
+    struct cycle *cycle;
+    struct loop_timer *timer;
+    int64_t busy_ms, since_ms; /* last start; when there was first something to tell */
+    size_t n_open;
+};
+
+static void tell(struct comments *m);
+
+static void told(void *arg, int c, int ticket)
+{
+    struct comments *m = arg;
+
+    pbs_recv(c, ticket); /* a job may have gone meanwhile: nobody minds */
+    if (--m->n_open == 0)
+        tell(m);
+}
+
+/* false: there is nothing to tell, or nobody to tell it to. */
+static bool tell_one(struct comments *m)
+{
+    int c = link_connection(m->link);
+    const char *text = NULL;
+    const struct job *j = c < 0 ? NULL : cycle_next_comment(m->cycle, &text);
+    struct attrl comment = {.name = (char *)(uintptr_t) "comment", .value = (char *)(uintptr_t)text};
+
+    if (!j || link_await(m->link, pbs_asyalterjob_send(c, j->id, &comment, NULL), told, m) < 0)
+        return false;
+    m->n_open++;
+    return true;
+}
+
+static void tell(struct comments *m)
+{
+    int64_t now = clock_real_mono_ms();
+
+    if (now - m->busy_ms < QUIET_MS && now - m->since_ms < LONGEST_MS) {
+        loop_timer_set(m->timer, QUIET_MS);
+        return;
+    }
+    while (m->n_open < OPEN_MAX && tell_one(m))
+        ;
+    m->since_ms = m->n_open ? now : 0;
+}
+
+static void due(void *arg)
+{
+    struct comments *m = arg;
+
+    if (m->n_open == 0)
+        tell(m);
+}
+
+struct comments *comments_create(struct loop *l, struct link *k, struct cycle *c, struct err *e)
+{
+    struct comments *m = mem_new(1, sizeof *m);
+
+    m->link = k;
+    m->cycle = c;
+    m->timer = loop_timer_create(l, LOOP_REAL, due, m);
+    if (m->timer)
+        return m;
+    err_set(e, PBSE_SYSTEM, "no memory for a timer");
+    free(m);
+    return NULL;
+}
+
+void comments_destroy(struct comments *m)
+{
+    if (!m)
+        return;
+    loop_timer_destroy(m->timer);
+    free(m);
+}
+
+void comments_poke(struct comments *m)
+{
+    if (loop_timer_is_set(m->timer))
+        return;
+    if (m->since_ms == 0)
+        m->since_ms = clock_real_mono_ms();
+    loop_timer_set(m->timer, QUIET_MS / 2);
+}
+
+void comments_busy(struct comments *m)
+{
+    m->busy_ms = clock_real_mono_ms();
+}
+
+void comments_forget(struct comments *m)
+{
+    m->n_open = 0;
+    loop_timer_cancel(m->timer);
+}

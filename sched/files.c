@@ -1,0 +1,179 @@
+#include "files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "intern.h"
+#include "log.h"
+#include "memory.h"
+#include "policy.h"
+#include "settings.h"
+#include "strbuf.h"
+#include "words.h"
+
+enum { CONFIG_MAX = 1 << 16 };
+
+#define OPTION(name, ...) OPT_##name,
+enum option {
+#include "sched_config.def"
+    OPT_COUNT
+};
+#undef OPTION
+
+enum { YES = 1, NO = 0 };
+#define OPTION(n, t, d, done, s)                                                                             \
+    [OPT_##n] = {.name = #n,                                                                                 \
+                 .type = SETTINGS_##t,                                                                       \
+                 .preset = d,                                                                                \
+                 .sentence = s,                                                                              \
+                 .flags = SETTINGS_REPEAT | SETTINGS_LIVE},
+static const struct settings_row rows[OPT_COUNT] = {
+#include "sched_config.def"
+};
+#undef OPTION
+
+#define OPTION(n, t, d, done, s) [OPT_##n] = done,
+static const int acted_on[OPT_COUNT] = {
+#include "sched_config.def"
+};
+#undef OPTION
+
+static const struct {
+    const char *name, *instead;
+} obsolete[] = {
+    {"preempt_prio", "nothing - set via qmgr"},   {"preempt_order", "nothing - set via qmgr"},
+    {"preempt_sort", "nothing - set via qmgr"},   {"preempt_queue_prio", "nothing - set via qmgr"},
+    {"node_group_key", "nothing - set via qmgr"}, {"log_filter", "nothing - set log_events via qmgr"},
+    {"half_life", "fairshare_decay_time"},        {"sort_priority", "job_priority"}};
+
+static int other_name(void *context, const char *name, const char *value, struct err *e)
+{
+    (void)context;
+    (void)value;
+    (void)e;
+    for (size_t i = 0; i < sizeof obsolete / sizeof *obsolete; i++)
+        if (strcmp(name, obsolete[i].name) == 0) {
+            log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "Obsolete config name %s, instead use %s", name,
+                      obsolete[i].instead);
+            return 0;
+        }
+    log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "Error reading line: Unknown config parameter %s", name);
+    return 0;
+}
+
+static const char *const when[] = {"prime", "non_prime", "all",       "none", "ALL",
+                                   "NONE",  "PRIME",     "NON_PRIME", NULL};
+
+static void write_presets(const char *path)
+{
+    struct strbuf b;
+
+    strbuf_init(&b, CONFIG_MAX);
+    strbuf_add(&b,
+               "# sched_config: how the scheduler decides. Lines are \"name: value\"; # begins a comment.\n");
+    for (size_t i = 0; i < OPT_COUNT; i++)
+        strbuf_addf(&b, "\n# %s%s\n%s%s: %s\n", rows[i].sentence, acted_on[i] ? "" : " (not supported yet)",
+                    rows[i].preset && acted_on[i] ? "" : "# ", rows[i].name,
+                    rows[i].preset ? rows[i].preset : "");
+    if (strbuf_ok(&b))
+        file_write_quick(AT_FDCWD, path, b.s, b.len, 0644, NULL);
+    strbuf_fini(&b);
+}
+
+static void name_what_does_nothing(const struct settings *v)
+{
+    for (size_t i = 0; i < OPT_COUNT; i++) {
+        const char *value = settings_has(v, i) ? settings_text(v, i) : NULL;
+        if (value && !acted_on[i] && (!rows[i].preset || strcasecmp(value, rows[i].preset) != 0))
+            log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "%s is not supported yet", rows[i].name);
+    }
+}
+
+/* --- into the policy --------------------------------------------------------------------------------- */
+
+static char *text_or_null(const struct settings *v, size_t row)
+{
+    const char *text = settings_text(v, row);
+    char *copy;
+
+    if (!text || !*text)
+        return NULL;
+    copy = mem_text(*text == '"' ? text + 1 : text);
+    if (*text == '"' && *copy && copy[strlen(copy) - 1] == '"')
+        copy[strlen(copy) - 1] = '\0';
+    return copy;
+}
+
+/* "ncpus HIGH" */
+static void take_sort_key(struct policy *p, const char *value)
+{
+    struct words l;
+    struct sort_key *k = &p->job_sort[p->n_job_sort];
+
+    words_init(&l);
+    words_parse(value, " \t\"", WORDS_PLAIN, &l, NULL);
+    if (l.n == 2 && p->n_job_sort < POLICY_SORT_MAX) {
+        bool by_priority = strcmp(l.w[0], "job_priority") == 0 || strcmp(l.w[0], "sort_priority") == 0;
+        *k = (struct sort_key){.what = by_priority ? SORT_PRIORITY : SORT_RESOURCE,
+                               .resource = by_priority ? NULL : mem_intern(l.w[0]),
+                               .high = strcasecmp(l.w[1], "HIGH") == 0};
+        p->n_job_sort++;
+    } else
+        log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "Error reading line: Invalid job_sort_key %s", value);
+    words_fini(&l);
+}
+
+static void forget(struct policy *p)
+{
+    for (size_t i = 0; i < p->n_job_sort; i++)
+        intern_unref(p->job_sort[i].resource);
+    p->n_job_sort = 0;
+    free(p->resources);
+    free(p->unset_infinite);
+}
+
+static void take(struct policy *p, const struct settings *v)
+{
+    const struct settings_item *item;
+    const char *check = settings_text(v, OPT_max_job_check), *nodes = settings_text(v, OPT_node_sort_key);
+
+    forget(p);
+    p->resources = text_or_null(v, OPT_resources);
+    p->unset_infinite = text_or_null(v, OPT_resource_unset_infinite);
+    p->by_queue = settings_bool(v, OPT_by_queue);
+    p->preemptive = settings_bool(v, OPT_preemptive_sched);
+    p->preempt_attempts = settings_int(v, OPT_preempt_attempts);
+    p->update_comments = settings_bool(v, OPT_update_comments);
+    p->max_job_check = check ? strtoll(check, NULL, 10) : 0;
+    p->node_sort_high = !nodes || !strstr(nodes, "LOW");
+    for (size_t i = 0; (item = settings_item(v, OPT_job_sort_key, i)) != NULL; i++)
+        take_sort_key(p, item->value);
+    if (nodes && !strstr(nodes, "sort_priority"))
+        log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "node_sort_key %s is not supported yet", nodes);
+}
+
+int files_read_config(const char *priv, struct policy *p, struct err *e)
+{
+    char path[PATH_MAX];
+    const struct settings_schema schema = {
+        .style = SETTINGS_COLON, .rows = rows, .n_rows = OPT_COUNT, .qualifiers = when, .other = other_name};
+    struct settings *v;
+
+    snprintf(path, sizeof path, "%s/sched_config", priv);
+    v = settings_load(&schema, path, e);
+    if (!v && e->code == ENOENT) {
+        write_presets(path);
+        v = settings_presets(&schema, e);
+    }
+    if (!v)
+        return -1;
+    name_what_does_nothing(v);
+    take(p, v);
+    settings_destroy(v);
+    return 0;
+}

@@ -1,0 +1,224 @@
+/* pbs_sched: command line, files, and the parts in order. reference/scheduler.md section 1. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conf.h"
+#include "daemon.h"
+#include "file.h"
+#include "files.h"
+#include "log.h"
+#include "loop.h"
+#include "options.h"
+#include "policy.h"
+#include "scheduler.h"
+
+struct settings_of_main {
+    const char *name, *priv, *log_file;
+    bool foreground, version;
+};
+
+struct program {
+    struct settings_of_main o;
+    struct conf *conf;
+    char priv[PATH_MAX], logs[PATH_MAX], lock[PATH_MAX];
+    struct policy policy;
+    struct loop *loop;
+    struct scheduler *scheduler;
+    struct loop_signal *hup, *term, *intr;
+};
+
+enum option_id { OPT_NAME, OPT_HOME, OPT_LOG, OPT_FOREGROUND, OPT_VERSION, OPT_IGNORED };
+
+static int take_option(void *context, const struct option_row *row, const char *value, struct err *e)
+{
+    struct settings_of_main *o = context;
+
+    (void)e;
+    switch ((enum option_id)row->id) {
+    case OPT_NAME:
+        o->name = value;
+        break;
+    case OPT_HOME:
+        o->priv = value;
+        break;
+    case OPT_LOG:
+        o->log_file = value;
+        break;
+    case OPT_FOREGROUND:
+        o->foreground = true;
+        break;
+    case OPT_VERSION:
+        o->version = true;
+        break;
+    case OPT_IGNORED:
+        break;
+    }
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {'I', NULL, OPTION_VALUE, "sched_name", "the sched object to serve (default)", take_option, OPT_NAME},
+    {'d', NULL, OPTION_VALUE, "home", "directory of its files (PBS_HOME/sched_priv)", take_option, OPT_HOME},
+    {'L', NULL, OPTION_VALUE, "logfile", "one log file instead of daily ones", take_option, OPT_LOG},
+    {'N', NULL, OPTION_ALONE, NULL, "stay in the foreground", take_option, OPT_FOREGROUND},
+    {'c', NULL, OPTION_VALUE, "configfile", "kept for old scripts", take_option, OPT_IGNORED},
+    {'l', NULL, OPTION_ALONE, NULL, "kept for old scripts", take_option, OPT_IGNORED},
+    {'n', NULL, OPTION_ALONE, NULL, "kept for old scripts", take_option, OPT_IGNORED},
+    {'p', NULL, OPTION_VALUE, "outfile", "kept for old scripts", take_option, OPT_IGNORED},
+    {'t', NULL, OPTION_VALUE, "threads", "kept for old scripts: it needs one thread", take_option,
+     OPT_IGNORED},
+    {0, "version", OPTION_ALONE, NULL, "print the version", take_option, OPT_VERSION},
+};
+
+static const struct options options = {.program = "pbs_sched",
+                                       .operands = "",
+                                       .rows = rows,
+                                       .n_rows = sizeof rows / sizeof *rows,
+                                       .order = OPTIONS_ANYWHERE};
+
+/* PBS_HOME/sched_priv and sched_logs, with _NAME behind them for others than the default one. */
+static int find_places(struct program *p, struct err *e)
+{
+    const char *home = conf_text(p->conf, CONF_PBS_HOME);
+    bool is_default = strcmp(p->o.name, "default") == 0;
+    const char *dash = is_default ? "" : "_", *name = is_default ? "" : p->o.name;
+
+    if (p->o.priv)
+        snprintf(p->priv, sizeof p->priv, "%s", p->o.priv);
+    else
+        snprintf(p->priv, sizeof p->priv, "%s/sched_priv%s%s", home, dash, name);
+    snprintf(p->logs, sizeof p->logs, "%s/sched_logs%s%s", home, dash, name);
+    if ((size_t)snprintf(p->lock, sizeof p->lock, "%s/sched.lock", p->priv) >= sizeof p->lock)
+        return err_set(e, ENAMETOOLONG, "%s: path too long", p->priv);
+    if (file_make_dirs(p->priv, 0750, e) < 0)
+        return -1;
+    return file_make_dirs(p->logs, 0755, e);
+}
+
+static int open_log(struct program *p, struct err *e)
+{
+    struct log_options o = {.dir = p->logs,
+                            .path = p->o.log_file,
+                            .daemon = "pbs_sched",
+                            .mask = p->policy.log_mask,
+                            .highres = conf_int(p->conf, CONF_PBS_LOG_HIGHRES_TIMESTAMP) != 0,
+                            .syslog_facility = (int)conf_int(p->conf, CONF_PBS_SYSLOG),
+                            .syslog_severity = (int)conf_int(p->conf, CONF_PBS_SYSLOGSEVR)};
+
+    o.no_file = o.syslog_facility && !conf_int(p->conf, CONF_PBS_LOCALLOG);
+    return log_open(&o, e);
+}
+
+static void read_files(void *arg)
+{
+    struct program *p = arg;
+    struct err e;
+
+    log_event(LOGC_SCHED, LOGE_ADMIN, "reconfigure", "Scheduler is reconfiguring");
+    log_reopen(NULL);
+    if (files_read_config(p->priv, &p->policy, &e) < 0)
+        log_event(LOGC_FIL, LOGE_ERROR, "sched_config", "%s", e.text);
+    if (p->scheduler)
+        scheduler_reconfigured(p->scheduler);
+}
+
+static void quit(void *arg)
+{
+    struct program *p = arg;
+
+    loop_stop(p->loop);
+}
+
+static int create_parts(struct program *p, struct err *e)
+{
+    const struct scheduler_events on = {.configure = read_files, .quit = quit, .arg = p};
+
+    p->loop = loop_create(NULL, e);
+    if (!p->loop)
+        return -1;
+    p->hup = loop_signal_create(p->loop, SIGHUP, read_files, p, e);
+    p->term = p->hup ? loop_signal_create(p->loop, SIGTERM, quit, p, e) : NULL;
+    p->intr = p->term ? loop_signal_create(p->loop, SIGINT, quit, p, e) : NULL;
+    if (!p->intr)
+        return -1;
+    p->scheduler = scheduler_create(p->loop, p->o.name, &p->policy, &on, e);
+    return p->scheduler ? 0 : -1;
+}
+
+static void destroy_parts(struct program *p)
+{
+    scheduler_destroy(p->scheduler);
+    if (p->intr)
+        loop_signal_destroy(p->intr);
+    if (p->term)
+        loop_signal_destroy(p->term);
+    if (p->hup)
+        loop_signal_destroy(p->hup);
+    if (p->loop)
+        loop_destroy(p->loop);
+    policy_fini(&p->policy);
+}
+
+static int start(struct program *p, struct err *e)
+{
+    if (open_log(p, e) < 0)
+        return -1;
+    if (files_read_config(p->priv, &p->policy, e) < 0)
+        return -1;
+    log_event(LOGC_SVR, LOGE_ADMIN, "pbs_sched", "%s startup pid %ld", CEDE_VERSION, (long)getpid());
+    return create_parts(p, e);
+}
+
+static int run(struct program *p)
+{
+    struct daemon_options o = {.name = "pbs_sched", .lock_path = p->lock, .foreground = p->o.foreground};
+    struct err e;
+    int rc = 0;
+    struct daemon *d = daemon_begin(&o, &rc);
+
+    if (!d)
+        return rc;
+    policy_init(&p->policy);
+    if (start(p, &e) < 0)
+        rc = daemon_fail(d, &e);
+    else {
+        daemon_ready(d);
+        if (loop_run(p->loop, &e) < 0)
+            rc = 1;
+    }
+    destroy_parts(p);
+    log_event(LOGC_SVR, LOGE_ADMIN, "pbs_sched", "normal finish pid %ld", (long)getpid());
+    log_close();
+    daemon_end(d);
+    return rc;
+}
+
+int main(int argc, char *argv[])
+{
+    struct program p = {.o = {.name = "default"}};
+    struct err e;
+    int first;
+
+    if (options_parse(&options, argc, argv, &first, &p.o, &e) < 0) {
+        fprintf(stderr, "pbs_sched: %s\n", e.text);
+        return 1;
+    }
+    if (p.o.version) {
+        printf("pbs_version = %s\n", CEDE_VERSION);
+        return 0;
+    }
+    p.conf = conf_load(&e);
+    if (!p.conf || find_places(&p, &e) < 0) {
+        fprintf(stderr, "pbs_sched: %s\n", e.text);
+        conf_destroy(p.conf);
+        return 1;
+    }
+    int rc = run(&p);
+    conf_destroy(p.conf);
+    return rc;
+}

@@ -1,0 +1,216 @@
+#include "mirror.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "link.h"
+#include "log.h"
+#include "memory.h"
+#include "pbs_error.h"
+#include "pbs_ext.h"
+#include "universe.h"
+
+struct mirror {
+    struct link *link;
+    struct universe *u;
+    struct mirror_events events;
+    unsigned watch;
+    struct pbs_cursor cursor;
+    bool asked, whole, relevant;
+    struct pbs_wake *wakes; /* that came before the stream had caught up */
+    size_t n_wakes, cap_wakes;
+};
+
+static_assert((int)UNIVERSE_KIND_COUNT == (int)PBS_KIND_COUNT, "kinds are numbered alike");
+
+/* What the core reads, kind by kind; see the decoders of sched/core. */
+static const char *const job_names[] = {
+    "job_state",   "substate",       "queue",         "euser",   "egroup", "project",
+    "Priority",    "queue_rank",     "qtime",         "stime",   "ptime",  "run_version",
+    "schedselect", "exec_vnode",     "reserve_ID",    "comment", "array",  "Rerunable",
+    "Checkpoint",  "resources_used", "Resource_List", NULL};
+static const char *const node_names[] = {
+    "resources_available", "resources_assigned", "state", "sharing", "Priority", "queue",
+    "partition",           "no_multinode_jobs",  NULL};
+static const char *const queue_names[] = {
+    "queue_type", "Priority", "started", "partition", "max_running", "resources_available", NULL};
+static const char *const server_names[] = {"max_running", "resources_available", NULL};
+static const char *const sched_names[] = {"preempt_order",
+                                          "preempt_prio",
+                                          "preempt_queue_prio",
+                                          "preempt_targets_enable",
+                                          "scheduling",
+                                          "scheduler_iteration",
+                                          "log_events",
+                                          "partition",
+                                          NULL};
+static const char *const resource_names[] = {"type", "flag", NULL};
+
+static const struct {
+    enum pbs_kind kind;
+    const char *const *names;
+} wanted[] = {{PBS_KIND_RESOURCE, resource_names}, {PBS_KIND_SCHED, sched_names},
+              {PBS_KIND_SERVER, server_names},     {PBS_KIND_QUEUE, queue_names},
+              {PBS_KIND_NODE, node_names},         {PBS_KIND_JOB, job_names}};
+enum { N_WANTED = sizeof wanted / sizeof *wanted };
+
+struct mirror *mirror_create(struct link *k, struct universe *u, const struct mirror_events *events)
+{
+    struct mirror *m = mem_new(1, sizeof *m);
+
+    m->link = k;
+    m->u = u;
+    m->events = *events;
+    return m;
+}
+
+void mirror_destroy(struct mirror *m)
+{
+    if (!m)
+        return;
+    free(m->wakes);
+    free(m);
+}
+
+bool mirror_is_whole(const struct mirror *m)
+{
+    return m->whole;
+}
+
+static struct attrl *names_as_list(const char *const *names)
+{
+    struct attrl *first = NULL, **last = &first;
+
+    for (; *names; names++) {
+        *last = mem_new(1, sizeof **last);
+        (*last)->name = mem_text(*names);
+        (*last)->resource = mem_text("");
+        (*last)->value = mem_text("");
+        last = &(*last)->next;
+    }
+    return first;
+}
+
+static void free_list(struct attrl *a)
+{
+    while (a) {
+        struct attrl *next = a->next;
+        free(a->name);
+        free(a->resource);
+        free(a->value);
+        free(a);
+        a = next;
+    }
+}
+
+/* --- what comes in ----------------------------------------------------------------------------------- */
+
+static void restart(void *arg)
+{
+    struct mirror *m = arg;
+
+    universe_clear(m->u);
+    m->relevant = true;
+}
+
+static void change(const struct pbs_change *ch, void *arg)
+{
+    struct mirror *m = arg;
+    enum universe_kind kind = (enum universe_kind)ch->kind;
+
+    if (ch->gone)
+        m->relevant |= universe_gone(m->u, kind, ch->name);
+    else
+        m->relevant |= universe_change(m->u, kind, ch->name, ch->attribs);
+}
+
+static void begin_again(struct mirror *m)
+{
+    m->cursor = (struct pbs_cursor){0};
+    m->relevant = true;
+    mirror_next(m);
+}
+
+static void keep_wakes(struct mirror *m, const struct pbs_news *news)
+{
+    for (size_t i = 0; i < news->n_wakes; i++) {
+        m->wakes = mem_room(m->wakes, m->n_wakes, &m->cap_wakes, sizeof *m->wakes);
+        m->wakes[m->n_wakes++] = news->wakes[i];
+    }
+}
+
+const struct pbs_wake *mirror_wakes(const struct mirror *m, size_t *n)
+{
+    *n = m->n_wakes;
+    return m->wakes;
+}
+
+static void answered(void *arg, int c, int ticket)
+{
+    struct mirror *m = arg;
+    struct pbs_news news;
+    struct pbs_watch_reader reader = {.restart = restart, .change = change, .arg = m};
+
+    m->asked = false;
+    m->whole = false;
+    int rc = pbs_watch_next_recv(c, ticket, &reader, &news);
+    if (rc != 0) {
+        log_event(LOGC_SVR, LOGE_SYSTEM, "mirror", "the stream of changes ended (%d)", rc);
+        link_fail(m->link);
+        return;
+    }
+    m->cursor = news.cursor;
+    keep_wakes(m, &news);
+    if (!news.caught_up) {
+        mirror_next(m);
+        return;
+    }
+    if (!universe_settle(m->u)) {
+        log_event(LOGC_SCHED, LOGE_DEBUG, "mirror", "a resource is another: everything is read again");
+        universe_clear(m->u);
+        begin_again(m);
+        return;
+    }
+    m->whole = true;
+    bool relevant = m->relevant;
+    m->relevant = false;
+    m->events.news(m->events.arg, news.now_ns, relevant);
+    m->n_wakes = 0;
+}
+
+void mirror_next(struct mirror *m)
+{
+    int c = link_connection(m->link);
+
+    if (m->asked || c < 0)
+        return;
+    m->asked = true;
+    link_await(m->link, pbs_watch_next_send(c, m->watch, m->cursor), answered, m);
+}
+
+void mirror_stop(struct mirror *m)
+{
+    m->asked = m->whole = false;
+    m->n_wakes = 0;
+}
+
+void mirror_start(struct mirror *m)
+{
+    int c = link_connection(m->link);
+    struct pbs_watch_want wants[N_WANTED];
+
+    for (size_t i = 0; i < N_WANTED; i++)
+        wants[i] = (struct pbs_watch_want){.kind = wanted[i].kind, .attribs = names_as_list(wanted[i].names)};
+    int rc = pbs_watch(c, wants, N_WANTED, NULL, &m->watch);
+    for (size_t i = 0; i < N_WANTED; i++)
+        free_list(wants[i].attribs);
+    m->asked = m->whole = false;
+    if (rc != 0) {
+        const char *text = pbs_geterrmsg(c);
+        log_event(LOGC_SVR, LOGE_ERROR, "mirror", "cannot watch the server: %s (%d)", text ? text : "", rc);
+        link_fail(m->link);
+        return;
+    }
+    universe_clear(m->u);
+    begin_again(m);
+}

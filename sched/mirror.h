@@ -1,0 +1,37 @@
+#ifndef MIRROR_H
+#define MIRROR_H
+/* The universe, kept equal to the server's by its delta stream (pbs_watch).
+ *
+ * mirror_start opens a watch on a fresh connection; mirror_next asks for what is new, and must be called again
+ * after each `news`: the owner does so when its orders are answered. `news` is called only when caught up and
+ * settled, so the universe is whole there and until the next mirror_next.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+
+struct link;
+struct pbs_wake;
+struct universe;
+
+struct mirror;
+
+struct mirror_events {
+    /* `relevant`: something changed that may matter; now_ns: the server's wall clock */
+    void (*news)(void *arg, int64_t now_ns, bool relevant);
+    void *arg;
+};
+
+struct mirror *mirror_create(struct link *k, struct universe *u, const struct mirror_events *events);
+void mirror_destroy(struct mirror *m);
+
+void mirror_start(struct mirror *m);          /* a new connection: everything is read again */
+void mirror_stop(struct mirror *m);           /* the connection is lost */
+void mirror_next(struct mirror *m);           /* nothing when one is under way */
+bool mirror_is_whole(const struct mirror *m); /* settled: it may be used */
+
+/* Why the server woke us; valid inside `news`. */
+const struct pbs_wake *mirror_wakes(const struct mirror *m, size_t *n);
+
+#endif

@@ -1,0 +1,233 @@
+#include "scheduler.h"
+
+#include <stdlib.h>
+
+#include "act.h"
+#include "clock.h"
+#include "comments.h"
+#include "cycle.h"
+#include "link.h"
+#include "log.h"
+#include "loop.h"
+#include "memory.h"
+#include "mirror.h"
+#include "pbs_error.h"
+#include "pbs_ext.h"
+
+enum { TICK_MS = 1000, NS_PER_S = 1000000000 };
+
+/* PBS's scheduler commands, states-and-logs.md section 6. */
+enum command {
+    COMMAND_TIME = 3,
+    COMMAND_CMD = 5,
+    COMMAND_CONFIGURE = 6,
+    COMMAND_QUIT = 7,
+    COMMAND_RUN_JOB = 11
+};
+
+struct scheduler {
+    struct loop *loop;
+    struct policy *policy;
+    struct scheduler_events events;
+    struct cycle *cycle;
+    struct link *link;
+    struct mirror *mirror;
+    struct act *act;
+    struct comments *comments;
+    struct loop_timer *tick;
+    int64_t iterate_ms; /* monotonic: when a timed cycle is due */
+    int64_t ahead_ns;   /* the server's clock less ours */
+    unsigned mask;      /* of the log, as set */
+};
+
+static int64_t now_s(const struct scheduler *s)
+{
+    return (clock_wall_ns(loop_clock(s->loop)) + s->ahead_ns) / NS_PER_S;
+}
+
+/* Decide and order. The next news are asked for when the orders are answered. */
+static void run_cycle(struct scheduler *s)
+{
+    struct decisions d = {0};
+
+    if (!mirror_is_whole(s->mirror))
+        return;
+    cycle_run(s->cycle, now_s(s), &d);
+    if (act_carry_out(s->act, &d) > 0)
+        comments_busy(s->comments);
+    comments_poke(s->comments);
+}
+
+static void follow_policy(struct scheduler *s)
+{
+    if (s->policy->log_mask == s->mask)
+        return;
+    s->mask = s->policy->log_mask;
+    log_set_mask(s->mask);
+}
+
+static void iterate_later(struct scheduler *s)
+{
+    s->iterate_ms = clock_mono_ms(loop_clock(s->loop)) + s->policy->iteration_s * 1000;
+}
+
+static void run_by_request(struct scheduler *s, const struct pbs_wake *w)
+{
+    log_event(LOGC_SCHED, LOGE_DEBUG, w->job, "Received qrun request");
+    act_promise(s->act, w->job, w->answer);
+    if (cycle_urge(s->cycle, w->job))
+        return;
+    log_event(LOGC_SCHED, LOGE_SCHED, w->job, "Could not find job to qrun.");
+    act_tell(s->act, w->job, PBSE_UNKJOBID, "PBS Error: Scheduler can not find job");
+}
+
+static void wake(struct scheduler *s, const struct pbs_wake *w)
+{
+    switch (w->command) {
+    case COMMAND_TIME:
+    case COMMAND_CMD:
+        cycle_retry_all(s->cycle);
+        break;
+    case COMMAND_CONFIGURE:
+        s->events.configure(s->events.arg);
+        break;
+    case COMMAND_QUIT:
+        s->events.quit(s->events.arg);
+        break;
+    case COMMAND_RUN_JOB:
+        run_by_request(s, w);
+        break;
+    default: /* new jobs, ended ones ...: the stream has said it better */
+        break;
+    }
+}
+
+static void go_on(struct scheduler *s)
+{
+    if (!act_is_busy(s->act))
+        mirror_next(s->mirror);
+}
+
+static void news(void *arg, int64_t now_ns, bool relevant)
+{
+    struct scheduler *s = arg;
+    size_t n;
+    const struct pbs_wake *wakes = mirror_wakes(s->mirror, &n);
+
+    s->ahead_ns = now_ns ? now_ns - clock_wall_ns(loop_clock(s->loop)) : 0;
+    if (relevant)
+        follow_policy(s);
+    for (size_t i = 0; i < n; i++)
+        wake(s, &wakes[i]);
+    if (cycle_has_news(s->cycle, now_s(s)))
+        run_cycle(s);
+    else
+        comments_poke(s->comments);
+    go_on(s);
+}
+
+static void settled(void *arg)
+{
+    go_on(arg);
+}
+
+static void preempted(void *arg)
+{
+    struct scheduler *s = arg;
+
+    if (cycle_has_news(s->cycle, now_s(s)))
+        run_cycle(s);
+    go_on(s);
+}
+
+static void up(void *arg)
+{
+    struct scheduler *s = arg;
+
+    iterate_later(s);
+    mirror_start(s->mirror);
+}
+
+static void down(void *arg)
+{
+    struct scheduler *s = arg;
+
+    act_forget(s->act);
+    comments_forget(s->comments);
+    cycle_forget_orders(s->cycle);
+    mirror_stop(s->mirror);
+}
+
+/* Timed cycles, and jobs that the server refused a while ago. */
+static void tick(void *arg)
+{
+    struct scheduler *s = arg;
+
+    loop_timer_set(s->tick, TICK_MS);
+    if (!mirror_is_whole(s->mirror))
+        return;
+    if (clock_mono_ms(loop_clock(s->loop)) >= s->iterate_ms) {
+        iterate_later(s);
+        cycle_retry_all(s->cycle);
+    }
+    if (cycle_has_news(s->cycle, now_s(s)))
+        run_cycle(s);
+    comments_poke(s->comments);
+}
+
+void scheduler_reconfigured(struct scheduler *s)
+{
+    cycle_retry_all(s->cycle);
+    run_cycle(s);
+}
+
+static int create_parts(struct scheduler *s, const char *name, struct err *e)
+{
+    const struct link_events on_link = {.up = up, .down = down, .arg = s};
+    const struct mirror_events on_mirror = {.news = news, .arg = s};
+    const struct act_events on_act = {.settled = settled, .preempted = preempted, .arg = s};
+
+    s->cycle = cycle_create(name, s->policy);
+    s->link = link_create(s->loop, name, &on_link, e);
+    if (!s->link)
+        return -1;
+    s->mirror = mirror_create(s->link, cycle_universe(s->cycle), &on_mirror);
+    s->act = act_create(s->link, s->cycle, &on_act);
+    s->comments = comments_create(s->loop, s->link, s->cycle, e);
+    if (!s->comments)
+        return -1;
+    s->tick = loop_timer_create(s->loop, LOOP_CLOCK, tick, s);
+    if (!s->tick)
+        return err_set(e, PBSE_SYSTEM, "no memory for a timer");
+    loop_timer_set(s->tick, TICK_MS);
+    return 0;
+}
+
+struct scheduler *scheduler_create(struct loop *l, const char *name, struct policy *policy,
+                                   const struct scheduler_events *events, struct err *e)
+{
+    struct scheduler *s = mem_new(1, sizeof *s);
+
+    s->loop = l;
+    s->policy = policy;
+    s->events = *events;
+    s->mask = policy->log_mask;
+    if (create_parts(s, name, e) == 0)
+        return s;
+    scheduler_destroy(s);
+    return NULL;
+}
+
+void scheduler_destroy(struct scheduler *s)
+{
+    if (!s)
+        return;
+    if (s->tick)
+        loop_timer_destroy(s->tick);
+    comments_destroy(s->comments);
+    act_destroy(s->act);
+    link_destroy(s->link);
+    mirror_destroy(s->mirror);
+    cycle_destroy(s->cycle);
+    free(s);
+}

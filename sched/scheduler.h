@@ -1,0 +1,29 @@
+#ifndef SCHEDULER_H
+#define SCHEDULER_H
+/* The turn of the scheduler: news come in, the cycle decides, orders go out, and when they are answered it asks
+ * for more news. reference/scheduler.md section 3; design.md section 8.
+ *
+ * It never waits: a preemption that is under way is one open call among others, and jobs go on starting.
+ */
+#include <stdbool.h>
+
+#include "err.h"
+
+struct loop;
+struct policy;
+struct scheduler;
+
+struct scheduler_events {
+    void (*configure)(void *arg); /* the server asks for the files to be read again */
+    void (*quit)(void *arg);
+    void *arg;
+};
+
+/* `policy` is borrowed; its file settings may be changed between turns (scheduler_reconfigured tells). */
+struct scheduler *scheduler_create(struct loop *l, const char *name, struct policy *policy,
+                                   const struct scheduler_events *events, struct err *e);
+void scheduler_destroy(struct scheduler *s);
+
+void scheduler_reconfigured(struct scheduler *s);
+
+#endif
