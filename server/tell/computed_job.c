@@ -1,0 +1,181 @@
+/* Derived attributes of jobs. See computed.h.
+ *
+ * Most are fields of struct job as they are: those are rows of offsets; the others are functions. */
+#include <stddef.h>
+
+#include "attr_list.h"
+#include "computed_rows.h"
+#include "job.h"
+#include "job_run.h"
+#include "job_view.h"
+#include "server_obj.h"
+
+enum form { FORM_NONE, FORM_TEXT, FORM_INT, FORM_UINT, FORM_INT64 };
+
+struct field {
+    enum form form;
+    bool zero_is_unset;
+    size_t offset;
+};
+
+#define TEXT(field)                                                                                          \
+    {                                                                                                        \
+        FORM_TEXT, true, offsetof(struct job, field)                                                         \
+    }
+#define TIME(field)                                                                                          \
+    {                                                                                                        \
+        FORM_INT64, true, offsetof(struct job, field)                                                        \
+    }
+
+static const struct field fields[JOB_ATTR_COUNT] = {
+    [JOB_ATTR_Job_Owner] = TEXT(owner),
+    [JOB_ATTR_queue] = TEXT(queue_name),
+    [JOB_ATTR_euser] = TEXT(euser),
+    [JOB_ATTR_egroup] = TEXT(egroup),
+    [JOB_ATTR_hashname] = TEXT(obj.name),
+    [JOB_ATTR_Submit_Host] = TEXT(host),
+    [JOB_ATTR_ctime] = TIME(ctime_s),
+    [JOB_ATTR_mtime] = TIME(mtime_s),
+    [JOB_ATTR_qtime] = TIME(qtime_s),
+    [JOB_ATTR_etime] = TIME(etime_s),
+    [JOB_ATTR_stime] = TIME(stime_s),
+    [JOB_ATTR_obittime] = TIME(obittime_s),
+    [JOB_ATTR_history_timestamp] = TIME(history_s),
+    [JOB_ATTR_ptime] = TIME(ptime_s),
+    [JOB_ATTR_session_id] = {FORM_INT, true, offsetof(struct job, session)},
+    [JOB_ATTR_run_count] = {FORM_UINT, false, offsetof(struct job, run_count)},
+    [JOB_ATTR_run_version] = {FORM_UINT, true, offsetof(struct job, run_version)},
+    [JOB_ATTR_queue_rank] = {FORM_INT64, false, offsetof(struct job, queue_rank)},
+};
+
+bool computed_job_has_field(int index)
+{
+    return fields[index].form != FORM_NONE;
+}
+
+bool computed_job_field(const struct object *o, int index, struct value *out)
+{
+    const struct field *f = &fields[index];
+    const void *at = (const char *)o + f->offset;
+    int64_t n = 0;
+
+    switch (f->form) {
+    case FORM_NONE:
+        return false;
+    case FORM_TEXT:
+        return computed_text(*(const char *const *)at, out);
+    case FORM_INT:
+        n = *(const int *)at;
+        break;
+    case FORM_UINT:
+        n = *(const unsigned *)at;
+        break;
+    case FORM_INT64:
+        n = *(const int64_t *)at;
+        break;
+    }
+    return (n || !f->zero_is_unset) && computed_number(n, out);
+}
+
+/* ---- what is more than a field ----------------------------------------------------------------------- */
+
+static const struct job *job_of(const struct object *o)
+{
+    return (const struct job *)(const void *)o;
+}
+
+static bool job_state(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return computed_number(job_view_letter(job_of(o)), out);
+}
+
+static bool job_substate(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return computed_number(job_view_substate(job_of(o)), out);
+}
+
+static bool job_server(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)o;
+    return computed_text(c->site->name, out);
+}
+
+static bool job_exit_status(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return job_of(o)->exited && computed_number(job_of(o)->exit_status, out);
+}
+
+static bool job_holds(struct computed *c, const struct object *o, struct value *out)
+{
+    unsigned bits = job_of(o)->hold;
+
+    (void)c;
+    return computed_number((bits & ~(unsigned)HOLD_DEPEND) | (bits & HOLD_DEPEND ? HOLD_SYSTEM : 0), out);
+}
+
+static bool job_queue_type(struct computed *c, const struct object *o, struct value *out)
+{
+    const struct queue *q = job_of(o)->queue;
+
+    (void)c;
+    return q && computed_number(queue_is_route(q) ? 'R' : 'E', out);
+}
+
+static bool job_eligible(struct computed *c, const struct object *o, struct value *out)
+{
+    if (!attr_list_bool(&c->site->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
+        return false;
+    return computed_number(job_of(o)->eligible_s, out);
+}
+
+/* Of the present run; when that is over, what was noted with the attributes. */
+static bool job_exec_host(struct computed *c, const struct object *o, struct value *out)
+{
+    const struct run *r = job_of(o)->run;
+
+    (void)c;
+    return computed_text(r ? r->exec_host : attr_list_text(&o->attrs, JOB_ATTR_exec_host), out);
+}
+
+static bool job_exec_vnode(struct computed *c, const struct object *o, struct value *out)
+{
+    const struct run *r = job_of(o)->run;
+
+    (void)c;
+    return computed_text(r ? r->exec_vnode : attr_list_text(&o->attrs, JOB_ATTR_exec_vnode), out);
+}
+
+static bool put_used(struct computed *c, const struct job_usage *u)
+{
+    return resc_put(&c->amounts, RESC_cpupercent, value_of_number(u->cpupercent), NULL) == 0 &&
+           resc_put(&c->amounts, RESC_cput, value_of_number(u->cput_ms / 1000), NULL) == 0 &&
+           resc_put(&c->amounts, RESC_mem, value_of_kb((uint64_t)u->mem_kb), NULL) == 0 &&
+           resc_put(&c->amounts, RESC_ncpus, value_of_number(u->ncpus), NULL) == 0 &&
+           resc_put(&c->amounts, RESC_vmem, value_of_kb((uint64_t)u->vmem_kb), NULL) == 0 &&
+           resc_put(&c->amounts, RESC_walltime, value_of_number(u->walltime_ms / 1000), NULL) == 0;
+}
+
+/* What hooks have added (custom resources) lies with the attributes. */
+static bool job_used(struct computed *c, const struct object *o, struct value *out)
+{
+    const struct job *j = job_of(o);
+    const struct resc_list *stored = attr_list_amounts(&o->attrs, JOB_ATTR_resources_used);
+
+    if (!j->stime_s && !j->exited && !stored)
+        return false;
+    computed_begin_amounts(c);
+    if (stored && resc_dup(stored, &c->amounts) < 0)
+        return false;
+    return put_used(c, &j->usage) && computed_amounts(c->amounts, out);
+}
+
+computed_fn *const computed_job_rows[JOB_ATTR_COUNT] = {
+    [JOB_ATTR_resources_used] = job_used,    [JOB_ATTR_job_state] = job_state,
+    [JOB_ATTR_server] = job_server,          [JOB_ATTR_exec_host] = job_exec_host,
+    [JOB_ATTR_exec_vnode] = job_exec_vnode,  [JOB_ATTR_Hold_Types] = job_holds,
+    [JOB_ATTR_substate] = job_substate,      [JOB_ATTR_queue_type] = job_queue_type,
+    [JOB_ATTR_eligible_time] = job_eligible, [JOB_ATTR_Exit_status] = job_exit_status,
+};
