@@ -258,11 +258,11 @@ static bool sched_state(struct computed *c, const struct object *o, struct value
 
     (void)c;
     switch (s->state) {
-    case SCHED_DOWN:
+    case SCHED_IS_DOWN:
         return computed_text("down", out);
-    case SCHED_IDLE:
+    case SCHED_IS_IDLE:
         return computed_text("idle", out);
-    case SCHED_SCHEDULING:
+    case SCHED_IS_SCHEDULING:
         return computed_text("scheduling", out);
     }
     return false;

@@ -101,7 +101,10 @@ void history_destroy(struct history *h)
 
 void history_ended(struct history *h, struct job *j)
 {
-    struct history_row row = {.key = j->key, .id = j->obj.name, .owner = j->owner, .queue = j->queue_name,
+    struct history_row row = {.key = j->key,
+                              .id = j->obj.name,
+                              .owner = j->owner,
+                              .queue = j->queue_name,
                               .ended_s = site_now_s(h->site)};
     struct strbuf json;
 
