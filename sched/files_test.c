@@ -1,0 +1,111 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "files.h"
+#include "policy.h"
+
+struct place {
+    char dir[64], path[96];
+    struct policy policy;
+};
+
+static int open_place(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+
+    snprintf(p->dir, sizeof p->dir, "/tmp/files_test.XXXXXX");
+    assert_non_null(mkdtemp(p->dir));
+    snprintf(p->path, sizeof p->path, "%s/sched_config", p->dir);
+    policy_init(&p->policy);
+    *state = p;
+    return 0;
+}
+
+static int close_place(void **state)
+{
+    struct place *p = *state;
+
+    file_remove_tree(AT_FDCWD, p->dir, NULL);
+    policy_fini(&p->policy);
+    free(p);
+    return 0;
+}
+
+static void write_config(struct place *p, const char *text)
+{
+    assert_int_equal(file_write_quick(AT_FDCWD, p->path, text, strlen(text), 0644, NULL), 0);
+}
+
+static void a_missing_file_is_written_and_means_the_defaults(void **state)
+{
+    struct place *p = *state;
+    struct err e;
+
+    assert_int_equal(files_read_config(p->dir, &p->policy, &e), 0);
+    assert_int_equal(access(p->path, R_OK), 0);
+    assert_true(p->policy.preemptive && p->policy.by_queue && p->policy.update_comments);
+    /* and what was written reads as the same */
+    policy_fini(&p->policy);
+    policy_init(&p->policy);
+    assert_int_equal(files_read_config(p->dir, &p->policy, &e), 0);
+    assert_true(p->policy.preemptive && p->policy.by_queue && p->policy.node_sort_high);
+    assert_null(p->policy.resources);
+}
+
+static void settings_reach_the_policy(void **state)
+{
+    struct place *p = *state;
+    struct err e;
+
+    write_config(p, "# a site's file\n"
+                    "by_queue: False all\n"
+                    "preemptive_sched: false ALL\n"
+                    "update_comments: false\n"
+                    "job_sort_key: \"ncpus HIGH\"\n"
+                    "job_sort_key: \"job_priority LOW\"\n"
+                    "resources: \"ncpus, mem\"\n"
+                    "max_job_check: 7\n"
+                    "fair_share: true ALL\n"
+                    "preempt_order: \"SCR\"\n");
+    assert_int_equal(files_read_config(p->dir, &p->policy, &e), 0);
+    assert_false(p->policy.by_queue || p->policy.preemptive || p->policy.update_comments);
+    assert_int_equal(p->policy.n_job_sort, 2);
+    assert_string_equal(p->policy.job_sort[0].resource, "ncpus");
+    assert_true(p->policy.job_sort[0].high);
+    assert_false(p->policy.job_sort[1].high);
+    assert_string_equal(p->policy.resources, "ncpus, mem");
+    assert_int_equal(p->policy.max_job_check, 7);
+}
+
+static void a_bad_file_changes_nothing(void **state)
+{
+    struct place *p = *state;
+    struct err e;
+
+    p->policy.max_job_check = 5;
+    write_config(p, "by_queue: perhaps\nmax_job_check: 9\n");
+    assert_int_equal(files_read_config(p->dir, &p->policy, &e), -1);
+    assert_non_null(strstr(e.text, "by_queue"));
+    assert_true(p->policy.by_queue);
+    assert_int_equal(p->policy.max_job_check, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_missing_file_is_written_and_means_the_defaults, open_place,
+                                        close_place),
+        cmocka_unit_test_setup_teardown(settings_reach_the_policy, open_place, close_place),
+        cmocka_unit_test_setup_teardown(a_bad_file_changes_nothing, open_place, close_place)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
