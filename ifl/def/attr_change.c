@@ -33,9 +33,8 @@ static int check_range(const struct change *c, const struct value *v, struct err
 
     if (c->resource || (d->min == INT64_MIN && d->max == INT64_MAX) || (n >= d->min && n <= d->max))
         return 0;
-    if (d->max >= INT32_MAX)
-        return errors_set(e, PBSE_BADATVAL, "'%.80s': must be %" PRId64 " or more%s", c->text, d->min,
-                          n > d->max ? ", and less" : "");
+    if (n < d->min && (d->max == INT32_MAX || d->max == INT64_MAX))
+        return errors_set(e, PBSE_BADATVAL, "'%.80s': must be %" PRId64 " or more", c->text, d->min);
     return errors_set(e, PBSE_BADATVAL, "'%.80s': must be %" PRId64 " to %" PRId64, c->text, d->min, d->max);
 }
 

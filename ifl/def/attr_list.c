@@ -142,8 +142,9 @@ int attr_list_set_defaults(struct attr_list *l, struct err *e)
 const struct value *attr_list_find(const struct attr_list *l, int index)
 {
     const struct value *v = find(l, index);
+    bool empty = v && v->kind == VALUE_AMOUNTS && !v->amounts;
 
-    return value_is_set(v) ? v : NULL;
+    return value_is_set(v) && !empty ? v : NULL;
 }
 
 bool attr_list_is_set(const struct attr_list *l, int index)

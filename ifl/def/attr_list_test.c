@@ -172,6 +172,7 @@ static void test_what_is_wrong_is_refused_by_name_and_changes_nothing(void **sta
     expect(&l, t, "Colour", NULL, "red", SET, PBSE_NOATTR, "Undefined attribute: Colour");
     expect(&l, t, "Priority", NULL, "high", SET, PBSE_BADATVAL, "Priority");
     expect(&l, t, "Priority", NULL, "5000", SET, PBSE_BADATVAL, "-1024 to 1023");
+    expect(&l, t, "max_run_subjobs", NULL, "0", SET, PBSE_BADATVAL, "must be 1 or more");
     expect(&l, t, "Resource_List", "gold", "1", SET, PBSE_UNKRESC, "Resource_List.gold");
     expect(&l, t, "Resource_List", "mem", "lots", SET, PBSE_BADATVAL, "Resource_List.mem");
     expect(&l, t, "Resource_List", NULL, "1", SET, PBSE_NOATTR, "a resource is missing");

@@ -60,7 +60,7 @@ static char *lower(const char *name, char out[RESC_NAME_MAX + 1])
 {
     size_t i;
 
-    for (i = 0; name[i] && i < RESC_NAME_MAX; i++)
+    for (i = 0; i < RESC_NAME_MAX && name[i]; i++)
         out[i] = (char)tolower((unsigned char)name[i]);
     out[i] = '\0';
     return out;
