@@ -1,0 +1,412 @@
+/* Commits on a real store (SQLite), the loop and the writer's thread: what is promised is there. */
+#include "commit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "attr_list.h"
+#include "file.h"
+#include "lease.h"
+#include "loop.h"
+#include "reader.h"
+#include "restore.h"
+#include "schema.h"
+#include "site.h"
+#include "strbuf.h"
+
+struct bench {
+    char dir[64];
+    struct strbuf path;
+    struct store_where where;
+    struct loop *loop;
+    struct site site;
+    struct commit *commit;
+    struct lease lease;
+};
+
+static void open_site(struct bench *b, struct restore_counts *counts)
+{
+    struct err e = {0};
+    struct store *writer = store_open(&b->where, &e);
+
+    assert_non_null(writer);
+    if (lease_take(writer, &b->lease, &e) < 0)
+        fail_msg("%s", e.text);
+    b->loop = loop_create(NULL, &e);
+    assert_int_equal(site_create(&b->site, clock_real(), "svr", &e), 0);
+    if (restore_rows(&b->site, writer, counts, &e) < 0)
+        fail_msg("%s", e.text);
+    assert_false(change_is_dirty(b->site.change) && !b->lease.is_new);
+    b->commit = commit_create(b->loop, b->site.change, b->site.resources, writer, b->lease.epoch, &e);
+    assert_non_null(b->commit);
+}
+
+static void close_site(struct bench *b)
+{
+    commit_destroy(b->commit);
+    site_destroy(&b->site);
+    loop_destroy(b->loop);
+}
+
+static int begin(void **state)
+{
+    struct bench *b = calloc(1, sizeof *b);
+    struct restore_counts counts;
+    const char form[] = "/tmp/cede-commit-XXXXXX";
+
+    memcpy(b->dir, form, sizeof form);
+    assert_non_null(mkdtemp(b->dir));
+    strbuf_init(&b->path, 1000);
+    strbuf_addf(&b->path, "%s/cede.db", b->dir);
+    b->where.path = strbuf_str(&b->path);
+    open_site(b, &counts);
+    *state = b;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct bench *b = *state;
+
+    close_site(b);
+    file_remove_tree(AT_FDCWD, b->dir, NULL);
+    strbuf_fini(&b->path);
+    free(b);
+    return 0;
+}
+
+static struct job *add_job(struct bench *b, int64_t seq)
+{
+    struct job *j = job_create((struct job_key){seq, -1}, "7.svr");
+    struct err e = {0};
+
+    assert_non_null(j);
+    job_set_text(&j->owner, "anna@login");
+    job_set_text(&j->user, "anna");
+    job_set_text(&j->queue_name, "workq");
+    j->state = JOB_QUEUED;
+    j->ctime_s = 1000 + seq;
+    j->token[0] = (unsigned char)seq;
+    assert_int_equal(attr_list_set_defaults(&j->obj.attrs, &e), 0);
+    assert_int_equal(attr_list_set_text(&j->obj.attrs, JOB_ATTR_Job_Name, "relax", &e), 0);
+    assert_int_equal(
+        attr_list_set_text(&j->obj.attrs, JOB_ATTR_Variable_List, "A=1,PBS_O_HOME=/home/anna", &e), 0);
+    if (attr_list_change(&j->obj.attrs, b->site.resources, JOB_ATTR_Resource_List, "ncpus", "4", SET, &e) < 0)
+        fail_msg("%s", e.text);
+    assert_int_equal(jobs_add(b->site.jobs, j, &e), 0);
+    jobs_touch(b->site.jobs, j, PART_ALL);
+    return j;
+}
+
+static void turn_until(struct bench *b, const bool *flag)
+{
+    for (int i = 0; i < 1000 && !*flag; i++)
+        loop_turn(b->loop, 100, NULL);
+    assert_true(*flag);
+}
+
+static void note(void *arg)
+{
+    *(bool *)arg = true;
+}
+
+static void need_durable(struct bench *b)
+{
+    bool durable = false;
+
+    commit_then(b->commit, note, &durable);
+    turn_until(b, &durable);
+}
+
+static void nothing_to_store_is_promised_at_once(void **state)
+{
+    struct bench *b = *state;
+    bool durable = false;
+
+    need_durable(b);
+    commit_then(b->commit, note, &durable);
+    assert_true(durable);
+    assert_true(commit_is_idle(b->commit));
+}
+
+static void what_was_promised_is_there_after_a_restart(void **state)
+{
+    struct bench *b = *state;
+    struct restore_counts counts = {0};
+    struct queue *q;
+    struct node *n;
+    struct job *j;
+    struct err e = {0};
+
+    assert_int_equal(queues_add(b->site.queues, "workq", &q, &e), 0);
+    assert_int_equal(attr_list_set_number(&q->obj.attrs, QUEUE_ATTR_Priority, 150, &e), 0);
+    assert_int_equal(nodes_add(b->site.nodes, "n1", &n, &e), 0);
+    j = add_job(b, server_obj_take_seq(b->site.server, b->site.change));
+    j->hold = HOLD_USER;
+    assert_int_equal(j->key.seq, 0);
+    add_job(b, 12);
+    need_durable(b);
+    close_site(b);
+
+    open_site(b, &counts);
+    assert_int_equal(counts.jobs, 2);
+    assert_int_equal(counts.queues, 1);
+    assert_int_equal(counts.nodes, 1);
+    q = queues_find(b->site.queues, "workq");
+    assert_int_equal(queue_priority(q), 150);
+    assert_int_equal(q->n_jobs, 2);
+    assert_int_equal(b->site.server->next_seq, 1);
+    j = jobs_find(b->site.jobs, (struct job_key){0, -1});
+    assert_non_null(j);
+    assert_int_equal(j->hold, HOLD_USER);
+    assert_int_equal(j->state, JOB_QUEUED);
+    assert_string_equal(j->owner, "anna@login");
+    assert_string_equal(attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List), "A=1,PBS_O_HOME=/home/anna");
+    assert_int_equal(value_number(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, RESC_ncpus)), 4);
+    assert_non_null(jobs_find_token(b->site.jobs, jobs_find(b->site.jobs, (struct job_key){12, -1})->token));
+}
+
+static void bytes_that_are_no_utf8_come_back(void **state)
+{
+    struct bench *b = *state;
+    struct restore_counts counts = {0};
+    const char *text = "NAME=M\xfcller,TAB=a\tb,QUOTE=\"";
+    struct queue *q;
+    struct job *j;
+
+    assert_int_equal(queues_add(b->site.queues, "workq", &q, NULL), 0);
+    j = add_job(b, 1);
+    assert_int_equal(attr_list_set_text(&j->obj.attrs, JOB_ATTR_Variable_List, text, NULL), 0);
+    assert_int_equal(attr_list_set_text(&j->obj.attrs, JOB_ATTR_Output_Path, "h:/\xff", NULL), 0);
+    need_durable(b);
+    close_site(b);
+    open_site(b, &counts);
+    assert_int_equal(counts.jobs, 1);
+    j = jobs_find(b->site.jobs, (struct job_key){1, -1});
+    assert_string_equal(attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List), text);
+    assert_string_equal(attr_list_text(&j->obj.attrs, JOB_ATTR_Output_Path), "h:/\xff");
+}
+
+static void a_removed_job_stays_away(void **state)
+{
+    struct bench *b = *state;
+    struct restore_counts counts = {0};
+    struct queue *q;
+    struct job *j;
+
+    assert_int_equal(queues_add(b->site.queues, "workq", &q, NULL), 0);
+    j = add_job(b, 3);
+    need_durable(b);
+    j->state = JOB_RUNNING;
+    jobs_touch(b->site.jobs, j, PART_HOT);
+    commit_remove_job(b->commit, j->key);
+    jobs_remove(b->site.jobs, j);
+    add_job(b, 4);
+    need_durable(b);
+    close_site(b);
+    open_site(b, &counts);
+    assert_int_equal(counts.jobs, 1);
+    assert_null(jobs_find(b->site.jobs, (struct job_key){3, -1}));
+}
+
+static void promises_are_kept_in_order(void **state)
+{
+    struct bench *b = *state;
+    bool one = false, two = false;
+
+    add_job(b, 1);
+    commit_then(b->commit, note, &one);
+    loop_turn(b->loop, 0, NULL); /* the first batch is under way, or done */
+    add_job(b, 2);
+    commit_then(b->commit, note, &two);
+    assert_false(two);
+    turn_until(b, &two);
+    assert_true(one);
+}
+
+/* A store that refuses what it is told: a table has gone. */
+static void set_broken(struct bench *b, bool broken)
+{
+    struct err e = {0};
+    struct store *s = store_open(&b->where, &e);
+
+    assert_int_equal(
+        store_script(
+            s, broken ? "ALTER TABLE job RENAME TO job_away;" : "ALTER TABLE job_away RENAME TO job;", &e),
+        0);
+    store_close(s);
+}
+
+static void a_failing_store_loses_nothing(void **state)
+{
+    struct bench *b = *state;
+    struct restore_counts counts = {0};
+    bool durable = false;
+    int64_t since;
+    const char *why = NULL;
+    struct queue *q;
+    struct err e = {0};
+
+    assert_int_equal(queues_add(b->site.queues, "workq", &q, NULL), 0);
+    need_durable(b);
+    set_broken(b, true);
+    add_job(b, 1);
+    commit_then(b->commit, note, &durable);
+    for (int i = 0; i < 50 && !commit_is_stuck(b->commit, &since, &why); i++)
+        loop_turn(b->loop, 50, NULL);
+    assert_true(commit_is_stuck(b->commit, &since, &why));
+    assert_non_null(strstr(why, "job"));
+    assert_false(durable);
+    assert_int_equal(commit_check(b->commit, &e), 0);
+    add_job(b, 2);
+    set_broken(b, false);
+    turn_until(b, &durable);
+    need_durable(b);
+    assert_false(commit_is_stuck(b->commit, &since, &why));
+    close_site(b);
+    open_site(b, &counts);
+    assert_int_equal(counts.jobs, 2);
+}
+
+static void note_lost(void *arg, const struct err *why)
+{
+    assert_non_null(why);
+    *(bool *)arg = true;
+}
+
+static void who_lost_the_epoch_is_told_and_keeps_no_promise(void **state)
+{
+    struct bench *b = *state;
+    bool lost = false, durable = false;
+    struct store *other = store_open(&b->where, NULL);
+    struct batch_stmt q;
+
+    need_durable(b);
+    commit_on_lost(b->commit, note_lost, &lost);
+    stmt_init(&q, STMT_META_SET);
+    stmt_text(&q, "epoch");
+    stmt_text(&q, "77");
+    assert_int_equal(store_query(other, &q, NULL, NULL, NULL), 0);
+    store_close(other);
+    add_job(b, 1);
+    commit_then(b->commit, note, &durable);
+    turn_until(b, &lost);
+    assert_false(durable);
+    assert_int_equal(commit_check(b->commit, NULL), -1);
+}
+
+/* ---- reading back ------------------------------------------------------------------------------------ */
+
+struct answer {
+    bool there;
+    size_t n;
+    struct strbuf bytes;
+};
+
+static void got_script(void *arg, const void *bytes, size_t n, const struct err *why)
+{
+    struct answer *a = arg;
+
+    assert_null(why);
+    a->there = true;
+    strbuf_add_bytes(&a->bytes, bytes, n);
+}
+
+static void got_history(void *arg, const struct history_row *rows, size_t n, const struct err *why)
+{
+    struct answer *a = arg;
+
+    assert_null(why);
+    a->there = true;
+    a->n = n;
+    for (size_t i = 0; i < n; i++)
+        strbuf_addf(&a->bytes, "%s %s %s;", rows[i].id, rows[i].owner, rows[i].attrs);
+}
+
+static void scripts_and_history_are_read_by_the_reader(void **state)
+{
+    struct bench *b = *state;
+    const struct job_key key = {5, -1};
+    struct store *s = store_open(&b->where, NULL);
+    struct reader *r = reader_create(b->loop, s, NULL);
+    struct answer a = {.there = false};
+    struct err e = {0};
+
+    strbuf_init(&a.bytes, 1000);
+    commit_put_script(b->commit, key, 0, "#!/bin/sh\n", 10);
+    commit_put_script(b->commit, key, 10, "sleep 1\n", 8);
+    commit_put_history(b->commit, &(struct history_row){.key = key,
+                                                        .id = "5.svr",
+                                                        .owner = "anna@h",
+                                                        .queue = "workq",
+                                                        .ended_s = 7,
+                                                        .attrs = "{\"Job_Name\": \"x\"}"});
+    need_durable(b);
+    assert_int_equal(reader_script(r, key, 6, 8, got_script, &a, &e), 0);
+    turn_until(b, &a.there);
+    assert_string_equal(strbuf_str(&a.bytes), "/sh\nslee");
+    a.there = false;
+    strbuf_reset(&a.bytes);
+    assert_int_equal(reader_history(r, (struct job_key){-1, -1}, 10, NULL, NULL, got_history, &a, &e), 0);
+    turn_until(b, &a.there);
+    assert_string_equal(strbuf_str(&a.bytes), "5.svr anna@h {\"Job_Name\": \"x\"};");
+    a.there = false;
+    assert_int_equal(reader_history_job(r, (struct job_key){6, -1}, got_history, &a, &e), 0);
+    turn_until(b, &a.there);
+    assert_int_equal(a.n, 0);
+    strbuf_fini(&a.bytes);
+    reader_destroy(r);
+}
+
+static void see_line(void *arg, const struct restore_acct *a)
+{
+    strbuf_addf(arg, "%llu %s;", (unsigned long long)a->n, a->line);
+}
+
+static void accounting_lines_wait_until_they_are_filed(void **state)
+{
+    struct bench *b = *state;
+    struct restore_filed filed;
+    struct strbuf lines;
+    struct store *s;
+
+    strbuf_init(&lines, 1000);
+    commit_add_acct(b->commit, 1, 100, "one");
+    commit_add_acct(b->commit, 2, 100, "two \xff");
+    commit_add_acct(b->commit, 3, 100, "three");
+    commit_acct_filed(b->commit, 1, "20260303", 4);
+    need_durable(b);
+    s = store_open(&b->where, NULL);
+    assert_int_equal(restore_acct(s, &filed, see_line, &lines, NULL), 0);
+    assert_int_equal(filed.n, 1);
+    assert_int_equal(filed.size, 4);
+    assert_string_equal(filed.file, "20260303");
+    assert_string_equal(strbuf_str(&lines), "2 two \xff;3 three;");
+    strbuf_fini(&lines);
+    store_close(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(nothing_to_store_is_promised_at_once, begin, end),
+        cmocka_unit_test_setup_teardown(what_was_promised_is_there_after_a_restart, begin, end),
+        cmocka_unit_test_setup_teardown(bytes_that_are_no_utf8_come_back, begin, end),
+        cmocka_unit_test_setup_teardown(a_removed_job_stays_away, begin, end),
+        cmocka_unit_test_setup_teardown(promises_are_kept_in_order, begin, end),
+        cmocka_unit_test_setup_teardown(a_failing_store_loses_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(who_lost_the_epoch_is_told_and_keeps_no_promise, begin, end),
+        cmocka_unit_test_setup_teardown(scripts_and_history_are_read_by_the_reader, begin, end),
+        cmocka_unit_test_setup_teardown(accounting_lines_wait_until_they_are_filed, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
