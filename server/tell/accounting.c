@@ -1,0 +1,485 @@
+/* See accounting.h.
+ *
+ * A line waits in memory until its batch is durable, then it is appended to its day's file by a worker. When
+ * enough lines are in the files they are synced, and the store is told how far they are, so that it may drop
+ * the rows. */
+#include "accounting.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "acct_fields.h"
+#include "acct_line.h"
+#include "clock.h"
+#include "file.h"
+#include "job_run.h"
+#include "job_view.h"
+#include "log.h"
+#include "loop.h"
+#include "restore.h"
+#include "worker.h"
+
+enum { LINE_MAX_BYTES = 4 << 20, SYNC_LINES = 1000, SYNC_MS = 10000, DAY_NAME = 16 };
+
+struct pending {
+    struct accounting *a;
+    uint64_t n;
+    int64_t time_s;
+    size_t len;
+    struct pending *next;
+    char text[];
+};
+
+struct accounting {
+    struct site *site;
+    struct commit *commit;
+    struct worker *worker;
+    struct computed *computed;
+    struct loop_timer *sync_timer;
+    char dir[4200];
+    uint64_t last; /* number of the last line */
+    struct strbuf altered;
+    struct pending *done, **done_end; /* durable, not yet handed to the worker */
+    bool writing;
+    uint64_t written, synced; /* numbers */
+    char day[DAY_NAME];       /* of the last line written */
+    uint64_t day_size;
+};
+
+static void day_name(int64_t time_s, char out[DAY_NAME])
+{
+    time_t t = (time_t)time_s;
+    struct tm tm;
+
+    localtime_r(&t, &tm);
+    strftime(out, DAY_NAME, "%Y%m%d", &tm);
+}
+
+/* --- files: in the worker ------------------------------------------------------------------------------ */
+
+struct writing {
+    struct accounting *a;
+    struct pending *lines;
+    bool sync;
+    uint64_t n;
+    char day[DAY_NAME];
+    uint64_t size;
+    struct err e;
+    bool failed;
+};
+
+static int append(const char *dir, const char *day, const struct pending *p, uint64_t *size, bool sync,
+                  struct err *e)
+{
+    char path[4300];
+    struct stat st;
+    int fd, rc = 0;
+
+    snprintf(path, sizeof path, "%s/%s", dir, day);
+    fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0)
+        return err_errno(e, errno, "accounting file %s", path);
+    if (p)
+        rc = file_write_all(fd, p->text, p->len, e);
+    if (rc == 0 && sync && fdatasync(fd) < 0)
+        rc = err_errno(e, errno, "accounting file %s", path);
+    if (fstat(fd, &st) == 0)
+        *size = (uint64_t)st.st_size;
+    close(fd);
+    return rc;
+}
+
+/* A line that cannot be written stays, with those behind it, for the next try. */
+static void work(void *arg)
+{
+    struct writing *w = arg;
+
+    while (w->lines) {
+        struct pending *p = w->lines;
+
+        day_name(p->time_s, w->day);
+        if (append(w->a->dir, w->day, p, &w->size, false, &w->e) < 0) {
+            w->failed = true;
+            return;
+        }
+        w->n = p->n;
+        w->lines = p->next;
+        free(p);
+    }
+    if (w->sync && *w->day && append(w->a->dir, w->day, NULL, &w->size, true, &w->e) < 0)
+        w->failed = true;
+}
+
+static void write_more(struct accounting *a, bool sync);
+
+static void keep_for_later(struct accounting *a, struct pending *lines)
+{
+    struct pending **end = &lines;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = a->done;
+    if (!a->done)
+        a->done_end = end;
+    a->done = lines;
+}
+
+static void worked(void *arg, bool ran)
+{
+    struct writing *w = arg;
+    struct accounting *a = w->a;
+
+    (void)ran;
+    a->writing = false;
+    a->written = w->n;
+    snprintf(a->day, sizeof a->day, "%s", w->day);
+    if (w->failed) {
+        log_err(LOGC_FIL, "accounting", &w->e, "lines wait for the next try");
+        keep_for_later(a, w->lines);
+        loop_timer_set(a->sync_timer, SYNC_MS);
+    } else if (w->sync) {
+        a->synced = w->n;
+        commit_acct_filed(a->commit, w->n, w->day, w->size);
+    }
+    if (a->done && !w->failed)
+        write_more(a, false);
+    else if (a->written > a->synced && !loop_timer_is_set(a->sync_timer))
+        loop_timer_set(a->sync_timer, SYNC_MS);
+    free(w);
+}
+
+static void write_more(struct accounting *a, bool sync)
+{
+    struct writing *w;
+    struct err e;
+
+    if (a->writing || !(w = calloc(1, sizeof *w)))
+        return;
+    w->a = a;
+    w->lines = a->done;
+    w->n = a->written;
+    w->sync = sync || a->written - a->synced >= SYNC_LINES;
+    snprintf(w->day, sizeof w->day, "%s", a->day);
+    a->done = NULL;
+    a->done_end = &a->done;
+    a->writing = true;
+    if (worker_submit(a->worker, work, worked, w, &e) < 0) {
+        a->writing = false;
+        keep_for_later(a, w->lines);
+        free(w);
+    }
+}
+
+static void sync_now(void *arg)
+{
+    write_more(arg, true);
+}
+
+/* --- lines --------------------------------------------------------------------------------------------- */
+
+static void durable(void *arg)
+{
+    struct pending *p = arg;
+    struct accounting *a = p->a;
+
+    *a->done_end = p;
+    a->done_end = &p->next;
+    write_more(a, false);
+}
+
+static void add_line(struct accounting *a, const struct strbuf *line)
+{
+    struct pending *p = malloc(sizeof *p + line->len + 1);
+
+    if (!p || !strbuf_ok(line)) {
+        log_event(LOGC_FIL, LOGE_ERROR, "accounting", "a record is lost: no memory");
+        free(p);
+        return;
+    }
+    *p = (struct pending){.a = a, .n = ++a->last, .time_s = site_now_s(a->site), .len = line->len + 1};
+    commit_add_acct(a->commit, p->n, p->time_s, strbuf_str(line));
+    memcpy(p->text, line->s, line->len);
+    p->text[line->len] = '\n';
+    commit_then(a->commit, durable, p);
+}
+
+/* "MM/DD/YYYY HH:MM:SS;T;id;text" */
+static void begin(struct accounting *a, struct strbuf *line, const struct job *j, char type)
+{
+    strbuf_init(line, LINE_MAX_BYTES);
+    acct_line_begin(line, site_now_s(a->site), type, j->obj.name);
+}
+
+static void finish(struct accounting *a, struct strbuf *line)
+{
+    add_line(a, line);
+    strbuf_fini(line);
+}
+
+/* --- transitions ----------------------------------------------------------------------------------------- */
+
+static void queued(struct accounting *a, const struct job *j)
+{
+    struct strbuf line, text;
+
+    begin(a, &line, j, 'Q');
+    strbuf_init(&text, LINE_MAX_BYTES);
+    acct_fields_queued(&text, a->site, j);
+    strbuf_add(&line, strbuf_str(&text));
+    strbuf_fini(&text);
+    finish(a, &line);
+}
+
+static void started(struct accounting *a, const struct job *j)
+{
+    struct strbuf line, text;
+
+    begin(a, &line, j, 'S');
+    strbuf_init(&text, LINE_MAX_BYTES);
+    acct_fields_started(&text, a->site, j);
+    strbuf_add(&line, strbuf_str(&text));
+    strbuf_fini(&text);
+    finish(a, &line);
+}
+
+static void ended(struct accounting *a, const struct job *j, char type)
+{
+    struct strbuf line, text;
+
+    begin(a, &line, j, type);
+    strbuf_init(&text, LINE_MAX_BYTES);
+    acct_fields_ended(&text, a->site, a->computed, j);
+    strbuf_add(&line, strbuf_str(&text));
+    strbuf_fini(&text);
+    finish(a, &line);
+}
+
+static void plain(struct accounting *a, const struct job *j, char type, const char *text)
+{
+    struct strbuf line;
+
+    begin(a, &line, j, type);
+    strbuf_add(&line, text);
+    finish(a, &line);
+}
+
+static void suspended(struct accounting *a, const struct job *j)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, LINE_MAX_BYTES);
+    acct_fields_used(&text, a->site, a->computed, j);
+    plain(a, j, 'z', strbuf_str(&text));
+    strbuf_fini(&text);
+}
+
+static bool had_run(enum job_state from)
+{
+    return from == JOB_STARTING || from == JOB_RUNNING || from == JOB_SUSPENDED || from == JOB_EXITING;
+}
+
+void accounting_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    struct accounting *a = arg;
+
+    if (ev == EV_SUBMIT)
+        queued(a, j);
+    else if (j->state == JOB_RUNNING && from == JOB_STARTING)
+        started(a, j);
+    else if (j->state == JOB_SUSPENDED && from == JOB_RUNNING)
+        suspended(a, j);
+    else if (j->state == JOB_RUNNING && from == JOB_SUSPENDED)
+        plain(a, j, 'r', "");
+    else if (had_run(from) && job_is_waiting(j) && j->stime_s)
+        ended(a, j, 'R');
+    else if (had_run(from) && j->state == JOB_FINISHED)
+        ended(a, j, 'E');
+}
+
+void accounting_moved_in(struct accounting *a, const struct job *j)
+{
+    queued(a, j);
+}
+
+void accounting_deleted(struct accounting *a, const struct job *j, const char *who)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, 1024);
+    acct_fields_add(&text, "requestor", who);
+    plain(a, j, 'D', strbuf_str(&text));
+    strbuf_fini(&text);
+}
+
+void accounting_aborted(struct accounting *a, const struct job *j, const char *why)
+{
+    plain(a, j, 'A', why);
+}
+
+void accounting_moved_out(struct accounting *a, const struct job *j, const char *destination)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, 1024);
+    acct_fields_add(&text, "destination", destination);
+    plain(a, j, 'M', strbuf_str(&text));
+    strbuf_fini(&text);
+}
+
+void accounting_checkpointed(struct accounting *a, const struct job *j)
+{
+    plain(a, j, 'C', "");
+}
+
+void accounting_restarted(struct accounting *a, const struct job *j)
+{
+    plain(a, j, 'T', "");
+}
+
+void accounting_altered(struct accounting *a, const struct job *j, const char *name, const char *resource,
+                        const char *value)
+{
+    (void)j;
+    acct_line_add(&a->altered, name, resource, value ? value : "UNSET");
+}
+
+void accounting_altered_end(struct accounting *a, const struct job *j)
+{
+    if (a->altered.len)
+        plain(a, j, 'a', strbuf_str(&a->altered));
+    strbuf_reset(&a->altered);
+}
+
+void accounting_preempted(struct accounting *a, const struct job *j, char method, const char *by,
+                          double lost_core_s)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, 1024);
+    strbuf_addf(&text, "method=%c", method);
+    acct_fields_add(&text, "requestor", by ? by : "");
+    strbuf_addf(&text, " lost_core_seconds=%.1f", lost_core_s);
+    plain(a, j, 'v', strbuf_str(&text));
+    strbuf_fini(&text);
+}
+
+/* --- life ------------------------------------------------------------------------------------------------- */
+
+struct accounting *accounting_create(struct loop *l, struct site *s, struct commit *c, const char *home,
+                                     struct err *e)
+{
+    struct accounting *a = calloc(1, sizeof *a);
+
+    if (!a) {
+        err_set(e, ENOMEM, "no memory for accounting");
+        return NULL;
+    }
+    a->site = s;
+    a->commit = c;
+    a->done_end = &a->done;
+    snprintf(a->dir, sizeof a->dir, "%s/server_priv/accounting", home);
+    strbuf_init(&a->altered, LINE_MAX_BYTES);
+    a->computed = computed_create(s);
+    a->sync_timer = loop_timer_create(l, LOOP_REAL, sync_now, a);
+    if (a->computed && a->sync_timer && file_make_dirs(a->dir, 0755, e) == 0)
+        a->worker = worker_create(l, "accounting", 16, e);
+    if (!a->worker) {
+        accounting_destroy(a);
+        return NULL;
+    }
+    return a;
+}
+
+void accounting_destroy(struct accounting *a)
+{
+    if (!a)
+        return;
+    if (a->worker) {
+        worker_drain(a->worker);
+        write_more(a, true);
+        worker_drain(a->worker);
+    }
+    worker_destroy(a->worker);
+    loop_timer_destroy(a->sync_timer);
+    computed_destroy(a->computed);
+    strbuf_fini(&a->altered);
+    for (struct pending *p = a->done, *next; p; p = next) {
+        next = p->next;
+        free(p);
+    }
+    free(a);
+}
+
+/* --- at start: which lines are in the files already? ---------------------------------------------------- */
+
+struct completing {
+    struct accounting *a;
+    char day[DAY_NAME]; /* whose contents are held */
+    char *contents;
+    struct err *e;
+    bool failed;
+};
+
+static void load_day(struct completing *c, const char *day)
+{
+    char path[4300];
+    struct err ignored;
+
+    if (strcmp(c->day, day) == 0)
+        return;
+    free(c->contents);
+    c->contents = NULL;
+    snprintf(c->day, sizeof c->day, "%s", day);
+    snprintf(path, sizeof path, "%s/%s", c->a->dir, day);
+    if (file_read(AT_FDCWD, path, (size_t)4 << 30, &c->contents, NULL, &ignored) < 0)
+        c->contents = NULL;
+}
+
+static void complete_line(void *arg, const struct restore_acct *line)
+{
+    struct completing *c = arg;
+    size_t len = strlen(line->line);
+    struct pending *p;
+    char day[DAY_NAME];
+    uint64_t size;
+
+    c->a->last = line->n;
+    c->a->written = line->n;
+    day_name(line->time_s, day);
+    load_day(c, day);
+    if (c->failed || (c->contents && strstr(c->contents, line->line)))
+        return;
+    p = malloc(sizeof *p + len + 1);
+    if (!p) {
+        c->failed = true;
+        err_set(c->e, ENOMEM, "no memory for accounting");
+        return;
+    }
+    p->len = len + 1;
+    memcpy(p->text, line->line, len);
+    p->text[len] = '\n';
+    c->failed = append(c->a->dir, day, p, &size, false, c->e) < 0;
+    snprintf(c->a->day, sizeof c->a->day, "%s", day);
+    free(p);
+}
+
+int accounting_restore(struct accounting *a, struct store *from, struct err *e)
+{
+    struct completing c = {.a = a, .e = e};
+    struct restore_filed filed = {0};
+    int rc = restore_acct(from, &filed, complete_line, &c, e);
+
+    if (a->last < filed.n)
+        a->last = a->written = filed.n;
+    a->synced = filed.n;
+    if (!*a->day)
+        snprintf(a->day, sizeof a->day, "%.*s", DAY_NAME - 1, filed.file);
+    free(c.contents);
+    return rc < 0 || c.failed ? -1 : 0;
+}

@@ -1,0 +1,423 @@
+/* See watch.h.
+ *
+ * An answer is produced piece by piece: a cursor (the number of the last change told) and nothing else is kept
+ * between two pieces. Changed objects and gone ones are merged by number. An object that changes while its
+ * watcher reads moves behind the cursor and is told again: the watcher sees fewer steps, never wrong ones. */
+#include "watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "attr_select.h"
+#include "clock.h"
+#include "intern.h"
+#include "job.h"
+#include "loop.h"
+#include "pbs_error.h"
+#include "rpc_buf.h"
+#include "rpc_entries.h"
+#include "rpc_request.h"
+
+struct watch {
+    unsigned number;
+    const void *owner;
+    enum level level;
+    const char *who; /* interned */
+    bool wants[CHANGE_KIND_COUNT];
+    struct attr_select select[CHANGE_KIND_COUNT];
+    struct rpc_request *parked;  /* referenced: a NEXT with nothing to say yet */
+    struct answering *answering; /* a NEXT whose answer is on its way */
+    bool restart;
+    uint64_t cursor;
+    struct watch *next;
+};
+
+/* What the producer of an answer holds: the watch may go before it. */
+struct answering {
+    struct watches *all;
+    struct watch *watch;
+};
+
+struct watches {
+    struct loop *loop;
+    struct site *site;
+    struct status *status;
+    struct loop_hook *hook;
+    struct watch *list;
+    unsigned last;
+    struct watch_wakes wakes;
+    void *wakes_arg;
+    struct rpc_buf entry;
+};
+
+static void look(void *arg);
+
+static void touched(void *arg)
+{
+    watches_look(arg);
+}
+
+struct watches *watches_create(struct loop *l, struct site *s, struct status *st)
+{
+    struct watches *ws = calloc(1, sizeof *ws);
+
+    if (!ws)
+        return NULL;
+    *ws = (struct watches){.loop = l, .site = s, .status = st};
+    rpc_buf_init(&ws->entry);
+    ws->hook = loop_hook_create(l, WATCH_HOOK_ORDER, look, ws);
+    if (!ws->hook) {
+        free(ws);
+        return NULL;
+    }
+    change_on_touch(s->change, touched, ws);
+    return ws;
+}
+
+static void watch_free(struct watch *w)
+{
+    if (w->parked)
+        rpc_request_unref(w->parked);
+    if (w->answering)
+        w->answering->watch = NULL;
+    for (size_t k = 0; k < CHANGE_KIND_COUNT; k++)
+        if (w->wants[k])
+            attr_select_fini(&w->select[k]);
+    intern_unref(w->who);
+    free(w);
+}
+
+void watches_destroy(struct watches *ws)
+{
+    if (!ws)
+        return;
+    for (struct watch *w = ws->list, *next; w; w = next) {
+        next = w->next;
+        watch_free(w);
+    }
+    loop_hook_destroy(ws->hook);
+    rpc_buf_fini(&ws->entry);
+    free(ws);
+}
+
+/* --- WATCH -------------------------------------------------------------------------------------------- */
+
+static enum attr_of of_kind(enum change_kind k)
+{
+    static const enum attr_of of[CHANGE_KIND_COUNT] = {
+        [CHANGE_SERVER] = OF_SERVER, [CHANGE_QUEUE] = OF_QUEUE,   [CHANGE_JOB] = OF_JOB,
+        [CHANGE_NODE] = OF_NODE,     [CHANGE_RESV] = OF_RESV,     [CHANGE_RESOURCE] = OF_RESOURCE,
+        [CHANGE_SCHED] = OF_SCHED,   [CHANGE_HOLD] = OF_RESOURCE,
+    };
+
+    return of[k];
+}
+
+static int add_kind(struct watches *ws, struct watch *w, const ifl_watch_kind *k, struct err *e)
+{
+    unsigned kind = (unsigned)k->kind;
+
+    if (kind >= CHANGE_KIND_COUNT || w->wants[kind])
+        return err_set(e, PBSE_IVALREQ, "kind %u is unknown, or named twice", kind);
+    if (status_want(ws->site, of_kind((enum change_kind)kind), k->wanted.wanted_val, k->wanted.wanted_len,
+                    &w->select[kind], e) < 0)
+        return -1;
+    w->wants[kind] = true;
+    return 0;
+}
+
+static size_t count_of(const struct watches *ws, const void *owner)
+{
+    size_t n = 0;
+
+    for (const struct watch *w = ws->list; w; w = w->next)
+        n += w->owner == owner;
+    return n;
+}
+
+int watches_add(struct watches *ws, const struct watch_owner *o, const ifl_watch_args *args, unsigned *watch,
+                struct err *e)
+{
+    struct watch *w;
+
+    if (count_of(ws, o->owner) >= WATCH_PER_OWNER_MAX)
+        return err_set(e, PBSE_IVALREQ, "a connection has at most %d watches", WATCH_PER_OWNER_MAX);
+    w = calloc(1, sizeof *w);
+    if (!w)
+        return err_set(e, PBSE_SYSTEM, "no memory for a watch");
+    w->owner = o->owner;
+    w->level = o->level;
+    w->who = intern_ref(o->who);
+    w->number = ++ws->last;
+    for (u_int i = 0; i < args->kinds.kinds_len; i++)
+        if (add_kind(ws, w, &args->kinds.kinds_val[i], e) < 0) {
+            watch_free(w);
+            return -1;
+        }
+    w->next = ws->list;
+    ws->list = w;
+    *watch = w->number;
+    return 0;
+}
+
+/* --- one entry ---------------------------------------------------------------------------------------- */
+
+static void put_u64(struct rpc_buf *b, uint64_t v)
+{
+    char *at = rpc_buf_room(b, 8);
+
+    if (!at)
+        return;
+    rpc_buf_put_u32(at, (uint32_t)(v >> 32));
+    rpc_buf_put_u32(at + 4, (uint32_t)v);
+    b->len += 8;
+}
+
+static void put_u32(struct rpc_buf *b, uint32_t v)
+{
+    char *at = rpc_buf_room(b, 4);
+
+    if (!at)
+        return;
+    rpc_buf_put_u32(at, v);
+    b->len += 4;
+}
+
+static void begin_entry(struct rpc_buf *b, uint64_t number, enum change_kind kind, enum ifl_change change)
+{
+    rpc_buf_clear(b);
+    put_u64(b, number);
+    put_u32(b, (uint32_t)kind);
+    put_u32(b, (uint32_t)change);
+}
+
+static void put_gone(struct watches *ws, struct rpc_entries *out, uint64_t number, enum change_kind kind,
+                     const char *name)
+{
+    struct rpc_buf *b = &ws->entry;
+
+    begin_entry(b, number, kind, IFL_GONE);
+    if (rpc_buf_encode(b, (xdrproc_t)xdr_wire_id, &name) == 0) {
+        put_u32(b, 0); /* no attributes */
+        rpc_entries_add_bytes(out, b->bytes, b->len);
+    }
+}
+
+/* An object that this watcher may not see, or that has not begun its life, counts as gone. */
+static bool may_see(const struct watches *ws, const struct watch *w, const struct object *o)
+{
+    const struct job *j = (const struct job *)o;
+
+    if (o->kind->kind != CHANGE_JOB)
+        return true;
+    return j->state != JOB_ARRIVING && j->state != JOB_FINISHED && j->state != JOB_GONE &&
+           status_may_see(ws->site, w->level, w->who, j->owner);
+}
+
+static void put_changed(struct watches *ws, struct watch *w, struct rpc_entries *out, const struct object *o)
+{
+    struct attr_reader reader = {.level = w->level, .show_hidden = status_shows_hidden(ws->site)};
+    enum change_kind kind = o->kind->kind;
+
+    if (!may_see(ws, w, o)) {
+        put_gone(ws, out, o->change.number, kind, o->name);
+        return;
+    }
+    if (w->level == LEVEL_SCHED)
+        reader = (struct attr_reader){.level = LEVEL_SCHED, .show_hidden = true};
+    begin_entry(&ws->entry, o->change.number, kind, IFL_CHANGED);
+    if (status_encode(ws->status, o, &w->select[kind], &reader, &ws->entry) == 0)
+        rpc_entries_add_bytes(out, ws->entry.bytes, ws->entry.len);
+}
+
+/* Resources are no objects of the change list: all of them are told at the beginning. */
+static void put_resources(struct watches *ws, struct watch *w, struct rpc_entries *out)
+{
+    static char nothing[1];
+
+    for (const struct resource *r = resource_next(ws->site->resources, NULL); r;
+         r = resource_next(ws->site->resources, r)) {
+        char type[24], flag[24];
+        wire_attr attrs[2] = {{(char *)"type", nothing, type}, {(char *)"flag", nothing, flag}};
+        ifl_watch_entry entry = {.number = 0,
+                                 .kind = IFL_KIND_RESOURCE,
+                                 .change = IFL_CHANGED,
+                                 .name = (char *)r->name,
+                                 .attrs = {2, attrs}};
+
+        snprintf(type, sizeof type, "%d", r->type->number);
+        snprintf(flag, sizeof flag, "%u", r->flags);
+        if (w->wants[CHANGE_RESOURCE])
+            rpc_entries_add(out, (xdrproc_t)xdr_ifl_watch_entry, &entry);
+    }
+}
+
+/* --- the answer --------------------------------------------------------------------------------------- */
+
+static void put_tail(struct watches *ws, struct watch *w, struct rpc_entries *out)
+{
+    static char nothing[1];
+    ifl_wake wakes[WATCH_WAKES_MAX];
+    ifl_next_result tail = {.result = {.text = nothing},
+                            .epoch = ws->site->epoch,
+                            .number = w->cursor,
+                            .caught_up = w->cursor == change_number(ws->site->change),
+                            .now_ns = clock_wall_ns(ws->site->clock)};
+
+    if (ws->wakes.take)
+        tail.wakes.wakes_len = (u_int)ws->wakes.take(ws->wakes_arg, w->owner, wakes, WATCH_WAKES_MAX);
+    tail.wakes.wakes_val = wakes;
+    rpc_entries_tail(out, (xdrproc_t)xdr_ifl_next_result, &tail);
+}
+
+/* The next step of the merge: the smaller number of the two. */
+static bool step(struct watches *ws, struct watch *w, struct rpc_entries *out, struct change_entry **at)
+{
+    struct change *c = ws->site->change;
+    struct change_gone gone;
+    bool has_gone = !w->restart && change_gone_after(c, w->cursor, &gone);
+
+    if (!*at && !has_gone)
+        return false;
+    if (has_gone && (!*at || gone.number < (*at)->number)) {
+        if (w->wants[gone.kind])
+            put_gone(ws, out, gone.number, gone.kind, gone.name);
+        w->cursor = gone.number;
+        return true;
+    }
+    if (w->wants[(*at)->kind])
+        put_changed(ws, w, out, object_of(*at));
+    w->cursor = (*at)->number;
+    *at = change_next(*at);
+    return true;
+}
+
+static enum rpc_more more(void *arg, struct rpc_entries *out)
+{
+    struct answering *a = arg;
+    struct watches *ws = a->all;
+    struct watch *w = a->watch;
+    struct change_entry *at;
+
+    if (!w)
+        return RPC_DONE; /* the watch went with its connection */
+    if (w->restart && w->cursor == 0)
+        put_resources(ws, w, out);
+    at = change_after(ws->site->change, w->cursor);
+    while (!rpc_entries_is_full(out))
+        if (!step(ws, w, out, &at)) {
+            w->cursor = change_number(ws->site->change);
+            put_tail(ws, w, out);
+            return RPC_DONE;
+        }
+    return RPC_MORE;
+}
+
+static void end(void *arg)
+{
+    struct answering *a = arg;
+
+    if (a->watch) {
+        a->watch->answering = NULL;
+        a->watch->restart = false;
+    }
+    free(a);
+}
+
+static void answer(struct watches *ws, struct watch *w)
+{
+    static const struct rpc_producer producer = {more, end};
+    static char nothing[1];
+    ifl_next_head head = {.result = {.text = nothing}, .restart = w->restart};
+    struct rpc_request *r = w->parked;
+    struct answering *a = malloc(sizeof *a);
+
+    if (!a)
+        return; /* it stays parked; the next change tries again */
+    *a = (struct answering){ws, w};
+    w->parked = NULL;
+    w->answering = a;
+    if (ws->wakes.waits)
+        ws->wakes.waits(ws->wakes_arg, w->owner, false);
+    rpc_reply_entries(r, (xdrproc_t)xdr_ifl_next_head, &head, &producer, a);
+    rpc_request_unref(r);
+}
+
+static bool has_news(const struct watches *ws, const struct watch *w)
+{
+    return w->restart || change_number(ws->site->change) > w->cursor ||
+           (ws->wakes.has && ws->wakes.has(ws->wakes_arg, w->owner));
+}
+
+static void look(void *arg)
+{
+    struct watches *ws = arg;
+
+    for (struct watch *w = ws->list, *next; w; w = next) {
+        next = w->next;
+        if (w->parked && has_news(ws, w))
+            answer(ws, w);
+    }
+}
+
+void watches_look(struct watches *ws)
+{
+    loop_hook_mark(ws->hook);
+}
+
+static struct watch *find(const struct watches *ws, const void *owner, unsigned number)
+{
+    struct watch *w = ws->list;
+
+    while (w && (w->owner != owner || w->number != number))
+        w = w->next;
+    return w;
+}
+
+int watches_next(struct watches *ws, const void *owner, const ifl_next_args *args, struct rpc_request *r,
+                 struct err *e)
+{
+    struct watch *w = find(ws, owner, args->watch);
+    const struct change *c = ws->site->change;
+
+    if (!w || w->parked || w->answering)
+        return err_set(e, PBSE_IVALREQ, w ? "watch %u has a NEXT under way" : "there is no watch %u here",
+                       args->watch);
+    w->restart = args->epoch != ws->site->epoch || args->number < change_oldest_known(c) ||
+                 args->number > change_number(c);
+    w->cursor = w->restart ? 0 : args->number;
+    w->parked = rpc_request_ref(r);
+    if (has_news(ws, w))
+        watches_look(ws);
+    else if (ws->wakes.waits)
+        ws->wakes.waits(ws->wakes_arg, owner, true);
+    return 0;
+}
+
+void watches_gone(struct watches *ws, const void *owner)
+{
+    for (struct watch **at = &ws->list; *at;) {
+        struct watch *w = *at;
+
+        if (w->owner != owner) {
+            at = &w->next;
+            continue;
+        }
+        *at = w->next;
+        watch_free(w);
+    }
+}
+
+void watches_on_wakes(struct watches *ws, const struct watch_wakes *w, void *arg)
+{
+    ws->wakes = *w;
+    ws->wakes_arg = arg;
+}
+
+bool watches_is_waiting(const struct watches *ws, const void *owner)
+{
+    for (const struct watch *w = ws->list; w; w = w->next)
+        if (w->owner == owner && w->parked && !has_news(ws, w))
+            return true;
+    return false;
+}
