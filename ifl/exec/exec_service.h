@@ -7,7 +7,7 @@
  *
  * Orders reach the owner only from a server that was accepted, of the store and epoch it was accepted with; a
  * lower epoch is refused here. The owner answers each at once, taken or refused; what comes of it is an event.
- * Loop thread only; no hook is called inside exec_service_create.
+ * Loop thread only; no hook is called inside exec_service_create, and none may destroy the service.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,9 +66,9 @@ struct exec_service_options {
     const char *name;                          /* for the log: "mom:n1" */
     const struct exec_service_target *targets; /* tried in turn; copied */
     size_t n_targets;                          /* 1 or 2 */
-    struct ssl_ctx_st *tls;                    /* for hosts: certs_context(…, CERTS_CLIENT); counted up */
-    struct names *names;                       /* to resolve host names; NULL: numeric only */
-    const struct exec_service_order *orders;   /* static */
+    struct ssl_ctx_st *tls; /* for hosts: certs_context(…, CERTS_CLIENT); borrowed for life */
+    struct names *names;    /* to resolve host names; NULL: numeric only */
+    const struct exec_service_order *orders; /* static */
     size_t n_orders;
     const struct exec_service_hooks *hooks; /* static */
     void *arg;                              /* of hooks and orders */
