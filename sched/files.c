@@ -14,6 +14,7 @@
 #include "policy.h"
 #include "settings.h"
 #include "strbuf.h"
+#include "units.h"
 #include "words.h"
 
 enum { CONFIG_MAX = 1 << 16 };
@@ -137,16 +138,35 @@ static void forget(struct policy *p)
     free(p->unset_infinite);
 }
 
+/* The last value that holds in prime time. Without a holidays file it is always prime time. */
+static const char *in_prime(const struct settings *v, size_t row)
+{
+    const struct settings_item *item;
+    const char *value = rows[row].preset;
+
+    for (size_t i = 0; (item = settings_item(v, row, i)) != NULL; i++)
+        if (strcasecmp(item->qualifier, "non_prime") != 0 && strcasecmp(item->qualifier, "none") != 0)
+            value = item->value;
+    return value;
+}
+
+static bool is_on(const struct settings *v, size_t row)
+{
+    bool on = false;
+
+    return units_parse_bool(in_prime(v, row), &on, NULL) == 0 && on;
+}
+
 static void take(struct policy *p, const struct settings *v)
 {
     const struct settings_item *item;
-    const char *check = settings_text(v, OPT_max_job_check), *nodes = settings_text(v, OPT_node_sort_key);
+    const char *check = settings_text(v, OPT_max_job_check), *nodes = in_prime(v, OPT_node_sort_key);
 
     forget(p);
     p->resources = text_or_null(v, OPT_resources);
     p->unset_infinite = text_or_null(v, OPT_resource_unset_infinite);
-    p->by_queue = settings_bool(v, OPT_by_queue);
-    p->preemptive = settings_bool(v, OPT_preemptive_sched);
+    p->by_queue = is_on(v, OPT_by_queue);
+    p->preemptive = is_on(v, OPT_preemptive_sched);
     p->preempt_attempts = settings_int(v, OPT_preempt_attempts);
     p->update_comments = settings_bool(v, OPT_update_comments);
     p->max_job_check = check ? strtoll(check, NULL, 10) : 0;

@@ -99,12 +99,25 @@ static void a_bad_file_changes_nothing(void **state)
     assert_int_equal(p->policy.max_job_check, 5);
 }
 
+static void what_holds_outside_prime_time_is_not_taken(void **state)
+{
+    struct place *p = *state;
+    struct err e;
+
+    write_config(p,
+                 "preemptive_sched: true prime\npreemptive_sched: false non_prime\nby_queue: false prime\n");
+    assert_int_equal(files_read_config(p->dir, &p->policy, &e), 0);
+    assert_true(p->policy.preemptive);
+    assert_false(p->policy.by_queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_missing_file_is_written_and_means_the_defaults, open_place,
                                         close_place),
         cmocka_unit_test_setup_teardown(settings_reach_the_policy, open_place, close_place),
+        cmocka_unit_test_setup_teardown(what_holds_outside_prime_time_is_not_taken, open_place, close_place),
         cmocka_unit_test_setup_teardown(a_bad_file_changes_nothing, open_place, close_place)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #include "pick_pbs.h"
 #include "placement.h"
 #include "plan.h"
+#include "psets.h"
 #include "run_limits.h"
 #include "trial.h"
 
@@ -216,7 +217,8 @@ static bool preempt(struct cycle *c, struct class *k, const struct reason *why)
                           .now_s = c->now_s,
                           .has_failed = has_failed,
                           .arg = c->plans};
-    struct picker picker = {.u = c->u, .trial = c->trial, .placer = c->placer, .log = c->d};
+    struct picker picker = {
+        .u = c->u, .trial = c->trial, .placer = c->placer, .buckets = c->buckets, .log = c->d};
     struct candidates victims = {0};
     struct pieces where = {0};
     bool found = may_preempt(c, k, &p, why) && pick_pbs(&picker, &p, why, &victims, &where);
@@ -264,8 +266,8 @@ static bool find_room(struct cycle *c, struct class *k, struct pieces *where, st
         pieces_copy(where, &j->on);
         return true;
     }
-    if (!placement_find(c->placer, &a, where)) {
-        placement_why(c->placer, &a, why);
+    if (!psets_find(c->placer, c->buckets, &a, where)) {
+        psets_why(c->buckets, &a, why);
         return false;
     }
     /* The order takes the room for good; what made vnodes exclusive is said by the server. */

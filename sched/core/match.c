@@ -5,11 +5,20 @@
 
 #include "words.h"
 
+const char *match_set_of(const struct node *n, res_id set)
+{
+    if (set == RES_HOSTNAME)
+        return n->host_name;
+    return set == RES_VNODENAME ? n->name : labels_find(&n->labels, set);
+}
+
 bool match_pool(const struct asker *a, const struct node *n)
 {
     const struct policy *p = universe_policy(a->u);
 
     if (strcmp(n->partition ? n->partition : "", p->partition) != 0)
+        return false;
+    if (a->set_value && match_set_of(n, a->set) != a->set_value)
         return false;
     if (a->queue && a->queue->n_nodes > 0)
         return n->queue == a->queue->name;
@@ -66,6 +75,11 @@ bool match_labels(const struct asker *a, const struct node *n, const struct chun
         if (!least_fits(a, n, &k->least.a[i]))
             return false;
     return true;
+}
+
+bool match_is_named(const struct asker *a, const struct chunk *k)
+{
+    return k->host || k->vnode || (a->set_value && (a->set == RES_HOSTNAME || a->set == RES_VNODENAME));
 }
 
 bool match_wants_alone(const struct asker *a, const struct node *n)

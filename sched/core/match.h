@@ -11,13 +11,21 @@ struct asker {
     const struct universe *u;
     const struct request *request;
     const struct queue *queue; /* the job's */
+    res_id set;                /* with set_value: only vnodes whose resource `set` has this value */
+    const char *set_value;     /* interned; NULL: all vnodes */
 };
+
+/* The value that puts a vnode into a placement set; NULL: it is in none. */
+const char *match_set_of(const struct node *n, res_id set);
 
 /* May jobs of this queue use the node at all: its queue, its partition. */
 bool match_pool(const struct asker *a, const struct node *n);
 
 /* Does the node offer what the chunk compares: arch, booleans, names, uncounted numbers. */
 bool match_labels(const struct asker *a, const struct node *n, const struct chunk *k);
+
+/* Does it matter which vnode it is, and not only what it is like? */
+bool match_is_named(const struct asker *a, const struct chunk *k);
 
 /* Would this job have the node alone, and all vnodes of its host? */
 bool match_wants_alone(const struct asker *a, const struct node *n);

@@ -28,9 +28,9 @@ static bool find_place(const struct picker *k, const struct preemptor *p, struct
     if (!run_limits_allow(k->u, p->job, why))
         return false;
     if (p->job->standing != STANDING_SUSPENDED) {
-        if (placement_find(k->placer, &a, where))
+        if (psets_find(k->placer, k->buckets, &a, where))
             return true;
-        placement_why(k->placer, &a, why);
+        psets_why(k->buckets, &a, why);
         return false;
     }
     for (size_t i = 0; i < p->job->on.n; i++)

@@ -7,12 +7,13 @@
  */
 #include "candidates.h"
 #include "decisions.h"
-#include "placement.h"
+#include "psets.h"
 
 struct picker {
     struct universe *u;
     struct trial *trial;
     struct placer *placer;
+    struct buckets *buckets;
     struct decisions *log;
 };
 

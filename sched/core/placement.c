@@ -94,7 +94,7 @@ static bool offers(const struct search *s, const struct node *n, const struct ch
     return match_pool(s->a, n) && match_open(s->a, n) && match_labels(s->a, n, k);
 }
 
-/* Chunks with a name in them look at the named node or host, all others at one node of each bucket. Returns
+/* Where names matter every node is looked at, else one node of each bucket. Returns
  * an upper bound of the copies that fit. */
 static int64_t gather_named(struct search *s, const struct chunk *k)
 {
@@ -103,9 +103,7 @@ static int64_t gather_named(struct search *s, const struct chunk *k)
     int64_t fits = 0;
 
     for (size_t i = 0; i < n; i++)
-        if (((k->vnode && strcasecmp(nodes[i]->name, k->vnode) == 0) ||
-             (k->host && strcasecmp(nodes[i]->host_name, k->host) == 0)) &&
-            offers(s, nodes[i], k)) {
+        if (offers(s, nodes[i], k)) {
             set_add(s->p, nodes[i]);
             fits += times_in(s, nodes[i], k);
         }
@@ -150,7 +148,7 @@ static int64_t gather(struct search *s, const struct chunk *k)
     if (s->only)
         fits = gather_host(s, k);
     else
-        fits = k->vnode || k->host ? gather_named(s, k) : gather_buckets(s, k);
+        fits = match_is_named(s->a, k) ? gather_named(s, k) : gather_buckets(s, k);
     /* Vnodes that this job has taken alone are in use, but not by others. */
     for (size_t i = 0; i < s->out->n; i++) {
         struct node *n = s->out->a[i].node;
@@ -373,7 +371,7 @@ static bool is_simple(const struct search *s)
     size_t n_big;
 
     universe_big_hosts(s->p->u, &n_big);
-    return n_big == 0 && q->n == 1 && q->n_chunks == 1 && !q->chunks[0].host && !q->chunks[0].vnode &&
+    return n_big == 0 && q->n == 1 && q->n_chunks == 1 && !match_is_named(s->a, &q->chunks[0]) &&
            q->sharing != SHARING_EXCLHOST;
 }
 
@@ -433,172 +431,4 @@ char *placement_text(const struct universe *u, const struct pieces *p)
     if (p->n)
         strbuf_add_char(&b, ')');
     return strbuf_take(&b);
-}
-
-/* --- why not ----------------------------------------------------------------------------------------- */
-
-/* Sums over all vnodes that the job may use: is there enough of each resource, now, ever? */
-static bool sums_lack(struct placer *p, const struct asker *a, struct reason *why)
-{
-    const struct catalogue *c = universe_catalogue(p->u);
-    struct amounts free_now = {0}, total = {0};
-    bool lacks = false;
-
-    for (struct bucket *b = buckets_next(p->buckets, NULL); b; b = buckets_next(p->buckets, b)) {
-        if (!match_pool(a, b->sample))
-            continue;
-        amounts_add_times(&total, &b->sample->total, (int64_t)b->n);
-        if (!b->sample->state && !b->sample->exclusive)
-            amounts_add_times(&free_now, &b->sample->free, (int64_t)b->n);
-    }
-    for (uint32_t i = 0; i < a->request->total.n && !lacks; i++) {
-        const struct amount *want = &a->request->total.a[i];
-        struct chunk one = {.use = {.n = 1, .a = (struct amount *)want}};
-        struct node all = {.total = total};
-        int64_t have = amounts_get(&free_now, want->res);
-        lacks = match_times(a, &all, &free_now, &one, 1) == 0;
-        if (!lacks)
-            continue;
-        reason_lack(why, REASON_LACK, c, want->res, want->n, have, amounts_get(&total, want->res));
-        why->never = match_times(a, &all, &total, &one, 1) == 0;
-    }
-    amounts_fini(&free_now);
-    amounts_fini(&total);
-    return lacks;
-}
-
-/* The best that any vnode has of the first resource that stands in the way of this chunk. */
-static void chunk_lacks(const struct asker *a, const struct chunk *k, const struct amounts *free_now,
-                        const struct amounts *total, struct reason *why)
-{
-    for (uint32_t i = 0; i < k->use.n; i++) {
-        const struct amount *want = &k->use.a[i];
-        int64_t have = amounts_get(free_now, want->res);
-        if (have >= want->n)
-            continue;
-        reason_lack(why, REASON_LACK, universe_catalogue(a->u), want->res, want->n, have,
-                    amounts_get(total, want->res));
-        return;
-    }
-    reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
-}
-
-static void raise(struct amounts *best, const struct amounts *have)
-{
-    for (uint32_t i = 0; i < have->n; i++)
-        if (have->a[i].n > amounts_get(best, have->a[i].res))
-            amounts_set(best, have->a[i].res, have->a[i].n);
-}
-
-/* Could this chunk ever be placed, were everything free? */
-static bool chunk_ever(struct placer *p, const struct asker *a, const struct chunk *k, struct reason *why)
-{
-    struct amounts best = {0};
-    int64_t fits = 0, most = a->request->arrange == ARRANGE_FREE ? k->count : 1;
-    size_t n_big, n_like = 0;
-    const struct node *other = NULL;
-
-    universe_big_hosts(p->u, &n_big);
-    for (const struct kind *x = buckets_next_kind(p->buckets, NULL); x;
-         x = buckets_next_kind(p->buckets, x)) {
-        bool is_named = k->host || k->vnode;
-        if (!match_pool(a, x->sample))
-            continue;
-        other = x->sample;
-        if (!is_named && !match_labels(a, x->sample, k))
-            continue;
-        n_like += x->n;
-        fits += match_times(a, x->sample, &x->sample->total, k, most) * (int64_t)x->n;
-        raise(&best, &x->sample->total);
-    }
-    bool ever = fits >= k->count || n_big > 0 || (a->request->arrange == ARRANGE_PACK && fits > 0);
-    if (!ever) {
-        if (n_like == 0 && other)
-            match_differs(a, other, k, why);
-        else if (fits > 0 || n_like == 0)
-            reason_set(why, REASON_FEW_NODES, NULL, NULL);
-        else
-            chunk_lacks(a, k, &best, &best, why);
-        why->never = true;
-    }
-    amounts_fini(&best);
-    return ever;
-}
-
-/* A chunk that names its host or vnode. */
-static bool named_lacks(struct placer *p, const struct chunk *k, struct reason *why)
-{
-    size_t n;
-    struct node *const *nodes = universe_nodes(p->u, &n);
-    const char *what = k->vnode ? "vnode" : "host";
-    bool is_there = false;
-
-    if (!k->vnode && !k->host)
-        return false;
-    for (size_t i = 0; i < n; i++)
-        is_there = is_there || (k->vnode && strcasecmp(nodes[i]->name, k->vnode) == 0) ||
-                   (k->host && strcasecmp(nodes[i]->host_name, k->host) == 0);
-    if (is_there) {
-        reason_set(why, REASON_LACK, what, NULL);
-        why->res = k->vnode ? RES_VNODENAME : RES_HOSTNAME;
-    } else {
-        reason_set(why, REASON_NO_SUCH, what, k->vnode ? k->vnode : k->host);
-        why->never = true;
-    }
-    return true;
-}
-
-/* What stands in the way of this chunk at this moment; false: nothing that can be seen. */
-static bool chunk_now(struct placer *p, const struct asker *a, const struct chunk *k, struct reason *why)
-{
-    struct amounts best = {0}, total = {0};
-    int64_t fits = 0;
-    const char *state = NULL;
-    size_t n_open = 0;
-
-    for (struct bucket *b = buckets_next(p->buckets, NULL); b; b = buckets_next(p->buckets, b)) {
-        if (!match_pool(a, b->sample) || !match_labels(a, b->sample, k))
-            continue;
-        raise(&total, &b->sample->total);
-        state = b->sample->state ? b->sample->state : state;
-        if (!match_open(a, b->sample))
-            continue;
-        n_open += b->n;
-        raise(&best, &b->sample->free);
-        fits += match_times(a, b->sample, &b->sample->free, k, k->count) * (int64_t)b->n;
-    }
-    bool lacks = fits < k->count;
-    if (lacks && n_open == 0 && state)
-        reason_set(why, REASON_NODE_STATE, state, NULL);
-    else if (lacks && fits == 0 && n_open > 0)
-        chunk_lacks(a, k, &best, &total, why);
-    else
-        reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
-    amounts_fini(&best);
-    amounts_fini(&total);
-    return lacks;
-}
-
-void placement_why(struct placer *p, const struct asker *a, struct reason *why)
-{
-    const struct request *q = a->request;
-
-    reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
-    if (q->n == 0) {
-        reason_set(why, REASON_INVALID, "without chunks", NULL);
-        return;
-    }
-    if (sums_lack(p, a, why))
-        return;
-    for (size_t i = 0; i < q->n; i++)
-        if (!chunk_ever(p, a, &q->chunks[i], why))
-            return;
-    for (size_t i = 0; i < q->n; i++)
-        if (named_lacks(p, &q->chunks[i], why))
-            return;
-    for (size_t i = 0; i < q->n; i++)
-        if (chunk_now(p, a, &q->chunks[i], why))
-            return;
-    if (q->arrange == ARRANGE_PACK && q->n_chunks > 1)
-        reason_set(why, REASON_PACK, NULL, NULL);
 }

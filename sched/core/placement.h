@@ -1,6 +1,6 @@
 #ifndef PLACEMENT_H
 #define PLACEMENT_H
-/* Where a job goes: all its chunks onto vnodes, or the reason why they do not fit.
+/* Where a job goes: all its chunks onto vnodes.
  *
  * Rules: reference/scheduler.md section 4 (place=free, pack, scatter, vscatter; excl, exclhost, shared; a chunk
  * may be split over vnodes of one host). Vnodes are filled in the order of their ranks.
@@ -18,10 +18,6 @@ void placer_destroy(struct placer *p);
  * taken. false: the trial is as before; `out` is empty.
  * O(buckets) a chunk, plus the nodes used. */
 bool placement_find(struct placer *p, const struct asker *a, struct pieces *out);
-
-/* Why placement_find said no, as a person wants to read it; sets why->never when even all vnodes being free
- * would not help. */
-void placement_why(struct placer *p, const struct asker *a, struct reason *why);
 
 /* Memory of split chunks may go: no trial step that this placer made is left. */
 void placement_forget(struct placer *p);

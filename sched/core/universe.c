@@ -6,6 +6,7 @@
 #include "intern.h"
 #include "memory.h"
 #include "pbs_ifl.h"
+#include "ranks.h"
 
 enum { LISTENERS_MAX = 4 };
 
@@ -21,8 +22,8 @@ struct universe {
     struct queue *server, *queues;
     struct job *jobs;
     struct node *nodes;
-    struct host *hosts;
-    struct list ranked, big_hosts, running, dirty_jobs, dirty_nodes;
+    struct ranks *ranks;
+    struct list running, dirty_jobs, dirty_nodes;
     uint64_t next_order, news, shape;
     bool relink;  /* configuration changed: every job is looked at again */
     bool rerank;  /* vnodes came, went or changed priority or host */
@@ -64,6 +65,7 @@ struct universe *universe_create(const char *sched_name, struct policy *policy)
     u->sched_name = mem_text(sched_name);
     u->policy = policy;
     u->catalogue = catalogue_create();
+    u->ranks = ranks_create();
     u->server = queue_create("", 0);
     u->news = u->shape = 1;
     return u;
@@ -398,72 +400,16 @@ void universe_clear(struct universe *u)
 
 /* --- settling ---------------------------------------------------------------------------------------- */
 
-static int by_rank(const void *a, const void *b)
-{
-    const struct node *x = *(void *const *)a, *y = *(void *const *)b;
-
-    if (x->priority != y->priority)
-        return x->priority > y->priority ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static int by_rank_low(const void *a, const void *b)
-{
-    const struct node *x = *(void *const *)a, *y = *(void *const *)b;
-
-    return x->priority != y->priority ? by_rank(b, a) : by_rank(a, b);
-}
-
-static void drop_hosts(struct universe *u)
-{
-    struct host *h, *next;
-
-    HASH_ITER(hh, u->hosts, h, next)
-    {
-        HASH_DEL(u->hosts, h);
-        free(h->nodes);
-        free(h);
-    }
-    u->big_hosts.n = 0;
-}
-
-static void host_add(struct universe *u, struct node *n)
-{
-    struct host *h;
-
-    HASH_FIND_STR(u->hosts, n->host_name, h);
-    if (!h) {
-        h = mem_new(1, sizeof *h);
-        h->name = n->host_name;
-        HASH_ADD_KEYPTR(hh, u->hosts, h->name, strlen(h->name), h);
-    }
-    h->nodes = mem_room(h->nodes, h->n, &h->cap, sizeof *h->nodes);
-    h->nodes[h->n++] = n;
-    n->host = h;
-    if (h->n == 2)
-        list_add(&u->big_hosts, h);
-}
-
 static void rerank(struct universe *u)
 {
-    struct queue *q;
-
-    drop_hosts(u);
-    u->ranked.n = 0;
-    for (q = u->queues; q; q = q->hh.next)
-        q->n_nodes = 0;
-    for (struct node *n = u->nodes; n; n = n->hh.next) {
+    for (struct node *n = u->nodes; n; n = n->hh.next)
         universe_node_out(u, n);
-        list_add(&u->ranked, n);
-    }
-    if (u->ranked.n)
-        qsort(u->ranked.a, u->ranked.n, sizeof *u->ranked.a,
-              u->policy->node_sort_high ? by_rank : by_rank_low);
-    for (size_t i = 0; i < u->ranked.n; i++) {
-        struct node *n = u->ranked.a[i];
-        n->rank = (uint32_t)i;
-        host_add(u, n);
-        if (n->queue && (q = universe_queue(u, n->queue)) != NULL)
+    for (struct queue *q = u->queues; q; q = q->hh.next)
+        q->n_nodes = 0;
+    ranks_make(u->ranks, u->nodes, u->policy->node_sort_high);
+    for (struct node *n = u->nodes; n; n = n->hh.next) {
+        struct queue *q = n->queue ? universe_queue(u, n->queue) : NULL;
+        if (q)
             q->n_nodes++;
         if (!n->dirty)
             list_add(&u->dirty_nodes, n);
@@ -512,11 +458,9 @@ void universe_destroy(struct universe *u)
     if (!u)
         return;
     universe_clear(u);
-    drop_hosts(u);
+    ranks_destroy(u->ranks);
     queue_destroy(u->server);
     catalogue_destroy(u->catalogue);
-    list_fini(&u->ranked);
-    list_fini(&u->big_hosts);
     list_fini(&u->running);
     list_fini(&u->dirty_jobs);
     list_fini(&u->dirty_nodes);
@@ -673,14 +617,12 @@ struct job *const *universe_running(const struct universe *u, size_t *n)
 
 struct node *const *universe_nodes(const struct universe *u, size_t *n)
 {
-    *n = u->ranked.n;
-    return (struct node *const *)u->ranked.a;
+    return ranks_nodes(u->ranks, n);
 }
 
 struct host *const *universe_big_hosts(const struct universe *u, size_t *n)
 {
-    *n = u->big_hosts.n;
-    return (struct host *const *)u->big_hosts.a;
+    return ranks_big_hosts(u->ranks, n);
 }
 
 size_t universe_job_count(const struct universe *u)

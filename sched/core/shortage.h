@@ -1,0 +1,20 @@
+#ifndef SHORTAGE_H
+#define SHORTAGE_H
+/* Why a job has no place, as a person wants to read it. Asked after a search has failed.
+ *
+ * In this order: sums over all vnodes, what would not fit even if everything were free, what does not fit now.
+ */
+#include "buckets.h"
+#include "match.h"
+
+/* Is there too little of a resource on all vnodes together? `why` then has the amounts; why->never when it is
+ * too little in total. */
+bool shortage_sums(struct buckets *all, const struct asker *a, struct reason *why);
+
+/* Is there a chunk that would not fit, were all vnodes free? Optimistic: false does not promise a place. */
+bool shortage_never(struct buckets *all, const struct asker *a, struct reason *why);
+
+/* What is in the way at this moment. */
+void shortage_now(struct buckets *all, const struct asker *a, struct reason *why);
+
+#endif
