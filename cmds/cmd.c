@@ -1,0 +1,104 @@
+/* The frame of every command. See cmd.h. */
+#include "cmd.h"
+
+#include <stdarg.h>
+#include <strings.h>
+
+#include "strbuf.h"
+
+int cmd_say(const struct cmd_args *a, const char *fmt, ...)
+{
+    va_list ap;
+
+    fprintf(stderr, "%s: ", cmd_name(a));
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+    return -1;
+}
+
+int cmd_bad(struct cmd_args *a, const struct option_row *row)
+{
+    a->errors++;
+    fprintf(stderr, "%s: illegal -%c value\n", cmd_name(a), row->letter);
+    return 0;
+}
+
+int cmd_usage(const struct cmd_args *a)
+{
+    fputs(a->cmd->usage, stderr);
+    fprintf(stderr, "       %s --version\n", cmd_name(a));
+    return a->cmd->usage_exit;
+}
+
+int cmd_take_flag(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    (void)value;
+    (void)e;
+    *(bool *)((char *)settings + row->id) = true;
+    return 0;
+}
+
+int cmd_take_text(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    (void)e;
+    *(const char **)((char *)settings + row->id) = value;
+    return 0;
+}
+
+static int help(const struct cmd *c)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, 1 << 16);
+    options_usage(&c->options, &text);
+    fputs(strbuf_str(&text), stdout);
+    strbuf_fini(&text);
+    return 0;
+}
+
+/* The shell sees a byte: a PBSE_ number is cut to it, but a failure never looks like success. */
+static int exit_code(int rc)
+{
+    return rc && !(rc & 255) ? 1 : rc & 255;
+}
+
+static int run(const struct cmd *c, struct cmd_args *settings, int argc, char *argv[])
+{
+    struct err e;
+    int first;
+
+    settings->cmd = c;
+    settings->argv = argv;
+    if (options_parse(&c->options, argc, argv, &first, settings, &e) < 0) {
+        cmd_say(settings, "%s", e.text);
+        return cmd_usage(settings);
+    }
+    if (settings->errors)
+        return cmd_usage(settings);
+    return c->run(settings, argc - first, argv + first);
+}
+
+int cmd_main(const struct cmd *c, int argc, char *argv[])
+{
+    struct cmd_args *settings;
+    int rc;
+
+    if (argc == 2 && !strcasecmp(argv[1], "--version"))
+        return printf("pbs_version = %s\n", CEDE_VERSION) < 0;
+    if (argc == 2 && !strcmp(argv[1], "--help"))
+        return help(c);
+    settings = calloc(1, c->size);
+    if (!settings) {
+        fprintf(stderr, "%s: no memory\n", c->options.program);
+        return 1;
+    }
+    rc = exit_code(run(c, settings, argc, argv));
+    free(settings);
+    if (fflush(stdout) == EOF || ferror(stdout)) {
+        perror(c->options.program);
+        rc = rc ? rc : 1;
+    }
+    return rc;
+}

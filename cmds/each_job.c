@@ -1,0 +1,62 @@
+/* One call a job. See each_job.h. */
+#include "each_job.h"
+
+#include "pbs_error.h"
+#include "session.h"
+
+struct walk {
+    const struct cmd_args *a;
+    struct session *s;
+    each_job_call *act;
+    void *context;
+};
+
+/* Ask the default server where the job is, and try there. Nonzero: the first error stands. */
+static int try_elsewhere(const struct walk *w, const struct ids_job *job)
+{
+    int c = session_connect(w->s, ""), rc = -1;
+    char *where = c < 0 ? NULL : pbs_locjob(c, job->id, NULL);
+
+    if (where && strcmp(where, job->server) != 0) {
+        c = session_connect(w->s, where);
+        rc = c < 0 ? -1 : w->act(c, job->id, w->context);
+    }
+    free(where);
+    return rc;
+}
+
+static int one_job(const struct walk *w, const char *operand)
+{
+    struct ids_job job;
+    int c, code;
+
+    if (ids_job(w->a, operand, &job) < 0)
+        return 1;
+    c = session_connect(w->s, job.server);
+    if (c < 0)
+        return pbs_errno;
+    if (w->act(c, job.id, w->context) == 0)
+        return 0;
+    code = pbs_errno;
+    /* The default server has just said that it knows nothing; only another one is worth the question. */
+    if (code == PBSE_UNKJOBID && *job.server && try_elsewhere(w, &job) == 0)
+        return 0;
+    pbs_errno = code;
+    return session_report(w->a, c, job.shown);
+}
+
+int each_job(const struct cmd_args *a, int n, char *operands[], each_job_call *act, void *context)
+{
+    struct walk w = {a, session_create(a), act, context};
+    int i, rc = 0;
+
+    if (!w.s)
+        return 1;
+    for (i = 0; i < n; i++) {
+        int code = one_job(&w, operands[i]);
+
+        rc = code ? code : rc;
+    }
+    session_destroy(w.s);
+    return rc;
+}

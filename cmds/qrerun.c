@@ -1,0 +1,40 @@
+/* qrerun: put running jobs back into their queue. */
+#include "each_job.h"
+
+struct qrerun {
+    struct cmd_args a;
+    const char *extend;
+};
+
+static int take_force(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct qrerun *q = settings;
+
+    (void)e;
+    q->extend = FORCE;
+    return strcmp(value, FORCE) ? cmd_bad(&q->a, row) : 0;
+}
+
+static const struct option_row rows[] = {
+    {'W', NULL, OPTION_VALUE, "force", "requeue even if the job's hosts do not answer", take_force, 0},
+};
+
+static int rerun(int c, const char *id, void *extend)
+{
+    return pbs_rerunjob(c, id, extend);
+}
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct qrerun *q = settings;
+
+    return n ? each_job(&q->a, n, operands, rerun, (void *)q->extend) : cmd_usage(&q->a);
+}
+
+const struct cmd command = {
+    .options = {.program = "qrerun", .operands = "job_identifier...", CMD_ROWS(rows)},
+    .usage = "usage: qrerun [-W force] job_identifier...\n",
+    .usage_exit = 2,
+    .size = sizeof(struct qrerun),
+    .run = run,
+};
