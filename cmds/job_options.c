@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "conf.h"
 #include "date_text.h"
 #include "hold_letters.h"
 #include "job_words.h"
@@ -216,14 +217,20 @@ static bool names_host(const char *path)
     return colon && (!slash || colon < slash);
 }
 
-static const char *own_host(const struct job_options *o, char *buffer, size_t size)
+/* Under which name others find this host's files: pbs.conf's, else the kernel's. */
+static void own_host(char *out, size_t size)
 {
-    if (o->output_host)
-        return o->output_host;
-    if (gethostname(buffer, size) < 0)
-        buffer[0] = '\0';
-    buffer[size - 1] = '\0';
-    return buffer;
+    struct conf *c = conf_load(NULL);
+    const char *name = c ? conf_text(c, CONF_PBS_OUTPUT_HOST_NAME) : NULL;
+
+    if (c && !name)
+        name = conf_text(c, CONF_PBS_PUBLIC_HOST_NAME);
+    if (name)
+        snprintf(out, size, "%s", name);
+    else if (gethostname(out, size) < 0)
+        out[0] = '\0';
+    out[size - 1] = '\0';
+    conf_destroy(c);
 }
 
 /* "host:path" as it is (relative: below the home there); "path" gets this host and the working directory, and a
@@ -243,7 +250,8 @@ static int put_path(struct job_options *o, const char *attribute, const char *va
     if (job_options_cwd(&o->a, cwd, sizeof cwd) < 0)
         return -1;
     strbuf_init(&b, PATH_MAX + 300);
-    strbuf_addf(&b, "%s:", own_host(o, host, sizeof host));
+    own_host(host, sizeof host);
+    strbuf_addf(&b, "%s:", host);
     if (*value != '/')
         strbuf_addf(&b, "%s/", strcmp(cwd, "/") ? cwd : "");
     strbuf_add(&b, value);

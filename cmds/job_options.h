@@ -11,11 +11,9 @@
 struct job_options {
     struct cmd_args a;
     struct attrs attrs; /* what has been said, in order; the later word of one name counts */
-    const char
-        *output_host; /* put before paths that name no host; NULL: this host's name is found when needed */
 };
 
-/* Rows of a options table: JOB_OPTION('N', "name", "the job's name"). */
+/* Rows of an options table: JOB_OPTION('N', "name", "the job's name"). */
 #define JOB_OPTION(letter, value, help)                                                                      \
     {                                                                                                        \
         letter, NULL, OPTION_VALUE, value, help, job_options_take, 0                                         \

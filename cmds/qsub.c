@@ -27,7 +27,6 @@ struct qsub {
     const char *destination, *prefix, *variables;
     char *destination_said, *variables_said; /* from directives: ours to free */
     bool all_variables, hold, interactive, silent, x11, gui, foreground;
-    struct conf *conf;
 };
 
 static int take_hold(void *settings, const struct option_row *row, const char *value, struct err *e)
@@ -156,7 +155,7 @@ static const char *directive_prefix(const struct qsub *q)
 
 static int read_directives(struct qsub *q, FILE *in)
 {
-    struct qsub said = {.o = {.a = q->o.a, .output_host = q->o.output_host}};
+    struct qsub said = {.o = {.a = q->o.a}};
     struct err e;
     int rc = script_scan(in, directive_prefix(q), take_directive, &said, &e);
 
@@ -321,25 +320,24 @@ static int check_together(struct qsub *q)
 
 static int add_environment(struct qsub *q)
 {
+    struct conf *conf = conf_load(NULL); /* a bad file is said when we connect */
     char cwd[PATH_MAX];
     struct qsub_env env = {.environment = environ,
                            .workdir = cwd,
                            .wanted = q->variables,
                            .all = q->all_variables,
-                           .host = q->conf ? conf_text(q->conf, CONF_PBS_PUBLIC_HOST_NAME) : NULL};
+                           .host = conf ? conf_text(conf, CONF_PBS_PUBLIC_HOST_NAME) : NULL};
     struct strbuf b;
     struct err e;
-    int rc;
+    int rc = job_options_cwd(&q->o.a, cwd, sizeof cwd);
 
-    if (job_options_cwd(&q->o.a, cwd, sizeof cwd) < 0)
-        return 1;
     strbuf_init(&b, QSUB_ENV_MAX);
-    rc = qsub_env_format(&env, &b, &e);
+    if (rc == 0 && (rc = qsub_env_format(&env, &b, &e)) < 0)
+        cmd_say(&q->o.a, "cannot send environment with the job: %s", e.text);
     if (rc == 0)
         attrs_add(&q->o.attrs, ATTR_v, NULL, strbuf_str(&b), SET);
-    else
-        cmd_say(&q->o.a, "cannot send environment with the job: %s", e.text);
     strbuf_fini(&b);
+    conf_destroy(conf);
     return rc ? 1 : 0;
 }
 
@@ -437,7 +435,6 @@ static int run(void *settings, int n, char *operands[])
     job_options_fini(&q->o);
     free(q->destination_said);
     free(q->variables_said);
-    conf_destroy(q->conf);
     return rc;
 }
 
