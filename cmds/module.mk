@@ -1,7 +1,7 @@
 # Each command is cmds/NAME.c, linked with the same main.c and, statically, with what libpbs is made of: a
 # command's start costs no more libraries than libc. libtirpc is taken from its archive for the same reason (the
 # shared one loads Kerberos).
-CMDS.bin  := qdel qhold qrls qrerun qsig qsub
+CMDS.bin  := qdel qhold qrls qrerun qsig qstat qsub
 CMDS.sbin :=
 CMDS.libs := -Wl,-Bstatic -ltirpc -Wl,-Bdynamic -lpthread -ldl
 

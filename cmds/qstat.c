@@ -1,0 +1,528 @@
+/* qstat: jobs, queues and servers as they are.
+ *
+ * Every operand becomes a `target`; of each the objects are fetched in one call and shown by one of the listings.
+ * Only attributes that are shown are asked for. */
+#include <strings.h>
+
+#include "attrs.h"
+#include "cmd.h"
+#include "ids.h"
+#include "json_out.h"
+#include "pbs_error.h"
+#include "qstat_objects.h"
+#include "qstat_short.h"
+#include "qstat_wide.h"
+#include "session.h"
+#include "status_out.h"
+#include "strbuf.h"
+#include "table.h"
+
+enum object { JOBS, QUEUES, SERVERS };
+
+struct qstat {
+    struct cmd_args a;
+    bool full, arrays, percent, subjobs, history, express, wide;
+    bool all, idle, running, finished, estimates, hosts, comments, same_line, gigabytes, megawords;
+    bool queues, limits, servers;
+    const char *users, *format_text, *delimiter;
+    enum status_format format;
+};
+
+/* POSIX's -W: letters of options that take no value. */
+static int take_letters(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    const struct options *o = &command.options;
+    size_t i;
+
+    for (; *value; value++) {
+        for (i = 0; i < o->n_rows && o->rows[i].letter != *value; i++)
+            ;
+        if (i == o->n_rows || o->rows[i].takes != OPTION_ALONE)
+            return cmd_bad(settings, row);
+        o->rows[i].take(settings, &o->rows[i], NULL, e);
+    }
+    return 0;
+}
+
+static int take_format(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct qstat *q = settings;
+
+    (void)e;
+    q->format_text = value;
+    return status_out_format(value, &q->format) < 0 ? cmd_bad(&q->a, row) : 0;
+}
+
+static const struct option_row rows[] = {
+    CMD_FLAG('a', struct qstat, all, "all jobs, the other listing"),
+    CMD_FLAG('B', struct qstat, servers, "servers"),
+    CMD_TEXT('D', struct qstat, delimiter, "delimiter", "between the fields of -F dsv"),
+    CMD_FLAG('E', struct qstat, express, "job identifiers in one request"),
+    CMD_FLAG('f', struct qstat, full, "all attributes"),
+    {'F', NULL, OPTION_VALUE, "format", "with -f: json, dsv or default", take_format, 0},
+    CMD_FLAG('G', struct qstat, gigabytes, "memory in GB"),
+    CMD_FLAG('H', struct qstat, finished, "finished and moved jobs"),
+    CMD_FLAG('i', struct qstat, idle, "jobs that do not run"),
+    CMD_FLAG('J', struct qstat, arrays, "only arrays; with -t only subjobs"),
+    CMD_FLAG('M', struct qstat, megawords, "memory in megawords"),
+    CMD_FLAG('n', struct qstat, hosts, "with the hosts of each job"),
+    CMD_FLAG('p', struct qstat, percent, "how much of it is done"),
+    CMD_FLAG('q', struct qstat, limits, "limits of queues"),
+    CMD_FLAG('Q', struct qstat, queues, "queues"),
+    CMD_FLAG('r', struct qstat, running, "running and suspended jobs"),
+    CMD_FLAG('s', struct qstat, comments, "with the comment of each job"),
+    CMD_FLAG('t', struct qstat, subjobs, "subjobs too"),
+    CMD_FLAG('T', struct qstat, estimates, "when each will start"),
+    CMD_TEXT('u', struct qstat, users, "user_list", "jobs of user[@host],..."),
+    CMD_FLAG('w', struct qstat, wide, "wider columns; with -f: lines are not folded"),
+    {'W', NULL, OPTION_VALUE, "letters", "these options together", take_letters, 0},
+    CMD_FLAG('x', struct qstat, history, "finished and moved jobs too"),
+    CMD_FLAG('1', struct qstat, same_line, "hosts and comment in the same line"),
+};
+
+/* --- what was asked --------------------------------------------------------------------------------------- */
+
+static bool is_alternative(const struct qstat *q)
+{
+    return q->all || q->idle || q->running || q->finished || q->estimates || q->hosts || q->comments ||
+           q->users || q->gigabytes || q->megawords;
+}
+
+static bool conflicts(const struct qstat *q)
+{
+    const bool alternative = is_alternative(q) && !q->limits;
+    const int kinds = q->queues + q->servers + q->limits;
+
+    if (kinds > 1 || q->idle + q->running + q->finished + q->all + q->estimates > 1)
+        return true;
+    if (kinds && (alternative || q->arrays || q->subjobs || q->history || q->percent || q->express))
+        return true;
+    if (q->full && (alternative || q->percent || q->limits))
+        return true;
+    if ((q->gigabytes && q->megawords) || (alternative && q->percent))
+        return true;
+    return (q->same_line && !q->hosts && !q->comments) || ((q->format_text || q->delimiter) && !q->full) ||
+           (q->delimiter && q->format != STATUS_DSV);
+}
+
+static int check(const struct qstat *q)
+{
+    if (q->full && q->wide && q->format_text && q->format != STATUS_FULL) {
+        cmd_say(&q->a, "option w cannot be used with -F");
+        return cmd_usage(&q->a);
+    }
+    if (!conflicts(q))
+        return 0;
+    cmd_say(&q->a, "conflicting options.");
+    return cmd_usage(&q->a);
+}
+
+static enum object object_of(const struct qstat *q)
+{
+    return q->servers ? SERVERS : q->queues || q->limits ? QUEUES : JOBS;
+}
+
+/* --- the run ---------------------------------------------------------------------------------------------- */
+
+/* Where objects are asked for, and under which name. */
+struct target {
+    char server[PBS_MAXHOSTNAME + PBS_MAXPORTNUM + 2];
+    char queue[PBS_MAXQUEUENAME + 1];
+    struct strbuf ids; /* job identifiers, comma list; "" none */
+    char shown[PBS_MAXCLTJOBID + 1];
+};
+
+struct show {
+    const struct qstat *q;
+    struct session *s;
+    struct attrs wants;
+    struct qstat_short brief;
+    struct qstat_wide wide;
+    struct qstat_objects_limits limits;
+    struct json_out json;
+    bool json_open, headed;
+    char server[PBS_MAXHOSTNAME + PBS_MAXPORTNUM + 2]; /* the last one asked */
+    struct batch_status *status;                       /* of that server; NULL: not asked for */
+};
+
+static int read_target(const struct qstat *q, const char *operand, struct target *t)
+{
+    struct destination d;
+    struct ids_job job;
+
+    memset(t, 0, sizeof *t);
+    strbuf_init(&t->ids, 1 << 20);
+    if (!operand)
+        return 0;
+    if (q->servers) {
+        snprintf(t->server, sizeof t->server, "%s", operand);
+    } else if (object_of(q) == JOBS && jobid_is_jobid(operand)) {
+        if (ids_job(&q->a, operand, &job) < 0)
+            return -1;
+        strbuf_add(&t->ids, job.id);
+        memcpy(t->shown, job.shown, sizeof t->shown);
+        memcpy(t->server, job.server, sizeof t->server);
+    } else {
+        if (ids_destination(&q->a, operand, &d) < 0)
+            return -1;
+        memcpy(t->server, d.server, sizeof t->server);
+        memcpy(t->queue, d.queue, sizeof t->queue);
+        snprintf(t->shown, sizeof t->shown, "%s", operand);
+    }
+    return 0;
+}
+
+/* What the server itself has to say, asked once a server and only where it is shown. */
+static const struct batch_status *server_status(struct show *s, int c, const struct target *t)
+{
+    struct attrs wants = {0};
+
+    if (s->status && !strcmp(s->server, t->server))
+        return s->status;
+    pbs_statfree(s->status);
+    attrs_add(&wants, ATTR_max_job_sequence_id, NULL, "", SET);
+    attrs_add(&wants, ATTR_comment, NULL, "", SET);
+    attrs_add(&wants, ATTR_version, NULL, "", SET);
+    s->status = pbs_statserver(c, attrs_attrl(&wants), NULL);
+    attrs_fini(&wants);
+    memcpy(s->server, t->server, sizeof s->server);
+    return s->status;
+}
+
+static const char *states(const struct qstat *q)
+{
+    return q->idle ? "EHQTW" : q->running ? "RS" : q->finished ? "MFX" : NULL;
+}
+
+static const char *extend(const struct qstat *q)
+{
+    const bool history = q->history || q->finished;
+
+    return q->subjobs && history ? "tx" : q->subjobs ? "t" : history ? "x" : NULL;
+}
+
+static struct batch_status *select_jobs(const struct show *s, int c, const struct target *t)
+{
+    struct attrs criteria = {0};
+    struct batch_status *list;
+
+    if (s->q->users)
+        attrs_add(&criteria, ATTR_u, NULL, s->q->users, EQ);
+    if (states(s->q))
+        attrs_add(&criteria, ATTR_state, NULL, states(s->q), EQ);
+    if (*t->queue)
+        attrs_add(&criteria, ATTR_q, NULL, t->queue, EQ);
+    list = pbs_selstat(c, criteria.first, attrs_attrl(&s->wants), extend(s->q));
+    attrs_fini(&criteria);
+    return list;
+}
+
+static struct batch_status *fetch_jobs(const struct show *s, int c, const struct target *t)
+{
+    const char *what = t->ids.len ? t->ids.s : *t->queue ? t->queue : NULL;
+
+    if (!t->ids.len && (s->q->users || states(s->q)))
+        return select_jobs(s, c, t);
+    return pbs_statjob(c, what, attrs_attrl(&s->wants), extend(s->q));
+}
+
+static struct batch_status *fetch(const struct show *s, int c, const struct target *t)
+{
+    pbs_errno = 0;
+    switch (object_of(s->q)) {
+    case JOBS:
+        return fetch_jobs(s, c, t);
+    case QUEUES:
+        return pbs_statque(c, *t->queue ? t->queue : NULL, attrs_attrl(&s->wants), NULL);
+    case SERVERS:
+        break;
+    }
+    return pbs_statserver(c, attrs_attrl(&s->wants), NULL);
+}
+
+/* --- showing ---------------------------------------------------------------------------------------------- */
+
+static bool is_listed(const char *list, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (; *list; list += strcspn(list, ","), list += *list == ',')
+        if (!strncmp(list, word, n) && (!list[n] || strchr(",@", list[n])))
+            return true;
+    return false;
+}
+
+/* Jobs named on the command line come whatever their state and owner is; -J is nobody else's to look at. */
+static bool is_shown(const struct qstat *q, const struct batch_status *job)
+{
+    char user[PBS_MAXUSER + 1];
+    struct job_show j;
+
+    if (!q->arrays && !q->users && !states(q))
+        return true;
+    job_show_read(job, &j);
+    if (q->arrays) {
+        const char *bracket = strchr(job->name, '[');
+
+        if (!bracket || (q->subjobs && bracket[1] == ']'))
+            return false;
+    }
+    if (states(q) && j.state && !strchr(states(q), *j.state))
+        return false;
+    return !q->users || is_listed(q->users, job_show_user(j.owner, user, sizeof user));
+}
+
+static void show_full(struct show *s, int c, const struct target *t, const struct batch_status *o)
+{
+    static const char *const heads[] = {"Job Id: ", "Queue: ", "Server: "}, *const keys[] = {"Jobs", "Queue",
+                                                                                             "Server"};
+    const enum object kind = object_of(s->q);
+    const struct status_full how = {heads[kind], "    ", s->q->wide};
+
+    switch (s->q->format) {
+    case STATUS_FULL:
+        status_out_full(stdout, &how, o);
+        return;
+    case STATUS_DSV:
+        status_out_dsv(stdout, heads[kind], s->q->delimiter ? s->q->delimiter : "|", o);
+        return;
+    case STATUS_JSON:
+        break;
+    }
+    if (!s->json_open) {
+        status_out_json_head(&s->json, stdout, server_status(s, c, t));
+        json_out_open(&s->json, keys[kind], '{');
+        s->json_open = true;
+    }
+    status_out_json(&s->json, o, NULL);
+}
+
+static bool has_long_ids(const struct batch_status *server)
+{
+    const char *max = server ? attrs_value(server->attribs, ATTR_max_job_sequence_id, NULL) : NULL;
+
+    return max && atoll(max) > PBS_DFLT_MAX_JOB_SEQUENCE_ID;
+}
+
+static void show_job(struct show *s, int c, const struct target *t, const struct batch_status *o)
+{
+    const struct batch_status *server = s->headed ? NULL : server_status(s, c, t);
+
+    if (!s->headed)
+        s->brief.long_ids = s->wide.long_ids = has_long_ids(server);
+    if (!is_alternative(s->q)) {
+        s->headed = true;
+        qstat_short_job(stdout, &s->brief, o);
+        return;
+    }
+    if (!s->headed)
+        qstat_wide_heading(stdout, &s->wide, server ? server->name : pbs_server,
+                           server ? attrs_value(server->attribs, ATTR_comment, NULL) : NULL);
+    s->headed = true;
+    qstat_wide_job(stdout, &s->wide, o);
+}
+
+static void show_queue(struct show *s, int c, const struct target *t, const struct batch_status *o)
+{
+    if (s->q->limits) {
+        const struct batch_status *server = s->headed ? NULL : server_status(s, c, t);
+
+        if (!s->headed)
+            qstat_objects_limits_heading(stdout, server ? server->name : pbs_server);
+        qstat_objects_limits(stdout, &s->limits, o);
+    } else {
+        if (!s->headed)
+            qstat_objects_queue_heading(stdout);
+        qstat_objects_queue(stdout, o);
+    }
+    s->headed = true;
+}
+
+static void show_one(struct show *s, int c, const struct target *t, const struct batch_status *o)
+{
+    if (s->q->full) {
+        show_full(s, c, t, o);
+        return;
+    }
+    switch (object_of(s->q)) {
+    case JOBS:
+        show_job(s, c, t, o);
+        return;
+    case QUEUES:
+        show_queue(s, c, t, o);
+        return;
+    case SERVERS:
+        break;
+    }
+    if (!s->headed)
+        qstat_objects_server_heading(stdout);
+    s->headed = true;
+    qstat_objects_server(stdout, o);
+}
+
+static int report(const struct show *s, int c, const struct target *t)
+{
+    switch (pbs_errno) {
+    case PBSE_NONE:
+        return 0;
+    case PBSE_HISTJOBID:
+        cmd_say(&s->q->a, "%s Job has finished, use -x or -H to obtain historical job information", t->shown);
+        return PBSE_HISTJOBID;
+    case PBSE_JOBHISTNOTSET:
+        session_report(&s->q->a, c, "");
+        return 0;
+    }
+    return session_report(&s->q->a, c, t->shown);
+}
+
+static int show_target(struct show *s, const struct target *t)
+{
+    int c = session_connect(s->s, t->server);
+    struct batch_status *list, *o;
+
+    if (c < 0)
+        return pbs_errno;
+    if (s->headed && object_of(s->q) == JOBS && strcmp(s->server, t->server) != 0)
+        s->headed = s->brief.headed = false;
+    list = fetch(s, c, t);
+    if (!list)
+        return report(s, c, t);
+    if (s->q->estimates)
+        list = qstat_wide_sort(list);
+    for (o = list; o; o = o->next)
+        if (object_of(s->q) != JOBS || is_shown(s->q, o))
+            show_one(s, c, t, o);
+    pbs_statfree(list);
+    return 0;
+}
+
+/* -E: operands of one server in one request. They must all be jobs. */
+static int show_express(struct show *s, int n, char *operands[])
+{
+    struct target all, one;
+    int i, rc = 0, code;
+
+    read_target(s->q, NULL, &all);
+    for (i = 0; i < n; i++) {
+        if (!jobid_is_jobid(operands[i])) {
+            cmd_say(&s->q->a, "Express option can only be used with job ids");
+            rc = 2;
+            goto out;
+        }
+        if (read_target(s->q, operands[i], &one) < 0) {
+            rc = 1;
+            continue;
+        }
+        if (all.ids.len && strcmp(all.server, one.server) != 0) {
+            code = show_target(s, &all);
+            rc = code ? code : rc;
+            strbuf_reset(&all.ids);
+        }
+        memcpy(all.server, one.server, sizeof all.server);
+        strbuf_add_sep(&all.ids, ",");
+        strbuf_add(&all.ids, one.ids.s);
+        strbuf_fini(&one.ids);
+    }
+    code = all.ids.len ? show_target(s, &all) : 0;
+    rc = code ? code : rc;
+out:
+    strbuf_fini(&all.ids);
+    return rc;
+}
+
+static int show_operand(struct show *s, const char *operand)
+{
+    struct target t;
+    int rc = read_target(s->q, operand, &t) < 0 ? 1 : show_target(s, &t);
+
+    strbuf_fini(&t.ids);
+    return rc;
+}
+
+static int show_all(struct show *s, int n, char *operands[])
+{
+    int i, rc = 0;
+
+    if (s->q->express && n)
+        return show_express(s, n, operands);
+    if (!n)
+        return show_operand(s, NULL);
+    for (i = 0; i < n; i++) {
+        int code = show_operand(s, operands[i]);
+
+        rc = code ? code : rc;
+    }
+    return rc;
+}
+
+/* --- begin and end ---------------------------------------------------------------------------------------- */
+
+static void prepare(struct show *s, const struct qstat *q)
+{
+    const enum job_show_unit unit = q->gigabytes ? JOB_SHOW_GB : q->megawords ? JOB_SHOW_MW : JOB_SHOW_OWN;
+
+    s->q = q;
+    s->brief = (struct qstat_short){.wide = q->wide, .percent = q->percent};
+    s->wide = (struct qstat_wide){.wide = q->wide,
+                                  .hosts = q->hosts,
+                                  .comments = q->comments,
+                                  .same_line = q->same_line,
+                                  .estimates = q->estimates,
+                                  .memory = unit,
+                                  .now_s = (int64_t)time(NULL)};
+    s->limits.memory = unit;
+    if (q->full || object_of(q) != JOBS)
+        return;
+    if (is_alternative(q))
+        qstat_wide_wants(&s->wide, &s->wants);
+    else
+        qstat_short_wants(&s->brief, &s->wants);
+}
+
+static void finish(struct show *s)
+{
+    if (s->q->limits && s->headed)
+        qstat_objects_limits_totals(stdout, &s->limits);
+    if (s->json_open) {
+        json_out_close(&s->json, '}');
+        json_out_end(&s->json);
+    }
+    attrs_fini(&s->wants);
+    pbs_statfree(s->status);
+    session_destroy(s->s);
+}
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct qstat *q = settings;
+    struct show s = {0};
+    int rc = check(q);
+
+    if (rc)
+        return rc;
+    s.s = session_create(&q->a);
+    if (!s.s)
+        return 1;
+    table_buffer(stdout);
+    prepare(&s, q);
+    rc = show_all(&s, n, operands);
+    finish(&s);
+    return rc;
+}
+
+const struct cmd command = {
+    .options = {.program = "qstat",
+                .operands = "[job_identifier | destination | server ...]",
+                CMD_ROWS(rows)},
+    .usage =
+        "usage: \n"
+        "qstat [-f] [-J] [-p] [-t] [-x] [-E] [-F format] [-D delim] [ job_identifier... | destination... ]\n"
+        "qstat [-a|-i|-r|-H|-T] [-J] [-t] [-u user] [-n] [-s] [-G|-M] [-1] [-w]\n"
+        "\t[ job_identifier... | destination... ]\n"
+        "qstat -Q [-f] [-F format] [-D delim] [ destination... ]\n"
+        "qstat -q [-G|-M] [ destination... ]\n"
+        "qstat -B [-f] [-F format] [-D delim] [ server_name... ]\n",
+    .usage_exit = 2,
+    .size = sizeof(struct qstat),
+    .run = run,
+};

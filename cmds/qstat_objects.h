@@ -1,0 +1,23 @@
+#ifndef QSTAT_OBJECTS_H
+#define QSTAT_OBJECTS_H
+/* qstat's listings of queues (-Q), servers (-B) and queue limits (-q). */
+#include <stdio.h>
+
+#include "job_show.h"
+
+void qstat_objects_queue_heading(FILE *f);
+void qstat_objects_queue(FILE *f, const struct batch_status *queue);
+
+void qstat_objects_server_heading(FILE *f);
+void qstat_objects_server(FILE *f, const struct batch_status *server);
+
+/* -q: the totals are added up on the way. */
+struct qstat_objects_limits {
+    enum job_show_unit memory;
+    long running, queued;
+};
+void qstat_objects_limits_heading(FILE *f, const char *server);
+void qstat_objects_limits(FILE *f, struct qstat_objects_limits *l, const struct batch_status *queue);
+void qstat_objects_limits_totals(FILE *f, const struct qstat_objects_limits *l);
+
+#endif
