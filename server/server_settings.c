@@ -60,9 +60,9 @@ static const struct options options = {
 
 static void name_files(struct server_settings *s)
 {
-    const char *host = conf_server_host(s->conf);
+    const char *name = conf_server(s->conf);
 
-    snprintf(s->name, sizeof s->name, "%.*s", (int)strcspn(host, "."), host);
+    snprintf(s->name, sizeof s->name, "%.*s", (int)strcspn(name, ".:"), name);
     snprintf(s->lock, sizeof s->lock, "%s/server_priv/server.lock", s->home);
     snprintf(s->socket, sizeof s->socket, "%s/pbs_server.sock", s->home);
     snprintf(s->logs, sizeof s->logs, "%s/server_logs", s->home);
