@@ -24,7 +24,10 @@ int first_start(struct site *s, bool new_store, struct err *e)
 {
     struct sched_obj *o;
 
-    if (!scheds_find(s->scheds, "default") && scheds_add(s->scheds, "default", &o, e) < 0)
-        return -1;
+    if (!scheds_find(s->scheds, "default")) {
+        if (scheds_add(s->scheds, "default", &o, e) < 0 ||
+            attr_list_set_number(&o->obj.attrs, SCHED_ATTR_scheduling, 1, e) < 0)
+            return -1;
+    }
     return new_store ? make_workq(s, e) : 0;
 }

@@ -77,7 +77,8 @@ static struct queue *destination(struct submit *s, const char *dest, struct err 
     const char *name;
     struct queue *q;
 
-    if (jobid_parse_destination(dest, &d, e) < 0)
+    memset(&d, 0, sizeof d);
+    if (*dest && jobid_parse_destination(dest, &d, e) < 0)
         return NULL;
     name = *d.queue ? d.queue : attr_list_text(&s->p.site->server->obj.attrs, SERVER_ATTR_default_queue);
     if (!name) {
