@@ -1,0 +1,335 @@
+#include "complex_dir.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "strbuf.h"
+
+enum {
+    CONF_TEXT_MAX = 16384,
+    PORT_FIRST = 10000, /* below the ports that the kernel gives to clients */
+    PORT_COUNT = 20000,
+    PORT_TRIES = 200,
+    PG_PATH_MAX = 80, /* a socket address holds 107 bytes, and PostgreSQL adds a name */
+};
+
+const char *complex_dir_path(const struct complex_dir *d, char out[static PATH_MAX], const char *fmt, ...)
+{
+    size_t n = (size_t)snprintf(out, PATH_MAX, "%s/", d->root);
+    int more = PATH_MAX;
+    va_list ap;
+
+    va_start(ap, fmt);
+    if (n < PATH_MAX)
+        more = vsnprintf(out + n, PATH_MAX - n, fmt, ap);
+    va_end(ap);
+    if (more < 0 || n + (size_t)more >= PATH_MAX)
+        out[0] = '\0';
+    return out;
+}
+
+/* --- finding */
+static int find_exec(struct complex_dir *d, struct err *e)
+{
+    ssize_t n = readlink("/proc/self/exe", d->exec, sizeof d->exec - 1);
+
+    if (n <= 0)
+        return err_set(e, errno, "cannot find the directory of this program: %s", strerror(errno));
+    d->exec[n] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(d->exec, '/');
+
+        if (!slash || slash == d->exec)
+            return err_set(e, ENOENT, "this program must stand in the directory bin of PBS_EXEC");
+        *slash = '\0';
+    }
+    return 0;
+}
+
+static bool is_complex(const char *root)
+{
+    char path[PATH_MAX + 16];
+
+    (void)snprintf(path, sizeof path, "%s/home", root);
+    if (access(path, F_OK) != 0)
+        return false;
+    (void)snprintf(path, sizeof path, "%s/mom", root);
+    return access(path, F_OK) == 0;
+}
+
+static bool from_environment(char out[static PATH_MAX])
+{
+    const char *conf = getenv("PBS_CONF_FILE");
+    char *slash;
+
+    if (!conf || snprintf(out, PATH_MAX, "%s", conf) >= PATH_MAX)
+        return false;
+    slash = strrchr(out, '/');
+    if (!slash || slash == out)
+        return false;
+    *slash = '\0';
+    return is_complex(out);
+}
+
+int complex_dir_init(struct complex_dir *d, const char *dir, struct err *e)
+{
+    char cwd[PATH_MAX];
+
+    if (find_exec(d, e) < 0)
+        return -1;
+    if (!dir && !is_complex("complex") && from_environment(d->root))
+        return 0;
+    dir = dir ? dir : "complex";
+    if (*dir == '/') {
+        if (snprintf(d->root, sizeof d->root, "%s", dir) >= (int)sizeof d->root)
+            return err_set(e, ENAMETOOLONG, "the name of the directory is too long");
+        return 0;
+    }
+    if (!getcwd(cwd, sizeof cwd))
+        return err_set(e, errno, "cannot tell the current directory: %s", strerror(errno));
+    if ((size_t)snprintf(d->root, sizeof d->root, "%s/%s", cwd, dir) >= sizeof d->root)
+        return err_set(e, ENAMETOOLONG, "the name of the directory is too long");
+    return 0;
+}
+
+bool complex_dir_exists(const struct complex_dir *d)
+{
+    return is_complex(d->root);
+}
+
+/* --- ports */
+static bool is_free(uint16_t port)
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool free_now = fd >= 0 && bind(fd, (struct sockaddr *)&a, sizeof a) == 0;
+
+    if (fd >= 0)
+        (void)close(fd);
+    return free_now;
+}
+
+/* Chosen at random, so that complexes made at the same moment do not choose the same. */
+static int choose_port(uint16_t *out, struct err *e)
+{
+    for (int i = 0; i < PORT_TRIES; i++) {
+        uint32_t r = 0;
+
+        if (getrandom(&r, sizeof r, 0) != sizeof r)
+            break;
+        *out = (uint16_t)(PORT_FIRST + r % PORT_COUNT);
+        if (is_free(*out))
+            return 0;
+    }
+    return err_set(e, EADDRINUSE, "no free port between %d and %d", PORT_FIRST, PORT_FIRST + PORT_COUNT);
+}
+
+/* --- the files */
+static int write_text(const char *path, struct strbuf *b, mode_t mode, struct err *e)
+{
+    int rc = -1;
+
+    if (!strbuf_ok(b))
+        (void)err_set(e, ENOMEM, "no memory for %s", path);
+    else
+        rc = file_write_quick(AT_FDCWD, path, b->s, b->len, mode, e);
+    strbuf_fini(b);
+    return rc;
+}
+
+int complex_dir_pg_socket(const struct complex_dir *d, char out[static PATH_MAX], struct err *e)
+{
+    char note[PATH_MAX], tmp[] = "/tmp/pbs_pgsql.XXXXXX", *text;
+
+    (void)complex_dir_path(d, out, "pgsql/run");
+    if (strlen(out) <= PG_PATH_MAX)
+        return 0;
+    (void)complex_dir_path(d, note, "pgsql/socket_directory");
+    if (access(note, F_OK) == 0) {
+        if (file_read(AT_FDCWD, note, PATH_MAX - 1, &text, NULL, e) < 0)
+            return -1;
+        (void)snprintf(out, PATH_MAX, "%s", text);
+        free(text);
+        return 0;
+    }
+    if (!mkdtemp(tmp))
+        return err_set(e, errno, "cannot make %s: %s", tmp, strerror(errno));
+    (void)snprintf(out, PATH_MAX, "%s", tmp);
+    return file_write_quick(AT_FDCWD, note, tmp, strlen(tmp), 0644, e);
+}
+
+static int add_server_keys(const struct complex_dir *d, struct strbuf *b, uint16_t port, bool postgres,
+                           struct err *e)
+{
+    char host[256] = "", socket[PATH_MAX];
+
+    if (gethostname(host, sizeof host - 1) < 0 || !*host)
+        (void)snprintf(host, sizeof host, "complex");
+    host[strcspn(host, ".:")] = '\0';
+    (void)strbuf_addf(b, "PBS_EXEC=%s\nPBS_HOME=%s/home\nPBS_SERVER=%s\n", d->exec, d->root, host);
+    (void)strbuf_addf(b, "PBS_SERVER_HOST_NAME=127.0.0.1\nPBS_BATCH_SERVICE_PORT=%u\n", port);
+    (void)strbuf_add(b,
+                     "PBS_START_SERVER=1\nPBS_START_SCHED=1\nPBS_START_MOM=1\nPBS_LOG_HIGHRES_TIMESTAMP=1\n");
+    if (!postgres)
+        return 0;
+    if (complex_dir_pg_socket(d, socket, e) < 0)
+        return -1;
+    (void)strbuf_addf(b, "PBS_DATA_SERVICE_HOST=%s\nPBS_DATA_SERVICE_PORT=5432\n", socket);
+    return 0;
+}
+
+static int make_dir(const struct complex_dir *d, const char *name, mode_t mode, struct err *e)
+{
+    char path[PATH_MAX];
+
+    return file_make_dirs(complex_dir_path(d, path, "%s", name), mode, e);
+}
+
+int complex_dir_make(const struct complex_dir *d, const struct complex_plan *p, struct err *e)
+{
+    char path[PATH_MAX], name[COMPLEX_NAME_MAX];
+    struct strbuf b;
+    uint16_t port;
+
+    if (file_make_dirs(d->root, geteuid() == 0 ? 0755 : 0700, e) < 0 || make_dir(d, "home", 0755, e) < 0 ||
+        make_dir(d, "mom", 0755, e) < 0 || (p->postgres && make_dir(d, "pgsql", 0755, e) < 0) ||
+        choose_port(&port, e) < 0)
+        return -1;
+    strbuf_init(&b, CONF_TEXT_MAX);
+    if (add_server_keys(d, &b, port, p->postgres, e) < 0) {
+        strbuf_fini(&b);
+        return -1;
+    }
+    if (write_text(complex_dir_path(d, path, "pbs.conf"), &b, 0644, e) < 0)
+        return -1;
+    for (int i = 0; i < p->nodes; i++)
+        if (complex_dir_add_mom(d, NULL, p, name, e) < 0)
+            return -1;
+    return 0;
+}
+
+/* --- MOMs */
+static int by_number(const void *a, const void *b)
+{
+    const char *x = a, *y = b;
+    size_t n = strlen(x), m = strlen(y);
+
+    return n != m ? (n > m) - (n < m) : strcmp(x, y);
+}
+
+int complex_dir_moms(const struct complex_dir *d, struct complex_names *out, struct err *e)
+{
+    char path[PATH_MAX];
+    struct dirent *entry;
+    DIR *dir = opendir(complex_dir_path(d, path, "mom"));
+
+    if (!dir)
+        return err_set(e, errno, "%s holds no complex: %s", d->root, strerror(errno));
+    out->n = 0;
+    while ((entry = readdir(dir)) && out->n < COMPLEX_NODES_MAX) {
+        if (*entry->d_name == '.' || strlen(entry->d_name) >= COMPLEX_NAME_MAX)
+            continue;
+        if (access(complex_dir_path(d, path, "mom/%s/pbs.conf", entry->d_name), F_OK) == 0)
+            (void)snprintf(out->name[out->n++], COMPLEX_NAME_MAX, "%s", entry->d_name);
+    }
+    (void)closedir(dir);
+    qsort(out->name, (size_t)out->n, sizeof out->name[0], by_number);
+    return out->n;
+}
+
+static bool is_good_name(const char *name)
+{
+    return *name && strlen(name) < COMPLEX_NAME_MAX && *name != '.' && *name != '-' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == strlen(name);
+}
+
+static int next_name(const struct complex_dir *d, char out[static COMPLEX_NAME_MAX], struct err *e)
+{
+    char path[PATH_MAX];
+
+    for (int i = 1; i <= COMPLEX_NODES_MAX; i++) {
+        (void)snprintf(out, COMPLEX_NAME_MAX, "n%d", i);
+        if (access(complex_dir_path(d, path, "mom/%s", out), F_OK) != 0)
+            return 0;
+    }
+    return err_set(e, EINVAL, "a private complex has at most %d nodes", COMPLEX_NODES_MAX);
+}
+
+static int write_mom_config(const struct complex_dir *d, const char *name, const struct complex_plan *p,
+                            struct err *e)
+{
+    char path[PATH_MAX];
+    struct strbuf b;
+
+    strbuf_init(&b, CONF_TEXT_MAX);
+    (void)strbuf_add(&b, "$usecp *:/ /\n");
+    if (p->ncpus > 0)
+        (void)strbuf_addf(&b, "ncpus %d\n", p->ncpus);
+    if (p->mem)
+        (void)strbuf_addf(&b, "mem %s\n", p->mem);
+    return write_text(complex_dir_path(d, path, "mom/%s/mom_priv/config", name), &b, 0644, e);
+}
+
+/* A MOM's pbs.conf is the complex's with its own keys behind: of two lines with one key the later holds. */
+static int write_mom_conf(const struct complex_dir *d, const char *name, struct err *e)
+{
+    char path[PATH_MAX], *text;
+    uint16_t batch, manager;
+    struct strbuf b;
+    int rc;
+
+    if (choose_port(&batch, e) < 0 || choose_port(&manager, e) < 0 ||
+        file_read(AT_FDCWD, complex_dir_path(d, path, "pbs.conf"), CONF_TEXT_MAX, &text, NULL, e) < 0)
+        return -1;
+    strbuf_init(&b, 2 * CONF_TEXT_MAX);
+    (void)strbuf_addf(&b, "%sPBS_MOM_HOME=%s/mom/%s\nPBS_MOM_NODE_NAME=%s\n", text, d->root, name, name);
+    (void)strbuf_addf(&b, "PBS_MOM_SERVICE_PORT=%u\nPBS_MANAGER_SERVICE_PORT=%u\n", batch, manager);
+    free(text);
+    rc = write_text(complex_dir_path(d, path, "mom/%s/pbs.conf", name), &b, 0644, e);
+    return rc;
+}
+
+int complex_dir_add_mom(const struct complex_dir *d, const char *name, const struct complex_plan *p,
+                        char out[static COMPLEX_NAME_MAX], struct err *e)
+{
+    char path[PATH_MAX], part[COMPLEX_NAME_MAX + 16];
+
+    if (name && !is_good_name(name))
+        return err_set(e, EINVAL, "%s is no name for a node: letters, digits, dots, dashes", name);
+    if (name)
+        (void)snprintf(out, COMPLEX_NAME_MAX, "%s", name);
+    else if (next_name(d, out, e) < 0)
+        return -1;
+    if (access(complex_dir_path(d, path, "mom/%s", out), F_OK) == 0)
+        return err_set(e, EEXIST, "there is a node %s already", out);
+    (void)snprintf(part, sizeof part, "mom/%s", out);
+    if (make_dir(d, part, 0755, e) < 0)
+        return -1;
+    (void)snprintf(part, sizeof part, "mom/%s/mom_priv", out);
+    if (make_dir(d, part, 0751, e) < 0 || write_mom_config(d, out, p, e) < 0)
+        return -1;
+    return write_mom_conf(d, out, e);
+}
+
+int complex_dir_remove(const struct complex_dir *d, struct err *e)
+{
+    char note[PATH_MAX], *socket;
+
+    if (file_read(AT_FDCWD, complex_dir_path(d, note, "pgsql/socket_directory"), PATH_MAX - 1, &socket, NULL,
+                  NULL) == 0) {
+        (void)file_remove_tree(AT_FDCWD, socket, NULL);
+        free(socket);
+    }
+    return file_remove_tree(AT_FDCWD, d->root, e);
+}

@@ -1,0 +1,61 @@
+#ifndef COMPLEX_DIR_H
+#define COMPLEX_DIR_H
+/* A private complex as a directory: where its files are, and the first version of each.
+ *
+ *   pbs.conf            server, scheduler, commands
+ *   home/               PBS_HOME
+ *   mom/NAME/pbs.conf   one MOM, whose PBS_MOM_HOME is mom/NAME
+ *   pgsql/              only with a PostgreSQL store
+ *
+ * pbs_complex reads what stands in the files and keeps no list of its own: a MOM is there when its pbs.conf is.
+ */
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+
+enum { COMPLEX_NODES_MAX = 1000, COMPLEX_NAME_MAX = 64 };
+
+struct complex_dir {
+    char root[PATH_MAX]; /* absolute */
+    char exec[PATH_MAX]; /* PBS_EXEC: above the directory of this program */
+};
+
+struct complex_plan {
+    int nodes;
+    int ncpus;       /* of each node; 0: what the hardware has */
+    const char *mem; /* "16gb"; NULL: what the hardware has */
+    bool postgres;
+};
+
+/* Where `dir` is; NULL: the directory of the pbs.conf in the environment where that is a complex, else
+ * ./complex. Nothing is made. -1: no such place, or this program cannot find itself. */
+int complex_dir_init(struct complex_dir *d, const char *dir, struct err *e);
+bool complex_dir_exists(const struct complex_dir *d); /* it holds a complex */
+
+/* "ROOT/what fmt says"; returns `out`, "" when it is too long for a path. */
+const char *complex_dir_path(const struct complex_dir *d, char out[static PATH_MAX], const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Write everything for a new complex: ports are chosen that are free now. */
+int complex_dir_make(const struct complex_dir *d, const struct complex_plan *p, struct err *e);
+
+/* Add a MOM; `name` NULL: the next n1, n2 ... The name goes to `out`. */
+int complex_dir_add_mom(const struct complex_dir *d, const char *name, const struct complex_plan *p,
+                        char out[static COMPLEX_NAME_MAX], struct err *e);
+
+/* The names of the MOMs, in the order of their numbers. Their number, or -1. */
+struct complex_names {
+    int n;
+    char name[COMPLEX_NODES_MAX][COMPLEX_NAME_MAX];
+};
+int complex_dir_moms(const struct complex_dir *d, struct complex_names *out, struct err *e);
+
+int complex_dir_remove(const struct complex_dir *d, struct err *e); /* all files of it */
+
+/* Where the PostgreSQL server's socket is: below the directory, or, where that path is too long for one, in a
+ * directory of its own below /tmp, made at the first question. */
+int complex_dir_pg_socket(const struct complex_dir *d, char out[static PATH_MAX], struct err *e);
+
+#endif

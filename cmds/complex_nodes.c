@@ -1,0 +1,75 @@
+#include "complex_nodes.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "pbs_error.h"
+#include "pbs_ifl.h"
+
+enum { PAUSE_MS = 20 };
+
+static int refused(int c, const char *what, struct err *e)
+{
+    const char *text = pbs_geterrmsg(c);
+
+    return err_set(e, pbs_errno, "%s: %s (%d)", what, text ? text : "the server says no more", pbs_errno);
+}
+
+int complex_nodes_create(int c, const struct complex_names *nodes, struct err *e)
+{
+    for (int i = 0; i < nodes->n; i++) {
+        int rc = pbs_manager(c, MGR_CMD_CREATE, MGR_OBJ_NODE, nodes->name[i], NULL, NULL);
+
+        if (rc != 0 && rc != PBSE_NODEEXIST) {
+            (void)refused(c, "cannot create a node", e);
+            return err_prefix(e, "%s", nodes->name[i]);
+        }
+    }
+    return 0;
+}
+
+int complex_nodes_let_root(int c, struct err *e)
+{
+    char name[] = ATTR_aclroot, value[] = "root";
+    struct attropl roots = {.name = name, .value = value, .op = SET};
+
+    if (pbs_manager(c, MGR_CMD_SET, MGR_OBJ_SERVER, "", &roots, NULL) != 0)
+        return refused(c, "cannot let root submit", e);
+    return 0;
+}
+
+void complex_nodes_state(int c, const char *node, char *out, size_t size)
+{
+    char name[] = ATTR_NODE_state;
+    struct attrl want = {.name = name};
+    struct batch_status *b = pbs_statvnode(c, node, &want, NULL);
+
+    (void)snprintf(out, size, "%s", b && b->attribs && b->attribs->value ? b->attribs->value : "unknown");
+    pbs_statfree(b);
+}
+
+static bool is_up(const char *state)
+{
+    return !strstr(state, "down") && !strstr(state, "unknown") && !strstr(state, "stale");
+}
+
+int complex_nodes_wait(int c, const struct complex_names *nodes, int limit_ms, struct err *e)
+{
+    int64_t end = clock_real_mono_ms() + limit_ms;
+    char state[256];
+
+    for (int i = 0; i < nodes->n; i++)
+        for (;;) {
+            complex_nodes_state(c, nodes->name[i], state, sizeof state);
+            if (is_up(state))
+                break;
+            if (clock_real_mono_ms() >= end)
+                return err_set(e, ETIMEDOUT, "node %s is %s after %d seconds", nodes->name[i], state,
+                               limit_ms / 1000);
+            (void)poll(NULL, 0, PAUSE_MS);
+        }
+    return 0;
+}

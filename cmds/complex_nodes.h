@@ -1,0 +1,16 @@
+#ifndef COMPLEX_NODES_H
+#define COMPLEX_NODES_H
+/* The nodes of a private complex, as its server knows them. c is a connection to it. */
+#include "complex_dir.h"
+
+/* What a new complex needs once: the nodes, and, as root, that root may submit. What is there is left. */
+int complex_nodes_create(int c, const struct complex_names *nodes, struct err *e);
+int complex_nodes_let_root(int c, struct err *e);
+
+/* Wait until each is up. -1, ETIMEDOUT: the text names the first that is not, and its state. */
+int complex_nodes_wait(int c, const struct complex_names *nodes, int limit_ms, struct err *e);
+
+/* The state of a node as pbsnodes shows it, into `out`; "unknown" when the server does not say. */
+void complex_nodes_state(int c, const char *node, char *out, size_t size);
+
+#endif

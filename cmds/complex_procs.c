@@ -1,0 +1,172 @@
+#include "complex_procs.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "file.h"
+
+enum { PROC_TEXT_MAX = 1 << 20, PAUSE_MS = 20 };
+
+struct proc {
+    pid_t pid, parent, session;
+    bool ours, kept; /* kept: ourselves, or above us */
+};
+
+struct procs {
+    struct proc *list;
+    size_t n, cap;
+};
+
+static char *read_proc(pid_t pid, const char *file, size_t *n)
+{
+    char path[64], *text;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, file);
+    return file_read(AT_FDCWD, path, PROC_TEXT_MAX, &text, n, NULL) < 0 ? NULL : text;
+}
+
+static bool read_stat(struct proc *p)
+{
+    char *text = read_proc(p->pid, "stat", NULL);
+    char *rest = text ? strrchr(text, ')') : NULL;
+    int parent = 0, group = 0, session = 0;
+    char state = 'Z';
+    bool ok =
+        rest && sscanf(rest + 1, " %c %d %d %d", &state, &parent, &group, &session) == 4 && state != 'Z';
+
+    free(text);
+    p->parent = parent;
+    p->session = session;
+    return ok;
+}
+
+/* Does a string of a NUL separated list hold `what`? */
+static bool holds(pid_t pid, const char *file, const char *what)
+{
+    size_t n = 0;
+    char *text = read_proc(pid, file, &n);
+    bool found = text && memmem(text, n, what, strlen(what));
+
+    free(text);
+    return found;
+}
+
+static bool is_ours(pid_t pid, const char *root)
+{
+    static const char *const programs[] = {"pbs_server",   "pbs_sched", "pbs_mom",
+                                           "pbs_shepherd", "pbs_pmix",  "pbs_hook"};
+    char link[64], exe[PATH_MAX], slashed[PATH_MAX + 1], *base;
+    ssize_t n;
+
+    (void)snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    n = readlink(link, exe, sizeof exe - 1);
+    if (n <= 0)
+        return false;
+    exe[n] = '\0';
+    base = strrchr(exe, '/');
+    (void)snprintf(slashed, sizeof slashed, "%s/", root);
+    for (size_t i = 0; base && i < sizeof programs / sizeof programs[0]; i++)
+        if (!strncmp(base + 1, programs[i], strlen(programs[i])))
+            return holds(pid, "cmdline", slashed) || holds(pid, "environ", slashed);
+    return false;
+}
+
+static bool add(struct procs *all, struct proc p)
+{
+    if (all->n == all->cap) {
+        size_t cap = all->cap ? 2 * all->cap : 256;
+        struct proc *list = realloc(all->list, cap * sizeof *list);
+
+        if (!list)
+            return false;
+        all->list = list;
+        all->cap = cap;
+    }
+    all->list[all->n++] = p;
+    return true;
+}
+
+static void read_all(struct procs *all, const char *root)
+{
+    DIR *dir = opendir("/proc");
+    struct dirent *entry;
+
+    while (dir && (entry = readdir(dir))) {
+        struct proc p = {0};
+
+        if (!isdigit((unsigned char)*entry->d_name))
+            continue;
+        p.pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (!read_stat(&p))
+            continue;
+        p.ours = is_ours(p.pid, root);
+        if (!add(all, p))
+            break;
+    }
+    if (dir)
+        (void)closedir(dir);
+}
+
+static struct proc *find(struct procs *all, pid_t pid)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (all->list[i].pid == pid)
+            return &all->list[i];
+    return NULL;
+}
+
+static void keep_ourselves(struct procs *all)
+{
+    for (struct proc *p = find(all, getpid()); p && !p->kept; p = find(all, p->parent))
+        p->kept = true;
+}
+
+/* A process below one of ours, or in a session that one of ours leads, is ours: until nothing is added. */
+static void spread(struct procs *all)
+{
+    bool more = true;
+
+    while (more) {
+        more = false;
+        for (size_t i = 0; i < all->n; i++) {
+            struct proc *p = &all->list[i], *parent = find(all, p->parent), *leader = find(all, p->session);
+
+            if (!p->ours && !p->kept && ((parent && parent->ours) || (leader && leader->ours)))
+                more = p->ours = true;
+        }
+    }
+}
+
+static int kill_once(const char *root)
+{
+    struct procs all = {0};
+    int n = 0;
+
+    read_all(&all, root);
+    keep_ourselves(&all);
+    spread(&all);
+    for (size_t i = 0; i < all.n; i++)
+        if (all.list[i].ours && !all.list[i].kept) {
+            (void)kill(all.list[i].pid, SIGKILL);
+            n++;
+        }
+    free(all.list);
+    return n;
+}
+
+int complex_procs_kill(const struct complex_dir *d, int limit_ms)
+{
+    int64_t end = clock_real_mono_ms() + limit_ms;
+    int n;
+
+    while ((n = kill_once(d->root)) > 0 && clock_real_mono_ms() < end)
+        (void)poll(NULL, 0, PAUSE_MS);
+    return n;
+}

@@ -1,0 +1,378 @@
+/* pbs_complex: a private complex below one directory, for tests, demonstrations and whoever wants to try. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "complex_daemons.h"
+#include "complex_dir.h"
+#include "complex_nodes.h"
+#include "complex_pg.h"
+#include "complex_procs.h"
+#include "pbs_error.h"
+#include "pbs_ifl.h"
+
+enum { UP_LIMIT_MS = 30000, STOP_LIMIT_MS = 10000, LOG_LINES = 40 };
+
+struct settings {
+    struct cmd_args a;
+    const char *dir, *nodes, *ncpus, *mem, *store, *lines;
+    bool purge;
+    struct complex_dir d;
+    struct complex_names moms;
+};
+
+static const struct option_row rows[] = {
+    {0, "dir", OPTION_VALUE, "directory", "where the complex is; default ./complex", cmd_take_text,
+     (int)offsetof(struct settings, dir)},
+    {0, "nodes", OPTION_VALUE, "number", "start: how many nodes; default 1", cmd_take_text,
+     (int)offsetof(struct settings, nodes)},
+    {0, "ncpus", OPTION_VALUE, "number", "start, add-node: cpus of a node; default what the hardware has",
+     cmd_take_text, (int)offsetof(struct settings, ncpus)},
+    {0, "mem", OPTION_VALUE, "size", "start, add-node: memory of a node; default what the hardware has",
+     cmd_take_text, (int)offsetof(struct settings, mem)},
+    {0, "store", OPTION_VALUE, "sqlite|postgres", "start: the server's store; default sqlite", cmd_take_text,
+     (int)offsetof(struct settings, store)},
+    {0, "purge", OPTION_ALONE, NULL, "stop: remove all files of the complex too", cmd_take_flag,
+     (int)offsetof(struct settings, purge)},
+    {0, "lines", OPTION_VALUE, "number", "logs: how many lines of each; default 40", cmd_take_text,
+     (int)offsetof(struct settings, lines)},
+};
+
+static int fail(struct settings *s, const struct err *e)
+{
+    (void)cmd_say(&s->a, "%s", e->text);
+    return 1;
+}
+
+/* --- values */
+static int read_number(const char *text, int preset, int min, int max, const char *what, int *out,
+                       struct err *e)
+{
+    char *end;
+    long n;
+
+    *out = preset;
+    if (!text)
+        return 0;
+    n = strtol(text, &end, 10);
+    if (*end || end == text || n < min || n > max)
+        return err_set(e, EINVAL, "--%s %s: a number from %d to %d is wanted", what, text, min, max);
+    *out = (int)n;
+    return 0;
+}
+
+static int read_plan(const struct settings *s, struct complex_plan *p, struct err *e)
+{
+    *p = (struct complex_plan){.mem = s->mem};
+    if (read_number(s->nodes, 1, 0, COMPLEX_NODES_MAX, "nodes", &p->nodes, e) < 0 ||
+        read_number(s->ncpus, 0, 1, 1 << 20, "ncpus", &p->ncpus, e) < 0)
+        return -1;
+    if (s->store && strcmp(s->store, "sqlite") != 0 && strcmp(s->store, "postgres") != 0)
+        return err_set(e, EINVAL, "--store %s: sqlite or postgres is wanted", s->store);
+    p->postgres = s->store && !strcmp(s->store, "postgres");
+    return 0;
+}
+
+/* --- starting */
+static int connect_to(const struct settings *s, struct err *e)
+{
+    char conf[PATH_MAX];
+    int c;
+
+    (void)setenv("PBS_CONF_FILE", complex_dir_path(&s->d, conf, "pbs.conf"), 1);
+    c = pbs_connect(NULL);
+    if (c > 0)
+        return c;
+    return err_set(e, pbs_errno, "the server does not answer: %s",
+                   pbs_geterrmsg(-1) ? pbs_geterrmsg(-1) : "");
+}
+
+/* The variables of the caller's environment would override the complex's pbs.conf. */
+static void forget_environment(void)
+{
+    for (size_t i = 0; environ[i];) {
+        char name[256];
+        size_t n = strcspn(environ[i], "=");
+
+        if (strncmp(environ[i], "PBS_", 4) != 0 || n >= sizeof name) {
+            i++;
+            continue;
+        }
+        (void)snprintf(name, sizeof name, "%.*s", (int)n, environ[i]);
+        (void)unsetenv(name);
+    }
+}
+
+static int start_one(const struct settings *s, const char *name, struct err *e)
+{
+    struct complex_daemon dm;
+
+    return complex_daemon_find(&s->d, name, &dm, e) < 0 ? -1 : complex_daemon_start(&dm, e);
+}
+
+static int start_moms(const struct settings *s, struct err *e)
+{
+    for (int i = 0; i < s->moms.n; i++)
+        if (start_one(s, s->moms.name[i], e) < 0)
+            return -1;
+    return 0;
+}
+
+static int prepare_server(const struct settings *s, bool is_new, struct err *e)
+{
+    int rc = 0, c = is_new ? connect_to(s, e) : 0;
+
+    if (!is_new)
+        return 0;
+    if (c < 0)
+        return -1;
+    rc = complex_nodes_create(c, &s->moms, e);
+    if (rc == 0 && geteuid() == 0)
+        rc = complex_nodes_let_root(c, e);
+    (void)pbs_disconnect(c);
+    return rc;
+}
+
+static int wait_for_nodes(const struct settings *s, const struct complex_names *names, struct err *e)
+{
+    int rc, c = connect_to(s, e);
+
+    if (c < 0)
+        return -1;
+    rc = complex_nodes_wait(c, names, UP_LIMIT_MS, e);
+    (void)pbs_disconnect(c);
+    return rc;
+}
+
+static int start_all(struct settings *s, bool is_new, struct err *e)
+{
+    if (complex_dir_moms(&s->d, &s->moms, e) < 0)
+        return -1;
+    if (complex_pg_is_used(&s->d) && complex_pg_start(&s->d, e) < 0)
+        return -1;
+    if (start_one(s, "server", e) < 0 || prepare_server(s, is_new, e) < 0 || start_moms(s, e) < 0 ||
+        start_one(s, "sched", e) < 0)
+        return -1;
+    return wait_for_nodes(s, &s->moms, e);
+}
+
+static int do_start(struct settings *s, const char *operand, struct err *e)
+{
+    bool is_new = !complex_dir_exists(&s->d);
+    struct complex_plan p;
+
+    (void)operand;
+    if (read_plan(s, &p, e) < 0 || (is_new && complex_dir_make(&s->d, &p, e) < 0))
+        return -1;
+    if (start_all(s, is_new, e) < 0)
+        return -1;
+    printf("The complex in %s is up: %d node%s.\n", s->d.root, s->moms.n, s->moms.n == 1 ? "" : "s");
+    printf("To use it:  eval \"$(%s/bin/pbs_complex env --dir %s)\"\n", s->d.exec, s->d.root);
+    return 0;
+}
+
+/* --- looking */
+static int do_env(struct settings *s, const char *operand, struct err *e)
+{
+    (void)operand, (void)e;
+    printf("export PBS_CONF_FILE='%s/pbs.conf'\n", s->d.root);
+    printf("export PATH='%s/bin:%s/sbin':\"$PATH\"\n", s->d.exec, s->d.exec);
+    return 0;
+}
+
+static bool show_daemon(const struct settings *s, const char *name, int c)
+{
+    struct complex_daemon dm;
+    char state[256] = "";
+    pid_t pid = 0;
+
+    if (complex_daemon_find(&s->d, name, &dm, NULL) == 0)
+        pid = complex_daemon_pid(&dm);
+    if (pid <= 0) {
+        printf("%-12s does not run\n", name);
+        return false;
+    }
+    if (c > 0 && strcmp(name, "server") != 0 && strcmp(name, "sched") != 0)
+        complex_nodes_state(c, name, state, sizeof state);
+    printf("%-12s runs, pid %-8d%s%s\n", name, (int)pid, *state ? "  " : "", state);
+    return true;
+}
+
+static int do_status(struct settings *s, const char *operand, struct err *e)
+{
+    int c = connect_to(s, e);
+    bool all;
+
+    (void)operand;
+    all = show_daemon(s, "server", c);
+    all = show_daemon(s, "sched", c) && all;
+    for (int i = 0; i < s->moms.n; i++)
+        all = show_daemon(s, s->moms.name[i], c) && all;
+    if (c > 0)
+        (void)pbs_disconnect(c);
+    return all ? 0 : 1;
+}
+
+static void print_log(const struct settings *s, const char *name, int lines)
+{
+    struct complex_daemon dm;
+    char path[PATH_MAX], *text = NULL;
+
+    if (complex_daemon_find(&s->d, name, &dm, NULL) == 0)
+        text = complex_daemon_log(&dm, lines, path);
+    if (text)
+        printf("==> %s <==\n%s\n", path, text);
+    else
+        printf("==> %s has written no log <==\n\n", name);
+    free(text);
+}
+
+static int do_logs(struct settings *s, const char *operand, struct err *e)
+{
+    struct complex_daemon dm;
+    int lines;
+
+    if (read_number(s->lines, LOG_LINES, 1, 100000, "lines", &lines, e) < 0)
+        return -1;
+    if (operand && complex_daemon_find(&s->d, operand, &dm, e) < 0)
+        return -1;
+    if (operand) {
+        print_log(s, operand, lines);
+        return 0;
+    }
+    print_log(s, "server", lines);
+    print_log(s, "sched", lines);
+    for (int i = 0; i < s->moms.n; i++)
+        print_log(s, s->moms.name[i], lines);
+    return 0;
+}
+
+/* --- ending */
+static int stop_one(const struct settings *s, const char *name, int signal, struct err *e)
+{
+    struct complex_daemon dm;
+
+    if (complex_daemon_find(&s->d, name, &dm, e) < 0)
+        return -1;
+    return complex_daemon_stop(&dm, signal, STOP_LIMIT_MS, e);
+}
+
+static int do_stop(struct settings *s, const char *operand, struct err *e)
+{
+    int left, rc = 0;
+
+    (void)operand;
+    if (stop_one(s, "sched", SIGTERM, e) < 0 || stop_one(s, "server", SIGTERM, e) < 0)
+        rc = -1;
+    left = complex_procs_kill(&s->d, STOP_LIMIT_MS); /* MOMs, shepherds, jobs */
+    if (complex_pg_is_used(&s->d) && complex_pg_stop(&s->d, e) < 0)
+        rc = -1;
+    if (left > 0)
+        return err_set(e, ETIMEDOUT, "%d processes of the complex do not end", left);
+    if (rc == 0 && s->purge)
+        rc = complex_dir_remove(&s->d, e);
+    return rc;
+}
+
+static int do_kill(struct settings *s, const char *operand, struct err *e)
+{
+    return stop_one(s, operand, SIGKILL, e);
+}
+
+static int do_restart(struct settings *s, const char *operand, struct err *e)
+{
+    if (stop_one(s, operand, SIGTERM, e) < 0)
+        return -1;
+    return start_one(s, operand, e);
+}
+
+static int do_add_node(struct settings *s, const char *operand, struct err *e)
+{
+    struct complex_names *one = &s->moms;
+    struct complex_plan p;
+    int rc, c;
+
+    if (read_plan(s, &p, e) < 0 || (c = connect_to(s, e)) < 0)
+        return -1;
+    one->n = 1;
+    rc = complex_dir_add_mom(&s->d, operand, &p, one->name[0], e);
+    if (rc == 0)
+        rc = complex_nodes_create(c, one, e);
+    if (rc == 0)
+        rc = start_one(s, one->name[0], e);
+    if (rc == 0)
+        rc = complex_nodes_wait(c, one, UP_LIMIT_MS, e);
+    (void)pbs_disconnect(c);
+    if (rc == 0)
+        printf("%s\n", one->name[0]);
+    return rc;
+}
+
+/* --- the verbs */
+enum operand { NONE, MAY, MUST };
+
+static const struct verb {
+    const char *name;
+    enum operand operand;
+    bool is_new; /* there may be no complex yet */
+    int (*run)(struct settings *s, const char *operand, struct err *e);
+} verbs[] = {
+    {"start", NONE, true, do_start},      {"env", NONE, false, do_env},
+    {"status", NONE, false, do_status},   {"stop", NONE, false, do_stop},
+    {"restart", MUST, false, do_restart}, {"kill", MUST, false, do_kill},
+    {"logs", MAY, false, do_logs},        {"add-node", MAY, false, do_add_node},
+};
+
+static const struct verb *find_verb(int n, char *operands[])
+{
+    for (size_t i = 0; n > 0 && i < sizeof verbs / sizeof verbs[0]; i++) {
+        const struct verb *v = &verbs[i];
+
+        if (strcmp(v->name, operands[0]) != 0)
+            continue;
+        return n > 2 || (n == 2 && v->operand == NONE) || (n == 1 && v->operand == MUST) ? NULL : v;
+    }
+    return NULL;
+}
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct settings *s = settings;
+    const struct verb *v = find_verb(n, operands);
+    struct err e = {0};
+    int rc;
+
+    if (!v)
+        return cmd_usage(&s->a);
+    if (complex_dir_init(&s->d, s->dir, &e) < 0)
+        return fail(s, &e);
+    if (!v->is_new && complex_dir_moms(&s->d, &s->moms, &e) < 0)
+        return fail(s, &e);
+    forget_environment();
+    (void)umask(022);
+    rc = v->run(s, n > 1 ? operands[1] : NULL, &e);
+    return rc < 0 ? fail(s, &e) : rc;
+}
+
+const struct cmd command = {
+    .options = {.program = "pbs_complex",
+                .operands = "start|env|status|stop|restart|kill|logs|add-node [daemon]",
+                CMD_ROWS(rows)},
+    .usage =
+        "usage: pbs_complex start [--nodes N] [--ncpus N] [--mem SIZE] [--store sqlite|postgres] [--dir DIR]\n"
+        "       pbs_complex stop [--purge] [--dir DIR]\n"
+        "       pbs_complex env | status [--dir DIR]\n"
+        "       pbs_complex restart DAEMON | kill DAEMON | logs [DAEMON] [--lines N] [--dir DIR]\n"
+        "       pbs_complex add-node [NAME] [--ncpus N] [--mem SIZE] [--dir DIR]\n"
+        "       a DAEMON is server, sched, or the name of a node\n",
+    .usage_exit = 2,
+    .admin = true,
+    .size = sizeof(struct settings),
+    .run = run,
+};
