@@ -3,6 +3,7 @@
 # shared one loads Kerberos).
 CMDS.bin  := qdel qhold qrls qrerun qsig qstat qsub
 CMDS.sbin :=
+CMDS.bin  += pbs_complex
 CMDS.libs := -Wl,-Bstatic -ltirpc -Wl,-Bdynamic -lpthread -ldl
 
 $(call storey, cmds, ifl/spec ifl/def base, $(CMDS.bin:=.c) $(CMDS.sbin:=.c))
