@@ -1,0 +1,52 @@
+#ifndef RPC_CONN_PARTS_H
+#define RPC_CONN_PARTS_H
+/* What rpc_conn.c (life, bytes, calls) and rpc_conn_open.c (how it opens) share; for these two files only.
+ */
+#include "rpc_conn.h"
+
+#include "loop.h"
+#include "rpc_core.h"
+#include "rpc_requests.h"
+
+struct loop_timer;
+struct loop_watch;
+struct stream;
+
+enum conn_state { CONNECTING, ASKING, STRANGER, SHAKING, OPEN, ENDED };
+
+struct rpc_conn {
+    struct loop *loop;
+    enum conn_state state;
+    unsigned refs;
+    bool is_server, destroyed;
+    bool in_data, dirty, closing, pulling, holding, upgrade;
+    struct rpc_conn_options o;
+    struct rpc_conn_door door;
+    struct rpc_conn *next, *prev; /* the server's list */
+    struct stream *stream;
+    struct rpc_core *core;
+    struct rpc_requests requests;
+    struct auth_peer *peer;
+    struct loop_watch *watch; /* CONNECTING */
+    int fd;                   /* CONNECTING: ours; later the stream's */
+    struct loop_timer *timer;
+    int64_t heard_mono_ms;
+    struct ssl_ctx_st *tls; /* client: demanded */
+    char *expect;
+    struct rpc_pending asking;
+    struct err why;
+    void *user;
+    void (*user_closed)(void *user, struct rpc_conn *c, const struct err *why);
+};
+
+/* rpc_conn.c */
+struct rpc_conn *rpc_conn_make(struct loop *l, const struct rpc_conn_options *o, size_t limit, struct err *e);
+int rpc_conn_attach(struct rpc_conn *c, int fd, struct err *e);
+void rpc_conn_unref(struct rpc_conn *c);
+int rpc_conn_defer(struct rpc_conn *c, loop_fn *fn);
+void rpc_conn_send(struct rpc_conn *c);
+/* rpc_conn_open.c */
+void rpc_conn_open_up(struct rpc_conn *c);
+void rpc_conn_take_stranger(struct rpc_conn *c, const struct rpc_call_hdr *h);
+
+#endif
