@@ -1,13 +1,81 @@
 #ifndef STATUS_PRIVATE_H
 #define STATUS_PRIVATE_H
-/* Shared by status.c and status_query.c only. */
+/* What the files of status share; nobody else includes this.
+ *
+ * status.c         objects to bytes and to history rows
+ * status_names.c   what a query is to show
+ * status_history.c what of it lies in the store
+ * status_query.c   the walk, and the answer
+ */
+#include "jobid.h"
 #include "shown.h"
 #include "status.h"
+
+struct rpc_request;
 
 struct status {
     struct site *site;
     struct reader *reader; /* NULL: no history */
     struct shown *shown;
 };
+
+struct found { /* a history row, copied out of the reader's hands */
+    struct job_key key;
+    char *id, *owner, *queue, *attrs;
+};
+
+struct status_query {
+    struct status *st;
+    enum attr_of of;
+    struct attr_select want;
+    struct attr_reader reader;
+    const char *who; /* interned */
+    struct criteria *criteria;
+    bool names_only, subjobs, history;
+    /* what is walked */
+    bool all_jobs;
+    const char *queue;    /* interned: jobs of this queue only; NULL: all */
+    const char **names;   /* interned; of jobs: as asked */
+    struct job_key *keys; /* of jobs, beside names */
+    size_t n, cap, at;
+    struct job_key last; /* all_jobs: what was shown last */
+    /* history */
+    struct found *page;
+    size_t n_page, at_page;
+    bool page_is_last, page_is_there;
+    bool asking; /* the reader has our pointer */
+    bool dead;   /* destroyed while asking: the answer frees it */
+    void (*wake)(void *arg);
+    void *wake_arg;
+    struct rpc_request *request; /* of status_reply */
+    /* the end */
+    size_t served, missing;
+    struct err first;
+};
+
+/* ---- status_names.c */
+int status_names_choose(struct status_query *q, const char *ids, struct err *e);
+struct object *status_names_find(const struct status_query *q, const char *name); /* of no job; or NULL */
+void status_names_missing(struct status_query *q, int code, const char *text, const char *name);
+void status_names_unknown(struct status_query *q, const char *name);
+
+/* ---- status_history.c */
+bool status_history_is_kept(const struct status_query *q);
+/* The page of history that follows q->last, or the row of one job, is asked for: -1. 0: it could not be. */
+int status_history_ask_job(struct status_query *q, struct job_key key);
+/* The row to be shown next. -1: not known yet; 0: there is none; 1: *f. */
+int status_history_next(struct status_query *q, struct found **f);
+/* 1: appended; 0: not for this query; -1: no memory. */
+int status_history_show(struct status_query *q, const struct found *f, struct rpc_buf *out);
+void status_history_drop(struct status_query *q);
+
+/* ---- status_query.c */
+int status_query_begin_entry(struct rpc_buf *out, const char *name, struct shown_attrs *a);
+int status_query_end_entry(struct status_query *q, struct rpc_buf *out, struct shown_attrs *a);
+void status_query_free(struct status_query *q);
+static inline bool status_key_is_above(struct job_key a, struct job_key b)
+{
+    return a.seq != b.seq ? a.seq > b.seq : a.index > b.index;
+}
 
 #endif

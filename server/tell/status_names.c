@@ -1,0 +1,213 @@
+/* What a query is to show: names, ranges, a queue, or everything. See status_private.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "idset.h"
+#include "intern.h"
+#include "pbs_error.h"
+#include "status_private.h"
+#include "words.h"
+
+enum { NAMES_MAX = 1000000 };
+
+/* ---- what is asked ----------------------------------------------------------------------------------- */
+
+static int add_name(struct status_query *q, const char *name, struct job_key key, struct err *e)
+{
+    size_t cap = q->cap ? 2 * q->cap : 16;
+
+    if (q->n == NAMES_MAX)
+        return err_set(e, PBSE_IVALREQ, "more than %d names are asked for", NAMES_MAX);
+    if (q->n == q->cap) {
+        const char **names = realloc(q->names, cap * sizeof *names);
+        struct job_key *keys = names ? realloc(q->keys, cap * sizeof *keys) : NULL;
+
+        if (names)
+            q->names = names;
+        if (keys)
+            q->keys = keys;
+        if (!names || !keys)
+            return err_set(e, PBSE_SYSTEM, "no memory for a status");
+        q->cap = cap;
+    }
+    q->keys[q->n] = key;
+    q->names[q->n] = intern_ref(name);
+    return q->names[q->n++] ? 0 : err_set(e, PBSE_SYSTEM, "no memory for a status");
+}
+
+static int add_range(struct status_query *q, const struct jobid *id, struct err *e)
+{
+    struct idset *set;
+    int rc = 0;
+
+    if (jobid_indices(id, &set, e) < 0)
+        return -1;
+    for (int64_t i = idset_next(set, 0); i >= 0 && rc == 0; i = idset_next(set, i + 1)) {
+        const struct job_key key = {id->key.seq, (int32_t)i};
+        char text[JOBID_TEXT_MAX];
+
+        rc = add_name(q, jobid_format(text, key, false, q->st->site->name), key, e);
+    }
+    idset_destroy(set);
+    return rc;
+}
+
+static int add_job(struct status_query *q, const char *text, struct err *e)
+{
+    struct jobid id;
+
+    if (jobid_parse(text, &id, e) < 0)
+        return -1;
+    return id.form == JOBID_RANGE ? add_range(q, &id, e) : add_name(q, text, id.key, e);
+}
+
+/* Commas inside brackets belong to a range. */
+static int each_word(struct status_query *q, const char *list,
+                     int (*fn)(struct status_query *, const char *, struct err *), struct err *e)
+{
+    int rc = 0, depth = 0;
+
+    while (*list && rc == 0) {
+        const char *end = list;
+        char *word;
+
+        for (; *end && (*end != ',' || depth); end++)
+            depth += *end == '[' ? 1 : *end == ']' ? -1 : 0;
+        word = strndup(list, (size_t)(end - list));
+        if (!word)
+            return err_set(e, PBSE_SYSTEM, "no memory for a status");
+        if (*words_trim(word))
+            rc = fn(q, words_trim(word), e);
+        free(word);
+        list = *end ? end + 1 : end;
+    }
+    return rc;
+}
+
+static int add_other(struct status_query *q, const char *text, struct err *e)
+{
+    char name[PBS_MAXHOSTNAME + 1];
+    size_t n = strcspn(text, "@");
+
+    if (q->of == OF_NODE || n >= sizeof name)
+        return add_name(q, text, (struct job_key){0, 0}, e);
+    memcpy(name, text, n); /* queue@server: what follows @ was for the client */
+    name[n] = '\0';
+    return *name ? add_name(q, name, (struct job_key){0, 0}, e) : 0;
+}
+
+static int add_all(struct status_query *q, struct err *e)
+{
+    const struct site *s = q->st->site;
+    const struct job_key none = {0, 0};
+    int rc = 0;
+
+    if (q->of == OF_QUEUE)
+        for (struct queue *x = queues_first(s->queues); x && rc == 0; x = queues_next(x))
+            rc = add_name(q, x->obj.name, none, e);
+    if (q->of == OF_NODE)
+        for (struct node *x = nodes_first(s->nodes); x && rc == 0; x = nodes_next(x))
+            rc = add_name(q, x->obj.name, none, e);
+    if (q->of == OF_SCHED)
+        for (struct sched_obj *x = scheds_first(s->scheds); x && rc == 0; x = scheds_next(x))
+            rc = add_name(q, x->obj.name, none, e);
+    if (q->of == OF_RESOURCE)
+        for (const struct resource *x = resource_next(s->resources, NULL); x && rc == 0;
+             x = resource_next(s->resources, x))
+            rc = add_name(q, x->name, none, e);
+    return rc;
+}
+
+static int choose_jobs(struct status_query *q, const char *ids, struct err *e)
+{
+    struct destination d;
+
+    q->all_jobs = !*ids || !jobid_is_jobid(ids);
+    q->last = (struct job_key){-1, -1};
+    if (!q->all_jobs)
+        return each_word(q, ids, add_job, e);
+    if (!*ids || jobid_parse_destination(ids, &d, e) < 0)
+        return *ids ? -1 : 0;
+    if (*d.queue && !queues_find(q->st->site->queues, d.queue))
+        return err_set(e, PBSE_UNKQUE, "Unknown queue %s", d.queue);
+    q->queue = *d.queue ? intern_ref(d.queue) : NULL;
+    return 0;
+}
+
+int status_names_choose(struct status_query *q, const char *ids, struct err *e)
+{
+    ids = ids ? ids : "";
+    if (q->of == OF_JOB)
+        return choose_jobs(q, ids, e);
+    if (q->of == OF_SERVER)
+        return add_name(q, q->st->site->server->obj.name, (struct job_key){0, 0}, e);
+    if (!*ids || *ids == '@')
+        return add_all(q, e);
+    return each_word(q, ids, add_other, e);
+}
+
+/* ---- objects by name --------------------------------------------------------------------------------- */
+
+struct object *status_names_find(const struct status_query *q, const char *name)
+{
+    const struct site *s = q->st->site;
+
+    switch (q->of) {
+    case OF_SERVER:
+        return &s->server->obj;
+    case OF_QUEUE: {
+        struct queue *x = queues_find(s->queues, name);
+        return x ? &x->obj : NULL;
+    }
+    case OF_NODE: {
+        struct node *x = nodes_find(s->nodes, name);
+        return x ? &x->obj : NULL;
+    }
+    case OF_SCHED: {
+        struct sched_obj *x = scheds_find(s->scheds, name);
+        return x ? &x->obj : NULL;
+    }
+    case OF_JOB:
+    case OF_RESV:
+    case OF_HOOK:
+    case OF_RESOURCE:
+    case OF_COUNT:
+        break;
+    }
+    return NULL;
+}
+
+void status_names_missing(struct status_query *q, int code, const char *text, const char *name)
+{
+    if (!q->missing++)
+        err_set(&q->first, code, "%s %s", text, name);
+}
+
+void status_names_unknown(struct status_query *q, const char *name)
+{
+    switch (q->of) {
+    case OF_JOB:
+        status_names_missing(q, PBSE_UNKJOBID, "Unknown Job Id", name);
+        return;
+    case OF_QUEUE:
+        status_names_missing(q, PBSE_UNKQUE, "Unknown queue", name);
+        return;
+    case OF_NODE:
+        status_names_missing(q, PBSE_UNKNODE, "Unknown node", name);
+        return;
+    case OF_SCHED:
+        status_names_missing(q, PBSE_UNKSCHED, "Unknown Scheduler", name);
+        return;
+    case OF_RESOURCE:
+        status_names_missing(q, PBSE_UNKRESC, "Unknown resource", name);
+        return;
+    case OF_RESV:
+        status_names_missing(q, PBSE_UNKRESVID, "Unknown Reservation Id", name);
+        return;
+    case OF_HOOK:
+    case OF_SERVER:
+    case OF_COUNT:
+        status_names_missing(q, PBSE_IVALREQ, "there is no", name);
+        return;
+    }
+}
