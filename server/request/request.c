@@ -18,6 +18,7 @@ struct request {
     struct client *client;
     void (*dead)(void *arg, struct request *r);
     void *dead_arg;
+    bool handed; /* somebody else answers, maybe after we are gone */
 };
 
 struct request *request_create(struct rpc_request *rpc, const struct request_row *row, struct client *c)
@@ -43,7 +44,7 @@ void request_unref(struct request *r)
 {
     if (!r || --r->refs)
         return;
-    if (!rpc_request_is_answered(r->rpc))
+    if (!rpc_request_is_answered(r->rpc) && !r->handed)
         request_failf(r, PBSE_INTERNAL, "request %s was let go of without an answer", r->row->name);
     rpc_request_on_dead(r->rpc, NULL, NULL);
     rpc_request_unref(r->rpc);
@@ -93,6 +94,7 @@ bool request_is_answered(const struct request *r)
 
 struct rpc_request *request_rpc(struct request *r)
 {
+    r->handed = true;
     return r->rpc;
 }
 

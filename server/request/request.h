@@ -51,7 +51,7 @@ void request_fail_attr(struct request *r, const struct err *why, const char *nam
 void request_reply(struct request *r, const void *result);
 bool request_is_answered(const struct request *r);
 
-/* The rpc side, for endless answers. */
+/* The rpc side, for endless answers: whoever takes it answers it, now or later, unless the taking fails. */
 struct rpc_request *request_rpc(struct request *r);
 /* ^ The client went before the answer: told once. For parked requests. */
 void request_on_dead(struct request *r, void (*dead)(void *arg, struct request *r), void *arg);
