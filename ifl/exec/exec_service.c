@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <sys/random.h>
 
+#include "exec_fence.h"
 #include "exec_outbox.h"
 #include "log.h"
 #include "loop.h"
@@ -331,23 +332,6 @@ static void connect_now(void *arg)
 
 /* --- orders */
 
-/* Where an order says for whom it speaks. */
-static const struct {
-    uint32_t proc;
-    size_t store, epoch;
-} fences[] = {
-#define FENCE(proc, type)                                                                                    \
-    {                                                                                                        \
-        proc, offsetof(type, store), offsetof(type, epoch)                                                   \
-    }
-    FENCE(EXEC_START, exec_start_args),         FENCE(EXEC_LAUNCH, exec_order_args),
-    FENCE(EXEC_SIGNAL, exec_signal_args),       FENCE(EXEC_SUSPEND, exec_attempt_args),
-    FENCE(EXEC_RESUME, exec_attempt_args),      FENCE(EXEC_CHECKPOINT, exec_checkpoint_args),
-    FENCE(EXEC_NOTICE, exec_notice_args),       FENCE(EXEC_UPDATE, exec_update_args),
-    FENCE(EXEC_TERMINATE, exec_terminate_args), FENCE(EXEC_PURGE, exec_order_args),
-#undef FENCE
-};
-
 void exec_service_taken(struct rpc_request *r, int code, const char *text)
 {
     exec_taken t = {.code = code, .text = (char *)(uintptr_t)(text ? text : "")};
@@ -356,25 +340,11 @@ void exec_service_taken(struct rpc_request *r, int code, const char *text)
 }
 
 /* -1: an order of a server that is not, or no longer, ours. */
-static int check_fence(const struct exec_service *s, uint32_t proc, const char *args, struct err *e)
+static int check_fence(const struct exec_service *s, uint32_t proc, const void *args, struct err *e)
 {
-    const char *store = NULL;
-    u_quad_t epoch = 0;
-
-    for (size_t i = 0; i < sizeof fences / sizeof *fences; i++)
-        if (fences[i].proc == proc) {
-            memcpy(&store, args + fences[i].store, sizeof store);
-            memcpy(&epoch, args + fences[i].epoch, sizeof epoch);
-        }
-    assert(store);
     if (s->state != HERE)
         return err_set(e, PBSE_IVALREQ, "%s has not been accepted by this server", s->name);
-    if (strcmp(store, s->store) != 0)
-        return err_set(e, PBSE_PERM, "%s obeys store %s, not %s", s->name, s->store, store);
-    if (epoch < s->epoch)
-        return err_set(e, PBSE_PERM, "%s obeys epoch %llu, not %llu", s->name, (unsigned long long)s->epoch,
-                       (unsigned long long)epoch);
-    return 0;
+    return exec_fence_check(proc, args, s->store, s->epoch, e);
 }
 
 static void on_order(void *arg, struct rpc_request *r)

@@ -1,5 +1,5 @@
-/* A server on the loop (in a thread of its own) and clients: libpbs's kind in the test's threads, over a unix
- * socket and over TLS; and daemons' kind on the loop. */
+/* A server on the loop (in a thread of its own) and clients of libpbs's kind in the test's threads, over a unix
+ * socket and over TLS. */
 #include "rpc_server.h"
 
 #include <errno.h>
@@ -48,8 +48,6 @@ static struct fixture {
     int port;
     pthread_t thread;
     struct park park;
-    int called_back; /* answers to our own calls */
-    size_t peak_unsent;
 } fx;
 
 static void echo(void *arg, struct rpc_request *r)
@@ -152,34 +150,10 @@ static void who(void *arg, struct rpc_request *r)
     rpc_reply(r, (xdrproc_t)xdr_name, &s);
 }
 
-static void called(void *arg, const struct rpc_outcome *o)
-{
-    struct rpc_request *r = arg;
-    int v = o->status == RPC_ST_OK ? *(const int *)o->result : -(int)o->status;
-
-    fx.called_back++;
-    rpc_reply(r, (xdrproc_t)xdr_int, &v);
-    rpc_request_unref(r);
-}
-
-/* Ask the caller itself, on the same connection, and answer with what it says. */
-static void call_me(void *arg, struct rpc_request *r)
-{
-    struct rpc_call_spec s = {.id = {PROG, 1, ECHO},
-                              .xargs = (xdrproc_t)xdr_int,
-                              .args = rpc_request_args(r),
-                              .xres = (xdrproc_t)xdr_int,
-                              .res_size = sizeof(int)};
-
-    (void)arg;
-    assert_int_equal(rpc_conn_call(rpc_request_conn(r), &s, called, rpc_request_ref(r), NULL), 0);
-}
-
 #define INT (xdrproc_t) xdr_int, sizeof(int), (xdrproc_t)xdr_int
 static const struct rpc_proc procs[] = {
-    {ECHO, "Echo", INT, echo},        {PARK, "Park", INT, park},         {LIST, "List", INT, list},
-    {WHO, "Who", NULL, 0, NULL, who}, {CALL_ME, "CallMe", INT, call_me}, {DROP, "Drop", INT, drop},
-    {SILENT, "Silent", INT, silent},
+    {ECHO, "Echo", INT, echo},        {PARK, "Park", INT, park}, {LIST, "List", INT, list},
+    {WHO, "Who", NULL, 0, NULL, who}, {DROP, "Drop", INT, drop}, {SILENT, "Silent", INT, silent},
 };
 static const struct rpc_program program = {
     .prog = PROG, .vers = 1, .name = "test", .procs = procs, .n_procs = sizeof procs / sizeof *procs};
@@ -552,181 +526,6 @@ static void a_dead_caller_is_told_to_who_waits(void **state)
     rpc_sync_destroy(s);
 }
 
-/* --- the daemons' end, on a loop of this thread */
-
-struct daemon_end {
-    struct loop *loop;
-    struct rpc_conn *conn;
-    int opened, closed, results, echoed;
-    struct err why;
-};
-
-static void d_opened(void *arg, struct rpc_conn *c)
-{
-    (void)c;
-    ((struct daemon_end *)arg)->opened++;
-}
-
-static void d_closed(void *arg, struct rpc_conn *c, const struct err *why)
-{
-    struct daemon_end *d = arg;
-
-    (void)c;
-    d->closed++;
-    d->why = *why;
-}
-
-static const struct rpc_conn_events d_events = {.opened = d_opened, .closed = d_closed};
-
-static void d_echo(void *arg, struct rpc_request *r)
-{
-    int v = *(int *)rpc_request_args(r) * 2;
-
-    ((struct daemon_end *)arg)->echoed++;
-    rpc_reply(r, (xdrproc_t)xdr_int, &v);
-}
-
-static const struct rpc_proc d_procs[] = {{ECHO, "Echo", INT, d_echo}};
-static const struct rpc_program d_program = {
-    .prog = PROG, .vers = 1, .name = "client", .procs = d_procs, .n_procs = 1};
-
-static void d_result(void *arg, const struct rpc_outcome *o)
-{
-    struct daemon_end *d = arg;
-
-    if (o->status == RPC_ST_OK)
-        d->results += *(const int *)o->result;
-}
-
-static void turn_until(struct daemon_end *d, const int *what, int least)
-{
-    int64_t until = clock_real_mono_ms() + LIMIT_MS;
-
-    while (*what < least && clock_real_mono_ms() < until)
-        loop_turn(d->loop, 100, NULL);
-    if (*what < least)
-        fail_msg("nothing came: %s", d->why.text);
-}
-
-static void talk_both_ways(const struct rpc_conn_target *t)
-{
-    struct daemon_end d = {0};
-    const struct rpc_served d_served[] = {{&d_program, &d}, {NULL, NULL}};
-    struct rpc_conn_options o = {
-        .served = d_served, .events = &d_events, .arg = &d, .ping_prog = PROG, .ping_vers = 1};
-    int v = 21, i;
-    struct rpc_call_spec s = {.id = {PROG, 1, CALL_ME},
-                              .xargs = (xdrproc_t)xdr_int,
-                              .args = &v,
-                              .xres = (xdrproc_t)xdr_int,
-                              .res_size = sizeof v};
-    struct err e;
-
-    d.loop = loop_create(NULL, &e);
-    d.conn = rpc_conn_connect(d.loop, t, &o, &e);
-    if (!d.conn)
-        fail_msg("%s", e.text);
-    assert_int_equal(rpc_conn_call(d.conn, &s, d_result, &d, &e), -1);
-    assert_int_equal(e.code, ENOTCONN);
-    turn_until(&d, &d.opened, 1);
-    for (i = 0; i < 100; i++)
-        assert_int_equal(rpc_conn_call(d.conn, &s, d_result, &d, &e), 0);
-    turn_until(&d, &d.results, 4200);
-    assert_int_equal(d.echoed, 100);
-    rpc_conn_destroy(d.conn);
-    loop_turn(d.loop, 0, NULL);
-    loop_destroy(d.loop);
-}
-
-static void both_sides_call_on_one_connection(void **state)
-{
-    struct rpc_conn_target local = {.unix_path = fx.sock};
-
-    (void)state;
-    talk_both_ways(&local);
-}
-
-static void both_sides_call_over_tls(void **state)
-{
-    struct err e;
-    SSL_CTX *ctx = certs_context(fx.certs, "mom:n1", CERTS_CLIENT, &e);
-    struct rpc_conn_target t = {
-        .address = "127.0.0.1", .port = (uint16_t)fx.port, .tls = ctx, .expect = "server"};
-
-    (void)state;
-    assert_non_null(ctx);
-    talk_both_ways(&t);
-    SSL_CTX_free(ctx);
-}
-
-/* A bare socket answers whatever it likes: here, that it has no TLS. */
-static void a_server_without_tls_is_refused(void **state)
-{
-    struct daemon_end d = {0};
-    struct rpc_conn_options o = {.events = &d_events, .arg = &d, .ping_prog = PROG, .ping_vers = 1};
-    struct rpc_server_options so = {.name = "plain", .served = served};
-    struct err e;
-    struct rpc_conn_target t = {.address = "127.0.0.1", .expect = "server"};
-    struct rpc_server *plain;
-
-    (void)state;
-    d.loop = loop_create(NULL, &e);
-    plain = rpc_server_create(d.loop, &so, &e);
-    t.port = (uint16_t)rpc_server_listen_tcp(plain, "127.0.0.1", 0, &e);
-    t.tls = certs_context(fx.certs, "mom:n1", CERTS_CLIENT, &e);
-    d.conn = rpc_conn_connect(d.loop, &t, &o, &e);
-    turn_until(&d, &d.closed, 1);
-    assert_int_equal(d.opened, 0);
-    assert_int_equal(d.why.code, EPROTONOSUPPORT);
-    rpc_conn_destroy(d.conn);
-    rpc_server_destroy(plain);
-    loop_turn(d.loop, 0, NULL);
-    loop_destroy(d.loop);
-    SSL_CTX_free(t.tls);
-}
-
-static void calls_end_with_the_connection(void **state)
-{
-    struct daemon_end d = {0};
-    struct rpc_conn_options o = {.events = &d_events, .arg = &d, .ping_prog = PROG, .ping_vers = 1};
-    int fds[2];
-    struct err e;
-
-    (void)state;
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-    d.loop = loop_create(NULL, &e);
-    d.conn = rpc_conn_adopt(d.loop, fds[0], &o, &e);
-    assert_non_null(d.conn);
-    close(fds[1]);
-    turn_until(&d, &d.closed, 1);
-    assert_int_equal(d.why.code, ECONNRESET);
-    rpc_conn_destroy(d.conn);
-    loop_turn(d.loop, 0, NULL);
-    loop_destroy(d.loop);
-}
-
-static void silence_is_asked_about_and_then_ends_it(void **state)
-{
-    struct daemon_end d = {0};
-    struct rpc_conn_options o = {
-        .events = &d_events, .arg = &d, .ping_prog = PROG, .ping_vers = 1, .keepalive_ms = 50};
-    int fds[2];
-    char ping[64];
-    struct err e;
-
-    (void)state;
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-    d.loop = loop_create(NULL, &e);
-    d.conn = rpc_conn_adopt(d.loop, fds[0], &o, &e);
-    turn_until(&d, &d.closed, 1);
-    assert_int_equal(d.why.code, ETIMEDOUT);
-    assert_int_equal(read(fds[1], ping, sizeof ping), 44); /* one call of procedure 0 */
-    close(fds[1]);
-    rpc_conn_destroy(d.conn);
-    loop_turn(d.loop, 0, NULL);
-    loop_destroy(d.loop);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -740,11 +539,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(bytes_before_the_handshake_are_an_attack),
         cmocka_unit_test(hostile_records_close_only_their_connection),
         cmocka_unit_test(a_dead_caller_is_told_to_who_waits),
-        cmocka_unit_test(both_sides_call_on_one_connection),
-        cmocka_unit_test(both_sides_call_over_tls),
-        cmocka_unit_test(a_server_without_tls_is_refused),
-        cmocka_unit_test(calls_end_with_the_connection),
-        cmocka_unit_test(silence_is_asked_about_and_then_ends_it),
     };
     char module[4096];
 

@@ -1,0 +1,270 @@
+/* Connections between daemons, both ends on one loop: calls in both directions, TLS, its absence, the end, and
+ * silence. */
+#include "rpc_conn.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "certs.h"
+#include "clock.h"
+#include "file.h"
+#include "loop.h"
+#include "rpc_server.h"
+
+enum { PROG = 0x20000100, ECHO = 1, CALL_ME = 5, LIMIT_MS = 20000 };
+
+static struct fixture {
+    char dir[64], sock[128], certs[128];
+    struct loop *loop;
+    struct rpc_server *server;
+    SSL_CTX *tls;
+    int port;
+} fx;
+
+/* --- the server */
+
+static void called(void *arg, const struct rpc_outcome *o)
+{
+    struct rpc_request *r = arg;
+    int v = o->status == RPC_ST_OK ? *(const int *)o->result : -(int)o->status;
+
+    rpc_reply(r, (xdrproc_t)xdr_int, &v);
+    rpc_request_unref(r);
+}
+
+/* Ask the caller itself, on the same connection, and answer with what it says. */
+static void call_me(void *arg, struct rpc_request *r)
+{
+    struct rpc_call_spec s = {.id = {PROG, 1, ECHO},
+                              .xargs = (xdrproc_t)xdr_int,
+                              .args = rpc_request_args(r),
+                              .xres = (xdrproc_t)xdr_int,
+                              .res_size = sizeof(int)};
+
+    (void)arg;
+    assert_int_equal(rpc_conn_call(rpc_request_conn(r), &s, called, rpc_request_ref(r), NULL), 0);
+}
+
+#define INT (xdrproc_t) xdr_int, sizeof(int), (xdrproc_t)xdr_int
+static const struct rpc_proc procs[] = {{CALL_ME, "CallMe", INT, call_me}};
+static const struct rpc_program program = {
+    .prog = PROG, .vers = 1, .name = "test", .procs = procs, .n_procs = 1};
+static const struct rpc_served served[] = {{&program, NULL}, {NULL, NULL}};
+
+static int setup(void **state)
+{
+    struct rpc_server_options o = {.name = "test", .served = served};
+    struct err e;
+
+    (void)state;
+    snprintf(fx.dir, sizeof fx.dir, "/tmp/rpc_conn_test.XXXXXX");
+    if (!mkdtemp(fx.dir))
+        return -1;
+    snprintf(fx.certs, sizeof fx.certs, "%s/certs", fx.dir);
+    snprintf(fx.sock, sizeof fx.sock, "%s/s", fx.dir);
+    if (certs_ensure(fx.certs, "server", &e) < 0 || certs_ensure(fx.certs, "mom:n1", &e) < 0)
+        goto failed;
+    o.tls = fx.tls = certs_context(fx.certs, "server", CERTS_SERVER, &e);
+    fx.loop = loop_create(NULL, &e);
+    fx.server = rpc_server_create(fx.loop, &o, &e);
+    if (rpc_server_listen_unix(fx.server, fx.sock, 0600, &e) < 0)
+        goto failed;
+    fx.port = rpc_server_listen_tcp(fx.server, "127.0.0.1", 0, &e);
+    if (fx.port > 0)
+        return 0;
+failed:
+    fprintf(stderr, "%s\n", e.text);
+    return -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    rpc_server_destroy(fx.server);
+    loop_turn(fx.loop, 0, NULL);
+    loop_destroy(fx.loop);
+    SSL_CTX_free(fx.tls);
+    return file_remove_tree(AT_FDCWD, fx.dir, NULL);
+}
+
+/* --- the client's end */
+
+struct daemon_end {
+    struct rpc_conn *conn;
+    int opened, closed, results, echoed;
+    struct err why;
+};
+
+static void d_opened(void *arg, struct rpc_conn *c)
+{
+    (void)c;
+    ((struct daemon_end *)arg)->opened++;
+}
+
+static void d_closed(void *arg, struct rpc_conn *c, const struct err *why)
+{
+    struct daemon_end *d = arg;
+
+    (void)c;
+    d->closed++;
+    d->why = *why;
+}
+
+static const struct rpc_conn_events d_events = {.opened = d_opened, .closed = d_closed};
+
+static void d_echo(void *arg, struct rpc_request *r)
+{
+    int v = *(int *)rpc_request_args(r) * 2;
+
+    ((struct daemon_end *)arg)->echoed++;
+    rpc_reply(r, (xdrproc_t)xdr_int, &v);
+}
+
+static const struct rpc_proc d_procs[] = {{ECHO, "Echo", INT, d_echo}};
+static const struct rpc_program d_program = {
+    .prog = PROG, .vers = 1, .name = "client", .procs = d_procs, .n_procs = 1};
+
+static void d_result(void *arg, const struct rpc_outcome *o)
+{
+    struct daemon_end *d = arg;
+
+    if (o->status == RPC_ST_OK)
+        d->results += *(const int *)o->result;
+}
+
+static void turn_until(struct daemon_end *d, const int *what, int least)
+{
+    int64_t until = clock_real_mono_ms() + LIMIT_MS;
+
+    while (*what < least && clock_real_mono_ms() < until)
+        loop_turn(fx.loop, 100, NULL);
+    if (*what < least)
+        fail_msg("nothing came: %s", d->why.text);
+}
+
+static void talk_both_ways(const struct rpc_conn_target *t)
+{
+    struct daemon_end d = {0};
+    const struct rpc_served d_served[] = {{&d_program, &d}, {NULL, NULL}};
+    struct rpc_conn_options o = {
+        .served = d_served, .events = &d_events, .arg = &d, .ping_prog = PROG, .ping_vers = 1};
+    int v = 21, i;
+    struct rpc_call_spec s = {.id = {PROG, 1, CALL_ME},
+                              .xargs = (xdrproc_t)xdr_int,
+                              .args = &v,
+                              .xres = (xdrproc_t)xdr_int,
+                              .res_size = sizeof v};
+    struct err e;
+
+    d.conn = rpc_conn_connect(fx.loop, t, &o, &e);
+    if (!d.conn)
+        fail_msg("%s", e.text);
+    assert_int_equal(rpc_conn_call(d.conn, &s, d_result, &d, &e), -1);
+    assert_int_equal(e.code, ENOTCONN);
+    turn_until(&d, &d.opened, 1);
+    for (i = 0; i < 100; i++)
+        assert_int_equal(rpc_conn_call(d.conn, &s, d_result, &d, &e), 0);
+    turn_until(&d, &d.results, 4200);
+    assert_int_equal(d.echoed, 100);
+    rpc_conn_destroy(d.conn);
+}
+
+static void both_sides_call_on_one_connection(void **state)
+{
+    struct rpc_conn_target local = {.unix_path = fx.sock};
+
+    (void)state;
+    talk_both_ways(&local);
+}
+
+static void both_sides_call_over_tls(void **state)
+{
+    struct err e;
+    SSL_CTX *ctx = certs_context(fx.certs, "mom:n1", CERTS_CLIENT, &e);
+    struct rpc_conn_target t = {
+        .address = "127.0.0.1", .port = (uint16_t)fx.port, .tls = ctx, .expect = "server"};
+
+    (void)state;
+    assert_non_null(ctx);
+    talk_both_ways(&t);
+    SSL_CTX_free(ctx);
+}
+
+/* A bare socket answers whatever it likes: here, that it has no TLS. */
+static void a_server_without_tls_is_refused(void **state)
+{
+    struct daemon_end d = {0};
+    struct rpc_conn_options o = {.events = &d_events, .arg = &d, .ping_prog = PROG, .ping_vers = 1};
+    struct rpc_server_options so = {.name = "plain", .served = served};
+    struct err e;
+    struct rpc_conn_target t = {.address = "127.0.0.1", .expect = "server"};
+    struct rpc_server *plain;
+
+    (void)state;
+    plain = rpc_server_create(fx.loop, &so, &e);
+    t.port = (uint16_t)rpc_server_listen_tcp(plain, "127.0.0.1", 0, &e);
+    t.tls = certs_context(fx.certs, "mom:n1", CERTS_CLIENT, &e);
+    d.conn = rpc_conn_connect(fx.loop, &t, &o, &e);
+    turn_until(&d, &d.closed, 1);
+    assert_int_equal(d.opened, 0);
+    assert_int_equal(d.why.code, EPROTONOSUPPORT);
+    rpc_conn_destroy(d.conn);
+    rpc_server_destroy(plain);
+    SSL_CTX_free(t.tls);
+}
+
+static void calls_end_with_the_connection(void **state)
+{
+    struct daemon_end d = {0};
+    struct rpc_conn_options o = {.events = &d_events, .arg = &d, .ping_prog = PROG, .ping_vers = 1};
+    int fds[2];
+    struct err e;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    d.conn = rpc_conn_adopt(fx.loop, fds[0], &o, &e);
+    assert_non_null(d.conn);
+    close(fds[1]);
+    turn_until(&d, &d.closed, 1);
+    assert_int_equal(d.why.code, ECONNRESET);
+    rpc_conn_destroy(d.conn);
+}
+
+static void silence_is_asked_about_and_then_ends_it(void **state)
+{
+    struct daemon_end d = {0};
+    struct rpc_conn_options o = {
+        .events = &d_events, .arg = &d, .ping_prog = PROG, .ping_vers = 1, .keepalive_ms = 50};
+    int fds[2];
+    char ping[64];
+    struct err e;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    d.conn = rpc_conn_adopt(fx.loop, fds[0], &o, &e);
+    turn_until(&d, &d.closed, 1);
+    assert_int_equal(d.why.code, ETIMEDOUT);
+    assert_int_equal(read(fds[1], ping, sizeof ping), 44); /* one call of procedure 0 */
+    close(fds[1]);
+    rpc_conn_destroy(d.conn);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_sides_call_on_one_connection),
+        cmocka_unit_test(both_sides_call_over_tls),
+        cmocka_unit_test(a_server_without_tls_is_refused),
+        cmocka_unit_test(calls_end_with_the_connection),
+        cmocka_unit_test(silence_is_asked_about_and_then_ends_it),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
