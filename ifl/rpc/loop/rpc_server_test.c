@@ -59,7 +59,7 @@ static void echo(void *arg, struct rpc_request *r)
 static void park_dead(void *arg, struct rpc_request *r)
 {
     (void)arg;
-    fx.park.dead++;
+    __atomic_add_fetch(&fx.park.dead, 1, __ATOMIC_RELAXED);
     rpc_request_unref(r);
 }
 
@@ -515,14 +515,14 @@ static void a_dead_caller_is_told_to_who_waits(void **state)
     int v = 1, before, tries;
 
     (void)state;
-    before = fx.park.dead;
+    before = __atomic_load_n(&fx.park.dead, __ATOMIC_RELAXED);
     assert_non_null(rpc_sync_send(s, &id, (xdrproc_t)xdr_int, &v, &e) ? s : NULL);
     assert_int_equal(call_int(s, ECHO, 1, LIMIT_MS, &e), 1);
     /* the handle is left to the connection's end, as a program that exits does */
     shutdown(rpc_sync_fd(s), SHUT_RDWR);
     for (tries = 0; tries < 20000 && __atomic_load_n(&fx.park.dead, __ATOMIC_RELAXED) == before; tries++)
         usleep(1000);
-    assert_int_equal(fx.park.dead, before + 1);
+    assert_int_equal(__atomic_load_n(&fx.park.dead, __ATOMIC_RELAXED), before + 1);
     rpc_sync_destroy(s);
 }
 
