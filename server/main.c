@@ -1,7 +1,7 @@
 /* pbs_server: bindings, the order of creation, the loop, and the same order backwards.
  *
  * Everything is made bottom up; what a part must cause above itself is bound here and nowhere else. Listeners
- * of the job machine are told in this order: start times and accounting (which still see the run), history,
+ * of the job machine are told in this order: the event log, start times and accounting (which still see the run), history,
  * the end of the run, schedulers and parked requests, and last the victims of preemptions. */
 #include <errno.h>
 #include <signal.h>
@@ -25,6 +25,7 @@
 #include "intern.h"
 #include "job_end.h"
 #include "job_fsm.h"
+#include "job_log.h"
 #include "lease.h"
 #include "log.h"
 #include "loop.h"
@@ -72,6 +73,7 @@ struct server {
     struct exec_hello *hello;
     struct start_time *start_time;
     struct history *history;
+    struct job_log *job_log;
     struct dispatch *dispatch;
     struct shutdown *shutdown;
     struct rpc_server *rpc;
@@ -146,6 +148,11 @@ static void on_ended(void *arg, struct job *j)
 static const void *script_at_hand(void *arg, const struct job *j, size_t *n)
 {
     return scripts_find(((struct server *)arg)->scripts, j->key, n);
+}
+
+static void on_log_line(void *arg, struct job_key key, int64_t time_ns, const char *text)
+{
+    commit_add_log(arg, key, time_ns, text);
 }
 
 static void on_limits_changed(void *arg, struct job *j)
@@ -371,6 +378,10 @@ static int create_parts(struct server *s, bool *is_new, struct restore_counts *c
     p->site = &s->site;
     p->loop = s->loop;
     p->fsm = job_fsm_create();
+    s->job_log = job_log_create(s->site.clock, on_log_line, p->commit);
+    if (!p->fsm || !s->job_log)
+        return no_memory(e);
+    job_fsm_listen(p->fsm, job_log_listen, s->job_log);
     s->start_time = p->fsm ? start_time_create(s->loop, &s->site, p->fsm) : NULL;
     if (!s->start_time)
         return no_memory(e);
@@ -512,6 +523,7 @@ static void stop(struct server *s)
     status_destroy(p->status);
     start_time_destroy(s->start_time);
     job_fsm_destroy(p->fsm);
+    job_log_destroy(s->job_log);
     reader_destroy(p->reader);
     commit_destroy(p->commit);
     services_destroy(p->services);
