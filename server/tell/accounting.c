@@ -49,7 +49,8 @@ struct accounting {
     bool writing;
     uint64_t written, synced; /* numbers */
     char day[DAY_NAME];       /* of the last line written */
-    uint64_t day_size;
+    int fd;                   /* the file of fd_day, for the worker */
+    char fd_day[DAY_NAME];
 };
 
 static void day_name(int64_t time_s, char out[DAY_NAME])
@@ -74,25 +75,36 @@ struct writing {
     bool failed;
 };
 
-static int append(const char *dir, const char *day, const struct pending *p, uint64_t *size, bool sync,
-                  struct err *e)
+/* The file of a day, kept open until another day comes. Used by one thread at a time. */
+static int day_open(struct accounting *a, const char *day, struct err *e)
 {
     char path[4300];
-    struct stat st;
-    int fd, rc = 0;
 
-    snprintf(path, sizeof path, "%s/%s", dir, day);
-    fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (fd < 0)
-        return err_errno(e, errno, "accounting file %s", path);
-    if (p)
-        rc = file_write_all(fd, p->text, p->len, e);
-    if (rc == 0 && sync && fdatasync(fd) < 0)
-        rc = err_errno(e, errno, "accounting file %s", path);
-    if (fstat(fd, &st) == 0)
-        *size = (uint64_t)st.st_size;
-    close(fd);
-    return rc;
+    if (a->fd >= 0 && strcmp(a->fd_day, day) == 0)
+        return 0;
+    if (a->fd >= 0)
+        close(a->fd);
+    snprintf(path, sizeof path, "%s/%s", a->dir, day);
+    snprintf(a->fd_day, sizeof a->fd_day, "%s", day);
+    a->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    return a->fd < 0 ? err_errno(e, errno, "accounting file %s", path) : 0;
+}
+
+static int append(struct accounting *a, const char *day, const struct pending *p, struct err *e)
+{
+    return day_open(a, day, e) < 0 ? -1 : file_write_all(a->fd, p->text, p->len, e);
+}
+
+static int sync_day(struct accounting *a, const char *day, uint64_t *size, struct err *e)
+{
+    struct stat st;
+
+    if (day_open(a, day, e) < 0)
+        return -1;
+    if (fdatasync(a->fd) < 0 || fstat(a->fd, &st) < 0)
+        return err_errno(e, errno, "accounting file %s/%s", a->dir, day);
+    *size = (uint64_t)st.st_size;
+    return 0;
 }
 
 /* A line that cannot be written stays, with those behind it, for the next try. */
@@ -104,7 +116,7 @@ static void work(void *arg)
         struct pending *p = w->lines;
 
         day_name(p->time_s, w->day);
-        if (append(w->a->dir, w->day, p, &w->size, false, &w->e) < 0) {
+        if (append(w->a, w->day, p, &w->e) < 0) {
             w->failed = true;
             return;
         }
@@ -112,7 +124,7 @@ static void work(void *arg)
         w->lines = p->next;
         free(p);
     }
-    if (w->sync && *w->day && append(w->a->dir, w->day, NULL, &w->size, true, &w->e) < 0)
+    if (w->sync && *w->day && sync_day(w->a, w->day, &w->size, &w->e) < 0)
         w->failed = true;
 }
 
@@ -383,6 +395,7 @@ struct accounting *accounting_create(struct loop *l, struct site *s, struct comm
     a->site = s;
     a->commit = c;
     a->done_end = &a->done;
+    a->fd = -1;
     snprintf(a->dir, sizeof a->dir, "%s/server_priv/accounting", home);
     strbuf_init(&a->altered, LINE_MAX_BYTES);
     a->computed = computed_create(s);
@@ -406,6 +419,8 @@ void accounting_destroy(struct accounting *a)
         worker_drain(a->worker);
     }
     worker_destroy(a->worker);
+    if (a->fd >= 0)
+        close(a->fd);
     loop_timer_destroy(a->sync_timer);
     computed_destroy(a->computed);
     strbuf_fini(&a->altered);
@@ -447,7 +462,6 @@ static void complete_line(void *arg, const struct restore_acct *line)
     size_t len = strlen(line->line);
     struct pending *p;
     char day[DAY_NAME];
-    uint64_t size;
 
     c->a->last = line->n;
     c->a->written = line->n;
@@ -464,7 +478,7 @@ static void complete_line(void *arg, const struct restore_acct *line)
     p->len = len + 1;
     memcpy(p->text, line->line, len);
     p->text[len] = '\n';
-    c->failed = append(c->a->dir, day, p, &size, false, c->e) < 0;
+    c->failed = append(c->a, day, p, c->e) < 0;
     snprintf(c->a->day, sizeof c->a->day, "%s", day);
     free(p);
 }
