@@ -22,7 +22,8 @@ struct row {
 struct catalogue {
     struct row *by_name;
     struct row **by_id;
-    size_t n, cap;
+    size_t n, cap, n_builtin;
+    bool missed; /* a name was asked for that nobody had defined */
 };
 
 static const struct {
@@ -59,6 +60,10 @@ static const struct {
     {"software", "string", ""},
     {"site", "string", ""},
     {"preempt_targets", "string_array", ""},
+    {"select", "string", ""},
+    {"place", "string", ""},
+    {"nodes", "string", ""},
+    {"nchunk", "long", "u"},
 };
 
 static const struct {
@@ -68,17 +73,44 @@ static const struct {
                   {"duration", RES_DURATION},   {"boolean", RES_BOOLEAN}, {"string", RES_STRING},
                   {"string_array", RES_STRINGS}};
 
+/* The server's numbers for the same, as pbs_statrsc has them. */
+static const struct {
+    int number;
+    enum res_type type;
+} type_numbers[] = {{1, RES_LONG}, {3, RES_STRING},   {4, RES_STRINGS},
+                    {5, RES_SIZE}, {11, RES_BOOLEAN}, {14, RES_FLOAT}};
+
 static enum res_type type_of(const char *word)
 {
+    int number = word ? atoi(word) : 0;
+
+    for (size_t i = 0; number && i < sizeof type_numbers / sizeof *type_numbers; i++)
+        if (number == type_numbers[i].number)
+            return type_numbers[i].type;
     for (size_t i = 0; i < sizeof type_words / sizeof *type_words; i++)
         if (word && strcmp(word, type_words[i].word) == 0)
             return type_words[i].type;
     return RES_STRING;
 }
 
+/* Bits of a flag mask, as pbs_statrsc has them. */
+enum { MASK_SUM = 0x4000, MASK_PER_NODE = 0x8000, MASK_FIRST_NODE = 0x10000, MASK_HOST = 0x20000 };
+
+static unsigned flags_of_mask(unsigned long mask)
+{
+    unsigned flags = mask & MASK_SUM ? RES_SERVER : 0;
+
+    if (mask & (MASK_PER_NODE | MASK_FIRST_NODE))
+        flags |= RES_VNODE | RES_HOST;
+    return flags | (mask & MASK_HOST ? RES_HOST : 0);
+}
+
 static unsigned flags_of(const char *letters)
 {
     unsigned flags = 0;
+
+    if (letters && *letters >= '0' && *letters <= '9')
+        return flags_of_mask(strtoul(letters, NULL, 10));
 
     for (; letters && *letters; letters++)
         switch (*letters) {
@@ -105,6 +137,7 @@ struct catalogue *catalogue_create(void)
 
     for (size_t i = 0; i < sizeof builtin / sizeof *builtin; i++)
         catalogue_define(c, builtin[i].name, builtin[i].type, builtin[i].flags);
+    c->n_builtin = c->n;
     return c;
 }
 
@@ -128,8 +161,8 @@ bool catalogue_define(struct catalogue *c, const char *name, const char *type, c
 
     HASH_FIND_STR(c->by_name, name, row);
     if (row) {
-        /* The server says nothing of our own mark, and its rows of built-in ones say no more than ours. */
-        r.flags |= row->r.flags & RES_UNCHECKED;
+        if (row->id < c->n_builtin) /* we know more of it than the server says */
+            return false;
         bool changed = row->r.type != r.type || row->r.flags != r.flags;
         row->r.type = r.type;
         row->r.flags = r.flags;
@@ -153,6 +186,24 @@ res_id catalogue_find(const struct catalogue *c, const char *name)
 
     HASH_FIND_STR(c->by_name, name, row);
     return row ? row->id : RES_NONE;
+}
+
+res_id catalogue_expect(struct catalogue *c, const char *name)
+{
+    res_id id = catalogue_find(c, name);
+
+    if (id != RES_NONE || !catalogue_define(c, name, "string", ""))
+        return id;
+    c->missed = true;
+    return catalogue_find(c, name);
+}
+
+bool catalogue_take_missed(struct catalogue *c)
+{
+    bool missed = c->missed;
+
+    c->missed = false;
+    return missed;
 }
 
 const struct resource *catalogue_get(const struct catalogue *c, res_id res)

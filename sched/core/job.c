@@ -107,7 +107,7 @@ enum job_news job_look(struct job *j, const struct attrl *attrs)
 
 struct source {
     struct job *j;
-    const struct catalogue *c;
+    struct catalogue *c;
     const struct attrl *a;
     struct strbuf *needs, *asks;
 };
@@ -232,7 +232,7 @@ static void take_limit(struct job *j, const char *name, const char *value)
 static void take_resource(struct source *s)
 {
     const char *name = s->a->resource, *value = s->a->value;
-    res_id res = name ? catalogue_find(s->c, name) : RES_NONE;
+    res_id res = name ? catalogue_expect(s->c, name) : RES_NONE;
     const struct resource *r = catalogue_get(s->c, res);
 
     if (!name)
@@ -302,7 +302,7 @@ static enum standing standing_of(const struct job *j)
     }
 }
 
-void job_take(struct job *j, const struct catalogue *c, const struct attrl *attrs)
+void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs)
 {
     struct strbuf needs, asks;
     struct source s = {.j = j, .c = c, .needs = &needs, .asks = &asks};

@@ -89,7 +89,7 @@ enum job_news { JOB_SAME, JOB_COMMENT, JOB_CHANGED };
  * taken at once. */
 enum job_news job_look(struct job *j, const struct attrl *attrs);
 /* Take all attributes anew. */
-void job_take(struct job *j, const struct catalogue *c, const struct attrl *attrs);
+void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs);
 
 /* Percentage of its time that a running job has left, 0 to 100; 100 when it has no limit. */
 int job_percent_left(const struct job *j, int64_t now_s);

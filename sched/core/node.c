@@ -81,9 +81,9 @@ static void take_sharing(struct node *n, const char *value)
             n->sharing = sharing_words[i].sharing;
 }
 
-static void take_available(struct node *n, const struct catalogue *c, const char *name, const char *value)
+static void take_available(struct node *n, struct catalogue *c, const char *name, const char *value)
 {
-    res_id res = catalogue_find(c, name);
+    res_id res = catalogue_expect(c, name);
 
     if (res == RES_HOSTNAME) {
         intern_unref(n->host_name);
@@ -101,7 +101,7 @@ static void take_used(struct node *n, const struct catalogue *c, const char *nam
         amounts_set(&n->used, res, res_parse(r, value));
 }
 
-static void take_one(struct node *n, const struct catalogue *c, const struct attrl *a)
+static void take_one(struct node *n, struct catalogue *c, const struct attrl *a)
 {
     bool yes;
 
@@ -140,7 +140,7 @@ static uint64_t look_of(const struct node *n)
     return mix(h, (uint64_t)n->sharing * 2 + n->no_multinode);
 }
 
-bool node_take(struct node *n, const struct catalogue *c, const struct attrl *attrs)
+bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs)
 {
     struct amounts before = {0};
     uint64_t look = n->look;

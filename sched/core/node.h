@@ -70,7 +70,7 @@ void node_destroy(struct node *n);
 
 /* Take all attributes anew. Returns true when something but `used` and the exclusive word changed, or when
  * something became free: a job that did not fit before may fit now. */
-bool node_take(struct node *n, const struct catalogue *c, const struct attrl *attrs);
+bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs);
 
 /* free and exclusive again from total, used, claimed. */
 void node_settle(struct node *n);

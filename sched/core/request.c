@@ -44,9 +44,9 @@ void request_take(const struct resource *r, res_id res, const char *value, struc
 }
 
 /* One "res=value" of a chunk. */
-static void take_need(const struct catalogue *c, struct chunk *k, const char *name, const char *value)
+static void take_need(struct catalogue *c, struct chunk *k, const char *name, const char *value)
 {
-    res_id res = catalogue_find(c, name);
+    res_id res = catalogue_expect(c, name);
     const struct resource *r = catalogue_get(c, res);
 
     if (!r || (r->flags & RES_UNCHECKED))
@@ -60,7 +60,7 @@ static void take_need(const struct catalogue *c, struct chunk *k, const char *na
 }
 
 /* "2:ncpus=1:mem=1gb" */
-static void take_chunk(const struct catalogue *c, struct request *q, const char *text)
+static void take_chunk(struct catalogue *c, struct request *q, const char *text)
 {
     struct words parts;
     struct chunk *k = &q->chunks[q->n];
@@ -109,7 +109,7 @@ static void take_place(struct request *q, const char *place)
     words_fini(&parts);
 }
 
-struct request *request_parse(const struct catalogue *c, const char *select, const char *place)
+struct request *request_parse(struct catalogue *c, const char *select, const char *place)
 {
     struct request *q = mem_new(1, sizeof *q);
     struct words chunks;

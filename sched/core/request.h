@@ -43,7 +43,7 @@ struct request {
 };
 
 /* Parse. Never fails: an empty select is one chunk of one cpu. */
-struct request *request_parse(const struct catalogue *c, const char *select, const char *place);
+struct request *request_parse(struct catalogue *c, const char *select, const char *place);
 void request_destroy(struct request *r);
 
 /* One vnode's part of an exec_vnode. */

@@ -431,7 +431,7 @@ static void settle_nodes(struct universe *u)
 
 bool universe_settle(struct universe *u)
 {
-    if (u->misread)
+    if (u->misread || catalogue_take_missed(u->catalogue))
         return false;
     if (u->relink)
         for (struct job *j = u->jobs; j; j = j->hh.next)
@@ -450,7 +450,7 @@ bool universe_settle(struct universe *u)
         link_job(u, j);
     }
     u->dirty_jobs.n = 0;
-    return true;
+    return !catalogue_take_missed(u->catalogue);
 }
 
 void universe_destroy(struct universe *u)
@@ -570,7 +570,7 @@ const struct policy *universe_policy(const struct universe *u)
     return u->policy;
 }
 
-const struct catalogue *universe_catalogue(const struct universe *u)
+struct catalogue *universe_catalogue(const struct universe *u)
 {
     return u->catalogue;
 }

@@ -59,13 +59,13 @@ bool universe_gone(struct universe *u, enum universe_kind kind, const char *name
 /* Forget every object (the stream begins anew). Open orders are forgotten too; resources stay known. */
 void universe_clear(struct universe *u);
 
-/* Make it whole. Returns false when what was read cannot be understood as it was read (a resource changed its
- * type after objects had used it): read everything again, after universe_clear. */
+/* Make it whole. Returns false when what was read cannot be understood as it was read (a resource is new, or
+ * changed its type after objects had used it): read everything again, after universe_clear. */
 bool universe_settle(struct universe *u);
 
 /* --- looking ------------------------------------------------------------------------------------- */
 const struct policy *universe_policy(const struct universe *u);
-const struct catalogue *universe_catalogue(const struct universe *u);
+struct catalogue *universe_catalogue(const struct universe *u);
 struct queue *universe_server(const struct universe *u);
 struct job *universe_job(const struct universe *u, const char *id); /* NULL: not there */
 struct node *universe_node(const struct universe *u, const char *name);
