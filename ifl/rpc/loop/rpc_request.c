@@ -115,11 +115,18 @@ static struct rpc_request *make(struct rpc_requests *q, const struct rpc_served 
     return r;
 }
 
+/* XDR lets a string hold NUL bytes, and the C string is then shorter than what was sent: a name could pass one
+ * check and mean another thing later. XDR is canonical, so what was decoded would encode to another length. */
+static bool has_hidden_bytes(const struct rpc_request *r, const struct rpc_call_hdr *h)
+{
+    return xdr_sizeof(r->proc->xargs, (void *)r->args) != h->n_args;
+}
+
 static bool decode_args(struct rpc_request *r, const struct rpc_call_hdr *h)
 {
     if (!r->proc->xargs)
         return h->n_args == 0;
-    return rpc_buf_decode(h->args, h->n_args, r->proc->xargs, r->args) == 0 &&
+    return rpc_buf_decode(h->args, h->n_args, r->proc->xargs, r->args) == 0 && !has_hidden_bytes(r, h) &&
            (!r->program->check || r->program->check(r->proc, r->args));
 }
 
