@@ -102,14 +102,14 @@ static size_t piece_length(const char *s)
     return s[n] ? n + 1 : n;
 }
 
-static void put_folded(FILE *f, const char *value, size_t column)
+static void put_folded(FILE *f, const char *value, size_t column, size_t fold)
 {
     bool first = true;
 
     while (*value) {
         size_t n = piece_length(value);
 
-        if (!first && column + n > FOLD_COLUMN) {
+        if (!first && column + n > fold) {
             fputs_unlocked("\n\t", f);
             column = TAB_COLUMNS;
         }
@@ -151,7 +151,7 @@ static void full_attribute(FILE *f, const struct status_full *how, const struct 
     if (how->unfolded)
         put_one_line(f, value);
     else
-        put_folded(f, value, column);
+        put_folded(f, value, column, how->fold ? how->fold : FOLD_COLUMN);
     putc_unlocked('\n', f);
 }
 

@@ -19,6 +19,7 @@ struct status_full {
     const char *head;   /* "Job Id: " or "" */
     const char *indent; /* "    " */
     bool unfolded;
+    size_t fold; /* another column than 78; 0: 78 */
 };
 void status_out_full(FILE *f, const struct status_full *how, const struct batch_status *object);
 

@@ -1,0 +1,253 @@
+/* qmgr: the administrator's hand on servers, queues, nodes, schedulers, resources and hooks.
+ *
+ * Lines come from -c, from standard input or from a terminal; each is parsed whole (qmgr_line), then applied to every
+ * object that it names (qmgr_apply). */
+#include <strings.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "pbs_error.h"
+#include "qmgr_active.h"
+#include "qmgr_apply.h"
+#include "qmgr_edit.h"
+#include "qmgr_help.h"
+#include "strbuf.h"
+
+enum { LINE_MAX_BYTES = 16 << 20, EXIT_NO_CONNECTION = 3, EXIT_NO_MEMORY = 5 };
+
+struct qmgr {
+    struct cmd_args a;
+    bool abort, echo, no_execution, silent;
+    const char *line;
+};
+
+static const struct option_row rows[] = {
+    CMD_FLAG('a', struct qmgr, abort, "end at the first error"),
+    CMD_TEXT('c', struct qmgr, line, "command", "this one command"),
+    CMD_FLAG('e', struct qmgr, echo, "show each line before it is done"),
+    CMD_FLAG('n', struct qmgr, no_execution, "only look whether lines are well formed"),
+    CMD_FLAG('z', struct qmgr, silent, "no messages of errors"),
+};
+
+/* What lasts from line to line. */
+struct state {
+    const struct qmgr *q;
+    struct qmgr_apply apply;
+    struct qmgr_active active;
+    struct qmgr_edit *edit; /* NULL: not at a terminal */
+    bool quit;
+};
+
+/* --- one line --------------------------------------------------------------------------------------------- */
+
+static void say_fault(const struct state *s, const char *line, const struct qmgr_fault *f)
+{
+    if (s->q->silent)
+        return;
+    if (f->kind == QMGR_BAD_COMMAND)
+        fprintf(stderr, "qmgr: Illegal operation: %s\nTry 'help' if you are having trouble.\n", f->word);
+    else if (f->kind == QMGR_BAD_OBJECT && !*f->word)
+        fprintf(stderr, "qmgr: No object type given\n");
+    else if (f->kind == QMGR_BAD_OBJECT)
+        fprintf(stderr, "qmgr: Illegal object type: %s.\n", f->word);
+    else
+        fprintf(stderr, "qmgr: Syntax error\n%s\n%*s^\n", line, (int)f->at, "");
+}
+
+static int on_each_name(struct state *s, const struct qmgr_line *l, size_t n, const struct qmgr_name *names)
+{
+    int rc = 0, code;
+    size_t i, k;
+
+    for (i = 0; i < n; i++) {
+        const char *server = names[i].server, *name = names[i].name;
+
+        if (l->object == MGR_OBJ_SERVER) {
+            code = qmgr_apply(&s->apply, l, "", *name ? name : server);
+            rc = code ? code : rc;
+            continue;
+        }
+        for (k = 0; k < (*server ? 1 : s->active.n[MGR_OBJ_SERVER]); k++) {
+            code =
+                qmgr_apply(&s->apply, l, name, *server ? server : s->active.names[MGR_OBJ_SERVER][k].server);
+            rc = code ? code : rc;
+        }
+    }
+    return rc;
+}
+
+/* Queues and nodes must have been named or made active; of the others all are meant. */
+static int on_active(struct state *s, const struct qmgr_line *l)
+{
+    static const struct qmgr_name all = {(char *)"", (char *)""};
+    const int object = l->object;
+
+    if (s->active.n[object])
+        return on_each_name(s, l, s->active.n[object], s->active.names[object]);
+    if (object == MGR_OBJ_QUEUE || object == MGR_OBJ_NODE) {
+        printf("No Active %s, nothing done.\n", object == MGR_OBJ_QUEUE ? "Queues" : "Nodes");
+        return 0;
+    }
+    return on_each_name(s, l, 1, &all);
+}
+
+static int do_active(struct state *s, const struct qmgr_line *l)
+{
+    if (l->object != MGR_OBJ_NONE && l->n)
+        return qmgr_active_set(&s->active, l) < 0 ? EXIT_NO_MEMORY : 0;
+    qmgr_active_show(stdout, &s->active, l->object);
+    return 0;
+}
+
+static int do_history(struct state *s, const char *rest)
+{
+    if (s->edit)
+        qmgr_edit_history(s->edit, stdout, atoi(rest));
+    return 0;
+}
+
+static int do_parsed(struct state *s, const struct qmgr_line *l)
+{
+    switch (l->command) {
+    case QMGR_NOTHING:
+        return 0;
+    case QMGR_HELP:
+        qmgr_help(stdout, l->rest);
+        return 0;
+    case QMGR_QUIT:
+        s->quit = true;
+        return 0;
+    case QMGR_HISTORY:
+        return do_history(s, l->rest);
+    }
+    if (s->q->no_execution)
+        return 0;
+    if (l->command == MGR_CMD_ACTIVE)
+        return do_active(s, l);
+    return l->n ? on_each_name(s, l, l->n, l->names) : on_active(s, l);
+}
+
+/* Returns 0, a parse code 1 to 4, or the number of an error. */
+static int do_line(struct state *s, const char *line)
+{
+    struct qmgr_fault fault;
+    struct qmgr_line l;
+    int rc;
+
+    if (s->q->echo)
+        printf("%s\n", line);
+    if (qmgr_line_parse(line, &l, &fault) < 0) {
+        rc = (int)fault.kind;
+        say_fault(s, line, &fault);
+    } else {
+        rc = do_parsed(s, &l);
+    }
+    qmgr_line_fini(&l);
+    fflush(stdout);
+    return rc;
+}
+
+/* --- many lines ------------------------------------------------------------------------------------------- */
+
+/* The next line of either source, without its newline; NULL: the end. Borrowed. */
+static const char *next_line(struct state *s, char **buffer, size_t *cap, const char *prompt)
+{
+    ssize_t n;
+
+    if (s->edit)
+        return qmgr_edit_line(s->edit, prompt);
+    n = getline(buffer, cap, stdin);
+    if (n < 0)
+        return NULL;
+    (*buffer)[strcspn(*buffer, "\r\n")] = '\0';
+    return *buffer;
+}
+
+/* A line with its continuations; false: the end. */
+static bool next_whole(struct state *s, char **buffer, size_t *cap, struct strbuf *whole)
+{
+    const char *line = next_line(s, buffer, cap, "Qmgr: ");
+
+    strbuf_reset(whole);
+    while (line) {
+        strbuf_add(whole, line);
+        if (!whole->len || whole->s[whole->len - 1] != '\\')
+            return true;
+        strbuf_cut(whole, whole->len - 1);
+        line = next_line(s, buffer, cap, "Qmgr< ");
+    }
+    return whole->len > 0;
+}
+
+static int do_lines(struct state *s)
+{
+    struct strbuf whole;
+    char *buffer = NULL;
+    size_t cap = 0;
+    int rc = 0;
+
+    strbuf_init(&whole, LINE_MAX_BYTES);
+    while (!s->quit && next_whole(s, &buffer, &cap, &whole)) {
+        int code = strbuf_ok(&whole) ? do_line(s, strbuf_str(&whole)) : EXIT_NO_MEMORY;
+
+        rc = code ? code : rc;
+        if (code && s->q->abort) {
+            rc = code < 256 ? 1 : 2;
+            break;
+        }
+    }
+    free(buffer);
+    strbuf_fini(&whole);
+    return rc;
+}
+
+static int do_terminal(struct state *s)
+{
+    int rc;
+
+    printf("Max open servers: %d\n", SESSION_SERVERS_MAX);
+    fflush(stdout);
+    s->edit = qmgr_edit_create();
+    rc = do_lines(s);
+    qmgr_edit_destroy(s->edit);
+    return rc;
+}
+
+/* The servers named must answer before anything is done. */
+static int connect_all(struct state *s)
+{
+    size_t i;
+
+    if (s->q->no_execution)
+        return 0;
+    for (i = 0; i < s->active.n[MGR_OBJ_SERVER]; i++)
+        if (session_connect(s->apply.s, s->active.names[MGR_OBJ_SERVER][i].server) < 0)
+            return EXIT_NO_CONNECTION;
+    return 0;
+}
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct qmgr *q = settings;
+    struct state s = {.q = q, .apply = {.a = &q->a, .silent = q->silent}};
+    int rc = EXIT_NO_MEMORY;
+
+    s.apply.s = session_create(&q->a);
+    if (s.apply.s && qmgr_active_init(&s.active, operands, n) == 0)
+        rc = connect_all(&s);
+    if (rc == 0 && q->line)
+        rc = do_line(&s, q->line);
+    else if (rc == 0)
+        rc = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? do_terminal(&s) : do_lines(&s);
+    qmgr_active_fini(&s.active);
+    session_destroy(s.apply.s);
+    return rc;
+}
+
+const struct cmd command = {
+    .options = {.program = "qmgr", .operands = "[server...]", CMD_ROWS(rows)},
+    .usage = "Usage: qmgr [-a] [-c command] [-e] [-n] [-z] [server...]\n",
+    .usage_exit = 1,
+    .size = sizeof(struct qmgr),
+    .run = run,
+};

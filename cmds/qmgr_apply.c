@@ -1,0 +1,172 @@
+/* One command on one object. See qmgr_apply.h. */
+#include "qmgr_apply.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pbs_error.h"
+#include "qmgr_attrs.h"
+#include "qmgr_print.h"
+
+/* The object and server as messages show them. */
+static int report(const struct qmgr_apply *q, int c, int object, const char *name, const char *server)
+{
+    int code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
+    const char *text = pbs_geterrmsg(c);
+
+    if (q->silent)
+        return code;
+    if (object == MGR_OBJ_HOOK || object == MGR_OBJ_PBS_HOOK)
+        fprintf(stderr, "qmgr: hook error returned from server\n");
+    if (text && *text)
+        fprintf(stderr, "qmgr obj=%s svr=%s: %s\n", name, *server ? server : "default", text);
+    fprintf(stderr, "qmgr: Error (%d) returned from server\n", code);
+    return code;
+}
+
+static struct batch_status *fetch(int c, int object, const char *name, struct attrl *wants)
+{
+    const char *what = *name ? name : NULL;
+
+    switch (object) {
+    case MGR_OBJ_SERVER:
+        return pbs_statserver(c, wants, NULL);
+    case MGR_OBJ_QUEUE:
+        return pbs_statque(c, what, wants, NULL);
+    case MGR_OBJ_NODE:
+        return pbs_statvnode(c, what, wants, NULL);
+    case MGR_OBJ_SCHED:
+        return pbs_statsched(c, wants, NULL);
+    case MGR_OBJ_RSC:
+        return pbs_statrsc(c, what, wants, NULL);
+    case MGR_OBJ_HOOK:
+        return pbs_stathook(c, what, wants, SITE_HOOK);
+    case MGR_OBJ_PBS_HOOK:
+        return pbs_stathook(c, what, wants, PBS_HOOK);
+    }
+    pbs_errno = PBSE_NOSUP;
+    return NULL;
+}
+
+static bool is_named(int object, const char *name, const struct batch_status *o)
+{
+    return object == MGR_OBJ_SERVER || !*name || !strcmp(o->name, name);
+}
+
+/* A server says nothing of a scheduler that it does not have, because it is asked for all. */
+static int missing(const struct qmgr_apply *q, int object, const char *name, const char *server)
+{
+    static const struct {
+        int object, code;
+        const char *text;
+    } rows[] = {{MGR_OBJ_QUEUE, PBSE_UNKQUE, "Queue does not exist"},
+                {MGR_OBJ_NODE, PBSE_UNKNODE, "Node does not exist"},
+                {MGR_OBJ_SCHED, PBSE_UNKSCHED, "Unknown Scheduler"},
+                {MGR_OBJ_RSC, PBSE_UNKRESC, "Unknown resource"},
+                {MGR_OBJ_HOOK, PBSE_IVALREQ, "Hook does not exist"}};
+    size_t i;
+
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].object == object) {
+            if (!q->silent)
+                fprintf(stderr, "qmgr obj=%s svr=%s: %s: %s.\n", name, *server ? server : "default",
+                        rows[i].text, name);
+            return rows[i].code;
+        }
+    return PBSE_IVALREQ;
+}
+
+/* Resources of the house itself are no one's to create again. */
+static bool has_custom(int object, const struct batch_status *o)
+{
+    for (; o; o = o->next)
+        if (object != MGR_OBJ_RSC || !qmgr_attrs_is_builtin(o->name))
+            return true;
+    return false;
+}
+
+static int show(const struct qmgr_apply *q, int c, int verb, int object, const struct attrs *wants,
+                const char *name, const char *server)
+{
+    struct batch_status *list, *o;
+    size_t shown = 0;
+
+    pbs_errno = 0;
+    list = fetch(c, object, name, attrs_attrl(wants));
+    if (!list && pbs_errno)
+        return report(q, c, object, name, server);
+    if (verb == MGR_CMD_PRINT && has_custom(object, list))
+        qmgr_print_begin(stdout, object);
+    for (o = list; o; o = o->next) {
+        if (!is_named(object, name, o))
+            continue;
+        shown++;
+        if (verb == MGR_CMD_PRINT)
+            qmgr_print_object(stdout, object, o);
+        else
+            qmgr_print_list(stdout, object, o);
+    }
+    pbs_statfree(list);
+    return shown || !*name ? 0 : missing(q, object, name, server);
+}
+
+/* "print server" is everything that makes the server what it is. */
+static int print_all(const struct qmgr_apply *q, int c, const char *server)
+{
+    static const int kinds[] = {MGR_OBJ_RSC, MGR_OBJ_QUEUE, MGR_OBJ_SERVER};
+    const struct attrs all = {0};
+    size_t i;
+    int rc = 0;
+
+    for (i = 0; i < sizeof kinds / sizeof kinds[0] && rc == 0; i++)
+        rc = show(q, c, MGR_CMD_PRINT, kinds[i], &all, "", server);
+    return rc;
+}
+
+static int manage_one(const struct qmgr_apply *q, int c, const struct qmgr_line *l, const char *name,
+                      const char *server)
+{
+    const char *extend = l->object == MGR_OBJ_HOOK       ? SITE_HOOK
+                         : l->object == MGR_OBJ_PBS_HOOK ? PBS_HOOK
+                                                         : NULL;
+
+    if (pbs_manager(c, l->command, l->object, name, l->attrs.first, extend) == 0)
+        return 0;
+    return report(q, c, l->object, name, server);
+}
+
+/* "@default" is every object that the server has. */
+static int manage_all(const struct qmgr_apply *q, int c, const struct qmgr_line *l, const char *server)
+{
+    struct attrs wants = {0};
+    struct batch_status *list, *o;
+    int rc = 0, code;
+
+    attrs_add(&wants, l->object == MGR_OBJ_NODE ? ATTR_NODE_state : ATTR_comment, NULL, "", SET);
+    pbs_errno = 0;
+    list = fetch(c, l->object, "", attrs_attrl(&wants));
+    attrs_fini(&wants);
+    if (!list && pbs_errno)
+        return report(q, c, l->object, "", server);
+    for (o = list; o; o = o->next) {
+        code = manage_one(q, c, l, o->name, server);
+        rc = code ? code : rc;
+    }
+    pbs_statfree(list);
+    return rc;
+}
+
+int qmgr_apply(const struct qmgr_apply *q, const struct qmgr_line *l, const char *name, const char *server)
+{
+    int c = session_connect(q->s, server);
+
+    if (c < 0)
+        return pbs_errno;
+    if (l->command == MGR_CMD_PRINT && l->object == MGR_OBJ_SERVER && !l->attrs.first)
+        return print_all(q, c, server);
+    if (l->command == MGR_CMD_LIST || l->command == MGR_CMD_PRINT)
+        return show(q, c, l->command, l->object, &l->attrs, name, server);
+    if (!*name && l->object != MGR_OBJ_SERVER)
+        return manage_all(q, c, l, server);
+    return manage_one(q, c, l, l->object == MGR_OBJ_SERVER ? "" : name, server);
+}

@@ -1,0 +1,45 @@
+#ifndef QMGR_LINE_H
+#define QMGR_LINE_H
+/* One line of qmgr, taken apart: command object [names] [attribute[.resource] OP value, ...].
+ *
+ * Commands and objects may be cut short; the first that fits in the order of the manual is meant. Pure: no server is
+ * asked.
+ */
+#include <stddef.h>
+
+#include "attrs.h"
+
+/* Commands beside enum mgr_cmd. */
+enum { QMGR_NOTHING = MGR_CMD_LAST + 1, QMGR_HELP, QMGR_QUIT, QMGR_HISTORY };
+
+struct qmgr_name {
+    char *name;   /* "": every object of that server */
+    char *server; /* "": the active servers */
+};
+
+struct qmgr_line {
+    int command; /* enum mgr_cmd, or one of the above; QMGR_NOTHING: a blank line or a comment */
+    int object;  /* enum mgr_obj; MGR_OBJ_NONE where none stands */
+    size_t n;    /* names; 0: the active ones */
+    struct qmgr_name *names;
+    struct attrs attrs;
+    const char *rest; /* HELP, HISTORY: what follows; points into the line */
+};
+
+/* What is wrong with a line; the numbers are qmgr's exit codes for -n. */
+enum qmgr_fault_kind { QMGR_BAD_COMMAND = 1, QMGR_BAD_OBJECT, QMGR_BAD_NAME, QMGR_BAD_ATTRIBUTE };
+
+struct qmgr_fault {
+    enum qmgr_fault_kind kind;
+    size_t at;      /* character of the line */
+    char word[128]; /* the word that is wrong; "" it is missing */
+};
+
+/* 0, or -1 and *f; `out` is to be freed in both cases. */
+int qmgr_line_parse(const char *line, struct qmgr_line *out, struct qmgr_fault *f);
+void qmgr_line_fini(struct qmgr_line *l);
+
+/* "server", "queue", ... */
+const char *qmgr_line_object(int object);
+
+#endif

@@ -1,0 +1,140 @@
+/* list and print. See qmgr_print.h. */
+#include "qmgr_print.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attrs.h"
+#include "qmgr_attrs.h"
+#include "qmgr_line.h"
+#include "status_out.h"
+#include "table.h"
+
+enum { LIST_COLUMN = 80 };
+
+void qmgr_print_list(FILE *f, int object, const struct batch_status *o)
+{
+    static const char *const heads[MGR_OBJ_LAST] = {
+        [MGR_OBJ_SERVER] = "Server ", [MGR_OBJ_QUEUE] = "Queue ", [MGR_OBJ_NODE] = "Node ",
+        [MGR_OBJ_SCHED] = "Sched ",   [MGR_OBJ_HOOK] = "Hook ",   [MGR_OBJ_PBS_HOOK] = "Hook ",
+        [MGR_OBJ_RSC] = "Resource "};
+    const struct status_full how = {.head = heads[object], .indent = "    ", .fold = LIST_COLUMN};
+
+    status_out_full(f, &how, o);
+}
+
+void qmgr_print_begin(FILE *f, int object)
+{
+    const char *text = NULL;
+
+    switch (object) {
+    case MGR_OBJ_RSC:
+        text = "Create resources and set their properties.";
+        break;
+    case MGR_OBJ_QUEUE:
+        text = "Create queues and set their attributes.";
+        break;
+    case MGR_OBJ_NODE:
+        text = "Create nodes and set their properties.";
+        break;
+    case MGR_OBJ_SERVER:
+        text = "Set server attributes.";
+        break;
+    }
+    if (text)
+        fprintf(f, "#\n# %s\n#\n", text);
+}
+
+/* --- values ----------------------------------------------------------------------------------------------- */
+
+static void put_value(FILE *f, const char *value, size_t n)
+{
+    const char *quote = "";
+
+    if (!n || strcspn(value, " \t\n,'\"") < n)
+        quote = memchr(value, '"', n) ? "'" : "\"";
+    fprintf(f, "%s%.*s%s", quote, (int)n, value, quote);
+}
+
+static void put_line(FILE *f, int object, const char *name, const struct attrl *a, const char *op,
+                     const char *value, size_t n)
+{
+    fprintf(f, "set %s %s%s%s%s%s %s ", qmgr_line_object(object), name, *name ? " " : "", a->name,
+            a->resource ? "." : "", a->resource ? a->resource : "", op);
+    put_value(f, value, n);
+    putc('\n', f);
+}
+
+static void put_attribute(FILE *f, int object, const char *name, const struct attrl *a)
+{
+    const char *value = a->value ? a->value : "", *op = "=";
+
+    if (!qmgr_attrs_is_list(object, a->name)) {
+        put_line(f, object, name, a, op, value, strlen(value));
+        return;
+    }
+    do {
+        size_t n = strcspn(value, ",");
+        size_t blanks = strspn(value, " ");
+
+        put_line(f, object, name, a, op, value + blanks, n - blanks);
+        op = "+=";
+        value += n + (value[n] == ',');
+    } while (*value);
+}
+
+/* What the server decides by itself would not be true when the lines are read again. */
+static bool is_printed(int object, const struct attrl *a)
+{
+    if (object == MGR_OBJ_NODE && !strcmp(a->name, ATTR_NODE_state))
+        return a->value && strstr(a->value, "offline") && !strchr(a->value, ',');
+    return qmgr_attrs_is_settable(object, a->name);
+}
+
+/* --- heads ------------------------------------------------------------------------------------------------ */
+
+static void put_node_head(FILE *f, const struct batch_status *o)
+{
+    const char *mom = attrs_value(o->attribs, ATTR_NODE_Mom, NULL),
+               *port = attrs_value(o->attribs, ATTR_NODE_Port, NULL);
+
+    fprintf(f, "#\n# Create and define node %s\n#\ncreate node %s", o->name, o->name);
+    if (mom && strcmp(mom, o->name) != 0)
+        fprintf(f, " Mom=%s", mom);
+    if (port && strcmp(port, "15002") != 0)
+        fprintf(f, "%sPort=%s", mom && strcmp(mom, o->name) != 0 ? "," : " ", port);
+    putc('\n', f);
+}
+
+static void put_head(FILE *f, int object, const struct batch_status *o)
+{
+    switch (object) {
+    case MGR_OBJ_SERVER:
+        return;
+    case MGR_OBJ_NODE:
+        put_node_head(f, o);
+        return;
+    case MGR_OBJ_SCHED:
+        fprintf(f, "#\n# Create and define scheduler %s\n#\ncreate sched %s\n", o->name, o->name);
+        return;
+    }
+    fprintf(f, "#\n# Create and define %s %s\n#\ncreate %s %s\n", qmgr_line_object(object), o->name,
+            qmgr_line_object(object), o->name);
+}
+
+void qmgr_print_object(FILE *f, int object, const struct batch_status *o)
+{
+    const char *name = object == MGR_OBJ_SERVER ? "" : o->name;
+    const struct attrl *a;
+
+    if (object == MGR_OBJ_RSC && qmgr_attrs_is_builtin(o->name))
+        return;
+    put_head(f, object, o);
+    for (a = o->attribs; a; a = a->next) {
+        if (object == MGR_OBJ_NODE && (!strcmp(a->name, ATTR_NODE_Mom) || !strcmp(a->name, ATTR_NODE_Port)))
+            continue;
+        if (is_printed(object, a))
+            put_attribute(f, object, name, a);
+    }
+}
