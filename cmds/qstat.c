@@ -277,7 +277,7 @@ static void show_full(struct show *s, int c, const struct target *t, const struc
     static const char *const heads[] = {"Job Id: ", "Queue: ", "Server: "}, *const keys[] = {"Jobs", "Queue",
                                                                                              "Server"};
     const enum object kind = object_of(s->q);
-    const struct status_full how = {heads[kind], "    ", s->q->wide};
+    const struct status_full how = {.head = heads[kind], .indent = "    ", .unfolded = s->q->wide};
 
     switch (s->q->format) {
     case STATUS_FULL:
