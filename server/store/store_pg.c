@@ -19,7 +19,7 @@
 #include "strbuf.h"
 
 enum { OID_BYTEA = 17, OID_INT8 = 20, OID_INT4 = 23, OID_TEXT = 25, OID_JSON = 114 };
-enum { OPTIONS_MAX = 12, PASSWORD_MAX = 4096 };
+enum { OPTIONS_MAX = 12, PASSWORD_MAX = 4096, LEASE_TRIES = 20, LEASE_PAUSE_US = 100000 };
 
 #define LEASE_SQL "SELECT pg_try_advisory_lock(1128613957, 1)" /* "CEDE" */
 #define EPOCH_SQL "SELECT value FROM meta WHERE name = 'epoch' FOR SHARE"
@@ -429,20 +429,33 @@ static int pg_apply(struct store *base, const struct batch *b, uint64_t epoch, s
     return rc;
 }
 
+/* The session of a server that has just ended may live for a moment longer than it. */
 static int pg_lease(struct store *base, struct err *e)
 {
     struct store_pg *s = of(base);
+    struct err why = {0};
+    int rc = -1;
 
-    if (need_connection(s, e) < 0 || (!s->wants_lease && take_lease(s, e) < 0))
+    if (need_connection(s, e) < 0)
         return -1;
-    s->wants_lease = true;
-    return 0;
+    if (s->wants_lease)
+        return 0;
+    for (int i = 0; i < LEASE_TRIES; i++) {
+        rc = take_lease(s, &why);
+        if (rc == 0 || why.code != EWOULDBLOCK)
+            break;
+        usleep(LEASE_PAUSE_US);
+    }
+    s->wants_lease = rc == 0;
+    return rc == 0 ? 0 : err_set(e, why.code, "%s", why.text);
 }
 
 static void pg_close(struct store *base)
 {
     struct store_pg *s = of(base);
 
+    if (s->wants_lease && is_connected(s))
+        PQclear(PQexec(s->conn, "SELECT pg_advisory_unlock_all()"));
     PQfinish(s->conn);
     for (size_t i = 0; i < s->n_options; i++) {
         explicit_bzero(s->option[i].value, strlen(s->option[i].value));

@@ -364,6 +364,80 @@ static void a_store_of_a_newer_server_is_refused(void **state)
     store_close(s);
 }
 
+/* What lies on disk at this moment, as after a power cut: the database and its log, copied. */
+static void copy_files(const struct place *from, struct strbuf *to)
+{
+    static const char *const ends[] = {"", "-wal"};
+    struct strbuf name;
+    char *bytes;
+    size_t n;
+
+    strbuf_init(&name, 1000);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        strbuf_reset(&name);
+        strbuf_addf(&name, "%s%s", from->where.path, ends[i]);
+        assert_int_equal(file_read(AT_FDCWD, strbuf_str(&name), 1 << 24, &bytes, &n, NULL), 0);
+        strbuf_reset(&name);
+        strbuf_addf(&name, "%s/copy.db%s", from->dir, ends[i]);
+        assert_int_equal(file_write_quick(AT_FDCWD, strbuf_str(&name), bytes, n, 0600, NULL), 0);
+        free(bytes);
+    }
+    strbuf_fini(&name);
+    strbuf_addf(to, "%s/copy.db", from->dir);
+}
+
+/* Another program looks at the tables, as an administrator's would. */
+static int look(const char *path)
+{
+    struct store *s = store_open(&(struct store_where){.path = path}, NULL);
+    struct batch_stmt q;
+    int rc;
+
+    stmt_init(&q, STMT_JOB_ALL);
+    rc = s ? store_query(s, &q, NULL, NULL, NULL) : -1;
+    store_close(s);
+    return rc < 0 ? 1 : 0;
+}
+
+static void let_another_program_look(const char *path)
+{
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        execl("/proc/self/exe", "store_test", path, (char *)NULL);
+        _exit(127);
+    }
+    assert_true(pid > 0 && waitpid(pid, &status, 0) == pid);
+    assert_int_equal(status, 0);
+}
+
+static void others_who_look_and_close_take_nothing_away(void **state)
+{
+    const struct place *p = *state;
+    struct store *writer = need_store(p), *other, *copy;
+    struct lease l = need_lease(writer);
+    struct batch *b = batch_create();
+    struct strbuf path;
+
+    put_job(b, 31, "queued", "{}");
+    need_apply(writer, b, l.epoch);
+    other = need_store(p);
+    expect_jobs(other, "31 {};");
+    store_close(other);
+    let_another_program_look(p->where.path);
+    put_job(b, 32, "queued", "{}");
+    need_apply(writer, b, l.epoch);
+    strbuf_init(&path, 1000);
+    copy_files(p, &path);
+    copy = store_open(&(struct store_where){.path = strbuf_str(&path)}, NULL);
+    expect_jobs(copy, "31 {};32 {};");
+    store_close(copy);
+    strbuf_fini(&path);
+    batch_destroy(b);
+    store_close(writer);
+}
+
 static void a_lost_session_comes_back_and_keeps_the_epoch(void **state)
 {
     const struct place *p = *state;
@@ -399,11 +473,16 @@ static void a_lost_session_comes_back_and_keeps_the_epoch(void **state)
         cmocka_unit_test(a_store_of_a_newer_server_is_refused)
 
 /* cmocka gives tests a state of their own; the group's is what they need. */
-int main(void)
+static int on_both_stores(void)
 {
-    const struct CMUnitTest sqlite[] = {BOTH};
+    const struct CMUnitTest sqlite[] = {BOTH, cmocka_unit_test(others_who_look_and_close_take_nothing_away)};
     const struct CMUnitTest pg[] = {BOTH, cmocka_unit_test(a_lost_session_comes_back_and_keeps_the_epoch)};
     int failed = cmocka_run_group_tests_name("sqlite", sqlite, begin_sqlite, end_sqlite);
 
     return failed + cmocka_run_group_tests_name("postgresql", pg, begin_pg, end_pg);
+}
+
+int main(int argc, char *argv[])
+{
+    return argc == 2 ? look(argv[1]) : on_both_stores();
 }
