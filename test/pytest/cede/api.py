@@ -1,0 +1,398 @@
+"""libpbs by ctypes: every call a Python method, every list a Python list, every error an exception."""
+import ctypes as C
+import os
+
+SET, UNSET, INCR, DECR, EQ, NE, GE, GT, LE, LT, DFLT = range(11)
+CREATE, DELETE, MSET, MUNSET, LIST = range(5)
+SERVER, QUEUE, JOB, NODE, RESV, RESOURCE, SCHED = range(7)
+
+
+class PbsError(Exception):
+    """A call that failed: its number, the server's text, and the attributes that were refused."""
+
+    def __init__(self, code, text, attributes=()):
+        super().__init__(f"{code}: {text}")
+        self.code, self.text, self.attributes = code, text, list(attributes)
+
+
+class Attrl(C.Structure):
+    pass
+
+
+Attrl._fields_ = [("next", C.POINTER(Attrl)), ("name", C.c_char_p), ("resource", C.c_char_p),
+                  ("value", C.c_char_p), ("op", C.c_int)]
+
+
+class BatchStatus(C.Structure):
+    pass
+
+
+BatchStatus._fields_ = [("next", C.POINTER(BatchStatus)), ("name", C.c_char_p),
+                        ("attribs", C.POINTER(Attrl)), ("text", C.c_char_p)]
+
+
+class DelStatus(C.Structure):
+    pass
+
+
+DelStatus._fields_ = [("next", C.POINTER(DelStatus)), ("name", C.c_char_p), ("code", C.c_int)]
+
+
+class AttrError(C.Structure):
+    _fields_ = [("attribute", C.POINTER(Attrl)), ("code", C.c_int), ("text", C.c_char_p)]
+
+
+class AttrErrors(C.Structure):
+    _fields_ = [("n", C.c_int), ("list", C.POINTER(AttrError))]
+
+
+class PreemptInfo(C.Structure):
+    _fields_ = [("job_id", C.c_char * 276), ("order", C.c_char * 6)]
+
+
+class Cursor(C.Structure):
+    _fields_ = [("epoch", C.c_uint64), ("number", C.c_uint64)]
+
+
+class Want(C.Structure):
+    _fields_ = [("kind", C.c_int), ("attribs", C.POINTER(Attrl))]
+
+
+class Change(C.Structure):
+    _fields_ = [("kind", C.c_int), ("gone", C.c_int), ("number", C.c_uint64), ("name", C.c_char_p),
+                ("attribs", C.POINTER(Attrl))]
+
+
+RESTART = C.CFUNCTYPE(None, C.c_void_p)
+CHANGE = C.CFUNCTYPE(None, C.POINTER(Change), C.c_void_p)
+
+
+class Reader(C.Structure):
+    _fields_ = [("restart", RESTART), ("change", CHANGE), ("arg", C.c_void_p)]
+
+
+class Wake(C.Structure):
+    _fields_ = [("command", C.c_int), ("job", C.c_char * 538), ("answer", C.c_uint)]
+
+
+class News(C.Structure):
+    _fields_ = [("restarted", C.c_int), ("caught_up", C.c_int), ("cursor", Cursor), ("now_ns", C.c_int64),
+                ("n_wakes", C.c_size_t), ("wakes", Wake * 64)]
+
+
+def _load():
+    lib = C.CDLL(os.path.join(os.environ["CEDE_BUILD"], "lib", "libpbs.so"))
+    getattr(lib, "__pbs_errno_location").restype = C.POINTER(C.c_int)
+    lib.pbs_geterrmsg.restype = C.c_char_p
+    lib.pbs_get_attributes_in_error.restype = C.POINTER(AttrErrors)
+    for name in ("submit", "submit_recv", "locjob", "selectjob"):
+        getattr(lib, "pbs_" + name).restype = C.c_void_p
+    for name in ("statjob", "statque", "statserver", "statsched", "statvnode", "stathost", "statrsc",
+                 "statresv", "stathook", "selstat"):
+        getattr(lib, "pbs_" + name).restype = C.POINTER(BatchStatus)
+    lib.pbs_deljoblist.restype = C.POINTER(DelStatus)
+    lib.pbs_preempt_jobs.restype = C.c_void_p
+    lib.pbs_preempt_jobs_recv.restype = C.c_void_p
+    lib.pbs_watch_next_send.argtypes = [C.c_int, C.c_uint, Cursor]
+    lib.pbs_default.restype = C.c_char_p
+    return lib
+
+
+_lib = None
+_libc = C.CDLL(None)
+_libc.free.argtypes = [C.c_void_p]
+
+
+def lib():
+    global _lib  # loaded once: the environment is known only when the first test runs
+    if _lib is None:
+        _lib = _load()
+    return _lib
+
+
+def raw(text):
+    return None if text is None else (text if isinstance(text, bytes) else str(text).encode())
+
+
+def text_of(value):
+    return None if value is None else value.decode(errors="surrogateescape")
+
+
+def attr_list(items):
+    """A linked list from (name, value), (name, resource, value) or (name, resource, value, op)."""
+    nodes = []
+    for item in items or ():
+        name, resource, value, op = (*item, SET)[:4] if len(item) > 2 else (item[0], None, item[1], SET)
+        nodes.append(Attrl(None, raw(name), raw(resource), raw(value), op))
+    for a, b in zip(nodes, nodes[1:]):
+        a.next = C.pointer(b)
+    return C.pointer(nodes[0]) if nodes else None
+
+
+def attrs_of(pointer):
+    """{name: value}, and {name: {resource: value}} where there are resources."""
+    out = {}
+    while pointer:
+        a = pointer.contents
+        name, resource, value = text_of(a.name), text_of(a.resource), text_of(a.value)
+        if resource is None:
+            out[name] = value
+        else:
+            out.setdefault(name, {})[resource] = value
+        pointer = a.next
+    return out
+
+
+class Status(dict):
+    """An object: its name, and its attributes as keys."""
+
+    def __init__(self, name, attrs, text=None):
+        super().__init__(attrs)
+        self.name, self.text = name, text
+
+    @property
+    def state(self):
+        return self.get("job_state") or self.get("state")
+
+    @property
+    def run_count(self):
+        return int(self.get("run_count", 0))
+
+
+class Connection:
+    """One connection. Calls release Python's lock, so threads may wait in several at once."""
+
+    def __init__(self, conf_file, server=None):
+        os.environ["PBS_CONF_FILE"] = str(conf_file)
+        lib().pbs_loadconf(1)
+        self.c = lib().pbs_connect(raw(server))
+        if self.c < 0:
+            raise self._error(-1)
+
+    def close(self):
+        if self.c > 0:
+            lib().pbs_disconnect(self.c)
+            self.c = -1
+
+    # --- errors
+    @staticmethod
+    def errno():
+        return getattr(lib(), "__pbs_errno_location")().contents.value
+
+    def _error(self, c=None):
+        c = self.c if c is None else c
+        attributes = []
+        errors = lib().pbs_get_attributes_in_error(c)
+        if errors:
+            for i in range(errors.contents.n):
+                e = errors.contents.list[i]
+                attributes.append((text_of(e.attribute.contents.name), text_of(e.attribute.contents.resource),
+                                   e.code, text_of(e.text)))
+        return PbsError(self.errno(), text_of(lib().pbs_geterrmsg(c)), attributes)
+
+    def _simple(self, name, *args):
+        if getattr(lib(), "pbs_" + name)(self.c, *args) != 0:
+            raise self._error()
+
+    def _ticket(self, name, *args):
+        ticket = getattr(lib(), "pbs_" + name)(self.c, *args)
+        if ticket < 0:
+            raise self._error()
+        return ticket
+
+    def _take_text(self, pointer):
+        if not pointer:
+            raise self._error()
+        text = text_of(C.cast(pointer, C.c_char_p).value)
+        _libc.free(pointer)
+        return text
+
+    # --- jobs
+    def submit(self, attrs=(), script=None, queue=None, extend=None):
+        return self._take_text(lib().pbs_submit(self.c, attr_list(attrs), raw(script), raw(queue), raw(extend)))
+
+    def submit_send(self, attrs=(), script=None, queue=None):
+        return self._ticket("submit_send", attr_list(attrs), raw(script), raw(queue), None)
+
+    def submit_recv(self, ticket):
+        return self._take_text(lib().pbs_submit_recv(self.c, ticket))
+
+    def delete(self, job, extend=None):
+        self._simple("deljob", raw(job), raw(extend))
+
+    def delete_list(self, jobs, extend=None):
+        """The jobs that were not deleted, with the reason: {id: code}."""
+        array = (C.c_char_p * len(jobs))(*[raw(j) for j in jobs])
+        head = lib().pbs_deljoblist(self.c, array, len(jobs), raw(extend))
+        failed, p = {}, head
+        while p:
+            failed[text_of(p.contents.name)] = p.contents.code
+            p = p.contents.next
+        if not head and self.errno() != 0:
+            raise self._error()
+        lib().pbs_delstatfree(head)
+        return failed
+
+    def hold(self, job, letters="u"):
+        self._simple("holdjob", raw(job), raw(letters), None)
+
+    def release(self, job, letters="u"):
+        self._simple("rlsjob", raw(job), raw(letters), None)
+
+    def rerun(self, job, extend=None):
+        self._simple("rerunjob", raw(job), raw(extend))
+
+    def signal(self, job, signal):
+        self._simple("sigjob", raw(job), raw(signal), None)
+
+    def alter(self, job, attrs):
+        self._simple("alterjob", raw(job), attr_list(attrs), None)
+
+    def run(self, job, location=None):
+        self._simple("runjob", raw(job), raw(location), None)
+
+    def run_async(self, job, location=None):
+        self._simple("asyrunjob", raw(job), raw(location), None)
+
+    def move(self, job, destination):
+        self._simple("movejob", raw(job), raw(destination), None)
+
+    def locate(self, job):
+        return self._take_text(lib().pbs_locjob(self.c, raw(job), None))
+
+    # --- questions
+    def _status(self, head):
+        if not head and self.errno() != 0:
+            raise self._error()
+        out, p = [], head
+        while p:
+            b = p.contents
+            out.append(Status(text_of(b.name), attrs_of(b.attribs), text_of(b.text)))
+            p = b.next
+        lib().pbs_statfree(head)
+        return out
+
+    def stat(self, kind, name=None, want=(), extend=None):
+        """kind: job que vnode host rsc resv hook (with a name), server sched (without)."""
+        wanted = attr_list([(w, None, "") if isinstance(w, str) else (*w, "") for w in want])
+        args = (wanted, raw(extend)) if kind in ("server", "sched") else (raw(name), wanted, raw(extend))
+        return self._status(getattr(lib(), "pbs_stat" + kind)(self.c, *args))
+
+    def select(self, criteria=(), extend=None):
+        block = lib().pbs_selectjob(self.c, attr_list(criteria), raw(extend))
+        if not block and self.errno() != 0:
+            raise self._error()
+        out, i = [], 0
+        array = C.cast(block, C.POINTER(C.c_char_p))
+        while block and array[i] is not None:
+            out.append(text_of(array[i]))
+            i += 1
+        _libc.free(block)
+        return out
+
+    def selstat(self, criteria=(), want=(), extend=None):
+        wanted = attr_list([(w, None, "") for w in want])
+        return self._status(lib().pbs_selstat(self.c, attr_list(criteria), wanted, raw(extend)))
+
+    # --- administration
+    def manager(self, command, kind, name="", attrs=(), extend=None):
+        self._simple("manager", command, kind, raw(name), attr_list(attrs), raw(extend))
+
+    def terminate(self, manner=2):
+        self._simple("terminate", manner, None)
+
+    # --- schedulers
+    def register(self, name="default"):
+        if lib().pbs_register_sched(raw(name), self.c, -1) != 0:
+            raise self._error()
+
+    def preempt_send(self, jobs):
+        array = (C.c_char_p * (len(jobs) + 1))(*[raw(j) for j in jobs], None)
+        return self._ticket("preempt_jobs_send", array)
+
+    def preempt_recv(self, ticket):
+        """[(job, order)] in order of completion."""
+        n = C.c_int()
+        block = lib().pbs_preempt_jobs_recv(self.c, ticket, C.byref(n))
+        if not block:
+            raise self._error()
+        array = C.cast(block, C.POINTER(PreemptInfo))
+        out = [(text_of(array[i].job_id), text_of(array[i].order)) for i in range(n.value)]
+        _libc.free(block)
+        return out
+
+    def preempt(self, jobs):
+        return self.preempt_recv(self.preempt_send(jobs))
+
+    # --- tickets
+    def call_send(self, name, *args):
+        """The first half of a simple call by its name: call_send("runjob_send", job, location, None)."""
+        return self._ticket(name, *[raw(a) for a in args])
+
+    def ready(self, ticket):
+        return lib().pbs_ready(self.c, ticket) == 1
+
+    def recv(self, ticket):
+        if lib().pbs_recv(self.c, ticket) != 0:
+            raise self._error()
+
+    def drop(self, ticket):
+        if lib().pbs_drop(self.c, ticket) != 0:
+            raise self._error()
+
+    # --- the delta stream
+    def watch(self, wants):
+        """wants: {kind number: [attribute names] or None for all}."""
+        array = (Want * len(wants))()
+        for i, (kind, names) in enumerate(wants.items()):
+            array[i] = Want(kind, attr_list([(n, None, "") for n in names or ()]))
+        watch = C.c_uint()
+        if lib().pbs_watch(self.c, array, len(wants), None, C.byref(watch)) != 0:
+            raise self._error()
+        return Watch(self, watch.value)
+
+
+class Watch:
+    """A mirror of what is watched: {(kind, name): attributes}."""
+
+    def __init__(self, connection, number):
+        self.connection, self.number = connection, number
+        self.cursor = Cursor(0, 0)
+        self.objects, self.changes, self.wakes = {}, 0, []
+        self.caught_up = False
+        self._reader = Reader(RESTART(self._restart), CHANGE(self._change), None)
+
+    def _restart(self, _arg):
+        self.objects.clear()
+
+    def _change(self, pointer, _arg):
+        ch = pointer.contents
+        key = (ch.kind, text_of(ch.name))
+        self.changes += 1
+        if ch.gone:
+            self.objects.pop(key, None)
+        else:
+            self.objects[key] = attrs_of(ch.attribs)
+
+    def send(self):
+        ticket = lib().pbs_watch_next_send(self.connection.c, self.number, self.cursor)
+        if ticket < 0:
+            raise self.connection._error()
+        return ticket
+
+    def recv(self, ticket):
+        news = News()
+        if lib().pbs_watch_next_recv(self.connection.c, ticket, C.byref(self._reader), C.byref(news)) != 0:
+            raise self.connection._error()
+        self.cursor, self.caught_up = Cursor(news.cursor.epoch, news.cursor.number), bool(news.caught_up)
+        self.wakes += [(w.command, text_of(w.job), w.answer) for w in news.wakes[:news.n_wakes]]
+        return news
+
+    def next(self):
+        return self.recv(self.send())
+
+    def catch_up(self):
+        """Ask until there is nothing more at this moment."""
+        self.next()
+        while not self.caught_up:
+            self.next()

@@ -1,0 +1,233 @@
+"""A private complex, `cx` in tests: real daemons below a directory of their own, on ports of their own."""
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+
+from . import api
+from .wait import LIMIT_S, until
+
+COMMAND_LIMIT_S = 60
+
+
+class Complex:
+    """Started by start(), ended and removed by stop(). Jobs are identifiers; times are seconds."""
+
+    def __init__(self, nodes=1, ncpus=4, mem="8gb", store="sqlite", sched=True, history=False):
+        self.build = os.environ["CEDE_BUILD"]
+        self.top = tempfile.mkdtemp(prefix="cede-")
+        os.chmod(self.top, 0o755)
+        self.dir = os.path.join(self.top, "complex")
+        self.nodes, self.ncpus, self.mem, self.store = nodes, ncpus, mem, store
+        self.sched, self.history = sched, history
+        self.work = os.path.join(self.top, "work")
+        os.mkdir(self.work)
+        os.chmod(self.work, 0o1777)
+        self._api = None
+        self._scripts = 0
+
+    # --- the complex itself
+    @property
+    def conf(self):
+        return os.path.join(self.dir, "pbs.conf")
+
+    @property
+    def home(self):
+        return os.path.join(self.dir, "home")
+
+    @property
+    def env(self):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("PBS_")}
+        env["PBS_CONF_FILE"] = self.conf
+        env["PATH"] = f"{self.build}/bin:{self.build}/sbin:" + env.get("PATH", "/usr/bin:/bin")
+        return env
+
+    def control(self, *args, check=True):
+        """pbs_complex with these arguments."""
+        return self.command("pbs_complex", *args, "--dir", self.dir, check=check, limit_s=180)
+
+    def start(self):
+        self.control("start", "--nodes", self.nodes, "--ncpus", self.ncpus, "--mem", self.mem, "--store",
+                     self.store)
+        if not self.sched:
+            self.stop_daemon("sched")
+        if self.history:
+            self.set_server("job_history_enable", "True")
+        return self
+
+    def stop(self):
+        if self._api:
+            self._api.close()
+        self.control("stop", "--purge", check=False)
+        shutil.rmtree(self.top, ignore_errors=True)
+
+    def kill(self, daemon):
+        """SIGKILL; it is gone when this returns."""
+        self.control("kill", daemon)
+
+    def restart(self, daemon):
+        """End it in good order where it runs, start it, wait until it is ready."""
+        self.control("restart", daemon)
+
+    def pid(self, daemon):
+        """0 when it does not run."""
+        for line in self.control("status", check=False).stdout.splitlines():
+            words = line.split()
+            if words and words[0] == daemon:
+                return int(words[3]) if words[1] == "runs," else 0
+        return 0
+
+    def stop_daemon(self, daemon):
+        """SIGTERM and wait for the end."""
+        pid = self.pid(daemon)
+        if pid:
+            os.kill(pid, 15)
+            until(lambda: not self.pid(daemon), f"the end of {daemon}")
+
+    def logs(self, daemon=None, lines=60):
+        args = ["logs"] + ([daemon] if daemon else []) + ["--lines", str(lines)]
+        return self.control(*args, check=False).stdout
+
+    # --- commands
+    def command(self, *words, user=None, check=True, stdin=None, limit_s=COMMAND_LIMIT_S, env=None):
+        """Run a command; `user` by name, as root only. The CompletedProcess, with text."""
+        who = {}
+        if user and os.geteuid() == 0:
+            who = {"user": user, "group": user, "extra_groups": []}
+        done = subprocess.run([str(w) for w in words], capture_output=True, text=True, input=stdin,
+                              timeout=limit_s, cwd=self.work if os.path.isdir(self.work) else "/",
+                              env={**self.env, **(env or {})}, check=False,
+                              stdin=None if stdin is not None else subprocess.DEVNULL, **who)
+        if check and done.returncode != 0:
+            raise AssertionError(f"{shlex.join(map(str, words))}: exit {done.returncode}\n"
+                                 f"{done.stdout}{done.stderr}")
+        return done
+
+    def qmgr(self, *lines):
+        """Each line as one directive; the output of all."""
+        return "".join(self.command("qmgr", "-c", line).stdout for line in lines)
+
+    def set_server(self, name, value, resource=None):
+        self.api.manager(api.MSET, api.SERVER, "", [(name, resource, value)])
+
+    def set_queue(self, queue, name, value, resource=None):
+        self.api.manager(api.MSET, api.QUEUE, queue, [(name, resource, value)])
+
+    def set_sched(self, name, value, sched="default"):
+        self.api.manager(api.MSET, api.SCHED, sched, [(name, None, value)])
+
+    def make_queue(self, name, **attrs):
+        """An execution queue that runs jobs."""
+        attrs = {"queue_type": "Execution", "enabled": "True", "started": "True", **attrs}
+        self.api.manager(api.CREATE, api.QUEUE, name, [(k, None, v) for k, v in attrs.items()])
+
+    # --- libpbs
+    @property
+    def api(self):
+        """A connection as whoever runs the tests; made again after the server has gone."""
+        if self._api is None:
+            self._api = api.Connection(self.conf)
+        return self._api
+
+    def connect(self):
+        """Another connection, to be closed by the caller."""
+        return api.Connection(self.conf)
+
+    def again(self):
+        """Forget the connection: the server was restarted."""
+        if self._api:
+            self._api.close()
+        self._api = None
+        return self.api
+
+    def script(self, text):
+        """A job script as a file."""
+        self._scripts += 1
+        path = os.path.join(self.work, f"script{self._scripts}.sh")
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as f:
+            f.write(text if text.startswith("#!") else "#!/bin/sh\n" + text + "\n")
+        os.chmod(path, 0o755)
+        return path
+
+    def submit(self, text="sleep 600", user=None, queue=None, select=None, options=(), **attrs):
+        """Submit a script's text; the identifier.
+
+        Without `user`, through libpbs as whoever runs the tests; else by qsub as that user. Attributes are
+        keywords (Priority=5, Rerunable="False"); l_NAME is a resource (l_walltime="1:00").
+        """
+        items = [("Resource_List", "select", select)] if select else []
+        for name, value in attrs.items():
+            items.append(("Resource_List", name[2:], value) if name.startswith("l_") else (name, None, value))
+        if user or options:
+            return self._qsub(text, user, queue, items, options)
+        defaults = {"Output_Path": os.path.join(self.work, "out"), "Error_Path": os.path.join(self.work, "err")}
+        items += [(k, None, v) for k, v in defaults.items() if k not in attrs]
+        items += [] if "Variable_List" in attrs else [("Variable_List", None, f"PBS_O_WORKDIR={self.work}")]
+        return self.api.submit(items, self.script(text), queue)
+
+    def _qsub(self, text, user, queue, items, options):
+        words = ["qsub", *options]
+        for name, resource, value in items:
+            words += ["-l", f"{resource}={value}"] if resource else ["-W", f"{name}={value}"]
+        words += ["-q", queue] if queue else []
+        return self.command(*words, self.script(text), user=user).stdout.strip()
+
+    def stat(self, job, extend=None):
+        """The job's attributes, or None when the server knows no such job. History counts where it is kept."""
+        extend = extend or ("x" if self.history else None)
+        try:
+            found = self.api.stat("job", job, extend=extend)
+        except api.PbsError as e:
+            if e.code in (15001, 15139):
+                return None
+            raise
+        return found[0] if found else None
+
+    def state(self, job):
+        job = self.stat(job)
+        return job.state if job else None
+
+    def wait(self, job, state="R", limit_s=LIMIT_S):
+        """Until the job is in this state (or one of these letters); its status then."""
+        def check():
+            s = self.stat(job)
+            return s if s and s.state in state else None
+        return until(check, lambda: f"job {job} in state {state}; it is {self.describe(job)}", limit_s)
+
+    def wait_gone(self, job, limit_s=LIMIT_S):
+        """Until the job has ended: unknown, or history."""
+        until(lambda: self.state(job) in (None, "F", "X"),
+                   lambda: f"the end of job {job}; it is {self.describe(job)}", limit_s)
+
+    def describe(self, job):
+        s = self.stat(job)
+        return f"{s.state} ({s.get('comment', 'no comment')})" if s else "unknown"
+
+    def node(self, name="n1"):
+        return self.api.stat("vnode", name)[0]
+
+    def file(self, name):
+        """The text of a file of the work directory, None when it is not there."""
+        try:
+            with open(os.path.join(self.work, name), encoding="utf-8") as f:
+                return f.read()
+        except FileNotFoundError:
+            return None
+
+    def clean(self):
+        """No jobs, for the next test on this complex."""
+        jobs = self.api.select()
+        if jobs:
+            self.api.delete_list(jobs, "force")
+        until(lambda: not self.api.select(), "the end of all jobs")
+
+    def report(self):
+        """What explains a failed test."""
+        parts = [self.control("status", check=False).stdout]
+        try:
+            parts += [str(dict(j, id=j.name)) for j in self.again().stat("job", extend="x" if self.history else None)]
+        except (api.PbsError, OSError) as e:
+            parts.append(f"no job status: {e}")
+        parts.append(self.logs())
+        return "\n".join(parts)

@@ -1,0 +1,31 @@
+"""Users that tests submit as. Root makes pbstest1 to pbstest3 once; anybody else is only himself."""
+import fcntl
+import os
+import pwd
+import subprocess
+
+NAMES = ("pbstest1", "pbstest2", "pbstest3")
+GROUP = "pbstestg"
+
+
+def ensure():
+    """Make the test users where that is possible. Safe to call from several processes at once."""
+    if os.geteuid() != 0:
+        return
+    with open("/tmp/.cede-users.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run(["groupadd", "-f", GROUP], check=True)
+        for name in NAMES:
+            try:
+                pwd.getpwnam(name)
+            except KeyError:
+                subprocess.run(["useradd", "-m", "-s", "/bin/bash", "-G", GROUP, name], check=True)
+
+
+def available():
+    """Names of users other than ourselves that commands can be run as."""
+    return NAMES if os.geteuid() == 0 else ()
+
+
+def me():
+    return pwd.getpwuid(os.geteuid()).pw_name

@@ -1,0 +1,58 @@
+"""Fixtures: `cx`, a fresh complex for one test; `shared`, one for many cheap tests of this process."""
+import os
+
+import pytest
+
+from cede import build, users
+from cede.complex import Complex
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "complex(nodes, ncpus, mem, store, sched, history): how cx is started")
+    os.environ["CEDE_BUILD"] = build.place(os.environ["CEDE_BUILD"])
+    users.ensure()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed and report.when in ("setup", "call"):
+        for cx in [v for v in getattr(item, "funcargs", {}).values() if isinstance(v, Complex)]:
+            report.sections.append(("the complex", cx.report()))
+
+
+@pytest.fixture
+def cx(request):
+    marker = request.node.get_closest_marker("complex")
+    c = Complex(**(marker.kwargs if marker else {}))
+    try:
+        yield c.start()
+    finally:
+        c.stop()
+
+
+@pytest.fixture(scope="session")
+def _shared():
+    c = Complex(nodes=2, ncpus=4)
+    try:
+        yield c.start()
+    finally:
+        c.stop()
+
+
+@pytest.fixture(scope="session")
+def quiet():
+    """A complex without nodes and scheduler, where nothing starts; for many tests of this process."""
+    c = Complex(nodes=0, sched=False)
+    try:
+        yield c.start()
+    finally:
+        c.stop()
+
+
+@pytest.fixture
+def shared(_shared):
+    """For tests that change nothing but jobs: there are none when a test begins."""
+    _shared.clean()
+    return _shared
