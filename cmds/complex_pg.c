@@ -1,6 +1,7 @@
 #include "complex_pg.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -74,7 +75,10 @@ static int make_dirs(const struct complex_dir *d, const struct pg *p, struct err
         return err_set(e, ENOENT, "--store postgres as root needs a user postgres: make deps makes it");
     if (file_make_dirs(p->socket, 0700, e) < 0)
         return -1;
-    if (pw && (chown(top, pw->pw_uid, pw->pw_gid) < 0 || chown(p->socket, pw->pw_uid, pw->pw_gid) < 0))
+    if (file_append(AT_FDCWD, p->log, "", 0, 0644, e) < 0) /* the cluster writes to it too */
+        return -1;
+    if (pw && (chown(top, pw->pw_uid, pw->pw_gid) < 0 || chown(p->socket, pw->pw_uid, pw->pw_gid) < 0 ||
+               chown(p->log, pw->pw_uid, pw->pw_gid) < 0))
         return err_set(e, errno, "cannot give %s to postgres: %s", top, strerror(errno));
     return 0;
 }
