@@ -69,7 +69,7 @@ static void a_torn_item_is_not_there_and_is_cut_off(void **state)
 
     (void)state;
     assert_true(fd >= 0);
-    append_note(fd, SHEP_NOTE_LAUNCHED);
+    append_note(fd, SHEP_NOTE_EPILOGUE_DONE);
     assert_int_equal(write(fd, "\0\0\0\x40half", 8), 8);
     close(fd);
     assert_int_equal(read_journal().n, 1);
@@ -79,7 +79,7 @@ static void a_torn_item_is_not_there_and_is_cut_off(void **state)
     close(fd);
     struct seen s = read_journal();
     assert_int_equal(s.n, 2);
-    assert_int_equal(s.note[0], SHEP_NOTE_LAUNCHED);
+    assert_int_equal(s.note[0], SHEP_NOTE_EPILOGUE_DONE);
     assert_int_equal(s.note[1], SHEP_NOTE_PURGE);
 }
 

@@ -1,0 +1,68 @@
+#include "procs_marked.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "procs.h"
+
+enum { ENVIRON_MAX = 8 << 20 };
+
+static bool holds(const char *bytes, size_t n, const char *mark)
+{
+    for (const char *at = bytes; at < bytes + n; at += strlen(at) + 1)
+        if (strcmp(at, mark) == 0)
+            return true;
+    return false;
+}
+
+static bool is_marked(pid_t pid, const char *mark)
+{
+    char path[64], *bytes = NULL;
+    size_t n = 0;
+    bool found;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    found = file_read_fd(fd, ENVIRON_MAX, &bytes, &n, NULL) == 0 && holds(bytes, n, mark);
+    free(bytes);
+    close(fd);
+    return found;
+}
+
+static bool belongs(pid_t pid, pid_t session, const char *mark)
+{
+    struct procs_entry x;
+
+    if (pid == getpid() || procs_read(pid, &x) < 0 || x.state == 'Z')
+        return false;
+    return (session > 1 && x.session == session) || is_marked(pid, mark);
+}
+
+size_t procs_marked_signal(pid_t session, const char *mark, int signo)
+{
+    DIR *proc = opendir("/proc");
+    const struct dirent *d;
+    size_t n = 0;
+
+    if (!proc)
+        return 0;
+    while ((d = readdir(proc))) {
+        pid_t pid = isdigit((unsigned char)d->d_name[0]) ? (pid_t)atoi(d->d_name) : 0;
+
+        if (pid > 1 && belongs(pid, session, mark) && kill(pid, signo) == 0)
+            n++;
+    }
+    closedir(proc);
+    return n;
+}

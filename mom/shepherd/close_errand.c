@@ -1,0 +1,52 @@
+#include "close_errand.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <shep.h>
+
+#include "closing.h"
+#include "file.h"
+#include "rpc_buf.h"
+#include "rundir.h"
+
+enum { ARGS_MAX = 4 << 20 };
+
+static int close_with(const struct shep_order *o, const char *bytes, size_t n, struct err *e)
+{
+    struct shep_close_args a = {0};
+    struct shep_close_result r = {0};
+    struct rpc_buf out;
+    int rc = -1;
+
+    rpc_buf_init(&out);
+    if (rpc_buf_decode(bytes, n, (xdrproc_t)xdr_shep_close_args, &a) < 0) {
+        err_set(e, EINVAL, "the arguments on stdin are not whole");
+    } else {
+        closing_do(o, &a, &r);
+        if (rpc_buf_encode(&out, (xdrproc_t)xdr_shep_close_result, &r) == 0)
+            rc = file_write_all(STDOUT_FILENO, out.bytes, out.len, e);
+    }
+    rpc_buf_fini(&out);
+    xdr_free((xdrproc_t)xdr_shep_close_args, &a);
+    xdr_free((xdrproc_t)xdr_shep_close_result, &r);
+    return rc;
+}
+
+int close_errand(const char *path)
+{
+    struct shep_order o = {0};
+    struct err e = {0};
+    char *bytes = NULL;
+    size_t n = 0;
+    int rc = -1;
+
+    if (rundir_read_order(path, &o, &e) == 0 && file_read_fd(STDIN_FILENO, ARGS_MAX, &bytes, &n, &e) == 0)
+        rc = close_with(&o, bytes, n, &e);
+    if (rc < 0)
+        fprintf(stderr, "pbs_shepherd: %s\n", e.text);
+    free(bytes);
+    xdr_free((xdrproc_t)xdr_shep_order, &o);
+    return rc < 0 ? 1 : 0;
+}

@@ -1,0 +1,176 @@
+/* Delivery as the owner. Blocks as long as a copy takes: the job is over, nothing else waits for us. */
+#include "deliver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <shep.h>
+
+#include "file.h"
+#include "identity.h"
+#include "strbuf.h"
+#include "words.h"
+
+enum { TRIES = 4, PAUSE_S = 11, COPY_PIECE = 1 << 16 };
+
+/* `to`, or the same name inside it when it is a directory. */
+static void final_path(char out[static PATH_MAX], const char *from, const char *to)
+{
+    const char *base = strrchr(from, '/');
+    struct stat st;
+
+    if (stat(to, &st) == 0 && S_ISDIR(st.st_mode))
+        snprintf(out, PATH_MAX, "%s/%s", to, base ? base + 1 : from);
+    else
+        snprintf(out, PATH_MAX, "%s", to);
+}
+
+static int copy_bytes(int from, int to)
+{
+    char *piece = malloc(COPY_PIECE);
+    ssize_t n = -1;
+
+    while (piece && (n = read(from, piece, COPY_PIECE)) > 0)
+        if (file_write_all(to, piece, (size_t)n, NULL) < 0) {
+            n = -1;
+            break;
+        }
+    free(piece);
+    return n < 0 ? -1 : 0;
+}
+
+static int copy_file(const char *from, const char *to, mode_t mode, struct err *e)
+{
+    int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), out, rc = -1;
+
+    if (in < 0)
+        return err_errno(e, errno, "cannot read %s", from);
+    out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode & 0777);
+    if (out < 0) {
+        err_errno(e, errno, "cannot write %s", to);
+    } else {
+        rc = copy_bytes(in, out);
+        if (close(out) < 0 || rc < 0)
+            rc = err_errno(e, errno, "cannot copy %s to %s", from, to);
+    }
+    close(in);
+    return rc;
+}
+
+static int deliver_here(const char *from, const char *to, struct err *e)
+{
+    char path[PATH_MAX];
+    struct stat src, dst;
+
+    final_path(path, from, to);
+    if (lstat(from, &src) < 0)
+        return err_errno(e, errno, "cannot find %s", from);
+    /* Only a plain file is replaced; into a device or a link of the owner's it is written. */
+    if ((lstat(path, &dst) < 0 || S_ISREG(dst.st_mode)) && rename(from, path) == 0)
+        return 0;
+    if (copy_file(from, path, src.st_mode, e) < 0)
+        return -1;
+    unlink(from);
+    return 0;
+}
+
+/* One try: the program as the owner. Its wait status. */
+static int run_copy(const struct shep_order *o, const struct shep_close_args *a, const char *from,
+                    const char *to)
+{
+    struct words argv;
+    int status = -1;
+    pid_t pid;
+
+    words_init(&argv);
+    if (words_add(&argv, a->scp, NULL) < 0 ||
+        words_parse(a->scp_args, " \t", WORDS_QUOTES, &argv, NULL) < 0 || words_add(&argv, from, NULL) < 0 ||
+        words_add(&argv, to, NULL) < 0)
+        goto out;
+    pid = fork();
+    if (pid == 0) {
+        identity_leave(o);
+        if (identity_become(o, NULL) == 0 && chdir(o->home) == 0)
+            execv(a->scp, argv.w);
+        _exit(255);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) < 0)
+        status = -1;
+out:
+    words_fini(&argv);
+    return status;
+}
+
+static int deliver_there(const struct shep_order *o, const struct shep_close_args *a, const char *from,
+                         const char *to, struct err *e)
+{
+    int status = -1;
+
+    if (!a->scp[0])
+        return err_set(e, ENOTSUP, "%s is on another host and no program for remote copies is set (PBS_SCP)",
+                       to);
+    for (int i = 1; i <= TRIES; i++) {
+        status = run_copy(o, a, from, to);
+        if (status == 0) {
+            unlink(from);
+            return 0;
+        }
+        if (i < TRIES)
+            sleep((unsigned)(PAUSE_S * i));
+    }
+    return err_set(e, EIO, "%s ended with status %d", a->scp, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+}
+
+static int deliver_one(const struct shep_order *o, const struct shep_close_args *a,
+                       const struct shep_delivery *d, struct err *e)
+{
+    if (access(d->from, F_OK) < 0 && errno == ENOENT)
+        return 0; /* delivered before, or written directly */
+    if (d->remove || strcmp(d->to, "/dev/null") == 0)
+        return unlink(d->from) < 0 ? err_errno(e, errno, "cannot remove %s", d->from) : 0;
+    return d->local ? deliver_here(d->from, d->to, e) : deliver_there(o, a, d->from, d->to, e);
+}
+
+static void keep(const struct shep_close_args *a, const struct shep_delivery *d, const struct err *why,
+                 struct strbuf *text)
+{
+    char kept[PATH_MAX];
+    const char *base = strrchr(d->from, '/');
+
+    strbuf_addf(text, "Unable to copy file %s to %s\n>>> error from copy\n%s\n>>> end error output\n",
+                d->from, d->to, why->text);
+    snprintf(kept, sizeof kept, "%s/%s", a->undelivered, base ? base + 1 : d->from);
+    if (a->undelivered[0] && rename(d->from, kept) == 0)
+        strbuf_addf(text, "Output retained on that host in: %s\n", kept);
+}
+
+void deliver_all(const struct shep_order *o, const struct shep_close_args *a, struct shep_close_result *r)
+{
+    struct strbuf text;
+    struct err e = {0};
+    bool inside = identity_enter(o, &e) == 0;
+
+    strbuf_init(&text, PBS_TEXT_MAX);
+    for (u_int i = 0; i < a->items.items_len; i++) {
+        const struct shep_delivery *d = &a->items.items_val[i];
+
+        if (inside && deliver_one(o, a, d, &e) == 0)
+            continue;
+        r->failed++;
+        if (inside)
+            keep(a, d, &e, &text);
+        else
+            strbuf_addf(&text, "%s\n", e.text);
+    }
+    if (inside)
+        identity_leave(o);
+    r->text = strbuf_take(&text);
+    if (!r->text)
+        r->text = strdup("");
+    strbuf_fini(&text);
+}

@@ -1,0 +1,145 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <shep.h>
+
+#include "deliver.h"
+#include "file.h"
+
+static char root[] = "/tmp/deliver.XXXXXX";
+
+struct fixture {
+    char from[128], to[128], kept[128], none[1];
+    struct shep_delivery item;
+    struct shep_close_args args;
+    struct shep_order order;
+};
+
+static void set_up(struct fixture *f, const char *to)
+{
+    *f = (struct fixture){0};
+    snprintf(f->from, sizeof f->from, "%s/1.svr.OU", root);
+    snprintf(f->to, sizeof f->to, "%s/%s", root, to);
+    snprintf(f->kept, sizeof f->kept, "%s/undelivered", root);
+    f->item = (struct shep_delivery){.from = f->from, .to = f->to, .local = true};
+    f->args = (struct shep_close_args){
+        .items = {1, &f->item}, .scp = f->none, .scp_args = f->none, .undelivered = f->kept};
+    assert_int_equal(file_write_quick(AT_FDCWD, f->from, "hello\n", 6, 0600, NULL), 0);
+}
+
+static int deliver(struct fixture *f, char *text, size_t max)
+{
+    struct shep_close_result r = {0};
+    int failed;
+
+    deliver_all(&f->order, &f->args, &r);
+    failed = r.failed;
+    if (text)
+        snprintf(text, max, "%s", r.text);
+    xdr_free((xdrproc_t)xdr_shep_close_result, &r);
+    return failed;
+}
+
+static void assert_holds(const char *path, const char *text)
+{
+    char *bytes;
+
+    assert_int_equal(file_read(AT_FDCWD, path, 1000, &bytes, NULL, NULL), 0);
+    assert_string_equal(bytes, text);
+    free(bytes);
+}
+
+static void a_file_moves_and_again_is_harmless(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    set_up(&f, "job.o1");
+    assert_int_equal(deliver(&f, NULL, 0), 0);
+    assert_holds(f.to, "hello\n");
+    assert_int_equal(access(f.from, F_OK), -1);
+    assert_int_equal(deliver(&f, NULL, 0), 0);
+    assert_holds(f.to, "hello\n");
+}
+
+static void into_a_directory_it_keeps_its_name(void **state)
+{
+    struct fixture f;
+    char inside[300];
+
+    (void)state;
+    set_up(&f, "dir");
+    assert_int_equal(mkdir(f.to, 0755), 0);
+    assert_int_equal(deliver(&f, NULL, 0), 0);
+    snprintf(inside, sizeof inside, "%s/1.svr.OU", f.to);
+    assert_holds(inside, "hello\n");
+}
+
+static void through_a_link_it_is_written_not_replaced(void **state)
+{
+    struct fixture f;
+    char target[300];
+
+    (void)state;
+    set_up(&f, "link");
+    snprintf(target, sizeof target, "%s/target", root);
+    assert_int_equal(symlink(target, f.to), 0);
+    assert_int_equal(deliver(&f, NULL, 0), 0);
+    assert_holds(target, "hello\n");
+}
+
+static void what_cannot_be_delivered_is_kept_and_said(void **state)
+{
+    struct fixture f;
+    char text[2000], kept[300];
+
+    (void)state;
+    set_up(&f, "no/such/dir/x");
+    assert_int_equal(mkdir(f.kept, 0777), 0);
+    assert_int_equal(deliver(&f, text, sizeof text), 1);
+    snprintf(kept, sizeof kept, "%s/1.svr.OU", f.kept);
+    assert_holds(kept, "hello\n");
+    assert_non_null(strstr(text, "Unable to copy file"));
+    assert_non_null(strstr(text, "Output retained on that host in: "));
+}
+
+static void without_a_program_for_other_hosts_it_is_kept_too(void **state)
+{
+    struct fixture f;
+    char text[2000];
+
+    (void)state;
+    set_up(&f, "host:/x");
+    f.item.local = false;
+    assert_int_equal(deliver(&f, text, sizeof text), 1);
+    assert_non_null(strstr(text, "PBS_SCP"));
+}
+
+static int make_root(void **state)
+{
+    (void)state;
+    return mkdtemp(root) ? 0 : -1;
+}
+
+static int drop_root(void **state)
+{
+    (void)state;
+    return file_remove_tree(AT_FDCWD, root, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_moves_and_again_is_harmless),
+        cmocka_unit_test(into_a_directory_it_keeps_its_name),
+        cmocka_unit_test(through_a_link_it_is_written_not_replaced),
+        cmocka_unit_test(what_cannot_be_delivered_is_kept_and_said),
+        cmocka_unit_test(without_a_program_for_other_hosts_it_is_kept_too),
+    };
+    return cmocka_run_group_tests(tests, make_root, drop_root);
+}

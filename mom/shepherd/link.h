@@ -1,0 +1,41 @@
+#ifndef LINK_H
+#define LINK_H
+/* The shepherd's ear: a socket in the run's directory, and the MOMs that speak on it (one at a time in practice;
+ * an old and a new one may overlap). Calls of shep.x are handed to rows; records are told to whoever has said
+ * HELLO. Everything is driven by poll: the owner polls link_fds, then calls link_turn.
+ */
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <rpc/types.h>
+#include <rpc/xdr.h>
+
+#include "err.h"
+
+struct link;
+struct shep_record;
+
+struct link_row {
+    unsigned proc;
+    xdrproc_t xargs, xres; /* NULL: none */
+    size_t args_size, res_size;
+    void (*call)(void *arg, const void *args, void *res); /* fills res; it is freed by xdr_free */
+};
+
+enum { LINK_FDS_MAX = 8 };
+
+/* Listen in the directory `path`; `first` is a connected socket to the MOM that
+ * has started us (it need not say HELLO), or -1. NULL: e. */
+struct link *link_create(const char *path, int first, const struct link_row *rows, size_t n_rows, void *arg,
+                         struct err *e);
+void link_destroy(struct link *l);
+
+size_t link_fds(const struct link *l, struct pollfd out[static LINK_FDS_MAX]);
+void link_turn(struct link *l, const struct pollfd *fds, size_t n);
+
+void link_tell(struct link *l, const struct shep_record *r);
+/* Send what is queued, waiting for at most limit_ms. */
+void link_flush(struct link *l, int limit_ms);
+
+#endif

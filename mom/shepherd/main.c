@@ -1,0 +1,34 @@
+/* pbs_shepherd: the parent of one job on one host, or one errand as its owner.
+ *
+ *   pbs_shepherd hold DIR [FD]                   hold the run in DIR; FD is a socket to the MOM
+ *   pbs_shepherd script WHICH DIR FILE ARGS...   run prologue or epilogue with the job's files
+ *   pbs_shepherd close DIR < arguments           deliver and clean up where no shepherd is left (struct
+ *                                                shep_close_args in, struct shep_close_result out)
+ *
+ * Started by pbs_mom alone. Takes nothing from its environment. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "close_errand.h"
+#include "hold.h"
+#include "script.h"
+
+enum { EXIT_USAGE = 2 };
+
+int main(int argc, char *argv[])
+{
+    if (argc >= 3 && strcmp(argv[1], "hold") == 0)
+        return hold_run(argv[2], argc > 3 ? atoi(argv[3]) : -1);
+    if (argc >= 5 && strcmp(argv[1], "script") == 0)
+        return script_run(argv[3], argv[2], argv[4], argv + 5);
+    if (argc == 3 && strcmp(argv[1], "close") == 0)
+        return close_errand(argv[2]);
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("pbs_version = %s\n", CEDE_VERSION);
+        return 0;
+    }
+    fprintf(stderr, "usage: pbs_shepherd hold DIR [FD] | script WHICH DIR FILE ARGS... | close DIR\n"
+                    "(started by pbs_mom)\n");
+    return EXIT_USAGE;
+}

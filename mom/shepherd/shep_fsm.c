@@ -1,0 +1,43 @@
+/* While a job is being stopped its processes have the whole grace to leave in order: that the first one has gone
+ * does not shorten it. A job that ends by itself leaves no such grace to what it left behind. */
+#include "shep_fsm.h"
+
+#include <stddef.h>
+
+static const struct shep_row rows[] = {
+    {SHEP_BEGIN, SHEP_EV_LAUNCHED, SHEP_ACT_STARTED, SHEP_RUNNING},
+    {SHEP_BEGIN, SHEP_EV_SETUP_FAILED, SHEP_ACT_RECORD, SHEP_ENDED},
+
+    {SHEP_RUNNING, SHEP_EV_TERMINATE, SHEP_ACT_TERM, SHEP_STOPPING},
+    {SHEP_RUNNING, SHEP_EV_KILL, SHEP_ACT_KILL, SHEP_KILLING},
+    {SHEP_RUNNING, SHEP_EV_WALLTIME, SHEP_ACT_WALLTIME, SHEP_STOPPING},
+    {SHEP_RUNNING, SHEP_EV_MAIN_ENDED, SHEP_ACT_KILL, SHEP_KILLING},
+    {SHEP_RUNNING, SHEP_EV_ALL_ENDED, SHEP_ACT_RECORD, SHEP_ENDED},
+
+    {SHEP_STOPPING, SHEP_EV_TERMINATE, SHEP_ACT_KILL, SHEP_KILLING},
+    {SHEP_STOPPING, SHEP_EV_KILL, SHEP_ACT_KILL, SHEP_KILLING},
+    {SHEP_STOPPING, SHEP_EV_GRACE_OVER, SHEP_ACT_KILL, SHEP_KILLING},
+    {SHEP_STOPPING, SHEP_EV_ALL_ENDED, SHEP_ACT_RECORD, SHEP_ENDED},
+
+    {SHEP_KILLING, SHEP_EV_MAIN_ENDED, SHEP_ACT_KILL, SHEP_KILLING},
+    {SHEP_KILLING, SHEP_EV_ALL_ENDED, SHEP_ACT_RECORD, SHEP_ENDED},
+    {SHEP_KILLING, SHEP_EV_GIVE_UP, SHEP_ACT_RECORD, SHEP_ENDED},
+
+    {SHEP_ENDED, SHEP_EV_CLOSE, SHEP_ACT_CLOSE, SHEP_CLOSED},
+};
+
+const struct shep_row *shep_fsm_find(enum shep_state s, enum shep_event ev)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].state == s && rows[i].event == ev)
+            return &rows[i];
+    return NULL;
+}
+
+const char *shep_fsm_state_name(enum shep_state s)
+{
+    static const char *const names[] = {"begin", "running", "stopping", "killing", "ended", "closed"};
+
+    _Static_assert(sizeof names / sizeof names[0] == SHEP_STATE_COUNT, "a name for each state");
+    return s < SHEP_STATE_COUNT ? names[s] : "?";
+}

@@ -1,0 +1,58 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "shep_fsm.h"
+
+static void from_every_state_a_job_can_be_brought_to_its_end(void **state)
+{
+    static const enum shep_event way[] = {SHEP_EV_LAUNCHED, SHEP_EV_KILL, SHEP_EV_ALL_ENDED, SHEP_EV_CLOSE};
+
+    (void)state;
+    for (int s = 0; s < SHEP_STATE_COUNT; s++) {
+        enum shep_state at = (enum shep_state)s;
+
+        for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
+            const struct shep_row *r = shep_fsm_find(at, way[i]);
+
+            if (r)
+                at = r->next;
+        }
+        assert_int_equal(at, SHEP_CLOSED);
+    }
+}
+
+static void the_end_is_recorded_once_on_every_path(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SHEP_STATE_COUNT; s++)
+        for (int ev = 0; ev < SHEP_EVENT_COUNT; ev++) {
+            const struct shep_row *r = shep_fsm_find((enum shep_state)s, (enum shep_event)ev);
+
+            if (!r)
+                continue;
+            assert_int_equal(r->action == SHEP_ACT_RECORD, r->next == SHEP_ENDED);
+            assert_true(r->next >= r->state); /* nothing goes back */
+            assert_false(s == SHEP_CLOSED);
+        }
+}
+
+static void a_second_terminate_is_harder(void **state)
+{
+    (void)state;
+    assert_int_equal(shep_fsm_find(SHEP_RUNNING, SHEP_EV_TERMINATE)->action, SHEP_ACT_TERM);
+    assert_int_equal(shep_fsm_find(SHEP_STOPPING, SHEP_EV_TERMINATE)->action, SHEP_ACT_KILL);
+    assert_null(shep_fsm_find(SHEP_ENDED, SHEP_EV_TERMINATE));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(from_every_state_a_job_can_be_brought_to_its_end),
+        cmocka_unit_test(the_end_is_recorded_once_on_every_path),
+        cmocka_unit_test(a_second_terminate_is_harder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

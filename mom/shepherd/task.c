@@ -1,0 +1,274 @@
+/* The birth of a job. What touches files of the owner is done as the owner. */
+#include "task.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <shep.h>
+
+#include "file.h"
+#include "identity.h"
+
+extern char **environ;
+
+enum { EXIT_NO_EXEC = 126 };
+
+void task_init(struct task *t)
+{
+    *t = (struct task){.out = -1, .err = -1, .go = -1, .failed = -1};
+}
+
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+void task_fini(struct task *t)
+{
+    if (t->err == t->out)
+        t->err = -1;
+    close_one(&t->out);
+    close_one(&t->err);
+    close_one(&t->go);
+    close_one(&t->failed);
+}
+
+/* A directory of the job's own. One that is there must be the owner's, and not reachable by others. */
+static int make_tmpdir(const struct shep_order *o, struct err *e)
+{
+    struct stat st;
+
+    if (!o->tmpdir[0])
+        return 0;
+    if (mkdir(o->tmpdir, 0700) < 0) {
+        if (errno != EEXIST)
+            return err_errno(e, errno, "cannot make job's temporary directory %s", o->tmpdir);
+        if (lstat(o->tmpdir, &st) < 0 || !S_ISDIR(st.st_mode) || (st.st_mode & 077) ||
+            (st.st_uid != o->uid && st.st_uid != geteuid()))
+            return err_set(e, EACCES, "%s exists and is not the job's; remove it", o->tmpdir);
+    }
+    if (o->change_user && lchown(o->tmpdir, o->uid, o->gid) < 0)
+        return err_errno(e, errno, "cannot give %s to %s", o->tmpdir, o->user);
+    return 0;
+}
+
+static int make_nodefile(const struct shep_order *o, struct err *e)
+{
+    int fd, rc;
+
+    if (!o->nodefile[0])
+        return 0;
+    unlink(o->nodefile);
+    fd = open(o->nodefile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0)
+        return err_errno(e, errno, "cannot make nodefile %s", o->nodefile);
+    rc = file_write_all(fd, o->nodefile_text, strlen(o->nodefile_text), e);
+    fchmod(fd, 0644);
+    close(fd);
+    return rc;
+}
+
+/* The spool is open to all: what lies there under our name must be a plain file of the owner. */
+static int open_output(const struct shep_order *o, const struct shep_output *out, struct err *e)
+{
+    struct stat st;
+    int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    int fd = open(out->path, flags | (out->append ? 0 : O_TRUNC), 0666);
+
+    if (fd < 0)
+        return err_errno(e, errno, "cannot open output file %s", out->path);
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != o->uid) {
+        close(fd);
+        return err_set(e, EACCES, "output file %s is not a file of %s", out->path, o->user);
+    }
+    return fd;
+}
+
+static int open_outputs(struct task *t, const struct shep_order *o, struct err *e)
+{
+    const struct shep_output *first = o->join == 2 ? &o->err : &o->out;
+    mode_t saved;
+
+    if (identity_enter(o, e) < 0)
+        return -1;
+    saved = umask(o->umask);
+    t->out = open_output(o, first, e);
+    t->err = o->join || t->out < 0 ? t->out : open_output(o, &o->err, e);
+    umask(saved);
+    identity_leave(o);
+    return t->out < 0 || t->err < 0 ? -1 : 0;
+}
+
+int task_prepare(struct task *t, const struct shep_order *o, struct err *e)
+{
+    if (make_tmpdir(o, e) < 0 || make_nodefile(o, e) < 0)
+        return -1;
+    return open_outputs(t, o, e);
+}
+
+static int set_limits(const struct shep_order *o, struct err *e)
+{
+    for (u_int i = 0; i < o->limits.limits_len; i++) {
+        const struct shep_limit *l = &o->limits.limits_val[i];
+        struct rlimit r = {.rlim_cur = l->soft, .rlim_max = l->hard};
+
+        if (setrlimit((__rlimit_resource_t)l->resource, &r) < 0)
+            return err_errno(e, errno, "cannot set limit %d of job %s", l->resource, o->id);
+    }
+    if (o->nice && setpriority(PRIO_PROCESS, 0, o->nice) < 0)
+        return err_errno(e, errno, "cannot set nice value %d of job %s", o->nice, o->id);
+    return 0;
+}
+
+static void reset_signals(void)
+{
+    sigset_t none;
+
+    for (int s = 1; s < NSIG; s++)
+        signal(s, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void enter_directory(const struct shep_order *o)
+{
+    static const char text[] = "Could not chdir to home directory\n";
+
+    if (o->cwd[0] && chdir(o->cwd) == 0)
+        return;
+    if (chdir(o->home) < 0) {
+        (void)!write(STDERR_FILENO, text, sizeof text - 1);
+        (void)!chdir("/");
+    }
+}
+
+/* A NULL-terminated vector of borrowed strings. */
+static char **vector(char *const *from, u_int n)
+{
+    char **v = calloc((size_t)n + 1, sizeof *v);
+
+    for (u_int i = 0; v && i < n; i++)
+        v[i] = from[i];
+    return v;
+}
+
+static int become_the_job(const struct task *t, const struct shep_order *o, int input, struct err *e)
+{
+    reset_signals();
+    if (setsid() < 0)
+        return err_errno(e, errno, "cannot make a session");
+    if (set_limits(o, e) < 0 || identity_become(o, e) < 0)
+        return -1;
+    umask(o->umask);
+    if (dup2(input, STDIN_FILENO) < 0 || dup2(t->out, STDOUT_FILENO) < 0 || dup2(t->err, STDERR_FILENO) < 0)
+        return err_errno(e, errno, "cannot set standard files");
+    fcntl(STDOUT_FILENO, F_SETFL, O_APPEND);
+    fcntl(STDERR_FILENO, F_SETFL, O_APPEND);
+    enter_directory(o);
+    return 0;
+}
+
+/* In the child. Everything but exec is done before the shepherd says go, beside its own writing. */
+static void run_child(const struct task *t, const struct shep_order *o, int input, int go, int failed)
+{
+    struct err e = {0};
+    char c, **argv = vector(o->argv.argv_val, o->argv.argv_len);
+    char **env = vector(o->env.env_val, o->env.env_len);
+
+    if (!argv || !env)
+        err_set(&e, ENOMEM, "no memory for the arguments of job %s", o->id);
+    else if (become_the_job(t, o, input, &e) == 0 && read(go, &c, 1) == 1) {
+        environ = env;
+        execvp(o->exec_path, argv);
+        err_errno(&e, errno, "cannot execute %s", o->exec_path);
+    }
+    (void)!write(failed, &e, sizeof e);
+    _exit(EXIT_NO_EXEC);
+}
+
+/* A descriptor from which the job reads `text`; a pipe, since what fits into it needs no file. */
+static int open_input(const char *text, struct err *e)
+{
+    int p[2], fd;
+
+    if (!text[0]) {
+        fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        return fd < 0 ? err_errno(e, errno, "cannot open /dev/null") : fd;
+    }
+    if (pipe2(p, O_CLOEXEC) < 0)
+        return err_errno(e, errno, "cannot make a pipe");
+    fcntl(p[1], F_SETFL, O_NONBLOCK);
+    if (file_write_all(p[1], text, strlen(text), e) < 0) {
+        close(p[0]);
+        close(p[1]);
+        return -1;
+    }
+    close(p[1]);
+    return p[0];
+}
+
+int task_fork(struct task *t, const struct shep_order *o, struct err *e)
+{
+    int go[2] = {-1, -1}, failed[2] = {-1, -1}, input = open_input(o->input, e);
+
+    if (input < 0)
+        return -1;
+    if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0) {
+        err_errno(e, errno, "cannot make a pipe");
+        goto fail;
+    }
+    t->pid = fork();
+    if (t->pid < 0) {
+        err_errno(e, errno, "cannot fork for job %s", o->id);
+        goto fail;
+    }
+    if (t->pid == 0) {
+        close(go[1]);
+        run_child(t, o, input, go[0], failed[1]);
+    }
+    close(input);
+    close(go[0]);
+    close(failed[1]);
+    t->go = go[1];
+    t->failed = failed[0];
+    return 0;
+fail:
+    close(input);
+    for (int i = 0; i < 2; i++) {
+        close_one(&go[i]);
+        close_one(&failed[i]);
+    }
+    return -1;
+}
+
+int task_go(struct task *t, const struct shep_order *o, struct err *e)
+{
+    struct err why;
+    ssize_t n;
+
+    (void)!write(t->go, "g", 1); /* EPIPE: it has failed already and says so below */
+    close_one(&t->go);
+    do
+        n = read(t->failed, &why, sizeof why);
+    while (n < 0 && errno == EINTR);
+    close_one(&t->failed);
+    if (n == 0)
+        return 0;
+    if (n != sizeof why)
+        return err_set(e, EIO, "the first process of job %s has vanished", o->id);
+    why.text[sizeof why.text - 1] = '\0';
+    return err_set(e, why.code ? why.code : EIO, "%s", why.text);
+}
+
+void task_say(const struct task *t, const char *text)
+{
+    if (t->err >= 0)
+        dprintf(t->err, "=>> PBS: %s\n", text);
+}

@@ -1,0 +1,35 @@
+#ifndef TASK_H
+#define TASK_H
+/* The first process of a job: its files, its surroundings, its birth.
+ *
+ *   task_prepare   directories, nodefile, output files            \ in this order, in the shepherd;
+ *   task_fork      the process exists and waits                    } the record is written between
+ *   task_go        it executes the program, or says why not       /  fork and go
+ *
+ * So no program ever runs that is not recorded.
+ */
+#include <sys/types.h>
+
+#include "err.h"
+
+struct shep_order;
+
+struct task {
+    int out, err;   /* the job's output; -1: not open. err is kept for messages to the job. */
+    int go, failed; /* pipes to the process while it waits */
+    pid_t pid;
+};
+
+void task_init(struct task *t);
+void task_fini(struct task *t); /* closes; kills nobody */
+
+/* -1: e->code EACCES or the errno, and a text for people. */
+int task_prepare(struct task *t, const struct shep_order *o, struct err *e);
+int task_fork(struct task *t, const struct shep_order *o, struct err *e);
+/* 0: the program is executing. -1: it could not be; the process has ended or is about to. */
+int task_go(struct task *t, const struct shep_order *o, struct err *e);
+
+/* A line on the job's stderr: "=>> PBS: ...". Never fails visibly. */
+void task_say(const struct task *t, const char *text);
+
+#endif
