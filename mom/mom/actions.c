@@ -1,0 +1,418 @@
+/* Actions of a run. Each is idempotent, since the last one may be done again after a crash: what is said twice has the
+ * same number (journal), what is started twice is held once (shepherd), what is delivered twice is there once. */
+#include "actions.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "log.h"
+#include "outputs.h"
+#include "parts.h"
+#include "pbs_error.h"
+#include "prepare.h"
+#include "procs_marked.h"
+#include "run.h"
+#include "run_end.h"
+#include "rundir.h"
+#include "shepherds.h"
+#include "strbuf.h"
+#include "units.h"
+#include "usage.h"
+
+enum {
+    STATUS_TERMINATED = 256 + SIGTERM,
+    STATUS_RETRY = -3,
+    STATUS_ABORTED = -2,
+    STATUS_LOST = -4,
+    PATH_LEN_MAX = 8192,
+    MS_PER_S = 1000
+};
+
+static void say(struct parts *m, struct run *r, const struct exec_event_data *data)
+{
+    struct err e = {0};
+
+    if (journal_say(r, data, &m->outbox, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "journal");
+}
+
+static void note(struct run *r, enum shep_note what)
+{
+    struct err e = {0};
+
+    if (journal_note(r, what, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "journal");
+}
+
+/* ---- towards the start */
+static void act_say_ready(void *ctx, struct run *r)
+{
+    struct exec_event_data data = {.kind = EXEC_EVENT_READY};
+
+    if (r->start.launch)
+        parts_post(ctx, r, RUN_EV_LAUNCH);
+    else
+        say(ctx, r, &data);
+}
+
+static void act_prologue(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+
+    if (r->step)
+        return; /* LAUNCH said twice */
+    if (r->prologue_done)
+        parts_post(m, r, RUN_EV_PROLOGUE_OK);
+    else
+        steps_run(m->steps, r, STEP_PROLOGUE);
+}
+
+static void fail(struct parts *m, struct run *r, int status, exec_reason reason, const char *text)
+{
+    r->failure = (struct run_failure){.status = status, .reason = reason};
+    snprintf(r->failure.text, sizeof r->failure.text, "%s", text);
+    parts_post(m, r, RUN_EV_FAILED);
+}
+
+static void prologue_done(struct parts *m, struct run *r, enum step_verdict v, int code)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "Could not run prolog: exit %d", code);
+    switch (v) {
+    case STEP_GO_ON:
+        r->prologue_done = true;
+        parts_post(m, r, RUN_EV_PROLOGUE_OK);
+        break;
+    case STEP_RERUN:
+        fail(m, r, STATUS_RETRY, EXEC_END_PROLOGUE_RERUN, text);
+        break;
+    case STEP_ABORT:
+        fail(m, r, STATUS_ABORTED, EXEC_END_PROLOGUE_ABORT, text);
+        break;
+    }
+}
+
+void actions_step_done(void *ctx, struct run *r, enum step which, enum step_verdict v, int code)
+{
+    if (which == STEP_PROLOGUE) {
+        prologue_done(ctx, r, v, code);
+        return;
+    }
+    if (which == STEP_EPILOGUE) {
+        r->epilogue_done = true;
+        parts_post(ctx, r, RUN_EV_EPILOGUE_OK);
+    }
+}
+
+static void act_launch(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+    struct err e = {0};
+
+    if (shepherds_start(m->shepherds, r, &e) < 0) {
+        log_err(LOGC_JOB, r->id, &e, "launch");
+        fail(m, r, STATUS_RETRY, EXEC_END_SETUP, e.text);
+    }
+}
+
+static void act_say_start(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+    char none[1] = "";
+    struct exec_event_data data = {
+        .kind = EXEC_EVENT_START,
+        .exec_event_data_u.start = {.session = r->started_record.pid, .host = m->home.host, .jobdir = none}};
+
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "Started, pid = %d", r->started_record.pid);
+    say(m, r, &data);
+    usage_begin(m, r);
+}
+
+/* ---- attempts */
+static void attempt_answered(struct parts *m, struct run *r, const struct shep_done *d, enum run_event good)
+{
+    r->attempt_code = d->code;
+    snprintf(r->attempt_text, sizeof r->attempt_text, "%s", d->text);
+    parts_post(m, r, d->code ? RUN_EV_ATTEMPT_FAILED : good);
+}
+
+static void on_suspended(void *arg, struct run *r, const struct shep_done *d)
+{
+    attempt_answered(arg, r, d, RUN_EV_SUSPENDED);
+}
+
+static void on_resumed(void *arg, struct run *r, const struct shep_done *d)
+{
+    attempt_answered(arg, r, d, RUN_EV_RESUMED);
+}
+
+static void act_suspend(void *ctx, struct run *r)
+{
+    shepherds_suspend(r, on_suspended, ctx);
+}
+
+static void act_resume(void *ctx, struct run *r)
+{
+    shepherds_resume(r, on_resumed, ctx);
+}
+
+static void say_outcome(struct parts *m, struct run *r, enum exec_event_kind kind)
+{
+    struct exec_event_data data = {.kind = kind};
+    struct exec_outcome_data *o =
+        kind == EXEC_EVENT_SUSPENDED ? &data.exec_event_data_u.suspended : &data.exec_event_data_u.resumed;
+
+    o->attempt = r->attempt;
+    o->usage = usage_counted(m, r);
+    say(m, r, &data);
+}
+
+static void act_say_suspended(void *ctx, struct run *r)
+{
+    say_outcome(ctx, r, EXEC_EVENT_SUSPENDED);
+}
+
+static void act_say_resumed(void *ctx, struct run *r)
+{
+    say_outcome(ctx, r, EXEC_EVENT_RESUMED);
+}
+
+static void act_say_failed(void *ctx, struct run *r)
+{
+    char method[16], text[ERR_TEXT_MAX];
+    struct exec_event_data data = {.kind = EXEC_EVENT_FAILED};
+
+    if (r->slot.state == RUN_LAUNCHING) {
+        r->attempt_code = PBSE_BADSTATE;
+        snprintf(r->attempt_text, sizeof r->attempt_text, "the job has not started yet");
+    }
+    snprintf(method, sizeof method, "%s", r->attempt_method);
+    snprintf(text, sizeof text, "%s", r->attempt_text);
+    log_event(LOGC_JOB, LOGE_ERROR, r->id, "%s failed: %s", method, text);
+    data.exec_event_data_u.failed = (struct exec_failed_data){
+        .attempt = r->attempt, .method = method, .code = r->attempt_code, .text = text};
+    say(ctx, r, &data);
+}
+
+/* ---- towards the end */
+static void act_terminate(void *ctx, struct run *r)
+{
+    (void)ctx;
+    log_event(LOGC_JOB, LOGE_DEBUG, r->id, "kill_job");
+    shepherds_terminate(r, r->grace_s, r->stop_reason, r->stop_text);
+}
+
+static void log_usage(const struct parts *m, const struct run *r, const struct exec_usage *u)
+{
+    char cput[UNITS_TEXT_MAX];
+
+    units_format_duration(cput, (int64_t)u->cput_ms / MS_PER_S);
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "Terminated");
+    log_event(LOGC_JOB, LOGE_DEBUG, r->id, "task 00000001 terminated");
+    log_event(LOGC_JOB, LOGE_DEBUG, r->id, "task 00000001 cput=%s", cput);
+    log_event(LOGC_JOB, LOGE_DEBUG, r->id, "%s cput=%s mem=%llukb", m->home.host, cput,
+              (unsigned long long)u->mem_kb);
+}
+
+/* Say finish by r->failure, then what follows an end. */
+static void finish(struct parts *m, struct run *r)
+{
+    struct exec_event_data data = {.kind = EXEC_EVENT_FINISH};
+
+    usage_end(r);
+    data.exec_event_data_u.finish = (struct exec_finish_data){.status = r->failure.status,
+                                                              .reason = r->failure.reason,
+                                                              .text = r->failure.text,
+                                                              .usage = usage_counted(m, r)};
+    if (r->started)
+        log_usage(m, r, &data.exec_event_data_u.finish.usage);
+    say(m, r, &data);
+    log_event(LOGC_JOB, LOGE_DEBUG, r->id, "Obit sent");
+    actions_end_again(m, r);
+}
+
+void actions_end_again(struct parts *m, struct run *r)
+{
+    if (r->epilogue_done || !r->started)
+        parts_post(m, r, RUN_EV_EPILOGUE_OK);
+    else
+        steps_run(m->steps, r, STEP_EPILOGUE);
+}
+
+static void act_give_up(void *ctx, struct run *r)
+{
+    steps_stop(r);
+    prepare_forget(r);
+    r->failure = (struct run_failure){.status = STATUS_TERMINATED, .reason = EXEC_END_TERMINATED};
+    finish(ctx, r);
+}
+
+static void act_fail(void *ctx, struct run *r)
+{
+    finish(ctx, r);
+}
+
+static void act_end(void *ctx, struct run *r)
+{
+    run_end_judge(&r->ended_record, &r->failure);
+    finish(ctx, r);
+}
+
+static void act_lost(void *ctx, struct run *r)
+{
+    char mark[300];
+    size_t n;
+
+    snprintf(mark, sizeof mark, "PBS_JOBCOOKIE=%s", r->start.cookie);
+    n = procs_marked_signal(r->started ? r->started_record.pid : 0, mark, SIGKILL);
+    log_event(LOGC_JOB, LOGE_ERROR, r->id, "the job's shepherd is gone without a word; killed %zu processes",
+              n);
+    r->failure = (struct run_failure){.status = STATUS_LOST, .reason = EXEC_END_LOST};
+    snprintf(r->failure.text, sizeof r->failure.text, "the job's shepherd was lost");
+    finish(ctx, r);
+}
+
+static void on_closed(void *arg, struct run *r, const struct shep_close_result *res)
+{
+    if (res->failed) {
+        log_event(LOGC_FIL, LOGE_ERROR, r->id, "Job files not copied:---->>>> %s", res->text);
+        free(r->note);
+        r->note = strdup(res->text);
+    }
+    parts_post(arg, r, RUN_EV_CLOSED);
+}
+
+static void act_close(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+    struct shep_close_args a;
+    struct err e = {0};
+
+    if (!r->owner_home) { /* no order was ever written: nothing is there */
+        parts_post(m, r, RUN_EV_CLOSED);
+        return;
+    }
+    if (outputs_deliver(&m->home, r, r->owner_home, r->failure.status, &a, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "delivery");
+    shepherds_close(m->shepherds, r, &a, on_closed, m);
+}
+
+/* Our vnodes of the job, each once. */
+static u_int vnodes_of(const struct run *r, char **out, u_int max)
+{
+    const struct exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
+    u_int n = 0;
+
+    for (u_int i = 0; i < h->chunks.chunks_len && n < max; i++) {
+        bool seen = false;
+
+        for (u_int k = 0; k < n; k++)
+            seen |= strcmp(out[k], h->chunks.chunks_val[i].vnode) == 0;
+        if (!seen)
+            out[n++] = h->chunks.chunks_val[i].vnode;
+    }
+    return n;
+}
+
+static void act_release(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+    char *nodes[256], none[1] = "";
+    struct exec_event_data data = {.kind = EXEC_EVENT_RELEASE};
+    struct exec_release_data *d = &data.exec_event_data_u.release;
+
+    d->nodes.nodes_val = nodes;
+    d->nodes.nodes_len = vnodes_of(r, nodes, sizeof nodes / sizeof nodes[0]);
+    d->final = true;
+    d->attention = r->ended && r->ended_record.leftovers;
+    d->note = r->note ? r->note : none;
+    say(m, r, &data);
+    if (r->purge_wanted)
+        parts_post(m, r, RUN_EV_PURGE);
+}
+
+static void act_purge_later(void *ctx, struct run *r)
+{
+    r->purge_wanted = true;
+    note(r, SHEP_NOTE_PURGE);
+    r->grace_s = 0;
+    r->stop_reason = EXEC_END_TERMINATED;
+    r->stop_text[0] = '\0';
+    if (r->slot.state < RUN_ENDING)
+        parts_post(ctx, r, RUN_EV_TERMINATE);
+}
+
+static void remove_spooled(const struct parts *m, const struct run *r)
+{
+    static const char *const suffixes[] = {"OU", "ER"};
+
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        struct strbuf path;
+
+        strbuf_init(&path, PATH_LEN_MAX);
+        strbuf_addf(&path, "%s/%s.%s", m->home.spool, r->id, suffixes[i]);
+        unlink(path.s);
+        strbuf_fini(&path);
+    }
+}
+
+static void act_forget(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+    struct err e = {0};
+
+    steps_stop(r);
+    prepare_forget(r);
+    shepherds_let_go(r);
+    usage_end(r);
+    journal_close(&m->outbox, r);
+    if (!r->keep_output && !run_has_other(m->runs, r))
+        remove_spooled(m, r);
+    if (rundir_remove(r->path, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "purge");
+}
+
+run_action_fn *const actions[RUN_ACTION_COUNT] = {
+    [RUN_ACT_SAY_READY] = act_say_ready,
+    [RUN_ACT_PROLOGUE] = act_prologue,
+    [RUN_ACT_LAUNCH] = act_launch,
+    [RUN_ACT_SAY_START] = act_say_start,
+    [RUN_ACT_SUSPEND] = act_suspend,
+    [RUN_ACT_SAY_SUSPENDED] = act_say_suspended,
+    [RUN_ACT_RESUME] = act_resume,
+    [RUN_ACT_SAY_RESUMED] = act_say_resumed,
+    [RUN_ACT_SAY_FAILED] = act_say_failed,
+    [RUN_ACT_TERMINATE] = act_terminate,
+    [RUN_ACT_GIVE_UP] = act_give_up,
+    [RUN_ACT_FAIL] = act_fail,
+    [RUN_ACT_LOST] = act_lost,
+    [RUN_ACT_END] = act_end,
+    [RUN_ACT_CLOSE] = act_close,
+    [RUN_ACT_RELEASE] = act_release,
+    [RUN_ACT_PURGE_LATER] = act_purge_later,
+    [RUN_ACT_FORGET] = act_forget,
+};
+
+void actions_changed(void *ctx, struct run *r, enum run_state before, enum run_event ev)
+{
+    struct parts *m = ctx;
+
+    if (log_is_on(LOGE_DEBUG3))
+        log_event(LOGC_JOB, LOGE_DEBUG3, r->id, "run %u: %s, %s", r->key.run, run_fsm_event_name(ev),
+                  run_fsm_state_name(before));
+    if (r->slot.state == RUN_GONE)
+        run_drop(m->runs, r);
+}
+
+void actions_odd(void *ctx, struct run *r, enum run_event ev)
+{
+    (void)ctx;
+    log_event(LOGC_JOB, LOGE_DEBUG, r->id, "run %u: %s means nothing while %s", r->key.run,
+              run_fsm_event_name(ev), run_fsm_state_name(r->slot.state));
+}

@@ -1,0 +1,302 @@
+/* mom_priv/config by rows. Static resources come as the lines without $. */
+#include "config.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "settings.h"
+#include "units.h"
+#include "words.h"
+
+static int later(const char *value, struct err *e)
+{
+    return err_set(e, EINVAL, "this directive is not supported by this version (\"%s\"); take the line out",
+                   value);
+}
+
+static int later_if_true(const char *value, struct err *e)
+{
+    bool b;
+
+    if (units_parse_bool(value, &b, e) < 0)
+        return -1;
+    return b ? later(value, e) : 0;
+}
+
+static int ignored(const char *value, struct err *e)
+{
+    (void)value;
+    (void)e;
+    return 0;
+}
+
+static int parse_mask(const char *value, unsigned *out, struct err *e)
+{
+    char *end;
+    unsigned long v = strtoul(value, &end, 0);
+
+    if (end == value || *end || v > 0xffffffff)
+        return err_set(e, EINVAL, "\"%s\" is not a mask: decimal, 0x hexadecimal or 0 octal", value);
+    *out = (unsigned)v;
+    return 0;
+}
+
+static int check_mask(const char *value, struct err *e)
+{
+    unsigned mask;
+
+    return parse_mask(value, &mask, e);
+}
+
+static int check_path(const char *value, struct err *e)
+{
+    return value[0] == '/' ? 0 : err_set(e, EINVAL, "\"%s\" is not an absolute path", value);
+}
+
+int config_signal(const char *text, struct err *e)
+{
+    int64_t n;
+    const char *name = strncasecmp(text, "SIG", 3) == 0 ? text + 3 : text;
+
+    if (units_parse_int(text, 0, SIGRTMAX, &n, NULL) == 0)
+        return (int)n;
+    for (int s = 1; s < NSIG; s++) {
+        const char *known = sigabbrev_np(s);
+
+        if (known && strcasecmp(known, name) == 0)
+            return s;
+    }
+    return err_set(e, EINVAL, "unknown signal \"%s\"", text);
+}
+
+static int parse_two(const char *value, struct words *w, struct err *e)
+{
+    words_init(w);
+    return words_parse(value, " \t", WORDS_QUOTES, w, e);
+}
+
+static int check_suspendsig(const char *value, struct err *e)
+{
+    struct words w;
+    int rc = parse_two(value, &w, e);
+
+    if (rc == 0 && (w.n < 1 || w.n > 2))
+        rc = err_set(e, EINVAL, "one or two signals: suspend, resume");
+    for (size_t i = 0; rc == 0 && i < w.n; i++)
+        rc = config_signal(w.w[i], e) < 0 ? -1 : 0;
+    words_fini(&w);
+    return rc;
+}
+
+static int check_usecp(const char *value, struct err *e)
+{
+    struct words w;
+    int rc = parse_two(value, &w, e);
+
+    if (rc == 0 && (w.n != 2 || !strchr(w.w[0], ':')))
+        rc = err_set(e, EINVAL, "\"%s\" is not of the form host:prefix local", value);
+    words_fini(&w);
+    return rc;
+}
+
+static int check_enforce(const char *value, struct err *e)
+{
+    if (strcmp(value, "mem") == 0 || value[0] == '!')
+        return 0;
+    return err_set(e, EINVAL, "$enforce %s is not supported by this version; mem is", value);
+}
+
+#define CONFIG(name, ...) ROW_##name,
+enum row {
+#include "config.def"
+    ROW_COUNT
+};
+#undef CONFIG
+
+#define CONFIG(name, type, unit, min, max, preset, flags, check, sentence)                                   \
+    {#name, SETTINGS_##type, unit, min, max, preset, sentence, flags, check},
+static const struct settings_row rows[] = {
+#include "config.def"
+};
+#undef CONFIG
+
+static int take_resource(void *context, const char *name, const char *value, struct err *e)
+{
+    struct config *c = context;
+    struct config_resource *more;
+
+    if (name[0] == '$')
+        return err_set(e, EINVAL, "there is no directive \"%s\"", name);
+    if (!value || !value[0])
+        return err_set(e, EINVAL, "a resource needs a value: \"%s 8\"", name);
+    if (value[0] == '!')
+        return err_set(e, EINVAL, "dynamic resources (%s %s) are not supported by this version", name, value);
+    more = realloc(c->resources, (c->n_resources + 1) * sizeof *more);
+    if (!more)
+        return err_set(e, ENOMEM, "no memory");
+    c->resources = more;
+    more[c->n_resources] = (struct config_resource){strdup(name), strdup(value)};
+    c->n_resources++;
+    return 0;
+}
+
+static int take_usecp(struct config *c, const char *value, struct err *e)
+{
+    struct config_usecp *more = realloc(c->usecp, (c->n_usecp + 1) * sizeof *more);
+    struct words w;
+
+    if (!more)
+        return err_set(e, ENOMEM, "no memory");
+    c->usecp = more;
+    if (parse_two(value, &w, e) == 0) {
+        more[c->n_usecp] = (struct config_usecp){strdup(w.w[0]), strdup(w.w[1])};
+        c->n_usecp++;
+    }
+    words_fini(&w);
+    return 0;
+}
+
+static void take_suspendsig(struct config *c, const char *value)
+{
+    struct words w;
+
+    if (parse_two(value, &w, NULL) == 0) {
+        c->suspend_signal = config_signal(w.w[0], NULL);
+        c->resume_signal = w.n > 1 ? config_signal(w.w[1], NULL) : SIGCONT;
+    }
+    words_fini(&w);
+}
+
+static void take_enforce(struct config *c, const struct settings *v)
+{
+    const struct settings_item *item;
+
+    for (size_t i = 0; (item = settings_item(v, ROW_enforce, i)); i++) {
+        if (strcmp(item->value, "mem") == 0)
+            c->enforce_mem = true;
+        else if (strcmp(item->value, "!mem") == 0)
+            c->enforce_mem = false;
+    }
+}
+
+static char *dup_or_null(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
+
+static int take_values(struct config *c, const struct settings *v, struct err *e)
+{
+    const struct settings_item *item;
+
+    parse_mask(settings_text(v, ROW_logevent), &c->log_mask, NULL);
+    c->tmpdir = dup_or_null(settings_text(v, ROW_tmpdir));
+    c->momname = dup_or_null(settings_text(v, ROW_momname));
+    c->prologue_s = settings_duration_s(v, ROW_prologalarm);
+    c->kill_delay_s = settings_duration_s(v, ROW_kill_delay);
+    c->min_check_s = settings_duration_s(v, ROW_min_check_poll);
+    c->max_check_s = settings_duration_s(v, ROW_max_check_poll);
+    c->cput_mult = settings_real(v, ROW_cputmult);
+    c->wall_mult = settings_real(v, ROW_wallmult);
+    take_suspendsig(c, settings_text(v, ROW_suspendsig));
+    take_enforce(c, v);
+    if (c->min_check_s > c->max_check_s)
+        return err_set(e, EINVAL, "min_check_poll(%lld) > max_check_poll(%lld)", (long long)c->min_check_s,
+                       (long long)c->max_check_s);
+    for (size_t i = 0; (item = settings_item(v, ROW_usecp, i)); i++)
+        if (take_usecp(c, item->value, e) < 0)
+            return -1;
+    return 0;
+}
+
+/* Whoever can write this file can run what he likes as us. */
+static int check_owner(const char *path, struct err *e)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return errno == ENOENT ? 0 : err_errno(e, errno, "cannot read %s", path);
+    if ((st.st_uid != geteuid() && st.st_uid >= 10) || (st.st_mode & 022))
+        return err_set(e, EACCES, "%s must belong to us and be writable by nobody else", path);
+    return 0;
+}
+
+static struct config *finish(struct config *c, struct settings *v, struct err *e)
+{
+    int rc = v ? take_values(c, v, e) : -1;
+
+    settings_destroy(v);
+    if (rc < 0) {
+        config_destroy(c);
+        return NULL;
+    }
+    return c;
+}
+
+static struct settings_schema schema_for(struct config *c)
+{
+    return (struct settings_schema){
+        .style = SETTINGS_DOLLAR, .rows = rows, .n_rows = ROW_COUNT, .other = take_resource, .context = c};
+}
+
+struct config *config_load(const char *path, struct err *e)
+{
+    struct config *c = calloc(1, sizeof *c);
+    struct settings_schema schema = schema_for(c);
+    struct settings *v;
+    struct err why = {0};
+
+    if (!c || check_owner(path, e) < 0) {
+        free(c);
+        return NULL;
+    }
+    v = settings_load(&schema, path, &why);
+    if (!v && why.code == ENOENT)
+        v = settings_presets(&schema, &why);
+    if (!v)
+        err_set(e, why.code, "%s", why.text);
+    return finish(c, v, e);
+}
+
+struct config *config_parse(const char *text, const char *name_for_errors, struct err *e)
+{
+    struct config *c = calloc(1, sizeof *c);
+    struct settings_schema schema = schema_for(c);
+
+    if (!c)
+        return NULL;
+    return finish(c, settings_parse(&schema, text, name_for_errors, e), e);
+}
+
+void config_destroy(struct config *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->n_resources; i++) {
+        free(c->resources[i].name);
+        free(c->resources[i].value);
+    }
+    for (size_t i = 0; i < c->n_usecp; i++) {
+        free(c->usecp[i].prefix);
+        free(c->usecp[i].local);
+    }
+    free(c->resources);
+    free(c->usecp);
+    free(c->tmpdir);
+    free(c->momname);
+    free(c);
+}
+
+const char *config_resource(const struct config *c, const char *name)
+{
+    const char *found = NULL;
+
+    for (size_t i = 0; i < c->n_resources; i++)
+        if (strcmp(c->resources[i].name, name) == 0)
+            found = c->resources[i].value;
+    return found;
+}

@@ -1,0 +1,46 @@
+#ifndef CONFIG_H
+#define CONFIG_H
+/* mom_priv/config: directives as rows, and static resources ("ncpus 8", "mem 16gb").
+ *
+ * Read whole or not at all, at start and at SIGHUP. Directives of PBS that are not served yet are refused with a
+ * sentence that says so; those that change nothing here are taken and ignored (config.def says which is which).
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+
+struct config_resource {
+    char *name, *value;
+};
+
+struct config_usecp {
+    char *prefix, *local; /* "host:/from", "/to" */
+};
+
+struct config {
+    unsigned log_mask;
+    char *tmpdir, *momname;
+    int64_t prologue_s, kill_delay_s, min_check_s, max_check_s;
+    double cput_mult, wall_mult;
+    int suspend_signal, resume_signal;
+    bool enforce_mem;
+    struct config_resource *resources;
+    size_t n_resources;
+    struct config_usecp *usecp;
+    size_t n_usecp;
+};
+
+/* A missing file means all defaults. A file that is not its owner's alone to write is refused (EACCES). NULL: e names
+ * file, line and what would be right. */
+struct config *config_load(const char *path, struct err *e);
+struct config *config_parse(const char *text, const char *name_for_errors, struct err *e);
+void config_destroy(struct config *c);
+
+const char *config_resource(const struct config *c, const char *name); /* NULL: not given */
+
+/* "SIGSTOP", "STOP" or "19": its number. -1, EINVAL. */
+int config_signal(const char *text, struct err *e);
+
+#endif

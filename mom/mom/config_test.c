@@ -1,0 +1,74 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <signal.h>
+#include <string.h>
+
+#include "config.h"
+
+static void what_is_not_said_has_its_default(void **state)
+{
+    struct config *c = config_parse("", "config", NULL);
+
+    (void)state;
+    assert_non_null(c);
+    assert_int_equal(c->log_mask, 975);
+    assert_string_equal(c->tmpdir, "/tmp");
+    assert_int_equal(c->min_check_s, 10);
+    assert_int_equal(c->suspend_signal, SIGSTOP);
+    assert_int_equal(c->resume_signal, SIGCONT);
+    assert_null(config_resource(c, "ncpus"));
+    config_destroy(c);
+}
+
+static void directives_and_resources_are_taken(void **state)
+{
+    struct config *c =
+        config_parse("$logevent 0x1ff\n$usecp *:/home /nfs/home\n$usecp h:/ /\nncpus 8\nmem 16gb\n"
+                     "$suspendsig TSTP 18\n$enforce mem\n",
+                     "config", NULL);
+
+    (void)state;
+    assert_non_null(c);
+    assert_int_equal(c->log_mask, 0x1ff);
+    assert_int_equal(c->n_usecp, 2);
+    assert_string_equal(c->usecp[0].prefix, "*:/home");
+    assert_string_equal(c->usecp[1].local, "/");
+    assert_string_equal(config_resource(c, "mem"), "16gb");
+    assert_int_equal(c->suspend_signal, SIGTSTP);
+    assert_int_equal(c->resume_signal, 18);
+    assert_true(c->enforce_mem);
+    config_destroy(c);
+}
+
+static void bad_lines_are_named(void **state)
+{
+    static const char *const bad[] = {"$nonsense 1\n",
+                                      "$usecp here\n",
+                                      "$logevent abc\n",
+                                      "$tmpdir tmp\n",
+                                      "$action terminate 1 !/x\n",
+                                      "load !/bin/true\n",
+                                      "$min_check_poll 20\n$max_check_poll 10\n"};
+    struct err e;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        memset(&e, 0, sizeof e);
+        assert_null(config_parse(bad[i], "config", &e));
+        assert_int_not_equal(e.code, 0);
+        assert_true(strlen(e.text) > 10);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_not_said_has_its_default),
+        cmocka_unit_test(directives_and_resources_are_taken),
+        cmocka_unit_test(bad_lines_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

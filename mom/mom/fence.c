@@ -1,0 +1,56 @@
+#include "fence.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+
+enum { TEXT_MAX = 1024 };
+
+static int save(const struct fence *f, struct err *e)
+{
+    char text[TEXT_MAX];
+    int n = snprintf(text, sizeof text, "generation %" PRIu64 "\nepoch %" PRIu64 "\nstore %s\n",
+                     f->generation, f->epoch, f->store);
+
+    return file_write_atomic(AT_FDCWD, f->path, text, (size_t)n, 0600, e);
+}
+
+int fence_open(struct fence *f, const char *path, struct err *e)
+{
+    char *text = NULL;
+    struct err why = {0};
+
+    *f = (struct fence){.path = strdup(path)};
+    if (!f->path)
+        return err_set(e, ENOMEM, "no memory");
+    if (file_read(AT_FDCWD, path, TEXT_MAX, &text, NULL, &why) < 0 && why.code != ENOENT)
+        return err_set(e, why.code, "%s", why.text);
+    if (text && sscanf(text, "generation %" SCNu64 " epoch %" SCNu64 " store %255s", &f->generation,
+                       &f->epoch, f->store) < 2) {
+        free(text);
+        return err_set(e, EBADMSG, "%s is damaged; remove it when no job of this host is running", path);
+    }
+    free(text);
+    f->generation++;
+    return save(f, e);
+}
+
+void fence_close(struct fence *f)
+{
+    free(f->path);
+    *f = (struct fence){0};
+}
+
+int fence_obey(struct fence *f, const char *store, uint64_t epoch, struct err *e)
+{
+    if (strcmp(f->store, store) == 0 && f->epoch == epoch)
+        return 0;
+    snprintf(f->store, sizeof f->store, "%s", store);
+    f->epoch = epoch;
+    return save(f, e);
+}

@@ -1,0 +1,104 @@
+#include "hardware.h"
+
+#include <errno.h>
+#include <hwloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <exec.h>
+
+#include "config.h"
+#include "home.h"
+
+enum { ATTRS_MAX = 64, KB = 1024, PERCENT = 100 };
+
+static int measure(unsigned *ncpus, unsigned long long *mem_kb, struct err *e)
+{
+    hwloc_topology_t t;
+    int n;
+
+    if (hwloc_topology_init(&t) < 0)
+        return err_errno(e, errno, "cannot look at the hardware");
+    if (hwloc_topology_load(t) < 0) {
+        hwloc_topology_destroy(t);
+        return err_errno(e, errno, "cannot look at the hardware");
+    }
+    n = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU);
+    *ncpus = n > 0 ? (unsigned)n : 1;
+    *mem_kb = hwloc_get_root_obj(t)->total_memory / KB;
+    hwloc_topology_destroy(t);
+    return 0;
+}
+
+static void add(struct exec_node *n, const char *name, const char *resource, const char *value)
+{
+    wire_attr *a = &n->attrs.wire_attrs_val[n->attrs.wire_attrs_len];
+
+    if (n->attrs.wire_attrs_len == ATTRS_MAX)
+        return;
+    *a = (wire_attr){strdup(name), strdup(resource), strdup(value)};
+    if (a->name && a->resource && a->value) {
+        n->attrs.wire_attrs_len++;
+        return;
+    }
+    free(a->name);
+    free(a->resource);
+    free(a->value);
+}
+
+static void add_resource(const struct home *h, struct exec_node *n, const char *name, const char *measured)
+{
+    const char *said = config_resource(h->config, name);
+
+    add(n, "resources_available", name, said ? said : measured);
+}
+
+/* Everything else the config names is passed on: the server knows which resources there are. */
+static void add_others(const struct home *h, struct exec_node *n)
+{
+    static const char *const ours[] = {"ncpus", "mem", "arch", "host", "vnode"};
+
+    for (size_t i = 0; i < h->config->n_resources; i++) {
+        const struct config_resource *r = &h->config->resources[i];
+        bool known = false;
+
+        for (size_t k = 0; k < sizeof ours / sizeof ours[0]; k++)
+            known |= strcmp(r->name, ours[k]) == 0;
+        if (!known)
+            add(n, "resources_available", r->name, r->value);
+    }
+}
+
+int hardware_node(const struct home *h, struct exec_node *out, struct err *e)
+{
+    unsigned ncpus;
+    unsigned long long mem_kb;
+    char number[32];
+
+    if (measure(&ncpus, &mem_kb, e) < 0)
+        return -1;
+    *out = (struct exec_node){.name = strdup(h->node)};
+    out->attrs.wire_attrs_val = calloc(ATTRS_MAX, sizeof(wire_attr));
+    if (!out->name || !out->attrs.wire_attrs_val) {
+        xdr_free((xdrproc_t)xdr_exec_node, out);
+        return err_set(e, ENOMEM, "no memory");
+    }
+    snprintf(number, sizeof number, "%u", ncpus);
+    add_resource(h, out, "ncpus", number);
+    add(out, "pcpus", "", config_resource(h->config, "ncpus") ? config_resource(h->config, "ncpus") : number);
+    snprintf(number, sizeof number, "%llukb", mem_kb);
+    add_resource(h, out, "mem", number);
+    add_resource(h, out, "arch", "linux");
+    add_resource(h, out, "host", h->node);
+    add_resource(h, out, "vnode", h->node);
+    add_others(h, out);
+    return 0;
+}
+
+unsigned hardware_load_percent(void)
+{
+    double load;
+
+    return getloadavg(&load, 1) == 1 && load > 0 ? (unsigned)(load * PERCENT) : 0;
+}

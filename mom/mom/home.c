@@ -1,0 +1,160 @@
+#include "home.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf.h"
+#include "config.h"
+#include "file.h"
+#include "procs.h"
+#include "strbuf.h"
+
+enum { PATH_LEN_MAX = 8192, ENVIRONMENT_MAX = 1 << 20, HOST_LEN_MAX = 256 };
+
+static char *text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static char *text(const char *fmt, ...)
+{
+    struct strbuf b;
+    va_list ap;
+
+    strbuf_init(&b, PATH_LEN_MAX);
+    va_start(ap, fmt);
+    strbuf_vaddf(&b, fmt, ap);
+    va_end(ap);
+    return strbuf_take(&b);
+}
+
+static int find_names(struct home *h, struct err *e)
+{
+    const char *node = conf_text(h->conf, CONF_PBS_MOM_NODE_NAME);
+    char host[HOST_LEN_MAX] = "";
+
+    if (gethostname(host, sizeof host - 1) < 0)
+        return err_errno(e, errno, "cannot tell the host's name");
+    h->host = strdup(host);
+    if (node)
+        h->node = strdup(node);
+    else
+        h->node = text("%.*s", (int)strcspn(host, "."), host);
+    h->service = text("mom:%s", h->node);
+    return procs_boot_id(h->boot, e);
+}
+
+static void find_paths(struct home *h)
+{
+    const char *pbs_home = conf_text(h->conf, CONF_PBS_HOME);
+    const char *home =
+        conf_is_set(h->conf, CONF_PBS_MOM_HOME) ? conf_text(h->conf, CONF_PBS_MOM_HOME) : pbs_home;
+
+    h->priv = text("%s/mom_priv", home);
+    h->jobs = text("%s/mom_priv/jobs", home);
+    h->logs = text("%s/mom_logs", home);
+    h->spool = text("%s/spool", home);
+    h->undelivered = text("%s/undelivered", home);
+    h->aux = text("%s/aux", home);
+    h->lock = text("%s/mom_priv/mom.lock", home);
+    h->config_file = text("%s/mom_priv/config", home);
+    h->certs = text("%s/certs", pbs_home);
+    h->shepherd = text("%s/libexec/pbs_shepherd", conf_text(h->conf, CONF_PBS_EXEC));
+}
+
+static int make_dirs(const struct home *h, struct err *e)
+{
+    const struct {
+        const char *path;
+        mode_t mode;
+    } dirs[] = {{h->priv, 0751},   {h->jobs, 0751},         {h->logs, 0755},
+                {h->spool, 01777}, {h->undelivered, 01777}, {h->aux, 0755}};
+
+    for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++)
+        if (!dirs[i].path || file_make_dirs(dirs[i].path, dirs[i].mode, e) < 0)
+            return -1;
+    return 0;
+}
+
+/* NAME=value, or NAME to take ours (config-and-layout.md section 1). */
+static void take_environment_line(struct home *h, char *line)
+{
+    char *trimmed = words_trim(line);
+
+    if (!trimmed[0] || trimmed[0] == '#')
+        return;
+    if (strchr(trimmed, '=')) {
+        words_add(&h->environment, trimmed, NULL);
+    } else if (getenv(trimmed)) {
+        char *both = text("%s=%s", trimmed, getenv(trimmed));
+
+        if (both)
+            words_add(&h->environment, both, NULL);
+        free(both);
+    }
+}
+
+static int read_environment(struct home *h, struct err *e)
+{
+    char *path = conf_is_set(h->conf, CONF_PBS_ENVIRONMENT)
+                     ? strdup(conf_text(h->conf, CONF_PBS_ENVIRONMENT))
+                     : text("%s/pbs_environment", conf_text(h->conf, CONF_PBS_HOME));
+    char *bytes = NULL, *rest, *line;
+    struct err why = {0};
+    int rc = 0;
+
+    words_init(&h->environment);
+    if (!path || file_read(AT_FDCWD, path, ENVIRONMENT_MAX, &bytes, NULL, &why) < 0) {
+        if (why.code == ENOENT)
+            words_add(&h->environment, "PATH=/bin:/usr/bin", NULL);
+        else
+            rc = err_set(e, why.code, "%s", why.text);
+    }
+    rest = bytes;
+    while (rest && (line = strsep(&rest, "\n")))
+        take_environment_line(h, line);
+    free(bytes);
+    free(path);
+    return rc;
+}
+
+int home_load_config(struct home *h, struct err *e)
+{
+    struct config *c = config_load(h->config_file, e);
+
+    if (!c)
+        return -1;
+    config_destroy(h->config);
+    h->config = c;
+    h->our_names[0] = h->host;
+    h->our_names[1] = h->node;
+    h->our_names[2] = c->momname;
+    return 0;
+}
+
+int home_open(struct home *h, const struct conf *conf, struct err *e)
+{
+    *h = (struct home){.conf = conf};
+    find_paths(h);
+    if (find_names(h, e) < 0 || make_dirs(h, e) < 0 || read_environment(h, e) < 0 ||
+        home_load_config(h, e) < 0) {
+        home_close(h);
+        return -1;
+    }
+    confine_probe(&h->freezer);
+    return 0;
+}
+
+void home_close(struct home *h)
+{
+    char *const texts[] = {h->node, h->service, h->host,  h->priv,     h->jobs, h->spool,      h->undelivered,
+                           h->aux,  h->logs,    h->certs, h->shepherd, h->lock, h->config_file};
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        free(texts[i]);
+    words_fini(&h->environment);
+    config_destroy(h->config);
+    *h = (struct home){0};
+}

@@ -1,0 +1,37 @@
+#ifndef HOME_H
+#define HOME_H
+/* Where things are on this host, and who this MOM is: found once at start, read by all parts.
+ *
+ * `config` alone changes, when SIGHUP brings a good new file.
+ */
+#include <stdbool.h>
+
+#include "confine.h"
+#include "err.h"
+#include "words.h"
+
+struct conf;
+struct config;
+
+struct home {
+    const struct conf *conf; /* borrowed */
+    struct config *config;   /* owned */
+    char *node;              /* our natural vnode */
+    char *service;           /* "mom:<node>" */
+    char *host;              /* of the machine */
+    char boot[64];
+    char *priv, *jobs, *spool, *undelivered, *aux, *logs, *certs; /* directories */
+    char *shepherd;                                               /* the program */
+    char *lock, *config_file;
+    struct words environment; /* pbs_environment: NAME=value */
+    struct confine_place freezer;
+    const char *our_names[4]; /* for delivery; NULL terminated */
+};
+
+/* Find everything and make missing directories (config-and-layout.md section 3). -1: nothing is left open. */
+int home_open(struct home *h, const struct conf *conf, struct err *e);
+/* Read the config and what follows from it (names). Also at SIGHUP: on failure the old one stays. */
+int home_load_config(struct home *h, struct err *e);
+void home_close(struct home *h);
+
+#endif

@@ -1,0 +1,160 @@
+#include "job_env.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "home.h"
+#include "run.h"
+#include "strbuf.h"
+
+enum { ENTRY_MAX = 1 << 20 };
+
+int job_env_set(struct words *env, const char *name, const char *value, struct err *e)
+{
+    size_t n = strlen(name);
+    struct strbuf b;
+    char *entry;
+
+    strbuf_init(&b, ENTRY_MAX);
+    strbuf_addf(&b, "%s=%s", name, value);
+    entry = strbuf_take(&b);
+    if (!entry)
+        return err_set(e, ENOMEM, "variable %s is too long", name);
+    for (size_t i = 0; i < env->n; i++)
+        if (strncmp(env->w[i], name, n) == 0 && env->w[i][n] == '=') {
+            free(env->w[i]);
+            env->w[i] = entry;
+            return 0;
+        }
+    if (words_add(env, entry, e) < 0) {
+        free(entry);
+        return -1;
+    }
+    free(entry);
+    return 0;
+}
+
+/* An entry "NAME=value" of a list; one without "=" says nothing. */
+static int set_entry(struct words *env, char *entry, struct err *e)
+{
+    char *eq = strchr(entry, '=');
+    int rc;
+
+    if (!eq || eq == entry)
+        return 0;
+    *eq = '\0';
+    rc = job_env_set(env, entry, eq + 1, e);
+    *eq = '=';
+    return rc;
+}
+
+static int set_variable_list(struct words *env, const struct run *r, struct err *e)
+{
+    const char *text = run_attr(r, "Variable_List", "");
+    struct words list;
+    int rc = 0;
+
+    if (!text)
+        return 0;
+    words_init(&list);
+    if (words_parse_commas(text, &list, e) < 0)
+        rc = err_prefix(e, "Variable_List of job %s", r->id);
+    for (size_t i = 0; rc == 0 && i < list.n; i++)
+        rc = set_entry(env, list.w[i], e);
+    words_fini(&list);
+    return rc;
+}
+
+static int set_array(struct words *env, const struct run *r, struct err *e)
+{
+    const char *open = strchr(r->id, '['), *close = open ? strchr(open, ']') : NULL;
+    char index[16];
+    struct strbuf parent;
+    int rc;
+
+    if (r->key.index < 0 || !close)
+        return 0;
+    snprintf(index, sizeof index, "%d", r->key.index);
+    strbuf_init(&parent, ENTRY_MAX);
+    strbuf_addf(&parent, "%.*s[]%s", (int)(open - r->id), r->id, close + 1);
+    rc = job_env_set(env, "PBS_ARRAY_INDEX", index, e) < 0 ? -1
+                                                           : job_env_set(env, "PBS_ARRAY_ID", parent.s, e);
+    strbuf_fini(&parent);
+    return rc;
+}
+
+/* Threads of a process: ompthreads of the first chunk here, else its cpus. */
+static const char *threads(const struct run *r, const char *otherwise)
+{
+    const struct exec_job_host *h =
+        r->start.hosts.hosts_len ? &r->start.hosts.hosts_val[r->start.my_host] : NULL;
+    const char *found = NULL;
+
+    if (!h || !h->chunks.chunks_len)
+        return otherwise;
+    for (u_int i = 0; i < h->chunks.chunks_val[0].resources.resources_len; i++) {
+        const struct exec_amount *a = &h->chunks.chunks_val[0].resources.resources_val[i];
+
+        if (strcmp(a->name, "ompthreads") == 0 || (!found && strcmp(a->name, "ncpus") == 0))
+            found = a->value;
+        if (strcmp(a->name, "ompthreads") == 0)
+            break;
+    }
+    return found && strcmp(found, "0") != 0 ? found : otherwise;
+}
+
+static const char *attr_or(const struct run *r, const char *name, const char *otherwise)
+{
+    const char *v = run_attr(r, name, "");
+
+    return v ? v : otherwise;
+}
+
+static int set_computed(struct words *env, const struct run *r, const struct job_env_facts *f, struct err *e)
+{
+    char port[16], nodenum[16];
+    const char *account = run_attr(r, "Account_Name", "");
+    const struct {
+        const char *name, *value;
+    } rows[] = {
+        {"HOME", f->home},
+        {"LOGNAME", f->user},
+        {"PBS_JOBNAME", attr_or(r, "Job_Name", "")},
+        {"PBS_JOBID", r->id},
+        {"PBS_QUEUE", attr_or(r, "queue", "")},
+        {"SHELL", f->shell},
+        {"USER", f->user},
+        {"PBS_JOBCOOKIE", r->start.cookie},
+        {"PBS_NODENUM", nodenum},
+        {"PBS_TASKNUM", "1"},
+        {"PBS_MOMPORT", port},
+        {"PBS_NODEFILE", f->nodefile},
+        {"OMP_NUM_THREADS", threads(r, "1")},
+        {"NCPUS", threads(r, "1")},
+        {"PBS_ACCOUNT", account},
+        {"PBS_JOBDIR", f->jobdir},
+        {"TMPDIR", f->tmpdir},
+        {"PBS_ENVIRONMENT", "PBS_BATCH"},
+        {"ENVIRONMENT", "BATCH"},
+    };
+
+    snprintf(port, sizeof port, "%u", f->mom_port);
+    snprintf(nodenum, sizeof nodenum, "%u", r->start.my_host);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].value && job_env_set(env, rows[i].name, rows[i].value, e) < 0)
+            return -1;
+    return 0;
+}
+
+int job_env_make(const struct home *h, const struct run *r, const struct job_env_facts *f, struct words *out,
+                 struct err *e)
+{
+    for (size_t i = 0; i < h->environment.n; i++)
+        if (set_entry(out, h->environment.w[i], e) < 0)
+            return -1;
+    if (set_variable_list(out, r, e) < 0 || set_computed(out, r, f, e) < 0)
+        return -1;
+    return set_array(out, r, e);
+}

@@ -1,0 +1,24 @@
+#ifndef JOB_ENV_H
+#define JOB_ENV_H
+/* The environment of a job: pbs_environment, over it the job's Variable_List, over that what MOM computes
+ * (mom.md section 5, states-and-logs.md section 11). Pure. */
+#include "err.h"
+#include "words.h"
+
+struct home;
+struct run;
+
+struct job_env_facts {
+    const char *user, *home, *shell;
+    const char *nodefile, *tmpdir, *jobdir;
+    unsigned mom_port;
+};
+
+/* "NAME=value" words into `out` (initialised by the caller). -1: Variable_List cannot be cut into words, no memory. */
+int job_env_make(const struct home *h, const struct run *r, const struct job_env_facts *f, struct words *out,
+                 struct err *e);
+
+/* Set or replace a variable. */
+int job_env_set(struct words *env, const char *name, const char *value, struct err *e);
+
+#endif

@@ -1,0 +1,243 @@
+/* Events leave in order of their numbers, and a number is given once. Reading and writing go through rundir. */
+#include "journal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <utlist.h>
+
+#include "clock.h"
+#include "rpc_buf.h"
+#include "run.h"
+#include "rundir.h"
+
+static int append(struct run *r, const struct shep_entry *entry, bool sync, struct err *e)
+{
+    if (r->journal_fd < 0)
+        r->journal_fd = rundir_log_open(r->path, RUNDIR_JOURNAL, e);
+    if (r->journal_fd < 0)
+        return -1;
+    return rundir_log_append(r->journal_fd, (xdrproc_t)xdr_shep_entry, entry, sync, e);
+}
+
+/* A deep copy by way of its encoding: whatever kinds there will be. */
+static struct run_event_node *copy_event(const struct exec_event *event)
+{
+    struct run_event_node *n = calloc(1, sizeof *n);
+    struct rpc_buf b;
+
+    rpc_buf_init(&b);
+    if (n && (rpc_buf_encode(&b, (xdrproc_t)xdr_exec_event, event) < 0 ||
+              rpc_buf_decode(b.bytes, b.len, (xdrproc_t)xdr_exec_event, &n->event) < 0)) {
+        xdr_free((xdrproc_t)xdr_exec_event, &n->event);
+        free(n);
+        n = NULL;
+    }
+    rpc_buf_fini(&b);
+    return n;
+}
+
+static int keep(struct run *r, const struct exec_event *event)
+{
+    struct run_event_node *n = copy_event(event);
+
+    if (!n)
+        return -1;
+    if (r->last)
+        r->last->next = n;
+    else
+        r->first = n;
+    r->last = n;
+    r->last_seq = event->seq;
+    return 0;
+}
+
+static void list(struct journal_outbox *box, struct run *r)
+{
+    if (r->is_listed)
+        return;
+    DL_APPEND(box->first, r);
+    r->is_listed = true;
+}
+
+static void unlist(struct journal_outbox *box, struct run *r)
+{
+    if (!r->is_listed)
+        return;
+    DL_DELETE(box->first, r);
+    r->is_listed = false;
+}
+
+static bool is_derived(exec_event_kind k)
+{
+    return k == EXEC_EVENT_READY || k == EXEC_EVENT_START || k == EXEC_EVENT_FINISH ||
+           k == EXEC_EVENT_RELEASE;
+}
+
+int journal_say(struct run *r, const struct exec_event_data *data, struct journal_outbox *box, struct err *e)
+{
+    struct shep_entry entry = {.kind = SHEP_ENTRY_EVENT};
+    struct exec_event *event = &entry.shep_entry_u.event;
+    int rc;
+
+    event->job = run_job(r);
+    event->run = r->key.run;
+    event->seq = r->last_seq + 1;
+    event->time_ns = clock_wall_ns(clock_real());
+    event->data = *data;
+    rc = append(r, &entry, !is_derived(data->kind), e);
+    if (keep(r, event) < 0)
+        return err_set(e, ENOMEM, "no memory for an event of job %s", r->id);
+    list(box, r);
+    box->wake(box->arg);
+    return rc;
+}
+
+int journal_note(struct run *r, enum shep_note note, struct err *e)
+{
+    struct shep_entry entry = {.kind = SHEP_ENTRY_NOTE, .shep_entry_u.note = note};
+
+    return append(r, &entry, false, e);
+}
+
+void journal_acked(struct run *r, uint64_t seq)
+{
+    while (r->first && r->first->event.seq <= seq) {
+        struct run_event_node *n = r->first;
+
+        r->first = n->next;
+        if (!r->first)
+            r->last = NULL;
+        xdr_free((xdrproc_t)xdr_exec_event, &n->event);
+        free(n);
+    }
+    if (seq > r->acked_seq)
+        r->acked_seq = seq;
+    if (r->sent_seq < r->acked_seq)
+        r->sent_seq = r->acked_seq;
+}
+
+void journal_send_again(struct journal_outbox *box, struct run *r)
+{
+    r->sent_seq = r->acked_seq;
+    if (r->first)
+        list(box, r);
+}
+
+static size_t take_of(struct run *r, struct exec_event *out, size_t max)
+{
+    size_t n = 0;
+
+    for (const struct run_event_node *x = r->first; x && n < max; x = x->next)
+        if (x->event.seq > r->sent_seq) {
+            out[n++] = x->event;
+            r->sent_seq = x->event.seq;
+        }
+    return n;
+}
+
+size_t journal_take_unsent(struct journal_outbox *box, struct exec_event *out, size_t max)
+{
+    size_t n = 0;
+
+    while (box->first && n < max) {
+        struct run *r = box->first;
+
+        n += take_of(r, out + n, max - n);
+        if (r->sent_seq < r->last_seq)
+            break; /* there was no more room */
+        unlist(box, r);
+    }
+    return n;
+}
+
+unsigned journal_unacked(const struct run *r)
+{
+    unsigned n = 0;
+
+    for (const struct run_event_node *x = r->first; x; x = x->next)
+        n++;
+    return n;
+}
+
+struct restoring {
+    struct run *r;
+    struct journal_past *past;
+};
+
+static void restore_note(struct run *r, enum shep_note note)
+{
+    switch (note) {
+    case SHEP_NOTE_PROLOGUE_DONE:
+        r->prologue_done = true;
+        break;
+    case SHEP_NOTE_EPILOGUE_DONE:
+        r->epilogue_done = true;
+        break;
+    case SHEP_NOTE_KEEP_OUTPUT:
+        r->keep_output = true;
+        break;
+    case SHEP_NOTE_PURGE:
+        r->purge_wanted = true;
+        break;
+    }
+}
+
+static void restore_event(struct restoring *s, const struct exec_event *event)
+{
+    switch (event->data.kind) {
+    case EXEC_EVENT_START:
+        s->past->start = true;
+        break;
+    case EXEC_EVENT_FINISH:
+        s->past->finish = true;
+        break;
+    case EXEC_EVENT_RELEASE:
+        s->past->release |= event->data.exec_event_data_u.release.final;
+        break;
+    case EXEC_EVENT_SUSPENDED:
+        s->past->suspended = true;
+        break;
+    case EXEC_EVENT_RESUMED:
+        s->past->suspended = false;
+        break;
+    case EXEC_EVENT_READY:
+    case EXEC_EVENT_EXCEPTION:
+    case EXEC_EVENT_CHECKPOINTED:
+    case EXEC_EVENT_FAILED:
+    case EXEC_EVENT_NOTICE_REPLY:
+        break;
+    }
+    keep(s->r, event);
+}
+
+static void restore_entry(void *arg, void *item)
+{
+    struct restoring *s = arg;
+    const struct shep_entry *entry = item;
+
+    if (entry->kind == SHEP_ENTRY_EVENT)
+        restore_event(s, &entry->shep_entry_u.event);
+    else if (entry->kind == SHEP_ENTRY_NOTE)
+        restore_note(s->r, entry->shep_entry_u.note);
+}
+
+int journal_restore(struct run *r, struct journal_past *past, struct err *e)
+{
+    struct restoring s = {r, past};
+
+    *past = (struct journal_past){0};
+    return rundir_log_read(r->path, RUNDIR_JOURNAL, (xdrproc_t)xdr_shep_entry, sizeof(struct shep_entry),
+                           restore_entry, &s, e);
+}
+
+void journal_close(struct journal_outbox *box, struct run *r)
+{
+    unlist(box, r);
+    journal_acked(r, UINT64_MAX);
+    if (r->journal_fd >= 0)
+        close(r->journal_fd);
+    r->journal_fd = -1;
+}

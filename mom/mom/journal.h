@@ -1,0 +1,50 @@
+#ifndef JOURNAL_H
+#define JOURNAL_H
+/* The events of a run: numbered, written to its journal, kept until the server has acknowledged them.
+ *
+ * What the shepherd's records imply (start, finish, release) is not synced: after a crash of the host it is said
+ * again with the same number. Outcomes of orders cannot be derived, so they are synced. exec-protocol.md section 4.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <shep.h>
+
+#include "err.h"
+
+struct run;
+
+struct run_event_node {
+    struct run_event_node *next;
+    struct exec_event event; /* owned */
+};
+
+/* The runs that have something to send, in the order in which they got it; `wake` is called for each. */
+struct journal_outbox {
+    struct run *first;
+    void (*wake)(void *arg);
+    void *arg;
+};
+
+/* Number and keep an event; its data is copied. -1: it could not be written (said all the same, from memory). */
+int journal_say(struct run *r, const struct exec_event_data *data, struct journal_outbox *box, struct err *e);
+int journal_note(struct run *r, enum shep_note note, struct err *e);
+
+/* Everything up to `seq` is durable at the server: forget it. */
+void journal_acked(struct run *r, uint64_t seq);
+void journal_send_again(struct journal_outbox *box,
+                        struct run *r); /* what is not acknowledged goes out again */
+/* Up to `max` events not sent yet, the oldest of each run first; shallow copies, valid until anything is acknowledged.
+ * How many. They count as sent. */
+size_t journal_take_unsent(struct journal_outbox *box, struct exec_event *out, size_t max);
+unsigned journal_unacked(const struct run *r);
+
+/* After a restart: read the journal into `r` (events, numbers, notes). *finish and *release: were they said? */
+struct journal_past {
+    bool start, finish, release, suspended;
+};
+int journal_restore(struct run *r, struct journal_past *past, struct err *e);
+
+void journal_close(struct journal_outbox *box, struct run *r); /* the file, and what is kept in memory */
+
+#endif

@@ -1,0 +1,302 @@
+/* pbs_mom: runs jobs on this host at the word of pbs_server. Tables of bindings, the order of creation, the loop. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <openssl/ssl.h>
+
+#include "actions.h"
+#include "certs.h"
+#include "conf.h"
+#include "config.h"
+#include "daemon.h"
+#include "exec_service.h"
+#include "log.h"
+#include "loop.h"
+#include "names.h"
+#include "options.h"
+#include "parts.h"
+#include "prepare.h"
+#include "recover.h"
+#include "run.h"
+#include "run_rules.h"
+#include "server_link.h"
+#include "orders.h"
+#include "shepherds.h"
+#include "steps.h"
+#include "strbuf.h"
+#include "usage.h"
+
+enum { NAMES_KEEP_MS = 60000, EXIT_USAGE = 1, USAGE_MAX = 8192 };
+
+struct mom {
+    struct parts parts;
+    struct conf *conf;
+    struct ssl_ctx_st *tls;
+    struct loop_signal *hup, *intr, *term;
+};
+
+/* ---- options */
+struct command_line {
+    bool foreground, version;
+};
+
+enum { OPT_FOREGROUND, OPT_VERSION, OPT_IGNORED };
+
+static int take_option(void *context, const struct option_row *row, const char *value, struct err *e)
+{
+    struct command_line *c = context;
+
+    (void)value;
+    (void)e;
+    c->foreground |= row->id == OPT_FOREGROUND;
+    c->version |= row->id == OPT_VERSION;
+    return 0;
+}
+
+static const struct option_row option_rows[] = {
+    {'N', NULL, OPTION_ALONE, NULL, "stay in the foreground", take_option, OPT_FOREGROUND},
+    {'p', NULL, OPTION_ALONE, NULL, "keep running jobs (always so)", take_option, OPT_IGNORED},
+    {0, "version", OPTION_ALONE, NULL, "show the version", take_option, OPT_VERSION},
+};
+
+static int parse_command_line(int argc, char *argv[], struct command_line *c)
+{
+    const struct options o = {.program = "pbs_mom",
+                              .rows = option_rows,
+                              .n_rows = sizeof option_rows / sizeof option_rows[0],
+                              .order = OPTIONS_ANYWHERE};
+    struct strbuf usage;
+    struct err e = {0};
+    int first;
+
+    if (options_parse(&o, argc, argv, &first, c, &e) == 0 && first == argc)
+        return 0;
+    strbuf_init(&usage, USAGE_MAX);
+    options_usage(&o, &usage);
+    fprintf(stderr, "pbs_mom: %s\n%s", e.code ? e.text : "invalid operand", strbuf_str(&usage));
+    strbuf_fini(&usage);
+    return -1;
+}
+
+/* ---- bindings */
+static void on_started(void *arg, struct run *r)
+{
+    parts_post(arg, r, RUN_EV_STARTED);
+}
+
+static void on_ended(void *arg, struct run *r)
+{
+    parts_post(arg, r, RUN_EV_ENDED);
+}
+
+static void on_lost(void *arg, struct run *r)
+{
+    parts_post(arg, r, RUN_EV_SHEPHERD_LOST);
+}
+
+static void on_prepared(void *arg, struct run *r)
+{
+    parts_post(arg, r, RUN_EV_PREPARED);
+}
+
+static void on_failed(void *arg, struct run *r)
+{
+    parts_post(arg, r, RUN_EV_FAILED);
+}
+
+static void on_hup(void *arg)
+{
+    struct mom *mom = arg;
+    struct err e = {0};
+
+    if (home_load_config(&mom->parts.home, &e) < 0)
+        log_err(LOGC_SVR, "config", &e, "the old configuration stays");
+    log_set_mask(mom->parts.home.config->log_mask);
+    log_reopen(&e);
+    names_forget(mom->parts.names);
+    exec_service_hurry(mom->parts.service);
+}
+
+static void said_bye(void *arg)
+{
+    struct mom *mom = arg;
+
+    loop_stop(mom->parts.loop);
+}
+
+/* Jobs run on under their shepherds: -p is how this MOM always is. */
+static void on_stop(void *arg)
+{
+    struct mom *mom = arg;
+
+    exec_service_bye(mom->parts.service, "shutting down", true, said_bye, mom);
+}
+
+static void bind_machine(struct parts *m)
+{
+    m->machine = (struct run_machine){
+        .rows = run_rules, .n_rows = run_rules_n, .ctx = m, .changed = actions_changed, .odd = actions_odd};
+    for (int i = 0; i < RUN_ACTION_COUNT; i++)
+        m->machine.act[i] = actions[i];
+    m->outbox = (struct journal_outbox){.wake = server_link_wake, .arg = m};
+}
+
+static int create_parts(struct parts *m, struct err *e)
+{
+    const struct prepare_hooks prepare = {orders_fetch_script, on_prepared, on_failed, m};
+    const struct shepherds_hooks shepherds = {on_started, on_ended, on_lost, m};
+
+    m->names = names_create(m->loop, NAMES_KEEP_MS, e);
+    m->runs = runs_create();
+    if (!m->names || !m->runs)
+        return -1;
+    bind_machine(m);
+    m->prepare = prepare_create(&m->home, m->runs, m->names, &prepare);
+    m->shepherds = shepherds_create(m->loop, &m->home, &shepherds);
+    m->steps = steps_create(m->loop, &m->home, actions_step_done, m);
+    return m->prepare && m->shepherds && m->steps ? 0 : err_set(e, 12, "no memory");
+}
+
+static int watch_signals(struct mom *mom, struct err *e)
+{
+    struct loop *l = mom->parts.loop;
+
+    mom->hup = loop_signal_create(l, SIGHUP, on_hup, mom, e);
+    mom->intr = loop_signal_create(l, SIGINT, on_stop, mom, e);
+    mom->term = loop_signal_create(l, SIGTERM, on_stop, mom, e);
+    return mom->hup && mom->intr && mom->term ? 0 : -1;
+}
+
+static int open_log(const struct parts *m, struct err *e)
+{
+    const struct log_options o = {.dir = m->home.logs,
+                                  .daemon = "pbs_mom",
+                                  .mask = m->home.config->log_mask,
+                                  .highres = conf_int(m->home.conf, CONF_PBS_LOG_HIGHRES_TIMESTAMP),
+                                  .syslog_facility = (int)conf_int(m->home.conf, CONF_PBS_SYSLOG),
+                                  .syslog_severity = (int)conf_int(m->home.conf, CONF_PBS_SYSLOGSEVR)};
+
+    if (log_open(&o, e) < 0)
+        return -1;
+    log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "Log", "pbs_version=%s", CEDE_VERSION);
+    log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "Log", "hostname=%s;pbs_mom_node_name=%s", m->home.host,
+              m->home.node);
+    return 0;
+}
+
+static int begin(struct mom *mom, struct err *e)
+{
+    struct parts *m = &mom->parts;
+    struct strbuf path;
+    int rc;
+
+    if (open_log(m, e) < 0 || certs_ensure(m->home.certs, m->home.service, e) < 0)
+        return -1;
+    mom->tls = certs_context(m->home.certs, m->home.service, CERTS_CLIENT, e);
+    strbuf_init(&path, USAGE_MAX);
+    strbuf_addf(&path, "%s/service", m->home.priv);
+    rc = mom->tls ? fence_open(&m->fence, path.s, e) : -1;
+    strbuf_fini(&path);
+    if (rc < 0)
+        return -1;
+    m->loop = loop_create(NULL, e);
+    if (!m->loop || create_parts(m, e) < 0 || watch_signals(mom, e) < 0 || recover_runs(m, e) < 0)
+        return -1;
+    m->service = server_link_create(m, mom->tls, e);
+    return m->service ? 0 : -1;
+}
+
+static void let_go(void *arg, struct run *r)
+{
+    struct parts *m = arg;
+
+    steps_stop(r);
+    prepare_forget(r);
+    shepherds_let_go(r);
+    usage_end(r);
+    journal_close(&m->outbox, r);
+}
+
+static void end(struct mom *mom)
+{
+    struct parts *m = &mom->parts;
+
+    exec_service_destroy(m->service);
+    m->service = NULL;
+    if (m->runs)
+        runs_each(m->runs, let_go, m);
+    runs_destroy(m->runs);
+    steps_destroy(m->steps);
+    shepherds_destroy(m->shepherds);
+    prepare_destroy(m->prepare);
+    names_destroy(m->names);
+    loop_signal_destroy(mom->hup);
+    loop_signal_destroy(mom->intr);
+    loop_signal_destroy(mom->term);
+    if (m->loop)
+        loop_destroy(m->loop);
+    fence_close(&m->fence);
+    SSL_CTX_free(mom->tls);
+    log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "pbs_mom", "Is down");
+    log_close();
+}
+
+static int serve(struct mom *mom, struct daemon *d)
+{
+    struct err e = {0};
+    int rc;
+
+    if (begin(mom, &e) < 0) {
+        rc = daemon_fail(d, &e);
+    } else {
+        log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "pbs_mom", "Mom pid = %d ready, using server %s:%u",
+                  (int)getpid(), conf_server_host(mom->conf), conf_server_port(mom->conf));
+        log_event(LOGC_NODE, LOGE_SYSTEM, mom->parts.home.node, "jobs are suspended by %s",
+                  confine_name(mom->parts.home.freezer.kind));
+        daemon_ready(d);
+        rc = loop_run(mom->parts.loop, &e) < 0 ? 1 : 0;
+    }
+    end(mom);
+    return rc;
+}
+
+static int run_mom(struct mom *mom, const struct command_line *c)
+{
+    struct err e = {0};
+    struct daemon *d;
+    int rc = 1;
+
+    mom->conf = conf_load(&e);
+    if (!mom->conf || home_open(&mom->parts.home, mom->conf, &e) < 0) {
+        fprintf(stderr, "pbs_mom: %s\n", e.text);
+        return 1;
+    }
+    d = daemon_begin(&(struct daemon_options){.name = "pbs_mom",
+                                              .lock_path = mom->parts.home.lock,
+                                              .foreground = c->foreground},
+                     &rc);
+    if (d) {
+        rc = serve(mom, d);
+        daemon_end(d);
+    }
+    return rc;
+}
+
+int main(int argc, char *argv[])
+{
+    struct command_line c = {0};
+    struct mom mom = {0};
+    int rc;
+
+    if (parse_command_line(argc, argv, &c) < 0)
+        return EXIT_USAGE;
+    if (c.version) {
+        printf("pbs_version = %s\n", CEDE_VERSION);
+        return 0;
+    }
+    rc = run_mom(&mom, &c);
+    home_close(&mom.parts.home);
+    conf_destroy(mom.conf);
+    return rc;
+}

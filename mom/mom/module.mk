@@ -1,0 +1,6 @@
+$(call storey, mom/mom, mom/host ifl/exec ifl/rpc/loop ifl/rpc/tls ifl/rpc ifl/spec base/loop base)
+$(call program, sbin/pbs_mom, mom/mom/main.c, \
+  mom/mom mom/host ifl/exec ifl/rpc/loop ifl/rpc/tls ifl/rpc ifl/spec protocol base/loop base, \
+  -ltirpc -lhwloc -levent_core -levent_openssl -levent_pthreads -lssl -lcrypto -lpthread -ldl)
+$(call tests,  mom/mom, mom/host ifl/exec ifl/rpc/loop ifl/rpc/tls ifl/rpc ifl/spec protocol base/loop base, \
+  -ltirpc -lhwloc -levent_core -levent_openssl -levent_pthreads -lssl -lcrypto -lpthread -ldl)

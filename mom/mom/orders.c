@@ -1,0 +1,287 @@
+/* Orders are answered at once, taken or refused; what comes of them is an event. Repeated ones are harmless: the same
+ * START is taken again, PURGE of what is not here is done. */
+#include "orders.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <exec.h>
+
+#include "config.h"
+#include "exec_service.h"
+#include "log.h"
+#include "parts.h"
+#include "pbs_error.h"
+#include "prepare.h"
+#include "rpc_conn.h"
+#include "run.h"
+#include "shepherds.h"
+#include "units.h"
+
+/* The run an order is about, if it is here and of the same store; else the order is answered. */
+static struct run *find(struct parts *m, const wire_job *job, unsigned run, const char *store,
+                        struct rpc_request *q)
+{
+    struct run *r = run_find(m->runs, job, run);
+    char text[128];
+
+    if (r && strcmp(r->start.store, store) == 0)
+        return r;
+    if (r) {
+        log_event(LOGC_JOB, LOGE_ERROR, r->id, "order refused: the run is of store %s, the order of store %s",
+                  r->start.store, store);
+        exec_service_taken(q, PBSE_BADSTATE, "the run belongs to another store");
+    } else {
+        snprintf(text, sizeof text, "run %u of job %lld is not here", run, (long long)job->seq);
+        exec_service_taken(q, PBSE_UNKJOBID, text);
+    }
+    return NULL;
+}
+
+/* ---- START */
+static void on_prepared(void *arg, struct run *r, const struct err *why)
+{
+    struct rpc_request *q = arg;
+
+    if (!r)
+        log_event(LOGC_JOB, LOGE_ERROR, "START", "refused: %s (%d)", why->text, why->code);
+    exec_service_taken(q, r ? 0 : why->code, r ? NULL : why->text);
+    rpc_request_unref(q);
+}
+
+static const char *wrong_with(const exec_start_args *a)
+{
+    if (a->hosts.hosts_len == 0 || a->my_host >= a->hosts.hosts_len)
+        return "START names no host of ours";
+    if (!a->id[0] || strchr(a->id, '/') || !a->user[0])
+        return "START names no job or no user";
+    if (a->script.script_len > a->script_length)
+        return "START has more script than it says";
+    return NULL;
+}
+
+static void take_start(void *arg, const void *args, struct rpc_request *q)
+{
+    struct parts *m = arg;
+    const exec_start_args *a = args;
+    const struct run *held = run_find(m->runs, &a->job, a->run);
+    const char *wrong = wrong_with(a);
+
+    if (wrong) {
+        exec_service_taken(q, PBSE_IVALREQ, wrong);
+    } else if (held) {
+        bool same = strcmp(held->id, a->id) == 0 && strcmp(held->start.user, a->user) == 0 &&
+                    strcmp(held->start.store, a->store) == 0;
+
+        exec_service_taken(q, same ? 0 : PBSE_JOBEXIST, same ? NULL : "another START had this job and run");
+    } else if (a->restart_from[0]) {
+        exec_service_taken(q, PBSE_NOSUP, "restart from a checkpoint is not supported by this version");
+    } else {
+        prepare_take(m->prepare, a, on_prepared, rpc_request_ref(q));
+    }
+}
+
+static void on_piece(void *arg, const struct rpc_outcome *out);
+
+struct piece { /* a piece of a script under way */
+    struct parts *m;
+    wire_job job;
+    unsigned run;
+};
+
+void orders_fetch_script(void *arg, struct run *r, uint64_t offset)
+{
+    struct parts *m = arg;
+    struct piece *p = malloc(sizeof *p);
+    exec_script_args a = {.job = run_job(r), .run = r->key.run, .offset = offset};
+    struct err e = {0};
+
+    if (p)
+        *p = (struct piece){m, run_job(r), r->key.run};
+    if (!p || exec_service_get_script(m->service, &a, on_piece, p, &e) < 0) {
+        free(p);
+        prepare_piece(m->prepare, r, NULL, 0);
+    }
+}
+
+static void on_piece(void *arg, const struct rpc_outcome *out)
+{
+    struct piece p = *(struct piece *)arg;
+    struct run *r = run_find(p.m->runs, &p.job, p.run);
+    const exec_script_result *res = out->result;
+
+    free(arg);
+    if (!r)
+        return;
+    if (out->status != RPC_ST_OK || res->code)
+        prepare_piece(p.m->prepare, r, NULL, 0);
+    else
+        prepare_piece(p.m->prepare, r, res->data.data_val, res->data.data_len);
+}
+
+static void take_launch(void *arg, const void *args, struct rpc_request *q)
+{
+    const exec_order_args *a = args;
+    struct run *r = find(arg, &a->job, a->run, a->store, q);
+
+    if (!r)
+        return;
+    exec_service_taken(q, 0, NULL);
+    parts_post(arg, r, RUN_EV_LAUNCH);
+}
+
+/* ---- signals */
+static void on_signalled(void *arg, struct run *r, const struct shep_done *d)
+{
+    struct rpc_request *q = arg;
+
+    (void)r;
+    exec_service_taken(q, d->code, d->code ? d->text : NULL);
+    rpc_request_unref(q);
+}
+
+static void take_signal(void *arg, const void *args, struct rpc_request *q)
+{
+    const exec_signal_args *a = args;
+    struct run *r = find(arg, &a->job, a->run, a->store, q);
+    struct err e = {0};
+    char text[64];
+    int signo;
+
+    if (!r)
+        return;
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s", a->signal);
+    signo = config_signal(a->signal, &e);
+    snprintf(text, sizeof text, "cannot signal job, it is %s", run_fsm_state_name(r->slot.state));
+    if (signo < 0)
+        exec_service_taken(q, PBSE_UNKSIG, e.text);
+    else if (r->slot.state != RUN_RUNNING && !(r->slot.state == RUN_SUSPENDED && signo == SIGKILL))
+        exec_service_taken(q, PBSE_BADSTATE, text);
+    else
+        shepherds_signal(r, signo, a->target, on_signalled, rpc_request_ref(q));
+}
+
+static void take_attempt(struct parts *m, const exec_attempt_args *a, struct rpc_request *q,
+                         const char *method, enum run_event ev)
+{
+    struct run *r = find(m, &a->job, a->run, a->store, q);
+    char text[80];
+
+    if (!r)
+        return;
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s", method);
+    if (!run_is_active(r)) {
+        snprintf(text, sizeof text, "%s failed, the job is %s", method, run_fsm_state_name(r->slot.state));
+        exec_service_taken(q, PBSE_BADSTATE, text);
+        return;
+    }
+    exec_service_taken(q, 0, NULL);
+    r->attempt = a->attempt;
+    r->attempt_method = method;
+    parts_post(m, r, ev);
+}
+
+static void take_suspend(void *arg, const void *args, struct rpc_request *q)
+{
+    take_attempt(arg, args, q, "suspend", RUN_EV_SUSPEND);
+}
+
+static void take_resume(void *arg, const void *args, struct rpc_request *q)
+{
+    take_attempt(arg, args, q, "resume", RUN_EV_RESUME);
+}
+
+/* ---- the end */
+static void take_terminate(void *arg, const void *args, struct rpc_request *q)
+{
+    struct parts *m = arg;
+    const exec_terminate_args *a = args;
+    struct run *r = find(m, &a->job, a->run, a->store, q);
+    struct err e = {0};
+
+    if (!r)
+        return;
+    exec_service_taken(q, 0, NULL);
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s",
+              a->why == EXEC_WHY_REQUEUE ? "Rerun" : "TermJob");
+    if (r->slot.state >= RUN_ENDING)
+        return;
+    if (a->why == EXEC_WHY_REQUEUE && !r->keep_output) {
+        r->keep_output = true;
+        if (journal_note(r, SHEP_NOTE_KEEP_OUTPUT, &e) < 0)
+            log_err(LOGC_JOB, r->id, &e, "journal");
+    }
+    r->grace_s = a->why == EXEC_WHY_FORCE ? 0 : a->grace_s;
+    r->stop_reason = EXEC_END_TERMINATED;
+    r->stop_text[0] = '\0';
+    parts_post(m, r, RUN_EV_TERMINATE);
+}
+
+static void take_purge(void *arg, const void *args, struct rpc_request *q)
+{
+    struct parts *m = arg;
+    const exec_order_args *a = args;
+    struct run *r = run_find(m->runs, &a->job, a->run);
+
+    if (!r) {
+        exec_service_taken(q, 0, NULL);
+        return;
+    }
+    if (!find(m, &a->job, a->run, a->store, q))
+        return;
+    log_event(LOGC_JOB, LOGE_DEBUG, r->id, "delete job request received");
+    exec_service_taken(q, 0, NULL);
+    parts_post(m, r, RUN_EV_PURGE);
+}
+
+/* ---- UPDATE */
+static void set_attr(struct run *r, const wire_attr *a)
+{
+    for (u_int i = 0; i < r->start.attrs.wire_attrs_len; i++) {
+        wire_attr *x = &r->start.attrs.wire_attrs_val[i];
+        char *value;
+
+        if (strcmp(x->name, a->name) != 0 || strcmp(x->resource, a->resource) != 0)
+            continue;
+        value = strdup(a->value);
+        if (!value)
+            return;
+        free(x->value);
+        x->value = value;
+        return;
+    }
+}
+
+static void take_update(void *arg, const void *args, struct rpc_request *q)
+{
+    const exec_update_args *a = args;
+    struct run *r = find(arg, &a->job, a->run, a->store, q);
+    int64_t ms = -1;
+
+    if (!r)
+        return;
+    if (a->give_up.give_up_len) {
+        exec_service_taken(q, PBSE_NOSUP,
+                           "giving up nodes of a running job is not supported by this version");
+        return;
+    }
+    for (u_int i = 0; i < a->attrs.wire_attrs_len; i++) {
+        const wire_attr *w = &a->attrs.wire_attrs_val[i];
+
+        set_attr(r, w);
+        if (strcmp(w->name, "Resource_List") == 0 && strcmp(w->resource, "walltime") == 0)
+            units_parse_duration_ms(w->value, &ms, NULL);
+    }
+    exec_service_taken(q, 0, NULL);
+    if (ms >= 0)
+        shepherds_update(r, (uint64_t)ms, NULL, NULL);
+}
+
+const struct exec_service_order orders[] = {
+    {EXEC_START, take_start},         {EXEC_LAUNCH, take_launch}, {EXEC_SIGNAL, take_signal},
+    {EXEC_SUSPEND, take_suspend},     {EXEC_RESUME, take_resume}, {EXEC_UPDATE, take_update},
+    {EXEC_TERMINATE, take_terminate}, {EXEC_PURGE, take_purge},
+};
+const size_t orders_n = sizeof orders / sizeof orders[0];

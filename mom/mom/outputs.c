@@ -1,0 +1,174 @@
+#include "outputs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <shep.h>
+
+#include "conf.h"
+#include "config.h"
+#include "home.h"
+#include "run.h"
+#include "strbuf.h"
+#include "usecp.h"
+
+enum { PATH_LEN_MAX = 65536, JOIN_NOT = 0, JOIN_TO_OUT = 1, JOIN_TO_ERR = 2, N_FILES = 2 };
+
+struct kind {
+    char letter;
+    const char *attr, *suffix;
+};
+
+static const struct kind kinds[N_FILES] = {{'o', "Output_Path", "OU"}, {'e', "Error_Path", "ER"}};
+
+static bool attr_has(const struct run *r, const char *attr, char letter)
+{
+    const char *v = run_attr(r, attr, "");
+
+    return v && strcmp(v, "n") != 0 && strchr(v, letter);
+}
+
+static int join_of(const struct run *r)
+{
+    const char *v = run_attr(r, "Join_Path", "");
+
+    if (!v || !v[0] || strcmp(v, "n") == 0)
+        return JOIN_NOT;
+    return v[0] == 'o' ? JOIN_TO_OUT : JOIN_TO_ERR;
+}
+
+/* Relative names stand below the owner's home; ^array_index^ becomes the index. */
+static void add_path(struct strbuf *out, const struct run *r, const char *owner_home, const char *path)
+{
+    static const char mark[] = "^array_index^";
+    const char *at = strstr(path, mark);
+
+    if (path[0] != '/')
+        strbuf_addf(out, "%s/", owner_home);
+    if (!at) {
+        strbuf_add(out, path);
+        return;
+    }
+    strbuf_addf(out, "%.*s%d%s", (int)(at - path), path, r->key.index, at + sizeof mark - 1);
+}
+
+/* The destination into `out`: a local path (true), or host:path. False as well when there is none. */
+static bool destination(const struct home *h, const struct run *r, const struct kind *k,
+                        const char *owner_home, struct strbuf *out)
+{
+    const char *to = run_attr(r, k->attr, "");
+    struct strbuf found;
+    bool local;
+
+    if (!to)
+        return false;
+    strbuf_init(&found, PATH_LEN_MAX);
+    local = usecp_find(h->config, h->our_names, to, &found);
+    if (local)
+        add_path(out, r, owner_home, found.s);
+    else
+        strbuf_add(out, found.s);
+    strbuf_fini(&found);
+    return local;
+}
+
+static void spool_path(struct strbuf *out, const struct home *h, const struct run *r, const struct kind *k)
+{
+    strbuf_addf(out, "%s/%s.%s", h->spool, r->id, k->suffix);
+}
+
+static void kept_path(struct strbuf *out, const struct run *r, const struct kind *k, const char *owner_home)
+{
+    const char *name = run_attr(r, "Job_Name", "");
+
+    strbuf_addf(out, "%s/%s.%c%lld", owner_home, name ? name : "job", k->letter, (long long)r->key.seq);
+    if (r->key.index >= 0)
+        strbuf_addf(out, ".%d", r->key.index);
+}
+
+/* Where the job writes; true: that is also where it stays. */
+static bool written_at(const struct home *h, const struct run *r, const struct kind *k,
+                       const char *owner_home, struct strbuf *out)
+{
+    if (attr_has(r, "Keep_Files", k->letter)) {
+        if (!attr_has(r, "Keep_Files", 'd')) {
+            kept_path(out, r, k, owner_home);
+            return true;
+        }
+        if (destination(h, r, k, owner_home, out))
+            return true;
+        strbuf_reset(out);
+    }
+    spool_path(out, h, r, k);
+    return false;
+}
+
+int outputs_plan(const struct home *h, const struct run *r, const char *owner_home, struct shep_order *o,
+                 struct err *e)
+{
+    struct shep_output *const files[N_FILES] = {&o->out, &o->err};
+
+    o->join = join_of(r);
+    for (int i = 0; i < N_FILES; i++) {
+        struct strbuf b;
+
+        strbuf_init(&b, PATH_LEN_MAX);
+        files[i]->append =
+            !written_at(h, r, &kinds[i], owner_home, &b); /* an earlier run may have left some */
+        files[i]->path = strbuf_take(&b);
+        if (!files[i]->path)
+            return err_set(e, ENOMEM, "no memory for the output of job %s", r->id);
+    }
+    return 0;
+}
+
+static bool is_written(int join, int file)
+{
+    return join == JOIN_NOT || (join == JOIN_TO_OUT) == (file == 0);
+}
+
+static int fill_item(const struct home *h, const struct run *r, const struct kind *k, const char *owner_home,
+                     int status, struct shep_delivery *d)
+{
+    struct strbuf from, to;
+
+    strbuf_init(&from, PATH_LEN_MAX);
+    strbuf_init(&to, PATH_LEN_MAX);
+    spool_path(&from, h, r, k);
+    d->local = destination(h, r, k, owner_home, &to);
+    d->remove = (status == 0 && attr_has(r, "Remove_Files", k->letter)) || !run_attr(r, k->attr, "");
+    strbuf_add(&to, "");
+    d->from = strbuf_take(&from);
+    d->to = strbuf_take(&to);
+    if (!d->to)
+        d->to = strdup("");
+    return d->from && d->to ? 0 : -1;
+}
+
+int outputs_deliver(const struct home *h, const struct run *r, const char *owner_home, int status,
+                    struct shep_close_args *out, struct err *e)
+{
+    const char *scp = conf_text(h->conf, CONF_PBS_SCP), *scp_args = conf_text(h->conf, CONF_PBS_SCP_ARGS);
+    int join = join_of(r);
+
+    *out = (struct shep_close_args){.scp = strdup(scp ? scp : ""),
+                                    .scp_args = strdup(scp_args ? scp_args : ""),
+                                    .undelivered = strdup(h->undelivered)};
+    out->items.items_val = calloc(N_FILES, sizeof(struct shep_delivery));
+    if (!out->scp || !out->scp_args || !out->undelivered || !out->items.items_val)
+        return err_set(e, ENOMEM, "no memory for the output of job %s", r->id);
+    for (int i = 0; i < N_FILES && !r->keep_output; i++) {
+        struct strbuf where;
+        bool stays;
+
+        strbuf_init(&where, PATH_LEN_MAX);
+        stays = written_at(h, r, &kinds[i], owner_home, &where);
+        strbuf_fini(&where);
+        if (stays || !is_written(join, i))
+            continue;
+        if (fill_item(h, r, &kinds[i], owner_home, status, &out->items.items_val[out->items.items_len++]) < 0)
+            return err_set(e, ENOMEM, "no memory for the output of job %s", r->id);
+    }
+    return 0;
+}

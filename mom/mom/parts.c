@@ -1,0 +1,8 @@
+#include "parts.h"
+
+#include "run.h"
+
+void parts_post(struct parts *m, struct run *r, enum run_event ev)
+{
+    run_fsm_post(&m->machine, r, &r->slot, ev);
+}

@@ -1,0 +1,29 @@
+#ifndef PARTS_H
+#define PARTS_H
+/* The parts of the MOM that the actions and orders speak to. Made by main in this order, destroyed in reverse. */
+#include "fence.h"
+#include "home.h"
+#include "journal.h"
+#include "run_fsm.h"
+
+struct loop;
+struct names;
+
+struct parts {
+    struct loop *loop;
+    struct home home;
+    struct fence fence;
+    struct names *names;
+    struct runs *runs;
+    struct run_machine machine;
+    struct journal_outbox outbox;
+    struct prepare *prepare;
+    struct shepherds *shepherds;
+    struct steps *steps;
+    struct exec_service *service;
+};
+
+/* Post an event to a run. The run may be gone afterwards if the event is PURGE. */
+void parts_post(struct parts *m, struct run *r, enum run_event ev);
+
+#endif

@@ -1,0 +1,149 @@
+/* The last action of each state is done again (style: actions are idempotent); records are read by the same function
+ * as live, and what they tell is posted as if it had just happened. */
+#include "recover.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <shep.h>
+
+#include "actions.h"
+#include "log.h"
+#include "parts.h"
+#include "rpc_buf.h"
+#include "run.h"
+#include "rundir.h"
+#include "shepherds.h"
+#include "strbuf.h"
+#include "usage.h"
+
+enum { PATH_LEN_MAX = 8192 };
+
+static struct run *make_run(struct parts *m, const char *path, struct shep_order *o, struct err *e)
+{
+    struct run_key key = {.seq = o->job.seq, .index = o->job.index, .run = o->run};
+    struct run *r = run_add(m->runs, &key, o->id, path);
+
+    if (!r) {
+        err_set(e, EEXIST, "%s: run %u of job %s is here twice", path, o->run, o->id);
+        return NULL;
+    }
+    r->has_start = true;
+    r->ncpus = o->ncpus;
+    r->owner_home = strdup(o->home);
+    if (rpc_buf_decode(o->start.start_val, o->start.start_len, (xdrproc_t)xdr_exec_start_args, &r->start) <
+        0) {
+        err_set(e, EBADMSG, "%s: START cannot be read", path);
+        run_drop(m->runs, r);
+        return NULL;
+    }
+    return r;
+}
+
+static enum run_state state_of(const struct journal_past *past)
+{
+    if (past->release)
+        return RUN_RELEASED;
+    if (past->finish)
+        return RUN_ENDING;
+    if (past->start)
+        return past->suspended ? RUN_SUSPENDED : RUN_RUNNING;
+    return RUN_LAUNCHING;
+}
+
+static void restore_failure(struct run *r)
+{
+    for (const struct run_event_node *x = r->first; x; x = x->next)
+        if (x->event.data.kind == EXEC_EVENT_FINISH) {
+            r->failure.status = x->event.data.exec_event_data_u.finish.status;
+            r->failure.reason = x->event.data.exec_event_data_u.finish.reason;
+        }
+}
+
+/* Nobody holds it and no end is recorded: was it ever begun? */
+static void go_on_alone(struct parts *m, struct run *r)
+{
+    if (r->slot.state == RUN_LAUNCHING && !r->started) {
+        r->slot.state = RUN_READY;
+        if (r->start.launch)
+            parts_post(m, r, RUN_EV_LAUNCH);
+    } else if (run_is_active(r) && !r->ended) {
+        parts_post(m, r, RUN_EV_SHEPHERD_LOST);
+    }
+}
+
+static void go_on(struct parts *m, struct run *r)
+{
+    enum run_state before = r->slot.state;
+    bool held;
+
+    if (before == RUN_RELEASED) {
+        if (r->purge_wanted)
+            parts_post(m, r, RUN_EV_PURGE);
+        return;
+    }
+    held = shepherds_find(m->shepherds, r);
+    if (before == RUN_ENDING)
+        actions_end_again(m, r);
+    else if (!held)
+        go_on_alone(m, r);
+    else if (run_is_active(r))
+        usage_begin(m, r);
+    if (r->purge_wanted && before != RUN_ENDING)
+        parts_post(m, r, RUN_EV_PURGE);
+}
+
+/* False: there is no run in it. */
+static bool recover_one(struct parts *m, const char *path, struct err *e)
+{
+    struct shep_order o = {0};
+    struct journal_past past;
+    struct run *r = NULL;
+
+    if (rundir_read_order(path, &o, e) == 0)
+        r = make_run(m, path, &o, e);
+    xdr_free((xdrproc_t)xdr_shep_order, &o);
+    if (!r)
+        return false;
+    if (journal_restore(r, &past, e) < 0)
+        log_err(LOGC_JOB, r->id, e, "journal");
+    r->slot.state = state_of(&past);
+    restore_failure(r);
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "run %u found again, %s", r->key.run,
+              run_fsm_state_name(r->slot.state));
+    return true;
+}
+
+static void go_on_each(void *arg, struct run *r)
+{
+    go_on(arg, r);
+}
+
+int recover_runs(struct parts *m, struct err *e)
+{
+    DIR *dir = opendir(m->home.jobs);
+    const struct dirent *d;
+
+    if (!dir)
+        return err_errno(e, errno, "cannot read %s", m->home.jobs);
+    while ((d = readdir(dir))) {
+        struct strbuf path;
+        struct err why = {0};
+
+        if (d->d_name[0] == '.')
+            continue;
+        strbuf_init(&path, PATH_LEN_MAX);
+        strbuf_addf(&path, "%s/%s", m->home.jobs, d->d_name);
+        if (!recover_one(m, path.s, &why) && !rundir_is_held(path.s)) {
+            log_event(LOGC_JOB, LOGE_DEBUG, d->d_name, "removed: %s", why.text);
+            rundir_remove(path.s, NULL);
+        }
+        strbuf_fini(&path);
+    }
+    closedir(dir);
+    runs_each(m->runs, go_on_each, m);
+    return 0;
+}

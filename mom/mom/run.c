@@ -1,0 +1,118 @@
+#include "run.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct runs {
+    struct run *by_key;
+};
+
+struct runs *runs_create(void)
+{
+    return calloc(1, sizeof(struct runs));
+}
+
+static void run_free(struct run *r)
+{
+    if (r->has_start)
+        xdr_free((xdrproc_t)xdr_exec_start_args, &r->start);
+    if (r->journal_fd >= 0)
+        close(r->journal_fd);
+    free(r->ended_record.text);
+    free(r->note);
+    free(r->owner_home);
+    free(r->id);
+    free(r->path);
+    free(r);
+}
+
+void run_drop(struct runs *t, struct run *r)
+{
+    HASH_DEL(t->by_key, r);
+    run_free(r);
+}
+
+void runs_destroy(struct runs *t)
+{
+    struct run *r, *tmp;
+
+    if (!t)
+        return;
+    HASH_ITER(hh, t->by_key, r, tmp)
+    run_drop(t, r);
+    free(t);
+}
+
+struct run *run_add(struct runs *t, const struct run_key *key, const char *id, const char *path)
+{
+    struct run *r;
+
+    HASH_FIND(hh, t->by_key, key, sizeof *key, r);
+    if (r)
+        return NULL;
+    r = calloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->key = *key;
+    r->journal_fd = -1;
+    r->id = strdup(id);
+    r->path = strdup(path);
+    if (!r->id || !r->path) {
+        run_free(r);
+        return NULL;
+    }
+    HASH_ADD(hh, t->by_key, key, sizeof r->key, r);
+    return r;
+}
+
+struct run *run_find(const struct runs *t, const wire_job *job, unsigned run)
+{
+    struct run_key key = {.seq = job->seq, .index = job->index, .run = run};
+    struct run *r;
+
+    HASH_FIND(hh, t->by_key, &key, sizeof key, r);
+    return r;
+}
+
+bool run_has_other(const struct runs *t, const struct run *r)
+{
+    for (const struct run *x = t->by_key; x; x = x->hh.next)
+        if (x != r && x->key.seq == r->key.seq && x->key.index == r->key.index)
+            return true;
+    return false;
+}
+
+size_t runs_count(const struct runs *t)
+{
+    return HASH_COUNT(t->by_key);
+}
+
+void runs_each(struct runs *t, void (*fn)(void *arg, struct run *r), void *arg)
+{
+    struct run *r, *tmp;
+
+    HASH_ITER(hh, t->by_key, r, tmp)
+    fn(arg, r);
+}
+
+wire_job run_job(const struct run *r)
+{
+    return (wire_job){.seq = r->key.seq, .index = r->key.index};
+}
+
+const char *run_attr(const struct run *r, const char *name, const char *resource)
+{
+    for (u_int i = 0; i < r->start.attrs.wire_attrs_len; i++) {
+        const struct wire_attr *a = &r->start.attrs.wire_attrs_val[i];
+
+        if (strcmp(a->name, name) == 0 && strcmp(a->resource, resource) == 0)
+            return a->value;
+    }
+    return NULL;
+}
+
+bool run_is_active(const struct run *r)
+{
+    return r->slot.state == RUN_LAUNCHING || r->slot.state == RUN_RUNNING || r->slot.state == RUN_SUSPENDED;
+}

@@ -1,0 +1,104 @@
+#ifndef RUN_H
+#define RUN_H
+/* A run of a job on this host, and the table of all of them.
+ *
+ * The truth stands in the run's directory (rundir.h); this is what MOM has of it in memory. Plain data: each
+ * group of fields has its writer. Loop thread only.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <shep.h>
+#include <uthash.h>
+
+#include "err.h"
+#include "run_fsm.h"
+
+struct shepherd;
+struct run_event_node;
+struct spawn;
+struct loop_timer;
+struct prepare_fetch;
+struct sampler;
+struct step_row;
+
+struct run_key {
+    int64_t seq;
+    int32_t index;
+    uint32_t run;
+};
+
+struct run_failure {
+    int status; /* PBS exit status */
+    exec_reason reason;
+    char text[ERR_TEXT_MAX];
+};
+
+struct run {
+    struct run_key key; /* run.c */
+    UT_hash_handle hh;
+    struct run *prev, *next; /* journal: list of those with events to send */
+    bool is_listed;
+    struct run_slot slot; /* run_fsm */
+    char *id;             /* as people write it */
+    char *path;           /* of its directory */
+
+    struct exec_start_args start; /* prepare: without script; owned */
+    unsigned ncpus;               /* prepare */
+    char *owner_home;             /* prepare: set as soon as the order is written */
+    bool has_start;
+    struct prepare_fetch *fetch; /* prepare: the script is on its way */
+
+    int journal_fd;                      /* journal: -1 closed */
+    struct run_event_node *first, *last; /* not acknowledged, in order */
+    uint64_t last_seq, sent_seq, acked_seq;
+
+    struct shepherd *shepherd; /* shepherds */
+    bool started, ended;       /* records that were read */
+    struct shep_started started_record;
+    struct shep_ended ended_record; /* text owned */
+
+    struct spawn *step; /* steps: a script that is running */
+    struct loop_timer *step_timer;
+    const struct step_row *step_row;
+    bool prologue_done, epilogue_done; /* notes of the journal */
+
+    unsigned attempt;           /* orders: of SUSPEND, RESUME */
+    const char *attempt_method; /* "suspend", "resume"; static */
+    int attempt_code;           /* PBSE_ why it failed */
+    char attempt_text[ERR_TEXT_MAX];
+    unsigned grace_s;
+    exec_reason stop_reason;
+    char stop_text[128];            /* for the job's stderr */
+    bool keep_output, purge_wanted; /* notes of the journal */
+    struct run_failure failure;
+    struct exec_usage usage;         /* shepherds: last known */
+    struct loop_timer *sample_timer; /* usage */
+    struct sampler *sampler;
+    int64_t sample_ms;
+    char *note; /* finish: for release, or NULL */
+};
+
+struct runs;
+
+struct runs *runs_create(void);
+void runs_destroy(struct runs *t); /* and every run; directories stay */
+
+/* Owned by the table until run_drop. NULL: no memory, or the key is there. */
+struct run *run_add(struct runs *t, const struct run_key *key, const char *id, const char *path);
+void run_drop(struct runs *t, struct run *r); /* frees what run.c owns; others have let go of theirs before */
+
+struct run *run_find(const struct runs *t, const wire_job *job, unsigned run);
+bool run_has_other(const struct runs *t, const struct run *r); /* another run of the same job is here */
+size_t runs_count(const struct runs *t);
+/* In order of creation; `fn` may drop the run that it is given. */
+void runs_each(struct runs *t, void (*fn)(void *arg, struct run *r), void *arg);
+
+wire_job run_job(const struct run *r);
+/* An attribute of START, "" without resource; NULL: not there. Borrowed. */
+const char *run_attr(const struct run *r, const char *name, const char *resource);
+/* Is the job alive here: a shepherd is or will be there. */
+bool run_is_active(const struct run *r);
+
+#endif

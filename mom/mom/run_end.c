@@ -1,0 +1,32 @@
+#include "run_end.h"
+
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "run.h"
+
+enum { SIGNAL_BASE = 256 };
+
+static int wait_status(int status)
+{
+    return WIFSIGNALED(status) ? SIGNAL_BASE + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* A limit replaces the status that the killed job ended with. */
+static const struct {
+    exec_reason reason;
+    int status;
+} limits[] = {
+    {EXEC_END_NCPUS, -25}, {EXEC_END_VMEM, -26},     {EXEC_END_MEM, -27},
+    {EXEC_END_CPUT, -28},  {EXEC_END_WALLTIME, -29},
+};
+
+void run_end_judge(const struct shep_ended *ended, struct run_failure *out)
+{
+    out->reason = ended->reason;
+    out->status = ended->how == SHEP_END_SETUP ? ended->code : wait_status(ended->status);
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        if (ended->how != SHEP_END_SETUP && limits[i].reason == ended->reason)
+            out->status = limits[i].status;
+    snprintf(out->text, sizeof out->text, "%s", ended->text);
+}

@@ -1,0 +1,242 @@
+/* The MOM as an execution service. HELLO says every run that is here; the server decides about each of them. */
+#include "server_link.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <exec.h>
+
+#include "clock.h"
+#include "conf.h"
+#include "hardware.h"
+#include "log.h"
+#include "orders.h"
+#include "parts.h"
+#include "pbs_error.h"
+#include "run.h"
+
+enum { ADDRESS_MAX = 300 };
+
+static exec_run_state said_state(enum run_state s)
+{
+    switch (s) {
+    case RUN_PREPARING:
+    case RUN_READY:
+    case RUN_LAUNCHING:
+        return EXEC_RUN_PREPARING;
+    case RUN_RUNNING:
+        return EXEC_RUN_RUNNING;
+    case RUN_SUSPENDED:
+        return EXEC_RUN_SUSPENDED;
+    case RUN_ENDING:
+        return EXEC_RUN_ENDING;
+    case RUN_RELEASED:
+    case RUN_GONE:
+    case RUN_STATE_COUNT:
+        break;
+    }
+    return EXEC_RUN_RELEASED;
+}
+
+static void add_held(void *arg, struct run *r)
+{
+    exec_hello_args *a = arg;
+    exec_held_run *h = &a->runs.runs_val[a->runs.runs_len++];
+
+    h->job = run_job(r);
+    h->run = r->key.run;
+    h->store = r->start.store;
+    h->state = said_state(r->slot.state);
+    h->last_seq = r->last_seq;
+    h->unacked = journal_unacked(r);
+}
+
+static int fill_nodes(const struct parts *m, exec_hello_args *a)
+{
+    struct err e = {0};
+
+    a->nodes.nodes_val = calloc(1, sizeof(exec_node));
+    if (!a->nodes.nodes_val || hardware_node(&m->home, a->nodes.nodes_val, &e) < 0) {
+        log_err(LOGC_NODE, m->home.node, &e, "HELLO");
+        free(a->nodes.nodes_val);
+        a->nodes.nodes_val = NULL;
+        return -1;
+    }
+    a->nodes.nodes_len = 1;
+    return 0;
+}
+
+static int hello(void *arg, exec_hello_args *a)
+{
+    struct parts *m = arg;
+    static char version[] = CEDE_VERSION, nothing[] = "";
+
+    if (fill_nodes(m, a) < 0)
+        return -1;
+    a->kind = EXEC_SERVICE_MOM;
+    a->service = m->home.service;
+    a->generation = m->fence.generation;
+    a->host = m->home.host;
+    a->address = nothing; /* no sisters yet */
+    a->boot = m->home.boot;
+    a->store = m->fence.store;
+    a->epoch = m->fence.epoch;
+    a->capabilities = m->home.freezer.kind == CONFINE_SIGNALS ? 0 : EXEC_CAN_FREEZE;
+    a->clock_ns = clock_wall_ns(clock_real());
+    a->pbs_version = version;
+    a->runs.runs_val = calloc(runs_count(m->runs) + 1, sizeof(exec_held_run));
+    if (a->runs.runs_val)
+        runs_each(m->runs, add_held, a);
+    log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "HELLO sent to server at %s:%u, %u runs held",
+              conf_server_host(m->home.conf), conf_server_port(m->home.conf), a->runs.runs_len);
+    return a->runs.runs_val ? 0 : -1;
+}
+
+static void hello_done(void *arg, exec_hello_args *a)
+{
+    (void)arg;
+    for (u_int i = 0; i < a->nodes.nodes_len; i++)
+        xdr_free((xdrproc_t)xdr_exec_node, (char *)&a->nodes.nodes_val[i]);
+    free(a->nodes.nodes_val);
+    free(a->runs.runs_val);
+    memset(&a->nodes, 0, sizeof a->nodes);
+    memset(&a->runs, 0, sizeof a->runs);
+}
+
+static void kill_run(struct parts *m, struct run *r)
+{
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "the server does not know run %u any more; it is killed",
+              r->key.run);
+    parts_post(m, r, RUN_EV_PURGE); /* kills first where something is alive */
+}
+
+static void obey(struct parts *m, const exec_run_decision *d, const char *store)
+{
+    struct run *r = run_find(m->runs, &d->job, d->run);
+
+    if (!r)
+        return;
+    if (strcmp(r->start.store, store) != 0) {
+        log_event(LOGC_JOB, LOGE_ERROR, r->id, "run %u is of another store (%s) and left alone", r->key.run,
+                  r->start.store);
+        return;
+    }
+    /* A crash of this host may have lost what was not synced: numbers never go back. */
+    if (d->acked_seq > r->last_seq)
+        r->last_seq = d->acked_seq;
+    journal_acked(r, d->acked_seq);
+    switch (d->decision) {
+    case EXEC_KEEP:
+        break;
+    case EXEC_KILL:
+        kill_run(m, r);
+        break;
+    case EXEC_FORGET:
+        parts_post(m, r, RUN_EV_PURGE);
+        break;
+    }
+}
+
+static void accepted(void *arg, const exec_hello_result *res)
+{
+    struct parts *m = arg;
+    struct err e = {0};
+
+    log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "ReplyHello from server at %s:%u, epoch %llu",
+              conf_server_host(m->home.conf), conf_server_port(m->home.conf), (unsigned long long)res->epoch);
+    if (fence_obey(&m->fence, res->store, res->epoch, &e) < 0)
+        log_err(LOGC_NODE, m->home.node, &e, "epoch %llu cannot be kept", (unsigned long long)res->epoch);
+    for (u_int i = 0; i < res->runs.runs_len; i++)
+        obey(m, &res->runs.runs_val[i], res->store);
+}
+
+static void lost(void *arg, const struct err *why)
+{
+    struct parts *m = arg;
+
+    log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "connection to the server lost: %s",
+              why->text[0] ? why->text : "closed");
+}
+
+static void heartbeat(void *arg, exec_node_state_args *a)
+{
+    (void)arg;
+    a->load_percent = hardware_load_percent();
+}
+
+static size_t journal_next(void *arg, exec_event *out, size_t max)
+{
+    struct parts *m = arg;
+
+    return journal_take_unsent(&m->outbox, out, max);
+}
+
+static void rewind_one(void *arg, struct run *r)
+{
+    struct parts *m = arg;
+
+    journal_send_again(&m->outbox, r);
+}
+
+static void journal_rewind(void *arg)
+{
+    struct parts *m = arg;
+
+    runs_each(m->runs, rewind_one, m);
+}
+
+static void journal_ack(void *arg, const exec_ack *ack)
+{
+    struct parts *m = arg;
+    struct run *r = run_find(m->runs, &ack->job, ack->run);
+
+    if (!r)
+        return;
+    if (ack->state == EXEC_ACKED) {
+        journal_acked(r, ack->seq);
+        return;
+    }
+    journal_acked(r, r->last_seq);
+    kill_run(m, r);
+}
+
+const struct exec_service_hooks server_link_hooks = {
+    .hello = hello,
+    .hello_done = hello_done,
+    .accepted = accepted,
+    .lost = lost,
+    .heartbeat = heartbeat,
+    .journal = {.next = journal_next, .rewind = journal_rewind, .acked = journal_ack},
+};
+
+void server_link_wake(void *arg)
+{
+    struct parts *m = arg;
+
+    if (m->service)
+        exec_service_wake(m->service);
+}
+
+struct exec_service *server_link_create(struct parts *m, struct ssl_ctx_st *tls, struct err *e)
+{
+    struct exec_service_target targets[2] = {
+        {.host = conf_server_host(m->home.conf), .port = conf_server_port(m->home.conf)}};
+    struct exec_service_options o = {.name = m->home.service,
+                                     .targets = targets,
+                                     .n_targets = 1,
+                                     .tls = tls,
+                                     .names = m->names,
+                                     .orders = orders,
+                                     .n_orders = orders_n,
+                                     .hooks = &server_link_hooks,
+                                     .arg = m};
+
+    if (conf_text(m->home.conf, CONF_PBS_PRIMARY) && conf_text(m->home.conf, CONF_PBS_SECONDARY)) {
+        targets[1] = (struct exec_service_target){.host = conf_text(m->home.conf, CONF_PBS_SECONDARY),
+                                                  .port = conf_server_port(m->home.conf)};
+        o.n_targets = 2;
+    }
+    return exec_service_create(m->loop, &o, e);
+}

@@ -1,0 +1,16 @@
+#ifndef SERVER_LINK_H
+#define SERVER_LINK_H
+/* What the exec service (ifl/exec) wants to know of this MOM: what we are and hold, what was decided, what there is to
+ * send. `arg` of all is struct parts. */
+#include "exec_service.h"
+
+extern const struct exec_service_hooks server_link_hooks;
+
+/* The outbox has something (wake of journal_outbox). */
+void server_link_wake(void *arg);
+
+/* Connect, for life. `tls` is borrowed. NULL: e. */
+struct parts;
+struct exec_service *server_link_create(struct parts *m, struct ssl_ctx_st *tls, struct err *e);
+
+#endif

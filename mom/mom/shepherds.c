@@ -1,0 +1,607 @@
+/* One struct for each shepherd, hung on its run. Its life: started (spawn and socket pair) or found (socket in the run's
+ * directory); orders; its connection or process ends; let go.
+ *
+ * What was asked of a shepherd and is not answered when it goes is answered with "gone" by the connection. */
+#include "shepherds.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "file.h"
+#include "home.h"
+#include "log.h"
+#include "loop.h"
+#include "pbs_error.h"
+#include "rpc_buf.h"
+#include "rpc_conn.h"
+#include "run.h"
+#include "rundir.h"
+#include "spawn.h"
+#include "strbuf.h"
+
+enum { AGAIN_MS = 200, ERRAND_AGAIN_MS = 5000, RESULT_MAX = 1 << 20, PATH_LEN_MAX = 8192 };
+
+struct shepherds {
+    struct loop *loop;
+    const struct home *home;
+    struct shepherds_hooks hooks;
+    struct rpc_served served[2];
+};
+
+struct shepherd {
+    struct shepherds *all;
+    struct run *run;
+    struct rpc_conn *conn;
+    struct spawn *process; /* NULL: found, not started by us */
+    struct loop_timer *again;
+    bool open, leaving;
+
+    struct asked *asked; /* orders under way: nobody answers them after rpc_conn_destroy */
+    bool terminate;      /* to be said when it listens */
+    struct shep_terminate_args terminating;
+
+    struct spawn *errand; /* closing without a shepherd */
+    int errand_out;
+    struct shep_close_args closing;
+    bool has_closing;
+    shepherds_closed_fn *closed;
+    void *closed_arg;
+};
+
+/* One order under way. */
+struct asked {
+    struct asked *next; /* of the same shepherd */
+    struct shepherd *shepherd;
+    shepherds_fn *fn;
+    void *arg;
+};
+
+/* ---- records */
+static void copy_end(struct run *r, const struct shep_ended *d)
+{
+    free(r->ended_record.text);
+    r->ended_record = *d;
+    r->ended_record.text = strdup(d->text);
+    r->usage = d->usage;
+}
+
+static void see_record(void *arg, void *item)
+{
+    struct run *r = arg;
+    const struct shep_record *rec = item;
+
+    if (rec->kind == SHEP_RECORD_STARTED) {
+        r->started_record = rec->shep_record_u.started;
+        r->started = true;
+    } else if (rec->kind == SHEP_RECORD_ENDED) {
+        copy_end(r, &rec->shep_record_u.ended);
+        r->ended = true;
+    }
+}
+
+/* Tell what is new. The run may be dropped by nobody in these: it still has its release to say. */
+static void tell_new(struct shepherds *s, struct run *r, bool started, bool ended)
+{
+    if (!started && r->started)
+        s->hooks.started(s->hooks.arg, r);
+    if (!ended && r->ended)
+        s->hooks.ended(s->hooks.arg, r);
+}
+
+static void read_records(struct shepherds *s, struct run *r)
+{
+    bool started = r->started, ended = r->ended;
+    struct err e = {0};
+
+    if (rundir_log_read(r->path, RUNDIR_RECORDS, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record),
+                        see_record, r, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "records of the shepherd");
+    tell_new(s, r, started, ended);
+}
+
+static void on_news(void *arg, struct rpc_request *req);
+
+static const struct rpc_proc procs[] = {
+    {SHEP_NEWS, "NEWS", (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), NULL, on_news},
+};
+
+static const struct rpc_program program = {
+    .prog = PBS_SHEP_PROG, .vers = PBS_SHEP_V1, .name = "shepherd", .procs = procs, .n_procs = 1};
+
+/* ---- life */
+struct shepherds *shepherds_create(struct loop *l, const struct home *h, const struct shepherds_hooks *hooks)
+{
+    struct shepherds *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->loop = l;
+    s->home = h;
+    s->hooks = *hooks;
+    s->served[0] = (struct rpc_served){&program, s};
+    return s;
+}
+
+void shepherds_destroy(struct shepherds *s)
+{
+    free(s);
+}
+
+static void check(struct shepherd *sh);
+
+static void on_again(void *arg)
+{
+    check(arg);
+}
+
+static struct shepherd *attach(struct shepherds *s, struct run *r)
+{
+    struct shepherd *sh = r->shepherd;
+
+    if (sh)
+        return sh;
+    sh = calloc(1, sizeof *sh);
+    if (!sh)
+        return NULL;
+    sh->all = s;
+    sh->run = r;
+    sh->errand_out = -1;
+    sh->again = loop_timer_create(s->loop, LOOP_REAL, on_again, sh);
+    if (!sh->again) {
+        free(sh);
+        return NULL;
+    }
+    r->shepherd = sh;
+    return sh;
+}
+
+void shepherds_let_go(struct run *r)
+{
+    struct shepherd *sh = r->shepherd;
+
+    if (!sh)
+        return;
+    r->shepherd = NULL;
+    while (sh->asked) {
+        struct asked *a = sh->asked;
+
+        sh->asked = a->next;
+        free(a);
+    }
+    rpc_conn_destroy(sh->conn);
+    spawn_destroy(sh->process);
+    spawn_destroy(sh->errand);
+    loop_timer_destroy(sh->again);
+    if (sh->errand_out >= 0)
+        close(sh->errand_out);
+    if (sh->has_closing)
+        xdr_free((xdrproc_t)xdr_shep_close_args, &sh->closing);
+    free(sh);
+}
+
+bool shepherds_is_there(const struct run *r)
+{
+    return r->shepherd && r->shepherd->open;
+}
+
+static void on_process_end(void *arg, int status)
+{
+    struct shepherd *sh = arg;
+
+    (void)status;
+    spawn_destroy(sh->process);
+    sh->process = NULL;
+    check(sh);
+}
+
+static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
+{
+    struct shepherd *sh = arg;
+
+    bool was_open = sh->open;
+
+    (void)why;
+    rpc_conn_destroy(c);
+    sh->conn = NULL;
+    sh->open = false;
+    if (was_open)
+        check(sh);
+    else
+        loop_timer_set(sh->again, AGAIN_MS);
+}
+
+static void on_opened(void *arg, struct rpc_conn *c);
+
+static const struct rpc_conn_events conn_events = {.opened = on_opened, .closed = on_closed};
+
+static struct rpc_conn_options conn_options(struct shepherd *sh)
+{
+    return (struct rpc_conn_options){.served = sh->all->served,
+                                     .keepalive_ms = -1, /* a shepherd may be busy delivering */
+                                     .ping_prog = PBS_SHEP_PROG,
+                                     .ping_vers = PBS_SHEP_V1,
+                                     .events = &conn_events,
+                                     .arg = sh};
+}
+
+static void say_terminate(struct shepherd *sh)
+{
+    struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_TERMINATE},
+                                 .xargs = (xdrproc_t)xdr_shep_terminate_args,
+                                 .args = &sh->terminating,
+                                 .xres = (xdrproc_t)xdr_shep_done,
+                                 .res_size = sizeof(struct shep_done)};
+
+    if (sh->terminate && sh->open && rpc_conn_call(sh->conn, &spec, NULL, NULL, NULL) == 0)
+        sh->terminate = false;
+}
+
+static int spawn_it(struct shepherd *sh, int theirs, struct err *e)
+{
+    char verb[] = "hold", fd[] = "3";
+    char *argv[] = {sh->all->home->shepherd, verb, sh->run->path, fd, NULL};
+
+    char *envp[] = {NULL};
+    const int fds[] = {-1, -1, -1, theirs};
+    const struct spawn_options o = {.path = sh->all->home->shepherd,
+                                    .argv = argv,
+                                    .envp = envp,
+                                    .cwd = "/",
+                                    .fds = fds,
+                                    .n_fds = 4,
+                                    .new_session = true};
+
+    sh->process = spawn_start(sh->all->loop, &o, on_process_end, sh, e);
+    return sh->process ? 0 : -1;
+}
+
+int shepherds_start(struct shepherds *s, struct run *r, struct err *e)
+{
+    struct shepherd *sh = attach(s, r);
+    struct rpc_conn_options o;
+    int pair[2], rc;
+
+    if (!sh)
+        return err_set(e, ENOMEM, "no memory for the shepherd of job %s", r->id);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+        return err_errno(e, errno, "cannot make a socket for the shepherd of job %s", r->id);
+    rc = spawn_it(sh, pair[1], e);
+    close(pair[1]);
+    if (rc < 0) {
+        close(pair[0]);
+        return err_prefix(e, "cannot start the shepherd of job %s", r->id);
+    }
+    o = conn_options(sh);
+    sh->conn = rpc_conn_adopt(s->loop, pair[0], &o, e);
+    sh->open = sh->conn != NULL;
+    if (sh->conn)
+        rpc_conn_set_user(sh->conn, sh, NULL);
+    say_terminate(sh);
+    return 0; /* without a connection: it will be found by its socket */
+}
+
+/* ---- finding it again */
+/* A MOM that was killed between an order and its outcome: what the journal says is made true, and the server, which has
+ * heard nothing, asks again. */
+static void agree_on_suspension(struct shepherd *sh, const struct shep_hello_result *said)
+{
+    bool ours = sh->run->slot.state == RUN_SUSPENDED;
+
+    if (said->ended || ours == (bool)said->suspended)
+        return;
+    log_event(LOGC_JOB, LOGE_DEBUG, sh->run->id, "its shepherd has it %s; made %s",
+              said->suspended ? "suspended" : "running", ours ? "suspended" : "running");
+    if (ours)
+        shepherds_suspend(sh->run, NULL, NULL);
+    else
+        shepherds_resume(sh->run, NULL, NULL);
+}
+
+static void on_hello(void *arg, const struct rpc_outcome *out)
+{
+    struct shepherd *sh = arg;
+
+    if (out->status != RPC_ST_OK)
+        return; /* `closed` follows */
+    sh->open = true;
+    agree_on_suspension(sh, out->result);
+    read_records(sh->all, sh->run);
+    say_terminate(sh);
+}
+
+static void on_opened(void *arg, struct rpc_conn *c)
+{
+    struct shepherd *sh = arg;
+    char none[1] = "";
+    struct shep_hello_args a = {.protocol = SHEP_VERSION, .ext = {0, none}};
+    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_HELLO},
+                                       .xargs = (xdrproc_t)xdr_shep_hello_args,
+                                       .args = &a,
+                                       .xres = (xdrproc_t)xdr_shep_hello_result,
+                                       .res_size = sizeof(struct shep_hello_result)};
+
+    rpc_conn_call(c, &spec, on_hello, sh, NULL);
+}
+
+static void connect_to(struct shepherd *sh)
+{
+    struct rpc_conn_options o = conn_options(sh);
+    struct strbuf path;
+    struct rpc_conn_target t = {0};
+    struct err e = {0};
+
+    strbuf_init(&path, PATH_LEN_MAX);
+    strbuf_addf(&path, "%s/" RUNDIR_SOCKET, sh->run->path);
+    t.unix_path = path.s;
+    sh->conn = rpc_conn_connect(sh->all->loop, &t, &o, &e);
+    if (sh->conn)
+        rpc_conn_set_user(sh->conn, sh, NULL);
+    else
+        loop_timer_set(sh->again, AGAIN_MS);
+    strbuf_fini(&path);
+}
+
+static void run_errand(struct shepherd *sh);
+
+/* Something about it has changed: is it there, has it said the end, is it gone? */
+static void check(struct shepherd *sh)
+{
+    struct run *r = sh->run;
+    bool held = rundir_is_held(r->path);
+
+    read_records(sh->all, r);
+    if (r->shepherd != sh)
+        return;
+    if (held) {
+        if (!sh->conn && !sh->leaving)
+            connect_to(sh);
+        return;
+    }
+    if (sh->process) {
+        if (!sh->conn)
+            loop_timer_set(sh->again, AGAIN_MS); /* it has not begun, or its end is about to be told */
+        return;
+    }
+    if (sh->has_closing && !sh->errand)
+        run_errand(sh);
+    else if (!r->ended && !sh->conn)
+        sh->all->hooks.lost(sh->all->hooks.arg, r);
+}
+
+bool shepherds_find(struct shepherds *s, struct run *r)
+{
+    struct shepherd *sh;
+
+    read_records(s, r);
+    if (!rundir_is_held(r->path))
+        return false;
+    sh = attach(s, r);
+    if (!sh)
+        return false;
+    connect_to(sh);
+    return true;
+}
+
+static void on_news(void *arg, struct rpc_request *req)
+{
+    struct shepherds *s = arg;
+    struct rpc_conn *c = rpc_request_conn(req);
+    struct shepherd *sh = c ? rpc_conn_user(c) : NULL;
+    struct run *r = sh ? sh->run : NULL;
+    bool started, ended;
+
+    rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);
+    if (!r)
+        return;
+    started = r->started;
+    ended = r->ended;
+    see_record(r, rpc_request_args(req));
+    tell_new(s, r, started, ended);
+}
+
+/* ---- orders */
+static void gone(struct run *r, shepherds_fn *fn, void *arg)
+{
+    char text[] = "the job's shepherd is not there";
+    struct shep_done d = {.code = PBSE_SYSTEM, .text = text, .usage = r->usage};
+
+    if (fn)
+        fn(arg, r, &d);
+}
+
+static void unlink_asked(struct asked *a)
+{
+    struct asked **at = &a->shepherd->asked;
+
+    while (*at != a)
+        at = &(*at)->next;
+    *at = a->next;
+}
+
+static void on_done(void *arg, const struct rpc_outcome *out)
+{
+    struct asked a = *(struct asked *)arg;
+    struct run *r = a.shepherd->run;
+
+    unlink_asked(arg);
+    free(arg);
+    if (out->status == RPC_ST_OK) {
+        const struct shep_done *d = out->result;
+
+        r->usage = d->usage;
+        if (a.fn)
+            a.fn(a.arg, r, d);
+    } else {
+        gone(r, a.fn, a.arg);
+    }
+}
+
+static void ask(struct run *r, unsigned proc, xdrproc_t xargs, const void *args, shepherds_fn *fn, void *arg)
+{
+    struct shepherd *sh = r->shepherd;
+    struct asked *a = calloc(1, sizeof *a);
+    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, proc},
+                                       .xargs = xargs,
+                                       .args = args,
+                                       .xres = (xdrproc_t)xdr_shep_done,
+                                       .res_size = sizeof(struct shep_done)};
+
+    if (a)
+        *a = (struct asked){sh ? sh->asked : NULL, sh, fn, arg};
+    if (!a || !sh || !sh->open || rpc_conn_call(sh->conn, &spec, on_done, a, NULL) < 0) {
+        free(a);
+        gone(r, fn, arg);
+        return;
+    }
+    sh->asked = a;
+}
+
+void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn *fn, void *arg)
+{
+    struct shep_signal_args a = {.signo = signo, .target = target};
+
+    ask(r, SHEP_SIGNAL, (xdrproc_t)xdr_shep_signal_args, &a, fn, arg);
+}
+
+void shepherds_suspend(struct run *r, shepherds_fn *fn, void *arg)
+{
+    ask(r, SHEP_SUSPEND, NULL, NULL, fn, arg);
+}
+
+void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg)
+{
+    ask(r, SHEP_RESUME, NULL, NULL, fn, arg);
+}
+
+void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg)
+{
+    ask(r, SHEP_USAGE, NULL, NULL, fn, arg);
+}
+
+void shepherds_update(struct run *r, uint64_t walltime_ms, shepherds_fn *fn, void *arg)
+{
+    struct shep_update_args a = {.walltime_ms = walltime_ms};
+
+    ask(r, SHEP_UPDATE, (xdrproc_t)xdr_shep_update_args, &a, fn, arg);
+}
+
+void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, const char *text)
+{
+    struct shepherd *sh = r->shepherd;
+
+    if (!sh)
+        return;
+    sh->terminating =
+        (struct shep_terminate_args){.grace_s = grace_s, .reason = reason, .text = (char *)text};
+    sh->terminate = true;
+    say_terminate(sh);
+}
+
+/* ---- closing */
+static void report_closed(struct shepherd *sh, const struct shep_close_result *res)
+{
+    char text[] = "the errand did not say how it went";
+    struct shep_close_result unknown = {.failed = 1, .text = text};
+
+    if (!sh->has_closing)
+        return;
+    sh->has_closing = false;
+    xdr_free((xdrproc_t)xdr_shep_close_args, &sh->closing);
+    sh->closing = (struct shep_close_args){0};
+    sh->closed(sh->closed_arg, sh->run, res ? res : &unknown);
+}
+
+static void on_errand_end(void *arg, int status)
+{
+    struct shepherd *sh = arg;
+    struct shep_close_result res = {0};
+    char *bytes = NULL;
+    size_t n = 0;
+    bool good;
+
+    (void)status;
+    spawn_destroy(sh->errand);
+    sh->errand = NULL;
+    lseek(sh->errand_out, 0, SEEK_SET);
+    good = file_read_fd(sh->errand_out, RESULT_MAX, &bytes, &n, NULL) == 0 &&
+           rpc_buf_decode(bytes, n, (xdrproc_t)xdr_shep_close_result, &res) == 0;
+    close(sh->errand_out);
+    sh->errand_out = -1;
+    report_closed(sh, good ? &res : NULL);
+    xdr_free((xdrproc_t)xdr_shep_close_result, &res);
+    free(bytes);
+}
+
+static void run_errand(struct shepherd *sh)
+{
+    char verb[] = "close";
+    char *argv[] = {sh->all->home->shepherd, verb, sh->run->path, NULL};
+    char *envp[] = {NULL};
+    int fds[] = {-1, -1, -1};
+    struct rpc_buf in;
+    struct spawn_options o = {.path = sh->all->home->shepherd,
+                              .argv = argv,
+                              .envp = envp,
+                              .cwd = "/",
+                              .fds = fds,
+                              .n_fds = 3,
+                              .new_session = true};
+    struct err e = {0};
+
+    rpc_buf_init(&in);
+    sh->errand_out = memfd_create("close", MFD_CLOEXEC);
+    if (sh->errand_out >= 0 && rpc_buf_encode(&in, (xdrproc_t)xdr_shep_close_args, &sh->closing) == 0) {
+        fds[1] = sh->errand_out;
+        o.input = in.bytes;
+        o.input_len = in.len;
+        sh->errand = spawn_start(sh->all->loop, &o, on_errand_end, sh, &e);
+    }
+    rpc_buf_fini(&in);
+    if (sh->errand)
+        return;
+    log_err(LOGC_JOB, sh->run->id, &e, "cannot deliver the output, trying again");
+    if (sh->errand_out >= 0)
+        close(sh->errand_out);
+    sh->errand_out = -1;
+    loop_timer_set(sh->again, ERRAND_AGAIN_MS);
+}
+
+static void on_close_done(void *arg, const struct rpc_outcome *out)
+{
+    struct shepherd *sh = arg;
+
+    if (out->status == RPC_ST_OK) {
+        sh->leaving = true;
+        report_closed(sh, out->result);
+    }
+    /* else it has gone in the middle: `check` runs the errand, which is harmless twice */
+}
+
+void shepherds_close(struct shepherds *s, struct run *r, struct shep_close_args *a, shepherds_closed_fn *fn,
+                     void *arg)
+{
+    struct shepherd *sh = attach(s, r);
+    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_CLOSE},
+                                       .xargs = (xdrproc_t)xdr_shep_close_args,
+                                       .args = a,
+                                       .xres = (xdrproc_t)xdr_shep_close_result,
+                                       .res_size = sizeof(struct shep_close_result)};
+
+    if (!sh) {
+        xdr_free((xdrproc_t)xdr_shep_close_args, a);
+        return;
+    }
+    sh->closing = *a;
+    sh->has_closing = true;
+    sh->closed = fn;
+    sh->closed_arg = arg;
+    if (r->ended && sh->open && rpc_conn_call(sh->conn, &spec, on_close_done, sh, NULL) == 0)
+        return;
+    check(sh);
+}

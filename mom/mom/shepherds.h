@@ -1,0 +1,57 @@
+#ifndef SHEPHERDS_H
+#define SHEPHERDS_H
+/* The shepherds of this host: started, found again after a restart, spoken to, and missed when they are gone.
+ *
+ * Records are read from the run's directory, whenever the shepherd says that there is a new one or falls silent; so
+ * whatever it has recorded is known before anybody calls it lost. Each record is told once: ^started, ^ended. A
+ * shepherd that is gone without an end record is ^lost. Loop thread only.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <shep.h>
+
+#include "err.h"
+
+struct home;
+struct loop;
+struct run;
+struct shepherds;
+
+struct shepherds_hooks {
+    void (*started)(void *arg, struct run *r);
+    void (*ended)(void *arg, struct run *r);
+    void (*lost)(void *arg, struct run *r);
+    void *arg;
+};
+
+struct shepherds *shepherds_create(struct loop *l, const struct home *h, const struct shepherds_hooks *hooks);
+void shepherds_destroy(struct shepherds *s); /* after all runs have let go */
+
+/* Start one for the run, whose order is written. -1: it could not be started. */
+int shepherds_start(struct shepherds *s, struct run *r, struct err *e);
+
+/* After a restart: read the records (^started, ^ended are called from inside this), and if a shepherd holds the run,
+ * speak to it. False: none does. */
+bool shepherds_find(struct shepherds *s, struct run *r);
+
+void shepherds_let_go(struct run *r); /* forget it here; it lives on */
+bool shepherds_is_there(const struct run *r);
+
+/* Orders. `fn` is called once, with the shepherd's answer or with code PBSE_SYSTEM when it is not there; never after
+ * shepherds_let_go. `why` is the text of the code. */
+typedef void shepherds_fn(void *arg, struct run *r, const struct shep_done *d);
+void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn *fn, void *arg);
+void shepherds_suspend(struct run *r, shepherds_fn *fn, void *arg);
+void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg);
+void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg);
+void shepherds_update(struct run *r, uint64_t walltime_ms, shepherds_fn *fn, void *arg);
+/* Remembered until the shepherd listens; nobody is told, the end comes as a record. */
+void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, const char *text);
+
+/* Deliver and clean up: by the shepherd, which then leaves, or by an errand where there is none. `a` is taken over. */
+typedef void shepherds_closed_fn(void *arg, struct run *r, const struct shep_close_result *res);
+void shepherds_close(struct shepherds *s, struct run *r, struct shep_close_args *a, shepherds_closed_fn *fn,
+                     void *arg);
+
+#endif

@@ -1,0 +1,16 @@
+#ifndef USAGE_H
+#define USAGE_H
+/* What running jobs use: sampled after $min_check_poll, then less and less often up to $max_check_poll, told to the
+ * server, and held against their limits ($enforce; cput and vmem always). mom.md sections 9 and 12. */
+
+struct exec_usage;
+struct parts;
+struct run;
+
+void usage_begin(struct parts *m, struct run *r);
+void usage_end(struct run *r);
+
+/* As the site counts it: $cputmult, $wallmult applied. */
+struct exec_usage usage_counted(const struct parts *m, const struct run *r);
+
+#endif
