@@ -433,60 +433,112 @@ void accounting_destroy(struct accounting *a)
 
 /* --- at start: which lines are in the files already? ---------------------------------------------------- */
 
+/* Lines lie in a file in the order of their numbers, and up to `size` the file was known to be right. So what
+ * follows is, line for line, a beginning of what the store still has; the last may be torn. */
 struct completing {
     struct accounting *a;
+    const struct restore_filed *filed;
     char day[DAY_NAME]; /* whose contents are held */
-    char *contents;
+    char *contents;     /* "": no such file */
+    size_t size, at;    /* what lies before `at` is accounted for */
     struct err *e;
     bool failed;
 };
 
-static void load_day(struct completing *c, const char *day)
+static int complete_failed(struct completing *c, const char *what)
+{
+    c->failed = true;
+    return err_set(c->e, ENOMEM, "no memory to complete the accounting file %s", what);
+}
+
+static int load_day(struct completing *c, const char *day)
 {
     char path[4300];
-    struct err ignored;
 
     if (strcmp(c->day, day) == 0)
-        return;
+        return 0;
     free(c->contents);
     c->contents = NULL;
+    c->size = 0;
     snprintf(c->day, sizeof c->day, "%s", day);
     snprintf(path, sizeof path, "%s/%s", c->a->dir, day);
-    if (file_read(AT_FDCWD, path, (size_t)4 << 30, &c->contents, NULL, &ignored) < 0)
-        c->contents = NULL;
+    if (file_read(AT_FDCWD, path, (size_t)4 << 30, &c->contents, &c->size, NULL) < 0)
+        c->contents = calloc(1, 1);
+    if (!c->contents)
+        return complete_failed(c, day);
+    c->at = strcmp(c->filed->file, day) == 0 && c->filed->size <= c->size ? (size_t)c->filed->size : 0;
+    return 0;
+}
+
+/* Is the line next in the file? A file that somebody has edited is searched from there. */
+static bool is_there(struct completing *c, const char *line, size_t len)
+{
+    const char *found = c->contents + c->at;
+
+    while ((found = strstr(found, line))) {
+        size_t end = (size_t)(found - c->contents) + len;
+
+        if (end < c->size && c->contents[end] == '\n' && (found == c->contents || found[-1] == '\n')) {
+            c->at = end + 1;
+            return true;
+        }
+        found++;
+    }
+    return false;
+}
+
+/* The server was killed while it wrote: what is left of a line goes. */
+static int cut_torn(struct completing *c)
+{
+    size_t whole = c->size;
+    char path[4300];
+
+    while (whole > 0 && c->contents[whole - 1] != '\n')
+        whole--;
+    if (whole == c->size)
+        return 0;
+    snprintf(path, sizeof path, "%s/%s", c->a->dir, c->day);
+    c->contents[whole] = '\0';
+    c->size = whole;
+    if (c->at > whole)
+        c->at = whole;
+    return truncate(path, (off_t)whole) < 0 ? err_errno(c->e, errno, "accounting file %s", path) : 0;
+}
+
+static int append_line(struct completing *c, const char *line, size_t len)
+{
+    struct pending *p = malloc(sizeof *p + len + 1);
+    int rc;
+
+    if (!p)
+        return complete_failed(c, c->day);
+    p->len = len + 1;
+    memcpy(p->text, line, len);
+    p->text[len] = '\n';
+    rc = append(c->a, c->day, p, c->e);
+    free(p);
+    return rc;
 }
 
 static void complete_line(void *arg, const struct restore_acct *line)
 {
     struct completing *c = arg;
     size_t len = strlen(line->line);
-    struct pending *p;
     char day[DAY_NAME];
 
     c->a->last = line->n;
     c->a->written = line->n;
     day_name(line->time_s, day);
-    load_day(c, day);
-    if (c->failed || (c->contents && strstr(c->contents, line->line)))
+    if (c->failed || load_day(c, day) < 0 || is_there(c, line->line, len))
         return;
-    p = malloc(sizeof *p + len + 1);
-    if (!p) {
-        c->failed = true;
-        err_set(c->e, ENOMEM, "no memory for accounting");
-        return;
-    }
-    p->len = len + 1;
-    memcpy(p->text, line->line, len);
-    p->text[len] = '\n';
-    c->failed = append(c->a, day, p, c->e) < 0;
+    c->failed = cut_torn(c) < 0 || append_line(c, line->line, len) < 0;
     snprintf(c->a->day, sizeof c->a->day, "%s", day);
-    free(p);
 }
 
 int accounting_restore(struct accounting *a, struct store *from, struct err *e)
 {
-    struct completing c = {.a = a, .e = e};
     struct restore_filed filed = {0};
+    struct completing c = {.a = a, .filed = &filed, .e = e};
     int rc = restore_acct(from, &filed, complete_line, &c, e);
 
     if (a->last < filed.n)

@@ -1,10 +1,15 @@
 /* See acct_fields.h. */
 #include "acct_fields.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "acct_line.h"
 #include "job_run.h"
+#include "server_obj.h"
+#include "units.h"
+
+enum { AMOUNTS_MAX = 256 };
 
 int acct_fields_add(struct strbuf *out, const char *key, const char *value)
 {
@@ -17,19 +22,37 @@ static void add_set(struct strbuf *out, const char *key, const char *value)
         acct_line_add(out, key, NULL, value);
 }
 
-/* Every amount of a list, "Resource_List.ncpus=4". */
+struct amount {
+    const struct resource *r;
+    const struct value *v;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcasecmp(((const struct amount *)a)->r->name, ((const struct amount *)b)->r->name);
+}
+
+/* Every amount of a list in the order of the alphabet, "Resource_List.ncpus=4". */
 static void add_amounts(struct strbuf *out, const struct site *s, const char *key, const struct resc_list *l,
                         unsigned flags)
 {
+    struct amount list[AMOUNTS_MAX];
     struct strbuf scratch;
+    size_t n = 0;
 
+    for (size_t i = 0; l && i < l->n && n < AMOUNTS_MAX; i++)
+        list[n++] = (struct amount){resource_get(s->resources, l->v[i].tag), &l->v[i]};
+    qsort(list, n, sizeof list[0], by_name);
     strbuf_init(&scratch, 1 << 20);
-    for (size_t i = 0; l && i < l->n; i++) {
-        const struct resource *r = resource_get(s->resources, l->v[i].tag);
-        const char *text = value_show(r->type, &l->v[i], &scratch);
+    for (size_t i = 0; i < n; i++) {
+        struct value sum = *list[i].v;
+        const char *text;
 
-        if (text && (!flags || (r->flags & flags)))
-            acct_line_add(out, key, r->name, text);
+        if (flags && sum.kind == VALUE_SIZE) /* sums are in kb, whatever unit was asked in */
+            sum = value_of_kb(((uint64_t)value_number(&sum) + 1023) / 1024);
+        text = value_show(list[i].r->type, &sum, &scratch);
+        if (text && (!flags || (list[i].r->flags & flags)))
+            acct_line_add(out, key, list[i].r->name, text);
     }
     strbuf_fini(&scratch);
 }
@@ -90,6 +113,14 @@ int acct_fields_used(struct strbuf *out, const struct site *s, struct computed *
     return strbuf_ok(out) ? 0 : -1;
 }
 
+static void add_eligible(struct strbuf *out, const struct site *s, const struct job *j)
+{
+    char text[UNITS_TEXT_MAX];
+
+    if (attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
+        acct_line_add(out, "eligible_time", NULL, units_format_duration(text, j->eligible_s));
+}
+
 int acct_fields_ended(struct strbuf *out, const struct site *s, struct computed *c, const struct job *j)
 {
     add_job_set(out, s, j, true);
@@ -97,6 +128,7 @@ int acct_fields_ended(struct strbuf *out, const struct site *s, struct computed 
     acct_line_add_int(out, "end", j->obittime_s);
     acct_line_add_int(out, "Exit_status", j->exit_status);
     acct_fields_used(out, s, c, j);
+    add_eligible(out, s, j);
     acct_line_add_int(out, "run_count", (int64_t)j->run_count);
     return strbuf_ok(out) ? 0 : -1;
 }

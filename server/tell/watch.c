@@ -28,6 +28,7 @@ struct watch {
     struct rpc_request *parked;  /* referenced: a NEXT with nothing to say yet */
     struct answering *answering; /* a NEXT whose answer is on its way */
     bool restart;
+    uint64_t began; /* number of the last change when the answer began: what was gone by then is not told */
     uint64_t cursor;
     struct watch *next;
 };
@@ -95,6 +96,7 @@ void watches_destroy(struct watches *ws)
         next = w->next;
         watch_free(w);
     }
+    change_off_touch(ws->site->change, ws);
     loop_hook_destroy(ws->hook);
     rpc_buf_fini(&ws->entry);
     free(ws);
@@ -275,7 +277,8 @@ static bool step(struct watches *ws, struct watch *w, struct rpc_entries *out, s
 {
     struct change *c = ws->site->change;
     struct change_gone gone;
-    bool has_gone = !w->restart && change_gone_after(c, w->cursor, &gone);
+    uint64_t after = w->restart && w->began > w->cursor ? w->began : w->cursor;
+    bool has_gone = change_gone_after(c, after, &gone);
 
     if (!*at && !has_gone)
         return false;
@@ -335,6 +338,7 @@ static void answer(struct watches *ws, struct watch *w)
     if (!a)
         return; /* it stays parked; the next change tries again */
     *a = (struct answering){ws, w};
+    w->began = change_number(ws->site->change);
     w->parked = NULL;
     w->answering = a;
     if (ws->wakes.waits)
