@@ -49,7 +49,7 @@ struct shepherd {
     struct spawn *errand; /* closing without a shepherd */
     int errand_out;
     struct shep_close_args closing;
-    bool has_closing;
+    bool has_closing, close_said;
     shepherds_closed_fn *closed;
     void *closed_arg;
 };
@@ -210,6 +210,7 @@ static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
     rpc_conn_destroy(c);
     sh->conn = NULL;
     sh->open = false;
+    sh->close_said = false;
     if (was_open)
         check(sh);
     else
@@ -286,6 +287,45 @@ int shepherds_start(struct shepherds *s, struct run *r, struct err *e)
     return 0; /* without a connection: it will be found by its socket */
 }
 
+/* ---- closing it */
+static void report_closed(struct shepherd *sh, const struct shep_close_result *res)
+{
+    char text[] = "the errand did not say how it went";
+    struct shep_close_result unknown = {.failed = 1, .text = text};
+
+    if (!sh->has_closing)
+        return;
+    sh->has_closing = false;
+    xdr_free((xdrproc_t)xdr_shep_close_args, &sh->closing);
+    sh->closing = (struct shep_close_args){0};
+    sh->closed(sh->closed_arg, sh->run, res ? res : &unknown);
+}
+
+static void on_close_done(void *arg, const struct rpc_outcome *out)
+{
+    struct shepherd *sh = arg;
+
+    if (out->status == RPC_ST_OK) {
+        sh->leaving = true;
+        report_closed(sh, out->result);
+    }
+    /* else it has gone in the middle: `check` runs the errand, which is harmless twice */
+}
+
+/* False: it does not listen now; once it does, or once it is gone, this is done again. */
+static bool say_close(struct shepherd *sh)
+{
+    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_CLOSE},
+                                       .xargs = (xdrproc_t)xdr_shep_close_args,
+                                       .args = &sh->closing,
+                                       .xres = (xdrproc_t)xdr_shep_close_result,
+                                       .res_size = sizeof(struct shep_close_result)};
+
+    if (sh->has_closing && !sh->close_said && sh->open && sh->run->ended)
+        sh->close_said = rpc_conn_call(sh->conn, &spec, on_close_done, sh, NULL) == 0;
+    return sh->close_said;
+}
+
 /* ---- finding it again */
 /* A MOM that was killed between an order and its outcome: what the journal says is made true, and the server, which has
  * heard nothing, asks again. */
@@ -313,6 +353,7 @@ static void on_hello(void *arg, const struct rpc_outcome *out)
     agree_on_suspension(sh, out->result);
     read_records(sh->all, sh->run);
     say_terminate(sh);
+    say_close(sh);
 }
 
 static void on_opened(void *arg, struct rpc_conn *c)
@@ -503,20 +544,7 @@ void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, co
     say_terminate(sh);
 }
 
-/* ---- closing */
-static void report_closed(struct shepherd *sh, const struct shep_close_result *res)
-{
-    char text[] = "the errand did not say how it went";
-    struct shep_close_result unknown = {.failed = 1, .text = text};
-
-    if (!sh->has_closing)
-        return;
-    sh->has_closing = false;
-    xdr_free((xdrproc_t)xdr_shep_close_args, &sh->closing);
-    sh->closing = (struct shep_close_args){0};
-    sh->closed(sh->closed_arg, sh->run, res ? res : &unknown);
-}
-
+/* ---- closing without it */
 static void on_errand_end(void *arg, int status)
 {
     struct shepherd *sh = arg;
@@ -572,26 +600,10 @@ static void run_errand(struct shepherd *sh)
     loop_timer_set(sh->again, ERRAND_AGAIN_MS);
 }
 
-static void on_close_done(void *arg, const struct rpc_outcome *out)
-{
-    struct shepherd *sh = arg;
-
-    if (out->status == RPC_ST_OK) {
-        sh->leaving = true;
-        report_closed(sh, out->result);
-    }
-    /* else it has gone in the middle: `check` runs the errand, which is harmless twice */
-}
-
 void shepherds_close(struct shepherds *s, struct run *r, struct shep_close_args *a, shepherds_closed_fn *fn,
                      void *arg)
 {
     struct shepherd *sh = attach(s, r);
-    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_CLOSE},
-                                       .xargs = (xdrproc_t)xdr_shep_close_args,
-                                       .args = a,
-                                       .xres = (xdrproc_t)xdr_shep_close_result,
-                                       .res_size = sizeof(struct shep_close_result)};
 
     if (!sh) {
         xdr_free((xdrproc_t)xdr_shep_close_args, a);
@@ -601,7 +613,6 @@ void shepherds_close(struct shepherds *s, struct run *r, struct shep_close_args 
     sh->has_closing = true;
     sh->closed = fn;
     sh->closed_arg = arg;
-    if (r->ended && sh->open && rpc_conn_call(sh->conn, &spec, on_close_done, sh, NULL) == 0)
-        return;
-    check(sh);
+    if (!say_close(sh))
+        check(sh);
 }
