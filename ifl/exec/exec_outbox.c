@@ -110,14 +110,15 @@ static bool is_same_run(const exec_ack *a, const wire_job *job, unsigned run)
     return a->job.seq == job->seq && a->job.index == job->index && a->run == run;
 }
 
-/* Does the answer reach what was carried for this run? */
+/* Does the answer reach what was carried for this run? It may have a line for each event or one for all. */
 static bool reaches(const exec_events_result *r, const exec_ack *expected)
 {
     for (u_int i = 0; i < r->acks.acks_len; i++) {
         const exec_ack *a = &r->acks.acks_val[i];
 
-        if (is_same_run(a, &expected->job, expected->run))
-            return a->state == EXEC_UNKNOWN_RUN || a->seq >= expected->seq;
+        if (is_same_run(a, &expected->job, expected->run) &&
+            (a->state == EXEC_UNKNOWN_RUN || a->seq >= expected->seq))
+            return true;
     }
     return false;
 }
