@@ -13,14 +13,94 @@
 
 enum { LIST_COLUMN = 80 };
 
+/* --- resources -------------------------------------------------------------------------------------------- */
+
+/* The interface gives a resource's type and flags as numbers; people write words and letters. */
+static const char *resource_type(const char *number)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } types[] = {{1, "long"}, {3, "string"},   {4, "string_array"},
+                 {5, "size"}, {11, "boolean"}, {14, "float"}};
+    size_t i;
+
+    for (i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (types[i].number == atoi(number))
+            return types[i].name;
+    return number;
+}
+
+static const char *resource_flags(const char *number, char out[static 16])
+{
+    enum { USER_READ = 0x1, USER_WRITE = 0x2, TO_MOM = 0x400 };
+    static const struct {
+        unsigned bit;
+        char letter;
+    } flags[] = {{0x20000, 'h'}, {0x8000, 'n'}, {0x10000, 'f'}, {0x4000, 'q'}, {TO_MOM, 'm'}};
+    unsigned long mask = strtoul(number, NULL, 10);
+    size_t n = 0, i;
+
+    for (i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (mask & flags[i].bit)
+            out[n++] = flags[i].letter;
+    if (!(mask & USER_READ))
+        out[n++] = 'i';
+    else if (!(mask & USER_WRITE))
+        out[n++] = 'r';
+    out[n] = '\0';
+    return out;
+}
+
+/* The text to show for a resource's `type` or `flag`; anything but a number is text already. */
+static const char *resource_text(const struct attrl *a, char out[static 16])
+{
+    const char *v = a->value ? a->value : "";
+
+    if (!*v || v[strspn(v, "0123456789")])
+        return v;
+    return !strcmp(a->name, ATTR_RESC_TYPE) ? resource_type(v) : resource_flags(v, out);
+}
+
+static void list_resource(FILE *f, const struct batch_status *o)
+{
+    const struct attrl *a;
+    char text[16];
+
+    fprintf(f, "Resource %s\n", o->name);
+    for (a = o->attribs; a; a = a->next)
+        if (*resource_text(a, text))
+            fprintf(f, "    %s = %s\n", a->name, resource_text(a, text));
+    putc('\n', f);
+}
+
+static void print_resource(FILE *f, const struct batch_status *o)
+{
+    const struct attrl *a;
+    char text[16];
+
+    if (qmgr_attrs_is_builtin(o->name))
+        return;
+    fprintf(f, "#\n# Create and define resource %s\n#\ncreate resource %s\n", o->name, o->name);
+    for (a = o->attribs; a; a = a->next)
+        if (*resource_text(a, text))
+            fprintf(f, "set resource %s %s = %s\n", o->name, a->name, resource_text(a, text));
+}
+
+/* --- list ------------------------------------------------------------------------------------------------- */
+
 void qmgr_print_list(FILE *f, int object, const struct batch_status *o)
 {
     static const char *const heads[MGR_OBJ_LAST] = {
         [MGR_OBJ_SERVER] = "Server ", [MGR_OBJ_QUEUE] = "Queue ", [MGR_OBJ_NODE] = "Node ",
         [MGR_OBJ_SCHED] = "Sched ",   [MGR_OBJ_HOOK] = "Hook ",   [MGR_OBJ_PBS_HOOK] = "Hook ",
-        [MGR_OBJ_RSC] = "Resource "};
+    };
     const struct status_full how = {.head = heads[object], .indent = "    ", .fold = LIST_COLUMN};
 
+    if (object == MGR_OBJ_RSC) {
+        list_resource(f, o);
+        return;
+    }
     status_out_full(f, &how, o);
 }
 
@@ -128,8 +208,10 @@ void qmgr_print_object(FILE *f, int object, const struct batch_status *o)
     const char *name = object == MGR_OBJ_SERVER ? "" : o->name;
     const struct attrl *a;
 
-    if (object == MGR_OBJ_RSC && qmgr_attrs_is_builtin(o->name))
+    if (object == MGR_OBJ_RSC) {
+        print_resource(f, o);
         return;
+    }
     put_head(f, object, o);
     for (a = o->attribs; a; a = a->next) {
         if (object == MGR_OBJ_NODE && (!strcmp(a->name, ATTR_NODE_Mom) || !strcmp(a->name, ATTR_NODE_Port)))

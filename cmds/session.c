@@ -107,8 +107,8 @@ int session_report(const struct cmd_args *a, int c, const char *what)
     int code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
     const char *text = pbs_geterrmsg(c);
 
-    if (text && *text)
-        cmd_say(a, "%s%s%s", text, *what ? " " : "", what);
+    if (text && *text) /* a server that names the thing itself is not repeated */
+        cmd_say(a, "%s%s%s", text, *what && !strstr(text, what) ? " " : "", strstr(text, what) ? "" : what);
     else if (*what)
         cmd_say(a, "Server returned error %d for job %s", code, what);
     else

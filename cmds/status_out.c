@@ -242,11 +242,25 @@ static bool is_repeated(const struct attrl *first, const struct attrl *a)
     return false;
 }
 
+static bool is_all_omitted(const struct attrl *a, bool (*omit)(const struct attrl *a))
+{
+    const char *name = a->name;
+
+    if (!omit)
+        return false;
+    for (; a; a = a->next)
+        if (a->resource && !strcmp(a->name, name) && !omit(a))
+            return false;
+    return true;
+}
+
 static void json_resources(struct json_out *j, const struct attrl *a, bool (*omit)(const struct attrl *a))
 {
     char scratch[STATUS_SCRATCH];
     const char *name = a->name;
 
+    if (is_all_omitted(a, omit))
+        return;
     json_out_open(j, name, '{');
     for (; a; a = a->next)
         if (a->resource && !strcmp(a->name, name) && (!omit || !omit(a)))
@@ -273,14 +287,20 @@ static void json_attribute(struct json_out *j, const struct attrl *first, const 
     }
 }
 
-void status_out_json(struct json_out *j, const struct batch_status *object,
-                     bool (*omit)(const struct attrl *a))
+void status_out_json_open(struct json_out *j, const struct batch_status *object,
+                          bool (*omit)(const struct attrl *a))
 {
     const struct attrl *a;
 
     json_out_open(j, object->name, '{');
     for (a = object->attribs; a; a = a->next)
         json_attribute(j, object->attribs, a, omit);
+}
+
+void status_out_json(struct json_out *j, const struct batch_status *object,
+                     bool (*omit)(const struct attrl *a))
+{
+    status_out_json_open(j, object, omit);
     json_out_close(j, '}');
 }
 

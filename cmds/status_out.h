@@ -31,6 +31,10 @@ void status_out_dsv(FILE *f, const char *head, const char *delimiter, const stru
 void status_out_json(struct json_out *j, const struct batch_status *object,
                      bool (*omit)(const struct attrl *a));
 
+/* The same, left open for more members; json_out_close ends it. */
+void status_out_json_open(struct json_out *j, const struct batch_status *object,
+                          bool (*omit)(const struct attrl *a));
+
 /* timestamp, pbs_version, pbs_server: what every JSON answer begins with. Leaves the outermost object open.
  * `server` is the server's own entry or NULL. */
 void status_out_json_head(struct json_out *j, FILE *f, const struct batch_status *server);

@@ -1,0 +1,269 @@
+/* pbsnodes: nodes as they are, and which of them take no jobs. */
+#include "cmd.h"
+#include "json_out.h"
+#include "node_show.h"
+#include "session.h"
+#include "status_out.h"
+#include "table.h"
+
+enum { COMMENT_MAX = 79 };
+
+struct pbsnodes {
+    struct cmd_args a;
+    bool all, vnodes, hosts_vnodes, down, offline, clear, quiet, table, table_jobs, table_whole;
+    const char *comment, *delimiter, *server;
+    enum status_format format;
+};
+
+static int take_format(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct pbsnodes *p = settings;
+
+    (void)e;
+    return status_out_format(value, &p->format) < 0 ? cmd_bad(&p->a, row) : 0;
+}
+
+static int take_comment(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct pbsnodes *p = settings;
+
+    (void)row;
+    (void)e;
+    p->comment = value;
+    if (strlen(value) <= COMMENT_MAX)
+        return 0;
+    p->a.errors++;
+    cmd_say(&p->a, "comment is longer than %d characters", COMMENT_MAX);
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    CMD_FLAG('a', struct pbsnodes, all, "all hosts; with -v all vnodes"),
+    CMD_FLAG('c', struct pbsnodes, clear, "older form of -r"),
+    {'C', NULL, OPTION_VALUE, "comment", "a comment for the hosts; empty: none", take_comment, 0},
+    CMD_FLAG('d', struct pbsnodes, offline, "older form of -o"),
+    CMD_TEXT('D', struct pbsnodes, delimiter, "delimiter", "between the fields of -F dsv"),
+    {'F', NULL, OPTION_VALUE, "format", "json, dsv or default", take_format, 0},
+    CMD_FLAG('H', struct pbsnodes, hosts_vnodes, "all vnodes of the hosts named"),
+    CMD_FLAG('j', struct pbsnodes, table_jobs, "with -S: jobs"),
+    CMD_FLAG('l', struct pbsnodes, down, "hosts that are down or offline"),
+    CMD_FLAG('L', struct pbsnodes, table_whole, "with -S: nothing is cut"),
+    CMD_FLAG('o', struct pbsnodes, offline, "take the hosts offline"),
+    CMD_FLAG('q', struct pbsnodes, quiet, "no messages of errors"),
+    CMD_FLAG('r', struct pbsnodes, clear, "hosts are no longer offline"),
+    CMD_TEXT('s', struct pbsnodes, server, "server", "ask this server"),
+    CMD_FLAG('S', struct pbsnodes, table, "a line a node"),
+    CMD_FLAG('v', struct pbsnodes, vnodes, "vnodes instead of hosts"),
+};
+
+static bool is_change(const struct pbsnodes *p)
+{
+    return p->offline || p->clear || p->comment;
+}
+
+static int report(const struct pbsnodes *p, int c, const char *node)
+{
+    const char *text = pbs_geterrmsg(c);
+    char code[48];
+
+    snprintf(code, sizeof code, "Error (%d) returned from server", pbs_errno);
+    if (!p->quiet && *node)
+        fprintf(stderr, "Node: %s,  Error: %s\n", node, text && *text ? text : code);
+    else if (!p->quiet)
+        cmd_say(&p->a, "%s", text && *text ? text : code);
+    return 1;
+}
+
+/* --- changing --------------------------------------------------------------------------------------------- */
+
+static int change_vnode(const struct pbsnodes *p, int c, const char *vnode)
+{
+    struct attrs attrs = {0};
+    int rc;
+
+    if (p->offline || p->clear)
+        attrs_add(&attrs, ATTR_NODE_state, NULL, "offline", p->offline ? INCR : DECR);
+    if (p->comment)
+        attrs_add(&attrs, ATTR_comment, NULL, p->comment, *p->comment ? SET : UNSET);
+    rc = pbs_manager(c, MGR_CMD_SET, MGR_OBJ_NODE, vnode, attrs.first, NULL);
+    attrs_fini(&attrs);
+    return rc ? report(p, c, vnode) : 0;
+}
+
+static int change(const struct pbsnodes *p, int c, int n, char *operands[])
+{
+    int i, rc = 0;
+
+    for (i = 0; i < n; i++)
+        rc |= change_vnode(p, c, operands[i]);
+    return rc;
+}
+
+/* --- showing ---------------------------------------------------------------------------------------------- */
+
+struct show {
+    const struct pbsnodes *p;
+    int c;
+    struct json_out json;
+    bool begun;
+};
+
+static void begin(struct show *s)
+{
+    struct batch_status *server;
+
+    if (s->begun)
+        return;
+    s->begun = true;
+    if (s->p->format == STATUS_JSON) {
+        server = pbs_statserver(s->c, NULL, NULL);
+        status_out_json_head(&s->json, stdout, server);
+        pbs_statfree(server);
+        json_out_open(&s->json, "nodes", '{');
+    } else if (s->p->table && s->p->format == STATUS_FULL) {
+        node_show_heading(stdout, s->p->table_jobs);
+    }
+}
+
+static void end(struct show *s)
+{
+    if (!s->begun || s->p->format != STATUS_JSON)
+        return;
+    json_out_close(&s->json, '}');
+    json_out_end(&s->json);
+}
+
+static void show_node(struct show *s, const struct batch_status *n)
+{
+    const struct pbsnodes *p = s->p;
+
+    if (p->down) {
+        if (node_show_is_down(n))
+            node_show_down(stdout, n);
+        return;
+    }
+    begin(s);
+    if (p->format == STATUS_DSV)
+        node_show_dsv(stdout, p->delimiter ? p->delimiter : "|", n);
+    else if (p->format == STATUS_JSON && p->table)
+        node_show_row_json(&s->json, n, p->table_jobs);
+    else if (p->format == STATUS_JSON)
+        node_show_json(&s->json, n);
+    else if (p->table)
+        node_show_row(stdout, n, p->table_jobs, p->table_whole);
+    else
+        node_show_record(stdout, n);
+}
+
+/* Is it a vnode of one of the hosts named? */
+static bool is_of_host(const struct batch_status *n, int count, char *hosts[])
+{
+    const char *host = attrs_value(n->attribs, ATTR_rescavail, "host");
+    int i;
+
+    for (i = 0; i < count; i++)
+        if (!strcmp(hosts[i], host ? host : n->name))
+            return true;
+    return false;
+}
+
+static int show_all(struct show *s, int n, char *operands[])
+{
+    const struct pbsnodes *p = s->p;
+    struct batch_status *list, *o;
+
+    pbs_errno = 0;
+    list = p->vnodes || p->hosts_vnodes || p->table ? pbs_statvnode(s->c, NULL, NULL, NULL)
+                                                    : pbs_stathost(s->c, NULL, NULL, NULL);
+    if (!list && !pbs_errno) {
+        if (!p->quiet)
+            cmd_say(&p->a, "Server has no node list");
+        return 1;
+    }
+    if (!list)
+        return report(p, s->c, "");
+    for (o = list; o; o = o->next)
+        if (!n || is_of_host(o, n, operands))
+            show_node(s, o);
+    pbs_statfree(list);
+    return 0;
+}
+
+static int show_named(struct show *s, const char *name)
+{
+    struct batch_status *list, *o;
+
+    pbs_errno = 0;
+    list = s->p->vnodes || s->p->table ? pbs_statvnode(s->c, name, NULL, NULL)
+                                       : pbs_stathost(s->c, name, NULL, NULL);
+    if (!list)
+        return report(s->p, s->c, name);
+    for (o = list; o; o = o->next)
+        show_node(s, o);
+    pbs_statfree(list);
+    return 0;
+}
+
+static int show(const struct pbsnodes *p, int c, int n, char *operands[])
+{
+    struct show s = {.p = p, .c = c};
+    int i, rc = 0;
+
+    table_buffer(stdout);
+    if (p->all || p->down || (!n && p->table))
+        rc = show_all(&s, 0, NULL);
+    else if (p->hosts_vnodes)
+        rc = show_all(&s, n, operands);
+    else
+        for (i = 0; i < n; i++)
+            rc |= show_named(&s, operands[i]);
+    end(&s);
+    return rc;
+}
+
+/* --- the whole -------------------------------------------------------------------------------------------- */
+
+static bool is_sound(const struct pbsnodes *p, int n)
+{
+    if (p->offline && p->clear)
+        return false;
+    if (is_change(p))
+        return n && !p->all && !p->down && !p->table && !p->hosts_vnodes;
+    if ((p->table_jobs || p->table_whole) && !p->table)
+        return false;
+    if (p->all || p->down)
+        return !n && !(p->all && p->down);
+    return n || p->table;
+}
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct pbsnodes *p = settings;
+    struct session *s;
+    int c, rc;
+
+    if (!is_sound(p, n))
+        return cmd_usage(&p->a);
+    s = session_create(&p->a);
+    if (!s)
+        return 1;
+    c = session_connect(s, p->server);
+    if (c < 0)
+        rc = 1;
+    else
+        rc = is_change(p) ? change(p, c, n, operands) : show(p, c, n, operands);
+    session_destroy(s);
+    return rc;
+}
+
+const struct cmd command = {
+    .options = {.program = "pbsnodes", .operands = "[host ...]", CMD_ROWS(rows)},
+    .usage = "usage:\tpbsnodes [-{o|r}][-C comment][-s server] host host ...\n"
+             "\tpbsnodes -l [-s server]\n"
+             "\tpbsnodes [-s server] -a [-v] [-S[j][L]] [-F format] [-D delim]\n"
+             "\tpbsnodes [-H] [-S[j][L]] [-F format] [-D delim] host host ...\n"
+             "\tpbsnodes -v [-S[j][L]] [-F format] [-D delim] vnode vnode ...\n",
+    .usage_exit = 1,
+    .size = sizeof(struct pbsnodes),
+    .run = run,
+};

@@ -1,0 +1,36 @@
+/* qmove: put jobs into another queue. */
+#include "each_job.h"
+#include "pbs_error.h"
+
+struct qmove {
+    struct cmd_args a;
+};
+
+static int move(int c, const char *id, void *destination)
+{
+    return pbs_movejob(c, id, destination, NULL);
+}
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct qmove *q = settings;
+    struct destination d;
+    int rc;
+
+    if (n < 2)
+        return cmd_usage(&q->a);
+    if (ids_destination(&q->a, operands[0], &d) < 0)
+        return 2;
+    rc = each_job(&q->a, n - 1, operands + 1, move, operands[0]);
+    if (rc == PBSE_NEEDQUET)
+        cmd_say(&q->a, "Queue type not set for queue '%s'", operands[0]);
+    return rc;
+}
+
+const struct cmd command = {
+    .options = {.program = "qmove", .operands = "destination job_identifier..."},
+    .usage = "usage: qmove destination job_identifier...\n",
+    .usage_exit = 2,
+    .size = sizeof(struct qmove),
+    .run = run,
+};

@@ -1,0 +1,19 @@
+/* qstop: let no more jobs of queues run. */
+#include "each_queue.h"
+#include "pbs_ifl.h"
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct cmd_args *a = settings;
+
+    return n ? each_queue_set(a, n, operands, ATTR_start, "FALSE") : cmd_usage(a);
+}
+
+const struct cmd command = {
+    .options = {.program = "qstop", .operands = "[queue][@server] ..."},
+    .usage = "Usage: qstop [queue][@server] ...\n",
+    .usage_exit = 1,
+    .admin = true,
+    .size = sizeof(struct cmd_args),
+    .run = run,
+};
