@@ -58,10 +58,9 @@ static const struct field hot_fields[] = {
     FIELD(history_s, INT64),    FIELD(exec_time_s, INT64),   FIELD(ptime_s, INT64),
     FIELD(eligible_s, INT64),   FIELD(run_version, UINT),    FIELD(run_count, UINT),
     FIELD(exited, BOOL),        FIELD(exit_status, INT),     FIELD(session, INT),
-    FIELD(preempt_count, UINT), FIELD(script_have, INT64),   FIELD(exec_host, TEXT),
-    FIELD(exec_vnode, TEXT),    USAGE(cput_ms, INT64),       USAGE(walltime_ms, INT64),
-    USAGE(mem_kb, INT64),       USAGE(vmem_kb, INT64),       USAGE(ncpus, UINT),
-    USAGE(cpupercent, UINT),
+    FIELD(preempt_count, UINT), FIELD(script_have, INT64),   USAGE(cput_ms, INT64),
+    USAGE(walltime_ms, INT64),  USAGE(mem_kb, INT64),        USAGE(vmem_kb, INT64),
+    USAGE(ncpus, UINT),         USAGE(cpupercent, UINT),
 };
 
 static const struct field fixed_fields[] = {
@@ -245,16 +244,6 @@ int job_set_text(const char **field, const char *text)
         return -1;
     intern_unref(*field);
     *field = interned;
-    return 0;
-}
-
-int job_take_run(struct job *j, struct run *r)
-{
-    if (job_set_text(&j->exec_host, r->exec_host) < 0 || job_set_text(&j->exec_vnode, r->exec_vnode) < 0)
-        return -1;
-    if (j->run != r)
-        job_run_destroy(j->run);
-    j->run = r;
     return 0;
 }
 

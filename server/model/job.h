@@ -90,7 +90,6 @@ struct job {
     struct job_usage usage;
 
     struct run *run;                    /* while hosts are held (job_run.h); stored */
-    const char *exec_host, *exec_vnode; /* interned: of the present or last run; NULL: never ran */
     struct preempt_mark *preempt;       /* while it is being preempted (job_run.h); stored */
     struct node_use *uses;              /* what it has claimed (assign.c) */
     bool shares;                        /* it counts in the sums of server and queue (assign.c) */
@@ -126,10 +125,6 @@ bool job_is_over(const struct job *j);    /* finished or gone */
 
 /* Replace an interned text field, e.g. job_set_text(&j->owner, "anna@login2"). -1: no memory. */
 int job_set_text(const char **field, const char *text);
-
-/* The job begins this run, which it owns from now on: j->run, exec_host, exec_vnode. -1: no memory, nothing
- * taken. When a run is over, set run to NULL after job_run_destroy; the two texts stay for records. */
-int job_take_run(struct job *j, struct run *r);
 
 const char *job_state_name(enum job_state s); /* for logs and the store: "running" */
 int job_state_find(const char *name);         /* -1: unknown */
