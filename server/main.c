@@ -125,6 +125,11 @@ static void on_lost(void *arg, struct job *j, const char *service)
     job_end_host_lost(((struct server *)arg)->job_end, j, service);
 }
 
+static void on_kept(void *arg, struct job *j)
+{
+    runs_renew(((struct server *)arg)->parts.runs, j);
+}
+
 static void on_refused(void *arg, struct job *j, const char *service, unsigned proc, int code,
                        const char *text)
 {
@@ -304,6 +309,7 @@ static int create_running(struct server *s, struct err *e)
                                                             .watch = s->node_watch,
                                                             .reader = p->reader,
                                                             .lost = on_lost,
+                                                            .kept = on_kept,
                                                             .arg = s});
     return s->hello ? 0 : no_memory(e);
 }

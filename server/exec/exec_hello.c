@@ -125,7 +125,7 @@ static void missing(struct exec_hello *x, struct job *j, struct run_host *h)
 {
     struct reconcile_facts f = {.ours = true, .known = true, .started = h->state != RUN_HOST_SENT};
 
-    if (reconcile_run(&f) == RECONCILE_START)
+    if (reconcile_run(&f) == RECONCILE_START && j->intent == INTENT_NONE)
         exec_send_start_to(x->p.send, j, h->service);
     else
         x->p.lost(x->p.arg, j, h->service);
@@ -138,24 +138,35 @@ static bool look_for_missing(struct exec_hello *x, struct service *s, const exec
     for (struct node_use *u = n->uses; u; u = u->next) {
         struct job *j = u->job;
         struct run_host *h = j->run ? job_run_host(j->run, s->name) : NULL;
-        bool began = h && h->state != RUN_HOST_SENT;
+        bool gives_up = h && (h->state != RUN_HOST_SENT || j->intent != INTENT_NONE);
 
         if (!h || h->state > RUN_HOST_READY || is_held(a, j))
             continue;
         missing(x, j, h);
-        if (began)
+        if (gives_up)
             return true;
     }
     return false;
 }
 
-static void agree(struct exec_hello *x, struct service *s, const exec_hello_args *a, exec_hello_result *out)
+static void decide_all(struct exec_hello *x, struct service *s, const exec_hello_args *a, exec_hello_result *out)
 {
     u_int n = a->runs.runs_len;
 
     out->runs.runs_val = calloc(n ? n : 1, sizeof(exec_run_decision));
     for (u_int i = 0; out->runs.runs_val && i < n; i++)
         out->runs.runs_val[out->runs.runs_len++] = decide(x, s, &a->runs.runs_val[i]);
+}
+
+/* After the answer: orders for what is kept, and for what is missing. */
+static void act_on(struct exec_hello *x, struct service *s, const exec_hello_args *a)
+{
+    for (u_int i = 0; i < a->runs.runs_len; i++) {
+        struct job *j = job_of(x, &a->runs.runs_val[i]);
+
+        if (j && j->run && j->run->version == a->runs.runs_val[i].run && job_run_host(j->run, s->name))
+            x->p.kept(x->p.arg, j);
+    }
     for (struct node *node = nodes_first(x->p.site->nodes); node; node = nodes_next(node))
         while (node->service == s && look_for_missing(x, s, a, node))
             ;
@@ -240,10 +251,11 @@ static void hello(void *arg, struct rpc_request *r)
     }
     log_event(LOGC_NODE, LOGE_SYSTEM, a->service, "Hello from MoM on port=%s, generation %llu, %u runs",
               a->address, (unsigned long long)a->generation, a->runs.runs_len);
-    agree(x, s, a, &result);
+    decide_all(x, s, a, &result);
     node_watch_up(x->p.watch, s);
     rpc_reply(r, (xdrproc_t)xdr_exec_hello_result, &result);
     free(result.runs.runs_val);
+    act_on(x, s, a);
 }
 
 static void conn_closed(void *user, struct rpc_conn *c, const struct err *why)

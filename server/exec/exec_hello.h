@@ -23,8 +23,10 @@ struct exec_hello_parts {
     struct exec_take *take;
     struct node_watch *watch;
     struct reader *reader; /* scripts */
-    /* ^ The service does not hold a run that had begun there. */
+    /* ^ The service does not hold a run that had begun there, or that nobody wants any more. */
     void (*lost)(void *arg, struct job *j, const char *service);
+    /* ^ It holds this run, and orders may have been lost with the last connection: give again what stands. */
+    void (*kept)(void *arg, struct job *j);
     void *arg;
 };
 

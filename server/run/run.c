@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <exec.h>
+
 #include "assign.h"
 #include "exec_send.h"
 #include "exec_vnode.h"
@@ -15,6 +17,7 @@
 #include "place.h"
 #include "services.h"
 #include "site.h"
+#include "terminate.h"
 
 struct runs {
     struct site *site;
@@ -169,5 +172,22 @@ void runs_host_ready(struct runs *r, struct job *j)
     j->run->launched = true;
     jobs_touch(r->site->jobs, j, PART_HOT);
     if (j->run->n_hosts > 1)
+        exec_send_launch(r->send, j);
+}
+
+void runs_renew(struct runs *r, struct job *j)
+{
+    const struct run *run = j->run;
+
+    if (run->finished)
+        return;
+    if (run->terminations)
+        exec_send_terminate(r->send, j, j->intent == INTENT_DELETE ? EXEC_WHY_DELETE : EXEC_WHY_REQUEUE,
+                            run->terminations > 1 ? 0 : terminate_grace_s(j));
+    else if (run->suspending)
+        exec_send_suspend(r->send, j);
+    else if (run->resuming)
+        exec_send_resume(r->send, j);
+    else if (run->launched && run->n_hosts > 1 && !run->started)
         exec_send_launch(r->send, j);
 }

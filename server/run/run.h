@@ -27,6 +27,9 @@ int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct 
 /* After a restart: claim again what a job in a run holds, free or not. */
 void runs_reclaim(struct runs *r, struct job *j);
 
+/* ^ of exec_hello: a host holds this run again; orders that were under way are given once more, as they stand. */
+void runs_renew(struct runs *r, struct job *j);
+
 /* Actions of the machine: ACT_START orders the hosts, ACT_STARTED notes the start. */
 void act_start(void *runs, struct job *j);
 void act_started(void *runs, struct job *j);
