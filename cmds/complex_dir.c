@@ -272,8 +272,11 @@ static int write_mom_config(const struct complex_dir *d, const char *name, const
     char path[PATH_MAX];
     struct strbuf b;
 
+    /* Job identifiers are alike in all complexes of a host: each node needs temporary directories of its own. */
+    if (file_make_dirs(complex_dir_path(d, path, "mom/%s/tmp", name), 01777, e) < 0)
+        return -1;
     strbuf_init(&b, CONF_TEXT_MAX);
-    (void)strbuf_add(&b, "$usecp *:/ /\n");
+    (void)strbuf_addf(&b, "$usecp *:/ /\n$tmpdir %s\n", path);
     if (p->ncpus > 0)
         (void)strbuf_addf(&b, "ncpus %d\n", p->ncpus);
     if (p->mem)
