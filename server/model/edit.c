@@ -18,21 +18,25 @@ static int apply_one(struct site *s, struct attr_list *l, const struct edit_chan
     return attr_list_change(l, s->resources, *index, resource, c->value ? c->value : "", c->op, e);
 }
 
-static bool is_changed(const int *indices, size_t n, int index)
+/* Which change an effect is about: n for none in particular. False: it is about none of them. */
+static bool concerns(const struct edit_effect *x, const int *indices, size_t n, size_t *at)
 {
-    for (size_t i = 0; i < n; i++)
-        if (indices[i] == index)
+    *at = n;
+    if (x->index == EDIT_ANY)
+        return n > 0;
+    for (*at = 0; *at < n; ++*at)
+        if (indices[*at] == x->index)
             return true;
     return false;
 }
 
 static int check_effects(const struct object *o, const struct attr_list *now, const struct edit_ask *ask,
-                         const int *indices, struct err *e)
+                         const int *indices, size_t *at, struct err *e)
 {
     for (size_t i = 0; i < ask->n_effects; i++) {
         const struct edit_effect *x = &ask->effects[i];
 
-        if (x->of == o->kind->attrs && x->check && is_changed(indices, ask->n, x->index) &&
+        if (x->of == o->kind->attrs && x->check && concerns(x, indices, ask->n, at) &&
             x->check(ask->effect_arg, o, now, e) < 0)
             return -1;
     }
@@ -41,10 +45,12 @@ static int check_effects(const struct object *o, const struct attr_list *now, co
 
 static void after_effects(struct object *o, const struct edit_ask *ask, const int *indices)
 {
+    size_t at;
+
     for (size_t i = 0; i < ask->n_effects; i++) {
         const struct edit_effect *x = &ask->effects[i];
 
-        if (x->of == o->kind->attrs && x->after && is_changed(indices, ask->n, x->index))
+        if (x->of == o->kind->attrs && x->after && concerns(x, indices, ask->n, &at))
             x->after(ask->effect_arg, o);
     }
 }
@@ -62,8 +68,7 @@ int edit_apply(struct site *s, struct object *o, const struct edit_ask *ask, siz
     for (; *at < ask->n; ++*at)
         if (apply_one(s, &now, &ask->changes[*at], &ask->writer, &indices[*at], e) < 0)
             goto bad;
-    *at = 0;
-    if (check_effects(o, &now, ask, indices, e) < 0)
+    if (check_effects(o, &now, ask, indices, at, e) < 0)
         goto bad;
     attr_list_fini(&o->attrs);
     o->attrs = now;

@@ -12,10 +12,12 @@ struct edit_change { /* one attribute of a request; borrowed */
     enum batch_op op; /* SET, UNSET, INCR, DECR */
 };
 
+enum { EDIT_ANY = -1 };
+
 /* What setting an attribute causes beyond itself. Both functions may be NULL. */
 struct edit_effect {
     enum attr_of of;
-    int index;
+    int index; /* EDIT_ANY: whatever attribute it is, once */
     /* Is the new list right for this object? -1 with PBSE_*. */
     int (*check)(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
     /* It has been done. */
@@ -31,7 +33,7 @@ struct edit_ask {
     void *effect_arg;
 };
 
-/* 0, or -1 with nothing changed and *at the change at fault. Touches the object. */
+/* 0, or -1 with nothing changed and *at the change at fault (n: none in particular). Touches the object. */
 int edit_apply(struct site *s, struct object *o, const struct edit_ask *ask, size_t *at, struct err *e);
 
 #endif

@@ -18,8 +18,10 @@ struct manage_kind {
     struct object *(*first)(struct parts *p);
     struct object *(*next)(struct object *o);
     int unknown; /* PBSE_* for a name that is not there */
-    /* Changes that are no plain attributes (a node's state): 1 done here, 0 not mine, -1 e. May be NULL. */
-    int (*change)(struct parts *p, struct object *o, const struct edit_change *c, struct err *e);
+    /* Changes that are no plain attributes (a node's state), both or neither NULL: is this one, and right?
+     * 1 yes, 0 no, -1 e. Then, when all else is right too, do it. */
+    int (*is_special)(const struct edit_change *c, struct err *e);
+    void (*change)(struct parts *p, struct object *o, const struct edit_change *c);
 };
 
 const struct manage_kind *manage_kind_find(int objtype);

@@ -4,21 +4,10 @@
 #include <string.h>
 
 #include "log.h"
-#include "pbs_error.h"
+#include "manage_checks.h"
 #include "schedulers.h"
 
 /* --- server ------------------------------------------------------------------------------------------ */
-
-static int default_queue_exists(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
-{
-    struct parts *p = arg;
-    const char *name = attr_list_text(now, SERVER_ATTR_default_queue);
-
-    (void)o;
-    if (!name || queues_find(p->site->queues, name))
-        return 0;
-    return err_set(e, PBSE_UNKQUE, "Unknown queue: %s", name);
-}
 
 static void wake(struct parts *p, enum sched_command why)
 {
@@ -89,18 +78,6 @@ static void sched_configure(void *arg, struct object *o)
 
 /* --- queue ------------------------------------------------------------------------------------------- */
 
-static int queue_has_type(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
-{
-    bool open =
-        attr_list_bool(now, QUEUE_ATTR_enabled, false) || attr_list_bool(now, QUEUE_ATTR_started, false);
-
-    (void)arg;
-    if (!open || attr_list_text(now, QUEUE_ATTR_queue_type))
-        return 0;
-    return err_set(e, PBSE_QUENOEN, "Cannot enable queue, incomplete definition: %s has no queue_type",
-                   o->name);
-}
-
 static void queue_started(void *arg, struct object *o)
 {
     if (attr_list_bool(&o->attrs, QUEUE_ATTR_started, false))
@@ -108,17 +85,21 @@ static void queue_started(void *arg, struct object *o)
 }
 
 const struct edit_effect manage_effects[] = {
-    {OF_SERVER, SERVER_ATTR_default_queue, default_queue_exists, NULL},
+    {OF_SERVER, SERVER_ATTR_default_queue, check_default_queue, NULL},
+    {OF_SERVER, SERVER_ATTR_max_job_sequence_id, check_sequence_max, NULL},
+    {OF_SERVER, EDIT_ANY, check_server_limits, NULL},
     {OF_SERVER, SERVER_ATTR_scheduling, NULL, server_scheduling},
     {OF_SERVER, SERVER_ATTR_scheduler_iteration, NULL, server_iteration},
     {OF_SERVER, SERVER_ATTR_log_events, NULL, server_log_events},
     {OF_SCHED, SCHED_ATTR_scheduling, NULL, sched_scheduling},
     {OF_SCHED, SCHED_ATTR_scheduler_iteration, NULL, sched_iteration},
+    {OF_SCHED, SCHED_ATTR_partition, check_sched_partition, sched_configure},
+    {OF_SCHED, SCHED_ATTR_sched_priv, check_sched_priv, NULL},
+    {OF_SCHED, SCHED_ATTR_sched_log, check_sched_log, NULL},
     {OF_SCHED, SCHED_ATTR_preempt_order, NULL, sched_configure},
     {OF_SCHED, SCHED_ATTR_preempt_prio, NULL, sched_configure},
     {OF_SCHED, SCHED_ATTR_preempt_queue_prio, NULL, sched_configure},
-    {OF_QUEUE, QUEUE_ATTR_enabled, queue_has_type, NULL},
-    {OF_QUEUE, QUEUE_ATTR_started, queue_has_type, queue_started},
-    {OF_QUEUE, QUEUE_ATTR_queue_type, queue_has_type, NULL},
+    {OF_QUEUE, EDIT_ANY, check_queue, NULL},
+    {OF_QUEUE, QUEUE_ATTR_started, NULL, queue_started},
 };
 const size_t manage_effects_count = sizeof manage_effects / sizeof manage_effects[0];

@@ -117,17 +117,27 @@ static struct object *node_next(struct object *o)
 }
 
 /* Only being offline is a person's to say: "offline" sets it, "free" or taking it away clears it. */
-static int node_change(struct parts *p, struct object *o, const struct edit_change *c, struct err *e)
+static int node_is_special(const struct edit_change *c, struct err *e)
 {
-    struct node *n = (struct node *)o;
     uint32_t bits = 0;
 
     if (strcasecmp(c->name, "state") != 0)
         return 0;
-    if (c->op != UNSET && states_node_parse(c->value, &bits, e) < 0)
-        return -1;
-    if (bits & ~(unsigned)(NODE_OFFLINE | NODE_DOWN | NODE_UNKNOWN))
+    if (c->op == UNSET)
+        return 1;
+    if (states_node_parse(c->value, &bits, e) < 0 ||
+        (bits & ~(unsigned)(NODE_OFFLINE | NODE_DOWN | NODE_UNKNOWN)))
         return err_set(e, PBSE_BADNDATVAL, "Illegal value for node state: %s (offline or free)", c->value);
+    return 1;
+}
+
+static void node_change(struct parts *p, struct object *o, const struct edit_change *c)
+{
+    struct node *n = (struct node *)o;
+    uint32_t bits = 0;
+
+    if (c->op != UNSET && states_node_parse(c->value, &bits, NULL) < 0)
+        return; /* it was right a moment ago */
     if (c->op == DECR)
         node_set_state(p->site->nodes, n, 0, bits & NODE_OFFLINE, site_now_s(p->site));
     else if (bits & NODE_OFFLINE)
@@ -135,7 +145,6 @@ static int node_change(struct parts *p, struct object *o, const struct edit_chan
     else if (c->op != INCR)
         node_set_state(p->site->nodes, n, 0, NODE_OFFLINE, site_now_s(p->site));
     change_touch(p->site->change, &o->change, PART_HOT);
-    return 1;
 }
 
 /* --- scheduler --------------------------------------------------------------------------------------- */
@@ -180,14 +189,20 @@ static struct object *sched_next(struct object *o)
 }
 
 static const struct manage_kind kinds[] = {
-    {MGR_OBJ_SERVER, "server", NULL, NULL, server_find, server_first, no_next, PBSE_IVALREQ, NULL},
+    {.objtype = MGR_OBJ_SERVER,
+     .name = "server",
+     .find = server_find,
+     .first = server_first,
+     .next = no_next,
+     .unknown = PBSE_IVALREQ},
     {MGR_OBJ_QUEUE, "queue", queue_create, queue_remove, queue_find, queue_first, queue_next, PBSE_UNKQUE,
-     NULL},
+     NULL, NULL},
     {MGR_OBJ_NODE, "node", node_create, node_remove, node_find, node_first, node_next, PBSE_UNKNODE,
+     node_is_special, node_change},
+    {MGR_OBJ_HOST, "host", NULL, NULL, node_find, node_first, node_next, PBSE_UNKNODE, node_is_special,
      node_change},
-    {MGR_OBJ_HOST, "host", NULL, NULL, node_find, node_first, node_next, PBSE_UNKNODE, node_change},
     {MGR_OBJ_SCHED, "sched", sched_create, sched_remove, sched_find, sched_first, sched_next, PBSE_UNKSCHED,
-     NULL},
+     NULL, NULL},
 };
 
 const struct manage_kind *manage_kind_find(int objtype)

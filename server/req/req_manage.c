@@ -34,13 +34,12 @@ static void log_done(const struct task *t, const struct object *o, const char *w
                   *t->changes[i].resource ? "." : "", t->changes[i].resource, t->changes[i].value);
 }
 
-/* Changes that the kind does itself are taken out of the list. */
-static int change_specially(struct task *t, struct object *o, struct edit_change *rest, size_t *n_rest,
-                            struct err *e)
+/* Changes that the kind does itself are left out of `rest`. */
+static int sort_changes(struct task *t, struct edit_change *rest, size_t *n_rest, struct err *e)
 {
     *n_rest = 0;
     for (size_t i = 0; i < t->n; i++) {
-        int rc = t->kind->change ? t->kind->change(t->p, o, &t->changes[i], e) : 0;
+        int rc = t->kind->is_special ? t->kind->is_special(&t->changes[i], e) : 0;
 
         if (rc < 0) {
             t->at = i;
@@ -52,6 +51,23 @@ static int change_specially(struct task *t, struct object *o, struct edit_change
     return 0;
 }
 
+static void change_specially(struct task *t, struct object *o)
+{
+    for (size_t i = 0; t->kind->is_special && i < t->n; i++)
+        if (t->kind->is_special(&t->changes[i], NULL) > 0)
+            t->kind->change(t->p, o, &t->changes[i]);
+}
+
+/* Which of all changes rest[at] is: names are borrowed from one message, so they differ as pointers. */
+static size_t place_in_task(const struct task *t, const struct edit_change *rest, size_t n_rest, size_t at)
+{
+    size_t i = 0;
+
+    while (i < t->n && (at >= n_rest || t->changes[i].name != rest[at].name))
+        i++;
+    return i;
+}
+
 static int edit_object(struct task *t, struct object *o, bool creating, struct err *e)
 {
     struct edit_change *rest = calloc(t->n ? t->n : 1, sizeof *rest);
@@ -60,12 +76,18 @@ static int edit_object(struct task *t, struct object *o, bool creating, struct e
                            .effects = manage_effects,
                            .n_effects = manage_effects_count,
                            .effect_arg = t->p};
+    size_t at;
     int rc = -1;
 
     if (!rest)
         return err_set(e, PBSE_SYSTEM, "no memory to change %s", o->name);
-    if (change_specially(t, o, rest, &ask.n, e) == 0)
-        rc = ask.n ? edit_apply(t->p->site, o, &ask, &t->at, e) : 0;
+    if (sort_changes(t, rest, &ask.n, e) == 0) {
+        rc = ask.n ? edit_apply(t->p->site, o, &ask, &at, e) : 0;
+        if (rc < 0)
+            t->at = place_in_task(t, rest, ask.n, at);
+        else
+            change_specially(t, o);
+    }
     free(rest);
     return rc;
 }

@@ -1,0 +1,170 @@
+/* See manage_checks.h. */
+#include "manage_checks.h"
+
+#include <string.h>
+
+#include "parts.h"
+#include "pbs_error.h"
+
+static const char default_partition[] = "pbs-default";
+
+static struct site *site_of(void *parts)
+{
+    return ((struct parts *)parts)->site;
+}
+
+/* --- limits of both styles ---------------------------------------------------------------------------- */
+
+#define OLD_LIMITS(of)                                                                                       \
+    of##_ATTR_max_running, of##_ATTR_max_user_run, of##_ATTR_max_group_run, of##_ATTR_max_user_run_soft,     \
+        of##_ATTR_max_group_run_soft, of##_ATTR_max_user_res, of##_ATTR_max_group_res,                       \
+        of##_ATTR_max_user_res_soft, of##_ATTR_max_group_res_soft
+#define NEW_LIMITS(of)                                                                                       \
+    of##_ATTR_max_run, of##_ATTR_max_run_res, of##_ATTR_max_run_soft, of##_ATTR_max_run_res_soft,            \
+        of##_ATTR_max_queued, of##_ATTR_max_queued_res
+
+static int first_set(const struct attr_list *l, const int *indices, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (attr_list_is_set(l, indices[i]))
+            return indices[i];
+    return ATTR_NONE;
+}
+
+static int check_styles(enum attr_of of, int old, int modern, struct err *e)
+{
+    if (old == ATTR_NONE || modern == ATTR_NONE)
+        return 0;
+    return err_set(e, PBSE_MIXENTLIMS,
+                   "Cannot mix old and new style queue/run limit enforcement types: %s and %s",
+                   attr_def_get(of, old)->name, attr_def_get(of, modern)->name);
+}
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+int check_server_limits(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    static const int old[] = {OLD_LIMITS(SERVER)}, modern[] = {NEW_LIMITS(SERVER)};
+
+    (void)arg, (void)o;
+    return check_styles(OF_SERVER, first_set(now, old, COUNT(old)), first_set(now, modern, COUNT(modern)), e);
+}
+
+static int check_queue_limits(const struct attr_list *now, struct err *e)
+{
+    static const int old[] = {OLD_LIMITS(QUEUE)}, modern[] = {NEW_LIMITS(QUEUE)};
+
+    return check_styles(OF_QUEUE, first_set(now, old, COUNT(old)), first_set(now, modern, COUNT(modern)), e);
+}
+
+/* --- the server --------------------------------------------------------------------------------------- */
+
+int check_default_queue(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    const char *name = attr_list_text(now, SERVER_ATTR_default_queue);
+
+    (void)o;
+    if (!name || queues_find(site_of(arg)->queues, name))
+        return 0;
+    return err_set(e, PBSE_UNKQUE, "Unknown queue: %s", name);
+}
+
+int check_sequence_max(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    int64_t n = attr_list_effective(now, SERVER_ATTR_max_job_sequence_id);
+
+    (void)arg, (void)o;
+    if (n >= 9999999 && n <= 999999999999)
+        return 0;
+    return err_set(e, PBSE_INVALID_MAX_JOB_SEQUENCE_ID,
+                   "Cannot set max_job_sequence_id < 9999999, or > 999999999999: %lld", (long long)n);
+}
+
+/* --- queues ------------------------------------------------------------------------------------------- */
+
+/* Only an execution queue has a scheduler to run its jobs, only a route queue places to send them to. */
+static int check_kind(const struct object *o, const struct attr_list *now, bool route, struct err *e)
+{
+    unsigned foreign = route ? AF_EXEC : AF_ROUTING;
+
+    for (int i = 0; i < attr_def_count(OF_QUEUE); i++) {
+        const struct attr_def *d = attr_def_get(OF_QUEUE, i);
+
+        if ((d->flags & foreign) && attr_list_is_set(now, i))
+            return i == QUEUE_ATTR_partition
+                       ? err_set(e, PBSE_ROUTE_QUE_NO_PARTITION,
+                                 "Cannot assign a partition to route queue %s", o->name)
+                       : err_set(e, PBSE_ATTRTYPE,
+                                 "Incompatible type: %s is of %s queues only, and %s is none", d->name,
+                                 route ? "execution" : "route", o->name);
+    }
+    return 0;
+}
+
+static int check_open(const struct object *o, const struct attr_list *now, const char *type, struct err *e)
+{
+    if (!attr_list_bool(now, QUEUE_ATTR_enabled, false) && !attr_list_bool(now, QUEUE_ATTR_started, false))
+        return 0;
+    if (!type)
+        return err_set(e, PBSE_NEEDQUET, "Queue type must be set: queue_type of %s", o->name);
+    if (strcmp(type, "Route") == 0 && !attr_list_is_set(now, QUEUE_ATTR_route_destinations))
+        return err_set(e, PBSE_QUENOEN,
+                       "Cannot enable queue, incomplete definition: %s has no route_destinations", o->name);
+    return 0;
+}
+
+int check_queue(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    const char *type = attr_list_text(now, QUEUE_ATTR_queue_type);
+    const char *partition = attr_list_text(now, QUEUE_ATTR_partition);
+
+    (void)arg;
+    if (check_open(o, now, type, e) < 0)
+        return -1;
+    if (type && check_kind(o, now, strcmp(type, "Route") == 0, e) < 0)
+        return -1;
+    if (partition && strcmp(partition, default_partition) == 0)
+        return err_set(e, PBSE_DEFAULT_PARTITION, "Default partition name is not allowed: %s", partition);
+    return check_queue_limits(now, e);
+}
+
+/* --- schedulers --------------------------------------------------------------------------------------- */
+
+/* A text that no other scheduler may have too; the default scheduler's is never set. */
+static int check_own(struct site *s, const struct object *o, const struct attr_list *now, int index, int code,
+                     struct err *e)
+{
+    const char *text = attr_list_text(now, index), *name = attr_def_get(OF_SCHED, index)->name;
+
+    if (strcmp(o->name, "default") == 0)
+        return err_set(e, PBSE_SCHED_OP_NOT_PERMITTED, "Operation is not permitted on default scheduler: %s",
+                       name);
+    for (struct sched_obj *x = scheds_first(s->scheds); x && text; x = scheds_next(x)) {
+        const char *other = attr_list_text(&x->obj.attrs, index);
+
+        if (&x->obj != o && other && strcmp(other, text) == 0)
+            return err_set(e, code, "%s %s is that of scheduler %s", name, text, x->obj.name);
+    }
+    return 0;
+}
+
+int check_sched_partition(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    const char *text = attr_list_text(now, SCHED_ATTR_partition);
+
+    if (check_own(site_of(arg), o, now, SCHED_ATTR_partition, PBSE_SCHED_PARTITION_ALREADY_EXISTS, e) < 0)
+        return -1;
+    if (text && strcmp(text, default_partition) == 0)
+        return err_set(e, PBSE_DEFAULT_PARTITION, "Default partition name is not allowed: %s", text);
+    return 0;
+}
+
+int check_sched_priv(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    return check_own(site_of(arg), o, now, SCHED_ATTR_sched_priv, PBSE_SCHED_PRIV_EXIST, e);
+}
+
+int check_sched_log(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    return check_own(site_of(arg), o, now, SCHED_ATTR_sched_log, PBSE_SCHED_LOG_EXIST, e);
+}

@@ -1,0 +1,22 @@
+#ifndef MANAGE_CHECKS_H
+#define MANAGE_CHECKS_H
+/* What must hold between attributes before a manager's change is done: checks of edit_effect rows. `arg` is the
+ * struct parts, `now` the attributes as they would be. */
+#include "edit.h"
+
+/* PBSE_UNKQUE: there is no such queue. */
+int check_default_queue(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
+/* PBSE_INVALID_MAX_JOB_SEQUENCE_ID */
+int check_sequence_max(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
+/* PBSE_MIXENTLIMS: max_running and its like beside max_run and its like. */
+int check_server_limits(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
+/* PBSE_NEEDQUET open without a type; PBSE_QUENOEN open without destinations; PBSE_ATTRTYPE an attribute of the
+ * other type of queue; PBSE_ROUTE_QUE_NO_PARTITION, PBSE_DEFAULT_PARTITION; PBSE_MIXENTLIMS. */
+int check_queue(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
+/* PBSE_SCHED_OP_NOT_PERMITTED of the default scheduler; what another scheduler has:
+ * PBSE_SCHED_PARTITION_ALREADY_EXISTS, PBSE_SCHED_PRIV_EXIST, PBSE_SCHED_LOG_EXIST; PBSE_DEFAULT_PARTITION. */
+int check_sched_partition(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
+int check_sched_priv(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
+int check_sched_log(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
+
+#endif
