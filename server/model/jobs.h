@@ -18,7 +18,7 @@ void jobs_remove(struct jobs *js, struct job *j);
 
 struct job *jobs_find(const struct jobs *js, struct job_key key);
 struct job *jobs_find_token(const struct jobs *js, const unsigned char *token);
-struct job *jobs_first(const struct jobs *js);                        /* by number */
+struct job *jobs_first(const struct jobs *js); /* by number */
 struct job *jobs_next(const struct job *j);
 /* The first job with a key above `key`: for cursors that outlive a turn. O(log n) typical. */
 struct job *jobs_after(const struct jobs *js, struct job_key key);

@@ -36,7 +36,7 @@ static int by_name(const void *a, const void *b)
 static void add_amounts(struct strbuf *out, const struct site *s, const char *key, const struct resc_list *l,
                         unsigned flags)
 {
-    struct amount list[AMOUNTS_MAX];
+    struct amount list[AMOUNTS_MAX] = {0};
     struct strbuf scratch;
     size_t n = 0;
 

@@ -138,7 +138,7 @@ static void drop_job(struct bench *b, int64_t seq)
 static int begin(void **state)
 {
     struct bench *b = calloc(1, sizeof *b);
-    ifl_watch_kind kind = {.kind = IFL_KIND_JOB};
+    ifl_watch_kind kind = {.kind = IFL_KIND_JOB, .wanted = {0, NULL}};
     ifl_watch_args args = {.kinds = {1, &kind}};
     struct watch_owner owner = {b, LEVEL_SCHED, "root@h"};
     struct sched_obj *o;
