@@ -320,6 +320,7 @@ static int create_asking(struct server *s, struct err *e)
 
     s->scripts = scripts_create(SCRIPT_MEMORY);
     s->names = names_create(s->loop, GRANT_SECONDS * 1000, e);
+    p->names = s->names;
     if (!s->scripts || !s->names)
         return s->names ? no_memory(e) : -1;
     p->submit = submit_create(

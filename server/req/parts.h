@@ -10,6 +10,7 @@ struct exec_send;
 struct job_fsm;
 struct loop;
 struct methods;
+struct names;
 struct preempts;
 struct reader;
 struct removal;
@@ -26,6 +27,7 @@ struct parts {
     struct site *site;
     struct loop *loop;
     struct commit *commit;
+    struct names *names;
     struct reader *reader;
     struct job_fsm *fsm;
     struct services *services;

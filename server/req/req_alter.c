@@ -10,6 +10,7 @@
 #include "admit.h"
 #include "alter.h"
 #include "log.h"
+#include "names.h"
 #include "pbs_error.h"
 #include "req_common.h"
 #include "schedulers.h"
@@ -31,34 +32,90 @@ static void answer_failure(struct request *r, const struct alter_ask *ask, size_
         request_fail(r, e);
 }
 
-void req_modify(void *parts, struct request *r)
+/* `u`: whom the job shall run as, where that is altered and known. */
+static void modify(struct parts *p, struct request *r, const struct names_user *u, bool looked_up);
+
+struct lookup {
+    struct parts *parts;
+    struct request *request;
+};
+
+static void user_known(void *arg, const struct names_user *u, const struct err *why)
 {
-    struct parts *p = parts;
+    struct lookup *l = arg;
+
+    (void)why;
+    modify(l->parts, l->request, u, true);
+    request_unref(l->request);
+    free(l);
+}
+
+/* 1: the answer will call modify again. */
+static int look_up(struct parts *p, struct request *r, const char *user, bool looked_up, struct err *e)
+{
+    struct lookup *l;
+
+    if (looked_up)
+        return err_set(e, PBSE_BADUSER, "Bad UID for job execution: user %s is unknown on the server", user);
+    l = malloc(sizeof *l);
+    if (!l)
+        return err_set(e, PBSE_SYSTEM, "no memory to ask for user %s", user);
+    *l = (struct lookup){p, request_ref(r)};
+    names_ask_user(p->names, user, user_known, l);
+    return 1;
+}
+
+static void apply(struct parts *p, struct request *r, struct job *j, const struct alter_ask *ask)
+{
+    struct err e;
+    size_t at;
+
+    if (alter_job(&p->alter, j, ask, &at, &e) < 0) {
+        answer_failure(r, ask, at, &e);
+        return;
+    }
+    if (ask->level != LEVEL_SCHED) { /* its comments and estimates: no log line, no record */
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Modified at request of %s", request_who(r));
+        account(p, j, ask);
+    }
+    req_ok_when_durable(p, r);
+}
+
+static void modify(struct parts *p, struct request *r, const struct names_user *u, bool looked_up)
+{
     const ifl_modify_args *a = request_args(r);
-    struct alter_ask ask = {.level = req_level(r), .who = request_who(r)};
+    struct alter_ask ask = {
+        .level = req_level(r), .who = request_who(r), .client = request_client(r), .user = u};
+    char buf[IDENTITY_NAME_MAX];
     struct edit_change *c;
+    const char *user;
     struct err e;
     struct job *j = req_find_job(p, r, a->job, &e);
-    size_t at;
+    int rc = 0;
 
     if (!j) {
         request_fail(r, &e);
         return;
     }
     c = req_changes(&a->attrs, &ask.n, false);
-    ask.changes = c;
     if (!c) {
         request_failf(r, PBSE_SYSTEM, "no memory to alter %s", a->job);
-    } else if (alter_job(&p->alter, j, &ask, &at, &e) < 0) {
-        answer_failure(r, &ask, at, &e);
-    } else if (ask.level == LEVEL_SCHED) {
-        req_ok_when_durable(p, r); /* comments and estimates: no log line, no record */
-    } else {
-        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Modified at request of %s", request_who(r));
-        account(p, j, &ask);
-        req_ok_when_durable(p, r);
+        return;
     }
+    ask.changes = c;
+    user = alter_user(j, &ask, buf);
+    if (user && !ask.user && !(ask.user = names_find_user(p->names, user)))
+        rc = look_up(p, r, user, looked_up, &e);
+    if (rc < 0)
+        request_fail(r, &e);
+    else if (rc == 0)
+        apply(p, r, j, &ask);
     free(c);
+}
+
+void req_modify(void *parts, struct request *r)
+{
+    modify(parts, r, NULL, false);
 }
 
 void req_order(void *parts, struct request *r)

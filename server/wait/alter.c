@@ -131,6 +131,32 @@ static int check_all(const struct alter_parts *p, struct job *j, const struct al
     return 0;
 }
 
+const char *alter_user(const struct job *j, const struct alter_ask *ask, char buf[IDENTITY_NAME_MAX])
+{
+    const char *name = NULL;
+
+    for (size_t i = 0; i < ask->n; i++) {
+        const struct edit_change *c = &ask->changes[i];
+
+        if (is_named(c, "User_List"))
+            return identity_name(c->op == UNSET ? NULL : c->value, j->user, buf);
+        if (is_named(c, "group_list"))
+            name = j->euser;
+    }
+    return name;
+}
+
+/* What the new attributes bring with them. */
+static int complete(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, struct err *e)
+{
+    char buf[IDENTITY_NAME_MAX];
+
+    if (touches_resources(ask) && !job_is_placed(j) &&
+        defaults_complete(p->site, &j->obj.attrs, j->queue, e) < 0)
+        return -1;
+    return alter_user(j, ask, buf) ? identity_set(p->site, j, ask->client, ask->user, e) : 0;
+}
+
 int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
               struct err *e)
 {
@@ -147,8 +173,7 @@ int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask
         attr_list_fini(&before);
         return -1;
     }
-    if (touches_resources(ask) && !job_is_placed(j) &&
-        defaults_complete(p->site, &j->obj.attrs, j->queue, e) < 0) {
+    if (complete(p, j, ask, e) < 0) {
         attr_list_fini(&j->obj.attrs);
         j->obj.attrs = before;
         *at = ask->n;
@@ -156,7 +181,7 @@ int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask
     }
     attr_list_fini(&before);
     follow(p, j, ask);
-    jobs_touch(p->site->jobs, j, PART_HOT | PART_ATTRS);
+    jobs_touch(p->site->jobs, j, ask->user ? PART_ALL : PART_HOT | PART_ATTRS);
     if (touches_resources(ask) && job_is_placed(j))
         p->limits_changed(p->arg, j);
     return 0;

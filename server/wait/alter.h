@@ -3,11 +3,14 @@
 /* Altering a job that exists: who may, what may be altered while it runs, and completing it again. */
 #include "edit.h"
 #include "err.h"
+#include "identity.h"
 #include "job.h"
 #include "level.h"
 
+struct client;
 struct exec_send;
 struct job_fsm;
+struct names_user;
 struct site;
 struct start_time;
 
@@ -16,6 +19,8 @@ struct alter_ask {
     size_t n;
     enum level level;
     const char *who;
+    const struct client *client;
+    const struct names_user *user; /* whom alter_user names; not looked at where that is NULL */
 };
 
 struct alter_parts {
@@ -27,8 +32,11 @@ struct alter_parts {
     void *arg;
 };
 
+/* The user that must be looked up before this alteration, which changes who the job runs as; NULL: it does not. */
+const char *alter_user(const struct job *j, const struct alter_ask *ask, char buf[IDENTITY_NAME_MAX]);
+
 /* 0, or -1 with nothing changed: PBSE_BADSTATE, PBSE_HISTJOBID, PBSE_MODATRRUN, PBSE_PERM, and what edit_apply,
- * defaults_complete and admit_check say. *at is the change at fault (n: none in particular). */
+ * identity_set and defaults_complete say. *at is the change at fault (n: none in particular). */
 int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
               struct err *e);
 

@@ -2,11 +2,12 @@
 #include "new_job.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "access.h"
 #include "admit.h"
 #include "defaults.h"
+#include "hold_bits.h"
+#include "identity.h"
 #include "intern.h"
 #include "names.h"
 #include "pbs_error.h"
@@ -79,54 +80,21 @@ static int take_attributes(struct site *s, struct job *j, const struct new_job_a
 
 /* --- identity --------------------------------------------------------------------------------------- */
 
-static int check_user(const struct site *s, const struct new_job_ask *ask, struct err *e)
+static int set_identity(const struct site *s, struct job *j, const struct new_job_ask *ask, struct err *e)
 {
-    const struct names_user *u = ask->user;
-    const char *roots = attr_list_text(&s->server->obj.attrs, SERVER_ATTR_acl_roots);
+    const char *project = attr_list_text(&j->obj.attrs, JOB_ATTR_project);
 
-    if (geteuid() != 0 && u->uid != geteuid())
-        return err_set(e, PBSE_BADUSER,
-                       "Bad UID for job execution: this complex runs as %s's own and takes no jobs of %s",
-                       s->name, u->name);
-    if (u->uid == 0 && !access_acl_allows(roots, ACL_USER, "root", false))
-        return err_set(e, PBSE_BADUSER, "Bad UID for job execution: root is not in acl_roots");
-    if (strcmp(u->name, client_user(ask->client)) != 0 && !client_is_root(ask->client))
-        return err_set(e, PBSE_BADUSER, "Bad UID for job execution: %s may not run jobs as %s",
-                       client_user(ask->client), u->name);
-    return 0;
-}
-
-/* The first group of group_list, which the user must be in; else the login group. */
-static int find_group(const struct job *j, const struct names_user *u, const char **group, struct err *e)
-{
-    const char *list = attr_list_text(&j->obj.attrs, JOB_ATTR_group_list);
-    char name[PBS_MAXGRPN + 1];
-
-    *group = u->group;
-    if (!list)
-        return 0;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(list, "@,"), list);
-    for (size_t i = 0; i < u->n_groups; i++)
-        if (strcmp(u->groups[i], name) == 0) {
-            *group = u->groups[i];
-            return 0;
-        }
-    return err_set(e, PBSE_BADGRP, "Bad GID for job execution: %s is not in group %s", u->name, name);
-}
-
-static int set_identity(struct job *j, const struct new_job_ask *ask, struct err *e)
-{
-    const char *group, *project = attr_list_text(&j->obj.attrs, JOB_ATTR_project);
-
-    if (find_group(j, ask->user, &group, e) < 0)
-        return -1;
     if (job_set_text(&j->owner, client_who(ask->client)) < 0 ||
         job_set_text(&j->user, client_user(ask->client)) < 0 ||
-        job_set_text(&j->host, client_host(ask->client)) < 0 ||
-        job_set_text(&j->euser, ask->user->name) < 0 || job_set_text(&j->egroup, group) < 0 ||
-        job_set_text(&j->project, project) < 0)
+        job_set_text(&j->host, client_host(ask->client)) < 0 || job_set_text(&j->project, project) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory for a job");
-    return 0;
+    return identity_set(s, j, ask->client, ask->user, e);
+}
+
+static int set_holds(struct job *j, const struct client *c, struct err *e)
+{
+    j->hold = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_Hold_Types, 0);
+    return hold_bits_may(j->hold, client_level(c), e);
 }
 
 /* --- what the server adds --------------------------------------------------------------------------- */
@@ -204,7 +172,7 @@ static int fill(struct site *s, struct job *j, const struct new_job_ask *ask, co
 
     if (attr_list_set_defaults(&j->obj.attrs, e) < 0 || take_attributes(s, j, ask, at, e) < 0)
         return -1;
-    if (check_user(s, ask, e) < 0 || set_identity(j, ask, e) < 0 || add_texts(j, ask->queue, e) < 0)
+    if (set_identity(s, j, ask, e) < 0 || set_holds(j, ask->client, e) < 0 || add_texts(j, ask->queue, e) < 0)
         return -1;
     if (defaults_complete(s, &j->obj.attrs, ask->queue, e) < 0)
         return -1;
@@ -214,7 +182,6 @@ static int fill(struct site *s, struct job *j, const struct new_job_ask *ask, co
 static void stamp(const struct site *s, struct job *j, const struct new_job_ask *ask)
 {
     j->ctime_s = j->mtime_s = site_now_s(s);
-    j->hold = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_Hold_Types, 0);
     j->etime_s = j->hold ? 0 : j->ctime_s;
     j->script_bytes = ask->args->script_length;
     memcpy(j->token, ask->args->token, sizeof j->token);

@@ -10,6 +10,7 @@
 #include "admit.h"
 #include "commit.h"
 #include "defaults.h"
+#include "identity.h"
 #include "intern.h"
 #include "job_fsm.h"
 #include "log.h"
@@ -168,6 +169,16 @@ static void with_user(struct submit *s, struct request *r, const struct names_us
         request_fail(r, &e);
 }
 
+static const char *execution_user(struct request *r, char buf[IDENTITY_NAME_MAX])
+{
+    const ifl_submit_args *a = request_args(r);
+
+    for (u_int i = 0; i < a->attrs.wire_attrops_len; i++)
+        if (strcasecmp(a->attrs.wire_attrops_val[i].name, "User_List") == 0)
+            return identity_name(a->attrs.wire_attrops_val[i].value, request_user(r), buf);
+    return request_user(r);
+}
+
 struct asked {
     struct submit *s;
     struct request *request;
@@ -176,13 +187,14 @@ struct asked {
 static void user_known(void *arg, const struct names_user *u, const struct err *why)
 {
     struct asked *a = arg;
+    char buf[IDENTITY_NAME_MAX];
     struct job *again = jobs_find_token(
         a->s->p.site->jobs, (const unsigned char *)((ifl_submit_args *)request_args(a->request))->token);
 
     (void)why;
     if (!u)
         request_failf(a->request, PBSE_BADUSER, "Bad UID for job execution: user %s is unknown on the server",
-                      request_user(a->request));
+                      execution_user(a->request, buf));
     else if (again)
         promise(a->s, a->request, again->obj.name);
     else
@@ -191,28 +203,12 @@ static void user_known(void *arg, const struct names_user *u, const struct err *
     free(a);
 }
 
-/* The first name of User_List without a host, else who submits. */
-static const char *execution_user(struct request *r, char *buf, size_t size)
-{
-    const ifl_submit_args *a = request_args(r);
-
-    for (u_int i = 0; i < a->attrs.wire_attrops_len; i++) {
-        const wire_attrop *w = &a->attrs.wire_attrops_val[i];
-
-        if (strcmp(w->name, "User_List") == 0 && *w->value) {
-            snprintf(buf, size, "%.*s", (int)strcspn(w->value, "@,"), w->value);
-            return buf;
-        }
-    }
-    return request_user(r);
-}
-
 void submit_serve(struct submit *s, struct request *r)
 {
     const ifl_submit_args *args = request_args(r);
     struct job *again = jobs_find_token(s->p.site->jobs, (const unsigned char *)args->token);
-    char buf[PBS_MAXUSER + 1];
-    const char *user = execution_user(r, buf, sizeof buf);
+    char buf[IDENTITY_NAME_MAX];
+    const char *user = execution_user(r, buf);
     const struct names_user *u;
     struct asked *a;
     struct err e;

@@ -1,4 +1,5 @@
 """Users that tests submit as. Root makes pbstest1 to pbstest3 once; anybody else is only himself."""
+import contextlib
 import fcntl
 import os
 import pwd
@@ -29,3 +30,13 @@ def available():
 
 def me():
     return pwd.getpwuid(os.geteuid()).pw_name
+
+
+@contextlib.contextmanager
+def acting_as(name):
+    """Connections made meanwhile are this user's: the kernel tells the server so. As root only."""
+    os.seteuid(pwd.getpwnam(name).pw_uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)

@@ -1,0 +1,379 @@
+"""Who may do what: owners, operators, managers, lists of users, groups and hosts. Users have their own uids."""
+import contextlib
+import os
+import stat
+
+import pytest
+
+from cede import api, users
+from cede.complex import Complex
+
+pytestmark = pytest.mark.skipif(not users.available(), reason="needs root, to be several users")
+
+ANNA, BEN, CARL = "pbstest1", "pbstest2", "pbstest3"
+
+
+@pytest.fixture(scope="module")
+def place():
+    c = Complex(nodes=0, sched=False)
+    try:
+        yield c.start()
+    finally:
+        c.stop()
+
+
+class Person:
+    """A user with a connection of his own."""
+
+    def __init__(self, cx, name):
+        with users.acting_as(name):
+            self.api = cx.connect()
+        self.cx, self.name = cx, name
+
+    def submit(self, *attrs, queue=None):
+        work = [("Output_Path", "/tmp/o"), ("Error_Path", "/tmp/e")]
+        return self.api.submit([*work, *attrs], self.cx.script("sleep 600"), queue)
+
+
+@pytest.fixture
+def people(place):
+    """anna, ben, carl; afterwards lists are as they were, and there are no jobs."""
+    roots = place.api.stat("server")[0]["acl_roots"]
+    three = [Person(place, name) for name in (ANNA, BEN, CARL)]
+    yield three
+    for p in three:
+        p.api.close()
+    for name in ("managers", "operators", "acl_users", "acl_user_enable", "acl_hosts", "acl_host_enable",
+                 "query_other_jobs"):
+        place.api.manager(api.MUNSET, api.SERVER, "", [(name, None, "")])
+    place.set_server("acl_roots", roots)
+    place.clean()
+
+
+def refused(code, call, *args, **named):
+    with pytest.raises(api.PbsError) as e:
+        call(*args, **named)
+    assert e.value.code == code, e.value
+    return e.value
+
+
+# --- whose a job is
+
+def test_the_owner_is_who_the_kernel_says(place, people):
+    anna, _, _ = people
+    job = place.stat(anna.submit())
+    assert job["Job_Owner"].split("@")[0] == ANNA and job["euser"] == ANNA and job["egroup"] == ANNA
+
+
+@pytest.mark.parametrize("name", ["Job_Owner", "euser", "egroup", "job_state", "exec_vnode", "ctime", "server"])
+def test_nobody_says_himself_what_the_server_knows(people, name):
+    anna, _, _ = people
+    assert name in refused(15003, anna.submit, (name, "pbstest2@here")).text
+
+
+REQUESTS = {
+    "delete": lambda a, job: a.delete(job),
+    "delete by force": lambda a, job: a.delete(job, "force"),
+    "hold": lambda a, job: a.hold(job),
+    "release": lambda a, job: a.release(job),
+    "alter": lambda a, job: a.alter(job, [("Priority", "5")]),
+    "signal": lambda a, job: a.signal(job, "TERM"),
+    "rerun": lambda a, job: a.rerun(job),
+    "move": lambda a, job: a.move(job, "workq"),
+    "run": lambda a, job: a.run(job, "(n1:ncpus=1)"),
+    "run asynchronously": lambda a, job: a.run_async(job, "(n1:ncpus=1)"),
+}
+
+
+@pytest.mark.parametrize("what", REQUESTS)
+def test_another_users_job_cannot_be_touched(place, people, what):
+    anna, ben, _ = people
+    job = anna.submit()
+    before = dict(place.stat(job))
+    refused(15007, REQUESTS[what], ben.api, job)
+    assert dict(place.stat(job)) == before
+
+
+def test_of_a_list_only_ones_own_jobs_are_deleted(place, people):
+    anna, ben, _ = people
+    mine, hers = ben.submit(), anna.submit()
+    assert ben.api.delete_list([hers, mine]) == {hers: 15007}
+    assert place.state(hers) == "Q" and place.state(mine) is None
+
+
+def test_an_owner_may_hold_alter_and_delete_his_job(place, people):
+    anna, _, _ = people
+    job = anna.submit()
+    anna.api.hold(job)
+    anna.api.alter(job, [("Priority", "5")])
+    anna.api.release(job)
+    assert place.stat(job)["Priority"] == "5" and place.state(job) == "Q"
+    anna.api.delete(job)
+    assert place.state(job) is None
+
+
+# --- holds
+
+@pytest.mark.parametrize("letters", ["s", "o", "us", "p"])
+def test_a_user_sets_and_releases_only_his_own_kind_of_hold(place, people, letters):
+    anna, _, _ = people
+    job = anna.submit()
+    refused(15007, anna.api.hold, job, letters)
+    refused(15007, anna.api.alter, job, [("Hold_Types", letters)])
+    place.api.hold(job, letters)
+    refused(15007, anna.api.release, job, letters)
+    assert place.state(job) == "H"
+
+
+def test_a_submission_cannot_hold_with_letters_of_others(people):
+    anna, _, _ = people
+    refused(15007, anna.submit, ("Hold_Types", "s"))
+
+
+# --- attributes
+
+@pytest.mark.parametrize("name,value", [("comment", "mine"), ("eligible_time", "10:00:00"),
+                                        ("topjob_ineligible", "True"), ("sched_hint", "1")])
+def test_a_user_cannot_set_what_operators_and_managers_set(place, people, name, value):
+    anna, _, _ = people
+    job = anna.submit()
+    assert name in refused(15003, anna.api.alter, job, [(name, value)]).text
+    place.api.alter(job, [(name, value)])
+
+
+def test_what_managers_read_is_not_shown_to_users(place, people):
+    anna, _, _ = people
+    job = anna.submit()
+    theirs, managers = anna.api.stat("job", job)[0], place.stat(job)
+    for name in ("euser", "egroup", "hashname", "schedselect", "queue_rank"):
+        assert name in managers and name not in theirs
+
+
+# --- operators and managers
+
+def test_an_operator_acts_on_all_jobs_but_makes_no_objects(place, people):
+    anna, ben, _ = people
+    place.set_server("operators", f"{BEN}@*")
+    job = anna.submit()
+    ben.api.hold(job, "o")
+    ben.api.release(job, "o")
+    ben.api.manager(api.MSET, api.SERVER, "", [("comment", "by an operator")])
+    refused(15007, ben.api.manager, api.CREATE, api.QUEUE, "mine", [("queue_type", "e")])
+    refused(15007, ben.api.manager, api.CREATE, api.RESOURCE, "mine", [("type", "long")])
+    refused(15007, ben.api.hold, job, "s")
+    assert "managers" in refused(15003, ben.api.manager, api.MSET, api.SERVER, "",
+                                 [("managers", f"{BEN}@*")]).text
+    ben.api.delete(job)
+    assert place.state(job) is None
+
+
+def test_a_manager_makes_objects_too(place, people):
+    _, ben, _ = people
+    place.set_server("managers", f"{BEN}@*")
+    ben.api.manager(api.CREATE, api.QUEUE, "bens", [("queue_type", "e")])
+    ben.api.manager(api.DELETE, api.QUEUE, "bens")
+    ben.api.hold(place.submit(), "s")
+
+
+def test_rights_end_when_the_list_says_so(place, people):
+    anna, ben, _ = people
+    job = anna.submit()
+    place.set_server("operators", f"{BEN}@*")
+    ben.api.hold(job, "o")
+    place.api.manager(api.MSET, api.SERVER, "", [("operators", None, f"{BEN}@*", api.DECR)])
+    refused(15007, ben.api.release, job, "o")
+
+
+def test_the_host_of_an_operator_counts(place, people):
+    anna, ben, _ = people
+    job = anna.submit()
+    place.set_server("operators", f"{BEN}@elsewhere")
+    refused(15007, ben.api.delete, job)
+    host = place.api.stat("server")[0].name
+    place.set_server("operators", f"{BEN}@{host}")
+    ben.api.delete(job)
+
+
+@pytest.mark.parametrize("call", [
+    lambda a: a.manager(api.MSET, api.SERVER, "", [("comment", "x")]),
+    lambda a: a.manager(api.MSET, api.QUEUE, "workq", [("enabled", "False")]),
+    lambda a: a.manager(api.CREATE, api.NODE, "n99"),
+    lambda a: a.manager(api.DELETE, api.QUEUE, "workq"),
+    lambda a: a.terminate(),
+    lambda a: a.register(),
+])
+def test_a_plain_user_manages_nothing(place, people, call):
+    anna, _, _ = people
+    refused(15007, call, anna.api)
+    assert place.api.stat("que", "workq")[0]["enabled"] == "True"
+
+
+def test_only_a_scheduler_preempts(people):
+    anna, _, _ = people
+    job = anna.submit()
+    with pytest.raises(api.PbsError):
+        anna.api.preempt([job])
+
+
+def test_a_sched_user_may_be_the_scheduler_and_nothing_more(place, people):
+    anna, ben, _ = people
+    place.set_sched("sched_user", BEN)
+    refused(15007, anna.api.register)
+    ben.api.register()
+    refused(15007, ben.api.manager, api.CREATE, api.QUEUE, "mine", [("queue_type", "e")])
+    place.api.manager(api.MUNSET, api.SCHED, "default", [("sched_user", None, "")])
+
+
+# --- seeing
+
+def test_others_jobs_are_hidden_where_the_server_says_so(place, people):
+    anna, ben, _ = people
+    job = anna.submit()
+    assert [j.name for j in ben.api.stat("job")] == [job] and ben.api.select() == [job]
+    place.set_server("query_other_jobs", "False")
+    assert ben.api.stat("job") == [] and ben.api.select() == [] and ben.api.selstat() == []
+    refused(15001, ben.api.stat, "job", job)
+    assert [j.name for j in anna.api.stat("job")] == [job]
+    assert place.api.select() == [job]
+
+
+def test_a_watcher_sees_only_what_it_may(place, people):
+    anna, ben, _ = people
+    place.set_server("query_other_jobs", "False")
+    job = anna.submit()
+    watch = ben.api.watch({2: None})
+    watch.catch_up()
+    assert watch.objects == {}
+    own = ben.submit()
+    watch.next()
+    assert [name for _, name in watch.objects] == [own] and job != own
+    assert "euser" not in watch.objects[(2, own)]
+
+
+# --- whose jobs run as whom
+
+def test_nobody_submits_for_another(people):
+    anna, _, _ = people
+    assert BEN in refused(15023, anna.submit, ("User_List", BEN)).text
+    anna.submit(("User_List", ANNA))
+
+
+def test_nobody_alters_his_job_to_run_as_another(place, people):
+    anna, _, _ = people
+    job = anna.submit()
+    assert BEN in refused(15023, anna.api.alter, job, [("User_List", BEN)]).text
+    assert place.stat(job)["euser"] == ANNA and "User_List" not in place.stat(job)
+
+
+def test_an_unknown_user_is_refused(place):
+    assert "nosuchuser" in refused(15023, place.submit, User_List="nosuchuser").text
+
+
+def test_a_group_must_be_the_users_own(place, people):
+    anna, _, _ = people
+    assert "root" in refused(15045, anna.submit, ("group_list", "root")).text
+    job = anna.submit(("group_list", users.GROUP))
+    assert place.stat(job)["egroup"] == users.GROUP
+    refused(15045, anna.api.alter, job, [("group_list", "root")])
+    anna.api.alter(job, [("group_list", ANNA)])
+    assert place.stat(job)["egroup"] == ANNA
+    place.kill("server")
+    place.restart("server")
+    assert place.again().stat("job", job)[0]["egroup"] == ANNA
+
+
+def test_root_runs_jobs_only_where_acl_roots_names_it(place, people):
+    place.set_server("acl_roots", "nobody")
+    assert "acl_roots" in refused(15023, place.submit).text
+    place.set_server("acl_roots", "root")
+    place.submit()
+
+
+# --- lists of the server and of queues
+
+def test_the_servers_list_of_users(place, people):
+    anna, ben, _ = people
+    place.set_server("acl_users", f"{ANNA}@*")
+    place.set_server("acl_user_enable", "True")
+    anna.submit()
+    assert BEN in refused(15007, ben.submit).text
+
+
+def test_the_servers_list_of_hosts(place, people):
+    anna, _, _ = people
+    place.set_server("acl_hosts", "elsewhere")
+    place.set_server("acl_host_enable", "True")
+    refused(15008, anna.submit)
+    place.api.manager(api.MSET, api.SERVER, "", [("acl_hosts", None, place.api.stat("server")[0].name,
+                                                  api.INCR)])
+    anna.submit()
+
+
+@pytest.mark.parametrize("entries,anna_may,ben_may", [
+    (f"{ANNA}@*", True, False), (f"-{ANNA}@*,+", False, True), (f"+{ANNA}", True, False), ("-", False, False),
+    ("+", True, True), (f"{ANNA}@elsewhere", False, False), (f"{BEN},-{ANNA}", False, True)])
+def test_a_queues_list_of_users(place, people, entries, anna_may, ben_may):
+    anna, ben, _ = people
+    name = "users"
+    with contextlib.suppress(api.PbsError):
+        place.make_queue(name)
+    place.set_queue(name, "acl_users", entries)
+    place.set_queue(name, "acl_user_enable", "True")
+    for who, may in ((anna, anna_may), (ben, ben_may)):
+        if may:
+            who.submit(queue=name)
+        else:
+            assert name in refused(15007, who.submit, queue=name).text
+
+
+def test_a_queues_list_of_groups(place, people):
+    anna, ben, _ = people
+    place.make_queue("groups", acl_group_enable="True", acl_groups=users.GROUP)
+    anna.submit(queue="groups")
+    ben.submit(("group_list", users.GROUP), queue="groups")
+    place.set_queue("groups", "acl_groups", ANNA)
+    anna.submit(queue="groups")
+    assert "groups" in refused(15007, ben.submit, queue="groups").text
+
+
+def test_a_queues_list_of_hosts(place, people):
+    anna, _, _ = people
+    place.make_queue("hosts", acl_host_enable="True", acl_hosts="elsewhere")
+    assert "hosts" in refused(15008, anna.submit, queue="hosts").text
+    place.set_queue("hosts", "acl_hosts", "*")
+    anna.submit(queue="hosts")
+
+
+def test_a_closed_list_keeps_a_job_from_being_moved_in(place, people):
+    anna, _, _ = people
+    place.make_queue("closed", acl_user_enable="True", acl_users=f"{BEN}@*")
+    job = anna.submit()
+    refused(15007, anna.api.move, job, "closed")
+    place.api.move(job, "closed")
+    assert place.stat(job)["queue"] == "closed"
+
+
+# --- a private complex of somebody who is not root
+
+def test_a_complex_of_a_user_is_closed_to_others(tmp_path_factory, people):
+    top = os.path.join("/tmp", f"cede-own-{os.getpid()}")
+    os.mkdir(top)
+    os.chown(top, *[__import__("pwd").getpwnam(ANNA)[i] for i in (2, 3)])
+    cx = Complex(nodes=0, sched=False)
+    cx.dir = os.path.join(top, "complex")
+    try:
+        cx.command("pbs_complex", "start", "--nodes", 0, "--dir", cx.dir, user=ANNA)
+        home = os.path.join(cx.dir, "home")
+        assert stat.S_IMODE(os.stat(cx.dir).st_mode) & 0o077 == 0
+        os.chmod(cx.dir, 0o755)
+        assert stat.S_IMODE(os.stat(os.path.join(home, "pbs_server.sock")).st_mode) & 0o077 == 0
+        with users.acting_as(ANNA):
+            own = cx.connect()
+        own.manager(api.MSET, api.SERVER, "", [("comment", "mine")])
+        own.submit([("Output_Path", "/tmp/o"), ("Error_Path", "/tmp/e")], cx.script("true"))
+        own.close()
+        with pytest.raises(api.PbsError), users.acting_as(BEN):
+            cx.connect().submit([], cx.script("true"))
+    finally:
+        cx.command("pbs_complex", "stop", "--purge", "--dir", cx.dir, user=ANNA, check=False)
+        cx.command("rm", "-rf", top)
