@@ -120,11 +120,16 @@ static void read_files(void *arg)
     struct err e;
 
     log_event(LOGC_SCHED, LOGE_ADMIN, "reconfigure", "Scheduler is reconfiguring");
-    log_reopen(NULL);
     if (files_read_config(p->priv, &p->policy, &e) < 0)
         log_event(LOGC_FIL, LOGE_ERROR, "sched_config", "%s", e.text);
     if (p->scheduler)
         scheduler_reconfigured(p->scheduler);
+}
+
+static void hung_up(void *arg)
+{
+    log_reopen(NULL);
+    read_files(arg);
 }
 
 static void quit(void *arg)
@@ -141,7 +146,7 @@ static int create_parts(struct program *p, struct err *e)
     p->loop = loop_create(NULL, e);
     if (!p->loop)
         return -1;
-    p->hup = loop_signal_create(p->loop, SIGHUP, read_files, p, e);
+    p->hup = loop_signal_create(p->loop, SIGHUP, hung_up, p, e);
     p->term = p->hup ? loop_signal_create(p->loop, SIGTERM, quit, p, e) : NULL;
     p->intr = p->term ? loop_signal_create(p->loop, SIGINT, quit, p, e) : NULL;
     if (!p->intr)

@@ -152,6 +152,12 @@ static bool would_help(const struct preemptor *p, const struct job *j, const str
     }
 }
 
+/* One that is about to start has no time yet: it is the latest. */
+static int64_t started(const struct job *j)
+{
+    return j->start_s ? j->start_s : INT64_MAX;
+}
+
 static int by_level(const void *a, const void *b, void *arg)
 {
     const struct job *x = *(struct job *const *)a, *y = *(struct job *const *)b;
@@ -160,8 +166,8 @@ static int by_level(const void *a, const void *b, void *arg)
 
     if (level)
         return level;
-    if (x->start_s != y->start_s)
-        return x->start_s > y->start_s ? -1 : 1;
+    if (started(x) != started(y))
+        return started(x) > started(y) ? -1 : 1;
     return x->rank > y->rank ? -1 : x->rank < y->rank ? 1 : strverscmp(y->id, x->id);
 }
 

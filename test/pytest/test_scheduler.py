@@ -1,0 +1,153 @@
+"""Who runs, where, and what those who wait are told; on simulated nodes."""
+import pytest
+
+from cede import api, faults
+from cede.sim import Simulator
+from cede.wait import until
+
+pytestmark = pytest.mark.complex(nodes=0)
+
+
+@pytest.fixture
+def sim(cx):
+    with Simulator(cx, nodes=1, ncpus=4) as s:
+        yield s
+
+
+def comment(cx, job):
+    return (cx.stat(job) or {}).get("comment", "")
+
+
+def wait_comment(cx, job, text):
+    until(lambda: comment(cx, job) == text, lambda: f"comment {text!r}; it is {comment(cx, job)!r}")
+
+
+def scheduling(cx, on):
+    cx.set_sched("scheduling", "True" if on else "False")
+
+
+def starts(cx, jobs):
+    """The jobs in the order in which they were started, once all have ended."""
+    for job in jobs:
+        cx.wait_gone(job)
+    lines = cx.logs("sched", 2000).splitlines()
+    return [line.split(";")[4] for line in lines if line.endswith(";Job run") and line.split(";")[4] in jobs]
+
+
+def test_a_job_runs_where_there_is_room(cx, sim):
+    job = sim.job(select="1:ncpus=2")
+    assert cx.wait(job, "R")["exec_vnode"] == "(s1:ncpus=2)"
+
+
+def test_who_waits_is_told_why_in_pbs_words(cx, sim):
+    cx.wait(sim.job(select="1:ncpus=3"), "R")
+    waits = sim.job(select="1:ncpus=4")
+    wait_comment(cx, waits, "Not Running: Insufficient amount of resource: ncpus (R: 4 A: 1 T: 4)")
+
+
+def test_who_can_never_run_is_told_so(cx, sim):
+    wait_comment(cx, sim.job(select="1:ncpus=9"),
+                 "Can Never Run: Insufficient amount of resource: ncpus (R: 9 A: 4 T: 4)")
+
+
+def test_a_job_starts_when_another_ends(cx, sim):
+    first = sim.job(select="1:ncpus=4")
+    second = sim.job(select="1:ncpus=4")
+    cx.wait(first, "R")
+    cx.api.delete(first)
+    cx.wait(second, "R")
+
+
+def test_queue_priority_then_job_priority_then_time(cx, sim):
+    cx.make_queue("high", Priority="10")
+    scheduling(cx, False)
+    low = [sim.job(ms=1, select="1:ncpus=4") for _ in range(2)]
+    high = [sim.job(ms=1, select="1:ncpus=4", queue="high") for _ in range(2)]
+    urgent = sim.job(ms=1, select="1:ncpus=4", queue="high", Priority="5")
+    scheduling(cx, True)
+    assert starts(cx, low + high + [urgent]) == [urgent, *high, *low]
+
+
+def test_nothing_starts_while_scheduling_is_off(cx, sim):
+    scheduling(cx, False)
+    job = sim.job()
+    assert faults.stays(lambda: cx.state(job) == "Q", 0.5)
+    scheduling(cx, True)
+    cx.wait(job, "R")
+
+
+def test_nothing_starts_from_a_queue_that_is_stopped(cx, sim):
+    cx.set_queue("workq", "started", "False")
+    job = sim.job()
+    wait_comment(cx, job, "Not Running: Queue not started.")
+    cx.set_queue("workq", "started", "True")
+    cx.wait(job, "R")
+
+
+def test_nothing_starts_on_a_node_that_is_offline(cx, sim):
+    cx.api.manager(api.MSET, api.NODE, "s1", [("state", None, "offline")])
+    job = sim.job()
+    until(lambda: comment(cx, job).startswith("Not Running: "), "a reason")
+    cx.api.manager(api.MUNSET, api.NODE, "s1", [("state", None, "offline")])
+    cx.wait(job, "R")
+
+
+def test_a_resource_that_is_made_later_is_counted(cx, sim):
+    cx.api.manager(api.CREATE, api.RESOURCE, "tape", [("type", None, "long"), ("flag", None, "nh")])
+    cx.api.manager(api.MSET, api.NODE, "s1", [("resources_available", "tape", "1")])
+    first, second = (sim.job(select="1:ncpus=1:tape=1") for _ in range(2))
+    cx.wait(first, "R")
+    wait_comment(cx, second, "Not Running: Insufficient amount of resource: tape (R: 1 A: 0 T: 1)")
+
+
+def test_chunks_are_scattered_over_hosts(cx):
+    with Simulator(cx, nodes=3, ncpus=4) as sim:
+        job = sim.job(select="2:ncpus=1", l_place="scatter")
+        assert cx.wait(job, "R")["exec_vnode"] == "(s1:ncpus=1)+(s2:ncpus=1)"
+        alone = sim.job(select="1:ncpus=1", l_place="excl")
+        assert cx.wait(alone, "R")["exec_vnode"] == "(s3:ncpus=1)"
+        assert "job-exclusive" in cx.node("s3").state
+        shared = sim.job(select="1:ncpus=4")
+        assert faults.stays(lambda: cx.state(shared) == "Q", 0.3)
+
+
+def test_qrun_asks_the_scheduler_and_is_answered(cx, sim):
+    scheduling(cx, False)
+    job = sim.job(select="1:ncpus=1")
+    cx.api.run(job)
+    cx.wait(job, "R")
+    large = sim.job(select="1:ncpus=9")
+    with pytest.raises(api.PbsError) as e:
+        cx.api.run(large)
+    assert "Insufficient amount of resource: ncpus" in e.value.text
+
+
+def test_a_new_scheduler_goes_on_where_the_killed_one_was(cx, sim):
+    cx.wait(sim.job(select="1:ncpus=4"), "R")
+    waits = sim.job(select="1:ncpus=1")
+    cx.kill("sched")
+    cx.restart("sched")
+    wait_comment(cx, waits, "Not Running: Insufficient amount of resource: ncpus (R: 1 A: 0 T: 4)")
+
+
+def test_the_scheduler_finds_a_restarted_server(cx, sim):
+    cx.kill("server")
+    cx.restart("server")
+    cx.again()
+    until(lambda: cx.node("s1").state == "free", "the simulated node")
+    cx.wait(sim.job(), "R")
+
+
+def test_ten_thousand_jobs_that_wait_keep_nobody_waiting(cx):
+    with Simulator(cx, nodes=1, ncpus=8) as sim:
+        busy = [sim.job() for _ in range(8)]
+        for job in busy:
+            cx.wait(job, "R")
+        attrs = [("Resource_List", "select", "1:ncpus=8"), ("Output_Path", None, "/tmp/o"),
+                 ("Error_Path", None, "/tmp/e"), ("Variable_List", None, "PBS_O_WORKDIR=/,EXECSIM_MS=1")]
+        tickets = [cx.api.submit_send(attrs, cx.script("true")) for _ in range(2000)]
+        for ticket in tickets:
+            cx.api.submit_recv(ticket)
+        small = sim.job(select="1:ncpus=1")
+        cx.api.delete(busy[0])
+        cx.wait(small, "R")
