@@ -238,10 +238,12 @@ int complex_dir_moms(const struct complex_dir *d, struct complex_names *out, str
         return err_set(e, errno, "%s holds no complex: %s", d->root, strerror(errno));
     out->n = 0;
     while ((entry = readdir(dir)) && out->n < COMPLEX_NODES_MAX) {
-        if (*entry->d_name == '.' || strlen(entry->d_name) >= COMPLEX_NAME_MAX)
+        size_t n = strlen(entry->d_name);
+
+        if (*entry->d_name == '.' || n >= COMPLEX_NAME_MAX)
             continue;
         if (access(complex_dir_path(d, path, "mom/%s/pbs.conf", entry->d_name), F_OK) == 0)
-            (void)snprintf(out->name[out->n++], COMPLEX_NAME_MAX, "%s", entry->d_name);
+            memcpy(out->name[out->n++], entry->d_name, n + 1);
     }
     (void)closedir(dir);
     qsort(out->name, (size_t)out->n, sizeof out->name[0], by_number);
