@@ -24,12 +24,22 @@ static const char *find(char **environment, const char *name, size_t n)
     return NULL;
 }
 
+/* A list's word ends at a comma, and blanks at its end vanish, unless a backslash protects them. */
+static void escape(struct strbuf *out, const char *value)
+{
+    for (; *value; value++) {
+        if (strchr(",\\", *value) || (isspace((unsigned char)*value) && !value[1]))
+            strbuf_add_char(out, '\\');
+        strbuf_add_char(out, *value);
+    }
+}
+
 static void add(struct strbuf *out, const char *name, size_t n, const char *value)
 {
     strbuf_add_sep(out, ",");
     strbuf_add_bytes(out, name, n);
     strbuf_add_char(out, '=');
-    words_escape(out, value, ",");
+    escape(out, value);
 }
 
 static void add_own(const struct qsub_env *q, struct strbuf *out)

@@ -102,13 +102,27 @@ int session_connect(struct session *s, const char *server)
     return v->c;
 }
 
+/* "TEXT WHAT", once: a server may have named the thing already, and without its own name ("41" of "41.svr1"). */
+static void say_about(const struct cmd_args *a, const char *text, const char *what)
+{
+    const char *blank = strrchr(text, ' '), *last = blank ? blank + 1 : text;
+    size_t n = strlen(last);
+
+    if (n && !strncmp(what, last, n) && (!what[n] || what[n] == '.'))
+        cmd_say(a, "%.*s%s", (int)(last - text), text, what);
+    else if (!*what || strstr(text, what))
+        cmd_say(a, "%s", text);
+    else
+        cmd_say(a, "%s %s", text, what);
+}
+
 int session_report(const struct cmd_args *a, int c, const char *what)
 {
     int code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
     const char *text = pbs_geterrmsg(c);
 
-    if (text && *text) /* a server that names the thing itself is not repeated */
-        cmd_say(a, "%s%s%s", text, *what && !strstr(text, what) ? " " : "", strstr(text, what) ? "" : what);
+    if (text && *text)
+        say_about(a, text, what);
     else if (*what)
         cmd_say(a, "Server returned error %d for job %s", code, what);
     else

@@ -59,7 +59,8 @@ static int set_variable_list(struct words *env, const struct run *r, struct err 
     if (!text)
         return 0;
     words_init(&list);
-    if (words_parse_commas(text, &list, e) < 0)
+    /* Quotes are part of values here: only a backslash protects a comma (ifl/def/type_list.h). */
+    if (words_parse(text, ",", WORDS_BACKSLASH, &list, e) < 0)
         rc = err_prefix(e, "Variable_List of job %s", r->id);
     for (size_t i = 0; rc == 0 && i < list.n; i++)
         rc = set_entry(env, list.w[i], e);

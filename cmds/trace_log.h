@@ -1,0 +1,42 @@
+#ifndef TRACE_LOG_H
+#define TRACE_LOG_H
+/* Lines of daemons' logs and of the accounting file that are about one job, from many files into one order.
+ *
+ *   MM/DD/YYYY HH:MM:SS[.uuuuuu];EEEE;daemon;Class;object;text      a log
+ *   MM/DD/YYYY HH:MM:SS;T;object;text                               the accounting file
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "jobid.h"
+
+enum trace_kind { TRACE_LOG, TRACE_ACCOUNTING };
+
+struct trace_line {
+    char *when; /* as it stands in the file */
+    char *text;
+    int64_t order_us; /* for sorting: wall clock */
+    size_t serial;    /* equals keep the order they were read in */
+    char origin;      /* S L M A */
+};
+
+struct trace_log {
+    size_t n, cap;
+    struct trace_line *line;
+    unsigned hidden; /* event bits that are left out */
+};
+
+/* Take from `in` the lines about this job (a RANGE or an array: its subjobs too). -1: no memory. */
+int trace_log_read(struct trace_log *t, FILE *in, enum trace_kind kind, char origin, const struct jobid *id);
+void trace_log_sort(struct trace_log *t);
+void trace_log_fini(struct trace_log *t);
+
+/* Event bits by name ("job_usage") or as a hexadecimal number; 0: neither. */
+unsigned trace_log_events(const char *name);
+
+/* Has this line's text stood at least `limit` times before it? */
+bool trace_log_is_excess(const struct trace_log *t, size_t i, size_t limit);
+
+#endif
