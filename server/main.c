@@ -539,41 +539,47 @@ static void stop(struct server *s)
     loop_destroy(s->loop);
 }
 
+/* From the fork to the end of the loop; the exit code. */
+static int serve(struct server *s)
+{
+    struct err e;
+    int code = 0;
+
+    s->daemon = daemon_begin(&(struct daemon_options){.name = "pbs_server",
+                                                      .lock_path = s->set.lock,
+                                                      .foreground = s->set.foreground},
+                             &code);
+    if (!s->daemon)
+        return code;
+    if (open_log(s, &e) < 0 || start(s, &e) < 0) {
+        log_err(LOGC_SVR, s->set.name, &e, "cannot start");
+        return daemon_fail(s->daemon, &e);
+    }
+    daemon_ready(s->daemon);
+    if (loop_run(s->loop, &e) < 0)
+        log_err(LOGC_SVR, s->set.name, &e, "the loop has ended");
+    stop(s);
+    log_event(LOGC_SVR, LOGE_SYSTEM, s->set.name, "Server shutdown completed");
+    log_close();
+    daemon_end(s->daemon);
+    return s->lost ? 1 : 0;
+}
+
 int main(int argc, char *argv[])
 {
     struct server s = {0};
     struct err e;
     int code = 0;
 
-    if (server_settings_read(&s.set, argc, argv, &e) < 0) {
+    if (server_settings_read(&s.set, argc, argv, &e) < 0 ||
+        (!s.set.show_version && server_settings_make_dirs(&s.set, &e) < 0)) {
         fprintf(stderr, "pbs_server: %s\n", e.text);
-        return 1;
-    }
-    if (s.set.show_version) {
+        code = 1;
+    } else if (s.set.show_version) {
         printf("pbs_version = %s\n", CEDE_VERSION);
-        return 0;
+    } else {
+        code = serve(&s);
     }
-    if (server_settings_make_dirs(&s.set, &e) < 0) {
-        fprintf(stderr, "pbs_server: %s\n", e.text);
-        return 1;
-    }
-    s.daemon = daemon_begin(&(struct daemon_options){.name = "pbs_server",
-                                                     .lock_path = s.set.lock,
-                                                     .foreground = s.set.foreground},
-                            &code);
-    if (!s.daemon)
-        return code;
-    if (open_log(&s, &e) < 0 || start(&s, &e) < 0) {
-        log_err(LOGC_SVR, s.set.name, &e, "cannot start");
-        return daemon_fail(s.daemon, &e);
-    }
-    daemon_ready(s.daemon);
-    if (loop_run(s.loop, &e) < 0)
-        log_err(LOGC_SVR, s.set.name, &e, "the loop has ended");
-    stop(&s);
-    log_event(LOGC_SVR, LOGE_SYSTEM, s.set.name, "Server shutdown completed");
-    log_close();
-    daemon_end(s.daemon);
     server_settings_free(&s.set);
-    return s.lost ? 1 : 0;
+    return code;
 }
