@@ -5,7 +5,8 @@ CMDS := pbs_hostn pbsnodes qalter qdel qdisable qenable qhold qmove qmsg qorder 
         qstart qstat qstop qsub qterm tracejob
 CMDS += pbs_complex
 comma := ,
-CMDS.libs := -Wl,-Bstatic -ltirpc -Wl,-Bdynamic -lpthread -ldl
+# The sanitizers know the XDR functions of a shared libtirpc only.
+CMDS.libs := $(if $(SANITIZE),-ltirpc,-Wl,-Bstatic -ltirpc -Wl,-Bdynamic) -lpthread -ldl
 
 $(call storey, cmds, ifl/spec ifl/def base, $(CMDS:=.c) qmgr.c)
 $(call tests,  cmds, ifl/def ifl/spec base,)
