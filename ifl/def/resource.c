@@ -312,6 +312,15 @@ bool resource_may_write(const struct resource *r, enum level l)
     return (r->flags & need) == need;
 }
 
+int resource_check_write(const struct resource_table *t, const char *name, enum level l, struct err *e)
+{
+    const struct resource *r = name && *name ? resource_find(t, name) : NULL;
+
+    if (!r || resource_may_write(r, l))
+        return 0;
+    return errors_set(e, PBSE_ATTRRO, "resource %s may not be set by a plain %s", r->name, level_name(l));
+}
+
 int resource_flags_format(unsigned flags, struct strbuf *out)
 {
     for (int i = 0; i < N_FLAG_LETTERS; i++) {

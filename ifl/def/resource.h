@@ -87,6 +87,8 @@ int resource_remove(struct resource_table *t, const char *name, struct err *e);
 bool resource_is_consumable(const struct resource *r); /* q, n or f */
 bool resource_may_read(const struct resource *r, enum level l);
 bool resource_may_write(const struct resource *r, enum level l);
+/* The same by name; a name that is unknown, "" or NULL is no matter here. -1: PBSE_ATTRRO. */
+int resource_check_write(const struct resource_table *t, const char *name, enum level l, struct err *e);
 
 /* The flag letters, "nh"; the other way: mask of letters, or -1 with PBSE_BADATVAL. */
 int resource_flags_format(unsigned flags, struct strbuf *out);

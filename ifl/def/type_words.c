@@ -219,7 +219,10 @@ static int job_name_parse(const struct value_type *t, const char *text, struct v
 
     while (isgraph((unsigned char)text[n]) || (unsigned char)text[n] >= 0x80)
         n++;
-    if (!n || text[n] || n > PBS_MAXJOBNAME || strchr(text, '/'))
+    if (n > PBS_MAXJOBNAME)
+        return errors_set(e, PBSE_JOBNBIG, "'%.40s...' has %zu characters, %d are the most", text, n,
+                          PBS_MAXJOBNAME);
+    if (!n || text[n] || strchr(text, '/'))
         return value_bad(t, text, e);
     return type_string.parse(t, text, out, e);
 }

@@ -130,7 +130,8 @@ static int parse_pair(const char **at, const char *end, struct amounts_text *l, 
     }
     copy = strndup(name, (size_t)(eq - name));
     if (copy && amounts_text_find(l, copy)) {
-        err_set(e, PBSE_DUPRESC, "%s", copy);
+        err_set(e, PBSE_DUPRESC,
+                "duplicated resource within a section of a select specification, resource is: %s", copy);
         free(copy);
         return -1;
     }

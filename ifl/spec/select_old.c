@@ -39,7 +39,9 @@ static int parse_number(const char *word, const char *s, uint32_t *out, struct e
 static int add_pair(struct chunk *c, const char *name, const char *value, struct err *e)
 {
     if (amounts_text_find(&c->res, name))
-        return err_set(e, PBSE_DUPRESC, "%s", name);
+        return err_set(e, PBSE_DUPRESC,
+                       "duplicated resource within a section of a select specification, resource is: %s",
+                       name);
     return amounts_text_add(&c->res, name, value, e);
 }
 

@@ -13,7 +13,8 @@ static int apply_one(struct site *s, struct attr_list *l, const struct edit_chan
     const char *resource = c->resource && *c->resource ? c->resource : NULL;
 
     *index = attr_def_need((enum attr_of)l->of, c->name, e);
-    if (*index < 0 || attr_def_check_write(attr_def_get((enum attr_of)l->of, *index), w, e) < 0)
+    if (*index < 0 || attr_def_check_write(attr_def_get((enum attr_of)l->of, *index), w, e) < 0 ||
+        resource_check_write(s->resources, resource, w->level, e) < 0)
         return -1;
     return attr_list_change(l, s->resources, *index, resource, c->value ? c->value : "", c->op, e);
 }

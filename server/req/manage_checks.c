@@ -80,6 +80,16 @@ int check_sequence_max(void *arg, const struct object *o, const struct attr_list
                    "Cannot set max_job_sequence_id < 9999999, or > 999999999999: %lld", (long long)n);
 }
 
+int check_script_max(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    int64_t bytes = attr_list_effective(now, SERVER_ATTR_jobscript_max_size);
+
+    (void)arg, (void)o;
+    if (bytes >= 0 && bytes <= (int64_t)2 << 30)
+        return 0;
+    return err_set(e, PBSE_BADJOBSCRIPTMAXSIZE, "jobscript max size exceeds 2GB: jobscript_max_size");
+}
+
 /* --- queues ------------------------------------------------------------------------------------------- */
 
 /* Only an execution queue has a scheduler to run its jobs, only a route queue places to send them to. */

@@ -8,6 +8,8 @@
 int check_default_queue(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* PBSE_INVALID_MAX_JOB_SEQUENCE_ID */
 int check_sequence_max(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
+/* PBSE_BADJOBSCRIPTMAXSIZE */
+int check_script_max(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* PBSE_MIXENTLIMS: max_running and its like beside max_run and its like. */
 int check_server_limits(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* PBSE_NEEDQUET open without a type; PBSE_QUENOEN open without destinations; PBSE_ATTRTYPE an attribute of the

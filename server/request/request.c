@@ -11,6 +11,9 @@
 #include "log.h"
 #include "pbs_error.h"
 
+/* Of a value that was refused, this much is shown: it may be a megabyte, and what it was is the asker's own. */
+enum { SHOWN_MAX = 4096 };
+
 struct request {
     unsigned refs;
     struct rpc_request *rpc;
@@ -172,15 +175,17 @@ void request_fail_attr(struct request *r, const struct err *why, const char *nam
 {
     struct err copy = *why;
     char nothing[1] = "";
+    char *shown = strndup(value ? value : "", SHOWN_MAX);
     ifl_attr_error at = {.name = (char *)(name ? name : nothing),
                          .resource = (char *)(resource ? resource : nothing),
-                         .value = (char *)(value ? value : nothing),
+                         .value = shown ? shown : nothing,
                          .code = copy.code,
                          .text = copy.text};
     ifl_result head = {.code = copy.code, .text = copy.text, .errors = {1, &at}};
 
     log_reject(r, &copy);
     reply_result(r, &head);
+    free(shown);
 }
 
 static void rpc_died(void *arg, struct rpc_request *rpc)

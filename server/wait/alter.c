@@ -10,6 +10,7 @@
 #include "pbs_error.h"
 #include "site.h"
 #include "start_time.h"
+#include "targets.h"
 #include "type_words.h"
 
 static int check_state(const struct job *j, struct err *e)
@@ -151,6 +152,8 @@ static int complete(const struct alter_parts *p, struct job *j, const struct alt
 {
     char buf[IDENTITY_NAME_MAX];
 
+    if (touches_resources(ask) && targets_check(p->site, &j->obj.attrs, e) < 0)
+        return -1;
     if (touches_resources(ask) && !job_is_placed(j) &&
         defaults_complete(p->site, &j->obj.attrs, j->queue, e) < 0)
         return -1;

@@ -13,6 +13,7 @@
 #include "pbs_error.h"
 #include "site.h"
 #include "strbuf.h"
+#include "targets.h"
 #include "type_list.h"
 
 enum { TEXT_LIMIT = 1 << 20 };
@@ -59,7 +60,8 @@ static int take_attribute(struct site *s, struct job *j, const struct client *c,
     def = attr_def_get(OF_JOB, index);
     if (def->flags & AF_CREATE)
         writer.level = LEVEL_SERVER; /* settable by whoever makes the object */
-    if (attr_def_check_write(def, &writer, e) < 0)
+    if (attr_def_check_write(def, &writer, e) < 0 ||
+        resource_check_write(s->resources, w->resource, client_level(c), e) < 0)
         return -1;
     return attr_list_change(&j->obj.attrs, s->resources, index, *w->resource ? w->resource : NULL, w->value,
                             SET, e);
@@ -172,7 +174,8 @@ static int fill(struct site *s, struct job *j, const struct new_job_ask *ask, co
 
     if (attr_list_set_defaults(&j->obj.attrs, e) < 0 || take_attributes(s, j, ask, at, e) < 0)
         return -1;
-    if (set_identity(s, j, ask, e) < 0 || set_holds(j, ask->client, e) < 0 || add_texts(j, ask->queue, e) < 0)
+    if (targets_check(s, &j->obj.attrs, e) < 0 || set_identity(s, j, ask, e) < 0 ||
+        set_holds(j, ask->client, e) < 0 || add_texts(j, ask->queue, e) < 0)
         return -1;
     if (defaults_complete(s, &j->obj.attrs, ask->queue, e) < 0)
         return -1;

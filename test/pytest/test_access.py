@@ -149,6 +149,14 @@ def test_what_managers_read_is_not_shown_to_users(place, people):
         assert name in managers and name not in theirs
 
 
+@pytest.mark.parametrize("name,value", [("nodect", "4"), ("soft_walltime", "1:00")])
+def test_a_user_cannot_ask_for_resources_that_managers_set(place, people, name, value):
+    anna, _, _ = people
+    assert name in refused(15003, anna.submit, ("Resource_List", name, value)).text
+    job = anna.submit()
+    assert name in refused(15003, anna.api.alter, job, [("Resource_List", name, value)]).text
+
+
 # --- operators and managers
 
 def test_an_operator_acts_on_all_jobs_but_makes_no_objects(place, people):
