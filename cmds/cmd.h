@@ -3,10 +3,11 @@
 /* What every command is: a name, rows of options, a usage text and a function.
  *
  * cmds/NAME.c defines one `const struct cmd command`; main.c is the same for all and hands it to cmd_main. An
- * option's `take` stores into the command's settings, which begin with a struct cmd_args; a bad value is reported
- * at once by cmd_bad, so that one call shows all mistakes, and run is then not called.
+ * option's `take` stores into the command's settings, which begin with a struct cmd_args; a bad value is
+ * reported at once by cmd_bad, so that one call shows all mistakes, and run is then not called.
  *
- * A command does as little as it can before its one call: no file, no resolver, no locale that it does not need.
+ * A command does as little as it can before its one call: no file, no resolver, no locale that it does not
+ * need.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,8 +38,8 @@ extern const struct cmd command; /* of the program that this is linked into */
  * sentences. Returns what main returns. */
 int cmd_main(const struct cmd *c, int argc, char *argv[]);
 
-/* Print "NAME: illegal -X value" and count it. Always 0, so that a `take` can end with it and the rest of the line
- * is still looked at. */
+/* Print "NAME: illegal -X value" and count it. Always 0, so that a `take` can end with it and the rest of
+ * the line is still looked at. */
 int cmd_bad(struct cmd_args *a, const struct option_row *row);
 
 /* "NAME: TEXT" on stderr; returns -1. */

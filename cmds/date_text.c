@@ -11,7 +11,8 @@ static int two(const char *s)
     return (s[0] - '0') * 10 + (s[1] - '0');
 }
 
-/* Fields from the right; what is missing stays as it is in *tm. Returns how many digit pairs there were, -1 bad. */
+/* Fields from the right; what is missing stays as it is in *tm. Returns how many digit pairs there were,
+ * -1 bad. */
 static int take_pairs(const char *text, size_t n, struct tm *tm)
 {
     int *const fields[] = {&tm->tm_min, &tm->tm_hour, &tm->tm_mday, &tm->tm_mon, &tm->tm_year};

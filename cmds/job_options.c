@@ -13,7 +13,8 @@
 #include "job_words.h"
 #include "strbuf.h"
 
-/* --- forms ------------------------------------------------------------------------------------------------ */
+/* --- forms
+ * ------------------------------------------------------------------------------------------------ */
 
 static bool is_any(const char *v)
 {
@@ -122,7 +123,8 @@ static bool is_list(const char *v)
     return *v && *v != ',' && v[strlen(v) - 1] != ',';
 }
 
-/* --- storing ---------------------------------------------------------------------------------------------- */
+/* --- storing
+ * ---------------------------------------------------------------------------------------------- */
 
 static void put_date(struct job_options *o, const char *attribute, const char *value)
 {
@@ -195,7 +197,8 @@ bool job_options_is_good(char letter, const char *value)
     return s && s->is_good(value);
 }
 
-/* --- paths ------------------------------------------------------------------------------------------------ */
+/* --- paths
+ * ------------------------------------------------------------------------------------------------ */
 
 int job_options_cwd(const struct cmd_args *a, char *out, size_t size)
 {
@@ -233,8 +236,8 @@ static void own_host(char *out, size_t size)
     conf_destroy(c);
 }
 
-/* "host:path" as it is (relative: below the home there); "path" gets this host and the working directory, and a
- * slash when it is a directory, so that the default name is used inside. */
+/* "host:path" as it is (relative: below the home there); "path" gets this host and the working directory,
+ * and a slash when it is a directory, so that the default name is used inside. */
 static int put_path(struct job_options *o, const char *attribute, const char *value)
 {
     char cwd[PATH_MAX], host[256];
@@ -263,7 +266,8 @@ static int put_path(struct job_options *o, const char *attribute, const char *va
     return 0;
 }
 
-/* --- lists ------------------------------------------------------------------------------------------------ */
+/* --- lists
+ * ------------------------------------------------------------------------------------------------ */
 
 static int one_resource(void *context, const char *name, const char *value)
 {

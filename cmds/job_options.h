@@ -2,8 +2,8 @@
 #define JOB_OPTIONS_H
 /* The options that qsub and qalter share: each letter becomes an attribute of the job.
  *
- * The settings of both begin with a struct job_options. Values are checked for form here where an old script relies
- * on the message of qsub; whether they are allowed is the server's to say.
+ * The settings of both begin with a struct job_options. Values are checked for form here where an old
+ * script relies on the message of qsub; whether they are allowed is the server's to say.
  */
 #include "attrs.h"
 #include "cmd.h"
@@ -24,7 +24,8 @@ int job_options_take(void *settings, const struct option_row *row, const char *v
 
 void job_options_fini(struct job_options *o);
 
-/* Would job_options_take store this? For -l, -W, -v, which are more than one attribute, and -e, -o: not asked. */
+/* Would job_options_take store this? For -l, -W, -v, which are more than one attribute, and -e, -o: not
+ * asked. */
 bool job_options_is_good(char letter, const char *value);
 
 /* The working directory as people know it: $PWD if it is the present one, else what the kernel says; into

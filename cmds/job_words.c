@@ -26,7 +26,8 @@ static const char *skip_blanks(const char *s)
     return s;
 }
 
-/* Does "name=" begin here? A path or host in a value's list may hold letters too, but no '=' behind a bare name. */
+/* Does "name=" begin here? A path or host in a value's list may hold letters too, but no '=' behind a bare
+ * name. */
 static bool begins_pair(const char *s)
 {
     size_t n;

@@ -1,7 +1,7 @@
 #ifndef JSDL_H
 #define JSDL_H
-/* Argument lists inside attributes: <jsdl-hpcpa:Argument>text</jsdl-hpcpa:Argument>, one behind the other, with
- * &amp; &lt; &gt; for what XML would misread. Executables the same with Executable. */
+/* Argument lists inside attributes: <jsdl-hpcpa:Argument>text</jsdl-hpcpa:Argument>, one behind the other,
+ * with &amp; &lt; &gt; for what XML would misread. Executables the same with Executable. */
 struct strbuf;
 
 /* tag: "Argument" or "Executable". -1: the buffer has failed. */

@@ -8,7 +8,8 @@
 
 enum { DEPTH_MAX = 64 };
 
-/* --- is it JSON by itself? -------------------------------------------------------------------------------- */
+/* --- is it JSON by itself?
+ * -------------------------------------------------------------------------------- */
 
 struct reader {
     const char *at, *end;
@@ -142,7 +143,8 @@ bool json_out_is_json(const char *text, size_t n)
     return n && take_value(&r) && r.at == r.end;
 }
 
-/* --- writing ---------------------------------------------------------------------------------------------- */
+/* --- writing
+ * ---------------------------------------------------------------------------------------------- */
 
 /* Bytes of the UTF-8 character at s, 0: none. */
 static size_t utf8_length(const unsigned char *s, const unsigned char *end)
@@ -160,8 +162,8 @@ static size_t utf8_length(const unsigned char *s, const unsigned char *end)
     return len;
 }
 
-/* One byte or character that needs care; returns how many bytes it was. JSON has no bytes: what is no UTF-8 becomes
- * the replacement character. */
+/* One byte or character that needs care; returns how many bytes it was. JSON has no bytes: what is no
+ * UTF-8 becomes the replacement character. */
 static size_t put_odd(FILE *f, const unsigned char *s, const unsigned char *end)
 {
     static const char names[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";

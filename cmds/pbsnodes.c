@@ -74,7 +74,8 @@ static int report(const struct pbsnodes *p, int c, const char *node)
     return 1;
 }
 
-/* --- changing --------------------------------------------------------------------------------------------- */
+/* --- changing
+ * --------------------------------------------------------------------------------------------- */
 
 static int change_vnode(const struct pbsnodes *p, int c, const char *vnode)
 {
@@ -99,7 +100,8 @@ static int change(const struct pbsnodes *p, int c, int n, char *operands[])
     return rc;
 }
 
-/* --- showing ---------------------------------------------------------------------------------------------- */
+/* --- showing
+ * ---------------------------------------------------------------------------------------------- */
 
 struct show {
     const struct pbsnodes *p;
@@ -221,7 +223,8 @@ static int show(const struct pbsnodes *p, int c, int n, char *operands[])
     return rc;
 }
 
-/* --- the whole -------------------------------------------------------------------------------------------- */
+/* --- the whole
+ * -------------------------------------------------------------------------------------------- */
 
 static bool is_sound(const struct pbsnodes *p, int n)
 {

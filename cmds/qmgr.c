@@ -1,7 +1,7 @@
 /* qmgr: the administrator's hand on servers, queues, nodes, schedulers, resources and hooks.
  *
- * Lines come from -c, from standard input or from a terminal; each is parsed whole (qmgr_line), then applied to every
- * object that it names (qmgr_apply). */
+ * Lines come from -c, from standard input or from a terminal; each is parsed whole (qmgr_line), then
+ * applied to every object that it names (qmgr_apply). */
 #include <strings.h>
 #include <unistd.h>
 
@@ -38,7 +38,8 @@ struct state {
     bool quit;
 };
 
-/* --- one line --------------------------------------------------------------------------------------------- */
+/* --- one line
+ * --------------------------------------------------------------------------------------------- */
 
 static void say_fault(const struct state *s, const char *line, const struct qmgr_fault *f)
 {
@@ -147,7 +148,8 @@ static int do_line(struct state *s, const char *line)
     return rc;
 }
 
-/* --- many lines ------------------------------------------------------------------------------------------- */
+/* --- many lines
+ * ------------------------------------------------------------------------------------------- */
 
 /* The next line of either source, without its newline; NULL: the end. Borrowed. */
 static const char *next_line(struct state *s, char **buffer, size_t *cap, const char *prompt)

@@ -10,8 +10,8 @@ struct qmgr_apply {
     bool silent; /* -z: no error messages */
 };
 
-/* name: "" is every object of that kind (or the server itself). Returns 0, or the number of the error, which has been
- * said. */
+/* name: "" is every object of that kind (or the server itself). Returns 0, or the number of the error,
+ * which has been said. */
 int qmgr_apply(const struct qmgr_apply *q, const struct qmgr_line *l, const char *name, const char *server);
 
 #endif

@@ -9,8 +9,8 @@ struct qmgr_edit;
 struct qmgr_edit *qmgr_edit_create(void);
 void qmgr_edit_destroy(struct qmgr_edit *e); /* writes the history */
 
-/* One line without its newline, borrowed until the next call; NULL: the end. "!n" has become line n of the history; a
- * number that is none is said, and the line is then "". */
+/* One line without its newline, borrowed until the next call; NULL: the end. "!n" has become line n of the
+ * history; a number that is none is said, and the line is then "". */
 const char *qmgr_edit_line(struct qmgr_edit *e, const char *prompt);
 
 void qmgr_edit_history(struct qmgr_edit *e, FILE *f, int n); /* the last n lines; 0: all */

@@ -93,7 +93,8 @@ static int take_word(struct scan *s, const struct word *rows, size_t n_rows)
     return -1;
 }
 
-/* --- names ------------------------------------------------------------------------------------------------ */
+/* --- names
+ * ------------------------------------------------------------------------------------------------ */
 
 static bool is_name(int object, const char *s, size_t n)
 {
@@ -133,8 +134,8 @@ static int add_name(struct scan *s, const char *text, size_t n)
     return name->name && name->server ? 0 : fault(s, QMGR_BAD_NAME, n);
 }
 
-/* Is what stands here an attribute, and not a name? One that an operator follows surely is; where none is needed, a
- * word that the definitions know and that nothing follows. */
+/* Is what stands here an attribute, and not a name? One that an operator follows surely is; where none is
+ * needed, a word that the definitions know and that nothing follows. */
 static bool is_attribute(const struct scan *s)
 {
     const char *end = s->at + strcspn(s->at, " \t\r\n=+,"), *next = end + strspn(end, " \t\r\n");
@@ -169,7 +170,8 @@ static int take_names(struct scan *s)
     }
 }
 
-/* --- attributes ------------------------------------------------------------------------------------------- */
+/* --- attributes
+ * ------------------------------------------------------------------------------------------- */
 
 /* "name[.resource]" up to an operator, comma or blank; a '-' before '=' is the operator's. */
 static size_t attribute_length(const char *s)
@@ -287,7 +289,8 @@ static int take_content(struct scan *s)
     return *s->at ? fault(s, QMGR_BAD_ATTRIBUTE, word_length(s->at)) : 0;
 }
 
-/* --- the whole -------------------------------------------------------------------------------------------- */
+/* --- the whole
+ * -------------------------------------------------------------------------------------------- */
 
 /* What a command must have, and must not. */
 static int check(struct scan *s)

@@ -2,8 +2,8 @@
 #define QMGR_LINE_H
 /* One line of qmgr, taken apart: command object [names] [attribute[.resource] OP value, ...].
  *
- * Commands and objects may be cut short; the first that fits in the order of the manual is meant. Pure: no server is
- * asked.
+ * Commands and objects may be cut short; the first that fits in the order of the manual is meant. Pure: no
+ * server is asked.
  */
 #include <stddef.h>
 

@@ -13,7 +13,8 @@
 
 enum { LIST_COLUMN = 80 };
 
-/* --- resources -------------------------------------------------------------------------------------------- */
+/* --- resources
+ * -------------------------------------------------------------------------------------------- */
 
 /* The interface gives a resource's type and flags as numbers; people write words and letters. */
 static const char *resource_type(const char *number)
@@ -87,7 +88,8 @@ static void print_resource(FILE *f, const struct batch_status *o)
             fprintf(f, "set resource %s %s = %s\n", o->name, a->name, resource_text(a, text));
 }
 
-/* --- list ------------------------------------------------------------------------------------------------- */
+/* --- list
+ * ------------------------------------------------------------------------------------------------- */
 
 void qmgr_print_list(FILE *f, int object, const struct batch_status *o)
 {
@@ -126,7 +128,8 @@ void qmgr_print_begin(FILE *f, int object)
         fprintf(f, "#\n# %s\n#\n", text);
 }
 
-/* --- values ----------------------------------------------------------------------------------------------- */
+/* --- values
+ * ----------------------------------------------------------------------------------------------- */
 
 static void put_value(FILE *f, const char *value, size_t n)
 {
@@ -172,7 +175,8 @@ static bool is_printed(int object, const struct attrl *a)
     return qmgr_attrs_is_settable(object, a->name);
 }
 
-/* --- heads ------------------------------------------------------------------------------------------------ */
+/* --- heads
+ * ------------------------------------------------------------------------------------------------ */
 
 static void put_node_head(FILE *f, const struct batch_status *o)
 {

@@ -1,7 +1,7 @@
 /* qstat: jobs, queues and servers as they are.
  *
- * Every operand becomes a `target`; of each the objects are fetched in one call and shown by one of the listings.
- * Only attributes that are shown are asked for. */
+ * Every operand becomes a `target`; of each the objects are fetched in one call and shown by one of the
+ * listings. Only attributes that are shown are asked for. */
 #include <strings.h>
 
 #include "attrs.h"
@@ -80,7 +80,8 @@ static const struct option_row rows[] = {
     CMD_FLAG('1', struct qstat, same_line, "hosts and comment in the same line"),
 };
 
-/* --- what was asked --------------------------------------------------------------------------------------- */
+/* --- what was asked
+ * --------------------------------------------------------------------------------------- */
 
 static bool is_alternative(const struct qstat *q)
 {
@@ -122,7 +123,8 @@ static enum object object_of(const struct qstat *q)
     return q->servers ? SERVERS : q->queues || q->limits ? QUEUES : JOBS;
 }
 
-/* --- the run ---------------------------------------------------------------------------------------------- */
+/* --- the run
+ * ---------------------------------------------------------------------------------------------- */
 
 /* Where objects are asked for, and under which name. */
 struct target {
@@ -240,7 +242,8 @@ static struct batch_status *fetch(const struct show *s, int c, const struct targ
     return pbs_statserver(c, attrs_attrl(&s->wants), NULL);
 }
 
-/* --- showing ---------------------------------------------------------------------------------------------- */
+/* --- showing
+ * ---------------------------------------------------------------------------------------------- */
 
 static bool is_listed(const char *list, const char *word)
 {
@@ -455,7 +458,8 @@ static int show_all(struct show *s, int n, char *operands[])
     return rc;
 }
 
-/* --- begin and end ---------------------------------------------------------------------------------------- */
+/* --- begin and end
+ * ---------------------------------------------------------------------------------------- */
 
 static void prepare(struct show *s, const struct qstat *q)
 {

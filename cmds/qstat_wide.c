@@ -95,7 +95,8 @@ static void time5(FILE *f, const char *text)
     right(f, text, 5);
 }
 
-/* --- estimates -------------------------------------------------------------------------------------------- */
+/* --- estimates
+ * -------------------------------------------------------------------------------------------- */
 
 static const char *far_estimate(const struct tm *then, const struct tm *now, char *out)
 {
@@ -187,7 +188,8 @@ struct batch_status *qstat_wide_sort(struct batch_status *list)
     return list;
 }
 
-/* --- a job ------------------------------------------------------------------------------------------------ */
+/* --- a job
+ * ------------------------------------------------------------------------------------------------ */
 
 static void last_time(FILE *f, const struct qstat_wide *q, const struct job_show *j)
 {

@@ -1,7 +1,7 @@
 #ifndef QSTAT_WIDE_H
 #define QSTAT_WIDE_H
-/* qstat's alternative listing (-a and its relatives): a heading a server, a line a job, and below it hosts and
- * comment. */
+/* qstat's alternative listing (-a and its relatives): a heading a server, a line a job, and below it hosts
+ * and comment. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

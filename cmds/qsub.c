@@ -1,8 +1,8 @@
 /* qsub: hand a job to the server.
  *
- * The command line is read into `job`, the script's directives into `said`, and what the command line did not say is
- * taken from there; defaults fill the rest. Then there is one call. Where nothing is read from a file or a terminal
- * nothing is opened but the connection. */
+ * The command line is read into `job`, the script's directives into `said`, and what the command line did
+ * not say is taken from there; defaults fill the rest. Then there is one call. Where nothing is read from
+ * a file or a terminal nothing is opened but the connection. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -109,7 +109,8 @@ static const struct option_row rows[] = {
     CMD_FLAG('z', struct qsub, silent, "do not print the job's identifier"),
 };
 
-/* --- directives ------------------------------------------------------------------------------------------- */
+/* --- directives
+ * ------------------------------------------------------------------------------------------- */
 
 static int take_directive(void *context, const char *text)
 {
@@ -169,7 +170,8 @@ static int read_directives(struct qsub *q, FILE *in)
     return rc ? 1 : 0;
 }
 
-/* --- the script ------------------------------------------------------------------------------------------- */
+/* --- the script
+ * ------------------------------------------------------------------------------------------- */
 
 /* Where the script lies for pbs_submit, its directives read. */
 struct source {
@@ -274,7 +276,8 @@ static int read_source(struct qsub *q, int n, char *operands[], struct source *s
     return from_stdin(q, s);
 }
 
-/* --- what the job is sent with ---------------------------------------------------------------------------- */
+/* --- what the job is sent with
+ * ---------------------------------------------------------------------------- */
 
 static void add_defaults(struct attrs *l)
 {
@@ -355,7 +358,8 @@ static void add_arguments(struct qsub *q)
     strbuf_fini(&b);
 }
 
-/* --- submission ------------------------------------------------------------------------------------------- */
+/* --- submission
+ * ------------------------------------------------------------------------------------------- */
 
 static int report(struct qsub *q, int c)
 {

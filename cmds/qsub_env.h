@@ -1,7 +1,7 @@
 #ifndef QSUB_ENV_H
 #define QSUB_ENV_H
-/* The environment that goes with a job, as the text of its Variable_List: PBS_O_* first, then what -v names, then
- * what -V adds. Commas and backslashes inside values are escaped. */
+/* The environment that goes with a job, as the text of its Variable_List: PBS_O_* first, then what -v
+ * names, then what -V adds. Commas and backslashes inside values are escaped. */
 #include <stdbool.h>
 
 #include "err.h"

@@ -56,7 +56,8 @@ static int continues(struct strbuf *b)
     return 1;
 }
 
-/* A directive whose first line is in s->line, with its continuations; a continuation may repeat the prefix. */
+/* A directive whose first line is in s->line, with its continuations; a continuation may repeat the
+ * prefix. */
 static int join(struct scan *s, const char *text, struct strbuf *whole, struct err *e)
 {
     int rc = 1;

@@ -2,8 +2,9 @@
 #define SCRIPT_H
 /* A job script on its way to the server: where it lies, and the directives in it.
  *
- * A directive is a line whose first text is the prefix (#PBS); a backslash at its end continues it. The search stops
- * at the first line that a shell would execute: not blank, not a comment, not beginning with ':'.
+ * A directive is a line whose first text is the prefix (#PBS); a backslash at its end continues it. The
+ * search stops at the first line that a shell would execute: not blank, not a comment, not beginning with
+ * ':'.
  */
 #include <stdio.h>
 
@@ -16,8 +17,8 @@ typedef int script_directive(void *context, const char *text);
  * reading. An empty prefix finds nothing. */
 int script_scan(FILE *in, const char *prefix, script_directive *each, void *context, struct err *e);
 
-/* All of descriptor `fd` into a file of this process's memory; *path, of SCRIPT_PATH_MAX bytes, names it for as long
- * as the descriptor returned is open. -1: errno. */
+/* All of descriptor `fd` into a file of this process's memory; *path, of SCRIPT_PATH_MAX bytes, names it
+ * for as long as the descriptor returned is open. -1: errno. */
 enum { SCRIPT_PATH_MAX = 64 };
 int script_keep(int fd, char path[static SCRIPT_PATH_MAX], struct err *e);
 

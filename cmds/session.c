@@ -102,7 +102,8 @@ int session_connect(struct session *s, const char *server)
     return v->c;
 }
 
-/* "TEXT WHAT", once: a server may have named the thing already, and without its own name ("41" of "41.svr1"). */
+/* "TEXT WHAT", once: a server may have named the thing already, and without its own name ("41" of
+ * "41.svr1"). */
 static void say_about(const struct cmd_args *a, const char *text, const char *what)
 {
     const char *blank = strrchr(text, ' '), *last = blank ? blank + 1 : text;

@@ -2,7 +2,8 @@
 #define SESSION_H
 /* The servers that a command talks to, and how their refusals are shown.
  *
- * Each server is connected to once, when it is first needed; a server that could not be reached is not tried again.
+ * Each server is connected to once, when it is first needed; a server that could not be reached is not
+ * tried again.
  */
 #include "cmd.h"
 
@@ -13,12 +14,12 @@ struct session;
 struct session *session_create(const struct cmd_args *a); /* NULL: no memory, said */
 void session_destroy(struct session *s);                  /* disconnects */
 
-/* A connection to `server` ("host[:port]"; "" or NULL: the default one), or -1, and the reason has been printed
- * (once a server); pbs_errno is the number. */
+/* A connection to `server` ("host[:port]"; "" or NULL: the default one), or -1, and the reason has been
+ * printed (once a server); pbs_errno is the number. */
 int session_connect(struct session *s, const char *server);
 
-/* "NAME: server's text WHAT" for the call that has just failed on `c`, or "NAME: Server returned error N for job
- * WHAT" where it sent no text. Returns the number of the error, never 0. `what` may be "". */
+/* "NAME: server's text WHAT" for the call that has just failed on `c`, or "NAME: Server returned error N
+ * for job WHAT" where it sent no text. Returns the number of the error, never 0. `what` may be "". */
 int session_report(const struct cmd_args *a, int c, const char *what);
 
 #endif

@@ -27,7 +27,8 @@ int status_out_format(const char *text, enum status_format *out)
     return -1;
 }
 
-/* --- values ----------------------------------------------------------------------------------------------- */
+/* --- values
+ * ----------------------------------------------------------------------------------------------- */
 
 /* Attributes that travel as seconds since 1970 and are shown as dates. */
 static bool is_date(const struct attrl *a)
@@ -90,7 +91,8 @@ const char *status_out_value(const struct attrl *a, char scratch[static STATUS_S
     return strcmp(a->name, ATTR_submit_arguments) ? a->value : show_arguments(a, scratch);
 }
 
-/* --- full ------------------------------------------------------------------------------------------------- */
+/* --- full
+ * ------------------------------------------------------------------------------------------------- */
 
 /* The length of the piece at s: up to and with the next comma that no backslash protects. */
 static size_t piece_length(const char *s)
@@ -167,7 +169,8 @@ void status_out_full(FILE *f, const struct status_full *how, const struct batch_
     putc_unlocked('\n', f);
 }
 
-/* --- DSV -------------------------------------------------------------------------------------------------- */
+/* --- DSV
+ * -------------------------------------------------------------------------------------------------- */
 
 static void put_escaped(FILE *f, const char *value, const char *delimiter)
 {
@@ -198,7 +201,8 @@ void status_out_dsv(FILE *f, const char *head, const char *delimiter, const stru
     putc_unlocked('\n', f);
 }
 
-/* --- JSON ------------------------------------------------------------------------------------------------- */
+/* --- JSON
+ * ------------------------------------------------------------------------------------------------- */
 
 static bool is_always_string(const char *name)
 {

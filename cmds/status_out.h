@@ -13,8 +13,9 @@ enum status_format { STATUS_FULL, STATUS_DSV, STATUS_JSON };
 /* default, dsv, json; case does not matter. -1: none of them. */
 int status_out_format(const char *text, enum status_format *out);
 
-/* Full: "Job Id: 41.svr1", then "    name[.resource] = value" a line, then a blank line. Values are folded after
- * commas at column 78, with a tab before the rest; `unfolded` gives each one line, newlines in it as \n. */
+/* Full: "Job Id: 41.svr1", then "    name[.resource] = value" a line, then a blank line. Values are folded
+ * after commas at column 78, with a tab before the rest; `unfolded` gives each one line, newlines in it as
+ * \n. */
 struct status_full {
     const char *head;   /* "Job Id: " or "" */
     const char *indent; /* "    " */
@@ -26,8 +27,9 @@ void status_out_full(FILE *f, const struct status_full *how, const struct batch_
 /* "Job Id: 41.svr1|Job_Name=x|..." and a newline; the delimiter inside values has a backslash before it. */
 void status_out_dsv(FILE *f, const char *head, const char *delimiter, const struct batch_status *object);
 
-/* One member, the object's name as key. Resources of one attribute become one object, so does Variable_List. Job_Name,
- * project and Account_Name are always strings. `omit` may leave an attribute out; NULL: none. */
+/* One member, the object's name as key. Resources of one attribute become one object, so does
+ * Variable_List. Job_Name, project and Account_Name are always strings. `omit` may leave an attribute out;
+ * NULL: none. */
 void status_out_json(struct json_out *j, const struct batch_status *object,
                      bool (*omit)(const struct attrl *a));
 
@@ -39,8 +41,8 @@ void status_out_json_open(struct json_out *j, const struct batch_status *object,
  * `server` is the server's own entry or NULL. */
 void status_out_json_head(struct json_out *j, FILE *f, const struct batch_status *server);
 
-/* The value as it is shown: times as dates, arguments as they were typed. `scratch` of STATUS_SCRATCH bytes holds
- * what had to be made; a text that does not fit is shown as it is. */
+/* The value as it is shown: times as dates, arguments as they were typed. `scratch` of STATUS_SCRATCH
+ * bytes holds what had to be made; a text that does not fit is shown as it is. */
 enum { STATUS_SCRATCH = 65536 };
 const char *status_out_value(const struct attrl *a, char scratch[static STATUS_SCRATCH]);
 

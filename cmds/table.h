@@ -12,8 +12,8 @@ void table_buffer(FILE *out);
 
 void table_blanks(FILE *out, size_t n);
 
-/* `text` in `width` columns, blanks behind (left) or before (right). Longer text is cut and its last character is
- * then '*'; table_whole_* never cut. Control characters are shown as table_text shows them. */
+/* `text` in `width` columns, blanks behind (left) or before (right). Longer text is cut and its last
+ * character is then '*'; table_whole_* never cut. Control characters are shown as table_text shows them. */
 void table_left(FILE *out, const char *text, size_t width);
 void table_right(FILE *out, const char *text, size_t width);
 void table_whole_left(FILE *out, const char *text, size_t width);

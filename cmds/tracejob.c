@@ -1,4 +1,5 @@
-/* tracejob: what the daemons wrote about jobs, in one order. It reads files of this host and asks no server. */
+/* tracejob: what the daemons wrote about jobs, in one order. It reads files of this host and asks no
+ * server. */
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
@@ -66,10 +67,11 @@ static const struct option_row rows[] = {
     CMD_FLAG('z', struct tracejob, unlimited, "show every message, however often it stands"),
 };
 
-/* --- files ------------------------------------------------------------------------------------------------ */
+/* --- files
+ * ------------------------------------------------------------------------------------------------ */
 
-/* Where logs lie below a home: patterns, because schedulers have names, and a private complex keeps its MOMs' homes
- * beside the server's. */
+/* Where logs lie below a home: patterns, because schedulers have names, and a private complex keeps its
+ * MOMs' homes beside the server's. */
 static const struct place {
     const char *pattern;
     char origin;
@@ -160,7 +162,8 @@ static int read_all(const struct tracejob *t, const char *home, struct trace_log
     return 0;
 }
 
-/* --- output ----------------------------------------------------------------------------------------------- */
+/* --- output
+ * ----------------------------------------------------------------------------------------------- */
 
 static long columns(const struct tracejob *t)
 {

@@ -4,8 +4,9 @@
  *
  *   03/03/2026 10:15:02;S;41.svr1;user=anna group=chem jobname="my job" ctime=1772532890
  *
- * The time is local. Values with blanks (or control characters) are quoted with ", with ' if they hold a " or a
- * backslash; what holds ' too is quoted with " and has a backslash before each " and backslash. A newline in a value becomes a blank: a record is one line.
+ * The time is local. Values with blanks (or control characters) are quoted with ", with ' if they hold a "
+ * or a backslash; what holds ' too is quoted with " and has a backslash before each " and backslash. A
+ * newline in a value becomes a blank: a record is one line.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,8 +18,8 @@ struct strbuf;
 /* "MM/DD/YYYY HH:MM:SS;T;id;" and nothing behind it. -1: the buffer has failed. */
 int acct_line_begin(struct strbuf *out, int64_t time_s, char type, const char *id);
 
-/* One pair; a blank before it when something of the text is there already. `resource` may be NULL; else the key
- * is "key.resource". An empty value is written key="". -1: the buffer has failed. */
+/* One pair; a blank before it when something of the text is there already. `resource` may be NULL; else
+ * the key is "key.resource". An empty value is written key="". -1: the buffer has failed. */
 int acct_line_add(struct strbuf *out, const char *key, const char *resource, const char *value);
 int acct_line_add_int(struct strbuf *out, const char *key, int64_t value);
 

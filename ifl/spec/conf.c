@@ -1,7 +1,7 @@
 /* pbs.conf. See conf.h.
  *
- * Values are slots of one array, indexed by key: the file is read line by line, then the environment is asked for
- * each row. Only the rows know names. */
+ * Values are slots of one array, indexed by key: the file is read line by line, then the environment is
+ * asked for each row. Only the rows know names. */
 #include "conf.h"
 
 #include <ctype.h>

@@ -3,8 +3,8 @@
 /* pbs.conf: where everything is, and the environment's word on it.
  *
  * One file of NAME=value lines, /etc/pbs.conf or what PBS_CONF_FILE names; a variable of the same name in the
- * environment overrides it where the row says so. Keys are rows of conf.def: a daemon, a command and the manual
- * read the same table. Unknown names are ignored, because shell scripts share the file.
+ * environment overrides it where the row says so. Keys are rows of conf.def: a daemon, a command and the
+ * manual read the same table. Unknown names are ignored, because shell scripts share the file.
  *
  * A conf never changes after it was loaded; several threads may read it.
  */

@@ -29,8 +29,8 @@ struct exec_vnode {
 };
 
 struct exec_vnode *exec_vnode_create(struct err *e); /* empty; NULL, PBSE_SYSTEM: no memory */
-/* NULL: PBSE_BADATVAL (or PBSE_DUPRESC, a resource twice on one vnode); the text says what is wrong and at which
- * character. */
+/* NULL: PBSE_BADATVAL (or PBSE_DUPRESC, a resource twice on one vnode); the text says what is wrong and at
+ * which character. */
 struct exec_vnode *exec_vnode_parse(const char *text, struct err *e);
 void exec_vnode_destroy(struct exec_vnode *v);
 

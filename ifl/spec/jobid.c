@@ -12,7 +12,8 @@ static int bad(const char *text, struct err *e)
     return err_set(e, PBSE_IVALREQ, "illegally formed job identifier: %s", text);
 }
 
-/* A name of a host as it may stand in an identifier: letters, digits, - _ . and, where a port may follow, : [ ]
+/* A name of a host as it may stand in an identifier: letters, digits, - _ . and, where a port may follow,
+ * : [ ]
  */
 static bool is_host(const char *s, size_t n, bool port)
 {

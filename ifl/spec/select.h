@@ -3,8 +3,8 @@
 /* What a job asks of hosts: "2:ncpus=4:mem=2gb+1:ncpus=1", chunk by chunk.
  *
  * Parsed once by the server at submission and once by a scheduler when a job comes into its mirror; everybody
- * else walks the struct. Syntax only: whether a resource exists and may stand in a chunk is asked of a function.
- * Public struct: read by all, written here only.
+ * else walks the struct. Syntax only: whether a resource exists and may stand in a chunk is asked of a
+ * function. Public struct: read by all, written here only.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,14 +33,14 @@ typedef int select_check(void *context, const char *name, const char *value, str
 
 /* A select from text; `check` may be NULL. NULL: what `check` said, and
  *   PBSE_BADATVAL  syntax; the text says what is wrong and at which character (from 1)
- *   PBSE_DUPRESC   a resource stands twice in a chunk; the text is its name
+ *   PBSE_DUPRESC   a resource stands twice in a chunk; the text ends with its name
  *   PBSE_SYSTEM    no memory */
 struct select *select_parse(const char *text, select_check *check, void *context, struct err *e);
 struct select *select_dup(const struct select *s, struct err *e);
 void select_destroy(struct select *s);
 
-/* Add the pair to every chunk that does not have the resource: default_chunk. -1, PBSE_SYSTEM: no memory (then
- * some chunks may have it). */
+/* Add the pair to every chunk that does not have the resource: default_chunk. -1, PBSE_SYSTEM: no memory
+ * (then some chunks may have it). */
 int select_complete(struct select *s, const char *name, const char *value, struct err *e);
 
 uint64_t select_count(const struct select *s); /* chunks in all: nodect */
@@ -49,8 +49,8 @@ uint64_t select_count(const struct select *s); /* chunks in all: nodect */
 enum select_kind { SELECT_INTEGER, SELECT_REAL, SELECT_SIZE };
 
 /* What all chunks together ask of one resource: count times value. The text is as PBS shows sums: "16",
- * "2.5"; a size in kb, "4194304kb". 1: there is a sum; 0: no chunk names it; -1, PBSE_BADATVAL: a value is not
- * of that kind, or the sum does not fit. */
+ * "2.5"; a size in kb, "4194304kb". 1: there is a sum; 0: no chunk names it; -1, PBSE_BADATVAL: a value is
+ * not of that kind, or the sum does not fit. */
 enum { SELECT_SUM_TEXT_MAX = 32 };
 struct select_sum {
     char text[SELECT_SUM_TEXT_MAX];

@@ -12,8 +12,8 @@ struct select_old_resource {
 };
 
 /* "nodes=" as a select and a place. Words of a node spec: a number of nodes, ppn=N (that many processes, and
- * cpus unless said), ncpus=N or cpp=N (cpus a process), NAME=VALUE, a host's name (when it stands first, or is no
- * boolean resource) as host=NAME, a property as NAME=True; behind it #shared, #excl or #pack.
+ * cpus unless said), ncpus=N or cpp=N (cpus a process), NAME=VALUE, a host's name (when it stands first,
+ * or is no boolean resource) as host=NAME, a property as NAME=True; behind it #shared, #excl or #pack.
  *
  * is_property  is this name a boolean resource of hosts? Context is the caller's
  * select, place  built, "2:ncpus=4:mpiprocs=4:big=True" and "scatter:excl"
@@ -22,8 +22,8 @@ struct select_old_resource {
 int select_old_nodes(const char *nodes, int (*is_property)(void *context, const char *name), void *context,
                      struct strbuf *select, struct strbuf *place, struct err *e);
 
-/* Job-wide amounts as one chunk: "1:ncpus=4:mem=2gb"; ncpus=1 is added when it is not there. -1: the buffer has
- * failed. The place that goes with it is "pack". */
+/* Job-wide amounts as one chunk: "1:ncpus=4:mem=2gb"; ncpus=1 is added when it is not there. -1: the
+ * buffer has failed. The place that goes with it is "pack". */
 int select_old_amounts(const struct select_old_resource *r, size_t n, struct strbuf *select);
 
 #endif
