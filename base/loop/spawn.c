@@ -231,6 +231,12 @@ int spawn_signal_group(struct spawn *s, int signo)
     return kill(-s->pid, signo); /* not reaped yet, so the number is still its group's */
 }
 
+void spawn_leave(struct spawn *s)
+{
+    if (s)
+        spawn_free(s);
+}
+
 void spawn_destroy(struct spawn *s)
 {
     if (!s)

@@ -40,5 +40,7 @@ int spawn_signal_group(struct spawn *s, int signo); /* new_session only: it and 
 
 /* While it runs: the child lives on, nobody is told of its end; it is reaped when it comes. */
 void spawn_destroy(struct spawn *s);
+/* The same for a program that is about to end: nothing is kept to reap the child later. */
+void spawn_leave(struct spawn *s);
 
 #endif

@@ -213,7 +213,7 @@ static void let_go(void *arg, struct run *r)
 
     steps_stop(r);
     prepare_forget(r);
-    shepherds_let_go(r);
+    shepherds_leave(r);
     usage_end(r);
     journal_close(&m->outbox, r);
 }

@@ -161,7 +161,7 @@ static struct shepherd *attach(struct shepherds *s, struct run *r)
     return sh;
 }
 
-void shepherds_let_go(struct run *r)
+static void let_go(struct run *r, void (*drop)(struct spawn *s))
 {
     struct shepherd *sh = r->shepherd;
 
@@ -175,14 +175,24 @@ void shepherds_let_go(struct run *r)
         free(a);
     }
     rpc_conn_destroy(sh->conn);
-    spawn_destroy(sh->process);
-    spawn_destroy(sh->errand);
+    drop(sh->process);
+    drop(sh->errand);
     loop_timer_destroy(sh->again);
     if (sh->errand_out >= 0)
         close(sh->errand_out);
     if (sh->has_closing)
         xdr_free((xdrproc_t)xdr_shep_close_args, &sh->closing);
     free(sh);
+}
+
+void shepherds_let_go(struct run *r)
+{
+    let_go(r, spawn_destroy);
+}
+
+void shepherds_leave(struct run *r)
+{
+    let_go(r, spawn_leave);
 }
 
 bool shepherds_is_there(const struct run *r)

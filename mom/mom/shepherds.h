@@ -36,6 +36,7 @@ int shepherds_start(struct shepherds *s, struct run *r, struct err *e);
 bool shepherds_find(struct shepherds *s, struct run *r);
 
 void shepherds_let_go(struct run *r); /* forget it here; it lives on */
+void shepherds_leave(struct run *r);  /* the same when this program is about to end */
 bool shepherds_is_there(const struct run *r);
 
 /* Orders. `fn` is called once, with the shepherd's answer or with code PBSE_SYSTEM when it is not there; never after
