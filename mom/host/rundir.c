@@ -62,19 +62,12 @@ static int open_in(const char *path, const char *name, int flags, struct err *e)
 
 int rundir_write_order(const char *path, const struct shep_order *o, struct err *e)
 {
-    struct rpc_buf b;
-    int rc = -1, fd;
+    int rc, fd = open_in(path, RUNDIR_RUN, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, e);
 
-    rpc_buf_init(&b);
-    fd = open_in(path, RUNDIR_ORDER, O_WRONLY | O_CREAT | O_TRUNC, e);
     if (fd < 0)
         return -1;
-    if (rpc_buf_encode(&b, (xdrproc_t)xdr_shep_order, o) < 0)
-        err_set(e, EINVAL, "the order of job %s cannot be encoded", o->id);
-    else
-        rc = file_write_all(fd, b.bytes, b.len, e);
+    rc = rundir_log_append(fd, (xdrproc_t)xdr_shep_order, o, false, e);
     close(fd);
-    rpc_buf_fini(&b);
     return rc;
 }
 
@@ -86,23 +79,6 @@ static int read_in(const char *path, const char *name, char **bytes, size_t *n, 
         return -1;
     rc = file_read_fd(fd, LOG_MAX, bytes, n, e);
     close(fd);
-    return rc;
-}
-
-int rundir_read_order(const char *path, struct shep_order *o, struct err *e)
-{
-    char *bytes = NULL;
-    size_t n = 0;
-    int rc = 0;
-
-    if (read_in(path, RUNDIR_ORDER, &bytes, &n, e) < 0)
-        return -1;
-    if (rpc_buf_decode(bytes, n, (xdrproc_t)xdr_shep_order, o) < 0)
-        rc = err_set(e, EBADMSG, "%s/" RUNDIR_ORDER " is not whole", path);
-    else if (o->protocol != SHEP_VERSION)
-        rc = err_set(e, EBADMSG, "%s/" RUNDIR_ORDER " is of version %u, we know %d", path, o->protocol,
-                     SHEP_VERSION);
-    free(bytes);
     return rc;
 }
 
@@ -119,6 +95,35 @@ static size_t whole_length(const char *bytes, size_t n)
         at += ITEM_HEAD + len;
     }
     return at;
+}
+
+/* Length of the first item with its head; 0: it is torn, or there is none. */
+static size_t first_length(const char *bytes, size_t n)
+{
+    size_t len;
+
+    if (n < ITEM_HEAD)
+        return 0;
+    len = rpc_buf_get_u32(bytes);
+    return len > n - ITEM_HEAD ? 0 : ITEM_HEAD + len;
+}
+
+int rundir_read_order(const char *path, struct shep_order *o, struct err *e)
+{
+    char *bytes = NULL;
+    size_t n = 0, order;
+    int rc = 0;
+
+    if (read_in(path, RUNDIR_RUN, &bytes, &n, e) < 0)
+        return -1;
+    order = first_length(bytes, n);
+    if (!order || rpc_buf_decode(bytes + ITEM_HEAD, order - ITEM_HEAD, (xdrproc_t)xdr_shep_order, o) < 0)
+        rc = err_set(e, EBADMSG, "%s/" RUNDIR_RUN " has no whole order", path);
+    else if (o->protocol != SHEP_VERSION)
+        rc = err_set(e, EBADMSG, "%s/" RUNDIR_RUN " is of version %u, we know %d", path, o->protocol,
+                     SHEP_VERSION);
+    free(bytes);
+    return rc;
 }
 
 int rundir_log_open(const char *path, const char *name, struct err *e)
@@ -183,19 +188,21 @@ static int each_item(const char *bytes, size_t n, xdrproc_t codec, void *item, s
     return 0;
 }
 
-int rundir_log_read(const char *path, const char *name, xdrproc_t codec, size_t item_size,
-                    void (*fn)(void *arg, void *item), void *arg, struct err *e)
+static int read_items(const char *path, const char *name, bool skip_first, xdrproc_t codec, size_t item_size,
+                      void (*fn)(void *arg, void *item), void *arg, struct err *e)
 {
     char *bytes = NULL;
     void *item;
-    size_t n = 0;
+    size_t n = 0, skip;
     struct err why = {0};
     int rc;
 
     if (read_in(path, name, &bytes, &n, &why) < 0)
         return why.code == ENOENT ? 0 : err_set(e, why.code, "%s", why.text);
     item = malloc(item_size);
-    rc = item ? each_item(bytes, whole_length(bytes, n), codec, item, item_size, fn, arg) : -1;
+    skip = skip_first ? first_length(bytes, n) : 0;
+    rc = item ? each_item(bytes + skip, whole_length(bytes + skip, n - skip), codec, item, item_size, fn, arg)
+              : -1;
     if (rc < 0)
         err_set(e, item ? EBADMSG : ENOMEM, "%s/%s cannot be decoded", path, name);
     free(item);
@@ -203,16 +210,28 @@ int rundir_log_read(const char *path, const char *name, xdrproc_t codec, size_t 
     return rc;
 }
 
-int rundir_hold(int records_fd, struct err *e)
+int rundir_log_read(const char *path, const char *name, xdrproc_t codec, size_t item_size,
+                    void (*fn)(void *arg, void *item), void *arg, struct err *e)
 {
-    if (flock(records_fd, LOCK_EX | LOCK_NB) < 0)
+    return read_items(path, name, false, codec, item_size, fn, arg, e);
+}
+
+int rundir_records_read(const char *path, xdrproc_t codec, size_t item_size,
+                        void (*fn)(void *arg, void *item), void *arg, struct err *e)
+{
+    return read_items(path, RUNDIR_RUN, true, codec, item_size, fn, arg, e);
+}
+
+int rundir_hold(int run_fd, struct err *e)
+{
+    if (flock(run_fd, LOCK_EX | LOCK_NB) < 0)
         return err_errno(e, errno, "the run is held by another shepherd");
     return 0;
 }
 
 bool rundir_is_held(const char *path)
 {
-    int fd = open_in(path, RUNDIR_RECORDS, O_RDONLY, NULL);
+    int fd = open_in(path, RUNDIR_RUN, O_RDONLY, NULL);
     bool held;
 
     if (fd < 0)

@@ -3,11 +3,13 @@
 /* The directory of one run of a job on this host: the truth of what happens to it here.
  *
  *   mom_priv/jobs/<job id>.<run>/
- *     order      by the MOM, before the shepherd begins: what to run, as whom, where (struct shep_order)
+ *     run        first the order: what to run, as whom, where (struct shep_order); written by the MOM before the
+ *                shepherd begins. Behind it the shepherd's records: started, ended. Locked as long as it lives.
  *     <id>.SC    the job's script, owned by its user
- *     records    by the shepherd: started, ended; locked as long as it lives
- *     journal    by the MOM: its events, numbered, and steps done
- *     sock       where the shepherd listens
+ *     journal    by the MOM: events and steps that the records do not imply; mostly there is none
+ *     sock       where the shepherd listens when no MOM speaks to it
+ *
+ * Files are few on purpose: making and removing them is the largest part of what a short job costs.
  *
  * A log is a sequence of XDR items, each behind its length; a torn last item (crash while writing) is not
  * there for a reader. MOM live and MOM recovering read through the same functions. Directory mode 0711, so
@@ -23,9 +25,8 @@
 struct shep_order;
 struct strbuf;
 
-#define RUNDIR_RECORDS "records"
+#define RUNDIR_RUN     "run"
 #define RUNDIR_JOURNAL "journal"
-#define RUNDIR_ORDER   "order"
 #define RUNDIR_SOCKET  "sock"
 
 /* "<jobs_dir>/<id>.<run>" onto `out`. */
@@ -51,8 +52,12 @@ int rundir_log_append(int fd, xdrproc_t codec, const void *item, bool sync, stru
 int rundir_log_read(const char *path, const char *name, xdrproc_t codec, size_t item_size,
                     void (*fn)(void *arg, void *item), void *arg, struct err *e);
 
-/* Does a shepherd hold this run? It locks its records before it does anything. */
+/* The records behind the order. */
+int rundir_records_read(const char *path, xdrproc_t codec, size_t item_size,
+                        void (*fn)(void *arg, void *item), void *arg, struct err *e);
+
+/* Does a shepherd hold this run? It locks the file before it does anything. */
 bool rundir_is_held(const char *path);
-int rundir_hold(int records_fd, struct err *e); /* -1 EWOULDBLOCK: another shepherd does */
+int rundir_hold(int run_fd, struct err *e); /* -1 EWOULDBLOCK: another shepherd does */
 
 #endif

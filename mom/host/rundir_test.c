@@ -114,7 +114,7 @@ static void an_order_comes_back_and_a_torn_one_is_refused(void **state)
     assert_int_equal(back.walltime_ms, 7000);
     xdr_free((xdrproc_t)xdr_shep_order, &back);
 
-    snprintf(file, sizeof file, "%s/" RUNDIR_ORDER, path);
+    snprintf(file, sizeof file, "%s/" RUNDIR_RUN, path);
     assert_int_equal(truncate(file, 20), 0);
     memset(&back, 0, sizeof back);
     assert_int_equal(rundir_read_order(path, &back, &e), -1);
@@ -123,7 +123,7 @@ static void an_order_comes_back_and_a_torn_one_is_refused(void **state)
 
 static void whoever_holds_the_records_is_seen(void **state)
 {
-    int fd = rundir_log_open(path, RUNDIR_RECORDS, NULL);
+    int fd = rundir_log_open(path, RUNDIR_RUN, NULL);
 
     (void)state;
     assert_false(rundir_is_held(path));

@@ -79,7 +79,7 @@ static void fail(struct parts *m, struct run *r, int status, exec_reason reason,
     parts_post(m, r, RUN_EV_FAILED);
 }
 
-static void prologue_done(struct parts *m, struct run *r, enum step_verdict v, int code)
+static void prologue_done(struct parts *m, struct run *r, enum step_verdict v, bool ran, int code)
 {
     char text[64];
 
@@ -87,6 +87,8 @@ static void prologue_done(struct parts *m, struct run *r, enum step_verdict v, i
     switch (v) {
     case STEP_GO_ON:
         r->prologue_done = true;
+        if (ran)
+            note(r, SHEP_NOTE_PROLOGUE_DONE);
         parts_post(m, r, RUN_EV_PROLOGUE_OK);
         break;
     case STEP_RERUN:
@@ -98,14 +100,16 @@ static void prologue_done(struct parts *m, struct run *r, enum step_verdict v, i
     }
 }
 
-void actions_step_done(void *ctx, struct run *r, enum step which, enum step_verdict v, int code)
+void actions_step_done(void *ctx, struct run *r, enum step which, enum step_verdict v, bool ran, int code)
 {
     if (which == STEP_PROLOGUE) {
-        prologue_done(ctx, r, v, code);
+        prologue_done(ctx, r, v, ran, code);
         return;
     }
     if (which == STEP_EPILOGUE) {
         r->epilogue_done = true;
+        if (ran)
+            note(r, SHEP_NOTE_EPILOGUE_DONE);
         parts_post(ctx, r, RUN_EV_EPILOGUE_OK);
     }
 }

@@ -11,7 +11,7 @@ extern run_action_fn *const actions[RUN_ACTION_COUNT]; /* ctx is struct parts */
 
 void actions_changed(void *ctx, struct run *r, enum run_state before, enum run_event ev);
 void actions_odd(void *ctx, struct run *r, enum run_event ev);
-void actions_step_done(void *ctx, struct run *r, enum step which, enum step_verdict v,
+void actions_step_done(void *ctx, struct run *r, enum step which, enum step_verdict v, bool ran,
                        int code); /* step_fn */
 
 /* After a restart: the last action of an ENDING run again. */

@@ -13,11 +13,28 @@
 #include "run.h"
 #include "rundir.h"
 
+/* A journal begins with what was said before and is not acknowledged. */
+static int append_kept(struct run *r, struct err *e)
+{
+    for (const struct run_event_node *x = r->first; x; x = x->next) {
+        struct shep_entry entry = {.kind = SHEP_ENTRY_EVENT, .shep_entry_u.event = x->event};
+
+        if (rundir_log_append(r->journal_fd, (xdrproc_t)xdr_shep_entry, &entry, false, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int append(struct run *r, const struct shep_entry *entry, bool sync, struct err *e)
 {
+    bool begun = r->has_journal;
+
     if (r->journal_fd < 0)
         r->journal_fd = rundir_log_open(r->path, RUNDIR_JOURNAL, e);
     if (r->journal_fd < 0)
+        return -1;
+    r->has_journal = true;
+    if (!begun && append_kept(r, e) < 0)
         return -1;
     return rundir_log_append(r->journal_fd, (xdrproc_t)xdr_shep_entry, entry, sync, e);
 }
@@ -70,24 +87,30 @@ static void unlist(struct journal_outbox *box, struct run *r)
     r->is_listed = false;
 }
 
-static bool is_derived(exec_event_kind k)
+/* Do the records say it again? */
+static bool is_derived(const struct run *r, exec_event_kind k)
 {
-    return k == EXEC_EVENT_READY || k == EXEC_EVENT_START || k == EXEC_EVENT_FINISH ||
-           k == EXEC_EVENT_RELEASE;
+    return k == EXEC_EVENT_START || k == EXEC_EVENT_RELEASE || (k == EXEC_EVENT_FINISH && r->ended);
+}
+
+static bool is_outcome(exec_event_kind k)
+{
+    return k == EXEC_EVENT_SUSPENDED || k == EXEC_EVENT_RESUMED || k == EXEC_EVENT_FAILED;
 }
 
 int journal_say(struct run *r, const struct exec_event_data *data, struct journal_outbox *box, struct err *e)
 {
     struct shep_entry entry = {.kind = SHEP_ENTRY_EVENT};
     struct exec_event *event = &entry.shep_entry_u.event;
-    int rc;
+    int rc = 0;
 
     event->job = run_job(r);
     event->run = r->key.run;
     event->seq = r->last_seq + 1;
     event->time_ns = clock_wall_ns(clock_real());
     event->data = *data;
-    rc = append(r, &entry, !is_derived(data->kind), e);
+    if (r->has_journal || !is_derived(r, data->kind))
+        rc = append(r, &entry, is_outcome(data->kind), e);
     if (keep(r, event) < 0)
         return err_set(e, ENOMEM, "no memory for an event of job %s", r->id);
     list(box, r);
@@ -117,6 +140,17 @@ void journal_acked(struct run *r, uint64_t seq)
         r->acked_seq = seq;
     if (r->sent_seq < r->acked_seq)
         r->sent_seq = r->acked_seq;
+}
+
+void journal_renumber(struct run *r, uint64_t acked)
+{
+    uint64_t seq = acked;
+
+    for (struct run_event_node *x = r->first; x; x = x->next)
+        x->event.seq = ++seq;
+    r->last_seq = seq;
+    r->acked_seq = acked;
+    r->sent_seq = acked;
 }
 
 void journal_send_again(struct journal_outbox *box, struct run *r)
@@ -187,6 +221,7 @@ static void restore_note(struct run *r, enum shep_note note)
 
 static void restore_event(struct restoring *s, const struct exec_event *event)
 {
+    s->past->start |= event->seq > 1 && !s->r->first;
     switch (event->data.kind) {
     case EXEC_EVENT_START:
         s->past->start = true;
@@ -218,6 +253,7 @@ static void restore_entry(void *arg, void *item)
     struct restoring *s = arg;
     const struct shep_entry *entry = item;
 
+    s->r->has_journal = true;
     if (entry->kind == SHEP_ENTRY_EVENT)
         restore_event(s, &entry->shep_entry_u.event);
     else if (entry->kind == SHEP_ENTRY_NOTE)

@@ -2,8 +2,10 @@
 #define JOURNAL_H
 /* The events of a run: numbered, written to its journal, kept until the server has acknowledged them.
  *
- * What the shepherd's records imply (start, finish, release) is not synced: after a crash of the host it is said
- * again with the same number. Outcomes of orders cannot be derived, so they are synced. exec-protocol.md section 4.
+ * What the shepherd's records imply (start, the finish that they tell, release) gets the same number whenever it is
+ * derived again, so as long as nothing else is said there is no journal at all. The first event or note that cannot
+ * be derived makes one, and everything after it stands there. Outcomes of orders are synced. A journal that begins
+ * above 1 means: start was said, and acknowledged. exec-protocol.md section 4.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,7 +41,11 @@ void journal_send_again(struct journal_outbox *box,
 size_t journal_take_unsent(struct journal_outbox *box, struct exec_event *out, size_t max);
 unsigned journal_unacked(const struct run *r);
 
-/* After a restart: read the journal into `r` (events, numbers, notes). *finish and *release: were they said? */
+/* After a crash of the host, numbers that the server knows may be lost here: what is not acknowledged gets numbers
+ * behind `acked`. */
+void journal_renumber(struct run *r, uint64_t acked);
+
+/* After a restart: read the journal into `r` (events, numbers, notes), and what has been said. */
 struct journal_past {
     bool start, finish, release, suspended;
 };

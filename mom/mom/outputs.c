@@ -100,6 +100,9 @@ static bool written_at(const struct home *h, const struct run *r, const struct k
             return true;
         strbuf_reset(out);
     }
+    if (destination(h, r, k, owner_home, out) && strcmp(out->s, "/dev/null") == 0)
+        return true;
+    strbuf_reset(out);
     spool_path(out, h, r, k);
     return false;
 }

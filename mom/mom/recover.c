@@ -33,6 +33,7 @@ static struct run *make_run(struct parts *m, const char *path, struct shep_order
     }
     r->has_start = true;
     r->ncpus = o->ncpus;
+    r->other_boot = strcmp(o->boot, m->home.boot) != 0;
     r->owner_home = strdup(o->home);
     if (rpc_buf_decode(o->start.start_val, o->start.start_len, (xdrproc_t)xdr_exec_start_args, &r->start) <
         0) {
@@ -66,7 +67,7 @@ static void restore_failure(struct run *r)
 /* Nobody holds it and no end is recorded: was it ever begun? */
 static void go_on_alone(struct parts *m, struct run *r)
 {
-    if (r->slot.state == RUN_LAUNCHING && !r->started) {
+    if (r->slot.state == RUN_LAUNCHING && !r->started && !r->other_boot) {
         r->slot.state = RUN_READY;
         if (r->start.launch)
             parts_post(m, r, RUN_EV_LAUNCH);

@@ -50,7 +50,9 @@ struct run {
     bool has_start;
     struct prepare_fetch *fetch; /* prepare: the script is on its way */
 
-    int journal_fd;                      /* journal: -1 closed */
+    int journal_fd; /* journal: -1 closed */
+    bool has_journal;
+    bool other_boot; /* recover: begun before the host was booted; numbers may have been lost */
     struct run_event_node *first, *last; /* not acknowledged, in order */
     uint64_t last_seq, sent_seq, acked_seq;
 

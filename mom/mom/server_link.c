@@ -123,10 +123,12 @@ static void obey(struct parts *m, const exec_run_decision *d, const char *store)
                   r->start.store);
         return;
     }
-    /* A crash of this host may have lost what was not synced: numbers never go back. */
-    if (d->acked_seq > r->last_seq)
-        r->last_seq = d->acked_seq;
-    journal_acked(r, d->acked_seq);
+    if (r->other_boot) {
+        journal_renumber(r, d->acked_seq);
+        r->other_boot = false;
+    } else {
+        journal_acked(r, d->acked_seq);
+    }
     switch (d->decision) {
     case EXEC_KEEP:
         break;

@@ -99,8 +99,8 @@ static void read_records(struct shepherds *s, struct run *r)
     bool started = r->started, ended = r->ended;
     struct err e = {0};
 
-    if (rundir_log_read(r->path, RUNDIR_RECORDS, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record),
-                        see_record, r, &e) < 0)
+    if (rundir_records_read(r->path, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), see_record, r,
+                            &e) < 0)
         log_err(LOGC_JOB, r->id, &e, "records of the shepherd");
     tell_new(s, r, started, ended);
 }

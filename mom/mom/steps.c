@@ -98,7 +98,7 @@ static void on_end(void *arg, int status)
         code = RESULT_PERMISSION;
     clean(r);
     log_result(r, row.all, row.name, code);
-    row.all->fn(row.all->arg, r, row.which, judge(&row, code), code);
+    row.all->fn(row.all->arg, r, row.which, judge(&row, code), true, code);
 }
 
 /* The time is over: the group dies, and on_end sees a killed script. */
@@ -200,7 +200,7 @@ void steps_run(struct steps *s, struct run *r, enum step which)
         access(file.s, F_OK) < 0) {
         free(row);
         strbuf_fini(&file);
-        s->fn(s->arg, r, which, STEP_GO_ON, 0);
+        s->fn(s->arg, r, which, STEP_GO_ON, false, 0);
         return;
     }
     row->all = s;
@@ -209,7 +209,7 @@ void steps_run(struct steps *s, struct run *r, enum step which)
     if (start_script(s, r, row, file.s, &e) < 0) {
         log_err(LOGC_JOB, r->id, &e, "cannot run %s", file.s);
         clean(r);
-        s->fn(s->arg, r, which, rows[which].counts ? STEP_RERUN : STEP_GO_ON, RESULT_WAIT);
+        s->fn(s->arg, r, which, rows[which].counts ? STEP_RERUN : STEP_GO_ON, true, RESULT_WAIT);
     }
     strbuf_fini(&file);
 }

@@ -4,6 +4,8 @@
  * gives a verdict: go on, run again, or end. Today prologue and epilogue are served, by the site's scripts
  * (mom_priv/prologue, epilogue; mom.md section 6); a step that nobody serves says "go on" at once.
  */
+#include <stdbool.h>
+
 #include "err.h"
 
 struct home;
@@ -15,8 +17,8 @@ enum step { STEP_BEGIN, STEP_PROLOGUE, STEP_LAUNCH, STEP_PRETERM, STEP_EPILOGUE,
 
 enum step_verdict { STEP_GO_ON, STEP_RERUN, STEP_ABORT };
 
-/* Called once, perhaps inside steps_run. `code` is what the script gave: its exit code, or negative (section 6). */
-typedef void step_fn(void *arg, struct run *r, enum step which, enum step_verdict v, int code);
+/* Called once, perhaps inside steps_run. `ran`: something was there to run. `code` is what the script gave: its exit code, or negative (section 6). */
+typedef void step_fn(void *arg, struct run *r, enum step which, enum step_verdict v, bool ran, int code);
 
 struct steps *steps_create(struct loop *l, const struct home *h, step_fn *fn, void *arg);
 void steps_destroy(struct steps *s);

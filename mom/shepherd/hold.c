@@ -363,7 +363,7 @@ static void turn(struct hold *h)
     size_t n = link_fds(h->link, fds);
 
     fds[n] = (struct pollfd){.fd = h->signals, .events = POLLIN};
-    if (poll(fds, n + 1, wait_ms(h)) < 0)
+    if (poll(fds, n + 1, (int)sooner(wait_ms(h), link_wait_ms(h->link))) < 0)
         return;
     if (fds[n].revents) {
         while (read(h->signals, &info, sizeof info) > 0)
@@ -447,9 +447,20 @@ static int hold_order(struct hold *h, int mom)
 }
 
 /* A late twin (its MOM was killed, the next one started another): the job has had its shepherd. */
-static int refuse_second(int records, struct err *e)
+static void see_record(void *arg, void *item)
 {
-    return lseek(records, 0, SEEK_END) > 0 ? err_set(e, EEXIST, "the run has been held before") : 0;
+    (void)item;
+    *(bool *)arg = true;
+}
+
+static int refuse_second(const char *path, struct err *e)
+{
+    bool any = false;
+
+    if (rundir_records_read(path, (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), see_record, &any,
+                            e) < 0)
+        return -1;
+    return any ? err_set(e, EEXIST, "the run has been held before") : 0;
 }
 
 int hold_run(const char *path, int mom)
@@ -459,8 +470,8 @@ int hold_run(const char *path, int mom)
     int rc;
 
     task_init(&h.task);
-    h.records = rundir_log_open(path, RUNDIR_RECORDS, &e);
-    if (h.records < 0 || rundir_hold(h.records, &e) < 0 || refuse_second(h.records, &e) < 0) {
+    h.records = rundir_log_open(path, RUNDIR_RUN, &e);
+    if (h.records < 0 || rundir_hold(h.records, &e) < 0 || refuse_second(path, &e) < 0) {
         fprintf(stderr, "pbs_shepherd: %s\n", e.text);
         return EXIT_BUSY;
     }

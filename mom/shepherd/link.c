@@ -15,7 +15,7 @@
 #include "rundir.h"
 #include "strbuf.h"
 
-enum { PEERS_MAX = LINK_FDS_MAX - 1, RECORD_LIMIT = 4 << 20, PIECE = 65536 };
+enum { PEERS_MAX = LINK_FDS_MAX - 1, RECORD_LIMIT = 4 << 20, PIECE = 65536, AGAIN_MS = 1000 };
 
 struct peer {
     int fd; /* -1: free */
@@ -26,7 +26,8 @@ struct peer {
 };
 
 struct link {
-    int listener;
+    const char *path;
+    int listener; /* -1: none yet */
     const struct link_row *rows;
     size_t n_rows;
     void *arg;
@@ -148,16 +149,15 @@ struct link *link_create(const char *path, int first, const struct link_row *row
         err_set(e, ENOMEM, "no memory for a link");
         return NULL;
     }
-    *l = (struct link){.rows = rows, .n_rows = n_rows, .arg = arg};
+    *l = (struct link){.path = path, .listener = -1, .rows = rows, .n_rows = n_rows, .arg = arg};
     for (int i = 0; i < PEERS_MAX; i++)
         l->peers[i].fd = -1;
-    l->listener = listen_in(path, e);
-    if (l->listener < 0) {
+    if (first >= 0)
+        adopt(l, first, true);
+    else if ((l->listener = listen_in(path, e)) < 0) {
         free(l);
         return NULL;
     }
-    if (first >= 0)
-        adopt(l, first, true);
     return l;
 }
 
@@ -167,7 +167,8 @@ void link_destroy(struct link *l)
         return;
     for (int i = 0; i < PEERS_MAX; i++)
         drop(&l->peers[i]);
-    close(l->listener);
+    if (l->listener >= 0)
+        close(l->listener);
     free(l);
 }
 
@@ -175,7 +176,8 @@ size_t link_fds(const struct link *l, struct pollfd out[static LINK_FDS_MAX])
 {
     size_t n = 0;
 
-    out[n++] = (struct pollfd){.fd = l->listener, .events = POLLIN};
+    if (l->listener >= 0)
+        out[n++] = (struct pollfd){.fd = l->listener, .events = POLLIN};
     for (int i = 0; i < PEERS_MAX; i++) {
         const struct peer *p = &l->peers[i];
 
@@ -212,6 +214,20 @@ static void receive(struct peer *p)
         p->broken = true;
 }
 
+static bool is_deaf(const struct link *l)
+{
+    bool any = l->listener >= 0;
+
+    for (int i = 0; i < PEERS_MAX; i++)
+        any |= l->peers[i].fd >= 0;
+    return !any;
+}
+
+int link_wait_ms(const struct link *l)
+{
+    return is_deaf(l) ? AGAIN_MS : -1;
+}
+
 void link_turn(struct link *l, const struct pollfd *fds, size_t n)
 {
     for (size_t k = 0; k < n; k++) {
@@ -237,6 +253,8 @@ void link_turn(struct link *l, const struct pollfd *fds, size_t n)
             if (l->peers[i].broken)
                 drop(&l->peers[i]);
         }
+    if (is_deaf(l)) /* the disk may be full: tried again */
+        l->listener = listen_in(l->path, NULL);
 }
 
 /* The answer to NEWS says nothing; the call is freed by it, or with the connection. */

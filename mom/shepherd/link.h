@@ -1,7 +1,7 @@
 #ifndef LINK_H
 #define LINK_H
-/* The shepherd's ear: a socket in the run's directory, and the MOMs that speak on it (one at a time in practice;
- * an old and a new one may overlap). Calls of shep.x are handed to rows; records are told to whoever has said
+/* The shepherd's ear: the MOMs that speak to it (one at a time in practice; an old and a new one may overlap), and,
+ * from the moment when none does, a socket in the run's directory. Calls of shep.x are handed to rows; records are told to whoever has said
  * HELLO. Everything is driven by poll: the owner polls link_fds, then calls link_turn.
  */
 #include <poll.h>
@@ -25,13 +25,14 @@ struct link_row {
 
 enum { LINK_FDS_MAX = 8 };
 
-/* Listen in the directory `path`; `first` is a connected socket to the MOM that
+/* `path`: the run's directory; `first` is a connected socket to the MOM that
  * has started us (it need not say HELLO), or -1. NULL: e. */
 struct link *link_create(const char *path, int first, const struct link_row *rows, size_t n_rows, void *arg,
                          struct err *e);
 void link_destroy(struct link *l);
 
 size_t link_fds(const struct link *l, struct pollfd out[static LINK_FDS_MAX]);
+int link_wait_ms(const struct link *l); /* when to call link_turn although nothing is ready; -1: never */
 void link_turn(struct link *l, const struct pollfd *fds, size_t n);
 
 void link_tell(struct link *l, const struct shep_record *r);
