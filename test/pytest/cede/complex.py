@@ -5,10 +5,11 @@ import shutil
 import subprocess
 import tempfile
 
-from . import api
+from . import api, users
 from .wait import LIMIT_S, until
 
 COMMAND_LIMIT_S = 60
+REPORTED_JOBS = 5
 
 
 class Complex:
@@ -154,7 +155,8 @@ class Complex:
         """Submit a script's text; the identifier.
 
         Without `user`, through libpbs as whoever runs the tests; else by qsub as that user. Attributes are
-        keywords (Priority=5, Rerunable="False"); l_NAME is a resource (l_walltime="1:00").
+        keywords (Priority=5, Rerunable="False"); l_NAME is a resource (l_walltime="1:00"). A job that root
+        submits runs as a test user: root's own login files may do anything.
         """
         items = [("Resource_List", "select", select)] if select else []
         for name, value in attrs.items():
@@ -163,6 +165,8 @@ class Complex:
             return self._qsub(text, user, queue, items, options)
         defaults = {"Output_Path": os.path.join(self.work, "out"), "Error_Path": os.path.join(self.work, "err")}
         items += [(k, None, v) for k, v in defaults.items() if k not in attrs]
+        if os.geteuid() == 0 and "User_List" not in attrs:
+            items.append(("User_List", None, users.NAMES[0]))
         items += [] if "Variable_List" in attrs else [("Variable_List", None, f"PBS_O_WORKDIR={self.work}")]
         return self.api.submit(items, self.script(text), queue)
 
@@ -226,7 +230,8 @@ class Complex:
         """What explains a failed test."""
         parts = [self.control("status", check=False).stdout]
         try:
-            parts += [str(dict(j, id=j.name)) for j in self.again().stat("job", extend="x" if self.history else None)]
+            jobs = self.again().stat("job", extend="x" if self.history else None)
+            parts += [f"{j.name}: {dict(j)}" for j in jobs[:REPORTED_JOBS]]
         except (api.PbsError, OSError) as e:
             parts.append(f"no job status: {e}")
         parts.append(self.logs())

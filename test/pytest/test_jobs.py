@@ -1,0 +1,122 @@
+"""Jobs that run: from submission to output, and the ways they end."""
+import os
+import re
+
+import pytest
+
+from cede import api, users
+from cede.wait import until
+
+
+def test_a_job_runs_and_its_output_is_delivered(shared):
+    out = os.path.join(shared.work, "hello.out")
+    job = shared.submit("echo hello; echo oops >&2; exit 3", Output_Path=out,
+                        Error_Path=os.path.join(shared.work, "hello.err"))
+    shared.wait_gone(job)
+    assert until(lambda: shared.file("hello.out"), "the output") == "hello\n"
+    assert shared.file("hello.err") == "oops\n"
+
+
+@pytest.mark.complex(history=True)
+def test_history_keeps_the_exit_status_and_usage(cx):
+    job = cx.submit("exit 42")
+    ended = cx.wait(job, state="F")
+    assert ended["Exit_status"] == "42"
+    assert "walltime" in ended["resources_used"] and "cput" in ended["resources_used"]
+
+
+def test_a_job_sees_pbs_environment(shared):
+    out = os.path.join(shared.work, "env.out")
+    job = shared.submit('echo "$PBS_JOBID $PBS_QUEUE $PBS_JOBNAME $PBS_ENVIRONMENT"; wc -l < "$PBS_NODEFILE"',
+                        Job_Name="seen", Output_Path=out)
+    shared.wait_gone(job)
+    lines = until(lambda: shared.file("env.out"), "the output").splitlines()
+    assert lines == [f"{job} workq seen PBS_BATCH", "1"]
+
+
+def test_jobs_wait_for_room_and_say_why(shared):
+    first = [shared.submit(select="1:ncpus=4") for _ in range(2)]
+    for job in first:
+        shared.wait(job)
+    late = shared.submit(select="1:ncpus=2")
+    comment = until(lambda: shared.stat(late).get("comment"), "a comment")
+    assert re.match(r"Not Running: Insufficient amount of resource: ncpus \(R: 2 A: 0 T: \d+\)", comment)
+    shared.api.delete(first[0])
+    shared.wait(late)
+
+
+def test_a_running_job_can_be_deleted(shared):
+    job = shared.submit("trap '' TERM; sleep 600 & wait; sleep 600")
+    shared.wait(job)
+    shared.api.delete(job, "force")
+    shared.wait_gone(job)
+    until(lambda: "jobs" not in shared.node("n1") and "jobs" not in shared.node("n2"), "free nodes")
+
+
+def test_a_rerun_job_runs_again(shared):
+    job = shared.submit()
+    shared.wait(job)
+    shared.api.rerun(job)
+    again = until(lambda: (s := shared.stat(job)) and s.state == "R" and s.run_count == 2 and s, "the second run")
+    assert again.run_count == 2
+
+
+def test_a_job_that_may_not_rerun_is_refused(shared):
+    job = shared.submit(Rerunable="False")
+    shared.wait(job)
+    with pytest.raises(api.PbsError) as e:
+        shared.api.rerun(job)
+    assert e.value.code == 15038
+
+
+def test_a_signal_reaches_the_job(shared):
+    out = os.path.join(shared.work, "signal.out")
+    job = shared.submit("trap 'echo got it; exit 0' USR1; echo ready > $PBS_O_WORKDIR/ready\n"
+                        "while :; do sleep 0.1; done", Output_Path=out)
+    until(lambda: shared.file("ready"), "the trap")
+    shared.api.signal(job, "SIGUSR1")
+    shared.wait_gone(job)
+    assert until(lambda: shared.file("signal.out"), "the output") == "got it\n"
+
+
+def test_a_suspended_job_stands_still_and_gives_its_cpus_back(shared):
+    mark = os.path.join(shared.work, "ticks")
+    job = shared.submit(f"while :; do echo tick >> {mark}; sleep 0.05; done", select="1:ncpus=4")
+    until(lambda: os.path.exists(mark), "the first tick")
+    shared.api.signal(job, "suspend")
+    shared.wait(job, state="S")
+    before = os.path.getsize(mark)
+    others = [shared.submit("sleep 1", select="1:ncpus=4") for _ in range(2)]
+    for other in others:
+        shared.wait(other)
+    assert os.path.getsize(mark) == before
+    for other in others:
+        shared.wait_gone(other)
+    if shared.state(job) == "S":
+        shared.api.signal(job, "resume")
+    shared.wait(job, state="R")
+    until(lambda: os.path.getsize(mark) > before, "another tick")
+
+
+def test_walltime_is_enforced(shared):
+    job = shared.submit("sleep 600", l_walltime="00:00:01")
+    shared.wait(job)
+    shared.wait_gone(job)
+
+
+@pytest.mark.skipif(not users.available(), reason="needs root, to be several users")
+def test_a_job_runs_as_its_owner(shared):
+    out = os.path.join(shared.work, "id.out")
+    job = shared.submit("id -un; id -Gn", user="pbstest1", options=["-o", out, "-j", "oe"])
+    shared.wait_gone(job)
+    name, groups = until(lambda: shared.file("id.out"), "the output").splitlines()
+    assert name == "pbstest1" and users.GROUP in groups.split()
+
+
+@pytest.mark.complex(history=True, nodes=2)
+def test_a_hundred_short_jobs_all_end_well(cx):
+    jobs = [cx.submit("exit 0", Output_Path="/dev/null", Error_Path="/dev/null") for _ in range(100)]
+    until(lambda: all(j["job_state"] == "F" for j in cx.api.stat("job", extend="x")), "the end of all", 60)
+    status = {j.name: j for j in cx.api.stat("job", extend="x")}
+    assert [status[j]["Exit_status"] for j in jobs] == ["0"] * 100
+    assert all(status[j].run_count == 1 for j in jobs)
