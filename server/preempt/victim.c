@@ -25,7 +25,8 @@ struct victim {
     struct job *job; /* referenced */
     struct loop_timer *deadline;
     struct waiter *waiters;
-    bool starting; /* inside a method's start: what it causes is judged after it */
+    bool starting;  /* inside a method's start: what it causes is judged after it */
+    bool too_early; /* the next method can only be tried when the job has started */
 };
 
 struct victims {
@@ -101,13 +102,20 @@ static void settle(struct victim *v, const char *code)
 
 /* --- one method after the other --------------------------------------------------------------------- */
 
-static char take_letter(struct preempt_mark *m)
+/* A job that is just being started cannot be suspended yet. That is no failure of the method. */
+static bool is_too_early(struct victim *v, const struct method *m)
 {
-    char letter = m->left[0];
+    struct err e = {0};
 
-    if (letter)
-        memmove(m->left, m->left + 1, strlen(m->left));
-    return letter;
+    v->too_early = !v->too_early && v->job->state == JOB_STARTING && m->can(m->arg, v->job, &e) < 0;
+    if (v->too_early)
+        loop_timer_set(v->deadline, m->limit_s(m->arg, v->job) * 1000);
+    return v->too_early;
+}
+
+static void take_letter(struct preempt_mark *m)
+{
+    memmove(m->left, m->left + 1, strlen(m->left));
 }
 
 static void log_failed(const struct job *j, const struct method *m, int code)
@@ -154,10 +162,13 @@ static void try_next(struct victim *v)
 {
     char letter;
 
-    while ((letter = take_letter(v->job->preempt))) {
+    while ((letter = v->job->preempt->left[0])) {
         const struct method *m = methods_find(v->all->methods, letter);
         const char *code;
 
+        if (m && is_too_early(v, m))
+            return;
+        take_letter(v->job->preempt);
         if (!m || !try_one(v, m))
             continue;
         code = verdict(v);
@@ -200,6 +211,8 @@ static void job_moved(void *arg, struct job *j, enum job_state from, enum job_ev
     code = verdict(j->victim);
     if (code)
         settle(j->victim, code);
+    else if (j->victim->too_early && j->state != JOB_STARTING)
+        try_next(j->victim);
 }
 
 /* --- beginning -------------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 """A private complex, `cx` in tests: real daemons below a directory of their own, on ports of their own."""
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -10,6 +11,8 @@ from .wait import LIMIT_S, until
 
 COMMAND_LIMIT_S = 60
 REPORTED_JOBS = 5
+REPORTED_LINES = 600
+POLLS = re.compile(r"Type (16|19|20|21|51|58|71|81|82|201) request")
 
 
 class Complex:
@@ -234,5 +237,5 @@ class Complex:
             parts += [f"{j.name}: {dict(j)}" for j in jobs[:REPORTED_JOBS]]
         except (api.PbsError, OSError) as e:
             parts.append(f"no job status: {e}")
-        parts.append(self.logs())
+        parts += [line for line in self.logs(lines=REPORTED_LINES).splitlines() if not POLLS.search(line)]
         return "\n".join(parts)
