@@ -9,6 +9,8 @@
 #include "memory.h"
 #include "words.h"
 
+enum { SUBSTATE_STARTING = 41 };
+
 bool candidates_are_forbidden(const struct preemptor *p)
 {
     return universe_policy(p->u)->preempt_targets && p->job->targets &&
@@ -58,10 +60,11 @@ static bool is_target(const struct words *targets, const struct job *j)
 static bool has_method(const struct preemptor *p, const struct job *j)
 {
     const char *letters = policy_letters(universe_policy(p->u), job_percent_left(j, p->now_s));
+    bool is_up = j->substate != SUBSTATE_STARTING; /* what is not there yet cannot be suspended */
 
     for (; *letters; letters++)
-        if (*letters == 'S' || *letters == 'D' || (*letters == 'R' && j->rerunable) ||
-            (*letters == 'C' && j->can_checkpoint))
+        if ((*letters == 'S' && is_up) || *letters == 'D' || (*letters == 'R' && j->rerunable) ||
+            (*letters == 'C' && j->can_checkpoint && is_up))
             return true;
     return false;
 }

@@ -36,8 +36,8 @@ def sim(cx):
 def test_the_latest_start_gives_way_by_the_first_method_that_works(cx, sim, order, state, said):
     express(cx, order)
     old, new = sim.job(), sim.job()
-    cx.wait(old, "R")
-    cx.wait(new, "R")
+    for job in (old, new):
+        until(lambda: (cx.stat(job) or {}).get("substate") == "42", "the job to be up")
     urgent = sim.job(queue="express")
     cx.wait(urgent, "R")
     assert [cx.state(old), cx.state(new)] == ["R", state]
