@@ -1,0 +1,332 @@
+/* See reference.h. */
+#include "reference.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "attr_def.h"
+#include "conf.h"
+#include "mdoc.h"
+#include "resource.h"
+#include "strbuf.h"
+#include "value.h"
+
+enum { NOTE_MAX = 4096 };
+
+struct page {
+    const char *file; /* name of the page and its section */
+    struct mdoc_head head;
+    enum attr_of of;
+    const char *const *intro; /* lines, NULL at the end; a line "" begins a paragraph */
+    void (*body)(FILE *f, const struct page *p);
+    const char *const *see;
+};
+
+/* --- attributes --------------------------------------------------------------------------------------- */
+
+/* Types of many attributes are explained once, at the end of the page; those of a few where they stand. */
+static bool is_common(enum attr_type t)
+{
+    static const enum attr_type common[] = {TYPE_LONG,           TYPE_LONG64, TYPE_BOOLEAN, TYPE_FLOAT,
+                                            TYPE_STRING,         TYPE_TEXT,   TYPE_SIZE,    TYPE_DURATION,
+                                            TYPE_STRING_ARRAY,   TYPE_ACL,    TYPE_LIMIT,   TYPE_RESOURCES,
+                                            TYPE_RESOURCE_LIMITS};
+
+    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++)
+        if (common[i] == t)
+            return true;
+    return false;
+}
+
+/* What is right; the rows say it as messages need it. */
+static const char *form_of(const struct value_type *t)
+{
+    return strncmp(t->form, "must be ", 8) == 0 ? t->form + 8 : t->form;
+}
+
+static void put_range(FILE *f, const struct attr_def *d)
+{
+    if (d->min > INT32_MIN && d->max < INT32_MAX)
+        mdoc_line(f, "From %" PRId64 " to %" PRId64 ".", d->min, d->max);
+    else if (d->min > INT32_MIN)
+        mdoc_line(f, "Not below %" PRId64 ".", d->min);
+}
+
+static void put_rights(FILE *f, enum attr_of of, const struct attr_def *d)
+{
+    const char *const who[LEVEL_COUNT] = {of == OF_JOB ? "its owner" : "users", "operators and managers",
+                                          "managers", "schedulers", "the server"};
+
+    if (d->write == LEVEL_SERVER)
+        mdoc_line(f, "Set by the server%s.", d->flags & AF_SERVER ? " and schedulers" : "");
+    else
+        mdoc_line(f, "Set by %s%s.", who[d->write], d->flags & AF_CREATE ? ", only when it is made" : "");
+    if (d->read != LEVEL_USER)
+        mdoc_line(f, "Shown to %s only.", who[d->read]);
+}
+
+static void put_flags(FILE *f, enum attr_of of, const struct attr_def *d)
+{
+    static const struct {
+        unsigned flag;
+        const char *sentence;
+    } rows[] = {{AF_HIDDEN, "Hidden unless the server's show_hidden_attribs is true."},
+                {AF_DERIVED, "Computed when it is asked for."},
+                {AF_EXEC, "Of execution queues only."},
+                {AF_ROUTING, "Of route queues only."},
+                {AF_INDIRECT, "An amount may be @vnode: that vnode's is shared."}};
+
+    if ((d->flags & AF_RUN) && d->write != LEVEL_SERVER && (of == OF_JOB || of == OF_RESV))
+        mdoc_line(f, "Alterable while it runs.");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (d->flags & rows[i].flag)
+            mdoc_line(f, "%s", rows[i].sentence);
+}
+
+static void put_attribute(FILE *f, enum attr_of of, const struct attr_def *d)
+{
+    char note[NOTE_MAX];
+
+    snprintf(note, sizeof note, "(%s)", attr_def_type(d)->name);
+    mdoc_term(f, d->name, note);
+    mdoc_line(f, "%s.", d->meaning);
+    if (!is_common(d->type) && attr_def_type(d)->form)
+        mdoc_line(f, "Value: %s.", form_of(attr_def_type(d)));
+    put_range(f, d);
+    if (d->dflt && *d->dflt)
+        mdoc_line(f, "Default: %s.", d->dflt);
+    put_rights(f, of, d);
+    put_flags(f, of, d);
+}
+
+static void put_attributes(FILE *f, enum attr_of of)
+{
+    mdoc_list_open(f);
+    for (int i = 0; i < attr_def_count(of); i++)
+        put_attribute(f, of, attr_def_get(of, i));
+    mdoc_list_close(f);
+}
+
+/* How values of the types that stand in this page are written. */
+static void put_types(FILE *f, enum attr_of of)
+{
+    bool seen[TYPE_COUNT] = {false};
+
+    mdoc_section(f, "TYPES");
+    mdoc_list_open(f);
+    for (int i = 0; i < attr_def_count(of); i++)
+        seen[attr_def_get(of, i)->type] = true;
+    for (int i = 0; i < TYPE_COUNT; i++) {
+        const struct value_type *t = attr_type_get((enum attr_type)i);
+
+        if (!seen[i] || !is_common((enum attr_type)i) || i == TYPE_TEXT || !t->form)
+            continue;
+        mdoc_term(f, t->name, NULL);
+        mdoc_line(f, "%s.", form_of(t));
+    }
+    mdoc_list_close(f);
+}
+
+static void attributes(FILE *f, const struct page *p)
+{
+    mdoc_section(f, "ATTRIBUTES");
+    put_attributes(f, p->of);
+    put_types(f, p->of);
+}
+
+/* --- resources ---------------------------------------------------------------------------------------- */
+
+static void put_resource(FILE *f, const struct resource *r)
+{
+    char note[NOTE_MAX];
+    struct strbuf letters;
+
+    strbuf_init(&letters, NOTE_MAX);
+    resource_flags_format(r->flags, &letters);
+    snprintf(note, sizeof note, "(%s%s%s)", r->type->name, letters.len ? ", flags " : "",
+             strbuf_str(&letters));
+    strbuf_fini(&letters);
+    mdoc_term(f, r->name, note);
+    mdoc_line(f, "%s.", r->meaning);
+    if (r->flags & RESC_ALTER_RUN)
+        mdoc_line(f, "Alterable while a job runs; its owner may only lower it.");
+    if (!resource_may_write(r, LEVEL_USER))
+        mdoc_line(f, "%s.", resource_may_write(r, LEVEL_MANAGER) ? "Set by managers" : "Set by the server");
+}
+
+static void resources(FILE *f, const struct page *p)
+{
+    struct resource_table *t = resource_table_create();
+    const struct resource *r = NULL;
+
+    mdoc_section(f, "BUILT\\-IN RESOURCES");
+    mdoc_list_open(f);
+    while (t && (r = resource_next(t, r)))
+        put_resource(f, r);
+    mdoc_list_close(f);
+    resource_table_destroy(t);
+    mdoc_section(f, "CUSTOM RESOURCES");
+    mdoc_line(f, "Managers make them: create resource NAME type=long,flag=nh.");
+    mdoc_line(f, "Their attributes are:");
+    put_attributes(f, p->of);
+}
+
+/* --- pbs.conf ----------------------------------------------------------------------------------------- */
+
+static const char *conf_type(enum conf_type t)
+{
+    switch (t) {
+    case CONF_TEXT:
+        return "text";
+    case CONF_NAME:
+        return "name";
+    case CONF_PORT:
+        return "port";
+    case CONF_INT:
+        return "number";
+    case CONF_BOOL:
+        return "0 or 1";
+    }
+    return "";
+}
+
+static void conf_keys(FILE *f, const struct page *p)
+{
+    (void)p;
+    mdoc_section(f, "KEYS");
+    mdoc_list_open(f);
+    for (int i = 0; i < CONF_KEY_COUNT; i++) {
+        const struct conf_row *row = conf_row((enum conf_key)i);
+        char note[NOTE_MAX];
+
+        snprintf(note, sizeof note, "(%s)", conf_type(row->type));
+        mdoc_term(f, row->name, note);
+        mdoc_line(f, "%s.", row->sentence);
+        if (row->preset)
+            mdoc_line(f, "Default: %s.", row->preset);
+        if (!row->env)
+            mdoc_line(f, "The environment does not override it.");
+    }
+    mdoc_list_close(f);
+}
+
+/* --- the pages ---------------------------------------------------------------------------------------- */
+
+static const char *const job_intro[] = {
+    "These are the attributes of jobs, as qstat -f shows them and qsub, qalter and pbs_submit set them.",
+    "Names are compared without regard to case.",
+    "Where a type is a list of amounts the attribute is named with a resource: Resource_List.walltime.",
+    "",
+    "What belongs to job arrays, dependencies, interactive and blocking submission, staging, checkpoints and",
+    "reservations has its attributes here, but a submission that sets one of these is refused so far: see qsub(1).",
+    NULL};
+static const char *const queue_intro[] = {
+    "These are the attributes of queues, set by qmgr: set queue NAME attribute = value.",
+    "A queue takes jobs when enabled is true and lets them run when started is; both need queue_type.",
+    "",
+    "Route queues can be described, but they do not take jobs yet.",
+    "Limits by entity are lists in brackets: [u:anna=3],[g:PBS_GENERIC=10],[o:PBS_ALL=100].",
+    NULL};
+static const char *const server_intro[] = {
+    "These are the attributes of the server, shown by qstat -Bf and set by qmgr: set server attribute = value.",
+    "Limits by entity are lists in brackets: [u:anna=3],[g:PBS_GENERIC=10],[o:PBS_ALL=100].", NULL};
+static const char *const node_intro[] = {
+    "These are the attributes of vnodes, shown by pbsnodes and set by qmgr: set node NAME attribute = value.",
+    NULL};
+static const char *const sched_intro[] = {
+    "These are the attributes of scheduler objects, set by qmgr: set sched NAME attribute = value.",
+    "The one called default is always there.",
+    "The scheduler reads the rest of its policy from sched_priv/sched_config; see pbs_sched(8).", NULL};
+static const char *const resource_intro[] = {
+    "A resource is a named amount that jobs ask for and vnodes, queues and the server have.",
+    "A job asks by chunks, qsub -l select=2:ncpus=4:mem=8gb, for what is marked h;",
+    "and for the whole job, qsub -l walltime=1:00:00, for everything else.",
+    "Amounts that are counted are marked: n is taken from each vnode of a chunk, f from its first vnode only,",
+    "q from the server and the queue.",
+    "",
+    "Sizes are a number and b or w (words), with k, m, g, t or p before it: 8gb.",
+    "Durations are seconds, or hours:minutes:seconds.",
+    "Booleans are True or False.",
+    "Hooks that would set resources, and scripts that measure them (server_dyn_res), are not supported yet.",
+    NULL};
+static const char *const conf_intro[] = {
+    "The daemons and commands of a host find directories, ports and the server by this file of NAME=value lines.",
+    "It is /etc/pbs.conf, or what PBS_CONF_FILE of the environment names.",
+    "A variable of the environment of the same name overrides a line.",
+    "Unknown names are ignored, because shell scripts share the file.",
+    "",
+    "PBS_EXEC, PBS_HOME and PBS_SERVER must be known from one or the other; otherwise programs end with",
+    "\"pbsconf error: pbs conf variables not found: NAMES\".",
+    "A host name that holds a colon is \"pbsconf error: illegal value for: NAME\".",
+    NULL};
+
+static const char *const see_job[] = {"pbs_resources 7", "qalter 1", "qstat 1", "qsub 1", NULL};
+static const char *const see_admin[] = {"pbs_resources 7", "qmgr 1", "pbs_server 8", NULL};
+static const char *const see_node[] = {"pbs_resources 7", "pbsnodes 1", "qmgr 1", "pbs_mom 8", NULL};
+static const char *const see_sched[] = {"qmgr 1", "pbs_preempt_jobs 3", "pbs_sched 8", NULL};
+static const char *const see_resource[] = {"pbs_job_attributes 7", "qmgr 1", "qsub 1", NULL};
+static const char *const see_conf[] = {"pbs_mom 8", "pbs_sched 8", "pbs_server 8", NULL};
+
+static const struct page pages[] = {
+    {"pbs_job_attributes.7",
+     {"pbs_job_attributes", "7", "attributes of jobs"},
+     OF_JOB,
+     job_intro,
+     attributes,
+     see_job},
+    {"pbs_queue_attributes.7",
+     {"pbs_queue_attributes", "7", "attributes of queues"},
+     OF_QUEUE,
+     queue_intro,
+     attributes,
+     see_admin},
+    {"pbs_server_attributes.7",
+     {"pbs_server_attributes", "7", "attributes of the server"},
+     OF_SERVER,
+     server_intro,
+     attributes,
+     see_admin},
+    {"pbs_node_attributes.7",
+     {"pbs_node_attributes", "7", "attributes of vnodes"},
+     OF_NODE,
+     node_intro,
+     attributes,
+     see_node},
+    {"pbs_sched_attributes.7",
+     {"pbs_sched_attributes", "7", "attributes of schedulers"},
+     OF_SCHED,
+     sched_intro,
+     attributes,
+     see_sched},
+    {"pbs_resources.7",
+     {"pbs_resources", "7", "resources that jobs ask for"},
+     OF_RESOURCE,
+     resource_intro,
+     resources,
+     see_resource},
+    {"pbs.conf.8", {"pbs.conf", "8", "where everything is"}, OF_SERVER, conf_intro, conf_keys, see_conf},
+};
+
+int reference_write(FILE *f, const char *name)
+{
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+        const struct page *p = &pages[i];
+        const char *const *line = p->intro;
+
+        if (strcmp(p->file, name) != 0)
+            continue;
+        mdoc_head(f, &p->head);
+        mdoc_section(f, "DESCRIPTION");
+        for (; *line; line++)
+            **line ? mdoc_line(f, "%s", *line) : mdoc_paragraph(f);
+        p->body(f, p);
+        mdoc_see(f, p->see);
+        return 0;
+    }
+    return -1;
+}
+
+const char *reference_page(size_t i)
+{
+    return i < sizeof pages / sizeof pages[0] ? pages[i].file : NULL;
+}
