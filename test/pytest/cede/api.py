@@ -81,7 +81,7 @@ class News(C.Structure):
 
 
 def _load():
-    lib = C.CDLL(os.path.join(os.environ["CEDE_BUILD"], "lib", "libpbs.so"))
+    lib = C.CDLL(os.environ["CEDE_LIBPBS"])
     getattr(lib, "__pbs_errno_location").restype = C.POINTER(C.c_int)
     lib.pbs_geterrmsg.restype = C.c_char_p
     lib.pbs_get_attributes_in_error.restype = C.POINTER(AttrErrors)
