@@ -292,9 +292,9 @@ def test_a_group_must_be_the_users_own(place, people):
 
 def test_root_runs_jobs_only_where_acl_roots_names_it(place, people):
     place.set_server("acl_roots", "nobody")
-    assert "acl_roots" in refused(15023, place.submit).text
+    assert "acl_roots" in refused(15023, place.submit, User_List="root").text
     place.set_server("acl_roots", "root")
-    place.submit()
+    place.submit(User_List="root")
 
 
 # --- lists of the server and of queues

@@ -133,7 +133,8 @@ def test_the_answer_waits_for_the_end_of_the_job(cx, order, letter):
 def test_deletion_of_a_job_that_ignores_sigterm(cx):
     cx.set_sched("preempt_order", "D")
     cx.set_queue("workq", "kill_delay", "1")
-    job, = running(cx, 1, "trap '' TERM; while :; do sleep 1; done")
+    job, = running(cx, 1, "trap '' TERM; echo > $PBS_O_WORKDIR/ready; while :; do sleep 1; done")
+    until(lambda: cx.file("ready"), "the trap")
     begin = time.monotonic()
     assert scheduler(cx).preempt([job]) == [(job, "D")]
     assert time.monotonic() - begin >= 0.9
