@@ -64,6 +64,7 @@ struct job {
     unsigned hold;  /* enum hold_bit bits, and HOLD_DEPEND */
     bool dependent; /* system hold comes from depend */
     bool force_requeued;
+    bool no_history; /* deleted, and none is to be kept of it */
 
     struct queue *queue;                 /* NULL once finished */
     const char *queue_name;              /* interned; stays for history */

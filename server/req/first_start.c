@@ -14,7 +14,8 @@ static int make_workq(struct site *s, struct err *e)
         return -1;
     if (attr_list_set_text(&s->server->obj.attrs, SERVER_ATTR_default_queue, "workq", e) < 0 ||
         attr_list_set_number(&s->server->obj.attrs, SERVER_ATTR_scheduling, 1, e) < 0 ||
-        attr_list_change(&s->server->obj.attrs, s->resources, SERVER_ATTR_default_chunk, "ncpus", "1", SET, e) < 0)
+        attr_list_change(&s->server->obj.attrs, s->resources, SERVER_ATTR_default_chunk, "ncpus", "1", SET,
+                         e) < 0)
         return -1;
     change_touch(s->change, &s->server->obj.change, PART_ALL);
     return 0;

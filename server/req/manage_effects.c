@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "commit.h"
+#include "job_fsm.h"
 #include "log.h"
 #include "manage_checks.h"
 #include "schedulers.h"
@@ -40,6 +42,23 @@ static void server_iteration(void *arg, struct object *o)
 
     copy_number(p, &scheds_find(p->site->scheds, "default")->obj, SCHED_ATTR_scheduler_iteration, &o->attrs,
                 SERVER_ATTR_scheduler_iteration);
+}
+
+/* What was kept goes. */
+static void server_history(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+    struct job *next;
+
+    (void)o;
+    if (server_obj_history(p->site->server))
+        return;
+    commit_purge_history(p->commit, site_now_s(p->site) + 1);
+    for (struct job *j = jobs_first(p->site->jobs); j; j = next) {
+        next = jobs_next(j);
+        if (j->state == JOB_FINISHED)
+            job_fsm_post(p->fsm, j, EV_EXPIRE);
+    }
 }
 
 static void server_log_events(void *arg, struct object *o)
@@ -91,6 +110,7 @@ const struct edit_effect manage_effects[] = {
     {OF_SERVER, EDIT_ANY, check_server_limits, NULL},
     {OF_SERVER, SERVER_ATTR_scheduling, NULL, server_scheduling},
     {OF_SERVER, SERVER_ATTR_scheduler_iteration, NULL, server_iteration},
+    {OF_SERVER, SERVER_ATTR_job_history_enable, NULL, server_history},
     {OF_SERVER, SERVER_ATTR_log_events, NULL, server_log_events},
     {OF_SCHED, SCHED_ATTR_scheduling, NULL, sched_scheduling},
     {OF_SCHED, SCHED_ATTR_scheduler_iteration, NULL, sched_iteration},

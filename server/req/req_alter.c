@@ -13,6 +13,7 @@
 #include "names.h"
 #include "pbs_error.h"
 #include "req_common.h"
+#include "req_past.h"
 #include "schedulers.h"
 
 static void account(struct parts *p, const struct job *j, const struct alter_ask *ask)
@@ -94,7 +95,7 @@ static void modify(struct parts *p, struct request *r, const struct names_user *
     int rc = 0;
 
     if (!j) {
-        request_fail(r, &e);
+        req_past_fail(p, r, a->job, &e);
         return;
     }
     c = req_changes(&a->attrs, &ask.n, false);
@@ -185,7 +186,11 @@ void req_move(void *parts, struct request *r)
     struct err e;
     struct job *j = req_find_job(p, r, a->job, &e);
 
-    if (!j || move(p, r, j, a->text, &e) < 0) {
+    if (!j) {
+        req_past_fail(p, r, a->job, &e);
+        return;
+    }
+    if (move(p, r, j, a->text, &e) < 0) {
         request_fail(r, &e);
         return;
     }

@@ -6,6 +6,7 @@
 #include "hold_bits.h"
 #include "log.h"
 #include "req_common.h"
+#include "req_past.h"
 #include "type_words.h"
 
 static void change(struct parts *p, struct request *r, bool set)
@@ -16,8 +17,11 @@ static void change(struct parts *p, struct request *r, bool set)
     struct job *j = req_find_job(p, r, a->job, &e);
     int64_t bits;
 
-    if (!j || words_hold_parse(letters, &bits, &e) < 0 ||
-        hold_bits_may((unsigned)bits, req_level(r), &e) < 0) {
+    if (!j) {
+        req_past_fail(p, r, a->job, &e);
+        return;
+    }
+    if (words_hold_parse(letters, &bits, &e) < 0 || hold_bits_may((unsigned)bits, req_level(r), &e) < 0) {
         request_fail(r, &e);
         return;
     }

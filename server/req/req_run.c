@@ -8,6 +8,7 @@
 #include "parked.h"
 #include "pbs_error.h"
 #include "req_common.h"
+#include "req_past.h"
 #include "run.h"
 #include "schedulers.h"
 
@@ -88,7 +89,7 @@ void req_run(void *parts, struct request *r)
     struct job *j = find(p, r, &e);
 
     if (!j) {
-        request_fail(r, &e);
+        req_past_fail(p, r, a->job, &e);
     } else if (!names_vnodes(a->text)) {
         if (!job_is_waiting(j))
             request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
@@ -107,7 +108,7 @@ void req_run_async(void *parts, struct request *r)
     struct job *j = find(p, r, &e);
 
     if (!j)
-        request_fail(r, &e);
+        req_past_fail(p, r, a->job, &e);
     else if (!names_vnodes(a->text))
         ask_scheduler(p, r, j);
     else if (start(p, r, j, a->text, &e) < 0)

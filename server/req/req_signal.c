@@ -10,6 +10,7 @@
 #include "parked.h"
 #include "pbs_error.h"
 #include "req_common.h"
+#include "req_past.h"
 #include "suspend.h"
 
 static void sent(void *arg, int rc, const struct err *why)
@@ -59,7 +60,7 @@ void req_signal(void *parts, struct request *r)
     struct job *j = req_find_job(p, r, a->job, &e);
 
     if (!j)
-        request_fail(r, &e);
+        req_past_fail(p, r, a->job, &e);
     else if (!job_is_placed(j) || j->state == JOB_EXITING)
         request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
     else if (strcmp(a->text, "suspend") == 0)

@@ -14,6 +14,7 @@
 #include "pbs_error.h"
 #include "removal.h"
 #include "req_common.h"
+#include "req_past.h"
 
 static bool says(const char *extend, const char *word)
 {
@@ -36,6 +37,19 @@ static int delete_history(struct parts *p, struct request *r, struct job *j, str
     return 0;
 }
 
+static int delete_live(struct parts *p, struct request *r, struct job *j, const char *extend)
+{
+    note_who(j, r);
+    accounting_deleted(p->accounting, j, request_who(r));
+    if (says(extend, DELETEHISTORY))
+        j->no_history = true;
+    if (says(extend, FORCE))
+        removal_delete_now(p->removal, j);
+    else
+        removal_delete(p->removal, j);
+    return 0;
+}
+
 static int delete_one(struct parts *p, struct request *r, const char *id, const char *extend, struct err *e)
 {
     struct job *j = req_find_any_job(p, id, e);
@@ -44,72 +58,152 @@ static int delete_one(struct parts *p, struct request *r, const char *id, const 
         return -1;
     if (job_is_over(j) && says(extend, DELETEHISTORY))
         return delete_history(p, r, j, e);
-    if (!(j = req_find_job(p, r, id, e)))
-        return -1;
-    note_who(j, r);
-    accounting_deleted(p->accounting, j, request_who(r));
-    if (says(extend, FORCE))
-        removal_delete_now(p->removal, j);
-    else
-        removal_delete(p->removal, j);
-    return 0;
+    j = req_find_job(p, r, id, e);
+    return j ? delete_live(p, r, j, extend) : -1;
 }
 
-void req_delete(void *parts, struct request *r)
-{
-    struct parts *p = parts;
-    const ifl_job_args *a = request_args(r);
-    struct err e;
+/* --- several at once: the answer goes out when the last one is known ---------------------------------- */
 
-    if (delete_one(p, r, a->job, a->extend, &e) < 0)
-        request_fail(r, &e);
-    else
-        req_ok_when_durable(p, r);
-}
-
-struct list_answer {
+struct deletion {
+    struct parts *parts;
     struct request *request;
+    size_t open; /* questions to the store, and 1 while the list is walked */
     ifl_delete_list_result result;
 };
 
 static void answer_list(void *arg)
 {
-    struct list_answer *a = arg;
+    struct deletion *d = arg;
 
-    request_reply(a->request, &a->result);
-    for (u_int i = 0; i < a->result.failures.failures_len; i++)
-        free(a->result.failures.failures_val[i].job);
-    free(a->result.failures.failures_val);
-    request_unref(a->request);
-    free(a);
+    request_reply(d->request, &d->result);
+    for (u_int i = 0; i < d->result.failures.failures_len; i++)
+        free(d->result.failures.failures_val[i].job);
+    free(d->result.failures.failures_val);
+    request_unref(d->request);
+    free(d);
+}
+
+static void one_known(struct deletion *d)
+{
+    if (--d->open == 0)
+        commit_then(d->parts->commit, answer_list, d);
+}
+
+static void add_failure(struct deletion *d, const char *id, int code)
+{
+    char *copy = code ? strdup(id) : NULL;
+
+    if (copy)
+        d->result.failures.failures_val[d->result.failures.failures_len++] = (ifl_delete_failure){copy, code};
+}
+
+struct past {
+    struct deletion *deletion;
+    const char *id; /* of the request's arguments */
+};
+
+static void past_known(void *arg, int code)
+{
+    struct past *x = arg;
+
+    add_failure(x->deletion, x->id, code);
+    one_known(x->deletion);
+    free(x);
+}
+
+/* Not in memory: perhaps in the store. */
+static void delete_past(struct deletion *d, const char *id, bool remove)
+{
+    struct past *x = malloc(sizeof *x);
+    struct err e;
+
+    if (!x) {
+        add_failure(d, id, PBSE_SYSTEM);
+        return;
+    }
+    *x = (struct past){d, id};
+    d->open++;
+    if (req_past_ask(d->parts, d->request, id, remove, past_known, x, &e) < 0)
+        past_known(x, e.code);
 }
 
 void req_delete_list(void *parts, struct request *r)
 {
     static char nothing[1];
-    struct parts *p = parts;
     const ifl_delete_list_args *args = request_args(r);
     u_int n = args->jobs.jobs_len;
-    struct list_answer *a = calloc(1, sizeof *a);
+    struct deletion *d = calloc(1, sizeof *d);
 
-    if (!a || !(a->result.failures.failures_val = calloc(n ? n : 1, sizeof(ifl_delete_failure)))) {
-        free(a);
+    if (!d || !(d->result.failures.failures_val = calloc(n ? n : 1, sizeof(ifl_delete_failure)))) {
+        free(d);
         request_failf(r, PBSE_SYSTEM, "no memory to delete %u jobs", n);
         return;
     }
-    a->request = request_ref(r);
-    a->result.result.text = nothing;
+    d->parts = parts;
+    d->request = request_ref(r);
+    d->open = 1;
+    d->result.result.text = nothing;
     for (u_int i = 0; i < n; i++) {
+        const char *id = args->jobs.jobs_val[i];
         struct err e;
-        char *id;
 
-        if (delete_one(p, r, args->jobs.jobs_val[i], args->extend, &e) == 0)
+        if (delete_one(parts, r, id, args->extend, &e) == 0)
             continue;
-        if ((id = strdup(args->jobs.jobs_val[i])))
-            a->result.failures.failures_val[a->result.failures.failures_len++] =
-                (ifl_delete_failure){id, e.code};
+        if (e.code == PBSE_UNKJOBID)
+            delete_past(d, id, says(args->extend, DELETEHISTORY));
+        else
+            add_failure(d, id, e.code);
     }
-    commit_then(p->commit, answer_list, a);
+    one_known(d);
+}
+
+/* --- one ------------------------------------------------------------------------------------------------ */
+
+struct single {
+    struct parts *parts;
+    struct request *request;
+};
+
+static void single_known(void *arg, int code)
+{
+    struct single *s = arg;
+    const ifl_job_args *a = request_args(s->request);
+
+    if (code == 0)
+        req_ok_when_durable(s->parts, s->request);
+    else if (code == PBSE_PERM)
+        request_failf(s->request, code, "Unauthorized Request ");
+    else
+        request_failf(s->request, code, "Unknown Job Id %s", a->job);
+    request_unref(s->request);
+    free(s);
+}
+
+static void delete_single_past(struct parts *p, struct request *r, const char *id)
+{
+    struct single *s = malloc(sizeof *s);
+    struct err e;
+
+    if (!s) {
+        request_failf(r, PBSE_SYSTEM, "no memory to delete %s", id);
+        return;
+    }
+    *s = (struct single){p, request_ref(r)};
+    if (req_past_ask(p, r, id, true, single_known, s, &e) < 0)
+        single_known(s, e.code);
+}
+
+void req_delete(void *parts, struct request *r)
+{
+    const ifl_job_args *a = request_args(r);
+    struct err e;
+
+    if (delete_one(parts, r, a->job, a->extend, &e) == 0)
+        req_ok_when_durable(parts, r);
+    else if (e.code == PBSE_UNKJOBID && says(a->extend, DELETEHISTORY))
+        delete_single_past(parts, r, a->job);
+    else
+        req_past_fail(parts, r, a->job, &e);
 }
 
 void req_rerun(void *parts, struct request *r)
@@ -120,7 +214,7 @@ void req_rerun(void *parts, struct request *r)
     struct job *j = req_find_job(p, r, a->job, &e);
 
     if (!j) {
-        request_fail(r, &e);
+        req_past_fail(p, r, a->job, &e);
         return;
     }
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Rerun at request of %s", request_who(r));

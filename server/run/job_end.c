@@ -190,7 +190,7 @@ static void finish(struct job_end *d, struct job *j)
     d->hooks.ended(d->hooks.arg, j);
     jobs_leave_queue(d->site->jobs, j);
     jobs_touch(d->site->jobs, j, PART_HOT | PART_ATTRS);
-    if (!server_obj_history(d->site->server))
+    if (!server_obj_history(d->site->server) || j->no_history)
         job_fsm_post(d->fsm, j, EV_EXPIRE);
 }
 

@@ -87,7 +87,8 @@ static bool is_deleted(void *arg, const struct job *j)
 {
     const struct removal *r = arg;
 
-    return j->state == JOB_GONE || (j->state == JOB_FINISHED && server_obj_history(r->site->server));
+    return j->state == JOB_GONE ||
+           (j->state == JOB_FINISHED && server_obj_history(r->site->server) && !j->no_history);
 }
 
 static int64_t limit_s(void *arg, const struct job *j)

@@ -121,7 +121,7 @@ static bool job_queue_type(struct computed *c, const struct object *o, struct va
     const struct queue *q = job_of(o)->queue;
 
     (void)c;
-    return q && computed_number(queue_is_route(q) ? 'R' : 'E', out);
+    return computed_number(q && queue_is_route(q) ? 'R' : 'E', out);
 }
 
 static bool job_eligible(struct computed *c, const struct object *o, struct value *out)

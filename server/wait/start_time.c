@@ -42,12 +42,11 @@ static void due(void *arg)
     arm(t);
 }
 
-/* A job in QUEUED, HELD or WAITING, whatever led there: it leaves our queue when it runs or ends. */
+/* A job that waits leaves our queue when it runs or ends; later its entry is in the queue of history. */
 static void left(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
-    (void)from;
     (void)ev;
-    if (!job_is_waiting(j))
+    if ((from == JOB_QUEUED || from == JOB_HELD || from == JOB_WAITING) && !job_is_waiting(j))
         start_time_forget(arg, j);
 }
 

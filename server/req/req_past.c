@@ -1,0 +1,100 @@
+/* See req_past.h. */
+#include "req_past.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "commit.h"
+#include "jobid.h"
+#include "pbs_error.h"
+#include "reader.h"
+#include "req_common.h"
+
+struct question {
+    struct parts *parts;
+    struct request *request;
+    bool remove;
+    req_past_fn *fn;
+    void *arg;
+};
+
+static bool is_owner(const struct question *q, const char *owner)
+{
+    const char *user = request_user(q->request);
+    size_t n = strlen(user);
+
+    return strncmp(owner, user, n) == 0 && owner[n] == '@';
+}
+
+static int judge(const struct question *q, const struct history_row *rows, size_t n)
+{
+    if (!n)
+        return PBSE_UNKJOBID;
+    if (!q->remove)
+        return PBSE_HISTJOBID;
+    if (!is_owner(q, rows->owner) && req_level(q->request) < LEVEL_OPERATOR)
+        return PBSE_PERM;
+    commit_remove_history(q->parts->commit, rows->key);
+    return 0;
+}
+
+static void answered(void *arg, const struct history_row *rows, size_t n, const struct err *why)
+{
+    struct question *q = arg;
+
+    q->fn(q->arg, why ? PBSE_SYSTEM : judge(q, rows, n));
+    request_unref(q->request);
+    free(q);
+}
+
+int req_past_ask(struct parts *p, struct request *r, const char *id, bool remove, req_past_fn *fn, void *arg,
+                 struct err *e)
+{
+    struct jobid parsed;
+    struct question *q;
+
+    if (jobid_parse(id, &parsed, e) < 0)
+        return -1;
+    if (!p->reader || parsed.form != JOBID_JOB || !server_obj_history(p->site->server))
+        return err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
+    q = malloc(sizeof *q);
+    if (!q)
+        return err_set(e, PBSE_SYSTEM, "no memory to ask for the history of %s", id);
+    *q = (struct question){p, request_ref(r), remove, fn, arg};
+    if (reader_history_job(p->reader, parsed.key, answered, q, e) == 0)
+        return 0;
+    request_unref(r);
+    free(q);
+    return err_set(e, PBSE_SYSTEM, "the history of %s cannot be asked for now", id);
+}
+
+struct failure {
+    struct request *request;
+    struct err e;
+};
+
+static void tell(void *arg, int code)
+{
+    struct failure *f = arg;
+
+    if (code == PBSE_HISTJOBID)
+        request_failf(f->request, PBSE_HISTJOBID, "Job has finished");
+    else
+        request_fail(f->request, &f->e);
+    request_unref(f->request);
+    free(f);
+}
+
+void req_past_fail(struct parts *p, struct request *r, const char *id, const struct err *e)
+{
+    struct failure *f = e->code == PBSE_UNKJOBID ? malloc(sizeof *f) : NULL;
+    struct err ignored;
+
+    if (!f) {
+        request_fail(r, e);
+        return;
+    }
+    *f = (struct failure){request_ref(r), *e};
+    if (req_past_ask(p, r, id, false, tell, f, &ignored) < 0)
+        tell(f, PBSE_UNKJOBID);
+}
