@@ -506,15 +506,13 @@ struct execsim *execsim_create(struct loop *l, const struct execsim_options *o, 
 
 void execsim_destroy(struct execsim *s)
 {
-    struct run *r, *next;
-
     if (!s)
         return;
     exec_service_destroy(s->service);
     while (s->first)
         drop_event(s, &s->first);
-    HASH_ITER(hh, s->runs, r, next)
-    {
+    for (struct run *r = s->runs, *next; r; r = next) {
+        next = r->hh.next;
         r->purged = true;
         run_forget(r);
     }

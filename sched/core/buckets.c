@@ -114,10 +114,8 @@ struct buckets *buckets_create(struct universe *u)
 
 static void drop_kinds(struct buckets *b)
 {
-    struct kind *k, *next;
-
-    HASH_ITER(hh, b->kinds, k, next)
-    {
+    for (struct kind *k = b->kinds, *next; k; k = next) {
+        next = k->hh.next;
         HASH_DEL(b->kinds, k);
         free(k);
     }
@@ -125,12 +123,10 @@ static void drop_kinds(struct buckets *b)
 
 void buckets_destroy(struct buckets *b)
 {
-    struct bucket *k, *next;
-
     if (!b)
         return;
-    HASH_ITER(hh, b->all, k, next)
-    {
+    for (struct bucket *k = b->all, *next; k; k = next) {
+        next = k->hh.next;
         HASH_DEL(b->all, k);
         free(k->bits);
         free(k);

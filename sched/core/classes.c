@@ -153,12 +153,12 @@ static void drop(struct classes *c, struct class *k)
 
 void classes_destroy(struct classes *c)
 {
-    struct class *k, *next;
-
     if (!c)
         return;
-    HASH_ITER(hh, c->all, k, next)
-    drop(c, k);
+    for (struct class *k = c->all, *next; k; k = next) {
+        next = k->hh.next;
+        drop(c, k);
+    }
     free(c);
 }
 
@@ -169,11 +169,11 @@ struct class *classes_next(const struct classes *c, const struct class *after)
 
 void classes_sweep(struct classes *c)
 {
-    struct class *k, *next;
-
-    HASH_ITER(hh, c->all, k, next)
-    if (k->n == 0)
-        drop(c, k);
+    for (struct class *k = c->all, *next; k; k = next) {
+        next = k->hh.next;
+        if (k->n == 0)
+            drop(c, k);
+    }
 }
 
 void class_say(struct class *k, const char *comment)

@@ -56,10 +56,10 @@ static void drop(struct plans *p, struct plan *x)
 
 void plans_clear(struct plans *p)
 {
-    struct plan *x, *next;
-
-    HASH_ITER(hh, p->all, x, next)
-    drop(p, x);
+    for (struct plan *x = p->all, *next; x; x = next) {
+        next = x->hh.next;
+        drop(p, x);
+    }
 }
 
 void plans_destroy(struct plans *p)
@@ -127,10 +127,8 @@ static struct job *urgent_of(const struct plans *p, const struct plan *x)
 
 void plans_refresh(struct plans *p)
 {
-    struct plan *x, *next;
-
-    HASH_ITER(hh, p->all, x, next)
-    {
+    for (struct plan *x = p->all, *next; x; x = next) {
+        next = x->hh.next;
         struct job *j = x->under_way ? urgent_of(p, x) : NULL;
         if (j)
             keep_room(p, x, j);

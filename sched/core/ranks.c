@@ -20,10 +20,8 @@ struct ranks *ranks_create(void)
 
 static void drop_hosts(struct ranks *r)
 {
-    struct host *h, *next;
-
-    HASH_ITER(hh, r->hosts, h, next)
-    {
+    for (struct host *h = r->hosts, *next; h; h = next) {
+        next = h->hh.next;
         HASH_DEL(r->hosts, h);
         intern_unref(h->name);
         free(h->nodes);

@@ -380,16 +380,16 @@ bool universe_gone(struct universe *u, enum universe_kind kind, const char *name
 
 void universe_clear(struct universe *u)
 {
-    struct job *j, *next_job;
-    struct node *n, *next_node;
-    struct queue *q, *next_queue;
-
-    HASH_ITER(hh, u->jobs, j, next_job)
-    drop_job(u, j);
-    HASH_ITER(hh, u->nodes, n, next_node)
-    drop_node(u, n);
-    HASH_ITER(hh, u->queues, q, next_queue)
-    {
+    for (struct job *j = u->jobs, *next; j; j = next) {
+        next = j->hh.next;
+        drop_job(u, j);
+    }
+    for (struct node *n = u->nodes, *next; n; n = next) {
+        next = n->hh.next;
+        drop_node(u, n);
+    }
+    for (struct queue *q = u->queues, *next; q; q = next) {
+        next = q->hh.next;
         HASH_DEL(u->queues, q);
         queue_destroy(q);
     }
