@@ -5,7 +5,7 @@
 #include <sys/types.h>
 
 /* Send `signo` to every process of that session, and to every one whose environment holds the entry `mark`
- * ("PBS_JOBCOOKIE=..."). How many. Reads all of /proc: rare. */
+ * ("PBS_NODEFILE=..."). How many. Reads all of /proc: rare. */
 size_t procs_marked_signal(pid_t session, const char *mark, int signo);
 
 #endif

@@ -270,11 +270,15 @@ static void act_end(void *ctx, struct run *r)
 
 static void act_lost(void *ctx, struct run *r)
 {
-    char mark[300];
+    struct parts *m = ctx;
+    struct strbuf
+        mark; /* the path is ours alone, where identifiers and cookies may be alike in two complexes */
     size_t n;
 
-    snprintf(mark, sizeof mark, "PBS_JOBCOOKIE=%s", r->start.cookie);
-    n = procs_marked_signal(r->started ? r->started_record.pid : 0, mark, SIGKILL);
+    strbuf_init(&mark, PATH_LEN_MAX);
+    strbuf_addf(&mark, "PBS_NODEFILE=%s/%s", m->home.aux, r->id);
+    n = procs_marked_signal(r->started ? r->started_record.pid : 0, mark.s, SIGKILL);
+    strbuf_fini(&mark);
     log_event(LOGC_JOB, LOGE_ERROR, r->id, "the job's shepherd is gone without a word; killed %zu processes",
               n);
     r->failure = (struct run_failure){.status = STATUS_LOST, .reason = EXEC_END_LOST};

@@ -1,0 +1,225 @@
+"""What happens on a host: identity, output, limits, and a MOM or shepherd that is killed at any moment."""
+import os
+import pwd
+import signal
+import time
+
+import pytest
+
+from cede import users
+from cede.faults import is_alive, processes_with, stays
+from cede.wait import until
+
+history = pytest.mark.complex(history=True)
+LOOP = "while :; do sleep 0.05; done"
+
+
+def here(cx, text, **attrs):
+    """Submit a script that works in the directory of the test."""
+    return cx.submit("cd $PBS_O_WORKDIR\n" + text, **attrs)
+
+
+def ended(cx, job):
+    cx.wait_gone(job)
+    return cx.stat(job)
+
+
+def processes_of(cx, job):
+    """By their TMPDIR: job identifiers are alike in all complexes of this machine."""
+    return processes_with(f"TMPDIR={cx.dir}/mom/n1/tmp/pbs.{job}")
+
+
+def shepherd_of(cx, job):
+    """The pid of the process that holds this job."""
+    for name in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{name}/cmdline", "rb") as f:
+                words = f.read().split(b"\0")
+        except OSError:
+            continue
+        if len(words) > 2 and words[0].endswith(b"pbs_shepherd") and f"/{job}.".encode() in words[2] \
+                and words[2].startswith(cx.dir.encode()):
+            return int(name)
+    return 0
+
+
+def start_mom(cx):
+    cx.control("restart", "n1")
+
+
+# --- a MOM that is killed
+
+
+@history
+def test_a_job_outlives_its_mom_and_its_exit_status_is_kept(cx):
+    job = here(cx, "touch began\nwhile [ ! -e go ]; do sleep 0.02; done\nexit 7")
+    until(lambda: cx.file("began") is not None, "the job's first step")
+    cx.kill("n1")
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    until(lambda: not processes_of(cx, job), "the end of the job's processes")
+    start_mom(cx)
+    s = ended(cx, job)
+    assert s["Exit_status"] == "7" and s["run_count"] == "1"
+
+
+@history
+def test_a_mom_that_is_killed_again_and_again_runs_each_job_once(cx):
+    cx.qmgr("set node n1 resources_available.ncpus = 64")
+    jobs = [here(cx, "echo x >> ran.$PBS_JOBID; sleep 0.3; exit 5") for _ in range(40)]
+    for k in range(8):
+        time.sleep(0.03 * k)  # another moment each time; what is waited for comes below
+        cx.kill("n1")
+        start_mom(cx)
+    for job in jobs:
+        assert ended(cx, job)["Exit_status"] == "5"
+        assert cx.file(f"ran.{job}") == "x\n"
+
+
+def test_a_suspended_job_stays_suspended_while_its_mom_is_away(cx):
+    job = here(cx, "while :; do echo x >> ticks; sleep 0.02; done")
+    until(lambda: cx.file("ticks"), "the first tick")
+    cx.api.signal(job, "suspend")
+    cx.wait(job, state="S")
+    cx.kill("n1")
+    start_mom(cx)
+    before = cx.file("ticks")
+    assert stays(lambda: cx.file("ticks") == before, 0.3)
+    until(lambda: cx.node()["state"] != "down", "the node")
+    cx.api.signal(job, "resume")
+    cx.wait(job, state="R")
+    until(lambda: cx.file("ticks") != before, "another tick")
+
+
+def test_walltime_and_grace_are_kept_without_a_mom(cx):
+    job = cx.submit(f"trap '' TERM\n{LOOP}", l_walltime="2")
+    cx.wait(job, state="R")
+    pids = until(lambda: processes_of(cx, job), "the job's processes")
+    cx.qmgr("set queue workq kill_delay = 1")
+    cx.kill("n1")
+    until(lambda: not any(is_alive(p) for p in pids), "the end of the job at its limit of time")
+
+
+@history
+def test_a_job_whose_shepherd_is_killed_leaves_nothing_behind(cx):
+    job = cx.submit(f"setsid sh -c '{LOOP}' &\n{LOOP}", Rerunable="False")
+    cx.wait(job, state="R")
+    until(lambda: len(processes_of(cx, job)) >= 2, "both parts of the job")
+    os.kill(shepherd_of(cx, job), signal.SIGKILL)
+    s = ended(cx, job)
+    assert s["Exit_status"] == "-4" and "shepherd" in s["comment"]
+    until(lambda: not processes_of(cx, job), "the end of what the shepherd left")
+
+
+def test_nothing_of_a_job_stays_on_the_host(cx):
+    job = cx.submit("touch $TMPDIR/x; sleep 0.1 & setsid sleep 600 & exit 0")
+    cx.wait_gone(job)
+    home = os.path.join(cx.dir, "mom", "n1")
+    for place in ("mom_priv/jobs", "spool", "aux", "tmp", "undelivered"):
+        until(lambda p=place: not os.listdir(os.path.join(home, p)), f"an empty {place}")
+    assert not processes_of(cx, job)
+
+
+# --- ends
+
+
+@history
+@pytest.mark.parametrize("text, status", [("exit 3", "3"), ("kill -9 $$", "137"), ("exit 0", "0")])
+def test_the_exit_status_is_that_of_the_login_shell(cx, text, status):
+    assert ended(cx, cx.submit(text))["Exit_status"] == status
+
+
+@history
+def test_a_killed_program_counts_256_and_its_signal(cx):
+    job = cx.command("qsub", "--", "/bin/sh", "-c", "kill -9 $$", user=users.NAMES[0]).stdout.strip()
+    assert ended(cx, job)["Exit_status"] == "265"
+
+
+def test_a_job_that_handles_sigterm_has_its_grace(cx):
+    cx.qmgr("set queue workq kill_delay = 20")
+    job = here(cx, "trap 'sleep 0.5; echo saved > saved; exit 0' TERM\n" + LOOP)
+    cx.wait(job, state="R")
+    until(lambda: processes_of(cx, job), "the job's processes")
+    time.sleep(0.3)  # the trap must be set; nothing shows that it is
+    cx.api.delete(job)
+    cx.wait_gone(job)
+    assert cx.file("saved") == "saved\n"
+
+
+@history
+def test_a_program_that_is_not_there_is_said_in_the_output(cx):
+    job = cx.command("qsub", "-o", cx.work + "/o", "-e", cx.work + "/e", "--", "/no/such/program",
+                     user=users.NAMES[0]).stdout.strip()
+    assert int(ended(cx, job)["Exit_status"]) < 0
+    assert "/no/such/program" in until(lambda: cx.file("e"), "the job's error file")
+
+
+
+
+# --- output
+
+
+def test_joined_output_has_both_in_order(cx):
+    cx.wait_gone(cx.submit("echo a; echo b >&2; echo c", Join_Path="oe"))
+    assert cx.file("out") == "a\nb\nc\n" and cx.file("err") is None
+
+
+def test_output_that_cannot_be_delivered_is_kept(cx):
+    job = cx.submit("echo precious", Output_Path="/no/such/directory/x")
+    cx.wait_gone(job)
+    kept = os.path.join(cx.dir, "mom", "n1", "undelivered", job + ".OU")
+    with open(kept, encoding="ascii") as f:
+        assert f.read() == "precious\n"
+
+
+def test_output_is_removed_after_success_when_asked(cx):
+    cx.wait_gone(cx.submit("echo x", Remove_Files="oe"))
+    assert cx.file("out") is None and cx.file("err") is None
+
+
+def test_output_goes_into_a_directory_under_the_jobs_name(cx):
+    os.mkdir(os.path.join(cx.work, "dir"))
+    os.chmod(os.path.join(cx.work, "dir"), 0o777)
+    job = cx.submit("echo x", Output_Path=os.path.join(cx.work, "dir"))
+    cx.wait_gone(job)
+    assert cx.file(f"dir/{job}.OU") == "x\n"
+
+
+def test_a_script_may_name_its_interpreter(cx):
+    cx.wait_gone(cx.submit("#!/usr/bin/python3\nimport sys\nprint(sys.version_info[0])\n"))
+    assert cx.file("out").splitlines()[-1] == "3"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root runs jobs of others")
+def test_a_job_has_the_ids_groups_and_directory_of_its_owner(cx):
+    cx.wait_gone(cx.submit("id -u; id -Gn; pwd; umask; echo $HOME; stat -c %U:%a $TMPDIR"))
+    owner = pwd.getpwnam(users.NAMES[0])
+    lines = cx.file("out").splitlines()
+    assert lines[-6:] == [str(owner.pw_uid), f"{owner.pw_name} {users.GROUP}", owner.pw_dir, "0077",
+                          owner.pw_dir, f"{owner.pw_name}:700"]
+
+
+# --- prologue and epilogue
+
+
+def put(cx, name, text):
+    path = os.path.join(cx.dir, "mom", "n1", "mom_priv", name)
+    with open(path, "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\n" + text + "\n")
+    os.chmod(path, 0o755)
+
+
+def test_prologue_and_epilogue_stand_around_the_job(cx):
+    put(cx, "prologue", "echo before $1")
+    put(cx, "epilogue", "echo after $1 ${10}")
+    job = cx.submit("echo job; exit 4")
+    cx.wait_gone(job)
+    assert cx.file("out").splitlines() == [f"before {job}", "job", f"after {job} 4"]
+
+
+@history
+def test_a_prologue_that_says_1_aborts_the_job(cx):
+    put(cx, "prologue", "exit 1")
+    job = cx.submit("echo never")
+    assert ended(cx, job)["Exit_status"] == "-2"
+    assert "never" not in (cx.file("out") or "")
