@@ -7,30 +7,7 @@
 #include "memory.h"
 #include "pbs_ifl.h"
 #include "ranks.h"
-
-enum { LISTENERS_MAX = 4 };
-
-struct list { /* of objects that wait for universe_settle, or of running jobs */
-    size_t n, cap;
-    void **a;
-};
-
-struct universe {
-    char *sched_name;
-    struct policy *policy;
-    struct catalogue *catalogue;
-    struct queue *server, *queues;
-    struct job *jobs;
-    struct node *nodes;
-    struct ranks *ranks;
-    struct list running, dirty_jobs, dirty_nodes;
-    uint64_t next_order, news, shape;
-    bool relink;  /* configuration changed: every job is looked at again */
-    bool rerank;  /* vnodes came, went or changed priority or host */
-    bool misread; /* see universe_settle */
-    struct universe_listener listeners[LISTENERS_MAX];
-    size_t n_listeners;
-};
+#include "universe_private.h"
 
 static void list_add(struct list *l, void *x)
 {
@@ -52,11 +29,6 @@ static void list_remove(struct list *l, const void *x)
             return;
         }
 }
-
-#define TELL(u, what, object)                                                                                \
-    for (size_t tell_i = 0; tell_i < (u)->n_listeners; tell_i++)                                             \
-        if ((u)->listeners[tell_i].what)                                                                     \
-    (u)->listeners[tell_i].what((u)->listeners[tell_i].arg, object)
 
 struct universe *universe_create(const char *sched_name, struct policy *policy)
 {
@@ -84,7 +56,7 @@ static bool is_ours(const struct universe *u, const struct queue *q)
     return strcmp(q->partition ? q->partition : "", u->policy->partition) == 0;
 }
 
-static void count(struct universe *u, struct job *j, int64_t times)
+void universe_count(struct universe *u, struct job *j, int64_t times)
 {
     u->server->n_running += times;
     amounts_add_times(&u->server->used, &j->want, times);
@@ -120,7 +92,7 @@ static void run_in(struct universe *u, struct job *j)
         j->running_at = u->running.n;
         list_add(&u->running, j);
     }
-    count(u, j, 1);
+    universe_count(u, j, 1);
 }
 
 static void run_out(struct universe *u, struct job *j)
@@ -138,11 +110,11 @@ static void run_out(struct universe *u, struct job *j)
         u->running.a[j->running_at] = last;
         last->running_at = j->running_at;
     }
-    count(u, j, -1);
+    universe_count(u, j, -1);
     u->news++;
 }
 
-static bool may_wait(const struct universe *u, const struct job *j)
+bool universe_may_wait(const struct universe *u, const struct job *j)
 {
     return (j->standing == STANDING_WAITS || j->standing == STANDING_SUSPENDED) && j->order == ORDER_NONE &&
            j->queue && is_ours(u, j->queue);
@@ -156,7 +128,7 @@ static void link_job(struct universe *u, struct job *j)
         find_vnodes(u, j);
     if (job_holds_nodes(j))
         run_in(u, j);
-    else if (may_wait(u, j))
+    else if (universe_may_wait(u, j))
         TELL(u, job_waits, j);
 }
 
@@ -466,101 +438,6 @@ void universe_destroy(struct universe *u)
     list_fini(&u->dirty_nodes);
     free(u->sched_name);
     free(u);
-}
-
-/* --- orders ------------------------------------------------------------------------------------------ */
-
-void universe_node_out(struct universe *u, struct node *n)
-{
-    if (n->bucket)
-        TELL(u, node_out, n);
-}
-
-void universe_node_in(struct universe *u, struct node *n)
-{
-    if (!n->dirty && !n->bucket)
-        TELL(u, node_in, n);
-}
-
-static void claim(struct universe *u, const struct piece *p, int64_t times)
-{
-    struct node *n = p->node;
-
-    if (!n)
-        return;
-    universe_node_out(u, n);
-    amounts_add_times(&n->claimed, &p->use, times);
-    amounts_add_times(&n->free, &p->use, -times);
-    n->n_jobs += times;
-    n->n_alone += p->alone ? times : 0;
-    n->exclusive = n->said_exclusive || n->n_alone > 0;
-    universe_node_in(u, n);
-}
-
-static void claim_all(struct universe *u, const struct pieces *p, int64_t times)
-{
-    for (size_t i = 0; i < p->n; i++)
-        claim(u, &p->a[i], times);
-}
-
-void universe_reserve(struct universe *u, struct job *j, const struct pieces *reserve)
-{
-    claim_all(u, &j->reserve, -1);
-    pieces_fini(&j->reserve);
-    if (j->order == ORDER_AWAITS)
-        pieces_copy(&j->reserve, reserve);
-    claim_all(u, &j->reserve, 1);
-}
-
-void universe_order(struct universe *u, struct job *j, enum order_kind kind, const struct pieces *claim)
-{
-    struct pieces copy = {0};
-
-    if (claim) /* it may be the job's own */
-        pieces_copy(&copy, claim);
-    if (j->order != ORDER_NONE)
-        universe_order_drop(u, j);
-    if (j->class)
-        TELL(u, job_leaves, j);
-    j->order = kind;
-    j->answered = false;
-    j->claim = copy;
-    if (kind == ORDER_RUN || kind == ORDER_RESUME) {
-        claim_all(u, &j->claim, 1);
-        count(u, j, 1);
-    }
-}
-
-void universe_order_taken(struct universe *u, struct job *j)
-{
-    (void)u;
-    j->answered = true;
-}
-
-void universe_rejoin(struct universe *u, struct job *j)
-{
-    if (j->class)
-        TELL(u, job_leaves, j);
-    if (!j->dirty && may_wait(u, j))
-        TELL(u, job_waits, j);
-}
-
-void universe_order_drop(struct universe *u, struct job *j)
-{
-    if (j->order == ORDER_RUN || j->order == ORDER_RESUME) {
-        claim_all(u, &j->claim, -1);
-        count(u, j, -1);
-    }
-    if (j->order == ORDER_NONE)
-        return;
-    claim_all(u, &j->reserve, -1);
-    pieces_fini(&j->reserve);
-    pieces_fini(&j->claim);
-    j->order = ORDER_NONE;
-    j->answered = false;
-    u->news++;
-    if (!j->dirty && may_wait(u, j))
-        TELL(u, job_waits, j);
 }
 
 /* --- looking ----------------------------------------------------------------------------------------- */

@@ -1,0 +1,97 @@
+/* What this scheduler has ordered and the stream has not shown yet: the room is taken at once, and given back when
+ * the order fails, or is seen. See universe.h, "orders". */
+#include "memory.h"
+#include "universe_private.h"
+
+void universe_node_out(struct universe *u, struct node *n)
+{
+    if (n->bucket)
+        TELL(u, node_out, n);
+}
+
+void universe_node_in(struct universe *u, struct node *n)
+{
+    if (!n->dirty && !n->bucket)
+        TELL(u, node_in, n);
+}
+
+static void claim(struct universe *u, const struct piece *p, int64_t times)
+{
+    struct node *n = p->node;
+
+    if (!n)
+        return;
+    universe_node_out(u, n);
+    amounts_add_times(&n->claimed, &p->use, times);
+    amounts_add_times(&n->free, &p->use, -times);
+    n->n_jobs += times;
+    n->n_alone += p->alone ? times : 0;
+    n->exclusive = n->said_exclusive || n->n_alone > 0;
+    universe_node_in(u, n);
+}
+
+static void claim_all(struct universe *u, const struct pieces *p, int64_t times)
+{
+    for (size_t i = 0; i < p->n; i++)
+        claim(u, &p->a[i], times);
+}
+
+void universe_reserve(struct universe *u, struct job *j, const struct pieces *reserve)
+{
+    claim_all(u, &j->reserve, -1);
+    pieces_fini(&j->reserve);
+    if (j->order == ORDER_AWAITS)
+        pieces_copy(&j->reserve, reserve);
+    claim_all(u, &j->reserve, 1);
+}
+
+void universe_order(struct universe *u, struct job *j, enum order_kind kind, const struct pieces *claim)
+{
+    struct pieces copy = {0};
+
+    if (claim) /* it may be the job's own */
+        pieces_copy(&copy, claim);
+    if (j->order != ORDER_NONE)
+        universe_order_drop(u, j);
+    if (j->class)
+        TELL(u, job_leaves, j);
+    j->order = kind;
+    j->answered = false;
+    j->claim = copy;
+    if (kind == ORDER_RUN || kind == ORDER_RESUME) {
+        claim_all(u, &j->claim, 1);
+        universe_count(u, j, 1);
+    }
+}
+
+void universe_order_taken(struct universe *u, struct job *j)
+{
+    (void)u;
+    j->answered = true;
+}
+
+void universe_rejoin(struct universe *u, struct job *j)
+{
+    if (j->class)
+        TELL(u, job_leaves, j);
+    if (!j->dirty && universe_may_wait(u, j))
+        TELL(u, job_waits, j);
+}
+
+void universe_order_drop(struct universe *u, struct job *j)
+{
+    if (j->order == ORDER_RUN || j->order == ORDER_RESUME) {
+        claim_all(u, &j->claim, -1);
+        universe_count(u, j, -1);
+    }
+    if (j->order == ORDER_NONE)
+        return;
+    claim_all(u, &j->reserve, -1);
+    pieces_fini(&j->reserve);
+    pieces_fini(&j->claim);
+    j->order = ORDER_NONE;
+    j->answered = false;
+    u->news++;
+    if (!j->dirty && universe_may_wait(u, j))
+        TELL(u, job_waits, j);
+}

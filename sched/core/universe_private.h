@@ -1,0 +1,44 @@
+#ifndef UNIVERSE_PRIVATE_H
+#define UNIVERSE_PRIVATE_H
+/* What universe.c (changes, settling, looking) and universe_order.c (open orders) share. Nobody else includes it.
+ */
+#include "universe.h"
+
+struct ranks;
+
+enum { LISTENERS_MAX = 4 };
+
+struct list { /* of objects that wait for universe_settle, or of running jobs */
+    size_t n, cap;
+    void **a;
+};
+
+struct universe {
+    char *sched_name;
+    struct policy *policy;
+    struct catalogue *catalogue;
+    struct queue *server, *queues;
+    struct job *jobs;
+    struct node *nodes;
+    struct ranks *ranks;
+    struct list running, dirty_jobs, dirty_nodes;
+    uint64_t next_order, news, shape;
+    bool relink;  /* configuration changed: every job is looked at again */
+    bool rerank;  /* vnodes came, went or changed priority or host */
+    bool misread; /* see universe_settle */
+    struct universe_listener listeners[LISTENERS_MAX];
+    size_t n_listeners;
+};
+
+#define TELL(u, what, object)                                                                                \
+    for (size_t tell_i = 0; tell_i < (u)->n_listeners; tell_i++)                                             \
+        if ((u)->listeners[tell_i].what)                                                                     \
+    (u)->listeners[tell_i].what((u)->listeners[tell_i].arg, object)
+
+/* A job runs or no longer runs, for the counts of its queue and of the server. */
+void universe_count(struct universe *u, struct job *j, int64_t times);
+
+/* Is it one that a cycle may start? */
+bool universe_may_wait(const struct universe *u, const struct job *j);
+
+#endif
