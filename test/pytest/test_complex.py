@@ -1,0 +1,130 @@
+"""pbs_complex: a complex of one's own, started, looked at, broken and ended."""
+import os
+import subprocess
+
+import pytest
+
+from cede import faults, users
+from cede.complex import Complex
+from cede.wait import until
+
+
+def ours(cx):
+    """Programs that were started for this complex."""
+    return [pid for pid in faults.processes_with(cx.dir) if faults.is_alive(pid)]
+
+
+def test_stop_leaves_no_process_and_keeps_the_files(cx):
+    jobs = [cx.submit("trap '' TERM; sleep 600 & setsid sleep 600 & wait; sleep 600") for _ in range(2)]
+    for job in jobs:
+        cx.wait(job)
+    pids = [cx.pid(d) for d in ("server", "sched", "n1")]
+    cx.control("stop")
+    assert not any(faults.is_alive(pid) for pid in pids)
+    assert ours(cx) == []
+    assert os.path.exists(cx.conf)
+    cx.control("start")
+    cx.again()
+    assert all(cx.stat(job) for job in jobs)
+
+
+def test_purge_removes_everything(cx):
+    cx.control("stop", "--purge")
+    assert not os.path.exists(cx.dir)
+
+
+def test_status_tells_what_does_not_run(cx):
+    cx.kill("sched")
+    done = cx.control("status", check=False)
+    assert done.returncode == 1
+    assert "sched        does not run" in done.stdout and "free" in done.stdout
+    cx.restart("sched")
+    assert cx.control("status").returncode == 0
+
+
+def test_a_node_can_be_added_and_is_used(cx):
+    assert cx.control("add-node", "--ncpus", "64").stdout == "n2\n"
+    assert cx.control("add-node", "big.node", "--ncpus", "2").stdout == "big.node\n"
+    job = cx.submit(select="1:ncpus=64")
+    assert cx.wait(job)["exec_host"].startswith("n2/")
+
+
+def test_a_node_is_not_added_twice(cx):
+    done = cx.control("add-node", "n1", check=False)
+    assert done.returncode == 1 and "n1" in done.stderr
+
+
+def test_env_makes_commands_talk_to_it(cx):
+    text = cx.control("env").stdout
+    done = subprocess.run(["sh", "-c", text + "pbs_complex status && qstat -B"], capture_output=True, text=True,
+                          cwd="/", env={"PATH": "/usr/bin:/bin"}, check=True)
+    assert "server       runs" in done.stdout and "Active" in done.stdout
+
+
+def test_logs_end_with_what_happened(cx):
+    job = cx.submit()
+    cx.wait(job)
+    assert job in cx.control("logs", "server").stdout
+    assert job in cx.control("logs", "n1").stdout
+
+
+@pytest.mark.parametrize("words", [("start", "--nodes", "many"), ("start", "--store", "oracle"),
+                                   ("kill", "nobody"), ("add-node", "a b"), ("restart", "../server"),
+                                   ("logs", "--lines", "0")])
+def test_mistakes_are_named(quiet, words):
+    done = quiet.control(*words, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("pbs_complex: ") and words[-1].split("/")[-1] in done.stderr
+
+
+@pytest.mark.parametrize("words", [(), ("begin",), ("kill",), ("stop", "now")])
+def test_a_bad_command_line_shows_the_usage(quiet, words):
+    done = quiet.command("pbs_complex", *words, check=False)
+    assert done.returncode == 2 and "usage: pbs_complex start" in done.stderr
+
+
+def test_a_path_of_any_length_will_do():
+    c = Complex()
+    c.dir = os.path.join(c.top, "a" * 120, "b" * 120)
+    try:
+        c.start()
+        c.wait_gone(c.submit("true"))
+    finally:
+        c.stop()
+
+
+@pytest.mark.complex(store="postgres")
+def test_postgres_keeps_jobs_too(cx):
+    job = cx.submit(select="1:ncpus=4")
+    waiting = cx.submit(select="1:ncpus=4")
+    cx.wait(job)
+    cx.kill("server")
+    cx.restart("server")
+    cx.again()
+    assert cx.wait(job).run_count == 1
+    assert cx.state(waiting) == "Q"
+    cx.api.delete(job)
+    cx.wait(waiting)
+
+
+@pytest.mark.skipif(not users.available(), reason="needs root, to be somebody else")
+def test_an_ordinary_user_has_a_complex_of_his_own(quiet):
+    home = f"/home/{users.NAMES[2]}/own"
+
+    def control(*words, **more):
+        return quiet.command("pbs_complex", *words, "--dir", home, user=users.NAMES[2], **more)
+
+    control("stop", "--purge", check=False)
+    control("start", "--nodes", "1", "--ncpus", "2")
+    try:
+        env = {"PBS_CONF_FILE": home + "/pbs.conf"}
+        quiet.command("qsub", "-o", "/dev/null", "-j", "oe", "--", "/bin/sleep", "600", user=users.NAMES[2], env=env)
+
+        def runs():
+            out = quiet.command("qstat", user=users.NAMES[2], env=env).stdout
+            return " R workq" in out
+        until(runs, "the job to run")
+        stranger = quiet.command("qstat", user=users.NAMES[0], env=env, check=False)
+        assert stranger.returncode != 0
+    finally:
+        control("stop", "--purge")

@@ -1,0 +1,164 @@
+"""libpbs as its users meet it: linked into their programs, over lost connections, in threads."""
+import os
+import signal
+import subprocess
+import threading
+
+import pytest
+
+from cede import api
+from cede.wait import until
+
+INCLUDE = os.path.join(os.path.dirname(__file__), "..", "..", "ifl", "include")
+
+PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <pbs_error.h>
+#include <pbs_ifl.h>
+
+int main(void)
+{
+    struct batch_status *b;
+    struct attropl out = {NULL, ATTR_o, NULL, "/dev/null", SET}, err = {&out, ATTR_e, NULL, "/dev/null", SET};
+    int c = pbs_connect(NULL);
+    char *job;
+
+    if (c <= 0) {
+        fprintf(stderr, "cannot connect to %s: %d\n", pbs_default(), pbs_errno);
+        return 1;
+    }
+    job = pbs_submit(c, &err, NULL, NULL, NULL);
+    if (!job) {
+        fprintf(stderr, "%s\n", pbs_geterrmsg(c));
+        return 1;
+    }
+    b = pbs_statjob(c, job, NULL, NULL);
+    printf("%s %s\n", job, b ? b->name : "none");
+    pbs_statfree(b);
+    free(job);
+    return pbs_disconnect(c);
+}
+"""
+
+
+def sanitized():
+    return os.environ["CEDE_LIBPBS"] != os.path.join(os.environ["CEDE_BUILD"], "lib", "libpbs.so")
+
+
+@pytest.mark.skipif(sanitized(), reason="a plain program cannot link a sanitized library")
+@pytest.mark.parametrize("how", ["shared", "static"])
+def test_a_strangers_program_compiles_links_and_runs(quiet, tmp_path, how):
+    (tmp_path / "program.c").write_text(PROGRAM)
+    lib = os.path.join(os.environ["CEDE_BUILD"], "lib")
+    link = [f"-L{lib}", "-lpbs", f"-Wl,-rpath,{lib}"] if how == "shared" else \
+        [os.path.join(lib, "libpbs.a"), "-ltirpc", "-lpthread", "-ldl"]
+    subprocess.run(["gcc", "-I", INCLUDE, "-o", tmp_path / "program", tmp_path / "program.c", *link], check=True)
+    job, name = quiet.command(tmp_path / "program").stdout.split()
+    assert job == name and quiet.state(job) == "Q"
+
+
+def test_only_the_public_names_are_exported():
+    names = subprocess.run(["nm", "-D", "--defined-only", os.environ["CEDE_LIBPBS"]], capture_output=True,
+                           text=True, check=True).stdout.split()[2::3]
+    assert len(names) > 80
+    # tm_*: the task interface; the others are ELF's and the compiler's own
+    assert [n for n in names if not n.startswith(("pbs_", "__pbs_", "tm_"))] == []
+
+
+@pytest.mark.complex(nodes=0)
+def test_a_submission_outlives_the_server_and_happens_once(cx):
+    """The server is killed with the request in its hands; the same token is sent to its successor."""
+    c, result = cx.connect(), []
+    pid = cx.pid("server")
+    os.kill(pid, signal.SIGSTOP)
+    script = cx.script("true")
+    items = [("Job_Name", None, "once"), ("Output_Path", None, "/dev/null"), ("Error_Path", None, "/dev/null")]
+    thread = threading.Thread(target=lambda: result.append(c.submit(items, script)))
+    thread.start()
+    os.kill(pid, signal.SIGKILL)
+    cx.restart("server")
+    thread.join(30)
+    assert not thread.is_alive()
+    cx.again()
+    assert cx.api.select([("Job_Name", None, "once", api.EQ)]) == result
+    assert c.stat("job", result[0])
+    c.close()
+
+
+@pytest.mark.complex(nodes=0)
+def test_a_lost_connection_is_said_and_ends_every_call(cx):
+    c = cx.connect()
+    watch = c.watch({2: None})
+    watch.catch_up()
+    ticket = watch.send()
+    assert not c.ready(ticket)
+    cx.kill("server")
+    until(lambda: c.ready(ticket), "the end of the call")
+    with pytest.raises(api.PbsError) as e:
+        watch.recv(ticket)
+    assert e.value.code == 15031
+    with pytest.raises(api.PbsError):
+        c.stat("server")
+    c.close()
+
+
+def test_threads_share_one_connection_and_keep_their_own_errors(quiet):
+    c, wrong = quiet.connect(), []
+    job = quiet.submit()
+
+    def look(i):
+        for _ in range(50):
+            if i % 2:
+                if c.stat("job", job)[0].name != job:
+                    wrong.append("another job")
+                continue
+            try:
+                c.stat("job", f"{900000 + i}")
+                wrong.append("a job that is not there")
+            except api.PbsError as e:
+                if e.code != 15001:
+                    wrong.append(str(e))
+
+    threads = [threading.Thread(target=look, args=(i,)) for i in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(60)
+    assert wrong == []
+    c.close()
+
+
+def test_a_parked_call_leaves_the_connection_free(quiet):
+    c = quiet.connect()
+    watch = c.watch({2: ["Job_Name"]})
+    watch.catch_up()
+    ticket = watch.send()
+    assert c.stat("server") and not c.ready(ticket)
+    job = quiet.submit(Job_Name="parked")
+    watch.recv(ticket)
+    assert watch.objects[(2, job)] == {"Job_Name": "parked"}
+    c.close()
+
+
+def test_a_dropped_call_goes_on_without_its_answer(quiet):
+    job = quiet.submit()
+    ticket = quiet.api.call_send("holdjob_send", job, "u", None)
+    quiet.api.drop(ticket)
+    until(lambda: quiet.state(job) == "H", "the hold")
+    with pytest.raises(api.PbsError):
+        quiet.api.recv(ticket)
+
+
+def test_hosts_are_made_of_vnodes(shared):
+    hosts = {h.name: h for h in shared.api.stat("host")}
+    assert set(hosts) == {"n1", "n2"} or sum(int(h["resources_available"]["ncpus"]) for h in hosts.values()) == 8
+    with pytest.raises(api.PbsError) as e:
+        shared.api.stat("host", "nowhere")
+    assert e.value.code == 15062
+
+
+def test_what_comes_later_says_so(quiet):
+    lib = api.lib()
+    assert lib.pbs_msgjob(quiet.api.c, b"1", 1, b"hello", None) == 15029
+    assert b"not supported" in lib.pbs_geterrmsg(quiet.api.c)
