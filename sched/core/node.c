@@ -21,12 +21,11 @@ static const struct {
                      {"default_exclhost", NODE_EXCLHOST}, {"ignore_excl", NODE_IGNORE},
                      {"force_excl", NODE_FORCE_EXCL},     {"force_exclhost", NODE_FORCE_EXCLHOST}};
 
-struct node *node_create(const char *name, uint64_t order)
+struct node *node_create(const char *name)
 {
     struct node *n = mem_new(1, sizeof *n);
 
     n->name = mem_intern(name);
-    n->order = order;
     return n;
 }
 

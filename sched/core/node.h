@@ -35,8 +35,7 @@ struct host { /* vnodes with the same `host` resource */
 
 struct node {
     const char *name; /* interned */
-    uint64_t order;   /* of appearance */
-    uint32_t rank;    /* 0, 1, ...: by Priority, then order; the order in which vnodes are filled */
+    uint32_t rank;    /* 0, 1, ...: by Priority, then name; the order in which vnodes are filled */
     struct host *host;
     const char *host_name; /* interned */
     const char *queue;     /* only jobs of this queue; NULL: all queues without vnodes of their own */
@@ -65,7 +64,7 @@ struct node {
     UT_hash_handle hh;
 };
 
-struct node *node_create(const char *name, uint64_t order);
+struct node *node_create(const char *name);
 void node_destroy(struct node *n);
 
 /* Take all attributes anew. Returns true when something but `used` and the exclusive word changed, or when

@@ -57,7 +57,7 @@ static int by_queue(const struct queue *a, const struct queue *b)
 {
     int c = by_number(b->priority, a->priority);
 
-    return c ? c : by_number((int64_t)a->order, (int64_t)b->order);
+    return c ? c : strverscmp(a->name, b->name);
 }
 
 int order_of_heads(const struct policy *p, const struct job *a, int level_a, const struct job *b, int level_b)

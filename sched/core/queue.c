@@ -8,12 +8,11 @@
 #include "pbs_ifl.h"
 #include "units.h"
 
-struct queue *queue_create(const char *name, uint64_t order)
+struct queue *queue_create(const char *name)
 {
     struct queue *q = mem_new(1, sizeof *q);
 
     q->name = mem_intern(name);
-    q->order = order;
     q->max_running = -1;
     return q;
 }

@@ -14,7 +14,6 @@ struct attrl;
 
 struct queue {
     const char *name; /* interned; "" is the server */
-    uint64_t order;   /* of appearance */
     int64_t priority;
     bool started, executes;
     const char *partition;    /* interned; NULL: the default one */
@@ -27,7 +26,7 @@ struct queue {
     UT_hash_handle hh;
 };
 
-struct queue *queue_create(const char *name, uint64_t order);
+struct queue *queue_create(const char *name);
 void queue_destroy(struct queue *q);
 
 /* Take all attributes anew; false: nothing that matters is different. */

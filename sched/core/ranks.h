@@ -1,7 +1,6 @@
 #ifndef RANKS_H
 #define RANKS_H
-/* All nodes in the order in which they are filled, and the hosts that they make up.
- */
+/* All nodes in the order in which they are filled (Priority, then name), and the hosts that they make up. */
 #include <stdbool.h>
 #include <stddef.h>
 

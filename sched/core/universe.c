@@ -38,7 +38,7 @@ struct universe *universe_create(const char *sched_name, struct policy *policy)
     u->policy = policy;
     u->catalogue = catalogue_create();
     u->ranks = ranks_create();
-    u->server = queue_create("", 0);
+    u->server = queue_create("");
     u->news = u->shape = 1;
     return u;
 }
@@ -182,7 +182,7 @@ static bool change_node(struct universe *u, const char *name, const struct attrl
     const char *host = NULL;
 
     if (!n) {
-        n = node_create(name, ++u->next_order);
+        n = node_create(name);
         HASH_ADD_KEYPTR(hh, u->nodes, n->name, strlen(n->name), n);
         u->rerank = u->relink = true;
     } else {
@@ -208,7 +208,7 @@ static bool change_queue(struct universe *u, const char *name, const struct attr
     bool is_new = !q;
 
     if (!q) {
-        q = queue_create(name, ++u->next_order);
+        q = queue_create(name);
         HASH_ADD_KEYPTR(hh, u->queues, q->name, strlen(q->name), q);
     }
     if (!queue_take(q, u->catalogue, attrs) && !is_new)
@@ -242,15 +242,30 @@ static bool change_resource(struct universe *u, const char *name, const struct a
     return true;
 }
 
+static uint64_t hash_text(uint64_t h, const char *text)
+{
+    for (; text && *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001B3ull;
+    return (h ^ 0xff) * 0x100000001B3ull;
+}
+
+/* The object changes often (its state); what matters of it seldom. */
 static bool change_sched(struct universe *u, const char *name, const struct attrl *attrs)
 {
     static const char *const names[] = {
         "preempt_order", "preempt_prio",        "preempt_queue_prio", "preempt_targets_enable",
         "scheduling",    "scheduler_iteration", "log_events",         "partition"};
+    enum { N_NAMES = sizeof names / sizeof *names };
+    uint64_t look = 1;
 
     if (strcmp(name, u->sched_name) != 0)
         return false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < N_NAMES; i++)
+        look = hash_text(look, value_of(attrs, names[i]));
+    if (look == u->sched_look)
+        return false;
+    u->sched_look = look;
+    for (size_t i = 0; i < N_NAMES; i++)
         policy_attribute(u->policy, names[i], value_of(attrs, names[i]), NULL);
     if (strcmp(u->policy->partition, "pbs-default") == 0)
         policy_attribute(u->policy, "partition", "", NULL);
