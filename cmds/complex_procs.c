@@ -12,11 +12,12 @@
 #include "clock.h"
 #include "file.h"
 
-enum { PROC_TEXT_MAX = 1 << 20, PAUSE_MS = 20 };
+enum { PROC_TEXT_MAX = 1 << 20, PAUSE_MS = 20, STOP_ROUNDS = 20 };
 
 struct proc {
     pid_t pid, parent, session;
     bool ours, kept; /* kept: ourselves, or above us */
+    bool stopped;
 };
 
 struct procs {
@@ -44,6 +45,7 @@ static bool read_stat(struct proc *p)
     free(text);
     p->parent = parent;
     p->session = session;
+    p->stopped = state == 'T';
     return ok;
 }
 
@@ -144,7 +146,8 @@ static void spread(struct procs *all)
     }
 }
 
-static int kill_once(const char *root)
+/* Signal all of ours (`again`: also those that stand still); how many. */
+static int signal_all(const char *root, int signal, bool again)
 {
     struct procs all = {0};
     int n = 0;
@@ -153,8 +156,8 @@ static int kill_once(const char *root)
     keep_ourselves(&all);
     spread(&all);
     for (size_t i = 0; i < all.n; i++)
-        if (all.list[i].ours && !all.list[i].kept) {
-            (void)kill(all.list[i].pid, SIGKILL);
+        if (all.list[i].ours && !all.list[i].kept && (again || !all.list[i].stopped)) {
+            (void)kill(all.list[i].pid, signal);
             n++;
         }
     free(all.list);
@@ -166,7 +169,11 @@ int complex_procs_kill(const struct complex_dir *d, int limit_ms)
     int64_t end = clock_real_mono_ms() + limit_ms;
     int n;
 
-    while ((n = kill_once(d->root)) > 0 && clock_real_mono_ms() < end)
+    /* All must stand still before the first is killed: whoever is born meanwhile would lose the parent by which
+     * it is known. */
+    for (int i = 0; i < STOP_ROUNDS && signal_all(d->root, SIGSTOP, false) > 0; i++)
+        (void)poll(NULL, 0, 1);
+    while ((n = signal_all(d->root, SIGKILL, true)) > 0 && clock_real_mono_ms() < end)
         (void)poll(NULL, 0, PAUSE_MS);
     return n;
 }

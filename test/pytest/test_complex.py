@@ -64,8 +64,8 @@ def test_env_makes_commands_talk_to_it(cx):
 def test_logs_end_with_what_happened(cx):
     job = cx.submit()
     cx.wait(job)
-    assert job in cx.control("logs", "server").stdout
-    assert job in cx.control("logs", "n1").stdout
+    for daemon in ("server", "n1"):
+        until(lambda d=daemon: job in cx.control("logs", d).stdout, f"a line about the job in the log of {daemon}")
 
 
 @pytest.mark.parametrize("words", [("start", "--nodes", "many"), ("start", "--store", "oracle"),
