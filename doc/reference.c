@@ -226,10 +226,14 @@ static const char *const queue_intro[] = {
     "",
     "Route queues can be described, but they do not take jobs yet.",
     "Limits by entity are lists in brackets: [u:anna=3],[g:PBS_GENERIC=10],[o:PBS_ALL=100].",
+    "Those on running jobs are kept by the scheduler; max_queued, queued_jobs_threshold and their kin are stored,",
+    "but not enforced yet.",
     NULL};
 static const char *const server_intro[] = {
     "These are the attributes of the server, shown by qstat -Bf and set by qmgr: set server attribute = value.",
-    "Limits by entity are lists in brackets: [u:anna=3],[g:PBS_GENERIC=10],[o:PBS_ALL=100].", NULL};
+    "Limits by entity are lists in brackets: [u:anna=3],[g:PBS_GENERIC=10],[o:PBS_ALL=100].",
+    "Those on running jobs are kept by the scheduler; max_queued, queued_jobs_threshold and their kin are stored,",
+    "but not enforced yet.", NULL};
 static const char *const node_intro[] = {
     "These are the attributes of vnodes, shown by pbsnodes and set by qmgr: set node NAME attribute = value.",
     NULL};

@@ -21,7 +21,7 @@ def place(build):
     build = os.path.realpath(build)
     if os.geteuid() != 0 or _reachable(build):
         return build
-    newest = max(int(os.stat(os.path.join(build, d)).st_mtime) for d in ("bin", "sbin", "lib"))
+    newest = max(int(os.stat(os.path.join(build, d)).st_mtime) for d in ("bin", "sbin", "lib", "share/man/man7"))
     copy = os.path.join(tempfile.gettempdir(), f"cede-build-{abs(hash_of(build)):x}-{newest}")
     with open(copy + ".lock", "w", encoding="ascii") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -42,7 +42,7 @@ def _copy(build, copy):
     part = copy + ".part"
     shutil.rmtree(part, ignore_errors=True)
     os.mkdir(part, 0o755)
-    for name in ("bin", "sbin", "lib", "libexec"):
+    for name in ("bin", "sbin", "lib", "libexec", "share"):
         source = os.path.join(build, name)
         if os.path.isdir(source):
             shutil.copytree(source, os.path.join(part, name))
