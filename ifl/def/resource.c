@@ -142,6 +142,11 @@ const struct resource *resource_find(const struct resource_table *t, const char 
     return r && !r->r.gone ? &r->r : NULL;
 }
 
+int resource_count(const struct resource_table *t)
+{
+    return t->n;
+}
+
 const struct resource *resource_get(const struct resource_table *t, int id)
 {
     assert(id >= 0 && id < t->n);

@@ -58,6 +58,7 @@ void resource_table_destroy(struct resource_table *t);
 
 /* NULL: unknown or removed. O(1). Borrowed: rows live as long as the table. */
 const struct resource *resource_find(const struct resource_table *t, const char *name);
+int resource_count(const struct resource_table *t); /* of all ids ever given; some may be gone */
 const struct resource *resource_get(const struct resource_table *t,
                                     int id); /* id must be valid; also gone ones */
 

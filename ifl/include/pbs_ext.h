@@ -97,6 +97,8 @@ int pbs_delhold(int c, const char *hold, const char *extend);
  * the server while nothing has. The first cursor is {0, 0}: everything there is. When `restart` is
  * called the watcher forgets all it knew; what follows is everything. A mirror is right, and of use,
  * when an answer ended with caught_up. Only the newest state of an object is sent, never each step.
+ * What follows from the jobs (state_count and total_jobs of queues and server, resources_used) is no change
+ * of its own: it is as it was at the object's last change.
  * One NEXT of a watch at a time. A scheduler asks only when its own orders are answered. */
 
 enum pbs_kind {

@@ -28,6 +28,7 @@ struct site {
     const char *name;      /* of the server, as in job identifiers */
     const char *store_id;  /* identity of the store */
     uint64_t epoch;
+    uint64_t resources_changed; /* number of the change at which a resource was made, altered or removed */
 };
 
 int site_create(struct site *s, struct clock *clock, const char *name, struct err *e);

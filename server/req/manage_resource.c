@@ -117,7 +117,10 @@ int manage_resource(struct parts *p, int command, const char *name, const struct
         rc = drop(p, name, e);
     else
         rc = change(p, name, type, flag, e);
-    if (rc == 0)
-        schedulers_wake_all(p->schedulers, SCHED_CMD_CONFIGURE);
-    return rc;
+    if (rc < 0)
+        return -1;
+    change_touch(p->site->change, &p->site->server->obj.change, PART_NONE);
+    p->site->resources_changed = change_number(p->site->change);
+    schedulers_wake_all(p->schedulers, SCHED_CMD_CONFIGURE);
+    return 0;
 }

@@ -37,6 +37,7 @@ struct watch {
 struct answering {
     struct watches *all;
     struct watch *watch;
+    uint64_t resources; /* up to this change the resources are known to the watcher */
 };
 
 struct watches {
@@ -232,25 +233,37 @@ static void put_changed(struct watches *ws, struct watch *w, struct rpc_entries 
         rpc_entries_add_bytes(out, ws->entry.bytes, ws->entry.len);
 }
 
-/* Resources are no objects of the change list: all of them are told at the beginning. */
-static void put_resources(struct watches *ws, struct watch *w, struct rpc_entries *out)
+static void put_resource(struct watch *w, struct rpc_entries *out, const struct resource *r)
 {
     static char nothing[1];
+    const struct attr_select *select = &w->select[CHANGE_RESOURCE];
+    char type[24], flag[24];
+    wire_attr attrs[2];
+    ifl_watch_entry entry = {
+        .kind = IFL_KIND_RESOURCE, .change = IFL_CHANGED, .name = (char *)r->name, .attrs = {0, attrs}};
 
-    for (const struct resource *r = resource_next(ws->site->resources, NULL); r;
-         r = resource_next(ws->site->resources, r)) {
-        char type[24], flag[24];
-        wire_attr attrs[2] = {{(char *)"type", nothing, type}, {(char *)"flag", nothing, flag}};
-        ifl_watch_entry entry = {.number = 0,
-                                 .kind = IFL_KIND_RESOURCE,
-                                 .change = IFL_CHANGED,
-                                 .name = (char *)r->name,
-                                 .attrs = {2, attrs}};
+    snprintf(type, sizeof type, "%d", r->type->number);
+    snprintf(flag, sizeof flag, "%u", r->flags);
+    if (attr_select_has(select, RESOURCE_ATTR_type))
+        attrs[entry.attrs.wire_attrs_len++] = (wire_attr){(char *)"type", nothing, type};
+    if (attr_select_has(select, RESOURCE_ATTR_flag))
+        attrs[entry.attrs.wire_attrs_len++] = (wire_attr){(char *)"flag", nothing, flag};
+    rpc_entries_add(out, (xdrproc_t)xdr_ifl_watch_entry, &entry);
+}
 
-        snprintf(type, sizeof type, "%d", r->type->number);
-        snprintf(flag, sizeof flag, "%u", r->flags);
-        if (w->wants[CHANGE_RESOURCE])
-            rpc_entries_add(out, (xdrproc_t)xdr_ifl_watch_entry, &entry);
+/* Resources are no objects of the change list: whenever one has changed all of them are told. One that may not
+ * be read counts as gone. */
+static void put_resources(struct watches *ws, struct watch *w, struct rpc_entries *out)
+{
+    const struct resource_table *t = ws->site->resources;
+
+    for (int id = 0; w->wants[CHANGE_RESOURCE] && id < resource_count(t); id++) {
+        const struct resource *r = resource_get(t, id);
+
+        if (!r->gone && resource_may_read(r, w->level))
+            put_resource(w, out, r);
+        else if (!w->restart)
+            put_gone(ws, out, 0, CHANGE_RESOURCE, r->name);
     }
 }
 
@@ -304,8 +317,10 @@ static enum rpc_more more(void *arg, struct rpc_entries *out)
 
     if (!w)
         return RPC_DONE; /* the watch went with its connection */
-    if (w->restart && w->cursor == 0)
+    if (a->resources < ws->site->resources_changed || (w->restart && w->cursor == 0)) {
         put_resources(ws, w, out);
+        a->resources = change_number(ws->site->change);
+    }
     at = change_after(ws->site->change, w->cursor);
     while (!rpc_entries_is_full(out))
         if (!step(ws, w, out, &at)) {
@@ -337,7 +352,7 @@ static void answer(struct watches *ws, struct watch *w)
 
     if (!a)
         return; /* it stays parked; the next change tries again */
-    *a = (struct answering){ws, w};
+    *a = (struct answering){ws, w, w->cursor};
     w->began = change_number(ws->site->change);
     w->parked = NULL;
     w->answering = a;
