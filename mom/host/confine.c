@@ -158,7 +158,8 @@ static int stand_still(const struct confine *c, int64_t deadline_ms, struct err 
             goto out;
         }
         which = !which;
-        usleep(PAUSE_US);
+        if (!c->group || moving == 0) /* else look at once for children of those that were moved */
+            usleep(PAUSE_US);
     }
     err_set(e, ETIMEDOUT, "the job does not stand still; %d processes go on", moving);
 out:

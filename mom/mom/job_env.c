@@ -7,6 +7,7 @@
 
 #include "home.h"
 #include "run.h"
+#include "select.h"
 #include "strbuf.h"
 
 enum { ENTRY_MAX = 1 << 20 };
@@ -86,24 +87,20 @@ static int set_array(struct words *env, const struct run *r, struct err *e)
     return rc;
 }
 
-/* Threads of a process: ompthreads of the first chunk here, else its cpus. */
-static const char *threads(const struct run *r, const char *otherwise)
+/* Threads of a process: ompthreads of the job's first chunk, else its cpus. */
+static unsigned long threads(const struct run *r)
 {
-    const struct exec_job_host *h =
-        r->start.hosts.hosts_len ? &r->start.hosts.hosts_val[r->start.my_host] : NULL;
-    const char *found = NULL;
+    const char *text = run_attr(r, "schedselect", "");
+    struct select *sel = text ? select_parse(text, NULL, NULL, NULL) : NULL;
+    const struct amounts_text *first = sel && sel->n ? &sel->chunk[0].res : NULL;
+    const char *said = first ? amounts_text_find(first, "ompthreads") : NULL;
+    unsigned long n;
 
-    if (!h || !h->chunks.chunks_len)
-        return otherwise;
-    for (u_int i = 0; i < h->chunks.chunks_val[0].resources.resources_len; i++) {
-        const struct exec_amount *a = &h->chunks.chunks_val[0].resources.resources_val[i];
-
-        if (strcmp(a->name, "ompthreads") == 0 || (!found && strcmp(a->name, "ncpus") == 0))
-            found = a->value;
-        if (strcmp(a->name, "ompthreads") == 0)
-            break;
-    }
-    return found && strcmp(found, "0") != 0 ? found : otherwise;
+    if (!said && first)
+        said = amounts_text_find(first, "ncpus");
+    n = said ? strtoul(said, NULL, 10) : 1;
+    select_destroy(sel);
+    return n ? n : 1;
 }
 
 static const char *attr_or(const struct run *r, const char *name, const char *otherwise)
@@ -115,7 +112,7 @@ static const char *attr_or(const struct run *r, const char *name, const char *ot
 
 static int set_computed(struct words *env, const struct run *r, const struct job_env_facts *f, struct err *e)
 {
-    char port[16], nodenum[16];
+    char port[16], nodenum[16], n_threads[24];
     const char *account = run_attr(r, "Account_Name", "");
     const struct {
         const char *name, *value;
@@ -132,8 +129,8 @@ static int set_computed(struct words *env, const struct run *r, const struct job
         {"PBS_TASKNUM", "1"},
         {"PBS_MOMPORT", port},
         {"PBS_NODEFILE", f->nodefile},
-        {"OMP_NUM_THREADS", threads(r, "1")},
-        {"NCPUS", threads(r, "1")},
+        {"OMP_NUM_THREADS", n_threads},
+        {"NCPUS", n_threads},
         {"PBS_ACCOUNT", account},
         {"PBS_JOBDIR", f->jobdir},
         {"TMPDIR", f->tmpdir},
@@ -142,6 +139,7 @@ static int set_computed(struct words *env, const struct run *r, const struct job
     };
 
     snprintf(port, sizeof port, "%u", f->mom_port);
+    snprintf(n_threads, sizeof n_threads, "%lu", threads(r));
     snprintf(nodenum, sizeof nodenum, "%u", r->start.my_host);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].value && job_env_set(env, rows[i].name, rows[i].value, e) < 0)

@@ -7,6 +7,7 @@
 #include "attr_walk.h"
 #include "exec_vnode.h"
 #include "pbs_error.h"
+#include "select.h"
 #include "services.h"
 #include "site.h"
 #include "strbuf.h"
@@ -18,6 +19,7 @@ static const int wanted[] = {
     JOB_ATTR_Shell_Path_List, JOB_ATTR_umask,        JOB_ATTR_Resource_List, JOB_ATTR_project,
     JOB_ATTR_sandbox,         JOB_ATTR_executable,   JOB_ATTR_argument_list, JOB_ATTR_interactive,
     JOB_ATTR_stagein,         JOB_ATTR_stageout,     JOB_ATTR_Checkpoint,    JOB_ATTR_Rerunable,
+    JOB_ATTR_schedselect,
 };
 
 struct triples {
@@ -107,11 +109,20 @@ static int fill_chunk(exec_chunk *c, const struct exec_vnode_part *p)
     return 0;
 }
 
-static unsigned mpiprocs_of(const struct exec_vnode_part *p)
+/* Lines of the nodefile: what that chunk of the select says, in whose order exec_vnode has its chunks. */
+static unsigned mpiprocs_of(const struct select *sel, size_t chunk)
 {
-    const char *said = amounts_text_find(&p->res, "mpiprocs");
+    for (size_t i = 0; sel && i < sel->n; i++) {
+        const char *said;
 
-    return said ? (unsigned)strtoul(said, NULL, 10) : 1;
+        if (chunk >= sel->chunk[i].count) {
+            chunk -= sel->chunk[i].count;
+            continue;
+        }
+        said = amounts_text_find(&sel->chunk[i].res, "mpiprocs");
+        return said ? (unsigned)strtoul(said, NULL, 10) : 1;
+    }
+    return 1;
 }
 
 static const char *text_or_empty(const char *text)
@@ -121,7 +132,7 @@ static const char *text_or_empty(const char *text)
 
 /* All chunks that this service runs. One that starts on another vnode of the same host is no new process. */
 static int fill_host(struct site *s, struct services *sv, const char *service, const struct exec_vnode *ev,
-                     exec_job_host *h)
+                     const struct select *sel, exec_job_host *h)
 {
     const struct service *sv_row = services_find(sv, service);
     size_t last_chunk = (size_t)-1;
@@ -141,7 +152,7 @@ static int fill_host(struct site *s, struct services *sv, const char *service, c
         if (fill_chunk(&h->chunks.chunks_val[h->chunks.chunks_len++], &ev->part[i]) < 0)
             return -1;
         if (ev->part[i].chunk != last_chunk)
-            h->mpiprocs += mpiprocs_of(&ev->part[i]);
+            h->mpiprocs += mpiprocs_of(sel, ev->part[i].chunk);
         last_chunk = ev->part[i].chunk;
     }
     if (!h->name)
@@ -153,20 +164,25 @@ static int fill_hosts(struct site *s, struct services *sv, const struct job *j, 
                       exec_start_args *out, struct err *e)
 {
     struct exec_vnode *ev = exec_vnode_parse(j->run->exec_vnode, e);
+    const char *schedselect = attr_list_text(&j->obj.attrs, JOB_ATTR_schedselect);
+    struct select *sel = schedselect ? select_parse(schedselect, NULL, NULL, NULL) : NULL;
     int rc = -1;
 
-    if (!ev)
+    if (!ev) {
+        select_destroy(sel);
         return -1;
+    }
     out->hosts.hosts_val = calloc(j->run->n_hosts, sizeof(exec_job_host));
     for (size_t i = 0; out->hosts.hosts_val && i < j->run->n_hosts; i++) {
         out->hosts.hosts_len++;
-        rc = fill_host(s, sv, j->run->hosts[i].service, ev, &out->hosts.hosts_val[i]);
+        rc = fill_host(s, sv, j->run->hosts[i].service, ev, sel, &out->hosts.hosts_val[i]);
         if (rc < 0)
             break;
         if (strcmp(j->run->hosts[i].service, service) == 0)
             out->my_host = (u_int)i;
     }
     exec_vnode_destroy(ev);
+    select_destroy(sel);
     return rc < 0 ? err_set(e, PBSE_SYSTEM, "no memory for START of %s", j->obj.name) : 0;
 }
 

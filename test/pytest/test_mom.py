@@ -223,3 +223,13 @@ def test_a_prologue_that_says_1_aborts_the_job(cx):
     job = cx.submit("echo never")
     assert ended(cx, job)["Exit_status"] == "-2"
     assert "never" not in (cx.file("out") or "")
+
+
+# --- what a job is told
+
+
+def test_a_parallel_job_finds_its_processes_and_threads(cx):
+    cx.wait_gone(cx.submit("cat $PBS_NODEFILE; echo $NCPUS $OMP_NUM_THREADS", select="1:ncpus=2:mpiprocs=2+1:ncpus=1"))
+    assert cx.file("out").splitlines()[-4:] == ["n1", "n1", "n1", "2 2"]
+    cx.wait_gone(cx.submit("echo $NCPUS $OMP_NUM_THREADS", select="1:ncpus=4:ompthreads=3", Output_Path=cx.work + "/o2"))
+    assert cx.file("o2").splitlines()[-1] == "3 3"
