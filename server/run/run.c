@@ -163,10 +163,13 @@ void act_started(void *arg, struct job *j)
     j->ptime_s = 0;
     comment(r, j, "run");
     jobs_touch(r->site->jobs, j, PART_HOT | PART_ATTRS);
+    runs_renew(r, j); /* a host that was still preparing may have refused to end the run */
 }
 
 void runs_host_ready(struct runs *r, struct job *j)
 {
+    if (j->run->terminations)
+        runs_renew(r, j); /* as in act_started */
     if (j->run->launched || !hosts_all_ready(j->run))
         return;
     j->run->launched = true;
