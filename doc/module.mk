@@ -6,6 +6,14 @@ MANUAL.storeys := ifl/spec ifl/def base
 $(call storey,  doc, $(MANUAL.storeys))
 $(call program, tool/manual, doc/main.c, doc $(MANUAL.storeys), -ljansson)
 
+# Both kinds come together below share/man, so that man -M build/share/man finds them all.
+define manual_section
+EXTRA += $(patsubst doc/man/%,$(B)/share/man/man$(1)/%,$(wildcard doc/man/*.$(1)))
+$(B)/share/man/man$(1)/%.$(1): doc/man/%.$(1)
+	@install -D -m 0644 $$< $$@
+endef
+$(foreach s,1 3 7 8,$(eval $(call manual_section,$(s))))
+
 EXTRA += $(MANUAL.tables:%=$(B)/share/man/%)
 $(MANUAL.tables:%=$(B)/share/man/%): $(B)/tool/manual
 	@mkdir -p $(@D)
