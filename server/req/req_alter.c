@@ -153,7 +153,7 @@ void req_order(void *parts, struct request *r)
 static int move(struct parts *p, struct request *r, struct job *j, const char *text, struct err *e)
 {
     struct admit_ask admit = {
-        .attrs = &j->obj.attrs, .owner = j->owner, .host = j->host, .groups = &j->egroup, .n_groups = 1};
+        .job = j, .owner = j->owner, .host = j->host, .groups = &j->egroup, .n_groups = 1};
     struct destination d;
     struct queue *q;
 

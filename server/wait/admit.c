@@ -3,6 +3,7 @@
 
 #include "access.h"
 #include "pbs_error.h"
+#include "queued_limits.h"
 #include "site.h"
 
 static bool on(const struct queue *q, int index)
@@ -30,10 +31,9 @@ static int check_acls(const struct queue *q, const struct admit_ask *ask, struct
                    q->obj.name);
 }
 
-static int check_bounds(const struct site *s, const struct queue *q, const struct admit_ask *ask,
-                        struct err *e)
+int admit_check_bounds(const struct site *s, const struct queue *q, const struct job *j, struct err *e)
 {
-    const struct resc_list *want = attr_list_amounts(ask->attrs, JOB_ATTR_Resource_List);
+    const struct resc_list *want = attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
     const struct resc_list *min = attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_resources_min);
     const struct resc_list *max = attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_resources_max);
     int id = resc_exceeds(want, max, s->resources);
@@ -63,9 +63,9 @@ int admit_check(const struct site *s, const struct queue *q, const struct admit_
         return err_set(e, PBSE_MAXQUED, "Maximum number of jobs already in queue %s", q->obj.name);
     if (ask->new_job && on(q, QUEUE_ATTR_from_route_only))
         return err_set(e, PBSE_QACESS, "queue %s takes routed jobs only", q->obj.name);
-    if (check_acls(q, ask, e) < 0)
+    if (check_acls(q, ask, e) < 0 || queued_limits_check(s, q, ask->job, ask->new_job, e) < 0)
         return -1;
-    return check_bounds(s, q, ask, e);
+    return admit_check_bounds(s, q, ask->job, e);
 }
 
 int admit_check_server(const struct site *s, const char *who, const char *host, struct err *e)

@@ -1,23 +1,27 @@
 #ifndef ADMIT_H
 #define ADMIT_H
 /* May this job enter this queue? In the order of the PBS guide (reference: commands, "Queue admission"). */
-#include "attr_list.h"
 #include "err.h"
+#include "job.h"
 #include "queue.h"
 
 struct site;
 
 struct admit_ask {
-    const struct attr_list *attrs; /* completed */
-    const char *owner;             /* user@host */
-    const char *host;              /* where it comes from */
-    const char *const *groups;     /* names; the effective one first */
+    const struct job *job;     /* completed, and it has its identity */
+    const char *owner;         /* user@host */
+    const char *host;          /* where it comes from */
+    const char *const *groups; /* names; the effective one first */
     size_t n_groups;
     bool new_job; /* not a move */
 };
 
-/* 0, or -1: PBSE_QUNOENB, PBSE_MAXQUED, PBSE_BADHOST, PBSE_PERM (ACLs), PBSE_QACESS, PBSE_EXCQRESC. */
+/* 0, or -1: PBSE_QUNOENB, PBSE_MAXQUED, PBSE_BADHOST, PBSE_PERM (ACLs), PBSE_QACESS, PBSE_ENTLIMCT,
+ * PBSE_ENTLIMRESC, PBSE_EXCQRESC. */
 int admit_check(const struct site *s, const struct queue *q, const struct admit_ask *ask, struct err *e);
+
+/* The part of it that an alteration must keep: resources_min and _max. -1: PBSE_EXCQRESC. */
+int admit_check_bounds(const struct site *s, const struct queue *q, const struct job *j, struct err *e);
 
 /* Is this person let in by the server's own ACLs? -1: PBSE_PERM, PBSE_BADHOST. */
 int admit_check_server(const struct site *s, const char *who, const char *host, struct err *e);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "admit.h"
 #include "defaults.h"
 #include "hold_bits.h"
 #include "job_fsm.h"
@@ -155,7 +156,8 @@ static int complete(const struct alter_parts *p, struct job *j, const struct alt
     if (touches_resources(ask) && targets_check(p->site, &j->obj.attrs, e) < 0)
         return -1;
     if (touches_resources(ask) && !job_is_placed(j) &&
-        defaults_complete(p->site, &j->obj.attrs, j->queue, e) < 0)
+        (defaults_complete(p->site, &j->obj.attrs, j->queue, e) < 0 ||
+         (ask->level < LEVEL_MANAGER && admit_check_bounds(p->site, j->queue, j, e) < 0)))
         return -1;
     return alter_user(j, ask, buf) ? identity_set(p->site, j, ask->client, ask->user, e) : 0;
 }

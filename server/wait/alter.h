@@ -36,7 +36,7 @@ struct alter_parts {
 const char *alter_user(const struct job *j, const struct alter_ask *ask, char buf[IDENTITY_NAME_MAX]);
 
 /* 0, or -1 with nothing changed: PBSE_BADSTATE, PBSE_HISTJOBID, PBSE_MODATRRUN, PBSE_PERM, and what edit_apply,
- * identity_set and defaults_complete say. *at is the change at fault (n: none in particular). */
+ * identity_set, defaults_complete and admit_check_bounds say. *at is the change at fault (n: none in particular). */
 int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
               struct err *e);
 

@@ -165,7 +165,7 @@ static int add_texts(struct job *j, const struct queue *q, struct err *e)
 static int fill(struct site *s, struct job *j, const struct new_job_ask *ask, const wire_attrop **at,
                 struct err *e)
 {
-    struct admit_ask admit = {.attrs = &j->obj.attrs,
+    struct admit_ask admit = {.job = j,
                               .owner = client_who(ask->client),
                               .host = client_host(ask->client),
                               .groups = ask->user->groups,

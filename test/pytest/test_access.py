@@ -361,6 +361,70 @@ def test_a_closed_list_keeps_a_job_from_being_moved_in(place, people):
     assert place.stat(job)["queue"] == "closed"
 
 
+# --- how many jobs may be queued
+
+@pytest.mark.parametrize("limits,anna_gets,ben_gets,words", [
+    ("[u:PBS_GENERIC=2]", 2, 2, "per-user limit"), ("[u:pbstest1=1]", 1, 3, "pbstest1"),
+    ("[u:PBS_GENERIC=3],[u:pbstest2=0]", 3, 0, ""), ("[o:PBS_ALL=4]", 3, 1, "Maximum number of jobs"),
+    ("[g:pbstest1=2]", 2, 3, "group pbstest1"), ("[p:PBS_GENERIC=4]", 3, 1, "per-project limit")])
+@pytest.mark.parametrize("where", ["queue", "server"])
+def test_max_queued_is_kept(place, people, where, limits, anna_gets, ben_gets, words):
+    anna, ben, _ = people
+
+    def fill(who):
+        for n in range(3):
+            try:
+                who.submit(queue="limited")
+            except api.PbsError as e:
+                assert e.code == 15142 and words in e.text
+                return n
+        return 3
+
+    with contextlib.suppress(api.PbsError):
+        place.make_queue("limited")
+    kind, name = (api.QUEUE, "limited") if where == "queue" else (api.SERVER, "")
+    place.api.manager(api.MSET, kind, name, [("max_queued", limits)])
+    try:
+        assert (fill(anna), fill(ben)) == (anna_gets, ben_gets)
+        if anna_gets == 2:
+            anna.api.delete(anna.api.select([("Job_Owner", None, ANNA, api.EQ)])[0])
+            anna.submit(queue="limited")
+    finally:
+        place.api.manager(api.MUNSET, kind, name, [("max_queued", "")])
+
+
+def test_max_queued_res_is_kept(place, people):
+    anna, ben, _ = people
+    place.make_queue("amounts")
+    place.api.manager(api.MSET, api.QUEUE, "amounts", [("max_queued_res", "mem", "[u:PBS_GENERIC=3gb]")])
+    big = ("Resource_List", "mem", "2gb")
+    anna.submit(big, queue="amounts")
+    assert "mem" in refused(15143, anna.submit, big, queue="amounts").text
+    anna.submit(("Resource_List", "mem", "1gb"), queue="amounts")
+    ben.submit(big, queue="amounts")
+
+
+def test_a_threshold_counts_waiting_jobs_only(place, people):
+    anna, _, _ = people
+    place.make_queue("threshold", queued_jobs_threshold="[u:PBS_GENERIC=1]")
+    job = anna.submit(queue="threshold")
+    assert "'Q' state" in refused(15142, anna.submit, queue="threshold").text
+    anna.api.hold(job)
+    anna.submit(queue="threshold")
+
+
+def test_a_job_is_not_altered_beyond_the_bounds_of_its_queue(place, people):
+    anna, _, _ = people
+    place.make_queue("bounded")
+    place.api.manager(api.MSET, api.QUEUE, "bounded", [("resources_max", "ncpus", "4")])
+    refused(15036, anna.submit, ("Resource_List", "ncpus", "5"), queue="bounded")
+    job = anna.submit(("Resource_List", "ncpus", "4"), queue="bounded")
+    refused(15036, anna.api.alter, job, [("Resource_List", "ncpus", "5")])
+    assert place.stat(job)["Resource_List"]["ncpus"] == "4"
+    anna.api.alter(job, [("Resource_List", "ncpus", "3")])
+    place.api.alter(job, [("Resource_List", "ncpus", "8")])
+
+
 # --- a private complex of somebody who is not root
 
 def test_a_complex_of_a_user_is_closed_to_others(tmp_path_factory, people):
