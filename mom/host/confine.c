@@ -3,7 +3,9 @@
  * same passes, and each process must be seen stopped. */
 #include "confine.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -59,6 +61,31 @@ const char *confine_name(enum confine_kind k)
     return "?";
 }
 
+static void sweep_one(const struct confine_group_kind *k, const char *dir, const char *name)
+{
+    char path[CONFINE_DIR_MAX + NAME_MAX + 2];
+    const char *pid = strrchr(name, '.');
+
+    if (strncmp(name, "pbs_", 4) != 0 || !pid || atoi(pid + 1) <= 1 || kill(atoi(pid + 1), 0) == 0 ||
+        errno != ESRCH)
+        return;
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    confine_group_set(k, path, false, NULL);
+    confine_group_remove(path, NULL);
+}
+
+void confine_sweep(const struct confine_place *place)
+{
+    const struct confine_group_kind *k = kind_of(place->kind);
+    DIR *dir = k ? opendir(place->dir) : NULL;
+    const struct dirent *d;
+
+    while (dir && (d = readdir(dir)))
+        sweep_one(k, place->dir, d->d_name);
+    if (dir)
+        closedir(dir);
+}
+
 struct confine *confine_create(const struct confine_place *place, const char *name, pid_t root,
                                int stop_signal, int continue_signal)
 {
@@ -70,7 +97,8 @@ struct confine *confine_create(const struct confine_place *place, const char *na
     c->root = root;
     c->stop_signal = stop_signal;
     c->continue_signal = continue_signal;
-    snprintf(c->dir, sizeof c->dir, "%s/pbs_%.255s", place->dir, name);
+    /* Runs of two complexes on one host may have one name; their shepherds never have one pid. */
+    snprintf(c->dir, sizeof c->dir, "%s/pbs_%.255s.%d", place->dir, name, (int)root);
     return c;
 }
 

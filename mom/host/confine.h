@@ -28,7 +28,11 @@ struct confine;
 void confine_probe(struct confine_place *out);
 const char *confine_name(enum confine_kind k); /* "cgroup v2 freezer", for the log */
 
-/* For the processes below `root`. `name` is the group's own name. NULL: no memory. */
+/* Groups whose root is gone (a shepherd that was killed): thawed, so that SIGKILL is obeyed in them, and removed once
+ * they are empty. */
+void confine_sweep(const struct confine_place *place);
+
+/* For the processes below `root`. The group is named for `name` and root. NULL: no memory. */
 struct confine *confine_create(const struct confine_place *place, const char *name, pid_t root,
                                int stop_signal, int continue_signal);
 void confine_destroy(struct confine *c); /* removes the group, which must be empty by then */

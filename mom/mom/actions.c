@@ -278,6 +278,7 @@ static void act_lost(void *ctx, struct run *r)
     strbuf_init(&mark, PATH_LEN_MAX);
     strbuf_addf(&mark, "PBS_NODEFILE=%s/%s", m->home.aux, r->id);
     n = procs_marked_signal(r->started ? r->started_record.pid : 0, mark.s, SIGKILL);
+    confine_sweep(&m->home.freezer);
     strbuf_fini(&mark);
     log_event(LOGC_JOB, LOGE_ERROR, r->id, "the job's shepherd is gone without a word; killed %zu processes",
               n);

@@ -38,8 +38,10 @@ static int set_up(void **state)
     struct fixture *f = calloc(1, sizeof *f);
 
     *state = f;
+    if (!f)
+        return -1;
     snprintf(f->root, sizeof f->root, "/tmp/journal.XXXXXX");
-    if (!f || !mkdtemp(f->root))
+    if (!mkdtemp(f->root))
         return -1;
     snprintf(f->path, sizeof f->path, "%s/1.svr.1", f->root);
     return rundir_create(f->path, NULL) == 0 && fresh(f) ? 0 : -1;

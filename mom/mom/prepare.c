@@ -238,10 +238,10 @@ static void on_user(void *arg, const struct names_user *u, const struct err *why
     struct waiting *w = arg;
     struct err e = {0};
 
-    if (!u && why->code == ENOENT)
+    if (!u && why && why->code == ENOENT)
         err_set(&e, PBSE_BADUSER, "No Password Entry for User %s", w->start.user);
     else if (!u)
-        err_set(&e, PBSE_SYSTEM, "user %s cannot be looked up: %s", w->start.user, why->text);
+        err_set(&e, PBSE_SYSTEM, "user %s cannot be looked up: %s", w->start.user, why ? why->text : "");
     else if (geteuid() != 0 && u->uid != geteuid())
         err_set(&e, PBSE_BADUSER, "this MOM is not root and runs jobs of its own user only, not of %s",
                 w->start.user);

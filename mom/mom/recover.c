@@ -145,6 +145,7 @@ int recover_runs(struct parts *m, struct err *e)
         strbuf_fini(&path);
     }
     closedir(dir);
+    confine_sweep(&m->home.freezer);
     runs_each(m->runs, go_on_each, m);
     return 0;
 }

@@ -71,7 +71,6 @@ static int fill_nodes(const struct parts *m, exec_hello_args *a)
 static int hello(void *arg, exec_hello_args *a)
 {
     struct parts *m = arg;
-    static char version[] = CEDE_VERSION, nothing[] = "";
 
     if (fill_nodes(m, a) < 0)
         return -1;
@@ -79,13 +78,13 @@ static int hello(void *arg, exec_hello_args *a)
     a->service = m->home.service;
     a->generation = m->fence.generation;
     a->host = m->home.host;
-    a->address = nothing; /* no sisters yet */
+    a->address = (char *)""; /* no sisters yet */
     a->boot = m->home.boot;
     a->store = m->fence.store;
     a->epoch = m->fence.epoch;
     a->capabilities = m->home.freezer.kind == CONFINE_SIGNALS ? 0 : EXEC_CAN_FREEZE;
     a->clock_ns = clock_wall_ns(clock_real());
-    a->pbs_version = version;
+    a->pbs_version = (char *)CEDE_VERSION;
     a->runs.runs_val = calloc(runs_count(m->runs) + 1, sizeof(exec_held_run));
     if (a->runs.runs_val)
         runs_each(m->runs, add_held, a);

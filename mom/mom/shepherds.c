@@ -17,50 +17,15 @@
 #include "home.h"
 #include "log.h"
 #include "loop.h"
-#include "pbs_error.h"
 #include "rpc_buf.h"
 #include "rpc_conn.h"
 #include "run.h"
 #include "rundir.h"
+#include "shepherd_parts.h"
 #include "spawn.h"
 #include "strbuf.h"
 
 enum { AGAIN_MS = 200, ERRAND_AGAIN_MS = 5000, RESULT_MAX = 1 << 20, PATH_LEN_MAX = 8192 };
-
-struct shepherds {
-    struct loop *loop;
-    const struct home *home;
-    struct shepherds_hooks hooks;
-    struct rpc_served served[2];
-};
-
-struct shepherd {
-    struct shepherds *all;
-    struct run *run;
-    struct rpc_conn *conn;
-    struct spawn *process; /* NULL: found, not started by us */
-    struct loop_timer *again;
-    bool open, leaving;
-
-    struct asked *asked; /* orders under way: nobody answers them after rpc_conn_destroy */
-    bool terminate;      /* to be said when it listens */
-    struct shep_terminate_args terminating;
-
-    struct spawn *errand; /* closing without a shepherd */
-    int errand_out;
-    struct shep_close_args closing;
-    bool has_closing, close_said;
-    shepherds_closed_fn *closed;
-    void *closed_arg;
-};
-
-/* One order under way. */
-struct asked {
-    struct asked *next; /* of the same shepherd */
-    struct shepherd *shepherd;
-    shepherds_fn *fn;
-    void *arg;
-};
 
 /* ---- records */
 static void copy_end(struct run *r, const struct shep_ended *d)
@@ -168,12 +133,7 @@ static void let_go(struct run *r, void (*drop)(struct spawn *s))
     if (!sh)
         return;
     r->shepherd = NULL;
-    while (sh->asked) {
-        struct asked *a = sh->asked;
-
-        sh->asked = a->next;
-        free(a);
-    }
+    shepherd_forget_orders(sh);
     rpc_conn_destroy(sh->conn);
     drop(sh->process);
     drop(sh->errand);
@@ -241,18 +201,6 @@ static struct rpc_conn_options conn_options(struct shepherd *sh)
                                      .arg = sh};
 }
 
-static void say_terminate(struct shepherd *sh)
-{
-    struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_TERMINATE},
-                                 .xargs = (xdrproc_t)xdr_shep_terminate_args,
-                                 .args = &sh->terminating,
-                                 .xres = (xdrproc_t)xdr_shep_done,
-                                 .res_size = sizeof(struct shep_done)};
-
-    if (sh->terminate && sh->open && rpc_conn_call(sh->conn, &spec, NULL, NULL, NULL) == 0)
-        sh->terminate = false;
-}
-
 static int spawn_it(struct shepherd *sh, int theirs, struct err *e)
 {
     char verb[] = "hold", fd[] = "3";
@@ -293,7 +241,7 @@ int shepherds_start(struct shepherds *s, struct run *r, struct err *e)
     sh->open = sh->conn != NULL;
     if (sh->conn)
         rpc_conn_set_user(sh->conn, sh, NULL);
-    say_terminate(sh);
+    shepherd_say_terminate(sh);
     return 0; /* without a connection: it will be found by its socket */
 }
 
@@ -362,7 +310,7 @@ static void on_hello(void *arg, const struct rpc_outcome *out)
     sh->open = true;
     agree_on_suspension(sh, out->result);
     read_records(sh->all, sh->run);
-    say_terminate(sh);
+    shepherd_say_terminate(sh);
     say_close(sh);
 }
 
@@ -454,104 +402,6 @@ static void on_news(void *arg, struct rpc_request *req)
     ended = r->ended;
     see_record(r, rpc_request_args(req));
     tell_new(s, r, started, ended);
-}
-
-/* ---- orders */
-static void gone(struct run *r, shepherds_fn *fn, void *arg)
-{
-    char text[] = "the job's shepherd is not there";
-    struct shep_done d = {.code = PBSE_SYSTEM, .text = text, .usage = r->usage};
-
-    if (fn)
-        fn(arg, r, &d);
-}
-
-static void unlink_asked(struct asked *a)
-{
-    struct asked **at = &a->shepherd->asked;
-
-    while (*at != a)
-        at = &(*at)->next;
-    *at = a->next;
-}
-
-static void on_done(void *arg, const struct rpc_outcome *out)
-{
-    struct asked a = *(struct asked *)arg;
-    struct run *r = a.shepherd->run;
-
-    unlink_asked(arg);
-    free(arg);
-    if (out->status == RPC_ST_OK) {
-        const struct shep_done *d = out->result;
-
-        r->usage = d->usage;
-        if (a.fn)
-            a.fn(a.arg, r, d);
-    } else {
-        gone(r, a.fn, a.arg);
-    }
-}
-
-static void ask(struct run *r, unsigned proc, xdrproc_t xargs, const void *args, shepherds_fn *fn, void *arg)
-{
-    struct shepherd *sh = r->shepherd;
-    struct asked *a = calloc(1, sizeof *a);
-    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, proc},
-                                       .xargs = xargs,
-                                       .args = args,
-                                       .xres = (xdrproc_t)xdr_shep_done,
-                                       .res_size = sizeof(struct shep_done)};
-
-    if (a)
-        *a = (struct asked){sh ? sh->asked : NULL, sh, fn, arg};
-    if (!a || !sh || !sh->open || rpc_conn_call(sh->conn, &spec, on_done, a, NULL) < 0) {
-        free(a);
-        gone(r, fn, arg);
-        return;
-    }
-    sh->asked = a;
-}
-
-void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn *fn, void *arg)
-{
-    struct shep_signal_args a = {.signo = signo, .target = target};
-
-    ask(r, SHEP_SIGNAL, (xdrproc_t)xdr_shep_signal_args, &a, fn, arg);
-}
-
-void shepherds_suspend(struct run *r, shepherds_fn *fn, void *arg)
-{
-    ask(r, SHEP_SUSPEND, NULL, NULL, fn, arg);
-}
-
-void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg)
-{
-    ask(r, SHEP_RESUME, NULL, NULL, fn, arg);
-}
-
-void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg)
-{
-    ask(r, SHEP_USAGE, NULL, NULL, fn, arg);
-}
-
-void shepherds_update(struct run *r, uint64_t walltime_ms, shepherds_fn *fn, void *arg)
-{
-    struct shep_update_args a = {.walltime_ms = walltime_ms};
-
-    ask(r, SHEP_UPDATE, (xdrproc_t)xdr_shep_update_args, &a, fn, arg);
-}
-
-void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, const char *text)
-{
-    struct shepherd *sh = r->shepherd;
-
-    if (!sh)
-        return;
-    sh->terminating =
-        (struct shep_terminate_args){.grace_s = grace_s, .reason = reason, .text = (char *)text};
-    sh->terminate = true;
-    say_terminate(sh);
 }
 
 /* ---- closing without it */

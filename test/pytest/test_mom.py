@@ -101,10 +101,14 @@ def test_walltime_and_grace_are_kept_without_a_mom(cx):
 
 
 @history
-def test_a_job_whose_shepherd_is_killed_leaves_nothing_behind(cx):
+@pytest.mark.parametrize("suspended", [False, True])
+def test_a_job_whose_shepherd_is_killed_leaves_nothing_behind(cx, suspended):
     job = cx.submit(f"setsid sh -c '{LOOP}' &\n{LOOP}", Rerunable="False")
     cx.wait(job, state="R")
     until(lambda: len(processes_of(cx, job)) >= 2, "both parts of the job")
+    if suspended:
+        cx.api.signal(job, "suspend")
+        cx.wait(job, state="S")
     os.kill(shepherd_of(cx, job), signal.SIGKILL)
     s = ended(cx, job)
     assert s["Exit_status"] == "-4" and "shepherd" in s["comment"]
@@ -137,10 +141,8 @@ def test_a_killed_program_counts_256_and_its_signal(cx):
 
 def test_a_job_that_handles_sigterm_has_its_grace(cx):
     cx.qmgr("set queue workq kill_delay = 20")
-    job = here(cx, "trap 'sleep 0.5; echo saved > saved; exit 0' TERM\n" + LOOP)
-    cx.wait(job, state="R")
-    until(lambda: processes_of(cx, job), "the job's processes")
-    time.sleep(0.3)  # the trap must be set; nothing shows that it is
+    job = here(cx, "trap 'sleep 0.5; echo saved > saved; exit 0' TERM\ntouch trapped\n" + LOOP)
+    until(lambda: cx.file("trapped") is not None, "the trap")
     cx.api.delete(job)
     cx.wait_gone(job)
     assert cx.file("saved") == "saved\n"

@@ -1,0 +1,134 @@
+/* What is said to a shepherd, and its answers. An order to one that is not there is answered at once. */
+#include <stdlib.h>
+
+#include "pbs_error.h"
+#include "rpc_conn.h"
+#include "run.h"
+#include "shepherd_parts.h"
+
+/* One order under way. */
+struct asked {
+    struct asked *next; /* of the same shepherd */
+    struct shepherd *shepherd;
+    shepherds_fn *fn;
+    void *arg;
+};
+
+void shepherd_forget_orders(struct shepherd *sh)
+{
+    while (sh->asked) {
+        struct asked *a = sh->asked;
+
+        sh->asked = a->next;
+        free(a);
+    }
+}
+
+void shepherd_say_terminate(struct shepherd *sh)
+{
+    struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_TERMINATE},
+                                 .xargs = (xdrproc_t)xdr_shep_terminate_args,
+                                 .args = &sh->terminating,
+                                 .xres = (xdrproc_t)xdr_shep_done,
+                                 .res_size = sizeof(struct shep_done)};
+
+    if (sh->terminate && sh->open && rpc_conn_call(sh->conn, &spec, NULL, NULL, NULL) == 0)
+        sh->terminate = false;
+}
+
+static void gone(struct run *r, shepherds_fn *fn, void *arg)
+{
+    char text[] = "the job's shepherd is not there";
+    struct shep_done d = {.code = PBSE_SYSTEM, .text = text, .usage = r->usage};
+
+    if (fn)
+        fn(arg, r, &d);
+}
+
+static void unlink_asked(struct asked *a)
+{
+    struct asked **at = &a->shepherd->asked;
+
+    while (*at != a)
+        at = &(*at)->next;
+    *at = a->next;
+}
+
+static void on_done(void *arg, const struct rpc_outcome *out)
+{
+    struct asked a = *(struct asked *)arg;
+    struct run *r = a.shepherd->run;
+
+    unlink_asked(arg);
+    free(arg);
+    if (out->status == RPC_ST_OK) {
+        const struct shep_done *d = out->result;
+
+        r->usage = d->usage;
+        if (a.fn)
+            a.fn(a.arg, r, d);
+    } else {
+        gone(r, a.fn, a.arg);
+    }
+}
+
+static void ask(struct run *r, unsigned proc, xdrproc_t xargs, const void *args, shepherds_fn *fn, void *arg)
+{
+    struct shepherd *sh = r->shepherd;
+    struct asked *a = calloc(1, sizeof *a);
+    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, proc},
+                                       .xargs = xargs,
+                                       .args = args,
+                                       .xres = (xdrproc_t)xdr_shep_done,
+                                       .res_size = sizeof(struct shep_done)};
+
+    if (a)
+        *a = (struct asked){sh ? sh->asked : NULL, sh, fn, arg};
+    if (!a || !sh || !sh->open || rpc_conn_call(sh->conn, &spec, on_done, a, NULL) < 0) {
+        free(a);
+        gone(r, fn, arg);
+        return;
+    }
+    sh->asked = a;
+}
+
+void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn *fn, void *arg)
+{
+    struct shep_signal_args a = {.signo = signo, .target = target};
+
+    ask(r, SHEP_SIGNAL, (xdrproc_t)xdr_shep_signal_args, &a, fn, arg);
+}
+
+void shepherds_suspend(struct run *r, shepherds_fn *fn, void *arg)
+{
+    ask(r, SHEP_SUSPEND, NULL, NULL, fn, arg);
+}
+
+void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg)
+{
+    ask(r, SHEP_RESUME, NULL, NULL, fn, arg);
+}
+
+void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg)
+{
+    ask(r, SHEP_USAGE, NULL, NULL, fn, arg);
+}
+
+void shepherds_update(struct run *r, uint64_t walltime_ms, shepherds_fn *fn, void *arg)
+{
+    struct shep_update_args a = {.walltime_ms = walltime_ms};
+
+    ask(r, SHEP_UPDATE, (xdrproc_t)xdr_shep_update_args, &a, fn, arg);
+}
+
+void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, const char *text)
+{
+    struct shepherd *sh = r->shepherd;
+
+    if (!sh)
+        return;
+    sh->terminating =
+        (struct shep_terminate_args){.grace_s = grace_s, .reason = reason, .text = (char *)text};
+    sh->terminate = true;
+    shepherd_say_terminate(sh);
+}

@@ -1,0 +1,45 @@
+#ifndef SHEPHERD_PARTS_H
+#define SHEPHERD_PARTS_H
+/* One shepherd as MOM has it: private to shepherds.c (its life) and shepherd_orders.c (what is said to it). */
+#include <stdbool.h>
+
+#include <shep.h>
+
+#include "rpc_request.h"
+#include "shepherds.h"
+
+struct asked;
+
+struct shepherds {
+    struct loop *loop;
+    const struct home *home;
+    struct shepherds_hooks hooks;
+    struct rpc_served served[2];
+};
+
+struct shepherd {
+    struct shepherds *all;
+    struct run *run;
+    struct rpc_conn *conn;
+    struct spawn *process; /* NULL: found, not started by us */
+    struct loop_timer *again;
+    bool open, leaving;
+
+    struct asked *asked; /* orders under way: nobody answers them after rpc_conn_destroy */
+    bool terminate;      /* to be said when it listens */
+    struct shep_terminate_args terminating;
+
+    struct spawn *errand; /* closing without a shepherd */
+    int errand_out;
+    struct shep_close_args closing;
+    bool has_closing, close_said;
+    shepherds_closed_fn *closed;
+    void *closed_arg;
+};
+
+/* SIGTERM, SIGKILL: said as soon as it listens, if they are to be said. */
+void shepherd_say_terminate(struct shepherd *sh);
+/* Its orders under way are answered by nobody any more. */
+void shepherd_forget_orders(struct shepherd *sh);
+
+#endif
