@@ -30,7 +30,8 @@ struct cycle {
     struct plans *plans;
     struct class **heap; /* classes that may run, the next on top; of the cycle under way */
     size_t n, cap;
-    size_t n_urged, n_refused;
+    const char **urged; /* jobs that somebody asked to be run, and was not answered yet; interned */
+    size_t n_urged, cap_urged, n_refused;
     int64_t refused_s; /* when refused jobs are tried again */
     int64_t now_s, attempts;
     uint64_t seen; /* universe_news() at the end of the last cycle */
@@ -60,6 +61,9 @@ void cycle_destroy(struct cycle *c)
     universe_destroy(c->u);
     classes_destroy(c->classes);
     buckets_destroy(c->buckets);
+    for (size_t i = 0; i < c->n_urged; i++)
+        intern_unref(c->urged[i]);
+    free(c->urged);
     free(c->heap);
     free(c);
 }
@@ -115,8 +119,45 @@ static void fill_heap(struct cycle *c)
 
 static void calm(struct cycle *c, struct job *j)
 {
-    c->n_urged -= j->urged;
+    for (size_t i = 0; j->urged && i < c->n_urged; i++)
+        if (c->urged[i] == j->id) {
+            intern_unref(c->urged[i]);
+            c->urged[i] = c->urged[--c->n_urged];
+            break;
+        }
     j->urged = false;
+}
+
+static bool may_run(const struct job *j)
+{
+    return j->standing == STANDING_WAITS || j->standing == STANDING_SUSPENDED;
+}
+
+/* Is there an urged job that this cycle must deal with? */
+static bool is_urged_open(const struct cycle *c)
+{
+    for (size_t i = 0; i < c->n_urged; i++) {
+        const struct job *j = universe_job(c->u, c->urged[i]);
+        if (!j || !may_run(j) || j->class)
+            return true;
+    }
+    return false;
+}
+
+/* Who asked for a job that has gone, or is no longer to be run, is told so. */
+static void drop_lost_urges(struct cycle *c)
+{
+    for (size_t i = c->n_urged; i > 0; i--) {
+        struct job *j = universe_job(c->u, c->urged[i - 1]);
+        if (j && may_run(j))
+            continue;
+        decisions_add(c->d, DECIDE_REFUSE, c->urged[i - 1], "Job is not in queued state")->code =
+            PBSE_BADSTATE;
+        if (j)
+            j->urged = false;
+        intern_unref(c->urged[i - 1]);
+        c->urged[i - 1] = c->urged[--c->n_urged];
+    }
 }
 
 static void decide_run(struct cycle *c, struct job *j, const struct pieces *where)
@@ -317,6 +358,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     c->d = d;
     c->attempts = 0;
     retry_refused(c);
+    drop_lost_urges(c);
     plans_refresh(c->plans);
     classes_sweep(c->classes);
     c->seen = universe_news(c->u);
@@ -337,7 +379,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
 
 bool cycle_has_news(const struct cycle *c, int64_t now_s)
 {
-    if (c->n_urged > 0 || (c->n_refused > 0 && now_s >= c->refused_s))
+    if (is_urged_open(c) || (c->n_refused > 0 && now_s >= c->refused_s))
         return true;
     if (!universe_policy(c->u)->scheduling)
         return false;
@@ -432,12 +474,13 @@ bool cycle_urge(struct cycle *c, const char *id)
 {
     struct job *j = universe_job(c->u, id);
 
-    if (!j || !j->queue || (j->standing != STANDING_WAITS && j->standing != STANDING_SUSPENDED))
+    if (!j || !j->queue || !may_run(j))
         return false;
     if (j->urged)
         return true;
     j->urged = true;
-    c->n_urged++;
+    c->urged = mem_room(c->urged, c->n_urged, &c->cap_urged, sizeof *c->urged);
+    c->urged[c->n_urged++] = mem_intern(id);
     universe_rejoin(c->u, j);
     return true;
 }
@@ -445,9 +488,11 @@ bool cycle_urge(struct cycle *c, const char *id)
 void cycle_forget_orders(struct cycle *c)
 {
     for (struct job *j = universe_next_job(c->u, NULL); j; j = universe_next_job(c->u, j)) {
-        universe_order_drop(c->u, j);
         calm(c, j);
+        universe_order_drop(c->u, j);
     }
+    while (c->n_urged > 0)
+        intern_unref(c->urged[--c->n_urged]);
     plans_clear(c->plans);
 }
 

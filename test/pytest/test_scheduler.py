@@ -151,3 +151,19 @@ def test_ten_thousand_jobs_that_wait_keep_nobody_waiting(cx):
         small = sim.job(select="1:ncpus=1")
         cx.api.delete(busy[0])
         cx.wait(small, "R")
+
+
+def test_whoever_asked_for_a_job_that_is_deleted_is_told(cx):
+    with Simulator(cx, nodes=1, ncpus=1, die_ms=1500) as sim:
+        cx.make_queue("express", Priority="200")
+        cx.set_sched("preempt_order", "D")
+        cx.wait(sim.job(queue="express"), "R")
+        job = sim.job()
+        asker = cx.connect()
+        ticket = asker.call_send("runjob_send", job, None, None)
+        until(lambda: "Type 93 request" in cx.logs("server", 400), "the preemption")
+        cx.api.delete(job)
+        until(lambda: asker.ready(ticket), "the answer")
+        with pytest.raises(api.PbsError):
+            asker.recv(ticket)
+        asker.close()
