@@ -56,7 +56,10 @@ struct job_usage { /* of the present run, as last reported, summed over hosts */
 struct job {
     struct object obj; /* name: the identifier with the server's name */
     struct job_key key;
-    UT_hash_handle hh; /* jobs.c */
+    struct {
+        int64_t seq, index; /* key once more, without padding */
+    } hash_key;
+    UT_hash_handle hh, hh_token; /* jobs.c: by key, by token */
 
     enum job_state state;
     enum job_intent intent;

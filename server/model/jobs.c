@@ -10,24 +10,10 @@
 #include "clock.h"
 #include "pbs_error.h"
 
-struct hash_key { /* job_key without padding */
-    int64_t seq;
-    int64_t index;
-};
-
-struct slot {
-    struct hash_key key;
-    struct job *job;
-    UT_hash_handle hh;
-    UT_hash_handle hh_token;
-    unsigned char token[JOB_TOKEN_SIZE];
-    bool has_token;
-};
-
 struct jobs {
     struct change *change;
     struct clock *clock;
-    struct slot *by_key, *by_token;
+    struct job *by_key, *by_token;
     struct job *first, *last;
     int64_t last_rank;
 };
@@ -50,11 +36,6 @@ void jobs_destroy(struct jobs *js)
     while (js->first)
         jobs_remove(js, js->first);
     free(js);
-}
-
-static struct hash_key hash_key(struct job_key key)
-{
-    return (struct hash_key){key.seq, key.index};
 }
 
 static bool key_is_above(struct job_key a, struct job_key b)
@@ -88,64 +69,48 @@ static bool is_zero(const unsigned char *token)
     return memcmp(token, zero, JOB_TOKEN_SIZE) == 0;
 }
 
-static struct slot *find_slot(const struct jobs *js, struct job_key key)
-{
-    struct hash_key k = hash_key(key);
-    struct slot *s;
-
-    HASH_FIND(hh, js->by_key, &k, sizeof k, s);
-    return s;
-}
-
 int jobs_add(struct jobs *js, struct job *j, struct err *e)
 {
-    struct slot *s;
-
-    if (find_slot(js, j->key))
+    if (jobs_find(js, j->key))
         return err_set(e, PBSE_JOBEXIST, "job %s exists already", j->obj.name);
-    s = calloc(1, sizeof *s);
-    if (!s)
-        return err_set(e, PBSE_SYSTEM, "no memory for job %s", j->obj.name);
-    s->key = hash_key(j->key);
-    s->job = j;
-    HASH_ADD(hh, js->by_key, key, sizeof s->key, s);
-    if (!is_zero(j->token)) {
-        memcpy(s->token, j->token, sizeof s->token);
-        s->has_token = true;
-        HASH_ADD(hh_token, js->by_token, token, sizeof s->token, s);
-    }
+    j->hash_key.seq = j->key.seq;
+    j->hash_key.index = j->key.index;
+    HASH_ADD(hh, js->by_key, hash_key, sizeof j->hash_key, j);
+    if (!is_zero(j->token))
+        HASH_ADD(hh_token, js->by_token, token, sizeof j->token, j);
     link_by_number(js, j);
     return 0;
 }
 
 void jobs_remove(struct jobs *js, struct job *j)
 {
-    struct slot *s = find_slot(js, j->key);
-
     jobs_leave_queue(js, j);
     unlink_by_number(js, j);
     change_gone(js->change, &j->obj.change, j->obj.name);
-    HASH_DELETE(hh, js->by_key, s);
-    if (s->has_token)
-        HASH_DELETE(hh_token, js->by_token, s);
-    free(s);
+    HASH_DELETE(hh, js->by_key, j);
+    if (!is_zero(j->token))
+        HASH_DELETE(hh_token, js->by_token, j);
     j->obj.gone = true;
     job_unref(j);
 }
 
 struct job *jobs_find(const struct jobs *js, struct job_key key)
 {
-    struct slot *s = find_slot(js, key);
+    const struct {
+        int64_t seq, index;
+    } k = {key.seq, key.index};
+    struct job *j;
 
-    return s ? s->job : NULL;
+    HASH_FIND(hh, js->by_key, &k, sizeof k, j);
+    return j;
 }
 
 struct job *jobs_find_token(const struct jobs *js, const unsigned char *token)
 {
-    struct slot *s;
+    struct job *j;
 
-    HASH_FIND(hh_token, js->by_token, token, JOB_TOKEN_SIZE, s);
-    return s ? s->job : NULL;
+    HASH_FIND(hh_token, js->by_token, token, JOB_TOKEN_SIZE, j);
+    return j;
 }
 
 struct job *jobs_first(const struct jobs *js)
