@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,14 +176,12 @@ static void take(struct policy *p, const struct settings *v)
         log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "node_sort_key %s is not supported yet", nodes);
 }
 
-int files_read_config(const char *priv, struct policy *p, struct err *e)
+int files_read_config(const char *path, struct policy *p, struct err *e)
 {
-    char path[PATH_MAX];
     const struct settings_schema schema = {
         .style = SETTINGS_COLON, .rows = rows, .n_rows = OPT_COUNT, .qualifiers = when, .other = other_name};
     struct settings *v;
 
-    snprintf(path, sizeof path, "%s/sched_config", priv);
     v = settings_load(&schema, path, e);
     if (!v && e->code == ENOENT) {
         write_presets(path);

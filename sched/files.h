@@ -1,6 +1,6 @@
 #ifndef FILES_H
 #define FILES_H
-/* The scheduler's files: sched_priv/sched_config.
+/* The scheduler's files: sched_config.
  *
  * reference/scheduler.md section 2 lists the options. All names are known; one that does nothing yet is named in
  * the log unless it is at its default, so that nobody believes in it.
@@ -9,8 +9,8 @@
 
 struct policy;
 
-/* Read `priv`/sched_config into the policy; written with all defaults when it is missing. -1: the file cannot be
+/* Read this file into the policy; written with all defaults when it is missing. -1: the file cannot be
  * read or a line is wrong (the text names it); the policy is as it was. */
-int files_read_config(const char *priv, struct policy *p, struct err *e);
+int files_read_config(const char *path, struct policy *p, struct err *e);
 
 #endif

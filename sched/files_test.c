@@ -50,13 +50,13 @@ static void a_missing_file_is_written_and_means_the_defaults(void **state)
     struct place *p = *state;
     struct err e;
 
-    assert_int_equal(files_read_config(p->dir, &p->policy, &e), 0);
+    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
     assert_int_equal(access(p->path, R_OK), 0);
     assert_true(p->policy.preemptive && p->policy.by_queue && p->policy.update_comments);
     /* and what was written reads as the same */
     policy_fini(&p->policy);
     policy_init(&p->policy);
-    assert_int_equal(files_read_config(p->dir, &p->policy, &e), 0);
+    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
     assert_true(p->policy.preemptive && p->policy.by_queue && p->policy.node_sort_high);
     assert_null(p->policy.resources);
 }
@@ -76,7 +76,7 @@ static void settings_reach_the_policy(void **state)
                     "max_job_check: 7\n"
                     "fair_share: true ALL\n"
                     "preempt_order: \"SCR\"\n");
-    assert_int_equal(files_read_config(p->dir, &p->policy, &e), 0);
+    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
     assert_false(p->policy.by_queue || p->policy.preemptive || p->policy.update_comments);
     assert_int_equal(p->policy.n_job_sort, 2);
     assert_string_equal(p->policy.job_sort[0].resource, "ncpus");
@@ -93,7 +93,7 @@ static void a_bad_file_changes_nothing(void **state)
 
     p->policy.max_job_check = 5;
     write_config(p, "by_queue: perhaps\nmax_job_check: 9\n");
-    assert_int_equal(files_read_config(p->dir, &p->policy, &e), -1);
+    assert_int_equal(files_read_config(p->path, &p->policy, &e), -1);
     assert_non_null(strstr(e.text, "by_queue"));
     assert_true(p->policy.by_queue);
     assert_int_equal(p->policy.max_job_check, 5);
@@ -106,7 +106,7 @@ static void what_holds_outside_prime_time_is_not_taken(void **state)
 
     write_config(p,
                  "preemptive_sched: true prime\npreemptive_sched: false non_prime\nby_queue: false prime\n");
-    assert_int_equal(files_read_config(p->dir, &p->policy, &e), 0);
+    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
     assert_true(p->policy.preemptive);
     assert_false(p->policy.by_queue);
 }

@@ -18,21 +18,21 @@
 #include "scheduler.h"
 
 struct settings_of_main {
-    const char *name, *priv, *log_file;
+    const char *name, *priv, *config, *log_file;
     bool foreground, version;
 };
 
 struct program {
     struct settings_of_main o;
     struct conf *conf;
-    char priv[PATH_MAX], logs[PATH_MAX], lock[PATH_MAX];
+    char priv[PATH_MAX], logs[PATH_MAX], lock[PATH_MAX], config[PATH_MAX];
     struct policy policy;
     struct loop *loop;
     struct scheduler *scheduler;
     struct loop_signal *hup, *term, *intr;
 };
 
-enum option_id { OPT_NAME, OPT_HOME, OPT_LOG, OPT_FOREGROUND, OPT_VERSION, OPT_IGNORED };
+enum option_id { OPT_NAME, OPT_HOME, OPT_CONFIG, OPT_LOG, OPT_FOREGROUND, OPT_VERSION, OPT_IGNORED };
 
 static int take_option(void *context, const struct option_row *row, const char *value, struct err *e)
 {
@@ -45,6 +45,9 @@ static int take_option(void *context, const struct option_row *row, const char *
         break;
     case OPT_HOME:
         o->priv = value;
+        break;
+    case OPT_CONFIG:
+        o->config = value;
         break;
     case OPT_LOG:
         o->log_file = value;
@@ -66,7 +69,8 @@ static const struct option_row rows[] = {
     {'d', NULL, OPTION_VALUE, "home", "directory of its files (PBS_HOME/sched_priv)", take_option, OPT_HOME},
     {'L', NULL, OPTION_VALUE, "logfile", "one log file instead of daily ones", take_option, OPT_LOG},
     {'N', NULL, OPTION_ALONE, NULL, "stay in the foreground", take_option, OPT_FOREGROUND},
-    {'c', NULL, OPTION_VALUE, "configfile", "kept for old scripts", take_option, OPT_IGNORED},
+    {'c', NULL, OPTION_VALUE, "configfile", "instead of sched_config among its files", take_option,
+     OPT_CONFIG},
     {'l', NULL, OPTION_ALONE, NULL, "kept for old scripts", take_option, OPT_IGNORED},
     {'n', NULL, OPTION_ALONE, NULL, "kept for old scripts", take_option, OPT_IGNORED},
     {'p', NULL, OPTION_VALUE, "outfile", "kept for old scripts", take_option, OPT_IGNORED},
@@ -93,7 +97,10 @@ static int find_places(struct program *p, struct err *e)
     else
         snprintf(p->priv, sizeof p->priv, "%s/sched_priv%s%s", home, dash, name);
     snprintf(p->logs, sizeof p->logs, "%s/sched_logs%s%s", home, dash, name);
-    if ((size_t)snprintf(p->lock, sizeof p->lock, "%s/sched.lock", p->priv) >= sizeof p->lock)
+    int n = p->o.config ? snprintf(p->config, sizeof p->config, "%s", p->o.config)
+                        : snprintf(p->config, sizeof p->config, "%s/sched_config", p->priv);
+    if ((size_t)n >= sizeof p->config ||
+        (size_t)snprintf(p->lock, sizeof p->lock, "%s/sched.lock", p->priv) >= sizeof p->lock)
         return err_set(e, ENAMETOOLONG, "%s: path too long", p->priv);
     if (file_make_dirs(p->priv, 0750, e) < 0)
         return -1;
@@ -120,7 +127,7 @@ static void read_files(void *arg)
     struct err e;
 
     log_event(LOGC_SCHED, LOGE_ADMIN, "reconfigure", "Scheduler is reconfiguring");
-    if (files_read_config(p->priv, &p->policy, &e) < 0)
+    if (files_read_config(p->config, &p->policy, &e) < 0)
         log_event(LOGC_FIL, LOGE_ERROR, "sched_config", "%s", e.text);
     if (p->scheduler)
         scheduler_reconfigured(p->scheduler);
@@ -173,7 +180,7 @@ static int start(struct program *p, struct err *e)
 {
     if (open_log(p, e) < 0)
         return -1;
-    if (files_read_config(p->priv, &p->policy, e) < 0)
+    if (files_read_config(p->config, &p->policy, e) < 0)
         return -1;
     log_event(LOGC_SVR, LOGE_ADMIN, "pbs_sched", "%s startup pid %ld", CEDE_VERSION, (long)getpid());
     return create_parts(p, e);
