@@ -33,7 +33,8 @@ struct client *client_create(const struct auth_peer *peer, const char *user, con
     c->host = intern_ref(host);
     c->who = intern_ref(strbuf_str(&who));
     strbuf_fini(&who);
-    c->daemon = peer->kind == AUTH_DAEMON;
+    /* A MOM's host may belong to somebody else: on this side it is nobody. */
+    c->daemon = peer->kind == AUTH_DAEMON && strncmp(peer->role, "mom:", 4) != 0;
     c->uid = peer->kind == AUTH_LOCAL ? peer->uid : (uid_t)-1;
     return c;
 }

@@ -121,15 +121,18 @@ static void conn_closed(void *user, struct rpc_conn *conn, const struct err *why
         session_free(s);
 }
 
+/* A call may end the connection, and the session with it. */
 static void run_waiting(struct session *s)
 {
     struct waiting *w = s->first, *next;
+    struct dispatch *d = s->d;
+    struct client *c = s->client;
 
     s->first = NULL;
     s->end = &s->first;
     for (; w; w = next) {
         next = w->next;
-        run(s->d, w->rpc, s->client);
+        run(d, w->rpc, c);
         rpc_request_unref(w->rpc);
         free(w);
     }
