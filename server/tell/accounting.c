@@ -272,6 +272,22 @@ static void ended(struct accounting *a, const struct job *j, char type)
     finish(a, &line);
 }
 
+/* The server's log says it too, with the usage where that is wanted. */
+static void log_end(struct accounting *a, const struct job *j)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, LINE_MAX_BYTES);
+    strbuf_addf(&text, "Exit_status=%d", j->exit_status);
+    if (log_is_on(LOGE_JOB_USAGE)) {
+        strbuf_add(&text, " ");
+        acct_fields_used(&text, a->site, a->computed, j);
+    }
+    log_event(LOGC_JOB, log_is_on(LOGE_JOB_USAGE) ? LOGE_JOB_USAGE : LOGE_JOB, j->obj.name, "%s",
+              strbuf_str(&text));
+    strbuf_fini(&text);
+}
+
 static void plain(struct accounting *a, const struct job *j, char type, const char *text)
 {
     struct strbuf line;
@@ -310,8 +326,10 @@ void accounting_listen(void *arg, struct job *j, enum job_state from, enum job_e
         plain(a, j, 'r', "");
     else if (had_run(from) && job_is_waiting(j) && j->stime_s)
         ended(a, j, 'R');
-    else if (had_run(from) && j->state == JOB_FINISHED)
+    else if (had_run(from) && j->state == JOB_FINISHED) {
+        log_end(a, j);
         ended(a, j, 'E');
+    }
 }
 
 void accounting_moved_in(struct accounting *a, const struct job *j)

@@ -1,0 +1,101 @@
+"""Daemon logs as PBS writes them, and what the server's event mask leaves out."""
+import glob
+import os
+import re
+
+import pytest
+
+from cede import api
+from cede.complex import Complex
+from cede.wait import until
+
+LINE = re.compile(r"^\d\d/\d\d/\d{4} \d\d:\d\d:\d\d(\.\d{6})?;([0-9a-f]{4});([^;]+);(\w+);([^;]*);(.*)$")
+CLASSES = {"Svr", "Que", "Job", "Req", "Fil", "Act", "Node", "Resv", "Sched", "Hook", "Resc", "TPP", "Log", "Acct"}
+WORK = [("Output_Path", "/tmp/o"), ("Error_Path", "/tmp/e")]
+
+
+@pytest.fixture(scope="module")
+def place():
+    c = Complex(nodes=1, ncpus=2)
+    try:
+        yield c.start()
+    finally:
+        c.stop()
+
+
+def lines(cx, folder="server_logs"):
+    out = []
+    for path in sorted(glob.glob(os.path.join(cx.dir, "**", folder, "2*"), recursive=True)):
+        assert os.stat(path).st_mode & 0o777 == 0o644
+        with open(path, encoding="utf-8", errors="surrogateescape") as f:
+            out += [line.rstrip("\n") for line in f]
+    return out
+
+
+def texts(cx, name, mask=None):
+    """The texts about an object, in order."""
+    found = [LINE.match(line) for line in lines(cx)]
+    return [m[6] for m in found if m and m[5] == name and (mask is None or int(m[2], 16) & mask)]
+
+
+@pytest.mark.parametrize("folder,daemon", [("server_logs", "Server@"), ("sched_logs", "pbs_sched"),
+                                           ("mom_logs", "pbs_mom")])
+def test_every_line_has_the_form_of_pbs(place, folder, daemon):
+    place.wait_gone(place.submit("true"))
+    there = until(lambda: lines(place, folder), f"lines in {folder}")
+    for line in there:
+        m = LINE.match(line)
+        assert m, f"no log line: {line!r}"
+        assert m[3].startswith(daemon) and m[4] in CLASSES
+
+
+def test_a_jobs_life_is_told_in_the_servers_log(place):
+    job = place.submit("true", Job_Name="told")
+    place.wait_gone(job)
+    told = "\n".join(until(lambda: [t for t in texts(place, job) if "Exit_status" in t] and texts(place, job),
+                           "the end of the job in the log"))
+    for text in ("Job Queued at request of ", "job name = told, queue = workq", "Exit_status=0"):
+        assert text in told
+
+
+def test_who_changed_what_is_told(place):
+    place.make_queue("told")
+    place.set_queue("told", "Priority", "7")
+    place.api.manager(api.DELETE, api.QUEUE, "told")
+    told = "\n".join(until(lambda: texts(place, "told")[3:] and texts(place, "told"), "lines about the queue"))
+    assert "created at request of" in told and "Priority = 7" in told and "deleted at request of" in told
+
+
+def test_a_refusal_is_told_with_its_number(place):
+    with pytest.raises(api.PbsError):
+        place.api.stat("job", "999999")
+    with pytest.raises(api.PbsError):
+        place.api.submit([*WORK, ("Priority", "x")], place.script("true"))
+    until(lambda: any("Reject reply code=15014" in t for t in texts(place, "req_reject")), "the refusal in the log")
+
+
+def test_the_mask_of_the_server_leaves_events_out(place):
+    place.set_server("log_events", "15")
+    before = len([line for line in lines(place) if "request received from" in line])
+    job = place.submit(Hold_Types="u")
+    place.api.delete(job)
+    until(lambda: texts(place, job), "the job in the log")
+    assert len([line for line in lines(place) if "request received from" in line]) == before
+    place.api.manager(api.MUNSET, api.SERVER, "", [("log_events", "")])
+    place.api.stat("server")
+    until(lambda: len([line for line in lines(place) if "Type 21 request received from" in line]) > 0,
+          "requests in the log again")
+
+
+@pytest.mark.parametrize("name", ["a\nb;Svr;x;forged", "x\r\n01/01/2026 00:00:00;0002;Server@x;Svr;y;forged", "\x1b[2J"])
+def test_nobody_writes_lines_of_his_own_into_the_log(place, name):
+    with pytest.raises(api.PbsError):
+        place.api.manager(api.CREATE, api.QUEUE, name, [("queue_type", "e")])
+    with pytest.raises(api.PbsError):
+        place.api.delete(name)
+    job = place.submit(Hold_Types="u")
+    place.api.alter(job, [("comment", name)])
+    place.set_server("comment", name)
+    until(lambda: any("Modified" in t for t in texts(place, job)), "the alteration in the log")
+    for line in lines(place):
+        assert LINE.match(line) and "\x1b" not in line, repr(line)
