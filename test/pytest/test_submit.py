@@ -123,3 +123,114 @@ def test_the_stream_of_changes_is_what_a_fresh_read_shows(quiet):
     fresh = {(2, j.name): dict(j) for j in quiet.api.stat("job", want=["Job_Name", "job_state"])}
     assert watch.objects == fresh
     c.close()
+
+
+# --- what the server makes of a request
+
+def resources(cx, job):
+    return cx.stat(job)["Resource_List"]
+
+
+@pytest.mark.parametrize("asked,select,place,ncpus,nodect", [
+    ({}, "1:ncpus=1", "pack", "1", "1"),
+    ({"ncpus": "4", "mem": "2gb"}, "1:mem=2gb:ncpus=4", "pack", "4", "1"),
+    ({"select": "2:ncpus=3+ncpus=1"}, "2:ncpus=3+ncpus=1", "free", "7", "3"),
+    ({"select": "2:ncpus=2", "place": "scatter:excl"}, "2:ncpus=2", "scatter:excl", "4", "2"),
+    ({"nodes": "2:ppn=2"}, "2:ncpus=2:mpiprocs=2", "scatter", "4", "2")])
+def test_a_request_is_completed(quiet, asked, select, place, ncpus, nodect):
+    job = quiet.api.submit([*WORK, *[("Resource_List", n, v) for n, v in asked.items()]], quiet.script("true"))
+    got = resources(quiet, job)
+    assert sorted(got["select"].split(":")) == sorted(select.split(":"))
+    assert (got["place"], got["ncpus"], got["nodect"]) == (place, ncpus, nodect)
+    assert "ncpus" in quiet.stat(job)["schedselect"]
+
+
+def test_defaults_come_from_the_queue_then_from_the_server(quiet):
+    quiet.make_queue("defaults")
+    quiet.set_queue("defaults", "resources_default", "1:00:00", "walltime")
+    quiet.set_server("resources_default", "2:00:00", "walltime")
+    quiet.set_server("resources_default", "9:00:00", "cput")
+    quiet.set_queue("defaults", "default_chunk", "512mb", "mem")
+    try:
+        in_queue, own, elsewhere = (quiet.submit(queue="defaults"), quiet.submit(queue="defaults", l_walltime="60"),
+                                    quiet.submit())
+        assert resources(quiet, in_queue)["walltime"] == "01:00:00"
+        assert resources(quiet, own)["walltime"] == "00:01:00"
+        assert resources(quiet, elsewhere)["walltime"] == "02:00:00"
+        assert resources(quiet, own)["cput"] == "09:00:00"
+        assert "mem=512mb" in quiet.stat(in_queue)["schedselect"] or "mem=524288kb" in quiet.stat(in_queue)["schedselect"]
+    finally:
+        for name in ("walltime", "cput"):
+            quiet.api.manager(api.MUNSET, api.SERVER, "", [("resources_default", name, "")])
+
+
+def test_an_altered_request_is_completed_anew(quiet):
+    job = quiet.submit(select="2:ncpus=2:mem=1gb")
+    quiet.api.alter(job, [("Resource_List", "select", "3:ncpus=1")])
+    got = resources(quiet, job)
+    assert (got["ncpus"], got["nodect"]) == ("3", "3") and "mem" not in got
+    with pytest.raises(api.PbsError) as e:
+        quiet.api.alter(job, [("Resource_List", "ncpus", "8")])
+    assert e.value.code == 15109 and resources(quiet, job)["ncpus"] == "3"
+
+
+def test_paths_and_environment_are_completed(quiet):
+    job = quiet.api.submit([("Job_Name", "paths"), ("Variable_List", r"PBS_O_WORKDIR=/some/where,X=a\,b")],
+                           quiet.script("true"))
+    status = quiet.stat(job)
+    number, host = job.split(".")[0], status["Submit_Host"]
+    assert status["Output_Path"] == f"{host}:/some/where/paths.o{number}"
+    assert status["Error_Path"] == f"{host}:/some/where/paths.e{number}"
+    assert r"X=a\,b" in status["Variable_List"] and "PBS_O_QUEUE=workq" in status["Variable_List"]
+
+
+def test_a_new_job_has_the_values_of_the_guide(quiet):
+    status = quiet.stat(quiet.submit())
+    for name, value in {"Checkpoint": "u", "Hold_Types": "n", "Join_Path": "n", "Keep_Files": "n", "Mail_Points": "a",
+                        "Priority": "0", "Rerunable": "True", "job_state": "Q", "substate": "10", "queue": "workq",
+                        "run_count": "0", "project": "_pbs_project_default"}.items():
+        assert status[name] == value, name
+    assert status["ctime"] == status["qtime"] == status["etime"]
+
+
+def test_a_closed_queue_and_a_full_one_refuse_jobs(quiet):
+    quiet.make_queue("closed", enabled="False")
+    quiet.make_queue("small", max_queuable="1")
+    for queue, code in (("closed", 15021), ("small", 15046)):
+        if queue == "small":
+            quiet.submit(queue=queue)
+        with pytest.raises(api.PbsError) as e:
+            quiet.submit(queue=queue)
+        assert e.value.code == code and queue in e.value.text
+
+
+def test_without_a_default_queue_one_must_be_named(quiet):
+    quiet.api.manager(api.MUNSET, api.SERVER, "", [("default_queue", None, "")])
+    try:
+        with pytest.raises(api.PbsError) as e:
+            quiet.submit()
+        assert e.value.code == 15037
+        assert quiet.stat(quiet.submit(queue="workq"))["queue"] == "workq"
+    finally:
+        quiet.set_server("default_queue", "workq")
+
+
+def test_jobs_are_exchanged_and_moved(quiet):
+    quiet.make_queue("target")
+    first, second = quiet.submit(), quiet.submit()
+    ranks = [quiet.stat(j)["queue_rank"] for j in (first, second)]
+    quiet.api._simple("orderjob", first.encode(), second.encode(), None)
+    assert [quiet.stat(j)["queue_rank"] for j in (second, first)] == ranks
+    quiet.api.move(first, "target")
+    assert quiet.stat(first)["queue"] == "target"
+    with pytest.raises(api.PbsError) as e:
+        quiet.api.move(first, "nowhere")
+    assert e.value.code == 15018 and quiet.stat(first)["queue"] == "target"
+    assert quiet.api.locate(first) == first.split(".", 1)[1]
+
+
+def test_what_cannot_be_done_yet_says_so(quiet):
+    for attr in [("array_indices_submitted", "1-5"), ("depend", "afterok:1"), ("stagein", "a@b:c")]:
+        with pytest.raises(api.PbsError) as e:
+            quiet.api.submit([*WORK, attr], quiet.script("true"))
+        assert e.value.code == 15029 and attr[0] in e.value.text
