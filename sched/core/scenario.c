@@ -385,12 +385,14 @@ static int play_line(struct play *p, char *text, struct err *e)
 {
     int rc = -1;
 
+    if (*text == '#')
+        return 0;
     snprintf(p->rest, sizeof p->rest, "%s", text);
     words_init(&p->w);
     if (words_parse(text, " \t\r", WORDS_QUOTES, &p->w, e) < 0)
         goto out;
     rc = 0;
-    if (p->w.n == 0 || p->w.w[0][0] == '#')
+    if (p->w.n == 0)
         goto out;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (strcmp(lines[i].word, p->w.w[0]) == 0) {
