@@ -41,16 +41,6 @@ static struct run *find(struct parts *m, const wire_job *job, unsigned run, cons
 }
 
 /* ---- START */
-static void on_prepared(void *arg, struct run *r, const struct err *why)
-{
-    struct rpc_request *q = arg;
-
-    if (!r)
-        log_event(LOGC_JOB, LOGE_ERROR, "START", "refused: %s (%d)", why->text, why->code);
-    exec_service_taken(q, r ? 0 : why->code, r ? NULL : why->text);
-    rpc_request_unref(q);
-}
-
 static const char *wrong_with(const exec_start_args *a)
 {
     if (a->hosts.hosts_len == 0 || a->my_host >= a->hosts.hosts_len)
@@ -60,6 +50,18 @@ static const char *wrong_with(const exec_start_args *a)
     if (a->script.script_len > a->script_length)
         return "START has more script than it says";
     return NULL;
+}
+
+static void begin_run(struct parts *m, const exec_start_args *a, struct rpc_request *q)
+{
+    struct err e = {0};
+    struct run *r = prepare_take(m->prepare, a, &e);
+
+    exec_service_taken(q, r ? 0 : e.code, r ? NULL : e.text);
+    if (r)
+        prepare_begin(m->prepare, r);
+    else
+        log_event(LOGC_JOB, LOGE_ERROR, a->id, "START refused: %s", e.text);
 }
 
 static void take_start(void *arg, const void *args, struct rpc_request *q)
@@ -79,7 +81,7 @@ static void take_start(void *arg, const void *args, struct rpc_request *q)
     } else if (a->restart_from[0]) {
         exec_service_taken(q, PBSE_NOSUP, "restart from a checkpoint is not supported by this version");
     } else {
-        prepare_take(m->prepare, a, on_prepared, rpc_request_ref(q));
+        begin_run(m, a, q);
     }
 }
 
@@ -100,10 +102,9 @@ void orders_fetch_script(void *arg, struct run *r, uint64_t offset)
 
     if (p)
         *p = (struct piece){m, run_job(r), r->key.run};
-    if (!p || exec_service_get_script(m->service, &a, on_piece, p, &e) < 0) {
+    /* Without a server it is asked again when there is one (prepare_again). */
+    if (!p || exec_service_get_script(m->service, &a, on_piece, p, &e) < 0)
         free(p);
-        prepare_piece(m->prepare, r, NULL, 0);
-    }
 }
 
 static void on_piece(void *arg, const struct rpc_outcome *out)
@@ -113,7 +114,7 @@ static void on_piece(void *arg, const struct rpc_outcome *out)
     const exec_script_result *res = out->result;
 
     free(arg);
-    if (!r)
+    if (!r || out->status == RPC_ST_LOST)
         return;
     if (out->status != RPC_ST_OK || res->code)
         prepare_piece(p.m->prepare, r, NULL, 0);

@@ -1,5 +1,5 @@
-/* From START to the order. The owner is asked of a worker, a long script comes in pieces: so a START waits in a small
- * object of its own until it is known whether it is taken. */
+/* From START to the order. The owner is asked of a worker, a long script comes in pieces; meanwhile the run is there, so
+ * that every order about it finds it. */
 #include "prepare.h"
 
 #include <errno.h>
@@ -14,6 +14,7 @@
 
 #include "file.h"
 #include "home.h"
+#include "log.h"
 #include "names.h"
 #include "order_make.h"
 #include "pbs_error.h"
@@ -22,7 +23,7 @@
 #include "rundir.h"
 #include "strbuf.h"
 
-enum { PATH_LEN_MAX = 8192, EXIT_SETUP = -1 };
+enum { PATH_LEN_MAX = 8192, STATUS_RETRY = -3 };
 
 struct prepare {
     const struct home *home;
@@ -32,13 +33,12 @@ struct prepare {
     struct waiting *first; /* for destroy */
 };
 
-/* A START whose owner is being asked for. */
+/* The owner of this run is being asked for. */
 struct waiting {
     struct prepare *p;
     struct waiting *next;
-    struct exec_start_args start;
-    prepare_fn *fn;
-    void *arg;
+    wire_job job;
+    unsigned run;
 };
 
 struct prepare_fetch {
@@ -64,7 +64,6 @@ static void waiting_free(struct waiting *w)
             *at = w->next;
             break;
         }
-    xdr_free((xdrproc_t)xdr_exec_start_args, &w->start);
     free(w);
 }
 
@@ -168,32 +167,7 @@ static int make_order(struct prepare *p, struct run *r, const struct names_user 
     r->fetch->fd = -1;
     if (order_make(p->home, r, u, &r->fetch->order, e) < 0)
         return -1;
-    if (rundir_create(r->path, e) < 0 || write_script(r, e) < 0) {
-        e->code = PBSE_SYSTEM;
-        return -1;
-    }
-    return 0;
-}
-
-static struct run *add_run(struct prepare *p, struct waiting *w, struct err *e)
-{
-    struct run_key key = {.seq = w->start.job.seq, .index = w->start.job.index, .run = w->start.run};
-    struct strbuf path;
-    struct run *r;
-
-    strbuf_init(&path, PATH_LEN_MAX);
-    rundir_path(&path, p->home->jobs, w->start.id, w->start.run);
-    r = run_add(p->runs, &key, w->start.id, path.s);
-    strbuf_fini(&path);
-    if (!r) {
-        err_set(e, PBSE_SYSTEM, "no memory for job %s", w->start.id);
-        return NULL;
-    }
-    r->start = w->start; /* ownership moves */
-    r->has_start = true;
-    w->start = (struct exec_start_args){0};
-    r->ncpus = count_cpus(&r->start);
-    return r;
+    return write_script(r, e);
 }
 
 static void go_on(struct prepare *p, struct run *r)
@@ -207,74 +181,108 @@ static void go_on(struct prepare *p, struct run *r)
         p->hooks.ready(p->hooks.arg, r);
 }
 
-static void with_user(struct waiting *w, const struct names_user *u)
-{
-    struct prepare *p = w->p;
-    prepare_fn *fn = w->fn;
-    void *arg = w->arg;
-    struct err e = {0};
-    struct run *r = run_find(p->runs, &w->start.job, w->start.run);
+/* What a job is ended with that cannot be prepared; what is not here may go better another time. */
+static const struct {
+    int code, status;
+} failures[] = {{PBSE_BADUSER, -10}, {PBSE_BADGRP, -10}, {PBSE_BADATVAL, -1}, {EBADMSG, -1}};
 
-    if (r) { /* said twice, over two connections, before we knew its owner */
-        waiting_free(w);
-        fn(arg, r, NULL);
-        return;
-    }
-    r = add_run(p, w, &e);
-    waiting_free(w);
-    if (r && make_order(p, r, u, &e) < 0) {
-        fetch_free(r);
-        rundir_remove(r->path, NULL);
-        run_drop(p->runs, r);
-        r = NULL;
-    }
-    fn(arg, r, r ? NULL : &e);
-    if (r)
+static void fail(struct prepare *p, struct run *r, const struct err *why)
+{
+    fetch_free(r);
+    r->failure = (struct run_failure){.status = STATUS_RETRY, .reason = EXEC_END_SETUP};
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++)
+        if (failures[i].code == why->code)
+            r->failure.status = failures[i].status;
+    snprintf(r->failure.text, sizeof r->failure.text, "%s", why->text);
+    log_event(LOGC_JOB, LOGE_ERROR, r->id, "%s", why->text);
+    p->hooks.failed(p->hooks.arg, r);
+}
+
+static int check_user(const char *name, const struct names_user *u, const struct err *why, struct err *e)
+{
+    if (!u && why && why->code == ENOENT)
+        return err_set(e, PBSE_BADUSER, "No Password Entry for User %s", name);
+    if (!u)
+        return err_set(e, PBSE_SYSTEM, "user %s cannot be looked up: %s", name, why ? why->text : "");
+    if (geteuid() != 0 && u->uid != geteuid())
+        return err_set(e, PBSE_BADUSER, "this MOM is not root and runs jobs of its own user only, not of %s",
+                       name);
+    return 0;
+}
+
+static void with_user(struct prepare *p, struct run *r, const struct names_user *u, const struct err *why)
+{
+    struct err e = {0};
+
+    if (check_user(r->start.user, u, why, &e) < 0 || make_order(p, r, u, &e) < 0)
+        fail(p, r, &e);
+    else
         go_on(p, r);
 }
 
+/* The run may have been told to end meanwhile, or be forgotten. */
 static void on_user(void *arg, const struct names_user *u, const struct err *why)
 {
     struct waiting *w = arg;
-    struct err e = {0};
+    struct prepare *p = w->p;
+    struct run *r = run_find(p->runs, &w->job, w->run);
 
-    if (!u && why && why->code == ENOENT)
-        err_set(&e, PBSE_BADUSER, "No Password Entry for User %s", w->start.user);
-    else if (!u)
-        err_set(&e, PBSE_SYSTEM, "user %s cannot be looked up: %s", w->start.user, why ? why->text : "");
-    else if (geteuid() != 0 && u->uid != geteuid())
-        err_set(&e, PBSE_BADUSER, "this MOM is not root and runs jobs of its own user only, not of %s",
-                w->start.user);
-    if (!e.code) {
-        with_user(w, u);
-        return;
-    }
-    w->fn(w->arg, NULL, &e);
     waiting_free(w);
+    if (r && r->slot.state == RUN_PREPARING)
+        with_user(p, r, u, why);
 }
 
-void prepare_take(struct prepare *p, const struct exec_start_args *a, prepare_fn *fn, void *arg)
+void prepare_begin(struct prepare *p, struct run *r)
 {
-    struct waiting *w = calloc(1, sizeof *w);
-    const struct names_user *known;
+    const struct names_user *known = names_find_user(p->names, r->start.user);
+    struct waiting *w;
     struct err e = {0};
 
-    if (!w || copy_start(a, &w->start) < 0) {
-        free(w);
-        err_set(&e, PBSE_SYSTEM, "no memory for job %s", a->id);
-        fn(arg, NULL, &e);
+    if (known) {
+        with_user(p, r, known, NULL);
         return;
     }
-    w->p = p;
-    w->fn = fn;
-    w->arg = arg;
-    w->next = p->first;
+    w = calloc(1, sizeof *w);
+    if (!w) {
+        err_set(&e, PBSE_SYSTEM, "no memory for job %s", r->id);
+        fail(p, r, &e);
+        return;
+    }
+    *w = (struct waiting){.p = p, .next = p->first, .job = run_job(r), .run = r->key.run};
     p->first = w;
-    known = names_find_user(p->names, w->start.user);
-    if (known)
-        on_user(w, known, NULL);
-    else
-        names_ask_user(p->names, w->start.user, on_user, w);
+    names_ask_user(p->names, r->start.user, on_user, w);
+}
+
+struct run *prepare_take(struct prepare *p, const struct exec_start_args *a, struct err *e)
+{
+    struct run_key key = {.seq = a->job.seq, .index = a->job.index, .run = a->run};
+    struct strbuf path;
+    struct run *r;
+
+    strbuf_init(&path, PATH_LEN_MAX);
+    rundir_path(&path, p->home->jobs, a->id, a->run);
+    r = run_add(p->runs, &key, a->id, path.s);
+    strbuf_fini(&path);
+    if (!r) {
+        err_set(e, PBSE_SYSTEM, "no memory for job %s", a->id);
+        return NULL;
+    }
+    r->has_start = true;
+    if (copy_start(a, &r->start) == 0 && rundir_create(r->path, e) == 0) {
+        r->ncpus = count_cpus(&r->start);
+        return r;
+    }
+    if (!e->code)
+        err_set(e, PBSE_SYSTEM, "no memory for job %s", a->id);
+    e->code = PBSE_SYSTEM;
+    run_drop(p->runs, r);
+    return NULL;
+}
+
+void prepare_again(struct prepare *p, struct run *r)
+{
+    if (r->slot.state == RUN_PREPARING && r->fetch)
+        p->hooks.fetch(p->hooks.arg, r, r->fetch->got);
 }
 
 void prepare_piece(struct prepare *p, struct run *r, const void *bytes, size_t n)
@@ -297,8 +305,5 @@ void prepare_piece(struct prepare *p, struct run *r, const void *bytes, size_t n
         go_on(p, r);
         return;
     }
-    fetch_free(r);
-    r->failure = (struct run_failure){.status = EXIT_SETUP, .reason = EXEC_END_SETUP};
-    snprintf(r->failure.text, sizeof r->failure.text, "%s", e.text);
-    p->hooks.failed(p->hooks.arg, r);
+    fail(p, r, &e);
 }

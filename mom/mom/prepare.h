@@ -3,8 +3,8 @@
 /* START becomes an order in the run's directory: the owner is looked up, the script fetched and written, paths,
  * environment and limits worked out. Nothing of the job runs yet.
  *
- * prepare_take answers at once or after the lookup of the owner: the run is then in the table and its directory
- * is there (code 0), or it is refused and nothing is left. ^ready is posted when the order is written.
+ * The run is in the table as soon as START is taken; ^ready or ^failed follow, unless it has left the state
+ * RUN_PREPARING meanwhile. What is wrong with owner, group or limits is an end of the run, not a refusal.
  */
 #include <stdint.h>
 
@@ -25,15 +25,16 @@ struct prepare_hooks {
     void *arg;
 };
 
-/* 0 with the new run, or -1 with a PBSE_ code: BADUSER, BADGRP, BADSCRIPT, SYSTEM. */
-typedef void prepare_fn(void *arg, struct run *r, const struct err *why);
-
 struct prepare *prepare_create(const struct home *h, struct runs *runs, struct names *names,
                                const struct prepare_hooks *hooks);
 void prepare_destroy(struct prepare *p);
 
-/* `a` is copied. fn is called once, perhaps inside this call. */
-void prepare_take(struct prepare *p, const struct exec_start_args *a, prepare_fn *fn, void *arg);
+/* A new run for START, of which there is none yet; `a` is copied. NULL, PBSE_SYSTEM: no memory, no directory. */
+struct run *prepare_take(struct prepare *p, const struct exec_start_args *a, struct err *e);
+/* Go on with it, after START was answered. */
+void prepare_begin(struct prepare *p, struct run *r);
+/* There is a server again: ask once more for a piece that may have been lost. */
+void prepare_again(struct prepare *p, struct run *r);
 
 /* The next piece of a script. n 0: the server has no more, which is an error. */
 void prepare_piece(struct prepare *p, struct run *r, const void *bytes, size_t n);

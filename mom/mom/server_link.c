@@ -15,6 +15,7 @@
 #include "orders.h"
 #include "parts.h"
 #include "pbs_error.h"
+#include "prepare.h"
 #include "run.h"
 
 enum { ADDRESS_MAX = 300 };
@@ -140,6 +141,13 @@ static void obey(struct parts *m, const exec_run_decision *d, const char *store)
     }
 }
 
+static void fetch_again(void *arg, struct run *r)
+{
+    struct parts *m = arg;
+
+    prepare_again(m->prepare, r);
+}
+
 static void accepted(void *arg, const exec_hello_result *res)
 {
     struct parts *m = arg;
@@ -151,6 +159,7 @@ static void accepted(void *arg, const exec_hello_result *res)
         log_err(LOGC_NODE, m->home.node, &e, "epoch %llu cannot be kept", (unsigned long long)res->epoch);
     for (u_int i = 0; i < res->runs.runs_len; i++)
         obey(m, &res->runs.runs_val[i], res->store);
+    runs_each(m->runs, fetch_again, m);
 }
 
 static void lost(void *arg, const struct err *why)

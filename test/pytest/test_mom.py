@@ -235,3 +235,32 @@ def test_a_parallel_job_finds_its_processes_and_threads(cx):
     assert cx.file("out").splitlines()[-4:] == ["n1", "n1", "n1", "2 2"]
     cx.wait_gone(cx.submit("echo $NCPUS $OMP_NUM_THREADS", select="1:ncpus=4:ompthreads=3", Output_Path=cx.work + "/o2"))
     assert cx.file("o2").splitlines()[-1] == "3 3"
+
+
+@history
+def test_a_job_of_a_user_who_is_unknown_on_the_host_ends_with_the_reason(cx):
+    name = "pbsgone"
+    if os.geteuid() != 0:
+        pytest.skip("only root makes users")
+    cx.set_server("scheduling", "False")
+    cx.command("useradd", "-M", name, check=False)
+    try:
+        job = cx.submit("true", User_List=name)
+    finally:
+        cx.command("userdel", name)
+    cx.set_server("scheduling", "True")
+    s = ended(cx, job)
+    assert s["Exit_status"] == "-10" and name in s["comment"]
+
+
+@history
+def test_a_job_that_is_deleted_while_it_is_being_started_does_not_run(cx):
+    cx.set_server("scheduling", "False")
+    jobs = [here(cx, "sleep 5; touch ran") for _ in range(10)]
+    for job in jobs:
+        cx.api.run(job, "(n1:ncpus=0)")
+        cx.api.delete(job)
+    for job in jobs:
+        ended(cx, job)
+        until(lambda j=job: not processes_of(cx, j), "the end of the job's processes")
+    assert cx.file("ran") is None
