@@ -196,12 +196,18 @@ out:
     return rc;
 }
 
+void confine_prepare(struct confine *c)
+{
+    if (c->group && !c->made && confine_group_make(c->dir, NULL) == 0)
+        c->made = true;
+}
+
 int confine_suspend(struct confine *c, int limit_ms, struct err *e)
 {
     if (c->suspended)
         return 0;
     if (c->group) {
-        if (confine_group_make(c->dir, e) < 0)
+        if (!c->made && confine_group_make(c->dir, e) < 0)
             return -1;
         c->made = true;
         if (confine_group_set(c->group, c->dir, true, e) < 0)

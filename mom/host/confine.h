@@ -3,7 +3,7 @@
 /* Stopping and signalling everything a job has started, whatever sessions and groups it has made.
  *
  * With a cgroup freezer (version 2, or version 1) a suspended job cannot notice that it stands still. Its group
- * is made only when it is first suspended, so that jobs which never are pay nothing. Without one, each process
+ * is made when it is first suspended, or before by confine_prepare, so that short jobs pay nothing. Without one, each process
  * gets a stop signal until all stand still; a job can see that. What belongs to the job is always: all that
  * stands below `root`, a subreaper.
  */
@@ -36,6 +36,10 @@ void confine_sweep(const struct confine_place *place);
 struct confine *confine_create(const struct confine_place *place, const char *name, pid_t root,
                                int stop_signal, int continue_signal);
 void confine_destroy(struct confine *c); /* removes the group, which must be empty by then */
+
+/* Make the group now: it takes milliseconds that a suspension should not wait for. Does nothing with signals, or
+ * when it is there; what fails is tried again, and told, by confine_suspend. */
+void confine_prepare(struct confine *c);
 
 /* Everything stands still when this returns 0. -1: it could not be made so within `limit_ms`, and what was
  * stopped runs again. Blocks for at most that long. */

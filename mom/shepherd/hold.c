@@ -47,6 +47,7 @@ struct hold {
     struct stopwatch watch;
     struct meter meter;
     enum shep_state state;
+    bool prepared; /* for being suspended */
     bool main_ended;
     int status;
     bool leftovers;
@@ -330,12 +331,20 @@ static int64_t sooner(int64_t a, int64_t b)
     return a < 0 ? b : b < 0 || a < b ? a : b;
 }
 
+/* A job that has lived this long will live on, and may be suspended: not all of a host at the same moment. */
+static int64_t prepare_ms(void)
+{
+    return 300 + getpid() % 256;
+}
+
 static int wait_ms(const struct hold *h)
 {
     int64_t now = clock_real_mono_ms(), left = -1;
 
     if (h->state == SHEP_RUNNING)
         left = stopwatch_left_ms(&h->watch, now);
+    if (h->state == SHEP_RUNNING && !h->prepared)
+        left = sooner(left, wall_ms(h) < prepare_ms() ? prepare_ms() - wall_ms(h) : 0);
     if (h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
         left = sooner(left, h->grace_mono_ms > now ? h->grace_mono_ms - now : 0);
     return left > INT32_MAX ? INT32_MAX : (int)left;
@@ -344,6 +353,11 @@ static int wait_ms(const struct hold *h)
 static void look_at_time(struct hold *h)
 {
     int64_t now = clock_real_mono_ms();
+
+    if (h->state == SHEP_RUNNING && !h->prepared && wall_ms(h) >= prepare_ms()) {
+        confine_prepare(h->confine);
+        h->prepared = true;
+    }
 
     if (h->state == SHEP_RUNNING && stopwatch_left_ms(&h->watch, now) == 0)
         post(h, SHEP_EV_WALLTIME);
