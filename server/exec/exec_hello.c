@@ -149,7 +149,8 @@ static bool look_for_missing(struct exec_hello *x, struct service *s, const exec
     return false;
 }
 
-static void decide_all(struct exec_hello *x, struct service *s, const exec_hello_args *a, exec_hello_result *out)
+static void decide_all(struct exec_hello *x, struct service *s, const exec_hello_args *a,
+                       exec_hello_result *out)
 {
     u_int n = a->runs.runs_len;
 

@@ -250,7 +250,7 @@ void exec_send_resume(struct exec_send *x, struct job *j)
     send_attempt(x, j, EXEC_RESUME);
 }
 
-void exec_send_terminate(struct exec_send *x, struct job *j, int why, unsigned grace_s)
+static void terminate_from(struct exec_send *x, struct job *j, size_t first, int why, unsigned grace_s)
 {
     exec_terminate_args args = {.job = wire_key(j),
                                 .run = j->run->version,
@@ -260,10 +260,20 @@ void exec_send_terminate(struct exec_send *x, struct job *j, int why, unsigned g
                                 .grace_s = grace_s,
                                 .why = (exec_why)why};
 
-    for (size_t i = 0; i < j->run->n_hosts; i++)
+    for (size_t i = first; i < j->run->n_hosts; i++)
         if (takes_orders(&j->run->hosts[i]))
             give(x, j, j->run->hosts[i].service, EXEC_TERMINATE, (xdrproc_t)xdr_exec_terminate_args, &args,
                  NULL, NULL);
+}
+
+void exec_send_terminate(struct exec_send *x, struct job *j, int why, unsigned grace_s)
+{
+    terminate_from(x, j, 0, why, grace_s);
+}
+
+void exec_send_end_others(struct exec_send *x, struct job *j)
+{
+    terminate_from(x, j, 1, EXEC_WHY_FORCE, 0);
 }
 
 void exec_send_update(struct exec_send *x, struct job *j)

@@ -35,6 +35,8 @@ void exec_send_launch(struct exec_send *x, struct job *j);  /* to the first host
 void exec_send_suspend(struct exec_send *x, struct job *j); /* attempt: j->run->attempt */
 void exec_send_resume(struct exec_send *x, struct job *j);
 void exec_send_terminate(struct exec_send *x, struct job *j, int why, unsigned grace_s); /* enum exec_why */
+void exec_send_end_others(struct exec_send *x,
+                          struct job *j);                  /* the script is over: all but the first host */
 void exec_send_update(struct exec_send *x, struct job *j); /* limits of a running job */
 /* Forget the run: to every host that has released it. */
 void exec_send_purge(struct exec_send *x, struct job *j);

@@ -124,6 +124,7 @@ void act_finish(void *arg, struct job *j)
     j->exit_status = j->run->status;
     j->obittime_s = site_now_s(d->site);
     jobs_touch(d->site->jobs, j, PART_HOT);
+    exec_send_end_others(d->send, j);
 }
 
 static const char *how_it_ended(const struct job *j)

@@ -183,8 +183,8 @@ void runs_renew(struct runs *r, struct job *j)
     const struct run *run = j->run;
 
     if (run->finished)
-        return;
-    if (run->terminations)
+        exec_send_end_others(r->send, j);
+    else if (run->terminations)
         exec_send_terminate(r->send, j, j->intent == INTENT_DELETE ? EXEC_WHY_DELETE : EXEC_WHY_REQUEUE,
                             run->terminations > 1 ? 0 : terminate_grace_s(j));
     else if (run->suspending)

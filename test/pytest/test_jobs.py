@@ -122,3 +122,25 @@ def test_a_hundred_short_jobs_all_end_well(cx):
     status = {j.name: j for j in cx.api.stat("job", extend="x")}
     assert [status[j]["Exit_status"] for j in jobs] == ["0"] * 100
     assert all(status[j].run_count == 1 for j in jobs)
+
+
+@pytest.mark.complex(nodes=2, ncpus=4)
+def test_a_job_on_two_hosts_ends_on_both(cx):
+    job = cx.submit("sort -u $PBS_NODEFILE", select="2:ncpus=4", Output_Path=os.path.join(cx.work, "hosts"))
+    cx.wait_gone(job)
+    assert until(lambda: cx.file("hosts"), "the output") == "n1\nn2\n"
+    until(lambda: [cx.node(n)["state"] for n in ("n1", "n2")] == ["free", "free"], "free nodes")
+
+
+@pytest.mark.complex(nodes=2, ncpus=4)
+def test_a_second_host_that_was_away_at_the_end_is_freed_when_it_is_back(cx):
+    flag = os.path.join(cx.work, "end")
+    job = cx.submit(f"while [ ! -e {flag} ]; do sleep 0.02; done", select="2:ncpus=4")
+    until(lambda: (cx.stat(job) or {}).get("substate") == "42", "the start of the script")
+    second = cx.wait(job)["exec_host"].split("+")[1].split("/")[0]
+    cx.kill(second)
+    open(flag, "w", encoding="ascii").close()
+    cx.wait(job, state="E")
+    cx.restart(second)
+    cx.wait_gone(job)
+    until(lambda: [cx.node(n)["state"] for n in ("n1", "n2")] == ["free", "free"], "free nodes")

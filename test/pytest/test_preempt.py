@@ -130,6 +130,20 @@ def test_the_answer_waits_for_the_end_of_the_job(cx, order, letter):
 
 
 @pytest.mark.complex(nodes=1, ncpus=4, sched=False)
+@pytest.mark.parametrize("order, letter", [("S", "S"), ("R", "Q"), ("D", "D")])
+def test_a_job_that_is_only_just_being_started(cx, order, letter):
+    """The first job of its owner on a MOM: START waits for a lookup, and the next order must not overtake it."""
+    cx.set_sched("preempt_order", order)
+    c = scheduler(cx)
+    for _ in range(10):
+        job = cx.submit()
+        cx.api.run_async(job, "(n1:ncpus=1)")
+        assert c.preempt([job]) == [(job, letter)]
+        if order != "D":
+            cx.api.delete(job)
+
+
+@pytest.mark.complex(nodes=1, ncpus=4, sched=False)
 def test_deletion_of_a_job_that_ignores_sigterm(cx):
     cx.set_sched("preempt_order", "D")
     cx.set_queue("workq", "kill_delay", "1")
