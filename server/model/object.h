@@ -20,8 +20,8 @@ struct object;
 /* One kind of object: how it travels to the store and back. */
 struct object_kind {
     enum change_kind kind;
-    const char *name;            /* "job", "queue": in the store and in logs */
-    enum attr_of attrs;          /* the definition table of its attributes */
+    const char *name;   /* "job", "queue": in the store and in logs */
+    enum attr_of attrs; /* the definition table of its attributes */
     /* Write one part (PART_HOT, PART_FIXED) as a JSON object. NULL: the kind has no such part. PART_ATTRS
      * is written for every kind from the attribute list. -1: no memory. */
     int (*encode)(const struct object *o, enum change_part part, struct strbuf *out);
@@ -31,10 +31,10 @@ struct object_kind {
 struct object {
     struct change_entry change; /* first, so that a change_entry is an object */
     const struct object_kind *kind;
-    const char *name;           /* interned; identity within the kind */
+    const char *name; /* interned; identity within the kind */
     struct attr_list attrs;
     unsigned refs;
-    bool gone;                  /* taken out of its table; only references keep it */
+    bool gone; /* taken out of its table; only references keep it */
 };
 
 /* Begin an object with one reference. `name` is interned here. -1: no memory. */

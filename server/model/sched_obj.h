@@ -21,7 +21,8 @@ struct scheds *scheds_create(struct change *c);
 void scheds_destroy(struct scheds *s);
 /* -1: PBSE_SCHEDEXIST, PBSE_SCHED_NAME_BIG */
 int scheds_add(struct scheds *s, const char *name, struct sched_obj **out, struct err *e);
-int scheds_remove(struct scheds *s, struct sched_obj *o, struct err *e); /* PBSE_SCHED_NO_DEL: the default one */
+int scheds_remove(struct scheds *s, struct sched_obj *o,
+                  struct err *e); /* PBSE_SCHED_NO_DEL: the default one */
 struct sched_obj *scheds_find(const struct scheds *s, const char *name);
 struct sched_obj *scheds_first(const struct scheds *s);
 struct sched_obj *scheds_next(const struct sched_obj *o);

@@ -25,8 +25,8 @@ struct site {
     struct jobs *jobs;
     struct assign *assign;
     struct tally *tally;
-    const char *name;      /* of the server, as in job identifiers */
-    const char *store_id;  /* identity of the store */
+    const char *name;     /* of the server, as in job identifiers */
+    const char *store_id; /* identity of the store */
     uint64_t epoch;
     uint64_t resources_changed; /* number of the change at which a resource was made, altered or removed */
 };
