@@ -1,26 +1,6 @@
 /* qhold: keep jobs from running. */
-#include "each_job.h"
-
-#include "hold_letters.h"
-
-struct qhold {
-    struct cmd_args a;
-    const char *letters;
-};
-
-static int take_letters(void *settings, const struct option_row *row, const char *value, struct err *e)
-{
-    struct qhold *q = settings;
-
-    (void)e;
-    q->letters = value;
-    return hold_letters_are_good(value) ? 0 : cmd_bad(&q->a, row);
-}
-
-static const struct option_row rows[] = {
-    {'h', NULL, OPTION_VALUE, "hold_list", "which holds: letters of u, o, s, p; or n for none", take_letters,
-     0},
-};
+#include "hold_job.h"
+#include "pbs_ifl.h"
 
 static int hold(int c, const char *id, void *letters)
 {
@@ -29,16 +9,13 @@ static int hold(int c, const char *id, void *letters)
 
 static int run(void *settings, int n, char *operands[])
 {
-    struct qhold *q = settings;
-
-    return n ? each_job(&q->a, n, operands, hold, (void *)(q->letters ? q->letters : USER_HOLD))
-             : cmd_usage(&q->a);
+    return hold_job_run(settings, n, operands, hold);
 }
 
 const struct cmd command = {
-    .options = {.program = "qhold", .operands = "job_identifier...", CMD_ROWS(rows)},
+    .options = {.program = "qhold", .operands = "job_identifier...", .rows = hold_job_rows, .n_rows = 1},
     .usage = "usage: qhold [-h hold_list] job_identifier...\n",
     .usage_exit = 2,
-    .size = sizeof(struct qhold),
+    .size = sizeof(struct hold_job),
     .run = run,
 };

@@ -1,0 +1,25 @@
+/* See hold_job.h. */
+#include "hold_job.h"
+
+#include "hold_letters.h"
+#include "pbs_ifl.h"
+
+static int take_letters(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct hold_job *h = settings;
+
+    (void)e;
+    h->letters = value;
+    return hold_letters_are_good(value) ? 0 : cmd_bad(&h->a, row);
+}
+
+const struct option_row hold_job_rows[1] = {
+    {'h', NULL, OPTION_VALUE, "hold_list", "which holds: letters of u, o, s, p; or n for none", take_letters,
+     0},
+};
+
+int hold_job_run(struct hold_job *h, int n, char *operands[], each_job_call *act)
+{
+    return n ? each_job(&h->a, n, operands, act, (void *)(h->letters ? h->letters : USER_HOLD))
+             : cmd_usage(&h->a);
+}
