@@ -146,7 +146,8 @@ void act_start(void *arg, struct job *j)
 {
     struct runs *r = arg;
 
-    j->intent = INTENT_NONE;
+    if (!j->run->terminations)
+        j->intent = INTENT_NONE; /* else a restart finds it here: that it was to end has been promised */
     j->exited = false;
     j->stime_s = 0;
     memset(&j->usage, 0, sizeof j->usage);
