@@ -174,6 +174,12 @@ static void on_preempted(void *arg, struct job *j, const char *code, const char 
                              code[0] == 'S' ? 0 : (double)j->usage.cput_ms / 1000);
 }
 
+static void on_preempting(void *arg, struct job *j, const char *code, const char *by)
+{
+    if (code[0] == 'D' && !job_is_over(j))
+        accounting_deleted(((struct server *)arg)->parts.accounting, j, by);
+}
+
 static void on_client_gone(void *arg, struct client *c)
 {
     struct server *s = arg;
@@ -332,6 +338,7 @@ static int create_asking(struct server *s, struct err *e)
     if (!p->submit || !p->preempts || !s->shutdown)
         return no_memory(e);
     victims_on_settled(p->victims, on_preempted, s);
+    victims_on_begun(p->victims, on_preempting, s);
     p->shutdown = on_shutdown;
     p->shutdown_arg = s;
     s->dispatch = dispatch_create(&(struct dispatch_options){.site = &s->site,

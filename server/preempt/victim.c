@@ -36,6 +36,8 @@ struct victims {
     struct methods *methods;
     void (*settled)(void *arg, struct job *j, const char *code, const char *by);
     void *settled_arg;
+    victim_begun_fn *begun;
+    void *begun_arg;
 };
 
 static void try_next(struct victim *v);
@@ -141,6 +143,8 @@ static bool try_one(struct victim *v, const struct method *m)
     v->starting = false;
     if (rc < 0)
         log_failed(j, m, e.code);
+    else if (v->all->begun && j->preempt)
+        v->all->begun(v->all->begun_arg, j, m->code, j->preempt->by);
     return rc == 0;
 }
 
@@ -341,4 +345,10 @@ void victims_on_settled(struct victims *v,
 {
     v->settled = fn;
     v->settled_arg = arg;
+}
+
+void victims_on_begun(struct victims *v, victim_begun_fn *fn, void *arg)
+{
+    v->begun = fn;
+    v->begun_arg = arg;
 }

@@ -37,6 +37,10 @@ void victims_carry_on(struct victims *v, struct job *j);
 /* ^ of methods: an attempt failed at its hosts. */
 void victims_method_failed(void *victims, struct job *j, char letter, int code, const char *text);
 
+/* ^ told when a method has begun, with its code: accounting of what is about to be deleted. */
+typedef void victim_begun_fn(void *arg, struct job *j, const char *code, const char *by);
+void victims_on_begun(struct victims *v, victim_begun_fn *fn, void *arg);
+
 /* ^ told of every end with the method: accounting. */
 void victims_on_settled(struct victims *v,
                         void (*fn)(void *arg, struct job *j, const char *code, const char *by), void *arg);
