@@ -8,6 +8,7 @@ import time
 @contextlib.contextmanager
 def frozen(*pids):
     """These processes stand still: nothing they would say is said, nothing they should do is done."""
+    assert all(pid > 0 for pid in pids), "there is no such process"  # 0 would be our own group
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:

@@ -1,0 +1,88 @@
+"""Real jobs that leave traces, run as an ordinary user, and a watch that no node is given out twice."""
+import glob
+import os
+import threading
+
+from . import api, users
+
+
+def user():
+    """Whom jobs run as: a test user where we are root, else ourselves."""
+    return users.available()[0] if users.available() else None
+
+
+def submit(cx, text="sleep 600", name="job", queue=None, select=None, options=(), **attrs):
+    """Submit a job that appends "start JOB RUN" to NAME.log and writes its pid to NAME.pid before `text`.
+
+    The text is plain sh in the work directory of the complex. Options are qsub's.
+    """
+    script = f'cd "$PBS_O_WORKDIR"\necho start $PBS_JOBID >> {name}.log\necho $$ > {name}.pid\n{text}\n'
+    return cx.submit(script, user=user(), queue=queue, select=select,
+                     options=("-N", name, "-S", "/bin/sh", "-o", cx.work + "/", "-e", cx.work + "/", *options),
+                     **attrs)
+
+
+def starts(cx, name="job"):
+    """How often the job's script has begun."""
+    return (cx.file(name + ".log") or "").count("start ")
+
+
+def pid(cx, name="job"):
+    """The pid of the script's shell, 0 when it has written none yet."""
+    text = cx.file(name + ".pid")
+    return int(text) if text and text.strip() else 0
+
+
+def accounting(cx, job):
+    """The records of a job, oldest first: [(letter, text)]."""
+    found = []
+    for path in sorted(glob.glob(os.path.join(cx.home, "server_priv", "accounting", "*"))):
+        with open(path, encoding="utf-8") as f:
+            records = [line.rstrip("\n").split(";", 3) for line in f]
+        found += [(r[1], r[3] if len(r) > 3 else "") for r in records if len(r) > 2 and r[2] == job]
+    return found
+
+
+class NodeWatch:
+    """Reads the vnodes again and again while the block runs; a node that holds more than it has is a failure.
+
+    A server that is away at the moment is asked again when it is back.
+    """
+
+    def __init__(self, cx):
+        self._cx = cx
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.reads, self.wrong = 0, []
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, kind, value, trace):
+        self._end.set()
+        self._thread.join()
+        if kind is None:
+            assert self.reads > 0, "no node was ever read"
+            assert not self.wrong, self.wrong
+
+    def _run(self):
+        connection = None
+        while not self._end.wait(0.005):
+            try:
+                connection = connection or self._cx.connect()
+                self._read(connection)
+            except api.PbsError:
+                if connection:
+                    connection.close()
+                connection = None
+        if connection:
+            connection.close()
+
+    def _read(self, connection):
+        for node in connection.stat("vnode", ""):
+            has = int(node["resources_available"]["ncpus"])
+            uses = int(node.get("resources_assigned", {}).get("ncpus", 0))
+            if uses > has:
+                self.wrong.append(f"{node.name}: {uses} of {has} cpus, jobs {node.get('jobs')}")
+        self.reads += 1
