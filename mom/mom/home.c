@@ -147,6 +147,19 @@ int home_open(struct home *h, const struct conf *conf, struct err *e)
     return 0;
 }
 
+int home_raise_limits(struct home *h, struct err *e)
+{
+    struct rlimit mine;
+
+    if (getrlimit(RLIMIT_NOFILE, &h->job_files) < 0)
+        return err_errno(e, errno, "cannot read our limit of open files");
+    mine = h->job_files;
+    mine.rlim_cur = mine.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &mine) < 0)
+        return err_errno(e, errno, "cannot raise our limit of open files");
+    return 0;
+}
+
 void home_close(struct home *h)
 {
     char *const texts[] = {h->node, h->service, h->host,  h->priv,     h->jobs, h->spool,      h->undelivered,

@@ -5,6 +5,7 @@
  * `config` alone changes, when SIGHUP brings a good new file.
  */
 #include <stdbool.h>
+#include <sys/resource.h>
 
 #include "confine.h"
 #include "err.h"
@@ -25,6 +26,7 @@ struct home {
     char *lock, *config_file;
     struct words environment; /* pbs_environment: NAME=value */
     struct confine_place freezer;
+    struct rlimit job_files;  /* RLIMIT_NOFILE as we found it: jobs get it back */
     const char *our_names[4]; /* for delivery; NULL terminated */
 };
 
@@ -32,6 +34,8 @@ struct home {
 int home_open(struct home *h, const struct conf *conf, struct err *e);
 /* Read the config and what follows from it (names). Also at SIGHUP: on failure the old one stays. */
 int home_load_config(struct home *h, struct err *e);
+/* Take as many descriptors as we may: each running job needs two. */
+int home_raise_limits(struct home *h, struct err *e);
 void home_close(struct home *h);
 
 #endif

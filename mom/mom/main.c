@@ -191,7 +191,8 @@ static int begin(struct mom *mom, struct err *e)
     struct strbuf path;
     int rc;
 
-    if (open_log(m, e) < 0 || certs_ensure(m->home.certs, m->home.service, e) < 0)
+    if (open_log(m, e) < 0 || home_raise_limits(&m->home, e) < 0 ||
+        certs_ensure(m->home.certs, m->home.service, e) < 0)
         return -1;
     mom->tls = certs_context(m->home.certs, m->home.service, CERTS_CLIENT, e);
     strbuf_init(&path, USAGE_MAX);

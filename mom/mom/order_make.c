@@ -64,13 +64,15 @@ static int parse_limit(const char *text, bool is_size, u_quad_t *out, struct err
     return 0;
 }
 
-static int make_limits(const struct run *r, struct shep_order *o, struct err *e)
+static int make_limits(const struct home *h, const struct run *r, struct shep_order *o, struct err *e)
 {
     size_t n = sizeof limits / sizeof limits[0];
 
-    o->limits.limits_val = calloc(n, sizeof(struct shep_limit));
+    o->limits.limits_val = calloc(n + 1, sizeof(struct shep_limit));
     if (!o->limits.limits_val)
         return no_memory(r, e);
+    o->limits.limits_val[o->limits.limits_len++] = (struct shep_limit){
+        .resource = RLIMIT_NOFILE, .soft = h->job_files.rlim_cur, .hard = h->job_files.rlim_max};
     for (size_t i = 0; i < n; i++) {
         const char *text = run_attr(r, "Resource_List", limits[i].resource);
         struct shep_limit *l = &o->limits.limits_val[o->limits.limits_len];
@@ -325,7 +327,7 @@ int order_make(const struct home *h, const struct run *r, const struct names_use
     o->job = run_job(r);
     o->run = r->key.run;
     if (make_rest(h, r, o, e) < 0 || make_identity(r, u, o, e) < 0 || make_tmpdir(h, r, o, e) < 0 ||
-        make_nodefile(h, r, o, e) < 0 || make_program(h, r, u, o, e) < 0 || make_limits(r, o, e) < 0 ||
+        make_nodefile(h, r, o, e) < 0 || make_program(h, r, u, o, e) < 0 || make_limits(h, r, o, e) < 0 ||
         make_times(h, r, o, e) < 0)
         return -1;
     if (outputs_plan(h, r, u->home, o, e) < 0)
