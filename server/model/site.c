@@ -1,6 +1,9 @@
 /* See site.h. */
 #include "site.h"
 
+#include <string.h>
+#include <strings.h>
+
 #include "assign.h"
 #include "intern.h"
 #include "pbs_error.h"
@@ -40,4 +43,17 @@ void site_destroy(struct site *s)
     intern_unref(s->store_id);
     intern_unref(s->name);
     *s = (struct site){0};
+}
+
+/* "svr1" of "svr1.example.org" */
+static bool is_short_of(const char *shorter, const char *longer)
+{
+    size_t n = strlen(shorter);
+
+    return strncasecmp(shorter, longer, n) == 0 && (!longer[n] || longer[n] == '.');
+}
+
+bool site_is_named(const struct site *s, const char *server)
+{
+    return !*server || is_short_of(server, s->name) || is_short_of(s->name, server);
 }

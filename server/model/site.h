@@ -3,6 +3,7 @@
 /* The objects of one server, held together: what handlers and parts are handed down.
  *
  * main.c creates it first and destroys it last. It owns the tables; everybody else borrows. */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "change.h"
@@ -33,6 +34,9 @@ struct site {
 
 int site_create(struct site *s, struct clock *clock, const char *name, struct err *e);
 void site_destroy(struct site *s);
+
+/* Is this the server that a job identifier names? "" and the same host with more or fewer domains are. */
+bool site_is_named(const struct site *s, const char *server);
 
 static inline int64_t site_now_s(const struct site *s)
 {

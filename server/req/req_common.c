@@ -21,7 +21,7 @@ struct job *req_find_any_job(struct parts *p, const char *id, struct err *e)
                 "No support for requested service: job arrays are not supported by this server yet: %s", id);
         return NULL;
     }
-    j = jobs_find(p->site->jobs, parsed.key);
+    j = site_is_named(p->site, parsed.server) ? jobs_find(p->site->jobs, parsed.key) : NULL;
     if (!j || j->state == JOB_ARRIVING)
         err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
     return j && j->state != JOB_ARRIVING ? j : NULL;

@@ -52,12 +52,22 @@ static int add_range(struct status_query *q, const struct jobid *id, struct err 
     return rc;
 }
 
+/* "41[]" is no other way to write 41. */
+static bool is_array(const struct site *s, struct job_key key)
+{
+    const struct job *j = jobs_find(s->jobs, key);
+
+    return j && attr_list_bool(&j->obj.attrs, JOB_ATTR_array, false);
+}
+
 static int add_job(struct status_query *q, const char *text, struct err *e)
 {
     struct jobid id;
 
     if (jobid_parse(text, &id, e) < 0)
         return -1;
+    if (!site_is_named(q->st->site, id.server) || (id.form == JOBID_ARRAY && !is_array(q->st->site, id.key)))
+        return add_name(q, text, (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e); /* nobody's */
     return id.form == JOBID_RANGE ? add_range(q, &id, e) : add_name(q, text, id.key, e);
 }
 

@@ -234,3 +234,14 @@ def test_what_cannot_be_done_yet_says_so(quiet):
         with pytest.raises(api.PbsError) as e:
             quiet.api.submit([*WORK, attr], quiet.script("true"))
         assert e.value.code == 15029 and attr[0] in e.value.text
+
+
+def test_a_job_of_another_server_is_not_here(quiet):
+    job = quiet.submit()
+    number, server = job.split(".", 1)
+    for call in (quiet.api.delete, quiet.api.hold, lambda j: quiet.api.stat("job", j)):
+        with pytest.raises(api.PbsError) as e:
+            call(f"{number}.elsewhere")
+        assert e.value.code == 15001
+    quiet.api.hold(f"{number}.{server}.example.org")
+    assert quiet.state(job) == "H"
