@@ -83,7 +83,7 @@ static bool has_file(const struct fixture *f)
 /* As after a restart: memory is gone, the file is what it is. */
 static struct journal_past restart(struct fixture *f)
 {
-    struct journal_past past;
+    struct journal_past past = {0};
 
     journal_close(&f->box, f->r);
     fresh(f);

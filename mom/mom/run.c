@@ -35,12 +35,10 @@ void run_drop(struct runs *t, struct run *r)
 
 void runs_destroy(struct runs *t)
 {
-    struct run *r, *tmp;
-
     if (!t)
         return;
-    HASH_ITER(hh, t->by_key, r, tmp)
-    run_drop(t, r);
+    while (t->by_key)
+        run_drop(t, t->by_key);
     free(t);
 }
 
@@ -90,10 +88,12 @@ size_t runs_count(const struct runs *t)
 
 void runs_each(struct runs *t, void (*fn)(void *arg, struct run *r), void *arg)
 {
-    struct run *r, *tmp;
+    struct run *next;
 
-    HASH_ITER(hh, t->by_key, r, tmp)
-    fn(arg, r);
+    for (struct run *r = t->by_key; r; r = next) {
+        next = r->hh.next;
+        fn(arg, r);
+    }
 }
 
 wire_job run_job(const struct run *r)
