@@ -198,7 +198,7 @@ unsigned journal_unacked(const struct run *r)
 
 struct restoring {
     struct run *r;
-    struct journal_past *past;
+    struct journal_past past;
 };
 
 static void restore_note(struct run *r, enum shep_note note)
@@ -221,22 +221,22 @@ static void restore_note(struct run *r, enum shep_note note)
 
 static void restore_event(struct restoring *s, const struct exec_event *event)
 {
-    s->past->start |= event->seq > 1 && !s->r->first;
+    s->past.start |= event->seq > 1 && !s->r->first;
     switch (event->data.kind) {
     case EXEC_EVENT_START:
-        s->past->start = true;
+        s->past.start = true;
         break;
     case EXEC_EVENT_FINISH:
-        s->past->finish = true;
+        s->past.finish = true;
         break;
     case EXEC_EVENT_RELEASE:
-        s->past->release |= event->data.exec_event_data_u.release.final;
+        s->past.release |= event->data.exec_event_data_u.release.final;
         break;
     case EXEC_EVENT_SUSPENDED:
-        s->past->suspended = true;
+        s->past.suspended = true;
         break;
     case EXEC_EVENT_RESUMED:
-        s->past->suspended = false;
+        s->past.suspended = false;
         break;
     case EXEC_EVENT_READY:
     case EXEC_EVENT_EXCEPTION:
@@ -262,11 +262,12 @@ static void restore_entry(void *arg, void *item)
 
 int journal_restore(struct run *r, struct journal_past *past, struct err *e)
 {
-    struct restoring s = {r, past};
+    struct restoring s = {.r = r};
+    int rc = rundir_log_read(r->path, RUNDIR_JOURNAL, (xdrproc_t)xdr_shep_entry, sizeof(struct shep_entry),
+                             restore_entry, &s, e);
 
-    *past = (struct journal_past){0};
-    return rundir_log_read(r->path, RUNDIR_JOURNAL, (xdrproc_t)xdr_shep_entry, sizeof(struct shep_entry),
-                           restore_entry, &s, e);
+    *past = s.past;
+    return rc;
 }
 
 void journal_close(struct journal_outbox *box, struct run *r)
