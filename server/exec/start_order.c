@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <openssl/hmac.h>
+
 #include "attr_walk.h"
 #include "exec_vnode.h"
 #include "pbs_error.h"
@@ -11,6 +13,8 @@
 #include "services.h"
 #include "site.h"
 #include "strbuf.h"
+
+enum { COOKIE_SIZE = 33 }; /* 32 hex digits */
 
 /* What a host needs of a job beside what START says in fields of its own. */
 static const int wanted[] = {
@@ -188,12 +192,22 @@ static int fill_hosts(struct site *s, struct services *sv, const struct job *j, 
 
 /* --- the whole ------------------------------------------------------------------------------------ */
 
+/* A secret of one run that every host of it is given: nobody can guess it, and it is the same in each START. */
+static void make_cookie(const struct site *s, const struct job *j, char out[COOKIE_SIZE])
+{
+    const int64_t what[] = {j->key.seq, j->key.index, (int64_t)j->run->version};
+    unsigned char mac[EVP_MAX_MD_SIZE] = {0};
+
+    HMAC(EVP_sha256(), s->secret, sizeof s->secret, (const unsigned char *)what, sizeof what, mac, NULL);
+    for (size_t i = 0; i < COOKIE_SIZE / 2; i++)
+        snprintf(out + 2 * i, 3, "%02X", mac[i]);
+}
+
 static int fill_texts(const struct site *s, const struct job *j, exec_start_args *out)
 {
-    char cookie[33];
+    char cookie[COOKIE_SIZE];
 
-    snprintf(cookie, sizeof cookie, "%016llX%08X%08X", (unsigned long long)s->epoch, j->run_version,
-             (unsigned)j->key.seq);
+    make_cookie(s, j, cookie);
     out->id = strdup(j->obj.name);
     out->store = strdup(s->store_id);
     out->user = strdup(text_or_empty(j->euser));

@@ -1,6 +1,8 @@
 /* See site.h. */
 #include "site.h"
 
+#include <sys/random.h>
+
 #include <string.h>
 #include <strings.h>
 
@@ -11,6 +13,8 @@
 int site_create(struct site *s, struct clock *clock, const char *name, struct err *e)
 {
     *s = (struct site){.clock = clock, .name = intern_ref(name)};
+    if (getrandom(s->secret, sizeof s->secret, 0) != sizeof s->secret)
+        return err_set(e, PBSE_SYSTEM, "the system gives no random numbers");
     s->change = change_create(100000);
     if (!s->change)
         return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");

@@ -29,6 +29,7 @@ struct site {
     const char *name;     /* of the server, as in job identifiers */
     const char *store_id; /* identity of the store */
     uint64_t epoch;
+    unsigned char secret[32];   /* random, of this process: job cookies are made from it */
     uint64_t resources_changed; /* number of the change at which a resource was made, altered or removed */
 };
 
