@@ -99,14 +99,38 @@ void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn
     ask(r, SHEP_SIGNAL, (xdrproc_t)xdr_shep_signal_args, &a, fn, arg);
 }
 
+void shepherd_say_attempt(struct shepherd *sh)
+{
+    unsigned proc = sh->attempt;
+
+    sh->attempt = 0;
+    if (proc)
+        ask(sh->run, proc, NULL, NULL, sh->attempt_fn, sh->attempt_arg);
+}
+
+/* A MOM just started hears the server before its shepherds: the last attempt waits until this one listens. If it
+ * never does, the run is lost and no attempt matters. */
+static void attempt(struct run *r, unsigned proc, shepherds_fn *fn, void *arg)
+{
+    struct shepherd *sh = r->shepherd;
+
+    if (!sh || sh->open) {
+        ask(r, proc, NULL, NULL, fn, arg);
+        return;
+    }
+    sh->attempt = proc;
+    sh->attempt_fn = fn;
+    sh->attempt_arg = arg;
+}
+
 void shepherds_suspend(struct run *r, shepherds_fn *fn, void *arg)
 {
-    ask(r, SHEP_SUSPEND, NULL, NULL, fn, arg);
+    attempt(r, SHEP_SUSPEND, fn, arg);
 }
 
 void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg)
 {
-    ask(r, SHEP_RESUME, NULL, NULL, fn, arg);
+    attempt(r, SHEP_RESUME, fn, arg);
 }
 
 void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg)

@@ -28,6 +28,9 @@ struct shepherd {
     struct asked *asked; /* orders under way: nobody answers them after rpc_conn_destroy */
     bool terminate;      /* to be said when it listens */
     struct shep_terminate_args terminating;
+    unsigned attempt; /* SHEP_SUSPEND or SHEP_RESUME, to be said when it listens; 0: none */
+    shepherds_fn *attempt_fn;
+    void *attempt_arg;
 
     struct spawn *errand; /* closing without a shepherd */
     int errand_out;
@@ -39,6 +42,8 @@ struct shepherd {
 
 /* SIGTERM, SIGKILL: said as soon as it listens, if they are to be said. */
 void shepherd_say_terminate(struct shepherd *sh);
+/* SUSPEND, RESUME: likewise. */
+void shepherd_say_attempt(struct shepherd *sh);
 /* Its orders under way are answered by nobody any more. */
 void shepherd_forget_orders(struct shepherd *sh);
 

@@ -309,6 +309,7 @@ static void on_hello(void *arg, const struct rpc_outcome *out)
         return; /* `closed` follows */
     sh->open = true;
     agree_on_suspension(sh, out->result);
+    shepherd_say_attempt(sh);
     read_records(sh->all, sh->run);
     shepherd_say_terminate(sh);
     say_close(sh);
