@@ -173,6 +173,10 @@ static void try_next(struct victim *v)
         if (m && is_too_early(v, m))
             return;
         take_letter(v->job->preempt);
+        if (m && m->settled(m->arg, v->job)) { /* a second request: it is suspended already */
+            settle(v, m->code);
+            return;
+        }
         if (!m || !try_one(v, m))
             continue;
         code = verdict(v);

@@ -35,7 +35,7 @@ static int method_start(void *arg, struct job *j, struct err *e)
 static bool is_settled(void *arg, const struct job *j)
 {
     (void)arg;
-    return j->state == JOB_SUSPENDED;
+    return j->state == JOB_SUSPENDED && !(j->run && j->run->resuming);
 }
 
 static int64_t limit_s(void *arg, const struct job *j)

@@ -146,6 +146,13 @@ def test_a_suspended_job_can_still_be_taken_away(pre, order, code):
     assert not faults.is_alive(pid)
 
 
+def test_a_job_that_is_suspended_already_has_given_way(pre):
+    job = running(pre)
+    with scheduler(pre, "S") as s:
+        assert s.preempt([job]) == s.preempt([job]) == [(job, "S")]
+    assert pre.state(job) == "S" and used(pre) == 0
+
+
 def test_jobs_that_do_not_run_are_answered_at_once(pre):
     queued, held = work.submit(pre), work.submit(pre, options=("-h",))
     with scheduler(pre, "SRD") as s:
