@@ -29,38 +29,38 @@
 struct job_fsm;
 
 enum job_event {
-    EV_SUBMIT,         /* complete and admitted */
-    EV_REVIEW,         /* holds, start time or dependencies may have changed */
-    EV_RUN,            /* resources are claimed: start it */
-    EV_STARTED,        /* the first host runs the script */
-    EV_SUSPENDED,      /* every host says so */
+    EV_SUBMIT,    /* complete and admitted */
+    EV_REVIEW,    /* holds, start time or dependencies may have changed */
+    EV_RUN,       /* resources are claimed: start it */
+    EV_STARTED,   /* the first host runs the script */
+    EV_SUSPENDED, /* every host says so */
     EV_RESUMED,
-    EV_FINISH,         /* the script's end is known; hosts still clean up */
-    EV_RUN_OVER,       /* the last host has released */
-    EV_DELETE,         /* somebody wants it gone */
-    EV_REQUEUE,        /* somebody wants it back in its queue */
-    EV_FORCE_DELETE,   /* gone now, whatever its hosts say */
+    EV_FINISH,       /* the script's end is known; hosts still clean up */
+    EV_RUN_OVER,     /* the last host has released */
+    EV_DELETE,       /* somebody wants it gone */
+    EV_REQUEUE,      /* somebody wants it back in its queue */
+    EV_FORCE_DELETE, /* gone now, whatever its hosts say */
     EV_FORCE_REQUEUE,
-    EV_EXPIRE,         /* leave memory (history) */
+    EV_EXPIRE, /* leave memory (history) */
     EV_COUNT
 };
 
 enum job_action {
     ACT_NONE,
-    ACT_ENQUEUE,       /* it is new in its queue */
-    ACT_WAIT,          /* it waits (again): holds, timers, eligible time */
-    ACT_START,         /* claim is made: write the run, order the hosts */
-    ACT_STARTED,       /* note start time */
-    ACT_SUSPENDED,     /* give back what a suspended job gives back */
+    ACT_ENQUEUE,   /* it is new in its queue */
+    ACT_WAIT,      /* it waits (again): holds, timers, eligible time */
+    ACT_START,     /* claim is made: write the run, order the hosts */
+    ACT_STARTED,   /* note start time */
+    ACT_SUSPENDED, /* give back what a suspended job gives back */
     ACT_RESUMED,
-    ACT_FINISH,        /* note exit status and usage */
-    ACT_TERMINATE,     /* tell the hosts to end it, harder each time */
-    ACT_REQUEUE,       /* the run is over and the job goes back */
-    ACT_END,           /* the run is over, and so is the job */
-    ACT_DROP,          /* it never ran: end without a run */
-    ACT_ABANDON,       /* forget the hosts, then end */
+    ACT_FINISH,    /* note exit status and usage */
+    ACT_TERMINATE, /* tell the hosts to end it, harder each time */
+    ACT_REQUEUE,   /* the run is over and the job goes back */
+    ACT_END,       /* the run is over, and so is the job */
+    ACT_DROP,      /* it never ran: end without a run */
+    ACT_ABANDON,   /* forget the hosts, then end */
     ACT_ABANDON_REQUEUE,
-    ACT_FORGET,        /* out of memory */
+    ACT_FORGET, /* out of memory */
     ACT_COUNT
 };
 
