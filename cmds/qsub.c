@@ -265,6 +265,8 @@ static int from_words(struct qsub *q, int n, char *operands[])
 
 static int read_source(struct qsub *q, int n, char *operands[], struct source *s)
 {
+    /* Operands stand at the end of argv, so there is a word before them. */
+    /* cppcheck-suppress negativeIndex */
     if (n && !strcmp(operands[-1], "--"))
         return from_words(q, n, operands);
     if (n > 1)

@@ -32,7 +32,9 @@ struct exec_vnode *exec_vnode_create(struct err *e)
 {
     struct exec_vnode *v = calloc(1, sizeof *v);
 
-    return v ? v : no_memory(e);
+    if (!v)
+        no_memory(e);
+    return v;
 }
 
 void exec_vnode_destroy(struct exec_vnode *v)
@@ -163,7 +165,9 @@ struct exec_host *exec_host_create(struct err *e)
 {
     struct exec_host *h = calloc(1, sizeof *h);
 
-    return h ? h : no_memory(e);
+    if (!h)
+        no_memory(e);
+    return h;
 }
 
 void exec_host_destroy(struct exec_host *h)

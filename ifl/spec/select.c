@@ -98,7 +98,7 @@ struct select *select_parse(const char *text, select_check *check, void *context
 {
     struct select *s = calloc(1, sizeof *s);
     const char *at = text;
-    struct err local;
+    struct err local = {0};
 
     e = e ? e : &local;
     if (!s) {
