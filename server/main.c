@@ -313,6 +313,7 @@ static int create_running(struct server *s, struct err *e)
                                                             .send = p->send,
                                                             .take = s->take,
                                                             .watch = s->node_watch,
+                                                            .commit = p->commit,
                                                             .reader = p->reader,
                                                             .lost = on_lost,
                                                             .kept = on_kept,

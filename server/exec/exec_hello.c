@@ -8,6 +8,7 @@
 #include <exec.h>
 
 #include "clock.h"
+#include "commit.h"
 #include "exec_send.h"
 #include "exec_take.h"
 #include "intern.h"
@@ -208,7 +209,7 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
     }
     s->kind = a->kind;
     s->conn = c;
-    s->accepted = true;
+    s->accepted = false; /* until it is answered: no order may overtake that */
     s->generation = a->generation;
     s->capabilities = a->capabilities;
     s->heard_mono_ms = clock_mono_ms(x->p.site->clock);
@@ -230,9 +231,13 @@ static void refuse(struct rpc_request *r, struct err *why, const char *service)
     rpc_reply(r, (xdrproc_t)xdr_exec_hello_result, &result);
 }
 
-static void hello(void *arg, struct rpc_request *r)
+struct greeting { /* a HELLO that is accepted as soon as what it is told is durable */
+    struct exec_hello *x;
+    struct rpc_request *request;
+};
+
+static void greet(struct exec_hello *x, struct service *s, struct rpc_request *r)
 {
-    struct exec_hello *x = arg;
     const exec_hello_args *a = rpc_request_args(r);
     char nothing[1] = "";
     exec_hello_result result = {.verdict = EXEC_ACCEPTED,
@@ -241,22 +246,49 @@ static void hello(void *arg, struct rpc_request *r)
                                 .epoch = x->p.site->epoch,
                                 .server = (char *)x->p.site->name,
                                 .heartbeat_s = HEARTBEAT_S};
+
+    decide_all(x, s, a, &result);
+    s->accepted = true;
+    node_watch_up(x->p.watch, s);
+    rpc_reply(r, (xdrproc_t)xdr_exec_hello_result, &result);
+    free(result.runs.runs_val);
+    act_on(x, s, a);
+}
+
+/* The connection may have ended meanwhile, or another one have taken its place. */
+static void durable(void *arg)
+{
+    struct greeting *g = arg;
+    const exec_hello_args *a = rpc_request_args(g->request);
+    struct service *s = services_find(g->x->p.services, a->service);
+    struct rpc_conn *c = rpc_request_conn(g->request);
+
+    if (c && s && s->conn == c)
+        greet(g->x, s, g->request);
+    rpc_request_unref(g->request);
+    free(g);
+}
+
+static void hello(void *arg, struct rpc_request *r)
+{
+    struct exec_hello *x = arg;
+    const exec_hello_args *a = rpc_request_args(r);
+    struct greeting *g = malloc(sizeof *g);
     struct service *s;
     struct err e;
 
-    if (check_peer(rpc_request_peer(r), a, &e) < 0 || !(s = services_get(x->p.services, a->service)) ||
+    err_set(&e, PBSE_SYSTEM, "no memory for %s", a->service);
+    if (!g || check_peer(rpc_request_peer(r), a, &e) < 0 || !(s = services_get(x->p.services, a->service)) ||
         check_service(x, s, a, &e) < 0 || node_report_nodes(x->p.site, x->p.services, s, a, &e) < 0 ||
         accept_service(x, s, rpc_request_conn(r), a, &e) < 0) {
+        free(g);
         refuse(r, &e, a->service);
         return;
     }
     log_event(LOGC_NODE, LOGE_SYSTEM, a->service, "Hello from MoM on port=%s, generation %llu, %u runs",
               a->address, (unsigned long long)a->generation, a->runs.runs_len);
-    decide_all(x, s, a, &result);
-    node_watch_up(x->p.watch, s);
-    rpc_reply(r, (xdrproc_t)xdr_exec_hello_result, &result);
-    free(result.runs.runs_val);
-    act_on(x, s, a);
+    *g = (struct greeting){x, rpc_request_ref(r)};
+    commit_then(x->p.commit, durable, g);
 }
 
 static void conn_closed(void *user, struct rpc_conn *c, const struct err *why)

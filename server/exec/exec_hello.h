@@ -4,9 +4,11 @@
  *
  * HELLO is refused to a peer whose certificate does not name the service, to another protocol version, to one
  * that has obeyed a server of a higher epoch (then it is us who are old), and to a second service of a name
- * that is here. Until it is accepted nothing else is answered. */
+ * that is here. Until it is accepted nothing else is answered, and it is accepted when all that its answer rests
+ * on is durable: what the answer says is applied, the service may forget. */
 #include "rpc_request.h"
 
+struct commit;
 struct exec_hello;
 struct exec_send;
 struct exec_take;
@@ -22,6 +24,7 @@ struct exec_hello_parts {
     struct exec_send *send;
     struct exec_take *take;
     struct node_watch *watch;
+    struct commit *commit;
     struct reader *reader; /* scripts */
     /* ^ The service does not hold a run that had begun there, or that nobody wants any more. */
     void (*lost)(void *arg, struct job *j, const char *service);
