@@ -14,7 +14,7 @@
 #include "confine_group.h"
 #include "procs.h"
 
-enum { PAUSE_US = 500 };
+enum { PAUSE_US = 500, LOOKS_MAX = 16 };
 
 struct confine {
     const struct confine_group_kind *group; /* NULL: signals */
@@ -114,26 +114,39 @@ bool confine_is_suspended(const struct confine *c)
     return c->suspended;
 }
 
-size_t confine_signal(const struct confine *c, int signo)
-{
-    struct procs p;
-    size_t n = 0;
-
-    procs_init(&p);
-    if (procs_below(&p, c->root, NULL) == 0)
-        for (size_t i = 0; i < p.n; i++)
-            if (p.list[i].state != 'Z' && kill(p.list[i].pid, signo) == 0)
-                n++;
-    procs_fini(&p);
-    return n;
-}
-
 static bool was_there(const struct procs *before, pid_t pid)
 {
     for (size_t i = 0; i < before->n; i++)
         if (before->list[i].pid == pid)
             return true;
     return false;
+}
+
+/* Who forks while we look is seen at the next look: a process that was signalled cannot fork unseen twice, so the
+ * looks end. Each process gets the signal once. */
+size_t confine_signal(const struct confine *c, int signo)
+{
+    struct procs lists[2];
+    size_t n = 0, found = 1;
+    int which = 0;
+
+    procs_init(&lists[0]);
+    procs_init(&lists[1]);
+    for (int look = 0; look < LOOKS_MAX && found; look++, which = !which) {
+        const struct procs *now = &lists[which], *before = &lists[!which];
+
+        found = 0;
+        if (procs_below(&lists[which], c->root, NULL) < 0)
+            break;
+        for (size_t i = 0; i < now->n; i++)
+            if (now->list[i].state != 'Z' && !was_there(before, now->list[i].pid) &&
+                kill(now->list[i].pid, signo) == 0)
+                found++;
+        n += found;
+    }
+    procs_fini(&lists[0]);
+    procs_fini(&lists[1]);
+    return n;
 }
 
 /* Move in whoever was not there at the last pass. How many; -1: e. */

@@ -255,6 +255,8 @@ def test_a_job_of_a_user_who_is_unknown_on_the_host_ends_with_the_reason(cx):
 
 @history
 def test_a_job_that_is_deleted_while_it_is_being_started_does_not_run(cx):
+    """A shell between fork and exec catches SIGTERM and forgets it at exec: SIGKILL must come before the work ends."""
+    cx.set_queue("workq", "kill_delay", "1")
     cx.set_server("scheduling", "False")
     jobs = [here(cx, "sleep 5; touch ran") for _ in range(10)]
     for job in jobs:
