@@ -12,6 +12,7 @@
 
 #include "file.h"
 #include "units.h"
+#include "words.h"
 
 enum { SETTINGS_FILE_MAX = 1 << 20, NAME_MAX_BYTES = 128 };
 
@@ -160,19 +161,6 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static char *trim(char *text)
-{
-    size_t n;
-
-    while (is_blank(*text))
-        text++;
-    n = strlen(text);
-    while (n && is_blank(text[n - 1]))
-        n--;
-    text[n] = '\0';
-    return text;
-}
-
 /* A comment begins where a line begins or, but for NAME=value, behind a blank and outside quotes. */
 static void cut_comment(char *text, enum settings_style style)
 {
@@ -217,8 +205,8 @@ static int cut_line(enum settings_style style, char *text, char **name, char **v
     if (style != SETTINGS_DOLLAR && *behind == (style == SETTINGS_EQUALS ? '=' : ':'))
         behind++;
     text[n] = behind == text + n ? text[n] : '\0';
-    *name = trim(text);
-    *value = trim(behind);
+    *name = words_trim(text);
+    *value = words_trim(behind);
     if (!**name || strlen(*name) > NAME_MAX_BYTES)
         return err_set(e, EINVAL, "there is no name, or one that is too long");
     return 0;
@@ -236,7 +224,7 @@ static const char *cut_qualifier(const struct settings_schema *s, char *value)
         if (strcasecmp(last + 1, s->qualifiers[i]))
             continue;
         *last = '\0';
-        trim(value);
+        words_trim(value);
         return s->qualifiers[i];
     }
     return "";
@@ -306,7 +294,7 @@ static int take_line(struct reader *r, char *text, struct err *e)
     size_t at;
 
     cut_comment(text, s->style);
-    text = trim(text);
+    text = words_trim(text);
     if (!*text)
         return 0;
     if (cut_line(s->style, text, &name, &value, e) < 0)
