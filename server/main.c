@@ -162,7 +162,7 @@ static void on_log_line(void *arg, struct job_key key, int64_t time_ns, const ch
 
 static void on_limits_changed(void *arg, struct job *j)
 {
-    exec_send_update(((struct server *)arg)->parts.send, j);
+    runs_altered(((struct server *)arg)->parts.runs, j);
 }
 
 static void on_preempted(void *arg, struct job *j, const char *code, const char *by)

@@ -92,6 +92,8 @@ static void prologue_done(struct parts *m, struct run *r, enum step_verdict v, b
         parts_post(m, r, RUN_EV_PROLOGUE_OK);
         break;
     case STEP_RERUN:
+        r->keep_output = true; /* the next try writes behind what this one has said */
+        note(r, SHEP_NOTE_KEEP_OUTPUT);
         fail(m, r, STATUS_RETRY, EXEC_END_PROLOGUE_RERUN, text);
         break;
     case STEP_ABORT:

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <exec.h>
+
 #include "settings.h"
 #include "units.h"
 #include "words.h"
@@ -299,4 +301,9 @@ const char *config_resource(const struct config *c, const char *name)
         if (strcmp(c->resources[i].name, name) == 0)
             found = c->resources[i].value;
     return found;
+}
+
+unsigned config_grace_s(const struct config *c, unsigned said)
+{
+    return said == EXEC_GRACE_OF_HOST ? (unsigned)c->kill_delay_s : said;
 }

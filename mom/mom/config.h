@@ -40,6 +40,9 @@ void config_destroy(struct config *c);
 
 const char *config_resource(const struct config *c, const char *name); /* NULL: not given */
 
+/* Seconds between SIGTERM and SIGKILL: what the server said, or ours where it left that to us (EXEC_GRACE_OF_HOST). */
+unsigned config_grace_s(const struct config *c, unsigned said);
+
 /* "SIGSTOP", "STOP" or "19": its number. -1, EINVAL. */
 int config_signal(const char *text, struct err *e);
 

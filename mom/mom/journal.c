@@ -125,6 +125,13 @@ int journal_note(struct run *r, enum shep_note note, struct err *e)
     return append(r, &entry, false, e);
 }
 
+int journal_attrs(struct run *r, const wire_attrs *attrs, struct err *e)
+{
+    struct shep_entry entry = {.kind = SHEP_ENTRY_ATTRS, .shep_entry_u.attrs = *attrs};
+
+    return append(r, &entry, true, e);
+}
+
 void journal_acked(struct run *r, uint64_t seq)
 {
     while (r->first && r->first->event.seq <= seq) {
@@ -258,6 +265,8 @@ static void restore_entry(void *arg, void *item)
         restore_event(s, &entry->shep_entry_u.event);
     else if (entry->kind == SHEP_ENTRY_NOTE)
         restore_note(s->r, entry->shep_entry_u.note);
+    else if (entry->kind == SHEP_ENTRY_ATTRS)
+        run_alter(s->r, &entry->shep_entry_u.attrs);
 }
 
 int journal_restore(struct run *r, struct journal_past *past, struct err *e)

@@ -32,6 +32,9 @@ struct journal_outbox {
 int journal_say(struct run *r, const struct exec_event_data *data, struct journal_outbox *box, struct err *e);
 int journal_note(struct run *r, enum shep_note note, struct err *e);
 
+/* Attributes that UPDATE has changed: a MOM that comes later finds them in r->start as we do. */
+int journal_attrs(struct run *r, const wire_attrs *attrs, struct err *e);
+
 /* Everything up to `seq` is durable at the server: forget it. */
 void journal_acked(struct run *r, uint64_t seq);
 void journal_send_again(struct journal_outbox *box,

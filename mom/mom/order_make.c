@@ -102,7 +102,7 @@ static int make_times(const struct home *h, const struct run *r, struct shep_ord
     }
     o->walltime_ms = (u_quad_t)ms;
     o->nice = nice ? atoi(nice) : 0;
-    o->kill_delay_s = r->start.kill_delay_s ? r->start.kill_delay_s : (unsigned)h->config->kill_delay_s;
+    o->kill_delay_s = config_grace_s(h->config, r->start.kill_delay_s);
     return 0;
 }
 

@@ -18,7 +18,6 @@
 #include "rpc_conn.h"
 #include "run.h"
 #include "shepherds.h"
-#include "units.h"
 
 /* The run an order is about, if it is here and of the same store; else the order is answered. */
 static struct run *find(struct parts *m, const wire_job *job, unsigned run, const char *store,
@@ -214,7 +213,7 @@ static void take_terminate(void *arg, const void *args, struct rpc_request *q)
         if (journal_note(r, SHEP_NOTE_KEEP_OUTPUT, &e) < 0)
             log_err(LOGC_JOB, r->id, &e, "journal");
     }
-    r->grace_s = a->why == EXEC_WHY_FORCE ? 0 : a->grace_s;
+    r->grace_s = a->why == EXEC_WHY_FORCE ? 0 : config_grace_s(m->home.config, a->grace_s);
     r->stop_reason = EXEC_END_TERMINATED;
     r->stop_text[0] = '\0';
     parts_post(m, r, RUN_EV_TERMINATE);
@@ -238,28 +237,11 @@ static void take_purge(void *arg, const void *args, struct rpc_request *q)
 }
 
 /* ---- UPDATE */
-static void set_attr(struct run *r, const wire_attr *a)
-{
-    for (u_int i = 0; i < r->start.attrs.wire_attrs_len; i++) {
-        wire_attr *x = &r->start.attrs.wire_attrs_val[i];
-        char *value;
-
-        if (strcmp(x->name, a->name) != 0 || strcmp(x->resource, a->resource) != 0)
-            continue;
-        value = strdup(a->value);
-        if (!value)
-            return;
-        free(x->value);
-        x->value = value;
-        return;
-    }
-}
-
 static void take_update(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_update_args *a = args;
     struct run *r = find(arg, &a->job, a->run, a->store, q);
-    int64_t ms = -1;
+    struct err e = {0};
 
     if (!r)
         return;
@@ -268,16 +250,11 @@ static void take_update(void *arg, const void *args, struct rpc_request *q)
                            "giving up nodes of a running job is not supported by this version");
         return;
     }
-    for (u_int i = 0; i < a->attrs.wire_attrs_len; i++) {
-        const wire_attr *w = &a->attrs.wire_attrs_val[i];
-
-        set_attr(r, w);
-        if (strcmp(w->name, "Resource_List") == 0 && strcmp(w->resource, "walltime") == 0)
-            units_parse_duration_ms(w->value, &ms, NULL);
-    }
+    run_alter(r, &a->attrs);
+    if (r->slot.state != RUN_PREPARING && journal_attrs(r, &a->attrs, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "journal");
     exec_service_taken(q, 0, NULL);
-    if (ms >= 0)
-        shepherds_update(r, (uint64_t)ms, NULL, NULL);
+    shepherds_update(r);
 }
 
 const struct exec_service_order orders[] = {

@@ -48,6 +48,7 @@ struct run {
     unsigned ncpus;               /* prepare */
     char *owner_home;             /* prepare: set as soon as the order is written */
     bool has_start;
+    bool altered;                /* by UPDATE: the order has other limits than start */
     struct prepare_fetch *fetch; /* prepare: the script is on its way */
 
     int journal_fd; /* journal: -1 closed */
@@ -100,6 +101,8 @@ void runs_each(struct runs *t, void (*fn)(void *arg, struct run *r), void *arg);
 wire_job run_job(const struct run *r);
 /* An attribute of START, "" without resource; NULL: not there. Borrowed. */
 const char *run_attr(const struct run *r, const char *name, const char *resource);
+/* Give these other values; what was not there is added. What has no memory keeps its old value. */
+void run_alter(struct run *r, const wire_attrs *attrs);
 /* Is the job alive here: a shepherd is or will be there. */
 bool run_is_active(const struct run *r);
 

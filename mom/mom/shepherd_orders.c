@@ -5,6 +5,7 @@
 #include "rpc_conn.h"
 #include "run.h"
 #include "shepherd_parts.h"
+#include "units.h"
 
 /* One order under way. */
 struct asked {
@@ -138,11 +139,16 @@ void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg)
     ask(r, SHEP_USAGE, NULL, NULL, fn, arg);
 }
 
-void shepherds_update(struct run *r, uint64_t walltime_ms, shepherds_fn *fn, void *arg)
+void shepherds_update(struct run *r)
 {
-    struct shep_update_args a = {.walltime_ms = walltime_ms};
+    const char *text = r->altered ? run_attr(r, "Resource_List", "walltime") : NULL;
+    struct shep_update_args a = {0};
+    int64_t ms;
 
-    ask(r, SHEP_UPDATE, (xdrproc_t)xdr_shep_update_args, &a, fn, arg);
+    if (!text || units_parse_duration_ms(text, &ms, NULL) < 0)
+        return;
+    a.walltime_ms = (uint64_t)ms;
+    ask(r, SHEP_UPDATE, (xdrproc_t)xdr_shep_update_args, &a, NULL, NULL);
 }
 
 void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, const char *text)

@@ -241,6 +241,7 @@ int shepherds_start(struct shepherds *s, struct run *r, struct err *e)
     sh->open = sh->conn != NULL;
     if (sh->conn)
         rpc_conn_set_user(sh->conn, sh, NULL);
+    shepherds_update(sh->run);
     shepherd_say_terminate(sh);
     return 0; /* without a connection: it will be found by its socket */
 }
@@ -311,6 +312,7 @@ static void on_hello(void *arg, const struct rpc_outcome *out)
     agree_on_suspension(sh, out->result);
     shepherd_say_attempt(sh);
     read_records(sh->all, sh->run);
+    shepherds_update(sh->run);
     shepherd_say_terminate(sh);
     say_close(sh);
 }

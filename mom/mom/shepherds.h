@@ -46,7 +46,8 @@ void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn
 void shepherds_suspend(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg);
-void shepherds_update(struct run *r, uint64_t walltime_ms, shepherds_fn *fn, void *arg);
+/* Tell it the limit of time that UPDATE has set; done again whenever it listens anew. */
+void shepherds_update(struct run *r);
 /* Remembered until the shepherd listens; nobody is told, the end comes as a record. */
 void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, const char *text);
 

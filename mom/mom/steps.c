@@ -1,4 +1,11 @@
-/* Scripts of the site run by a shepherd's errand, as root, in a group of their own that is killed at the time limit. */
+/* Scripts of the site, run by a shepherd's errand, in a session of their own.
+ *
+ * The conversation: an action of the run asks for a step; it says "go on" at once where there is nothing to run, else
+ * when the errand ends. The loop goes on meanwhile; at $prologalarm the group is killed, and the errand's end tells the
+ * verdict as any other end would. A run that is told to end before stops its step, and no verdict comes. A step that
+ * had not ended when the MOM did is done again by the next MOM: the errand dies with its MOM.
+ *
+ * Scripts run on the first host of a job alone (mom.md section 6). Hooks in Python are not here yet. */
 #include "steps.h"
 
 #include <signal.h>
@@ -17,8 +24,9 @@
 #include "strbuf.h"
 #include "words.h"
 
-enum { MS_PER_S = 1000, PATH_LEN_MAX = 8192, TEXT_MAX = 65536, CODE_KILLED = 253, CODE_REFUSED = 254 };
-enum { RESULT_PERMISSION = -1, RESULT_WAIT = -3 };
+enum { MS_PER_S = 1000, PATH_LEN_MAX = 8192, TEXT_MAX = 65536 };
+enum { CODE_NO_FILES = 252, CODE_KILLED = 253, CODE_REFUSED = 254 }; /* of the errand: script.h */
+enum { RESULT_PERMISSION = -1, RESULT_NO_FILES = -2, RESULT_WAIT = -3 };
 
 struct steps {
     struct loop *loop;
@@ -72,17 +80,28 @@ void steps_stop(struct run *r)
 
 static enum step_verdict judge(const struct step_row *row, int code)
 {
-    if (!row->counts || code == 0)
+    if (!row->counts || code == 0 || code == RESULT_NO_FILES)
         return STEP_GO_ON;
     return code == 1 ? STEP_ABORT : STEP_RERUN;
+}
+
+static const char *words_of(int code)
+{
+    switch (code) {
+    case RESULT_PERMISSION:
+        return "Permission Error";
+    case RESULT_NO_FILES:
+        return "no pro/epilogue input file";
+    default:
+        return "nonzero p/e exit status";
+    }
 }
 
 static void log_result(const struct run *r, const struct steps *s, const char *name, int code)
 {
     if (code < 0 || code > 0)
         log_event(LOGC_JOB, LOGE_ERROR, r->id, "prologue/epilogue failed, file: %s/%s, exit: %d, %s",
-                  s->home->priv, name, code,
-                  code == RESULT_PERMISSION ? "Permission Error" : "nonzero p/e exit status");
+                  s->home->priv, name, code, words_of(code));
     log_event(LOGC_JOB, LOGE_JOB, r->id, "completed %s, exit=%d", name, code);
 }
 
@@ -96,6 +115,8 @@ static void on_end(void *arg, int status)
         code = RESULT_WAIT;
     else if (code == CODE_REFUSED)
         code = RESULT_PERMISSION;
+    else if (code == CODE_NO_FILES)
+        code = RESULT_NO_FILES;
     clean(r);
     log_result(r, row.all, row.name, code);
     row.all->fn(row.all->arg, r, row.which, judge(&row, code), true, code);
@@ -196,8 +217,8 @@ void steps_run(struct steps *s, struct run *r, enum step which)
     strbuf_init(&file, PATH_LEN_MAX);
     if (row)
         *row = rows[which];
-    if (!row || !row->name || strbuf_addf(&file, "%s/%s", s->home->priv, row->name) < 0 ||
-        access(file.s, F_OK) < 0) {
+    if (!row || !row->name || r->start.my_host != 0 ||
+        strbuf_addf(&file, "%s/%s", s->home->priv, row->name) < 0 || access(file.s, F_OK) < 0) {
         free(row);
         strbuf_fini(&file);
         s->fn(s->arg, r, which, STEP_GO_ON, false, 0);

@@ -31,7 +31,7 @@ static void enforce(struct parts *m, struct run *r, const struct exec_usage *u)
         return;
     log_event(LOGC_JOB, LOGE_JOB, r->id, "%s", over);
     snprintf(r->stop_text, sizeof r->stop_text, "job killed: %s", over);
-    r->grace_s = r->start.kill_delay_s ? r->start.kill_delay_s : (unsigned)m->home.config->kill_delay_s;
+    r->grace_s = config_grace_s(m->home.config, r->start.kill_delay_s);
     parts_post(m, r, RUN_EV_TERMINATE);
 }
 

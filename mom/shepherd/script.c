@@ -1,10 +1,21 @@
 /* A script of the site. Checked as PBS does: a regular file, owned by root (or by whoever MOM runs as), executable
- * and readable by its owner, writable by nobody else. The time limit is the MOM's: it kills our group. */
+ * and readable by its owner, writable by nobody else.
+ *
+ * The MOM starts this errand in a session of its own, and alone keeps the time: it kills our group. A MOM that dies
+ * takes us along (the kernel tells), and the next one runs the script again, so never two at once.
+ *
+ * The script has our rights but talks about a job of somebody else. So of the job's environment it gets only what
+ * no program obeys: LD_PRELOAD, PATH, HOME and their like are the owner's to choose, and would let him run what he
+ * likes as root. */
 #include "script.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +23,7 @@
 #include <shep.h>
 
 #include "rundir.h"
+#include "strbuf.h"
 #include "task.h"
 #include "words.h"
 
@@ -26,15 +38,49 @@ static int check(const char *file, struct err *e)
     return 0;
 }
 
+/* What of the job's variables may reach a program that runs as root: names that nothing but a script of the site
+ * looks at. */
+static bool is_harmless(const char *entry)
+{
+    static const char *const names[] = {"USER=", "LOGNAME=", "NCPUS=", "OMP_NUM_THREADS=", "ENVIRONMENT="};
+
+    if (strncmp(entry, "PBS_", 4) == 0)
+        return true;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strncmp(entry, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static void add_tmpdir(struct words *env, const char *entry)
+{
+    struct strbuf b;
+
+    strbuf_init(&b, PATH_MAX);
+    if (strbuf_addf(&b, "PBS_%s", entry) == 0)
+        words_add(env, b.s, NULL);
+    strbuf_fini(&b);
+}
+
+static void make_environment(const struct shep_order *o, struct words *env)
+{
+    words_init(env);
+    words_add(env, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", NULL);
+    words_add(env, "HOME=/", NULL);
+    for (u_int i = 0; i < o->env.env_len; i++)
+        if (is_harmless(o->env.env_val[i]))
+            words_add(env, o->env.env_val[i], NULL);
+        else if (strncmp(o->env.env_val[i], "TMPDIR=", 7) == 0)
+            add_tmpdir(env, o->env.env_val[i]);
+}
+
 static void execute(const struct shep_order *o, const struct task *t, const char *file, struct words *argv)
 {
     struct words env;
     const char *input = o->script[0] ? o->script : "/dev/null";
     int in = open(input, O_RDONLY | O_CLOEXEC);
 
-    words_init(&env);
-    for (u_int i = 0; i < o->env.env_len; i++)
-        words_add(&env, o->env.env_val[i], NULL);
+    make_environment(o, &env);
     if (in >= 0 && dup2(in, 0) >= 0 && dup2(t->out, 1) >= 0 && dup2(t->err, 2) >= 0)
         execve(file, argv->w, env.w);
     _exit(255);
@@ -52,26 +98,53 @@ static int run(const struct shep_order *o, const struct task *t, const char *fil
     return WIFEXITED(status) ? WEXITSTATUS(status) : SCRIPT_KILLED;
 }
 
+/* The owner of the job reads it where he looks first. */
+static void say_failed(const struct task *t, int rc)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "Could not run prolog: %s %d", rc == SCRIPT_KILLED ? "killed," : "exit", rc);
+    task_say(t, text);
+}
+
+static void end_group(int signo)
+{
+    (void)signo;
+    kill(0, SIGKILL);
+}
+
+static void end_with_the_mom(void)
+{
+    signal(SIGTERM, end_group);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
 int script_run(const char *path, const char *which, const char *file, char *const args[])
 {
     struct shep_order o = {0};
     struct task t;
     struct words argv;
     struct err e = {0};
+    bool epilogue = strcmp(which, "epilogue") == 0;
     int rc = SCRIPT_REFUSED;
 
+    end_with_the_mom();
     task_init(&t);
     words_init(&argv);
     words_add(&argv, file, &e);
     for (size_t i = 0; args[i]; i++)
         words_add(&argv, args[i], &e);
     if (check(file, &e) == 0 && rundir_read_order(path, &o, &e) == 0) {
-        o.out.append |= strcmp(which, "epilogue") == 0;
-        o.err.append |= strcmp(which, "epilogue") == 0;
-        if (task_prepare(&t, &o, &e) == 0)
+        o.out.append |= epilogue;
+        o.err.append |= epilogue;
+        rc = task_prepare(&t, &o, &e) < 0 ? SCRIPT_NO_FILES : 0;
+        end_with_the_mom(); /* having been the owner for a moment has undone it */
+        if (rc == 0)
             rc = run(&o, &t, file, &argv);
+        if (rc && !epilogue)
+            say_failed(&t, rc);
     }
-    if (rc == SCRIPT_REFUSED)
+    if (e.code)
         fprintf(stderr, "%s\n", e.text);
     task_fini(&t);
     words_fini(&argv);

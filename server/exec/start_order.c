@@ -233,11 +233,6 @@ static int fill_script(const void *script, size_t n, exec_start_args *out)
     return 0;
 }
 
-static unsigned kill_delay(const struct job *j)
-{
-    return j->queue ? (unsigned)attr_list_number(&j->queue->obj.attrs, QUEUE_ATTR_kill_delay, 10) : 10;
-}
-
 int start_order_make(struct site *s, struct services *sv, const struct job *j, const char *service,
                      const void *script, size_t n_script, exec_start_args *out, struct err *e)
 {
@@ -247,7 +242,7 @@ int start_order_make(struct site *s, struct services *sv, const struct job *j, c
     out->epoch = s->epoch;
     out->launch = j->run->n_hosts == 1;
     out->script_length = j->script_bytes;
-    out->kill_delay_s = kill_delay(j);
+    out->kill_delay_s = queue_kill_delay_s(j->queue, EXEC_GRACE_OF_HOST);
     if (fill_texts(s, j, out) < 0 || fill_script(script, n_script, out) < 0 ||
         walk_wanted(s, j, wanted, sizeof wanted / sizeof wanted[0], &out->attrs) < 0) {
         start_order_free(out);

@@ -56,13 +56,13 @@ json_t *job_run_encode(const struct run *r)
             json_decref(hosts);
             return NULL;
         }
-    return json_pack("{s:i, s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:i, s:i, s:s*, s:i, s:i, s:b, s:b, s:o}",
+    return json_pack("{s:i, s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:i, s:i, s:s*, s:i, s:i, s:b, s:b, s:b, s:o}",
                      "version", (int)r->version, "exec_vnode", r->exec_vnode, "exec_host", r->exec_host,
                      "exclusive", (int)r->exclusive, "forced", (int)r->forced, "launched", (int)r->launched,
                      "started", (int)r->started, "finished", (int)r->finished, "status", r->status, "reason",
                      r->reason, "note", r->note, "attempt", (int)r->attempt, "terminations",
                      (int)r->terminations, "suspending", (int)r->suspending, "resuming", (int)r->resuming,
-                     "hosts", hosts);
+                     "altered", (int)r->altered, "hosts", hosts);
 }
 
 static int decode_host(const json_t *o, struct run_host *h)
@@ -86,13 +86,15 @@ static int decode_host(const json_t *o, struct run_host *h)
 
 static int decode_flags(const json_t *o, struct run *r)
 {
-    int exclusive, forced, launched, started, finished, suspending, resuming, attempt, terminations;
+    int exclusive, forced, launched, started, finished, suspending, resuming, attempt, terminations,
+        altered = 0;
     const char *note = NULL;
 
-    if (json_unpack((json_t *)o, "{s:b, s:b, s:b, s:b, s:b, s:i, s:i, s?s, s:i, s:i, s:b, s:b}", "exclusive",
-                    &exclusive, "forced", &forced, "launched", &launched, "started", &started, "finished",
-                    &finished, "status", &r->status, "reason", &r->reason, "note", &note, "attempt", &attempt,
-                    "terminations", &terminations, "suspending", &suspending, "resuming", &resuming) < 0)
+    if (json_unpack((json_t *)o, "{s:b, s:b, s:b, s:b, s:b, s:i, s:i, s?s, s:i, s:i, s:b, s:b, s?b}",
+                    "exclusive", &exclusive, "forced", &forced, "launched", &launched, "started", &started,
+                    "finished", &finished, "status", &r->status, "reason", &r->reason, "note", &note,
+                    "attempt", &attempt, "terminations", &terminations, "suspending", &suspending, "resuming",
+                    &resuming, "altered", &altered) < 0)
         return -1;
     r->exclusive = exclusive;
     r->forced = forced;
@@ -101,6 +103,7 @@ static int decode_flags(const json_t *o, struct run *r)
     r->finished = finished;
     r->suspending = suspending;
     r->resuming = resuming;
+    r->altered = altered;
     r->attempt = (unsigned)attempt;
     r->terminations = (unsigned)terminations;
     r->note = intern_ref(note);

@@ -39,6 +39,7 @@ struct run {
     unsigned attempt;          /* number of the last order that has an outcome */
     unsigned terminations;     /* how often it was told to end: each time harder */
     bool suspending, resuming; /* an attempt is under way */
+    bool altered;              /* its limits are other than START said: hosts are told again at HELLO */
     size_t n_hosts;
     struct run_host *hosts; /* hosts[0] runs the script */
 };

@@ -144,3 +144,8 @@ long queue_priority(const struct queue *q)
 {
     return (long)attr_list_number(&q->obj.attrs, QUEUE_ATTR_Priority, 0);
 }
+
+unsigned queue_kill_delay_s(const struct queue *q, unsigned if_unsaid)
+{
+    return q ? (unsigned)attr_list_number(&q->obj.attrs, QUEUE_ATTR_kill_delay, if_unsaid) : if_unsaid;
+}

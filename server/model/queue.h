@@ -41,4 +41,8 @@ bool queue_is_enabled(const struct queue *q);
 bool queue_is_started(const struct queue *q);
 long queue_priority(const struct queue *q);
 
+/* Seconds between SIGTERM and SIGKILL of its jobs, as its kill_delay says; 0 is said too: SIGKILL at once. Where it
+ * says nothing, or q is NULL: `if_unsaid`. */
+unsigned queue_kill_delay_s(const struct queue *q, unsigned if_unsaid);
+
 #endif

@@ -207,8 +207,22 @@ void act_drop(void *arg, struct job *j)
     finish(arg, j);
 }
 
+/* A run that ended by a failure of its host: whoever looks at the job in its queue reads why. */
+static void say_why_back(struct job *j)
+{
+    struct strbuf b;
+
+    if (!j->run || !j->run->finished || j->run->started || !j->run->note || j->hold & HOLD_SYSTEM)
+        return;
+    strbuf_init(&b, 4096);
+    strbuf_addf(&b, "Not Running: PBS Error: %s", j->run->note);
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&b), NULL);
+    strbuf_fini(&b);
+}
+
 static void go_back(struct job_end *d, struct job *j)
 {
+    say_why_back(j);
     close_run(d, j);
     j->suspender = SUSPENDED_BY_NOBODY;
     j->etime_s = j->hold ? 0 : site_now_s(d->site);

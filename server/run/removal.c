@@ -8,7 +8,8 @@
 #include "log.h"
 #include "pbs_error.h"
 #include "site.h"
-#include "terminate.h"
+
+enum { GRACE_S = 10 }; /* what hosts take where the queue says nothing and they neither */
 
 struct removal {
     struct site *site;
@@ -94,7 +95,7 @@ static bool is_deleted(void *arg, const struct job *j)
 static int64_t limit_s(void *arg, const struct job *j)
 {
     (void)arg;
-    return 600 + (int64_t)terminate_grace_s(j);
+    return 600 + (int64_t)queue_kill_delay_s(j->queue, GRACE_S);
 }
 
 static int may_checkpoint(void *arg, const struct job *j, struct err *e)

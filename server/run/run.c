@@ -179,10 +179,21 @@ void runs_host_ready(struct runs *r, struct job *j)
         exec_send_launch(r->send, j);
 }
 
+void runs_altered(struct runs *r, struct job *j)
+{
+    if (!j->run)
+        return;
+    j->run->altered = true;
+    jobs_touch(r->site->jobs, j, PART_HOT);
+    exec_send_update(r->send, j);
+}
+
 void runs_renew(struct runs *r, struct job *j)
 {
     const struct run *run = j->run;
 
+    if (run->altered)
+        exec_send_update(r->send, j); /* it may have been said to nobody */
     if (run->finished)
         exec_send_end_others(r->send, j);
     else if (run->terminations)

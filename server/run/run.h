@@ -30,6 +30,9 @@ void runs_reclaim(struct runs *r, struct job *j);
 /* ^ of exec_hello: a host holds this run again; orders that were under way are given once more, as they stand. */
 void runs_renew(struct runs *r, struct job *j);
 
+/* ^ of alter: its limits are others now; its hosts are told, and told again when they were away. */
+void runs_altered(struct runs *r, struct job *j);
+
 /* Actions of the machine: ACT_START orders the hosts, ACT_STARTED notes the start. */
 void act_start(void *runs, struct job *j);
 void act_started(void *runs, struct job *j);

@@ -30,9 +30,7 @@ void terminate_destroy(struct terminate *t)
 
 unsigned terminate_grace_s(const struct job *j)
 {
-    int64_t s = j->queue ? attr_list_effective(&j->queue->obj.attrs, QUEUE_ATTR_kill_delay) : 0;
-
-    return s > 0 ? (unsigned)s : 10;
+    return queue_kill_delay_s(j->queue, EXEC_GRACE_OF_HOST);
 }
 
 void act_terminate(void *arg, struct job *j)

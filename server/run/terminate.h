@@ -15,7 +15,7 @@ void terminate_destroy(struct terminate *t);
 /* ACT_TERMINATE of the machine: order it, as hard as the number of times says. */
 void act_terminate(void *terminate, struct job *j);
 
-/* Seconds between TERM and KILL for this job. */
+/* Seconds between TERM and KILL for this job, or EXEC_GRACE_OF_HOST where its queue says nothing. */
 unsigned terminate_grace_s(const struct job *j);
 
 #endif

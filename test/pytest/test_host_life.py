@@ -1,0 +1,208 @@
+"""The life of a job on its host: prologue and epilogue, limits that are changed, how it is ended."""
+import os
+import signal
+
+import pytest
+
+from cede import users
+from cede.faults import is_alive, stays
+from cede.wait import until
+
+history = pytest.mark.complex(history=True)
+root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs jobs of others")
+LOOP = "while :; do sleep 0.05; done"
+
+
+def priv(cx, name, node="n1"):
+    return os.path.join(cx.dir, "mom", node, "mom_priv", name)
+
+
+def put(cx, name, text, mode=0o755):
+    """A script of the site for the MOM n1."""
+    with open(priv(cx, name), "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\n" + text + "\n")
+    os.chmod(priv(cx, name), mode)
+
+
+def configure(cx, *lines):
+    """mom_priv/config of n1 gets these lines more, and the MOM reads it."""
+    with open(priv(cx, "config"), "a", encoding="ascii") as f:
+        f.write("".join(line + "\n" for line in lines))
+    os.kill(cx.pid("n1"), signal.SIGHUP)
+
+
+def here(cx, text, **attrs):
+    return cx.submit("cd $PBS_O_WORKDIR\n" + text, **attrs)
+
+
+def ended(cx, job):
+    cx.wait_gone(job)
+    return cx.stat(job)
+
+
+def touch(cx, name):
+    with open(os.path.join(cx.work, name), "w", encoding="ascii"):
+        pass
+
+
+def exists(cx, name):
+    return os.path.exists(os.path.join(cx.work, name))
+
+
+# --- prologue and epilogue
+
+
+@history
+def test_a_prologue_that_says_2_sends_the_job_back_and_the_owner_reads_why(cx):
+    put(cx, "prologue", f"[ -e {cx.work}/better ] || exit 2")
+    job = cx.submit("echo ran")
+    until(lambda: int(cx.stat(job).get("run_count", 0)) >= 2, "a second try")
+    touch(cx, "better")
+    if cx.stat(job).state == "H":
+        cx.api.release(job, "s")
+    assert ended(cx, job)["Exit_status"] == "0"
+    lines = cx.file("out").splitlines()
+    assert lines[-1] == "ran"
+    assert "=>> PBS: Could not run prolog: exit 2" in cx.file("err")
+
+
+def test_a_job_whose_prologue_never_works_is_held_in_the_end(cx):
+    put(cx, "prologue", "exit 3")
+    job = cx.submit("echo never")
+    s = cx.wait(job, state="H")
+    assert "too many failed attempts" in s["comment"] and s["Hold_Types"] == "s"
+
+
+@history
+def test_a_prologue_that_others_may_write_is_not_run(cx):
+    put(cx, "prologue", f"touch {cx.work}/prologue-ran", mode=0o777)
+    job = cx.submit("echo never")
+    until(lambda: int(cx.stat(job).get("run_count", 0)) >= 2, "another try")
+    assert not exists(cx, "prologue-ran")
+    assert "Permission Error" in cx.logs("n1", lines=400)
+    cx.api.delete(job)
+
+
+@history
+def test_a_slow_prologue_is_ended_at_its_limit_and_other_jobs_run_meanwhile(cx):
+    configure(cx, "$prologalarm 4")
+    put(cx, "prologue", f'[ -e {cx.work}/slow.$1 ] && {{ touch {cx.work}/begun; sleep 600; }}\nexit 0')
+    cx.set_server("scheduling", "False")
+    slow = cx.submit("echo never")
+    touch(cx, "slow." + slow)
+    cx.api.run_async(slow, "(n1:ncpus=1)")
+    until(lambda: exists(cx, "begun"), "the slow prologue")
+    quick = cx.submit("echo quick", Output_Path=cx.work + "/quick")
+    cx.api.run(quick, "(n1:ncpus=1)")
+    assert ended(cx, quick)["Exit_status"] == "0"
+    s = cx.wait(slow, state="Q")
+    assert s["run_count"] == "1" and "Could not run prolog" in s["comment"]
+
+
+@history
+def test_a_job_that_is_deleted_during_its_prologue_never_runs(cx):
+    put(cx, "prologue", f"echo $$ > {cx.work}/pid\nsleep 600")
+    job = here(cx, "touch ran")
+    pid = int(until(lambda: cx.file("pid"), "the prologue"))
+    cx.api.delete(job)
+    ended(cx, job)
+    assert not exists(cx, "ran")
+    until(lambda: not is_alive(pid), "the end of the prologue")
+
+
+@history
+@pytest.mark.parametrize("which", ["prologue", "epilogue"])
+def test_a_mom_that_is_killed_in_the_middle_of_a_script_takes_it_along_and_it_is_run_again(cx, which):
+    put(cx, which, f'echo $$ >> {cx.work}/pids\n[ -e {cx.work}/again ] || sleep 600\necho {which}')
+    job = cx.submit("echo job; exit 6")
+    first = int(until(lambda: cx.file("pids"), "the script").split()[0])
+    cx.kill("n1")
+    until(lambda: not is_alive(first), "the end of the script")
+    touch(cx, "again")
+    cx.restart("n1")
+    s = ended(cx, job)
+    assert s["Exit_status"] == "6" and s["run_count"] == "1"
+    assert len(cx.file("pids").split()) == 2
+    assert sorted(cx.file("out").splitlines()) == sorted([which, "job"])
+
+
+@root
+@history
+def test_what_the_owner_puts_into_the_environment_is_not_obeyed_by_a_script_of_root(cx):
+    put(cx, "prologue", "echo prologue $(id -u) $HOME [$LD_PRELOAD] $PBS_JOBID $PBS_MINE; env | grep -c ^PATH=/home")
+    job = cx.submit("echo job", Variable_List="LD_PRELOAD=/tmp/evil.so,PATH=/home/evil:/bin:/usr/bin,HOME=/evil,PBS_MINE=kept")
+    ended(cx, job)
+    lines = cx.file("out").splitlines()
+    assert lines[:2] == [f"prologue 0 / [] {job} kept", "0"]
+
+
+def test_an_epilogue_is_told_what_was_asked_for_and_used(cx):
+    put(cx, "epilogue", 'for a in "$@"; do echo "<$a>"; done')
+    job = cx.submit("true", Job_Name="told", l_walltime="1:00")
+    cx.wait_gone(job)
+    words = cx.file("out").splitlines()
+    assert words[0] == f"<{job}>" and words[3] == "<told>" and int(words[4].strip("<>")) > 1
+    assert "walltime=00:01:00" in words[5] and "cput=" in words[6] and words[7:] == ["<workq>", "<null>", "<0>"]
+
+
+@pytest.mark.complex(nodes=2, history=True)
+def test_scripts_of_the_site_run_on_the_first_host_alone(cx):
+    for node in ("n1", "n2"):
+        path = priv(cx, "prologue", node)
+        with open(path, "w", encoding="ascii") as f:
+            f.write(f"#!/bin/sh\necho {node} >> {cx.work}/hosts\n")
+        os.chmod(path, 0o755)
+    touch(cx, "hosts")
+    os.chmod(os.path.join(cx.work, "hosts"), 0o666)
+    job = cx.submit("echo x", select="2:ncpus=1", l_place="scatter")
+    assert ended(cx, job)["Exit_status"] == "0"
+    assert cx.file("hosts") in ("n1\n", "n2\n")
+
+
+# --- limits that are changed while the job runs
+
+
+@history
+def test_a_limit_of_cpu_time_that_was_raised_outlives_mom_and_server(cx):
+    configure(cx, "$min_check_poll 1", "$max_check_poll 1")
+    job = cx.submit("end=$(($(date +%s)+600)); while :; do :; done", l_cput="3")
+    cx.wait(job, state="R")
+    cx.api.alter(job, [("Resource_List", "cput", "10:00")])
+    cx.kill("n1")
+    cx.restart("n1")
+    assert stays(lambda: cx.state(job) == "R", 6)
+    cx.api.delete(job)
+
+
+@history
+def test_a_limit_that_is_lowered_while_the_mom_is_away_counts_when_it_is_back(cx):
+    configure(cx, "$min_check_poll 1", "$max_check_poll 1")
+    job = cx.submit(LOOP, l_walltime="10:00")
+    cx.wait(job, state="R")
+    cx.kill("n1")
+    cx.api.alter(job, [("Resource_List", "walltime", "1")])
+    cx.restart("n1")
+    assert ended(cx, job)["Exit_status"] == "-29"
+
+
+# --- the grace between SIGTERM and SIGKILL
+
+
+@history
+def test_a_queue_with_kill_delay_0_kills_at_once(cx):
+    cx.set_queue("workq", "kill_delay", "0")
+    job = here(cx, "trap 'touch termed' TERM\ntouch trapped\n" + LOOP)
+    until(lambda: exists(cx, "trapped"), "the trap")
+    cx.api.delete(job)
+    ended(cx, job)
+    assert not exists(cx, "termed")
+
+
+@history
+def test_where_the_queue_says_nothing_the_host_says_how_long_the_grace_is(cx):
+    configure(cx, "$kill_delay 0")
+    job = here(cx, "trap 'touch termed' TERM\ntouch trapped\n" + LOOP)
+    until(lambda: exists(cx, "trapped"), "the trap")
+    cx.api.delete(job)
+    ended(cx, job)
+    assert not exists(cx, "termed")
