@@ -1,0 +1,72 @@
+#ifndef ARRAY_MAP_H
+#define ARRAY_MAP_H
+/* The subjobs of one array as sets of indices: what a million of them cost is some bits.
+ *
+ * An index is in one of four conditions:
+ *
+ *   QUEUED ---array_map_start--> LIVE ---array_map_end--> ENDED (well, or deleted) | FAILED
+ *      ^-------array_map_back-----'
+ *      '-----------array_map_end (deleted before it ran)----------> ENDED
+ *
+ * LIVE means that an object of its own speaks for it (wait/arrays.c): it runs, or has run and waits again.
+ * For the store the sets lie in pages of 4096 indices. A page says which indices have not ended, and which have
+ * failed; only pages that differ from "none has ended" have rows. Which indices are LIVE is not written: their
+ * jobs' rows say it, so a subjob that starts writes its own row and nothing else.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+
+struct array_map;
+struct idset;
+struct strbuf;
+
+enum array_index { ARRAY_QUEUED, ARRAY_LIVE, ARRAY_ENDED, ARRAY_FAILED, ARRAY_NO_INDEX };
+
+enum { ARRAY_NONE = -1 };
+
+/* A new array of the indices "X-Y" or "X-Y:Z", all queued: 0 <= X < Y, Z >= 1. NULL: PBSE_BADATVAL with what is
+ * wrong, PBSE_MaxArraySize more than `max_size` indices, PBSE_SYSTEM no memory. */
+struct array_map *array_map_create(const char *range, size_t max_size, struct err *e);
+void array_map_destroy(struct array_map *m);
+
+/* ---- conditions */
+enum array_index array_map_get(const struct array_map *m,
+                               int64_t index); /* NO_INDEX: the array has none such */
+/* Move one index. 0, or -1: no memory; nothing has changed. The index must be QUEUED (start), LIVE (back), or one
+ * of both (end). */
+int array_map_start(struct array_map *m, int64_t index);
+int array_map_back(struct array_map *m, int64_t index);
+int array_map_end(struct array_map *m, int64_t index, bool failed);
+/* Every queued index of `these` (NULL: all) has ended. Returns how many, or -1: no memory, a part may be done. */
+int64_t array_map_end_queued(struct array_map *m, const struct idset *these);
+
+/* ---- walking: the first index >= `from`, or ARRAY_NONE */
+int64_t array_map_next(const struct array_map *m, int64_t from);
+int64_t array_map_next_queued(const struct array_map *m, int64_t from);
+
+/* ---- counting: O(1) */
+size_t array_map_size(const struct array_map *m);
+size_t array_map_count(const struct array_map *m, enum array_index what);
+bool array_map_is_over(const struct array_map *m); /* no index is QUEUED or LIVE */
+
+/* "0-4,7": the queued indices, and those of `more` (NULL: none) with them; "-" where there is none. -1: no memory */
+int array_map_format_queued(const struct array_map *m, const struct idset *more, struct strbuf *out);
+
+/* ---- the store */
+enum { ARRAY_PAGE = 4096 };
+/* A page in which an index has ended since it was last taken; ARRAY_NONE: no more. It is to be written with the
+ * very batch that holds the end. */
+int64_t array_map_take_dirty(struct array_map *m);
+/* A page as two texts of ranges: indices that have not ended, those that failed. -1: no memory. */
+int array_map_format_page(const struct array_map *m, int64_t page, struct strbuf *remaining,
+                          struct strbuf *failed);
+/* Put a page back as it was written; what is in neither text has ended. -1: PBSE_SYSTEM, it cannot be read. */
+int array_map_read_page(struct array_map *m, int64_t page, const char *remaining, const char *failed,
+                        struct err *e);
+/* After all pages: a job's row says that this index is live. -1: it is none of the array's, or no memory. */
+int array_map_read_live(struct array_map *m, int64_t index);
+
+#endif
