@@ -116,7 +116,7 @@ static int mark(struct array_map *m, int64_t index)
 }
 
 /* Out of one set, into another; both as before when there is no memory. */
-static int move(struct array_map *m, struct idset *from, struct idset *to, int64_t index)
+static int move(struct idset *from, struct idset *to, int64_t index)
 {
     if (idset_add(to, (uint32_t)index) < 0)
         return -1;
@@ -128,12 +128,12 @@ static int move(struct array_map *m, struct idset *from, struct idset *to, int64
 
 int array_map_start(struct array_map *m, int64_t index)
 {
-    return move(m, m->queued, m->live, index);
+    return move(m->queued, m->live, index);
 }
 
 int array_map_back(struct array_map *m, int64_t index)
 {
-    return move(m, m->live, m->queued, index);
+    return move(m->live, m->queued, index);
 }
 
 int array_map_end(struct array_map *m, int64_t index, bool failed)
@@ -142,7 +142,7 @@ int array_map_end(struct array_map *m, int64_t index, bool failed)
 
     if (mark(m, index) < 0)
         return -1;
-    return failed ? move(m, from, m->failed, index) : idset_remove(from, (uint32_t)index);
+    return failed ? move(from, m->failed, index) : idset_remove(from, (uint32_t)index);
 }
 
 /* Page by page: a million at once must not cost a million steps. */
@@ -289,7 +289,7 @@ static int read_part(const struct array_map *m, struct idset *to, const char *te
     return rc < 0 ? err_set(e, PBSE_SYSTEM, "no memory for the indices %.100s", text) : 0;
 }
 
-int array_map_read_page(struct array_map *m, int64_t page, const char *queued, const char *failed,
+int array_map_read_page(struct array_map *m, int64_t page, const char *remaining, const char *failed,
                         struct err *e)
 {
     int64_t end = (page + 1) * ARRAY_PAGE, next;
