@@ -2,7 +2,7 @@
  *
  * Everything is made bottom up; what a part must cause above itself is bound here and nowhere else. Listeners
  * of the job machine are told in this order: the event log, start times and accounting (which still see the run), history,
- * the end of the run, schedulers and parked requests, and last the victims of preemptions. */
+ * the end of the run, dependencies, schedulers and parked requests, and last the victims of preemptions. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +16,7 @@
 #include "certs.h"
 #include "commit.h"
 #include "daemon.h"
+#include "depend.h"
 #include "dispatch.h"
 #include "exec_hello.h"
 #include "exec_send.h"
@@ -72,6 +73,7 @@ struct server {
     struct exec_take *take;
     struct exec_hello *hello;
     struct start_time *start_time;
+    struct depends *depends;
     struct history *history;
     struct job_log *job_log;
     struct dispatch *dispatch;
@@ -178,6 +180,16 @@ static void on_preempting(void *arg, struct job *j, const char *code, const char
 {
     if (code[0] == 'D' && !job_is_over(j))
         accounting_deleted(((struct server *)arg)->parts.accounting, j, by);
+}
+
+static void on_unmet(void *arg, struct job *j, const char *target)
+{
+    struct server *s = arg;
+    char why[JOBID_TEXT_MAX + 64];
+
+    snprintf(why, sizeof why, "Job deleted as result of dependency on job %s", target);
+    accounting_aborted(s->parts.accounting, j, why);
+    removal_delete(s->parts.removal, j);
 }
 
 static void on_client_gone(void *arg, struct client *c)
@@ -330,9 +342,15 @@ static int create_asking(struct server *s, struct err *e)
     p->names = s->names;
     if (!s->scripts || !s->names)
         return s->names ? no_memory(e) : -1;
-    p->submit = submit_create(
-        &(struct submit_parts){&s->site, p->fsm, p->commit, s->names, s->scripts, s->start_time});
-    p->alter = (struct alter_parts){&s->site, p->fsm, s->start_time, on_limits_changed, s};
+    p->submit = submit_create(&(struct submit_parts){.site = &s->site,
+                                                     .fsm = p->fsm,
+                                                     .commit = p->commit,
+                                                     .names = s->names,
+                                                     .scripts = s->scripts,
+                                                     .start_time = s->start_time,
+                                                     .depends = s->depends,
+                                                     .reader = p->reader});
+    p->alter = (struct alter_parts){&s->site, p->fsm, s->start_time, s->depends, on_limits_changed, s};
     p->victims = victims_create(s->loop, &s->site, p->fsm, p->methods);
     p->preempts = p->victims ? preempts_create(&s->site, p->victims, p->commit) : NULL;
     s->shutdown = shutdown_create(p, on_stop, s);
@@ -403,6 +421,10 @@ static int create_parts(struct server *s, bool *is_new, struct restore_counts *c
     if (create_telling(s, e) < 0 || create_running(s, e) < 0)
         return -1;
     job_fsm_listen(p->fsm, job_end_listen, s->job_end);
+    s->depends = depends_create(&s->site, p->fsm);
+    if (!s->depends)
+        return no_memory(e);
+    depends_on_unmet(s->depends, on_unmet, s);
     job_fsm_listen(p->fsm, settle_listen, p);
     if (create_asking(s, e) < 0)
         return -1;
@@ -536,6 +558,7 @@ static void stop(struct server *s)
     schedulers_destroy(p->schedulers);
     watches_destroy(p->watches);
     status_destroy(p->status);
+    depends_destroy(s->depends);
     start_time_destroy(s->start_time);
     job_fsm_destroy(p->fsm);
     job_log_destroy(s->job_log);

@@ -32,7 +32,7 @@ struct depend {
     size_t target_len;
 };
 
-enum { DEPEND_MAX = 4096 }; /* targets in one list */
+enum { DEPEND_MAX = 16384 }; /* targets in one list */
 
 extern const struct value_type type_depend;
 

@@ -91,6 +91,7 @@ struct job {
     int exit_status;
     int session;
     unsigned preempt_count;
+    uint32_t depend_search; /* the last search for a cycle that came by (wait/depend.c) */
     struct job_usage usage;
 
     struct run *run;              /* while hosts are held (job_run.h); stored */

@@ -9,6 +9,7 @@
 #include "accounting.h"
 #include "admit.h"
 #include "alter.h"
+#include "depend_past.h"
 #include "log.h"
 #include "names.h"
 #include "pbs_error.h"
@@ -33,36 +34,79 @@ static void answer_failure(struct request *r, const struct alter_ask *ask, size_
         request_fail(r, e);
 }
 
-/* `u`: whom the job shall run as, where that is altered and known. */
-static void modify(struct parts *p, struct request *r, const struct names_user *u, bool looked_up);
-
+/* What an alteration has found out on its way: whom the job shall run as, how targets of its dependencies
+ * ended. Each is asked for once; the answer goes on with `modify`, which looks everything up again. */
 struct lookup {
     struct parts *parts;
     struct request *request;
+    const struct names_user *user; /* of the present turn only */
+    bool user_asked, past_asked;
+    size_t n_past;
+    struct depend_past past[];
 };
+
+static void modify(struct lookup *known);
+
+static struct lookup *lookup_create(struct parts *p, struct request *r, size_t n)
+{
+    struct lookup *l = calloc(1, sizeof *l + n * sizeof l->past[0]);
+
+    if (!l) {
+        request_failf(r, PBSE_SYSTEM, "no memory to alter a job");
+        return NULL;
+    }
+    l->parts = p;
+    l->request = request_ref(r);
+    l->n_past = n;
+    return l;
+}
+
+static void lookup_destroy(struct lookup *l)
+{
+    request_unref(l->request);
+    free(l);
+}
 
 static void user_known(void *arg, const struct names_user *u, const struct err *why)
 {
     struct lookup *l = arg;
 
     (void)why;
-    modify(l->parts, l->request, u, true);
-    request_unref(l->request);
-    free(l);
+    l->user = u;
+    modify(l);
 }
 
-/* 1: the answer will call modify again. */
-static int look_up(struct parts *p, struct request *r, const char *user, bool looked_up, struct err *e)
+static void past_known(void *arg, const struct depend_past *past, size_t n)
 {
-    struct lookup *l;
+    struct lookup *old = arg, *l = lookup_create(old->parts, old->request, n);
 
-    if (looked_up)
+    if (l) {
+        if (n)
+            memcpy(l->past, past, n * sizeof *past);
+        l->past_asked = true;
+        modify(l);
+    }
+    lookup_destroy(old);
+}
+
+/* 1: the answer will call modify again; 0: there is nothing to ask. */
+static int look_up(struct lookup *l, const struct job *j, struct alter_ask *ask, struct err *e)
+{
+    char buf[IDENTITY_NAME_MAX];
+    const char *user = alter_user(j, ask, buf);
+    int rc = 0;
+
+    if (!l->past_asked)
+        rc = depend_past_ask(l->parts->site, l->parts->reader, alter_depend(ask), past_known, l, e);
+    if (rc != 0 || !user)
+        return rc;
+    ask->user = l->user ? l->user : names_find_user(l->parts->names, user);
+    if (ask->user)
+        return 0;
+    if (l->user_asked)
         return err_set(e, PBSE_BADUSER, "Bad UID for job execution: user %s is unknown on the server", user);
-    l = malloc(sizeof *l);
-    if (!l)
-        return err_set(e, PBSE_SYSTEM, "no memory to ask for user %s", user);
-    *l = (struct lookup){p, request_ref(r)};
-    names_ask_user(p->names, user, user_known, l);
+    l->user_asked = true;
+    names_ask_user(l->parts->names, user, user_known, l);
     return 1;
 }
 
@@ -82,41 +126,52 @@ static void apply(struct parts *p, struct request *r, struct job *j, const struc
     req_ok_when_durable(p, r);
 }
 
-static void modify(struct parts *p, struct request *r, const struct names_user *u, bool looked_up)
+/* 1: something is asked for first. */
+static int modify_job(struct lookup *l, struct job *j, struct alter_ask *ask)
 {
-    const ifl_modify_args *a = request_args(r);
-    struct alter_ask ask = {
-        .level = req_level(r), .who = request_who(r), .client = request_client(r), .user = u};
-    char buf[IDENTITY_NAME_MAX];
-    struct edit_change *c;
-    const char *user;
     struct err e;
-    struct job *j = req_find_job(p, r, a->job, &e);
+    int rc = look_up(l, j, ask, &e);
+
+    if (rc < 0)
+        request_fail(l->request, &e);
+    else if (rc == 0)
+        apply(l->parts, l->request, j, ask);
+    return rc;
+}
+
+static void modify(struct lookup *l)
+{
+    struct request *r = l->request;
+    const ifl_modify_args *a = request_args(r);
+    struct alter_ask ask = {.level = req_level(r),
+                            .who = request_who(r),
+                            .client = request_client(r),
+                            .past = l->past,
+                            .n_past = l->n_past};
+    struct edit_change *c = NULL;
+    struct err e;
+    struct job *j = req_find_job(l->parts, r, a->job, &e);
     int rc = 0;
 
     if (!j) {
-        req_past_fail(p, r, a->job, &e);
-        return;
-    }
-    c = req_changes(&a->attrs, &ask.n, false);
-    if (!c) {
+        req_past_fail(l->parts, r, a->job, &e);
+    } else if (!(c = req_changes(&a->attrs, &ask.n, false))) {
         request_failf(r, PBSE_SYSTEM, "no memory to alter %s", a->job);
-        return;
+    } else {
+        ask.changes = c;
+        rc = modify_job(l, j, &ask);
     }
-    ask.changes = c;
-    user = alter_user(j, &ask, buf);
-    if (user && !ask.user && !(ask.user = names_find_user(p->names, user)))
-        rc = look_up(p, r, user, looked_up, &e);
-    if (rc < 0)
-        request_fail(r, &e);
-    else if (rc == 0)
-        apply(p, r, j, &ask);
     free(c);
+    if (rc <= 0)
+        lookup_destroy(l);
 }
 
 void req_modify(void *parts, struct request *r)
 {
-    modify(parts, r, NULL, false);
+    struct lookup *l = lookup_create(parts, r, 0);
+
+    if (l)
+        modify(l);
 }
 
 void req_order(void *parts, struct request *r)

@@ -25,6 +25,8 @@ static void change(struct parts *p, struct request *r, bool set)
         request_fail(r, &e);
         return;
     }
+    if (!set && (bits & HOLD_SYSTEM))
+        bits |= HOLD_DEPEND; /* who may release it need not wait for other jobs */
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
               set ? "Holds %s set at request of %s" : "Holds %s released at request of %s", letters,
               request_who(r));

@@ -5,6 +5,7 @@
 
 #include "admit.h"
 #include "defaults.h"
+#include "depend.h"
 #include "hold_bits.h"
 #include "job_fsm.h"
 #include "log.h"
@@ -100,7 +101,8 @@ static bool touches_resources(const struct alter_ask *ask)
 }
 
 /* Attributes that stand in fields too. */
-static void follow(const struct alter_parts *p, struct job *j, const struct alter_ask *ask)
+static void follow(const struct alter_parts *p, struct job *j, const struct alter_ask *ask,
+                   const char *old_depend)
 {
     for (size_t i = 0; i < ask->n; i++) {
         const struct edit_change *c = &ask->changes[i];
@@ -116,8 +118,26 @@ static void follow(const struct alter_parts *p, struct job *j, const struct alte
             j->run_count = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_run_count, 0);
         } else if (is_named(c, "project")) {
             job_set_text(&j->project, attr_list_text(&j->obj.attrs, JOB_ATTR_project));
+        } else if (is_named(c, "depend")) {
+            depends_altered(p->depends, j, old_depend, ask->past, ask->n_past);
         }
     }
+}
+
+const char *alter_depend(const struct alter_ask *ask)
+{
+    for (size_t i = 0; i < ask->n; i++)
+        if (is_named(&ask->changes[i], "depend") && ask->changes[i].op == SET && *ask->changes[i].value)
+            return ask->changes[i].value;
+    return NULL;
+}
+
+static int check_depend(const struct alter_parts *p, const struct job *j, const struct alter_ask *ask,
+                        const struct edit_change *c, struct err *e)
+{
+    if (!is_named(c, "depend") || alter_depend(ask) != c->value)
+        return 0;
+    return depends_check(p->depends, j, c->value, ask->past, ask->n_past, e);
 }
 
 static int check_all(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
@@ -127,7 +147,7 @@ static int check_all(const struct alter_parts *p, struct job *j, const struct al
         const struct edit_change *c = &ask->changes[*at];
 
         if (check_running(p->site, j, c, ask->level, e) < 0 || check_holds(c, j, ask->level, e) < 0 ||
-            check_run_count(c, j, ask, e) < 0)
+            check_run_count(c, j, ask, e) < 0 || check_depend(p, j, ask, c, e) < 0)
             return -1;
     }
     return 0;
@@ -184,8 +204,8 @@ int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask
         *at = ask->n;
         return -1;
     }
+    follow(p, j, ask, attr_list_text(&before, JOB_ATTR_depend));
     attr_list_fini(&before);
-    follow(p, j, ask);
     jobs_touch(p->site->jobs, j, ask->user ? PART_ALL : PART_HOT | PART_ATTRS);
     if (touches_resources(ask) && job_is_placed(j))
         p->limits_changed(p->arg, j);

@@ -21,9 +21,11 @@ void hold_bits_change(struct site *s, struct job_fsm *f, struct job *j, unsigned
     if (now == j->hold)
         return;
     j->hold = now;
+    j->dependent = (now & HOLD_DEPEND) != 0;
     attr_list_set_number(&j->obj.attrs, JOB_ATTR_Hold_Types, now & ~(unsigned)HOLD_DEPEND, NULL);
     if (!now)
         j->etime_s = site_now_s(s);
     jobs_touch(s->jobs, j, PART_HOT | PART_ATTRS);
-    job_fsm_post(f, j, EV_REVIEW);
+    if (j->state != JOB_ARRIVING)
+        job_fsm_post(f, j, EV_REVIEW);
 }

@@ -29,7 +29,6 @@ static const struct not_yet {
     {"block", "0"},
     {"stagein", NULL},
     {"stageout", NULL},
-    {"depend", NULL},
     {"cred", NULL},
     {"create_resv_from_job", "False"},
     {"max_run_subjobs", NULL},

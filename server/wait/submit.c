@@ -10,6 +10,7 @@
 #include "admit.h"
 #include "commit.h"
 #include "defaults.h"
+#include "depend.h"
 #include "identity.h"
 #include "intern.h"
 #include "job_fsm.h"
@@ -124,29 +125,62 @@ static void enter(struct submit *s, struct job *j, struct queue *q, const char *
     job_fsm_post(s->p.fsm, j, EV_SUBMIT);
 }
 
-/* Everything is known: check all, then change all. */
-static int admit(struct submit *s, struct request *r, const struct names_user *u, struct err *e,
-                 const wire_attrop **at)
+/* What is found out before a submission is looked at: how targets of its dependencies ended. */
+struct asked {
+    struct submit *s;
+    struct request *request;
+    size_t n_past;
+    struct depend_past past[];
+};
+
+static void enter_script(struct submit *s, struct job *j, const ifl_submit_args *a)
 {
+    if (!a->script.script_len)
+        return;
+    commit_put_script(s->p.commit, j->key, 0, a->script.script_val, a->script.script_len);
+    scripts_keep(s->p.scripts, j->key, a->script.script_val, a->script.script_len);
+    j->script_have = a->script.script_len;
+}
+
+static const char *depend_of(const struct job *j)
+{
+    return attr_list_text(&j->obj.attrs, JOB_ATTR_depend);
+}
+
+/* A job that may come in, in no table yet. */
+static struct job *make(const struct asked *a, const struct names_user *u, struct queue *q,
+                        const wire_attrop **at, struct err *e)
+{
+    struct new_job_ask ask = {
+        .args = request_args(a->request), .user = u, .queue = q, .client = request_client(a->request)};
+    struct job *j = new_job(a->s->p.site, &ask, at, e);
+
+    if (j && depends_check(a->s->p.depends, j, depend_of(j), a->past, a->n_past, e) == 0)
+        return j;
+    job_unref(j);
+    return NULL;
+}
+
+/* Everything is known: check all, then change all. */
+static int admit(const struct asked *known, const struct names_user *u, struct err *e, const wire_attrop **at)
+{
+    struct submit *s = known->s;
+    struct request *r = known->request;
     const ifl_submit_args *a = request_args(r);
     struct queue *q = destination(s, a->destination, e);
-    struct new_job_ask ask = {.args = a, .user = u, .queue = q, .client = request_client(r)};
     struct job *j;
 
     if (!q || check_script(s, a, e) < 0)
         return -1;
-    j = new_job(s->p.site, &ask, at, e);
+    j = make(known, u, q, at, e);
     if (!j)
         return -1;
     if (jobs_add(s->p.site->jobs, j, e) < 0) {
         job_unref(j);
         return -1;
     }
-    if (a->script.script_len) {
-        commit_put_script(s->p.commit, j->key, 0, a->script.script_val, a->script.script_len);
-        scripts_keep(s->p.scripts, j->key, a->script.script_val, a->script.script_len);
-        j->script_have = a->script.script_len;
-    }
+    enter_script(s, j, a);
+    depends_enter(s->p.depends, j, known->past, known->n_past);
     jobs_touch(s->p.site->jobs, j, PART_ALL);
     if (j->script_have == j->script_bytes)
         enter(s, j, q, request_who(r));
@@ -156,33 +190,35 @@ static int admit(struct submit *s, struct request *r, const struct names_user *u
     return 0;
 }
 
-static void with_user(struct submit *s, struct request *r, const struct names_user *u)
+static void with_user(const struct asked *a, const struct names_user *u)
 {
     const wire_attrop *at = NULL;
     struct err e;
 
-    if (admit(s, r, u, &e, &at) == 0)
+    if (admit(a, u, &e, &at) == 0)
         return;
     if (at)
-        request_fail_attr(r, &e, at->name, at->resource, at->value);
+        request_fail_attr(a->request, &e, at->name, at->resource, at->value);
     else
-        request_fail(r, &e);
+        request_fail(a->request, &e);
 }
 
-static const char *execution_user(struct request *r, char buf[IDENTITY_NAME_MAX])
+/* The value of an attribute in the request, or NULL. */
+static const char *asked_for(struct request *r, const char *name)
 {
     const ifl_submit_args *a = request_args(r);
 
     for (u_int i = 0; i < a->attrs.wire_attrops_len; i++)
-        if (strcasecmp(a->attrs.wire_attrops_val[i].name, "User_List") == 0)
-            return identity_name(a->attrs.wire_attrops_val[i].value, request_user(r), buf);
-    return request_user(r);
+        if (strcasecmp(a->attrs.wire_attrops_val[i].name, name) == 0)
+            return a->attrs.wire_attrops_val[i].value;
+    return NULL;
 }
 
-struct asked {
-    struct submit *s;
-    struct request *request;
-};
+static void asked_free(struct asked *a)
+{
+    request_unref(a->request);
+    free(a);
+}
 
 static void user_known(void *arg, const struct names_user *u, const struct err *why)
 {
@@ -194,45 +230,91 @@ static void user_known(void *arg, const struct names_user *u, const struct err *
     (void)why;
     if (!u)
         request_failf(a->request, PBSE_BADUSER, "Bad UID for job execution: user %s is unknown on the server",
-                      execution_user(a->request, buf));
+                      identity_name(asked_for(a->request, "User_List"), request_user(a->request), buf));
     else if (again)
         promise(a->s, a->request, again->obj.name);
     else
-        with_user(a->s, a->request, u);
-    request_unref(a->request);
-    free(a);
+        with_user(a, u);
+    asked_free(a);
+}
+
+static struct asked *asked_create(struct submit *s, struct request *r, const struct depend_past *past,
+                                  size_t n)
+{
+    struct asked *a = calloc(1, sizeof *a + n * sizeof *past);
+
+    if (!a) {
+        request_failf(r, PBSE_SYSTEM, "no memory for a submission");
+        return NULL;
+    }
+    a->s = s;
+    a->request = request_ref(r);
+    a->n_past = n;
+    if (n)
+        memcpy(a->past, past, n * sizeof *past);
+    return a;
+}
+
+/* Next: who is it to run as? */
+static void ask_user(struct submit *s, struct request *r, const struct depend_past *past, size_t n)
+{
+    char buf[IDENTITY_NAME_MAX];
+    const char *user = identity_name(asked_for(r, "User_List"), request_user(r), buf);
+    const struct names_user *u = names_find_user(s->p.names, user);
+    struct asked *a = asked_create(s, r, past, n);
+
+    if (!a)
+        return;
+    if (u) {
+        with_user(a, u);
+        asked_free(a);
+    } else {
+        names_ask_user(s->p.names, user, user_known, a);
+    }
+}
+
+static void past_known(void *arg, const struct depend_past *past, size_t n)
+{
+    struct asked *a = arg;
+
+    ask_user(a->s, a->request, past, n);
+    asked_free(a);
+}
+
+/* First: how did the jobs end that it depends on? */
+static void ask_past(struct submit *s, struct request *r)
+{
+    const char *depend = asked_for(r, "depend");
+    struct asked *a = depend ? asked_create(s, r, NULL, 0) : NULL;
+    struct err e;
+
+    if (depend && !a)
+        return;
+    switch (depend ? depend_past_ask(s->p.site, s->p.reader, depend, past_known, a, &e) : 0) {
+    case 1:
+        return;
+    case 0:
+        ask_user(s, r, NULL, 0);
+        break;
+    default:
+        request_fail(r, &e);
+    }
+    if (a)
+        asked_free(a);
 }
 
 void submit_serve(struct submit *s, struct request *r)
 {
     const ifl_submit_args *args = request_args(r);
     struct job *again = jobs_find_token(s->p.site->jobs, (const unsigned char *)args->token);
-    char buf[IDENTITY_NAME_MAX];
-    const char *user = execution_user(r, buf);
-    const struct names_user *u;
-    struct asked *a;
     struct err e;
 
-    if (again) {
+    if (again)
         promise(s, r, again->obj.name);
-        return;
-    }
-    if (admit_check_server(s->p.site, request_who(r), client_host(request_client(r)), &e) < 0) {
+    else if (admit_check_server(s->p.site, request_who(r), client_host(request_client(r)), &e) < 0)
         request_fail(r, &e);
-        return;
-    }
-    u = names_find_user(s->p.names, user);
-    if (u) {
-        with_user(s, r, u);
-        return;
-    }
-    a = malloc(sizeof *a);
-    if (!a) {
-        request_failf(r, PBSE_SYSTEM, "no memory for a submission");
-        return;
-    }
-    *a = (struct asked){s, request_ref(r)};
-    names_ask_user(s->p.names, user, user_known, a);
+    else
+        ask_past(s, r);
 }
 
 /* --- pieces ----------------------------------------------------------------------------------------- */

@@ -2,15 +2,17 @@
 #define SUBMIT_H
 /* Submission: from attributes and script to a job in its queue, answered when durable.
  *
- *   SUBMIT -> (user known?) -> attributes -> queue -> defaults -> admission -> job -> answer
+ *   SUBMIT -> (targets of dependencies known?) -> (user known?) -> attributes -> queue -> defaults -> admission -> job -> answer
  *   SUBMIT without script, SCRIPT ..., COMMIT: the job is ARRIVING until the last piece is there
  *
  * The same token again is answered with the same identifier, whatever became of the first answer. */
 #include "request.h"
 
 struct commit;
+struct depends;
 struct job_fsm;
 struct names;
+struct reader;
 struct scripts;
 struct site;
 struct start_time;
@@ -23,6 +25,8 @@ struct submit_parts {
     struct names *names;
     struct scripts *scripts;
     struct start_time *start_time;
+    struct depends *depends;
+    struct reader *reader; /* knows how the targets of dependencies ended */
 };
 
 struct submit *submit_create(const struct submit_parts *p);

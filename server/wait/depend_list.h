@@ -1,0 +1,49 @@
+#ifndef DEPEND_LIST_H
+#define DEPEND_LIST_H
+/* A job's dependencies as elements: read from the attribute's text, changed one by one, written back. The text
+ * is the only copy; what is read here lives for a call. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "err.h"
+#include "job.h"
+#include "type_depend.h"
+
+struct site;
+
+struct depend_item {
+    enum depend_kind kind;
+    int64_t count;      /* ON, SYNCCOUNT */
+    struct job_key key; /* else: the other job */
+    bool array;         /* named as an array: "12[]" */
+};
+
+struct depend_items {
+    struct depend_item *v;
+    size_t n, room;
+};
+
+/* NULL or "" is no element. -1: PBSE_BADATVAL the grammar, PBSE_BADDEPEND a job of another server, PBSE_SYSTEM. */
+int depend_list_read(const struct site *s, const char *text, struct depend_items *out, struct err *e);
+/* The same of a job's attribute; what cannot be read there is no element. */
+void depend_list_of(const struct site *s, const struct job *j, struct depend_items *out);
+void depend_list_fini(struct depend_items *l);
+
+bool depend_has_count(enum depend_kind k); /* a number follows, no job */
+bool depend_is_after(enum depend_kind k);  /* the job that has it waits */
+bool depend_is_before(enum depend_kind k); /* another job waits for the one that has it */
+/* The same tie, seen from the other job: afterok and beforeok; runone and runone. */
+enum depend_kind depend_mirror(enum depend_kind k);
+
+struct depend_item *depend_list_find(const struct depend_items *l, enum depend_kind k, struct job_key key);
+struct depend_item *depend_list_find_kind(const struct depend_items *l, enum depend_kind k);
+/* At the end; add: unless it is there. Without memory the process ends. */
+void depend_list_append(struct depend_items *l, struct depend_item item);
+void depend_list_add(struct depend_items *l, struct depend_item item);
+void depend_list_drop(struct depend_items *l, struct depend_item *at);
+
+/* Write the elements to the job's attribute (none: unset), by kind; the job is touched. Jobs are named as PBS
+ * shows them, "12.server@server". */
+void depend_list_store(struct site *s, struct job *j, const struct depend_items *l);
+
+#endif

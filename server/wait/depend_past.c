@@ -1,0 +1,94 @@
+/* See depend_past.h. One question a target; the last answer calls back. */
+#include "depend_past.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "depend_list.h"
+#include "pbs_error.h"
+#include "reader.h"
+#include "site.h"
+
+struct question {
+    depend_past_fn *fn;
+    void *arg;
+    size_t open; /* answers that are to come, and 1 while questions are asked */
+    size_t n;
+    struct depend_past found[];
+};
+
+static void one_less(struct question *q)
+{
+    if (--q->open > 0)
+        return;
+    q->fn(q->arg, q->found, q->n);
+    free(q);
+}
+
+static void answered(void *arg, const struct history_row *rows, size_t n, const struct err *why)
+{
+    struct question *q = arg;
+    json_t *job = n > 0 ? json_loads(rows->attrs, 0, NULL) : NULL;
+    const char *status = json_string_value(json_object_get(job, "Exit_status"));
+
+    (void)why; /* what cannot be read is not known, and said to be so */
+    if (n > 0)
+        q->found[q->n++] = (struct depend_past){
+            .key = rows->key,
+            .started = json_object_get(job, "stime") != NULL,
+            .ok = status && strcmp(status, "0") == 0,
+        };
+    json_decref(job);
+    one_less(q);
+}
+
+static bool is_past(const struct site *s, const struct depend_item *item)
+{
+    return depend_is_after(item->kind) && !jobs_find(s->jobs, item->key);
+}
+
+static int ask_all(struct question *q, const struct site *s, struct reader *r, const struct depend_items *l)
+{
+    int rc = 0;
+
+    q->open = 1;
+    for (size_t i = 0; i < l->n; i++) {
+        struct err e;
+
+        if (!is_past(s, &l->v[i]))
+            continue;
+        q->open++;
+        rc = 1;
+        if (reader_history_job(r, l->v[i].key, answered, q, &e) < 0)
+            q->open--; /* the store is overrun: as if it were not there */
+    }
+    one_less(q);
+    return rc;
+}
+
+int depend_past_ask(const struct site *s, struct reader *r, const char *text, depend_past_fn *fn, void *arg,
+                    struct err *e)
+{
+    struct depend_items l;
+    struct question *q;
+    struct err ignored;
+    size_t n = 0;
+
+    if (!text || !r || !server_obj_history(s->server) || depend_list_read(s, text, &l, &ignored) < 0)
+        return 0;
+    for (size_t i = 0; i < l.n; i++)
+        n += is_past(s, &l.v[i]);
+    q = n ? calloc(1, sizeof *q + n * sizeof q->found[0]) : NULL;
+    if (n && !q) {
+        depend_list_fini(&l);
+        return err_set(e, PBSE_SYSTEM, "no memory to ask for the past of jobs");
+    }
+    if (q) {
+        q->fn = fn;
+        q->arg = arg;
+        ask_all(q, s, r, &l);
+    }
+    depend_list_fini(&l);
+    return n > 0;
+}
