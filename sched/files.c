@@ -1,10 +1,16 @@
+/* The scheduler's files. See files.h.
+ *
+ * sched_config is read in three steps: settings checks each line by its row, what the rows say becomes the policy, and
+ * options that change nothing yet are named in the log. A file that is wrong changes nothing. */
 #include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "file.h"
 #include "intern.h"
@@ -69,20 +75,61 @@ static int other_name(void *context, const char *name, const char *value, struct
 static const char *const when[] = {"prime", "non_prime", "all",       "none", "ALL",
                                    "NONE",  "PRIME",     "NON_PRIME", NULL};
 
+void files_add_presets(struct strbuf *out)
+{
+    strbuf_add(out,
+               "# sched_config: how the scheduler decides. Lines are \"name: value\"; # begins a comment.\n");
+    for (size_t i = 0; i < OPT_COUNT; i++)
+        strbuf_addf(out, "\n# %s%s\n%s%s: %s\n", rows[i].sentence, acted_on[i] ? "" : " (not supported yet)",
+                    rows[i].preset && acted_on[i] ? "" : "# ", rows[i].name,
+                    rows[i].preset ? rows[i].preset : "");
+}
+
 static void write_presets(const char *path)
 {
     struct strbuf b;
 
     strbuf_init(&b, CONFIG_MAX);
-    strbuf_add(&b,
-               "# sched_config: how the scheduler decides. Lines are \"name: value\"; # begins a comment.\n");
-    for (size_t i = 0; i < OPT_COUNT; i++)
-        strbuf_addf(&b, "\n# %s%s\n%s%s: %s\n", rows[i].sentence, acted_on[i] ? "" : " (not supported yet)",
-                    rows[i].preset && acted_on[i] ? "" : "# ", rows[i].name,
-                    rows[i].preset ? rows[i].preset : "");
+    files_add_presets(&b);
     if (strbuf_ok(&b))
         file_write_quick(AT_FDCWD, path, b.s, b.len, 0644, NULL);
     strbuf_fini(&b);
+}
+
+/* --- the files that a site edits beside it ------------------------------------------------------------ */
+
+static int put_one(const char *pristine, const char *path, struct err *e)
+{
+    char *bytes = NULL;
+    size_t n = 0;
+    int rc;
+
+    if (access(path, F_OK) == 0 || access(pristine, F_OK) < 0)
+        return 0;
+    rc = file_read(AT_FDCWD, pristine, CONFIG_MAX, &bytes, &n, e);
+    if (rc == 0)
+        rc = file_write_quick(AT_FDCWD, path, bytes, n, 0644, e);
+    free(bytes);
+    return rc;
+}
+
+int files_put_pristine(const char *exec, const char *priv, struct err *e)
+{
+    static const struct {
+        const char *from, *to;
+    } files[] = {{"pbs_resource_group", "resource_group"},
+                 {"pbs_holidays", "holidays"},
+                 {"pbs_dedicated", "dedicated_time"}};
+    char from[PATH_MAX], to[PATH_MAX];
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if ((size_t)snprintf(from, sizeof from, "%s/etc/%s", exec, files[i].from) >= sizeof from ||
+            (size_t)snprintf(to, sizeof to, "%s/%s", priv, files[i].to) >= sizeof to)
+            return err_set(e, ENAMETOOLONG, "%s: path too long", priv);
+        if (put_one(from, to, e) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static void name_what_does_nothing(const struct settings *v)

@@ -11,15 +11,17 @@
 #include "daemon.h"
 #include "file.h"
 #include "files.h"
+#include "home_files.h"
 #include "log.h"
 #include "loop.h"
 #include "options.h"
 #include "policy.h"
 #include "scheduler.h"
+#include "strbuf.h"
 
 struct settings_of_main {
     const char *name, *priv, *config, *log_file;
-    bool foreground, version;
+    bool foreground, version, print_config;
 };
 
 struct program {
@@ -32,7 +34,16 @@ struct program {
     struct loop_signal *hup, *term, *intr;
 };
 
-enum option_id { OPT_NAME, OPT_HOME, OPT_CONFIG, OPT_LOG, OPT_FOREGROUND, OPT_VERSION, OPT_IGNORED };
+enum option_id {
+    OPT_NAME,
+    OPT_HOME,
+    OPT_CONFIG,
+    OPT_LOG,
+    OPT_FOREGROUND,
+    OPT_VERSION,
+    OPT_PRINT,
+    OPT_IGNORED
+};
 
 static int take_option(void *context, const struct option_row *row, const char *value, struct err *e)
 {
@@ -58,6 +69,9 @@ static int take_option(void *context, const struct option_row *row, const char *
     case OPT_VERSION:
         o->version = true;
         break;
+    case OPT_PRINT:
+        o->print_config = true;
+        break;
     case OPT_IGNORED:
         break;
     }
@@ -76,6 +90,8 @@ static const struct option_row rows[] = {
     {'p', NULL, OPTION_VALUE, "outfile", "kept for old scripts", take_option, OPT_IGNORED},
     {'t', NULL, OPTION_VALUE, "threads", "kept for old scripts: it needs one thread", take_option,
      OPT_IGNORED},
+    {0, "print-config", OPTION_ALONE, NULL, "print sched_config with every option at its default",
+     take_option, OPT_PRINT},
     {0, "version", OPTION_ALONE, NULL, "print the version", take_option, OPT_VERSION},
 };
 
@@ -102,7 +118,7 @@ static int find_places(struct program *p, struct err *e)
     if ((size_t)n >= sizeof p->config ||
         (size_t)snprintf(p->lock, sizeof p->lock, "%s/sched.lock", p->priv) >= sizeof p->lock)
         return err_set(e, ENAMETOOLONG, "%s: path too long", p->priv);
-    if (file_make_dirs(p->priv, 0750, e) < 0)
+    if (home_files_make(home, NULL, 0, e) < 0 || file_make_dirs(p->priv, 0750, e) < 0)
         return -1;
     return file_make_dirs(p->logs, 0755, e);
 }
@@ -178,9 +194,10 @@ static void destroy_parts(struct program *p)
 
 static int start(struct program *p, struct err *e)
 {
-    if (open_log(p, e) < 0)
+    if (open_log(p, e) < 0 || daemon_set_limits(conf_core_bytes(p->conf), e) < 0)
         return -1;
-    if (files_read_config(p->config, &p->policy, e) < 0)
+    if (files_read_config(p->config, &p->policy, e) < 0 ||
+        files_put_pristine(conf_text(p->conf, CONF_PBS_EXEC), p->priv, e) < 0)
         return -1;
     log_event(LOGC_SVR, LOGE_ADMIN, "pbs_sched", "%s startup pid %ld", CEDE_VERSION, (long)getpid());
     return create_parts(p, e);
@@ -210,6 +227,17 @@ static int run(struct program *p)
     return rc;
 }
 
+static int print_config(void)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, 1 << 16);
+    files_add_presets(&text);
+    fputs(strbuf_str(&text), stdout);
+    strbuf_fini(&text);
+    return ferror(stdout) ? 1 : 0;
+}
+
 int main(int argc, char *argv[])
 {
     struct program p = {.o = {.name = "default"}};
@@ -224,6 +252,8 @@ int main(int argc, char *argv[])
         printf("pbs_version = %s\n", CEDE_VERSION);
         return 0;
     }
+    if (p.o.print_config)
+        return print_config();
     p.conf = conf_load(&e);
     if (!p.conf || find_places(&p, &e) < 0) {
         fprintf(stderr, "pbs_sched: %s\n", e.text);

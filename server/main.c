@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -252,17 +253,25 @@ static int open_log(struct server *s, struct err *e)
     return log_open(&o, e);
 }
 
+static int forget_what_is_unwanted(const struct server *s, struct store *writer, struct err *e)
+{
+    if (s->set.start != SERVER_START_COLD && s->set.start != SERVER_START_CREATE)
+        return 0;
+    return restore_nothing(writer, s->set.start == SERVER_START_CREATE, e);
+}
+
 static int open_store(struct server *s, struct restore_counts *counts, bool *is_new, struct err *e)
 {
     struct store_where where = server_settings_store(&s->set);
     struct store *writer = store_open(&where, e), *reading;
     struct lease lease;
 
-    if (!writer || lease_take(writer, &lease, e) < 0 || restore_rows(&s->site, writer, counts, e) < 0) {
+    if (!writer || lease_take(writer, &lease, e) < 0 || forget_what_is_unwanted(s, writer, e) < 0 ||
+        restore_rows(&s->site, writer, counts, e) < 0) {
         store_close(writer);
         return -1;
     }
-    *is_new = lease.is_new;
+    *is_new = lease.is_new || s->set.start == SERVER_START_CREATE;
     s->site.store_id = intern_ref(lease.identity);
     s->site.epoch = lease.epoch;
     s->parts.commit = commit_create(s->loop, s->site.change, s->site.resources, writer, lease.epoch, e);
@@ -512,13 +521,18 @@ static int start(struct server *s, struct err *e)
     struct restore_counts counts = {0};
     bool is_new = false;
 
+    log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, s->set.name,
+              "Version %s, started, initialization type = %d", CEDE_VERSION, (int)s->set.start);
     s->loop = loop_create(NULL, e);
-    if (!s->loop || daemon_set_limits(-1, e) < 0 || create_parts(s, &is_new, &counts, e) < 0)
+    if (!s->loop || daemon_set_limits(conf_core_bytes(s->set.conf), e) < 0 ||
+        create_parts(s, &is_new, &counts, e) < 0)
         return -1;
     if (go_on(s, is_new, &counts, e) < 0 || catch_signals(s, e) < 0 || listen_all(s, e) < 0)
         return -1;
-    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Server pid = %d ready;  using ports Server:%u", getpid(),
-              s->set.port);
+    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name,
+              "Server pid = %d ready;  using ports Server:%u MOM:%u RM:%u", getpid(), s->set.port,
+              (unsigned)conf_int(s->set.conf, CONF_PBS_MOM_SERVICE_PORT),
+              (unsigned)conf_int(s->set.conf, CONF_PBS_MANAGER_SERVICE_PORT));
     return 0;
 }
 
@@ -570,6 +584,13 @@ static void stop(struct server *s)
     loop_destroy(s->loop);
 }
 
+static int lock_memory(const struct server *s, struct err *e)
+{
+    if (s->set.lock_memory && mlockall(MCL_CURRENT | MCL_FUTURE) < 0)
+        return err_errno(e, errno, "the server's memory cannot be locked (-l)");
+    return 0;
+}
+
 /* From the fork to the end of the loop; the exit code. */
 static int serve(struct server *s)
 {
@@ -582,7 +603,7 @@ static int serve(struct server *s)
                              &code);
     if (!s->daemon)
         return code;
-    if (open_log(s, &e) < 0 || start(s, &e) < 0) {
+    if (open_log(s, &e) < 0 || lock_memory(s, &e) < 0 || start(s, &e) < 0) {
         log_err(LOGC_SVR, s->set.name, &e, "cannot start");
         return daemon_fail(s->daemon, &e);
     }
@@ -608,6 +629,8 @@ int main(int argc, char *argv[])
         code = 1;
     } else if (s.set.show_version) {
         printf("pbs_version = %s\n", CEDE_VERSION);
+    } else if (!server_settings_confirm(&s.set)) {
+        code = 1;
     } else {
         code = serve(&s);
     }

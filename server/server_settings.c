@@ -1,19 +1,83 @@
 /* See server_settings.h. */
 #include "server_settings.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "file.h"
+#include "home_files.h"
 #include "options.h"
 #include "units.h"
 
-enum { OPT_FOREGROUND, OPT_HOME, OPT_LOG, OPT_EVENTS, OPT_PORT, OPT_ACTIVE, OPT_VERSION };
+enum {
+    OPT_FOREGROUND,
+    OPT_HOME,
+    OPT_LOG,
+    OPT_EVENTS,
+    OPT_PORT,
+    OPT_ACTIVE,
+    OPT_LOCK,
+    OPT_TYPE,
+    OPT_MOM_PORT,
+    OPT_LATER,
+    OPT_IGNORED,
+    OPT_VERSION
+};
+
+static const char *const start_names[] = {[SERVER_START_HOT] = "hot",
+                                          [SERVER_START_WARM] = "warm",
+                                          [SERVER_START_COLD] = "cold",
+                                          [SERVER_START_CREATE] = "create",
+                                          [SERVER_START_UPDATEDB] = "updatedb"};
+
+static int take_start(struct server_settings *s, const char *value, struct err *e)
+{
+    for (size_t i = 0; i < sizeof start_names / sizeof start_names[0]; i++)
+        if (strcmp(value, start_names[i]) == 0) {
+            s->start = (enum server_start)i;
+            return 0;
+        }
+    return err_set(e, EINVAL, "bad recovery type: %s (hot, warm, cold, create or updatedb)", value);
+}
+
+static int take_active(struct server_settings *s, const char *value, struct err *e)
+{
+    bool on;
+
+    if (units_parse_bool(value, &on, e) < 0)
+        return err_set(e, EINVAL, "%s is neither true nor false", value);
+    s->scheduling = on;
+    return 0;
+}
+
+/* "port" or "host:port" */
+static int take_port(const char *value, uint16_t *port)
+{
+    const char *number = strrchr(value, ':') ? strrchr(value, ':') + 1 : value;
+    char *end;
+    unsigned long n = strtoul(number, &end, 10);
+
+    if (*end || end == number || n == 0 || n > UINT16_MAX)
+        return -1;
+    *port = (uint16_t)n;
+    return 0;
+}
+
+static int take_events(struct server_settings *s, const char *value, struct err *e)
+{
+    char *end;
+
+    s->log_events = strtoll(value, &end, 0);
+    return *end || end == value || s->log_events < 0 ? err_set(e, EINVAL, "%s is no mask of events", value)
+                                                     : 0;
+}
 
 static int take(void *context, const struct option_row *row, const char *value, struct err *e)
 {
     struct server_settings *s = context;
+    uint16_t other;
 
     switch (row->id) {
     case OPT_FOREGROUND:
@@ -22,6 +86,9 @@ static int take(void *context, const struct option_row *row, const char *value, 
     case OPT_VERSION:
         s->show_version = true;
         break;
+    case OPT_LOCK:
+        s->lock_memory = true;
+        break;
     case OPT_HOME:
         snprintf(s->home, sizeof s->home, "%s", value);
         break;
@@ -29,17 +96,18 @@ static int take(void *context, const struct option_row *row, const char *value, 
         s->log_file = value;
         break;
     case OPT_EVENTS:
-        s->log_events = strtol(value, NULL, 0);
-        break;
-    case OPT_PORT:
-        s->port = (uint16_t)strtoul(value, NULL, 10);
-        if (!s->port)
-            return err_set(e, 22, "-p %s is no port", value);
-        break;
+        return take_events(s, value, e);
+    case OPT_TYPE:
+        return take_start(s, value, e);
     case OPT_ACTIVE:
-        if (strcasecmp(value, "true") != 0 && strcasecmp(value, "false") != 0)
-            return err_set(e, 22, "bad -a option: %s (true or false)", value);
-        s->scheduling = strcasecmp(value, "true") == 0;
+        return take_active(s, value, e);
+    case OPT_PORT:
+        return take_port(value, &s->port) < 0 ? err_set(e, EINVAL, "host:port invalid: %s", value) : 0;
+    case OPT_MOM_PORT:
+        return take_port(value, &other) < 0 ? err_set(e, EINVAL, "host:port invalid: %s", value) : 0;
+    case OPT_LATER:
+        return err_set(e, EINVAL, "not supported by this version");
+    default:
         break;
     }
     return 0;
@@ -50,8 +118,22 @@ static const struct option_row rows[] = {
     {'d', "home", OPTION_VALUE, "dir", "PBS_HOME", take, OPT_HOME},
     {'L', "log", OPTION_VALUE, "file", "log file", take, OPT_LOG},
     {'e', "events", OPTION_VALUE, "mask", "events to log", take, OPT_EVENTS},
-    {'p', "port", OPTION_VALUE, "port", "port to listen on", take, OPT_PORT},
+    {'p', "port", OPTION_VALUE, "[host:]port", "port to listen on", take, OPT_PORT},
     {'a', "active", OPTION_VALUE, "true|false", "set the attribute scheduling", take, OPT_ACTIVE},
+    {'t', "type", OPTION_VALUE, "type", "hot, warm, cold (drop jobs), create (drop everything)", take,
+     OPT_TYPE},
+    {'l', "lock-memory", OPTION_ALONE, NULL, "keep the server's memory from being swapped", take, OPT_LOCK},
+    {'M', NULL, OPTION_VALUE, "[host:]port", "kept for old scripts: MOMs connect to the server", take,
+     OPT_MOM_PORT},
+    {'R', NULL, OPTION_VALUE, "[host:]port", "kept for old scripts: MOMs connect to the server", take,
+     OPT_MOM_PORT},
+    {'A', NULL, OPTION_VALUE, "file", "another accounting file: not supported", take, OPT_LATER},
+    {'C', NULL, OPTION_ALONE, NULL, "stop the data service: not supported", take, OPT_LATER},
+    {'F', NULL, OPTION_VALUE, "seconds", "delay of a secondary server: not supported", take, OPT_LATER},
+    {'G', NULL, OPTION_VALUE, "text", "kept for old scripts", take, OPT_IGNORED},
+    {'P', NULL, OPTION_VALUE, "text", "kept for old scripts", take, OPT_IGNORED},
+    {'g', NULL, OPTION_VALUE, "text", "kept for old scripts", take, OPT_IGNORED},
+    {'s', NULL, OPTION_VALUE, "text", "kept for old scripts", take, OPT_IGNORED},
     {0, "version", OPTION_ALONE, NULL, "print the version", take, OPT_VERSION},
 };
 
@@ -75,13 +157,13 @@ int server_settings_read(struct server_settings *s, int argc, char *argv[], stru
 {
     int first;
 
-    *s = (struct server_settings){.scheduling = -1, .log_events = -1};
+    *s = (struct server_settings){.scheduling = -1, .log_events = -1, .start = SERVER_START_WARM};
     if (options_parse(&options, argc, argv, &first, s, e) < 0)
         return -1;
     if (s->show_version)
         return 0;
     if (first < argc)
-        return err_set(e, 22, "invalid operand: %s", argv[first]);
+        return err_set(e, EINVAL, "invalid operand: %s", argv[first]);
     s->conf = conf_load(e);
     if (!s->conf)
         return -1;
@@ -91,6 +173,22 @@ int server_settings_read(struct server_settings *s, int argc, char *argv[], stru
         s->port = conf_server_port(s->conf);
     name_files(s);
     return 0;
+}
+
+bool server_settings_confirm(const struct server_settings *s)
+{
+    const char *effect = s->start == SERVER_START_CREATE
+                             ? "all jobs and the whole configuration are discarded"
+                             : "all jobs are discarded";
+    int answer;
+
+    if ((s->start != SERVER_START_COLD && s->start != SERVER_START_CREATE) || !isatty(STDIN_FILENO))
+        return true;
+    printf("pbs_server start: %s mode and %s, \ndo you wish to continue y/(n)?", start_names[s->start],
+           effect);
+    fflush(stdout);
+    answer = getchar();
+    return answer == 'y' || answer == 'Y';
 }
 
 void server_settings_free(struct server_settings *s)
@@ -109,18 +207,10 @@ struct store_where server_settings_store(const struct server_settings *s)
 
 int server_settings_make_dirs(const struct server_settings *s, struct err *e)
 {
-    static const struct {
-        const char *name;
-        mode_t mode;
-    } dirs[] = {{"server_logs", 0755}, {"server_priv", 0750}, {"server_priv/accounting", 0755}};
-    char path[4300];
+    static const struct home_dir dirs[] = {
+        {"server_logs", 0755},          {"server_priv", 0750},       {"server_priv/accounting", 0755},
+        {"server_priv/jobs", 0750},     {"server_priv/users", 0750}, {"server_priv/hooks", 0750},
+        {"server_priv/hooks/tmp", 0750}};
 
-    if (file_make_dirs(s->home, 0755, e) < 0)
-        return -1;
-    for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", s->home, dirs[i].name);
-        if (file_make_dirs(path, dirs[i].mode, e) < 0)
-            return -1;
-    }
-    return 0;
+    return home_files_make(s->home, dirs, sizeof dirs / sizeof dirs[0], e);
 }

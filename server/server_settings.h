@@ -8,6 +8,16 @@
 #include "err.h"
 #include "store.h"
 
+/* How to begin (-t); the numbers stand in the log. Jobs in a run go on whichever way is chosen, except where they are
+ * thrown away. */
+enum server_start {
+    SERVER_START_HOT,
+    SERVER_START_WARM,    /* as the store says: what is always done */
+    SERVER_START_COLD,    /* without the jobs of the store */
+    SERVER_START_CREATE,  /* without jobs and without configuration */
+    SERVER_START_UPDATEDB /* the schema is brought up to date at every start */
+};
+
 struct server_settings {
     struct conf *conf;
     char home[4096];
@@ -16,6 +26,8 @@ struct server_settings {
     const char *log_file; /* -L, or NULL */
     uint16_t port;
     bool foreground;
+    bool lock_memory; /* -l */
+    enum server_start start;
     int scheduling;     /* -a: 0, 1; -1 not said */
     int64_t log_events; /* -e; -1 not said */
     bool show_version;
@@ -23,6 +35,8 @@ struct server_settings {
 
 /* -1: what conf_load or the options say. */
 int server_settings_read(struct server_settings *s, int argc, char *argv[], struct err *e);
+/* A person at a terminal is asked before jobs are thrown away. False: the answer was no. */
+bool server_settings_confirm(const struct server_settings *s);
 void server_settings_free(struct server_settings *s);
 /* Where the store is. */
 struct store_where server_settings_store(const struct server_settings *s);

@@ -203,7 +203,8 @@ int daemon_set_limits(int64_t core_bytes, struct err *e)
 
     if (getrlimit(RLIMIT_CORE, &core) < 0 || getrlimit(RLIMIT_NOFILE, &files) < 0)
         return err_errno(e, errno, "cannot read the limits of this process");
-    core.rlim_cur = want < core.rlim_max ? want : core.rlim_max;
+    if (core_bytes != DAEMON_CORE_INHERITED)
+        core.rlim_cur = want < core.rlim_max ? want : core.rlim_max;
     files.rlim_cur = files.rlim_max;
     if (setrlimit(RLIMIT_CORE, &core) < 0 || setrlimit(RLIMIT_NOFILE, &files) < 0)
         return err_errno(e, errno, "cannot set the limits of this process");

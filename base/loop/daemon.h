@@ -32,7 +32,9 @@ void daemon_ready(struct daemon *d);                      /* from here on the se
 int daemon_fail(struct daemon *d, const struct err *why); /* says why; 1, the value for main to return */
 void daemon_end(struct daemon *d); /* removes nothing: the lock file stays, unlocked and empty */
 
-/* Limits of this process. `core_bytes` < 0: unlimited core files, 0: none. Open files are raised to the hard
+enum { DAEMON_CORE_UNLIMITED = -1, DAEMON_CORE_INHERITED = -2 };
+
+/* Limits of this process. `core_bytes`: largest core file, or one of the above. Open files are raised to the hard
  * limit. */
 int daemon_set_limits(int64_t core_bytes, struct err *e);
 

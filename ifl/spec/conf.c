@@ -276,6 +276,20 @@ uint16_t conf_server_port(const struct conf *c)
     return c->port;
 }
 
+int64_t conf_core_bytes(const struct conf *c)
+{
+    const char *text = conf_text(c, CONF_PBS_CORE_LIMIT);
+    char *end;
+    long long bytes;
+
+    if (!text)
+        return -2;
+    if (strcasecmp(text, "unlimited") == 0)
+        return -1;
+    bytes = strtoll(text, &end, 10);
+    return *end || end == text || bytes < 0 ? -2 : bytes;
+}
+
 int conf_split_host(const char *text, char *host, size_t size, uint16_t *port, uint16_t otherwise,
                     struct err *e)
 {

@@ -70,6 +70,9 @@ const char *conf_server(const struct conf *c);
 const char *conf_server_host(const struct conf *c);
 uint16_t conf_server_port(const struct conf *c);
 
+/* PBS_CORE_LIMIT in bytes; -1 for "unlimited"; -2 when it is not set or no size: what we have inherited holds. */
+int64_t conf_core_bytes(const struct conf *c);
+
 /* "host:port" in two: `host` (of `size` bytes) and the port, `otherwise` if there is none. [v6::addr]:port is
  * understood. -1, PBSE_BADATVAL: no host, a port that is none, or a host that does not fit. */
 int conf_split_host(const char *text, char *host, size_t size, uint16_t *port, uint16_t otherwise,

@@ -11,7 +11,9 @@
 
 #include "conf.h"
 #include "config.h"
+#include "daemon.h"
 #include "file.h"
+#include "home_files.h"
 #include "procs.h"
 #include "strbuf.h"
 
@@ -46,11 +48,15 @@ static int find_names(struct home *h, struct err *e)
     return procs_boot_id(h->boot, e);
 }
 
+/* PBS_HOME may be shared with a second server; what belongs to this host is then elsewhere. */
+static const char *own_home(const struct home *h)
+{
+    return conf_text(h->conf, conf_is_set(h->conf, CONF_PBS_MOM_HOME) ? CONF_PBS_MOM_HOME : CONF_PBS_HOME);
+}
+
 static void find_paths(struct home *h)
 {
-    const char *pbs_home = conf_text(h->conf, CONF_PBS_HOME);
-    const char *home =
-        conf_is_set(h->conf, CONF_PBS_MOM_HOME) ? conf_text(h->conf, CONF_PBS_MOM_HOME) : pbs_home;
+    const char *pbs_home = conf_text(h->conf, CONF_PBS_HOME), *home = own_home(h);
 
     h->priv = text("%s/mom_priv", home);
     h->jobs = text("%s/mom_priv/jobs", home);
@@ -64,18 +70,15 @@ static void find_paths(struct home *h)
     h->shepherd = text("%s/libexec/pbs_shepherd", conf_text(h->conf, CONF_PBS_EXEC));
 }
 
+/* mom_priv is the site's as much as ours: prologue, epilogue and config lie in it. */
 static int make_dirs(const struct home *h, struct err *e)
 {
-    const struct {
-        const char *path;
-        mode_t mode;
-    } dirs[] = {{h->priv, 0751},   {h->jobs, 0751},         {h->logs, 0755},
-                {h->spool, 01777}, {h->undelivered, 01777}, {h->aux, 0755}};
+    static const struct home_dir dirs[] = {
+        {"mom_priv", 0751}, {"mom_priv/jobs", 0751}, {"mom_priv/config.d", 0700},
+        {"mom_logs", 0755}, {"spool", 01777},        {"undelivered", 01777},
+        {"aux", 0755},      {"checkpoint", 0700}};
 
-    for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++)
-        if (!dirs[i].path || file_make_dirs(dirs[i].path, dirs[i].mode, e) < 0)
-            return -1;
-    return 0;
+    return home_files_make(own_home(h), dirs, sizeof dirs / sizeof dirs[0], e);
 }
 
 /* NAME=value, or NAME to take ours (config-and-layout.md section 1). */
@@ -149,15 +152,9 @@ int home_open(struct home *h, const struct conf *conf, struct err *e)
 
 int home_raise_limits(struct home *h, struct err *e)
 {
-    struct rlimit mine;
-
     if (getrlimit(RLIMIT_NOFILE, &h->job_files) < 0)
         return err_errno(e, errno, "cannot read our limit of open files");
-    mine = h->job_files;
-    mine.rlim_cur = mine.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &mine) < 0)
-        return err_errno(e, errno, "cannot raise our limit of open files");
-    return 0;
+    return daemon_set_limits(conf_core_bytes(h->conf), e);
 }
 
 void home_close(struct home *h)

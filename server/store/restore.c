@@ -213,6 +213,18 @@ void restore_enter(struct site *s, struct job_fsm *f)
     }
 }
 
+int restore_nothing(struct store *writer, bool all, struct err *e)
+{
+    static const char jobs[] =
+        "DELETE FROM job; DELETE FROM script; DELETE FROM history; DELETE FROM job_log;";
+    static const char rest[] = "DELETE FROM object WHERE kind <> 'server';"
+                               "UPDATE object SET attrs = '{}' WHERE kind = 'server';";
+
+    if (store_script(writer, jobs, e) < 0)
+        return -1;
+    return all ? store_script(writer, rest, e) : 0;
+}
+
 /* ---- accounting -------------------------------------------------------------------------------------- */
 
 static int take_filed(void *arg, const struct store_row *row, struct err *e)

@@ -39,4 +39,10 @@ struct restore_filed {
 int restore_acct(struct store *from, struct restore_filed *filed,
                  void (*line)(void *arg, const struct restore_acct *a), void *arg, struct err *e);
 
+/* Throw away the jobs of a store that is ours (lease): queued, running and finished ones, with scripts and event logs;
+ * `all`: queues, nodes, resources, schedulers and attributes of the server too. The number of the next job stays, so that
+ * no run that a host still knows is taken for a new one: such runs are killed when their host says HELLO. Accounting
+ * lines that are not in the file yet stay. */
+int restore_nothing(struct store *writer, bool all, struct err *e);
+
 #endif

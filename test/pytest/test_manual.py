@@ -15,6 +15,7 @@ DAEMONS = {
     "pbs_server": "server/server_settings.c",
     "pbs_sched": "sched/main.c",
     "pbs_mom": "mom/mom/main.c",
+    "pbs_comm": "site/pbs_comm.c",
 }
 TABLES = {
     "pbs_job_attributes.7": "attr_job.def",

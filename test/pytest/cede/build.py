@@ -42,7 +42,7 @@ def _copy(build, copy):
     part = copy + ".part"
     shutil.rmtree(part, ignore_errors=True)
     os.mkdir(part, 0o755)
-    for name in ("bin", "sbin", "lib", "libexec", "share"):
+    for name in ("bin", "sbin", "lib", "libexec", "share", "etc"):
         source = os.path.join(build, name)
         if os.path.isdir(source):
             shutil.copytree(source, os.path.join(part, name))

@@ -64,6 +64,10 @@ class Complex:
         if self._api:
             self._api.close()
         self.control("stop", "--purge", check=False)
+        self.remove()
+
+    def remove(self):
+        """All files, of work as well."""
         shutil.rmtree(self.top, ignore_errors=True)
 
     def kill(self, daemon):

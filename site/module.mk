@@ -1,0 +1,21 @@
+# What a site gets beside the programs: the init script, the systemd unit, profile scripts, the files a scheduler
+# begins with, and pbs_comm, which old start scripts expect. $(B) mirrors PBS_EXEC, so they work from there too.
+SITE.storeys := base/loop base
+$(call storey, site, ifl/spec $(SITE.storeys), pbs_comm.c)
+$(call program, sbin/pbs_comm, site/pbs_comm.c, ifl/spec $(SITE.storeys), \
+  -levent_core -levent_pthreads -lssl -lcrypto -lpthread -ldl -lm)
+
+SITE.scripts := pbs_init.d pbs_postinstall
+EXTRA += $(SITE.scripts:%=$(B)/libexec/%)
+$(B)/libexec/%: site/%
+	@install -D -m 0755 $< $@
+
+SITE.etc := $(notdir $(wildcard site/etc/*))
+EXTRA += $(SITE.etc:%=$(B)/etc/%)
+$(B)/etc/%: site/etc/%
+	@install -D -m 0644 $< $@
+
+EXTRA += $(B)/etc/pbs_sched_config
+$(B)/etc/pbs_sched_config: $(B)/sbin/pbs_sched
+	@mkdir -p $(@D)
+	@$< --print-config > $@

@@ -1,0 +1,170 @@
+#!/bin/sh
+# pbs_init.d {start|stop|restart|reload|status|--version}
+#
+# Starts and stops the daemons that pbs.conf gives to this host (PBS_START_COMM, _MOM, _SCHED, _SERVER). A variable in
+# the environment wins over the file, so   PBS_START_SERVER=0 PBS_START_SCHED=0 pbs_init.d restart   restarts the MOM
+# alone. A daemon goes to the background when it is ready and makes what its home lacks; this script only knows their
+# order, their lock files and what administrators of PBS expect to read.
+#
+# Jobs run on while daemons are down: a MOM that stops leaves them to their shepherds and finds them when it is back.
+
+conf=${PBS_CONF_FILE:-/etc/pbs.conf}
+name=${0##*/}
+stop_limit_s=180
+
+fail() {
+    echo "$*" >&2
+    exit 1
+}
+
+# NAME=value lines; what the environment has already stays.
+read_conf() {
+    [ -r "$conf" ] || fail "$name: $conf is missing or cannot be read; PBS_CONF_FILE may name another file"
+    while IFS= read -r line || [ -n "$line" ]; do
+        line=$(printf '%s' "$line" | sed -e 's/^[[:space:]]*//; s/^export[[:space:]]*//; s/[[:space:]]*$//' \
+            -e 's/[[:space:]]*=[[:space:]]*/=/; s/="\(.*\)"$/=\1/' -e "s/='\\(.*\\)'\$/=\\1/")
+        case $line in
+        PBS_*=*) ;;
+        *) continue ;;
+        esac
+        key=${line%%=*}
+        case $key in *[!A-Z0-9_]*) continue ;; esac
+        eval "[ -n \"\${$key+set}\" ]" || export "$key=${line#*=}"
+    done <"$conf"
+    for key in PBS_EXEC PBS_HOME PBS_SERVER; do
+        eval "[ -n \"\${$key-}\" ]" || fail "pbsconf error: pbs conf variables not found: $key"
+    done
+    export PBS_CONF_FILE="$conf"
+}
+
+is_on() { # the word of PBS_START_x
+    case ${1-} in '' | *[!0-9]*) return 1 ;; esac
+    [ "$1" -ne 0 ]
+}
+
+# Of a process that has ended but was not waited for, only the name is left; it has no program any more.
+is_alive() { # pid, program
+    [ -e "/proc/$1/exe" ] && [ "$(cat "/proc/$1/comm" 2>/dev/null)" = "$2" ]
+}
+
+# A daemon's lock file holds its pid while it lives. Another process may have the number by now: its name decides.
+pid_of() { # program, lock file
+    pid=$(cat "$2" 2>/dev/null) || return 1
+    case $pid in '' | *[!0-9]*) return 1 ;; esac
+    is_alive "$pid" "$1" && echo "$pid"
+}
+
+comm_lock() { echo "$PBS_HOME/server_priv/comm.lock"; }
+mom_lock() { echo "${PBS_MOM_HOME:-$PBS_HOME}/mom_priv/mom.lock"; }
+sched_lock() { echo "$PBS_HOME/sched_priv/sched.lock"; }
+server_lock() { echo "$PBS_HOME/server_priv/server.lock"; }
+
+start_one() { # what people call it, program, lock file
+    if pid_of "pbs_$2" "$3" >/dev/null; then
+        case $2 in
+        sched) echo "PBS scheduler already running." ;;
+        server) echo "PBS Server already running." ;;
+        *) echo "PBS $2 already running." ;;
+        esac
+        return
+    fi
+    "$PBS_EXEC/sbin/pbs_$2" </dev/null
+    code=$?
+    [ $code = 0 ] || fail "pbs_$2 startup failed, exit $code aborting."
+    echo "PBS $1"
+}
+
+# The server comes before its MOM, unlike in PBS: at the very first start it makes the certificates of the complex.
+start() {
+    echo "Starting PBS"
+    if is_on "${PBS_START_COMM-}"; then start_one comm comm "$(comm_lock)"; fi
+    if is_on "${PBS_START_SERVER-}"; then start_one server server "$(server_lock)"; fi
+    if is_on "${PBS_START_MOM-}"; then start_one mom mom "$(mom_lock)"; fi
+    if is_on "${PBS_START_SCHED-}"; then start_one sched sched "$(sched_lock)"; fi
+}
+
+stop_server() { # pid
+    if [ -r "$PBS_HOME/server_priv/qmgr_shutdown" ]; then
+        "$PBS_EXEC/bin/qmgr" <"$PBS_HOME/server_priv/qmgr_shutdown"
+    fi
+    echo "Shutting server down with qterm."
+    if ! "$PBS_EXEC/bin/qterm" -t quick; then
+        echo "Killing Server."
+        kill -TERM "$1" 2>/dev/null
+    fi
+    echo "PBS server - was pid: $1"
+}
+
+stop_other() { # program without pbs_, lock file
+    if pid=$(pid_of "pbs_$1" "$2"); then
+        kill -TERM "$pid" 2>/dev/null
+        echo "PBS $1 - was pid: $pid"
+        stopping="$stopping $pid:pbs_$1"
+    fi
+}
+
+# A pid counts as alive while it is still the daemon that we told to end.
+still_there() {
+    left=
+    for one in $stopping; do
+        is_alive "${one%%:*}" "${one#*:}" && left="$left ${one#*:}"
+    done
+    [ -n "$left" ]
+}
+
+stop() {
+    stopping=
+    echo "Stopping PBS"
+    if is_on "${PBS_START_SERVER-}" && pid=$(pid_of pbs_server "$(server_lock)"); then
+        stop_server "$pid"
+        stopping="$stopping $pid:pbs_server"
+    fi
+    if is_on "${PBS_START_MOM-}"; then stop_other mom "$(mom_lock)"; fi
+    if is_on "${PBS_START_SCHED-}"; then stop_other sched "$(sched_lock)"; fi
+    if is_on "${PBS_START_COMM-}"; then stop_other comm "$(comm_lock)"; fi
+    tenths=0
+    while still_there; do
+        [ $tenths = 10 ] && echo "Waiting for shutdown to complete"
+        [ $tenths -lt $((stop_limit_s * 10)) ] || fail "Unable to stop PBS,$left still active"
+        tenths=$((tenths + 1))
+        sleep 0.1
+    done
+}
+
+reload() {
+    for one in comm mom sched server; do
+        pid=$(pid_of "pbs_$one" "$(${one}_lock)") && kill -HUP "$pid"
+    done
+    return 0
+}
+
+status_one() { # program without pbs_, lock file, words between name and pid
+    if pid=$(pid_of "pbs_$1" "$2"); then
+        echo "pbs_$1 is $3$pid"
+    else
+        echo "pbs_$1 is not running"
+    fi
+}
+
+status() {
+    if is_on "${PBS_START_SERVER-}"; then status_one server "$(server_lock)" "pid "; fi
+    if is_on "${PBS_START_MOM-}"; then status_one mom "$(mom_lock)" "pid "; fi
+    if is_on "${PBS_START_SCHED-}"; then status_one sched "$(sched_lock)" "pid "; fi
+    if is_on "${PBS_START_COMM-}"; then status_one comm "$(comm_lock)" ""; fi
+}
+
+case ${1-} in
+start) read_conf && start ;;
+stop) read_conf && stop ;;
+restart) read_conf && stop && start ;;
+reload | force-reload) read_conf && reload ;;
+status) read_conf && status ;;
+start_msg) echo "Starting PBS" ;;
+stop_msg) echo "Stopping PBS" ;;
+--version) read_conf && exec "$PBS_EXEC/sbin/pbs_server" --version ;;
+*)
+    echo "Usage: $name --version"
+    echo "Usage: $name {start|stop|restart|status}"
+    exit 1
+    ;;
+esac

@@ -1,0 +1,268 @@
+"""make install, pbs.conf and the init script: a site's complex, with the options of its daemons."""
+import os
+import socket
+import stat
+import subprocess
+
+import pytest
+
+from cede import faults
+from cede.installed import Installed
+from cede.wait import until
+
+
+@pytest.fixture
+def site():
+    c = Installed()
+    try:
+        yield c.start()
+    finally:
+        c.stop()
+
+
+@pytest.fixture(scope="module")
+def tree():
+    """An installed tree of which nothing was started."""
+    c = Installed()
+    yield c
+    c.remove()
+
+
+def mode(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+# --- the init script
+
+def test_pbs_conf_alone_gives_a_complex_that_runs_jobs(site):
+    job = site.submit(f"echo done > {site.work}/site.out")
+    site.wait_gone(job)
+    assert site.file("site.out") == "done\n"
+
+
+def test_start_names_what_it_starts_and_what_runs_already(site):
+    again = site.init("start").stdout.splitlines()
+    assert again == ["Starting PBS", "PBS comm already running.", "PBS Server already running.",
+                     "PBS mom already running.", "PBS scheduler already running."]
+
+
+def test_status_gives_the_pids_and_is_always_0(site):
+    lines = site.init("status").stdout.splitlines()
+    assert lines == [f"pbs_server is pid {site.pid('server')}", f"pbs_mom is pid {site.pid('mom')}",
+                     f"pbs_sched is pid {site.pid('sched')}", f"pbs_comm is {site.pid('comm')}"]
+    site.init("stop")
+    lines = site.init("status").stdout.splitlines()
+    assert lines == [f"pbs_{d} is not running" for d in ("server", "mom", "sched", "comm")]
+
+
+def test_a_word_of_the_environment_wins_so_one_daemon_is_restarted_alone(site):
+    job = site.submit("sleep 600")
+    site.wait(job)
+    before = {d: site.pid(d) for d in ("server", "mom", "sched", "comm")}
+    site.init("restart", PBS_START_SERVER="0", PBS_START_SCHED="0", PBS_START_COMM="0")
+    after = {d: site.pid(d) for d in before}
+    assert after.pop("mom") != before.pop("mom") and after == before
+    assert site.wait(job)["run_count"] == "1"
+
+
+def test_jobs_run_on_while_everything_is_restarted(site):
+    job = site.submit(f"cd {site.work}; echo began >> ends; until [ -e go ]; do sleep 0.05; done; echo ended >> ends")
+    site.wait(job)
+    until(lambda: site.file("ends"), "the job's first line")
+    site.init("restart")
+    site.again()
+    open(os.path.join(site.work, "go"), "w", encoding="ascii").close()
+    site.wait_gone(job)
+    assert site.file("ends") == "began\nended\n"
+
+
+def test_hup_reopens_the_logs_and_ends_nobody(site):
+    pids = [site.pid(d) for d in ("server", "mom", "sched", "comm")]
+    log_dir = os.path.join(site.home, "comm_logs")
+    log = os.path.join(log_dir, os.listdir(log_dir)[0])
+    os.rename(log, log + ".old")
+    site.init("reload")
+    until(lambda: os.path.exists(log), "a new log file")
+    assert "Processed SIGHUP" in site.logs("comm")
+    assert all(faults.is_alive(pid) for pid in pids)
+
+
+def test_a_wrong_word_gives_the_usage_and_1(tree):
+    done = tree.init("begin", check=False)
+    assert done.returncode == 1
+    assert done.stdout == "Usage: pbs_init.d --version\nUsage: pbs_init.d {start|stop|restart|status}\n"
+
+
+@pytest.mark.parametrize("text, said", [("PBS_EXEC=/x\nPBS_SERVER=a\n", "variables not found: PBS_HOME"),
+                                        (None, "is missing or cannot be read")])
+def test_a_pbs_conf_that_cannot_serve_is_named(tree, text, said):
+    path = os.path.join(tree.work, "bad.conf")
+    if text:
+        with open(path, "w", encoding="ascii") as f:
+            f.write(text)
+    done = tree.init("start", check=False, PBS_CONF_FILE=path if text else "/nonexistent/pbs.conf")
+    assert done.returncode == 1 and said in done.stderr
+
+
+def test_a_daemon_that_cannot_start_stops_the_start_and_says_why():
+    c = Installed(PBS_BATCH_SERVICE_PORT=1)
+    try:
+        with open(os.path.join(c.dir, "home"), "w", encoding="ascii"):
+            pass  # a file where PBS_HOME should be
+        done = c.init("start", check=False)
+        assert done.returncode == 1
+        assert "startup failed, exit 1 aborting." in done.stderr and c.home in done.stderr
+    finally:
+        c.remove()
+
+
+# --- the home
+
+def test_the_first_start_makes_the_home_of_the_manual(site):
+    modes = {"": 0o755, "server_logs": 0o755, "server_priv": 0o750, "server_priv/accounting": 0o755,
+             "server_priv/jobs": 0o750, "server_priv/users": 0o750, "server_priv/hooks": 0o750,
+             "sched_logs": 0o755, "sched_priv": 0o750, "spool": 0o1777, "undelivered": 0o1777, "aux": 0o755,
+             "checkpoint": 0o700, "mom_logs": 0o755, "mom_priv": 0o751, "mom_priv/jobs": 0o751,
+             "mom_priv/config.d": 0o700, "comm_logs": 0o755, "certs": 0o700, "pbs_environment": 0o644,
+             "pbs_version": 0o644, "sched_priv/sched_config": 0o644, "sched_priv/resource_group": 0o644,
+             "sched_priv/holidays": 0o644, "sched_priv/dedicated_time": 0o644}
+    assert {name: oct(mode(os.path.join(site.home, name))) for name in modes} == \
+           {name: oct(m) for name, m in modes.items()}
+
+
+def test_the_first_start_makes_workq_and_schedules(site):
+    queue = site.api.stat("que", "workq")[0]
+    server = site.api.stat("server")[0]
+    assert queue["queue_type"] == "Execution" and queue["started"] == "True" and queue["enabled"] == "True"
+    assert server["scheduling"] == "True" and server["default_queue"] == "workq"
+
+
+def test_the_scheduler_begins_with_the_files_of_the_tree_and_keeps_what_a_site_wrote(site):
+    priv, etc = os.path.join(site.home, "sched_priv"), os.path.join(site.exec, "etc")
+    for ours, pristine in (("sched_config", "pbs_sched_config"), ("holidays", "pbs_holidays"),
+                           ("resource_group", "pbs_resource_group"), ("dedicated_time", "pbs_dedicated")):
+        with open(os.path.join(priv, ours), "rb") as a, open(os.path.join(etc, pristine), "rb") as b:
+            assert a.read() == b.read(), ours
+    with open(os.path.join(priv, "holidays"), "w", encoding="ascii") as f:
+        f.write("* ours\n")
+    site.init("restart", PBS_START_SERVER="0", PBS_START_MOM="0", PBS_START_COMM="0")
+    with open(os.path.join(priv, "holidays"), encoding="ascii") as f:
+        assert f.read() == "* ours\n"
+
+
+# --- how a server may begin
+
+def restart_server(site, *options):
+    pid = site.pid("server")
+    site.command("qterm", "-t", "quick")
+    until(lambda: not faults.is_alive(pid), "the end of the server")
+    site.command("pbs_server", *options)
+    site.again()
+
+
+def test_a_cold_start_drops_jobs_and_keeps_queues(site):
+    site.make_queue("extra")
+    running, waiting = site.submit("sleep 600"), site.submit("sleep 600", Hold_Types="u")
+    site.wait(running)
+    restart_server(site, "-t", "cold")
+    assert site.stat(running) is None and site.stat(waiting) is None
+    assert [q.name for q in site.api.stat("que")] == ["workq", "extra"]
+    until(lambda: site.node(socket.gethostname().split('.')[0]).get("resources_assigned.ncpus", "0") == "0",
+          "the room of the dropped job")
+
+
+def test_a_create_start_drops_everything_but_the_numbers_of_jobs(site):
+    site.make_queue("extra")
+    site.set_server("comment", "mine")
+    before = site.submit("sleep 600")
+    job = site.submit(f"echo $$ > {site.work}/pid; exec sleep 600")
+    site.wait(job)
+    pid = int(until(lambda: site.file("pid"), "the job's pid"))
+    restart_server(site, "-t", "create")
+    assert [q.name for q in site.api.stat("que")] == ["workq"]
+    assert "comment" not in site.api.stat("server")[0]
+    assert site.stat(before) is None
+    until(lambda: not faults.is_alive(pid), "the end of a job that nobody knows any more")
+    after = site.submit("true")
+    assert int(after.split(".")[0]) > int(job.split(".")[0])
+
+
+def test_the_kind_of_start_stands_in_the_log(site):
+    assert "started, initialization type = 1" in site.logs("server")
+    restart_server(site, "-t", "hot")
+    assert "started, initialization type = 0" in site.logs("server")
+
+
+@pytest.mark.parametrize("options, said", [
+    (["-t", "lukewarm"], "bad recovery type: lukewarm"), (["-a", "perhaps"], "perhaps is neither true nor false"),
+    (["-p", "0x"], "host:port invalid: 0x"), (["-M", "n1:"], "host:port invalid: n1:"), (["-e", "many"], "no mask"),
+    (["-F", "30"], "not supported by this version"), (["-q"], "no option -q"), (["word"], "invalid operand: word")])
+def test_options_of_the_server_that_are_wrong_are_named(tree, options, said):
+    done = tree.command("pbs_server", *options, check=False)
+    assert done.returncode == 1 and said in done.stderr
+
+
+# --- pbs_comm
+
+def test_pbs_comm_says_that_it_is_not_needed_and_is_there_once(site):
+    log = site.logs("comm")
+    assert f"pbs_comm ready (pid={site.pid('comm')}), Proxy Name:" in log and "no router is needed" in log
+    done = site.command("pbs_comm", check=False)
+    assert done.returncode == 1 and str(site.pid("comm")) in done.stderr
+
+
+# --- the tree
+
+PROGRAM = """#include <pbs_ifl.h>
+#include <stdio.h>
+int main(void)
+{
+    int c = pbs_connect(NULL);
+    struct batch_status *s = c < 0 ? NULL : pbs_statserver(c, NULL, NULL);
+
+    if (s)
+        puts(s->name);
+    pbs_statfree(s);
+    return c < 0 || pbs_disconnect(c) ? 1 : 0;
+}
+"""
+
+
+def test_a_program_is_built_against_the_installed_tree_by_pkg_config(site):
+    if "asan" in site.build:
+        pytest.skip("an ordinary program is not linked with the sanitizers")
+    source, program = os.path.join(site.work, "p.c"), os.path.join(site.work, "p")
+    with open(source, "w", encoding="ascii") as f:
+        f.write(PROGRAM)
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "pbs"], capture_output=True, text=True, check=True,
+                           env={**os.environ, "PKG_CONFIG_PATH": f"{site.exec}/lib/pkgconfig"}).stdout.split()
+    subprocess.run(["gcc", "-Wall", "-Werror", source, "-o", program, *flags], check=True)
+    assert site.command(program).stdout.strip() == site.api.stat("server")[0].name
+
+
+def test_uninstall_leaves_nothing_of_the_tree():
+    c = Installed()
+    c.make("uninstall")
+    assert not os.path.exists(c.exec)
+    c.remove()
+
+
+def test_postinstall_writes_pbs_conf_once_and_only_where_there_is_none(tree):
+    conf = os.path.join(tree.work, "new.conf")
+    words = [os.path.join(tree.exec, "libexec", "pbs_postinstall"), "execution", "head1"]
+    env = {"PBS_CONF_FILE": conf, "PBS_HOME": "/var/spool/elsewhere"}
+    first = tree.command(*words, env=env).stdout
+    assert f"Wrote {conf}." in first and "copy ca.crt and ca.key" in first
+    with open(conf, encoding="ascii") as f:
+        text = f.read()
+    assert f"PBS_EXEC={tree.exec}\nPBS_HOME=/var/spool/elsewhere\nPBS_SERVER=head1\n" in text
+    assert "PBS_START_MOM=1" in text and "PBS_START_SERVER=0" in text
+    assert f"{conf} stays as it is." in tree.command(*words, env=env).stdout
+    with open(conf, encoding="ascii") as f:
+        assert f.read() == text
+
+
+def test_postinstall_asks_for_the_server_of_a_host_that_is_none(tree):
+    done = tree.command(os.path.join(tree.exec, "libexec", "pbs_postinstall"), "client", check=False,
+                        env={"PBS_CONF_FILE": os.path.join(tree.work, "other.conf")})
+    assert done.returncode == 2 and "name the server's host" in done.stderr
