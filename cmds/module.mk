@@ -2,7 +2,7 @@
 # command's start costs no more libraries than libc. libtirpc is taken from its archive for the same reason (the
 # shared one loads Kerberos). They are linked without PIE and without what they do not call: fewer pages to touch.
 CMDS := pbs_hostn pbsnodes qalter qdel qdisable qenable qhold qmove qmsg qorder qrerun qrls qrun qselect qsig \
-        qstart qstat qstop qsub qterm tracejob
+        qstart qstat qstop qsub qterm qwait tracejob
 CMDS += pbs_complex
 comma := ,
 # The sanitizers know the XDR functions of a shared libtirpc only.

@@ -19,6 +19,7 @@
 #include "script.h"
 #include "session.h"
 #include "strbuf.h"
+#include "wait_job.h"
 
 enum { EXIT_SCRIPT = 8, SUBMIT_ARGUMENTS_MAX = 1 << 20 };
 
@@ -295,6 +296,11 @@ static void add_defaults(struct attrs *l)
             attrs_add(l, defaults[i].name, NULL, defaults[i].value, SET);
 }
 
+static bool is_blocking(const struct qsub *q)
+{
+    return attrs_find(&q->o.attrs, ATTR_block, NULL) != NULL;
+}
+
 /* What cannot go together. Each is said; nonzero if there was one. */
 static int check_together(struct qsub *q)
 {
@@ -320,6 +326,11 @@ static int check_together(struct qsub *q)
         cmd_say(&q->o.a, "%s", wrong);
     else if (interactive && rerun && !strcmp(rerun, "TRUE"))
         fputs("qsub (Warning): Interactive jobs will be treated as not rerunnable\n", stderr);
+    if (!wrong && interactive && is_blocking(q))
+        fputs(
+            "qsub (Warning) : setting \"block\" attribute as \"true\" for an interactive job will not return "
+            "job's exit status\n",
+            stderr);
     return wrong != NULL;
 }
 
@@ -387,6 +398,15 @@ static int split_destination(struct qsub *q, struct destination *d)
     return 2;
 }
 
+/* -W block=true: our end is the job's. Its identifier stands there while we wait. */
+static int wait_for_end(struct qsub *q, int c, const char *id)
+{
+    int code;
+
+    fflush(stdout);
+    return wait_job(&q->o.a, c, id, &code);
+}
+
 static int submit(struct qsub *q, const struct source *source)
 {
     struct session *s = session_create(&q->o.a);
@@ -406,6 +426,8 @@ static int submit(struct qsub *q, const struct source *source)
         rc = report(q, c);
     else if (!q->silent)
         puts(id);
+    if (id && is_blocking(q) && !attrs_find(&q->o.attrs, ATTR_inter, NULL))
+        rc = wait_for_end(q, c, id);
     free(id);
 out:
     session_destroy(s);

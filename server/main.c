@@ -19,6 +19,7 @@
 #include "daemon.h"
 #include "depend.h"
 #include "dispatch.h"
+#include "ends.h"
 #include "exec_hello.h"
 #include "exec_send.h"
 #include "exec_take.h"
@@ -76,6 +77,7 @@ struct server {
     struct start_time *start_time;
     struct depends *depends;
     struct history *history;
+    struct ends *ends;
     struct job_log *job_log;
     struct dispatch *dispatch;
     struct shutdown *shutdown;
@@ -303,7 +305,9 @@ static int create_telling(struct server *s, struct err *e)
         return -1;
     job_fsm_listen(p->fsm, accounting_listen, p->accounting);
     s->history = history_create(s->loop, &s->site, p->fsm, p->commit, p->status);
-    return s->history ? 0 : no_memory(e);
+    s->ends = ends_create(s->loop, &s->site, p->fsm, p->commit);
+    watches_know_ends(p->watches, s->ends);
+    return s->history && s->ends ? 0 : no_memory(e);
 }
 
 static int create_running(struct server *s, struct err *e)
@@ -460,7 +464,7 @@ static int go_on(struct server *s, bool is_new, const struct restore_counts *cou
     struct store_where where = server_settings_store(&s->set);
     struct store *from = store_open(&where, e);
 
-    if (!from || accounting_restore(s->parts.accounting, from, e) < 0) {
+    if (!from || accounting_restore(s->parts.accounting, from, e) < 0 || ends_restore(s->ends, from, e) < 0) {
         store_close(from);
         return -1;
     }
@@ -567,6 +571,7 @@ static void stop(struct server *s)
     runs_destroy(p->runs);
     methods_destroy(p->methods);
     exec_send_destroy(p->send);
+    ends_destroy(s->ends);
     history_destroy(s->history);
     accounting_destroy(p->accounting);
     schedulers_destroy(p->schedulers);

@@ -130,7 +130,7 @@ struct pbs_change {
     int gone;
     uint64_t number; /* of the change; they ascend */
     const char *name;
-    struct attrl *attribs; /* all that is wanted and set; NULL when gone */
+    struct attrl *attribs; /* all that is wanted and set; NULL when gone, but for a watch of one job */
 };
 
 /* Called as entries come in, from pbs_watch_next() or pbs_watch_next_recv(). Everything in *ch is borrowed
@@ -161,7 +161,10 @@ struct pbs_news {
     struct pbs_wake wakes[PBS_WAKES_MAX];
 };
 
-/* 0 and *watch (> 0), or PBSE_*: PBSE_NOATTR an attribute is unknown, PBSE_IVALREQ a kind named twice. */
+/* extend "job=ID": one job (of the kinds PBS_KIND_JOB alone is wanted). Its end comes as gone with its last
+ * attributes, Exit_status among them, and the watch is no more after that.
+ * 0 and *watch (> 0), or PBSE_*: PBSE_NOATTR an attribute is unknown, PBSE_IVALREQ a kind named twice,
+ * PBSE_UNKJOBID the one job is not there. */
 int pbs_watch(int c, const struct pbs_watch_want wants[], size_t n_wants, const char *extend,
               unsigned *watch);
 
@@ -173,6 +176,18 @@ int pbs_watch_next(int c, unsigned watch, struct pbs_cursor from, const struct p
  * end. A ticket that is dropped loses nothing: ask again with the same cursor. */
 int pbs_watch_next_send(int c, unsigned watch, struct pbs_cursor from);
 int pbs_watch_next_recv(int c, int ticket, const struct pbs_watch_reader *reader, struct pbs_news *news);
+
+/* ---- waiting for a job ---------------------------------------------------------------------------- */
+
+struct pbs_job_end {
+    int exited;      /* it has run to an end: exit_status has meaning. 0: deleted before it ran */
+    int exit_status; /* as in Exit_status: 256 + n where signal n ended it, negative where PBS did */
+};
+
+/* Wait until this job is over. A server that is lost meanwhile is connected to again, for some minutes. A job that
+ * is over already is known as long as history is kept, or for ten minutes where it was submitted with block=true.
+ * 0 and *end; or PBSE_*: PBSE_UNKJOBID, PBSE_IVALREQ no job's identifier, PBSE_PROTOCOL the server stays away. */
+int pbs_waitjob(int c, const char *jobid, const char *extend, struct pbs_job_end *end);
 
 /* ---- schedulers ---------------------------------------------------------------------------------- */
 

@@ -36,6 +36,7 @@ static char job[] = "1.host", name[] = "Priority", value[] = "1";
 static struct attrl attr = {.name = name, .value = value};
 static struct attropl attrop = {.name = name, .value = value, .op = SET};
 static char *jobs[] = {job, NULL};
+static struct pbs_job_end end;
 
 static void test_jobs(void **state)
 {
@@ -56,6 +57,7 @@ static void test_jobs(void **state)
     FAILS(pbs_relnodesjob(c, job, NULL, NULL));
     FAILS(pbs_rerunjob(c, job, NULL));
     FAILS(pbs_runjob(c, job, NULL, NULL));
+    FAILS(pbs_waitjob(c, job, NULL, &end));
     FAILS(pbs_asyrunjob(c, job, NULL, NULL));
     FAILS(pbs_asyrunjob_ack(c, job, NULL, NULL));
     FAILS(pbs_sigjob(c, job, "SIGTERM", NULL));

@@ -10,8 +10,10 @@
 
 #include "attr_select.h"
 #include "clock.h"
+#include "ends.h"
 #include "intern.h"
 #include "job.h"
+#include "log.h"
 #include "loop.h"
 #include "pbs_error.h"
 #include "rpc_buf.h"
@@ -30,6 +32,10 @@ struct watch {
     bool restart;
     uint64_t began; /* number of the last change when the answer began: what was gone by then is not told */
     uint64_t cursor;
+    bool one;      /* this job and nothing else */
+    bool told_end; /* it has been told that the job is over: the watch goes with its answer */
+    struct job_key only;
+    struct job *job; /* referenced, so that its end can be told; NULL: it had ended before */
     struct watch *next;
 };
 
@@ -50,6 +56,7 @@ struct watches {
     struct watch_wakes wakes;
     void *wakes_arg;
     struct rpc_buf entry;
+    const struct ends *ends;
 };
 
 static void look(void *arg);
@@ -86,6 +93,7 @@ static void watch_free(struct watch *w)
         if (w->wants[k])
             attr_select_fini(&w->select[k]);
     intern_unref(w->who);
+    job_unref(w->job);
     free(w);
 }
 
@@ -101,6 +109,11 @@ void watches_destroy(struct watches *ws)
     loop_hook_destroy(ws->hook);
     rpc_buf_fini(&ws->entry);
     free(ws);
+}
+
+void watches_know_ends(struct watches *ws, const struct ends *ends)
+{
+    ws->ends = ends;
 }
 
 /* --- WATCH -------------------------------------------------------------------------------------------- */
@@ -126,6 +139,28 @@ static int add_kind(struct watches *ws, struct watch *w, const ifl_watch_kind *k
                     &w->select[kind], e) < 0)
         return -1;
     w->wants[kind] = true;
+    return 0;
+}
+
+/* "job=ID": nothing but this job. */
+static int set_only(struct watches *ws, struct watch *w, const char *extend, struct err *e)
+{
+    struct jobid id;
+    struct job *j;
+
+    if (strncmp(extend, "job=", 4) != 0)
+        return 0;
+    if (jobid_parse(extend + 4, &id, e) < 0)
+        return -1;
+    j = site_is_named(ws->site, id.server) ? jobs_find(ws->site->jobs, id.key) : NULL;
+    if (j && (j->state == JOB_ARRIVING || !status_may_see(ws->site, w->level, w->who, j->owner)))
+        j = NULL;
+    if (!w->wants[CHANGE_JOB] || (!j && !(ws->ends && ends_find(ws->ends, id.key))))
+        return err_set(e, w->wants[CHANGE_JOB] ? PBSE_UNKJOBID : PBSE_IVALREQ, "Unknown Job Id %s",
+                       extend + 4);
+    w->one = true;
+    w->only = id.key;
+    w->job = j ? job_ref(j) : NULL;
     return 0;
 }
 
@@ -157,6 +192,10 @@ int watches_add(struct watches *ws, const struct watch_owner *o, const ifl_watch
             watch_free(w);
             return -1;
         }
+    if (set_only(ws, w, args->extend, e) < 0) {
+        watch_free(w);
+        return -1;
+    }
     w->next = ws->list;
     ws->list = w;
     *watch = w->number;
@@ -308,6 +347,52 @@ static bool step(struct watches *ws, struct watch *w, struct rpc_entries *out, s
     return true;
 }
 
+/* The end of the one job, with what it was like. */
+static void put_end(struct watches *ws, struct watch *w, struct rpc_entries *out)
+{
+    static char nothing[1];
+    struct attr_reader reader = {.level = w->level};
+    const struct job_end_note *note = ws->ends ? ends_find(ws->ends, w->only) : NULL;
+    char id[JOBID_TEXT_MAX], status[24], state[2] = "F";
+    wire_attr attrs[2] = {{(char *)"job_state", nothing, state}, {(char *)"Exit_status", nothing, status}};
+    ifl_watch_entry entry = {.number = change_number(ws->site->change),
+                             .kind = IFL_KIND_JOB,
+                             .change = IFL_GONE,
+                             .name = (char *)jobid_format(id, w->only, false, ws->site->name),
+                             .attrs = {1, attrs}};
+
+    w->told_end = true;
+    log_event(LOGC_JOB, LOGE_DEBUG, entry.name, "check_block_wt: Write successful to client %s for job %s",
+              w->who, entry.name);
+    if (w->job) {
+        begin_entry(&ws->entry, entry.number, CHANGE_JOB, IFL_GONE);
+        if (status_encode(ws->status, &w->job->obj, &w->select[CHANGE_JOB], &reader, &ws->entry) == 0)
+            rpc_entries_add_bytes(out, ws->entry.bytes, ws->entry.len);
+        return;
+    }
+    if (note && note->exited) {
+        snprintf(status, sizeof status, "%d", note->exit_status);
+        entry.attrs.wire_attrs_len = 2;
+    }
+    rpc_entries_add(out, (xdrproc_t)xdr_ifl_watch_entry, &entry);
+}
+
+static bool is_over(const struct watch *w)
+{
+    return !w->job || job_is_over(w->job);
+}
+
+static enum rpc_more one_job(struct watches *ws, struct watch *w, struct rpc_entries *out)
+{
+    if (is_over(w))
+        put_end(ws, w, out);
+    else if (w->job->obj.change.number > w->cursor)
+        put_changed(ws, w, out, &w->job->obj);
+    w->cursor = change_number(ws->site->change);
+    put_tail(ws, w, out);
+    return RPC_DONE;
+}
+
 static enum rpc_more more(void *arg, struct rpc_entries *out)
 {
     struct answering *a = arg;
@@ -317,6 +402,8 @@ static enum rpc_more more(void *arg, struct rpc_entries *out)
 
     if (!w)
         return RPC_DONE; /* the watch went with its connection */
+    if (w->one)
+        return one_job(ws, w, out);
     if (a->resources < ws->site->resources_changed || (w->restart && w->cursor == 0)) {
         put_resources(ws, w, out);
         a->resources = change_number(ws->site->change);
@@ -331,13 +418,26 @@ static enum rpc_more more(void *arg, struct rpc_entries *out)
     return RPC_MORE;
 }
 
+static void drop(struct watches *ws, struct watch *w)
+{
+    struct watch **at = &ws->list;
+
+    while (*at != w)
+        at = &(*at)->next;
+    *at = w->next;
+    watch_free(w);
+}
+
 static void end(void *arg)
 {
     struct answering *a = arg;
+    struct watch *w = a->watch;
 
-    if (a->watch) {
-        a->watch->answering = NULL;
-        a->watch->restart = false;
+    if (w) {
+        w->answering = NULL;
+        w->restart = false;
+        if (w->told_end)
+            drop(a->all, w);
     }
     free(a);
 }
@@ -364,6 +464,8 @@ static void answer(struct watches *ws, struct watch *w)
 
 static bool has_news(const struct watches *ws, const struct watch *w)
 {
+    if (w->one)
+        return w->restart || is_over(w) || w->job->obj.change.number > w->cursor;
     return w->restart || change_number(ws->site->change) > w->cursor ||
            (ws->wakes.has && ws->wakes.has(ws->wakes_arg, w->owner));
 }

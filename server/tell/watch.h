@@ -5,7 +5,8 @@
  *
  * NEXT parks while there is nothing to say, and is answered at the end of a turn in which something changed or
  * a wake-up came in. A cursor of another epoch, or older than what the change list remembers of removals, is
- * answered from the beginning with `restart`. A watch belongs to the connection that made it. Loop thread only.
+ * answered from the beginning with `restart`. A watch of one job (extend "job=ID") is woken by that job alone, is
+ * told of its end with the last attributes, and is no more after that. A watch belongs to the connection that made it. Loop thread only.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 #include "site.h"
 #include "status.h"
 
+struct ends;
 struct loop;
 struct rpc_request;
 struct watches;
@@ -28,6 +30,8 @@ enum {
 
 struct watches *watches_create(struct loop *l, struct site *s, struct status *st);
 void watches_destroy(struct watches *ws); /* parked requests are dropped */
+/* Where ends are noted that may come before their watch. */
+void watches_know_ends(struct watches *ws, const struct ends *ends);
 
 /* Who watches: `owner` is the address of the connection's own object, only compared. */
 struct watch_owner {
@@ -36,7 +40,7 @@ struct watch_owner {
     const char *who; /* user@host, copied */
 };
 
-/* WATCH. -1: PBSE_NOATTR, PBSE_UNKRESC, PBSE_IVALREQ (an unknown kind, the same kind twice), PBSE_SYSTEM. */
+/* WATCH. -1: PBSE_UNKJOBID no such job, or none that he may see; PBSE_NOATTR, PBSE_UNKRESC, PBSE_IVALREQ (an unknown kind, the same kind twice), PBSE_SYSTEM. */
 int watches_add(struct watches *ws, const struct watch_owner *o, const ifl_watch_args *args, unsigned *watch,
                 struct err *e);
 /* NEXT: answers `r`, now or later. -1, not answered: PBSE_IVALREQ no such watch of this owner, or one with a

@@ -26,7 +26,6 @@ static const struct not_yet {
 } not_yet[] = {
     {"array_indices_submitted", NULL},
     {"interactive", "0"},
-    {"block", "0"},
     {"stagein", NULL},
     {"stageout", NULL},
     {"cred", NULL},

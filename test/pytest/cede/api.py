@@ -341,15 +341,28 @@ class Connection:
             raise self._error()
 
     # --- the delta stream
-    def watch(self, wants):
+    def watch(self, wants, extend=None):
         """wants: {kind number: [attribute names] or None for all}."""
         array = (Want * len(wants))()
         for i, (kind, names) in enumerate(wants.items()):
             array[i] = Want(kind, attr_list([(n, None, "") for n in names or ()]))
         watch = C.c_uint()
-        if lib().pbs_watch(self.c, array, len(wants), None, C.byref(watch)) != 0:
+        if lib().pbs_watch(self.c, array, len(wants), raw(extend), C.byref(watch)) != 0:
             raise self._error()
         return Watch(self, watch.value)
+
+    def watch_job(self, job):
+        """This job and nothing else, with all its attributes."""
+        return self.watch({JOB: None}, f"job={job}")
+
+    def wait_job(self, job):
+        """Its exit status when it is over; None: it never ran, or nobody knows."""
+        end = (C.c_int * 2)()
+        if lib().pbs_waitjob(self.c, raw(job), None, end) != 0:
+            if self.errno() == 15001:
+                return None
+            raise self._error()
+        return end[1] if end[0] else None
 
 
 class Watch:

@@ -1,0 +1,98 @@
+/* Waiting for the end of a job: a watch of that one job, see pbs_ext.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "call.h"
+#include "connection.h"
+#include "pbs_error.h"
+#include "pbs_ext.h"
+#include "report.h"
+
+enum { AGAIN_LIMIT_MS = 300000 };
+
+struct waiting {
+    struct pbs_job_end *end;
+    bool over;
+};
+
+static void note_end(const struct attrl *a, struct pbs_job_end *end)
+{
+    *end = (struct pbs_job_end){0};
+    for (; a; a = a->next)
+        if (strcmp(a->name, ATTR_exit_status) == 0) {
+            end->exited = 1;
+            end->exit_status = (int)strtol(a->value, NULL, 10);
+        }
+}
+
+static void change(const struct pbs_change *ch, void *arg)
+{
+    struct waiting *w = arg;
+
+    if (!ch->gone)
+        return;
+    w->over = true;
+    note_end(ch->attribs, w->end);
+}
+
+static int follow(int c, const char *extend, struct waiting *w)
+{
+    struct attrl status = {.name = (char *)ATTR_exit_status, .resource = (char *)"", .value = (char *)""};
+    struct attrl state = {
+        .next = &status, .name = (char *)ATTR_state, .resource = (char *)"", .value = (char *)""};
+    const struct pbs_watch_want want = {PBS_KIND_JOB, &state};
+    const struct pbs_watch_reader reader = {.change = change, .arg = w};
+    struct pbs_news *news = malloc(sizeof *news);
+    struct pbs_cursor cursor = {0, 0};
+    unsigned watch;
+    int code;
+
+    if (!news)
+        return report_set(c, PBSE_SYSTEM, "no memory to wait for a job");
+    code = pbs_watch(c, &want, 1, extend, &watch);
+    while (code == 0 && !w->over) {
+        code = pbs_watch_next(c, watch, cursor, &reader, news);
+        cursor = news->cursor;
+    }
+    free(news);
+    return code;
+}
+
+/* It is not there any more: perhaps its history is. */
+static int ask_history(int c, const char *jobid, struct pbs_job_end *end)
+{
+    struct batch_status *s = pbs_statjob(c, jobid, NULL, "x");
+    int code = s ? 0 : PBSE_UNKJOBID;
+
+    if (s)
+        note_end(s->attribs, end);
+    pbs_statfree(s);
+    return code ? report_set(c, code, "Unknown Job Id %s", jobid) : 0;
+}
+
+static bool is_lost(struct link *l)
+{
+    return l && !rpc_sync_is_open(connection_rpc(l));
+}
+
+int pbs_waitjob(int c, const char *jobid, const char *extend, struct pbs_job_end *end)
+{
+    struct waiting w = {.end = end};
+    char only[PBS_MAXCLTJOBID + 8];
+    struct link *l, *next;
+    struct err e;
+    int code;
+
+    (void)extend;
+    (void)snprintf(only, sizeof only, "job=%s", jobid ? jobid : "");
+    for (;;) {
+        l = connection_hold(c, &e);
+        code = follow(c, only, &w);
+        next = code && is_lost(l) ? connection_again(c, l, AGAIN_LIMIT_MS, &e) : NULL;
+        connection_release(l);
+        if (!next)
+            break;
+        connection_release(next);
+    }
+    return code == PBSE_UNKJOBID ? ask_history(c, jobid, end) : code;
+}
