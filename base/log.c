@@ -32,6 +32,9 @@ static struct {
     const struct clock *clock;
     char path[DIR_MAX]; /* the directory if daily, else the file */
     char daemon[256];
+    struct strbuf line; /* being made: kept, so that a line costs no memory from the heap */
+    time_t now_s; /* that `now` belongs to: lines come in crowds, and a second is turned into a day once */
+    struct tm now;
 } the_log = {.lock = PTHREAD_MUTEX_INITIALIZER, .mask = STDERR_MASK, .fd = -1};
 
 static const char *const class_names[] = {"Svr",  "Que",  "Job",   "Req",  "Fil",  "Act",
@@ -44,7 +47,10 @@ static void local_time(struct tm *t, int *micro_s)
     int64_t now_ns = clock_wall_ns(c);
     time_t now_s = (time_t)(now_ns / 1000000000);
 
-    localtime_r(&now_s, t);
+    if (now_s != the_log.now_s || !the_log.now_s)
+        localtime_r(&now_s, &the_log.now);
+    the_log.now_s = now_s;
+    *t = the_log.now;
     *micro_s = (int)(now_ns / 1000 % 1000000);
 }
 
@@ -88,18 +94,17 @@ static void add_text(struct strbuf *b, const char *object, const char *fmt, va_l
 {
     static const char more[] = " ...";
     size_t start = b->len;
+    char text[LINE_MAX_BYTES];
     size_t room;
-    char *text;
+    int n;
 
     strbuf_addf(b, "%.1024s;", object ? object : "");
     room = b->max - b->len - sizeof more;
-    text = malloc(room);
-    if (text && vsnprintf(text, room, fmt, ap) >= 0) {
+    n = vsnprintf(text, room, fmt, ap);
+    if (n >= 0)
         strbuf_add(b, text);
-        if (strlen(text) == room - 1) /* it may have been longer: show what fits */
-            strbuf_add(b, more);
-    }
-    free(text);
+    if (n >= 0 && (size_t)n >= room) /* show what fits */
+        strbuf_add(b, more);
     blank_controls(b->s + start);
 }
 
@@ -130,23 +135,24 @@ static void send_line(struct strbuf *b, unsigned event, size_t text_at)
 
 static void write_locked(enum log_class c, unsigned event, const char *object, const char *fmt, va_list ap)
 {
-    struct strbuf b;
+    struct strbuf *b = &the_log.line;
     struct tm t;
     int micro_s;
     size_t text_at;
 
     local_time(&t, &micro_s);
-    strbuf_init(&b, LINE_MAX_BYTES);
-    strbuf_addf(&b, "%02d/%02d/%04d %02d:%02d:%02d", t.tm_mon + 1, t.tm_mday, t.tm_year + 1900, t.tm_hour,
+    if (!b->max)
+        strbuf_init(b, LINE_MAX_BYTES);
+    strbuf_reset(b);
+    strbuf_addf(b, "%02d/%02d/%04d %02d:%02d:%02d", t.tm_mon + 1, t.tm_mday, t.tm_year + 1900, t.tm_hour,
                 t.tm_min, t.tm_sec);
     if (the_log.highres)
-        strbuf_addf(&b, ".%06d", micro_s);
-    strbuf_add_char(&b, ';');
-    text_at = b.len;
-    strbuf_addf(&b, "%04x;%s;%s;", event & ~(unsigned)LOGE_FORCE, the_log.daemon, class_names[c]);
-    add_text(&b, object, fmt, ap);
-    send_line(&b, event, text_at);
-    strbuf_fini(&b);
+        strbuf_addf(b, ".%06d", micro_s);
+    strbuf_add_char(b, ';');
+    text_at = b->len;
+    strbuf_addf(b, "%04x;%s;%s;", event & ~(unsigned)LOGE_FORCE, the_log.daemon, class_names[c]);
+    add_text(b, object, fmt, ap);
+    send_line(b, event, text_at);
 }
 
 static __attribute__((format(printf, 4, 5))) void line_locked(enum log_class c, unsigned event,
@@ -245,6 +251,7 @@ void log_close(void)
             closelog();
         close_file();
         the_log.open = false;
+        strbuf_fini(&the_log.line);
         the_log.clock = NULL; /* its owner may destroy it from now on */
         the_log.mask = STDERR_MASK;
     }

@@ -92,14 +92,24 @@ int strbuf_addf(struct strbuf *b, const char *fmt, ...)
     return rc;
 }
 
+/* Nearly always there is room already, so the text is made once, in its place. */
 int strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
 {
+    size_t room = b->cap ? b->cap - b->len : 0;
     va_list again;
     int n;
 
+    if (b->failed)
+        return -1;
     va_copy(again, ap);
-    n = vsnprintf(NULL, 0, fmt, again);
+    n = vsnprintf(room ? b->s + b->len : NULL, room, fmt, again);
     va_end(again);
+    if (n >= 0 && (size_t)n < room && (size_t)n <= b->max - b->len) {
+        b->len += (size_t)n;
+        return 0;
+    }
+    if (room)
+        b->s[b->len] = '\0'; /* what did not fit is not there */
     if (n < 0) {
         b->failed = true;
         return -1;

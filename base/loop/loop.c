@@ -21,7 +21,8 @@ enum { LOOP_TIMES = 2, HOOK_ROUNDS_MAX = 1000 };
 
 struct loop {
     struct event_base *base;
-    struct event *sleep; /* fires when the first timer is due */
+    struct event *sleep;         /* fires when the first timer is due */
+    int64_t sleep_until_mono_ms; /* what it is set to, real time; -1: not set */
     struct clock *clock;
     struct pqueue timers[LOOP_TIMES];
     size_t n_timers[LOOP_TIMES];        /* that exist: the heaps have room for all of them */
@@ -146,7 +147,10 @@ bool loop_is_busy(const struct loop *l)
 
 static void sleep_cb(evutil_socket_t fd, short what, void *arg)
 {
-    (void)fd, (void)what, (void)arg; /* waking up was all: due timers are looked for after every wait */
+    struct loop *l = arg;
+
+    (void)fd, (void)what; /* waking up was all: due timers are looked for after every wait */
+    l->sleep_until_mono_ms = -1;
 }
 
 static void clock_moved(void *arg)
@@ -177,6 +181,7 @@ struct loop *loop_create(struct clock *clock, struct err *e)
         return NULL;
     }
     l->clock = clock ? clock : clock_real();
+    l->sleep_until_mono_ms = -1;
     call_list_init(&l->posted);
     call_list_init(&l->deferred);
     call_list_init(&l->running);
@@ -254,19 +259,32 @@ static int64_t time_to_sleep_ms(const struct loop *l, int64_t max_wait_ms)
     return wait_ms == INT64_MAX ? -1 : wait_ms;
 }
 
-static int wait_and_call(struct loop *l, int64_t wait_ms, struct err *e)
+/* Have libevent wake us in so many milliseconds, -1: not. Most turns end before the first timer is due and leave it
+ * the first one: then it stays set, and no system call is spent on it. One that comes too early does no harm. */
+static void set_sleep(struct loop *l, int64_t wait_ms)
 {
     struct timeval tv = {wait_ms / 1000, wait_ms % 1000 * 1000};
+    int64_t until = wait_ms < 0 ? -1 : clock_real_mono_ms() + wait_ms;
+
+    if (until == l->sleep_until_mono_ms)
+        return;
+    if (until < 0)
+        event_del(l->sleep);
+    else
+        event_add(l->sleep, &tv);
+    l->sleep_until_mono_ms = until;
+}
+
+static int wait_and_call(struct loop *l, int64_t wait_ms, struct err *e)
+{
     int flags = EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY;
 
     if (wait_ms == 0)
         flags |= EVLOOP_NONBLOCK; /* with ONCE: alone it goes on while anything is ready */
-    else if (wait_ms > 0)
-        event_add(l->sleep, &tv);
+    else
+        set_sleep(l, wait_ms);
     if (event_base_loop(l->base, flags) < 0)
         return err_set(e, errno ? errno : EIO, "the event loop cannot wait for events");
-    if (wait_ms > 0)
-        event_del(l->sleep);
     return 0;
 }
 

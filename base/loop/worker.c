@@ -1,7 +1,8 @@
 /* A thread behind a bounded queue: see worker.h.
  *
  * A task moves from `todo` (filled by the loop, emptied by the thread) to `finished` (the other way round). The
- * thread posts one call a batch of finished tasks, and that call takes all there are. */
+ * thread posts one call a batch of finished tasks, and that call takes all there are. Nobody is woken by somebody
+ * who still holds the lock: he would only wait for it, and a hand-over is on the road of each durable answer. */
 #include "worker.h"
 
 #include <errno.h>
@@ -89,36 +90,51 @@ static void collect_cb(void *arg)
         tell(t);
 }
 
-/* Thread, locked: see to it that the loop will look at `finished`. No memory: the next piece tries again. */
-static void call_loop(struct worker *w)
+/* Thread: wait for work. NULL: the end. */
+static struct task *next_task(struct worker *w)
 {
-    if (!w->called)
-        w->called = loop_post(w->l, collect_cb, w) == 0;
+    struct task *t = NULL;
+
+    pthread_mutex_lock(&w->lock);
+    while (!w->quit && !w->todo.first)
+        pthread_cond_wait(&w->more, &w->lock);
+    if (!w->quit) {
+        t = list_take(&w->todo);
+        w->n_todo--;
+    }
+    pthread_mutex_unlock(&w->lock);
+    return t;
+}
+
+/* Thread: hand it back, and see to it that the loop will look at `finished`. No memory for the call: the next
+ * piece tries again. */
+static void finish(struct worker *w, struct task *t)
+{
+    bool call;
+
+    pthread_mutex_lock(&w->lock);
+    t->ran = true;
+    list_add(&w->finished, t);
+    call = !w->called;
+    w->called = true;
+    pthread_mutex_unlock(&w->lock);
+    pthread_cond_signal(&w->less);
+    if (call && loop_post(w->l, collect_cb, w) < 0) {
+        pthread_mutex_lock(&w->lock);
+        w->called = false;
+        pthread_mutex_unlock(&w->lock);
+    }
 }
 
 static void *run(void *arg)
 {
     struct worker *w = arg;
+    struct task *t;
 
-    pthread_mutex_lock(&w->lock);
-    for (;;) {
-        struct task *t;
-
-        while (!w->quit && !w->todo.first)
-            pthread_cond_wait(&w->more, &w->lock);
-        if (w->quit)
-            break;
-        t = list_take(&w->todo);
-        w->n_todo--;
-        pthread_mutex_unlock(&w->lock);
+    while ((t = next_task(w))) {
         t->work(t->arg);
-        pthread_mutex_lock(&w->lock);
-        t->ran = true;
-        list_add(&w->finished, t);
-        call_loop(w);
-        pthread_cond_signal(&w->less);
+        finish(w, t);
     }
-    pthread_mutex_unlock(&w->lock);
     return NULL;
 }
 
@@ -206,11 +222,12 @@ int worker_submit(struct worker *w, worker_fn *work, worker_done_fn *done, void 
         list_add(&w->todo, t);
         w->n_todo++;
         w->n_waiting++;
-        pthread_cond_signal(&w->more);
     }
     pthread_mutex_unlock(&w->lock);
-    if (!full)
+    if (!full) {
+        pthread_cond_signal(&w->more);
         return 0;
+    }
     free(t);
     return err_set(e, EAGAIN, "%zu pieces of work are waiting already", w->max_queued);
 }
