@@ -1,8 +1,9 @@
 /* See accounting.h.
  *
- * A line waits in memory until its batch is durable, then it is appended to its day's file by a worker. When
- * enough lines are in the files they are synced, and the store is told how far they are, so that it may drop
- * the rows. */
+ * A line waits in memory until its batch is durable, then it is appended to its day's file by a worker. The first
+ * after a pause goes at once; then the worker rests for a moment while more gather, so that a crowd of short
+ * batches does not wake it for each. When enough lines are in the files they are synced, and the store is told how
+ * far they are, so that it may drop the rows. */
 #include "accounting.h"
 
 #include <errno.h>
@@ -25,7 +26,7 @@
 #include "restore.h"
 #include "worker.h"
 
-enum { LINE_MAX_BYTES = 4 << 20, SYNC_LINES = 1000, SYNC_MS = 10000, DAY_NAME = 16 };
+enum { LINE_MAX_BYTES = 4 << 20, SYNC_LINES = 1000, SYNC_MS = 10000, REST_MS = 10, DAY_NAME = 16 };
 
 struct pending {
     struct accounting *a;
@@ -41,7 +42,7 @@ struct accounting {
     struct commit *commit;
     struct worker *worker;
     struct computed *computed;
-    struct loop_timer *sync_timer;
+    struct loop_timer *sync_timer, *rest_timer;
     char dir[4200];
     uint64_t last; /* number of the last line */
     struct strbuf altered;
@@ -159,9 +160,9 @@ static void worked(void *arg, bool ran)
         a->synced = w->n;
         commit_acct_filed(a->commit, w->n, w->day, w->size);
     }
-    if (a->done && !w->failed)
-        write_more(a, false);
-    else if (a->written > a->synced && !loop_timer_is_set(a->sync_timer))
+    if (!w->failed)
+        loop_timer_set(a->rest_timer, REST_MS);
+    if (a->written > a->synced && !loop_timer_is_set(a->sync_timer))
         loop_timer_set(a->sync_timer, SYNC_MS);
     free(w);
 }
@@ -193,6 +194,14 @@ static void sync_now(void *arg)
     write_more(arg, true);
 }
 
+static void rested(void *arg)
+{
+    struct accounting *a = arg;
+
+    if (a->done)
+        write_more(a, false);
+}
+
 /* --- lines --------------------------------------------------------------------------------------------- */
 
 static void durable(void *arg)
@@ -202,7 +211,8 @@ static void durable(void *arg)
 
     *a->done_end = p;
     a->done_end = &p->next;
-    write_more(a, false);
+    if (!loop_timer_is_set(a->rest_timer))
+        write_more(a, false);
 }
 
 static void add_line(struct accounting *a, const struct strbuf *line)
@@ -418,7 +428,8 @@ struct accounting *accounting_create(struct loop *l, struct site *s, struct comm
     strbuf_init(&a->altered, LINE_MAX_BYTES);
     a->computed = computed_create(s);
     a->sync_timer = loop_timer_create(l, LOOP_REAL, sync_now, a);
-    if (a->computed && a->sync_timer && file_make_dirs(a->dir, 0755, e) == 0)
+    a->rest_timer = loop_timer_create(l, LOOP_REAL, rested, a);
+    if (a->computed && a->sync_timer && a->rest_timer && file_make_dirs(a->dir, 0755, e) == 0)
         a->worker = worker_create(l, "accounting", 16, e);
     if (!a->worker) {
         accounting_destroy(a);
@@ -440,6 +451,7 @@ void accounting_destroy(struct accounting *a)
     if (a->fd >= 0)
         close(a->fd);
     loop_timer_destroy(a->sync_timer);
+    loop_timer_destroy(a->rest_timer);
     computed_destroy(a->computed);
     strbuf_fini(&a->altered);
     for (struct pending *p = a->done, *next; p; p = next) {
