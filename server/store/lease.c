@@ -57,10 +57,11 @@ static int migrate_one(struct store *s, int from, struct err *e)
     int rc;
 
     strbuf_init(&sql, 1 << 20);
+    schema_step(from, s->class, &sql);
     strbuf_addf(&sql,
-                "%s INSERT INTO meta (name, value) VALUES ('schema', '%d') ON CONFLICT (name) DO UPDATE SET "
+                " INSERT INTO meta (name, value) VALUES ('schema', '%d') ON CONFLICT (name) DO UPDATE SET "
                 "value = excluded.value;",
-                schema_steps[from], from + 1);
+                from + 1);
     rc = strbuf_ok(&sql) ? store_script(s, strbuf_str(&sql), e)
                          : err_set(e, PBSE_SYSTEM, "no memory for the schema");
     strbuf_fini(&sql);

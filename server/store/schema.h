@@ -8,6 +8,9 @@
  */
 #include <stddef.h>
 
+struct store_class;
+struct strbuf;
+
 enum stmt_id {
 #define STMT(id, params, sql) STMT_##id,
 #include "stmt.def"
@@ -27,5 +30,8 @@ extern const struct stmt_row stmt_rows[STMT_COUNT];
 /* What brings a store of version i to i + 1; NULL ends. A new store begins at version 0. */
 extern const char *const schema_steps[];
 extern const int schema_version; /* the number of steps: what this server makes and reads */
+
+/* The step from version `from` to the next, in the words of that database, behind what `out` has. -1: no memory. */
+int schema_step(int from, const struct store_class *class, struct strbuf *out);
 
 #endif

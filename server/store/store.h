@@ -33,6 +33,9 @@ typedef int store_row_fn(void *arg, const struct store_row *row, struct err *e);
 
 struct store_class {
     const char *name; /* "SQLite", "PostgreSQL" */
+    /* Words of the schema that differ, so that a commit writes as few pages as it can: */
+    const char *number_key; /* type of a number of 64 bits that is the whole primary key */
+    const char *in_key;     /* behind a table whose rows are small: kept in the key's own index */
     void (*close)(struct store *s);
     /* Run statements without parameters, separated by semicolons, as one transaction. */
     int (*script)(struct store *s, const char *sql, struct err *e);

@@ -467,6 +467,8 @@ static void pg_close(struct store *base)
 
 static const struct store_class pg_class = {
     .name = "PostgreSQL",
+    .number_key = "BIGINT PRIMARY KEY",
+    .in_key = "",
     .close = pg_close,
     .script = pg_script,
     .query = pg_query,

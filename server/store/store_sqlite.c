@@ -205,6 +205,8 @@ static void sqlite_close(struct store *base)
 
 static const struct store_class sqlite_class = {
     .name = "SQLite",
+    .number_key = "INTEGER PRIMARY KEY", /* this very word makes it the row's own number, without an index */
+    .in_key = " WITHOUT ROWID",
     .close = sqlite_close,
     .script = sqlite_script,
     .query = sqlite_query,
