@@ -32,9 +32,13 @@ static const char *const job_names[] = {
 static const char *const node_names[] = {
     "resources_available", "resources_assigned", "state", "sharing", "Priority", "queue",
     "partition",           "no_multinode_jobs",  NULL};
-static const char *const queue_names[] = {
-    "queue_type", "Priority", "started", "partition", "max_running", "resources_available", NULL};
-static const char *const server_names[] = {"max_running", "resources_available", NULL};
+#define RUN_LIMITS                                                                                           \
+    "max_run", "max_run_soft", "max_run_res", "max_run_res_soft", "max_running", "max_user_run",             \
+        "max_user_run_soft", "max_group_run", "max_group_run_soft", "max_user_res", "max_user_res_soft",     \
+        "max_group_res", "max_group_res_soft"
+static const char *const queue_names[] = {"queue_type",          "Priority", "started", "partition",
+                                          "resources_available", RUN_LIMITS, NULL};
+static const char *const server_names[] = {"resources_available", RUN_LIMITS, NULL};
 static const char *const sched_names[] = {"preempt_order",
                                           "preempt_prio",
                                           "preempt_queue_prio",

@@ -7,6 +7,7 @@
 #include "level.h"
 #include "match.h"
 #include "memory.h"
+#include "run_limits.h"
 #include "words.h"
 
 enum { SUBSTATE_STARTING = 41 };
@@ -137,9 +138,9 @@ static bool occupies_named(const struct preemptor *p, const struct job *j)
 /* Section 4, "Relevance filter". */
 static bool would_help(const struct preemptor *p, const struct job *j, const struct reason *why)
 {
+    if (why->entity)
+        return run_limits_share(why, p->job, j);
     switch (why->code) {
-    case REASON_QUEUE_JOBS:
-        return j->queue == p->job->queue;
     case REASON_LACK_QUEUE:
         return j->queue == p->job->queue && amounts_get(&j->want, why->res) > 0;
     case REASON_LACK_SERVER:

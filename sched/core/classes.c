@@ -12,7 +12,12 @@ struct classes {
     struct class *all;
 };
 
-static struct class_key key_of(const struct job *j)
+static bool limited(const struct classes *c, const struct job *j, enum limit_of of)
+{
+    return limits_have(&j->queue->limits, of) || limits_have(&universe_server(c->u)->limits, of);
+}
+
+static struct class_key key_of(const struct classes *c, const struct job *j)
 {
     struct class_key key;
 
@@ -24,6 +29,12 @@ static struct class_key key_of(const struct job *j)
     key.targets = j->targets;
     if (j->standing == STANDING_SUSPENDED || j->urged)
         key.job = j->id;
+    if (limited(c, j, LIMIT_OF_USER))
+        key.user = j->user;
+    if (limited(c, j, LIMIT_OF_GROUP))
+        key.group = j->group;
+    if (limited(c, j, LIMIT_OF_PROJECT))
+        key.project = j->project;
     return key;
 }
 
@@ -67,7 +78,7 @@ static void sink(const struct classes *c, struct class *k, size_t i)
 
 static struct class *class_of(struct classes *c, const struct job *j)
 {
-    struct class_key key = key_of(j);
+    struct class_key key = key_of(c, j);
     struct class *k;
 
     HASH_FIND(hh, c->all, &key, sizeof key, k);
@@ -81,6 +92,9 @@ static struct class *class_of(struct classes *c, const struct job *j)
     intern_again(key.needs);
     intern_again(key.targets);
     intern_again(key.job);
+    intern_again(key.user);
+    intern_again(key.group);
+    intern_again(key.project);
     HASH_ADD(hh, c->all, key, sizeof k->key, k);
     return k;
 }
@@ -145,6 +159,9 @@ static void drop(struct classes *c, struct class *k)
     intern_unref(k->key.needs);
     intern_unref(k->key.targets);
     intern_unref(k->key.job);
+    intern_unref(k->key.user);
+    intern_unref(k->key.group);
+    intern_unref(k->key.project);
     intern_unref(k->comment);
     request_destroy(k->request);
     free(k->heap);

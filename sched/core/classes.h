@@ -2,7 +2,8 @@
 #define CLASSES_H
 /* Waiting jobs that are alike: where one does not fit, none does.
  *
- * Alike are jobs of one queue with equal select, place, counted needs and preemption targets. A suspended job
+ * Alike are jobs of one queue with equal select, place, counted needs and preemption targets, and of one user,
+ * group or project where run limits speak of such. A suspended job
  * and one that is run by request are classes of their own. Each class keeps its jobs in a heap, the next one on
  * top; so a cycle looks at classes, and at jobs only when they run.
  */
@@ -15,7 +16,7 @@
 #include "universe.h"
 
 struct class_key { /* interned texts, compared by address */
-    const char *queue, *select, *place, *needs, *targets, *job;
+    const char *queue, *select, *place, *needs, *targets, *job, *user, *group, *project;
 };
 
 struct class

@@ -14,10 +14,8 @@ static void uncount(const struct job *j, struct queue *server, int64_t times)
     struct queue *q[] = {j->queue, server};
 
     for (size_t i = 0; i < 2; i++)
-        if (q[i]) {
-            q[i]->n_running += times;
-            amounts_add_times(&q[i]->used, &j->want, times);
-        }
+        if (q[i])
+            queue_count(q[i], j, times);
 }
 
 static bool find_place(const struct picker *k, const struct preemptor *p, struct pieces *where,

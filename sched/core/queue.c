@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "intern.h"
+#include "job.h"
 #include "memory.h"
 #include "pbs_ifl.h"
 #include "units.h"
@@ -13,7 +14,7 @@ struct queue *queue_create(const char *name)
     struct queue *q = mem_new(1, sizeof *q);
 
     q->name = mem_intern(name);
-    q->max_running = -1;
+    q->running = tally_create();
     return q;
 }
 
@@ -25,6 +26,8 @@ void queue_destroy(struct queue *q)
     intern_unref(q->partition);
     amounts_fini(&q->available);
     amounts_fini(&q->used);
+    limits_fini(&q->limits);
+    tally_destroy(q->running);
     free(q);
 }
 
@@ -54,17 +57,26 @@ static void take_one(struct queue *q, const struct catalogue *c, const struct at
         q->executes = a->value[0] == 'E' || a->value[0] == 'e';
     else if (strcmp(a->name, "partition") == 0 && *a->value)
         q->partition = mem_intern(a->value);
-    else if (strcmp(a->name, "max_running") == 0)
-        q->max_running = strtoll(a->value, NULL, 10);
     else if (strcmp(a->name, "resources_available") == 0)
         take_available(q, c, a);
+    else
+        limits_take(&q->limits, c, a->name, a->resource, a->value);
+}
+
+void queue_count(struct queue *q, const struct job *j, int64_t times)
+{
+    q->n_running += times;
+    amounts_add_times(&q->used, &j->want, times);
+    tally_add(q->running, LIMIT_OF_USER, j->user, &j->want, times);
+    tally_add(q->running, LIMIT_OF_GROUP, j->group, &j->want, times);
+    tally_add(q->running, LIMIT_OF_PROJECT, j->project, &j->want, times);
 }
 
 static uint64_t look_of(const struct queue *q)
 {
     uint64_t h = amounts_hash(&q->available, 7);
     uint64_t more[] = {(uint64_t)q->priority, q->started, q->executes, (uintptr_t)q->partition,
-                       (uint64_t)q->max_running};
+                       limits_hash(&q->limits, 11)};
 
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         h = (h ^ more[i]) * 0x9E3779B97F4A7C15ull + (h >> 29);
@@ -79,7 +91,7 @@ bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *
     q->partition = NULL;
     q->priority = 0;
     q->started = q->executes = false;
-    q->max_running = -1;
+    limits_clear(&q->limits);
     amounts_clear(&q->available);
     for (; attrs; attrs = attrs->next)
         if (attrs->name && attrs->value)

@@ -2,15 +2,18 @@
 #define QUEUE_H
 /* A queue, or the server itself, as the scheduler sees it: who may run, and what is used of what there is.
  *
- * Usage counts jobs that run or end or have been ordered to run; universe.c and trial.c write it.
+ * Usage counts jobs that run or end or have been ordered to run; who changes it calls queue_count.
  */
 #include <stdbool.h>
 #include <uthash.h>
 
 #include "amounts.h"
 #include "catalogue.h"
+#include "limits.h"
+#include "tally.h"
 
 struct attrl;
+struct job;
 
 struct queue {
     const char *name; /* interned; "" is the server */
@@ -19,7 +22,8 @@ struct queue {
     const char *partition;    /* interned; NULL: the default one */
     struct amounts available; /* resources_available: counted ones that have a bound */
     struct amounts used;
-    int64_t max_running; /* old total limit; -1: none */
+    struct limits limits;  /* run limits */
+    struct tally *running; /* by entity */
     int64_t n_running;
     size_t n_nodes; /* vnodes that belong to it alone */
     uint64_t look;  /* hash of the attributes below, to tell news from repetition */
@@ -28,6 +32,9 @@ struct queue {
 
 struct queue *queue_create(const char *name);
 void queue_destroy(struct queue *q);
+
+/* This job runs here (times 1), or no longer does (-1). */
+void queue_count(struct queue *q, const struct job *j, int64_t times);
 
 /* Take all attributes anew; false: nothing that matters is different. */
 bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *attrs);

@@ -16,6 +16,8 @@ void reason_set(struct reason *r, enum reason_code code, const char *what, const
     r->code = code;
     r->never = false;
     r->res = RES_NONE;
+    r->entity = 0;
+    r->in_queue = false;
     snprintf(r->what, sizeof r->what, "%s", what ? what : "");
     snprintf(r->detail, sizeof r->detail, "%s", detail ? detail : "");
 }

@@ -20,8 +20,10 @@ enum { REASON_WHAT_MAX = 128, REASON_DETAIL_MAX = 128, REASON_TEXT_MAX = 400 };
 
 struct reason {
     enum reason_code code;
-    bool never; /* not even when everything is free */
-    res_id res; /* of LACK..., the resource; else RES_NONE */
+    bool never;    /* not even when everything is free */
+    res_id res;    /* of LACK..., and of limits on an amount, the resource; else RES_NONE */
+    char entity;   /* of run limits: enum limit_of; else 0 */
+    bool in_queue; /* the limit is that of the job's queue, not the server's */
     char what[REASON_WHAT_MAX];
     char detail[REASON_DETAIL_MAX];
 };

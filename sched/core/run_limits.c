@@ -1,5 +1,7 @@
 #include "run_limits.h"
 
+#include <stdio.h>
+
 /* Counted resources that are bounded here: what the job wants must be there. */
 static bool covers(const struct universe *u, const struct queue *q, const struct job *j,
                    enum reason_code code, struct reason *why)
@@ -17,14 +19,136 @@ static bool covers(const struct universe *u, const struct queue *q, const struct
     return true;
 }
 
-static bool has_place(const struct queue *q)
+/* --- entities ---------------------------------------------------------------------------------------- */
+
+static const enum limit_of order[] = {LIMIT_OF_GROUP, LIMIT_OF_PROJECT, LIMIT_OF_ALL, LIMIT_OF_USER};
+enum { N_ORDER = sizeof order / sizeof order[0] };
+
+static const char *name_of(const struct job *j, enum limit_of of)
 {
-    return q->max_running < 0 || q->n_running < q->max_running;
+    switch (of) {
+    case LIMIT_OF_USER:
+        return j->user;
+    case LIMIT_OF_GROUP:
+        return j->group;
+    case LIMIT_OF_PROJECT:
+        return j->project;
+    case LIMIT_OF_ALL:
+        break;
+    }
+    return NULL;
+}
+
+static const char *word_of(enum limit_of of)
+{
+    return of == LIMIT_OF_USER ? "user" : of == LIMIT_OF_GROUP ? "group" : "project";
+}
+
+/* What runs of it: jobs, or an amount. */
+static int64_t running(const struct queue *q, enum limit_of of, const char *name, res_id res)
+{
+    if (of == LIMIT_OF_ALL)
+        return res == RES_NONE ? q->n_running : amounts_get(&q->used, res);
+    return res == RES_NONE ? tally_jobs(q->running, of, name) : tally_amount(q->running, of, name, res);
+}
+
+/* --- hard limits -------------------------------------------------------------------------------------- */
+
+struct place { /* the queue, or the server */
+    const struct queue *q;
+    bool is_queue;
+};
+
+static void say_jobs(struct reason *why, const struct place *at, const struct limit *l)
+{
+    static const struct {
+        enum limit_of of;
+        enum reason_code in_queue, in_server;
+    } rows[] = {{LIMIT_OF_ALL, REASON_QUEUE_JOBS, REASON_SERVER_JOBS},
+                {LIMIT_OF_USER, REASON_QUEUE_USER, REASON_SERVER_USER},
+                {LIMIT_OF_GROUP, REASON_QUEUE_GROUP, REASON_SERVER_GROUP},
+                {LIMIT_OF_PROJECT, REASON_QUEUE_PROJECT, REASON_SERVER_PROJECT}};
+    char where[64], who[REASON_DETAIL_MAX];
+
+    if (l->name) {
+        snprintf(where, sizeof where, "%s%s", at->is_queue ? "Queue " : "Server", at->q->name);
+        snprintf(who, sizeof who, "%s %.100s", word_of(l->of), l->name);
+        reason_set(why, REASON_ENTITY_JOBS, where, who);
+        return;
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].of == l->of)
+            reason_set(why, at->is_queue ? rows[i].in_queue : rows[i].in_server,
+                       at->is_queue ? at->q->name : NULL, NULL);
+}
+
+static void say_amount(struct reason *why, const struct place *at, const struct limit *l, const char *res)
+{
+    char where[64], detail[REASON_DETAIL_MAX], what[REASON_WHAT_MAX];
+
+    snprintf(where, sizeof where, "%s%s", at->is_queue ? "queue " : "complex", at->q->name);
+    snprintf(detail, sizeof detail, "%.60s in %s", res, where);
+    if (l->of == LIMIT_OF_ALL) {
+        reason_set(why, REASON_OVERALL_RES, res, where);
+    } else if (l->name) {
+        snprintf(what, sizeof what, "%s %.100s's", word_of(l->of), l->name);
+        reason_set(why, REASON_ENTITY_RES, what, detail);
+    } else {
+        snprintf(what, sizeof what, "%s%s per-%s", at->is_queue ? "Queue " : "Server", at->q->name,
+                 word_of(l->of));
+        reason_set(why, REASON_EACH_RES, what, res);
+    }
+}
+
+static void say(const struct universe *u, struct reason *why, const struct place *at, const struct limit *l,
+                int64_t want)
+{
+    if (l->res == RES_NONE)
+        say_jobs(why, at, l);
+    else
+        say_amount(why, at, l, catalogue_get(universe_catalogue(u), l->res)->name);
+    why->res = l->res;
+    why->entity = (char)l->of;
+    why->in_queue = at->is_queue;
+    why->never = want > l->most;
+}
+
+/* Is there room for `want` more of this entity's? */
+static bool fits(const struct universe *u, const struct place *at, const struct job *j, enum limit_of of,
+                 res_id res, int64_t want, struct reason *why)
+{
+    const char *name = name_of(j, of);
+    const struct limit *l = limits_find(&at->q->limits, of, name, res, false);
+
+    if (!l || want <= 0 || running(at->q, of, name, res) + want <= l->most)
+        return true;
+    say(u, why, at, l, want);
+    return false;
+}
+
+static bool jobs_fit(const struct universe *u, const struct place *at, const struct job *j,
+                     struct reason *why)
+{
+    for (size_t i = 0; at->q->limits.n && i < N_ORDER; i++)
+        if (!fits(u, at, j, order[i], RES_NONE, 1, why))
+            return false;
+    return true;
+}
+
+static bool amounts_fit(const struct universe *u, const struct place *at, const struct job *j,
+                        struct reason *why)
+{
+    for (size_t i = 0; at->q->limits.n && i < N_ORDER; i++)
+        for (uint32_t k = 0; k < j->want.n; k++)
+            if (!fits(u, at, j, order[i], j->want.a[k].res, j->want.a[k].n, why))
+                return false;
+    return true;
 }
 
 bool run_limits_allow(const struct universe *u, const struct job *j, struct reason *why)
 {
     const struct queue *q = j->queue, *server = universe_server(u);
+    const struct place here = {q, true}, all = {server, false};
 
     if (!q->executes) {
         reason_set(why, REASON_QUEUE_NOT_EXEC, NULL, NULL);
@@ -34,13 +158,48 @@ bool run_limits_allow(const struct universe *u, const struct job *j, struct reas
         reason_set(why, REASON_QUEUE_NOT_STARTED, NULL, NULL);
         return false;
     }
-    if (!j->urged && !has_place(q)) {
-        reason_set(why, REASON_QUEUE_JOBS, q->name, NULL);
+    if (!j->urged && (!jobs_fit(u, &here, j, why) || !jobs_fit(u, &all, j, why) ||
+                      !amounts_fit(u, &here, j, why) || !amounts_fit(u, &all, j, why)))
         return false;
-    }
-    if (!j->urged && !has_place(server)) {
-        reason_set(why, REASON_SERVER_JOBS, NULL, NULL);
-        return false;
-    }
     return covers(u, q, j, REASON_LACK_QUEUE, why) && covers(u, server, j, REASON_LACK_SERVER, why);
+}
+
+/* --- preemption --------------------------------------------------------------------------------------- */
+
+bool run_limits_share(const struct reason *why, const struct job *j, const struct job *other)
+{
+    enum limit_of of = (enum limit_of)why->entity;
+
+    if (why->in_queue && other->queue != j->queue)
+        return false;
+    if (of != LIMIT_OF_ALL && name_of(other, of) != name_of(j, of)) /* interned */
+        return false;
+    return why->res == RES_NONE || amounts_get(&other->want, why->res) > 0;
+}
+
+static bool is_over(const struct queue *q, const struct job *j, bool counted)
+{
+    for (size_t i = 0; i < q->limits.n; i++) {
+        const struct limit *l = &q->limits.a[i];
+        const char *name = name_of(j, l->of);
+        int64_t want = l->res == RES_NONE ? 1 : amounts_get(&j->want, l->res);
+
+        if (!l->soft || want <= 0 || limits_find(&q->limits, l->of, name, l->res, true) != l)
+            continue;
+        if (running(q, l->of, name, l->res) + (counted ? 0 : want) > l->most)
+            return true;
+    }
+    return false;
+}
+
+unsigned run_limits_soft(const struct universe *u, const struct job *j)
+{
+    bool counted = job_holds_nodes(j) || j->order == ORDER_RUN || j->order == ORDER_RESUME;
+    unsigned mask = 0;
+
+    if (j->queue && is_over(j->queue, j, counted))
+        mask |= LEVEL_QUEUE_SOFT;
+    if (is_over(universe_server(u), j, counted))
+        mask |= LEVEL_SERVER_SOFT;
+    return mask;
 }

@@ -1,12 +1,21 @@
 #ifndef RUN_LIMITS_H
 #define RUN_LIMITS_H
-/* May another job run, as far as its queue and the server are concerned: started, limits on jobs and on
- * counted resources. Limits by user, group and project are for a later version.
+/* May another job run, as far as its queue and the server are concerned: started, run limits on jobs and amounts by
+ * user, group, project and in all, and counted resources that are bounded there.
+ *
+ * In PBS's order: jobs in the queue (group, project, all, user), in the server, then amounts in the same order. A job
+ * that is run by request is asked for bounded resources only. Suspended jobs are not counted.
  */
 #include "reason.h"
 #include "universe.h"
 
-/* true: yes. false: `why` says what stands in the way. */
+/* true: yes. false: `why` says what stands in the way, with why->entity and why->res where it is a run limit. */
 bool run_limits_allow(const struct universe *u, const struct job *j, struct reason *why);
+
+/* Would it help against this run limit if `other`, which runs, ended? It counts for the same entity. */
+bool run_limits_share(const struct reason *why, const struct job *j, const struct job *other);
+
+/* Over which soft limits is this job, or would it be if it ran too: LEVEL_QUEUE_SOFT, LEVEL_SERVER_SOFT, or 0. */
+unsigned run_limits_soft(const struct universe *u, const struct job *j);
 
 #endif

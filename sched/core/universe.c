@@ -58,12 +58,9 @@ static bool is_ours(const struct universe *u, const struct queue *q)
 
 void universe_count(struct universe *u, struct job *j, int64_t times)
 {
-    u->server->n_running += times;
-    amounts_add_times(&u->server->used, &j->want, times);
-    if (!j->queue)
-        return;
-    j->queue->n_running += times;
-    amounts_add_times(&j->queue->used, &j->want, times);
+    queue_count(u->server, j, times);
+    if (j->queue)
+        queue_count(j->queue, j, times);
 }
 
 static void find_vnodes(struct universe *u, struct job *j)
@@ -222,6 +219,7 @@ static bool change_server(struct universe *u, const struct attrl *attrs)
 {
     if (!queue_take(u->server, u->catalogue, attrs))
         return false;
+    u->relink = true; /* by its limits jobs are alike, or are not */
     u->news++;
     return true;
 }

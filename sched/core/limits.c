@@ -1,0 +1,155 @@
+#include "limits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "memory.h"
+
+/* Which attribute is what. Old ones have one amount, for each or for all. */
+static const struct form {
+    const char *name;
+    bool has_resource, soft;
+    char old; /* 0: a list of entities */
+} forms[] = {
+    {"max_run", false, false, 0},
+    {"max_run_soft", false, true, 0},
+    {"max_run_res", true, false, 0},
+    {"max_run_res_soft", true, true, 0},
+    {"max_running", false, false, LIMIT_OF_ALL},
+    {"max_user_run", false, false, LIMIT_OF_USER},
+    {"max_user_run_soft", false, true, LIMIT_OF_USER},
+    {"max_group_run", false, false, LIMIT_OF_GROUP},
+    {"max_group_run_soft", false, true, LIMIT_OF_GROUP},
+    {"max_user_res", true, false, LIMIT_OF_USER},
+    {"max_user_res_soft", true, true, LIMIT_OF_USER},
+    {"max_group_res", true, false, LIMIT_OF_GROUP},
+    {"max_group_res_soft", true, true, LIMIT_OF_GROUP},
+};
+
+void limits_clear(struct limits *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        intern_unref(l->a[i].name);
+    l->n = 0;
+}
+
+void limits_fini(struct limits *l)
+{
+    limits_clear(l);
+    free(l->a);
+    *l = (struct limits){0};
+}
+
+static void add(struct limits *l, const struct limit *row)
+{
+    l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
+    l->a[l->n++] = *row;
+}
+
+static int64_t amount(const struct catalogue *c, res_id res, const char *text)
+{
+    return res == RES_NONE ? strtoll(text, NULL, 10) : res_parse(catalogue_get(c, res), text);
+}
+
+/* "[u:anna=5]" from its bracket on; returns what follows it, NULL: it cannot be read. */
+static const char *take_entity(struct limits *l, const struct catalogue *c, struct limit row, const char *at)
+{
+    const char *equals = strchr(at, '='), *end = strchr(at, ']');
+    char name[256], value[64];
+
+    if (!equals || !end || end < equals || at[1] == '\0' || at[2] != ':' ||
+        (size_t)(equals - at - 3) >= sizeof name || (size_t)(end - equals - 1) >= sizeof value)
+        return NULL;
+    memcpy(name, at + 3, (size_t)(equals - at - 3));
+    name[equals - at - 3] = '\0';
+    memcpy(value, equals + 1, (size_t)(end - equals - 1));
+    value[end - equals - 1] = '\0';
+    row.of = (enum limit_of)at[1];
+    row.most = amount(c, row.res, value);
+    if (strcmp(name, "PBS_GENERIC") != 0 && strcmp(name, "PBS_ALL") != 0)
+        row.name = mem_intern(name);
+    add(l, &row);
+    return end + 1;
+}
+
+static void take_list(struct limits *l, const struct catalogue *c, const struct limit *row, const char *text)
+{
+    for (const char *at = strchr(text, '['); at; at = strchr(at, '[')) {
+        at = take_entity(l, c, *row, at);
+        if (!at)
+            return;
+    }
+}
+
+static const struct form *form_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        if (strcmp(forms[i].name, name) == 0)
+            return &forms[i];
+    return NULL;
+}
+
+bool limits_take(struct limits *l, const struct catalogue *c, const char *name, const char *resource,
+                 const char *value)
+{
+    const struct form *f = strncmp(name, "max_", 4) == 0 ? form_of(name) : NULL;
+    struct limit row = {.res = RES_NONE};
+
+    if (!f)
+        return false;
+    row.soft = f->soft;
+    if (f->has_resource)
+        row.res = resource ? catalogue_find(c, resource) : RES_NONE;
+    if (f->has_resource && (row.res == RES_NONE || !res_is_numeric(catalogue_get(c, row.res))))
+        return true;
+    if (!f->old) {
+        take_list(l, c, &row, value);
+        return true;
+    }
+    row.of = (enum limit_of)f->old;
+    row.most = amount(c, row.res, value);
+    add(l, &row);
+    return true;
+}
+
+const struct limit *limits_find(const struct limits *l, enum limit_of of, const char *name, res_id res,
+                                bool soft)
+{
+    const struct limit *each = NULL;
+
+    for (size_t i = 0; i < l->n; i++) {
+        const struct limit *row = &l->a[i];
+
+        if (row->of != of || row->res != res || row->soft != soft)
+            continue;
+        if (row->name && row->name == name)
+            return row;
+        if (!row->name)
+            each = row;
+    }
+    return each;
+}
+
+bool limits_have(const struct limits *l, enum limit_of of)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->a[i].of == of)
+            return true;
+    return false;
+}
+
+uint64_t limits_hash(const struct limits *l, uint64_t seed)
+{
+    uint64_t h = seed;
+
+    for (size_t i = 0; i < l->n; i++) {
+        const struct limit *row = &l->a[i];
+        const uint64_t more[] = {(uint64_t)row->of, row->soft, (uintptr_t)row->name, row->res,
+                                 (uint64_t)row->most};
+
+        for (size_t k = 0; k < sizeof more / sizeof *more; k++)
+            h = (h ^ more[k]) * 0x9E3779B97F4A7C15ull + (h >> 29);
+    }
+    return h;
+}

@@ -1,0 +1,46 @@
+#ifndef LIMITS_H
+#define LIMITS_H
+/* The run limits of one queue, or of the server, as rows: of jobs or of a counted resource, for everybody, for each
+ * user, group or project, or for one by name; hard or soft. Both syntaxes end here:
+ *
+ *   max_run = [u:PBS_GENERIC=4],[g:chem=10],[o:PBS_ALL=100]      max_user_run = 4, max_running = 100
+ *   max_run_res.ncpus = [u:anna=8]                               max_user_res.ncpus = 8
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "catalogue.h"
+
+enum limit_of { LIMIT_OF_ALL = 'o', LIMIT_OF_USER = 'u', LIMIT_OF_GROUP = 'g', LIMIT_OF_PROJECT = 'p' };
+
+struct limit {
+    enum limit_of of;
+    bool soft;
+    const char *name; /* interned; NULL: each one of that kind that has no row of its own */
+    res_id res;       /* RES_NONE: jobs */
+    int64_t most;
+};
+
+struct limits {
+    size_t n, cap;
+    struct limit *a;
+};
+
+void limits_clear(struct limits *l); /* empty; keeps the memory */
+void limits_fini(struct limits *l);
+
+/* Take an attribute if it is a run limit; false: it is none. What cannot be read is no limit. */
+bool limits_take(struct limits *l, const struct catalogue *c, const char *name, const char *resource,
+                 const char *value);
+
+/* The row that counts for this entity: its own, else the one for each. NULL: unlimited. `name` is interned. */
+const struct limit *limits_find(const struct limits *l, enum limit_of of, const char *name, res_id res,
+                                bool soft);
+
+/* Is there any row, hard or soft, for this kind of entity? Then its jobs are not all alike. */
+bool limits_have(const struct limits *l, enum limit_of of);
+
+uint64_t limits_hash(const struct limits *l, uint64_t seed);
+
+#endif
