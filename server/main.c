@@ -2,7 +2,8 @@
  *
  * Everything is made bottom up; what a part must cause above itself is bound here and nowhere else. Listeners
  * of the job machine are told in this order: the event log, start times and accounting (which still see the run), history,
- * the end of the run, dependencies, schedulers and parked requests, and last the victims of preemptions. */
+ * arrays, the end of the run, dependencies, schedulers and parked requests, and last the victims of
+ * preemptions. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <openssl/ssl.h>
 
 #include "accounting.h"
+#include "arrays.h"
 #include "certs.h"
 #include "commit.h"
 #include "daemon.h"
@@ -150,14 +152,14 @@ static void on_ended(void *arg, struct job *j)
 {
     struct server *s = arg;
 
-    scripts_drop(s->scripts, j->key);
+    scripts_drop(s->scripts, j->key); /* a subjob has none of its own */
     if (j->state == JOB_FINISHED)
         history_ended(s->history, j);
 }
 
 static const void *script_at_hand(void *arg, const struct job *j, size_t *n)
 {
-    return scripts_find(((struct server *)arg)->scripts, j->key, n);
+    return scripts_find(((struct server *)arg)->scripts, (struct job_key){j->key.seq, JOBID_NO_INDEX}, n);
 }
 
 static void on_log_line(void *arg, struct job_key key, int64_t time_ns, const char *text)
@@ -363,7 +365,8 @@ static int create_asking(struct server *s, struct err *e)
                                                      .start_time = s->start_time,
                                                      .depends = s->depends,
                                                      .reader = p->reader});
-    p->alter = (struct alter_parts){&s->site, p->fsm, s->start_time, s->depends, on_limits_changed, s};
+    p->alter =
+        (struct alter_parts){&s->site, p->fsm, s->start_time, s->depends, p->arrays, on_limits_changed, s};
     p->victims = victims_create(s->loop, &s->site, p->fsm, p->methods);
     p->preempts = p->victims ? preempts_create(&s->site, p->victims, p->commit) : NULL;
     s->shutdown = shutdown_create(p, on_stop, s);
@@ -429,10 +432,12 @@ static int create_parts(struct server *s, bool *is_new, struct restore_counts *c
         return no_memory(e);
     job_fsm_listen(p->fsm, job_log_listen, s->job_log);
     s->start_time = p->fsm ? start_time_create(s->loop, &s->site, p->fsm) : NULL;
-    if (!s->start_time)
+    p->arrays = arrays_create(&s->site, p->fsm, p->commit);
+    if (!s->start_time || !p->arrays)
         return no_memory(e);
     if (create_telling(s, e) < 0 || create_running(s, e) < 0)
         return -1;
+    job_fsm_listen(p->fsm, arrays_listen, p->arrays);
     job_fsm_listen(p->fsm, job_end_listen, s->job_end);
     s->depends = depends_create(&s->site, p->fsm);
     if (!s->depends)
@@ -477,6 +482,7 @@ static int go_on(struct server *s, bool is_new, const struct restore_counts *cou
             runs_reclaim(s->parts.runs, j);
     restore_enter(&s->site, s->parts.fsm);
     history_restore(s->history);
+    arrays_restore(s->parts.arrays);
     for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
         victims_carry_on(s->parts.victims, j);
     log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Recovered %zu jobs", counts->jobs);
@@ -578,6 +584,7 @@ static void stop(struct server *s)
     watches_destroy(p->watches);
     status_destroy(p->status);
     depends_destroy(s->depends);
+    arrays_destroy(p->arrays);
     start_time_destroy(s->start_time);
     job_fsm_destroy(p->fsm);
     job_log_destroy(s->job_log);

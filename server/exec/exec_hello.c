@@ -400,7 +400,8 @@ static void get_script(void *arg, struct rpc_request *r)
     if (!jobs_find(x->p.site->jobs, key)) {
         err_set(&e, PBSE_UNKJOBID, "Unknown Job Id");
         script_read(r, NULL, 0, &e);
-    } else if (reader_script(x->p.reader, key, a->offset, EXEC_SCRIPT_PIECE, script_read, r, &e) < 0) {
+    } else if (reader_script(x->p.reader, (struct job_key){key.seq, JOBID_NO_INDEX}, a->offset,
+                             EXEC_SCRIPT_PIECE, script_read, r, &e) < 0) {
         script_read(r, NULL, 0, &e);
     }
 }

@@ -44,6 +44,8 @@ static const char *const event_names[EV_COUNT] = {
     [EV_FORCE_DELETE] = "force delete",
     [EV_FORCE_REQUEUE] = "force requeue",
     [EV_EXPIRE] = "expire",
+    [EV_ARRAY_BEGUN] = "array begun",
+    [EV_ARRAY_OVER] = "array over",
 };
 
 static const char *const action_names[ACT_COUNT] = {

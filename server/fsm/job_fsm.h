@@ -41,7 +41,9 @@ enum job_event {
     EV_REQUEUE,      /* somebody wants it back in its queue */
     EV_FORCE_DELETE, /* gone now, whatever its hosts say */
     EV_FORCE_REQUEUE,
-    EV_EXPIRE, /* leave memory (history) */
+    EV_EXPIRE,      /* leave memory (history) */
+    EV_ARRAY_BEGUN, /* an array: its first subjob was started */
+    EV_ARRAY_OVER,  /* an array: its last subjob has ended */
     EV_COUNT
 };
 

@@ -44,6 +44,8 @@ const struct job_rule job_rules[] = {
     {JOB_QUEUED,    EV_DELETE,       NULL,            ACT_DROP,            JOB_FINISHED},
     {JOB_QUEUED,    EV_FORCE_DELETE, NULL,            ACT_DROP,            JOB_FINISHED},
     {JOB_QUEUED,    EV_REQUEUE,      NULL,            ACT_NONE,            JOB_QUEUED},
+    {JOB_QUEUED,    EV_ARRAY_BEGUN,   NULL,            ACT_NONE,            JOB_QUEUED},
+    {JOB_QUEUED,    EV_ARRAY_OVER,    NULL,            ACT_END,             JOB_FINISHED},
 
     {JOB_HELD,      EV_REVIEW,       held,            ACT_NONE,            JOB_HELD},
     {JOB_HELD,      EV_REVIEW,       too_early,       ACT_WAIT,            JOB_WAITING},
@@ -52,6 +54,8 @@ const struct job_rule job_rules[] = {
     {JOB_HELD,      EV_DELETE,       NULL,            ACT_DROP,            JOB_FINISHED},
     {JOB_HELD,      EV_FORCE_DELETE, NULL,            ACT_DROP,            JOB_FINISHED},
     {JOB_HELD,      EV_REQUEUE,      NULL,            ACT_NONE,            JOB_HELD},
+    {JOB_HELD,      EV_ARRAY_BEGUN,   NULL,            ACT_NONE,            JOB_HELD},
+    {JOB_HELD,      EV_ARRAY_OVER,    NULL,            ACT_END,             JOB_FINISHED},
 
     {JOB_WAITING,   EV_REVIEW,       held,            ACT_WAIT,            JOB_HELD},
     {JOB_WAITING,   EV_REVIEW,       too_early,       ACT_NONE,            JOB_WAITING},
@@ -60,6 +64,8 @@ const struct job_rule job_rules[] = {
     {JOB_WAITING,   EV_DELETE,       NULL,            ACT_DROP,            JOB_FINISHED},
     {JOB_WAITING,   EV_FORCE_DELETE, NULL,            ACT_DROP,            JOB_FINISHED},
     {JOB_WAITING,   EV_REQUEUE,      NULL,            ACT_NONE,            JOB_WAITING},
+    {JOB_WAITING,   EV_ARRAY_BEGUN,   NULL,            ACT_NONE,            JOB_WAITING},
+    {JOB_WAITING,   EV_ARRAY_OVER,    NULL,            ACT_END,             JOB_FINISHED},
 
     {JOB_STARTING,  EV_STARTED,      NULL,            ACT_STARTED,         JOB_RUNNING},
     {JOB_STARTING,  EV_FINISH,       NULL,            ACT_FINISH,          JOB_EXITING},
@@ -133,6 +139,7 @@ bool job_rule_is_late(enum job_state s, enum job_event ev)
     switch (ev) {
     case EV_SUBMIT:
     case EV_RUN:
+    case EV_ARRAY_BEGUN:
     case EV_COUNT:
         return false;
     case EV_STARTED:
@@ -145,6 +152,7 @@ bool job_rule_is_late(enum job_state s, enum job_event ev)
     case EV_REQUEUE:
     case EV_FORCE_DELETE:
     case EV_FORCE_REQUEUE:
+    case EV_ARRAY_OVER:
         return true;
     case EV_EXPIRE:
         return s != JOB_RUNNING && s != JOB_STARTING;

@@ -119,9 +119,12 @@ static void unlink_dirty(struct change *c, struct change_entry *e)
 void change_gone(struct change *c, struct change_entry *e, const char *name)
 {
     struct ring_slot *slot;
+    bool was_seen = e->number != 0;
 
     unlink_entry(c, e);
     unlink_dirty(c, e);
+    if (!was_seen) /* no watcher knows it */
+        return;
     if (c->ring_count == c->ring_size) {
         slot = &c->ring[c->ring_begin];
         c->forgotten = slot->number;

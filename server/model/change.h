@@ -55,7 +55,7 @@ void change_touch(struct change *c, struct change_entry *e, unsigned parts);
 /* Store these parts, and tell no watcher. */
 void change_store_only(struct change *c, struct change_entry *e, unsigned parts);
 
-/* The object is going: forget its entry, and let watchers know by (kind, name). The row's removal is the
+/* The object is going: forget its entry, and let watchers know by (kind, name), if it was ever touched. The row's removal is the
  * caller's (commit_remove). `name` is copied. */
 void change_gone(struct change *c, struct change_entry *e, const char *name);
 

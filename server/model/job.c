@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array_map.h"
 #include "intern.h"
 #include "job_run.h"
 #include "json_text.h"
@@ -61,6 +62,7 @@ static const struct field hot_fields[] = {
     FIELD(session, INT),      FIELD(preempt_count, UINT),  FIELD(script_have, INT64),
     USAGE(cput_ms, INT64),    USAGE(walltime_ms, INT64),   USAGE(mem_kb, INT64),
     USAGE(vmem_kb, INT64),    USAGE(ncpus, UINT),          USAGE(cpupercent, UINT),
+    FIELD(begun, BOOL),       FIELD(broken, BOOL),
 };
 
 static const struct field fixed_fields[] = {
@@ -214,6 +216,7 @@ static void job_destroy(struct object *o)
     if (j->preempt)
         intern_unref(j->preempt->by);
     free(j->preempt);
+    array_map_destroy(j->array);
     object_fini(o);
     free(j);
 }

@@ -17,6 +17,7 @@
 #include "type_words.h"
 #include "uthash.h"
 
+struct array_map;
 struct node_use;
 struct queue;
 struct run;
@@ -42,7 +43,8 @@ enum job_state {
  * stronger: delete beats requeue. */
 enum job_intent { INTENT_NONE, INTENT_REQUEUE, INTENT_CHECKPOINT, INTENT_DELETE };
 
-enum { HOLD_DEPEND = 16 }; /* beside enum hold_bit of type_words.h: shown as s */
+/* Beside enum hold_bit of type_words.h: DEPEND is shown as s, ARRAY (a subjob's array is held, or waits) not at all. */
+enum { HOLD_DEPEND = 16, HOLD_ARRAY = 32 };
 
 enum job_suspender { SUSPENDED_BY_NOBODY, SUSPENDED_BY_CLIENT, SUSPENDED_BY_SCHED };
 
@@ -68,6 +70,12 @@ struct job {
     bool dependent; /* system hold comes from depend */
     bool force_requeued;
     bool no_history; /* deleted, and none is to be kept of it */
+
+    struct array_map
+        *array;         /* of an array: its subjobs; else NULL. wait/arrays.c writes it and the next three */
+    bool begun;         /* an array: some subjob has started */
+    bool broken;        /* an array: a subjob was ended by an error of PBS, not its own */
+    unsigned n_running; /* an array: subjobs that hold hosts and are not suspended; derived */
 
     struct queue *queue;                 /* NULL once finished */
     const char *queue_name;              /* interned; stays for history */
@@ -127,6 +135,11 @@ static inline void job_unref(struct job *j)
 bool job_is_waiting(const struct job *j); /* queued, held or waiting: no resources, may be altered */
 bool job_is_placed(const struct job *j);  /* holds hosts */
 bool job_is_over(const struct job *j);    /* finished or gone */
+
+static inline bool job_is_subjob(const struct job *j)
+{
+    return j->key.index != JOBID_NO_INDEX;
+}
 
 /* Replace an interned text field, e.g. job_set_text(&j->owner, "anna@login2"). -1: no memory. */
 int job_set_text(const char **field, const char *text);

@@ -7,9 +7,9 @@ char job_view_letter(const struct job *j)
     case JOB_ARRIVING:
         return 'T';
     case JOB_QUEUED:
-        return 'Q';
+        return j->array && j->begun ? 'B' : 'Q';
     case JOB_HELD:
-        return 'H';
+        return job_is_subjob(j) ? 'Q' : 'H'; /* its array is what is held */
     case JOB_WAITING:
         return 'W';
     case JOB_STARTING:
@@ -46,6 +46,8 @@ int job_view_number(const struct job *j)
         return 5;
     case 'X':
         return 6;
+    case 'B':
+        return 7;
     default:
         return 9;
     }
@@ -75,7 +77,7 @@ int job_view_substate(const struct job *j)
     case JOB_ARRIVING:
         return 0;
     case JOB_QUEUED:
-        return 10;
+        return j->array && j->begun ? 70 : 10;
     case JOB_HELD:
         return j->dependent ? 22 : 20;
     case JOB_WAITING:

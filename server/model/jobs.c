@@ -43,12 +43,26 @@ static bool key_is_above(struct job_key a, struct job_key b)
     return a.seq != b.seq ? a.seq > b.seq : a.index > b.index;
 }
 
+/* The job behind which `j` stands. A subjob's place is near its array, which may be an old one. */
+static struct job *find_before(const struct jobs *js, const struct job *j)
+{
+    const struct job_key left = {j->key.seq, j->key.index - 1}, array = {j->key.seq, JOBID_NO_INDEX};
+    struct job *before = job_is_subjob(j) ? jobs_find(js, left) : NULL;
+
+    if (job_is_subjob(j) && !before && (before = jobs_find(js, array)))
+        while (before->all_next && key_is_above(j->key, before->all_next->key))
+            before = before->all_next;
+    if (before)
+        return before;
+    for (before = js->last; before && key_is_above(before->key, j->key); before = before->all_prev)
+        ;
+    return before;
+}
+
 static void link_by_number(struct jobs *js, struct job *j)
 {
-    struct job *before = js->last;
+    struct job *before = find_before(js, j);
 
-    while (before && key_is_above(before->key, j->key))
-        before = before->all_prev;
     j->all_prev = before;
     j->all_next = before ? before->all_next : js->first;
     *(before ? &before->all_next : &js->first) = j;
@@ -105,6 +119,13 @@ struct job *jobs_find(const struct jobs *js, struct job_key key)
     return j;
 }
 
+struct job *jobs_find_named(const struct jobs *js, const struct jobid *id)
+{
+    struct job *j = id->form == JOBID_RANGE ? NULL : jobs_find(js, id->key);
+
+    return j && (id->form == JOBID_ARRAY) == (j->array != NULL) ? j : NULL;
+}
+
 struct job *jobs_find_token(const struct jobs *js, const unsigned char *token)
 {
     struct job *j;
@@ -140,9 +161,21 @@ size_t jobs_count(const struct jobs *js)
     return HASH_CNT(hh, js->by_key);
 }
 
+static struct job *find_before_in_queue(const struct jobs *js, const struct job *j, const struct queue *q)
+{
+    struct job *array = job_is_subjob(j) ? jobs_find(js, (struct job_key){j->key.seq, JOBID_NO_INDEX}) : NULL;
+    struct job *before = q->last;
+
+    if (array && array->queue == q && array->queue_rank == j->queue_rank)
+        return array;
+    while (before && before->queue_rank > j->queue_rank)
+        before = before->queue_prev;
+    return before;
+}
+
 void jobs_enter_queue(struct jobs *js, struct job *j, struct queue *q)
 {
-    struct job *before = q->last;
+    struct job *before;
 
     if (!j->queue_rank) {
         int64_t now = clock_wall_ns(js->clock) / 1000;
@@ -150,8 +183,7 @@ void jobs_enter_queue(struct jobs *js, struct job *j, struct queue *q)
         js->last_rank = now > js->last_rank ? now : js->last_rank + 1;
         j->queue_rank = js->last_rank;
     }
-    while (before && before->queue_rank > j->queue_rank)
-        before = before->queue_prev;
+    before = find_before_in_queue(js, j, q);
     j->queue = q;
     j->queue_prev = before;
     j->queue_next = before ? before->queue_next : q->first;

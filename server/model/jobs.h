@@ -17,6 +17,8 @@ int jobs_add(struct jobs *js, struct job *j, struct err *e);
 void jobs_remove(struct jobs *js, struct job *j);
 
 struct job *jobs_find(const struct jobs *js, struct job_key key);
+/* The job that this name means: "41" is no array, "41[]" nothing else. NULL also for ranges. */
+struct job *jobs_find_named(const struct jobs *js, const struct jobid *id);
 struct job *jobs_find_token(const struct jobs *js, const unsigned char *token);
 struct job *jobs_first(const struct jobs *js); /* by number */
 struct job *jobs_next(const struct job *j);

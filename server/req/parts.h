@@ -5,6 +5,7 @@
 #include "site.h"
 
 struct accounting;
+struct arrays;
 struct commit;
 struct exec_send;
 struct job_fsm;
@@ -44,6 +45,7 @@ struct parts {
     struct watches *watches;
     struct schedulers *schedulers;
     struct accounting *accounting;
+    struct arrays *arrays;
     /* ^ the server is to go down */
     void (*shutdown)(void *arg, int manner);
     void *shutdown_arg;

@@ -9,12 +9,14 @@
 #include "assign.h"
 #include "commit.h"
 #include "exec_send.h"
+#include "hold_bits.h"
 #include "hosts.h"
 #include "intern.h"
 #include "job_fsm.h"
 #include "log.h"
 #include "site.h"
 #include "strbuf.h"
+#include "subjob.h"
 #include "verdict.h"
 
 enum { MAX_RUNS = 20, FORCED_STATUS = 265 }; /* 256 + SIGKILL, as PBS shows a forced end */
@@ -44,7 +46,24 @@ void job_end_destroy(struct job_end *d)
 
 /* --- the last host -------------------------------------------------------------------------------- */
 
-static void judge(struct job *j)
+/* It has been tried too often. Of an array, all that has not started yet would fare no better. */
+static void hold_back(struct job_end *d, struct job *j)
+{
+    struct job *array = job_is_subjob(j) ? subjob_array(d->site->jobs, j) : NULL;
+    char text[JOBID_TEXT_MAX + 80];
+
+    if (!array) {
+        j->hold |= HOLD_SYSTEM;
+        attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, "job held, too many failed attempts to run",
+                           NULL);
+        return;
+    }
+    snprintf(text, sizeof text, "Job Array Held, too many failed attempts to run subjob %s", j->obj.name);
+    attr_list_set_text(&array->obj.attrs, JOB_ATTR_comment, text, NULL);
+    hold_bits_change(d->site, d->fsm, array, HOLD_SYSTEM, 0);
+}
+
+static void judge(struct job_end *d, struct job *j)
 {
     struct verdict_facts f = {.wants_delete = j->intent == INTENT_DELETE,
                               .wants_requeue = j->intent == INTENT_REQUEUE,
@@ -57,9 +76,7 @@ static void judge(struct job *j)
 
     switch (verdict_of(&f)) {
     case VERDICT_REQUEUE_HELD:
-        j->hold |= HOLD_SYSTEM;
-        attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, "job held, too many failed attempts to run",
-                           NULL);
+        hold_back(d, j);
         j->intent = INTENT_REQUEUE;
         break;
     case VERDICT_REQUEUE:
@@ -75,7 +92,7 @@ static void maybe_over(struct job_end *d, struct job *j)
     jobs_touch(d->site->jobs, j, PART_HOT);
     if (!job_run_is_over(j->run))
         return;
-    judge(j);
+    judge(d, j);
     job_fsm_post(d->fsm, j, EV_RUN_OVER);
 }
 
@@ -191,7 +208,7 @@ static void finish(struct job_end *d, struct job *j)
     d->hooks.ended(d->hooks.arg, j);
     jobs_leave_queue(d->site->jobs, j);
     jobs_touch(d->site->jobs, j, PART_HOT | PART_ATTRS);
-    if (!server_obj_history(d->site->server) || j->no_history)
+    if (!server_obj_history(d->site->server) || j->no_history || job_is_subjob(j))
         job_fsm_post(d->fsm, j, EV_EXPIRE);
 }
 
@@ -291,5 +308,9 @@ void act_forget(void *arg, struct job *j)
     struct job_end *d = arg;
 
     commit_remove_job(d->commit, j->key);
+    if (j->array)
+        commit_remove_array(d->commit, j->key.seq);
+    if (j->array && (!server_obj_history(d->site->server) || j->no_history))
+        commit_remove_subjob_history(d->commit, j->key.seq);
     jobs_remove(d->site->jobs, j);
 }

@@ -412,6 +412,27 @@ void commit_remove_job(struct commit *c, struct job_key key)
     put_key(row(c, STMT_SCRIPT_REMOVE), key);
 }
 
+void commit_put_array_page(struct commit *c, int64_t seq, int64_t page, const char *remaining,
+                           const char *failed)
+{
+    struct batch *b = row(c, STMT_ARRAY_PUT);
+
+    batch_number(b, seq);
+    batch_number(b, page);
+    batch_text(b, remaining);
+    batch_text(b, failed);
+}
+
+void commit_remove_array(struct commit *c, int64_t seq)
+{
+    batch_number(row(c, STMT_ARRAY_REMOVE), seq);
+}
+
+void commit_remove_subjob_history(struct commit *c, int64_t seq)
+{
+    batch_number(row(c, STMT_HISTORY_REMOVE_SUBJOBS), seq);
+}
+
 void commit_remove_object(struct commit *c, const struct object *o)
 {
     if (o->kind == &job_kind)

@@ -46,7 +46,13 @@ void commit_on_lost(struct commit *c, commit_lost_fn *fn, void *arg);
 void commit_then(struct commit *c, commit_fn *fn, void *arg);
 
 /* ---- rows beside those of dirty objects; bytes are copied */
-void commit_remove_job(struct commit *c, struct job_key key);        /* and its script */
+void commit_remove_job(struct commit *c, struct job_key key); /* and its script */
+/* An array's page of indices that have or have not ended (array_map.h); all pages of an array; the history of
+ * its subjobs. */
+void commit_put_array_page(struct commit *c, int64_t seq, int64_t page, const char *remaining,
+                           const char *failed);
+void commit_remove_array(struct commit *c, int64_t seq);
+void commit_remove_subjob_history(struct commit *c, int64_t seq);
 void commit_remove_object(struct commit *c, const struct object *o); /* or a job */
 void commit_put_object(struct commit *c, const char *kind, const char *name, const char *hot_json,
                        const char *attrs_json); /* of what is no struct object; NULL: leave that part */

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array_map.h"
 #include "attr_walk.h"
 #include "job_fsm.h"
 #include "log.h"
 #include "pbs_error.h"
 #include "schema.h"
+#include "subjob.h"
 
 struct restoring {
     struct site *site;
@@ -124,6 +126,17 @@ static int fill_job(struct site *s, struct job *j, const struct store_row *row, 
     return put_attrs(s, &j->obj, store_row_text(row, 6), e);
 }
 
+/* An array has all its indices again, and none has ended; its pages and the rows of its subjobs come later. */
+static int make_array(struct job *j, struct err *e)
+{
+    const char *range = attr_list_text(&j->obj.attrs, JOB_ATTR_array_indices_submitted);
+
+    if (!range || job_is_subjob(j))
+        return 0;
+    j->array = array_map_create(range, SIZE_MAX, e);
+    return j->array ? 0 : -1;
+}
+
 /* A job that arrives is in no queue yet; one that is over is in none any more. */
 static int place_job(struct site *s, struct job *j, struct err *e)
 {
@@ -150,12 +163,55 @@ static int take_job(void *arg, const struct store_row *row, struct err *e)
 
     if (!j)
         return err_set(e, PBSE_SYSTEM, "no memory for job %s", id);
-    if (fill_job(r->site, j, row, e) < 0 || place_job(r->site, j, e) < 0) {
+    if (fill_job(r->site, j, row, e) < 0 || make_array(j, e) < 0 || place_job(r->site, j, e) < 0) {
         skip("job", id, e);
         job_unref(j);
         return 0;
     }
     r->counts.jobs++;
+    return 0;
+}
+
+/* ---- arrays: columns seq, page, remaining, failed ----------------------------------------------------- */
+
+static int take_page(void *arg, const struct store_row *row, struct err *e)
+{
+    struct restoring *r = arg;
+    const struct job_key key = {.seq = store_row_number(row, 0), .index = JOBID_NO_INDEX};
+    struct job *j = jobs_find(r->site->jobs, key);
+
+    if (!j || !j->array)
+        return 0; /* its job was left out, and that was said */
+    if (array_map_read_page(j->array, store_row_number(row, 1), store_row_text(row, 2),
+                            store_row_text(row, 3), e) < 0)
+        skip("page of array", j->obj.name, e);
+    return 0;
+}
+
+/* Subjobs that have rows of their own, now that the pages are in. */
+static void take_subjobs(struct site *s)
+{
+    struct job *next;
+
+    for (struct job *j = jobs_first(s->jobs); j; j = next) {
+        struct job *array = job_is_subjob(j) ? subjob_array(s->jobs, j) : NULL;
+
+        next = jobs_next(j);
+        if (!job_is_subjob(j) || (array && array_map_read_live(array->array, j->key.index) == 0))
+            continue;
+        log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "the stored subjob is left out: it belongs to no array");
+        jobs_remove(s->jobs, j);
+    }
+}
+
+static int read_arrays(struct store *from, struct restoring *r, struct err *e)
+{
+    struct batch_stmt q;
+
+    stmt_init(&q, STMT_ARRAY_ALL);
+    if (store_query(from, &q, take_page, r, e) < 0)
+        return -1;
+    take_subjobs(r->site);
     return 0;
 }
 
@@ -195,7 +251,8 @@ int restore_rows(struct site *s, struct store *from, struct restore_counts *out,
     if (read_kind(from, "resource", take_resource, &r, e) < 0 ||
         read_kind(from, "server", take_server, &r, e) < 0 ||
         read_kind(from, "sched", take_sched, &r, e) < 0 || read_kind(from, "queue", take_queue, &r, e) < 0 ||
-        read_kind(from, "node", take_node, &r, e) < 0 || read_jobs(from, &r, e) < 0)
+        read_kind(from, "node", take_node, &r, e) < 0 || read_jobs(from, &r, e) < 0 ||
+        read_arrays(from, &r, e) < 0)
         return -1;
     all_clean(s->change);
     *out = r.counts;

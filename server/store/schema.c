@@ -30,6 +30,9 @@ const char *const schema_steps[] = {
     "CREATE TABLE IF NOT EXISTS acct (n {number key}, time BIGINT NOT NULL, line BYTEA NOT NULL);"
     "CREATE TABLE IF NOT EXISTS job_log (n {number key}, time BIGINT NOT NULL, seq BIGINT NOT NULL, "
     "idx INTEGER NOT NULL, text TEXT NOT NULL);",
+    /* 1 -> 2: of arrays, pages of indices in which some subjob has ended */
+    "CREATE TABLE IF NOT EXISTS array_page (seq BIGINT NOT NULL, page INTEGER NOT NULL, remaining TEXT NOT NULL, "
+    "failed TEXT NOT NULL, PRIMARY KEY (seq, page));",
     NULL,
 };
 

@@ -328,6 +328,8 @@ void accounting_listen(void *arg, struct job *j, enum job_state from, enum job_e
 
     if (ev == EV_SUBMIT)
         queued(a, j);
+    else if (ev == EV_ARRAY_BEGUN)
+        started(a, j);
     else if (j->state == JOB_RUNNING && from == JOB_STARTING)
         started(a, j);
     else if (j->state == JOB_SUSPENDED && from == JOB_RUNNING)
@@ -336,7 +338,7 @@ void accounting_listen(void *arg, struct job *j, enum job_state from, enum job_e
         plain(a, j, 'r', "");
     else if (had_run(from) && job_is_waiting(j) && j->stime_s)
         ended(a, j, 'R');
-    else if (had_run(from) && j->state == JOB_FINISHED) {
+    else if ((had_run(from) || ev == EV_ARRAY_OVER) && j->state == JOB_FINISHED) {
         log_end(a, j);
         ended(a, j, 'E');
     }

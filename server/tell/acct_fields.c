@@ -83,6 +83,7 @@ static void add_job_set(struct strbuf *out, const struct site *s, const struct j
     acct_line_add_int(out, "etime", j->etime_s);
     if (started) {
         acct_line_add_int(out, "start", j->stime_s);
+        add_set(out, "array_indices", attr_list_text(a, JOB_ATTR_array_indices_submitted));
         add_where(out, j);
     }
     add_amounts(out, s, "Resource_List", attr_list_amounts(a, JOB_ATTR_Resource_List), 0);

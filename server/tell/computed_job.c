@@ -9,6 +9,8 @@
 #include "job_run.h"
 #include "job_view.h"
 #include "server_obj.h"
+#include "strbuf.h"
+#include "subjob.h"
 
 enum form { FORM_NONE, FORM_TEXT, FORM_INT, FORM_UINT, FORM_INT64 };
 
@@ -113,7 +115,8 @@ static bool job_holds(struct computed *c, const struct object *o, struct value *
     unsigned bits = job_of(o)->hold;
 
     (void)c;
-    return computed_number((bits & ~(unsigned)HOLD_DEPEND) | (bits & HOLD_DEPEND ? HOLD_SYSTEM : 0), out);
+    return computed_number(
+        (bits & ~(unsigned)(HOLD_DEPEND | HOLD_ARRAY)) | (bits & HOLD_DEPEND ? HOLD_SYSTEM : 0), out);
 }
 
 static bool job_queue_type(struct computed *c, const struct object *o, struct value *out)
@@ -172,10 +175,41 @@ static bool job_used(struct computed *c, const struct object *o, struct value *o
     return put_used(c, &j->usage) && computed_amounts(c->amounts, out);
 }
 
+/* ---- arrays ------------------------------------------------------------------------------------------ */
+
+static bool array_states(struct computed *c, const struct object *o, struct value *out)
+{
+    struct subjob_counts n;
+
+    if (!job_of(o)->array)
+        return false;
+    subjob_count(c->site->jobs, job_of(o), &n);
+    strbuf_reset(&c->text);
+    strbuf_addf(&c->text, "Queued:%zu Running:%zu Exiting:%zu Expired:%zu ", n.queued, n.running, n.exiting,
+                n.expired);
+    return computed_text(strbuf_str(&c->text), out);
+}
+
+static bool array_remaining(struct computed *c, const struct object *o, struct value *out)
+{
+    if (!job_of(o)->array)
+        return false;
+    strbuf_reset(&c->text);
+    return subjob_format_queued(c->site->jobs, job_of(o), &c->text) == 0 &&
+           computed_text(strbuf_str(&c->text), out);
+}
+
 computed_fn *const computed_job_rows[JOB_ATTR_COUNT] = {
-    [JOB_ATTR_resources_used] = job_used,    [JOB_ATTR_job_state] = job_state,
-    [JOB_ATTR_server] = job_server,          [JOB_ATTR_exec_host] = job_exec_host,
-    [JOB_ATTR_exec_vnode] = job_exec_vnode,  [JOB_ATTR_Hold_Types] = job_holds,
-    [JOB_ATTR_substate] = job_substate,      [JOB_ATTR_queue_type] = job_queue_type,
-    [JOB_ATTR_eligible_time] = job_eligible, [JOB_ATTR_Exit_status] = job_exit_status,
+    [JOB_ATTR_resources_used] = job_used,
+    [JOB_ATTR_job_state] = job_state,
+    [JOB_ATTR_server] = job_server,
+    [JOB_ATTR_exec_host] = job_exec_host,
+    [JOB_ATTR_exec_vnode] = job_exec_vnode,
+    [JOB_ATTR_Hold_Types] = job_holds,
+    [JOB_ATTR_substate] = job_substate,
+    [JOB_ATTR_queue_type] = job_queue_type,
+    [JOB_ATTR_eligible_time] = job_eligible,
+    [JOB_ATTR_Exit_status] = job_exit_status,
+    [JOB_ATTR_array_state_count] = array_states,
+    [JOB_ATTR_array_indices_remaining] = array_remaining,
 };

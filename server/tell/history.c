@@ -63,8 +63,8 @@ static void moved(void *arg, struct job *j, enum job_state from, enum job_event 
     (void)ev;
     if (j->state == JOB_GONE && pqueue_has(&j->due))
         pqueue_remove(&h->ended, &j->due);
-    if (j->state != JOB_FINISHED || !server_obj_history(h->site->server) || j->no_history ||
-        pqueue_has(&j->due))
+    if (j->state != JOB_FINISHED || job_is_subjob(j) || !server_obj_history(h->site->server) ||
+        j->no_history || pqueue_has(&j->due))
         return;
     if (pqueue_push(&h->ended, &j->due, site_now_s(h->site) + KEEP_S) == 0)
         arm(h);
@@ -109,7 +109,8 @@ void history_ended(struct history *h, struct job *j)
                               .ended_s = site_now_s(h->site)};
     struct strbuf json;
 
-    if (!server_obj_history(h->site->server) || j->no_history)
+    /* A subjob's row is kept while its array lives, and goes with it where no history is kept. */
+    if ((!server_obj_history(h->site->server) && !job_is_subjob(j)) || j->no_history)
         return;
     strbuf_init(&json, 4 << 20);
     if (status_history_json(h->status, j, &json) < 0) {

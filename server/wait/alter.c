@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "admit.h"
+#include "arrays.h"
 #include "defaults.h"
 #include "depend.h"
 #include "hold_bits.h"
@@ -146,6 +147,8 @@ static int check_all(const struct alter_parts *p, struct job *j, const struct al
     for (*at = 0; *at < ask->n; ++*at) {
         const struct edit_change *c = &ask->changes[*at];
 
+        if (is_named(c, "max_run_subjobs") && !j->array)
+            return err_set(e, PBSE_NOTARRAY_ATTR, "Attribute has to be set on an array job");
         if (check_running(p->site, j, c, ask->level, e) < 0 || check_holds(c, j, ask->level, e) < 0 ||
             check_run_count(c, j, ask, e) < 0 || check_depend(p, j, ask, c, e) < 0)
             return -1;
@@ -209,5 +212,7 @@ int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask
     jobs_touch(p->site->jobs, j, ask->user ? PART_ALL : PART_HOT | PART_ATTRS);
     if (touches_resources(ask) && job_is_placed(j))
         p->limits_changed(p->arg, j);
+    if (j->array)
+        arrays_follow(p->arrays, j);
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "job.h"
 #include "level.h"
 
+struct arrays;
 struct client;
 struct depend_past;
 struct depends;
@@ -32,6 +33,7 @@ struct alter_parts {
     struct job_fsm *fsm;
     struct start_time *start_time;
     struct depends *depends;
+    struct arrays *arrays;
     /* ^ limits of a running job have changed: tell its hosts */
     void (*limits_changed)(void *arg, struct job *j);
     void *arg;

@@ -22,7 +22,8 @@ void hold_bits_change(struct site *s, struct job_fsm *f, struct job *j, unsigned
         return;
     j->hold = now;
     j->dependent = (now & HOLD_DEPEND) != 0;
-    attr_list_set_number(&j->obj.attrs, JOB_ATTR_Hold_Types, now & ~(unsigned)HOLD_DEPEND, NULL);
+    attr_list_set_number(&j->obj.attrs, JOB_ATTR_Hold_Types, now & ~(unsigned)(HOLD_DEPEND | HOLD_ARRAY),
+                         NULL);
     if (!now)
         j->etime_s = site_now_s(s);
     jobs_touch(s->jobs, j, PART_HOT | PART_ATTRS);

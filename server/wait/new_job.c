@@ -5,12 +5,14 @@
 
 #include "access.h"
 #include "admit.h"
+#include "arrays.h"
 #include "defaults.h"
 #include "hold_bits.h"
 #include "identity.h"
 #include "intern.h"
 #include "names.h"
 #include "pbs_error.h"
+#include "pbs_ifl.h"
 #include "site.h"
 #include "strbuf.h"
 #include "targets.h"
@@ -24,13 +26,11 @@ enum { TEXT_LIMIT = 1 << 20 };
 static const struct not_yet {
     const char *name, *harmless;
 } not_yet[] = {
-    {"array_indices_submitted", NULL},
     {"interactive", "0"},
     {"stagein", NULL},
     {"stageout", NULL},
     {"cred", NULL},
     {"create_resv_from_job", "False"},
-    {"max_run_subjobs", NULL},
 };
 
 static int refuse_not_yet(const wire_attrop *w, struct err *e)
@@ -76,6 +76,53 @@ static int take_attributes(struct site *s, struct job *j, const struct new_job_a
             return -1;
         }
     return 0;
+}
+
+/* --- arrays ----------------------------------------------------------------------------------------- */
+
+static const wire_attrop *attribute(const struct new_job_ask *ask, const char *name)
+{
+    const wire_attrops *list = &ask->args->attrs;
+
+    for (u_int i = 0; i < list->wire_attrops_len; i++)
+        if (strcasecmp(list->wire_attrops_val[i].name, name) == 0 && *list->wire_attrops_val[i].value)
+            return &list->wire_attrops_val[i];
+    return NULL;
+}
+
+/* Shrinking a job to fit would make each subjob another. */
+static int refuse_shrinking(const struct site *s, const struct job *j, struct err *e)
+{
+    static const char *const names[] = {"min_walltime", "max_walltime"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const struct resource *r = resource_find(s->resources, names[i]);
+
+        if (r && attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, r->id))
+            return err_set(e, PBSE_NOSTF_JOBARRAY,
+                           "\"min_walltime\" and \"max_walltime\" are not valid resources for a job array");
+    }
+    return 0;
+}
+
+static int make_array(const struct site *s, struct job *j, const struct new_job_ask *ask,
+                      const wire_attrop **at, struct err *e)
+{
+    const char *range = attr_list_text(&j->obj.attrs, JOB_ATTR_array_indices_submitted);
+
+    if (!range) {
+        *at = attribute(ask, ATTR_max_run_subjobs);
+        if (attr_list_is_set(&j->obj.attrs, JOB_ATTR_max_run_subjobs))
+            return err_set(e, PBSE_NOTARRAY_ATTR, "Attribute has to be set on an array job");
+        *at = NULL;
+        return 0;
+    }
+    *at = attribute(ask, ATTR_J);
+    j->array = arrays_make(s, ask->queue, range, e);
+    if (!j->array)
+        return -1;
+    *at = NULL;
+    return refuse_shrinking(s, j, e) < 0 ? -1 : attr_list_set_number(&j->obj.attrs, JOB_ATTR_array, 1, e);
 }
 
 /* --- identity --------------------------------------------------------------------------------------- */
@@ -127,7 +174,7 @@ static bool find_variable(const struct job *j, const char *name, struct strbuf *
     return false;
 }
 
-/* "host:workdir/name.o41" where nothing else was said. */
+/* "host:workdir/name.o41" where nothing else was said; of an array "name.o41.^array_index^". */
 static int default_path(struct job *j, int index, char letter, struct err *e)
 {
     struct strbuf b;
@@ -139,8 +186,8 @@ static int default_path(struct job *j, int index, char letter, struct err *e)
     strbuf_addf(&b, "%s:", j->host);
     if (find_variable(j, "PBS_O_WORKDIR", &b) || find_variable(j, "PBS_O_HOME", &b))
         strbuf_add(&b, "/");
-    strbuf_addf(&b, "%s.%c%lld", attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name), letter,
-                (long long)j->key.seq);
+    strbuf_addf(&b, "%s.%c%lld%s", attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name), letter,
+                (long long)j->key.seq, j->array ? ".^array_index^" : "");
     rc = attr_list_set_text(&j->obj.attrs, index, strbuf_str(&b), e);
     strbuf_fini(&b);
     return rc;
@@ -172,6 +219,8 @@ static int fill(struct site *s, struct job *j, const struct new_job_ask *ask, co
 
     if (attr_list_set_defaults(&j->obj.attrs, e) < 0 || take_attributes(s, j, ask, at, e) < 0)
         return -1;
+    if (make_array(s, j, ask, at, e) < 0)
+        return -1;
     if (targets_check(s, &j->obj.attrs, e) < 0 || set_identity(s, j, ask, e) < 0 ||
         set_holds(j, ask->client, e) < 0 || add_texts(j, ask->queue, e) < 0)
         return -1;
@@ -192,7 +241,7 @@ struct job *new_job(struct site *s, const struct new_job_ask *ask, const wire_at
 {
     struct job_key key = {.seq = server_obj_take_seq(s->server, s->change), .index = JOBID_NO_INDEX};
     char id[JOBID_TEXT_MAX];
-    struct job *j = job_create(key, jobid_format(id, key, false, s->name));
+    struct job *j = job_create(key, jobid_format(id, key, attribute(ask, ATTR_J) != NULL, s->name));
 
     if (!j) {
         err_set(e, PBSE_SYSTEM, "no memory for a job");

@@ -1,0 +1,154 @@
+/* Subjobs made after their arrays. See subjob.h.
+ *
+ * Texts are interned, so a subjob costs little more than its struct and a list of values. What belongs to the
+ * array as a whole is left behind. */
+#include "subjob.h"
+
+#include <stdio.h>
+
+#include "array_map.h"
+#include "idset.h"
+
+/* What is the array's alone goes; what tells the subjob from others comes. */
+static int set_own(struct attr_list *l, const struct job *array, int64_t index)
+{
+    static const int of_the_array[] = {JOB_ATTR_array,           JOB_ATTR_array_indices_submitted,
+                                       JOB_ATTR_max_run_subjobs, JOB_ATTR_depend,
+                                       JOB_ATTR_comment,         JOB_ATTR_block,
+                                       JOB_ATTR_estimated};
+    char number[24];
+
+    for (size_t i = 0; i < sizeof of_the_array / sizeof of_the_array[0]; i++)
+        attr_list_unset(l, of_the_array[i]);
+    snprintf(number, sizeof number, "%lld", (long long)index);
+    return attr_list_set_text(l, JOB_ATTR_array_id, array->obj.name, NULL) < 0 ||
+                   attr_list_set_text(l, JOB_ATTR_array_index, number, NULL) < 0
+               ? -1
+               : 0;
+}
+
+static int copy_attrs(struct attr_list *out, const struct job *array, int64_t index)
+{
+    if (attr_list_dup(&array->obj.attrs, out) < 0)
+        return -1;
+    if (set_own(out, array, index) == 0)
+        return 0;
+    attr_list_fini(out);
+    return -1;
+}
+
+static int copy_texts(struct job *j, const struct job *array)
+{
+    return job_set_text(&j->owner, array->owner) < 0 || job_set_text(&j->user, array->user) < 0 ||
+                   job_set_text(&j->host, array->host) < 0 || job_set_text(&j->euser, array->euser) < 0 ||
+                   job_set_text(&j->egroup, array->egroup) < 0 ||
+                   job_set_text(&j->project, array->project) < 0 ||
+                   job_set_text(&j->queue_name, array->queue_name) < 0
+               ? -1
+               : 0;
+}
+
+static void copy_numbers(struct job *j, const struct job *array)
+{
+    j->state = JOB_QUEUED;
+    j->queue_rank = array->queue_rank;
+    j->ctime_s = array->ctime_s;
+    j->mtime_s = array->mtime_s;
+    j->qtime_s = array->qtime_s;
+    j->etime_s = array->etime_s;
+    j->eligible_s = array->eligible_s;
+    j->script_bytes = array->script_bytes;
+    j->script_have = array->script_have;
+}
+
+/* "41[7].svr1" of "41[].svr1" */
+static void name_of(char *out, size_t size, const struct job *array, int64_t index)
+{
+    const char *server = strchr(array->obj.name, ']');
+
+    snprintf(out, size, "%lld[%lld]%s", (long long)array->key.seq, (long long)index,
+             server ? server + 1 : "");
+}
+
+struct job *subjob_create(const struct job *array, int64_t index)
+{
+    char name[JOBID_TEXT_MAX];
+    struct attr_list attrs;
+    struct job *j;
+
+    if (copy_attrs(&attrs, array, index) < 0)
+        return NULL;
+    name_of(name, sizeof name, array, index);
+    j = job_create((struct job_key){array->key.seq, (int32_t)index}, name);
+    if (!j) {
+        attr_list_fini(&attrs);
+        return NULL;
+    }
+    attr_list_fini(&j->obj.attrs);
+    j->obj.attrs = attrs;
+    copy_numbers(j, array);
+    if (copy_texts(j, array) == 0)
+        return j;
+    job_unref(j);
+    return NULL;
+}
+
+int subjob_refresh(struct job *sub, const struct job *array)
+{
+    struct attr_list attrs;
+
+    if (copy_attrs(&attrs, array, sub->key.index) < 0)
+        return -1;
+    attr_list_set_text(&attrs, JOB_ATTR_comment, attr_list_text(&sub->obj.attrs, JOB_ATTR_comment), NULL);
+    attr_list_fini(&sub->obj.attrs);
+    sub->obj.attrs = attrs;
+    return copy_texts(sub, array);
+}
+
+struct job *subjob_array(const struct jobs *js, const struct job *sub)
+{
+    struct job *j = jobs_find(js, (struct job_key){sub->key.seq, JOBID_NO_INDEX});
+
+    return j && j->array ? j : NULL;
+}
+
+/* An object that has gone meanwhile costs a walk over those of the array. */
+struct job *subjob_next(const struct jobs *js, const struct job *array, int64_t after)
+{
+    const struct job_key key = {array->key.seq, (int32_t)after};
+    struct job *j = after == ARRAY_NONE ? NULL : jobs_find(js, key);
+
+    for (j = j ? jobs_next(j) : jobs_next(array); j && j->key.seq == array->key.seq; j = jobs_next(j))
+        if (j->key.index > after)
+            return j;
+    return NULL;
+}
+
+void subjob_count(const struct jobs *js, const struct job *array, struct subjob_counts *out)
+{
+    const struct job *sub;
+
+    *out = (struct subjob_counts){.queued = array_map_count(array->array, ARRAY_QUEUED),
+                                  .expired = array_map_count(array->array, ARRAY_ENDED) +
+                                             array_map_count(array->array, ARRAY_FAILED)};
+    for (int64_t at = ARRAY_NONE; (sub = subjob_next(js, array, at)); at = sub->key.index) {
+        out->queued += job_is_waiting(sub);
+        out->exiting += sub->state == JOB_EXITING;
+        out->running += job_is_placed(sub) && sub->state != JOB_EXITING;
+    }
+}
+
+int subjob_format_queued(const struct jobs *js, const struct job *array, struct strbuf *out)
+{
+    struct idset *again = idset_create();
+    const struct job *sub;
+    int rc = again ? 0 : -1;
+
+    for (int64_t at = ARRAY_NONE; rc == 0 && (sub = subjob_next(js, array, at)); at = sub->key.index)
+        if (job_is_waiting(sub))
+            rc = idset_add(again, (uint32_t)sub->key.index);
+    if (rc == 0)
+        rc = array_map_format_queued(array->array, again, out);
+    idset_destroy(again);
+    return rc;
+}

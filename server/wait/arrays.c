@@ -1,0 +1,283 @@
+/* Arrays and their subjobs. See arrays.h.
+ *
+ * Who speaks first: a run request makes an index appear, and the machine does the rest. We listen to it:
+ *
+ *   a subjob starts    its row is written whole; the array has begun
+ *   a subjob ends      its index moves, and the page of the array that says so goes into the very batch that
+ *                      removes the subjob's row: a server killed in between finds either both or neither
+ *   the array is held, or waits for its time
+ *                      its subjobs that wait are held with it (HOLD_ARRAY), which users do not see
+ *
+ * Invariants: an index is LIVE exactly while its job is in the tables; n_running counts what assign counts. */
+#include "arrays.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "array_map.h"
+#include "commit.h"
+#include "hold_bits.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "site.h"
+#include "strbuf.h"
+#include "subjob.h"
+
+enum { STATUS_WELL, STATUS_BADLY, STATUS_BROKEN, TEXT_LIMIT = 1 << 20 };
+
+struct arrays {
+    struct site *site;
+    struct job_fsm *fsm;
+    struct commit *commit;
+};
+
+struct arrays *arrays_create(struct site *s, struct job_fsm *f, struct commit *c)
+{
+    struct arrays *a = calloc(1, sizeof *a);
+
+    if (a)
+        *a = (struct arrays){s, f, c};
+    return a;
+}
+
+void arrays_destroy(struct arrays *a)
+{
+    free(a);
+}
+
+struct array_map *arrays_make(const struct site *s, const struct queue *q, const char *range, struct err *e)
+{
+    int64_t max = attr_list_number(&q->obj.attrs, QUEUE_ATTR_max_array_size, 0);
+
+    if (max <= 0)
+        max = attr_list_effective(&s->server->obj.attrs, SERVER_ATTR_max_array_size);
+    return array_map_create(range, (size_t)max, e);
+}
+
+/* --- appearing and folding -------------------------------------------------------------------------- */
+
+static int check_index(const struct job *array, int64_t index, struct err *e)
+{
+    switch (array_map_get(array->array, index)) {
+    case ARRAY_QUEUED:
+        return 0;
+    case ARRAY_LIVE:
+        return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
+    case ARRAY_ENDED:
+    case ARRAY_FAILED:
+        return err_set(e, PBSE_NOHISTARRAYSUBJOB, "Request invalid for finished array subjob");
+    case ARRAY_NO_INDEX:
+        break;
+    }
+    return err_set(e, PBSE_UNKJOBID, "Unknown Job Id %lld[%lld]", (long long)array->key.seq,
+                   (long long)index);
+}
+
+struct job *arrays_appear(struct arrays *a, struct job *array, int64_t index, struct err *e)
+{
+    struct job *j;
+
+    if (check_index(array, index, e) < 0)
+        return NULL;
+    j = subjob_create(array, index);
+    if (!j || array_map_start(array->array, index) < 0) {
+        job_unref(j);
+        err_set(e, PBSE_SYSTEM, "no memory for a subjob of %s", array->obj.name);
+        return NULL;
+    }
+    if (jobs_add(a->site->jobs, j, e) < 0) {
+        array_map_back(array->array, index);
+        job_unref(j);
+        return NULL;
+    }
+    jobs_enter_queue(a->site->jobs, j, array->queue);
+    return j;
+}
+
+void arrays_fold(struct arrays *a, struct job *sub)
+{
+    struct job *array = subjob_array(a->site->jobs, sub);
+
+    array_map_back(array->array, sub->key.index);
+    jobs_remove(a->site->jobs, sub);
+}
+
+int arrays_may_start(const struct job *array, struct err *e)
+{
+    int64_t most = attr_list_number(&array->obj.attrs, JOB_ATTR_max_run_subjobs, 0);
+
+    if (array->state != JOB_QUEUED)
+        return err_set(e, PBSE_BADSTATE, "job %s is %s", array->obj.name, job_state_name(array->state));
+    if (most > 0 && array->n_running >= (uint64_t)most)
+        return err_set(e, PBSE_RESCUNAV, "Number of concurrent running subjobs limit reached: %lld of %s",
+                       (long long)most, array->obj.name);
+    return 0;
+}
+
+/* --- the array's own life --------------------------------------------------------------------------- */
+
+static void write_pages(struct arrays *a, const struct job *array)
+{
+    struct strbuf remaining, failed;
+    int64_t page;
+
+    strbuf_init(&remaining, TEXT_LIMIT);
+    strbuf_init(&failed, TEXT_LIMIT);
+    while ((page = array_map_take_dirty(array->array)) != ARRAY_NONE) {
+        strbuf_reset(&remaining);
+        strbuf_reset(&failed);
+        if (array_map_format_page(array->array, page, &remaining, &failed) < 0)
+            abort(); /* an end that is not stored would be a second run */
+        commit_put_array_page(a->commit, array->key.seq, page, strbuf_str(&remaining), strbuf_str(&failed));
+    }
+    strbuf_fini(&remaining);
+    strbuf_fini(&failed);
+}
+
+/* Nothing is left of it: it ends, with what its subjobs have made of it. One that never began was deleted. */
+static void maybe_over(struct arrays *a, struct job *array)
+{
+    if (!array_map_is_over(array->array) || !job_is_waiting(array))
+        return;
+    if (!array->begun) {
+        array->intent = INTENT_DELETE;
+        job_fsm_post(a->fsm, array, EV_DELETE);
+        return;
+    }
+    array->exited = true;
+    array->exit_status = array->broken                                     ? STATUS_BROKEN
+                         : array_map_count(array->array, ARRAY_FAILED) > 0 ? STATUS_BADLY
+                                                                           : STATUS_WELL;
+    job_fsm_post(a->fsm, array, EV_ARRAY_OVER);
+}
+
+/* "Job Array Began at Tue Mar 03 at 10:15" */
+static void begin(struct arrays *a, struct job *array)
+{
+    time_t now = (time_t)site_now_s(a->site);
+    char text[100];
+    struct tm tm;
+
+    localtime_r(&now, &tm);
+    strftime(text, sizeof text, "Job Array Began at %a %b %d at %H:%M", &tm);
+    attr_list_set_text(&array->obj.attrs, JOB_ATTR_comment, text, NULL);
+    array->begun = true;
+    array->stime_s = now;
+    jobs_touch(a->site->jobs, array, PART_HOT | PART_ATTRS);
+    job_fsm_post(a->fsm, array, EV_ARRAY_BEGUN);
+}
+
+int64_t arrays_delete_queued(struct arrays *a, struct job *array, const struct idset *these)
+{
+    int64_t n = array_map_end_queued(array->array, these);
+
+    if (n < 0)
+        abort(); /* half of them would be there again after a restart */
+    if (n == 0)
+        return 0;
+    write_pages(a, array);
+    jobs_touch(a->site->jobs, array, PART_NONE);
+    maybe_over(a, array);
+    return n;
+}
+
+/* --- what subjobs do ---------------------------------------------------------------------------------- */
+
+static bool counts_as_running(enum job_state s)
+{
+    return s == JOB_STARTING || s == JOB_RUNNING || s == JOB_EXITING;
+}
+
+/* An end that was asked for says nothing of the work. */
+static void ended(struct arrays *a, struct job *array, struct job *sub)
+{
+    bool deleted = sub->intent == INTENT_DELETE || !sub->exited;
+
+    if (!deleted && sub->exit_status < 0 && !array->broken) {
+        array->broken = true;
+        jobs_touch(a->site->jobs, array, PART_HOT);
+    }
+    if (array_map_end(array->array, sub->key.index, !deleted && sub->exit_status != 0) < 0)
+        abort(); /* as above */
+    write_pages(a, array);
+    maybe_over(a, array);
+}
+
+static void hold_with(struct arrays *a, struct job *sub, const struct job *array)
+{
+    bool held = array->state != JOB_QUEUED;
+
+    hold_bits_change(a->site, a->fsm, sub, held ? HOLD_ARRAY : 0, held ? 0 : HOLD_ARRAY);
+}
+
+static void subjob_moved(struct arrays *a, struct job *array, struct job *sub, enum job_state from)
+{
+    if (counts_as_running(sub->state) && !counts_as_running(from))
+        array->n_running++;
+    if (!counts_as_running(sub->state) && counts_as_running(from))
+        array->n_running--;
+    if (sub->state == JOB_GONE || sub->state == from)
+        return;
+    jobs_touch(a->site->jobs, array, PART_NONE); /* its counts are others */
+    if (sub->state == JOB_STARTING) {
+        jobs_touch(a->site->jobs, sub, PART_ALL); /* its first row, or once more */
+        if (!array->begun)
+            begin(a, array);
+    } else if (sub->state == JOB_FINISHED) {
+        ended(a, array, sub);
+    } else if (job_is_waiting(sub) && counts_as_running(from)) {
+        hold_with(a, sub, array);
+    }
+}
+
+static void array_moved(struct arrays *a, struct job *array, enum job_state from)
+{
+    struct job *sub = NULL;
+
+    if (array->state == from || !job_is_waiting(array))
+        return;
+    for (int64_t at = ARRAY_NONE; (sub = subjob_next(a->site->jobs, array, at)); at = sub->key.index)
+        hold_with(a, sub, array);
+}
+
+void arrays_follow(struct arrays *a, struct job *array)
+{
+    struct job *sub;
+
+    for (int64_t at = ARRAY_NONE; (sub = subjob_next(a->site->jobs, array, at)); at = sub->key.index)
+        if (job_is_waiting(sub) && subjob_refresh(sub, array) == 0)
+            jobs_touch(a->site->jobs, sub, PART_ALL);
+}
+
+void arrays_restore(struct arrays *a)
+{
+    struct job_key key = {.seq = -1, .index = JOBID_NO_INDEX};
+    struct job *j;
+
+    for (j = jobs_first(a->site->jobs); j; j = jobs_next(j)) {
+        struct job *array = job_is_subjob(j) ? subjob_array(a->site->jobs, j) : NULL;
+
+        if (array && counts_as_running(j->state))
+            array->n_running++;
+    }
+    while ((j = jobs_after(a->site->jobs, key))) {
+        key = j->key;
+        if (j->array && !job_is_over(j))
+            maybe_over(a, j);
+    }
+}
+
+void arrays_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    struct arrays *a = arg;
+    struct job *array;
+
+    (void)ev;
+    if (j->array)
+        array_moved(a, j, from);
+    if (!job_is_subjob(j))
+        return;
+    array = subjob_array(a->site->jobs, j);
+    if (array)
+        subjob_moved(a, array, j, from);
+}
