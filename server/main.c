@@ -324,7 +324,7 @@ static int create_running(struct server *s, struct err *e)
     p->methods = methods_create();
     p->runs = runs_create(&s->site, p->fsm, p->services, p->send);
     p->suspend = suspend_create(&s->site, p->fsm, p->send, p->methods);
-    p->removal = removal_create(&s->site, p->fsm, p->methods);
+    p->removal = removal_create(&s->site, p->fsm, p->arrays, p->methods);
     s->terminate = terminate_create(&s->site, p->send);
     s->job_end = job_end_create(&s->site, p->fsm, p->send, p->commit, &end);
     s->take = exec_take_create(&s->site, p->services, p->fsm, p->commit, &take);

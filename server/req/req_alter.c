@@ -150,7 +150,7 @@ static void modify(struct lookup *l)
                             .n_past = l->n_past};
     struct edit_change *c = NULL;
     struct err e;
-    struct job *j = req_find_job(l->parts, r, a->job, &e);
+    struct job *j = req_find_whole(l->parts, r, a->job, &e);
     int rc = 0;
 
     if (!j) {
@@ -179,7 +179,7 @@ void req_order(void *parts, struct request *r)
     struct parts *p = parts;
     const ifl_job_text_args *a = request_args(r);
     struct err e;
-    struct job *one = req_find_job(p, r, a->job, &e), *two = one ? req_find_job(p, r, a->text, &e) : NULL;
+    struct job *one = req_find_whole(p, r, a->job, &e), *two = one ? req_find_whole(p, r, a->text, &e) : NULL;
     struct queue *q;
     int64_t rank;
 
@@ -239,7 +239,7 @@ void req_move(void *parts, struct request *r)
     struct parts *p = parts;
     const ifl_job_text_args *a = request_args(r);
     struct err e;
-    struct job *j = req_find_job(p, r, a->job, &e);
+    struct job *j = req_find_whole(p, r, a->job, &e);
 
     if (!j) {
         req_past_fail(p, r, a->job, &e);

@@ -6,8 +6,34 @@
 
 #include <ifl.h>
 
+#include "array_map.h"
 #include "commit.h"
 #include "pbs_error.h"
+
+/* Why there is no job of this name: a subjob that waits, or has ended, is none. */
+static void no_object(struct parts *p, const struct jobid *parsed, const char *id, struct err *e)
+{
+    const struct job_key array = {parsed->key.seq, JOBID_NO_INDEX};
+    const struct job *j = parsed->form == JOBID_SUBJOB && site_is_named(p->site, parsed->server)
+                              ? jobs_find(p->site->jobs, array)
+                              : NULL;
+
+    if (j && j->array) {
+        switch (array_map_get(j->array, parsed->key.index)) {
+        case ARRAY_QUEUED:
+        case ARRAY_LIVE:
+            err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
+            return;
+        case ARRAY_ENDED:
+        case ARRAY_FAILED:
+            err_set(e, PBSE_NOHISTARRAYSUBJOB, "Request invalid for finished array subjob");
+            return;
+        case ARRAY_NO_INDEX:
+            break;
+        }
+    }
+    err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
+}
 
 struct job *req_find_any_job(struct parts *p, const char *id, struct err *e)
 {
@@ -16,34 +42,42 @@ struct job *req_find_any_job(struct parts *p, const char *id, struct err *e)
 
     if (jobid_parse(id, &parsed, e) < 0)
         return NULL;
-    if (parsed.form != JOBID_JOB) {
-        err_set(e, PBSE_NOSUP,
-                "No support for requested service: job arrays are not supported by this server yet: %s", id);
+    if (parsed.form == JOBID_RANGE) {
+        err_set(e, PBSE_IVALREQ, "Invalid request: %s names a range of subjobs", id);
         return NULL;
     }
-    j = site_is_named(p->site, parsed.server) ? jobs_find(p->site->jobs, parsed.key) : NULL;
-    if (!j || j->state == JOB_ARRIVING)
-        err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
-    return j && j->state != JOB_ARRIVING ? j : NULL;
+    j = site_is_named(p->site, parsed.server) ? jobs_find_named(p->site->jobs, &parsed) : NULL;
+    if (j && j->state != JOB_ARRIVING)
+        return j;
+    no_object(p, &parsed, id, e);
+    return NULL;
+}
+
+struct job *req_find_whole(struct parts *p, const struct request *r, const char *id, struct err *e)
+{
+    struct jobid parsed;
+
+    if (jobid_parse(id, &parsed, e) < 0)
+        return NULL;
+    if (parsed.form != JOBID_SUBJOB && parsed.form != JOBID_RANGE)
+        return req_find_job(p, r, id, e);
+    err_set(e, PBSE_IVALREQ, "Invalid request: %s is no job or array but some of its subjobs", id);
+    return NULL;
+}
+
+int req_may_act(const struct request *r, const struct job *j, struct err *e)
+{
+    if (strcmp(j->user, request_user(r)) != 0 && req_level(r) < LEVEL_OPERATOR)
+        return err_set(e, PBSE_PERM, "Unauthorized Request ");
+    return job_is_over(j) ? err_set(e, PBSE_HISTJOBID, "Job has finished") : 0;
 }
 
 struct job *req_find_job(struct parts *p, const struct request *r, const char *id, struct err *e)
 {
     struct job *j = req_find_any_job(p, id, e);
 
-    if (!j)
-        return NULL;
-    if (strcmp(j->user, request_user(r)) != 0 && req_level(r) < LEVEL_OPERATOR) {
-        err_set(e, PBSE_PERM, "Unauthorized Request ");
-        return NULL;
-    }
-    if (job_is_over(j)) {
-        err_set(e, PBSE_HISTJOBID, "Job has finished");
-        return NULL;
-    }
-    return j;
+    return j && req_may_act(r, j, e) == 0 ? j : NULL;
 }
-
 static void durable(void *arg)
 {
     request_ok(arg);

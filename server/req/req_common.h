@@ -6,8 +6,14 @@
 #include "request.h"
 
 /* The job of this id, for somebody who may act on it: its owner, an operator, a scheduler.
- * NULL: PBSE_IVALREQ, PBSE_UNKJOBID, PBSE_PERM, PBSE_HISTJOBID (ended), PBSE_NOSUP (array ids). */
+ * "41[]" is the array, "41[3]" a subjob that is an object. NULL: PBSE_IVALREQ (no name, or a range of subjobs),
+ * PBSE_UNKJOBID, PBSE_PERM, PBSE_HISTJOBID (ended); of subjobs PBSE_BADSTATE (it has never run yet) and
+ * PBSE_NOHISTARRAYSUBJOB (it has ended, its array has not). */
 struct job *req_find_job(struct parts *p, const struct request *r, const char *id, struct err *e);
+/* The same for requests that are for jobs and arrays, not for their subjobs: those are PBSE_IVALREQ. */
+struct job *req_find_whole(struct parts *p, const struct request *r, const char *id, struct err *e);
+/* Is this job theirs, and has it not ended? -1: PBSE_PERM, PBSE_HISTJOBID. */
+int req_may_act(const struct request *r, const struct job *j, struct err *e);
 /* The same, of whatever owner and also when it has ended. */
 struct job *req_find_any_job(struct parts *p, const char *id, struct err *e);
 

@@ -14,7 +14,7 @@ static void change(struct parts *p, struct request *r, bool set)
     const ifl_job_text_args *a = request_args(r);
     const char *letters = *a->text ? a->text : "u";
     struct err e;
-    struct job *j = req_find_job(p, r, a->job, &e);
+    struct job *j = req_find_whole(p, r, a->job, &e);
     int64_t bits;
 
     if (!j) {

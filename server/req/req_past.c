@@ -35,6 +35,8 @@ static int judge(const struct question *q, const struct history_row *rows, size_
     if (!is_owner(q, rows->owner) && req_level(q->request) < LEVEL_OPERATOR)
         return PBSE_PERM;
     commit_remove_history(q->parts->commit, rows->key);
+    if (strstr(rows->id, "[]"))
+        commit_remove_subjob_history(q->parts->commit, rows->key.seq);
     return 0;
 }
 
@@ -55,7 +57,7 @@ int req_past_ask(struct parts *p, struct request *r, const char *id, bool remove
 
     if (jobid_parse(id, &parsed, e) < 0)
         return -1;
-    if (!p->reader || !site_is_named(p->site, parsed.server) || parsed.form != JOBID_JOB ||
+    if (!p->reader || !site_is_named(p->site, parsed.server) || parsed.form == JOBID_RANGE ||
         !server_obj_history(p->site->server))
         return err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
     q = malloc(sizeof *q);

@@ -5,12 +5,46 @@
 
 #include <ifl.h>
 
+#include "array_map.h"
+#include "arrays.h"
 #include "parked.h"
 #include "pbs_error.h"
 #include "req_common.h"
 #include "req_past.h"
+#include "req_subjobs.h"
 #include "run.h"
 #include "schedulers.h"
+
+/* --- whom it is about -------------------------------------------------------------------------------- */
+
+/* A job, or a subjob that may not be an object yet: then its array and index. */
+struct target {
+    struct job *job; /* NULL: to be made of `array` */
+    struct job *array;
+    int64_t index;
+};
+
+/* An array is run by its subjobs; a range of them is asked for one by one. */
+static int find(struct parts *p, struct request *r, struct target *out, struct err *e)
+{
+    const ifl_job_text_args *a = request_args(r);
+    struct jobid id;
+    struct req_subjobs s;
+
+    *out = (struct target){.index = ARRAY_NONE};
+    if (jobid_parse(a->job, &id, e) < 0)
+        return -1;
+    if (id.form == JOBID_ARRAY || id.form == JOBID_RANGE)
+        return err_set(e, PBSE_IVALREQ, "Invalid request: %s names several subjobs; run them one by one",
+                       a->job);
+    if (id.form == JOBID_JOB)
+        return (out->job = req_find_job(p, r, a->job, e)) ? 0 : -1;
+    if (req_subjobs_find(p, r, a->job, &s, e) < 0)
+        return -1;
+    *out = (struct target){req_subjobs_next(&s), s.array, id.key.index};
+    req_subjobs_end(&s);
+    return 0;
+}
 
 /* --- qrun without vnodes: the scheduler decides ----------------------------------------------------- */
 
@@ -34,9 +68,12 @@ static void asker_died(void *schedulers, struct request *r)
     request_unref(r);
 }
 
-static void ask_scheduler(struct parts *p, struct request *r, struct job *j)
+static void ask_scheduler(struct parts *p, struct request *r, const struct target *t)
 {
+    const struct job *j = t->job ? t->job : t->array;
     struct sched_obj *o = schedulers_of_job(p->schedulers, j);
+    const struct job_key key = {j->key.seq, t->job ? j->key.index : (int32_t)t->index};
+    char id[JOBID_TEXT_MAX];
     struct err e;
 
     if (!o) {
@@ -44,7 +81,8 @@ static void ask_scheduler(struct parts *p, struct request *r, struct job *j)
         return;
     }
     request_ref(r);
-    if (schedulers_ask(p->schedulers, o, j, scheduler_answered, r, &e) < 0) {
+    jobid_format(id, key, false, p->site->name);
+    if (schedulers_ask(p->schedulers, o, id, scheduler_answered, r, &e) < 0) {
         request_fail(r, &e);
         request_unref(r);
         return;
@@ -55,7 +93,7 @@ static void ask_scheduler(struct parts *p, struct request *r, struct job *j)
 /* --- vnodes are named -------------------------------------------------------------------------------- */
 
 /* "n1+n2" or "(n1:ncpus=2)": an operator's list overrides what is free, a scheduler's does not. */
-static int start(struct parts *p, struct request *r, struct job *j, const char *location, struct err *e)
+static int start_job(struct parts *p, struct request *r, struct job *j, const char *location, struct err *e)
 {
     struct run_ask ask = {.location = location,
                           .force = !client_sched(request_client(r)),
@@ -69,11 +107,30 @@ static int start(struct parts *p, struct request *r, struct job *j, const char *
     return runs_start(p->runs, j, &ask, e);
 }
 
-static struct job *find(struct parts *p, struct request *r, struct err *e)
+/* The array has a say, and a subjob that cannot be started has never been. NULL: why not. */
+static struct job *start_subjob(struct parts *p, struct request *r, const struct target *t,
+                                const char *location, struct err *e)
 {
-    const ifl_job_text_args *a = request_args(r);
+    bool bound = client_sched(request_client(r)) != NULL;
+    struct job *j = t->job;
 
-    return req_find_job(p, r, a->job, e);
+    if (bound && arrays_may_start(t->array, e) < 0)
+        return NULL;
+    if (!j && !(j = arrays_appear(p->arrays, t->array, t->index, e)))
+        return NULL;
+    if (start_job(p, r, j, location, e) == 0)
+        return j;
+    if (!t->job)
+        arrays_fold(p->arrays, j);
+    return NULL;
+}
+
+static struct job *start(struct parts *p, struct request *r, const struct target *t, const char *location,
+                         struct err *e)
+{
+    if (t->array)
+        return start_subjob(p, r, t, location, e);
+    return start_job(p, r, t->job, location, e) == 0 ? t->job : NULL;
 }
 
 static bool names_vnodes(const char *location)
@@ -85,17 +142,18 @@ void req_run(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_job_text_args *a = request_args(r);
+    struct target t;
     struct err e;
-    struct job *j = find(p, r, &e);
+    struct job *j;
 
-    if (!j) {
+    if (find(p, r, &t, &e) < 0) {
         req_past_fail(p, r, a->job, &e);
     } else if (!names_vnodes(a->text)) {
-        if (!job_is_waiting(j))
+        if (t.job && !job_is_waiting(t.job))
             request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
         else
-            ask_scheduler(p, r, j);
-    } else if (start(p, r, j, a->text, &e) < 0 || parked_add(j, r, PARKED_RUN, &e) < 0) {
+            ask_scheduler(p, r, &t);
+    } else if (!(j = start(p, r, &t, a->text, &e)) || parked_add(j, r, PARKED_RUN, &e) < 0) {
         request_fail(r, &e);
     }
 }
@@ -104,14 +162,14 @@ void req_run_async(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_job_text_args *a = request_args(r);
+    struct target t;
     struct err e;
-    struct job *j = find(p, r, &e);
 
-    if (!j)
+    if (find(p, r, &t, &e) < 0)
         req_past_fail(p, r, a->job, &e);
     else if (!names_vnodes(a->text))
-        ask_scheduler(p, r, j);
-    else if (start(p, r, j, a->text, &e) < 0)
+        ask_scheduler(p, r, &t);
+    else if (!start(p, r, &t, a->text, &e))
         request_fail(r, &e);
     else
         req_ok_when_durable(p, r);

@@ -1,6 +1,7 @@
 /* Signals, and the pseudo signals suspend and resume. */
 #include "handlers.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <ifl.h>
@@ -11,6 +12,7 @@
 #include "pbs_error.h"
 #include "req_common.h"
 #include "req_past.h"
+#include "req_subjobs.h"
 #include "suspend.h"
 
 static void sent(void *arg, int rc, const struct err *why)
@@ -52,13 +54,115 @@ static void resume(struct parts *p, struct request *r, struct job *j)
         request_fail(r, &e);
 }
 
+/* --- several subjobs ---------------------------------------------------------------------------------- */
+
+struct many {
+    struct request *request;
+    size_t open, good; /* open: signals under way, and 1 while they are being sent */
+    struct err first;  /* of those that failed */
+};
+
+static void one_known(struct many *m, int rc, const struct err *why)
+{
+    if (rc < 0)
+        m->first = *why;
+    m->good += rc >= 0;
+    if (--m->open > 0)
+        return;
+    if (m->good > 1) /* one is ours */
+        request_ok(m->request);
+    else
+        request_fail(m->request, &m->first);
+    request_unref(m->request);
+    free(m);
+}
+
+static void many_sent(void *arg, int rc, const struct err *why)
+{
+    one_known(arg, rc, why);
+}
+
+/* Suspending and resuming are begun; how each goes on is seen in its state. */
+static void signal_one(struct parts *p, struct many *m, struct job *j, const char *signal)
+{
+    bool stops = strcmp(signal, "suspend") == 0, resumes = strcmp(signal, "resume") == 0;
+    bool sched = client_sched(request_client(m->request));
+    struct err e;
+    int rc;
+
+    m->open++;
+    if (!stops && !resumes) {
+        exec_send_signal(p->send, j, signal, true, many_sent, m);
+        return;
+    }
+    rc = stops ? suspend_begin(p->suspend, j, sched ? SUSPENDED_BY_SCHED : SUSPENDED_BY_CLIENT, &e)
+               : suspend_resume(p->suspend, j, false, &e);
+    one_known(m, rc, &e);
+}
+
+static void signal_many(struct parts *p, struct request *r, struct req_subjobs *s, const char *signal)
+{
+    struct many *m = calloc(1, sizeof *m);
+    struct job *j;
+
+    if (!m) {
+        request_failf(r, PBSE_SYSTEM, "no memory to signal subjobs");
+        return;
+    }
+    m->request = request_ref(r);
+    m->open = 1;
+    err_set(&m->first, PBSE_BADSTATE, "Request invalid for state of job");
+    while ((j = req_subjobs_next(s))) {
+        if (!job_is_placed(j) || j->state == JOB_EXITING)
+            continue;
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "job signaled with %s by %s", signal, request_who(r));
+        signal_one(p, m, j, signal);
+    }
+    one_known(m, 0, NULL);
+}
+
+static bool is_about_subjobs(const char *id)
+{
+    struct jobid parsed;
+    struct err e;
+
+    return jobid_parse(id, &parsed, &e) == 0 && (parsed.form == JOBID_ARRAY || parsed.form == JOBID_RANGE);
+}
+
+static void signal_subjobs(struct parts *p, struct request *r, const ifl_job_text_args *a)
+{
+    bool needs_operator = strcmp(a->text, "suspend") == 0 || strcmp(a->text, "resume") == 0;
+    struct req_subjobs s;
+    struct err e;
+
+    if (strncmp(a->text, "admin-", 6) == 0) {
+        request_failf(r, PBSE_NOSUP,
+                      "No support for requested service: %s is not supported for several subjobs at once",
+                      a->text);
+    } else if (needs_operator && req_level(r) < LEVEL_OPERATOR) {
+        request_failf(r, PBSE_PERM, "Unauthorized Request ");
+    } else if (req_subjobs_find(p, r, a->job, &s, &e) < 0) {
+        req_past_fail(p, r, a->job, &e);
+    } else {
+        signal_many(p, r, &s, a->text);
+        req_subjobs_end(&s);
+    }
+}
+
+/* --- one job ------------------------------------------------------------------------------------------ */
+
 void req_signal(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_job_text_args *a = request_args(r);
     struct err e;
-    struct job *j = req_find_job(p, r, a->job, &e);
+    struct job *j;
 
+    if (is_about_subjobs(a->job)) {
+        signal_subjobs(p, r, a);
+        return;
+    }
+    j = req_find_job(p, r, a->job, &e);
     if (!j)
         req_past_fail(p, r, a->job, &e);
     else if (!job_is_placed(j) || j->state == JOB_EXITING)

@@ -7,6 +7,7 @@
 #include <ifl.h>
 
 #include "accounting.h"
+#include "arrays.h"
 #include "commit.h"
 #include "job_fsm.h"
 #include "log.h"
@@ -15,6 +16,7 @@
 #include "removal.h"
 #include "req_common.h"
 #include "req_past.h"
+#include "req_subjobs.h"
 
 static bool says(const char *extend, const char *word)
 {
@@ -33,6 +35,8 @@ static int delete_history(struct parts *p, struct request *r, struct job *j, str
     if (strcmp(j->user, request_user(r)) != 0 && req_level(r) < LEVEL_OPERATOR)
         return err_set(e, PBSE_PERM, "Unauthorized Request ");
     commit_remove_history(p->commit, j->key);
+    if (j->array)
+        commit_remove_subjob_history(p->commit, j->key.seq);
     job_fsm_post(p->fsm, j, EV_EXPIRE);
     return 0;
 }
@@ -50,10 +54,46 @@ static int delete_live(struct parts *p, struct request *r, struct job *j, const 
     return 0;
 }
 
+/* Some subjobs, or one: what runs is ended, what waits is gone at once. */
+static void delete_subjobs(struct parts *p, struct request *r, const char *id, struct req_subjobs *s,
+                           const char *extend)
+{
+    struct job *j;
+
+    while ((j = req_subjobs_next(s)))
+        delete_live(p, r, j, extend);
+    if (arrays_delete_queued(p->arrays, s->array, s->chosen) > 0)
+        log_event(LOGC_JOB, LOGE_JOB, s->array->obj.name, "subjobs %s deleted at request of %s", id,
+                  request_who(r));
+}
+
+static int delete_some(struct parts *p, struct request *r, const char *id, const char *extend, struct err *e)
+{
+    struct req_subjobs s;
+
+    if (req_subjobs_find(p, r, id, &s, e) < 0)
+        return -1;
+    delete_subjobs(p, r, id, &s, extend);
+    req_subjobs_end(&s);
+    return 0;
+}
+
+/* Does it name subjobs of an array, as against all of it? */
+static bool names_subjobs(const char *id)
+{
+    struct jobid parsed;
+    struct err e;
+
+    return jobid_parse(id, &parsed, &e) == 0 && (parsed.form == JOBID_SUBJOB || parsed.form == JOBID_RANGE);
+}
+
 static int delete_one(struct parts *p, struct request *r, const char *id, const char *extend, struct err *e)
 {
-    struct job *j = req_find_any_job(p, id, e);
+    struct job *j;
 
+    if (names_subjobs(id))
+        return delete_some(p, r, id, extend, e);
+    j = req_find_any_job(p, id, e);
     if (!j)
         return -1;
     if (job_is_over(j) && says(extend, DELETEHISTORY))
@@ -206,13 +246,57 @@ void req_delete(void *parts, struct request *r)
         req_past_fail(parts, r, a->job, &e);
 }
 
+/* Subjobs that run go back; the answer does not wait for them. */
+static void rerun_some(struct parts *p, struct request *r, struct req_subjobs *s, bool force)
+{
+    size_t n = 0;
+    struct job *j;
+    struct err e;
+
+    err_set(&e, PBSE_BADSTATE, "Request invalid for state of job");
+    while ((j = req_subjobs_next(s))) {
+        if (!job_is_placed(j))
+            continue;
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Rerun at request of %s", request_who(r));
+        if (force)
+            removal_requeue_now(p->removal, j);
+        else if (removal_requeue(p->removal, j, &e) < 0)
+            continue;
+        n++;
+    }
+    if (n)
+        req_ok_when_durable(p, r);
+    else
+        request_fail(r, &e);
+}
+
+static bool rerun_subjobs(struct parts *p, struct request *r, const ifl_job_args *a)
+{
+    struct jobid parsed;
+    struct req_subjobs s;
+    struct err e;
+
+    if (jobid_parse(a->job, &parsed, &e) < 0 || (parsed.form != JOBID_ARRAY && parsed.form != JOBID_RANGE))
+        return false;
+    if (req_subjobs_find(p, r, a->job, &s, &e) < 0) {
+        req_past_fail(p, r, a->job, &e);
+        return true;
+    }
+    rerun_some(p, r, &s, says(a->extend, FORCE));
+    req_subjobs_end(&s);
+    return true;
+}
+
 void req_rerun(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_job_args *a = request_args(r);
     struct err e;
-    struct job *j = req_find_job(p, r, a->job, &e);
+    struct job *j;
 
+    if (rerun_subjobs(p, r, a))
+        return;
+    j = req_find_job(p, r, a->job, &e);
     if (!j) {
         req_past_fail(p, r, a->job, &e);
         return;

@@ -3,17 +3,21 @@
 
 #include <stdlib.h>
 
+#include "array_map.h"
+#include "arrays.h"
 #include "job_fsm.h"
 #include "job_run.h"
 #include "log.h"
 #include "pbs_error.h"
 #include "site.h"
+#include "subjob.h"
 
 enum { GRACE_S = 10 }; /* what hosts take where the queue says nothing and they neither */
 
 struct removal {
     struct site *site;
     struct job_fsm *fsm;
+    struct arrays *arrays;
 };
 
 static int may_requeue(void *arg, const struct job *j, struct err *e)
@@ -37,8 +41,29 @@ int removal_requeue(struct removal *r, struct job *j, struct err *e)
     return 0;
 }
 
+/* Each end may be the last one of the array. */
+static void delete_array(struct removal *r, struct job *array, void (*end)(struct removal *, struct job *))
+{
+    struct job *j;
+
+    job_ref(array);
+    array->intent = INTENT_DELETE;
+    jobs_touch(r->site->jobs, array, PART_HOT);
+    for (int64_t at = ARRAY_NONE; (j = subjob_next(r->site->jobs, array, at));) {
+        at = j->key.index;
+        j->no_history |= array->no_history;
+        end(r, j);
+    }
+    arrays_delete_queued(r->arrays, array, NULL);
+    job_unref(array);
+}
+
 void removal_delete(struct removal *r, struct job *j)
 {
+    if (j->array) {
+        delete_array(r, j, removal_delete);
+        return;
+    }
     if (j->intent == INTENT_REQUEUE)
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "deleting instead of rerunning");
     j->intent = INTENT_DELETE;
@@ -53,6 +78,10 @@ void removal_requeue_now(struct removal *r, struct job *j)
 
 void removal_delete_now(struct removal *r, struct job *j)
 {
+    if (j->array) {
+        delete_array(r, j, removal_delete_now);
+        return;
+    }
     j->intent = INTENT_DELETE;
     job_fsm_post(r->fsm, j, EV_FORCE_DELETE);
 }
@@ -104,13 +133,13 @@ static int may_checkpoint(void *arg, const struct job *j, struct err *e)
     return err_set(e, PBSE_NOSUP, "checkpointing of job %s is not supported by this server yet", j->obj.name);
 }
 
-struct removal *removal_create(struct site *s, struct job_fsm *f, struct methods *m)
+struct removal *removal_create(struct site *s, struct job_fsm *f, struct arrays *a, struct methods *m)
 {
     struct removal *r = calloc(1, sizeof *r);
 
     if (!r)
         return NULL;
-    *r = (struct removal){s, f};
+    *r = (struct removal){s, f, a};
     methods_add(m,
                 &(struct method){'R', "requeue", "Q", may_requeue, start_requeue, is_requeued, limit_s, r});
     methods_add(m, &(struct method){'D', "delete", "D", may_delete, start_delete, is_deleted, limit_s, r});

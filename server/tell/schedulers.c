@@ -248,7 +248,7 @@ struct sched_obj *schedulers_of_job(const struct schedulers *sc, const struct jo
 
 /* --- questions ---------------------------------------------------------------------------------------- */
 
-int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct job *j, schedulers_answer_fn *fn,
+int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const char *job, schedulers_answer_fn *fn,
                    void *arg, struct err *e)
 {
     struct scheduler *x = of_object(sc, o);
@@ -261,11 +261,8 @@ int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct job 
         return err_set(e, PBSE_SYSTEM, "no memory to ask the scheduler");
     if (++sc->last_question == 0)
         sc->last_question = 1; /* 0 is "nobody waits" */
-    *q = (struct question){.number = sc->last_question,
-                           .job = intern_again(j->obj.name),
-                           .fn = fn,
-                           .arg = arg,
-                           .next = x->questions};
+    *q = (struct question){
+        .number = sc->last_question, .job = intern_ref(job), .fn = fn, .arg = arg, .next = x->questions};
     x->questions = q;
     watches_look(sc->watches);
     return 0;

@@ -53,11 +53,11 @@ void schedulers_wake_all(struct schedulers *sc, enum sched_command why);
 struct sched_obj *schedulers_of_job(const struct schedulers *sc, const struct job *j);
 struct sched_obj *schedulers_of_queue(const struct schedulers *sc, const struct queue *q);
 
-/* Ask it to run this job at once. fn is called once: code 0 or PBSE_* with a text, also when the scheduler goes
+/* Ask it to run this job at once, by name: a subjob need not be an object yet. fn is called once: code 0 or PBSE_* with a text, also when the scheduler goes
  * away (PBSE_NOSCHEDULER). -1, fn is not called: PBSE_NOSCHEDULER it is not connected. `cancel` by destroying
  * the asker: schedulers_forget(arg). */
 typedef void schedulers_answer_fn(void *arg, int code, const char *text);
-int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct job *j, schedulers_answer_fn *fn,
+int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const char *job, schedulers_answer_fn *fn,
                    void *arg, struct err *e);
 void schedulers_forget(struct schedulers *sc, void *arg);
 /* SCHED_REPLY. -1: PBSE_IVALREQ no such question of this scheduler. */

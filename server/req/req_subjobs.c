@@ -1,0 +1,82 @@
+/* See req_subjobs.h. */
+#include "req_subjobs.h"
+
+#include "array_map.h"
+#include "idset.h"
+#include "jobid.h"
+#include "pbs_error.h"
+#include "req_common.h"
+#include "subjob.h"
+
+/* Is there anything among the chosen that has not ended? A range may name more than the array has. */
+static int check_chosen(const struct req_subjobs *s, const char *id, struct err *e)
+{
+    bool ended = false;
+
+    for (int64_t i = idset_next(s->chosen, 0); i >= 0; i = idset_next(s->chosen, i + 1))
+        switch (array_map_get(s->array->array, i)) {
+        case ARRAY_QUEUED:
+        case ARRAY_LIVE:
+            return 0;
+        case ARRAY_ENDED:
+        case ARRAY_FAILED:
+            ended = true;
+            break;
+        case ARRAY_NO_INDEX:
+            break;
+        }
+    return ended ? err_set(e, PBSE_NOHISTARRAYSUBJOB, "Request invalid for finished array subjob")
+                 : err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
+}
+
+static struct job *find_array(struct parts *p, const struct jobid *id, const char *text, struct err *e)
+{
+    const struct job_key key = {id->key.seq, JOBID_NO_INDEX};
+    struct job *j = site_is_named(p->site, id->server) ? jobs_find(p->site->jobs, key) : NULL;
+
+    if (j && j->array && j->state != JOB_ARRIVING)
+        return j;
+    err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", text);
+    return NULL;
+}
+
+int req_subjobs_find(struct parts *p, const struct request *r, const char *id, struct req_subjobs *out,
+                     struct err *e)
+{
+    struct jobid parsed;
+    struct job *array;
+
+    if (jobid_parse(id, &parsed, e) < 0)
+        return -1;
+    if (parsed.form == JOBID_JOB)
+        return 0;
+    array = find_array(p, &parsed, id, e);
+    if (!array || req_may_act(r, array, e) < 0)
+        return -1;
+    *out = (struct req_subjobs){.parts = p, .array = array, .at = ARRAY_NONE};
+    if (parsed.form != JOBID_ARRAY &&
+        (jobid_indices(&parsed, &out->chosen, e) < 0 || check_chosen(out, id, e) < 0)) {
+        idset_destroy(out->chosen);
+        return -1;
+    }
+    job_ref(array);
+    return 1;
+}
+
+void req_subjobs_end(struct req_subjobs *s)
+{
+    job_unref(s->array);
+    idset_destroy(s->chosen);
+}
+
+struct job *req_subjobs_next(struct req_subjobs *s)
+{
+    struct job *j;
+
+    while ((j = subjob_next(s->parts->site->jobs, s->array, s->at))) {
+        s->at = j->key.index;
+        if (!s->chosen || idset_contains(s->chosen, (uint32_t)j->key.index))
+            return j;
+    }
+    return NULL;
+}
