@@ -9,6 +9,14 @@
 #include "array_map.h"
 #include "idset.h"
 
+static int set_index(struct attr_list *l, int64_t index)
+{
+    char number[24];
+
+    snprintf(number, sizeof number, "%lld", (long long)index);
+    return attr_list_set_text(l, JOB_ATTR_array_index, number, NULL);
+}
+
 /* What is the array's alone goes; what tells the subjob from others comes. */
 static int set_own(struct attr_list *l, const struct job *array, int64_t index)
 {
@@ -16,15 +24,10 @@ static int set_own(struct attr_list *l, const struct job *array, int64_t index)
                                        JOB_ATTR_max_run_subjobs, JOB_ATTR_depend,
                                        JOB_ATTR_comment,         JOB_ATTR_block,
                                        JOB_ATTR_estimated};
-    char number[24];
 
     for (size_t i = 0; i < sizeof of_the_array / sizeof of_the_array[0]; i++)
         attr_list_unset(l, of_the_array[i]);
-    snprintf(number, sizeof number, "%lld", (long long)index);
-    return attr_list_set_text(l, JOB_ATTR_array_id, array->obj.name, NULL) < 0 ||
-                   attr_list_set_text(l, JOB_ATTR_array_index, number, NULL) < 0
-               ? -1
-               : 0;
+    return attr_list_set_text(l, JOB_ATTR_array_id, array->obj.name, NULL) < 0 ? -1 : set_index(l, index);
 }
 
 static int copy_attrs(struct attr_list *out, const struct job *array, int64_t index)
@@ -61,13 +64,21 @@ static void copy_numbers(struct job *j, const struct job *array)
     j->script_have = array->script_have;
 }
 
-/* "41[7].svr1" of "41[].svr1" */
-static void name_of(char *out, size_t size, const struct job *array, int64_t index)
+/* "41[7].svr1" beside "41[].svr1", or beside another of its subjobs */
+static void name_of(char *out, size_t size, const struct job *kin, int64_t index)
 {
-    const char *server = strchr(array->obj.name, ']');
+    const char *server = strchr(kin->obj.name, ']');
 
-    snprintf(out, size, "%lld[%lld]%s", (long long)array->key.seq, (long long)index,
-             server ? server + 1 : "");
+    snprintf(out, size, "%lld[%lld]%s", (long long)kin->key.seq, (long long)index, server ? server + 1 : "");
+}
+
+int subjob_rename(struct job *sub, int64_t index)
+{
+    char name[JOBID_TEXT_MAX];
+
+    name_of(name, sizeof name, sub, index);
+    sub->key.index = (int32_t)index;
+    return job_set_text(&sub->obj.name, name) < 0 ? -1 : set_index(&sub->obj.attrs, index);
 }
 
 struct job *subjob_create(const struct job *array, int64_t index)

@@ -7,6 +7,9 @@
  * NULL: no memory. */
 struct job *subjob_create(const struct job *array, int64_t index);
 
+/* One that is in no table becomes another of its array. -1: no memory; it is of no use then. */
+int subjob_rename(struct job *sub, int64_t index);
+
 /* The array was altered: this subjob, which waits, asks for the same. -1: no memory, and nothing has changed. */
 int subjob_refresh(struct job *sub, const struct job *array);
 

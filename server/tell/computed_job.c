@@ -167,7 +167,7 @@ static bool job_used(struct computed *c, const struct object *o, struct value *o
     const struct job *j = job_of(o);
     const struct resc_list *stored = attr_list_amounts(&o->attrs, JOB_ATTR_resources_used);
 
-    if (!j->stime_s && !j->exited && !stored)
+    if (j->array || (!j->stime_s && !j->exited && !stored))
         return false;
     computed_begin_amounts(c);
     if (stored && resc_dup(stored, &c->amounts) < 0)

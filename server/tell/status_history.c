@@ -156,12 +156,12 @@ bool status_history_is_kept(const struct status_query *q)
     return q->st->reader && server_obj_history(q->st->site->server);
 }
 
-static int ask_page(struct status_query *q)
+static int ask_page(struct status_query *q, struct job_key after)
 {
     struct err e;
 
     status_history_drop(q);
-    return asked(q, reader_history(q->st->reader, q->last, PAGE, NULL, q->queue, got_rows, q, &e), &e);
+    return asked(q, reader_history(q->st->reader, after, PAGE, NULL, q->queue, got_rows, q, &e), &e);
 }
 
 int status_history_ask_job(struct status_query *q, struct job_key key)
@@ -179,7 +179,7 @@ int status_history_next(struct status_query *q, struct found **f)
         return 0;
     for (;;) {
         if (!q->page_is_there || (q->at_page == q->n_page && !q->page_is_last)) {
-            if (ask_page(q) < 0)
+            if (ask_page(q, q->last) < 0)
                 return -1;
             q->page_is_there = q->page_is_last = true; /* could not be asked: memory alone */
         }
@@ -192,4 +192,39 @@ int status_history_next(struct status_query *q, struct found **f)
         if (q->page_is_last)
             return 0;
     }
+}
+
+/* The first row above `key`. What was read before is used as far as it reaches. */
+static int row_above(struct status_query *q, struct job_key key, struct found **f)
+{
+    if (!q->st->reader)
+        return 0;
+    for (;;) {
+        while (q->at_page < q->n_page && !status_key_is_above(q->page[q->at_page].key, key))
+            q->at_page++;
+        if (q->page_is_there && q->at_page < q->n_page) {
+            *f = &q->page[q->at_page];
+            return 1;
+        }
+        if (q->page_is_there && q->page_is_last)
+            return 0;
+        if (ask_page(q, key) < 0)
+            return -1;
+        q->page_is_there = q->page_is_last = true; /* could not be asked */
+    }
+}
+
+int status_history_row(struct status_query *q, struct job_key key, struct found **f)
+{
+    const struct job_key before = {key.seq, key.index - 1};
+    int rc = row_above(q, before, f);
+
+    return rc == 1 && !job_key_is_equal((*f)->key, key) ? 0 : rc;
+}
+
+int status_history_next_row(struct status_query *q, struct job_key key, struct found **f)
+{
+    int rc = row_above(q, key, f);
+
+    return rc == 1 && (*f)->key.seq != key.seq ? 0 : rc;
 }

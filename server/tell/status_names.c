@@ -12,7 +12,8 @@ enum { NAMES_MAX = 1000000 };
 
 /* ---- what is asked ----------------------------------------------------------------------------------- */
 
-static int add_name(struct status_query *q, const char *name, struct job_key key, struct err *e)
+static int add_set(struct status_query *q, const char *name, struct job_key key, struct idset *set,
+                   struct err *e)
 {
     size_t cap = q->cap ? 2 * q->cap : 16;
 
@@ -21,43 +22,50 @@ static int add_name(struct status_query *q, const char *name, struct job_key key
     if (q->n == q->cap) {
         const char **names = realloc(q->names, cap * sizeof *names);
         struct job_key *keys = names ? realloc(q->keys, cap * sizeof *keys) : NULL;
+        struct idset **sets = keys ? realloc(q->sets, cap * sizeof(struct idset *)) : NULL;
 
         if (names)
             q->names = names;
         if (keys)
             q->keys = keys;
-        if (!names || !keys)
+        if (sets)
+            q->sets = sets;
+        if (!names || !keys || !sets)
             return err_set(e, PBSE_SYSTEM, "no memory for a status");
         q->cap = cap;
     }
     q->keys[q->n] = key;
+    q->sets[q->n] = set;
     q->names[q->n] = intern_ref(name);
     return q->names[q->n++] ? 0 : err_set(e, PBSE_SYSTEM, "no memory for a status");
 }
 
-static int add_range(struct status_query *q, const struct jobid *id, struct err *e)
+static int add_name(struct status_query *q, const char *name, struct job_key key, struct err *e)
 {
+    return add_set(q, name, key, NULL, e);
+}
+
+/* A range stays one name: its subjobs are looked up when their turn comes. */
+static int add_range(struct status_query *q, const char *text, const struct jobid *id, struct err *e)
+{
+    size_t before = q->n;
     struct idset *set;
-    int rc = 0;
 
     if (jobid_indices(id, &set, e) < 0)
         return -1;
-    for (int64_t i = idset_next(set, 0); i >= 0 && rc == 0; i = idset_next(set, i + 1)) {
-        const struct job_key key = {id->key.seq, (int32_t)i};
-        char text[JOBID_TEXT_MAX];
-
-        rc = add_name(q, jobid_format(text, key, false, q->st->site->name), key, e);
-    }
-    idset_destroy(set);
-    return rc;
+    if (add_set(q, text, id->key, set, e) == 0)
+        return 0;
+    if (q->n == before)
+        idset_destroy(set);
+    return -1;
 }
 
-/* "41[]" is no other way to write 41. */
-static bool is_array(const struct site *s, struct job_key key)
+/* "41[]" is no other way to write 41: does what is in memory have the form that was asked for? */
+static bool is_other(const struct site *s, const struct jobid *id)
 {
-    const struct job *j = jobs_find(s->jobs, key);
+    const struct job *j = id->form == JOBID_RANGE ? NULL : jobs_find(s->jobs, id->key);
 
-    return j && attr_list_bool(&j->obj.attrs, JOB_ATTR_array, false);
+    return j && (j->array != NULL) != (id->form == JOBID_ARRAY);
 }
 
 static int add_job(struct status_query *q, const char *text, struct err *e)
@@ -66,9 +74,9 @@ static int add_job(struct status_query *q, const char *text, struct err *e)
 
     if (jobid_parse(text, &id, e) < 0)
         return -1;
-    if (!site_is_named(q->st->site, id.server) || (id.form == JOBID_ARRAY && !is_array(q->st->site, id.key)))
+    if (!site_is_named(q->st->site, id.server) || is_other(q->st->site, &id))
         return add_name(q, text, (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e); /* nobody's */
-    return id.form == JOBID_RANGE ? add_range(q, &id, e) : add_name(q, text, id.key, e);
+    return id.form == JOBID_RANGE ? add_range(q, text, &id, e) : add_name(q, text, id.key, e);
 }
 
 /* Commas inside brackets belong to a range. */

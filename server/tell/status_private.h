@@ -5,6 +5,7 @@
  * status.c         objects to bytes and to history rows
  * status_names.c   what a query is to show
  * status_history.c what of it lies in the store
+ * status_arrays.c  subjobs that are no objects
  * status_query.c   the walk, and the answer
  */
 #include "jobid.h"
@@ -37,8 +38,16 @@ struct status_query {
     const char *queue;    /* interned: jobs of this queue only; NULL: all */
     const char **names;   /* interned; of jobs: as asked */
     struct job_key *keys; /* of jobs, beside names */
+    struct idset **sets;  /* of jobs, beside names: the subjobs of a range; else NULL */
     size_t n, cap, at;
-    struct job_key last; /* all_jobs: what was shown last */
+    /* subjobs */
+    bool inside;           /* names[at] is being expanded into subjobs */
+    int64_t index;         /* of the last one looked at */
+    size_t expanded;       /* how many of them were shown */
+    struct job *ghost;     /* a queued subjob, as it would look; NULL: none was made */
+    uint64_t ghost_change; /* of its array, when it was made */
+    bool ghost_matches;    /* the criteria */
+    struct job_key last;   /* all_jobs: what was shown last */
     /* history */
     struct found *page;
     size_t n_page, at_page;
@@ -69,7 +78,25 @@ int status_history_next(struct status_query *q, struct found **f);
 int status_history_show(struct status_query *q, const struct found *f, struct rpc_buf *out);
 void status_history_drop(struct status_query *q);
 
+/* The row of this job, found by going on from where the last one was found. -1: not known yet; 0: none; 1: *f. */
+int status_history_row(struct status_query *q, struct job_key key, struct found **f);
+/* The next row of the same array, an index above `key`. The same answers. */
+int status_history_next_row(struct status_query *q, struct job_key key, struct found **f);
+
+/* ---- status_arrays.c */
+/* The subjob of this index, whatever it is: an object, an index, a row. 1: appended; 0: not for this query; -1:
+ * not known yet. */
+int status_arrays_show(struct status_query *q, const struct job *array, int64_t index, struct rpc_buf *out);
+/* The array whose subjobs may follow this key in a walk over all; NULL: none. */
+const struct job *status_arrays_after(const struct status_query *q, struct job_key last);
+/* The next subjob of names[at], which is an array or a range. The same answers; 0 is the end, and q->at is the
+ * next name then. */
+int status_arrays_expand(struct status_query *q, struct rpc_buf *out);
+void status_arrays_fini(struct status_query *q);
+
 /* ---- status_query.c */
+bool status_query_wants(const struct status_query *q, const struct job *j);
+int status_query_put(struct status_query *q, const struct object *o, struct rpc_buf *out);
 int status_query_begin_entry(struct rpc_buf *out, const char *name, struct shown_attrs *a);
 int status_query_end_entry(struct status_query *q, struct rpc_buf *out, struct shown_attrs *a);
 void status_query_free(struct status_query *q);

@@ -1,12 +1,14 @@
 /* Queries: which objects, one after the other. See status.h.
  *
  * Three ways to walk. Names: a list made at the beginning, each looked up when its turn comes. All jobs: by key,
- * in memory and (with x) in pages of history, merged, memory first; the cursor is the last key. Jobs named one by
- * one: as names, and what is not in memory is asked of history. Nothing here points to an object between two
+ * in memory, (with x) in pages of history, and (with t) indices of arrays that are no objects, merged; the cursor is
+ * the last key. Jobs named one by one: as names, and what is not in memory is asked of history. Nothing here points to an object between two
  * calls. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "array_map.h"
+#include "idset.h"
 #include "intern.h"
 #include "pbs_error.h"
 #include "rpc_request.h"
@@ -28,7 +30,7 @@ int status_query_begin_entry(struct rpc_buf *out, const char *name, struct shown
     return shown_text(out, name, strlen(name)) < 0 ? -1 : shown_begin(a, out);
 }
 
-static int put_object(struct status_query *q, const struct object *o, struct rpc_buf *out)
+int status_query_put(struct status_query *q, const struct object *o, struct rpc_buf *out)
 {
     struct shown_attrs a;
 
@@ -49,7 +51,7 @@ static int put_resource(struct status_query *q, const struct resource *r, struct
     return status_query_end_entry(q, out, &a);
 }
 
-static bool is_wanted(const struct status_query *q, const struct job *j)
+bool status_query_wants(const struct status_query *q, const struct job *j)
 {
     if (j->state == JOB_ARRIVING || (job_is_over(j) && !q->history))
         return false;
@@ -63,37 +65,81 @@ static bool is_wanted(const struct status_query *q, const struct job *j)
 
 /* ---- the walks --------------------------------------------------------------------------------------- */
 
-static int next_of_all(struct status_query *q, struct rpc_buf *out)
+/* The subjob that is no object and comes before both of these; ARRAY_NONE: none does. */
+static int64_t next_index(const struct status_query *q, const struct job *array, const struct job *j,
+                          const struct found *f)
 {
-    for (;;) {
-        struct found *f = NULL;
-        struct job *j;
-        int rc = status_history_next(q, &f);
+    struct job_key key = {q->last.seq, ARRAY_NONE};
 
-        if (rc < 0)
-            return -1;
-        j = jobs_after(q->st->site->jobs, q->last);
-        if (!j && !f)
-            return 0;
-        if (j && (!f || !status_key_is_above(j->key, f->key))) {
-            q->last = j->key;
-            if (is_wanted(q, j))
-                return put_object(q, &j->obj, out) < 0 ? 0 : 1;
-            continue;
-        }
-        q->last = f->key;
-        rc = status_history_show(q, f, out);
-        if (rc)
-            return rc > 0;
-    }
+    if (array)
+        key.index = (int32_t)array_map_next(array->array, (int64_t)q->last.index + 1);
+    if (key.index == ARRAY_NONE || (j && !status_key_is_above(j->key, key)) ||
+        (f && !status_key_is_above(f->key, key)))
+        return ARRAY_NONE;
+    return key.index;
 }
 
-/* What history says of a job that is not in memory. */
+/* One step: the lowest key above q->last of what is in memory, in the store, or only an index of an array. */
+static int step_of_all(struct status_query *q, struct rpc_buf *out, bool *is_end)
+{
+    const struct job *array = status_arrays_after(q, q->last);
+    struct found *f = NULL;
+    struct job *j;
+    int64_t index;
+    int rc = status_history_next(q, &f);
+
+    if (rc < 0)
+        return -1;
+    j = jobs_after(q->st->site->jobs, q->last);
+    index = next_index(q, array, j, f);
+    *is_end = index == ARRAY_NONE && !j && !f;
+    if (*is_end)
+        return 0;
+    if (index != ARRAY_NONE) {
+        rc = status_arrays_show(q, array, index, out);
+        if (rc >= 0)
+            q->last.index = (int32_t)index;
+        return rc;
+    }
+    if (j && (!f || !status_key_is_above(j->key, f->key))) {
+        q->last = j->key;
+        if (!status_query_wants(q, j))
+            return 0;
+        return status_query_put(q, &j->obj, out) < 0 ? 0 : 1;
+    }
+    q->last = f->key;
+    return status_history_show(q, f, out);
+}
+
+static int next_of_all(struct status_query *q, struct rpc_buf *out)
+{
+    size_t before = out->len;
+    bool is_end = false;
+    int rc = 0;
+
+    while (rc == 0 && !is_end) {
+        rpc_buf_cut(out, before);
+        rc = step_of_all(q, out, &is_end);
+    }
+    return rc;
+}
+
+/* The next name; but the subjobs of an array come first, where they are wanted too. */
+static void go_on_behind(struct status_query *q, bool shown)
+{
+    q->inside = shown && q->subjobs && strstr(q->names[q->at], "[]");
+    q->index = ARRAY_NONE;
+    q->expanded = 1;
+    if (!q->inside)
+        q->at++;
+}
+
+/* What history says of a job that is not in memory. An array there is one by its name. */
 static int show_asked(struct status_query *q, const char *name, struct rpc_buf *out)
 {
     int rc = 0;
 
-    if (q->n_page == 0)
+    if (q->n_page == 0 || (strstr(name, "[]") != NULL) != (strstr(q->page[0].id, "[]") != NULL))
         status_names_unknown(q, name);
     else if (!q->history)
         status_names_missing(q, PBSE_HISTJOBID,
@@ -101,7 +147,38 @@ static int show_asked(struct status_query *q, const char *name, struct rpc_buf *
     else
         rc = status_history_show(q, &q->page[0], out);
     status_history_drop(q);
+    go_on_behind(q, rc == 1);
+    return rc;
+}
+
+/* The array that a subjob's name belongs to, where the subjob itself is no object. */
+static const struct job *array_of_name(const struct status_query *q)
+{
+    const struct job_key key = {q->keys[q->at].seq, JOBID_NO_INDEX};
+    const struct job *j = q->keys[q->at].index < 0 ? NULL : jobs_find(q->st->site->jobs, key);
+
+    return j && j->array && j->state != JOB_ARRIVING ? j : NULL;
+}
+
+static int show_subjob(struct status_query *q, const struct job *array, struct rpc_buf *out)
+{
+    const char *name = q->names[q->at];
+    int64_t index = q->keys[q->at].index;
+    int rc;
+
+    if (array_map_get(array->array, index) == ARRAY_NO_INDEX)
+        rc = 0;
+    else
+        rc = status_arrays_show(q, array, index, out);
+    if (rc < 0)
+        return -1;
     q->at++;
+    status_history_drop(q);
+    if (rc == 0 && job_is_over(array) && !q->history)
+        status_names_missing(q, PBSE_HISTJOBID,
+                             "Job has finished, use -x or -H to obtain historical job information:", name);
+    else if (rc == 0)
+        status_names_unknown(q, name);
     return rc;
 }
 
@@ -109,17 +186,24 @@ static int show_asked(struct status_query *q, const char *name, struct rpc_buf *
 static int next_job(struct status_query *q, struct rpc_buf *out)
 {
     const char *name = q->names[q->at];
+    const struct job *array;
     struct job *j;
 
+    if (q->inside || q->sets[q->at])
+        return status_arrays_expand(q, out);
+    j = jobs_find(q->st->site->jobs, q->keys[q->at]);
+    if (!j && (array = array_of_name(q)))
+        return show_subjob(q, array, out);
     if (q->page_is_there)
         return show_asked(q, name, out);
-    j = jobs_find(q->st->site->jobs, q->keys[q->at]);
     if ((!j || j->state == JOB_ARRIVING) && status_history_is_kept(q) &&
         status_history_ask_job(q, q->keys[q->at]) < 0)
         return -1;
+    if (j && status_query_wants(q, j)) {
+        go_on_behind(q, true);
+        return status_query_put(q, &j->obj, out) < 0 ? 0 : 1;
+    }
     q->at++;
-    if (j && is_wanted(q, j))
-        return put_object(q, &j->obj, out) < 0 ? 0 : 1;
     if (j && job_is_over(j) && !q->history)
         status_names_missing(q, PBSE_HISTJOBID,
                              "Job has finished, use -x or -H to obtain historical job information:", name);
@@ -137,7 +221,7 @@ static int next_other(struct status_query *q, struct rpc_buf *out)
     if (r)
         return put_resource(q, r, out) < 0 ? 0 : 1;
     if (o)
-        return put_object(q, o, out) < 0 ? 0 : 1;
+        return status_query_put(q, o, out) < 0 ? 0 : 1;
     status_names_unknown(q, name);
     return 0;
 }
@@ -165,10 +249,14 @@ int status_query_next(struct status_query *q, struct rpc_buf *out)
 void status_query_free(struct status_query *q)
 {
     status_history_drop(q);
-    for (size_t i = 0; i < q->n; i++)
+    for (size_t i = 0; i < q->n; i++) {
         intern_unref(q->names[i]);
+        idset_destroy(q->sets[i]);
+    }
     free(q->names);
     free(q->keys);
+    free(q->sets);
+    status_arrays_fini(q);
     intern_unref(q->queue);
     intern_unref(q->who);
     attr_select_fini(&q->want);
@@ -186,7 +274,11 @@ static int check_only_name(struct status_query *q, struct err *e)
     if (q->all_jobs || q->n != 1)
         return 0;
     if (q->of == OF_JOB) {
+        const struct job *array = array_of_name(q);
+
         j = jobs_find(q->st->site->jobs, q->keys[0]);
+        if (!j && array && array_map_get(array->array, q->keys[0].index) != ARRAY_NO_INDEX)
+            j = array;
         if ((j && j->state != JOB_ARRIVING && (q->history || !job_is_over(j))) ||
             (!j && status_history_is_kept(q)))
             return 0;

@@ -1,0 +1,169 @@
+/* Subjobs for status. See status_private.h.
+ *
+ * A subjob is an object, a row of history, or nothing but an index; whichever it is, its reader sees a job. For an
+ * index a "ghost" is made after its array: one object, renamed from index to index, that lives as long as the query
+ * and the array as it is. Since all queued subjobs of an array are alike, the criteria are asked once. */
+#include <stdlib.h>
+
+#include "array_map.h"
+#include "idset.h"
+#include "status_private.h"
+#include "subjob.h"
+
+void status_arrays_fini(struct status_query *q)
+{
+    job_unref(q->ghost);
+    q->ghost = NULL;
+}
+
+/* Made anew where there is none, or it shows another array, or what that was before a change. */
+static int need_ghost(struct status_query *q, const struct job *array, int64_t index)
+{
+    if (q->ghost && q->ghost->key.seq == array->key.seq && q->ghost_change == array->obj.change.number)
+        return 0;
+    status_arrays_fini(q);
+    q->ghost = subjob_create(array, index);
+    if (!q->ghost)
+        return -1;
+    q->ghost_change = array->obj.change.number;
+    q->ghost_matches = !q->criteria || criteria_match(q->criteria, shown_computed(q->st->shown), q->ghost);
+    return 0;
+}
+
+static int show_queued(struct status_query *q, const struct job *array, int64_t index, struct rpc_buf *out)
+{
+    if (need_ghost(q, array, index) < 0 || !q->ghost_matches || subjob_rename(q->ghost, index) < 0)
+        return 0;
+    return status_query_put(q, &q->ghost->obj, out) < 0 ? 0 : 1;
+}
+
+/* One that ended without a row: deleted before it ran, or its history was purged. */
+static int show_ended(struct status_query *q, const struct job *array, int64_t index, struct rpc_buf *out)
+{
+    struct job *j = subjob_create(array, index);
+    int rc = 0;
+
+    if (!j)
+        return 0;
+    j->state = JOB_FINISHED;
+    j->intent = INTENT_DELETE;
+    if (!q->criteria || criteria_match(q->criteria, shown_computed(q->st->shown), j))
+        rc = status_query_put(q, &j->obj, out) < 0 ? 0 : 1;
+    job_unref(j);
+    return rc;
+}
+
+/* May anything of this array be seen by who asks? */
+static bool is_open(const struct status_query *q, const struct job *array)
+{
+    if (job_is_over(array) && !q->history)
+        return false;
+    if (q->queue && (!array->queue_name || strcmp(q->queue, array->queue_name) != 0))
+        return false;
+    return status_may_see(q->st->site, q->reader.level, q->who, array->owner);
+}
+
+int status_arrays_show(struct status_query *q, const struct job *array, int64_t index, struct rpc_buf *out)
+{
+    const struct job_key key = {array->key.seq, (int32_t)index};
+    const struct job *j = jobs_find(q->st->site->jobs, key);
+    struct found *f;
+    int rc;
+
+    if (!is_open(q, array))
+        return 0;
+    if (j) {
+        if (!status_query_wants(q, j))
+            return 0;
+        return status_query_put(q, &j->obj, out) < 0 ? 0 : 1;
+    }
+    if (array_map_get(array->array, index) == ARRAY_QUEUED)
+        return show_queued(q, array, index, out);
+    if (q->all_jobs && q->history)
+        return show_ended(q, array, index, out); /* rows come by another way, and there was none */
+    rc = status_history_row(q, key, &f);
+    if (rc == 1)
+        return status_history_show(q, f, out);
+    return rc < 0 ? -1 : show_ended(q, array, index, out);
+}
+
+const struct job *status_arrays_after(const struct status_query *q, struct job_key last)
+{
+    const struct job *j = NULL;
+
+    if (q->subjobs && last.seq >= 0)
+        j = jobs_find(q->st->site->jobs, (struct job_key){last.seq, JOBID_NO_INDEX});
+    return j && j->array && j->state != JOB_ARRIVING && is_open(q, j) ? j : NULL;
+}
+
+/* --- a name that means several --------------------------------------------------------------------------- */
+
+static bool is_chosen(const struct status_query *q, int64_t index)
+{
+    return !q->sets[q->at] || idset_contains(q->sets[q->at], (uint32_t)index);
+}
+
+/* Of an array that is in memory. 1 shown, 0 no more, -1 wait. */
+static int expand_indices(struct status_query *q, const struct job *array, struct rpc_buf *out)
+{
+    size_t before = out->len;
+    int64_t i;
+
+    while ((i = array_map_next(array->array, q->index + 1)) != ARRAY_NONE) {
+        int rc = is_chosen(q, i) ? status_arrays_show(q, array, i, out) : 0;
+
+        if (rc < 0)
+            return -1;
+        q->index = i;
+        if (rc > 0)
+            return 1;
+        rpc_buf_cut(out, before);
+    }
+    return 0;
+}
+
+/* Of one that only the store knows: those that have rows. */
+static int expand_rows(struct status_query *q, struct rpc_buf *out)
+{
+    size_t before = out->len;
+    struct found *f;
+    int rc;
+
+    if (!q->history || !status_history_is_kept(q))
+        return 0;
+    for (;;) {
+        const struct job_key key = {q->keys[q->at].seq, (int32_t)q->index};
+
+        rc = status_history_next_row(q, key, &f);
+        if (rc <= 0)
+            return rc;
+        q->index = f->key.index;
+        if (is_chosen(q, q->index) && status_history_show(q, f, out) > 0)
+            return 1;
+        rpc_buf_cut(out, before);
+    }
+}
+
+int status_arrays_expand(struct status_query *q, struct rpc_buf *out)
+{
+    const struct job_key key = {q->keys[q->at].seq, JOBID_NO_INDEX};
+    const struct job *array = jobs_find(q->st->site->jobs, key);
+    const char *name = q->names[q->at];
+    int rc;
+
+    if (!q->inside) { /* a range: its array itself is not shown */
+        q->inside = true;
+        q->index = ARRAY_NONE;
+        q->expanded = 0;
+    }
+    rc = array && array->array ? expand_indices(q, array, out) : expand_rows(q, out);
+    q->expanded += rc > 0;
+    if (rc != 0)
+        return rc;
+    q->inside = false;
+    q->at++;
+    status_history_drop(q);
+    if (!q->expanded)
+        status_names_unknown(q, name);
+    return 0;
+}
