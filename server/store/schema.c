@@ -32,7 +32,7 @@ const char *const schema_steps[] = {
     "idx INTEGER NOT NULL, text TEXT NOT NULL);",
     /* 1 -> 2: of arrays, pages of indices in which some subjob has ended */
     "CREATE TABLE IF NOT EXISTS array_page (seq BIGINT NOT NULL, page INTEGER NOT NULL, remaining TEXT NOT NULL, "
-    "failed TEXT NOT NULL, PRIMARY KEY (seq, page));",
+    "failed TEXT NOT NULL, PRIMARY KEY (seq, page)){in key};",
     NULL,
 };
 

@@ -148,11 +148,11 @@ static int set_only(struct watches *ws, struct watch *w, const char *extend, str
     struct jobid id;
     struct job *j;
 
-    if (strncmp(extend, "job=", 4) != 0)
+    if (!extend || strncmp(extend, "job=", 4) != 0)
         return 0;
     if (jobid_parse(extend + 4, &id, e) < 0)
         return -1;
-    j = site_is_named(ws->site, id.server) ? jobs_find(ws->site->jobs, id.key) : NULL;
+    j = site_is_named(ws->site, id.server) ? jobs_find_named(ws->site->jobs, &id) : NULL;
     if (j && (j->state == JOB_ARRIVING || !status_may_see(ws->site, w->level, w->who, j->owner)))
         j = NULL;
     if (!w->wants[CHANGE_JOB] || (!j && !(ws->ends && ends_find(ws->ends, id.key))))

@@ -430,10 +430,10 @@ static void a_question_is_answered_once(void **state)
     struct err e = {0};
     struct got g;
 
-    assert_int_equal(schedulers_ask(b->schedulers, o, j, told, b, &e), -1);
+    assert_int_equal(schedulers_ask(b->schedulers, o, j->obj.name, told, b, &e), -1);
     assert_int_equal(e.code, PBSE_NOSCHEDULER);
     assert_int_equal(schedulers_register(b->schedulers, "default", b, &e), 0);
-    assert_int_equal(schedulers_ask(b->schedulers, o, j, told, b, &e), 0);
+    assert_int_equal(schedulers_ask(b->schedulers, o, j->obj.name, told, b, &e), 0);
     ask(b, &g, 0, 0);
     expect_wakes(b, &g, "9: 11:2.svr ");
     assert_int_equal(schedulers_answer(b->schedulers, b, g.answer + 1, 0, "", &e), -1);
@@ -442,7 +442,7 @@ static void a_question_is_answered_once(void **state)
     assert_int_equal(b->asked_code, PBSE_RESCUNAV);
     assert_int_equal(schedulers_answer(b->schedulers, b, g.answer, 0, "", &e), -1);
     fini(&g);
-    assert_int_equal(schedulers_ask(b->schedulers, o, j, told, b, &e), 0);
+    assert_int_equal(schedulers_ask(b->schedulers, o, j->obj.name, told, b, &e), 0);
     schedulers_gone(b->schedulers, b);
     assert_int_equal(b->asked, 2);
     assert_int_equal(b->asked_code, PBSE_NOSCHEDULER);
