@@ -9,7 +9,7 @@
 
 #include "amounts.h"
 #include "catalogue.h"
-#include "limits.h"
+#include "limit_list.h"
 #include "tally.h"
 
 struct attrl;

@@ -3,7 +3,7 @@
 /* What each user, group and project has running in one queue, or in the server: jobs and counted amounts.
  * Kept whether there are limits or not, so that a new limit knows at once what runs. */
 #include "amounts.h"
-#include "limits.h"
+#include "limit_list.h"
 
 struct tally;
 

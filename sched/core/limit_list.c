@@ -1,4 +1,4 @@
-#include "limits.h"
+#include "limit_list.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-#ifndef LIMITS_H
-#define LIMITS_H
+#ifndef LIMIT_LIST_H
+#define LIMIT_LIST_H
 /* The run limits of one queue, or of the server, as rows: of jobs or of a counted resource, for everybody, for each
  * user, group or project, or for one by name; hard or soft. Both syntaxes end here:
  *
