@@ -28,6 +28,7 @@
 #include "first_start.h"
 #include "history.h"
 #include "intern.h"
+#include "host_loss.h"
 #include "job_end.h"
 #include "job_fsm.h"
 #include "job_log.h"
@@ -73,6 +74,7 @@ struct server {
     struct node_watch *node_watch;
     struct node_lost *node_lost;
     struct terminate *terminate;
+    struct host_loss *host_loss;
     struct job_end *job_end;
     struct exec_take *take;
     struct exec_hello *hello;
@@ -326,12 +328,13 @@ static int create_running(struct server *s, struct err *e)
     p->suspend = suspend_create(&s->site, p->fsm, p->send, p->methods);
     p->removal = removal_create(&s->site, p->fsm, p->arrays, p->methods);
     s->terminate = terminate_create(&s->site, p->send);
-    s->job_end = job_end_create(&s->site, p->fsm, p->send, p->commit, &end);
+    s->host_loss = host_loss_create(&s->site, p->send, p->runs, p->suspend);
+    s->job_end = job_end_create(&s->site, p->fsm, p->send, p->commit, s->host_loss, &end);
     s->take = exec_take_create(&s->site, p->services, p->fsm, p->commit, &take);
     s->node_lost = node_lost_create(&s->site, s->job_end);
     s->node_watch = node_watch_create(s->loop, &s->site, p->services, node_lost_expired, s->node_lost);
     if (!p->services || !p->send || !p->methods || !p->runs || !p->suspend || !p->removal || !s->terminate ||
-        !s->job_end || !s->take || !s->node_lost || !s->node_watch)
+        !s->host_loss || !s->job_end || !s->take || !s->node_lost || !s->node_watch)
         return no_memory(e);
     exec_send_on_refused(p->send, on_refused, s);
     exec_send_on_script(p->send, script_at_hand, s);
@@ -571,6 +574,7 @@ static void stop(struct server *s)
     node_lost_destroy(s->node_lost);
     exec_take_destroy(s->take);
     job_end_destroy(s->job_end);
+    host_loss_destroy(s->host_loss);
     terminate_destroy(s->terminate);
     removal_destroy(p->removal);
     suspend_destroy(p->suspend);

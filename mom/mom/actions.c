@@ -50,23 +50,30 @@ static void note(struct run *r, enum shep_note what)
 }
 
 /* ---- towards the start */
-static void act_say_ready(void *ctx, struct run *r)
+static void say_ready(struct parts *m, struct run *r)
 {
     struct exec_event_data data = {.kind = EXEC_EVENT_READY};
 
-    if (r->start.launch)
-        parts_post(ctx, r, RUN_EV_LAUNCH);
-    else
-        say(ctx, r, &data);
+    say(m, r, &data);
 }
 
+/* The first of several hosts waits for LAUNCH here. A sister is ready when its shepherd is. */
+static void act_say_ready(void *ctx, struct run *r)
+{
+    if (r->start.launch || run_is_sister(r))
+        parts_post(ctx, r, RUN_EV_LAUNCH);
+    else
+        say_ready(ctx, r);
+}
+
+/* The site's script is for the first host alone. */
 static void act_prologue(void *ctx, struct run *r)
 {
     struct parts *m = ctx;
 
     if (r->step)
         return; /* LAUNCH said twice */
-    if (r->prologue_done)
+    if (r->prologue_done || run_is_sister(r))
         parts_post(m, r, RUN_EV_PROLOGUE_OK);
     else
         steps_run(m->steps, r, STEP_PROLOGUE);
@@ -127,9 +134,8 @@ static void act_launch(void *ctx, struct run *r)
     }
 }
 
-static void act_say_start(void *ctx, struct run *r)
+static void say_start(struct parts *m, struct run *r)
 {
-    struct parts *m = ctx;
     char none[1] = "";
     struct exec_event_data data = {
         .kind = EXEC_EVENT_START,
@@ -137,6 +143,18 @@ static void act_say_start(void *ctx, struct run *r)
 
     log_event(LOGC_JOB, LOGE_JOB, r->id, "Started, pid = %d", r->started_record.pid);
     say(m, r, &data);
+}
+
+static void act_say_start(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+
+    if (run_is_sister(r)) {
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "JOIN_JOB as node %u", r->start.my_host);
+        say_ready(m, r);
+    } else {
+        say_start(m, r);
+    }
     usage_begin(m, r);
 }
 
@@ -219,9 +237,11 @@ static void log_usage(const struct parts *m, const struct run *r, const struct e
     char cput[UNITS_TEXT_MAX];
 
     units_format_duration(cput, (int64_t)u->cput_ms / MS_PER_S);
-    log_event(LOGC_JOB, LOGE_JOB, r->id, "Terminated");
-    log_event(LOGC_JOB, LOGE_DEBUG, r->id, "task 00000001 terminated");
-    log_event(LOGC_JOB, LOGE_DEBUG, r->id, "task 00000001 cput=%s", cput);
+    if (!run_is_sister(r)) {
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "Terminated");
+        log_event(LOGC_JOB, LOGE_DEBUG, r->id, "task 00000001 terminated");
+        log_event(LOGC_JOB, LOGE_DEBUG, r->id, "task 00000001 cput=%s", cput);
+    }
     log_event(LOGC_JOB, LOGE_DEBUG, r->id, "%s cput=%s mem=%llukb", m->home.host, cput,
               (unsigned long long)u->mem_kb);
 }
@@ -245,7 +265,7 @@ static void finish(struct parts *m, struct run *r)
 
 void actions_end_again(struct parts *m, struct run *r)
 {
-    if (r->epilogue_done || !r->started)
+    if (r->epilogue_done || !r->started || run_is_sister(r))
         parts_post(m, r, RUN_EV_EPILOGUE_OK);
     else
         steps_run(m->steps, r, STEP_EPILOGUE);

@@ -113,6 +113,7 @@ int journal_say(struct run *r, const struct exec_event_data *data, struct journa
         rc = append(r, &entry, is_outcome(data->kind), e);
     if (keep(r, event) < 0)
         return err_set(e, ENOMEM, "no memory for an event of job %s", r->id);
+    r->ready_said |= data->kind == EXEC_EVENT_READY;
     list(box, r);
     box->wake(box->arg);
     return rc;
@@ -246,6 +247,8 @@ static void restore_event(struct restoring *s, const struct exec_event *event)
         s->past.suspended = false;
         break;
     case EXEC_EVENT_READY:
+        s->r->ready_said = true;
+        break;
     case EXEC_EVENT_EXCEPTION:
     case EXEC_EVENT_CHECKPOINTED:
     case EXEC_EVENT_FAILED:

@@ -96,7 +96,8 @@ static int make_times(const struct home *h, const struct run *r, struct shep_ord
                *nice = run_attr(r, "Resource_List", "nice");
     int64_t ms = 0;
 
-    if (walltime && units_parse_duration_ms(walltime, &ms, e) < 0) {
+    /* The job's time is that of its script: the first host counts it. */
+    if (walltime && !run_is_sister(r) && units_parse_duration_ms(walltime, &ms, e) < 0) {
         e->code = PBSE_BADATVAL;
         return err_prefix(e, "Resource_List.walltime");
     }
@@ -202,6 +203,15 @@ static int make_executable_job(const struct run *r, const char *executable, stru
     o->exec_path = strdup(argv.w[0]);
     o->argv.argv_val = argv.w; /* ownership moves: a vector of heap strings in both */
     o->argv.argv_len = (u_int)argv.n;
+    o->script = strdup("");
+    o->input = strdup("");
+    return o->exec_path && o->script && o->input ? 0 : no_memory(r, e);
+}
+
+/* A sister starts nothing of its own. */
+static int make_no_job(const struct run *r, struct shep_order *o, struct err *e)
+{
+    o->exec_path = strdup("");
     o->script = strdup("");
     o->input = strdup("");
     return o->exec_path && o->script && o->input ? 0 : no_memory(r, e);
@@ -313,8 +323,10 @@ static int make_program(const struct home *h, const struct run *r, const struct 
 
     if (!shell)
         return no_memory(r, e);
-    if (executable && executable[0] ? make_executable_job(r, executable, o, e) == 0
-                                    : make_shell_job(r, shell, o, e) == 0)
+    if (run_is_sister(r))
+        rc = make_no_job(r, o, e) < 0 ? -1 : make_env(h, r, u, shell, o, e);
+    else if (executable && executable[0] ? make_executable_job(r, executable, o, e) == 0
+                                         : make_shell_job(r, shell, o, e) == 0)
         rc = make_env(h, r, u, shell, o, e);
     free(shell);
     return rc;

@@ -112,6 +112,12 @@ int outputs_plan(const struct home *h, const struct run *r, const char *owner_ho
 {
     struct shep_output *const files[N_FILES] = {&o->out, &o->err};
 
+    if (run_is_sister(r)) {
+        o->out.path = strdup("/dev/null");
+        o->err.path = strdup("/dev/null");
+        return o->out.path && o->err.path ? 0
+                                          : err_set(e, ENOMEM, "no memory for the output of job %s", r->id);
+    }
     o->join = join_of(r);
     for (int i = 0; i < N_FILES; i++) {
         struct strbuf b;
@@ -161,7 +167,7 @@ int outputs_deliver(const struct home *h, const struct run *r, const char *owner
     out->items.items_val = calloc(N_FILES, sizeof(struct shep_delivery));
     if (!out->scp || !out->scp_args || !out->undelivered || !out->items.items_val)
         return err_set(e, ENOMEM, "no memory for the output of job %s", r->id);
-    for (int i = 0; i < N_FILES && !r->keep_output; i++) {
+    for (int i = 0; i < N_FILES && !r->keep_output && !run_is_sister(r); i++) {
         struct strbuf where;
         bool stays;
 

@@ -44,13 +44,14 @@ static struct run *make_run(struct parts *m, const char *path, struct shep_order
     return r;
 }
 
-static enum run_state state_of(const struct journal_past *past)
+/* A sister says "ready" where the first host says "start". */
+static enum run_state state_of(const struct run *r, const struct journal_past *past)
 {
     if (past->release)
         return RUN_RELEASED;
     if (past->finish)
         return RUN_ENDING;
-    if (past->start)
+    if (past->start || (run_is_sister(r) && r->ready_said))
         return past->suspended ? RUN_SUSPENDED : RUN_RUNNING;
     return RUN_LAUNCHING;
 }
@@ -68,9 +69,9 @@ static void restore_failure(struct run *r)
 static void go_on_alone(struct parts *m, struct run *r)
 {
     if (r->slot.state == RUN_LAUNCHING && !r->started && !r->other_boot) {
-        r->slot.state = RUN_READY;
-        if (r->start.launch)
-            parts_post(m, r, RUN_EV_LAUNCH);
+        r->slot.state = r->ready_said ? RUN_READY : RUN_PREPARING;
+        if (!r->ready_said)
+            parts_post(m, r, RUN_EV_PREPARED);
     } else if (run_is_active(r) && !r->ended) {
         parts_post(m, r, RUN_EV_SHEPHERD_LOST);
     }
@@ -111,7 +112,7 @@ static bool recover_one(struct parts *m, const char *path, struct err *e)
         return false;
     if (journal_restore(r, &past, e) < 0)
         log_err(LOGC_JOB, r->id, e, "journal");
-    r->slot.state = state_of(&past);
+    r->slot.state = state_of(r, &past);
     restore_failure(r);
     log_event(LOGC_JOB, LOGE_JOB, r->id, "run %u found again, %s", r->key.run,
               run_fsm_state_name(r->slot.state));

@@ -160,3 +160,8 @@ bool run_is_active(const struct run *r)
 {
     return r->slot.state == RUN_LAUNCHING || r->slot.state == RUN_RUNNING || r->slot.state == RUN_SUSPENDED;
 }
+
+bool run_is_sister(const struct run *r)
+{
+    return r->start.my_host != 0;
+}

@@ -53,6 +53,7 @@ struct run {
 
     int journal_fd; /* journal: -1 closed */
     bool has_journal;
+    bool ready_said; /* stands in the journal, or did */
     bool other_boot; /* recover: begun before the host was booted; numbers may have been lost */
     struct run_event_node *first, *last; /* not acknowledged, in order */
     uint64_t last_seq, sent_seq, acked_seq;
@@ -105,5 +106,7 @@ const char *run_attr(const struct run *r, const char *name, const char *resource
 void run_alter(struct run *r, const wire_attrs *attrs);
 /* Is the job alive here: a shepherd is or will be there. */
 bool run_is_active(const struct run *r);
+/* Another host runs the script; here a shepherd holds the run, for tasks that the program may start. */
+bool run_is_sister(const struct run *r);
 
 #endif

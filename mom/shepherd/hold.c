@@ -62,6 +62,12 @@ struct hold {
     struct shep_close_result *closed;
 };
 
+/* Another host runs the script: we hold the run for what the program may start here. */
+static bool is_sister(const struct hold *h)
+{
+    return !h->order.exec_path[0];
+}
+
 static void append_record(struct hold *h, const struct shep_record *r, bool sync)
 {
     /* A full disk must not lose the end for the MOM that listens; one that comes later finds the job lost. */
@@ -189,7 +195,7 @@ static void call_hello(void *arg, const void *args, void *res)
     (void)args;
     r->protocol = SHEP_VERSION;
     r->pid = getpid();
-    r->started = h->task.pid > 0;
+    r->started = h->state != SHEP_BEGIN;
     r->suspended = confine_is_suspended(h->confine);
     r->ended = h->state >= SHEP_ENDED;
     usage(h, &r->usage);
@@ -202,9 +208,12 @@ static void call_signal(void *arg, const void *args, void *res)
 
     if (h->state >= SHEP_ENDED)
         done(h, res, PBSE_BADSTATE, "the job has ended");
-    else if (a->target == EXEC_TARGET_SCRIPT && !h->main_ended && kill(h->task.pid, a->signo) < 0)
+    else if (is_sister(h) && confine_signal(h->confine, a->signo) == 0)
+        done(h, res, 0, ""); /* nothing runs here now */
+    else if (a->target == EXEC_TARGET_SCRIPT && !is_sister(h) && !h->main_ended &&
+             kill(h->task.pid, a->signo) < 0)
         done(h, res, PBSE_SYSTEM, strerror(errno));
-    else if (a->target != EXEC_TARGET_SCRIPT && confine_signal(h->confine, a->signo) == 0)
+    else if (!is_sister(h) && a->target != EXEC_TARGET_SCRIPT && confine_signal(h->confine, a->signo) == 0)
         done(h, res, PBSE_BADSTATE, "no process of the job is left");
     else
         done(h, res, 0, "");
@@ -320,7 +329,7 @@ static void reap(struct hold *h)
             if (h->state == SHEP_RUNNING)
                 h->how = SHEP_END_ITSELF;
         }
-    if (pid < 0 && errno == ECHILD)
+    if (pid < 0 && errno == ECHILD && !(is_sister(h) && h->state == SHEP_RUNNING))
         post(h, SHEP_EV_ALL_ENDED);
     else if (h->main_ended)
         post(h, SHEP_EV_MAIN_ENDED);
@@ -385,6 +394,8 @@ static void turn(struct hold *h)
         reap(h);
     }
     link_turn(h->link, fds, n);
+    if (h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
+        reap(h); /* a sister may have had no child that could end */
     look_at_time(h);
 }
 
@@ -424,6 +435,18 @@ static void record_started(struct hold *h)
     append_record(h, &r, false);
 }
 
+static void launch_sister(struct hold *h)
+{
+    if (task_prepare(&h->task, &h->order, &h->why) == 0) {
+        record_started(h);
+        post(h, SHEP_EV_LAUNCHED);
+        return;
+    }
+    h->how = SHEP_END_SETUP;
+    h->reason = EXEC_END_SETUP;
+    post(h, SHEP_EV_SETUP_FAILED);
+}
+
 static void launch(struct hold *h)
 {
     bool forked =
@@ -453,7 +476,10 @@ static int hold_order(struct hold *h, int mom)
         fprintf(stderr, "pbs_shepherd: %s\n", e.text);
         return 1;
     }
-    launch(h);
+    if (is_sister(h))
+        launch_sister(h);
+    else
+        launch(h);
     while (h->state != SHEP_CLOSED)
         turn(h);
     link_flush(h->link, MS_PER_S);

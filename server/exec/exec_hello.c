@@ -89,9 +89,12 @@ static exec_run_decision decide(struct exec_hello *x, struct service *s, const e
 {
     struct job *j = job_of(x, h);
     struct run_host *host = j && j->run && j->run->version == h->run ? job_run_host(j->run, s->name) : NULL;
+
+    if (host && host->state == RUN_HOST_LOST)
+        host = NULL; /* the job goes on, or ended, without it: what it has is killed */
     struct reconcile_facts f = {.ours = strcmp(h->store, x->p.site->store_id) == 0,
                                 .known = host,
-                                .over_here = host && host->state > RUN_HOST_READY,
+                                .over_here = host && host->state == RUN_HOST_RELEASED,
                                 .started = host && host->state != RUN_HOST_SENT,
                                 .held = true};
     exec_run_decision d = {.job = h->job, .run = h->run, .acked_seq = host ? host->seq : h->last_seq};
@@ -122,11 +125,17 @@ static bool is_held(const exec_hello_args *a, const struct job *j)
 }
 
 /* A run of ours that the service does not hold: START was lost, or the run is. */
-static void missing(struct exec_hello *x, struct job *j, struct run_host *h)
+static bool is_to_start(const struct job *j, const struct run_host *h)
 {
     struct reconcile_facts f = {.ours = true, .known = true, .started = h->state != RUN_HOST_SENT};
 
-    if (reconcile_run(&f) == RECONCILE_START && j->intent == INTENT_NONE)
+    return reconcile_run(&f) == RECONCILE_START && j->intent == INTENT_NONE && !j->run->terminations &&
+           !j->run->finished;
+}
+
+static void missing(struct exec_hello *x, struct job *j, struct run_host *h)
+{
+    if (is_to_start(j, h))
         exec_send_start_to(x->p.send, j, h->service);
     else
         x->p.lost(x->p.arg, j, h->service);
@@ -139,10 +148,11 @@ static bool look_for_missing(struct exec_hello *x, struct service *s, const exec
     for (struct node_use *u = n->uses; u; u = u->next) {
         struct job *j = u->job;
         struct run_host *h = j->run ? job_run_host(j->run, s->name) : NULL;
-        bool gives_up = h && (h->state != RUN_HOST_SENT || j->intent != INTENT_NONE);
+        bool gives_up;
 
         if (!h || h->state > RUN_HOST_READY || is_held(a, j))
             continue;
+        gives_up = !is_to_start(j, h);
         missing(x, j, h);
         if (gives_up)
             return true;

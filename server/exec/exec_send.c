@@ -313,6 +313,7 @@ void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bo
                              .target = all ? EXEC_TARGET_ALL : EXEC_TARGET_SCRIPT};
 
     for (size_t i = 0; i < j->run->n_hosts; i++)
-        give(x, j, j->run->hosts[i].service, EXEC_SIGNAL, (xdrproc_t)xdr_exec_signal_args, &args,
-             i == 0 ? fn : NULL, i == 0 ? arg : NULL);
+        if (i == 0 || takes_orders(&j->run->hosts[i]))
+            give(x, j, j->run->hosts[i].service, EXEC_SIGNAL, (xdrproc_t)xdr_exec_signal_args, &args,
+                 i == 0 ? fn : NULL, i == 0 ? arg : NULL);
 }

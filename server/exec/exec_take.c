@@ -69,10 +69,14 @@ static void take_start(struct exec_take *t, struct job *j, struct run_host *h, c
 
 static void take_finish(struct exec_take *t, struct job *j, struct run_host *h, const exec_finish_data *d)
 {
-    if (h != j->run->hosts) /* the first host's end is the job's */
-        return;
     h->usage = usage_of(&d->usage);
+    h->status = d->status;
     job_run_sum_usage(j->run, &j->usage);
+    if (h != j->run->hosts) { /* the first host's end is the job's */
+        if (*d->text)
+            log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "%s: %s (%d)", h->service, d->text, d->status);
+        return;
+    }
     j->run->finished = true;
     j->run->status = d->status;
     j->run->reason = (int)d->reason;

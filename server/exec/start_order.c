@@ -233,6 +233,15 @@ static int fill_script(const void *script, size_t n, exec_start_args *out)
     return 0;
 }
 
+/* Only the first host runs it. */
+static void drop_script(exec_start_args *out)
+{
+    out->script_length = 0;
+    free(out->script.script_val);
+    out->script.script_val = NULL;
+    out->script.script_len = 0;
+}
+
 int start_order_make(struct site *s, struct services *sv, const struct job *j, const char *service,
                      const void *script, size_t n_script, exec_start_args *out, struct err *e)
 {
@@ -252,6 +261,8 @@ int start_order_make(struct site *s, struct services *sv, const struct job *j, c
         start_order_free(out);
         return -1;
     }
+    if (out->my_host != 0)
+        drop_script(out);
     return 0;
 }
 

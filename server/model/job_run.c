@@ -33,16 +33,18 @@ void job_run_destroy(struct run *r)
     intern_unref(r->exec_vnode);
     intern_unref(r->exec_host);
     intern_unref(r->note);
+    intern_unref(r->lost_host);
     free(r);
 }
 
 static json_t *encode_host(const struct run_host *h)
 {
-    return json_pack("{s:s, s:i, s:I, s:b, s:I, s:I, s:I, s:I, s:i, s:i}", "service", h->service, "state",
-                     (int)h->state, "seq", (json_int_t)h->seq, "suspended", (int)h->suspended, "cput_ms",
-                     (json_int_t)h->usage.cput_ms, "walltime_ms", (json_int_t)h->usage.walltime_ms, "mem_kb",
-                     (json_int_t)h->usage.mem_kb, "vmem_kb", (json_int_t)h->usage.vmem_kb, "ncpus",
-                     (int)h->usage.ncpus, "cpupercent", (int)h->usage.cpupercent);
+    return json_pack("{s:s, s:i, s:I, s:b, s:i, s:I, s:I, s:I, s:I, s:i, s:i}", "service", h->service,
+                     "state", (int)h->state, "seq", (json_int_t)h->seq, "suspended", (int)h->suspended,
+                     "status", h->status, "cput_ms", (json_int_t)h->usage.cput_ms, "walltime_ms",
+                     (json_int_t)h->usage.walltime_ms, "mem_kb", (json_int_t)h->usage.mem_kb, "vmem_kb",
+                     (json_int_t)h->usage.vmem_kb, "ncpus", (int)h->usage.ncpus, "cpupercent",
+                     (int)h->usage.cpupercent);
 }
 
 json_t *job_run_encode(const struct run *r)
@@ -56,30 +58,32 @@ json_t *job_run_encode(const struct run *r)
             json_decref(hosts);
             return NULL;
         }
-    return json_pack("{s:i, s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:i, s:i, s:s*, s:i, s:i, s:b, s:b, s:b, s:o}",
-                     "version", (int)r->version, "exec_vnode", r->exec_vnode, "exec_host", r->exec_host,
-                     "exclusive", (int)r->exclusive, "forced", (int)r->forced, "launched", (int)r->launched,
-                     "started", (int)r->started, "finished", (int)r->finished, "status", r->status, "reason",
-                     r->reason, "note", r->note, "attempt", (int)r->attempt, "terminations",
-                     (int)r->terminations, "suspending", (int)r->suspending, "resuming", (int)r->resuming,
-                     "altered", (int)r->altered, "hosts", hosts);
+    return json_pack(
+        "{s:i, s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:i, s:i, s:s*, s:i, s:s*, s:i, s:i, s:b, s:b, s:b, s:o}",
+        "version", (int)r->version, "exec_vnode", r->exec_vnode, "exec_host", r->exec_host, "exclusive",
+        (int)r->exclusive, "forced", (int)r->forced, "launched", (int)r->launched, "started", (int)r->started,
+        "finished", (int)r->finished, "status", r->status, "reason", r->reason, "note", r->note, "lost",
+        r->lost, "lost_host", r->lost_host, "attempt", (int)r->attempt, "terminations", (int)r->terminations,
+        "suspending", (int)r->suspending, "resuming", (int)r->resuming, "altered", (int)r->altered, "hosts",
+        hosts);
 }
 
 static int decode_host(const json_t *o, struct run_host *h)
 {
     const char *service = NULL;
-    int state = 0, suspended = 0, ncpus = 0, cpupercent = 0;
+    int state = 0, suspended = 0, status = 0, ncpus = 0, cpupercent = 0;
     json_int_t seq = 0, cput = 0, walltime = 0, mem = 0, vmem = 0;
 
-    if (json_unpack((json_t *)o, "{s:s, s:i, s:I, s:b, s:I, s:I, s:I, s:I, s:i, s:i}", "service", &service,
-                    "state", &state, "seq", &seq, "suspended", &suspended, "cput_ms", &cput, "walltime_ms",
-                    &walltime, "mem_kb", &mem, "vmem_kb", &vmem, "ncpus", &ncpus, "cpupercent",
-                    &cpupercent) < 0)
+    if (json_unpack((json_t *)o, "{s:s, s:i, s:I, s:b, s?i, s:I, s:I, s:I, s:I, s:i, s:i}", "service",
+                    &service, "state", &state, "seq", &seq, "suspended", &suspended, "status", &status,
+                    "cput_ms", &cput, "walltime_ms", &walltime, "mem_kb", &mem, "vmem_kb", &vmem, "ncpus",
+                    &ncpus, "cpupercent", &cpupercent) < 0)
         return -1;
     h->service = intern_ref(service);
     h->state = (enum run_host_state)state;
     h->seq = (uint64_t)seq;
     h->suspended = suspended;
+    h->status = status;
     h->usage = (struct job_usage){cput, walltime, mem, vmem, (unsigned)ncpus, (unsigned)cpupercent};
     return h->service ? 0 : -1;
 }
@@ -88,13 +92,14 @@ static int decode_flags(const json_t *o, struct run *r)
 {
     int exclusive, forced, launched, started, finished, suspending, resuming, attempt, terminations,
         altered = 0;
-    const char *note = NULL;
+    const char *note = NULL, *lost_host = NULL;
 
-    if (json_unpack((json_t *)o, "{s:b, s:b, s:b, s:b, s:b, s:i, s:i, s?s, s:i, s:i, s:b, s:b, s?b}",
+    if (json_unpack((json_t *)o,
+                    "{s:b, s:b, s:b, s:b, s:b, s:i, s:i, s?s, s?i, s?s, s:i, s:i, s:b, s:b, s?b}",
                     "exclusive", &exclusive, "forced", &forced, "launched", &launched, "started", &started,
-                    "finished", &finished, "status", &r->status, "reason", &r->reason, "note", &note,
-                    "attempt", &attempt, "terminations", &terminations, "suspending", &suspending, "resuming",
-                    &resuming, "altered", &altered) < 0)
+                    "finished", &finished, "status", &r->status, "reason", &r->reason, "note", &note, "lost",
+                    &r->lost, "lost_host", &lost_host, "attempt", &attempt, "terminations", &terminations,
+                    "suspending", &suspending, "resuming", &resuming, "altered", &altered) < 0)
         return -1;
     r->exclusive = exclusive;
     r->forced = forced;
@@ -107,6 +112,7 @@ static int decode_flags(const json_t *o, struct run *r)
     r->attempt = (unsigned)attempt;
     r->terminations = (unsigned)terminations;
     r->note = intern_ref(note);
+    r->lost_host = intern_ref(lost_host);
     return 0;
 }
 
@@ -162,8 +168,8 @@ void job_run_sum_usage(const struct run *r, struct job_usage *out)
         sum.vmem_kb += u->vmem_kb;
         sum.ncpus += u->ncpus;
         sum.cpupercent += u->cpupercent;
-        if (u->walltime_ms > sum.walltime_ms)
-            sum.walltime_ms = u->walltime_ms;
+        if (i == 0)
+            sum.walltime_ms = u->walltime_ms; /* sisters hold the run before the script begins */
     }
     *out = sum;
 }

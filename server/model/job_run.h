@@ -24,6 +24,7 @@ struct run_host {
     enum run_host_state state;
     uint64_t seq;   /* last event applied */
     bool suspended; /* has answered the present suspend attempt */
+    int status;     /* of its finish; of a sister only what is below 0 says something */
     struct job_usage usage;
 };
 
@@ -36,6 +37,8 @@ struct run {
     bool started, finished;
     int status, reason;        /* of finish: PBS exit status, enum exec_reason */
     const char *note;          /* of finish, or NULL */
+    int lost;                  /* a host was: PBS exit status of a job that cannot be rerun; 0: none was */
+    const char *lost_host;     /* which, for people, or NULL */
     unsigned attempt;          /* number of the last order that has an outcome */
     unsigned terminations;     /* how often it was told to end: each time harder */
     bool suspending, resuming; /* an attempt is under way */
@@ -59,7 +62,7 @@ json_t *job_run_encode(const struct run *r); /* NULL: no memory */
 struct run *job_run_decode(const json_t *o); /* NULL: not a run, or no memory */
 
 struct run_host *job_run_host(struct run *r, const char *service);  /* by name, or NULL */
-void job_run_sum_usage(const struct run *r, struct job_usage *out); /* of all hosts; walltime: the longest */
+void job_run_sum_usage(const struct run *r, struct job_usage *out); /* of all hosts; walltime: the first */
 bool job_run_is_over(const struct run *r);                          /* every host released or lost */
 
 #endif

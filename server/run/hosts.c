@@ -88,10 +88,10 @@ out:
 
 bool hosts_all_ready(const struct run *r)
 {
-    for (size_t i = 0; i < r->n_hosts; i++)
-        if (r->hosts[i].state != RUN_HOST_READY)
+    for (size_t i = 1; i < r->n_hosts; i++)
+        if (r->hosts[i].state == RUN_HOST_SENT)
             return false;
-    return true;
+    return r->hosts[0].state == RUN_HOST_READY;
 }
 
 bool hosts_all_suspended(const struct run *r)

@@ -15,7 +15,7 @@ struct site;
 int hosts_make(struct site *s, struct job *j, const struct exec_vnode *where, unsigned version,
                struct run **out, struct err *e);
 
-bool hosts_all_ready(const struct run *r);
+bool hosts_all_ready(const struct run *r);     /* the first, and all others that are not given up */
 bool hosts_all_suspended(const struct run *r); /* of those that hold it */
 void hosts_clear_suspended(struct run *r);
 

@@ -10,6 +10,7 @@
 #include "commit.h"
 #include "exec_send.h"
 #include "hold_bits.h"
+#include "host_loss.h"
 #include "hosts.h"
 #include "intern.h"
 #include "job_fsm.h"
@@ -26,16 +27,17 @@ struct job_end {
     struct job_fsm *fsm;
     struct exec_send *send;
     struct commit *commit;
+    struct host_loss *loss;
     struct job_end_hooks hooks;
 };
 
 struct job_end *job_end_create(struct site *s, struct job_fsm *f, struct exec_send *x, struct commit *c,
-                               const struct job_end_hooks *hooks)
+                               struct host_loss *l, const struct job_end_hooks *hooks)
 {
     struct job_end *d = calloc(1, sizeof *d);
 
     if (d)
-        *d = (struct job_end){s, f, x, c, *hooks};
+        *d = (struct job_end){s, f, x, c, l, *hooks};
     return d;
 }
 
@@ -45,6 +47,26 @@ void job_end_destroy(struct job_end *d)
 }
 
 /* --- the last host -------------------------------------------------------------------------------- */
+
+/* A lost host outweighs what the others ended with when they were told to. */
+static void count_loss(struct job *j)
+{
+    struct run *r = j->run;
+
+    if (!r->lost || j->intent == INTENT_DELETE)
+        return;
+    r->finished = true;
+    r->status = r->lost;
+    j->exited = true;
+    j->exit_status = r->lost;
+}
+
+static void say_lost(const struct job *j)
+{
+    if (j->run->lost_host && j->intent != INTENT_DELETE)
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job %s, execution node %s down",
+                  j->intent == INTENT_REQUEUE ? "requeued" : "deleted", j->run->lost_host);
+}
 
 /* It has been tried too often. Of an array, all that has not started yet would fare no better. */
 static void hold_back(struct job_end *d, struct job *j)
@@ -92,7 +114,9 @@ static void maybe_over(struct job_end *d, struct job *j)
     jobs_touch(d->site->jobs, j, PART_HOT);
     if (!job_run_is_over(j->run))
         return;
+    count_loss(j);
     judge(d, j);
+    say_lost(j);
     job_fsm_post(d->fsm, j, EV_RUN_OVER);
 }
 
@@ -103,6 +127,8 @@ static void host_is(struct job_end *d, struct job *j, const char *service, enum 
     if (!h || h->state > RUN_HOST_READY)
         return;
     hosts_release(d->site, j, h, how);
+    if (!job_run_is_over(j->run))
+        host_loss_judge(d->loss, j, h);
     maybe_over(d, j);
 }
 
@@ -126,8 +152,8 @@ void job_end_refused(struct job_end *d, struct job *j, const char *service, int 
 
 void job_end_host_lost(struct job_end *d, struct job *j, const char *service)
 {
-    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job requeued, execution node %s down",
-              strncmp(service, "mom:", 4) == 0 ? service + 4 : service);
+    if (j->run && !j->run->lost_host && !j->run->finished)
+        j->run->lost_host = intern_ref(host_loss_name(service));
     host_is(d, j, service, RUN_HOST_LOST);
 }
 

@@ -9,6 +9,7 @@
 
 struct commit;
 struct exec_send;
+struct host_loss;
 struct job_end;
 struct site;
 
@@ -20,7 +21,7 @@ struct job_end_hooks {
 };
 
 struct job_end *job_end_create(struct site *s, struct job_fsm *f, struct exec_send *x, struct commit *c,
-                               const struct job_end_hooks *hooks);
+                               struct host_loss *l, const struct job_end_hooks *hooks);
 void job_end_destroy(struct job_end *d);
 
 /* ^ of exec_take: this host has sent its last release. */

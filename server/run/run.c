@@ -169,8 +169,10 @@ void act_started(void *arg, struct job *j)
 
 void runs_host_ready(struct runs *r, struct job *j)
 {
-    if (j->run->terminations)
+    if (j->run->terminations) {
         runs_renew(r, j); /* as in act_started */
+        return;
+    }
     if (j->run->launched || !hosts_all_ready(j->run))
         return;
     j->run->launched = true;
@@ -197,8 +199,7 @@ void runs_renew(struct runs *r, struct job *j)
     if (run->finished)
         exec_send_end_others(r->send, j);
     else if (run->terminations)
-        exec_send_terminate(r->send, j, j->intent == INTENT_DELETE ? EXEC_WHY_DELETE : EXEC_WHY_REQUEUE,
-                            run->terminations > 1 ? 0 : terminate_grace_s(j));
+        exec_send_terminate(r->send, j, terminate_why(j), run->terminations > 1 ? 0 : terminate_grace_s(j));
     else if (run->suspending)
         exec_send_suspend(r->send, j);
     else if (run->resuming)

@@ -33,6 +33,15 @@ unsigned terminate_grace_s(const struct job *j)
     return queue_kill_delay_s(j->queue, EXEC_GRACE_OF_HOST);
 }
 
+int terminate_why(const struct job *j)
+{
+    if (j->intent == INTENT_DELETE)
+        return EXEC_WHY_DELETE;
+    if (j->run->lost && !attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true))
+        return EXEC_WHY_LOST;
+    return EXEC_WHY_REQUEUE;
+}
+
 void act_terminate(void *arg, struct job *j)
 {
     struct terminate *t = arg;
@@ -42,6 +51,5 @@ void act_terminate(void *arg, struct job *j)
     j->run->attempt++;
     j->run->terminations++;
     jobs_touch(t->site->jobs, j, PART_HOT);
-    exec_send_terminate(t->send, j, j->intent == INTENT_DELETE ? EXEC_WHY_DELETE : EXEC_WHY_REQUEUE,
-                        j->run->terminations > 1 ? 0 : terminate_grace_s(j));
+    exec_send_terminate(t->send, j, terminate_why(j), j->run->terminations > 1 ? 0 : terminate_grace_s(j));
 }

@@ -15,6 +15,8 @@ void terminate_destroy(struct terminate *t);
 /* ACT_TERMINATE of the machine: order it, as hard as the number of times says. */
 void act_terminate(void *terminate, struct job *j);
 
+int terminate_why(const struct job *j); /* enum exec_why: the wish, or that a host was lost */
+
 /* Seconds between TERM and KILL for this job, or EXEC_GRACE_OF_HOST where its queue says nothing. */
 unsigned terminate_grace_s(const struct job *j);
 

@@ -1,0 +1,112 @@
+/* A host is lost in one of three ways: it refused START, its end came before that of the script (its shepherd died,
+ * it could not be prepared), or it was away too long. job_end.c has noted that and given its nodes back before it
+ * asks here what it means for the others.
+ *
+ * Invariant: a run with `lost` has been told to end (`terminations`), so that no host of it is launched, started or
+ * kept by a later HELLO. */
+#include "host_loss.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <exec.h>
+
+#include "exec_send.h"
+#include "intern.h"
+#include "job_run.h"
+#include "log.h"
+#include "run.h"
+#include "site.h"
+#include "suspend.h"
+#include "terminate.h"
+
+enum { STATUS_LOST_HERE = -4, STATUS_SISTER_FAILED = -14, STATUS_LOST_FIRST = -20 }; /* as PBS numbers them */
+
+struct host_loss {
+    struct site *site;
+    struct exec_send *send;
+    struct runs *runs;
+    struct suspend *suspend;
+};
+
+struct host_loss *host_loss_create(struct site *s, struct exec_send *x, struct runs *r, struct suspend *u)
+{
+    struct host_loss *l = calloc(1, sizeof *l);
+
+    if (l)
+        *l = (struct host_loss){s, x, r, u};
+    return l;
+}
+
+void host_loss_destroy(struct host_loss *l)
+{
+    free(l);
+}
+
+const char *host_loss_name(const char *service)
+{
+    const char *colon = strchr(service, ':');
+
+    return colon ? colon + 1 : service;
+}
+
+static bool is_tolerated(const struct job *j, const struct run_host *h)
+{
+    const char *how = attr_list_text(&j->obj.attrs, JOB_ATTR_tolerate_node_failures);
+
+    if (!how || h == j->run->hosts)
+        return false;
+    return strcmp(how, "all") == 0 || (strcmp(how, "job_start") == 0 && !j->run->launched);
+}
+
+/* Whoever waits for all hosts waits for one less. */
+static void go_on(struct host_loss *l, struct job *j, const struct run_host *h)
+{
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
+              "ignoring lost communication with %s as job is tolerant of node failures",
+              host_loss_name(h->service));
+    intern_unref(j->run->lost_host);
+    j->run->lost_host = NULL;
+    if (j->state == JOB_STARTING)
+        runs_host_ready(l->runs, j);
+    if (j->run->suspending)
+        suspend_host_answered(l->suspend, j);
+    else if (j->run->resuming)
+        suspend_resumed(l->suspend, j);
+}
+
+/* What a sister could not be prepared for stands for the job; that its shepherd died is just one way to be lost. */
+static int status_of(const struct run *r, const struct run_host *h)
+{
+    if (h == r->hosts)
+        return STATUS_LOST_FIRST;
+    return h->status < 0 && h->status != STATUS_LOST_HERE ? h->status : STATUS_SISTER_FAILED;
+}
+
+static void end_run(struct host_loss *l, struct job *j, const struct run_host *h)
+{
+    struct run *r = j->run;
+
+    if (r->lost)
+        return;
+    r->lost = status_of(r, h);
+    intern_unref(r->lost_host);
+    r->lost_host = intern_ref(host_loss_name(h->service));
+    jobs_touch(l->site->jobs, j, PART_HOT);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "lost communication with %s, killing job now", r->lost_host);
+    if (r->terminations)
+        return;
+    r->attempt++;
+    r->terminations++;
+    exec_send_terminate(l->send, j, terminate_why(j), terminate_grace_s(j));
+}
+
+void host_loss_judge(struct host_loss *l, struct job *j, const struct run_host *h)
+{
+    if (j->run->finished)
+        return;
+    if (is_tolerated(j, h))
+        go_on(l, j, h);
+    else
+        end_run(l, j, h);
+}

@@ -1,0 +1,27 @@
+#ifndef HOST_LOSS_H
+#define HOST_LOSS_H
+/* A host of a run is gone before the script has ended: go on without it, or end the run.
+ *
+ * The first host is never spared: it has the script. A sister is, if the job's tolerate_node_failures says so:
+ * "job_start" until the script is launched, "all" at any time. Else every other host is told to end, and what is kept
+ * in the run (`lost`, `lost_host`) tells job_end.c that the job goes back where Rerunable allows it, and ends with that
+ * exit status where not. */
+#include "job.h"
+
+struct exec_send;
+struct host_loss;
+struct run_host;
+struct runs;
+struct site;
+struct suspend;
+
+struct host_loss *host_loss_create(struct site *s, struct exec_send *x, struct runs *r, struct suspend *u);
+void host_loss_destroy(struct host_loss *l);
+
+/* `h` has been released or given up, and at least one host of the run is left. Does nothing once the script is over. */
+void host_loss_judge(struct host_loss *l, struct job *j, const struct run_host *h);
+
+/* The name of a host for people: a service's without its kind. */
+const char *host_loss_name(const char *service);
+
+#endif

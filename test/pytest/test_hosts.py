@@ -1,0 +1,266 @@
+"""Jobs on several hosts: started together, ended together, and what happens when one of the hosts is lost."""
+import os
+import re
+import signal
+
+import pytest
+
+from cede.faults import daemon_frozen, is_alive, stays
+from cede.wait import until
+
+three = pytest.mark.complex(nodes=3, history=True)
+stores = pytest.mark.parametrize("cx", ["sqlite", "postgres"], indirect=True)
+SPREAD = {"select": "3:ncpus=2:mpiprocs=2", "l_place": "scatter"}
+LOOP = "while :; do sleep 0.05; done"
+
+
+def spread(cx, text=LOOP, **attrs):
+    """A job on one chunk of each of three nodes; it works in the directory of the test."""
+    return cx.submit("cd $PBS_O_WORKDIR\n" + text, **{**SPREAD, **attrs})
+
+
+def running(cx, job, run=1):
+    """Until the script of this run has started: the first host has said so."""
+    return until(lambda: (s := cx.stat(job)) and s["substate"] == "42" and s["run_count"] == str(run) and s,
+                 lambda: f"run {run} of job {job}; it is {cx.describe(job)}")
+
+
+def shepherd(cx, job, node):
+    """The pid of the process that holds this job on this node, or 0."""
+    for name in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{name}/cmdline", "rb") as f:
+                words = f.read().split(b"\0")
+        except OSError:
+            continue
+        if len(words) > 2 and words[0].endswith(b"pbs_shepherd") and f"/{job}.".encode() in words[2] \
+                and words[2].startswith(f"{cx.dir}/mom/{node}/".encode()):
+            return int(name)
+    return 0
+
+
+def shepherds(cx, job):
+    return {node: pid for node in ("n1", "n2", "n3") if (pid := shepherd(cx, job, node))}
+
+
+def accounting(cx, job, kind):
+    found, folder = [], os.path.join(cx.home, "server_priv", "accounting")
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), encoding="utf-8") as f:
+            found += [line for line in f if line.split(";")[1:3] == [kind, job]]
+    return found
+
+
+def free(cx):
+    """Nodes on which nothing is assigned."""
+    return [n.name for n in cx.api.stat("vnode") if n.get("resources_assigned", {}).get("ncpus", "0") == "0"]
+
+
+# --- together
+
+
+@three
+def test_the_script_runs_on_the_first_host_and_every_host_is_in_its_nodefile(cx):
+    job = spread(cx, "cat $PBS_NODEFILE > nodes; echo $PBS_NODENUM > num; exit 3")
+    cx.wait_gone(job)
+    s = cx.stat(job)
+    assert cx.file("nodes").split() == ["n1", "n1", "n2", "n2", "n3", "n3"] and cx.file("num") == "0\n"
+    assert s["Exit_status"] == "3" and s["exec_host"] == "n1/0*2+n2/0*2+n3/0*2"
+    line = accounting(cx, job, "E")[0]
+    assert "exec_host=n1/0*2+n2/0*2+n3/0*2" in line and "Exit_status=3" in line
+    assert "exec_vnode=(n1:ncpus=2:mpiprocs=2)+(n2:ncpus=2:mpiprocs=2)+(n3:ncpus=2:mpiprocs=2)" in line \
+        or "exec_vnode=(n1:ncpus=2)+(n2:ncpus=2)+(n3:ncpus=2)" in line
+
+
+@three
+def test_every_sister_is_held_by_a_shepherd_with_nodefile_and_directory_until_the_end(cx):
+    job = spread(cx)
+    running(cx, job)
+    assert sorted(shepherds(cx, job)) == ["n1", "n2", "n3"]
+    for node in ("n2", "n3"):
+        with open(f"{cx.dir}/mom/{node}/aux/{job}", encoding="ascii") as f:
+            assert f.read().split() == ["n1", "n1", "n2", "n2", "n3", "n3"]
+        assert os.path.isdir(f"{cx.dir}/mom/{node}/tmp/pbs.{job}")
+    cx.api.delete(job)
+    cx.wait_gone(job)
+    until(lambda: not shepherds(cx, job), "the end of its shepherds")
+    for node in ("n2", "n3"):
+        assert not os.path.exists(f"{cx.dir}/mom/{node}/aux/{job}")
+        assert not os.path.exists(f"{cx.dir}/mom/{node}/tmp/pbs.{job}")
+
+
+@three
+def test_the_script_does_not_begin_before_every_host_is_ready(cx):
+    with daemon_frozen(cx, "n3"):
+        job = spread(cx, "touch began; " + LOOP)
+        until(lambda: sorted(shepherds(cx, job)) == ["n2"], "the shepherd of n2")
+        assert stays(lambda: cx.file("began") is None and cx.stat(job)["substate"] == "41", 1)
+    running(cx, job)
+    until(lambda: cx.file("began") is not None, "the beginning")
+
+
+@three
+def test_suspension_and_resumption_reach_every_host(cx):
+    job = spread(cx)
+    running(cx, job)
+    with daemon_frozen(cx, "n2"):
+        asker = cx.connect()
+        ticket = asker.call_send("sigjob_send", job, "suspend", None)
+        assert stays(lambda: cx.state(job) == "R", 0.5)  # one host has not said that it stands still
+    asker.recv(ticket)
+    asker.close()
+    assert cx.state(job) == "S" and len(free(cx)) == 3
+    cx.api.signal(job, "resume")
+    cx.wait(job, "R")
+    cx.api.delete(job)
+    cx.wait_gone(job)
+
+
+@three
+def test_a_requeued_job_of_three_hosts_runs_again_with_new_shepherds(cx):
+    job = spread(cx)
+    running(cx, job)
+    first = shepherds(cx, job)
+    cx.api.rerun(job)
+    running(cx, job, 2)
+    until(lambda: not any(is_alive(p) for p in first.values()), "the end of the first shepherds")
+    assert sorted(shepherds(cx, job)) == ["n1", "n2", "n3"]
+
+
+@three
+def test_the_usage_of_a_job_is_the_sum_over_its_hosts(cx):
+    job = spread(cx, "exit 0")
+    cx.wait_gone(job)
+    assert cx.stat(job)["resources_used"]["ncpus"] == "6"
+
+
+# --- a host that is done before the others
+
+
+@three
+def test_the_nodes_of_sisters_are_free_while_the_first_host_still_runs_its_epilogue(cx):
+    path = f"{cx.dir}/mom/n1/mom_priv/epilogue"
+    with open(path, "w", encoding="ascii") as f:
+        f.write(f"#!/bin/sh\nwhile [ ! -e {cx.work}/go ]; do sleep 0.05; done\n")
+    os.chmod(path, 0o700)
+    cx.command("qmgr", "-c", "list server")
+    os.kill(cx.pid("n1"), signal.SIGHUP)
+    job = spread(cx, "exit 4")
+    cx.wait(job, "E")
+    until(lambda: free(cx) == ["n2", "n3"], "the nodes of the sisters")
+    other = cx.submit(select="2:ncpus=4", l_place="scatter")
+    s = cx.wait(other)
+    assert s["exec_host"] == "n2/0*4+n3/0*4"
+    s = cx.stat(job)
+    assert s.state == "E" and s["Exit_status"] == "4"
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    cx.wait_gone(job)
+
+
+# --- a host that is lost
+
+
+def lose(cx, node, job):
+    """The MOM and the shepherd of this job on this node are killed; the MOM comes back to find that."""
+    pid = shepherd(cx, job, node)
+    assert pid, f"no shepherd of {job} on {node}"
+    cx.kill(node)
+    os.kill(pid, signal.SIGKILL)
+    cx.control("restart", node)
+
+
+@three
+@pytest.mark.parametrize("node", ["n1", "n3"])
+def test_a_job_that_loses_one_of_its_hosts_goes_back_to_its_queue(cx, node):
+    job = spread(cx)
+    running(cx, job)
+    lose(cx, node, job)
+    running(cx, job, 2)
+    assert len(accounting(cx, job, "R")) == 1
+    assert node == "n1" or re.search(f"{job};Job requeued, execution node {node} down", cx.logs("server", 400))
+
+
+@three
+def test_a_job_that_is_not_rerunable_ends_when_a_sister_is_lost_and_says_why(cx):
+    job = spread(cx, Rerunable="False")
+    running(cx, job)
+    lose(cx, "n2", job)
+    cx.wait_gone(job)
+    s = cx.stat(job)
+    assert s["Exit_status"] == "-14" and s["run_count"] == "1"
+    assert len(free(cx)) == 3
+
+
+@three
+def test_a_job_whose_sister_stays_away_is_requeued_after_node_fail_requeue(cx):
+    cx.set_server("node_fail_requeue", "2")
+    job = spread(cx)
+    running(cx, job)
+    cx.kill("n3")
+    cx.wait(job, "Q")  # n3 is needed again, and down
+    assert sorted(free(cx)) == ["n1", "n2", "n3"]
+    cx.control("restart", "n3")
+    running(cx, job, 2)
+
+
+@three
+def test_a_tolerant_job_goes_on_without_a_sister(cx):
+    job = spread(cx, "while [ ! -e go ]; do sleep 0.05; done; exit 5", tolerate_node_failures="all")
+    running(cx, job)
+    lose(cx, "n2", job)
+    until(lambda: "n2" in free(cx), "the release of n2")
+    assert stays(lambda: cx.state(job) == "R", 0.5)
+    cx.api.signal(job, "suspend")
+    cx.wait(job, "S")
+    cx.api.signal(job, "resume")
+    cx.wait(job, "R")
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    cx.wait_gone(job)
+    s = cx.stat(job)
+    assert s["Exit_status"] == "5" and s["run_count"] == "1"
+
+
+@three
+def test_a_job_that_is_tolerant_at_its_start_is_not_later(cx):
+    job = spread(cx, tolerate_node_failures="job_start")
+    running(cx, job)
+    lose(cx, "n2", job)
+    running(cx, job, 2)
+
+
+# --- daemons that are killed
+
+
+@three
+def test_killing_every_mom_and_the_server_leaves_a_job_of_three_hosts_running(cx):
+    job = spread(cx, "while [ ! -e go ]; do sleep 0.05; done; exit 6")
+    running(cx, job)
+    before = shepherds(cx, job)
+    for daemon in ("server", "n1", "n2", "n3"):
+        cx.kill(daemon)
+    for daemon in ("server", "n1", "n2", "n3", "sched"):
+        cx.control("restart", daemon)
+    cx.again()
+    running(cx, job)
+    assert shepherds(cx, job) == before
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    cx.wait_gone(job)
+    assert cx.stat(job)["Exit_status"] == "6"
+
+
+@three
+def test_a_job_that_ends_while_a_sister_is_away_ends_there_when_it_comes_back(cx):
+    job = spread(cx, "while [ ! -e go ]; do sleep 0.05; done; exit 7")
+    running(cx, job)
+    cx.kill("n2")
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    cx.wait(job, "E")
+    until(lambda: sorted(free(cx)) == ["n1", "n3"], "the nodes that are here")
+    cx.control("restart", "n2")
+    cx.wait_gone(job)
+    assert cx.stat(job)["Exit_status"] == "7"
+    until(lambda: not shepherds(cx, job), "the end of its shepherds")
