@@ -15,7 +15,6 @@
 #include "object.h"
 #include "pqueue.h"
 #include "type_words.h"
-#include "uthash.h"
 
 struct array_map;
 struct node_use;
@@ -50,6 +49,8 @@ enum job_suspender { SUSPENDED_BY_NOBODY, SUSPENDED_BY_CLIENT, SUSPENDED_BY_SCHE
 
 enum { JOB_TOKEN_SIZE = 16 };
 
+enum job_index_of { JOB_BY_KEY, JOB_BY_TOKEN, JOB_INDEXES };
+
 struct job_usage { /* of the present run, as last reported, summed over hosts */
     int64_t cput_ms, walltime_ms, mem_kb, vmem_kb;
     unsigned ncpus, cpupercent;
@@ -58,10 +59,7 @@ struct job_usage { /* of the present run, as last reported, summed over hosts */
 struct job {
     struct object obj; /* name: the identifier with the server's name */
     struct job_key key;
-    struct {
-        int64_t seq, index; /* key once more, without padding */
-    } hash_key;
-    UT_hash_handle hh, hh_token; /* jobs.c: by key, by token */
+    struct job *next_in[JOB_INDEXES]; /* job_index.c */
 
     enum job_state state;
     enum job_intent intent;

@@ -1,6 +1,6 @@
 /* The table of jobs. See jobs.h.
  *
- * Three orders: a hash by key, a hash by client token, and a list by number. The list is kept sorted by
+ * Three orders: an index by key, one by client token, and a list by number. The list is kept sorted by
  * walking from its end: a new job nearly always has the highest number. */
 #include "jobs.h"
 
@@ -8,12 +8,13 @@
 #include <string.h>
 
 #include "clock.h"
+#include "job_index.h"
 #include "pbs_error.h"
 
 struct jobs {
     struct change *change;
     struct clock *clock;
-    struct job *by_key, *by_token;
+    struct job_index by_key, by_token;
     struct job *first, *last;
     int64_t last_rank;
 };
@@ -25,6 +26,8 @@ struct jobs *jobs_create(struct change *c, struct clock *clock)
     if (js) {
         js->change = c;
         js->clock = clock;
+        job_index_init(&js->by_key, JOB_BY_KEY);
+        job_index_init(&js->by_token, JOB_BY_TOKEN);
     }
     return js;
 }
@@ -35,6 +38,8 @@ void jobs_destroy(struct jobs *js)
         return;
     while (js->first)
         jobs_remove(js, js->first);
+    job_index_fini(&js->by_key);
+    job_index_fini(&js->by_token);
     free(js);
 }
 
@@ -87,11 +92,12 @@ int jobs_add(struct jobs *js, struct job *j, struct err *e)
 {
     if (jobs_find(js, j->key))
         return err_set(e, PBSE_JOBEXIST, "job %s exists already", j->obj.name);
-    j->hash_key.seq = j->key.seq;
-    j->hash_key.index = j->key.index;
-    HASH_ADD(hh, js->by_key, hash_key, sizeof j->hash_key, j);
-    if (!is_zero(j->token))
-        HASH_ADD(hh_token, js->by_token, token, sizeof j->token, j);
+    if (job_index_add(&js->by_key, j) < 0)
+        return err_set(e, PBSE_SYSTEM, "no memory for job %s", j->obj.name);
+    if (!is_zero(j->token) && job_index_add(&js->by_token, j) < 0) {
+        job_index_remove(&js->by_key, j);
+        return err_set(e, PBSE_SYSTEM, "no memory for job %s", j->obj.name);
+    }
     link_by_number(js, j);
     return 0;
 }
@@ -101,22 +107,16 @@ void jobs_remove(struct jobs *js, struct job *j)
     jobs_leave_queue(js, j);
     unlink_by_number(js, j);
     change_gone(js->change, &j->obj.change, j->obj.name);
-    HASH_DELETE(hh, js->by_key, j);
+    job_index_remove(&js->by_key, j);
     if (!is_zero(j->token))
-        HASH_DELETE(hh_token, js->by_token, j);
+        job_index_remove(&js->by_token, j);
     j->obj.gone = true;
     job_unref(j);
 }
 
 struct job *jobs_find(const struct jobs *js, struct job_key key)
 {
-    const struct {
-        int64_t seq, index;
-    } k = {key.seq, key.index};
-    struct job *j;
-
-    HASH_FIND(hh, js->by_key, &k, sizeof k, j);
-    return j;
+    return job_index_find_key(&js->by_key, key);
 }
 
 struct job *jobs_find_named(const struct jobs *js, const struct jobid *id)
@@ -128,10 +128,7 @@ struct job *jobs_find_named(const struct jobs *js, const struct jobid *id)
 
 struct job *jobs_find_token(const struct jobs *js, const unsigned char *token)
 {
-    struct job *j;
-
-    HASH_FIND(hh_token, js->by_token, token, JOB_TOKEN_SIZE, j);
-    return j;
+    return job_index_find_token(&js->by_token, token);
 }
 
 struct job *jobs_first(const struct jobs *js)
@@ -158,7 +155,7 @@ struct job *jobs_after(const struct jobs *js, struct job_key key)
 
 size_t jobs_count(const struct jobs *js)
 {
-    return HASH_CNT(hh, js->by_key);
+    return js->by_key.n_jobs;
 }
 
 static struct job *find_before_in_queue(const struct jobs *js, const struct job *j, const struct queue *q)

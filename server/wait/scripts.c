@@ -32,10 +32,16 @@ struct scripts *scripts_create(size_t max_bytes)
     return s;
 }
 
+/* What one takes: most scripts are smaller than what is kept with them. */
+static size_t size_of(size_t n)
+{
+    return sizeof(struct script) + n;
+}
+
 static void take_out(struct scripts *s, struct script *x)
 {
     HASH_DEL(s->table, x);
-    s->bytes -= x->n;
+    s->bytes -= size_of(x->n);
     free(x);
 }
 
@@ -62,15 +68,15 @@ void scripts_keep(struct scripts *s, struct job_key key, const void *bytes, size
     struct script *x;
 
     scripts_drop(s, key);
-    if (!n || n > s->max_bytes / 4 || !(x = malloc(sizeof *x + n)))
+    if (!n || size_of(n) > s->max_bytes / 4 || !(x = malloc(size_of(n))))
         return;
-    while (s->bytes + n > s->max_bytes)
+    while (s->bytes + size_of(n) > s->max_bytes)
         take_out(s, s->table);
     x->key = (struct key){key.seq, key.index};
     x->n = n;
     memcpy(x->bytes, bytes, n);
     HASH_ADD(hh, s->table, key, sizeof x->key, x);
-    s->bytes += n;
+    s->bytes += size_of(n);
 }
 
 const void *scripts_find(const struct scripts *s, struct job_key key, size_t *n)
