@@ -238,7 +238,7 @@ static int configure(struct store_sqlite *s, struct err *e)
     strbuf_init(&sql, 1000);
     strbuf_addf(&sql,
                 "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=%d; "
-                "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-4000; PRAGMA secure_delete=OFF;",
+                "PRAGMA temp_store=MEMORY; PRAGMA secure_delete=OFF;",
                 CHECKPOINT_PAGES);
     rc = run(s, strbuf_str(&sql), e);
     strbuf_fini(&sql);
