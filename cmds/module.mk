@@ -9,8 +9,9 @@ comma := ,
 CMDS.libs := $(if $(SANITIZE),-ltirpc,-Wl,-Bstatic -ltirpc -Wl,-Bdynamic) -lpthread -ldl
 
 $(call storey, cmds, ifl/spec ifl/def base, $(CMDS:=.c) qmgr.c)
-$(call tests,  cmds, ifl/def ifl/spec base,)
+$(call tests,  cmds, ifl/def ifl/spec base, -ljansson -lm)
 
 CMDS.storeys := cmds ifl/lib ifl/rpc ifl/spec ifl/def protocol base
 $(foreach c,$(CMDS),$(call program, bin/$(c), cmds/main.c cmds/$(c).c, $(CMDS.storeys), -no-pie -Wl$(comma)--gc-sections $(CMDS.libs)))
-$(call program, bin/qmgr, cmds/main.c cmds/qmgr.c, $(CMDS.storeys), $(CMDS.libs) -ledit)
+$(call program, bin/qmgr, cmds/main.c cmds/qmgr.c, $(CMDS.storeys), \
+  $(CMDS.libs) -ledit $(if $(SANITIZE),-ljansson,-Wl$(comma)-Bstatic -ljansson -Wl$(comma)-Bdynamic) -lm)

@@ -2,6 +2,9 @@
  *
  * Lines come from -c, from standard input or from a terminal; each is parsed whole (qmgr_line), then
  * applied to every object that it names (qmgr_apply). */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -9,6 +12,7 @@
 #include "pbs_error.h"
 #include "qmgr_active.h"
 #include "qmgr_apply.h"
+#include "qmgr_deploy.h"
 #include "qmgr_edit.h"
 #include "qmgr_help.h"
 #include "strbuf.h"
@@ -107,6 +111,39 @@ static int do_history(struct state *s, const char *rest)
     return 0;
 }
 
+/* The file whose name stands at `rest`, "-" for standard input; -1: it could not be opened, said. */
+static int open_text(const char *rest, char name[static PATH_MAX], FILE **f)
+{
+    size_t n = strcspn(rest, "\r\n");
+
+    while (n && (rest[n - 1] == ' ' || rest[n - 1] == '\t'))
+        n--;
+    snprintf(name, PATH_MAX, "%.*s", (int)n, rest);
+    *f = strcmp(name, "-") ? fopen(name, "re") : stdin;
+    if (*f)
+        return 0;
+    fprintf(stderr, "qmgr: %s\n",
+            *name ? strerror(errno) : "name a file with lines of qmgr, as print writes them");
+    return -1;
+}
+
+/* diff FILE, apply FILE: what the server would have to change, or does. diff says 1 where there is something. */
+static int do_configuration(struct state *s, const struct qmgr_line *l)
+{
+    const struct qmgr_name *server = s->active.names[MGR_OBJ_SERVER];
+    char name[PATH_MAX];
+    FILE *f;
+    int c, rc;
+
+    if (open_text(l->rest, name, &f) < 0)
+        return QMGR_BAD_NAME;
+    c = session_connect(s->apply.s, server ? server->server : "");
+    rc = c < 0 ? pbs_errno : qmgr_deploy(c, f, name, l->command == QMGR_APPLY && !s->q->no_execution);
+    if (f != stdin)
+        fclose(f);
+    return rc;
+}
+
 static int do_parsed(struct state *s, const struct qmgr_line *l)
 {
     switch (l->command) {
@@ -120,6 +157,9 @@ static int do_parsed(struct state *s, const struct qmgr_line *l)
         return 0;
     case QMGR_HISTORY:
         return do_history(s, l->rest);
+    case QMGR_DIFF:
+    case QMGR_APPLY:
+        return do_configuration(s, l);
     }
     if (s->q->no_execution)
         return 0;
@@ -203,13 +243,21 @@ static int do_lines(struct state *s)
     return rc;
 }
 
+/* For the tabulator key; without a server there are no names. */
+static void names_of(void *arg, int object, void (*found)(void *to, const char *name), void *to)
+{
+    struct state *s = arg;
+
+    qmgr_apply_names(&s->apply, object, s->active.names[MGR_OBJ_SERVER][0].server, found, to);
+}
+
 static int do_terminal(struct state *s)
 {
     int rc;
 
     printf("Max open servers: %d\n", SESSION_SERVERS_MAX);
     fflush(stdout);
-    s->edit = qmgr_edit_create();
+    s->edit = qmgr_edit_create(names_of, s);
     rc = do_lines(s);
     qmgr_edit_destroy(s->edit);
     return rc;

@@ -170,3 +170,14 @@ int qmgr_apply(const struct qmgr_apply *q, const struct qmgr_line *l, const char
         return manage_all(q, c, l, server);
     return manage_one(q, c, l, l->object == MGR_OBJ_SERVER ? "" : name, server);
 }
+
+void qmgr_apply_names(const struct qmgr_apply *q, int object, const char *server,
+                      void (*found)(void *to, const char *name), void *to)
+{
+    int c = session_connect(q->s, server);
+    struct batch_status *list = c < 0 ? NULL : fetch(c, object, "", NULL);
+
+    for (const struct batch_status *o = list; o; o = o->next)
+        found(to, o->name);
+    pbs_statfree(list);
+}

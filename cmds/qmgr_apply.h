@@ -14,4 +14,8 @@ struct qmgr_apply {
  * which has been said. */
 int qmgr_apply(const struct qmgr_apply *q, const struct qmgr_line *l, const char *name, const char *server);
 
+/* The names of all objects of a kind; none where the server cannot be asked. Says nothing. */
+void qmgr_apply_names(const struct qmgr_apply *q, int object, const char *server,
+                      void (*found)(void *to, const char *name), void *to);
+
 #endif

@@ -2,10 +2,13 @@
 #include "qmgr_edit.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <histedit.h>
+
+#include "qmgr_complete.h"
 
 enum { HISTORY_LINES = 500 };
 
@@ -14,6 +17,8 @@ struct qmgr_edit {
     History *history;
     HistEvent event;
     const char *prompt;
+    qmgr_names_fn *names;
+    void *names_arg;
     char *text; /* the last line */
     char file[PATH_MAX];
 };
@@ -25,6 +30,68 @@ static char *show_prompt(EditLine *line)
     el_get(line, EL_CLIENTDATA, &e);
     return (char *)e->prompt;
 }
+
+/* --- completion ---------------------------------------------------------------------------------------- */
+
+enum { COMMON_MAX = 256, ROW_WIDTH = 78 };
+
+/* What fits the word under the cursor: how many, what they have in common, and, the second time, a list. */
+struct fitting {
+    size_t n, column;
+    char common[COMMON_MAX];
+    bool show;
+};
+
+static void take_fitting(void *arg, const char *word)
+{
+    struct fitting *f = arg;
+    size_t same = 0;
+
+    if (f->show) {
+        if (f->column && f->column + strlen(word) + 2 > ROW_WIDTH)
+            f->column = 0, putchar('\n');
+        f->column += (size_t)printf("%s%s", f->column ? "  " : "", word);
+    }
+    if (f->n++ == 0) {
+        snprintf(f->common, sizeof f->common, "%s", word);
+        return;
+    }
+    while (f->common[same] && f->common[same] == word[same])
+        same++;
+    f->common[same] = '\0';
+}
+
+/* One word that fits is finished; of several what they share is typed, and when that is nothing new they are shown. */
+static unsigned char on_tab(EditLine *line, int key)
+{
+    const LineInfo *info = el_line(line);
+    struct fitting f = {.n = 0};
+    struct qmgr_complete c = {.word = take_fitting, .arg = &f};
+    struct qmgr_edit *e;
+    char typed[COMMON_MAX * 4], rest[COMMON_MAX + 1];
+    size_t n;
+
+    (void)key;
+    el_get(line, EL_CLIENTDATA, &e);
+    snprintf(typed, sizeof typed, "%.*s", (int)(info->cursor - info->buffer), info->buffer);
+    c.names = e->names;
+    c.names_arg = e->names_arg;
+    n = qmgr_complete(typed, &c);
+    if (f.n == 0)
+        return CC_ERROR;
+    snprintf(rest, sizeof rest, "%s%s", f.common + n,
+             f.n == 1 && f.common[strlen(f.common) - 1] != '.' ? " " : "");
+    if (*rest)
+        return el_insertstr(line, rest) == 0 ? CC_REFRESH : CC_ERROR;
+    putchar('\n');
+    f = (struct fitting){.show = true};
+    qmgr_complete(typed, &c);
+    putchar('\n');
+    fflush(stdout);
+    return CC_REDISPLAY;
+}
+
+/* --- the terminal -------------------------------------------------------------------------------------- */
 
 static void load_history(struct qmgr_edit *e)
 {
@@ -38,12 +105,14 @@ static void load_history(struct qmgr_edit *e)
         e->file[0] = '\0';
 }
 
-struct qmgr_edit *qmgr_edit_create(void)
+struct qmgr_edit *qmgr_edit_create(qmgr_names_fn *names, void *arg)
 {
     struct qmgr_edit *e = calloc(1, sizeof *e);
 
     if (!e)
         return NULL;
+    e->names = names;
+    e->names_arg = arg;
     e->line = el_init("qmgr", stdin, stdout, stderr);
     e->history = history_init();
     if (!e->line || !e->history) {
@@ -56,6 +125,8 @@ struct qmgr_edit *qmgr_edit_create(void)
     el_set(e->line, EL_EDITOR, "emacs");
     el_set(e->line, EL_HIST, history, e->history);
     el_set(e->line, EL_SIGNAL, 1);
+    el_set(e->line, EL_ADDFN, "qmgr-complete", "finish the word", on_tab);
+    el_set(e->line, EL_BIND, "^I", "qmgr-complete", NULL);
     el_source(e->line, NULL);
     return e;
 }

@@ -1,12 +1,15 @@
 #ifndef QMGR_EDIT_H
 #define QMGR_EDIT_H
-/* Lines typed at a terminal: prompt, editing, history kept in ~/.pbs_qmgr_history. */
+/* Lines typed at a terminal: prompt, editing, completion by the tabulator key, history kept in ~/.pbs_qmgr_history. */
 #include <stdio.h>
 
 struct qmgr_edit;
 
+/* ^ The names of all objects of a kind (enum mgr_obj), for the tabulator key. */
+typedef void qmgr_names_fn(void *arg, int object, void (*found)(void *to, const char *name), void *to);
+
 /* NULL: no memory, or the terminal cannot be used. */
-struct qmgr_edit *qmgr_edit_create(void);
+struct qmgr_edit *qmgr_edit_create(qmgr_names_fn *names, void *arg);
 void qmgr_edit_destroy(struct qmgr_edit *e); /* writes the history */
 
 /* One line without its newline, borrowed until the next call; NULL: the end. "!n" has become line n of the

@@ -1,8 +1,13 @@
 /* The texts of qmgr's help. See qmgr_help.h. */
 #include "qmgr_help.h"
 
+#include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 #include <strings.h>
+
+#include "attr_def.h"
+#include "value.h"
 
 static const struct {
     const char *topic, *text;
@@ -27,15 +32,19 @@ static const struct {
      "again. print server: resources, queues and the server.\n"},
     {"import", "import hook name application/x-python default|base64 file\n  Give a hook its contents.\n"},
     {"export", "export hook name application/x-python default|base64 [file]\n  Show a hook's contents.\n"},
+    {"diff",
+     "diff file\n  What would have to change so that the server is as the file says; 1 if anything. The file holds lines "
+     "that create, set, unset and delete; what it creates is described whole, of the rest only what is named "
+     "changes. - is standard input.\n"},
+    {"apply", "apply file\n  Make it so: the file is checked whole before, and all is done or nothing.\n"},
     {"history", "history [n]\n  The last n lines; !n does line n again.\n"},
     {"quit", "quit, exit\n  Leave.\n"},
     {"commands",
-     "active create delete exit export help history import list print quit set unset\n  Any of them may be "
+     "active apply create delete diff exit export help history import list print quit set unset\n  Any of them may be "
      "cut short: \"p s\" is \"print server\".\n"},
     {"attributes",
-     "What an object has: \"list OBJECT\" shows those that are set. Resources stand behind a dot: "
-     "resources_max.ncpus.\n  serverpublic serverro queuepublic queueexec queueroute queuero nodeattr: "
-     "see pbs_server_attributes(7B), pbs_queue_attributes(7B), pbs_node_attributes(7B).\n"},
+     "What an object has: \"list OBJECT\" shows those that are set, \"help OBJECT\" all there are, \"help NAME\" what "
+     "one means. Resources stand behind a dot: resources_max.ncpus.\n"},
     {"operators",
      "=   set the value\n+=  add to the value, or to the list\n-=  take from the value, or from the "
      "list\n"},
@@ -47,19 +56,96 @@ static const struct {
      "True, False.\n"},
 };
 
+/* --- attributes, from the tables ---------------------------------------------------------------------- */
+
+static const enum attr_of kinds[] = {OF_SERVER, OF_QUEUE, OF_NODE, OF_SCHED, OF_HOOK, OF_RESOURCE};
+enum { KINDS = sizeof kinds / sizeof kinds[0], PAGE = 100 };
+
+/* All names of a kind, in lines of a page's width. */
+static void show_names(FILE *f, enum attr_of of)
+{
+    size_t column = 0;
+
+    fprintf(f, "attributes of a %s:\n", attr_of_name(of));
+    for (int i = 0; i < attr_def_count(of); i++) {
+        const char *name = attr_def_get(of, i)->name;
+
+        if (column + strlen(name) + 1 > PAGE) {
+            putc('\n', f);
+            column = 0;
+        }
+        column += (size_t)fprintf(f, "%s%s", column ? " " : "  ", name);
+    }
+    fputs("\n", f);
+}
+
+static void show_range(FILE *f, const struct attr_def *d)
+{
+    if (d->min > INT32_MIN && d->max < INT32_MAX)
+        fprintf(f, "  From %" PRId64 " to %" PRId64 ".\n", d->min, d->max);
+    else if (d->min > INT32_MIN)
+        fprintf(f, "  Not below %" PRId64 ".\n", d->min);
+}
+
+static void show_attribute(FILE *f, enum attr_of of, const struct attr_def *d)
+{
+    const struct value_type *t = attr_def_type(d);
+
+    fprintf(f, "%s %s (%s)\n  %s.\n", attr_of_name(of), d->name, t->name, d->meaning);
+    if (t->form)
+        fprintf(f, strncmp(t->form, "must ", 5) == 0 ? "  A value %s.\n" : "  Value: %s.\n", t->form);
+    show_range(f, d);
+    if (d->dflt && *d->dflt)
+        fprintf(f, "  Default: %s.\n", d->dflt);
+    fprintf(f, "  Set by: %s%s.\n", level_name(d->write), d->write < LEVEL_MANAGER ? " and above" : "");
+}
+
+/* "help queue", "help queue max_run", "help max_run"; false: the words are neither. */
+static bool show_from_tables(FILE *f, const char *first, const char *second)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < KINDS; i++) {
+        bool is_kind = strcasecmp(first, attr_of_name(kinds[i])) == 0;
+        int index = attr_def_find(kinds[i], is_kind ? second : first);
+
+        if (is_kind && !*second)
+            show_names(f, kinds[i]);
+        else if (index != ATTR_NONE && (is_kind || !*second))
+            show_attribute(f, kinds[i], attr_def_get(kinds[i], index));
+        else
+            continue;
+        found = true;
+    }
+    return found;
+}
+
+static const char *topic_text(const char *word)
+{
+    for (size_t i = 0; *word && i < sizeof texts / sizeof texts[0]; i++)
+        if (strncasecmp(texts[i].topic, word, strlen(word)) == 0)
+            return texts[i].text;
+    return NULL;
+}
+
 void qmgr_help(FILE *f, const char *topic)
 {
-    size_t n = strcspn(topic, " \t\r\n"), i;
+    char first[64] = "", second[64] = "";
+    const char *text;
 
-    for (i = 0; n && i < sizeof texts / sizeof texts[0]; i++)
-        if (!strncasecmp(texts[i].topic, topic, n)) {
-            fputs(texts[i].text, f);
-            return;
-        }
+    sscanf(topic, "%63s %63s", first, second);
+    text = *second ? NULL : topic_text(first);
+    if (text) {
+        fputs(text, f);
+        return;
+    }
+    if (*first && show_from_tables(f, first, second))
+        return;
     fputs(
         "General syntax: command [object] [names] [attributes]\n\nTo get help on a topic, type help <topic>.\n"
+        "A topic may be an attribute, or an object and an attribute: help queue max_run.\n"
         "Help is available on:\n",
         f);
-    for (i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         fprintf(f, "%s%s", texts[i].topic, i + 1 < sizeof texts / sizeof texts[0] ? " " : "\n");
 }

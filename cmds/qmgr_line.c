@@ -20,7 +20,8 @@ static const struct word commands[] = {
     {"unset", MGR_CMD_UNSET},   {"list", MGR_CMD_LIST},     {"print", MGR_CMD_PRINT},
     {"active", MGR_CMD_ACTIVE}, {"import", MGR_CMD_IMPORT}, {"export", MGR_CMD_EXPORT},
     {"help", QMGR_HELP},        {"?", QMGR_HELP},           {"quit", QMGR_QUIT},
-    {"exit", QMGR_QUIT},        {"history", QMGR_HISTORY},
+    {"exit", QMGR_QUIT},        {"history", QMGR_HISTORY},  {"diff", QMGR_DIFF},
+    {"apply", QMGR_APPLY},
 };
 
 static const struct word objects[] = {
@@ -78,19 +79,54 @@ static int fault(struct scan *s, enum qmgr_fault_kind kind, size_t n)
     return -1;
 }
 
-/* The value of the first row that begins with the word here; -1: none. The word is behind us then. */
+/* The value of the first row that begins with the word; -1: none. */
+static int find_word(const struct word *rows, size_t n_rows, const char *word, size_t n)
+{
+    for (size_t i = 0; n && i < n_rows; i++)
+        if (!strncasecmp(rows[i].name, word, n))
+            return rows[i].value;
+    return -1;
+}
+
+/* The same for the word here, which is behind us then. */
 static int take_word(struct scan *s, const struct word *rows, size_t n_rows)
 {
-    size_t n, i;
+    size_t n;
+    int value;
 
     skip_blanks(s);
     n = word_length(s->at);
-    for (i = 0; n && i < n_rows; i++)
-        if (!strncasecmp(rows[i].name, s->at, n)) {
-            s->at += n;
-            return rows[i].value;
-        }
-    return -1;
+    value = find_word(rows, n_rows, s->at, n);
+    s->at += value < 0 ? 0 : n;
+    return value;
+}
+
+int qmgr_line_find_command(const char *word, size_t n)
+{
+    return find_word(commands, sizeof commands / sizeof commands[0], word, n);
+}
+
+int qmgr_line_find_object(const char *word, size_t n)
+{
+    return find_word(objects, sizeof objects / sizeof objects[0], word, n);
+}
+
+/* Of several words for one thing the first, which stands before the others. */
+static void each_word(const struct word *rows, size_t n_rows, qmgr_word_fn *fn, void *arg)
+{
+    for (size_t i = 0; i < n_rows; i++)
+        if (i == 0 || rows[i].value != rows[i - 1].value)
+            fn(arg, rows[i].name, rows[i].value);
+}
+
+void qmgr_line_commands(qmgr_word_fn *fn, void *arg)
+{
+    each_word(commands, sizeof commands / sizeof commands[0], fn, arg);
+}
+
+void qmgr_line_objects(qmgr_word_fn *fn, void *arg)
+{
+    each_word(objects, sizeof objects / sizeof objects[0], fn, arg);
 }
 
 /* --- names
@@ -330,7 +366,7 @@ static int parse(struct scan *s)
     l->command = take_word(s, commands, sizeof commands / sizeof commands[0]);
     if (l->command < 0)
         return fault(s, QMGR_BAD_COMMAND, word_length(s->at));
-    if (l->command == QMGR_HELP || l->command == QMGR_QUIT || l->command == QMGR_HISTORY) {
+    if (l->command > QMGR_NOTHING) {
         skip_blanks(s);
         l->rest = s->at;
         return 0;

@@ -10,7 +10,7 @@
 #include "attrs.h"
 
 /* Commands beside enum mgr_cmd. */
-enum { QMGR_NOTHING = MGR_CMD_LAST + 1, QMGR_HELP, QMGR_QUIT, QMGR_HISTORY };
+enum { QMGR_NOTHING = MGR_CMD_LAST + 1, QMGR_HELP, QMGR_QUIT, QMGR_HISTORY, QMGR_DIFF, QMGR_APPLY };
 
 struct qmgr_name {
     char *name;   /* "": every object of that server */
@@ -23,7 +23,7 @@ struct qmgr_line {
     size_t n;    /* names; 0: the active ones */
     struct qmgr_name *names;
     struct attrs attrs;
-    const char *rest; /* HELP, HISTORY: what follows; points into the line */
+    const char *rest; /* HELP, HISTORY, DIFF, APPLY: what follows; points into the line */
 };
 
 /* What is wrong with a line; the numbers are qmgr's exit codes for -n. */
@@ -41,5 +41,14 @@ void qmgr_line_fini(struct qmgr_line *l);
 
 /* "server", "queue", ... */
 const char *qmgr_line_object(int object);
+
+/* What a word of n characters, which may be cut short, means; -1: nothing. */
+int qmgr_line_find_command(const char *word, size_t n);
+int qmgr_line_find_object(const char *word, size_t n);
+
+/* Call `fn` for each of them, with its value; of words that mean the same for one. */
+typedef void qmgr_word_fn(void *arg, const char *word, int value);
+void qmgr_line_commands(qmgr_word_fn *fn, void *arg);
+void qmgr_line_objects(qmgr_word_fn *fn, void *arg);
 
 #endif

@@ -32,7 +32,7 @@ static const char *resource_type(const char *number)
     return number;
 }
 
-static const char *resource_flags(const char *number, char out[static 16])
+static const char *resource_flags(const char *number, char out[static QMGR_PRINT_TEXT])
 {
     enum { USER_READ = 0x1, USER_WRITE = 0x2, TO_MOM = 0x400 };
     static const struct {
@@ -54,7 +54,7 @@ static const char *resource_flags(const char *number, char out[static 16])
 }
 
 /* The text to show for a resource's `type` or `flag`; anything but a number is text already. */
-static const char *resource_text(const struct attrl *a, char out[static 16])
+const char *qmgr_print_resource_text(const struct attrl *a, char out[static QMGR_PRINT_TEXT])
 {
     const char *v = a->value ? a->value : "";
 
@@ -66,26 +66,26 @@ static const char *resource_text(const struct attrl *a, char out[static 16])
 static void list_resource(FILE *f, const struct batch_status *o)
 {
     const struct attrl *a;
-    char text[16];
+    char text[QMGR_PRINT_TEXT];
 
     fprintf(f, "Resource %s\n", o->name);
     for (a = o->attribs; a; a = a->next)
-        if (*resource_text(a, text))
-            fprintf(f, "    %s = %s\n", a->name, resource_text(a, text));
+        if (*qmgr_print_resource_text(a, text))
+            fprintf(f, "    %s = %s\n", a->name, qmgr_print_resource_text(a, text));
     putc('\n', f);
 }
 
 static void print_resource(FILE *f, const struct batch_status *o)
 {
     const struct attrl *a;
-    char text[16];
+    char text[QMGR_PRINT_TEXT];
 
     if (qmgr_attrs_is_builtin(o->name))
         return;
     fprintf(f, "#\n# Create and define resource %s\n#\ncreate resource %s\n", o->name, o->name);
     for (a = o->attribs; a; a = a->next)
-        if (*resource_text(a, text))
-            fprintf(f, "set resource %s %s = %s\n", o->name, a->name, resource_text(a, text));
+        if (*qmgr_print_resource_text(a, text))
+            fprintf(f, "set resource %s %s = %s\n", o->name, a->name, qmgr_print_resource_text(a, text));
 }
 
 /* --- list
@@ -131,7 +131,7 @@ void qmgr_print_begin(FILE *f, int object)
 /* --- values
  * ----------------------------------------------------------------------------------------------- */
 
-static void put_value(FILE *f, const char *value, size_t n)
+void qmgr_print_value(FILE *f, const char *value, size_t n)
 {
     const char *quote = "";
 
@@ -145,7 +145,7 @@ static void put_line(FILE *f, int object, const char *name, const struct attrl *
 {
     fprintf(f, "set %s %s%s%s%s%s %s ", qmgr_line_object(object), name, *name ? " " : "", a->name,
             a->resource ? "." : "", a->resource ? a->resource : "", op);
-    put_value(f, value, n);
+    qmgr_print_value(f, value, n);
     putc('\n', f);
 }
 
@@ -168,7 +168,7 @@ static void put_attribute(FILE *f, int object, const char *name, const struct at
 }
 
 /* What the server decides by itself would not be true when the lines are read again. */
-static bool is_printed(int object, const struct attrl *a)
+bool qmgr_print_is_printed(int object, const struct attrl *a)
 {
     if (object == MGR_OBJ_NODE && !strcmp(a->name, ATTR_NODE_state))
         return a->value && strstr(a->value, "offline") && !strchr(a->value, ',');
@@ -220,7 +220,7 @@ void qmgr_print_object(FILE *f, int object, const struct batch_status *o)
     for (a = o->attribs; a; a = a->next) {
         if (object == MGR_OBJ_NODE && (!strcmp(a->name, ATTR_NODE_Mom) || !strcmp(a->name, ATTR_NODE_Port)))
             continue;
-        if (is_printed(object, a))
+        if (qmgr_print_is_printed(object, a))
             put_attribute(f, object, name, a);
     }
 }

@@ -1,4 +1,4 @@
-# For /etc/profile.d: commands and manual of PBS for everybody who logs in.
+# For /etc/profile.d: commands and manual of PBS for everybody who logs in, and completion in bash.
 __pbs_conf=${PBS_CONF_FILE:-/etc/pbs.conf}
 if [ -r "$__pbs_conf" ]; then
     __pbs_exec=$(sed -n 's/^[[:space:]]*PBS_EXEC[[:space:]]*=[[:space:]]*//p' "$__pbs_conf" | tail -n 1)
@@ -9,6 +9,9 @@ if [ -r "$__pbs_conf" ]; then
         fi
         case ":${MANPATH-}:" in *":$__pbs_exec/share/man:"*) ;; *) MANPATH=${MANPATH-}:$__pbs_exec/share/man ;; esac
         export PATH MANPATH
+        if [ -n "${BASH_VERSION-}" ] && [ -r "$__pbs_exec/etc/pbs_completion.bash" ]; then
+            . "$__pbs_exec/etc/pbs_completion.bash"
+        fi
     fi
     unset __pbs_exec
 fi

@@ -167,7 +167,7 @@ def test_a_cold_start_drops_jobs_and_keeps_queues(site):
     restart_server(site, "-t", "cold")
     assert site.stat(running) is None and site.stat(waiting) is None
     assert [q.name for q in site.api.stat("que")] == ["workq", "extra"]
-    until(lambda: site.node(socket.gethostname().split('.')[0]).get("resources_assigned.ncpus", "0") == "0",
+    until(lambda: site.node(socket.gethostname().split('.')[0]).get("resources_assigned", {}).get("ncpus", "0") == "0",
           "the room of the dropped job")
 
 

@@ -1,0 +1,53 @@
+# Completion for bash: options with what their help says they take, queues, own jobs, nodes, files. pbs.sh loads it.
+#
+# A command's options are asked of the command itself (--help), so this file knows none of them.
+
+__pbs_options() { "$1" --help 2>/dev/null | sed -n 's/^ *\(-[[:alnum:]]\).*/\1/p; s/^ *-[[:alnum:]], *\(--[[:alnum:]-]*\).*/\1/p; s/^ *\(--[[:alnum:]-]*\).*/\1/p'; }
+__pbs_queues() { qstat -Q 2>/dev/null | awk 'NR > 2 { print $1 }'; }
+__pbs_jobs() { qselect -u "$(id -un)" "$@" 2>/dev/null; }
+__pbs_nodes() { pbsnodes -a 2>/dev/null | sed -n 's/^\([^[:space:]].*\)/\1/p'; }
+
+# What the word before the cursor's asks for: "-q" of qsub is followed by a queue.
+__pbs_value() { # command, option
+    case $1,$2 in
+    qsub,-q | qalter,-q | qselect,-q) __pbs_queues ;;
+    qsub,-j) printf '%s\n' oe eo n ;;
+    qsub,-r | qalter,-r) printf '%s\n' y n ;;
+    qsub,-S | qsub,-o | qsub,-e | qsub,-A | *,-W | *,-l | *,-N | *,-a) ;;
+    qterm,-t) printf '%s\n' immediate delay quick ;;
+    qsig,-s) printf '%s\n' suspend resume "$(compgen -A signal SIG)" ;;
+    qselect,-s) printf '%s\n' Q R H S W E B T X F M ;;
+    *) return 1 ;;
+    esac
+}
+
+__pbs_operands() { # command
+    case $1 in
+    qdel | qalter | qmsg | qsig | qorder | qstat | tracejob | qwait) __pbs_jobs ;;
+    qhold) __pbs_jobs -s QRW ;;
+    qrls) __pbs_jobs -s H ;;
+    qrerun) __pbs_jobs -s RS ;;
+    qrun) qselect -s Q 2>/dev/null ;;
+    qstart | qstop | qenable | qdisable) __pbs_queues ;;
+    qmove) printf '%s\n' "$(__pbs_queues)" "$(__pbs_jobs -s QHW)" ;;
+    pbsnodes) __pbs_nodes ;;
+    *) return 1 ;;
+    esac
+}
+
+_pbs() {
+    local command=${1##*/} word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words
+    COMPREPLY=()
+    if [[ $word == -* ]]; then
+        words=$(__pbs_options "$1")
+    elif [[ $before == -* ]] && words=$(__pbs_value "$command" "$before"); then
+        :
+    elif ! words=$(__pbs_operands "$command"); then
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+    fi
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+
+complete -F _pbs qsub qstat qdel qalter qhold qrls qrerun qrun qsig qmsg qmove qorder qselect qstart qstop qenable \
+    qdisable qterm pbsnodes tracejob qwait

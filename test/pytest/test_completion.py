@@ -1,0 +1,44 @@
+"""Completion in bash: what the shell offers for a command line of PBS."""
+import os
+
+import pytest
+
+TEXT = """
+. "$1"
+shift
+COMP_WORDS=("$@")
+COMP_CWORD=$(($# - 1))
+_pbs "$1"
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def offered(cx, *words):
+    script = os.path.join(cx.build, "etc", "pbs_completion.bash")
+    return cx.command("bash", "-c", TEXT, "bash", script, *words).stdout.split()
+
+
+def test_options_are_those_of_the_command(quiet):
+    assert {"-l", "-N", "-W"} <= set(offered(quiet, "qsub", "-"))
+    assert {"-f", "-x"} <= set(offered(quiet, "qstat", "-"))
+
+
+@pytest.mark.parametrize("words, found", [(("qsub", "-q", ""), "workq"), (("qstop", "wo"), "workq"),
+                                          (("qsub", "-j", "o"), "oe"), (("qsig", "-s", "susp"), "suspend"),
+                                          (("qsig", "-s", "SIGUSR1"), "SIGUSR1")])
+def test_values_and_operands_are_offered(quiet, words, found):
+    assert offered(quiet, *words) == [found]
+
+
+@pytest.mark.complex(nodes=1, sched=False)
+def test_jobs_are_ones_own_and_fit_the_command(cx):
+    waiting, held = cx.submit(), cx.submit(Hold_Types="u")
+    assert offered(cx, "qdel", "") == [waiting, held]
+    assert offered(cx, "qrls", "") == [held]
+    assert offered(cx, "pbsnodes", "n") == ["n1"]
+
+
+def test_a_script_is_a_file(quiet):
+    with open(os.path.join(quiet.work, "a_script.sh"), "w", encoding="ascii"):
+        pass
+    assert offered(quiet, "qsub", "a_scr") == ["a_script.sh"]

@@ -1,0 +1,164 @@
+"""qmgr for people: configuration as text, help that knows the attributes, and the keys of a terminal."""
+import os
+import pty
+import select
+import time
+
+import pytest
+
+from cede.wait import LIMIT_S
+
+
+def diff(cx, text, word="diff", check=True):
+    return cx.command("qmgr", "-c", f"{word} -", stdin=text, check=check)
+
+
+# --- configuration as text
+
+@pytest.mark.complex(nodes=2, sched=False)
+def test_what_print_writes_is_no_difference(cx):
+    cx.qmgr("create resource lic type=long,flag=q", "create resource gpu type=long,flag=nh",
+            "set server resources_available.lic=7", "set queue workq max_run=[u:PBS_GENERIC=2]",
+            "set queue workq acl_users=anna,acl_users+=bert", "set node n1 resources_available.gpu=2")
+    for what in ("server", "sched default", "node @default"):
+        text = cx.qmgr(f"print {what}")
+        done = diff(cx, text)
+        assert (done.returncode, done.stdout) == (0, ""), text
+
+
+@pytest.mark.complex(nodes=1, sched=False)
+def test_diff_shows_lines_that_qmgr_takes_and_changes_nothing(cx):
+    wanted = ("create queue fast queue_type=execution,Priority=200,enabled=t,started=t\n"
+              "set server scheduler_iteration = 300\n")
+    before = cx.qmgr("print server")
+    done = diff(cx, wanted, check=False)
+    assert done.returncode == 1
+    assert done.stdout == ("create queue fast\nset queue fast queue_type = Execution\nset queue fast Priority = 200\n"
+                           "set queue fast enabled = True\nset queue fast started = True\n"
+                           "# was 600\nset server scheduler_iteration = 300\n")
+    assert cx.qmgr("print server") == before
+    cx.command("qmgr", stdin=done.stdout)
+    assert diff(cx, wanted).stdout == ""
+
+
+@pytest.mark.complex(nodes=1, sched=False)
+def test_apply_makes_it_so_and_says_what_it_did(cx):
+    wanted = ("create resource gpu type=long,flag=hn\ncreate queue gpu queue_type=e,resources_max.gpu=4\n"
+              "set server default_queue=gpu\nset node n1 resources_available.gpu=2\ndelete queue workq\n")
+    done = diff(cx, wanted, "apply")
+    assert done.stdout.endswith("delete queue workq\n# 5 changes made\n")
+    assert [q.name for q in cx.api.stat("que")] == ["gpu"]
+    assert cx.node()["resources_available"]["gpu"] == "2"
+    assert cx.api.stat("server")[0]["default_queue"] == "gpu"
+    again = diff(cx, wanted, "apply")
+    assert again.stdout == "# 0 changes made\n"
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_an_attribute_that_a_created_object_does_not_name_goes_back_to_its_default(cx):
+    cx.qmgr("set queue workq Priority=9,max_queuable=5", "set server comment=mine")
+    text = "create queue workq\nset queue workq queue_type=e,enabled=t,started=t\nset server scheduler_iteration=60\n"
+    diff(cx, text, "apply")
+    queue = cx.api.stat("que", "workq")[0]
+    assert "Priority" not in queue and "max_queuable" not in queue
+    assert cx.api.stat("server")[0]["comment"] == "mine"
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_a_file_with_wrong_lines_changes_nothing_and_names_them_all(cx):
+    before = cx.qmgr("print server")
+    done = diff(cx, "set server scheduler_iteration = 60\nset queue nix Priority=1\nset server scheduler_iteration=x\n"
+                    "frob\nset server total_jobs=3\nlist server\ncreate server s2\n", "apply", check=False)
+    lines = done.stderr.splitlines()
+    assert done.returncode == 2
+    assert [line.split(": ")[0] for line in lines] == ["-:2", "-:3", "-:4", "-:5", "-:6", "-:7", "qmgr"]
+    assert "no queue nix" in lines[0] and "scheduler_iteration" in lines[1] and '"frob"' in lines[2]
+    assert lines[-1] == "qmgr: - has 6 wrong lines; nothing has changed"
+    assert cx.qmgr("print server") == before
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_what_was_done_is_undone_when_the_server_refuses_a_later_step(cx):
+    cx.qmgr("create queue old queue_type=e,Priority=5", "set server comment=before")
+    cx.submit(Hold_Types="u")  # workq is not empty: it cannot be deleted
+    before = cx.qmgr("print server")
+    done = diff(cx, "create resource gpu type=long\ncreate queue new queue_type=e\nset server comment=after\n"
+                    "set server resources_max.gpu=3\nset queue old Priority=6\ndelete queue workq\n", "apply", check=False)
+    assert done.returncode != 0 and done.stdout == ""
+    assert "cannot delete queue workq" in done.stderr and done.stderr.endswith("qmgr: nothing has changed\n")
+    assert cx.qmgr("print server") == before
+
+
+def test_a_file_that_is_not_there_is_named(quiet):
+    done = quiet.command("qmgr", "-c", "diff /nonexistent.conf", check=False)
+    assert done.returncode != 0 and "No such file" in done.stderr
+
+
+# --- help
+
+@pytest.mark.parametrize("topic, said", [
+    ("preempt_order", ["sched preempt_order", "Default: SCR"]),
+    ("queue Priority", ["queue Priority (long)", "-1024 to 1023", "operator and above"]),
+    ("sched", ["attributes of a sched:", "preempt_queue_prio"]), ("apply", ["all is done or nothing"]),
+    ("nothing_such", ["Help is available on:"])])
+def test_help_knows_attributes_with_type_range_and_meaning(quiet, topic, said):
+    text = quiet.qmgr(f"help {topic}")
+    assert all(words in text for words in said), text
+
+
+# --- a terminal
+
+class Terminal:
+    """qmgr at a terminal of its own."""
+
+    def __init__(self, cx):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execvpe("qmgr", ["qmgr"], {**cx.env, "TERM": "vt100", "HOME": cx.work})
+        self.seen = ""
+        self.expect("Qmgr: ")
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def expect(self, text):
+        """Read until this has come; what came before it since the last time."""
+        end = time.monotonic() + LIMIT_S
+        while text not in self.seen:
+            ready, _, _ = select.select([self.fd], [], [], max(0, end - time.monotonic()))
+            assert ready, f"waited for {text!r}, there is {self.seen!r}"
+            self.seen += os.read(self.fd, 65536).decode(errors="replace")
+        before, _, self.seen = self.seen.partition(text)
+        return before
+
+    def end(self):
+        os.close(self.fd)
+        os.waitpid(self.pid, 0)
+
+
+def test_the_tabulator_key_finishes_words_and_shows_what_fits(quiet):
+    t = Terminal(quiet)
+    try:
+        t.type("pri\tque\twork\tsta\t\r")
+        t.expect("set queue workq started = True")
+        t.type("set server acl_\t")
+        t.expect("acl_host_enable  acl_hosts")
+        t.type("\x15")  # forget the line
+        t.type("quit\r")
+    finally:
+        t.end()
+
+
+def test_history_is_kept_from_one_terminal_to_the_next(cx):
+    for lines in (["list server comment"], ["history"]):
+        t = Terminal(cx)
+        for line in lines:
+            t.type(line + "\r")
+        if lines == ["history"]:
+            t.expect("list server comment")
+        t.type("quit\r")
+        try:
+            t.expect("no such words ever come")
+        except OSError:
+            pass  # the end of the terminal
+        t.end()
