@@ -60,12 +60,29 @@ static int open_in(const char *path, const char *name, int flags, struct err *e)
     return fd;
 }
 
-int rundir_write_order(const char *path, const struct shep_order *o, struct err *e)
+int rundir_void(const char *path)
 {
-    int rc, fd = open_in(path, RUNDIR_RUN, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, e);
+    int rc, fd = open_in(path, RUNDIR_RUN, O_WRONLY, NULL);
 
     if (fd < 0)
         return -1;
+    rc = flock(fd, LOCK_EX | LOCK_NB) < 0 || ftruncate(fd, 1) < 0 ? -1 : 0;
+    close(fd);
+    return rc;
+}
+
+/* Over the byte that a void file has; so there is the whole order, or none. */
+int rundir_write_order(const char *path, const struct shep_order *o, struct err *e)
+{
+    int rc, fd = open_in(path, RUNDIR_RUN, O_WRONLY | O_CREAT, e);
+    struct stat st;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) < 0 || (st.st_size > 1 && ftruncate(fd, 0) < 0)) {
+        close(fd);
+        return err_errno(e, errno, "cannot empty %s/" RUNDIR_RUN, path);
+    }
     rc = rundir_log_append(fd, (xdrproc_t)xdr_shep_order, o, false, e);
     close(fd);
     return rc;

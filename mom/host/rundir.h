@@ -8,8 +8,10 @@
  *     <id>.SC    the job's script, owned by its user
  *     journal    by the MOM: events and steps that the records do not imply; mostly there is none
  *     sock       where the shepherd listens when no MOM speaks to it
+ *     nodes tmp  put away by the shepherd of an earlier run (belongings.h), for the next one
  *
- * Files are few on purpose: making and removing them is the largest part of what a short job costs.
+ * Files are few on purpose, and used again (spares.h): making and removing them is the largest part of what a short
+ * job costs.
  *
  * A log is a sequence of XDR items, each behind its length; a torn last item (crash while writing) is not
  * there for a reader. MOM live and MOM recovering read through the same functions. Directory mode 0711, so
@@ -28,6 +30,8 @@ struct strbuf;
 #define RUNDIR_RUN     "run"
 #define RUNDIR_JOURNAL "journal"
 #define RUNDIR_SOCKET  "sock"
+#define RUNDIR_NODES   "nodes"
+#define RUNDIR_TMP     "tmp"
 
 /* "<jobs_dir>/<id>.<run>" onto `out`. */
 int rundir_path(struct strbuf *out, const char *jobs_dir, const char *id, unsigned run);
@@ -36,7 +40,11 @@ int rundir_path(struct strbuf *out, const char *jobs_dir, const char *id, unsign
 int rundir_create(const char *path, struct err *e);
 int rundir_remove(const char *path, struct err *e);
 
-/* The order, whole. Reading: EBADMSG when it is torn or of a version we do not know; the caller zeroes *o before
+/* Its order and records are void from now on, but for a byte that keeps the file's block. -1: a shepherd holds the run,
+ * or it cannot be done; it may still be removed. */
+int rundir_void(const char *path);
+
+/* The order, whole, into a file that is new or void. Reading: EBADMSG when it is torn or of a version we do not know; the caller zeroes *o before
  * and frees it with xdr_free in either case. */
 int rundir_write_order(const char *path, const struct shep_order *o, struct err *e);
 int rundir_read_order(const char *path, struct shep_order *o, struct err *e);

@@ -18,8 +18,8 @@
 #include "procs_marked.h"
 #include "run.h"
 #include "run_end.h"
-#include "rundir.h"
 #include "shepherds.h"
+#include "spares.h"
 #include "strbuf.h"
 #include "units.h"
 #include "usage.h"
@@ -427,7 +427,7 @@ static void act_forget(void *ctx, struct run *r)
     journal_close(&m->outbox, r);
     if (!r->keep_output && !run_has_other(m->runs, r))
         remove_spooled(m, r);
-    if (rundir_remove(r->path, &e) < 0)
+    if (spares_give(m->spares, r->path, r->start.user, &e) < 0)
         log_err(LOGC_JOB, r->id, &e, "purge");
 }
 

@@ -23,6 +23,7 @@
 #include "server_link.h"
 #include "orders.h"
 #include "shepherds.h"
+#include "spares.h"
 #include "steps.h"
 #include "strbuf.h"
 #include "usage.h"
@@ -149,10 +150,11 @@ static int create_parts(struct parts *m, struct err *e)
 
     m->names = names_create(m->loop, NAMES_KEEP_MS, e);
     m->runs = runs_create();
-    if (!m->names || !m->runs)
+    m->spares = spares_create(m->home.jobs);
+    if (!m->names || !m->runs || !m->spares)
         return -1;
     bind_machine(m);
-    m->prepare = prepare_create(&m->home, m->runs, m->names, &prepare);
+    m->prepare = prepare_create(&m->home, m->runs, m->names, m->spares, &prepare);
     m->shepherds = shepherds_create(m->loop, &m->home, &shepherds);
     m->steps = steps_create(m->loop, &m->home, actions_step_done, m);
     return m->prepare && m->shepherds && m->steps ? 0 : err_set(e, 12, "no memory");
@@ -231,6 +233,7 @@ static void end(struct mom *mom)
     steps_destroy(m->steps);
     shepherds_destroy(m->shepherds);
     prepare_destroy(m->prepare);
+    spares_destroy(m->spares);
     names_destroy(m->names);
     loop_signal_destroy(mom->hup);
     loop_signal_destroy(mom->intr);

@@ -15,6 +15,7 @@ struct parts {
     struct fence fence;
     struct names *names;
     struct runs *runs;
+    struct spares *spares;
     struct run_machine machine;
     struct journal_outbox outbox;
     struct prepare *prepare;

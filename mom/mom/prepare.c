@@ -21,6 +21,7 @@
 #include "rpc_buf.h"
 #include "run.h"
 #include "rundir.h"
+#include "spares.h"
 #include "strbuf.h"
 
 enum { PATH_LEN_MAX = 8192, STATUS_RETRY = -3 };
@@ -29,6 +30,7 @@ struct prepare {
     const struct home *home;
     struct runs *runs;
     struct names *names;
+    struct spares *spares;
     struct prepare_hooks hooks;
     struct waiting *first; /* for destroy */
 };
@@ -48,12 +50,12 @@ struct prepare_fetch {
 };
 
 struct prepare *prepare_create(const struct home *h, struct runs *runs, struct names *names,
-                               const struct prepare_hooks *hooks)
+                               struct spares *spares, const struct prepare_hooks *hooks)
 {
     struct prepare *p = calloc(1, sizeof *p);
 
     if (p)
-        *p = (struct prepare){.home = h, .runs = runs, .names = names, .hooks = *hooks};
+        *p = (struct prepare){.home = h, .runs = runs, .names = names, .spares = spares, .hooks = *hooks};
     return p;
 }
 
@@ -101,10 +103,30 @@ static unsigned count_cpus(const struct exec_start_args *a)
     return n;
 }
 
-static int open_script(const struct shep_order *o, struct err *e)
+/* The file of an earlier run, if it is the same owner's and has no other name. -1: there is none that we could use, or a
+ * process of the owner's still runs it. */
+static int open_old_script(const struct shep_order *o, uint64_t length)
 {
-    int fd = open(o->script, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);
+    int fd = open(o->script, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
 
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == o->uid && st.st_gid == o->gid &&
+        st.st_nlink == 1 && (st.st_mode & 07777) == 0700 && ftruncate(fd, (off_t)length) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int open_script(const struct shep_order *o, uint64_t length, struct err *e)
+{
+    int fd = open_old_script(o, length);
+
+    if (fd >= 0)
+        return fd;
+    unlink(o->script);
+    fd = open(o->script, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);
     if (fd < 0)
         return err_errno(e, errno, "cannot write the script of job %s", o->id);
     if (fchmod(fd, 0700) < 0 || (o->change_user && fchown(fd, o->uid, o->gid) < 0)) {
@@ -152,7 +174,7 @@ static int write_script(struct run *r, struct err *e)
 
     if (!f->order.script[0])
         return complete(r, e);
-    f->fd = open_script(&f->order, e);
+    f->fd = open_script(&f->order, a->script_length, e);
     if (f->fd < 0 || file_write_all(f->fd, a->script.script_val, a->script.script_len, e) < 0)
         return -1;
     f->got = a->script.script_len;
@@ -253,6 +275,18 @@ void prepare_begin(struct prepare *p, struct run *r)
     names_ask_user(p->names, r->start.user, on_user, w);
 }
 
+static int make_directory(const struct prepare *p, const struct run *r, struct err *e)
+{
+    struct strbuf script;
+    int rc;
+
+    strbuf_init(&script, PATH_LEN_MAX);
+    strbuf_addf(&script, "%s.SC", r->id);
+    rc = spares_take(p->spares, r->path, r->start.user, script.s, e);
+    strbuf_fini(&script);
+    return rc;
+}
+
 struct run *prepare_take(struct prepare *p, const struct exec_start_args *a, struct err *e)
 {
     struct run_key key = {.seq = a->job.seq, .index = a->job.index, .run = a->run};
@@ -268,7 +302,7 @@ struct run *prepare_take(struct prepare *p, const struct exec_start_args *a, str
         return NULL;
     }
     r->has_start = true;
-    if (copy_start(a, &r->start) == 0 && rundir_create(r->path, e) == 0) {
+    if (copy_start(a, &r->start) == 0 && make_directory(p, r, e) == 0) {
         r->ncpus = count_cpus(&r->start);
         return r;
     }

@@ -16,6 +16,7 @@ struct names;
 struct prepare;
 struct run;
 struct runs;
+struct spares;
 
 struct prepare_hooks {
     /* ^ The script is longer than START holds: ask the server for the piece at `offset`. */
@@ -26,7 +27,7 @@ struct prepare_hooks {
 };
 
 struct prepare *prepare_create(const struct home *h, struct runs *runs, struct names *names,
-                               const struct prepare_hooks *hooks);
+                               struct spares *spares, const struct prepare_hooks *hooks);
 void prepare_destroy(struct prepare *p);
 
 /* A new run for START, of which there is none yet; `a` is copied. NULL, PBSE_SYSTEM: no memory, no directory. */

@@ -13,7 +13,8 @@
 
 enum { ARGS_MAX = 4 << 20 };
 
-static int close_with(const struct shep_order *o, const char *bytes, size_t n, struct err *e)
+static int close_with(const char *path, const struct shep_order *o, const char *bytes, size_t n,
+                      struct err *e)
 {
     struct shep_close_args a = {0};
     struct shep_close_result r = {0};
@@ -24,7 +25,7 @@ static int close_with(const struct shep_order *o, const char *bytes, size_t n, s
     if (rpc_buf_decode(bytes, n, (xdrproc_t)xdr_shep_close_args, &a) < 0) {
         err_set(e, EINVAL, "the arguments on stdin are not whole");
     } else {
-        closing_do(o, &a, &r);
+        closing_do(path, o, &a, &r);
         if (rpc_buf_encode(&out, (xdrproc_t)xdr_shep_close_result, &r) == 0)
             rc = file_write_all(STDOUT_FILENO, out.bytes, out.len, e);
     }
@@ -43,7 +44,7 @@ int close_errand(const char *path)
     int rc = -1;
 
     if (rundir_read_order(path, &o, &e) == 0 && file_read_fd(STDIN_FILENO, ARGS_MAX, &bytes, &n, &e) == 0)
-        rc = close_with(&o, bytes, n, &e);
+        rc = close_with(path, &o, bytes, n, &e);
     if (rc < 0)
         fprintf(stderr, "pbs_shepherd: %s\n", e.text);
     free(bytes);

@@ -6,6 +6,7 @@ struct shep_close_args;
 struct shep_close_result;
 struct shep_order;
 
-void closing_do(const struct shep_order *o, const struct shep_close_args *a, struct shep_close_result *r);
+void closing_do(const char *path, const struct shep_order *o, const struct shep_close_args *a,
+                struct shep_close_result *r);
 
 #endif

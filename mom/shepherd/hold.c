@@ -173,7 +173,7 @@ static void post(struct hold *h, enum shep_event ev)
         act_record(h);
         break;
     case SHEP_ACT_CLOSE:
-        closing_do(&h->order, h->closing, h->closed);
+        closing_do(h->path, &h->order, h->closing, h->closed);
         break;
     }
     h->state = row->next;
@@ -449,8 +449,8 @@ static void launch_sister(struct hold *h)
 
 static void launch(struct hold *h)
 {
-    bool forked =
-        task_prepare(&h->task, &h->order, &h->why) == 0 && task_fork(&h->task, &h->order, &h->why) == 0;
+    bool forked = task_prepare(&h->task, h->path, &h->order, &h->why) == 0 &&
+                  task_fork(&h->task, &h->order, &h->why) == 0;
 
     if (forked) {
         record_started(h);

@@ -137,7 +137,7 @@ int script_run(const char *path, const char *which, const char *file, char *cons
     if (check(file, &e) == 0 && rundir_read_order(path, &o, &e) == 0) {
         o.out.append |= epilogue;
         o.err.append |= epilogue;
-        rc = task_prepare(&t, &o, &e) < 0 ? SCRIPT_NO_FILES : 0;
+        rc = task_prepare(&t, path, &o, &e) < 0 ? SCRIPT_NO_FILES : 0;
         end_with_the_mom(); /* having been the owner for a moment has undone it */
         if (rc == 0)
             rc = run(&o, &t, file, &argv);

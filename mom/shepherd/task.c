@@ -11,6 +11,7 @@
 
 #include <shep.h>
 
+#include "belongings.h"
 #include "file.h"
 #include "identity.h"
 
@@ -38,41 +39,6 @@ void task_fini(struct task *t)
     close_one(&t->err);
     close_one(&t->go);
     close_one(&t->failed);
-}
-
-/* A directory of the job's own. One that is there must be the owner's, and not reachable by others. */
-static int make_tmpdir(const struct shep_order *o, struct err *e)
-{
-    struct stat st;
-
-    if (!o->tmpdir[0])
-        return 0;
-    if (mkdir(o->tmpdir, 0700) < 0) {
-        if (errno != EEXIST)
-            return err_errno(e, errno, "cannot make job's temporary directory %s", o->tmpdir);
-        if (lstat(o->tmpdir, &st) < 0 || !S_ISDIR(st.st_mode) || (st.st_mode & 077) ||
-            (st.st_uid != o->uid && st.st_uid != geteuid()))
-            return err_set(e, EACCES, "%s exists and is not the job's; remove it", o->tmpdir);
-    }
-    if (o->change_user && lchown(o->tmpdir, o->uid, o->gid) < 0)
-        return err_errno(e, errno, "cannot give %s to %s", o->tmpdir, o->user);
-    return 0;
-}
-
-static int make_nodefile(const struct shep_order *o, struct err *e)
-{
-    int fd, rc;
-
-    if (!o->nodefile[0])
-        return 0;
-    unlink(o->nodefile);
-    fd = open(o->nodefile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
-    if (fd < 0)
-        return err_errno(e, errno, "cannot make nodefile %s", o->nodefile);
-    rc = file_write_all(fd, o->nodefile_text, strlen(o->nodefile_text), e);
-    fchmod(fd, 0644);
-    close(fd);
-    return rc;
 }
 
 /* The spool is open to all: what lies there under our name must be a plain file of the owner. */
@@ -108,9 +74,9 @@ static int open_outputs(struct task *t, const struct shep_order *o, struct err *
     return t->out < 0 || t->err < 0 ? -1 : 0;
 }
 
-int task_prepare(struct task *t, const struct shep_order *o, struct err *e)
+int task_prepare(struct task *t, const char *path, const struct shep_order *o, struct err *e)
 {
-    if (make_tmpdir(o, e) < 0 || make_nodefile(o, e) < 0)
+    if (belongings_make(path, o, e) < 0)
         return -1;
     return open_outputs(t, o, e);
 }

@@ -23,8 +23,8 @@ struct task {
 void task_init(struct task *t);
 void task_fini(struct task *t); /* closes; kills nobody */
 
-/* -1: e->code EACCES or the errno, and a text for people. */
-int task_prepare(struct task *t, const struct shep_order *o, struct err *e);
+/* `path`: the run's directory. -1: e->code EACCES or the errno, and a text for people. */
+int task_prepare(struct task *t, const char *path, const struct shep_order *o, struct err *e);
 int task_fork(struct task *t, const struct shep_order *o, struct err *e);
 /* 0: the program is executing. -1: it could not be; the process has ended or is about to. */
 int task_go(struct task *t, const struct shep_order *o, struct err *e);

@@ -120,8 +120,32 @@ def test_nothing_of_a_job_stays_on_the_host(cx):
     cx.wait_gone(job)
     home = os.path.join(cx.dir, "mom", "n1")
     for place in ("mom_priv/jobs", "spool", "aux", "tmp", "undelivered"):
-        until(lambda p=place: not os.listdir(os.path.join(home, p)), f"an empty {place}")
+        until(lambda p=place: not [f for f in os.listdir(os.path.join(home, p)) if not f.startswith(".spare.")],
+              f"an empty {place}")
     assert not processes_of(cx, job)
+    for top, dirs, files in os.walk(os.path.join(home, "mom_priv", "jobs")):
+        assert not [f for f in files if "sleep" in open(os.path.join(top, f), encoding="latin-1").read()]
+        assert not [d for d in dirs if os.listdir(os.path.join(top, d)) and d == "tmp"]
+
+
+@pytest.mark.skipif(len(users.available()) < 2, reason="needs two users")
+def test_a_run_finds_nothing_of_the_runs_before_it_in_its_directory(cx):
+    """The directories of runs are used again, with the files in them (mom/mom/spares.h)."""
+    text = "cat $PBS_NODEFILE; ls -A $TMPDIR; stat -c %U:%a $TMPDIR; cat $0\n#"
+    for user in (users.NAMES[0], users.NAMES[0], users.NAMES[1], users.NAMES[0], users.NAMES[1]):
+        for length in (3000, 10):
+            path = cx.script(text + "x" * length)
+            job = cx.command("qsub", "-o", f"{cx.work}/out", "-j", "oe", path, user=user).stdout.strip()
+            cx.wait_gone(job)
+            with open(path, encoding="ascii") as f:
+                assert cx.file("out") == f"n1\n{user}:700\n{f.read()}"
+            os.unlink(os.path.join(cx.work, "out"))
+    spares = os.path.join(cx.dir, "mom", "n1", "mom_priv", "jobs")
+    until(lambda: sorted(os.listdir(spares)) and all(d.startswith(".spare.") for d in os.listdir(spares)),
+          "the last run's directory")
+    assert len(os.listdir(spares)) <= 3
+    start_mom(cx)
+    assert os.listdir(spares) == []
 
 
 # --- ends

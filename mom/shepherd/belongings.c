@@ -1,0 +1,138 @@
+/* TMPDIR stands in a directory that is open to all, and is its owner's: what we find under its name may be anything, so it
+ * is looked at without following links, and looked at again before it is used again. */
+#include "belongings.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <shep.h>
+
+#include "file.h"
+#include "rundir.h"
+
+/* "<path>/<name>"; false: too long. */
+static bool inside(char out[static PATH_MAX], const char *path, const char *name)
+{
+    int n = snprintf(out, PATH_MAX, "%s/%s", path, name);
+
+    return n > 0 && n < PATH_MAX;
+}
+
+/* ---- TMPDIR */
+static bool is_owners(const struct stat *st, const struct shep_order *o)
+{
+    return S_ISDIR(st->st_mode) && (st->st_mode & 07777) == 0700 && st->st_uid == o->uid &&
+           st->st_gid == o->gid;
+}
+
+/* A directory of the owner's, closed to others, with nothing in it. */
+static bool is_fresh(const char *dir, const struct shep_order *o)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *d = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *x;
+    struct stat st;
+    bool fresh;
+
+    if (!d) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    fresh = fstat(fd, &st) == 0 && is_owners(&st, o);
+    while (fresh && (x = readdir(d)))
+        fresh = strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0;
+    closedir(d);
+    return fresh;
+}
+
+/* One that is there must be the owner's, and not reachable by others. */
+static int make_tmpdir(const char *path, const struct shep_order *o, struct err *e)
+{
+    char spare[PATH_MAX];
+    struct stat st;
+
+    if (!o->tmpdir[0] ||
+        (inside(spare, path, RUNDIR_TMP) && is_fresh(spare, o) && rename(spare, o->tmpdir) == 0))
+        return 0;
+    if (mkdir(o->tmpdir, 0700) < 0) {
+        if (errno != EEXIST)
+            return err_errno(e, errno, "cannot make job's temporary directory %s", o->tmpdir);
+        if (lstat(o->tmpdir, &st) < 0 || !S_ISDIR(st.st_mode) || (st.st_mode & 077) ||
+            (st.st_uid != o->uid && st.st_uid != geteuid()))
+            return err_set(e, EACCES, "%s exists and is not the job's; remove it", o->tmpdir);
+    }
+    if (o->change_user && lchown(o->tmpdir, o->uid, o->gid) < 0)
+        return err_errno(e, errno, "cannot give %s to %s", o->tmpdir, o->user);
+    return 0;
+}
+
+static void put_tmpdir_away(const char *path, const struct shep_order *o)
+{
+    char spare[PATH_MAX];
+
+    if (!o->tmpdir[0] ||
+        (is_fresh(o->tmpdir, o) && inside(spare, path, RUNDIR_TMP) && rename(o->tmpdir, spare) == 0))
+        return;
+    file_remove_tree(AT_FDCWD, o->tmpdir, NULL);
+}
+
+/* ---- the nodefile */
+static int write_nodes(int fd, const struct shep_order *o, struct err *e)
+{
+    size_t n = strlen(o->nodefile_text);
+    int rc = file_write_all(fd, o->nodefile_text, n, e);
+
+    if (rc == 0 && ftruncate(fd, (off_t)n) < 0)
+        rc = err_errno(e, errno, "cannot write nodefile %s", o->nodefile);
+    close(fd);
+    return rc;
+}
+
+static bool use_spare_nodefile(const char *path, const struct shep_order *o)
+{
+    char spare[PATH_MAX];
+    int fd = inside(spare, path, RUNDIR_NODES) ? open(spare, O_WRONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+
+    return fd >= 0 && write_nodes(fd, o, NULL) == 0 && rename(spare, o->nodefile) == 0;
+}
+
+static int make_nodefile(const char *path, const struct shep_order *o, struct err *e)
+{
+    int fd;
+
+    if (!o->nodefile[0] || use_spare_nodefile(path, o))
+        return 0;
+    unlink(o->nodefile);
+    fd = open(o->nodefile, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0)
+        return err_errno(e, errno, "cannot make nodefile %s", o->nodefile);
+    fchmod(fd, 0644);
+    return write_nodes(fd, o, e);
+}
+
+static void put_nodefile_away(const char *path, const struct shep_order *o)
+{
+    char spare[PATH_MAX];
+
+    if (!o->nodefile[0] || (inside(spare, path, RUNDIR_NODES) && rename(o->nodefile, spare) == 0))
+        return;
+    unlink(o->nodefile);
+}
+
+int belongings_make(const char *path, const struct shep_order *o, struct err *e)
+{
+    return make_tmpdir(path, o, e) < 0 ? -1 : make_nodefile(path, o, e);
+}
+
+void belongings_put_away(const char *path, const struct shep_order *o)
+{
+    put_tmpdir_away(path, o);
+    put_nodefile_away(path, o);
+}

@@ -1,0 +1,16 @@
+#ifndef BELONGINGS_H
+#define BELONGINGS_H
+/* What a job has outside its run's directory as long as it is here: its nodefile and its TMPDIR.
+ *
+ * Both are taken from the run's directory where an earlier run of the same owner has left them (RUNDIR_NODES,
+ * RUNDIR_TMP), else made; afterwards they are put away there, or removed where that cannot be (another file system,
+ * something left in the directory). Doing either twice is harmless. `path` is the run's directory.
+ */
+#include "err.h"
+
+struct shep_order;
+
+int belongings_make(const char *path, const struct shep_order *o, struct err *e);
+void belongings_put_away(const char *path, const struct shep_order *o);
+
+#endif
