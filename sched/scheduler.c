@@ -1,5 +1,13 @@
+/* The scheduler's day: news come in, a cycle decides, orders go out, and only then the next news are asked for.
+ *
+ *   link up -> mirror follows the stream -> news -> cycle (pure) -> act sends the orders -> settled -> next news
+ *
+ * A cycle runs when the news could change a decision, or when somebody asked for one (scheduling set true, an
+ * iteration due): that one is run and logged even if there is nothing to decide. No call here waits for a reply; while
+ * a preemption is under way the stream is followed on. Invariant: NEXT is outstanding only when no order is. */
 #include "scheduler.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "act.h"
@@ -38,6 +46,7 @@ struct scheduler {
     int64_t iterate_ms; /* monotonic: when a timed cycle is due */
     int64_t ahead_ns;   /* the server's clock less ours */
     unsigned mask;      /* of the log, as set */
+    bool asked;         /* for a cycle, whatever the news are */
 };
 
 static int64_t now_s(const struct scheduler *s)
@@ -52,6 +61,7 @@ static void run_cycle(struct scheduler *s)
 
     if (!mirror_is_whole(s->mirror))
         return;
+    s->asked = false;
     cycle_run(s->cycle, now_s(s), &d);
     if (act_carry_out(s->act, &d) > 0)
         comments_busy(s->comments);
@@ -86,6 +96,7 @@ static void wake(struct scheduler *s, const struct pbs_wake *w)
     switch (w->command) {
     case COMMAND_TIME:
     case COMMAND_CMD:
+        s->asked = true;
         cycle_retry_all(s->cycle);
         break;
     case COMMAND_CONFIGURE:
@@ -119,7 +130,7 @@ static void news(void *arg, int64_t now_ns, bool relevant)
         follow_policy(s);
     for (size_t i = 0; i < n; i++)
         wake(s, &wakes[i]);
-    if (cycle_has_news(s->cycle, now_s(s)))
+    if (s->asked || cycle_has_news(s->cycle, now_s(s)))
         run_cycle(s);
     else
         comments_poke(s->comments);
@@ -168,9 +179,10 @@ static void tick(void *arg)
         return;
     if (clock_mono_ms(loop_clock(s->loop)) >= s->iterate_ms) {
         iterate_later(s);
+        s->asked = true;
         cycle_retry_all(s->cycle);
     }
-    if (cycle_has_news(s->cycle, now_s(s)))
+    if (s->asked || cycle_has_news(s->cycle, now_s(s)))
         run_cycle(s);
     comments_poke(s->comments);
 }

@@ -150,6 +150,23 @@ def test_the_scheduler_begins_with_the_files_of_the_tree_and_keeps_what_a_site_w
         assert f.read() == "* ours\n"
 
 
+def cycles(site):
+    return site.logs("sched", lines=10000).count("Starting Scheduling Cycle")
+
+
+def test_scheduling_set_true_always_gives_one_logged_cycle(site):
+    until(lambda: "Connected to the server" in site.logs("sched"), "the scheduler's connection")
+    for _ in range(3):
+        before = cycles(site)
+        site.set_server("scheduling", "True")
+        until(lambda n=before: cycles(site) > n, "one more cycle")
+
+
+def test_there_are_licenses_for_those_who_look_and_no_hooks(site):
+    assert "Avail_Local:10000000" in site.api.stat("server")[0]["license_count"]
+    assert site.qmgr("list hook", "list pbshook") == ""
+
+
 # --- how a server may begin
 
 def restart_server(site, *options):
