@@ -24,11 +24,31 @@ struct mirror {
 static_assert((int)UNIVERSE_KIND_COUNT == (int)PBS_KIND_COUNT, "kinds are numbered alike");
 
 /* What the core reads, kind by kind; see the decoders of sched/core. */
-static const char *const job_names[] = {
-    "job_state",   "substate",       "queue",         "euser",   "egroup", "project",
-    "Priority",    "queue_rank",     "qtime",         "stime",   "ptime",  "run_version",
-    "schedselect", "exec_vnode",     "reserve_ID",    "comment", "array",  "Rerunable",
-    "Checkpoint",  "resources_used", "Resource_List", NULL};
+static const char *const job_names[] = {"job_state",
+                                        "substate",
+                                        "queue",
+                                        "euser",
+                                        "egroup",
+                                        "project",
+                                        "Priority",
+                                        "queue_rank",
+                                        "qtime",
+                                        "stime",
+                                        "ptime",
+                                        "run_version",
+                                        "schedselect",
+                                        "exec_vnode",
+                                        "reserve_ID",
+                                        "comment",
+                                        "array",
+                                        "Rerunable",
+                                        "Checkpoint",
+                                        "resources_used",
+                                        "Resource_List",
+                                        "array_id",
+                                        "array_indices_remaining",
+                                        "max_run_subjobs",
+                                        NULL};
 static const char *const node_names[] = {
     "resources_available", "resources_assigned", "state", "sharing", "Priority", "queue",
     "partition",           "no_multinode_jobs",  NULL};

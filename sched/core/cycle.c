@@ -160,11 +160,14 @@ static void drop_lost_urges(struct cycle *c)
     }
 }
 
+/* An array runs by its next subjob. */
 static void decide_run(struct cycle *c, struct job *j, const struct pieces *where)
 {
     bool resumes = j->standing == STANDING_SUSPENDED;
     char *text = placement_text(c->u, where);
 
+    if (j->is_array)
+        j = universe_spawn(c->u, j);
     decisions_add(c->d, resumes ? DECIDE_RESUME : DECIDE_RUN, j->id, text);
     free(text);
     calm(c, j);
@@ -179,7 +182,10 @@ static void refuse(struct cycle *c, struct job *j, const char *text)
 
     x->code = PBSE_RESCUNAV;
     calm(c, j);
-    universe_rejoin(c->u, j);
+    if (j->is_provisional)
+        universe_unspawn(c->u, j);
+    else
+        universe_rejoin(c->u, j);
 }
 
 static void fail(struct cycle *c, struct class *k, const struct reason *why)
@@ -248,9 +254,8 @@ static void decide_preempt(struct cycle *c, struct job *j, const struct candidat
     plans_refresh(c->plans);
 }
 
-static bool preempt(struct cycle *c, struct class *k, const struct reason *why)
+static bool find_victims(struct cycle *c, struct class *k, struct job *j, const struct reason *why)
 {
-    struct job *j = k->heap[0];
     struct preemptor p = {.u = c->u,
                           .job = j,
                           .request = k->request,
@@ -268,6 +273,23 @@ static bool preempt(struct cycle *c, struct class *k, const struct reason *why)
         decide_preempt(c, j, &victims, &where);
     free(victims.a);
     pieces_fini(&where);
+    return found;
+}
+
+/* For an array it is the next subjob that others give way to. */
+static bool preempt(struct cycle *c, struct class *k, const struct reason *why)
+{
+    struct job *j = k->heap[0];
+    bool found;
+
+    if (!j->is_array)
+        return find_victims(c, k, j, why);
+    if (!universe_policy(c->u)->preemptive || why->never || level_lowest_running(c->u) >= k->level)
+        return false;
+    j = universe_spawn(c->u, j);
+    found = find_victims(c, k, j, why);
+    if (!found)
+        universe_unspawn(c->u, j);
     return found;
 }
 
@@ -316,12 +338,24 @@ static bool find_room(struct cycle *c, struct class *k, struct pieces *where, st
     return true;
 }
 
+static void next_of_class(struct cycle *c, const struct class *k)
+{
+    if (k->n == 0)
+        drop_top(c);
+    else
+        sink(c, 0);
+}
+
 static void consider(struct cycle *c, struct class *k)
 {
     struct job *j = k->heap[0];
     struct pieces where = {0};
     struct reason why;
 
+    if (j->is_array && !universe_array_is_open(c->u, j)) {
+        next_of_class(c, k);
+        return;
+    }
     decisions_log(c->d, LOGE_DEBUG, j->id, "Considering job to run");
     if (find_room(c, k, &where, &why))
         decide_run(c, j, &where);
@@ -332,10 +366,7 @@ static void consider(struct cycle *c, struct class *k)
         return;
     }
     pieces_fini(&where);
-    if (k->n == 0)
-        drop_top(c);
-    else
-        sink(c, 0);
+    next_of_class(c, k);
 }
 
 /* Jobs that the server would not run get another chance. */
@@ -396,6 +427,19 @@ void cycle_retry_all(struct cycle *c)
 
 /* --- what came of it --------------------------------------------------------------------------------- */
 
+/* The order came to nothing: the job that waits again, which is its array where it was made for the order. */
+static struct job *give_back(struct cycle *c, struct job *j)
+{
+    struct job *array = universe_array(c->u, j);
+
+    if (!j->is_provisional) {
+        universe_order_drop(c->u, j);
+        return j;
+    }
+    universe_unspawn(c->u, j);
+    return array;
+}
+
 void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, struct decisions *d)
 {
     struct job *j = universe_job(c->u, id);
@@ -412,8 +456,10 @@ void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, 
         universe_order_taken(c->u, j);
         return;
     }
+    j = give_back(c, j);
+    if (!j)
+        return;
     if (code == PBSE_RESCUNAV) { /* the server saw more than we do: not before something changes */
-        universe_order_drop(c->u, j);
         if (j->class)
             j->class->failed_at = universe_news(c->u);
         return;
@@ -424,7 +470,8 @@ void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, 
     c->refused_s = c->now_s + RETRY_REFUSED_S;
     snprintf(number, sizeof number, "%d", code);
     reason_set(&why, REASON_PBS_ERROR, text, number);
-    decisions_add(d, DECIDE_COMMENT, id, reason_comment(&why, comment));
+    if (j->state != 'B')
+        decisions_add(d, DECIDE_COMMENT, j->id, reason_comment(&why, comment));
 }
 
 static void log_reply(struct decisions *d, const struct cycle_reply *r)
@@ -443,6 +490,16 @@ static void log_reply(struct decisions *d, const struct cycle_reply *r)
             decisions_log(d, LOGE_SCHED, r->job, "%s", rows[i].text);
 }
 
+static void plan_is_over(struct cycle *c, struct job *j)
+{
+    if (j->is_provisional && !j->urged)
+        j = give_back(c, j);
+    if (j && j->class)
+        j->class->failed_at = universe_news(c->u);
+    if (j && j->urged)
+        refuse(c, j, "Maximum number of preemption tries exceeded - cannot run job");
+}
+
 void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n,
                      struct decisions *d)
 {
@@ -459,13 +516,12 @@ void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_rep
         break;
     case PLAN_OVER:
         decisions_log(d, LOGE_SCHED, urgent, "Maximum number of preemption tries exceeded - cannot run job");
-        if (j->class)
-            j->class->failed_at = universe_news(c->u);
-        if (j->urged)
-            refuse(c, j, "Maximum number of preemption tries exceeded - cannot run job");
+        plan_is_over(c, j);
         break;
     case PLAN_AGAIN:
     case PLAN_LOST:
+        if (j && j->is_provisional && j->order == ORDER_NONE && !j->urged)
+            give_back(c, j);
         break;
     }
 }
@@ -474,6 +530,8 @@ bool cycle_urge(struct cycle *c, const char *id)
 {
     struct job *j = universe_job(c->u, id);
 
+    if (!j)
+        j = universe_spawn_named(c->u, id);
     if (!j || !j->queue || !may_run(j))
         return false;
     if (j->urged)
@@ -487,9 +545,13 @@ bool cycle_urge(struct cycle *c, const char *id)
 
 void cycle_forget_orders(struct cycle *c)
 {
-    for (struct job *j = universe_next_job(c->u, NULL); j; j = universe_next_job(c->u, j)) {
+    for (struct job *j = universe_next_job(c->u, NULL), *next; j; j = next) {
+        next = universe_next_job(c->u, j);
         calm(c, j);
-        universe_order_drop(c->u, j);
+        if (j->is_provisional)
+            universe_unspawn(c->u, j);
+        else
+            universe_order_drop(c->u, j);
     }
     while (c->n_urged > 0)
         intern_unref(c->urged[--c->n_urged]);
@@ -507,7 +569,7 @@ const struct job *cycle_next_comment(struct cycle *c, const char **comment)
             continue;
         while (k->cursor < k->n) {
             struct job *j = k->heap[k->cursor++];
-            if (j->comment == k->comment)
+            if (j->comment == k->comment || j->state == 'B') /* an array that has begun says when */
                 continue;
             *comment = k->comment;
             return j;

@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "idset.h"
 #include "intern.h"
 #include "memory.h"
 #include "pbs_ifl.h"
 #include "strbuf.h"
 #include "units.h"
 
-enum { SUBSTATE_SUSPENDED = 43, SUBSTATE_SCHED_SUSPENDED = 45, NEEDS_MAX = 65536 };
+enum { SUBSTATE_HELD = 20, SUBSTATE_SUSPENDED = 43, SUBSTATE_SCHED_SUSPENDED = 45, NEEDS_MAX = 65536 };
 
 struct job *job_create(const char *id)
 {
@@ -22,8 +23,9 @@ struct job *job_create(const char *id)
 /* The texts that job_take sets, for forgetting them all. */
 static const char **text_of(struct job *j, size_t i)
 {
-    const char **texts[] = {&j->queue_name, &j->user,    &j->group, &j->project, &j->select, &j->place,
-                            &j->exec_vnode, &j->targets, &j->resv,  &j->needs,   &j->asks,   &j->comment};
+    const char **texts[] = {&j->queue_name, &j->user,       &j->group,    &j->project,  &j->select,
+                            &j->place,      &j->exec_vnode, &j->targets,  &j->resv,     &j->needs,
+                            &j->asks,       &j->comment,    &j->array_id, &j->remaining};
 
     return i < sizeof texts / sizeof *texts ? texts[i] : NULL;
 }
@@ -45,6 +47,9 @@ static void forget(struct job *j)
         *text = NULL;
     }
     amounts_clear(&j->want);
+    idset_destroy(j->queued);
+    j->queued = NULL;
+    j->max_subjobs = 0;
     j->state = 'T';
     j->substate = 0;
     j->is_array = false;
@@ -200,6 +205,18 @@ static void take_array(struct source *s)
 {
     s->j->is_array = yes(s->a->value, false);
 }
+static void take_array_id(struct source *s)
+{
+    set_text(&s->j->array_id, s->a->value);
+}
+static void take_remaining(struct source *s)
+{
+    set_text(&s->j->remaining, s->a->value);
+}
+static void take_max_subjobs(struct source *s)
+{
+    s->j->max_subjobs = number(s);
+}
 static void take_rerunable(struct source *s)
 {
     s->j->rerunable = yes(s->a->value, true);
@@ -273,6 +290,9 @@ static const struct {
     {"reserve_ID", take_resv},
     {"comment", take_comment},
     {"array", take_array},
+    {"array_id", take_array_id},
+    {"array_indices_remaining", take_remaining},
+    {"max_run_subjobs", take_max_subjobs},
     {"Rerunable", take_rerunable},
     {"Checkpoint", take_checkpoint},
     {"resources_used", take_used},
@@ -282,6 +302,8 @@ static const struct {
 static enum standing standing_of(const struct job *j)
 {
     if (j->is_array)
+        return j->queued && (j->state == 'Q' || j->state == 'B') ? STANDING_WAITS : STANDING_OTHER;
+    if (j->array_id && j->substate == SUBSTATE_HELD) /* with its array; people see Q */
         return STANDING_OTHER;
     if (j->substate == SUBSTATE_SCHED_SUSPENDED)
         return STANDING_SUSPENDED;
@@ -320,7 +342,48 @@ void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs)
     set_text(&j->asks, strbuf_str(&asks));
     strbuf_fini(&needs);
     strbuf_fini(&asks);
+    if (j->is_array)
+        job_read_remaining(j);
     j->standing = standing_of(j);
+}
+
+void job_read_remaining(struct job *array)
+{
+    struct idset *set = NULL;
+
+    idset_destroy(array->queued);
+    array->queued = NULL;
+    if (!array->remaining || idset_parse(array->remaining, INT32_MAX, SIZE_MAX, &set, NULL) < 0)
+        return;
+    if (idset_count(set))
+        array->queued = set;
+    else
+        idset_destroy(set);
+}
+
+struct job *job_of_array(const struct job *array, const char *id)
+{
+    struct job *j = job_create(id);
+    const char **from, **to;
+
+    for (size_t i = 0; (to = text_of(j, i)) && (from = text_of((struct job *)(uintptr_t)array, i)); i++)
+        *to = intern_again(*from);
+    set_text(&j->array_id, array->id);
+    set_text(&j->remaining, NULL);
+    set_text(&j->comment, NULL);
+    amounts_copy(&j->want, &array->want);
+    j->state = 'Q';
+    j->substate = 10;
+    j->priority = array->priority;
+    j->rank = array->rank;
+    j->limit_s = array->limit_s;
+    j->cpu_limit_s = array->cpu_limit_s;
+    j->rerunable = array->rerunable;
+    j->can_checkpoint = array->can_checkpoint;
+    j->queue = array->queue;
+    j->standing = STANDING_WAITS;
+    j->is_provisional = true;
+    return j;
 }
 
 int job_percent_left(const struct job *j, int64_t now_s)

@@ -14,12 +14,13 @@
 
 struct attrl;
 struct class;
+struct idset;
 struct node;
 struct queue;
 
 enum standing {                     /* what a job is to the scheduler */
-                STANDING_OTHER,     /* held, waiting for its time, in transit, an array's parent ... */
-                STANDING_WAITS,     /* may be run */
+                STANDING_OTHER,     /* held, waiting for its time, in transit ... */
+                STANDING_WAITS,     /* may be run; of an array: some of its subjobs may */
                 STANDING_RUNS,      /* holds its vnodes, and is a victim of preemption if need be */
                 STANDING_ENDS,      /* still holds its vnodes */
                 STANDING_SUSPENDED, /* by a scheduler: may be resumed on its own vnodes */
@@ -62,14 +63,18 @@ struct job {
     int64_t limit_s, cpu_limit_s; /* soft_walltime or walltime, cput; 0: none */
     int64_t used_s, cpu_used_s;   /* as of the last change */
     bool rerunable, can_checkpoint;
-    const char *comment; /* interned or NULL */
-    uint64_t look;       /* hash of all attributes but the comment */
+    const char *comment;              /* interned or NULL */
+    uint64_t look;                    /* hash of all attributes but the comment */
+    const char *array_id, *remaining; /* interned or NULL: a subjob's array; an array's queued indices */
+    int64_t max_subjobs;              /* of an array: so many may run at once; 0: any number */
 
     enum standing standing;
-    struct queue *queue; /* NULL: not known */
-    struct pieces on;    /* where it runs, or is suspended */
-    size_t running_at;   /* its place in the list of running jobs */
-    struct class *class; /* while it waits; classes.c */
+    struct queue *queue;  /* NULL: not known */
+    struct idset *queued; /* of an array: `remaining` without those that are jobs here; NULL: none */
+    bool is_provisional;  /* a subjob that this scheduler made, to be run, and the stream has not shown */
+    struct pieces on;     /* where it runs, or is suspended */
+    size_t running_at;    /* its place in the list of running jobs */
+    struct class *class;  /* while it waits; classes.c */
     size_t class_at;
 
     enum order_kind order;
@@ -90,6 +95,11 @@ enum job_news { JOB_SAME, JOB_COMMENT, JOB_CHANGED };
 enum job_news job_look(struct job *j, const struct attrl *attrs);
 /* Take all attributes anew. */
 void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs);
+
+/* What a subjob of this array is before the stream shows it: like its array, waiting, provisional. */
+struct job *job_of_array(const struct job *array, const char *id);
+/* The indices of `remaining` into `queued` again. */
+void job_read_remaining(struct job *array);
 
 /* Percentage of its time that a running job has left, 0 to 100; 100 when it has no limit. */
 int job_percent_left(const struct job *j, int64_t now_s);

@@ -61,6 +61,8 @@ void universe_count(struct universe *u, struct job *j, int64_t times)
     queue_count(u->server, j, times);
     if (j->queue)
         queue_count(j->queue, j, times);
+    if (j->array_id)
+        universe_count_subjob(u, j, times);
 }
 
 static void find_vnodes(struct universe *u, struct job *j)
@@ -113,8 +115,12 @@ static void run_out(struct universe *u, struct job *j)
 
 bool universe_may_wait(const struct universe *u, const struct job *j)
 {
-    return (j->standing == STANDING_WAITS || j->standing == STANDING_SUSPENDED) && j->order == ORDER_NONE &&
-           j->queue && is_ours(u, j->queue);
+    if ((j->standing != STANDING_WAITS && j->standing != STANDING_SUSPENDED) || j->order != ORDER_NONE ||
+        !j->queue || !is_ours(u, j->queue))
+        return false;
+    if (j->is_array)
+        return universe_array_waits(u, j);
+    return !j->is_provisional || j->urged;
 }
 
 static void link_job(struct universe *u, struct job *j)
@@ -165,6 +171,7 @@ static bool change_job(struct universe *u, const char *id, const struct attrl *a
     if (news != JOB_CHANGED && !(is_ordered && j->answered))
         return false;
     make_dirty(u, j);
+    j->is_provisional = false;
     if (j->answered)
         universe_order_drop(u, j);
     job_take(j, u->catalogue, attrs);
@@ -297,7 +304,7 @@ bool universe_change(struct universe *u, enum universe_kind kind, const char *na
 
 /* --- what goes --------------------------------------------------------------------------------------- */
 
-static void drop_job(struct universe *u, struct job *j)
+void universe_drop_job(struct universe *u, struct job *j)
 {
     if (!j->dirty)
         unlink_job(u, j);
@@ -348,7 +355,7 @@ bool universe_gone(struct universe *u, enum universe_kind kind, const char *name
     struct queue *q = kind == UNIVERSE_QUEUE ? universe_queue(u, name) : NULL;
 
     if (j)
-        drop_job(u, j);
+        universe_drop_job(u, j);
     if (n)
         drop_node(u, n);
     if (q) {
@@ -367,7 +374,7 @@ void universe_clear(struct universe *u)
 {
     for (struct job *j = u->jobs, *next; j; j = next) {
         next = j->hh.next;
-        drop_job(u, j);
+        universe_drop_job(u, j);
     }
     for (struct node *n = u->nodes, *next; n; n = next) {
         next = n->hh.next;

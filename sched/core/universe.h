@@ -85,6 +85,19 @@ void universe_note_news(struct universe *u);
 /* Changes with vnodes and their totals: "never" may be otherwise now. */
 uint64_t universe_shape(const struct universe *u);
 
+/* --- arrays --------------------------------------------------------------------------------------
+ * An array waits like a job while it has queued indices. To run one of them it becomes a job here, provisional
+ * until the stream shows it: */
+struct job *universe_spawn(struct universe *u, struct job *array); /* of the lowest index; the array waits */
+/* Of this very index, "41[7].svr1". NULL: there is no such array, or the index is not queued. */
+struct job *universe_spawn_named(struct universe *u, const char *id);
+/* It will not be run: an index again. */
+void universe_unspawn(struct universe *u, struct job *sub);
+/* An array in its class may have no index left that is no job here: then it leaves, and this is false. */
+bool universe_array_is_open(struct universe *u, struct job *array);
+/* The array of a subjob, or NULL. */
+struct job *universe_array(const struct universe *u, const struct job *sub);
+
 /* --- orders -------------------------------------------------------------------------------------- */
 /* The job has been ordered to run or resume (and takes the room `claim` at once), or to give way, or waits
  * until others have given way (and will then take `claim`). An order of another kind replaces it. `claim` is

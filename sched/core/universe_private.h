@@ -4,6 +4,7 @@
  */
 #include "universe.h"
 
+struct array_count;
 struct ranks;
 
 enum { LISTENERS_MAX = 4 };
@@ -19,6 +20,7 @@ struct universe {
     struct catalogue *catalogue;
     struct queue *server, *queues;
     struct job *jobs;
+    struct array_count *arrays; /* how many subjobs of an array run; universe_array.c */
     struct node *nodes;
     struct ranks *ranks;
     struct list running, dirty_jobs, dirty_nodes;
@@ -37,6 +39,14 @@ struct universe {
 
 /* A job runs or no longer runs, for the counts of its queue and of the server. */
 void universe_count(struct universe *u, struct job *j, int64_t times);
+
+/* A job went out of the universe, in any way. */
+void universe_drop_job(struct universe *u, struct job *j);
+
+/* A subjob runs or no longer runs: its array may have reached max_run_subjobs, or have room again. */
+void universe_count_subjob(struct universe *u, const struct job *sub, int64_t times);
+/* Has this array an index that may be run? */
+bool universe_array_waits(const struct universe *u, const struct job *array);
 
 /* Is it one that a cycle may start? */
 bool universe_may_wait(const struct universe *u, const struct job *j);
