@@ -437,7 +437,7 @@ static void record_started(struct hold *h)
 
 static void launch_sister(struct hold *h)
 {
-    if (task_prepare(&h->task, &h->order, &h->why) == 0) {
+    if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0) {
         record_started(h);
         post(h, SHEP_EV_LAUNCHED);
         return;
