@@ -4,6 +4,8 @@
 CMDS := pbs_hostn pbsnodes qalter qdel qdisable qenable qhold qmove qmsg qorder qrerun qrls qrun qselect qsig \
         qstart qstat qstop qsub qterm qwait tracejob
 CMDS += pbs_complex
+# Inside jobs.
+CMDS += pbsdsh pbs_tmrsh
 comma := ,
 # The sanitizers know the XDR functions of a shared libtirpc only.
 CMDS.libs := $(if $(SANITIZE),-ltirpc,-Wl,-Bstatic -ltirpc -Wl,-Bdynamic) -lpthread -ldl

@@ -203,6 +203,15 @@ int pbs_sched_reply_send(int c, unsigned answer, const char *jobid, int code, co
 char *pbs_submit_with_cred(int c, struct attropl *attrib, const char *script, const char *destination,
                            const char *extend, int cred_type, size_t cred_len, char *cred);
 
+/* ---- tasks (tm.h) -------------------------------------------------------------------------------- */
+
+/* As tm_spawn, but what the task writes comes to the standard output and error of this program, while it is in
+ * tm_poll; the end of the task (tm_obit) is told after all of its output. */
+int pbs_tm_spawn_relay(int argc, char *argv[], char *envp[], int where, unsigned *tid, int *event);
+
+/* Why the last function of tm.h failed, or the last event that was polled: a sentence, perhaps "". */
+const char *pbs_tm_reason(void);
+
 #ifdef __cplusplus
 }
 #endif

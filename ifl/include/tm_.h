@@ -3,8 +3,8 @@
 /* Types and numbers of the task management interface; what the functions do stands in tm.h. */
 
 typedef int tm_host_id;
-typedef int tm_node_id;         /* a line of PBS_NODEFILE, from 0 */
-typedef int tm_event_t;         /* a request under way */
+typedef int tm_node_id;          /* a line of PBS_NODEFILE, from 0 */
+typedef int tm_event_t;          /* a request under way */
 typedef unsigned int tm_task_id; /* unique in its job */
 
 #define TM_ERROR_NODE ((tm_node_id)-1)

@@ -129,6 +129,7 @@ static int set_computed(struct words *env, const struct run *r, const struct job
         {"PBS_TASKNUM", "1"},
         {"PBS_MOMPORT", port},
         {"PBS_NODEFILE", f->nodefile},
+        {"PBS_TM_SOCKET", f->tm_socket},
         {"OMP_NUM_THREADS", n_threads},
         {"NCPUS", n_threads},
         {"PBS_ACCOUNT", account},

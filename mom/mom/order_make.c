@@ -235,17 +235,22 @@ static int make_nodefile(const struct home *h, const struct run *r, struct shep_
 static int make_env(const struct home *h, const struct run *r, const struct names_user *u, const char *shell,
                     struct shep_order *o, struct err *e)
 {
+    char *tm_socket = path_of(h->aux, r->id, ".tm"); /* TM_SERVER_SUFFIX of the shepherd */
     const struct job_env_facts f = {.user = o->user,
                                     .home = u->home,
                                     .shell = shell,
                                     .nodefile = o->nodefile,
                                     .tmpdir = o->tmpdir,
                                     .jobdir = u->home,
+                                    .tm_socket = tm_socket,
                                     .mom_port = (unsigned)conf_int(h->conf, CONF_PBS_MANAGER_SERVICE_PORT)};
     struct words env;
+    int rc;
 
     words_init(&env);
-    if (job_env_make(h, r, &f, &env, e) < 0) {
+    rc = tm_socket ? job_env_make(h, r, &f, &env, e) : no_memory(r, e);
+    free(tm_socket);
+    if (rc < 0) {
         words_fini(&env);
         return -1;
     }

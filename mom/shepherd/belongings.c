@@ -15,6 +15,7 @@
 
 #include "file.h"
 #include "rundir.h"
+#include "tm_server.h"
 
 /* "<path>/<name>"; false: too long. */
 static bool inside(char out[static PATH_MAX], const char *path, const char *name)
@@ -131,8 +132,19 @@ int belongings_make(const char *path, const struct shep_order *o, struct err *e)
     return make_tmpdir(path, o, e) < 0 ? -1 : make_nodefile(path, o, e);
 }
 
+/* ---- TM's socket: the shepherd removes its own; this is for one that was killed */
+static void remove_socket(const struct shep_order *o)
+{
+    char socket[PATH_MAX];
+    int n = snprintf(socket, sizeof socket, "%s" TM_SERVER_SUFFIX, o->nodefile);
+
+    if (o->nodefile[0] && n > 0 && n < PATH_MAX)
+        unlink(socket);
+}
+
 void belongings_put_away(const char *path, const struct shep_order *o)
 {
+    remove_socket(o);
     put_tmpdir_away(path, o);
     put_nodefile_away(path, o);
 }

@@ -1,6 +1,7 @@
 #ifndef BELONGINGS_H
 #define BELONGINGS_H
-/* What a job has outside its run's directory as long as it is here: its nodefile and its TMPDIR.
+/* What a job has outside its run's directory as long as it is here: its nodefile and its TMPDIR;
+ * and the socket of TM (tm_server.h), which is only removed.
  *
  * Both are taken from the run's directory where an earlier run of the same owner has left them (RUNDIR_NODES,
  * RUNDIR_TMP), else made; afterwards they are put away there, or removed where that cannot be (another file system,

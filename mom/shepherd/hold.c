@@ -22,10 +22,12 @@
 #include "link.h"
 #include "meter.h"
 #include "pbs_error.h"
+#include "polls.h"
 #include "rundir.h"
 #include "shep_fsm.h"
 #include "stopwatch.h"
 #include "task.h"
+#include "tm_server.h"
 
 enum {
     EXIT_BUSY = 3, /* another shepherd holds the run */
@@ -42,6 +44,8 @@ struct hold {
     struct shep_order order;
     int records, signals;
     struct link *link;
+    struct tm_server *tm; /* NULL: its socket could not be made; the job runs without */
+    struct polls polls;
     struct confine *confine;
     struct task task;
     struct stopwatch watch;
@@ -247,6 +251,8 @@ static void call_resume(void *arg, const void *args, void *res)
         done(h, res, PBSE_SYSTEM, e.text);
     } else {
         stopwatch_start(&h->watch, clock_real_mono_ms());
+        if (h->tm)
+            tm_server_resumed(h->tm);
         done(h, res, 0, "");
     }
 }
@@ -296,13 +302,26 @@ static void call_close(void *arg, const void *args, void *res)
     post(h, SHEP_EV_CLOSE);
 }
 
+static void call_letter(void *arg, const void *args, const struct link_ticket *from)
+{
+    struct hold *h = arg;
+    char text[] = "the job's shepherd here serves no tasks", none[1] = "";
+    struct shep_letter_result res = {
+        .code = PBSE_IVALREQ, .text = text, .bytes = {0, none}, .ext = {0, none}};
+
+    if (h->tm)
+        tm_server_letter(h->tm, args, from);
+    else
+        link_answer(h->link, from, (xdrproc_t)xdr_shep_letter_result, &res);
+}
+
 #define ROW(proc, args, res, fn)                                                                             \
     {                                                                                                        \
-        proc, (xdrproc_t)xdr_##args, (xdrproc_t)xdr_##res, sizeof(struct args), sizeof(struct res), fn       \
+        proc, (xdrproc_t)xdr_##args, (xdrproc_t)xdr_##res, sizeof(struct args), sizeof(struct res), fn, NULL \
     }
 #define ROW_NO_ARGS(proc, fn)                                                                                \
     {                                                                                                        \
-        proc, NULL, (xdrproc_t)xdr_shep_done, 0, sizeof(struct shep_done), fn                                \
+        proc, NULL, (xdrproc_t)xdr_shep_done, 0, sizeof(struct shep_done), fn, NULL                          \
     }
 
 static const struct link_row calls[] = {
@@ -314,6 +333,8 @@ static const struct link_row calls[] = {
     ROW(SHEP_UPDATE, shep_update_args, shep_done, call_update),
     ROW_NO_ARGS(SHEP_USAGE, call_usage),
     ROW(SHEP_CLOSE, shep_close_args, shep_close_result, call_close),
+    {SHEP_LETTER, (xdrproc_t)xdr_shep_letter_args, (xdrproc_t)xdr_shep_letter_result,
+     sizeof(struct shep_letter_args), sizeof(struct shep_letter_result), NULL, call_letter},
 };
 
 /* ---- the loop */
@@ -322,13 +343,16 @@ static void reap(struct hold *h)
     int status;
     pid_t pid;
 
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (h->tm)
+            tm_server_reaped(h->tm, pid, status);
         if (pid == h->task.pid) {
             h->main_ended = true;
             h->status = status;
             if (h->state == SHEP_RUNNING)
                 h->how = SHEP_END_ITSELF;
         }
+    }
     if (pid < 0 && errno == ECHILD && !(is_sister(h) && h->state == SHEP_RUNNING))
         post(h, SHEP_EV_ALL_ENDED);
     else if (h->main_ended)
@@ -379,21 +403,42 @@ static void look_at_time(struct hold *h)
         act_kill(h);
 }
 
+/* What is waited for: signals, the MOMs, the job's own processes. -1: again. */
+static int wait_for_all(struct hold *h, struct pollfd link[static LINK_FDS_MAX], size_t n)
+{
+    int64_t limit = sooner(wait_ms(h), link_wait_ms(h->link));
+
+    polls_clear(&h->polls);
+    polls_add(&h->polls, h->signals, POLLIN);
+    for (size_t i = 0; i < n; i++)
+        polls_add(&h->polls, link[i].fd, link[i].events);
+    if (h->tm) {
+        tm_server_poll(h->tm, &h->polls);
+        limit = sooner(limit, tm_server_wait_ms(h->tm));
+    }
+    if (poll(h->polls.fds, h->polls.n, (int)limit) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        link[i].revents = polls_got(&h->polls, i + 1, link[i].fd);
+    return 0;
+}
+
 static void turn(struct hold *h)
 {
-    struct pollfd fds[LINK_FDS_MAX + 1];
+    struct pollfd fds[LINK_FDS_MAX];
     struct signalfd_siginfo info;
     size_t n = link_fds(h->link, fds);
 
-    fds[n] = (struct pollfd){.fd = h->signals, .events = POLLIN};
-    if (poll(fds, n + 1, (int)sooner(wait_ms(h), link_wait_ms(h->link))) < 0)
+    if (wait_for_all(h, fds, n) < 0)
         return;
-    if (fds[n].revents) {
+    if (polls_got(&h->polls, 0, h->signals)) {
         while (read(h->signals, &info, sizeof info) > 0)
             ;
         reap(h);
     }
     link_turn(h->link, fds, n);
+    if (h->tm)
+        tm_server_turn(h->tm, &h->polls);
     if (h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
         reap(h); /* a sister may have had no child that could end */
     look_at_time(h);
@@ -410,6 +455,30 @@ static int open_signals(struct err *e)
     sigprocmask(SIG_BLOCK, &set, NULL);
     fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     return fd < 0 ? err_errno(e, errno, "cannot wait for children") : fd;
+}
+
+static bool is_running(void *arg)
+{
+    const struct hold *h = arg;
+
+    return h->state == SHEP_RUNNING;
+}
+
+/* Without it a job runs all the same; whoever asks for tasks is told by the missing socket, the job's stderr says why. */
+static void serve_tasks(struct hold *h)
+{
+    const struct tm_place place = {.order = &h->order,
+                                   .first = &h->task,
+                                   .confine = h->confine,
+                                   .link = h->link,
+                                   .records = h->records,
+                                   .is_running = is_running,
+                                   .arg = h};
+    struct err e = {0};
+
+    h->tm = tm_server_create(&place, &e);
+    if (!h->tm)
+        task_say(&h->task, e.text);
 }
 
 static int begin(struct hold *h, int mom, struct err *e)
@@ -438,6 +507,7 @@ static void record_started(struct hold *h)
 static void launch_sister(struct hold *h)
 {
     if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0) {
+        serve_tasks(h);
         record_started(h);
         post(h, SHEP_EV_LAUNCHED);
         return;
@@ -454,6 +524,9 @@ static void launch(struct hold *h)
 
     if (forked) {
         record_started(h);
+        serve_tasks(h);
+        if (h->tm)
+            tm_server_first(h->tm, h->task.pid);
         if (task_go(&h->task, &h->order, &h->why) == 0) {
             post(h, SHEP_EV_LAUNCHED);
             return;
@@ -517,6 +590,8 @@ int hold_run(const char *path, int mom)
     }
     rc = hold_order(&h, mom);
     link_destroy(h.link);
+    tm_server_destroy(h.tm);
+    polls_fini(&h.polls);
     confine_destroy(h.confine);
     task_fini(&h.task);
     xdr_free((xdrproc_t)xdr_shep_order, &h.order);

@@ -15,12 +15,13 @@
 #include "rundir.h"
 #include "strbuf.h"
 
-enum { PEERS_MAX = LINK_FDS_MAX - 1, RECORD_LIMIT = 4 << 20, PIECE = 65536, AGAIN_MS = 1000 };
+enum { PEERS_MAX = LINK_FDS_MAX - 1, RECORD_LIMIT = 5 << 20, PIECE = 65536, AGAIN_MS = 1000 };
 
 struct peer {
     int fd; /* -1: free */
     bool greeted;
-    bool broken; /* to be dropped at the end of the turn: its core may be at work now */
+    bool broken;     /* to be dropped at the end of the turn: its core may be at work now */
+    uint64_t serial; /* of all that ever came */
     struct rpc_core *core;
     struct link *link;
 };
@@ -31,6 +32,7 @@ struct link {
     const struct link_row *rows;
     size_t n_rows;
     void *arg;
+    uint64_t last_serial;
     struct peer peers[PEERS_MAX];
 };
 
@@ -45,6 +47,18 @@ static void drop(struct peer *p)
     p->core = NULL;
 }
 
+static void take(struct peer *p, const struct link_row *row, uint32_t xid, const void *args, void *res)
+{
+    const struct link_ticket t = {(unsigned)(p - p->link->peers), p->serial, xid};
+
+    if (row->late) {
+        row->late(p->link->arg, args, &t);
+        return;
+    }
+    row->call(p->link->arg, args, res);
+    rpc_core_reply(p->core, xid, row->xres ? row->xres : (xdrproc_t)rpc_xdr_none, res, NULL);
+}
+
 static void answer(struct peer *p, const struct link_row *row, const struct rpc_call_hdr *h)
 {
     void *args = calloc(1, row->args_size + 1), *res = calloc(1, row->res_size + 1);
@@ -54,8 +68,7 @@ static void answer(struct peer *p, const struct link_row *row, const struct rpc_
     } else if (row->xargs && rpc_buf_decode(h->args, h->n_args, row->xargs, args) < 0) {
         rpc_core_reply_error(p->core, h->xid, RPC_ST_GARBAGE_ARGS, 0, 0, NULL);
     } else {
-        row->call(p->link->arg, args, res);
-        rpc_core_reply(p->core, h->xid, row->xres ? row->xres : (xdrproc_t)rpc_xdr_none, res, NULL);
+        take(p, row, h->xid, args, res);
     }
     if (args && row->xargs)
         xdr_free(row->xargs, args);
@@ -108,6 +121,7 @@ static void adopt(struct link *l, int fd, bool greeted)
         p->link = l;
         p->greeted = greeted;
         p->broken = false;
+        p->serial = ++l->last_serial;
         return;
     }
     close(fd);
@@ -291,6 +305,33 @@ void link_tell(struct link *l, const struct shep_record *r)
         }
         send_some(p);
     }
+}
+
+void link_answer(struct link *l, const struct link_ticket *t, xdrproc_t xres, const void *res)
+{
+    struct peer *p = &l->peers[t->peer];
+
+    if (p->fd < 0 || p->broken || p->serial != t->serial)
+        return;
+    rpc_core_reply(p->core, t->xid, xres, res, NULL);
+    send_some(p);
+}
+
+int link_ask(struct link *l, unsigned proc, xdrproc_t xargs, const void *args, struct rpc_pending *p)
+{
+    const struct rpc_proc_id id = {PBS_SHEP_PROG, PBS_SHEP_V1, proc};
+    struct peer *newest = NULL;
+
+    for (int i = 0; i < PEERS_MAX; i++) {
+        struct peer *x = &l->peers[i];
+
+        if (x->fd >= 0 && x->greeted && !x->broken && (!newest || x->serial > newest->serial))
+            newest = x;
+    }
+    if (!newest || rpc_core_call(newest->core, p, &id, xargs, args, NULL) < 0)
+        return -1;
+    send_some(newest);
+    return 0;
 }
 
 void link_flush(struct link *l, int limit_ms)

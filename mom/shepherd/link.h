@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <rpc/types.h>
 #include <rpc/xdr.h>
@@ -14,13 +15,22 @@
 #include "err.h"
 
 struct link;
+struct rpc_pending;
 struct shep_record;
+
+struct link_ticket { /* a call that is answered late */
+    unsigned peer;
+    uint64_t serial;
+    uint32_t xid;
+};
 
 struct link_row {
     unsigned proc;
     xdrproc_t xargs, xres; /* NULL: none */
     size_t args_size, res_size;
     void (*call)(void *arg, const void *args, void *res); /* fills res; it is freed by xdr_free */
+    /* Instead of it: the answer is given by link_answer, now or late. args are borrowed. */
+    void (*late)(void *arg, const void *args, const struct link_ticket *t);
 };
 
 enum { LINK_FDS_MAX = 8 };
@@ -36,6 +46,13 @@ int link_wait_ms(const struct link *l); /* when to call link_turn although nothi
 void link_turn(struct link *l, const struct pollfd *fds, size_t n);
 
 void link_tell(struct link *l, const struct shep_record *r);
+
+/* The answer to a late call; dropped when its MOM has gone. */
+void link_answer(struct link *l, const struct link_ticket *t, xdrproc_t xres, const void *res);
+/* Ask the MOM that came last. `p` (ops set) is the caller's memory until it has been answered or lost. -1: there is no MOM
+ * now. */
+int link_ask(struct link *l, unsigned proc, xdrproc_t xargs, const void *args, struct rpc_pending *p);
+
 /* Send what is queued, waiting for at most limit_ms. */
 void link_flush(struct link *l, int limit_ms);
 

@@ -144,18 +144,21 @@ static int become_the_job(const struct task *t, const struct shep_order *o, int 
 }
 
 /* In the child. Everything but exec is done before the shepherd says go, beside its own writing. */
-static void run_child(const struct task *t, const struct shep_order *o, int input, int go, int failed)
+static void run_child(const struct task *t, const struct shep_order *o, const struct task_program *p,
+                      int input, int go, int failed)
 {
     struct err e = {0};
-    char c, **argv = vector(o->argv.argv_val, o->argv.argv_len);
-    char **env = vector(o->env.env_val, o->env.env_len);
+    char c, **argv = vector(p->argv, p->n_argv);
+    char **env = vector(p->env, p->n_env);
 
     if (!argv || !env)
         err_set(&e, ENOMEM, "no memory for the arguments of job %s", o->id);
     else if (become_the_job(t, o, input, &e) == 0 && read(go, &c, 1) == 1) {
         environ = env;
-        execvp(o->exec_path, argv);
-        err_errno(&e, errno, "cannot execute %s", o->exec_path);
+        execvp(p->path, argv);
+        err_errno(&e, errno, "cannot execute %s", p->path);
+        if (p->path != o->exec_path)
+            dprintf(STDERR_FILENO, "=>> PBS: %s\n", e.text);
     }
     (void)!write(failed, &e, sizeof e);
     _exit(EXIT_NO_EXEC);
@@ -184,7 +187,19 @@ static int open_input(const char *text, struct err *e)
 
 int task_fork(struct task *t, const struct shep_order *o, struct err *e)
 {
-    int go[2] = {-1, -1}, failed[2] = {-1, -1}, input = open_input(o->input, e);
+    const struct task_program p = {.path = o->exec_path,
+                                   .argv = o->argv.argv_val,
+                                   .n_argv = o->argv.argv_len,
+                                   .env = o->env.env_val,
+                                   .n_env = o->env.env_len,
+                                   .input = o->input};
+
+    return task_fork_program(t, o, &p, e);
+}
+
+int task_fork_program(struct task *t, const struct shep_order *o, const struct task_program *p, struct err *e)
+{
+    int go[2] = {-1, -1}, failed[2] = {-1, -1}, input = open_input(p->input, e);
 
     if (input < 0)
         return -1;
@@ -199,7 +214,7 @@ int task_fork(struct task *t, const struct shep_order *o, struct err *e)
     }
     if (t->pid == 0) {
         close(go[1]);
-        run_child(t, o, input, go[0], failed[1]);
+        run_child(t, o, p, input, go[0], failed[1]);
     }
     close(input);
     close(go[0]);
@@ -230,7 +245,7 @@ int task_go(struct task *t, const struct shep_order *o, struct err *e)
     if (n == 0)
         return 0;
     if (n != sizeof why)
-        return err_set(e, EIO, "the first process of job %s has vanished", o->id);
+        return err_set(e, EIO, "a process of job %s has vanished before it began", o->id);
     why.text[sizeof why.text - 1] = '\0';
     return err_set(e, why.code ? why.code : EIO, "%s", why.text);
 }

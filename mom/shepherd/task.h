@@ -1,6 +1,6 @@
 #ifndef TASK_H
 #define TASK_H
-/* The first process of a job: its files, its surroundings, its birth.
+/* A process of a job: its files, its surroundings, its birth. The first one, and each task of TM.
  *
  *   task_prepare   directories, nodefile, output files            \ in this order, in the shepherd;
  *   task_fork      the process exists and waits                    } the record is written between
@@ -14,8 +14,17 @@
 
 struct shep_order;
 
+struct task_program { /* borrowed for the call */
+    const char *path; /* looked for in the program's own PATH when it has no slash */
+    char *const *argv;
+    unsigned n_argv;
+    char *const *env;
+    unsigned n_env;
+    const char *input; /* bytes for standard input; "": /dev/null */
+};
+
 struct task {
-    int out, err;   /* the job's output; -1: not open. err is kept for messages to the job. */
+    int out, err;   /* its output; -1: not open. That of the first process is kept for messages to the job. */
     int go, failed; /* pipes to the process while it waits */
     pid_t pid;
 };
@@ -25,7 +34,11 @@ void task_fini(struct task *t); /* closes; kills nobody */
 
 /* `path`: the run's directory. -1: e->code EACCES or the errno, and a text for people. */
 int task_prepare(struct task *t, const char *path, const struct shep_order *o, struct err *e);
-int task_fork(struct task *t, const struct shep_order *o, struct err *e);
+int task_fork(struct task *t, const struct shep_order *o, struct err *e); /* the program of the order */
+/* Another program with the job's identity, limits and directory; t->out and t->err are set by the caller. Why it cannot be
+ * executed is also written to t->err. */
+int task_fork_program(struct task *t, const struct shep_order *o, const struct task_program *p,
+                      struct err *e);
 /* 0: the program is executing. -1: it could not be; the process has ended or is about to. */
 int task_go(struct task *t, const struct shep_order *o, struct err *e);
 

@@ -103,14 +103,11 @@ struct job {
     struct run *run;              /* while hosts are held (job_run.h); stored */
     struct preempt_mark *preempt; /* while it is being preempted (job_run.h); stored */
     struct node_use *uses;        /* what it has claimed (assign.c) */
-    struct queue *tallied_queue;  /* how it is counted, and with what amounts (tally.c) */
-    struct resc_list *tallied_amounts;
-    unsigned char tallied;
-    bool shares;             /* it counts in the sums of server and queue (assign.c) */
-    struct victim *victim;   /* while a preemption is under way */
-    struct parked *parked;   /* requests that wait for an event of this job */
-    struct pqueue_entry due; /* start time, or the end of its history in memory */
-    void *listener_data[2];  /* small marks of listeners: eligible.c, sched wake */
+    bool shares;                  /* it counts in the sums of server and queue (assign.c) */
+    struct victim *victim;        /* while a preemption is under way */
+    struct parked *parked;        /* requests that wait for an event of this job */
+    struct pqueue_entry due;      /* start time, or the end of its history in memory */
+    void *listener_data[2];       /* small marks of listeners: eligible.c, sched wake */
 
     uint64_t script_bytes;
     uint64_t script_have; /* ARRIVING: bytes that have come */

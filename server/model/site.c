@@ -9,7 +9,6 @@
 #include "assign.h"
 #include "intern.h"
 #include "pbs_error.h"
-#include "tally.h"
 
 int site_create(struct site *s, struct clock *clock, const char *name, struct err *e)
 {
@@ -26,9 +25,7 @@ int site_create(struct site *s, struct clock *clock, const char *name, struct er
     s->scheds = scheds_create(s->change);
     s->jobs = jobs_create(s->change, clock);
     s->assign = assign_create(s);
-    s->tally = tally_create(s);
-    if (!s->resources || !s->server || !s->queues || !s->nodes || !s->scheds || !s->jobs || !s->assign ||
-        !s->tally) {
+    if (!s->resources || !s->server || !s->queues || !s->nodes || !s->scheds || !s->jobs || !s->assign) {
         site_destroy(s);
         return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");
     }
@@ -40,7 +37,6 @@ void site_destroy(struct site *s)
     for (struct job *j = s->jobs ? jobs_first(s->jobs) : NULL; j; j = jobs_next(j))
         assign_release_all(s->assign, j);
     jobs_destroy(s->jobs);
-    tally_destroy(s->tally);
     assign_destroy(s->assign);
     scheds_destroy(s->scheds);
     nodes_destroy(s->nodes);

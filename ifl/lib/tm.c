@@ -1,0 +1,563 @@
+/* Task management, tm.h. One connection to the shepherd; an event is a question under way, and becomes "done" when its
+ * answer is in, in whatever order; tm_poll hands the done ones out, the oldest first.
+ *
+ * The interface has no handle, so the one connection of this program stands in a static variable. */
+#include "tm.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tm.h>
+#include <uthash.h>
+
+#include "pbs_ext.h"
+#include "strbuf.h"
+#include "tm_link.h"
+
+enum { REASON_MAX = 512 };
+
+struct event {
+    struct rpc_pending pending;
+    UT_hash_handle hh;  /* those under way */
+    struct event *next; /* those done */
+    tm_event_t id;
+    tmx_kind kind;
+    int code;
+    tm_node_id node; /* of a spawn */
+    /* the caller's places, by kind */
+    tm_task_id *tid, *list;
+    int *number; /* obitval, ntasks, amount */
+    char *bytes; /* resource, info */
+    int len;
+};
+
+struct place { /* where a task is that we know of */
+    UT_hash_handle hh;
+    tm_task_id task;
+    tm_node_id node;
+};
+
+static struct {
+    struct tm_link *link; /* NULL: not initialised */
+    unsigned n_nodes;
+    tm_event_t last_event;
+    struct event *under_way;
+    struct event *done, **done_end;
+    struct place *places;
+    char reason[REASON_MAX];
+} me;
+
+static int fail_with(int code, const struct err *e)
+{
+    (void)snprintf(me.reason, sizeof me.reason, "%s", e->text);
+    return code;
+}
+
+const char *pbs_tm_reason(void)
+{
+    return me.reason;
+}
+
+/* ---- answers */
+static void note_place(tm_task_id task, tm_node_id node)
+{
+    struct place *p;
+
+    HASH_FIND(hh, me.places, &task, sizeof task, p);
+    if (p || !(p = calloc(1, sizeof *p)))
+        return;
+    p->task = task;
+    p->node = node;
+    HASH_ADD(hh, me.places, task, sizeof p->task, p);
+}
+
+static void become_done(struct event *ev, int code)
+{
+    ev->code = code;
+    HASH_DELETE(hh, me.under_way, ev);
+    ev->next = NULL;
+    *me.done_end = ev;
+    me.done_end = &ev->next;
+}
+
+static int smaller(size_t a, int b)
+{
+    return b < 0 ? 0 : a < (size_t)b ? (int)a : b;
+}
+
+static void take_list(const struct event *ev, const struct tmx_answer *a)
+{
+    int n = smaller(a->tasks.tasks_len, ev->len);
+
+    for (int i = 0; i < n; i++) {
+        ev->list[i] = a->tasks.tasks_val[i];
+        note_place(ev->list[i], ev->node);
+    }
+    *ev->number = (int)a->tasks.tasks_len;
+}
+
+/* Write what was asked for to the caller's places. */
+static void take(const struct event *ev, const struct tmx_answer *a)
+{
+    switch (ev->kind) {
+    case TMX_ASK_SPAWN:
+        *ev->tid = a->task;
+        note_place(a->task, ev->node);
+        break;
+    case TMX_ASK_OBIT:
+        *ev->number = a->status;
+        break;
+    case TMX_ASK_TASKS:
+        take_list(ev, a);
+        break;
+    case TMX_ASK_RESOURCES:
+        if (ev->len > 0)
+            (void)snprintf(ev->bytes, (size_t)ev->len, "%s", a->text);
+        break;
+    case TMX_ASK_GET:
+        if (a->info.info_len)
+            memcpy(ev->bytes, a->info.info_val, (size_t)smaller(a->info.info_len, ev->len));
+        *ev->number = (int)a->info.info_len;
+        break;
+    case TMX_ASK_ATTACH:
+        if (ev->tid)
+            *ev->tid = a->task;
+        break;
+    case TMX_ASK_SIGNAL:
+    case TMX_ASK_POST:
+    case TMX_ASK_OUTPUT:
+        break;
+    }
+}
+
+static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
+{
+    struct event *ev = (struct event *)((char *)p - offsetof(struct event, pending));
+    struct tmx_answer a = {0};
+
+    if (h->status != RPC_ST_OK || rpc_buf_decode(h->result, h->n_result, (xdrproc_t)xdr_tmx_answer, &a) < 0) {
+        become_done(ev, TM_EUNKNOWNCMD);
+    } else {
+        if (a.code == TM_SUCCESS)
+            take(ev, &a);
+        else
+            (void)snprintf(me.reason, sizeof me.reason, "%s", a.text);
+        become_done(ev, a.code);
+    }
+    xdr_free((xdrproc_t)xdr_tmx_answer, (char *)&a);
+}
+
+static void on_lost(struct rpc_pending *p, const struct err *why)
+{
+    (void)fail_with(0, why);
+    become_done((struct event *)((char *)p - offsetof(struct event, pending)), TM_ENOTCONNECTED);
+}
+
+/* ---- questions */
+/* `model` is copied into a new event, whose number goes to *event. */
+static int ask(const struct event *model, const struct tmx_ask *question, tm_event_t *event)
+{
+    static const struct rpc_pending_ops ops = {.reply = on_reply, .lost = on_lost};
+    struct event *ev;
+    struct err e = {0};
+
+    if (!me.link)
+        return TM_BADINIT;
+    ev = malloc(sizeof *ev);
+    if (!ev)
+        return TM_ESYSTEM;
+    *ev = *model;
+    ev->kind = question->kind;
+    ev->pending.ops = &ops;
+    ev->id = me.last_event = me.last_event < INT32_MAX ? me.last_event + 1 : 1;
+    if (tm_link_ask(me.link, &ev->pending, TMX_ASK, (xdrproc_t)xdr_tmx_ask, question, &e) < 0) {
+        free(ev);
+        return fail_with(e.code == EINVAL ? TM_ESYSTEM : TM_ENOTCONNECTED, &e);
+    }
+    HASH_ADD(hh, me.under_way, id, sizeof ev->id, ev);
+    *event = ev->id;
+    return TM_SUCCESS;
+}
+
+static u_int count(char *const *vector)
+{
+    u_int n = 0;
+
+    while (vector && vector[n])
+        n++;
+    return n;
+}
+
+static int spawn(int argc, char *argv[], char *envp[], tm_node_id where, tm_task_id *tid, tm_event_t *event,
+                 bool relay)
+{
+    const struct event model = {.tid = tid, .node = where};
+    struct tmx_ask q = {.kind = TMX_ASK_SPAWN};
+    struct tmx_spawn_args *a = &q.tmx_ask_u.spawn;
+
+    if (!me.link)
+        return TM_BADINIT;
+    if (argc <= 0 || !argv || !argv[0] || !argv[0][0])
+        return TM_ENOTFOUND;
+    if (where < 0 || (unsigned)where >= me.n_nodes)
+        return TM_ENOTFOUND;
+    a->node = (u_int)where;
+    a->relay = relay;
+    a->argv.argv_val = argv;
+    a->argv.argv_len = (u_int)argc;
+    a->env.env_val = envp;
+    a->env.env_len = count(envp);
+    return ask(&model, &q, event);
+}
+
+int tm_spawn(int argc, char *argv[], char *envp[], tm_node_id where, tm_task_id *tid, tm_event_t *event)
+{
+    return spawn(argc, argv, envp, where, tid, event, false);
+}
+
+int pbs_tm_spawn_relay(int argc, char *argv[], char *envp[], tm_node_id where, tm_task_id *tid,
+                       tm_event_t *event)
+{
+    return spawn(argc, argv, envp, where, tid, event, true);
+}
+
+int tm_kill(tm_task_id tid, int sig, tm_event_t *event)
+{
+    const struct event model = {0};
+    const struct tmx_ask q = {.kind = TMX_ASK_SIGNAL, .tmx_ask_u.signal = {.task = tid, .signo = sig}};
+
+    return ask(&model, &q, event);
+}
+
+int tm_obit(tm_task_id tid, int *obitval, tm_event_t *event)
+{
+    const struct event model = {.number = obitval};
+    const struct tmx_ask q = {.kind = TMX_ASK_OBIT, .tmx_ask_u.obit = {.task = tid}};
+
+    return ask(&model, &q, event);
+}
+
+int tm_taskinfo(tm_node_id node, tm_task_id *list, int lsize, int *ntasks, tm_event_t *event)
+{
+    const struct event model = {.list = list, .len = lsize, .number = ntasks, .node = node};
+    const struct tmx_ask q = {.kind = TMX_ASK_TASKS, .tmx_ask_u.tasks = {.node = (u_int)node}};
+
+    return ask(&model, &q, event);
+}
+
+int tm_rescinfo(tm_node_id node, char *resource, int len, tm_event_t *event)
+{
+    const struct event model = {.bytes = resource, .len = len};
+    const struct tmx_ask q = {.kind = TMX_ASK_RESOURCES, .tmx_ask_u.resources = {.node = (u_int)node}};
+
+    return ask(&model, &q, event);
+}
+
+int tm_publish(char *name, void *info, int nbytes, tm_event_t *event)
+{
+    const struct event model = {0};
+    struct tmx_ask q = {.kind = TMX_ASK_POST, .tmx_ask_u.post = {.name = name}};
+
+    q.tmx_ask_u.post.info.info_val = info;
+    q.tmx_ask_u.post.info.info_len = (u_int)(nbytes < 0 ? 0 : nbytes);
+    return ask(&model, &q, event);
+}
+
+int tm_subscribe(tm_task_id tid, char *name, void *info, int len, int *amount, tm_event_t *event)
+{
+    const struct event model = {.bytes = info, .len = len, .number = amount};
+    const struct tmx_ask q = {.kind = TMX_ASK_GET, .tmx_ask_u.get = {.task = tid, .name = name}};
+
+    return ask(&model, &q, event);
+}
+
+/* ---- what is local */
+int tm_nodeinfo(tm_node_id **list, int *nnodes)
+{
+    tm_node_id *out;
+
+    if (!me.link)
+        return TM_BADINIT;
+    out = calloc(me.n_nodes + 1, sizeof *out);
+    if (!out)
+        return TM_ESYSTEM;
+    for (unsigned i = 0; i < me.n_nodes; i++)
+        out[i] = (tm_node_id)i;
+    *list = out;
+    *nnodes = (int)me.n_nodes;
+    return TM_SUCCESS;
+}
+
+int tm_atnode(tm_task_id tid, tm_node_id *node)
+{
+    const struct place *p;
+
+    if (!me.link)
+        return TM_BADINIT;
+    HASH_FIND(hh, me.places, &tid, sizeof tid, p);
+    if (!p)
+        return TM_ENOTFOUND;
+    *node = p->node;
+    return TM_SUCCESS;
+}
+
+int tm_poll(tm_event_t poll, tm_event_t *result, int wait, int *tm_errno)
+{
+    struct event *ev;
+
+    if (!me.link)
+        return TM_BADINIT;
+    if (poll != TM_NULL_EVENT)
+        return TM_ENOTIMPLEMENTED;
+    *result = TM_NULL_EVENT;
+    if (!me.done && wait && !me.under_way)
+        return TM_ENOEVENT;
+    if (!me.done)
+        do
+            (void)tm_link_turn(me.link, wait); /* a lost connection makes all events done */
+        while (!me.done && wait);
+    ev = me.done;
+    if (!ev)
+        return TM_SUCCESS;
+    me.done = ev->next;
+    if (!me.done)
+        me.done_end = &me.done;
+    *result = ev->id;
+    if (tm_errno)
+        *tm_errno = ev->code;
+    free(ev);
+    return TM_SUCCESS;
+}
+
+/* ---- beginning and end */
+struct init { /* the answer that tm_init waits for */
+    struct rpc_pending pending;
+    struct tmx_init_result res;
+    bool over;
+};
+
+static void on_init(struct rpc_pending *p, const struct rpc_reply_hdr *h)
+{
+    struct init *i = (struct init *)((char *)p - offsetof(struct init, pending));
+
+    i->over = true;
+    i->res.code = TM_ESYSTEM;
+    if (h->status == RPC_ST_OK &&
+        rpc_buf_decode(h->result, h->n_result, (xdrproc_t)xdr_tmx_init_result, &i->res) < 0)
+        i->res.code = TM_ESYSTEM;
+}
+
+static void on_init_lost(struct rpc_pending *p, const struct err *why)
+{
+    struct init *i = (struct init *)((char *)p - offsetof(struct init, pending));
+
+    (void)fail_with(0, why);
+    i->over = true;
+    i->res.code = TM_ENOTCONNECTED;
+}
+
+static int say_init(struct tm_link *l, struct init *i)
+{
+    static const struct rpc_pending_ops ops = {.reply = on_init, .lost = on_init_lost};
+    const struct tmx_init_args a = {.job = getenv("PBS_JOBID"),
+                                    .cookie = getenv("PBS_JOBCOOKIE"),
+                                    .task = (u_int)strtoul(getenv("PBS_TASKNUM"), NULL, 10)};
+    struct err e = {0};
+
+    i->pending.ops = &ops;
+    if (tm_link_ask(l, &i->pending, TMX_INIT, (xdrproc_t)xdr_tmx_init_args, &a, &e) < 0)
+        return fail_with(TM_ENOTCONNECTED, &e);
+    while (!i->over && tm_link_turn(l, true) == 0)
+        ;
+    if (i->res.code == TM_EBADENVIRONMENT)
+        (void)snprintf(me.reason, sizeof me.reason,
+                       "PBS_JOBID and PBS_JOBCOOKIE are not those of the job here");
+    return i->res.code;
+}
+
+static bool is_in_a_job(void)
+{
+    static const char *const needed[] = {"PBS_JOBID", "PBS_JOBCOOKIE", "PBS_NODENUM", "PBS_TASKNUM",
+                                         "PBS_MOMPORT"};
+
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (!getenv(needed[i])) {
+            (void)snprintf(me.reason, sizeof me.reason, "%s is not in the environment", needed[i]);
+            return false;
+        }
+    return true;
+}
+
+static struct tm_link *open_link(const char *job, struct err *e)
+{
+    char *path = tm_link_find(job, e);
+    struct tm_link *l = path ? tm_link_open(path, e) : NULL;
+
+    free(path);
+    return l;
+}
+
+int tm_init(void *info, struct tm_roots *roots)
+{
+    struct init i = {0};
+    struct err e = {0};
+    struct tm_link *l;
+    int code;
+
+    (void)info;
+    if (me.link)
+        return TM_BADINIT;
+    if (!is_in_a_job())
+        return TM_EBADENVIRONMENT;
+    l = open_link(NULL, &e);
+    if (!l)
+        return fail_with(TM_ESYSTEM, &e);
+    code = say_init(l, &i);
+    if (code != TM_SUCCESS) {
+        tm_link_close(l);
+        return code;
+    }
+    me.link = l;
+    me.n_nodes = i.res.nodes;
+    me.done_end = &me.done;
+    if (roots)
+        *roots = (struct tm_roots){
+            .tm_me = i.res.me, .tm_parent = i.res.parent, .tm_nnodes = (int)i.res.nodes, .tm_taskpoolid = -1};
+    return TM_SUCCESS;
+}
+
+int tm_finalize(void)
+{
+    struct place *p, *next;
+
+    if (!me.link)
+        return TM_BADINIT;
+    tm_link_close(me.link); /* makes every event done */
+    me.link = NULL;
+    while (me.done) {
+        struct event *ev = me.done;
+
+        me.done = ev->next;
+        free(ev);
+    }
+    me.done_end = &me.done;
+    HASH_ITER(hh, me.places, p, next)
+    {
+        HASH_DELETE(hh, me.places, p);
+        free(p);
+    }
+    return TM_SUCCESS;
+}
+
+/* ---- a process that runs already. A connection of its own, since the caller may be no task at all. */
+struct attach {
+    struct rpc_pending pending;
+    bool over;
+    int code;
+    tm_task_id task;
+};
+
+static void on_attached(struct rpc_pending *p, const struct rpc_reply_hdr *h)
+{
+    struct attach *at = (struct attach *)((char *)p - offsetof(struct attach, pending));
+    struct tmx_answer a = {0};
+
+    at->over = true;
+    at->code = TM_ESYSTEM;
+    if (h->status == RPC_ST_OK &&
+        rpc_buf_decode(h->result, h->n_result, (xdrproc_t)xdr_tmx_answer, &a) == 0) {
+        at->code = a.code;
+        at->task = a.task;
+        (void)snprintf(me.reason, sizeof me.reason, "%s", a.text);
+    }
+    xdr_free((xdrproc_t)xdr_tmx_answer, (char *)&a);
+}
+
+static void on_attach_lost(struct rpc_pending *p, const struct err *why)
+{
+    struct attach *at = (struct attach *)((char *)p - offsetof(struct attach, pending));
+
+    at->over = true;
+    at->code = fail_with(TM_ENOTCONNECTED, why);
+}
+
+static int attach(struct tm_link *l, pid_t pid, tm_task_id *tid)
+{
+    static const struct rpc_pending_ops ops = {.reply = on_attached, .lost = on_attach_lost};
+    char none[1] = "";
+    const struct tmx_ask q = {.kind = TMX_ASK_ATTACH, .tmx_ask_u.attach = {.job = none, .pid = (int)pid}};
+    struct attach at = {.pending.ops = &ops};
+    struct err e = {0};
+
+    if (tm_link_ask(l, &at.pending, TMX_ASK, (xdrproc_t)xdr_tmx_ask, &q, &e) < 0)
+        return fail_with(TM_ENOTCONNECTED, &e);
+    while (!at.over && tm_link_turn(l, true) == 0)
+        ;
+    if (at.code == TM_SUCCESS && tid)
+        *tid = at.task;
+    return at.code;
+}
+
+int tm_attach(char *jobid, char *cookie, pid_t pid, tm_task_id *tid, char *host, int port)
+{
+    struct err e = {0};
+    struct tm_link *l;
+    int code;
+
+    (void)port; /* of a MOM; the job's shepherd is found without it */
+    if (cookie)
+        return TM_ENOTIMPLEMENTED;
+    if (host && host[0] && strcmp(host, "localhost") != 0)
+        return TM_ENOTIMPLEMENTED;
+    if (pid <= 0)
+        return TM_ENOPROC;
+    l = open_link(jobid, &e);
+    if (!l)
+        return fail_with(e.code == ENOENT || e.code == ENOTUNIQ ? TM_ENOTFOUND : TM_ESYSTEM, &e);
+    code = attach(l, pid, tid);
+    tm_link_close(l);
+    return code;
+}
+
+/* ---- what no system serves */
+int tm_notify(int tm_signal)
+{
+    (void)tm_signal;
+    return TM_ENOTIMPLEMENTED;
+}
+
+int tm_alloc(char *resources, tm_event_t *event)
+{
+    (void)resources;
+    (void)event;
+    return TM_ENOTIMPLEMENTED;
+}
+
+int tm_dealloc(tm_node_id node, tm_event_t *event)
+{
+    (void)node;
+    (void)event;
+    return TM_ENOTIMPLEMENTED;
+}
+
+int tm_create_event(tm_event_t *event)
+{
+    (void)event;
+    return TM_ENOTIMPLEMENTED;
+}
+
+int tm_destroy_event(tm_event_t *event)
+{
+    (void)event;
+    return TM_ENOTIMPLEMENTED;
+}
+
+int tm_register(tm_whattodo_t *what, tm_event_t *event)
+{
+    (void)what;
+    (void)event;
+    return TM_ENOTIMPLEMENTED;
+}

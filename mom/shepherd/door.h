@@ -1,0 +1,46 @@
+#ifndef DOOR_H
+#define DOOR_H
+/* A unix socket at which a job's own processes knock, and the RPC connections it brings. Driven by poll.
+ *
+ * Who comes is known by the kernel; only the uid given, root and our own are let in. At most DOOR_GUESTS_MAX at
+ * once: more wait in the socket's queue. A guest that breaks the protocol is shown out and nothing else happens.
+ */
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "err.h"
+#include "rpc_core.h"
+
+enum { DOOR_GUESTS_MAX = 1024 };
+
+struct door;
+struct polls;
+
+struct door_guest { /* fields are read only, but for `task` */
+    uint64_t id;    /* never used again */
+    int fd;
+    struct rpc_core *core;
+    unsigned task; /* of the door's owner: who it says it is; 0 before */
+    size_t poll_at;
+    bool broken;
+    struct door *door;
+};
+
+struct door_hooks {
+    void (*call)(void *arg, struct door_guest *g, const struct rpc_call_hdr *h);
+    void (*gone)(void *arg, uint64_t guest);
+};
+
+/* Listen at `path`, which must lie in a directory of ours; what is there under that name is replaced. The socket
+ * is given to `uid`. NULL: e. */
+struct door *door_open(const char *path, uid_t uid, gid_t gid, const struct door_hooks *hooks, void *arg,
+                       struct err *e);
+void door_close(struct door *d); /* the socket goes, the guests too; `gone` is not called */
+
+struct door_guest *door_find(const struct door *d, uint64_t guest); /* NULL: it has gone */
+
+void door_poll(struct door *d, struct polls *p);
+void door_turn(struct door *d, const struct polls *p);
+void door_send(struct door *d); /* what has been queued since */
+
+#endif

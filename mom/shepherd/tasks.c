@@ -1,0 +1,212 @@
+#include "tasks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <tm.h>
+
+enum { SIGNALLED = 256, FIRST_NUMBER = 2, NUMBER_MASK = (1 << TMX_TASK_BITS) - 1 };
+
+struct tasks {
+    unsigned host, last;
+    struct tasks_entry *ids, *pids;
+    struct tasks_entry *first_ended, *last_ended;
+    size_t n_ended;
+};
+
+struct tasks *tasks_create(unsigned host)
+{
+    struct tasks *t = calloc(1, sizeof *t);
+
+    if (t) {
+        t->host = host;
+        t->last = FIRST_NUMBER - 1;
+    }
+    return t;
+}
+
+static void entry_free(struct tasks_entry *x)
+{
+    while (x->infos) {
+        struct tasks_info *i = x->infos;
+
+        x->infos = i->next;
+        free(i->name);
+        free(i->bytes);
+        free(i);
+    }
+    free(x);
+}
+
+void tasks_destroy(struct tasks *t)
+{
+    struct tasks_entry *x, *next;
+
+    if (!t)
+        return;
+    HASH_CLEAR(by_pid, t->pids);
+    HASH_ITER(by_id, t->ids, x, next)
+    {
+        HASH_DELETE(by_id, t->ids, x);
+        entry_free(x);
+    }
+    free(t);
+}
+
+unsigned tasks_number(struct tasks *t)
+{
+    for (unsigned tries = 0; tries < TASKS_MAX; tries++) {
+        unsigned id;
+
+        t->last = t->last < NUMBER_MASK ? t->last + 1 : FIRST_NUMBER;
+        id = t->host << TMX_TASK_BITS | t->last;
+        if (!tasks_find(t, id))
+            return id;
+    }
+    return 0;
+}
+
+struct tasks_entry *tasks_add(struct tasks *t, unsigned id, pid_t pid)
+{
+    struct tasks_entry *x = calloc(1, sizeof *x);
+
+    if (!x)
+        return NULL;
+    x->id = id;
+    x->pid = pid;
+    HASH_ADD(by_id, t->ids, id, sizeof x->id, x);
+    HASH_ADD(by_pid, t->pids, pid, sizeof x->pid, x);
+    return x;
+}
+
+struct tasks_entry *tasks_find(const struct tasks *t, unsigned id)
+{
+    struct tasks_entry *x;
+
+    HASH_FIND(by_id, t->ids, &id, sizeof id, x);
+    return x;
+}
+
+struct tasks_entry *tasks_find_pid(const struct tasks *t, pid_t pid)
+{
+    struct tasks_entry *x;
+
+    HASH_FIND(by_pid, t->pids, &pid, sizeof pid, x);
+    return x;
+}
+
+/* Asked only for letters that are not the newest of their sender: rare, so searched. */
+struct tasks_entry *tasks_find_letter(const struct tasks *t, unsigned from, uint64_t number)
+{
+    struct tasks_entry *x, *next;
+
+    HASH_ITER(by_id, t->ids, x, next)
+    {
+        if (number && x->from == from && x->number == number)
+            return x;
+    }
+    return NULL;
+}
+
+static void forget_oldest(struct tasks *t)
+{
+    struct tasks_entry *x = t->first_ended;
+
+    t->first_ended = x->next_ended;
+    if (!t->first_ended)
+        t->last_ended = NULL;
+    t->n_ended--;
+    HASH_DELETE(by_id, t->ids, x);
+    entry_free(x);
+}
+
+void tasks_ended(struct tasks *t, struct tasks_entry *x, int wait_status)
+{
+    if (x->ended)
+        return;
+    x->ended = true;
+    x->status = WIFSIGNALED(wait_status) ? SIGNALLED + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+    HASH_DELETE(by_pid, t->pids, x);
+}
+
+void tasks_over(struct tasks *t, struct tasks_entry *x)
+{
+    if (x->over || !x->ended)
+        return;
+    x->over = true;
+    while (x->waiters) {
+        struct tasks_waiter *w = x->waiters;
+
+        x->waiters = w->next;
+        w->ended(w, x);
+    }
+    if (t->last_ended)
+        t->last_ended->next_ended = x;
+    else
+        t->first_ended = x;
+    t->last_ended = x;
+    if (++t->n_ended > TASKS_ENDED_MAX)
+        forget_oldest(t);
+}
+
+void tasks_wait(struct tasks_entry *x, struct tasks_waiter *w)
+{
+    if (x->over) {
+        w->ended(w, x);
+        return;
+    }
+    w->next = x->waiters;
+    x->waiters = w;
+}
+
+size_t tasks_alive(const struct tasks *t)
+{
+    return HASH_CNT(by_pid, t->pids);
+}
+
+void tasks_each(struct tasks *t, void (*fn)(void *arg, struct tasks_entry *x), void *arg)
+{
+    struct tasks_entry *x, *next;
+
+    HASH_ITER(by_id, t->ids, x, next)
+    {
+        fn(arg, x);
+    }
+}
+
+int tasks_publish(struct tasks_entry *x, const char *name, const void *bytes, size_t n)
+{
+    struct tasks_info *i = x->infos;
+    char *copy = malloc(n + 1);
+
+    while (i && strcmp(i->name, name) != 0)
+        i = i->next;
+    if (!i && copy && (i = calloc(1, sizeof *i))) {
+        if (!(i->name = strdup(name))) {
+            free(i);
+            i = NULL;
+        } else {
+            i->next = x->infos;
+            x->infos = i;
+        }
+    }
+    if (!i || !copy) {
+        free(copy);
+        return -1;
+    }
+    memcpy(copy, bytes, n);
+    free(i->bytes);
+    i->bytes = copy;
+    i->n = n;
+    return 0;
+}
+
+const struct tasks_info *tasks_info(const struct tasks_entry *x, const char *name)
+{
+    const struct tasks_info *i = x->infos;
+
+    while (i && strcmp(i->name, name) != 0)
+        i = i->next;
+    return i;
+}

@@ -1,0 +1,73 @@
+#ifndef TASKS_H
+#define TASKS_H
+/* The tasks of a job on this host: numbered, found by number or process, and how each ended.
+ *
+ * An ended task is remembered, since its end may be asked for later; the oldest of more than TASKS_ENDED_MAX
+ * ended ones are forgotten. The table owns its entries. No I/O.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <uthash.h>
+
+enum { TASKS_ENDED_MAX = 65536, TASKS_MAX = 262142 };
+
+struct tasks;
+struct tasks_entry;
+
+/* Somebody waits for the end: called once with the entry ended and its output gone; or, when the table is destroyed, not at
+ * all. */
+struct tasks_waiter {
+    struct tasks_waiter *next;
+    void (*ended)(struct tasks_waiter *w, const struct tasks_entry *t);
+};
+
+struct tasks_info { /* published data */
+    struct tasks_info *next;
+    char *name;
+    char *bytes;
+    size_t n;
+};
+
+struct task_pump;
+
+struct tasks_entry {
+    UT_hash_handle by_id, by_pid;
+    struct tasks_entry *next_ended;
+    unsigned id, parent;
+    pid_t pid;                  /* also its session */
+    bool ended, attached, over; /* over: ended and its output is gone */
+    int status;                 /* 0 to 255, or 256 and the signal */
+    struct task_pump *pump;     /* of its output; NULL: it writes to the job's files itself */
+    struct tasks_waiter *waiters;
+    struct tasks_info *infos;
+    unsigned from; /* the letter that asked for it: host, number; 0: none */
+    uint64_t number;
+};
+
+/* `host`: index of this one, part of each number. NULL: no memory. */
+struct tasks *tasks_create(unsigned host);
+void tasks_destroy(struct tasks *t); /* infos with it; waiters and pumps must have gone */
+
+/* A number for a new task; 0: TASKS_MAX are alive. */
+unsigned tasks_number(struct tasks *t);
+struct tasks_entry *tasks_add(struct tasks *t, unsigned id, pid_t pid); /* NULL: no memory */
+struct tasks_entry *tasks_find(const struct tasks *t, unsigned id);
+struct tasks_entry *tasks_find_pid(const struct tasks *t, pid_t pid); /* that has not ended */
+struct tasks_entry *tasks_find_letter(const struct tasks *t, unsigned from, uint64_t number);
+
+void tasks_ended(struct tasks *t, struct tasks_entry *x, int wait_status);
+void tasks_over(struct tasks *t, struct tasks_entry *x); /* tells the waiters */
+/* `w` is called at the end, perhaps inside this. */
+void tasks_wait(struct tasks_entry *x, struct tasks_waiter *w);
+
+size_t tasks_alive(const struct tasks *t);
+void tasks_each(struct tasks *t, void (*fn)(void *arg, struct tasks_entry *x), void *arg);
+
+/* 0, or -1: no memory. */
+int tasks_publish(struct tasks_entry *x, const char *name, const void *bytes, size_t n);
+const struct tasks_info *tasks_info(const struct tasks_entry *x, const char *name);
+
+#endif

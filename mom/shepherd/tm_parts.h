@@ -1,0 +1,90 @@
+#ifndef TM_PARTS_H
+#define TM_PARTS_H
+/* What tm_server.c (who asks, and where it is done), tm_asks.c (doing it here) and tm_output.c (where output goes) share.
+ * Private to them. */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <tm.h>
+#include <uthash.h>
+
+#include "door.h"
+#include "job_nodes.h"
+#include "letters.h"
+#include "link.h"
+#include "pump.h"
+#include "tasks.h"
+#include "tm_server.h"
+
+enum { SIGNALS_KEPT = 64 };
+
+/* Whoever is owed an answer: a guest of the door, or a letter. */
+struct tm_reply {
+    struct tm_server *tm;
+    bool is_letter;
+    struct link_ticket ticket; /* letter */
+    unsigned from;
+    uint64_t number;
+    uint64_t guest;
+    uint32_t xid;
+    bool relay; /* the question is a spawn whose output the guest wants */
+    struct tasks_waiter waiter;
+    struct tm_reply *next; /* held back while suspended */
+    struct tmx_ask *ask;
+};
+
+/* A piece for a guest that is not known yet: the answer to its spawn comes on another way. */
+struct tm_early {
+    struct tm_reply *reply; /* NULL: none */
+    char *bytes;
+    size_t n;
+};
+
+/* Output of a task that is not written by the task itself: what of it has arrived, and who wants it. */
+struct tm_inflow {
+    UT_hash_handle hh;
+    unsigned task;
+    uint64_t next[2];
+    bool known;     /* who wants it; */
+    uint64_t guest; /* 0: has gone, or the job's files */
+    struct tm_early early[2];
+};
+
+struct tm_server {
+    struct tm_place place;
+    pid_t first;
+    bool awake; /* what follows is there: most jobs never ask */
+    const char *cookie;
+    struct job_nodes nodes;
+    struct door *door;
+    struct tasks *tasks;
+    struct letters *letters;
+    struct pumps *pumps;
+    struct tm_inflow *inflows;
+    struct tm_reply *held_first, **held_end;
+    struct {
+        unsigned from;
+        uint64_t number;
+    } signals[SIGNALS_KEPT]; /* letters with signals that were obeyed, the last ones */
+    unsigned next_signal;
+};
+
+/* ---- tm_server.c */
+/* Answers and frees `r`. */
+void tm_answer(struct tm_reply *r, const struct tmx_answer *a);
+void tm_refuse(struct tm_reply *r, int code, const char *text);
+
+/* ---- tm_asks.c: the question is about this host. `r` is taken. */
+void tm_ask_here(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
+void tm_do_held(struct tm_server *t);
+void tm_forget_held(struct tm_server *t);
+
+/* ---- tm_output.c */
+void tm_output_send(void *arg, struct task_pump *p, const struct tmx_output_args *args);
+void tm_output_take(struct tm_server *t, const struct tmx_output_args *args, struct tm_reply *r);
+/* The guest that has spawned `task` wants its output. -1: no memory. */
+int tm_output_expect(struct tm_server *t, unsigned task, uint64_t guest);
+void tm_output_guest_gone(struct tm_server *t, uint64_t guest);
+void tm_output_forget(struct tm_server *t);
+
+#endif

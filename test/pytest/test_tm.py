@@ -1,0 +1,222 @@
+"""Tasks of a job on one host: pbsdsh, pbs_tmrsh, pbs_attach and programs written for tm.h."""
+import os
+import re
+import signal
+
+import pytest
+
+from cede import users
+from cede.compiler import program
+from cede.wait import until
+
+
+def output_of(cx, job, name="out"):
+    """What a job has written, when it is over."""
+    cx.wait_gone(job)
+    return until(lambda: cx.file(name), f"the output of {job}")
+
+
+def start(cx, text, select="1:ncpus=1", **attrs):
+    """A script that finds our commands; its errors are in its output."""
+    return cx.submit(f"PATH={cx.build}/bin:$PATH\ncd {cx.work}\n" + text, select=select, Join_Path="oe", **attrs)
+
+
+def run(cx, text, select="1:ncpus=1", **attrs):
+    return output_of(cx, start(cx, text, select, **attrs))
+
+
+@pytest.fixture(autouse=True)
+def no_old_output(request):
+    if "shared" in request.fixturenames:
+        cx = request.getfixturevalue("shared")
+        for name in os.listdir(cx.work):
+            if not name.startswith(("script", "tm_probe")):
+                os.unlink(os.path.join(cx.work, name))
+
+
+def state_of(pid):
+    """The letter of /proc, or None."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+            return f.read().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return None
+
+
+def is_gone(pid):
+    return state_of(pid) in (None, "Z")
+
+
+# --- pbsdsh
+def test_pbsdsh_runs_a_program_on_every_node_of_the_job(shared):
+    out = run(shared, "pbsdsh sh -c 'echo task $PBS_TASKNUM node $PBS_NODENUM'; echo exit $?", "3:ncpus=1")
+    assert sorted(out.splitlines()) == ["exit 0", "task 2 node 0", "task 3 node 1", "task 4 node 2"]
+
+
+def test_pbsdsh_runs_on_one_node_on_some_nodes_or_one_after_the_other(shared):
+    out = run(shared, """
+        pbsdsh -n 1 sh -c 'echo one $PBS_NODENUM'
+        pbsdsh -h $(head -1 $PBS_NODEFILE) sh -c 'echo host $PBS_NODENUM'
+        pbsdsh -c 5 sh -c 'echo copy $PBS_NODENUM'
+        pbsdsh -s sh -c 'echo begin; sleep 0.2; echo end'
+    """, "2:ncpus=1")
+    lines = out.splitlines()
+    assert lines[:2] == ["one 1", "host 0"]
+    assert sorted(lines[2:7]) == ["copy 0"] * 3 + ["copy 1"] * 2
+    assert lines[7:] == ["begin", "end", "begin", "end"]
+
+
+def test_pbsdsh_exits_with_the_worst_status_and_says_what_it_does(shared):
+    out = run(shared, "pbsdsh -v sh -c 'exit $((3 + PBS_NODENUM))'; echo exit $?", "2:ncpus=1")
+    lines = out.splitlines()
+    assert lines[-1] == "exit 4"
+    assert "pbsdsh: task 0x00000002 exit status 3" in lines and "pbsdsh: task 0x00000003 exit status 4" in lines
+
+
+def test_pbsdsh_says_why_a_program_cannot_run(shared):
+    out = run(shared, "pbsdsh /no/such/program; echo exit $?")
+    assert "cannot execute /no/such/program: No such file or directory" in out
+    assert out.splitlines()[-1] == "exit 1"
+
+
+def test_commands_for_jobs_say_so_outside_of_one(shared):
+    dsh = shared.command("pbsdsh", "true", check=False)
+    assert (dsh.returncode, dsh.stderr) == (1, "pbsdsh: not executing under PBS\n")
+    tmrsh = shared.command("pbs_tmrsh", "n1", "true", check=False)
+    assert (tmrsh.returncode, tmrsh.stderr) == (255, "pbs_tmrsh: not executing under PBS\n")
+
+
+# --- pbs_tmrsh
+def test_pbs_tmrsh_brings_the_output_and_status_of_a_command(shared):
+    out = run(shared, """
+        host=$(head -1 $PBS_NODEFILE)
+        pbs_tmrsh $host 'echo to stdout; echo to stderr >&2; exit 7' >tmrsh.out 2>tmrsh.err
+        echo exit $?
+        pbs_tmrsh -n $host -l $USER 'yes | head -n 100000' | wc -l
+        pbs_tmrsh elsewhere true; echo exit $?
+        pbs_tmrsh $host -l nobody true; echo exit $?
+    """)
+    assert shared.file("tmrsh.out") == "to stdout\n" and shared.file("tmrsh.err") == "to stderr\n"
+    lines = out.splitlines()
+    assert lines[:2] == ["exit 7", "100000"]
+    assert re.match(r'pbs_tmrsh: host "elsewhere" is not a node in job \d+', lines[2]) and lines[3] == "exit 255"
+    assert lines[4:] == ['pbs_tmrsh: bad user "nobody"', "exit 255"]
+
+
+# --- programs
+def test_a_program_written_for_tm_h_compiles_and_works(shared):
+    probe = program(shared, "tm_probe")
+    out = run(shared, f"""
+        {probe} init nodes 'spawn:1:exit 5' obit atnode 'spawn:0:sleep 600' tasks:0 kill:15 obit obit \\
+            publish:name=value subscribe:1:name subscribe:1:other resources:0 finalize spawn:0:true
+    """, "2:ncpus=1")
+    lines = out.splitlines()
+    assert lines[:2] == ["task 1 of 0, 2 nodes", "nodes 0 1"]
+    assert lines[2:5] == ["spawned", "ended 5", "at node 1 (0)"]
+    assert lines[5:10] == ["spawned", "tasks 2", "signalled", f"ended {256 + 15}", f"ended {256 + 15}"]
+    assert lines[10:13] == ["published", "name is value (6)", "subscribe: error 17006"]
+    assert re.match(r"resources Linux \S+ .*:.*ncpus=", lines[13])
+    assert lines[14:] == ["finalize 0", "spawn failed: 17007"]
+
+
+def test_tm_init_needs_the_environment_and_the_cookie_of_the_job(shared):
+    probe = program(shared, "tm_probe")
+    out = run(shared, f"env -u PBS_TASKNUM {probe} init\nPBS_JOBCOOKIE=wrong {probe} init\n")
+    assert out.splitlines() == ["tm_init failed: 17005"] * 2
+
+
+def test_a_task_has_the_environment_of_the_job_and_what_was_given(shared):
+    probe = program(shared, "tm_probe")
+    out = run(shared, f"""
+        echo "$PBS_JOBID $PBS_NODEFILE $TMPDIR $PBS_QUEUE"
+        {probe} init 'spawn:0:echo "$PBS_JOBID $PBS_NODEFILE $TMPDIR $PBS_QUEUE $GIVEN $PBS_TASKNUM"; {probe} init' obit
+    """)
+    lines = out.splitlines()
+    assert lines[0] + " yes 2" in lines
+    assert "task 2 of 1, 1 nodes" in lines
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs two users")
+def test_another_user_cannot_speak_to_a_jobs_shepherd(shared):
+    probe = program(shared, "tm_probe")
+    job = start(shared, f"env | grep ^PBS_ > env.txt; touch ready; sleep 600", User_List=users.NAMES[0])
+    until(lambda: shared.file("ready") is not None, "the job")
+    env = dict(line.split("=", 1) for line in shared.file("env.txt").splitlines())
+    mine = shared.command(probe, "init", env=env, user=users.NAMES[0], check=False)
+    other = shared.command(probe, "init", env=env, user=users.NAMES[1], check=False)
+    assert mine.returncode == 0 and mine.stdout.startswith("task 1")
+    assert other.returncode == 1 and other.stdout == "tm_init failed: 17000\n"
+    shared.api.delete(job)
+
+
+# --- tasks are part of the job
+def spawned_sleeper(cx):
+    """A job whose script waits for a task; the job, the script's pid, the task's."""
+    job = start(cx, f"echo $$ > script.pid; pbsdsh sh -c 'echo $$ > {cx.work}/task.pid; exec sleep 600'")
+    pid = int(until(lambda: (cx.file("task.pid") or "").strip(), "the task"))
+    return job, int(cx.file("script.pid")), pid
+
+
+def test_a_task_has_a_session_of_its_own_and_ends_with_the_job(shared):
+    job, script, task = spawned_sleeper(shared)
+    assert os.getsid(task) == task != os.getsid(script)
+    shared.api.delete(job)
+    until(lambda: is_gone(task), "the end of the task")
+    shared.wait_gone(job)
+
+
+def test_a_task_that_outlives_the_script_is_killed(shared):
+    job = start(shared, f"pbsdsh -o sh -c 'echo $$ > {shared.work}/task.pid; exec sleep 600'\n"
+                        "until test -s task.pid; do sleep 0.05; done")
+    shared.wait_gone(job)
+    assert is_gone(int(shared.file("task.pid")))
+
+
+def test_tasks_are_suspended_and_resumed_with_the_job(cx):
+    job, _, task = spawned_sleeper(cx)
+    frozen = f"/proc/{task}/cgroup"
+    cx.api.signal(job, "suspend")
+    cx.wait(job, state="S")
+    with open(frozen, encoding="ascii") as f:
+        in_group = "pbs_" in f.read()
+    assert in_group or state_of(task) == "T"
+    cx.api.signal(job, "resume")
+    cx.wait(job, state="R")
+    cx.api.delete(job)
+    until(lambda: is_gone(task), "the end of the task")
+
+
+@pytest.mark.complex(history=True)
+def test_the_cpu_time_of_tasks_counts_for_the_job(cx):
+    job = start(cx, "pbsdsh sh -c 'i=0; while [ $i -lt 700000 ]; do i=$((i+1)); done; times'")
+    ended = cx.wait(job, state="F")
+    h, m, s = ended["resources_used"]["cput"].split(":")
+    assert int(h) * 3600 + int(m) * 60 + int(s) >= 1 or "0m0" in cx.file("out")
+
+
+def test_open_connections_outlive_every_daemon(cx):
+    """design.md section 2: TM is served by the shepherd."""
+    probe = program(cx, "tm_probe")
+    job = start(cx, f"{probe} init 'spawn:0:touch {cx.work}/first; sleep 600' await:go1 "
+                    "kill:9 obit 'spawn:0:exit 3' await:go2 obit finalize; echo done $?\n")
+    until(lambda: cx.file("first") is not None, "the first task")
+    cx.kill("n1")
+    cx.kill("server")
+    cx.control("restart", "server")
+    cx.control("restart", "n1")
+    cx.again()
+    cx.wait(job)
+    open(os.path.join(cx.work, "go1"), "w", encoding="ascii").close()
+    open(os.path.join(cx.work, "go2"), "w", encoding="ascii").close()
+    lines = output_of(cx, job).splitlines()
+    assert lines == ["task 1 of 0, 1 nodes", "spawned", "signalled", "ended 265", "spawned", "ended 3", "finalize 0",
+                     "done 0"]
+
+
+def test_tasks_die_with_a_shepherd_that_is_killed(cx):
+    job, script, task = spawned_sleeper(cx)
+    with open(f"/proc/{task}/stat", encoding="ascii", errors="replace") as f:
+        shepherd = int(f.read().rsplit(")", 1)[1].split()[1])
+    os.kill(shepherd, signal.SIGKILL)
+    until(lambda: is_gone(task) and is_gone(script), "the end of script and task")
+    cx.api.delete(job, "force")
