@@ -1,7 +1,8 @@
 /* qstat: jobs, queues and servers as they are.
  *
  * Every operand becomes a `target`; of each the objects are fetched in one call and shown by one of the
- * listings. Only attributes that are shown are asked for. */
+ * listings. Only attributes that are shown are asked for. Jobs are shown as they come in, so that a full listing of
+ * any number of them takes no memory here; only a listing in another order (-T) needs them all. */
 #include <strings.h>
 
 #include "attrs.h"
@@ -9,6 +10,7 @@
 #include "ids.h"
 #include "json_out.h"
 #include "pbs_error.h"
+#include "pbs_ext.h"
 #include "qstat_objects.h"
 #include "qstat_short.h"
 #include "qstat_wide.h"
@@ -203,42 +205,57 @@ static const char *extend(const struct qstat *q)
     return q->subjobs && history ? "tx" : q->subjobs ? "t" : history ? "x" : NULL;
 }
 
-static struct batch_status *select_jobs(const struct show *s, int c, const struct target *t)
+static const char *what_of(const struct target *t)
+{
+    return t->ids.len ? t->ids.s : *t->queue ? t->queue : NULL;
+}
+
+/* Jobs by criteria; else by their names. */
+static bool is_selection(const struct show *s, const struct target *t)
+{
+    return !t->ids.len && (s->q->users || states(s->q));
+}
+
+static struct attropl *criteria_of(const struct show *s, const struct target *t, struct attrs *out)
+{
+    if (s->q->users)
+        attrs_add(out, ATTR_u, NULL, s->q->users, EQ);
+    if (states(s->q))
+        attrs_add(out, ATTR_state, NULL, states(s->q), EQ);
+    if (*t->queue)
+        attrs_add(out, ATTR_q, NULL, t->queue, EQ);
+    return out->first;
+}
+
+static void each_job(struct show *s, int c, const struct target *t, pbs_job_fn *fn, void *arg)
+{
+    struct attrs criteria = {0};
+
+    if (is_selection(s, t))
+        pbs_selstat_each(c, criteria_of(s, t, &criteria), attrs_attrl(&s->wants), extend(s->q), fn, arg);
+    else
+        pbs_statjob_each(c, what_of(t), attrs_attrl(&s->wants), extend(s->q), fn, arg);
+    attrs_fini(&criteria);
+}
+
+static struct batch_status *list_jobs(const struct show *s, int c, const struct target *t)
 {
     struct attrs criteria = {0};
     struct batch_status *list;
 
-    if (s->q->users)
-        attrs_add(&criteria, ATTR_u, NULL, s->q->users, EQ);
-    if (states(s->q))
-        attrs_add(&criteria, ATTR_state, NULL, states(s->q), EQ);
-    if (*t->queue)
-        attrs_add(&criteria, ATTR_q, NULL, t->queue, EQ);
-    list = pbs_selstat(c, criteria.first, attrs_attrl(&s->wants), extend(s->q));
+    if (is_selection(s, t))
+        list = pbs_selstat(c, criteria_of(s, t, &criteria), attrs_attrl(&s->wants), extend(s->q));
+    else
+        list = pbs_statjob(c, what_of(t), attrs_attrl(&s->wants), extend(s->q));
     attrs_fini(&criteria);
     return list;
 }
 
-static struct batch_status *fetch_jobs(const struct show *s, int c, const struct target *t)
+/* Queues and servers, of which there are few. */
+static struct batch_status *list_objects(const struct show *s, int c, const struct target *t)
 {
-    const char *what = t->ids.len ? t->ids.s : *t->queue ? t->queue : NULL;
-
-    if (!t->ids.len && (s->q->users || states(s->q)))
-        return select_jobs(s, c, t);
-    return pbs_statjob(c, what, attrs_attrl(&s->wants), extend(s->q));
-}
-
-static struct batch_status *fetch(const struct show *s, int c, const struct target *t)
-{
-    pbs_errno = 0;
-    switch (object_of(s->q)) {
-    case JOBS:
-        return fetch_jobs(s, c, t);
-    case QUEUES:
+    if (object_of(s->q) == QUEUES)
         return pbs_statque(c, *t->queue ? t->queue : NULL, attrs_attrl(&s->wants), NULL);
-    case SERVERS:
-        break;
-    }
     return pbs_statserver(c, attrs_attrl(&s->wants), NULL);
 }
 
@@ -378,25 +395,64 @@ static int report(const struct show *s, int c, const struct target *t)
     return session_report(&s->q->a, c, t->shown);
 }
 
+/* The jobs of one target as they come in. */
+struct coming {
+    struct show *s;
+    const struct target *t;
+    int connection;
+    size_t n;
+};
+
+static int show_coming(const struct batch_status *job, void *arg)
+{
+    struct coming *to = arg;
+
+    to->n++;
+    if (is_shown(to->s->q, job))
+        show_one(to->s, to->connection, to->t, job);
+    return 0;
+}
+
+/* What the heading says of the server is asked for first: asked for at the first job, its answer would come behind
+ * all the others, which libpbs would have to keep meanwhile. */
+static int show_jobs(struct show *s, int c, const struct target *t)
+{
+    struct coming to = {.s = s, .t = t, .connection = c};
+
+    if (s->q->full ? s->q->format == STATUS_JSON && !s->json_open : !s->headed)
+        server_status(s, c, t);
+    pbs_errno = 0;
+    each_job(s, c, t, show_coming, &to);
+    return to.n ? 0 : report(s, c, t);
+}
+
+static int show_list(struct show *s, int c, const struct target *t)
+{
+    const bool jobs = object_of(s->q) == JOBS;
+    struct batch_status *list;
+
+    pbs_errno = 0;
+    list = jobs ? list_jobs(s, c, t) : list_objects(s, c, t);
+    if (!list)
+        return report(s, c, t);
+    if (jobs)
+        list = qstat_wide_sort(list);
+    for (const struct batch_status *o = list; o; o = o->next)
+        if (!jobs || is_shown(s->q, o))
+            show_one(s, c, t, o);
+    pbs_statfree(list);
+    return 0;
+}
+
 static int show_target(struct show *s, const struct target *t)
 {
     int c = session_connect(s->s, t->server);
-    struct batch_status *list, *o;
 
     if (c < 0)
         return pbs_errno;
     if (s->headed && object_of(s->q) == JOBS && strcmp(s->server, t->server) != 0)
         s->headed = s->brief.headed = false;
-    list = fetch(s, c, t);
-    if (!list)
-        return report(s, c, t);
-    if (s->q->estimates)
-        list = qstat_wide_sort(list);
-    for (o = list; o; o = o->next)
-        if (object_of(s->q) != JOBS || is_shown(s->q, o))
-            show_one(s, c, t, o);
-    pbs_statfree(list);
-    return 0;
+    return object_of(s->q) != JOBS || s->q->estimates ? show_list(s, c, t) : show_jobs(s, c, t);
 }
 
 /* -E: operands of one server in one request. They must all be jobs. */

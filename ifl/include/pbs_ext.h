@@ -69,6 +69,19 @@ int pbs_submit_send(int c, struct attropl *attrib, const char *script, const cha
                     const char *extend);
 char *pbs_submit_recv(int c, int ticket);
 
+/* ---- status, job by job ------------------------------------------------------------------------- */
+
+/* Called for each job as it comes in; *job, whose `next` is NULL, lives for that call. It may make other calls,
+ * also on this connection. Not 0: enough, the rest is thrown away. */
+typedef int pbs_job_fn(const struct batch_status *job, void *arg);
+
+/* pbs_statjob() and pbs_selstat() without the list: a hundred thousand jobs take no more memory here than one.
+ * 0, or PBSE_* (in pbs_errno too), before which some jobs may have come. */
+int pbs_statjob_each(int c, const char *id, struct attrl *wanted, const char *extend, pbs_job_fn *fn,
+                     void *arg);
+int pbs_selstat_each(int c, struct attropl *criteria, struct attrl *wanted, const char *extend,
+                     pbs_job_fn *fn, void *arg);
+
 /* ---- preemption --------------------------------------------------------------------------------- */
 
 /* pbs_preempt_jobs() in two halves. jobids: NULL at its end. recv returns what pbs_preempt_jobs()

@@ -67,6 +67,12 @@ static void test_jobs(void **state)
     assert_false(pbs_isjobid("workq"));
 }
 
+static int enough(const struct batch_status *one, void *arg)
+{
+    (void)one, (void)arg;
+    return 1;
+}
+
 static void test_questions(void **state)
 {
     int c = NO_HANDLE;
@@ -75,6 +81,8 @@ static void test_questions(void **state)
     NULLS(pbs_selectjob(c, &attrop, NULL));
     NULLS(pbs_selstat(c, &attrop, &attr, NULL));
     NULLS(pbs_statjob(c, job, &attr, NULL));
+    FAILS(pbs_selstat_each(c, &attrop, &attr, NULL, enough, NULL));
+    FAILS(pbs_statjob_each(c, job, &attr, NULL, enough, NULL));
     NULLS(pbs_statque(c, NULL, NULL, NULL));
     NULLS(pbs_statserver(c, NULL, NULL));
     NULLS(pbs_statsched(c, NULL, NULL));

@@ -1,29 +1,56 @@
-/* Questions: endless answers, read entry by entry into lists of struct batch_status. */
+/* Questions: endless answers, read entry by entry into lists of struct batch_status, or handed on one by one. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "call.h"
 #include "host_merge.h"
 #include "pbs_error.h"
+#include "pbs_ext.h"
 #include "report.h"
 #include "status_read.h"
 
 enum { FOREVER = -1 };
 
+/* Where entries go: onto the list, or, with `fn`, through it to whoever asked. */
+struct sink {
+    struct status_list list;
+    pbs_job_fn *fn;
+    void *arg;
+    bool enough; /* fn wants no more */
+};
+
+static void sink_init(struct sink *s, pbs_job_fn *fn, void *arg)
+{
+    *s = (struct sink){.fn = fn, .arg = arg};
+    status_list_init(&s->list);
+}
+
+static void hand_on(struct sink *s)
+{
+    struct batch_status *entry = status_list_take(&s->list);
+
+    s->enough = s->fn(entry, s->arg) != 0;
+    pbs_statfree(entry);
+}
+
 /* Entries until their end, then the tail. -1: the connection failed, e says why. */
-static int read_entries(struct rpc_sync_call *call, struct status_list *l, ifl_result *tail, struct err *e)
+static int read_entries(struct rpc_sync_call *call, struct sink *s, ifl_result *tail, struct err *e)
 {
     int more;
 
-    while ((more = rpc_sync_next(call, (xdrproc_t)status_read_entry, l, FOREVER, e)) > 0)
-        ;
+    while ((more = rpc_sync_next(call, (xdrproc_t)status_read_entry, &s->list, FOREVER, e)) > 0) {
+        if (s->fn)
+            hand_on(s);
+        if (s->enough)
+            return 0;
+    }
     if (more < 0)
         return -1;
     return rpc_sync_tail(call, (xdrproc_t)xdr_ifl_result, tail, FOREVER, e);
 }
 
 /* The whole answer. What was read before an error in the tail stays in the list: it was served in part. */
-static int read_answer(int c, struct rpc_sync_call *call, struct status_list *l)
+static int read_answer(int c, struct rpc_sync_call *call, struct sink *s)
 {
     ifl_result head = {0}, tail = {0};
     struct err e;
@@ -33,7 +60,7 @@ static int read_answer(int c, struct rpc_sync_call *call, struct status_list *l)
         code = report_err(c, &e);
     else if (head.code != 0)
         code = report_result(c, &head);
-    else if (read_entries(call, l, &tail, &e) < 0)
+    else if (read_entries(call, s, &tail, &e) < 0)
         code = report_err(c, &e);
     else
         code = report_result(c, &tail);
@@ -43,7 +70,7 @@ static int read_answer(int c, struct rpc_sync_call *call, struct status_list *l)
     return code;
 }
 
-static int ask(int c, uint32_t proc, xdrproc_t xargs, const void *args, struct status_list *l)
+static int ask(int c, uint32_t proc, xdrproc_t xargs, const void *args, struct sink *s)
 {
     struct rpc_proc_id id = {.prog = PBS_IFL_PROG, .vers = PBS_IFL_V1, .proc = proc};
     struct rpc_sync_call *call;
@@ -55,40 +82,49 @@ static int ask(int c, uint32_t proc, xdrproc_t xargs, const void *args, struct s
     if (!link)
         return report_err(c, &e);
     call = rpc_sync_send_entries(connection_rpc(link), &id, xargs, args, &e);
-    code = call ? read_answer(c, call, l) : report_err(c, &e);
+    code = call ? read_answer(c, call, s) : report_err(c, &e);
     connection_release(link);
     return code;
 }
 
-static struct batch_status *finish(struct status_list *l)
+static struct batch_status *finish(struct sink *s)
 {
-    struct batch_status *out = status_list_take(l);
+    struct batch_status *out = status_list_take(&s->list);
 
-    status_list_fini(l);
+    status_list_fini(&s->list);
     return out;
+}
+
+static int ask_status(int c, uint32_t proc, const char *ids, const struct attrl *wanted, const char *extend,
+                      struct sink *s)
+{
+    ifl_status_args a = {.ids = call_text(ids), .extend = call_text(extend)};
+    struct call_wanted w;
+    int code;
+
+    report_clear(c);
+    if (call_wanted(c, wanted, &w) < 0)
+        return PBSE_SYSTEM;
+    a.wanted.wanted_len = w.n;
+    a.wanted.wanted_val = w.list;
+    code = ask(c, proc, (xdrproc_t)xdr_ifl_status_args, &a, s);
+    free(w.list);
+    return code;
 }
 
 static struct batch_status *status(int c, uint32_t proc, const char *ids, const struct attrl *wanted,
                                    const char *extend)
 {
-    ifl_status_args a = {.ids = call_text(ids), .extend = call_text(extend)};
-    struct call_wanted w;
-    struct status_list l;
+    struct sink s;
 
-    report_clear(c);
-    if (call_wanted(c, wanted, &w) < 0)
-        return NULL;
-    a.wanted.wanted_len = w.n;
-    a.wanted.wanted_val = w.list;
-    status_list_init(&l);
-    (void)ask(c, proc, (xdrproc_t)xdr_ifl_status_args, &a, &l);
-    free(w.list);
-    return finish(&l);
+    sink_init(&s, NULL, NULL);
+    (void)ask_status(c, proc, ids, wanted, extend, &s);
+    return finish(&s);
 }
 
 /* 0 with the list, which may be empty; else a code. */
 static int select_jobs(int c, uint32_t proc, const struct attropl *criteria, const struct attrl *wanted,
-                       const char *extend, struct status_list *l)
+                       const char *extend, struct sink *s)
 {
     ifl_select_args a = {.extend = call_text(extend)};
     struct call_wanted w = {0};
@@ -98,7 +134,7 @@ static int select_jobs(int c, uint32_t proc, const struct attropl *criteria, con
     if (call_attrops(c, criteria, &a.criteria) == 0 && call_wanted(c, wanted, &w) == 0) {
         a.wanted.wanted_len = w.n;
         a.wanted.wanted_val = w.list;
-        code = ask(c, proc, (xdrproc_t)xdr_ifl_select_args, &a, l);
+        code = ask(c, proc, (xdrproc_t)xdr_ifl_select_args, &a, s);
     }
     free(a.criteria.wire_attrops_val);
     free(w.list);
@@ -107,11 +143,35 @@ static int select_jobs(int c, uint32_t proc, const struct attropl *criteria, con
 
 struct batch_status *pbs_selstat(int c, struct attropl *criteria, struct attrl *out, const char *extend)
 {
-    struct status_list l;
+    struct sink s;
 
-    status_list_init(&l);
-    (void)select_jobs(c, IFL_SELSTAT, criteria, out, extend, &l);
-    return finish(&l);
+    sink_init(&s, NULL, NULL);
+    (void)select_jobs(c, IFL_SELSTAT, criteria, out, extend, &s);
+    return finish(&s);
+}
+
+int pbs_selstat_each(int c, struct attropl *criteria, struct attrl *wanted, const char *extend,
+                     pbs_job_fn *fn, void *arg)
+{
+    struct sink s;
+    int code;
+
+    sink_init(&s, fn, arg);
+    code = select_jobs(c, IFL_SELSTAT, criteria, wanted, extend, &s);
+    status_list_fini(&s.list);
+    return code;
+}
+
+int pbs_statjob_each(int c, const char *id, struct attrl *wanted, const char *extend, pbs_job_fn *fn,
+                     void *arg)
+{
+    struct sink s;
+    int code;
+
+    sink_init(&s, fn, arg);
+    code = ask_status(c, IFL_STATUS_JOB, id, wanted, extend, &s);
+    status_list_fini(&s.list);
+    return code;
 }
 
 /* Names as one block that a single free() frees. */
@@ -136,16 +196,16 @@ static char **pack_names(const struct batch_status *list, size_t n)
 
 char **pbs_selectjob(int c, struct attropl *criteria, const char *extend)
 {
-    struct status_list l;
     char **out = NULL;
+    struct sink s;
 
-    status_list_init(&l);
-    if (select_jobs(c, IFL_SELECT, criteria, NULL, extend, &l) == 0 && l.n > 0) {
-        out = pack_names(l.head, l.n);
+    sink_init(&s, NULL, NULL);
+    if (select_jobs(c, IFL_SELECT, criteria, NULL, extend, &s) == 0 && s.list.n > 0) {
+        out = pack_names(s.list.head, s.list.n);
         if (!out)
-            (void)report_set(c, PBSE_SYSTEM, "no memory for %zu job identifiers", l.n);
+            (void)report_set(c, PBSE_SYSTEM, "no memory for %zu job identifiers", s.list.n);
     }
-    status_list_fini(&l);
+    status_list_fini(&s.list);
     return out;
 }
 

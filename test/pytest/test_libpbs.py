@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from cede import api
+from cede import api, build
 from cede.wait import until
 
 INCLUDE = os.path.join(os.path.dirname(__file__), "..", "..", "ifl", "include")
@@ -42,11 +42,7 @@ int main(void)
 """
 
 
-def sanitized():
-    return os.environ["CEDE_LIBPBS"] != os.path.join(os.environ["CEDE_BUILD"], "lib", "libpbs.so")
-
-
-@pytest.mark.skipif(sanitized(), reason="a plain program cannot link a sanitized library")
+@pytest.mark.skipif(build.is_sanitized(), reason="a plain program cannot link a sanitized library")
 @pytest.mark.parametrize("how", ["shared", "static"])
 def test_a_strangers_program_compiles_links_and_runs(quiet, tmp_path, how):
     (tmp_path / "program.c").write_text(PROGRAM)

@@ -1,7 +1,7 @@
 """Asking: what is shown of whom, which attributes travel, filters in the server, history."""
 import pytest
 
-from cede import api
+from cede import api, build
 from cede.complex import Complex
 
 WORK = [("Output_Path", "/tmp/o"), ("Error_Path", "/tmp/e")]
@@ -101,6 +101,28 @@ def test_thousands_of_jobs_come_whole_and_in_order(place):
     assert place.api.select() == seen
     place.api.delete_list(jobs[::2])
     assert [j.name for j in place.api.stat("job", want=["job_state"])] == sorted(jobs[1::2], key=number)
+
+
+def test_jobs_can_be_taken_one_by_one_until_it_is_enough(place):
+    jobs, seen = [submit(place) for _ in range(5)], []
+    place.api.each(lambda j: seen.append((j.name, j.state)))
+    assert seen == [(j, "Q") for j in jobs]
+    seen.clear()
+    place.api.each(lambda j: seen.append(place.api.stat("job", j.name)[0].name), names=",".join(jobs[1:]))
+    assert seen == jobs[1:], "another call on the same connection, in between"
+    seen.clear()
+    place.api.each(lambda j: seen.append(j.name) or len(seen) == 2)
+    assert seen == jobs[:2] and place.api.select() == jobs
+    assert refused(15001, place.api.each, seen.append, names="99999").text
+    assert len(seen) == 2
+
+
+@pytest.mark.skipif(build.is_sanitized(), reason="what is freed is kept for a while")
+def test_a_full_listing_takes_no_more_memory_for_more_jobs(place):
+    """Each job is printed as it comes in; nothing is kept."""
+    for t in [place.api.submit_send(WORK, place.script("true")) for _ in range(3000)]:
+        place.api.submit_recv(t)
+    assert 0 < place.peak_memory("qstat", "-f", "-F", "json") < 5e6, "as a list they would take some 6 MB more"
 
 
 def test_counts_are_of_the_jobs_there_are(place):

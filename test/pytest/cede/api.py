@@ -65,6 +65,7 @@ class Change(C.Structure):
 
 RESTART = C.CFUNCTYPE(None, C.c_void_p)
 CHANGE = C.CFUNCTYPE(None, C.POINTER(Change), C.c_void_p)
+ENTRY = C.CFUNCTYPE(C.c_int, C.POINTER(BatchStatus), C.c_void_p)
 
 
 class Reader(C.Structure):
@@ -293,6 +294,14 @@ class Connection:
     def selstat(self, criteria=(), want=(), extend=None):
         wanted = attr_list([(w, None, "") for w in want])
         return self._status(lib().pbs_selstat(self.c, attr_list(criteria), wanted, raw(extend)))
+
+    def each(self, fn, criteria=(), names=None):
+        """fn(job) for each job as it comes in, until it returns true: by criteria, or by `names` as pbs_statjob."""
+        entry = ENTRY(lambda e, _: bool(fn(Status(text_of(e.contents.name), attrs_of(e.contents.attribs)))))
+        if names is None:
+            self._simple("selstat_each", attr_list(criteria), None, None, entry, None)
+        else:
+            self._simple("statjob_each", raw(names), None, None, entry, None)
 
     # --- administration
     def manager(self, command, kind, name="", attrs=(), extend=None):

@@ -6,6 +6,11 @@ import stat
 import tempfile
 
 
+def is_sanitized():
+    """Python then calls a libpbs of another build, and memory says nothing."""
+    return os.environ["CEDE_LIBPBS"] != os.path.join(os.environ["CEDE_BUILD"], "lib", "libpbs.so")
+
+
 def _reachable(path):
     """May others go through every directory above?"""
     while True:

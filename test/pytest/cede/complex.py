@@ -112,6 +112,16 @@ class Complex:
                                  f"{done.stdout}{done.stderr}")
         return done
 
+    def peak_memory(self, *words):
+        """The most memory that a command takes, in bytes: looked at whenever some of its output comes."""
+        peak = 0
+        with subprocess.Popen([str(w) for w in words], stdout=subprocess.PIPE, env=self.env) as child:
+            while child.stdout.read1(1 << 16):
+                with open(f"/proc/{child.pid}/status", encoding="ascii") as f:
+                    peak = next((int(line.split()[1]) * 1024 for line in f if line.startswith("VmHWM:")), peak)
+        assert child.returncode == 0
+        return peak
+
     def qmgr(self, *lines):
         """Each line as one directive; the output of all."""
         return "".join(self.command("qmgr", "-c", line).stdout for line in lines)
