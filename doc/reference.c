@@ -241,6 +241,11 @@ static const char *const sched_intro[] = {
     "These are the attributes of scheduler objects, set by qmgr: set sched NAME attribute = value.",
     "The one called default is always there.",
     "The scheduler reads the rest of its policy from sched_priv/sched_config; see pbs_sched(8).", NULL};
+static const char *const hold_intro[] = {
+    "A hold keeps room for a job until others have given way to it: pbs_preempt_run(3) makes it,",
+    "pbs_stathold() shows it, pbs_delhold() undoes it.",
+    "Its name is the identifier of the job that it is for; the server starts that job when the room is there.",
+    "None of these attributes can be set.", NULL};
 static const char *const resource_intro[] = {
     "A resource is a named amount that jobs ask for and vnodes, queues and the server have.",
     "A job asks by chunks, qsub -l select=2:ncpus=4:mem=8gb, for what is marked h;",
@@ -268,6 +273,7 @@ static const char *const see_job[] = {"pbs_resources 7", "qalter 1", "qstat 1", 
 static const char *const see_admin[] = {"pbs_resources 7", "qmgr 1", "pbs_server 8", NULL};
 static const char *const see_node[] = {"pbs_resources 7", "pbsnodes 1", "qmgr 1", "pbs_mom 8", NULL};
 static const char *const see_sched[] = {"qmgr 1", "pbs_preempt_jobs 3", "pbs_sched 8", NULL};
+static const char *const see_hold[] = {"pbs_preempt_jobs 3", "pbs_sched_attributes 7", NULL};
 static const char *const see_resource[] = {"pbs_job_attributes 7", "qmgr 1", "qsub 1", NULL};
 static const char *const see_conf[] = {"pbs_mom 8", "pbs_sched 8", "pbs_server 8", NULL};
 
@@ -302,6 +308,12 @@ static const struct page pages[] = {
      sched_intro,
      attributes,
      see_sched},
+    {"pbs_hold_attributes.7",
+     {"pbs_hold_attributes", "7", "attributes of holds"},
+     OF_HOLD,
+     hold_intro,
+     attributes,
+     see_hold},
     {"pbs_resources.7",
      {"pbs_resources", "7", "resources that jobs ask for"},
      OF_RESOURCE,

@@ -40,6 +40,7 @@
 #include "names.h"
 #include "node_lost.h"
 #include "node_watch.h"
+#include "plan_hold.h"
 #include "preempt.h"
 #include "reader.h"
 #include "removal.h"
@@ -372,8 +373,16 @@ static int create_asking(struct server *s, struct err *e)
         (struct alter_parts){&s->site, p->fsm, s->start_time, s->depends, p->arrays, on_limits_changed, s};
     p->victims = victims_create(s->loop, &s->site, p->fsm, p->methods);
     p->preempts = p->victims ? preempts_create(&s->site, p->victims, p->commit) : NULL;
+    p->plan_holds = plan_holds_create(&(struct plan_hold_parts){.loop = s->loop,
+                                                                .site = &s->site,
+                                                                .fsm = p->fsm,
+                                                                .commit = p->commit,
+                                                                .methods = p->methods,
+                                                                .victims = p->victims,
+                                                                .runs = p->runs,
+                                                                .suspend = p->suspend});
     s->shutdown = shutdown_create(p, on_stop, s);
-    if (!p->submit || !p->preempts || !s->shutdown)
+    if (!p->submit || !p->preempts || !p->plan_holds || !s->shutdown)
         return no_memory(e);
     victims_on_settled(p->victims, on_preempted, s);
     victims_on_begun(p->victims, on_preempting, s);
@@ -488,6 +497,7 @@ static int go_on(struct server *s, bool is_new, const struct restore_counts *cou
     arrays_restore(s->parts.arrays);
     for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
         victims_carry_on(s->parts.victims, j);
+    plan_holds_restore(s->parts.plan_holds);
     log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Recovered %zu jobs", counts->jobs);
     if (s->set.log_events < 0)
         log_set_mask(
@@ -564,6 +574,7 @@ static void stop(struct server *s)
     SSL_CTX_free(s->tls);
     dispatch_destroy(s->dispatch);
     shutdown_destroy(s->shutdown);
+    plan_holds_destroy(p->plan_holds);
     preempts_destroy(p->preempts);
     victims_destroy(p->victims);
     submit_destroy(p->submit);

@@ -39,6 +39,9 @@ static const struct attr_def hook_defs[] = {
 static const struct attr_def resource_defs[] = {
 #include "attr_resource.def"
 };
+static const struct attr_def hold_defs[] = {
+#include "attr_hold.def"
+};
 #undef ATTR
 
 #define FITS(count) ((int)(count) <= (int)ATTR_MAX)
@@ -59,6 +62,7 @@ static const struct {
     [OF_RESV] = {"resv", resv_defs, RESV_ATTR_COUNT},
     [OF_HOOK] = {"hook", hook_defs, HOOK_ATTR_COUNT},
     [OF_RESOURCE] = {"resource", resource_defs, RESOURCE_ATTR_COUNT},
+    [OF_HOLD] = {"hold", hold_defs, HOLD_ATTR_COUNT},
 };
 
 /* A hash of indices with open addresses, at most half full. Filled once from the constant tables, at first use;

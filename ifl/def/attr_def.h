@@ -32,7 +32,18 @@ enum attr_flag {
 };
 
 /* Kinds of object. */
-enum attr_of { OF_SERVER, OF_QUEUE, OF_JOB, OF_NODE, OF_SCHED, OF_RESV, OF_HOOK, OF_RESOURCE, OF_COUNT };
+enum attr_of {
+    OF_SERVER,
+    OF_QUEUE,
+    OF_JOB,
+    OF_NODE,
+    OF_SCHED,
+    OF_RESV,
+    OF_HOOK,
+    OF_RESOURCE,
+    OF_HOLD,
+    OF_COUNT
+};
 
 /* SERVER_ATTR_scheduling, QUEUE_ATTR_..., JOB_ATTR_Priority, NODE_ATTR_..., SCHED_ATTR_preempt_order, ... */
 #define ATTR(name, ...) SERVER_ATTR_##name,
@@ -84,6 +95,13 @@ enum resource_attr {
 };
 #undef ATTR
 
+#define ATTR(name, ...) HOLD_ATTR_##name,
+enum hold_attr {
+#include "attr_hold.def"
+    HOLD_ATTR_COUNT
+};
+#undef ATTR
+
 enum { ATTR_MAX = 128, ATTR_NONE = -1 }; /* no kind has more attributes */
 
 struct attr_def {
@@ -106,8 +124,8 @@ struct attr_writer {
 int attr_def_count(enum attr_of of);
 const struct attr_def *attr_def_get(enum attr_of of, int index); /* 0 <= index < count */
 const struct value_type *attr_def_type(const struct attr_def *d);
-const char *
-attr_of_name(enum attr_of of); /* "server", "queue", "job", "node", "sched", "resv", "hook", "resource" */
+const char *attr_of_name(
+    enum attr_of of); /* "server", "queue", "job", "node", "sched", "resv", "hook", "resource", "hold" */
 
 /* The index of a name, or ATTR_NONE. O(1). */
 int attr_def_find(enum attr_of of, const char *name);

@@ -97,10 +97,32 @@ struct pbs_victim {
     const char *methods; /* letters of SCRD that the plan can live with */
 };
 
-/* Plan and hold (design: "Schedulers"): later; all three answer PBSE_NOSUP (-1 or NULL) so far. */
+/* Plan and hold: run a job in the room of others, or touch nobody.
+ *
+ * The server examines jobid as if to run it (state, holds, queue, limits), then the victims (the run that the
+ * plan saw, the methods it can live with and the server's policy allows) and the arithmetic: on each vnode of
+ * exec_vnode what is free and what the victims give back must suffice. A method that would not free what is
+ * needed is passed over (a suspended job keeps its memory). Then it makes a hold and answers when that is
+ * durable: from now on what the victims give back is kept for the job, and the server itself starts it when the
+ * room is there. A hold has the job's identifier as its name. It is undone, and the victims that are suspended
+ * resume, when the job can no longer be started, when pbs_delhold() asks for it, or at its deadline.
+ *
+ * Only for the connection of a registered scheduler. A victim that has ended or is queued again is no error.
+ * methods NULL or "": whatever the policy says. extend: NULL, or "deadline=SECONDS" (default 3600).
+ *   PBSE_BADSTATE   the job does not wait, or room is held for it already; a victim is in another run, gives way
+ *                   to another job already, or no method is left for it
+ *   PBSE_RESCUNAV   the room would not suffice; the text names vnode and resource
+ *   PBSE_IVALREQ, PBSE_BADATVAL, PBSE_UNKNODE, PBSE_UNKRESC   a bad argument
+ *   PBSE_PERM       this is not the connection of a scheduler */
 int pbs_preempt_run(int c, const char *jobid, const char *exec_vnode, const struct pbs_victim victims[],
                     size_t n_victims, const char *extend);
+int pbs_preempt_run_send(int c, const char *jobid, const char *exec_vnode, const struct pbs_victim victims[],
+                         size_t n_victims, const char *extend); /* received by pbs_recv() */
+
+/* The holds there are, or one: job, exec_vnode, victims, scheduler, ctime, deadline (pbs_hold_attributes(7)). */
 struct batch_status *pbs_stathold(int c, const char *hold, struct attrl *attrib, const char *extend);
+
+/* Undo a hold. By operators, managers and schedulers. PBSE_UNKJOBID: there is no such hold. */
 int pbs_delhold(int c, const char *hold, const char *extend);
 
 /* ---- the delta stream ----------------------------------------------------------------------------

@@ -157,6 +157,7 @@ static void test_calls_in_two_halves(void **state)
     assert_int_equal(pbs_asyalterjob_send(c, job, &attr, NULL), -1);
     assert_int_equal(pbs_manager_send(c, MGR_CMD_SET, MGR_OBJ_SERVER, "", &attrop, NULL), -1);
     assert_int_equal(pbs_preempt_jobs_send(c, jobs), -1);
+    assert_int_equal(pbs_preempt_run_send(c, job, "(n1:ncpus=1)", NULL, 0, NULL), -1);
     assert_int_equal(pbs_watch_next_send(c, 1, begin), -1);
     assert_int_equal(pbs_sched_reply_send(c, 1, job, 0, NULL), -1);
     NULLS(pbs_submit_recv(c, 1));

@@ -122,22 +122,56 @@ int pbs_defschreply(int c, int cmd, char *id, int err, char *txt, char *extend)
 }
 
 /* --- plan and hold */
+/* The array is the caller's to free. -1 reported. */
+static int victims_of(int c, const struct pbs_victim victims[], size_t n, ifl_preempt_run_args *out)
+{
+    ifl_victim *list = n <= PBS_LIST_MAX ? calloc(n ? n : 1, sizeof *list) : NULL;
+
+    report_clear(c);
+    if (!list) {
+        (void)report_set(c, n > PBS_LIST_MAX ? PBSE_IVALREQ : PBSE_SYSTEM, "%zu victims are too many", n);
+        return -1;
+    }
+    for (size_t i = 0; i < n; i++)
+        list[i] = (ifl_victim){.job = call_text(victims[i].jobid),
+                               .run_version = (u_int)victims[i].run_version,
+                               .methods = call_text(victims[i].methods)};
+    out->victims.victims_len = (u_int)n;
+    out->victims.victims_val = list;
+    return 0;
+}
+
 int pbs_preempt_run(int c, const char *jobid, const char *exec_vnode, const struct pbs_victim victims[],
                     size_t n_victims, const char *extend)
 {
-    (void)jobid, (void)exec_vnode, (void)victims, (void)n_victims, (void)extend;
-    return call_unsupported(c, "running a job in the room of others (plan and hold)");
+    ifl_preempt_run_args a = {
+        .job = call_text(jobid), .location = call_text(exec_vnode), .extend = call_text(extend)};
+    int code;
+
+    if (victims_of(c, victims, n_victims, &a) < 0)
+        return pbs_errno;
+    code = call_simple(c, IFL_PREEMPT_RUN, (xdrproc_t)xdr_ifl_preempt_run_args, &a);
+    free(a.victims.victims_val);
+    return code;
 }
 
-struct batch_status *pbs_stathold(int c, const char *hold, struct attrl *attrib, const char *extend)
+int pbs_preempt_run_send(int c, const char *jobid, const char *exec_vnode, const struct pbs_victim victims[],
+                         size_t n_victims, const char *extend)
 {
-    (void)hold, (void)attrib, (void)extend;
-    (void)call_unsupported(c, "the status of holds");
-    return NULL;
+    ifl_preempt_run_args a = {
+        .job = call_text(jobid), .location = call_text(exec_vnode), .extend = call_text(extend)};
+    int ticket;
+
+    if (victims_of(c, victims, n_victims, &a) < 0)
+        return -1;
+    ticket = call_simple_send(c, IFL_PREEMPT_RUN, (xdrproc_t)xdr_ifl_preempt_run_args, &a);
+    free(a.victims.victims_val);
+    return ticket;
 }
 
 int pbs_delhold(int c, const char *hold, const char *extend)
 {
-    (void)hold, (void)extend;
-    return call_unsupported(c, "deleting a hold");
+    ifl_job_args a = {.job = call_text(hold), .extend = call_text(extend)};
+
+    return call_simple(c, IFL_DELETE_HOLD, (xdrproc_t)xdr_ifl_job_args, &a);
 }

@@ -249,6 +249,11 @@ struct batch_status *pbs_stathook(int c, const char *hook, struct attrl *out, co
     return status(c, IFL_STATUS_HOOK, hook, out, extend);
 }
 
+struct batch_status *pbs_stathold(int c, const char *hold, struct attrl *attrib, const char *extend)
+{
+    return status(c, IFL_STATUS_HOLD, hold, attrib, extend);
+}
+
 /* The vnodes of a host are only found among all vnodes; a host that is named is picked afterwards. */
 struct batch_status *pbs_stathost(int c, const char *host, struct attrl *out, const char *extend)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "held.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 #include "site.h"
@@ -26,76 +27,6 @@ struct assign *assign_create(struct site *s)
 void assign_destroy(struct assign *a)
 {
     free(a);
-}
-
-/* --- what an exec_vnode asks of one vnode, summed over its chunks --------------------------------- */
-
-struct want {
-    struct node *node;
-    struct resc_list *amounts;
-};
-
-static void wants_free(struct want *w, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        resc_free(w[i].amounts);
-    free(w);
-}
-
-static struct want *want_of(struct want *w, size_t *n, struct node *node)
-{
-    for (size_t i = 0; i < *n; i++)
-        if (w[i].node == node)
-            return &w[i];
-    w[*n].node = node;
-    w[*n].amounts = NULL;
-    return &w[(*n)++];
-}
-
-static int add_amounts(struct assign *a, struct want *w, const struct exec_vnode_part *p, struct err *e)
-{
-    struct resc_list *more = NULL;
-    int rc = -1;
-
-    for (size_t i = 0; i < p->res.n; i++) {
-        const struct resource *r = resource_find(a->site->resources, p->res.a[i].name);
-
-        if (!r) {
-            err_set(e, PBSE_UNKRESC, "resource %s of %s is unknown", p->res.a[i].name, p->vnode);
-            goto out;
-        }
-        if (resc_parse(&more, r, p->res.a[i].value, false, e) < 0)
-            goto out;
-    }
-    rc = resc_add(&w->amounts, more, a->site->resources, 0, e);
-out:
-    resc_free(more);
-    return rc;
-}
-
-static int wants_make(struct assign *a, const struct exec_vnode *ev, struct want **out, size_t *n,
-                      struct err *e)
-{
-    struct want *w = calloc(ev->n ? ev->n : 1, sizeof *w);
-
-    *n = 0;
-    if (!w)
-        return err_set(e, PBSE_SYSTEM, "no memory for a claim");
-    for (size_t i = 0; i < ev->n; i++) {
-        struct node *node = nodes_find(a->site->nodes, ev->part[i].vnode);
-
-        if (!node) {
-            err_set(e, PBSE_UNKNODE, "Unknown node %s", ev->part[i].vnode);
-            goto bad;
-        }
-        if (add_amounts(a, want_of(w, n, node), &ev->part[i], e) < 0)
-            goto bad;
-    }
-    *out = w;
-    return 0;
-bad:
-    wants_free(w, *n);
-    return -1;
 }
 
 /* --- is it free? ----------------------------------------------------------------------------------- */
@@ -165,15 +96,24 @@ static int check_node(const struct assign *a, const struct want *w, bool exclusi
     }
     if (n->n_exclusive)
         return err_set(e, PBSE_RESCUNAV, "node %s is in exclusive use", n->obj.name);
-    if (exclusive && n->n_uses)
+    if (exclusive && n->n_uses > n->n_idle)
         return err_set(e, PBSE_RESCUNAV, "node %s is wanted exclusively and is in use", n->obj.name);
+    for (const struct hold_part *p = n->parts; p; p = p->next)
+        if (!p->hold->off && (exclusive || p->exclusive))
+            return err_set(e, PBSE_RESCUNAV, "node %s is held for job %s", n->obj.name, p->hold->obj.name);
     return check_amounts(a, n, w->amounts, e);
 }
 
 /* Amounts that server or queue offer as a whole. */
-static int check_shared(const struct assign *a, const struct resc_list *want, const struct resc_list *offered,
-                        const struct resc_list *taken, const char *where, struct err *e)
+static int check_shared(const struct assign *a, const struct resc_list *want, const struct queue *q,
+                        struct err *e)
 {
+    const struct server_obj *server = a->site->server;
+    const struct resc_list *offered =
+        q ? attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_resources_available)
+          : attr_list_amounts(&server->obj.attrs, SERVER_ATTR_resources_available);
+    const struct resc_list *taken = q ? q->assigned : server->assigned;
+
     for (size_t i = 0; want && offered && i < want->n; i++) {
         const struct value *v = &want->v[i], *total = resc_find(offered, v->tag);
         const struct resource *r = resource_get(a->site->resources, v->tag);
@@ -181,9 +121,9 @@ static int check_shared(const struct assign *a, const struct resc_list *want, co
 
         if (!total || !(r->flags & RESC_SUM))
             continue;
-        free_n = value_number(total) - amount_of(taken, r->id);
+        free_n = value_number(total) - amount_of(taken, r->id) - held_shared(a->site, q, r);
         if (value_number(v) > free_n)
-            return too_little(r, v, free_n, value_number(total), where, e);
+            return too_little(r, v, free_n, value_number(total), q ? q->obj.name : "the server", e);
     }
     return 0;
 }
@@ -196,19 +136,12 @@ static const struct resc_list *asked_by(const struct job *j)
 static int check_all(const struct assign *a, const struct job *j, const struct want *w, size_t n,
                      bool exclusive, struct err *e)
 {
-    const struct server_obj *s = a->site->server;
-
     for (size_t i = 0; i < n; i++)
         if (check_node(a, &w[i], exclusive, e) < 0)
             return -1;
-    if (check_shared(a, asked_by(j), attr_list_amounts(&s->obj.attrs, SERVER_ATTR_resources_available),
-                     s->assigned, "the server", e) < 0)
+    if (check_shared(a, asked_by(j), NULL, e) < 0)
         return -1;
-    if (!j->queue)
-        return 0;
-    return check_shared(a, asked_by(j),
-                        attr_list_amounts(&j->queue->obj.attrs, QUEUE_ATTR_resources_available),
-                        j->queue->assigned, j->queue->obj.name, e);
+    return j->queue ? check_shared(a, asked_by(j), j->queue, e) : 0;
 }
 
 int assign_check(struct assign *a, const struct job *j, const struct assign_ask *ask, struct err *e)
@@ -217,7 +150,7 @@ int assign_check(struct assign *a, const struct job *j, const struct assign_ask 
     size_t n;
     int rc;
 
-    if (wants_make(a, ask->where, &w, &n, e) < 0)
+    if (wants_make(a->site, ask->where, &w, &n, e) < 0)
         return -1;
     rc = ask->force ? 0 : check_all(a, j, w, n, ask->exclusive, e);
     wants_free(w, n);
@@ -234,6 +167,7 @@ static void show_state(struct assign *a, struct node *n)
 
     node_set_state(a->site->nodes, n, set, (NODE_JOB_BUSY | NODE_JOB_EXCLUSIVE) & ~set, site_now_s(a->site));
     change_touch(a->site->change, &n->obj.change, PART_NONE);
+    held_review(a->site, n);
 }
 
 static int use_node(struct assign *a, struct job *j, struct want *w, bool exclusive, struct err *e)
@@ -269,11 +203,24 @@ static void drop_use(struct assign *a, struct node_use *u)
     *(u->next ? &u->next->prev : &n->last_use) = u->prev;
     n->n_uses--;
     n->n_exclusive -= u->exclusive && !u->paused;
+    n->n_idle -= u->idle;
     n->last_used_s = site_now_s(a->site);
     resc_free(u->amounts);
     resc_free(u->given_back);
     free(u);
     show_state(a, n);
+}
+
+/* What a suspended job gave back of server and queue counts again. */
+static void share_back(struct assign *a, struct job *j)
+{
+    if (!j->shares_given)
+        return;
+    resc_add(&a->site->server->assigned, j->shares_given, a->site->resources, RESC_SUM, NULL);
+    if (j->queue)
+        resc_add(&j->queue->assigned, j->shares_given, a->site->resources, RESC_SUM, NULL);
+    resc_free(j->shares_given);
+    j->shares_given = NULL;
 }
 
 static void share(struct assign *a, struct job *j, bool take)
@@ -287,6 +234,7 @@ static void share(struct assign *a, struct job *j, bool take)
     change(&a->site->server->assigned, asked_by(j), a->site->resources, RESC_SUM, NULL);
     if (j->queue)
         change(&j->queue->assigned, asked_by(j), a->site->resources, RESC_SUM, NULL);
+    share_back(a, j);
 }
 
 int assign_claim(struct assign *a, struct job *j, const struct assign_ask *ask, struct err *e)
@@ -295,7 +243,7 @@ int assign_claim(struct assign *a, struct job *j, const struct assign_ask *ask, 
     size_t n;
     int rc = -1;
 
-    if (wants_make(a, ask->where, &w, &n, e) < 0)
+    if (wants_make(a->site, ask->where, &w, &n, e) < 0)
         return -1;
     if (!ask->force && check_all(a, j, w, n, ask->exclusive, e) < 0)
         goto out;
@@ -348,18 +296,32 @@ static struct resc_list *part_of(const struct assign *a, const struct resc_list 
     return part;
 }
 
+static void share_some(struct assign *a, struct job *j, const char *only)
+{
+    if (!j->shares || j->shares_given)
+        return;
+    j->shares_given = part_of(a, asked_by(j), only);
+    resc_subtract(&a->site->server->assigned, j->shares_given, a->site->resources, RESC_SUM, NULL);
+    if (j->queue)
+        resc_subtract(&j->queue->assigned, j->shares_given, a->site->resources, RESC_SUM, NULL);
+}
+
 void assign_suspend(struct assign *a, struct job *j, const char *only)
 {
     for (struct node_use *u = j->uses; u; u = u->next_of_job) {
-        if (u->given_back)
+        if (u->given_back || u->idle)
             continue;
         u->given_back = part_of(a, u->amounts, only);
         resc_subtract(&u->node->assigned, u->given_back, a->site->resources, 0, NULL);
         u->paused = u->exclusive && !only;
+        u->idle = !only;
         u->node->n_exclusive -= u->paused;
+        u->node->n_idle += u->idle;
         show_state(a, u->node);
     }
-    if (!only)
+    if (only)
+        share_some(a, j, only);
+    else
         share(a, j, false);
 }
 
@@ -367,9 +329,9 @@ static int can_take_back(struct assign *a, const struct node_use *u, struct err 
 {
     const struct node *n = u->node;
 
-    if (!u->given_back)
+    if (!u->given_back && !u->idle)
         return 0;
-    if (n->n_exclusive || (u->paused && n->n_uses > 1))
+    if (n->n_exclusive || (u->paused && n->n_uses > n->n_idle))
         return err_set(e, PBSE_RESCUNAV, "node %s is in use by others", n->obj.name);
     return check_amounts(a, n, u->given_back, e);
 }
@@ -380,15 +342,18 @@ int assign_resume(struct assign *a, struct job *j, bool force, struct err *e)
         if (can_take_back(a, u, e) < 0)
             return -1;
     for (struct node_use *u = j->uses; u; u = u->next_of_job) {
-        if (!u->given_back)
+        if (!u->given_back && !u->idle)
             continue;
         resc_add(&u->node->assigned, u->given_back, a->site->resources, 0, NULL);
         resc_free(u->given_back);
         u->given_back = NULL;
         u->node->n_exclusive += u->paused;
         u->paused = false;
+        u->node->n_idle -= u->idle;
+        u->idle = false;
         show_state(a, u->node);
     }
+    share_back(a, j);
     share(a, j, true);
     return 0;
 }

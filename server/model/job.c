@@ -51,18 +51,19 @@ struct field {
     }
 
 static const struct field hot_fields[] = {
-    FIELD(intent, INT),       FIELD(suspender, INT),       FIELD(hold, UINT),
-    FIELD(dependent, BOOL),   FIELD(force_requeued, BOOL), FIELD(no_history, BOOL),
-    FIELD(queue_name, TEXT),  FIELD(queue_rank, INT64),    FIELD(euser, TEXT),
-    FIELD(egroup, TEXT),      FIELD(project, TEXT),        FIELD(mtime_s, INT64),
-    FIELD(qtime_s, INT64),    FIELD(etime_s, INT64),       FIELD(stime_s, INT64),
-    FIELD(obittime_s, INT64), FIELD(history_s, INT64),     FIELD(exec_time_s, INT64),
-    FIELD(ptime_s, INT64),    FIELD(eligible_s, INT64),    FIELD(run_version, UINT),
-    FIELD(run_count, UINT),   FIELD(exited, BOOL),         FIELD(exit_status, INT),
-    FIELD(session, INT),      FIELD(preempt_count, UINT),  FIELD(script_have, INT64),
-    USAGE(cput_ms, INT64),    USAGE(walltime_ms, INT64),   USAGE(mem_kb, INT64),
-    USAGE(vmem_kb, INT64),    USAGE(ncpus, UINT),          USAGE(cpupercent, UINT),
-    FIELD(begun, BOOL),       FIELD(broken, BOOL),
+    FIELD(intent, INT),           FIELD(suspender, INT),       FIELD(hold, UINT),
+    FIELD(dependent, BOOL),       FIELD(force_requeued, BOOL), FIELD(no_history, BOOL),
+    FIELD(queue_name, TEXT),      FIELD(queue_rank, INT64),    FIELD(euser, TEXT),
+    FIELD(egroup, TEXT),          FIELD(project, TEXT),        FIELD(mtime_s, INT64),
+    FIELD(qtime_s, INT64),        FIELD(etime_s, INT64),       FIELD(stime_s, INT64),
+    FIELD(obittime_s, INT64),     FIELD(history_s, INT64),     FIELD(exec_time_s, INT64),
+    FIELD(ptime_s, INT64),        FIELD(eligible_s, INT64),    FIELD(run_version, UINT),
+    FIELD(run_count, UINT),       FIELD(exited, BOOL),         FIELD(exit_status, INT),
+    FIELD(session, INT),          FIELD(preempt_count, UINT),  FIELD(script_have, INT64),
+    USAGE(cput_ms, INT64),        USAGE(walltime_ms, INT64),   USAGE(mem_kb, INT64),
+    USAGE(vmem_kb, INT64),        USAGE(ncpus, UINT),          USAGE(cpupercent, UINT),
+    FIELD(begun, BOOL),           FIELD(broken, BOOL),         FIELD(preempted_by, TEXT),
+    FIELD(preempt_time_s, INT64),
 };
 
 static const struct field fixed_fields[] = {
@@ -160,6 +161,10 @@ static void add_preempt(struct strbuf *out, const struct preempt_mark *p)
     json_text_add(out, p->left);
     strbuf_addf(out, ",\"method\":%d,\"since_s\":%lld,\"by\":", p->method, (long long)p->since_s);
     json_text_add(out, p->by);
+    if (p->urgent) {
+        strbuf_add(out, ",\"urgent\":");
+        json_text_add(out, p->urgent);
+    }
     strbuf_add_char(out, '}');
 }
 
@@ -213,8 +218,10 @@ static void job_destroy(struct object *o)
     free_texts(j, hot_fields, HOT_COUNT);
     free_texts(j, fixed_fields, FIXED_COUNT);
     job_run_destroy(j->run);
-    if (j->preempt)
+    if (j->preempt) {
         intern_unref(j->preempt->by);
+        intern_unref(j->preempt->urgent);
+    }
     free(j->preempt);
     array_map_destroy(j->array);
     object_fini(o);
@@ -344,14 +351,14 @@ static int put_run(struct job *j, const json_t *o, struct err *e)
 static int put_preempt(struct job *j, const json_t *o, struct err *e)
 {
     const json_t *mark = json_object_get(o, "preempt");
-    const char *left, *by = NULL;
+    const char *left, *by = NULL, *urgent = NULL;
     json_int_t since;
     int method;
 
     if (!mark)
         return 0;
-    if (json_unpack((json_t *)mark, "{s:s, s:i, s:I, s?s}", "left", &left, "method", &method, "since_s",
-                    &since, "by", &by) < 0 ||
+    if (json_unpack((json_t *)mark, "{s:s, s:i, s:I, s?s, s?s}", "left", &left, "method", &method, "since_s",
+                    &since, "by", &by, "urgent", &urgent) < 0 ||
         strlen(left) >= sizeof j->preempt->left)
         return err_set(e, PBSE_SYSTEM, "the stored preemption of job %s cannot be read", j->obj.name);
     j->preempt = calloc(1, sizeof *j->preempt);
@@ -361,6 +368,7 @@ static int put_preempt(struct job *j, const json_t *o, struct err *e)
     j->preempt->method = (char)method;
     j->preempt->since_s = since;
     j->preempt->by = intern_ref(by);
+    j->preempt->urgent = intern_ref(urgent);
     return 0;
 }
 

@@ -17,6 +17,7 @@
 #include "type_words.h"
 
 struct array_map;
+struct hold_obj;
 struct node_use;
 struct queue;
 struct run;
@@ -97,17 +98,23 @@ struct job {
     int exit_status;
     int session;
     unsigned preempt_count;
-    uint32_t depend_search; /* the last search for a cycle that came by (wait/depend.c) */
+    uint32_t depend_search;   /* the last search for a cycle that came by (wait/depend.c) */
+    const char *preempted_by; /* interned: for which job, or by whom, it gives way or gave way last */
+    int64_t preempt_time_s;   /* when it was preempted last */
+    int64_t preempt_failed_s; /* when no method was left; not stored */
     struct job_usage usage;
 
-    struct run *run;              /* while hosts are held (job_run.h); stored */
-    struct preempt_mark *preempt; /* while it is being preempted (job_run.h); stored */
-    struct node_use *uses;        /* what it has claimed (assign.c) */
-    bool shares;                  /* it counts in the sums of server and queue (assign.c) */
-    struct victim *victim;        /* while a preemption is under way */
-    struct parked *parked;        /* requests that wait for an event of this job */
-    struct pqueue_entry due;      /* start time, or the end of its history in memory */
-    void *listener_data[2];       /* small marks of listeners: eligible.c, sched wake */
+    struct run *run;                /* while hosts are held (job_run.h); stored */
+    struct preempt_mark *preempt;   /* while it is being preempted (job_run.h); stored */
+    struct node_use *uses;          /* what it has claimed (assign.c) */
+    bool shares;                    /* it counts in the sums of server and queue (assign.c) */
+    struct resc_list *shares_given; /* what of that a suspended job has given back, or NULL (assign.c) */
+    struct hold_obj *room;          /* room is held for it; plan_hold.c */
+    struct hold_obj *gives_way_to;  /* whose victim it is; plan_hold.c */
+    struct victim *victim;          /* while a preemption is under way */
+    struct parked *parked;          /* requests that wait for an event of this job */
+    struct pqueue_entry due;        /* start time, or the end of its history in memory */
+    void *listener_data[2];         /* small marks of listeners: eligible.c, sched wake */
 
     uint64_t script_bytes;
     uint64_t script_have; /* ARRIVING: bytes that have come */

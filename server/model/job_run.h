@@ -52,7 +52,8 @@ struct preempt_mark {
     char left[5]; /* letters not tried yet */
     char method;  /* the one under way; 0: no preemption */
     int64_t since_s;
-    const char *by; /* interned: who asked, for people */
+    const char *by;     /* interned: who asked, for people */
+    const char *urgent; /* interned: for which job; NULL where nobody said */
 };
 
 struct run *job_run_create(unsigned version, const char *exec_vnode, const char *exec_host, size_t n_hosts);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hold_obj.h"
 #include "intern.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
@@ -136,6 +137,9 @@ int nodes_remove(struct nodes *ns, struct node *n, struct err *e)
 {
     if (n->uses)
         return err_set(e, PBSE_OBJBUSY, "node %s has %zu jobs", n->obj.name, n->n_uses);
+    if (n->parts)
+        return err_set(e, PBSE_OBJBUSY, "room on node %s is held for job %s", n->obj.name,
+                       n->parts->hold->obj.name);
     take_out(ns, n);
     return 0;
 }

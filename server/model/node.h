@@ -11,6 +11,7 @@
 #include "type_resc.h"
 #include "uthash.h"
 
+struct hold_part;
 struct nodes;
 struct service; /* exec/services: who runs jobs on it */
 struct job;
@@ -22,6 +23,7 @@ struct node_use {
     struct resc_list *amounts;    /* what it has claimed here */
     struct resc_list *given_back; /* what of that a suspended job has given back, or NULL */
     bool exclusive, paused;       /* paused: suspended, exclusiveness given back too */
+    bool idle;                    /* suspended, and gave everything back */
     struct node_use *next, *prev; /* on the node, in order of arrival */
     struct node_use *next_of_job;
 };
@@ -34,9 +36,11 @@ struct node {
     const char *service_name;   /* interned: "mom:n1", who last served it; stored */
     const char *host;           /* interned: resources_available.host */
     struct resc_list *assigned; /* amounts taken; assign.c */
-    struct resc_list *held;     /* for holds; assign.c */
+    struct resc_list *held;     /* kept for holds; held.c */
+    struct hold_part *parts;    /* the holds here; held.c */
     struct node_use *uses, *last_use;
     size_t n_uses, n_exclusive; /* jobs on it; of them exclusive */
+    size_t n_idle;              /* of them suspended, with nothing kept from others */
     int64_t last_state_s, last_used_s;
     uint64_t order; /* of creation */
 };

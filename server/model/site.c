@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "assign.h"
+#include "held.h"
 #include "intern.h"
 #include "pbs_error.h"
 
@@ -23,9 +24,11 @@ int site_create(struct site *s, struct clock *clock, const char *name, struct er
     s->queues = queues_create(s->change);
     s->nodes = nodes_create(s->change);
     s->scheds = scheds_create(s->change);
+    s->holds = holds_create(s->change);
     s->jobs = jobs_create(s->change, clock);
     s->assign = assign_create(s);
-    if (!s->resources || !s->server || !s->queues || !s->nodes || !s->scheds || !s->jobs || !s->assign) {
+    if (!s->resources || !s->server || !s->queues || !s->nodes || !s->scheds || !s->holds || !s->jobs ||
+        !s->assign) {
         site_destroy(s);
         return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");
     }
@@ -36,6 +39,9 @@ void site_destroy(struct site *s)
 {
     for (struct job *j = s->jobs ? jobs_first(s->jobs) : NULL; j; j = jobs_next(j))
         assign_release_all(s->assign, j);
+    for (struct hold_obj *h = s->holds ? holds_first(s->holds) : NULL; h; h = holds_next(h))
+        held_drop(s, h);
+    holds_destroy(s->holds);
     jobs_destroy(s->jobs);
     assign_destroy(s->assign);
     scheds_destroy(s->scheds);

@@ -8,6 +8,7 @@
 
 #include "change.h"
 #include "clock.h"
+#include "hold_obj.h"
 #include "jobs.h"
 #include "node.h"
 #include "queue.h"
@@ -23,6 +24,7 @@ struct site {
     struct queues *queues;
     struct nodes *nodes;
     struct scheds *scheds;
+    struct holds *holds;
     struct jobs *jobs;
     struct assign *assign;
     struct tally *tally;

@@ -114,19 +114,25 @@ static const char *code_at_once(const struct job *j)
     return NULL;
 }
 
-static struct job *find(struct preempts *all, const char *id)
+/* A job that is not here is out of the way. -1: it is another server's, and nobody's here to be preempted. */
+static int find(struct preempts *all, const char *id, struct job **out)
 {
     struct jobid parsed;
     struct err e;
 
-    return jobid_parse(id, &parsed, &e) < 0 ? NULL : jobs_find(all->site->jobs, parsed.key);
+    if (jobid_parse(id, &parsed, &e) == 0 && !site_is_named(all->site, parsed.server))
+        return -1;
+    *out = jobid_parse(id, &parsed, &e) < 0 ? NULL : jobs_find(all->site->jobs, parsed.key);
+    return 0;
 }
 
 static void begin(struct preempt *p, struct slot *s, const char *order)
 {
-    struct job *j = find(p->all, s->id);
-    const char *code = code_at_once(j);
     char letters[5];
+    struct victim_ask ask = {
+        .letters = letters, .by = request_who(p->request), .done = victim_done, .arg = s};
+    struct job *j = NULL;
+    const char *code = find(p->all, s->id, &j) < 0 ? "000" : code_at_once(j);
     struct err e;
 
     if (code) {
@@ -134,7 +140,7 @@ static void begin(struct preempt *p, struct slot *s, const char *order)
         return;
     }
     letters_for(j, order, site_now_s(p->all->site), letters);
-    if (victims_begin(p->all->victims, j, letters, request_who(p->request), victim_done, s, &e) < 0)
+    if (victims_begin(p->all->victims, j, &ask, &e) < 0)
         preempt_job_done(s, "000");
 }
 

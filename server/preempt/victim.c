@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "held.h"
 #include "intern.h"
 #include "job_fsm.h"
 #include "job_run.h"
@@ -64,15 +65,30 @@ static void tell(void *arg)
     free(t);
 }
 
-static void drop_mark(struct victim *v)
+static void drop_mark(struct victims *all, struct job *j)
 {
-    struct job *j = v->job;
-
     intern_unref(j->preempt->by);
+    intern_unref(j->preempt->urgent);
     free(j->preempt);
     j->preempt = NULL;
+    held_review_job(all->site, j);
     if (j->state != JOB_GONE)
-        jobs_touch(v->all->site->jobs, j, PART_HOT);
+        jobs_touch(all->site->jobs, j, PART_HOT);
+}
+
+/* A job that ended by itself before a method could begin has not been preempted. */
+static void note_end(struct victims *all, struct job *j, const char *code)
+{
+    const struct preempt_mark *m = j->preempt;
+
+    if (strcmp(code, "000") == 0) {
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted");
+        j->preempt_failed_s = site_now_s(all->site);
+    } else if (m->method || job_is_waiting(j) || j->state == JOB_SUSPENDED) {
+        j->ptime_s = j->preempt_time_s = site_now_s(all->site);
+        j->preempt_count++;
+        job_set_text(&j->preempted_by, m->urgent ? m->urgent : m->by);
+    }
 }
 
 /* The one way out. Those who wait are told at the end of the turn, when the change under way is whole. */
@@ -84,15 +100,10 @@ static void settle(struct victim *v, const char *code)
 
     if (!t)
         abort(); /* a lost answer would hang a scheduler */
-    if (strcmp(code, "000") == 0) {
-        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted");
-    } else {
-        j->ptime_s = site_now_s(all->site);
-        j->preempt_count++;
-    }
+    note_end(all, j, code);
     if (all->settled)
         all->settled(all->settled_arg, j, code, j->preempt->by);
-    drop_mark(v);
+    drop_mark(all, j);
     *t = (struct telling){.job = job_ref(j), .code = code, .waiters = v->waiters};
     j->victim = NULL;
     loop_timer_destroy(v->deadline);
@@ -136,6 +147,7 @@ static bool try_one(struct victim *v, const struct method *m)
         return false;
     }
     j->preempt->method = m->letter;
+    held_review_job(v->all->site, j); /* another method frees other things */
     jobs_touch(v->all->site->jobs, j, PART_HOT);
     loop_timer_set(v->deadline, m->limit_s(m->arg, j) * 1000);
     v->starting = true;
@@ -265,36 +277,51 @@ static void victim_drop(struct victim *v)
     free(v);
 }
 
-static int make_mark(struct victims *all, struct job *j, const char *letters, const char *by, struct err *e)
+static int make_mark(struct victims *all, struct job *j, const struct victim_ask *ask, struct err *e)
 {
     struct preempt_mark *m = calloc(1, sizeof *m);
 
     if (!m)
         return err_set(e, PBSE_SYSTEM, "no memory to preempt %s", j->obj.name);
-    snprintf(m->left, sizeof m->left, "%s", letters);
-    m->by = intern_ref(by);
+    snprintf(m->left, sizeof m->left, "%s", ask->letters);
+    m->by = intern_ref(ask->by);
+    m->urgent = intern_ref(ask->urgent);
     m->since_s = site_now_s(all->site);
     j->preempt = m;
     return 0;
 }
 
-int victims_begin(struct victims *all, struct job *j, const char *letters, const char *by,
-                  victim_done_fn *done, void *arg, struct err *e)
+int victims_begin(struct victims *all, struct job *j, const struct victim_ask *ask, struct err *e)
 {
     struct victim *v = j->victim;
 
     if (v)
-        return add_waiter(v, done, arg, e);
+        return add_waiter(v, ask->done, ask->arg, e);
     if (!(v = victim_create(all, j, e)))
         return -1;
-    if (add_waiter(v, done, arg, e) < 0 || make_mark(all, j, letters, by, e) < 0) {
+    if (add_waiter(v, ask->done, ask->arg, e) < 0 || make_mark(all, j, ask, e) < 0) {
         victim_drop(v);
         return -1;
     }
-    if (j->intent == INTENT_DELETE || j->state == JOB_EXITING)
+    jobs_touch(all->site->jobs, j, PART_HOT);
+    if (j->intent == INTENT_DELETE || j->state == JOB_EXITING || (j->intent != INTENT_NONE && !*ask->letters))
         return 0; /* it is on its way out: its end settles this */
     try_next(v);
     return 0;
+}
+
+bool victims_withdraw(struct victims *all, struct job *j, void *arg)
+{
+    struct victim *v = j->victim;
+
+    if (!v || j->preempt->method || j->intent != INTENT_NONE || j->state == JOB_EXITING)
+        return false;
+    for (const struct waiter *w = v->waiters; w; w = w->next)
+        if (w->done && w->arg != arg)
+            return false;
+    victim_drop(v);
+    drop_mark(all, j);
+    return true;
 }
 
 void victims_forget(struct victims *all, struct job *j, void *arg)

@@ -25,10 +25,20 @@ typedef void victim_done_fn(void *arg, struct job *j, const char *code);
 struct victims *victims_create(struct loop *l, struct site *s, struct job_fsm *f, struct methods *m);
 void victims_destroy(struct victims *v);
 
+struct victim_ask {
+    const char *letters; /* of SCRD, in the order in which they are to be tried */
+    const char *by;      /* who asks, for people */
+    const char *urgent;  /* for which job; NULL: nobody said */
+    victim_done_fn *done;
+    void *arg;
+};
+
 /* Begin to preempt a job that is in a run. One that is being preempted already, or that is about to end,
  * joins what is under way. -1 PBSE_SYSTEM: no memory, `done` is not called. */
-int victims_begin(struct victims *v, struct job *j, const char *letters, const char *by, victim_done_fn *done,
-                  void *arg, struct err *e);
+int victims_begin(struct victims *v, struct job *j, const struct victim_ask *ask, struct err *e);
+/* Whoever gave `arg` no longer wants it: if no method has begun and nobody else waits, the job goes on as if
+ * nothing had been (true). false: it is too late; `arg` is told of the end. */
+bool victims_withdraw(struct victims *v, struct job *j, void *arg);
 /* Nobody waits for it any more: the preemption goes on, `arg` is not called. */
 void victims_forget(struct victims *v, struct job *j, void *arg);
 /* After a restart: carry on what the record of this job says. */

@@ -27,6 +27,7 @@ void req_status_queue(void *parts, struct request *r);
 void req_status_server(void *parts, struct request *r);
 void req_status_node(void *parts, struct request *r);
 void req_status_sched(void *parts, struct request *r);
+void req_status_hold(void *parts, struct request *r);
 void req_status_resource(void *parts, struct request *r);
 void req_status_nothing(void *parts, struct request *r);
 void req_select(void *parts, struct request *r);
@@ -37,6 +38,8 @@ void req_script(void *parts, struct request *r);
 void req_commit(void *parts, struct request *r);
 /* req_sched.c */
 void req_preempt_jobs(void *parts, struct request *r);
+void req_preempt_run(void *parts, struct request *r);
+void req_delete_hold(void *parts, struct request *r);
 void req_register_sched(void *parts, struct request *r);
 void req_watch(void *parts, struct request *r);
 void req_watch_next(void *parts, struct request *r);

@@ -12,6 +12,7 @@ struct job_fsm;
 struct loop;
 struct methods;
 struct names;
+struct plan_holds;
 struct preempts;
 struct reader;
 struct removal;
@@ -39,6 +40,7 @@ struct parts {
     struct methods *methods;
     struct victims *victims;
     struct preempts *preempts;
+    struct plan_holds *plan_holds;
     struct submit *submit;
     struct alter_parts alter;
     struct status *status;

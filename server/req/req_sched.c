@@ -1,12 +1,15 @@
 /* What schedulers and other watchers ask: register, watch, preempt. */
 #include "handlers.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include <ifl.h>
 
 #include "log.h"
 #include "pbs_error.h"
+#include "pbs_ext.h"
+#include "plan_hold.h"
 #include "preempt.h"
 #include "req_common.h"
 #include "schedulers.h"
@@ -21,6 +24,90 @@ void req_preempt_jobs(void *parts, struct request *r)
         preempts_serve(p->preempts, r, attr_list_text(&o->obj.attrs, SCHED_ATTR_preempt_order));
     else
         request_failf(r, PBSE_INTERNAL, "only the connection of a registered scheduler may preempt");
+}
+
+/* --- plan and hold */
+enum { HOLD_LIMIT_S = 3600, HOLD_LIMIT_MAX_S = 30 * 24 * 3600 };
+
+/* "deadline=SECONDS" */
+static int take_extend(const char *text, int64_t *limit_s, struct err *e)
+{
+    char *end;
+
+    *limit_s = HOLD_LIMIT_S;
+    if (!*text)
+        return 0;
+    if (strncmp(text, "deadline=", 9) == 0) {
+        *limit_s = strtoll(text + 9, &end, 10);
+        if (end > text + 9 && !*end && *limit_s > 0 && *limit_s <= HOLD_LIMIT_MAX_S)
+            return 0;
+    }
+    return err_set(e, PBSE_IVALREQ, "\"%s\" is not deadline=SECONDS, 1 to %d", text, HOLD_LIMIT_MAX_S);
+}
+
+static struct plan_victim *victims_of(const ifl_preempt_run_args *a)
+{
+    struct plan_victim *v = calloc(a->victims.victims_len + 1, sizeof *v);
+
+    for (u_int i = 0; v && i < a->victims.victims_len; i++) {
+        const ifl_victim *w = &a->victims.victims_val[i];
+
+        v[i] = (struct plan_victim){w->job, w->run_version, w->methods};
+    }
+    return v;
+}
+
+static int preempt_run(struct parts *p, struct request *r, struct sched_obj *o, struct err *e)
+{
+    const ifl_preempt_run_args *a = request_args(r);
+    struct plan_victim *victims;
+    struct plan_ask ask = {.job = req_find_job(p, r, a->job, e),
+                           .location = a->location,
+                           .n_victims = a->victims.victims_len,
+                           .scheduler = o->obj.name,
+                           .order = attr_list_text(&o->obj.attrs, SCHED_ATTR_preempt_order)};
+    int rc;
+
+    if (!ask.job || take_extend(a->extend, &ask.limit_s, e) < 0)
+        return -1;
+    victims = victims_of(a);
+    if (!victims)
+        return err_set(e, PBSE_SYSTEM, "no memory for %zu victims", ask.n_victims);
+    ask.victims = victims;
+    rc = plan_holds_make(p->plan_holds, &ask, e);
+    free(victims);
+    return rc;
+}
+
+void req_preempt_run(void *parts, struct request *r)
+{
+    struct parts *p = parts;
+    struct sched_obj *o = schedulers_object(p->schedulers, request_client(r));
+    struct err e;
+
+    if (!o)
+        request_failf(r, PBSE_PERM,
+                      "Unauthorized Request : only a registered scheduler may plan preemptions");
+    else if (preempt_run(p, r, o, &e) < 0)
+        request_fail(r, &e);
+    else
+        req_ok_when_durable(p, r);
+}
+
+void req_delete_hold(void *parts, struct request *r)
+{
+    struct parts *p = parts;
+    const ifl_job_args *a = request_args(r);
+    struct hold_obj *h = holds_find(p->site->holds, a->job);
+
+    if (req_level(r) < LEVEL_OPERATOR) {
+        request_failf(r, PBSE_PERM, "Unauthorized Request : a hold is undone by operators and schedulers");
+    } else if (!h) {
+        request_failf(r, PBSE_UNKJOBID, "No room is held for %s", a->job);
+    } else {
+        plan_holds_undo(p->plan_holds, h, "its end was asked for");
+        req_ok_when_durable(p, r);
+    }
 }
 
 /* Root, a manager, or the user that the sched object names. */

@@ -73,6 +73,11 @@ void req_status_nothing(void *parts, struct request *r)
     status(parts, r, request_row(r)->proc == IFL_STATUS_RESV ? OF_RESV : OF_HOOK);
 }
 
+void req_status_hold(void *parts, struct request *r)
+{
+    status(parts, r, OF_HOLD);
+}
+
 static void select_jobs(struct parts *p, struct request *r, bool names_only)
 {
     const ifl_select_args *a = request_args(r);

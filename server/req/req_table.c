@@ -44,7 +44,11 @@
     X(IFL_DELETE_LIST, "DeleteJobList", USER, true, NULL, ifl_delete_list_args, ifl_delete_list_result,      \
       req_delete_list)                                                                                       \
     X(IFL_WATCH, "Watch", USER, false, NULL, ifl_watch_args, ifl_watch_result, req_watch)                    \
-    X(IFL_WATCH_NEXT, "WatchNext", USER, false, NULL, ifl_next_args, ifl_next_head, req_watch_next)
+    X(IFL_WATCH_NEXT, "WatchNext", USER, false, NULL, ifl_next_args, ifl_next_head, req_watch_next)          \
+    X(IFL_PREEMPT_RUN, "PreemptRun", USER, true, "runjob", ifl_preempt_run_args, ifl_result,                 \
+      req_preempt_run)                                                                                       \
+    X(IFL_STATUS_HOLD, "StatusHold", USER, false, NULL, ifl_status_args, ifl_result, req_status_hold)        \
+    X(IFL_DELETE_HOLD, "DeleteHold", USER, true, NULL, ifl_job_args, ifl_result, req_delete_hold)
 
 #define ROW(number, label, level, alters, hook, in, out, call)                                               \
     {.proc = number,                                                                                         \

@@ -47,7 +47,7 @@ static int check_state(const struct job *j, const struct run_ask *ask, struct er
     return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
 }
 
-static bool wants_exclusive(const struct job *j)
+bool runs_wants_exclusive(const struct job *j)
 {
     const char *text = value_text(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, RESC_place));
     struct place p;
@@ -59,7 +59,7 @@ static bool wants_exclusive(const struct job *j)
 static int claim(struct runs *r, struct job *j, const struct exec_vnode *where, const struct run_ask *ask,
                  struct err *e)
 {
-    struct assign_ask want = {.where = where, .exclusive = wants_exclusive(j), .force = ask->force};
+    struct assign_ask want = {.where = where, .exclusive = runs_wants_exclusive(j), .force = ask->force};
     struct run *run;
 
     if (hosts_make(r->site, j, where, j->run_version + 1, &run, e) < 0)

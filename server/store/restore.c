@@ -115,6 +115,18 @@ static int take_node(void *arg, const struct store_row *row, struct err *e)
     return 0;
 }
 
+static int take_hold(void *arg, const struct store_row *row, struct err *e)
+{
+    struct restoring *r = arg;
+    const char *name = store_row_text(row, 0);
+    struct hold_obj *h;
+
+    if (holds_add(r->site->holds, name, &h, e) < 0 ||
+        put_attrs(r->site, &h->obj, store_row_text(row, 2), e) < 0)
+        return skip("hold", name, e);
+    return 0;
+}
+
 /* ---- jobs: columns seq, idx, id, hot, attrs, fixed, fixed_attrs -------------------------------------- */
 
 static int fill_job(struct site *s, struct job *j, const struct store_row *row, struct err *e)
@@ -252,7 +264,7 @@ int restore_rows(struct site *s, struct store *from, struct restore_counts *out,
         read_kind(from, "server", take_server, &r, e) < 0 ||
         read_kind(from, "sched", take_sched, &r, e) < 0 || read_kind(from, "queue", take_queue, &r, e) < 0 ||
         read_kind(from, "node", take_node, &r, e) < 0 || read_jobs(from, &r, e) < 0 ||
-        read_arrays(from, &r, e) < 0)
+        read_arrays(from, &r, e) < 0 || read_kind(from, "hold", take_hold, &r, e) < 0)
         return -1;
     all_clean(s->change);
     *out = r.counts;

@@ -222,6 +222,12 @@ static bool node_assigned(struct computed *c, const struct object *o, struct val
     return computed_amounts(c->amounts, out);
 }
 
+static bool node_held(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return computed_amounts(node_of(o)->held, out);
+}
+
 static bool node_license(struct computed *c, const struct object *o, struct value *out)
 {
     (void)c;
@@ -245,6 +251,7 @@ static computed_fn *const node_rows[NODE_ATTR_COUNT] = {
     [NODE_ATTR_state] = node_state,
     [NODE_ATTR_jobs] = node_jobs,
     [NODE_ATTR_resources_assigned] = node_assigned,
+    [NODE_ATTR_resources_held] = node_held,
     [NODE_ATTR_license] = node_license,
     [NODE_ATTR_last_state_change_time] = node_state_time,
     [NODE_ATTR_last_used_time] = node_used_time,
@@ -270,6 +277,16 @@ static bool sched_state(struct computed *c, const struct object *o, struct value
 
 static computed_fn *const sched_rows[SCHED_ATTR_COUNT] = {[SCHED_ATTR_state] = sched_state};
 
+/* ---- holds ------------------------------------------------------------------------------------------- */
+
+static bool hold_left(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return computed_number((int64_t)((const struct hold_obj *)(const void *)o)->n_victims, out);
+}
+
+static computed_fn *const hold_rows[HOLD_ATTR_COUNT] = {[HOLD_ATTR_victims_left] = hold_left};
+
 /* ---- the way in -------------------------------------------------------------------------------------- */
 
 static computed_fn *row_of(enum attr_of of, int index)
@@ -285,6 +302,8 @@ static computed_fn *row_of(enum attr_of of, int index)
         return node_rows[index];
     case OF_SCHED:
         return sched_rows[index];
+    case OF_HOLD:
+        return hold_rows[index];
     case OF_RESV:
     case OF_HOOK:
     case OF_RESOURCE:

@@ -44,6 +44,10 @@ static const struct field fields[JOB_ATTR_COUNT] = {
     [JOB_ATTR_obittime] = TIME(obittime_s),
     [JOB_ATTR_history_timestamp] = TIME(history_s),
     [JOB_ATTR_ptime] = TIME(ptime_s),
+    [JOB_ATTR_preempted_by] = TEXT(preempted_by),
+    [JOB_ATTR_preempt_time] = TIME(preempt_time_s),
+    [JOB_ATTR_preempt_failed] = TIME(preempt_failed_s),
+    [JOB_ATTR_preempt_count] = {FORM_UINT, true, offsetof(struct job, preempt_count)},
     [JOB_ATTR_session_id] = {FORM_INT, true, offsetof(struct job, session)},
     [JOB_ATTR_run_count] = {FORM_UINT, false, offsetof(struct job, run_count)},
     [JOB_ATTR_run_version] = {FORM_UINT, true, offsetof(struct job, run_version)},
@@ -117,6 +121,18 @@ static bool job_holds(struct computed *c, const struct object *o, struct value *
     (void)c;
     return computed_number(
         (bits & ~(unsigned)(HOLD_DEPEND | HOLD_ARRAY)) | (bits & HOLD_DEPEND ? HOLD_SYSTEM : 0), out);
+}
+
+static bool job_room_held(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return job_of(o)->room && computed_number(1, out);
+}
+
+static bool job_gives_way(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return job_of(o)->preempt && computed_number(1, out);
 }
 
 static bool job_queue_type(struct computed *c, const struct object *o, struct value *out)
@@ -212,4 +228,6 @@ computed_fn *const computed_job_rows[JOB_ATTR_COUNT] = {
     [JOB_ATTR_Exit_status] = job_exit_status,
     [JOB_ATTR_array_state_count] = array_states,
     [JOB_ATTR_array_indices_remaining] = array_remaining,
+    [JOB_ATTR_room_held] = job_room_held,
+    [JOB_ATTR_gives_way] = job_gives_way,
 };

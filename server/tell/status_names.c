@@ -107,7 +107,7 @@ static int add_other(struct status_query *q, const char *text, struct err *e)
     char name[PBS_MAXHOSTNAME + 1];
     size_t n = strcspn(text, "@");
 
-    if (q->of == OF_NODE || n >= sizeof name)
+    if (q->of == OF_NODE || q->of == OF_HOLD || n >= sizeof name)
         return add_name(q, text, (struct job_key){0, 0}, e);
     memcpy(name, text, n); /* queue@server: what follows @ was for the client */
     name[n] = '\0';
@@ -128,6 +128,9 @@ static int add_all(struct status_query *q, struct err *e)
             rc = add_name(q, x->obj.name, none, e);
     if (q->of == OF_SCHED)
         for (struct sched_obj *x = scheds_first(s->scheds); x && rc == 0; x = scheds_next(x))
+            rc = add_name(q, x->obj.name, none, e);
+    if (q->of == OF_HOLD)
+        for (struct hold_obj *x = holds_first(s->holds); x && rc == 0; x = holds_next(x))
             rc = add_name(q, x->obj.name, none, e);
     if (q->of == OF_RESOURCE)
         for (const struct resource *x = resource_next(s->resources, NULL); x && rc == 0;
@@ -185,6 +188,10 @@ struct object *status_names_find(const struct status_query *q, const char *name)
         struct sched_obj *x = scheds_find(s->scheds, name);
         return x ? &x->obj : NULL;
     }
+    case OF_HOLD: {
+        struct hold_obj *x = holds_find(s->holds, name);
+        return x ? &x->obj : NULL;
+    }
     case OF_JOB:
     case OF_RESV:
     case OF_HOOK:
@@ -218,6 +225,9 @@ void status_names_unknown(struct status_query *q, const char *name)
         return;
     case OF_RESOURCE:
         status_names_missing(q, PBSE_UNKRESC, "Unknown resource", name);
+        return;
+    case OF_HOLD:
+        status_names_missing(q, PBSE_UNKJOBID, "No room is held for", name);
         return;
     case OF_RESV:
         status_names_missing(q, PBSE_UNKRESVID, "Unknown Reservation Id", name);

@@ -121,9 +121,9 @@ void watches_know_ends(struct watches *ws, const struct ends *ends)
 static enum attr_of of_kind(enum change_kind k)
 {
     static const enum attr_of of[CHANGE_KIND_COUNT] = {
-        [CHANGE_SERVER] = OF_SERVER, [CHANGE_QUEUE] = OF_QUEUE,   [CHANGE_JOB] = OF_JOB,
-        [CHANGE_NODE] = OF_NODE,     [CHANGE_RESV] = OF_RESV,     [CHANGE_RESOURCE] = OF_RESOURCE,
-        [CHANGE_SCHED] = OF_SCHED,   [CHANGE_HOLD] = OF_RESOURCE,
+        [CHANGE_SERVER] = OF_SERVER, [CHANGE_QUEUE] = OF_QUEUE, [CHANGE_JOB] = OF_JOB,
+        [CHANGE_NODE] = OF_NODE,     [CHANGE_RESV] = OF_RESV,   [CHANGE_RESOURCE] = OF_RESOURCE,
+        [CHANGE_SCHED] = OF_SCHED,   [CHANGE_HOLD] = OF_HOLD,
     };
 
     return of[k];

@@ -81,6 +81,10 @@ class News(C.Structure):
                 ("n_wakes", C.c_size_t), ("wakes", Wake * 64)]
 
 
+class Victim(C.Structure):
+    _fields_ = [("jobid", C.c_char_p), ("run_version", C.c_int), ("methods", C.c_char_p)]
+
+
 def _load():
     lib = C.CDLL(os.environ["CEDE_LIBPBS"])
     getattr(lib, "__pbs_errno_location").restype = C.POINTER(C.c_int)
@@ -89,7 +93,7 @@ def _load():
     for name in ("submit", "submit_recv", "locjob", "selectjob"):
         getattr(lib, "pbs_" + name).restype = C.c_void_p
     for name in ("statjob", "statque", "statserver", "statsched", "statvnode", "stathost", "statrsc",
-                 "statresv", "stathook", "selstat"):
+                 "statresv", "stathook", "stathold", "selstat"):
         getattr(lib, "pbs_" + name).restype = C.POINTER(BatchStatus)
     lib.pbs_deljoblist.restype = C.POINTER(DelStatus)
     lib.pbs_preempt_jobs.restype = C.c_void_p
@@ -274,7 +278,7 @@ class Connection:
         return out
 
     def stat(self, kind, name=None, want=(), extend=None):
-        """kind: job que vnode host rsc resv hook (with a name), server sched (without)."""
+        """kind: job que vnode host rsc resv hook hold (with a name), server sched (without)."""
         wanted = attr_list([(w, None, "") if isinstance(w, str) else (*w, "") for w in want])
         args = (wanted, raw(extend)) if kind in ("server", "sched") else (raw(name), wanted, raw(extend))
         return self._status(getattr(lib(), "pbs_stat" + kind)(self.c, *args))
@@ -332,6 +336,15 @@ class Connection:
 
     def preempt(self, jobs):
         return self.preempt_recv(self.preempt_send(jobs))
+
+    def preempt_run(self, job, location, victims, extend=None):
+        """victims: identifiers, or (identifier, run version, letters)."""
+        rows = [(v, 0, None) if isinstance(v, str) else v for v in victims]
+        array = (Victim * len(rows))(*[Victim(raw(i), n, raw(m)) for i, n, m in rows])
+        self._simple("preempt_run", raw(job), raw(location), array, C.c_size_t(len(rows)), raw(extend))
+
+    def delete_hold(self, job):
+        self._simple("delhold", raw(job), None)
 
     # --- tickets
     def call_send(self, name, *args):

@@ -1,0 +1,126 @@
+/* A plan is examined. See plan_draft.h. */
+#include "plan_draft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "admissible.h"
+#include "exec_vnode.h"
+#include "hold_obj.h"
+#include "jobid.h"
+#include "letters.h"
+#include "method.h"
+#include "pbs_error.h"
+#include "run.h"
+#include "site.h"
+
+struct job *plan_draft_find(const struct site *s, const char *id)
+{
+    struct jobid parsed;
+    struct err e;
+
+    if (jobid_parse(id, &parsed, &e) < 0 || !site_is_named(s, parsed.server))
+        return NULL;
+    return jobs_find(s->jobs, parsed.key);
+}
+
+void plan_draft_fini(struct plan_draft *d)
+{
+    wants_free(d->wants, d->n_wants);
+    free(d->victims);
+}
+
+/* Of the site's letters those that the plan can live with and the job allows now. */
+static void choose_letters(const struct plan_draft *d, const struct job *j, const char *methods, char out[5])
+{
+    char policy[5];
+    struct err e;
+    size_t n = 0;
+
+    letters_for(j, d->ask->order, site_now_s(d->site), policy);
+    for (const char *l = policy; *l; l++) {
+        const struct method *m = methods_find(d->methods, *l);
+        bool can = m && (m->can(m->arg, j, &e) == 0 || (*l == 'S' && j->state == JOB_STARTING));
+
+        if (can && (!*methods || strchr(methods, *l)))
+            out[n++] = *l;
+    }
+    out[n] = '\0';
+}
+
+static bool is_leaving(const struct job *j)
+{
+    return j->state == JOB_EXITING || j->intent != INTENT_NONE;
+}
+
+static int examine_victim(struct plan_draft *d, const struct plan_victim *w, struct err *e)
+{
+    struct job *j = plan_draft_find(d->site, w->id);
+    struct fit_victim *v = &d->victims[d->n_victims];
+
+    if (!j || !job_is_placed(j))
+        return 0; /* out of the way already */
+    if (j == d->ask->job)
+        return err_set(e, PBSE_IVALREQ, "job %s cannot give way to itself", j->obj.name);
+    if (w->run_version && w->run_version != j->run_version)
+        return err_set(e, PBSE_BADSTATE, "job %s is in run %u, the plan saw run %u", j->obj.name,
+                       j->run_version, w->run_version);
+    if (j->gives_way_to || (!is_leaving(j) && j->victim))
+        return err_set(e, PBSE_BADSTATE, "job %s gives way already%s%s", j->obj.name,
+                       j->gives_way_to ? ", to job " : "", j->gives_way_to ? j->gives_way_to->obj.name : "");
+    v->job = j;
+    choose_letters(d, j, w->methods, v->letters);
+    if (!v->letters[0] && !is_leaving(j))
+        return err_set(e, PBSE_BADSTATE, "no method is left to preempt job %s", j->obj.name);
+    d->n_victims++;
+    return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct job *x = ((const struct fit_victim *)a)->job, *y = ((const struct fit_victim *)b)->job;
+
+    return x < y ? -1 : x > y;
+}
+
+static int examine_victims(struct plan_draft *d, struct err *e)
+{
+    d->victims = calloc(d->ask->n_victims ? d->ask->n_victims : 1, sizeof *d->victims);
+    if (!d->victims)
+        return err_set(e, PBSE_SYSTEM, "no memory for %zu victims", d->ask->n_victims);
+    for (size_t i = 0; i < d->ask->n_victims; i++)
+        if (examine_victim(d, &d->ask->victims[i], e) < 0)
+            return -1;
+    qsort(d->victims, d->n_victims, sizeof *d->victims, by_address);
+    for (size_t i = 1; i < d->n_victims; i++)
+        if (d->victims[i].job == d->victims[i - 1].job)
+            return err_set(e, PBSE_IVALREQ, "job %s is named twice", d->victims[i].job->obj.name);
+    return 0;
+}
+
+int plan_draft_examine(struct plan_draft *d, struct err *e)
+{
+    struct exec_vnode *where;
+    struct fit_ask fit;
+    int rc;
+
+    if (admissible(d->ask->job, e) < 0)
+        return -1;
+    if (d->ask->job->room)
+        return err_set(e, PBSE_BADSTATE, "room is held for job %s already", d->ask->job->obj.name);
+    where = exec_vnode_parse(d->ask->location, e);
+    if (!where)
+        return -1;
+    rc = where->n ? wants_make(d->site, where, &d->wants, &d->n_wants, e)
+                  : err_set(e, PBSE_IVALREQ, "the location names no vnode");
+    exec_vnode_destroy(where);
+    if (rc < 0 || examine_victims(d, e) < 0)
+        return -1;
+    fit = (struct fit_ask){.urgent = d->ask->job,
+                           .wants = d->wants,
+                           .n_wants = d->n_wants,
+                           .exclusive = runs_wants_exclusive(d->ask->job),
+                           .victims = d->victims,
+                           .n_victims = d->n_victims};
+    return plan_fit(d->site, &fit, e);
+}

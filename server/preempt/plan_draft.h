@@ -1,0 +1,49 @@
+#ifndef PLAN_DRAFT_H
+#define PLAN_DRAFT_H
+/* A plan as somebody proposes it, and its examination: changes nothing, refuses or says what would be done. */
+#include <stdint.h>
+
+#include "err.h"
+#include "job.h"
+#include "plan_fit.h"
+#include "want.h"
+
+struct methods;
+struct site;
+
+struct plan_victim {
+    const char *id;
+    unsigned run_version; /* 0: whichever */
+    const char *methods;  /* "": all */
+};
+
+struct plan_ask {
+    struct job *job;
+    const char *location; /* exec_vnode */
+    const struct plan_victim *victims;
+    size_t n_victims;
+    const char *scheduler; /* its name */
+    const char *order;     /* its preempt_order */
+    int64_t limit_s;       /* until it is undone */
+};
+
+struct plan_draft {
+    struct site *site;
+    struct methods *methods;
+    const struct plan_ask *ask;
+    /* what plan_draft_examine has found */
+    struct want *wants;
+    size_t n_wants;
+    struct fit_victim *victims; /* that are still in the way */
+    size_t n_victims;
+};
+
+/* The job as if to run it, the victims by their runs, the methods by policy, job and arithmetic. 0, or -1: as
+ * pbs_preempt_run() promises. plan_draft_fini() in both cases. */
+int plan_draft_examine(struct plan_draft *d, struct err *e);
+void plan_draft_fini(struct plan_draft *d);
+
+/* A job of this server by its identifier, or NULL. */
+struct job *plan_draft_find(const struct site *s, const char *id);
+
+#endif

@@ -1,0 +1,338 @@
+/* The arithmetic of a plan. See plan_fit.h.
+ *
+ * A pool is whatever has amounts: each vnode that the urgent job wants, the server, its queue. For each pool and
+ * resource `lack` is what is missing when everybody gives way by his first letter. A victim whose first letter
+ * leaves what is missing (a suspended job keeps its memory) goes on to the next that does not; that order is kept,
+ * since it is the site's. Later letters stay only where they would serve in place of the first. */
+#include "plan_fit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "held.h"
+#include "pbs_error.h"
+#include "site.h"
+#include "strbuf.h"
+#include "uthash.h"
+
+struct pool {
+    const struct node *node;   /* of a vnode */
+    const struct queue *queue; /* of a queue; neither: the server */
+    const struct resc_list *want;
+    int64_t *lack; /* beside want->v; INT64_MIN: not bounded here */
+    UT_hash_handle hh;
+};
+
+struct fit {
+    const struct site *site;
+    const struct fit_ask *ask;
+    struct pool *pools; /* n_wants vnodes, then server and queue */
+    size_t n;
+    struct pool *by_node;
+};
+
+static int64_t amount_of(const struct resc_list *l, int id)
+{
+    return value_number(resc_find(l, id));
+}
+
+/* --- what is missing before anybody gives way ---------------------------------------------------------- */
+
+static int64_t lack_of_node(const struct fit *f, const struct pool *p, const struct value *v)
+{
+    const struct resource *r = resource_get(f->site->resources, v->tag);
+    int64_t total = value_number(attr_list_amount(&p->node->obj.attrs, NODE_ATTR_resources_available, r->id));
+
+    if (!(r->flags & (RESC_PER_NODE | RESC_FIRST_NODE)) || value_number(v) == 0)
+        return INT64_MIN;
+    return value_number(v) - (total - amount_of(p->node->assigned, r->id) - amount_of(p->node->held, r->id));
+}
+
+static int64_t lack_of_shared(const struct fit *f, const struct pool *p, const struct value *v)
+{
+    const struct resource *r = resource_get(f->site->resources, v->tag);
+    const struct server_obj *server = f->site->server;
+    const struct value *total =
+        p->queue ? attr_list_amount(&p->queue->obj.attrs, QUEUE_ATTR_resources_available, r->id)
+                 : attr_list_amount(&server->obj.attrs, SERVER_ATTR_resources_available, r->id);
+    const struct resc_list *taken = p->queue ? p->queue->assigned : server->assigned;
+
+    if (!total || !(r->flags & RESC_SUM))
+        return INT64_MIN;
+    return value_number(v) -
+           (value_number(total) - amount_of(taken, r->id) - held_shared(f->site, p->queue, r));
+}
+
+static int pool_open(const struct fit *f, struct pool *p)
+{
+    size_t n = p->want ? p->want->n : 0;
+
+    p->lack = calloc(n ? n : 1, sizeof *p->lack);
+    for (size_t i = 0; p->lack && i < n; i++)
+        p->lack[i] = p->node ? lack_of_node(f, p, &p->want->v[i]) : lack_of_shared(f, p, &p->want->v[i]);
+    return p->lack ? 0 : -1;
+}
+
+static int fit_open(struct fit *f)
+{
+    const struct job *j = f->ask->urgent;
+    const struct resc_list *asked = attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
+    struct pool *shared;
+
+    f->pools = calloc(f->ask->n_wants + 2, sizeof *f->pools);
+    if (!f->pools)
+        return -1;
+    for (; f->n < f->ask->n_wants; f->n++) {
+        struct pool *p = &f->pools[f->n];
+
+        p->node = f->ask->wants[f->n].node;
+        p->want = f->ask->wants[f->n].amounts;
+        HASH_ADD_PTR(f->by_node, node, p);
+    }
+    shared = &f->pools[f->n];
+    shared[0].want = asked;
+    shared[1] = (struct pool){.want = asked, .queue = j->queue};
+    f->n += j->queue ? 2 : 1;
+    for (size_t i = 0; i < f->n; i++)
+        if (pool_open(f, &f->pools[i]) < 0)
+            return -1;
+    return 0;
+}
+
+static void fit_close(struct fit *f)
+{
+    HASH_CLEAR(hh, f->by_node);
+    for (size_t i = 0; f->pools && i < f->n; i++)
+        free(f->pools[i].lack);
+    free(f->pools);
+}
+
+/* --- what a victim gives ------------------------------------------------------------------------------- */
+
+/* One that is about to end anyhow gives all it has, whatever the letters say. */
+static char letter_of(const struct fit_victim *v, size_t k)
+{
+    char now = v->job->state == JOB_EXITING || v->job->intent != INTENT_NONE ? 'D' : 0;
+
+    return now ? now : v->letters[k];
+}
+
+static int64_t gives_shared(const struct fit *f, const struct pool *p, const struct job *j, char letter,
+                            const struct resource *r)
+{
+    if (!j->shares || (p->queue && j->queue != p->queue) || !held_letter_frees(f->site, letter, r))
+        return 0;
+    return value_number(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, r->id)) -
+           amount_of(j->shares_given, r->id);
+}
+
+/* Call fn for every (pool, resource) that the victim has a part in, with what `letter` gives there. true as soon
+ * as fn says so. */
+typedef bool gift_fn(struct pool *p, size_t i, int64_t n, void *arg);
+
+static bool each_in_pool(const struct fit *f, struct pool *p, const struct node_use *u, const struct job *j,
+                         char letter, gift_fn *fn, void *arg)
+{
+    for (size_t i = 0; p->want && i < p->want->n; i++) {
+        const struct resource *r = resource_get(f->site->resources, p->want->v[i].tag);
+        int64_t n;
+
+        if (p->lack[i] == INT64_MIN)
+            continue;
+        n = u ? held_would_free(f->site, u, letter, r) : gives_shared(f, p, j, letter, r);
+        if (fn(p, i, n, arg))
+            return true;
+    }
+    return false;
+}
+
+static bool each_gift(const struct fit *f, const struct job *j, char letter, gift_fn *fn, void *arg)
+{
+    for (const struct node_use *u = j->uses; u; u = u->next_of_job) {
+        struct pool *p;
+
+        HASH_FIND_PTR(f->by_node, &u->node, p);
+        if (p && each_in_pool(f, p, u, j, letter, fn, arg))
+            return true;
+    }
+    for (size_t i = f->ask->n_wants; i < f->n; i++)
+        if (each_in_pool(f, &f->pools[i], NULL, j, letter, fn, arg))
+            return true;
+    return false;
+}
+
+static bool take_gift(struct pool *p, size_t i, int64_t n, void *arg)
+{
+    (void)arg;
+    p->lack[i] -= n;
+    return false;
+}
+
+static bool return_gift(struct pool *p, size_t i, int64_t n, void *arg)
+{
+    (void)arg;
+    p->lack[i] += n;
+    return false;
+}
+
+static bool add_rest(struct pool *p, size_t i, int64_t n, void *arg)
+{
+    *(int64_t *)arg += p->lack[i] > n ? p->lack[i] - n : 0;
+    return false;
+}
+
+static bool leaves_a_lack(struct pool *p, size_t i, int64_t n, void *arg)
+{
+    (void)arg;
+    return p->lack[i] > n;
+}
+
+/* Does exclusiveness stand against this letter? What restrict_res_to_release_on_suspend limits keeps its vnode. */
+static bool keeps_alone(const struct fit *f, const struct job *j, char letter)
+{
+    if (letter != 'S' ||
+        !attr_list_text(&f->site->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend))
+        return false;
+    for (const struct node_use *u = j->uses; u; u = u->next_of_job) {
+        struct pool *p;
+
+        HASH_FIND_PTR(f->by_node, &u->node, p);
+        if (p && (f->ask->exclusive || u->exclusive))
+            return true;
+    }
+    return false;
+}
+
+/* --- choosing letters ---------------------------------------------------------------------------------- */
+
+static void drop_letter(struct fit_victim *v, size_t k)
+{
+    memmove(v->letters + k, v->letters + k + 1, strlen(v->letters + k));
+}
+
+static void drop_keepers(const struct fit *f, struct fit_victim *v)
+{
+    for (size_t k = 0; v->letters[k];)
+        if (keeps_alone(f, v->job, v->letters[k]))
+            drop_letter(v, k);
+        else
+            k++;
+}
+
+/* What would still be missing of all this victim has a part in, were its method `letter`. */
+static int64_t rest(const struct fit *f, const struct fit_victim *v, size_t k)
+{
+    int64_t sum = 0;
+
+    each_gift(f, v->job, letter_of(v, k), add_rest, &sum);
+    return sum;
+}
+
+/* While something is missing of which a later letter would give more than the first: the first goes. */
+static void pass_over(struct fit *f, struct fit_victim *v)
+{
+    each_gift(f, v->job, letter_of(v, 0), return_gift, NULL);
+    for (size_t k = 1; v->letters[0] && v->letters[k] && rest(f, v, 0) > 0; k++)
+        if (rest(f, v, k) < rest(f, v, 0)) {
+            memmove(v->letters, v->letters + k, strlen(v->letters + k) + 1);
+            k = 0;
+        }
+    each_gift(f, v->job, letter_of(v, 0), take_gift, NULL);
+}
+
+/* Whatever is left behind the first must serve as well. */
+static void drop_useless(struct fit *f, struct fit_victim *v)
+{
+    each_gift(f, v->job, letter_of(v, 0), return_gift, NULL);
+    for (size_t k = 1; v->letters[0] && v->letters[k];)
+        if (each_gift(f, v->job, letter_of(v, k), leaves_a_lack, NULL))
+            drop_letter(v, k);
+        else
+            k++;
+    each_gift(f, v->job, letter_of(v, 0), take_gift, NULL);
+}
+
+/* --- is it enough? ------------------------------------------------------------------------------------- */
+
+static const char *where(const struct pool *p)
+{
+    return p->node ? p->node->obj.name : p->queue ? p->queue->obj.name : "the server";
+}
+
+static int check_enough(const struct fit *f, struct err *e)
+{
+    for (size_t k = 0; k < f->n; k++) {
+        const struct pool *p = &f->pools[k];
+
+        for (size_t i = 0; p->want && i < p->want->n; i++) {
+            const struct value *v = &p->want->v[i];
+            bool size = v->kind == VALUE_SIZE;
+
+            if (p->lack[i] > 0)
+                return err_set(
+                    e, PBSE_RESCUNAV,
+                    "Insufficient amount of resource: %s: %lld%s short on %s when all victims have "
+                    "given way",
+                    resource_get(f->site->resources, v->tag)->name,
+                    (long long)(size ? (p->lack[i] + 1023) / 1024 : p->lack[i]), size ? "kb" : "", where(p));
+        }
+    }
+    return 0;
+}
+
+static bool gives_way(const struct fit *f, const struct job *j)
+{
+    for (size_t i = 0; i < f->ask->n_victims; i++)
+        if (f->ask->victims[i].job == j)
+            return f->ask->victims[i].letters[0] != '\0';
+    return false;
+}
+
+static int check_node(const struct fit *f, const struct node *n, struct err *e)
+{
+    struct strbuf state;
+
+    if (!node_is_usable(n)) {
+        strbuf_init(&state, 256);
+        states_node_format(n->state, &state);
+        err_set(e, PBSE_RESCUNAV, "node %s cannot take jobs: %s", n->obj.name, strbuf_str(&state));
+        strbuf_fini(&state);
+        return -1;
+    }
+    for (const struct hold_part *p = n->parts; p; p = p->next)
+        if (f->ask->exclusive || p->exclusive)
+            return err_set(e, PBSE_RESCUNAV, "node %s is held for job %s", n->obj.name, p->hold->obj.name);
+    if (!f->ask->exclusive && !n->n_exclusive)
+        return 0;
+    for (const struct node_use *u = n->uses; u; u = u->next)
+        if (!u->idle && (f->ask->exclusive || (u->exclusive && !u->paused)) && !gives_way(f, u->job))
+            return err_set(e, PBSE_RESCUNAV, "node %s is in use by job %s, which does not give way",
+                           n->obj.name, u->job->obj.name);
+    return 0;
+}
+
+int plan_fit(const struct site *s, const struct fit_ask *ask, struct err *e)
+{
+    struct fit f = {.site = s, .ask = ask};
+    int rc = -1;
+
+    if (fit_open(&f) < 0) {
+        err_set(e, PBSE_SYSTEM, "no memory for a plan of %zu vnodes", ask->n_wants);
+        goto out;
+    }
+    for (size_t i = 0; i < ask->n_victims; i++)
+        drop_keepers(&f, &ask->victims[i]);
+    for (size_t i = 0; i < ask->n_wants; i++)
+        if (check_node(&f, ask->wants[i].node, e) < 0)
+            goto out;
+    for (size_t i = 0; i < ask->n_victims; i++)
+        each_gift(&f, ask->victims[i].job, letter_of(&ask->victims[i], 0), take_gift, NULL);
+    for (size_t i = 0; i < ask->n_victims; i++)
+        pass_over(&f, &ask->victims[i]);
+    for (size_t i = 0; i < ask->n_victims; i++)
+        drop_useless(&f, &ask->victims[i]);
+    rc = check_enough(&f, e);
+out:
+    fit_close(&f);
+    return rc;
+}
