@@ -27,6 +27,8 @@
 struct shep_order;
 struct strbuf;
 
+enum { RUNDIR_PATH_MAX = 4096 }; /* what a packet to the nursery holds (shepherd/nursery.h) */
+
 #define RUNDIR_RUN     "run"
 #define RUNDIR_JOURNAL "journal"
 #define RUNDIR_SOCKET  "sock"

@@ -326,8 +326,12 @@ static void act_lost(void *ctx, struct run *r)
     strbuf_fini(&mark);
     log_event(LOGC_JOB, LOGE_ERROR, r->id, "the job's shepherd is gone without a word; killed %zu processes",
               n);
-    r->failure = (struct run_failure){.status = STATUS_LOST, .reason = EXEC_END_LOST};
-    snprintf(r->failure.text, sizeof r->failure.text, "the job's shepherd was lost");
+    if (r->started)
+        r->failure = (struct run_failure){.status = STATUS_LOST, .reason = EXEC_END_LOST};
+    else /* it records that before anything of the job runs */
+        r->failure = (struct run_failure){.status = STATUS_RETRY, .reason = EXEC_END_SETUP};
+    snprintf(r->failure.text, sizeof r->failure.text, "the job's shepherd %s",
+             r->started ? "was lost" : "ended before the job began");
     finish(ctx, r);
 }
 

@@ -9,10 +9,12 @@
 #include "shepherds.h"
 
 struct asked;
+struct nursery_link;
 
 struct shepherds {
     struct loop *loop;
     const struct home *home;
+    struct nursery_link *nursery;
     struct shepherds_hooks hooks;
     struct rpc_served served[2];
 };
@@ -21,7 +23,7 @@ struct shepherd {
     struct shepherds *all;
     struct run *run;
     struct rpc_conn *conn;
-    struct spawn *process; /* NULL: found, not started by us */
+    struct spawn *process; /* NULL: of the nursery, or found after a restart */
     struct loop_timer *again;
     bool open, leaving;
 

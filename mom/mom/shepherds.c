@@ -17,6 +17,7 @@
 #include "home.h"
 #include "log.h"
 #include "loop.h"
+#include "nursery_link.h"
 #include "rpc_buf.h"
 #include "rpc_conn.h"
 #include "run.h"
@@ -88,13 +89,19 @@ struct shepherds *shepherds_create(struct loop *l, const struct home *h, const s
         return NULL;
     s->loop = l;
     s->home = h;
+    s->nursery = nursery_link_create(l, h);
     s->hooks = *hooks;
     s->served[0] = (struct rpc_served){&program, s};
-    return s;
+    if (s->nursery)
+        return s;
+    free(s);
+    return NULL;
 }
 
 void shepherds_destroy(struct shepherds *s)
 {
+    if (s)
+        nursery_link_destroy(s->nursery);
     free(s);
 }
 
@@ -230,7 +237,9 @@ int shepherds_start(struct shepherds *s, struct run *r, struct err *e)
         return err_set(e, ENOMEM, "no memory for the shepherd of job %s", r->id);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return err_errno(e, errno, "cannot make a socket for the shepherd of job %s", r->id);
-    rc = spawn_it(sh, pair[1], e);
+    rc = nursery_link_ask(s->nursery, r->path, pair[1]);
+    if (rc < 0)
+        rc = spawn_it(sh, pair[1], e);
     close(pair[1]);
     if (rc < 0) {
         close(pair[0]);
@@ -365,14 +374,15 @@ static void check(struct shepherd *sh)
             connect_to(sh);
         return;
     }
+    if (sh->conn)
+        return; /* it has not begun, or its end is about to be told */
     if (sh->process) {
-        if (!sh->conn)
-            loop_timer_set(sh->again, AGAIN_MS); /* it has not begun, or its end is about to be told */
+        loop_timer_set(sh->again, AGAIN_MS);
         return;
     }
     if (sh->has_closing && !sh->errand)
         run_errand(sh);
-    else if (!r->ended && !sh->conn)
+    else if (!r->ended)
         sh->all->hooks.lost(sh->all->hooks.arg, r);
 }
 

@@ -1,6 +1,7 @@
 /* pbs_shepherd: the parent of one job on one host, or one errand as its owner.
  *
  *   pbs_shepherd hold DIR [FD]                   hold the run in DIR; FD is a socket to the MOM
+ *   pbs_shepherd nursery FD DIR ROOM             start shepherds at the word of the MOM behind FD, whose runs are in DIR
  *   pbs_shepherd script WHICH DIR FILE ARGS...   run prologue or epilogue with the job's files
  *   pbs_shepherd close DIR < arguments           deliver and clean up where no shepherd is left (struct
  *                                                shep_close_args in, struct shep_close_result out)
@@ -12,6 +13,7 @@
 
 #include "close_errand.h"
 #include "hold.h"
+#include "nursery.h"
 #include "script.h"
 
 enum { EXIT_USAGE = 2 };
@@ -20,6 +22,8 @@ int main(int argc, char *argv[])
 {
     if (argc >= 3 && strcmp(argv[1], "hold") == 0)
         return hold_run(argv[2], argc > 3 ? atoi(argv[3]) : -1);
+    if (argc == 5 && strcmp(argv[1], "nursery") == 0)
+        return nursery_run(atoi(argv[2]), argv);
     if (argc >= 5 && strcmp(argv[1], "script") == 0)
         return script_run(argv[3], argv[2], argv[4], argv + 5);
     if (argc == 3 && strcmp(argv[1], "close") == 0)

@@ -26,14 +26,14 @@ def daemon_frozen(cx, daemon):
         yield
 
 
-def processes_with(text):
-    """The pids of processes whose environment holds this text."""
+def processes_with(text, where="environ"):
+    """The pids of processes whose environment (or cmdline) holds this text."""
     found = []
     for name in os.listdir("/proc"):
         if not name.isdigit() or int(name) == os.getpid():
             continue
         with contextlib.suppress(OSError):
-            with open(f"/proc/{name}/environ", "rb") as f:
+            with open(f"/proc/{name}/{where}", "rb") as f:
                 if text.encode() in f.read():
                     found.append(int(name))
     return found
