@@ -1,9 +1,9 @@
 /* pbs_server: bindings, the order of creation, the loop, and the same order backwards.
  *
  * Everything is made bottom up; what a part must cause above itself is bound here and nowhere else. Listeners
- * of the job machine are told in this order: the event log, start times and accounting (which still see the run), history,
- * arrays, the end of the run, dependencies, schedulers and parked requests, and last the victims of
- * preemptions. */
+ * of the job machine are told in this order: the counts of limits, the event log, start times and accounting (which
+ * still see the run), history, arrays, the end of the run, dependencies, schedulers and parked requests, and last the
+ * victims of preemptions. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -58,6 +58,7 @@
 #include "status.h"
 #include "submit.h"
 #include "suspend.h"
+#include "tally.h"
 #include "terminate.h"
 #include "victim.h"
 #include "watch.h"
@@ -188,6 +189,13 @@ static void on_preempting(void *arg, struct job *j, const char *code, const char
 {
     if (code[0] == 'D' && !job_is_over(j))
         accounting_deleted(((struct server *)arg)->parts.accounting, j, by);
+}
+
+static void on_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    (void)from;
+    (void)ev;
+    tally_review(((struct server *)arg)->site.tally, j);
 }
 
 static void on_unmet(void *arg, struct job *j, const char *target)
@@ -442,6 +450,7 @@ static int create_parts(struct server *s, bool *is_new, struct restore_counts *c
     s->job_log = job_log_create(s->site.clock, on_log_line, p->commit);
     if (!p->fsm || !s->job_log)
         return no_memory(e);
+    job_fsm_listen(p->fsm, on_moved, s);
     job_fsm_listen(p->fsm, job_log_listen, s->job_log);
     s->start_time = p->fsm ? start_time_create(s->loop, &s->site, p->fsm) : NULL;
     p->arrays = arrays_create(&s->site, p->fsm, p->commit);
@@ -489,9 +498,11 @@ static int go_on(struct server *s, bool is_new, const struct restore_counts *cou
     if (first_start(&s->site, is_new, e) < 0)
         return -1;
     find_services(s);
-    for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
+    for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j)) {
         if (j->run)
             runs_reclaim(s->parts.runs, j);
+        tally_review(s->site.tally, j);
+    }
     restore_enter(&s->site, s->parts.fsm);
     history_restore(s->history);
     arrays_restore(s->parts.arrays);

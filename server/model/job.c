@@ -218,6 +218,7 @@ static void job_destroy(struct object *o)
     free_texts(j, hot_fields, HOT_COUNT);
     free_texts(j, fixed_fields, FIXED_COUNT);
     job_run_destroy(j->run);
+    resc_free(j->tallied_amounts);
     if (j->preempt) {
         intern_unref(j->preempt->by);
         intern_unref(j->preempt->urgent);

@@ -104,9 +104,12 @@ struct job {
     int64_t preempt_failed_s; /* when no method was left; not stored */
     struct job_usage usage;
 
-    struct run *run;                /* while hosts are held (job_run.h); stored */
-    struct preempt_mark *preempt;   /* while it is being preempted (job_run.h); stored */
-    struct node_use *uses;          /* what it has claimed (assign.c) */
+    struct run *run;              /* while hosts are held (job_run.h); stored */
+    struct preempt_mark *preempt; /* while it is being preempted (job_run.h); stored */
+    struct node_use *uses;        /* what it has claimed (assign.c) */
+    struct queue *tallied_queue;  /* how it is counted, and with what amounts (tally.c) */
+    struct resc_list *tallied_amounts;
+    unsigned char tallied;
     bool shares;                    /* it counts in the sums of server and queue (assign.c) */
     struct resc_list *shares_given; /* what of that a suspended job has given back, or NULL (assign.c) */
     struct hold_obj *room;          /* room is held for it; plan_hold.c */

@@ -10,6 +10,7 @@
 #include "held.h"
 #include "intern.h"
 #include "pbs_error.h"
+#include "tally.h"
 
 int site_create(struct site *s, struct clock *clock, const char *name, struct err *e)
 {
@@ -27,8 +28,9 @@ int site_create(struct site *s, struct clock *clock, const char *name, struct er
     s->holds = holds_create(s->change);
     s->jobs = jobs_create(s->change, clock);
     s->assign = assign_create(s);
+    s->tally = tally_create(s);
     if (!s->resources || !s->server || !s->queues || !s->nodes || !s->scheds || !s->holds || !s->jobs ||
-        !s->assign) {
+        !s->assign || !s->tally) {
         site_destroy(s);
         return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");
     }
@@ -43,6 +45,7 @@ void site_destroy(struct site *s)
         held_drop(s, h);
     holds_destroy(s->holds);
     jobs_destroy(s->jobs);
+    tally_destroy(s->tally);
     assign_destroy(s->assign);
     scheds_destroy(s->scheds);
     nodes_destroy(s->nodes);

@@ -104,7 +104,7 @@ int plan_draft_examine(struct plan_draft *d, struct err *e)
     struct fit_ask fit;
     int rc;
 
-    if (admissible(d->ask->job, e) < 0)
+    if (admissible_waits(d->ask->job, e) < 0)
         return -1;
     if (d->ask->job->room)
         return err_set(e, PBSE_BADSTATE, "room is held for job %s already", d->ask->job->obj.name);

@@ -208,7 +208,7 @@ static bool try_start(struct hold_plan *x)
         err_set(&x->why, PBSE_BADSTATE, "the job asks for something else now");
         return false;
     }
-    if (admissible(h->job, &x->why) < 0)
+    if (admissible_waits(h->job, &x->why) < 0)
         return false;
     snprintf(by, sizeof by, "Scheduler@%s", all->p.site->name);
     x->starting = true; /* what our own claim moves is no news to us */
@@ -453,7 +453,7 @@ static int restore_one(struct plan_holds *all, struct hold_obj *h, struct err *e
     h->job = job_ref(j);
     j->room = h;
     jobs_touch(all->p.site->jobs, j, PART_NONE);
-    if (admissible(j, e) < 0 || !plan_create(all, h, e) || restore_victims(all, h, e) < 0 ||
+    if (admissible_waits(j, e) < 0 || !plan_create(all, h, e) || restore_victims(all, h, e) < 0 ||
         restore_room(all, h, e) < 0)
         return -1;
     h->plan->patient_till_s = site_now_s(all->p.site) + PATIENCE_AT_START_S;

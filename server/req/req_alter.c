@@ -16,6 +16,7 @@
 #include "req_common.h"
 #include "req_past.h"
 #include "schedulers.h"
+#include "tally.h"
 
 static void account(struct parts *p, const struct job *j, const struct alter_ask *ask)
 {
@@ -230,6 +231,7 @@ static int move(struct parts *p, struct request *r, struct job *j, const char *t
     j->queue_rank = 0;
     j->qtime_s = site_now_s(p->site);
     jobs_enter_queue(p->site->jobs, j, q);
+    tally_review(p->site->tally, j);
     jobs_touch(p->site->jobs, j, PART_HOT);
     return 0;
 }

@@ -97,6 +97,7 @@ static int start_job(struct parts *p, struct request *r, struct job *j, const ch
 {
     struct run_ask ask = {.location = location,
                           .force = !client_sched(request_client(r)),
+                          .unlimited = schedulers_is_asked(p->schedulers, j),
                           .by = client_sched(request_client(r)) ? "Scheduler" : request_who(r)};
     char by[300];
 

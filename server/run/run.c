@@ -7,6 +7,7 @@
 
 #include <exec.h>
 
+#include "admissible.h"
 #include "assign.h"
 #include "exec_send.h"
 #include "exec_vnode.h"
@@ -79,7 +80,7 @@ int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct 
     struct exec_vnode *where;
     int rc = -1;
 
-    if (check_state(j, ask, e) < 0)
+    if (check_state(j, ask, e) < 0 || (!ask->force && !ask->unlimited && admissible_check(r->site, j, e) < 0))
         return -1;
     where = exec_vnode_parse(ask->location, e);
     if (!where)

@@ -17,11 +17,12 @@ void runs_destroy(struct runs *r);
 struct run_ask {
     const char *location; /* exec_vnode as text; borrowed */
     bool force;           /* qrun -H: may oversubscribe, and run what is held */
+    bool unlimited;       /* a person asked for it: run limits and a stopped queue do not count */
     const char *by;       /* who asks, for log and comment */
 };
 
 /* Claim and post EV_RUN. 0, or -1 with nothing changed: PBSE_BADSTATE, PBSE_IVALREQ (location), and what
- * assign_claim says. */
+ * admissible_check and assign_claim say. */
 int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct err *e);
 
 /* Its place= asks for vnodes of its own. */

@@ -268,6 +268,15 @@ int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const char *job, 
     return 0;
 }
 
+bool schedulers_is_asked(const struct schedulers *sc, const struct job *j)
+{
+    for (const struct scheduler *x = sc->list; x; x = x->next)
+        for (const struct question *q = x->questions; q; q = q->next)
+            if (q->job == j->obj.name) /* interned */
+                return true;
+    return false;
+}
+
 void schedulers_forget(struct schedulers *sc, void *arg)
 {
     for (struct scheduler *x = sc->list; x; x = x->next)

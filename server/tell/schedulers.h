@@ -60,6 +60,8 @@ typedef void schedulers_answer_fn(void *arg, int code, const char *text);
 int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const char *job, schedulers_answer_fn *fn,
                    void *arg, struct err *e);
 void schedulers_forget(struct schedulers *sc, void *arg);
+bool schedulers_is_asked(const struct schedulers *sc,
+                         const struct job *j); /* has anybody, and is not answered */
 /* SCHED_REPLY. -1: PBSE_IVALREQ no such question of this scheduler. */
 int schedulers_answer(struct schedulers *sc, const void *owner, unsigned answer, int code, const char *text,
                       struct err *e);

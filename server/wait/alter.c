@@ -13,6 +13,7 @@
 #include "pbs_error.h"
 #include "site.h"
 #include "start_time.h"
+#include "tally.h"
 #include "targets.h"
 #include "type_words.h"
 
@@ -185,8 +186,8 @@ static int complete(const struct alter_parts *p, struct job *j, const struct alt
     return alter_user(j, ask, buf) ? identity_set(p->site, j, ask->client, ask->user, e) : 0;
 }
 
-int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
-              struct err *e)
+static int alter(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
+                 struct err *e)
 {
     struct attr_list before;
     struct edit_ask edit = {
@@ -215,4 +216,28 @@ int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask
     if (j->array)
         arrays_follow(p->arrays, j);
     return 0;
+}
+
+/* Does it make the job another user's, group's or project's? Then it is counted elsewhere. */
+static bool changes_entity(const struct alter_ask *ask)
+{
+    for (size_t i = 0; i < ask->n; i++)
+        if (is_named(&ask->changes[i], "User_List") || is_named(&ask->changes[i], "group_list") ||
+            is_named(&ask->changes[i], "project"))
+            return true;
+    return false;
+}
+
+int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
+              struct err *e)
+{
+    bool moves = changes_entity(ask);
+    int rc;
+
+    if (moves)
+        tally_forget(p->site->tally, j);
+    rc = alter(p, j, ask, at, e);
+    if (moves)
+        tally_review(p->site->tally, j);
+    return rc;
 }

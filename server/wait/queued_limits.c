@@ -5,6 +5,7 @@
 
 #include "pbs_error.h"
 #include "site.h"
+#include "tally.h"
 #include "type_limit.h"
 #include "type_scalar.h"
 
@@ -17,21 +18,6 @@ struct scope {
     bool only_queued; /* queued_jobs_threshold: jobs in state Q */
 };
 
-static const char *entity_of(const struct job *j, enum limit_kind k)
-{
-    switch (k) {
-    case LIMIT_ALL:
-        return "";
-    case LIMIT_USER:
-        return j->euser;
-    case LIMIT_GROUP:
-        return j->egroup;
-    case LIMIT_PROJECT:
-        return j->project;
-    }
-    return NULL;
-}
-
 static const char *kind_name(enum limit_kind k)
 {
     return k == LIMIT_USER ? "user" : k == LIMIT_GROUP ? "group" : "project";
@@ -43,20 +29,21 @@ static bool counts(const struct scope *s, const struct job *other, const struct 
         return false;
     if (s->only_queued && other->state != JOB_QUEUED)
         return false;
-    return k == LIMIT_ALL || entity_of(other, k) == entity_of(j, k); /* interned */
+    return tally_entity(other, k) == tally_entity(j, k); /* interned */
 }
 
 /* What is there of this entity: jobs, or an amount of a resource (of jobs: RESC_NONE). */
 static struct value sum(const struct scope *s, const struct job *j, enum limit_kind k, int resource)
 {
-    static const struct value one = {.kind = VALUE_NUMBER, .n = 1};
     struct value total = {.kind = VALUE_NONE};
     const struct job *other = s->queue ? s->queue->first : jobs_first(s->site->jobs);
 
+    if (resource == RESC_NONE)
+        return (struct value){.kind = VALUE_NUMBER,
+                              .n = tally_jobs(s->site->tally, s->queue, k, tally_entity(j, k),
+                                              s->only_queued ? TALLY_QUEUED : TALLY_LIVE)};
     for (; other; other = s->queue ? other->queue_next : jobs_next(other)) {
-        const struct value *v = resource == RESC_NONE
-                                    ? &one
-                                    : attr_list_amount(&other->obj.attrs, JOB_ATTR_Resource_List, resource);
+        const struct value *v = attr_list_amount(&other->obj.attrs, JOB_ATTR_Resource_List, resource);
 
         if (v && counts(s, other, j, k))
             scalar_add(&total, v, 1);
@@ -78,14 +65,14 @@ static int refuse(const struct scope *s, const struct job *j, enum limit_kind k,
                        resource, in, name, state);
     if (resource)
         return err_set(e, PBSE_ENTLIMRESC, "would exceed %s %s's limit on resource %s in %s%s%s",
-                       kind_name(k), entity_of(j, k), resource, in, name, state);
+                       kind_name(k), tally_entity(j, k), resource, in, name, state);
     if (k == LIMIT_ALL)
         return err_set(e, PBSE_ENTLIMCT, "Maximum number of jobs%s already in %s%s", state, in, name);
     if (generic)
         return err_set(e, PBSE_ENTLIMCT, "would exceed %s%s's per-%s limit%s%s", in, name, kind_name(k),
                        *state ? " of jobs" : "", state);
     return err_set(e, PBSE_ENTLIMCT, "Maximum number of jobs%s for %s %s already in %s%s", state,
-                   kind_name(k), entity_of(j, k), in, name);
+                   kind_name(k), tally_entity(j, k), in, name);
 }
 
 /* `want` more of `resource` (of jobs: 1 more, and RESC_NONE). */
@@ -97,7 +84,7 @@ static int check_limits(const struct scope *s, const struct job *j, const struct
 
     for (size_t i = 0; limits && i < sizeof kinds / sizeof kinds[0]; i++) {
         enum limit_kind k = kinds[i];
-        const char *entity = entity_of(j, k);
+        const char *entity = tally_entity(j, k);
         const struct value *named = k == LIMIT_ALL || !entity ? NULL : limit_named(limits, k, entity);
         const struct value *limit = named ? named : limit_generic(limits, k);
         struct value total;

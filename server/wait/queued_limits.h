@@ -1,8 +1,8 @@
 #ifndef QUEUED_LIMITS_H
 #define QUEUED_LIMITS_H
 /* How many jobs, and how much of a resource, may be queued: max_queued, max_queued_res, queued_jobs_threshold,
- * queued_jobs_threshold_res of a queue and of the server, by entity. Who sets no limit pays nothing; a limit
- * costs one walk over the jobs it counts. */
+ * queued_jobs_threshold_res of a queue and of the server, by entity. Who sets no limit pays nothing; jobs are counted
+ * by the tally, a limit on an amount costs one walk over the jobs it counts. */
 #include <stdbool.h>
 
 #include "err.h"

@@ -1,0 +1,158 @@
+"""Limits on running and queued jobs: both syntaxes, the scheduler's comments and the server as the arbiter."""
+import os
+
+import pytest
+
+from cede import api, users
+from cede.wait import until
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs jobs of several users")
+A, B, C = users.NAMES
+
+
+def submit(cx, user, **attrs):
+    return cx.submit(User_List=user, select="1:ncpus=1", **attrs)
+
+
+def comment(cx, job):
+    return cx.stat(job).get("comment", "")
+
+
+def refused(cx, job, text):
+    """It waits for this reason, and for nothing else."""
+    until(lambda: comment(cx, job) == text, lambda: f"the comment '{text}'; it is '{comment(cx, job)}'")
+
+
+@pytest.fixture
+def limits(cx):
+    """Set attributes of an object by qmgr."""
+    def set_(where, *settings):
+        for s in settings:
+            cx.command("qmgr", "-c", f"set {where} {s}")
+    return set_
+
+
+def test_a_user_runs_as_many_jobs_as_max_run_says(cx, limits):
+    limits("server", 'max_run = "[u:PBS_GENERIC=1],[u:%s=2],[o:PBS_ALL=3]"' % A)
+    a = [submit(cx, A) for _ in range(3)]
+    b = [submit(cx, B) for _ in range(2)]
+    for job in (a[0], a[1], b[0]):
+        cx.wait(job)
+    refused(cx, a[2], "Not Running: Server job limit has been reached.")
+    cx.api.delete(a[0])
+    cx.wait(a[2])
+    refused(cx, b[1], "Not Running: Server job limit has been reached.")
+    limits("server", 'max_run -= "[o:PBS_ALL=3]"')
+    refused(cx, b[1], "Not Running: User has reached server running job limit.")
+    limits("server", 'max_run += "[u:%s=2]"' % B)
+    cx.wait(b[1])
+    more = submit(cx, B)
+    refused(cx, more, f"Not Running: Server job limit reached for user {B}")
+
+
+def test_amounts_of_groups_and_projects_are_limited(cx, limits):
+    limits("queue workq", 'max_run_res.ncpus = "[p:PBS_GENERIC=2],[p:big=3]"')
+    small = [submit(cx, A, project="small") for _ in range(3)]
+    big = [submit(cx, A, project="big") for _ in range(4)]
+    for job in (*small[:2], *big[:2]):
+        cx.wait(job)
+    refused(cx, small[2], "Not Running: Queue workq per-project limit reached on resource ncpus")
+    cx.api.delete_list(small)
+    cx.wait(big[2])
+    refused(cx, big[3], "Not Running: would exceed project big's limit on resource ncpus in queue workq")
+    never = cx.submit(select="1:ncpus=3", User_List=A, project="small")
+    refused(cx, never, "Can Never Run: Queue workq per-project limit reached on resource ncpus")
+
+
+def test_the_old_attributes_mean_the_same_and_do_not_mix(cx, limits):
+    limits("queue workq", "max_user_run = 1", "max_user_res.ncpus = 3")
+    a, b = submit(cx, A), submit(cx, A)
+    cx.wait(a)
+    refused(cx, b, "Not Running: User has reached queue workq running job limit.")
+    done = cx.command("qmgr", "-c", 'set queue workq max_run = "[u:PBS_GENERIC=1]"', check=False)
+    assert done.returncode == 15141 % 256 and "Cannot mix old and new style" in done.stderr
+    cx.command("qmgr", "-c", "unset queue workq max_user_run")
+    cx.wait(b)
+    wide = cx.submit(select="1:ncpus=2", User_List=A)
+    refused(cx, wide, "Not Running: Queue workq per-user limit reached on resource ncpus")
+
+
+def test_a_limit_that_is_new_counts_what_runs_already(cx, limits):
+    running = [submit(cx, A) for _ in range(2)]
+    for job in running:
+        cx.wait(job)
+    limits("server", 'max_run_res.ncpus = "[u:PBS_GENERIC=2]"')
+    late = submit(cx, A)
+    refused(cx, late, "Not Running: Server per-user limit reached on resource ncpus")
+    cx.restart("server")
+    cx.again()
+    cx.api.delete(running[0])
+    cx.wait(late)
+
+
+@pytest.mark.complex(sched=False)
+def test_the_server_refuses_a_scheduler_that_would_exceed_a_limit(cx, limits):
+    limits("server", 'max_run = "[u:PBS_GENERIC=1]"', 'max_run_res.ncpus = "[o:PBS_ALL=2]"')
+    jobs = [submit(cx, A) for _ in range(2)] + [cx.submit(select="1:ncpus=2", User_List=B)]
+    sched = cx.connect()
+    sched.register()
+    sched.run_async(jobs[0], "(n1:ncpus=1)")
+    cx.wait(jobs[0])
+    for restarted in (False, True):
+        if restarted:
+            sched.close()
+            cx.kill("server")
+            cx.restart("server")
+            cx.again()
+            sched = cx.connect()
+            sched.register()
+        with pytest.raises(api.PbsError) as e:
+            sched.run_async(jobs[1], "(n1:ncpus=1)")
+        assert e.value.code == 15044 and e.value.text == "User has reached server running job limit."
+        with pytest.raises(api.PbsError) as e:
+            sched.run_async(jobs[2], "(n1:ncpus=2)")
+        assert e.value.text == "would exceed overall limit on resource ncpus in complex"
+    cx.api.run_async(jobs[1], "(n1:ncpus=1)")  # an operator with vnodes may
+    cx.wait(jobs[1])
+    sched.close()
+
+
+def test_a_qrun_job_is_not_stopped_by_limits(cx, limits):
+    limits("server", 'max_run = "[u:PBS_GENERIC=1]"')
+    a, b = submit(cx, A), submit(cx, A)
+    cx.wait(a)
+    refused(cx, b, "Not Running: User has reached server running job limit.")
+    cx.command("qrun", b)
+    cx.wait(b)
+
+
+def test_a_suspended_job_is_not_counted(cx, limits):
+    limits("server", 'max_run = "[u:PBS_GENERIC=1]"')
+    a, b = submit(cx, A), submit(cx, A)
+    until(lambda: cx.stat(a)["substate"] == "42", "its script to run")
+    cx.api.signal(a, "suspend")
+    cx.wait(b)
+
+
+@pytest.mark.complex(sched=False)
+def test_queued_jobs_are_limited_by_entity(cx, limits):
+    limits("queue workq", 'max_queued = "[u:PBS_GENERIC=2],[o:PBS_ALL=4]"',
+           'queued_jobs_threshold = "[u:%s=1]"' % C)
+    jobs = [submit(cx, A) for _ in range(2)]
+    with pytest.raises(api.PbsError) as e:
+        submit(cx, A)
+    assert (e.value.code, e.value.text) == (15142, "would exceed queue workq's per-user limit")
+    submit(cx, C)
+    with pytest.raises(api.PbsError) as e:
+        submit(cx, C)
+    assert e.value.code == 15142 and "jobs in 'Q' state" in e.value.text
+    submit(cx, B)
+    with pytest.raises(api.PbsError) as e:
+        submit(cx, B)
+    assert e.value.text == "Maximum number of jobs already in queue workq"
+    cx.api.alter(jobs[0], [("User_List", B)])  # now it is counted with the others of that user
+    cx.api.delete(jobs[1])
+    with pytest.raises(api.PbsError) as e:
+        submit(cx, B)
+    assert e.value.text == "would exceed queue workq's per-user limit"
+    submit(cx, A)
