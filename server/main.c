@@ -2,12 +2,13 @@
  *
  * Everything is made bottom up; what a part must cause above itself is bound here and nowhere else. Listeners
  * of the job machine are told in this order: the counts of limits, the event log, start times and accounting (which
- * still see the run), history, arrays, the end of the run, dependencies, schedulers and parked requests, and last the
- * victims of preemptions. */
+ * still see the run), history, arrays, images of checkpoints, the end of the run, dependencies, schedulers and parked
+ * requests, and last the victims of preemptions. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include "accounting.h"
 #include "arrays.h"
 #include "certs.h"
+#include "checkpoint.h"
 #include "commit.h"
 #include "daemon.h"
 #include "depend.h"
@@ -40,6 +42,7 @@
 #include "names.h"
 #include "node_lost.h"
 #include "node_watch.h"
+#include "parked.h"
 #include "plan_hold.h"
 #include "preempt.h"
 #include "reader.h"
@@ -116,10 +119,35 @@ static void on_resumed(void *arg, struct job *j)
     suspend_resumed(((struct server *)arg)->parts.suspend, j);
 }
 
+static void on_checkpointed(void *arg, struct job *j, const char *service, const exec_checkpointed_data *d)
+{
+    checkpoint_taken(((struct server *)arg)->parts.checkpoint, j, service, d);
+}
+
 static void on_failed(void *arg, struct job *j, const char *method, int code, const char *text)
 {
-    (void)method;
-    suspend_failed(((struct server *)arg)->parts.suspend, j, code, text);
+    struct server *s = arg;
+
+    if (strcmp(method, "checkpoint") == 0)
+        checkpoint_failed(s->parts.checkpoint, j, code, text);
+    else
+        suspend_failed(s->parts.suspend, j, code, text);
+}
+
+static void on_image(void *arg, struct job *j)
+{
+    accounting_checkpointed(((struct server *)arg)->parts.accounting, j);
+}
+
+static void on_restarted(void *arg, struct job *j)
+{
+    accounting_restarted(((struct server *)arg)->parts.accounting, j);
+}
+
+static void on_no_image(void *arg, struct job *j, const struct err *why)
+{
+    (void)arg;
+    parked_settle(j, PARKED_HOLD, why);
 }
 
 static void on_attention(void *arg, const char *node, const char *note)
@@ -150,6 +178,8 @@ static void on_refused(void *arg, struct job *j, const char *service, unsigned p
         job_end_refused(s->job_end, j, service, code, text);
     else if (proc == EXEC_SUSPEND || proc == EXEC_RESUME)
         suspend_failed(s->parts.suspend, j, code, text);
+    else if (proc == EXEC_CHECKPOINT)
+        checkpoint_failed(s->parts.checkpoint, j, code, text);
 }
 
 static void on_ended(void *arg, struct job *j)
@@ -182,7 +212,7 @@ static void on_preempted(void *arg, struct job *j, const char *code, const char 
 
     if (code[0] != '0')
         accounting_preempted(s->parts.accounting, j, code[0] == 'Q' ? 'R' : code[0], by,
-                             code[0] == 'S' ? 0 : (double)j->usage.cput_ms / 1000);
+                             code[0] == 'S' || code[0] == 'C' ? 0 : (double)j->usage.cput_ms / 1000);
 }
 
 static void on_preempting(void *arg, struct job *j, const char *code, const char *by)
@@ -326,8 +356,9 @@ static int create_telling(struct server *s, struct err *e)
 static int create_running(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
-    struct exec_take_hooks take = {s,          on_ready,  on_released, on_suspended,
-                                   on_resumed, on_failed, on_attention};
+    struct exec_take_hooks take = {s,          on_ready,        on_released, on_suspended,
+                                   on_resumed, on_checkpointed, on_failed,   on_attention};
+    struct checkpoint_hooks images = {s, on_image, on_restarted, on_no_image};
     struct job_end_hooks end = {s, on_ended};
 
     p->services = services_create(&s->site);
@@ -335,6 +366,7 @@ static int create_running(struct server *s, struct err *e)
     p->methods = methods_create();
     p->runs = runs_create(&s->site, p->fsm, p->services, p->send);
     p->suspend = suspend_create(&s->site, p->fsm, p->send, p->methods);
+    p->checkpoint = checkpoint_create(&s->site, p->fsm, p->send, p->services, p->methods, &images);
     p->removal = removal_create(&s->site, p->fsm, p->arrays, p->methods);
     s->terminate = terminate_create(&s->site, p->send);
     s->host_loss = host_loss_create(&s->site, p->send, p->runs, p->suspend);
@@ -342,8 +374,8 @@ static int create_running(struct server *s, struct err *e)
     s->take = exec_take_create(&s->site, p->services, p->fsm, p->commit, &take);
     s->node_lost = node_lost_create(&s->site, s->job_end);
     s->node_watch = node_watch_create(s->loop, &s->site, p->services, node_lost_expired, s->node_lost);
-    if (!p->services || !p->send || !p->methods || !p->runs || !p->suspend || !p->removal || !s->terminate ||
-        !s->host_loss || !s->job_end || !s->take || !s->node_lost || !s->node_watch)
+    if (!p->services || !p->send || !p->methods || !p->runs || !p->suspend || !p->checkpoint || !p->removal ||
+        !s->terminate || !s->host_loss || !s->job_end || !s->take || !s->node_lost || !s->node_watch)
         return no_memory(e);
     exec_send_on_refused(p->send, on_refused, s);
     exec_send_on_script(p->send, script_at_hand, s);
@@ -459,6 +491,7 @@ static int create_parts(struct server *s, bool *is_new, struct restore_counts *c
     if (create_telling(s, e) < 0 || create_running(s, e) < 0)
         return -1;
     job_fsm_listen(p->fsm, arrays_listen, p->arrays);
+    job_fsm_listen(p->fsm, checkpoint_listen, p->checkpoint);
     job_fsm_listen(p->fsm, job_end_listen, s->job_end);
     s->depends = depends_create(&s->site, p->fsm);
     if (!s->depends)
@@ -599,6 +632,7 @@ static void stop(struct server *s)
     host_loss_destroy(s->host_loss);
     terminate_destroy(s->terminate);
     removal_destroy(p->removal);
+    checkpoint_destroy(p->checkpoint);
     suspend_destroy(p->suspend);
     runs_destroy(p->runs);
     methods_destroy(p->methods);

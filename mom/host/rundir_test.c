@@ -102,6 +102,7 @@ static void an_order_comes_back_and_a_torn_one_is_refused(void **state)
                            .out.path = none,
                            .err.path = none,
                            .freezer_dir = none,
+                           .checkpoint_dir = none,
                            .walltime_ms = 7000};
     struct shep_order back = {0};
     struct err e;

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "ckpt.h"
 #include "config.h"
 #include "log.h"
 #include "outputs.h"
@@ -19,6 +21,7 @@
 #include "run.h"
 #include "run_end.h"
 #include "shepherds.h"
+#include "site_action.h"
 #include "spares.h"
 #include "strbuf.h"
 #include "units.h"
@@ -142,6 +145,8 @@ static void say_start(struct parts *m, struct run *r)
         .exec_event_data_u.start = {.session = r->started_record.pid, .host = m->home.host, .jobdir = none}};
 
     log_event(LOGC_JOB, LOGE_JOB, r->id, "Started, pid = %d", r->started_record.pid);
+    if (r->start.restart_from[0])
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "Restarted 1 task(s)");
     say(m, r, &data);
 }
 
@@ -207,6 +212,11 @@ static void act_say_resumed(void *ctx, struct run *r)
     say_outcome(ctx, r, EXEC_EVENT_RESUMED);
 }
 
+static void act_checkpoint(void *ctx, struct run *r)
+{
+    ckpt_begin(ctx, r);
+}
+
 static void act_say_failed(void *ctx, struct run *r)
 {
     char method[16], text[ERR_TEXT_MAX];
@@ -225,9 +235,34 @@ static void act_say_failed(void *ctx, struct run *r)
 }
 
 /* ---- towards the end */
+/* The site's script first, where there is one: 0 says that what is left may be killed; else we do as always. */
+static void on_terminate_script(void *arg, struct run *r, const struct site_action_end *end)
+{
+    (void)arg;
+    if (run_is_active(r))
+        shepherds_terminate(r, end->code == 0 ? 0 : r->grace_s, r->stop_reason, r->stop_text);
+}
+
+static bool begin_terminate_script(struct parts *m, struct run *r)
+{
+    struct err e = {0};
+
+    if (r->terminating || r->slot.state == RUN_LAUNCHING || !r->grace_s ||
+        !m->home.config->actions[ACTION_TERMINATE].argv.n)
+        return false; /* said again is harder */
+    r->terminating = true;
+    if (site_action_run(m->loop, &m->home, r, ACTION_TERMINATE, "", r->started_record.pid,
+                        on_terminate_script, m, &e) == 0)
+        return true;
+    log_err(LOGC_JOB, r->id, &e, "action terminate");
+    return false;
+}
+
 static void act_terminate(void *ctx, struct run *r)
 {
-    (void)ctx;
+    site_action_stop(r); /* a checkpoint, or the script of a gentler end */
+    if (begin_terminate_script(ctx, r))
+        return;
     log_event(LOGC_JOB, LOGE_DEBUG, r->id, "kill_job");
     shepherds_terminate(r, r->grace_s, r->stop_reason, r->stop_text);
 }
@@ -284,10 +319,58 @@ static void act_fail(void *ctx, struct run *r)
     finish(ctx, r);
 }
 
-static void act_end(void *ctx, struct run *r)
+enum { STATUS_CHECKPOINTED = -12, STATUS_LOST_CHECKPOINTED = -5 };
+
+static void act_end_late(void *ctx, struct run *r)
 {
     run_end_judge(&r->ended_record, &r->failure);
+    r->ckpt.end_waits = false;
+    if (r->ckpt.attempt)
+        act_say_failed(ctx, r);
     finish(ctx, r);
+}
+
+/* Was it the tool of a checkpoint that ended it, before its MOM could hear how the checkpoint went? */
+static bool ended_in_the_dark(const struct run *r)
+{
+    return r->ckpt.interrupted && r->ended_record.how == SHEP_END_ITSELF &&
+           WIFSIGNALED(r->ended_record.status) && WTERMSIG(r->ended_record.status) == SIGKILL;
+}
+
+static void act_end(void *ctx, struct run *r)
+{
+    if (site_action_is_active(r) && r->ended_record.how == SHEP_END_ITSELF && !r->terminating) {
+        r->ckpt.end_waits = true; /* the script may have ended it, and will say so */
+        return;
+    }
+    site_action_stop(r);
+    run_end_judge(&r->ended_record, &r->failure);
+    if (ended_in_the_dark(r)) {
+        r->failure.status = STATUS_LOST_CHECKPOINTED;
+        snprintf(r->failure.text, sizeof r->failure.text, "the job ended in the middle of a checkpoint");
+    }
+    if (r->ended_record.how == SHEP_END_SETUP)
+        log_event(LOGC_JOB, LOGE_ERROR, r->id, "%s", r->failure.text);
+    finish(ctx, r);
+}
+
+static void act_say_checkpointed(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+
+    ckpt_say(m, r);
+    if (r->ckpt.end_waits) {
+        r->ckpt.end_waits = false;
+        r->failure = (struct run_failure){.status = STATUS_CHECKPOINTED, .reason = EXEC_END_CHECKPOINTED};
+        r->keep_output = true;
+        note(r, SHEP_NOTE_KEEP_OUTPUT);
+        finish(m, r);
+    } else if (r->ckpt.leave) {
+        r->keep_output = true; /* the job will go on writing */
+        note(r, SHEP_NOTE_KEEP_OUTPUT);
+        r->stop_text[0] = '\0';
+        shepherds_terminate(r, 0, EXEC_END_CHECKPOINTED, r->stop_text);
+    }
 }
 
 enum { LOOKS_MAX = 50, LOOK_PAUSE_US = 1000 };
@@ -425,12 +508,14 @@ static void act_forget(void *ctx, struct run *r)
     struct err e = {0};
 
     steps_stop(r);
+    site_action_stop(r);
     prepare_forget(r);
     shepherds_let_go(r);
     usage_end(r);
     journal_close(&m->outbox, r);
     if (!r->keep_output && !run_has_other(m->runs, r))
         remove_spooled(m, r);
+    ckpt_forget(&m->home, r);
     if (spares_give(m->spares, r->path, r->start.user, &e) < 0)
         log_err(LOGC_JOB, r->id, &e, "purge");
 }
@@ -444,7 +529,10 @@ run_action_fn *const actions[RUN_ACTION_COUNT] = {
     [RUN_ACT_SAY_SUSPENDED] = act_say_suspended,
     [RUN_ACT_RESUME] = act_resume,
     [RUN_ACT_SAY_RESUMED] = act_say_resumed,
+    [RUN_ACT_CHECKPOINT] = act_checkpoint,
+    [RUN_ACT_SAY_CHECKPOINTED] = act_say_checkpointed,
     [RUN_ACT_SAY_FAILED] = act_say_failed,
+    [RUN_ACT_END_LATE] = act_end_late,
     [RUN_ACT_TERMINATE] = act_terminate,
     [RUN_ACT_GIVE_UP] = act_give_up,
     [RUN_ACT_FAIL] = act_fail,

@@ -60,6 +60,14 @@ static int check_path(const char *value, struct err *e)
     return value[0] == '/' ? 0 : err_set(e, EINVAL, "\"%s\" is not an absolute path", value);
 }
 
+const char *config_event_name(enum config_event ev)
+{
+    static const char *const names[] = {"terminate", "checkpoint", "checkpoint_abort", "restart"};
+
+    _Static_assert(sizeof names / sizeof names[0] == ACTION_COUNT, "a name for each event");
+    return names[ev];
+}
+
 int config_signal(const char *text, struct err *e)
 {
     int64_t n;
@@ -104,6 +112,69 @@ static int check_usecp(const char *value, struct err *e)
         rc = err_set(e, EINVAL, "\"%s\" is not of the form host:prefix local", value);
     words_fini(&w);
     return rc;
+}
+
+/* "EVENT TIMEOUT !SCRIPT ARGS" into `out`, zeroed by the caller; the event is returned. -1: e says what is wrong. */
+static int parse_action(const char *value, struct config_action *out, struct err *e)
+{
+    struct words w;
+    int event = -1;
+
+    words_init(&w);
+    if (words_parse(value, " \t", WORDS_QUOTES, &w, e) < 0)
+        goto out;
+    for (int i = 0; w.n && i < ACTION_COUNT; i++)
+        if (strcmp(w.w[0], config_event_name(i)) == 0)
+            event = i;
+    if (event < 0) {
+        err_set(
+            e, EINVAL,
+            "\"%s\" begins with no event that is served: terminate, checkpoint, checkpoint_abort, restart",
+            value);
+    } else if (w.n < 3 || units_parse_int(w.w[1], 0, INT32_MAX, &out->limit_s, NULL) < 0 ||
+               w.w[2][0] != '!' || w.w[2][1] != '/') {
+        event = err_set(e, EINVAL, "\"%s\" is not of the form EVENT SECONDS !/SCRIPT ARGUMENTS", value);
+    } else {
+        words_add(&out->argv, w.w[2] + 1, NULL);
+        for (size_t i = 3; i < w.n; i++)
+            words_add(&out->argv, w.w[i], NULL);
+    }
+out:
+    words_fini(&w);
+    return event;
+}
+
+static int check_action(const char *value, struct err *e)
+{
+    struct config_action a = {0};
+    int event;
+
+    words_init(&a.argv);
+    event = parse_action(value, &a, e);
+    words_fini(&a.argv);
+    return event < 0 ? -1 : 0;
+}
+
+/* "DIR" or "DIR shared"; `dir` may be NULL. */
+static int parse_checkpoint_path(const char *value, char **dir, bool *shared, struct err *e)
+{
+    struct words w;
+    int rc = parse_two(value, &w, e);
+
+    if (rc == 0 && (w.n < 1 || w.n > 2 || w.w[0][0] != '/' || (w.n == 2 && strcmp(w.w[1], "shared") != 0)))
+        rc = err_set(e, EINVAL, "\"%s\" is not an absolute directory, perhaps with \"shared\" behind it",
+                     value);
+    if (rc == 0 && dir) {
+        *dir = strdup(w.w[0]);
+        *shared = w.n == 2;
+    }
+    words_fini(&w);
+    return rc;
+}
+
+static int check_checkpoint_path(const char *value, struct err *e)
+{
+    return parse_checkpoint_path(value, NULL, NULL, e);
 }
 
 static int check_enforce(const char *value, struct err *e)
@@ -186,6 +257,24 @@ static void take_enforce(struct config *c, const struct settings *v)
     }
 }
 
+/* The last line for an event counts. */
+static void take_actions(struct config *c, const struct settings *v)
+{
+    const struct settings_item *item;
+
+    for (size_t i = 0; (item = settings_item(v, ROW_action, i)); i++) {
+        struct config_action a = {0};
+        int event;
+
+        words_init(&a.argv);
+        event = parse_action(item->value, &a, NULL);
+        if (event < 0)
+            continue;
+        words_fini(&c->actions[event].argv);
+        c->actions[event] = a;
+    }
+}
+
 static char *dup_or_null(const char *text)
 {
     return text ? strdup(text) : NULL;
@@ -206,6 +295,12 @@ static int take_values(struct config *c, const struct settings *v, struct err *e
     c->wall_mult = settings_real(v, ROW_wallmult);
     take_suspendsig(c, settings_text(v, ROW_suspendsig));
     take_enforce(c, v);
+    take_actions(c, v);
+    c->restart_becomes_task = settings_bool(v, ROW_restart_transmogrify);
+    c->restart_background = settings_bool(v, ROW_restart_background);
+    if (settings_text(v, ROW_checkpoint_path))
+        parse_checkpoint_path(settings_text(v, ROW_checkpoint_path), &c->checkpoint_path,
+                              &c->checkpoint_shared, NULL);
     if (c->min_check_s > c->max_check_s)
         return err_set(e, EINVAL, "min_check_poll(%lld) > max_check_poll(%lld)", (long long)c->min_check_s,
                        (long long)c->max_check_s);
@@ -286,6 +381,9 @@ void config_destroy(struct config *c)
         free(c->usecp[i].prefix);
         free(c->usecp[i].local);
     }
+    for (int i = 0; i < ACTION_COUNT; i++)
+        words_fini(&c->actions[i].argv);
+    free(c->checkpoint_path);
     free(c->resources);
     free(c->usecp);
     free(c->tmpdir);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "words.h"
 
 struct config_resource {
     char *name, *value;
@@ -19,6 +20,20 @@ struct config_usecp {
     char *prefix, *local; /* "host:/from", "/to" */
 };
 
+/* What a script of the site does in place of us. */
+enum config_event {
+    ACTION_TERMINATE,
+    ACTION_CHECKPOINT,
+    ACTION_CHECKPOINT_ABORT,
+    ACTION_RESTART,
+    ACTION_COUNT
+};
+
+struct config_action {
+    int64_t limit_s;   /* 0: none */
+    struct words argv; /* script and arguments, macros not replaced; n 0: there is no such action */
+};
+
 struct config {
     unsigned log_mask;
     char *tmpdir, *momname;
@@ -26,6 +41,10 @@ struct config {
     double cput_mult, wall_mult;
     int suspend_signal, resume_signal;
     bool enforce_mem;
+    struct config_action actions[ACTION_COUNT];
+    char *checkpoint_path; /* or NULL */
+    bool checkpoint_shared;
+    bool restart_becomes_task, restart_background;
     struct config_resource *resources;
     size_t n_resources;
     struct config_usecp *usecp;
@@ -39,6 +58,8 @@ struct config *config_parse(const char *text, const char *name_for_errors, struc
 void config_destroy(struct config *c);
 
 const char *config_resource(const struct config *c, const char *name); /* NULL: not given */
+
+const char *config_event_name(enum config_event ev); /* "checkpoint_abort" */
 
 /* Seconds between SIGTERM and SIGKILL: what the server said, or ours where it left that to us (EXEC_GRACE_OF_HOST). */
 unsigned config_grace_s(const struct config *c, unsigned said);

@@ -43,13 +43,37 @@ static void directives_and_resources_are_taken(void **state)
     config_destroy(c);
 }
 
+static void actions_have_a_limit_a_script_and_arguments(void **state)
+{
+    struct config *c =
+        config_parse("$action terminate 1 !/old\n$action terminate 60 !/site/end %jobid 'a b'\n"
+                     "$checkpoint_path /ckpt shared\n",
+                     "config", NULL);
+    const struct config_action *a;
+
+    (void)state;
+    assert_non_null(c);
+    a = &c->actions[ACTION_TERMINATE];
+    assert_int_equal(a->limit_s, 60);
+    assert_int_equal(a->argv.n, 3);
+    assert_string_equal(a->argv.w[0], "/site/end");
+    assert_string_equal(a->argv.w[2], "a b");
+    assert_int_equal(c->actions[ACTION_RESTART].argv.n, 0);
+    assert_string_equal(c->checkpoint_path, "/ckpt");
+    assert_true(c->checkpoint_shared);
+    config_destroy(c);
+}
+
 static void bad_lines_are_named(void **state)
 {
     static const char *const bad[] = {"$nonsense 1\n",
                                       "$usecp here\n",
                                       "$logevent abc\n",
                                       "$tmpdir tmp\n",
-                                      "$action terminate 1 !/x\n",
+                                      "$action multinodebusy 1 requeue\n",
+                                      "$action terminate 1 x\n",
+                                      "$action terminate !/x\n",
+                                      "$checkpoint_path here\n",
                                       "load !/bin/true\n",
                                       "$min_check_poll 20\n$max_check_poll 10\n"};
     struct err e;
@@ -68,6 +92,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_said_has_its_default),
         cmocka_unit_test(directives_and_resources_are_taken),
+        cmocka_unit_test(actions_have_a_limit_a_script_and_arguments),
         cmocka_unit_test(bad_lines_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

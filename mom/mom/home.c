@@ -76,7 +76,7 @@ static int make_dirs(const struct home *h, struct err *e)
     static const struct home_dir dirs[] = {
         {"mom_priv", 0751}, {"mom_priv/jobs", 0751}, {"mom_priv/config.d", 0700},
         {"mom_logs", 0755}, {"spool", 01777},        {"undelivered", 01777},
-        {"aux", 0755},      {"checkpoint", 0700}};
+        {"aux", 0755},      {"checkpoint", 0711}};
 
     return home_files_make(own_home(h), dirs, sizeof dirs / sizeof dirs[0], e);
 }
@@ -137,12 +137,45 @@ int home_load_config(struct home *h, struct err *e)
     return 0;
 }
 
+/* One that was made as other systems do, for root alone: programs that save themselves must reach their own. */
+static int open_to_pass(const char *path, struct err *e)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return err_errno(e, errno, "cannot look at %s", path);
+    if ((st.st_mode & 011) == 011 || st.st_uid != geteuid())
+        return 0;
+    return chmod(path, (st.st_mode & 07777) | 011) < 0 ? err_errno(e, errno, "cannot open %s", path) : 0;
+}
+
+/* The environment says it before the configuration does. What a job's programs keep lies below, so that others may
+ * pass through but not look around. */
+static int find_checkpoint_dir(struct home *h, struct err *e)
+{
+    const char *env = getenv("PBS_CHECKPOINT_PATH"), *home = conf_text(h->conf, CONF_PBS_HOME);
+
+    if (conf_is_set(h->conf, CONF_PBS_MOM_HOME))
+        home = conf_text(h->conf, CONF_PBS_MOM_HOME);
+    if (env && env[0] == '/')
+        h->checkpoint = strdup(env);
+    else if (h->config->checkpoint_path)
+        h->checkpoint = strdup(h->config->checkpoint_path);
+    else
+        h->checkpoint = text("%s/checkpoint", home);
+    if (!h->checkpoint)
+        return err_set(e, ENOMEM, "no memory");
+    if (file_make_dirs(h->checkpoint, 0711, e) < 0)
+        return -1;
+    return open_to_pass(h->checkpoint, e);
+}
+
 int home_open(struct home *h, const struct conf *conf, struct err *e)
 {
     *h = (struct home){.conf = conf};
     find_paths(h);
     if (find_names(h, e) < 0 || make_dirs(h, e) < 0 || read_environment(h, e) < 0 ||
-        home_load_config(h, e) < 0) {
+        home_load_config(h, e) < 0 || find_checkpoint_dir(h, e) < 0) {
         home_close(h);
         return -1;
     }
@@ -159,8 +192,9 @@ int home_raise_limits(struct home *h, struct err *e)
 
 void home_close(struct home *h)
 {
-    char *const texts[] = {h->node, h->service, h->host,  h->priv,     h->jobs, h->spool,      h->undelivered,
-                           h->aux,  h->logs,    h->certs, h->shepherd, h->lock, h->config_file};
+    char *const texts[] = {h->node,     h->service,     h->host,        h->priv,      h->jobs,
+                           h->spool,    h->undelivered, h->aux,         h->logs,      h->certs,
+                           h->shepherd, h->lock,        h->config_file, h->checkpoint};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         free(texts[i]);

@@ -148,6 +148,21 @@ static int set_computed(struct words *env, const struct run *r, const struct job
     return 0;
 }
 
+/* Where a program that saves itself keeps its state (doc/host-life.md). */
+static int set_checkpoint(struct words *env, const struct job_env_facts *f, struct err *e)
+{
+    struct strbuf b;
+    int rc;
+
+    if (!f->checkpoint_dir || !f->checkpoint_dir[0])
+        return 0;
+    strbuf_init(&b, ENTRY_MAX);
+    strbuf_addf(&b, "%s/app", f->checkpoint_dir);
+    rc = job_env_set(env, "PBS_CHECKPOINT_DIR", strbuf_str(&b), e);
+    strbuf_fini(&b);
+    return rc;
+}
+
 int job_env_make(const struct home *h, const struct run *r, const struct job_env_facts *f, struct words *out,
                  struct err *e)
 {
@@ -156,5 +171,5 @@ int job_env_make(const struct home *h, const struct run *r, const struct job_env
             return -1;
     if (set_variable_list(out, r, e) < 0 || set_computed(out, r, f, e) < 0)
         return -1;
-    return set_array(out, r, e);
+    return set_checkpoint(out, f, e) < 0 ? -1 : set_array(out, r, e);
 }

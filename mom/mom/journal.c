@@ -95,7 +95,8 @@ static bool is_derived(const struct run *r, exec_event_kind k)
 
 static bool is_outcome(exec_event_kind k)
 {
-    return k == EXEC_EVENT_SUSPENDED || k == EXEC_EVENT_RESUMED || k == EXEC_EVENT_FAILED;
+    return k == EXEC_EVENT_SUSPENDED || k == EXEC_EVENT_RESUMED || k == EXEC_EVENT_FAILED ||
+           k == EXEC_EVENT_CHECKPOINTED;
 }
 
 int journal_say(struct run *r, const struct exec_event_data *data, struct journal_outbox *box, struct err *e)
@@ -220,6 +221,12 @@ static void restore_note(struct run *r, enum shep_note note)
         break;
     case SHEP_NOTE_KEEP_OUTPUT:
         r->keep_output = true;
+        break;
+    case SHEP_NOTE_CHECKPOINTING:
+        r->ckpt.interrupted = true;
+        break;
+    case SHEP_NOTE_CHECKPOINT_OVER:
+        r->ckpt.interrupted = false;
         break;
     case SHEP_NOTE_PURGE:
         r->purge_wanted = true;

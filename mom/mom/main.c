@@ -23,6 +23,7 @@
 #include "server_link.h"
 #include "orders.h"
 #include "shepherds.h"
+#include "site_action.h"
 #include "spares.h"
 #include "steps.h"
 #include "strbuf.h"
@@ -215,6 +216,7 @@ static void let_go(void *arg, struct run *r)
     struct parts *m = arg;
 
     steps_stop(r);
+    site_action_stop(r);
     prepare_forget(r);
     shepherds_leave(r);
     usage_end(r);

@@ -9,6 +9,7 @@
 
 #include <shep.h>
 
+#include "ckpt.h"
 #include "conf.h"
 #include "config.h"
 #include "home.h"
@@ -243,6 +244,7 @@ static int make_env(const struct home *h, const struct run *r, const struct name
                                     .tmpdir = o->tmpdir,
                                     .jobdir = u->home,
                                     .tm_socket = tm_socket,
+                                    .checkpoint_dir = o->checkpoint_dir,
                                     .mom_port = (unsigned)conf_int(h->conf, CONF_PBS_MANAGER_SERVICE_PORT)};
     struct words env;
     int rc;
@@ -343,9 +345,9 @@ int order_make(const struct home *h, const struct run *r, const struct names_use
     o->protocol = SHEP_VERSION;
     o->job = run_job(r);
     o->run = r->key.run;
-    if (make_rest(h, r, o, e) < 0 || make_identity(r, u, o, e) < 0 || make_tmpdir(h, r, o, e) < 0 ||
-        make_nodefile(h, r, o, e) < 0 || make_program(h, r, u, o, e) < 0 || make_limits(h, r, o, e) < 0 ||
-        make_times(h, r, o, e) < 0)
+    if (make_rest(h, r, o, e) < 0 || ckpt_plan(h, r, o, e) < 0 || make_identity(r, u, o, e) < 0 ||
+        make_tmpdir(h, r, o, e) < 0 || make_nodefile(h, r, o, e) < 0 || make_program(h, r, u, o, e) < 0 ||
+        make_limits(h, r, o, e) < 0 || make_times(h, r, o, e) < 0)
         return -1;
     if (outputs_plan(h, r, u->home, o, e) < 0)
         return -1;

@@ -9,6 +9,7 @@
 
 #include <exec.h>
 
+#include "ckpt.h"
 #include "config.h"
 #include "exec_service.h"
 #include "log.h"
@@ -18,6 +19,7 @@
 #include "rpc_conn.h"
 #include "run.h"
 #include "shepherds.h"
+#include "site_action.h"
 
 /* The run an order is about, if it is here and of the same store; else the order is answered. */
 static struct run *find(struct parts *m, const wire_job *job, unsigned run, const char *store,
@@ -77,8 +79,6 @@ static void take_start(void *arg, const void *args, struct rpc_request *q)
                     strcmp(held->start.store, a->store) == 0;
 
         exec_service_taken(q, same ? 0 : PBSE_JOBEXIST, same ? NULL : "another START had this job and run");
-    } else if (a->restart_from[0]) {
-        exec_service_taken(q, PBSE_NOSUP, "restart from a checkpoint is not supported by this version");
     } else {
         begin_run(m, a, q);
     }
@@ -177,10 +177,41 @@ static void take_attempt(struct parts *m, const exec_attempt_args *a, struct rpc
         exec_service_taken(q, PBSE_BADSTATE, text);
         return;
     }
+    if (site_action_is_active(r)) {
+        exec_service_taken(q, PBSE_MOMREJECT, "a script of $action is at work on the job");
+        return;
+    }
     exec_service_taken(q, 0, NULL);
     r->attempt = a->attempt;
     r->attempt_method = method;
     parts_post(m, r, ev);
+}
+
+/* Said again while it is at work, it is the same. */
+static void take_checkpoint(void *arg, const void *args, struct rpc_request *q)
+{
+    struct parts *m = arg;
+    const exec_checkpoint_args *a = args;
+    struct run *r = find(m, &a->job, a->run, a->store, q);
+
+    if (!r)
+        return;
+    if (site_action_is_active(r)) {
+        bool same = r->ckpt.attempt == a->attempt && !r->terminating;
+
+        exec_service_taken(q, same ? 0 : PBSE_BADSTATE,
+                           same ? NULL : "req_holdjob failed: Checkpoint active.");
+    } else if (r->slot.state != RUN_RUNNING && r->slot.state != RUN_SUSPENDED) {
+        exec_service_taken(q, PBSE_BADSTATE, "req_holdjob failed: Job not running or suspended.");
+    } else if (!ckpt_is_offered(m->home.config)) {
+        exec_service_taken(q, PBSE_NOSUP, "this host has no $action checkpoint");
+    } else {
+        exec_service_taken(q, 0, NULL);
+        r->attempt = r->ckpt.attempt = a->attempt;
+        r->attempt_method = "checkpoint";
+        r->ckpt.leave = a->leave;
+        parts_post(m, r, RUN_EV_CHECKPOINT);
+    }
 }
 
 static void take_suspend(void *arg, const void *args, struct rpc_request *q)
@@ -226,6 +257,8 @@ static void take_purge(void *arg, const void *args, struct rpc_request *q)
     struct run *r = run_find(m->runs, &a->job, a->run);
 
     if (!r) {
+        if (a->ext.wire_ext_len)
+            ckpt_remove(&m->home, a->job.seq, a->job.index);
         exec_service_taken(q, 0, NULL);
         return;
     }
@@ -258,8 +291,8 @@ static void take_update(void *arg, const void *args, struct rpc_request *q)
 }
 
 const struct exec_service_order orders[] = {
-    {EXEC_START, take_start},         {EXEC_LAUNCH, take_launch}, {EXEC_SIGNAL, take_signal},
-    {EXEC_SUSPEND, take_suspend},     {EXEC_RESUME, take_resume}, {EXEC_UPDATE, take_update},
-    {EXEC_TERMINATE, take_terminate}, {EXEC_PURGE, take_purge},
+    {EXEC_START, take_start},           {EXEC_LAUNCH, take_launch},       {EXEC_SIGNAL, take_signal},
+    {EXEC_SUSPEND, take_suspend},       {EXEC_RESUME, take_resume},       {EXEC_UPDATE, take_update},
+    {EXEC_CHECKPOINT, take_checkpoint}, {EXEC_TERMINATE, take_terminate}, {EXEC_PURGE, take_purge},
 };
 const size_t orders_n = sizeof orders / sizeof orders[0];

@@ -187,6 +187,7 @@ static int make_order(struct prepare *p, struct run *r, const struct names_user 
     if (!r->fetch)
         return err_set(e, PBSE_SYSTEM, "no memory for job %s", r->id);
     r->fetch->fd = -1;
+    run_set_owner(r, u->uid, u->gid);
     if (order_make(p->home, r, u, &r->fetch->order, e) < 0)
         return -1;
     return write_script(r, e);
@@ -206,7 +207,8 @@ static void go_on(struct prepare *p, struct run *r)
 /* What a job is ended with that cannot be prepared; what is not here may go better another time. */
 static const struct {
     int code, status;
-} failures[] = {{PBSE_BADUSER, -10}, {PBSE_BADGRP, -10}, {PBSE_BADATVAL, -1}, {EBADMSG, -1}};
+} failures[] = {
+    {PBSE_BADUSER, -10}, {PBSE_BADGRP, -10}, {PBSE_BADATVAL, -1}, {PBSE_CKPSHORT, -7}, {EBADMSG, -1}};
 
 static void fail(struct prepare *p, struct run *r, const struct err *why)
 {

@@ -35,6 +35,7 @@ static struct run *make_run(struct parts *m, const char *path, struct shep_order
     r->ncpus = o->ncpus;
     r->other_boot = strcmp(o->boot, m->home.boot) != 0;
     r->owner_home = strdup(o->home);
+    run_set_owner(r, o->uid, o->gid);
     if (rpc_buf_decode(o->start.start_val, o->start.start_len, (xdrproc_t)xdr_exec_start_args, &r->start) <
         0) {
         err_set(e, EBADMSG, "%s: START cannot be read", path);
@@ -65,10 +66,11 @@ static void restore_failure(struct run *r)
         }
 }
 
-/* Nobody holds it and no end is recorded: was it ever begun? */
+/* Nobody holds it and no end is recorded: was it ever begun? A job that was being brought back from an image may have
+ * processes that nobody has recorded. */
 static void go_on_alone(struct parts *m, struct run *r)
 {
-    if (r->slot.state == RUN_LAUNCHING && !r->started && !r->other_boot) {
+    if (r->slot.state == RUN_LAUNCHING && !r->started && !r->other_boot && !r->start.restart_from[0]) {
         r->slot.state = r->ready_said ? RUN_READY : RUN_PREPARING;
         if (!r->ready_said)
             parts_post(m, r, RUN_EV_PREPARED);

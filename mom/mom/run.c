@@ -1,5 +1,6 @@
 #include "run.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -94,6 +95,12 @@ void runs_each(struct runs *t, void (*fn)(void *arg, struct run *r), void *arg)
         next = r->hh.next;
         fn(arg, r);
     }
+}
+
+void run_set_owner(struct run *r, unsigned uid, unsigned gid)
+{
+    snprintf(r->owner_uid, sizeof r->owner_uid, "%u", uid);
+    snprintf(r->owner_gid, sizeof r->owner_gid, "%u", gid);
 }
 
 wire_job run_job(const struct run *r)

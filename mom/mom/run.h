@@ -21,6 +21,7 @@ struct spawn;
 struct loop_timer;
 struct prepare_fetch;
 struct sampler;
+struct site_action;
 struct step_row;
 
 struct run_key {
@@ -44,9 +45,10 @@ struct run {
     char *id;             /* as people write it */
     char *path;           /* of its directory */
 
-    struct exec_start_args start; /* prepare: without script; owned */
-    unsigned ncpus;               /* prepare */
-    char *owner_home;             /* prepare: set as soon as the order is written */
+    struct exec_start_args start;      /* prepare: without script; owned */
+    unsigned ncpus;                    /* prepare */
+    char *owner_home;                  /* prepare: set as soon as the order is written */
+    char owner_uid[12], owner_gid[12]; /* prepare, recover: digits, for scripts */
     bool has_start;
     bool altered;                /* by UPDATE: the order has other limits than start */
     struct prepare_fetch *fetch; /* prepare: the script is on its way */
@@ -68,11 +70,22 @@ struct run {
     const struct step_row *step_row;
     bool prologue_done, epilogue_done; /* notes of the journal */
 
+    struct site_action *action; /* site_action: a script of $action that is running */
+    struct {                    /* ckpt; attempt, leave: orders */
+        unsigned attempt;       /* 0: of our own accord */
+        bool leave;             /* the job ends when its image is whole */
+        bool interrupted;       /* journal: a MOM has died in the middle of one */
+        bool end_waits;         /* actions: the job has ended, the script has not */
+        uint64_t bytes, due_ms;
+        unsigned took_ms;
+    } ckpt;
+
     unsigned attempt;           /* orders: of SUSPEND, RESUME */
     const char *attempt_method; /* "suspend", "resume"; static */
     int attempt_code;           /* PBSE_ why it failed */
     char attempt_text[ERR_TEXT_MAX];
     unsigned grace_s;
+    bool terminating; /* actions: the script of $action terminate has had its turn */
     exec_reason stop_reason;
     char stop_text[128];            /* for the job's stderr */
     bool keep_output, purge_wanted; /* notes of the journal */
@@ -99,6 +112,7 @@ size_t runs_count(const struct runs *t);
 /* In order of creation; `fn` may drop the run that it is given. */
 void runs_each(struct runs *t, void (*fn)(void *arg, struct run *r), void *arg);
 
+void run_set_owner(struct run *r, unsigned uid, unsigned gid);
 wire_job run_job(const struct run *r);
 /* An attribute of START, "" without resource; NULL: not there. Borrowed. */
 const char *run_attr(const struct run *r, const char *name, const char *resource);

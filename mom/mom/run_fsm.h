@@ -35,6 +35,8 @@ enum run_event {
     RUN_EV_SUSPENDED,
     RUN_EV_RESUME,
     RUN_EV_RESUMED,
+    RUN_EV_CHECKPOINT, /* with run->ckpt */
+    RUN_EV_CHECKPOINTED,
     RUN_EV_ATTEMPT_FAILED,
     RUN_EV_TERMINATE, /* with run->grace_s; again is harder */
     RUN_EV_EPILOGUE_OK,
@@ -53,7 +55,10 @@ enum run_action {
     RUN_ACT_SAY_SUSPENDED,
     RUN_ACT_RESUME,
     RUN_ACT_SAY_RESUMED,
+    RUN_ACT_CHECKPOINT,
+    RUN_ACT_SAY_CHECKPOINTED,
     RUN_ACT_SAY_FAILED, /* of an attempt */
+    RUN_ACT_END_LATE,   /* the end that a checkpoint has kept waiting */
     RUN_ACT_TERMINATE,
     RUN_ACT_GIVE_UP, /* nothing runs yet: finish as terminated */
     RUN_ACT_FAIL,    /* finish with run->failure */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -319,6 +320,8 @@ static void on_hello(void *arg, const struct rpc_outcome *out)
         return; /* `closed` follows */
     sh->open = true;
     agree_on_suspension(sh, out->result);
+    if (sh->run->ckpt.interrupted) /* whoever was to save it may have stopped it */
+        shepherds_signal(sh->run, SIGCONT, EXEC_TARGET_ALL, NULL, NULL);
     shepherd_say_attempt(sh);
     read_records(sh->all, sh->run);
     shepherds_update(sh->run);

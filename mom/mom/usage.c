@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ckpt.h"
 #include "config.h"
 #include "enforce.h"
 #include "exec_service.h"
@@ -46,6 +47,7 @@ static void on_sample(void *arg, struct run *r, const struct shep_done *d)
     one.usage = usage_counted(m, r);
     exec_service_send_usage(m->service, &a);
     enforce(m, r, &one.usage);
+    ckpt_look(m, r, &one.usage);
 }
 
 struct sampler { /* lives with the timer */

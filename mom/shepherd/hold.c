@@ -24,6 +24,7 @@
 #include "pbs_error.h"
 #include "polls.h"
 #include "rundir.h"
+#include "restart.h"
 #include "shep_fsm.h"
 #include "stopwatch.h"
 #include "task.h"
@@ -35,7 +36,8 @@ enum {
     KILL_AGAIN_MS = 100, /* beside SIGCHLD, which mostly comes first */
     GIVE_UP_MS = 60000,
     SAY_MAX = 512,
-    EXIT_SETUP = -1, /* PBS exit status: failed before it began */
+    EXIT_SETUP = -1,   /* PBS exit status: failed before it began */
+    EXIT_RESTART = -7, /* and: did not come back from its image */
     MS_PER_S = 1000
 };
 
@@ -62,6 +64,7 @@ struct hold {
     enum exec_reason reason;
     char say[SAY_MAX]; /* for the job's stderr */
     struct err why;    /* it was not set up */
+    int setup_code;
     struct shep_close_args *closing;
     struct shep_close_result *closed;
 };
@@ -142,7 +145,7 @@ static void act_record(struct hold *h)
     meter_finish(&h->meter, wall_ms(h));
     end->how = h->how;
     end->status = h->status;
-    end->code = h->how == SHEP_END_SETUP ? EXIT_SETUP : 0;
+    end->code = h->how == SHEP_END_SETUP ? h->setup_code : 0;
     end->reason = h->reason;
     end->text = h->how == SHEP_END_SETUP ? h->why.text : h->say;
     meter_read(&h->meter, wall_ms(h), h->order.ncpus, &end->usage);
@@ -513,26 +516,55 @@ static void launch_sister(struct hold *h)
         return;
     }
     h->how = SHEP_END_SETUP;
+    h->setup_code = EXIT_SETUP;
     h->reason = EXEC_END_SETUP;
     post(h, SHEP_EV_SETUP_FAILED);
 }
 
-static void launch(struct hold *h)
+static void serve_first(struct hold *h)
+{
+    serve_tasks(h);
+    if (h->tm)
+        tm_server_first(h->tm, h->task.pid);
+}
+
+/* Back from an image. What a script leaves that has failed goes too. */
+static bool launch_again(struct hold *h)
+{
+    if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0 &&
+        restart_job(&h->order, &h->task, &h->task.pid, &h->why) == 0) {
+        record_started(h);
+        serve_first(h);
+        post(h, SHEP_EV_LAUNCHED);
+        return true;
+    }
+    confine_signal(h->confine, SIGKILL);
+    h->setup_code = EXIT_RESTART;
+    return false;
+}
+
+static bool launch_first(struct hold *h)
 {
     bool forked = task_prepare(&h->task, h->path, &h->order, &h->why) == 0 &&
                   task_fork(&h->task, &h->order, &h->why) == 0;
 
-    if (forked) {
-        record_started(h);
-        serve_tasks(h);
-        if (h->tm)
-            tm_server_first(h->tm, h->task.pid);
-        if (task_go(&h->task, &h->order, &h->why) == 0) {
-            post(h, SHEP_EV_LAUNCHED);
-            return;
-        }
-        waitpid(h->task.pid, NULL, 0);
+    h->setup_code = EXIT_SETUP;
+    if (!forked)
+        return false;
+    record_started(h);
+    serve_first(h);
+    if (task_go(&h->task, &h->order, &h->why) == 0) {
+        post(h, SHEP_EV_LAUNCHED);
+        return true;
     }
+    waitpid(h->task.pid, NULL, 0);
+    return false;
+}
+
+static void launch(struct hold *h)
+{
+    if (h->order.restart_argv.restart_argv_len ? launch_again(h) : launch_first(h))
+        return;
     h->how = SHEP_END_SETUP;
     h->reason = EXEC_END_SETUP;
     task_say(&h->task, h->why.text);

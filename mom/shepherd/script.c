@@ -9,34 +9,20 @@
  * likes as root. */
 #include "script.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <shep.h>
 
+#include "errand.h"
 #include "rundir.h"
 #include "strbuf.h"
 #include "task.h"
 #include "words.h"
-
-static int check(const char *file, struct err *e)
-{
-    struct stat st;
-
-    if (stat(file, &st) < 0)
-        return err_errno(e, errno, "%s", file);
-    if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 0500) != 0500 || (st.st_mode & 022))
-        return err_set(e, EACCES, "%s: Permission Error", file);
-    return 0;
-}
 
 /* What of the job's variables may reach a program that runs as root: names that nothing but a script of the site
  * looks at. */
@@ -107,18 +93,6 @@ static void say_failed(const struct task *t, int rc)
     task_say(t, text);
 }
 
-static void end_group(int signo)
-{
-    (void)signo;
-    kill(0, SIGKILL);
-}
-
-static void end_with_the_mom(void)
-{
-    signal(SIGTERM, end_group);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-}
-
 int script_run(const char *path, const char *which, const char *file, char *const args[])
 {
     struct shep_order o = {0};
@@ -128,17 +102,17 @@ int script_run(const char *path, const char *which, const char *file, char *cons
     bool epilogue = strcmp(which, "epilogue") == 0;
     int rc = SCRIPT_REFUSED;
 
-    end_with_the_mom();
+    errand_end_with_parent();
     task_init(&t);
     words_init(&argv);
     words_add(&argv, file, &e);
     for (size_t i = 0; args[i]; i++)
         words_add(&argv, args[i], &e);
-    if (check(file, &e) == 0 && rundir_read_order(path, &o, &e) == 0) {
+    if (errand_check(file, &e) == 0 && rundir_read_order(path, &o, &e) == 0) {
         o.out.append |= epilogue;
         o.err.append |= epilogue;
         rc = task_prepare(&t, path, &o, &e) < 0 ? SCRIPT_NO_FILES : 0;
-        end_with_the_mom(); /* having been the owner for a moment has undone it */
+        errand_end_with_parent(); /* having been the owner for a moment has undone it */
         if (rc == 0)
             rc = run(&o, &t, file, &argv);
         if (rc && !epilogue)

@@ -14,6 +14,7 @@
 #include "belongings.h"
 #include "file.h"
 #include "identity.h"
+#include "image.h"
 
 extern char **environ;
 
@@ -76,7 +77,7 @@ static int open_outputs(struct task *t, const struct shep_order *o, struct err *
 
 int task_prepare(struct task *t, const char *path, const struct shep_order *o, struct err *e)
 {
-    if (belongings_make(path, o, e) < 0)
+    if (belongings_make(path, o, e) < 0 || image_prepare(o, e) < 0)
         return -1;
     return open_outputs(t, o, e);
 }

@@ -173,7 +173,7 @@ static void give(struct exec_send *x, struct job *j, const char *service, unsign
     o->service = intern_again(service);
     o->job = intern_again(j->obj.name);
     o->key = j->key;
-    o->run = j->run->version;
+    o->run = j->run ? j->run->version : j->run_version;
     o->proc = proc;
     o->fn = fn;
     o->arg = arg;
@@ -290,6 +290,36 @@ void exec_send_update(struct exec_send *x, struct job *j)
             give(x, j, j->run->hosts[i].service, EXEC_UPDATE, (xdrproc_t)xdr_exec_update_args, &args, NULL,
                  NULL);
     start_order_free_attrs(&args.attrs);
+}
+
+void exec_send_checkpoint(struct exec_send *x, struct job *j)
+{
+    exec_checkpoint_args args = {.job = wire_key(j),
+                                 .run = j->run->version,
+                                 .epoch = x->site->epoch,
+                                 .store = (char *)x->site->store_id,
+                                 .attempt = j->run->attempt,
+                                 .leave = true};
+
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (takes_orders(&j->run->hosts[i]))
+            give(x, j, j->run->hosts[i].service, EXEC_CHECKPOINT, (xdrproc_t)xdr_exec_checkpoint_args, &args,
+                 NULL, NULL);
+}
+
+void exec_send_purge_images(struct exec_send *x, struct job *j, const char *image)
+{
+    char mark[] = "images";
+    exec_order_args args = {.job = wire_key(j),
+                            .run = j->run_version,
+                            .epoch = x->site->epoch,
+                            .store = (char *)x->site->store_id,
+                            .ext = {sizeof mark - 1, mark}};
+    size_t n = strcspn(image, " ");
+
+    for (struct service *s = services_first(x->services); s; s = services_next(s))
+        if (strlen(s->name) == n && strncmp(s->name, image, n) == 0)
+            give(x, j, s->name, EXEC_PURGE, (xdrproc_t)xdr_exec_order_args, &args, NULL, NULL);
 }
 
 void exec_send_purge(struct exec_send *x, struct job *j)

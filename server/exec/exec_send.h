@@ -39,6 +39,9 @@ void exec_send_end_others(struct exec_send *x,
                           struct job *j);                  /* the script is over: all but the first host */
 void exec_send_update(struct exec_send *x, struct job *j); /* limits of a running job */
 /* Forget the run: to every host that has released it. */
+void exec_send_checkpoint(struct exec_send *x, struct job *j); /* and leave */
+/* The job's images at the service that `image` begins with ("SERVICE IMAGE") go. */
+void exec_send_purge_images(struct exec_send *x, struct job *j, const char *image);
 void exec_send_purge(struct exec_send *x, struct job *j);
 /* One signal to the script's session or to all; fn is called once, when the first host answered. */
 void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bool all, exec_sent_fn *fn,

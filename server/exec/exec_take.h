@@ -24,6 +24,7 @@ struct exec_take_hooks {
     void (*released)(void *arg, struct job *j, const char *service); /* a host is over: maybe the run */
     void (*suspended)(void *arg, struct job *j);                     /* one host more */
     void (*resumed)(void *arg, struct job *j);
+    void (*checkpointed)(void *arg, struct job *j, const char *service, const exec_checkpointed_data *d);
     void (*failed)(void *arg, struct job *j, const char *method, int code, const char *text);
     void (*attention)(void *arg, const char *node, const char *note); /* the node needs a person */
 };

@@ -56,6 +56,18 @@ bad:
     return 1;
 }
 
+/* The queue's least time between checkpoints, for -c c and -c w. */
+static int add_checkpoint_min(struct triples *t, const struct queue *q)
+{
+    char digits[24];
+    int64_t minutes = attr_list_number(&q->obj.attrs, QUEUE_ATTR_checkpoint_min, 0);
+
+    if (minutes <= 0)
+        return 0;
+    snprintf(digits, sizeof digits, "%lld", (long long)minutes);
+    return add_triple(t, "checkpoint_min", NULL, digits);
+}
+
 static int walk_wanted(const struct site *s, const struct job *j, const int *indices, size_t n,
                        wire_attrs *out)
 {
@@ -74,6 +86,8 @@ static int walk_wanted(const struct site *s, const struct job *j, const int *ind
         rc = attr_walk(&j->obj.attrs, s->resources, &select, &server, &scratch, add_triple, &t);
     if (rc == 0 && n > 1) /* the queue is a field of the job, not an attribute of its list */
         rc = add_triple(&t, "queue", NULL, j->queue_name);
+    if (rc == 0 && n > 1 && j->queue)
+        rc = add_checkpoint_min(&t, j->queue);
     attr_select_fini(&select);
     strbuf_fini(&scratch);
     out->wire_attrs_val = t.v;
@@ -213,7 +227,7 @@ static int fill_texts(const struct site *s, const struct job *j, exec_start_args
     out->user = strdup(text_or_empty(j->euser));
     out->group = strdup(text_or_empty(j->egroup));
     out->cookie = strdup(cookie);
-    out->restart_from = strdup("");
+    out->restart_from = strdup(text_or_empty(job_run_image(j)));
     out->last_host = strdup("");
     return out->id && out->store && out->user && out->group && out->cookie && out->restart_from &&
                    out->last_host

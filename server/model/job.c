@@ -63,7 +63,7 @@ static const struct field hot_fields[] = {
     USAGE(cput_ms, INT64),        USAGE(walltime_ms, INT64),   USAGE(mem_kb, INT64),
     USAGE(vmem_kb, INT64),        USAGE(ncpus, UINT),          USAGE(cpupercent, UINT),
     FIELD(begun, BOOL),           FIELD(broken, BOOL),         FIELD(preempted_by, TEXT),
-    FIELD(preempt_time_s, INT64),
+    FIELD(preempt_time_s, INT64), FIELD(restart_from, TEXT),   FIELD(unbound, TEXT),
 };
 
 static const struct field fixed_fields[] = {

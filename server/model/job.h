@@ -119,6 +119,9 @@ struct job {
     struct pqueue_entry due;        /* start time, or the end of its history in memory */
     void *listener_data[2];         /* small marks of listeners: eligible.c, sched wake */
 
+    const char *restart_from; /* interned "SERVICE IMAGE": its last checkpoint, or NULL (checkpoint.c) */
+    const char *unbound;      /* interned: schedselect before it was bound to the host of that, or NULL */
+
     uint64_t script_bytes;
     uint64_t script_have; /* ARRIVING: bytes that have come */
     unsigned char token[JOB_TOKEN_SIZE];

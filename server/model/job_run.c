@@ -2,6 +2,7 @@
 #include "job_run.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "intern.h"
 
@@ -59,13 +60,13 @@ json_t *job_run_encode(const struct run *r)
             return NULL;
         }
     return json_pack(
-        "{s:i, s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:i, s:i, s:s*, s:i, s:s*, s:i, s:i, s:b, s:b, s:b, s:o}",
+        "{s:i, s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:i, s:i, s:s*, s:i, s:s*, s:i, s:i, s:b, s:b, s:b, s:b, s:o}",
         "version", (int)r->version, "exec_vnode", r->exec_vnode, "exec_host", r->exec_host, "exclusive",
         (int)r->exclusive, "forced", (int)r->forced, "launched", (int)r->launched, "started", (int)r->started,
         "finished", (int)r->finished, "status", r->status, "reason", r->reason, "note", r->note, "lost",
         r->lost, "lost_host", r->lost_host, "attempt", (int)r->attempt, "terminations", (int)r->terminations,
-        "suspending", (int)r->suspending, "resuming", (int)r->resuming, "altered", (int)r->altered, "hosts",
-        hosts);
+        "suspending", (int)r->suspending, "resuming", (int)r->resuming, "altered", (int)r->altered,
+        "checkpointing", (int)r->checkpointing, "hosts", hosts);
 }
 
 static int decode_host(const json_t *o, struct run_host *h)
@@ -91,15 +92,16 @@ static int decode_host(const json_t *o, struct run_host *h)
 static int decode_flags(const json_t *o, struct run *r)
 {
     int exclusive, forced, launched, started, finished, suspending, resuming, attempt, terminations,
-        altered = 0;
+        altered = 0, checkpointing = 0;
     const char *note = NULL, *lost_host = NULL;
 
     if (json_unpack((json_t *)o,
-                    "{s:b, s:b, s:b, s:b, s:b, s:i, s:i, s?s, s?i, s?s, s:i, s:i, s:b, s:b, s?b}",
+                    "{s:b, s:b, s:b, s:b, s:b, s:i, s:i, s?s, s?i, s?s, s:i, s:i, s:b, s:b, s?b, s?b}",
                     "exclusive", &exclusive, "forced", &forced, "launched", &launched, "started", &started,
                     "finished", &finished, "status", &r->status, "reason", &r->reason, "note", &note, "lost",
                     &r->lost, "lost_host", &lost_host, "attempt", &attempt, "terminations", &terminations,
-                    "suspending", &suspending, "resuming", &resuming, "altered", &altered) < 0)
+                    "suspending", &suspending, "resuming", &resuming, "altered", &altered, "checkpointing",
+                    &checkpointing) < 0)
         return -1;
     r->exclusive = exclusive;
     r->forced = forced;
@@ -109,6 +111,7 @@ static int decode_flags(const json_t *o, struct run *r)
     r->suspending = suspending;
     r->resuming = resuming;
     r->altered = altered;
+    r->checkpointing = checkpointing;
     r->attempt = (unsigned)attempt;
     r->terminations = (unsigned)terminations;
     r->note = intern_ref(note);
@@ -146,6 +149,19 @@ struct run_host *job_run_host(struct run *r, const char *service)
         if (r->hosts[i].service == service) /* interned: one address */
             return &r->hosts[i];
     return NULL;
+}
+
+const char *job_run_image(const struct job *j)
+{
+    const char *image = j->restart_from ? strchr(j->restart_from, ' ') : NULL;
+    const char *service = j->run && j->run->n_hosts == 1 ? j->run->hosts[0].service : NULL;
+    size_t n = image ? (size_t)(image - j->restart_from) : 0;
+
+    if (!image || !service)
+        return NULL;
+    if (strncmp(image + 1, "shared:", 7) == 0)
+        return image + 8;
+    return strlen(service) == n && strncmp(service, j->restart_from, n) == 0 ? image + 1 : NULL;
 }
 
 bool job_run_is_over(const struct run *r)

@@ -42,6 +42,7 @@ struct run {
     unsigned attempt;          /* number of the last order that has an outcome */
     unsigned terminations;     /* how often it was told to end: each time harder */
     bool suspending, resuming; /* an attempt is under way */
+    bool checkpointing;        /* so is this one */
     bool altered;              /* its limits are other than START said: hosts are told again at HELLO */
     size_t n_hosts;
     struct run_host *hosts; /* hosts[0] runs the script */
@@ -62,7 +63,9 @@ void job_run_destroy(struct run *r);
 json_t *job_run_encode(const struct run *r); /* NULL: no memory */
 struct run *job_run_decode(const json_t *o); /* NULL: not a run, or no memory */
 
-struct run_host *job_run_host(struct run *r, const char *service);  /* by name, or NULL */
+struct run_host *job_run_host(struct run *r, const char *service); /* by name, or NULL */
+/* Of a job in a run: what its first host restarts it from, or NULL. */
+const char *job_run_image(const struct job *j);
 void job_run_sum_usage(const struct run *r, struct job_usage *out); /* of all hosts; walltime: the first */
 bool job_run_is_over(const struct run *r);                          /* every host released or lost */
 

@@ -36,6 +36,7 @@ struct parts {
     struct exec_send *send;
     struct runs *runs;
     struct suspend *suspend;
+    struct checkpoint *checkpoint;
     struct removal *removal;
     struct methods *methods;
     struct victims *victims;

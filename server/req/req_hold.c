@@ -3,11 +3,26 @@
 
 #include <ifl.h>
 
+#include "checkpoint.h"
 #include "hold_bits.h"
 #include "log.h"
+#include "parked.h"
 #include "req_common.h"
 #include "req_past.h"
 #include "type_words.h"
+
+/* A running job gives its hosts back when its state can be saved; else the hold counts when it comes back. */
+static bool hold_by_checkpoint(struct parts *p, struct request *r, struct job *j)
+{
+    struct err e;
+
+    if (!job_is_placed(j) || checkpoint_may(p->checkpoint, j, &e) < 0 ||
+        parked_add(j, r, PARKED_HOLD, &e) < 0)
+        return false;
+    if (checkpoint_begin(p->checkpoint, j, &e) < 0)
+        parked_settle(j, PARKED_HOLD, &e);
+    return true;
+}
 
 static void change(struct parts *p, struct request *r, bool set)
 {
@@ -31,7 +46,8 @@ static void change(struct parts *p, struct request *r, bool set)
               set ? "Holds %s set at request of %s" : "Holds %s released at request of %s", letters,
               request_who(r));
     hold_bits_change(p->site, p->fsm, j, set ? (unsigned)bits : 0, set ? 0 : (unsigned)bits);
-    req_ok_when_durable(p, r);
+    if (!set || !hold_by_checkpoint(p, r, j))
+        req_ok_when_durable(p, r);
 }
 
 void req_hold(void *parts, struct request *r)

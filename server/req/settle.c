@@ -17,6 +17,7 @@ static void is_back(struct job *j)
     struct err e;
 
     parked_settle(j, PARKED_REQUEUE, NULL);
+    parked_settle(j, PARKED_HOLD, NULL);
     err_set(&e, PBSE_MOMREJECT, "job %s is back in its queue: %s", j->obj.name, why_not(j));
     parked_settle_all(j, &e);
 }

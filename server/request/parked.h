@@ -8,7 +8,15 @@
 #include "job.h"
 #include "request.h"
 
-enum parked_for { PARKED_RUN, PARKED_SUSPEND, PARKED_RESUME, PARKED_REQUEUE, PARKED_DELETE, PARKED_COUNT };
+enum parked_for {
+    PARKED_RUN,
+    PARKED_SUSPEND,
+    PARKED_RESUME,
+    PARKED_REQUEUE,
+    PARKED_DELETE,
+    PARKED_HOLD,
+    PARKED_COUNT
+};
 
 /* Park `r` on `j`. -1: no memory (PBSE_SYSTEM), nothing parked. */
 int parked_add(struct job *j, struct request *r, enum parked_for what, struct err *e);

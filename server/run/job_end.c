@@ -85,10 +85,10 @@ static void hold_back(struct job_end *d, struct job *j)
     hold_bits_change(d->site, d->fsm, array, HOLD_SYSTEM, 0);
 }
 
-static void judge(struct job_end *d, struct job *j)
+static void judge_run(struct job_end *d, struct job *j)
 {
     struct verdict_facts f = {.wants_delete = j->intent == INTENT_DELETE,
-                              .wants_requeue = j->intent == INTENT_REQUEUE,
+                              .wants_requeue = j->intent == INTENT_REQUEUE || j->intent == INTENT_CHECKPOINT,
                               .finished = j->run->finished,
                               .status = j->run->status,
                               .rerunable = attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true),
@@ -102,11 +102,20 @@ static void judge(struct job_end *d, struct job *j)
         j->intent = INTENT_REQUEUE;
         break;
     case VERDICT_REQUEUE:
-        j->intent = INTENT_REQUEUE;
+        if (j->intent != INTENT_CHECKPOINT)
+            j->intent = INTENT_REQUEUE;
         break;
     case VERDICT_END:
         break;
     }
+}
+
+static void judge(struct job_end *d, struct job *j)
+{
+    /* Its image was written, but it came to its own end before it could be stopped. */
+    if (j->intent == INTENT_CHECKPOINT && j->run->finished && j->run->reason == EXEC_END_ITSELF)
+        j->intent = INTENT_NONE;
+    judge_run(d, j);
 }
 
 static void maybe_over(struct job_end *d, struct job *j)

@@ -127,12 +127,6 @@ static int64_t limit_s(void *arg, const struct job *j)
     return 600 + (int64_t)queue_kill_delay_s(j->queue, GRACE_S);
 }
 
-static int may_checkpoint(void *arg, const struct job *j, struct err *e)
-{
-    (void)arg;
-    return err_set(e, PBSE_NOSUP, "checkpointing of job %s is not supported by this server yet", j->obj.name);
-}
-
 struct removal *removal_create(struct site *s, struct job_fsm *f, struct arrays *a, struct methods *m)
 {
     struct removal *r = calloc(1, sizeof *r);
@@ -143,8 +137,6 @@ struct removal *removal_create(struct site *s, struct job_fsm *f, struct arrays 
     methods_add(m,
                 &(struct method){'R', "requeue", "Q", may_requeue, start_requeue, is_requeued, limit_s, r});
     methods_add(m, &(struct method){'D', "delete", "D", may_delete, start_delete, is_deleted, limit_s, r});
-    methods_add(
-        m, &(struct method){'C', "checkpoint", "C", may_checkpoint, start_requeue, is_requeued, limit_s, r});
     return r;
 }
 

@@ -1,6 +1,6 @@
 #ifndef REMOVAL_H
 #define REMOVAL_H
-/* Methods R and D, and C which is not there yet: the run is ended at its hosts and the job goes back into its
+/* Methods R and D: the run is ended at its hosts and the job goes back into its
  * queue, or away. Complete only when the last host has released and the job is queued, or gone. */
 #include "err.h"
 #include "job.h"

@@ -201,6 +201,8 @@ void runs_renew(struct runs *r, struct job *j)
         exec_send_end_others(r->send, j);
     else if (run->terminations)
         exec_send_terminate(r->send, j, terminate_why(j), run->terminations > 1 ? 0 : terminate_grace_s(j));
+    else if (run->checkpointing)
+        exec_send_checkpoint(r->send, j);
     else if (run->suspending)
         exec_send_suspend(r->send, j);
     else if (run->resuming)

@@ -21,7 +21,7 @@ struct suspend {
 static int may_suspend(void *arg, const struct job *j, struct err *e)
 {
     (void)arg;
-    if (j->state == JOB_RUNNING && j->intent == INTENT_NONE && !j->run->suspending)
+    if (j->state == JOB_RUNNING && j->intent == INTENT_NONE && !j->run->suspending && !j->run->checkpointing)
         return 0;
     return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name,
                    j->intent ? "about to end" : job_state_name(j->state));

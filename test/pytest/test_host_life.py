@@ -206,3 +206,49 @@ def test_where_the_queue_says_nothing_the_host_says_how_long_the_grace_is(cx):
     cx.api.delete(job)
     ended(cx, job)
     assert not exists(cx, "termed")
+
+
+# --- a script of the site that ends a job
+
+
+def ending(cx, text, limit_s=20):
+    put(cx, "ending", text)
+    configure(cx, f"$action terminate {limit_s} !{priv(cx, 'ending')} %jobid %sid %login")
+
+
+@history
+def test_a_site_may_end_its_jobs_by_a_script(cx):
+    ending(cx, f'echo "$1 $2 $3 $PBS_JOBID [$LD_PRELOAD]" > {cx.work}/ending; kill -USR2 $2')
+    job = here(cx, "trap 'touch termed' TERM\ntouch trapped\n" + LOOP, Variable_List=f"PBS_O_WORKDIR={cx.work},LD_PRELOAD=")
+    until(lambda: exists(cx, "trapped"), "the trap")
+    sid = cx.stat(job)["session_id"]
+    cx.api.delete(job)
+    ended(cx, job)
+    owner = users.NAMES[0] if os.geteuid() == 0 else users.me()
+    assert cx.file("ending").split() == [job, sid, owner, job, "[]"]
+    assert not exists(cx, "termed")
+
+
+@history
+@pytest.mark.parametrize("text", ["exit 1", "sleep 600"])
+def test_a_script_that_cannot_end_the_job_leaves_it_to_the_signals(cx, text):
+    cx.set_queue("workq", "kill_delay", "20")
+    ending(cx, text, limit_s=1)
+    job = here(cx, "trap 'touch termed; exit 0' TERM\ntouch trapped\n" + LOOP)
+    until(lambda: exists(cx, "trapped"), "the trap")
+    cx.api.delete(job)
+    ended(cx, job)
+    assert exists(cx, "termed")
+
+
+@history
+def test_said_twice_the_script_has_no_say_any_more(cx):
+    ending(cx, f"echo $$ > {cx.work}/pid; sleep 600")
+    job = cx.submit(LOOP)
+    cx.wait(job)
+    until(lambda: cx.stat(job)["substate"] == "42", "the job's first process")
+    cx.api.delete(job)
+    pid = int(until(lambda: cx.file("pid"), "the script"))
+    cx.api.delete(job)
+    ended(cx, job)
+    until(lambda: not is_alive(pid), "the end of the script")

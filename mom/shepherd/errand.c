@@ -1,0 +1,32 @@
+/* A script of the site that outlived its MOM would run beside the one that the next MOM starts. The kernel tells us when
+ * the MOM is gone; our group is the script's. */
+#include "errand.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void end_group(int signo)
+{
+    (void)signo;
+    kill(0, SIGKILL);
+}
+
+void errand_end_with_parent(void)
+{
+    signal(SIGTERM, end_group);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
+int errand_check(const char *file, struct err *e)
+{
+    struct stat st;
+
+    if (stat(file, &st) < 0)
+        return err_errno(e, errno, "script %s cannot be read", file);
+    if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 0500) != 0500 || (st.st_mode & 022))
+        return err_set(e, EACCES, "script %s cannot be executed due to permissions (Permission Error)", file);
+    return 0;
+}

@@ -1,0 +1,383 @@
+"""Checkpoint and restart: by the site's scripts, for holds, preemption, and as a job asks for it."""
+import os
+import threading
+
+import pytest
+
+from cede import api, users
+from cede.faults import is_alive, stays
+from cede.wait import until
+
+history = pytest.mark.complex(history=True)
+alone = pytest.mark.complex(history=True, sched=False)
+two = pytest.mark.complex(nodes=2, history=True)
+
+# Counts; saves its count when it is told to, and goes on from there.
+COUNTER = """#!/bin/bash
+n=0
+[ -e $PBS_CHECKPOINT_DIR/state ] && n=$(cat $PBS_CHECKPOINT_DIR/state)
+echo begin $n >> {work}/counts
+save() {{ echo $n > $PBS_CHECKPOINT_DIR/state.new; mv $PBS_CHECKPOINT_DIR/state.new $PBS_CHECKPOINT_DIR/state
+          echo saved $n >> {work}/counts; touch $PBS_CHECKPOINT_DIR/done; }}
+trap save USR1
+while [ ! -e {work}/stop ]; do n=$((n+1)); echo $n > {work}/now; sleep 0.02; done
+echo end >> {work}/counts
+"""
+
+
+def priv(cx, name, node="n1"):
+    return os.path.join(cx.dir, "mom", node, "mom_priv", name)
+
+
+def configure(cx, *lines, node="n1"):
+    """The MOM starts with these lines more."""
+    with open(priv(cx, "config", node), "a", encoding="ascii") as f:
+        f.write("".join(line + "\n" for line in lines))
+    cx.restart(node)
+    until(lambda: cx.node(node)["state"] == "free", "the node")
+
+
+def script(cx, name, text):
+    """A script of the site; its path."""
+    path = priv(cx, name)
+    with open(path, "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\n" + text + "\n")
+    os.chmod(path, 0o755)
+    return path
+
+
+def by_application(cx, *nodes):
+    tool = os.path.join(cx.build, "libexec", "ckpt-app")
+    for node in nodes or ("n1",):
+        configure(cx, f"$action checkpoint 30 !{tool} USR1 20", f"$action checkpoint_abort 30 !{tool} USR1 20",
+                  node=node)
+
+
+def count(cx, **attrs):
+    for name in ("counts", "now"):
+        path = os.path.join(cx.work, name)
+        with open(path, "w", encoding="ascii"):
+            pass
+        os.chmod(path, 0o666)
+    job = cx.submit(COUNTER.format(work=cx.work), **attrs)
+    until(lambda: (cx.file("now") or "").strip(), "the first count")
+    return job
+
+
+def stop(cx):
+    with open(os.path.join(cx.work, "stop"), "w", encoding="ascii"):
+        pass
+
+
+def images(cx, node="n1"):
+    path = os.path.join(cx.dir, "mom", node, "checkpoint")
+    return os.listdir(path) if os.path.isdir(path) else []
+
+
+def accounting(cx):
+    top = os.path.join(cx.home, "server_priv", "accounting")
+    lines = []
+    for name in sorted(os.listdir(top)):
+        with open(os.path.join(top, name), encoding="utf-8") as f:
+            lines += f.read().splitlines()
+    return lines
+
+
+def preempt(cx, job, order="C"):
+    cx.set_sched("preempt_order", order)
+    cx.api.register()
+    return dict(cx.api.preempt([job]))
+
+
+def running(cx, job):
+    """Not just on its way: its first process is there."""
+    return until(lambda: (lambda s: s if s["substate"] == "42" else None)(cx.stat(job)), "the job's first process")
+
+
+# --- holds
+
+
+@history
+def test_a_running_job_that_is_held_is_saved_and_goes_on_where_it_was(cx):
+    by_application(cx)
+    job = count(cx)
+    cx.api.hold(job)
+    s = cx.wait(job, state="H")
+    assert s["Hold_Types"] == "u"
+    saved = cx.file("counts").splitlines()[1]
+    assert saved.startswith("saved ") and int(saved.split()[1]) > 0
+    cx.api.release(job)
+    until(lambda: cx.file("counts").count("begin") == 2, "the second start")
+    assert cx.file("counts").splitlines()[2] == "begin " + saved.split()[1]
+    stop(cx)
+    cx.wait_gone(job)
+    assert cx.stat(job)["Exit_status"] == "0"
+    until(lambda: not images(cx), "the end of the images")
+    kinds = [line.split(";")[1] for line in accounting(cx) if f";{job};" in line]
+    assert "C" in kinds and "T" in kinds and kinds.index("C") < kinds.index("T") < kinds.index("E")
+
+
+@history
+def test_a_hold_of_a_job_whose_host_saves_nothing_counts_when_it_comes_back(cx):
+    job = cx.submit("sleep 600")
+    running(cx, job)
+    cx.api.hold(job)
+    assert stays(lambda: cx.state(job) == "R", 0.3)
+    cx.api.rerun(job)
+    assert cx.wait(job, state="H")["Hold_Types"] == "u"
+
+
+@history
+def test_a_checkpoint_that_fails_leaves_the_job_running_and_the_hold_says_so(cx):
+    by_application(cx)
+    job = cx.submit("while :; do sleep 0.1; done")
+    running(cx, job)
+    with pytest.raises(api.PbsError) as e:
+        cx.api.hold(job)
+    assert "handler" in e.value.text and "runs on" in e.value.text
+    assert cx.state(job) == "R" and not [f for f in images(cx) if os.path.exists(f + "/00000001")]
+
+
+@history
+def test_a_job_that_wants_no_checkpoint_is_not_saved(cx):
+    by_application(cx)
+    job = cx.submit("sleep 600", Checkpoint="n")
+    running(cx, job)
+    cx.api.hold(job)
+    assert stays(lambda: cx.state(job) == "R", 0.3)
+
+
+# --- preemption
+
+
+@alone
+def test_preemption_by_checkpoint_answers_C_when_the_job_is_queued_with_its_state(cx):
+    by_application(cx)
+    job = cx.submit(COUNTER.format(work=cx.work))
+    cx.api.run_async(job, "(n1:ncpus=1)")
+    until(lambda: (cx.file("now") or "").strip(), "the first count")
+    assert preempt(cx, job) == {job: "C"}
+    assert cx.state(job) == "Q"
+    saved = cx.file("counts").splitlines()[1].split()[1]
+    cx.api.run(job, "(n1:ncpus=1)")
+    until(lambda: cx.file("counts").count("begin") == 2, "the second start")
+    assert cx.file("counts").splitlines()[2] == f"begin {saved}"
+
+
+@alone
+def test_where_nothing_can_be_saved_the_next_letter_is_tried(cx):
+    by_application(cx)
+    plain = cx.submit("while :; do sleep 0.1; done")
+    cx.api.run(plain, "(n1:ncpus=1)")
+    running(cx, plain)
+    assert preempt(cx, plain, "CR") == {plain: "Q"}
+
+
+@alone
+def test_without_a_script_method_C_is_passed_over(cx):
+    job = cx.submit("sleep 600")
+    cx.api.run(job, "(n1:ncpus=1)")
+    assert preempt(cx, job, "CR") == {job: "Q"}
+
+
+@two
+def test_a_saved_job_goes_back_to_the_host_that_has_its_image(cx):
+    by_application(cx, "n1", "n2")
+    cx.set_server("scheduling", "False")
+    job = cx.submit(COUNTER.format(work=cx.work))
+    cx.api.run_async(job, "(n2:ncpus=1)")
+    until(lambda: (cx.file("now") or "").strip(), "the first count")
+    cx.api.hold(job)
+    s = cx.wait(job, state="H")
+    assert "host=n2" in s["schedselect"]
+    cx.set_server("scheduling", "True")
+    cx.api.release(job)
+    s = running(cx, job)
+    assert s["exec_vnode"] == "(n2:ncpus=1)"
+    stop(cx)
+    cx.wait_gone(job)
+    assert "host=" not in cx.stat(job)["schedselect"]
+
+
+@two
+def test_put_elsewhere_by_hand_it_begins_anew(cx):
+    by_application(cx, "n1", "n2")
+    cx.set_server("scheduling", "False")
+    job = cx.submit(COUNTER.format(work=cx.work))
+    cx.api.run_async(job, "(n2:ncpus=1)")
+    until(lambda: (cx.file("now") or "").strip(), "the first count")
+    cx.api.hold(job)
+    cx.wait(job, state="H")
+    cx.api.release(job)
+    cx.api.run(job, "(n1:ncpus=1)")
+    until(lambda: cx.file("counts").count("begin") == 2, "the second start")
+    assert cx.file("counts").splitlines()[2] == "begin 0"
+    until(lambda: not images(cx, "n2"), "the end of the image that is of no use")
+
+
+# --- images of the site's own tools
+
+
+def tool(cx, **scripts):
+    """Stand-ins for a tool: what each does is in its text; all note that they ran."""
+    configure(cx, *[f"$action {name} 20 !{script(cx, name, text)} %jobid %sid %path %login" for name, text in
+                    scripts.items()])
+
+
+SAVE = f'mkdir $3 && echo "image of $1 $4" > $3/core'
+
+
+@history
+def test_a_restart_script_brings_the_job_back_and_its_end_is_the_jobs_end(cx):
+    tool(cx, checkpoint_abort=SAVE,
+         restart=f"cat $3/core > {cx.work}/restarted; echo $2 $(id -u) >> {cx.work}/restarted\n"
+                 f"(while [ ! -e {cx.work}/stop ]; do sleep 0.05; done; exit 9) & exit 0")
+    job = cx.submit("while :; do sleep 0.05; done")
+    running(cx, job)
+    sid = cx.stat(job)["session_id"]
+    cx.api.hold(job)
+    cx.wait(job, state="H")
+    cx.api.release(job)
+    running(cx, job)
+    words = cx.file("restarted").split()
+    owner = users.NAMES[0] if os.geteuid() == 0 else users.me()
+    assert words == ["image", "of", job, owner, sid, str(os.geteuid())]
+    stop(cx)
+    cx.wait_gone(job)
+    assert cx.stat(job)["Exit_status"] == "9"
+
+
+@history
+def test_a_restart_script_may_become_the_job(cx):
+    configure(cx, "$restart_transmogrify true")
+    tool(cx, checkpoint_abort=SAVE, restart=f"echo from image; while [ ! -e {cx.work}/stop ]; do sleep 0.05; done; exit 4")
+    job = cx.submit("echo first; while :; do sleep 0.05; done")
+    running(cx, job)
+    cx.api.hold(job)
+    cx.wait(job, state="H")
+    cx.api.release(job)
+    running(cx, job)
+    stop(cx)
+    cx.wait_gone(job)
+    assert cx.stat(job)["Exit_status"] == "4"
+    assert cx.file("out").splitlines() == ["first", "from image"]
+
+
+@history
+def test_a_restart_that_fails_begins_the_job_anew_and_says_so(cx):
+    tool(cx, checkpoint_abort=SAVE, restart="echo no; exit 1")
+    job = cx.submit(f"echo x >> {cx.work}/began; while [ ! -e {cx.work}/stop ]; do sleep 0.05; done")
+    with open(os.path.join(cx.work, "began"), "w", encoding="ascii"):
+        pass
+    os.chmod(os.path.join(cx.work, "began"), 0o666)
+    running(cx, job)
+    until(lambda: cx.file("began"), "its first step")
+    cx.api.hold(job)
+    cx.wait(job, state="H")
+    cx.api.release(job)
+    until(lambda: cx.file("began") == "x\nx\n", "the job from its beginning")
+    assert "restart of task" in cx.logs("n1", lines=400)
+    stop(cx)
+    cx.wait_gone(job)
+    assert cx.stat(job)["Exit_status"] == "0"
+
+
+@history
+def test_a_tool_that_ends_the_job_itself_is_no_end_of_the_job(cx):
+    tool(cx, checkpoint_abort=SAVE + "; kill -KILL $2; sleep 0.5; exit 3")
+    job = cx.submit("exec sleep 600")
+    running(cx, job)
+    cx.api.hold(job)
+    assert cx.wait(job, state="H")["Hold_Types"] == "u"
+
+
+@history
+def test_a_script_that_takes_too_long_is_ended_and_the_job_runs_on(cx):
+    path = script(cx, "slow", f"echo $$ > {cx.work}/pid; kill -STOP $1; sleep 600")
+    configure(cx, f"$action checkpoint_abort 1 !{path} %sid")
+    job = cx.submit("exec sleep 600")
+    running(cx, job)
+    with pytest.raises(api.PbsError) as e:
+        cx.api.hold(job)
+    assert "alarm" in e.value.text
+    assert not is_alive(int(cx.file("pid")))
+    pid = int(cx.stat(job)["session_id"])
+    until(lambda: open(f"/proc/{pid}/stat", encoding="ascii").read().split(") ")[1][0] != "T", "the job going on")
+
+
+@history
+def test_an_old_image_stays_until_the_new_one_is_whole(cx):
+    tool(cx, checkpoint_abort=f"[ -e {cx.work}/bad ] && {{ mkdir $3; echo half > $3/core; exit 1; }}\n" + SAVE,
+         restart=f"cat $3/core > {cx.work}/restarted; (sleep 600) & exit 0")
+    job = cx.submit("exec sleep 600")
+    running(cx, job)
+    cx.api.hold(job)
+    cx.wait(job, state="H")
+    cx.api.release(job)
+    running(cx, job)
+    with open(os.path.join(cx.work, "bad"), "w", encoding="ascii"):
+        pass
+    with pytest.raises(api.PbsError):
+        cx.api.hold(job)
+    os.unlink(os.path.join(cx.work, "restarted"))
+    cx.api.rerun(job)
+    cx.wait(job, state="H")
+    cx.api.release(job)
+    until(lambda: cx.file("restarted"), "the restart from the whole image")
+    assert cx.file("restarted").startswith("image of")
+
+
+# --- as a job asks for it
+
+
+@history
+def test_a_job_may_ask_to_be_saved_every_so_many_minutes(cx):
+    configure(cx, "$min_check_poll 1", "$max_check_poll 1", "$wallmult 60")
+    by_application(cx)
+    job = count(cx, Checkpoint="w=1")
+    until(lambda: "saved" in cx.file("counts"), "the first checkpoint", limit_s=90)
+    assert cx.state(job) == "R"
+    saved = cx.file("counts").splitlines()[1].split()[1]
+    cx.api.rerun(job)
+    until(lambda: cx.file("counts").count("begin") == 2, "the second start")
+    assert cx.file("counts").splitlines()[2] == f"begin {saved}"
+
+
+# --- daemons that are killed
+
+
+@history
+def test_a_mom_that_dies_in_the_middle_is_asked_again(cx):
+    path = script(cx, "save", f"[ -e {cx.work}/go ] || {{ echo $$ > {cx.work}/pid; sleep 600; }}\nmkdir $1")
+    configure(cx, f"$action checkpoint_abort 60 !{path} %path")
+    job = cx.submit("exec sleep 600")
+    running(cx, job)
+    held = cx.connect()
+    try:
+        t = threading.Thread(target=lambda: held.hold(job))
+        t.start()
+        pid = int(until(lambda: cx.file("pid"), "the script"))
+        cx.kill("n1")
+        until(lambda: not is_alive(pid), "the end of the script")
+        with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+            pass
+        cx.restart("n1")
+        t.join(60)
+        assert not t.is_alive()
+    finally:
+        held.close()
+    assert cx.wait(job, state="H")["Hold_Types"] == "u"
+
+
+@history
+def test_a_server_that_is_killed_finds_the_image_again(cx):
+    by_application(cx)
+    job = count(cx)
+    cx.api.hold(job)
+    cx.wait(job, state="H")
+    saved = cx.file("counts").splitlines()[1].split()[1]
+    cx.kill("server")
+    cx.restart("server")
+    cx.again().release(job)
+    until(lambda: cx.file("counts").count("begin") == 2, "the second start")
+    assert cx.file("counts").splitlines()[2] == f"begin {saved}"
