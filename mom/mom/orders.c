@@ -58,6 +58,8 @@ static void begin_run(struct parts *m, const exec_start_args *a, struct rpc_requ
     struct err e = {0};
     struct run *r = prepare_take(m->prepare, a, &e);
 
+    if (r && log_is_on(LOGE_DEBUG3))
+        log_event(LOGC_JOB, LOGE_DEBUG3, r->id, "run %u: taken", r->key.run);
     exec_service_taken(q, r ? 0 : e.code, r ? NULL : e.text);
     if (r)
         prepare_begin(m->prepare, r);
