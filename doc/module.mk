@@ -14,6 +14,15 @@ $(B)/share/man/man$(1)/%.$(1): doc/man/%.$(1)
 endef
 $(foreach s,1 3 7 8,$(eval $(call manual_section,$(s))))
 
+# A page of the library describes several calls; each other name in its NAME section gets a page that points to it.
+EXTRA += $(B)/share/man/man3/.names
+$(B)/share/man/man3/.names: $(patsubst doc/man/%,$(B)/share/man/man3/%,$(wildcard doc/man/*.3))
+	@for page in $(^F:%.3=%); do \
+	    sed -n "s/^\.Nm \([a-z_]*\).*/\1/p; /^\.Nd/q" $(@D)/$$page.3 | grep -vx "$$page" | while read -r name; do \
+	        test -e doc/man/$$name.3 || echo ".so man3/$$page.3" > $(@D)/$$name.3; \
+	    done; \
+	done; touch $@
+
 EXTRA += $(MANUAL.tables:%=$(B)/share/man/%)
 $(MANUAL.tables:%=$(B)/share/man/%): $(B)/tool/manual
 	@mkdir -p $(@D)

@@ -100,6 +100,15 @@ def test_every_key_of_pbs_conf_stands_in_its_page():
     assert terms("pbs.conf.8") == rows("ifl/spec/conf.def", "CONF")
 
 
+def test_every_call_has_a_page():
+    """But those of reservations, which are not there yet, and those that are only kept for the linker."""
+    apart = re.compile(r"resv|_fn$|^__|^pbs_(resc(query|reserve|release)|stagein|py_spawn|isjobid|submit_with_cred)$")
+    declared = {name for header in ("pbs_ifl.h", "pbs_ext.h")
+                for name in re.findall(r"^(?:extern )?[\w ]+[ *](\w+)\(", (TOP / "ifl/include" / header).read_text(), re.M)}
+    assert "pbs_submit" in declared and "pbs_watch_next" in declared
+    assert sorted(n for n in declared if not apart.search(n) and not (MADE / "man3" / f"{n}.3").is_file()) == []
+
+
 def test_what_a_submission_may_not_say_yet_stands_in_qsub():
     table = re.search(r"not_yet\[\] = \{(.*?)\n\};", (TOP / "server/wait/new_job.c").read_text(encoding="utf-8"), re.S)
     missing = page("qsub.1").split(".Sh NOT SUPPORTED YET")[1]
