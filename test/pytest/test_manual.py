@@ -102,7 +102,7 @@ def test_every_key_of_pbs_conf_stands_in_its_page():
 
 def test_every_call_has_a_page():
     """But those of reservations, which are not there yet, and those that are only kept for the linker."""
-    apart = re.compile(r"resv|_fn$|^__|^pbs_(resc(query|reserve|release)|stagein|py_spawn|isjobid|submit_with_cred)$")
+    apart = re.compile(r"resv|_fn$|^__|^pbs_(resc(query|reserve|release)|stagein|py_spawn|isjobid|submit_with_cred|relnodesjob)$")
     declared = {name for header in ("pbs_ifl.h", "pbs_ext.h")
                 for name in re.findall(r"^(?:extern )?[\w ]+[ *](\w+)\(", (TOP / "ifl/include" / header).read_text(), re.M)}
     assert "pbs_submit" in declared and "pbs_watch_next" in declared
