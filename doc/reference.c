@@ -217,23 +217,21 @@ static const char *const job_intro[] = {
     "Names are compared without regard to case.",
     "Where a type is a list of amounts the attribute is named with a resource: Resource_List.walltime.",
     "",
-    "What belongs to job arrays, dependencies, interactive and blocking submission, staging, checkpoints and",
+    "What belongs to interactive submission, staging and",
     "reservations has its attributes here, but a submission that sets one of these is refused so far: see qsub(1).",
     NULL};
 static const char *const queue_intro[] = {
     "These are the attributes of queues, set by qmgr: set queue NAME attribute = value.",
     "A queue takes jobs when enabled is true and lets them run when started is; both need queue_type.",
     "",
-    "Route queues can be described, but they do not take jobs yet.",
     "Limits by entity are lists in brackets: [u:anna=3],[g:PBS_GENERIC=10],[o:PBS_ALL=100].",
-    "Those on running jobs are kept by the scheduler; max_queued, queued_jobs_threshold and their kin are stored,",
-    "but not enforced yet.",
+    "Those on running jobs hold in the scheduler and in the server; who is over a soft one loses preemption priority.",
     NULL};
 static const char *const server_intro[] = {
     "These are the attributes of the server, shown by qstat -Bf and set by qmgr: set server attribute = value.",
     "Limits by entity are lists in brackets: [u:anna=3],[g:PBS_GENERIC=10],[o:PBS_ALL=100].",
-    "Those on running jobs are kept by the scheduler; max_queued, queued_jobs_threshold and their kin are stored,",
-    "but not enforced yet.", NULL};
+    "Those on running jobs hold in the scheduler and in the server; who is over a soft one loses preemption priority.",
+    NULL};
 static const char *const node_intro[] = {
     "These are the attributes of vnodes, shown by pbsnodes and set by qmgr: set node NAME attribute = value.",
     NULL};

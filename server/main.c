@@ -49,6 +49,7 @@
 #include "removal.h"
 #include "req_table.h"
 #include "restore.h"
+#include "route.h"
 #include "rpc_server.h"
 #include "run.h"
 #include "schedulers.h"
@@ -238,6 +239,22 @@ static void on_unmet(void *arg, struct job *j, const char *target)
     removal_delete(s->parts.removal, j);
 }
 
+static void on_routed(void *arg, struct job *j)
+{
+    struct server *s = arg;
+
+    accounting_moved_in(s->parts.accounting, j);
+    schedulers_wake_all(s->parts.schedulers, SCHED_CMD_MOVED);
+}
+
+static void on_unroutable(void *arg, struct job *j, const char *why)
+{
+    struct server *s = arg;
+
+    accounting_aborted(s->parts.accounting, j, why);
+    removal_delete(s->parts.removal, j);
+}
+
 static void on_client_gone(void *arg, struct client *c)
 {
     struct server *s = arg;
@@ -408,6 +425,7 @@ static int create_asking(struct server *s, struct err *e)
                                                      .scripts = s->scripts,
                                                      .start_time = s->start_time,
                                                      .depends = s->depends,
+                                                     .route = p->route,
                                                      .reader = p->reader});
     p->alter =
         (struct alter_parts){&s->site, p->fsm, s->start_time, s->depends, p->arrays, on_limits_changed, s};
@@ -497,6 +515,10 @@ static int create_parts(struct server *s, bool *is_new, struct restore_counts *c
     if (!s->depends)
         return no_memory(e);
     depends_on_unmet(s->depends, on_unmet, s);
+    p->route = route_create(s->loop, &s->site, p->fsm);
+    if (!p->route)
+        return no_memory(e);
+    route_bind(p->route, &(struct route_hooks){s, on_routed, on_unroutable});
     job_fsm_listen(p->fsm, settle_listen, p);
     if (create_asking(s, e) < 0)
         return -1;
@@ -542,6 +564,7 @@ static int go_on(struct server *s, bool is_new, const struct restore_counts *cou
     for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
         victims_carry_on(s->parts.victims, j);
     plan_holds_restore(s->parts.plan_holds);
+    route_queue(s->parts.route, NULL);
     log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Recovered %zu jobs", counts->jobs);
     if (s->set.log_events < 0)
         log_set_mask(
@@ -643,6 +666,7 @@ static void stop(struct server *s)
     schedulers_destroy(p->schedulers);
     watches_destroy(p->watches);
     status_destroy(p->status);
+    route_destroy(p->route);
     depends_destroy(s->depends);
     arrays_destroy(p->arrays);
     start_time_destroy(s->start_time);

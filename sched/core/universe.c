@@ -116,7 +116,7 @@ static void run_out(struct universe *u, struct job *j)
 bool universe_may_wait(const struct universe *u, const struct job *j)
 {
     if ((j->standing != STANDING_WAITS && j->standing != STANDING_SUSPENDED) || j->order != ORDER_NONE ||
-        !j->queue || !is_ours(u, j->queue))
+        !j->queue || !j->queue->executes || !is_ours(u, j->queue))
         return false;
     if (j->is_array)
         return universe_array_waits(u, j);

@@ -7,6 +7,7 @@
 #include "job_fsm.h"
 #include "log.h"
 #include "manage_checks.h"
+#include "route.h"
 #include "schedulers.h"
 
 /* --- server ------------------------------------------------------------------------------------------ */
@@ -103,6 +104,15 @@ static void queue_started(void *arg, struct object *o)
         wake(arg, SCHED_CMD_QUEUE_STARTED);
 }
 
+/* Whatever it is, a job that waits there may go on. */
+static void queue_altered(void *arg, struct object *o)
+{
+    struct queue *q = (struct queue *)o;
+
+    if (queue_is_route(q))
+        route_queue(((struct parts *)arg)->route, q);
+}
+
 const struct edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_default_queue, check_default_queue, NULL},
     {OF_SERVER, SERVER_ATTR_max_job_sequence_id, check_sequence_max, NULL},
@@ -122,5 +132,6 @@ const struct edit_effect manage_effects[] = {
     {OF_SCHED, SCHED_ATTR_preempt_queue_prio, NULL, sched_configure},
     {OF_QUEUE, EDIT_ANY, check_queue, NULL},
     {OF_QUEUE, QUEUE_ATTR_started, NULL, queue_started},
+    {OF_QUEUE, EDIT_ANY, NULL, queue_altered},
 };
 const size_t manage_effects_count = sizeof manage_effects / sizeof manage_effects[0];

@@ -16,6 +16,7 @@ struct plan_holds;
 struct preempts;
 struct reader;
 struct removal;
+struct route;
 struct runs;
 struct schedulers;
 struct services;
@@ -43,6 +44,7 @@ struct parts {
     struct preempts *preempts;
     struct plan_holds *plan_holds;
     struct submit *submit;
+    struct route *route;
     struct alter_parts alter;
     struct status *status;
     struct watches *watches;

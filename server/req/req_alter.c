@@ -7,16 +7,16 @@
 #include <ifl.h>
 
 #include "accounting.h"
-#include "admit.h"
 #include "alter.h"
 #include "depend_past.h"
 #include "log.h"
+#include "move.h"
 #include "names.h"
 #include "pbs_error.h"
 #include "req_common.h"
 #include "req_past.h"
+#include "route.h"
 #include "schedulers.h"
-#include "tally.h"
 
 static void account(struct parts *p, const struct job *j, const struct alter_ask *ask)
 {
@@ -208,32 +208,18 @@ void req_order(void *parts, struct request *r)
 
 static int move(struct parts *p, struct request *r, struct job *j, const char *text, struct err *e)
 {
-    struct admit_ask admit = {
-        .job = j, .owner = j->owner, .host = j->host, .groups = &j->egroup, .n_groups = 1};
+    struct move_ask ask = {.trusted = request_level(r) >= LEVEL_MANAGER};
     struct destination d;
-    struct queue *q;
 
     if (jobid_parse_destination(text, &d, e) < 0)
         return -1;
-    if (*d.server && strcmp(d.server, p->site->name) != 0)
+    if (*d.server && !site_is_named(p->site, d.server))
         return err_set(e, PBSE_NOSUP, "No support for requested service: moving to another server (%s)",
                        d.server);
-    q = queues_find(p->site->queues, d.queue);
-    if (!q)
+    ask.to = queues_find(p->site->queues, d.queue);
+    if (!ask.to)
         return err_set(e, PBSE_UNKQUE, "Unknown queue: %s", d.queue);
-    if (!queue_is_execution(q))
-        return err_set(e, PBSE_NOSUP, "route queues are not supported by this server yet: %s", d.queue);
-    if (!job_is_waiting(j))
-        return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
-    if (request_level(r) < LEVEL_MANAGER && admit_check(p->site, q, &admit, e) < 0)
-        return -1;
-    jobs_leave_queue(p->site->jobs, j);
-    j->queue_rank = 0;
-    j->qtime_s = site_now_s(p->site);
-    jobs_enter_queue(p->site->jobs, j, q);
-    tally_review(p->site->tally, j);
-    jobs_touch(p->site->jobs, j, PART_HOT);
-    return 0;
+    return move_job(p->site, j, &ask, e);
 }
 
 void req_move(void *parts, struct request *r)
@@ -254,6 +240,7 @@ void req_move(void *parts, struct request *r)
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job moved to %s at request of %s", a->text, request_who(r));
     accounting_moved_in(p->accounting, j);
     schedulers_wake_all(p->schedulers, SCHED_CMD_MOVED);
+    route_job(p->route, j);
     req_ok_when_durable(p, r);
 }
 

@@ -80,7 +80,9 @@ int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct 
     struct exec_vnode *where;
     int rc = -1;
 
-    if (check_state(j, ask, e) < 0 || (!ask->force && !ask->unlimited && admissible_check(r->site, j, e) < 0))
+    /* One for which room is held was asked when its plan was made. */
+    if (check_state(j, ask, e) < 0 ||
+        (!ask->force && !ask->unlimited && !j->room && admissible_check(r->site, j, e) < 0))
         return -1;
     where = exec_vnode_parse(ask->location, e);
     if (!where)

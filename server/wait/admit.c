@@ -61,7 +61,7 @@ int admit_check(const struct site *s, const struct queue *q, const struct admit_
         return err_set(e, PBSE_QUNOENB, "Queue is not enabled: %s", q->obj.name);
     if (most >= 0 && q->n_jobs >= (size_t)most)
         return err_set(e, PBSE_MAXQUED, "Maximum number of jobs already in queue %s", q->obj.name);
-    if (ask->new_job && on(q, QUEUE_ATTR_from_route_only))
+    if (!ask->routed && on(q, QUEUE_ATTR_from_route_only))
         return err_set(e, PBSE_QACESS, "queue %s takes routed jobs only", q->obj.name);
     if (check_acls(q, ask, e) < 0 || queued_limits_check(s, q, ask->job, ask->new_job, e) < 0)
         return -1;

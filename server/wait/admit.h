@@ -14,6 +14,7 @@ struct admit_ask {
     const char *const *groups; /* names; the effective one first */
     size_t n_groups;
     bool new_job; /* not a move */
+    bool routed;  /* by a route queue */
 };
 
 /* 0, or -1: PBSE_QUNOENB, PBSE_MAXQUED, PBSE_BADHOST, PBSE_PERM (ACLs), PBSE_QACESS, PBSE_ENTLIMCT,

@@ -18,6 +18,7 @@
 #include "names.h"
 #include "new_job.h"
 #include "pbs_error.h"
+#include "route.h"
 #include "scripts.h"
 #include "site.h"
 #include "start_time.h"
@@ -90,11 +91,8 @@ static struct queue *destination(struct submit *s, const char *dest, struct err 
     q = queues_find(s->p.site->queues, name);
     if (!q)
         err_set(e, PBSE_UNKQUE, "Unknown queue: %s", name);
-    else if (!queue_is_execution(q))
-        err_set(e, queue_is_route(q) ? PBSE_NOSUP : PBSE_QUNOENB,
-                queue_is_route(q) ? "route queues are not supported by this server yet: %s"
-                                  : "Queue is not enabled: %s",
-                name);
+    else if (!queue_is_execution(q) && !queue_is_route(q))
+        err_set(e, PBSE_QUNOENB, "Queue is not enabled: %s", name);
     else
         return q;
     return NULL;
@@ -114,8 +112,12 @@ static int check_script(const struct submit *s, const ifl_submit_args *a, struct
     return 0;
 }
 
-static void enter(struct submit *s, struct job *j, struct queue *q, const char *who)
+/* -1: no queue wants it, however it is routed; the job is over, and freed unless the caller has a reference. */
+static int enter(struct submit *s, struct job *j, struct queue *q, const char *who, struct err *e)
 {
+    bool lost;
+
+    job_ref(j);
     j->qtime_s = site_now_s(s->p.site);
     jobs_enter_queue(s->p.site->jobs, j, q);
     start_time_note(s->p.start_time, j);
@@ -123,6 +125,10 @@ static void enter(struct submit *s, struct job *j, struct queue *q, const char *
               "Job Queued at request of %s, owner = %s, job name = %s, queue = %s", who, j->owner,
               attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name), q->obj.name);
     job_fsm_post(s->p.fsm, j, EV_SUBMIT);
+    route_job(s->p.route, j);
+    lost = job_is_over(j);
+    job_unref(j);
+    return lost ? err_set(e, PBSE_ROUTEREJ, "Job rejected by all possible destinations") : 0;
 }
 
 /* What is found out before a submission is looked at: how targets of its dependencies ended. */
@@ -155,7 +161,8 @@ static struct job *make(const struct asked *a, const struct names_user *u, struc
         .args = request_args(a->request), .user = u, .queue = q, .client = request_client(a->request)};
     struct job *j = new_job(a->s->p.site, &ask, at, e);
 
-    if (j && depends_check(a->s->p.depends, j, depend_of(j), a->past, a->n_past, e) == 0)
+    if (j && depends_check(a->s->p.depends, j, depend_of(j), a->past, a->n_past, e) == 0 &&
+        (!queue_is_route(q) || route_check(a->s->p.route, j, q, e) == 0))
         return j;
     job_unref(j);
     return NULL;
@@ -182,10 +189,12 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
     enter_script(s, j, a);
     depends_enter(s->p.depends, j, known->past, known->n_past);
     jobs_touch(s->p.site->jobs, j, PART_ALL);
-    if (j->script_have == j->script_bytes)
-        enter(s, j, q, request_who(r));
-    else
+    if (j->script_have == j->script_bytes) {
+        if (enter(s, j, q, request_who(r), e) < 0)
+            return -1;
+    } else {
         job_set_text(&j->queue_name, q->obj.name);
+    }
     promise(s, r, j->obj.name);
     return 0;
 }
@@ -382,7 +391,10 @@ void submit_serve_commit(struct submit *s, struct request *r)
                           q ? "the script of %s is not complete" : "Unknown queue of %s", a->job);
             return;
         }
-        enter(s, j, q, request_who(r));
+        if (enter(s, j, q, request_who(r), &e) < 0) {
+            request_fail(r, &e);
+            return;
+        }
     }
     commit_then(s->p.commit, acknowledge, request_ref(r));
 }

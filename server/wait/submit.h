@@ -13,6 +13,7 @@ struct depends;
 struct job_fsm;
 struct names;
 struct reader;
+struct route;
 struct scripts;
 struct site;
 struct start_time;
@@ -26,6 +27,7 @@ struct submit_parts {
     struct scripts *scripts;
     struct start_time *start_time;
     struct depends *depends;
+    struct route *route;
     struct reader *reader; /* knows how the targets of dependencies ended */
 };
 

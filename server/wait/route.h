@@ -1,0 +1,39 @@
+#ifndef ROUTE_H
+#define ROUTE_H
+/* Route queues: a job in one is moved to the first of its destinations that takes it.
+ *
+ *   it comes in, is released, its time has come, the queue is started or altered -> tried at once
+ *   a destination would take it later (not enabled, full, over a limit)           -> every route_retry_time seconds
+ *   all refuse it for good, or route_lifetime is over                             -> it is deleted
+ *
+ * Held and waiting jobs are routed only where route_held_jobs and route_waiting_jobs say so. Nothing but the queue
+ * a job is in is stored; a restart tries all again. Loop thread only. */
+#include "err.h"
+#include "job.h"
+
+struct job_fsm;
+struct loop;
+struct route;
+struct site;
+
+struct route *route_create(struct loop *l, struct site *s, struct job_fsm *f); /* listens; NULL: no memory */
+void route_destroy(struct route *r);
+
+struct route_hooks {
+    void *arg;
+    void (*moved)(void *arg, struct job *j);                       /* it is in another queue now */
+    void (*unroutable)(void *arg, struct job *j, const char *why); /* delete it */
+};
+void route_bind(struct route *r, const struct route_hooks *h);
+
+/* Would any destination take this job, at once or later? For a submission, which is refused where none would.
+ * `j` waits, or arrives. -1: PBSE_ROUTEREJ. */
+int route_check(struct route *r, struct job *j, const struct queue *q, struct err *e);
+
+/* Try this job now, if it is in a route queue and may go. It may be in another queue afterwards, or over. */
+void route_job(struct route *r, struct job *j);
+
+/* The queue was started, or altered; NULL: all of them, at start. They are tried at the end of this turn. */
+void route_queue(struct route *r, struct queue *q);
+
+#endif
