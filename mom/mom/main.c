@@ -22,8 +22,10 @@
 #include "run_rules.h"
 #include "server_link.h"
 #include "orders.h"
+#include "letters.h"
 #include "shepherds.h"
 #include "site_action.h"
+#include "sisters.h"
 #include "spares.h"
 #include "steps.h"
 #include "strbuf.h"
@@ -34,7 +36,7 @@ enum { NAMES_KEEP_MS = 60000, EXIT_USAGE = 1, USAGE_MAX = 8192 };
 struct mom {
     struct parts parts;
     struct conf *conf;
-    struct ssl_ctx_st *tls;
+    struct ssl_ctx_st *tls, *tls_in; /* towards the server and sisters, and for sisters that come */
     struct loop_signal *hup, *intr, *term;
 };
 
@@ -147,7 +149,7 @@ static void bind_machine(struct parts *m)
 static int create_parts(struct parts *m, struct err *e)
 {
     const struct prepare_hooks prepare = {orders_fetch_script, on_prepared, on_failed, m};
-    const struct shepherds_hooks shepherds = {on_started, on_ended, on_lost, m};
+    const struct shepherds_hooks shepherds = {on_started, on_ended, on_lost, letters_out, m};
 
     m->names = names_create(m->loop, NAMES_KEEP_MS, e);
     m->runs = runs_create();
@@ -188,6 +190,21 @@ static int open_log(const struct parts *m, struct err *e)
     return 0;
 }
 
+static int listen_to_sisters(struct mom *mom, struct err *e)
+{
+    struct parts *m = &mom->parts;
+    const struct sisters_parts p = {.loop = m->loop,
+                                    .home = &m->home,
+                                    .runs = m->runs,
+                                    .tls_out = mom->tls,
+                                    .tls_in = mom->tls_in,
+                                    .deliver = letters_in,
+                                    .arg = m};
+
+    m->sisters = sisters_create(&p, e);
+    return m->sisters ? 0 : -1;
+}
+
 static int begin(struct mom *mom, struct err *e)
 {
     struct parts *m = &mom->parts;
@@ -198,14 +215,17 @@ static int begin(struct mom *mom, struct err *e)
         certs_ensure(m->home.certs, m->home.service, e) < 0)
         return -1;
     mom->tls = certs_context(m->home.certs, m->home.service, CERTS_CLIENT, e);
+    mom->tls_in = certs_context(m->home.certs, m->home.service, CERTS_SERVER, e);
     strbuf_init(&path, USAGE_MAX);
     strbuf_addf(&path, "%s/service", m->home.priv);
-    rc = mom->tls ? fence_open(&m->fence, path.s, e) : -1;
+    rc = mom->tls && mom->tls_in ? fence_open(&m->fence, path.s, e) : -1;
     strbuf_fini(&path);
     if (rc < 0)
         return -1;
     m->loop = loop_create(NULL, e);
     if (!m->loop || create_parts(m, e) < 0 || watch_signals(mom, e) < 0 || recover_runs(m, e) < 0)
+        return -1;
+    if (listen_to_sisters(mom, e) < 0)
         return -1;
     m->service = server_link_create(m, mom->tls, e);
     return m->service ? 0 : -1;
@@ -229,6 +249,8 @@ static void end(struct mom *mom)
 
     exec_service_destroy(m->service);
     m->service = NULL;
+    sisters_destroy(m->sisters);
+    m->sisters = NULL;
     if (m->runs)
         runs_each(m->runs, let_go, m);
     runs_destroy(m->runs);
@@ -244,6 +266,7 @@ static void end(struct mom *mom)
         loop_destroy(m->loop);
     fence_close(&m->fence);
     SSL_CTX_free(mom->tls);
+    SSL_CTX_free(mom->tls_in);
     log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "pbs_mom", "Is down");
     log_close();
 }

@@ -20,8 +20,10 @@ struct parts {
     struct journal_outbox outbox;
     struct prepare *prepare;
     struct shepherds *shepherds;
+    struct sisters *sisters; /* NULL while runs are recovered */
     struct steps *steps;
     struct exec_service *service;
+    char address[16]; /* server_link: for HELLO */
 };
 
 /* Post an event to a run. The run may be gone afterwards if the event is PURGE. */

@@ -80,7 +80,10 @@ static int hello(void *arg, exec_hello_args *a)
     a->service = m->home.service;
     a->generation = m->fence.generation;
     a->host = m->home.host;
-    a->address = (char *)""; /* no sisters yet */
+    /* The server knows best by which address we came; we know the port. */
+    (void)snprintf(m->address, sizeof m->address, ":%u",
+                   (unsigned)conf_int(m->home.conf, CONF_PBS_MANAGER_SERVICE_PORT));
+    a->address = m->address;
     a->boot = m->home.boot;
     a->store = m->fence.store;
     a->epoch = m->fence.epoch;

@@ -15,8 +15,29 @@ struct asked {
     void *arg;
 };
 
+/* One letter under way. */
+struct posted {
+    struct posted *next; /* of the same shepherd */
+    struct shepherd *shepherd;
+    shepherds_letter_fn *fn;
+    void *arg;
+};
+
+static void posted_end(struct posted *p, const struct shep_letter_result *res)
+{
+    struct posted x = *p, **at = &p->shepherd->posted;
+
+    while (*at != p)
+        at = &(*at)->next;
+    *at = p->next;
+    free(p);
+    x.fn(x.arg, res);
+}
+
 void shepherd_forget_orders(struct shepherd *sh)
 {
+    while (sh->posted)
+        posted_end(sh->posted, NULL);
     while (sh->asked) {
         struct asked *a = sh->asked;
 
@@ -98,6 +119,32 @@ void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn
     struct shep_signal_args a = {.signo = signo, .target = target};
 
     ask(r, SHEP_SIGNAL, (xdrproc_t)xdr_shep_signal_args, &a, fn, arg);
+}
+
+static void on_letter(void *arg, const struct rpc_outcome *out)
+{
+    posted_end(arg, out->status == RPC_ST_OK ? out->result : NULL);
+}
+
+void shepherds_letter(struct run *r, const struct shep_letter_args *a, shepherds_letter_fn *fn, void *arg)
+{
+    struct shepherd *sh = r->shepherd;
+    struct posted *p = sh && sh->open ? calloc(1, sizeof *p) : NULL;
+    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_LETTER},
+                                       .xargs = (xdrproc_t)xdr_shep_letter_args,
+                                       .args = a,
+                                       .xres = (xdrproc_t)xdr_shep_letter_result,
+                                       .res_size = sizeof(struct shep_letter_result)};
+
+    if (p)
+        *p = (struct posted){NULL, sh, fn, arg};
+    if (!p || rpc_conn_call(sh->conn, &spec, on_letter, p, NULL) < 0) {
+        free(p);
+        fn(arg, NULL);
+        return;
+    }
+    p->next = sh->posted;
+    sh->posted = p;
 }
 
 void shepherd_say_attempt(struct shepherd *sh)

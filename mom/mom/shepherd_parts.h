@@ -10,6 +10,7 @@
 
 struct asked;
 struct nursery_link;
+struct posted;
 
 struct shepherds {
     struct loop *loop;
@@ -27,8 +28,9 @@ struct shepherd {
     struct loop_timer *again;
     bool open, leaving;
 
-    struct asked *asked; /* orders under way: nobody answers them after rpc_conn_destroy */
-    bool terminate;      /* to be said when it listens */
+    struct posted *posted; /* letters under way */
+    struct asked *asked;   /* orders under way: nobody answers them after rpc_conn_destroy */
+    bool terminate;        /* to be said when it listens */
     struct shep_terminate_args terminating;
     unsigned attempt; /* SHEP_SUSPEND or SHEP_RESUME, to be said when it listens; 0: none */
     shepherds_fn *attempt_fn;

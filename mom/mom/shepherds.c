@@ -74,12 +74,16 @@ static void read_records(struct shepherds *s, struct run *r)
 
 static void on_news(void *arg, struct rpc_request *req);
 
+static void on_peer(void *arg, struct rpc_request *req);
+
 static const struct rpc_proc procs[] = {
     {SHEP_NEWS, "NEWS", (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), NULL, on_news},
+    {SHEP_PEER, "PEER", (xdrproc_t)xdr_shep_letter_args, sizeof(struct shep_letter_args),
+     (xdrproc_t)xdr_shep_letter_result, on_peer},
 };
 
 static const struct rpc_program program = {
-    .prog = PBS_SHEP_PROG, .vers = PBS_SHEP_V1, .name = "shepherd", .procs = procs, .n_procs = 1};
+    .prog = PBS_SHEP_PROG, .vers = PBS_SHEP_V1, .name = "shepherd", .procs = procs, .n_procs = 2};
 
 /* ---- life */
 struct shepherds *shepherds_create(struct loop *l, const struct home *h, const struct shepherds_hooks *hooks)
@@ -418,6 +422,18 @@ static void on_news(void *arg, struct rpc_request *req)
     ended = r->ended;
     see_record(r, rpc_request_args(req));
     tell_new(s, r, started, ended);
+}
+
+static void on_peer(void *arg, struct rpc_request *req)
+{
+    const struct shepherds *s = arg;
+    struct rpc_conn *c = rpc_request_conn(req);
+    struct shepherd *sh = c ? rpc_conn_user(c) : NULL;
+
+    if (sh)
+        s->hooks.letter(s->hooks.arg, sh->run, req);
+    else
+        rpc_reply_error(req, RPC_ST_SYSTEM_ERR);
 }
 
 /* ---- closing without it */

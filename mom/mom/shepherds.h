@@ -15,6 +15,7 @@
 
 struct home;
 struct loop;
+struct rpc_request;
 struct run;
 struct shepherds;
 
@@ -22,6 +23,8 @@ struct shepherds_hooks {
     void (*started)(void *arg, struct run *r);
     void (*ended)(void *arg, struct run *r);
     void (*lost)(void *arg, struct run *r);
+    /* It has a letter (shep_letter_args) for another host; `q` is borrowed, to be answered with shep_letter_result. */
+    void (*letter)(void *arg, struct run *r, struct rpc_request *q);
     void *arg;
 };
 
@@ -50,6 +53,11 @@ void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_update(struct run *r);
 /* Remembered until the shepherd listens; nobody is told, the end comes as a record. */
 void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, const char *text);
+
+/* A letter for it from another host. fn is called once, perhaps inside this: with its answer, or with NULL when it does not
+ * listen now or goes before it has answered. */
+typedef void shepherds_letter_fn(void *arg, const struct shep_letter_result *res);
+void shepherds_letter(struct run *r, const struct shep_letter_args *a, shepherds_letter_fn *fn, void *arg);
 
 /* Deliver and clean up: by the shepherd, which then leaves, or by an errand where there is none. `a` is taken over. */
 typedef void shepherds_closed_fn(void *arg, struct run *r, const struct shep_close_result *res);

@@ -201,6 +201,21 @@ struct bound { /* what hangs on a connection */
     struct service *service;
 };
 
+/* Where sisters reach it. A service that says ":port" is where it came from. */
+static void set_address(struct service *s, const struct rpc_conn *c, const char *said)
+{
+    const struct auth_peer *p = rpc_conn_peer(c);
+    const char *colon = strrchr(p->from, ':');
+    char text[sizeof p->from + 32];
+
+    if (said[0] != ':' || p->kind != AUTH_DAEMON || !colon) {
+        set_text(&s->address, said);
+        return;
+    }
+    snprintf(text, sizeof text, "%.*s%s", (int)(colon - p->from), p->from, said);
+    set_text(&s->address, text);
+}
+
 static int accept_service(struct exec_hello *x, struct service *s, struct rpc_conn *c,
                           const exec_hello_args *a, struct err *e)
 {
@@ -224,7 +239,7 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
     s->capabilities = a->capabilities;
     s->heard_mono_ms = clock_mono_ms(x->p.site->clock);
     set_text(&s->host, a->host);
-    set_text(&s->address, a->address);
+    set_address(s, c, a->address);
     set_text(&s->boot, a->boot);
     set_text(&s->version, a->pbs_version);
     rpc_conn_set_user(c, b, conn_closed);
