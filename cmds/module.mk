@@ -3,7 +3,7 @@
 # shared one loads Kerberos). They are linked without PIE and without what they do not call: fewer pages to touch.
 CMDS := pbs_hostn pbsnodes qalter qdel qdisable qenable qhold qmove qmsg qorder qrerun qrls qrun qselect qsig \
         qstart qstat qstop qsub qterm qwait tracejob
-CMDS += pbs_complex
+CMDS += pbs_complex pbs_release_nodes
 # Inside jobs.
 CMDS += pbsdsh pbs_tmrsh
 comma := ,

@@ -47,6 +47,7 @@
 #include "preempt.h"
 #include "reader.h"
 #include "removal.h"
+#include "resize.h"
 #include "req_table.h"
 #include "restore.h"
 #include "route.h"
@@ -377,6 +378,7 @@ static int create_running(struct server *s, struct err *e)
                                    on_resumed, on_checkpointed, on_failed,   on_attention};
     struct checkpoint_hooks images = {s, on_image, on_restarted, on_no_image};
     struct job_end_hooks end = {s, on_ended};
+    struct resize_hooks resize = {p->accounting, accounting_phase_over, accounting_phase_begun};
 
     p->services = services_create(&s->site);
     p->send = exec_send_create(&s->site, p->services, p->commit);
@@ -385,6 +387,7 @@ static int create_running(struct server *s, struct err *e)
     p->suspend = suspend_create(&s->site, p->fsm, p->send, p->methods);
     p->checkpoint = checkpoint_create(&s->site, p->fsm, p->send, p->services, p->methods, &images);
     p->removal = removal_create(&s->site, p->fsm, p->arrays, p->methods);
+    p->resize = resize_create(&s->site, p->send, &resize);
     s->terminate = terminate_create(&s->site, p->send);
     s->host_loss = host_loss_create(&s->site, p->send, p->runs, p->suspend);
     s->job_end = job_end_create(&s->site, p->fsm, p->send, p->commit, s->host_loss, &end);
@@ -392,7 +395,8 @@ static int create_running(struct server *s, struct err *e)
     s->node_lost = node_lost_create(&s->site, s->job_end);
     s->node_watch = node_watch_create(s->loop, &s->site, p->services, node_lost_expired, s->node_lost);
     if (!p->services || !p->send || !p->methods || !p->runs || !p->suspend || !p->checkpoint || !p->removal ||
-        !s->terminate || !s->host_loss || !s->job_end || !s->take || !s->node_lost || !s->node_watch)
+        !p->resize || !s->terminate || !s->host_loss || !s->job_end || !s->take || !s->node_lost ||
+        !s->node_watch)
         return no_memory(e);
     exec_send_on_refused(p->send, on_refused, s);
     exec_send_on_script(p->send, script_at_hand, s);
@@ -510,6 +514,7 @@ static int create_parts(struct server *s, bool *is_new, struct restore_counts *c
         return -1;
     job_fsm_listen(p->fsm, arrays_listen, p->arrays);
     job_fsm_listen(p->fsm, checkpoint_listen, p->checkpoint);
+    job_fsm_listen(p->fsm, resize_listen, p->resize);
     job_fsm_listen(p->fsm, job_end_listen, s->job_end);
     s->depends = depends_create(&s->site, p->fsm);
     if (!s->depends)
@@ -654,6 +659,7 @@ static void stop(struct server *s)
     job_end_destroy(s->job_end);
     host_loss_destroy(s->host_loss);
     terminate_destroy(s->terminate);
+    resize_destroy(p->resize);
     removal_destroy(p->removal);
     checkpoint_destroy(p->checkpoint);
     suspend_destroy(p->suspend);

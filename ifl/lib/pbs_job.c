@@ -97,6 +97,11 @@ int pbs_sigjob_send(int c, const char *jobid, const char *signal, const char *ex
     return text_request(call_simple_send, c, IFL_SIGNAL, jobid, signal, extend);
 }
 
+int pbs_relnodesjob(int c, const char *jobid, const char *node_list, const char *extend)
+{
+    return text_request(call_simple, c, IFL_RELEASE_NODES, jobid, node_list, extend);
+}
+
 int pbs_movejob(int c, const char *jobid, const char *destination, const char *extend)
 {
     return text_request(call_simple, c, IFL_MOVE, jobid, destination, extend);
@@ -244,12 +249,6 @@ int pbs_msgjob(int c, const char *jobid, int fileopt, const char *msg, const cha
 {
     (void)jobid, (void)fileopt, (void)msg, (void)extend;
     return call_unsupported(c, "a message to a job");
-}
-
-int pbs_relnodesjob(int c, const char *jobid, const char *node_list, const char *extend)
-{
-    (void)jobid, (void)node_list, (void)extend;
-    return call_unsupported(c, "giving nodes of a running job back");
 }
 
 int pbs_stagein(int c, const char *jobid, const char *location, const char *extend)

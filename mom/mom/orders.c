@@ -272,6 +272,35 @@ static void take_purge(void *arg, const void *args, struct rpc_request *q)
 }
 
 /* ---- UPDATE */
+static bool names_vnode(const exec_update_args *a, const char *vnode)
+{
+    for (u_int i = 0; i < a->give_up.give_up_len; i++)
+        if (strcmp(a->give_up.give_up_val[i], vnode) == 0)
+            return true;
+    return false;
+}
+
+/* A host goes whole: whose vnode a process uses is not known. What is ending already hears it without harm. */
+static void give_up(struct parts *m, struct run *r, const exec_update_args *a, struct rpc_request *q)
+{
+    const exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
+
+    for (u_int i = 0; i < h->chunks.chunks_len; i++)
+        if (!run_is_sister(r) || !names_vnode(a, h->chunks.chunks_val[i].vnode)) {
+            exec_service_taken(q, PBSE_NOSUP, "a host can only be given up whole, and not the first one");
+            return;
+        }
+    exec_service_taken(q, 0, NULL);
+    if (r->slot.state >= RUN_ENDING || r->given_up)
+        return;
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "DELETE_JOB2 received");
+    r->given_up = true;
+    r->grace_s = config_grace_s(m->home.config, r->start.kill_delay_s);
+    r->stop_reason = EXEC_END_TERMINATED;
+    r->stop_text[0] = '\0';
+    parts_post(m, r, RUN_EV_TERMINATE);
+}
+
 static void take_update(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_update_args *a = args;
@@ -281,8 +310,7 @@ static void take_update(void *arg, const void *args, struct rpc_request *q)
     if (!r)
         return;
     if (a->give_up.give_up_len) {
-        exec_service_taken(q, PBSE_NOSUP,
-                           "giving up nodes of a running job is not supported by this version");
+        give_up(arg, r, a, q);
         return;
     }
     run_alter(r, &a->attrs);

@@ -84,6 +84,7 @@ struct run {
     const char *attempt_method; /* "suspend", "resume"; static */
     int attempt_code;           /* PBSE_ why it failed */
     char attempt_text[ERR_TEXT_MAX];
+    bool given_up; /* orders: the job has given this host back */
     unsigned grace_s;
     bool terminating; /* actions: the script of $action terminate has had its turn */
     exec_reason stop_reason;

@@ -11,6 +11,7 @@
 #include <types.h>
 
 #include "commit.h"
+#include "exec_vnode.h"
 #include "intern.h"
 #include "job_run.h"
 #include "log.h"
@@ -180,9 +181,14 @@ static void give(struct exec_send *x, struct job *j, const char *service, unsign
     commit_then(x->commit, send_now, o);
 }
 
-static bool takes_orders(const struct run_host *h)
+static bool is_open(const struct run_host *h)
 {
     return h->state == RUN_HOST_SENT || h->state == RUN_HOST_READY;
+}
+
+static bool takes_orders(const struct run_host *h)
+{
+    return is_open(h) && !h->leaving;
 }
 
 void exec_send_start_to(struct exec_send *x, struct job *j, const char *service)
@@ -261,7 +267,7 @@ static void terminate_from(struct exec_send *x, struct job *j, size_t first, int
                                 .why = (exec_why)why};
 
     for (size_t i = first; i < j->run->n_hosts; i++)
-        if (takes_orders(&j->run->hosts[i]))
+        if (is_open(&j->run->hosts[i]))
             give(x, j, j->run->hosts[i].service, EXEC_TERMINATE, (xdrproc_t)xdr_exec_terminate_args, &args,
                  NULL, NULL);
 }
@@ -320,6 +326,49 @@ void exec_send_purge_images(struct exec_send *x, struct job *j, const char *imag
     for (struct service *s = services_first(x->services); s; s = services_next(s))
         if (strlen(s->name) == n && strncmp(s->name, image, n) == 0)
             give(x, j, s->name, EXEC_PURGE, (xdrproc_t)xdr_exec_order_args, &args, NULL, NULL);
+}
+
+/* Its vnodes that stand in exec_vnode and no more in what is left. */
+static u_int given_up(const struct exec_send *x, const char *service, const struct exec_vnode *all,
+                      const struct exec_vnode *left, wire_name *out)
+{
+    u_int n = 0;
+
+    for (size_t i = 0; i < all->n; i++) {
+        const struct node *node = nodes_find(x->site->nodes, all->part[i].vnode);
+        bool stays = !node || strcmp(node->service_name ? node->service_name : "", service) != 0;
+
+        for (size_t k = 0; k < left->n && !stays; k++)
+            stays = strcmp(left->part[k].vnode, all->part[i].vnode) == 0;
+        for (u_int k = 0; k < n && !stays; k++)
+            stays = strcmp(out[k], all->part[i].vnode) == 0;
+        if (!stays)
+            out[n++] = all->part[i].vnode;
+    }
+    return n;
+}
+
+void exec_send_give_up(struct exec_send *x, struct job *j)
+{
+    exec_update_args args = {.job = wire_key(j),
+                             .run = j->run->version,
+                             .epoch = x->site->epoch,
+                             .store = (char *)x->site->store_id};
+    struct exec_vnode *all = j->run->now_vnode ? exec_vnode_parse(j->run->exec_vnode, NULL) : NULL;
+    struct exec_vnode *left = all ? exec_vnode_parse(j->run->now_vnode, NULL) : NULL;
+    wire_name *names = left ? calloc(all->n, sizeof *names) : NULL;
+
+    args.give_up.give_up_val = names;
+    for (size_t i = 0; names && i < j->run->n_hosts; i++) {
+        const struct run_host *h = &j->run->hosts[i];
+
+        args.give_up.give_up_len = is_open(h) ? given_up(x, h->service, all, left, names) : 0;
+        if (args.give_up.give_up_len)
+            give(x, j, h->service, EXEC_UPDATE, (xdrproc_t)xdr_exec_update_args, &args, NULL, NULL);
+    }
+    free(names);
+    exec_vnode_destroy(all);
+    exec_vnode_destroy(left);
 }
 
 void exec_send_purge(struct exec_send *x, struct job *j)

@@ -38,6 +38,8 @@ void exec_send_terminate(struct exec_send *x, struct job *j, int why, unsigned g
 void exec_send_end_others(struct exec_send *x,
                           struct job *j);                  /* the script is over: all but the first host */
 void exec_send_update(struct exec_send *x, struct job *j); /* limits of a running job */
+/* To each host that has vnodes which the job has given back: free them. Said again it is harmless. */
+void exec_send_give_up(struct exec_send *x, struct job *j);
 /* Forget the run: to every host that has released it. */
 void exec_send_checkpoint(struct exec_send *x, struct job *j); /* and leave */
 /* The job's images at the service that `image` begins with ("SERVICE IMAGE") go. */

@@ -13,6 +13,9 @@
 #include "rpc_request.h"
 #include "services.h"
 #include "site.h"
+#include "strbuf.h"
+
+enum { FREED_MAX = 1 << 20 };
 
 struct exec_take {
     struct site *site;
@@ -84,6 +87,18 @@ static void take_finish(struct exec_take *t, struct job *j, struct run_host *h, 
     job_fsm_post(t->fsm, j, EV_FINISH);
 }
 
+/* For a restarted server: what is free though its host still has the run. */
+static void note_freed(struct run *r, const char *node)
+{
+    struct strbuf b;
+
+    strbuf_init(&b, FREED_MAX);
+    strbuf_addf(&b, "%s%s%s", r->freed ? r->freed : "", r->freed ? "+" : "", node);
+    intern_unref(r->freed);
+    r->freed = intern_ref(strbuf_str(&b));
+    strbuf_fini(&b);
+}
+
 static void take_release(struct exec_take *t, struct job *j, struct run_host *h, const exec_release_data *d)
 {
     const char *service = h->service;
@@ -91,8 +106,11 @@ static void take_release(struct exec_take *t, struct job *j, struct run_host *h,
     for (u_int i = 0; i < d->nodes.nodes_len; i++) {
         const struct node *n = nodes_find(t->site->nodes, d->nodes.nodes_val[i]);
 
-        if (n && n->service_name == service)
+        if (n && n->service_name == service) {
             assign_release_node(t->site->assign, j, n);
+            if (!d->final)
+                note_freed(j->run, n->obj.name);
+        }
         if (n && d->attention)
             t->hooks.attention(t->hooks.arg, n->obj.name, d->note);
     }
@@ -117,9 +135,10 @@ static void take_outcome(struct exec_take *t, struct job *j, struct run_host *h,
         t->hooks.resumed(t->hooks.arg, j);
 }
 
-static void take_failed(struct exec_take *t, struct job *j, const exec_failed_data *d)
+static void take_failed(struct exec_take *t, struct job *j, const struct run_host *h,
+                        const exec_failed_data *d)
 {
-    if (d->attempt == j->run->attempt)
+    if (d->attempt == j->run->attempt && !h->leaving)
         t->hooks.failed(t->hooks.arg, j, d->method, d->code, d->text);
 }
 
@@ -154,7 +173,7 @@ static void apply(struct exec_take *t, struct job *j, struct run_host *h, const 
         take_outcome(t, j, h, &d->exec_event_data_u.resumed, false);
         break;
     case EXEC_EVENT_FAILED:
-        take_failed(t, j, &d->exec_event_data_u.failed);
+        take_failed(t, j, h, &d->exec_event_data_u.failed);
         break;
     case EXEC_EVENT_CHECKPOINTED:
         t->hooks.checkpointed(t->hooks.arg, j, h->service, &d->exec_event_data_u.checkpointed);

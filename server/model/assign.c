@@ -223,7 +223,7 @@ static void share_back(struct assign *a, struct job *j)
     j->shares_given = NULL;
 }
 
-static void share(struct assign *a, struct job *j, bool take)
+void assign_share(struct assign *a, struct job *j, bool take)
 {
     int (*change)(struct resc_list **, const struct resc_list *, const struct resource_table *, unsigned,
                   struct err *) = take ? resc_add : resc_subtract;
@@ -253,7 +253,7 @@ int assign_claim(struct assign *a, struct job *j, const struct assign_ask *ask, 
                 assign_release_node(a, j, j->uses->node);
             goto out;
         }
-    share(a, j, true);
+    assign_share(a, j, true);
     rc = 0;
 out:
     wants_free(w, n);
@@ -269,7 +269,7 @@ void assign_release_node(struct assign *a, struct job *j, const struct node *n)
             *at = u->next_of_job;
             drop_use(a, u);
             if (!j->uses)
-                share(a, j, false);
+                assign_share(a, j, false);
             return;
         }
 }
@@ -322,7 +322,7 @@ void assign_suspend(struct assign *a, struct job *j, const char *only)
     if (only)
         share_some(a, j, only);
     else
-        share(a, j, false);
+        assign_share(a, j, false);
 }
 
 static int can_take_back(struct assign *a, const struct node_use *u, struct err *e)
@@ -354,6 +354,6 @@ int assign_resume(struct assign *a, struct job *j, bool force, struct err *e)
         show_state(a, u->node);
     }
     share_back(a, j);
-    share(a, j, true);
+    assign_share(a, j, true);
     return 0;
 }

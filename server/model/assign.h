@@ -37,6 +37,9 @@ void assign_release_node(struct assign *a, struct job *j, const struct node *n);
 /* What is left, and what it has of server and queue. */
 void assign_release_all(struct assign *a, struct job *j);
 
+/* Give back what it has of server and queue, or take it (again): around a change of its Resource_List. */
+void assign_share(struct assign *a, struct job *j, bool take);
+
 /* A suspended job keeps its vnodes but gives back amounts: those of the resources in the list `only`, all
  * where it is NULL. They are taken again before it resumes: -1 PBSE_RESCUNAV when they have gone. */
 void assign_suspend(struct assign *a, struct job *j, const char *only);

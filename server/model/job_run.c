@@ -35,22 +35,37 @@ void job_run_destroy(struct run *r)
     intern_unref(r->exec_host);
     intern_unref(r->note);
     intern_unref(r->lost_host);
+    intern_unref(r->now_vnode);
+    intern_unref(r->now_host);
+    intern_unref(r->freed);
     free(r);
 }
 
 static json_t *encode_host(const struct run_host *h)
 {
-    return json_pack("{s:s, s:i, s:I, s:b, s:i, s:I, s:I, s:I, s:I, s:i, s:i}", "service", h->service,
+    return json_pack("{s:s, s:i, s:I, s:b, s:b, s:i, s:I, s:I, s:I, s:I, s:i, s:i}", "service", h->service,
                      "state", (int)h->state, "seq", (json_int_t)h->seq, "suspended", (int)h->suspended,
-                     "status", h->status, "cput_ms", (json_int_t)h->usage.cput_ms, "walltime_ms",
-                     (json_int_t)h->usage.walltime_ms, "mem_kb", (json_int_t)h->usage.mem_kb, "vmem_kb",
-                     (json_int_t)h->usage.vmem_kb, "ncpus", (int)h->usage.ncpus, "cpupercent",
+                     "leaving", (int)h->leaving, "status", h->status, "cput_ms", (json_int_t)h->usage.cput_ms,
+                     "walltime_ms", (json_int_t)h->usage.walltime_ms, "mem_kb", (json_int_t)h->usage.mem_kb,
+                     "vmem_kb", (json_int_t)h->usage.vmem_kb, "ncpus", (int)h->usage.ncpus, "cpupercent",
                      (int)h->usage.cpupercent);
+}
+
+/* What stands there only when vnodes were given back. */
+static int add_phase(json_t *o, const struct run *r)
+{
+    json_t *phase =
+        json_pack("{s:s*, s:s*, s:s*, s:I, s:I, s:I, s:I}", "vnode", r->now_vnode, "host", r->now_host, "freed",
+                  r->freed, "cput_ms", (json_int_t)r->before_phase.cput_ms, "walltime_ms",
+                  (json_int_t)r->before_phase.walltime_ms, "mem_kb", (json_int_t)r->before_phase.mem_kb,
+                  "vmem_kb", (json_int_t)r->before_phase.vmem_kb);
+
+    return json_object_set_new(o, "phase", phase);
 }
 
 json_t *job_run_encode(const struct run *r)
 {
-    json_t *hosts = json_array();
+    json_t *hosts = json_array(), *o;
 
     if (!hosts)
         return NULL;
@@ -59,7 +74,7 @@ json_t *job_run_encode(const struct run *r)
             json_decref(hosts);
             return NULL;
         }
-    return json_pack(
+    o = json_pack(
         "{s:i, s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:i, s:i, s:s*, s:i, s:s*, s:i, s:i, s:b, s:b, s:b, s:b, s:o}",
         "version", (int)r->version, "exec_vnode", r->exec_vnode, "exec_host", r->exec_host, "exclusive",
         (int)r->exclusive, "forced", (int)r->forced, "launched", (int)r->launched, "started", (int)r->started,
@@ -67,26 +82,52 @@ json_t *job_run_encode(const struct run *r)
         r->lost, "lost_host", r->lost_host, "attempt", (int)r->attempt, "terminations", (int)r->terminations,
         "suspending", (int)r->suspending, "resuming", (int)r->resuming, "altered", (int)r->altered,
         "checkpointing", (int)r->checkpointing, "hosts", hosts);
+    if (o && (r->now_vnode || r->freed) && add_phase(o, r) < 0) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
 }
 
 static int decode_host(const json_t *o, struct run_host *h)
 {
     const char *service = NULL;
-    int state = 0, suspended = 0, status = 0, ncpus = 0, cpupercent = 0;
+    int state = 0, suspended = 0, leaving = 0, status = 0, ncpus = 0, cpupercent = 0;
     json_int_t seq = 0, cput = 0, walltime = 0, mem = 0, vmem = 0;
 
-    if (json_unpack((json_t *)o, "{s:s, s:i, s:I, s:b, s?i, s:I, s:I, s:I, s:I, s:i, s:i}", "service",
-                    &service, "state", &state, "seq", &seq, "suspended", &suspended, "status", &status,
-                    "cput_ms", &cput, "walltime_ms", &walltime, "mem_kb", &mem, "vmem_kb", &vmem, "ncpus",
-                    &ncpus, "cpupercent", &cpupercent) < 0)
+    if (json_unpack((json_t *)o, "{s:s, s:i, s:I, s:b, s?b, s?i, s:I, s:I, s:I, s:I, s:i, s:i}", "service",
+                    &service, "state", &state, "seq", &seq, "suspended", &suspended, "leaving", &leaving,
+                    "status", &status, "cput_ms", &cput, "walltime_ms", &walltime, "mem_kb", &mem, "vmem_kb",
+                    &vmem, "ncpus", &ncpus, "cpupercent", &cpupercent) < 0)
         return -1;
     h->service = intern_ref(service);
     h->state = (enum run_host_state)state;
     h->seq = (uint64_t)seq;
     h->suspended = suspended;
+    h->leaving = leaving;
     h->status = status;
     h->usage = (struct job_usage){cput, walltime, mem, vmem, (unsigned)ncpus, (unsigned)cpupercent};
     return h->service ? 0 : -1;
+}
+
+static int decode_phase(const json_t *o, struct run *r)
+{
+    const json_t *phase = json_object_get(o, "phase");
+    const char *vnode = NULL, *host = NULL, *freed = NULL;
+    json_int_t cput = 0, walltime = 0, mem = 0, vmem = 0;
+
+    if (!phase)
+        return 0;
+    if (json_unpack((json_t *)phase, "{s?s, s?s, s?s, s?I, s?I, s?I, s?I}", "vnode", &vnode, "host", &host,
+                    "freed", &freed, "cput_ms", &cput, "walltime_ms", &walltime, "mem_kb", &mem, "vmem_kb",
+                    &vmem) < 0)
+        return -1;
+    r->now_vnode = intern_ref(vnode);
+    r->now_host = intern_ref(host);
+    r->freed = intern_ref(freed);
+    r->before_phase =
+        (struct job_usage){.cput_ms = cput, .walltime_ms = walltime, .mem_kb = mem, .vmem_kb = vmem};
+    return 0;
 }
 
 static int decode_flags(const json_t *o, struct run *r)
@@ -135,7 +176,7 @@ struct run *job_run_decode(const json_t *o)
     for (size_t i = 0; i < r->n_hosts; i++)
         if (decode_host(json_array_get(hosts, i), &r->hosts[i]) < 0)
             goto bad;
-    if (decode_flags(o, r) < 0)
+    if (decode_flags(o, r) < 0 || decode_phase(o, r) < 0)
         goto bad;
     return r;
 bad:
@@ -188,4 +229,14 @@ void job_run_sum_usage(const struct run *r, struct job_usage *out)
             sum.walltime_ms = u->walltime_ms; /* sisters hold the run before the script begins */
     }
     *out = sum;
+}
+
+const char *job_run_vnodes(const struct run *r)
+{
+    return r->now_vnode ? r->now_vnode : r->exec_vnode;
+}
+
+const char *job_run_where(const struct run *r)
+{
+    return r->now_host ? r->now_host : r->exec_host;
 }

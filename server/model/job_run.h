@@ -24,6 +24,7 @@ struct run_host {
     enum run_host_state state;
     uint64_t seq;   /* last event applied */
     bool suspended; /* has answered the present suspend attempt */
+    bool leaving;   /* the job has given it back: it ends there, which is no loss */
     int status;     /* of its finish; of a sister only what is below 0 says something */
     struct job_usage usage;
 };
@@ -32,8 +33,12 @@ struct run {
     unsigned version;       /* run_version of the job */
     const char *exec_vnode; /* text, as the scheduler gave it */
     const char *exec_host;  /* text for users */
-    bool exclusive, forced; /* how it was claimed */
-    bool launched;          /* the first host was told to run the script */
+    const char *now_vnode;  /* what is left of both after vnodes were given back; NULL: all */
+    const char *now_host;
+    const char *freed;             /* "n2+n3": vnodes free before their host's last release, or NULL */
+    struct job_usage before_phase; /* used when vnodes were last given back */
+    bool exclusive, forced;        /* how it was claimed */
+    bool launched;                 /* the first host was told to run the script */
     bool started, finished;
     int status, reason;        /* of finish: PBS exit status, enum exec_reason */
     const char *note;          /* of finish, or NULL */
@@ -67,6 +72,8 @@ struct run_host *job_run_host(struct run *r, const char *service); /* by name, o
 /* Of a job in a run: what its first host restarts it from, or NULL. */
 const char *job_run_image(const struct job *j);
 void job_run_sum_usage(const struct run *r, struct job_usage *out); /* of all hosts; walltime: the first */
+const char *job_run_vnodes(const struct run *r);                    /* exec_vnode of what the job has now */
+const char *job_run_where(const struct run *r);                     /* exec_host of it */
 bool job_run_is_over(const struct run *r);                          /* every host released or lost */
 
 #endif

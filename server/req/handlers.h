@@ -21,6 +21,8 @@ void req_modify(void *parts, struct request *r);
 void req_order(void *parts, struct request *r);
 void req_move(void *parts, struct request *r);
 void req_locate(void *parts, struct request *r);
+/* req_nodes.c */
+void req_release_nodes(void *parts, struct request *r);
 /* req_stat.c */
 void req_status_job(void *parts, struct request *r);
 void req_status_queue(void *parts, struct request *r);

@@ -16,6 +16,7 @@ struct plan_holds;
 struct preempts;
 struct reader;
 struct removal;
+struct resize;
 struct route;
 struct runs;
 struct schedulers;
@@ -39,6 +40,7 @@ struct parts {
     struct suspend *suspend;
     struct checkpoint *checkpoint;
     struct removal *removal;
+    struct resize *resize;
     struct methods *methods;
     struct victims *victims;
     struct preempts *preempts;

@@ -37,6 +37,7 @@
     X(IFL_STATUS_SCHED, "StatusSched", USER, false, NULL, ifl_status_args, ifl_result, req_status_sched)     \
     X(IFL_STATUS_RESOURCE, "StatusRsc", USER, false, NULL, ifl_status_args, ifl_result, req_status_resource) \
     X(IFL_SCHED_REPLY, "DefSchReply", SCHED, false, NULL, ifl_sched_reply_args, ifl_result, req_sched_reply) \
+    X(IFL_RELEASE_NODES, "RelnodesJob", USER, true, NULL, ifl_job_text_args, ifl_result, req_release_nodes)  \
     X(IFL_PREEMPT_JOBS, "PreemptJobs", USER, true, NULL, ifl_preempt_args, ifl_preempt_result,               \
       req_preempt_jobs)                                                                                      \
     X(IFL_REGISTER_SCHED, "RegisterSched", USER, false, NULL, ifl_register_args, ifl_result,                 \

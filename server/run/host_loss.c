@@ -103,7 +103,7 @@ static void end_run(struct host_loss *l, struct job *j, const struct run_host *h
 
 void host_loss_judge(struct host_loss *l, struct job *j, const struct run_host *h)
 {
-    if (j->run->finished)
+    if (j->run->finished || h->leaving)
         return;
     if (is_tolerated(j, h))
         go_on(l, j, h);

@@ -97,7 +97,7 @@ bool hosts_all_ready(const struct run *r)
 bool hosts_all_suspended(const struct run *r)
 {
     for (size_t i = 0; i < r->n_hosts; i++)
-        if (!r->hosts[i].suspended && r->hosts[i].state <= RUN_HOST_READY)
+        if (!r->hosts[i].suspended && !r->hosts[i].leaving && r->hosts[i].state <= RUN_HOST_READY)
             return false;
     return true;
 }

@@ -15,6 +15,7 @@
 #include "intern.h"
 #include "job_fsm.h"
 #include "log.h"
+#include "resize.h"
 #include "site.h"
 #include "strbuf.h"
 #include "subjob.h"
@@ -229,8 +230,8 @@ static void close_run(struct job_end *d, struct job *j)
         return;
     exec_send_purge(d->send, j);
     assign_release_all(d->site->assign, j);
-    attr_list_set_text(&j->obj.attrs, JOB_ATTR_exec_vnode, j->run->exec_vnode, NULL);
-    attr_list_set_text(&j->obj.attrs, JOB_ATTR_exec_host, j->run->exec_host, NULL);
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_exec_vnode, job_run_vnodes(j->run), NULL);
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_exec_host, job_run_where(j->run), NULL);
 }
 
 static void finish(struct job_end *d, struct job *j)
@@ -317,6 +318,7 @@ void act_abandon_requeue(void *arg, struct job *j)
 
 static void begin_anew(struct job *j)
 {
+    resize_forget(j);
     attr_list_unset(&j->obj.attrs, JOB_ATTR_exec_vnode);
     attr_list_unset(&j->obj.attrs, JOB_ATTR_exec_host);
     j->intent = INTENT_NONE;

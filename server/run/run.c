@@ -19,6 +19,7 @@
 #include "services.h"
 #include "site.h"
 #include "terminate.h"
+#include "words.h"
 
 struct runs {
     struct site *site;
@@ -102,6 +103,22 @@ int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct 
     return 0;
 }
 
+/* Vnodes that were free before the last release of their host. */
+static void release_freed(struct runs *r, struct job *j)
+{
+    struct words w;
+
+    words_init(&w);
+    if (j->run->freed && words_parse(j->run->freed, "+", WORDS_PLAIN, &w, NULL) == 0)
+        for (size_t i = 0; i < w.n; i++) {
+            const struct node *n = nodes_find(r->site->nodes, w.w[i]);
+
+            if (n)
+                assign_release_node(r->site->assign, j, n);
+        }
+    words_fini(&w);
+}
+
 void runs_reclaim(struct runs *r, struct job *j)
 {
     struct err e;
@@ -114,6 +131,7 @@ void runs_reclaim(struct runs *r, struct job *j)
         return;
     }
     exec_vnode_destroy(where);
+    release_freed(r, j);
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (j->run->hosts[i].state > RUN_HOST_READY)
             hosts_release(r->site, j, &j->run->hosts[i], j->run->hosts[i].state);
@@ -197,6 +215,7 @@ void runs_renew(struct runs *r, struct job *j)
 {
     const struct run *run = j->run;
 
+    exec_send_give_up(r->send, j);
     if (run->altered)
         exec_send_update(r->send, j); /* it may have been said to nobody */
     if (run->finished)

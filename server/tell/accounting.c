@@ -317,6 +317,36 @@ static void suspended(struct accounting *a, const struct job *j)
     strbuf_fini(&text);
 }
 
+typedef int phase_fields(struct strbuf *out, const struct site *s, const struct job *j);
+
+static void phase(struct accounting *a, const struct job *j, char type, phase_fields *fields)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, LINE_MAX_BYTES);
+    fields(&text, a->site, j);
+    plain(a, j, type, strbuf_str(&text));
+    strbuf_fini(&text);
+}
+
+void accounting_phase_over(void *arg, struct job *j)
+{
+    phase(arg, j, 'u', acct_fields_phase_over);
+}
+
+void accounting_phase_begun(void *arg, struct job *j)
+{
+    phase(arg, j, 'c', acct_fields_phase_begun);
+}
+
+/* A run whose vnodes were given back step by step: its last step, before the record of the whole. */
+static void ended_run(struct accounting *a, const struct job *j, char type)
+{
+    if (j->run && j->run->now_vnode)
+        phase(a, j, 'e', acct_fields_phase_over);
+    ended(a, j, type);
+}
+
 static bool had_run(enum job_state from)
 {
     return from == JOB_STARTING || from == JOB_RUNNING || from == JOB_SUSPENDED || from == JOB_EXITING;
@@ -337,10 +367,10 @@ void accounting_listen(void *arg, struct job *j, enum job_state from, enum job_e
     else if (j->state == JOB_RUNNING && from == JOB_SUSPENDED)
         plain(a, j, 'r', "");
     else if (had_run(from) && job_is_waiting(j) && j->stime_s)
-        ended(a, j, 'R');
+        ended_run(a, j, 'R');
     else if ((had_run(from) || ev == EV_ARRAY_OVER) && j->state == JOB_FINISHED) {
         log_end(a, j);
-        ended(a, j, 'E');
+        ended_run(a, j, 'E');
     }
 }
 

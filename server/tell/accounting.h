@@ -30,6 +30,9 @@ int accounting_restore(struct accounting *a, struct store *from, struct err *e);
 /* job_listener_fn; bind it with the accounting as argument, before preemption's listener. */
 void accounting_listen(void *accounting, struct job *j, enum job_state from, enum job_event ev);
 
+/* A running job gives vnodes back: u before, c after; at the end of such a job e. */
+void accounting_phase_over(void *accounting, struct job *j);
+void accounting_phase_begun(void *accounting, struct job *j);
 void accounting_moved_in(struct accounting *a, const struct job *j);                 /* Q again */
 void accounting_deleted(struct accounting *a, const struct job *j, const char *who); /* D requestor= */
 void accounting_aborted(struct accounting *a, const struct job *j, const char *why); /* A */

@@ -62,13 +62,35 @@ static const char *exec_text(const struct job *j, int index, const char *of_run)
     return j->run ? of_run : attr_list_text(&j->obj.attrs, index);
 }
 
-static void add_where(struct strbuf *out, const struct job *j)
+/* Of the run at its begin, or of what is left after vnodes were given back. */
+enum phase { PHASE_FIRST, PHASE_NOW };
+
+static void add_where(struct strbuf *out, const struct job *j, enum phase which)
 {
-    add_set(out, "exec_host", exec_text(j, JOB_ATTR_exec_host, j->run ? j->run->exec_host : NULL));
-    add_set(out, "exec_vnode", exec_text(j, JOB_ATTR_exec_vnode, j->run ? j->run->exec_vnode : NULL));
+    const struct run *r = j->run;
+    bool now = which == PHASE_NOW;
+
+    add_set(out, "exec_host",
+            exec_text(j, JOB_ATTR_exec_host,
+                      !r    ? NULL
+                      : now ? job_run_where(r)
+                            : r->exec_host));
+    add_set(out, "exec_vnode",
+            exec_text(j, JOB_ATTR_exec_vnode,
+                      !r    ? NULL
+                      : now ? job_run_vnodes(r)
+                            : r->exec_vnode));
 }
 
-static void add_job_set(struct strbuf *out, const struct site *s, const struct job *j, bool started)
+static const struct resc_list *asked(const struct job *j, enum phase which)
+{
+    const struct resc_list *first = attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List_orig);
+
+    return which == PHASE_FIRST && first ? first : attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
+}
+
+static void add_job_set(struct strbuf *out, const struct site *s, const struct job *j, bool started,
+                        enum phase which)
 {
     const struct attr_list *a = &j->obj.attrs;
 
@@ -84,21 +106,21 @@ static void add_job_set(struct strbuf *out, const struct site *s, const struct j
     if (started) {
         acct_line_add_int(out, "start", j->stime_s);
         add_set(out, "array_indices", attr_list_text(a, JOB_ATTR_array_indices_submitted));
-        add_where(out, j);
+        add_where(out, j, which);
     }
-    add_amounts(out, s, "Resource_List", attr_list_amounts(a, JOB_ATTR_Resource_List), 0);
+    add_amounts(out, s, "Resource_List", asked(j, which), 0);
 }
 
 int acct_fields_queued(struct strbuf *out, const struct site *s, const struct job *j)
 {
-    add_job_set(out, s, j, false);
+    add_job_set(out, s, j, false, PHASE_NOW);
     add_set(out, "depend", attr_list_text(&j->obj.attrs, JOB_ATTR_depend));
     return strbuf_ok(out) ? 0 : -1;
 }
 
 int acct_fields_started(struct strbuf *out, const struct site *s, const struct job *j)
 {
-    add_job_set(out, s, j, true);
+    add_job_set(out, s, j, true, PHASE_NOW);
     add_amounts(out, s, "resource_assigned", attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List),
                 RESC_SUM);
     return strbuf_ok(out) ? 0 : -1;
@@ -124,12 +146,46 @@ static void add_eligible(struct strbuf *out, const struct site *s, const struct 
 
 int acct_fields_ended(struct strbuf *out, const struct site *s, struct computed *c, const struct job *j)
 {
-    add_job_set(out, s, j, true);
+    add_job_set(out, s, j, true, PHASE_FIRST);
     acct_line_add_int(out, "session", j->session);
     acct_line_add_int(out, "end", j->obittime_s);
     acct_line_add_int(out, "Exit_status", j->exit_status);
     acct_fields_used(out, s, c, j);
     add_eligible(out, s, j);
     acct_line_add_int(out, "run_count", (int64_t)j->run_count);
+    return strbuf_ok(out) ? 0 : -1;
+}
+
+static int64_t since(int64_t now, int64_t before)
+{
+    return now > before ? now - before : 0;
+}
+
+/* Times are those of the phase; memory is the highest there was, cpus are those that it had. */
+static void add_used_in_phase(struct strbuf *out, const struct job *j)
+{
+    const struct job_usage *before = &j->run->before_phase;
+    char cput[UNITS_TEXT_MAX], walltime[UNITS_TEXT_MAX];
+
+    units_format_duration(cput, since(j->usage.cput_ms, before->cput_ms) / 1000);
+    units_format_duration(walltime, since(j->usage.walltime_ms, before->walltime_ms) / 1000);
+    strbuf_addf(out,
+                " resources_used.cput=%s resources_used.mem=%lldkb resources_used.ncpus=%u"
+                " resources_used.vmem=%lldkb resources_used.walltime=%s",
+                cput, (long long)j->usage.mem_kb, j->usage.ncpus, (long long)j->usage.vmem_kb, walltime);
+}
+
+int acct_fields_phase_over(struct strbuf *out, const struct site *s, const struct job *j)
+{
+    add_job_set(out, s, j, true, PHASE_NOW);
+    acct_line_add_int(out, "session", j->session);
+    acct_line_add_int(out, "end", j->obittime_s ? j->obittime_s : site_now_s(s));
+    add_used_in_phase(out, j);
+    return strbuf_ok(out) ? 0 : -1;
+}
+
+int acct_fields_phase_begun(struct strbuf *out, const struct site *s, const struct job *j)
+{
+    add_job_set(out, s, j, true, PHASE_NOW);
     return strbuf_ok(out) ? 0 : -1;
 }

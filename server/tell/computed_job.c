@@ -156,7 +156,7 @@ static bool job_exec_host(struct computed *c, const struct object *o, struct val
     const struct run *r = job_of(o)->run;
 
     (void)c;
-    return computed_text(r ? r->exec_host : attr_list_text(&o->attrs, JOB_ATTR_exec_host), out);
+    return computed_text(r ? job_run_where(r) : attr_list_text(&o->attrs, JOB_ATTR_exec_host), out);
 }
 
 static bool job_exec_vnode(struct computed *c, const struct object *o, struct value *out)
@@ -164,7 +164,7 @@ static bool job_exec_vnode(struct computed *c, const struct object *o, struct va
     const struct run *r = job_of(o)->run;
 
     (void)c;
-    return computed_text(r ? r->exec_vnode : attr_list_text(&o->attrs, JOB_ATTR_exec_vnode), out);
+    return computed_text(r ? job_run_vnodes(r) : attr_list_text(&o->attrs, JOB_ATTR_exec_vnode), out);
 }
 
 static bool put_used(struct computed *c, const struct job_usage *u)

@@ -9,7 +9,8 @@ from cede.faults import daemon_frozen, is_alive, stays
 from cede.wait import until
 
 three = pytest.mark.complex(nodes=3, history=True)
-stores = pytest.mark.parametrize("cx", ["sqlite", "postgres"], indirect=True)
+stores = pytest.mark.parametrize("store", [
+    pytest.param(s, marks=pytest.mark.complex(nodes=3, history=True, store=s)) for s in ("sqlite", "postgres")])
 SPREAD = {"select": "3:ncpus=2:mpiprocs=2", "l_place": "scatter"}
 LOOP = "while :; do sleep 0.05; done"
 
@@ -44,11 +45,16 @@ def shepherds(cx, job):
 
 
 def accounting(cx, job, kind):
-    found, folder = [], os.path.join(cx.home, "server_priv", "accounting")
-    for name in sorted(os.listdir(folder)):
-        with open(os.path.join(folder, name), encoding="utf-8") as f:
-            found += [line for line in f if line.split(";")[1:3] == [kind, job]]
-    return found
+    """Records of this kind, as soon as there is one: lines are written a moment after their batch."""
+    folder = os.path.join(cx.home, "server_priv", "accounting")
+
+    def look():
+        found = []
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), encoding="utf-8") as f:
+                found += [line for line in f if line.split(";")[1:3] == [kind, job]]
+        return found
+    return until(look, f"a record {kind} of {job}")
 
 
 def free(cx):
@@ -233,8 +239,9 @@ def test_a_job_that_is_tolerant_at_its_start_is_not_later(cx):
 # --- daemons that are killed
 
 
-@three
-def test_killing_every_mom_and_the_server_leaves_a_job_of_three_hosts_running(cx):
+@stores
+def test_killing_every_mom_and_the_server_leaves_a_job_of_three_hosts_running(cx, store):
+    assert cx.store == store
     job = spread(cx, "while [ ! -e go ]; do sleep 0.05; done; exit 6")
     running(cx, job)
     before = shepherds(cx, job)
@@ -264,3 +271,98 @@ def test_a_job_that_ends_while_a_sister_is_away_ends_there_when_it_comes_back(cx
     cx.wait_gone(job)
     assert cx.stat(job)["Exit_status"] == "7"
     until(lambda: not shepherds(cx, job), "the end of its shepherds")
+
+
+# --- hosts that are given back
+
+
+def resources(s, name):
+    return s["Resource_List"].get(name)
+
+
+@three
+def test_a_running_job_gives_back_a_host_which_others_can_use_at_once(cx):
+    job = spread(cx, "while [ ! -e go ]; do sleep 0.05; done; exit 8")
+    running(cx, job)
+    cx.command("pbs_release_nodes", "-j", job, "n2")
+    until(lambda: free(cx) == ["n2"], "n2")
+    s = cx.stat(job)
+    assert s["exec_host"] == "n1/0*2+n3/0*2" and resources(s, "ncpus") == "4"
+    assert resources(s, "select") == "2:ncpus=2:mpiprocs=2" and resources(s, "nodect") == "2"
+    assert sorted(shepherds(cx, job)) == ["n1", "n3"]
+    other = cx.submit("sleep 600", select="1:ncpus=4")
+    assert cx.wait(other)["exec_host"] == "n2/0*4"
+    cx.api.signal(job, "suspend")  # the host that has left need not stand still
+    cx.wait(job, "S")
+    cx.api.signal(job, "resume")
+    running(cx, job)
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    cx.wait_gone(job)
+    s = cx.stat(job)
+    assert s["Exit_status"] == "8" and s["exec_host"] == "n1/0*2+n3/0*2"
+    u, c, e, end = (accounting(cx, job, k)[0] for k in "uceE")
+    assert "exec_host=n1/0*2+n2/0*2+n3/0*2" in u and "resources_used.walltime=" in u
+    assert "exec_host=n1/0*2+n3/0*2" in c and "Resource_List.ncpus=4" in c
+    assert "exec_host=n1/0*2+n3/0*2" in e and "exec_host=n1/0*2+n2/0*2+n3/0*2" in end
+    assert "Resource_List.ncpus=6" in end and "Exit_status=8" in end
+
+
+@three
+@pytest.mark.parametrize("words,left", [(["-a"], ["n1"]), (["-k", "1"], ["n1", "n2"]),
+                                        (["-k", "1:ncpus=2"], ["n1", "n2"]), (["n3", "n2"], ["n1"])])
+def test_what_stays_is_all_but_the_first_a_number_or_a_select(cx, words, left):
+    job = spread(cx)
+    running(cx, job)
+    cx.command("pbs_release_nodes", *words, env={"PBS_JOBID": job})
+    until(lambda: sorted(shepherds(cx, job)) == left, "the shepherds that are left")
+    assert [w.split("/")[0] for w in cx.stat(job)["exec_host"].split("+")] == left
+
+
+@three
+def test_what_cannot_be_released_is_said(cx):
+    job = spread(cx)
+    running(cx, job)
+
+    def refused(*words):
+        done = cx.command("pbs_release_nodes", "-j", job, *words, check=False)
+        assert done.returncode != 0
+        return done.stderr
+
+    assert "n1 is of the job's first host" in refused("n1")
+    assert "n9 is not a vnode of the job" in refused("n9")
+    assert "could not satisfy select chunk (ncpus=8)" in refused("-k", "1:ncpus=8")
+    assert "no vnode of job" in refused("-k", "5")
+    assert "exclude each other" in refused("-a", "n2")
+    done = cx.command("pbs_release_nodes", "-a", check=False)
+    assert done.returncode == 2 and "No jobid given" in done.stderr
+    assert sorted(shepherds(cx, job)) == ["n1", "n2", "n3"]
+
+
+@stores
+def test_what_was_given_back_stays_given_back_when_the_server_is_killed(cx, store):
+    assert cx.store == store
+    job = spread(cx)
+    running(cx, job)
+    with daemon_frozen(cx, "n3"):
+        cx.command("pbs_release_nodes", "-j", job, "n3")
+        cx.kill("server")
+        cx.control("restart", "server")
+        cx.again()
+        s = cx.stat(job)
+        assert s["exec_host"] == "n1/0*2+n2/0*2" and resources(s, "ncpus") == "4"
+        assert free(cx) == []  # n3 has not said that it is clean
+    until(lambda: free(cx) == ["n3"], "n3")
+    cx.api.rerun(job)
+    s = running(cx, job, 2)
+    assert s["exec_host"] == "n1/0*2+n2/0*2+n3/0*2" and resources(s, "ncpus") == "6"
+    assert resources(s, "select") == "3:ncpus=2:mpiprocs=2"
+
+
+@three
+def test_release_nodes_on_stageout_leaves_the_first_host_when_the_script_is_over(cx):
+    job = spread(cx, "exit 0", release_nodes_on_stageout="True")
+    cx.wait_gone(job)
+    assert cx.stat(job)["exec_host"] == "n1/0*2"
+    assert "exec_host=n1/0*2 " in accounting(cx, job, "c")[0]
+    assert "exec_host=n1/0*2+n2/0*2+n3/0*2" in accounting(cx, job, "E")[0]

@@ -1,0 +1,191 @@
+/* See shrink.h. Marks are set freely first; `settle` then takes back what does not go whole. */
+#include "shrink.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pbs_error.h"
+#include "strbuf.h"
+#include "value.h"
+#include "words.h"
+
+static bool is_fixed(const struct shrink *s, size_t part)
+{
+    const struct exec_vnode_part *p = &s->where->part[part];
+
+    return p->chunk == 0 || (s->host_of[part] == 0 && !s->hosts[0].parts);
+}
+
+/* Does anything of the group that `part` must go with stay? */
+static bool something_stays(const struct shrink *s, size_t part)
+{
+    for (size_t i = 0; i < s->where->n; i++) {
+        bool together = s->where->part[i].chunk == s->where->part[part].chunk ||
+                        (s->host_of[i] == s->host_of[part] && !s->hosts[s->host_of[i]].parts) ||
+                        strcmp(s->where->part[i].vnode, s->where->part[part].vnode) == 0;
+
+        if (together && !s->gone[i])
+            return true;
+    }
+    return false;
+}
+
+/* What cannot go whole stays. Each look may make another group incomplete. */
+static void settle(struct shrink *s)
+{
+    bool again = true;
+
+    while (again) {
+        again = false;
+        for (size_t i = 0; i < s->where->n; i++)
+            if (s->gone[i] && (is_fixed(s, i) || something_stays(s, i))) {
+                s->gone[i] = false;
+                again = true;
+            }
+    }
+}
+
+void shrink_all(struct shrink *s)
+{
+    for (size_t i = 0; i < s->where->n; i++)
+        s->gone[i] = true;
+    settle(s);
+}
+
+static int name_one(struct shrink *s, const char *vnode, struct err *e)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < s->where->n; i++) {
+        if (strcmp(s->where->part[i].vnode, vnode) != 0)
+            continue;
+        if (is_fixed(s, i))
+            return err_set(e, PBSE_IVALREQ, "%s is of the job's first host and cannot be released", vnode);
+        s->gone[i] = true;
+        found = true;
+    }
+    return found ? 0 : err_set(e, PBSE_IVALREQ, "%s is not a vnode of the job", vnode);
+}
+
+static int check_whole(const struct shrink *s, struct err *e)
+{
+    for (size_t i = 0; i < s->where->n; i++)
+        if (s->gone[i] && something_stays(s, i))
+            return err_set(e, PBSE_IVALREQ,
+                           "%s cannot be released alone: all vnodes of host %s must be named",
+                           s->where->part[i].vnode, s->hosts[s->host_of[i]].name);
+    return 0;
+}
+
+int shrink_named(struct shrink *s, const char *vnodes, struct err *e)
+{
+    struct words w;
+    int rc;
+
+    words_init(&w);
+    rc = words_parse(vnodes, "+", 0, &w, e);
+    for (size_t i = 0; rc == 0 && i < w.n; i++)
+        rc = name_one(s, w.w[i], e);
+    words_fini(&w);
+    return rc < 0 ? -1 : check_whole(s, e);
+}
+
+void shrink_to_count(struct shrink *s, size_t count)
+{
+    for (size_t i = 0; i < s->where->n; i++)
+        s->gone[i] = s->host_of[i] > count; /* hosts stand in the order of chunks */
+    settle(s);
+}
+
+const struct select_chunk *shrink_chunk(const struct select *s, size_t number)
+{
+    for (size_t i = 0; s && i < s->n; i++) {
+        if (number < s->chunk[i].count)
+            return &s->chunk[i];
+        number -= s->chunk[i].count;
+    }
+    return NULL;
+}
+
+/* Numbers and sizes: at least as much; anything else: the same. */
+static bool is_enough(const struct resource *r, const char *have, const char *want)
+{
+    struct value a, b;
+    bool good;
+
+    if (!have)
+        return false;
+    if (!r || !r->type->compare || r->type->parse(r->type, have, &a, NULL) < 0)
+        return strcmp(have, want) == 0;
+    if (r->type->parse(r->type, want, &b, NULL) < 0) {
+        r->type->free(&a);
+        return false;
+    }
+    good = resource_is_consumable(r) ? r->type->compare(r->type, &a, &b) >= 0 : strcmp(have, want) == 0;
+    r->type->free(&a);
+    r->type->free(&b);
+    return good;
+}
+
+static bool satisfies(const struct select_chunk *have, const struct select_chunk *want,
+                      const struct resource_table *t)
+{
+    for (size_t i = 0; i < want->res.n; i++)
+        if (!have || !is_enough(resource_find(t, want->res.a[i].name),
+                                amounts_text_find(&have->res, want->res.a[i].name), want->res.a[i].value))
+            return false;
+    return true;
+}
+
+static void keep_chunk(struct shrink *s, size_t chunk)
+{
+    for (size_t i = 0; i < s->where->n; i++)
+        if (s->where->part[i].chunk == chunk)
+            s->gone[i] = false;
+}
+
+/* The first sister's chunk that goes and would do. */
+static bool keep_one(struct shrink *s, const struct select *asked, const struct select_chunk *want,
+                     const struct resource_table *t)
+{
+    for (size_t i = 0; i < s->where->n; i++) {
+        size_t chunk = s->where->part[i].chunk;
+
+        if (!s->gone[i] || is_fixed(s, i) || !satisfies(shrink_chunk(asked, chunk), want, t))
+            continue;
+        keep_chunk(s, chunk);
+        return true;
+    }
+    return false;
+}
+
+int shrink_to_select(struct shrink *s, const struct select *asked, const struct select *keep,
+                     const struct resource_table *t, struct err *e)
+{
+    struct strbuf text;
+
+    for (size_t i = 0; i < s->where->n; i++)
+        s->gone[i] = !is_fixed(s, i);
+    for (size_t i = 0; i < keep->n; i++)
+        for (uint32_t k = 0; k < keep->chunk[i].count; k++) {
+            if (keep_one(s, asked, &keep->chunk[i], t))
+                continue;
+            strbuf_init(&text, ERR_TEXT_MAX);
+            amounts_text_format(&keep->chunk[i].res, &text);
+            err_set(e, PBSE_IVALREQ,
+                    "could not satisfy select chunk (%s): the job has no such chunk beside its first host",
+                    strbuf_str(&text));
+            strbuf_fini(&text);
+            return -1;
+        }
+    settle(s);
+    return 0;
+}
+
+bool shrink_is_nothing(const struct shrink *s)
+{
+    for (size_t i = 0; i < s->where->n; i++)
+        if (s->gone[i])
+            return false;
+    return true;
+}
