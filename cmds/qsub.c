@@ -28,6 +28,7 @@ struct qsub {
     const char *destination, *prefix, *variables;
     char *destination_said, *variables_said; /* from directives: ours to free */
     bool all_variables, hold, interactive, silent, x11, gui, foreground;
+    struct attrs sent; /* what the call takes: what was said, environment and defaults */
 };
 
 static int take_hold(void *settings, const struct option_row *row, const char *value, struct err *e)
@@ -351,7 +352,7 @@ static int add_environment(struct qsub *q)
     if (rc == 0 && (rc = qsub_env_format(&env, &b, &e)) < 0)
         cmd_say(&q->o.a, "cannot send environment with the job: %s", e.text);
     if (rc == 0)
-        attrs_add(&q->o.attrs, ATTR_v, NULL, strbuf_str(&b), SET);
+        attrs_add(&q->sent, ATTR_v, NULL, strbuf_str(&b), SET);
     strbuf_fini(&b);
     conf_destroy(conf);
     return rc ? 1 : 0;
@@ -367,7 +368,7 @@ static void add_arguments(struct qsub *q)
     for (word = q->o.a.argv + 1; *word; word++)
         jsdl_add(&b, "Argument", *word);
     if (b.len && strbuf_ok(&b))
-        attrs_add(&q->o.attrs, ATTR_submit_arguments, NULL, strbuf_str(&b), SET);
+        attrs_add(&q->sent, ATTR_submit_arguments, NULL, strbuf_str(&b), SET);
     strbuf_fini(&b);
 }
 
@@ -407,6 +408,54 @@ static int wait_for_end(struct qsub *q, int c, const char *id)
     return wait_job(&q->o.a, c, id, &code);
 }
 
+/* Everything that was said, then what always goes along. */
+static int complete(struct qsub *q)
+{
+    const struct attropl *a;
+
+    attrs_fini(&q->sent);
+    for (a = q->o.attrs.first; a; a = a->next)
+        attrs_add(&q->sent, a->name, a->resource, a->value, a->op);
+    if (check_together(q) || add_environment(q))
+        return 1;
+    add_defaults(&q->sent);
+    add_arguments(q);
+    return q->sent.failed ? -cmd_say(&q->o.a, "no memory") : 0;
+}
+
+/* default_qsub_arguments of the server: as directives, and weaker than these. */
+static int take_server_arguments(struct qsub *q, const char *text)
+{
+    struct qsub said = {.o = {.a = q->o.a}};
+    struct err e;
+    int rc = options_parse_text(&command.options, text, &said, &e);
+
+    if (rc < 0 || said.o.a.errors)
+        cmd_say(&q->o.a, "the server's default_qsub_arguments cannot be read: %s", rc < 0 ? e.text : text);
+    else
+        merge(q, &said);
+    rc = rc < 0 || said.o.a.errors ? 1 : complete(q);
+    job_options_fini(&said.o);
+    free(said.destination_said);
+    free(said.variables_said);
+    return rc;
+}
+
+/* The server asks for its own arguments to be taken in, where it has some, instead of taking the job. */
+static char *call(struct qsub *q, int c, const struct source *source, struct destination *d, int *rc)
+{
+    char *id = pbs_submit(c, q->sent.first, source->path, *d->queue ? d->queue : NULL, "qsub"), *text;
+
+    if (id || pbs_errno != PBSE_FORCE_QSUB_UPDATE)
+        return id;
+    text = strdup(pbs_geterrmsg(c) ? pbs_geterrmsg(c) : "");
+    *rc = text ? take_server_arguments(q, text) : 1;
+    free(text);
+    if (*rc == 0)
+        *rc = split_destination(q, d);
+    return *rc ? NULL : pbs_submit(c, q->sent.first, source->path, *d->queue ? d->queue : NULL, NULL);
+}
+
 static int submit(struct qsub *q, const struct source *source)
 {
     struct session *s = session_create(&q->o.a);
@@ -421,10 +470,10 @@ static int submit(struct qsub *q, const struct source *source)
         rc = pbs_errno;
         goto out;
     }
-    id = pbs_submit(c, q->o.attrs.first, source->path, *d.queue ? d.queue : NULL, NULL);
-    if (!id)
+    id = call(q, c, source, &d, &rc);
+    if (!id && !rc)
         rc = report(q, c);
-    else if (!q->silent)
+    else if (id && !q->silent)
         puts(id);
     if (id && is_blocking(q) && !attrs_find(&q->o.attrs, ATTR_inter, NULL))
         rc = wait_for_end(q, c, id);
@@ -434,33 +483,21 @@ out:
     return rc;
 }
 
-static int prepare(struct qsub *q, int n, char *operands[], struct source *s)
-{
-    int rc = read_source(q, n, operands, s);
-
-    if (rc == 0)
-        rc = check_together(q);
-    if (rc == 0)
-        rc = add_environment(q);
-    if (rc)
-        return rc;
-    add_defaults(&q->o.attrs);
-    add_arguments(q);
-    return q->o.attrs.failed ? -cmd_say(&q->o.a, "no memory") : 0;
-}
-
 static int run(void *settings, int n, char *operands[])
 {
     struct qsub *q = settings;
     struct source source = {.fd = -1};
     int rc;
 
-    rc = prepare(q, n, operands, &source);
+    rc = read_source(q, n, operands, &source);
+    if (rc == 0)
+        rc = complete(q);
     if (rc == 0)
         rc = submit(q, &source);
     if (source.fd >= 0)
         close(source.fd);
     job_options_fini(&q->o);
+    attrs_fini(&q->sent);
     free(q->destination_said);
     free(q->variables_said);
     return rc;

@@ -312,6 +312,15 @@ static void ask_past(struct submit *s, struct request *r)
         asked_free(a);
 }
 
+/* qsub takes default_qsub_arguments in by itself, since only it knows what its user has said: told of them once, it
+ * submits again. */
+static const char *arguments_for(const struct submit *s, const ifl_submit_args *a)
+{
+    const char *text = attr_list_text(&s->p.site->server->obj.attrs, SERVER_ATTR_default_qsub_arguments);
+
+    return text && *text && strcmp(a->extend, "qsub") == 0 ? text : NULL;
+}
+
 void submit_serve(struct submit *s, struct request *r)
 {
     const ifl_submit_args *args = request_args(r);
@@ -322,6 +331,8 @@ void submit_serve(struct submit *s, struct request *r)
         promise(s, r, again->obj.name);
     else if (admit_check_server(s->p.site, request_who(r), client_host(request_client(r)), &e) < 0)
         request_fail(r, &e);
+    else if (arguments_for(s, args))
+        request_failf(r, PBSE_FORCE_QSUB_UPDATE, "%s", arguments_for(s, args));
     else
         ask_past(s, r);
 }

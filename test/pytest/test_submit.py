@@ -245,3 +245,19 @@ def test_a_job_of_another_server_is_not_here(quiet):
         assert e.value.code == 15001
     quiet.api.hold(f"{number}.{server}.example.org")
     assert quiet.state(job) == "H"
+
+
+def test_the_servers_default_qsub_arguments_are_weaker_than_directives_and_the_command_line(quiet):
+    quiet.set_server("default_qsub_arguments", "-N fromserver -l walltime=1:00:00 -p 7 -r n -v COLOR=red")
+    try:
+        job = quiet.command("qsub", "-p", "9", stdin="#PBS -l walltime=2:00:00\ntrue\n",
+                            user=(users.available() or [None])[0]).stdout.strip()
+        s = quiet.stat(job)
+        assert (s["Job_Name"], s["Priority"], s["Rerunable"]) == ("fromserver", "9", "False")
+        assert s["Resource_List"]["walltime"] == "02:00:00" and "COLOR=red" in s["Variable_List"]
+        assert quiet.stat(quiet.submit())["Job_Name"] != "fromserver"  # libpbs sends what it is given
+        quiet.set_server("default_qsub_arguments", "-p high")
+        done = quiet.command("qsub", "--", "/bin/true", check=False, user=(users.available() or [None])[0])
+        assert done.returncode == 1 and "default_qsub_arguments cannot be read" in done.stderr
+    finally:
+        quiet.api.manager(api.MUNSET, api.SERVER, "", [("default_qsub_arguments", None, "")])
