@@ -82,6 +82,11 @@ int64_t clock_real_mono_ms(void)
     return system_ns(CLOCK_MONOTONIC) / ns_per_ms;
 }
 
+int64_t clock_real_mono_us(void)
+{
+    return system_ns(CLOCK_MONOTONIC) / 1000;
+}
+
 int clock_set(struct clock *c, int64_t wall_ns)
 {
     int64_t before_ns;

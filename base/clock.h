@@ -29,8 +29,9 @@ int64_t clock_wall_ms(const struct clock *c);
 int64_t clock_wall_s(const struct clock *c);
 int64_t clock_mono_ms(const struct clock *c);
 
-/* The machine's own monotonic milliseconds, whatever clock the daemon runs on. */
+/* The machine's own monotonic time, whatever clock the daemon runs on. */
 int64_t clock_real_mono_ms(void);
+int64_t clock_real_mono_us(void);
 
 /* Drive: set the wall time, or move it `delta_ns` >= 0 forward. Setting it back moves wall time only.
  * 0, or -1 when `c` is not driven. Afterwards the ^hook is called, so that timers which are now due can run.

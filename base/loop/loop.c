@@ -17,7 +17,7 @@
 #include "clock.h"
 #include "pqueue.h"
 
-enum { LOOP_TIMES = 2, HOOK_ROUNDS_MAX = 1000 };
+enum { LOOP_TIMES = 2, HOOK_ROUNDS_MAX = 1000, BACKGROUND_US = 500 };
 
 struct loop {
     struct event_base *base;
@@ -27,7 +27,8 @@ struct loop {
     struct pqueue timers[LOOP_TIMES];
     size_t n_timers[LOOP_TIMES];        /* that exist: the heaps have room for all of them */
     struct call_list deferred, running; /* running: taken from a list, not made yet */
-    struct loop_hook *hooks;            /* in order */
+    struct call_list background;
+    struct loop_hook *hooks; /* in order */
     size_t n_marked;
     bool stop;
     int post_fd;
@@ -69,18 +70,24 @@ struct loop_hook {
     void *arg;
 };
 
-/* One by one from the loop's own list, where loop_forget can find those not made yet. */
+/* The first call of a list; the others stay where loop_forget can find them. false: there is none. */
+static bool make_call(struct call_list *list)
+{
+    struct call *c = call_list_take(list);
+    struct call now;
+
+    if (!c)
+        return false;
+    now = *c;
+    free(c);
+    now.fn(now.arg);
+    return true;
+}
+
 static void make_calls(struct loop *l)
 {
-    struct call *c;
-
-    while ((c = call_list_take(&l->running))) {
-        loop_fn *fn = c->fn;
-        void *arg = c->arg;
-
-        free(c);
-        fn(arg);
-    }
+    while (make_call(&l->running))
+        ;
 }
 
 /* --- calls from other threads --- */
@@ -129,10 +136,21 @@ int loop_defer(struct loop *l, loop_fn *fn, void *arg)
     return 0;
 }
 
+int loop_background(struct loop *l, loop_fn *fn, void *arg)
+{
+    struct call *c = call_create(fn, arg);
+
+    if (!c)
+        return -1;
+    call_list_add(&l->background, c);
+    return 0;
+}
+
 void loop_forget(struct loop *l, loop_fn *fn, void *arg)
 {
     call_list_forget(&l->running, fn, arg);
     call_list_forget(&l->deferred, fn, arg);
+    call_list_forget(&l->background, fn, arg);
     pthread_mutex_lock(&l->post_lock);
     call_list_forget(&l->posted, fn, arg);
     pthread_mutex_unlock(&l->post_lock);
@@ -140,7 +158,7 @@ void loop_forget(struct loop *l, loop_fn *fn, void *arg)
 
 bool loop_is_busy(const struct loop *l)
 {
-    return l->deferred.first || l->running.first || l->n_marked || l->n_posted;
+    return l->deferred.first || l->running.first || l->background.first || l->n_marked || l->n_posted;
 }
 
 /* --- creating and destroying --- */
@@ -185,6 +203,7 @@ struct loop *loop_create(struct clock *clock, struct err *e)
     call_list_init(&l->posted);
     call_list_init(&l->deferred);
     call_list_init(&l->running);
+    call_list_init(&l->background);
     pthread_mutex_init(&l->post_lock, NULL);
     l->post_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     l->base = l->post_fd >= 0 ? create_base() : NULL;
@@ -209,6 +228,7 @@ void loop_destroy(struct loop *l)
     clock_on_move(l->clock, NULL, NULL);
     call_list_drop(&l->running);
     call_list_drop(&l->deferred);
+    call_list_drop(&l->background);
     call_list_drop(&l->posted);
     if (l->post_event)
         event_free(l->post_event);
@@ -242,7 +262,7 @@ static int64_t time_to_sleep_ms(const struct loop *l, int64_t max_wait_ms)
 {
     int64_t wait_ms = max_wait_ms < 0 ? INT64_MAX : max_wait_ms;
 
-    if (l->deferred.first || l->n_marked)
+    if (l->deferred.first || l->background.first || l->n_marked)
         return 0;
     for (int which = 0; which < LOOP_TIMES; which++) {
         struct pqueue_entry *first = pqueue_first(&l->timers[which]);
@@ -332,6 +352,14 @@ static void end_turn(struct loop *l)
     }
 }
 
+static void work_in_background(struct loop *l)
+{
+    int64_t end_us = clock_real_mono_us() + BACKGROUND_US;
+
+    while (make_call(&l->background) && clock_real_mono_us() < end_us)
+        ;
+}
+
 int loop_turn(struct loop *l, int64_t max_wait_ms, struct err *e)
 {
     if (wait_and_call(l, time_to_sleep_ms(l, max_wait_ms), e) < 0)
@@ -339,6 +367,10 @@ int loop_turn(struct loop *l, int64_t max_wait_ms, struct err *e)
     call_due(l, LOOP_CLOCK);
     call_due(l, LOOP_REAL);
     end_turn(l);
+    if (l->background.first) {
+        work_in_background(l);
+        end_turn(l);
+    }
     return 0;
 }
 

@@ -81,10 +81,15 @@ void loop_signal_destroy(struct loop_signal *s);
 int loop_post(struct loop *l, loop_fn *fn, void *arg);
 /* From the loop thread: make this call at the end of this turn, before the hooks. -1: no memory. */
 int loop_defer(struct loop *l, loop_fn *fn, void *arg);
-/* Calls with this fn and arg, posted or deferred, that have not been made yet never will be. Loop thread. For
+/* From the loop thread, for long work in pieces (answers of many megabytes): make this call when the turn has ended,
+ * in this turn or a coming one. All such calls together take about half a millisecond of a turn, in the order in
+ * which they were asked for; who has more to do asks again and stands at the end. So whoever wants little is
+ * served in every turn, however many want much. -1: no memory. */
+int loop_background(struct loop *l, loop_fn *fn, void *arg);
+/* Calls with this fn and arg, posted, deferred or in the background, that have not been made yet never will be. Loop thread. For
  * whoever destroys `arg`, since calls have no handle. */
 void loop_forget(struct loop *l, loop_fn *fn, void *arg);
-/* Is any posted or deferred call, or marked hook, waiting? For whoever asks whether the daemon is quiet. */
+/* Is any call, or marked hook, waiting? For whoever asks whether the daemon is quiet. */
 bool loop_is_busy(const struct loop *l);
 
 /* --- the end of a turn --- */

@@ -17,7 +17,7 @@ struct trace {
     struct loop_timer *timer;
     struct loop_watch *watch;
     int pipe[2];
-    int posted;
+    int posted, more;
     char text[64];
     size_t n;
 };
@@ -232,9 +232,46 @@ static void a_hook_that_feeds_itself_starves_nobody(void **state)
     assert_true(t->posted >= 1);
 }
 
+/* Two pieces of endless work: each asks again as long as nobody has stopped the loop. */
+static void work(void *arg)
+{
+    struct trace *t = arg;
+
+    t->posted++;
+    assert_int_equal(loop_background(t->l, work, t), 0);
+}
+
+static void more_work(void *arg)
+{
+    struct trace *t = arg;
+
+    t->more++;
+    assert_int_equal(loop_background(t->l, more_work, t), 0);
+}
+
+static void endless_work_in_the_background_starves_nobody(void **state)
+{
+    struct trace *t = *state;
+
+    assert_int_equal(loop_background(t->l, work, t), 0);
+    assert_int_equal(loop_background(t->l, more_work, t), 0);
+    t->watch = loop_watch_create(t->l, t->pipe[0], LOOP_READ, watch_stops, t, NULL);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(loop_turn(t->l, -1, NULL), 0); /* which does not wait */
+    assert_true(t->posted >= 5 && t->more >= 1);
+    assert_in_range(t->posted - t->more, 0, 1); /* in turn */
+    assert_true(loop_is_busy(t->l));
+    assert_int_equal(write(t->pipe[1], "x", 1), 1);
+    assert_int_equal(loop_run(t->l, NULL), 0);
+    loop_forget(t->l, work, t);
+    loop_forget(t->l, more_work, t);
+    assert_false(loop_is_busy(t->l));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(endless_work_in_the_background_starves_nobody, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hooks_run_in_order_until_none_is_marked, set_up, tear_down),
         cmocka_unit_test_setup_teardown(timers_fire_once_in_order, set_up, tear_down),
         cmocka_unit_test(a_driven_clock_fires_its_timers),

@@ -46,6 +46,8 @@ struct stream {
     stream_pull_fn *pull;
     void *pull_arg;
     bool pull_waits; /* it said "nothing now" */
+    bool pull_comes; /* it will be asked, in the background */
+    bool pulling;    /* it is being asked: what it writes is sent behind it */
     const struct stream_transform *t;
     void *ctx;
 };
@@ -102,6 +104,7 @@ static int bytes_add(struct bytes *b, const void *from, size_t n)
 /* --- life --- */
 
 static void wake_cb(void *arg);
+static void pull_cb(void *arg);
 
 static void unref(struct stream *s)
 {
@@ -129,6 +132,11 @@ static void bury(struct stream *s)
         loop_forget(s->l, wake_cb, s);
         s->waking = false;
         s->refs--; /* never the last: who buries holds one */
+    }
+    if (s->pull_comes) {
+        loop_forget(s->l, pull_cb, s);
+        s->pull_comes = false;
+        s->refs--;
     }
     close(s->fd);
     s->fd = -1;
@@ -262,20 +270,19 @@ static int finish_output(struct stream *s, struct err *e)
     return 0;
 }
 
-/* Ask the puller as long as there is room. */
-static void pull_some(struct stream *s)
+static bool may_pull(const struct stream *s)
 {
-    while (!s->dead && s->pull && !s->pull_waits && s->out.n < s->o.out_high && !s->was_full) {
-        size_t before = s->out.n;
-        int more = s->pull(s->pull_arg);
+    return !s->dead && s->pull && !s->pull_waits && s->out.n < s->o.out_high && !s->was_full;
+}
 
-        if (s->dead)
-            return;
-        if (more == 0)
-            s->pull = NULL;
-        else if (more < 0 || s->out.n == before) /* one that gives nothing must not keep us here for ever */
-            s->pull_waits = true;
-    }
+/* The puller is asked in the background, once for each time: a peer that takes all we have must not keep the others
+ * waiting until he has it. No memory: the next wake asks again. */
+static void ask_puller(struct stream *s)
+{
+    if (!may_pull(s) || s->pull_comes || loop_background(s->l, pull_cb, s) < 0)
+        return;
+    s->pull_comes = true;
+    s->refs++;
 }
 
 static void tell_drained(struct stream *s)
@@ -299,10 +306,9 @@ static void pump_out(struct stream *s)
             end(s, &e);
             return;
         }
-        tell_drained(s);
-        if (!s->dead)
-            pull_some(s);
+        tell_drained(s); /* which may write */
     } while (!s->dead && rc == 1 && s->out.n && !(s->t && !s->wire.n));
+    ask_puller(s);
     if (!s->dead && s->closing && s->shut && !s->wire.n)
         end(s, NULL);
     end_if_over(s);
@@ -319,7 +325,8 @@ int stream_write(struct stream *s, const void *bytes, size_t n, struct err *e)
         return err_set(e, ENOMEM, "no memory for output");
     if (s->out.n > s->o.out_high)
         s->was_full = true;
-    stream_wake(s); /* sent at the end of the turn: what one turn writes goes out together */
+    if (!s->pulling)
+        stream_wake(s); /* sent at the end of the turn: what one turn writes goes out together */
     return 0;
 }
 
@@ -425,6 +432,34 @@ static void wake_cb(void *arg)
     s->waking = false;
     if (!s->dead)
         show(s);
+    if (!s->dead)
+        pump_out(s);
+    unref(s);
+}
+
+static void pull_once(struct stream *s)
+{
+    size_t before = s->out.n;
+    int more;
+
+    s->pulling = true;
+    more = s->pull(s->pull_arg);
+    s->pulling = false;
+    if (s->dead)
+        return;
+    if (more == 0)
+        s->pull = NULL;
+    else if (more < 0 || s->out.n == before) /* one that gives nothing must not keep us here for ever */
+        s->pull_waits = true;
+}
+
+static void pull_cb(void *arg)
+{
+    struct stream *s = arg;
+
+    s->pull_comes = false;
+    if (may_pull(s))
+        pull_once(s);
     if (!s->dead)
         pump_out(s);
     unref(s);

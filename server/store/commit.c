@@ -113,22 +113,14 @@ static void promises_keep(struct promises *p)
 
 /* ---- the writer's thread ----------------------------------------------------------------------------- */
 
-static int64_t real_us(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 static void write_batch(void *arg)
 {
     struct commit *c = arg;
-    int64_t begin = real_us();
+    int64_t begin = clock_real_mono_us();
 
     err_clear(&c->rc_why);
     c->rc = store_apply(c->store, c->flying.batch, c->epoch, &c->rc_why);
-    c->took_us = real_us() - begin;
+    c->took_us = clock_real_mono_us() - begin;
 }
 
 static void written(void *arg, bool ran);

@@ -1,10 +1,10 @@
 /* ifl_load: load on a server through libpbs, and how long each call took.
  *
  *   ifl_load submit [-c CONNECTIONS] [-w UNDER_WAY] -n COUNT SCRIPT [ATTRIBUTE=VALUE ...]
- *   ifl_load poll   [-c CONNECTIONS] [-p PAUSE_MS] -t SECONDS JOB...
+ *   ifl_load poll   [-c CONNECTIONS] [-p PAUSE_MS] -t SECONDS [JOB...]
  *
  * Each connection has a thread. `submit`: COUNT jobs over all connections, each with UNDER_WAY calls open at a time
- * (1: pbs_submit, more: its two halves). `poll`: for so long each asks for one of the jobs, rests, asks again.
+ * (1: pbs_submit, more: its two halves). `poll`: for so long each asks for one of the jobs (none named: for all there are), rests, asks again.
  * Printed is one line: calls, seconds, and the median, 99th percentile and maximum of a call in microseconds. It
  * prints numbers and judges nothing; the server is what PBS_CONF_FILE names. A call that fails ends the program. */
 #include "pbs_error.h"
@@ -128,22 +128,26 @@ static void rest(int ms)
     nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
 }
 
+static int ignore(const struct batch_status *job, void *arg)
+{
+    (void)job, (void)arg;
+    return 0;
+}
+
 static void *poll_jobs(void *arg)
 {
     struct client *c = arg;
     const struct options *o = c->o;
     double end = now_us() + o->seconds * 1e6;
-    const char *job = o->operands[c->number % o->n_operands];
+    const char *job = o->n_operands ? o->operands[c->number % o->n_operands] : NULL;
 
     /* not all at the same moment: people are not in step either */
     rest(o->pause_ms * c->number / o->connections);
     while (now_us() < end) {
         double began = now_us();
-        struct batch_status *s = pbs_statjob(c->connection, job, NULL, NULL);
 
-        if (!s)
-            fail(c, "pbs_statjob");
-        pbs_statfree(s);
+        if (pbs_statjob_each(c->connection, job, NULL, NULL, ignore, NULL) != 0)
+            fail(c, "pbs_statjob_each");
         note(c, began);
         rest(o->pause_ms);
     }
@@ -207,7 +211,7 @@ static void usage(void)
 {
     fprintf(stderr,
             "usage: ifl_load submit [-c CONNECTIONS] [-w UNDER_WAY] -n COUNT SCRIPT [ATTRIBUTE=VALUE ...]\n"
-            "       ifl_load poll [-c CONNECTIONS] [-p PAUSE_MS] -t SECONDS JOB...\n");
+            "       ifl_load poll [-c CONNECTIONS] [-p PAUSE_MS] -t SECONDS [JOB...]\n");
     exit(2);
 }
 
@@ -256,7 +260,7 @@ static void take_options(struct options *o, int argc, char **argv)
     }
     o->operands = argv + optind;
     o->n_operands = argc - optind;
-    if (o->connections < 1 || o->under_way < 1 || o->under_way > UNDER_WAY_MAX || o->n_operands < 1)
+    if (o->connections < 1 || o->under_way < 1 || o->under_way > UNDER_WAY_MAX)
         usage();
 }
 
@@ -267,7 +271,7 @@ int main(int argc, char **argv)
     if (argc < 2)
         usage();
     take_options(&o, argc - 1, argv + 1);
-    if (strcmp(argv[1], "submit") == 0) {
+    if (strcmp(argv[1], "submit") == 0 && o.n_operands > 0) {
         take_attributes(&o);
         run(&o, submit);
     } else if (strcmp(argv[1], "poll") == 0) {
