@@ -205,6 +205,17 @@ static bool test_queue(const struct criterion *k, const struct source *from)
     return k->op == NE ? !in : in;
 }
 
+/* Asked of a subjob it is about its array: "qselect -J -T" is the subjobs of arrays. */
+static bool test_array(const struct criterion *k, const struct source *from)
+{
+    const struct job *j = (const struct job *)(const void *)from->o;
+    bool is = j ? j->array || job_is_subjob(j)
+                : json_object_get(from->attrs, ATTR_array) || json_object_get(from->attrs, ATTR_array_id);
+    bool wanted = *k->text == 'T' || *k->text == 't' || *k->text == '1' || *k->text == 'y' || *k->text == 'Y';
+
+    return (k->op == NE) != (is == wanted);
+}
+
 /* ---- compiling --------------------------------------------------------------------------------------- */
 
 static const struct special {
@@ -214,7 +225,7 @@ static const struct special {
 } specials[] = {
     {ATTR_state, JOB_ATTR_job_state, test_state}, {ATTR_u, JOB_ATTR_Job_Owner, test_users},
     {ATTR_owner, JOB_ATTR_Job_Owner, test_users}, {ATTR_q, JOB_ATTR_queue, test_queue},
-    {ATTR_queue, JOB_ATTR_queue, test_queue},
+    {ATTR_queue, JOB_ATTR_queue, test_queue},     {ATTR_array, JOB_ATTR_array, test_array},
 };
 
 static const struct special *find_special(const char *name)

@@ -35,7 +35,9 @@ struct status_ask {
     const char *ids;          /* comma list of names; of jobs also ranges, or one queue; "": all */
     const ifl_wanted *wanted; /* n_wanted 0: every attribute */
     size_t n_wanted;
-    const char *extend;        /* t subjobs too, x history too */
+    /* t subjobs too; T the same, but not their arrays; S of subjobs only those that are or were started; x history
+     * too. A SELECT with t names no arrays. */
+    const char *extend;
     struct criteria *criteria; /* of jobs, taken by the query; or NULL */
     bool names_only;           /* SELECT: entries without attributes */
     enum level level;          /* of who asks */

@@ -91,7 +91,7 @@ const struct job *status_arrays_after(const struct status_query *q, struct job_k
 {
     const struct job *j = NULL;
 
-    if (q->subjobs && last.seq >= 0)
+    if (q->subjobs && !q->only_objects && last.seq >= 0)
         j = jobs_find(q->st->site->jobs, (struct job_key){last.seq, JOBID_NO_INDEX});
     return j && j->array && j->state != JOB_ARRIVING && is_open(q, j) ? j : NULL;
 }

@@ -73,6 +73,7 @@ int status_history_show(struct status_query *q, const struct found *f, struct rp
     int rc = 0;
 
     if ((q->queue && strcmp(q->queue, f->queue) != 0) || (q->all_jobs && !q->subjobs && f->key.index >= 0) ||
+        (q->all_jobs && q->no_arrays && strstr(f->id, "[]")) ||
         !status_may_see(q->st->site, q->reader.level, q->who, f->owner))
         return 0;
     attrs = json_loads(f->attrs, 0, NULL);

@@ -33,6 +33,8 @@ struct status_query {
     const char *who; /* interned */
     struct criteria *criteria;
     bool names_only, subjobs, history;
+    bool no_arrays;    /* subjobs stand for their arrays */
+    bool only_objects; /* of subjobs those that run, or have run */
     /* what is walked */
     bool all_jobs;
     const char *queue;    /* interned: jobs of this queue only; NULL: all */

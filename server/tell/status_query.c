@@ -57,7 +57,7 @@ bool status_query_wants(const struct status_query *q, const struct job *j)
         return false;
     if (q->queue && (!j->queue_name || strcmp(q->queue, j->queue_name) != 0))
         return false;
-    if (q->all_jobs && !q->subjobs && j->key.index >= 0)
+    if (q->all_jobs && ((!q->subjobs && job_is_subjob(j)) || (q->no_arrays && j->array)))
         return false;
     return status_may_see(q->st->site, q->reader.level, q->who, j->owner) &&
            (!q->criteria || criteria_match(q->criteria, shown_computed(q->st->shown), j));
@@ -313,7 +313,9 @@ int status_query_create(struct status *st, const struct status_ask *ask, struct 
     q->of = ask->of;
     q->reader = (struct attr_reader){.level = ask->level, .show_hidden = status_shows_hidden(st->site)};
     q->names_only = ask->names_only;
-    q->subjobs = strchr(extend, 't') || strchr(extend, 'T');
+    q->only_objects = strchr(extend, 'S') != NULL;
+    q->subjobs = q->only_objects || strchr(extend, 't') || strchr(extend, 'T');
+    q->no_arrays = q->subjobs && (ask->names_only || strchr(extend, 'T'));
     q->history = strchr(extend, 'x') != NULL;
     q->who = intern_ref(ask->who);
     if (status_want(st->site, ask->of, ask->wanted, ask->n_wanted, &q->want, e) < 0) {
