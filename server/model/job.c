@@ -269,6 +269,11 @@ bool job_is_placed(const struct job *j)
            j->state == JOB_EXITING;
 }
 
+size_t job_count(const struct job *j)
+{
+    return j->array ? array_map_count(j->array, ARRAY_QUEUED) : 1;
+}
+
 bool job_is_over(const struct job *j)
 {
     return j->state == JOB_FINISHED || j->state == JOB_GONE;

@@ -110,6 +110,7 @@ struct job {
     struct queue *tallied_queue;  /* how it is counted, and with what amounts (tally.c) */
     struct resc_list *tallied_amounts;
     unsigned char tallied;
+    size_t tallied_as;              /* so many jobs */
     bool shares;                    /* it counts in the sums of server and queue (assign.c) */
     struct resc_list *shares_given; /* what of that a suspended job has given back, or NULL (assign.c) */
     struct hold_obj *room;          /* room is held for it; plan_hold.c */
@@ -146,6 +147,9 @@ static inline void job_unref(struct job *j)
 bool job_is_waiting(const struct job *j); /* queued, held or waiting: no resources, may be altered */
 bool job_is_placed(const struct job *j);  /* holds hosts */
 bool job_is_over(const struct job *j);    /* finished or gone */
+
+/* For limits: an array is as many jobs as it has queued subjobs that are no jobs of their own; all else is one. */
+size_t job_count(const struct job *j);
 
 static inline bool job_is_subjob(const struct job *j)
 {

@@ -123,6 +123,7 @@ static bool is_empty(const struct entity *e)
 /* Every entity that the job belongs to, in the server and in its queue: from one count to another. */
 static void each(struct tally *t, const struct job *j, unsigned from, unsigned to)
 {
+    int64_t n_from = (int64_t)j->tallied_as, n_to = (int64_t)job_count(j);
     int runs = (int)(to >> TALLY_RUNNING & 1) - (int)(from >> TALLY_RUNNING & 1);
 
     for (size_t i = 0; i < 2 * N_KINDS; i++) {
@@ -135,7 +136,7 @@ static void each(struct tally *t, const struct job *j, unsigned from, unsigned t
             continue;
         e = need(t, q, k, name);
         for (int w = 0; w < TALLY_COUNT; w++)
-            e->jobs[w] += (int)(to >> w & 1) - (int)(from >> w & 1);
+            e->jobs[w] += (to >> w & 1 ? n_to : 0) - (from >> w & 1 ? n_from : 0);
         if (runs && j->tallied_amounts)
             add_amounts(t, e, j, runs);
         if (is_empty(e))
@@ -158,6 +159,7 @@ static void count(struct tally *t, struct job *j, unsigned mask)
         keep_amounts(j);
     each(t, j, j->tallied, mask);
     j->tallied = (unsigned char)mask;
+    j->tallied_as = job_count(j);
     if (runs)
         return;
     resc_free(j->tallied_amounts);
@@ -183,7 +185,7 @@ void tally_review(struct tally *t, struct job *j)
 {
     unsigned mask = mask_of(j);
 
-    if (mask == j->tallied && j->queue == j->tallied_queue)
+    if (mask == j->tallied && j->queue == j->tallied_queue && (!mask || job_count(j) == j->tallied_as))
         return;
     if (j->queue != j->tallied_queue || !mask)
         tally_forget(t, j);

@@ -7,13 +7,17 @@
 
 #include "array_map.h"
 #include "arrays.h"
+#include "idset.h"
 #include "parked.h"
 #include "pbs_error.h"
 #include "req_common.h"
+#include "req_many.h"
 #include "req_past.h"
 #include "req_subjobs.h"
 #include "run.h"
 #include "schedulers.h"
+
+enum { RANGE_MAX = 1000 }; /* questions to a scheduler at once */
 
 /* --- whom it is about -------------------------------------------------------------------------------- */
 
@@ -24,7 +28,7 @@ struct target {
     int64_t index;
 };
 
-/* An array is run by its subjobs; a range of them is asked for one by one. */
+/* An array is run by its subjobs. */
 static int find(struct parts *p, struct request *r, struct target *out, struct err *e)
 {
     const ifl_job_text_args *a = request_args(r);
@@ -34,9 +38,8 @@ static int find(struct parts *p, struct request *r, struct target *out, struct e
     *out = (struct target){.index = ARRAY_NONE};
     if (jobid_parse(a->job, &id, e) < 0)
         return -1;
-    if (id.form == JOBID_ARRAY || id.form == JOBID_RANGE)
-        return err_set(e, PBSE_IVALREQ, "Invalid request: %s names several subjobs; run them one by one",
-                       a->job);
+    if (id.form == JOBID_ARRAY)
+        return err_set(e, PBSE_IVALREQ, "Invalid request: %s is an array; its subjobs are run", a->job);
     if (id.form == JOBID_JOB)
         return (out->job = req_find_job(p, r, a->job, e)) ? 0 : -1;
     if (req_subjobs_find(p, r, a->job, &s, e) < 0)
@@ -139,6 +142,73 @@ static bool names_vnodes(const char *location)
     return *location && strcmp(location, "-") != 0;
 }
 
+/* --- a range ------------------------------------------------------------------------------------------ */
+
+static void one_answered(void *arg, int code, const char *text)
+{
+    struct err e;
+
+    req_many_known(arg, code ? err_set(&e, code, "%s", text) : 0, &e);
+}
+
+static void run_one(struct parts *p, struct request *r, struct req_many *m, const struct target *t,
+                    const char *location)
+{
+    struct sched_obj *o = schedulers_of_job(p->schedulers, t->array);
+    const struct job_key key = {t->array->key.seq, (int32_t)t->index};
+    char id[JOBID_TEXT_MAX];
+    struct err e;
+
+    req_many_add(m);
+    if (names_vnodes(location)) {
+        req_many_known(m, start(p, r, t, location, &e) ? 0 : -1, &e);
+    } else if (!o) {
+        req_many_known(m, err_set(&e, PBSE_NOSCHEDULER, "Could not contact Scheduler"), &e);
+    } else {
+        jobid_format(id, key, false, p->site->name);
+        if (schedulers_ask(p->schedulers, o, id, one_answered, m, &e) < 0)
+            req_many_known(m, -1, &e);
+    }
+}
+
+/* Each that waits. What has become of a start is seen in its state; of a question the answer says it. */
+static void run_chosen(struct parts *p, struct request *r, struct req_subjobs *s, const char *location)
+{
+    struct req_many *m = req_many_begin(r, PBSE_BADSTATE, "Request invalid for state of job");
+    struct target t = {.array = s->array};
+
+    for (t.index = idset_next(s->chosen, 0); m && t.index >= 0;
+         t.index = idset_next(s->chosen, t.index + 1)) {
+        t.job = jobs_find(p->site->jobs, (struct job_key){s->array->key.seq, (int32_t)t.index});
+        if (t.job ? job_is_waiting(t.job) : array_map_get(s->array->array, t.index) == ARRAY_QUEUED)
+            run_one(p, r, m, &t, location);
+    }
+    if (m)
+        req_many_end(m);
+}
+
+/* Was the request about a range, and has been served? */
+static bool run_range(struct parts *p, struct request *r, const ifl_job_text_args *a)
+{
+    struct jobid id;
+    struct req_subjobs s;
+    struct err e;
+
+    if (jobid_parse(a->job, &id, &e) < 0 || id.form != JOBID_RANGE)
+        return false;
+    if (req_subjobs_find(p, r, a->job, &s, &e) < 0) {
+        req_past_fail(p, r, a->job, &e);
+        return true;
+    }
+    if (idset_count(s.chosen) > RANGE_MAX)
+        request_failf(r, PBSE_IVALREQ, "Invalid request: %s names more than %d subjobs to run", a->job,
+                      RANGE_MAX);
+    else
+        run_chosen(p, r, &s, a->text);
+    req_subjobs_end(&s);
+    return true;
+}
+
 void req_run(void *parts, struct request *r)
 {
     struct parts *p = parts;
@@ -147,6 +217,8 @@ void req_run(void *parts, struct request *r)
     struct err e;
     struct job *j;
 
+    if (run_range(p, r, a))
+        return;
     if (find(p, r, &t, &e) < 0) {
         req_past_fail(p, r, a->job, &e);
     } else if (!names_vnodes(a->text)) {
@@ -166,6 +238,8 @@ void req_run_async(void *parts, struct request *r)
     struct target t;
     struct err e;
 
+    if (run_range(p, r, a))
+        return;
     if (find(p, r, &t, &e) < 0)
         req_past_fail(p, r, a->job, &e);
     else if (!names_vnodes(a->text))

@@ -1,7 +1,6 @@
 /* Signals, and the pseudo signals suspend and resume. */
 #include "handlers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <ifl.h>
@@ -11,6 +10,7 @@
 #include "parked.h"
 #include "pbs_error.h"
 #include "req_common.h"
+#include "req_many.h"
 #include "req_past.h"
 #include "req_subjobs.h"
 #include "suspend.h"
@@ -56,69 +56,43 @@ static void resume(struct parts *p, struct request *r, struct job *j)
 
 /* --- several subjobs ---------------------------------------------------------------------------------- */
 
-struct many {
-    struct request *request;
-    size_t open, good; /* open: signals under way, and 1 while they are being sent */
-    struct err first;  /* of those that failed */
-};
-
-static void one_known(struct many *m, int rc, const struct err *why)
-{
-    if (rc < 0)
-        m->first = *why;
-    m->good += rc >= 0;
-    if (--m->open > 0)
-        return;
-    if (m->good > 1) /* one is ours */
-        request_ok(m->request);
-    else
-        request_fail(m->request, &m->first);
-    request_unref(m->request);
-    free(m);
-}
-
 static void many_sent(void *arg, int rc, const struct err *why)
 {
-    one_known(arg, rc, why);
+    req_many_known(arg, rc, why);
 }
 
 /* Suspending and resuming are begun; how each goes on is seen in its state. */
-static void signal_one(struct parts *p, struct many *m, struct job *j, const char *signal)
+static void signal_one(struct parts *p, struct request *r, struct req_many *m, struct job *j,
+                       const char *signal)
 {
     bool stops = strcmp(signal, "suspend") == 0, resumes = strcmp(signal, "resume") == 0;
-    bool sched = client_sched(request_client(m->request));
+    bool sched = client_sched(request_client(r));
     struct err e;
     int rc;
 
-    m->open++;
+    req_many_add(m);
     if (!stops && !resumes) {
         exec_send_signal(p->send, j, signal, true, many_sent, m);
         return;
     }
     rc = stops ? suspend_begin(p->suspend, j, sched ? SUSPENDED_BY_SCHED : SUSPENDED_BY_CLIENT, &e)
                : suspend_resume(p->suspend, j, false, &e);
-    one_known(m, rc, &e);
+    req_many_known(m, rc, &e);
 }
 
 static void signal_many(struct parts *p, struct request *r, struct req_subjobs *s, const char *signal)
 {
-    struct many *m = calloc(1, sizeof *m);
+    struct req_many *m = req_many_begin(r, PBSE_BADSTATE, "Request invalid for state of job");
     struct job *j;
 
-    if (!m) {
-        request_failf(r, PBSE_SYSTEM, "no memory to signal subjobs");
-        return;
-    }
-    m->request = request_ref(r);
-    m->open = 1;
-    err_set(&m->first, PBSE_BADSTATE, "Request invalid for state of job");
-    while ((j = req_subjobs_next(s))) {
+    while (m && (j = req_subjobs_next(s))) {
         if (!job_is_placed(j) || j->state == JOB_EXITING)
             continue;
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "job signaled with %s by %s", signal, request_who(r));
-        signal_one(p, m, j, signal);
+        signal_one(p, r, m, j, signal);
     }
-    one_known(m, 0, NULL);
+    if (m)
+        req_many_end(m);
 }
 
 static bool is_about_subjobs(const char *id)

@@ -22,6 +22,7 @@
 #include "site.h"
 #include "strbuf.h"
 #include "subjob.h"
+#include "tally.h"
 
 enum { STATUS_WELL, STATUS_BADLY, STATUS_BROKEN, TEXT_LIMIT = 1 << 20 };
 
@@ -45,13 +46,16 @@ void arrays_destroy(struct arrays *a)
     free(a);
 }
 
-struct array_map *arrays_make(const struct site *s, const struct queue *q, const char *range, struct err *e)
+static size_t max_size(const struct site *s, const struct queue *q)
 {
     int64_t max = attr_list_number(&q->obj.attrs, QUEUE_ATTR_max_array_size, 0);
 
-    if (max <= 0)
-        max = attr_list_effective(&s->server->obj.attrs, SERVER_ATTR_max_array_size);
-    return array_map_create(range, (size_t)max, e);
+    return (size_t)(max > 0 ? max : attr_list_effective(&s->server->obj.attrs, SERVER_ATTR_max_array_size));
+}
+
+struct array_map *arrays_make(const struct site *s, const struct queue *q, const char *range, struct err *e)
+{
+    return array_map_create(range, max_size(s, q), e);
 }
 
 /* --- appearing and folding -------------------------------------------------------------------------- */
@@ -91,6 +95,7 @@ struct job *arrays_appear(struct arrays *a, struct job *array, int64_t index, st
         return NULL;
     }
     jobs_enter_queue(a->site->jobs, j, array->queue);
+    tally_review(a->site->tally, array);
     return j;
 }
 
@@ -100,6 +105,7 @@ void arrays_fold(struct arrays *a, struct job *sub)
 
     array_map_back(array->array, sub->key.index);
     jobs_remove(a->site->jobs, sub);
+    tally_review(a->site->tally, array);
 }
 
 int arrays_may_start(const struct job *array, struct err *e)
@@ -176,6 +182,7 @@ int64_t arrays_delete_queued(struct arrays *a, struct job *array, const struct i
     if (n == 0)
         return 0;
     write_pages(a, array);
+    tally_review(a->site->tally, array);
     jobs_touch(a->site->jobs, array, PART_NONE);
     maybe_over(a, array);
     return n;
@@ -247,6 +254,35 @@ void arrays_follow(struct arrays *a, struct job *array)
     for (int64_t at = ARRAY_NONE; (sub = subjob_next(a->site->jobs, array, at)); at = sub->key.index)
         if (job_is_waiting(sub) && subjob_refresh(sub, array) == 0)
             jobs_touch(a->site->jobs, sub, PART_ALL);
+}
+
+int arrays_may_move(const struct site *s, const struct job *array, const struct queue *q, struct err *e)
+{
+    const struct job *sub;
+
+    for (int64_t at = ARRAY_NONE; (sub = subjob_next(s->jobs, array, at)); at = sub->key.index)
+        if (!job_is_waiting(sub))
+            return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
+    if (queue_is_route(q) || array_map_size(array->array) <= max_size(s, q))
+        return 0;
+    return err_set(e, PBSE_MaxArraySize,
+                   "Array job exceeds server or queue size limit: %zu subjobs, %zu allowed",
+                   array_map_size(array->array), max_size(s, q));
+}
+
+void arrays_moved(struct site *s, struct job *array)
+{
+    struct job *sub;
+
+    for (int64_t at = ARRAY_NONE; (sub = subjob_next(s->jobs, array, at)); at = sub->key.index) {
+        jobs_leave_queue(s->jobs, sub);
+        sub->queue_rank = array->queue_rank;
+        sub->qtime_s = array->qtime_s;
+        jobs_enter_queue(s->jobs, sub, array->queue);
+        subjob_refresh(sub, array); /* without memory it stays what it was */
+        tally_review(s->tally, sub);
+        jobs_touch(s->jobs, sub, PART_ALL);
+    }
 }
 
 void arrays_restore(struct arrays *a)

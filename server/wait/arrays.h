@@ -45,6 +45,11 @@ int64_t arrays_delete_queued(struct arrays *a, struct job *array, const struct i
 /* The array was altered: subjobs that wait follow. */
 void arrays_follow(struct arrays *a, struct job *array);
 
+/* May the array go to this queue? -1: PBSE_BADSTATE a subjob holds hosts, PBSE_MaxArraySize. */
+int arrays_may_move(const struct site *s, const struct job *array, const struct queue *q, struct err *e);
+/* It is there, with what that queue made of it: subjobs that wait follow. */
+void arrays_moved(struct site *s, struct job *array);
+
 /* After a restart: counts, holds, and arrays that were over but did not know it. */
 void arrays_restore(struct arrays *a);
 

@@ -2,6 +2,7 @@
 #include "move.h"
 
 #include "admit.h"
+#include "arrays.h"
 #include "defaults.h"
 #include "job_view.h"
 #include "log.h"
@@ -30,6 +31,8 @@ static int prepare(struct site *s, struct job *j, const struct move_ask *ask, st
 
     if (!job_is_waiting(j))
         return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
+    if (j->array && arrays_may_move(s, j, ask->to, e) < 0)
+        return -1;
     if (!queue_is_execution(ask->to) && !queue_is_route(ask->to))
         return err_set(e, PBSE_NEEDQUET, "Queue type not set for queue '%s'", ask->to->obj.name);
     if (attr_list_dup(&now, attrs) < 0)
@@ -73,6 +76,8 @@ int move_job(struct site *s, struct job *j, const struct move_ask *ask, struct e
     jobs_enter_queue(s->jobs, j, ask->to);
     tally_review(s->tally, j);
     jobs_touch(s->jobs, j, PART_HOT | PART_ATTRS);
+    if (j->array)
+        arrays_moved(s, j);
     log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "enqueuing into %s, state %c hop %lld", ask->to->obj.name,
               job_view_letter(j), (long long)hops);
     return 0;

@@ -32,6 +32,21 @@ static bool counts(const struct scope *s, const struct job *other, const struct 
     return tally_entity(other, k) == tally_entity(j, k); /* interned */
 }
 
+/* n times v more, n being perhaps a million: by doubling. */
+static void add_times(struct value *total, const struct value *v, size_t n)
+{
+    struct value part = *v;
+
+    for (; n > 0; n >>= 1) {
+        struct value twice = part;
+
+        if (n & 1)
+            scalar_add(total, &part, 1);
+        scalar_add(&twice, &part, 1);
+        part = twice;
+    }
+}
+
 /* What is there of this entity: jobs, or an amount of a resource (of jobs: RESC_NONE). */
 static struct value sum(const struct scope *s, const struct job *j, enum limit_kind k, int resource)
 {
@@ -46,7 +61,7 @@ static struct value sum(const struct scope *s, const struct job *j, enum limit_k
         const struct value *v = attr_list_amount(&other->obj.attrs, JOB_ATTR_Resource_List, resource);
 
         if (v && counts(s, other, j, k))
-            scalar_add(&total, v, 1);
+            add_times(&total, v, job_count(other));
     }
     return total;
 }
@@ -92,7 +107,7 @@ static int check_limits(const struct scope *s, const struct job *j, const struct
         if (!limit)
             continue;
         total = sum(s, j, k, resource);
-        scalar_add(&total, want, 1);
+        add_times(&total, want, job_count(j));
         if (type->compare(type, &total, limit) > 0)
             return refuse(s, j, k, !named, r ? r->name : NULL, e);
     }

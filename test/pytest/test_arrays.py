@@ -297,6 +297,30 @@ def test_an_operator_runs_a_subjob_where_he_likes_or_as_the_scheduler_likes(cx, 
     fails(15016, cx.api.run, sub(job, 5))
     fails(15001, cx.api.run, sub(job, 10))
     assert cx.stat(job)["array_indices_remaining"] == "0-4,6,8-9"
+    cx.api.run(sub(job, "8-9"))
+    until(lambda: running(cx, job) == [sub(job, i) for i in (5, 7, 8, 9)], "four")
+    cx.api.run(sub(job, "1-2"), "s1")  # more than there is: an operator may
+    until(lambda: len(running(cx, job)) == 6, "six")
+    fails(15016, cx.api.run, sub(job, "1-2"))
+
+
+@simulated
+def test_an_array_moves_with_all_that_waits_unless_something_runs(cx, sim):
+    cx.make_queue("other", started="False")
+    cx.make_queue("small", max_array_size="3")
+    job = sim.job(array_indices_submitted="0-5")
+    until(lambda: len(running(cx, job)) == 4, "four subjobs")
+    fails(15016, cx.api.move, job, "other")
+    cx.api.hold(job)
+    cx.api.rerun(job)
+    until(lambda: counts(cx, job)["Queued"] == 6, "all back")
+    fails(15107, cx.api.move, job, "small")
+    cx.api.move(job, "other")
+    cx.api.release(job)
+    assert {s["queue"] for s in cx.api.stat("job", job, extend="t")} == {"other"}
+    assert faults.stays(lambda: not running(cx, job), 0.3)
+    cx.set_queue("other", "started", "True")
+    until(lambda: len(running(cx, job)) == 4, "four subjobs again")
 
 
 # --- preemption -------------------------------------------------------------------------------------------
