@@ -69,6 +69,8 @@ int req_may_act(const struct request *r, const struct job *j, struct err *e)
 {
     if (strcmp(j->user, request_user(r)) != 0 && req_level(r) < LEVEL_OPERATOR)
         return err_set(e, PBSE_PERM, "Unauthorized Request ");
+    if (job_is_over(j) && job_is_subjob(j))
+        return err_set(e, PBSE_NOHISTARRAYSUBJOB, "Request invalid for finished array subjob");
     return job_is_over(j) ? err_set(e, PBSE_HISTJOBID, "Job has finished") : 0;
 }
 

@@ -75,6 +75,8 @@ struct job *req_subjobs_next(struct req_subjobs *s)
 
     while ((j = subjob_next(s->parts->site->jobs, s->array, s->at))) {
         s->at = j->key.index;
+        if (job_is_over(j))
+            continue;
         if (!s->chosen || idset_contains(s->chosen, (uint32_t)j->key.index))
             return j;
     }

@@ -234,6 +234,36 @@ static void close_run(struct job_end *d, struct job *j)
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_exec_host, job_run_where(j->run), NULL);
 }
 
+struct leaving {
+    struct job_end *end;
+    struct job *job; /* referenced */
+};
+
+static void leave(void *arg)
+{
+    struct leaving *l = arg;
+
+    if (!l->job->obj.gone)
+        job_fsm_post(l->end->fsm, l->job, EV_EXPIRE);
+    job_unref(l->job);
+    free(l);
+}
+
+/* A subjob is shown by its row of history as soon as that can be read. Its own row goes with the batch that brings
+ * it: a server killed in between must not find it running. */
+static void leave_when_durable(struct job_end *d, struct job *j)
+{
+    struct leaving *l = malloc(sizeof *l);
+
+    commit_remove_job(d->commit, j->key);
+    if (!l) {
+        job_fsm_post(d->fsm, j, EV_EXPIRE);
+        return;
+    }
+    *l = (struct leaving){d, job_ref(j)};
+    commit_then(d->commit, leave, l);
+}
+
 static void finish(struct job_end *d, struct job *j)
 {
     int64_t now = site_now_s(d->site);
@@ -244,7 +274,9 @@ static void finish(struct job_end *d, struct job *j)
     d->hooks.ended(d->hooks.arg, j);
     jobs_leave_queue(d->site->jobs, j);
     jobs_touch(d->site->jobs, j, PART_HOT | PART_ATTRS);
-    if (!server_obj_history(d->site->server) || j->no_history || job_is_subjob(j))
+    if (job_is_subjob(j))
+        leave_when_durable(d, j);
+    else if (!server_obj_history(d->site->server) || j->no_history)
         job_fsm_post(d->fsm, j, EV_EXPIRE);
 }
 

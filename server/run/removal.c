@@ -51,6 +51,8 @@ static void delete_array(struct removal *r, struct job *array, void (*end)(struc
     jobs_touch(r->site->jobs, array, PART_HOT);
     for (int64_t at = ARRAY_NONE; (j = subjob_next(r->site->jobs, array, at));) {
         at = j->key.index;
+        if (job_is_over(j))
+            continue;
         j->no_history |= array->no_history;
         end(r, j);
     }

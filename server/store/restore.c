@@ -209,7 +209,8 @@ static void take_subjobs(struct site *s)
         struct job *array = job_is_subjob(j) ? subjob_array(s->jobs, j) : NULL;
 
         next = jobs_next(j);
-        if (!job_is_subjob(j) || (array && array_map_read_live(array->array, j->key.index) == 0))
+        if (!job_is_subjob(j) || job_is_over(j) ||
+            (array && array_map_read_live(array->array, j->key.index) == 0))
             continue;
         log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "the stored subjob is left out: it belongs to no array");
         jobs_remove(s->jobs, j);

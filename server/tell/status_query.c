@@ -14,6 +14,7 @@
 #include "rpc_request.h"
 #include "server_obj.h"
 #include "status_private.h"
+#include "subjob.h"
 
 /* ---- entries ----------------------------------------------------------------------------------------- */
 
@@ -51,9 +52,17 @@ static int put_resource(struct status_query *q, const struct resource *r, struct
     return status_query_end_entry(q, out, &a);
 }
 
+/* A subjob is history when its array is. */
+static bool is_history(const struct status_query *q, const struct job *j)
+{
+    const struct job *array = job_is_subjob(j) ? subjob_array(q->st->site->jobs, j) : NULL;
+
+    return job_is_over(array ? array : j);
+}
+
 bool status_query_wants(const struct status_query *q, const struct job *j)
 {
-    if (j->state == JOB_ARRIVING || (job_is_over(j) && !q->history))
+    if (j->state == JOB_ARRIVING || (is_history(q, j) && !q->history))
         return false;
     if (q->queue && (!j->queue_name || strcmp(q->queue, j->queue_name) != 0))
         return false;
@@ -279,7 +288,7 @@ static int check_only_name(struct status_query *q, struct err *e)
         j = jobs_find(q->st->site->jobs, q->keys[0]);
         if (!j && array && array_map_get(array->array, q->keys[0].index) != ARRAY_NO_INDEX)
             j = array;
-        if ((j && j->state != JOB_ARRIVING && (q->history || !job_is_over(j))) ||
+        if ((j && j->state != JOB_ARRIVING && (q->history || !is_history(q, j))) ||
             (!j && status_history_is_kept(q)))
             return 0;
     } else if (status_names_find(q, q->names[0]) ||

@@ -8,7 +8,8 @@
  *   the array is held, or waits for its time
  *                      its subjobs that wait are held with it (HOLD_ARRAY), which users do not see
  *
- * Invariants: an index is LIVE exactly while its job is in the tables; n_running counts what assign counts. */
+ * Invariants: an index is LIVE exactly while its job is in the tables and not over (it stays there until its row of
+ * history can be read); n_running counts what assign counts. */
 #include "arrays.h"
 
 #include <stdlib.h>
@@ -214,6 +215,8 @@ static void hold_with(struct arrays *a, struct job *sub, const struct job *array
 {
     bool held = array->state != JOB_QUEUED;
 
+    if (job_is_over(sub))
+        return;
     hold_bits_change(a->site, a->fsm, sub, held ? HOLD_ARRAY : 0, held ? 0 : HOLD_ARRAY);
 }
 
@@ -261,7 +264,7 @@ int arrays_may_move(const struct site *s, const struct job *array, const struct 
     const struct job *sub;
 
     for (int64_t at = ARRAY_NONE; (sub = subjob_next(s->jobs, array, at)); at = sub->key.index)
-        if (!job_is_waiting(sub))
+        if (job_is_placed(sub))
             return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
     if (queue_is_route(q) || array_map_size(array->array) <= max_size(s, q))
         return 0;
@@ -275,6 +278,8 @@ void arrays_moved(struct site *s, struct job *array)
     struct job *sub;
 
     for (int64_t at = ARRAY_NONE; (sub = subjob_next(s->jobs, array, at)); at = sub->key.index) {
+        if (job_is_over(sub))
+            continue;
         jobs_leave_queue(s->jobs, sub);
         sub->queue_rank = array->queue_rank;
         sub->qtime_s = array->qtime_s;

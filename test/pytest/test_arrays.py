@@ -69,6 +69,24 @@ def test_an_array_larger_than_max_array_size_is_refused(quiet):
         quiet.api.manager(api.DELETE, api.QUEUE, "tiny")
 
 
+def test_an_array_counts_as_its_subjobs_in_limits_on_queued_jobs(quiet):
+    quiet.make_queue("counted", max_queued="[o:PBS_ALL=10]")
+    try:
+        job = array(quiet, "1-8", queue="counted")
+        fails(15142, lambda: array(quiet, "1-3", queue="counted"))
+        quiet.api.delete(sub(job, "1-5"))
+        more = array(quiet, "1-7", queue="counted")
+        fails(15142, lambda: quiet.submit(queue="counted"))
+        quiet.api.delete(more)
+        quiet.set_queue("counted", "max_queued_res", "[o:PBS_ALL=10]", "ncpus")
+        fails(15143, lambda: array(quiet, "1-4", queue="counted", select="1:ncpus=2"))
+        quiet.api.delete(array(quiet, "1-3", queue="counted", select="1:ncpus=2"))
+        quiet.api.delete(job)
+    finally:
+        until(lambda: not quiet.api.select([("destination", None, "counted", api.EQ)]), "an empty queue")
+        quiet.api.manager(api.DELETE, api.QUEUE, "counted")
+
+
 def test_only_arrays_have_max_run_subjobs_and_none_shrinks_to_fit(quiet):
     assert "array job" in fails(15231, lambda: quiet.submit(max_run_subjobs="3"))
     fails(15231, quiet.api.alter, quiet.submit(), [("max_run_subjobs", "3")])
