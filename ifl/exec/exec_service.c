@@ -38,7 +38,7 @@ struct exec_service {
     size_t n_orders;
     const struct exec_service_hooks *hooks;
     void *arg;
-    int64_t retry_ms;
+    int64_t retry_ms, keepalive_ms, silent_ms;
     unsigned failures; /* in a row */
     struct loop_timer *timer, *heart;
     struct loop_hook *end_of_turn;
@@ -117,11 +117,11 @@ static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
     struct exec_service *s = arg;
     bool was_here = s->state == HERE;
 
-    (void)c;
     if (s->state == LEFT) {
         finish_leaving(s);
         return;
     }
+    s->silent_ms = rpc_conn_silent_ms(c);
     drop_conn(s);
     if (!was_here) {
         failed(s, why);
@@ -154,6 +154,7 @@ static void blank_hello(exec_hello_args *a)
                            .host = none,
                            .address = none,
                            .boot = none,
+                           .instance = none,
                            .store = none,
                            .pbs_version = none};
 }
@@ -264,6 +265,7 @@ static void dial(struct exec_service *s)
     const struct rpc_conn_options o = {.served = s->served,
                                        .events = &conn_events,
                                        .arg = s,
+                                       .keepalive_ms = s->keepalive_ms,
                                        .ping_prog = PBS_EXEC_PROG,
                                        .ping_vers = PBS_EXEC_V1};
     struct err e;
@@ -530,6 +532,7 @@ struct exec_service *exec_service_create(struct loop *l, const struct exec_servi
         s->hooks = o->hooks;
         s->arg = o->arg;
         s->retry_ms = o->retry_ms ? o->retry_ms : RETRY_MS;
+        s->keepalive_ms = o->keepalive_ms;
         s->where = (struct rpc_conn_target){.tls = o->tls, .expect = "server"};
         s->served[0] = (struct rpc_served){&order_program, s};
     }
@@ -560,6 +563,11 @@ void exec_service_destroy(struct exec_service *s)
     free(s->name);
     if (--s->refs == 0)
         free(s);
+}
+
+int64_t exec_service_silent_ms(const struct exec_service *s)
+{
+    return s->silent_ms;
 }
 
 bool exec_service_is_accepted(const struct exec_service *s)

@@ -72,7 +72,8 @@ struct exec_service_options {
     size_t n_orders;
     const struct exec_service_hooks *hooks; /* static */
     void *arg;                              /* of hooks and orders */
-    int64_t retry_ms; /* longest pause between tries; 0: 5 s. The first ones are shorter */
+    int64_t keepalive_ms; /* silence after which the server is asked whether it is there; 0: as usual */
+    int64_t retry_ms;     /* longest pause between tries; 0: 5 s. The first ones are shorter */
 };
 
 /* Connecting begins with the next turn. NULL: e. */
@@ -82,6 +83,9 @@ void exec_service_destroy(struct exec_service *s); /* closes; no hook is called 
 bool exec_service_is_accepted(const struct exec_service *s);
 /* Borrow the accepted connection for calls of the owner's own (GET_SCRIPT, USAGE); NULL: there is none. */
 struct rpc_conn *exec_service_conn(const struct exec_service *s);
+
+/* How long nothing had been heard of the server when the last accepted connection ended. */
+int64_t exec_service_silent_ms(const struct exec_service *s);
 
 void exec_service_wake(struct exec_service *s); /* the journal has new events; sent at the end of this turn */
 

@@ -289,6 +289,7 @@ static int take_values(struct config *c, const struct settings *v, struct err *e
     c->momname = dup_or_null(settings_text(v, ROW_momname));
     c->prologue_s = settings_duration_s(v, ROW_prologalarm);
     c->kill_delay_s = settings_duration_s(v, ROW_kill_delay);
+    c->server_lease_s = settings_duration_s(v, ROW_server_lease);
     c->min_check_s = settings_duration_s(v, ROW_min_check_poll);
     c->max_check_s = settings_duration_s(v, ROW_max_check_poll);
     c->cput_mult = settings_real(v, ROW_cputmult);

@@ -37,7 +37,7 @@ struct config_action {
 struct config {
     unsigned log_mask;
     char *tmpdir, *momname;
-    int64_t prologue_s, kill_delay_s, min_check_s, max_check_s;
+    int64_t prologue_s, kill_delay_s, min_check_s, max_check_s, server_lease_s;
     double cput_mult, wall_mult;
     int suspend_signal, resume_signal;
     bool enforce_mem;

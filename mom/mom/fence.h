@@ -6,12 +6,13 @@
 
 #include "err.h"
 
-enum { FENCE_STORE_MAX = 255 };
+enum { FENCE_STORE_MAX = 255, FENCE_INSTANCE_MAX = 32 };
 
 struct fence {
     char *path;
     uint64_t generation, epoch;
     char store[FENCE_STORE_MAX + 1];
+    char instance[FENCE_INSTANCE_MAX + 1]; /* made at the first start: no other service has it */
 };
 
 /* Read `path` (missing: a first start), raise the generation, and make that durable. */

@@ -11,6 +11,7 @@
 #include "config.h"
 #include "daemon.h"
 #include "exec_service.h"
+#include "lease.h"
 #include "log.h"
 #include "loop.h"
 #include "names.h"
@@ -227,6 +228,9 @@ static int begin(struct mom *mom, struct err *e)
         return -1;
     if (listen_to_sisters(mom, e) < 0)
         return -1;
+    m->lease = lease_create(m, e);
+    if (!m->lease)
+        return -1;
     m->service = server_link_create(m, mom->tls, e);
     return m->service ? 0 : -1;
 }
@@ -249,6 +253,8 @@ static void end(struct mom *mom)
 
     exec_service_destroy(m->service);
     m->service = NULL;
+    lease_destroy(m->lease);
+    m->lease = NULL;
     sisters_destroy(m->sisters);
     m->sisters = NULL;
     if (m->runs)

@@ -22,6 +22,7 @@ struct parts {
     struct shepherds *shepherds;
     struct sisters *sisters; /* NULL while runs are recovered */
     struct steps *steps;
+    struct lease *lease;
     struct exec_service *service;
     char address[16]; /* server_link: for HELLO */
 };

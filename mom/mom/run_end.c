@@ -17,7 +17,7 @@ static const struct {
     exec_reason reason;
     int status;
 } limits[] = {
-    {EXEC_END_NCPUS, -25},        {EXEC_END_VMEM, -26}, {EXEC_END_MEM, -27},
+    {EXEC_END_NCPUS, -25},        {EXEC_END_VMEM, -26}, {EXEC_END_MEM, -27},      {EXEC_END_LOST, -4},
     {EXEC_END_CHECKPOINTED, -12}, {EXEC_END_CPUT, -28}, {EXEC_END_WALLTIME, -29},
 };
 

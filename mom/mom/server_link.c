@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "conf.h"
 #include "hardware.h"
+#include "lease.h"
 #include "log.h"
 #include "orders.h"
 #include "parts.h"
@@ -85,6 +86,7 @@ static int hello(void *arg, exec_hello_args *a)
                    (unsigned)conf_int(m->home.conf, CONF_PBS_MANAGER_SERVICE_PORT));
     a->address = m->address;
     a->boot = m->home.boot;
+    a->instance = m->fence.instance;
     a->store = m->fence.store;
     a->epoch = m->fence.epoch;
     a->capabilities = m->home.freezer.kind == CONFINE_SIGNALS ? 0 : EXEC_CAN_FREEZE;
@@ -165,6 +167,7 @@ static void accepted(void *arg, const exec_hello_result *res)
     for (u_int i = 0; i < res->runs.runs_len; i++)
         obey(m, &res->runs.runs_val[i], res->store);
     runs_each(m->runs, fetch_again, m);
+    lease_kept(m->lease);
 }
 
 static void lost(void *arg, const struct err *why)
@@ -173,6 +176,7 @@ static void lost(void *arg, const struct err *why)
 
     log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "connection to the server lost: %s",
               why->text[0] ? why->text : "closed");
+    lease_runs(m->lease, exec_service_silent_ms(m->service));
 }
 
 static void heartbeat(void *arg, exec_node_state_args *a)
@@ -246,6 +250,7 @@ struct exec_service *server_link_create(struct parts *m, struct ssl_ctx_st *tls,
                                      .orders = orders,
                                      .n_orders = orders_n,
                                      .hooks = &server_link_hooks,
+                                     .keepalive_ms = lease_keepalive_ms(m),
                                      .arg = m};
 
     if (conf_text(m->home.conf, CONF_PBS_PRIMARY) && conf_text(m->home.conf, CONF_PBS_SECONDARY)) {

@@ -65,6 +65,22 @@ static int check_peer(const struct auth_peer *peer, const exec_hello_args *a, st
     return 0;
 }
 
+/* Not the one we know by this name, come back. */
+static bool is_another(const struct service *s, const exec_hello_args *a)
+{
+    if (s->instance && *s->instance && *a->instance)
+        return strcmp(s->instance, a->instance) != 0;
+    return s->host && strcmp(s->host, a->host) != 0;
+}
+
+static bool holds_runs(const struct exec_hello *x, const struct service *s)
+{
+    for (const struct node *n = nodes_first(x->p.site->nodes); n; n = nodes_next(n))
+        if (n->service == s && n->uses)
+            return true;
+    return false;
+}
+
 static int check_service(const struct exec_hello *x, const struct service *s, const exec_hello_args *a,
                          struct err *e)
 {
@@ -72,8 +88,11 @@ static int check_service(const struct exec_hello *x, const struct service *s, co
         return err_set(e, PBSE_IVALREQ, "%s has obeyed a server of epoch %llu, this one has %llu", a->service,
                        (unsigned long long)a->epoch, (unsigned long long)x->p.site->epoch);
     if (!service_is_here(s))
-        return 0;
-    if (strcmp(s->host ? s->host : "", a->host) != 0 || a->generation < s->generation)
+        return is_another(s, a) && strcmp(s->boot, a->boot) == 0 && holds_runs(x, s)
+                   ? err_set(e, PBSE_NODE_BUSY, "another %s on %s is away and holds runs", a->service,
+                             s->host)
+                   : 0;
+    if (is_another(s, a) || strcmp(s->host, a->host) != 0 || a->generation < s->generation)
         return err_set(e, PBSE_NODE_BUSY, "%s is here already, on %s", a->service, s->host);
     return 0;
 }
@@ -241,6 +260,7 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
     set_text(&s->host, a->host);
     set_address(s, c, a->address);
     set_text(&s->boot, a->boot);
+    set_text(&s->instance, a->instance);
     set_text(&s->version, a->pbs_version);
     rpc_conn_set_user(c, b, conn_closed);
     return 0;

@@ -28,6 +28,7 @@ static void service_free(struct service *s)
     intern_unref(s->host);
     intern_unref(s->address);
     intern_unref(s->boot);
+    intern_unref(s->instance);
     intern_unref(s->version);
     free(s);
 }

@@ -22,7 +22,7 @@ struct service {
     struct rpc_conn *conn; /* NULL: away */
     bool accepted;         /* its HELLO was */
     uint64_t generation;
-    const char *host, *address, *boot, *version; /* interned, or NULL */
+    const char *host, *address, *boot, *instance, *version; /* interned, or NULL */
     unsigned capabilities;
     int64_t heard_mono_ms; /* last sign of life */
     int64_t lost_mono_ms;  /* since when it is away; 0: it is here */

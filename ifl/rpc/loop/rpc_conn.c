@@ -364,6 +364,11 @@ bool rpc_conn_is_open(const struct rpc_conn *c)
     return c->state == OPEN && !c->closing;
 }
 
+int64_t rpc_conn_silent_ms(const struct rpc_conn *c)
+{
+    return clock_real_mono_ms() - c->heard_mono_ms;
+}
+
 struct auth_peer *rpc_conn_peer(const struct rpc_conn *c)
 {
     return c->peer;

@@ -61,6 +61,7 @@ void rpc_conn_close(struct rpc_conn *c, const struct err *why);
 /* As that, when what was answered so far is sent, or after linger_ms. No more input is taken. */
 void rpc_conn_close_when_sent(struct rpc_conn *c, int64_t linger_ms);
 
+int64_t rpc_conn_silent_ms(const struct rpc_conn *c); /* since something was heard of the peer */
 bool rpc_conn_is_open(const struct rpc_conn *c);
 struct auth_peer *rpc_conn_peer(const struct rpc_conn *c); /* borrow */
 int rpc_conn_fd(const struct rpc_conn *c);                 /* borrow, -1 when it has ended */

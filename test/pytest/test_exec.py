@@ -1,0 +1,243 @@
+"""Server and execution services: who is who, what each believes after a silence, and who obeys whom."""
+import contextlib
+import os
+import shutil
+import sqlite3
+import subprocess
+
+import pytest
+
+from cede.faults import is_alive, stays
+from cede.wait import until
+from test_hosts import running, shepherd, stores
+
+history = pytest.mark.complex(history=True)
+two = pytest.mark.complex(nodes=2, history=True)
+UNTIL_GO = "cd $PBS_O_WORKDIR; echo $$ > pid.$PBS_JOBID; while [ ! -e go ]; do sleep 0.05; done"
+
+
+def go(cx):
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+
+
+def pid_of(cx, job):
+    return int(until(lambda: cx.file(f"pid.{job}"), f"the script of {job}"))
+
+
+def mom_log(cx, node="n1", home=None):
+    folder, text = os.path.join(home or f"{cx.dir}/mom/{node}", "mom_logs"), ""
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as f:
+            text += f.read()
+    return text
+
+
+def in_log(cx, what, **where):
+    until(lambda: what in mom_log(cx, **where), f"in the MOM's log: {what}")
+
+
+# --- a MOM that was away
+
+
+@two
+def test_a_mom_that_was_away_for_less_than_the_server_waits_keeps_its_job(cx):
+    cx.set_server("node_fail_requeue", "60")
+    job = cx.submit(UNTIL_GO + "; exit 3")
+    node = running(cx, job)["exec_host"].split("/")[0]
+    cx.kill(node)
+    until(lambda: "down" in cx.node(node).state, "the node to be down")
+    assert stays(lambda: cx.state(job) == "R", 1)
+    cx.control("restart", node)
+    go(cx)
+    cx.wait_gone(job)
+    s = cx.stat(job)
+    assert s["Exit_status"] == "3" and s["run_count"] == "1"
+
+
+@two
+def test_a_mom_that_comes_back_after_its_job_was_given_to_another_kills_its_copy(cx):
+    cx.set_server("node_fail_requeue", "1")
+    job = cx.submit(UNTIL_GO + "; exit 4")
+    old = running(cx, job)["exec_host"].split("/")[0]
+    first = pid_of(cx, job)
+    os.unlink(os.path.join(cx.work, f"pid.{job}"))
+    cx.kill(old)
+    new = running(cx, job, 2)["exec_host"].split("/")[0]
+    second = pid_of(cx, job)
+    assert new != old and is_alive(first) and is_alive(second)  # the price without $server_lease
+    cx.control("restart", old)
+    until(lambda: not is_alive(first), "the end of the first copy")
+    until(lambda: not shepherd(cx, job, old), "the end of its shepherd")
+    assert is_alive(second) and cx.stat(job)["exec_host"].split("/")[0] == new
+    go(cx)
+    cx.wait_gone(job)
+    s = cx.stat(job)
+    assert s["Exit_status"] == "4" and s["run_count"] == "2"
+    in_log(cx, "the server does not know run 1 any more", node=old)
+
+
+@stores
+def test_a_server_that_was_killed_agrees_with_its_moms_about_every_run(cx, store):
+    assert cx.store == store
+    jobs = [cx.submit(UNTIL_GO + "; exit 5") for _ in range(3)]
+    for job in jobs:
+        running(cx, job)
+    gone = jobs.pop()
+    cx.kill("server")
+    cx.control("restart", "server")
+    cx.again()
+    cx.api.delete(gone, "force")
+    go(cx)
+    for job in jobs:
+        cx.wait_gone(job)
+        s = cx.stat(job)
+        assert s["Exit_status"] == "5" and s["run_count"] == "1"
+
+
+# --- $server_lease
+
+
+def configure(cx, text, node="n1"):
+    path = f"{cx.dir}/mom/{node}/mom_priv/config"
+    with open(path, "a", encoding="ascii") as f:
+        f.write(text + "\n")
+    os.chmod(path, 0o600)
+    cx.control("restart", node)
+
+
+@history
+def test_a_host_without_a_server_ends_its_runs_when_its_lease_is_over(cx):
+    configure(cx, "$server_lease 2")
+    job = cx.submit(UNTIL_GO)
+    running(cx, job)
+    pid = pid_of(cx, job)
+    assert stays(lambda: is_alive(pid), 3)  # with a server it lives on
+    cx.kill("server")
+    until(lambda: not is_alive(pid), "the end of the job")
+    in_log(cx, "no server for 2 s ($server_lease)")
+    cx.control("restart", "server")
+    cx.again()
+    running(cx, job, 2)  # it was no fault of the job: it goes back
+
+
+@history
+def test_without_a_lease_a_job_outlives_any_absence_of_the_server(cx):
+    job = cx.submit(UNTIL_GO)
+    running(cx, job)
+    pid = pid_of(cx, job)
+    cx.kill("server")
+    assert stays(lambda: is_alive(pid), 3)
+
+
+# --- two MOMs with one name
+
+
+@contextlib.contextmanager
+def twin_of(cx, node):
+    """A second MOM of this name with a home of its own and the right certificate; its home."""
+    home = os.path.join(cx.top, "twin")
+    conf = os.path.join(cx.top, "twin.conf")
+    os.mkdir(home)
+    with open(f"{cx.dir}/mom/{node}/pbs.conf", encoding="ascii") as f:
+        lines = [x for x in f.read().splitlines() if not x.startswith(("PBS_MOM_HOME", "PBS_MOM_SERVICE_PORT",
+                                                                       "PBS_MANAGER_SERVICE_PORT"))]
+    with open(conf, "w", encoding="ascii") as f:
+        f.write("\n".join(lines + [f"PBS_MOM_HOME={home}"]) + "\n")
+    with subprocess.Popen([f"{cx.build}/sbin/pbs_mom", "-N"], env={**cx.env, "PBS_CONF_FILE": conf},
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as mom:
+        try:
+            yield home
+        finally:
+            mom.kill()
+
+
+@history
+def test_of_two_moms_with_one_name_the_second_is_refused_and_told_so(cx):
+    job = cx.submit(UNTIL_GO + "; exit 6")
+    running(cx, job)
+    with twin_of(cx, "n1") as home:
+        in_log(cx, "the server refuses us: mom:n1 is here already", home=home)
+        cx.kill("n1")  # it holds a run: the other one may not take its place
+        until(lambda: "HELLO refused: another mom:n1 on" in cx.logs("server", 400), "the refusal")
+        assert cx.state(job) == "R"
+        cx.control("restart", "n1")
+        go(cx)
+        cx.wait_gone(job)
+    s = cx.stat(job)
+    assert s["Exit_status"] == "6" and s["run_count"] == "1"
+
+
+@history
+def test_a_second_mom_of_a_name_takes_the_place_of_one_that_is_gone_and_holds_nothing(cx):
+    job = cx.submit("exit 0")
+    cx.wait_gone(job)
+    cx.kill("n1")
+    with twin_of(cx, "n1") as home:
+        in_log(cx, "accepted by server", home=home)
+        until(lambda: cx.node().state == "free", "the node to be free")
+        assert cx.wait(cx.submit("sleep 600"))["exec_host"].startswith("n1/")
+
+
+# --- servers that must not be obeyed
+
+
+def move_store(cx, name):
+    """The SQLite store under another name; the server must be down."""
+    for suffix in ("", "-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(f"{cx.home}/server_priv/cede.db{suffix}", f"{cx.home}/server_priv/{name}.db{suffix}")
+
+
+@history
+def test_a_server_of_another_store_ends_no_job_of_a_mom_and_the_mom_says_so(cx):
+    job = cx.submit(UNTIL_GO + "; exit 7")
+    running(cx, job)
+    pid = pid_of(cx, job)
+    cx.kill("server")
+    move_store(cx, "first")
+    cx.control("restart", "server")  # a new store: it knows nothing of job 0
+    cx.again()
+    cx.qmgr("create node n1")
+    in_log(cx, "run 1 is of another store")
+    other = cx.submit("sleep 1")
+    assert other == job  # even under the same name and run it is another job
+    until(lambda: "another START had this job and run" in cx.logs("server", 400), "the refusal")
+    cx.api.delete(other, "force")
+    assert is_alive(pid)
+    cx.stop_daemon("server")
+    move_store(cx, "second")
+    os.rename(f"{cx.home}/server_priv/first.db", f"{cx.home}/server_priv/cede.db")
+    for suffix in ("-wal", "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.rename(f"{cx.home}/server_priv/first.db{suffix}", f"{cx.home}/server_priv/cede.db{suffix}")
+    cx.control("restart", "server")
+    cx.again()
+    running(cx, job)
+    go(cx)
+    cx.wait_gone(job)
+    assert cx.stat(job)["Exit_status"] == "7"
+
+
+@history
+def test_a_server_of_a_lower_epoch_is_not_obeyed(cx):
+    job = cx.submit(UNTIL_GO + "; exit 8")
+    running(cx, job)
+    pid = pid_of(cx, job)
+    cx.stop_daemon("server")
+    with sqlite3.connect(f"{cx.home}/server_priv/cede.db") as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    shutil.copy(f"{cx.home}/server_priv/cede.db", f"{cx.home}/old.db")
+    for epoch in (2, 3):
+        cx.control("restart", "server")  # each start is a higher epoch, and the MOM obeys it
+        in_log(cx, f"accepted by server {cx.again().stat('server')[0].name}, epoch {epoch}")
+    cx.stop_daemon("server")
+    move_store(cx, "new")
+    os.rename(f"{cx.home}/old.db", f"{cx.home}/server_priv/cede.db")
+    cx.control("restart", "server")
+    cx.again()
+    in_log(cx, "has obeyed a server of epoch")
+    cx.api.delete(job, "force")
+    assert stays(lambda: is_alive(pid), 1)
+    assert shepherd(cx, job, "n1")
