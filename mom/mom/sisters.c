@@ -274,8 +274,8 @@ static void take_letter(void *arg, struct rpc_request *q)
     if (!r || strcmp(r->start.store, a->store) != 0) {
         refuse(q, PBSE_UNKJOBID, "the run is not here");
     } else if (!is_named(r, a->from, p)) {
-        log_event(LOGC_JOB, LOGE_SECURITY, r->id, "refused a letter of %s (%s): it is no host of this job",
-                  p->role, p->from);
+        log_event(LOGC_JOB, LOGE_ERROR | LOGE_SECURITY, r->id,
+                  "refused a letter of %s (%s): it is no host of this job", p->role, p->from);
         refuse(q, PBSE_PERM, "not a host of this job");
     } else {
         letter.bytes.bytes_val = a->bytes.bytes_val;

@@ -1,6 +1,9 @@
 """Tasks on the other hosts of a job: letters between shepherds, carried by their MOMs."""
 import os
 import re
+import socket
+import ssl
+import struct
 
 import pytest
 
@@ -103,3 +106,86 @@ def test_a_spawn_is_done_once_however_often_its_mom_dies(cx):
         cx.restart("n2")
     assert output_of(cx, job).count("ended 0") == 40
     assert len(cx.file("spawned").splitlines()) == 40
+
+
+# --- who may write letters
+class Stranger:
+    """Speaks SIS to a MOM with the certificate of another one of the same complex."""
+
+    PROG, VERS, LETTER = 0x20000052, 1, 1
+
+    def __init__(self, cx, to, role):
+        certs = os.path.join(cx.home, "certs")
+        name = role.replace(":", "-")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.load_verify_locations(os.path.join(certs, "ca.crt"))
+        context.load_cert_chain(os.path.join(certs, name + ".crt"), os.path.join(certs, name + ".key"))
+        context.set_alpn_protocols(["sunrpc"])
+        self.plain = socket.create_connection(("127.0.0.1", self.port(cx, to)), timeout=10)
+        assert b"STARTTLS" in self.call(self.plain, 0, b"", flavour=7)
+        self.tls = context.wrap_socket(self.plain)
+
+    @staticmethod
+    def port(cx, node):
+        with open(os.path.join(cx.dir, "mom", node, "pbs.conf"), encoding="ascii") as f:
+            return int(re.search(r"PBS_MANAGER_SERVICE_PORT=(\d+)", f.read()).group(1))
+
+    def call(self, where, proc, args, flavour=0):
+        record = struct.pack(">10I", 7, 0, 2, self.PROG, self.VERS, proc, flavour, 0, 0, 0) + args
+        where.sendall(struct.pack(">I", 0x80000000 | len(record)) + record)
+        length = struct.unpack(">I", self.read(where, 4))[0] & 0x7FFFFFFF
+        return self.read(where, length)
+
+    @staticmethod
+    def read(where, n):
+        got = b""
+        while len(got) < n:
+            piece = where.recv(n - len(got))
+            assert piece, "closed"
+            got += piece
+        return got
+
+    def letter(self, seq, run, store, from_host, payload=b""):
+        """The code of the answer."""
+        def opaque(b):
+            return struct.pack(">I", len(b)) + b + b"\0" * (-len(b) % 4)
+        args = struct.pack(">qiI", seq, -1, run) + opaque(store.encode()) + struct.pack(">I", from_host)
+        reply = self.call(self.tls, self.LETTER, args + opaque(payload) + opaque(b""))
+        accepted = struct.unpack(">6I", reply[:24])
+        assert accepted[1:3] == (1, 0) and accepted[5] == 0, accepted
+        return struct.unpack(">i", reply[24:28])[0]
+
+
+def store_of(cx, node):
+    with open(os.path.join(cx.dir, "mom", node, "mom_priv", "service"), encoding="ascii") as f:
+        return re.search(r"[0-9a-f-]{16,}", f.read()).group(0)
+
+
+@pytest.mark.complex(nodes=3)
+def test_a_mom_takes_letters_only_from_hosts_that_start_named(cx):
+    """mom:n3 has a certificate of the complex, but is no host of this job, and may not speak for one."""
+    job = start(cx, "sleep 600", **TWO)
+    cx.wait(job)
+    seq, store = int(job.split(".")[0]), store_of(cx, "n2")
+    assert {h.split("/")[0] for h in cx.stat(job)["exec_host"].split("+")} == {"n1", "n2"}
+    stranger = Stranger(cx, "n2", "mom:n3")
+    assert stranger.letter(seq, 1, store, 0) == 15007
+    assert stranger.letter(seq, 1, store, 1) == 15007
+    assert stranger.letter(seq, 1, "another store", 0) == 15001
+    assert stranger.letter(seq, 2, store, 0) == 15001
+    assert "refused a letter of mom:n3" in cx.logs("n2")
+    # The server itself has no business there either; the host that was named has.
+    assert Stranger(cx, "n2", "server").letter(seq, 1, store, 0) == 15007
+    assert Stranger(cx, "n2", "mom:n1").letter(seq, 1, store, 0) == 0
+    assert cx.state(job) == "R"
+
+
+@pytest.mark.complex(nodes=2)
+def test_nobody_speaks_to_a_mom_without_a_certificate(cx):
+    where = socket.create_connection(("127.0.0.1", Stranger.port(cx, "n2")), timeout=10)
+    record = struct.pack(">10I", 7, 0, 2, Stranger.PROG, 1, 1, 0, 0, 0, 0) + b"\0" * 64
+    where.sendall(struct.pack(">I", 0x80000000 | len(record)) + record)
+    length = struct.unpack(">I", Stranger.read(where, 4))[0] & 0x7FFFFFFF
+    reply = struct.unpack(">5I", Stranger.read(where, length)[:20])
+    assert reply[1:3] == (1, 1), "the call is denied"
