@@ -28,6 +28,7 @@
 #include "exec_send.h"
 #include "exec_take.h"
 #include "first_start.h"
+#include "guests.h"
 #include "history.h"
 #include "intern.h"
 #include "host_loss.h"
@@ -90,6 +91,7 @@ struct server {
     struct history *history;
     struct ends *ends;
     struct job_log *job_log;
+    struct guests *guests;
     struct dispatch *dispatch;
     struct shutdown *shutdown;
     struct rpc_server *rpc;
@@ -413,6 +415,14 @@ static int create_running(struct server *s, struct err *e)
     return s->hello ? 0 : no_memory(e);
 }
 
+static struct guests *create_guests(struct server *s, struct err *e)
+{
+    char module[4200];
+
+    snprintf(module, sizeof module, "%s/lib/libauth_munge.so", conf_text(s->set.conf, CONF_PBS_EXEC));
+    return guests_create(s->loop, module, conf_text(s->set.conf, CONF_PBS_MUNGE_SOCKET), e);
+}
+
 static int create_asking(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
@@ -450,8 +460,12 @@ static int create_asking(struct server *s, struct err *e)
     victims_on_begun(p->victims, on_preempting, s);
     p->shutdown = on_shutdown;
     p->shutdown_arg = s;
+    s->guests = create_guests(s, e);
+    if (!s->guests)
+        return -1;
     s->dispatch = dispatch_create(&(struct dispatch_options){.site = &s->site,
                                                              .names = s->names,
+                                                             .guests = s->guests,
                                                              .rows = req_table,
                                                              .n_rows = req_table_count,
                                                              .parts = p,
@@ -587,12 +601,13 @@ static int listen_all(struct server *s, struct err *e)
 
     if (certs_ensure(s->set.certs, "server", e) < 0)
         return -1;
-    s->tls = certs_context(s->set.certs, "server", CERTS_SERVER, e);
+    s->tls = certs_context(s->set.certs, "server", CERTS_SERVER_GUESTS, e);
     if (!s->tls)
         return -1;
     s->served[0] = (struct rpc_served){&req_program, s->dispatch};
     s->served[1] = (struct rpc_served){&exec_hello_program, s->hello};
     o.tls = s->tls;
+    o.guests = true;
     s->rpc = rpc_server_create(s->loop, &o, e);
     if (!s->rpc)
         return -1;
@@ -644,6 +659,7 @@ static void stop(struct server *s)
         log_err(LOGC_SVR, s->site.name, &e, "the last changes");
     rpc_server_destroy(s->rpc);
     SSL_CTX_free(s->tls);
+    guests_destroy(s->guests);
     dispatch_destroy(s->dispatch);
     shutdown_destroy(s->shutdown);
     plan_holds_destroy(p->plan_holds);

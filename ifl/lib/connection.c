@@ -1,11 +1,13 @@
 #include "connection.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "auth_munge.h"
 #include "clock.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
@@ -105,12 +107,46 @@ struct link *connection_hold(int c, struct err *e)
 }
 
 /* --- connecting */
+static int make_credential(const struct pbs_info_target *t, const void *binding, size_t n, char **cred,
+                           struct err *e)
+{
+    void *module = dlopen(t->munge, RTLD_NOW | RTLD_LOCAL); /* stays loaded, as TLS does */
+    auth_munge_make_fn *make = NULL;
+
+    if (module)
+        *(void **)&make = dlsym(module, "auth_munge_make");
+    if (!make)
+        return err_set(e, EPROTONOSUPPORT, "cannot load the MUNGE module: %s", dlerror());
+    return make(t->munge_socket, binding, n, cred, e);
+}
+
+/* Without a certificate: a credential that is good for this connection alone. */
+static int prove_identity(struct rpc_sync *s, const struct pbs_info_target *t, struct err *e)
+{
+    const struct rpc_proc_id id = {.prog = PBS_IFL_PROG, .vers = PBS_IFL_V1, .proc = IFL_AUTHENTICATE};
+    unsigned char binding[AUTH_MUNGE_BINDING];
+    ifl_authenticate_args args = {.method = (char *)"munge"};
+    ifl_result result = {0};
+    int rc;
+
+    if (rpc_sync_export(s, AUTH_MUNGE_LABEL, binding, sizeof binding, e) < 0 ||
+        make_credential(t, binding, sizeof binding, &args.credential, e) < 0)
+        return -1;
+    rc = rpc_sync_call(s, &id, (xdrproc_t)xdr_ifl_authenticate_args, &args, (xdrproc_t)xdr_ifl_result,
+                       &result, CONNECT_LIMIT_MS, e);
+    if (rc == 0 && result.code != 0)
+        rc = err_set(e, result.code, "%s", result.text ? result.text : "");
+    xdr_free((xdrproc_t)xdr_ifl_result, (char *)&result);
+    free(args.credential);
+    return rc;
+}
+
 static struct rpc_sync *dial(const struct pbs_info_target *t, struct err *e)
 {
     struct rpc_sync_tls tls = {
         .module = t->module,
         .certs = t->certs,
-        .role = "sched",
+        .role = *t->role ? t->role : NULL,
         .expect = "server",
         .prog = PBS_IFL_PROG,
         .vers = PBS_IFL_V1,
@@ -123,6 +159,10 @@ static struct rpc_sync *dial(const struct pbs_info_target *t, struct err *e)
             return s;
     }
     s = rpc_sync_connect_tcp(t->host, t->port, &tls, CONNECT_LIMIT_MS, e);
+    if (s && !*t->role && prove_identity(s, t, e) < 0) {
+        rpc_sync_destroy(s);
+        return NULL;
+    }
     return s;
 }
 

@@ -85,6 +85,20 @@ static bool is_ours(const struct pbs_info_target *t)
            !strcasecmp(t->host, host);
 }
 
+/* A certificate where there is one that we may use, unless MUNGE is asked for. */
+static void fill_identity(struct pbs_info_target *t, const char *exec)
+{
+    const char *method = conf_text(conf, CONF_PBS_AUTH_METHOD),
+               *socket = conf_text(conf, CONF_PBS_MUNGE_SOCKET);
+    char key[PATH_MAX + 16];
+
+    (void)snprintf(key, sizeof key, "%s/sched.key", t->certs);
+    if (strcasecmp(method ? method : "", "munge") != 0 && access(key, R_OK) == 0)
+        (void)snprintf(t->role, sizeof t->role, "sched");
+    (void)snprintf(t->munge, sizeof t->munge, "%s/lib/libauth_munge.so", exec);
+    (void)snprintf(t->munge_socket, sizeof t->munge_socket, "%s", socket ? socket : "");
+}
+
 static int fill(struct pbs_info_target *t, const char *name, struct err *e)
 {
     const char *home = conf_text(conf, CONF_PBS_HOME), *exec = conf_text(conf, CONF_PBS_EXEC);
@@ -101,6 +115,7 @@ static int fill(struct pbs_info_target *t, const char *name, struct err *e)
         (void)snprintf(t->socket, sizeof t->socket, "%s/pbs_server.sock", home);
     (void)snprintf(t->module, sizeof t->module, "%s/lib/libauth_tls.so", exec);
     (void)snprintf(t->certs, sizeof t->certs, "%s/certs", home);
+    fill_identity(t, exec);
     return 0;
 }
 

@@ -19,6 +19,9 @@ struct pbs_info_target {
     char socket[PATH_MAX]; /* try this first: the server named is the one of this pbs.conf; or "" */
     char module[PATH_MAX]; /* libauth_tls.so */
     char certs[PATH_MAX];
+    char role[16];        /* whose certificate we can show: "sched"; or "": we say by MUNGE who we are */
+    char munge[PATH_MAX]; /* libauth_munge.so */
+    char munge_socket[PATH_MAX]; /* or "" */
 };
 
 /* The servers to try in turn for `server` ("host[:port]"; NULL or "": the default one, or the failover pair).

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <stdint.h>
 #include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 static int from_unix(struct auth_peer *p, int fd, struct err *e)
@@ -96,4 +98,40 @@ int auth_peer_set_role(struct auth_peer *p, const char *role, struct err *e)
     p->kind = AUTH_DAEMON;
     snprintf(p->role, sizeof p->role, "%s", role);
     return 0;
+}
+
+void auth_peer_set_guest(struct auth_peer *p)
+{
+    p->kind = AUTH_GUEST;
+}
+
+void auth_peer_set_user(struct auth_peer *p, uid_t uid)
+{
+    p->kind = AUTH_USER;
+    p->uid = uid;
+}
+
+/* "127.0.0.1:4711", "[::1]:4711" */
+const char *auth_peer_address(const struct auth_peer *p, char out[64])
+{
+    const char *from = p->from, *end = strrchr(from, ':');
+
+    out[0] = '\0';
+    if (p->kind == AUTH_LOCAL || !end)
+        return out;
+    if (*from == '[') {
+        from++;
+        end--;
+    }
+    snprintf(out, 64, "%.*s", (int)(end - from), from);
+    return out;
+}
+
+bool auth_peer_is_loopback(const struct auth_peer *p)
+{
+    char address[64];
+
+    auth_peer_address(p, address);
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0 ||
+           strncmp(address, "::ffff:127.", 11) == 0;
 }

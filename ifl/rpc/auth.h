@@ -11,6 +11,8 @@
 
 enum auth_kind {
     AUTH_STRANGER, /* TCP in the clear: may call procedure 0 and nothing else */
+    AUTH_GUEST,    /* TLS without a certificate: a user who has not said yet who he is */
+    AUTH_USER,     /* TLS, and the user is known by another credential: uid */
     AUTH_LOCAL,    /* unix socket: uid, gid, pid by the kernel */
     AUTH_DAEMON    /* TLS with a certificate of the complex: role */
 };
@@ -19,7 +21,7 @@ enum { AUTH_ROLE_MAX = 255 };
 
 struct auth_peer {
     enum auth_kind kind;
-    uid_t uid; /* LOCAL only */
+    uid_t uid; /* LOCAL, USER */
     gid_t gid;
     pid_t pid;
     char role[AUTH_ROLE_MAX + 1]; /* DAEMON only: "server", "sched", "mom:n1" */
@@ -34,6 +36,12 @@ void auth_peer_unref(struct auth_peer *p);
 
 /* The TLS handshake is done and the verified certificate names `role`. -1 EACCES: not a role's form. */
 int auth_peer_set_role(struct auth_peer *p, const char *role, struct err *e);
+/* Inside TLS: a guest, or a guest whose name is known now. */
+void auth_peer_set_guest(struct auth_peer *p);
+void auth_peer_set_user(struct auth_peer *p, uid_t uid);
+/* The address that a TCP peer comes from, without its port; "" for others. */
+const char *auth_peer_address(const struct auth_peer *p, char out[64]);
+bool auth_peer_is_loopback(const struct auth_peer *p);
 bool auth_role_is_valid(const char *role); /* "server", "sched", "mom:NODE" */
 
 #endif

@@ -17,6 +17,7 @@
 #include "rpc_core.h"
 #include "rpc_dial.h"
 #include "rpc_frame.h"
+#include "rpc_transport.h"
 
 enum { READ_MAX = 64 << 10 };
 
@@ -328,6 +329,13 @@ bool rpc_sync_is_open(struct rpc_sync *s)
     open = !s->broken;
     pthread_mutex_unlock(&s->lock);
     return open;
+}
+
+int rpc_sync_export(struct rpc_sync *s, const char *label, void *out, size_t n, struct err *e)
+{
+    if (!s->line.transport)
+        return err_set(e, EPROTONOSUPPORT, "this connection has no TLS");
+    return s->line.transport->export(s->line.ctx, label, out, n, e);
 }
 
 int rpc_sync_fd(const struct rpc_sync *s)

@@ -26,7 +26,7 @@ struct rpc_sync *rpc_sync_connect_unix(const char *path, int64_t limit_ms, struc
 struct rpc_sync_tls {
     const char *module;  /* path of libauth_tls.so */
     const char *certs;   /* PBS_HOME/certs */
-    const char *role;    /* whose certificate we show: "sched" */
+    const char *role;    /* whose certificate we show: "sched"; NULL: none */
     const char *expect;  /* role the peer must have: "server" */
     uint32_t prog, vers; /* whose procedure 0 asks for TLS */
 };
@@ -40,6 +40,8 @@ struct rpc_sync *rpc_sync_adopt(int fd,
 /* No thread may be in a call. Calls not received end here: their handles are invalid. */
 void rpc_sync_destroy(struct rpc_sync *s);
 bool rpc_sync_is_open(struct rpc_sync *s); /* nothing has broken it so far */
+/* n bytes that TLS makes for this connection and both ends know. -1: there is no TLS. */
+int rpc_sync_export(struct rpc_sync *s, const char *label, void *out, size_t n, struct err *e);
 int rpc_sync_fd(const struct rpc_sync *s); /* readable: some answer may be there; borrow */
 
 /* --- one call */

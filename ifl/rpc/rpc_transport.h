@@ -13,11 +13,13 @@
 struct rpc_transport {
     ssize_t (*read)(void *ctx, void *bytes, size_t n);        /* 0: end; -1: errno */
     ssize_t (*write)(void *ctx, const void *bytes, size_t n); /* -1: errno */
+    /* n bytes that only the two ends of this connection know (RFC 5705). -1: e */
+    int (*export)(void *ctx, const char *label, void *out, size_t n, struct err *e);
     void (*destroy)(void *ctx);
 };
 
 /* Symbol RPC_TRANSPORT_ENTRY of the module: handshake on `fd` (non-blocking; stays the caller's) as client,
- * within limit_ms. 0 with *t and *ctx set, or -1. */
+ * within limit_ms. `role` NULL: no certificate is shown. 0 with *t and *ctx set, or -1. */
 #define RPC_TRANSPORT_ENTRY "auth_tls_connect"
 typedef int rpc_transport_connect_fn(int fd, const char *certs, const char *role, const char *expect,
                                      int64_t limit_ms, const struct rpc_transport **t, void **ctx,

@@ -72,7 +72,15 @@ const size_t req_table_count = sizeof req_table / sizeof req_table[0];
      .xres = (xdrproc_t)xdr_##out,                                                                           \
      .handler = dispatch_call},
 
-static const struct rpc_proc procs[] = {REQUESTS(PROC)};
+/* Authenticate has a procedure and no row: it comes before there is anybody whose rights could be asked
+ * (request/guests.c). */
+static const struct rpc_proc procs[] = {{.proc = IFL_AUTHENTICATE,
+                                         .name = "Authenticate",
+                                         .xargs = (xdrproc_t)xdr_ifl_authenticate_args,
+                                         .args_size = sizeof(ifl_authenticate_args),
+                                         .xres = (xdrproc_t)xdr_ifl_result,
+                                         .handler = dispatch_call},
+                                        REQUESTS(PROC)};
 
 const struct rpc_program req_program = {.prog = PBS_IFL_PROG,
                                         .vers = PBS_IFL_V1,

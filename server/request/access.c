@@ -35,7 +35,12 @@ struct client *client_create(const struct auth_peer *peer, const char *user, con
     strbuf_fini(&who);
     /* A MOM's host may belong to somebody else: on this side it is nobody. */
     c->daemon = peer->kind == AUTH_DAEMON && strncmp(peer->role, "mom:", 4) != 0;
-    c->uid = peer->kind == AUTH_LOCAL ? peer->uid : (uid_t)-1;
+    /* Whoever is root on another host of the MUNGE realm is nobody special on this one. */
+    if (peer->kind == AUTH_LOCAL ||
+        (peer->kind == AUTH_USER && (peer->uid != 0 || auth_peer_is_loopback(peer))))
+        c->uid = peer->uid;
+    else
+        c->uid = (uid_t)-1;
     return c;
 }
 

@@ -2,7 +2,7 @@
 #define ACCESS_H
 /* Who a connection is, and what that person may do.
  *
- * Identity is the kernel's word for a unix socket, a certificate's for TLS; the user's name is looked up once
+ * Identity is the kernel's word for a unix socket, a certificate's or MUNGE's for TLS; the user's name is looked up once
  * per connection by a worker. Roles: root and the server's own user are manager and operator; others as the
  * server attributes managers and operators say. ACLs are those of PBS: first match wins, "+name" "-name",
  * lone "+" or "-" is the default for names not matched. Loop thread only.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guests.h"
 #include "log.h"
 #include "names.h"
 #include "pbs_error.h"
@@ -140,7 +141,12 @@ static void run_waiting(struct session *s)
 
 static void become(struct session *s, const struct auth_peer *peer, const char *user)
 {
-    s->client = client_create(peer, user, s->d->o.site->name);
+    char host[64];
+
+    /* Nobody resolves names here: a user from elsewhere is at the address he comes from. */
+    auth_peer_address(peer, host);
+    s->client = client_create(
+        peer, user, peer->kind == AUTH_USER && !auth_peer_is_loopback(peer) ? host : s->d->o.site->name);
     if (s->client)
         client_ref(s->client); /* run_waiting may see the connection close */
 }
@@ -216,8 +222,13 @@ static void ask_name(struct session *s, struct rpc_request *rpc)
 void dispatch_call(void *dispatch, struct rpc_request *rpc)
 {
     struct dispatch *d = dispatch;
-    struct session *s = session_of(d, rpc_request_conn(rpc));
+    struct session *s;
 
+    if (rpc_request_peer(rpc)->kind == AUTH_GUEST) {
+        guests_serve(d->o.guests, rpc);
+        return;
+    }
+    s = session_of(d, rpc_request_conn(rpc));
     if (!s) {
         rpc_reply_error(rpc, RPC_ST_SYSTEM_ERR);
         return;

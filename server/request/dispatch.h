@@ -11,6 +11,7 @@
 
 struct dispatch;
 struct gate;
+struct guests;
 struct names;
 struct rpc_program;
 struct site;
@@ -21,6 +22,7 @@ typedef int dispatch_open_fn(void *arg, const struct request_row *row, struct er
 struct dispatch_options {
     struct site *site;
     struct names *names;
+    struct guests *guests; /* users over TCP; NULL: none are served */
     const struct request_row *rows;
     size_t n_rows;
     void *parts; /* first argument of every handler */

@@ -63,6 +63,12 @@ void rpc_conn_close_when_sent(struct rpc_conn *c, int64_t linger_ms);
 
 int64_t rpc_conn_silent_ms(const struct rpc_conn *c); /* since something was heard of the peer */
 bool rpc_conn_is_open(const struct rpc_conn *c);
+
+/* A peer of kind AUTH_GUEST: what TLS exports for this connection (RPC_CONN_BINDING bytes), and: it is this user.
+ * Until then it may send small records only, and has the time of a stranger. */
+enum { RPC_CONN_BINDING = 32 };
+const void *rpc_conn_binding(const struct rpc_conn *c);
+void rpc_conn_admit(struct rpc_conn *c, uid_t uid);
 struct auth_peer *rpc_conn_peer(const struct rpc_conn *c); /* borrow */
 int rpc_conn_fd(const struct rpc_conn *c);                 /* borrow, -1 when it has ended */
 void rpc_conn_set_limit(struct rpc_conn *c, size_t limit);
@@ -75,7 +81,7 @@ void *rpc_conn_user(const struct rpc_conn *c);
 
 /* --- for rpc_server: an accepted socket, with what the server wants to know. `hooks` is a static const. */
 struct rpc_conn_hooks {
-    void (*known)(void *server, struct rpc_conn *c); /* a stranger showed its certificate */
+    void (*known)(void *server, struct rpc_conn *c); /* a stranger or guest is known now */
     void (*gone)(void *server, struct rpc_conn *c,
                  const struct err *why); /* after `closed`; do not destroy */
     void (*called)(void *server);        /* a call was received */
@@ -83,6 +89,7 @@ struct rpc_conn_hooks {
 struct rpc_conn_door {
     struct ssl_ctx_st *tls; /* for strangers who ask; NULL: not offered */
     size_t daemon_limit;    /* of a record, when the certificate is known */
+    bool guests;            /* TLS without a certificate is let in; rpc_conn_admit says who it is */
     const struct rpc_conn_hooks *hooks;
     void *server;
 };

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "auth_munge.h"
 #include "clock.h"
 #include "loop.h"
 #include "rpc_frame.h"
@@ -17,6 +18,11 @@ enum { OPEN_LIMIT_MS = 30000, KEEPALIVE_MS = 60000 };
 
 /* --- TLS, both ends */
 
+static bool is_guest(const struct rpc_conn *c)
+{
+    return c->peer->kind == AUTH_GUEST;
+}
+
 static void on_tls_ready(void *arg, struct tls_loop *t)
 {
     struct rpc_conn *c = arg;
@@ -24,7 +30,10 @@ static void on_tls_ready(void *arg, struct tls_loop *t)
     struct err e;
     int rc;
 
-    if (!name)
+    if (!name && c->is_server && c->door.guests) {
+        auth_peer_set_guest(c->peer);
+        rc = tls_loop_export(t, AUTH_MUNGE_LABEL, c->binding, sizeof c->binding, &e);
+    } else if (!name)
         rc = err_set(&e, EACCES, "%s showed no certificate", c->peer->from);
     else
         rc = auth_peer_set_role(c->peer, name, &e);
@@ -150,7 +159,7 @@ static void on_timer(void *arg)
     struct err e;
 
     c->refs++;
-    if (c->state == OPEN) {
+    if (c->state == OPEN && !is_guest(c)) {
         check_silence(c);
     } else {
         err_set(&e, ETIMEDOUT, "%s did not say who it is in time", c->peer ? c->peer->from : "the peer");
@@ -173,6 +182,8 @@ void rpc_conn_open_up(struct rpc_conn *c)
 {
     c->state = OPEN;
     c->heard_mono_ms = clock_real_mono_ms();
+    if (is_guest(c))
+        return; /* the stranger's timer goes on */
     if (c->is_server && c->peer->kind == AUTH_DAEMON) {
         rpc_core_set_limit(c->core, c->door.daemon_limit);
         if (c->door.hooks)
@@ -186,6 +197,22 @@ void rpc_conn_open_up(struct rpc_conn *c)
     }
     if (c->o.events && c->o.events->opened)
         c->o.events->opened(c->o.arg, c);
+}
+
+const void *rpc_conn_binding(const struct rpc_conn *c)
+{
+    return c->binding;
+}
+
+void rpc_conn_admit(struct rpc_conn *c, uid_t uid)
+{
+    if (c->state != OPEN || !is_guest(c))
+        return;
+    auth_peer_set_user(c->peer, uid);
+    rpc_core_set_limit(c->core, c->o.limit ? c->o.limit : RPC_LIMIT_CLIENT);
+    if (c->door.hooks)
+        c->door.hooks->known(c->door.server, c);
+    rpc_conn_open_up(c);
 }
 
 static void open_deferred(void *arg)

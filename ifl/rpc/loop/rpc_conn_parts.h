@@ -27,8 +27,9 @@ struct rpc_conn {
     struct rpc_core *core;
     struct rpc_requests requests;
     struct auth_peer *peer;
-    struct loop_watch *watch; /* CONNECTING */
-    int fd;                   /* CONNECTING: ours; later the stream's */
+    unsigned char binding[RPC_CONN_BINDING]; /* of a guest */
+    struct loop_watch *watch;                /* CONNECTING */
+    int fd;                                  /* CONNECTING: ours; later the stream's */
     struct loop_timer *timer;
     int64_t heard_mono_ms;
     struct ssl_ctx_st *tls; /* client: demanded */

@@ -74,7 +74,7 @@ static void on_gone(void *arg, struct rpc_conn *c, const struct err *why)
 
     unlink_from(s, c);
     s->counts.connections--;
-    if (rpc_conn_peer(c)->kind == AUTH_STRANGER)
+    if (rpc_conn_peer(c)->kind == AUTH_STRANGER || rpc_conn_peer(c)->kind == AUTH_GUEST)
         s->counts.strangers--;
     if (why->code == EBADMSG || why->code == EMSGSIZE)
         s->counts.broken++;
@@ -208,8 +208,11 @@ struct rpc_server *rpc_server_create(struct loop *l, const struct rpc_server_opt
         s->conn.ping_prog = o->served->program->prog;
         s->conn.ping_vers = o->served->program->vers;
     }
-    s->door = (struct rpc_conn_door){
-        .tls = s->o.tls, .daemon_limit = s->o.daemon_limit, .hooks = &hooks, .server = s};
+    s->door = (struct rpc_conn_door){.tls = s->o.tls,
+                                     .guests = o->guests,
+                                     .daemon_limit = s->o.daemon_limit,
+                                     .hooks = &hooks,
+                                     .server = s};
     s->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     raise_files(s->o.max_connections + OTHER_FILES);
     return s;

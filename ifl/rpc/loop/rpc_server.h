@@ -20,6 +20,7 @@ struct rpc_server_options {
     const char *name;                     /* for the log: "server" */
     const struct rpc_served *served;      /* ended by {NULL, NULL}; static */
     struct ssl_ctx_st *tls;               /* for TCP; counted up; NULL: strangers stay strangers */
+    bool guests;                          /* who shows no certificate is let in as AUTH_GUEST */
     const struct rpc_conn_events *events; /* of every connection; may be NULL. `arg` with it. */
     void *arg;
     size_t max_connections; /* 0: 20,000; the limit of open files is raised towards it */

@@ -68,6 +68,18 @@ static ssize_t tls_write(void *ctx, const void *bytes, size_t n)
     return done;
 }
 
+static int tls_export(void *ctx, const char *label, void *out, size_t n, struct err *e)
+{
+    struct tls *t = ctx;
+    int rc;
+
+    pthread_mutex_lock(&t->lock);
+    rc = SSL_export_keying_material(t->ssl, out, n, label, strlen(label), NULL, 0, 0);
+    ERR_clear_error();
+    pthread_mutex_unlock(&t->lock);
+    return rc == 1 ? 0 : err_set(e, EPROTO, "TLS exports no keying material");
+}
+
 static void tls_destroy(void *ctx)
 {
     struct tls *t = ctx;
@@ -84,7 +96,8 @@ static void tls_destroy(void *ctx)
     free(t);
 }
 
-static const struct rpc_transport transport = {.read = tls_read, .write = tls_write, .destroy = tls_destroy};
+static const struct rpc_transport transport = {
+    .read = tls_read, .write = tls_write, .export = tls_export, .destroy = tls_destroy};
 
 /* --- the handshake */
 

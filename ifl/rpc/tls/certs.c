@@ -312,10 +312,11 @@ static int set_rules(SSL_CTX *ctx, enum certs_side side)
 {
     SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                               SSL_MODE_RELEASE_BUFFERS);
-    SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+    SSL_CTX_set_verify(
+        ctx, SSL_VERIFY_PEER | (side == CERTS_SERVER_GUESTS ? 0 : SSL_VERIFY_FAIL_IF_NO_PEER_CERT), NULL);
     if (!SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION))
         return 0;
-    if (side == CERTS_SERVER) {
+    if (side != CERTS_CLIENT) {
         SSL_CTX_set_alpn_select_cb(ctx, select_alpn, NULL);
         SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
         return SSL_CTX_set_num_tickets(ctx, 0); /* identity is shown anew at every connection */
@@ -323,12 +324,14 @@ static int set_rules(SSL_CTX *ctx, enum certs_side side)
     return SSL_CTX_set_alpn_protos(ctx, (const unsigned char *)"\6sunrpc", 7) == 0;
 }
 
-static int load_files(SSL_CTX *ctx, const struct paths *p, struct err *e)
+static int load_files(SSL_CTX *ctx, const struct paths *p, bool own, struct err *e)
 {
     char what[4200];
 
     if (SSL_CTX_load_verify_locations(ctx, p->ca_cert, NULL) != 1)
         snprintf(what, sizeof what, "cannot use %s", p->ca_cert);
+    else if (!own)
+        return 0;
     else if (SSL_CTX_use_certificate_file(ctx, p->cert, SSL_FILETYPE_PEM) != 1)
         snprintf(what, sizeof what, "cannot use %s", p->cert);
     else if (SSL_CTX_use_PrivateKey_file(ctx, p->key, SSL_FILETYPE_PEM) != 1 ||
@@ -344,11 +347,11 @@ struct ssl_ctx_st *certs_context(const char *dir, const char *role, enum certs_s
     SSL_CTX *ctx;
     struct paths p;
 
-    if (name_files(&p, dir, role, e) < 0)
+    if (name_files(&p, dir, role ? role : "server", e) < 0)
         return NULL;
-    ctx = SSL_CTX_new(side == CERTS_SERVER ? TLS_server_method() : TLS_client_method());
+    ctx = SSL_CTX_new(side == CERTS_CLIENT ? TLS_client_method() : TLS_server_method());
     if (ctx && set_rules(ctx, side)) {
-        if (load_files(ctx, &p, e) == 0)
+        if (load_files(ctx, &p, role != NULL, e) == 0)
             return ctx;
     } else {
         ssl_err(e, ENOMEM, "cannot begin TLS");

@@ -13,13 +13,17 @@
 
 struct ssl_ctx_st;
 
-enum certs_side { CERTS_SERVER, CERTS_CLIENT };
+enum certs_side {
+    CERTS_SERVER,
+    CERTS_SERVER_GUESTS, /* who shows no certificate may come in, and is a guest */
+    CERTS_CLIENT
+};
 
 /* Make what is missing. 0, or -1: EINVAL the role, EACCES ca.key is not here (the text says which files to
  * make where and to copy), EKEYREJECTED a file is not what it should be, or the errno of a file. */
 int certs_ensure(const char *dir, const char *role, struct err *e);
 
-/* A context for TLS 1.3 with that role's certificate, mutual verification by ca.crt, ALPN "sunrpc", and the
+/* A context for TLS 1.3 with that role's certificate (role NULL, for a client: none; ca.crt alone is read), mutual verification by ca.crt, ALPN "sunrpc", and the
  * modes a buffered connection wants. The caller frees it with SSL_CTX_free. NULL: e names the file. */
 struct ssl_ctx_st *certs_context(const char *dir, const char *role, enum certs_side side, struct err *e);
 

@@ -1,0 +1,26 @@
+#ifndef AUTH_MUNGE_H
+#define AUTH_MUNGE_H
+/* libauth_munge.so: who a user is, by the word of munged on both hosts. Loaded only for TCP, by libpbs on one end
+ * and by the server on the other, so that a site without MUNGE needs no library of it.
+ *
+ * The payload is the value that TLS exports for this one connection (RFC 5705), so a credential that was seen
+ * elsewhere is worth nothing here. Any thread; each call asks munged and may block. */
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "err.h"
+
+#define AUTH_MUNGE_LABEL "EXPORTER-PBS-MUNGE" /* of the exported value, on both ends */
+enum { AUTH_MUNGE_BINDING = 32 };
+
+/* `socket` of munged; NULL or "": MUNGE's own. *cred: heap text. -1 EACCES, with munged's reason. */
+typedef int auth_munge_make_fn(const char *socket, const void *binding, size_t n, char **cred, struct err *e);
+auth_munge_make_fn auth_munge_make;
+
+/* Who made it, if it was made for this connection. -1 EACCES: expired, replayed, of another realm or connection. */
+typedef int auth_munge_check_fn(const char *socket, const char *cred, const void *binding, size_t n,
+                                uid_t *uid, struct err *e);
+auth_munge_check_fn auth_munge_check;
+
+#endif

@@ -1,0 +1,57 @@
+/* See auth_munge.h. */
+#include "auth_munge.h"
+
+#include <errno.h>
+#include <munge.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A context that asks this munged; NULL: no memory, or a socket's name that MUNGE does not take. */
+static munge_ctx_t context(const char *socket)
+{
+    munge_ctx_t ctx = munge_ctx_create();
+
+    if (ctx && socket && *socket && munge_ctx_set(ctx, MUNGE_OPT_SOCKET, socket) != EMUNGE_SUCCESS) {
+        munge_ctx_destroy(ctx);
+        return NULL;
+    }
+    return ctx;
+}
+
+static int refused(munge_ctx_t ctx, munge_err_t code, const char *what, struct err *e)
+{
+    const char *text = ctx ? munge_ctx_strerror(ctx) : NULL;
+
+    return err_set(e, EACCES, "MUNGE user-authentication on %s failed with `%s`", what,
+                   text ? text : munge_strerror(code));
+}
+
+int auth_munge_make(const char *socket, const void *binding, size_t n, char **cred, struct err *e)
+{
+    munge_ctx_t ctx = context(socket);
+    munge_err_t rc = ctx ? munge_encode(cred, ctx, binding, (int)n) : EMUNGE_NO_MEMORY;
+
+    if (rc != EMUNGE_SUCCESS)
+        refused(ctx, rc, "encode", e);
+    munge_ctx_destroy(ctx);
+    return rc == EMUNGE_SUCCESS ? 0 : -1;
+}
+
+int auth_munge_check(const char *socket, const char *cred, const void *binding, size_t n, uid_t *uid,
+                     struct err *e)
+{
+    munge_ctx_t ctx = context(socket);
+    void *payload = NULL;
+    int len = 0;
+    gid_t gid;
+    munge_err_t code = ctx ? munge_decode(cred, ctx, &payload, &len, uid, &gid) : EMUNGE_NO_MEMORY;
+    int rc = 0;
+
+    if (code != EMUNGE_SUCCESS)
+        rc = refused(ctx, code, "decode", e);
+    else if (len != (int)n || memcmp(payload, binding, n) != 0)
+        rc = err_set(e, EACCES, "the MUNGE credential was made for another connection");
+    free(payload);
+    munge_ctx_destroy(ctx);
+    return rc;
+}

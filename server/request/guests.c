@@ -1,0 +1,153 @@
+/* See guests.h. */
+#include "guests.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <ifl.h>
+
+#include "auth_munge.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "rpc_conn.h"
+#include "rpc_request.h"
+#include "worker.h"
+
+enum { MAX_WAITING = 256 };
+
+struct guests {
+    struct worker *worker;
+    char *module, *socket;
+    auth_munge_check_fn *check; /* the worker's own once it has been loaded */
+};
+
+struct guest {
+    struct guests *all;
+    struct rpc_request *rpc; /* referenced */
+    char *cred;
+    unsigned char binding[AUTH_MUNGE_BINDING];
+    int rc; /* what the worker found out */
+    uid_t uid;
+    struct err e;
+};
+
+struct guests *guests_create(struct loop *l, const char *module, const char *socket, struct err *e)
+{
+    struct guests *g = calloc(1, sizeof *g);
+
+    if (!g) {
+        err_set(e, ENOMEM, "no memory for guests");
+        return NULL;
+    }
+    g->module = strdup(module);
+    g->socket = socket ? strdup(socket) : NULL;
+    g->worker = worker_create(l, "munge", MAX_WAITING, e);
+    if (g->module && g->worker)
+        return g;
+    guests_destroy(g);
+    return NULL;
+}
+
+void guests_destroy(struct guests *g)
+{
+    if (!g)
+        return;
+    worker_destroy(g->worker);
+    free(g->module);
+    free(g->socket);
+    free(g); /* the module stays loaded: nothing is gained by taking it out at the end */
+}
+
+/* --- in the worker ------------------------------------------------------------------------------------ */
+
+static int load(struct guests *g, struct err *e)
+{
+    void *module;
+
+    if (g->check)
+        return 0;
+    module = dlopen(g->module, RTLD_NOW | RTLD_LOCAL);
+    if (module)
+        *(void **)&g->check = dlsym(module, "auth_munge_check");
+    return g->check ? 0 : err_set(e, ENOSYS, "users cannot be known over TCP here: %s", dlerror());
+}
+
+static void ask_munged(void *arg)
+{
+    struct guest *x = arg;
+
+    x->rc = load(x->all, &x->e);
+    if (x->rc == 0)
+        x->rc = x->all->check(x->all->socket, x->cred, x->binding, sizeof x->binding, &x->uid, &x->e);
+}
+
+/* --- on the loop ---------------------------------------------------------------------------------------- */
+
+static void reply(struct rpc_request *rpc, int code, const char *text)
+{
+    ifl_result result = {.code = code, .text = (char *)text};
+
+    rpc_reply(rpc, (xdrproc_t)xdr_ifl_result, &result);
+}
+
+/* A complex of an ordinary user is that user's alone. */
+static bool is_welcome(const struct guest *x)
+{
+    return geteuid() == 0 || x->uid == geteuid();
+}
+
+static void known(void *arg, bool ran)
+{
+    struct guest *x = arg;
+    struct rpc_conn *conn = rpc_request_conn(x->rpc);
+
+    if (ran && x->rc == 0 && !is_welcome(x))
+        x->rc = err_set(&x->e, EACCES, "this complex serves user %u only", (unsigned)geteuid());
+    if (!conn || !ran) {
+        reply(x->rpc, PBSE_SYSTEM, "");
+    } else if (x->rc == 0) {
+        rpc_conn_admit(conn, x->uid);
+        reply(x->rpc, 0, "");
+    } else {
+        log_event(LOGC_SVR, LOGE_SECURITY, "munge_validate_auth_data", "%s: %s", rpc_conn_peer(conn)->from,
+                  x->e.text);
+        reply(x->rpc, PBSE_BADCRED, x->e.text);
+    }
+    rpc_request_unref(x->rpc);
+    free(x->cred);
+    free(x);
+}
+
+static void authenticate(struct guests *g, struct rpc_request *rpc)
+{
+    const ifl_authenticate_args *a = rpc_request_args(rpc);
+    struct guest *x = calloc(1, sizeof *x);
+    struct err e;
+
+    if (!x || !(x->cred = strdup(a->credential)) || strcmp(a->method, "munge") != 0) {
+        reply(rpc, x && x->cred ? PBSE_BADCRED : PBSE_SYSTEM, "the method of authentication is munge");
+        free(x ? x->cred : NULL);
+        free(x);
+        return;
+    }
+    x->all = g;
+    x->rpc = rpc_request_ref(rpc);
+    memcpy(x->binding, rpc_conn_binding(rpc_request_conn(rpc)), sizeof x->binding);
+    if (worker_submit(g->worker, ask_munged, known, x, &e) == 0)
+        return;
+    reply(rpc, PBSE_SYSTEM, e.text);
+    rpc_request_unref(rpc);
+    free(x->cred);
+    free(x);
+}
+
+void guests_serve(struct guests *g, struct rpc_request *rpc)
+{
+    if (g && rpc_request_proc(rpc)->proc == IFL_AUTHENTICATE)
+        authenticate(g, rpc);
+    else
+        rpc_reply_error(rpc, RPC_ST_AUTH);
+}

@@ -1,0 +1,22 @@
+#ifndef GUESTS_H
+#define GUESTS_H
+/* Users that come over TCP without a certificate: inside TLS they show a MUNGE credential made for this connection
+ * (request 95, Authenticate), and nothing else is answered before.
+ *
+ * munged is asked by a worker, through libauth_munge.so, which is loaded at the first guest. Loop thread only. */
+#include <sys/types.h>
+
+#include "err.h"
+
+struct guests;
+struct loop;
+struct rpc_request;
+
+/* `module`: path of libauth_munge.so; `socket`: munged's, or NULL. Both copied. NULL: no memory. */
+struct guests *guests_create(struct loop *l, const char *module, const char *socket, struct err *e);
+void guests_destroy(struct guests *g);
+
+/* Answer this call of a connection whose peer is AUTH_GUEST: Authenticate now or later, others with an RPC error. */
+void guests_serve(struct guests *g, struct rpc_request *rpc);
+
+#endif

@@ -1,0 +1,193 @@
+"""Users over TCP: TLS always, then a certificate of the complex or a MUNGE credential made for this connection."""
+import os
+import shutil
+import socket
+import ssl
+import struct
+import subprocess
+import time
+
+import pytest
+
+from cede import users
+from cede.wait import until
+
+pytestmark = [pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("munged"), reason="needs root and munged"),
+              pytest.mark.complex(nodes=1)]
+A, B = users.NAMES[:2]
+
+
+class Munged:
+    """A munged of our own, below a directory of our own."""
+
+    def __init__(self, top, name):
+        self.dir = os.path.join(top, name)
+        os.mkdir(self.dir, 0o755)
+        self.socket = os.path.join(self.dir, "socket")
+        key = os.path.join(self.dir, "key")
+        with open(key, "wb") as f:
+            f.write(os.urandom(1024))
+        os.chmod(key, 0o600)
+        self.process = subprocess.Popen(
+            ["munged", "--foreground", "--force", f"--socket={self.socket}", f"--key-file={key}",
+             f"--log-file={self.dir}/log", f"--pid-file={self.dir}/pid", f"--seed-file={self.dir}/seed"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until(lambda: os.path.exists(self.socket), "munged's socket")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(30)
+
+
+@pytest.fixture
+def munged(cx):
+    m = Munged(cx.top, "munge")
+    with open(cx.conf, "a", encoding="ascii") as f:
+        f.write(f"PBS_MUNGE_SOCKET={m.socket}\n")
+    cx.restart("server")
+    cx.again()
+    yield m
+    m.stop()
+
+
+def port_of(cx):
+    for line in open(cx.conf, encoding="ascii"):
+        if line.startswith("PBS_BATCH_SERVICE_PORT="):
+            return int(line.split("=")[1])
+    raise AssertionError("no port")
+
+
+def login_host(cx, name, munge_socket):
+    """PBS_HOME and pbs.conf as on a host where users log in: the CA's certificate, and nothing of the server."""
+    home = os.path.join(cx.top, name)
+    os.makedirs(os.path.join(home, "certs"), 0o755)
+    os.chmod(home, 0o755)
+    shutil.copy(os.path.join(cx.home, "certs", "ca.crt"), os.path.join(home, "certs", "ca.crt"))
+    conf = os.path.join(home, "pbs.conf")
+    with open(conf, "w", encoding="ascii") as f:
+        f.write(f"PBS_EXEC={cx.build}\nPBS_HOME={home}\nPBS_SERVER=127.0.0.1\n"
+                f"PBS_BATCH_SERVICE_PORT={port_of(cx)}\nPBS_MUNGE_SOCKET={munge_socket}\n")
+    return {"PBS_CONF_FILE": conf}
+
+
+def make_certificate(cx, where, role):
+    """As an administrator would for a scheduler on another host."""
+    ca, key, request = f"{cx.home}/certs/ca", f"{where}/{role}.key", f"{where}/request"
+
+    def openssl(*words):
+        subprocess.run(["openssl", *words], check=True, capture_output=True)
+    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", request,
+            "-subj", f"/CN={role}")
+    openssl("x509", "-req", "-in", request, "-CA", f"{ca}.crt", "-CAkey", f"{ca}.key", "-CAcreateserial",
+            "-CAserial", f"{where}/serial", "-days", "2", "-out", f"{where}/{role}.crt")
+
+
+def test_a_user_of_another_host_is_known_by_munge(cx, munged):
+    env = login_host(cx, "login", munged.socket)
+    job = cx.command("qsub", "-N", "far", "--", "/bin/sleep", "600", user=A, env=env).stdout.strip()
+    cx.wait(job)
+    assert cx.stat(job)["Job_Owner"].startswith(f"{A}@") and cx.stat(job)["euser"] == A
+    assert "far" in cx.command("qstat", job, user=B, env=env).stdout
+    refused = cx.command("qdel", job, user=B, env=env, check=False)
+    assert refused.returncode == 15007 % 256 and cx.state(job) == "R"
+    cx.command("qdel", job, user=A, env=env)
+    cx.wait_gone(job)
+
+
+def test_a_credential_of_another_realm_is_refused(cx, munged):
+    other = Munged(cx.top, "stranger")
+    try:
+        env = login_host(cx, "login", other.socket)
+        done = cx.command("qstat", user=A, env=env, check=False)
+        assert done.returncode != 0 and "Invalid credential" in done.stderr
+        assert "MUNGE user-authentication on decode failed" in cx.logs("server", lines=200)
+    finally:
+        other.stop()
+    cx.command("qstat", user=A, env=login_host(cx, "again", munged.socket))
+
+
+def test_without_munged_the_user_is_told_why(cx, munged):
+    env = login_host(cx, "login", os.path.join(cx.top, "nowhere"))
+    done = cx.command("qstat", user=A, env=env, check=False)
+    assert done.returncode != 0 and "MUNGE user-authentication on encode failed" in done.stderr
+
+
+def test_a_client_with_a_certificate_needs_no_munge(cx):
+    env = login_host(cx, "admin", os.path.join(cx.top, "nowhere"))
+    make_certificate(cx, os.path.join(cx.top, "admin", "certs"), "sched")
+    cx.command("qmgr", "-c", "set server comment = far", env=env)
+    assert cx.api.stat("server")[0]["comment"] == "far"
+
+
+def test_a_server_of_another_complex_is_not_believed(cx, munged):
+    env = login_host(cx, "login", munged.socket)
+    own = os.path.join(cx.top, "login", "certs", "ca.crt")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "/dev/null", "-out", own,
+                    "-subj", "/CN=other", "-days", "2"], check=True, capture_output=True)
+    done = cx.command("qstat", user=A, env=env, check=False)
+    assert done.returncode != 0 and "certificate is not of this complex" in done.stderr
+
+
+# --- what a client may not do before it is known: by hand, on the wire -------------------------------------------
+
+IFL, VERSION, TLS_FLAVOUR = 0x20000050, 1, 7
+
+
+def record(xid, proc, flavour=0, body=b""):
+    call = struct.pack(">6I", xid, 0, 2, IFL, VERSION, proc) + struct.pack(">4I", flavour, 0, 0, 0) + body
+    return struct.pack(">I", 0x80000000 | len(call)) + call
+
+
+def answer(s):
+    head = b""
+    while len(head) < 4:
+        more = s.recv(4 - len(head))
+        if not more:
+            return None
+        head += more
+    left, out = struct.unpack(">I", head)[0] & 0x7fffffff, b""
+    while left > len(out):
+        out += s.recv(left - len(out))
+    return out
+
+
+def guest(cx):
+    """A TLS connection without a certificate."""
+    s = socket.create_connection(("127.0.0.1", port_of(cx)), 30)
+    s.sendall(record(1, 0, TLS_FLAVOUR))
+    assert b"STARTTLS" in answer(s)
+    ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    ctx.check_hostname = False
+    ctx.load_verify_locations(os.path.join(cx.home, "certs", "ca.crt"))
+    ctx.set_alpn_protocols(["sunrpc"])
+    return ctx.wrap_socket(s)
+
+
+def xdr_text(text):
+    return struct.pack(">I", len(text)) + text + b"\0" * (-len(text) % 4)
+
+
+def test_nothing_is_served_to_a_guest_who_has_not_said_who_he_is(cx, munged):
+    s = guest(cx)
+    s.sendall(record(2, 21, body=xdr_text(b"") + struct.pack(">I", 0) + xdr_text(b"") + struct.pack(">I", 0)))
+    reply = struct.unpack(">4I", answer(s)[:16])
+    assert reply[:3] == (2, 1, 1)  # MSG_DENIED
+    cred = subprocess.run(["munge", "-S", munged.socket, "-s", "x" * 32], check=True, capture_output=True).stdout
+    s.sendall(record(3, 95, body=xdr_text(b"munge") + xdr_text(cred.strip()) + struct.pack(">I", 0)))
+    code = struct.unpack(">I", answer(s)[24:28])[0]
+    assert code == 15019  # a good credential of root, made for nothing in particular
+    s.close()
+    assert "made for another connection" in cx.logs("server", lines=100)
+
+
+def test_a_guest_who_says_nothing_is_sent_away(cx):
+    s = guest(cx)
+    s.settimeout(60)
+    begun = time.monotonic()
+    assert s.recv(1) == b"" and time.monotonic() - begun < 50
+    s.close()
+
+
+def test_root_of_the_servers_own_host_is_a_manager_over_tcp_too(cx, munged):
+    cx.command("qmgr", "-c", "set server comment = here", env=login_host(cx, "login", munged.socket))
+    assert cx.api.stat("server")[0]["comment"] == "here"
