@@ -23,6 +23,7 @@
 #include "shepherds.h"
 #include "site_action.h"
 #include "spares.h"
+#include "staging.h"
 #include "strbuf.h"
 #include "units.h"
 #include "usage.h"
@@ -69,24 +70,51 @@ static void act_say_ready(void *ctx, struct run *r)
         say_ready(ctx, r);
 }
 
-/* The site's script is for the first host alone. */
-static void act_prologue(void *ctx, struct run *r)
-{
-    struct parts *m = ctx;
-
-    if (r->step)
-        return; /* LAUNCH said twice */
-    if (r->prologue_done || run_is_sister(r))
-        parts_post(m, r, RUN_EV_PROLOGUE_OK);
-    else
-        steps_run(m->steps, r, STEP_PROLOGUE);
-}
-
 static void fail(struct parts *m, struct run *r, int status, exec_reason reason, const char *text)
 {
     r->failure = (struct run_failure){.status = status, .reason = reason};
     snprintf(r->failure.text, sizeof r->failure.text, "%s", text);
     parts_post(m, r, RUN_EV_FAILED);
+}
+
+/* Then LAUNCH once more, which goes on from there. */
+static void on_staged(void *arg, struct run *r, int failed, const char *text)
+{
+    struct parts *m = arg;
+
+    if (failed) {
+        log_event(LOGC_FIL, LOGE_ERROR, r->id, "Job files not copied:---->>>> %s", text);
+        fail(m, r, STATUS_RETRY, EXEC_END_STAGEIN, text);
+        return;
+    }
+    r->staged_in = true;
+    note(r, SHEP_NOTE_STAGED_IN);
+    parts_post(m, r, RUN_EV_LAUNCH);
+}
+
+static void stage_in(struct parts *m, struct run *r)
+{
+    struct err e = {0};
+
+    if (staging_begin(m->loop, &m->home, r, on_staged, m, &e) < 0)
+        fail(m, r, STATUS_RETRY, EXEC_END_STAGEIN, e.text);
+}
+
+/* The site's script is for the first host alone. */
+static void act_prologue(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+
+    if (r->step || r->staging)
+        return; /* LAUNCH said twice */
+    if (staging_is_wanted(r)) {
+        stage_in(m, r);
+        return;
+    }
+    if (r->prologue_done || run_is_sister(r))
+        parts_post(m, r, RUN_EV_PROLOGUE_OK);
+    else
+        steps_run(m->steps, r, STEP_PROLOGUE);
 }
 
 static void prologue_done(struct parts *m, struct run *r, enum step_verdict v, bool ran, int code)
@@ -140,9 +168,10 @@ static void act_launch(void *ctx, struct run *r)
 static void say_start(struct parts *m, struct run *r)
 {
     char none[1] = "";
-    struct exec_event_data data = {
-        .kind = EXEC_EVENT_START,
-        .exec_event_data_u.start = {.session = r->started_record.pid, .host = m->home.host, .jobdir = none}};
+    struct exec_event_data data = {.kind = EXEC_EVENT_START,
+                                   .exec_event_data_u.start = {.session = r->started_record.pid,
+                                                               .host = m->home.host,
+                                                               .jobdir = r->jobdir ? r->jobdir : none}};
 
     log_event(LOGC_JOB, LOGE_JOB, r->id, "Started, pid = %d", r->started_record.pid);
     if (r->start.restart_from[0])
@@ -309,6 +338,7 @@ void actions_end_again(struct parts *m, struct run *r)
 static void act_give_up(void *ctx, struct run *r)
 {
     steps_stop(r);
+    staging_stop(r);
     prepare_forget(r);
     r->failure = (struct run_failure){.status = STATUS_TERMINATED, .reason = EXEC_END_TERMINATED};
     finish(ctx, r);
@@ -509,6 +539,7 @@ static void act_forget(void *ctx, struct run *r)
 
     steps_stop(r);
     site_action_stop(r);
+    staging_stop(r);
     prepare_forget(r);
     shepherds_let_go(r);
     usage_end(r);

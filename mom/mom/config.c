@@ -156,7 +156,7 @@ static int check_action(const char *value, struct err *e)
 }
 
 /* "DIR" or "DIR shared"; `dir` may be NULL. */
-static int parse_checkpoint_path(const char *value, char **dir, bool *shared, struct err *e)
+static int parse_shared_dir(const char *value, char **dir, bool *shared, struct err *e)
 {
     struct words w;
     int rc = parse_two(value, &w, e);
@@ -172,9 +172,22 @@ static int parse_checkpoint_path(const char *value, char **dir, bool *shared, st
     return rc;
 }
 
+static int check_jobdir_root(const char *value, struct err *e)
+{
+    bool shared;
+    char *dir = NULL;
+    int rc = parse_shared_dir(value, &dir, &shared, e);
+
+    if (rc == 0 && access(dir, F_OK) < 0)
+        rc =
+            err_set(e, EINVAL, "%s is not there", dir); /* ENOENT would mean that there is no configuration */
+    free(dir);
+    return rc;
+}
+
 static int check_checkpoint_path(const char *value, struct err *e)
 {
-    return parse_checkpoint_path(value, NULL, NULL, e);
+    return parse_shared_dir(value, NULL, NULL, e);
 }
 
 static int check_enforce(const char *value, struct err *e)
@@ -299,9 +312,11 @@ static int take_values(struct config *c, const struct settings *v, struct err *e
     take_actions(c, v);
     c->restart_becomes_task = settings_bool(v, ROW_restart_transmogrify);
     c->restart_background = settings_bool(v, ROW_restart_background);
+    if (settings_text(v, ROW_jobdir_root))
+        parse_shared_dir(settings_text(v, ROW_jobdir_root), &c->jobdir_root, &c->jobdir_shared, NULL);
     if (settings_text(v, ROW_checkpoint_path))
-        parse_checkpoint_path(settings_text(v, ROW_checkpoint_path), &c->checkpoint_path,
-                              &c->checkpoint_shared, NULL);
+        parse_shared_dir(settings_text(v, ROW_checkpoint_path), &c->checkpoint_path, &c->checkpoint_shared,
+                         NULL);
     if (c->min_check_s > c->max_check_s)
         return err_set(e, EINVAL, "min_check_poll(%lld) > max_check_poll(%lld)", (long long)c->min_check_s,
                        (long long)c->max_check_s);
@@ -385,6 +400,7 @@ void config_destroy(struct config *c)
     for (int i = 0; i < ACTION_COUNT; i++)
         words_fini(&c->actions[i].argv);
     free(c->checkpoint_path);
+    free(c->jobdir_root);
     free(c->resources);
     free(c->usecp);
     free(c->tmpdir);

@@ -43,6 +43,8 @@ struct config {
     bool enforce_mem;
     struct config_action actions[ACTION_COUNT];
     char *checkpoint_path; /* or NULL */
+    char *jobdir_root;     /* parent of private directories, or NULL: the owner's home */
+    bool jobdir_shared;
     bool checkpoint_shared;
     bool restart_becomes_task, restart_background;
     struct config_resource *resources;

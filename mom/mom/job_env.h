@@ -11,7 +11,7 @@ struct run;
 struct job_env_facts {
     const char *user, *home, *shell;
     const char *nodefile, *tmpdir, *jobdir;
-    const char *tm_socket; /* where the job's shepherd serves tasks */
+    const char *tm_socket;      /* where the job's shepherd serves tasks */
     const char *checkpoint_dir; /* of the job's images; "" or NULL has none */
     unsigned mom_port;
 };

@@ -28,6 +28,7 @@
 #include "site_action.h"
 #include "sisters.h"
 #include "spares.h"
+#include "staging.h"
 #include "steps.h"
 #include "strbuf.h"
 #include "usage.h"
@@ -241,6 +242,7 @@ static void let_go(void *arg, struct run *r)
 
     steps_stop(r);
     site_action_stop(r);
+    staging_stop(r);
     prepare_forget(r);
     shepherds_leave(r);
     usage_end(r);

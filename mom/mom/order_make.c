@@ -242,7 +242,7 @@ static int make_env(const struct home *h, const struct run *r, const struct name
                                     .shell = shell,
                                     .nodefile = o->nodefile,
                                     .tmpdir = o->tmpdir,
-                                    .jobdir = u->home,
+                                    .jobdir = o->cwd[0] ? o->cwd : u->home,
                                     .tm_socket = tm_socket,
                                     .checkpoint_dir = o->checkpoint_dir,
                                     .mom_port = (unsigned)conf_int(h->conf, CONF_PBS_MANAGER_SERVICE_PORT)};
@@ -301,14 +301,13 @@ static int make_rest(const struct home *h, const struct run *r, struct shep_orde
 {
     o->id = strdup(r->id);
     o->boot = strdup(h->boot);
-    o->cwd = strdup("");
     o->freezer_dir = strdup(h->freezer.dir);
     o->freezer = (shep_freezer)h->freezer.kind;
     o->suspend_signal = h->config->suspend_signal;
     o->resume_signal = h->config->resume_signal;
     o->umask = umask_of(r);
     o->ncpus = r->ncpus;
-    return o->id && o->boot && o->cwd && o->freezer_dir ? 0 : no_memory(r, e);
+    return o->id && o->boot && o->freezer_dir ? 0 : no_memory(r, e);
 }
 
 static int make_tmpdir(const struct home *h, const struct run *r, struct shep_order *o, struct err *e)
@@ -319,6 +318,20 @@ static int make_tmpdir(const struct home *h, const struct run *r, struct shep_or
     strbuf_addf(&b, "%s/pbs.%s", h->config->tmpdir, r->id);
     o->tmpdir = strbuf_take(&b);
     return o->tmpdir ? 0 : no_memory(r, e);
+}
+
+/* sandbox=PRIVATE: a directory of the job's own, below the host's parent for them or the owner's home. */
+static int make_jobdir(const struct home *h, const struct run *r, struct shep_order *o, struct err *e)
+{
+    const char *sandbox = run_attr(r, "sandbox", "");
+    struct strbuf b;
+
+    strbuf_init(&b, PATH_LEN_MAX);
+    if (sandbox && strcasecmp(sandbox, "PRIVATE") == 0)
+        strbuf_addf(&b, "%s/pbs.%s.x8z", h->config->jobdir_root ? h->config->jobdir_root : o->home, r->id);
+    o->cwd = strdup(strbuf_str(&b));
+    strbuf_fini(&b);
+    return o->cwd ? 0 : no_memory(r, e);
 }
 
 static int make_program(const struct home *h, const struct run *r, const struct names_user *u,
@@ -346,8 +359,8 @@ int order_make(const struct home *h, const struct run *r, const struct names_use
     o->job = run_job(r);
     o->run = r->key.run;
     if (make_rest(h, r, o, e) < 0 || ckpt_plan(h, r, o, e) < 0 || make_identity(r, u, o, e) < 0 ||
-        make_tmpdir(h, r, o, e) < 0 || make_nodefile(h, r, o, e) < 0 || make_program(h, r, u, o, e) < 0 ||
-        make_limits(h, r, o, e) < 0 || make_times(h, r, o, e) < 0)
+        make_tmpdir(h, r, o, e) < 0 || make_jobdir(h, r, o, e) < 0 || make_nodefile(h, r, o, e) < 0 ||
+        make_program(h, r, u, o, e) < 0 || make_limits(h, r, o, e) < 0 || make_times(h, r, o, e) < 0)
         return -1;
     if (outputs_plan(h, r, u->home, o, e) < 0)
         return -1;

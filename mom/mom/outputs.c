@@ -10,6 +10,7 @@
 #include "config.h"
 #include "home.h"
 #include "run.h"
+#include "staging.h"
 #include "strbuf.h"
 #include "usecp.h"
 
@@ -107,11 +108,34 @@ static bool written_at(const struct home *h, const struct run *r, const struct k
     return false;
 }
 
+/* -kd to where this host cannot write is delivered as usual, and said. */
+static void add_warning(const struct home *h, const struct run *r, const struct kind *k,
+                        const char *owner_home, struct strbuf *say)
+{
+    struct strbuf to;
+
+    strbuf_init(&to, PATH_LEN_MAX);
+    if (attr_has(r, "Keep_Files", k->letter) && attr_has(r, "Keep_Files", 'd') &&
+        !destination(h, r, k, owner_home, &to) && !say->len)
+        strbuf_addf(say,
+                    "Direct write is requested for job: %s, but the destination is not usecp-able from %s",
+                    r->id, h->host);
+    strbuf_fini(&to);
+}
+
 int outputs_plan(const struct home *h, const struct run *r, const char *owner_home, struct shep_order *o,
                  struct err *e)
 {
     struct shep_output *const files[N_FILES] = {&o->out, &o->err};
+    struct strbuf say;
 
+    strbuf_init(&say, PATH_LEN_MAX);
+    for (int i = 0; i < N_FILES; i++)
+        add_warning(h, r, &kinds[i], owner_home, &say);
+    o->say = strdup(strbuf_str(&say));
+    strbuf_fini(&say);
+    if (!o->say)
+        return err_set(e, ENOMEM, "no memory for the output of job %s", r->id);
     if (run_is_sister(r)) {
         o->out.path = strdup("/dev/null");
         o->err.path = strdup("/dev/null");
@@ -155,6 +179,19 @@ static int fill_item(const struct home *h, const struct run *r, const struct kin
     return d->from && d->to ? 0 : -1;
 }
 
+/* A job that comes back finds its files: one that was checkpointed all of them, one that is run again from its beginning
+ * brings them anew. */
+static int plan_staging(const struct home *h, const struct run *r, const char *owner_home,
+                        struct shep_close_args *out, struct err *e)
+{
+    bool goes_on = r->failure.reason == EXEC_END_CHECKPOINTED, over = !r->keep_output && r->started;
+
+    out->keep_jobdir = goes_on;
+    if (staging_list(h, r, over && !run_is_sister(r) ? "stageout" : "", owner_home, &out->out, e) < 0)
+        return -1;
+    return staging_list(h, r, r->staged_in && !goes_on ? "stagein" : "", owner_home, &out->brought, e);
+}
+
 int outputs_deliver(const struct home *h, const struct run *r, const char *owner_home, int status,
                     struct shep_close_args *out, struct err *e)
 {
@@ -164,6 +201,8 @@ int outputs_deliver(const struct home *h, const struct run *r, const char *owner
     *out = (struct shep_close_args){.scp = strdup(scp ? scp : ""),
                                     .scp_args = strdup(scp_args ? scp_args : ""),
                                     .undelivered = strdup(h->undelivered)};
+    if (plan_staging(h, r, owner_home, out, e) < 0)
+        return -1;
     out->items.items_val = calloc(N_FILES, sizeof(struct shep_delivery));
     if (!out->scp || !out->scp_args || !out->undelivered || !out->items.items_val)
         return err_set(e, ENOMEM, "no memory for the output of job %s", r->id);

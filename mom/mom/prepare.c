@@ -160,6 +160,7 @@ static int complete(struct run *r, struct err *e)
     int rc = rundir_write_order(r->path, &r->fetch->order, e);
 
     if (rc == 0) {
+        r->jobdir = r->fetch->order.cwd[0] ? strdup(r->fetch->order.cwd) : NULL;
         r->owner_home = r->fetch->order.home; /* ownership moves */
         r->fetch->order.home = NULL;
     }

@@ -35,6 +35,7 @@ static struct run *make_run(struct parts *m, const char *path, struct shep_order
     r->ncpus = o->ncpus;
     r->other_boot = strcmp(o->boot, m->home.boot) != 0;
     r->owner_home = strdup(o->home);
+    r->jobdir = o->cwd[0] ? strdup(o->cwd) : NULL;
     run_set_owner(r, o->uid, o->gid);
     if (rpc_buf_decode(o->start.start_val, o->start.start_len, (xdrproc_t)xdr_exec_start_args, &r->start) <
         0) {

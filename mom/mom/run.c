@@ -23,6 +23,7 @@ static void run_free(struct run *r)
     free(r->ended_record.text);
     free(r->note);
     free(r->owner_home);
+    free(r->jobdir);
     free(r->id);
     free(r->path);
     free(r);

@@ -22,6 +22,7 @@ struct loop_timer;
 struct prepare_fetch;
 struct sampler;
 struct site_action;
+struct staging;
 struct step_row;
 
 struct run_key {
@@ -47,6 +48,7 @@ struct run {
 
     struct exec_start_args start;      /* prepare: without script; owned */
     unsigned ncpus;                    /* prepare */
+    char *jobdir;                      /* prepare, recover: the private directory, or NULL */
     char *owner_home;                  /* prepare: set as soon as the order is written */
     char owner_uid[12], owner_gid[12]; /* prepare, recover: digits, for scripts */
     bool has_start;
@@ -70,6 +72,8 @@ struct run {
     const struct step_row *step_row;
     bool prologue_done, epilogue_done; /* notes of the journal */
 
+    struct staging *staging;    /* staging: files are on their way here */
+    bool staged_in;             /* note of the journal */
     struct site_action *action; /* site_action: a script of $action that is running */
     struct {                    /* ckpt; attempt, leave: orders */
         unsigned attempt;       /* 0: of our own accord */

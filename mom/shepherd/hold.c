@@ -553,6 +553,8 @@ static bool launch_first(struct hold *h)
         return false;
     record_started(h);
     serve_first(h);
+    if (h->order.say[0])
+        task_say(&h->task, h->order.say);
     if (task_go(&h->task, &h->order, &h->why) == 0) {
         post(h, SHEP_EV_LAUNCHED);
         return true;

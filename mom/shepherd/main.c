@@ -4,6 +4,7 @@
  *   pbs_shepherd nursery FD DIR ROOM             start shepherds at the word of the MOM behind FD, whose runs are in DIR
  *   pbs_shepherd script WHICH DIR FILE ARGS...   run prologue or epilogue with the job's files
  *   pbs_shepherd action DIR EVENT SID IMAGE SCRIPT ARGS...   a script of $action
+ *   pbs_shepherd stage DIR < files              bring the files that the job stages in (struct shep_stage)
  *   pbs_shepherd close DIR < arguments           deliver and clean up where no shepherd is left (struct
  *                                                shep_close_args in, struct shep_close_result out)
  *
@@ -17,6 +18,7 @@
 #include "hold.h"
 #include "nursery.h"
 #include "script.h"
+#include "stage.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -30,6 +32,8 @@ int main(int argc, char *argv[])
         return script_run(argv[3], argv[2], argv[4], argv + 5);
     if (argc >= 7 && strcmp(argv[1], "action") == 0)
         return action_run(argv[2], argv[3], atoi(argv[4]), argv[5], argv + 6);
+    if (argc == 3 && strcmp(argv[1], "stage") == 0)
+        return stage_errand(argv[2]);
     if (argc == 3 && strcmp(argv[1], "close") == 0)
         return close_errand(argv[2]);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {

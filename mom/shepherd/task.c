@@ -15,6 +15,7 @@
 #include "file.h"
 #include "identity.h"
 #include "image.h"
+#include "stage.h"
 
 extern char **environ;
 
@@ -77,7 +78,7 @@ static int open_outputs(struct task *t, const struct shep_order *o, struct err *
 
 int task_prepare(struct task *t, const char *path, const struct shep_order *o, struct err *e)
 {
-    if (belongings_make(path, o, e) < 0 || image_prepare(o, e) < 0)
+    if (belongings_make(path, o, e) < 0 || image_prepare(o, e) < 0 || stage_make_jobdir(o, e) < 0)
         return -1;
     return open_outputs(t, o, e);
 }
@@ -109,9 +110,12 @@ static void reset_signals(void)
 static void enter_directory(const struct shep_order *o)
 {
     static const char text[] = "Could not chdir to home directory\n";
+    static const char private[] = "sandbox=PRIVATE mode: Could not chdir to job directory\n";
 
     if (o->cwd[0] && chdir(o->cwd) == 0)
         return;
+    if (o->cwd[0])
+        (void)!write(STDERR_FILENO, private, sizeof private - 1);
     if (chdir(o->home) < 0) {
         (void)!write(STDERR_FILENO, text, sizeof text - 1);
         (void)!chdir("/");

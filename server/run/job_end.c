@@ -21,7 +21,11 @@
 #include "subjob.h"
 #include "verdict.h"
 
-enum { MAX_RUNS = 20, FORCED_STATUS = 265 }; /* 256 + SIGKILL, as PBS shows a forced end */
+enum {
+    MAX_RUNS = 20,
+    STAGEIN_WAIT_S = 1800,
+    FORCED_STATUS = 265
+}; /* 256 + SIGKILL, as PBS shows a forced end */
 
 struct job_end {
     struct site *site;
@@ -111,12 +115,22 @@ static void judge_run(struct job_end *d, struct job *j)
     }
 }
 
+/* What could not be brought now may be there later. */
+static void wait_for_files(struct job_end *d, struct job *j)
+{
+    if (j->intent != INTENT_REQUEUE || !j->run->finished || j->run->reason != EXEC_END_STAGEIN)
+        return;
+    j->exec_time_s = site_now_s(d->site) + STAGEIN_WAIT_S;
+    attr_list_set_number(&j->obj.attrs, JOB_ATTR_Execution_Time, j->exec_time_s, NULL);
+}
+
 static void judge(struct job_end *d, struct job *j)
 {
     /* Its image was written, but it came to its own end before it could be stopped. */
     if (j->intent == INTENT_CHECKPOINT && j->run->finished && j->run->reason == EXEC_END_ITSELF)
         j->intent = INTENT_NONE;
     judge_run(d, j);
+    wait_for_files(d, j);
 }
 
 static void maybe_over(struct job_end *d, struct job *j)
@@ -202,6 +216,7 @@ static const char *how_it_ended(const struct job *j)
         case EXEC_END_PROLOGUE_RERUN:
         case EXEC_END_SETUP:
         case EXEC_END_DISK:
+        case EXEC_END_STAGEIN:
             break;
         }
     if (j->intent == INTENT_DELETE)

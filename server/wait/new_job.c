@@ -27,8 +27,6 @@ static const struct not_yet {
     const char *name, *harmless;
 } not_yet[] = {
     {"interactive", "0"},
-    {"stagein", NULL},
-    {"stageout", NULL},
     {"cred", NULL},
     {"create_resv_from_job", "False"},
 };

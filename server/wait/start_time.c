@@ -42,12 +42,28 @@ static void due(void *arg)
     arm(t);
 }
 
+void act_wait(void *arg, struct job *j)
+{
+    struct start_time *t = arg;
+
+    if (j->state == JOB_WAITING && !pqueue_has(&j->due)) {
+        if (pqueue_push(&t->queue, &j->due, j->exec_time_s) < 0)
+            abort();
+        arm(t);
+    }
+    if (j->state == JOB_QUEUED && !j->etime_s)
+        j->etime_s = site_now_s(t->site);
+    jobs_touch(t->site->jobs, j, PART_HOT);
+}
+
 /* A job that waits leaves our queue when it runs or ends; later its entry is in the queue of history. */
 static void left(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     (void)ev;
     if ((from == JOB_QUEUED || from == JOB_HELD || from == JOB_WAITING) && !job_is_waiting(j))
         start_time_forget(arg, j);
+    else if (j->state == JOB_WAITING)
+        act_wait(arg, j); /* it may come from a run */
 }
 
 struct start_time *start_time_create(struct loop *l, struct site *s, struct job_fsm *f)
@@ -86,20 +102,6 @@ void start_time_note(struct start_time *t, struct job *j)
     if (j->exec_time_s && pqueue_push(&t->queue, &j->due, j->exec_time_s) < 0)
         abort(); /* it would never start */
     arm(t);
-}
-
-void act_wait(void *arg, struct job *j)
-{
-    struct start_time *t = arg;
-
-    if (j->state == JOB_WAITING && !pqueue_has(&j->due)) {
-        if (pqueue_push(&t->queue, &j->due, j->exec_time_s) < 0)
-            abort();
-        arm(t);
-    }
-    if (j->state == JOB_QUEUED && !j->etime_s)
-        j->etime_s = site_now_s(t->site);
-    jobs_touch(t->site->jobs, j, PART_HOT);
 }
 
 void start_time_forget(struct start_time *t, struct job *j)

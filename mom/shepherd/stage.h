@@ -1,0 +1,29 @@
+#ifndef STAGE_H
+#define STAGE_H
+/* Files that a job stages in before it starts and out when it has ended, with the rights of its owner alone
+ * (mom.md section 10). Relative names stand below the job's directory. The last component of a name may have wildcards.
+ *
+ * On this host by the program for local copies, elsewhere by the one for remote copies, four tries. A file that is
+ * already where it is to go is left alone, also when it is to be removed.
+ */
+#include "err.h"
+
+struct shep_order;
+struct shep_stage;
+struct strbuf;
+
+/* Copy all; text gets a line and more for each failure. How many failed. */
+int stage_in(const struct shep_order *o, const struct shep_stage *s, struct strbuf *text);
+/* Copy, and remove what was copied. */
+int stage_out(const struct shep_order *o, const struct shep_stage *s, struct strbuf *text);
+/* Remove what stage_in has brought. */
+void stage_remove(const struct shep_order *o, const struct shep_stage *s);
+
+/* The private directory of the job, made or removed with everything in it. */
+int stage_make_jobdir(const struct shep_order *o, struct err *e);
+void stage_remove_jobdir(const struct shep_order *o);
+
+/* The errand: a shep_stage on standard input, a shep_close_result on standard output. The exit code for main. */
+int stage_errand(const char *path);
+
+#endif
