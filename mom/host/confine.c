@@ -1,6 +1,9 @@
-/* Suspending a job. With a freezer: make the group, freeze it while it is empty, and move the job in, one pass
- * after the other until a pass finds nobody new; what is frozen cannot fork, so the passes end. With signals: the
- * same passes, and each process must be seen stopped. */
+/* Suspending a job. With a freezer: make the group and move the job in, one pass after the other until a pass finds
+ * nobody new; what is frozen cannot fork, and what is forked in the group is in it, so the passes end. With signals:
+ * the same passes, and each process must be seen stopped.
+ *
+ * The kernel takes some 10 ms to move a process, because it waits until no processor forks or ends one; so the job is moved
+ * before, unfrozen, and being suspended is writing one word and waiting for all to stand still. */
 #include "confine.h"
 
 #include <dirent.h>
@@ -149,19 +152,40 @@ size_t confine_signal(const struct confine *c, int signo)
     return n;
 }
 
-/* Move in whoever was not there at the last pass. How many; -1: e. */
-static int pass_group(const struct confine *c, const struct procs *now, const struct procs *before,
-                      struct err *e)
+static bool is_member(const pid_t *members, size_t n, pid_t pid)
 {
+    size_t low = 0;
+
+    while (n > 0) {
+        size_t half = n / 2;
+
+        if (members[low + half] == pid)
+            return true;
+        if (members[low + half] < pid) {
+            low += half + 1;
+            n -= half + 1;
+        } else {
+            n = half;
+        }
+    }
+    return false;
+}
+
+/* Move in whoever is not in the group. How many; -1: e. */
+static int pass_group(const struct confine *c, const struct procs *now, struct err *e)
+{
+    pid_t *members = NULL;
+    size_t n = 0;
     int moved = 0;
 
-    for (size_t i = 0; i < now->n; i++) {
-        if (now->list[i].state == 'Z' || was_there(before, now->list[i].pid))
+    if (confine_group_members(c->dir, &members, &n, e) < 0)
+        return -1;
+    for (size_t i = 0; moved >= 0 && i < now->n; i++) {
+        if (now->list[i].state == 'Z' || is_member(members, n, now->list[i].pid))
             continue;
-        if (confine_group_add(c->dir, now->list[i].pid, e) < 0)
-            return -1;
-        moved++;
+        moved = confine_group_add(c->dir, now->list[i].pid, e) < 0 ? -1 : moved + 1;
     }
+    free(members);
     return moved;
 }
 
@@ -179,40 +203,63 @@ static int pass_signals(const struct confine *c, const struct procs *now)
     return moving;
 }
 
+static int stopped_by_signals(const struct confine *c, struct procs *p, int64_t deadline_ms, struct err *e)
+{
+    int moving = 1;
+
+    while (clock_real_mono_ms() < deadline_ms) {
+        if (procs_below(p, c->root, e) < 0)
+            return -1;
+        moving = pass_signals(c, p);
+        if (moving == 0)
+            return 0;
+        usleep(PAUSE_US);
+    }
+    return err_set(e, ETIMEDOUT, "the job does not stand still; %d processes go on", moving);
+}
+
+/* One pass may miss a child whose parent dies while we look; when all that is known stands still, another one cannot. */
+static int stopped_by_group(const struct confine *c, struct procs *p, int64_t deadline_ms, struct err *e)
+{
+    int moved = 1, clean = 0;
+    int64_t left;
+
+    while ((left = deadline_ms - clock_real_mono_ms()) > 0) {
+        if (procs_below(p, c->root, e) < 0)
+            return -1;
+        moved = pass_group(c, p, e);
+        if (moved < 0)
+            return -1;
+        clean = moved ? 0 : clean + 1;
+        if (clean && confine_group_is_frozen(c->group, c->dir, (int)left) && clean > 1)
+            return 0;
+    }
+    return err_set(e, ETIMEDOUT, "the job does not stand still; %d processes go on", moved);
+}
+
 static int stand_still(const struct confine *c, int64_t deadline_ms, struct err *e)
 {
-    struct procs lists[2];
-    int which = 0, rc = -1, moving = 1;
+    struct procs p;
+    int rc;
 
-    procs_init(&lists[0]);
-    procs_init(&lists[1]);
-    while (clock_real_mono_ms() < deadline_ms) {
-        struct procs *now = &lists[which], *before = &lists[!which];
-
-        if (procs_below(now, c->root, e) < 0)
-            goto out;
-        moving = c->group ? pass_group(c, now, before, e) : pass_signals(c, now);
-        if (moving < 0)
-            goto out;
-        if (moving == 0 && (!c->group || confine_group_is_frozen(c->group, c->dir))) {
-            rc = 0;
-            goto out;
-        }
-        which = !which;
-        if (!c->group || moving == 0) /* else look at once for children of those that were moved */
-            usleep(PAUSE_US);
-    }
-    err_set(e, ETIMEDOUT, "the job does not stand still; %d processes go on", moving);
-out:
-    procs_fini(&lists[0]);
-    procs_fini(&lists[1]);
+    procs_init(&p);
+    rc = c->group ? stopped_by_group(c, &p, deadline_ms, e) : stopped_by_signals(c, &p, deadline_ms, e);
+    procs_fini(&p);
     return rc;
 }
 
 void confine_prepare(struct confine *c)
 {
-    if (c->group && !c->made && confine_group_make(c->dir, NULL) == 0)
-        c->made = true;
+    struct procs p;
+
+    if (!c->group || c->made || confine_group_make(c->dir, NULL) < 0)
+        return;
+    c->made = true;
+    procs_init(&p);
+    for (int look = 0; look < LOOKS_MAX; look++)
+        if (procs_below(&p, c->root, NULL) < 0 || pass_group(c, &p, NULL) <= 0)
+            break;
+    procs_fini(&p);
 }
 
 int confine_suspend(struct confine *c, int limit_ms, struct err *e)

@@ -37,8 +37,8 @@ struct confine *confine_create(const struct confine_place *place, const char *na
                                int stop_signal, int continue_signal);
 void confine_destroy(struct confine *c); /* removes the group, which must be empty by then */
 
-/* Make the group now: it takes milliseconds that a suspension should not wait for. Does nothing with signals, or
- * when it is there; what fails is tried again, and told, by confine_suspend. */
+/* Make the group now and move the job into it: that takes milliseconds that a suspension should not wait for. Does nothing
+ * with signals, or when it is there; what fails is tried again, and told, by confine_suspend. */
 void confine_prepare(struct confine *c);
 
 /* Everything stands still when this returns 0. -1: it could not be made so within `limit_ms`, and what was

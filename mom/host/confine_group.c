@@ -4,11 +4,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mntent.h>
+#include <poll.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILE_PATH_MAX = 512 };
+#include "clock.h"
+#include "file.h"
+
+enum { FILE_PATH_MAX = 512, MEMBERS_TEXT_MAX = 16 << 20, LOOK_MS = 1, LOOK_US = 100 };
 
 const struct confine_group_kind confine_v1 = {.name = "cgroup",
                                               .control = "freezer.state",
@@ -21,7 +28,8 @@ const struct confine_group_kind confine_v2 = {.name = "cgroup2",
                                               .freeze = "1",
                                               .thaw = "0",
                                               .state = "cgroup.events",
-                                              .frozen = "frozen 1"};
+                                              .frozen = "frozen 1",
+                                              .tells = true};
 
 static int write_file(const char *dir, const char *file, const char *text)
 {
@@ -71,22 +79,86 @@ int confine_group_set(const struct confine_group_kind *k, const char *dir, bool 
     return 0;
 }
 
-bool confine_group_is_frozen(const struct confine_group_kind *k, const char *dir)
+/* What stands in the file now; -1: it cannot be read. */
+static int says_frozen(const struct confine_group_kind *k, int fd)
 {
-    char path[FILE_PATH_MAX], text[256];
-    ssize_t n;
-    int fd;
+    char text[256];
+    ssize_t n = pread(fd, text, sizeof text - 1, 0);
+
+    if (n <= 0)
+        return -1;
+    text[n] = '\0';
+    return strstr(text, k->frozen) != NULL;
+}
+
+/* The kernel may hold a notice back for some milliseconds when there was another just before, so each wait is short. */
+bool confine_group_is_frozen(const struct confine_group_kind *k, const char *dir, int limit_ms)
+{
+    int64_t until = clock_real_mono_ms() + limit_ms;
+    char path[FILE_PATH_MAX];
+    int fd, frozen;
 
     snprintf(path, sizeof path, "%s/%s", dir, k->state);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    n = read(fd, text, sizeof text - 1);
+    while ((frozen = says_frozen(k, fd)) == 0 && clock_real_mono_ms() < until) {
+        struct pollfd p = {.fd = fd, .events = POLLPRI};
+
+        if (k->tells)
+            poll(&p, 1, LOOK_MS);
+        else
+            usleep(LOOK_US);
+    }
     close(fd);
-    if (n <= 0)
-        return false;
-    text[n] = '\0';
-    return strstr(text, k->frozen) != NULL;
+    return frozen == 1;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static size_t parse_pids(const char *text, pid_t *out)
+{
+    size_t n = 0;
+    char *end;
+
+    for (const char *at = text; *at; at = end) {
+        long pid = strtol(at, &end, 10);
+
+        if (end == at)
+            break;
+        out[n++] = (pid_t)pid;
+    }
+    return n;
+}
+
+int confine_group_members(const char *dir, pid_t **out, size_t *n, struct err *e)
+{
+    char path[FILE_PATH_MAX], *text = NULL;
+    pid_t *list;
+    size_t len = 0;
+    int rc, fd;
+
+    snprintf(path, sizeof path, "%s/cgroup.procs", dir);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return err_errno(e, errno, "cannot read %s", path);
+    rc = file_read_fd(fd, MEMBERS_TEXT_MAX, &text, &len, e);
+    close(fd);
+    if (rc < 0)
+        return -1;
+    list = malloc((len / 2 + 1) * sizeof *list);
+    if (list) {
+        *n = parse_pids(text, list);
+        qsort(list, *n, sizeof *list, by_number);
+        *out = list;
+    }
+    free(text);
+    return list ? 0 : err_set(e, ENOMEM, "no memory for the processes of a job");
 }
 
 /* Can we make a group here that has the control file? */

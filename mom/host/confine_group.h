@@ -2,6 +2,7 @@
 #define CONFINE_GROUP_H
 /* One cgroup of a freezer, version 1 or 2: the same four verbs over files of other names. */
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "err.h"
@@ -12,6 +13,7 @@ struct confine_group_kind {
     const char *freeze, *thaw; /* what is written to it */
     const char *state;         /* file that tells */
     const char *frozen;        /* what stands in it when all stand still */
+    bool tells;                /* a change of it wakes poll() */
 };
 
 extern const struct confine_group_kind confine_v1, confine_v2;
@@ -19,8 +21,11 @@ extern const struct confine_group_kind confine_v1, confine_v2;
 int confine_group_make(const char *dir, struct err *e);
 int confine_group_remove(const char *dir, struct err *e);         /* EBUSY while processes are in it */
 int confine_group_add(const char *dir, pid_t pid, struct err *e); /* 0 also when it has gone */
+/* Who is in it, in rising order: an array to be freed, and how many. -1: it cannot be read. */
+int confine_group_members(const char *dir, pid_t **out, size_t *n, struct err *e);
 int confine_group_set(const struct confine_group_kind *k, const char *dir, bool frozen, struct err *e);
-bool confine_group_is_frozen(const struct confine_group_kind *k, const char *dir);
+/* Do all in it stand still? Waits for at most `limit_ms`: version 2 tells when they do, version 1 is asked again. */
+bool confine_group_is_frozen(const struct confine_group_kind *k, const char *dir, int limit_ms);
 
 /* A directory of that freezer where we can make groups: 0 and its path in `out`, else -1. */
 int confine_group_find(const struct confine_group_kind *k, char *out, size_t max);

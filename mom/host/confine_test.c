@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "confine.h"
+#include "confine_group.h"
 
 static volatile long *counter;
 
@@ -37,7 +38,7 @@ static pid_t start_counting(void)
     _exit(0);
 }
 
-static void suspend_and_resume(const struct confine_place *place)
+static void suspend_and_resume(const struct confine_place *place, bool prepared)
 {
     struct confine *c;
     struct err e = {0};
@@ -48,6 +49,9 @@ static void suspend_and_resume(const struct confine_place *place)
     child = start_counting();
     waitpid(child, NULL, 0);
     c = confine_create(place, "confine_test", getpid(), SIGSTOP, SIGCONT);
+    wait_until_counting();
+    if (prepared)
+        confine_prepare(c);
     wait_until_counting();
     assert_int_equal(confine_suspend(c, 2000, &e), 0);
     assert_true(confine_is_suspended(c));
@@ -69,7 +73,8 @@ static void signals_stop_and_continue_a_whole_job(void **state)
     struct confine_place place = {.kind = CONFINE_SIGNALS};
 
     (void)state;
-    suspend_and_resume(&place);
+    suspend_and_resume(&place, false);
+    suspend_and_resume(&place, true);
 }
 
 static void whatever_this_host_offers_does_too(void **state)
@@ -79,7 +84,19 @@ static void whatever_this_host_offers_does_too(void **state)
     (void)state;
     confine_probe(&place);
     print_message("this host: %s %s\n", confine_name(place.kind), place.dir);
-    suspend_and_resume(&place);
+    suspend_and_resume(&place, false);
+    suspend_and_resume(&place, true);
+}
+
+static void the_older_freezer_does_where_it_is_there(void **state)
+{
+    struct confine_place place = {.kind = CONFINE_V1};
+
+    (void)state;
+    if (confine_group_find(&confine_v1, place.dir, sizeof place.dir) < 0)
+        skip();
+    suspend_and_resume(&place, false);
+    suspend_and_resume(&place, true);
 }
 
 int main(void)
@@ -87,6 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signals_stop_and_continue_a_whole_job),
         cmocka_unit_test(whatever_this_host_offers_does_too),
+        cmocka_unit_test(the_older_freezer_does_where_it_is_there),
     };
 
     prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-enum { STAT_MAX = 2048, MS_PER_S = 1000, KB = 1024 };
+enum { STAT_MAX = 2048, MS_PER_S = 1000, KB = 1024, CHILDREN_PIECE = 1024 };
 
 void procs_init(struct procs *p)
 {
@@ -51,8 +51,9 @@ int procs_read(pid_t pid, struct procs_entry *out)
     after = strrchr(text, ')'); /* the name before it may hold anything */
     if (!after ||
         sscanf(after + 1,
-               " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld %*d %*d %*d %*d %*u %llu %lld",
-               &out->state, &out->parent, &out->session, &utime, &stime, &cutime, &cstime, &vsize, &rss) != 9)
+               " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld %*d %*d %u %*d %*u %llu %lld",
+               &out->state, &out->parent, &out->session, &utime, &stime, &cutime, &cstime, &out->threads,
+               &vsize, &rss) != 10)
         return -1;
     out->pid = pid;
     out->cput_ms = (uint64_t)(utime + stime) * (uint64_t)tick_ms;
@@ -85,23 +86,38 @@ static bool has(const struct procs *p, pid_t pid)
     return false;
 }
 
-/* "12 13 14 " of one thread. The file may be longer than one read. */
+static int add(struct procs *p, pid_t pid)
+{
+    struct procs_entry entry;
+
+    return has(p, pid) || procs_read(pid, &entry) < 0 ? 0 : append(p, &entry);
+}
+
+/* "12 13 14 " of one thread, which may be more than one read. */
 static int add_children(struct procs *p, const char *path)
 {
-    FILE *f = fopen(path, "re");
-    struct procs_entry entry;
-    int pid, rc = 0;
+    char text[CHILDREN_PIECE + 1];
+    int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+    long pid = 0;
+    ssize_t n = 0;
 
-    if (!f)
-        return 0;
-    while (rc == 0 && fscanf(f, "%d", &pid) == 1)
-        if (!has(p, pid) && procs_read(pid, &entry) == 0)
-            rc = append(p, &entry);
-    fclose(f);
+    if (fd < 0)
+        return 0; /* it has gone */
+    while (rc == 0 && (n = read(fd, text, CHILDREN_PIECE)) > 0)
+        for (ssize_t i = 0; rc == 0 && i < n; i++) {
+            if (isdigit((unsigned char)text[i])) {
+                pid = pid * 10 + (text[i] - '0');
+                continue;
+            }
+            if (pid)
+                rc = add(p, (pid_t)pid);
+            pid = 0;
+        }
+    close(fd);
     return rc;
 }
 
-static int add_children_of(struct procs *p, pid_t pid)
+static int add_children_of_threads(struct procs *p, pid_t pid)
 {
     char path[96];
     const struct dirent *d;
@@ -122,13 +138,28 @@ static int add_children_of(struct procs *p, pid_t pid)
     return rc;
 }
 
+/* Most processes have one thread, whose number is theirs. */
+static int add_children_of(struct procs *p, pid_t pid, unsigned threads)
+{
+    char path[96];
+
+    if (threads > 1)
+        return add_children_of_threads(p, pid);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    return add_children(p, path);
+}
+
 int procs_below(struct procs *p, pid_t root, struct err *e)
 {
+    struct procs_entry top;
+
     p->n = 0;
-    if (add_children_of(p, root) < 0)
+    if (procs_read(root, &top) < 0)
+        return 0;
+    if (add_children_of(p, root, top.threads) < 0)
         return err_set(e, ENOMEM, "no memory for the processes of a job");
     for (size_t i = 0; i < p->n; i++)
-        if (add_children_of(p, p->list[i].pid) < 0)
+        if (add_children_of(p, p->list[i].pid, p->list[i].threads) < 0)
             return err_set(e, ENOMEM, "no memory for the processes of a job");
     return 0;
 }

@@ -13,7 +13,8 @@
 
 struct procs_entry {
     pid_t pid, parent, session;
-    char state;         /* as in /proc: R S D T Z ... */
+    char state; /* as in /proc: R S D T Z ... */
+    unsigned threads;
     uint64_t cput_ms;   /* its own, all threads */
     uint64_t reaped_ms; /* of children it has waited for */
     uint64_t mem_kb, vmem_kb;

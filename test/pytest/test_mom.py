@@ -165,7 +165,7 @@ def test_jobs_start_although_the_nursery_of_shepherds_is_killed(cx):
 
 def test_the_nursery_of_shepherds_ends_with_its_mom_and_jobs_run_on(cx):
     job = cx.submit()
-    cx.wait(job, "R")
+    until(lambda: processes_of(cx, job), "the job's first process")
     nursery = nursery_of(cx)
     cx.kill("n1")
     until(lambda: not is_alive(nursery), "the end of the nursery")
