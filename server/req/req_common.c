@@ -61,7 +61,7 @@ struct job *req_find_whole(struct parts *p, const struct request *r, const char 
         return NULL;
     if (parsed.form != JOBID_SUBJOB && parsed.form != JOBID_RANGE)
         return req_find_job(p, r, id, e);
-    err_set(e, PBSE_IVALREQ, "Invalid request: %s is no job or array but some of its subjobs", id);
+    err_set(e, PBSE_IVALREQ, "Invalid request: %s names subjobs, this is asked of whole arrays", id);
     return NULL;
 }
 

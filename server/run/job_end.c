@@ -230,8 +230,13 @@ static void say_how(struct job *j)
     struct strbuf b;
 
     strbuf_init(&b, 4096);
-    strbuf_add(&b, old ? old : "Job");
-    strbuf_add(&b, how_it_ended(j));
+    if (job_is_subjob(j))
+        strbuf_addf(&b, "Subjob %s",
+                    j->intent == INTENT_DELETE         ? "terminated"
+                    : j->exited && j->exit_status == 0 ? "finished"
+                                                       : "failed");
+    else
+        strbuf_addf(&b, "%s%s", old ? old : "Job", how_it_ended(j));
     if (j->run && j->run->note)
         strbuf_addf(&b, ": %s", j->run->note);
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&b), NULL);

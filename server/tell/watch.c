@@ -35,6 +35,7 @@ struct watch {
     bool one;      /* this job and nothing else */
     bool told_end; /* it has been told that the job is over: the watch goes with its answer */
     struct job_key only;
+    bool only_is_array;
     struct job *job; /* referenced, so that its end can be told; NULL: it had ended before */
     struct watch *next;
 };
@@ -160,6 +161,7 @@ static int set_only(struct watches *ws, struct watch *w, const char *extend, str
                        extend + 4);
     w->one = true;
     w->only = id.key;
+    w->only_is_array = id.form == JOBID_ARRAY;
     w->job = j ? job_ref(j) : NULL;
     return 0;
 }
@@ -358,7 +360,7 @@ static void put_end(struct watches *ws, struct watch *w, struct rpc_entries *out
     ifl_watch_entry entry = {.number = change_number(ws->site->change),
                              .kind = IFL_KIND_JOB,
                              .change = IFL_GONE,
-                             .name = (char *)jobid_format(id, w->only, false, ws->site->name),
+                             .name = (char *)jobid_format(id, w->only, w->only_is_array, ws->site->name),
                              .attrs = {1, attrs}};
 
     w->told_end = true;

@@ -485,7 +485,8 @@ static void listen(void *arg, struct job *j, enum job_state from, enum job_event
     bool was_placed =
         from == JOB_STARTING || from == JOB_RUNNING || from == JOB_SUSPENDED || from == JOB_EXITING;
 
-    (void)ev;
+    if (ev == EV_ARRAY_BEGUN && attr_list_text(&j->obj.attrs, JOB_ATTR_depend))
+        started(d, j);
     if (!attr_list_text(&j->obj.attrs, JOB_ATTR_depend) || from == j->state || from == JOB_FINISHED)
         return;
     if (job_is_over(j)) {

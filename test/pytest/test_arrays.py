@@ -341,6 +341,25 @@ def test_an_array_moves_with_all_that_waits_unless_something_runs(cx, sim):
     until(lambda: len(running(cx, job)) == 4, "four subjobs again")
 
 
+@simulated
+def test_jobs_wait_for_the_first_start_and_the_last_end_of_an_array(cx, sim):
+    job = sim.job(array_indices_submitted="1-2", Hold_Types="u")
+    after, any_end, ok = (sim.job(depend=f"{kind}:{job}") for kind in ("after", "afterany", "afterok"))
+    array_after = sim.job(array_indices_submitted="1-2", depend=f"afterok:{after}")
+    assert {cx.state(j) for j in (after, any_end, ok, array_after)} == {"H"}
+    cx.api.release(job)
+    cx.wait(after, "R")
+    cx.api.delete(sub(job, 1))
+    until(lambda: cx.state(sub(job, 1)) == "X", "one end")
+    assert cx.state(any_end) == "H"
+    fails(15014, lambda: sim.job(depend=f"afterok:{sub(job, 2)}"))
+    cx.api.delete(sub(job, 2))
+    cx.wait(any_end, "R")
+    cx.wait(ok, "R")  # deleted subjobs do not count
+    cx.api.delete(after)
+    cx.wait(array_after, "F")
+
+
 # --- preemption -------------------------------------------------------------------------------------------
 
 @simulated
