@@ -109,7 +109,7 @@ struct job {
     struct node_use *uses;        /* what it has claimed (assign.c) */
     struct queue *tallied_queue;  /* how it is counted, and with what amounts (tally.c) */
     struct resc_list *tallied_amounts;
-    unsigned char tallied;
+    unsigned char tallied, tallied_state;
     size_t tallied_as;              /* so many jobs */
     bool shares;                    /* it counts in the sums of server and queue (assign.c) */
     struct resc_list *shares_given; /* what of that a suspended job has given back, or NULL (assign.c) */

@@ -18,7 +18,6 @@ struct queue {
     struct job *first, *last; /* by queue rank; jobs.c links them */
     size_t n_jobs;
     int64_t route_due_s;        /* when its jobs are tried again; 0: nothing to try (wait/route.c) */
-    size_t counts[10];          /* jobs by enum job_state_number (tally) */
     struct resc_list *assigned; /* amounts of its running jobs (assign) */
 };
 

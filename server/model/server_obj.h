@@ -13,7 +13,6 @@ struct server_obj {
     int64_t next_seq;      /* the next job's sequence number; stored with the job that takes it */
     bool scheduling_cycle; /* a scheduler is in its cycle */
     bool terminating;
-    size_t counts[10];          /* jobs by PBS state number (tally) */
     struct resc_list *assigned; /* server-level resources in use (assign) */
 };
 

@@ -1,10 +1,12 @@
 /* See tally.h. One hash of (scope, kind, name); an entity without jobs is forgotten. */
 #include "tally.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "intern.h"
+#include "job_view.h"
 #include "site.h"
 #include "uthash.h"
 
@@ -17,6 +19,7 @@ struct key {           /* compared as bytes */
 struct entity {
     struct key key;
     int64_t jobs[TALLY_COUNT];
+    int64_t states[TALLY_STATES]; /* LIMIT_ALL only */
     struct resc_list *running;
     UT_hash_handle hh;
 };
@@ -117,6 +120,10 @@ static bool is_empty(const struct entity *e)
     for (int w = 0; w < TALLY_COUNT; w++)
         if (e->jobs[w])
             return false;
+    for (int i = 0; i < TALLY_STATES;
+         i++) /* of an array whose subjobs have all ended there is still the array */
+        if (e->states[i])
+            return false;
     return true;
 }
 
@@ -124,6 +131,7 @@ static bool is_empty(const struct entity *e)
 static void each(struct tally *t, const struct job *j, unsigned from, unsigned to)
 {
     int64_t n_from = (int64_t)j->tallied_as, n_to = (int64_t)job_count(j);
+    int state = job_view_number(j);
     int runs = (int)(to >> TALLY_RUNNING & 1) - (int)(from >> TALLY_RUNNING & 1);
 
     for (size_t i = 0; i < 2 * N_KINDS; i++) {
@@ -137,6 +145,10 @@ static void each(struct tally *t, const struct job *j, unsigned from, unsigned t
         e = need(t, q, k, name);
         for (int w = 0; w < TALLY_COUNT; w++)
             e->jobs[w] += (to >> w & 1 ? n_to : 0) - (from >> w & 1 ? n_from : 0);
+        if (k == LIMIT_ALL) {
+            e->states[j->tallied_state] -= from != 0;
+            e->states[state] += to != 0;
+        }
         if (runs && j->tallied_amounts)
             add_amounts(t, e, j, runs);
         if (is_empty(e))
@@ -160,6 +172,7 @@ static void count(struct tally *t, struct job *j, unsigned mask)
     each(t, j, j->tallied, mask);
     j->tallied = (unsigned char)mask;
     j->tallied_as = job_count(j);
+    j->tallied_state = (unsigned char)job_view_number(j);
     if (runs)
         return;
     resc_free(j->tallied_amounts);
@@ -185,7 +198,8 @@ void tally_review(struct tally *t, struct job *j)
 {
     unsigned mask = mask_of(j);
 
-    if (mask == j->tallied && j->queue == j->tallied_queue && (!mask || job_count(j) == j->tallied_as))
+    if (mask == j->tallied && j->queue == j->tallied_queue &&
+        (!mask || (job_count(j) == j->tallied_as && job_view_number(j) == j->tallied_state)))
         return;
     if (j->queue != j->tallied_queue || !mask)
         tally_forget(t, j);
@@ -203,6 +217,30 @@ int64_t tally_jobs(const struct tally *t, const struct queue *q, enum limit_kind
     const struct entity *e = find(t, q, k, name);
 
     return e ? e->jobs[what] : 0;
+}
+
+#ifdef CEDE_FAULTS
+static void recount(const struct tally *t, const struct queue *q, const int64_t states[TALLY_STATES])
+{
+    int64_t found[TALLY_STATES] = {0};
+
+    for (const struct job *j = jobs_first(t->site->jobs); j; j = jobs_next(j))
+        if (mask_of(j) && (!q || j->queue == q))
+            found[job_view_number(j)]++;
+    assert(memcmp(found, states, sizeof found) == 0);
+}
+#endif
+
+const int64_t *tally_states(const struct tally *t, const struct queue *q)
+{
+    static const int64_t none[TALLY_STATES];
+    const struct entity *e = find(t, q, LIMIT_ALL, NULL);
+    const int64_t *states = e ? e->states : none;
+
+#ifdef CEDE_FAULTS
+    recount(t, q, states);
+#endif
+    return states;
 }
 
 /* Until somebody asks nobody pays for amounts. */

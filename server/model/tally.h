@@ -1,6 +1,7 @@
 #ifndef TALLY_H
 #define TALLY_H
-/* How many jobs each user, group and project has, in the server and in each queue: what limits count.
+/* How many jobs each user, group and project has, in the server and in each queue, which is what limits count; and
+ * how many are in which state.
  *
  * A job is counted as it was at its last tally_review; the machine's listener calls that at each transition, and
  * whoever changes a job's queue, user, group or project calls tally_forget before and tally_review after. Never
@@ -22,6 +23,8 @@ enum tally_what {
     TALLY_COUNT
 };
 
+enum { TALLY_STATES = 10 };
+
 struct tally *tally_create(struct site *s); /* NULL: no memory */
 void tally_destroy(struct tally *t);
 
@@ -34,6 +37,10 @@ int64_t tally_jobs(const struct tally *t, const struct queue *q, enum limit_kind
 /* The amount of a resource that its running jobs have asked for; NULL: none. */
 const struct value *tally_running(struct tally *t, const struct queue *q, enum limit_kind k, const char *name,
                                   int resource);
+
+/* Jobs, in a queue or (NULL) in the server, by the number of their state (job_view_number), an array and each subjob
+ * of a life of its own as one; TALLY_STATES numbers, borrowed until the next review. O(1); a debug build recounts. */
+const int64_t *tally_states(const struct tally *t, const struct queue *q);
 
 /* The entity that a job belongs to: its euser, egroup, project; NULL with LIMIT_ALL. */
 const char *tally_entity(const struct job *j, enum limit_kind k);

@@ -115,6 +115,44 @@ static void amounts_are_known_from_the_first_question_on(void **state)
     assert_null(tally_running(w->site.tally, NULL, LIMIT_ALL, NULL, RESC_ncpus));
 }
 
+static void assert_states(const struct world *w, const struct queue *q, int64_t queued, int64_t held,
+                          int64_t running)
+{
+    const int64_t *states = tally_states(w->site.tally, q);
+
+    assert_int_equal(states[1], queued);
+    assert_int_equal(states[2], held);
+    assert_int_equal(states[4], running);
+    for (int i = 0; i < TALLY_STATES; i++)
+        if (i != 1 && i != 2 && i != 4)
+            assert_int_equal(states[i], 0);
+}
+
+static void states_are_counted_by_queue_and_in_all(void **state)
+{
+    struct world *w = *state;
+    struct job *a = add(w, 1, "anna", "2"), *b = add(w, 2, "ben", "3");
+
+    assert_states(w, NULL, 0, 0, 0);
+    becomes(w, a, JOB_QUEUED, false);
+    becomes(w, b, JOB_HELD, false);
+    assert_states(w, NULL, 1, 1, 0);
+    becomes(w, a, JOB_RUNNING, true);
+    becomes(w, a, JOB_SUSPENDED, true); /* shown among the running ones */
+    assert_states(w, w->one, 0, 1, 1);
+    tally_forget(w->site.tally, b);
+    jobs_leave_queue(w->site.jobs, b);
+    jobs_enter_queue(w->site.jobs, b, w->two);
+    becomes(w, b, JOB_QUEUED, false);
+    assert_states(w, w->one, 0, 0, 1);
+    assert_states(w, w->two, 1, 0, 0);
+    assert_states(w, NULL, 1, 0, 1);
+    becomes(w, a, JOB_FINISHED, false);
+    becomes(w, b, JOB_GONE, false);
+    assert_states(w, NULL, 0, 0, 0);
+    assert_states(w, w->two, 0, 0, 0);
+}
+
 static void a_job_takes_its_count_along(void **state)
 {
     struct world *w = *state;
@@ -139,6 +177,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_job_is_counted_as_its_state_says, setup, teardown),
         cmocka_unit_test_setup_teardown(amounts_are_known_from_the_first_question_on, setup, teardown),
+        cmocka_unit_test_setup_teardown(states_are_counted_by_queue_and_in_all, setup, teardown),
         cmocka_unit_test_setup_teardown(a_job_takes_its_count_along, setup, teardown),
     };
 

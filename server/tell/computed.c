@@ -14,6 +14,7 @@
 #include "sched_obj.h"
 #include "server_obj.h"
 #include "states.h"
+#include "tally.h"
 
 #define TEXT_MAX ((size_t)1 << 20)
 
@@ -34,39 +35,24 @@ static bool text_made(struct computed *c, struct value *out)
 
 /* ---- counts of jobs by state, for queues and the server ---------------------------------------------- */
 
-struct counts {
-    size_t by[STATE_FINISHED + 1], total;
-};
-
-static void count(struct counts *n, const struct job *j)
+static bool show_total(const struct computed *c, const struct queue *q, struct value *out)
 {
-    if (j->state == JOB_ARRIVING || job_is_over(j))
-        return;
-    n->by[job_view_number(j)]++;
-    n->total++;
+    const int64_t *states = tally_states(c->site->tally, q);
+    int64_t total = 0;
+
+    for (int i = 0; i < TALLY_STATES; i++)
+        total += states[i];
+    return computed_number(total, out);
 }
 
-static void count_queue(const struct queue *q, struct counts *n)
-{
-    *n = (struct counts){.total = 0};
-    for (const struct job *j = q->first; j; j = j->queue_next)
-        count(n, j);
-}
-
-static void count_server(const struct site *s, struct counts *n)
-{
-    *n = (struct counts){.total = 0};
-    for (const struct job *j = jobs_first(s->jobs); j; j = jobs_next(j))
-        count(n, j);
-}
-
-static bool show_counts(struct computed *c, const struct counts *n, struct value *out)
+static bool show_counts(struct computed *c, const struct queue *q, struct value *out)
 {
     static const char letters[] = "TQHWREB";
+    const int64_t *states = tally_states(c->site->tally, q);
 
     strbuf_reset(&c->text);
     for (const char *l = letters; *l; l++)
-        strbuf_addf(&c->text, "%s:%zu ", states_count_word(*l), n->by[states_number(*l)]);
+        strbuf_addf(&c->text, "%s:%lld ", states_count_word(*l), (long long)states[states_number(*l)]);
     return text_made(c, out);
 }
 
@@ -74,19 +60,12 @@ static bool show_counts(struct computed *c, const struct counts *n, struct value
 
 static bool queue_total(struct computed *c, const struct object *o, struct value *out)
 {
-    struct counts n;
-
-    (void)c;
-    count_queue(queue_of(o), &n);
-    return computed_number((int64_t)n.total, out);
+    return show_total(c, queue_of(o), out);
 }
 
 static bool queue_counts(struct computed *c, const struct object *o, struct value *out)
 {
-    struct counts n;
-
-    count_queue(queue_of(o), &n);
-    return show_counts(c, &n, out);
+    return show_counts(c, queue_of(o), out);
 }
 
 static bool queue_assigned(struct computed *c, const struct object *o, struct value *out)
@@ -129,20 +108,14 @@ static bool server_host(struct computed *c, const struct object *o, struct value
 
 static bool server_total(struct computed *c, const struct object *o, struct value *out)
 {
-    struct counts n;
-
     (void)o;
-    count_server(c->site, &n);
-    return computed_number((int64_t)n.total, out);
+    return show_total(c, NULL, out);
 }
 
 static bool server_counts(struct computed *c, const struct object *o, struct value *out)
 {
-    struct counts n;
-
     (void)o;
-    count_server(c->site, &n);
-    return show_counts(c, &n, out);
+    return show_counts(c, NULL, out);
 }
 
 static bool server_assigned(struct computed *c, const struct object *o, struct value *out)

@@ -20,6 +20,7 @@
 #include "pbs_ifl.h"
 #include "reader.h"
 #include "strbuf.h"
+#include "tally.h"
 
 struct bench {
     char dir[64];
@@ -75,6 +76,7 @@ static struct job *add_job(struct bench *b, int64_t seq, const char *owner, cons
     assert_int_equal(jobs_add(b->site.jobs, j, NULL), 0);
     if (state != JOB_FINISHED)
         jobs_enter_queue(b->site.jobs, j, queues_find(b->site.queues, queue));
+    tally_review(b->site.tally, j);
     jobs_touch(b->site.jobs, j, PART_ALL);
     return j;
 }
