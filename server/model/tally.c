@@ -191,7 +191,7 @@ static unsigned mask_of(const struct job *j)
     if (j->state == JOB_ARRIVING || job_is_over(j))
         return 0;
     return 1u << TALLY_LIVE | (j->state == JOB_QUEUED ? 1u << TALLY_QUEUED : 0) |
-           (j->shares && j->state != JOB_SUSPENDED ? 1u << TALLY_RUNNING : 0);
+           ((j->shares && j->state != JOB_SUSPENDED) || j->room ? 1u << TALLY_RUNNING : 0);
 }
 
 void tally_review(struct tally *t, struct job *j)

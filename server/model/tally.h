@@ -19,7 +19,7 @@ struct tally;
 enum tally_what {
     TALLY_LIVE,    /* every job that has come in and is not over */
     TALLY_QUEUED,  /* in state Q */
-    TALLY_RUNNING, /* holds its vnodes, and is not suspended */
+    TALLY_RUNNING, /* holds its vnodes, and is not suspended; or room is held for it */
     TALLY_COUNT
 };
 

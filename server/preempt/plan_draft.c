@@ -13,6 +13,7 @@
 #include "pbs_error.h"
 #include "run.h"
 #include "site.h"
+#include "tally.h"
 
 struct job *plan_draft_find(const struct site *s, const char *id)
 {
@@ -98,6 +99,22 @@ static int examine_victims(struct plan_draft *d, struct err *e)
     return 0;
 }
 
+/* Run limits, as they will be when the victims have given way. */
+static int check_limits(const struct plan_draft *d, struct err *e)
+{
+    struct tally *t = d->site->tally;
+    int rc;
+
+    if (d->ask->unlimited)
+        return 0;
+    for (size_t i = 0; i < d->n_victims; i++)
+        tally_forget(t, d->victims[i].job);
+    rc = admissible_check(d->site, d->ask->job, e);
+    for (size_t i = 0; i < d->n_victims; i++)
+        tally_review(t, d->victims[i].job);
+    return rc;
+}
+
 int plan_draft_examine(struct plan_draft *d, struct err *e)
 {
     struct exec_vnode *where;
@@ -114,7 +131,7 @@ int plan_draft_examine(struct plan_draft *d, struct err *e)
     rc = where->n ? wants_make(d->site, where, &d->wants, &d->n_wants, e)
                   : err_set(e, PBSE_IVALREQ, "the location names no vnode");
     exec_vnode_destroy(where);
-    if (rc < 0 || examine_victims(d, e) < 0)
+    if (rc < 0 || examine_victims(d, e) < 0 || check_limits(d, e) < 0)
         return -1;
     fit = (struct fit_ask){.urgent = d->ask->job,
                            .wants = d->wants,

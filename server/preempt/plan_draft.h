@@ -25,6 +25,7 @@ struct plan_ask {
     const char *scheduler; /* its name */
     const char *order;     /* its preempt_order */
     int64_t limit_s;       /* until it is undone */
+    bool unlimited;        /* a person asked: run limits and a stopped queue do not count */
 };
 
 struct plan_draft {

@@ -23,6 +23,7 @@
 #include "run.h"
 #include "site.h"
 #include "suspend.h"
+#include "tally.h"
 #include "victim.h"
 #include "words.h"
 
@@ -95,11 +96,17 @@ static void plan_free(struct hold_plan *x)
     free(x);
 }
 
+static void link_job(struct plan_holds *all, struct hold_obj *h, struct job *j)
+{
+    h->job = job_ref(j);
+    j->room = h;
+    tally_review(all->p.site->tally, j); /* from now on it counts as running */
+    jobs_touch(all->p.site->jobs, j, PART_NONE);
+}
+
 /* The job and the victims no longer know of the hold. */
 static void unlink_all(struct plan_holds *all, struct hold_obj *h)
 {
-    struct jobs *jobs = all->p.site->jobs;
-
     for (size_t i = 0; i < h->n_victims; i++) {
         h->victims[i]->gives_way_to = NULL;
         job_unref(h->victims[i]);
@@ -110,8 +117,10 @@ static void unlink_all(struct plan_holds *all, struct hold_obj *h)
     if (!h->job)
         return;
     h->job->room = NULL;
-    if (h->job->state != JOB_GONE)
-        jobs_touch(jobs, h->job, PART_NONE);
+    if (h->job->state != JOB_GONE) {
+        tally_review(all->p.site->tally, h->job);
+        jobs_touch(all->p.site->jobs, h->job, PART_NONE);
+    }
     job_unref(h->job);
     h->job = NULL;
 }
@@ -200,7 +209,9 @@ static bool try_start(struct hold_plan *x)
     struct plan_holds *all = x->all;
     struct hold_obj *h = x->hold;
     char by[300];
-    struct run_ask ask = {.location = attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode), .by = by};
+    struct run_ask ask = {.location = attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode),
+                          .unlimited = attr_list_bool(&h->obj.attrs, HOLD_ATTR_by_request, false),
+                          .by = by};
     struct err e = {0};
     int rc;
 
@@ -213,8 +224,10 @@ static bool try_start(struct hold_plan *x)
     snprintf(by, sizeof by, "Scheduler@%s", all->p.site->name);
     x->starting = true; /* what our own claim moves is no news to us */
     held_switch(all->p.site, h, false);
+    tally_forget(all->p.site->tally, h->job);
     rc = runs_start(all->p.runs, h->job, &ask, &e);
     held_switch(all->p.site, h, true);
+    tally_review(all->p.site->tally, h->job);
     x->starting = false;
     if (rc < 0) {
         log_event(LOGC_JOB, LOGE_DEBUG, h->obj.name, "the room that is held cannot be claimed yet: %s",
@@ -338,6 +351,7 @@ static int describe(struct hold_obj *h, const struct plan_draft *d, struct err *
         attr_list_set_text(l, HOLD_ATTR_scheduler, d->ask->scheduler, e) == 0 &&
         attr_list_set_text(l, HOLD_ATTR_schedselect,
                            attr_list_text(&d->ask->job->obj.attrs, JOB_ATTR_schedselect), e) == 0 &&
+        (!d->ask->unlimited || attr_list_set_number(l, HOLD_ATTR_by_request, 1, e) == 0) &&
         attr_list_set_number(l, HOLD_ATTR_ctime, now, e) == 0)
         rc = attr_list_set_number(l, HOLD_ATTR_deadline, now + d->ask->limit_s, e);
     strbuf_fini(&victims);
@@ -377,9 +391,7 @@ static int make(struct plan_holds *all, struct plan_draft *d, struct err *e)
 
     if (holds_add(s->holds, j->obj.name, &h, e) < 0)
         return -1;
-    h->job = job_ref(j);
-    j->room = h;
-    jobs_touch(s->jobs, j, PART_NONE);
+    link_job(all, h, j);
     if (describe(h, d, e) < 0 || !plan_create(all, h, e))
         goto bad;
     for (size_t i = 0; i < d->n_victims; i++)
@@ -450,9 +462,7 @@ static int restore_one(struct plan_holds *all, struct hold_obj *h, struct err *e
 
     if (!j)
         return err_set(e, PBSE_UNKJOBID, "the job is not there");
-    h->job = job_ref(j);
-    j->room = h;
-    jobs_touch(all->p.site->jobs, j, PART_NONE);
+    link_job(all, h, j);
     if (admissible_waits(j, e) < 0 || !plan_create(all, h, e) || restore_victims(all, h, e) < 0 ||
         restore_room(all, h, e) < 0)
         return -1;

@@ -74,6 +74,7 @@ static int preempt_run(struct parts *p, struct request *r, struct sched_obj *o, 
     if (!victims)
         return err_set(e, PBSE_SYSTEM, "no memory for %zu victims", ask.n_victims);
     ask.victims = victims;
+    ask.unlimited = schedulers_is_asked(p->schedulers, ask.job);
     rc = plan_holds_make(p->plan_holds, &ask, e);
     free(victims);
     return rc;

@@ -213,6 +213,32 @@ def test_server_level_amounts_count_in_the_plan(cx):
     assert cx.state(victims[0]) == "Q" and cx.state(victims[1]) == "R"
 
 
+def test_a_job_with_held_room_counts_as_running_for_limits(cx):
+    cx.set_server("max_run", "[o:PBS_ALL=2]")
+    victim, other, urgent = started(cx), cx.submit(select="1:ncpus=1"), cx.submit(select="1:ncpus=4")
+    more = cx.submit(select="1:ncpus=1")
+    c = planner(cx, "R")
+    with faults.daemon_frozen(cx, "n1"):
+        c.preempt_run(urgent, ROOM, [victim])
+        with pytest.raises(api.PbsError) as e:
+            c.run(other, "(n2:ncpus=1)")
+        assert e.value.code == 15044 and "limit" in e.value.text
+    cx.wait(urgent)
+    c.run(other, "(n2:ncpus=1)")
+    with pytest.raises(api.PbsError):
+        c.run(more, "(n2:ncpus=1)")
+
+
+def test_a_plan_that_a_limit_would_stop_is_refused_unless_its_victims_count_there(cx):
+    cx.set_server("max_run", "[o:PBS_ALL=1]")
+    victim, urgent = started(cx, "(n1:ncpus=1)"), cx.submit(select="1:ncpus=4")
+    c = planner(cx, "R")
+    assert "limit" in refused(cx, c, urgent, "(n2:ncpus=4)", []).text
+    c.preempt_run(urgent, "(n2:ncpus=4)", [victim])
+    cx.wait(urgent)
+    assert cx.state(victim) == "Q"
+
+
 def test_a_job_that_wants_a_node_alone_may_have_a_suspended_one_beside_it(cx):
     victim = started(cx, "(n1:ncpus=1)")
     urgent = cx.submit(select="1:ncpus=1", l_place="excl")
