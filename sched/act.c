@@ -1,5 +1,6 @@
 #include "act.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ struct act {
     size_t n_orders;
     struct promise *promises;
     struct call *calls;
+    bool no_plans; /* the server does not know pbs_preempt_run */
 };
 
 struct act *act_create(struct link *k, struct cycle *c, const struct act_events *events)
@@ -76,6 +78,7 @@ void act_forget(struct act *a)
         a->promises = next;
     }
     a->n_orders = 0;
+    a->no_plans = false;
 }
 
 void act_destroy(struct act *a)
@@ -192,12 +195,48 @@ static void preempted(void *arg, int c, int ticket)
     a->events.preempted(a->events.arg);
 }
 
+static void planned(void *arg, int c, int ticket)
+{
+    struct call *x = arg;
+    struct act *a = x->act;
+    struct decisions d = {0};
+    int code = pbs_recv(c, ticket);
+    const char *text = code ? pbs_geterrmsg(c) : NULL;
+    char copy[512];
+
+    snprintf(copy, sizeof copy, "%s", text ? text : "");
+    if (code == EPROTONOSUPPORT || code == PBSE_UNKREQ || code == PBSE_NOSUP) {
+        log_event(LOGC_SVR, LOGE_SYSTEM, "act", "the server takes no plans: jobs are preempted one by one");
+        a->no_plans = true;
+    }
+    cycle_planned(a->cycle, x->job, code, copy, &d);
+    call_close(x);
+    act_carry_out(a, &d);
+    if (--a->n_orders == 0)
+        a->events.settled(a->events.arg);
+}
+
+/* The server examines the whole, stops the victims and runs the job: one short call. */
+static size_t send_plan(struct act *a, int c, const struct decision *x)
+{
+    struct pbs_victim *v = mem_new(x->n_names, sizeof *v);
+
+    for (size_t i = 0; i < x->n_names; i++)
+        v[i] = (struct pbs_victim){.jobid = x->names[i], .run_version = x->runs[i]};
+    int ticket = pbs_preempt_run_send(c, x->job, x->text, v, x->n_names, NULL);
+    free(v);
+    a->n_orders++;
+    return link_await(a->link, ticket, planned, call_open(a, x->job)) == 0;
+}
+
 static size_t send_preemption(struct act *a, const struct decision *x)
 {
     int c = link_connection(a->link);
 
     if (c < 0)
         return 0;
+    if (*x->text && !a->no_plans)
+        return send_plan(a, c, x);
     return link_await(a->link, pbs_preempt_jobs_send(c, x->names), preempted, call_open(a, x->job)) == 0;
 }
 

@@ -24,34 +24,26 @@ struct mirror {
 static_assert((int)UNIVERSE_KIND_COUNT == (int)PBS_KIND_COUNT, "kinds are numbered alike");
 
 /* What the core reads, kind by kind; see the decoders of sched/core. */
-static const char *const job_names[] = {"job_state",
-                                        "substate",
-                                        "queue",
-                                        "euser",
-                                        "egroup",
-                                        "project",
-                                        "Priority",
-                                        "queue_rank",
-                                        "qtime",
-                                        "stime",
-                                        "ptime",
-                                        "run_version",
-                                        "schedselect",
-                                        "exec_vnode",
-                                        "reserve_ID",
-                                        "comment",
-                                        "array",
-                                        "Rerunable",
-                                        "Checkpoint",
-                                        "resources_used",
-                                        "Resource_List",
-                                        "array_id",
-                                        "array_indices_remaining",
-                                        "max_run_subjobs",
-                                        NULL};
-static const char *const node_names[] = {
-    "resources_available", "resources_assigned", "state", "sharing", "Priority", "queue",
-    "partition",           "no_multinode_jobs",  NULL};
+static const char *const job_names[] = {"job_state",       "substate",   "queue",
+                                        "euser",           "egroup",     "project",
+                                        "Priority",        "queue_rank", "qtime",
+                                        "stime",           "ptime",      "run_version",
+                                        "schedselect",     "exec_vnode", "reserve_ID",
+                                        "comment",         "array",      "Rerunable",
+                                        "room_held",       "gives_way",  "preempt_failed",
+                                        "preempt_method",  "Checkpoint", "resources_used",
+                                        "Resource_List",   "array_id",   "array_indices_remaining",
+                                        "max_run_subjobs", NULL};
+static const char *const node_names[] = {"resources_available",
+                                         "resources_assigned",
+                                         "resources_held",
+                                         "state",
+                                         "sharing",
+                                         "Priority",
+                                         "queue",
+                                         "partition",
+                                         "no_multinode_jobs",
+                                         NULL};
 #define RUN_LIMITS                                                                                           \
     "max_run", "max_run_soft", "max_run_res", "max_run_res_soft", "max_running", "max_user_run",             \
         "max_user_run_soft", "max_group_run", "max_group_run_soft", "max_user_res", "max_user_res_soft",     \

@@ -124,12 +124,15 @@ static void news(void *arg, int64_t now_ns, bool relevant)
     struct scheduler *s = arg;
     size_t n;
     const struct pbs_wake *wakes = mirror_wakes(s->mirror, &n);
+    struct decisions seen = {0};
 
     s->ahead_ns = now_ns ? now_ns - clock_wall_ns(loop_clock(s->loop)) : 0;
     if (relevant)
         follow_policy(s);
     for (size_t i = 0; i < n; i++)
         wake(s, &wakes[i]);
+    cycle_watch(s->cycle, &seen);
+    act_carry_out(s->act, &seen);
     if (s->asked || cycle_has_news(s->cycle, now_s(s)))
         run_cycle(s);
     else

@@ -10,8 +10,6 @@
 #include "run_limits.h"
 #include "words.h"
 
-enum { SUBSTATE_STARTING = 41 };
-
 bool candidates_are_forbidden(const struct preemptor *p)
 {
     return universe_policy(p->u)->preempt_targets && p->job->targets &&
@@ -61,7 +59,7 @@ static bool is_target(const struct words *targets, const struct job *j)
 static bool has_method(const struct preemptor *p, const struct job *j)
 {
     const char *letters = policy_letters(universe_policy(p->u), job_percent_left(j, p->now_s));
-    bool is_up = j->substate != SUBSTATE_STARTING; /* what is not there yet cannot be suspended */
+    bool is_up = job_is_up(j); /* what is not there yet cannot be suspended */
 
     for (; *letters; letters++)
         if ((*letters == 'S' && is_up) || *letters == 'D' || (*letters == 'R' && j->rerunable) ||
@@ -101,7 +99,7 @@ static bool is_useful(const struct preemptor *p, const struct job *j)
 
 static bool may_stop(const struct preemptor *p, const struct job *j)
 {
-    if (j->order != ORDER_NONE || j->resv || level_of(p->u, j) >= p->level)
+    if (j->order != ORDER_NONE || j->gives_way || j->resv || level_of(p->u, j) >= p->level)
         return false;
     if (p->job->standing == STANDING_SUSPENDED && !shares_node(p->job, j))
         return false;

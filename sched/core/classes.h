@@ -26,12 +26,13 @@ struct class
     struct queue *queue;
     struct job **heap; /* heap[0] is next; classes.c writes */
     size_t n, cap;
-    int level;           /* the cycle's: numeric preemption level of its jobs */
-    uint64_t failed_at;  /* the cycle's: universe_news() when it did not fit; 0: not tried */
-    struct reason why;   /* of that failure */
-    const char *comment; /* interned: what its jobs shall say; NULL: nothing yet */
-    bool told;           /* all its jobs say so */
-    size_t cursor;       /* of whoever tells them */
+    int level;                 /* the cycle's: numeric preemption level of its jobs */
+    uint64_t failed_at;        /* the cycle's: universe_news() when it did not fit; 0: not tried */
+    uint64_t failed_stoppable; /* the cycle's: universe_stoppable() then */
+    struct reason why;         /* of that failure */
+    const char *comment;       /* interned: what its jobs shall say; NULL: nothing yet */
+    bool told;                 /* all its jobs say so */
+    size_t cursor;             /* of whoever tells them */
     UT_hash_handle hh;
 };
 

@@ -33,6 +33,7 @@ struct cycle {
     const char **urged; /* jobs that somebody asked to be run, and was not answered yet; interned */
     size_t n_urged, cap_urged, n_refused;
     int64_t refused_s; /* when refused jobs are tried again */
+    int64_t forget_s;  /* when those who failed to give way may be tried again; 0: there are none */
     int64_t now_s, attempts;
     uint64_t seen; /* universe_news() at the end of the last cycle */
     struct decisions *d;
@@ -101,11 +102,20 @@ static void drop_top(struct cycle *c)
         sink(c, 0);
 }
 
+/* Could this class fit now, or could others be made to give way, where it was not so when it was tried last? */
+static bool has_changed(const struct cycle *c, const struct class *k)
+{
+    if (k->failed_at != universe_news(c->u))
+        return true;
+    return universe_policy(c->u)->preemptive && k->failed_stoppable != universe_stoppable(c->u) &&
+           level_of(c->u, k->heap[0]) > level_lowest_running(c->u);
+}
+
 static void fill_heap(struct cycle *c)
 {
     c->n = 0;
     for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k)) {
-        if (k->n == 0 || k->failed_at == universe_news(c->u))
+        if (k->n == 0 || !has_changed(c, k))
             continue;
         k->level = level_of(c->u, k->heap[0]);
         c->heap = mem_room(c->heap, c->n, &c->cap, sizeof *c->heap);
@@ -138,7 +148,7 @@ static bool is_urged_open(const struct cycle *c)
 {
     for (size_t i = 0; i < c->n_urged; i++) {
         const struct job *j = universe_job(c->u, c->urged[i]);
-        if (!j || !may_run(j) || j->class)
+        if (!j || (j->standing != STANDING_AWAITS && (!may_run(j) || j->class)))
             return true;
     }
     return false;
@@ -149,10 +159,11 @@ static void drop_lost_urges(struct cycle *c)
 {
     for (size_t i = c->n_urged; i > 0; i--) {
         struct job *j = universe_job(c->u, c->urged[i - 1]);
-        if (j && may_run(j))
+        if (j && (may_run(j) || j->standing == STANDING_AWAITS))
             continue;
-        decisions_add(c->d, DECIDE_REFUSE, c->urged[i - 1], "Job is not in queued state")->code =
-            PBSE_BADSTATE;
+        bool runs = j && job_holds_nodes(j); /* the server has carried a plan out */
+        decisions_add(c->d, DECIDE_REFUSE, c->urged[i - 1], runs ? "" : "Job is not in queued state")->code =
+            runs ? 0 : PBSE_BADSTATE;
         if (j)
             j->urged = false;
         intern_unref(c->urged[i - 1]);
@@ -201,6 +212,7 @@ static void fail(struct cycle *c, struct class *k, const struct reason *why)
     }
     k->why = *why;
     k->failed_at = universe_news(c->u);
+    k->failed_stoppable = universe_stoppable(c->u);
     class_say(k, reason_comment(why, text));
     if (j->urged)
         refuse(c, j, reason_log(why, text));
@@ -208,9 +220,16 @@ static void fail(struct cycle *c, struct class *k, const struct reason *why)
 
 /* --- preemption -------------------------------------------------------------------------------------- */
 
+/* One for whom no method was left is not tried again for a while, by nobody. */
 static bool has_failed(void *arg, const struct job *preemptor, const struct job *victim)
 {
-    return plans_has_failed(arg, preemptor->id, victim->id);
+    struct cycle *c = arg;
+    bool lately = victim->preempt_failed_s && c->now_s < victim->preempt_failed_s + PLAN_FORGET_S;
+
+    if (!lately && !plans_has_failed(c->plans, preemptor->id, victim->id, c->now_s))
+        return false;
+    c->forget_s = c->now_s + PLAN_FORGET_S;
+    return true;
 }
 
 static bool may_preempt(struct cycle *c, const struct class *k, const struct preemptor *p,
@@ -244,11 +263,17 @@ static bool may_preempt(struct cycle *c, const struct class *k, const struct pre
 static void decide_preempt(struct cycle *c, struct job *j, const struct candidates *victims,
                            const struct pieces *where)
 {
-    struct decision *x = decisions_add(c->d, DECIDE_PREEMPT, j->id, "");
+    bool resumes = j->standing == STANDING_SUSPENDED; /* it goes back to where it is: no plan of a run */
+    char *text = resumes ? NULL : placement_text(c->u, where);
+    struct decision *x = decisions_add(c->d, DECIDE_PREEMPT, j->id, text ? text : "");
 
+    free(text);
     x->names = mem_new(victims->n + 1, sizeof *x->names);
-    for (size_t i = 0; i < victims->n; i++)
+    x->runs = mem_new(victims->n + 1, sizeof *x->runs);
+    for (size_t i = 0; i < victims->n; i++) {
         x->names[i] = mem_text(victims->a[i]->id);
+        x->runs[i] = (int)victims->a[i]->run_version;
+    }
     x->n_names = victims->n;
     plans_begin(c->plans, j, victims, where);
     plans_refresh(c->plans);
@@ -262,7 +287,7 @@ static bool find_victims(struct cycle *c, struct class *k, struct job *j, const 
                           .level = k->level,
                           .now_s = c->now_s,
                           .has_failed = has_failed,
-                          .arg = c->plans};
+                          .arg = c};
     struct picker picker = {
         .u = c->u, .trial = c->trial, .placer = c->placer, .buckets = c->buckets, .log = c->d};
     struct candidates victims = {0};
@@ -389,6 +414,10 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     c->d = d;
     c->attempts = 0;
     retry_refused(c);
+    if (c->forget_s && now_s >= c->forget_s) {
+        c->forget_s = 0;
+        universe_note_news(c->u);
+    }
     drop_lost_urges(c);
     plans_refresh(c->plans);
     classes_sweep(c->classes);
@@ -408,14 +437,20 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     c->seen = universe_news(c->u);
 }
 
+void cycle_watch(struct cycle *c, struct decisions *d)
+{
+    plans_watch(c->plans, d);
+}
+
 bool cycle_has_news(const struct cycle *c, int64_t now_s)
 {
-    if (is_urged_open(c) || (c->n_refused > 0 && now_s >= c->refused_s))
+    if (is_urged_open(c) || (c->n_refused > 0 && now_s >= c->refused_s) ||
+        (c->forget_s && now_s >= c->forget_s))
         return true;
     if (!universe_policy(c->u)->scheduling)
         return false;
     for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k))
-        if (k->n > 0 && k->failed_at != universe_news(c->u))
+        if (k->n > 0 && has_changed(c, k))
             return true;
     return false;
 }
@@ -474,6 +509,43 @@ void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, 
         decisions_add(d, DECIDE_COMMENT, j->id, reason_comment(&why, comment));
 }
 
+/* The words of a refusal, for the job that it stops. */
+static void say_error(struct cycle *c, const char *id, int code, const char *text)
+{
+    char number[16], comment[REASON_TEXT_MAX];
+    struct reason why;
+
+    snprintf(number, sizeof number, "%d", code);
+    reason_set(&why, REASON_PBS_ERROR, text, number);
+    decisions_add(c->d, DECIDE_COMMENT, id, reason_comment(&why, comment));
+}
+
+void cycle_planned(struct cycle *c, const char *urgent, int code, const char *text, struct decisions *d)
+{
+    struct job *j = universe_job(c->u, urgent);
+
+    c->d = d;
+    if (code == 0) {
+        plans_taken(c->plans, urgent);
+        plans_watch(c->plans, d);
+        return;
+    }
+    decisions_log(d, LOGE_SCHED, urgent, "Failed to run: %s (%d)", text, code);
+    plans_refused(c->plans, urgent);
+    if (!j)
+        return;
+    if (j->class) { /* the server saw more than we do: not before something changes */
+        j->class->failed_at = universe_news(c->u);
+        j->class->failed_stoppable = universe_stoppable(c->u);
+    }
+    if (j->urged)
+        refuse(c, j, text);
+    else if (j->is_provisional && j->order == ORDER_NONE)
+        universe_unspawn(c->u, j);
+    else
+        say_error(c, urgent, code, text);
+}
+
 static void log_reply(struct decisions *d, const struct cycle_reply *r)
 {
     static const struct {
@@ -510,7 +582,7 @@ void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_rep
         log_reply(d, &replies[i]);
         plans_result(c->plans, urgent, replies[i].job, replies[i].letter != '0');
     }
-    switch (plans_end(c->plans, urgent)) {
+    switch (plans_end(c->plans, urgent, c->now_s)) {
     case PLAN_READY:
         decide_run(c, j, &j->claim);
         break;

@@ -6,7 +6,8 @@
  * may have become possible, carries the decisions out, and tells what came of them:
  *
  *   DECIDE_RUN, DECIDE_RESUME   cycle_ordered, when the server has answered
- *   DECIDE_PREEMPT              cycle_preempted, when the server has answered; its decisions follow at once
+ *   DECIDE_PREEMPT              cycle_planned, where the server takes whole plans; else cycle_preempted, when the
+ *                               server has answered; its decisions follow at once
  *
  * Until then the job's room counts as taken, and the job is not looked at again. reference/scheduler.md
  * section 3, preemption.md.
@@ -23,6 +24,9 @@ struct universe *cycle_universe(struct cycle *c);
 /* Decide all there is to decide. Appends to `d`. The universe has settled. */
 void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d);
 
+/* The stream has brought news: log what they show of plans that the server carries out. */
+void cycle_watch(struct cycle *c, struct decisions *d);
+
 /* Would cycle_run do anything at all that the last one did not? */
 bool cycle_has_news(const struct cycle *c, int64_t now_s);
 /* Forget that jobs did not fit: the next cycle tries every class (timed cycles). */
@@ -30,6 +34,9 @@ void cycle_retry_all(struct cycle *c);
 
 /* The order to run or resume this job was taken, or refused (PBSE_ code, text): then it has a reason. */
 void cycle_ordered(struct cycle *c, const char *job, int code, const char *text, struct decisions *d);
+
+/* The server has taken the plan to run this job over (code 0), or refused it and touched nobody. */
+void cycle_planned(struct cycle *c, const char *urgent, int code, const char *text, struct decisions *d);
 
 struct cycle_reply { /* one victim's answer */
     const char *job;

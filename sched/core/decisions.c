@@ -16,6 +16,7 @@ void decisions_fini(struct decisions *d)
         for (size_t k = 0; k < d->a[i].n_names; k++)
             free(d->a[i].names[k]);
         free(d->a[i].names);
+        free(d->a[i].runs);
     }
     free(d->a);
     *d = (struct decisions){0};

@@ -9,7 +9,8 @@
 enum decision_kind {
     DECIDE_RUN,     /* job; text: exec_vnode */
     DECIDE_RESUME,  /* job */
-    DECIDE_PREEMPT, /* job; names: the victims, to be stopped for it */
+    DECIDE_PREEMPT, /* job; names, runs: the victims, to be stopped for it, and the runs that they are in;
+                       text: the exec_vnode for pbs_preempt_run, "" where only pbs_preempt_jobs will do */
     DECIDE_REFUSE,  /* job, which somebody asked to be run; code and text: why it is not */
     DECIDE_COMMENT, /* job; text: its comment */
     DECIDE_LOG      /* job: the object of the line, "" of the cycle itself; text; event */
@@ -20,6 +21,7 @@ struct decision {
     char *job;
     char *text;
     char **names; /* NULL behind the last */
+    int *runs;    /* beside names */
     size_t n_names;
     int code;
     unsigned event; /* enum log_mask */

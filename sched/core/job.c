@@ -10,7 +10,13 @@
 #include "strbuf.h"
 #include "units.h"
 
-enum { SUBSTATE_HELD = 20, SUBSTATE_SUSPENDED = 43, SUBSTATE_SCHED_SUSPENDED = 45, NEEDS_MAX = 65536 };
+enum {
+    SUBSTATE_HELD = 20,
+    SUBSTATE_STARTING = 41,
+    SUBSTATE_SUSPENDED = 43,
+    SUBSTATE_SCHED_SUSPENDED = 45,
+    NEEDS_MAX = 65536
+};
 
 struct job *job_create(const char *id)
 {
@@ -55,6 +61,9 @@ static void forget(struct job *j)
     j->is_array = false;
     j->priority = j->rank = j->run_version = j->start_s = j->preempted_s = 0;
     j->limit_s = j->cpu_limit_s = j->used_s = j->cpu_used_s = 0;
+    j->room_held = j->gives_way = false;
+    j->preempt_failed_s = 0;
+    j->preempt_method = 0;
     j->rerunable = j->can_checkpoint = true;
 }
 
@@ -221,6 +230,22 @@ static void take_rerunable(struct source *s)
 {
     s->j->rerunable = yes(s->a->value, true);
 }
+static void take_room_held(struct source *s)
+{
+    s->j->room_held = yes(s->a->value, false);
+}
+static void take_gives_way(struct source *s)
+{
+    s->j->gives_way = yes(s->a->value, false);
+}
+static void take_preempt_failed(struct source *s)
+{
+    s->j->preempt_failed_s = number(s);
+}
+static void take_preempt_method(struct source *s)
+{
+    s->j->preempt_method = s->a->value[0];
+}
 static void take_checkpoint(struct source *s)
 {
     s->j->can_checkpoint = strcmp(s->a->value, "n") != 0;
@@ -294,6 +319,10 @@ static const struct {
     {"array_indices_remaining", take_remaining},
     {"max_run_subjobs", take_max_subjobs},
     {"Rerunable", take_rerunable},
+    {"room_held", take_room_held},
+    {"gives_way", take_gives_way},
+    {"preempt_failed", take_preempt_failed},
+    {"preempt_method", take_preempt_method},
     {"Checkpoint", take_checkpoint},
     {"resources_used", take_used},
     {"Resource_List", take_resource},
@@ -311,7 +340,7 @@ static enum standing standing_of(const struct job *j)
         return STANDING_STOPPED;
     switch (j->state) {
     case 'Q':
-        return STANDING_WAITS;
+        return j->room_held ? STANDING_AWAITS : STANDING_WAITS;
     case 'R':
     case 'U':
         return STANDING_RUNS;
@@ -417,6 +446,16 @@ bool job_asks(const struct job *j, const char *item)
 bool job_holds_nodes(const struct job *j)
 {
     return j->standing == STANDING_RUNS || j->standing == STANDING_ENDS;
+}
+
+bool job_counts(const struct job *j)
+{
+    return job_holds_nodes(j) || j->standing == STANDING_AWAITS;
+}
+
+bool job_is_up(const struct job *j)
+{
+    return j->standing == STANDING_RUNS && j->substate != SUBSTATE_STARTING;
 }
 
 void pieces_add(struct pieces *p, struct node *n, const struct amounts *use, bool joined)

@@ -21,6 +21,7 @@ struct queue;
 enum standing {                     /* what a job is to the scheduler */
                 STANDING_OTHER,     /* held, waiting for its time, in transit ... */
                 STANDING_WAITS,     /* may be run; of an array: some of its subjobs may */
+                STANDING_AWAITS,    /* the server holds room for it, and runs it when others have given way */
                 STANDING_RUNS,      /* holds its vnodes, and is a victim of preemption if need be */
                 STANDING_ENDS,      /* still holds its vnodes */
                 STANDING_SUSPENDED, /* by a scheduler: may be resumed on its own vnodes */
@@ -63,6 +64,9 @@ struct job {
     int64_t limit_s, cpu_limit_s; /* soft_walltime or walltime, cput; 0: none */
     int64_t used_s, cpu_used_s;   /* as of the last change */
     bool rerunable, can_checkpoint;
+    bool room_held, gives_way;        /* a hold is for it; it is a victim */
+    int64_t preempt_failed_s;         /* when no method was left to preempt it; 0: never */
+    char preempt_method;              /* by which it gave way last: S C Q D */
     const char *comment;              /* interned or NULL */
     uint64_t look;                    /* hash of all attributes but the comment */
     const char *array_id, *remaining; /* interned or NULL: a subjob's array; an array's queued indices */
@@ -108,6 +112,8 @@ int job_percent_left(const struct job *j, int64_t now_s);
 bool job_asks(const struct job *j, const char *item);
 
 bool job_holds_nodes(const struct job *j); /* runs or ends */
+bool job_counts(const struct job *j);      /* for limits: holds nodes, or awaits them */
+bool job_is_up(const struct job *j);       /* runs, and is past its start: any method may be tried on it */
 
 void pieces_add(struct pieces *p, struct node *n, const struct amounts *use, bool joined);
 void pieces_fini(struct pieces *p);

@@ -97,7 +97,7 @@ static void take_used(struct node *n, const struct catalogue *c, const char *nam
     const struct resource *r = catalogue_get(c, res);
 
     if (r && res_is_numeric(r))
-        amounts_set(&n->used, res, res_parse(r, value));
+        amounts_plus(&n->used, res, res_parse(r, value));
 }
 
 static void take_one(struct node *n, struct catalogue *c, const struct attrl *a)
@@ -106,7 +106,8 @@ static void take_one(struct node *n, struct catalogue *c, const struct attrl *a)
 
     if (strcmp(a->name, "resources_available") == 0 && a->resource)
         take_available(n, c, a->resource, a->value);
-    else if (strcmp(a->name, "resources_assigned") == 0 && a->resource)
+    else if ((strcmp(a->name, "resources_assigned") == 0 || strcmp(a->name, "resources_held") == 0) &&
+             a->resource)
         take_used(n, c, a->resource, a->value);
     else if (strcmp(a->name, "state") == 0)
         take_state(n, a->value);

@@ -46,9 +46,9 @@ struct node {
     bool no_multinode;
     struct amounts total;
     struct labels labels; /* without host and vnode */
-    struct amounts used;
-    bool said_exclusive; /* job-exclusive, resv-exclusive */
-    uint64_t look;       /* hash of all that never moves in a cycle: total, labels, queue ... */
+    struct amounts used;  /* or held for a job for which others give way */
+    bool said_exclusive;  /* job-exclusive, resv-exclusive */
+    uint64_t look;        /* hash of all that never moves in a cycle: total, labels, queue ... */
 
     struct amounts claimed;
     struct amounts free;

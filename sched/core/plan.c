@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "intern.h"
+#include "log.h"
 #include "memory.h"
 
 struct victim {
@@ -11,11 +12,21 @@ struct victim {
     bool answered, stopped;
 };
 
+struct failure {
+    const char *id; /* interned */
+    int64_t at_s;
+};
+
+struct watched {    /* of a plan that the server carries out */
+    const char *id; /* interned */
+    bool is_victim;
+};
+
 struct plan {
     const char *urgent; /* interned */
     struct victim *victims;
     size_t n, cap;
-    const char **failed; /* of all rounds; interned */
+    struct failure *failed; /* of all rounds */
     size_t n_failed, cap_failed;
     int rounds;
     bool under_way;
@@ -25,6 +36,8 @@ struct plan {
 struct plans {
     struct universe *u;
     struct plan *all;
+    struct watched *watched;
+    size_t n_watched, cap_watched;
 };
 
 struct plans *plans_create(struct universe *u)
@@ -47,7 +60,7 @@ static void drop(struct plans *p, struct plan *x)
     HASH_DEL(p->all, x);
     forget_victims(x);
     for (size_t i = 0; i < x->n_failed; i++)
-        intern_unref(x->failed[i]);
+        intern_unref(x->failed[i].id);
     intern_unref(x->urgent);
     free(x->victims);
     free(x->failed);
@@ -60,6 +73,8 @@ void plans_clear(struct plans *p)
         next = x->hh.next;
         drop(p, x);
     }
+    while (p->n_watched > 0)
+        intern_unref(p->watched[--p->n_watched].id);
 }
 
 void plans_destroy(struct plans *p)
@@ -67,6 +82,7 @@ void plans_destroy(struct plans *p)
     if (!p)
         return;
     plans_clear(p);
+    free(p->watched);
     free(p);
 }
 
@@ -157,7 +173,7 @@ void plans_result(struct plans *p, const char *urgent, const char *victim, bool 
 }
 
 /* Victims that the answer does not name have not stopped. Returns how many failed. */
-static size_t note_failures(struct plans *p, struct plan *x)
+static size_t note_failures(struct plans *p, struct plan *x, int64_t now_s)
 {
     size_t before = x->n_failed;
 
@@ -168,18 +184,18 @@ static size_t note_failures(struct plans *p, struct plan *x)
         if (x->victims[i].answered && x->victims[i].stopped)
             continue;
         x->failed = mem_room(x->failed, x->n_failed, &x->cap_failed, sizeof *x->failed);
-        x->failed[x->n_failed++] = intern_again(x->victims[i].id);
+        x->failed[x->n_failed++] = (struct failure){intern_again(x->victims[i].id), now_s};
     }
     return x->n_failed - before;
 }
 
-enum plan_outcome plans_end(struct plans *p, const char *urgent)
+enum plan_outcome plans_end(struct plans *p, const char *urgent, int64_t now_s)
 {
     struct plan *x = find(p, urgent);
 
     if (!x)
         return PLAN_LOST;
-    size_t n_failed = note_failures(p, x);
+    size_t n_failed = note_failures(p, x, now_s);
     struct job *j = urgent_of(p, x);
     int rounds = x->rounds;
     x->under_way = false;
@@ -195,13 +211,13 @@ enum plan_outcome plans_end(struct plans *p, const char *urgent)
     return PLAN_OVER;
 }
 
-bool plans_has_failed(const struct plans *p, const char *urgent, const char *victim)
+bool plans_has_failed(const struct plans *p, const char *urgent, const char *victim, int64_t now_s)
 {
     const struct plan *x = find(p, urgent);
 
-    for (size_t i = 0; x && i < x->n_failed; i++)
-        if (strcmp(x->failed[i], victim) == 0)
-            return true;
+    for (size_t i = x ? x->n_failed : 0; i > 0; i--)
+        if (strcmp(x->failed[i - 1].id, victim) == 0)
+            return now_s < x->failed[i - 1].at_s + PLAN_FORGET_S;
     return false;
 }
 
@@ -220,4 +236,94 @@ size_t plans_open(const struct plans *p)
     for (struct plan *x = p->all; x; x = x->hh.next)
         n += x->under_way;
     return n;
+}
+
+/* --- plans that the server carries out ---------------------------------------------------------------- */
+
+static void watch(struct plans *p, const char *id, bool is_victim)
+{
+    p->watched = mem_room(p->watched, p->n_watched, &p->cap_watched, sizeof *p->watched);
+    p->watched[p->n_watched++] = (struct watched){intern_again(id), is_victim};
+}
+
+/* The answer may come before the stream shows what it speaks of, or after. */
+static void order_seen(struct plans *p, struct job *j, bool is_seen)
+{
+    if (is_seen)
+        universe_order_drop(p->u, j);
+    else
+        universe_order_taken(p->u, j);
+}
+
+void plans_taken(struct plans *p, const char *urgent)
+{
+    struct plan *x = find(p, urgent);
+    struct job *j = universe_job(p->u, urgent);
+
+    for (size_t i = 0; x && i < x->n; i++) {
+        struct job *v = universe_job(p->u, x->victims[i].id);
+        watch(p, x->victims[i].id, true);
+        if (v && v->order == ORDER_STOP)
+            order_seen(p, v, v->gives_way || v->standing != STANDING_RUNS);
+    }
+    watch(p, urgent, false);
+    if (j && j->order == ORDER_AWAITS)
+        order_seen(p, j, j->standing != STANDING_WAITS);
+    if (x)
+        drop(p, x);
+}
+
+void plans_refused(struct plans *p, const char *urgent)
+{
+    struct plan *x = find(p, urgent);
+    struct job *j = universe_job(p->u, urgent);
+
+    for (size_t i = 0; x && i < x->n; i++) {
+        struct job *v = universe_job(p->u, x->victims[i].id);
+        if (v && v->order == ORDER_STOP)
+            universe_order_drop(p->u, v);
+    }
+    if (j && j->order == ORDER_AWAITS)
+        universe_order_drop(p->u, j);
+    if (x)
+        drop(p, x);
+}
+
+/* What is to be said of this one; NULL: nothing has come of it yet. */
+static const char *outcome(const struct watched *w, const struct job *j)
+{
+    if (!w->is_victim)
+        return !j || j->standing == STANDING_WAITS ? "" : job_holds_nodes(j) ? "Job run" : NULL;
+    if (!j)
+        return "Job preempted by deletion";
+    if (j->order == ORDER_STOP || j->gives_way)
+        return NULL;
+    switch (j->standing) {
+    case STANDING_SUSPENDED:
+        return "Job preempted by suspension";
+    case STANDING_RUNS:
+        return j->preempt_failed_s ? "Job failed to be preempted" : "";
+    case STANDING_WAITS:
+    case STANDING_AWAITS:
+    case STANDING_OTHER:
+        return j->preempt_method == 'C' ? "Job preempted by checkpointing" : "Job preempted by requeuing";
+    case STANDING_ENDS:
+    case STANDING_STOPPED:
+        break;
+    }
+    return NULL;
+}
+
+void plans_watch(struct plans *p, struct decisions *log)
+{
+    for (size_t i = p->n_watched; i > 0; i--) {
+        struct watched *w = &p->watched[i - 1];
+        const char *text = outcome(w, universe_job(p->u, w->id));
+        if (!text)
+            continue;
+        if (*text)
+            decisions_log(log, LOGE_SCHED, w->id, "%s", text);
+        intern_unref(w->id);
+        *w = p->watched[--p->n_watched];
+    }
 }

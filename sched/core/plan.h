@@ -7,13 +7,19 @@
  *   plans_result      one victim's answer (S C Q D, or 000)
  *   plans_end         all answers are in: has the room come, must there be another round, is it given up
  *
+ * or, where the server takes whole plans:
+ *
+ *   plans_taken       it holds the room, stops the victims and runs the job; plans_watch logs what is seen of it
+ *   plans_refused     nobody was touched
+ *
  * A plan knows jobs by id: any of them may go at any time. It also remembers who has failed to give way for
- * whom, and how often it was tried, until the urgent job runs or goes. reference/preemption.md section 6.
+ * whom for a while, and how often it was tried, until the urgent job runs or goes. reference/preemption.md section 6.
  */
 #include "candidates.h"
+#include "decisions.h"
 #include "universe.h"
 
-enum { PLAN_ROUNDS_MAX = 5 };
+enum { PLAN_ROUNDS_MAX = 5, PLAN_FORGET_S = 30 };
 
 struct plans;
 
@@ -33,10 +39,18 @@ void plans_begin(struct plans *p, struct job *urgent, const struct candidates *v
 void plans_refresh(struct plans *p);
 
 void plans_result(struct plans *p, const char *urgent, const char *victim, bool stopped);
-enum plan_outcome plans_end(struct plans *p, const char *urgent);
+enum plan_outcome plans_end(struct plans *p, const char *urgent, int64_t now_s);
 
-bool plans_has_failed(const struct plans *p, const char *urgent, const char *victim);
+/* Has this one failed to give way to this job, less than PLAN_FORGET_S ago? */
+bool plans_has_failed(const struct plans *p, const char *urgent, const char *victim, int64_t now_s);
 void plans_forget(struct plans *p, const char *urgent); /* it runs, or is gone */
 size_t plans_open(const struct plans *p);               /* under way */
+
+/* The server has taken the whole plan over: it stops the victims and runs the job. What becomes of them is logged
+ * by plans_watch as the stream shows it. */
+void plans_taken(struct plans *p, const char *urgent);
+/* The server will not have it: nobody was touched. */
+void plans_refused(struct plans *p, const char *urgent);
+void plans_watch(struct plans *p, struct decisions *log);
 
 #endif

@@ -194,7 +194,7 @@ static bool is_over(const struct queue *q, const struct job *j, bool counted)
 
 unsigned run_limits_soft(const struct universe *u, const struct job *j)
 {
-    bool counted = job_holds_nodes(j) || j->order == ORDER_RUN || j->order == ORDER_RESUME;
+    bool counted = job_counts(j) || j->order == ORDER_RUN || j->order == ORDER_RESUME;
     unsigned mask = 0;
 
     if (j->queue && is_over(j->queue, j, counted))

@@ -9,6 +9,7 @@
 #include "cycle.h"
 #include "file.h"
 #include "memory.h"
+#include "pbs_error.h"
 #include "pbs_ifl.h"
 #include "words.h"
 
@@ -313,6 +314,17 @@ static int line_took(struct play *p, struct err *e)
     return 0;
 }
 
+static int line_planned(struct play *p, struct err *e)
+{
+    bool taken = strcmp(p->w.w[0], "taken") == 0;
+
+    (void)e;
+    decisions_fini(&p->d);
+    p->at = 0;
+    cycle_planned(p->c, p->w.w[1], taken ? 0 : PBSE_RESCUNAV, "no room", &p->d);
+    return 0;
+}
+
 static int line_answers(struct play *p, struct err *e)
 {
     struct cycle_reply replies[64];
@@ -379,7 +391,7 @@ static const struct {
              {"resume", 2, line_decision}, {"preempt", 2, line_decision}, {"refuse", 2, line_decision},
              {"says", 2, line_decision},   {"nothing", 1, line_nothing},  {"comment", 3, line_comment},
              {"took", 2, line_took},       {"failed", 3, line_took},      {"answers", 2, line_answers},
-             {"urge", 2, line_urge}};
+             {"urge", 2, line_urge},       {"taken", 2, line_planned},    {"refused", 2, line_planned}};
 
 static int play_line(struct play *p, char *text, struct err *e)
 {

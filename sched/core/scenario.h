@@ -16,6 +16,7 @@
  *   nothing                             no more decisions
  *   comment ID TEXT                     what the job shall say
  *   took ID / failed ID CODE            the server's answer to an order
+ *   taken ID / refused ID               the server takes the plan for this job over, or will not have it
  *   answers ID VICTIM=LETTER ...        the server's answer to a preemption; decisions follow
  *
  * For tests and for pbs_sim; jobs that run are counted on their vnodes by the reader.

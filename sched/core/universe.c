@@ -129,7 +129,7 @@ static void link_job(struct universe *u, struct job *j)
     pieces_fini(&j->on);
     if (job_holds_nodes(j) || j->standing == STANDING_SUSPENDED || j->standing == STANDING_STOPPED)
         find_vnodes(u, j);
-    if (job_holds_nodes(j))
+    if (job_counts(j))
         run_in(u, j);
     else if (universe_may_wait(u, j))
         TELL(u, job_waits, j);
@@ -137,7 +137,7 @@ static void link_job(struct universe *u, struct job *j)
 
 static void unlink_job(struct universe *u, struct job *j)
 {
-    if (job_holds_nodes(j))
+    if (job_counts(j))
         run_out(u, j);
     if (j->class)
         TELL(u, job_leaves, j);
@@ -170,11 +170,14 @@ static bool change_job(struct universe *u, const char *id, const struct attrl *a
     bool is_ordered = j->order == ORDER_RUN || j->order == ORDER_RESUME;
     if (news != JOB_CHANGED && !(is_ordered && j->answered))
         return false;
+    bool was_up = job_is_up(j) && !j->gives_way;
     make_dirty(u, j);
     j->is_provisional = false;
     if (j->answered)
         universe_order_drop(u, j);
     job_take(j, u->catalogue, attrs);
+    if (!was_up && job_is_up(j) && !j->gives_way)
+        u->stoppable++;
     return true;
 }
 
@@ -540,6 +543,11 @@ uint64_t universe_news(const struct universe *u)
 void universe_note_news(struct universe *u)
 {
     u->news++;
+}
+
+uint64_t universe_stoppable(const struct universe *u)
+{
+    return u->stoppable;
 }
 
 uint64_t universe_shape(const struct universe *u)

@@ -82,6 +82,8 @@ struct job *universe_next_job(const struct universe *u, struct job *after); /* N
 /* Changes when something may run that could not before: room came free, a limit or a state changed. */
 uint64_t universe_news(const struct universe *u);
 void universe_note_news(struct universe *u);
+/* Changes when a running job may be preempted that could not be before: it is up, or goes on after a suspension. */
+uint64_t universe_stoppable(const struct universe *u);
 /* Changes with vnodes and their totals: "never" may be otherwise now. */
 uint64_t universe_shape(const struct universe *u);
 

@@ -24,7 +24,7 @@ struct universe {
     struct node *nodes;
     struct ranks *ranks;
     struct list running, dirty_jobs, dirty_nodes;
-    uint64_t news, shape, sched_look;
+    uint64_t news, stoppable, shape, sched_look;
     bool relink;  /* configuration changed: every job is looked at again */
     bool rerank;  /* vnodes came, went or changed priority or host */
     bool misread; /* see universe_settle */

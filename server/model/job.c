@@ -64,6 +64,7 @@ static const struct field hot_fields[] = {
     USAGE(vmem_kb, INT64),        USAGE(ncpus, UINT),          USAGE(cpupercent, UINT),
     FIELD(begun, BOOL),           FIELD(broken, BOOL),         FIELD(preempted_by, TEXT),
     FIELD(preempt_time_s, INT64), FIELD(restart_from, TEXT),   FIELD(unbound, TEXT),
+    FIELD(preempt_method, INT),
 };
 
 static const struct field fixed_fields[] = {

@@ -101,6 +101,7 @@ struct job {
     uint32_t depend_search;   /* the last search for a cycle that came by (wait/depend.c) */
     const char *preempted_by; /* interned: for which job, or by whom, it gives way or gave way last */
     int64_t preempt_time_s;   /* when it was preempted last */
+    int preempt_method;       /* letter of the reply by which it was preempted last: S C Q D; 0: never */
     int64_t preempt_failed_s; /* when no method was left; not stored */
     struct job_usage usage;
 

@@ -87,6 +87,7 @@ static void note_end(struct victims *all, struct job *j, const char *code)
     } else if (m->method || job_is_waiting(j) || j->state == JOB_SUSPENDED) {
         j->ptime_s = j->preempt_time_s = site_now_s(all->site);
         j->preempt_count++;
+        j->preempt_method = code[0];
         job_set_text(&j->preempted_by, m->urgent ? m->urgent : m->by);
     }
 }

@@ -46,6 +46,7 @@ static const struct field fields[JOB_ATTR_COUNT] = {
     [JOB_ATTR_ptime] = TIME(ptime_s),
     [JOB_ATTR_preempted_by] = TEXT(preempted_by),
     [JOB_ATTR_preempt_time] = TIME(preempt_time_s),
+    [JOB_ATTR_preempt_method] = {FORM_INT, true, offsetof(struct job, preempt_method)},
     [JOB_ATTR_preempt_failed] = TIME(preempt_failed_s),
     [JOB_ATTR_preempt_count] = {FORM_UINT, true, offsetof(struct job, preempt_count)},
     [JOB_ATTR_session_id] = {FORM_INT, true, offsetof(struct job, session)},

@@ -210,6 +210,7 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
     }
     follow(p, j, ask, attr_list_text(&before, JOB_ATTR_depend));
     attr_list_fini(&before);
+    j->preempt_failed_s = 0; /* what stood against preempting it may be gone */
     jobs_touch(p->site->jobs, j, ask->user ? PART_ALL : PART_HOT | PART_ATTRS);
     if (touches_resources(ask) && job_is_placed(j))
         p->limits_changed(p->arg, j);

@@ -136,7 +136,7 @@ def concluded(cx, order, state, low, urgent):
 def test_a_scheduler_that_dies_in_a_preemption_is_followed_by_one_that_goes_on(cx, order, state):
     with work.NodeWatch(cx):
         low, urgent = contend(cx, order)
-        until(lambda: "Type 93 request" in cx.logs("server", 400), "the preemption has begun")
+        until(lambda: "Type 202 request" in cx.logs("server", 400), "the preemption has begun")
         cx.kill("sched")
         until(lambda: [cx.state(j) for j in low] == [state, state], "the server has done it alone")
         cx.restart("sched")

@@ -161,7 +161,7 @@ def test_whoever_asked_for_a_job_that_is_deleted_is_told(cx):
         job = sim.job()
         asker = cx.connect()
         ticket = asker.call_send("runjob_send", job, None, None)
-        until(lambda: "Type 93 request" in cx.logs("server", 400), "the preemption")
+        until(lambda: "Type 202 request" in cx.logs("server", 400), "the preemption")
         cx.api.delete(job)
         until(lambda: asker.ready(ticket), "the answer")
         with pytest.raises(api.PbsError):
