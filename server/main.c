@@ -1,7 +1,7 @@
 /* pbs_server: bindings, the order of creation, the loop, and the same order backwards.
  *
  * Everything is made bottom up; what a part must cause above itself is bound here and nowhere else. Listeners
- * of the job machine are told in this order: the counts of limits, the event log, start times and accounting (which
+ * of the job machine are told in this order: the counts of limits, the event log, start times, accounting and mail (which
  * still see the run), history, arrays, images of checkpoints, the end of the run, dependencies, schedulers and parked
  * requests, and last the victims of preemptions. */
 #include <errno.h>
@@ -38,6 +38,8 @@
 #include "lease.h"
 #include "log.h"
 #include "loop.h"
+#include "mail.h"
+#include "mailer.h"
 #include "manage.h"
 #include "method.h"
 #include "names.h"
@@ -89,6 +91,7 @@ struct server {
     struct start_time *start_time;
     struct depends *depends;
     struct history *history;
+    struct mailer *mailer;
     struct ends *ends;
     struct job_log *job_log;
     struct guests *guests;
@@ -152,6 +155,13 @@ static void on_no_image(void *arg, struct job *j, const struct err *why)
 {
     (void)arg;
     parked_settle(j, PARKED_HOLD, why);
+}
+
+static void on_files(void *arg, struct job *j, const char *service, const char *note)
+{
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Post job file processing error; job %s on host %s",
+              j->obj.name, service);
+    mail_files(((struct server *)arg)->parts.mail, j, service, note);
 }
 
 static void on_attention(void *arg, const char *node, const char *note)
@@ -239,6 +249,7 @@ static void on_unmet(void *arg, struct job *j, const char *target)
 
     snprintf(why, sizeof why, "Job deleted as result of dependency on job %s", target);
     accounting_aborted(s->parts.accounting, j, why);
+    mail_aborted(s->parts.mail, j, why);
     removal_delete(s->parts.removal, j);
 }
 
@@ -255,6 +266,7 @@ static void on_unroutable(void *arg, struct job *j, const char *why)
     struct server *s = arg;
 
     accounting_aborted(s->parts.accounting, j, why);
+    mail_aborted(s->parts.mail, j, why);
     removal_delete(s->parts.removal, j);
 }
 
@@ -367,6 +379,12 @@ static int create_telling(struct server *s, struct err *e)
     if (!p->accounting)
         return -1;
     job_fsm_listen(p->fsm, accounting_listen, p->accounting);
+    s->mailer = mailer_create(s->loop);
+    p->mail =
+        s->mailer ? mail_create(&s->site, s->mailer, conf_text(s->set.conf, CONF_PBS_MAIL_HOST_NAME)) : NULL;
+    if (!p->mail)
+        return no_memory(e);
+    job_fsm_listen(p->fsm, mail_listen, p->mail);
     s->history = history_create(s->loop, &s->site, p->fsm, p->commit, p->status);
     s->ends = ends_create(s->loop, &s->site, p->fsm, p->commit);
     watches_know_ends(p->watches, s->ends);
@@ -376,8 +394,9 @@ static int create_telling(struct server *s, struct err *e)
 static int create_running(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
-    struct exec_take_hooks take = {s,          on_ready,        on_released, on_suspended,
-                                   on_resumed, on_checkpointed, on_failed,   on_attention};
+    struct exec_take_hooks take = {s,           on_ready,        on_released, on_suspended,
+                                   on_resumed,  on_checkpointed, on_failed,   on_files,
+                                   on_attention};
     struct checkpoint_hooks images = {s, on_image, on_restarted, on_no_image};
     struct job_end_hooks end = {s, on_ended};
     struct resize_hooks resize = {p->accounting, accounting_phase_over, accounting_phase_begun};
@@ -685,6 +704,8 @@ static void stop(struct server *s)
     ends_destroy(s->ends);
     history_destroy(s->history);
     accounting_destroy(p->accounting);
+    mail_destroy(p->mail);
+    mailer_destroy(s->mailer);
     schedulers_destroy(p->schedulers);
     watches_destroy(p->watches);
     status_destroy(p->status);

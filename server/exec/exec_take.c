@@ -114,6 +114,8 @@ static void take_release(struct exec_take *t, struct job *j, struct run_host *h,
         if (n && d->attention)
             t->hooks.attention(t->hooks.arg, n->obj.name, d->note);
     }
+    if (*d->note && !d->attention)
+        t->hooks.files(t->hooks.arg, j, service, d->note);
     if (d->final)
         t->hooks.released(t->hooks.arg, j, service);
 }

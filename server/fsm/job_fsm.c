@@ -8,7 +8,7 @@
 
 #include "log.h"
 
-enum { MAX_LISTENERS = 16 };
+enum { MAX_LISTENERS = 32 };
 
 struct posted {
     struct job *job; /* referenced */

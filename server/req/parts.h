@@ -5,6 +5,7 @@
 #include "site.h"
 
 struct accounting;
+struct mail;
 struct arrays;
 struct commit;
 struct exec_send;
@@ -52,6 +53,7 @@ struct parts {
     struct watches *watches;
     struct schedulers *schedulers;
     struct accounting *accounting;
+    struct mail *mail;
     struct arrays *arrays;
     /* ^ the server is to go down */
     void (*shutdown)(void *arg, int manner);

@@ -11,8 +11,10 @@
 #include "commit.h"
 #include "job_fsm.h"
 #include "log.h"
+#include "mail.h"
 #include "parked.h"
 #include "pbs_error.h"
+#include "pbs_ifl.h"
 #include "removal.h"
 #include "req_common.h"
 #include "req_past.h"
@@ -21,6 +23,14 @@
 static bool says(const char *extend, const char *word)
 {
     return strstr(extend, word) != NULL;
+}
+
+/* "suppress_email=N" is at most N mails; of one request each job has one at most, so only 0 and -1 say something. */
+static bool wants_no_mail(const char *extend)
+{
+    const char *most = strstr(extend, SUPPRESS_EMAIL "=");
+
+    return says(extend, NOMAIL) || (most && strtol(most + strlen(SUPPRESS_EMAIL "="), NULL, 10) <= 0);
 }
 
 /* "Job run at ... and terminated by anna@login2" is what its end will say; the beginning is noted now. */
@@ -45,6 +55,8 @@ static int delete_live(struct parts *p, struct request *r, struct job *j, const 
 {
     note_who(j, r);
     accounting_deleted(p->accounting, j, request_who(r));
+    if (!wants_no_mail(extend))
+        mail_deleted(p->mail, j, request_who(r), request_user(r));
     if (says(extend, DELETEHISTORY))
         j->no_history = true;
     if (says(extend, FORCE))

@@ -1,0 +1,193 @@
+/* One struct for each message, from the call to the end of its program. Messages leave in order; a full queue drops the
+ * newest, since what is older may explain it. */
+#include "mailer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "log.h"
+#include "loop.h"
+#include "spawn.h"
+#include "words.h"
+
+enum { MS_PER_S = 1000 };
+
+struct message {
+    struct mailer *m;
+    struct message *next;
+    struct words argv;
+    char *text, *about;
+    struct spawn *process;
+    struct loop_timer *limit;
+};
+
+struct mailer {
+    struct loop *loop;
+    struct message *first, *last; /* waiting */
+    struct message *busy;         /* at work */
+    size_t n_waiting, n_busy;
+    bool refused; /* the program could not be started the last time: said once */
+};
+
+struct mailer *mailer_create(struct loop *l)
+{
+    struct mailer *m = calloc(1, sizeof *m);
+
+    if (m)
+        m->loop = l;
+    return m;
+}
+
+static void message_free(struct message *x)
+{
+    loop_timer_destroy(x->limit);
+    words_fini(&x->argv);
+    free(x->text);
+    free(x->about);
+    free(x);
+}
+
+void mailer_destroy(struct mailer *m)
+{
+    struct message *x;
+
+    if (!m)
+        return;
+    while ((x = m->first)) {
+        m->first = x->next;
+        message_free(x);
+    }
+    while ((x = m->busy)) {
+        m->busy = x->next;
+        spawn_leave(x->process);
+        message_free(x);
+    }
+    free(m);
+}
+
+static void start_next(struct mailer *m);
+
+static void unlink_busy(struct message *x)
+{
+    struct message **at = &x->m->busy;
+
+    while (*at != x)
+        at = &(*at)->next;
+    *at = x->next;
+    x->m->n_busy--;
+}
+
+static void on_end(void *arg, int status)
+{
+    struct message *x = arg;
+    struct mailer *m = x->m;
+
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        log_event(LOGC_SVR, LOGE_ADMIN, x->about, "mail by %s was not taken: %s %d", x->argv.w[0],
+                  WIFEXITED(status) ? "exit code" : "signal",
+                  WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+    unlink_busy(x);
+    spawn_destroy(x->process);
+    message_free(x);
+    start_next(m);
+}
+
+static void on_limit(void *arg)
+{
+    struct message *x = arg;
+
+    spawn_signal_group(x->process, SIGKILL);
+}
+
+static void refuse(struct mailer *m, struct message *x, const struct err *e)
+{
+    if (!m->refused)
+        log_err(LOGC_SVR, x->about, e, "mail cannot be sent by %s (attribute mailer of the server)",
+                x->argv.w[0]);
+    m->refused = true;
+    message_free(x);
+}
+
+static void start(struct mailer *m, struct message *x)
+{
+    char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", lang[] = "LC_ALL=C", *envp[] = {path, lang, NULL};
+    const struct spawn_options o = {.path = x->argv.w[0],
+                                    .argv = x->argv.w,
+                                    .envp = envp,
+                                    .cwd = "/",
+                                    .input = x->text,
+                                    .input_len = strlen(x->text),
+                                    .new_session = true};
+    struct err e = {0};
+
+    x->limit = loop_timer_create(m->loop, LOOP_REAL, on_limit, x);
+    x->process = x->limit ? spawn_start(m->loop, &o, on_end, x, &e) : NULL;
+    if (!x->process) {
+        refuse(m, x, &e);
+        return;
+    }
+    m->refused = false;
+    loop_timer_set(x->limit, MAILER_LIMIT_S * MS_PER_S);
+    x->next = m->busy;
+    m->busy = x;
+    m->n_busy++;
+}
+
+static void start_next(struct mailer *m)
+{
+    while (m->first && m->n_busy < MAILER_AT_ONCE) {
+        struct message *x = m->first;
+
+        m->first = x->next;
+        if (!m->first)
+            m->last = NULL;
+        m->n_waiting--;
+        start(m, x);
+    }
+}
+
+static int fill(struct message *x, const char *program, const char *from, char *const to[], size_t n_to)
+{
+    size_t n = 0;
+
+    if (words_add(&x->argv, program, NULL) < 0 || words_add(&x->argv, "-f", NULL) < 0 ||
+        words_add(&x->argv, from, NULL) < 0)
+        return -1;
+    for (size_t i = 0; i < n_to; i++)
+        if (to[i][0] && to[i][0] != '-' && words_add(&x->argv, to[i], NULL) == 0)
+            n++;
+    return n ? 0 : -1;
+}
+
+void mailer_send(struct mailer *m, const char *program, const char *from, char *const to[], size_t n_to,
+                 const char *text, const char *about)
+{
+    struct message *x;
+
+    if (m->n_waiting >= MAILER_QUEUE_MAX) {
+        log_event(LOGC_SVR, LOGE_ADMIN, about, "mail is dropped: %d messages are waiting for %s",
+                  MAILER_QUEUE_MAX, program);
+        return;
+    }
+    x = calloc(1, sizeof *x);
+    if (!x)
+        return;
+    x->m = m;
+    words_init(&x->argv);
+    x->text = strdup(text);
+    x->about = strdup(about);
+    if (!x->text || !x->about || from[0] == '-' || fill(x, program, from, to, n_to) < 0) {
+        message_free(x);
+        return;
+    }
+    if (m->last)
+        m->last->next = x;
+    else
+        m->first = x;
+    m->last = x;
+    m->n_waiting++;
+    start_next(m);
+}

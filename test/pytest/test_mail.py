@@ -1,0 +1,129 @@
+"""Mail: to whom, when, by which program; and that it never holds anything up."""
+import os
+import time
+
+import pytest
+
+from cede import users
+from cede.wait import until
+
+history = pytest.mark.complex(history=True)
+root = pytest.mark.skipif(os.geteuid() != 0, reason="only root acts for others")
+
+
+def catch_mail(cx, text=""):
+    """The site's mailer writes each message, with its arguments, into a file of its own."""
+    box = os.path.join(cx.work, "mail")
+    os.mkdir(box)
+    os.chmod(box, 0o777)
+    path = os.path.join(cx.top, "mailer")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(f'#!/bin/sh\n{text}\nf=$(mktemp {box}/.XXXXXX)\n{{ for a in "$@"; do echo "<$a>"; done; cat; }} > $f\n'
+                f'mv $f {box}/m$$\n')
+    os.chmod(path, 0o755)
+    cx.set_server("mailer", path)
+    return box
+
+
+def mails(box):
+    found = []
+    for name in sorted(os.listdir(box)):
+        if not name.startswith("."):
+            with open(os.path.join(box, name), encoding="utf-8") as f:
+                found.append(f.read())
+    return found
+
+
+def one_mail(box, with_text=""):
+    return until(lambda: next((m for m in mails(box) if with_text in m), None), f"a mail with {with_text!r}")
+
+
+@history
+def test_begin_and_end_are_mailed_to_those_who_are_named(cx):
+    box = catch_mail(cx)
+    cx.set_server("mail_from", "pbs@site")
+    job = cx.submit("exit 3", Mail_Points="be", Mail_Users="anna@login,bert", Job_Name="relax")
+    cx.wait_gone(job)
+    begin, end = one_mail(box, "Begun execution"), one_mail(box, "Execution terminated")
+    head = "<-f>\n<pbs@site>\n<anna@login>\n<bert>\n"
+    assert begin == (f"{head}To: anna@login, bert\nSubject: PBS JOB {job}\n\nPBS Job Id: {job}\nJob Name:   relax\n"
+                     "Begun execution\n")
+    assert end.startswith(head) and "\nExecution terminated\nExit_status=3\nresources_used.cpupercent=" in end
+    assert len(mails(box)) == 2
+
+
+@history
+def test_without_being_asked_nobody_hears_of_a_job_that_ends_well(cx):
+    box = catch_mail(cx)
+    cx.wait_gone(cx.submit("true"))
+    marker = cx.submit("true", Mail_Points="e")
+    cx.wait_gone(marker)
+    one_mail(box, marker)
+    assert len(mails(box)) == 1
+
+
+@root
+@history
+def test_a_job_that_somebody_else_deletes_is_mailed_to_its_owner(cx):
+    box = catch_mail(cx)
+    script = cx.script("sleep 600")
+    job = cx.command("qsub", script, user=users.NAMES[0]).stdout.strip()
+    mine = cx.command("qsub", script, user=users.NAMES[0]).stdout.strip()
+    cx.command("qdel", mine, user=users.NAMES[0])
+    cx.api.delete(job)
+    text = one_mail(box, f"PBS JOB {job}")
+    assert f"<{users.NAMES[0]}@" in text and "Aborted by PBS Server" in text
+    assert "Job to be deleted at request of root@" in text
+    cx.wait_gone(job)
+    cx.wait_gone(mine)
+    assert len(mails(box)) == 1
+
+
+@history
+def test_a_job_that_cannot_be_run_is_mailed_with_the_reason(cx):
+    box = catch_mail(cx)
+    path = os.path.join(cx.dir, "mom", "n1", "mom_priv", "prologue")
+    with open(path, "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\nexit 1\n")
+    os.chmod(path, 0o755)
+    job = cx.submit("true")
+    text = one_mail(box, f"PBS JOB {job}")
+    assert "Aborted by PBS Server" in text and "Could not run prolog" in text
+
+
+@history
+def test_files_that_could_not_be_delivered_are_mailed_whatever_was_asked_for(cx):
+    box = catch_mail(cx)
+    job = cx.submit("echo precious", Mail_Points="n", Output_Path="/no/such/directory/x")
+    text = one_mail(box, f"PBS JOB {job}")
+    assert "Post job file processing error" in text and "Unable to copy file" in text
+    assert "Output retained on that host in:" in text
+
+
+@history
+def test_a_mailer_that_hangs_holds_nothing_up(cx):
+    catch_mail(cx, "sleep 600")
+    jobs = [cx.submit("true", Mail_Points="be") for _ in range(20)]
+    for job in jobs:
+        cx.wait_gone(job)
+    begin = time.monotonic()
+    assert cx.stat(jobs[0])["Exit_status"] == "0"
+    assert time.monotonic() - begin < 30
+
+
+@history
+def test_an_address_that_looks_like_an_option_or_a_header_is_left_out(cx):
+    box = catch_mail(cx)
+    job = cx.submit("true", Mail_Points="e", Mail_Users="-Cbad,anna@login")
+    cx.wait_gone(job)
+    text = one_mail(box, "Execution terminated")
+    assert "-Cbad" not in text and "<anna@login>" in text
+
+
+@history
+def test_a_mailer_that_is_not_there_is_said_once_in_the_log(cx):
+    cx.set_server("mailer", "/no/such/mailer")
+    for _ in range(3):
+        cx.wait_gone(cx.submit("true", Mail_Points="be"))
+    log = cx.logs("server", lines=2000)
+    assert log.count("mail cannot be sent by /no/such/mailer") == 1
