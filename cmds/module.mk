@@ -3,17 +3,20 @@
 # shared one loads Kerberos). They are linked without PIE and without what they do not call: fewer pages to touch.
 CMDS := pbs_hostn pbsnodes qalter qdel qdisable qenable qhold qmove qmsg qorder qrerun qrls qrun qselect qsig \
         qstart qstat qstop qsub qterm qwait tracejob
-CMDS += pbs_complex pbs_release_nodes
+CMDS += pbs_complex pbs_release_nodes pbs_rstat pbs_sleep printjob
+# Of administrators, in sbin.
+SBIN_CMDS := pbs_account pbs_probe
 # Inside jobs.
 CMDS += pbsdsh pbs_tmrsh
 comma := ,
 # The sanitizers know the XDR functions of a shared libtirpc only.
 CMDS.libs := $(if $(SANITIZE),-ltirpc,-Wl,-Bstatic -ltirpc -Wl,-Bdynamic) -lpthread -ldl
 
-$(call storey, cmds, ifl/spec ifl/def base, $(CMDS:=.c) qmgr.c)
+$(call storey, cmds, ifl/spec ifl/def base, $(CMDS:=.c) $(SBIN_CMDS:=.c) qmgr.c)
 $(call tests,  cmds, ifl/def ifl/spec base, -ljansson -lm)
 
 CMDS.storeys := cmds ifl/lib ifl/rpc ifl/spec ifl/def protocol base
 $(foreach c,$(CMDS),$(call program, bin/$(c), cmds/main.c cmds/$(c).c, $(CMDS.storeys), -no-pie -Wl$(comma)--gc-sections $(CMDS.libs)))
+$(foreach c,$(SBIN_CMDS),$(call program, sbin/$(c), cmds/main.c cmds/$(c).c, $(CMDS.storeys), -no-pie -Wl$(comma)--gc-sections $(CMDS.libs)))
 $(call program, bin/qmgr, cmds/main.c cmds/qmgr.c, $(CMDS.storeys), \
   $(CMDS.libs) -ledit $(if $(SANITIZE),-ljansson,-Wl$(comma)-Bstatic -ljansson -Wl$(comma)-Bdynamic) -lm)

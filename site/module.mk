@@ -10,6 +10,11 @@ EXTRA += $(SITE.scripts:%=$(B)/libexec/%)
 $(B)/libexec/%: site/%
 	@install -D -m 0755 $< $@
 
+SITE.tools := pbs_dataservice pbs_snapshot
+EXTRA += $(SITE.tools:%=$(B)/sbin/%)
+$(SITE.tools:%=$(B)/sbin/%): $(B)/sbin/%: site/%
+	@install -D -m 0755 $< $@
+
 SITE.etc := $(notdir $(wildcard site/etc/*))
 EXTRA += $(SITE.etc:%=$(B)/etc/%)
 $(B)/etc/%: site/etc/%

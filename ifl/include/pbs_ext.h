@@ -224,6 +224,12 @@ struct pbs_job_end {
  * 0 and *end; or PBSE_*: PBSE_UNKJOBID, PBSE_IVALREQ no job's identifier, PBSE_PROTOCOL the server stays away. */
 int pbs_waitjob(int c, const char *jobid, const char *extend, struct pbs_job_end *end);
 
+/* ---- scripts ----------------------------------------------------------------------------------------- */
+
+/* Write a job's script to the descriptor fd, as its owner or an operator; a subjob's is its array's.
+ * 0, or PBSE_*: PBSE_UNKJOBID, PBSE_PERM, PBSE_SYSTEM it cannot be written (the text says why). */
+int pbs_jobscript(int c, const char *jobid, int fd, const char *extend);
+
 /* ---- schedulers ---------------------------------------------------------------------------------- */
 
 /* pbs_register_sched(name, primary, secondary) of pbs_ifl.h: name NULL is "default"; primary is the

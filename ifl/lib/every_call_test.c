@@ -58,6 +58,7 @@ static void test_jobs(void **state)
     FAILS(pbs_rerunjob(c, job, NULL));
     FAILS(pbs_runjob(c, job, NULL, NULL));
     FAILS(pbs_waitjob(c, job, NULL, &end));
+    FAILS(pbs_jobscript(c, job, 1, NULL));
     FAILS(pbs_asyrunjob(c, job, NULL, NULL));
     FAILS(pbs_asyrunjob_ack(c, job, NULL, NULL));
     FAILS(pbs_sigjob(c, job, "SIGTERM", NULL));

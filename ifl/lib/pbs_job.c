@@ -1,6 +1,8 @@
 /* Requests about one job. Each is its arguments and its procedure; whether it may be is the server's to say. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "call.h"
 #include "jobid.h"
@@ -261,4 +263,41 @@ int pbs_py_spawn(int c, char *jobid, char **argv, char **envp)
 {
     (void)jobid, (void)argv, (void)envp;
     return call_unsupported(c, "starting a program in a job from outside");
+}
+
+/* --- a script read back, piece by piece */
+static int write_all(int c, int fd, const char *bytes, size_t n)
+{
+    while (n > 0) {
+        ssize_t done = write(fd, bytes, n);
+
+        if (done < 0 && errno != EINTR)
+            return report_set(c, PBSE_SYSTEM, "the script cannot be written: %s", strerror(errno));
+        if (done > 0) {
+            bytes += done;
+            n -= (size_t)done;
+        }
+    }
+    return 0;
+}
+
+int pbs_jobscript(int c, const char *jobid, int fd, const char *extend)
+{
+    ifl_script_args a = {.job = call_text(jobid)};
+    int code;
+    u_int n;
+
+    (void)extend;
+    do {
+        ifl_script_result r = {0};
+
+        code = call_do(c, IFL_READ_SCRIPT, (xdrproc_t)xdr_ifl_script_args, &a,
+                       (xdrproc_t)xdr_ifl_script_result, &r);
+        n = r.data.data_len;
+        if (code == 0)
+            code = write_all(c, fd, r.data.data_val, n);
+        a.offset += n;
+        xdr_free((xdrproc_t)xdr_ifl_script_result, (char *)&r);
+    } while (code == 0 && n > 0);
+    return code;
 }

@@ -37,6 +37,7 @@ void req_selstat(void *parts, struct request *r);
 /* req_submit.c */
 void req_submit(void *parts, struct request *r);
 void req_script(void *parts, struct request *r);
+void req_read_script(void *parts, struct request *r);
 void req_commit(void *parts, struct request *r);
 /* req_sched.c */
 void req_preempt_jobs(void *parts, struct request *r);

@@ -10,6 +10,7 @@
 #define REQUESTS(X)                                                                                          \
     X(IFL_SUBMIT, "QueueJob", USER, true, "queuejob", ifl_submit_args, ifl_submit_result, req_submit)        \
     X(IFL_SCRIPT, "jobscript", USER, true, NULL, ifl_script_args, ifl_result, req_script)                    \
+    X(IFL_READ_SCRIPT, "ReadScript", USER, false, NULL, ifl_script_args, ifl_script_result, req_read_script) \
     X(IFL_COMMIT, "Commit", USER, true, NULL, ifl_job_args, ifl_result, req_commit)                          \
     X(IFL_DELETE, "DeleteJob", USER, true, NULL, ifl_job_args, ifl_result, req_delete)                       \
     X(IFL_HOLD, "HoldJob", USER, true, NULL, ifl_job_text_args, ifl_result, req_hold)                        \

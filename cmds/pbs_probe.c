@@ -1,0 +1,139 @@
+/* pbs_probe: are the directories and files of PBS_HOME and PBS_EXEC there, with the modes that daemons and users need?
+ * Says what is otherwise; with -f it mends modes and makes directories that are missing.
+ *
+ * Only what this host runs is asked for: a folder that no daemon here has made yet (a MOM's on a server's host) is
+ * nobody's mistake as long as its parent is not there either. */
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "conf.h"
+
+struct probe {
+    struct cmd_args a;
+    bool fix, verbose;
+    int problems;
+};
+
+static const struct option_row rows[] = {
+    CMD_FLAG('f', struct probe, fix, "mend what is wrong"),
+    CMD_FLAG('v', struct probe, verbose, "name what is right, too"),
+};
+
+/* `may`: bits that may be missing or there as the site likes. `if_there`: not asked for where it is missing. */
+static const struct row {
+    enum conf_key root;
+    const char *path;
+    bool dir, if_there;
+    mode_t mode, may;
+} wanted[] = {
+    {CONF_PBS_EXEC, "bin", true, false, 0755, 0},
+    {CONF_PBS_EXEC, "sbin", true, false, 0755, 0},
+    {CONF_PBS_EXEC, "lib", true, false, 0755, 0},
+    {CONF_PBS_EXEC, "libexec", true, true, 0755, 0},
+    {CONF_PBS_HOME, "", true, false, 0755, 0},
+    {CONF_PBS_HOME, "server_logs", true, true, 0755, 0},
+    {CONF_PBS_HOME, "server_priv", true, true, 0750, 0},
+    {CONF_PBS_HOME, "server_priv/accounting", true, true, 0755, 0},
+    {CONF_PBS_HOME, "server_priv/jobs", true, true, 0750, 0},
+    {CONF_PBS_HOME, "server_priv/users", true, true, 0750, 0},
+    {CONF_PBS_HOME, "server_priv/hooks", true, true, 0750, 0},
+    {CONF_PBS_HOME, "server_priv/hooks/tmp", true, true, 0750, 0},
+    {CONF_PBS_HOME, "server_priv/cede.db", false, true, 0600, 0044},
+    {CONF_PBS_HOME, "server_priv/db_password", false, true, 0600, 0},
+    {CONF_PBS_HOME, "sched_logs", true, true, 0755, 0},
+    {CONF_PBS_HOME, "sched_priv", true, true, 0750, 0},
+    {CONF_PBS_HOME, "mom_logs", true, true, 0755, 0},
+    {CONF_PBS_HOME, "mom_priv", true, true, 0751, 0},
+    {CONF_PBS_HOME, "mom_priv/jobs", true, true, 0751, 0},
+    {CONF_PBS_HOME, "mom_priv/config", false, true, 0644, 0044},
+    {CONF_PBS_HOME, "mom_priv/config.d", true, true, 0700, 0},
+    {CONF_PBS_HOME, "spool", true, true, 01777, 0},
+    {CONF_PBS_HOME, "undelivered", true, true, 01777, 0},
+    {CONF_PBS_HOME, "aux", true, true, 0755, 0},
+    {CONF_PBS_HOME, "checkpoint", true, true, 0711, 0011},
+    {CONF_PBS_HOME, "certs", true, true, 0700, 0055},
+    {CONF_PBS_HOME, "certs/ca.key", false, true, 0600, 0},
+};
+
+static void complain(struct probe *q, const char *path, const char *what, bool mended)
+{
+    printf("%s: %s%s\n", path, what, mended ? ", mended" : "");
+    if (!mended)
+        q->problems++;
+}
+
+static void missing(struct probe *q, const struct row *r, const char *path)
+{
+    if (r->if_there)
+        return;
+    complain(q, path, "is missing",
+             q->fix && r->dir && mkdir(path, r->mode) == 0 && chmod(path, r->mode) == 0);
+}
+
+static void check_mode(struct probe *q, const struct row *r, const char *path, mode_t mode)
+{
+    char what[64];
+
+    if (((mode ^ r->mode) & 07777 & ~r->may) == 0) {
+        if (q->verbose)
+            printf("%s: right\n", path);
+        return;
+    }
+    snprintf(what, sizeof what, "its mode is %04o and should be %04o", (unsigned)(mode & 07777),
+             (unsigned)r->mode);
+    complain(q, path, what, q->fix && chmod(path, r->mode) == 0);
+}
+
+static void check(struct probe *q, const struct row *r, const char *root)
+{
+    char path[4300];
+    struct stat st;
+
+    snprintf(path, sizeof path, "%s%s%s", root, *r->path ? "/" : "", r->path);
+    if (lstat(path, &st) < 0 && errno == ENOENT)
+        missing(q, r, path);
+    else if (errno && lstat(path, &st) < 0)
+        complain(q, path, strerror(errno), false);
+    else if (S_ISLNK(st.st_mode))
+        complain(q, path, "is a symbolic link", false);
+    else if (r->dir != (bool)S_ISDIR(st.st_mode))
+        complain(q, path, r->dir ? "is no directory" : "is no file", false);
+    else
+        check_mode(q, r, path, st.st_mode);
+}
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct probe *q = settings;
+    struct conf *conf;
+    struct err e;
+
+    (void)operands;
+    if (n)
+        return cmd_usage(&q->a);
+    if (q->fix && geteuid() != 0) {
+        cmd_say(&q->a, "-f is for root");
+        return 1;
+    }
+    conf = conf_load(&e);
+    if (!conf) {
+        cmd_say(&q->a, "%s", e.text);
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        errno = 0;
+        check(q, &wanted[i], conf_text(conf, wanted[i].root));
+    }
+    conf_destroy(conf);
+    return q->problems ? 1 : 0;
+}
+
+const struct cmd command = {
+    .options = {.program = "pbs_probe", CMD_ROWS(rows)},
+    .usage = "usage: pbs_probe [-f|-v]\n",
+    .usage_exit = 1,
+    .size = sizeof(struct probe),
+    .run = run,
+};

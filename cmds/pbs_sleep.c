@@ -1,0 +1,35 @@
+/* pbs_sleep: sleep for so many seconds of the wall, also when it is stopped meanwhile. Site scripts use it where a
+ * shell's own sleep would be counted differently on each system. */
+#include <errno.h>
+#include <time.h>
+
+#include "cmd.h"
+#include "units.h"
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct cmd_args *a = settings;
+    struct timespec end;
+    int64_t seconds;
+    struct err e;
+
+    if (n != 1)
+        return cmd_usage(a);
+    if (units_parse_duration_s(operands[0], &seconds, &e) < 0) {
+        cmd_say(a, "%s", e.text);
+        return 1;
+    }
+    clock_gettime(CLOCK_BOOTTIME, &end);
+    end.tv_sec += seconds;
+    while (clock_nanosleep(CLOCK_BOOTTIME, TIMER_ABSTIME, &end, NULL) == EINTR)
+        ;
+    return 0;
+}
+
+const struct cmd command = {
+    .options = {.program = "pbs_sleep", .operands = "seconds"},
+    .usage = "usage: pbs_sleep seconds\n",
+    .usage_exit = 2,
+    .size = sizeof(struct cmd_args),
+    .run = run,
+};

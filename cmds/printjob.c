@@ -1,0 +1,116 @@
+/* printjob: what the server keeps of a job, field by field, for somebody who looks for a mistake. Live jobs and
+ * history alike; -s prints the script instead. */
+#include <unistd.h>
+
+#include "attrs.h"
+#include "each_job.h"
+#include "pbs_ext.h"
+#include "session.h"
+#include "status_out.h"
+#include "table.h"
+
+struct printjob {
+    struct cmd_args a;
+    bool no_attributes, script;
+};
+
+static const struct option_row rows[] = {
+    CMD_FLAG('a', struct printjob, no_attributes, "without the attributes"),
+    CMD_FLAG('s', struct printjob, script, "the job's script"),
+};
+
+/* State numbers of PBS, by letter. */
+static int state_number(const char *letter)
+{
+    static const struct {
+        char letter;
+        int number;
+    } numbers[] = {{'T', 0}, {'Q', 1}, {'H', 2}, {'W', 3}, {'R', 4}, {'S', 4},
+                   {'U', 4}, {'E', 5}, {'X', 6}, {'B', 7}, {'M', 8}, {'F', 9}};
+
+    for (size_t i = 0; letter && i < sizeof numbers / sizeof numbers[0]; i++)
+        if (numbers[i].letter == *letter)
+            return numbers[i].number;
+    return 0;
+}
+
+static const char *or_none(const struct attrl *l, const char *name, const char *none)
+{
+    const char *text = attrs_value(l, name, NULL);
+
+    return text ? text : none;
+}
+
+static void show_fields(const struct batch_status *j)
+{
+    const struct attrl *l = j->attribs;
+    const char *state = attrs_value(l, ATTR_state, NULL);
+    int substate = atoi(or_none(l, ATTR_substate, "0"));
+
+    printf("---------------------------------------------------\njobid:\t%s\n"
+           "---------------------------------------------------\n",
+           j->name);
+    printf("state:\t\t0x%x\nsubstate:\t0x%x (%d)\n", (unsigned)state_number(state), (unsigned)substate,
+           substate);
+    printf("svrflgs:\t0x%x\n", state && *state == 'S' ? 1U : 0U);
+    printf("stime:\t\t%s\nobittime:\t%s\n", or_none(l, ATTR_stime, "0"), or_none(l, ATTR_obittime, "0"));
+    printf("file base:\t%s\nqueue:\t\t%s\n", or_none(l, ATTR_hashname, j->name), or_none(l, ATTR_queue, ""));
+    printf("union type %s\n\texec_vnode:\t%s\n",
+           attrs_value(l, ATTR_execvnode, NULL) ? "exec:" : "new:", or_none(l, ATTR_execvnode, "(none)"));
+}
+
+static void show_attributes(const struct batch_status *j)
+{
+    char *scratch = malloc(STATUS_SCRATCH);
+
+    puts("--attributes--");
+    for (const struct attrl *a = j->attribs; scratch && a; a = a->next) {
+        printf("%s%s%s = ", a->name, a->resource && *a->resource ? "." : "", a->resource ? a->resource : "");
+        table_text(stdout, status_out_value(a, scratch));
+        putchar('\n');
+    }
+    free(scratch);
+}
+
+static int show_script(int c, const char *id)
+{
+    printf("---------------------------------------------------\njobscript for %s\n"
+           "---------------------------------------------------\n",
+           id);
+    fflush(stdout);
+    return pbs_jobscript(c, id, STDOUT_FILENO, NULL);
+}
+
+static int print(int c, const char *id, void *settings)
+{
+    const struct printjob *q = settings;
+    struct batch_status *j;
+
+    if (q->script)
+        return show_script(c, id);
+    j = pbs_statjob(c, id, NULL, "x");
+    if (!j && pbs_errno == 15140) /* no history is kept: the job may be there all the same */
+        j = pbs_statjob(c, id, NULL, NULL);
+    if (!j)
+        return -1;
+    show_fields(j);
+    if (!q->no_attributes)
+        show_attributes(j);
+    pbs_statfree(j);
+    return 0;
+}
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct printjob *q = settings;
+
+    return n ? each_job(&q->a, n, operands, print, q) : cmd_usage(&q->a);
+}
+
+const struct cmd command = {
+    .options = {.program = "printjob", .operands = "job_identifier...", CMD_ROWS(rows)},
+    .usage = "usage: printjob [-a] job_identifier...\n       printjob -s job_identifier...\n",
+    .usage_exit = 1,
+    .size = sizeof(struct printjob),
+    .run = run,
+};
