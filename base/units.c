@@ -160,7 +160,10 @@ uint64_t units_size_kb(struct units_size s)
 
 struct units_size units_size_of_kb(uint64_t kb)
 {
-    return (struct units_size){.n = kb, .shift = 10};
+    enum { KB_SHIFT = 10 };
+    const uint64_t most = UINT64_MAX >> KB_SHIFT;
+
+    return (struct units_size){.n = kb < most ? kb : most, .shift = KB_SHIFT};
 }
 
 int units_size_compare(struct units_size a, struct units_size b)

@@ -38,7 +38,7 @@ const char *units_format_size(char out[static UNITS_TEXT_MAX],
 
 uint64_t units_size_bytes(struct units_size s);  /* saturates at UINT64_MAX */
 uint64_t units_size_kb(struct units_size s);     /* rounded up, as amounts that a job needs are */
-struct units_size units_size_of_kb(uint64_t kb); /* shown as "<kb>kb": sums are in kb */
+struct units_size units_size_of_kb(uint64_t kb); /* shown as "<kb>kb": sums are in kb; saturates */
 int units_size_compare(struct units_size a, struct units_size b); /* <0, 0, >0 by amount, not by spelling */
 
 /* True False t f y n yes no 1 0, case does not matter. Shown as "True" and "False". */

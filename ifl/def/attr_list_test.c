@@ -415,6 +415,39 @@ static void test_how_much_a_hundred_thousand_jobs_take(void **state)
     assert_int_equal(intern_count(), 0);
 }
 
+/* Both were found by test/fuzz: an object that cannot be written, or not read again, would be lost. */
+static void what_is_taken_can_be_stored(void **state)
+{
+    static const struct {
+        enum attr_of of;
+        int attribute;
+        const char *resource, *text;
+    } rows[] = {{OF_QUEUE, QUEUE_ATTR_max_run_res, "ncpus", "[u:\xac\xff=2]"},
+                {OF_NODE, NODE_ATTR_resources_available, "ncpus", "@\xac\xff"},
+                {OF_SERVER, SERVER_ATTR_jobscript_max_size, NULL, "9223372036854775807"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct resource_table *t = resource_table_create();
+        struct attr_list l, again;
+        json_t *json;
+        struct err e;
+
+        attr_list_init(&l, rows[i].of);
+        attr_list_init(&again, rows[i].of);
+        assert_int_equal(attr_list_change(&l, t, rows[i].attribute, rows[i].resource, rows[i].text, SET, &e),
+                         0);
+        attr_list_change(&l, t, rows[i].attribute, rows[i].resource, rows[i].text, INCR, &e);
+        json = attr_walk_to_json(&l, t, 0, 0);
+        assert_non_null(json);
+        assert_int_equal(attr_walk_from_json(&again, t, json, &e), 0);
+        json_decref(json);
+        attr_list_fini(&again);
+        attr_list_fini(&l);
+        resource_table_destroy(t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,6 +461,7 @@ int main(void)
         cmocka_unit_test(test_json_brings_back_every_value),
         cmocka_unit_test(test_public_lists),
         cmocka_unit_test(test_how_much_a_hundred_thousand_jobs_take),
+        cmocka_unit_test(what_is_taken_can_be_stored),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

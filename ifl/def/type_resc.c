@@ -295,7 +295,7 @@ static json_t *element_to_json(const struct resource *r, const struct value *v)
         return shown_as(r, v)->to_json(shown_as(r, v), v);
     strbuf_init(&b, 1 << 20);
     if (limit_format(r->type, v, &b) == 0)
-        json = json_string(strbuf_str(&b));
+        json = value_json_of_text(strbuf_str(&b));
     strbuf_fini(&b);
     return json;
 }
@@ -315,19 +315,35 @@ json_t *resc_to_json(const struct resc_list *l, const struct resource_table *t, 
     return object;
 }
 
+/* Of a limit, or of an amount that is another vnode's ("@n1"); NULL: neither. */
+static char *special_text(const json_t *json, enum value_by by)
+{
+    char *text = value_text_of_json(json);
+
+    if (text && (by == BY_LIMIT || (text[0] == '@' && text[1])))
+        return text;
+    free(text);
+    return NULL;
+}
+
 static int element_from_json(const json_t *json, const struct resource *r, enum value_by by,
                              struct value *out, struct err *e)
 {
-    const char *text = json_string_value(json);
+    char *text = special_text(json, by);
+    int rc;
 
-    if (by == BY_LIMIT)
-        return text ? limit_parse(r->type, text, out, e)
-                    : errors_set(e, PBSE_BADATVAL, "a stored limit is a text");
-    if (text && text[0] == '@' && text[1]) {
+    if (text && by == BY_LIMIT) {
+        rc = limit_parse(r->type, text, out, e);
+    } else if (text) {
         *out = value_of_text(text);
-        return out->kind == VALUE_TEXT ? 0 : no_memory(e);
+        rc = out->kind == VALUE_TEXT ? 0 : no_memory(e);
+    } else if (by == BY_LIMIT) {
+        rc = errors_set(e, PBSE_BADATVAL, "a stored limit is a text");
+    } else {
+        rc = r->type->from_json(r->type, json, out, e);
     }
-    return r->type->from_json(r->type, json, out, e);
+    free(text);
+    return rc;
 }
 
 int resc_from_json(const json_t *json, const struct resource_table *t, enum value_by by,

@@ -32,11 +32,12 @@ static void add_size(struct value *v, const struct value *by, int sign)
 {
     int64_t a = v->kind == VALUE_SIZE ? (int64_t)(units_size_kb(as_size(v)) & INT64_MAX) : 0;
     int64_t sum = saturated(a, (int64_t)(units_size_kb(as_size(by)) & INT64_MAX), sign);
+    struct units_size size = units_size_of_kb(sum < 0 ? 0 : (uint64_t)sum);
 
     v->kind = VALUE_SIZE;
-    v->n = sum < 0 ? 0 : sum;
-    v->shift = 10;
-    v->words = false;
+    v->n = (int64_t)size.n;
+    v->shift = size.shift;
+    v->words = size.words;
 }
 
 void scalar_add(struct value *v, const struct value *by, int sign)

@@ -120,22 +120,34 @@ static json_t *latin1_to_json(const char *text)
     return json;
 }
 
-static int latin1_parse(const struct value_type *t, const char *utf8, struct value *out, struct err *e)
+static char *latin1_to_text(const char *utf8)
 {
-    struct strbuf b;
-    int rc;
+    char *text = malloc(strlen(utf8) + 1), *at = text;
 
-    strbuf_init(&b, strlen(utf8) + 1);
-    for (; *utf8; utf8++) {
+    for (; text && *utf8; utf8++) {
         unsigned char c = (unsigned char)*utf8;
         if (c >= 0xc0 && utf8[1])
             c = (unsigned char)(c << 6 | (*++utf8 & 0x3f));
-        strbuf_add_char(&b, (char)c);
+        *at++ = (char)c;
     }
-    rc = strbuf_ok(&b) ? t->parse(t, strbuf_str(&b), out, e)
-                       : errors_set(e, PBSE_SYSTEM, "no memory for a value");
-    strbuf_fini(&b);
-    return rc;
+    if (text)
+        *at = '\0';
+    return text;
+}
+
+json_t *value_json_of_text(const char *text)
+{
+    json_t *json = json_string(text);
+
+    return json ? json : latin1_to_json(text);
+}
+
+char *value_text_of_json(const json_t *json)
+{
+    const char *text = json_string_value(json);
+    const char *latin1 = json_string_value(json_object_get(json, "latin1"));
+
+    return text ? strdup(text) : latin1 ? latin1_to_text(latin1) : NULL;
 }
 
 json_t *value_to_json_text(const struct value_type *t, const struct value *v)
@@ -146,22 +158,20 @@ json_t *value_to_json_text(const struct value_type *t, const struct value *v)
 
     strbuf_init(&b, 1 << 20);
     text = value_show(t, v, &b);
-    if (text && !(json = json_string(text)))
-        json = latin1_to_json(text);
+    if (text)
+        json = value_json_of_text(text);
     strbuf_fini(&b);
     return json;
 }
 
 int value_from_json_text(const struct value_type *t, const json_t *json, struct value *out, struct err *e)
 {
-    const char *text = json_string_value(json);
-    const char *latin1 = json_string_value(json_object_get(json, "latin1"));
+    char *text = value_text_of_json(json);
+    int rc = text ? t->parse(t, text, out, e)
+                  : errors_set(e, PBSE_BADATVAL, "a stored %s is a JSON text", t->name);
 
-    if (latin1)
-        return latin1_parse(t, latin1, out, e);
-    if (!text)
-        return errors_set(e, PBSE_BADATVAL, "a stored %s is a JSON text", t->name);
-    return t->parse(t, text, out, e);
+    free(text);
+    return rc;
 }
 
 int value_bad(const struct value_type *t, const char *text, struct err *e)

@@ -109,6 +109,10 @@ const char *value_text(const struct value *v);
  * reset first. Borrowed until `v` or `scratch` changes. NULL: scratch has failed. */
 const char *value_show(const struct value_type *t, const struct value *v, struct strbuf *scratch);
 
+/* A text as JSON, also one that is not UTF-8; and back, on the heap. NULL: no memory; no such JSON. */
+struct json_t *value_json_of_text(const char *text);
+char *value_text_of_json(const struct json_t *json);
+
 /* JSON by way of the type's text, for types that have nothing better. */
 struct json_t *value_to_json_text(const struct value_type *t, const struct value *v);
 int value_from_json_text(const struct value_type *t, const struct json_t *json, struct value *out,

@@ -1,0 +1,14 @@
+# Random input for decoders and parsers; `make check` runs it, `build/test/fuzz -n RUNS -s SEED [NAME]` for longer.
+FUZZ.storeys := server/model mom/host cmds ifl/spec ifl/def ifl/rpc base
+FUZZ.libs := -ljansson -ltirpc -lpthread -ldl -lm
+
+$(call storey, test/fuzz, $(FUZZ.storeys))
+CPPFLAGS.test/fuzz := -UNDEBUG
+$(B)/obj/test/fuzz/fuzz_wire.o: $(GEN)/messages.def
+$(GEN)/messages.def: $(wildcard ifl/protocol/*.x)
+	@mkdir -p $(@D)
+	@sed -n 's/^struct \([a-z_]*\(_args\|_result\|_order\|_record\|_entry\|_event\)\) {.*/MESSAGE(\1)/p; s/^union \([a-z_]*\) switch.*/MESSAGE(\1)/p' $^ > $@
+
+$(call program, test/fuzz, test/fuzz/fuzz_main.c, test/fuzz $(FUZZ.storeys) protocol, $(FUZZ.libs))
+PROGRAMS := $(filter-out $(B)/test/fuzz,$(PROGRAMS))
+TESTS += $(B)/test/fuzz
