@@ -17,12 +17,18 @@
 
 enum { BUSY_MS = 10000, CHECKPOINT_PAGES = 4000 };
 
+/* What frames a batch: prepared once, as the statements in it. */
+enum frame { FRAME_BEGIN, FRAME_COMMIT, FRAME_ROLLBACK, FRAMES };
+
+static const char *const frame_sql[FRAMES] = {"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"};
+
 struct store_sqlite {
     struct store base;
     sqlite3 *db;
     char *lock_path;
     int lock_fd; /* -1: no lease */
     sqlite3_stmt *stmt[STMT_COUNT];
+    sqlite3_stmt *frame[FRAMES];
 };
 
 static struct store_sqlite *of(struct store *s)
@@ -38,6 +44,19 @@ static int failed(struct store_sqlite *s, const char *what, struct err *e)
 static int run(struct store_sqlite *s, const char *sql, struct err *e)
 {
     return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : failed(s, sql, e);
+}
+
+static int frame(struct store_sqlite *s, enum frame f, struct err *e)
+{
+    sqlite3_stmt **st = &s->frame[f];
+    int rc =
+        *st ? SQLITE_OK : sqlite3_prepare_v3(s->db, frame_sql[f], -1, SQLITE_PREPARE_PERSISTENT, st, NULL);
+
+    if (rc == SQLITE_OK) {
+        (void)sqlite3_step(*st);
+        rc = sqlite3_reset(*st); /* says what the step said */
+    }
+    return rc == SQLITE_OK ? 0 : failed(s, frame_sql[f], e);
 }
 
 static sqlite3_stmt *prepared(struct store_sqlite *s, unsigned id, struct err *e)
@@ -117,10 +136,10 @@ static int sqlite_script(struct store *base, const char *sql, struct err *e)
 {
     struct store_sqlite *s = of(base);
 
-    if (run(s, "BEGIN IMMEDIATE", e) < 0)
+    if (frame(s, FRAME_BEGIN, e) < 0)
         return -1;
-    if (run(s, sql, e) < 0 || run(s, "COMMIT", e) < 0) {
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    if (run(s, sql, e) < 0 || frame(s, FRAME_COMMIT, e) < 0) {
+        frame(s, FRAME_ROLLBACK, NULL);
         return -1;
     }
     return 0;
@@ -169,15 +188,15 @@ static int sqlite_apply(struct store *base, const struct batch *b, uint64_t epoc
     size_t at = 0;
     int rc;
 
-    if (run(s, "BEGIN IMMEDIATE", e) < 0)
+    if (frame(s, FRAME_BEGIN, e) < 0)
         return -1;
     rc = check_epoch(base, epoch, e);
     while (rc == 0 && batch_next(b, &at, &q))
         rc = run_stmt(s, &q, e);
     if (rc == 0)
-        rc = run(s, "COMMIT", e);
+        rc = frame(s, FRAME_COMMIT, e);
     if (rc < 0)
-        sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+        frame(s, FRAME_ROLLBACK, NULL); /* which has nothing to do where the failure did it */
     return rc;
 }
 
@@ -196,6 +215,8 @@ static void sqlite_close(struct store *base)
 
     for (int i = 0; i < STMT_COUNT; i++)
         sqlite3_finalize(s->stmt[i]);
+    for (int i = 0; i < FRAMES; i++)
+        sqlite3_finalize(s->frame[i]);
     sqlite3_close(s->db);
     if (s->lock_fd >= 0)
         close(s->lock_fd);
