@@ -1,7 +1,8 @@
 /* The store in PostgreSQL, by libpq. See store.h.
  *
- * A batch is a pipeline: BEGIN, the epoch (locked against a takeover until the end), all statements, one wait;
- * then COMMIT, one wait. So a batch of any size costs two round trips. The lease is an advisory lock of the
+ * A batch is a pipeline: BEGIN, the epoch (locked against a takeover until the end), all statements, COMMIT, one
+ * wait: one round trip whatever its size. An epoch that is not ours is made an error there, so that what stands
+ * behind it in the pipeline is skipped. The lease is an advisory lock of the
  * writer's session. When the session is lost the next call connects again and takes the lease again: batches check
  * the epoch, so nothing is written if another server was active meanwhile. */
 #include <errno.h>
@@ -22,7 +23,10 @@ enum { OID_BYTEA = 17, OID_INT8 = 20, OID_INT4 = 23, OID_TEXT = 25, OID_JSON = 1
 enum { OPTIONS_MAX = 12, PASSWORD_MAX = 4096, LEASE_TRIES = 20, LEASE_PAUSE_US = 100000 };
 
 #define LEASE_SQL "SELECT pg_try_advisory_lock(1128613957, 1)" /* "CEDE" */
-#define EPOCH_SQL "SELECT value FROM meta WHERE name = 'epoch' FOR SHARE"
+/* Division by zero, if it is another; nothing else in a batch divides. */
+#define EPOCH_SQL                                                                                            \
+    "SELECT 1 / COALESCE((SELECT value FROM meta WHERE name = 'epoch' FOR SHARE) = $1, false)::int"
+#define EPOCH_LOST "22012"
 
 struct option {
     const char *name;
@@ -36,7 +40,7 @@ struct store_pg {
     size_t n_options;
     char *database;
     bool wants_lease;
-    bool prepared[STMT_COUNT];
+    bool prepared[STMT_COUNT], epoch_prepared;
 };
 
 /* A statement's parameters as libpq wants them. */
@@ -175,6 +179,7 @@ static int need_connection(struct store_pg *s, struct err *e)
         return 0;
     PQfinish(s->conn);
     memset(s->prepared, 0, sizeof s->prepared);
+    s->epoch_prepared = false;
     s->conn = connect_to(s, s->database);
     if (!is_connected(s))
         return failed(s, "connecting", NULL, e);
@@ -202,24 +207,29 @@ static Oid oid_of(char letter)
     }
 }
 
+static int prepare(struct store_pg *s, const char *name, const char *sql, unsigned n, const Oid *types,
+                   struct err *e)
+{
+    PGresult *r = PQprepare(s->conn, name, sql, (int)n, types);
+    int rc = PQresultStatus(r) == PGRES_COMMAND_OK ? 0 : failed(s, name, PQresultErrorMessage(r), e);
+
+    PQclear(r);
+    return rc;
+}
+
 static int need_prepared(struct store_pg *s, unsigned id, struct err *e)
 {
     const struct stmt_row *row = &stmt_rows[id];
     Oid types[BATCH_PARAMS_MAX];
-    PGresult *r;
-    int rc = 0;
 
     if (s->prepared[id])
         return 0;
     for (unsigned i = 0; i < row->params; i++)
         types[i] = oid_of(row->types[i]);
-    r = PQprepare(s->conn, row->name, row->sql, (int)row->params, types);
-    if (PQresultStatus(r) != PGRES_COMMAND_OK)
-        rc = failed(s, row->name, PQresultErrorMessage(r), e);
-    else
-        s->prepared[id] = true;
-    PQclear(r);
-    return rc;
+    if (prepare(s, row->name, row->sql, row->params, types, e) < 0)
+        return -1;
+    s->prepared[id] = true;
+    return 0;
 }
 
 static void bind_params(const struct batch_stmt *q, struct params *out)
@@ -334,6 +344,11 @@ static int prepare_all(struct store_pg *s, const struct batch *b, struct err *e)
 {
     struct batch_stmt q;
 
+    const Oid text = OID_TEXT;
+
+    if (!s->epoch_prepared && prepare(s, "EPOCH", EPOCH_SQL, 1, &text, e) < 0)
+        return -1;
+    s->epoch_prepared = true;
     for (size_t at = 0; batch_next(b, &at, &q);)
         if (need_prepared(s, q.id, e) < 0)
             return -1;
@@ -343,6 +358,15 @@ static int prepare_all(struct store_pg *s, const struct batch *b, struct err *e)
 static int send_text(struct store_pg *s, const char *sql, struct err *e)
 {
     return PQsendQueryParams(s->conn, sql, 0, NULL, NULL, NULL, NULL, 0) ? 0 : failed(s, sql, NULL, e);
+}
+
+static int send_epoch(struct store_pg *s, uint64_t epoch, struct err *e)
+{
+    char text[24];
+    const char *value[] = {text};
+
+    snprintf(text, sizeof text, "%llu", (unsigned long long)epoch);
+    return PQsendQueryPrepared(s->conn, "EPOCH", 1, value, NULL, NULL, 0) ? 0 : failed(s, "EPOCH", NULL, e);
 }
 
 static int send_batch(struct store_pg *s, const struct batch *b, struct err *e)
@@ -360,9 +384,17 @@ static int send_batch(struct store_pg *s, const struct batch *b, struct err *e)
     return 0;
 }
 
-/* All results up to the next sync; the first error counts. `fn` sees every row. -1 too if the connection is
- * lost. */
-static int drain(struct store_pg *s, store_row_fn *fn, void *arg, struct err *e)
+static int batch_failed(struct store_pg *s, const PGresult *r, struct err *e)
+{
+    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+
+    if (state && strcmp(state, EPOCH_LOST) == 0)
+        return err_set(e, ESTALE, "another server has taken the store over: its epoch is not ours any more");
+    return failed(s, "batch", PQresultErrorMessage(r), e);
+}
+
+/* All results up to the next sync; the first error counts. -1 too if the connection is lost. */
+static int drain(struct store_pg *s, struct err *e)
 {
     int rc = 0;
 
@@ -377,36 +409,20 @@ static int drain(struct store_pg *s, store_row_fn *fn, void *arg, struct err *e)
                 return rc < 0 ? rc : failed(s, "batch", NULL, e);
             continue; /* the end of one statement */
         }
-        if (rc == 0 && status == PGRES_TUPLES_OK)
-            rc = each_row(s, r, fn, arg, e);
-        else if (rc == 0 && status == PGRES_FATAL_ERROR)
-            rc = failed(s, "batch", PQresultErrorMessage(r), e);
+        if (rc == 0 && status == PGRES_FATAL_ERROR)
+            rc = batch_failed(s, r, e);
         PQclear(r);
         if (status == PGRES_PIPELINE_SYNC)
             return rc;
     }
 }
 
-static int take_epoch(void *arg, const struct store_row *row, struct err *e)
-{
-    (void)e;
-    *(uint64_t *)arg = strtoull(store_row_text(row, 0), NULL, 10);
-    return 0;
-}
-
 static int run_pipeline(struct store_pg *s, const struct batch *b, uint64_t epoch, struct err *e)
 {
-    uint64_t found = 0;
-
-    if (send_text(s, "BEGIN", e) < 0 || send_text(s, EPOCH_SQL, e) < 0 || send_batch(s, b, e) < 0 ||
-        drain(s, take_epoch, &found, e) < 0)
+    if (send_text(s, "BEGIN", e) < 0 || send_epoch(s, epoch, e) < 0 || send_batch(s, b, e) < 0 ||
+        send_text(s, "COMMIT", e) < 0)
         return -1;
-    if (found != epoch)
-        return err_set(e, ESTALE, "another server has taken the store over (epoch %llu, ours is %llu)",
-                       (unsigned long long)found, (unsigned long long)epoch);
-    if (send_text(s, "COMMIT", e) < 0)
-        return -1;
-    return drain(s, NULL, NULL, e);
+    return drain(s, e);
 }
 
 static int pg_apply(struct store *base, const struct batch *b, uint64_t epoch, struct err *e)
