@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "classes.h"
 #include "clock.h"
 #include "cycle.h"
 #include "link.h"
@@ -11,6 +12,7 @@
 #include "memory.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
+#include "universe.h"
 
 enum {
     QUIET_MS = 100,    /* without a start, before anything is told */
@@ -37,13 +39,26 @@ static void told(void *arg, int c, int ticket)
         tell(m);
 }
 
+/* Stopped by what it or its like have running already, not by the site: that is no eligible time. */
+static bool is_own_fault(const struct job *j)
+{
+    const struct reason *why = j->class ? &j->class->why : NULL;
+
+    return why && ((why->entity && why->entity != LIMIT_OF_ALL) || why->code == REASON_FORMULA);
+}
+
 /* false: there is nothing to tell, or nobody to tell it to. */
 static bool tell_one(struct comments *m)
 {
     int c = link_connection(m->link);
     const char *text = NULL;
     const struct job *j = c < 0 ? NULL : cycle_next_comment(m->cycle, &text);
-    struct attrl comment = {.name = (char *)(uintptr_t) "comment", .value = (char *)(uintptr_t)text};
+    struct attrl accrue = {.name = (char *)(uintptr_t)ATTR_accrue_type,
+                           .value = (char *)(uintptr_t)(j && is_own_fault(j) ? "1" : "2")};
+    struct attrl comment = {.name = (char *)(uintptr_t)ATTR_comment, .value = (char *)(uintptr_t)text};
+
+    if (universe_server(cycle_universe(m->cycle))->eligible_time)
+        comment.next = &accrue;
 
     if (!j || link_await(m->link, pbs_asyalterjob_send(c, j->id, &comment, NULL), told, m) < 0)
         return false;

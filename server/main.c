@@ -23,6 +23,7 @@
 #include "daemon.h"
 #include "depend.h"
 #include "dispatch.h"
+#include "eligible.h"
 #include "ends.h"
 #include "exec_hello.h"
 #include "exec_send.h"
@@ -90,6 +91,7 @@ struct server {
     struct exec_hello *hello;
     struct start_time *start_time;
     struct depends *depends;
+    struct eligible *eligible;
     struct history *history;
     struct mailer *mailer;
     struct ends *ends;
@@ -460,8 +462,14 @@ static int create_asking(struct server *s, struct err *e)
                                                      .depends = s->depends,
                                                      .route = p->route,
                                                      .reader = p->reader});
-    p->alter =
-        (struct alter_parts){&s->site, p->fsm, s->start_time, s->depends, p->arrays, on_limits_changed, s};
+    p->alter = (struct alter_parts){.site = &s->site,
+                                    .fsm = p->fsm,
+                                    .start_time = s->start_time,
+                                    .depends = s->depends,
+                                    .eligible = p->eligible,
+                                    .arrays = p->arrays,
+                                    .limits_changed = on_limits_changed,
+                                    .arg = s};
     p->victims = victims_create(s->loop, &s->site, p->fsm, p->methods);
     p->preempts = p->victims ? preempts_create(&s->site, p->victims, p->commit) : NULL;
     p->plan_holds = plan_holds_create(&(struct plan_hold_parts){.loop = s->loop,
@@ -553,6 +561,9 @@ static int create_parts(struct server *s, bool *is_new, struct restore_counts *c
     if (!s->depends)
         return no_memory(e);
     depends_on_unmet(s->depends, on_unmet, s);
+    s->eligible = p->eligible = eligible_create(&s->site, p->fsm);
+    if (!s->eligible)
+        return no_memory(e);
     p->route = route_create(s->loop, &s->site, p->fsm);
     if (!p->route)
         return no_memory(e);
@@ -710,6 +721,7 @@ static void stop(struct server *s)
     watches_destroy(p->watches);
     status_destroy(p->status);
     route_destroy(p->route);
+    eligible_destroy(s->eligible);
     depends_destroy(s->depends);
     arrays_destroy(p->arrays);
     start_time_destroy(s->start_time);

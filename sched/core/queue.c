@@ -59,6 +59,8 @@ static void take_one(struct queue *q, const struct catalogue *c, const struct at
         q->partition = mem_intern(a->value);
     else if (strcmp(a->name, "resources_available") == 0)
         take_available(q, c, a);
+    else if (strcmp(a->name, "eligible_time_enable") == 0)
+        q->eligible_time = is_true(a->value);
     else
         limits_take(&q->limits, c, a->name, a->resource, a->value);
 }
@@ -75,8 +77,8 @@ void queue_count(struct queue *q, const struct job *j, int64_t times)
 static uint64_t look_of(const struct queue *q)
 {
     uint64_t h = amounts_hash(&q->available, 7);
-    uint64_t more[] = {(uint64_t)q->priority, q->started, q->executes, (uintptr_t)q->partition,
-                       limits_hash(&q->limits, 11)};
+    uint64_t more[] = {(uint64_t)q->priority,   q->started,       q->executes,
+                       (uintptr_t)q->partition, q->eligible_time, limits_hash(&q->limits, 11)};
 
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         h = (h ^ more[i]) * 0x9E3779B97F4A7C15ull + (h >> 29);
@@ -91,6 +93,7 @@ bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *
     q->partition = NULL;
     q->priority = 0;
     q->started = q->executes = false;
+    q->eligible_time = false;
     limits_clear(&q->limits);
     amounts_clear(&q->available);
     for (; attrs; attrs = attrs->next)

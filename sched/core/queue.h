@@ -23,6 +23,7 @@ struct queue {
     struct amounts available; /* resources_available: counted ones that have a bound */
     struct amounts used;
     struct limits limits;  /* run limits */
+    bool eligible_time;    /* of the server: eligible_time_enable */
     struct tally *running; /* by entity */
     int64_t n_running;
     size_t n_nodes; /* vnodes that belong to it alone */

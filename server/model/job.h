@@ -89,8 +89,10 @@ struct job {
     const char *project;        /* interned */
 
     int64_t ctime_s, mtime_s, qtime_s, etime_s, stime_s, obittime_s, history_s, exec_time_s;
-    int64_t ptime_s;    /* when it was last preempted; 0: not since its last start */
-    int64_t eligible_s; /* eligible time until eligible_since_s */
+    int64_t ptime_s;        /* when it was last preempted; 0: not since its last start */
+    int64_t eligible_s;     /* eligible time that had added up at accrue_since_s */
+    int64_t accrue_since_s; /* 0: none is kept */
+    int accrue_type;        /* what passes since then: 0 initial 1 ineligible 2 eligible 3 run 4 exit */
 
     unsigned run_version; /* of the present or last run; raised and durable before START is sent */
     unsigned run_count;
@@ -159,6 +161,14 @@ static inline bool job_is_subjob(const struct job *j)
 
 /* Replace an interned text field, e.g. job_set_text(&j->owner, "anna@login2"). -1: no memory. */
 int job_set_text(const char **field, const char *text);
+
+/* Eligible time at this moment (wait/eligible.c). */
+static inline int64_t job_eligible_s(const struct job *j, int64_t now_s)
+{
+    bool adds_up = j->accrue_since_s && j->accrue_type == 2 && now_s > j->accrue_since_s;
+
+    return j->eligible_s + (adds_up ? now_s - j->accrue_since_s : 0);
+}
 
 const char *job_state_name(enum job_state s); /* for logs and the store: "running" */
 int job_state_find(const char *name);         /* -1: unknown */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commit.h"
+#include "eligible.h"
 #include "job_fsm.h"
 #include "log.h"
 #include "manage_checks.h"
@@ -113,6 +114,13 @@ static void queue_altered(void *arg, struct object *o)
         route_queue(((struct parts *)arg)->route, q);
 }
 
+static void server_eligible(void *arg, struct object *o)
+{
+    (void)o;
+    eligible_switched(((struct parts *)arg)->eligible);
+    wake(arg, SCHED_CMD_ELIGIBLE);
+}
+
 const struct edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_default_queue, check_default_queue, NULL},
     {OF_SERVER, SERVER_ATTR_max_job_sequence_id, check_sequence_max, NULL},
@@ -122,6 +130,7 @@ const struct edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_scheduler_iteration, NULL, server_iteration},
     {OF_SERVER, SERVER_ATTR_job_history_enable, NULL, server_history},
     {OF_SERVER, SERVER_ATTR_log_events, NULL, server_log_events},
+    {OF_SERVER, SERVER_ATTR_eligible_time_enable, NULL, server_eligible},
     {OF_SCHED, SCHED_ATTR_scheduling, NULL, sched_scheduling},
     {OF_SCHED, SCHED_ATTR_scheduler_iteration, NULL, sched_iteration},
     {OF_SCHED, SCHED_ATTR_partition, check_sched_partition, sched_configure},

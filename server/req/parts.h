@@ -8,6 +8,7 @@ struct accounting;
 struct mail;
 struct arrays;
 struct commit;
+struct eligible;
 struct exec_send;
 struct job_fsm;
 struct loop;
@@ -48,6 +49,7 @@ struct parts {
     struct plan_holds *plan_holds;
     struct submit *submit;
     struct route *route;
+    struct eligible *eligible;
     struct alter_parts alter;
     struct status *status;
     struct watches *watches;

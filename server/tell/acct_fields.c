@@ -141,7 +141,7 @@ static void add_eligible(struct strbuf *out, const struct site *s, const struct 
     char text[UNITS_TEXT_MAX];
 
     if (attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
-        acct_line_add(out, "eligible_time", NULL, units_format_duration(text, j->eligible_s));
+        acct_line_add(out, "eligible_time", NULL, units_format_duration(text, job_eligible_s(j, site_now_s(s))));
 }
 
 int acct_fields_ended(struct strbuf *out, const struct site *s, struct computed *c, const struct job *j)

@@ -148,7 +148,14 @@ static bool job_eligible(struct computed *c, const struct object *o, struct valu
 {
     if (!attr_list_bool(&c->site->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
         return false;
-    return computed_number(job_of(o)->eligible_s, out);
+    return computed_number(job_eligible_s(job_of(o), site_now_s(c->site)), out);
+}
+
+static bool job_accrue(struct computed *c, const struct object *o, struct value *out)
+{
+    if (!attr_list_bool(&c->site->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
+        return false;
+    return computed_number(job_of(o)->accrue_type, out);
 }
 
 /* Of the present run; when that is over, what was noted with the attributes. */
@@ -226,6 +233,7 @@ computed_fn *const computed_job_rows[JOB_ATTR_COUNT] = {
     [JOB_ATTR_substate] = job_substate,
     [JOB_ATTR_queue_type] = job_queue_type,
     [JOB_ATTR_eligible_time] = job_eligible,
+    [JOB_ATTR_accrue_type] = job_accrue,
     [JOB_ATTR_Exit_status] = job_exit_status,
     [JOB_ATTR_array_state_count] = array_states,
     [JOB_ATTR_array_indices_remaining] = array_remaining,

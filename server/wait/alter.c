@@ -7,6 +7,7 @@
 #include "arrays.h"
 #include "defaults.h"
 #include "depend.h"
+#include "eligible.h"
 #include "hold_bits.h"
 #include "job_fsm.h"
 #include "log.h"
@@ -120,6 +121,12 @@ static void follow(const struct alter_parts *p, struct job *j, const struct alte
             j->run_count = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_run_count, 0);
         } else if (is_named(c, "project")) {
             job_set_text(&j->project, attr_list_text(&j->obj.attrs, JOB_ATTR_project));
+        } else if (is_named(c, "accrue_type")) {
+            eligible_set(p->eligible, j, (int)attr_list_number(&j->obj.attrs, JOB_ATTR_accrue_type, 2));
+            attr_list_unset(&j->obj.attrs, JOB_ATTR_accrue_type); /* it lives in the job's fields */
+        } else if (is_named(c, "eligible_time")) {
+            eligible_give(p->eligible, j, attr_list_number(&j->obj.attrs, JOB_ATTR_eligible_time, 0));
+            attr_list_unset(&j->obj.attrs, JOB_ATTR_eligible_time);
         } else if (is_named(c, "depend")) {
             depends_altered(p->depends, j, old_depend, ask->past, ask->n_past);
         }
@@ -142,6 +149,11 @@ static int check_depend(const struct alter_parts *p, const struct job *j, const 
     return depends_check(p->depends, j, c->value, ask->past, ask->n_past, e);
 }
 
+static bool is_eligible_time(const struct edit_change *c)
+{
+    return is_named(c, "accrue_type") || is_named(c, "eligible_time");
+}
+
 static int check_all(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
                      struct err *e)
 {
@@ -151,7 +163,8 @@ static int check_all(const struct alter_parts *p, struct job *j, const struct al
         if (is_named(c, "max_run_subjobs") && !j->array)
             return err_set(e, PBSE_NOTARRAY_ATTR, "Attribute has to be set on an array job");
         if (check_running(p->site, j, c, ask->level, e) < 0 || check_holds(c, j, ask->level, e) < 0 ||
-            check_run_count(c, j, ask, e) < 0 || check_depend(p, j, ask, c, e) < 0)
+            check_run_count(c, j, ask, e) < 0 || check_depend(p, j, ask, c, e) < 0 ||
+            (is_eligible_time(c) && eligible_check(p->site, e) < 0))
             return -1;
     }
     return 0;

@@ -10,6 +10,7 @@
 struct arrays;
 struct client;
 struct depend_past;
+struct eligible;
 struct depends;
 struct exec_send;
 struct job_fsm;
@@ -33,6 +34,7 @@ struct alter_parts {
     struct job_fsm *fsm;
     struct start_time *start_time;
     struct depends *depends;
+    struct eligible *eligible;
     struct arrays *arrays;
     /* ^ limits of a running job have changed: tell its hosts */
     void (*limits_changed)(void *arg, struct job *j);
@@ -46,7 +48,7 @@ const char *alter_user(const struct job *j, const struct alter_ask *ask, char bu
 const char *alter_depend(const struct alter_ask *ask);
 
 /* 0, or -1 with nothing changed: PBSE_BADSTATE, PBSE_HISTJOBID, PBSE_MODATRRUN, PBSE_PERM, and what edit_apply,
- * identity_set, depends_check, defaults_complete and admit_check_bounds say. *at is the change at fault (n: none in particular). */
+ * identity_set, eligible_check, depends_check, defaults_complete and admit_check_bounds say. *at is the change at fault (n: none in particular). */
 int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
               struct err *e);
 

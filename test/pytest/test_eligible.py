@@ -1,0 +1,65 @@
+"""Eligible time: how long a job could have run, as far as it is concerned."""
+import re
+
+import pytest
+
+from cede import api
+from cede.wait import until
+
+
+def kind(cx, job):
+    return cx.stat(job).get("accrue_type")
+
+
+def seconds(cx, job):
+    h, m, s = cx.stat(job)["eligible_time"].split(":")
+    return int(h) * 3600 + int(m) * 60 + int(s)
+
+
+@pytest.fixture
+def kept(cx):
+    cx.set_server("eligible_time_enable", "True")
+    return cx
+
+
+def test_a_job_that_waits_for_room_accrues_eligible_time_and_keeps_it(kept):
+    first = kept.submit(select="1:ncpus=4")
+    kept.wait(first)
+    job = kept.submit(select="1:ncpus=1")
+    until(lambda: kind(kept, job) == "2", "eligible time to pass")
+    until(lambda: seconds(kept, job) >= 2, "two seconds of it")
+    kept.kill("server")
+    kept.restart("server")
+    kept.again()
+    assert seconds(kept, job) >= 2
+    kept.api.delete(first)
+    kept.wait(job)
+    had = seconds(kept, job)
+    assert kind(kept, job) == "3" and had >= 2
+    log = kept.logs("server", lines=3000)
+    assert re.search(rf"{job};Accrue type has changed to run_time, previous accrue type was eligible_time for \d+ secs, "
+                     r"total eligible_time=00:00:\d\d", log)
+    assert re.search(rf"{job};Accrue type has changed to eligible_time, previous accrue type was initial_time", log)
+
+
+def test_a_job_over_its_users_limit_and_a_held_one_accrue_none(kept):
+    kept.command("qmgr", "-c", 'set server max_run = "[u:PBS_GENERIC=1]"')
+    first, second = kept.submit(select="1:ncpus=1"), kept.submit(select="1:ncpus=1")
+    kept.wait(first)
+    until(lambda: kind(kept, second) == "1", "the second to be ineligible")
+    held = kept.submit(Hold_Types="u")
+    assert (kind(kept, held), seconds(kept, held)) == ("1", 0)
+    kept.command("qmgr", "-c", 'unset server max_run')
+    kept.wait(second)
+    assert seconds(kept, second) == 0
+
+
+def test_it_is_shown_and_set_only_where_it_is_kept(cx):
+    job = cx.submit(Hold_Types="u")
+    assert "eligible_time" not in cx.stat(job) and "accrue_type" not in cx.stat(job)
+    with pytest.raises(api.PbsError) as e:
+        cx.api.alter(job, [("eligible_time", "00:10:00")])
+    assert e.value.code == 15138
+    cx.set_server("eligible_time_enable", "True")
+    cx.command("qalter", "-W", "eligible_time=00:10:00", job)
+    assert cx.stat(job)["eligible_time"] == "00:10:00"
