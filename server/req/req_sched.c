@@ -6,12 +6,14 @@
 
 #include <ifl.h>
 
+#include "arrays.h"
 #include "log.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
 #include "plan_hold.h"
 #include "preempt.h"
 #include "req_common.h"
+#include "req_subjobs.h"
 #include "schedulers.h"
 #include "watch.h"
 
@@ -61,22 +63,28 @@ static int preempt_run(struct parts *p, struct request *r, struct sched_obj *o, 
 {
     const ifl_preempt_run_args *a = request_args(r);
     struct plan_victim *victims;
-    struct plan_ask ask = {.job = req_find_job(p, r, a->job, e),
+    bool fresh;
+    struct plan_ask ask = {.job = req_subjobs_need_job(p, r, a->job, &fresh, e),
                            .location = a->location,
                            .n_victims = a->victims.victims_len,
                            .scheduler = o->obj.name,
                            .order = attr_list_text(&o->obj.attrs, SCHED_ATTR_preempt_order)};
-    int rc;
+    int rc = -1;
 
-    if (!ask.job || take_extend(a->extend, &ask.limit_s, e) < 0)
+    if (!ask.job)
         return -1;
     victims = victims_of(a);
-    if (!victims)
-        return err_set(e, PBSE_SYSTEM, "no memory for %zu victims", ask.n_victims);
     ask.victims = victims;
     ask.unlimited = schedulers_is_asked(p->schedulers, ask.job);
-    rc = plan_holds_make(p->plan_holds, &ask, e);
+    if (!victims)
+        err_set(e, PBSE_SYSTEM, "no memory for %zu victims", ask.n_victims);
+    else if (take_extend(a->extend, &ask.limit_s, e) == 0)
+        rc = plan_holds_make(p->plan_holds, &ask, e);
     free(victims);
+    if (fresh && rc < 0)
+        arrays_fold(p->arrays, ask.job);
+    else if (fresh && !ask.job->run)
+        arrays_keep(p->arrays, ask.job);
     return rc;
 }
 

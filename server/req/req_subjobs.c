@@ -2,6 +2,7 @@
 #include "req_subjobs.h"
 
 #include "array_map.h"
+#include "arrays.h"
 #include "idset.h"
 #include "jobid.h"
 #include "pbs_error.h"
@@ -81,4 +82,21 @@ struct job *req_subjobs_next(struct req_subjobs *s)
             return j;
     }
     return NULL;
+}
+
+struct job *req_subjobs_need_job(struct parts *p, const struct request *r, const char *id, bool *fresh,
+                                 struct err *e)
+{
+    struct jobid parsed;
+    struct job *array, *j = req_find_job(p, r, id, e);
+
+    *fresh = false;
+    if (j || e->code != PBSE_BADSTATE || jobid_parse(id, &parsed, e) < 0 || parsed.form != JOBID_SUBJOB)
+        return j;
+    array = find_array(p, &parsed, id, e);
+    if (!array || req_may_act(r, array, e) < 0 || arrays_may_start(array, e) < 0)
+        return NULL;
+    j = arrays_appear(p->arrays, array, parsed.key.index, e);
+    *fresh = j != NULL;
+    return j;
 }

@@ -109,6 +109,15 @@ void arrays_fold(struct arrays *a, struct job *sub)
     tally_review(a->site->tally, array);
 }
 
+void arrays_keep(struct arrays *a, struct job *sub)
+{
+    struct job *array = subjob_array(a->site->jobs, sub);
+
+    tally_review(a->site->tally, sub);
+    jobs_touch(a->site->jobs, sub, PART_ALL);
+    jobs_touch(a->site->jobs, array, PART_NONE);
+}
+
 int arrays_may_start(const struct job *array, struct err *e)
 {
     int64_t most = attr_list_number(&array->obj.attrs, JOB_ATTR_max_run_subjobs, 0);

@@ -34,6 +34,9 @@ struct job *arrays_appear(struct arrays *a, struct job *array, int64_t index, st
 /* Undo that, in the same turn. */
 void arrays_fold(struct arrays *a, struct job *sub);
 
+/* Or keep it, though it does not start yet: it is stored, and waits as a job of its own from now on. */
+void arrays_keep(struct arrays *a, struct job *sub);
+
 /* Could a subjob be started, as far as its array is concerned? -1: PBSE_BADSTATE the array is held or waits,
  * PBSE_RESCUNAV max_run_subjobs of it run. */
 int arrays_may_start(const struct job *array, struct err *e);

@@ -321,3 +321,23 @@ def test_a_hold_survives_the_death_of_the_server(cx, order):
         assert cx.state(urgent) == "Q"
     cx.wait(urgent)
     no_hold(cx)
+
+
+# --- subjobs
+def test_room_is_held_for_a_subjob_that_never_ran_and_survives_a_kill(cx):
+    victim = started(cx)
+    urgent = cx.submit(select="1:ncpus=4", array_indices_submitted="1-3")
+    two = urgent.replace("[]", "[2]")
+    c = planner(cx, "R")
+    with pytest.raises(api.PbsError) as e:
+        c.preempt_run(two, "(nowhere:ncpus=4)", [victim])
+    assert cx.stat(urgent)["array_indices_remaining"] == "1-3" and cx.state(victim) == "R", e.value
+    with faults.daemon_frozen(cx, "n1"):
+        c.preempt_run(two, ROOM, [victim])
+        cx.kill("server")
+        cx.restart("server")
+        cx.again()
+        assert holds(cx)[two]["victims_left"] == "1"
+        assert (cx.state(two), cx.stat(urgent)["array_indices_remaining"]) == ("Q", "1-3")
+    cx.wait(two)
+    assert cx.stat(urgent)["array_indices_remaining"] == "1,3" and cx.state(urgent) == "B"
