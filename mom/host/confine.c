@@ -24,6 +24,7 @@ struct confine {
     char dir[CONFINE_DIR_MAX + 300];        /* of the job's own group */
     bool made, suspended;
     pid_t root;
+    struct procs_sessions adopted;
     int stop_signal, continue_signal;
 };
 
@@ -109,7 +110,52 @@ void confine_destroy(struct confine *c)
 {
     if (c && c->made)
         confine_group_remove(c->dir, NULL);
+    if (c)
+        free(c->adopted.list);
     free(c);
+}
+
+int confine_adopt(struct confine *c, pid_t session)
+{
+    pid_t *list = realloc(c->adopted.list, (c->adopted.n + 1) * sizeof *list);
+
+    if (!list)
+        return -1;
+    c->adopted.list = list;
+    list[c->adopted.n++] = session;
+    return 0;
+}
+
+const struct procs_sessions *confine_adopted(const struct confine *c)
+{
+    return &c->adopted;
+}
+
+static bool is_alive(const struct procs *p, pid_t session)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->list[i].session == session && p->list[i].state != 'Z')
+            return true;
+    return false;
+}
+
+/* The number of an empty session may be given to a stranger some day: so it is forgotten. */
+bool confine_has_adopted(struct confine *c)
+{
+    struct procs all;
+    size_t kept = 0;
+
+    if (!c->adopted.n)
+        return false;
+    procs_init(&all);
+    if (procs_of(&all, c->root, &c->adopted, NULL) == 0) {
+        for (size_t i = 0; i < c->adopted.n; i++)
+            if (is_alive(&all, c->adopted.list[i]))
+                c->adopted.list[kept++] = c->adopted.list[i];
+        c->adopted.n = kept;
+    }
+    procs_fini(&all);
+    return c->adopted.n > 0;
 }
 
 bool confine_is_suspended(const struct confine *c)
@@ -139,7 +185,7 @@ size_t confine_signal(const struct confine *c, int signo)
         const struct procs *now = &lists[which], *before = &lists[!which];
 
         found = 0;
-        if (procs_below(&lists[which], c->root, NULL) < 0)
+        if (procs_of(&lists[which], c->root, &c->adopted, NULL) < 0)
             break;
         for (size_t i = 0; i < now->n; i++)
             if (now->list[i].state != 'Z' && !was_there(before, now->list[i].pid) &&
@@ -208,7 +254,7 @@ static int stopped_by_signals(const struct confine *c, struct procs *p, int64_t 
     int moving = 1;
 
     while (clock_real_mono_ms() < deadline_ms) {
-        if (procs_below(p, c->root, e) < 0)
+        if (procs_of(p, c->root, &c->adopted, e) < 0)
             return -1;
         moving = pass_signals(c, p);
         if (moving == 0)
@@ -225,7 +271,7 @@ static int stopped_by_group(const struct confine *c, struct procs *p, int64_t de
     int64_t left;
 
     while ((left = deadline_ms - clock_real_mono_ms()) > 0) {
-        if (procs_below(p, c->root, e) < 0)
+        if (procs_of(p, c->root, &c->adopted, e) < 0)
             return -1;
         moved = pass_group(c, p, e);
         if (moved < 0)

@@ -5,7 +5,7 @@
  * With a cgroup freezer (version 2, or version 1) a suspended job cannot notice that it stands still. Its group
  * is made when it is first suspended, or before by confine_prepare, so that short jobs pay nothing. Without one, each process
  * gets a stop signal until all stand still; a job can see that. What belongs to the job is always: all that
- * stands below `root`, a subreaper.
+ * stands below `root`, a subreaper, and the sessions that it has adopted.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +23,7 @@ struct confine_place {
 };
 
 struct confine;
+struct procs_sessions;
 
 /* What this host offers to us, tried out by making and removing a group. Never fails: there are always signals. */
 void confine_probe(struct confine_place *out);
@@ -37,6 +38,12 @@ struct confine *confine_create(const struct confine_place *place, const char *na
                                int stop_signal, int continue_signal);
 void confine_destroy(struct confine *c); /* removes the group, which must be empty by then */
 
+/* A session that was begun elsewhere belongs to the job from now on. -1: no memory. */
+int confine_adopt(struct confine *c, pid_t session);
+const struct procs_sessions *confine_adopted(const struct confine *c);
+/* Forget adopted sessions of which nothing is left; true: something is, of one. */
+bool confine_has_adopted(struct confine *c);
+
 /* Make the group now and move the job into it: that takes milliseconds that a suspension should not wait for. Does nothing
  * with signals, or when it is there; what fails is tried again, and told, by confine_suspend. */
 void confine_prepare(struct confine *c);
@@ -47,7 +54,7 @@ int confine_suspend(struct confine *c, int limit_ms, struct err *e);
 int confine_resume(struct confine *c, struct err *e);
 bool confine_is_suspended(const struct confine *c);
 
-/* Send to every process below root. How many it reached; 0: there is none. */
+/* Send to every process of the job. How many it reached; 0: there is none. */
 size_t confine_signal(const struct confine *c, int signo);
 
 #endif

@@ -149,19 +149,48 @@ static int add_children_of(struct procs *p, pid_t pid, unsigned threads)
     return add_children(p, path);
 }
 
-int procs_below(struct procs *p, pid_t root, struct err *e)
+static bool is_of(const struct procs_sessions *also, pid_t session)
+{
+    for (size_t i = 0; i < also->n; i++)
+        if (also->list[i] == session)
+            return true;
+    return false;
+}
+
+static int add_sessions(struct procs *p, const struct procs_sessions *also)
+{
+    DIR *proc = opendir("/proc");
+    const struct dirent *d;
+    struct procs_entry entry;
+    int rc = 0;
+
+    while (rc == 0 && proc && (d = readdir(proc)))
+        if (isdigit((unsigned char)d->d_name[0]) && procs_read((pid_t)atoi(d->d_name), &entry) == 0 &&
+            is_of(also, entry.session) && !has(p, entry.pid))
+            rc = append(p, &entry);
+    if (proc)
+        closedir(proc);
+    return rc;
+}
+
+int procs_of(struct procs *p, pid_t root, const struct procs_sessions *also, struct err *e)
 {
     struct procs_entry top;
 
     p->n = 0;
     if (procs_read(root, &top) < 0)
         return 0;
-    if (add_children_of(p, root, top.threads) < 0)
+    if (add_children_of(p, root, top.threads) < 0 || (also && also->n && add_sessions(p, also) < 0))
         return err_set(e, ENOMEM, "no memory for the processes of a job");
     for (size_t i = 0; i < p->n; i++)
         if (add_children_of(p, p->list[i].pid, p->list[i].threads) < 0)
             return err_set(e, ENOMEM, "no memory for the processes of a job");
     return 0;
+}
+
+int procs_below(struct procs *p, pid_t root, struct err *e)
+{
+    return procs_of(p, root, NULL, e);
 }
 
 struct procs_sum procs_add_up(const struct procs *p)

@@ -37,6 +37,16 @@ void procs_fini(struct procs *p);
  * left out. Replaces what is in *p. -1: /proc cannot be read, no memory. */
 int procs_below(struct procs *p, pid_t root, struct err *e);
 
+/* Sessions that were begun elsewhere and belong to the job all the same. */
+struct procs_sessions {
+    pid_t *list;
+    size_t n;
+};
+
+/* As procs_below, and every process of these sessions (NULL: none) with what stands below it. With sessions all of /proc
+ * is read. */
+int procs_of(struct procs *p, pid_t root, const struct procs_sessions *also, struct err *e);
+
 struct procs_sum procs_add_up(const struct procs *p);
 
 int procs_read(pid_t pid, struct procs_entry *out); /* -1: there is no such process */

@@ -40,16 +40,24 @@ static bool is_marked(pid_t pid, const char *mark)
     return found;
 }
 
-static bool belongs(pid_t pid, pid_t session, const char *mark)
+static bool is_of(const struct procs_sessions *sessions, pid_t session)
+{
+    for (size_t i = 0; i < sessions->n; i++)
+        if (sessions->list[i] > 1 && sessions->list[i] == session)
+            return true;
+    return false;
+}
+
+static bool belongs(pid_t pid, const struct procs_sessions *sessions, const char *mark)
 {
     struct procs_entry x;
 
     if (pid == getpid() || procs_read(pid, &x) < 0 || x.state == 'Z')
         return false;
-    return (session > 1 && x.session == session) || is_marked(pid, mark);
+    return is_of(sessions, x.session) || is_marked(pid, mark);
 }
 
-size_t procs_marked_signal(pid_t session, const char *mark, int signo)
+size_t procs_marked_signal(const struct procs_sessions *sessions, const char *mark, int signo)
 {
     DIR *proc = opendir("/proc");
     const struct dirent *d;
@@ -60,7 +68,7 @@ size_t procs_marked_signal(pid_t session, const char *mark, int signo)
     while ((d = readdir(proc))) {
         pid_t pid = isdigit((unsigned char)d->d_name[0]) ? (pid_t)atoi(d->d_name) : 0;
 
-        if (pid > 1 && belongs(pid, session, mark) && kill(pid, signo) == 0)
+        if (pid > 1 && belongs(pid, sessions, mark) && kill(pid, signo) == 0)
             n++;
     }
     closedir(proc);

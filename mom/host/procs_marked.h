@@ -1,11 +1,13 @@
 #ifndef PROCS_MARKED_H
 #define PROCS_MARKED_H
-/* Finding a job's processes when its shepherd is gone: by their session, or by a mark in their environment. */
+/* Finding a job's processes when its shepherd is gone: by their sessions, or by a mark in their environment. */
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Send `signo` to every process of that session, and to every one whose environment holds the entry `mark`
+struct procs_sessions;
+
+/* Send `signo` to every process of these sessions, and to every one whose environment holds the entry `mark`
  * ("PBS_NODEFILE=..."). How many. Reads all of /proc: rare. */
-size_t procs_marked_signal(pid_t session, const char *mark, int signo);
+size_t procs_marked_signal(const struct procs_sessions *sessions, const char *mark, int signo);
 
 #endif

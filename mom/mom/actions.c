@@ -12,12 +12,12 @@
 
 #include "ckpt.h"
 #include "config.h"
+#include "leftovers.h"
 #include "log.h"
 #include "outputs.h"
 #include "parts.h"
 #include "pbs_error.h"
 #include "prepare.h"
-#include "procs_marked.h"
 #include "run.h"
 #include "run_end.h"
 #include "shepherds.h"
@@ -403,40 +403,11 @@ static void act_say_checkpointed(void *ctx, struct run *r)
     }
 }
 
-enum { LOOKS_MAX = 50, LOOK_PAUSE_US = 1000 };
-
-/* Kill what a shepherd left. A process that is between fork and exec at a look has no environment to be known
- * by, so looks are repeated until two in a row find nobody; what was frozen dies when it is thawed. At least how
- * many there were. */
-static size_t kill_left(struct parts *m, pid_t session, const char *mark)
-{
-    size_t killed = procs_marked_signal(session, mark, SIGKILL);
-    int quiet = 0;
-
-    confine_sweep(&m->home.freezer);
-    for (int look = 0; look < LOOKS_MAX && quiet < 2; look++) {
-        size_t n;
-
-        usleep(LOOK_PAUSE_US);
-        n = procs_marked_signal(session, mark, SIGKILL);
-        killed = n > killed ? n : killed;
-        quiet = n ? 0 : quiet + 1;
-    }
-    confine_sweep(&m->home.freezer);
-    return killed;
-}
-
 static void act_lost(void *ctx, struct run *r)
 {
     struct parts *m = ctx;
-    struct strbuf
-        mark; /* the path is ours alone, where identifiers and cookies may be alike in two complexes */
-    size_t n;
+    size_t n = leftovers_kill(&m->home, r);
 
-    strbuf_init(&mark, PATH_LEN_MAX);
-    strbuf_addf(&mark, "PBS_NODEFILE=%s/%s", m->home.aux, r->id);
-    n = kill_left(m, r->started ? r->started_record.pid : 0, mark.s);
-    strbuf_fini(&mark);
     log_event(LOGC_JOB, LOGE_ERROR, r->id, "the job's shepherd is gone without a word; killed %zu processes",
               n);
     if (r->started)

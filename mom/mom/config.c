@@ -312,6 +312,7 @@ static int take_values(struct config *c, const struct settings *v, struct err *e
     take_actions(c, v);
     c->restart_becomes_task = settings_bool(v, ROW_restart_transmogrify);
     c->restart_background = settings_bool(v, ROW_restart_background);
+    c->attach_allow = settings_bool(v, ROW_attach_allow);
     if (settings_text(v, ROW_jobdir_root))
         parse_shared_dir(settings_text(v, ROW_jobdir_root), &c->jobdir_root, &c->jobdir_shared, NULL);
     if (settings_text(v, ROW_checkpoint_path))

@@ -41,6 +41,7 @@ struct config {
     double cput_mult, wall_mult;
     int suspend_signal, resume_signal;
     bool enforce_mem;
+    bool attach_allow;
     struct config_action actions[ACTION_COUNT];
     char *checkpoint_path; /* or NULL */
     char *jobdir_root;     /* parent of private directories, or NULL: the owner's home */

@@ -305,6 +305,7 @@ static int make_rest(const struct home *h, const struct run *r, struct shep_orde
     o->freezer = (shep_freezer)h->freezer.kind;
     o->suspend_signal = h->config->suspend_signal;
     o->resume_signal = h->config->resume_signal;
+    o->no_attach = !h->config->attach_allow;
     o->umask = umask_of(r);
     o->ncpus = r->ncpus;
     return o->id && o->boot && o->freezer_dir ? 0 : no_memory(r, e);

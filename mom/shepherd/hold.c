@@ -91,7 +91,7 @@ static int64_t wall_ms(const struct hold *h)
 static void usage(struct hold *h, struct exec_usage *out)
 {
     if (h->state == SHEP_RUNNING || h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
-        meter_sample(&h->meter, getpid(), wall_ms(h));
+        meter_sample(&h->meter, getpid(), confine_adopted(h->confine), wall_ms(h));
     meter_read(&h->meter, wall_ms(h), h->order.ncpus, out);
 }
 
@@ -356,7 +356,8 @@ static void reap(struct hold *h)
                 h->how = SHEP_END_ITSELF;
         }
     }
-    if (pid < 0 && errno == ECHILD && !(is_sister(h) && h->state == SHEP_RUNNING))
+    if (pid < 0 && errno == ECHILD && !(is_sister(h) && h->state == SHEP_RUNNING) &&
+        !confine_has_adopted(h->confine))
         post(h, SHEP_EV_ALL_ENDED);
     else if (h->main_ended)
         post(h, SHEP_EV_MAIN_ENDED);
@@ -521,6 +522,7 @@ static void launch_sister(struct hold *h)
     post(h, SHEP_EV_SETUP_FAILED);
 }
 
+/* Before anybody hears that the job has started. */
 static void serve_first(struct hold *h)
 {
     serve_tasks(h);
@@ -533,8 +535,8 @@ static bool launch_again(struct hold *h)
 {
     if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0 &&
         restart_job(&h->order, &h->task, &h->task.pid, &h->why) == 0) {
-        record_started(h);
         serve_first(h);
+        record_started(h);
         post(h, SHEP_EV_LAUNCHED);
         return true;
     }
@@ -551,8 +553,8 @@ static bool launch_first(struct hold *h)
     h->setup_code = EXIT_SETUP;
     if (!forked)
         return false;
-    record_started(h);
     serve_first(h);
+    record_started(h);
     if (h->order.say[0])
         task_say(&h->task, h->order.say);
     if (task_go(&h->task, &h->order, &h->why) == 0) {

@@ -47,13 +47,13 @@ static void note_percent(struct meter *m, int64_t wall_ms)
     m->last_wall_ms = wall_ms;
 }
 
-void meter_sample(struct meter *m, pid_t root, int64_t wall_ms)
+void meter_sample(struct meter *m, pid_t root, const struct procs_sessions *also, int64_t wall_ms)
 {
     struct procs p;
     struct procs_sum s;
 
     procs_init(&p);
-    if (procs_below(&p, root, NULL) == 0) {
+    if (procs_of(&p, root, also, NULL) == 0) {
         s = procs_add_up(&p);
         raise_to(&m->cput_ms, s.cput_ms + reaped(m));
         raise_to(&m->mem_kb, s.mem_kb);

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 struct exec_usage;
+struct procs_sessions;
 
 struct meter {
     uint64_t cput_ms, mem_kb, vmem_kb; /* the largest seen */
@@ -13,8 +14,8 @@ struct meter {
     int64_t last_wall_ms;
 };
 
-/* Look at everything below `root` (this process). `wall_ms` is time while not suspended. */
-void meter_sample(struct meter *m, pid_t root, int64_t wall_ms);
+/* Look at everything below `root` (this process) and in these sessions. `wall_ms` is time while not suspended. */
+void meter_sample(struct meter *m, pid_t root, const struct procs_sessions *also, int64_t wall_ms);
 /* Nothing is left below: the kernel's sums alone. */
 void meter_finish(struct meter *m, int64_t wall_ms);
 void meter_read(const struct meter *m, int64_t wall_ms, unsigned ncpus, struct exec_usage *out);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <tm.h>
 
@@ -13,6 +14,7 @@ struct tasks {
     struct tasks_entry *ids, *pids;
     struct tasks_entry *first_ended, *last_ended;
     size_t n_ended;
+    bool walking; /* nothing is forgotten then */
 };
 
 struct tasks *tasks_create(unsigned host)
@@ -28,6 +30,8 @@ struct tasks *tasks_create(unsigned host)
 
 static void entry_free(struct tasks_entry *x)
 {
+    if (x->watch.pidfd >= 0)
+        close(x->watch.pidfd);
     while (x->infos) {
         struct tasks_info *i = x->infos;
 
@@ -75,6 +79,7 @@ struct tasks_entry *tasks_add(struct tasks *t, unsigned id, pid_t pid)
         return NULL;
     x->id = id;
     x->pid = pid;
+    x->watch.pidfd = -1;
     HASH_ADD(by_id, t->ids, id, sizeof x->id, x);
     HASH_ADD(by_pid, t->pids, pid, sizeof x->pid, x);
     return x;
@@ -146,7 +151,7 @@ void tasks_over(struct tasks *t, struct tasks_entry *x)
     else
         t->first_ended = x;
     t->last_ended = x;
-    if (++t->n_ended > TASKS_ENDED_MAX)
+    if (++t->n_ended > TASKS_ENDED_MAX && !t->walking)
         forget_oldest(t);
 }
 
@@ -169,10 +174,12 @@ void tasks_each(struct tasks *t, void (*fn)(void *arg, struct tasks_entry *x), v
 {
     struct tasks_entry *x, *next;
 
+    t->walking = true;
     HASH_ITER(by_id, t->ids, x, next)
     {
         fn(arg, x);
     }
+    t->walking = false;
 }
 
 int tasks_publish(struct tasks_entry *x, const char *name, const void *bytes, size_t n)

@@ -33,6 +33,12 @@ struct tasks_info { /* published data */
 
 struct task_pump;
 
+/* An attached process, of which we are not the parent: its end is seen at a pidfd. */
+struct tasks_watch {
+    int pidfd;
+    size_t poll_at;
+};
+
 struct tasks_entry {
     UT_hash_handle by_id, by_pid;
     struct tasks_entry *next_ended;
@@ -40,6 +46,7 @@ struct tasks_entry {
     pid_t pid;                  /* also its session */
     bool ended, attached, over; /* over: ended and its output is gone */
     int status;                 /* 0 to 255, or 256 and the signal */
+    struct tasks_watch watch;   /* with `attached` */
     struct task_pump *pump;     /* of its output; NULL: it writes to the job's files itself */
     struct tasks_waiter *waiters;
     struct tasks_info *infos;

@@ -15,11 +15,11 @@
 
 #include "confine.h"
 #include "rpc_buf.h"
-#include "rundir.h"
 #include "strbuf.h"
 #include "task.h"
 #include "task_env.h"
 #include "tm_.h"
+#include "tm_attach.h"
 #include "tm_parts.h"
 
 enum { RESOURCES_MAX = 65000 };
@@ -51,14 +51,6 @@ static int open_output(struct tm_server *t, const struct tmx_spawn_args *a, cons
     }
     *pump = pump_create(t->pumps, &to, &birth->out, &birth->err, e);
     return *pump ? 0 : -1;
-}
-
-static void record(struct tm_server *t, unsigned id, pid_t session)
-{
-    struct shep_record rec = {.kind = SHEP_RECORD_TASK};
-
-    rec.shep_record_u.task = (struct shep_task){.id = id, .session = (int)session};
-    rundir_log_append(t->place.records, (xdrproc_t)xdr_shep_record, &rec, false, NULL);
 }
 
 static int give_birth(struct tm_server *t, const struct tmx_spawn_args *a, unsigned id, struct task *birth,
@@ -103,7 +95,7 @@ static int let_it_go(struct tm_server *t, const struct tmx_spawn_args *a, const 
     x->pump = pump;
     x->from = r->from;
     x->number = r->number;
-    record(t, id, birth->pid);
+    tm_record(t, id, birth->pid);
     return task_go(birth, t->place.order, e);
 }
 
@@ -123,7 +115,7 @@ static int spawn(struct tm_server *t, const struct tmx_spawn_args *a, struct tm_
     return rc;
 }
 
-static void hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+void tm_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
     struct rpc_buf b;
 
@@ -156,7 +148,7 @@ static void ask_spawn(struct tm_server *t, const struct tmx_ask *ask, struct tm_
         return;
     }
     if (confine_is_suspended(t->place.confine)) {
-        hold_back(t, ask, r);
+        tm_hold_back(t, ask, r);
         return;
     }
     id = tasks_number(t->tasks);
@@ -180,7 +172,7 @@ void tm_do_held(struct tm_server *t)
 
         r->next = NULL;
         r->ask = NULL;
-        ask_spawn(t, ask, r);
+        tm_ask_here(t, ask, r);
         xdr_free((xdrproc_t)xdr_tmx_ask, ask);
         free(ask);
         r = next;
@@ -324,14 +316,6 @@ static void ask_get(struct tm_server *t, const struct tmx_ask *ask, struct tm_re
     tm_answer(r, &res);
 }
 
-/* ---- a process that runs already */
-static void ask_attach(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
-{
-    (void)t;
-    (void)ask;
-    tm_refuse(r, TM_ENOTIMPLEMENTED, "attaching a process is not supported by this version");
-}
-
 static void ask_output(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
 {
     tm_output_take(t, &ask->tmx_ask_u.output, r);
@@ -341,9 +325,9 @@ static const struct {
     tmx_kind kind;
     void (*fn)(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
 } rows[] = {
-    {TMX_ASK_SPAWN, ask_spawn},         {TMX_ASK_SIGNAL, ask_signal}, {TMX_ASK_OBIT, ask_obit},
-    {TMX_ASK_TASKS, ask_tasks},         {TMX_ASK_POST, ask_post},     {TMX_ASK_GET, ask_get},
-    {TMX_ASK_RESOURCES, ask_resources}, {TMX_ASK_ATTACH, ask_attach}, {TMX_ASK_OUTPUT, ask_output},
+    {TMX_ASK_SPAWN, ask_spawn},         {TMX_ASK_SIGNAL, ask_signal},    {TMX_ASK_OBIT, ask_obit},
+    {TMX_ASK_TASKS, ask_tasks},         {TMX_ASK_POST, ask_post},        {TMX_ASK_GET, ask_get},
+    {TMX_ASK_RESOURCES, ask_resources}, {TMX_ASK_ATTACH, tm_attach_ask}, {TMX_ASK_OUTPUT, ask_output},
 };
 
 void tm_ask_here(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)

@@ -58,6 +58,7 @@ struct tm_server {
     struct job_nodes nodes;
     struct door *door;
     struct tasks *tasks;
+    size_t attached; /* of them, that live */
     struct letters *letters;
     struct pumps *pumps;
     struct tm_inflow *inflows;
@@ -70,12 +71,16 @@ struct tm_server {
 };
 
 /* ---- tm_server.c */
+/* For a MOM that finds the shepherd gone: a task is there, or (session 0) has ended. */
+void tm_record(const struct tm_server *t, unsigned id, pid_t session);
 /* Answers and frees `r`. */
 void tm_answer(struct tm_reply *r, const struct tmx_answer *a);
 void tm_refuse(struct tm_reply *r, int code, const char *text);
 
 /* ---- tm_asks.c: the question is about this host. `r` is taken. */
 void tm_ask_here(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
+/* Until the job goes on. Takes `r`. */
+void tm_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
 void tm_do_held(struct tm_server *t);
 void tm_forget_held(struct tm_server *t);
 

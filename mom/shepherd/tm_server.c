@@ -13,9 +13,11 @@
 #include <shep.h>
 
 #include "rpc_buf.h"
+#include "rundir.h"
 #include "strbuf.h"
 #include "task_env.h"
 #include "tm_.h"
+#include "tm_attach.h"
 #include "tm_parts.h"
 
 enum { PATH_LEN_MAX = 8192 };
@@ -237,6 +239,14 @@ void tm_server_letter(struct tm_server *t, const void *args, const struct link_t
     xdr_free((xdrproc_t)xdr_tmx_letter, &letter);
 }
 
+void tm_record(const struct tm_server *t, unsigned id, pid_t session)
+{
+    struct shep_record rec = {.kind = SHEP_RECORD_TASK};
+
+    rec.shep_record_u.task = (struct shep_task){.id = id, .session = (int)session};
+    rundir_log_append(t->place.records, (xdrproc_t)xdr_shep_record, &rec, false, NULL);
+}
+
 /* ---- life: the door is there from the beginning, the rest from the first question on, since most jobs never ask */
 static void on_drained(void *arg, unsigned task)
 {
@@ -345,8 +355,10 @@ void tm_server_first(struct tm_server *t, pid_t pid)
 void tm_server_poll(struct tm_server *t, struct polls *polls)
 {
     door_poll(t->door, polls);
-    if (t->awake)
+    if (t->awake) {
         pumps_poll(t->pumps, polls);
+        tm_attach_poll(t, polls);
+    }
 }
 
 int tm_server_wait_ms(const struct tm_server *t)
@@ -356,8 +368,10 @@ int tm_server_wait_ms(const struct tm_server *t)
 
 void tm_server_turn(struct tm_server *t, const struct polls *polls)
 {
-    if (t->awake)
+    if (t->awake) {
         pumps_turn(t->pumps, polls);
+        tm_attach_turn(t, polls);
+    }
     door_turn(t->door, polls);
     if (t->awake)
         letters_turn(t->letters);
@@ -371,6 +385,8 @@ void tm_server_reaped(struct tm_server *t, pid_t pid, int status)
     if (!x)
         return;
     tasks_ended(t->tasks, x, status);
+    if (x->id != TM_INIT_TASK)
+        tm_record(t, x->id, 0);
     if (x->pump)
         pump_task_ended(x->pump);
     else

@@ -2,6 +2,7 @@
 import os
 import re
 import signal
+import subprocess
 
 import pytest
 
@@ -186,3 +187,98 @@ def test_tasks_die_with_a_shepherd_that_is_killed(cx):
     os.kill(parent_of(task), signal.SIGKILL)
     until(lambda: is_gone(task) and is_gone(script), "the end of script and task")
     cx.api.delete(job, "force")
+
+
+def test_tasks_that_hide_their_environment_die_with_their_shepherd_too(cx):
+    job = start(cx, f"pbsdsh env -i /bin/sh -c 'echo $$ > {cx.work}/task.pid; exec sleep 600'")
+    task = int(until(lambda: (cx.file("task.pid") or "").strip(), "the task"))
+    os.kill(parent_of(task), signal.SIGKILL)
+    until(lambda: is_gone(task), "the end of the task")
+    cx.api.delete(job, "force")
+
+
+# --- processes that were started by others
+def running(cx, text="sleep 600", **attrs):
+    """A job whose script has begun."""
+    job = start(cx, "touch begun\n" + text, **attrs)
+    until(lambda: cx.file("begun") is not None, "the script")
+    return job
+
+
+def outsider(cx, text="exec sleep 600"):
+    """A process in a session of its own that nobody of PBS has started; of the user whose jobs run."""
+    who = {"user": users.NAMES[0], "group": users.NAMES[0], "extra_groups": []} if os.geteuid() == 0 else {}
+    return subprocess.Popen(["/bin/sh", "-c", text], start_new_session=True, cwd=cx.work, **who)
+
+
+def attach(cx, *words, user=users.NAMES[0], node="n1", **more):
+    return cx.command("setsid", "-w", "pbs_attach", *words, user=user, check=False,
+                      env={"PBS_CONF_FILE": os.path.join(cx.dir, "mom", node, "pbs.conf")}, **more)
+
+
+def test_an_attached_process_stands_still_and_ends_with_the_job(cx):
+    job = running(cx)
+    process = outsider(cx, "sleep 600 & exec sleep 600")
+    done = attach(cx, "-p", process.pid)
+    assert (done.returncode, done.stderr) == (0, "")
+    again = attach(cx, "-j", job, "-p", process.pid)
+    assert again.returncode == 1 and "its session is part of the job already" in again.stderr
+    cx.api.signal(job, "suspend")
+    cx.wait(job, state="S")
+    assert stands_still(process.pid)
+    cx.api.signal(job, "resume")
+    cx.wait(job)
+    assert process.poll() is None
+    cx.api.delete(job)
+    assert process.wait(30) == -15
+    cx.wait_gone(job)
+
+
+def test_a_job_does_not_wait_for_what_was_attached(cx):
+    job = running(cx, "until test -e go; do sleep 0.05; done")
+    process = outsider(cx)
+    assert attach(cx, "-p", process.pid).returncode == 0
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    assert process.wait(30) == -9
+    cx.wait_gone(job)
+
+
+def test_pbs_attach_runs_a_command_in_the_job(cx):
+    job = running(cx)
+    assert attach(cx, "-j", job, "sh", "-c", "exit 3").returncode == 3
+    assert attach(cx, "-s", "sh", "-c", "kill -9 $$").returncode == 128 + 9
+    assert attach(cx, "-s", "-j", job.split(".")[0], "sh", "-c", "exit 4").returncode == 4
+    assert attach(cx, "-j", "999", "true").returncode == 1
+    cx.api.delete(job)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs two users")
+def test_only_processes_of_the_jobs_owner_can_be_attached(cx):
+    job = running(cx, User_List=users.NAMES[0])
+    process = outsider(cx)
+    stranger = attach(cx, "-j", job, "-p", process.pid, user=users.NAMES[1])
+    assert stranger.returncode == 1 and "no job" in stranger.stderr
+    init = attach(cx, "-j", job, "-p", 2)
+    assert init.returncode == 1 and "is not that of the job's owner" in init.stderr
+    nobody = attach(cx, "-j", job, "-p", 4000000)
+    assert nobody.returncode == 1 and "there is no such process" in nobody.stderr
+    process.kill()
+    process.wait()
+
+
+def test_a_host_can_forbid_attaching(cx):
+    with open(os.path.join(cx.dir, "mom", "n1", "mom_priv", "config"), "a", encoding="ascii") as f:
+        f.write("\n$attach_allow false\n")
+    os.kill(cx.pid("n1"), signal.SIGHUP)
+    process = outsider(cx)
+
+    def refused():
+        job = running(cx)
+        os.unlink(os.path.join(cx.work, "begun"))
+        done = attach(cx, "-j", job, "-p", process.pid)
+        cx.api.delete(job)
+        return done.returncode == 1 and "$attach_allow" in done.stderr
+    until(refused, "a refusal")
+    process.kill()
+    process.wait()

@@ -1,0 +1,146 @@
+#include "tm_attach.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <shep.h>
+
+#include "confine.h"
+#include "polls.h"
+#include "procs.h"
+#include "tm_.h"
+#include "tm_parts.h"
+
+static bool is_owners(const struct shep_order *o, pid_t pid)
+{
+    char path[64];
+    struct stat st;
+
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    return stat(path, &st) == 0 && st.st_uid == (o->change_user ? o->uid : geteuid());
+}
+
+/* Sessions below us are the job's already; so are those adopted before. */
+static bool is_ours(const struct tm_server *t, pid_t session)
+{
+    struct procs all;
+    bool found = false;
+
+    procs_init(&all);
+    procs_of(&all, getpid(), confine_adopted(t->place.confine), NULL);
+    for (size_t i = 0; i < all.n && !found; i++)
+        found = all.list[i].session == session;
+    procs_fini(&all);
+    return found;
+}
+
+static int check(const struct tm_server *t, pid_t pid, struct procs_entry *p, const char **why)
+{
+    *why = "";
+    if (!t->place.is_running(t->place.arg)) {
+        *why = "the job is ending";
+        return TM_ESYSTEM;
+    }
+    if (t->place.order->no_attach) {
+        *why = "$attach_allow of this host's MOM forbids it";
+        return TM_EOWNER;
+    }
+    if (procs_read(pid, p) < 0 || p->state == 'Z') {
+        *why = "there is no such process";
+        return TM_ENOPROC;
+    }
+    /* The leader may have gone; a leader of another user has let this process into its session. */
+    if (!is_owners(t->place.order, pid) || p->session <= 1 ||
+        (kill(p->session, 0) == 0 && !is_owners(t->place.order, p->session))) {
+        *why = "the process, or its session, is not that of the job's owner";
+        return TM_EOWNER;
+    }
+    if (is_ours(t, p->session)) {
+        *why = "its session is part of the job already";
+        return TM_ESESSION;
+    }
+    return TM_SUCCESS;
+}
+
+static int adopt(struct tm_server *t, const struct procs_entry *p, unsigned id)
+{
+    int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+    struct tasks_entry *x = fd < 0 ? NULL : tasks_add(t->tasks, id, p->pid);
+
+    if (!x || confine_adopt(t->place.confine, p->session) < 0) {
+        if (fd >= 0 && !x)
+            close(fd);
+        return -1;
+    }
+    x->attached = true;
+    x->watch.pidfd = fd;
+    t->attached++;
+    tm_record(t, id, p->session);
+    return 0;
+}
+
+void tm_attach_ask(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+{
+    struct tmx_answer a = {.code = TM_SUCCESS};
+    struct procs_entry p;
+    const char *why;
+    int code = check(t, ask->tmx_ask_u.attach.pid, &p, &why);
+
+    if (code == TM_SUCCESS && confine_is_suspended(t->place.confine)) {
+        tm_hold_back(t, ask, r); /* what joins a job that stands still would run */
+        return;
+    }
+    if (code != TM_SUCCESS) {
+        tm_refuse(r, code, why);
+        return;
+    }
+    a.task = tasks_number(t->tasks);
+    if (!a.task || adopt(t, &p, a.task) < 0)
+        tm_refuse(r, TM_ESYSTEM, "no memory, or no descriptor left, for another task");
+    else
+        tm_answer(r, &a);
+}
+
+/* ---- its end */
+static void poll_one(void *arg, struct tasks_entry *x)
+{
+    if (x->attached && !x->ended)
+        x->watch.poll_at = polls_add(arg, x->watch.pidfd, POLLIN);
+}
+
+void tm_attach_poll(struct tm_server *t, struct polls *polls)
+{
+    if (t->attached)
+        tasks_each(t->tasks, poll_one, polls);
+}
+
+struct looking {
+    struct tm_server *t;
+    const struct polls *polls;
+};
+
+static void look_at_one(void *arg, struct tasks_entry *x)
+{
+    const struct looking *l = arg;
+
+    if (!x->attached || x->ended || !polls_got(l->polls, x->watch.poll_at, x->watch.pidfd))
+        return;
+    l->t->attached--;
+    close(x->watch.pidfd);
+    x->watch.pidfd = -1;
+    tasks_ended(l->t->tasks, x, 0);
+    tm_record(l->t, x->id, 0);
+    tasks_over(l->t->tasks, x);
+    confine_has_adopted(l->t->place.confine); /* forgets its session when it was the last of it */
+}
+
+void tm_attach_turn(struct tm_server *t, const struct polls *polls)
+{
+    struct looking l = {t, polls};
+
+    if (t->attached)
+        tasks_each(t->tasks, look_at_one, &l);
+}
