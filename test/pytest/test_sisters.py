@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from cede.compiler import program
-from cede.tasks import is_gone, output_of, parent_of, run, stands_still, start
+from cede.tasks import is_gone, output_of, parent_of, run, running, stands_still, start
 from cede.wait import until
 
 TWO = {"select": "2:ncpus=1", "l_place": "scatter"}
@@ -159,14 +159,13 @@ class Stranger:
 
 def store_of(cx, node):
     with open(os.path.join(cx.dir, "mom", node, "mom_priv", "service"), encoding="ascii") as f:
-        return re.search(r"[0-9a-f-]{16,}", f.read()).group(0)
+        return re.search(r"^store (\S+)", f.read(), re.M).group(1)
 
 
 @pytest.mark.complex(nodes=3)
 def test_a_mom_takes_letters_only_from_hosts_that_start_named(cx):
     """mom:n3 has a certificate of the complex, but is no host of this job, and may not speak for one."""
-    job = start(cx, "sleep 600", **TWO)
-    cx.wait(job)
+    job = running(cx, **TWO)
     seq, store = int(job.split(".")[0]), store_of(cx, "n2")
     assert {h.split("/")[0] for h in cx.stat(job)["exec_host"].split("+")} == {"n1", "n2"}
     stranger = Stranger(cx, "n2", "mom:n3")

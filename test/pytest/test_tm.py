@@ -8,7 +8,7 @@ import pytest
 
 from cede import users
 from cede.compiler import program
-from cede.tasks import is_gone, output_of, parent_of, run, stands_still, start
+from cede.tasks import is_gone, output_of, parent_of, run, running, stands_still, start
 from cede.wait import until
 
 
@@ -198,13 +198,6 @@ def test_tasks_that_hide_their_environment_die_with_their_shepherd_too(cx):
 
 
 # --- processes that were started by others
-def running(cx, text="sleep 600", **attrs):
-    """A job whose script has begun."""
-    job = start(cx, "touch begun\n" + text, **attrs)
-    until(lambda: cx.file("begun") is not None, "the script")
-    return job
-
-
 def outsider(cx, text="exec sleep 600"):
     """A process in a session of its own that nobody of PBS has started; of the user whose jobs run."""
     who = {"user": users.NAMES[0], "group": users.NAMES[0], "extra_groups": []} if os.geteuid() == 0 else {}

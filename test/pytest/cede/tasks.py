@@ -7,6 +7,13 @@ def start(cx, text, select="1:ncpus=1", **attrs):
     return cx.submit(f"PATH={cx.build}/bin:$PATH\ncd {cx.work}\n" + text, select=select, Join_Path="oe", **attrs)
 
 
+def running(cx, text="sleep 600", select="1:ncpus=1", **attrs):
+    """A job whose script has begun."""
+    job = start(cx, "touch begun\n" + text, select, **attrs)
+    until(lambda: cx.file("begun") is not None, "the script")
+    return job
+
+
 def output_of(cx, job, name="out"):
     """What a job has written, when it is over."""
     cx.wait_gone(job)
@@ -38,5 +45,26 @@ def is_gone(pid):
 
 def stands_still(pid):
     """Frozen in its job's group, or stopped."""
-    with open(f"/proc/{pid}/cgroup", encoding="ascii") as f:
-        return "pbs_" in f.read() or state_of(pid) == "T"
+    try:
+        with open(f"/proc/{pid}/cgroup", encoding="ascii") as f:
+            groups = [line.strip().split(":", 2) for line in f]
+    except FileNotFoundError:
+        return False
+    for _, kinds, path in groups:
+        if "pbs_" not in path:
+            continue
+        v1 = "freezer" in kinds.split(",")
+        name = mounted(v1) + path + ("/freezer.state" if v1 else "/cgroup.events")
+        with open(name, encoding="ascii") as f:
+            return ("FROZEN" if v1 else "frozen 1") in f.read()
+    return state_of(pid) == "T"
+
+
+def mounted(v1):
+    """Where the freezer's groups are."""
+    with open("/proc/mounts", encoding="ascii") as f:
+        for line in f:
+            _, where, kind, options = line.split()[:4]
+            if kind == "cgroup2" and not v1 or kind == "cgroup" and v1 and "freezer" in options.split(","):
+                return where
+    return ""
