@@ -50,7 +50,8 @@ static const char *const node_names[] = {"resources_available",
         "max_group_res", "max_group_res_soft"
 static const char *const queue_names[] = {"queue_type",          "Priority", "started", "partition",
                                           "resources_available", RUN_LIMITS, NULL};
-static const char *const server_names[] = {"resources_available", "eligible_time_enable", RUN_LIMITS, NULL};
+static const char *const server_names[] = {"restrict_res_to_release_on_suspend", "resources_available",
+                                           "eligible_time_enable", RUN_LIMITS, NULL};
 static const char *const sched_names[] = {"preempt_order",
                                           "preempt_prio",
                                           "preempt_queue_prio",

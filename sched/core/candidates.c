@@ -56,16 +56,37 @@ static bool is_target(const struct words *targets, const struct job *j)
 
 /* --- what each must be ------------------------------------------------------------------------------- */
 
-static bool has_method(const struct preemptor *p, const struct job *j)
+static bool has_method(const struct preemptor *p, const struct job *j, bool *keeps)
 {
     const char *letters = policy_letters(universe_policy(p->u), job_percent_left(j, p->now_s));
     bool is_up = job_is_up(j); /* what is not there yet cannot be suspended */
 
-    for (; *letters; letters++)
-        if ((*letters == 'S' && is_up) || *letters == 'D' || (*letters == 'R' && j->rerunable) ||
-            (*letters == 'C' && j->can_checkpoint && is_up))
-            return true;
-    return false;
+    *keeps = true;
+    bool any = false;
+    for (; *letters; letters++) {
+        bool ends = *letters == 'D' || (*letters == 'R' && j->rerunable) ||
+                    (*letters == 'C' && j->can_checkpoint && is_up);
+        any = any || ends || (*letters == 'S' && is_up);
+        *keeps = *keeps && !ends;
+    }
+    return any;
+}
+
+/* A job that can only be suspended keeps its memory, or what restrict_res_to_release_on_suspend does not name. */
+static void note_yields(const struct preemptor *p, struct job *j, bool keeps)
+{
+    const struct catalogue *c = universe_catalogue(p->u);
+
+    pieces_fini(&j->yields);
+    if (!keeps)
+        return;
+    pieces_copy(&j->yields, &j->on);
+    for (size_t i = 0; i < j->yields.n; i++) {
+        struct amounts *use = &j->yields.a[i].use;
+        for (uint32_t k = 0; k < use->n; k++)
+            if (!policy_suspend_frees(universe_policy(p->u), catalogue_get(c, use->a[k].res)->name))
+                use->a[k].n = 0;
+    }
 }
 
 static bool nodes_are_up(const struct job *j)
@@ -97,13 +118,18 @@ static bool is_useful(const struct preemptor *p, const struct job *j)
     return false;
 }
 
-static bool may_stop(const struct preemptor *p, const struct job *j)
+static bool may_stop(const struct preemptor *p, struct job *j)
 {
-    if (j->order != ORDER_NONE || j->gives_way || j->resv || level_of(p->u, j) >= p->level)
+    bool keeps;
+
+    if (j->order != ORDER_NONE || j->gives_way || j->resv || (j->level = level_of(p->u, j)) >= p->level)
         return false;
     if (p->job->standing == STANDING_SUSPENDED && !shares_node(p->job, j))
         return false;
-    return has_method(p, j) && nodes_are_up(j) && is_useful(p, j) && !p->has_failed(p->arg, p->job, j);
+    if (!has_method(p, j, &keeps) || !nodes_are_up(j) || !is_useful(p, j) || p->has_failed(p->arg, p->job, j))
+        return false;
+    note_yields(p, j, keeps);
+    return true;
 }
 
 static bool uses(const struct job *j, res_id res)
@@ -160,11 +186,10 @@ static int64_t started(const struct job *j)
     return j->start_s ? j->start_s : INT64_MAX;
 }
 
-static int by_level(const void *a, const void *b, void *arg)
+static int by_level(const void *a, const void *b)
 {
     const struct job *x = *(struct job *const *)a, *y = *(struct job *const *)b;
-    const struct universe *u = arg;
-    int level = level_of(u, x) - level_of(u, y);
+    int level = x->level - y->level;
 
     if (level)
         return level;
@@ -193,7 +218,7 @@ void candidates_collect(struct candidates *l, const struct preemptor *p, const s
     }
     words_fini(&targets);
     if (l->n)
-        qsort_r(l->a, l->n, sizeof *l->a, by_level, (void *)(uintptr_t)p->u);
+        qsort(l->a, l->n, sizeof *l->a, by_level);
 }
 
 void candidates_fini(struct candidates *l)

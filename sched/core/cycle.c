@@ -111,6 +111,22 @@ static bool has_changed(const struct cycle *c, const struct class *k)
            level_of(c->u, k->heap[0]) > level_lowest_running(c->u);
 }
 
+static void heapify(struct cycle *c)
+{
+    for (size_t i = c->n / 2; i > 0; i--)
+        sink(c, i - 1);
+}
+
+/* Over a soft limit, or no longer: what was decided may have changed the order of the rest. */
+static void relevel(struct cycle *c)
+{
+    if (!level_moves(c->u))
+        return;
+    for (size_t i = 0; i < c->n; i++)
+        c->heap[i]->level = level_of(c->u, c->heap[i]->heap[0]);
+    heapify(c);
+}
+
 static void fill_heap(struct cycle *c)
 {
     c->n = 0;
@@ -121,8 +137,7 @@ static void fill_heap(struct cycle *c)
         c->heap = mem_room(c->heap, c->n, &c->cap, sizeof *c->heap);
         c->heap[c->n++] = k;
     }
-    for (size_t i = c->n / 2; i > 0; i--)
-        sink(c, i - 1);
+    heapify(c);
 }
 
 /* --- what becomes of a job --------------------------------------------------------------------------- */
@@ -392,6 +407,7 @@ static void consider(struct cycle *c, struct class *k)
     }
     pieces_fini(&where);
     next_of_class(c, k);
+    relevel(c);
 }
 
 /* Jobs that the server would not run get another chance. */

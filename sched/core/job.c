@@ -75,6 +75,7 @@ void job_destroy(struct job *j)
     intern_unref(j->id);
     amounts_fini(&j->want);
     pieces_fini(&j->on);
+    pieces_fini(&j->yields);
     pieces_fini(&j->claim);
     pieces_fini(&j->reserve);
     free(j);
@@ -441,6 +442,11 @@ bool job_asks(const struct job *j, const char *item)
         if (at[-1] == ';' && at[n] == ';')
             return true;
     return false;
+}
+
+const struct pieces *job_yields(const struct job *j)
+{
+    return j->yields.n ? &j->yields : &j->on;
 }
 
 bool job_holds_nodes(const struct job *j)

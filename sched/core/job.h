@@ -77,8 +77,11 @@ struct job {
     struct idset *queued; /* of an array: `remaining` without those that are jobs here; NULL: none */
     bool is_provisional;  /* a subjob that this scheduler made, to be run, and the stream has not shown */
     struct pieces on;     /* where it runs, or is suspended */
-    size_t running_at;    /* its place in the list of running jobs */
-    struct class *class;  /* while it waits; classes.c */
+    struct pieces
+        yields;        /* what of `on` it gives back when all that may be done is to suspend it; empty: all */
+    int level;         /* of candidates.c, while it is one */
+    size_t running_at; /* its place in the list of running jobs */
+    struct class *class; /* while it waits; classes.c */
     size_t class_at;
 
     enum order_kind order;
@@ -110,6 +113,9 @@ int job_percent_left(const struct job *j, int64_t now_s);
 
 /* Does its Resource_List have exactly this "name=value"? */
 bool job_asks(const struct job *j, const char *item);
+
+/* What of its vnodes comes free when it gives way. */
+const struct pieces *job_yields(const struct job *j);
 
 bool job_holds_nodes(const struct job *j); /* runs or ends */
 bool job_counts(const struct job *j);      /* for limits: holds nodes, or awaits them */

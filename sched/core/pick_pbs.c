@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "level.h"
 #include "log.h"
 #include "memory.h"
 #include "run_limits.h"
@@ -65,7 +66,7 @@ static bool all_suffice(const struct picker *k, const struct preemptor *p, const
         if (is_chosen(chosen, rest.a[i]))
             rest.a[i] = rest.a[--rest.n], i--;
         else {
-            trial_give_all(k->trial, &rest.a[i]->on);
+            trial_give_all(k->trial, job_yields(rest.a[i]));
             uncount(rest.a[i], universe_server(k->u), -1);
         }
     }
@@ -81,9 +82,11 @@ static bool all_suffice(const struct picker *k, const struct preemptor *p, const
 /* A victim whose place is still free beside the urgent job need not go. */
 static bool still_fits(const struct job *j)
 {
-    for (size_t i = 0; i < j->on.n; i++) {
-        const struct node *n = j->on.a[i].node;
-        if (n->exclusive || !amounts_cover(&n->free, &j->on.a[i].use, NULL))
+    const struct pieces *on = job_yields(j);
+
+    for (size_t i = 0; i < on->n; i++) {
+        const struct node *n = on->a[i].node;
+        if (n->exclusive || !amounts_cover(&n->free, &on->a[i].use, NULL))
             return false;
     }
     return true;
@@ -106,7 +109,7 @@ static void prune(const struct picker *k, const struct preemptor *p, struct cand
     for (size_t i = chosen->n; i > 0; i--) {
         struct job *j = chosen->a[i - 1];
         if (still_fits(j) && !is_needed_for_limits(k, p, j)) {
-            trial_take_all(k->trial, &j->on);
+            trial_take_all(k->trial, job_yields(j));
             decisions_log(k->log, LOGE_DEBUG, j->id, "Simulation: preemption of job not needed.");
             continue;
         }
@@ -136,9 +139,32 @@ static void stop(const struct picker *k, struct candidates *chosen, struct job *
 {
     chosen->a = mem_room(chosen->a, chosen->n, &chosen->cap, sizeof *chosen->a);
     chosen->a[chosen->n++] = j;
-    trial_give_all(k->trial, &j->on);
+    trial_give_all(k->trial, job_yields(j));
     uncount(j, universe_server(k->u), -1);
     decisions_log(k->log, LOGE_DEBUG, j->id, "Simulation: preempting job");
+}
+
+/* Soft limits: with these gone, would one of them be no lower than the urgent job? Then it would only be its turn to
+ * preempt. */
+static bool escalates(const struct picker *k, const struct preemptor *p, const struct candidates *chosen)
+{
+    for (size_t i = 0; level_moves(k->u) && i < chosen->n; i++)
+        if (level_if_stopped(k->u, chosen->a[i]) >= p->level)
+            return true;
+    return false;
+}
+
+/* The last one chosen stays after all. */
+static void spare(const struct picker *k, struct candidates *chosen, struct candidates *spared, size_t mark)
+{
+    struct job *j = chosen->a[--chosen->n];
+
+    trial_undo(k->trial, mark);
+    uncount(j, universe_server(k->u), 1);
+    spared->a = mem_room(spared->a, spared->n, &spared->cap, sizeof *spared->a);
+    spared->a[spared->n++] = j;
+    decisions_log(k->log, LOGE_DEBUG, j->id,
+                  "Preempting job will escalate its priority or priority of other jobs, not preempting it");
 }
 
 static void again(struct candidates *l, const struct preemptor *p, const struct reason *why)
@@ -149,15 +175,21 @@ static void again(struct candidates *l, const struct preemptor *p, const struct 
 
 /* Stop candidates in their order until the urgent job fits. Another reason than before means another order. */
 static bool simulate(const struct picker *k, const struct preemptor *p, const struct reason *why,
-                     struct candidates *l, struct candidates *chosen, struct pieces *where)
+                     struct candidates *l, struct candidates *chosen, struct candidates *spared,
+                     struct pieces *where)
 {
     struct reason now = *why;
 
     for (size_t i = 0; i < l->n; i++) {
+        size_t mark = trial_mark(k->trial);
         struct reason next;
-        if (is_chosen(chosen, l->a[i]))
+        if (is_chosen(chosen, l->a[i]) || is_chosen(spared, l->a[i]))
             continue;
         stop(k, chosen, l->a[i]);
+        if (escalates(k, p, chosen)) {
+            spare(k, chosen, spared, mark);
+            continue;
+        }
         if (find_place(k, p, where, &next)) {
             decisions_log(k->log, LOGE_DEBUG, p->job->id, "Simulation: Preempted enough work to run job");
             return true;
@@ -178,7 +210,7 @@ bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct re
               struct candidates *victims, struct pieces *where)
 {
     size_t mark = trial_mark(k->trial);
-    struct candidates l = {0}, chosen = {0};
+    struct candidates l = {0}, chosen = {0}, spared = {0};
     bool found;
 
     candidates_collect(&l, p, why);
@@ -188,7 +220,7 @@ bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct re
                       l.targets ? "" : ": No jobs to preempt");
     if (l.targets && l.n == 0)
         decisions_log(k->log, LOGE_DEBUG, p->job->id, "Found no preemptable candidates");
-    found = simulate(k, p, why, &l, &chosen, where);
+    found = simulate(k, p, why, &l, &chosen, &spared, where);
     if (found)
         prune(k, p, &chosen, victims);
     else
@@ -203,5 +235,6 @@ bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct re
     trial_undo(k->trial, mark);
     candidates_fini(&l);
     free(chosen.a);
+    free(spared.a);
     return found;
 }

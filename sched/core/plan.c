@@ -122,8 +122,9 @@ static void keep_room(struct plans *p, const struct plan *x, struct job *urgent)
     pieces_copy(&rest, &urgent->claim);
     for (size_t i = 0; i < x->n; i++) {
         const struct job *v = universe_job(p->u, x->victims[i].id);
-        for (size_t k = 0; v && job_holds_nodes(v) && k < v->on.n; k++)
-            pieces_lessen(&rest, v->on.a[k].node, &v->on.a[k].use);
+        const struct pieces *on = v ? job_yields(v) : NULL;
+        for (size_t k = 0; v && job_holds_nodes(v) && k < on->n; k++)
+            pieces_lessen(&rest, on->a[k].node, &on->a[k].use);
     }
     universe_reserve(p->u, urgent, &rest);
     pieces_fini(&rest);

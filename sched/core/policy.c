@@ -195,6 +195,7 @@ void policy_init(struct policy *p)
 
 void policy_fini(struct policy *p)
 {
+    free(p->suspend_frees);
     for (size_t i = 0; i < p->n_job_sort; i++)
         intern_unref(p->job_sort[i].resource);
     free(p->resources);
@@ -242,4 +243,16 @@ bool policy_lists(const char *list, const char *name, bool otherwise)
             return true;
     }
     return false;
+}
+
+bool policy_suspend_frees(const struct policy *p, const char *resource)
+{
+    static const char *const memory[] = {"mem", "vmem", "hbmem", "accelerator_memory"};
+
+    if (p->suspend_frees)
+        return policy_lists(p->suspend_frees, resource, false);
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
+        if (strcmp(memory[i], resource) == 0)
+            return false;
+    return true;
 }

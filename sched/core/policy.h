@@ -61,6 +61,9 @@ struct policy {
     unsigned log_mask;
     char partition[256]; /* "": the default one */
 
+    /* of the server */
+    char *suspend_frees; /* restrict_res_to_release_on_suspend; NULL: no such list */
+
     /* sched_config */
     bool preemptive;
     int64_t preempt_attempts; /* per cycle; 0: as many as there are jobs */
@@ -86,6 +89,10 @@ const char *policy_letters(const struct policy *p, int percent_left);
 
 /* The numeric level of a job that is all of `mask`, in a queue of this priority; preemption.md section 2. */
 int policy_level(const struct policy *p, unsigned mask, int64_t queue_priority);
+
+/* Does a job give this resource back when it is suspended? What restrict_res_to_release_on_suspend lists; without
+ * it everything but memory. */
+bool policy_suspend_frees(const struct policy *p, const char *resource);
 
 /* Is `name` in a comma list? NULL list: `otherwise`. */
 bool policy_lists(const char *list, const char *name, bool otherwise);

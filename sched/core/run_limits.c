@@ -195,6 +195,12 @@ static bool is_over(const struct queue *q, const struct job *j, bool counted)
 unsigned run_limits_soft(const struct universe *u, const struct job *j)
 {
     bool counted = job_counts(j) || j->order == ORDER_RUN || j->order == ORDER_RESUME;
+
+    return run_limits_soft_if(u, j, counted);
+}
+
+unsigned run_limits_soft_if(const struct universe *u, const struct job *j, bool counted)
+{
     unsigned mask = 0;
 
     if (j->queue && is_over(j->queue, j, counted))

@@ -127,6 +127,7 @@ static void link_job(struct universe *u, struct job *j)
 {
     j->queue = j->queue_name ? universe_queue(u, j->queue_name) : NULL;
     pieces_fini(&j->on);
+    pieces_fini(&j->yields);
     if (job_holds_nodes(j) || j->standing == STANDING_SUSPENDED || j->standing == STANDING_STOPPED)
         find_vnodes(u, j);
     if (job_counts(j))
@@ -225,21 +226,25 @@ static bool change_queue(struct universe *u, const char *name, const struct attr
     return true;
 }
 
-static bool change_server(struct universe *u, const struct attrl *attrs)
-{
-    if (!queue_take(u->server, u->catalogue, attrs))
-        return false;
-    u->relink = true; /* by its limits jobs are alike, or are not */
-    u->news++;
-    return true;
-}
-
 static const char *value_of(const struct attrl *attrs, const char *name)
 {
     for (; attrs; attrs = attrs->next)
         if (attrs->name && strcmp(attrs->name, name) == 0)
             return attrs->value;
     return NULL;
+}
+
+static bool change_server(struct universe *u, const struct attrl *attrs)
+{
+    const char *frees = value_of(attrs, "restrict_res_to_release_on_suspend");
+
+    free(u->policy->suspend_frees);
+    u->policy->suspend_frees = frees ? mem_text(frees) : NULL;
+    if (!queue_take(u->server, u->catalogue, attrs))
+        return false;
+    u->relink = true; /* by its limits jobs are alike, or are not */
+    u->news++;
+    return true;
 }
 
 static bool change_resource(struct universe *u, const char *name, const struct attrl *attrs)
@@ -339,6 +344,7 @@ static void drop_node(struct universe *u, struct node *n)
         if (is_on) {
             make_dirty(u, j);
             pieces_fini(&j->on);
+            pieces_fini(&j->yields);
         }
     }
     universe_node_out(u, n);
