@@ -30,8 +30,8 @@ struct job *job_create(const char *id)
 static const char **text_of(struct job *j, size_t i)
 {
     const char **texts[] = {&j->queue_name, &j->user,       &j->group,    &j->project,  &j->select,
-                            &j->place,      &j->exec_vnode, &j->targets,  &j->resv,     &j->needs,
-                            &j->asks,       &j->comment,    &j->array_id, &j->remaining};
+                            &j->place,      &j->exec_vnode, &j->released, &j->targets,  &j->resv,
+                            &j->needs,      &j->asks,       &j->comment,  &j->array_id, &j->remaining};
 
     return i < sizeof texts / sizeof *texts ? texts[i] : NULL;
 }
@@ -203,6 +203,10 @@ static void take_exec(struct source *s)
 {
     set_text(&s->j->exec_vnode, s->a->value);
 }
+static void take_released(struct source *s)
+{
+    set_text(&s->j->released, s->a->value);
+}
 static void take_resv(struct source *s)
 {
     set_text(&s->j->resv, s->a->value);
@@ -313,6 +317,7 @@ static const struct {
     {"run_version", take_run_version},
     {"schedselect", take_select},
     {"exec_vnode", take_exec},
+    {"resources_released", take_released},
     {"reserve_ID", take_resv},
     {"comment", take_comment},
     {"array", take_array},

@@ -56,6 +56,8 @@ struct job {
     bool is_array;
     const char *queue_name, *user, *group, *project;          /* interned */
     const char *select, *place, *exec_vnode, *targets, *resv; /* interned or NULL */
+    const char
+        *released; /* interned or NULL: what a suspended job gave back, and needs again, as an exec_vnode */
     const char *needs;   /* interned: job-wide counted resources, "ncpus=2:mem=1gb:"; or NULL */
     const char *asks;    /* interned: every Resource_List item, ";walltime=60;ncpus=2;" */
     struct amounts want; /* Resource_List, what is counted at queue and server */

@@ -68,10 +68,11 @@ void universe_count(struct universe *u, struct job *j, int64_t times)
 static void find_vnodes(struct universe *u, struct job *j)
 {
     struct piece_text *texts = NULL;
+    bool released = j->released && !job_holds_nodes(j); /* suspended, it needs no more than that to go on */
 
     if (!j->exec_vnode)
         return;
-    size_t n = request_parse_exec(u->catalogue, j->exec_vnode, &texts);
+    size_t n = request_parse_exec(u->catalogue, released ? j->released : j->exec_vnode, &texts);
     for (size_t i = 0; i < n; i++)
         pieces_add(&j->on, universe_node(u, texts[i].vnode), &texts[i].use, texts[i].joined);
     request_free_exec(texts, n);

@@ -224,10 +224,8 @@ static bool try_start(struct hold_plan *x)
     snprintf(by, sizeof by, "Scheduler@%s", all->p.site->name);
     x->starting = true; /* what our own claim moves is no news to us */
     held_switch(all->p.site, h, false);
-    tally_forget(all->p.site->tally, h->job);
     rc = runs_start(all->p.runs, h->job, &ask, &e);
     held_switch(all->p.site, h, true);
-    tally_review(all->p.site->tally, h->job);
     x->starting = false;
     if (rc < 0) {
         log_event(LOGC_JOB, LOGE_DEBUG, h->obj.name, "the room that is held cannot be claimed yet: %s",

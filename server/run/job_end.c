@@ -15,6 +15,7 @@
 #include "intern.h"
 #include "job_fsm.h"
 #include "log.h"
+#include "released.h"
 #include "resize.h"
 #include "site.h"
 #include "strbuf.h"
@@ -249,6 +250,7 @@ static void close_run(struct job_end *d, struct job *j)
     if (!j->run)
         return;
     exec_send_purge(d->send, j);
+    released_forget(d->site, j);
     assign_release_all(d->site->assign, j);
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_exec_vnode, job_run_vnodes(j->run), NULL);
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_exec_host, job_run_where(j->run), NULL);

@@ -240,7 +240,8 @@ static int make_attrs(const struct resize *z, const struct job *j, struct plan *
         return err_set(e, PBSE_SYSTEM, "no memory to release vnodes of %s", j->obj.name);
     p->has_attrs = true;
     attr_list_unset_amount(&p->attrs, JOB_ATTR_Resource_List, RESC_nodes); /* an old form of the select */
-    if (attr_list_change(&p->attrs, z->site->resources, JOB_ATTR_Resource_List, "select", strbuf_str(&p->select), SET, e) < 0)
+    if (attr_list_change(&p->attrs, z->site->resources, JOB_ATTR_Resource_List, "select",
+                         strbuf_str(&p->select), SET, e) < 0)
         return -1;
     return defaults_complete(z->site, &p->attrs, j->queue, e);
 }

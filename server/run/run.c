@@ -16,8 +16,10 @@
 #include "log.h"
 #include "pbs_error.h"
 #include "place.h"
+#include "released.h"
 #include "services.h"
 #include "site.h"
+#include "tally.h"
 #include "terminate.h"
 #include "words.h"
 
@@ -76,14 +78,24 @@ static int claim(struct runs *r, struct job *j, const struct exec_vnode *where, 
     return 0;
 }
 
+/* One for which room is held is counted as running already: not twice. */
+static int check_limits(struct runs *r, struct job *j, struct err *e)
+{
+    int rc;
+
+    if (j->room)
+        tally_forget(r->site->tally, j);
+    rc = admissible_check(r->site, j, e);
+    tally_review(r->site->tally, j);
+    return rc;
+}
+
 int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct err *e)
 {
     struct exec_vnode *where;
     int rc = -1;
 
-    /* One for which room is held was asked when its plan was made. */
-    if (check_state(j, ask, e) < 0 ||
-        (!ask->force && !ask->unlimited && !j->room && admissible_check(r->site, j, e) < 0))
+    if (check_state(j, ask, e) < 0 || (!ask->force && !ask->unlimited && check_limits(r, j, e) < 0))
         return -1;
     where = exec_vnode_parse(ask->location, e);
     if (!where)
@@ -121,6 +133,7 @@ static void release_freed(struct runs *r, struct job *j)
 
 void runs_reclaim(struct runs *r, struct job *j)
 {
+    struct strbuf names;
     struct err e;
     struct exec_vnode *where = exec_vnode_parse(j->run->exec_vnode, &e);
     struct assign_ask ask = {.where = where, .exclusive = j->run->exclusive, .force = true};
@@ -135,12 +148,11 @@ void runs_reclaim(struct runs *r, struct job *j)
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (j->run->hosts[i].state > RUN_HOST_READY)
             hosts_release(r->site, j, &j->run->hosts[i], j->run->hosts[i].state);
-    if (j->state == JOB_SUSPENDED)
-        assign_suspend(
-            r->site->assign, j,
-            attr_list_text(&j->obj.attrs, JOB_ATTR_resources_released)
-                ? attr_list_text(&r->site->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend)
-                : NULL);
+    if (j->state != JOB_SUSPENDED)
+        return;
+    strbuf_init(&names, 4096);
+    assign_suspend(r->site->assign, j, released_names(r->site, j, &names));
+    strbuf_fini(&names);
 }
 
 /* "Job run at Tue Mar 03 at 10:15 on (n1:ncpus=1)" */

@@ -106,15 +106,11 @@ static void chunks_that_satisfy_a_select_are_kept(void **state)
         const char *keep, *gone;
         bool parts;
     } rows[] = {
-        {"1:ncpus=1", "--xxxx", false},
-        {"1:ncpus=4", "-x--xx", false}, /* its host stays whole */
-        {"1:ncpus=4", "-x--xx", true}, /* and so does its vnode */
-        {"1:mem=512mb", "-xxx--", false},
-        {"2:ncpus=2", "----xx", false},
-        {"1:ncpus=8", NULL, false},
-        {"1:mem=2gb", NULL, false},
-        {"5:ncpus=1", NULL, false},
-        {"1:ncpus=4+1:ncpus=2", "----xx", false},
+        {"1:ncpus=1", "--xxxx", false},   {"1:ncpus=4", "-x--xx", false}, /* its host stays whole */
+        {"1:ncpus=4", "-x--xx", true},                                    /* and so does its vnode */
+        {"1:mem=512mb", "-xxx--", false}, {"2:ncpus=2", "----xx", false},
+        {"1:ncpus=8", NULL, false},       {"1:mem=2gb", NULL, false},
+        {"5:ncpus=1", NULL, false},       {"1:ncpus=4+1:ncpus=2", "----xx", false},
     };
 
     (void)state;

@@ -9,6 +9,7 @@
 #include "job_fsm.h"
 #include "log.h"
 #include "pbs_error.h"
+#include "released.h"
 #include "site.h"
 
 struct suspend {
@@ -114,11 +115,21 @@ void suspend_resumed(struct suspend *u, struct job *j)
     job_fsm_post(u->fsm, j, EV_RESUMED);
 }
 
+/* What it had to give back when it was suspended: all, or what the list of then said. */
+static void give_back(struct suspend *u, struct job *j)
+{
+    struct strbuf names;
+
+    strbuf_init(&names, 4096);
+    assign_suspend(u->site->assign, j, released_names(u->site, j, &names));
+    strbuf_fini(&names);
+}
+
 void suspend_failed(struct suspend *u, struct job *j, int code, const char *text)
 {
     if (j->run->resuming) {
         j->run->resuming = false;
-        assign_suspend(u->site->assign, j, NULL);
+        give_back(u, j);
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "resume failed: %s (%d)", text, code);
         jobs_touch(u->site->jobs, j, PART_HOT);
         return;
@@ -136,10 +147,12 @@ void suspend_failed(struct suspend *u, struct job *j, int code, const char *text
 void act_suspended(void *arg, struct job *j)
 {
     struct suspend *u = arg;
+    const char *only =
+        attr_list_text(&u->site->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend);
 
-    assign_suspend(
-        u->site->assign, j,
-        attr_list_text(&u->site->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend));
+    if (only)
+        released_note(u->site, j, only);
+    give_back(u, j);
     jobs_touch(u->site->jobs, j, PART_HOT);
 }
 
@@ -147,6 +160,7 @@ void act_resumed(void *arg, struct job *j)
 {
     struct suspend *u = arg;
 
+    released_forget(u->site, j);
     j->suspender = SUSPENDED_BY_NOBODY;
     j->ptime_s = 0;
     hosts_clear_suspended(j->run);

@@ -341,3 +341,27 @@ def test_room_is_held_for_a_subjob_that_never_ran_and_survives_a_kill(cx):
         assert (cx.state(two), cx.stat(urgent)["array_indices_remaining"]) == ("Q", "1-3")
     cx.wait(two)
     assert cx.stat(urgent)["array_indices_remaining"] == "1,3" and cx.state(urgent) == "B"
+
+
+# --- what a suspended job gives back
+@pytest.mark.complex(nodes=2, ncpus=4)
+def test_a_suspended_job_keeps_what_the_site_does_not_name_and_goes_on_with_it(cx):
+    cx.set_server("restrict_res_to_release_on_suspend", "ncpus")
+    cx.make_queue("express", Priority="200")
+    cx.set_sched("preempt_order", "S")
+    low = cx.submit(select="2:ncpus=4:mem=1gb")
+    cx.wait(low)
+    urgent = cx.submit(queue="express", select="2:ncpus=4:mem=1gb")
+    cx.wait(urgent)
+    s = cx.wait(low, "S")
+    assert s["resources_released"] in ("(n1:ncpus=4)+(n2:ncpus=4)", "(n2:ncpus=4)+(n1:ncpus=4)")
+    assert s["resource_released_list"]["ncpus"] == "8"
+    assert cx.node("n1")["resources_assigned"]["mem"] == "2097152kb"
+    cx.set_server("restrict_res_to_release_on_suspend", "ncpus,mem")
+    cx.kill("server")
+    cx.restart("server")
+    cx.again()
+    assert cx.node("n1")["resources_assigned"]["mem"] == "2097152kb"
+    cx.api.delete(urgent)
+    assert "resources_released" not in cx.wait(low, "R")
+    assert cx.node("n1")["resources_assigned"]["ncpus"] == "4"
