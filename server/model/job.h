@@ -1,6 +1,7 @@
 #ifndef JOB_H
 #define JOB_H
-/* A job: what it asked for (attributes), where it is in its life (fields), and the run it is in.
+/* A job: what it asked for (attributes), where it is in its life (fields), and the run it is in. There may be a
+ * million: small fields stand together, so that no room is lost between them.
  *
  * Who may write what: state and substate belong to fsm/job_fsm.c alone; run belongs to run/hosts.c; hold
  * bits to wait/hold_bits.c; the links to jobs.c. Everybody else reads. What is settable by requests stands
@@ -65,16 +66,17 @@ struct job {
     enum job_state state;
     enum job_intent intent;
     enum job_suspender suspender;
-    unsigned hold;  /* enum hold_bit bits, and HOLD_DEPEND */
-    bool dependent; /* system hold comes from depend */
-    bool force_requeued;
-    bool no_history; /* deleted, and none is to be kept of it */
+    unsigned hold;                        /* enum hold_bit bits, and HOLD_DEPEND */
+    bool dependent;                       /* system hold comes from depend */
+    bool no_history;                      /* deleted, and none is to be kept of it */
+    bool begun;                           /* an array: some subjob has started */
+    bool broken;                          /* an array: a subjob was ended by an error of PBS, not its own */
+    bool exited;                          /* exit_status has meaning */
+    bool shares;                          /* it counts in the sums of server and queue (assign.c) */
+    unsigned char tallied, tallied_state; /* how it is counted (tally.c) */
 
     struct array_map
-        *array;         /* of an array: its subjobs; else NULL. wait/arrays.c writes it and the next three */
-    bool begun;         /* an array: some subjob has started */
-    bool broken;        /* an array: a subjob was ended by an error of PBS, not its own */
-    unsigned n_running; /* an array: subjobs that hold hosts and are not suspended; derived */
+        *array; /* of an array: its subjobs; else NULL. wait/arrays.c writes it, begun, broken, n_running */
 
     struct queue *queue;                 /* NULL once finished */
     const char *queue_name;              /* interned; stays for history */
@@ -96,32 +98,29 @@ struct job {
 
     unsigned run_version; /* of the present or last run; raised and durable before START is sent */
     unsigned run_count;
-    bool exited; /* exit_status has meaning */
     int exit_status;
     int session;
     unsigned preempt_count;
+    int preempt_method;       /* letter of the reply by which it was preempted last: S C Q D; 0: never */
+    unsigned n_running;       /* an array: subjobs that hold hosts and are not suspended; derived */
     uint32_t depend_search;   /* the last search for a cycle that came by (wait/depend.c) */
     const char *preempted_by; /* interned: for which job, or by whom, it gives way or gave way last */
     int64_t preempt_time_s;   /* when it was preempted last */
-    int preempt_method;       /* letter of the reply by which it was preempted last: S C Q D; 0: never */
     int64_t preempt_failed_s; /* when no method was left; not stored */
     struct job_usage usage;
 
     struct run *run;              /* while hosts are held (job_run.h); stored */
     struct preempt_mark *preempt; /* while it is being preempted (job_run.h); stored */
     struct node_use *uses;        /* what it has claimed (assign.c) */
-    struct queue *tallied_queue;  /* how it is counted, and with what amounts (tally.c) */
+    struct queue *tallied_queue;  /* where it is counted, with what amounts, as so many jobs (tally.c) */
     struct resc_list *tallied_amounts;
-    unsigned char tallied, tallied_state;
-    size_t tallied_as;              /* so many jobs */
-    bool shares;                    /* it counts in the sums of server and queue (assign.c) */
+    size_t tallied_as;
     struct resc_list *shares_given; /* what of that a suspended job has given back, or NULL (assign.c) */
     struct hold_obj *room;          /* room is held for it; plan_hold.c */
     struct hold_obj *gives_way_to;  /* whose victim it is; plan_hold.c */
     struct victim *victim;          /* while a preemption is under way */
     struct parked *parked;          /* requests that wait for an event of this job */
     struct pqueue_entry due;        /* start time, or the end of its history in memory */
-    void *listener_data[2];         /* small marks of listeners: eligible.c, sched wake */
 
     const char *restart_from; /* interned "SERVICE IMAGE": its last checkpoint, or NULL (checkpoint.c) */
     const char *unbound;      /* interned: schedselect before it was bound to the host of that, or NULL */

@@ -78,7 +78,6 @@ static void every_field_comes_back(void **state)
     assert_int_equal(b->suspender, SUSPENDED_BY_SCHED);
     assert_int_equal(b->hold, 5);
     assert_true(b->dependent);
-    assert_false(b->force_requeued);
     assert_true(b->queue_rank == INT64_MAX);
     assert_true(b->exited);
     assert_int_equal(b->exit_status, -11);
@@ -118,6 +117,20 @@ static void a_row_that_is_none_is_refused_by_name(void **state)
     refuse("{\"state\":\"queued\",\"preempt\":{\"left\":\"SCRDX\",\"method\":83,\"since_s\":1}}", fixed);
 }
 
+static void a_row_of_another_version_may_have_other_fields(void **state)
+{
+    struct job *j = job_create((struct job_key){7, JOBID_NO_INDEX}, "7.svr");
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(job_decode(j, "{\"state\":\"held\",\"force_requeued\":1,\"hold\":2}",
+                                "{\"token\":\"00000000000000000000000000000000\",\"later\":\"x\"}", &e),
+                     0);
+    assert_int_equal(j->state, JOB_HELD);
+    assert_int_equal(j->hold, 2);
+    job_unref(j);
+}
+
 static void states_have_names_both_ways(void **state)
 {
     (void)state;
@@ -131,6 +144,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_comes_back),
         cmocka_unit_test(a_row_that_is_none_is_refused_by_name),
+        cmocka_unit_test(a_row_of_another_version_may_have_other_fields),
         cmocka_unit_test(states_have_names_both_ways),
     };
 
