@@ -41,6 +41,7 @@
 #include "loop.h"
 #include "mail.h"
 #include "mailer.h"
+#include "maintenance.h"
 #include "manage.h"
 #include "method.h"
 #include "names.h"
@@ -92,6 +93,7 @@ struct server {
     struct start_time *start_time;
     struct depends *depends;
     struct eligible *eligible;
+    struct maintenance *maintenance;
     struct history *history;
     struct mailer *mailer;
     struct ends *ends;
@@ -562,7 +564,8 @@ static int create_parts(struct server *s, bool *is_new, struct restore_counts *c
         return no_memory(e);
     depends_on_unmet(s->depends, on_unmet, s);
     s->eligible = p->eligible = eligible_create(&s->site, p->fsm);
-    if (!s->eligible)
+    s->maintenance = maintenance_create(&s->site, p->fsm);
+    if (!s->eligible || !s->maintenance)
         return no_memory(e);
     p->route = route_create(s->loop, &s->site, p->fsm);
     if (!p->route)
@@ -602,6 +605,7 @@ static int go_on(struct server *s, bool is_new, const struct restore_counts *cou
     if (first_start(&s->site, is_new, e) < 0)
         return -1;
     find_services(s);
+    maintenance_restore(s->maintenance);
     for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j)) {
         if (j->run)
             runs_reclaim(s->parts.runs, j);
@@ -721,6 +725,7 @@ static void stop(struct server *s)
     watches_destroy(p->watches);
     status_destroy(p->status);
     route_destroy(p->route);
+    maintenance_destroy(s->maintenance);
     eligible_destroy(s->eligible);
     depends_destroy(s->depends);
     arrays_destroy(p->arrays);

@@ -47,7 +47,12 @@ enum job_intent { INTENT_NONE, INTENT_REQUEUE, INTENT_CHECKPOINT, INTENT_DELETE 
 /* Beside enum hold_bit of type_words.h: DEPEND is shown as s, ARRAY (a subjob's array is held, or waits) not at all. */
 enum { HOLD_DEPEND = 16, HOLD_ARRAY = 32 };
 
-enum job_suspender { SUSPENDED_BY_NOBODY, SUSPENDED_BY_CLIENT, SUSPENDED_BY_SCHED };
+enum job_suspender {
+    SUSPENDED_BY_NOBODY,
+    SUSPENDED_BY_CLIENT,
+    SUSPENDED_BY_SCHED,
+    SUSPENDED_BY_ADMIN /* its vnodes are in maintenance meanwhile */
+};
 
 enum { JOB_TOKEN_SIZE = 16 };
 

@@ -114,6 +114,19 @@ static void queue_altered(void *arg, struct object *o)
         route_queue(((struct parts *)arg)->route, q);
 }
 
+static void server_sequence(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    if (attr_list_is_set(&o->attrs, SERVER_ATTR_max_job_sequence_id))
+        log_event(LOGC_SVR, LOGE_ADMIN, p->site->name, "svr_max_job_sequence_id set to val %lld",
+                  (long long)attr_list_effective(&o->attrs, SERVER_ATTR_max_job_sequence_id));
+    else
+        log_event(LOGC_SVR, LOGE_ADMIN, p->site->name,
+                  "svr_max_job_sequence_id reverting back to default val %lld",
+                  (long long)attr_list_effective(&o->attrs, SERVER_ATTR_max_job_sequence_id));
+}
+
 static void server_eligible(void *arg, struct object *o)
 {
     (void)o;
@@ -123,7 +136,7 @@ static void server_eligible(void *arg, struct object *o)
 
 const struct edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_default_queue, check_default_queue, NULL},
-    {OF_SERVER, SERVER_ATTR_max_job_sequence_id, check_sequence_max, NULL},
+    {OF_SERVER, SERVER_ATTR_max_job_sequence_id, check_sequence_max, server_sequence},
     {OF_SERVER, SERVER_ATTR_jobscript_max_size, check_script_max, NULL},
     {OF_SERVER, EDIT_ANY, check_server_limits, NULL},
     {OF_SERVER, SERVER_ATTR_scheduling, NULL, server_scheduling},

@@ -26,22 +26,51 @@ static void sent(void *arg, int rc, const struct err *why)
     request_unref(r);
 }
 
-static void suspend(struct parts *p, struct request *r, struct job *j)
+static bool is_admin(const char *signal)
 {
-    bool sched = client_sched(request_client(r));
+    return strncmp(signal, "admin-", 6) == 0;
+}
+
+static bool is_suspend(const char *signal)
+{
+    return strcmp(signal, "suspend") == 0 || strcmp(signal, "admin-suspend") == 0;
+}
+
+static bool is_resume(const char *signal)
+{
+    return strcmp(signal, "resume") == 0 || strcmp(signal, "admin-resume") == 0;
+}
+
+static enum job_suspender suspender(struct request *r, const char *signal)
+{
+    if (is_admin(signal))
+        return SUSPENDED_BY_ADMIN;
+    return client_sched(request_client(r)) ? SUSPENDED_BY_SCHED : SUSPENDED_BY_CLIENT;
+}
+
+/* What admin-suspend has stopped only admin-resume lets go on, and nothing else. */
+static int check_resume(const struct job *j, const char *signal, struct err *e)
+{
+    if (j->state != JOB_SUSPENDED || is_admin(signal) == (j->suspender == SUSPENDED_BY_ADMIN))
+        return 0;
+    return err_set(e, PBSE_WRONG_RESUME, "Job can not be resumed with the requested resume signal");
+}
+
+static void suspend(struct parts *p, struct request *r, struct job *j, const char *signal)
+{
     struct err e;
 
     if (req_level(r) < LEVEL_OPERATOR) {
         request_failf(r, PBSE_PERM, "Unauthorized Request ");
         return;
     }
-    log_event(LOGC_JOB, LOGE_ADMIN, j->obj.name, "suspend job by %s", request_who(r));
-    if (suspend_begin(p->suspend, j, sched ? SUSPENDED_BY_SCHED : SUSPENDED_BY_CLIENT, &e) < 0 ||
+    log_event(LOGC_JOB, LOGE_ADMIN, j->obj.name, "%s job by %s", signal, request_who(r));
+    if (suspend_begin(p->suspend, j, suspender(r, signal), &e) < 0 ||
         parked_add(j, r, PARKED_SUSPEND, &e) < 0)
         request_fail(r, &e);
 }
 
-static void resume(struct parts *p, struct request *r, struct job *j)
+static void resume(struct parts *p, struct request *r, struct job *j, const char *signal)
 {
     struct err e;
 
@@ -49,8 +78,9 @@ static void resume(struct parts *p, struct request *r, struct job *j)
         request_failf(r, PBSE_PERM, "Unauthorized Request ");
         return;
     }
-    log_event(LOGC_JOB, LOGE_ADMIN, j->obj.name, "resume job by %s", request_who(r));
-    if (suspend_resume(p->suspend, j, false, &e) < 0 || parked_add(j, r, PARKED_RESUME, &e) < 0)
+    log_event(LOGC_JOB, LOGE_ADMIN, j->obj.name, "%s job by %s", signal, request_who(r));
+    if (check_resume(j, signal, &e) < 0 || suspend_resume(p->suspend, j, false, &e) < 0 ||
+        parked_add(j, r, PARKED_RESUME, &e) < 0)
         request_fail(r, &e);
 }
 
@@ -65,8 +95,7 @@ static void many_sent(void *arg, int rc, const struct err *why)
 static void signal_one(struct parts *p, struct request *r, struct req_many *m, struct job *j,
                        const char *signal)
 {
-    bool stops = strcmp(signal, "suspend") == 0, resumes = strcmp(signal, "resume") == 0;
-    bool sched = client_sched(request_client(r));
+    bool stops = is_suspend(signal), resumes = is_resume(signal);
     struct err e;
     int rc;
 
@@ -75,8 +104,10 @@ static void signal_one(struct parts *p, struct request *r, struct req_many *m, s
         exec_send_signal(p->send, j, signal, true, many_sent, m);
         return;
     }
-    rc = stops ? suspend_begin(p->suspend, j, sched ? SUSPENDED_BY_SCHED : SUSPENDED_BY_CLIENT, &e)
-               : suspend_resume(p->suspend, j, false, &e);
+    if (stops)
+        rc = suspend_begin(p->suspend, j, suspender(r, signal), &e);
+    else
+        rc = check_resume(j, signal, &e) < 0 ? -1 : suspend_resume(p->suspend, j, false, &e);
     req_many_known(m, rc, &e);
 }
 
@@ -105,14 +136,12 @@ static bool is_about_subjobs(const char *id)
 
 static void signal_subjobs(struct parts *p, struct request *r, const ifl_job_text_args *a)
 {
-    bool needs_operator = strcmp(a->text, "suspend") == 0 || strcmp(a->text, "resume") == 0;
+    bool needs_operator = is_suspend(a->text) || is_resume(a->text);
     struct req_subjobs s;
     struct err e;
 
-    if (strncmp(a->text, "admin-", 6) == 0) {
-        request_failf(r, PBSE_NOSUP,
-                      "No support for requested service: %s is not supported for several subjobs at once",
-                      a->text);
+    if (is_admin(a->text) && !needs_operator) {
+        request_failf(r, PBSE_UNKSIG, "Unknown/illegal signal name: %s", a->text);
     } else if (needs_operator && req_level(r) < LEVEL_OPERATOR) {
         request_failf(r, PBSE_PERM, "Unauthorized Request ");
     } else if (req_subjobs_find(p, r, a->job, &s, &e) < 0) {
@@ -141,13 +170,12 @@ void req_signal(void *parts, struct request *r)
         req_past_fail(p, r, a->job, &e);
     else if (!job_is_placed(j) || j->state == JOB_EXITING)
         request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
-    else if (strcmp(a->text, "suspend") == 0)
-        suspend(p, r, j);
-    else if (strcmp(a->text, "resume") == 0)
-        resume(p, r, j);
-    else if (strncmp(a->text, "admin-", 6) == 0)
-        request_failf(r, PBSE_NOSUP,
-                      "No support for requested service: %s is not supported by this server yet", a->text);
+    else if (is_suspend(a->text))
+        suspend(p, r, j, a->text);
+    else if (is_resume(a->text))
+        resume(p, r, j, a->text);
+    else if (is_admin(a->text))
+        request_failf(r, PBSE_UNKSIG, "Unknown/illegal signal name: %s", a->text);
     else {
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "job signaled with %s by %s", a->text, request_who(r));
         exec_send_signal(p->send, j, a->text, true, sent, request_ref(r));

@@ -1,0 +1,87 @@
+/* See maintenance.h. */
+#include "maintenance.h"
+
+#include <stdlib.h>
+
+#include "job_fsm.h"
+#include "log.h"
+#include "site.h"
+#include "type_list.h"
+
+struct maintenance {
+    struct site *site;
+    size_t n; /* vnodes in maintenance: nobody pays for it while there is none */
+};
+
+static const char *jobs_of(const struct node *n)
+{
+    return attr_list_text(&n->obj.attrs, NODE_ATTR_maintenance_jobs);
+}
+
+static void change(struct maintenance *m, struct node *n, const struct job *j, enum batch_op op)
+{
+    bool was = jobs_of(n) != NULL, is;
+    struct err e;
+
+    if (attr_list_change(&n->obj.attrs, m->site->resources, NODE_ATTR_maintenance_jobs, NULL, j->obj.name, op,
+                         &e) < 0)
+        log_err(LOGC_NODE, n->obj.name, &e, "maintenance_jobs");
+    if (jobs_of(n) && !*jobs_of(n))
+        attr_list_unset(&n->obj.attrs, NODE_ATTR_maintenance_jobs);
+    is = jobs_of(n) != NULL;
+    m->n += (size_t)is - (size_t)was;
+    change_touch(m->site->change, &n->obj.change, PART_ATTRS);
+    node_set_state(m->site->nodes, n, is ? NODE_MAINTENANCE : 0, is ? 0 : NODE_MAINTENANCE,
+                   site_now_s(m->site));
+}
+
+static void begin(struct maintenance *m, struct job *j)
+{
+    for (struct node_use *u = j->uses; u; u = u->next_of_job)
+        if (!jobs_of(u->node) || !list_contains(jobs_of(u->node), j->obj.name))
+            change(m, u->node, j, jobs_of(u->node) ? INCR : SET);
+}
+
+static void end(struct maintenance *m, struct job *j)
+{
+    for (struct node *n = nodes_first(m->site->nodes); n; n = nodes_next(n))
+        if (jobs_of(n) && list_contains(jobs_of(n), j->obj.name))
+            change(m, n, j, DECR);
+}
+
+static void listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    struct maintenance *m = arg;
+
+    (void)ev;
+    if (j->state == JOB_SUSPENDED && from != JOB_SUSPENDED && j->suspender == SUSPENDED_BY_ADMIN)
+        begin(m, j);
+    else if (from == JOB_SUSPENDED && j->state != JOB_SUSPENDED && m->n)
+        end(m, j);
+}
+
+struct maintenance *maintenance_create(struct site *s, struct job_fsm *f)
+{
+    struct maintenance *m = calloc(1, sizeof *m);
+
+    if (!m)
+        return NULL;
+    m->site = s;
+    job_fsm_listen(f, listen, m);
+    return m;
+}
+
+void maintenance_destroy(struct maintenance *m)
+{
+    free(m);
+}
+
+void maintenance_restore(struct maintenance *m)
+{
+    for (struct node *n = nodes_first(m->site->nodes); n; n = nodes_next(n)) {
+        if (!jobs_of(n))
+            continue;
+        m->n++;
+        n->state |= NODE_MAINTENANCE;
+    }
+}

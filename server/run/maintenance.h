@@ -1,0 +1,16 @@
+#ifndef MAINTENANCE_H
+#define MAINTENANCE_H
+/* Vnodes in maintenance: those on which a job was suspended by admin-suspend. They take no jobs until each such job
+ * has been resumed by admin-resume, or has gone. Which jobs these are stands in the vnode's maintenance_jobs, and is
+ * stored there. Loop thread only. */
+#include "job.h"
+
+struct job_fsm;
+struct maintenance;
+struct site;
+
+struct maintenance *maintenance_create(struct site *s, struct job_fsm *f); /* listens; NULL: no memory */
+void maintenance_destroy(struct maintenance *m);
+void maintenance_restore(struct maintenance *m); /* at start: the vnodes' state from what is stored */
+
+#endif
