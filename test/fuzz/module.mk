@@ -7,7 +7,7 @@ CPPFLAGS.test/fuzz := -UNDEBUG
 $(B)/obj/test/fuzz/fuzz_wire.o: $(GEN)/messages.def
 $(GEN)/messages.def: $(wildcard ifl/protocol/*.x)
 	@mkdir -p $(@D)
-	@sed -n 's/^struct \([a-z_]*\(_args\|_result\|_order\|_record\|_entry\|_event\)\) {.*/MESSAGE(\1)/p; s/^union \([a-z_]*\) switch.*/MESSAGE(\1)/p' $^ > $@
+	@sed -n 's/^struct \([a-z_]*\(_args\|_result\|_order\|_record\|_entry\|_event\|_letter\|_answer\)\) {.*/MESSAGE(\1)/p; s/^union \([a-z_]*\) switch.*/MESSAGE(\1)/p' $^ > $@
 
 $(call program, test/fuzz, test/fuzz/fuzz_main.c, test/fuzz $(FUZZ.storeys) protocol, $(FUZZ.libs))
 PROGRAMS := $(filter-out $(B)/test/fuzz,$(PROGRAMS))
