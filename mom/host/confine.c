@@ -15,6 +15,7 @@
 
 #include "clock.h"
 #include "confine_group.h"
+#include "confine_memory.h"
 #include "procs.h"
 
 enum { PAUSE_US = 500, LOOKS_MAX = 16 };
@@ -23,6 +24,10 @@ struct confine {
     const struct confine_group_kind *group; /* NULL: signals */
     char dir[CONFINE_DIR_MAX + 300];        /* of the job's own group */
     bool made, suspended;
+    const struct confine_memory_kind *memory; /* NULL: cannot be limited */
+    char memory_dir[CONFINE_DIR_MAX + 300];   /* with version 2 the same group */
+    bool limited;
+    int memory_fd;
     pid_t root;
     struct procs_sessions adopted;
     int stop_signal, continue_signal;
@@ -41,9 +46,33 @@ static const struct confine_group_kind *kind_of(enum confine_kind k)
     return NULL;
 }
 
+static const struct confine_memory_kind *memory_of(enum confine_kind k)
+{
+    switch (k) {
+    case CONFINE_SIGNALS:
+        return NULL;
+    case CONFINE_V1:
+        return &confine_memory_v1;
+    case CONFINE_V2:
+        return &confine_memory_v2;
+    }
+    return NULL;
+}
+
+static void probe_memory(struct confine_place *out)
+{
+    if (confine_memory_find(&confine_memory_v2, out->memory_dir, sizeof out->memory_dir) == 0)
+        out->memory = CONFINE_V2;
+    else if (confine_memory_find(&confine_memory_v1, out->memory_dir, sizeof out->memory_dir) == 0)
+        out->memory = CONFINE_V1;
+    else
+        out->memory_dir[0] = '\0';
+}
+
 void confine_probe(struct confine_place *out)
 {
     *out = (struct confine_place){0};
+    probe_memory(out);
     if (confine_group_find(&confine_v2, out->dir, sizeof out->dir) == 0)
         out->kind = CONFINE_V2;
     else if (confine_group_find(&confine_v1, out->dir, sizeof out->dir) == 0)
@@ -58,13 +87,14 @@ const char *confine_name(enum confine_kind k)
     case CONFINE_SIGNALS:
         return "signals";
     case CONFINE_V1:
-        return "cgroup v1 freezer";
+        return "cgroup v1";
     case CONFINE_V2:
-        return "cgroup v2 freezer";
+        return "cgroup v2";
     }
     return "?";
 }
 
+/* `k`: NULL where there is nothing to thaw. */
 static void sweep_one(const struct confine_group_kind *k, const char *dir, const char *name)
 {
     char path[CONFINE_DIR_MAX + NAME_MAX + 2];
@@ -74,20 +104,27 @@ static void sweep_one(const struct confine_group_kind *k, const char *dir, const
         errno != ESRCH)
         return;
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    confine_group_set(k, path, false, NULL);
+    if (k)
+        confine_group_set(k, path, false, NULL);
     confine_group_remove(path, NULL);
+}
+
+static void sweep_dir(const struct confine_group_kind *k, const char *path)
+{
+    DIR *dir = path[0] ? opendir(path) : NULL;
+    const struct dirent *d;
+
+    while (dir && (d = readdir(dir)))
+        sweep_one(k, path, d->d_name);
+    if (dir)
+        closedir(dir);
 }
 
 void confine_sweep(const struct confine_place *place)
 {
-    const struct confine_group_kind *k = kind_of(place->kind);
-    DIR *dir = k ? opendir(place->dir) : NULL;
-    const struct dirent *d;
-
-    while (dir && (d = readdir(dir)))
-        sweep_one(k, place->dir, d->d_name);
-    if (dir)
-        closedir(dir);
+    sweep_dir(kind_of(place->kind), place->dir);
+    if (strcmp(place->dir, place->memory_dir) != 0)
+        sweep_dir(NULL, place->memory_dir);
 }
 
 struct confine *confine_create(const struct confine_place *place, const char *name, pid_t root,
@@ -103,16 +140,36 @@ struct confine *confine_create(const struct confine_place *place, const char *na
     c->continue_signal = continue_signal;
     /* Runs of two complexes on one host may have one name; their shepherds never have one pid. */
     snprintf(c->dir, sizeof c->dir, "%s/pbs_%.255s.%d", place->dir, name, (int)root);
+    c->memory = memory_of(place->memory);
+    snprintf(c->memory_dir, sizeof c->memory_dir, "%s/pbs_%.255s.%d", place->memory_dir, name, (int)root);
+    c->memory_fd = -1;
     return c;
 }
 
 void confine_destroy(struct confine *c)
 {
+    if (c && c->memory_fd >= 0)
+        close(c->memory_fd);
     if (c && c->made)
         confine_group_remove(c->dir, NULL);
+    if (c && c->limited)
+        confine_group_remove(c->memory_dir, NULL);
     if (c)
         free(c->adopted.list);
     free(c);
+}
+
+/* What it does from now on counts; whom it starts comes along. */
+static void limit_session(const struct confine *c, pid_t session)
+{
+    struct procs all;
+
+    procs_init(&all);
+    if (procs_of(&all, c->root, &c->adopted, NULL) == 0)
+        for (size_t i = 0; i < all.n; i++)
+            if (all.list[i].session == session)
+                confine_group_add(c->memory_dir, all.list[i].pid, NULL);
+    procs_fini(&all);
 }
 
 int confine_adopt(struct confine *c, pid_t session)
@@ -123,6 +180,8 @@ int confine_adopt(struct confine *c, pid_t session)
         return -1;
     c->adopted.list = list;
     list[c->adopted.n++] = session;
+    if (c->limited)
+        limit_session(c, session);
     return 0;
 }
 
@@ -156,6 +215,42 @@ bool confine_has_adopted(struct confine *c)
     }
     procs_fini(&all);
     return c->adopted.n > 0;
+}
+
+int confine_limit_memory(struct confine *c, uint64_t bytes, struct err *e)
+{
+    if (!c->memory || !bytes)
+        return 0;
+    if (confine_group_make(c->memory_dir, e) < 0)
+        return -1;
+    if (confine_memory_limit(c->memory, c->memory_dir, bytes, e) < 0 ||
+        (c->memory_fd = confine_memory_watch(c->memory, c->memory_dir, e)) < 0) {
+        confine_group_remove(c->memory_dir, NULL);
+        return -1;
+    }
+    c->limited = true;
+    c->made |= strcmp(c->dir, c->memory_dir) == 0;
+    return 0;
+}
+
+int confine_enter(const struct confine *c, struct err *e)
+{
+    return c->limited ? confine_group_add(c->memory_dir, getpid(), e) : 0;
+}
+
+int confine_memory_fd(const struct confine *c)
+{
+    return c->memory_fd;
+}
+
+bool confine_memory_event(const struct confine *c)
+{
+    return c->limited && confine_memory_take(c->memory, c->memory_dir, c->memory_fd);
+}
+
+bool confine_has_run_out(const struct confine *c)
+{
+    return c->limited && confine_memory_ran_out(c->memory, c->memory_dir);
 }
 
 bool confine_is_suspended(const struct confine *c)

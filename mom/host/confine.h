@@ -1,6 +1,6 @@
 #ifndef CONFINE_H
 #define CONFINE_H
-/* Stopping and signalling everything a job has started, whatever sessions and groups it has made.
+/* Stopping, signalling and limiting everything a job has started, whatever sessions and groups it has made.
  *
  * With a cgroup freezer (version 2, or version 1) a suspended job cannot notice that it stands still. Its group
  * is made when it is first suspended, or before by confine_prepare, so that short jobs pay nothing. Without one, each process
@@ -9,6 +9,7 @@
  */
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "err.h"
@@ -20,6 +21,8 @@ enum { CONFINE_DIR_MAX = 256 };
 struct confine_place {
     enum confine_kind kind;
     char dir[CONFINE_DIR_MAX]; /* where groups can be made; "" with SIGNALS */
+    enum confine_kind memory;  /* SIGNALS: memory cannot be limited */
+    char memory_dir[CONFINE_DIR_MAX];
 };
 
 struct confine;
@@ -27,7 +30,7 @@ struct procs_sessions;
 
 /* What this host offers to us, tried out by making and removing a group. Never fails: there are always signals. */
 void confine_probe(struct confine_place *out);
-const char *confine_name(enum confine_kind k); /* "cgroup v2 freezer", for the log */
+const char *confine_name(enum confine_kind k); /* "cgroup v2" or "signals" */
 
 /* Groups whose root is gone (a shepherd that was killed): thawed, so that SIGKILL is obeyed in them, and removed once
  * they are empty. */
@@ -53,6 +56,15 @@ void confine_prepare(struct confine *c);
 int confine_suspend(struct confine *c, int limit_ms, struct err *e);
 int confine_resume(struct confine *c, struct err *e);
 bool confine_is_suspended(const struct confine *c);
+
+/* Limit the memory of all processes together: a group is made now, which each process of the job enters before it executes
+ * anything. 0 also where the host has no such groups. -1: it could not be made, there is no limit. */
+int confine_limit_memory(struct confine *c, uint64_t bytes, struct err *e);
+/* In a process that is about to become one of the job's, with our rights. -1: it must not go on. */
+int confine_enter(const struct confine *c, struct err *e);
+int confine_memory_fd(const struct confine *c); /* for poll(), POLLIN | POLLPRI: take it then. -1: no limit */
+bool confine_memory_event(const struct confine *c); /* takes it: has memory run out? */
+bool confine_has_run_out(const struct confine *c);  /* has the kernel killed a process for it? */
 
 /* Send to every process of the job. How many it reached; 0: there is none. */
 size_t confine_signal(const struct confine *c, int signo);

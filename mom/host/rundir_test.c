@@ -101,7 +101,9 @@ static void an_order_comes_back_and_a_torn_one_is_refused(void **state)
                            .tmpdir = none,
                            .out.path = none,
                            .err.path = none,
+                           .say = none,
                            .freezer_dir = none,
+                           .memory_dir = none,
                            .checkpoint_dir = none,
                            .walltime_ms = 7000};
     struct shep_order back = {0};

@@ -262,11 +262,12 @@ static void take_enforce(struct config *c, const struct settings *v)
 {
     const struct settings_item *item;
 
+    c->limit_mem = true;
     for (size_t i = 0; (item = settings_item(v, ROW_enforce, i)); i++) {
         if (strcmp(item->value, "mem") == 0)
-            c->enforce_mem = true;
+            c->enforce_mem = c->limit_mem = true;
         else if (strcmp(item->value, "!mem") == 0)
-            c->enforce_mem = false;
+            c->enforce_mem = c->limit_mem = false;
     }
 }
 

@@ -40,7 +40,8 @@ struct config {
     int64_t prologue_s, kill_delay_s, min_check_s, max_check_s, server_lease_s;
     double cput_mult, wall_mult;
     int suspend_signal, resume_signal;
-    bool enforce_mem;
+    bool enforce_mem; /* looked at by polling */
+    bool limit_mem;   /* enforced by the kernel, where it can */
     bool attach_allow;
     struct config_action actions[ACTION_COUNT];
     char *checkpoint_path; /* or NULL */

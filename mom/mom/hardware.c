@@ -70,6 +70,17 @@ static void add_others(const struct home *h, struct exec_node *n)
     }
 }
 
+/* How jobs are suspended here, and what keeps their memory within its limit. */
+static void add_confinement(const struct home *h, struct exec_node *n)
+{
+    char text[80];
+
+    snprintf(text, sizeof text, "suspend:%s,memory:%s",
+             h->freezer.kind == CONFINE_SIGNALS ? "signals" : confine_name(h->freezer.kind),
+             h->freezer.memory == CONFINE_SIGNALS ? "none" : confine_name(h->freezer.memory));
+    add(n, "confinement", "", text);
+}
+
 int hardware_node(const struct home *h, struct exec_node *out, struct err *e)
 {
     unsigned ncpus;
@@ -92,6 +103,7 @@ int hardware_node(const struct home *h, struct exec_node *out, struct err *e)
     add_resource(h, out, "arch", "linux");
     add_resource(h, out, "host", h->node);
     add_resource(h, out, "vnode", h->node);
+    add_confinement(h, out);
     add_others(h, out);
     return 0;
 }

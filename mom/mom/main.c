@@ -289,8 +289,11 @@ static int serve(struct mom *mom, struct daemon *d)
     } else {
         log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "pbs_mom", "Mom pid = %d ready, using server %s:%u",
                   (int)getpid(), conf_server_host(mom->conf), conf_server_port(mom->conf));
-        log_event(LOGC_NODE, LOGE_SYSTEM, mom->parts.home.node, "jobs are suspended by %s",
-                  confine_name(mom->parts.home.freezer.kind));
+        log_event(
+            LOGC_NODE, LOGE_SYSTEM, mom->parts.home.node, "jobs are suspended by %s, memory is limited by %s",
+            confine_name(mom->parts.home.freezer.kind),
+            mom->parts.home.freezer.memory == CONFINE_SIGNALS ? "nothing"
+                                                              : confine_name(mom->parts.home.freezer.memory));
         daemon_ready(d);
         rc = loop_run(mom->parts.loop, &e) < 0 ? 1 : 0;
     }

@@ -290,6 +290,21 @@ static int keep_start(const struct run *r, struct shep_order *o, struct err *e)
     return 0;
 }
 
+/* What the job's chunks on this host ask for; 0: nothing. */
+static uint64_t memory_here(const struct run *r)
+{
+    const struct exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
+    struct units_size size;
+    uint64_t bytes = 0;
+
+    for (u_int i = 0; i < h->chunks.chunks_len; i++)
+        for (u_int k = 0; k < h->chunks.chunks_val[i].resources.resources_len; k++)
+            if (strcmp(h->chunks.chunks_val[i].resources.resources_val[k].name, "mem") == 0 &&
+                units_parse_size(h->chunks.chunks_val[i].resources.resources_val[k].value, &size, NULL) == 0)
+                bytes += units_size_bytes(size);
+    return bytes;
+}
+
 static unsigned umask_of(const struct run *r)
 {
     const char *text = run_attr(r, "umask", "");
@@ -303,12 +318,15 @@ static int make_rest(const struct home *h, const struct run *r, struct shep_orde
     o->boot = strdup(h->boot);
     o->freezer_dir = strdup(h->freezer.dir);
     o->freezer = (shep_freezer)h->freezer.kind;
+    o->memory_dir = strdup(h->freezer.memory_dir);
+    o->memory = (shep_freezer)h->freezer.memory;
+    o->memory_bytes = h->config->limit_mem ? memory_here(r) : 0;
     o->suspend_signal = h->config->suspend_signal;
     o->resume_signal = h->config->resume_signal;
     o->no_attach = !h->config->attach_allow;
     o->umask = umask_of(r);
     o->ncpus = r->ncpus;
-    return o->id && o->boot && o->freezer_dir ? 0 : no_memory(r, e);
+    return o->id && o->boot && o->freezer_dir && o->memory_dir ? 0 : no_memory(r, e);
 }
 
 static int make_tmpdir(const struct home *h, const struct run *r, struct shep_order *o, struct err *e)

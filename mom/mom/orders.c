@@ -159,7 +159,9 @@ static void take_signal(void *arg, const void *args, struct rpc_request *q)
     snprintf(text, sizeof text, "cannot signal job, it is %s", run_fsm_state_name(r->slot.state));
     if (signo < 0)
         exec_service_taken(q, PBSE_UNKSIG, e.text);
-    else if (r->slot.state != RUN_RUNNING && !(r->slot.state == RUN_SUSPENDED && signo == SIGKILL))
+    else if (r->slot.state != RUN_RUNNING &&
+             r->slot.state != RUN_LAUNCHING && /* it may run before we hear of it */
+             !(r->slot.state == RUN_SUSPENDED && signo == SIGKILL))
         exec_service_taken(q, PBSE_BADSTATE, text);
     else
         shepherds_signal(r, signo, a->target, on_signalled, rpc_request_ref(q));

@@ -38,7 +38,8 @@ enum {
     SAY_MAX = 512,
     EXIT_SETUP = -1,   /* PBS exit status: failed before it began */
     EXIT_RESTART = -7, /* and: did not come back from its image */
-    MS_PER_S = 1000
+    MS_PER_S = 1000,
+    KB = 1024
 };
 
 struct hold {
@@ -48,6 +49,7 @@ struct hold {
     struct link *link;
     struct tm_server *tm; /* NULL: its socket could not be made; the job runs without */
     struct polls polls;
+    size_t memory_at; /* among them */
     struct confine *confine;
     struct task task;
     struct stopwatch watch;
@@ -136,11 +138,22 @@ static void act_kill(struct hold *h)
     h->grace_mono_ms = now + KILL_AGAIN_MS;
 }
 
+static void note_memory(struct hold *h)
+{
+    h->reason = EXEC_END_MEM;
+    snprintf(h->say, sizeof h->say, "job killed: mem exceeded limit %llukb",
+             (unsigned long long)h->order.memory_bytes / KB);
+}
+
 static void act_record(struct hold *h)
 {
     struct shep_record r = {.kind = SHEP_RECORD_ENDED};
     struct shep_ended *end = &r.shep_record_u.ended;
 
+    if (h->how == SHEP_END_ITSELF && confine_has_run_out(h->confine)) {
+        note_memory(h); /* the news of it came behind the end */
+        task_say(&h->task, h->say);
+    }
     stopwatch_stop(&h->watch, clock_real_mono_ms());
     meter_finish(&h->meter, wall_ms(h));
     end->how = h->how;
@@ -407,6 +420,16 @@ static void look_at_time(struct hold *h)
         act_kill(h);
 }
 
+/* The kernel has killed one process, or all: none is left behind. */
+static void look_at_memory(struct hold *h)
+{
+    if (!confine_memory_event(h->confine) || h->state != SHEP_RUNNING)
+        return;
+    h->how = SHEP_END_TOLD;
+    note_memory(h);
+    post(h, SHEP_EV_KILL);
+}
+
 /* What is waited for: signals, the MOMs, the job's own processes. -1: again. */
 static int wait_for_all(struct hold *h, struct pollfd link[static LINK_FDS_MAX], size_t n)
 {
@@ -416,6 +439,7 @@ static int wait_for_all(struct hold *h, struct pollfd link[static LINK_FDS_MAX],
     polls_add(&h->polls, h->signals, POLLIN);
     for (size_t i = 0; i < n; i++)
         polls_add(&h->polls, link[i].fd, link[i].events);
+    h->memory_at = polls_add(&h->polls, confine_memory_fd(h->confine), POLLIN | POLLPRI);
     if (h->tm) {
         tm_server_poll(h->tm, &h->polls);
         limit = sooner(limit, tm_server_wait_ms(h->tm));
@@ -440,6 +464,8 @@ static void turn(struct hold *h)
             ;
         reap(h);
     }
+    if (polls_got(&h->polls, h->memory_at, confine_memory_fd(h->confine)))
+        look_at_memory(h);
     link_turn(h->link, fds, n);
     if (h->tm)
         tm_server_turn(h->tm, &h->polls);
@@ -485,11 +511,23 @@ static void serve_tasks(struct hold *h)
         task_say(&h->task, e.text);
 }
 
+/* A job runs without a limit rather than not at all, and its owner is told. */
+static void limit_memory(struct hold *h)
+{
+    struct err e = {0};
+
+    if (confine_limit_memory(h->confine, h->order.memory_bytes, &e) < 0)
+        task_say(&h->task, e.text);
+    h->task.confine = h->confine;
+}
+
 static int begin(struct hold *h, int mom, struct err *e)
 {
-    struct confine_place place = {.kind = (enum confine_kind)h->order.freezer};
+    struct confine_place place = {.kind = (enum confine_kind)h->order.freezer,
+                                  .memory = (enum confine_kind)h->order.memory};
 
     snprintf(place.dir, sizeof place.dir, "%s", h->order.freezer_dir);
+    snprintf(place.memory_dir, sizeof place.memory_dir, "%s", h->order.memory_dir);
     h->confine = confine_create(&place, strrchr(h->path, '/') ? strrchr(h->path, '/') + 1 : h->path, getpid(),
                                 h->order.suspend_signal, h->order.resume_signal);
     if (!h->confine)
@@ -512,6 +550,7 @@ static void launch_sister(struct hold *h)
 {
     if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0) {
         serve_tasks(h);
+        limit_memory(h);
         record_started(h);
         post(h, SHEP_EV_LAUNCHED);
         return;
@@ -547,11 +586,11 @@ static bool launch_again(struct hold *h)
 
 static bool launch_first(struct hold *h)
 {
-    bool forked = task_prepare(&h->task, h->path, &h->order, &h->why) == 0 &&
-                  task_fork(&h->task, &h->order, &h->why) == 0;
-
     h->setup_code = EXIT_SETUP;
-    if (!forked)
+    if (task_prepare(&h->task, h->path, &h->order, &h->why) < 0)
+        return false;
+    limit_memory(h);
+    if (task_fork(&h->task, &h->order, &h->why) < 0)
         return false;
     serve_first(h);
     record_started(h);

@@ -12,6 +12,7 @@
 #include <shep.h>
 
 #include "belongings.h"
+#include "confine.h"
 #include "file.h"
 #include "identity.h"
 #include "image.h"
@@ -137,6 +138,8 @@ static int become_the_job(const struct task *t, const struct shep_order *o, int 
     reset_signals();
     if (setsid() < 0)
         return err_errno(e, errno, "cannot make a session");
+    if (t->confine && confine_enter(t->confine, e) < 0)
+        return -1;
     if (set_limits(o, e) < 0 || identity_become(o, e) < 0)
         return -1;
     umask(o->umask);

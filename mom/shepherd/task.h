@@ -12,6 +12,7 @@
 
 #include "err.h"
 
+struct confine;
 struct shep_order;
 
 struct task_program { /* borrowed for the call */
@@ -27,6 +28,8 @@ struct task {
     int out, err;   /* its output; -1: not open. That of the first process is kept for messages to the job. */
     int go, failed; /* pipes to the process while it waits */
     pid_t pid;
+    const struct confine
+        *confine; /* borrowed: what the process enters before it executes anything; NULL: nothing */
 };
 
 void task_init(struct task *t);

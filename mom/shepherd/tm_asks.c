@@ -75,6 +75,7 @@ static int give_birth(struct tm_server *t, const struct tmx_spawn_args *a, unsig
                                        .n_env = (unsigned)env.n,
                                        .input = ""};
 
+        birth->confine = t->place.confine;
         rc = task_fork_program(birth, o, &p, e);
     }
     words_fini(&env);
