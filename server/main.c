@@ -32,6 +32,7 @@
 #include "guests.h"
 #include "history.h"
 #include "intern.h"
+#include "handover.h"
 #include "host_loss.h"
 #include "job_end.h"
 #include "job_fsm.h"
@@ -180,6 +181,15 @@ static void on_attention(void *arg, const char *node, const char *note)
 static void on_lost(void *arg, struct job *j, const char *service)
 {
     job_end_host_lost(((struct server *)arg)->job_end, j, service);
+}
+
+/* Away too long, or for good: its runs are given up, and vnodes that were another's go back. */
+static void on_gone(void *arg, struct service *sv)
+{
+    struct server *s = arg;
+
+    node_lost_expired(s->node_lost, sv);
+    handover_back(&s->site, s->parts.services, sv);
 }
 
 static void on_kept(void *arg, struct job *j)
@@ -418,7 +428,7 @@ static int create_running(struct server *s, struct err *e)
     s->job_end = job_end_create(&s->site, p->fsm, p->send, p->commit, s->host_loss, &end);
     s->take = exec_take_create(&s->site, p->services, p->fsm, p->commit, &take);
     s->node_lost = node_lost_create(&s->site, s->job_end);
-    s->node_watch = node_watch_create(s->loop, &s->site, p->services, node_lost_expired, s->node_lost);
+    s->node_watch = node_watch_create(s->loop, &s->site, p->services, on_gone, s);
     if (!p->services || !p->send || !p->methods || !p->runs || !p->suspend || !p->checkpoint || !p->removal ||
         !p->resize || !s->terminate || !s->host_loss || !s->job_end || !s->take || !s->node_lost ||
         !s->node_watch)
@@ -434,6 +444,7 @@ static int create_running(struct server *s, struct err *e)
                                                             .reader = p->reader,
                                                             .lost = on_lost,
                                                             .kept = on_kept,
+                                                            .gone = on_gone,
                                                             .arg = s});
     return s->hello ? 0 : no_memory(e);
 }

@@ -1,29 +1,41 @@
 #ifndef EXECSIM_H
 #define EXECSIM_H
-/* An execution service without execution: jobs that only take time, on as many nodes as asked for.
+/* An execution service without execution: jobs that only take time, on as many vnodes as asked for.
  *
- * It speaks EXEC as a MOM does, for many nodes on one connection, in real time. A job takes `run_ms`, or what
- * its environment says: EXECSIM_MS (milliseconds), EXECSIM_STATUS (exit status). It dies of a TERMINATE after
- * `die_ms`. Nothing is kept on disk: a restarted simulator has lost its runs. For benchmarks and tests of server
- * and scheduler.
+ * It speaks EXEC as a MOM does, for all its vnodes on one connection. How long a job runs and how it ends: EXECSIM_MS
+ * (milliseconds) and EXECSIM_STATUS of its Variable_List, else what the rules say of its name, else `life.run_ms`
+ * and 0. Nothing is kept on disk: a restarted simulator has lost its runs.
  */
 #include <stdint.h>
 
 #include "err.h"
+#include "life.h"
 
+struct cluster;
 struct execsim;
 struct loop;
+struct rules;
 
 struct execsim_options {
     const char *service;     /* "sim:1" */
     const char *socket_path; /* of the server */
-    const char *prefix;      /* nodes are PREFIX1, PREFIX2, ... */
-    unsigned n_nodes, ncpus;
-    uint64_t mem_kb;
-    int64_t run_ms, die_ms;
+    const char *host;        /* name for people */
+    const struct cluster *cluster;
+    struct rules *rules;
+    struct life_options life;
+    bool is_virtual; /* time is driven by us; stepper.c */
 };
 
+/* Options' pointers are borrowed for life. NULL: e. */
 struct execsim *execsim_create(struct loop *l, const struct execsim_options *o, struct err *e);
 void execsim_destroy(struct execsim *s);
+
+/* Say good-bye, so that vnodes that were another service's go back to it; `done` is called once. */
+void execsim_leave(struct execsim *s, void (*done)(void *arg), void *arg);
+
+/* For the stepper. */
+struct exec_service *execsim_service(const struct execsim *s);
+size_t execsim_runs(const struct execsim *s);   /* held, ended ones with them */
+bool execsim_is_quiet(const struct execsim *s); /* accepted, and every event acknowledged */
 
 #endif

@@ -4,48 +4,81 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cluster.h"
 #include "conf.h"
 #include "execsim.h"
 #include "loop.h"
 #include "options.h"
+#include "rules.h"
+#include "strbuf.h"
 #include "units.h"
 
-enum option_id { OPT_NODES, OPT_NCPUS, OPT_MEM, OPT_PREFIX, OPT_SERVICE, OPT_RUN, OPT_DIE };
+enum { TEXT_MAX = 256 };
+
+enum option_id {
+    OPT_NODES,
+    OPT_NCPUS,
+    OPT_MEM,
+    OPT_PREFIX,
+    OPT_FILE,
+    OPT_SERVICE,
+    OPT_RUN,
+    OPT_DIE,
+    OPT_RULES,
+    OPT_SCALE
+};
+
+struct settings {
+    struct execsim_options o;
+    const char *prefix, *file, *rules;
+    int64_t n_nodes, ncpus;
+    uint64_t mem_kb;
+};
+
+static int take_scale(struct settings *s, const char *value, struct err *e)
+{
+    char *end;
+
+    s->o.life.scale = strtod(value, &end);
+    return end != value && !*end && s->o.life.scale > 0 && s->o.life.scale <= 1e6
+               ? 0
+               : err_set(e, 22, "\"%s\" is not a number above 0", value);
+}
 
 static int take_option(void *context, const struct option_row *row, const char *value, struct err *e)
 {
-    struct execsim_options *o = context;
+    struct settings *s = context;
     struct units_size size;
-    int64_t n;
 
     switch ((enum option_id)row->id) {
     case OPT_PREFIX:
-        o->prefix = value;
+        s->prefix = value;
+        return 0;
+    case OPT_FILE:
+        s->file = value;
+        return 0;
+    case OPT_RULES:
+        s->rules = value;
         return 0;
     case OPT_SERVICE:
-        o->service = value;
+        s->o.service = value;
         return 0;
     case OPT_MEM:
         if (units_parse_size(value, &size, e) < 0)
             return -1;
-        o->mem_kb = units_size_kb(size);
+        s->mem_kb = units_size_kb(size);
         return 0;
+    case OPT_SCALE:
+        return take_scale(s, value, e);
     case OPT_NODES:
+        return units_parse_int(value, 0, INT_MAX, &s->n_nodes, e);
     case OPT_NCPUS:
+        return units_parse_int(value, 0, INT_MAX, &s->ncpus, e);
     case OPT_RUN:
+        return units_parse_int(value, 0, INT_MAX, &s->o.life.run_ms, e);
     case OPT_DIE:
-        break;
+        return units_parse_int(value, 0, INT_MAX, &s->o.life.die_ms, e);
     }
-    if (units_parse_int(value, 0, INT_MAX, &n, e) < 0)
-        return -1;
-    if (row->id == OPT_NODES)
-        o->n_nodes = (unsigned)n;
-    else if (row->id == OPT_NCPUS)
-        o->ncpus = (unsigned)n;
-    else if (row->id == OPT_RUN)
-        o->run_ms = n;
-    else
-        o->die_ms = n;
     return 0;
 }
 
@@ -54,6 +87,11 @@ static const struct option_row rows[] = {
     {'c', "ncpus", OPTION_VALUE, "N", "cpus of each (128)", take_option, OPT_NCPUS},
     {'m', "mem", OPTION_VALUE, "SIZE", "memory of each (256gb)", take_option, OPT_MEM},
     {'p', "prefix", OPTION_VALUE, "NAME", "their names are NAME1, NAME2 ... (n)", take_option, OPT_PREFIX},
+    {'f', "file", OPTION_VALUE, "FILE", "names and sizes of the nodes, instead of these", take_option,
+     OPT_FILE},
+    {'R', "rules", OPTION_VALUE, "FILE", "durations, failures, epilogues, losses", take_option, OPT_RULES},
+    {'x', "scale", OPTION_VALUE, "FACTOR", "simulated seconds in one real second (1)", take_option,
+     OPT_SCALE},
     {'s', "service", OPTION_VALUE, "NAME", "name of the service (sim:1)", take_option, OPT_SERVICE},
     {'r', "run-ms", OPTION_VALUE, "MS", "how long a job runs that does not say (0)", take_option, OPT_RUN},
     {'d', "die-ms", OPTION_VALUE, "MS", "how long a terminated job takes to end (0)", take_option, OPT_DIE},
@@ -65,45 +103,93 @@ static const struct options options = {.program = "pbs_execsim",
                                        .n_rows = sizeof rows / sizeof *rows,
                                        .order = OPTIONS_ANYWHERE};
 
-static void stop(void *arg)
+struct program {
+    struct loop *loop;
+    struct execsim *sim;
+};
+
+static void left(void *arg)
 {
     loop_stop(arg);
 }
 
-static int run(const struct execsim_options *o, struct err *e)
+static void stop(void *arg)
 {
-    struct loop *l = loop_create(NULL, e);
-    struct loop_signal *term = l ? loop_signal_create(l, SIGTERM, stop, l, e) : NULL;
-    struct loop_signal *intr = term ? loop_signal_create(l, SIGINT, stop, l, e) : NULL;
-    struct execsim *s = intr ? execsim_create(l, o, e) : NULL;
-    int rc = s ? loop_run(l, e) : -1;
+    struct program *p = arg;
 
-    execsim_destroy(s);
-    if (intr)
-        loop_signal_destroy(intr);
-    if (term)
-        loop_signal_destroy(term);
-    if (l)
-        loop_destroy(l);
+    execsim_leave(p->sim, left, p->loop);
+}
+
+static int serve(const struct execsim_options *o, struct err *e)
+{
+    struct program p = {.loop = loop_create(NULL, e)};
+    struct loop_signal *term = p.loop ? loop_signal_create(p.loop, SIGTERM, stop, &p, e) : NULL;
+    struct loop_signal *intr = term ? loop_signal_create(p.loop, SIGINT, stop, &p, e) : NULL;
+    int rc = -1;
+
+    if (intr && (p.sim = execsim_create(p.loop, o, e)))
+        rc = loop_run(p.loop, e);
+    execsim_destroy(p.sim);
+    loop_signal_destroy(intr);
+    loop_signal_destroy(term);
+    if (p.loop)
+        loop_destroy(p.loop);
+    return rc;
+}
+
+/* Nodes by a pattern of the command line, or by a file. */
+static int make_cluster(const struct settings *s, struct cluster *c, struct err *e)
+{
+    char names[TEXT_MAX], ncpus[TEXT_MAX], mem[TEXT_MAX];
+    const char *const amounts[] = {ncpus, mem};
+
+    if (s->file)
+        return cluster_read(c, s->file, e);
+    if (s->n_nodes == 0)
+        return 0;
+    snprintf(names, sizeof names, "%s[1-%lld]", s->prefix, (long long)s->n_nodes);
+    snprintf(ncpus, sizeof ncpus, "ncpus=%lld", (long long)s->ncpus);
+    snprintf(mem, sizeof mem, "mem=%llukb", (unsigned long long)s->mem_kb);
+    return cluster_add(c, names, amounts, 2, e);
+}
+
+static int run(struct settings *s, struct err *e)
+{
+    struct cluster *c = cluster_create();
+    struct rules *r = rules_create();
+    int rc = -1;
+
+    s->o.cluster = c;
+    s->o.rules = r;
+    if (!c || !r)
+        err_set(e, 12, "no memory");
+    else if (make_cluster(s, c, e) == 0 && (!s->rules || rules_read(r, s->rules, e) == 0))
+        rc = serve(&s->o, e);
+    rules_destroy(r);
+    cluster_destroy(c);
     return rc;
 }
 
 int main(int argc, char *argv[])
 {
-    struct execsim_options o = {
-        .service = "sim:1", .prefix = "n", .n_nodes = 1, .ncpus = 128, .mem_kb = 256ull << 20};
+    struct settings s = {.o = {.service = "sim:1", .life = {.scale = 1}},
+                         .prefix = "n",
+                         .n_nodes = 1,
+                         .ncpus = 128,
+                         .mem_kb = 256ull << 20};
     char path[PATH_MAX];
     struct conf *conf;
     struct err e;
-    int first;
+    int first, rc;
 
-    if (options_parse(&options, argc, argv, &first, &o, &e) < 0 || !(conf = conf_load(&e))) {
+    if (options_parse(&options, argc, argv, &first, &s, &e) < 0 || !(conf = conf_load(&e))) {
         fprintf(stderr, "pbs_execsim: %s\n", e.text);
         return 1;
     }
     snprintf(path, sizeof path, "%s/pbs_server.sock", conf_text(conf, CONF_PBS_HOME));
-    o.socket_path = path;
-    int rc = run(&o, &e);
+    s.o.socket_path = path;
+    s.o.host = s.o.service;
+    rc = run(&s, &e);
     if (rc < 0)
         fprintf(stderr, "pbs_execsim: %s\n", e.text);
     conf_destroy(conf);

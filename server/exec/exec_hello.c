@@ -1,6 +1,7 @@
 /* See exec_hello.h. */
 #include "exec_hello.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "commit.h"
 #include "exec_send.h"
 #include "exec_take.h"
+#include "handover.h"
 #include "intern.h"
 #include "job_run.h"
 #include "log.h"
@@ -24,7 +26,7 @@
 #include "site.h"
 #include "strbuf.h"
 
-enum { HEARTBEAT_S = 60 };
+enum { HEARTBEAT_S = 60, WAIT_S = 1 };
 
 struct exec_hello {
     struct exec_hello_parts p;
@@ -218,6 +220,7 @@ static void conn_closed(void *user, struct rpc_conn *c, const struct err *why);
 struct bound { /* what hangs on a connection */
     struct exec_hello *x;
     struct service *service;
+    bool waits; /* its HELLO is not accepted yet */
 };
 
 /* Where sisters reach it. A service that says ":port" is where it came from. */
@@ -242,7 +245,7 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
 
     if (!b)
         return err_set(e, PBSE_SYSTEM, "no memory for %s", a->service);
-    *b = (struct bound){x, s};
+    *b = (struct bound){x, s, false};
     if (s->conn && s->conn != c) {
         struct err why;
 
@@ -253,6 +256,7 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
     }
     s->kind = a->kind;
     s->conn = c;
+    s->leaving = false;
     s->accepted = false; /* until it is answered: no order may overtake that */
     s->generation = a->generation;
     s->capabilities = a->capabilities;
@@ -262,6 +266,7 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
     set_text(&s->boot, a->boot);
     set_text(&s->instance, a->instance);
     set_text(&s->version, a->pbs_version);
+    free(rpc_conn_user(c)); /* of a HELLO that had to wait */
     rpc_conn_set_user(c, b, conn_closed);
     return 0;
 }
@@ -269,10 +274,14 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
 static void refuse(struct rpc_request *r, struct err *why, const char *service)
 {
     char nothing[1] = "";
-    exec_hello_result result = {
-        .verdict = EXEC_REFUSED, .reason = why->text, .store = nothing, .server = nothing};
+    exec_hello_result result = {.verdict = why->code == EAGAIN ? EXEC_WAIT : EXEC_REFUSED,
+                                .reason = why->text,
+                                .store = nothing,
+                                .server = nothing,
+                                .retry_s = WAIT_S};
 
-    log_event(LOGC_NODE, LOGE_ADMIN, service, "HELLO refused: %s", why->text);
+    log_event(LOGC_NODE, why->code == EAGAIN ? LOGE_DEBUG : LOGE_ADMIN, service, "HELLO %s: %s",
+              why->code == EAGAIN ? "waits" : "refused", why->text);
     rpc_reply(r, (xdrproc_t)xdr_exec_hello_result, &result);
 }
 
@@ -314,19 +323,49 @@ static void durable(void *arg)
     free(g);
 }
 
+static int set_kind(struct service *s, const exec_hello_args *a)
+{
+    s->kind = a->kind;
+    return 0;
+}
+
+static void waiting_closed(void *user, struct rpc_conn *c, const struct err *why)
+{
+    struct bound *b = user;
+
+    (void)c;
+    (void)why;
+    handover_stop(b->x->p.site, b->service);
+    free(b);
+}
+
+/* It waits for vnodes that are drained for it, as long as its connection lives. */
+static void watch_waiting(struct exec_hello *x, struct service *s, struct rpc_conn *c)
+{
+    struct bound *b = rpc_conn_user(c) ? NULL : calloc(1, sizeof *b);
+
+    if (!b)
+        return;
+    *b = (struct bound){x, s, true};
+    rpc_conn_set_user(c, b, waiting_closed);
+}
+
 static void hello(void *arg, struct rpc_request *r)
 {
     struct exec_hello *x = arg;
     const exec_hello_args *a = rpc_request_args(r);
     struct greeting *g = malloc(sizeof *g);
-    struct service *s;
+    struct service *s = NULL;
     struct err e;
 
     err_set(&e, PBSE_SYSTEM, "no memory for %s", a->service);
     if (!g || check_peer(rpc_request_peer(r), a, &e) < 0 || !(s = services_get(x->p.services, a->service)) ||
-        check_service(x, s, a, &e) < 0 || node_report_nodes(x->p.site, x->p.services, s, a, &e) < 0 ||
+        check_service(x, s, a, &e) < 0 || set_kind(s, a) < 0 ||
+        node_report_nodes(x->p.site, x->p.services, s, a, &e) < 0 ||
         accept_service(x, s, rpc_request_conn(r), a, &e) < 0) {
         free(g);
+        if (s && e.code == EAGAIN)
+            watch_waiting(x, s, rpc_request_conn(r));
         refuse(r, &e, a->service);
         return;
     }
@@ -347,6 +386,8 @@ static void conn_closed(void *user, struct rpc_conn *c, const struct err *why)
         log_event(LOGC_NODE, LOGE_SYSTEM, s->name, "connection closed: %s",
                   why->code ? why->text : "by the service");
         node_watch_down(b->x->p.watch, s);
+        if (s->leaving)
+            b->x->p.gone(b->x->p.arg, s);
     }
     free(b);
 }
@@ -357,7 +398,7 @@ static struct service *service_of(struct exec_hello *x, struct rpc_request *r)
 {
     struct bound *b = rpc_conn_user(rpc_request_conn(r));
 
-    if (!b) {
+    if (!b || b->waits) {
         log_event(LOGC_NODE, LOGE_SECURITY, rpc_request_peer(r)->from, "%s before HELLO",
                   rpc_request_proc(r)->name);
         rpc_reply_error(r, RPC_ST_AUTH);
@@ -415,6 +456,7 @@ static void bye(void *arg, struct rpc_request *r)
     if (!s)
         return;
     log_event(LOGC_NODE, LOGE_SYSTEM, s->name, "says good-bye: %s", a->reason);
+    s->leaving = !a->back;
     taken(r);
 }
 

@@ -15,6 +15,7 @@ struct exec_take;
 struct job;
 struct node_watch;
 struct reader;
+struct service;
 struct services;
 struct site;
 
@@ -30,6 +31,8 @@ struct exec_hello_parts {
     void (*lost)(void *arg, struct job *j, const char *service);
     /* ^ It holds this run, and orders may have been lost with the last connection: give again what stands. */
     void (*kept)(void *arg, struct job *j);
+    /* ^ It has left and will not come back: what it held is given up. */
+    void (*gone)(void *arg, struct service *s);
     void *arg;
 };
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "handover.h"
 #include "intern.h"
 #include "log.h"
 #include "site.h"
@@ -61,22 +62,10 @@ static void take_attrs(struct site *s, struct node *n, const wire_attrs *attrs)
     change_touch(s->change, &n->obj.change, PART_HOT | PART_ATTRS);
 }
 
-static int check(struct site *s, struct services *sv, struct service *from, const exec_hello_args *a,
-                 struct err *e)
-{
-    for (u_int i = 0; i < a->nodes.nodes_len; i++) {
-        const struct node *n = nodes_find(s->nodes, a->nodes.nodes_val[i].name);
-
-        if (n && services_may_serve(sv, from, n, e) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 int node_report_nodes(struct site *s, struct services *sv, struct service *from, const exec_hello_args *a,
                       struct err *e)
 {
-    if (check(s, sv, from, a, e) < 0)
+    if (handover_ask(s, from, a, e) < 0)
         return -1;
     for (u_int i = 0; i < a->nodes.nodes_len; i++) {
         const exec_node *en = &a->nodes.nodes_val[i];
@@ -85,10 +74,26 @@ int node_report_nodes(struct site *s, struct services *sv, struct service *from,
         if (!n && nodes_add(s->nodes, en->name, &n, e) < 0)
             return -1;
         attr_list_set_text(&n->obj.attrs, NODE_ATTR_pbs_version, a->pbs_version, NULL);
+        handover_take(s, from, n);
         services_bind(sv, from, n);
         take_attrs(s, n, &en->attrs);
     }
     return 0;
+}
+
+/* "down": this vnode is lost, though its service is here; "free": it is back. */
+static void take_state(struct site *s, struct node *n, const wire_attrs *attrs)
+{
+    for (u_int i = 0; i < attrs->wire_attrs_len; i++) {
+        const wire_attr *w = &attrs->wire_attrs_val[i];
+        bool down = strcmp(w->value, "down") == 0;
+
+        if (strcmp(w->name, "state") != 0 || down == !!(n->state & NODE_DOWN))
+            continue;
+        node_set_state(s->nodes, n, down ? NODE_DOWN : 0, down ? 0 : NODE_DOWN, site_now_s(s));
+        log_event(LOGC_NODE, LOGE_SYSTEM, n->obj.name, "%s",
+                  down ? "node down: its service says so" : "node up");
+    }
 }
 
 void node_report_states(struct site *s, struct service *from, const exec_node_state_args *a)
@@ -96,7 +101,9 @@ void node_report_states(struct site *s, struct service *from, const exec_node_st
     for (u_int i = 0; i < a->nodes.nodes_len; i++) {
         struct node *n = nodes_find(s->nodes, a->nodes.nodes_val[i].name);
 
-        if (n && n->service == from)
-            take_attrs(s, n, &a->nodes.nodes_val[i].attrs);
+        if (!n || n->service != from)
+            continue;
+        take_state(s, n, &a->nodes.nodes_val[i].attrs);
+        take_attrs(s, n, &a->nodes.nodes_val[i].attrs);
     }
 }

@@ -10,7 +10,7 @@
 
 struct site;
 
-/* All nodes of a HELLO, bound to the service. -1, before anything changed: another service has one of them. */
+/* All nodes of a HELLO, bound to the service, whose kind is known. -1: what handover_ask says. */
 int node_report_nodes(struct site *s, struct services *sv, struct service *from, const exec_hello_args *a,
                       struct err *e);
 void node_report_states(struct site *s, struct service *from, const exec_node_state_args *a);

@@ -84,20 +84,6 @@ bool service_is_here(const struct service *s)
     return s && s->conn && s->accepted;
 }
 
-int services_may_serve(const struct services *sv, const struct service *s, const struct node *n,
-                       struct err *e)
-{
-    (void)sv;
-    if (!n->service || n->service == s)
-        return 0;
-    if (service_is_here(n->service))
-        return err_set(e, PBSE_NODE_BUSY, "node %s is served by %s, which is here", n->obj.name,
-                       n->service->name);
-    if (n->uses)
-        return err_set(e, PBSE_NODE_BUSY, "node %s still holds jobs of %s", n->obj.name, n->service->name);
-    return 0;
-}
-
 void services_bind(struct services *sv, struct service *s, struct node *n)
 {
     const char *old = n->service_name;

@@ -21,6 +21,7 @@ struct service {
     int kind;              /* enum exec_service_kind */
     struct rpc_conn *conn; /* NULL: away */
     bool accepted;         /* its HELLO was */
+    bool leaving;          /* said good-bye for good */
     uint64_t generation;
     const char *host, *address, *boot, *instance, *version; /* interned, or NULL */
     unsigned capabilities;
@@ -36,9 +37,6 @@ struct service *services_get(struct services *sv, const char *name); /* made whe
 struct service *services_first(const struct services *sv);
 struct service *services_next(const struct service *s);
 
-/* May this service serve this node? -1 (PBSE_NODE_BUSY): another one that is here, or that holds runs on it. */
-int services_may_serve(const struct services *sv, const struct service *s, const struct node *n,
-                       struct err *e);
 void services_bind(struct services *sv, struct service *s, struct node *n);
 bool service_is_here(const struct service *s);
 

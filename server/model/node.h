@@ -33,6 +33,8 @@ struct node {
     UT_hash_handle hh;          /* nodes */
     unsigned state;             /* NODE_* bits of states.h; written by fsm/node_fsm.c */
     struct service *service;    /* NULL: nobody serves it now */
+    struct service *home;       /* whom a simulator took it from; exec/handover.c */
+    struct service *taker;      /* for whom it is drained; exec/handover.c */
     const char *service_name;   /* interned: "mom:n1", who last served it; stored */
     const char *host;           /* interned: resources_available.host */
     struct resc_list *assigned; /* amounts taken; assign.c */

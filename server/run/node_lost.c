@@ -49,7 +49,8 @@ static bool give_up_one(struct node_lost *nl, struct service *s)
 void node_lost_expired(void *arg, struct service *s)
 {
     log_event(LOGC_NODE, LOGE_ADMIN, s->name,
-              "has been away longer than node_fail_requeue; its jobs are given up");
+              s->leaving ? "has left; its jobs are given up"
+                         : "has been away longer than node_fail_requeue; its jobs are given up");
     while (give_up_one(arg, s))
         ;
 }

@@ -12,8 +12,9 @@ class Simulator:
     A job takes EXECSIM_MS of its Variable_List (see job()), and ends die_ms after it was terminated.
     """
 
-    def __init__(self, cx, nodes=1, ncpus=4, die_ms=0, mem="64gb"):
+    def __init__(self, cx, nodes=1, ncpus=4, die_ms=0, mem="64gb", options=()):
         self.cx, self.nodes, self.ncpus, self.die_ms, self.mem = cx, nodes, ncpus, die_ms, mem
+        self.options = options
         self.process = None
 
     def __enter__(self):
@@ -24,7 +25,7 @@ class Simulator:
 
     def start(self):
         command = ["pbs_execsim", "--nodes", self.nodes, "--ncpus", self.ncpus, "--prefix", "s", "--mem", self.mem,
-                   "--die-ms", self.die_ms]
+                   "--die-ms", self.die_ms, *self.options]
         self.process = subprocess.Popen([os.path.join(self.cx.build, "sbin", str(command[0])),
                                          *map(str, command[1:])], env=self.cx.env)
         until(lambda: all(n.state == "free" for n in self.cx.api.stat("vnode")), "the simulated nodes")

@@ -1,0 +1,134 @@
+/* See handover.h. Who a vnode was taken from, and for whom it is drained, is not stored: after a restart of the server
+ * whoever says HELLO first has it, and a simulator takes it again. */
+#include "handover.h"
+
+#include <errno.h>
+
+#include "log.h"
+#include "pbs_error.h"
+#include "rpc_conn.h"
+#include "site.h"
+#include "strbuf.h"
+
+static bool is_in_use(const struct node *n)
+{
+    return n->uses || n->parts;
+}
+
+static void drain(struct site *s, struct node *n, struct service *taker)
+{
+    struct strbuf text;
+
+    if (n->taker == taker)
+        return;
+    n->taker = taker;
+    strbuf_init(&text, 512);
+    strbuf_addf(&text, "drained for %s", taker->name);
+    attr_list_set_text(&n->obj.attrs, NODE_ATTR_comment, strbuf_str(&text), NULL);
+    strbuf_fini(&text);
+    node_set_state(s->nodes, n, NODE_OFFLINE_BY_MOM, 0, site_now_s(s));
+    change_touch(s->change, &n->obj.change, PART_HOT | PART_ATTRS);
+    log_event(LOGC_NODE, LOGE_ADMIN, n->obj.name, "is drained for %s", taker->name);
+}
+
+static void undrain(struct site *s, struct node *n)
+{
+    if (!n->taker)
+        return;
+    n->taker = NULL;
+    attr_list_unset(&n->obj.attrs, NODE_ATTR_comment);
+    node_set_state(s->nodes, n, 0, NODE_OFFLINE_BY_MOM, site_now_s(s));
+    change_touch(s->change, &n->obj.change, PART_HOT | PART_ATTRS);
+}
+
+static int refuse(const struct node *n, const struct service *from, int kind, struct err *e)
+{
+    const struct service *now = n->service;
+
+    if (!now || now == from)
+        return 0;
+    if (!service_is_here(now))
+        return n->uses ? err_set(e, PBSE_NODE_BUSY, "node %s still holds jobs of %s", n->obj.name, now->name)
+                       : 0;
+    if (kind != EXEC_SERVICE_SIM || now->kind == EXEC_SERVICE_SIM)
+        return err_set(e, PBSE_NODE_BUSY, "node %s is served by %s, which is here", n->obj.name, now->name);
+    return 0;
+}
+
+int handover_ask(struct site *s, struct service *from, const exec_hello_args *a, struct err *e)
+{
+    struct node *first = NULL;
+    size_t n_busy = 0;
+
+    for (u_int i = 0; i < a->nodes.nodes_len; i++) {
+        const struct node *n = nodes_find(s->nodes, a->nodes.nodes_val[i].name);
+
+        if (n && refuse(n, from, a->kind, e) < 0)
+            return -1;
+    }
+    for (u_int i = 0; i < a->nodes.nodes_len; i++) {
+        struct node *n = nodes_find(s->nodes, a->nodes.nodes_val[i].name);
+
+        if (!n || !n->service || n->service == from || !is_in_use(n))
+            continue;
+        drain(s, n, from);
+        first = first ? first : n;
+        n_busy++;
+    }
+    return first ? err_set(e, EAGAIN, "%zu vnodes are in use and are drained, the first is %s", n_busy,
+                           first->obj.name)
+                 : 0;
+}
+
+void handover_take(struct site *s, struct service *from, struct node *n)
+{
+    undrain(s, n);
+    if (from->kind != EXEC_SERVICE_SIM || !n->service || n->service == from)
+        return;
+    log_event(LOGC_NODE, LOGE_ADMIN, n->obj.name, "goes from %s to %s", n->service->name, from->name);
+    n->home = n->service;
+}
+
+void handover_stop(struct site *s, const struct service *from)
+{
+    for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n))
+        if (n->taker == from)
+            undrain(s, n);
+}
+
+/* What a service said of its vnode; an administrator's word stays. */
+static void forget_amounts(struct node *n)
+{
+    const struct resc_list *l;
+    bool again = true;
+
+    while (again) {
+        again = false;
+        l = attr_list_amounts(&n->obj.attrs, NODE_ATTR_resources_available);
+        for (size_t i = 0; l && i < l->n && !again; i++)
+            if (l->v[i].defaulted) {
+                attr_list_unset_amount(&n->obj.attrs, NODE_ATTR_resources_available, l->v[i].tag);
+                again = true;
+            }
+    }
+}
+
+void handover_back(struct site *s, struct services *sv, struct service *from)
+{
+    struct err why;
+
+    for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n)) {
+        struct service *home = n->home;
+
+        if (n->service != from || !home || n->uses)
+            continue;
+        log_event(LOGC_NODE, LOGE_ADMIN, n->obj.name, "goes back from %s to %s", from->name, home->name);
+        n->home = NULL;
+        forget_amounts(n);
+        services_bind(sv, home, n);
+        node_set_state(s->nodes, n, NODE_DOWN, 0, site_now_s(s));
+        err_set(&why, PBSE_NODE_BUSY, "vnodes are handed back to %s", home->name);
+        if (home->conn)
+            rpc_conn_close(home->conn, &why); /* it comes again and says what it has */
+    }
+}

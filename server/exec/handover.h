@@ -1,0 +1,28 @@
+#ifndef HANDOVER_H
+#define HANDOVER_H
+/* Vnodes that go from one execution service to another: from a MOM to a simulator, and back.
+ *
+ * Only a simulator may take a vnode whose service is here, and only when nothing runs on it: until then the vnode is
+ * drained (offline_by_mom, with a comment), and the taker is told to wait. When the taker leaves, its vnodes go back to
+ * whom they were taken from, which is asked to say HELLO anew. Loop thread only. */
+#include <exec.h>
+
+#include "err.h"
+#include "node.h"
+#include "services.h"
+
+struct site;
+
+/* May `from` have all the vnodes of its HELLO now? 0, or -1 with nothing bound:
+ *   PBSE_NODE_BUSY  no: another one that is here serves a vnode, or one that is away has runs on it
+ *   EAGAIN          not yet: some vnodes are being drained for it */
+int handover_ask(struct site *s, struct service *from, const exec_hello_args *a, struct err *e);
+
+/* `n` is about to be bound to `from`. */
+void handover_take(struct site *s, struct service *from, struct node *n);
+/* `from` will not take what is drained for it. */
+void handover_stop(struct site *s, const struct service *from);
+/* `from` has left: what it took and nothing runs on goes back. */
+void handover_back(struct site *s, struct services *sv, struct service *from);
+
+#endif

@@ -1,0 +1,127 @@
+#include "cluster.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hostlist.h"
+#include "lines.h"
+#include "words.h"
+
+struct kind { /* nodes of a line share their attributes */
+    struct kind *next;
+    wire_attrs attrs;
+};
+
+struct cluster {
+    struct kind *kinds;
+    exec_node *nodes;
+    size_t n, room;
+};
+
+struct cluster *cluster_create(void)
+{
+    return calloc(1, sizeof(struct cluster));
+}
+
+void cluster_destroy(struct cluster *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->n; i++)
+        free(c->nodes[i].name);
+    for (struct kind *k = c->kinds, *next; k; k = next) {
+        next = k->next;
+        xdr_free((xdrproc_t)xdr_wire_attrs, (char *)&k->attrs);
+        free(k);
+    }
+    free(c->nodes);
+    free(c);
+}
+
+/* "ncpus=4" as resources_available.ncpus. */
+static int fill_amount(wire_attr *a, const char *text, struct err *e)
+{
+    const char *eq = strchr(text, '=');
+
+    if (!eq || eq == text || !eq[1])
+        return err_set(e, EINVAL, "\"%s\" is not RESOURCE=AMOUNT", text);
+    a->name = strdup("resources_available");
+    a->resource = strndup(text, (size_t)(eq - text));
+    a->value = strdup(eq + 1);
+    return a->name && a->resource && a->value ? 0 : err_set(e, ENOMEM, "no memory");
+}
+
+static int make_kind(struct cluster *c, const char *const *amounts, size_t n, struct kind **out,
+                     struct err *e)
+{
+    struct kind *k = calloc(1, sizeof *k);
+
+    if (!k || !(k->attrs.wire_attrs_val = calloc(n ? n : 1, sizeof(wire_attr)))) {
+        free(k);
+        return err_set(e, ENOMEM, "no memory");
+    }
+    k->next = c->kinds;
+    c->kinds = k;
+    for (size_t i = 0; i < n; i++) {
+        k->attrs.wire_attrs_len++;
+        if (fill_amount(&k->attrs.wire_attrs_val[i], amounts[i], e) < 0)
+            return -1;
+    }
+    *out = k;
+    return 0;
+}
+
+static int make_room(struct cluster *c, size_t more, struct err *e)
+{
+    exec_node *nodes;
+
+    if (c->n + more > EXEC_NODES_MAX)
+        return err_set(e, E2BIG, "more than %d vnodes", EXEC_NODES_MAX);
+    if (c->n + more <= c->room)
+        return 0;
+    nodes = realloc(c->nodes, (c->n + more) * sizeof *nodes);
+    if (!nodes)
+        return err_set(e, ENOMEM, "no memory");
+    c->nodes = nodes;
+    c->room = c->n + more;
+    return 0;
+}
+
+int cluster_add(struct cluster *c, const char *names, const char *const *amounts, size_t n, struct err *e)
+{
+    struct words w;
+    struct kind *k = NULL;
+    int rc = -1;
+
+    words_init(&w);
+    if (hostlist_parse(names, &w, e) == 0 && make_kind(c, amounts, n, &k, e) == 0 &&
+        make_room(c, w.n, e) == 0)
+        rc = 0;
+    for (size_t i = 0; rc == 0 && i < w.n; i++) {
+        char *name = strdup(w.w[i]);
+
+        if (!name)
+            rc = err_set(e, ENOMEM, "no memory");
+        else
+            c->nodes[c->n++] = (exec_node){.name = name, .attrs = k->attrs};
+    }
+    words_fini(&w);
+    return rc;
+}
+
+static int take_line(void *context, const struct words *w, struct err *e)
+{
+    return cluster_add(context, w->w[0], (const char *const *)w->w + 1, w->n - 1, e);
+}
+
+int cluster_read(struct cluster *c, const char *path, struct err *e)
+{
+    return lines_read(path, take_line, c, e);
+}
+
+exec_node *cluster_nodes(const struct cluster *c, size_t *n)
+{
+    *n = c->n;
+    return c->nodes;
+}

@@ -1,0 +1,347 @@
+/* One timer a run: until its end, and then until the next vnode is clean. A run that is being terminated keeps its
+ * timer, set to the time that it takes to die. */
+#include "life.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "loop.h"
+#include "rules.h"
+
+enum { STATUS_TERMINATED = 256 + 15, STATUS_LOST = -4 };
+
+struct life {
+    struct loop *loop;
+    struct sim_runs *runs;
+    struct rules *rules;
+    struct life_options o;
+};
+
+static char nothing[1];
+
+struct life *life_create(struct loop *l, struct sim_runs *runs, struct rules *rules,
+                         const struct life_options *o)
+{
+    struct life *f = calloc(1, sizeof *f);
+
+    if (f)
+        *f = (struct life){l, runs, rules, *o};
+    return f;
+}
+
+static void drop(struct sim_run *r)
+{
+    loop_timer_destroy(r->timer);
+    sim_runs_drop(r->life->runs, r);
+}
+
+void life_destroy(struct life *f)
+{
+    if (!f)
+        return;
+    for (struct sim_run *r = f->runs->table, *next; r; r = next) {
+        next = r->hh.next;
+        drop(r);
+    }
+    free(f);
+}
+
+int64_t life_now_ms(const struct life *f)
+{
+    return (int64_t)((double)clock_mono_ms(loop_clock(f->loop)) * f->o.scale);
+}
+
+/* Rounded up: nothing comes before its time. */
+int64_t life_to_clock_ms(const struct life *f, int64_t ms)
+{
+    int64_t n = (int64_t)((double)ms / f->o.scale);
+
+    return (int64_t)((double)n * f->o.scale) < ms ? n + 1 : n;
+}
+
+static void set_timer(struct sim_run *r, int64_t ms)
+{
+    loop_timer_set(r->timer, ms > 0 ? life_to_clock_ms(r->life, ms) : 0);
+}
+
+static void say(struct sim_run *r, const exec_event_data *d)
+{
+    sim_runs_say(r->life->runs, r, d, clock_wall_ns(loop_clock(r->life->loop)));
+}
+
+static void fill_usage(const struct sim_run *r, exec_usage *u)
+{
+    int64_t now = r->ended ? r->ended_ms : life_now_ms(r->life);
+    int64_t stopped = r->suspended_ms + (r->suspended ? now - r->since_ms : 0);
+
+    *u = (exec_usage){.walltime_ms = r->begun ? (u_quad_t)(now - r->began_ms - stopped) : 0,
+                      .ncpus = r->n_nodes};
+}
+
+/* --- the end */
+
+static int64_t clean_at_ms(const struct sim_run *r, u_int node)
+{
+    return r->ended_ms + r->epilogue_ms[node];
+}
+
+static void say_release(struct sim_run *r, u_int upto)
+{
+    exec_event_data d = {.kind = EXEC_EVENT_RELEASE};
+
+    d.exec_event_data_u.release.nodes.nodes_val = r->nodes + r->n_released;
+    d.exec_event_data_u.release.nodes.nodes_len = upto - r->n_released;
+    d.exec_event_data_u.release.final = upto == r->n_nodes;
+    d.exec_event_data_u.release.note = nothing;
+    r->n_released = upto;
+    say(r, &d);
+}
+
+/* Those that are clean by now; the last release is final, even of a run that has given all its vnodes back. */
+static void release_clean(struct sim_run *r)
+{
+    u_int upto = r->n_released;
+
+    while (upto < r->n_nodes && clean_at_ms(r, upto) <= life_now_ms(r->life))
+        upto++;
+    if (upto > r->n_released || upto == r->n_nodes)
+        say_release(r, upto);
+    if (upto < r->n_nodes)
+        set_timer(r, clean_at_ms(r, upto) - life_now_ms(r->life));
+}
+
+static void finish(struct sim_run *r)
+{
+    exec_event_data d = {.kind = EXEC_EVENT_FINISH};
+
+    r->ended_ms = life_now_ms(r->life);
+    r->ended = true;
+    d.exec_event_data_u.finish =
+        (exec_finish_data){.status = r->status, .reason = r->reason, .text = nothing};
+    fill_usage(r, &d.exec_event_data_u.finish.usage);
+    say(r, &d);
+    release_clean(r);
+}
+
+static void on_time(void *arg)
+{
+    struct sim_run *r = arg;
+
+    if (r->ended)
+        release_clean(r);
+    else
+        finish(r);
+}
+
+static void end_as(struct sim_run *r, int status, exec_reason reason, int64_t in_ms)
+{
+    r->status = status;
+    r->reason = reason;
+    set_timer(r, in_ms);
+}
+
+void life_terminate(struct sim_run *r, unsigned grace_s)
+{
+    if (!r->ended)
+        end_as(r, STATUS_TERMINATED, EXEC_END_TERMINATED, grace_s ? r->life->o.die_ms : 0);
+}
+
+void life_lose(struct sim_run *r)
+{
+    for (u_int i = 0; i < r->n_nodes; i++)
+        r->epilogue_ms[i] = 0; /* there is nobody who could run it */
+    end_as(r, r->ended ? r->status : STATUS_LOST, EXEC_END_LOST, 0);
+}
+
+/* --- the beginning */
+
+/* NAME=VALUE out of Variable_List. */
+static int64_t variable(const exec_start_args *a, const char *name, int64_t otherwise)
+{
+    size_t n = strlen(name);
+
+    for (u_int i = 0; i < a->attrs.wire_attrs_len; i++) {
+        const wire_attr *w = &a->attrs.wire_attrs_val[i];
+
+        if (strcmp(w->name, "Variable_List") != 0)
+            continue;
+        for (const char *at = w->value; (at = strstr(at, name)) != NULL; at += n)
+            if ((at == w->value || at[-1] == ',') && at[n] == '=')
+                return strtoll(at + n + 1, NULL, 10);
+    }
+    return otherwise;
+}
+
+static const char *attr(const exec_start_args *a, const char *name)
+{
+    for (u_int i = 0; i < a->attrs.wire_attrs_len; i++)
+        if (strcmp(a->attrs.wire_attrs_val[i].name, name) == 0)
+            return a->attrs.wire_attrs_val[i].value;
+    return "";
+}
+
+bool life_has_node(const struct sim_run *r, const char *node)
+{
+    for (u_int i = 0; i < r->n_nodes; i++)
+        if (strcmp(r->nodes[i], node) == 0)
+            return true;
+    return false;
+}
+
+static void add_node(struct sim_run *r, const char *node)
+{
+    int64_t ms = rules_epilogue_ms(r->life->rules, node);
+    u_int at = r->n_nodes;
+    char *name = strdup(node);
+
+    if (!name)
+        abort();
+    for (; at > 0 && r->epilogue_ms[at - 1] > ms; at--) {
+        r->nodes[at] = r->nodes[at - 1];
+        r->epilogue_ms[at] = r->epilogue_ms[at - 1];
+    }
+    r->nodes[at] = name;
+    r->epilogue_ms[at] = ms;
+    r->n_nodes++;
+}
+
+static void make_nodes(struct sim_run *r, const exec_job_host *h)
+{
+    r->nodes = calloc(h->chunks.chunks_len + 1, sizeof *r->nodes);
+    r->epilogue_ms = calloc(h->chunks.chunks_len + 1, sizeof *r->epilogue_ms);
+    r->host = strdup(h->name);
+    if (!r->nodes || !r->epilogue_ms || !r->host)
+        abort();
+    for (u_int i = 0; i < h->chunks.chunks_len; i++)
+        if (!life_has_node(r, h->chunks.chunks_val[i].vnode))
+            add_node(r, h->chunks.chunks_val[i].vnode);
+}
+
+struct sim_run *life_begin(struct life *f, const struct sim_run_key *key, const exec_start_args *a)
+{
+    exec_event_data ready = {.kind = EXEC_EVENT_READY};
+    struct sim_run *r = sim_runs_add(f->runs, key);
+
+    if (!r)
+        return NULL;
+    r->life = f;
+    r->timer = loop_timer_create(f->loop, LOOP_CLOCK, on_time, r);
+    if (!r->timer)
+        abort();
+    make_nodes(r, &a->hosts.hosts_val[a->my_host]);
+    r->left_ms = f->o.run_ms;
+    rules_run(f->rules, attr(a, "Job_Name"), &r->left_ms, &r->status);
+    r->left_ms = variable(a, "EXECSIM_MS", r->left_ms);
+    r->status = (int)variable(a, "EXECSIM_STATUS", r->status);
+    rules_fails(f->rules, &r->status);
+    say(r, &ready);
+    return r;
+}
+
+void life_launch(struct sim_run *r)
+{
+    exec_event_data d = {.kind = EXEC_EVENT_START};
+
+    if (r->begun || r->ended)
+        return;
+    r->begun = true;
+    d.exec_event_data_u.start = (exec_start_data){.session = 1, .host = r->host, .jobdir = nothing};
+    say(r, &d);
+    r->began_ms = r->since_ms = life_now_ms(r->life);
+    if (r->left_ms > 0)
+        set_timer(r, r->left_ms);
+    else
+        finish(r);
+}
+
+/* --- in the middle */
+
+static void outcome(struct sim_run *r, exec_event_kind kind, u_int attempt)
+{
+    exec_event_data d = {.kind = kind};
+
+    d.exec_event_data_u.suspended.attempt = attempt; /* resumed has the same form */
+    fill_usage(r, &d.exec_event_data_u.suspended.usage);
+    say(r, &d);
+}
+
+void life_suspend(struct sim_run *r, u_int attempt)
+{
+    int64_t now = life_now_ms(r->life);
+
+    if (!r->suspended) {
+        r->left_ms -= now - r->since_ms;
+        r->since_ms = now;
+    }
+    r->suspended = true;
+    loop_timer_cancel(r->timer);
+    outcome(r, EXEC_EVENT_SUSPENDED, attempt);
+}
+
+void life_resume(struct sim_run *r, u_int attempt)
+{
+    int64_t now = life_now_ms(r->life);
+
+    if (r->suspended) {
+        r->suspended_ms += now - r->since_ms;
+        r->since_ms = now;
+        r->suspended = false;
+        set_timer(r, r->left_ms);
+    }
+    outcome(r, EXEC_EVENT_RESUMED, attempt);
+}
+
+/* The one at `at` to the front of those that are not released, which keep their order. */
+static void bring_forward(struct sim_run *r, u_int at)
+{
+    char *node = r->nodes[at];
+    int64_t ms = r->epilogue_ms[at];
+
+    for (; at > r->n_released; at--) {
+        r->nodes[at] = r->nodes[at - 1];
+        r->epilogue_ms[at] = r->epilogue_ms[at - 1];
+    }
+    r->nodes[at] = node;
+    r->epilogue_ms[at] = ms;
+}
+
+void life_give_up(struct sim_run *r, const wire_name *nodes, u_int n)
+{
+    u_int before = r->n_released, upto = before;
+    exec_event_data d = {.kind = EXEC_EVENT_RELEASE};
+
+    for (u_int i = 0; i < n && !r->ended; i++)
+        for (u_int k = before; k < r->n_nodes; k++)
+            if (strcmp(r->nodes[k], nodes[i]) == 0) {
+                bring_forward(r, k);
+                r->n_released = ++upto;
+                break;
+            }
+    if (upto == before)
+        return; /* said again, or the run is ending */
+    d.exec_event_data_u.release.nodes.nodes_val = r->nodes + before;
+    d.exec_event_data_u.release.nodes.nodes_len = upto - before;
+    d.exec_event_data_u.release.note = nothing;
+    say(r, &d);
+}
+
+/* --- forgotten */
+
+static void forget(struct sim_run *r)
+{
+    if (r->purged && !r->first)
+        drop(r);
+}
+
+void life_purge(struct sim_run *r)
+{
+    r->purged = true;
+    forget(r);
+}
+
+void life_acked(struct sim_run *r, uint64_t seq)
+{
+    sim_runs_acked(r, seq);
+    forget(r);
+}

@@ -1,0 +1,207 @@
+#include "rules.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hostlist.h"
+#include "lines.h"
+#include "words.h"
+
+struct run_rule {
+    char *pattern;
+    int64_t ms;
+    int status;
+};
+
+struct epilogue {
+    struct words nodes;
+    int64_t ms;
+};
+
+struct rules {
+    struct run_rule *runs;
+    size_t n_runs;
+    struct epilogue *epilogues;
+    size_t n_epilogues;
+    struct rules_loss *losses;
+    size_t n_losses;
+    int64_t fail_every, refuse_every, jobs, starts;
+    int fail_status;
+};
+
+struct rules *rules_create(void)
+{
+    return calloc(1, sizeof(struct rules));
+}
+
+void rules_destroy(struct rules *r)
+{
+    if (!r)
+        return;
+    for (size_t i = 0; i < r->n_runs; i++)
+        free(r->runs[i].pattern);
+    for (size_t i = 0; i < r->n_epilogues; i++)
+        words_fini(&r->epilogues[i].nodes);
+    for (size_t i = 0; i < r->n_losses; i++)
+        words_fini(&(struct words){r->losses[i].n_nodes, r->losses[i].nodes});
+    free(r->runs);
+    free(r->epilogues);
+    free(r->losses);
+    free(r);
+}
+
+static int parse_ms(const char *text, int64_t *ms, struct err *e)
+{
+    char *end;
+    double s = strtod(text, &end);
+
+    if (end == text || *end || !(s >= 0) || s > 1e10)
+        return err_set(e, EINVAL, "\"%s\" is not a number of seconds", text);
+    *ms = (int64_t)(s * 1000 + 0.5);
+    return 0;
+}
+
+static int parse_int(const char *text, int64_t least, int64_t *n, struct err *e)
+{
+    char *end;
+    long long v = strtoll(text, &end, 10);
+
+    if (end == text || *end || v < least || v > INT32_MAX)
+        return err_set(e, EINVAL, "\"%s\" is not a number from %lld on", text, (long long)least);
+    *n = v;
+    return 0;
+}
+
+/* One more element, zeroed, at the end of a vector; NULL: no memory. */
+static void *grow(void *vector, size_t *n, size_t size, struct err *e)
+{
+    void **v = vector;
+    char *more = realloc(*v, (*n + 1) * size);
+
+    if (!more) {
+        err_set(e, ENOMEM, "no memory");
+        return NULL;
+    }
+    *v = more;
+    memset(more + *n * size, 0, size);
+    return more + (*n)++ * size;
+}
+
+static int take_run(struct rules *r, const struct words *w, struct err *e)
+{
+    struct run_rule *x = grow(&r->runs, &r->n_runs, sizeof *x, e);
+    int64_t status = 0;
+
+    if (!x || parse_ms(w->w[2], &x->ms, e) < 0 || (w->n > 3 && parse_int(w->w[3], INT16_MIN, &status, e) < 0))
+        return -1;
+    x->pattern = strdup(w->w[1]);
+    x->status = (int)status;
+    return x->pattern ? 0 : err_set(e, ENOMEM, "no memory");
+}
+
+static int take_fail(struct rules *r, const struct words *w, struct err *e)
+{
+    int64_t status;
+
+    if (parse_int(w->w[1], 1, &r->fail_every, e) < 0 || parse_int(w->w[2], INT16_MIN, &status, e) < 0)
+        return -1;
+    r->fail_status = (int)status;
+    return 0;
+}
+
+static int take_refuse(struct rules *r, const struct words *w, struct err *e)
+{
+    return parse_int(w->w[1], 1, &r->refuse_every, e);
+}
+
+static int take_epilogue(struct rules *r, const struct words *w, struct err *e)
+{
+    struct epilogue *x = grow(&r->epilogues, &r->n_epilogues, sizeof *x, e);
+
+    return !x || parse_ms(w->w[2], &x->ms, e) < 0 ? -1 : hostlist_parse(w->w[1], &x->nodes, e);
+}
+
+static int take_lose(struct rules *r, const struct words *w, struct err *e)
+{
+    struct rules_loss *x = grow(&r->losses, &r->n_losses, sizeof *x, e);
+    struct words nodes;
+
+    words_init(&nodes);
+    if (!x || parse_ms(w->w[2], &x->at_ms, e) < 0 || (w->n > 3 && parse_ms(w->w[3], &x->for_ms, e) < 0) ||
+        hostlist_parse(w->w[1], &nodes, e) < 0)
+        return -1;
+    x->nodes = nodes.w; /* ownership moves */
+    x->n_nodes = nodes.n;
+    return 0;
+}
+
+static const struct verb {
+    const char *name, *form;
+    size_t least, most; /* words */
+    int (*take)(struct rules *r, const struct words *w, struct err *e);
+} verbs[] = {
+    {"run", "run PATTERN SECONDS [STATUS]", 3, 4, take_run},
+    {"fail", "fail N STATUS", 3, 3, take_fail},
+    {"refuse", "refuse N", 2, 2, take_refuse},
+    {"epilogue", "epilogue NODES SECONDS", 3, 3, take_epilogue},
+    {"lose", "lose NODES AT [FOR]", 3, 4, take_lose},
+};
+
+static int take_line(void *context, const struct words *w, struct err *e)
+{
+    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
+        const struct verb *v = &verbs[i];
+
+        if (strcmp(w->w[0], v->name) != 0)
+            continue;
+        if (w->n < v->least || w->n > v->most)
+            return err_set(e, EINVAL, "write \"%s\"", v->form);
+        return v->take(context, w, e);
+    }
+    return err_set(e, EINVAL, "\"%s\" is no rule; there are run, fail, refuse, epilogue and lose", w->w[0]);
+}
+
+int rules_read(struct rules *r, const char *path, struct err *e)
+{
+    return lines_read(path, take_line, r, e);
+}
+
+void rules_run(const struct rules *r, const char *name, int64_t *ms, int *status)
+{
+    for (size_t i = 0; i < r->n_runs; i++)
+        if (fnmatch(r->runs[i].pattern, name, 0) == 0) {
+            *ms = r->runs[i].ms;
+            *status = r->runs[i].status;
+            return;
+        }
+}
+
+bool rules_fails(struct rules *r, int *status)
+{
+    if (!r->fail_every || ++r->jobs % r->fail_every)
+        return false;
+    *status = r->fail_status;
+    return true;
+}
+
+bool rules_refuses(struct rules *r)
+{
+    return r->refuse_every && ++r->starts % r->refuse_every == 0;
+}
+
+int64_t rules_epilogue_ms(const struct rules *r, const char *node)
+{
+    for (size_t i = 0; i < r->n_epilogues; i++)
+        for (size_t k = 0; k < r->epilogues[i].nodes.n; k++)
+            if (strcmp(r->epilogues[i].nodes.w[k], node) == 0)
+                return r->epilogues[i].ms;
+    return 0;
+}
+
+const struct rules_loss *rules_losses(const struct rules *r, size_t *n)
+{
+    *n = r->n_losses;
+    return r->losses;
+}

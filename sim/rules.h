@@ -1,0 +1,41 @@
+#ifndef RULES_H
+#define RULES_H
+/* What happens to simulated jobs and nodes: lines of a file, all optional, times in seconds (fractions allowed).
+ *
+ *     run PATTERN SECONDS [STATUS]      jobs whose name matches (as a shell pattern) take so long; the first line that
+ *                                       fits counts. A trace of a site is many such lines.
+ *     fail N STATUS                     every Nth job ends with STATUS instead
+ *     refuse N                          every Nth START is refused
+ *     epilogue NODES SECONDS            these vnodes are released so long after the job's end; others at once
+ *     lose NODES AT [FOR]               they are down from AT on (since the start of the simulator), with what runs there
+ *
+ * Pure: it only answers. Times are milliseconds of the simulated world.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+
+struct rules;
+
+struct rules *rules_create(void); /* without any rule; NULL: no memory */
+void rules_destroy(struct rules *r);
+int rules_read(struct rules *r, const char *path,
+               struct err *e); /* EINVAL: file, line, and what would be right */
+
+/* What the job of this name does: *ms and *status are left alone where no line fits. */
+void rules_run(const struct rules *r, const char *name, int64_t *ms, int *status);
+/* Counts jobs: does this one fail, and with what? Counts STARTs: is this one refused? */
+bool rules_fails(struct rules *r, int *status);
+bool rules_refuses(struct rules *r);
+int64_t rules_epilogue_ms(const struct rules *r, const char *node);
+
+struct rules_loss {
+    char **nodes;
+    size_t n_nodes;
+    int64_t at_ms, for_ms; /* for_ms 0: for ever */
+};
+const struct rules_loss *rules_losses(const struct rules *r, size_t *n); /* borrow */
+
+#endif

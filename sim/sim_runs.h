@@ -1,0 +1,65 @@
+#ifndef SIM_RUNS_H
+#define SIM_RUNS_H
+/* The runs that the simulator holds, and their events until the server has acknowledged them.
+ *
+ * A run is there until it was purged and all its events are acknowledged. Plain data; life.c writes it. Loop thread
+ * only. What is said is kept in memory alone: a simulator that ends has lost its runs. */
+#include <exec.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <uthash.h>
+
+struct life;
+struct loop_timer;
+struct sim_event;
+
+struct sim_run_key {
+    int64_t seq;
+    int32_t index;
+    uint32_t run;
+};
+
+struct sim_run {
+    struct sim_run_key key;
+    UT_hash_handle hh;
+    struct sim_run *prev, *next; /* of those with events to send */
+    bool is_listed;
+    struct sim_event *first, *last; /* not acknowledged */
+    uint64_t last_seq, sent_seq;
+    bool purged;
+
+    struct life *life;
+    struct loop_timer *timer;
+    char **nodes; /* its vnodes, those with the shortest epilogue first */
+    int64_t *epilogue_ms;
+    u_int n_nodes, n_released;
+    char *host;
+    int64_t left_ms; /* of its life, when it was last stopped or started */
+    int64_t since_ms, began_ms, ended_ms, suspended_ms;
+    int status;
+    exec_reason reason;
+    bool begun, ended, suspended;
+};
+
+struct sim_runs {
+    struct sim_run *table, *unsent;
+    void (*wake)(void *arg); /* ^ there is something to send */
+    void *arg;
+};
+
+struct sim_run *sim_runs_add(struct sim_runs *t, const struct sim_run_key *key); /* NULL: no memory */
+struct sim_run *sim_runs_find(const struct sim_runs *t, const wire_job *job, uint32_t run);
+/* Owned texts of `r` are freed; its timer is not. */
+void sim_runs_drop(struct sim_runs *t, struct sim_run *r);
+
+/* Number and keep an event. What `data` points at must live as long as the run. */
+void sim_runs_say(struct sim_runs *t, struct sim_run *r, const exec_event_data *data, int64_t time_ns);
+
+size_t sim_runs_next(struct sim_runs *t, exec_event *out, size_t max); /* as exec_service_journal */
+void sim_runs_rewind(struct sim_runs *t);
+void sim_runs_acked(struct sim_run *r, uint64_t seq);
+bool sim_runs_all_acked(
+    const struct sim_runs *t); /* nothing is to be sent or waits for its acknowledgement */
+
+#endif

@@ -1,0 +1,204 @@
+"""pbs_execsim, the second execution service: vnodes without hosts, jobs that only take time."""
+import os
+import subprocess
+
+import pytest
+
+from cede.faults import is_alive, stays
+from cede.wait import until
+
+alone = pytest.mark.complex(nodes=0, history=True)
+beside = pytest.mark.complex(nodes=2, history=True)
+
+
+def write(cx, name, text):
+    path = os.path.join(cx.top, name)
+    with open(path, "w", encoding="ascii") as f:
+        f.write(text)
+    return path
+
+
+def simulated(cx, ms=600000, **attrs):
+    return cx.submit("true", Variable_List=f"PBS_O_WORKDIR=/,EXECSIM_MS={ms}", **attrs)
+
+
+class Service:
+    """pbs_execsim with these options; nodes come with its HELLO. Ended in good order."""
+
+    def __init__(self, cx, *options):
+        self.cx, self.options, self.process = cx, options, None
+
+    def __enter__(self):
+        self.process = subprocess.Popen([os.path.join(self.cx.build, "sbin", "pbs_execsim"),
+                                         *map(str, self.options)], env=self.cx.env)
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+
+def nodes(cx, state=None):
+    return sorted(n.name for n in cx.api.stat("vnode") if state in (None, n.state))
+
+
+def ncpus(cx, node):
+    return cx.node(node).get("resources_available", {}).get("ncpus")
+
+
+# --- which nodes
+
+
+@alone
+def test_nodes_and_their_sizes_come_from_a_file(cx):
+    path = write(cx, "cluster", "s[1-3] ncpus=4 mem=8gb\nbig[01-02] ncpus=64 mem=1tb  # two of them\n")
+    with Service(cx, "--file", path):
+        until(lambda: len(nodes(cx, "free")) == 5, "five nodes")
+        assert cx.node("big02")["resources_available"]["ncpus"] == "64"
+        job = simulated(cx, select="2:ncpus=64")
+        assert {w.split("/")[0] for w in cx.wait(job)["exec_host"].split("+")} == {"big01", "big02"}
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_a_file_that_is_wrong_is_refused_with_its_line(cx):
+    path = write(cx, "cluster", "s1 ncpus=4\ns2 ncpus\n")
+    done = cx.command(f"{cx.build}/sbin/pbs_execsim", "--file", path, check=False)
+    assert done.returncode == 1 and "line 2" in done.stderr and "RESOURCE=AMOUNT" in done.stderr
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_one_process_stands_for_ten_thousand_nodes(cx):
+    with Service(cx, "--nodes", 10000, "--prefix", "s"):
+        until(lambda: len(cx.api.stat("vnode", want=["state"])) == 10000, "ten thousand nodes", 60)
+        until(lambda: cx.node("s10000").state == "free", "the last one")
+
+
+# --- how long, and how it ends
+
+
+@alone
+def test_scaled_time_makes_an_hour_short_and_still_counts_as_an_hour(cx):
+    with Service(cx, "--prefix", "s", "--scale", 3600):
+        job = simulated(cx, ms=3600 * 1000)
+        cx.wait_gone(job, 20)
+        assert cx.stat(job)["resources_used"]["walltime"].startswith("01:00:")
+
+
+@alone
+def test_durations_and_exit_statuses_come_from_a_trace(cx):
+    rules = write(cx, "rules", "run short* 0.1 7\nrun * 600\n")
+    with Service(cx, "--prefix", "s", "--rules", rules):
+        short = cx.submit("true", Job_Name="short1")
+        long = cx.submit("true", Job_Name="other")
+        cx.wait_gone(short)
+        assert cx.stat(short)["Exit_status"] == "7" and cx.wait(long).state == "R"
+
+
+@alone
+def test_failures_and_refusals_come_by_rule_and_no_job_is_lost(cx):
+    rules = write(cx, "rules", "fail 4 13\nrefuse 5\n")
+    with Service(cx, "--prefix", "s", "--ncpus", 64, "--rules", rules):
+        jobs = [simulated(cx, ms=1) for _ in range(20)]
+        for job in jobs:
+            cx.wait_gone(job)
+        ends = [cx.stat(job)["Exit_status"] for job in jobs]
+        assert ends.count("13") == 5 and ends.count("0") == 15
+        assert sum(int(cx.stat(job)["run_count"]) > 1 for job in jobs) >= 4  # refused, and tried again
+
+
+@alone
+def test_a_slow_epilogue_holds_its_own_node_and_no_other(cx):
+    rules = write(cx, "rules", "epilogue s2 600\n")
+    with Service(cx, "--nodes", 3, "--prefix", "s", "--ncpus", 4, "--rules", rules):
+        job = simulated(cx, ms=1, select="3:ncpus=4", l_place="scatter")
+        cx.wait(job, "E")
+        assert cx.stat(job)["Exit_status"] == "0"
+        other = simulated(cx, select="2:ncpus=4", l_place="scatter")
+        assert {w.split("/")[0] for w in cx.wait(other)["exec_host"].split("+")} == {"s1", "s3"}
+        assert cx.state(job) == "E"
+        cx.kill("server")
+        cx.control("restart", "server")  # what is free already stays free
+        cx.again()
+        assert cx.node("s2")["resources_assigned"]["ncpus"] == "4"
+        cx.api.delete(other, "force")
+        until(lambda: cx.node("s1").get("resources_assigned", {}).get("ncpus", "0") == "0", "s1")
+
+
+@alone
+def test_lost_nodes_come_by_rule_with_the_jobs_on_them(cx):
+    rules = write(cx, "rules", "lose s1 2 2\n")
+    with Service(cx, "--nodes", 2, "--prefix", "s", "--ncpus", 4, "--rules", rules):
+        job = simulated(cx, select="1:ncpus=4:vnode=s1", l_place="excl")
+        cx.wait(job)
+        until(lambda: "down" in cx.node("s1").state, "the loss")
+        until(lambda: cx.node("s1").state in ("free", "job-exclusive", "job-busy,job-exclusive"), "its return")
+        until(lambda: int(cx.stat(job)["run_count"]) == 2, "the second run")
+
+
+@alone
+def test_single_nodes_of_a_simulated_job_are_given_back_while_it_runs(cx):
+    with Service(cx, "--nodes", 3, "--prefix", "s", "--ncpus", 4):
+        job = simulated(cx, select="3:ncpus=4", l_place="scatter")
+        cx.wait(job)
+        until(lambda: cx.stat(job)["substate"] == "42", "the start")
+        cx.command("pbs_release_nodes", "-j", job, "s2")
+        until(lambda: cx.node("s2").get("resources_assigned", {}).get("ncpus", "0") == "0", "s2")
+        assert cx.stat(job)["exec_host"] == "s1/0*4+s3/0*4" and cx.state(job) == "R"
+        cx.api.delete(job)
+        cx.wait_gone(job)
+
+
+# --- beside a MOM
+
+
+@beside
+def test_a_simulator_takes_a_node_over_when_its_job_has_ended_and_hands_it_back(cx):
+    job = cx.submit("cd $PBS_O_WORKDIR; while [ ! -e go ]; do sleep 0.05; done; exit 3",
+                    select="1:ncpus=1:vnode=n1")
+    until(lambda: (s := cx.stat(job)) and s["substate"] == "42", "the job")
+    path = write(cx, "cluster", "n1 ncpus=64 mem=1tb\n")
+    with Service(cx, "--file", path):
+        until(lambda: "offline_by_mom" in cx.node("n1").state or "offline" in cx.node("n1").state, "the drain")
+        assert "drained for sim:1" in cx.node("n1")["comment"]
+        waiting = cx.submit("true", select="1:ncpus=1:vnode=n1")
+        assert stays(lambda: cx.state(waiting) == "Q", 1) and cx.state(job) == "R"
+        with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+            pass
+        cx.wait_gone(job)
+        assert cx.stat(job)["Exit_status"] == "3"  # nothing was taken from it
+        until(lambda: ncpus(cx, "n1") == "64", "the hand-over")
+        big = simulated(cx, select="1:ncpus=64")
+        assert cx.wait(big)["exec_host"].startswith("n1/")
+    cx.wait(big, "Q")  # the simulator has left, and with it its run
+    until(lambda: ncpus(cx, "n1") == "4" and cx.node("n1").state == "free",
+          "the hand-back")
+    real = cx.submit("cd $PBS_O_WORKDIR; echo here > real", select="1:ncpus=1:vnode=n1")
+    until(lambda: cx.file("real"), "a real job on n1 again")
+    cx.wait_gone(real)
+
+
+@beside
+def test_a_node_that_waits_for_a_simulator_is_free_again_when_that_gives_up(cx):
+    job = cx.submit(select="1:ncpus=1:vnode=n1")
+    until(lambda: (s := cx.stat(job)) and s["substate"] == "42", "the job")
+    path = write(cx, "cluster", "n1 ncpus=64\n")
+    with Service(cx, "--file", path):
+        until(lambda: "drained" in cx.node("n1").get("comment", ""), "the drain")
+    until(lambda: cx.node("n1").state == "free" and "comment" not in cx.node("n1"), "the node")
+    other = cx.submit(select="1:ncpus=1:vnode=n1")
+    cx.wait(other)
+
+
+@beside
+def test_a_simulator_that_was_killed_leaves_its_nodes_to_the_mom(cx):
+    cx.set_server("node_fail_requeue", "1")
+    path = write(cx, "cluster", "n1 ncpus=64\n")
+    with Service(cx, "--file", path) as sim:
+        until(lambda: ncpus(cx, "n1") == "64", "the hand-over")
+        job = simulated(cx, select="1:ncpus=64")
+        cx.wait(job)
+        sim.process.kill()
+        until(lambda: not is_alive(sim.process.pid), "its end")
+        until(lambda: ncpus(cx, "n1") == "4" and cx.node("n1").state == "free",
+              "the hand-back")
+    assert cx.state(job) == "Q"
