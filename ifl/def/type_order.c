@@ -194,9 +194,12 @@ static int prio_value_parse(const struct value_type *t, const char *text, struct
 
 static int sort_value_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
 {
-    if (strcmp(text, "min_time_since_start") != 0)
-        return value_bad(t, text, e);
-    return type_string.parse(t, text, out, e);
+    static const char *const words[] = {"min_time_since_start", "least_lost_work", "fewest_jobs"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i]) == 0)
+            return type_string.parse(t, text, out, e);
+    return value_bad(t, text, e);
 }
 
 static int text_format(const struct value_type *t, const struct value *v, struct strbuf *out)
@@ -218,5 +221,6 @@ const struct value_type type_preempt_order = {.name = "preemption order",
                                               CHECKED(order_value_parse)};
 const struct value_type type_preempt_prio = {
     .name = "preemption levels", .form = "levels separated by commas", CHECKED(prio_value_parse)};
-const struct value_type type_preempt_sort = {
-    .name = "preemption sort", .form = "must be min_time_since_start", CHECKED(sort_value_parse)};
+const struct value_type type_preempt_sort = {.name = "preemption sort",
+                                             .form = "min_time_since_start, least_lost_work or fewest_jobs",
+                                             CHECKED(sort_value_parse)};

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cost.h"
 #include "level.h"
 #include "match.h"
 #include "memory.h"
@@ -129,6 +130,10 @@ static bool may_stop(const struct preemptor *p, struct job *j)
     if (!has_method(p, j, &keeps) || !nodes_are_up(j) || !is_useful(p, j) || p->has_failed(p->arg, p->job, j))
         return false;
     note_yields(p, j, keeps);
+    /* PBS's rule asks for none: all cost the same, and the latest start goes first */
+    j->cost = universe_policy(p->u)->preempt_sort == PREEMPT_LATEST
+                  ? 0
+                  : cost_of(universe_policy(p->u), j, p->now_s);
     return true;
 }
 
@@ -193,6 +198,8 @@ static int by_level(const void *a, const void *b)
 
     if (level)
         return level;
+    if (x->cost != y->cost)
+        return x->cost < y->cost ? -1 : 1;
     if (started(x) != started(y))
         return started(x) > started(y) ? -1 : 1;
     return x->rank > y->rank ? -1 : x->rank < y->rank ? 1 : strverscmp(y->id, x->id);

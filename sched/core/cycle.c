@@ -12,6 +12,7 @@
 #include "memory.h"
 #include "order.h"
 #include "pbs_error.h"
+#include "pick_least.h"
 #include "pick_pbs.h"
 #include "placement.h"
 #include "plan.h"
@@ -294,6 +295,25 @@ static void decide_preempt(struct cycle *c, struct job *j, const struct candidat
     plans_refresh(c->plans);
 }
 
+/* preempt_wait: nobody is stopped where enough jobs end in time by themselves. */
+static bool waits_for_ends(struct cycle *c, const struct picker *k, const struct preemptor *p)
+{
+    int64_t wait_s = universe_policy(c->u)->preempt_wait_s;
+
+    if (wait_s == 0 || p->job->urged || !pick_can_wait(k, p, c->now_s + wait_s))
+        return false;
+    decisions_log(c->d, LOGE_DEBUG, p->job->id, "Nobody is preempted: enough jobs end within %lld seconds",
+                  (long long)wait_s);
+    return true;
+}
+
+static bool pick(const struct picker *k, const struct preemptor *p, const struct reason *why,
+                 struct candidates *victims, struct pieces *where)
+{
+    return universe_policy(k->u)->preempt_sort == PREEMPT_LATEST ? pick_pbs(k, p, why, victims, where)
+                                                                 : pick_least(k, p, why, victims, where);
+}
+
 static bool find_victims(struct cycle *c, struct class *k, struct job *j, const struct reason *why)
 {
     struct preemptor p = {.u = c->u,
@@ -307,7 +327,8 @@ static bool find_victims(struct cycle *c, struct class *k, struct job *j, const 
         .u = c->u, .trial = c->trial, .placer = c->placer, .buckets = c->buckets, .log = c->d};
     struct candidates victims = {0};
     struct pieces where = {0};
-    bool found = may_preempt(c, k, &p, why) && pick_pbs(&picker, &p, why, &victims, &where);
+    bool found = may_preempt(c, k, &p, why) && !waits_for_ends(c, &picker, &p) &&
+                 pick(&picker, &p, why, &victims, &where);
 
     if (found)
         decide_preempt(c, j, &victims, &where);

@@ -64,6 +64,7 @@ static void forget(struct job *j)
     j->room_held = j->gives_way = false;
     j->preempt_failed_s = 0;
     j->preempt_method = 0;
+    j->preempt_count = 0;
     j->rerunable = j->can_checkpoint = true;
 }
 
@@ -247,6 +248,10 @@ static void take_preempt_failed(struct source *s)
 {
     s->j->preempt_failed_s = number(s);
 }
+static void take_preempt_count(struct source *s)
+{
+    s->j->preempt_count = number(s);
+}
 static void take_preempt_method(struct source *s)
 {
     s->j->preempt_method = s->a->value[0];
@@ -329,6 +334,7 @@ static const struct {
     {"gives_way", take_gives_way},
     {"preempt_failed", take_preempt_failed},
     {"preempt_method", take_preempt_method},
+    {"preempt_count", take_preempt_count},
     {"Checkpoint", take_checkpoint},
     {"resources_used", take_used},
     {"Resource_List", take_resource},

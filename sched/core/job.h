@@ -68,6 +68,7 @@ struct job {
     bool rerunable, can_checkpoint;
     bool room_held, gives_way;        /* a hold is for it; it is a victim */
     int64_t preempt_failed_s;         /* when no method was left to preempt it; 0: never */
+    int64_t preempt_count;            /* how often it gave way */
     char preempt_method;              /* by which it gave way last: S C Q D */
     const char *comment;              /* interned or NULL */
     uint64_t look;                    /* hash of all attributes but the comment */
@@ -82,6 +83,7 @@ struct job {
     struct pieces
         yields;        /* what of `on` it gives back when all that may be done is to suspend it; empty: all */
     int level;         /* of candidates.c, while it is one */
+    int64_t cost;      /* the same: what it costs to stop it */
     size_t running_at; /* its place in the list of running jobs */
     struct class *class; /* while it waits; classes.c */
     size_t class_at;

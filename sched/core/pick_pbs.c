@@ -2,46 +2,11 @@
 
 #include <stdlib.h>
 
-#include "level.h"
 #include "log.h"
 #include "memory.h"
 #include "run_limits.h"
 
 enum { FEW = 16 }; /* victims that are tried before it is asked whether all of them would do */
-
-/* The universe without the limits' view of the victims: a count of jobs and amounts, given back for a while. */
-static void uncount(const struct job *j, struct queue *server, int64_t times)
-{
-    struct queue *q[] = {j->queue, server};
-
-    for (size_t i = 0; i < 2; i++)
-        if (q[i])
-            queue_count(q[i], j, times);
-}
-
-static bool find_place(const struct picker *k, const struct preemptor *p, struct pieces *where,
-                       struct reason *why)
-{
-    struct asker a = {.u = k->u, .request = p->request, .queue = p->job->queue};
-
-    if (!run_limits_allow(k->u, p->job, why))
-        return false;
-    if (p->job->standing != STANDING_SUSPENDED) {
-        if (psets_find(k->placer, k->buckets, &a, where))
-            return true;
-        psets_why(k->buckets, &a, why);
-        return false;
-    }
-    for (size_t i = 0; i < p->job->on.n; i++)
-        if (!p->job->on.a[i].node ||
-            !amounts_cover(&p->job->on.a[i].node->free, &p->job->on.a[i].use, &why->res)) {
-            reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
-            return false;
-        }
-    trial_take_all(k->trial, &p->job->on);
-    pieces_copy(where, &p->job->on);
-    return true;
-}
 
 static bool is_chosen(const struct candidates *chosen, const struct job *j)
 {
@@ -67,12 +32,12 @@ static bool all_suffice(const struct picker *k, const struct preemptor *p, const
             rest.a[i] = rest.a[--rest.n], i--;
         else {
             trial_give_all(k->trial, job_yields(rest.a[i]));
-            uncount(rest.a[i], universe_server(k->u), -1);
+            pick_count(rest.a[i], universe_server(k->u), -1);
         }
     }
-    bool suffice = find_place(k, p, &where, &why);
+    bool suffice = pick_place(k, p, &where, &why);
     for (size_t i = 0; i < rest.n; i++)
-        uncount(rest.a[i], universe_server(k->u), 1);
+        pick_count(rest.a[i], universe_server(k->u), 1);
     trial_undo(k->trial, mark);
     pieces_fini(&where);
     candidates_fini(&rest);
@@ -96,10 +61,10 @@ static bool is_needed_for_limits(const struct picker *k, const struct preemptor 
 {
     struct reason why;
 
-    uncount(j, universe_server(k->u), 1);
+    pick_count(j, universe_server(k->u), 1);
     if (run_limits_allow(k->u, p->job, &why))
         return false; /* and it stays counted */
-    uncount(j, universe_server(k->u), -1);
+    pick_count(j, universe_server(k->u), -1);
     return true;
 }
 
@@ -118,13 +83,13 @@ static void prune(const struct picker *k, const struct preemptor *p, struct cand
     }
     /* Those that were left out are counted already. */
     for (size_t i = 0; i < victims->n; i++)
-        uncount(victims->a[i], universe_server(k->u), 1);
+        pick_count(victims->a[i], universe_server(k->u), 1);
 }
 
 static void recount(const struct picker *k, const struct candidates *chosen)
 {
     for (size_t i = 0; i < chosen->n; i++)
-        uncount(chosen->a[i], universe_server(k->u), 1);
+        pick_count(chosen->a[i], universe_server(k->u), 1);
 }
 
 static void log_short(const struct picker *k, const struct preemptor *p, const struct reason *why)
@@ -140,18 +105,8 @@ static void stop(const struct picker *k, struct candidates *chosen, struct job *
     chosen->a = mem_room(chosen->a, chosen->n, &chosen->cap, sizeof *chosen->a);
     chosen->a[chosen->n++] = j;
     trial_give_all(k->trial, job_yields(j));
-    uncount(j, universe_server(k->u), -1);
+    pick_count(j, universe_server(k->u), -1);
     decisions_log(k->log, LOGE_DEBUG, j->id, "Simulation: preempting job");
-}
-
-/* Soft limits: with these gone, would one of them be no lower than the urgent job? Then it would only be its turn to
- * preempt. */
-static bool escalates(const struct picker *k, const struct preemptor *p, const struct candidates *chosen)
-{
-    for (size_t i = 0; level_moves(k->u) && i < chosen->n; i++)
-        if (level_if_stopped(k->u, chosen->a[i]) >= p->level)
-            return true;
-    return false;
 }
 
 /* The last one chosen stays after all. */
@@ -160,7 +115,7 @@ static void spare(const struct picker *k, struct candidates *chosen, struct cand
     struct job *j = chosen->a[--chosen->n];
 
     trial_undo(k->trial, mark);
-    uncount(j, universe_server(k->u), 1);
+    pick_count(j, universe_server(k->u), 1);
     spared->a = mem_room(spared->a, spared->n, &spared->cap, sizeof *spared->a);
     spared->a[spared->n++] = j;
     decisions_log(k->log, LOGE_DEBUG, j->id,
@@ -186,11 +141,11 @@ static bool simulate(const struct picker *k, const struct preemptor *p, const st
         if (is_chosen(chosen, l->a[i]) || is_chosen(spared, l->a[i]))
             continue;
         stop(k, chosen, l->a[i]);
-        if (escalates(k, p, chosen)) {
+        if (pick_escalates(k, p, chosen)) {
             spare(k, chosen, spared, mark);
             continue;
         }
-        if (find_place(k, p, where, &next)) {
+        if (pick_place(k, p, where, &next)) {
             decisions_log(k->log, LOGE_DEBUG, p->job->id, "Simulation: Preempted enough work to run job");
             return true;
         }

@@ -5,17 +5,7 @@
  * Candidates are stopped one after the other in a trial until the urgent job can be placed; then those that
  * were not needed after all are left alone. Nothing is decided here, and the trial is as before afterwards.
  */
-#include "candidates.h"
-#include "decisions.h"
-#include "psets.h"
-
-struct picker {
-    struct universe *u;
-    struct trial *trial;
-    struct placer *placer;
-    struct buckets *buckets;
-    struct decisions *log;
-};
+#include "pick.h"
 
 /* true: `victims` (zeroed; last chosen first; the caller frees .a) and `where` (the urgent job's place when
  * they are gone) are filled. false: stopping jobs does not help, and nothing is filled. */

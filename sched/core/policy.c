@@ -123,7 +123,32 @@ static int take_long(int64_t *out, const char *name, const char *value, struct e
     return units_parse_int(value, INT32_MIN, INT32_MAX, out, NULL) < 0 ? bad(e, name, value) : 0;
 }
 
-enum attribute { A_ORDER, A_PRIO, A_QUEUE_PRIO, A_TARGETS, A_SCHEDULING, A_ITERATION, A_LOG, A_PARTITION };
+static int take_sort(struct policy *p, const char *value, struct err *e)
+{
+    static const char *const words[] = {[PREEMPT_LATEST] = "min_time_since_start",
+                                        [PREEMPT_LEAST] = "least_lost_work",
+                                        [PREEMPT_FEWEST] = "fewest_jobs"};
+
+    for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
+        if (strcmp(words[i], value) == 0) {
+            p->preempt_sort = (enum preempt_sort)i;
+            return 0;
+        }
+    return bad(e, "preempt_sort", value);
+}
+
+enum attribute {
+    A_ORDER,
+    A_PRIO,
+    A_QUEUE_PRIO,
+    A_TARGETS,
+    A_SCHEDULING,
+    A_ITERATION,
+    A_LOG,
+    A_PARTITION,
+    A_SORT,
+    A_WAIT
+};
 static const struct {
     const char *name, *preset;
 } attributes[] = {
@@ -135,6 +160,8 @@ static const struct {
     [A_ITERATION] = {"scheduler_iteration", "600"},
     [A_LOG] = {"log_events", "767"},
     [A_PARTITION] = {"partition", ""},
+    [A_SORT] = {"preempt_sort", "min_time_since_start"},
+    [A_WAIT] = {"preempt_wait", "0"},
 };
 enum { N_ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
@@ -166,6 +193,10 @@ static int take_attribute(struct policy *p, enum attribute which, const char *va
             return bad(e, name, value);
         memcpy(p->partition, value, strlen(value) + 1);
         return 0;
+    case A_SORT:
+        return take_sort(p, value, e);
+    case A_WAIT:
+        return units_parse_duration_s(value, &p->preempt_wait_s, NULL) < 0 ? bad(e, name, value) : 0;
     }
     return 0;
 }

@@ -48,8 +48,16 @@ struct sort_key {
     bool high;            /* larger first */
 };
 
+enum preempt_sort {                 /* which of candidates of one level gives way */
+                    PREEMPT_LATEST, /* who began last: PBS's rule */
+                    PREEMPT_LEAST,  /* together they lose the least work */
+                    PREEMPT_FEWEST  /* as few jobs as possible, of these the least work */
+};
+
 struct policy {
     /* attributes of the sched object */
+    enum preempt_sort preempt_sort;
+    int64_t preempt_wait_s; /* not where enough ends by itself within that time; 0: at once */
     struct order_group order[POLICY_ORDER_MAX];
     size_t n_order;
     struct level_row levels[POLICY_LEVELS_MAX]; /* most bits first, then higher value */

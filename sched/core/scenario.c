@@ -166,7 +166,8 @@ static void line_sched(struct play *p)
     struct entry *e = entry_of(p, "sched", "default");
 
     for (size_t i = 1; i < p->w.n; i++) {
-        bool levels = strncmp(p->w.w[i], "preempt_prio=", 13) == 0; /* their names have '_' themselves */
+        bool levels = strncmp(p->w.w[i], "preempt_prio=", 13) == 0 ||
+                      strncmp(p->w.w[i], "preempt_sort=", 13) == 0; /* their words have _ */
         for (char *c = strchr(p->w.w[i], '='); !levels && c && *c; c++)
             *c = *c == '_' && c[-1] != 't' ? ' ' : *c;
         attr_word(&e->attrs, p->w.w[i]);

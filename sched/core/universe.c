@@ -268,7 +268,8 @@ static bool change_sched(struct universe *u, const char *name, const struct attr
 {
     static const char *const names[] = {
         "preempt_order", "preempt_prio",        "preempt_queue_prio", "preempt_targets_enable",
-        "scheduling",    "scheduler_iteration", "log_events",         "partition"};
+        "scheduling",    "scheduler_iteration", "log_events",         "partition",
+        "preempt_sort",  "preempt_wait"};
     enum { N_NAMES = sizeof names / sizeof *names };
     uint64_t look = 1;
 

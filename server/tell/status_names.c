@@ -162,8 +162,10 @@ int status_names_choose(struct status_query *q, const char *ids, struct err *e)
         return choose_jobs(q, ids, e);
     if (q->of == OF_SERVER)
         return add_name(q, q->st->site->server->obj.name, (struct job_key){0, 0}, e);
-    if (!*ids || *ids == '@')
+    if (!*ids || *ids == '@') {
+        q->everything = true;
         return add_all(q, e);
+    }
     return each_word(q, ids, add_other, e);
 }
 
@@ -210,6 +212,8 @@ void status_names_missing(struct status_query *q, int code, const char *text, co
 
 void status_names_unknown(struct status_query *q, const char *name)
 {
+    if (q->everything)
+        return;
     switch (q->of) {
     case OF_JOB:
         status_names_missing(q, PBSE_UNKJOBID, "Unknown Job Id", name);

@@ -237,3 +237,37 @@ def test_a_stranger_may_not_preempt(quiet):
     with pytest.raises(api.PbsError):
         c.preempt([quiet.submit()])
     c.close()
+
+
+# --- whom it costs least
+@pytest.mark.complex(nodes=3, ncpus=1)
+def test_who_has_just_begun_gives_way_before_who_has_worked_long(cx):
+    """Three nodes are wanted, one is free: one of two jobs goes, and it is the one that loses less."""
+    express(cx, "R")
+    cx.set_sched("preempt_sort", "least_lost_work")
+    first = cx.submit(select="1:ncpus=1")
+    cx.wait(first)
+    time.sleep(1.1)  # start times are whole seconds, and their difference is what is tested
+    second = cx.submit(select="1:ncpus=1")
+    cx.wait(second)
+    urgent = cx.submit(queue="express", select="2:ncpus=1", l_place="scatter")
+    cx.wait(urgent)
+    assert [cx.state(first), cx.state(second)] == ["R", "Q"]
+
+
+@pytest.mark.complex(nodes=1, ncpus=1)
+def test_nobody_is_stopped_where_enough_ends_in_time(cx):
+    express(cx, "R")
+    cx.set_sched("preempt_wait", "60")
+    low = cx.submit("sleep 600", select="1:ncpus=1", l_walltime="2")
+    cx.wait(low)
+    urgent = cx.submit(queue="express", select="1:ncpus=1")
+    cx.wait(urgent)
+    assert cx.stat(low) is None or cx.stat(low).run_count == 1
+
+
+@pytest.mark.parametrize("value", ["latest", "least_lost_work,fewest_jobs", "min_time"])
+def test_a_bad_preempt_sort_is_refused(quiet, value):
+    with pytest.raises(api.PbsError) as e:
+        quiet.set_sched("preempt_sort", value)
+    assert e.value.code == 15014

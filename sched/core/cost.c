@@ -1,0 +1,43 @@
+/* See cost.h. */
+#include "cost.h"
+
+#include "catalogue.h"
+
+enum {
+    ONE_MORE_S = 30,
+    AGAIN_S = 60
+}; /* core-seconds that a victim more, and being stopped again, are worth */
+#define MANY_S ((int64_t)1 << 40)
+
+static int64_t cores(const struct job *j)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; i < j->on.n; i++)
+        n += amounts_get(&j->on.a[i].use, RES_NCPUS);
+    return n > 0 ? n : 1;
+}
+
+static char first_letter(const struct policy *p, const struct job *j, int64_t now_s)
+{
+    for (const char *l = policy_letters(p, job_percent_left(j, now_s)); *l; l++)
+        if ((*l == 'S' && job_is_up(j)) || *l == 'D' || (*l == 'R' && j->rerunable) ||
+            (*l == 'C' && j->can_checkpoint && job_is_up(j)))
+            return *l;
+    return 'D';
+}
+
+int64_t cost_lost(const struct policy *p, const struct job *j, int64_t now_s)
+{
+    char letter = first_letter(p, j, now_s);
+    int64_t ran_s = j->start_s && now_s > j->start_s ? now_s - j->start_s : 0;
+
+    return letter == 'S' || letter == 'C' ? 0 : cores(j) * ran_s;
+}
+
+int64_t cost_of(const struct policy *p, const struct job *j, int64_t now_s)
+{
+    int64_t one = p->preempt_sort == PREEMPT_FEWEST ? MANY_S : ONE_MORE_S;
+
+    return one + cost_lost(p, j, now_s) + AGAIN_S * j->preempt_count;
+}

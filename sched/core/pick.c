@@ -1,0 +1,74 @@
+/* What the rules of picking victims share. See pick.h. */
+#include "pick.h"
+
+#include "level.h"
+#include "run_limits.h"
+
+/* The universe without the limits' view of the victims: a count of jobs and amounts, given back for a while. */
+void pick_count(const struct job *j, struct queue *server, int64_t times)
+{
+    struct queue *q[] = {j->queue, server};
+
+    for (size_t i = 0; i < 2; i++)
+        if (q[i])
+            queue_count(q[i], j, times);
+}
+
+bool pick_place(const struct picker *k, const struct preemptor *p, struct pieces *where, struct reason *why)
+{
+    struct asker a = {.u = k->u, .request = p->request, .queue = p->job->queue};
+
+    if (!run_limits_allow(k->u, p->job, why))
+        return false;
+    if (p->job->standing != STANDING_SUSPENDED) {
+        if (psets_find(k->placer, k->buckets, &a, where))
+            return true;
+        psets_why(k->buckets, &a, why);
+        return false;
+    }
+    for (size_t i = 0; i < p->job->on.n; i++)
+        if (!p->job->on.a[i].node ||
+            !amounts_cover(&p->job->on.a[i].node->free, &p->job->on.a[i].use, &why->res)) {
+            reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
+            return false;
+        }
+    trial_take_all(k->trial, &p->job->on);
+    pieces_copy(where, &p->job->on);
+    return true;
+}
+
+/* Soft limits: with these gone, would one of them be no lower than the urgent job? Then it would only be its turn to
+ * preempt. */
+bool pick_escalates(const struct picker *k, const struct preemptor *p, const struct candidates *chosen)
+{
+    for (size_t i = 0; level_moves(k->u) && i < chosen->n; i++)
+        if (level_if_stopped(k->u, chosen->a[i]) >= p->level)
+            return true;
+    return false;
+}
+
+static bool ends_by(const struct job *j, int64_t until_s)
+{
+    return j->start_s > 0 && j->limit_s > 0 && j->start_s + j->limit_s <= until_s;
+}
+
+bool pick_can_wait(const struct picker *k, const struct preemptor *p, int64_t until_s)
+{
+    size_t mark = trial_mark(k->trial), n;
+    struct job *const *running = universe_running(k->u, &n);
+    struct pieces where = {0};
+    struct reason why;
+
+    for (size_t i = 0; i < n; i++)
+        if (ends_by(running[i], until_s)) {
+            trial_give_all(k->trial, &running[i]->on);
+            pick_count(running[i], universe_server(k->u), -1);
+        }
+    bool fits = pick_place(k, p, &where, &why);
+    for (size_t i = 0; i < n; i++)
+        if (ends_by(running[i], until_s))
+            pick_count(running[i], universe_server(k->u), 1);
+    trial_undo(k->trial, mark);
+    pieces_fini(&where);
+    return fits;
+}

@@ -1,0 +1,29 @@
+#ifndef PICK_H
+#define PICK_H
+/* What the rules of picking victims share: stopping jobs in a trial, and asking whether the urgent one fits then. */
+#include "candidates.h"
+#include "decisions.h"
+#include "psets.h"
+
+struct picker {
+    struct universe *u;
+    struct trial *trial;
+    struct placer *placer;
+    struct buckets *buckets;
+    struct decisions *log;
+};
+
+/* The universe without the limits' view of a victim (times -1), and with it again (1). */
+void pick_count(const struct job *j, struct queue *server, int64_t times);
+
+/* Can the urgent job be placed as the trial stands? true: `where` (empty before) has its place and the trial has it
+ * taken; false: `why` says why not. */
+bool pick_place(const struct picker *k, const struct preemptor *p, struct pieces *where, struct reason *why);
+
+/* Soft limits: with these gone, would one of them be no lower than the urgent job? */
+bool pick_escalates(const struct picker *k, const struct preemptor *p, const struct candidates *chosen);
+
+/* Would the urgent job fit when every job has ended whose walltime is over by then? */
+bool pick_can_wait(const struct picker *k, const struct preemptor *p, int64_t until_s);
+
+#endif

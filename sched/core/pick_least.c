@@ -1,0 +1,226 @@
+/* Choosing victims by what is lost. See pick_least.h.
+ *
+ * A set is an array of candidates; whether it suffices is asked by stopping all of it in the trial, placing the urgent
+ * job, and undoing both. Nothing else moves, so any set can be asked about at any time. */
+#include "pick_least.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cost.h"
+#include "log.h"
+#include "memory.h"
+#include "pick_pbs.h"
+
+struct option {
+    struct job *job;
+    int64_t cost;
+};
+
+struct set {
+    struct option *a[PICK_BETTER_MAX + 1];
+    size_t n;
+    int64_t cost;
+};
+
+struct search {
+    const struct picker *k;
+    const struct preemptor *p;
+    struct option *options; /* by rising cost */
+    size_t n;
+    struct set best;
+    int trials;
+};
+
+/* --- asking -------------------------------------------------------------------------------------------- */
+
+/* With all of the set stopped: the urgent job's place in `where`, or false. */
+static bool suffices(struct search *s, const struct set *x, struct pieces *where)
+{
+    const struct picker *k = s->k;
+    size_t mark = trial_mark(k->trial);
+    struct candidates chosen = {0};
+    struct reason why;
+
+    s->trials++;
+    for (size_t i = 0; i < x->n; i++) {
+        struct job *j = x->a[i]->job;
+        trial_give_all(k->trial, job_yields(j));
+        pick_count(j, universe_server(k->u), -1);
+        chosen.a = mem_room(chosen.a, chosen.n, &chosen.cap, sizeof *chosen.a);
+        chosen.a[chosen.n++] = j;
+    }
+    bool ok = !pick_escalates(k, s->p, &chosen) && pick_place(k, s->p, where, &why);
+    for (size_t i = 0; i < x->n; i++)
+        pick_count(x->a[i]->job, universe_server(k->u), 1);
+    trial_undo(k->trial, mark);
+    free(chosen.a);
+    return ok;
+}
+
+static bool is_enough(struct search *s, const struct set *x)
+{
+    struct pieces where = {0};
+    bool ok = suffices(s, x, &where);
+
+    pieces_fini(&where);
+    return ok;
+}
+
+static bool has(const struct set *x, const struct option *o)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (x->a[i] == o)
+            return true;
+    return false;
+}
+
+static void add(struct set *x, struct option *o)
+{
+    x->a[x->n++] = o;
+    x->cost += o->cost;
+}
+
+static void drop(struct set *x, size_t i)
+{
+    x->cost -= x->a[i]->cost;
+    memmove(&x->a[i], &x->a[i + 1], (x->n - i - 1) * sizeof(struct option *));
+    x->n--;
+}
+
+/* --- better and better --------------------------------------------------------------------------------- */
+
+/* The dearest that is not needed goes, then the next; `kept` stays. */
+static void lighten(struct search *s, struct set *x, const struct option *kept)
+{
+    for (size_t left = x->n; left > 0 && s->trials < PICK_TRIALS_MAX; left--) {
+        size_t dearest = 0;
+        struct set less = *x;
+
+        for (size_t i = 1; i < left; i++) /* those from `left` on were tried */
+            if (x->a[i]->cost > x->a[dearest]->cost)
+                dearest = i;
+        drop(&less, dearest);
+        if (x->a[dearest] != kept && is_enough(s, &less)) {
+            *x = less;
+        } else {
+            struct option *o = x->a[dearest];
+            memmove(&x->a[dearest], &x->a[dearest + 1], (x->n - dearest - 1) * sizeof(struct option *));
+            x->a[x->n - 1] = o;
+        }
+    }
+}
+
+static void improve(struct search *s)
+{
+    for (size_t i = 0; i < s->n && s->trials < PICK_TRIALS_MAX; i++) {
+        struct set x = s->best;
+
+        if (s->options[i].cost >= s->best.cost)
+            return;
+        if (x.n >= PICK_BETTER_MAX || has(&x, &s->options[i]))
+            continue;
+        add(&x, &s->options[i]);
+        lighten(s, &x, &s->options[i]);
+        if (x.cost < s->best.cost) {
+            s->best = x;
+            i = (size_t)-1; /* from the cheapest on again */
+        }
+    }
+}
+
+/* --- the best of all ----------------------------------------------------------------------------------- */
+
+/* Sets that hold `x` and some of the options from i on, as far as they can be better than what is known. */
+static void branch(struct search *s, struct set *x, size_t i)
+{
+    if (s->trials >= PICK_TRIALS_MAX * 4)
+        return;
+    if (is_enough(s, x)) {
+        s->best = *x;
+        return;
+    }
+    for (; i < s->n && x->cost + s->options[i].cost < s->best.cost; i++) {
+        add(x, &s->options[i]);
+        branch(s, x, i + 1);
+        drop(x, x->n - 1);
+    }
+}
+
+/* --- the way in ---------------------------------------------------------------------------------------- */
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct option *x = a, *y = b;
+
+    return x->cost < y->cost ? -1 : x->cost > y->cost;
+}
+
+static void open_search(struct search *s)
+{
+    const struct policy *policy = universe_policy(s->k->u);
+    struct candidates all = {0};
+    struct reason why;
+    int rank = 0;
+
+    reason_set(&why, REASON_FEW_FREE_NODES, NULL, NULL); /* a reason that everybody helps with */
+    candidates_collect(&all, s->p, &why);
+    s->options = mem_new(all.n + 1, sizeof *s->options);
+    for (; s->n < all.n; s->n++) {
+        rank += s->n > 0 && all.a[s->n]->level != all.a[s->n - 1]->level;
+        s->options[s->n] = (struct option){all.a[s->n], cost_of(policy, all.a[s->n], s->p->now_s) +
+                                                            ((int64_t)(rank > 30 ? 30 : rank) << 50)};
+    }
+    candidates_fini(&all);
+    qsort(s->options, s->n, sizeof *s->options, by_cost);
+}
+
+static bool begin_with(struct search *s, const struct candidates *victims)
+{
+    for (size_t i = 0; i < victims->n; i++)
+        for (size_t k = 0; k < s->n; k++)
+            if (s->options[k].job == victims->a[i])
+                add(&s->best, &s->options[k]);
+    return s->best.n == victims->n;
+}
+
+static void take_best(struct search *s, struct candidates *victims, struct pieces *where)
+{
+    struct pieces found = {0};
+
+    if (!suffices(s, &s->best, &found)) {
+        pieces_fini(&found);
+        return; /* what was found first still holds */
+    }
+    pieces_fini(where);
+    *where = found;
+    for (size_t i = 0; i < s->best.n; i++)
+        victims->a[i] = s->best.a[i]->job;
+    victims->n = s->best.n;
+}
+
+bool pick_least(const struct picker *k, const struct preemptor *p, const struct reason *why,
+                struct candidates *victims, struct pieces *where)
+{
+    struct search s = {.k = k, .p = p};
+    struct set none = {0};
+
+    if (!pick_pbs(k, p, why, victims, where))
+        return false;
+    if (victims->n > PICK_BETTER_MAX)
+        return true;
+    open_search(&s);
+    if (begin_with(&s, victims)) {
+        lighten(&s, &s.best, NULL);
+        improve(&s);
+        if (s.n <= PICK_EXACT_MAX)
+            branch(&s, &none, 0);
+        take_best(&s, victims, where);
+        for (size_t i = 0; i < victims->n; i++)
+            decisions_log(k->log, LOGE_DEBUG, victims->a[i]->id,
+                          "chosen to give way: %lld core-seconds are lost",
+                          (long long)cost_lost(universe_policy(k->u), victims->a[i], p->now_s));
+    }
+    free(s.options);
+    return true;
+}
