@@ -16,6 +16,7 @@
 #include "jsdl.h"
 #include "pbs_error.h"
 #include "qsub_env.h"
+#include "qsub_terminal.h"
 #include "script.h"
 #include "session.h"
 #include "strbuf.h"
@@ -27,6 +28,7 @@ struct qsub {
     struct job_options o;
     const char *destination, *prefix, *variables;
     char *destination_said, *variables_said; /* from directives: ours to free */
+    struct qsub_terminal terminal;
     bool all_variables, hold, interactive, silent, x11, gui, foreground;
     struct attrs sent; /* what the call takes: what was said, environment and defaults */
 };
@@ -265,6 +267,8 @@ static int from_words(struct qsub *q, int n, char *operands[])
     return i ? 0 : -cmd_say(&q->o.a, "the arguments are too long");
 }
 
+static bool is_interactive(const struct qsub *q);
+
 static int read_source(struct qsub *q, int n, char *operands[], struct source *s)
 {
     /* Operands stand at the end of argv, so there is a word before them. */
@@ -275,7 +279,7 @@ static int read_source(struct qsub *q, int n, char *operands[], struct source *s
         return cmd_usage(&q->o.a);
     if (n && strcmp(operands[0], "-"))
         return from_file(q, operands[0], s);
-    if (attrs_find(&q->o.attrs, ATTR_inter, NULL))
+    if (is_interactive(q))
         return 0;
     return from_stdin(q, s);
 }
@@ -302,11 +306,18 @@ static bool is_blocking(const struct qsub *q)
     return attrs_find(&q->o.attrs, ATTR_block, NULL) != NULL;
 }
 
+static bool is_interactive(const struct qsub *q)
+{
+    const char *said = attrs_find(&q->o.attrs, ATTR_inter, NULL);
+
+    return said && strcasecmp(said, "false") != 0 && strcmp(said, "0") != 0;
+}
+
 /* What cannot go together. Each is said; nonzero if there was one. */
 static int check_together(struct qsub *q)
 {
     const struct attrs *l = &q->o.attrs;
-    const bool interactive = attrs_find(l, ATTR_inter, NULL), array = attrs_find(l, ATTR_J, NULL);
+    const bool interactive = is_interactive(q), array = attrs_find(l, ATTR_J, NULL);
     const char *rerun = attrs_find(l, ATTR_r, NULL), *mail = attrs_find(l, ATTR_m, NULL), *wrong = NULL;
 
     if (interactive && array)
@@ -321,6 +332,8 @@ static int check_together(struct qsub *q)
         wrong = "only interactive jobs can have GUI";
     else if (q->x11 && !getenv("DISPLAY"))
         wrong = "DISPLAY not set";
+    else if (q->x11 || q->gui)
+        wrong = "-X and -G are not supported by this version: graphical windows cannot be forwarded";
     else if (interactive && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
         wrong = "\tstandard input and output must be a terminal for an interactive job";
     if (wrong)
@@ -344,6 +357,7 @@ static int add_environment(struct qsub *q)
                            .wanted = q->variables,
                            .all = q->all_variables,
                            .host = conf ? conf_text(conf, CONF_PBS_PUBLIC_HOST_NAME) : NULL};
+    const char *term = getenv("TERM");
     struct strbuf b;
     struct err e;
     int rc = job_options_cwd(&q->o.a, cwd, sizeof cwd);
@@ -351,6 +365,8 @@ static int add_environment(struct qsub *q)
     strbuf_init(&b, QSUB_ENV_MAX);
     if (rc == 0 && (rc = qsub_env_format(&env, &b, &e)) < 0)
         cmd_say(&q->o.a, "cannot send environment with the job: %s", e.text);
+    if (rc == 0 && is_interactive(q) && term && !strpbrk(term, ",\\"))
+        strbuf_addf(&b, "%sTERM=%s", b.len ? "," : "", term);
     if (rc == 0)
         attrs_add(&q->sent, ATTR_v, NULL, strbuf_str(&b), SET);
     strbuf_fini(&b);
@@ -408,6 +424,20 @@ static int wait_for_end(struct qsub *q, int c, const char *id)
     return wait_job(&q->o.a, c, id, &code);
 }
 
+static int add_terminal(struct qsub *q)
+{
+    char port[16];
+
+    if (!is_interactive(q))
+        return 0;
+    if (q->terminal.listening <= 0 && qsub_terminal_open(&q->terminal, &q->o.a) < 0)
+        return 1;
+    snprintf(port, sizeof port, "%u", q->terminal.port);
+    attrs_add(&q->sent, ATTR_inter, NULL, port, SET);
+    attrs_add(&q->sent, "interactive_key", NULL, q->terminal.key, SET);
+    return 0;
+}
+
 /* Everything that was said, then what always goes along. */
 static int complete(struct qsub *q)
 {
@@ -415,8 +445,9 @@ static int complete(struct qsub *q)
 
     attrs_fini(&q->sent);
     for (a = q->o.attrs.first; a; a = a->next)
-        attrs_add(&q->sent, a->name, a->resource, a->value, a->op);
-    if (check_together(q) || add_environment(q))
+        if (strcmp(a->name, ATTR_inter) != 0)
+            attrs_add(&q->sent, a->name, a->resource, a->value, a->op);
+    if (check_together(q) || add_environment(q) || add_terminal(q))
         return 1;
     add_defaults(&q->sent);
     add_arguments(q);
@@ -456,6 +487,12 @@ static char *call(struct qsub *q, int c, const struct source *source, struct des
     return *rc ? NULL : pbs_submit(c, q->sent.first, source->path, *d->queue ? d->queue : NULL, NULL);
 }
 
+/* What stands in the place of an identifier on standard output, and of a script. */
+static int be_its_terminal(struct qsub *q, int c, const char *id)
+{
+    return qsub_terminal_attend(&q->terminal, &q->o.a, c, id);
+}
+
 static int submit(struct qsub *q, const struct source *source)
 {
     struct session *s = session_create(&q->o.a);
@@ -473,9 +510,11 @@ static int submit(struct qsub *q, const struct source *source)
     id = call(q, c, source, &d, &rc);
     if (!id && !rc)
         rc = report(q, c);
+    else if (id && is_interactive(q))
+        rc = be_its_terminal(q, c, id);
     else if (id && !q->silent)
         puts(id);
-    if (id && is_blocking(q) && !attrs_find(&q->o.attrs, ATTR_inter, NULL))
+    if (id && is_blocking(q) && !is_interactive(q))
         rc = wait_for_end(q, c, id);
     free(id);
 out:

@@ -33,6 +33,7 @@ enum { RUNDIR_PATH_MAX = 4096 }; /* what a packet to the nursery holds (shepherd
 #define RUNDIR_JOURNAL "journal"
 #define RUNDIR_SOCKET  "sock"
 #define RUNDIR_NODES   "nodes"
+#define RUNDIR_TTY     "tty" /* name of the terminal of an interactive job */
 #define RUNDIR_TMP     "tmp"
 
 /* "<jobs_dir>/<id>.<run>" onto `out`. */

@@ -24,6 +24,7 @@
 #include "site_action.h"
 #include "spares.h"
 #include "staging.h"
+#include "terminal.h"
 #include "strbuf.h"
 #include "units.h"
 #include "usage.h"
@@ -31,6 +32,7 @@
 enum {
     STATUS_TERMINATED = 256 + SIGTERM,
     STATUS_RETRY = -3,
+    STATUS_NO_TERMINAL = -1,
     STATUS_ABORTED = -2,
     STATUS_LOST = -4,
     PATH_LEN_MAX = 8192,
@@ -100,15 +102,37 @@ static void stage_in(struct parts *m, struct run *r)
         fail(m, r, STATUS_RETRY, EXEC_END_STAGEIN, e.text);
 }
 
+static void on_terminal(void *arg, struct run *r, const char *why)
+{
+    if (!why) {
+        parts_post(arg, r, RUN_EV_LAUNCH);
+        return;
+    }
+    log_event(LOGC_JOB, LOGE_ERROR, r->id, "%s", why);
+    fail(arg, r, STATUS_NO_TERMINAL, EXEC_END_SETUP, why);
+}
+
+static void open_terminal(struct parts *m, struct run *r)
+{
+    struct err e = {0};
+
+    if (terminal_begin(m->loop, &m->home, r, on_terminal, m, &e) < 0)
+        fail(m, r, STATUS_NO_TERMINAL, EXEC_END_SETUP, e.text);
+}
+
 /* The site's script is for the first host alone. */
 static void act_prologue(void *ctx, struct run *r)
 {
     struct parts *m = ctx;
 
-    if (r->step || r->staging)
+    if (r->step || r->staging || r->terminal)
         return; /* LAUNCH said twice */
     if (staging_is_wanted(r)) {
         stage_in(m, r);
+        return;
+    }
+    if (terminal_is_wanted(r)) {
+        open_terminal(m, r);
         return;
     }
     if (r->prologue_done || run_is_sister(r))
@@ -121,6 +145,8 @@ static void prologue_done(struct parts *m, struct run *r, enum step_verdict v, b
 {
     char text[64];
 
+    if (v == STEP_RERUN && terminal_is_interactive(r))
+        v = STEP_ABORT; /* its user sits there */
     snprintf(text, sizeof text, "Could not run prolog: exit %d", code);
     switch (v) {
     case STEP_GO_ON:
@@ -339,6 +365,7 @@ static void act_give_up(void *ctx, struct run *r)
 {
     steps_stop(r);
     staging_stop(r);
+    terminal_stop(r);
     prepare_forget(r);
     r->failure = (struct run_failure){.status = STATUS_TERMINATED, .reason = EXEC_END_TERMINATED};
     finish(ctx, r);
@@ -511,6 +538,7 @@ static void act_forget(void *ctx, struct run *r)
     steps_stop(r);
     site_action_stop(r);
     staging_stop(r);
+    terminal_stop(r);
     prepare_forget(r);
     shepherds_let_go(r);
     usage_end(r);

@@ -67,6 +67,7 @@ static void find_paths(struct home *h)
     h->lock = text("%s/mom_priv/mom.lock", home);
     h->config_file = text("%s/mom_priv/config", home);
     h->certs = text("%s/certs", pbs_home);
+    h->terminal = text("%s/libexec/pbs_terminal", conf_text(h->conf, CONF_PBS_EXEC));
     h->shepherd = text("%s/libexec/pbs_shepherd", conf_text(h->conf, CONF_PBS_EXEC));
 }
 
@@ -192,9 +193,9 @@ int home_raise_limits(struct home *h, struct err *e)
 
 void home_close(struct home *h)
 {
-    char *const texts[] = {h->node,     h->service,     h->host,        h->priv,      h->jobs,
-                           h->spool,    h->undelivered, h->aux,         h->logs,      h->certs,
-                           h->shepherd, h->lock,        h->config_file, h->checkpoint};
+    char *const texts[] = {h->node,     h->service,     h->host,        h->priv,       h->jobs,
+                           h->spool,    h->undelivered, h->aux,         h->logs,       h->certs,
+                           h->shepherd, h->lock,        h->config_file, h->checkpoint, h->terminal};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         free(texts[i]);

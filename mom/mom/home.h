@@ -23,6 +23,7 @@ struct home {
     char boot[64];
     char *priv, *jobs, *spool, *undelivered, *aux, *logs, *certs; /* directories */
     char *checkpoint;                                             /* of images: ours, 0711 */
+    char *terminal;                                               /* libexec/pbs_terminal */
     char *shepherd;                                               /* the program */
     char *lock, *config_file;
     struct words environment; /* pbs_environment: NAME=value */

@@ -135,8 +135,8 @@ static int set_computed(struct words *env, const struct run *r, const struct job
         {"PBS_ACCOUNT", account},
         {"PBS_JOBDIR", f->jobdir},
         {"TMPDIR", f->tmpdir},
-        {"PBS_ENVIRONMENT", "PBS_BATCH"},
-        {"ENVIRONMENT", "BATCH"},
+        {"PBS_ENVIRONMENT", f->interactive ? "PBS_INTERACTIVE" : "PBS_BATCH"},
+        {"ENVIRONMENT", f->interactive ? NULL : "BATCH"},
     };
 
     snprintf(port, sizeof port, "%u", f->mom_port);

@@ -2,6 +2,8 @@
 #define JOB_ENV_H
 /* The environment of a job: pbs_environment, over it the job's Variable_List, over that what MOM computes
  * (mom.md section 5, states-and-logs.md section 11). Pure. */
+#include <stdbool.h>
+
 #include "err.h"
 #include "words.h"
 
@@ -13,6 +15,7 @@ struct job_env_facts {
     const char *nodefile, *tmpdir, *jobdir;
     const char *tm_socket;      /* where the job's shepherd serves tasks */
     const char *checkpoint_dir; /* of the job's images; "" or NULL has none */
+    bool interactive;
     unsigned mom_port;
 };
 

@@ -31,6 +31,7 @@
 #include "staging.h"
 #include "steps.h"
 #include "strbuf.h"
+#include "terminal.h"
 #include "usage.h"
 
 enum { NAMES_KEEP_MS = 60000, EXIT_USAGE = 1, USAGE_MAX = 8192 };
@@ -243,6 +244,7 @@ static void let_go(void *arg, struct run *r)
     steps_stop(r);
     site_action_stop(r);
     staging_stop(r);
+    terminal_stop(r);
     prepare_forget(r);
     shepherds_leave(r);
     usage_end(r);

@@ -21,6 +21,7 @@
 #include "rpc_buf.h"
 #include "run.h"
 #include "strbuf.h"
+#include "terminal.h"
 #include "units.h"
 
 enum {
@@ -191,6 +192,39 @@ static int make_shell_job(const struct run *r, const char *shell, struct shep_or
     return o->exec_path && o->script && o->argv.argv_len && o->input ? 0 : no_memory(r, e);
 }
 
+/* A login shell on the terminal that qsub offers; a host that is ours is reached by itself. */
+static int make_interactive_job(const struct home *h, const struct run *r, const char *shell,
+                                struct shep_order *o, struct err *e)
+{
+    const char *base = strrchr(shell, '/'), *host = run_attr(r, "Submit_Host", "");
+    const char *key = run_attr(r, "interactive_key", "");
+    struct strbuf b;
+
+    for (size_t i = 0; h->our_names[i]; i++)
+        if (host && strcasecmp(host, h->our_names[i]) == 0)
+            host = "127.0.0.1";
+    free(o->tty_host);
+    free(o->tty_port);
+    free(o->tty_key);
+    o->tty_host = strdup(host ? host : "");
+    o->tty_port = strdup(run_attr(r, "interactive", ""));
+    o->tty_key = strdup(key ? key : "");
+    o->exec_path = strdup(shell);
+    o->script = strdup("");
+    o->input = strdup("");
+    o->argv.argv_val = calloc(1, sizeof(char *));
+    strbuf_init(&b, PATH_LEN_MAX);
+    strbuf_addf(&b, "-%s", base ? base + 1 : shell);
+    if (o->argv.argv_val) {
+        o->argv.argv_val[0] = strbuf_take(&b);
+        o->argv.argv_len = o->argv.argv_val[0] ? 1 : 0;
+    }
+    return o->tty_host && o->tty_port && o->tty_key && o->exec_path && o->script && o->input &&
+                   o->argv.argv_len
+               ? 0
+               : no_memory(r, e);
+}
+
 static int make_executable_job(const struct run *r, const char *executable, struct shep_order *o,
                                struct err *e)
 {
@@ -245,6 +279,7 @@ static int make_env(const struct home *h, const struct run *r, const struct name
                                     .jobdir = o->cwd[0] ? o->cwd : u->home,
                                     .tm_socket = tm_socket,
                                     .checkpoint_dir = o->checkpoint_dir,
+                                    .interactive = terminal_is_interactive(r),
                                     .mom_port = (unsigned)conf_int(h->conf, CONF_PBS_MANAGER_SERVICE_PORT)};
     struct words env;
     int rc;
@@ -316,6 +351,9 @@ static int make_rest(const struct home *h, const struct run *r, struct shep_orde
 {
     o->id = strdup(r->id);
     o->boot = strdup(h->boot);
+    o->tty_host = strdup("");
+    o->tty_port = strdup("");
+    o->tty_key = strdup("");
     o->freezer_dir = strdup(h->freezer.dir);
     o->freezer = (shep_freezer)h->freezer.kind;
     o->memory_dir = strdup(h->freezer.memory_dir);
@@ -326,7 +364,9 @@ static int make_rest(const struct home *h, const struct run *r, struct shep_orde
     o->no_attach = !h->config->attach_allow;
     o->umask = umask_of(r);
     o->ncpus = r->ncpus;
-    return o->id && o->boot && o->freezer_dir && o->memory_dir ? 0 : no_memory(r, e);
+    return o->id && o->boot && o->freezer_dir && o->memory_dir && o->tty_host && o->tty_port && o->tty_key
+               ? 0
+               : no_memory(r, e);
 }
 
 static int make_tmpdir(const struct home *h, const struct run *r, struct shep_order *o, struct err *e)
@@ -364,6 +404,8 @@ static int make_program(const struct home *h, const struct run *r, const struct 
         return no_memory(r, e);
     if (run_is_sister(r))
         rc = make_no_job(r, o, e) < 0 ? -1 : make_env(h, r, u, shell, o, e);
+    else if (terminal_is_interactive(r))
+        rc = make_interactive_job(h, r, shell, o, e) < 0 ? -1 : make_env(h, r, u, shell, o, e);
     else if (executable && executable[0] ? make_executable_job(r, executable, o, e) == 0
                                          : make_shell_job(r, shell, o, e) == 0)
         rc = make_env(h, r, u, shell, o, e);

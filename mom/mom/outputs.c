@@ -12,6 +12,7 @@
 #include "run.h"
 #include "staging.h"
 #include "strbuf.h"
+#include "terminal.h"
 #include "usecp.h"
 
 enum { PATH_LEN_MAX = 65536, JOIN_NOT = 0, JOIN_TO_OUT = 1, JOIN_TO_ERR = 2, N_FILES = 2 };
@@ -206,7 +207,7 @@ int outputs_deliver(const struct home *h, const struct run *r, const char *owner
     out->items.items_val = calloc(N_FILES, sizeof(struct shep_delivery));
     if (!out->scp || !out->scp_args || !out->undelivered || !out->items.items_val)
         return err_set(e, ENOMEM, "no memory for the output of job %s", r->id);
-    for (int i = 0; i < N_FILES && !r->keep_output && !run_is_sister(r); i++) {
+    for (int i = 0; i < N_FILES && !r->keep_output && !run_is_sister(r) && !terminal_is_interactive(r); i++) {
         struct strbuf where;
         bool stays;
 

@@ -23,6 +23,7 @@ struct prepare_fetch;
 struct sampler;
 struct site_action;
 struct staging;
+struct terminal;
 struct step_row;
 
 struct run_key {
@@ -72,6 +73,7 @@ struct run {
     const struct step_row *step_row;
     bool prologue_done, epilogue_done; /* notes of the journal */
 
+    struct terminal *terminal;  /* terminal: on its way */
     struct staging *staging;    /* staging: files are on their way here */
     bool staged_in;             /* note of the journal */
     struct site_action *action; /* site_action: a script of $action that is running */

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -93,6 +94,15 @@ static void say_failed(const struct task *t, int rc)
     task_say(t, text);
 }
 
+/* A terminal is opened by the job first; opened and closed before, it would be over. */
+static void keep_quiet(struct shep_order *o)
+{
+    o->tty_host[0] = '\0';
+    free(o->out.path);
+    o->out.path = strdup("/dev/null");
+    o->join = 1;
+}
+
 int script_run(const char *path, const char *which, const char *file, char *const args[])
 {
     struct shep_order o = {0};
@@ -111,6 +121,8 @@ int script_run(const char *path, const char *which, const char *file, char *cons
     if (errand_check(file, &e) == 0 && rundir_read_order(path, &o, &e) == 0) {
         o.out.append |= epilogue;
         o.err.append |= epilogue;
+        if (o.tty_host[0])
+            keep_quiet(&o);
         rc = task_prepare(&t, path, &o, &e) < 0 ? SCRIPT_NO_FILES : 0;
         errand_end_with_parent(); /* having been the owner for a moment has undone it */
         if (rc == 0)

@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,6 +19,7 @@
 #include "file.h"
 #include "identity.h"
 #include "image.h"
+#include "rundir.h"
 #include "stage.h"
 
 extern char **environ;
@@ -77,11 +81,25 @@ static int open_outputs(struct task *t, const struct shep_order *o, struct err *
     return t->out < 0 || t->err < 0 ? -1 : 0;
 }
 
+/* Held open from here to the fork, so that it is never without anybody: that would be the end of it. */
+static int open_tty(struct task *t, const char *path, struct err *e)
+{
+    char file[PATH_MAX], *name = NULL;
+
+    snprintf(file, sizeof file, "%s/" RUNDIR_TTY, path);
+    if (file_read(AT_FDCWD, file, sizeof t->tty - 1, &name, NULL, e) < 0)
+        return -1;
+    snprintf(t->tty, sizeof t->tty, "%s", name);
+    free(name);
+    t->out = t->err = open(t->tty, O_RDWR | O_NOCTTY | O_CLOEXEC);
+    return t->out < 0 ? err_errno(e, errno, "cannot open the terminal %s", t->tty) : 0;
+}
+
 int task_prepare(struct task *t, const char *path, const struct shep_order *o, struct err *e)
 {
     if (belongings_make(path, o, e) < 0 || image_prepare(o, e) < 0 || stage_make_jobdir(o, e) < 0)
         return -1;
-    return open_outputs(t, o, e);
+    return o->tty_host[0] ? open_tty(t, path, e) : open_outputs(t, o, e);
 }
 
 static int set_limits(const struct shep_order *o, struct err *e)
@@ -140,10 +158,13 @@ static int become_the_job(const struct task *t, const struct shep_order *o, int 
         return err_errno(e, errno, "cannot make a session");
     if (t->confine && confine_enter(t->confine, e) < 0)
         return -1;
+    if (t->tty[0] && ioctl(t->out, TIOCSCTTY, 0) < 0)
+        return err_errno(e, errno, "cannot have the terminal %s", t->tty);
     if (set_limits(o, e) < 0 || identity_become(o, e) < 0)
         return -1;
     umask(o->umask);
-    if (dup2(input, STDIN_FILENO) < 0 || dup2(t->out, STDOUT_FILENO) < 0 || dup2(t->err, STDERR_FILENO) < 0)
+    if (dup2(t->tty[0] ? t->out : input, STDIN_FILENO) < 0 || dup2(t->out, STDOUT_FILENO) < 0 ||
+        dup2(t->err, STDERR_FILENO) < 0)
         return err_errno(e, errno, "cannot set standard files");
     fcntl(STDOUT_FILENO, F_SETFL, O_APPEND);
     fcntl(STDERR_FILENO, F_SETFL, O_APPEND);
@@ -227,6 +248,10 @@ int task_fork_program(struct task *t, const struct shep_order *o, const struct t
     close(input);
     close(go[0]);
     close(failed[1]);
+    if (t->tty[0]) {
+        close(t->out); /* the job's alone from here on */
+        t->out = t->err = -1;
+    }
     t->go = go[1];
     t->failed = failed[0];
     return 0;
@@ -260,6 +285,12 @@ int task_go(struct task *t, const struct shep_order *o, struct err *e)
 
 void task_say(const struct task *t, const char *text)
 {
+    int tty = t->tty[0] ? open(t->tty, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
+
     if (t->err >= 0)
         dprintf(t->err, "=>> PBS: %s\n", text);
+    if (tty >= 0) {
+        dprintf(tty, "\r\n=>> PBS: %s\r\n", text);
+        close(tty);
+    }
 }

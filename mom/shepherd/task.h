@@ -26,6 +26,7 @@ struct task_program { /* borrowed for the call */
 
 struct task {
     int out, err;   /* its output; -1: not open. That of the first process is kept for messages to the job. */
+    char tty[64];   /* of an interactive job: its terminal, opened for each message */
     int go, failed; /* pipes to the process while it waits */
     pid_t pid;
     const struct confine

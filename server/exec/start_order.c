@@ -18,12 +18,12 @@ enum { COOKIE_SIZE = 33 }; /* 32 hex digits */
 
 /* What a host needs of a job beside what START says in fields of its own. */
 static const int wanted[] = {
-    JOB_ATTR_Job_Name,        JOB_ATTR_Output_Path,  JOB_ATTR_Error_Path,    JOB_ATTR_Join_Path,
-    JOB_ATTR_Keep_Files,      JOB_ATTR_Remove_Files, JOB_ATTR_Variable_List, JOB_ATTR_Account_Name,
-    JOB_ATTR_Shell_Path_List, JOB_ATTR_umask,        JOB_ATTR_Resource_List, JOB_ATTR_project,
-    JOB_ATTR_sandbox,         JOB_ATTR_executable,   JOB_ATTR_argument_list, JOB_ATTR_interactive,
-    JOB_ATTR_stagein,         JOB_ATTR_stageout,     JOB_ATTR_Checkpoint,    JOB_ATTR_Rerunable,
-    JOB_ATTR_schedselect,
+    JOB_ATTR_Job_Name,        JOB_ATTR_Output_Path,     JOB_ATTR_Error_Path,    JOB_ATTR_Join_Path,
+    JOB_ATTR_Keep_Files,      JOB_ATTR_Remove_Files,    JOB_ATTR_Variable_List, JOB_ATTR_Account_Name,
+    JOB_ATTR_Shell_Path_List, JOB_ATTR_umask,           JOB_ATTR_Resource_List, JOB_ATTR_project,
+    JOB_ATTR_sandbox,         JOB_ATTR_executable,      JOB_ATTR_argument_list, JOB_ATTR_interactive,
+    JOB_ATTR_stagein,         JOB_ATTR_stageout,        JOB_ATTR_Checkpoint,    JOB_ATTR_Rerunable,
+    JOB_ATTR_schedselect,     JOB_ATTR_interactive_key,
 };
 
 struct triples {
@@ -86,6 +86,8 @@ static int walk_wanted(const struct site *s, const struct job *j, const int *ind
         rc = attr_walk(&j->obj.attrs, s->resources, &select, &server, &scratch, add_triple, &t);
     if (rc == 0 && n > 1) /* the queue is a field of the job, not an attribute of its list */
         rc = add_triple(&t, "queue", NULL, j->queue_name);
+    if (rc == 0 && n > 1)
+        rc = add_triple(&t, "Submit_Host", NULL, j->host ? j->host : "");
     if (rc == 0 && n > 1 && j->queue)
         rc = add_checkpoint_min(&t, j->queue);
     attr_select_fini(&select);

@@ -26,7 +26,6 @@ enum { TEXT_LIMIT = 1 << 20 };
 static const struct not_yet {
     const char *name, *harmless;
 } not_yet[] = {
-    {"interactive", "0"},
     {"cred", NULL},
     {"create_resv_from_job", "False"},
 };
@@ -74,6 +73,16 @@ static int take_attributes(struct site *s, struct job *j, const struct new_job_a
             return -1;
         }
     return 0;
+}
+
+/* A terminal cannot be brought back. */
+static int check_interactive(struct job *j, struct err *e)
+{
+    if (attr_list_number(&j->obj.attrs, JOB_ATTR_interactive, 0) == 0)
+        return 0;
+    if (!attr_list_text(&j->obj.attrs, JOB_ATTR_interactive_key))
+        return err_set(e, PBSE_BADATVAL, "an interactive job needs interactive_key: 64 hexadecimal digits");
+    return attr_list_set_number(&j->obj.attrs, JOB_ATTR_Rerunable, 0, e);
 }
 
 /* --- arrays ----------------------------------------------------------------------------------------- */
@@ -217,7 +226,7 @@ static int fill(struct site *s, struct job *j, const struct new_job_ask *ask, co
 
     if (attr_list_set_defaults(&j->obj.attrs, e) < 0 || take_attributes(s, j, ask, at, e) < 0)
         return -1;
-    if (make_array(s, j, ask, at, e) < 0)
+    if (check_interactive(j, e) < 0 || make_array(s, j, ask, at, e) < 0)
         return -1;
     if (targets_check(s, &j->obj.attrs, e) < 0 || set_identity(s, j, ask, e) < 0 ||
         set_holds(j, ask->client, e) < 0 || add_texts(j, ask->queue, e) < 0)

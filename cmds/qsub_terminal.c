@@ -1,0 +1,205 @@
+/* Two processes: the helper has the socket, the key, and the terminal once the job is there; we watch the helper and the
+ * job, and own ^C and ^Z until then. */
+#include "qsub_terminal.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pbs_ifl.h"
+
+#include "conf.h"
+#include "strbuf.h"
+
+enum {
+    FIRST_FD = 3,
+    LOOK_MS = 200,
+    LOOKS_BETWEEN_ASKING = 15,
+    PATH_LEN_MAX = 4096,
+    EXIT_GONE = 3,
+    N_KEY_BYTES = 32
+};
+
+static int make_key(struct qsub_terminal *t)
+{
+    unsigned char bytes[N_KEY_BYTES];
+
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return -1;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(t->key + 2 * i, 3, "%02x", bytes[i]);
+    return 0;
+}
+
+int qsub_terminal_open(struct qsub_terminal *t, const struct cmd_args *a)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_ANY)}};
+    socklen_t n = sizeof address;
+
+    t->listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (t->listening < 0 || bind(t->listening, (struct sockaddr *)&address, n) < 0 ||
+        listen(t->listening, 4) < 0 || getsockname(t->listening, (struct sockaddr *)&address, &n) < 0 ||
+        make_key(t) < 0) {
+        cmd_say(a, "cannot wait for the job's terminal: %s", strerror(errno));
+        return -1;
+    }
+    t->port = ntohs(address.sin_port);
+    return 0;
+}
+
+/* ---- the helper */
+static void become_the_helper(const char *program, const char *id, int listening, int key)
+{
+    char fd[16];
+
+    /* Out of the way first, then to their places. */
+    listening = fcntl(listening, F_DUPFD, FIRST_FD + 2);
+    key = fcntl(key, F_DUPFD, FIRST_FD + 2);
+    if (dup2(listening, FIRST_FD) < 0 || dup2(key, FIRST_FD + 1) < 0)
+        _exit(1);
+    close(listening);
+    close(key);
+    snprintf(fd, sizeof fd, "%d", FIRST_FD);
+    execl(program, "pbs_terminal", "attend", id, fd, (char *)NULL);
+    fprintf(stderr, "qsub: %s: %s\n", program, strerror(errno));
+    _exit(1);
+}
+
+static pid_t start_helper(struct qsub_terminal *t, const char *id)
+{
+    struct conf *conf = conf_load(NULL);
+    struct strbuf program;
+    int key[2];
+    pid_t pid = -1;
+
+    strbuf_init(&program, PATH_LEN_MAX);
+    strbuf_addf(&program, "%s/libexec/pbs_terminal", conf ? conf_text(conf, CONF_PBS_EXEC) : "");
+    fflush(stdout);
+    if (pipe2(key, O_CLOEXEC) == 0) {
+        pid = write(key[1], t->key, QSUB_KEY_SIZE - 1) == QSUB_KEY_SIZE - 1 ? fork() : -1;
+        if (pid == 0)
+            become_the_helper(strbuf_str(&program), id, t->listening, key[0]);
+        close(key[0]);
+        close(key[1]);
+    }
+    explicit_bzero(t->key, sizeof t->key);
+    close(t->listening);
+    t->listening = -1;
+    strbuf_fini(&program);
+    conf_destroy(conf);
+    return pid;
+}
+
+/* ---- the user */
+/* Written by the handlers alone. */
+static volatile sig_atomic_t interrupted, stopped;
+
+static void on_interrupt(int signo)
+{
+    if (signo == SIGTSTP)
+        stopped = 1;
+    else
+        interrupted = 1;
+}
+
+static void catch_signals(void)
+{
+    const struct sigaction act = {.sa_handler = on_interrupt};
+
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    sigaction(SIGTSTP, &act, NULL);
+}
+
+static bool wants_to_leave(void)
+{
+    char answer[64];
+
+    interrupted = 0;
+    printf("Do you wish to terminate the job and exit (y|[n])? ");
+    fflush(stdout);
+    if (!fgets(answer, sizeof answer, stdin))
+        return true; /* there is nobody to ask */
+    return answer[0] == 'y' || answer[0] == 'Y';
+}
+
+/* ---- the job */
+static bool is_gone(int c, const char *id)
+{
+    struct batch_status *s = pbs_statjob(c, id, NULL, NULL);
+    bool gone = !s;
+
+    for (const struct attrl *x = s ? s->attribs : NULL; x; x = x->next)
+        if (strcmp(x->name, ATTR_state) == 0)
+            gone = x->value[0] == 'F' || x->value[0] == 'X';
+    pbs_statfree(s);
+    return gone;
+}
+
+/* Nothing left to wait for: the helper, if it is there, gives the terminal back first. */
+static void end_helper(pid_t pid)
+{
+    kill(pid, SIGTERM);
+    if (waitpid(pid, NULL, 0) < 0)
+        return;
+}
+
+static int leave(const char *id, pid_t pid, int c)
+{
+    pbs_deljob(c, id, NULL);
+    end_helper(pid);
+    printf("Job %s is being deleted\n", id);
+    return 0;
+}
+
+static int watch(int c, const char *id, pid_t pid)
+{
+    int status, looks = 0;
+
+    for (;;) {
+        if (waitpid(pid, &status, WNOHANG) == pid) {
+            printf("\nqsub: job %s completed\n", id);
+            return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
+        }
+        if (stopped) {
+            stopped = 0;
+            puts("Sorry, you cannot suspend qsub until the job is started");
+        }
+        if (interrupted && wants_to_leave())
+            return leave(id, pid, c);
+        poll(NULL, 0, LOOK_MS);
+        if (++looks % LOOKS_BETWEEN_ASKING == 0 && is_gone(c, id)) {
+            poll(NULL, 0, LOOK_MS); /* its last words may be on their way */
+            if (waitpid(pid, &status, WNOHANG) == pid) {
+                printf("\nqsub: job %s completed\n", id);
+                return 0;
+            }
+            end_helper(pid);
+            fprintf(stderr, "qsub: job %s apparently deleted\n", id);
+            return EXIT_GONE;
+        }
+    }
+}
+
+int qsub_terminal_attend(struct qsub_terminal *t, const struct cmd_args *a, int c, const char *id)
+{
+    pid_t pid;
+
+    catch_signals();
+    printf("qsub: waiting for job %s to start\n", id);
+    pid = start_helper(t, id);
+    if (pid < 0) {
+        cmd_say(a, "cannot start the helper for the job's terminal: %s", strerror(errno));
+        pbs_deljob(c, id, NULL);
+        return 1;
+    }
+    return watch(c, id, pid);
+}

@@ -1,0 +1,191 @@
+/* Everything is non-blocking; poll waits for whatever could move. A side is read only while the buffer towards the other
+ * has room, so back-pressure needs no rule of its own. */
+#include "relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FRAME_MAX = 4096, FLUSH_MS = 5000 };
+
+void relay_init(struct relay *r, SSL *ssl, int net, int local_in, int local_out)
+{
+    memset(r, 0, sizeof *r);
+    r->ssl = ssl;
+    r->net = net;
+    r->local_in = local_in;
+    r->local_out = local_out;
+    r->wake = -1;
+    SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    fcntl(net, F_SETFL, fcntl(net, F_GETFL) | O_NONBLOCK);
+}
+
+static size_t room(const struct relay_buffer *b)
+{
+    return sizeof b->bytes - b->n;
+}
+
+static void eat(struct relay_buffer *b, size_t n)
+{
+    memmove(b->bytes, b->bytes + n, b->n - n);
+    b->n -= n;
+}
+
+bool relay_put(struct relay *r, char letter, const void *bytes, size_t n)
+{
+    unsigned char *at = r->to_net.bytes + r->to_net.n;
+
+    if (n > FRAME_MAX || room(&r->to_net) < n + RELAY_HEADER)
+        return false;
+    at[0] = (unsigned char)letter;
+    at[1] = (unsigned char)(n >> 8);
+    at[2] = (unsigned char)n;
+    if (n)
+        memcpy(at + RELAY_HEADER, bytes, n);
+    r->to_net.n += n + RELAY_HEADER;
+    return true;
+}
+
+/* ---- the network */
+static bool is_only_waiting(SSL *ssl, int rc)
+{
+    int why = SSL_get_error(ssl, rc);
+
+    return why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE;
+}
+
+static void write_net(struct relay *r)
+{
+    while (r->to_net.n && !r->net_over) {
+        int n = SSL_write(r->ssl, r->to_net.bytes, (int)r->to_net.n);
+
+        if (n > 0)
+            eat(&r->to_net, (size_t)n);
+        else if (is_only_waiting(r->ssl, n))
+            return;
+        else
+            r->net_over = true;
+    }
+}
+
+static void read_net(struct relay *r)
+{
+    while (room(&r->from_net) && !r->net_over) {
+        int n = SSL_read(r->ssl, r->from_net.bytes + r->from_net.n, (int)room(&r->from_net));
+
+        if (n > 0)
+            r->from_net.n += (size_t)n;
+        else if (is_only_waiting(r->ssl, n))
+            return;
+        else
+            r->net_over = true;
+    }
+}
+
+/* False: the next frame is not whole, or there is no room for what is in it. */
+static bool take_frame(struct relay *r)
+{
+    const unsigned char *f = r->from_net.bytes;
+    size_t n = r->from_net.n < RELAY_HEADER ? 0 : (size_t)f[1] << 8 | f[2];
+
+    if (r->from_net.n < RELAY_HEADER || r->from_net.n < n + RELAY_HEADER)
+        return false;
+    if (n > FRAME_MAX) {
+        r->net_over = true; /* nobody we know writes that */
+        return false;
+    }
+    if (f[0] == 'D') {
+        if (room(&r->to_local) < n)
+            return false;
+        memcpy(r->to_local.bytes + r->to_local.n, f + RELAY_HEADER, n);
+        r->to_local.n += n;
+    } else if (f[0] == 'E') {
+        r->ended = true;
+    } else if (r->control) {
+        r->control(r, (char)f[0], f + RELAY_HEADER, n);
+    }
+    eat(&r->from_net, n + RELAY_HEADER);
+    return true;
+}
+
+/* ---- the terminal */
+static void write_local(struct relay *r)
+{
+    while (r->to_local.n && !r->local_over) {
+        ssize_t n = write(r->local_out, r->to_local.bytes, r->to_local.n);
+
+        if (n > 0)
+            eat(&r->to_local, (size_t)n);
+        else if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            return;
+        else
+            r->local_over = true;
+    }
+}
+
+static void read_local(struct relay *r)
+{
+    unsigned char piece[FRAME_MAX];
+    ssize_t n = read(r->local_in, piece, sizeof piece);
+
+    if (n > 0)
+        relay_put(r, 'D', piece, (size_t)n);
+    else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+        r->local_over = true;
+}
+
+static bool can_read_local(const struct relay *r)
+{
+    return !r->local_over && room(&r->to_net) >= FRAME_MAX + RELAY_HEADER;
+}
+
+/* ---- together */
+enum { NET, LOCAL_IN, LOCAL_OUT, WAKE, N_FDS };
+
+static void turn(struct relay *r)
+{
+    struct pollfd fds[N_FDS] = {
+        [NET] = {.fd = r->net, .events = (short)(POLLIN | (r->to_net.n ? POLLOUT : 0))},
+        [LOCAL_IN] = {.fd = can_read_local(r) ? r->local_in : -1, .events = POLLIN},
+        [LOCAL_OUT] = {.fd = r->to_local.n ? r->local_out : -1, .events = POLLOUT},
+        [WAKE] = {.fd = r->wake, .events = POLLIN},
+    };
+
+    if (room(&r->from_net) == 0)
+        fds[NET].events &= ~POLLIN;
+    if (!SSL_has_pending(r->ssl) && poll(fds, N_FDS, -1) < 0)
+        return;
+    if (fds[WAKE].revents)
+        r->woken(r);
+    if (fds[LOCAL_IN].revents)
+        read_local(r);
+    read_net(r);
+    while (take_frame(r))
+        ;
+    write_local(r);
+    write_net(r);
+}
+
+/* The last words, in their time. */
+static void flush(struct relay *r)
+{
+    struct pollfd p = {.fd = r->net, .events = POLLOUT};
+
+    write_net(r);
+    while (r->to_net.n && !r->net_over && poll(&p, 1, FLUSH_MS) > 0)
+        write_net(r);
+    fcntl(r->local_out, F_SETFL, fcntl(r->local_out, F_GETFL) & ~O_NONBLOCK);
+    if (!r->local_over)
+        write_local(r);
+}
+
+void relay_run(struct relay *r, bool say_end)
+{
+    while (!r->net_over && !r->local_over && !r->ended)
+        turn(r);
+    if (say_end && r->local_over)
+        relay_put(r, 'E', NULL, 0);
+    flush(r);
+}

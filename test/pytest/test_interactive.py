@@ -1,0 +1,222 @@
+"""Interactive jobs: qsub -I at a terminal of the test."""
+import fcntl
+import os
+import pwd
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import pytest
+
+from cede import users
+from cede.faults import is_alive
+from cede.wait import LIMIT_S, until
+
+history = pytest.mark.complex(history=True)
+OWNER = users.NAMES[0] if os.geteuid() == 0 else users.me()
+
+
+class Terminal:
+    """qsub -I with a terminal of its own, as a user would sit there."""
+
+    def __init__(self, cx, *options):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 101, 0, 0))
+        who = pwd.getpwnam(OWNER)
+        change = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []} if os.geteuid() == 0 else {}
+        os.fchown(slave, who.pw_uid, -1) if os.geteuid() == 0 else None
+        self.process = subprocess.Popen(["qsub", "-I", *options], stdin=slave, stdout=slave, stderr=slave, cwd=cx.work,
+                                        env={**cx.env, "TERM": "vt100"}, start_new_session=True,
+                                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), **change)
+        os.close(slave)
+        self.seen = ""
+
+    def read(self, limit_s=0.05):
+        ready, _, _ = select.select([self.master], [], [], limit_s)
+        if ready:
+            try:
+                self.seen += os.read(self.master, 65536).decode(errors="replace")
+            except OSError:
+                pass
+        return self.seen
+
+    def expect(self, pattern, limit_s=LIMIT_S):
+        """Until this regular expression has been shown; the match."""
+        end = time.monotonic() + limit_s
+        while time.monotonic() < end:
+            found = re.search(pattern, self.read())
+            if found:
+                self.seen = self.seen[found.end():]
+                return found
+        raise AssertionError(f"waited for {pattern!r}; seen: {self.seen!r}")
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        os.killpg(self.process.pid, signal.SIGWINCH)
+
+    def job(self):
+        return self.expect(r"qsub: waiting for job (\S+) to start").group(1)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self.master)
+
+
+@pytest.fixture
+def sit(cx):
+    opened = []
+
+    def start(*options):
+        opened.append(Terminal(cx, *options))
+        return opened[-1]
+    yield start
+    for t in opened:
+        t.close()
+
+
+def at_work(t):
+    """A job whose shell answers."""
+    job = t.job()
+    t.expect(rf"qsub: job {re.escape(job)} ready")
+    t.type("PS1=; stty -echo; echo re''ady\n")
+    t.expect("ready\r\n")
+    return job
+
+
+@history
+def test_an_interactive_job_is_a_shell_at_the_users_terminal(cx, sit):
+    t = sit("-l", "select=1:ncpus=1")
+    job = at_work(t)
+    t.type("echo $PBS_ENVIRONMENT:$PBS_JOBID:$TERM; id -un; stty size; tty; ps -o tty= -p $$\n")
+    t.expect(rf"PBS_INTERACTIVE:{re.escape(job)}:vt100\r\n{OWNER}\r\n33 101\r\n/dev/(pts/\d+)\r\n\1")
+    assert cx.stat(job)["Rerunable"] == "False"
+    assert "interactive_key" not in cx.stat(job)
+    t.type("exit 5\n")
+    t.expect(f"qsub: job {re.escape(job)} completed")
+    assert t.process.wait(LIMIT_S) == 0
+    cx.wait_gone(job)
+    assert cx.stat(job)["Exit_status"] == "5"
+
+
+@history
+def test_what_is_typed_reaches_programs_as_it_is_and_interrupts_them(cx, sit):
+    t = sit()
+    at_work(t)
+    t.type("bash -c 'trap \"echo inter\"rupted INT; echo be\"\"gun; while :; do sleep 0.05; done' &\nfg\n")
+    t.expect("begun")
+    t.type("\x03")
+    t.expect("interrupted")
+    t.type("\x1a")
+    t.expect("Stopped")
+    t.type("kill -9 %1\n")
+    t.type("(stty -echo; echo g''o; wc -c)\n")
+    t.expect("go\r\n")
+    t.type("x" * 60 + "\n" * 3 + "\x04")
+    t.expect(r"\b63\b")
+
+
+@history
+def test_the_window_of_the_job_follows_that_of_the_user(cx, sit):
+    t = sit()
+    at_work(t)
+    t.type("trap 'stty size' WINCH\n")
+    t.resize(50, 132)
+    until(lambda: t.type("stty size\n") or "50 132" in t.read(0.2), "the new size")
+
+
+@history
+def test_much_output_and_much_input_pass_at_once(cx, sit):
+    t = sit()
+    at_work(t)
+    t.type("stty raw; head -c 300000 /dev/zero | tr '\\0' a; stty cooked; echo do''ne\n")
+    t.expect("a{1000}")
+    t.expect("done", limit_s=60)
+
+
+@history
+def test_a_job_that_is_deleted_gives_the_terminal_back(cx, sit):
+    t = sit()
+    job = at_work(t)
+    cx.api.delete(job)
+    t.expect(f"qsub: job {re.escape(job)} completed")
+    t.process.wait(LIMIT_S)
+    cx.wait_gone(job)
+
+
+@history
+def test_a_job_that_is_deleted_before_it_starts_is_said(cx, sit):
+    cx.set_server("scheduling", "False")
+    t = sit()
+    job = t.job()
+    cx.api.delete(job)
+    t.expect("apparently deleted|completed")
+    t.process.wait(LIMIT_S)
+
+
+@history
+def test_a_user_who_goes_away_takes_the_job_along(cx, sit):
+    t = sit()
+    job = at_work(t)
+    pid = int(cx.stat(job)["session_id"])
+    t.type("sleep 600\n")
+    os.killpg(t.process.pid, signal.SIGKILL)
+    cx.wait_gone(job)
+    until(lambda: not is_alive(pid), "the end of the shell")
+
+
+@history
+def test_the_user_may_leave_while_waiting(cx, sit):
+    cx.set_server("scheduling", "False")
+    t = sit()
+    job = t.job()
+    t.type("\x03")
+    t.expect(r"Do you wish to terminate the job and exit \(y\|\[n\]\)\?")
+    t.type("y\n")
+    t.expect(f"Job {re.escape(job)} is being deleted")
+    assert t.process.wait(LIMIT_S) == 0
+    cx.wait_gone(job)
+
+
+@history
+def test_an_interactive_job_outlives_its_mom_and_the_server(cx, sit):
+    t = sit()
+    job = at_work(t)
+    cx.kill("n1")
+    cx.kill("server")
+    t.type("echo still:here\n")
+    t.expect("still:here")
+    cx.restart("server")
+    cx.restart("n1")
+    t.type("echo and:again; exit 0\n")
+    t.expect("and:again")
+    cx.again()
+    cx.wait_gone(job)
+
+
+@history
+def test_a_stranger_at_the_port_gets_nothing(cx, sit):
+    cx.set_server("scheduling", "False")
+    t = sit()
+    job = t.job()
+    port = int(cx.stat(job)["interactive"])
+    done = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-tls1_3"], input=b"hello\n",
+                          capture_output=True, timeout=30, check=False)
+    assert b"hello" not in done.stdout
+    cx.set_server("scheduling", "True")
+    t.expect(rf"qsub: job {re.escape(job)} ready")
+
+
+@history
+def test_without_a_terminal_there_is_no_interactive_job(cx):
+    done = cx.command("qsub", "-I", user=users.NAMES[0], check=False)
+    assert done.returncode != 0 and "standard input and output must be a terminal" in done.stderr
