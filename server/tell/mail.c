@@ -182,7 +182,7 @@ void mail_listen(void *arg, struct job *j, enum job_state from, enum job_event e
 {
     struct mail *m = arg;
 
-    if (ev == EV_STARTED && from == JOB_STARTING && is_asked_for(j, 'b'))
+    if (((ev == EV_STARTED && from == JOB_STARTING) || ev == EV_ARRAY_BEGUN) && is_asked_for(j, 'b'))
         post_about(m, j, "Begun execution\n");
     else if (j->state == JOB_FINISHED && from != JOB_FINISHED)
         has_ended(m, j);

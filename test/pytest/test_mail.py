@@ -127,3 +127,15 @@ def test_a_mailer_that_is_not_there_is_said_once_in_the_log(cx):
         cx.wait_gone(cx.submit("true", Mail_Points="be"))
     log = cx.logs("server", lines=2000)
     assert log.count("mail cannot be sent by /no/such/mailer") == 1
+
+
+@history
+def test_of_an_array_one_begin_and_one_end_are_mailed_and_of_its_subjobs_with_j(cx):
+    box = catch_mail(cx)
+    for points, subjobs in (("be", 0), ("jbe", 2)):
+        job = cx.submit("true", array_indices_submitted="1-2", Mail_Points=points, Mail_Users="anna")
+        cx.wait_gone(job)
+        number = job.split("[")[0]
+        until(lambda: sum(f"JOB {number}[" in m for m in mails(box)) == 2 + 2 * subjobs, lambda: str(mails(box)))
+        about = [m for m in mails(box) if f"JOB {job}" in m]
+        assert sorted("Begun execution" in m for m in about) == [False, True] and len(about) == 2
