@@ -192,6 +192,15 @@ int64_t array_map_next_queued(const struct array_map *m, int64_t from)
     return i < 0 ? ARRAY_NONE : i;
 }
 
+int64_t array_map_next_other(const struct array_map *m, int64_t from)
+{
+    int64_t i = array_map_next(m, from);
+
+    while (i != ARRAY_NONE && idset_contains(m->queued, (uint32_t)i))
+        i = array_map_next(m, i + 1);
+    return i;
+}
+
 size_t array_map_size(const struct array_map *m)
 {
     return m->size;

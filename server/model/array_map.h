@@ -46,6 +46,7 @@ int64_t array_map_end_queued(struct array_map *m, const struct idset *these);
 /* ---- walking: the first index >= `from`, or ARRAY_NONE */
 int64_t array_map_next(const struct array_map *m, int64_t from);
 int64_t array_map_next_queued(const struct array_map *m, int64_t from);
+int64_t array_map_next_other(const struct array_map *m, int64_t from); /* that is not QUEUED */
 
 /* ---- counting: O(1) */
 size_t array_map_size(const struct array_map *m);

@@ -113,6 +113,10 @@ static void walking_steps_over_what_the_array_has_not(void **state)
     assert_int_equal(array_map_next(m, 4), 6);
     assert_int_equal(array_map_next(m, 9), 9);
     assert_int_equal(array_map_next(m, 10), ARRAY_NONE);
+    array_map_start(m, 9);
+    assert_int_equal(array_map_next_other(m, 0), 9);
+    array_map_back(m, 9);
+    assert_int_equal(array_map_next_other(m, 0), ARRAY_NONE);
     array_map_destroy(m);
 }
 

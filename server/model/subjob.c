@@ -60,6 +60,8 @@ static void copy_numbers(struct job *j, const struct job *array)
     j->qtime_s = array->qtime_s;
     j->etime_s = array->etime_s;
     j->eligible_s = array->eligible_s;
+    j->accrue_type = array->accrue_type;
+    j->accrue_since_s = array->accrue_since_s;
     j->script_bytes = array->script_bytes;
     j->script_have = array->script_have;
 }

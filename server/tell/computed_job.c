@@ -199,6 +199,8 @@ static bool job_used(struct computed *c, const struct object *o, struct value *o
     return put_used(c, &j->usage) && computed_amounts(c->amounts, out);
 }
 
+enum { REMAINING_MAX = (1 << 20) - 1, RAGGED_MAX = 128 << 20 };
+
 /* ---- arrays ------------------------------------------------------------------------------------------ */
 
 static bool array_states(struct computed *c, const struct object *o, struct value *out)
@@ -214,13 +216,25 @@ static bool array_states(struct computed *c, const struct object *o, struct valu
     return computed_text(strbuf_str(&c->text), out);
 }
 
+/* A set so ragged that it is no value any more is shown as far as it goes: its lowest indices are what a scheduler
+ * needs. */
 static bool array_remaining(struct computed *c, const struct object *o, struct value *out)
 {
+    struct strbuf all;
+    size_t n = REMAINING_MAX;
+
     if (!job_of(o)->array)
         return false;
+    strbuf_init(&all, RAGGED_MAX);
     strbuf_reset(&c->text);
-    return subjob_format_queued(c->site->jobs, job_of(o), &c->text) == 0 &&
-           computed_text(strbuf_str(&c->text), out);
+    if (subjob_format_queued(c->site->jobs, job_of(o), &all) == 0) {
+        while (all.len > REMAINING_MAX && all.s[n] != ',')
+            n--;
+        strbuf_cut(&all, n);
+        strbuf_add(&c->text, strbuf_str(&all));
+    }
+    strbuf_fini(&all);
+    return computed_text(strbuf_str(&c->text), out);
 }
 
 computed_fn *const computed_job_rows[JOB_ATTR_COUNT] = {

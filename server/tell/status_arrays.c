@@ -10,47 +10,54 @@
 #include "status_private.h"
 #include "subjob.h"
 
-void status_arrays_fini(struct status_query *q)
+static void drop_ghost(struct status_query *q)
 {
     job_unref(q->ghost);
     q->ghost = NULL;
 }
 
-/* Made anew where there is none, or it shows another array, or what that was before a change. */
-static int need_ghost(struct status_query *q, const struct job *array, int64_t index)
+void status_arrays_fini(struct status_query *q)
 {
-    if (q->ghost && q->ghost->key.seq == array->key.seq && q->ghost_change == array->obj.change.number)
+    drop_ghost(q);
+    status_past_fini(q);
+}
+
+/* Made anew where there is none, or it shows another array, another state, or what was before a change. */
+static int need_ghost(struct status_query *q, const struct job *array, int64_t index, enum job_state state)
+{
+    if (q->ghost && q->ghost->key.seq == array->key.seq && q->ghost->state == state &&
+        q->ghost_change == array->obj.change.number)
         return 0;
-    status_arrays_fini(q);
+    drop_ghost(q);
     q->ghost = subjob_create(array, index);
     if (!q->ghost)
         return -1;
+    q->ghost->state = state;
+    q->ghost->intent = state == JOB_FINISHED ? INTENT_DELETE : INTENT_NONE;
     q->ghost_change = array->obj.change.number;
     q->ghost_matches = !q->criteria || criteria_match(q->criteria, shown_computed(q->st->shown), q->ghost);
     return 0;
 }
 
-static int show_queued(struct status_query *q, const struct job *array, int64_t index, struct rpc_buf *out)
+/* FINISHED: one that ended without a row, since it was deleted before it ran, or its history was purged. */
+static int show_ghost(struct status_query *q, const struct job *array, int64_t index, enum job_state state,
+                      struct rpc_buf *out)
 {
-    if (need_ghost(q, array, index) < 0 || !q->ghost_matches || subjob_rename(q->ghost, index) < 0)
+    if (need_ghost(q, array, index, state) < 0 || !q->ghost_matches || subjob_rename(q->ghost, index) < 0)
         return 0;
     return status_query_put(q, &q->ghost->obj, out) < 0 ? 0 : 1;
 }
 
-/* One that ended without a row: deleted before it ran, or its history was purged. */
-static int show_ended(struct status_query *q, const struct job *array, int64_t index, struct rpc_buf *out)
+/* Where one is not wanted, none of those that follow it is. */
+static int show_queued(struct status_query *q, const struct job *array, int64_t *index, struct rpc_buf *out)
 {
-    struct job *j = subjob_create(array, index);
-    int rc = 0;
+    int64_t other;
 
-    if (!j)
-        return 0;
-    j->state = JOB_FINISHED;
-    j->intent = INTENT_DELETE;
-    if (!q->criteria || criteria_match(q->criteria, shown_computed(q->st->shown), j))
-        rc = status_query_put(q, &j->obj, out) < 0 ? 0 : 1;
-    job_unref(j);
-    return rc;
+    if (show_ghost(q, array, *index, JOB_QUEUED, out) > 0)
+        return 1;
+    other = array_map_next_other(array->array, *index);
+    *index = other == ARRAY_NONE ? INT32_MAX - 1 : other - 1;
+    return 0;
 }
 
 /* May anything of this array be seen by who asks? */
@@ -63,9 +70,9 @@ static bool is_open(const struct status_query *q, const struct job *array)
     return status_may_see(q->st->site, q->reader.level, q->who, array->owner);
 }
 
-int status_arrays_show(struct status_query *q, const struct job *array, int64_t index, struct rpc_buf *out)
+int status_arrays_show(struct status_query *q, const struct job *array, int64_t *index, struct rpc_buf *out)
 {
-    const struct job_key key = {array->key.seq, (int32_t)index};
+    const struct job_key key = {array->key.seq, (int32_t)*index};
     const struct job *j = jobs_find(q->st->site->jobs, key);
     struct found *f;
     int rc;
@@ -77,14 +84,14 @@ int status_arrays_show(struct status_query *q, const struct job *array, int64_t 
             return 0;
         return status_query_put(q, &j->obj, out) < 0 ? 0 : 1;
     }
-    if (array_map_get(array->array, index) == ARRAY_QUEUED)
+    if (array_map_get(array->array, *index) == ARRAY_QUEUED)
         return show_queued(q, array, index, out);
-    if (q->all_jobs && q->history)
-        return show_ended(q, array, index, out); /* rows come by another way, and there was none */
+    if (q->all_jobs && q->history) /* rows come by another way, and there was none */
+        return show_ghost(q, array, *index, JOB_FINISHED, out);
     rc = status_history_row(q, key, &f);
     if (rc == 1)
         return status_history_show(q, f, out);
-    return rc < 0 ? -1 : show_ended(q, array, index, out);
+    return rc < 0 ? -1 : show_ghost(q, array, *index, JOB_FINISHED, out);
 }
 
 const struct job *status_arrays_after(const struct status_query *q, struct job_key last)
@@ -94,6 +101,15 @@ const struct job *status_arrays_after(const struct status_query *q, struct job_k
     if (q->subjobs && !q->only_objects && last.seq >= 0)
         j = jobs_find(q->st->site->jobs, (struct job_key){last.seq, JOBID_NO_INDEX});
     return j && j->array && j->state != JOB_ARRIVING && is_open(q, j) ? j : NULL;
+}
+
+int64_t status_arrays_next_index(const struct status_query *q, const struct job *array)
+{
+    const struct array_map *m = array ? array->array : NULL;
+
+    if (!m && q->subjobs && !q->only_objects && q->history)
+        m = status_past_map(q, q->last.seq);
+    return m ? array_map_next(m, (int64_t)q->last.index + 1) : ARRAY_NONE;
 }
 
 /* --- a name that means several --------------------------------------------------------------------------- */
@@ -110,7 +126,7 @@ static int expand_indices(struct status_query *q, const struct job *array, struc
     int64_t i;
 
     while ((i = array_map_next(array->array, q->index + 1)) != ARRAY_NONE) {
-        int rc = is_chosen(q, i) ? status_arrays_show(q, array, i, out) : 0;
+        int rc = is_chosen(q, i) ? status_arrays_show(q, array, &i, out) : 0;
 
         if (rc < 0)
             return -1;
@@ -122,26 +138,47 @@ static int expand_indices(struct status_query *q, const struct job *array, struc
     return 0;
 }
 
-/* Of one that only the store knows: those that have rows. */
-static int expand_rows(struct status_query *q, struct rpc_buf *out)
+/* The row of an array that only the store knows. 1 it is noted, 0 there is none, -1 wait. */
+static int need_past(struct status_query *q, int64_t seq)
 {
-    size_t before = out->len;
+    if (status_past_map(q, seq))
+        return 1;
+    if (!q->page_is_there && status_history_ask_job(q, (struct job_key){seq, JOBID_NO_INDEX}) < 0)
+        return -1;
+    if (q->n_page)
+        status_past_note(q, &q->page[0]);
+    status_history_drop(q);
+    return status_past_map(q, seq) != NULL;
+}
+
+static int show_past(struct status_query *q, struct job_key key, struct rpc_buf *out)
+{
     struct found *f;
-    int rc;
+    int rc = status_history_row(q, key, &f);
 
-    if (!q->history || !status_history_is_kept(q))
-        return 0;
-    for (;;) {
-        const struct job_key key = {q->keys[q->at].seq, (int32_t)q->index};
+    if (rc == 1)
+        return status_history_show(q, f, out);
+    return rc < 0 ? -1 : status_past_show(q, key.index, out);
+}
 
-        rc = status_history_next_row(q, key, &f);
-        if (rc <= 0)
-            return rc;
-        q->index = f->key.index;
-        if (is_chosen(q, q->index) && status_history_show(q, f, out) > 0)
+static int expand_past(struct status_query *q, struct rpc_buf *out)
+{
+    int64_t i, seq = q->keys[q->at].seq;
+    size_t before = out->len;
+    int rc = q->history && status_history_is_kept(q) ? need_past(q, seq) : 0;
+
+    if (rc <= 0)
+        return rc;
+    while ((i = array_map_next(status_past_map(q, seq), q->index + 1)) != ARRAY_NONE) {
+        rc = is_chosen(q, i) ? show_past(q, (struct job_key){seq, (int32_t)i}, out) : 0;
+        if (rc < 0)
+            return -1;
+        q->index = i;
+        if (rc > 0)
             return 1;
         rpc_buf_cut(out, before);
     }
+    return 0;
 }
 
 int status_arrays_expand(struct status_query *q, struct rpc_buf *out)
@@ -156,7 +193,7 @@ int status_arrays_expand(struct status_query *q, struct rpc_buf *out)
         q->index = ARRAY_NONE;
         q->expanded = 0;
     }
-    rc = array && array->array ? expand_indices(q, array, out) : expand_rows(q, out);
+    rc = array && array->array ? expand_indices(q, array, out) : expand_past(q, out);
     q->expanded += rc > 0;
     if (rc != 0)
         return rc;

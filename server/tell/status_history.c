@@ -52,14 +52,14 @@ static int history_attr(const struct status_query *q, const char *name, json_t *
     return rc;
 }
 
-static int put_history(struct status_query *q, const struct found *f, json_t *attrs, struct rpc_buf *out)
+int status_history_put(struct status_query *q, const char *id, json_t *attrs, struct rpc_buf *out)
 {
     struct shown_attrs a;
     const char *name;
     json_t *value;
     int rc = 0;
 
-    if (status_query_begin_entry(out, f->id, &a) < 0)
+    if (status_query_begin_entry(out, id, &a) < 0)
         return -1;
     json_object_foreach(attrs, name, value) if (rc == 0 && !q->names_only) rc =
         history_attr(q, name, value, &a);
@@ -80,7 +80,7 @@ int status_history_show(struct status_query *q, const struct found *f, struct rp
     if (!attrs)
         log_event(LOGC_JOB, LOGE_ERROR, f->id, "its history cannot be read");
     else if (!q->criteria || criteria_match_history(q->criteria, attrs))
-        rc = put_history(q, f, attrs, out) < 0 ? -1 : 1;
+        rc = status_history_put(q, f->id, attrs, out) < 0 ? -1 : 1;
     json_decref(attrs);
     return rc;
 }

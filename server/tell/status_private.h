@@ -6,12 +6,18 @@
  * status_names.c   what a query is to show
  * status_history.c what of it lies in the store
  * status_arrays.c  subjobs that are no objects
+ * status_past.c    subjobs of an array that only the store knows
  * status_query.c   the walk, and the answer
  */
+#include <jansson.h>
+
 #include "jobid.h"
 #include "shown.h"
 #include "status.h"
 
+struct array_map;
+struct idset;
+struct past;
 struct rpc_request;
 
 struct status {
@@ -47,9 +53,10 @@ struct status_query {
     bool inside;           /* names[at] is being expanded into subjobs */
     int64_t index;         /* of the last one looked at */
     size_t expanded;       /* how many of them were shown */
-    struct job *ghost;     /* a queued subjob, as it would look; NULL: none was made */
+    struct job *ghost;     /* a subjob that is no object, as it would look; NULL: none was made */
     uint64_t ghost_change; /* of its array, when it was made */
     bool ghost_matches;    /* the criteria */
+    struct past *past;     /* the array that was met last in history */
     struct job_key last;   /* all_jobs: what was shown last */
     /* history */
     struct found *page;
@@ -88,14 +95,28 @@ int status_history_next_row(struct status_query *q, struct job_key key, struct f
 
 /* ---- status_arrays.c */
 /* The subjob of this index, whatever it is: an object, an index, a row. 1: appended; 0: not for this query; -1:
- * not known yet. */
-int status_arrays_show(struct status_query *q, const struct job *array, int64_t index, struct rpc_buf *out);
+ * not known yet. *index is the last one that this is true of: of many that are alike and not wanted. */
+int status_arrays_show(struct status_query *q, const struct job *array, int64_t *index, struct rpc_buf *out);
 /* The array whose subjobs may follow this key in a walk over all; NULL: none. */
 const struct job *status_arrays_after(const struct status_query *q, struct job_key last);
+/* The first index above q->last, of that array or of the past one; ARRAY_NONE: none. */
+int64_t status_arrays_next_index(const struct status_query *q, const struct job *array);
 /* The next subjob of names[at], which is an array or a range. The same answers; 0 is the end, and q->at is the
  * next name then. */
 int status_arrays_expand(struct status_query *q, struct rpc_buf *out);
 void status_arrays_fini(struct status_query *q);
+
+/* ---- status_past.c */
+/* This row was met: if it is an array that may be seen, its subjobs can be told of. */
+void status_past_note(struct status_query *q, const struct found *f);
+/* Its indices; NULL: the last one noted is another. */
+const struct array_map *status_past_map(const struct status_query *q, int64_t seq);
+/* A subjob that has no row: it was deleted before it ran. 1: appended; 0: not for this query. */
+int status_past_show(struct status_query *q, int64_t index, struct rpc_buf *out);
+void status_past_fini(struct status_query *q);
+
+/* Append what history says: of this name, these attributes. -1: no memory. */
+int status_history_put(struct status_query *q, const char *id, json_t *attrs, struct rpc_buf *out);
 
 /* ---- status_query.c */
 bool status_query_wants(const struct status_query *q, const struct job *j);

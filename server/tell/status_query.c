@@ -78,10 +78,8 @@ bool status_query_wants(const struct status_query *q, const struct job *j)
 static int64_t next_index(const struct status_query *q, const struct job *array, const struct job *j,
                           const struct found *f)
 {
-    struct job_key key = {q->last.seq, ARRAY_NONE};
+    struct job_key key = {q->last.seq, (int32_t)status_arrays_next_index(q, array)};
 
-    if (array)
-        key.index = (int32_t)array_map_next(array->array, (int64_t)q->last.index + 1);
     if (key.index == ARRAY_NONE || (j && !status_key_is_above(j->key, key)) ||
         (f && !status_key_is_above(f->key, key)))
         return ARRAY_NONE;
@@ -105,7 +103,7 @@ static int step_of_all(struct status_query *q, struct rpc_buf *out, bool *is_end
     if (*is_end)
         return 0;
     if (index != ARRAY_NONE) {
-        rc = status_arrays_show(q, array, index, out);
+        rc = array ? status_arrays_show(q, array, &index, out) : status_past_show(q, index, out);
         if (rc >= 0)
             q->last.index = (int32_t)index;
         return rc;
@@ -117,6 +115,7 @@ static int step_of_all(struct status_query *q, struct rpc_buf *out, bool *is_end
         return status_query_put(q, &j->obj, out) < 0 ? 0 : 1;
     }
     q->last = f->key;
+    status_past_note(q, f);
     return status_history_show(q, f, out);
 }
 
@@ -143,11 +142,30 @@ static void go_on_behind(struct status_query *q, bool shown)
         q->at++;
 }
 
+/* A subjob without a row may be one of an array that has one. */
+static bool become_range(struct status_query *q)
+{
+    int32_t index = q->keys[q->at].index;
+    struct idset *set = index < 0 ? NULL : idset_create();
+
+    if (!set || idset_add(set, (uint32_t)index) < 0) {
+        idset_destroy(set);
+        return false;
+    }
+    q->sets[q->at] = set;
+    status_history_drop(q);
+    return true;
+}
+
 /* What history says of a job that is not in memory. An array there is one by its name. */
 static int show_asked(struct status_query *q, const char *name, struct rpc_buf *out)
 {
     int rc = 0;
 
+    if (q->n_page == 0 && q->history && become_range(q))
+        return 0;
+    if (q->n_page)
+        status_past_note(q, &q->page[0]);
     if (q->n_page == 0 || (strstr(name, "[]") != NULL) != (strstr(q->page[0].id, "[]") != NULL))
         status_names_unknown(q, name);
     else if (!q->history)
@@ -178,7 +196,7 @@ static int show_subjob(struct status_query *q, const struct job *array, struct r
     if (array_map_get(array->array, index) == ARRAY_NO_INDEX)
         rc = 0;
     else
-        rc = status_arrays_show(q, array, index, out);
+        rc = status_arrays_show(q, array, &index, out);
     if (rc < 0)
         return -1;
     q->at++;

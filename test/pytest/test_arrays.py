@@ -104,6 +104,11 @@ def test_a_million_indices_queue_like_one_job_and_take_no_memory(quiet):
     assert rss() - before < 20 * 400
     assert quiet.stat(jobs[-1])["array_indices_remaining"] == "0-999999"
     assert names(quiet.api.stat("job", sub(jobs[0], "999998-1000005"))) == [sub(jobs[0], 999998), sub(jobs[0], 999999)]
+    for step in (3, 5):
+        quiet.api.delete(sub(jobs[0], f"0-999999:{step}"))
+    left = quiet.stat(jobs[0])["array_indices_remaining"]  # too ragged to be shown whole
+    assert left.startswith("1-2,4,7-8,11,") and re.fullmatch(r"[\d,:-]*\d", left) and len(left) < 2**20
+    assert counts(quiet, jobs[0])["Queued"] == 533333
     for job in jobs:
         quiet.api.delete(job)
         assert quiet.stat(job) is None
@@ -449,6 +454,23 @@ def test_a_finished_array_and_its_subjobs_are_history_after_a_restart(stored):
     fails(15139, stored.api.delete, sub(job, 2))
     stored.api.delete(job, "deletehist")
     until(lambda: stored.stat(job, "x") is None and stored.stat(sub(job, 2), "x") is None, "no history")
+
+
+@pytest.mark.complex(nodes=0, sched=False, history=True)
+def test_subjobs_that_were_deleted_before_they_ran_are_history_too(stored):
+    job = array(stored, "1-7:3", l_walltime="60")
+    stored.api.delete(job)
+    for _ in range(2):  # in memory, and in the store
+        for found in (stored.api.stat("job", extend="xt"), stored.api.stat("job", job, extend="xt")):
+            assert names(found) == [job] + [sub(job, i) for i in (1, 4, 7)]
+            assert [s.state for s in found] == ["F", "X", "X", "X"]
+            assert found[2]["array_index"] == "4" and found[2]["Resource_List"]["walltime"] == "00:01:00"
+            assert "array_indices_submitted" not in found[2] and "Exit_status" not in found[2]
+        assert names(stored.api.stat("job", sub(job, "2-9"), extend="x")) == [sub(job, 4), sub(job, 7)]
+        assert stored.stat(sub(job, 7), "x").state == "X"
+        assert stored.api.select([("job_state", None, "X", api.EQ)], extend="xT") == [sub(job, i) for i in (1, 4, 7)]
+        fails(15001, stored.api.stat, "job", sub(job, 5), (), "x")
+        kill_server(stored)
 
 
 def test_ended_subjobs_are_known_while_their_array_lives_even_without_history(cx):
