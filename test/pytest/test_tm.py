@@ -17,7 +17,7 @@ def no_old_output(request):
     if "shared" in request.fixturenames:
         cx = request.getfixturevalue("shared")
         for name in os.listdir(cx.work):
-            if not name.startswith(("script", "tm_probe")):
+            if not name.startswith(("script", "tm_probe", "lib")):
                 os.unlink(os.path.join(cx.work, name))
 
 
