@@ -246,13 +246,17 @@ int pbs_isjobid(const char *text)
     return text && jobid_is_jobid(text);
 }
 
-/* --- later */
 int pbs_msgjob(int c, const char *jobid, int fileopt, const char *msg, const char *extend)
 {
-    (void)jobid, (void)fileopt, (void)msg, (void)extend;
-    return call_unsupported(c, "a message to a job");
+    ifl_message_args a = {.job = call_text(jobid),
+                          .files = (u_int)fileopt & (MSG_OUT | MSG_ERR),
+                          .text = call_text(msg),
+                          .extend = call_text(extend)};
+
+    return call_simple(c, IFL_MESSAGE, (xdrproc_t)xdr_ifl_message_args, &a);
 }
 
+/* --- later */
 int pbs_stagein(int c, const char *jobid, const char *location, const char *extend)
 {
     (void)jobid, (void)location, (void)extend;

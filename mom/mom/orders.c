@@ -167,6 +167,19 @@ static void take_signal(void *arg, const void *args, struct rpc_request *q)
         shepherds_signal(r, signo, a->target, on_signalled, rpc_request_ref(q));
 }
 
+static void take_message(void *arg, const void *args, struct rpc_request *q)
+{
+    const exec_message_args *a = args;
+    struct run *r = find(arg, &a->job, a->run, a->store, q);
+
+    if (!r)
+        return;
+    if (run_is_active(r))
+        shepherds_message(r, a->files, a->text, on_signalled, rpc_request_ref(q));
+    else
+        exec_service_taken(q, PBSE_BADSTATE, "the job does not run");
+}
+
 static void take_attempt(struct parts *m, const exec_attempt_args *a, struct rpc_request *q,
                          const char *method, enum run_event ev)
 {
@@ -326,5 +339,6 @@ const struct exec_service_order orders[] = {
     {EXEC_START, take_start},           {EXEC_LAUNCH, take_launch},       {EXEC_SIGNAL, take_signal},
     {EXEC_SUSPEND, take_suspend},       {EXEC_RESUME, take_resume},       {EXEC_UPDATE, take_update},
     {EXEC_CHECKPOINT, take_checkpoint}, {EXEC_TERMINATE, take_terminate}, {EXEC_PURGE, take_purge},
+    {EXEC_MESSAGE, take_message},
 };
 const size_t orders_n = sizeof orders / sizeof orders[0];

@@ -181,6 +181,13 @@ void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg)
     attempt(r, SHEP_RESUME, fn, arg);
 }
 
+void shepherds_message(struct run *r, unsigned files, const char *text, shepherds_fn *fn, void *arg)
+{
+    struct shep_message_args a = {.files = files, .text = (char *)text};
+
+    ask(r, SHEP_MESSAGE, (xdrproc_t)xdr_shep_message_args, &a, fn, arg);
+}
+
 void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg)
 {
     ask(r, SHEP_USAGE, NULL, NULL, fn, arg);

@@ -46,6 +46,7 @@ bool shepherds_is_there(const struct run *r);
  * shepherds_let_go. `why` is the text of the code. */
 typedef void shepherds_fn(void *arg, struct run *r, const struct shep_done *d);
 void shepherds_signal(struct run *r, int signo, exec_target target, shepherds_fn *fn, void *arg);
+void shepherds_message(struct run *r, unsigned files, const char *text, shepherds_fn *fn, void *arg);
 void shepherds_suspend(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg);

@@ -297,6 +297,19 @@ static void call_update(void *arg, const void *args, void *res)
     done(h, res, 0, "");
 }
 
+static void call_message(void *arg, const void *args, void *res)
+{
+    struct hold *h = arg;
+    const struct shep_message_args *a = args;
+
+    if (h->state != SHEP_RUNNING) {
+        done(h, res, PBSE_BADSTATE, "the job is ending");
+        return;
+    }
+    task_message(&h->task, a->files, a->text);
+    done(h, res, 0, "");
+}
+
 static void call_usage(void *arg, const void *args, void *res)
 {
     (void)args;
@@ -347,6 +360,7 @@ static const struct link_row calls[] = {
     ROW_NO_ARGS(SHEP_RESUME, call_resume),
     ROW(SHEP_TERMINATE, shep_terminate_args, shep_done, call_terminate),
     ROW(SHEP_UPDATE, shep_update_args, shep_done, call_update),
+    ROW(SHEP_MESSAGE, shep_message_args, shep_done, call_message),
     ROW_NO_ARGS(SHEP_USAGE, call_usage),
     ROW(SHEP_CLOSE, shep_close_args, shep_close_result, call_close),
     {SHEP_LETTER, (xdrproc_t)xdr_shep_letter_args, (xdrproc_t)xdr_shep_letter_result,

@@ -294,3 +294,17 @@ void task_say(const struct task *t, const char *text)
         close(tty);
     }
 }
+
+void task_message(const struct task *t, unsigned files, const char *text)
+{
+    int tty = t->tty[0] ? open(t->tty, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
+
+    if (files & 1 && t->out >= 0)
+        dprintf(t->out, "%s\n", text);
+    if (files & 2 && t->err >= 0 && !(files & 1 && t->err == t->out))
+        dprintf(t->err, "%s\n", text);
+    if (tty >= 0) {
+        dprintf(tty, "\r\n%s\r\n", text);
+        close(tty);
+    }
+}

@@ -46,6 +46,9 @@ int task_fork_program(struct task *t, const struct shep_order *o, const struct t
 /* 0: the program is executing. -1: it could not be; the process has ended or is about to. */
 int task_go(struct task *t, const struct shep_order *o, struct err *e);
 
+/* A line of somebody's into the job's output (1) or error (2) file, or on its terminal. */
+void task_message(const struct task *t, unsigned files, const char *text);
+
 /* A line on the job's stderr: "=>> PBS: ...". Never fails visibly. */
 void task_say(const struct task *t, const char *text);
 

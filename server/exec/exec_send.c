@@ -396,3 +396,16 @@ void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bo
             give(x, j, j->run->hosts[i].service, EXEC_SIGNAL, (xdrproc_t)xdr_exec_signal_args, &args,
                  i == 0 ? fn : NULL, i == 0 ? arg : NULL);
 }
+
+void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const char *text, exec_sent_fn *fn,
+                       void *arg)
+{
+    exec_message_args args = {.job = wire_key(j),
+                              .run = j->run->version,
+                              .epoch = x->site->epoch,
+                              .store = (char *)x->site->store_id,
+                              .files = files,
+                              .text = (char *)text};
+
+    give(x, j, j->run->hosts[0].service, EXEC_MESSAGE, (xdrproc_t)xdr_exec_message_args, &args, fn, arg);
+}

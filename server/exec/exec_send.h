@@ -46,6 +46,9 @@ void exec_send_checkpoint(struct exec_send *x, struct job *j); /* and leave */
 void exec_send_purge_images(struct exec_send *x, struct job *j, const char *image);
 void exec_send_purge(struct exec_send *x, struct job *j);
 /* One signal to the script's session or to all; fn is called once, when the first host answered. */
+/* A line for the job's output (1) or error (2) file, written by its first host. */
+void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const char *text, exec_sent_fn *fn,
+                       void *arg);
 void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bool all, exec_sent_fn *fn,
                       void *arg);
 

@@ -9,6 +9,7 @@
 #include "log.h"
 #include "parked.h"
 #include "pbs_error.h"
+#include "pbs_ifl.h"
 #include "req_common.h"
 #include "req_many.h"
 #include "req_past.h"
@@ -180,4 +181,19 @@ void req_signal(void *parts, struct request *r)
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "job signaled with %s by %s", a->text, request_who(r));
         exec_send_signal(p->send, j, a->text, true, sent, request_ref(r));
     }
+}
+
+void req_message(void *parts, struct request *r)
+{
+    struct parts *p = parts;
+    const ifl_message_args *a = request_args(r);
+    struct err e;
+    struct job *j = req_find_job(p, r, a->job, &e);
+
+    if (!j)
+        req_past_fail(p, r, a->job, &e);
+    else if (j->state != JOB_RUNNING && j->state != JOB_SUSPENDED)
+        request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
+    else
+        exec_send_message(p->send, j, a->files ? a->files : MSG_ERR, a->text, sent, request_ref(r));
 }

@@ -28,6 +28,7 @@
     X(IFL_SELECT, "SelectJobs", USER, false, NULL, ifl_select_args, ifl_result, req_select)                  \
     X(IFL_SELSTAT, "SelStat", USER, false, NULL, ifl_select_args, ifl_result, req_selstat)                   \
     X(IFL_SHUTDOWN, "Shutdown", OPERATOR, false, NULL, ifl_shutdown_args, ifl_result, req_shutdown)          \
+    X(IFL_MESSAGE, "MessageJob", USER, true, NULL, ifl_message_args, ifl_result, req_message)                \
     X(IFL_SIGNAL, "SignalJob", USER, true, NULL, ifl_job_text_args, ifl_result, req_signal)                  \
     X(IFL_STATUS_JOB, "StatusJob", USER, false, NULL, ifl_status_args, ifl_result, req_status_job)           \
     X(IFL_STATUS_QUEUE, "StatusQue", USER, false, NULL, ifl_status_args, ifl_result, req_status_queue)       \

@@ -252,3 +252,30 @@ def test_said_twice_the_script_has_no_say_any_more(cx):
     cx.api.delete(job)
     ended(cx, job)
     until(lambda: not is_alive(pid), "the end of the script")
+
+
+# --- messages
+
+
+@history
+def test_a_message_stands_in_the_output_of_the_job(cx):
+    job = here(cx, "echo first; echo err >&2; touch began; while [ ! -e go ]; do sleep 0.02; done; echo last")
+    until(lambda: exists(cx, "began"), "the job's first step")
+    until(lambda: cx.stat(job)["substate"] == "42", "the job running")
+    cx.command("qmsg", "-O", "power is cut at ten; save $(date) 'now'", job)
+    cx.command("qmsg", "to the error file", job)
+    touch(cx, "go")
+    ended(cx, job)
+    assert cx.file("out").splitlines() == ["first", "power is cut at ten; save $(date) 'now'", "last"]
+    assert cx.file("err").splitlines() == ["err", "to the error file"]
+
+
+@root
+@history
+def test_a_message_to_a_job_of_somebody_else_or_to_one_that_waits_is_refused(cx):
+    cx.set_server("scheduling", "False")
+    job = cx.submit("true")
+    failed = cx.command("qmsg", "hello", job, check=False)
+    assert failed.returncode != 0 and "state" in failed.stderr
+    failed = cx.command("qmsg", "hello", job, user=users.NAMES[1], check=False)
+    assert failed.returncode != 0 and "Unauthorized" in failed.stderr
