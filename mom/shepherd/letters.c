@@ -16,7 +16,8 @@
 #include "rpc_match.h"
 #include "tm_.h"
 
-enum { AGAIN_MS = 200 };
+/* A try that lasted so long had reached the other host. */
+enum { AGAIN_MS = 200, REACHED_MS = 10000 };
 
 struct letter {
     struct letter *next, **at; /* list of all */
@@ -24,8 +25,9 @@ struct letter {
     struct letters *all;
     unsigned host;
     struct rpc_buf bytes;
-    bool under_way, patient;
-    int64_t next_mono_ms, until_mono_ms;
+    bool under_way;
+    int64_t tried_mono_ms, next_mono_ms;
+    int64_t away_mono_ms; /* since when the other host is out of reach; 0: it is not, for all we know */
     letters_fn *fn;
     void *arg;
 };
@@ -100,6 +102,18 @@ static bool is_final(int code)
     return code == PBSE_UNKJOBID || code == PBSE_PERM || code == PBSE_IVALREQ;
 }
 
+static void not_reached(struct letter *x)
+{
+    int64_t now = clock_real_mono_ms();
+
+    if (!x->away_mono_ms || now - x->tried_mono_ms > REACHED_MS)
+        x->away_mono_ms = now;
+    if (now - x->away_mono_ms >= LETTERS_LIMIT_MS)
+        fail(x, "another host of the job cannot be reached");
+    else
+        try_later(x);
+}
+
 static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
 {
     struct letter *x = (struct letter *)((char *)p - offsetof(struct letter, pending));
@@ -114,14 +128,17 @@ static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
     else if (is_final(r.code))
         fail(x, r.text);
     else
-        try_later(x);
+        not_reached(x);
     xdr_free((xdrproc_t)xdr_shep_letter_result, &r);
 }
 
 static void on_lost(struct rpc_pending *p, const struct err *why)
 {
-    (void)why;
-    try_later((struct letter *)((char *)p - offsetof(struct letter, pending)));
+    struct letter *x = (struct letter *)((char *)p - offsetof(struct letter, pending));
+
+    (void)why; /* our own MOM has gone: that says nothing about the other host */
+    x->away_mono_ms = 0;
+    try_later(x);
 }
 
 static void try_now(struct letter *x)
@@ -132,14 +149,14 @@ static void try_now(struct letter *x)
     a.bytes.bytes_len = (u_int)x->bytes.len;
     a.bytes.bytes_val = x->bytes.bytes;
     x->pending.ops = &ops;
+    x->tried_mono_ms = clock_real_mono_ms();
     if (link_ask(x->all->link, SHEP_PEER, (xdrproc_t)xdr_shep_letter_args, &a, &x->pending) < 0)
         try_later(x);
     else
         x->under_way = true;
 }
 
-void letters_send(struct letters *l, unsigned host, const struct tmx_ask *ask, bool patient, letters_fn *fn,
-                  void *arg)
+void letters_send(struct letters *l, unsigned host, const struct tmx_ask *ask, letters_fn *fn, void *arg)
 {
     struct tmx_letter full = {.number = ++l->last_number, .ask = *ask};
     struct letter *x = calloc(1, sizeof *x);
@@ -154,10 +171,8 @@ void letters_send(struct letters *l, unsigned host, const struct tmx_ask *ask, b
     }
     x->all = l;
     x->host = host;
-    x->patient = patient;
     x->fn = fn;
     x->arg = arg;
-    x->until_mono_ms = clock_real_mono_ms() + LETTERS_LIMIT_MS;
     x->next = l->first;
     x->at = &l->first;
     if (x->next)
@@ -188,11 +203,7 @@ void letters_turn(struct letters *l)
 
     for (struct letter *x = l->first; x; x = next) {
         next = x->next;
-        if (x->under_way)
-            continue;
-        if (!x->patient && now >= x->until_mono_ms)
-            fail(x, "another host of the job cannot be reached");
-        else if (now >= x->next_mono_ms)
+        if (!x->under_way && now >= x->next_mono_ms)
             try_now(x);
     }
 }

@@ -113,7 +113,7 @@ void tm_output_send(void *arg, struct task_pump *p, const struct tmx_output_args
     }
     *s = (struct sent){t, p, args->stream};
     ask.tmx_ask_u.output = *args;
-    letters_send(t->letters, to->host, &ask, false, on_answer, s);
+    letters_send(t->letters, to->host, &ask, on_answer, s);
 }
 
 /* ---- from another host */

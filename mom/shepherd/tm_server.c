@@ -122,7 +122,7 @@ static void ask(struct tm_server *t, const struct tmx_ask *question, struct tm_r
     else if (r->is_letter)
         tm_refuse(r, TM_ENOTFOUND, "the letter is for another host");
     else
-        letters_send(t->letters, host, question, question->kind == TMX_ASK_OBIT, on_answer, r);
+        letters_send(t->letters, host, question, on_answer, r);
 }
 
 static struct tm_reply *reply_create(struct tm_server *t)

@@ -188,3 +188,21 @@ def test_nobody_speaks_to_a_mom_without_a_certificate(cx):
     length = struct.unpack(">I", Stranger.read(where, 4))[0] & 0x7FFFFFFF
     reply = struct.unpack(">5I", Stranger.read(where, length)[:20])
     assert reply[1:3] == (1, 1), "the call is denied"
+
+
+COUNT = "i=0; while [ $i -lt 4000 ]; do echo line $i; i=$((i+1)); [ $((i % 100)) = 0 ] && sleep 0.1; done; true"
+
+
+@pytest.mark.complex(nodes=2)
+@pytest.mark.parametrize("how", [f"pbs_tmrsh n2 '{COUNT}' > lines.txt", f"pbsdsh -n 1 sh -c '{COUNT}'"],
+                         ids=["relayed", "into the job's file"])
+def test_output_from_another_host_is_whole_and_in_order_although_moms_die(cx, how):
+    job = start(cx, f"touch begun; {how}; echo exit $?", **TWO)
+    until(lambda: cx.file("begun") is not None, "the script")
+    for daemon in ("n2", "n1", "n2", "n1"):
+        cx.kill(daemon)
+        cx.restart(daemon)
+    out = output_of(cx, job)
+    lines = (cx.file("lines.txt") or out).splitlines()
+    assert [x for x in lines if not x.startswith("exit")] == [f"line {i}" for i in range(4000)]
+    assert out.splitlines()[-1] == "exit 0"
