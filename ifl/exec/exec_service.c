@@ -484,6 +484,20 @@ void exec_service_bye(struct exec_service *s, const char *reason, bool back, voi
     loop_timer_set(s->timer, told ? BYE_MS : 0);
 }
 
+void exec_service_again(struct exec_service *s)
+{
+    const struct err why = {.text = "HELLO is said again"};
+
+    if (s->state != HERE)
+        return;
+    drop_conn(s);
+    s->failures = 0;
+    s->state = AWAY;
+    loop_timer_set(s->timer, 0);
+    if (s->hooks->lost)
+        s->hooks->lost(s->arg, &why);
+}
+
 void exec_service_hurry(struct exec_service *s)
 {
     if (s->state == AWAY)

@@ -10,6 +10,7 @@
 
 #include "config.h"
 #include "home.h"
+#include "vnodes.h"
 
 enum { ATTRS_MAX = 64, KB = 1024, PERCENT = 100 };
 
@@ -105,6 +106,67 @@ int hardware_node(const struct home *h, struct exec_node *out, struct err *e)
     add_resource(h, out, "vnode", h->node);
     add_confinement(h, out);
     add_others(h, out);
+    return 0;
+}
+
+/* What a file says counts more than what was measured. */
+static void set_attr(struct exec_node *n, const struct vnodes_attr *a)
+{
+    for (u_int i = 0; i < n->attrs.wire_attrs_len; i++) {
+        wire_attr *x = &n->attrs.wire_attrs_val[i];
+        char *value;
+
+        if (strcmp(x->name, a->name) != 0 || strcmp(x->resource, a->resource) != 0)
+            continue;
+        value = strdup(a->value);
+        if (value) {
+            free(x->value);
+            x->value = value;
+        }
+        return;
+    }
+    add(n, a->name, a->resource, a->value);
+}
+
+static int defined_node(const struct home *h, const struct vnodes_one *v, struct exec_node *out,
+                        struct err *e)
+{
+    *out = (struct exec_node){.name = strdup(v->name)};
+    out->attrs.wire_attrs_val = calloc(ATTRS_MAX, sizeof(wire_attr));
+    if (!out->name || !out->attrs.wire_attrs_val) {
+        xdr_free((xdrproc_t)xdr_exec_node, out);
+        return err_set(e, ENOMEM, "no memory");
+    }
+    add(out, "resources_available", "arch", "linux");
+    add(out, "resources_available", "host", h->node);
+    add(out, "resources_available", "vnode", v->name);
+    for (size_t i = 0; i < v->n; i++)
+        set_attr(out, &v->attrs[i]);
+    return 0;
+}
+
+int hardware_nodes(const struct home *h, struct exec_node **out, size_t *n, struct err *e)
+{
+    struct exec_node *list = calloc(h->vnodes->n + 1, sizeof *list);
+    size_t made = 0;
+
+    if (!list)
+        return err_set(e, ENOMEM, "no memory");
+    if (hardware_node(h, &list[made++], e) < 0) {
+        free(list);
+        return -1;
+    }
+    for (size_t i = 0; i < h->vnodes->n; i++) {
+        const struct vnodes_one *v = &h->vnodes->list[i];
+
+        if (strcmp(v->name, h->node) == 0)
+            for (size_t k = 0; k < v->n; k++)
+                set_attr(&list[0], &v->attrs[k]);
+        else if (defined_node(h, v, &list[made], e) == 0)
+            made++;
+    }
+    *out = list;
+    *n = made;
     return 0;
 }
 

@@ -12,6 +12,9 @@ struct home;
  * frees it with xdr_free(xdr_exec_node). */
 int hardware_node(const struct home *h, struct exec_node *out, struct err *e);
 
+/* All vnodes of this host: that one first, then those that vnode files define. The caller frees both. */
+int hardware_nodes(const struct home *h, struct exec_node **out, size_t *n, struct err *e);
+
 unsigned hardware_load_percent(void); /* load average of a minute, in percent */
 
 #endif

@@ -16,6 +16,7 @@
 #include "home_files.h"
 #include "procs.h"
 #include "strbuf.h"
+#include "vnodes.h"
 
 enum { PATH_LEN_MAX = 8192, ENVIRONMENT_MAX = 1 << 20, HOST_LEN_MAX = 256 };
 
@@ -54,6 +55,16 @@ static const char *own_home(const struct home *h)
     return conf_text(h->conf, conf_is_set(h->conf, CONF_PBS_MOM_HOME) ? CONF_PBS_MOM_HOME : CONF_PBS_HOME);
 }
 
+static const char *home_of(const struct conf *conf)
+{
+    return conf_text(conf, conf_is_set(conf, CONF_PBS_MOM_HOME) ? CONF_PBS_MOM_HOME : CONF_PBS_HOME);
+}
+
+char *home_vnode_dir(const struct conf *conf)
+{
+    return text("%s/mom_priv/config.d", home_of(conf));
+}
+
 static void find_paths(struct home *h)
 {
     const char *pbs_home = conf_text(h->conf, CONF_PBS_HOME), *home = own_home(h);
@@ -66,6 +77,7 @@ static void find_paths(struct home *h)
     h->aux = text("%s/aux", home);
     h->lock = text("%s/mom_priv/mom.lock", home);
     h->config_file = text("%s/mom_priv/config", home);
+    h->vnode_dir = home_vnode_dir(h->conf);
     h->certs = text("%s/certs", pbs_home);
     h->terminal = text("%s/libexec/pbs_terminal", conf_text(h->conf, CONF_PBS_EXEC));
     h->shepherd = text("%s/libexec/pbs_shepherd", conf_text(h->conf, CONF_PBS_EXEC));
@@ -127,9 +139,14 @@ static int read_environment(struct home *h, struct err *e)
 int home_load_config(struct home *h, struct err *e)
 {
     struct config *c = config_load(h->config_file, e);
+    struct vnodes *v = c ? vnodes_load(h->vnode_dir, e) : NULL;
 
-    if (!c)
+    if (!v) {
+        config_destroy(c);
         return -1;
+    }
+    vnodes_destroy(h->vnodes);
+    h->vnodes = v;
     config_destroy(h->config);
     h->config = c;
     h->our_names[0] = h->host;
@@ -193,13 +210,14 @@ int home_raise_limits(struct home *h, struct err *e)
 
 void home_close(struct home *h)
 {
-    char *const texts[] = {h->node,     h->service,     h->host,        h->priv,       h->jobs,
-                           h->spool,    h->undelivered, h->aux,         h->logs,       h->certs,
-                           h->shepherd, h->lock,        h->config_file, h->checkpoint, h->terminal};
+    char *const texts[] = {h->node,        h->service,    h->host,     h->priv,     h->jobs,     h->spool,
+                           h->undelivered, h->aux,        h->logs,     h->certs,    h->shepherd, h->lock,
+                           h->config_file, h->checkpoint, h->terminal, h->vnode_dir};
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         free(texts[i]);
     words_fini(&h->environment);
     config_destroy(h->config);
+    vnodes_destroy(h->vnodes);
     *h = (struct home){0};
 }

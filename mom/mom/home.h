@@ -2,7 +2,7 @@
 #define HOME_H
 /* Where things are on this host, and who this MOM is: found once at start, read by all parts.
  *
- * `config` alone changes, when SIGHUP brings a good new file.
+ * `config` and `vnodes` alone change, together, when SIGHUP brings a good new file.
  */
 #include <stdbool.h>
 #include <sys/resource.h>
@@ -17,6 +17,7 @@ struct config;
 struct home {
     const struct conf *conf; /* borrowed */
     struct config *config;   /* owned */
+    struct vnodes *vnodes;   /* owned: what the files in vnode_dir say */
     char *node;              /* our natural vnode */
     char *service;           /* "mom:<node>" */
     char *host;              /* of the machine */
@@ -25,12 +26,15 @@ struct home {
     char *checkpoint;                                             /* of images: ours, 0711 */
     char *terminal;                                               /* libexec/pbs_terminal */
     char *shepherd;                                               /* the program */
-    char *lock, *config_file;
+    char *lock, *config_file, *vnode_dir;
     struct words environment; /* pbs_environment: NAME=value */
     struct confine_place freezer;
     struct rlimit job_files;  /* RLIMIT_NOFILE as we found it: jobs get it back */
     const char *our_names[4]; /* for delivery; NULL terminated */
 };
+
+/* Where vnode definition files lie; heap. */
+char *home_vnode_dir(const struct conf *conf);
 
 /* Find everything and make missing directories (config-and-layout.md section 3). -1: nothing is left open. */
 int home_open(struct home *h, const struct conf *conf, struct err *e);

@@ -1,4 +1,5 @@
 /* pbs_mom: runs jobs on this host at the word of pbs_server. Tables of bindings, the order of creation, the loop. */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@
 #include "strbuf.h"
 #include "terminal.h"
 #include "usage.h"
+#include "vnodes.h"
 
 enum { NAMES_KEEP_MS = 60000, EXIT_USAGE = 1, USAGE_MAX = 8192 };
 
@@ -46,16 +48,19 @@ struct mom {
 /* ---- options */
 struct command_line {
     bool foreground, version;
+    const char *verb; /* of -s */
+    char **operands;  /* of -s */
+    int n;
 };
 
-enum { OPT_FOREGROUND, OPT_VERSION, OPT_IGNORED };
+enum { OPT_FOREGROUND, OPT_VERSION, OPT_IGNORED, OPT_SCRIPT };
 
 static int take_option(void *context, const struct option_row *row, const char *value, struct err *e)
 {
     struct command_line *c = context;
 
-    (void)value;
     (void)e;
+    c->verb = row->id == OPT_SCRIPT ? value : c->verb;
     c->foreground |= row->id == OPT_FOREGROUND;
     c->version |= row->id == OPT_VERSION;
     return 0;
@@ -64,6 +69,8 @@ static int take_option(void *context, const struct option_row *row, const char *
 static const struct option_row option_rows[] = {
     {'N', NULL, OPTION_ALONE, NULL, "stay in the foreground", take_option, OPT_FOREGROUND},
     {'p', NULL, OPTION_ALONE, NULL, "keep running jobs (always so)", take_option, OPT_IGNORED},
+    {'s', NULL, OPTION_VALUE, "insert NAME FILE|remove NAME|show NAME|list", "vnode definition files",
+     take_option, OPT_SCRIPT},
     {0, "version", OPTION_ALONE, NULL, "show the version", take_option, OPT_VERSION},
 };
 
@@ -77,8 +84,11 @@ static int parse_command_line(int argc, char *argv[], struct command_line *c)
     struct err e = {0};
     int first;
 
-    if (options_parse(&o, argc, argv, &first, c, &e) == 0 && first == argc)
+    if (options_parse(&o, argc, argv, &first, c, &e) == 0 && (first == argc || c->verb)) {
+        c->operands = argv + first;
+        c->n = argc - first;
         return 0;
+    }
     strbuf_init(&usage, USAGE_MAX);
     options_usage(&o, &usage);
     fprintf(stderr, "pbs_mom: %s\n%s", e.code ? e.text : "invalid operand", strbuf_str(&usage));
@@ -119,6 +129,8 @@ static void on_hup(void *arg)
 
     if (home_load_config(&mom->parts.home, &e) < 0)
         log_err(LOGC_SVR, "config", &e, "the old configuration stays");
+    else
+        exec_service_again(mom->parts.service);
     log_set_mask(mom->parts.home.config->log_mask);
     log_reopen(&e);
     names_forget(mom->parts.names);
@@ -325,6 +337,33 @@ static int run_mom(struct mom *mom, const struct command_line *c)
     return rc;
 }
 
+/* Without the MOM: its files may be the very ones that keep it from starting. */
+static int edit_vnodes(const struct command_line *c)
+{
+    struct err e = {0};
+    struct conf *conf = conf_load(&e);
+    char *dir = conf ? home_vnode_dir(conf) : NULL;
+    int rc = -1;
+
+    if (!dir)
+        err_set(&e, e.code ? e.code : ENOMEM, "%s", e.code ? e.text : "no memory");
+    else if (strcmp(c->verb, "insert") == 0 && c->n == 2)
+        rc = vnodes_insert(dir, c->operands[0], c->operands[1], &e);
+    else if (strcmp(c->verb, "remove") == 0 && c->n == 1)
+        rc = vnodes_remove(dir, c->operands[0], &e);
+    else if (strcmp(c->verb, "show") == 0 && c->n == 1)
+        rc = vnodes_show(dir, c->operands[0], &e);
+    else if (strcmp(c->verb, "list") == 0 && c->n == 0)
+        rc = vnodes_list(dir, &e);
+    else
+        err_set(&e, EINVAL, "usage: pbs_mom -s insert NAME FILE | remove NAME | show NAME | list");
+    if (rc < 0)
+        fprintf(stderr, "pbs_mom: %s\n", e.text);
+    free(dir);
+    conf_destroy(conf);
+    return rc < 0 ? 1 : 0;
+}
+
 int main(int argc, char *argv[])
 {
     struct command_line c = {0};
@@ -337,6 +376,8 @@ int main(int argc, char *argv[])
         printf("pbs_version = %s\n", CEDE_VERSION);
         return 0;
     }
+    if (c.verb)
+        return edit_vnodes(&c);
     rc = run_mom(&mom, &c);
     home_close(&mom.parts.home);
     conf_destroy(mom.conf);

@@ -59,15 +59,14 @@ static void add_held(void *arg, struct run *r)
 static int fill_nodes(const struct parts *m, exec_hello_args *a)
 {
     struct err e = {0};
+    size_t n = 0;
 
-    a->nodes.nodes_val = calloc(1, sizeof(exec_node));
-    if (!a->nodes.nodes_val || hardware_node(&m->home, a->nodes.nodes_val, &e) < 0) {
+    if (hardware_nodes(&m->home, &a->nodes.nodes_val, &n, &e) < 0) {
         log_err(LOGC_NODE, m->home.node, &e, "HELLO");
-        free(a->nodes.nodes_val);
         a->nodes.nodes_val = NULL;
         return -1;
     }
-    a->nodes.nodes_len = 1;
+    a->nodes.nodes_len = (u_int)n;
     return 0;
 }
 

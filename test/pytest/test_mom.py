@@ -317,3 +317,71 @@ def test_a_job_that_is_deleted_while_it_is_being_started_does_not_run(cx):
         ended(cx, job)
         until(lambda j=job: not processes_of(cx, j), "the end of the job's processes")
     assert cx.file("ran") is None
+
+
+# --- what a site says of its host
+
+
+def mom_says(cx, *words, check=True):
+    """pbs_mom -s of the node n1."""
+    conf = os.path.join(cx.dir, "mom", "n1", "pbs.conf")
+    env = {"PBS_CONF_FILE": conf if os.path.exists(conf) else cx.conf, "PBS_MOM_HOME": os.path.join(cx.dir, "mom", "n1")}
+    return cx.command("pbs_mom", "-s", *words, check=check, env=env)
+
+
+def vnode_file(cx, text):
+    path = os.path.join(cx.work, "vnodes")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(text)
+    return path
+
+
+def test_vnode_files_define_vnodes_that_jobs_run_on(cx):
+    path = vnode_file(cx, "$configversion 2\nn1: resources_available.ncpus = 0\n"
+                          "n1[0]: resources_available.ncpus = 3\nn1[1]: resources_available.ncpus = 2\n")
+    mom_says(cx, "insert", "site", path)
+    assert mom_says(cx, "list").stdout == "site\n" and "n1[1]" in mom_says(cx, "show", "site").stdout
+    os.kill(cx.pid("n1"), signal.SIGHUP)
+    until(lambda: {n.name for n in cx.api.stat("vnode")} == {"n1", "n1[0]", "n1[1]"}, "the vnodes")
+    until(lambda: cx.node("n1[1]")["state"] == "free", "the vnode")
+    job = cx.submit("echo here", select="1:ncpus=2:vnode=n1[1]")
+    cx.wait_gone(job)
+    assert cx.file("out") == "here\n"
+
+
+def test_a_bad_vnode_file_is_not_taken(cx):
+    bad = mom_says(cx, "insert", "site", vnode_file(cx, "$configversion 2\nn1[0]: color = blue\n"), check=False)
+    assert bad.returncode != 0 and "color" in bad.stderr and "line 2" in bad.stderr
+    reserved = mom_says(cx, "insert", "PBSx", vnode_file(cx, "$configversion 2\n"), check=False)
+    assert reserved.returncode != 0 and "reserved" in reserved.stderr
+    mom_says(cx, "insert", "site", vnode_file(cx, "$configversion 2\n"))
+    again = mom_says(cx, "insert", "site", vnode_file(cx, "$configversion 2\n"), check=False)
+    assert again.returncode != 0 and "exists" in again.stderr
+    mom_says(cx, "remove", "site")
+    assert mom_says(cx, "list").stdout == ""
+
+
+def test_a_reload_applies_whole_or_changes_nothing_and_says_why(cx):
+    config = os.path.join(cx.dir, "mom", "n1", "mom_priv", "config")
+    with open(config, encoding="ascii") as f:
+        good = f.read()
+    with open(config, "w", encoding="ascii") as f:
+        f.write(good.replace("ncpus 4", "ncpus 7") + "$no_such_thing 1\n")
+    os.kill(cx.pid("n1"), signal.SIGHUP)
+    until(lambda: "no_such_thing" in cx.logs("n1", lines=200), "the refusal")
+    assert "the old configuration stays" in cx.logs("n1", lines=200)
+    assert cx.node()["resources_available"]["ncpus"] == "4"
+    with open(config, "w", encoding="ascii") as f:
+        f.write(good.replace("ncpus 4", "ncpus 7"))
+    os.kill(cx.pid("n1"), signal.SIGHUP)
+    until(lambda: cx.node()["resources_available"]["ncpus"] == "7", "what the new file says")
+
+
+def test_jobs_run_on_through_a_reload(cx):
+    job = cx.submit("sleep 600")
+    cx.wait(job)
+    until(lambda: cx.stat(job)["substate"] == "42", "the job")
+    for _ in range(3):
+        os.kill(cx.pid("n1"), signal.SIGHUP)
+        until(lambda: cx.node()["state"] in ("free", "job-busy"), "the node")
+    assert cx.state(job) == "R" and cx.stat(job)["run_count"] == "1"
