@@ -190,6 +190,24 @@ static int prio_value_parse(const struct value_type *t, const char *text, struct
     return type_string.parse(t, text, out, e);
 }
 
+/* A queue's: as a scheduler's, or "none". */
+static int queue_order_value_parse(const struct value_type *t, const char *text, struct value *out,
+                                   struct err *e)
+{
+    return strcmp(text, "none") == 0 ? type_string.parse(t, text, out, e)
+                                     : order_value_parse(t, text, out, e);
+}
+
+/* A job's: one group of letters. */
+static int methods_value_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+{
+    struct preempt_order o;
+
+    if (order_parse(text, &o, e) < 0)
+        return -1;
+    return o.n == 1 ? type_string.parse(t, text, out, e) : value_bad(t, text, e);
+}
+
 /* --- preempt_sort, and the types -------------------------------------------------------------------- */
 
 static int sort_value_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
@@ -224,3 +242,9 @@ const struct value_type type_preempt_prio = {
 const struct value_type type_preempt_sort = {.name = "preemption sort",
                                              .form = "min_time_since_start, least_lost_work or fewest_jobs",
                                              CHECKED(sort_value_parse)};
+const struct value_type type_queue_order = {.name = "preemption order of a queue",
+                                            .form =
+                                                "none, or letters S C R D, with percentages between groups",
+                                            CHECKED(queue_order_value_parse)};
+const struct value_type type_preempt_methods = {
+    .name = "preemption methods", .form = "letters out of S C R D, each once", CHECKED(methods_value_parse)};

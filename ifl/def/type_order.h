@@ -10,7 +10,9 @@
 
 extern const struct value_type type_preempt_order;
 extern const struct value_type type_preempt_prio;
-extern const struct value_type type_preempt_sort; /* min_time_since_start, least_lost_work, fewest_jobs */
+extern const struct value_type type_queue_order;     /* "none", or as preempt_order */
+extern const struct value_type type_preempt_methods; /* one group of letters */
+extern const struct value_type type_preempt_sort;    /* min_time_since_start, least_lost_work, fewest_jobs */
 
 /* preempt_order: "LETTERS [PERCENT LETTERS]...", "SCR 80 SC 50 S": letters S C R D, each once in a group.
  * Groups are tried in order: the letters of group i hold for jobs with more than group[i].above percent of

@@ -8,6 +8,7 @@
 #include "level.h"
 #include "match.h"
 #include "memory.h"
+#include "protect.h"
 #include "run_limits.h"
 #include "words.h"
 
@@ -59,7 +60,8 @@ static bool is_target(const struct words *targets, const struct job *j)
 
 static bool has_method(const struct preemptor *p, const struct job *j, bool *keeps)
 {
-    const char *letters = policy_letters(universe_policy(p->u), job_percent_left(j, p->now_s));
+    char room[5];
+    const char *letters = protect_letters(universe_policy(p->u), j, p->now_s, room);
     bool is_up = job_is_up(j); /* what is not there yet cannot be suspended */
 
     *keeps = true;
@@ -121,6 +123,7 @@ static bool is_useful(const struct preemptor *p, const struct job *j)
 
 static bool may_stop(const struct preemptor *p, struct job *j)
 {
+    int64_t until_s;
     bool keeps;
 
     if (j->order != ORDER_NONE || j->gives_way || j->resv || (j->level = level_of(p->u, j)) >= p->level)
@@ -129,6 +132,11 @@ static bool may_stop(const struct preemptor *p, struct job *j)
         return false;
     if (!has_method(p, j, &keeps) || !nodes_are_up(j) || !is_useful(p, j) || p->has_failed(p->arg, p->job, j))
         return false;
+    if (!protect_allows(p, j, &until_s)) {
+        if (until_s)
+            p->later(p->arg, until_s);
+        return false;
+    }
     note_yields(p, j, keeps);
     /* PBS's rule asks for none: all cost the same, and the latest start goes first */
     j->cost = universe_policy(p->u)->preempt_sort == PREEMPT_LATEST

@@ -21,6 +21,8 @@ struct preemptor {
     int64_t now_s;
     /* ^ this one has failed to give way to the job before */
     bool (*has_failed)(void *arg, const struct job *preemptor, const struct job *victim);
+    /* ^ nobody may be stopped now who may be at that time */
+    void (*later)(void *arg, int64_t at_s);
     void *arg;
 };
 

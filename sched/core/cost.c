@@ -2,6 +2,7 @@
 #include "cost.h"
 
 #include "catalogue.h"
+#include "protect.h"
 
 enum {
     ONE_MORE_S = 30,
@@ -20,7 +21,9 @@ static int64_t cores(const struct job *j)
 
 static char first_letter(const struct policy *p, const struct job *j, int64_t now_s)
 {
-    for (const char *l = policy_letters(p, job_percent_left(j, now_s)); *l; l++)
+    char room[5];
+
+    for (const char *l = protect_letters(p, j, now_s, room); *l; l++)
         if ((*l == 'S' && job_is_up(j)) || *l == 'D' || (*l == 'R' && j->rerunable) ||
             (*l == 'C' && j->can_checkpoint && job_is_up(j)))
             return *l;

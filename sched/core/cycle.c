@@ -236,6 +236,14 @@ static void fail(struct cycle *c, struct class *k, const struct reason *why)
 
 /* --- preemption -------------------------------------------------------------------------------------- */
 
+static void later(void *arg, int64_t at_s)
+{
+    struct cycle *c = arg;
+
+    if (c->forget_s == 0 || at_s < c->forget_s)
+        c->forget_s = at_s;
+}
+
 /* One for whom no method was left is not tried again for a while, by nobody. */
 static bool has_failed(void *arg, const struct job *preemptor, const struct job *victim)
 {
@@ -244,7 +252,7 @@ static bool has_failed(void *arg, const struct job *preemptor, const struct job 
 
     if (!lately && !plans_has_failed(c->plans, preemptor->id, victim->id, c->now_s))
         return false;
-    c->forget_s = c->now_s + PLAN_FORGET_S;
+    later(c, c->now_s + PLAN_FORGET_S);
     return true;
 }
 
@@ -322,6 +330,7 @@ static bool find_victims(struct cycle *c, struct class *k, struct job *j, const 
                           .level = k->level,
                           .now_s = c->now_s,
                           .has_failed = has_failed,
+                          .later = later,
                           .arg = c};
     struct picker picker = {
         .u = c->u, .trial = c->trial, .placer = c->placer, .buckets = c->buckets, .log = c->d};

@@ -29,9 +29,9 @@ struct job *job_create(const char *id)
 /* The texts that job_take sets, for forgetting them all. */
 static const char **text_of(struct job *j, size_t i)
 {
-    const char **texts[] = {&j->queue_name, &j->user,       &j->group,    &j->project,  &j->select,
-                            &j->place,      &j->exec_vnode, &j->released, &j->targets,  &j->resv,
-                            &j->needs,      &j->asks,       &j->comment,  &j->array_id, &j->remaining};
+    const char **texts[] = {&j->queue_name, &j->user,     &j->group,    &j->project,  &j->select, &j->place,
+                            &j->exec_vnode, &j->released, &j->methods,  &j->targets,  &j->resv,   &j->needs,
+                            &j->asks,       &j->comment,  &j->array_id, &j->remaining};
 
     return i < sizeof texts / sizeof *texts ? texts[i] : NULL;
 }
@@ -248,6 +248,10 @@ static void take_preempt_failed(struct source *s)
 {
     s->j->preempt_failed_s = number(s);
 }
+static void take_methods(struct source *s)
+{
+    set_text(&s->j->methods, s->a->value);
+}
 static void take_preempt_count(struct source *s)
 {
     s->j->preempt_count = number(s);
@@ -335,6 +339,7 @@ static const struct {
     {"preempt_failed", take_preempt_failed},
     {"preempt_method", take_preempt_method},
     {"preempt_count", take_preempt_count},
+    {"preempt_methods", take_methods},
     {"Checkpoint", take_checkpoint},
     {"resources_used", take_used},
     {"Resource_List", take_resource},

@@ -66,12 +66,13 @@ struct job {
     int64_t limit_s, cpu_limit_s; /* soft_walltime or walltime, cput; 0: none */
     int64_t used_s, cpu_used_s;   /* as of the last change */
     bool rerunable, can_checkpoint;
-    bool room_held, gives_way;        /* a hold is for it; it is a victim */
-    int64_t preempt_failed_s;         /* when no method was left to preempt it; 0: never */
-    int64_t preempt_count;            /* how often it gave way */
-    char preempt_method;              /* by which it gave way last: S C Q D */
-    const char *comment;              /* interned or NULL */
-    uint64_t look;                    /* hash of all attributes but the comment */
+    bool room_held, gives_way; /* a hold is for it; it is a victim */
+    int64_t preempt_failed_s;  /* when no method was left to preempt it; 0: never */
+    int64_t preempt_count;     /* how often it gave way */
+    const char *methods; /* interned or NULL: nothing else may be done to preempt it, if its queue allows */
+    char preempt_method; /* by which it gave way last: S C Q D */
+    const char *comment; /* interned or NULL */
+    uint64_t look;       /* hash of all attributes but the comment */
     const char *array_id, *remaining; /* interned or NULL: a subjob's array; an array's queued indices */
     int64_t max_subjobs;              /* of an array: so many may run at once; 0: any number */
 

@@ -37,30 +37,28 @@ static bool is_group(const char *w)
 }
 
 /* LETTERS [PERCENT LETTERS]... */
-static int take_order(struct policy *p, const char *value, struct err *e)
+int policy_parse_order(const char *text, struct preempt_rules *out, struct err *e)
 {
     struct words l;
-    struct order_group groups[POLICY_ORDER_MAX];
-    size_t n = 0;
+    struct preempt_rules rules = {.n = 0};
     int rc = -1;
 
     words_init(&l);
-    if (words_parse(value, " \t", WORDS_PLAIN, &l, e) < 0 || l.n % 2 == 0 || l.n / 2 >= POLICY_ORDER_MAX)
+    if (words_parse(text, " \t", WORDS_PLAIN, &l, e) < 0 || l.n % 2 == 0 || l.n / 2 >= POLICY_ORDER_MAX)
         goto out;
     for (size_t i = 0; i < l.n; i += 2) {
         int64_t upto = 100;
         if (!is_group(l.w[i]) || (i > 0 && units_parse_int(l.w[i - 1], 0, 100, &upto, NULL) < 0))
             goto out;
-        groups[n] = (struct order_group){.upto = (int)upto};
-        memcpy(groups[n].letters, l.w[i], strlen(l.w[i]) + 1);
-        n++;
+        rules.group[rules.n] = (struct order_group){.upto = (int)upto};
+        memcpy(rules.group[rules.n].letters, l.w[i], strlen(l.w[i]) + 1);
+        rules.n++;
     }
-    memcpy(p->order, groups, n * sizeof *groups);
-    p->n_order = n;
+    *out = rules;
     rc = 0;
 out:
     words_fini(&l);
-    return rc < 0 ? bad(e, "preempt_order", value) : 0;
+    return rc < 0 ? bad(e, "preempt_order", text) : 0;
 }
 
 static unsigned bits_of(char *joined)
@@ -147,7 +145,9 @@ enum attribute {
     A_LOG,
     A_PARTITION,
     A_SORT,
-    A_WAIT
+    A_WAIT,
+    A_EXEMPT,
+    A_COUNT
 };
 static const struct {
     const char *name, *preset;
@@ -162,6 +162,8 @@ static const struct {
     [A_PARTITION] = {"partition", ""},
     [A_SORT] = {"preempt_sort", "min_time_since_start"},
     [A_WAIT] = {"preempt_wait", "0"},
+    [A_EXEMPT] = {"preempt_exempt_time", "0"},
+    [A_COUNT] = {"preempt_max_count", "-1"},
 };
 enum { N_ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
@@ -172,7 +174,7 @@ static int take_attribute(struct policy *p, enum attribute which, const char *va
 
     switch (which) {
     case A_ORDER:
-        return take_order(p, value, e);
+        return policy_parse_order(value, &p->order, e);
     case A_PRIO:
         return take_levels(p, value, e);
     case A_QUEUE_PRIO:
@@ -195,6 +197,10 @@ static int take_attribute(struct policy *p, enum attribute which, const char *va
         return 0;
     case A_SORT:
         return take_sort(p, value, e);
+    case A_EXEMPT:
+        return units_parse_duration_s(value, &p->exempt_s, NULL) < 0 ? bad(e, name, value) : 0;
+    case A_COUNT:
+        return take_long(&p->max_count, name, value, e);
     case A_WAIT:
         return units_parse_duration_s(value, &p->preempt_wait_s, NULL) < 0 ? bad(e, name, value) : 0;
     }
@@ -234,15 +240,20 @@ void policy_fini(struct policy *p)
     *p = (struct policy){0};
 }
 
-const char *policy_letters(const struct policy *p, int percent_left)
+const char *policy_letters_of(const struct preempt_rules *r, int percent_left)
 {
     size_t best = 0;
 
     /* Groups stand from the most time left to the least; the last one that still holds counts. */
-    for (size_t i = 1; i < p->n_order; i++)
-        if (percent_left <= p->order[i].upto)
+    for (size_t i = 1; i < r->n; i++)
+        if (percent_left <= r->group[i].upto)
             best = i;
-    return p->order[best].letters;
+    return r->group[best].letters;
+}
+
+const char *policy_letters(const struct policy *p, int percent_left)
+{
+    return policy_letters_of(&p->order, percent_left);
 }
 
 int policy_level(const struct policy *p, unsigned mask, int64_t queue_priority)

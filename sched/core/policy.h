@@ -35,6 +35,11 @@ struct order_group {
     char letters[5]; /* out of S C R D, tried from left to right */
 };
 
+struct preempt_rules { /* a preempt_order */
+    struct order_group group[POLICY_ORDER_MAX];
+    size_t n; /* 0: there is none */
+};
+
 struct level_row {
     unsigned mask;
     int value;
@@ -57,9 +62,9 @@ enum preempt_sort {                 /* which of candidates of one level gives wa
 struct policy {
     /* attributes of the sched object */
     enum preempt_sort preempt_sort;
-    int64_t preempt_wait_s; /* not where enough ends by itself within that time; 0: at once */
-    struct order_group order[POLICY_ORDER_MAX];
-    size_t n_order;
+    int64_t exempt_s, max_count; /* protection of jobs whose queue says nothing; -1: none */
+    int64_t preempt_wait_s;      /* not where enough ends by itself within that time; 0: at once */
+    struct preempt_rules order;
     struct level_row levels[POLICY_LEVELS_MAX]; /* most bits first, then higher value */
     size_t n_levels;
     int64_t preempt_queue_prio;
@@ -91,6 +96,10 @@ void policy_fini(struct policy *p);
 /* One attribute of the sched object; value NULL: back to its default. Unknown ones are nothing.
  * -1 with PBSE_BADATVAL and the default in force: the server would have refused it. */
 int policy_attribute(struct policy *p, const char *name, const char *value, struct err *e);
+
+/* A preempt_order as text. -1: PBSE_BADATVAL. */
+int policy_parse_order(const char *text, struct preempt_rules *out, struct err *e);
+const char *policy_letters_of(const struct preempt_rules *r, int percent_left);
 
 /* The letters for a job that has this percentage of its time left (0 to 100). */
 const char *policy_letters(const struct policy *p, int percent_left);

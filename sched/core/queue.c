@@ -24,6 +24,7 @@ void queue_destroy(struct queue *q)
         return;
     intern_unref(q->name);
     intern_unref(q->partition);
+    intern_unref(q->preemptable_by);
     amounts_fini(&q->available);
     amounts_fini(&q->used);
     limits_fini(&q->limits);
@@ -61,6 +62,17 @@ static void take_one(struct queue *q, const struct catalogue *c, const struct at
         take_available(q, c, a);
     else if (strcmp(a->name, "eligible_time_enable") == 0)
         q->eligible_time = is_true(a->value);
+    else if (strcmp(a->name, "preempt_order") == 0)
+        q->never_preempted =
+            strcmp(a->value, "none") == 0 || policy_parse_order(a->value, &q->order, NULL) < 0;
+    else if (strcmp(a->name, "preempt_exempt_time") == 0)
+        units_parse_duration_s(a->value, &q->exempt_s, NULL);
+    else if (strcmp(a->name, "preempt_max_count") == 0)
+        q->max_count = strtoll(a->value, NULL, 10);
+    else if (strcmp(a->name, "preempt_methods_enable") == 0)
+        q->methods_enable = is_true(a->value);
+    else if (strcmp(a->name, "preemptable_by") == 0)
+        q->preemptable_by = mem_intern(a->value);
     else
         limits_take(&q->limits, c, a->name, a->resource, a->value);
 }
@@ -77,8 +89,22 @@ void queue_count(struct queue *q, const struct job *j, int64_t times)
 static uint64_t look_of(const struct queue *q)
 {
     uint64_t h = amounts_hash(&q->available, 7);
-    uint64_t more[] = {(uint64_t)q->priority,   q->started,       q->executes,
-                       (uintptr_t)q->partition, q->eligible_time, limits_hash(&q->limits, 11)};
+    for (size_t i = 0; i < q->order.n; i++) {
+        h = h * 31 + (uint64_t)q->order.group[i].upto;
+        for (const char *c = q->order.group[i].letters; *c; c++)
+            h = h * 31 + (uint64_t)*c;
+    }
+    uint64_t more[] = {(uint64_t)q->exempt_s,
+                       (uint64_t)q->max_count,
+                       q->never_preempted,
+                       q->methods_enable,
+                       (uintptr_t)q->preemptable_by,
+                       (uint64_t)q->priority,
+                       q->started,
+                       q->executes,
+                       (uintptr_t)q->partition,
+                       q->eligible_time,
+                       limits_hash(&q->limits, 11)};
 
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         h = (h ^ more[i]) * 0x9E3779B97F4A7C15ull + (h >> 29);
@@ -91,6 +117,11 @@ bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *
 
     intern_unref(q->partition);
     q->partition = NULL;
+    intern_unref(q->preemptable_by);
+    q->preemptable_by = NULL;
+    q->order = (struct preempt_rules){.n = 0};
+    q->never_preempted = q->methods_enable = false;
+    q->exempt_s = q->max_count = -1;
     q->priority = 0;
     q->started = q->executes = false;
     q->eligible_time = false;

@@ -10,6 +10,7 @@
 #include "amounts.h"
 #include "catalogue.h"
 #include "limit_list.h"
+#include "policy.h"
 #include "tally.h"
 
 struct attrl;
@@ -22,9 +23,14 @@ struct queue {
     const char *partition;    /* interned; NULL: the default one */
     struct amounts available; /* resources_available: counted ones that have a bound */
     struct amounts used;
-    struct limits limits;  /* run limits */
-    bool eligible_time;    /* of the server: eligible_time_enable */
-    struct tally *running; /* by entity */
+    struct limits limits;        /* run limits */
+    struct preempt_rules order;  /* its own preempt_order; n 0: the scheduler's counts */
+    bool never_preempted;        /* its order is "none" */
+    bool methods_enable;         /* its jobs' preempt_methods count */
+    int64_t exempt_s, max_count; /* -1: the scheduler's counts */
+    const char *preemptable_by;  /* interned; NULL: anybody */
+    bool eligible_time;          /* of the server: eligible_time_enable */
+    struct tally *running;       /* by entity */
     int64_t n_running;
     size_t n_nodes; /* vnodes that belong to it alone */
     uint64_t look;  /* hash of the attributes below, to tell news from repetition */

@@ -267,9 +267,9 @@ static uint64_t hash_text(uint64_t h, const char *text)
 static bool change_sched(struct universe *u, const char *name, const struct attrl *attrs)
 {
     static const char *const names[] = {
-        "preempt_order", "preempt_prio",        "preempt_queue_prio", "preempt_targets_enable",
-        "scheduling",    "scheduler_iteration", "log_events",         "partition",
-        "preempt_sort",  "preempt_wait"};
+        "preempt_order", "preempt_prio",        "preempt_queue_prio",  "preempt_targets_enable",
+        "scheduling",    "scheduler_iteration", "log_events",          "partition",
+        "preempt_sort",  "preempt_wait",        "preempt_exempt_time", "preempt_max_count"};
     enum { N_NAMES = sizeof names / sizeof *names };
     uint64_t look = 1;
 

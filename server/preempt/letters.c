@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "attr_list.h"
+#include "pbs_error.h"
+#include "site.h"
+#include "type_list.h"
 #include "type_order.h"
 
 static int64_t asked_s(const struct job *j, int resource)
@@ -36,12 +39,89 @@ int letters_percent_left(const struct job *j, int64_t now_s)
     return left < 0 ? 1 : (int)left;
 }
 
-void letters_for(const struct job *j, const char *preempt_order, int64_t now_s, char out[5])
-{
-    struct preempt_order order;
-    struct err e;
+/* --- protection ---------------------------------------------------------------------------------------- */
 
-    if (!preempt_order || order_parse(preempt_order, &order, &e) < 0)
-        order_parse("SCR", &order, &e);
-    snprintf(out, 5, "%s", order_letters(&order, letters_percent_left(j, now_s)));
+/* The queue's own number before the scheduler's; -1: neither has one. */
+static int64_t bound(const struct letters_ask *a, const struct job *j, int of_queue, int of_sched)
+{
+    int64_t n = j->queue ? attr_list_number(&j->queue->obj.attrs, of_queue, -1) : -1;
+
+    return n >= 0 ? n : attr_list_number(&a->sched->obj.attrs, of_sched, -1);
+}
+
+static int check_exempt(const struct letters_ask *a, const struct job *j, struct err *e)
+{
+    int64_t exempt = bound(a, j, QUEUE_ATTR_preempt_exempt_time, SCHED_ATTR_preempt_exempt_time);
+    int64_t left = j->stime_s ? j->stime_s + exempt - site_now_s(a->site) : exempt;
+
+    if (exempt <= 0 || left <= 0 || j->state == JOB_EXITING)
+        return 0;
+    return err_set(e, PBSE_BADSTATE, "job %s is exempt from preemption for %lld seconds more", j->obj.name,
+                   (long long)left);
+}
+
+static int check_count(const struct letters_ask *a, const struct job *j, struct err *e)
+{
+    int64_t most = bound(a, j, QUEUE_ATTR_preempt_max_count, SCHED_ATTR_preempt_max_count);
+
+    if (most < 0 || j->preempt_count < most)
+        return 0;
+    return err_set(e, PBSE_BADSTATE, "job %s has been preempted %u times and is exempt from now on",
+                   j->obj.name, j->preempt_count);
+}
+
+static int check_by(const struct letters_ask *a, const struct job *j, struct err *e)
+{
+    const char *by = j->queue ? attr_list_text(&j->queue->obj.attrs, QUEUE_ATTR_preemptable_by) : NULL;
+    const struct queue *q = a->urgent ? a->urgent->queue : NULL;
+
+    if (!by || !q || list_contains(by, q->obj.name) ||
+        list_contains(by, queue_priority(q) >=
+                                  attr_list_effective(&a->sched->obj.attrs, SCHED_ATTR_preempt_queue_prio)
+                              ? "express_queue"
+                              : "normal_jobs"))
+        return 0;
+    return err_set(e, PBSE_BADSTATE, "job %s of queue %s may not be preempted by jobs of queue %s",
+                   j->obj.name, j->queue->obj.name, q->obj.name);
+}
+
+/* What the job asks for, where its queue allows that and something is left then. */
+static void narrow(const struct job *j, char out[5])
+{
+    const char *wish = attr_list_text(&j->obj.attrs, JOB_ATTR_preempt_methods);
+    char left[5];
+    size_t n = 0;
+
+    if (!wish || !j->queue || !attr_list_bool(&j->queue->obj.attrs, QUEUE_ATTR_preempt_methods_enable, false))
+        return;
+    for (const char *l = out; *l; l++)
+        if (strchr(wish, *l))
+            left[n++] = *l;
+    left[n] = '\0';
+    if (n)
+        memcpy(out, left, n + 1);
+}
+
+static const char *order_text(const struct letters_ask *a, const struct job *j)
+{
+    const char *own = j->queue ? attr_list_text(&j->queue->obj.attrs, QUEUE_ATTR_preempt_order) : NULL;
+
+    return own ? own : attr_list_text(&a->sched->obj.attrs, SCHED_ATTR_preempt_order);
+}
+
+int letters_for(const struct letters_ask *a, const struct job *j, char out[5], struct err *e)
+{
+    const char *text = order_text(a, j);
+    struct preempt_order order;
+
+    out[0] = '\0';
+    if (text && strcmp(text, "none") == 0)
+        return err_set(e, PBSE_BADSTATE, "jobs of queue %s are not preempted", j->queue->obj.name);
+    if (check_exempt(a, j, e) < 0 || check_count(a, j, e) < 0 || check_by(a, j, e) < 0)
+        return -1;
+    if (!text || order_parse(text, &order, e) < 0)
+        order_parse("SCR", &order, e);
+    snprintf(out, 5, "%s", order_letters(&order, letters_percent_left(j, site_now_s(a->site))));
+    narrow(j, out);
+    return 0;
 }

@@ -32,21 +32,26 @@ void plan_draft_fini(struct plan_draft *d)
 }
 
 /* Of the site's letters those that the plan can live with and the job allows now. */
-static void choose_letters(const struct plan_draft *d, const struct job *j, const char *methods, char out[5])
+static int choose_letters(const struct plan_draft *d, const struct job *j, const char *methods, char out[5],
+                          struct err *e)
 {
+    const struct letters_ask ask = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
     char policy[5];
-    struct err e;
+    struct err why;
     size_t n = 0;
 
-    letters_for(j, d->ask->order, site_now_s(d->site), policy);
+    out[0] = '\0';
+    if (letters_for(&ask, j, policy, e) < 0)
+        return -1;
     for (const char *l = policy; *l; l++) {
         const struct method *m = methods_find(d->methods, *l);
-        bool can = m && (m->can(m->arg, j, &e) == 0 || (*l == 'S' && j->state == JOB_STARTING));
+        bool can = m && (m->can(m->arg, j, &why) == 0 || (*l == 'S' && j->state == JOB_STARTING));
 
         if (can && (!*methods || strchr(methods, *l)))
             out[n++] = *l;
     }
     out[n] = '\0';
+    return n ? 0 : err_set(e, PBSE_BADSTATE, "no method is left to preempt job %s", j->obj.name);
 }
 
 static bool is_leaving(const struct job *j)
@@ -70,9 +75,8 @@ static int examine_victim(struct plan_draft *d, const struct plan_victim *w, str
         return err_set(e, PBSE_BADSTATE, "job %s gives way already%s%s", j->obj.name,
                        j->gives_way_to ? ", to job " : "", j->gives_way_to ? j->gives_way_to->obj.name : "");
     v->job = j;
-    choose_letters(d, j, w->methods, v->letters);
-    if (!v->letters[0] && !is_leaving(j))
-        return err_set(e, PBSE_BADSTATE, "no method is left to preempt job %s", j->obj.name);
+    if (choose_letters(d, j, w->methods, v->letters, e) < 0 && !is_leaving(j))
+        return -1;
     d->n_victims++;
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "want.h"
 
 struct methods;
+struct sched_obj;
 struct site;
 
 struct plan_victim {
@@ -22,10 +23,9 @@ struct plan_ask {
     const char *location; /* exec_vnode */
     const struct plan_victim *victims;
     size_t n_victims;
-    const char *scheduler; /* its name */
-    const char *order;     /* its preempt_order */
-    int64_t limit_s;       /* until it is undone */
-    bool unlimited;        /* a person asked: run limits and a stopped queue do not count */
+    const struct sched_obj *scheduler;
+    int64_t limit_s; /* until it is undone */
+    bool unlimited;  /* a person asked: run limits and a stopped queue do not count */
 };
 
 struct plan_draft {

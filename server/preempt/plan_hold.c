@@ -346,7 +346,7 @@ static int describe(struct hold_obj *h, const struct plan_draft *d, struct err *
     if (attr_list_set_text(l, HOLD_ATTR_job, d->ask->job->obj.name, e) == 0 &&
         attr_list_set_text(l, HOLD_ATTR_exec_vnode, d->ask->location, e) == 0 &&
         attr_list_set_text(l, HOLD_ATTR_victims, victims.len ? strbuf_str(&victims) : NULL, e) == 0 &&
-        attr_list_set_text(l, HOLD_ATTR_scheduler, d->ask->scheduler, e) == 0 &&
+        attr_list_set_text(l, HOLD_ATTR_scheduler, d->ask->scheduler->obj.name, e) == 0 &&
         attr_list_set_text(l, HOLD_ATTR_schedselect,
                            attr_list_text(&d->ask->job->obj.attrs, JOB_ATTR_schedselect), e) == 0 &&
         (!d->ask->unlimited || attr_list_set_number(l, HOLD_ATTR_by_request, 1, e) == 0) &&

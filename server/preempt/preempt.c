@@ -126,7 +126,7 @@ static int find(struct preempts *all, const char *id, struct job **out)
     return 0;
 }
 
-static void begin(struct preempt *p, struct slot *s, const char *order)
+static void begin(struct preempt *p, struct slot *s, const struct sched_obj *sched)
 {
     char letters[5];
     struct victim_ask ask = {
@@ -139,12 +139,17 @@ static void begin(struct preempt *p, struct slot *s, const char *order)
         preempt_job_done(s, code);
         return;
     }
-    letters_for(j, order, site_now_s(p->all->site), letters);
-    if (victims_begin(p->all->victims, j, &ask, &e) < 0)
+    const struct letters_ask policy = {.site = p->all->site, .sched = sched};
+
+    if (letters_for(&policy, j, letters, &e) < 0) {
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted: %s", e.text);
         preempt_job_done(s, "000");
+    } else if (victims_begin(p->all->victims, j, &ask, &e) < 0) {
+        preempt_job_done(s, "000");
+    }
 }
 
-void preempts_serve(struct preempts *all, struct request *r, const char *order)
+void preempts_serve(struct preempts *all, struct request *r, const struct sched_obj *sched)
 {
     const ifl_preempt_args *args = request_args(r);
     size_t n = args->jobs.jobs_len;
@@ -165,7 +170,7 @@ void preempts_serve(struct preempts *all, struct request *r, const char *order)
     p->open = n + 1; /* ours: nothing is answered while slots are being begun */
     for (size_t i = 0; i < n; i++) {
         p->slots[i] = (struct slot){.owner = p, .id = args->jobs.jobs_val[i]};
-        begin(p, &p->slots[i], order);
+        begin(p, &p->slots[i], sched);
     }
     if (--p->open == 0)
         commit_then(all->commit, answer, p);

@@ -10,13 +10,14 @@
 
 struct commit;
 struct preempts;
+struct sched_obj;
 struct site;
 struct victims;
 
 struct preempts *preempts_create(struct site *s, struct victims *v, struct commit *c);
 void preempts_destroy(struct preempts *p);
 
-/* Serve an IFL_PREEMPT_JOBS request; `order` is the preempt_order of the scheduler that asks. */
-void preempts_serve(struct preempts *p, struct request *r, const char *order);
+/* Serve an IFL_PREEMPT_JOBS request of this scheduler. */
+void preempts_serve(struct preempts *p, struct request *r, const struct sched_obj *sched);
 
 #endif

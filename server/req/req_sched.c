@@ -23,7 +23,7 @@ void req_preempt_jobs(void *parts, struct request *r)
     struct sched_obj *o = schedulers_object(p->schedulers, request_client(r));
 
     if (o)
-        preempts_serve(p->preempts, r, attr_list_text(&o->obj.attrs, SCHED_ATTR_preempt_order));
+        preempts_serve(p->preempts, r, o);
     else
         request_failf(r, PBSE_INTERNAL, "only the connection of a registered scheduler may preempt");
 }
@@ -67,8 +67,7 @@ static int preempt_run(struct parts *p, struct request *r, struct sched_obj *o, 
     struct plan_ask ask = {.job = req_subjobs_need_job(p, r, a->job, &fresh, e),
                            .location = a->location,
                            .n_victims = a->victims.victims_len,
-                           .scheduler = o->obj.name,
-                           .order = attr_list_text(&o->obj.attrs, SCHED_ATTR_preempt_order)};
+                           .scheduler = o};
     int rc = -1;
 
     if (!ask.job)
