@@ -108,7 +108,6 @@ static void an_order_comes_back_and_a_torn_one_is_refused(void **state)
                            .tty_host = none,
                            .tty_port = none,
                            .tty_key = none,
-                           .say = none,
                            .walltime_ms = 7000};
     struct shep_order back = {0};
     struct err e;
