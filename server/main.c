@@ -19,6 +19,7 @@
 #include "arrays.h"
 #include "certs.h"
 #include "checkpoint.h"
+#include "clock.h"
 #include "commit.h"
 #include "daemon.h"
 #include "depend.h"
@@ -72,6 +73,7 @@
 #include "tally.h"
 #include "terminate.h"
 #include "victim.h"
+#include "virtual_time.h"
 #include "watch.h"
 
 enum { GRANT_SECONDS = 60, SCRIPT_MEMORY = 64 << 20, FLUSH_MS = 10000 };
@@ -87,6 +89,8 @@ struct server {
     struct node_watch *node_watch;
     struct node_lost *node_lost;
     struct terminate *terminate;
+    struct clock *clock;
+    struct virtual_time *time;
     struct host_loss *host_loss;
     struct job_end *job_end;
     struct exec_take *take;
@@ -190,6 +194,16 @@ static void on_gone(void *arg, struct service *sv)
 
     node_lost_expired(s->node_lost, sv);
     handover_back(&s->site, s->parts.services, sv);
+}
+
+static bool on_quiet(void *arg)
+{
+    return schedulers_all_wait(((struct server *)arg)->parts.schedulers);
+}
+
+static void on_iteration(void *arg)
+{
+    schedulers_wake_all(((struct server *)arg)->parts.schedulers, SCHED_CMD_TIME);
 }
 
 static void on_kept(void *arg, struct job *j)
@@ -413,6 +427,7 @@ static int create_running(struct server *s, struct err *e)
                                    on_attention};
     struct checkpoint_hooks images = {s, on_image, on_restarted, on_no_image};
     struct job_end_hooks end = {s, on_ended};
+    struct virtual_time_hooks time = {s, on_quiet, on_iteration};
     struct resize_hooks resize = {p->accounting, accounting_phase_over, accounting_phase_begun};
 
     p->services = services_create(&s->site);
@@ -435,6 +450,9 @@ static int create_running(struct server *s, struct err *e)
         return no_memory(e);
     exec_send_on_refused(p->send, on_refused, s);
     exec_send_on_script(p->send, script_at_hand, s);
+    s->time = virtual_time_create(s->loop, &s->site, p->commit, p->send, &time);
+    if (!s->time)
+        return no_memory(e);
     s->hello = exec_hello_create(&(struct exec_hello_parts){.site = &s->site,
                                                             .services = p->services,
                                                             .send = p->send,
@@ -442,6 +460,7 @@ static int create_running(struct server *s, struct err *e)
                                                             .watch = s->node_watch,
                                                             .commit = p->commit,
                                                             .reader = p->reader,
+                                                            .time = s->time,
                                                             .lost = on_lost,
                                                             .kept = on_kept,
                                                             .gone = on_gone,
@@ -678,7 +697,8 @@ static int start(struct server *s, struct err *e)
 
     log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, s->set.name,
               "Version %s, started, initialization type = %d", CEDE_VERSION, (int)s->set.start);
-    s->loop = loop_create(NULL, e);
+    s->clock = s->set.is_virtual ? clock_create_driven(clock_wall_ns(clock_real())) : clock_real();
+    s->loop = loop_create(s->clock, e);
     if (!s->loop || daemon_set_limits(conf_core_bytes(s->set.conf), e) < 0 ||
         create_parts(s, &is_new, &counts, e) < 0)
         return -1;
@@ -714,6 +734,7 @@ static void stop(struct server *s)
     names_destroy(s->names);
     scripts_destroy(s->scripts);
     exec_hello_destroy(s->hello);
+    virtual_time_destroy(s->time);
     node_watch_destroy(s->node_watch);
     node_lost_destroy(s->node_lost);
     exec_take_destroy(s->take);
@@ -749,6 +770,7 @@ static void stop(struct server *s)
     if (s->site.change)
         site_destroy(&s->site);
     loop_destroy(s->loop);
+    clock_destroy(s->clock);
 }
 
 static int lock_memory(const struct server *s, struct err *e)

@@ -23,6 +23,7 @@ enum {
     OPT_MOM_PORT,
     OPT_LATER,
     OPT_IGNORED,
+    OPT_VIRTUAL,
     OPT_VERSION
 };
 
@@ -86,6 +87,9 @@ static int take(void *context, const struct option_row *row, const char *value, 
     case OPT_VERSION:
         s->show_version = true;
         break;
+    case OPT_VIRTUAL:
+        s->is_virtual = true;
+        break;
     case OPT_LOCK:
         s->lock_memory = true;
         break;
@@ -134,6 +138,8 @@ static const struct option_row rows[] = {
     {'P', NULL, OPTION_VALUE, "text", "kept for old scripts", take, OPT_IGNORED},
     {'g', NULL, OPTION_VALUE, "text", "kept for old scripts", take, OPT_IGNORED},
     {'s', NULL, OPTION_VALUE, "text", "kept for old scripts", take, OPT_IGNORED},
+    {0, "virtual", OPTION_ALONE, NULL, "let a simulator drive the time; no MOM may register", take,
+     OPT_VIRTUAL},
     {0, "version", OPTION_ALONE, NULL, "print the version", take, OPT_VERSION},
 };
 

@@ -26,6 +26,7 @@ struct server_settings {
     const char *log_file; /* -L, or NULL */
     uint16_t port;
     bool foreground;
+    bool is_virtual;  /* --virtual: a simulator drives the time */
     bool lock_memory; /* -l */
     enum server_start start;
     int scheduling;     /* -a: 0, 1; -1 not said */

@@ -159,7 +159,7 @@ static int hello(void *arg, exec_hello_args *a)
     a->host = (char *)(uintptr_t)s->o.host;
     a->store = s->store;
     a->epoch = s->epoch;
-    a->capabilities = EXEC_CAN_FREEZE | EXEC_CAN_RELEASE | (s->o.is_virtual ? EXEC_CAN_VIRTUAL : 0);
+    a->capabilities = EXEC_CAN_FREEZE | EXEC_CAN_RELEASE | (s->o.clock ? EXEC_CAN_VIRTUAL : 0);
     a->clock_ns = clock_wall_ns(loop_clock(s->loop));
     a->nodes.nodes_val = cluster_nodes(s->o.cluster, &n_nodes);
     a->nodes.nodes_len = (u_int)n_nodes;
@@ -199,6 +199,8 @@ static void accepted(void *arg, const exec_hello_result *result)
 
     snprintf(s->store, sizeof s->store, "%s", result->store);
     s->epoch = result->epoch;
+    if (s->o.clock)
+        clock_set(s->o.clock, result->clock_ns); /* from now on both show the same */
     for (u_int i = 0; i < result->runs.runs_len; i++)
         obey(s, &result->runs.runs_val[i]);
     for (size_t i = 0; i < s->n_losses; i++)
@@ -363,4 +365,9 @@ size_t execsim_runs(const struct execsim *s)
 bool execsim_is_quiet(const struct execsim *s)
 {
     return exec_service_is_accepted(s->service) && sim_runs_all_acked(&s->runs);
+}
+
+uint64_t execsim_said(const struct execsim *s)
+{
+    return s->runs.n_said;
 }

@@ -11,6 +11,7 @@
 #include "err.h"
 #include "life.h"
 
+struct clock;
 struct cluster;
 struct execsim;
 struct loop;
@@ -23,7 +24,7 @@ struct execsim_options {
     const struct cluster *cluster;
     struct rules *rules;
     struct life_options life;
-    bool is_virtual; /* time is driven by us; stepper.c */
+    struct clock *clock; /* of the loop, when we drive time (stepper.c); else NULL */
 };
 
 /* Options' pointers are borrowed for life. NULL: e. */
@@ -36,6 +37,7 @@ void execsim_leave(struct execsim *s, void (*done)(void *arg), void *arg);
 /* For the stepper. */
 struct exec_service *execsim_service(const struct execsim *s);
 size_t execsim_runs(const struct execsim *s);   /* held, ended ones with them */
+uint64_t execsim_said(const struct execsim *s); /* events ever */
 bool execsim_is_quiet(const struct execsim *s); /* accepted, and every event acknowledged */
 
 #endif

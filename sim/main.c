@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "clock.h"
 #include "cluster.h"
 #include "conf.h"
 #include "execsim.h"
 #include "loop.h"
 #include "options.h"
 #include "rules.h"
+#include "stepper.h"
 #include "strbuf.h"
 #include "units.h"
 
@@ -25,7 +27,8 @@ enum option_id {
     OPT_RUN,
     OPT_DIE,
     OPT_RULES,
-    OPT_SCALE
+    OPT_SCALE,
+    OPT_VIRTUAL
 };
 
 struct settings {
@@ -33,6 +36,7 @@ struct settings {
     const char *prefix, *file, *rules;
     int64_t n_nodes, ncpus;
     uint64_t mem_kb;
+    bool is_virtual;
 };
 
 static int take_scale(struct settings *s, const char *value, struct err *e)
@@ -68,6 +72,9 @@ static int take_option(void *context, const struct option_row *row, const char *
             return -1;
         s->mem_kb = units_size_kb(size);
         return 0;
+    case OPT_VIRTUAL:
+        s->is_virtual = true;
+        return 0;
     case OPT_SCALE:
         return take_scale(s, value, e);
     case OPT_NODES:
@@ -92,6 +99,8 @@ static const struct option_row rows[] = {
     {'R', "rules", OPTION_VALUE, "FILE", "durations, failures, epilogues, losses", take_option, OPT_RULES},
     {'x', "scale", OPTION_VALUE, "FACTOR", "simulated seconds in one real second (1)", take_option,
      OPT_SCALE},
+    {'V', "virtual", OPTION_ALONE, NULL, "drive the time of a server that was started with --virtual",
+     take_option, OPT_VIRTUAL},
     {'s', "service", OPTION_VALUE, "NAME", "name of the service (sim:1)", take_option, OPT_SERVICE},
     {'r', "run-ms", OPTION_VALUE, "MS", "how long a job runs that does not say (0)", take_option, OPT_RUN},
     {'d', "die-ms", OPTION_VALUE, "MS", "how long a terminated job takes to end (0)", take_option, OPT_DIE},
@@ -105,6 +114,7 @@ static const struct options options = {.program = "pbs_execsim",
 
 struct program {
     struct loop *loop;
+    struct stepper *stepper;
     struct execsim *sim;
 };
 
@@ -122,13 +132,15 @@ static void stop(void *arg)
 
 static int serve(const struct execsim_options *o, struct err *e)
 {
-    struct program p = {.loop = loop_create(NULL, e)};
+    struct program p = {.loop = loop_create(o->clock, e)};
     struct loop_signal *term = p.loop ? loop_signal_create(p.loop, SIGTERM, stop, &p, e) : NULL;
     struct loop_signal *intr = term ? loop_signal_create(p.loop, SIGINT, stop, &p, e) : NULL;
     int rc = -1;
 
-    if (intr && (p.sim = execsim_create(p.loop, o, e)))
+    if (intr && (p.sim = execsim_create(p.loop, o, e)) &&
+        (!o->clock || (p.stepper = stepper_create(p.loop, o->clock, p.sim, e))))
         rc = loop_run(p.loop, e);
+    stepper_destroy(p.stepper);
     execsim_destroy(p.sim);
     loop_signal_destroy(intr);
     loop_signal_destroy(term);
@@ -189,7 +201,9 @@ int main(int argc, char *argv[])
     snprintf(path, sizeof path, "%s/pbs_server.sock", conf_text(conf, CONF_PBS_HOME));
     s.o.socket_path = path;
     s.o.host = s.o.service;
+    s.o.clock = s.is_virtual ? clock_create_driven(clock_wall_ns(clock_real())) : NULL;
     rc = run(&s, &e);
+    clock_destroy(s.o.clock);
     if (rc < 0)
         fprintf(stderr, "pbs_execsim: %s\n", e.text);
     conf_destroy(conf);

@@ -76,6 +76,7 @@ void sim_runs_say(struct sim_runs *t, struct sim_run *r, const exec_event_data *
                         .data = *data};
     *(r->last ? &r->last->next : &r->first) = x;
     r->last = x;
+    t->n_said++;
     list(t, r);
     t->wake(t->arg);
 }

@@ -44,6 +44,7 @@ struct sim_run {
 
 struct sim_runs {
     struct sim_run *table, *unsent;
+    uint64_t n_said;         /* events ever */
     void (*wake)(void *arg); /* ^ there is something to send */
     void *arg;
 };

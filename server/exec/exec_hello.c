@@ -25,6 +25,7 @@
 #include "services.h"
 #include "site.h"
 #include "strbuf.h"
+#include "virtual_time.h"
 
 enum { HEARTBEAT_S = 60, WAIT_S = 1 };
 
@@ -55,12 +56,19 @@ static bool is_local_simulator(const struct auth_peer *peer, const exec_hello_ar
            (peer->uid == 0 || peer->uid == geteuid());
 }
 
-static int check_peer(const struct auth_peer *peer, const exec_hello_args *a, struct err *e)
+static int check_peer(const struct exec_hello *x, const struct auth_peer *peer, const exec_hello_args *a,
+                      struct err *e)
 {
     bool is_named = peer->kind == AUTH_DAEMON && strcmp(peer->role, a->service) == 0;
 
     if (!is_named && !is_local_simulator(peer, a))
         return err_set(e, PBSE_PERM, "the certificate of %s does not name %s", peer->from, a->service);
+    if (clock_is_driven(x->p.site->clock) != !!(a->capabilities & EXEC_CAN_VIRTUAL))
+        return err_set(
+            e, PBSE_NOSUP, "%s",
+            a->capabilities & EXEC_CAN_VIRTUAL
+                ? "this server's time is real; start it with --virtual"
+                : "this server's time is simulated; only a simulator that drives it may serve here");
     if (a->protocol != EXEC_VERSION)
         return err_set(e, PBSE_NOSUP, "%s speaks version %u of the exec protocol, this server %d", a->service,
                        a->protocol, EXEC_VERSION);
@@ -298,6 +306,7 @@ static void greet(struct exec_hello *x, struct service *s, struct rpc_request *r
                                 .reason = nothing,
                                 .store = (char *)x->p.site->store_id,
                                 .epoch = x->p.site->epoch,
+                                .clock_ns = clock_wall_ns(x->p.site->clock),
                                 .server = (char *)x->p.site->name,
                                 .heartbeat_s = HEARTBEAT_S};
 
@@ -359,9 +368,9 @@ static void hello(void *arg, struct rpc_request *r)
     struct err e;
 
     err_set(&e, PBSE_SYSTEM, "no memory for %s", a->service);
-    if (!g || check_peer(rpc_request_peer(r), a, &e) < 0 || !(s = services_get(x->p.services, a->service)) ||
-        check_service(x, s, a, &e) < 0 || set_kind(s, a) < 0 ||
-        node_report_nodes(x->p.site, x->p.services, s, a, &e) < 0 ||
+    if (!g || check_peer(x, rpc_request_peer(r), a, &e) < 0 ||
+        !(s = services_get(x->p.services, a->service)) || check_service(x, s, a, &e) < 0 ||
+        set_kind(s, a) < 0 || node_report_nodes(x->p.site, x->p.services, s, a, &e) < 0 ||
         accept_service(x, s, rpc_request_conn(r), a, &e) < 0) {
         free(g);
         if (s && e.code == EAGAIN)
@@ -493,6 +502,14 @@ static void get_script(void *arg, struct rpc_request *r)
     }
 }
 
+static void advance(void *arg, struct rpc_request *r)
+{
+    struct exec_hello *x = arg;
+
+    if (service_of(x, r))
+        virtual_time_advance(x->p.time, r);
+}
+
 #define PROC(number, label, in, call)                                                                        \
     {                                                                                                        \
         .proc = number, .name = label, .xargs = (xdrproc_t)xdr_##in, .args_size = sizeof(in),                \
@@ -506,6 +523,7 @@ static const struct rpc_proc procs[] = {
     PROC(EXEC_USAGE, "USAGE", exec_usage_args, usage),
     PROC(EXEC_BYE, "BYE", exec_bye_args, bye),
     PROC(EXEC_GET_SCRIPT, "GET_SCRIPT", exec_script_args, get_script),
+    PROC(EXEC_ADVANCE, "ADVANCE", exec_advance_args, advance),
 };
 
 const struct rpc_program exec_hello_program = {.prog = PBS_EXEC_PROG,

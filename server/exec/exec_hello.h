@@ -18,6 +18,7 @@ struct reader;
 struct service;
 struct services;
 struct site;
+struct virtual_time;
 
 struct exec_hello_parts {
     struct site *site;
@@ -27,6 +28,7 @@ struct exec_hello_parts {
     struct node_watch *watch;
     struct commit *commit;
     struct reader *reader; /* scripts */
+    struct virtual_time *time;
     /* ^ The service does not hold a run that had begun there, or that nobody wants any more. */
     void (*lost)(void *arg, struct job *j, const char *service);
     /* ^ It holds this run, and orders may have been lost with the last connection: give again what stands. */

@@ -29,6 +29,7 @@ struct exec_send {
     void *refused_arg;
     exec_script_fn *script;
     void *script_arg;
+    size_t n_open;
 };
 
 struct order {
@@ -71,6 +72,7 @@ void exec_send_on_script(struct exec_send *x, exec_script_fn *fn, void *arg)
 
 static void order_free(struct order *o)
 {
+    o->x->n_open--;
     intern_unref(o->service);
     intern_unref(o->job);
     free(o->bytes);
@@ -178,7 +180,13 @@ static void give(struct exec_send *x, struct job *j, const char *service, unsign
     o->proc = proc;
     o->fn = fn;
     o->arg = arg;
+    x->n_open++;
     commit_then(x->commit, send_now, o);
+}
+
+size_t exec_send_open(const struct exec_send *x)
+{
+    return x->n_open;
 }
 
 static bool is_open(const struct run_host *h)

@@ -40,6 +40,7 @@ void exec_send_end_others(struct exec_send *x,
 void exec_send_update(struct exec_send *x, struct job *j); /* limits of a running job */
 /* To each host that has vnodes which the job has given back: free them. Said again it is harmless. */
 void exec_send_give_up(struct exec_send *x, struct job *j);
+size_t exec_send_open(const struct exec_send *x); /* orders given and not answered yet */
 /* Forget the run: to every host that has released it. */
 void exec_send_checkpoint(struct exec_send *x, struct job *j); /* and leave */
 /* The job's images at the service that `image` begins with ("SERVICE IMAGE") go. */

@@ -221,6 +221,14 @@ void schedulers_wake(struct schedulers *sc, struct sched_obj *o, enum sched_comm
     watches_look(sc->watches);
 }
 
+bool schedulers_all_wait(const struct schedulers *sc)
+{
+    for (const struct scheduler *x = sc->list; x; x = x->next)
+        if (!watches_is_waiting(sc->watches, x->owner))
+            return false;
+    return sc->list;
+}
+
 void schedulers_wake_all(struct schedulers *sc, enum sched_command why)
 {
     for (struct scheduler *x = sc->list; x; x = x->next)

@@ -48,6 +48,8 @@ bool schedulers_is_connected(const struct schedulers *sc, const struct sched_obj
 /* Give it a reason to act; nothing if it is not connected or its `scheduling` is False (CONFIGURE, QUIT and
  * RUN_JOB always pass). */
 void schedulers_wake(struct schedulers *sc, struct sched_obj *o, enum sched_command why);
+/* For whoever drives time: there is one, and each waits in NEXT with everything seen. */
+bool schedulers_all_wait(const struct schedulers *sc);
 void schedulers_wake_all(struct schedulers *sc, enum sched_command why);
 /* The one that serves this job's queue partition (default, if none says otherwise); may be NULL. */
 struct sched_obj *schedulers_of_job(const struct schedulers *sc, const struct job *j);

@@ -4,6 +4,7 @@ import subprocess
 
 import pytest
 
+from cede.complex import Complex
 from cede.faults import is_alive, stays
 from cede.wait import until
 
@@ -202,3 +203,95 @@ def test_a_simulator_that_was_killed_leaves_its_nodes_to_the_mom(cx):
         until(lambda: ncpus(cx, "n1") == "4" and cx.node("n1").state == "free",
               "the hand-back")
     assert cx.state(job) == "Q"
+
+
+# --- stepped time
+
+
+def virtual(cx):
+    """The server again, with a clock that only a simulator moves."""
+    cx.stop_daemon("server")
+    cx.command(f"{cx.build}/sbin/pbs_server", "--virtual")
+    cx.again()
+    until(lambda: cx.api.stat("sched")[0].state in ("idle", "scheduling"), "the scheduler")
+
+
+def hours(cx, jobs):
+    """When each job started and ended, in seconds after the first start."""
+    found = [cx.stat(job) for job in jobs]
+    zero = min(int(s["stime"]) for s in found)
+    return [(int(s["stime"]) - zero, int(s["obittime"]) - zero) for s in found]
+
+
+@alone
+def test_in_stepped_time_hours_pass_as_fast_as_server_and_scheduler_can_think(cx):
+    virtual(cx)
+    jobs = [simulated(cx, ms=3600 * 1000) for _ in range(12)]
+    with Service(cx, "--prefix", "s", "--ncpus", 4, "--virtual"):
+        for job in jobs:
+            cx.wait_gone(job)
+        times = hours(cx, jobs)
+        assert [end - start for start, end in times] == [3600] * 12  # to the second
+        assert sorted(start for start, _ in times) == [0] * 4 + [3600] * 4 + [7200] * 4
+        assert all(cx.stat(job)["resources_used"]["walltime"] == "01:00:00" for job in jobs)
+
+
+@alone
+def test_a_job_that_waits_for_tomorrow_starts_when_it_is_tomorrow(cx):
+    virtual(cx)
+    first = simulated(cx, ms=1000)
+    with Service(cx, "--prefix", "s", "--virtual"):
+        cx.wait_gone(first)
+        begun = int(cx.stat(first)["stime"])
+        job = simulated(cx, ms=1000, Execution_Time=str(begun + 86400))
+        cx.wait_gone(job)
+        assert int(cx.stat(job)["stime"]) - begun == 86400
+
+
+@alone
+def test_time_stands_still_without_jobs_and_without_a_simulator(cx):
+    virtual(cx)
+    first = simulated(cx, ms=60000)
+    with Service(cx, "--prefix", "s", "--virtual"):
+        cx.wait_gone(first)
+        ended = int(cx.stat(first)["obittime"])
+        assert stays(lambda: cx.state(first) == "F", 1)
+        job = simulated(cx, ms=1000)
+        assert int(cx.stat(job)["ctime"]) == ended  # no second has passed
+        cx.wait_gone(job)
+
+
+@beside
+def test_in_stepped_time_no_mom_may_register_and_in_real_time_nobody_drives_it(cx):
+    with Service(cx, "--prefix", "s", "--virtual"):
+        until(lambda: "time is real; start it with --virtual" in cx.logs("server", 200), "the refusal")
+        assert nodes(cx) == ["n1", "n2"]
+    virtual(cx)
+    until(lambda: "time is simulated; only a simulator" in cx.logs("server", 200), "the refusal")
+    with Service(cx, "--prefix", "s", "--virtual"):
+        until(lambda: "s1" in nodes(cx, "free"), "the simulated node")
+        assert "down" in cx.node("n1").state or "unknown" in cx.node("n1").state
+
+
+def one_day(store):
+    """Start and end of each job of a day that is simulated in a complex of its own."""
+    cx = Complex(nodes=0, history=True, store=store)
+    try:
+        cx.start()
+        virtual(cx)
+        cx.set_server("scheduling", "False")
+        jobs = [simulated(cx, ms=(1 + 7 * i % 11) * 1000000, select=f"1:ncpus={1 + i % 4}", Priority=str(i % 3))
+                for i in range(40)]
+        cx.set_server("scheduling", "True")
+        with Service(cx, "--prefix", "s", "--nodes", 2, "--ncpus", 4, "--virtual"):
+            for job in jobs:
+                cx.wait_gone(job)
+            return hours(cx, jobs)
+    finally:
+        cx.stop()
+
+
+def test_the_same_day_twice_is_the_same_to_the_second_in_both_stores():
+    first = one_day("sqlite")
+    assert first == one_day("sqlite") == one_day("postgres")
+    assert max(end for _, end in first) > 20000

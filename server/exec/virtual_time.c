@@ -1,0 +1,142 @@
+/* See virtual_time.h. Whether all is quiet is looked at every millisecond of real time, while a step is open: what makes
+ * it quiet happens in many places, and none of them needs to know of this. */
+#include "virtual_time.h"
+
+#include <stdlib.h>
+
+#include <exec.h>
+
+#include "clock.h"
+#include "commit.h"
+#include "exec_send.h"
+#include "log.h"
+#include "loop.h"
+#include "pbs_error.h"
+#include "rpc_request.h"
+#include "site.h"
+
+enum { LOOK_MS = 1, NS_PER_MS = 1000000, ITERATION_S = 600, MS_PER_S = 1000 };
+
+struct virtual_time {
+    struct loop *loop;
+    struct site *site;
+    struct commit *commit;
+    struct exec_send *send;
+    struct virtual_time_hooks hooks;
+    struct loop_timer *look, *iteration;
+    struct rpc_request *open; /* an ADVANCE that is not answered */
+};
+
+static unsigned open_jobs(const struct virtual_time *v)
+{
+    unsigned n = 0;
+
+    for (const struct job *j = jobs_first(v->site->jobs); j; j = jobs_next(j))
+        n += !job_is_over(j);
+    return n;
+}
+
+static bool is_quiet(const struct virtual_time *v)
+{
+    return commit_is_idle(v->commit) && exec_send_open(v->send) == 0 && !loop_is_busy(v->loop) &&
+           loop_next_due_mono_ms(v->loop) > clock_mono_ms(v->site->clock) &&
+           v->hooks.schedulers_wait(v->hooks.arg);
+}
+
+static void answer(struct virtual_time *v)
+{
+    char nothing[1] = "";
+    int64_t due = loop_next_due_mono_ms(v->loop), now = clock_mono_ms(v->site->clock);
+    exec_advance_result result = {
+        .text = nothing,
+        .now_ns = clock_wall_ns(v->site->clock),
+        .next_ns = due == INT64_MAX ? 0 : clock_wall_ns(v->site->clock) + (due - now) * NS_PER_MS,
+        .jobs = open_jobs(v)};
+
+    rpc_reply(v->open, (xdrproc_t)xdr_exec_advance_result, &result);
+    rpc_request_unref(v->open);
+    v->open = NULL;
+}
+
+static void look(void *arg)
+{
+    struct virtual_time *v = arg;
+
+    if (!v->open)
+        return;
+    if (!rpc_request_conn(v->open)) { /* the simulator has gone: time stands still */
+        rpc_request_unref(v->open);
+        v->open = NULL;
+        return;
+    }
+    if (is_quiet(v))
+        answer(v);
+    else
+        loop_timer_set(v->look, LOOK_MS);
+}
+
+/* A driven scheduler cannot count real seconds. */
+static void iterate(void *arg)
+{
+    struct virtual_time *v = arg;
+    int64_t s = attr_list_effective(&v->site->server->obj.attrs, SERVER_ATTR_scheduler_iteration);
+
+    loop_timer_set(v->iteration, (s > 0 ? s : ITERATION_S) * MS_PER_S);
+    v->hooks.iteration(v->hooks.arg);
+}
+
+struct virtual_time *virtual_time_create(struct loop *l, struct site *s, struct commit *c,
+                                         struct exec_send *x, const struct virtual_time_hooks *h)
+{
+    struct virtual_time *v = calloc(1, sizeof *v);
+
+    if (!v)
+        return NULL;
+    *v = (struct virtual_time){.loop = l, .site = s, .commit = c, .send = x, .hooks = *h};
+    v->look = loop_timer_create(l, LOOP_REAL, look, v);
+    v->iteration = loop_timer_create(l, LOOP_CLOCK, iterate, v);
+    if (!v->look || !v->iteration) {
+        virtual_time_destroy(v);
+        return NULL;
+    }
+    if (clock_is_driven(s->clock))
+        loop_timer_set(v->iteration, ITERATION_S * MS_PER_S);
+    return v;
+}
+
+void virtual_time_destroy(struct virtual_time *v)
+{
+    if (!v)
+        return;
+    if (v->open)
+        rpc_request_unref(v->open);
+    loop_timer_destroy(v->look);
+    loop_timer_destroy(v->iteration);
+    free(v);
+}
+
+static void refuse(struct rpc_request *r, int code, const char *text)
+{
+    exec_advance_result result = {.code = code, .text = (char *)(uintptr_t)text};
+
+    rpc_reply(r, (xdrproc_t)xdr_exec_advance_result, &result);
+}
+
+void virtual_time_advance(struct virtual_time *v, struct rpc_request *r)
+{
+    const exec_advance_args *a = rpc_request_args(r);
+    int64_t now = clock_wall_ns(v->site->clock);
+
+    if (!clock_is_driven(v->site->clock)) {
+        refuse(r, PBSE_NOSUP, "this server's time is real; start it with --virtual");
+    } else if (v->open && rpc_request_conn(v->open)) {
+        refuse(r, PBSE_BADSTATE, "a step of time is under way already");
+    } else {
+        if (v->open)
+            rpc_request_unref(v->open);
+        v->open = rpc_request_ref(r);
+        if (a->to_ns > now)
+            clock_advance(v->site->clock, a->to_ns - now);
+        loop_timer_set(v->look, 0);
+    }
+}

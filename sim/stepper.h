@@ -1,0 +1,18 @@
+#ifndef STEPPER_H
+#define STEPPER_H
+/* Drives the time of a site (pbs_server --virtual): from event to event, as fast as server and scheduler can think.
+ *
+ * The simulator's clock and the server's show the same. A step goes to whatever comes first: an event here, or a timer of
+ * the server; never while an event is not acknowledged. Without jobs time stands still. */
+#include "err.h"
+
+struct clock;
+struct execsim;
+struct loop;
+struct stepper;
+
+/* `clock` is that of the loop, driven. NULL: no memory. */
+struct stepper *stepper_create(struct loop *l, struct clock *c, struct execsim *s, struct err *e);
+void stepper_destroy(struct stepper *p);
+
+#endif
