@@ -2,6 +2,8 @@
 import os
 import re
 import signal
+import socket
+import struct
 import subprocess
 
 import pytest
@@ -275,3 +277,32 @@ def test_a_host_can_forbid_attaching(cx):
     until(refused, "a refusal")
     process.kill()
     process.wait()
+
+
+# --- what may come over the socket
+def test_rubbish_on_the_socket_harms_nobody(cx):
+    """The job's own processes can send anything; the shepherd holds the job all the same."""
+    probe = program(cx, "tm_probe")
+    job = running(cx, f"until test -e go; do sleep 0.05; done; {probe} init 'spawn:0:exit 3' obit")
+    path = os.path.join(cx.dir, "mom", "n1", "aux", job + ".tm")
+    record = struct.pack(">10I", 7, 0, 2, 0x20000053, 1, 101, 0, 0, 0, 0)
+    for payload in (b"GET / HTTP/1.0\r\n\r\n", b"\xff" * 4096, struct.pack(">I", 0x7FFFFFFF), b"\0" * 8,
+                    struct.pack(">I", 0x80000000 | len(record)) + record,
+                    struct.pack(">I", 0x80000000 | len(record) + 4) + record + struct.pack(">I", 999),
+                    struct.pack(">I", 0x80000000 | len(record) + 12) + record + struct.pack(">3I", 102, 1 << 31, 0)):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(path)
+            s.settimeout(1)
+            try:
+                s.sendall(payload)
+                s.recv(4096)
+            except (TimeoutError, ConnectionError):
+                pass
+    idle = [socket.socket(socket.AF_UNIX) for _ in range(200)]
+    for s in idle:
+        s.connect(path)
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    assert output_of(cx, job).splitlines() == ["task 1 of 0, 1 nodes", "spawned", "ended 3"]
+    for s in idle:
+        s.close()
