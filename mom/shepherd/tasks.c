@@ -104,13 +104,9 @@ struct tasks_entry *tasks_find_pid(const struct tasks *t, pid_t pid)
 /* Asked only for letters that are not the newest of their sender: rare, so searched. */
 struct tasks_entry *tasks_find_letter(const struct tasks *t, unsigned from, uint64_t number)
 {
-    struct tasks_entry *x, *next;
-
-    HASH_ITER(by_id, t->ids, x, next)
-    {
-        if (number && x->from == from && x->number == number)
+    for (struct tasks_entry *x = number ? t->ids : NULL; x; x = x->by_id.next)
+        if (x->from == from && x->number == number)
             return x;
-    }
     return NULL;
 }
 

@@ -216,13 +216,9 @@ int tm_output_expect(struct tm_server *t, unsigned task, uint64_t guest)
 
 void tm_output_guest_gone(struct tm_server *t, uint64_t guest)
 {
-    struct tm_inflow *f, *next;
-
-    HASH_ITER(hh, t->inflows, f, next)
-    {
+    for (struct tm_inflow *f = t->inflows; f; f = f->hh.next)
         if (f->guest == guest)
             f->guest = 0;
-    }
 }
 
 void tm_output_forget(struct tm_server *t)
