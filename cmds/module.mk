@@ -8,7 +8,6 @@ CMDS += pbs_complex pbs_release_nodes pbs_rstat pbs_sleep printjob
 SBIN_CMDS := pbs_account pbs_probe
 # Inside jobs.
 CMDS += pbsdsh pbs_tmrsh pbs_attach
-comma := ,
 # The sanitizers know the XDR functions of a shared libtirpc only.
 CMDS.libs := $(if $(SANITIZE),-ltirpc,-Wl,-Bstatic -ltirpc -Wl,-Bdynamic) -lpthread -ldl
 

@@ -2,7 +2,9 @@ $(call storey, ifl/lib, ifl/rpc ifl/spec ifl/def base)
 $(call tests,  ifl/lib, ifl/rpc ifl/spec ifl/def protocol base, -ltirpc -lpthread -ldl)
 
 # What strangers link: only the names of pbs_ifl.h, pbs_ext.h and tm.h are seen from outside. The archive is one
-# object with everything inside, so that a program needs libpbs.a, libtirpc and nothing of ours beside it.
+# object with everything inside, so that a program needs libpbs.a, libtirpc and nothing of ours beside it. The shared
+# one has what it needs of libtirpc inside, as the commands have (cmds/module.mk): the shared libtirpc would load
+# Kerberos and five libraries more into every program, and double its start. The sanitizers know the shared one only.
 LIBPBS.parts := $(call archive,ifl/lib ifl/rpc ifl/spec ifl/def protocol base)
 EXTRA += $(B)/lib/libpbs.so $(B)/lib/libpbs.a
 $(B)/lib/libpbs.so: $(LIBPBS.parts) ifl/lib/libpbs.map
@@ -10,7 +12,8 @@ $(B)/lib/libpbs.so: $(LIBPBS.parts) ifl/lib/libpbs.map
 	@echo "  LD   $@"
 	@$(CC) $(CFLAGS) $(SANLINK) -shared -Wl,-soname,libpbs.so -Wl,--version-script=ifl/lib/libpbs.map -o $@ \
 	  -Wl,--whole-archive $(firstword $(LIBPBS.parts)) -Wl,--no-whole-archive \
-	  -Wl,--start-group $(wordlist 2,99,$(LIBPBS.parts)) -Wl,--end-group -ltirpc -lpthread -ldl
+	  -Wl,--start-group $(wordlist 2,99,$(LIBPBS.parts)) -Wl,--end-group \
+	  $(if $(SANITIZE),-ltirpc,-Wl$(comma)-Bstatic -ltirpc -Wl$(comma)-Bdynamic) -lpthread -ldl
 $(B)/lib/libpbs.a: $(LIBPBS.parts)
 	@mkdir -p $(@D)
 	@echo "  AR   $@"
