@@ -180,6 +180,8 @@ static void on_attention(void *arg, const char *node, const char *note)
 
     attr_list_set_text(&n->obj.attrs, NODE_ATTR_comment, note, NULL);
     node_set_state(s->site.nodes, n, NODE_OFFLINE_BY_MOM, 0, site_now_s(&s->site));
+    change_touch(s->site.change, &n->obj.change, PART_HOT | PART_ATTRS);
+    log_event(LOGC_NODE, LOGE_ADMIN, node, "offline at the word of its MOM: %s", note);
 }
 
 static void on_lost(void *arg, struct job *j, const char *service)

@@ -12,6 +12,7 @@
 
 #include "ckpt.h"
 #include "config.h"
+#include "disk.h"
 #include "leftovers.h"
 #include "log.h"
 #include "outputs.h"
@@ -336,12 +337,26 @@ static void log_usage(const struct parts *m, const struct run *r, const struct e
               (unsigned long long)u->mem_kb);
 }
 
+/* What could not be set up on a full disk may do so elsewhere; no further job is to come here until somebody has made
+ * room (act_release says so). */
+static void blame_the_disk(struct parts *m, struct run *r)
+{
+    char why[ERR_TEXT_MAX];
+
+    if (r->failure.reason != EXEC_END_SETUP || !disk_is_full(&m->home, why, sizeof why))
+        return;
+    r->failure = (struct run_failure){.status = STATUS_RETRY, .reason = EXEC_END_DISK};
+    snprintf(r->failure.text, sizeof r->failure.text, "%s", why);
+    log_event(LOGC_NODE, LOGE_ERROR, m->home.node, "%s; it takes no more jobs (pbsnodes -r when there is room)", why);
+}
+
 /* Say finish by r->failure, then what follows an end. */
 static void finish(struct parts *m, struct run *r)
 {
     struct exec_event_data data = {.kind = EXEC_EVENT_FINISH};
 
     usage_end(r);
+    blame_the_disk(m, r);
     data.exec_event_data_u.finish = (struct exec_finish_data){.status = r->failure.status,
                                                               .reason = r->failure.reason,
                                                               .text = r->failure.text,
@@ -498,8 +513,8 @@ static void act_release(void *ctx, struct run *r)
     d->nodes.nodes_val = nodes;
     d->nodes.nodes_len = vnodes_of(r, nodes, sizeof nodes / sizeof nodes[0]);
     d->final = true;
-    d->attention = r->ended && r->ended_record.leftovers;
-    d->note = r->note ? r->note : none;
+    d->attention = (r->ended && r->ended_record.leftovers) || r->failure.reason == EXEC_END_DISK;
+    d->note = r->failure.reason == EXEC_END_DISK ? r->failure.text : r->note ? r->note : none;
     say(m, r, &data);
     if (r->purge_wanted)
         parts_post(m, r, RUN_EV_PURGE);

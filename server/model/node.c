@@ -26,8 +26,8 @@ static int node_encode(const struct object *o, enum change_part part, struct str
     if (part != PART_HOT)
         return 0;
     json = json_pack("{s:s*, s:i, s:I, s:I}", "service", n->service_name, "offline",
-                     (int)(n->state & NODE_OFFLINE), "last_state_s", (json_int_t)n->last_state_s,
-                     "last_used_s", (json_int_t)n->last_used_s);
+                     (int)(n->state & (NODE_OFFLINE | NODE_OFFLINE_BY_MOM)), "last_state_s",
+                     (json_int_t)n->last_state_s, "last_used_s", (json_int_t)n->last_used_s);
     text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     json_decref(json);
     if (!text || strbuf_add(out, text) < 0) {
@@ -66,7 +66,7 @@ int node_decode(struct node *n, const char *hot_json, struct err *e)
         return err_set(e, PBSE_SYSTEM, "the stored row of node %s cannot be read", n->obj.name);
     }
     n->service_name = intern_ref(service);
-    n->state |= (unsigned)offline & NODE_OFFLINE;
+    n->state |= (unsigned)offline & (NODE_OFFLINE | NODE_OFFLINE_BY_MOM);
     n->last_state_s = state_s;
     n->last_used_s = used_s;
     json_decref(json);

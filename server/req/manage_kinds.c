@@ -131,6 +131,14 @@ static int node_is_special(const struct edit_change *c, struct err *e)
     return 1;
 }
 
+/* Back into service, whoever took it out. What a MOM gave as its reason is no longer true. */
+static void put_back(struct parts *p, struct node *n)
+{
+    if (n->state & NODE_OFFLINE_BY_MOM)
+        attr_list_unset(&n->obj.attrs, NODE_ATTR_comment);
+    node_set_state(p->site->nodes, n, 0, NODE_OFFLINE | NODE_OFFLINE_BY_MOM, site_now_s(p->site));
+}
+
 static void node_change(struct parts *p, struct object *o, const struct edit_change *c)
 {
     struct node *n = (struct node *)o;
@@ -138,13 +146,11 @@ static void node_change(struct parts *p, struct object *o, const struct edit_cha
 
     if (c->op != UNSET && states_node_parse(c->value, &bits, NULL) < 0)
         return; /* it was right a moment ago */
-    if (c->op == DECR)
-        node_set_state(p->site->nodes, n, 0, bits & NODE_OFFLINE, site_now_s(p->site));
-    else if (bits & NODE_OFFLINE)
+    if ((bits & NODE_OFFLINE) && c->op != DECR)
         node_set_state(p->site->nodes, n, NODE_OFFLINE, 0, site_now_s(p->site));
-    else if (c->op != INCR)
-        node_set_state(p->site->nodes, n, 0, NODE_OFFLINE, site_now_s(p->site));
-    change_touch(p->site->change, &o->change, PART_HOT);
+    else if (c->op == DECR ? bits & NODE_OFFLINE : c->op != INCR)
+        put_back(p, n);
+    change_touch(p->site->change, &o->change, PART_HOT | PART_ATTRS);
 }
 
 /* --- scheduler --------------------------------------------------------------------------------------- */
