@@ -244,7 +244,7 @@ size_t plans_open(const struct plans *p)
 static void watch(struct plans *p, const char *id, bool is_victim)
 {
     p->watched = mem_room(p->watched, p->n_watched, &p->cap_watched, sizeof *p->watched);
-    p->watched[p->n_watched++] = (struct watched){intern_again(id), is_victim};
+    p->watched[p->n_watched++] = (struct watched){mem_intern(id), is_victim};
 }
 
 /* The answer may come before the stream shows what it speaks of, or after. */
