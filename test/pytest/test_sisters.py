@@ -91,7 +91,8 @@ def test_tasks_on_sisters_outlive_every_mom_and_the_server(cx):
         cx.restart(daemon)
     cx.again()
     lines = output_of(cx, job).splitlines()
-    assert lines == ["task 1 of 0, 2 nodes", "spawned", "from afar", "ended 6", "spawned", "ended 7"]
+    lines.remove("from afar")  # before "ended 6", perhaps before "spawned": the answer comes on another way
+    assert lines == ["task 1 of 0, 2 nodes", "spawned", "ended 6", "spawned", "ended 7"]
 
 
 @pytest.mark.complex(nodes=2)
