@@ -80,7 +80,7 @@ static void on_end(void *arg, int status)
     rest(n);
 }
 
-/* A long last argument is room for the command lines of shepherds. */
+/* A long last argument, blanks that ps does not show, is room for the command lines of shepherds. */
 static int start(struct nursery_link *n, int theirs, struct err *e)
 {
     char verb[] = "nursery", fd[] = "3", room[TITLE_ROOM];
@@ -94,7 +94,7 @@ static int start(struct nursery_link *n, int theirs, struct err *e)
                                     .n_fds = 4,
                                     .new_session = true};
 
-    memset(room, '-', sizeof room - 1);
+    memset(room, ' ', sizeof room - 1);
     room[sizeof room - 1] = '\0';
     n->process = spawn_start(n->loop, &o, on_end, n, e);
     return n->process ? 0 : -1;
