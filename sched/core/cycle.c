@@ -578,6 +578,8 @@ void cycle_planned(struct cycle *c, const char *urgent, int code, const char *te
     }
     decisions_log(d, LOGE_SCHED, urgent, "Failed to run: %s (%d)", text, code);
     plans_refused(c->plans, urgent);
+    if (j && j->is_provisional && j->order == ORDER_NONE && !j->urged)
+        j = give_back(c, j);
     if (!j)
         return;
     if (j->class) { /* the server saw more than we do: not before something changes */
@@ -586,10 +588,8 @@ void cycle_planned(struct cycle *c, const char *urgent, int code, const char *te
     }
     if (j->urged)
         refuse(c, j, text);
-    else if (j->is_provisional && j->order == ORDER_NONE)
-        universe_unspawn(c->u, j);
-    else
-        say_error(c, urgent, code, text);
+    else if (j->state != 'B') /* an array that has begun says when */
+        say_error(c, j->id, code, text);
 }
 
 static void log_reply(struct decisions *d, const struct cycle_reply *r)
