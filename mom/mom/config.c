@@ -311,6 +311,8 @@ static int take_values(struct config *c, const struct settings *v, struct err *e
     take_suspendsig(c, settings_text(v, ROW_suspendsig));
     take_enforce(c, v);
     take_actions(c, v);
+    c->max_load = settings_text(v, ROW_max_load) ? settings_real(v, ROW_max_load) : 0;
+    c->ideal_load = settings_text(v, ROW_ideal_load) ? settings_real(v, ROW_ideal_load) : c->max_load;
     c->restart_becomes_task = settings_bool(v, ROW_restart_transmogrify);
     c->restart_background = settings_bool(v, ROW_restart_background);
     c->attach_allow = settings_bool(v, ROW_attach_allow);

@@ -11,6 +11,7 @@
 #include "ckpt.h"
 #include "clock.h"
 #include "conf.h"
+#include "config.h"
 #include "hardware.h"
 #include "lease.h"
 #include "log.h"
@@ -19,6 +20,7 @@
 #include "pbs_error.h"
 #include "prepare.h"
 #include "run.h"
+#include "vnodes.h"
 
 enum { ADDRESS_MAX = 300 };
 
@@ -154,6 +156,49 @@ static void fetch_again(void *arg, struct run *r)
     prepare_again(m->prepare, r);
 }
 
+/* ---- load */
+/* Above $max_load the host is busy until it is below $ideal_load. */
+static bool is_busy(const struct parts *m)
+{
+    const struct config *c = m->home.config;
+    double load = hardware_load_percent() / 100.0;
+
+    return c->max_load > 0 && load >= (m->busy ? c->ideal_load : c->max_load);
+}
+
+/* All our vnodes, with nothing but their state; `n` and `attr` are the caller's memory. */
+static void fill_states(const struct parts *m, exec_node *n, wire_attr *attr, exec_node_state_args *a)
+{
+    static char state[] = "state", none[] = "", busy[] = "busy", free_word[] = "free";
+    u_int k = 0;
+
+    *attr = (wire_attr){state, none, m->busy ? busy : free_word};
+    n[k++] = (exec_node){m->home.node, {1, attr}};
+    for (size_t i = 0; i < m->home.vnodes->n; i++)
+        if (strcmp(m->home.vnodes->list[i].name, m->home.node) != 0)
+            n[k++] = (exec_node){m->home.vnodes->list[i].name, {1, attr}};
+    a->nodes.nodes_val = n;
+    a->nodes.nodes_len = k;
+}
+
+static void say_load(struct parts *m, bool always)
+{
+    bool busy = is_busy(m);
+    exec_node *n = busy != m->busy || always ? calloc(m->home.vnodes->n + 1, sizeof *n) : NULL;
+    exec_node_state_args a = {.load_percent = hardware_load_percent(), .note = (char *)""};
+    wire_attr attr;
+
+    if (!n)
+        return;
+    if (busy != m->busy)
+        log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "load %.2f: %s", hardware_load_percent() / 100.0,
+                  busy ? "busy" : "no longer busy");
+    m->busy = busy;
+    fill_states(m, n, &attr, &a);
+    exec_service_send_nodes(m->service, &a);
+    free(n);
+}
+
 static void accepted(void *arg, const exec_hello_result *res)
 {
     struct parts *m = arg;
@@ -167,6 +212,8 @@ static void accepted(void *arg, const exec_hello_result *res)
         obey(m, &res->runs.runs_val[i], res->store);
     runs_each(m->runs, fetch_again, m);
     lease_kept(m->lease);
+    if (m->service) /* not inside its creation */
+        say_load(m, true);
 }
 
 static void lost(void *arg, const struct err *why)
@@ -180,8 +227,8 @@ static void lost(void *arg, const struct err *why)
 
 static void heartbeat(void *arg, exec_node_state_args *a)
 {
-    (void)arg;
     a->load_percent = hardware_load_percent();
+    say_load(arg, false);
 }
 
 static size_t journal_next(void *arg, exec_event *out, size_t max)

@@ -81,19 +81,29 @@ int node_report_nodes(struct site *s, struct services *sv, struct service *from,
     return 0;
 }
 
-/* "down": this vnode is lost, though its service is here; "free": it is back. */
+/* "down": this vnode is lost, though its service is here; "busy": its load is too high; "free": neither. */
 static void take_state(struct site *s, struct node *n, const wire_attrs *attrs)
 {
     for (u_int i = 0; i < attrs->wire_attrs_len; i++) {
         const wire_attr *w = &attrs->wire_attrs_val[i];
-        bool down = strcmp(w->value, "down") == 0;
+        const unsigned both = NODE_DOWN | NODE_BUSY;
+        unsigned now = strcmp(w->value, "down") == 0   ? NODE_DOWN
+                       : strcmp(w->value, "busy") == 0 ? NODE_BUSY
+                                                       : 0;
 
-        if (strcmp(w->name, "state") != 0 || down == !!(n->state & NODE_DOWN))
+        if (strcmp(w->name, "state") != 0 || now == (n->state & both))
             continue;
-        node_set_state(s->nodes, n, down ? NODE_DOWN : 0, down ? 0 : NODE_DOWN, site_now_s(s));
+        node_set_state(s->nodes, n, now, both & ~now, site_now_s(s));
         log_event(LOGC_NODE, LOGE_SYSTEM, n->obj.name, "%s",
-                  down ? "node down: its service says so" : "node up");
+                  now == NODE_DOWN ? "node down: its service says so"
+                  : now            ? "node busy"
+                                   : "node up");
     }
+}
+
+static bool says_only_state(const wire_attrs *attrs)
+{
+    return attrs->wire_attrs_len == 1 && strcmp(attrs->wire_attrs_val[0].name, "state") == 0;
 }
 
 void node_report_states(struct site *s, struct service *from, const exec_node_state_args *a)
@@ -104,6 +114,7 @@ void node_report_states(struct site *s, struct service *from, const exec_node_st
         if (!n || n->service != from)
             continue;
         take_state(s, n, &a->nodes.nodes_val[i].attrs);
-        take_attrs(s, n, &a->nodes.nodes_val[i].attrs);
+        if (!says_only_state(&a->nodes.nodes_val[i].attrs))
+            take_attrs(s, n, &a->nodes.nodes_val[i].attrs);
     }
 }

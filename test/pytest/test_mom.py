@@ -385,3 +385,20 @@ def test_jobs_run_on_through_a_reload(cx):
         os.kill(cx.pid("n1"), signal.SIGHUP)
         until(lambda: cx.node()["state"] in ("free", "job-busy"), "the node")
     assert cx.state(job) == "R" and cx.stat(job)["run_count"] == "1"
+
+
+def test_a_host_with_too_much_load_is_busy_until_it_is_not(cx):
+    """The machine of the tests is never quite idle."""
+    config = os.path.join(cx.dir, "mom", "n1", "mom_priv", "config")
+    with open(config, encoding="ascii") as f:
+        good = f.read()
+    with open(config, "w", encoding="ascii") as f:
+        f.write(good + "$max_load 0.0001\n")
+    os.kill(cx.pid("n1"), signal.SIGHUP)
+    until(lambda: cx.node()["state"] == "busy", "the node being busy")
+    job = cx.submit("true")
+    assert stays(lambda: cx.state(job) == "Q", 0.5)
+    with open(config, "w", encoding="ascii") as f:
+        f.write(good)
+    os.kill(cx.pid("n1"), signal.SIGHUP)
+    cx.wait_gone(job)
