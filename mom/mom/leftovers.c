@@ -1,3 +1,5 @@
+/* The shepherd was the subreaper of its job: without it nothing holds the processes together any more, so they are looked for
+ * in all of /proc. */
 #include "leftovers.h"
 
 #include <signal.h>

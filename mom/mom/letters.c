@@ -1,3 +1,5 @@
+/* A letter's way: shepherd, SHEP_PEER, letters_out, sisters_carry, SIS_LETTER, letters_in, SHEP_LETTER, shepherd; the answer goes
+ * the same way back. Each step is a call that waits for the next; what breaks is answered "try again". */
 #include "letters.h"
 
 #include <shep.h>

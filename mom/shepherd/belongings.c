@@ -132,7 +132,7 @@ int belongings_make(const char *path, const struct shep_order *o, struct err *e)
     return make_tmpdir(path, o, e) < 0 ? -1 : make_nodefile(path, o, e);
 }
 
-/* ---- TM's socket: the shepherd removes its own; this is for one that was killed */
+/* ---- TM's socket: before the run is released, since the next one will make its own under that name */
 static void remove_socket(const struct shep_order *o)
 {
     char socket[PATH_MAX];

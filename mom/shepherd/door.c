@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,7 +15,6 @@
 enum { RECORD_LIMIT = 4 << 20, PIECE = 65536, QUEUE = 512 };
 
 struct door {
-    char *path;
     int listener;
     size_t poll_at;
     uid_t uid;
@@ -62,8 +60,7 @@ struct door *door_open(const char *path, uid_t uid, gid_t gid, const struct door
 {
     struct door *d = calloc(1, sizeof *d);
 
-    if (!d || !(d->path = strdup(path)) ||
-        !(d->guests = calloc(DOOR_GUESTS_MAX, sizeof(struct door_guest *)))) {
+    if (!d || !(d->guests = calloc(DOOR_GUESTS_MAX, sizeof(struct door_guest *)))) {
         err_set(e, ENOMEM, "no memory for %s", path);
         goto fail;
     }
@@ -74,10 +71,8 @@ struct door *door_open(const char *path, uid_t uid, gid_t gid, const struct door
     if (d->listener >= 0)
         return d;
 fail:
-    if (d) {
+    if (d)
         free(d->guests);
-        free(d->path);
-    }
     free(d);
     return NULL;
 }
@@ -97,9 +92,7 @@ void door_close(struct door *d)
     for (size_t i = 0; i < d->n; i++)
         guest_free(d->guests[i]);
     close(d->listener);
-    unlink(d->path);
     free(d->guests);
-    free(d->path);
     free(d);
 }
 

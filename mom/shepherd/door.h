@@ -35,7 +35,8 @@ struct door_hooks {
  * is given to `uid`. NULL: e. */
 struct door *door_open(const char *path, uid_t uid, gid_t gid, const struct door_hooks *hooks, void *arg,
                        struct err *e);
-void door_close(struct door *d); /* the socket goes, the guests too; `gone` is not called */
+/* The guests go; `gone` is not called. The socket's name stays: by now it may be that of the job's next run. */
+void door_close(struct door *d);
 
 struct door_guest *door_find(const struct door *d, uint64_t guest); /* NULL: it has gone */
 

@@ -1,3 +1,5 @@
+/* START names the hosts, the nodefile the nodes; they are brought together by name. Read once, when the first task is asked
+ * for. */
 #include "job_nodes.h"
 
 #include <errno.h>

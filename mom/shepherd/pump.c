@@ -1,3 +1,5 @@
+/* Two streams a task. Each is read when poll says so and nothing of it is under way; a piece counts as under way from ^send to
+ * pump_done. The pipes outlive the task when its children keep them: a pump goes when both are at their end. */
 #include "pump.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* An entry is alive, then ended (waited for; no longer found by process), then over (its output has gone as well; waiters are
+ * told), and at last forgotten. Both hashes hold the same entries; that by process only the living. */
 #include "tasks.h"
 
 #include <stdlib.h>

@@ -32,7 +32,7 @@ struct tm_place { /* what it stands on; borrowed for life */
 
 /* Listens at once. NULL: e. */
 struct tm_server *tm_server_create(const struct tm_place *place, struct err *e);
-void tm_server_destroy(struct tm_server *t); /* after the link; the socket goes */
+void tm_server_destroy(struct tm_server *t); /* after the link; belongings.h removes the socket */
 
 void tm_server_first(struct tm_server *t, pid_t pid); /* the job's first process: task 1 */
 

@@ -306,3 +306,15 @@ def test_rubbish_on_the_socket_harms_nobody(cx):
     assert output_of(cx, job).splitlines() == ["task 1 of 0, 1 nodes", "spawned", "ended 3"]
     for s in idle:
         s.close()
+
+
+def test_a_job_that_runs_again_at_once_can_start_tasks(cx):
+    """The socket's name is the same in each run of a job: the shepherd of an old run must not take it away."""
+    job = start(cx, "echo $$ >> runs\npbsdsh sh -c 'echo task of $PBS_JOBID'\nsleep 600")
+    for run_count in range(1, 6):
+        until(lambda: (cx.file("runs") or "").count("\n") == run_count, f"run {run_count}")
+        path = os.path.join(cx.dir, "mom", "n1", "aux", job + ".tm")
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(path)
+        cx.api.rerun(job)
+    cx.api.delete(job)
