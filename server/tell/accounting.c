@@ -436,6 +436,14 @@ void accounting_preempted(struct accounting *a, const struct job *j, char method
     strbuf_init(&text, 1024);
     strbuf_addf(&text, "method=%c", method);
     acct_fields_add(&text, "requestor", by ? by : "");
+    if (j->preempted_by)
+        acct_fields_add(&text, "preempted_by", j->preempted_by);
+    acct_fields_add(&text, "user", j->euser ? j->euser : j->user);
+    acct_fields_add(&text, "queue", j->queue_name ? j->queue_name : "");
+    acct_fields_add(&text, "project", j->project ? j->project : "");
+    strbuf_addf(&text, " preempt_count=%u", j->preempt_count);
+    if (j->preempt)
+        strbuf_addf(&text, " took=%lld", (long long)(site_now_s(a->site) - j->preempt->since_s));
     strbuf_addf(&text, " lost_core_seconds=%.1f", lost_core_s);
     plain(a, j, 'v', strbuf_str(&text));
     strbuf_fini(&text);

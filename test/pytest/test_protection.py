@@ -1,4 +1,6 @@
 """What protects a job from preemption: asked by the server, whoever plans, and by pbs_sched before it plans."""
+import json
+
 import pytest
 
 from cede import api
@@ -106,3 +108,48 @@ def test_the_scheduler_waits_until_its_victim_is_exempt_no_more(cx):
     second = cx.submit(select="1:ncpus=2", queue="express")
     until(lambda: cx.stat(second).get("comment"), "a comment")
     assert cx.state(low) == "R"
+
+
+# --- what people can see of it
+@pytest.mark.complex(nodes=1, ncpus=2, sched=False)
+def test_the_policy_in_force_is_shown_in_words_and_as_json(cx):
+    cx.set_queue("workq", "preempt_order", "none")
+    assert "never" in cx.command("pbs_preempt", "--policy", "workq").stdout
+    shown = json.loads(cx.command("pbs_preempt", "--policy", "-F", "json").stdout)
+    assert shown["queue"]["workq"]["preempt_order"] == "none"
+    assert shown["sched"]["default"]["preempt_order"] == "SCR"
+
+
+def test_the_methods_of_a_job_are_shown_as_the_server_would_try_them(cx):
+    cx.set_sched("preempt_order", "SRD")
+    job = started(cx, Rerunable="False")
+    out = json.loads(cx.command("pbs_preempt", "--methods", "-F", "json", job).stdout)
+    assert out == {"job": job, "methods": "SD", "percent_left": 100}
+    cx.set_queue("workq", "preempt_order", "none")
+    assert "not preempted" in cx.command("pbs_preempt", "--methods", job).stdout
+
+
+def test_the_report_sums_what_was_lost_by_day_queue_and_user(cx):
+    victim = started(cx)
+    c = scheduler(cx, "S")
+    c.preempt([victim])
+    cx.set_sched("preempt_order", "D")
+    cx.api.signal(victim, "resume")
+    cx.wait(victim, "R")
+    c.preempt([victim])
+
+    def rows():
+        text = cx.command("pbs_preempt", "--report", "-F", "json").stdout
+        return [r for r in json.loads(text)["preemptions"] if r["deleted"]]
+    row, = until(rows, "the records of the preemptions")
+    assert (row["queue"], row["suspended"], row["deleted"], row["requeued"]) == ("workq", 1, 1, 0)
+    assert row["lost_core_seconds"] >= 0
+    assert "workq" in cx.command("pbs_preempt", "--report").stdout
+    assert json.loads(cx.command("pbs_preempt", "--report", "-F", "json", "-d", "29991231").stdout) == {
+        "preemptions": []}
+
+
+def test_a_bad_command_line_shows_the_usage(cx):
+    for words in ([], ["--policy", "--report"], ["--methods"], ["--report", "x"]):
+        done = cx.command("pbs_preempt", *words, check=False)
+        assert done.returncode == 2 and "usage" in done.stderr

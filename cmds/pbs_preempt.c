@@ -1,0 +1,415 @@
+/* pbs_preempt: who may be preempted and how (--policy, --methods), and what preemptions have cost (--report).
+ *
+ * Policy and methods are read from the attributes of sched objects, queues and the job, by the rules that the server
+ * applies; the report is made from the accounting files of this host, records of type v, and asks no server. */
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "acct_line.h"
+#include "attrs.h"
+#include "cmd.h"
+#include "conf.h"
+#include "json_out.h"
+#include "pbs_error.h"
+#include "session.h"
+#include "type_order.h"
+#include "units.h"
+
+enum { LINE_BYTES = 65536, DAYS_MAX = 100000 };
+
+struct preempt {
+    struct cmd_args a;
+    bool policy, methods, report, json;
+    const char *home, *since; /* since: YYYYMMDD */
+};
+
+static int take_long(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    (void)value;
+    (void)e;
+    *(bool *)((char *)settings + row->id) = true;
+    return 0;
+}
+
+static int take_format(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct preempt *q = settings;
+
+    (void)e;
+    q->json = strcmp(value, "json") == 0;
+    return q->json || strcmp(value, "default") == 0 ? 0 : cmd_bad(&q->a, row);
+}
+
+#define LONG(name, field, help)                                                                              \
+    {                                                                                                        \
+        0, name, OPTION_ALONE, NULL, help, take_long, (int)offsetof(struct preempt, field)                   \
+    }
+
+static const struct option_row rows[] = {
+    LONG("policy", policy, "who may preempt whom and how: of the schedulers and of a queue"),
+    LONG("methods", methods, "what may be done to preempt a job now, and what it means for the job"),
+    LONG("report", report, "what preemptions have cost, by day, queue, project and user"),
+    {'F', NULL, OPTION_VALUE, "format", "json or default", take_format, 0},
+    CMD_TEXT('p', struct preempt, home, "path", "PBS_HOME, for --report"),
+    CMD_TEXT('d', struct preempt, since, "YYYYMMDD", "the first day, for --report"),
+};
+
+/* --- policy --------------------------------------------------------------------------------------------- */
+
+static const struct rule {
+    const char *name, *meaning;
+} sched_rules[] = {{"preempt_prio", "levels, from high to low; only a lower one is preempted"},
+                   {"preempt_queue_prio", "a queue of at least this Priority is an express queue"},
+                   {"preempt_order", "methods, tried from left to right, by share of time left"},
+                   {"preempt_sort", "who of one level gives way first"},
+                   {"preempt_wait", "nobody is preempted where enough jobs end within this time"},
+                   {"preempt_exempt_time", "a job runs undisturbed that long after each start"},
+                   {"preempt_max_count", "who was preempted so often is preempted no more"}},
+  queue_rules[] = {{"Priority", "compare preempt_queue_prio"},
+                   {"preempt_order", "methods for jobs of this queue; none: never"},
+                   {"preempt_exempt_time", "a job of it runs undisturbed that long after each start"},
+                   {"preempt_max_count", "who was preempted so often is preempted no more"},
+                   {"preemptable_by", "whose jobs may preempt those of this queue"},
+                   {"preempt_methods_enable", "True: a job may narrow what is done to it (preempt_methods)"}};
+
+static void show_rules(const struct preempt *q, struct json_out *j, const char *kind,
+                       const struct batch_status *b, const struct rule *r, size_t n)
+{
+    if (q->json)
+        json_out_open(j, b->name, '{');
+    else
+        printf("%s %s\n", kind, b->name);
+    for (size_t i = 0; i < n; i++) {
+        const char *value = attrs_value(b->attribs, r[i].name, NULL);
+
+        if (q->json && value)
+            json_out_string(j, r[i].name, value);
+        else if (!q->json)
+            printf("    %-24s %-30s %s\n", r[i].name, value ? value : "-", r[i].meaning);
+    }
+    if (q->json)
+        json_out_close(j, '}');
+}
+
+static void show_list(const struct preempt *q, struct json_out *j, const char *kind,
+                      const struct batch_status *b, const struct rule *r, size_t n)
+{
+    if (q->json)
+        json_out_open(j, kind, '{');
+    for (; b; b = b->next)
+        show_rules(q, j, kind, b, r, n);
+    if (q->json)
+        json_out_close(j, '}');
+}
+
+static int policy(struct preempt *q, int c, const char *queue)
+{
+    struct batch_status *scheds = pbs_statsched(c, NULL, NULL);
+    struct batch_status *queues = scheds ? pbs_statque(c, queue, NULL, NULL) : NULL;
+    struct json_out j;
+
+    if (!scheds || !queues) {
+        pbs_statfree(scheds);
+        return session_report(&q->a, c, queue ? queue : "");
+    }
+    if (q->json)
+        json_out_begin(&j, stdout);
+    show_list(q, &j, "sched", scheds, sched_rules, sizeof sched_rules / sizeof sched_rules[0]);
+    show_list(q, &j, "queue", queues, queue_rules, sizeof queue_rules / sizeof queue_rules[0]);
+    if (q->json)
+        json_out_end(&j);
+    pbs_statfree(scheds);
+    pbs_statfree(queues);
+    return 0;
+}
+
+/* --- methods -------------------------------------------------------------------------------------------- */
+
+static int64_t seconds(const struct attrl *l, const char *name, const char *resource)
+{
+    const char *text = attrs_value(l, name, resource);
+    int64_t n = 0;
+
+    if (!text || units_parse_duration_s(text, &n, NULL) < 0)
+        return 0;
+    return n;
+}
+
+static int percent_left(const struct attrl *job)
+{
+    int64_t asked = seconds(job, "Resource_List", "soft_walltime");
+    int64_t used = seconds(job, "resources_used", "walltime");
+    const char *start = attrs_value(job, "stime", NULL);
+    int64_t since = start ? (int64_t)time(NULL) - strtoll(start, NULL, 10) : 0;
+
+    if (!asked)
+        asked = seconds(job, "Resource_List", "walltime");
+    if (!asked || (used <= 0 && since <= 0))
+        return 100;
+    used = since > used ? since : used;
+    return used > asked ? 1 : (int)(100 - used * 100 / asked);
+}
+
+static const char *meaning(char letter)
+{
+    switch (letter) {
+    case 'S':
+        return "it is suspended, stays in memory and goes on where it was";
+    case 'C':
+        return "it is checkpointed and removed, and restarts from its image";
+    case 'R':
+        return "it is ended and queued again, and begins anew";
+    case 'D':
+        return "it is ended and deleted";
+    default:
+        return "";
+    }
+}
+
+/* Can this be done to the job at all? */
+static bool serves(const struct attrl *job, char letter)
+{
+    const char *rerunable = attrs_value(job, "Rerunable", NULL),
+               *image = attrs_value(job, "Checkpoint", NULL);
+
+    if (letter == 'R')
+        return !rerunable || strcmp(rerunable, "False") != 0;
+    return letter != 'C' || !image || strcmp(image, "n") != 0;
+}
+
+static void show_methods(const struct preempt *q, const char *id, const struct attrl *job,
+                         const char *letters)
+{
+    struct json_out j;
+
+    if (q->json) {
+        json_out_begin(&j, stdout);
+        json_out_string(&j, "job", id);
+        json_out_string(&j, "methods", letters);
+        json_out_number(&j, "percent_left", percent_left(job));
+        json_out_end(&j);
+        return;
+    }
+    printf("%s: %d%% of its time is left\n", id, percent_left(job));
+    if (!*letters)
+        printf("    it is not preempted\n");
+    for (const char *l = letters; *l; l++)
+        printf("    %c  %s\n", *l, meaning(*l));
+}
+
+static int methods(struct preempt *q, int c, char *id)
+{
+    struct batch_status *job = pbs_statjob(c, id, NULL, NULL), *sched = NULL, *queue = NULL;
+    struct preempt_order order;
+    char letters[5] = "";
+    size_t n = 0;
+    struct err e;
+
+    if (job)
+        queue = pbs_statque(c, attrs_value(job->attribs, "queue", NULL), NULL, NULL);
+    if (queue)
+        sched = pbs_statsched(c, NULL, NULL);
+    if (!job || !queue || !sched) {
+        int code = session_report(&q->a, c, id);
+
+        pbs_statfree(job);
+        pbs_statfree(queue);
+        return code;
+    }
+    const char *own = attrs_value(queue->attribs, "preempt_order", NULL);
+    const char *text = own ? own : attrs_value(sched->attribs, "preempt_order", NULL);
+    const char *wish = attrs_value(queue->attribs, "preempt_methods_enable", NULL);
+
+    wish = wish && strcmp(wish, "True") == 0 ? attrs_value(job->attribs, "preempt_methods", NULL) : NULL;
+    if (text && strcmp(text, "none") != 0 && order_parse(text, &order, &e) == 0)
+        for (const char *l = order_letters(&order, percent_left(job->attribs)); *l; l++)
+            if (serves(job->attribs, *l) && (!wish || strchr(wish, *l)))
+                letters[n++] = *l;
+    letters[n] = '\0';
+    show_methods(q, job->name, job->attribs, letters);
+    pbs_statfree(job);
+    pbs_statfree(queue);
+    pbs_statfree(sched);
+    return 0;
+}
+
+/* --- report --------------------------------------------------------------------------------------------- */
+
+struct sum {
+    char day[16], queue[64], project[128], user[128];
+    long by[4]; /* S C R D */
+    double lost;
+    struct sum *next;
+};
+
+static struct sum *sum_of(struct sum **all, const char *day, const struct acct_line *l)
+{
+    const char *queue = acct_line_find(l, "queue"), *project = acct_line_find(l, "project");
+    const char *user = acct_line_find(l, "user");
+    struct sum **at = all, *s;
+
+    for (; *at; at = &(*at)->next)
+        if (strcmp((*at)->day, day) == 0 && strcmp((*at)->queue, queue ? queue : "-") == 0 &&
+            strcmp((*at)->project, project ? project : "-") == 0 &&
+            strcmp((*at)->user, user ? user : "-") == 0)
+            return *at;
+    s = *at = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    snprintf(s->day, sizeof s->day, "%.8s", day);
+    snprintf(s->queue, sizeof s->queue, "%s", queue ? queue : "-");
+    snprintf(s->project, sizeof s->project, "%s", project ? project : "-");
+    snprintf(s->user, sizeof s->user, "%s", user ? user : "-");
+    return s;
+}
+
+static void add_line(struct sum **all, const char *day, const char *text)
+{
+    static const char letters[] = "SCRD";
+    struct err e;
+    struct acct_line *l = acct_line_parse(text, &e);
+    const char *method = l && l->type == 'v' ? acct_line_find(l, "method") : NULL;
+    const char *lost = method ? acct_line_find(l, "lost_core_seconds") : NULL;
+    struct sum *s = method && *method ? sum_of(all, day, l) : NULL;
+    const char *at = s ? strchr(letters, *method) : NULL;
+
+    if (at && *at)
+        s->by[at - letters]++;
+    if (s && lost)
+        s->lost += strtod(lost, NULL);
+    acct_line_destroy(l);
+}
+
+static int is_day(const struct dirent *d)
+{
+    return strlen(d->d_name) == 8 && strspn(d->d_name, "0123456789") == 8;
+}
+
+static void read_day(const char *dir, const char *day, struct sum **all)
+{
+    char path[PATH_MAX + 16], *line = malloc(LINE_BYTES);
+    FILE *in;
+
+    snprintf(path, sizeof path, "%s/%.8s", dir, day);
+    in = line ? fopen(path, "re") : NULL;
+    while (in && fgets(line, LINE_BYTES, in))
+        if (strstr(line, ";v;"))
+            add_line(all, day, line);
+    if (in)
+        fclose(in);
+    free(line);
+}
+
+static void show_sums(const struct preempt *q, const struct sum *all)
+{
+    struct json_out j;
+
+    if (q->json) {
+        json_out_begin(&j, stdout);
+        json_out_open(&j, "preemptions", '[');
+    } else {
+        printf("%-8s  %-15s %-20s %-15s %6s %6s %6s %6s %14s\n", "day", "queue", "project", "user", "S", "C",
+               "R", "D", "lost core-s");
+    }
+    for (const struct sum *s = all; s; s = s->next) {
+        if (!q->json) {
+            printf("%-8s  %-15s %-20s %-15s %6ld %6ld %6ld %6ld %14.1f\n", s->day, s->queue, s->project,
+                   s->user, s->by[0], s->by[1], s->by[2], s->by[3], s->lost);
+            continue;
+        }
+        char lost[32];
+
+        snprintf(lost, sizeof lost, "%.1f", s->lost);
+        json_out_open(&j, NULL, '{');
+        json_out_string(&j, "day", s->day);
+        json_out_string(&j, "queue", s->queue);
+        json_out_string(&j, "project", s->project);
+        json_out_string(&j, "user", s->user);
+        json_out_number(&j, "suspended", s->by[0]);
+        json_out_number(&j, "checkpointed", s->by[1]);
+        json_out_number(&j, "requeued", s->by[2]);
+        json_out_number(&j, "deleted", s->by[3]);
+        json_out_any(&j, "lost_core_seconds", lost);
+        json_out_close(&j, '}');
+    }
+    if (q->json) {
+        json_out_close(&j, ']');
+        json_out_end(&j);
+    }
+}
+
+static int report(struct preempt *q, const char *home)
+{
+    struct dirent **days = NULL;
+    struct sum *all = NULL, *next;
+    char dir[PATH_MAX];
+    int n;
+
+    snprintf(dir, sizeof dir, "%s/server_priv/accounting", home);
+    n = scandir(dir, &days, is_day, alphasort);
+    if (n < 0) {
+        cmd_say(&q->a, "cannot read %s", dir);
+        return 1;
+    }
+    for (int i = 0; i < n; i++) {
+        if (!q->since || strcmp(days[i]->d_name, q->since) >= 0)
+            read_day(dir, days[i]->d_name, &all);
+        free(days[i]);
+    }
+    free(days);
+    show_sums(q, all);
+    for (; all; all = next) {
+        next = all->next;
+        free(all);
+    }
+    return 0;
+}
+
+/* --- the way in ------------------------------------------------------------------------------------------ */
+
+static int ask(struct preempt *q, int n, char *operands[])
+{
+    struct session *s = session_create(&q->a);
+    int c = s ? session_connect(s, NULL) : -1, code = 1;
+
+    if (c >= 0)
+        code = q->policy ? policy(q, c, n ? operands[0] : NULL) : methods(q, c, operands[0]);
+    else if (s)
+        code = pbs_errno;
+    session_destroy(s);
+    return code;
+}
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct preempt *q = settings;
+    struct conf *conf;
+    struct err e;
+    int code;
+
+    if (q->policy + q->methods + q->report != 1 || n > 1 || (q->methods && n != 1) || (q->report && n))
+        return cmd_usage(&q->a);
+    if (!q->report)
+        return ask(q, n, operands);
+    conf = q->home ? NULL : conf_load(&e);
+    if (!q->home && !conf) {
+        cmd_say(&q->a, "%s", e.text);
+        return 1;
+    }
+    code = report(q, q->home ? q->home : conf_text(conf, CONF_PBS_HOME));
+    conf_destroy(conf);
+    return code;
+}
+
+const struct cmd command = {
+    .options = {.program = "pbs_preempt", .operands = "[queue | job_identifier]", CMD_ROWS(rows)},
+    .usage =
+        "usage:\n\tpbs_preempt --policy [-F json] [queue]\n\tpbs_preempt --methods [-F json] job_identifier\n"
+        "\tpbs_preempt --report [-F json] [-d YYYYMMDD] [-p PBS_HOME]\n\tpbs_preempt --version\n",
+    .usage_exit = 2,
+    .size = sizeof(struct preempt),
+    .run = run,
+};
