@@ -207,3 +207,47 @@ def test_output_from_another_host_is_whole_and_in_order_although_moms_die(cx, ho
     lines = (cx.file("lines.txt") or out).splitlines()
     assert [x for x in lines if not x.startswith("exit")] == [f"line {i}" for i in range(4000)]
     assert out.splitlines()[-1] == "exit 0"
+
+
+@pytest.mark.complex(nodes=2)
+def test_a_host_that_was_given_back_takes_no_tasks_any_more(cx):
+    job = running(cx, f"until test -e go; do sleep 0.05; done; pbsdsh -n 1 true; echo exit $?; pbsdsh -n 0 true; echo exit $?",
+                  **TWO)
+    cx.command("pbs_release_nodes", "-j", job, "n2")
+    until(lambda: "n2" not in cx.stat(job)["exec_vnode"], "the release")
+    until(lambda: "jobs" not in cx.node("n2"), "a free n2")
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    lines = output_of(cx, job).splitlines()
+    assert "error 17000 on spawn, node 1" in lines[0]
+    assert lines[1:] == ["exit 1", "exit 0"]
+
+
+def spawn_letter(number, node, *argv):
+    """A letter that asks for a task, as the shepherd of the first host writes it."""
+    def text(s):
+        b = s.encode()
+        return struct.pack(">I", len(b)) + b + b"\0" * (-len(b) % 4)
+    words = struct.pack(">I", len(argv)) + b"".join(text(a) for a in argv)
+    return struct.pack(">QI3I", number, 102, node, 1, 0) + words + struct.pack(">2I", 0, 0)
+
+
+@pytest.mark.complex(nodes=2)
+def test_a_task_asked_for_while_the_job_is_suspended_begins_when_it_goes_on(cx):
+    job = running(cx, **TWO)
+    seq, store = int(job.split(".")[0]), store_of(cx, "n2")
+    cx.api.signal(job, "suspend")
+    cx.wait(job, state="S")
+    first, again = Stranger(cx, "n2", "mom:n1"), Stranger(cx, "n2", "mom:n1")
+    letter = spawn_letter(1 << 40, 1, "/bin/sh", "-c", f"echo x >> {cx.work}/late")
+    first.tls.settimeout(1)
+    with pytest.raises(TimeoutError):
+        first.letter(seq, 1, store, 0, letter)
+    assert cx.file("late") is None
+    cx.api.signal(job, "resume")
+    cx.wait(job)
+    until(lambda: cx.file("late"), "the task")
+    # The same letter once more, as after the death of a MOM: the same task, not another one.
+    assert again.letter(seq, 1, store, 0, letter) == 0
+    assert again.letter(seq, 1, store, 0, spawn_letter((1 << 40) + 1, 1, "/bin/sh", "-c", f"echo y >> {cx.work}/late")) == 0
+    assert until(lambda: "y" in cx.file("late") and cx.file("late"), "the next task") == "x\ny\n"
