@@ -175,34 +175,55 @@ void req_modify(void *parts, struct request *r)
         modify(l);
 }
 
+/* Jobs of two queues change queues too: each must be let in by the other's, before anything is done. */
+static int exchange_queues(struct parts *p, struct request *r, struct job *one, struct job *two,
+                           struct err *e)
+{
+    bool trusted = request_level(r) >= LEVEL_MANAGER;
+    const struct move_ask there = {.to = two->queue, .trusted = trusted};
+    const struct move_ask back = {.to = one->queue, .trusted = trusted};
+
+    if (one->queue == two->queue)
+        return 0;
+    if (move_check(p->site, one, &there, e) < 0 || move_check(p->site, two, &back, e) < 0)
+        return -1;
+    return move_job(p->site, one, &there, e) < 0 ? -1 : move_job(p->site, two, &back, e);
+}
+
+static void set_rank(struct parts *p, struct job *j, int64_t rank)
+{
+    struct queue *q = j->queue;
+
+    jobs_leave_queue(p->site->jobs, j);
+    j->queue_rank = rank;
+    jobs_enter_queue(p->site->jobs, j, q);
+    jobs_touch(p->site->jobs, j, PART_HOT);
+}
+
 void req_order(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_job_text_args *a = request_args(r);
     struct err e;
     struct job *one = req_find_whole(p, r, a->job, &e), *two = one ? req_find_whole(p, r, a->text, &e) : NULL;
-    struct queue *q;
-    int64_t rank;
+    int64_t first, second;
 
     if (!two) {
         request_fail(r, &e);
         return;
     }
-    if (one == two || !job_is_waiting(one) || !job_is_waiting(two) || one->queue != two->queue) {
-        request_failf(r, one->queue != two->queue ? PBSE_IVALREQ : PBSE_BADSTATE,
-                      "jobs to be exchanged must wait in one queue");
+    if (one == two || !job_is_waiting(one) || !job_is_waiting(two)) {
+        request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
         return;
     }
-    q = one->queue;
-    jobs_leave_queue(p->site->jobs, one);
-    jobs_leave_queue(p->site->jobs, two);
-    rank = one->queue_rank;
-    one->queue_rank = two->queue_rank;
-    two->queue_rank = rank;
-    jobs_enter_queue(p->site->jobs, one, q);
-    jobs_enter_queue(p->site->jobs, two, q);
-    jobs_touch(p->site->jobs, one, PART_HOT);
-    jobs_touch(p->site->jobs, two, PART_HOT);
+    first = one->queue_rank;
+    second = two->queue_rank;
+    if (exchange_queues(p, r, one, two, &e) < 0) {
+        request_fail(r, &e);
+        return;
+    }
+    set_rank(p, one, second);
+    set_rank(p, two, first);
     req_ok_when_durable(p, r);
 }
 

@@ -12,6 +12,7 @@
 #include "job_fsm.h"
 #include "log.h"
 #include "pbs_error.h"
+#include "queued_limits.h"
 #include "site.h"
 #include "start_time.h"
 #include "tally.h"
@@ -194,7 +195,8 @@ static int complete(const struct alter_parts *p, struct job *j, const struct alt
         return -1;
     if (touches_resources(ask) && !job_is_placed(j) &&
         (defaults_complete(p->site, &j->obj.attrs, j->queue, e) < 0 ||
-         (ask->level < LEVEL_MANAGER && admit_check_bounds(p->site, j->queue, j, e) < 0)))
+         (ask->level < LEVEL_MANAGER && (admit_check_bounds(p->site, j->queue, j, e) < 0 ||
+                                         queued_limits_check_amounts(p->site, j, e) < 0))))
         return -1;
     return alter_user(j, ask, buf) ? identity_set(p->site, j, ask->client, ask->user, e) : 0;
 }

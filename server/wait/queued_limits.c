@@ -155,3 +155,20 @@ int queued_limits_check(const struct site *s, const struct queue *q, const struc
     return check_scope(&waiting, j, in_server, SERVER_ATTR_queued_jobs_threshold,
                        SERVER_ATTR_queued_jobs_threshold_res, e);
 }
+
+int queued_limits_check_amounts(const struct site *s, const struct job *j, struct err *e)
+{
+    const struct attr_list *in_queue = &j->queue->obj.attrs, *in_server = &s->server->obj.attrs;
+    const struct scope here = {s, j->queue, false}, all = {s, NULL, false};
+    const struct scope waits_here = {s, j->queue, true}, waits = {s, NULL, true};
+
+    if (check_amounts(&here, j, attr_list_amounts(in_queue, QUEUE_ATTR_max_queued_res), e) < 0 ||
+        check_amounts(&all, j, attr_list_amounts(in_server, SERVER_ATTR_max_queued_res), e) < 0)
+        return -1;
+    if (j->state != JOB_QUEUED)
+        return 0;
+    if (check_amounts(&waits_here, j, attr_list_amounts(in_queue, QUEUE_ATTR_queued_jobs_threshold_res), e) <
+        0)
+        return -1;
+    return check_amounts(&waits, j, attr_list_amounts(in_server, SERVER_ATTR_queued_jobs_threshold_res), e);
+}

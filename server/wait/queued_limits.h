@@ -16,4 +16,7 @@ struct site;
 int queued_limits_check(const struct site *s, const struct queue *q, const struct job *j, bool new_job,
                         struct err *e);
 
+/* The amounts alone, of a job that is there and has been altered. -1: PBSE_ENTLIMRESC. */
+int queued_limits_check_amounts(const struct site *s, const struct job *j, struct err *e);
+
 #endif

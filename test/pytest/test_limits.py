@@ -156,3 +156,13 @@ def test_queued_jobs_are_limited_by_entity(cx, limits):
         submit(cx, B)
     assert e.value.text == "would exceed queue workq's per-user limit"
     submit(cx, A)
+
+
+@pytest.mark.complex(sched=False)
+def test_an_alteration_keeps_within_queued_amounts(cx, limits):
+    limits("queue workq", 'max_queued_res.ncpus = "[u:PBS_GENERIC=4]"')
+    job = cx.submit(user=A, options=("-l", "select=1:ncpus=2"))
+    done = cx.command("qalter", "-l", "select=1:ncpus=8", job, user=A, check=False)
+    assert done.returncode == 15143 % 256 and "per-user limit on resource ncpus in queue workq" in done.stderr
+    assert cx.stat(job)["Resource_List"]["ncpus"] == "2"
+    cx.command("qalter", "-l", "select=1:ncpus=4", job, user=A)

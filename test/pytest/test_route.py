@@ -182,3 +182,17 @@ def test_a_routed_job_runs_and_the_scheduler_leaves_route_queues_alone(shared):
     shared.command("qenable", "late")
     shared.set_queue("tonight", "route_retry_time", "1")
     shared.wait(waits)
+
+
+@as_root
+@quietly
+def test_jobs_of_two_queues_are_exchanged_where_both_queues_take_them(cx):
+    cx.make_queue("a")
+    one, two = cx.submit(user=A), cx.submit(user=A, queue="a")
+    ranks = [cx.stat(j)["queue_rank"] for j in (one, two)]
+    cx.command("qorder", one, two, user=A)
+    assert (queue(cx, one), queue(cx, two)) == ("a", "workq")
+    assert [cx.stat(j)["queue_rank"] for j in (two, one)] == ranks
+    cx.set_queue("workq", "enabled", "False")
+    done = cx.command("qorder", one, two, user=A, check=False)
+    assert done.returncode == 15021 % 256 and (queue(cx, one), queue(cx, two)) == ("a", "workq")
