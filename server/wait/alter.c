@@ -164,8 +164,7 @@ static int check_all(const struct alter_parts *p, struct job *j, const struct al
         if (is_named(c, "max_run_subjobs") && !j->array)
             return err_set(e, PBSE_NOTARRAY_ATTR, "Attribute has to be set on an array job");
         if (check_running(p->site, j, c, ask->level, e) < 0 || check_holds(c, j, ask->level, e) < 0 ||
-            check_run_count(c, j, ask, e) < 0 || check_depend(p, j, ask, c, e) < 0 ||
-            (is_eligible_time(c) && eligible_check(p->site, e) < 0))
+            check_run_count(c, j, ask, e) < 0 || check_depend(p, j, ask, c, e) < 0)
             return -1;
     }
     return 0;
@@ -191,6 +190,9 @@ static int complete(const struct alter_parts *p, struct job *j, const struct alt
 {
     char buf[IDENTITY_NAME_MAX];
 
+    for (size_t i = 0; i < ask->n; i++)
+        if (is_eligible_time(&ask->changes[i]) && eligible_check(p->site, e) < 0)
+            return -1;
     if (touches_resources(ask) && targets_check(p->site, &j->obj.attrs, e) < 0)
         return -1;
     if (touches_resources(ask) && !job_is_placed(j) &&

@@ -132,7 +132,7 @@ def test_a_submission_cannot_hold_with_letters_of_others(people):
 
 # --- attributes
 
-@pytest.mark.parametrize("name,value", [("comment", "mine"), ("eligible_time", "10:00:00"),
+@pytest.mark.parametrize("name,value", [("comment", "mine"),
                                         ("topjob_ineligible", "True"), ("sched_hint", "1")])
 def test_a_user_cannot_set_what_operators_and_managers_set(place, people, name, value):
     anna, _, _ = people

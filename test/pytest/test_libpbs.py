@@ -156,5 +156,5 @@ def test_hosts_are_made_of_vnodes(shared):
 
 def test_what_comes_later_says_so(quiet):
     lib = api.lib()
-    assert lib.pbs_msgjob(quiet.api.c, b"1", 1, b"hello", None) == 15029
+    assert lib.pbs_stagein(quiet.api.c, b"1", None, None) == 15029
     assert b"not supported" in lib.pbs_geterrmsg(quiet.api.c)
