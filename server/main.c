@@ -36,6 +36,7 @@
 #include "handover.h"
 #include "host_loss.h"
 #include "job_end.h"
+#include "join_wait.h"
 #include "job_fsm.h"
 #include "job_log.h"
 #include "lease.h"
@@ -93,6 +94,7 @@ struct server {
     struct virtual_time *time;
     struct host_loss *host_loss;
     struct job_end *job_end;
+    struct join_wait *join_wait;
     struct exec_take *take;
     struct exec_hello *hello;
     struct start_time *start_time;
@@ -443,12 +445,13 @@ static int create_running(struct server *s, struct err *e)
     s->terminate = terminate_create(&s->site, p->send);
     s->host_loss = host_loss_create(&s->site, p->send, p->runs, p->suspend);
     s->job_end = job_end_create(&s->site, p->fsm, p->send, p->commit, s->host_loss, &end);
+    s->join_wait = join_wait_create(s->loop, &s->site, s->job_end);
     s->take = exec_take_create(&s->site, p->services, p->fsm, p->commit, &take);
     s->node_lost = node_lost_create(&s->site, s->job_end);
     s->node_watch = node_watch_create(s->loop, &s->site, p->services, on_gone, s);
     if (!p->services || !p->send || !p->methods || !p->runs || !p->suspend || !p->checkpoint || !p->removal ||
-        !p->resize || !s->terminate || !s->host_loss || !s->job_end || !s->take || !s->node_lost ||
-        !s->node_watch)
+        !p->resize || !s->terminate || !s->host_loss || !s->job_end || !s->join_wait || !s->take ||
+        !s->node_lost || !s->node_watch)
         return no_memory(e);
     exec_send_on_refused(p->send, on_refused, s);
     exec_send_on_script(p->send, script_at_hand, s);
@@ -589,6 +592,7 @@ static int create_parts(struct server *s, bool *is_new, struct restore_counts *c
         return -1;
     job_fsm_listen(p->fsm, arrays_listen, p->arrays);
     job_fsm_listen(p->fsm, checkpoint_listen, p->checkpoint);
+    job_fsm_listen(p->fsm, join_wait_listen, s->join_wait);
     job_fsm_listen(p->fsm, resize_listen, p->resize);
     job_fsm_listen(p->fsm, job_end_listen, s->job_end);
     s->depends = depends_create(&s->site, p->fsm);
@@ -740,6 +744,7 @@ static void stop(struct server *s)
     node_watch_destroy(s->node_watch);
     node_lost_destroy(s->node_lost);
     exec_take_destroy(s->take);
+    join_wait_destroy(s->join_wait);
     job_end_destroy(s->job_end);
     host_loss_destroy(s->host_loss);
     terminate_destroy(s->terminate);

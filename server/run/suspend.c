@@ -109,7 +109,8 @@ void suspend_host_answered(struct suspend *u, struct job *j)
 void suspend_resumed(struct suspend *u, struct job *j)
 {
     for (size_t i = 0; i < j->run->n_hosts; i++)
-        if (j->run->hosts[i].suspended)
+        if (j->run->hosts[i].suspended && !j->run->hosts[i].leaving &&
+            j->run->hosts[i].state <= RUN_HOST_READY)
             return;
     j->run->resuming = false;
     job_fsm_post(u->fsm, j, EV_RESUMED);
@@ -131,6 +132,10 @@ void suspend_failed(struct suspend *u, struct job *j, int code, const char *text
         j->run->resuming = false;
         give_back(u, j);
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "resume failed: %s (%d)", text, code);
+        if (j->run->n_hosts > 1) { /* those hosts where it runs again */
+            j->run->attempt++;
+            exec_send_suspend(u->send, j);
+        }
         jobs_touch(u->site->jobs, j, PART_HOT);
         return;
     }

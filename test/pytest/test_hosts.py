@@ -236,6 +236,28 @@ def test_a_job_that_is_tolerant_at_its_start_is_not_later(cx):
     running(cx, job, 2)
 
 
+@three
+def test_a_tolerant_job_does_not_wait_for_a_slow_sister_for_ever(cx):
+    with daemon_frozen(cx, "n3"):
+        job = spread(cx, "touch began; " + LOOP, tolerate_node_failures="job_start")
+        until(lambda: cx.file("began") is not None, "the beginning without n3", 60)
+        assert cx.stat(job)["substate"] == "42" or running(cx, job)
+    until(lambda: not shepherd(cx, job, "n3"), "the end of what came too late")
+    assert sorted(shepherds(cx, job)) == ["n1", "n2"] and cx.stat(job)["run_count"] == "1"
+
+
+@three
+def test_a_suspended_job_that_loses_a_sister_can_be_resumed_where_that_is_tolerated(cx):
+    job = spread(cx, tolerate_node_failures="all")
+    running(cx, job)
+    cx.api.signal(job, "suspend")
+    cx.wait(job, "S")
+    lose(cx, "n3", job)
+    until(lambda: "ignoring lost communication with n3" in cx.logs("server", 400), "the loss")
+    cx.api.signal(job, "resume")
+    running(cx, job)
+
+
 # --- daemons that are killed
 
 

@@ -1,0 +1,101 @@
+/* One timer, set to the first such job; when it rings all jobs that are being started are looked at. There are few. */
+#include "join_wait.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "job_end.h"
+#include "job_run.h"
+#include "log.h"
+#include "loop.h"
+#include "site.h"
+
+enum { PATIENCE_MS = 30000 };
+
+struct join_wait {
+    struct site *site;
+    struct job_end *end;
+    struct loop_timer *timer;
+};
+
+static bool is_tolerant(const struct job *j)
+{
+    const char *how = attr_list_text(&j->obj.attrs, JOB_ATTR_tolerate_node_failures);
+
+    return how && strcmp(how, "none") != 0;
+}
+
+static bool waits(const struct job *j)
+{
+    return j->state == JOB_STARTING && j->run && j->run->n_hosts > 1 && !j->run->launched && is_tolerant(j);
+}
+
+static void give_up_slow(struct join_wait *w, struct job *j)
+{
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "sister_join_job_alarm wait time %d secs exceeded",
+              PATIENCE_MS / 1000);
+    job_ref(j);
+    for (size_t i = 1; waits(j) && i < j->run->n_hosts; i++)
+        if (j->run->hosts[i].state == RUN_HOST_SENT)
+            job_end_host_lost(w->end, j, j->run->hosts[i].service);
+    job_unref(j);
+}
+
+static void look(void *arg)
+{
+    struct join_wait *w = arg;
+    int64_t now = clock_mono_ms(w->site->clock), next = INT64_MAX;
+
+    for (struct job *j = jobs_first(w->site->jobs), *after; j; j = after) {
+        after = jobs_next(j);
+        if (!waits(j))
+            continue;
+        if (!j->run->sent_mono_ms) /* found by a restarted server */
+            j->run->sent_mono_ms = now;
+        if (j->run->sent_mono_ms + PATIENCE_MS <= now)
+            give_up_slow(w, j);
+        else if (j->run->sent_mono_ms + PATIENCE_MS < next)
+            next = j->run->sent_mono_ms + PATIENCE_MS;
+    }
+    if (next != INT64_MAX)
+        loop_timer_set_at(w->timer, next);
+}
+
+struct join_wait *join_wait_create(struct loop *l, struct site *s, struct job_end *d)
+{
+    struct join_wait *w = calloc(1, sizeof *w);
+
+    if (!w)
+        return NULL;
+    *w = (struct join_wait){.site = s, .end = d, .timer = loop_timer_create(l, LOOP_CLOCK, look, w)};
+    if (!w->timer) {
+        free(w);
+        return NULL;
+    }
+    loop_timer_set(w->timer, PATIENCE_MS); /* for what a restart finds */
+    return w;
+}
+
+void join_wait_destroy(struct join_wait *w)
+{
+    if (!w)
+        return;
+    loop_timer_destroy(w->timer);
+    free(w);
+}
+
+void join_wait_listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    struct join_wait *w = arg;
+
+    (void)from;
+    (void)ev;
+    if (!waits(j) || j->run->sent_mono_ms)
+        return;
+    j->run->sent_mono_ms = clock_mono_ms(w->site->clock);
+    if (!j->run->sent_mono_ms)
+        j->run->sent_mono_ms = 1;
+    if (!loop_timer_is_set(w->timer))
+        loop_timer_set(w->timer, PATIENCE_MS);
+}
