@@ -39,7 +39,7 @@ struct status_query {
     const char *who; /* interned */
     struct criteria *criteria;
     bool names_only, subjobs, history;
-    bool everything; /* no names were asked for: what goes meanwhile is nobody's loss */
+    bool everything;   /* no names were asked for: what goes meanwhile is nobody's loss */
     bool no_arrays;    /* subjobs stand for their arrays */
     bool only_objects; /* of subjobs those that run, or have run */
     /* what is walked */
