@@ -205,7 +205,7 @@ def test_dependencies_survive_a_server_that_is_killed(store, request):
         open(path, "w", encoding="ascii").close()
         cx.restart("server")
         cx.again()
-        cx.wait(ok)
+        until(lambda: cx.stat(ok)["substate"] == "42", "its script to run: by then its release is durable")
         cx.wait_gone(bad)
         for job in (counting, tied):
             assert held(cx, job) and depend(cx, job) == before[job]
