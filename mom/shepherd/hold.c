@@ -27,6 +27,7 @@ enum {
     EXIT_BUSY = 3,     /* another shepherd holds the run */
     EXIT_SETUP = -1,   /* PBS exit status: failed before it began */
     EXIT_RESTART = -7, /* and: did not come back from its image */
+    STAND_STILL_MS = 100,
     MS_PER_S = 1000
 };
 
@@ -92,8 +93,11 @@ static void look_at_time(struct hold *h)
     else if (h->state == SHEP_KILLING && now >= h->give_up_mono_ms) {
         h->leftovers = true;
         hold_post(h, SHEP_EV_GIVE_UP);
-    } else if (h->state == SHEP_KILLING && now >= h->grace_mono_ms)
+    } else if (h->state == SHEP_KILLING && now >= h->grace_mono_ms) {
+        /* What forks faster than it can be found stands still first; that it cannot be made so is no reason to wait. */
+        confine_suspend(h->confine, STAND_STILL_MS, NULL);
         hold_kill(h);
+    }
 }
 
 /* The kernel has killed one process, or all: none is left behind. */

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from cede.faults import processes_with
 from cede.wait import until
 
 history = pytest.mark.complex(history=True)
@@ -113,3 +114,21 @@ def test_a_job_with_limited_memory_is_suspended_and_goes_on(limiting):
     cx.wait(job, "S")
     cx.command("qsig", "-s", "resume", job)
     assert ended(cx, job)["Exit_status"] == "6"
+
+
+RABBIT = """python3 - <<'X' &
+import os
+open("rabbit", "w").close()
+while True:
+    if os.fork():
+        os._exit(0)
+X"""
+
+
+@history
+def test_processes_that_fork_faster_than_they_can_be_found_end_with_the_job(cx):
+    """Each is gone before its number can be sent a signal: they must be made to stand still first."""
+    job = cx.submit("cd $PBS_O_WORKDIR\n" + "\n".join([RABBIT] * 4)
+                    + "\nwhile [ ! -e rabbit ]; do sleep 0.05; done; exit 5")
+    assert ended(cx, job)["Exit_status"] == "5"
+    assert not processes_with(f"TMPDIR={cx.dir}/mom/n1/tmp/pbs.{job}")
