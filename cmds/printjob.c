@@ -4,6 +4,7 @@
 
 #include "attrs.h"
 #include "each_job.h"
+#include "pbs_error.h"
 #include "pbs_ext.h"
 #include "session.h"
 #include "status_out.h"
@@ -89,7 +90,7 @@ static int print(int c, const char *id, void *settings)
     if (q->script)
         return show_script(c, id);
     j = pbs_statjob(c, id, NULL, "x");
-    if (!j && pbs_errno == 15140) /* no history is kept: the job may be there all the same */
+    if (!j && pbs_errno == PBSE_JOBHISTNOTSET) /* no history is kept: the job may be there all the same */
         j = pbs_statjob(c, id, NULL, NULL);
     if (!j)
         return -1;
