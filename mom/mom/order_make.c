@@ -33,15 +33,15 @@ enum {
     CPU_SPARE_S = 5
 };
 
-/* Resources that the kernel enforces for each process. */
+/* Resources that the kernel enforces for each process. cput is not among them: it is a sum over processes, and may be
+ * raised while the job runs, which no process of another user can be told of. */
 static const struct {
     const char *resource;
     int limit;
     bool is_size;
 } limits[] = {
-    {"cput", RLIMIT_CPU, false}, {"pcput", RLIMIT_CPU, false}, {"file", RLIMIT_FSIZE, true},
-    {"pmem", RLIMIT_RSS, true},  {"vmem", RLIMIT_AS, true},    {"pvmem", RLIMIT_AS, true},
-    {"core", RLIMIT_CORE, true},
+    {"pcput", RLIMIT_CPU, false}, {"file", RLIMIT_FSIZE, true}, {"pmem", RLIMIT_RSS, true},
+    {"vmem", RLIMIT_AS, true},    {"pvmem", RLIMIT_AS, true},   {"core", RLIMIT_CORE, true},
 };
 
 static int no_memory(const struct run *r, struct err *e)

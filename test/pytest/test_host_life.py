@@ -175,6 +175,15 @@ def test_a_limit_of_cpu_time_that_was_raised_outlives_mom_and_server(cx):
 
 
 @history
+def test_a_job_that_uses_too_much_cpu_time_in_all_its_processes_is_ended_and_told(cx):
+    configure(cx, "$min_check_poll 1", "$max_check_poll 1")
+    job = cx.submit("(while :; do :; done) & while :; do :; done", l_cput="1")
+    assert ended(cx, job)["Exit_status"] == "-28"
+    assert "=>> PBS: job killed: cput" in cx.file("err") and "exceeded limit 1" in cx.file("err")
+    assert "exceeded resource cput" in cx.stat(job)["comment"]
+
+
+@history
 def test_a_limit_that_is_lowered_while_the_mom_is_away_counts_when_it_is_back(cx):
     configure(cx, "$min_check_poll 1", "$max_check_poll 1")
     job = cx.submit(LOOP, l_walltime="10:00")
