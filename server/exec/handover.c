@@ -96,21 +96,22 @@ void handover_stop(struct site *s, const struct service *from)
             undrain(s, n);
 }
 
+/* The first amount that a service has said; -1: none. */
+static int said_amount(const struct node *n)
+{
+    const struct resc_list *l = attr_list_amounts(&n->obj.attrs, NODE_ATTR_resources_available);
+
+    for (size_t i = 0; l && i < l->n; i++)
+        if (l->v[i].defaulted)
+            return l->v[i].tag;
+    return -1;
+}
+
 /* What a service said of its vnode; an administrator's word stays. */
 static void forget_amounts(struct node *n)
 {
-    const struct resc_list *l;
-    bool again = true;
-
-    while (again) {
-        again = false;
-        l = attr_list_amounts(&n->obj.attrs, NODE_ATTR_resources_available);
-        for (size_t i = 0; l && i < l->n && !again; i++)
-            if (l->v[i].defaulted) {
-                attr_list_unset_amount(&n->obj.attrs, NODE_ATTR_resources_available, l->v[i].tag);
-                again = true;
-            }
-    }
+    for (int id = said_amount(n); id >= 0; id = said_amount(n))
+        attr_list_unset_amount(&n->obj.attrs, NODE_ATTR_resources_available, id);
 }
 
 void handover_back(struct site *s, struct services *sv, struct service *from)
