@@ -1,4 +1,8 @@
-/* Lists of amounts, sorted by resource id. See type_resc.h. */
+/* Lists of amounts, sorted by resource id. See type_resc.h.
+ *
+ * A list is one block of memory: most have a handful of elements, and a queued job has one. It is NULL
+ * while it is empty, so every function takes a pointer to the pointer and may move it. The elements of a
+ * limit list are lists themselves; element_free and element_dup are the only places that know. */
 #include "type_resc.h"
 
 #include <assert.h>

@@ -1,3 +1,13 @@
+/* Handles, links and tickets of libpbs. See connection.h.
+ *
+ * A handle is an index into one table of the process, as the interface wants it. Behind it: connection ->
+ * link -> rpc. The link is counted, by its connection, by each ticket and by each call under way. So a
+ * thread that waits never sees its rpc freed, whoever disconnects; and a fresh link may stand behind the
+ * handle while old calls end. One lock guards table, counts and tickets. It is not held while connecting
+ * or waiting.
+ *
+ * Connecting: the local socket first, if this host is meant; only where nobody answers there, TCP with
+ * TLS. Who has no certificate of a daemon then proves its user by MUNGE, before the handle is given out. */
 #include "connection.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,16 @@
-/* See exec_hello.h. */
+/* Registration of execution services, and the way in for everything they say. See exec_hello.h.
+ *
+ * The service speaks first. HELLO passes three stages:
+ *
+ *   checked    peer, time, epoch, rivals, and the nodes that it names; until another service has handed
+ *              them over it is told to ask again (EAGAIN -> EXEC_WAIT)
+ *   bound      the service has this connection, but is not `accepted`: no order may overtake the answer
+ *   greeted    what was changed until now is durable: the answer decides about each run, then orders go
+ *
+ * A connection carries a `bound`: it names the service from then on, and a call without one is refused. A
+ * service that connects again pushes its old connection out, whose end must then not be taken for the end
+ * of the service; so the old `bound` is freed before the close. Runs are judged by reconcile.c, this file
+ * only collects facts. */
 #include "exec_hello.h"
 
 #include <errno.h>

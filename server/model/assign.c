@@ -1,4 +1,14 @@
-/* Claims of jobs on vnodes. See assign.h. */
+/* Claims of jobs on vnodes. See assign.h.
+ *
+ * A claim is a node_use: it stands in the list of its node (in the order of claims) and in that of its
+ * job. Each node sums the amounts of its uses in `assigned`, so a check costs one look a resource, however
+ * many jobs there are. What is free is: available - assigned - held; holds are counted by held.c, and
+ * reviewed whenever a sum changes.
+ *
+ * Invariants: n_uses counts the list; n_exclusive those uses that keep others out now; n_idle those whose
+ * job is suspended whole. A use that gave amounts back (`given_back`) adds them again before it is
+ * dropped, since dropping subtracts all. What a job has of server and queue is taken with its first vnode
+ * and given back with its last. */
 #include "assign.h"
 
 #include <stdlib.h>

@@ -1,4 +1,11 @@
-/* Jobs: made, freed, and written to the store and back. See job.h. */
+/* Jobs: made, freed, and written to the store and back. See job.h.
+ *
+ * Two tables say which fields are stored, in which form and under which name: `hot_fields` change often,
+ * what is in `fixed_fields` hardly ever does. Encoder, decoder and destructor walk the same rows, so that
+ * they cannot differ. A field of value 0 is not written, and one that a row lacks stays 0: a store of an
+ * older version is read as it is. State, run, preemption and token have forms of their own. Attributes are
+ * written elsewhere (row_encode.c). Encoding runs for every change of every job, so it writes text
+ * directly and builds no tree. */
 #include "job.h"
 
 #include <jansson.h>

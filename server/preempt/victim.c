@@ -1,4 +1,14 @@
-/* See victim.h. */
+/* A job that gives way. See victim.h for the road.
+ *
+ * There are two halves. The mark (j->preempt) is stored: letters left, method, who asked. The victim
+ * (j->victim) is memory: deadline and those who wait; a restart makes it again from the mark. Both begin
+ * and end together.
+ *
+ * How it went is never told by a method, it is read from the job's state after each transition
+ * (`verdict`): so an end by the owner, by the job itself or by a lost node settles it too. While a method
+ * starts, its own transitions are not judged (`starting`): one that fails halfway would be taken for an
+ * end. All ways out lead through `settle`, which frees the victim at once and tells those who wait at the
+ * end of the turn: after settle() `v` is gone. */
 #include "victim.h"
 
 #include <stdlib.h>

@@ -1,4 +1,14 @@
-/* See job_end.h. */
+/* The end of a run. See job_end.h.
+ *
+ *   finish of the first host -> act_finish: the exit status is known, the other hosts are told to end
+ *   a host is over           -> its claims go; the last one: facts -> verdict -> EV_RUN_OVER
+ *   act_end, act_requeue     -> orders to forget the run, accounting, history, or back into the queue
+ *   job_end_listen           -> only now the run itself is freed: listeners before it still read it
+ *
+ * A host may come here more than once (a refusal, a loss and a late release cross); the second time
+ * nothing happens, since its state is beyond READY. What the verdict found is kept as the job's intent,
+ * which the machine's guards read. A subjob leaves memory only when its row of history can be read; all
+ * else waits for the purge. */
 #include "job_end.h"
 
 #include <stdlib.h>

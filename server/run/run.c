@@ -1,4 +1,13 @@
-/* See run.h. */
+/* Starting a job. See run.h.
+ *
+ *   runs_start   checks, claims, makes the run, posts RUN   -> act_start: START to each host
+ *   ready        from the last of its hosts                 -> LAUNCH to the first; a single one needs none
+ *   start        the script runs                            -> act_started: comment, time
+ *
+ * Until the claim nothing is changed, so a refusal leaves no trace. The version of the run rises with
+ * every start: it fences what hosts still say of an earlier one. Orders are never queued for later: the
+ * run's flags (terminations, suspending, altered ...) say what stands, and runs_renew gives it again to a
+ * host that has come back. */
 #include "run.h"
 
 #include <stdlib.h>

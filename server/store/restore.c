@@ -1,4 +1,12 @@
-/* Rows in, at start. See restore.h. */
+/* Rows in, at start. See restore.h.
+ *
+ * The order matters: values name resources, jobs name queues, pages of an array need its job, a subjob
+ * with a row of its own needs the pages, and holds, which name jobs, come last. Objects are made by the
+ * functions that make them live, which mark them as dirty; `all_clean` takes these marks off at the end.
+ *
+ * One bad row must not keep a site down: it is said, left in the store for a person to look at, and left
+ * out. Only a store that cannot be read at all, or a bad row of the server itself, is an error of the
+ * whole. */
 #include "restore.h"
 
 #include <jansson.h>

@@ -1,4 +1,8 @@
-/* Derived attributes: rows of functions, one table a kind. See computed.h. */
+/* Derived attributes: rows of functions, one table a kind. See computed.h.
+ *
+ * Rows are indexed by attribute, so that asking costs one look; those of jobs stand in computed_job.c. The
+ * struct holds one text and one list of amounts, in which a function may build its value: the next call
+ * builds there again, which is why a value is borrowed only until then. */
 #include "computed.h"
 
 #include <stdlib.h>

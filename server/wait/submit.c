@@ -1,4 +1,13 @@
-/* See submit.h. */
+/* Submission. See submit.h for the order of the steps.
+ *
+ * Two questions may have to wait for others: how the targets of dependencies ended (the store), and who
+ * the user is (the lookup worker). An `asked` carries the request over them. Queue, limits and attributes
+ * are looked at after the last answer only, since they may change meanwhile. Then `admit` checks all
+ * before it changes anything; from jobs_add on only routing can still refuse.
+ *
+ * A script that comes in pieces makes the job first, as ARRIVING: it has a row and an identifier, and is
+ * in no queue. Pieces must come without gaps; COMMIT lets it in, and a second COMMIT is answered like the
+ * first. */
 #include "submit.h"
 
 #include <stdlib.h>
