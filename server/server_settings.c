@@ -1,4 +1,7 @@
-/* See server_settings.h. */
+/* The server's options, and what follows from them and pbs.conf. See server_settings.h.
+ *
+ * Options are rows with one function; a few stand there only so that old start scripts do not fail, and
+ * those that would change what the server does are refused, not ignored. An option outweighs pbs.conf. */
 #include "server_settings.h"
 
 #include <errno.h>

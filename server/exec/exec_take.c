@@ -1,4 +1,11 @@
-/* See exec_take.h. */
+/* Events of execution services. See exec_take.h.
+ *
+ * Every event takes one road: find job, run and host by (job, run, service); look at its number; apply;
+ * one answer for all events of the call when what they changed is durable. The number lies in the run's
+ * record, so it is written in the same batch as its effect: a server killed in between has neither, and
+ * the service sends the event again. An event changes the record first and posts afterwards. A post may
+ * end the run or the job, so nothing of them is touched after it; take_one only keeps the job's memory.
+ * Usage has no numbers: the last report counts. */
 #include "exec_take.h"
 
 #include <stdlib.h>

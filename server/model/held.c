@@ -1,4 +1,9 @@
-/* The arithmetic of holds. See held.h. */
+/* The arithmetic of holds. See held.h for the rule.
+ *
+ * A hold stands in the list of each of its vnodes (n->parts), a victim's claim in n->uses: a review walks
+ * both and makes the sum anew, which is short and cannot drift. Whoever starts a job from its hold
+ * switches that off first: else the job's own room would stand against it. For server and queue nothing is
+ * summed in advance: the holds are walked when somebody asks. */
 #include "held.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* See job_index.h. */
+/* Hashes of jobs by key and by token. See job_index.h.
+ *
+ * Chains run through the jobs themselves (next_in), so a job costs no further block. The seed is random: a
+ * client chooses its tokens, and must not be able to choose a bucket. Buckets double in one step and never
+ * shrink. */
 #include "job_index.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
-/* The record of a run, and its way to the store and back. See job_run.h. */
+/* The record of a run, and its way to the store and back. See job_run.h.
+ *
+ * It is stored as one JSON object in the job's hot part. Members that came later are optional when read
+ * ("s?b"), so a store of an older version is read; what is only true of this process (sent_mono_ms) is not
+ * written. */
 #include "job_run.h"
 
 #include <stdlib.h>
@@ -55,8 +59,8 @@ static json_t *encode_host(const struct run_host *h)
 static int add_phase(json_t *o, const struct run *r)
 {
     json_t *phase =
-        json_pack("{s:s*, s:s*, s:s*, s:I, s:I, s:I, s:I}", "vnode", r->now_vnode, "host", r->now_host, "freed",
-                  r->freed, "cput_ms", (json_int_t)r->before_phase.cput_ms, "walltime_ms",
+        json_pack("{s:s*, s:s*, s:s*, s:I, s:I, s:I, s:I}", "vnode", r->now_vnode, "host", r->now_host,
+                  "freed", r->freed, "cput_ms", (json_int_t)r->before_phase.cput_ms, "walltime_ms",
                   (json_int_t)r->before_phase.walltime_ms, "mem_kb", (json_int_t)r->before_phase.mem_kb,
                   "vmem_kb", (json_int_t)r->before_phase.vmem_kb);
 

@@ -1,4 +1,8 @@
-/* The PBS face of a job's state. See job_view.h. */
+/* The PBS face of a job's state. See job_view.h.
+ *
+ * Nothing of this is stored. The machine knows few states; what PBS shows as more (begun arrays, subjobs'
+ * letters, substates) comes from fields of the job. Clients and scripts know these numbers: they are
+ * PBS's, not ours. */
 #include "job_view.h"
 
 char job_view_letter(const struct job *j)

@@ -1,4 +1,9 @@
-/* See tally.h. One hash of (scope, kind, name); an entity without jobs is forgotten. */
+/* Counts of jobs by user, group and project. See tally.h.
+ *
+ * One hash of (scope, kind, name); an entity without jobs is forgotten. What a job was last counted as
+ * stands in the job itself (tallied, tallied_as, tallied_state, tallied_queue, tallied_amounts), and just
+ * that is taken off again: so a review is a difference, may be repeated, and is right whatever has changed
+ * since. It costs eight looks. Names are interned and compared by address, so keys are plain bytes. */
 #include "tally.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
-/* See preempt.h. */
+/* pbs_preempt_jobs. See preempt.h.
+ *
+ * The request is kept until the answer: the identifiers in the slots are borrowed from it. Slots are
+ * filled in any order, some while the others are still being begun, so the count of open ones begins with
+ * one of our own. If the client goes, nothing here changes: the slots fill all the same, and the answer is
+ * dropped where it is sent. */
 #include "preempt.h"
 
 #include <stdlib.h>

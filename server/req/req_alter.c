@@ -1,4 +1,8 @@
-/* Altering, moving, ordering, locating. */
+/* Altering, moving, ordering, locating.
+ *
+ * Only altering may have to wait: for the user that the job shall run as, and for how finished jobs ended
+ * that it is to depend on. Each answer begins the request again from the top (`modify`), because the job
+ * may have changed or gone meanwhile. The other three are done within their call. */
 #include "handlers.h"
 
 #include <stdlib.h>

@@ -1,4 +1,10 @@
-/* Running jobs: by a scheduler or an operator on vnodes that are named, or by asking the scheduler (qrun). */
+/* Running jobs: by a scheduler or an operator on vnodes that are named, or by asking the scheduler (qrun).
+ *
+ * With vnodes the run begins at once. RUN is then parked until the hosts have started the job or have
+ * refused it; its asynchronous form answers when the start is durable. Without vnodes the question goes to
+ * the scheduler as a wake-up; it runs the job by a request of its own, and then answers by SCHED_REPLY,
+ * which ends the qrun too. If the asker of a single job goes away first, the question is taken back. A
+ * subjob may not be an object yet: it is made only for the start, and folded away again if that fails. */
 #include "handlers.h"
 
 #include <string.h>

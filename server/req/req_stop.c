@@ -1,4 +1,10 @@
-/* Ending jobs: delete, delete many, rerun. */
+/* Ending jobs: delete, delete many, rerun.
+ *
+ * A delete is answered when the wish is durable, not when the job is gone; it is carried on after a crash.
+ * A job that is not in memory may have a row of history, which the store must be asked for: so a list is
+ * answered when its last question is. Rerun of one job is parked until the job is queued again. An array
+ * and its subjobs are named in one identifier; what runs of them is ended, what only waits is gone at
+ * once. */
 #include "handlers.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* See access.h. */
+/* Clients and their rights. See access.h.
+ *
+ * A client's uid counts only where it is of this host: the kernel's word, or MUNGE's from here. Root
+ * elsewhere, and every daemon, has none: a daemon's rights come from the role in its certificate. ACL
+ * texts are walked anew at each question; they are short, and may change at any time. */
 #include "access.h"
 
 #include <fnmatch.h>

@@ -1,4 +1,12 @@
-/* See dispatch.h. */
+/* From a call to its handler. See dispatch.h.
+ *
+ * A connection carries a `session`, made at its first call. The kernel or MUNGE give a number, people and
+ * lists know names: so a user's first call may have to wait for the lookup worker, and all calls that come
+ * meanwhile wait behind it in order. Then the session has a client, and calls go straight through. A
+ * daemon has its role as its name; a guest, who has not said yet who he is, is served by guests.c alone.
+ *
+ * The connection may close while the name is asked for; the answer then finds `gone` and frees the
+ * session. And a handler may close the connection under us: no session is touched after a handler ran. */
 #include "dispatch.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* See request.h. */
+/* One request of a client. See request.h.
+ *
+ * This is a thin coat over the rpc request: who asks, and the row that says how the answer is encoded. The
+ * answer's shape differs by row, but each begins with an ifl_result, so refusals are made here for all of
+ * them. A request let go of without an answer is our mistake, and is answered as such: no client waits for
+ * ever. */
 #include "request.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
-/* See admissible.h. */
+/* Run limits. See admissible.h for their order.
+ *
+ * Queue and server have the same limits under indices of their own; a `scope` holds either set, and one
+ * code serves both. A limit of an entity's own name hides the generic one of its kind. A new limit on jobs
+ * hides the old one of the same meaning; of amounts both hold. The texts are PBS's, to the dot: people and
+ * tools search for them in comments. */
 #include "admissible.h"
 
 #include "pbs_error.h"

@@ -1,4 +1,8 @@
-/* See hosts.h. */
+/* A run host by host. See hosts.h.
+ *
+ * A host is a service, not a vnode: several vnodes of one MOM are one host of the run. Hosts stand in the
+ * order in which the chunks first name them, and the first one runs the script. Service names are
+ * interned, here and in the nodes, so they are compared by address. */
 #include "hosts.h"
 
 #include <stdlib.h>

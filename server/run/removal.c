@@ -1,4 +1,8 @@
-/* See removal.h. */
+/* Methods R and D. See removal.h.
+ *
+ * Nothing is ended here: the wish is noted in the job (intent) and posted. The machine sends the hosts
+ * their orders, and when the run is over the verdict reads the wish. So it may be changed on the way (a
+ * delete overrides a requeue), and a restart finds it in the row. */
 #include "removal.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* See shrink.h. Marks are set freely first; `settle` then takes back what does not go whole. */
+/* Which vnodes go. See shrink.h.
+ *
+ * Marks are set freely first; `settle` then takes back what does not go whole. A chunk, a vnode and most
+ * hosts are groups that go together or not at all, and a part is in several of them: so it is repeated
+ * until nothing changes. It ends, since marks are only taken away. A request that names vnodes is not
+ * mended but refused (check_whole). */
 #include "shrink.h"
 
 #include <stdlib.h>

@@ -1,4 +1,12 @@
-/* See suspend.h. */
+/* Method S, and its opposite. See suspend.h.
+ *
+ *   suspend_begin          -> SUSPEND to every host -> suspended, from the last -> act_suspended: gives back
+ *   suspend_resume: takes  -> RESUME to every host  -> resumed, from the last   -> act_resumed
+ *
+ * Room is given back only when the job stands everywhere, and taken before anything moves. A resume that
+ * fails gives it back at once, though a host may run the job until it is told to stop again. Each order
+ * has a new `attempt`; exec_take drops outcomes of an earlier one, so a host that answers late cannot
+ * complete the attempt after it. */
 #include "suspend.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* Taking a store over. See lease.h. */
+/* Taking a store over. See lease.h.
+ *
+ * The order matters: the lease first, since without it another server may be writing; then the schema, one
+ * transaction a step, so that a server killed in between goes on from there; then the identity, which the
+ * first server of a store writes and all later ones only read; last the epoch. */
 #include "lease.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* Reading what lies in the store only. See reader.h. */
+/* Reading what lies in the store only. See reader.h.
+ *
+ * A `question` carries everything over to the thread and back: the statement with copies of its texts,
+ * what was read, and how to tell it. Only one side has it at a time, so there is no lock. The reader has a
+ * connection of its own to the store: a long page of history never delays the writer. */
 #include "reader.h"
 
 #include <errno.h>

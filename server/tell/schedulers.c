@@ -1,5 +1,10 @@
-/* See schedulers.h. A registered scheduler is one row: its object, its connection, the commands that wait as a
- * set of bits, and the questions it was asked. */
+/* Registered schedulers. See schedulers.h.
+ *
+ * A registered scheduler is one row: its object, its connection, the commands that wait as a set of bits,
+ * and the questions it was asked. They leave with its next NEXT: watch.c asks `has` and `take`, and says
+ * through `waits` when it begins and ends waiting, which is where the states idle and scheduling come
+ * from. A question stays in the row after it was told, until the answer, the end of the connection or the
+ * asker's end takes it out. */
 #include "schedulers.h"
 
 #include <stdlib.h>

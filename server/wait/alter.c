@@ -1,4 +1,9 @@
-/* See alter.h. */
+/* Altering a job. See alter.h.
+ *
+ * First all changes are checked one by one, so that the one at fault can be named. Then they are written
+ * into the job, completed and checked as a whole; if that fails, the copy made before goes back. Only
+ * after that the fields follow which mirror attributes (holds, times, counts), since they post events and
+ * cannot be taken back. */
 #include "alter.h"
 
 #include <string.h>

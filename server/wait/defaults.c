@@ -1,4 +1,10 @@
-/* See defaults.h. */
+/* Completing a request. See defaults.h.
+ *
+ * The order is the rule: what was added before goes; the old form nodes= becomes select and place;
+ * defaults of the queue, then of the server, fill what is missing; without a select, host resources asked
+ * for job-wide become one chunk. Then the select, completed by default_chunk, gives schedselect and the
+ * job-wide sums. The select itself stays as the user wrote it. A value added here has `defaulted` set;
+ * without that mark a job that moves to another queue would keep the old queue's defaults. */
 #include "defaults.h"
 
 #include <string.h>

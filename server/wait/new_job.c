@@ -1,4 +1,9 @@
-/* See new_job.h. */
+/* A job made from a submission. See new_job.h.
+ *
+ * The number is taken first, since the identifier goes into the job's paths; one that is refused leaves a
+ * gap. Then the order matters: attributes as they came; what they make it (interactive, an array); whose
+ * it is; defaults, which may depend on the queue; and last whether the queue lets it in, which looks at
+ * the completed request. */
 #include "new_job.h"
 
 #include <string.h>

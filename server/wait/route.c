@@ -1,4 +1,10 @@
-/* See route.h. */
+/* Route queues. See route.h.
+ *
+ * One timer serves all queues: each notes when it is due (route_due_s, 0: not), and the earliest sets the
+ * timer. A job that comes free is not moved inside the listener, which would change its queue under those
+ * who are told after us: its queue is made due at once. A move may delete jobs or bring others free, so a
+ * queue is walked by a copy of its list, each job referenced. Queues that route in a circle are cut by the
+ * job's hop_count. */
 #include "route.h"
 
 #include <stdlib.h>
