@@ -1,3 +1,10 @@
+/* Every call carries the job's id, not the job: when the answer comes it may have gone, or the universe may
+ * have been read anew. The list of calls exists only for the day when the connection is lost, since then no
+ * answer comes and somebody must free them.
+ *
+ * n_orders counts what is answered soon: orders to run and resume, and whole plans. The old preemption call,
+ * which may be open for minutes, is not counted, or news would wait for it. Texts of errors are copied before
+ * anything else is sent: they belong to the connection. */
 #include "act.h"
 
 #include <errno.h>

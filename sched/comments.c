@@ -1,3 +1,6 @@
+/* In rounds: as many calls as may be open, and the next round when the last of them is answered. A round
+ * begins after a short quiet without starts, or when somebody has waited for long. Who is told what is the
+ * cycle's to say, which also remembers who has been told; nothing about jobs is kept here. */
 #include "comments.h"
 
 #include <stdbool.h>

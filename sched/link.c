@@ -1,3 +1,9 @@
+/* libpbs on the loop: the descriptor is watched, and whatever answers are ready are handed to those who await
+ * them. Connecting and registering wait for the server; nothing else is to be done meanwhile.
+ *
+ * A send may read the answer of an earlier call, after which the descriptor is silent: so answers are looked
+ * for at the end of each turn in which something was sent. A connection that fails is taken down at the end
+ * of the turn too, because link_fail is called from within the functions of those who await. */
 #include "link.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Sorted, and walked rather than bisected. A resource that came down to 0 keeps its place, so two lists that
+ * mean the same need not be equal: that costs buckets a look, and nothing is decided by it. */
 #include "amounts.h"
 
 #include <stdlib.h>

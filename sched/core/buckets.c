@@ -1,3 +1,12 @@
+/* A hash by what matching sees of a vnode. Unlike ones with the same hash take the next number; when a bucket
+ * between them empties the chain is cut, and like vnodes may then stand in two buckets. That costs one look
+ * more and nothing else.
+ *
+ * A trial empties and fills buckets all the time, so empty ones are kept with their bitmaps, all zero. A
+ * vnode knows its bucket: leaving needs no hash, and a vnode that has none is out of the index (dirty, or
+ * between out and in).
+ *
+ * Kinds, which say what could ever run, are counted again only when the shape of the universe has changed. */
 #include "buckets.h"
 
 #include <stdlib.h>

@@ -1,3 +1,11 @@
+/* Each running job passes two questions, the cheap tests first: may it be stopped for this one (may_stop),
+ * and would it help with what stands in the way (would_help). Who passes both is sorted by level, then by
+ * cost, then by start.
+ *
+ * What is found out about a candidate is written into the job itself: level, cost, and what it yields. It
+ * holds for the preemptor that asked last; a job that has been picked is under an order and is not asked
+ * again, so what it yields stays until its next change. Where only time is in the way (protection, a failure
+ * that will be forgotten), p->later is told when to ask again. */
 #include "candidates.h"
 
 #include <stdlib.h>

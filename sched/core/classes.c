@@ -1,3 +1,10 @@
+/* A class is found by its key, interned texts compared by address and hashed as bytes: hence the memset
+ * before a key is filled. A job knows its place in the heap (class_at), so that it can leave from the middle;
+ * every move in the heap writes it.
+ *
+ * A class without jobs stays until classes_sweep: the cycle has pointers to classes while it takes jobs out
+ * of them. One that is used again is parsed again, since it may have been made with the resources as they
+ * were then. */
 #include "classes.h"
 
 #include <stdlib.h>

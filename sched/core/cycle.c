@@ -1,3 +1,14 @@
+/* One round of decisions, and what becomes of each. At its heart is a heap of classes that may run; the class
+ * whose next job is the next of all is on top. That job runs (its class has another next one), or others give
+ * way to it, or it fails; then the whole class leaves the heap, for its other jobs would fail alike.
+ *
+ * What keeps a cycle short: a class that failed is not tried again until universe_news() has moved, or
+ * universe_stoppable() for one that may preempt. So whoever makes something possible must note news; if it is
+ * forgotten, jobs wait until a cycle that tries all.
+ *
+ * cycle_run speaks first. Answers (cycle_ordered, cycle_planned, cycle_preempted) come in any order, and
+ * late: the job may have gone meanwhile. `d` is borrowed from the call that runs and used by nobody between
+ * calls. Left out: times to come. No calendar is kept, so small jobs may pass a large one again and again. */
 #include "cycle.h"
 
 #include <stdlib.h>

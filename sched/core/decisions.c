@@ -1,3 +1,5 @@
+/* A growing list. The pointer that decisions_add returns is good until the next one is added, for the list
+ * may move then. */
 #include "decisions.h"
 
 #include <stdio.h>

@@ -1,3 +1,10 @@
+/* A job decoded, one row per attribute. An object comes whole each time, so job_look hashes all of it first,
+ * and a comment, which we have mostly written ourselves, is taken without more ado.
+ *
+ * job_take begins from nothing: forget() gives every field of the server's part its default, since an
+ * attribute that is not sent has none. A new field therefore has two more places: forget(), and job_of_array
+ * if a subjob has it from its array. What a job is to the scheduler follows from state and substate in one
+ * function, standing_of. The universe's own fields (class, order, claim, ...) are left alone. */
 #include "job.h"
 
 #include <stdlib.h>

@@ -1,3 +1,8 @@
+/* Two syntaxes, one list of rows, searched from the front: there are few. Both end in the same struct limit;
+ * the old one has no names, so its rows are for everybody or for each. A resource that is not known, or has
+ * no amounts, is no limit.
+ *
+ * Names are interned and compared by address, here and by whoever asks. */
 #include "limit_list.h"
 
 #include <stdlib.h>

@@ -1,3 +1,11 @@
+/* Questions about one vnode, without memory and without effect. The vnode may be a sample that stands for all
+ * of its bucket; then the answer must be the same for all of them, which is why whoever matters by name is
+ * asked for one by one (match_is_named). match_times looks at nothing of the vnode but `total`: shortage asks
+ * it with a made-up one that has only that.
+ *
+ * A boolean that is not set is False. Another resource that is not set is lacking, unless the site says that
+ * it is infinite. Resources that the site does not name in sched_config always fit, except booleans, host and
+ * vnode. */
 #include "match.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* What ends the process when memory ends. Plain arrays grow by doubling from four. */
 #include "memory.h"
 
 #include <stdlib.h>

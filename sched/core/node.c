@@ -1,3 +1,9 @@
+/* A vnode decoded. As with jobs, an object comes whole and is taken from nothing. Two questions are answered
+ * by the way: is it news (could a job fit that did not), and is it another kind of vnode (`look`).
+ *
+ * Assigned and held amounts are added up in `used`: to this scheduler both are gone. node_settle makes `free`
+ * from the three sums; between two settlings trials and claims move it by differences. Whoever calls
+ * node_take has taken the vnode out of the index. */
 #include "node.h"
 
 #include <stdlib.h>

@@ -1,3 +1,6 @@
+/* One comparison after the other, the first that is not equal decides. The last one is the identifier, so the
+ * order is total and the same in every cycle: a heap may be built from it, and nobody overtakes because he
+ * was read first. */
 #include "order.h"
 
 #include <string.h>

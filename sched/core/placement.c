@@ -1,3 +1,11 @@
+/* First fit by rank: chunks in the order of the select text, each on the vnodes of lowest rank that take it,
+ * and no way back. A chunk without room ends the search (with pack: on this host). A cleverer order might
+ * find a place where this one finds none; that is left out.
+ *
+ * For each chunk, gather() makes a bitmap of the ranks that are worth a look, from one sample of each bucket;
+ * fill() walks its bits. What is put is a step of the trial at once, so that the next chunk sees it taken,
+ * and a search that fails undoes its steps. Vnodes and hosts that this search uses carry its serial number as
+ * a mark: nothing has to be cleared for the next one. */
 #include "placement.h"
 
 #include <stdlib.h>

@@ -1,3 +1,14 @@
+/* One row for each urgent job, by id; orders themselves stand in the universe: ORDER_STOP on the victims,
+ * ORDER_AWAITS on the job. Its room has two parts. What victims still hold comes free by itself; what is free
+ * already is reserved before each cycle, or somebody else would start there. As victims go, the one becomes
+ * the other.
+ *
+ * A row outlives its round: failures and the number of rounds are remembered until the job runs or goes. The
+ * answer to a call and the stream of changes race, and either may be first: an order whose effect is seen
+ * already is dropped, the other one is marked as taken and ends with the victim's next change.
+ *
+ * `watched` is for the log only: whom the server was asked to stop in a whole plan, until the stream shows
+ * what came of it. */
 #include "plan.h"
 
 #include <stdlib.h>

@@ -1,3 +1,9 @@
+/* Attributes of the sched object by rows, each with its preset. A value that cannot be read puts the preset
+ * in force, not what was there before. The settings of sched_config are plain fields that others write.
+ *
+ * preempt_prio becomes levels by place: POLICY_TOP less a step for each entry. They are kept with those of
+ * most conditions first, so policy_level takes the first row whose conditions the job meets all, which is the
+ * most particular one. */
 #include "policy.h"
 
 #include <ctype.h>

@@ -1,3 +1,9 @@
+/* The sets are made for each search and thrown away: jobs that ask for one are rare, and a vnode may change
+ * its value at any time. A set is no object here, only a value that an asker carries; matching then passes
+ * over all other vnodes.
+ *
+ * That a job waits for a busy set and does not spread over all vnodes hangs on `ever`: whether any set could
+ * take it if it were empty. */
 #include "psets.h"
 
 #include <stdlib.h>

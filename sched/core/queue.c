@@ -1,3 +1,6 @@
+/* A queue decoded, and what runs in it counted. The server is one too, with the name "". queue_take begins
+ * from nothing; what is counted (used, running, n_running) is not the server's word and is left alone: the
+ * universe counts every job in and out by queue_count, with the same `want` both times. */
 #include "queue.h"
 
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/* Made anew as a whole whenever a vnode comes, goes, or changes Priority or host; that is rare. Until then
+ * the list may have a vnode that is gone: only ranks_make, called while the universe settles, may follow a
+ * change of that kind. Hosts with several vnodes are listed apart, because only there can a chunk be split.
+ */
 #include "ranks.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Rows of sentences with places for two words. A reason is copied with its words, not with pointers to them:
+ * it outlives the vnode or the limit that it speaks of. What is too long is cut. */
 #include "reason.h"
 
 #include <stdio.h>

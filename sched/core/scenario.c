@@ -1,3 +1,7 @@
+/* `all` stands in for the server: each object as its last line said. Before a cycle every one of them is fed
+ * again, whole, as the stream would; vnodes get the resources_assigned that the server would have added up.
+ * Then the decisions are compared with the lines that follow, one by one; log lines are passed over. A new
+ * cycle, or an answer that brings decisions, begins a new list. */
 #include "scenario.h"
 
 #include <errno.h>

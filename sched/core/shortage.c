@@ -1,3 +1,6 @@
+/* A guess at the most telling obstacle, from samples: one look at each bucket or kind. The best of each
+ * resource may be on different vnodes, so "there is enough" proves nothing; "there is not enough" does.
+ * Whether the job has a place was for placement to say, and has been said. */
 #include "shortage.h"
 
 #include <strings.h>

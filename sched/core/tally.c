@@ -1,3 +1,6 @@
+/* One hash for users, groups and projects; the kind is part of the key. Names are interned, so the key is
+ * compared as bytes, address and kind. An entity is dropped when its last job ends, which bounds the table by
+ * what runs. Amounts come and go with the same `want`, so nothing is left in it then. */
 #include "tally.h"
 
 #include <stdlib.h>

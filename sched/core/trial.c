@@ -1,3 +1,6 @@
+/* A log of steps, undone from its end. The listeners of the universe are told of each step as of a change
+ * that has come, so buckets are always right, in a trial as well. A step keeps what `exclusive` was, since
+ * that cannot be computed back; amounts are subtracted again. */
 #include "trial.h"
 
 #include <stdlib.h>
