@@ -1,4 +1,8 @@
-/* Changing attributes by text: SET, INCR, DECR, UNSET. See attr_list.h, "writing by text". */
+/* Changing attributes by text: SET, INCR, DECR, UNSET. See attr_list.h, "writing by text".
+ *
+ * A change is worked out on a private copy of the value, checked for its range, and then put in whole:
+ * whatever goes wrong before that has changed nothing. Limits are apart from all others, as -= takes
+ * entities away there, and their amounts are of another type than themselves. */
 #include "attr_list.h"
 
 #include <inttypes.h>

@@ -1,4 +1,11 @@
-/* The sparse attributes of one object. See attr_list.h. Text comes in through attr_change.c. */
+/* The sparse attributes of one object. See attr_list.h. Text comes in through attr_change.c.
+ *
+ * Of the many attributes that an object may have few are set, so the list has only those: an array of
+ * values that are their own keys (tag), found by halving. Room grows by eight. Pointers into it end with
+ * the next write.
+ *
+ * Invariants: tags rise; a resource attribute without any amount counts as not set, whether it stands
+ * there or not; a value is freed by its type, which alone knows what it owns. */
 #include "attr_list.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
-/* Entity limits: a small array, one element an entity, in the order given. See type_limit.h. */
+/* Entity limits. See type_limit.h.
+ *
+ * A small array, one element an entity, in the order given: that is how it is shown again. Names are
+ * interned; NULL is the generic entity of its kind. The amount's type is handed in, since max_run counts
+ * and max_run_res.mem is a size. */
 #include "type_limit.h"
 
 #include <assert.h>

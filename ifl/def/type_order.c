@@ -1,4 +1,8 @@
-/* preempt_order, preempt_prio, preempt_sort: grammar and parsed form. See type_order.h. */
+/* preempt_order, preempt_prio, preempt_sort: grammar and parsed form. See type_order.h.
+ *
+ * The types keep the text and only check it by parsing; whoever needs the parsed form parses again, into a
+ * struct of fixed size. Errors name the word at fault and show a right value: administrators write these
+ * by hand. */
 #include "type_order.h"
 
 #include <string.h>

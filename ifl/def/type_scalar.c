@@ -1,4 +1,8 @@
-/* Types of one thing. See type_scalar.h; how durations and sizes are written: base/units.h. */
+/* Types of one thing. See type_scalar.h; how durations and sizes are written: base/units.h.
+ *
+ * Sums saturate instead of failing: whoever sums amounts over many jobs has nobody to tell. A size
+ * remembers the unit that it was given in, bytes or words, until something is added to it; from then on it
+ * is in kb, as PBS shows sums. */
 #include "type_scalar.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
-/* Texts of a fixed vocabulary: one parser a grammar, one rule a type. See type_words.h. */
+/* Texts of a fixed vocabulary. See type_words.h.
+ *
+ * There is one parser a grammar (a word of several, a set of letters ...), and one rule a type, which the
+ * value_type carries: a new type of a known grammar is a row. What is kept is the usual spelling, not what
+ * was written, so that values can be compared as they are. */
 #include "type_words.h"
 
 #include <ctype.h>

@@ -1,3 +1,9 @@
+/* Hosts from vnodes. See host_merge.h.
+ *
+ * Everything is text here, as it came from the server: an amount is what looks like one (digits, perhaps a
+ * unit) under a name that holds amounts. A sum that meets something else becomes "<various>" and stays so.
+ * Hosts come in the order of their first vnode; each vnode is compared with all before it, which is enough
+ * for a table that people read. */
 #include "host_merge.h"
 
 #include <stdbool.h>

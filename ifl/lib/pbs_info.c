@@ -1,3 +1,9 @@
+/* Which server is meant, and how to reach it. See pbs_info.h.
+ *
+ * pbs.conf is read at the first question, once for the process. A name from the caller stands alone;
+ * without one the failover pair comes first, then PBS_SERVER. The local socket is offered only where the
+ * name and port are those of this pbs.conf, since another server's users must not end up at ours.
+ * Everything is copied out under the lock: a target stays valid when the file is loaded again. */
 #include "pbs_info.h"
 
 #include <pthread.h>

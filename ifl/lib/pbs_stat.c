@@ -1,4 +1,10 @@
-/* Questions: endless answers, read entry by entry into lists of struct batch_status, or handed on one by one. */
+/* Questions: endless answers, read entry by entry into lists of struct batch_status, or handed on one by
+ * one.
+ *
+ * All go one road: arguments, `ask`, head, entries, tail. A refusal has only a head. The error in a tail
+ * comes after entries that are good: the list is returned, and pbs_errno says that it is not all. Handed
+ * on one by one, a list of a million jobs costs the memory of one; the caller may break off, and the rest
+ * is not read. */
 #include <stdlib.h>
 #include <string.h>
 

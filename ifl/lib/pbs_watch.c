@@ -1,4 +1,11 @@
-/* The delta stream, from the watcher's side: see pbs_ext.h. */
+/* The delta stream, from the watcher's side. See pbs_ext.h.
+ *
+ *   pbs_watch        says once what is wanted, and gets a number
+ *   pbs_watch_next   from a cursor: head (restarted?), changes, tail (new cursor, caught up?, wake-ups)
+ *
+ * The cursor is the caller's: nothing is kept here between calls. It is written only when the tail has
+ * come, so an answer that breaks off is asked for again from the same place, and the caller may see a
+ * change twice. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

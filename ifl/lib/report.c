@@ -1,3 +1,9 @@
+/* What the last call of this thread came to. See report.h.
+ *
+ * PBS gave its interface one number and one text and no object to hold them; here each thread has its own,
+ * found through a thread-local pointer, and freed by the thread's end (pthread key). Errors of the system
+ * are translated to the nearest PBSE_ number, as callers compare with those. Without memory the number at
+ * least is right. */
 #include "report.h"
 
 #include <errno.h>

@@ -1,3 +1,9 @@
+/* Entries of status and watch answers, built straight from the stream. See status_read.h.
+ *
+ * The codecs are written by hand, because those of rpcgen would make each string a block of its own. While
+ * an entry is read its text may move (it grows), so attributes are kept as marks, offsets into it; they
+ * become pointers when the entry is whole. Bounds are those of the protocol, checked before memory is
+ * taken. */
 #include "status_read.h"
 
 #include <stdlib.h>

@@ -1,5 +1,11 @@
-/* The socket's path is in the environment of every process of the job (PBS_TM_SOCKET); a stranger that wants to attach
- * looks into PBS_HOME/aux, where each job on this host has one, owned by its user. */
+/* A task's connection to the shepherd of its job. See tm_link.h.
+ *
+ * The socket's path is in the environment of every process of the job (PBS_TM_SOCKET); a stranger that
+ * wants to attach looks into PBS_HOME/aux, where each job on this host has one, owned by its user.
+ *
+ * There is no thread and no loop: bytes move only while the program is inside a call (tm_link_turn). The
+ * shepherd calls too, with the output of tasks that this program has spawned; it is written to our own
+ * stdout and stderr. A link that broke stays broken: all calls under way are told. */
 #include "tm_link.h"
 
 #include <dirent.h>

@@ -1,4 +1,8 @@
-/* Peers: from the kernel (SO_PEERCRED), later from a certificate. */
+/* Peers. See auth.h.
+ *
+ * A peer begins as what the kernel says of its socket and only ever rises: a stranger becomes a daemon or
+ * a guest when the TLS handshake is done, a guest becomes a user by a credential. Roles are checked for
+ * their form here, since a MOM's name comes from a certificate and becomes part of file names. */
 #include "auth.h"
 
 #include <arpa/inet.h>

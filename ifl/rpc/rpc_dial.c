@@ -1,4 +1,9 @@
-/* Dialling: sockets that block only in poll. */
+/* Dialling: sockets that block only in poll. See rpc_dial.h.
+ *
+ * Every socket is non-blocking, so that each wait is a poll with the rest of the caller's time. What is
+ * not: the resolver, which has no time limit of its own, and the connect to a unix socket, which the
+ * kernel bounds. TLS is a transport that a module brings: it is loaded only for TCP, and stays loaded.
+ * Without one the descriptor is read and written plainly. */
 #include "rpc_dial.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,8 @@
-/* A hash of chains over consecutive numbers: xids are given in order, so chains stay at one entry. */
+/* Calls under way by xid. See rpc_match.h.
+ *
+ * A hash of chains over consecutive numbers: xids are given in order, so the number itself is the hash,
+ * and chains stay at one entry. It doubles when there are as many calls as slots. A number that is still
+ * in use after all others were given is passed over. */
 #include "rpc_match.h"
 
 #include <assert.h>

@@ -1,4 +1,8 @@
-/* Where a job runs. See exec_vnode.h. */
+/* Where a job runs. See exec_vnode.h.
+ *
+ * A flat array of parts, each with the number of its chunk, rather than chunks of parts: almost everybody
+ * walks all parts in order, and who wants chunks compares two numbers. The parser stands at the offence
+ * when it fails, which the error then names. Arrays double at powers of two, so no capacity is kept. */
 #include "exec_vnode.h"
 
 #include <ctype.h>

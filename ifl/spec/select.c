@@ -1,4 +1,9 @@
-/* "2:ncpus=4:mem=2gb+...". See select.h. */
+/* "2:ncpus=4:mem=2gb+...". See select.h.
+ *
+ * The parser goes over the text once, with a pointer that stands at what comes next, or at the offence: an
+ * error can name the character. A chunk keeps its count and is never written out N times, so sums
+ * multiply, and are checked for overflow. Resources stay texts here: what they mean is the caller's to
+ * know. */
 #include "select.h"
 
 #include <ctype.h>

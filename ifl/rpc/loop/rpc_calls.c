@@ -1,4 +1,8 @@
-/* One call's memory, and what its answer becomes. */
+/* One call's memory, and what its answer becomes. See rpc_calls.h.
+ *
+ * A call is one block, with the core's entry first, and is freed at its one end: answered or lost. Results
+ * are decoded into the stack where they are small, which most are, and are freed again as soon as they are
+ * told. */
 #include "rpc_calls.h"
 
 #include <errno.h>

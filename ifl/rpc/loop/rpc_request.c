@@ -1,4 +1,12 @@
-/* Requests: from a call's bytes to a counted object, and back to an answer. */
+/* Requests: from a call's bytes to a counted object, and back to an answer. See rpc_request.h.
+ *
+ * A request stands in its connection's list until the last reference goes, answered or not: so a
+ * connection that dies can cut them all loose (home becomes NULL). After that an answer goes nowhere, and
+ * the work that was begun goes on. The decoded arguments lie behind the struct, in one block with it, and
+ * live as long.
+ *
+ * Whether an answer could be sent is told to the connection (q->answered), never to the handler: rpc_reply
+ * does not call back, so a handler may answer in the middle of its work. */
 #include "rpc_requests.h"
 
 #include <assert.h>

@@ -1,4 +1,9 @@
-/* Listeners and the list of connections. */
+/* Listeners and the list of connections. See rpc_server.h.
+ *
+ * The list's links lie in the connections (rpc_conn_link), and connections tell of their life through
+ * hooks: they know no server. A TCP caller counts as a stranger from accept until it is known or gone, and
+ * strangers have a bound of their own, so that who does not say who he is cannot keep daemons and users
+ * out. */
 #include "rpc_server.h"
 
 #include <errno.h>

@@ -1,4 +1,9 @@
-/* Certificates, made with OpenSSL 3 and written whole or not at all. */
+/* Certificates, made with OpenSSL 3 and written whole or not at all. See certs.h.
+ *
+ * What is there is never made anew, so any daemon may call certs_ensure at each start, and all of a host
+ * at once: the directory is locked while something is made. A key is written before its certificate, and a
+ * pair that lacks one half is made again: a daemon killed in between harms nobody. Names of files come
+ * from roles, whose form is checked first. */
 #include "certs.h"
 
 #include <errno.h>
