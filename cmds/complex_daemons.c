@@ -1,3 +1,6 @@
+/* A daemon's lock file is locked while it runs and names its pid: that is the whole of what is known. "Ready"
+ * is that the program which was started has ended with 0, having gone to the background. When it does not,
+ * what a person needs is the end of its log, so that goes into the error. */
 #include "complex_daemons.h"
 
 #include <dirent.h>

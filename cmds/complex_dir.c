@@ -1,3 +1,9 @@
+/* The directory is the only memory: no list of MOMs, no state. A MOM's pbs.conf is written last, since it is
+ * what makes the MOM exist; one whose making broke off is a directory that nobody counts, and whose name is
+ * taken.
+ *
+ * Ports are tried by binding and let go again: between that and the daemon's start another may take one,
+ * which chance makes rare enough. */
 #include "complex_dir.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,6 @@
+/* Plain calls on one connection, one after the other. A node that is there already is no error, so a start
+ * that was interrupted can be done again. A node is up when its state has no word that says otherwise; that
+ * is asked again and again until the deadline. */
 #include "complex_nodes.h"
 
 #include <errno.h>

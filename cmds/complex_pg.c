@@ -1,3 +1,6 @@
+/* PostgreSQL's own programs do the work, one after the other, each waited for: initdb once, pg_ctl to ask,
+ * start and stop. Nothing is kept; whether it runs is asked of pg_ctl. All output goes to one log, which
+ * errors name. */
 #include "complex_pg.h"
 
 #include <errno.h>

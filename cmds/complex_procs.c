@@ -1,3 +1,6 @@
+/* Found again from /proc in every round, because processes are born and die meanwhile. First everybody is
+ * made to stand still, in as many looks as it takes, and only then is anybody killed. A process that lost its
+ * parent in between could no longer be told from a stranger. */
 #include "complex_procs.h"
 
 #include <ctype.h>

@@ -1,3 +1,5 @@
+/* posix_spawn, and a look every few milliseconds until the end or the deadline: a command has no loop. PBS's
+ * variables are taken out of the environment because they would win over the pbs.conf that is to hold. */
 #include "complex_spawn.h"
 
 #include <errno.h>

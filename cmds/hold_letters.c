@@ -1,3 +1,4 @@
+/* Checked here as well as by the server, since a wrong letter is a matter of usage and not of a job. */
 #include "hold_letters.h"
 
 #include <string.h>

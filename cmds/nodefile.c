@@ -1,3 +1,5 @@
+/* Read from its beginning each time: it is asked once in the life of a command. A host may stand there
+ * several times, and the first line is meant. */
 #include "nodefile.h"
 
 #include <stdbool.h>

@@ -1,3 +1,5 @@
+/* tm_poll waits for any event; there is no waiting for one. A caller that has several open must ask for any
+ * of them, since tm_wait_for throws away the others. */
 #include "tm_wait.h"
 
 #include <stddef.h>

@@ -1,3 +1,5 @@
+/* Vnodes of one line share one list of attributes: a node's `attrs` borrows that of its kind, and the kinds
+ * are freed once. A hundred thousand vnodes are then little more than their names. */
 #include "cluster.h"
 
 #include <errno.h>

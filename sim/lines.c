@@ -1,3 +1,4 @@
+/* The whole text at once, cut in place. A "#" begins a comment wherever it stands, in quotes too. */
 #include "lines.h"
 
 #include <fcntl.h>

@@ -1,3 +1,5 @@
+/* Verbs by rows; each row takes its words. Lines may come in any order, but of `run` lines the first that
+ * fits counts. Only two things move after reading, the counts of jobs and of STARTs. */
 #include "rules.h"
 
 #include <errno.h>

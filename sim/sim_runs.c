@@ -1,3 +1,6 @@
+/* What journal.c is for a MOM, without a disk. A run numbers its own events and keeps them in a list until
+ * they are acknowledged; those with something to send stand in a second list. Sending does not take an event
+ * away: after a new connection sim_runs_rewind sends again whatever was not acknowledged. */
 #include "sim_runs.h"
 
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/* The last resort, for when no shepherd holds a job together. A session may have been left by a process, and
+ * the environment may have been cleaned; so either of the two is enough. Zombies and we ourselves are passed
+ * over. Between looking at a process and the signal its number may have passed to another; the caller looks
+ * again and again, so what is born meanwhile is found the next time. */
 #include "procs_marked.h"
 
 #include <ctype.h>

@@ -1,4 +1,4 @@
-/* Room on the host's disks. See disk.h. */
+/* Three places are asked, in the order in which a run needs them. Any of them full is enough. */
 #include "disk.h"
 
 #include <errno.h>

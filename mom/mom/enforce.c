@@ -1,3 +1,6 @@
+/* The first limit that is exceeded wins: cput, vmem, and mem only where the configuration says so. walltime
+ * is not among them; the shepherd counts it, so that it holds without a MOM too. What cannot be read as a
+ * limit is none. */
 #include "enforce.h"
 
 #include <stdint.h>

@@ -1,3 +1,7 @@
+/* Measured, then overruled by the configuration, then by vnode files: who is more particular counts. What is
+ * told is a list of attributes; the server knows which resources there are, so everything else that the
+ * configuration names is passed on as it is. An attribute for which there is no memory, or no more room, is
+ * left out. */
 #include "hardware.h"
 
 #include <errno.h>

@@ -1,3 +1,9 @@
+/* Found once, in this order: paths from pbs.conf, names of this host, missing directories, the jobs'
+ * environment, the MOM's own configuration, and at last the directory of images, which the configuration may
+ * name. Configuration and vnode files are read as a pair: both are good, or both stay as they were.
+ *
+ * PBS_HOME may be shared with a server, and PBS_MOM_HOME is then ours; only the certificates and
+ * pbs_environment are looked for in PBS_HOME in any case. */
 #include "home.h"
 
 #include <errno.h>

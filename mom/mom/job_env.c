@@ -1,3 +1,6 @@
+/* Three layers into one list; what comes later replaces what is there by name. The order of layers is the
+ * rule: a user may override the site, and nobody overrides what the MOM computes; but for that nothing is
+ * checked. The list is walked for each name: it is short, and this is done once for a run. */
 #include "job_env.h"
 
 #include <errno.h>

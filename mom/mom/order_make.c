@@ -1,3 +1,12 @@
+/* START and the owner's entry, turned into the order that a shepherd obeys. One function for each group of
+ * the order's fields; order_make calls them in turn, and the sequence matters where one needs another's
+ * result: the environment names the temporary directory, the private directory and the nodefile, so
+ * make_program comes after them.
+ *
+ * Whatever is said here is said for good: the order is written once and read by every shepherd and MOM that
+ * follows. So START goes along, less what is large (script, environment): it is what a MOM that is started
+ * again knows of the run. Each text is heap memory of the order, "" where there is nothing, because XDR has
+ * no NULL. */
 #include "order_make.h"
 
 #include <errno.h>

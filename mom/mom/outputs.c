@@ -1,3 +1,9 @@
+/* The same questions are asked twice, when the order is made and when the job has ended, and must have the
+ * same answers: written_at() decides both times. Nothing is remembered in between: an attribute or a $usecp
+ * that changes while the job runs changes the second answer.
+ *
+ * A file that is written where it stays is made anew; one in the spool is appended to, since an earlier run
+ * of the job may have left some. A sister writes nothing and delivers nothing. */
 #include "outputs.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* The one thing that all parts do alike: post. It stands apart so that an action needs not know where the
+ * machine is. */
 #include "parts.h"
 
 #include "run.h"

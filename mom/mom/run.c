@@ -1,3 +1,7 @@
+/* A hash by (sequence, index, run) that owns its runs. A run is plain data with many writers, each for its
+ * own fields (run.h says which); here is only what has no other part: the key, the texts, START's attributes,
+ * the records, the journal's descriptor. Hence run_drop frees these alone, and whoever has a timer or a
+ * process for a run lets go of it first. */
 #include "run.h"
 
 #include <stdio.h>

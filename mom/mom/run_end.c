@@ -1,3 +1,6 @@
+/* The shepherd's record says what was seen; Exit_status says it as PBS does: the exit code, 256 and the
+ * signal, or for a job that could not begin what its setup said. A limit overrules the status, because a job
+ * that was stopped by it has ended by our signal, and that would tell its owner nothing. */
 #include "run_end.h"
 
 #include <stdio.h>

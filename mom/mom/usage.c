@@ -1,3 +1,7 @@
+/* A timer for each active run asks its shepherd, and the answer is looked at by three: the server is told,
+ * the limits are held against it, and a checkpoint may be due. The answer may come when the run is no longer
+ * active; then it is dropped. The pause grows in equal steps up to $max_check_poll, so a job that goes wrong
+ * at its start is caught early. */
 #include "usage.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/* The order matters. Files are staged out first, while everything is there; what was brought in goes next;
+ * the private directory goes only when all of it has been copied. Output is delivered last; what staging
+ * could not copy is put in front of what that has to say. Each step may have been done already by a shepherd
+ * that died in the middle. */
 #include "closing.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* In both directions the order is the point: groups, group, user when rights are given up, since the last of
+ * them takes the right to change the others away; user first when they come back. */
 #include "identity.h"
 
 #include <errno.h>

@@ -1,3 +1,5 @@
+/* Built anew in each turn. polls_got asks for the descriptor too, and not only for the place: a part may have
+ * closed it, or not been in the list in this turn, and then its old place is another's. */
 #include "polls.h"
 
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/* The answer to "make this process a task": checked, adopted as a session, recorded, answered, all in one
+ * turn. An adopted process is not our child. So its end is seen by a pidfd among the polls, and its exit
+ * status is nobody's to tell. A job that stands still takes nobody in: the request is held back until it goes
+ * on, or the newcomer would run alone. */
 #include "tm_attach.h"
 
 #include <signal.h>
