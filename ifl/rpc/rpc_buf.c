@@ -1,9 +1,9 @@
 /* Growing bytes, and an XDR stream that appends to them. See rpc_buf.h.
  *
  * The stream is an xdr_ops of our own whose private pointer is the buffer: libtirpc's memory stream needs
- * a fixed size, its record stream a descriptor. It encodes only. Inline access is refused, since the bytes
- * may move with the next word; codecs made by rpcgen then go word by word. Capacity doubles, and is given
- * back when a large message is over. */
+ * a fixed size, its record stream a descriptor. It encodes only. Runs of integers are written in place,
+ * where the codecs of rpcgen ask for that; such a place is valid until the next addition, which may move
+ * the bytes. Capacity doubles, and is given back when a large message is over. */
 #include "rpc_buf.h"
 
 #include <arpa/inet.h>

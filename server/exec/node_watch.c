@@ -1,4 +1,7 @@
-/* See node_watch.h. One timer serves all services: the number of those that are away is small. */
+/* Whether a service is there. See node_watch.h.
+ *
+ * One timer serves all services: the number of those that are away is small. Time counts by the monotonic
+ * clock, so a step of the wall clock gives no job up; a server that starts counts from its start. */
 #include "node_watch.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* See services.h. */
+/* The execution services. See services.h.
+ *
+ * A service is made at its first HELLO, or for a stored node that names it, and lives until the server
+ * ends: nodes and connections point to it. Which nodes it serves stands in the nodes; the name outlives it
+ * there, in the store. */
 #include "services.h"
 
 #include <stdlib.h>

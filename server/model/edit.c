@@ -1,4 +1,7 @@
-/* See edit.h. */
+/* Changing attributes of any object. See edit.h.
+ *
+ * Changes are made on a copy of the list, checks look at the copy, then it takes the place of the old one.
+ * Actions run last, when nothing can fail any more; they may post events and touch other objects. */
 #include "edit.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* The table of holds. See hold_obj.h. */
+/* The table of holds. See hold_obj.h.
+ *
+ * A hold is named by the job that it is for: so there is at most one for a job. What it means stands
+ * elsewhere (held.c, plan_hold.c); here it only is there, and the hook `room` joins the two without either
+ * knowing the other. */
 #include "hold_obj.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* Queues. See queue.h. */
+/* Queues. See queue.h.
+ *
+ * The table keeps the order of creation (uthash does), which is the order in which queues are shown. A
+ * queue's list of jobs is linked by jobs.c, its amounts are counted by assign.c. */
 #include "queue.h"
 
 #include <ctype.h>

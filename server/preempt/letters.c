@@ -1,4 +1,8 @@
-/* See letters.h. */
+/* Which methods may be tried. See letters.h.
+ *
+ * Protection is asked first, then the order: of the job's queue if it has one, else of the scheduler, else
+ * "SCR". The job's own wish only narrows it, and never to nothing: a job cannot make itself safe by a
+ * wish. */
 #include "letters.h"
 
 #include <string.h>

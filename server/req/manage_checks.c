@@ -1,4 +1,8 @@
-/* See manage_checks.h. */
+/* What must hold between attributes. See manage_checks.h.
+ *
+ * A check sees the whole list as it would be, not what was changed: so the order in which attributes were
+ * set does not matter, and one request may set several that only together are right. Nothing is changed
+ * here. */
 #include "manage_checks.h"
 
 #include <string.h>

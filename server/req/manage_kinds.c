@@ -1,4 +1,8 @@
-/* The kinds of object that qmgr manages. See manage.h. */
+/* The kinds of object that qmgr manages. See manage.h.
+ *
+ * A kind is a row of small functions over its table in model/. Removing is two things: the table lets go
+ * of the object, and the batch takes its row away. "node" and "host" are the same vnodes, but a host is
+ * not made or removed. */
 #include "manage.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
-/* Signals, and the pseudo signals suspend and resume. */
+/* Signals, and the pseudo signals suspend and resume.
+ *
+ * A signal is answered when it has been taken, or refused, where the job runs. suspend and resume are
+ * parked on the job until it stands or runs again everywhere, which may take a while; of several subjobs
+ * they are only begun, and the state tells the rest. What admin-suspend has stopped only admin-resume lets
+ * go on: check_resume. */
 #include "handlers.h"
 
 #include <string.h>

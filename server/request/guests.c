@@ -1,4 +1,9 @@
-/* See guests.h. */
+/* Users that come over TCP. See guests.h.
+ *
+ * A guest asks one thing: Authenticate. The credential goes to the worker with a copy of what the TLS
+ * connection exports (the binding), since munged may take its time; the worker never touches the
+ * connection. When the answer comes the connection may have gone. One that is admitted has another peer
+ * kind from then on, and its calls go to dispatch. */
 #include "guests.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,8 @@
-/* See maintenance.h. */
+/* Vnodes in maintenance. See maintenance.h.
+ *
+ * It listens to the machine: a job that admin-suspend has stopped marks its vnodes, and leaving that state
+ * takes the marks back. Nodes are then found by the mark, not by the job's claims, which may be gone
+ * already. */
 #include "maintenance.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-/* The table of methods. See method.h. */
+/* The table of methods. See method.h.
+ *
+ * Rows are added by the parts that perform them, at their creation; victims look them up by letter. */
 #include "method.h"
 
 #include <assert.h>

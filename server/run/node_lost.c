@@ -1,4 +1,7 @@
-/* See node_lost.h. */
+/* A service that is given up. See node_lost.h.
+ *
+ * Giving up one run may end the job and start others, so nothing found before holds after it: the search
+ * begins again each time. It ends, because a host that was given up is passed over. */
 #include "node_lost.h"
 
 #include <stdlib.h>

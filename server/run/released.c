@@ -1,4 +1,8 @@
-/* See released.h. */
+/* What a suspended job has given back. See released.h.
+ *
+ * The attributes are made from the exec_vnode of the run and the list as it was then. assign.c gives back
+ * by names of resources only: `released_names` reads them out of the attribute again, for a restart and
+ * for a resume that failed. */
 #include "released.h"
 
 #include <string.h>

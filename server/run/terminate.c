@@ -1,4 +1,7 @@
-/* See terminate.h. */
+/* Telling the hosts of a run to end it. See terminate.h.
+ *
+ * The count of orders is stored with the run: a host that comes back, or a restarted server, gives the
+ * order again as hard as it was given last (runs_renew). */
 #include "terminate.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* See verdict.h. A wish to delete wins; then a wish to requeue; then what the host reported. */
+/* What becomes of a job whose run is over. See verdict.h.
+ *
+ * A wish to delete wins; then a wish to requeue; then what the host reported. By the host's word alone a
+ * job that may not be rerun ends once its script has started; before that it may go back, as nothing is
+ * done twice. */
 #include "verdict.h"
 
 /* Exit statuses by which a host asks for another try: -3 retry, -4 -5 -6 lost at its start, -7 bad restart,

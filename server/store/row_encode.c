@@ -1,4 +1,9 @@
-/* Objects as rows. See row_encode.h. */
+/* Objects as rows. See row_encode.h.
+ *
+ * All parts are encoded into buffers first, and only then statements are added: so a value that cannot be
+ * written leaves no half of an object in the batch. Jobs have a statement for each part, since a million
+ * jobs change often and little; all other kinds share one. `order` lets a restart make objects in the
+ * order in which they were made. */
 #include "row_encode.h"
 
 #include <jansson.h>

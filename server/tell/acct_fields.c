@@ -1,4 +1,8 @@
-/* See acct_fields.h. */
+/* The fields of accounting records. See acct_fields.h.
+ *
+ * Other programs read these lines: names, order and spelling are PBS's, and what a job does not have is
+ * left out. A run that gave vnodes back has phases: records of the whole run tell of its beginning, those
+ * of a phase of what is left. */
 #include "acct_fields.h"
 
 #include <stdlib.h>
@@ -141,7 +145,8 @@ static void add_eligible(struct strbuf *out, const struct site *s, const struct 
     char text[UNITS_TEXT_MAX];
 
     if (attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_eligible_time_enable, false))
-        acct_line_add(out, "eligible_time", NULL, units_format_duration(text, job_eligible_s(j, site_now_s(s))));
+        acct_line_add(out, "eligible_time", NULL,
+                      units_format_duration(text, job_eligible_s(j, site_now_s(s))));
 }
 
 int acct_fields_ended(struct strbuf *out, const struct site *s, struct computed *c, const struct job *j)

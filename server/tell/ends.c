@@ -1,4 +1,7 @@
-/* See ends.h. A ring by time of the end; each is a row of kind "end" in the store. */
+/* How jobs ended that somebody waits for. See ends.h.
+ *
+ * A ring by time of the end; each is a row of kind "end" in the store. A lookup goes through the ring from
+ * the newest: who asks mostly asks at once. */
 #include "ends.h"
 
 #include <jansson.h>

@@ -1,4 +1,8 @@
-/* See admit.h. */
+/* May this job enter this queue? See admit.h.
+ *
+ * The first refusal is the one that is told, so the order shows. Routing takes some of them (closed, full,
+ * over a limit) as a word of the moment and tries again later: route.c. An ACL of users or groups that is
+ * on and empty lets everybody in, one of hosts nobody. */
 #include "admit.h"
 
 #include "access.h"

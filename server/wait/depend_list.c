@@ -1,4 +1,8 @@
-/* See depend_list.h. */
+/* A job's dependencies as elements. See depend_list.h.
+ *
+ * Targets are kept as keys, not as pointers: the other job may be gone, or come from the store later. The
+ * attribute's text is written by kinds in a fixed order, as PBS shows it; inside a kind the order of
+ * arrival stays. */
 #include "depend_list.h"
 
 #include <stdlib.h>

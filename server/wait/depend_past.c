@@ -1,4 +1,8 @@
-/* See depend_past.h. One question a target; the last answer calls back. */
+/* How targets ended that are history. See depend_past.h.
+ *
+ * One question a target; the last answer calls back. The count begins with one for the asking itself, so
+ * that answers cannot end it early. If the store takes no question at all, the caller is called back
+ * before depend_past_ask returns. */
 #include "depend_past.h"
 
 #include <jansson.h>

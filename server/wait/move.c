@@ -1,4 +1,8 @@
-/* See move.h. */
+/* A waiting job goes to another queue. See move.h.
+ *
+ * The attributes that it would have there are made on a copy, and the job is looked at with the copy in
+ * its place, for the checks read the job. Then the copy stays, or the old list comes back: nobody else has
+ * run in between. */
 #include "move.h"
 
 #include "admit.h"

@@ -1,4 +1,7 @@
-/* See scripts.h. */
+/* Small scripts at hand. See scripts.h.
+ *
+ * A hash that keeps the order of insertion, which is the order in which scripts make room. One that would
+ * take more than a quarter of it all is not kept: it would drive out too many others. */
 #include "scripts.h"
 
 #include <stdint.h>
