@@ -1,4 +1,5 @@
-/* Attribute lists. See attrs.h. */
+/* The list is a struct attropl as the calls take it, so nothing is converted before one. No addition reports
+ * an error: `failed` is asked once. */
 #include "attrs.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-/* The frame of every command. See cmd.h. */
+/* The way of every command: --version and --help by themselves, then the options, each of which may find
+ * fault and go on, then the usage if any did, else `run`, then the flush, whose failure (a full disk, a
+ * closed pipe) is a failure of the command. The shell sees eight bits of the result. */
 #include "cmd.h"
 
 #include <stdarg.h>

@@ -1,4 +1,6 @@
-/* [[[[CC]YY]MM]DD]hhmm[.SS]. See date_text.h. */
+/* From the right, pair by pair, over the present time: what is not said stays as it is now. When that has
+ * passed already, the smallest unit that was left out is raised until the time lies ahead; a day that a month
+ * does not have is passed over, and mktime, which would mend it, is asked and then compared. */
 #include "date_text.h"
 
 #include <ctype.h>

@@ -1,4 +1,6 @@
-/* One call a job. See each_job.h. */
+/* For each operand: the server in its name, or the default one; the call; and when that server does not know
+ * the job, one question to the default server where it has gone, and one more call there. The first error
+ * stands if that does not help. The last error is the result of the command. */
 #include "each_job.h"
 
 #include "pbs_error.h"

@@ -1,4 +1,5 @@
-/* One attribute of several queues. See each_queue.h. */
+/* The four commands are this function with another attribute and value. One attribute list serves all calls;
+ * an operand that fails is said and the next one is done. */
 #include "each_queue.h"
 
 #include "attrs.h"

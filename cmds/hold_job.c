@@ -1,4 +1,4 @@
-/* See hold_job.h. */
+/* qhold and qrls differ in one call, which they hand over. Without -h the hold of the user is meant. */
 #include "hold_job.h"
 
 #include "hold_letters.h"

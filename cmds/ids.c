@@ -1,4 +1,5 @@
-/* Operands. See ids.h. */
+/* Two forms of one identifier, for the call and for the eye: PBS's messages name a job with its server even
+ * where nobody wrote one. */
 #include "ids.h"
 
 #include "strbuf.h"

@@ -1,4 +1,9 @@
-/* Letters to attributes. See job_options.h. */
+/* A row for each letter: which attribute it becomes, what a good value looks like, how it is stored. -l and
+ * -W are lists and make many attributes, -e and -o need the host and directory of this moment; these four
+ * stand apart.
+ *
+ * A later word replaces an earlier one of the same name. That the command line of qsub wins over its script
+ * is qsub's own doing. */
 #include "job_options.h"
 
 #include <ctype.h>

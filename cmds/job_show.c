@@ -1,4 +1,5 @@
-/* What listings say of a job. See job_show.h. */
+/* One walk over the attributes fills a struct of borrowed pointers; the rest are small functions from text to
+ * text, each into memory of the caller. Widths are not known here. */
 #include "job_show.h"
 
 #include <stdint.h>

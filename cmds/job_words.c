@@ -1,4 +1,6 @@
-/* -l and -W. See job_words.h. */
+/* Both options are lists of name=value, and both have values with commas in them. Where a value ends is the
+ * whole question, and a rule of three answers it: never inside quotes; for -l at the next comma; for -W, and
+ * for preempt_targets, only at a comma after which a new "name=" begins. */
 #include "job_words.h"
 
 #include <ctype.h>

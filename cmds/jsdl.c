@@ -1,4 +1,5 @@
-/* Arguments as XML. See jsdl.h. */
+/* Not XML, only the few words of it that travel: two tags, three characters that are escaped. Reading back is
+ * as mild: what is no tag goes through as it is. */
 #include "jsdl.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
-/* JSON to a stream. See json_out.h. */
+/* A writer with three fields, and a reader that answers one question: is this text JSON by itself? Values of
+ * attributes that are (numbers, booleans) are written as they stand. The reader takes ASCII only, and no
+ * deeper than DEPTH_MAX; what it does not take becomes a string, which is never wrong. */
 #include "json_out.h"
 
 #include <ctype.h>

@@ -1,4 +1,7 @@
-/* Nodes for people and programs. See node_show.h. */
+/* The server gives a node's jobs as one text with an entry for each slot, so a job may stand there many
+ * times: names are counted and shown once, by looking back over the text. What is free is total less
+ * assigned, computed here; the server does not say it. Titles, widths and order of columns are PBS's, since
+ * scripts cut them by column. */
 #include "node_show.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Active objects. See qmgr_active.h. */
+/* An array of names for each kind of object; `active` replaces it as a whole. Of a server the name stands in
+ * `server`, also where it was typed as a name; `name` is then "". */
 #include "qmgr_active.h"
 
 #include <stdlib.h>

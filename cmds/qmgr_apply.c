@@ -1,4 +1,6 @@
-/* One command on one object. See qmgr_apply.h. */
+/* Every object is asked for by its own call, so fetch() is the one switch over kinds. A name that is "" means
+ * all: for list and print one question brings them, for changes each object found is changed by a call of its
+ * own, and the last error is the result. Schedulers cannot be asked for by name; the answer is searched. */
 #include "qmgr_apply.h"
 
 #include <stdlib.h>

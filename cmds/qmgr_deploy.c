@@ -1,4 +1,6 @@
-/* diff and apply. See qmgr_deploy.h. */
+/* Two configurations of the same form, one fetched and one read, and what lies between them. Nothing is
+ * changed before the whole file has been read and found good; the changes themselves go as qmgr_diff_apply
+ * sends them. */
 #include "qmgr_deploy.h"
 
 #include "pbs_error.h"

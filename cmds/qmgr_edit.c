@@ -1,4 +1,7 @@
-/* The terminal side of qmgr, by libedit. See qmgr_edit.h. */
+/* libedit does the editing; here are the key for completion, the history, and "!n". What may be completed is
+ * qmgr_complete's to say: it offers words, and they are only counted and compared here, once to finish the
+ * word and, when nothing new can be typed, once more to show them. libedit's callbacks find us by
+ * EL_CLIENTDATA. */
 #include "qmgr_edit.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
-/* The texts of qmgr's help. See qmgr_help.h. */
+/* Two sources: texts for topics stand here; what an attribute is comes from the definition tables, so it
+ * cannot be out of date. A topic wins over an attribute when there is one word, and may be cut short. */
 #include "qmgr_help.h"
 
 #include <inttypes.h>

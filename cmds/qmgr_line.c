@@ -1,4 +1,10 @@
-/* A line of qmgr. See qmgr_line.h. */
+/* A walk from left to right with one pointer into the line (struct scan): command, object, names, attributes;
+ * where it stops is where the caret of a message goes. Two places need a look ahead. A word after the object
+ * is a name or an attribute, and what follows it decides (is_attribute); and a "-" before "=" belongs to the
+ * operator, in other places to the name.
+ *
+ * Order in the tables has a meaning, for once: of the words that begin as what was typed the first is meant.
+ */
 #include "qmgr_line.h"
 
 #include <ctype.h>

@@ -1,4 +1,6 @@
-/* list and print. See qmgr_print.h. */
+/* `list` shows what there is; `print` writes what would make it again, and so leaves out what the server
+ * decides by itself. A list becomes a line an item, the first with "=" and the others with "+=". Types and
+ * flags of resources come as numbers and are put back into words here. */
 #include "qmgr_print.h"
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-/* Queues and servers. See qstat_objects.h. */
+/* Three tables, each a heading and a row; no more is kept than the totals of -q. Columns are PBS's. State
+ * counts come as one text ("Queued:2 Running:1 ...") and are looked up in it by name. */
 #include "qstat_objects.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* The default listing. See qstat_short.h. */
+/* What is asked of the server and what is shown are two functions that must agree. The heading is written
+ * before the first job, so that a listing of nothing is nothing at all. */
 #include "qstat_short.h"
 
 #include "job_show.h"

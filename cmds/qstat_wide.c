@@ -1,4 +1,6 @@
-/* The alternative listing. See qstat_wide.h. */
+/* Headings and columns are PBS's to the blank: scripts cut them. Three sets of widths exist, and widths()
+ * chooses. What a listing wants of the server and what it shows are two functions that must agree: an
+ * attribute that is not asked for is not there. Only -T needs the list as a whole, to sort it. */
 #include "qstat_wide.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-/* Variable_List. See qsub_env.h. */
+/* Three sources in their order, each adding what the ones before have not: our own PBS_O_ variables, those
+ * that -v names, the whole environment. PBS_O_ is ours alone: neither -v nor -V may bring one. Cookies of a
+ * job from which qsub is called do not go along. */
 #include "qsub_env.h"
 
 #include <ctype.h>

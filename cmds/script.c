@@ -1,4 +1,6 @@
-/* Directives. See script.h. */
+/* Two steps that do not know each other: keep what comes on standard input, since it is read twice (for
+ * directives, and to be sent), and look for directives in a stream. Directives are found line by line, so a
+ * script may be of any length; only one directive has a limit. */
 #include "script.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Operators of qselect. See select_words.h. */
+/* One table of operators; longer ones stand before those that they begin with, since the first that fits is
+ * taken. Options of their own know the letters only; -l knows the signs as well. */
 #include "select_words.h"
 
 #include <ctype.h>

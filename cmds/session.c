@@ -1,4 +1,6 @@
-/* Connections of a command. See session.h. */
+/* A short array, searched by the name as it was written. A server that could not be reached keeps its place
+ * with the error, so a command with a hundred jobs there complains once, and the number of the error is there
+ * again for each of them. */
 #include "session.h"
 
 #include "pbs_error.h"

@@ -1,4 +1,7 @@
-/* Objects with all attributes. See status_out.h. */
+/* Three ways to write the same list of attributes. Only JSON needs more than one walk: the resources of an
+ * attribute become one object, and they need not stand side by side in the list; so the first of them writes
+ * all, and the later ones find that they are repeated. A value is made for people (dates, arguments) in one
+ * function, whichever way is written. */
 #include "status_out.h"
 
 #include <stdlib.h>

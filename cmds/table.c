@@ -1,4 +1,6 @@
-/* Fields and safe text. See table.h. */
+/* Widths count bytes of the text as it came; a control character that becomes two, or a letter of several
+ * bytes, puts its row out of line, which is rare and harms nobody. What must not happen is that a name moves
+ * the cursor: every text goes through table_text_n. */
 #include "table.h"
 
 #include <stdbool.h>

@@ -1,4 +1,6 @@
-/* Log lines about one job. See trace_log.h. */
+/* Lines are taken apart in place, field by field; what is not of the form, or about another object, is passed
+ * over without a word, since logs hold anything. Order is by the time in the line, then by reading: lines of
+ * one second without microseconds stay as their daemon wrote them. */
 #include "trace_log.h"
 
 #include <stdlib.h>

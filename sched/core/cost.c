@@ -1,4 +1,6 @@
-/* See cost.h. */
+/* One number, in core-seconds, so that what cannot be compared may be added: work that is lost, a victim
+ * more, a job that is hit again. With fewest_jobs a victim costs more than any work, so the same sum serves
+ * both orders. */
 #include "cost.h"
 
 #include "catalogue.h"

@@ -1,4 +1,6 @@
-/* What the rules of picking victims share. See pick.h. */
+/* The universe as it would be without some jobs. Two books say so: the trial has the room on vnodes,
+ * pick_count the counters that the run limits look at, and who changes the one changes the other. A suspended
+ * job that wants to go on needs its own vnodes again; any other may be placed anew. */
 #include "pick.h"
 
 #include "level.h"

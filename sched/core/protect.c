@@ -1,4 +1,6 @@
-/* See protect.h. */
+/* The queue of the victim speaks first: its own methods, its own times and counts; where it says nothing the
+ * policy does. What a job asks for itself only makes the methods fewer, never other ones, and if none were
+ * left it is passed over. A job that has not begun yet counts as just begun. */
 #include "protect.h"
 
 #include <string.h>
