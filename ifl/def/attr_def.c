@@ -1,4 +1,8 @@
-/* The definitions of all attributes as tables, and a hash over their names. See attr_def.h. */
+/* The definitions of all attributes as tables, and a hash over their names. See attr_def.h.
+ *
+ * Each .def file is included twice: as enum in the header, as rows here, so an index is its row. Names
+ * from requests are looked up by hash, without regard to case; all else uses indices. Who may write is
+ * decided here for everybody: level, creation, whether it runs. */
 #include "attr_def.h"
 
 #include <assert.h>

@@ -1,4 +1,7 @@
-/* Letters, numbers and words of states: tables made from states.def. See states.h. */
+/* Letters, numbers and words of states. See states.h.
+ *
+ * One file, states.def, is included once for each table, each time with another of its macros alive and
+ * the rest empty. So a state has its letter, number and word in one line, and no two tables can disagree. */
 #include "states.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
-/* Lists of words, held as one text. See type_list.h. */
+/* Lists of words, held as one text. See type_list.h.
+ *
+ * Nothing is ever split: a walk moves a pointer over the text, and words are compared in place,
+ * backslashes and all. The parser writes the list in one usual form (no blanks, no empty words), so that
+ * equal lists are mostly one interned text. += and -= look each word up in the other list: fine for what
+ * people write, slow for thousands of words. */
 #include "type_list.h"
 
 #include <ctype.h>

@@ -1,4 +1,7 @@
-/* Orders differ in shape, so a table says where each has its store and epoch. */
+/* Who may give orders here: the store that is obeyed, and no server of it that has been replaced. See
+ * exec_fence.h.
+ *
+ * Orders differ in shape, so a table says where each has its store and epoch. */
 #include "exec_fence.h"
 
 #include <assert.h>

@@ -1,4 +1,7 @@
-/* Numbers of events. */
+/* Numbers of events. See exec_seq.h.
+ *
+ * Three marks that only rise but for `sent`, which falls back to `acked` when a connection is lost. There
+ * is no list of events here: who keeps them asks which are to be sent and which may be forgotten. */
 #include "exec_seq.h"
 
 uint64_t exec_seq_next(struct exec_seq *s)

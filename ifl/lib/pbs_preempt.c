@@ -1,4 +1,9 @@
-/* Preemption, and what else a scheduler says. */
+/* Preemption, and what else a scheduler says.
+ *
+ * Preempting may take minutes, as the answer comes when all jobs have given way: so each call has a split
+ * form, and a scheduler of one thread goes on meanwhile. That some jobs did not give way is no failure of
+ * the call: the slots say which. An answer to the scheduler's wake-up carries the number that the wake-up
+ * had. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
-/* Waiting for the end of a job: a watch of that one job, see pbs_ext.h. */
+/* Waiting for the end of a job: a watch of that one job, see pbs_ext.h.
+ *
+ * The watch begins from 0 and follows until the job is gone; what it last said has the exit status. A lost
+ * server is dialled again and asked from the beginning: one that ended meanwhile is unknown to the watch,
+ * and then its history is asked for. */
 #include <stdlib.h>
 #include <string.h>
 

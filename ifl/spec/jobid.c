@@ -1,4 +1,8 @@
-/* Names of jobs and destinations. See jobid.h. */
+/* Names of jobs and destinations. See jobid.h.
+ *
+ * A parser goes over the text once, from the number to the end; each step says where the next begins, or
+ * NULL. All parts are bounded while they are copied. A range is left as text until somebody needs it
+ * (jobid_indices), since it may name a million subjobs. */
 #include "jobid.h"
 
 #include <ctype.h>

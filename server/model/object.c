@@ -1,4 +1,8 @@
-/* The common part of every object. See object.h. */
+/* The common part of every object. See object.h.
+ *
+ * The table's own reference is the first; taking an object out of its table sets `gone` and gives that
+ * back, and whoever still holds one sees the mark. An object must have left the change list before it is
+ * freed. */
 #include "object.h"
 
 #include <assert.h>

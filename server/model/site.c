@@ -1,4 +1,7 @@
-/* See site.h. */
+/* The objects of one server. See site.h.
+ *
+ * Destroying goes against the order of need: claims and holds first, which tie jobs to nodes; then holds
+ * and jobs, which point at queues and nodes; the change list last, as every object leaves it when it goes. */
 #include "site.h"
 
 #include <sys/random.h>

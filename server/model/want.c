@@ -1,4 +1,7 @@
-/* See want.h. */
+/* What an exec_vnode asks of each vnode. See want.h.
+ *
+ * A vnode may stand in several chunks; what is checked and claimed is the sum, so each has one entry.
+ * Texts become amounts here, and nowhere later: a bad one is found before anything is changed. */
 #include "want.h"
 
 #include <stdlib.h>

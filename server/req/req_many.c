@@ -1,4 +1,7 @@
-/* See req_many.h. */
+/* One request, several subjobs. See req_many.h.
+ *
+ * The count of open outcomes begins with one for the trying itself: outcomes may be known at once or much
+ * later, and only the last of all answers. */
 #include "req_many.h"
 
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-/* See req_past.h. */
+/* Requests on jobs that only the store knows. See req_past.h.
+ *
+ * It is asked last, when memory has said that the job is unknown: most jobs that people name are there.
+ * The first error is kept until the store has answered, and told if that knows nothing better. */
 #include "req_past.h"
 
 #include <stdlib.h>

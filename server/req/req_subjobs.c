@@ -1,4 +1,8 @@
-/* See req_subjobs.h. */
+/* Requests that name subjobs. See req_subjobs.h.
+ *
+ * A name is a set of indices, of which few are objects: the walk goes over those, by index, and may be
+ * gone on with after jobs have come or gone. What only waits is the caller's to do, on the array's own
+ * sets. Rights are those to the array. */
 #include "req_subjobs.h"
 
 #include "array_map.h"

@@ -1,4 +1,8 @@
-/* See settle.h. */
+/* Answering what is parked on a job. See settle.h.
+ *
+ * The state after a transition says which waits are over, and how: one that waits for a start is well when
+ * the job runs, and also when it has run and ended in between. A job that is back or gone settles all that
+ * is left, so that nobody waits for what cannot come any more. */
 #include "settle.h"
 
 #include "parked.h"

@@ -1,4 +1,8 @@
-/* See shutdown.h. */
+/* Going down. See shutdown.h.
+ *
+ * It listens to the machine: each job that leaves its vnodes may be the last one waited for. Changes are
+ * refused from the first moment on by a check that every changing request passes (shutdown_check), which
+ * also asks the store. */
 #include "shutdown.h"
 
 #include <stdlib.h>

@@ -1,4 +1,8 @@
-/* See parked.h. */
+/* Requests that wait on a job. See parked.h.
+ *
+ * A list in the job. Each entry holds a reference to both, so neither a client that goes nor a job that
+ * ends leaves a pointer behind. A client that goes takes its own entry out; an answer that settles one
+ * takes the callback away. */
 #include "parked.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* See history.h. */
+/* Finished jobs. See history.h.
+ *
+ * Two times count: that in memory, by a queue whose entries lie in the jobs and one timer for its first;
+ * and that in the store, looked after once an hour. The row is written when the job ends, while its run is
+ * still there to be told of; so nothing is lost if the server is killed while the job is in memory only
+ * for those who ask. */
 #include "history.h"
 
 #include <stdlib.h>

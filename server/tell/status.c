@@ -1,4 +1,7 @@
-/* Objects as their readers see them. See status.h; queries are in status_query.c. */
+/* Objects as their readers see them. See status.h; queries are in status_query.c.
+ *
+ * What is shown of an object is decided in shown.c, for all; here it becomes an entry of the wire, or the
+ * JSON that history keeps. That is written as a manager sees it, hidden attributes too. */
 #include "status.h"
 
 #include <stdlib.h>

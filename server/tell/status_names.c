@@ -1,4 +1,8 @@
-/* What a query is to show: names, ranges, a queue, or everything. See status_private.h. */
+/* What a query is to show: names, ranges, a queue, or everything. See status_private.h.
+ *
+ * The list is made when the query begins, as names and keys, never pointers: an object may go before its
+ * turn comes. One that was named and is gone is counted as missing; one of "everything" is nobody's loss.
+ * Jobs are not listed when all are asked for: the walk then goes on from the last key. */
 #include <stdlib.h>
 #include <string.h>
 

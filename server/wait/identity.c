@@ -1,4 +1,7 @@
-/* See identity.h. */
+/* Who a job runs as. See identity.h.
+ *
+ * Whoever calls has looked the user up already, by a worker; here is only what may be. A server that is
+ * not root can run jobs of its own user only, and says so at submission, not when a host fails. */
 #include "identity.h"
 
 #include <stdio.h>
