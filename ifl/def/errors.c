@@ -1,4 +1,8 @@
-/* Error texts by number: a table made from errors.def, indexed by the distance from PBSE_. See errors.h. */
+/* Error texts by number: a table made from errors.def, indexed by the distance from PBSE_. See errors.h.
+ *
+ * The texts are those of PBS, with the blanks and colons at their ends, since commands print names behind
+ * them. Numbers that have no row have no text. errors_set puts the text in front of what is said, so that
+ * both are told once. */
 #include "errors.h"
 
 #include <string.h>

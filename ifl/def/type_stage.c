@@ -1,4 +1,8 @@
-/* Files to stage, checked word by word. See type_stage.h. */
+/* Files to stage, checked word by word. See type_stage.h.
+ *
+ * The value is an ordinary list of words; only its parser is stricter, and all else is that of
+ * string_array. A word is cut at its first @ and the first colon behind it, so the remote path may hold
+ * both. */
 #include "type_stage.h"
 
 #include <string.h>

@@ -1,4 +1,9 @@
-/* See node_report.h. */
+/* What a service says of its vnodes. See node_report.h.
+ *
+ * An administrator's word is stronger: an amount that qmgr has set stays, while one that came from the
+ * service is marked (`defaulted`) and replaced by its next report. The state is the server's to say, but
+ * for "down" and "busy", which only the host can know. A vnode that nobody has created is made at the
+ * HELLO that names it. */
 #include "node_report.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* The audit trail of jobs. See job_log.h. */
+/* The audit trail of jobs. See job_log.h.
+ *
+ * It listens to every transition and writes one line, in one buffer used again and again; where lines go
+ * is the hook's to say. A review that changed nothing is left out, for those are many. */
 #include "job_log.h"
 
 #include <stdarg.h>

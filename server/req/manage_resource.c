@@ -1,5 +1,9 @@
-/* Custom resources: made, changed, removed. A resource that something names cannot be removed or change its
- * type. See manage.h. */
+/* Custom resources: made, changed, removed. See manage.h.
+ *
+ * A resource is no object: it has no attributes, no references and no entry in the change list, and its
+ * row is written here. One that something names cannot be removed or change its type, since amounts are
+ * kept in the type of their resource. Every change is noted as a change of the server, so that watchers
+ * read the resources anew. */
 #include "manage.h"
 
 #include <string.h>

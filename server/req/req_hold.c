@@ -1,4 +1,8 @@
-/* Holds set and released. */
+/* Holds set and released.
+ *
+ * A hold keeps a job from starting; of a running job it counts when it comes back. If such a job can be
+ * checkpointed it is sent back now: the request is then parked until it is in its queue again, or the
+ * checkpoint has failed. The hold itself is set in either case, before that is tried. */
 #include "handlers.h"
 
 #include <ifl.h>

@@ -1,4 +1,8 @@
-/* Status and select: a query, streamed. */
+/* Status and select: a query, streamed.
+ *
+ * Here a request only becomes a status_ask: what is shown, in which order and how far the answer has come
+ * is the query's (tell/status_query.c). From status_reply on the query owns the request's answer. A select
+ * is a status of jobs with criteria in place of names. */
 #include "handlers.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* The choice of an implementation, and the way into it. See store.h. */
+/* The choice of an implementation, and the way into it. See store.h.
+ *
+ * A path means SQLite, else PostgreSQL. Everything behind store_open goes through the class, so nobody
+ * above knows which of them it is. */
 #include "store.h"
 
 struct store *store_open(const struct store_where *w, struct err *e)

@@ -1,4 +1,7 @@
-/* See targets.h. */
+/* Resource_List.preempt_targets: is it right? See targets.h.
+ *
+ * Names are checked when the job comes in or is altered, not again: a queue that is removed later is a
+ * target that matches nothing. */
 #include "targets.h"
 
 #include <string.h>

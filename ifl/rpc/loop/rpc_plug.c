@@ -1,4 +1,9 @@
-/* Sockets, made and tuned. */
+/* Sockets, made and tuned. See rpc_plug.h.
+ *
+ * Nothing here waits: addresses are numeric, connecting goes on while the caller watches the socket. A
+ * unix socket's file outlives a killed daemon: it is tried before it is replaced, so that a daemon that
+ * lives is never pushed aside. Paths too long for a socket address go through an open directory
+ * (file_socket_address). */
 #include "rpc_plug.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,8 @@
-/* See auth_munge.h. */
+/* libauth_munge.so: a MUNGE credential for one TLS connection. See auth_munge.h.
+ *
+ * The payload is what that connection exports, which nobody else can know: a server that is shown a
+ * credential cannot show it to another server as its own. munged may take its time; whoever calls must be
+ * able to wait. */
 #include "auth_munge.h"
 
 #include <errno.h>
