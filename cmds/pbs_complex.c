@@ -1,4 +1,9 @@
-/* pbs_complex: a private complex below one directory, for tests, demonstrations and whoever wants to try. */
+/* pbs_complex: a private complex below one directory, for tests, demonstrations and whoever wants to try.
+ *
+ * A verb a function. The order of starting is the order of need: store, server, then its nodes as objects,
+ * MOMs, scheduler, and at last we wait until every node is up. In stopping, scheduler and server go first,
+ * and whatever is left (MOMs, shepherds, jobs) is found by its processes and killed: they outlive their MOM
+ * on purpose. */
 #include "cmd.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
-/* pbs_release_nodes: a running job gives back hosts that it does not need any more. */
+/* pbs_release_nodes: a running job gives back hosts that it does not need any more. Which, by their names,
+ * all but the first (-a), or by what is kept (-k): one of the three must be said. Inside a job the job is the
+ * one in the environment. */
 #include <stdlib.h>
 
 #include "each_job.h"

@@ -1,4 +1,5 @@
-/* qdel: delete jobs. All jobs of one server go in one call. */
+/* qdel: delete jobs. All jobs of one server go in one call, so a thousand jobs are one question; the answer
+ * names those that could not be deleted. A server that cannot be reached costs its own jobs only. */
 #include "cmd.h"
 
 #include <errno.h>

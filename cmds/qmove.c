@@ -1,4 +1,5 @@
-/* qmove: put jobs into another queue. */
+/* qmove: put jobs into another queue. The destination is checked for form here and sent as it was written;
+ * whether the queue exists is for the job's server to say. */
 #include "each_job.h"
 #include "pbs_error.h"
 

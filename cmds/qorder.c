@@ -1,4 +1,5 @@
-/* qorder: two jobs change places. */
+/* qorder: two jobs change places. Both must be of one server, which alone knows their order: so there is one
+ * call, and no loop over operands. */
 #include "cmd.h"
 #include "ids.h"
 #include "session.h"

@@ -1,4 +1,5 @@
-/* qrun: run jobs now, whatever the scheduler thinks. */
+/* qrun: run jobs now, whatever the scheduler thinks. Not by each_job, since its exit codes are others: 2 for
+ * whatever went wrong. Without -a the call comes back when the server has an answer. */
 #include "cmd.h"
 #include "ids.h"
 #include "pbs_error.h"

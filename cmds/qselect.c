@@ -1,4 +1,6 @@
-/* qselect: identifiers of the jobs that fit. The criteria are the server's to apply. */
+/* qselect: identifiers of the jobs that fit. The criteria are the server's to apply; here options become a
+ * list of (attribute, operator, value), with dates as seconds. -H is -x with the states of what is over,
+ * unless states were said. */
 #include <time.h>
 
 #include "attrs.h"

@@ -1,4 +1,5 @@
-/* qterm: stop servers, and the daemons that belong to them. */
+/* qterm: stop servers, and the daemons that belong to them. All options are bits of one number, the manner of
+ * pbs_terminate; what they mean is the server's to know. */
 #include "cmd.h"
 #include "pbs_ifl.h"
 #include "session.h"

@@ -1,5 +1,9 @@
-/* One timer a run: until its end, and then until the next vnode is clean. A run that is being terminated keeps its
- * timer, set to the time that it takes to die. */
+/* One timer a run: until its end, and then until the next vnode is clean. A run that is being terminated
+ * keeps its timer, set to the time that it takes to die.
+ *
+ * Vnodes stand in the order in which they will be clean, and n_released says how far that has gone; so a
+ * release is always the next piece of the array. Nothing survives the simulator: where a MOM would fail for
+ * want of memory, this aborts. */
 #include "life.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-/* pbs_execsim: command line, loop, one simulated execution service. */
+/* pbs_execsim: command line, loop, one simulated execution service. With --virtual the loop's clock is one
+ * that is driven, and a stepper drives it together with the server's; otherwise nothing here knows which it
+ * is. */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>

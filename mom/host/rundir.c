@@ -1,4 +1,8 @@
-/* The directory of a run; rundir.h says what stands in it. Nothing here knows what the items mean. */
+/* The directory of a run; rundir.h says what stands in it. Nothing here knows what the items mean.
+ *
+ * Every log is read whole and cut where the last item is torn: a reader does not see that item, a writer cuts
+ * it off before it appends. One write for each item keeps it to one torn item at most. The lock on the file
+ * `run` is the shepherd's sign of life: it goes with its process, however that ends. */
 #include "rundir.h"
 
 #include <errno.h>

@@ -1,5 +1,12 @@
-/* Actions of a run. Each is idempotent, since the last one may be done again after a crash: what is said twice has the
- * same number (journal), what is started twice is held once (shepherd), what is delivered twice is there once. */
+/* Actions of a run. Each is idempotent, since the last one may be done again after a crash: what is said
+ * twice has the same number (journal), what is started twice is held once (shepherd), what is delivered twice
+ * is there once.
+ *
+ * An action either does its work and posts the next event, or asks somebody who will: a script, a shepherd, a
+ * worker. What then comes back may find the run in another state, so such functions only post or look first
+ * whether the run is still active. LAUNCH goes through act_prologue as often as it takes: files, then the
+ * terminal, each of which posts LAUNCH again when it is there, then the site's script. Every end goes through
+ * finish(), with r->failure filled before; from there epilogue, delivery and release follow by themselves. */
 #include "actions.h"
 
 #include <errno.h>
@@ -347,7 +354,8 @@ static void blame_the_disk(struct parts *m, struct run *r)
         return;
     r->failure = (struct run_failure){.status = STATUS_RETRY, .reason = EXEC_END_DISK};
     snprintf(r->failure.text, sizeof r->failure.text, "%s", why);
-    log_event(LOGC_NODE, LOGE_ERROR, m->home.node, "%s; it takes no more jobs (pbsnodes -r when there is room)", why);
+    log_event(LOGC_NODE, LOGE_ERROR, m->home.node,
+              "%s; it takes no more jobs (pbsnodes -r when there is room)", why);
 }
 
 /* Say finish by r->failure, then what follows an end. */

@@ -1,4 +1,9 @@
-/* mom_priv/config by rows. Static resources come as the lines without $. */
+/* mom_priv/config by rows. Static resources come as the lines without $.
+ *
+ * Two steps, so that a bad file changes nothing: the rows' check functions look at every value while the file
+ * is read, and take_values() fills the struct when all of them are good. What it parses again has been found
+ * good; it fails only where two values do not go together, or for want of memory. A directive that may stand
+ * several times (usecp, action, enforce) is walked by settings_item. */
 #include "config.h"
 
 #include <errno.h>

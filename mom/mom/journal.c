@@ -1,4 +1,9 @@
-/* Events leave in order of their numbers, and a number is given once. Reading and writing go through rundir. */
+/* Events leave in order of their numbers, and a number is given once. Reading and writing go through rundir.
+ *
+ * A run's list has what is not acknowledged, in order; sent_seq says how far it has gone out on this
+ * connection. The file is not begun before it is needed, and then with what the list has: that is why a
+ * journal may begin above 1. An event that cannot be written is said all the same: better one that a restart
+ * forgets than a job whose end nobody hears of. */
 #include "journal.h"
 
 #include <errno.h>

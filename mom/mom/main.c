@@ -1,4 +1,9 @@
-/* pbs_mom: runs jobs on this host at the word of pbs_server. Tables of bindings, the order of creation, the loop. */
+/* pbs_mom: runs jobs on this host at the word of pbs_server. Tables of bindings, the order of creation, the
+ * loop.
+ *
+ * The order in begin() is not free: the generation is durable before anybody can hear of it; runs are
+ * recovered before sisters and server may ask about them; the service comes last, since its HELLO says all
+ * that is here. end() goes back the same way, and lets go of shepherds without ending them. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

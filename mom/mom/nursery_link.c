@@ -1,4 +1,6 @@
-/* Never waits: what the nursery cannot take at once is left to the caller. */
+/* Never waits: what the nursery cannot take at once is left to the caller, who then starts the shepherd as a
+ * program of its own. A nursery that could not be started, or has ended, is left alone for some seconds, so
+ * that a broken one does not slow down every job. */
 #include "nursery_link.h"
 
 #include <errno.h>

@@ -1,5 +1,11 @@
-/* Orders are answered at once, taken or refused; what comes of them is an event. Repeated ones are harmless: the same
- * START is taken again, PURGE of what is not here is done. */
+/* Orders are answered at once, taken or refused; what comes of them is an event. Only signals and messages
+ * wait for the shepherd's answer, because that is all there is to them. Repeated orders are harmless: the
+ * same START is taken again, PURGE of what is not here is done.
+ *
+ * What belongs to an order (attempt, grace, why) is written into the run before the event is posted: the
+ * machine's events carry nothing. An order of another store than the run's is refused, so that a server that
+ * was restored from elsewhere kills nobody. "Taken" is said before the event is posted, which may free the
+ * run. */
 #include "orders.h"
 
 #include <signal.h>

@@ -1,4 +1,9 @@
-/* The MOM as an execution service. HELLO says every run that is here; the server decides about each of them. */
+/* The MOM as an execution service. HELLO says every run that is here; the server decides about each of them,
+ * and only then is anything else said. What was not acknowledged on the last connection is sent again.
+ *
+ * accepted() is an order of steps: remember whom we obey, carry the decisions out, ask again for scripts that
+ * were under way, stop the lease, tell the load. It may run while the service is being created, when
+ * m->service is not set yet. A run of another store is left alone, whatever is said about it. */
 #include "server_link.h"
 
 #include <errno.h>

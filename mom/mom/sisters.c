@@ -1,5 +1,9 @@
-/* One struct for each sister that we have had something for, with its connection and the letters that are on it or wait for
- * it to open. A connection on which nothing has been for a while is closed. */
+/* One struct for each sister that we have had something for, with its connection and the letters that are on
+ * it or wait for it to open. A connection on which nothing has been for a while is closed; the struct stays.
+ *
+ * Every letter ends by exactly one answer to the shepherd's request that it holds counted: the sister's own,
+ * or that she cannot be reached. Letters that were said are answered by the RPC layer as lost; on_closed then
+ * fails those that were not. */
 #include "sisters.h"
 
 #include <errno.h>

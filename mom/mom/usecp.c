@@ -1,3 +1,5 @@
+/* $usecp lines first, then our own names: a site may map paths of this very host. A pattern is compared with
+ * the host as text; no resolver is asked. */
 #include "usecp.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* Read whole or not at all: a bad line in any file leaves what was there before. */
+/* Read whole or not at all: a bad line in any file leaves what was there before.
+ *
+ * Two uses of one parser: the MOM's own reading, and `pbs_mom -s`, which runs beside the MOM or without it
+ * and only moves files; a file is parsed before it is put there. What the lines mean is not known here,
+ * except which attributes a host may speak of. */
 #include "vnodes.h"
 
 #include <dirent.h>

@@ -1,4 +1,10 @@
-/* Few connections, small messages: each peer is an rpc_core, read and written when poll says so. */
+/* Few connections, small messages: each peer is an rpc_core, read and written when poll says so. A peer that
+ * fails is marked and dropped at the end of the turn only, because its core may be the one that is calling
+ * us.
+ *
+ * A late answer names its peer by place and serial number: the place may belong to another MOM by then. The
+ * socket in the directory is made only when nobody speaks to us; a shepherd whose MOM stays never needs it,
+ * and one that cannot make it (a full disk) tries again each second, or no MOM would ever find it. */
 #include "link.h"
 
 #include <errno.h>

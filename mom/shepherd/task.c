@@ -1,4 +1,9 @@
-/* The birth of a job. What touches files of the owner is done as the owner. */
+/* The birth of a job. What touches files of the owner is done as the owner.
+ *
+ * Two pipes tie the child to the shepherd: it waits for a byte on `go`, and says on `failed` why it could
+ * not; that one closes by itself when the program executes, so silence is success. In the child the order
+ * matters: session, then confinement, while we may still do that; terminal; limits; and only then the owner's
+ * identity, after which nothing can be taken back. */
 #include "task.h"
 
 #include <errno.h>
