@@ -1,4 +1,9 @@
-/* pbsnodes: nodes as they are, and which of them take no jobs. */
+/* pbsnodes: nodes as they are, and which of them take no jobs.
+ *
+ * Two commands in one, told apart by is_change: a change is a call for each host named; showing asks for
+ * hosts or vnodes, all or by name, and writes one of several forms. The heading, or the head of the JSON, is
+ * written before the first node: nothing found is nothing shown. Which options go together is said in one
+ * place, is_sound. */
 #include "cmd.h"
 #include "json_out.h"
 #include "node_show.h"

@@ -1,5 +1,8 @@
-/* tracejob: what the daemons wrote about jobs, in one order. It reads files of this host and asks no
- * server. */
+/* tracejob: what the daemons wrote about jobs, in one order. It reads files of this host and asks no server.
+ *
+ * For each day and each place the file is read from its beginning, and lines about the job are kept; then all
+ * are sorted and shown. So memory is what one job has said, not what the logs hold. A message that repeats
+ * itself is shown so many times and then left out. */
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>

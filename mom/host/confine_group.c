@@ -1,4 +1,8 @@
-/* A cgroup as a freezer. Processes moved into a frozen group freeze on arrival, with both versions. */
+/* A cgroup as a freezer. Processes moved into a frozen group freeze on arrival, with both versions.
+ *
+ * A row for each version, with the names of its files and what is written there; only the waiting differs.
+ * Which version is offered, and whether we may use it, is not asked of the kernel's version but tried out: a
+ * group is made, looked at and removed. */
 #include "confine_group.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
-/* The two versions differ in names of files, and in how they tell: version 1 through an eventfd that is registered with
- * the group, version 2 by a file that changes. */
+/* The two versions differ in names of files, and in how they tell: version 1 through an eventfd that is
+ * registered with the group, version 2 by a file that changes. What is told is only a reason to look: the
+ * kernel's count of kills decides, and with version 1 it may come a little later than the news.
+ *
+ * Without swap accounting the limit of memory stands alone; that is no error. */
 #include "confine_memory.h"
 
 #include <errno.h>

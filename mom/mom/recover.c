@@ -1,5 +1,10 @@
-/* The last action of each state is done again (style: actions are idempotent); records are read by the same function
- * as live, and what they tell is posted as if it had just happened. */
+/* Three passes. Each directory with a whole order becomes a run, in the state that its journal tells; one
+ * without is removed, unless somebody holds it. Then groups that dead shepherds have left are swept. Only
+ * then does each run go on: what one run does may ask about the others.
+ *
+ * The last action of each state is done again (style: actions are idempotent); records are read by the same
+ * function as live, and what they tell is posted as if it had just happened. A job that was never begun is
+ * begun now; one that was, and that nobody holds, is lost. */
 #include "recover.h"
 
 #include <dirent.h>

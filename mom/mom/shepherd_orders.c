@@ -1,4 +1,10 @@
-/* What is said to a shepherd, and its answers. An order to one that is not there is answered at once. */
+/* What is said to a shepherd, and its answers. An order to one that is not there is answered at once.
+ *
+ * Three kinds of order survive a shepherd that is not listening yet: TERMINATE and the last attempt (suspend,
+ * resume) are kept in the struct and said when the link opens, and an altered walltime is taken from the run
+ * again. All others fail at once, and whoever gave them hears so. What is under way stands in two lists of
+ * the shepherd, so that it can be forgotten with it: letters are told, since a request waits for them; orders
+ * are not. */
 #include <stdlib.h>
 
 #include "pbs_error.h"

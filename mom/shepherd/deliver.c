@@ -1,4 +1,8 @@
-/* Delivery as the owner. Blocks as long as a copy takes: the job is over, nothing else waits for us. */
+/* Delivery as the owner. Blocks as long as a copy takes: the job is over, nothing else waits for us.
+ *
+ * A file is done when its name in the spool is gone; so removal comes last, and a delivery that broke off is
+ * done again from its beginning. One file that fails is put aside, with lines that say why, and the next is
+ * tried. The program for remote copies becomes the owner for good, since it is not ours. */
 #include "deliver.h"
 
 #include <errno.h>

@@ -1,5 +1,9 @@
-/* Each guest is an rpc_core, read and written when poll says so. A guest is dropped at the end of a turn only, since
- * its core may be at work. */
+/* Each guest is an rpc_core, read and written when poll says so. A guest is dropped at the end of a turn
+ * only, since its core may be at work.
+ *
+ * Others keep a guest's number, never its address, and ask door_find each time. With the door full the
+ * listener is left out of the polls: nobody is turned away, they wait in the kernel's queue. New guests are
+ * let in after those that are here were heard, so the places of the turn's polls stay true. */
 #include "door.h"
 
 #include <errno.h>

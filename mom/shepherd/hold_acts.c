@@ -1,5 +1,10 @@
-/* What the state machine of a shepherd does. Signals go to all that stands below us, again and again until nothing does; a
- * frozen job is thawed, or nothing would reach it. The end is recorded once, with what is known of why. */
+/* What the state machine of a shepherd does. Signals go to all that stands below us, again and again until
+ * nothing does; a frozen job is thawed, or nothing would reach it. The end is recorded once, with what is
+ * known of why.
+ *
+ * The signal comes before the thaw: a process that wakes finds it waiting. A record is written before it is
+ * told, and the end is synced; the MOM may hear of it twice, and that is harmless. The state changes after
+ * its action, unlike the MOM's: nothing here posts from within. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

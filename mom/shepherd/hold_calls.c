@@ -1,5 +1,9 @@
-/* What a MOM asks of a shepherd. Each is answered at once, but for letters, which tasks answer; each may be asked again by
- * another MOM that does not know what the first was told. */
+/* What a MOM asks of a shepherd. Each is answered at once, but for letters, which tasks answer; each may be
+ * asked again by another MOM that does not know what the first was told.
+ *
+ * Nearly every answer brings the usage of the moment, so a MOM is up to date whatever it has asked.
+ * Suspending blocks until all stand still, or for some seconds at most; walltime stops with it. A job that is
+ * ending takes no attempt any more. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

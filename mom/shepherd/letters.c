@@ -1,5 +1,9 @@
-/* One struct for each letter that is not answered. It is under way (the link owes an answer or "lost") or it waits for its
- * next try. */
+/* One struct for each letter that is not answered. It is under way (the link owes an answer or "lost") or it
+ * waits for its next try.
+ *
+ * Two ways of failing are kept apart. Our own MOM has gone: that says nothing about the other host, and the
+ * letter waits for the next MOM as long as it takes. The other host cannot be reached: the time of that is
+ * counted, and ends it. A try that lasted long had reached the host, so the count begins anew. */
 #include "letters.h"
 
 #include <stdbool.h>

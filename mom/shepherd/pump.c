@@ -1,5 +1,10 @@
-/* Two streams a task. Each is read when poll says so and nothing of it is under way; a piece counts as under way from ^send to
- * pump_done. The pipes outlive the task when its children keep them: a pump goes when both are at their end. */
+/* Two streams a task. Each is read when poll says so and nothing of it is under way; a piece counts as under
+ * way from ^send to pump_done. The pipes outlive the task when its children keep them: a pump goes when both
+ * are at their end.
+ *
+ * ^drained must come in the end, even when children write without pause. So after the task's end a stream is
+ * looked at only as often as a full pipe has pieces; what is found later is still handed on, but nobody waits
+ * for it. */
 #include "pump.h"
 
 #include <errno.h>
