@@ -1,4 +1,7 @@
-/* The public attribute lists. See attrl.h. */
+/* The public attribute lists. See attrl.h.
+ *
+ * PBS has two structs of one layout, which is asserted; all code here is for the longer name. An element
+ * is four blocks, wasteful and promised: callers of the interface free and replace its strings. */
 #include "attrl.h"
 
 #include <assert.h>

@@ -270,7 +270,7 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
         struct err why;
 
         err_set(&why, PBSE_NODE_BUSY, "%s has connected again", a->service);
-        free(rpc_conn_user(s->conn));
+        free(rpc_conn_user(s->conn)); /* conn_closed must not run: the service is not away */
         rpc_conn_set_user(s->conn, NULL, NULL);
         rpc_conn_close(s->conn, &why);
     }

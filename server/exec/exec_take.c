@@ -108,7 +108,7 @@ static void note_freed(struct run *r, const char *node)
 
 static void take_release(struct exec_take *t, struct job *j, struct run_host *h, const exec_release_data *d)
 {
-    const char *service = h->service;
+    const char *service = h->service; /* h may go with the run; names live as long as their service */
 
     for (u_int i = 0; i < d->nodes.nodes_len; i++) {
         const struct node *n = nodes_find(t->site->nodes, d->nodes.nodes_val[i]);

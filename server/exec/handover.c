@@ -1,5 +1,8 @@
-/* See handover.h. Who a vnode was taken from, and for whom it is drained, is not stored: after a restart of the server
- * whoever says HELLO first has it, and a simulator takes it again. */
+/* Vnodes that go from one service to another. See handover.h.
+ *
+ * Asking is in two passes: first whether any vnode is refused, then which have to be drained; so a HELLO
+ * that is refused drains nothing. Who a vnode was taken from, and for whom it is drained, is not stored:
+ * after a restart of the server whoever says HELLO first has it, and a simulator takes it again. */
 #include "handover.h"
 
 #include <errno.h>

@@ -1,5 +1,9 @@
-/* See virtual_time.h. Whether all is quiet is looked at every millisecond of real time, while a step is open: what makes
- * it quiet happens in many places, and none of them needs to know of this. */
+/* Time that a simulator drives. See virtual_time.h.
+ *
+ * ADVANCE sets the clock and is answered when nothing more can happen at that time: then the simulator
+ * knows when the next timer is due and may go there. Whether all is quiet is looked at every millisecond
+ * of real time, while a step is open: what makes it quiet happens in many places, and none of them needs
+ * to know of this. */
 #include "virtual_time.h"
 
 #include <stdlib.h>

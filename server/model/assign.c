@@ -6,9 +6,9 @@
  * reviewed whenever a sum changes.
  *
  * Invariants: n_uses counts the list; n_exclusive those uses that keep others out now; n_idle those whose
- * job is suspended whole. A use that gave amounts back (`given_back`) adds them again before it is
- * dropped, since dropping subtracts all. What a job has of server and queue is taken with its first vnode
- * and given back with its last. */
+ * job is suspended whole. What a suspended job gave back is kept in its use (`given_back`): it is off the
+ * node's sum already, and must not be taken off twice when the use is dropped. What a job has of server
+ * and queue is taken with its first vnode and given back with its last. */
 #include "assign.h"
 
 #include <stdlib.h>

@@ -158,7 +158,7 @@ struct change_entry *change_after(const struct change *c, uint64_t after)
 
     if (!e || e->number <= after)
         return NULL;
-    if (after == 0)
+    if (after == 0) /* a snapshot: the walk from the end would be over everything */
         return c->first;
     while (e->prev && e->prev->number > after)
         e = e->prev;

@@ -257,6 +257,7 @@ static void begin_amounts(struct tally *t)
 
         if (!(mask & (1u << TALLY_RUNNING)))
             continue;
+        /* off and on again: only a change of the mask moves amounts */
         count(t, j, mask & ~(1u << TALLY_RUNNING));
         count(t, j, mask);
     }

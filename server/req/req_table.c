@@ -1,4 +1,8 @@
-/* See req_table.h. One line a request makes its row and its RPC procedure. */
+/* The table of requests. See req_table.h.
+ *
+ * One line a request makes its row and its RPC procedure, so that codec, right, gate and handler always
+ * come together. What may be asked by whom is read here; handlers ask only what depends on
+ * the object. */
 #include "req_table.h"
 
 #include <ifl.h>

@@ -1,4 +1,7 @@
-/* One timer, set to the first such job; when it rings all jobs that are being started are looked at. There are few. */
+/* Tolerant jobs wait for their slow hosts, but not for ever. See join_wait.h.
+ *
+ * One timer, set to the first such job; when it rings all jobs that are being started are looked at. There
+ * are few. The time of sending is of this process only: after a restart the wait begins again. */
 #include "join_wait.h"
 
 #include <stdlib.h>

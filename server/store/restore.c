@@ -141,6 +141,7 @@ static int fill_job(struct site *s, struct job *j, const struct store_row *row, 
 {
     if (job_decode(j, store_row_text(row, 3), store_row_text(row, 5), e) < 0)
         return -1;
+    /* Two columns, one list: what changes and what does not. */
     if (put_attrs(s, &j->obj, store_row_text(row, 4), e) < 0)
         return -1;
     return put_attrs(s, &j->obj, store_row_text(row, 6), e);

@@ -1,5 +1,9 @@
-/* Texts as PBS writes them. A job that was deleted has had its mail when that was asked for; a mark on the way says so
- * (the wish to delete stands in the job), so an end is told once. */
+/* What is mailed about jobs. See mail.h.
+ *
+ * Texts are as PBS writes them. A job that was deleted has had its mail when that was asked for; a mark on
+ * the way says so (the wish to delete stands in the job), so an end is told once. Addresses come from
+ * users and go to a program: one that holds a blank, a control character, or begins like an option is left
+ * out. */
 #include "mail.h"
 
 #include <stdlib.h>

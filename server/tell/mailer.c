@@ -1,5 +1,7 @@
-/* One struct for each message, from the call to the end of its program. Messages leave in order; a full queue drops the
- * newest, since what is older may explain it. */
+/* Messages on their way to the mail program. See mailer.h.
+ *
+ * One struct for each message, from the call to the end of its program: it waits in a list, then it is at
+ * work. Messages leave in order; a full queue drops the newest, since what is older may explain it. */
 #include "mailer.h"
 
 #include <errno.h>

@@ -148,7 +148,7 @@ static void take_out(struct schedulers *sc, struct scheduler *x)
     set_state(sc, x->object, SCHED_IS_DOWN);
     if (!x->object->obj.gone)
         change_touch(sc->site->change, &x->object->obj.change, PART_NONE);
-    fail_questions(x);
+    fail_questions(x); /* out of the list by now: an asker may ask anew, and is told that nobody is there */
     object_unref(&x->object->obj);
     free(x);
 }
