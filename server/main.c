@@ -233,6 +233,7 @@ static void on_ended(void *arg, struct job *j)
     struct server *s = arg;
 
     scripts_drop(s->scripts, j->key); /* a subjob has none of its own */
+    victims_note_end(s->parts.victims, j);
     if (j->state == JOB_FINISHED)
         history_ended(s->history, j);
 }

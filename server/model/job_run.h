@@ -61,6 +61,7 @@ struct preempt_mark {
     int64_t since_s;
     const char *by;     /* interned: who asked, for people */
     const char *urgent; /* interned: for which job; NULL where nobody said */
+    bool noted;         /* its attributes say so already; not stored */
 };
 
 struct run *job_run_create(unsigned version, const char *exec_vnode, const char *exec_host, size_t n_hosts);

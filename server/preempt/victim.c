@@ -86,20 +86,35 @@ static void drop_mark(struct victims *all, struct job *j)
         jobs_touch(all->site->jobs, j, PART_HOT);
 }
 
+/* What people see of it. Once: the end of a job is noted before it becomes history, which is before it is settled. */
+static void note(struct victims *all, struct job *j, char code)
+{
+    struct preempt_mark *m = j->preempt;
+
+    if (m->noted)
+        return;
+    m->noted = true;
+    j->ptime_s = j->preempt_time_s = site_now_s(all->site);
+    j->preempt_count++;
+    j->preempt_method = code;
+    job_set_text(&j->preempted_by, m->urgent ? m->urgent : m->by);
+}
+
 /* A job that ended by itself before a method could begin has not been preempted. */
 static void note_end(struct victims *all, struct job *j, const char *code)
 {
-    const struct preempt_mark *m = j->preempt;
-
     if (strcmp(code, "000") == 0) {
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted");
         j->preempt_failed_s = site_now_s(all->site);
-    } else if (m->method || job_is_waiting(j) || j->state == JOB_SUSPENDED) {
-        j->ptime_s = j->preempt_time_s = site_now_s(all->site);
-        j->preempt_count++;
-        j->preempt_method = code[0];
-        job_set_text(&j->preempted_by, m->urgent ? m->urgent : m->by);
+    } else if (j->preempt->method || job_is_waiting(j) || j->state == JOB_SUSPENDED) {
+        note(all, j, code[0]);
     }
+}
+
+void victims_note_end(struct victims *all, struct job *j)
+{
+    if (j->preempt && j->preempt->method)
+        note(all, j, 'D');
 }
 
 /* The one way out. Those who wait are told at the end of the turn, when the change under way is whole. */

@@ -44,6 +44,9 @@ void victims_forget(struct victims *v, struct job *j, void *arg);
 /* After a restart: carry on what the record of this job says. */
 void victims_carry_on(struct victims *v, struct job *j);
 
+/* ^ of job_end: the job becomes history, and its row is about to be written. */
+void victims_note_end(struct victims *v, struct job *j);
+
 /* ^ of methods: an attempt failed at its hosts. */
 void victims_method_failed(void *victims, struct job *j, char letter, int code, const char *text);
 

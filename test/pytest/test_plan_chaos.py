@@ -97,4 +97,4 @@ def test_whatever_happens_no_room_is_promised_twice_and_every_job_ends(cx, seed)
         s = cx.stat(job, "x")
         assert s, f"{job} is lost"
         if job not in chaos.deleted and s.get("preempt_method") != "D":
-            assert s.get("Exit_status") == "0", dict(s)
+            assert s.get("Exit_status") == "0", f"{job}: {dict(s)}\n{cx.command('tracejob', job, check=False).stdout}"

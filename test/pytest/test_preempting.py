@@ -185,3 +185,20 @@ def test_no_node_is_ever_oversubscribed(cx):
         until(lambda: not cx.api.select(), "the end of all jobs", 60)
         for n in cx.api.stat("vnode"):
             assert int(n["resources_assigned"]["ncpus"]) == 0
+
+
+@pytest.mark.complex(nodes=1, ncpus=2, history=True)
+def test_history_tells_a_job_deleted_by_preemption_from_a_killed_one(cx):
+    """Also when only the store knows the job any more."""
+    cx.make_queue("express", Priority="200")
+    cx.set_sched("preempt_order", "D")
+    victim = cx.submit("sleep 600", select="1:ncpus=2")
+    cx.wait(victim)
+    urgent = cx.submit("sleep 600", queue="express", select="1:ncpus=2")
+    cx.wait(urgent)
+    for _ in range(2):
+        s = cx.stat(victim, "x")
+        assert (s["preempt_method"], s["preempted_by"], s["preempt_count"]) == ("D", urgent, "1")
+        cx.kill("server")
+        cx.restart("server")
+        cx.again()
