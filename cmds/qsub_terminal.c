@@ -1,5 +1,10 @@
-/* Two processes: the helper has the socket, the key, and the terminal once the job is there; we watch the helper and the
- * job, and own ^C and ^Z until then. */
+/* Two processes: the helper has the socket, the key, and the terminal once the job is there; we watch the
+ * helper and the job, and own ^C and ^Z until then.
+ *
+ * The socket listens before the job is submitted, since its port goes with the job; the key follows to the
+ * helper through a pipe, seen in no command line and forgotten here. Who ends first decides: the helper (the
+ * job has been attended), the user, or a job that the server does not have any more. In every case the helper
+ * is waited for, because it gives the terminal back. */
 #include "qsub_terminal.h"
 
 #include <arpa/inet.h>

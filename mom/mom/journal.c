@@ -244,6 +244,7 @@ static void restore_note(struct run *r, enum shep_note note)
 
 static void restore_event(struct restoring *s, const struct exec_event *event)
 {
+    /* A journal that begins above 1: what came before was derived, and acknowledged. */
     s->past.start |= event->seq > 1 && !s->r->first;
     switch (event->data.kind) {
     case EXEC_EVENT_START:

@@ -102,6 +102,7 @@ static void go_on(struct parts *m, struct run *r)
         go_on_alone(m, r);
     else if (run_is_active(r))
         usage_begin(m, r);
+    /* A run that was ENDING purges itself when it is released. */
     if (r->purge_wanted && before != RUN_ENDING)
         parts_post(m, r, RUN_EV_PURGE);
 }

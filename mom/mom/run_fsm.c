@@ -45,7 +45,7 @@ void run_fsm_post(const struct run_machine *m, struct run *r, struct run_slot *s
         for (size_t i = 0; i < s->n_waiting; i++)
             s->waiting[i] = s->waiting[i + 1];
         if (!apply(m, r, s, first))
-            return;
+            return; /* `s` is part of the run */
     }
     s->busy = false;
 }

@@ -135,7 +135,7 @@ static void job_leaves(void *arg, struct job *j)
     if (last == j)
         return;
     set(k, at, last);
-    rise(c, k, at);
+    rise(c, k, at); /* it came from another branch: it may have to go either way */
     sink(c, k, last->class_at);
 }
 

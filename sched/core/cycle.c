@@ -157,7 +157,7 @@ static void fill_heap(struct cycle *c)
 static void calm(struct cycle *c, struct job *j)
 {
     for (size_t i = 0; j->urged && i < c->n_urged; i++)
-        if (c->urged[i] == j->id) {
+        if (c->urged[i] == j->id) { /* interned */
             intern_unref(c->urged[i]);
             c->urged[i] = c->urged[--c->n_urged];
             break;
@@ -556,6 +556,7 @@ void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, 
             j->class->failed_at = universe_news(c->u);
         return;
     }
+    /* Taken, so that the next change of the job ends it; else retry_refused does. */
     universe_order(c->u, j, ORDER_REFUSED, NULL);
     universe_order_taken(c->u, j);
     c->n_refused++;

@@ -37,7 +37,7 @@ static bool all_suffice(const struct picker *k, const struct preemptor *p, const
     candidates_collect(&rest, p, &why);
     for (size_t i = 0; i < rest.n; i++) {
         if (is_chosen(chosen, rest.a[i]))
-            rest.a[i] = rest.a[--rest.n], i--;
+            rest.a[i] = rest.a[--rest.n], i--; /* of 0 too: the loop brings it back */
         else {
             trial_give_all(k->trial, job_yields(rest.a[i]));
             pick_count(rest.a[i], universe_server(k->u), -1);
@@ -164,7 +164,7 @@ static bool simulate(const struct picker *k, const struct preemptor *p, const st
             continue;
         now = next;
         again(l, p, &now);
-        i = (size_t)-1;
+        i = (size_t)-1; /* from the first one again */
     }
     return false;
 }

@@ -362,6 +362,7 @@ static bool place_packed(struct search *s)
         for (size_t k = 0; k < h->n; k++)
             if (match_open(s->a, h->nodes[k]))
                 amounts_add(&sum, &h->nodes[k]->free);
+        /* Where only some resources are checked, the sum of all says nothing. */
         if (!amounts_cover(&sum, &s->a->request->total, NULL) && !universe_policy(s->p->u)->resources)
             continue;
         s->only = h;

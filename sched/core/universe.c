@@ -177,6 +177,7 @@ static bool change_job(struct universe *u, const char *id, const struct attrl *a
     enum job_news news = job_look(j, attrs);
     if (news == JOB_COMMENT)
         TELL(u, job_comment, j);
+    /* An order that was answered ends with whatever is heard of the job next, even if nothing of it is new. */
     bool is_ordered = j->order == ORDER_RUN || j->order == ORDER_RESUME;
     if (news != JOB_CHANGED && !(is_ordered && j->answered))
         return false;
