@@ -1,8 +1,8 @@
 /* What handlers share. See req_common.h.
  *
  * A request names a job by text, and there are many ways in which that is no job: another server's, one
- * that is still arriving, a subjob that is no object. All handlers find jobs here, so that each of them is
- * the same error everywhere. */
+ * that is still arriving, a subjob that is no object. Handlers find jobs here, so that each of them is the
+ * same error everywhere. */
 #include "req_common.h"
 
 #include <stdlib.h>

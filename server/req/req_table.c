@@ -1,8 +1,8 @@
 /* The table of requests. See req_table.h.
  *
  * One line a request makes its row and its RPC procedure, so that codec, right, gate and handler always
- * come together. What may be asked by whom is read here; handlers ask only what depends on
- * the object. */
+ * come together. What may be asked by whom is read here first; a handler asks what goes beyond its row's
+ * level. */
 #include "req_table.h"
 
 #include <ifl.h>

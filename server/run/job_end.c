@@ -7,8 +7,8 @@
  *
  * A host may come here more than once (a refusal, a loss and a late release cross); the second time
  * nothing happens, since its state is beyond READY. What the verdict found is kept as the job's intent,
- * which the machine's guards read. A subjob leaves memory only when its row of history can be read; all
- * else waits for the purge. */
+ * which the machine's guards read. A subjob leaves memory only when its row of history can be read; any
+ * other job after its minutes as history, or at once where none is kept. */
 #include "job_end.h"
 
 #include <stdlib.h>

@@ -1,5 +1,9 @@
-/* How a connection comes to be open: connecting, asking for TLS or being asked, showing certificates; and the
- * timer that first bounds this and then listens for silence. See rpc_conn.c for its life. */
+/* How a connection comes to be open: connecting, asking for TLS or being asked, showing certificates; and
+ * the timer that first bounds this and then listens for silence. See rpc_conn.c for its life.
+ *
+ * Over TCP the client speaks first, in the clear: procedure 0 with the wish for TLS (RFC 9289). After that
+ * answer nothing more is read in the clear, on either side; then come the handshake and the certificates.
+ * TLS is begun only when the input under way is done: that still stands on the stream as it was. */
 #include "rpc_conn_parts.h"
 
 #include <errno.h>
