@@ -166,7 +166,7 @@ static int complete(struct run *r, struct err *e)
 
     if (rc == 0) {
         r->jobdir = r->fetch->order.cwd[0] ? strdup(r->fetch->order.cwd) : NULL;
-        r->owner_home = r->fetch->order.home; /* ownership moves */
+        r->owner_home = r->fetch->order.home; /* ownership moves; with it there is something to close */
         r->fetch->order.home = NULL;
     }
     fetch_free(r);

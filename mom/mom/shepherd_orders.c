@@ -157,7 +157,7 @@ void shepherd_say_attempt(struct shepherd *sh)
 {
     unsigned proc = sh->attempt;
 
-    sh->attempt = 0;
+    sh->attempt = 0; /* first: the answer may come inside, and bring the next one */
     if (proc)
         ask(sh->run, proc, NULL, NULL, sh->attempt_fn, sh->attempt_arg);
 }

@@ -76,7 +76,7 @@ static void on_end(void *arg, int status)
     lseek(t->said, 0, SEEK_SET);
     if (status != 0 && file_read_fd(t->said, SAID_MAX, &said, NULL, NULL) == 0)
         said[strcspn(said, "\n")] = '\0';
-    drop(t);
+    drop(t); /* before fn: with r->terminal set the launch would not go on */
     fn(fn_arg, r, status == 0 ? NULL : said && *said ? said : "cannot open qsub sock");
     free(said);
 }

@@ -67,6 +67,7 @@ static void on_time(void *arg)
     s->r->sample_ms += (c->max_check_s - c->min_check_s) * MS_PER_S / STEPS_TO_MAX;
     if (s->r->sample_ms > c->max_check_s * MS_PER_S)
         s->r->sample_ms = c->max_check_s * MS_PER_S;
+    /* Before the question: it may be answered inside. */
     loop_timer_set(s->r->sample_timer, s->r->sample_ms);
     shepherds_usage(s->r, on_sample, s->m);
 }
