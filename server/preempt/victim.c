@@ -7,8 +7,8 @@
  * How it went is never told by a method, it is read from the job's state after each transition
  * (`verdict`): so an end by the owner, by the job itself or by a lost node settles it too. While a method
  * starts, its own transitions are not judged (`starting`): one that fails halfway would be taken for an
- * end. All ways out lead through `settle`, which frees the victim at once and tells those who wait at the
- * end of the turn: after settle() `v` is gone. */
+ * end. All ways out but a withdrawal lead through `settle`, which frees the victim at once and tells those
+ * who wait at the end of the turn: after settle() `v` is gone. */
 #include "victim.h"
 
 #include <stdlib.h>
