@@ -1,4 +1,4 @@
-/* pbs_server: bindings, the order of creation, the loop, and the same order backwards.
+/* pbs_server: bindings, the order of creation, the loop; life.c has what comes between creation and loop, and the end.
  *
  * Everything is made bottom up; what a part must cause above itself is bound here and nowhere else. Listeners
  * of the job machine are told in this order: the counts of limits, the event log, start times, accounting and mail (which
@@ -17,7 +17,6 @@
 
 #include "accounting.h"
 #include "arrays.h"
-#include "certs.h"
 #include "checkpoint.h"
 #include "clock.h"
 #include "commit.h"
@@ -29,23 +28,22 @@
 #include "exec_hello.h"
 #include "exec_send.h"
 #include "exec_take.h"
-#include "first_start.h"
 #include "guests.h"
-#include "history.h"
-#include "intern.h"
 #include "handover.h"
+#include "history.h"
 #include "host_loss.h"
+#include "intern.h"
 #include "job_end.h"
-#include "join_wait.h"
 #include "job_fsm.h"
 #include "job_log.h"
+#include "join_wait.h"
 #include "lease.h"
+#include "life.h"
 #include "log.h"
 #include "loop.h"
 #include "mail.h"
 #include "mailer.h"
 #include "maintenance.h"
-#include "manage.h"
 #include "method.h"
 #include "names.h"
 #include "node_lost.h"
@@ -55,15 +53,13 @@
 #include "preempt.h"
 #include "reader.h"
 #include "removal.h"
-#include "resize.h"
 #include "req_table.h"
+#include "resize.h"
 #include "restore.h"
 #include "route.h"
-#include "rpc_server.h"
 #include "run.h"
 #include "schedulers.h"
 #include "scripts.h"
-#include "server_settings.h"
 #include "services.h"
 #include "settle.h"
 #include "shutdown.h"
@@ -77,43 +73,7 @@
 #include "virtual_time.h"
 #include "watch.h"
 
-enum { GRANT_SECONDS = 60, SCRIPT_MEMORY = 64 << 20, FLUSH_MS = 10000 };
-
-struct server {
-    struct server_settings set;
-    struct daemon *daemon;
-    struct loop *loop;
-    struct site site;
-    struct parts parts;
-    struct names *names;
-    struct scripts *scripts;
-    struct node_watch *node_watch;
-    struct node_lost *node_lost;
-    struct terminate *terminate;
-    struct clock *clock;
-    struct virtual_time *time;
-    struct host_loss *host_loss;
-    struct job_end *job_end;
-    struct join_wait *join_wait;
-    struct exec_take *take;
-    struct exec_hello *hello;
-    struct start_time *start_time;
-    struct depends *depends;
-    struct eligible *eligible;
-    struct maintenance *maintenance;
-    struct history *history;
-    struct mailer *mailer;
-    struct ends *ends;
-    struct job_log *job_log;
-    struct guests *guests;
-    struct dispatch *dispatch;
-    struct shutdown *shutdown;
-    struct rpc_server *rpc;
-    struct rpc_served served[3];
-    SSL_CTX *tls;
-    struct loop_signal *signals[4];
-    bool lost;
-};
+enum { GRANT_SECONDS = 60, SCRIPT_MEMORY = 64 << 20 };
 
 /* --- hooks: each one line, from a lower part to a higher one ------------------------------------------- */
 
@@ -328,24 +288,6 @@ static void on_store_lost(void *arg, const struct err *why)
     log_err(LOGC_SVR, s->site.name, why, "another server has the store; this one ends");
     s->lost = true;
     loop_stop(s->loop);
-}
-
-static void on_signal(void *arg)
-{
-    struct server *s = arg;
-
-    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Starting to shutdown the server, type is By Signal");
-    loop_stop(s->loop);
-}
-
-static void on_hangup(void *arg)
-{
-    struct server *s = arg;
-    struct err e;
-
-    names_forget(s->names);
-    if (log_reopen(&e) < 0)
-        fprintf(stderr, "pbs_server: %s\n", e.text);
 }
 
 /* --- creation, in order ------------------------------------------------------------------------------- */
@@ -615,87 +557,7 @@ static int create_parts(struct server *s, bool *is_new, struct restore_counts *c
     return 0;
 }
 
-/* --- going on where the last server stopped ----------------------------------------------------------- */
-
-static void find_services(struct server *s)
-{
-    for (struct node *n = nodes_first(s->site.nodes); n; n = nodes_next(n)) {
-        struct service *sv = n->service_name ? services_get(s->parts.services, n->service_name) : NULL;
-
-        n->service = sv;
-        n->state |= NODE_DOWN | NODE_UNKNOWN;
-        if (sv && !sv->lost_mono_ms)
-            node_watch_down(s->node_watch, sv);
-    }
-}
-
-static int go_on(struct server *s, bool is_new, const struct restore_counts *counts, struct err *e)
-{
-    struct store_where where = server_settings_store(&s->set);
-    struct store *from = store_open(&where, e);
-
-    if (!from || accounting_restore(s->parts.accounting, from, e) < 0 || ends_restore(s->ends, from, e) < 0) {
-        store_close(from);
-        return -1;
-    }
-    store_close(from);
-    if (first_start(&s->site, is_new, e) < 0)
-        return -1;
-    find_services(s);
-    maintenance_restore(s->maintenance);
-    for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j)) {
-        if (j->run)
-            runs_reclaim(s->parts.runs, j);
-        tally_review(s->site.tally, j);
-    }
-    restore_enter(&s->site, s->parts.fsm);
-    history_restore(s->history);
-    arrays_restore(s->parts.arrays);
-    for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
-        victims_carry_on(s->parts.victims, j);
-    plan_holds_restore(s->parts.plan_holds);
-    route_queue(s->parts.route, NULL);
-    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Recovered %zu jobs", counts->jobs);
-    if (s->set.log_events < 0)
-        log_set_mask(
-            (unsigned)attr_list_number(&s->site.server->obj.attrs, SERVER_ATTR_log_events, LOG_MASK_SERVER));
-    if (s->set.scheduling >= 0)
-        attr_list_set_number(&s->site.server->obj.attrs, SERVER_ATTR_scheduling, s->set.scheduling, NULL);
-    return 0;
-}
-
-/* --- listening ----------------------------------------------------------------------------------------- */
-
-static int listen_all(struct server *s, struct err *e)
-{
-    struct rpc_server_options o = {.name = "server", .served = s->served};
-
-    if (certs_ensure(s->set.certs, "server", e) < 0)
-        return -1;
-    s->tls = certs_context(s->set.certs, "server", CERTS_SERVER_GUESTS, e);
-    if (!s->tls)
-        return -1;
-    s->served[0] = (struct rpc_served){&req_program, s->dispatch};
-    s->served[1] = (struct rpc_served){&exec_hello_program, s->hello};
-    o.tls = s->tls;
-    o.guests = true;
-    s->rpc = rpc_server_create(s->loop, &o, e);
-    if (!s->rpc)
-        return -1;
-    /* As root everybody may knock; a private complex of a user is that user's alone. */
-    if (rpc_server_listen_unix(s->rpc, s->set.socket, geteuid() == 0 ? 0666 : 0600, e) < 0)
-        return -1;
-    return rpc_server_listen_tcp(s->rpc, NULL, s->set.port, e) < 0 ? -1 : 0;
-}
-
-static int catch_signals(struct server *s, struct err *e)
-{
-    s->signals[0] = loop_signal_create(s->loop, SIGTERM, on_signal, s, e);
-    s->signals[1] = loop_signal_create(s->loop, SIGINT, on_signal, s, e);
-    s->signals[2] = loop_signal_create(s->loop, SIGQUIT, on_signal, s, e);
-    s->signals[3] = loop_signal_create(s->loop, SIGHUP, on_hangup, s, e);
-    return s->signals[3] ? 0 : -1;
-}
+/* --- from the command line to the end of the loop ----------------------------------------------------- */
 
 static int start(struct server *s, struct err *e)
 {
@@ -709,76 +571,13 @@ static int start(struct server *s, struct err *e)
     if (!s->loop || daemon_set_limits(conf_core_bytes(s->set.conf), e) < 0 ||
         create_parts(s, &is_new, &counts, e) < 0)
         return -1;
-    if (go_on(s, is_new, &counts, e) < 0 || catch_signals(s, e) < 0 || listen_all(s, e) < 0)
+    if (life_go_on(s, is_new, &counts, e) < 0 || life_catch_signals(s, e) < 0 || life_listen(s, e) < 0)
         return -1;
     log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name,
               "Server pid = %d ready;  using ports Server:%u MOM:%u RM:%u", getpid(), s->set.port,
               (unsigned)conf_int(s->set.conf, CONF_PBS_MOM_SERVICE_PORT),
               (unsigned)conf_int(s->set.conf, CONF_PBS_MANAGER_SERVICE_PORT));
     return 0;
-}
-
-/* --- the end, in reverse -------------------------------------------------------------------------------- */
-
-static void stop(struct server *s)
-{
-    struct parts *p = &s->parts;
-    struct err e;
-
-    for (size_t i = 0; i < sizeof s->signals / sizeof s->signals[0]; i++)
-        loop_signal_destroy(s->signals[i]);
-    if (p->commit && !s->lost && commit_flush(p->commit, FLUSH_MS, &e) < 0)
-        log_err(LOGC_SVR, s->site.name, &e, "the last changes");
-    rpc_server_destroy(s->rpc);
-    SSL_CTX_free(s->tls);
-    guests_destroy(s->guests);
-    dispatch_destroy(s->dispatch);
-    shutdown_destroy(s->shutdown);
-    plan_holds_destroy(p->plan_holds);
-    preempts_destroy(p->preempts);
-    victims_destroy(p->victims);
-    submit_destroy(p->submit);
-    names_destroy(s->names);
-    scripts_destroy(s->scripts);
-    exec_hello_destroy(s->hello);
-    virtual_time_destroy(s->time);
-    node_watch_destroy(s->node_watch);
-    node_lost_destroy(s->node_lost);
-    exec_take_destroy(s->take);
-    join_wait_destroy(s->join_wait);
-    job_end_destroy(s->job_end);
-    host_loss_destroy(s->host_loss);
-    terminate_destroy(s->terminate);
-    resize_destroy(p->resize);
-    removal_destroy(p->removal);
-    checkpoint_destroy(p->checkpoint);
-    suspend_destroy(p->suspend);
-    runs_destroy(p->runs);
-    methods_destroy(p->methods);
-    exec_send_destroy(p->send);
-    ends_destroy(s->ends);
-    history_destroy(s->history);
-    accounting_destroy(p->accounting);
-    mail_destroy(p->mail);
-    mailer_destroy(s->mailer);
-    schedulers_destroy(p->schedulers);
-    watches_destroy(p->watches);
-    status_destroy(p->status);
-    route_destroy(p->route);
-    maintenance_destroy(s->maintenance);
-    eligible_destroy(s->eligible);
-    depends_destroy(s->depends);
-    arrays_destroy(p->arrays);
-    start_time_destroy(s->start_time);
-    job_fsm_destroy(p->fsm);
-    job_log_destroy(s->job_log);
-    reader_destroy(p->reader);
-    commit_destroy(p->commit);
-    services_destroy(p->services);
-    if (s->site.change)
-        site_destroy(&s->site);
-    loop_destroy(s->loop);
-    clock_destroy(s->clock);
 }
 
 static int lock_memory(const struct server *s, struct err *e)
@@ -807,7 +606,7 @@ static int serve(struct server *s)
     daemon_ready(s->daemon);
     if (loop_run(s->loop, &e) < 0)
         log_err(LOGC_SVR, s->set.name, &e, "the loop has ended");
-    stop(s);
+    life_stop(s);
     log_event(LOGC_SVR, LOGE_SYSTEM, s->set.name, "Server shutdown completed");
     log_close();
     daemon_end(s->daemon);

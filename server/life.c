@@ -1,0 +1,231 @@
+/* From the last creation to the loop, and from the loop to the end. See life.h.
+ *
+ * Order when a store is taken up: claims first, since what hosts hold must not be given away; then each state's entry
+ * action; then what hangs on jobs (arrays, preemptions, holds), which look at both. */
+#include "life.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "accounting.h"
+#include "arrays.h"
+#include "certs.h"
+#include "checkpoint.h"
+#include "clock.h"
+#include "commit.h"
+#include "daemon.h"
+#include "depend.h"
+#include "dispatch.h"
+#include "eligible.h"
+#include "ends.h"
+#include "exec_hello.h"
+#include "exec_send.h"
+#include "exec_take.h"
+#include "first_start.h"
+#include "guests.h"
+#include "history.h"
+#include "host_loss.h"
+#include "job_end.h"
+#include "job_fsm.h"
+#include "job_log.h"
+#include "join_wait.h"
+#include "log.h"
+#include "loop.h"
+#include "mail.h"
+#include "mailer.h"
+#include "maintenance.h"
+#include "method.h"
+#include "names.h"
+#include "node_lost.h"
+#include "node_watch.h"
+#include "plan_hold.h"
+#include "preempt.h"
+#include "reader.h"
+#include "removal.h"
+#include "req_table.h"
+#include "resize.h"
+#include "restore.h"
+#include "route.h"
+#include "rpc_server.h"
+#include "run.h"
+#include "schedulers.h"
+#include "scripts.h"
+#include "services.h"
+#include "shutdown.h"
+#include "start_time.h"
+#include "status.h"
+#include "submit.h"
+#include "suspend.h"
+#include "tally.h"
+#include "terminate.h"
+#include "victim.h"
+#include "virtual_time.h"
+#include "watch.h"
+
+enum { FLUSH_MS = 10000 };
+
+/* --- signals ------------------------------------------------------------------------------------------- */
+
+static void on_signal(void *arg)
+{
+    struct server *s = arg;
+
+    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Starting to shutdown the server, type is By Signal");
+    loop_stop(s->loop);
+}
+
+static void on_hangup(void *arg)
+{
+    struct server *s = arg;
+    struct err e;
+
+    names_forget(s->names);
+    if (log_reopen(&e) < 0)
+        fprintf(stderr, "pbs_server: %s\n", e.text);
+}
+
+/* --- going on where the last server stopped ----------------------------------------------------------- */
+
+static void find_services(struct server *s)
+{
+    for (struct node *n = nodes_first(s->site.nodes); n; n = nodes_next(n)) {
+        struct service *sv = n->service_name ? services_get(s->parts.services, n->service_name) : NULL;
+
+        n->service = sv;
+        n->state |= NODE_DOWN | NODE_UNKNOWN;
+        if (sv && !sv->lost_mono_ms)
+            node_watch_down(s->node_watch, sv);
+    }
+}
+
+int life_go_on(struct server *s, bool is_new, const struct restore_counts *counts, struct err *e)
+{
+    struct store_where where = server_settings_store(&s->set);
+    struct store *from = store_open(&where, e);
+
+    if (!from || accounting_restore(s->parts.accounting, from, e) < 0 || ends_restore(s->ends, from, e) < 0) {
+        store_close(from);
+        return -1;
+    }
+    store_close(from);
+    if (first_start(&s->site, is_new, e) < 0)
+        return -1;
+    find_services(s);
+    maintenance_restore(s->maintenance);
+    for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j)) {
+        if (j->run)
+            runs_reclaim(s->parts.runs, j);
+        tally_review(s->site.tally, j);
+    }
+    restore_enter(&s->site, s->parts.fsm);
+    history_restore(s->history);
+    arrays_restore(s->parts.arrays);
+    for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
+        victims_carry_on(s->parts.victims, j);
+    plan_holds_restore(s->parts.plan_holds);
+    route_queue(s->parts.route, NULL);
+    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Recovered %zu jobs", counts->jobs);
+    if (s->set.log_events < 0)
+        log_set_mask(
+            (unsigned)attr_list_number(&s->site.server->obj.attrs, SERVER_ATTR_log_events, LOG_MASK_SERVER));
+    if (s->set.scheduling >= 0)
+        attr_list_set_number(&s->site.server->obj.attrs, SERVER_ATTR_scheduling, s->set.scheduling, NULL);
+    return 0;
+}
+
+/* --- listening ----------------------------------------------------------------------------------------- */
+
+int life_listen(struct server *s, struct err *e)
+{
+    struct rpc_server_options o = {.name = "server", .served = s->served};
+
+    if (certs_ensure(s->set.certs, "server", e) < 0)
+        return -1;
+    s->tls = certs_context(s->set.certs, "server", CERTS_SERVER_GUESTS, e);
+    if (!s->tls)
+        return -1;
+    s->served[0] = (struct rpc_served){&req_program, s->dispatch};
+    s->served[1] = (struct rpc_served){&exec_hello_program, s->hello};
+    o.tls = s->tls;
+    o.guests = true;
+    s->rpc = rpc_server_create(s->loop, &o, e);
+    if (!s->rpc)
+        return -1;
+    /* As root everybody may knock; a private complex of a user is that user's alone. */
+    if (rpc_server_listen_unix(s->rpc, s->set.socket, geteuid() == 0 ? 0666 : 0600, e) < 0)
+        return -1;
+    return rpc_server_listen_tcp(s->rpc, NULL, s->set.port, e) < 0 ? -1 : 0;
+}
+
+int life_catch_signals(struct server *s, struct err *e)
+{
+    s->signals[0] = loop_signal_create(s->loop, SIGTERM, on_signal, s, e);
+    s->signals[1] = loop_signal_create(s->loop, SIGINT, on_signal, s, e);
+    s->signals[2] = loop_signal_create(s->loop, SIGQUIT, on_signal, s, e);
+    s->signals[3] = loop_signal_create(s->loop, SIGHUP, on_hangup, s, e);
+    return s->signals[3] ? 0 : -1;
+}
+
+/* --- the end, in reverse -------------------------------------------------------------------------------- */
+
+void life_stop(struct server *s)
+{
+    struct parts *p = &s->parts;
+    struct err e;
+
+    for (size_t i = 0; i < sizeof s->signals / sizeof s->signals[0]; i++)
+        loop_signal_destroy(s->signals[i]);
+    if (p->commit && !s->lost && commit_flush(p->commit, FLUSH_MS, &e) < 0)
+        log_err(LOGC_SVR, s->site.name, &e, "the last changes");
+    rpc_server_destroy(s->rpc);
+    SSL_CTX_free(s->tls);
+    guests_destroy(s->guests);
+    dispatch_destroy(s->dispatch);
+    shutdown_destroy(s->shutdown);
+    plan_holds_destroy(p->plan_holds);
+    preempts_destroy(p->preempts);
+    victims_destroy(p->victims);
+    submit_destroy(p->submit);
+    names_destroy(s->names);
+    scripts_destroy(s->scripts);
+    exec_hello_destroy(s->hello);
+    virtual_time_destroy(s->time);
+    node_watch_destroy(s->node_watch);
+    node_lost_destroy(s->node_lost);
+    exec_take_destroy(s->take);
+    join_wait_destroy(s->join_wait);
+    job_end_destroy(s->job_end);
+    host_loss_destroy(s->host_loss);
+    terminate_destroy(s->terminate);
+    resize_destroy(p->resize);
+    removal_destroy(p->removal);
+    checkpoint_destroy(p->checkpoint);
+    suspend_destroy(p->suspend);
+    runs_destroy(p->runs);
+    methods_destroy(p->methods);
+    exec_send_destroy(p->send);
+    ends_destroy(s->ends);
+    history_destroy(s->history);
+    accounting_destroy(p->accounting);
+    mail_destroy(p->mail);
+    mailer_destroy(s->mailer);
+    schedulers_destroy(p->schedulers);
+    watches_destroy(p->watches);
+    status_destroy(p->status);
+    route_destroy(p->route);
+    maintenance_destroy(s->maintenance);
+    eligible_destroy(s->eligible);
+    depends_destroy(s->depends);
+    arrays_destroy(p->arrays);
+    start_time_destroy(s->start_time);
+    job_fsm_destroy(p->fsm);
+    job_log_destroy(s->job_log);
+    reader_destroy(p->reader);
+    commit_destroy(p->commit);
+    services_destroy(p->services);
+    if (s->site.change)
+        site_destroy(&s->site);
+    loop_destroy(s->loop);
+    clock_destroy(s->clock);
+}
