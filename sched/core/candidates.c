@@ -83,21 +83,45 @@ static bool has_method(const struct preemptor *p, const struct job *j, bool *kee
     return any;
 }
 
-/* A job that can only be suspended keeps its memory, or what restrict_res_to_release_on_suspend does not name. */
-static void note_yields(const struct preemptor *p, struct job *j, bool keeps)
+static void make_yields(const struct preemptor *p, const struct job *j, struct pieces *out)
 {
     const struct catalogue *c = universe_catalogue(p->u);
 
-    pieces_fini(&j->yields);
-    if (!keeps)
-        return;
-    pieces_copy(&j->yields, &j->on);
-    for (size_t i = 0; i < j->yields.n; i++) {
-        struct amounts *use = &j->yields.a[i].use;
+    pieces_copy(out, &j->on);
+    for (size_t i = 0; i < out->n; i++) {
+        struct amounts *use = &out->a[i].use;
         for (uint32_t k = 0; k < use->n; k++)
             if (!policy_suspend_frees(universe_policy(p->u), catalogue_get(c, use->a[k].res)->name))
                 use->a[k].n = 0;
     }
+}
+
+static bool are_same(const struct pieces *a, const struct pieces *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->a[i].node != b->a[i].node || !amounts_cover(&a->a[i].use, &b->a[i].use, NULL) ||
+            !amounts_cover(&b->a[i].use, &a->a[i].use, NULL))
+            return false;
+    return true;
+}
+
+/* A job that can only be suspended keeps its memory, or what restrict_res_to_release_on_suspend does not name. What is
+ * noted already and still true is left where it lies: candidates may be collected again while some are stopped in the
+ * trial, whose steps point to it. */
+static void note_yields(const struct preemptor *p, struct job *j, bool keeps)
+{
+    struct pieces now = {.n = 0};
+
+    if (keeps)
+        make_yields(p, j, &now);
+    if (are_same(&j->yields, &now)) {
+        pieces_fini(&now);
+        return;
+    }
+    pieces_fini(&j->yields);
+    j->yields = now;
 }
 
 static bool nodes_are_up(const struct job *j)
