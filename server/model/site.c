@@ -73,3 +73,11 @@ bool site_is_named(const struct site *s, const char *server)
 {
     return !*server || is_short_of(server, s->name) || is_short_of(s->name, server);
 }
+
+bool site_is_asked(const struct site *s, const struct jobid *id)
+{
+    char ask[sizeof id->ask];
+
+    (void)snprintf(ask, sizeof ask, "%.*s", (int)strcspn(id->ask, ":"), id->ask);
+    return site_is_named(s, id->server) && site_is_named(s, ask);
+}

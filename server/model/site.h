@@ -40,6 +40,8 @@ void site_destroy(struct site *s);
 
 /* Is this the server that a job identifier names? "" and the same host with more or fewer domains are. */
 bool site_is_named(const struct site *s, const char *server);
+/* Is a job by this name one of ours, asked of us? "41.svr1@other" was meant for another server, whoever brought it. */
+bool site_is_asked(const struct site *s, const struct jobid *id);
 
 static inline int64_t site_now_s(const struct site *s)
 {

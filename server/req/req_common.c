@@ -39,15 +39,6 @@ static void no_object(struct parts *p, const struct jobid *parsed, const char *i
     err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
 }
 
-/* "41.svr1@other" was meant for another server, whoever brought it here. */
-static bool is_asked_here(const struct parts *p, const struct jobid *id)
-{
-    char ask[sizeof id->ask];
-
-    snprintf(ask, sizeof ask, "%.*s", (int)strcspn(id->ask, ":"), id->ask);
-    return site_is_named(p->site, id->server) && site_is_named(p->site, ask);
-}
-
 struct job *req_find_any_job(struct parts *p, const char *id, struct err *e)
 {
     struct jobid parsed;
@@ -59,7 +50,7 @@ struct job *req_find_any_job(struct parts *p, const char *id, struct err *e)
         err_set(e, PBSE_IVALREQ, "Invalid request: %s names a range of subjobs", id);
         return NULL;
     }
-    j = is_asked_here(p, &parsed) ? jobs_find_named(p->site->jobs, &parsed) : NULL;
+    j = site_is_asked(p->site, &parsed) ? jobs_find_named(p->site->jobs, &parsed) : NULL;
     if (j && j->state != JOB_ARRIVING)
         return j;
     no_object(p, &parsed, id, e);

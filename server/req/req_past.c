@@ -60,7 +60,7 @@ int req_past_ask(struct parts *p, struct request *r, const char *id, bool remove
 
     if (jobid_parse(id, &parsed, e) < 0)
         return -1;
-    if (!p->reader || !site_is_named(p->site, parsed.server) || parsed.form == JOBID_RANGE ||
+    if (!p->reader || !site_is_asked(p->site, &parsed) || parsed.form == JOBID_RANGE ||
         !server_obj_history(p->site->server))
         return err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
     q = malloc(sizeof *q);

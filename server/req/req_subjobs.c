@@ -37,7 +37,7 @@ static int check_chosen(const struct req_subjobs *s, const char *id, struct err 
 static struct job *find_array(struct parts *p, const struct jobid *id, const char *text, struct err *e)
 {
     const struct job_key key = {id->key.seq, JOBID_NO_INDEX};
-    struct job *j = site_is_named(p->site, id->server) ? jobs_find(p->site->jobs, key) : NULL;
+    struct job *j = site_is_asked(p->site, id) ? jobs_find(p->site->jobs, key) : NULL;
 
     if (j && j->array && j->state != JOB_ARRIVING)
         return j;
