@@ -56,7 +56,7 @@ void complex_nodes_state(int c, const char *node, char *out, size_t size)
 
 static bool is_up(const char *state)
 {
-    return !strstr(state, "down") && !strstr(state, "unknown") && !strstr(state, "stale");
+    return !strstr(state, "down") && !strstr(state, "unknown") && !strcasestr(state, "stale");
 }
 
 int complex_nodes_wait(int c, const struct complex_names *nodes, int limit_ms, struct err *e)

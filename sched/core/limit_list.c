@@ -150,7 +150,7 @@ uint64_t limits_hash(const struct limits *l, uint64_t seed)
 
     for (size_t i = 0; i < l->n; i++) {
         const struct limit *row = &l->a[i];
-        const uint64_t more[] = {(uint64_t)row->of, row->soft, (uintptr_t)row->name, row->res,
+        const uint64_t more[] = {(uint64_t)row->of, row->soft, mem_hash(row->name), row->res,
                                  (uint64_t)row->most};
 
         for (size_t k = 0; k < sizeof more / sizeof *more; k++)

@@ -59,3 +59,12 @@ void *mem_room(void *p, size_t n, size_t *cap, size_t size)
     *cap = *cap ? *cap * 2 : 4;
     return mem_grow(p, *cap, size);
 }
+
+uint64_t mem_hash(const char *text)
+{
+    uint64_t h = text ? 0xcbf29ce484222325ull : 0;
+
+    for (; text && *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3ull;
+    return h;
+}

@@ -129,7 +129,6 @@ static void take_one(struct node *n, struct catalogue *c, const struct attrl *a)
         n->no_multinode = units_parse_bool(a->value, &yes, NULL) == 0 && yes;
 }
 
-/* Interned texts are equal when their addresses are, so the address serves as their hash. */
 static uint64_t mix(uint64_t h, uint64_t x)
 {
     h = (h ^ x) * 0x9E3779B97F4A7C15ull;
@@ -141,8 +140,8 @@ static uint64_t look_of(const struct node *n)
     uint64_t h = amounts_hash(&n->total, 1);
 
     for (size_t i = 0; i < n->labels.n; i++)
-        h = mix(mix(h, n->labels.a[i].res), (uintptr_t)n->labels.a[i].text);
-    h = mix(mix(mix(h, (uintptr_t)n->queue), (uintptr_t)n->partition), (uintptr_t)n->state);
+        h = mix(mix(h, n->labels.a[i].res), mem_hash(n->labels.a[i].text));
+    h = mix(mix(mix(h, mem_hash(n->queue)), mem_hash(n->partition)), (uintptr_t)n->state);
     return mix(h, (uint64_t)n->sharing * 2 + n->no_multinode);
 }
 

@@ -101,11 +101,11 @@ static uint64_t look_of(const struct queue *q)
                        (uint64_t)q->max_count,
                        q->never_preempted,
                        q->methods_enable,
-                       (uintptr_t)q->preemptable_by,
+                       mem_hash(q->preemptable_by),
                        (uint64_t)q->priority,
                        q->started,
                        q->executes,
-                       (uintptr_t)q->partition,
+                       mem_hash(q->partition),
                        q->eligible_time,
                        limits_hash(&q->limits, 11)};
 
