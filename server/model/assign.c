@@ -206,9 +206,9 @@ static void drop_use(struct assign *a, struct node_use *u)
 {
     struct node *n = u->node;
 
-    resc_subtract(&n->assigned, u->amounts, a->site->resources, 0, NULL);
-    if (u->given_back)
+    if (u->given_back) /* first: a sum of sizes does not go below nothing */
         resc_add(&n->assigned, u->given_back, a->site->resources, 0, NULL);
+    resc_subtract(&n->assigned, u->amounts, a->site->resources, 0, NULL);
     *(u->prev ? &u->prev->next : &n->uses) = u->next;
     *(u->next ? &u->next->prev : &n->last_use) = u->prev;
     n->n_uses--;
@@ -241,10 +241,10 @@ void assign_share(struct assign *a, struct job *j, bool take)
     if (j->shares == take)
         return;
     j->shares = take;
+    share_back(a, j); /* before anything is taken away, as in drop_use */
     change(&a->site->server->assigned, asked_by(j), a->site->resources, RESC_SUM, NULL);
     if (j->queue)
         change(&j->queue->assigned, asked_by(j), a->site->resources, RESC_SUM, NULL);
-    share_back(a, j);
 }
 
 int assign_claim(struct assign *a, struct job *j, const struct assign_ask *ask, struct err *e)

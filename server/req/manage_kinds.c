@@ -94,7 +94,7 @@ static int node_remove(struct parts *p, struct object *o, struct err *e)
 {
     struct node *n = (struct node *)o;
 
-    if (!n->uses)
+    if (!n->uses && !n->parts) /* else it is refused */
         commit_remove_object(p->commit, o);
     return nodes_remove(p->site->nodes, n, e);
 }

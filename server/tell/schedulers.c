@@ -265,7 +265,7 @@ int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const char *job, 
                    void *arg, struct err *e)
 {
     struct scheduler *x = of_object(sc, o);
-    struct question *q;
+    struct question *q, **end;
 
     if (!x)
         return err_set(e, PBSE_NOSCHEDULER, "Could not contact Scheduler");
@@ -274,9 +274,10 @@ int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const char *job, 
         return err_set(e, PBSE_SYSTEM, "no memory to ask the scheduler");
     if (++sc->last_question == 0)
         sc->last_question = 1; /* 0 is "nobody waits" */
-    *q = (struct question){
-        .number = sc->last_question, .job = intern_ref(job), .fn = fn, .arg = arg, .next = x->questions};
-    x->questions = q;
+    *q = (struct question){.number = sc->last_question, .job = intern_ref(job), .fn = fn, .arg = arg};
+    for (end = &x->questions; *end; end = &(*end)->next)
+        ; /* they are told in the order in which they were asked; few wait */
+    *end = q;
     watches_look(sc->watches);
     return 0;
 }

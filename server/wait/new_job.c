@@ -249,9 +249,20 @@ static void stamp(const struct site *s, struct job *j, const struct new_job_ask 
     memcpy(j->token, ask->args->token, sizeof j->token);
 }
 
+/* Numbers come round again after max_job_sequence_id; a job that is still here keeps its own. */
+static struct job_key take_key(struct site *s)
+{
+    struct job_key key = {.index = JOBID_NO_INDEX};
+
+    do
+        key.seq = server_obj_take_seq(s->server, s->change);
+    while (jobs_find(s->jobs, key));
+    return key;
+}
+
 struct job *new_job(struct site *s, const struct new_job_ask *ask, const wire_attrop **at, struct err *e)
 {
-    struct job_key key = {.seq = server_obj_take_seq(s->server, s->change), .index = JOBID_NO_INDEX};
+    struct job_key key = take_key(s);
     char id[JOBID_TEXT_MAX];
     struct job *j = job_create(key, jobid_format(id, key, attribute(ask, ATTR_J) != NULL, s->name));
 

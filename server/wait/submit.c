@@ -283,12 +283,11 @@ static void ask_user(struct submit *s, struct request *r, const struct depend_pa
 
     if (!a)
         return;
-    if (u) {
-        with_user(a, u);
-        asked_free(a);
-    } else {
+    if (u)
+        user_known(a, u,
+                   NULL); /* it looks for the token once more: the store may have been asked meanwhile */
+    else
         names_ask_user(s->p.names, user, user_known, a);
-    }
 }
 
 static void past_known(void *arg, const struct depend_past *past, size_t n)
@@ -377,6 +376,11 @@ void submit_serve_piece(struct submit *s, struct request *r)
 
     if (!j) {
         request_fail(r, &e);
+        return;
+    }
+    /* A client that has lost its connection begins again, and does not know how far it had come. */
+    if (a->offset + a->data.data_len <= j->script_have) {
+        commit_then(s->p.commit, acknowledge, request_ref(r));
         return;
     }
     if (j->state != JOB_ARRIVING || a->offset != j->script_have ||
