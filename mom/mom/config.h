@@ -45,8 +45,8 @@ struct config {
     bool attach_allow;
     struct config_action actions[ACTION_COUNT];
     double max_load, ideal_load; /* 0: none; ideal_load is max_load where it is not said */
-    char *checkpoint_path; /* or NULL */
-    char *jobdir_root;     /* parent of private directories, or NULL: the owner's home */
+    char *checkpoint_path;       /* or NULL */
+    char *jobdir_root;           /* parent of private directories, or NULL: the owner's home */
     bool jobdir_shared;
     bool checkpoint_shared;
     bool restart_becomes_task, restart_background;

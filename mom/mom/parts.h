@@ -24,7 +24,7 @@ struct parts {
     struct steps *steps;
     struct lease *lease;
     struct exec_service *service;
-    bool busy; /* server_link: the load is above $max_load, and was not below $ideal_load since */
+    bool busy;        /* server_link: the load is above $max_load, and was not below $ideal_load since */
     char address[16]; /* server_link: for HELLO */
 };
 

@@ -128,7 +128,8 @@ static void do_subscribe(char *arg)
 {
     char *name = strchr(arg, ':') + 1, text[ROOM] = "";
     tm_event_t event;
-    int amount = 0, code = tm_subscribe((tm_task_id)strtoul(arg, NULL, 0), name, text, sizeof text, &amount, &event);
+    int amount = 0,
+        code = tm_subscribe((tm_task_id)strtoul(arg, NULL, 0), name, text, sizeof text, &amount, &event);
 
     if (finish("subscribe", code, event) == TM_SUCCESS)
         printf("%s is %s (%d)\n", name, text, amount);
