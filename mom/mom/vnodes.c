@@ -127,10 +127,9 @@ static int take_line(struct vnodes *v, char *line, struct err *e)
 
 static int take_version(const char *line, const char *file, struct err *e)
 {
-    const char *at = line + sizeof version_line - 1;
-    long n = strncmp(line, version_line, sizeof version_line - 1) == 0 ? strtol(at, NULL, 10) : 0;
+    long n = 0;
 
-    if (n == VERSION)
+    if (sscanf(line, "$configversion %ld", &n) == 1 && n == VERSION)
         return 0;
     return err_set(e, EINVAL,
                    "unhandled config file version (%ld) in file %s: its first line must be \"%s %d\"", n,
