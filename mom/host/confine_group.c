@@ -35,7 +35,7 @@ const struct confine_group_kind confine_v2 = {.name = "cgroup2",
                                               .frozen = "frozen 1",
                                               .tells = true};
 
-static int write_file(const char *dir, const char *file, const char *text)
+int confine_group_write(const char *dir, const char *file, const char *text)
 {
     char path[FILE_PATH_MAX];
     int fd, saved;
@@ -71,14 +71,14 @@ int confine_group_add(const char *dir, pid_t pid, struct err *e)
     char text[32];
 
     snprintf(text, sizeof text, "%d", (int)pid);
-    if (write_file(dir, "cgroup.procs", text) < 0 && errno != ESRCH)
+    if (confine_group_write(dir, "cgroup.procs", text) < 0 && errno != ESRCH)
         return err_errno(e, errno, "cannot move process %d into cgroup %s", (int)pid, dir);
     return 0;
 }
 
 int confine_group_set(const struct confine_group_kind *k, const char *dir, bool frozen, struct err *e)
 {
-    if (write_file(dir, k->control, frozen ? k->freeze : k->thaw) < 0)
+    if (confine_group_write(dir, k->control, frozen ? k->freeze : k->thaw) < 0)
         return err_errno(e, errno, "cannot %s cgroup %s", frozen ? "freeze" : "thaw", dir);
     return 0;
 }
@@ -165,22 +165,24 @@ int confine_group_members(const char *dir, pid_t **out, size_t *n, struct err *e
     return list ? 0 : err_set(e, ENOMEM, "no memory for the processes of a job");
 }
 
-/* Can we make a group here that has the control file? */
-static bool usable(const struct confine_group_kind *k, const char *dir)
+/* Can we make a group here that has the file? */
+static bool usable(const struct confine_group_where *w, const char *dir)
 {
-    char group[FILE_PATH_MAX], control[FILE_PATH_MAX + 32];
+    char group[FILE_PATH_MAX], file[FILE_PATH_MAX + 64];
     bool ok;
 
+    if (w->ready && !w->ready(dir))
+        return false;
     snprintf(group, sizeof group, "%s/pbs_probe.%d", dir, (int)getpid());
     if (confine_group_make(group, NULL) < 0)
         return false;
-    snprintf(control, sizeof control, "%s/%s", group, k->control);
-    ok = access(control, W_OK) == 0;
+    snprintf(file, sizeof file, "%s/%s", group, w->file);
+    ok = access(file, W_OK) == 0;
     confine_group_remove(group, NULL);
     return ok;
 }
 
-int confine_group_find(const struct confine_group_kind *k, char *out, size_t max)
+int confine_group_seek(const struct confine_group_where *w, char *out, size_t max)
 {
     FILE *f = setmntent("/proc/self/mounts", "r");
     const struct mntent *m;
@@ -189,15 +191,23 @@ int confine_group_find(const struct confine_group_kind *k, char *out, size_t max
     if (!f)
         return -1;
     while (rc < 0 && (m = getmntent(f))) {
-        if (strcmp(m->mnt_type, k->name) != 0 || strlen(m->mnt_dir) >= max)
+        if (strcmp(m->mnt_type, w->type) != 0 || strlen(m->mnt_dir) >= max)
             continue;
-        if (k == &confine_v1 && !hasmntopt(m, "freezer"))
+        if (w->option && !hasmntopt(m, w->option))
             continue;
-        if (usable(k, m->mnt_dir)) {
+        if (usable(w, m->mnt_dir)) {
             snprintf(out, max, "%s", m->mnt_dir);
             rc = 0;
         }
     }
     endmntent(f);
     return rc;
+}
+
+int confine_group_find(const struct confine_group_kind *k, char *out, size_t max)
+{
+    const struct confine_group_where where = {
+        .type = k->name, .option = k == &confine_v1 ? "freezer" : NULL, .file = k->control};
+
+    return confine_group_seek(&where, out, max);
 }

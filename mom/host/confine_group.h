@@ -27,6 +27,20 @@ int confine_group_set(const struct confine_group_kind *k, const char *dir, bool 
 /* Do all in it stand still? Waits for at most `limit_ms`: version 2 tells when they do, version 1 is asked again. */
 bool confine_group_is_frozen(const struct confine_group_kind *k, const char *dir, int limit_ms);
 
+/* Write a control file of a group: 0, or -1 and errno. */
+int confine_group_write(const char *dir, const char *file, const char *text);
+
+/* A kind of cgroup directory. */
+struct confine_group_where {
+    const char *type;               /* of the file system */
+    const char *option;             /* version 1: the controller among the mount's options; NULL */
+    const char *file;               /* a new group there has it, and we may write it */
+    bool (*ready)(const char *dir); /* asked before a group is made; NULL */
+};
+
+/* The first such directory that is mounted and where we can make groups: 0 and its path in `out`, else -1. */
+int confine_group_seek(const struct confine_group_where *w, char *out, size_t max);
+
 /* A directory of that freezer where we can make groups: 0 and its path in `out`, else -1. */
 int confine_group_find(const struct confine_group_kind *k, char *out, size_t max);
 

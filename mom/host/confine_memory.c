@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,20 +36,6 @@ static int open_file(const char *dir, const char *file, int flags)
     return open(path, flags | O_CLOEXEC);
 }
 
-static int write_file(const char *dir, const char *file, const char *text)
-{
-    int fd = open_file(dir, file, O_WRONLY), saved;
-    ssize_t n;
-
-    if (fd < 0)
-        return -1;
-    n = write(fd, text, strlen(text));
-    saved = errno;
-    close(fd);
-    errno = saved;
-    return n < 0 ? -1 : 0;
-}
-
 static void read_file(const char *dir, const char *file, char text[static TEXT_MAX])
 {
     int fd = open_file(dir, file, O_RDONLY);
@@ -77,45 +62,17 @@ static bool is_switched_on(const char *dir)
 {
     return has_word(dir, "cgroup.controllers", "memory") &&
            (has_word(dir, "cgroup.subtree_control", "memory") ||
-            write_file(dir, "cgroup.subtree_control", "+memory") == 0);
-}
-
-static bool usable(const struct confine_memory_kind *k, const char *dir)
-{
-    char group[FILE_PATH_MAX - 64], file[FILE_PATH_MAX];
-    bool ok;
-
-    if (k == &confine_memory_v2 && !is_switched_on(dir))
-        return false;
-    snprintf(group, sizeof group, "%s/pbs_probe.%d", dir, (int)getpid());
-    if (confine_group_make(group, NULL) < 0)
-        return false;
-    snprintf(file, sizeof file, "%s/%s", group, k->limit);
-    ok = access(file, W_OK) == 0;
-    confine_group_remove(group, NULL);
-    return ok;
+            confine_group_write(dir, "cgroup.subtree_control", "+memory") == 0);
 }
 
 int confine_memory_find(const struct confine_memory_kind *k, char *out, size_t max)
 {
-    FILE *f = setmntent("/proc/self/mounts", "r");
-    const struct mntent *m;
-    int rc = -1;
+    const struct confine_group_where where = {.type = k->name,
+                                              .option = k == &confine_memory_v1 ? "memory" : NULL,
+                                              .file = k->limit,
+                                              .ready = k == &confine_memory_v2 ? is_switched_on : NULL};
 
-    if (!f)
-        return -1;
-    while (rc < 0 && (m = getmntent(f))) {
-        if (strcmp(m->mnt_type, k->name) != 0 || strlen(m->mnt_dir) >= max)
-            continue;
-        if (k == &confine_memory_v1 && !hasmntopt(m, "memory"))
-            continue;
-        if (usable(k, m->mnt_dir)) {
-            snprintf(out, max, "%s", m->mnt_dir);
-            rc = 0;
-        }
-    }
-    endmntent(f);
-    return rc;
+    return confine_group_seek(&where, out, max);
 }
 
 int confine_memory_limit(const struct confine_memory_kind *k, const char *dir, uint64_t bytes, struct err *e)
@@ -123,12 +80,12 @@ int confine_memory_limit(const struct confine_memory_kind *k, const char *dir, u
     char text[32];
 
     snprintf(text, sizeof text, "%" PRIu64, bytes);
-    if (write_file(dir, k->limit, text) < 0)
+    if (confine_group_write(dir, k->limit, text) < 0)
         return err_errno(e, errno, "cannot limit the memory of cgroup %s", dir);
-    write_file(dir, k->swap,
-               k->swap_value ? k->swap_value : text); /* a host may have no swap, or not count it */
+    confine_group_write(dir, k->swap,
+                        k->swap_value ? k->swap_value : text); /* a host may have no swap, or not count it */
     if (k == &confine_memory_v2)
-        write_file(dir, "memory.oom.group", "1");
+        confine_group_write(dir, "memory.oom.group", "1");
     return 0;
 }
 
@@ -142,7 +99,7 @@ static int watch_v1(const char *dir)
 
     if (event >= 0 && control >= 0) {
         snprintf(text, sizeof text, "%d %d", event, control);
-        rc = write_file(dir, "cgroup.event_control", text);
+        rc = confine_group_write(dir, "cgroup.event_control", text);
     }
     if (control >= 0)
         close(control);
