@@ -56,11 +56,6 @@ static int find_names(struct home *h, struct err *e)
 }
 
 /* PBS_HOME may be shared with a second server; what belongs to this host is then elsewhere. */
-static const char *own_home(const struct home *h)
-{
-    return conf_text(h->conf, conf_is_set(h->conf, CONF_PBS_MOM_HOME) ? CONF_PBS_MOM_HOME : CONF_PBS_HOME);
-}
-
 static const char *home_of(const struct conf *conf)
 {
     return conf_text(conf, conf_is_set(conf, CONF_PBS_MOM_HOME) ? CONF_PBS_MOM_HOME : CONF_PBS_HOME);
@@ -73,7 +68,7 @@ char *home_vnode_dir(const struct conf *conf)
 
 static void find_paths(struct home *h)
 {
-    const char *pbs_home = conf_text(h->conf, CONF_PBS_HOME), *home = own_home(h);
+    const char *pbs_home = conf_text(h->conf, CONF_PBS_HOME), *home = home_of(h->conf);
 
     h->priv = text("%s/mom_priv", home);
     h->jobs = text("%s/mom_priv/jobs", home);
@@ -97,7 +92,7 @@ static int make_dirs(const struct home *h, struct err *e)
         {"mom_logs", 0755}, {"spool", 01777},        {"undelivered", 01777},
         {"aux", 0755},      {"checkpoint", 0711}};
 
-    return home_files_make(own_home(h), dirs, sizeof dirs / sizeof dirs[0], e);
+    return home_files_make(home_of(h->conf), dirs, sizeof dirs / sizeof dirs[0], e);
 }
 
 /* NAME=value, or NAME to take ours (config-and-layout.md section 1). */
