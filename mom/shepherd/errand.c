@@ -5,8 +5,15 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <shep.h>
+
+#include "file.h"
+#include "rundir.h"
 
 static void end_group(int signo)
 {
@@ -29,4 +36,21 @@ int errand_check(const char *file, struct err *e)
     if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 0500) != 0500 || (st.st_mode & 022))
         return err_set(e, EACCES, "script %s cannot be executed due to permissions (Permission Error)", file);
     return 0;
+}
+
+int errand_with_order(const char *path, size_t max, errand_fn *fn)
+{
+    struct shep_order o = {0};
+    struct err e = {0};
+    char *bytes = NULL;
+    size_t n = 0;
+    int rc = -1;
+
+    if (rundir_read_order(path, &o, &e) == 0 && file_read_fd(STDIN_FILENO, max, &bytes, &n, &e) == 0)
+        rc = fn(path, &o, bytes, n, &e);
+    if (rc < 0)
+        fprintf(stderr, "pbs_shepherd: %s\n", e.text);
+    free(bytes);
+    xdr_free((xdrproc_t)xdr_shep_order, &o);
+    return rc < 0 ? 1 : 0;
 }

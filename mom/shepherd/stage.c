@@ -327,17 +327,5 @@ static int stage_with(const char *path, const struct shep_order *o, const char *
 
 int stage_errand(const char *path)
 {
-    struct shep_order o = {0};
-    struct err e = {0};
-    char *bytes = NULL;
-    size_t n = 0;
-    int rc = -1;
-
-    if (rundir_read_order(path, &o, &e) == 0 && file_read_fd(STDIN_FILENO, ARGS_MAX, &bytes, &n, &e) == 0)
-        rc = stage_with(path, &o, bytes, n, &e);
-    if (rc < 0)
-        fprintf(stderr, "pbs_shepherd: %s\n", e.text);
-    free(bytes);
-    xdr_free((xdrproc_t)xdr_shep_order, &o);
-    return rc < 0 ? 1 : 0;
+    return errand_with_order(path, ARGS_MAX, stage_with);
 }
