@@ -26,7 +26,7 @@ static int report(const struct qmgr_apply *q, int c, int object, const char *nam
     return code;
 }
 
-static struct batch_status *fetch(int c, int object, const char *name, struct attrl *wants)
+struct batch_status *qmgr_apply_fetch(int c, int object, const char *name, struct attrl *wants)
 {
     const char *what = *name ? name : NULL;
 
@@ -94,7 +94,7 @@ static int show(const struct qmgr_apply *q, int c, int verb, int object, const s
     size_t shown = 0;
 
     pbs_errno = 0;
-    list = fetch(c, object, name, attrs_attrl(wants));
+    list = qmgr_apply_fetch(c, object, name, attrs_attrl(wants));
     if (!list && pbs_errno)
         return report(q, c, object, name, server);
     if (verb == MGR_CMD_PRINT && has_custom(object, list))
@@ -146,7 +146,7 @@ static int manage_all(const struct qmgr_apply *q, int c, const struct qmgr_line 
 
     attrs_add(&wants, l->object == MGR_OBJ_NODE ? ATTR_NODE_state : ATTR_comment, NULL, "", SET);
     pbs_errno = 0;
-    list = fetch(c, l->object, "", attrs_attrl(&wants));
+    list = qmgr_apply_fetch(c, l->object, "", attrs_attrl(&wants));
     attrs_fini(&wants);
     if (!list && pbs_errno)
         return report(q, c, l->object, "", server);
@@ -177,7 +177,7 @@ void qmgr_apply_names(const struct qmgr_apply *q, int object, const char *server
                       void (*found)(void *to, const char *name), void *to)
 {
     int c = session_connect(q->s, server);
-    struct batch_status *list = c < 0 ? NULL : fetch(c, object, "", NULL);
+    struct batch_status *list = c < 0 ? NULL : qmgr_apply_fetch(c, object, "", NULL);
 
     for (const struct batch_status *o = list; o; o = o->next)
         found(to, o->name);

@@ -10,6 +10,10 @@ struct qmgr_apply {
     bool silent; /* -z: no error messages */
 };
 
+/* The objects of a kind (enum mgr_obj) at connection `c`: the one named, or all (""); `wants` may be NULL. As the
+ * pbs_stat functions return it. */
+struct batch_status *qmgr_apply_fetch(int c, int object, const char *name, struct attrl *wants);
+
 /* name: "" is every object of that kind (or the server itself). Returns 0, or the number of the error,
  * which has been said. */
 int qmgr_apply(const struct qmgr_apply *q, const struct qmgr_line *l, const char *name, const char *server);

@@ -10,6 +10,7 @@
 
 #include "attr_walk.h"
 #include "pbs_error.h"
+#include "qmgr_apply.h"
 #include "qmgr_attrs.h"
 #include "qmgr_line.h"
 #include "qmgr_print.h"
@@ -159,21 +160,6 @@ static int take_object(struct qmgr_site *s, int object, const struct batch_statu
     return settle(s, t, e);
 }
 
-static struct batch_status *fetch(int c, int object)
-{
-    switch (object) {
-    case MGR_OBJ_RSC:
-        return pbs_statrsc(c, NULL, NULL, NULL);
-    case MGR_OBJ_QUEUE:
-        return pbs_statque(c, NULL, NULL, NULL);
-    case MGR_OBJ_NODE:
-        return pbs_statvnode(c, NULL, NULL, NULL);
-    case MGR_OBJ_SCHED:
-        return pbs_statsched(c, NULL, NULL);
-    }
-    return pbs_statserver(c, NULL, NULL);
-}
-
 /* Built-in resources are everybody's and nobody's to configure. */
 static bool is_configured(int object, const struct batch_status *o)
 {
@@ -189,7 +175,7 @@ int qmgr_site_fetch(struct qmgr_site *s, int c, struct err *e)
         struct batch_status *list;
 
         pbs_errno = 0;
-        list = fetch(c, kinds[i]);
+        list = qmgr_apply_fetch(c, kinds[i], "", NULL);
         if (!list && pbs_errno)
             return err_set(e, pbs_errno, "%s",
                            pbs_geterrmsg(c) ? pbs_geterrmsg(c) : "the server does not answer");
