@@ -139,22 +139,40 @@ void act_tell(struct act *a, const char *job, int code, const char *text)
 
 /* --- orders ------------------------------------------------------------------------------------------ */
 
+enum { ANSWER_MAX = 512 };
+
+/* The answer's number; its text is copied, since the next call on the connection takes it away. */
+static int take_answer(int c, int ticket, char text[static ANSWER_MAX])
+{
+    int code = pbs_recv(c, ticket);
+    const char *said = code ? pbs_geterrmsg(c) : NULL;
+
+    snprintf(text, ANSWER_MAX, "%s", said ? said : "");
+    return code;
+}
+
+/* An order is answered, and the cycle has had its say: do that. */
+static void order_is_over(struct call *x, struct decisions *d)
+{
+    struct act *a = x->act;
+
+    call_close(x);
+    act_carry_out(a, d);
+    if (--a->n_orders == 0)
+        a->events.settled(a->events.arg);
+}
+
 static void ordered(void *arg, int c, int ticket)
 {
     struct call *x = arg;
     struct act *a = x->act;
     struct decisions d = {0};
-    int code = pbs_recv(c, ticket);
-    const char *text = code ? pbs_geterrmsg(c) : NULL;
-    char copy[512];
+    char text[ANSWER_MAX];
+    int code = take_answer(c, ticket, text);
 
-    snprintf(copy, sizeof copy, "%s", text ? text : "");
-    cycle_ordered(a->cycle, x->job, code, copy, &d);
-    act_tell(a, x->job, code, copy);
-    call_close(x);
-    act_carry_out(a, &d);
-    if (--a->n_orders == 0)
-        a->events.settled(a->events.arg);
+    cycle_ordered(a->cycle, x->job, code, text, &d);
+    act_tell(a, x->job, code, text);
+    order_is_over(x, &d);
 }
 
 static size_t send_order(struct act *a, const struct decision *x)
@@ -207,20 +225,15 @@ static void planned(void *arg, int c, int ticket)
     struct call *x = arg;
     struct act *a = x->act;
     struct decisions d = {0};
-    int code = pbs_recv(c, ticket);
-    const char *text = code ? pbs_geterrmsg(c) : NULL;
-    char copy[512];
+    char text[ANSWER_MAX];
+    int code = take_answer(c, ticket, text);
 
-    snprintf(copy, sizeof copy, "%s", text ? text : "");
     if (code == EPROTONOSUPPORT || code == PBSE_UNKREQ || code == PBSE_NOSUP) {
         log_event(LOGC_SVR, LOGE_SYSTEM, "act", "the server takes no plans: jobs are preempted one by one");
         a->no_plans = true;
     }
-    cycle_planned(a->cycle, x->job, code, copy, &d);
-    call_close(x);
-    act_carry_out(a, &d);
-    if (--a->n_orders == 0)
-        a->events.settled(a->events.arg);
+    cycle_planned(a->cycle, x->job, code, text, &d);
+    order_is_over(x, &d);
 }
 
 /* The server examines the whole, stops the victims and runs the job: one short call. */
