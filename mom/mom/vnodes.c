@@ -184,7 +184,9 @@ static int path_of(struct strbuf *b, const char *dir, const char *name, struct e
     return strbuf_addf(b, "%s/%s", dir, name) < 0 ? err_set(e, ENAMETOOLONG, "\"%s\" is too long", name) : 0;
 }
 
-static int load_one(struct vnodes *v, const char *dir, const char *name, struct err *e)
+/* A file of the directory, whole: hands its text and path to `fn`. */
+static int with_file(const char *dir, const char *name,
+                     int (*fn)(void *, const char *, const char *, struct err *), void *arg, struct err *e)
 {
     struct strbuf path;
     char *text = NULL;
@@ -195,10 +197,20 @@ static int load_one(struct vnodes *v, const char *dir, const char *name, struct 
     if (rc == 0)
         rc = file_read(AT_FDCWD, path.s, FILE_MAX, &text, NULL, e);
     if (rc == 0)
-        rc = vnodes_parse(v, text, path.s, e);
+        rc = fn(arg, text, path.s, e);
     free(text);
     strbuf_fini(&path);
     return rc;
+}
+
+static int parse_text(void *vnodes, const char *text, const char *path, struct err *e)
+{
+    return vnodes_parse(vnodes, text, path, e);
+}
+
+static int load_one(struct vnodes *v, const char *dir, const char *name, struct err *e)
+{
+    return with_file(dir, name, parse_text, v, e);
 }
 
 struct vnodes *vnodes_load(const char *dir, struct err *e)
@@ -265,21 +277,18 @@ int vnodes_remove(const char *dir, const char *name, struct err *e)
     return rc;
 }
 
+static int print_text(void *arg, const char *text, const char *path, struct err *e)
+{
+    (void)arg;
+    (void)path;
+    (void)e;
+    fputs(text, stdout);
+    return 0;
+}
+
 int vnodes_show(const char *dir, const char *name, struct err *e)
 {
-    struct strbuf path;
-    char *text = NULL;
-    int rc;
-
-    strbuf_init(&path, PATH_LEN_MAX);
-    rc = path_of(&path, dir, name, e);
-    if (rc == 0)
-        rc = file_read(AT_FDCWD, path.s, FILE_MAX, &text, NULL, e);
-    if (rc == 0)
-        fputs(text, stdout);
-    free(text);
-    strbuf_fini(&path);
-    return rc;
+    return with_file(dir, name, print_text, NULL, e);
 }
 
 int vnodes_list(const char *dir, struct err *e)
