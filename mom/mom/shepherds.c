@@ -4,6 +4,7 @@
  * What was asked of a shepherd and is not answered when it goes is answered with "gone" by the connection. */
 #include "shepherds.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -354,6 +355,7 @@ static void connect_to(struct shepherd *sh)
     struct rpc_conn_target t = {0};
     struct err e = {0};
 
+    assert(!sh->conn); /* a second one would outlive the first one's end */
     strbuf_init(&path, PATH_LEN_MAX);
     strbuf_addf(&path, "%s/" RUNDIR_SOCKET, sh->run->path);
     t.unix_path = path.s;
@@ -403,7 +405,8 @@ bool shepherds_find(struct shepherds *s, struct run *r)
     sh = attach(s, r);
     if (!sh)
         return false;
-    connect_to(sh);
+    if (!sh->conn) /* what the records told may have closed the run already, and that speaks to it */
+        connect_to(sh);
     return true;
 }
 
