@@ -70,15 +70,14 @@ static bool has_method(const struct preemptor *p, const struct job *j, bool *kee
 {
     char room[5];
     const char *letters = protect_letters(universe_policy(p->u), j, p->now_s, room);
-    bool is_up = job_is_up(j); /* what is not there yet cannot be suspended */
+    bool any = false;
 
     *keeps = true;
-    bool any = false;
     for (; *letters; letters++) {
-        bool ends = *letters == 'D' || (*letters == 'R' && j->rerunable) ||
-                    (*letters == 'C' && j->can_checkpoint && is_up);
-        any = any || ends || (*letters == 'S' && is_up);
-        *keeps = *keeps && !ends;
+        if (!job_can(j, *letters))
+            continue;
+        any = true;
+        *keeps = *keeps && *letters == 'S';
     }
     return any;
 }
@@ -153,34 +152,49 @@ static bool is_useful(const struct preemptor *p, const struct job *j)
     return false;
 }
 
-static bool may_stop(const struct preemptor *p, struct job *j)
+/* May it not be stopped? The cheap questions first. */
+static enum spared spares(const struct preemptor *p, struct job *j, bool *keeps, int64_t *until_s)
 {
-    int64_t until_s;
-    bool keeps;
-
-    if (j->order != ORDER_NONE || j->gives_way || j->resv || (j->level = level_of(p->u, j)) >= p->level)
-        return false;
+    if (j->order != ORDER_NONE || j->gives_way)
+        return SPARED_TAKEN;
+    if (j->resv)
+        return SPARED_RESERVED;
+    if ((j->level = level_of(p->u, j)) >= p->level)
+        return SPARED_LEVEL;
     if (p->job->standing == STANDING_SUSPENDED && !shares_node(p->job, j))
-        return false;
-    if (!has_method(p, j, &keeps) || !nodes_are_up(j) || !is_useful(p, j) || p->has_failed(p->arg, p->job, j))
-        return false;
-    if (!protect_allows(p, j, &until_s)) {
-        if (until_s)
-            p->later(p->arg, until_s);
-        return false;
-    }
+        return SPARED_ELSEWHERE;
+    if (!has_method(p, j, keeps))
+        return SPARED_NO_METHOD;
+    if (!nodes_are_up(j))
+        return SPARED_NODE_DOWN;
+    if (!is_useful(p, j))
+        return SPARED_USELESS;
+    if (p->has_failed(p->arg, p->job, j))
+        return SPARED_FAILED;
+    return protect_spares(p, j, until_s);
+}
+
+static enum spared may_stop(const struct preemptor *p, struct job *j, int64_t *until_s)
+{
+    bool keeps;
+    enum spared why = spares(p, j, &keeps, until_s);
+
+    if (why == SPARED_EXEMPT && *until_s)
+        p->later(p->arg, *until_s);
+    if (why != SPARED_NONE)
+        return why;
     note_yields(p, j, keeps);
     /* PBS's rule asks for none: all cost the same, and the latest start goes first */
     j->cost = universe_policy(p->u)->preempt_sort == PREEMPT_LATEST
                   ? 0
                   : cost_of(universe_policy(p->u), j, p->now_s);
-    return true;
+    return SPARED_NONE;
 }
 
-static bool uses(const struct job *j, res_id res)
+static bool uses(const struct pieces *on, res_id res)
 {
-    for (size_t i = 0; i < j->on.n; i++)
-        if (amounts_get(&j->on.a[i].use, res) > 0)
+    for (size_t i = 0; i < on->n; i++)
+        if (amounts_get(&on->a[i].use, res) > 0)
             return true;
     return false;
 }
@@ -204,25 +218,30 @@ static bool occupies_named(const struct preemptor *p, const struct job *j)
     return false;
 }
 
-/* Section 4, "Relevance filter". */
-static bool would_help(const struct preemptor *p, const struct job *j, const struct reason *why)
+/* Of a resource that is lacking on vnodes: does it have some, and would it give that back? */
+static enum spared helps_with(const struct preemptor *p, const struct job *j, res_id res)
 {
+    if (res == RES_HOSTNAME || res == RES_VNODENAME)
+        return occupies_named(p, j) ? SPARED_NONE : SPARED_NO_HELP;
+    if (!res_is_numeric(catalogue_get(universe_catalogue(p->u), res)) || uses(job_yields(j), res))
+        return SPARED_NONE;
+    return uses(&j->on, res) ? SPARED_KEEPS : SPARED_NO_HELP;
+}
+
+/* Section 4, "Relevance filter". */
+static enum spared would_help(const struct preemptor *p, const struct job *j, const struct reason *why)
+{
+    bool helps = true;
+
     if (why->entity)
-        return run_limits_share(why, p->job, j);
-    switch (why->code) {
-    case REASON_LACK_QUEUE:
-        return j->queue == p->job->queue && amounts_get(&j->want, why->res) > 0;
-    case REASON_LACK_SERVER:
-        return amounts_get(&j->want, why->res) > 0;
-    case REASON_LACK:
-        if (why->res == RES_HOSTNAME || why->res == RES_VNODENAME)
-            return occupies_named(p, j);
-        if (res_is_numeric(catalogue_get(universe_catalogue(p->u), why->res)))
-            return uses(j, why->res);
-        return true;
-    default:
-        return true;
-    }
+        helps = run_limits_share(why, p->job, j);
+    else if (why->code == REASON_LACK)
+        return helps_with(p, j, why->res);
+    else if (why->code == REASON_LACK_QUEUE)
+        helps = j->queue == p->job->queue && amounts_get(&j->want, why->res) > 0;
+    else if (why->code == REASON_LACK_SERVER)
+        helps = amounts_get(&j->want, why->res) > 0;
+    return helps ? SPARED_NONE : SPARED_NO_HELP;
 }
 
 /* One that is about to start has no time yet: it is the latest. */
@@ -245,6 +264,22 @@ static int by_level(const void *a, const void *b)
     return x->rank > y->rank ? -1 : x->rank < y->rank ? 1 : strverscmp(y->id, x->id);
 }
 
+static void look_at(struct candidates *l, const struct preemptor *p, struct job *j, const struct reason *why)
+{
+    int64_t until_s = 0;
+    enum spared spared = may_stop(p, j, &until_s);
+
+    if (spared == SPARED_NONE)
+        spared = would_help(p, j, why);
+    if (spared != SPARED_NONE) {
+        if (p->spared)
+            p->spared(p->arg, j, spared, until_s);
+        return;
+    }
+    l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
+    l->a[l->n++] = j;
+}
+
 void candidates_collect(struct candidates *l, const struct preemptor *p, const struct reason *why)
 {
     struct words targets;
@@ -255,13 +290,12 @@ void candidates_collect(struct candidates *l, const struct preemptor *p, const s
     if (limited)
         words_parse_commas(p->job->targets, &targets, NULL);
     for (size_t i = 0; i < l->all; i++) {
-        if (limited && !is_target(&targets, running[i]))
-            continue;
-        l->targets++;
-        if (!may_stop(p, running[i]) || !would_help(p, running[i], why))
-            continue;
-        l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
-        l->a[l->n++] = running[i];
+        if (!limited || is_target(&targets, running[i])) {
+            l->targets++;
+            look_at(l, p, running[i], why);
+        } else if (p->spared) {
+            p->spared(p->arg, running[i], SPARED_TARGETS, 0);
+        }
     }
     words_fini(&targets);
     if (l->n)

@@ -4,6 +4,7 @@
  * reference/preemption.md section 4.
  */
 #include "reason.h"
+#include "spared.h"
 #include "universe.h"
 
 struct candidates {
@@ -23,12 +24,14 @@ struct preemptor {
     bool (*has_failed)(void *arg, const struct job *preemptor, const struct job *victim);
     /* ^ nobody may be stopped now who may be at that time */
     void (*later)(void *arg, int64_t at_s);
+    /* ^ this running job is left out, and why; EXEMPT: until when. May be NULL. */
+    void (*spared)(void *arg, struct job *j, enum spared why, int64_t until_s);
     void *arg;
 };
 
 /* Fill `l` (initialised to zero; candidates_fini frees): lowest level first, of these the latest start first.
- * Left out: equal or higher levels, those whose methods are all forbidden, who are in reservations, on vnodes
- * that are down, or already giving way, and those that would not help with `why`. */
+ * Left out, for the reasons of spared.def: equal or higher levels, those whose methods are all forbidden, who are in
+ * reservations, on vnodes that are down, or already giving way, and those that would not help with `why`. */
 void candidates_collect(struct candidates *l, const struct preemptor *p, const struct reason *why);
 void candidates_fini(struct candidates *l);
 

@@ -26,8 +26,7 @@ static char first_letter(const struct policy *p, const struct job *j, int64_t no
     char room[5];
 
     for (const char *l = protect_letters(p, j, now_s, room); *l; l++)
-        if ((*l == 'S' && job_is_up(j)) || *l == 'D' || (*l == 'R' && j->rerunable) ||
-            (*l == 'C' && j->can_checkpoint && job_is_up(j)))
+        if (job_can(j, *l))
             return *l;
     return 'D';
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "attempt.h"
 #include "buckets.h"
 #include "candidates.h"
 #include "classes.h"
@@ -23,12 +24,8 @@
 #include "memory.h"
 #include "order.h"
 #include "pbs_error.h"
-#include "pick_least.h"
-#include "pick_pbs.h"
 #include "placement.h"
 #include "plan.h"
-#include "psets.h"
-#include "run_limits.h"
 #include "trial.h"
 
 enum { RETRY_REFUSED_S = 5 };
@@ -267,13 +264,15 @@ static bool has_failed(void *arg, const struct job *preemptor, const struct job 
     return true;
 }
 
-static bool may_preempt(struct cycle *c, const struct class *k, const struct preemptor *p,
+/* Those who may preempt nobody at all are passed over in silence, and cost no attempt. */
+static bool may_preempt(struct cycle *c, const struct picker *k, const struct preemptor *p,
                         const struct reason *why)
 {
     const struct policy *policy = universe_policy(c->u);
+    enum attempt_bar bar = attempt_bar(k, p, why);
     char text[REASON_TEXT_MAX];
 
-    if (!policy->preemptive || why->never || level_lowest_running(c->u) >= k->level)
+    if (bar == ATTEMPT_OFF || bar == ATTEMPT_NEVER || bar == ATTEMPT_LEVEL)
         return false;
     if (policy->preempt_attempts > 0 && c->attempts >= policy->preempt_attempts) {
         decisions_log(c->d, LOGE_DEBUG, p->job->id,
@@ -282,17 +281,13 @@ static bool may_preempt(struct cycle *c, const struct class *k, const struct pre
     }
     c->attempts++;
     decisions_log(c->d, LOGE_DEBUG, p->job->id, "Employing preemption to try and run high priority job.");
-    if (candidates_are_hopeless(why)) {
+    if (bar == ATTEMPT_HOPELESS)
         decisions_log(c->d, LOGE_DEBUG, p->job->id, "Preempt: Can not preempt to run job: %s",
                       reason_log(why, text));
-        return false;
-    }
-    if (candidates_are_forbidden(p)) {
+    if (bar == ATTEMPT_FORBIDDEN)
         decisions_log(c->d, LOGE_DEBUG, p->job->id,
                       "No preemption set specified for the job: Job will not preempt");
-        return false;
-    }
-    return true;
+    return bar == ATTEMPT_OPEN;
 }
 
 static void decide_preempt(struct cycle *c, struct job *j, const struct candidates *victims,
@@ -317,38 +312,39 @@ static void decide_preempt(struct cycle *c, struct job *j, const struct candidat
 /* preempt_wait: nobody is stopped where enough jobs end in time by themselves. */
 static bool waits_for_ends(struct cycle *c, const struct picker *k, const struct preemptor *p)
 {
-    int64_t wait_s = universe_policy(c->u)->preempt_wait_s;
-
-    if (wait_s == 0 || p->job->urged || !pick_can_wait(k, p, c->now_s + wait_s))
+    if (!attempt_waits(k, p))
         return false;
     decisions_log(c->d, LOGE_DEBUG, p->job->id, "Nobody is preempted: enough jobs end within %lld seconds",
-                  (long long)wait_s);
+                  (long long)universe_policy(c->u)->preempt_wait_s);
     return true;
 }
 
-static bool pick(const struct picker *k, const struct preemptor *p, const struct reason *why,
-                 struct candidates *victims, struct pieces *where)
+static struct picker picker_of(const struct cycle *c)
 {
-    return universe_policy(k->u)->preempt_sort == PREEMPT_LATEST ? pick_pbs(k, p, why, victims, where)
-                                                                 : pick_least(k, p, why, victims, where);
+    return (struct picker){
+        .u = c->u, .trial = c->trial, .placer = c->placer, .buckets = c->buckets, .log = c->d};
+}
+
+static struct preemptor preemptor_of(struct cycle *c, const struct class *k, const struct job *j)
+{
+    return (struct preemptor){.u = c->u,
+                              .job = j,
+                              .request = k->request,
+                              .level = k->level,
+                              .now_s = c->now_s,
+                              .has_failed = has_failed,
+                              .later = later,
+                              .arg = c};
 }
 
 static bool find_victims(struct cycle *c, struct class *k, struct job *j, const struct reason *why)
 {
-    struct preemptor p = {.u = c->u,
-                          .job = j,
-                          .request = k->request,
-                          .level = k->level,
-                          .now_s = c->now_s,
-                          .has_failed = has_failed,
-                          .later = later,
-                          .arg = c};
-    struct picker picker = {
-        .u = c->u, .trial = c->trial, .placer = c->placer, .buckets = c->buckets, .log = c->d};
+    struct preemptor p = preemptor_of(c, k, j);
+    struct picker picker = picker_of(c);
     struct candidates victims = {0};
     struct pieces where = {0};
-    bool found = may_preempt(c, k, &p, why) && !waits_for_ends(c, &picker, &p) &&
-                 pick(&picker, &p, why, &victims, &where);
+    bool found = may_preempt(c, &picker, &p, why) && !waits_for_ends(c, &picker, &p) &&
+                 attempt_victims(&picker, &p, why, &victims, &where);
 
     if (found)
         decide_preempt(c, j, &victims, &where);
@@ -376,49 +372,6 @@ static bool preempt(struct cycle *c, struct class *k, const struct reason *why)
 
 /* --- one job ----------------------------------------------------------------------------------------- */
 
-/* A suspended job goes on where it was, or not at all. */
-static bool fits_again(const struct job *j, struct reason *why, const struct catalogue *cat)
-{
-    for (size_t i = 0; i < j->on.n; i++) {
-        const struct node *n = j->on.a[i].node;
-        res_id res;
-        if (!n || n->state || n->exclusive) {
-            reason_set(why, REASON_NODE_STATE, n && n->state ? n->state : n ? "job-exclusive" : "gone", NULL);
-            return false;
-        }
-        if (!amounts_cover(&n->free, &j->on.a[i].use, &res)) {
-            reason_lack(why, REASON_LACK, cat, res, amounts_get(&j->on.a[i].use, res),
-                        amounts_get(&n->free, res), amounts_get(&n->total, res));
-            return false;
-        }
-    }
-    return j->on.n > 0;
-}
-
-static bool find_room(struct cycle *c, struct class *k, struct pieces *where, struct reason *why)
-{
-    struct job *j = k->heap[0];
-    struct asker a = {.u = c->u, .request = k->request, .queue = k->queue};
-    size_t mark = trial_mark(c->trial);
-
-    reason_set(why, REASON_INTERNAL, NULL, NULL);
-    if (!run_limits_allow(c->u, j, why))
-        return false;
-    if (j->standing == STANDING_SUSPENDED) {
-        if (!fits_again(j, why, universe_catalogue(c->u)))
-            return false;
-        pieces_copy(where, &j->on);
-        return true;
-    }
-    if (!psets_find(c->placer, c->buckets, &a, where)) {
-        psets_why(c->buckets, &a, why);
-        return false;
-    }
-    /* The order takes the room for good; what made vnodes exclusive is said by the server. */
-    trial_undo(c->trial, mark);
-    return true;
-}
-
 static void next_of_class(struct cycle *c, const struct class *k)
 {
     if (k->n == 0)
@@ -430,6 +383,8 @@ static void next_of_class(struct cycle *c, const struct class *k)
 static void consider(struct cycle *c, struct class *k)
 {
     struct job *j = k->heap[0];
+    struct preemptor p = preemptor_of(c, k, j);
+    struct picker picker = picker_of(c);
     struct pieces where = {0};
     struct reason why;
 
@@ -438,7 +393,7 @@ static void consider(struct cycle *c, struct class *k)
         return;
     }
     decisions_log(c->d, LOGE_DEBUG, j->id, "Considering job to run");
-    if (find_room(c, k, &where, &why))
+    if (attempt_room(&picker, &p, &where, &why))
         decide_run(c, j, &where);
     else if (!preempt(c, k, &why)) {
         fail(c, k, &why);

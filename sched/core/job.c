@@ -487,6 +487,13 @@ bool job_is_up(const struct job *j)
     return j->standing == STANDING_RUNS && j->substate != SUBSTATE_STARTING;
 }
 
+/* What is not there yet cannot be suspended. */
+bool job_can(const struct job *j, char letter)
+{
+    return letter == 'D' || (letter == 'R' && j->rerunable) ||
+           (letter == 'C' && j->can_checkpoint && job_is_up(j)) || (letter == 'S' && job_is_up(j));
+}
+
 void pieces_add(struct pieces *p, struct node *n, const struct amounts *use, bool joined)
 {
     p->a = mem_room(p->a, p->n, &p->cap, sizeof *p->a);

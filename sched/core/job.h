@@ -125,6 +125,8 @@ const struct pieces *job_yields(const struct job *j);
 bool job_holds_nodes(const struct job *j); /* runs or ends */
 bool job_counts(const struct job *j);      /* for limits: holds nodes, or awaits them */
 bool job_is_up(const struct job *j);       /* runs, and is past its start: any method may be tried on it */
+/* Can this method (S C R D) be applied to it at all, whatever the policy says? */
+bool job_can(const struct job *j, char letter);
 
 void pieces_add(struct pieces *p, struct node *n, const struct amounts *use, bool joined);
 void pieces_fini(struct pieces *p);

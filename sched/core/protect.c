@@ -37,7 +37,7 @@ static bool may_by(const struct policy *p, const struct queue *victim, const str
                         false);
 }
 
-bool protect_allows(const struct preemptor *p, const struct job *j, int64_t *until_s)
+enum spared protect_spares(const struct preemptor *p, const struct job *j, int64_t *until_s)
 {
     const struct policy *policy = universe_policy(p->u);
     const struct queue *q = j->queue;
@@ -45,11 +45,14 @@ bool protect_allows(const struct preemptor *p, const struct job *j, int64_t *unt
     int64_t most = bound(q ? q->max_count : -1, policy->max_count);
 
     *until_s = 0;
-    if ((q && q->never_preempted) || (most >= 0 && j->preempt_count >= most) ||
-        !may_by(policy, q, p->job->queue))
-        return false;
+    if (q && q->never_preempted)
+        return SPARED_NEVER;
+    if (most >= 0 && j->preempt_count >= most)
+        return SPARED_COUNT;
+    if (!may_by(policy, q, p->job->queue))
+        return SPARED_BY;
     if (exempt <= 0 || (j->start_s && p->now_s >= j->start_s + exempt))
-        return true;
+        return SPARED_NONE;
     *until_s = (j->start_s ? j->start_s : p->now_s) + exempt;
-    return false;
+    return SPARED_EXEMPT;
 }

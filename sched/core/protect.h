@@ -7,7 +7,7 @@
 /* The methods that may be tried on it, in order; `room` is written. */
 const char *protect_letters(const struct policy *p, const struct job *j, int64_t now_s, char room[5]);
 
-/* May it be preempted by this one now? false: *until_s is when that will be otherwise, or 0. */
-bool protect_allows(const struct preemptor *p, const struct job *j, int64_t *until_s);
+/* What protects it from this one now: SPARED_NONE, NEVER, COUNT, BY, or EXEMPT: then *until_s is when that ends, else 0. */
+enum spared protect_spares(const struct preemptor *p, const struct job *j, int64_t *until_s);
 
 #endif

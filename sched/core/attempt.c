@@ -1,0 +1,78 @@
+/* The questions about one job, in the order in which a cycle asks them. See attempt.h. */
+#include "attempt.h"
+
+#include "level.h"
+#include "pick_least.h"
+#include "pick_pbs.h"
+#include "run_limits.h"
+#include "trial.h"
+
+/* A suspended job goes on where it was, or not at all. */
+static bool fits_again(const struct job *j, struct reason *why, const struct catalogue *cat)
+{
+    for (size_t i = 0; i < j->on.n; i++) {
+        const struct node *n = j->on.a[i].node;
+        res_id res;
+        if (!n || n->state || n->exclusive) {
+            reason_set(why, REASON_NODE_STATE, n && n->state ? n->state : n ? "job-exclusive" : "gone", NULL);
+            return false;
+        }
+        if (!amounts_cover(&n->free, &j->on.a[i].use, &res)) {
+            reason_lack(why, REASON_LACK, cat, res, amounts_get(&j->on.a[i].use, res),
+                        amounts_get(&n->free, res), amounts_get(&n->total, res));
+            return false;
+        }
+    }
+    return j->on.n > 0;
+}
+
+bool attempt_room(const struct picker *k, const struct preemptor *p, struct pieces *where, struct reason *why)
+{
+    const struct job *j = p->job;
+    struct asker a = {.u = k->u, .request = p->request, .queue = j->queue};
+    size_t mark = trial_mark(k->trial);
+
+    reason_set(why, REASON_INTERNAL, NULL, NULL);
+    if (!run_limits_allow(k->u, j, why))
+        return false;
+    if (j->standing == STANDING_SUSPENDED) {
+        if (!fits_again(j, why, universe_catalogue(k->u)))
+            return false;
+        pieces_copy(where, &j->on);
+        return true;
+    }
+    if (!psets_find(k->placer, k->buckets, &a, where)) {
+        psets_why(k->buckets, &a, why);
+        return false;
+    }
+    /* The order takes the room for good; what made vnodes exclusive is said by the server. */
+    trial_undo(k->trial, mark);
+    return true;
+}
+
+enum attempt_bar attempt_bar(const struct picker *k, const struct preemptor *p, const struct reason *why)
+{
+    if (!universe_policy(k->u)->preemptive)
+        return ATTEMPT_OFF;
+    if (why->never)
+        return ATTEMPT_NEVER;
+    if (level_lowest_running(k->u) >= p->level)
+        return ATTEMPT_LEVEL;
+    if (candidates_are_hopeless(why))
+        return ATTEMPT_HOPELESS;
+    return candidates_are_forbidden(p) ? ATTEMPT_FORBIDDEN : ATTEMPT_OPEN;
+}
+
+bool attempt_waits(const struct picker *k, const struct preemptor *p)
+{
+    int64_t wait_s = universe_policy(k->u)->preempt_wait_s;
+
+    return wait_s > 0 && !p->job->urged && pick_can_wait(k, p, p->now_s + wait_s);
+}
+
+bool attempt_victims(const struct picker *k, const struct preemptor *p, const struct reason *why,
+                     struct candidates *victims, struct pieces *where)
+{
+    return universe_policy(k->u)->preempt_sort == PREEMPT_LATEST ? pick_pbs(k, p, why, victims, where)
+                                                                 : pick_least(k, p, why, victims, where);
+}

@@ -1,0 +1,32 @@
+#ifndef ATTEMPT_H
+#define ATTEMPT_H
+/* What a job could do at this moment: run in room that is free, or in that of others. Asked by the cycle, which acts
+ * upon it, and by explain, which does not. Nothing is decided here, and the trial is as before after each call.
+ */
+#include "pick.h"
+
+/* Is there room for it? true: `where` (empty before, the caller's) has its place. false: `why` says why not. A
+ * suspended job goes on where it was. */
+bool attempt_room(const struct picker *k, const struct preemptor *p, struct pieces *where,
+                  struct reason *why);
+
+/* Why it may stop nobody, whatever runs; `why` is that of attempt_room. */
+enum attempt_bar {
+    ATTEMPT_OPEN,      /* it may */
+    ATTEMPT_OFF,       /* preemptive_sched is off */
+    ATTEMPT_NEVER,     /* it could not run though everything were free */
+    ATTEMPT_LEVEL,     /* nobody runs whose level is lower */
+    ATTEMPT_HOPELESS,  /* what stands in the way cannot be mended by stopping jobs */
+    ATTEMPT_FORBIDDEN, /* preempt_targets=NONE */
+    ATTEMPT_WAITS      /* preempt_wait: enough jobs end in time by themselves */
+};
+enum attempt_bar attempt_bar(const struct picker *k, const struct preemptor *p, const struct reason *why);
+
+/* preempt_wait: would it fit soon enough without anybody being stopped? */
+bool attempt_waits(const struct picker *k, const struct preemptor *p);
+
+/* Whom to stop for it, by the rule of preempt_sort: as pick_pbs. */
+bool attempt_victims(const struct picker *k, const struct preemptor *p, const struct reason *why,
+                     struct candidates *victims, struct pieces *where);
+
+#endif
