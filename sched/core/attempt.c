@@ -1,30 +1,12 @@
 /* The questions about one job, in the order in which a cycle asks them. See attempt.h. */
 #include "attempt.h"
 
+#include "again.h"
 #include "level.h"
 #include "pick_least.h"
 #include "pick_pbs.h"
 #include "run_limits.h"
 #include "trial.h"
-
-/* A suspended job goes on where it was, or not at all. */
-static bool fits_again(const struct job *j, struct reason *why, const struct catalogue *cat)
-{
-    for (size_t i = 0; i < j->on.n; i++) {
-        const struct node *n = j->on.a[i].node;
-        res_id res;
-        if (!n || n->state || n->exclusive) {
-            reason_set(why, REASON_NODE_STATE, n && n->state ? n->state : n ? "job-exclusive" : "gone", NULL);
-            return false;
-        }
-        if (!amounts_cover(&n->free, &j->on.a[i].use, &res)) {
-            reason_lack(why, REASON_LACK, cat, res, amounts_get(&j->on.a[i].use, res),
-                        amounts_get(&n->free, res), amounts_get(&n->total, res));
-            return false;
-        }
-    }
-    return j->on.n > 0;
-}
 
 bool attempt_room(const struct picker *k, const struct preemptor *p, struct pieces *where, struct reason *why)
 {
@@ -36,7 +18,7 @@ bool attempt_room(const struct picker *k, const struct preemptor *p, struct piec
     if (!run_limits_allow(k->u, j, why))
         return false;
     if (j->standing == STANDING_SUSPENDED) {
-        if (!fits_again(j, why, universe_catalogue(k->u)))
+        if (!again_fits(k->u, j, why))
             return false;
         pieces_copy(where, &j->on);
         return true;

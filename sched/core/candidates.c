@@ -126,7 +126,7 @@ static void note_yields(const struct preemptor *p, struct job *j, bool keeps)
 static bool nodes_are_up(const struct job *j)
 {
     for (size_t i = 0; i < j->on.n; i++)
-        if (!j->on.a[i].node || j->on.a[i].node->state)
+        if (!j->on.a[i].node || (j->on.a[i].node->state && !j->on.a[i].beside))
             return false;
     return j->on.n > 0;
 }

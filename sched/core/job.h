@@ -42,6 +42,7 @@ struct piece {         /* a part of a job on one vnode */
     struct amounts use;
     bool joined; /* belongs to the same chunk as the piece before it */
     bool alone;  /* nobody else may come to this vnode meanwhile */
+    bool beside; /* nothing is used here: another vnode of a host that it has alone; these stand last */
 };
 
 struct pieces {
@@ -129,6 +130,8 @@ bool job_is_up(const struct job *j);       /* runs, and is past its start: any m
 bool job_can(const struct job *j, char letter);
 
 void pieces_add(struct pieces *p, struct node *n, const struct amounts *use, bool joined);
+/* Note what a job whose place says this has alone, and add the other vnodes of hosts that it has alone. */
+void pieces_mark_alone(struct pieces *p, enum sharing place);
 void pieces_fini(struct pieces *p);
 /* Take `use` off what is listed for this node, as far as there is any; never below zero. */
 void pieces_lessen(struct pieces *p, const struct node *n, const struct amounts *use);

@@ -92,25 +92,12 @@ bool match_is_named(const struct asker *a, const struct chunk *k)
 
 bool match_wants_alone(const struct asker *a, const struct node *n)
 {
-    enum sharing s = a->request->sharing;
-
-    if (n->sharing == NODE_FORCE_EXCL || n->sharing == NODE_FORCE_EXCLHOST)
-        return true;
-    if (n->sharing == NODE_IGNORE)
-        return false;
-    if (s == SHARING_UNSAID)
-        return n->sharing == NODE_EXCL || n->sharing == NODE_EXCLHOST;
-    return s == SHARING_EXCL || s == SHARING_EXCLHOST;
+    return node_is_alone_for(n, a->request->sharing);
 }
 
 bool match_wants_host(const struct asker *a, const struct node *n)
 {
-    enum sharing s = a->request->sharing;
-
-    if (n->sharing == NODE_FORCE_EXCLHOST)
-        return true;
-    return s == SHARING_UNSAID ? n->sharing == NODE_EXCLHOST
-                               : s == SHARING_EXCLHOST && n->sharing != NODE_IGNORE;
+    return node_is_host_alone_for(n, a->request->sharing);
 }
 
 bool match_open(const struct asker *a, const struct node *n)
@@ -119,7 +106,7 @@ bool match_open(const struct asker *a, const struct node *n)
         return false;
     if (n->no_multinode && a->request->n_chunks > 1)
         return false;
-    return n->n_jobs == 0 || !match_wants_alone(a, n);
+    return !node_is_occupied(n) || !match_wants_alone(a, n);
 }
 
 int64_t match_times(const struct asker *a, const struct node *n, const struct amounts *have,

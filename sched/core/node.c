@@ -46,7 +46,7 @@ static void forget(struct node *n)
     n->host_name = n->queue = n->partition = n->state = NULL;
     n->priority = 0;
     n->sharing = NODE_SHARED;
-    n->no_multinode = n->said_exclusive = false;
+    n->no_multinode = n->said_exclusive = n->held = n->held_alone = false;
 }
 
 void node_destroy(struct node *n)
@@ -115,6 +115,10 @@ static void take_one(struct node *n, struct catalogue *c, const struct attrl *a)
     else if ((strcmp(a->name, "resources_assigned") == 0 || strcmp(a->name, "resources_held") == 0) &&
              a->resource)
         take_used(n, c, a->resource, a->value);
+    else if (strcmp(a->name, "jobs_held") == 0)
+        n->held = *a->value != '\0';
+    else if (strcmp(a->name, "held_alone") == 0)
+        n->held_alone = units_parse_bool(a->value, &yes, NULL) == 0 && yes;
     else if (strcmp(a->name, "state") == 0)
         take_state(n, a->value);
     else if (strcmp(a->name, "sharing") == 0)
@@ -151,7 +155,7 @@ bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs)
     uint64_t look = n->look;
     int64_t priority = n->priority;
     const char *host = intern_again(n->host_name);
-    bool freed = n->said_exclusive;
+    bool was_shut = n->said_exclusive || n->held_alone, was_held = n->held, freed;
 
     amounts_copy(&before, &n->used);
     forget(n);
@@ -161,8 +165,8 @@ bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs)
     if (!n->host_name)
         n->host_name = intern_again(n->name);
     n->look = look_of(n);
-    freed = (freed && !n->said_exclusive) || n->look != look || n->priority != priority ||
-            n->host_name != host || !amounts_cover(&n->used, &before, NULL);
+    freed = (was_shut && !n->said_exclusive && !n->held_alone) || (was_held && !n->held) || n->look != look ||
+            n->priority != priority || n->host_name != host || !amounts_cover(&n->used, &before, NULL);
     intern_unref(host);
     amounts_fini(&before);
     return freed;
@@ -173,7 +177,36 @@ void node_settle(struct node *n)
     amounts_copy(&n->free, &n->total);
     amounts_sub(&n->free, &n->used);
     amounts_sub(&n->free, &n->claimed);
-    n->exclusive = n->said_exclusive || n->n_alone > 0;
+    n->exclusive = node_is_shut(n);
+}
+
+bool node_is_shut(const struct node *n)
+{
+    return n->said_exclusive || n->held_alone || n->n_alone > 0;
+}
+
+bool node_is_occupied(const struct node *n)
+{
+    return n->n_jobs > 0 || n->held;
+}
+
+bool node_is_alone_for(const struct node *n, enum sharing place)
+{
+    if (n->sharing == NODE_FORCE_EXCL || n->sharing == NODE_FORCE_EXCLHOST)
+        return true;
+    if (n->sharing == NODE_IGNORE)
+        return false;
+    if (place == SHARING_UNSAID)
+        return n->sharing == NODE_EXCL || n->sharing == NODE_EXCLHOST;
+    return place == SHARING_EXCL || place == SHARING_EXCLHOST;
+}
+
+bool node_is_host_alone_for(const struct node *n, enum sharing place)
+{
+    if (n->sharing == NODE_FORCE_EXCLHOST)
+        return true;
+    return place == SHARING_UNSAID ? n->sharing == NODE_EXCLHOST
+                                   : place == SHARING_EXCLHOST && n->sharing != NODE_IGNORE;
 }
 
 void node_join(struct node *n, struct job *j)

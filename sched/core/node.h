@@ -45,10 +45,11 @@ struct node {
     enum node_sharing sharing;
     bool no_multinode;
     struct amounts total;
-    struct labels labels; /* without host and vnode */
-    struct amounts used;  /* or held for a job for which others give way */
-    bool said_exclusive;  /* job-exclusive, resv-exclusive */
-    uint64_t look;        /* hash of all that never moves in a cycle: total, labels, queue ... */
+    struct labels labels;  /* without host and vnode */
+    struct amounts used;   /* or held for a job for which others give way */
+    bool said_exclusive;   /* job-exclusive, resv-exclusive */
+    bool held, held_alone; /* for a job for which others give way; that one will have it alone */
+    uint64_t look;         /* hash of all that never moves in a cycle: total, labels, queue ... */
 
     struct amounts claimed;
     struct amounts free;
@@ -73,6 +74,15 @@ bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs);
 
 /* free and exclusive again from total, used, claimed. */
 void node_settle(struct node *n);
+/* exclusive again; `held_alone` stays whoever leaves, the rest goes with the last job. */
+bool node_is_shut(const struct node *n);
+
+/* Somebody is here, or will be: nobody may have it alone. */
+bool node_is_occupied(const struct node *n);
+
+/* Would a job whose place says this have the vnode, or all vnodes of its host, alone? */
+bool node_is_alone_for(const struct node *n, enum sharing place);
+bool node_is_host_alone_for(const struct node *n, enum sharing place);
 
 void node_join(struct node *n, struct job *j); /* j runs here; once for each of its pieces */
 void node_leave(struct node *n, struct job *j);

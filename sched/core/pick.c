@@ -3,6 +3,7 @@
  * job that wants to go on needs its own vnodes again; any other may be placed anew. */
 #include "pick.h"
 
+#include "again.h"
 #include "level.h"
 #include "run_limits.h"
 
@@ -28,12 +29,8 @@ bool pick_place(const struct picker *k, const struct preemptor *p, struct pieces
         psets_why(k->buckets, &a, why);
         return false;
     }
-    for (size_t i = 0; i < p->job->on.n; i++)
-        if (!p->job->on.a[i].node ||
-            !amounts_cover(&p->job->on.a[i].node->free, &p->job->on.a[i].use, &why->res)) {
-            reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
-            return false;
-        }
+    if (!again_fits(k->u, p->job, why))
+        return false;
     trial_take_all(k->trial, &p->job->on);
     pieces_copy(where, &p->job->on);
     return true;

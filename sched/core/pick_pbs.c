@@ -59,7 +59,8 @@ static bool still_fits(const struct job *j)
 
     for (size_t i = 0; i < on->n; i++) {
         const struct node *n = on->a[i].node;
-        if (n->exclusive || !amounts_cover(&n->free, &on->a[i].use, NULL))
+        if (n->exclusive || (on->a[i].alone && node_is_occupied(n)) ||
+            !amounts_cover(&n->free, &on->a[i].use, NULL))
             return false;
     }
     return true;

@@ -175,7 +175,7 @@ static bool host_is_free(const struct search *s, const struct host *h)
     if (h->mark == s->p->serial)
         return true;
     for (size_t i = 0; i < h->n; i++)
-        if (h->nodes[i]->n_jobs > 0 || h->nodes[i]->exclusive)
+        if (node_is_occupied(h->nodes[i]) || h->nodes[i]->exclusive)
             return false;
     return true;
 }
@@ -387,16 +387,10 @@ static bool is_simple(const struct search *s)
 /* Whoever wants vnodes or hosts alone gets them so. */
 static void take_alone(struct search *s)
 {
-    for (size_t i = 0; i < s->out->n; i++) {
-        struct node *n = s->out->a[i].node;
-        s->out->a[i].alone = match_wants_alone(s->a, n);
-        if (match_wants_host(s->a, n)) {
-            for (size_t k = 0; k < n->host->n; k++)
-                if (!n->host->nodes[k]->exclusive)
-                    trial_exclude(s->p->trial, n->host->nodes[k]);
-        } else if (match_wants_alone(s->a, n) && !n->exclusive)
-            trial_exclude(s->p->trial, n);
-    }
+    pieces_mark_alone(s->out, s->a->request->sharing);
+    for (size_t i = 0; i < s->out->n; i++)
+        if (s->out->a[i].alone && !s->out->a[i].node->exclusive)
+            trial_exclude(s->p->trial, s->out->a[i].node);
 }
 
 bool placement_find(struct placer *p, const struct asker *a, struct pieces *out)
@@ -431,6 +425,8 @@ char *placement_text(const struct universe *u, const struct pieces *p)
     strbuf_init(&b, EXEC_VNODE_MAX);
     for (size_t i = 0; i < p->n; i++) {
         const struct piece *x = &p->a[i];
+        if (x->beside)
+            break; /* they stand last */
         strbuf_addf(&b, "%s%s", i == 0 ? "(" : x->joined ? "+" : ")+(", x->node ? x->node->name : "");
         for (uint32_t k = 0; k < x->use.n; k++) {
             const struct resource *r = catalogue_get(universe_catalogue(u), x->use.a[k].res);

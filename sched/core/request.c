@@ -115,6 +115,16 @@ static void take_place(struct request *q, const char *place)
     words_fini(&parts);
 }
 
+enum sharing request_sharing(const char *place)
+{
+    struct request q = {.sharing = SHARING_UNSAID};
+
+    if (place)
+        take_place(&q, place);
+    intern_unref(q.group);
+    return q.sharing;
+}
+
 struct request *request_parse(struct catalogue *c, const char *select, const char *place)
 {
     struct request *q = mem_new(1, sizeof *q);

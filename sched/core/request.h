@@ -45,6 +45,7 @@ struct request {
 /* Parse. Never fails: an empty select is one chunk of one cpu. */
 struct request *request_parse(struct catalogue *c, const char *select, const char *place);
 void request_destroy(struct request *r);
+enum sharing request_sharing(const char *place); /* what a place says of it; NULL: nothing */
 
 /* One vnode's part of an exec_vnode. */
 struct piece_text {

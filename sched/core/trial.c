@@ -63,7 +63,8 @@ void trial_take(struct trial *t, struct node *n, const struct amounts *use)
 void trial_give(struct trial *t, struct node *n, const struct amounts *use)
 {
     if (n)
-        step(t, n, use, -1, n->exclusive && n->n_jobs > 1); /* the last one to go leaves it open */
+        step(t, n, use, -1,
+             n->exclusive && (n->n_jobs > 1 || n->held_alone)); /* the last one to go leaves it open */
 }
 
 void trial_exclude(struct trial *t, struct node *n)

@@ -84,6 +84,7 @@ static void find_vnodes(struct universe *u, struct job *j)
     for (size_t i = 0; i < n; i++)
         pieces_add(&j->on, universe_node(u, texts[i].vnode), &texts[i].use, texts[i].joined);
     request_free_exec(texts, n);
+    pieces_mark_alone(&j->on, request_sharing(j->place));
 }
 
 static void run_in(struct universe *u, struct job *j)

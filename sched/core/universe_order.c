@@ -26,7 +26,7 @@ static void claim(struct universe *u, const struct piece *p, int64_t times)
     amounts_add_times(&n->free, &p->use, -times);
     n->n_jobs += times;
     n->n_alone += p->alone ? times : 0;
-    n->exclusive = n->said_exclusive || n->n_alone > 0;
+    n->exclusive = node_is_shut(n);
     universe_node_in(u, n);
 }
 

@@ -45,17 +45,6 @@ static int take_attr(struct site *s, struct node *n, const wire_attr *w, struct 
                             SET, e);
 }
 
-static void set_host(struct node *n)
-{
-    const char *host = value_text(attr_list_amount(&n->obj.attrs, NODE_ATTR_resources_available, RESC_host));
-    const char *old = n->host;
-
-    if (!host || host == old)
-        return;
-    n->host = intern_ref(host);
-    intern_unref(old);
-}
-
 static void take_attrs(struct site *s, struct node *n, const wire_attrs *attrs)
 {
     struct err e;
@@ -63,7 +52,7 @@ static void take_attrs(struct site *s, struct node *n, const wire_attrs *attrs)
     for (u_int i = 0; i < attrs->wire_attrs_len; i++)
         if (take_attr(s, n, &attrs->wire_attrs_val[i], &e) < 0)
             log_err(LOGC_NODE, n->obj.name, &e, "its service says %s", attrs->wire_attrs_val[i].name);
-    set_host(n);
+    node_take_host(n);
     change_touch(s->change, &n->obj.change, PART_HOT | PART_ATTRS);
 }
 

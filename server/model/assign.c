@@ -91,12 +91,21 @@ static int check_amounts(const struct assign *a, const struct node *n, const str
     return 0;
 }
 
-static int check_node(const struct assign *a, const struct want *w, bool exclusive, struct err *e)
+/* Holds that keep others out of the vnode altogether, or that somebody who wants it alone would keep out. */
+static int check_holds(const struct node *n, bool alone, struct err *e)
+{
+    for (const struct hold_part *p = n->parts; p; p = p->next)
+        if (!p->hold->off && (alone || p->alone))
+            return err_set(e, PBSE_RESCUNAV, "node %s is held for job %s", n->obj.name, p->hold->obj.name);
+    return 0;
+}
+
+static int check_node(const struct assign *a, const struct want *w, struct err *e)
 {
     const struct node *n = w->node;
     struct strbuf state;
 
-    if (!node_is_usable(n)) {
+    if (!w->beside && !node_is_usable(n)) {
         strbuf_init(&state, 256);
         states_node_format(n->state, &state);
         err_set(e, PBSE_RESCUNAV, "node %s cannot take jobs: %s", n->obj.name,
@@ -106,12 +115,9 @@ static int check_node(const struct assign *a, const struct want *w, bool exclusi
     }
     if (n->n_exclusive)
         return err_set(e, PBSE_RESCUNAV, "node %s is in exclusive use", n->obj.name);
-    if (exclusive && n->n_uses > n->n_idle)
+    if (w->alone && n->n_uses > n->n_idle)
         return err_set(e, PBSE_RESCUNAV, "node %s is wanted exclusively and is in use", n->obj.name);
-    for (const struct hold_part *p = n->parts; p; p = p->next)
-        if (!p->hold->off && (exclusive || p->exclusive))
-            return err_set(e, PBSE_RESCUNAV, "node %s is held for job %s", n->obj.name, p->hold->obj.name);
-    return check_amounts(a, n, w->amounts, e);
+    return check_holds(n, w->alone, e) < 0 ? -1 : check_amounts(a, n, w->amounts, e);
 }
 
 /* Amounts that server or queue offer as a whole. */
@@ -144,10 +150,10 @@ static const struct resc_list *asked_by(const struct job *j)
 }
 
 static int check_all(const struct assign *a, const struct job *j, const struct want *w, size_t n,
-                     bool exclusive, struct err *e)
+                     struct err *e)
 {
     for (size_t i = 0; i < n; i++)
-        if (check_node(a, &w[i], exclusive, e) < 0)
+        if (check_node(a, &w[i], e) < 0)
             return -1;
     if (check_shared(a, asked_by(j), NULL, e) < 0)
         return -1;
@@ -160,9 +166,9 @@ int assign_check(struct assign *a, const struct job *j, const struct assign_ask 
     size_t n;
     int rc;
 
-    if (wants_make(a->site, ask->where, &w, &n, e) < 0)
+    if (wants_make(a->site, j, ask->where, &w, &n, e) < 0)
         return -1;
-    rc = ask->force ? 0 : check_all(a, j, w, n, ask->exclusive, e);
+    rc = ask->force ? 0 : check_all(a, j, w, n, e);
     wants_free(w, n);
     return rc;
 }
@@ -180,7 +186,7 @@ static void show_state(struct assign *a, struct node *n)
     held_review(a->site, n);
 }
 
-static int use_node(struct assign *a, struct job *j, struct want *w, bool exclusive, struct err *e)
+static int use_node(struct assign *a, struct job *j, struct want *w, struct err *e)
 {
     struct node_use *u = calloc(1, sizeof *u);
     struct node *n = w->node;
@@ -189,7 +195,7 @@ static int use_node(struct assign *a, struct job *j, struct want *w, bool exclus
         free(u);
         return err_set(e, PBSE_SYSTEM, "no memory for a claim");
     }
-    *u = (struct node_use){.job = j, .node = n, .amounts = w->amounts, .exclusive = exclusive};
+    *u = (struct node_use){.job = j, .node = n, .amounts = w->amounts, .exclusive = w->alone};
     w->amounts = NULL;
     u->prev = n->last_use;
     *(n->last_use ? &n->last_use->next : &n->uses) = u;
@@ -197,7 +203,7 @@ static int use_node(struct assign *a, struct job *j, struct want *w, bool exclus
     u->next_of_job = j->uses;
     j->uses = u;
     n->n_uses++;
-    n->n_exclusive += exclusive;
+    n->n_exclusive += u->exclusive;
     show_state(a, n);
     return 0;
 }
@@ -253,12 +259,12 @@ int assign_claim(struct assign *a, struct job *j, const struct assign_ask *ask, 
     size_t n;
     int rc = -1;
 
-    if (wants_make(a->site, ask->where, &w, &n, e) < 0)
+    if (wants_make(a->site, j, ask->where, &w, &n, e) < 0)
         return -1;
-    if (!ask->force && check_all(a, j, w, n, ask->exclusive, e) < 0)
+    if (!ask->force && check_all(a, j, w, n, e) < 0)
         goto out;
     for (size_t i = 0; i < n; i++)
-        if (use_node(a, j, &w[i], ask->exclusive, e) < 0) {
+        if (use_node(a, j, &w[i], e) < 0) {
             while (j->uses)
                 assign_release_node(a, j, j->uses->node);
             goto out;
@@ -338,12 +344,13 @@ void assign_suspend(struct assign *a, struct job *j, const char *only)
 static int can_take_back(struct assign *a, const struct node_use *u, struct err *e)
 {
     const struct node *n = u->node;
+    size_t own = u->exclusive && !u->paused; /* what it has kept does not stand against it */
 
     if (!u->given_back && !u->idle)
         return 0;
-    if (n->n_exclusive || (u->paused && n->n_uses > n->n_idle))
+    if (n->n_exclusive > own || (u->paused && n->n_uses > n->n_idle))
         return err_set(e, PBSE_RESCUNAV, "node %s is in use by others", n->obj.name);
-    return check_amounts(a, n, u->given_back, e);
+    return check_holds(n, u->paused, e) < 0 ? -1 : check_amounts(a, n, u->given_back, e);
 }
 
 int assign_resume(struct assign *a, struct job *j, bool force, struct err *e)

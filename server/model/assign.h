@@ -19,11 +19,10 @@ void assign_destroy(struct assign *a);
 /* How a run is claimed. */
 struct assign_ask {
     const struct exec_vnode *where;
-    bool exclusive; /* place=excl or exclhost */
-    bool force;     /* whatever is free */
+    bool force; /* whatever is free */
 };
 
-/* Could it be claimed now? 0, or -1:
+/* Could it be claimed now? What is wanted alone follows from the job (want.h). 0, or -1:
  *   PBSE_UNKNODE   a vnode does not exist      PBSE_UNKRESC  a resource does not
  *   PBSE_RESCUNAV  not usable, in exclusive use, or not free: "Insufficient amount of resource: ncpus
  *                  (R: 4 A: 2 T: 8) on n1"

@@ -114,7 +114,7 @@ void held_review_job(struct site *s, const struct job *j)
 
 /* --- the parts of a hold ------------------------------------------------------------------------------ */
 
-int held_put(struct site *s, struct hold_obj *h, struct want *w, size_t n, bool exclusive, struct err *e)
+int held_put(struct site *s, struct hold_obj *h, struct want *w, size_t n, struct err *e)
 {
     h->parts = calloc(n ? n : 1, sizeof *h->parts);
     if (!h->parts)
@@ -123,9 +123,13 @@ int held_put(struct site *s, struct hold_obj *h, struct want *w, size_t n, bool 
     for (size_t i = 0; i < n; i++) {
         struct hold_part *p = &h->parts[i];
 
-        *p =
-            (struct hold_part){.hold = h, .node = w[i].node, .amounts = w[i].amounts, .exclusive = exclusive};
+        *p = (struct hold_part){.hold = h,
+                                .node = w[i].node,
+                                .amounts = w[i].amounts,
+                                .alone = w[i].alone,
+                                .beside = w[i].beside};
         w[i].amounts = NULL;
+        change_touch(s->change, &p->node->obj.change, PART_NONE); /* for whom it is held, if not how much */
         p->next = p->node->parts;
         p->node->parts = p;
     }
@@ -143,6 +147,7 @@ void held_drop(struct site *s, struct hold_obj *h)
             at = &(*at)->next;
         *at = p->next;
         resc_free(p->amounts);
+        change_touch(s->change, &p->node->obj.change, PART_NONE);
         held_review(s, p->node);
     }
     free(h->parts);
@@ -198,7 +203,7 @@ static bool part_is_there(const struct site *s, const struct hold_part *p)
 {
     const struct node *n = p->node;
 
-    if (!node_is_usable(n) || n->n_exclusive || (p->exclusive && n->n_uses > n->n_idle))
+    if ((!p->beside && !node_is_usable(n)) || n->n_exclusive || (p->alone && n->n_uses > n->n_idle))
         return false;
     for (size_t i = 0; p->amounts && i < p->amounts->n; i++) {
         const struct value *v = &p->amounts->v[i];

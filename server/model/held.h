@@ -28,7 +28,7 @@ int64_t held_would_free(const struct site *s, const struct node_use *u, char let
                         const struct resource *r);
 
 /* The hold keeps `w` (amounts are taken out of it) on each of these vnodes. -1: no memory, nothing is kept. */
-int held_put(struct site *s, struct hold_obj *h, struct want *w, size_t n, bool exclusive, struct err *e);
+int held_put(struct site *s, struct hold_obj *h, struct want *w, size_t n, struct err *e);
 void held_drop(struct site *s, struct hold_obj *h);
 /* For its own job to claim: the hold does not count until it is switched on again. */
 void held_switch(struct site *s, struct hold_obj *h, bool on);

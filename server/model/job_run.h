@@ -37,7 +37,7 @@ struct run {
     const char *now_host;
     const char *freed;             /* "n2+n3": vnodes free before their host's last release, or NULL */
     struct job_usage before_phase; /* used when vnodes were last given back */
-    bool exclusive, forced;        /* how it was claimed */
+    bool forced;                   /* how it was claimed */
     int64_t sent_mono_ms;          /* when a tolerant job was sent; not stored; join_wait.c */
     bool launched;                 /* the first host was told to run the script */
     bool started, finished;

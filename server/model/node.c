@@ -57,6 +57,17 @@ static void node_destroy(struct object *o)
 const struct object_kind node_kind = {
     .kind = CHANGE_NODE, .name = "node", .attrs = OF_NODE, .encode = node_encode, .destroy = node_destroy};
 
+void node_take_host(struct node *n)
+{
+    const char *host = value_text(attr_list_amount(&n->obj.attrs, NODE_ATTR_resources_available, RESC_host));
+    const char *old = n->host;
+
+    if (!host || host == old)
+        return;
+    n->host = intern_ref(host);
+    intern_unref(old);
+}
+
 int node_decode(struct node *n, const char *hot_json, struct err *e)
 {
     json_t *json = json_loads(hot_json, 0, NULL);

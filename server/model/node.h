@@ -61,6 +61,9 @@ struct node *nodes_first(const struct nodes *ns);
 struct node *nodes_next(const struct node *n);
 size_t nodes_count(const struct nodes *ns);
 
+/* Its host is what resources_available.host says by now. */
+void node_take_host(struct node *n);
+
 /* Restore the fields of a stored row. */
 int node_decode(struct node *n, const char *hot_json, struct err *e);
 

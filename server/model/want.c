@@ -5,8 +5,11 @@
 #include "want.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "job.h"
 #include "pbs_error.h"
+#include "place.h"
 #include "site.h"
 
 void wants_free(struct want *w, size_t n)
@@ -21,8 +24,7 @@ static struct want *want_of(struct want *w, size_t *n, struct node *node)
     for (size_t i = 0; i < *n; i++)
         if (w[i].node == node)
             return &w[i];
-    w[*n].node = node;
-    w[*n].amounts = NULL;
+    w[*n] = (struct want){.node = node};
     return &w[(*n)++];
 }
 
@@ -47,7 +49,81 @@ out:
     return rc;
 }
 
-int wants_make(const struct site *s, const struct exec_vnode *ev, struct want **out, size_t *n, struct err *e)
+/* --- alone ------------------------------------------------------------------------------------------ */
+
+static enum place_sharing sharing_of(const struct job *j)
+{
+    const char *text = value_text(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, RESC_place));
+    struct place p;
+    struct err e;
+
+    return text && place_parse(text, &p, &e) == 0 ? p.sharing : PLACE_UNSAID;
+}
+
+/* What a word of `sharing` means: rows by the word, columns by what the job's place says. */
+enum alone { TOGETHER, VNODE, HOST };
+static const struct {
+    const char *word;
+    enum alone alone[PLACE_SHARING_COUNT];
+} sharings[] = {
+    /* clang-format off */
+    /*                  not said  shared    excl      exclhost */
+    {"default_shared",   {TOGETHER, TOGETHER, VNODE,    HOST}},
+    {"default_excl",     {VNODE,    TOGETHER, VNODE,    HOST}},
+    {"default_exclhost", {HOST,     TOGETHER, VNODE,    HOST}},
+    {"ignore_excl",      {TOGETHER, TOGETHER, TOGETHER, TOGETHER}},
+    {"force_excl",       {VNODE,    VNODE,    VNODE,    HOST}},
+    {"force_exclhost",   {HOST,     HOST,     HOST,     HOST}},
+    /* clang-format on */
+};
+
+static enum alone alone_on(const struct node *n, enum place_sharing place)
+{
+    const char *word = attr_list_text(&n->obj.attrs, NODE_ATTR_sharing);
+
+    for (size_t i = 0; word && i < sizeof sharings / sizeof *sharings; i++)
+        if (strcmp(sharings[i].word, word) == 0)
+            return sharings[i].alone[place];
+    return sharings[0].alone[place];
+}
+
+/* The other vnodes of this one's host. */
+static int add_beside(const struct site *s, struct want **w, size_t *n, const struct node *of, struct err *e)
+{
+    for (struct node *node = nodes_first(s->nodes); node; node = nodes_next(node)) {
+        struct want *more;
+
+        if (node == of || node->host != of->host || !of->host)
+            continue;
+        more = realloc(*w, (*n + 1) * sizeof *more);
+        if (!more)
+            return err_set(e, PBSE_SYSTEM, "no memory for a claim");
+        *w = more;
+        size_t before = *n;
+        struct want *x = want_of(*w, n, node);
+        x->alone = true;
+        x->beside = x->beside || *n > before;
+    }
+    return 0;
+}
+
+static int mark_alone(const struct site *s, const struct job *j, struct want **w, size_t *n, struct err *e)
+{
+    enum place_sharing place = sharing_of(j);
+    size_t named = *n;
+
+    for (size_t i = 0; i < named; i++) {
+        enum alone a = alone_on((*w)[i].node, place);
+
+        (*w)[i].alone = (*w)[i].alone || a != TOGETHER;
+        if (a == HOST && add_beside(s, w, n, (*w)[i].node, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int wants_make(const struct site *s, const struct job *j, const struct exec_vnode *ev, struct want **out,
+               size_t *n, struct err *e)
 {
     struct want *w = calloc(ev->n ? ev->n : 1, sizeof *w);
 
@@ -64,6 +140,8 @@ int wants_make(const struct site *s, const struct exec_vnode *ev, struct want **
         if (add_amounts(s, want_of(w, n, node), &ev->part[i], e) < 0)
             goto bad;
     }
+    if (mark_alone(s, j, &w, n, e) < 0)
+        goto bad;
     *out = w;
     return 0;
 bad:

@@ -137,7 +137,7 @@ int plan_draft_examine(struct plan_draft *d, struct err *e)
     where = exec_vnode_parse(d->ask->location, e);
     if (!where)
         return -1;
-    rc = where->n ? wants_make(d->site, where, &d->wants, &d->n_wants, e)
+    rc = where->n ? wants_make(d->site, d->ask->job, where, &d->wants, &d->n_wants, e)
                   : err_set(e, PBSE_IVALREQ, "the location names no vnode");
     exec_vnode_destroy(where);
     if (rc < 0 || examine_victims(d, e) < 0 || check_limits(d, e) < 0)
@@ -145,7 +145,6 @@ int plan_draft_examine(struct plan_draft *d, struct err *e)
     fit = (struct fit_ask){.urgent = d->ask->job,
                            .wants = d->wants,
                            .n_wants = d->n_wants,
-                           .exclusive = runs_wants_exclusive(d->ask->job),
                            .victims = d->victims,
                            .n_victims = d->n_victims};
     return plan_fit(d->site, &fit, e);

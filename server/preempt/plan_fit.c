@@ -17,6 +17,7 @@
 
 struct pool {
     const struct node *node;   /* of a vnode */
+    bool alone;                /* which the urgent job wants for itself */
     const struct queue *queue; /* of a queue; neither: the server */
     const struct resc_list *want;
     int64_t *lack; /* beside want->v; INT64_MIN: not bounded here */
@@ -86,6 +87,7 @@ static int fit_open(struct fit *f)
         struct pool *p = &f->pools[f->n];
 
         p->node = f->ask->wants[f->n].node;
+        p->alone = f->ask->wants[f->n].alone;
         p->want = f->ask->wants[f->n].amounts;
         HASH_ADD_PTR(f->by_node, node, p);
     }
@@ -197,7 +199,7 @@ static bool keeps_alone(const struct fit *f, const struct job *j, char letter)
         struct pool *p;
 
         HASH_FIND_PTR(f->by_node, &u->node, p);
-        if (p && (f->ask->exclusive || u->exclusive))
+        if (p && (p->alone || u->exclusive))
             return true;
     }
     return false;
@@ -288,11 +290,12 @@ static bool gives_way(const struct fit *f, const struct job *j)
     return false;
 }
 
-static int check_node(const struct fit *f, const struct node *n, struct err *e)
+static int check_node(const struct fit *f, const struct want *w, struct err *e)
 {
+    const struct node *n = w->node;
     struct strbuf state;
 
-    if (!node_is_usable(n)) {
+    if (!w->beside && !node_is_usable(n)) {
         strbuf_init(&state, 256);
         states_node_format(n->state, &state);
         err_set(e, PBSE_RESCUNAV, "node %s cannot take jobs: %s", n->obj.name, strbuf_str(&state));
@@ -300,12 +303,12 @@ static int check_node(const struct fit *f, const struct node *n, struct err *e)
         return -1;
     }
     for (const struct hold_part *p = n->parts; p; p = p->next)
-        if (f->ask->exclusive || p->exclusive)
+        if (w->alone || p->alone)
             return err_set(e, PBSE_RESCUNAV, "node %s is held for job %s", n->obj.name, p->hold->obj.name);
-    if (!f->ask->exclusive && !n->n_exclusive)
+    if (!w->alone && !n->n_exclusive)
         return 0;
     for (const struct node_use *u = n->uses; u; u = u->next)
-        if (!u->idle && (f->ask->exclusive || (u->exclusive && !u->paused)) && !gives_way(f, u->job))
+        if (!u->idle && (w->alone || (u->exclusive && !u->paused)) && !gives_way(f, u->job))
             return err_set(e, PBSE_RESCUNAV, "node %s is in use by job %s, which does not give way",
                            n->obj.name, u->job->obj.name);
     return 0;
@@ -323,7 +326,7 @@ int plan_fit(const struct site *s, const struct fit_ask *ask, struct err *e)
     for (size_t i = 0; i < ask->n_victims; i++)
         drop_keepers(&f, &ask->victims[i]);
     for (size_t i = 0; i < ask->n_wants; i++)
-        if (check_node(&f, ask->wants[i].node, e) < 0)
+        if (check_node(&f, &ask->wants[i], e) < 0)
             goto out;
     for (size_t i = 0; i < ask->n_victims; i++)
         each_gift(&f, ask->victims[i].job, letter_of(&ask->victims[i], 0), take_gift, NULL);

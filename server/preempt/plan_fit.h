@@ -19,7 +19,6 @@ struct fit_ask {
     const struct job *urgent;
     const struct want *wants; /* what the urgent job will claim, a vnode each */
     size_t n_wants;
-    bool exclusive;
     struct fit_victim *victims;
     size_t n_victims;
 };

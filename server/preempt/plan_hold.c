@@ -395,7 +395,7 @@ static int make(struct plan_holds *all, struct plan_draft *d, struct err *e)
     for (size_t i = 0; i < d->n_victims; i++)
         if (begin_victim(all, h, &d->victims[i], e) < 0)
             goto bad;
-    if (held_put(s, h, d->wants, d->n_wants, runs_wants_exclusive(j), e) < 0)
+    if (held_put(s, h, d->wants, d->n_wants, e) < 0)
         goto bad;
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Room is held on %s until %zu jobs have given way",
               d->ask->location, d->n_victims);
@@ -428,10 +428,10 @@ static int restore_room(struct plan_holds *all, struct hold_obj *h, struct err *
 
     if (!where)
         return text ? -1 : err_set(e, PBSE_SYSTEM, "its row says not where");
-    rc = wants_make(all->p.site, where, &w, &n, e);
+    rc = wants_make(all->p.site, h->job, where, &w, &n, e);
     exec_vnode_destroy(where);
     if (rc == 0)
-        rc = held_put(all->p.site, h, w, n, runs_wants_exclusive(h->job), e);
+        rc = held_put(all->p.site, h, w, n, e);
     wants_free(w, n);
     return rc;
 }

@@ -24,7 +24,6 @@
 #include "job_fsm.h"
 #include "log.h"
 #include "pbs_error.h"
-#include "place.h"
 #include "released.h"
 #include "services.h"
 #include "site.h"
@@ -60,24 +59,14 @@ static int check_state(const struct job *j, const struct run_ask *ask, struct er
     return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
 }
 
-bool runs_wants_exclusive(const struct job *j)
-{
-    const char *text = value_text(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, RESC_place));
-    struct place p;
-    struct err e;
-
-    return text && place_parse(text, &p, &e) == 0 && (p.sharing == PLACE_EXCL || p.sharing == PLACE_EXCLHOST);
-}
-
 static int claim(struct runs *r, struct job *j, const struct exec_vnode *where, const struct run_ask *ask,
                  struct err *e)
 {
-    struct assign_ask want = {.where = where, .exclusive = runs_wants_exclusive(j), .force = ask->force};
+    struct assign_ask want = {.where = where, .force = ask->force};
     struct run *run;
 
     if (hosts_make(r->site, j, where, j->run_version + 1, &run, e) < 0)
         return -1;
-    run->exclusive = want.exclusive;
     run->forced = want.force;
     if (assign_claim(r->site->assign, j, &want, e) < 0) {
         job_run_destroy(run);
@@ -145,7 +134,7 @@ void runs_reclaim(struct runs *r, struct job *j)
     struct strbuf names;
     struct err e;
     struct exec_vnode *where = exec_vnode_parse(j->run->exec_vnode, &e);
-    struct assign_ask ask = {.where = where, .exclusive = j->run->exclusive, .force = true};
+    struct assign_ask ask = {.where = where, .force = true};
 
     if (!where || assign_claim(r->site->assign, j, &ask, &e) < 0) {
         log_err(LOGC_JOB, j->obj.name, &e, "what it runs on cannot be counted");

@@ -25,9 +25,6 @@ struct run_ask {
  * admissible_check and assign_claim say. */
 int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct err *e);
 
-/* Its place= asks for vnodes of its own. */
-bool runs_wants_exclusive(const struct job *j);
-
 /* After a restart: claim again what a job in a run holds, free or not. */
 void runs_reclaim(struct runs *r, struct job *j);
 

@@ -119,6 +119,7 @@ static int take_node(void *arg, const struct store_row *row, struct err *e)
         nodes_remove(r->site->nodes, n, e);
         return 0;
     }
+    node_take_host(n);
     r->counts.nodes++;
     return 0;
 }

@@ -205,6 +205,25 @@ static bool node_held(struct computed *c, const struct object *o, struct value *
     return computed_amounts(node_of(o)->held, out);
 }
 
+static bool node_jobs_held(struct computed *c, const struct object *o, struct value *out)
+{
+    strbuf_reset(&c->text);
+    for (const struct hold_part *p = node_of(o)->parts; p; p = p->next) {
+        strbuf_add_sep(&c->text, ",");
+        strbuf_add(&c->text, p->hold->obj.name);
+    }
+    return node_of(o)->parts && text_made(c, out);
+}
+
+static bool node_held_alone(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    for (const struct hold_part *p = node_of(o)->parts; p; p = p->next)
+        if (p->alone)
+            return computed_number(1, out);
+    return false;
+}
+
 static bool node_license(struct computed *c, const struct object *o, struct value *out)
 {
     (void)c;
@@ -229,6 +248,8 @@ static computed_fn *const node_rows[NODE_ATTR_COUNT] = {
     [NODE_ATTR_jobs] = node_jobs,
     [NODE_ATTR_resources_assigned] = node_assigned,
     [NODE_ATTR_resources_held] = node_held,
+    [NODE_ATTR_jobs_held] = node_jobs_held,
+    [NODE_ATTR_held_alone] = node_held_alone,
     [NODE_ATTR_license] = node_license,
     [NODE_ATTR_last_state_change_time] = node_state_time,
     [NODE_ATTR_last_used_time] = node_used_time,

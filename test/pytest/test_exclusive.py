@@ -1,0 +1,126 @@
+"""Vnodes and hosts that a job has alone: from the order on, while room is held for it, and while it is suspended."""
+import os
+import signal
+
+import pytest
+
+from cede import api
+from cede.sim import Simulator
+from cede.wait import until
+
+pytestmark = pytest.mark.complex(nodes=0)
+
+
+def comment(cx, job):
+    return (cx.stat(job) or {}).get("comment", "")
+
+
+def urgent_alone(cx, sim):
+    """Room is held on s1 for a job that will have it alone, while its victim dies slowly."""
+    cx.make_queue("express", Priority="200")
+    cx.set_sched("preempt_order", "D")
+    cx.wait(sim.job(select="1:ncpus=1:host=s1"), "R")
+    urgent = sim.job(queue="express", select="1:ncpus=1:host=s1", l_place="excl")
+    until(lambda: cx.node("s1").get("held_alone") == "True", "the hold")
+    assert cx.node("s1")["jobs_held"] == urgent
+    return urgent
+
+
+def test_nobody_is_sent_to_a_vnode_that_is_held_for_a_job_that_will_have_it_alone(cx):
+    with Simulator(cx, nodes=1, ncpus=4, die_ms=1500) as sim:
+        urgent = urgent_alone(cx, sim)
+        filler = sim.job()
+        until(lambda: comment(cx, filler).startswith("Not Running: "), "a reason")
+        assert cx.state(urgent) == "Q"
+        cx.wait(urgent, "R")
+        assert "held_alone" not in cx.node("s1") and "jobs_held" not in cx.node("s1")
+        assert "Failed to run" not in cx.logs("sched", 2000)
+        cx.api.delete(urgent)
+        cx.wait(filler, "R")
+
+
+def test_a_vnode_where_room_is_held_is_not_free_for_who_wants_it_alone(cx):
+    with Simulator(cx, nodes=2, ncpus=2, die_ms=1500) as sim:
+        cx.make_queue("express", Priority="200")
+        cx.set_sched("preempt_order", "D")
+        cx.wait(sim.job(select="1:ncpus=2:host=s1"), "R")
+        urgent = sim.job(queue="express", select="2:ncpus=2", l_place="scatter")
+        until(lambda: cx.node("s2").get("jobs_held") == urgent, "the hold")
+        alone = sim.job(select="1:ncpus=1", l_place="excl")
+        until(lambda: comment(cx, alone).startswith("Not Running: "), "a reason")
+        cx.wait(urgent, "R")
+        assert "Failed to run" not in cx.logs("sched", 2000)
+
+
+@pytest.mark.parametrize("restricted", [False, True])
+def test_a_suspended_job_has_its_vnode_alone_again_when_it_goes_on(cx, restricted):
+    with Simulator(cx, nodes=1, ncpus=4) as sim:
+        if restricted:
+            cx.set_server("restrict_res_to_release_on_suspend", "ncpus")
+        alone = sim.job(select="1:ncpus=1", l_place="excl")
+        until(lambda: (cx.stat(alone) or {}).get("substate") == "42", "the job to be up")
+        cx.api.signal(alone, "suspend")
+        cx.wait(alone, "S")
+        assert ("job-exclusive" in cx.node("s1").state) == restricted
+        cx.api.signal(alone, "resume")
+        cx.wait(alone, "R")
+        assert "job-exclusive" in cx.node("s1").state
+
+
+def test_who_gives_up_a_vnode_that_he_has_alone_is_not_let_off_beside_the_urgent_job(cx):
+    with Simulator(cx, nodes=1, ncpus=4) as sim:
+        cx.make_queue("express", Priority="200")
+        cx.set_sched("preempt_order", "S")
+        alone = sim.job(select="1:ncpus=1", l_place="excl")
+        until(lambda: (cx.stat(alone) or {}).get("substate") == "42", "the job to be up")
+        urgent = sim.job(queue="express", select="1:ncpus=1")
+        cx.wait(urgent, "R")
+        assert cx.state(alone) == "S"
+        cx.api.delete(urgent)
+        cx.wait(alone, "R")
+
+
+# --- whole hosts
+def two_vnodes(cx, sharing=""):
+    """The host n1 with two vnodes of two cpus."""
+    path = os.path.join(cx.work, "vnodes")
+    with open(path, "w", encoding="ascii") as f:
+        f.write("$configversion 2\nn1: resources_available.ncpus = 0\n" + sharing +
+                "".join(f"n1[{i}]: resources_available.ncpus = 2\n" for i in (0, 1)))
+    conf = os.path.join(cx.dir, "mom", "n1", "pbs.conf")
+    env = {"PBS_CONF_FILE": conf if os.path.exists(conf) else cx.conf, "PBS_MOM_HOME": os.path.join(cx.dir, "mom", "n1")}
+    cx.command("pbs_mom", "-s", "insert", "site", path, env=env)
+    os.kill(cx.pid("n1"), signal.SIGHUP)
+    until(lambda: {n.name: n.state for n in cx.api.stat("vnode")} == dict.fromkeys(("n1", "n1[0]", "n1[1]"), "free"),
+          "the vnodes")
+
+
+@pytest.mark.complex(nodes=1, ncpus=4, sched=False)
+def test_who_asks_for_a_host_alone_has_all_its_vnodes(cx):
+    two_vnodes(cx)
+    c = cx.connect()
+    c.register("default")
+    alone = cx.submit(select="1:ncpus=1", l_place="exclhost")
+    c.run(alone, "(n1[0]:ncpus=1)")
+    cx.wait(alone)
+    assert [cx.node(n).state for n in ("n1[0]", "n1[1]")] == ["job-exclusive"] * 2
+    with pytest.raises(api.PbsError) as e:
+        c.run(cx.submit(), "(n1[1]:ncpus=1)")
+    assert e.value.code == 15044 and "in exclusive use" in e.value.text
+    cx.kill("server")
+    cx.restart("server")
+    cx.again()
+    assert "job-exclusive" in cx.node("n1[1]").state
+    cx.api.delete(alone)
+    until(lambda: [cx.node(n).state for n in ("n1", "n1[0]", "n1[1]")].count("free") >= 2, "the host")
+
+
+@pytest.mark.complex(nodes=1, ncpus=4)
+@pytest.mark.parametrize("word, both", [("default_excl", False), ("force_exclhost", True)])
+def test_a_vnode_says_itself_how_it_is_shared(cx, word, both):
+    two_vnodes(cx, f"n1[0]: sharing = {word}\nn1[1]: sharing = {word}\n")
+    job = cx.submit(select="1:ncpus=1")
+    used = cx.wait(job)["exec_vnode"].split(":")[0].strip("(")
+    other = {"n1[0]": "n1[1]", "n1[1]": "n1[0]"}[used]
+    assert "job-exclusive" in cx.node(used).state
+    assert ("job-exclusive" in cx.node(other).state) == both
