@@ -5,6 +5,7 @@
  * both are told once. */
 #include "errors.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 struct row {
@@ -60,6 +61,31 @@ int errors_set(struct err *e, int code, const char *fmt, ...)
     err_vset(e, code, fmt, ap);
     va_end(ap);
     return text ? err_prefix(e, "%s", trimmed(text, head, sizeof head)) : -1;
+}
+
+/* What is said with these numbers is the whole text. */
+static bool has_own_words(int code)
+{
+    static const int codes[] = {PBSE_HOOKERROR, PBSE_RESCUNAV, PBSE_NEEDQUET, PBSE_FORCE_QSUB_UPDATE};
+
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        if (codes[i] == code)
+            return true;
+    return false;
+}
+
+void errors_complete(struct err *e)
+{
+    const char *text = find(e->code)->text;
+    char head[160];
+
+    if (!text || has_own_words(e->code) || strchr(text, '%'))
+        return;
+    trimmed(text, head, sizeof head);
+    if (!*e->text)
+        err_set(e, e->code, "%s", text);
+    else if (!strcasestr(e->text, head))
+        err_prefix(e, "%s", head);
 }
 
 int errors_exit_status(int code)

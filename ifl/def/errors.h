@@ -14,6 +14,11 @@ const char *errors_name(int code);
  * know and then the thing that was wrong. Always -1. */
 int errors_set(struct err *e, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* Put the client text in front of what `e` says, unless it stands there already: scripts look for it. Not
+ * where PBS says something else with that number (a hook's own words, why a job cannot run now), nor for texts
+ * that have a place to fill in. */
+void errors_complete(struct err *e);
+
 /* The exit status commands give for a code: code mod 256, never 0 for an error. */
 int errors_exit_status(int code);
 

@@ -176,6 +176,14 @@ static void test_errors_name_the_thing(void **state)
     assert_null(errors_text(PBSE_TOOMANY));
     assert_null(errors_text(0));
     assert_null(errors_text(99999));
+    err_set(&e, PBSE_BADSTATE, "job 7.svr is held");
+    errors_complete(&e);
+    assert_string_equal(e.text, "Request invalid for state of job: job 7.svr is held");
+    errors_complete(&e);
+    assert_string_equal(e.text, "Request invalid for state of job: job 7.svr is held");
+    err_set(&e, PBSE_HOOKERROR, "not today");
+    errors_complete(&e);
+    assert_string_equal(e.text, "not today");
     assert_int_equal(errors_exit_status(PBSE_UNKJOBID), 15001 % 256);
     assert_int_equal(errors_exit_status(15360), 1);
     assert_int_equal(errors_exit_status(0), 0);

@@ -80,13 +80,15 @@ int config_signal(const char *text, struct err *e)
 
     if (units_parse_int(text, 0, SIGRTMAX, &n, NULL) == 0)
         return (int)n;
+    if (strcasecmp(name, "NULL") == 0)
+        return 0;
     for (int s = 1; s < NSIG; s++) {
         const char *known = sigabbrev_np(s);
 
         if (known && strcasecmp(known, name) == 0)
             return s;
     }
-    return err_set(e, EINVAL, "unknown signal \"%s\"", text);
+    return err_set(e, EINVAL, "\"%s\" is no signal", text);
 }
 
 static int parse_two(const char *value, struct words *w, struct err *e)

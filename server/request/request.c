@@ -13,6 +13,7 @@
 
 #include <ifl.h>
 
+#include "errors.h"
 #include "log.h"
 #include "pbs_error.h"
 
@@ -159,6 +160,7 @@ void request_fail(struct request *r, const struct err *why)
     struct err copy = *why;
     ifl_result head = {.code = copy.code ? copy.code : PBSE_INTERNAL, .text = copy.text};
 
+    errors_complete(&copy);
     log_reject(r, &copy);
     reply_result(r, &head);
 }
@@ -188,6 +190,7 @@ void request_fail_attr(struct request *r, const struct err *why, const char *nam
                          .text = copy.text};
     ifl_result head = {.code = copy.code, .text = copy.text, .errors = {1, &at}};
 
+    errors_complete(&copy);
     log_reject(r, &copy);
     reply_result(r, &head);
     free(shown);
