@@ -169,6 +169,9 @@ uint64_t select_count(const struct select *s)
 struct sum {
     uint64_t whole; /* INTEGER, SIZE in kb */
     double real;
+    struct units_size
+        same; /* SIZE: the sum in the unit of all values; n = 0: they differ, or there is none */
+    bool mixed;
 };
 
 static int add_whole(struct sum *sum, uint64_t value, uint32_t count, struct err *e)
@@ -179,6 +182,24 @@ static int add_whole(struct sum *sum, uint64_t value, uint32_t count, struct err
         __builtin_add_overflow(sum->whole, product, &sum->whole) || sum->whole > INT64_MAX)
         return err_set(e, PBSE_BADATVAL, "the sum is too large");
     return 0;
+}
+
+/* Sizes that all have one unit keep it. What is less than a kb is rounded up to it, value by value. */
+static void add_same_unit(struct sum *sum, struct units_size v, uint32_t count)
+{
+    struct units_size *s = &sum->same;
+    uint64_t product;
+
+    if (!s->n) {
+        s->shift = v.shift;
+        s->words = v.words;
+    }
+    if (!v.shift || s->shift != v.shift || s->words != v.words ||
+        __builtin_mul_overflow(v.n, (uint64_t)count, &product) ||
+        __builtin_add_overflow(s->n, product, &s->n))
+        sum->mixed = true;
+    if (sum->mixed)
+        s->n = 0;
 }
 
 static int add_value(struct sum *sum, enum select_kind kind, const char *value, uint32_t count, struct err *e)
@@ -196,6 +217,7 @@ static int add_value(struct sum *sum, enum select_kind kind, const char *value, 
     case SELECT_SIZE:
         if (units_parse_size(value, &size, e) < 0)
             return -1;
+        add_same_unit(sum, size, count);
         return add_whole(sum, units_size_kb(size), count, e);
     case SELECT_REAL:
         real = strtod(value, &end);
@@ -215,11 +237,16 @@ static void format_real(char out[static SELECT_SUM_TEXT_MAX], double v)
 
 static void show(const struct sum *sum, enum select_kind kind, struct select_sum *out)
 {
+    char size[UNITS_TEXT_MAX];
+
     switch (kind) {
     case SELECT_INTEGER:
+        snprintf(out->text, sizeof out->text, "%llu", (unsigned long long)sum->whole);
+        out->number = (double)sum->whole;
+        break;
     case SELECT_SIZE:
-        snprintf(out->text, sizeof out->text, "%llu%s", (unsigned long long)sum->whole,
-                 kind == SELECT_SIZE ? "kb" : "");
+        units_format_size(size, sum->same.n ? sum->same : units_size_of_kb(sum->whole));
+        snprintf(out->text, sizeof out->text, "%s", size);
         out->number = (double)sum->whole;
         break;
     case SELECT_REAL:

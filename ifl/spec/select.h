@@ -49,7 +49,7 @@ uint64_t select_count(const struct select *s); /* chunks in all: nodect */
 enum select_kind { SELECT_INTEGER, SELECT_REAL, SELECT_SIZE };
 
 /* What all chunks together ask of one resource: count times value. The text is as PBS shows sums: "16",
- * "2.5"; a size in kb, "4194304kb". 1: there is a sum; 0: no chunk names it; -1, PBSE_BADATVAL: a value is
+ * "2.5"; a size in the unit that all chunks use, "4gb", or else in kb. 1: there is a sum; 0: no chunk names it; -1, PBSE_BADATVAL: a value is
  * not of that kind, or the sum does not fit. */
 enum { SELECT_SUM_TEXT_MAX = 32 };
 struct select_sum {

@@ -51,7 +51,7 @@ def test_only_the_attributes_asked_for_travel(place, kind, want):
 
 def test_one_resource_of_an_attribute_or_all_of_them(place):
     job = submit(place, ("Resource_List", "select", "1:ncpus=2:mem=1gb"))
-    assert dict(place.api.stat("job", job, [("Resource_List", "mem")])[0]) == {"Resource_List": {"mem": "1048576kb"}}
+    assert dict(place.api.stat("job", job, [("Resource_List", "mem")])[0]) == {"Resource_List": {"mem": "1gb"}}
     everything = place.api.stat("job", job, ["Resource_List"])[0]["Resource_List"]
     assert everything["ncpus"] == "2" and everything["nodect"] == "1" and everything["place"] == "free"
 
