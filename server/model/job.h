@@ -56,6 +56,9 @@ enum job_suspender {
 
 enum { JOB_TOKEN_SIZE = 16 };
 
+/* Exit_status as it is shown of a job that was deleted before it ran: as if SIGTERM had ended it. */
+enum { NEVER_RAN_STATUS = 256 + 15 };
+
 enum job_index_of { JOB_BY_KEY, JOB_BY_TOKEN, JOB_INDEXES };
 
 struct job_usage { /* of the present run, as last reported, summed over hosts */

@@ -231,6 +231,20 @@ void req_order(void *parts, struct request *r)
     req_ok_when_durable(p, r);
 }
 
+/* A destination without a queue ("@server") is the server's default queue. */
+static struct queue *queue_of(const struct parts *p, const struct destination *d, struct err *e)
+{
+    const char *name =
+        *d->queue ? d->queue : attr_list_text(&p->site->server->obj.attrs, SERVER_ATTR_default_queue);
+    struct queue *q = name ? queues_find(p->site->queues, name) : NULL;
+
+    if (!name)
+        err_set(e, PBSE_QUENODFLT, "No default queue specified");
+    else if (!q)
+        err_set(e, PBSE_UNKQUE, "Unknown queue: %s", name);
+    return q;
+}
+
 static int move(struct parts *p, struct request *r, struct job *j, const char *text, struct err *e)
 {
     struct move_ask ask = {.trusted = request_level(r) >= LEVEL_MANAGER};
@@ -241,10 +255,8 @@ static int move(struct parts *p, struct request *r, struct job *j, const char *t
     if (*d.server && !site_is_named(p->site, d.server))
         return err_set(e, PBSE_NOSUP, "No support for requested service: moving to another server (%s)",
                        d.server);
-    ask.to = queues_find(p->site->queues, d.queue);
-    if (!ask.to)
-        return err_set(e, PBSE_UNKQUE, "Unknown queue: %s", d.queue);
-    return move_job(p->site, j, &ask, e);
+    ask.to = queue_of(p, &d, e);
+    return ask.to ? move_job(p->site, j, &ask, e) : -1;
 }
 
 void req_move(void *parts, struct request *r)

@@ -11,6 +11,7 @@
 
 #include <ifl.h>
 
+#include "admissible.h"
 #include "array_map.h"
 #include "arrays.h"
 #include "idset.h"
@@ -228,8 +229,8 @@ void req_run(void *parts, struct request *r)
     if (find(p, r, &t, &e) < 0) {
         req_past_fail(p, r, a->job, &e);
     } else if (!names_vnodes(a->text)) {
-        if (t.job && !job_is_waiting(t.job))
-            request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
+        if (t.job && admissible_waits(t.job, &e) < 0)
+            request_fail(r, &e);
         else
             ask_scheduler(p, r, &t);
     } else if (!(j = start(p, r, &t, a->text, &e)) || parked_add(j, r, PARKED_RUN, &e) < 0) {
@@ -248,6 +249,8 @@ void req_run_async(void *parts, struct request *r)
         return;
     if (find(p, r, &t, &e) < 0)
         req_past_fail(p, r, a->job, &e);
+    else if (!names_vnodes(a->text) && t.job && admissible_waits(t.job, &e) < 0)
+        request_fail(r, &e);
     else if (!names_vnodes(a->text))
         ask_scheduler(p, r, &t);
     else if (!start(p, r, &t, a->text, &e))

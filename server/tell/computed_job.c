@@ -111,8 +111,12 @@ static bool job_server(struct computed *c, const struct object *o, struct value 
 
 static bool job_exit_status(struct computed *c, const struct object *o, struct value *out)
 {
+    const struct job *j = job_of(o);
+
     (void)c;
-    return job_of(o)->exited && computed_number(job_of(o)->exit_status, out);
+    if (j->exited)
+        return computed_number(j->exit_status, out);
+    return job_is_over(j) && computed_number(NEVER_RAN_STATUS, out);
 }
 
 static bool job_holds(struct computed *c, const struct object *o, struct value *out)

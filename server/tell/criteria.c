@@ -193,6 +193,17 @@ static bool test_users(const struct criterion *k, const struct source *from)
     return k->op == NE ? !in : in;
 }
 
+static int check_queue(const struct site *s, const char *destination, struct err *e)
+{
+    char queue[PBS_MAXQUEUENAME + 1];
+    size_t n = strcspn(destination, "@");
+
+    snprintf(queue, sizeof queue, "%.*s", (int)n, destination);
+    if (!n || (n < sizeof queue && queues_find(s->queues, queue)))
+        return 0;
+    return err_set(e, PBSE_UNKQUE, "Unknown queue: %s", queue);
+}
+
 /* The server of a destination was the client's choice of whom to ask. */
 static bool test_queue(const struct criterion *k, const struct source *from)
 {
@@ -265,13 +276,16 @@ static int check_states(const char *letters, struct err *e)
     return 0;
 }
 
-static int compile_special(struct criterion *k, const struct special *s, const wire_attrop *w, struct err *e)
+static int compile_special(struct criterion *k, const struct site *site, const struct special *s,
+                           const wire_attrop *w, struct err *e)
 {
     k->test = s->test;
     k->index = s->index;
     k->type = attr_def_type(attr_def_get(OF_JOB, s->index));
     if (check_op(w, false, e) < 0)
         return -1;
+    if (s->test == test_queue)
+        return check_queue(site, w->value, e);
     return s->test == test_state ? check_states(w->value, e) : 0;
 }
 
@@ -310,7 +324,7 @@ static int compile(struct criterion *k, const struct site *s, const wire_attrop 
     k->text = strdup(w->value);
     if (!k->text)
         return err_set(e, PBSE_SYSTEM, "no memory for a selection");
-    return special ? compile_special(k, special, w, e) : compile_plain(k, s, w, e);
+    return special ? compile_special(k, s, special, w, e) : compile_plain(k, s, w, e);
 }
 
 int criteria_create(const struct site *s, const wire_attrop *list, size_t n, struct criteria **out,

@@ -24,7 +24,7 @@
 
 struct criteria;
 
-/* -1: PBSE_NOATTR, PBSE_UNKRESC, PBSE_BADATVAL (the value is not of the type), PBSE_IVALREQ (the operator).
+/* -1: PBSE_NOATTR, PBSE_UNKRESC, PBSE_UNKQUE, PBSE_BADATVAL (the value is not of the type), PBSE_IVALREQ (the operator).
  * *at is the index of the criterion in error; it may be NULL. No criteria at all match every job. */
 int criteria_create(const struct site *s, const wire_attrop *list, size_t n, struct criteria **out,
                     size_t *at, struct err *e);

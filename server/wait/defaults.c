@@ -264,6 +264,22 @@ static int check_place(struct site *s, struct attr_list *l, struct err *e)
     return place_parse(text_of(l, RESC_place), &p, e);
 }
 
+/* --- jobs that shrink to fit ------------------------------------------------------------------------ */
+
+static int check_shrinking(const struct attr_list *l, struct err *e)
+{
+    const struct value *min = attr_list_amount(l, JOB_ATTR_Resource_List, RESC_min_walltime),
+                       *max = attr_list_amount(l, JOB_ATTR_Resource_List, RESC_max_walltime);
+
+    if ((min || max) && attr_list_amount(l, JOB_ATTR_Resource_List, RESC_soft_walltime))
+        return err_set(e, PBSE_SOFTWT_STF, "soft_walltime is not supported with Shrink to Fit jobs");
+    if (max && !min)
+        return err_set(e, PBSE_MAX_NO_MINWT, "Cannot have \"max_walltime\" without \"min_walltime\"");
+    if (max && value_number(min) > value_number(max))
+        return err_set(e, PBSE_MIN_GT_MAXWT, "\"min_walltime\" can not be greater than \"max_walltime\"");
+    return 0;
+}
+
 int defaults_complete(struct site *s, struct attr_list *l, const struct queue *q, struct err *e)
 {
     bool own_select = is_own(l, RESC_select);
@@ -281,5 +297,7 @@ int defaults_complete(struct site *s, struct attr_list *l, const struct queue *q
         return -1;
     if (!text_of(l, RESC_select) && from_amounts(s, l, e) < 0)
         return -1;
-    return from_select(s, l, q, e) < 0 ? -1 : check_place(s, l, e);
+    if (from_select(s, l, q, e) < 0 || check_place(s, l, e) < 0)
+        return -1;
+    return check_shrinking(l, e);
 }

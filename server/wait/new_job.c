@@ -186,17 +186,29 @@ static bool find_variable(const struct job *j, const char *name, struct strbuf *
     return false;
 }
 
-/* "host:workdir/name.o41" where nothing else was said; of an array "name.o41.^array_index^". */
+static bool is_directory(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n && path[n - 1] == '/';
+}
+
+/* "host:workdir/name.o41" where nothing else was said; of an array "name.o41.^array_index^". The same file in the
+ * directory that was said. */
 static int default_path(struct job *j, int index, char letter, struct err *e)
 {
+    const char *said = attr_list_text(&j->obj.attrs, index);
     struct strbuf b;
     int rc;
 
-    if (attr_list_text(&j->obj.attrs, index))
+    if (said && !is_directory(said))
         return 0;
     strbuf_init(&b, TEXT_LIMIT);
-    strbuf_addf(&b, "%s:", j->host);
-    if (find_variable(j, "PBS_O_WORKDIR", &b) || find_variable(j, "PBS_O_HOME", &b))
+    if (said)
+        strbuf_add(&b, said);
+    else
+        strbuf_addf(&b, "%s:", j->host);
+    if (!said && (find_variable(j, "PBS_O_WORKDIR", &b) || find_variable(j, "PBS_O_HOME", &b)))
         strbuf_add(&b, "/");
     strbuf_addf(&b, "%s.%c%lld%s", attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name), letter,
                 (long long)j->key.seq, j->array ? ".^array_index^" : "");
@@ -244,7 +256,9 @@ static int fill(struct site *s, struct job *j, const struct new_job_ask *ask, co
 static void stamp(const struct site *s, struct job *j, const struct new_job_ask *ask)
 {
     j->ctime_s = j->mtime_s = site_now_s(s);
-    j->etime_s = j->hold ? 0 : j->ctime_s;
+    j->etime_s =
+        j->hold || attr_list_number(&j->obj.attrs, JOB_ATTR_Execution_Time, 0) > j->ctime_s ? 0 : j->ctime_s;
+    j->run_count = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_run_count, 0);
     j->script_bytes = ask->args->script_length;
     memcpy(j->token, ask->args->token, sizeof j->token);
 }
