@@ -116,7 +116,7 @@ static void sums(void **state)
         {"2:ncpus=4+3:ncpus=1", "ncpus", SELECT_INTEGER, 1, "11"},
         {"2:mem=2gb+1:mem=1mb", "mem", SELECT_SIZE, 1, "4195328kb"},
         {"2:mem=2gb+ncpus=1+3:mem=1gb", "mem", SELECT_SIZE, 1, "7gb"},
-        {"2:mem=2gb+1:mem=1gw+mem=1gb", "mem", SELECT_SIZE, 1, "14680064kb"},
+        {"2:mem=2gb+1:mem=1gw+mem=1gb", "mem", SELECT_SIZE, 1, "13631488kb"},
         {"1:mem=0gb", "mem", SELECT_SIZE, 1, "0kb"},
         {"4:mem=200MW", "mem", SELECT_SIZE, 1, "800mw"},
         {"2:mem=100", "mem", SELECT_SIZE, 1, "2kb"},
