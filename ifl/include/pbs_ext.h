@@ -84,6 +84,11 @@ int pbs_selstat_each(int c, struct attropl *criteria, struct attrl *wanted, cons
 
 /* ---- preemption --------------------------------------------------------------------------------- */
 
+/* pbs_selstat_each() in two halves. The ticket is ready when the answer begins to come in; recv reads it to its end and
+ * calls fn for each job. */
+int pbs_selstat_each_send(int c, struct attropl *criteria, struct attrl *wanted, const char *extend);
+int pbs_selstat_each_recv(int c, int ticket, pbs_job_fn *fn, void *arg);
+
 /* pbs_preempt_jobs() in two halves. jobids: NULL at its end. recv returns what pbs_preempt_jobs()
  * returns, a malloc'ed array with one element a job in order of completion, and its length in *n
  * (n may be NULL); NULL on error. order is "S", "C", "Q", "D", or "000" where no method was left. */

@@ -83,6 +83,8 @@ static void test_questions(void **state)
     NULLS(pbs_selstat(c, &attrop, &attr, NULL));
     NULLS(pbs_statjob(c, job, &attr, NULL));
     FAILS(pbs_selstat_each(c, &attrop, &attr, NULL, enough, NULL));
+    assert_int_equal(pbs_selstat_each_send(c, &attrop, &attr, NULL), -1);
+    FAILS(pbs_selstat_each_recv(c, 1, enough, NULL));
     FAILS(pbs_statjob_each(c, job, &attr, NULL, enough, NULL));
     NULLS(pbs_statque(c, NULL, NULL, NULL));
     NULLS(pbs_statserver(c, NULL, NULL));

@@ -168,6 +168,61 @@ int pbs_selstat_each(int c, struct attropl *criteria, struct attrl *wanted, cons
     return code;
 }
 
+static int send_entries(int c, const struct rpc_proc_id *id, xdrproc_t xargs, const void *args)
+{
+    struct rpc_sync_call *call;
+    int ticket = -1;
+    struct link *l;
+    struct err e;
+
+    l = connection_hold(c, &e);
+    if (l) {
+        call = rpc_sync_send_entries(connection_rpc(l), id, xargs, args, &e);
+        ticket = call ? connection_add(c, l, call, (xdrproc_t)xdr_ifl_result, &e) : -1;
+        connection_release(l);
+    }
+    if (ticket < 0)
+        (void)report_err(c, &e);
+    return ticket;
+}
+
+int pbs_selstat_each_send(int c, struct attropl *criteria, struct attrl *wanted, const char *extend)
+{
+    struct rpc_proc_id id = {.prog = PBS_IFL_PROG, .vers = PBS_IFL_V1, .proc = IFL_SELSTAT};
+    ifl_select_args a = {.extend = call_text(extend)};
+    struct call_wanted w = {0};
+    int ticket = -1;
+
+    report_clear(c);
+    if (call_attrops(c, criteria, &a.criteria) == 0 && call_wanted(c, wanted, &w) == 0) {
+        a.wanted.wanted_len = w.n;
+        a.wanted.wanted_val = w.list;
+        ticket = send_entries(c, &id, (xdrproc_t)xdr_ifl_select_args, &a);
+    }
+    free(a.criteria.wire_attrops_val);
+    free(w.list);
+    return ticket;
+}
+
+int pbs_selstat_each_recv(int c, int ticket, pbs_job_fn *fn, void *arg)
+{
+    struct rpc_sync_call *call;
+    struct link *l;
+    struct sink s;
+    struct err e;
+    int code;
+
+    report_clear(c);
+    call = connection_take(c, ticket, (xdrproc_t)xdr_ifl_result, &l, &e);
+    if (!call)
+        return report_err(c, &e);
+    sink_init(&s, fn, arg);
+    code = read_answer(c, call, &s);
+    status_list_fini(&s.list);
+    connection_release(l);
+    return code;
+}
+
 int pbs_statjob_each(int c, const char *id, struct attrl *wanted, const char *extend, pbs_job_fn *fn,
                      void *arg)
 {
