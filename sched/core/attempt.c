@@ -2,11 +2,18 @@
 #include "attempt.h"
 
 #include "again.h"
+#include "fairshare.h"
 #include "level.h"
 #include "pick_least.h"
 #include "pick_pbs.h"
 #include "run_limits.h"
 #include "trial.h"
+
+/* Who is run by request needs none. */
+static bool has_no_shares(const struct policy *p, const struct job *j)
+{
+    return p->share_enforce && j->share && !j->urged && share_fraction(j->share) <= 0;
+}
 
 bool attempt_room(const struct picker *k, const struct preemptor *p, struct pieces *where, struct reason *why)
 {
@@ -15,6 +22,10 @@ bool attempt_room(const struct picker *k, const struct preemptor *p, struct piec
     size_t mark = trial_mark(k->trial);
 
     reason_set(why, REASON_INTERNAL, NULL, NULL);
+    if (has_no_shares(universe_policy(k->u), j)) {
+        reason_set(why, REASON_ZERO_SHARES, NULL, NULL);
+        return false;
+    }
     if (!run_limits_allow(k->u, j, why))
         return false;
     if (j->standing == STANDING_SUSPENDED) {

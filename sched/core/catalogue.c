@@ -245,6 +245,11 @@ int64_t res_parse(const struct resource *r, const char *text)
     return 0;
 }
 
+double res_number(const struct resource *r, int64_t n)
+{
+    return r->type == RES_FLOAT ? (double)n / MILLION : (double)n;
+}
+
 const char *res_format(const struct resource *r, int64_t n, char out[static RES_TEXT_MAX])
 {
     if (r->type == RES_SIZE)

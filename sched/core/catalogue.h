@@ -63,6 +63,9 @@ bool res_is_numeric(const struct resource *r);
 /* Text of a value of this type to the resource's unit; not a number: 0. */
 int64_t res_parse(const struct resource *r, const char *text);
 
+/* An amount as a plain number: sizes in kb, times in seconds. */
+double res_number(const struct resource *r, int64_t n);
+
 enum { RES_TEXT_MAX = 48 };
 /* An amount as exec_vnode and reasons write it: "4", "1024kb", "01:00:00", "0.5". */
 const char *res_format(const struct resource *r, int64_t n, char out[static RES_TEXT_MAX]);

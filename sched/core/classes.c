@@ -42,6 +42,7 @@ static struct class_key key_of(const struct classes *c, const struct job *j)
         key.group = j->group;
     if (limited(c, j, LIMIT_OF_PROJECT))
         key.project = j->project;
+    key.share = j->share;
     return key;
 }
 

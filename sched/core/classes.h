@@ -17,6 +17,7 @@
 
 struct class_key { /* interned texts, compared by address */
     const char *queue, *select, *place, *needs, *targets, *job, *user, *group, *project;
+    const struct share *share; /* whose the jobs are, where there are shares */
 };
 
 struct class

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accrual.h"
 #include "attempt.h"
 #include "buckets.h"
 #include "candidates.h"
@@ -32,6 +33,7 @@ enum { RETRY_REFUSED_S = 5 };
 
 struct cycle {
     struct universe *u;
+    struct accrual *accrual;
     struct buckets *buckets;
     struct classes *classes;
     struct trial *trial;
@@ -53,6 +55,7 @@ struct cycle *cycle_create(const char *sched_name, struct policy *policy)
     struct cycle *c = mem_new(1, sizeof *c);
 
     c->u = universe_create(sched_name, policy);
+    c->accrual = accrual_create(c->u); /* before the classes: a job's share tells which it is in */
     c->buckets = buckets_create(c->u);
     c->classes = classes_create(c->u);
     c->trial = trial_create(c->u);
@@ -71,6 +74,7 @@ void cycle_destroy(struct cycle *c)
     universe_destroy(c->u);
     classes_destroy(c->classes);
     buckets_destroy(c->buckets);
+    accrual_destroy(c->accrual);
     for (size_t i = 0; i < c->n_urged; i++)
         intern_unref(c->urged[i]);
     free(c->urged);
@@ -81,6 +85,11 @@ void cycle_destroy(struct cycle *c)
 struct universe *cycle_universe(struct cycle *c)
 {
     return c->u;
+}
+
+struct accrual *cycle_accrual(struct cycle *c)
+{
+    return c->accrual;
 }
 
 /* --- the classes in turn ----------------------------------------------------------------------------- */
@@ -129,7 +138,7 @@ static void heapify(struct cycle *c)
 /* Over a soft limit, or no longer: what was decided may have changed the order of the rest. */
 static void relevel(struct cycle *c)
 {
-    if (!level_moves(c->u))
+    if (!level_moves(c->u) && !universe_policy(c->u)->fair_share)
         return;
     for (size_t i = 0; i < c->n; i++)
         c->heap[i]->level = level_of(c->u, c->heap[i]->heap[0]);
@@ -206,6 +215,8 @@ static void decide_run(struct cycle *c, struct job *j, const struct pieces *wher
     decisions_add(c->d, resumes ? DECIDE_RESUME : DECIDE_RUN, j->id, text);
     free(text);
     calm(c, j);
+    if (!resumes)
+        accrual_ordered(c->accrual, j);
     universe_order(c->u, j, resumes ? ORDER_RESUME : ORDER_RUN, where);
     plans_forget(c->plans, j->id);
 }
@@ -431,6 +442,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
         universe_note_news(c->u);
     }
     drop_lost_urges(c);
+    fairshare_forget_expected(accrual_shares(c->accrual));
     plans_refresh(c->plans);
     classes_sweep(c->classes);
     c->seen = universe_news(c->u);

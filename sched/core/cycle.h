@@ -15,11 +15,13 @@
 #include "decisions.h"
 #include "universe.h"
 
+struct accrual;
 struct cycle;
 
 struct cycle *cycle_create(const char *sched_name, struct policy *policy);
 void cycle_destroy(struct cycle *c);
 struct universe *cycle_universe(struct cycle *c);
+struct accrual *cycle_accrual(struct cycle *c); /* shares and what was used of them */
 
 /* Decide all there is to decide. Appends to `d`. The universe has settled. */
 void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d);

@@ -37,9 +37,9 @@ struct job *job_create(const char *id)
 /* The texts that job_take sets, for forgetting them all. */
 static const char **text_of(struct job *j, size_t i)
 {
-    const char **texts[] = {&j->queue_name, &j->user,     &j->group,    &j->project,  &j->select, &j->place,
-                            &j->exec_vnode, &j->released, &j->methods,  &j->targets,  &j->resv,   &j->needs,
-                            &j->asks,       &j->comment,  &j->array_id, &j->remaining};
+    const char **texts[] = {&j->queue_name, &j->user,     &j->group,    &j->project,   &j->select, &j->place,
+                            &j->exec_vnode, &j->released, &j->methods,  &j->targets,   &j->resv,   &j->needs,
+                            &j->asks,       &j->comment,  &j->array_id, &j->remaining, &j->account};
 
     return i < sizeof texts / sizeof *texts ? texts[i] : NULL;
 }
@@ -61,6 +61,7 @@ static void forget(struct job *j)
         *text = NULL;
     }
     amounts_clear(&j->want);
+    amounts_clear(&j->used);
     idset_destroy(j->queued);
     j->queued = NULL;
     j->max_subjobs = 0;
@@ -83,6 +84,7 @@ void job_destroy(struct job *j)
     forget(j);
     intern_unref(j->id);
     amounts_fini(&j->want);
+    amounts_fini(&j->used);
     pieces_fini(&j->on);
     pieces_fini(&j->yields);
     pieces_fini(&j->claim);
@@ -179,6 +181,10 @@ static void take_project(struct source *s)
 {
     set_text(&s->j->project, s->a->value);
 }
+static void take_account(struct source *s)
+{
+    set_text(&s->j->account, s->a->value);
+}
 static void take_priority(struct source *s)
 {
     s->j->priority = number(s);
@@ -273,14 +279,30 @@ static void take_checkpoint(struct source *s)
     s->j->can_checkpoint = strcmp(s->a->value, "n") != 0;
 }
 
+static void take_one_used(struct job *j, const struct catalogue *c, const struct attrl *a)
+{
+    res_id res = a->resource && a->value ? catalogue_find(c, a->resource) : RES_NONE;
+    const struct resource *r = catalogue_get(c, res);
+
+    if (!r || !res_is_numeric(r))
+        return;
+    amounts_set(&j->used, res, res_parse(r, a->value));
+    if (strcmp(a->resource, "walltime") == 0)
+        j->used_s = seconds(a->value);
+    else if (strcmp(a->resource, "cput") == 0)
+        j->cpu_used_s = seconds(a->value);
+}
+
 static void take_used(struct source *s)
 {
-    if (!s->a->resource)
-        return;
-    if (strcmp(s->a->resource, "walltime") == 0)
-        s->j->used_s = seconds(s->a->value);
-    else if (strcmp(s->a->resource, "cput") == 0)
-        s->j->cpu_used_s = seconds(s->a->value);
+    take_one_used(s->j, s->c, s->a);
+}
+
+void job_take_used(struct job *j, const struct catalogue *c, const struct attrl *attrs)
+{
+    for (; attrs; attrs = attrs->next)
+        if (attrs->name && strcmp(attrs->name, "resources_used") == 0)
+            take_one_used(j, c, attrs);
 }
 
 static void take_limit(struct job *j, const char *name, const char *value)
@@ -326,6 +348,7 @@ static const struct {
     {"euser", take_user},
     {"egroup", take_group},
     {"project", take_project},
+    {"Account_Name", take_account},
     {"Priority", take_priority},
     {"queue_rank", take_rank},
     {"qtime", take_qtime},
@@ -435,6 +458,7 @@ struct job *job_of_array(const struct job *array, const char *id)
     j->rerunable = array->rerunable;
     j->can_checkpoint = array->can_checkpoint;
     j->queue = array->queue;
+    j->share = array->share;
     j->standing = STANDING_WAITS;
     j->is_provisional = true;
     return j;
@@ -466,6 +490,22 @@ bool job_asks(const struct job *j, const char *item)
         if (at[-1] == ';' && at[n] == ';')
             return true;
     return false;
+}
+
+double job_asked(const struct job *j, const struct catalogue *c, const char *resource)
+{
+    const struct resource *r = catalogue_get(c, catalogue_find(c, resource));
+    char item[256], value[64];
+    size_t n = (size_t)snprintf(item, sizeof item, ";%s=", resource);
+    const char *at = j->asks && r && n < sizeof item ? strstr(j->asks, item) : NULL;
+
+    if (!at)
+        return 0;
+    at += n;
+    snprintf(value, sizeof value, "%.*s", (int)strcspn(at, ";"), at);
+    if (r->type == RES_BOOLEAN)
+        return yes(value, false);
+    return res_is_numeric(r) ? res_number(r, res_parse(r, value)) : 0;
 }
 
 const struct pieces *job_yields(const struct job *j)

@@ -17,6 +17,7 @@ struct class;
 struct idset;
 struct node;
 struct queue;
+struct share;
 
 enum standing {                     /* what a job is to the scheduler */
                 STANDING_OTHER,     /* held, waiting for its time, in transit ... */
@@ -55,8 +56,8 @@ struct job {
     char state;
     int substate;
     bool is_array;
-    const char *queue_name, *user, *group, *project;          /* interned */
-    const char *select, *place, *exec_vnode, *targets, *resv; /* interned or NULL */
+    const char *queue_name, *user, *group, *project, *account; /* interned */
+    const char *select, *place, *exec_vnode, *targets, *resv;  /* interned or NULL */
     const char
         *released; /* interned or NULL: what a suspended job gave back, and needs again, as an exec_vnode */
     const char *needs;   /* interned: job-wide counted resources, "ncpus=2:mem=1gb:"; or NULL */
@@ -66,6 +67,7 @@ struct job {
     int64_t start_s, preempted_s; /* wall clock; 0: never */
     int64_t limit_s, cpu_limit_s; /* soft_walltime or walltime, cput; 0: none */
     int64_t used_s, cpu_used_s;   /* as of the last change */
+    struct amounts used;          /* resources_used of its present run, numbers only; as last told */
     bool rerunable, can_checkpoint;
     bool room_held, gives_way; /* a hold is for it; it is a victim */
     int64_t preempt_failed_s;  /* when no method was left to preempt it; 0: never */
@@ -83,10 +85,11 @@ struct job {
     bool is_provisional;  /* a subjob that this scheduler made, to be run, and the stream has not shown */
     struct pieces on;     /* where it runs, or is suspended */
     struct pieces
-        yields;        /* what of `on` it gives back when all that may be done is to suspend it; empty: all */
-    int level;         /* of candidates.c, while it is one */
-    int64_t cost;      /* the same: what it costs to stop it */
-    size_t running_at; /* its place in the list of running jobs */
+        yields;   /* what of `on` it gives back when all that may be done is to suspend it; empty: all */
+    int level;    /* of candidates.c, while it is one */
+    int64_t cost; /* the same: what it costs to stop it */
+    struct share *share; /* whose it is, of accrual.c; NULL: there are no shares */
+    size_t running_at;   /* its place in the list of running jobs */
     struct class *class; /* while it waits; classes.c */
     size_t class_at;
 
@@ -108,6 +111,12 @@ enum job_news { JOB_SAME, JOB_COMMENT, JOB_CHANGED };
 enum job_news job_look(struct job *j, const struct attrl *attrs);
 /* Take all attributes anew. */
 void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs);
+
+/* Only what it has used is new. */
+void job_take_used(struct job *j, const struct catalogue *c, const struct attrl *attrs);
+
+/* How much it asks for in Resource_List: in the resource's unit, booleans 1 or 0; 0 where it does not. */
+double job_asked(const struct job *j, const struct catalogue *c, const char *resource);
 
 /* What a subjob of this array is before the stream shows it: like its array, waiting, provisional. */
 struct job *job_of_array(const struct job *array, const char *id);

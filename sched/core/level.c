@@ -1,59 +1,73 @@
 /* Levels of jobs. See level.h.
  *
- * A job over a soft limit has another level than its queue says, and which it is changes with every job that starts or
- * ends; so it is asked anew each time. Where preempt_prio names no soft limits none of this is looked at. */
+ * A job over a soft limit, or of somebody over his share, has another level than its queue says, and which it is changes
+ * with every job that starts or ends, and with time; so it is asked anew each time. Where preempt_prio names none of
+ * these none of this is looked at. */
 #include "level.h"
 
 #include <limits.h>
 
+#include "fairshare.h"
 #include "run_limits.h"
 
 enum { SOFT = LEVEL_QUEUE_SOFT | LEVEL_SERVER_SOFT };
 
-static int of_queue(const struct policy *p, const struct queue *q, unsigned soft)
+/* The conditions in preempt_prio that come and go while a job waits or runs. */
+static unsigned moving(const struct policy *p)
 {
-    unsigned mask = soft;
+    unsigned listed = 0;
 
+    for (size_t i = 0; i < p->n_levels; i++)
+        listed |= p->levels[i].mask;
+    return listed & (SOFT | (p->fair_share ? LEVEL_FAIRSHARE : 0u));
+}
+
+static int of_queue(const struct policy *p, const struct queue *q, unsigned mask)
+{
     if (q && q->priority >= p->preempt_queue_prio)
         mask |= LEVEL_EXPRESS;
     return policy_level(p, mask ? mask : LEVEL_NORMAL, q ? q->priority : 0);
 }
 
-static int level(const struct universe *u, const struct job *j, unsigned soft)
+static unsigned over_share(const struct job *j, unsigned listed)
 {
-    return j->urged ? POLICY_TOP : of_queue(universe_policy(u), j->queue, soft);
+    return listed & LEVEL_FAIRSHARE && j->share && share_is_over(j->share) ? LEVEL_FAIRSHARE : 0;
+}
+
+static int level(const struct universe *u, const struct job *j, unsigned mask)
+{
+    return j->urged ? POLICY_TOP : of_queue(universe_policy(u), j->queue, mask);
 }
 
 bool level_moves(const struct universe *u)
 {
-    const struct policy *p = universe_policy(u);
-
-    for (size_t i = 0; i < p->n_levels; i++)
-        if (p->levels[i].mask & SOFT)
-            return true;
-    return false;
+    return moving(universe_policy(u)) != 0;
 }
 
 int level_of(const struct universe *u, const struct job *j)
 {
-    return level(u, j, level_moves(u) ? run_limits_soft(u, j) : 0);
+    unsigned listed = moving(universe_policy(u));
+
+    return level(u, j, over_share(j, listed) | (listed & SOFT ? run_limits_soft(u, j) : 0));
 }
 
 int level_if_stopped(const struct universe *u, const struct job *j)
 {
-    return level(u, j, level_moves(u) ? run_limits_soft_if(u, j, false) : 0);
+    unsigned listed = moving(universe_policy(u));
+
+    return level(u, j, over_share(j, listed) | (listed & SOFT ? run_limits_soft_if(u, j, false) : 0));
 }
 
 int level_lowest_running(const struct universe *u)
 {
     const struct policy *p = universe_policy(u);
-    bool moves = level_moves(u);
+    unsigned listed = moving(p);
     int lowest = INT_MAX;
 
     for (struct queue *q = universe_next_queue(u, NULL); q; q = universe_next_queue(u, q)) {
         int now = q->n_running > 0 ? of_queue(p, q, 0) : INT_MAX;
-        for (size_t i = 0; moves && q->n_running > 0 && i < p->n_levels; i++)
-            if (p->levels[i].mask & SOFT && p->levels[i].value < now)
+        for (size_t i = 0; q->n_running > 0 && i < p->n_levels; i++)
+            if (p->levels[i].mask & listed && p->levels[i].value < now)
                 now = p->levels[i].value;
         if (now < lowest)
             lowest = now;

@@ -1,2 +1,2 @@
 $(call storey, sched/core, base)
-$(call tests,  sched/core, base,)
+$(call tests,  sched/core, base, -lm)

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "fairshare.h"
+
 static int by_number(int64_t a, int64_t b)
 {
     return a < b ? -1 : a > b;
@@ -51,6 +53,8 @@ int order_of_jobs(const struct policy *p, const struct job *a, const struct job 
 {
     int c = by_preemption(a, b);
 
+    if (c == 0 && a->share && b->share)
+        c = share_compare(a->share, b->share);
     if (c == 0)
         c = by_keys(p, a, b);
     return c ? c : by_arrival(a, b);

@@ -230,8 +230,14 @@ int policy_attribute(struct policy *p, const char *name, const char *value, stru
 
 void policy_init(struct policy *p)
 {
-    *p = (struct policy){
-        .preemptive = true, .by_queue = true, .update_comments = true, .node_sort_high = true};
+    *p = (struct policy){.preemptive = true,
+                         .by_queue = true,
+                         .update_comments = true,
+                         .node_sort_high = true,
+                         .unknown_shares = 10,
+                         .share_decay_s = 86400,
+                         .share_decay = 0.5,
+                         .share_enforce = true};
     for (int i = 0; i < N_ATTRIBUTES; i++)
         take_attribute(p, (enum attribute)i, attributes[i].preset, NULL);
 }
@@ -243,6 +249,7 @@ void policy_fini(struct policy *p)
         intern_unref(p->job_sort[i].resource);
     free(p->resources);
     free(p->unset_infinite);
+    free(p->share_usage);
     *p = (struct policy){0};
 }
 

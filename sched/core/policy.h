@@ -59,6 +59,15 @@ enum preempt_sort {                 /* which of candidates of one level gives wa
                     PREEMPT_FEWEST  /* as few jobs as possible, of these the least work */
 };
 
+enum share_entity { /* what fairshare_entity says */
+                    SHARE_OF_USER,
+                    SHARE_OF_GROUP,
+                    SHARE_OF_ACCOUNT,
+                    SHARE_OF_QUEUE,
+                    SHARE_OF_GROUP_USER,
+                    SHARE_OF_COUNT
+};
+
 struct policy {
     /* attributes of the sched object */
     enum preempt_sort preempt_sort;
@@ -85,6 +94,13 @@ struct policy {
     int64_t max_job_check; /* 0: all */
     struct sort_key job_sort[POLICY_SORT_MAX];
     size_t n_job_sort;
+    bool fair_share;
+    int64_t unknown_shares;
+    enum share_entity share_entity;
+    char *share_usage;     /* fairshare_usage_res, a formula; NULL: cput */
+    int64_t share_decay_s; /* 0: never */
+    double share_decay;
+    bool share_enforce;   /* who has no shares never runs */
     bool node_sort_high;  /* vnodes of higher Priority first; false: lower first */
     char *resources;      /* comma list of what is checked; NULL: everything */
     char *unset_infinite; /* resource_unset_infinite; NULL: none */

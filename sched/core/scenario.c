@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "accrual.h"
 #include "cycle.h"
 #include "file.h"
 #include "memory.h"
@@ -246,6 +247,77 @@ static int line_gone(struct play *p, struct err *e)
     return 0;
 }
 
+/* --- sched_config and its neighbours ------------------------------------------------------------------ */
+
+static int line_config(struct play *p, struct err *e)
+{
+    const struct {
+        const char *name;
+        bool *flag;
+    } flags[] = {{"fair_share", &p->policy.fair_share},
+                 {"by_queue", &p->policy.by_queue},
+                 {"fairshare_enforce_no_shares", &p->policy.share_enforce}};
+
+    for (size_t i = 1; i < p->w.n; i++) {
+        char *value = strchr(p->w.w[i], '=');
+        bool known = false;
+        if (!value)
+            return err_set(e, EINVAL, "%s has no value", p->w.w[i]);
+        *value++ = '\0';
+        for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
+            if (strcmp(flags[k].name, p->w.w[i]) == 0) {
+                *flags[k].flag = strcmp(value, "true") == 0;
+                known = true;
+            }
+        if (strcmp(p->w.w[i], "fairshare_usage_res") == 0) {
+            free(p->policy.share_usage);
+            p->policy.share_usage = mem_text(value);
+            known = true;
+        }
+        if (!known)
+            return err_set(e, EINVAL, "no option %s here", p->w.w[i]);
+    }
+    universe_reconfigured(cycle_universe(p->c));
+    return accrual_configure(cycle_accrual(p->c), e);
+}
+
+/* Each word is a line of resource_group, with a share of 10 for unknown. */
+static int line_shares(struct play *p, struct err *e)
+{
+    char text[4096] = "";
+    size_t n = 0;
+
+    for (size_t i = 1; i < p->w.n && n < sizeof text; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s\n", p->w.w[i]);
+    return fairshare_plant(accrual_shares(cycle_accrual(p->c)), text, 10, e);
+}
+
+static int line_usage(struct play *p, struct err *e)
+{
+    struct fairshare *f = accrual_shares(cycle_accrual(p->c));
+
+    (void)e;
+    fairshare_set(fairshare_entity(f, p->w.w[1]), strtod(p->w.w[2], NULL));
+    universe_note_news(cycle_universe(p->c));
+    return 0;
+}
+
+static int line_clock(struct play *p, struct err *e)
+{
+    (void)e;
+    accrual_time(cycle_accrual(p->c), strtoll(p->w.w[1], NULL, 10));
+    return 0;
+}
+
+static int line_used(struct play *p, struct err *e)
+{
+    double is;
+
+    feed(p);
+    is = share_usage(fairshare_entity(accrual_shares(cycle_accrual(p->c)), p->w.w[1]));
+    return is == strtod(p->w.w[2], NULL) ? 0 : err_set(e, EINVAL, "%s has used %g", p->w.w[1], is);
+}
+
 /* --- decisions --------------------------------------------------------------------------------------- */
 
 static const char *const decision_words[] = {
@@ -397,7 +469,9 @@ static const struct {
              {"resume", 2, line_decision}, {"preempt", 2, line_decision}, {"refuse", 2, line_decision},
              {"says", 2, line_decision},   {"nothing", 1, line_nothing},  {"comment", 3, line_comment},
              {"took", 2, line_took},       {"failed", 3, line_took},      {"answers", 2, line_answers},
-             {"urge", 2, line_urge},       {"taken", 2, line_planned},    {"refused", 2, line_planned}};
+             {"urge", 2, line_urge},       {"taken", 2, line_planned},    {"refused", 2, line_planned},
+             {"config", 2, line_config},   {"shares", 2, line_shares},    {"usage", 3, line_usage},
+             {"used", 3, line_used},       {"clock", 2, line_clock}};
 
 static int play_line(struct play *p, char *text, struct err *e)
 {

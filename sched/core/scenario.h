@@ -14,6 +14,11 @@
  *   preempt ID VICTIM ...               ... to stop these, in this order
  *   refuse ID
  *   nothing                             no more decisions
+ *   config NAME=VALUE ...               of sched_config, as far as the core knows it
+ *   shares "LINE" ...                   resource_group
+ *   usage ENTITY N                      it has used so much
+ *   used ENTITY N                       it shall have used so much
+ *   clock SECONDS                       what time accrual is told
  *   comment ID TEXT                     what the job shall say
  *   took ID / failed ID CODE            the server's answer to an order
  *   taken ID / refused ID               the server takes the plan for this job over, or will not have it

@@ -140,6 +140,7 @@ static void link_job(struct universe *u, struct job *j)
     pieces_fini(&j->yields);
     if (job_holds_nodes(j) || j->standing == STANDING_SUSPENDED || j->standing == STANDING_STOPPED)
         find_vnodes(u, j);
+    TELL(u, job_seen, j);
     if (job_counts(j))
         run_in(u, j);
     else if (universe_may_wait(u, j))
@@ -322,6 +323,23 @@ bool universe_change(struct universe *u, enum universe_kind kind, const char *na
     return false;
 }
 
+void universe_used(struct universe *u, const char *id, const struct attrl *attrs)
+{
+    struct job *j = universe_job(u, id);
+
+    if (!j)
+        return;
+    job_take_used(j, u->catalogue, attrs);
+    if (!j->dirty) /* settling will tell */
+        TELL(u, job_seen, j);
+}
+
+void universe_reconfigured(struct universe *u)
+{
+    u->relink = u->rerank = true;
+    u->news++;
+}
+
 /* --- what goes --------------------------------------------------------------------------------------- */
 
 void universe_drop_job(struct universe *u, struct job *j)
@@ -375,8 +393,10 @@ bool universe_gone(struct universe *u, enum universe_kind kind, const char *name
     struct node *n = kind == UNIVERSE_NODE ? universe_node(u, name) : NULL;
     struct queue *q = kind == UNIVERSE_QUEUE ? universe_queue(u, name) : NULL;
 
-    if (j)
+    if (j) {
+        TELL(u, job_gone, j);
         universe_drop_job(u, j);
+    }
     if (n)
         drop_node(u, n);
     if (q) {

@@ -38,10 +38,12 @@ enum universe_kind { /* numbers of ifl_kind */
 
 /* ^ Who keeps an index of the universe. Called while it settles, and by trial and orders. */
 struct universe_listener {
-    void (*node_in)(void *arg, struct node *n);    /* its free amounts are now these */
-    void (*node_out)(void *arg, struct node *n);   /* its free amounts are about to change, or it goes */
-    void (*job_waits)(void *arg, struct job *j);   /* WAITS or SUSPENDED, and nothing ordered */
-    void (*job_leaves)(void *arg, struct job *j);  /* no longer */
+    void (*node_in)(void *arg, struct node *n);   /* its free amounts are now these */
+    void (*node_out)(void *arg, struct node *n);  /* its free amounts are about to change, or it goes */
+    void (*job_waits)(void *arg, struct job *j);  /* WAITS or SUSPENDED, and nothing ordered */
+    void (*job_leaves)(void *arg, struct job *j); /* no longer */
+    void (*job_seen)(void *arg, struct job *j);   /* it is as it is now; before it waits */
+    void (*job_gone)(void *arg, struct job *j); /* the server has it no longer: this is what was seen last */
     void (*job_comment)(void *arg, struct job *j); /* only its comment is another */
     void *arg;
 };
@@ -58,6 +60,12 @@ bool universe_gone(struct universe *u, enum universe_kind kind, const char *name
 
 /* Forget every object (the stream begins anew). Open orders are forgotten too; resources stay known. */
 void universe_clear(struct universe *u);
+
+/* What this job has used by now: news that the stream does not bring. Unknown jobs are nothing. */
+void universe_used(struct universe *u, const char *id, const struct attrl *attrs);
+
+/* The policy's settings of files are others: every job is looked at again when it settles. */
+void universe_reconfigured(struct universe *u);
 
 /* Make it whole. Returns false when what was read cannot be understood as it was read (a resource is new, or
  * changed its type after objects had used it): read everything again, after universe_clear. */
