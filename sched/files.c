@@ -182,6 +182,7 @@ static void forget(struct policy *p)
     p->n_job_sort = 0;
     free(p->resources);
     free(p->unset_infinite);
+    free(p->share_usage);
 }
 
 /* The last value that holds in prime time. Without a holidays file it is always prime time. */
@@ -203,6 +204,42 @@ static bool is_on(const struct settings *v, size_t row)
     return units_parse_bool(in_prime(v, row), &on, NULL) == 0 && on;
 }
 
+static const char *const entities[SHARE_OF_COUNT] = {[SHARE_OF_USER] = "euser",
+                                                     [SHARE_OF_GROUP] = "egroup",
+                                                     [SHARE_OF_ACCOUNT] = "Account_Name",
+                                                     [SHARE_OF_QUEUE] = "queue",
+                                                     [SHARE_OF_GROUP_USER] = "egroup:euser"};
+
+static enum share_entity entity_of(const char *value)
+{
+    for (int i = 0; i < SHARE_OF_COUNT; i++)
+        if (strcasecmp(entities[i], value) == 0)
+            return (enum share_entity)i;
+    log_event(LOGC_FIL, LOGE_SCHED, "sched_config",
+              "Error reading line: fairshare_entity %s is erroneous (or deprecated).", value);
+    return SHARE_OF_USER;
+}
+
+static void take_shares(struct policy *p, const struct settings *v)
+{
+    char *entity = text_or_null(v, OPT_fairshare_entity);
+
+    p->fair_share = is_on(v, OPT_fair_share);
+    p->unknown_shares = settings_int(v, OPT_unknown_shares);
+    p->share_usage = text_or_null(v, OPT_fairshare_usage_res);
+    p->share_entity = entity ? entity_of(entity) : SHARE_OF_USER;
+    p->share_decay_s = settings_duration_s(v, OPT_fairshare_decay_time);
+    p->share_decay = settings_real(v, OPT_fairshare_decay_factor);
+    p->share_enforce = settings_bool(v, OPT_fairshare_enforce_no_shares);
+    if (p->share_decay <= 0 || p->share_decay >= 1) {
+        log_event(LOGC_FIL, LOGE_SCHED, "sched_config",
+                  "Error reading line: fairshare_decay_factor %g is not between 0 and 1: 0.5 is used",
+                  p->share_decay);
+        p->share_decay = 0.5;
+    }
+    free(entity);
+}
+
 static void take(struct policy *p, const struct settings *v)
 {
     const struct settings_item *item;
@@ -211,6 +248,7 @@ static void take(struct policy *p, const struct settings *v)
     forget(p);
     p->resources = text_or_null(v, OPT_resources);
     p->unset_infinite = text_or_null(v, OPT_resource_unset_infinite);
+    take_shares(p, v);
     p->by_queue = is_on(v, OPT_by_queue);
     p->preemptive = is_on(v, OPT_preemptive_sched);
     p->preempt_attempts = settings_int(v, OPT_preempt_attempts);

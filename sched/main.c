@@ -150,7 +150,8 @@ static void read_files(void *arg)
     if (files_read_config(p->config, &p->policy, &e) < 0)
         log_event(LOGC_FIL, LOGE_ERROR, "sched_config", "%s", e.text);
     if (p->scheduler)
-        scheduler_reconfigured(p->scheduler);
+        scheduler_reconfigured(p->scheduler, p->priv);
+    log_event(LOGC_SCHED, LOGE_ADMIN, "reconfigure", "Scheduler is reconfigured");
 }
 
 static void hung_up(void *arg)
@@ -179,7 +180,10 @@ static int create_parts(struct program *p, struct err *e)
     if (!p->intr)
         return -1;
     p->scheduler = scheduler_create(p->loop, p->o.name, &p->policy, &on, e);
-    return p->scheduler ? 0 : -1;
+    if (!p->scheduler)
+        return -1;
+    scheduler_reconfigured(p->scheduler, p->priv);
+    return 0;
 }
 
 static void destroy_parts(struct program *p)

@@ -21,6 +21,8 @@
 #include "mirror.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
+#include "shares.h"
+#include "universe.h"
 
 enum { TICK_MS = 1000, NS_PER_S = 1000000000 };
 
@@ -42,6 +44,7 @@ struct scheduler {
     struct mirror *mirror;
     struct act *act;
     struct comments *comments;
+    struct shares *shares;
     struct loop_timer *tick;
     int64_t iterate_ms; /* monotonic: when a timed cycle is due */
     int64_t ahead_ns;   /* the server's clock less ours */
@@ -98,6 +101,7 @@ static void wake(struct scheduler *s, const struct pbs_wake *w)
     case COMMAND_CMD:
         s->asked = true;
         cycle_retry_all(s->cycle);
+        shares_ask(s->shares);
         break;
     case COMMAND_CONFIGURE:
         s->events.configure(s->events.arg);
@@ -170,6 +174,7 @@ static void down(void *arg)
     comments_forget(s->comments);
     cycle_forget_orders(s->cycle);
     mirror_stop(s->mirror);
+    shares_lost(s->shares);
 }
 
 /* Timed cycles, and jobs that the server refused a while ago. */
@@ -184,15 +189,22 @@ static void tick(void *arg)
         iterate_later(s);
         s->asked = true;
         cycle_retry_all(s->cycle);
+        shares_ask(s->shares);
     }
+    if (shares_tick(s->shares, now_s(s)))
+        cycle_retry_all(s->cycle);
     if (s->asked || cycle_has_news(s->cycle, now_s(s)))
         run_cycle(s);
     comments_poke(s->comments);
 }
 
-void scheduler_reconfigured(struct scheduler *s)
+void scheduler_reconfigured(struct scheduler *s, const char *priv)
 {
-    cycle_retry_all(s->cycle);
+    shares_read(s->shares, priv);
+    universe_reconfigured(cycle_universe(s->cycle));
+    if (!mirror_is_whole(s->mirror))
+        return; /* it will settle */
+    universe_settle(cycle_universe(s->cycle));
     run_cycle(s);
 }
 
@@ -210,6 +222,14 @@ static int create_parts(struct scheduler *s, const char *name, struct err *e)
     s->act = act_create(s->link, s->cycle, &on_act);
     s->comments = comments_create(s->loop, s->link, s->cycle, e);
     if (!s->comments)
+        return -1;
+    s->shares = shares_create(&(struct shares_parts){.loop = s->loop,
+                                                     .link = s->link,
+                                                     .universe = cycle_universe(s->cycle),
+                                                     .accrual = cycle_accrual(s->cycle),
+                                                     .policy = s->policy},
+                              e);
+    if (!s->shares)
         return -1;
     s->tick = loop_timer_create(s->loop, LOOP_CLOCK, tick, s);
     if (!s->tick)
@@ -239,6 +259,7 @@ void scheduler_destroy(struct scheduler *s)
         return;
     if (s->tick)
         loop_timer_destroy(s->tick);
+    shares_destroy(s->shares);
     comments_destroy(s->comments);
     act_destroy(s->act);
     link_destroy(s->link);

@@ -24,6 +24,7 @@ struct scheduler *scheduler_create(struct loop *l, const char *name, struct poli
                                    const struct scheduler_events *events, struct err *e);
 void scheduler_destroy(struct scheduler *s);
 
-void scheduler_reconfigured(struct scheduler *s);
+/* The policy is another, and the files beside sched_config, in this directory, may be: they are read now. */
+void scheduler_reconfigured(struct scheduler *s, const char *priv);
 
 #endif

@@ -6,6 +6,7 @@ __pbs_options() { "$1" --help 2>/dev/null | sed -n 's/^ *\(-[[:alnum:]]\).*/\1/p
 __pbs_queues() { qstat -Q 2>/dev/null | awk 'NR > 2 { print $1 }'; }
 __pbs_jobs() { qselect -u "$(id -un)" "$@" 2>/dev/null; }
 __pbs_nodes() { pbsnodes -a 2>/dev/null | sed -n 's/^\([^[:space:]].*\)/\1/p'; }
+__pbs_entities() { pbsfs -t 2>/dev/null | sed 's/^ *//; s/([-0-9]*)$//'; }
 
 # What the word before the cursor's asks for: "-q" of qsub is followed by a queue.
 __pbs_value() { # command, option
@@ -17,6 +18,8 @@ __pbs_value() { # command, option
     qterm,-t) printf '%s\n' immediate delay quick ;;
     qsig,-s) printf '%s\n' suspend resume "$(compgen -A signal SIG)" ;;
     qselect,-s) printf '%s\n' Q R H S W E B T X F M ;;
+    pbsfs,-[gsc]) __pbs_entities ;;
+    pbsfs,-I) qmgr -c "list sched" 2>/dev/null | sed -n 's/^Sched //p' ;;
     *) return 1 ;;
     esac
 }
@@ -31,6 +34,7 @@ __pbs_operands() { # command
     qstart | qstop | qenable | qdisable) __pbs_queues ;;
     qmove) printf '%s\n' "$(__pbs_queues)" "$(__pbs_jobs -s QHW)" ;;
     pbsnodes) __pbs_nodes ;;
+    pbsfs) __pbs_entities ;;
     *) return 1 ;;
     esac
 }
@@ -50,4 +54,4 @@ _pbs() {
 }
 
 complete -F _pbs qsub qstat qdel qalter qhold qrls qrerun qrun qsig qmsg qmove qorder qselect qstart qstop qenable \
-    qdisable qterm pbsnodes tracejob qwait
+    qdisable qterm pbsnodes tracejob qwait pbsfs

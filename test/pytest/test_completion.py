@@ -42,3 +42,8 @@ def test_a_script_is_a_file(quiet):
     with open(os.path.join(quiet.work, "a_script.sh"), "w", encoding="ascii"):
         pass
     assert offered(quiet, "qsub", "a_scr") == ["a_script.sh"]
+
+
+def test_entities_of_the_shares_are_offered(quiet):
+    assert offered(quiet, "pbsfs", "-g", "unkn") == ["unknown"]
+    assert {"-p", "-t", "-I"} <= set(offered(quiet, "pbsfs", "-"))

@@ -14,6 +14,7 @@ COMMANDS = sorted(p.name for p in (BUILD / "bin").iterdir())
 DAEMONS = {
     "pbs_server": "server/server_settings.c",
     "pbs_sched": "sched/main.c",
+    "pbsfs": "sched/pbsfs.c",
     "pbs_mom": "mom/mom/main.c",
     "pbs_comm": "site/pbs_comm.c",
 }

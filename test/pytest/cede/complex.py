@@ -3,6 +3,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -134,6 +135,26 @@ class Complex:
 
     def set_sched(self, name, value, sched="default"):
         self.api.manager(api.MSET, api.SCHED, sched, [(name, None, value)])
+
+    def configure_sched(self, text, sched="sched_priv", **files):
+        """sched_config is these lines now, and files (by name) beside it are these texts; the scheduler has read them."""
+        priv = os.path.join(self.home, sched)
+        for name, content in {"sched_config": text, **files}.items():
+            with open(os.path.join(priv, name), "w", encoding="utf-8") as f:
+                f.write(content)
+        with open(os.path.join(priv, "sched.lock"), encoding="ascii") as f:
+            pid = int(f.read())
+        logs = os.path.join(self.home, sched.replace("priv", "logs"))
+
+        def times():
+            count = 0
+            for name in os.listdir(logs):
+                with open(os.path.join(logs, name), encoding="utf-8", errors="replace") as f:
+                    count += f.read().count("Scheduler is reconfigured")
+            return count
+        before = times()
+        os.kill(pid, signal.SIGHUP)
+        until(lambda: times() > before, "the scheduler to read its files again")
 
     def make_queue(self, name, **attrs):
         """An execution queue that runs jobs."""

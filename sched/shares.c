@@ -1,0 +1,293 @@
+/* See shares.h. Who changes the file: we do, in a thread that takes the lock and looks whether pbsfs has been there since
+ * we read; if so it writes nothing, and the next tick reads first. So neither undoes the other.
+ *
+ * One writing at a time: `saving` is its text; what is counted meanwhile is unsaved until the next one. */
+#include "shares.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "accrual.h"
+#include "clock.h"
+#include "file.h"
+#include "link.h"
+#include "log.h"
+#include "loop.h"
+#include "memory.h"
+#include "pbs_ext.h"
+#include "pbs_ifl.h"
+#include "policy.h"
+#include "strbuf.h"
+#include "usage_file.h"
+#include "worker.h"
+
+enum { GROUP_MAX = 1 << 22, TEXT_MAX = 1 << 28, SAVE_EVERY_S = 2, ASK_EVERY_S = 30 };
+
+struct saving {
+    char dir[PATH_MAX];
+    struct strbuf text;
+    int64_t touched; /* as it was when we read */
+    bool late;       /* pbsfs was there first */
+    int code;
+    struct err e;
+};
+
+struct shares {
+    struct shares_parts p;
+    struct worker *worker;
+    struct saving *saving; /* under way; NULL: none */
+    struct usage usage;
+    char dir[PATH_MAX];
+    int64_t touched, saved_s, asked_s;
+    bool on, dirty, asking;
+};
+
+struct shares *shares_create(const struct shares_parts *p, struct err *e)
+{
+    struct shares *s = mem_new(1, sizeof *s);
+
+    s->p = *p;
+    s->usage = (struct usage){.shares = accrual_shares(p->accrual), .counted = accrual_counted(p->accrual)};
+    s->worker = worker_create(p->loop, "usage", 1, e);
+    if (s->worker)
+        return s;
+    free(s);
+    return NULL;
+}
+
+/* --- the file ---------------------------------------------------------------------------------------- */
+
+static void save_in_thread(void *arg)
+{
+    struct saving *v = arg;
+    int lock = usage_file_lock(v->dir, &v->e);
+
+    if (lock < 0) {
+        v->late = true; /* it will have changed the file, or be gone, when we come again */
+        return;
+    }
+    v->late = usage_file_touched(v->dir) != v->touched;
+    if (!v->late)
+        v->code = usage_file_write(v->dir, v->text.s, v->text.len, &v->e);
+    (void)close(lock);
+}
+
+static void saving_free(struct saving *v)
+{
+    strbuf_fini(&v->text);
+    free(v);
+}
+
+static void save_done(void *arg, bool ran)
+{
+    struct shares *s = arg;
+    struct saving *v = s->saving;
+
+    s->saving = NULL;
+    fairshare_saved(s->usage.shares, ran && !v->late && v->code == 0);
+    if (!ran || v->late) {
+        s->dirty = true;
+    } else if (v->code < 0) {
+        log_event(LOGC_SCHED, LOGE_ERROR, "usage", "cannot write: %s", v->e.text);
+        s->dirty = true;
+    } else
+        log_event(LOGC_SCHED, LOGE_DEBUG, "usage", "Usage Sync");
+    saving_free(v);
+}
+
+static void work(void *arg)
+{
+    const struct shares *s = arg;
+
+    save_in_thread(s->saving);
+}
+
+static struct saving *saving_of(struct shares *s)
+{
+    struct saving *v = mem_new(1, sizeof *v);
+
+    snprintf(v->dir, sizeof v->dir, "%s", s->dir);
+    v->touched = s->touched;
+    strbuf_init(&v->text, TEXT_MAX);
+    usage_file_format(&s->usage, &v->text);
+    return v;
+}
+
+static void save(struct shares *s, int64_t now_s)
+{
+    if (s->saving)
+        return;
+    accrual_sweep(s->p.accrual);
+    s->saved_s = now_s;
+    s->saving = saving_of(s);
+    if (worker_submit(s->worker, work, save_done, s, NULL) < 0) {
+        saving_free(s->saving);
+        s->saving = NULL;
+        return;
+    }
+    fairshare_saving(s->usage.shares);
+    s->dirty = false;
+}
+
+/* Read it again, and add what only we know of. A job that was counted by us and by no file stays counted. */
+static void read_usage(struct shares *s)
+{
+    struct err e;
+
+    s->touched = usage_file_touched(s->dir);
+    if (usage_file_read(s->dir, &s->usage, &e) == 0)
+        return;
+    log_event(LOGC_SCHED, LOGE_ERROR, "usage", "%s; it is kept as usage.bad, and usage begins anew", e.text);
+    if (e.code == EBADMSG && usage_file_put_aside(s->dir, &e) < 0)
+        log_event(LOGC_SCHED, LOGE_ERROR, "usage", "%s", e.text);
+}
+
+static void read_group(struct shares *s)
+{
+    char path[PATH_MAX], *text = NULL;
+    struct err e;
+    int rc = 0;
+
+    if (snprintf(path, sizeof path, "%s/resource_group", s->dir) >= (int)sizeof path)
+        return;
+    if (access(path, F_OK) == 0)
+        rc = file_read(AT_FDCWD, path, GROUP_MAX, &text, NULL, &e);
+    if (rc == 0)
+        rc = fairshare_plant(s->usage.shares, text ? text : "", s->p.policy->unknown_shares, &e);
+    if (rc < 0)
+        log_event(LOGC_FIL, LOGE_ERROR, "resource_group", "%s", e.text);
+    free(text);
+}
+
+void shares_read(struct shares *s, const char *priv)
+{
+    struct err e;
+
+    snprintf(s->dir, sizeof s->dir, "%s", priv);
+    if (accrual_configure(s->p.accrual, &e) < 0)
+        log_event(LOGC_FIL, LOGE_ERROR, "sched_config", "%s", e.text);
+    if (!s->p.policy->fair_share)
+        return;
+    read_group(s);
+    if (!s->on)
+        read_usage(s);
+    s->on = true;
+}
+
+/* What pbsfs wrote holds. Which of our jobs is counted how far is ours to know: the file may be older. */
+static bool read_again(struct shares *s)
+{
+    struct usage theirs = s->usage;
+    struct err e;
+    int64_t touched = usage_file_touched(s->dir);
+
+    if (s->saving || touched == s->touched)
+        return false;
+    theirs.counted = counted_create();
+    int rc = usage_file_read(s->dir, &theirs, &e);
+    counted_destroy(theirs.counted);
+    s->touched = touched;
+    if (rc < 0)
+        log_event(LOGC_SCHED, LOGE_ERROR, "usage", "%s", e.text);
+    fairshare_add_unsaved(s->usage.shares);
+    log_event(LOGC_SCHED, LOGE_DEBUG, "usage", "read again: pbsfs has changed it");
+    return true;
+}
+
+/* --- what is due ------------------------------------------------------------------------------------- */
+
+static bool decay(struct shares *s, int64_t now_s)
+{
+    int64_t every = s->p.policy->share_decay_s;
+
+    if (s->usage.decayed_s == 0 || s->usage.decayed_s > now_s) {
+        s->usage.decayed_s = now_s;
+        s->dirty = true;
+    }
+    if (every <= 0 || now_s < s->usage.decayed_s + every)
+        return false;
+    for (; now_s >= s->usage.decayed_s + every; s->usage.decayed_s += every) {
+        log_event(LOGC_SCHED, LOGE_DEBUG, "usage", "Decaying Fairshare Tree");
+        fairshare_decay(s->usage.shares, s->p.policy->share_decay);
+    }
+    s->dirty = true;
+    return true;
+}
+
+bool shares_tick(struct shares *s, int64_t now_s)
+{
+    bool changed;
+
+    if (!s->on || !s->p.policy->fair_share)
+        return false;
+    accrual_time(s->p.accrual, now_s);
+    changed = read_again(s);
+    changed = decay(s, now_s) || changed;
+    if (accrual_take_news(s->p.accrual)) {
+        s->dirty = true;
+        changed = true;
+    }
+    if (now_s >= s->asked_s + ASK_EVERY_S) {
+        s->asked_s = now_s;
+        shares_ask(s);
+    }
+    if (s->dirty && (now_s >= s->saved_s + SAVE_EVERY_S || now_s < s->saved_s))
+        save(s, now_s);
+    return changed;
+}
+
+/* --- what running jobs use --------------------------------------------------------------------------- */
+
+static int one_job(const struct batch_status *job, void *arg)
+{
+    struct shares *s = arg;
+
+    universe_used(s->p.universe, job->name, job->attribs);
+    return 0;
+}
+
+static void answered(void *arg, int c, int ticket)
+{
+    struct shares *s = arg;
+
+    s->asking = false;
+    pbs_selstat_each_recv(c, ticket, one_job, s);
+}
+
+void shares_ask(struct shares *s)
+{
+    static char used_name[] = ATTR_used, state_name[] = ATTR_state, nothing[] = "", running[] = "R";
+    struct attrl used = {.name = used_name, .resource = nothing, .value = nothing};
+    struct attropl state = {.name = state_name, .value = running, .op = EQ};
+    int c = link_connection(s->p.link);
+
+    if (!s->on || !s->p.policy->fair_share || s->asking || c < 0)
+        return;
+    if (link_await(s->p.link, pbs_selstat_each_send(c, &state, &used, "t"), answered, s) == 0)
+        s->asking = true;
+}
+
+void shares_lost(struct shares *s)
+{
+    s->asking = false;
+}
+
+void shares_destroy(struct shares *s)
+{
+    if (!s)
+        return;
+    worker_destroy(s->worker);
+    if (s->on && s->dirty) {
+        struct saving *v = saving_of(s);
+        save_in_thread(v);
+        if (v->code < 0)
+            log_event(LOGC_SCHED, LOGE_ERROR, "usage", "cannot write: %s", v->e.text);
+        saving_free(v);
+    }
+    free(s);
+}

@@ -1,0 +1,43 @@
+#ifndef SHARES_H
+#define SHARES_H
+/* Fairshare beside the cycle: its files, what running jobs use, and decay.
+ *
+ * While the policy's fair_share is on: resource_group and usage are read, running jobs are asked for what they have used
+ * (the stream of changes does not bring it), usage fades when its time has come, and the usage file is written when it
+ * has changed, by a thread. pbsfs may change the file meanwhile: what it wrote holds, and what was counted here since the
+ * last writing is added to it. reference/scheduler.md, "Fairshare".
+ */
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "err.h"
+
+struct accrual;
+struct link;
+struct loop;
+struct policy;
+struct universe;
+struct shares;
+
+struct shares_parts { /* borrowed */
+    struct loop *loop;
+    struct link *link;
+    struct universe *universe;
+    struct accrual *accrual;
+    const struct policy *policy;
+};
+
+struct shares *shares_create(const struct shares_parts *p, struct err *e);
+void shares_destroy(struct shares *s); /* writes what is not written */
+
+/* Read resource_group and usage of this directory; where there is something wrong with them it is in the log. */
+void shares_read(struct shares *s, const char *priv);
+
+/* Once a second, and before a cycle: what is due. now_s: wall clock of the server. true: usage is otherwise than
+ * before, so jobs may be in another order. The universe is whole. */
+bool shares_tick(struct shares *s, int64_t now_s);
+
+void shares_ask(struct shares *s);  /* what running jobs use, now; nothing while it is being asked */
+void shares_lost(struct shares *s); /* the connection is: no answer will come */
+
+#endif

@@ -1,0 +1,58 @@
+"""Shares on a real node: what jobs use counts once, and who has used more than his share gives way."""
+import os
+import re
+
+import pytest
+
+from cede.wait import until
+
+pytestmark = pytest.mark.complex(nodes=1, ncpus=2)
+
+GROUP = "anna 11 root 50\nbert 12 root 50\n"
+CONFIG = "fair_share: true\nfairshare_entity: Account_Name\nfairshare_usage_res: "
+
+
+def usage(cx, name):
+    text = cx.command("pbsfs", "-g", name).stdout
+    return int(re.search(r"^usage\s*: (\d+) ", text, re.M).group(1))
+
+
+def test_use_is_counted_once_and_survives_a_killed_scheduler(cx):
+    cx.configure_sched(CONFIG + "100 + walltime", resource_group=GROUP)
+    cx.wait_gone(cx.submit("true", Account_Name="anna"))
+    runs = cx.submit(Account_Name="bert")
+    until(lambda: usage(cx, "anna") >= 101 and usage(cx, "bert") >= 101, "usage of both jobs")
+    before = usage(cx, "anna")
+    cx.kill("sched")
+    cx.restart("sched")
+    cx.api.delete(runs)
+    cx.wait_gone(runs)
+    cx.stop_daemon("sched")  # which writes what is not written
+    assert usage(cx, "anna") == before and 101 <= usage(cx, "bert") < 200
+
+
+def test_what_a_running_job_uses_counts_while_it_runs(cx):
+    with open(os.path.join(cx.dir, "mom/n1/mom_priv/config"), "a", encoding="utf-8") as f:
+        f.write("$min_check_poll 1\n$max_check_poll 1\n")
+    cx.restart("n1")
+    cx.configure_sched(CONFIG + "walltime", resource_group=GROUP)
+    cx.wait(cx.submit(Account_Name="bert"))
+
+    def grown():
+        cx.set_sched("scheduling", "True")  # is a cycle each time, for which running jobs are asked
+        return usage(cx, "bert") > 1
+    until(grown, "what the running job uses")
+    assert usage(cx, "anna") == 1
+
+
+def test_who_is_over_his_share_gives_way_to_who_is_not(cx):
+    cx.configure_sched(CONFIG + "cput", resource_group=GROUP)
+    cx.set_sched("preempt_prio", "normal_jobs, fairshare")
+    cx.command("pbsfs", "-s", "anna", "100000")
+    cx.command("pbsfs", "-s", "bert", "10")
+    over = cx.submit(select="1:ncpus=2", Account_Name="anna")
+    cx.wait(over)
+    urgent = cx.submit(select="1:ncpus=1", Account_Name="bert")
+    cx.wait(urgent)
+    assert cx.state(over) == "S"
+    assert "Job preempted by suspension" in cx.logs("sched", 2000)
