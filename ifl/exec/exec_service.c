@@ -585,6 +585,11 @@ int64_t exec_service_silent_ms(const struct exec_service *s)
     return s->silent_ms;
 }
 
+const struct exec_service_target *exec_service_where(const struct exec_service *s)
+{
+    return &s->targets[s->target];
+}
+
 bool exec_service_is_accepted(const struct exec_service *s)
 {
     return s->state == HERE;

@@ -81,6 +81,8 @@ struct exec_service *exec_service_create(struct loop *l, const struct exec_servi
 void exec_service_destroy(struct exec_service *s); /* closes; no hook is called any more */
 
 bool exec_service_is_accepted(const struct exec_service *s);
+const struct exec_service_target *
+exec_service_where(const struct exec_service *s); /* whom we talk to, or try next */
 /* Borrow the accepted connection for calls of the owner's own (GET_SCRIPT, USAGE); NULL: there is none. */
 struct rpc_conn *exec_service_conn(const struct exec_service *s);
 

@@ -19,6 +19,7 @@ struct conf {
     char *default_server;
     char host[256];
     uint16_t port;
+    struct conf_host pair[CONF_PAIR]; /* host[0] is '\0': there is none */
 };
 
 enum { NO_ENV, ENV };
@@ -175,6 +176,19 @@ static int check_required(const struct conf *c, struct err *e)
     return i ? -1 : 0;
 }
 
+static int split_pair(struct conf *c, struct err *e)
+{
+    static const enum conf_key keys[CONF_PAIR] = {CONF_PBS_PRIMARY, CONF_PBS_SECONDARY};
+
+    if (!c->value[CONF_PBS_PRIMARY] || !c->value[CONF_PBS_SECONDARY])
+        return 0;
+    for (int i = 0; i < CONF_PAIR; i++)
+        if (conf_split_host(c->value[keys[i]], c->pair[i].host, sizeof c->pair[i].host, &c->pair[i].port,
+                            c->port, e) < 0)
+            return err_prefix(e, "%s", rows[keys[i]].name);
+    return 0;
+}
+
 static int check(struct conf *c, struct err *e)
 {
     int k;
@@ -184,8 +198,10 @@ static int check(struct conf *c, struct err *e)
     for (k = 0; k < CONF_KEY_COUNT; k++)
         if (rows[k].type == CONF_NAME && c->value[k] && strchr(c->value[k], ':'))
             return err_set(e, PBSE_BADATVAL, "pbsconf error: illegal value for: %s", rows[k].name);
-    return conf_split_host(conf_server(c), c->host, sizeof c->host, &c->port,
-                           (uint16_t)conf_int(c, CONF_PBS_BATCH_SERVICE_PORT), e);
+    if (conf_split_host(conf_server(c), c->host, sizeof c->host, &c->port,
+                        (uint16_t)conf_int(c, CONF_PBS_BATCH_SERVICE_PORT), e) < 0)
+        return -1;
+    return split_pair(c, e);
 }
 
 struct conf *conf_parse(const char *text, conf_getenv *env, struct err *e)
@@ -268,7 +284,12 @@ const char *conf_server_host(const struct conf *c)
         return c->host;
     if (c->value[CONF_PBS_SERVER_HOST_NAME])
         return c->value[CONF_PBS_SERVER_HOST_NAME];
-    return c->value[CONF_PBS_PRIMARY] && c->value[CONF_PBS_SECONDARY] ? c->value[CONF_PBS_PRIMARY] : c->host;
+    return conf_pair(c) ? c->pair[0].host : c->host;
+}
+
+const struct conf_host *conf_pair(const struct conf *c)
+{
+    return *c->pair[0].host ? c->pair : NULL;
 }
 
 uint16_t conf_server_port(const struct conf *c)

@@ -50,7 +50,8 @@ typedef const char *conf_getenv(const char *name);
  *   an errno  the file cannot be read (text: path and reason); a missing file is an error only if the
  *             environment does not give the three required keys
  *   PBSE_BADATVAL "pbsconf error: pbs conf variables not found: NAMES" for PBS_HOME, PBS_EXEC, PBS_SERVER;
- *             "pbsconf error: illegal value for: NAME" for a name that holds ':' */
+ *             "pbsconf error: illegal value for: NAME" for a name that holds ':'; what is wrong with the text
+ *             of a server, primary or secondary */
 struct conf *conf_load(struct err *e);
 
 /* The same from a text instead of a file. */
@@ -64,6 +65,15 @@ bool conf_is_set(const struct conf *c, enum conf_key k);      /* by file or envi
 /* The default server of a client, as people write it: PBS_DEFAULT of the environment, else PBS_SERVER;
  * "host" or "host:port". Never NULL after conf_load. */
 const char *conf_server(const struct conf *c);
+
+/* The failover pair: the primary, then the secondary; a port that is not said is conf_server_port(). */
+struct conf_host {
+    char host[256];
+    uint16_t port;
+};
+enum { CONF_PAIR = 2 };
+/* CONF_PAIR hosts, or NULL: PBS_PRIMARY and PBS_SECONDARY are not both set. */
+const struct conf_host *conf_pair(const struct conf *c);
 
 /* Host to connect to for it: PBS_SERVER_HOST_NAME, else the primary of a failover pair, else the host of
  * conf_server(). Port: of the server text, else PBS_BATCH_SERVICE_PORT. */

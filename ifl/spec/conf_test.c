@@ -122,6 +122,25 @@ static void names_for_connecting(void **state)
     conf_destroy(c);
 }
 
+static void a_pair_is_two_hosts_each_with_a_port(void **state)
+{
+    struct err e;
+    struct conf *c = parse("PBS_PRIMARY=p:17\nPBS_SECONDARY=s\nPBS_BATCH_SERVICE_PORT=7\n", no_env, &e);
+
+    (void)state;
+    assert_string_equal(conf_server_host(c), "p");
+    assert_string_equal(conf_pair(c)[0].host, "p");
+    assert_int_equal(conf_pair(c)[0].port, 17);
+    assert_string_equal(conf_pair(c)[1].host, "s");
+    assert_int_equal(conf_pair(c)[1].port, 7);
+    conf_destroy(c);
+    c = parse("PBS_PRIMARY=p\n", no_env, &e);
+    assert_null(conf_pair(c));
+    conf_destroy(c);
+    assert_null(parse("PBS_PRIMARY=p\nPBS_SECONDARY=s:x\n", no_env, &e));
+    assert_string_equal(e.text, "PBS_SECONDARY: illegal port in \"s:x\"");
+}
+
 static void errors_name_the_variables(void **state)
 {
     static const struct {
@@ -185,6 +204,7 @@ int main(void)
         cmocka_unit_test(presets_hold_and_bad_ports_are_ignored),
         cmocka_unit_test(environment_overrides_where_the_row_says_so),
         cmocka_unit_test(names_for_connecting),
+        cmocka_unit_test(a_pair_is_two_hosts_each_with_a_port),
         cmocka_unit_test(errors_name_the_variables),
         cmocka_unit_test(hosts_are_split),
         cmocka_unit_test(a_missing_file_is_named),

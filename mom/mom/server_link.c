@@ -77,9 +77,19 @@ static int fill_nodes(const struct parts *m, exec_hello_args *a)
     return 0;
 }
 
+/* Of a pair it may be either server. */
+static struct exec_service_target talked_to(const struct parts *m)
+{
+    if (m->service)
+        return *exec_service_where(m->service);
+    return (struct exec_service_target){.host = conf_server_host(m->home.conf),
+                                        .port = conf_server_port(m->home.conf)};
+}
+
 static int hello(void *arg, exec_hello_args *a)
 {
     struct parts *m = arg;
+    struct exec_service_target server = talked_to(m);
 
     if (fill_nodes(m, a) < 0)
         return -1;
@@ -103,7 +113,7 @@ static int hello(void *arg, exec_hello_args *a)
     if (a->runs.runs_val)
         runs_each(m->runs, add_held, a);
     log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "HELLO sent to server at %s:%u, %u runs held",
-              conf_server_host(m->home.conf), conf_server_port(m->home.conf), a->runs.runs_len);
+              server.host, server.port, a->runs.runs_len);
     return a->runs.runs_val ? 0 : -1;
 }
 
@@ -207,10 +217,11 @@ static void say_load(struct parts *m, bool always)
 static void accepted(void *arg, const exec_hello_result *res)
 {
     struct parts *m = arg;
+    struct exec_service_target server = talked_to(m);
     struct err e = {0};
 
     log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "ReplyHello from server at %s:%u, epoch %llu",
-              conf_server_host(m->home.conf), conf_server_port(m->home.conf), (unsigned long long)res->epoch);
+              server.host, server.port, (unsigned long long)res->epoch);
     if (fence_obey(&m->fence, res->store, res->epoch, &e) < 0)
         log_err(LOGC_NODE, m->home.node, &e, "epoch %llu cannot be kept", (unsigned long long)res->epoch);
     for (u_int i = 0; i < res->runs.runs_len; i++)
@@ -291,11 +302,12 @@ void server_link_wake(void *arg)
 
 struct exec_service *server_link_create(struct parts *m, struct ssl_ctx_st *tls, struct err *e)
 {
-    struct exec_service_target targets[2] = {
+    const struct conf_host *pair = conf_pair(m->home.conf);
+    struct exec_service_target targets[CONF_PAIR] = {
         {.host = conf_server_host(m->home.conf), .port = conf_server_port(m->home.conf)}};
     struct exec_service_options o = {.name = m->home.service,
                                      .targets = targets,
-                                     .n_targets = 1,
+                                     .n_targets = pair ? CONF_PAIR : 1,
                                      .tls = tls,
                                      .names = m->names,
                                      .orders = orders,
@@ -304,10 +316,7 @@ struct exec_service *server_link_create(struct parts *m, struct ssl_ctx_st *tls,
                                      .keepalive_ms = lease_keepalive_ms(m),
                                      .arg = m};
 
-    if (conf_text(m->home.conf, CONF_PBS_PRIMARY) && conf_text(m->home.conf, CONF_PBS_SECONDARY)) {
-        targets[1] = (struct exec_service_target){.host = conf_text(m->home.conf, CONF_PBS_SECONDARY),
-                                                  .port = conf_server_port(m->home.conf)};
-        o.n_targets = 2;
-    }
+    for (int i = 0; pair && i < CONF_PAIR; i++)
+        targets[i] = (struct exec_service_target){.host = pair[i].host, .port = pair[i].port};
     return exec_service_create(m->loop, &o, e);
 }
