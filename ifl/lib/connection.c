@@ -7,7 +7,9 @@
  * or waiting.
  *
  * Connecting: the local socket first, if this host is meant; only where nobody answers there, TCP with
- * TLS. Who has no certificate of a daemon then proves its user by MUNGE, before the handle is given out. */
+ * TLS. Who has no certificate of a daemon then proves its user by MUNGE, before the handle is given out. Of a
+ * failover pair the one that stands by serves no program of ours, and says so to procedure 0: then the other
+ * is tried. */
 #include "connection.h"
 
 #include <dlfcn.h>
@@ -27,6 +29,8 @@
 #include <ifl.h>
 
 enum { HANDLES = 4096, CONNECT_LIMIT_MS = 10000, AGAIN_PAUSE_MS = 50 };
+/* Of a pair one host may be dead, and every command would wait for it. A takeover takes its time. */
+enum { PAIR_LIMIT_MS = 3000, TAKEOVER_TIMES = 4 };
 
 struct link {
     struct rpc_sync *rpc;
@@ -43,7 +47,8 @@ struct ticket {
 
 struct connection {
     struct link *link; /* held */
-    struct pbs_info_target target;
+    struct pbs_info_target *targets;
+    int n_targets;
     struct ticket *tickets, **tail; /* in the order they were sent */
     int last_ticket;
 };
@@ -151,7 +156,19 @@ static int prove_identity(struct rpc_sync *s, const struct pbs_info_target *t, s
     return rc;
 }
 
-static struct rpc_sync *dial(const struct pbs_info_target *t, struct err *e)
+/* 0, or -1: this one of the pair stands by. */
+static int check_active(struct rpc_sync *s, const struct pbs_info_target *t, struct err *e)
+{
+    const struct rpc_proc_id ping = {.prog = PBS_IFL_PROG, .vers = PBS_IFL_V1, .proc = 0};
+
+    if (!t->of_pair || rpc_sync_call(s, &ping, NULL, NULL, NULL, NULL, PAIR_LIMIT_MS, e) == 0)
+        return 0;
+    if (e->code == EPROTONOSUPPORT)
+        return err_set(e, PBSE_NOSERVER, "server %s stands by: it is not active", t->name);
+    return -1;
+}
+
+static struct rpc_sync *dial_tcp(const struct pbs_info_target *t, struct err *e)
 {
     struct rpc_sync_tls tls = {
         .module = t->module,
@@ -161,6 +178,18 @@ static struct rpc_sync *dial(const struct pbs_info_target *t, struct err *e)
         .prog = PBS_IFL_PROG,
         .vers = PBS_IFL_V1,
     };
+    struct rpc_sync *s =
+        rpc_sync_connect_tcp(t->host, t->port, &tls, t->of_pair ? PAIR_LIMIT_MS : CONNECT_LIMIT_MS, e);
+
+    if (s && (check_active(s, t, e) < 0 || (!*t->role && prove_identity(s, t, e) < 0))) {
+        rpc_sync_destroy(s);
+        return NULL;
+    }
+    return s;
+}
+
+static struct rpc_sync *dial(const struct pbs_info_target *t, struct err *e)
+{
     struct rpc_sync *s;
 
     if (*t->socket) {
@@ -168,10 +197,17 @@ static struct rpc_sync *dial(const struct pbs_info_target *t, struct err *e)
         if (s || (e->code != ENOENT && e->code != ECONNREFUSED))
             return s;
     }
-    s = rpc_sync_connect_tcp(t->host, t->port, &tls, CONNECT_LIMIT_MS, e);
-    if (s && !*t->role && prove_identity(s, t, e) < 0) {
-        rpc_sync_destroy(s);
-        return NULL;
+    return dial_tcp(t, e);
+}
+
+/* The first that answers. NULL: what the last one said. */
+static struct rpc_sync *dial_any(const struct pbs_info_target *t, int n, struct err *e)
+{
+    struct rpc_sync *s = NULL;
+
+    for (int i = 0; i < n && !s; i++) {
+        report_set_server(t[i].name);
+        s = dial(&t[i], e);
     }
     return s;
 }
@@ -190,24 +226,23 @@ static int put(struct connection *cn)
     return c;
 }
 
-static struct connection *open_target(const struct pbs_info_target *t, struct err *e)
+/* `t` is the connection's from now on, also when there is none. */
+static struct connection *open_targets(struct pbs_info_target *t, int n, struct err *e)
 {
     struct connection *cn = calloc(1, sizeof *cn);
-    struct rpc_sync *rpc = cn ? dial(t, e) : NULL;
+    struct rpc_sync *rpc = cn ? dial_any(t, n, e) : NULL;
 
-    if (!rpc) {
-        if (!cn)
-            (void)err_set(e, PBSE_SYSTEM, "no memory for a connection");
-        free(cn);
-        return NULL;
-    }
-    cn->link = link_create(rpc);
-    if (!cn->link) {
+    if (rpc)
+        cn->link = link_create(rpc);
+    if (!cn || (rpc && !cn->link))
         (void)err_set(e, PBSE_SYSTEM, "no memory for a connection");
+    if (!cn || !cn->link) {
         free(cn);
+        free(t);
         return NULL;
     }
-    cn->target = *t;
+    cn->targets = t;
+    cn->n_targets = n;
     cn->tail = &cn->tickets;
     return cn;
 }
@@ -223,6 +258,7 @@ static void close_all(struct connection *cn)
         free(t);
     }
     link_drop(cn->link);
+    free(cn->targets);
     free(cn);
 }
 
@@ -236,11 +272,10 @@ int pbs_connect_extend(const char *server, const char *extend_data)
     (void)extend_data; /* nothing is told at connecting; the name of the daemon stands in its certificate */
     report_clear(-1);
     n = t ? pbs_info_targets(server, t, &e) : -1;
-    for (int i = 0; i < n && !cn; i++) {
-        report_set_server(t[i].name);
-        cn = open_target(&t[i], &e);
-    }
-    free(t);
+    if (n > 0)
+        cn = open_targets(t, n, &e);
+    else
+        free(t);
     if (!cn) {
         (void)report_err(-1, &e);
         return -1;
@@ -285,16 +320,19 @@ int pbs_connection_set_nodelay(int c)
 }
 
 /* --- again */
-static bool copy_target(int c, struct pbs_info_target *out)
+static int copy_targets(int c, struct pbs_info_target out[static PBS_INFO_TARGETS])
 {
     struct connection *cn;
+    int n = 0;
 
     (void)pthread_mutex_lock(&lock);
     cn = find(c);
-    if (cn)
-        *out = cn->target;
+    if (cn) {
+        n = cn->n_targets;
+        memcpy(out, cn->targets, (size_t)n * sizeof *out);
+    }
     (void)pthread_mutex_unlock(&lock);
-    return cn != NULL;
+    return n;
 }
 
 /* Put `fresh` behind c unless another thread was quicker; the link to use is held. */
@@ -315,17 +353,18 @@ static struct link *replace(int c, struct link *old, struct link *fresh)
 
 struct link *connection_again(int c, struct link *old, int64_t limit_ms, struct err *e)
 {
-    struct pbs_info_target *t = malloc(sizeof *t);
-    int64_t end = clock_real_mono_ms() + limit_ms;
+    struct pbs_info_target *t = calloc(PBS_INFO_TARGETS, sizeof *t);
+    int n = t ? copy_targets(c, t) : 0;
+    int64_t end = clock_real_mono_ms() + (n > 1 ? TAKEOVER_TIMES * limit_ms : limit_ms);
     struct rpc_sync *rpc = NULL;
     struct link *l;
 
-    if (!t || !copy_target(c, t)) {
+    if (!n) {
         free(t);
         (void)bad_handle(c, e);
         return NULL;
     }
-    while (!(rpc = dial(t, e)) && clock_real_mono_ms() < end)
+    while (!(rpc = dial_any(t, n, e)) && clock_real_mono_ms() < end)
         (void)poll(NULL, 0, AGAIN_PAUSE_MS);
     free(t);
     l = link_create(rpc);

@@ -18,8 +18,8 @@ struct link *connection_hold(int c, struct err *e);
 struct rpc_sync *connection_rpc(const struct link *l);
 void connection_release(struct link *l);
 
-/* The server behind `old` was lost: connect to it again, within limit_ms, and put that link behind c for calls
- * to come. Returns the new link, held. NULL: it could not be reached, or c has been closed. */
+/* The server behind `old` was lost: connect to it again, or to the other of its pair, within limit_ms (of a pair,
+ * which may have to take over: four times that), and put that link behind c for calls to come. Returns the new link, held. NULL: it could not be reached, or c has been closed. */
 struct link *connection_again(int c, struct link *old, int64_t limit_ms, struct err *e);
 
 /* --- tickets. `codec` tells how the answer is read, so that it is received by the function made for it. */

@@ -1,7 +1,7 @@
 /* Which server is meant, and how to reach it. See pbs_info.h.
  *
- * pbs.conf is read at the first question, once for the process. A name from the caller stands alone;
- * without one the failover pair comes first, then PBS_SERVER. The local socket is offered only where the
+ * pbs.conf is read at the first question, once for the process. A name from the caller stands alone, unless
+ * it is PBS_SERVER's; that one, or none, means the failover pair where there is one. The local socket is offered only where the
  * name and port are those of this pbs.conf, since another server's users must not end up at ours.
  * Everything is copied out under the lock: a target stays valid when the file is loaded again. */
 #include "pbs_info.h"
@@ -105,10 +105,20 @@ static void fill_identity(struct pbs_info_target *t, const char *exec)
     (void)snprintf(t->munge_socket, sizeof t->munge_socket, "%s", socket ? socket : "");
 }
 
-static int fill(struct pbs_info_target *t, const char *name, struct err *e)
+/* `host` and `port` are set. */
+static void fill_ways(struct pbs_info_target *t)
 {
     const char *home = conf_text(conf, CONF_PBS_HOME), *exec = conf_text(conf, CONF_PBS_EXEC);
 
+    if (is_ours(t))
+        (void)snprintf(t->socket, sizeof t->socket, "%s/pbs_server.sock", home);
+    (void)snprintf(t->module, sizeof t->module, "%s/lib/libauth_tls.so", exec);
+    (void)snprintf(t->certs, sizeof t->certs, "%s/certs", home);
+    fill_identity(t, exec);
+}
+
+static int fill(struct pbs_info_target *t, const char *name, struct err *e)
+{
     *t = (struct pbs_info_target){0};
     if (snprintf(t->name, sizeof t->name, "%s", name) >= (int)sizeof t->name)
         return err_set(e, PBSE_BADHOST, "the name of the server is too long: %.100s...", name);
@@ -117,26 +127,36 @@ static int fill(struct pbs_info_target *t, const char *name, struct err *e)
         return -1;
     if (!strcasecmp(name, conf_server(conf)))
         (void)snprintf(t->host, sizeof t->host, "%s", conf_server_host(conf));
-    if (is_ours(t))
-        (void)snprintf(t->socket, sizeof t->socket, "%s/pbs_server.sock", home);
-    (void)snprintf(t->module, sizeof t->module, "%s/lib/libauth_tls.so", exec);
-    (void)snprintf(t->certs, sizeof t->certs, "%s/certs", home);
-    fill_identity(t, exec);
+    fill_ways(t);
     return 0;
 }
 
-static int find(const char *server, struct pbs_info_target *out, struct err *e)
+/* What people call a pair is PBS_SERVER; its hosts are named by their own keys. */
+static int fill_pair(struct pbs_info_target out[static PBS_INFO_TARGETS])
 {
-    const char *first, *second;
+    static const enum conf_key keys[CONF_PAIR] = {CONF_PBS_PRIMARY, CONF_PBS_SECONDARY};
+    const struct conf_host *pair = conf_pair(conf);
+
+    for (int i = 0; i < CONF_PAIR; i++) {
+        out[i] = (struct pbs_info_target){.port = pair[i].port, .of_pair = true};
+        (void)snprintf(out[i].name, sizeof out[i].name, "%s", conf_text(conf, keys[i]));
+        (void)snprintf(out[i].host, sizeof out[i].host, "%s", pair[i].host);
+        fill_ways(&out[i]);
+    }
+    return CONF_PAIR;
+}
+
+static int find(const char *server, struct pbs_info_target out[static PBS_INFO_TARGETS], struct err *e)
+{
+    bool ours;
 
     if (load(false, e) < 0)
         return -1;
-    if (server && *server)
+    ours = !server || !*server || !strcasecmp(server, conf_server(conf));
+    if (ours && conf_pair(conf))
+        return fill_pair(out);
+    if (!ours)
         return fill(&out[0], server, e) < 0 ? -1 : 1;
-    first = conf_text(conf, CONF_PBS_PRIMARY);
-    second = conf_text(conf, CONF_PBS_SECONDARY);
-    if (first && second)
-        return fill(&out[0], first, e) < 0 || fill(&out[1], second, e) < 0 ? -1 : 2;
     if (!conf_server(conf) || !*conf_server(conf))
         return err_set(e, PBSE_NOSERVER, "No server specified: set PBS_SERVER in pbs.conf");
     return fill(&out[0], conf_server(conf), e) < 0 ? -1 : 1;

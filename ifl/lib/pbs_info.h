@@ -5,6 +5,7 @@
  * The file is read at the first question and again by pbs_loadconf(1). Any thread.
  */
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "err.h"
@@ -22,9 +23,11 @@ struct pbs_info_target {
     char role[16];        /* whose certificate we can show: "sched"; or "": we say by MUNGE who we are */
     char munge[PATH_MAX]; /* libauth_munge.so */
     char munge_socket[PATH_MAX]; /* or "" */
+    bool of_pair;                /* it may stand by; then the other of the pair is meant */
 };
 
-/* The servers to try in turn for `server` ("host[:port]"; NULL or "": the default one, or the failover pair).
+/* The servers to try in turn for `server` ("host[:port]"; NULL, "", or the default one by its name: the failover pair,
+ * where there is one).
  * Their number, or -1: PBSE_NOSERVER no server is named anywhere, else what is wrong with pbs.conf or the
  * name. */
 int pbs_info_targets(const char *server, struct pbs_info_target out[static PBS_INFO_TARGETS], struct err *e);
