@@ -54,6 +54,7 @@ struct commit {
     struct half filling, flying;
     bool in_worker; /* `flying` is with the writer */
     bool under_way; /* `flying` is not durable yet: with the writer, or waiting for its next try */
+    bool probe;     /* a batch is wanted even if it is empty */
     bool lost, dying;
     bool encoding; /* what is put back meanwhile marks no hook */
     struct loop_hook *hook;
@@ -260,18 +261,25 @@ static void begin(void *arg)
 {
     struct commit *c = arg;
 
-    if (c->under_way || c->lost || !has_work(c))
+    if (c->under_way || c->lost || (!has_work(c) && !c->probe))
         return;
     encode_dirty(c);
     if (!batch_is_ok(c->filling.batch))
         abort(); /* no memory: rows are lost, and with them the truth */
     swap_halves(c);
-    if (batch_is_empty(c->flying.batch)) { /* only derived values had changed */
+    if (batch_is_empty(c->flying.batch) && !c->probe) { /* only derived values had changed */
         promises_keep(&c->flying.promises);
         return;
     }
     c->under_way = true;
+    c->probe = false;
     submit(c);
+}
+
+void commit_probe(struct commit *c)
+{
+    c->probe = true;
+    loop_hook_mark(c->hook);
 }
 
 static void touched(void *arg)
@@ -505,6 +513,14 @@ void commit_acct_filed(struct commit *c, uint64_t n, const char *file, uint64_t 
     batch_text(b, strbuf_str(&value));
     strbuf_fini(&value);
     batch_number(row(c, STMT_ACCT_FILED), (int64_t)n);
+}
+
+void commit_put_meta(struct commit *c, const char *name, const char *value)
+{
+    struct batch *b = row(c, STMT_META_SET);
+
+    batch_text(b, name);
+    batch_text(b, value);
 }
 
 void commit_add_log(struct commit *c, struct job_key key, int64_t time_ns, const char *text)

@@ -45,6 +45,9 @@ void commit_on_lost(struct commit *c, commit_lost_fn *fn, void *arg);
  * under way. In the order of the calls. A request without memory ends the process: a promise cannot be lost. */
 void commit_then(struct commit *c, commit_fn *fn, void *arg);
 
+/* A batch at the end of this turn, though nothing may have changed: is the store still ours? */
+void commit_probe(struct commit *c);
+
 /* ---- rows beside those of dirty objects; bytes are copied */
 void commit_remove_job(struct commit *c, struct job_key key); /* and its script */
 /* An array's page of indices that have or have not ended (array_map.h); all pages of an array; the history of
@@ -74,6 +77,8 @@ void commit_purge_history(struct commit *c, int64_t before_s);
 void commit_add_acct(struct commit *c, uint64_t n, int64_t time_s, const char *line);
 /* Lines up to n are in `file`, which was `size` bytes long then: their rows may go. */
 void commit_acct_filed(struct commit *c, uint64_t n, const char *file, uint64_t size);
+void commit_put_meta(struct commit *c, const char *name,
+                     const char *value); /* a word about the store itself */
 /* A line of a job's event log. */
 void commit_add_log(struct commit *c, struct job_key key, int64_t time_ns, const char *text);
 

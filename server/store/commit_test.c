@@ -303,6 +303,32 @@ static void who_lost_the_epoch_is_told_and_keeps_no_promise(void **state)
     assert_int_equal(commit_check(b->commit, NULL), -1);
 }
 
+static void a_probe_tells_who_lost_the_epoch_though_nothing_changes(void **state)
+{
+    struct bench *b = *state;
+    struct commit_stats before, after;
+    bool lost = false;
+    struct store *other = store_open(&b->where, NULL);
+    struct batch_stmt q;
+
+    need_durable(b);
+    commit_on_lost(b->commit, note_lost, &lost);
+    commit_get_stats(b->commit, &before);
+    commit_probe(b->commit);
+    assert_int_equal(loop_turn(b->loop, 0, NULL), 0);
+    need_durable(b);
+    commit_get_stats(b->commit, &after);
+    assert_true(after.batches > before.batches);
+    assert_false(lost);
+    stmt_init(&q, STMT_META_SET);
+    stmt_text(&q, "epoch");
+    stmt_text(&q, "77");
+    assert_int_equal(store_query(other, &q, NULL, NULL, NULL), 0);
+    store_close(other);
+    commit_probe(b->commit);
+    turn_until(b, &lost);
+}
+
 /* ---- reading back ------------------------------------------------------------------------------------ */
 
 struct answer {
@@ -404,6 +430,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(promises_are_kept_in_order, begin, end),
         cmocka_unit_test_setup_teardown(a_failing_store_loses_nothing, begin, end),
         cmocka_unit_test_setup_teardown(who_lost_the_epoch_is_told_and_keeps_no_promise, begin, end),
+        cmocka_unit_test_setup_teardown(a_probe_tells_who_lost_the_epoch_though_nothing_changes, begin, end),
         cmocka_unit_test_setup_teardown(scripts_and_history_are_read_by_the_reader, begin, end),
         cmocka_unit_test_setup_teardown(accounting_lines_wait_until_they_are_filed, begin, end),
     };

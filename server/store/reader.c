@@ -32,6 +32,7 @@ struct question {
     store_row_fn *take;
     reader_history_fn *history_fn;
     reader_script_fn *script_fn;
+    reader_meta_fn *meta_fn;
     void *arg;
     /* of a script */
     uint64_t offset;
@@ -234,6 +235,35 @@ int reader_script(struct reader *r, struct job_key key, uint64_t offset, size_t 
     stmt_number(&q->stmt, key.index);
     stmt_number(&q->stmt, (int64_t)offset);
     stmt_number(&q->stmt, (int64_t)(offset + q->max));
+    return question_send(q, e);
+}
+
+/* ---- words about the store ---------------------------------------------------------------------------- */
+
+static int take_meta(void *arg, const struct store_row *row, struct err *e)
+{
+    struct question *q = arg;
+    const char *value = store_row_text(row, 0);
+
+    return strbuf_add(&q->bytes, value ? value : "") < 0 ? err_set(e, PBSE_SYSTEM, "no memory for an answer")
+                                                         : 0;
+}
+
+static void tell_meta(struct question *q, const struct err *why)
+{
+    q->meta_fn(q->arg, q->bytes.len ? strbuf_str(&q->bytes) : "", why);
+}
+
+int reader_meta(struct reader *r, const char *name, reader_meta_fn *fn, void *arg, struct err *e)
+{
+    struct question *q = question_create(r, STMT_META_GET, arg, e);
+
+    if (!q)
+        return -1;
+    q->take = take_meta;
+    q->tell = tell_meta;
+    q->meta_fn = fn;
+    stmt_text(&q->stmt, name);
     return question_send(q, e);
 }
 

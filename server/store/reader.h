@@ -37,4 +37,8 @@ int reader_history_job(struct reader *r, struct job_key key, reader_history_fn *
 int reader_script(struct reader *r, struct job_key key, uint64_t offset, size_t max, reader_script_fn *fn,
                   void *arg, struct err *e);
 
+/* A word about the store itself (commit_put_meta); "" if it has none. `name` is a constant. */
+typedef void reader_meta_fn(void *arg, const char *value, const struct err *why);
+int reader_meta(struct reader *r, const char *name, reader_meta_fn *fn, void *arg, struct err *e);
+
 #endif

@@ -45,6 +45,8 @@ struct store_class {
     int (*apply)(struct store *s, const struct batch *b, uint64_t epoch, struct err *e);
     /* Hold the lease as long as this handle is open. -1: EWOULDBLOCK another server has it. */
     int (*lease)(struct store *s, struct err *e);
+    /* Does anybody hold it? */
+    int (*held)(struct store *s, bool *out, struct err *e);
     /* The columns of a row, from 0. */
     const char *(*text)(const struct store_row *row, int column, size_t *n);
     int64_t (*number)(const struct store_row *row, int column);

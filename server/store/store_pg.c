@@ -4,7 +4,8 @@
  * wait: one round trip whatever its size. An epoch that is not ours is made an error there, so that what stands
  * behind it in the pipeline is skipped. The lease is an advisory lock of the
  * writer's session. When the session is lost the next call connects again and takes the lease again: batches check
- * the epoch, so nothing is written if another server was active meanwhile. */
+ * the epoch, so nothing is written if another server was active meanwhile. The database finds out within seconds
+ * when a host with a session is gone, and we when the database is (keep-alives, time limits of TCP). */
 #include <errno.h>
 #include <fcntl.h>
 #include <libpq-fe.h>
@@ -20,13 +21,19 @@
 #include "strbuf.h"
 
 enum { OID_BYTEA = 17, OID_INT8 = 20, OID_INT4 = 23, OID_TEXT = 25, OID_JSON = 114 };
-enum { OPTIONS_MAX = 12, PASSWORD_MAX = 4096, LEASE_TRIES = 20, LEASE_PAUSE_US = 100000 };
+enum { OPTIONS_MAX = 16, PASSWORD_MAX = 4096, LEASE_TRIES = 20, LEASE_PAUSE_US = 100000 };
 
 #define LEASE_SQL "SELECT pg_try_advisory_lock(1128613957, 1)" /* "CEDE" */
+#define HELD_SQL                                                                                             \
+    "SELECT count(*) FROM pg_locks l JOIN pg_database d ON l.database = d.oid WHERE l.locktype = "           \
+    "'advisory' AND l.classid = 1128613957 AND l.objid = 1 AND l.granted AND d.datname = current_database()"
 /* Division by zero, if it is another; nothing else in a batch divides. */
 #define EPOCH_SQL                                                                                            \
     "SELECT 1 / COALESCE((SELECT value FROM meta WHERE name = 'epoch' FOR SHARE) = $1, false)::int"
 #define EPOCH_LOST "22012"
+#define SESSION_OPTIONS                                                                                      \
+    "-c synchronous_commit=on -c client_min_messages=warning -c tcp_keepalives_idle=5 "                      \
+    "-c tcp_keepalives_interval=2 -c tcp_keepalives_count=3"
 
 struct option {
     const char *name;
@@ -130,8 +137,9 @@ static int set_options(struct store_pg *s, const struct store_where *w, struct e
     if (add_option(s, "host", w->host, e) < 0 || add_port(s, w->port, e) < 0 || add_user(s, w->user, e) < 0 ||
         add_password(s, w->password_file, e) < 0 || add_option(s, "connect_timeout", "10", e) < 0 ||
         add_option(s, "application_name", "pbs_server", e) < 0 ||
-        add_option(s, "client_encoding", "UTF8", e) < 0 || add_option(s, "keepalives_idle", "10", e) < 0 ||
-        add_option(s, "options", "-c synchronous_commit=on -c client_min_messages=warning", e) < 0)
+        add_option(s, "client_encoding", "UTF8", e) < 0 || add_option(s, "keepalives_idle", "5", e) < 0 ||
+        add_option(s, "keepalives_interval", "2", e) < 0 || add_option(s, "keepalives_count", "3", e) < 0 ||
+        add_option(s, "tcp_user_timeout", "10000", e) < 0 || add_option(s, "options", SESSION_OPTIONS, e) < 0)
         return -1;
     return 0;
 }
@@ -425,12 +433,28 @@ static int run_pipeline(struct store_pg *s, const struct batch *b, uint64_t epoc
     return drain(s, e);
 }
 
+/* The lease is another's: our old session lives on for a while, or the store has been taken over. */
+static int check_taken(struct store_pg *s, uint64_t epoch, struct err *e)
+{
+    PGconn *conn = connect_to(s, s->database);
+    PGresult *r = PQexec(conn, "SELECT value FROM meta WHERE name = 'epoch'");
+    bool taken = PQresultStatus(r) == PGRES_TUPLES_OK && PQntuples(r) == 1 &&
+                 strtoull(PQgetvalue(r, 0, 0), NULL, 10) > epoch;
+
+    PQclear(r);
+    PQfinish(conn);
+    return taken ? err_set(e, ESTALE, "another server has taken the store over while our session was lost")
+                 : -1;
+}
+
 static int pg_apply(struct store *base, const struct batch *b, uint64_t epoch, struct err *e)
 {
     struct store_pg *s = of(base);
     int rc;
 
-    if (need_connection(s, e) < 0 || prepare_all(s, b, e) < 0)
+    if (need_connection(s, e) < 0)
+        return e->code == EWOULDBLOCK ? check_taken(s, epoch, e) : -1;
+    if (prepare_all(s, b, e) < 0)
         return -1;
     if (!PQenterPipelineMode(s->conn))
         return failed(s, "pipeline", NULL, e);
@@ -466,6 +490,23 @@ static int pg_lease(struct store *base, struct err *e)
     return rc == 0 ? 0 : err_set(e, why.code, "%s", why.text);
 }
 
+static int pg_held(struct store *base, bool *out, struct err *e)
+{
+    struct store_pg *s = of(base);
+    PGresult *r;
+    int rc = 0;
+
+    if (need_connection(s, e) < 0)
+        return -1;
+    r = PQexec(s->conn, HELD_SQL);
+    if (PQresultStatus(r) == PGRES_TUPLES_OK)
+        *out = PQgetvalue(r, 0, 0)[0] != '0';
+    else
+        rc = failed(s, "asking for the lease", PQresultErrorMessage(r), e);
+    PQclear(r);
+    return rc;
+}
+
 static void pg_close(struct store *base)
 {
     struct store_pg *s = of(base);
@@ -490,6 +531,7 @@ static const struct store_class pg_class = {
     .query = pg_query,
     .apply = pg_apply,
     .lease = pg_lease,
+    .held = pg_held,
     .text = pg_text,
     .number = pg_number,
 };

@@ -209,6 +209,14 @@ static int sqlite_lease(struct store *base, struct err *e)
     return s->lock_fd < 0 ? -1 : 0;
 }
 
+static int sqlite_held(struct store *base, bool *out, struct err *e)
+{
+    pid_t holder = access(of(base)->lock_path, F_OK) == 0 ? file_lock_holder(of(base)->lock_path, e) : 0;
+
+    *out = holder > 0;
+    return holder < 0 ? -1 : 0;
+}
+
 static void sqlite_close(struct store *base)
 {
     struct store_sqlite *s = of(base);
@@ -233,6 +241,7 @@ static const struct store_class sqlite_class = {
     .query = sqlite_query,
     .apply = sqlite_apply,
     .lease = sqlite_lease,
+    .held = sqlite_held,
     .text = sqlite_text,
     .number = sqlite_number,
 };
