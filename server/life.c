@@ -4,8 +4,10 @@
  * action; then what hangs on jobs (arrays, preemptions, holds), which look at both. */
 #include "life.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "accounting.h"
@@ -22,6 +24,7 @@
 #include "exec_hello.h"
 #include "exec_send.h"
 #include "exec_take.h"
+#include "file.h"
 #include "first_start.h"
 #include "guests.h"
 #include "history.h"
@@ -58,6 +61,7 @@
 #include "submit.h"
 #include "suspend.h"
 #include "tally.h"
+#include "tenure.h"
 #include "terminate.h"
 #include "victim.h"
 #include "virtual_time.h"
@@ -152,10 +156,28 @@ int life_listen(struct server *s, struct err *e)
     s->rpc = rpc_server_create(s->loop, &o, e);
     if (!s->rpc)
         return -1;
+    /* Of a pair on shared disks it may be the other's, which is active no more, dead or not. */
+    if (s->set.role != SERVER_ALONE)
+        unlink(s->set.socket);
     /* As root everybody may knock; a private complex of a user is that user's alone. */
     if (rpc_server_listen_unix(s->rpc, s->set.socket, geteuid() == 0 ? 0666 : 0600, e) < 0)
         return -1;
     return rpc_server_listen_tcp(s->rpc, NULL, s->set.port, e) < 0 ? -1 : 0;
+}
+
+void life_announce(struct server *s)
+{
+    struct err e;
+
+    if (s->set.role == SERVER_PRIMARY)
+        unlink(s->set.active_note);
+    if (s->set.role != SERVER_SECONDARY)
+        return;
+    log_event(LOGC_SVR, LOGE_ADMIN, s->site.name, "Failover Secondary Server at %s has gone active",
+              s->set.role_host);
+    if (file_write_quick(AT_FDCWD, s->set.active_note, s->set.role_host, strlen(s->set.role_host), 0644, &e) <
+        0)
+        log_err(LOGC_SVR, s->site.name, &e, "%s", s->set.active_note);
 }
 
 int life_catch_signals(struct server *s, struct err *e)
@@ -178,6 +200,8 @@ void life_stop(struct server *s)
         loop_signal_destroy(s->signals[i]);
     if (p->commit && !s->lost && commit_flush(p->commit, FLUSH_MS, &e) < 0)
         log_err(LOGC_SVR, s->site.name, &e, "the last changes");
+    if (s->set.role == SERVER_SECONDARY)
+        unlink(s->set.active_note);
     rpc_server_destroy(s->rpc);
     SSL_CTX_free(s->tls);
     guests_destroy(s->guests);
@@ -222,6 +246,7 @@ void life_stop(struct server *s)
     job_fsm_destroy(p->fsm);
     job_log_destroy(s->job_log);
     reader_destroy(p->reader);
+    tenure_destroy(s->tenure);
     commit_destroy(p->commit);
     services_destroy(p->services);
     if (s->site.change)

@@ -2,7 +2,7 @@
 #define LIFE_H
 /* The server as a whole: what main.c makes part by part, brought to life and ended.
  *
- *   main.c creates -> life_go_on -> life_catch_signals -> life_listen -> the loop -> life_stop
+ *   main.c creates -> life_go_on -> life_catch_signals -> life_listen -> life_announce -> the loop -> life_stop
  *
  * Nobody is heard before everything the store knows is in its place again. */
 #include <stdbool.h>
@@ -15,6 +15,7 @@
 #include "rpc_server.h"
 #include "server_settings.h"
 #include "site.h"
+#include "turn.h"
 
 struct server {
     struct server_settings set;
@@ -49,7 +50,11 @@ struct server {
     struct rpc_served served[3];
     SSL_CTX *tls;
     struct loop_signal *signals[4];
-    bool lost;
+    struct tenure *tenure; /* NULL: this server is alone */
+    struct turn turn;
+    bool lost;       /* the store is another's */
+    uint64_t yields; /* epoch that the primary has asked us to leave; 0: none */
+    bool was_ready;  /* whoever started us has been told */
 };
 
 /* Take up what the last server left: claims, states, preemptions, holds. -1: the store cannot be read. */
@@ -57,6 +62,8 @@ int life_go_on(struct server *s, bool is_new, const struct restore_counts *count
 /* TERM, INT and QUIT end the loop, HUP opens the log anew. */
 int life_catch_signals(struct server *s, struct err *e);
 int life_listen(struct server *s, struct err *e);
+/* What shows that a secondary is active begins here, and ends with life_stop. */
+void life_announce(struct server *s);
 /* Everything in the reverse order of creation; what has changed is stored before. Of a server that was made in part, too. */
 void life_stop(struct server *s);
 

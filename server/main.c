@@ -63,11 +63,13 @@
 #include "services.h"
 #include "settle.h"
 #include "shutdown.h"
+#include "standby.h"
 #include "start_time.h"
 #include "status.h"
 #include "submit.h"
 #include "suspend.h"
 #include "tally.h"
+#include "tenure.h"
 #include "terminate.h"
 #include "victim.h"
 #include "virtual_time.h"
@@ -276,6 +278,15 @@ static void on_stop(void *arg)
     loop_stop(((struct server *)arg)->loop);
 }
 
+static void on_wanted(void *arg)
+{
+    struct server *s = arg;
+
+    log_event(LOGC_SVR, LOGE_ADMIN, s->site.name, "the primary is back: this server stands by again");
+    s->yields = s->site.epoch;
+    loop_stop(s->loop);
+}
+
 static void on_shutdown(void *arg, int manner)
 {
     shutdown_begin(((struct server *)arg)->shutdown, manner);
@@ -285,7 +296,7 @@ static void on_store_lost(void *arg, const struct err *why)
 {
     struct server *s = arg;
 
-    log_err(LOGC_SVR, s->site.name, why, "another server has the store; this one ends");
+    log_err(LOGC_SVR, s->site.name, why, "this server is active no more");
     s->lost = true;
     loop_stop(s->loop);
 }
@@ -460,6 +471,8 @@ static int create_asking(struct server *s, struct err *e)
                                                                 .victims = p->victims,
                                                                 .runs = p->runs,
                                                                 .suspend = p->suspend});
+    p->of_pair = s->set.role != SERVER_ALONE;
+    p->is_secondary = s->set.role == SERVER_SECONDARY;
     s->shutdown = shutdown_create(p, on_stop, s);
     if (!p->submit || !p->preempts || !p->plan_holds || !s->shutdown)
         return no_memory(e);
@@ -559,6 +572,14 @@ static int create_parts(struct server *s, bool *is_new, struct restore_counts *c
 
 /* --- from the command line to the end of the loop ----------------------------------------------------- */
 
+static int create_tenure(struct server *s, struct err *e)
+{
+    struct tenure_hooks hooks = {s, on_store_lost, s->set.role == SERVER_SECONDARY ? on_wanted : NULL};
+
+    s->tenure = tenure_create(s->loop, s->parts.commit, s->parts.reader, s->site.epoch, &hooks);
+    return s->tenure ? 0 : no_memory(e);
+}
+
 static int start(struct server *s, struct err *e)
 {
     struct restore_counts counts = {0};
@@ -572,6 +593,9 @@ static int start(struct server *s, struct err *e)
         create_parts(s, &is_new, &counts, e) < 0)
         return -1;
     if (life_go_on(s, is_new, &counts, e) < 0 || life_catch_signals(s, e) < 0 || life_listen(s, e) < 0)
+        return -1;
+    life_announce(s);
+    if (s->set.role != SERVER_ALONE && create_tenure(s, e) < 0)
         return -1;
     log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name,
               "Server pid = %d ready;  using ports Server:%u MOM:%u RM:%u", getpid(), s->set.port,
@@ -587,6 +611,72 @@ static int lock_memory(const struct server *s, struct err *e)
     return 0;
 }
 
+static void on_ready_to_wait(void *arg)
+{
+    struct server *s = arg;
+
+    s->was_ready = true;
+    daemon_ready(s->daemon);
+}
+
+/* Of a pair: until it is our turn. */
+static enum standby_end stand_by(struct server *s, struct err *e)
+{
+    const struct conf_host *pair = conf_pair(s->set.conf);
+
+    if (s->set.role == SERVER_ALONE)
+        return STANDBY_TAKE;
+    if (s->set.role == SERVER_SECONDARY)
+        log_event(LOGC_SVR, LOGE_SYSTEM, s->set.name, "pbs_server: coming up as Secondary, Primary is %s",
+                  pair[0].host);
+    return standby_wait(&s->set, &s->turn, on_ready_to_wait, s, e);
+}
+
+/* All that an activation has made is gone: the next one begins with what was said at the start. */
+static void begin_anew(struct server *s)
+{
+    struct server fresh = {.set = s->set, .daemon = s->daemon, .turn = s->turn, .was_ready = s->was_ready};
+
+    turn_again(&fresh.turn, s->yields);
+    fresh.set.start = SERVER_START_WARM;
+    fresh.set.scheduling = -1;
+    *s = fresh;
+}
+
+/* Be active, once. 0 ended, 1 stand by again, -1 cannot start. */
+static int be_active(struct server *s, struct err *e)
+{
+    bool of_pair = s->set.role != SERVER_ALONE;
+    int rc = start(s, e);
+
+    if (rc < 0)
+        log_err(LOGC_SVR, s->set.name, e, "cannot start");
+    if (rc < 0 && !(of_pair && s->was_ready))
+        return -1;
+    on_ready_to_wait(s);
+    if (rc == 0 && loop_run(s->loop, e) < 0)
+        log_err(LOGC_SVR, s->set.name, e, "the loop has ended");
+    life_stop(s);
+    return of_pair && (rc < 0 || s->lost || s->yields);
+}
+
+static int live(struct server *s, struct err *e)
+{
+    int rc = 1;
+
+    turn_begin(&s->turn, s->set.role == SERVER_PRIMARY, s->set.takeover_ms);
+    while (rc == 1) {
+        enum standby_end end = stand_by(s, e);
+
+        if (end != STANDBY_TAKE)
+            return end == STANDBY_END ? 0 : -1;
+        rc = be_active(s, e);
+        if (rc == 1)
+            begin_anew(s);
+    }
+    return rc;
+}
+
 /* From the fork to the end of the loop; the exit code. */
 static int serve(struct server *s)
 {
@@ -599,14 +689,12 @@ static int serve(struct server *s)
                              &code);
     if (!s->daemon)
         return code;
-    if (open_log(s, &e) < 0 || lock_memory(s, &e) < 0 || start(s, &e) < 0) {
+    if (open_log(s, &e) < 0 || lock_memory(s, &e) < 0) {
         log_err(LOGC_SVR, s->set.name, &e, "cannot start");
         return daemon_fail(s->daemon, &e);
     }
-    daemon_ready(s->daemon);
-    if (loop_run(s->loop, &e) < 0)
-        log_err(LOGC_SVR, s->set.name, &e, "the loop has ended");
-    life_stop(s);
+    if (live(s, &e) < 0)
+        return daemon_fail(s->daemon, &e);
     log_event(LOGC_SVR, LOGE_SYSTEM, s->set.name, "Server shutdown completed");
     log_close();
     daemon_end(s->daemon);

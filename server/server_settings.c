@@ -5,15 +5,21 @@
 #include "server_settings.h"
 
 #include <errno.h>
+#include <ifaddrs.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "home_files.h"
 #include "options.h"
 #include "units.h"
 
+enum { TAKEOVER_S = 30, TAKEOVER_MAX_S = 7 * 24 * 3600 };
 enum {
     OPT_FOREGROUND,
     OPT_HOME,
@@ -24,6 +30,7 @@ enum {
     OPT_LOCK,
     OPT_TYPE,
     OPT_MOM_PORT,
+    OPT_TAKEOVER,
     OPT_LATER,
     OPT_IGNORED,
     OPT_VIRTUAL,
@@ -78,6 +85,17 @@ static int take_events(struct server_settings *s, const char *value, struct err 
                                                      : 0;
 }
 
+static int take_takeover(struct server_settings *s, const char *value, struct err *e)
+{
+    char *end;
+    long seconds = strtol(value, &end, 10);
+
+    if (*end || end == value || seconds < -1 || seconds > TAKEOVER_MAX_S)
+        return err_set(e, EINVAL, "-F invalid delay time: %s (seconds, or -1 for none)", value);
+    s->takeover_ms = seconds * 1000;
+    return 0;
+}
+
 static int take(void *context, const struct option_row *row, const char *value, struct err *e)
 {
     struct server_settings *s = context;
@@ -112,6 +130,8 @@ static int take(void *context, const struct option_row *row, const char *value, 
         return take_port(value, &s->port) < 0 ? err_set(e, EINVAL, "host:port invalid: %s", value) : 0;
     case OPT_MOM_PORT:
         return take_port(value, &other) < 0 ? err_set(e, EINVAL, "host:port invalid: %s", value) : 0;
+    case OPT_TAKEOVER:
+        return take_takeover(s, value, e);
     case OPT_LATER:
         return err_set(e, EINVAL, "not supported by this version");
     default:
@@ -136,7 +156,8 @@ static const struct option_row rows[] = {
      OPT_MOM_PORT},
     {'A', NULL, OPTION_VALUE, "file", "another accounting file: not supported", take, OPT_LATER},
     {'C', NULL, OPTION_ALONE, NULL, "stop the data service: not supported", take, OPT_LATER},
-    {'F', NULL, OPTION_VALUE, "seconds", "delay of a secondary server: not supported", take, OPT_LATER},
+    {'F', NULL, OPTION_VALUE, "seconds",
+     "of a pair: how long to leave a free store to the other; -1: not at all", take, OPT_TAKEOVER},
     {'G', NULL, OPTION_VALUE, "text", "kept for old scripts", take, OPT_IGNORED},
     {'P', NULL, OPTION_VALUE, "text", "kept for old scripts", take, OPT_IGNORED},
     {'g', NULL, OPTION_VALUE, "text", "kept for old scripts", take, OPT_IGNORED},
@@ -149,12 +170,83 @@ static const struct option_row rows[] = {
 static const struct options options = {
     .program = "pbs_server", .operands = "", .rows = rows, .n_rows = sizeof rows / sizeof rows[0]};
 
+/* --- the pair */
+static const void *address_of(const struct sockaddr *a)
+{
+    return a->sa_family == AF_INET ? (const void *)&((const struct sockaddr_in *)(const void *)a)->sin_addr
+                                   : (const void *)&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr;
+}
+
+/* Of one of this host's interfaces; all of 127.0.0.0/8 is. (Where hosts take over addresses, any can be bound to.) */
+static bool is_own_address(const struct ifaddrs *own, const struct sockaddr *a)
+{
+    size_t n = a->sa_family == AF_INET ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+
+    if (a->sa_family != AF_INET && a->sa_family != AF_INET6)
+        return false;
+    if (a->sa_family == AF_INET && *(const unsigned char *)address_of(a) == 127)
+        return true;
+    for (; own; own = own->ifa_next)
+        if (own->ifa_addr && own->ifa_addr->sa_family == a->sa_family &&
+            memcmp(address_of(own->ifa_addr), address_of(a), n) == 0)
+            return true;
+    return false;
+}
+
+static bool is_this_host(const char *host)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *list = NULL;
+    struct ifaddrs *interfaces = NULL;
+    char own[256] = "";
+    bool ours = false;
+
+    if (gethostname(own, sizeof own - 1) == 0 && strcasecmp(own, host) == 0)
+        return true;
+    if (getifaddrs(&interfaces) < 0 || getaddrinfo(host, NULL, &hints, &list) != 0)
+        list = NULL;
+    for (const struct addrinfo *a = list; a && !ours; a = a->ai_next)
+        ours = is_own_address(interfaces, a->ai_addr);
+    freeaddrinfo(list);
+    freeifaddrs(interfaces);
+    return ours;
+}
+
+/* Two servers of one host (to try it) differ in their ports. */
+static int find_role(struct server_settings *s, uint16_t said_port, struct err *e)
+{
+    const struct conf_host *pair = conf_pair(s->conf);
+    bool here[CONF_PAIR];
+    int i;
+
+    if (!pair)
+        return 0;
+    if (!conf_is_set(s->conf, CONF_PBS_DATA_SERVICE_HOST))
+        return err_set(
+            e, EINVAL,
+            "PBS_PRIMARY and PBS_SECONDARY need a store that both reach: set PBS_DATA_SERVICE_HOST");
+    for (i = 0; i < CONF_PAIR; i++)
+        here[i] = is_this_host(pair[i].host);
+    for (i = 0; i < CONF_PAIR; i++)
+        if (here[i] && (!here[!i] || pair[i].port == s->port))
+            break;
+    if (i == CONF_PAIR)
+        return err_set(e, EINVAL, "this host is neither PBS_PRIMARY (%s) nor PBS_SECONDARY (%s)%s",
+                       conf_text(s->conf, CONF_PBS_PRIMARY), conf_text(s->conf, CONF_PBS_SECONDARY),
+                       here[0] ? ": both are here, but with other ports" : "");
+    s->role = i == 0 ? SERVER_PRIMARY : SERVER_SECONDARY;
+    s->role_host = conf_text(s->conf, i == 0 ? CONF_PBS_PRIMARY : CONF_PBS_SECONDARY);
+    s->port = said_port ? said_port : pair[i].port;
+    return 0;
+}
+
 static void name_files(struct server_settings *s)
 {
     const char *name = conf_server(s->conf);
 
     snprintf(s->name, sizeof s->name, "%.*s", (int)strcspn(name, ".:"), name);
-    snprintf(s->lock, sizeof s->lock, "%s/server_priv/server.lock", s->home);
+    snprintf(s->lock, sizeof s->lock, "%s/server_priv/server.lock%s", s->home,
+             s->role == SERVER_SECONDARY ? ".secondary" : "");
+    snprintf(s->active_note, sizeof s->active_note, "%s/server_priv/secondary_active", s->home);
     snprintf(s->socket, sizeof s->socket, "%s/pbs_server.sock", s->home);
     snprintf(s->logs, sizeof s->logs, "%s/server_logs", s->home);
     snprintf(s->certs, sizeof s->certs, "%s/certs", s->home);
@@ -164,9 +256,13 @@ static void name_files(struct server_settings *s)
 
 int server_settings_read(struct server_settings *s, int argc, char *argv[], struct err *e)
 {
+    uint16_t said_port;
     int first;
 
-    *s = (struct server_settings){.scheduling = -1, .log_events = -1, .start = SERVER_START_WARM};
+    *s = (struct server_settings){.scheduling = -1,
+                                  .log_events = -1,
+                                  .start = SERVER_START_WARM,
+                                  .takeover_ms = (int64_t)TAKEOVER_S * 1000};
     if (options_parse(&options, argc, argv, &first, s, e) < 0)
         return -1;
     if (s->show_version)
@@ -178,8 +274,11 @@ int server_settings_read(struct server_settings *s, int argc, char *argv[], stru
         return -1;
     if (!*s->home)
         snprintf(s->home, sizeof s->home, "%s", conf_text(s->conf, CONF_PBS_HOME));
+    said_port = s->port;
     if (!s->port)
         s->port = conf_server_port(s->conf);
+    if (find_role(s, said_port, e) < 0)
+        return -1;
     name_files(s);
     return 0;
 }

@@ -18,13 +18,20 @@ enum server_start {
     SERVER_START_UPDATEDB /* the schema is brought up to date at every start */
 };
 
+/* Of two servers with one store; whose host it is decides (PBS_PRIMARY, PBS_SECONDARY). */
+enum server_role { SERVER_ALONE, SERVER_PRIMARY, SERVER_SECONDARY };
+
 struct server_settings {
     struct conf *conf;
     char home[4096];
     char name[256]; /* of the server, as in job identifiers: first label of its host */
     char lock[4200], socket[4200], logs[4200], certs[4200], database[4200], password[4200];
-    const char *log_file; /* -L, or NULL */
+    char active_note[4200]; /* exists while a secondary is active; holds its host's name */
+    const char *log_file;   /* -L, or NULL */
     uint16_t port;
+    enum server_role role;
+    const char *role_host; /* this host, as pbs.conf calls it; NULL: alone */
+    int64_t takeover_ms;   /* -F: how long a free store is left to whoever may come back */
     bool foreground;
     bool is_virtual;  /* --virtual: a simulator drives the time */
     bool lock_memory; /* -l */
@@ -34,7 +41,8 @@ struct server_settings {
     bool show_version;
 };
 
-/* -1: what conf_load or the options say. */
+/* -1: what conf_load or the options say; of a pair: EINVAL this host is in neither place, or the store is not one that
+ * two hosts can share. */
 int server_settings_read(struct server_settings *s, int argc, char *argv[], struct err *e);
 /* A person at a terminal is asked before jobs are thrown away. False: the answer was no. */
 bool server_settings_confirm(const struct server_settings *s);

@@ -57,7 +57,14 @@ pid_of() { # program, lock file
 comm_lock() { echo "$PBS_HOME/server_priv/comm.lock"; }
 mom_lock() { echo "${PBS_MOM_HOME:-$PBS_HOME}/mom_priv/mom.lock"; }
 sched_lock() { echo "$PBS_HOME/sched_priv/sched.lock"; }
-server_lock() { echo "$PBS_HOME/server_priv/server.lock"; }
+server_lock() { if is_secondary; then echo "$PBS_HOME/server_priv/server.lock.secondary"; else echo "$PBS_HOME/server_priv/server.lock"; fi; }
+
+is_secondary() { # of a pair of servers, by the name of this host
+    [ -n "${PBS_PRIMARY-}" ] && [ -n "${PBS_SECONDARY-}" ] || return 1
+    host=$(uname -n)
+    case ${PBS_SECONDARY%%:*} in "$host" | "${host%%.*}") return 0 ;; esac
+    return 1
+}
 
 start_one() { # what people call it, program, lock file
     if pid_of "pbs_$2" "$3" >/dev/null; then
@@ -87,8 +94,23 @@ stop_server() { # pid
     if [ -r "$PBS_HOME/server_priv/qmgr_shutdown" ]; then
         "$PBS_EXEC/bin/qmgr" <"$PBS_HOME/server_priv/qmgr_shutdown"
     fi
-    echo "Shutting server down with qterm."
-    if ! "$PBS_EXEC/bin/qterm" -t quick; then
+    own=
+    if is_secondary; then
+        own=$PBS_SECONDARY
+    elif [ -n "${PBS_PRIMARY-}" ] && [ -n "${PBS_SECONDARY-}" ]; then
+        own=$PBS_PRIMARY
+    fi
+    if is_secondary && [ ! -e "$PBS_HOME/server_priv/secondary_active" ]; then
+        echo "This is secondary server, killing process."
+        kill -TERM "$1" 2>/dev/null
+        echo "PBS server - was pid: $1"
+        return
+    elif [ -n "$own" ] && ! is_secondary; then
+        echo "This is active server, shutting down with qterm, secondary will take over."
+    else
+        echo "Shutting server down with qterm."
+    fi
+    if ! "$PBS_EXEC/bin/qterm" -t quick $own; then
         echo "Killing Server."
         kill -TERM "$1" 2>/dev/null
     fi

@@ -57,6 +57,7 @@ struct parts {
     struct accounting *accounting;
     struct mail *mail;
     struct arrays *arrays;
+    bool of_pair, is_secondary; /* this server is one of two with one store; which of them */
     /* ^ the server is to go down */
     void (*shutdown)(void *arg, int manner);
     void *shutdown_arg;

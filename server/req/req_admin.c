@@ -6,6 +6,7 @@
 #include "log.h"
 #include "pbs_error.h"
 #include "req_common.h"
+#include "shutdown.h"
 
 void req_shutdown(void *parts, struct request *r)
 {
@@ -18,7 +19,17 @@ void req_shutdown(void *parts, struct request *r)
         request_failf(r, PBSE_IVALREQ, "manner of shutdown %d is unknown", a->manner);
         return;
     }
+    if (shutdown_is_for_other(p, a->manner) && !p->of_pair) {
+        request_failf(r, PBSE_IVALREQ,
+                      "there is no secondary server: PBS_PRIMARY and PBS_SECONDARY are not set for this one");
+        return;
+    }
     log_event(LOGC_SVR, LOGE_SYSTEM, p->site->name, "Shutdown request from %s ", request_who(r));
+    if (shutdown_is_for_other(p, a->manner)) {
+        p->shutdown(p->shutdown_arg, a->manner);
+        request_ok(r);
+        return;
+    }
     log_event(LOGC_SVR, LOGE_SYSTEM, p->site->name, "Starting to shutdown the server, type is %s",
               names[manner]);
     request_ok(r);

@@ -9,11 +9,12 @@
 
 #include "commit.h"
 #include "log.h"
+#include "pair.h"
 #include "pbs_error.h"
 #include "removal.h"
 #include "schedulers.h"
 
-enum { ALSO_SCHEDULER = 0x10 };
+enum { ALSO_SCHEDULER = 0x10, ALSO_SECONDARY = 0x40, IDLE_SECONDARY = 0x80, ONLY_SECONDARY = 0x100 };
 
 struct shutdown {
     struct parts *p;
@@ -78,10 +79,32 @@ static void requeue_all(struct shutdown *s)
     }
 }
 
+/* What becomes of the store: without a word for who stands by, it takes over at once. */
+static void tell_the_other(struct shutdown *s, int manner)
+{
+    if (manner & (ALSO_SECONDARY | ONLY_SECONDARY))
+        pair_order(s->p->commit, "end");
+    else if (manner & IDLE_SECONDARY)
+        pair_order(s->p->commit, "idle");
+    else
+        pair_leave(s->p->commit, s->p->site->epoch);
+}
+
+bool shutdown_is_for_other(const struct parts *p, int manner)
+{
+    return (manner & ONLY_SECONDARY) && !p->is_secondary;
+}
+
 void shutdown_begin(void *arg, int manner)
 {
     struct shutdown *s = arg;
 
+    if (s->p->is_secondary)
+        manner &= ~ONLY_SECONDARY; /* that is us */
+    if (s->p->of_pair)
+        tell_the_other(s, manner);
+    if (manner & ONLY_SECONDARY)
+        return;
     if (manner & ALSO_SCHEDULER)
         schedulers_wake_all(s->p->schedulers, SCHED_CMD_QUIT);
     s->manner = manner & 0x0f;

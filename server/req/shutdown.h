@@ -2,6 +2,8 @@
 #define SHUTDOWN_H
 /* Going down, as qterm says: quick leaves running jobs to their MOMs, delay waits for them, immediate requeues
  * those that can be rerun and leaves the others. Meanwhile changes are refused with PBSE_SVRDOWN. */
+#include <stdbool.h>
+
 #include "err.h"
 #include "job_fsm.h"
 #include "parts.h"
@@ -12,7 +14,11 @@ struct shutdown;
 struct shutdown *shutdown_create(struct parts *p, void (*stop)(void *arg), void *arg);
 void shutdown_destroy(struct shutdown *s);
 
-void shutdown_begin(void *shutdown, int manner); /* SHUT_*; a second one may only be quicker */
+/* SHUT_* with the bits of pbs_terminate; a second one may only be quicker. Of two servers with one store the other is told:
+ * to take over at once, or to end (0x40, 0x100), or to idle (0x80). */
+void shutdown_begin(void *shutdown, int manner);
+/* Only who stands by is to end (0x100), and this is not that one. */
+bool shutdown_is_for_other(const struct parts *p, int manner);
 /* dispatch_open_fn: may changes be taken? */
 int shutdown_check(void *shutdown, const struct request_row *row, struct err *e);
 
