@@ -27,12 +27,23 @@ static bool name_program(const struct complex_dir *d, struct complex_daemon *out
 int complex_daemon_find(const struct complex_dir *d, const char *name, struct complex_daemon *out,
                         struct err *e)
 {
+    bool second = !strcmp(name, "second") && complex_dir_is_pair(d);
     bool central = !strcmp(name, "server") || !strcmp(name, "sched");
 
     *out = (struct complex_daemon){0};
     if (snprintf(out->name, sizeof out->name, "%s", name) >= (int)sizeof out->name || strchr(name, '/') ||
-        !name_program(d, out, central ? name : "mom"))
+        !name_program(d, out,
+                      second    ? "server"
+                      : central ? name
+                                : "mom"))
         return err_set(e, EINVAL, "there is no daemon %.80s", name);
+    if (second) {
+        out->at_once = true;
+        (void)complex_dir_path(d, out->conf, "second/pbs.conf");
+        (void)complex_dir_path(d, out->lock, "home/server_priv/server.lock.secondary");
+        (void)complex_dir_path(d, out->logs, "home/server_logs");
+        return 0;
+    }
     if (central) {
         (void)complex_dir_path(d, out->conf, "pbs.conf");
         (void)complex_dir_path(d, out->lock, "home/%s_priv/%s.lock", name, name);
@@ -124,7 +135,7 @@ static int failed(const struct complex_daemon *dm, struct err *e)
 /* --- starting, ending */
 int complex_daemon_start(const struct complex_daemon *dm, struct err *e)
 {
-    const char *argv[] = {dm->program, NULL};
+    const char *argv[] = {dm->program, dm->at_once ? "-F" : NULL, "-1", NULL};
 
     if (complex_daemon_pid(dm) > 0)
         return 0;

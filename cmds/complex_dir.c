@@ -175,6 +175,13 @@ int complex_dir_pg_socket(const struct complex_dir *d, char out[static PATH_MAX]
     return file_write_quick(AT_FDCWD, note, tmp, strlen(tmp), 0644, e);
 }
 
+bool complex_dir_is_pair(const struct complex_dir *d)
+{
+    char path[PATH_MAX];
+
+    return access(complex_dir_path(d, path, "second/pbs.conf"), F_OK) == 0;
+}
+
 static int add_server_keys(const struct complex_dir *d, struct strbuf *b, uint16_t port, bool postgres,
                            struct err *e)
 {
@@ -202,6 +209,21 @@ static int make_dir(const struct complex_dir *d, const char *name, mode_t mode, 
     return file_make_dirs(complex_dir_path(d, path, "%s", name), mode, e);
 }
 
+/* The second server's pbs.conf is the complex's with another port behind; both name the pair. */
+static int make_second(const struct complex_dir *d, struct strbuf *b, uint16_t port, struct err *e)
+{
+    char path[PATH_MAX];
+    struct strbuf own;
+    uint16_t second;
+
+    if (make_dir(d, "second", 0755, e) < 0 || choose_port(&second, e) < 0)
+        return -1;
+    (void)strbuf_addf(b, "PBS_PRIMARY=127.0.0.1:%u\nPBS_SECONDARY=127.0.0.1:%u\n", port, second);
+    strbuf_init(&own, CONF_TEXT_MAX);
+    (void)strbuf_addf(&own, "%sPBS_BATCH_SERVICE_PORT=%u\n", strbuf_str(b), second);
+    return write_text(complex_dir_path(d, path, "second/pbs.conf"), &own, 0644, e);
+}
+
 int complex_dir_make(const struct complex_dir *d, const struct complex_plan *p, struct err *e)
 {
     char path[PATH_MAX], name[COMPLEX_NAME_MAX];
@@ -213,7 +235,7 @@ int complex_dir_make(const struct complex_dir *d, const struct complex_plan *p, 
         choose_port(&port, e) < 0)
         return -1;
     strbuf_init(&b, CONF_TEXT_MAX);
-    if (add_server_keys(d, &b, port, p->postgres, e) < 0) {
+    if (add_server_keys(d, &b, port, p->postgres, e) < 0 || (p->pair && make_second(d, &b, port, e) < 0)) {
         strbuf_fini(&b);
         return -1;
     }
@@ -258,6 +280,11 @@ int complex_dir_moms(const struct complex_dir *d, struct complex_names *out, str
 
 static bool is_good_name(const char *name)
 {
+    static const char *const daemons[] = {"server", "second", "sched"};
+
+    for (size_t i = 0; i < sizeof daemons / sizeof daemons[0]; i++)
+        if (strcmp(name, daemons[i]) == 0)
+            return false;
     return *name && strlen(name) < COMPLEX_NAME_MAX && *name != '.' && *name != '-' &&
            strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == strlen(name);
 }
@@ -317,7 +344,9 @@ int complex_dir_add_mom(const struct complex_dir *d, const char *name, const str
     char path[PATH_MAX], part[COMPLEX_NAME_MAX + 16];
 
     if (name && !is_good_name(name))
-        return err_set(e, EINVAL, "%s is no name for a node: letters, digits, dots, dashes", name);
+        return err_set(
+            e, EINVAL,
+            "%s is no name for a node: letters, digits, dots, dashes, and not that of another daemon", name);
     if (name)
         (void)snprintf(out, COMPLEX_NAME_MAX, "%s", name);
     else if (next_name(d, out, e) < 0)

@@ -4,6 +4,7 @@
  *
  *   pbs.conf            server, scheduler, commands
  *   home/               PBS_HOME
+ *   second/pbs.conf     only of a failover pair: the second server, on the same PBS_HOME
  *   mom/NAME/pbs.conf   one MOM, whose PBS_MOM_HOME is mom/NAME
  *   pgsql/              only with a PostgreSQL store
  *
@@ -27,12 +28,14 @@ struct complex_plan {
     int ncpus;       /* of each node; 0: what the hardware has */
     const char *mem; /* "16gb"; NULL: what the hardware has */
     bool postgres;
+    bool pair; /* two servers with one store */
 };
 
 /* Where `dir` is; NULL: the directory of the pbs.conf in the environment where that is a complex, else
  * ./complex. Nothing is made. -1: no such place, or this program cannot find itself. */
 int complex_dir_init(struct complex_dir *d, const char *dir, struct err *e);
 bool complex_dir_exists(const struct complex_dir *d); /* it holds a complex */
+bool complex_dir_is_pair(const struct complex_dir *d);
 
 /* "ROOT/what fmt says"; returns `out`, "" when it is too long for a path. */
 const char *complex_dir_path(const struct complex_dir *d, char out[static PATH_MAX], const char *fmt, ...)

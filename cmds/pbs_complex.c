@@ -27,7 +27,7 @@ enum { UP_LIMIT_MS = 30000, STOP_LIMIT_MS = 10000, LOG_LINES = 40 };
 struct settings {
     struct cmd_args a;
     const char *dir, *nodes, *ncpus, *mem, *store, *lines;
-    bool purge;
+    bool purge, pair;
     struct complex_dir d;
     struct complex_names moms;
 };
@@ -43,6 +43,8 @@ static const struct option_row rows[] = {
      cmd_take_text, (int)offsetof(struct settings, mem)},
     {0, "store", OPTION_VALUE, "sqlite|postgres", "start: the server's store; default sqlite", cmd_take_text,
      (int)offsetof(struct settings, store)},
+    {0, "pair", OPTION_ALONE, NULL, "start: two servers, of which one stands by; with --store postgres",
+     cmd_take_flag, (int)offsetof(struct settings, pair)},
     {0, "purge", OPTION_ALONE, NULL, "stop: remove all files of the complex too", cmd_take_flag,
      (int)offsetof(struct settings, purge)},
     {0, "lines", OPTION_VALUE, "number", "logs: how many lines of each; default 40", cmd_take_text,
@@ -81,6 +83,9 @@ static int read_plan(const struct settings *s, struct complex_plan *p, struct er
     if (s->store && strcmp(s->store, "sqlite") != 0 && strcmp(s->store, "postgres") != 0)
         return err_set(e, EINVAL, "--store %s: sqlite or postgres is wanted", s->store);
     p->postgres = s->store && !strcmp(s->store, "postgres");
+    p->pair = s->pair;
+    if (p->pair && !p->postgres)
+        return err_set(e, EINVAL, "--pair needs a store that two servers can share: --store postgres");
     return 0;
 }
 
@@ -161,7 +166,8 @@ static int start_all(struct settings *s, bool is_new, struct err *e)
         return -1;
     if (complex_pg_is_used(&s->d) && complex_pg_start(&s->d, e) < 0)
         return -1;
-    if (start_one(s, "server", e) < 0 || prepare_server(s, is_new, e) < 0 || start_moms(s, e) < 0 ||
+    if (start_one(s, "server", e) < 0 || prepare_server(s, is_new, e) < 0 ||
+        (complex_dir_is_pair(&s->d) && start_one(s, "second", e) < 0) || start_moms(s, e) < 0 ||
         start_one(s, "sched", e) < 0)
         return -1;
     return wait_for_nodes(s, &s->moms, e);
@@ -203,7 +209,7 @@ static bool show_daemon(const struct settings *s, const char *name, int c)
         printf("%-12s does not run\n", name);
         return false;
     }
-    if (c > 0 && strcmp(name, "server") != 0 && strcmp(name, "sched") != 0)
+    if (c > 0 && strcmp(name, "server") != 0 && strcmp(name, "second") != 0 && strcmp(name, "sched") != 0)
         complex_nodes_state(c, name, state, sizeof state);
     printf("%-12s runs, pid %-8d%s%s\n", name, (int)pid, *state ? "  " : "", state);
     return true;
@@ -216,6 +222,8 @@ static int do_status(struct settings *s, const char *operand, struct err *e)
 
     (void)operand;
     all = show_daemon(s, "server", c);
+    if (complex_dir_is_pair(&s->d))
+        all = show_daemon(s, "second", c) && all;
     all = show_daemon(s, "sched", c) && all;
     for (int i = 0; i < s->moms.n; i++)
         all = show_daemon(s, s->moms.name[i], c) && all;
@@ -273,7 +281,9 @@ static int do_stop(struct settings *s, const char *operand, struct err *e)
     int left, rc = 0;
 
     (void)operand;
-    if (stop_one(s, "sched", SIGTERM, e) < 0 || stop_one(s, "server", SIGTERM, e) < 0)
+    if (stop_one(s, "sched", SIGTERM, e) < 0 ||
+        (complex_dir_is_pair(&s->d) && stop_one(s, "second", SIGTERM, e) < 0) ||
+        stop_one(s, "server", SIGTERM, e) < 0)
         rc = -1;
     left = complex_procs_kill(&s->d, STOP_LIMIT_MS); /* MOMs, shepherds, jobs */
     if (complex_pg_is_used(&s->d) && complex_pg_stop(&s->d, e) < 0)
@@ -370,12 +380,13 @@ const struct cmd command = {
                 .operands = "start|env|status|stop|restart|kill|logs|add-node [daemon]",
                 CMD_ROWS(rows)},
     .usage =
-        "usage: pbs_complex start [--nodes N] [--ncpus N] [--mem SIZE] [--store sqlite|postgres] [--dir DIR]\n"
+        "usage: pbs_complex start [--nodes N] [--ncpus N] [--mem SIZE] [--store sqlite|postgres] [--pair]\n"
+        "                         [--dir DIR]\n"
         "       pbs_complex stop [--purge] [--dir DIR]\n"
         "       pbs_complex env | status [--dir DIR]\n"
         "       pbs_complex restart DAEMON | kill DAEMON | logs [DAEMON] [--lines N] [--dir DIR]\n"
         "       pbs_complex add-node [NAME] [--ncpus N] [--mem SIZE] [--dir DIR]\n"
-        "       a DAEMON is server, sched, or the name of a node\n",
+        "       a DAEMON is server, second (of a pair), sched, or the name of a node\n",
     .usage_exit = 2,
     .admin = true,
     .size = sizeof(struct settings),

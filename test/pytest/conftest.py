@@ -8,7 +8,7 @@ from cede.complex import Complex
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "complex(nodes, ncpus, mem, store, sched, history): how cx is started")
+    config.addinivalue_line("markers", "complex(nodes, ncpus, mem, store, sched, history, pair): how cx is started")
     os.environ["CEDE_BUILD"] = build.place(os.environ["CEDE_BUILD"])
     users.ensure()
 

@@ -19,13 +19,13 @@ POLLS = re.compile(r"Type (16|19|20|21|51|58|71|81|82|201) request")
 class Complex:
     """Started by start(), ended and removed by stop(). Jobs are identifiers; times are seconds."""
 
-    def __init__(self, nodes=1, ncpus=4, mem="8gb", store="sqlite", sched=True, history=False):
+    def __init__(self, nodes=1, ncpus=4, mem="8gb", store="sqlite", sched=True, history=False, pair=False):
         self.build = os.environ["CEDE_BUILD"]
         self.top = tempfile.mkdtemp(prefix="cede-")
         os.chmod(self.top, 0o755)
         self.dir = os.path.join(self.top, "complex")
         self.nodes, self.ncpus, self.mem, self.store = nodes, ncpus, mem, store
-        self.sched, self.history = sched, history
+        self.sched, self.history, self.pair = sched, history, pair
         self.work = os.path.join(self.top, "work")
         os.mkdir(self.work)
         os.chmod(self.work, 0o1777)
@@ -54,7 +54,7 @@ class Complex:
 
     def start(self):
         self.control("start", "--nodes", self.nodes, "--ncpus", self.ncpus, "--mem", self.mem, "--store",
-                     self.store)
+                     self.store, *(["--pair"] if self.pair else []))
         if not self.sched:
             self.stop_daemon("sched")
         if self.history:
