@@ -311,7 +311,8 @@ static int write_mom_config(const struct complex_dir *d, const char *name, const
     if (file_make_dirs(complex_dir_path(d, path, "mom/%s/tmp", name), 01777, e) < 0)
         return -1;
     strbuf_init(&b, CONF_TEXT_MAX);
-    (void)strbuf_addf(&b, "$usecp *:/ /\n$tmpdir %s\n", path);
+    /* Nodes share the processors of one host and do not know of each other: none binds its jobs. */
+    (void)strbuf_addf(&b, "$usecp *:/ /\n$tmpdir %s\n$cpuset false\n", path);
     if (p->ncpus > 0)
         (void)strbuf_addf(&b, "ncpus %d\n", p->ncpus);
     if (p->mem)

@@ -24,9 +24,12 @@ struct confine {
     const struct confine_group_kind *group; /* NULL: signals */
     char dir[CONFINE_DIR_MAX + 300];        /* of the job's own group */
     bool made, suspended;
-    const struct confine_memory_kind *memory; /* NULL: cannot be limited */
-    char memory_dir[CONFINE_DIR_MAX + 300];   /* with version 2 the same group */
-    bool limited;
+    struct {
+        enum confine_kind kind;
+        char dir[CONFINE_DIR_MAX + 300]; /* with version 2 the same for all, and for the freezer */
+        bool set;
+    } limit[CONFINE_LIMIT_COUNT];
+    bool inside; /* in a child: born in the group of version 2 */
     int memory_fd;
     pid_t root;
     struct procs_sessions adopted;
@@ -46,33 +49,15 @@ static const struct confine_group_kind *kind_of(enum confine_kind k)
     return NULL;
 }
 
-static const struct confine_memory_kind *memory_of(enum confine_kind k)
+static const struct confine_memory_kind *memory_of(const struct confine *c)
 {
-    switch (k) {
-    case CONFINE_SIGNALS:
-        return NULL;
-    case CONFINE_V1:
-        return &confine_memory_v1;
-    case CONFINE_V2:
-        return &confine_memory_v2;
-    }
-    return NULL;
-}
-
-static void probe_memory(struct confine_place *out)
-{
-    if (confine_memory_find(&confine_memory_v2, out->memory_dir, sizeof out->memory_dir) == 0)
-        out->memory = CONFINE_V2;
-    else if (confine_memory_find(&confine_memory_v1, out->memory_dir, sizeof out->memory_dir) == 0)
-        out->memory = CONFINE_V1;
-    else
-        out->memory_dir[0] = '\0';
+    return c->limit[CONFINE_MEMORY].kind == CONFINE_V2 ? &confine_memory_v2 : &confine_memory_v1;
 }
 
 void confine_probe(struct confine_place *out)
 {
     *out = (struct confine_place){0};
-    probe_memory(out);
+    confine_limits_probe(out->limit);
     if (confine_group_find(&confine_v2, out->dir, sizeof out->dir) == 0)
         out->kind = CONFINE_V2;
     else if (confine_group_find(&confine_v1, out->dir, sizeof out->dir) == 0)
@@ -123,8 +108,9 @@ static void sweep_dir(const struct confine_group_kind *k, const char *path)
 void confine_sweep(const struct confine_place *place)
 {
     sweep_dir(kind_of(place->kind), place->dir);
-    if (strcmp(place->dir, place->memory_dir) != 0)
-        sweep_dir(NULL, place->memory_dir);
+    for (int i = 0; i < CONFINE_LIMIT_COUNT; i++)
+        if (strcmp(place->dir, place->limit[i].dir) != 0)
+            sweep_dir(NULL, place->limit[i].dir);
 }
 
 struct confine *confine_create(const struct confine_place *place, const char *name, pid_t root,
@@ -140,8 +126,11 @@ struct confine *confine_create(const struct confine_place *place, const char *na
     c->continue_signal = continue_signal;
     /* Runs of two complexes on one host may have one name; their shepherds never have one pid. */
     snprintf(c->dir, sizeof c->dir, "%s/pbs_%.255s.%d", place->dir, name, (int)root);
-    c->memory = memory_of(place->memory);
-    snprintf(c->memory_dir, sizeof c->memory_dir, "%s/pbs_%.255s.%d", place->memory_dir, name, (int)root);
+    for (int i = 0; i < CONFINE_LIMIT_COUNT; i++) {
+        c->limit[i].kind = place->limit[i].kind;
+        snprintf(c->limit[i].dir, sizeof c->limit[i].dir, "%s/pbs_%.255s.%d", place->limit[i].dir, name,
+                 (int)root);
+    }
     c->memory_fd = -1;
     return c;
 }
@@ -152,11 +141,28 @@ void confine_destroy(struct confine *c)
         close(c->memory_fd);
     if (c && c->made)
         confine_group_remove(c->dir, NULL);
-    if (c && c->limited)
-        confine_group_remove(c->memory_dir, NULL);
+    for (int i = 0; c && i < CONFINE_LIMIT_COUNT; i++)
+        if (c->limit[i].set)
+            confine_group_remove(c->limit[i].dir, NULL);
     if (c)
         free(c->adopted.list);
     free(c);
+}
+
+static void limit_process(const struct confine *c, pid_t pid)
+{
+    for (int i = 0; i < CONFINE_LIMIT_COUNT; i++)
+        if (c->limit[i].set)
+            confine_group_add(c->limit[i].dir, pid, NULL);
+}
+
+static bool is_limited(const struct confine *c)
+{
+    bool any = false;
+
+    for (int i = 0; i < CONFINE_LIMIT_COUNT; i++)
+        any |= c->limit[i].set;
+    return any;
 }
 
 /* What it does from now on counts; whom it starts comes along. */
@@ -168,7 +174,7 @@ static void limit_session(const struct confine *c, pid_t session)
     if (procs_of(&all, c->root, &c->adopted, NULL) == 0)
         for (size_t i = 0; i < all.n; i++)
             if (all.list[i].session == session)
-                confine_group_add(c->memory_dir, all.list[i].pid, NULL);
+                limit_process(c, all.list[i].pid);
     procs_fini(&all);
 }
 
@@ -180,7 +186,7 @@ int confine_adopt(struct confine *c, pid_t session)
         return -1;
     c->adopted.list = list;
     list[c->adopted.n++] = session;
-    if (c->limited)
+    if (is_limited(c))
         limit_session(c, session);
     return 0;
 }
@@ -217,25 +223,63 @@ bool confine_has_adopted(struct confine *c)
     return c->adopted.n > 0;
 }
 
-int confine_limit_memory(struct confine *c, uint64_t bytes, struct err *e)
+int confine_limit(struct confine *c, enum confine_limit l, const char *bound, struct err *e)
 {
-    if (!c->memory || !bytes)
+    const char *dir = c->limit[l].dir;
+
+    if (c->limit[l].kind == CONFINE_SIGNALS)
         return 0;
-    if (confine_group_make(c->memory_dir, e) < 0)
+    if (confine_group_make(dir, e) < 0)
         return -1;
-    if (confine_memory_limit(c->memory, c->memory_dir, bytes, e) < 0 ||
-        (c->memory_fd = confine_memory_watch(c->memory, c->memory_dir, e)) < 0) {
-        confine_group_remove(c->memory_dir, NULL);
+    if (confine_limits_set(l, c->limit[l].kind, dir, bound, e) < 0 ||
+        (l == CONFINE_MEMORY && (c->memory_fd = confine_memory_watch(memory_of(c), dir, e)) < 0)) {
+        confine_group_remove(dir, NULL);
         return -1;
     }
-    c->limited = true;
-    c->made |= strcmp(c->dir, c->memory_dir) == 0;
+    c->limit[l].set = true;
+    c->made |= strcmp(c->dir, dir) == 0;
     return 0;
+}
+
+pid_t confine_fork(struct confine *c)
+{
+    bool inside;
+    pid_t pid;
+
+    for (int i = 0; i < CONFINE_LIMIT_COUNT; i++)
+        if (c->limit[i].set && c->limit[i].kind == CONFINE_V2) {
+            pid = confine_group_fork(c->limit[i].dir, &inside);
+            c->inside = pid == 0 && inside;
+            return pid;
+        }
+    return fork();
 }
 
 int confine_enter(const struct confine *c, struct err *e)
 {
-    return c->limited ? confine_group_add(c->memory_dir, getpid(), e) : 0;
+    for (int i = 0; i < CONFINE_LIMIT_COUNT; i++) {
+        bool is_v1 = c->limit[i].kind == CONFINE_V1;
+
+        if (c->limit[i].set && !(c->inside && !is_v1) && confine_group_enter(c->limit[i].dir, is_v1, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+void confine_take_in(struct confine *c)
+{
+    struct procs p;
+
+    procs_init(&p);
+    if (is_limited(c) && procs_below(&p, c->root, NULL) == 0)
+        for (size_t i = 0; i < p.n; i++)
+            limit_process(c, p.list[i].pid);
+    procs_fini(&p);
+}
+
+bool confine_has_met_pids(const struct confine *c)
+{
+    return c->limit[CONFINE_PIDS].set && confine_limits_met_pids(c->limit[CONFINE_PIDS].dir);
 }
 
 int confine_memory_fd(const struct confine *c)
@@ -245,12 +289,13 @@ int confine_memory_fd(const struct confine *c)
 
 bool confine_memory_event(const struct confine *c)
 {
-    return c->limited && confine_memory_take(c->memory, c->memory_dir, c->memory_fd);
+    return c->limit[CONFINE_MEMORY].set &&
+           confine_memory_take(memory_of(c), c->limit[CONFINE_MEMORY].dir, c->memory_fd);
 }
 
 bool confine_has_run_out(const struct confine *c)
 {
-    return c->limited && confine_memory_ran_out(c->memory, c->memory_dir);
+    return c->limit[CONFINE_MEMORY].set && confine_memory_ran_out(memory_of(c), c->limit[CONFINE_MEMORY].dir);
 }
 
 bool confine_is_suspended(const struct confine *c)

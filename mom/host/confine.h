@@ -12,17 +12,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "confine_limits.h"
 #include "err.h"
 
-enum confine_kind { CONFINE_SIGNALS = 0, CONFINE_V1 = 1, CONFINE_V2 = 2 };
-
-enum { CONFINE_DIR_MAX = 256 };
-
 struct confine_place {
-    enum confine_kind kind;
+    enum confine_kind kind;    /* of the freezer */
     char dir[CONFINE_DIR_MAX]; /* where groups can be made; "" with SIGNALS */
-    enum confine_kind memory;  /* SIGNALS: memory cannot be limited */
-    char memory_dir[CONFINE_DIR_MAX];
+    struct confine_seat limit[CONFINE_LIMIT_COUNT];
 };
 
 struct confine;
@@ -57,11 +53,16 @@ int confine_suspend(struct confine *c, int limit_ms, struct err *e);
 int confine_resume(struct confine *c, struct err *e);
 bool confine_is_suspended(const struct confine *c);
 
-/* Limit the memory of all processes together: a group is made now, which each process of the job enters before it executes
- * anything. 0 also where the host has no such groups. -1: it could not be made, there is no limit. */
-int confine_limit_memory(struct confine *c, uint64_t bytes, struct err *e);
-/* In a process that is about to become one of the job's, with our rights. -1: it must not go on. */
+/* Hold all processes together within a bound (as text, see confine_limits_set): a group is made now, which each process of
+ * the job enters before it executes anything. 0 also where the host has no such groups. -1: it could not be made, there is
+ * no such limit. Before the first confine_fork. */
+int confine_limit(struct confine *c, enum confine_limit l, const char *bound, struct err *e);
+/* As fork(); the child calls confine_enter while it has our rights. -1 from that: it must not go on. */
+pid_t confine_fork(struct confine *c);
 int confine_enter(const struct confine *c, struct err *e);
+void confine_take_in(struct confine *c); /* all that is there already, which did not enter */
+bool confine_has_met_pids(
+    const struct confine *c); /* a process could not be made, for the limit of their number */
 int confine_memory_fd(const struct confine *c); /* for poll(), POLLIN | POLLPRI: take it then. -1: no limit */
 bool confine_memory_event(const struct confine *c); /* takes it: has memory run out? */
 bool confine_has_run_out(const struct confine *c);  /* has the kernel killed a process for it? */

@@ -13,13 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/sched.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "file.h"
 
-enum { FILE_PATH_MAX = 512, MEMBERS_TEXT_MAX = 16 << 20, LOOK_MS = 1, LOOK_US = 100 };
+enum { FILE_PATH_MAX = 512, WORDS_TEXT_MAX = 512, MEMBERS_TEXT_MAX = 16 << 20, LOOK_MS = 1, LOOK_US = 100 };
 
 const struct confine_group_kind confine_v1 = {.name = "cgroup",
                                               .control = "freezer.state",
@@ -74,6 +77,35 @@ int confine_group_add(const char *dir, pid_t pid, struct err *e)
     if (confine_group_write(dir, "cgroup.procs", text) < 0 && errno != ESRCH)
         return err_errno(e, errno, "cannot move process %d into cgroup %s", (int)pid, dir);
     return 0;
+}
+
+int confine_group_enter(const char *dir, bool is_v1, struct err *e)
+{
+    if (!is_v1)
+        return confine_group_add(dir, getpid(), e);
+    if (confine_group_write(dir, "tasks", "0") < 0)
+        return err_errno(e, errno, "cannot enter cgroup %s", dir);
+    return 0;
+}
+
+/* The C library has no such call. Its locks are nobody's here, for we are one thread. */
+pid_t confine_group_fork(const char *dir, bool *inside)
+{
+    struct clone_args a = {.flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD};
+    int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    pid_t pid = -1;
+
+    *inside = true;
+    a.cgroup = (uint64_t)fd;
+    if (fd >= 0)
+        pid = (pid_t)syscall(SYS_clone3, &a, sizeof a);
+    if (pid < 0) {
+        *inside = false;
+        pid = fork();
+    }
+    if (fd >= 0)
+        close(fd);
+    return pid;
 }
 
 int confine_group_set(const struct confine_group_kind *k, const char *dir, bool frozen, struct err *e)
@@ -165,19 +197,49 @@ int confine_group_members(const char *dir, pid_t **out, size_t *n, struct err *e
     return list ? 0 : err_set(e, ENOMEM, "no memory for the processes of a job");
 }
 
+/* Is `word` one of those that stand in the file? */
+static bool has_word(const char *dir, const char *file, const char *word)
+{
+    char path[FILE_PATH_MAX], text[WORDS_TEXT_MAX], *rest = text, *w;
+    ssize_t n = -1;
+    int fd;
+
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        n = read(fd, text, sizeof text - 1);
+        close(fd);
+    }
+    text[n > 0 ? n : 0] = '\0';
+    while ((w = strsep(&rest, " \n")))
+        if (strcmp(w, word) == 0)
+            return true;
+    return false;
+}
+
+static bool is_switched_on(const char *dir, const char *controller)
+{
+    char on[64];
+
+    snprintf(on, sizeof on, "+%s", controller);
+    return has_word(dir, "cgroup.controllers", controller) &&
+           (has_word(dir, "cgroup.subtree_control", controller) ||
+            confine_group_write(dir, "cgroup.subtree_control", on) == 0);
+}
+
 /* Can we make a group here that has the file? */
 static bool usable(const struct confine_group_where *w, const char *dir)
 {
     char group[FILE_PATH_MAX], file[FILE_PATH_MAX + 64];
     bool ok;
 
-    if (w->ready && !w->ready(dir))
+    if (w->controller && !is_switched_on(dir, w->controller))
         return false;
     snprintf(group, sizeof group, "%s/pbs_probe.%d", dir, (int)getpid());
     if (confine_group_make(group, NULL) < 0)
         return false;
     snprintf(file, sizeof file, "%s/%s", group, w->file);
-    ok = access(file, W_OK) == 0;
+    ok = access(file, W_OK) == 0 && (!w->works || w->works(group));
     confine_group_remove(group, NULL);
     return ok;
 }

@@ -46,35 +46,6 @@ static void read_file(const char *dir, const char *file, char text[static TEXT_M
     text[n > 0 ? n : 0] = '\0';
 }
 
-/* Is `word` one of those that stand in the file? */
-static bool has_word(const char *dir, const char *file, const char *word)
-{
-    char text[TEXT_MAX], *rest = text, *w;
-
-    read_file(dir, file, text);
-    while ((w = strsep(&rest, " \n")))
-        if (strcmp(w, word) == 0)
-            return true;
-    return false;
-}
-
-static bool is_switched_on(const char *dir)
-{
-    return has_word(dir, "cgroup.controllers", "memory") &&
-           (has_word(dir, "cgroup.subtree_control", "memory") ||
-            confine_group_write(dir, "cgroup.subtree_control", "+memory") == 0);
-}
-
-int confine_memory_find(const struct confine_memory_kind *k, char *out, size_t max)
-{
-    const struct confine_group_where where = {.type = k->name,
-                                              .option = k == &confine_memory_v1 ? "memory" : NULL,
-                                              .file = k->limit,
-                                              .ready = k == &confine_memory_v2 ? is_switched_on : NULL};
-
-    return confine_group_seek(&where, out, max);
-}
-
 int confine_memory_limit(const struct confine_memory_kind *k, const char *dir, uint64_t bytes, struct err *e)
 {
     char text[32];

@@ -19,10 +19,6 @@ struct confine_memory_kind {
 
 extern const struct confine_memory_kind confine_memory_v1, confine_memory_v2;
 
-/* A directory where we can make groups with that controller: 0 and its path in `out`, else -1. With version 2 the controller
- * is switched on for the groups below, where that is possible. */
-int confine_memory_find(const struct confine_memory_kind *k, char *out, size_t max);
-
 int confine_memory_limit(const struct confine_memory_kind *k, const char *dir, uint64_t bytes, struct err *e);
 
 /* A descriptor that poll() shows as POLLIN or POLLPRI when memory runs out; -1: none, e. Read it to make it quiet. */

@@ -13,12 +13,13 @@
 
 #include "confine.h"
 
-enum { MB = 1 << 20, LIMIT = 32 * MB };
+enum { LIMIT = 33554432 };
+#define LIMIT_TEXT "33554432"
 
 /* A child of the job that touches so much memory. Its wait status. */
-static int take(const struct confine *c, size_t bytes)
+static int take(struct confine *c, size_t bytes)
 {
-    pid_t child = fork();
+    pid_t child = confine_fork(c);
     int status;
 
     if (child == 0) {
@@ -40,12 +41,13 @@ static struct confine *limited(void)
     struct confine *c;
 
     confine_probe(&place);
-    print_message("memory here: %s %s\n", confine_name(place.memory), place.memory_dir);
-    if (place.memory == CONFINE_SIGNALS)
+    print_message("memory here: %s %s\n", confine_name(place.limit[CONFINE_MEMORY].kind),
+                  place.limit[CONFINE_MEMORY].dir);
+    if (place.limit[CONFINE_MEMORY].kind == CONFINE_SIGNALS)
         skip();
     c = confine_create(&place, "confine_memory_test", getpid(), SIGSTOP, SIGCONT);
     assert_non_null(c);
-    assert_int_equal(confine_limit_memory(c, LIMIT, NULL), 0);
+    assert_int_equal(confine_limit(c, CONFINE_MEMORY, LIMIT_TEXT, NULL), 0);
     return c;
 }
 
@@ -81,7 +83,7 @@ static void without_a_limit_there_is_nothing_to_enter(void **state)
     struct confine *c = confine_create(&none, "confine_memory_test", getpid(), SIGSTOP, SIGCONT);
 
     (void)state;
-    assert_int_equal(confine_limit_memory(c, LIMIT, NULL), 0);
+    assert_int_equal(confine_limit(c, CONFINE_MEMORY, LIMIT_TEXT, NULL), 0);
     assert_int_equal(confine_enter(c, NULL), 0);
     assert_int_equal(confine_memory_fd(c), -1);
     assert_false(confine_memory_event(c));

@@ -103,7 +103,6 @@ static void an_order_comes_back_and_a_torn_one_is_refused(void **state)
                            .err.path = none,
                            .say = none,
                            .freezer_dir = none,
-                           .memory_dir = none,
                            .checkpoint_dir = none,
                            .tty_host = none,
                            .tty_port = none,

@@ -16,9 +16,13 @@
 
 #include <exec.h>
 
+#include "confine_devices.h"
 #include "settings.h"
+#include "strbuf.h"
 #include "units.h"
 #include "words.h"
+
+enum { RULE_MAX = 64, DEVICES_MAX = 100 };
 
 static int later(const char *value, struct err *e)
 {
@@ -197,6 +201,13 @@ static int check_checkpoint_path(const char *value, struct err *e)
     return parse_shared_dir(value, NULL, NULL, e);
 }
 
+static int check_device(const char *value, struct err *e)
+{
+    char rule[RULE_MAX];
+
+    return confine_devices_parse(value, rule, sizeof rule, e);
+}
+
 static int check_enforce(const char *value, struct err *e)
 {
     if (strcmp(value, "mem") == 0 || value[0] == '!')
@@ -278,6 +289,28 @@ static void take_enforce(struct config *c, const struct settings *v)
     }
 }
 
+/* The usual devices, then those of the site. */
+static int take_devices(struct config *c, const struct settings *v, struct err *e)
+{
+    const struct settings_item *item;
+    struct strbuf b;
+    char rule[RULE_MAX];
+
+    if (!settings_item(v, ROW_device_allow, 0))
+        return 0;
+    strbuf_init(&b, RULE_MAX * CONFINE_DEVICES_MAX);
+    strbuf_add(&b, confine_devices_usual);
+    for (size_t i = 0; (item = settings_item(v, ROW_device_allow, i)); i++) {
+        if (i == DEVICES_MAX)
+            return err_set(e, EINVAL, "more than %d lines $device_allow", DEVICES_MAX);
+        if (confine_devices_parse(item->value, rule, sizeof rule, e) < 0)
+            return -1; /* it has vanished since it was looked at */
+        strbuf_addf(&b, "%s\n", rule);
+    }
+    c->devices = strbuf_take(&b);
+    return c->devices ? 0 : err_set(e, ENOMEM, "no memory");
+}
+
 /* The last line for an event counts. */
 static void take_actions(struct config *c, const struct settings *v)
 {
@@ -323,6 +356,10 @@ static int take_values(struct config *c, const struct settings *v, struct err *e
     c->restart_becomes_task = settings_bool(v, ROW_restart_transmogrify);
     c->restart_background = settings_bool(v, ROW_restart_background);
     c->attach_allow = settings_bool(v, ROW_attach_allow);
+    c->cpuset = settings_bool(v, ROW_cpuset);
+    c->pids_max = settings_has(v, ROW_pids_max) ? settings_int(v, ROW_pids_max) : -1;
+    if (take_devices(c, v, e) < 0)
+        return -1;
     if (settings_text(v, ROW_jobdir_root))
         parse_shared_dir(settings_text(v, ROW_jobdir_root), &c->jobdir_root, &c->jobdir_shared, NULL);
     if (settings_text(v, ROW_checkpoint_path))
@@ -412,6 +449,7 @@ void config_destroy(struct config *c)
         words_fini(&c->actions[i].argv);
     free(c->checkpoint_path);
     free(c->jobdir_root);
+    free(c->devices);
     free(c->resources);
     free(c->usecp);
     free(c->tmpdir);

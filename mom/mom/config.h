@@ -43,6 +43,9 @@ struct config {
     bool enforce_mem; /* looked at by polling */
     bool limit_mem;   /* enforced by the kernel, where it can */
     bool attach_allow;
+    bool cpuset;      /* bind jobs to processors */
+    int64_t pids_max; /* of a job; 0: any number; -1: not said */
+    char *devices;    /* that jobs may open, as lines of rules (confine_devices.h); NULL: all */
     struct config_action actions[ACTION_COUNT];
     double max_load, ideal_load; /* 0: none; ideal_load is max_load where it is not said */
     char *checkpoint_path;       /* or NULL */

@@ -12,11 +12,12 @@
 
 #include <exec.h>
 
+#include "bounds.h"
 #include "config.h"
 #include "home.h"
 #include "vnodes.h"
 
-enum { ATTRS_MAX = 64, KB = 1024, PERCENT = 100 };
+enum { ATTRS_MAX = 64, CONFINEMENT_MAX = 160, KB = 1024, PERCENT = 100 };
 
 static int measure(unsigned *ncpus, unsigned long long *mem_kb, struct err *e)
 {
@@ -75,14 +76,11 @@ static void add_others(const struct home *h, struct exec_node *n)
     }
 }
 
-/* How jobs are suspended here, and what keeps their memory within its limit. */
 static void add_confinement(const struct home *h, struct exec_node *n)
 {
-    char text[80];
+    char text[CONFINEMENT_MAX];
 
-    snprintf(text, sizeof text, "suspend:%s,memory:%s",
-             h->freezer.kind == CONFINE_SIGNALS ? "signals" : confine_name(h->freezer.kind),
-             h->freezer.memory == CONFINE_SIGNALS ? "none" : confine_name(h->freezer.memory));
+    bounds_describe(h, text, sizeof text);
     add(n, "confinement", "", text);
 }
 

@@ -24,7 +24,14 @@
 #include "strbuf.h"
 #include "vnodes.h"
 
-enum { PATH_LEN_MAX = 8192, ENVIRONMENT_MAX = 1 << 20, HOST_LEN_MAX = 256 };
+enum {
+    PATH_LEN_MAX = 8192,
+    ENVIRONMENT_MAX = 1 << 20,
+    HOST_LEN_MAX = 256,
+    NUMBER_MAX = 64,
+    PIDS_LEAST = 1024,
+    PIDS_MOST = 32768
+};
 
 static char *text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static char *text(const char *fmt, ...)
@@ -189,6 +196,30 @@ static int find_checkpoint_dir(struct home *h, struct err *e)
     return open_to_pass(h->checkpoint, e);
 }
 
+static uint64_t kernel_number(const char *path)
+{
+    char *text = NULL;
+    uint64_t n = 0;
+
+    if (file_read(AT_FDCWD, path, NUMBER_MAX, &text, NULL, NULL) == 0)
+        n = strtoull(text, NULL, 10);
+    free(text);
+    return n;
+}
+
+/* One job may have a quarter of what the kernel can hold: the host, its daemons and other jobs live on. */
+static void find_pids_max(struct home *h)
+{
+    uint64_t pids = kernel_number("/proc/sys/kernel/pid_max"),
+             threads = kernel_number("/proc/sys/kernel/threads-max");
+
+    h->pids_max = (pids < threads ? pids : threads) / 4;
+    if (h->pids_max < PIDS_LEAST)
+        h->pids_max = PIDS_LEAST;
+    if (h->pids_max > PIDS_MOST)
+        h->pids_max = PIDS_MOST;
+}
+
 int home_open(struct home *h, const struct conf *conf, struct err *e)
 {
     *h = (struct home){.conf = conf};
@@ -198,7 +229,12 @@ int home_open(struct home *h, const struct conf *conf, struct err *e)
         home_close(h);
         return -1;
     }
+    if (cpus_look(&h->cpus, e) < 0) {
+        home_close(h);
+        return -1;
+    }
     confine_probe(&h->freezer);
+    find_pids_max(h);
     return 0;
 }
 
@@ -220,5 +256,6 @@ void home_close(struct home *h)
     words_fini(&h->environment);
     config_destroy(h->config);
     vnodes_destroy(h->vnodes);
+    cpus_fini(&h->cpus);
     *h = (struct home){0};
 }

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "confine.h"
+#include "cpus.h"
 #include "err.h"
 #include "words.h"
 
@@ -29,6 +30,8 @@ struct home {
     char *lock, *config_file, *vnode_dir;
     struct words environment; /* pbs_environment: NAME=value */
     struct confine_place freezer;
+    struct cpus cpus;
+    uint64_t pids_max;        /* of a job, where the site says nothing */
     struct rlimit job_files;  /* RLIMIT_NOFILE as we found it: jobs get it back */
     const char *our_names[4]; /* for delivery; NULL terminated */
 };

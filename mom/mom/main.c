@@ -12,6 +12,7 @@
 #include <openssl/ssl.h>
 
 #include "actions.h"
+#include "bounds.h"
 #include "certs.h"
 #include "conf.h"
 #include "config.h"
@@ -41,7 +42,7 @@
 #include "usage.h"
 #include "vnodes.h"
 
-enum { NAMES_KEEP_MS = 60000, EXIT_USAGE = 1, USAGE_MAX = 8192 };
+enum { NAMES_KEEP_MS = 60000, EXIT_USAGE = 1, USAGE_MAX = 8192, LINE_MAX_BYTES = 200 };
 
 struct mom {
     struct parts parts;
@@ -127,6 +128,23 @@ static void on_failed(void *arg, struct run *r)
     parts_post(arg, r, RUN_EV_FAILED);
 }
 
+static void say_confinement(const struct parts *m)
+{
+    char text[LINE_MAX_BYTES];
+
+    bounds_describe(&m->home, text, sizeof text);
+    log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "jobs are confined by %s", text);
+    bounds_warn(&m->home, text, sizeof text);
+    if (text[0])
+        log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "%s", text);
+}
+
+static void took_config(struct parts *m)
+{
+    say_confinement(m);
+    exec_service_again(m->service);
+}
+
 static void on_hup(void *arg)
 {
     struct mom *mom = arg;
@@ -135,7 +153,7 @@ static void on_hup(void *arg)
     if (home_load_config(&mom->parts.home, &e) < 0)
         log_err(LOGC_SVR, "config", &e, "the old configuration stays");
     else
-        exec_service_again(mom->parts.service);
+        took_config(&mom->parts);
     log_set_mask(mom->parts.home.config->log_mask);
     log_reopen(&e);
     names_forget(mom->parts.names);
@@ -308,11 +326,7 @@ static int serve(struct mom *mom, struct daemon *d)
     } else {
         log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "pbs_mom", "Mom pid = %d ready, using server %s:%u",
                   (int)getpid(), conf_server_host(mom->conf), conf_server_port(mom->conf));
-        log_event(
-            LOGC_NODE, LOGE_SYSTEM, mom->parts.home.node, "jobs are suspended by %s, memory is limited by %s",
-            confine_name(mom->parts.home.freezer.kind),
-            mom->parts.home.freezer.memory == CONFINE_SIGNALS ? "nothing"
-                                                              : confine_name(mom->parts.home.freezer.memory));
+        say_confinement(&mom->parts);
         daemon_ready(d);
         rc = loop_run(mom->parts.loop, &e) < 0 ? 1 : 0;
     }

@@ -18,6 +18,7 @@
 
 #include <shep.h>
 
+#include "bounds.h"
 #include "ckpt.h"
 #include "conf.h"
 #include "config.h"
@@ -75,15 +76,27 @@ static int parse_limit(const char *text, bool is_size, u_quad_t *out, struct err
     return 0;
 }
 
+/* Never more than its owner may have anyway. */
+static void limit_processes(const struct home *h, struct shep_order *o)
+{
+    uint64_t n = bounds_processes_of_user(h);
+    struct rlimit now;
+
+    if (n && getrlimit(RLIMIT_NPROC, &now) == 0 && now.rlim_max > n)
+        o->limits.limits_val[o->limits.limits_len++] =
+            (struct shep_limit){.resource = RLIMIT_NPROC, .soft = n, .hard = n};
+}
+
 static int make_limits(const struct home *h, const struct run *r, struct shep_order *o, struct err *e)
 {
     size_t n = sizeof limits / sizeof limits[0];
 
-    o->limits.limits_val = calloc(n + 1, sizeof(struct shep_limit));
+    o->limits.limits_val = calloc(n + 2, sizeof(struct shep_limit));
     if (!o->limits.limits_val)
         return no_memory(r, e);
     o->limits.limits_val[o->limits.limits_len++] = (struct shep_limit){
         .resource = RLIMIT_NOFILE, .soft = h->job_files.rlim_cur, .hard = h->job_files.rlim_max};
+    limit_processes(h, o);
     for (size_t i = 0; i < n; i++) {
         const char *text = run_attr(r, "Resource_List", limits[i].resource);
         struct shep_limit *l = &o->limits.limits_val[o->limits.limits_len];
@@ -334,21 +347,6 @@ static int keep_start(const struct run *r, struct shep_order *o, struct err *e)
     return 0;
 }
 
-/* What the job's chunks on this host ask for; 0: nothing. */
-static uint64_t memory_here(const struct run *r)
-{
-    const struct exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
-    struct units_size size;
-    uint64_t bytes = 0;
-
-    for (u_int i = 0; i < h->chunks.chunks_len; i++)
-        for (u_int k = 0; k < h->chunks.chunks_val[i].resources.resources_len; k++)
-            if (strcmp(h->chunks.chunks_val[i].resources.resources_val[k].name, "mem") == 0 &&
-                units_parse_size(h->chunks.chunks_val[i].resources.resources_val[k].value, &size, NULL) == 0)
-                bytes += units_size_bytes(size);
-    return bytes;
-}
-
 static unsigned umask_of(const struct run *r)
 {
     const char *text = run_attr(r, "umask", "");
@@ -365,17 +363,13 @@ static int make_rest(const struct home *h, const struct run *r, struct shep_orde
     o->tty_key = strdup("");
     o->freezer_dir = strdup(h->freezer.dir);
     o->freezer = (shep_freezer)h->freezer.kind;
-    o->memory_dir = strdup(h->freezer.memory_dir);
-    o->memory = (shep_freezer)h->freezer.memory;
-    o->memory_bytes = h->config->limit_mem ? memory_here(r) : 0;
     o->suspend_signal = h->config->suspend_signal;
     o->resume_signal = h->config->resume_signal;
     o->no_attach = !h->config->attach_allow;
     o->umask = umask_of(r);
     o->ncpus = r->ncpus;
-    return o->id && o->boot && o->freezer_dir && o->memory_dir && o->tty_host && o->tty_port && o->tty_key
-               ? 0
-               : no_memory(r, e);
+    return o->id && o->boot && o->freezer_dir && o->tty_host && o->tty_port && o->tty_key ? 0
+                                                                                          : no_memory(r, e);
 }
 
 static int make_tmpdir(const struct home *h, const struct run *r, struct shep_order *o, struct err *e)
@@ -428,9 +422,10 @@ int order_make(const struct home *h, const struct run *r, const struct names_use
     o->protocol = SHEP_VERSION;
     o->job = run_job(r);
     o->run = r->key.run;
-    if (make_rest(h, r, o, e) < 0 || ckpt_plan(h, r, o, e) < 0 || make_identity(r, u, o, e) < 0 ||
-        make_tmpdir(h, r, o, e) < 0 || make_jobdir(h, r, o, e) < 0 || make_nodefile(h, r, o, e) < 0 ||
-        make_program(h, r, u, o, e) < 0 || make_limits(h, r, o, e) < 0 || make_times(h, r, o, e) < 0)
+    if (make_rest(h, r, o, e) < 0 || bounds_make(h, r, o, e) < 0 || ckpt_plan(h, r, o, e) < 0 ||
+        make_identity(r, u, o, e) < 0 || make_tmpdir(h, r, o, e) < 0 || make_jobdir(h, r, o, e) < 0 ||
+        make_nodefile(h, r, o, e) < 0 || make_program(h, r, u, o, e) < 0 || make_limits(h, r, o, e) < 0 ||
+        make_times(h, r, o, e) < 0)
         return -1;
     if (outputs_plan(h, r, u->home, o, e) < 0)
         return -1;

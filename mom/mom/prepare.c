@@ -17,6 +17,7 @@
 
 #include <shep.h>
 
+#include "bounds.h"
 #include "file.h"
 #include "home.h"
 #include "log.h"
@@ -194,6 +195,7 @@ static int make_order(struct prepare *p, struct run *r, const struct names_user 
         return err_set(e, PBSE_SYSTEM, "no memory for job %s", r->id);
     r->fetch->fd = -1;
     run_set_owner(r, u->uid, u->gid);
+    bounds_choose_cpus(p->home, p->runs, r);
     if (order_make(p->home, r, u, &r->fetch->order, e) < 0)
         return -1;
     return write_script(r, e);

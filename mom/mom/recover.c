@@ -27,6 +27,14 @@
 
 enum { PATH_LEN_MAX = 8192 };
 
+static char *bound_cpus(const struct shep_order *o)
+{
+    for (u_int i = 0; i < o->groups.groups_len; i++)
+        if (o->groups.groups_val[i].limit == CONFINE_CPUSET)
+            return strdup(o->groups.groups_val[i].bound);
+    return NULL;
+}
+
 static struct run *make_run(struct parts *m, const char *path, struct shep_order *o, struct err *e)
 {
     struct run_key key = {.seq = o->job.seq, .index = o->job.index, .run = o->run};
@@ -38,6 +46,7 @@ static struct run *make_run(struct parts *m, const char *path, struct shep_order
     }
     r->has_start = true;
     r->ncpus = o->ncpus;
+    r->cpus = bound_cpus(o);
     r->other_boot = strcmp(o->boot, m->home.boot) != 0;
     r->owner_home = strdup(o->home);
     r->jobdir = o->cwd[0] ? strdup(o->cwd) : NULL;

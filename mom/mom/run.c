@@ -26,6 +26,7 @@ static void run_free(struct run *r)
         close(r->journal_fd);
     free(r->ended_record.text);
     free(r->note);
+    free(r->cpus);
     free(r->owner_home);
     free(r->jobdir);
     free(r->id);

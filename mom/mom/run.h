@@ -49,6 +49,7 @@ struct run {
 
     struct exec_start_args start;      /* prepare: without script; owned */
     unsigned ncpus;                    /* prepare */
+    char *cpus;                        /* bounds, recover: the processors it is bound to, "0-3,8", or NULL */
     char *jobdir;                      /* prepare, recover: the private directory, or NULL */
     char *owner_home;                  /* prepare: set as soon as the order is written */
     char owner_uid[12], owner_gid[12]; /* prepare, recover: digits, for scripts */

@@ -191,23 +191,44 @@ static void serve_tasks(struct hold *h)
         task_say(&h->task, e.text);
 }
 
-/* A job runs without a limit rather than not at all, and its owner is told. */
-static void limit_memory(struct hold *h)
+/* A job runs without a limit rather than not at all, and its owner is told. But for devices: who may not have them does not
+ * get them. */
+static int limit_all(struct hold *h, struct err *e)
 {
-    struct err e = {0};
+    for (u_int i = 0; i < h->order.groups.groups_len; i++) {
+        const struct shep_group *g = &h->order.groups.groups_val[i];
+        struct err why = {0};
 
-    if (confine_limit_memory(h->confine, h->order.memory_bytes, &e) < 0)
-        task_say(&h->task, e.text);
+        if (g->limit < 0 || g->limit >= CONFINE_LIMIT_COUNT ||
+            confine_limit(h->confine, (enum confine_limit)g->limit, g->bound, &why) == 0)
+            continue;
+        if (g->limit == CONFINE_DEVICES)
+            return err_set(e, why.code, "%s", why.text);
+        task_say(&h->task, why.text);
+    }
     h->task.confine = h->confine;
+    return 0;
+}
+
+static void find_places(const struct shep_order *o, struct confine_place *place)
+{
+    *place = (struct confine_place){.kind = (enum confine_kind)o->freezer};
+    snprintf(place->dir, sizeof place->dir, "%s", o->freezer_dir);
+    for (u_int i = 0; i < o->groups.groups_len; i++) {
+        const struct shep_group *g = &o->groups.groups_val[i];
+
+        if (g->limit < 0 || g->limit >= CONFINE_LIMIT_COUNT)
+            continue;
+        place->limit[g->limit].kind = (enum confine_kind)g->kind;
+        snprintf(place->limit[g->limit].dir, sizeof place->limit[g->limit].dir, "%s", g->dir);
+    }
 }
 
 static int begin(struct hold *h, int mom, struct err *e)
 {
-    struct confine_place place = {.kind = (enum confine_kind)h->order.freezer,
-                                  .memory = (enum confine_kind)h->order.memory};
+    struct confine_place place;
 
-    snprintf(place.dir, sizeof place.dir, "%s", h->order.freezer_dir);
-    snprintf(place.memory_dir, sizeof place.memory_dir, "%s", h->order.memory_dir);
+    find_places(&h->order, &place);
     h->confine = confine_create(&place, strrchr(h->path, '/') ? strrchr(h->path, '/') + 1 : h->path, getpid(),
                                 h->order.suspend_signal, h->order.resume_signal);
     if (!h->confine)
@@ -228,9 +249,8 @@ static void record_started(struct hold *h)
 
 static void launch_sister(struct hold *h)
 {
-    if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0) {
+    if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0 && limit_all(h, &h->why) == 0) {
         serve_tasks(h);
-        limit_memory(h);
         record_started(h);
         hold_post(h, SHEP_EV_LAUNCHED);
         return;
@@ -253,7 +273,8 @@ static void serve_first(struct hold *h)
 static bool launch_again(struct hold *h)
 {
     if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0 &&
-        restart_job(&h->order, &h->task, &h->task.pid, &h->why) == 0) {
+        restart_job(&h->order, &h->task, &h->task.pid, &h->why) == 0 && limit_all(h, &h->why) == 0) {
+        confine_take_in(h->confine);
         serve_first(h);
         record_started(h);
         hold_post(h, SHEP_EV_LAUNCHED);
@@ -267,9 +288,8 @@ static bool launch_again(struct hold *h)
 static bool launch_first(struct hold *h)
 {
     h->setup_code = EXIT_SETUP;
-    if (task_prepare(&h->task, h->path, &h->order, &h->why) < 0)
+    if (task_prepare(&h->task, h->path, &h->order, &h->why) < 0 || limit_all(h, &h->why) < 0)
         return false;
-    limit_memory(h);
     if (task_fork(&h->task, &h->order, &h->why) < 0)
         return false;
     serve_first(h);

@@ -89,11 +89,19 @@ void hold_kill(struct hold *h)
     h->grace_mono_ms = now + KILL_AGAIN_MS;
 }
 
+static const char *bound_of(const struct hold *h, enum confine_limit l)
+{
+    for (u_int i = 0; i < h->order.groups.groups_len; i++)
+        if (h->order.groups.groups_val[i].limit == (int)l)
+            return h->order.groups.groups_val[i].bound;
+    return "";
+}
+
 void hold_note_memory(struct hold *h)
 {
     h->reason = EXEC_END_MEM;
     snprintf(h->say, sizeof h->say, "job killed: mem exceeded limit %llukb",
-             (unsigned long long)h->order.memory_bytes / KB);
+             strtoull(bound_of(h, CONFINE_MEMORY), NULL, 10) / KB);
 }
 
 static void act_record(struct hold *h)
@@ -104,6 +112,14 @@ static void act_record(struct hold *h)
     if (h->how == SHEP_END_ITSELF && confine_has_run_out(h->confine)) {
         hold_note_memory(h); /* the news of it came behind the end */
         task_say(&h->task, h->say);
+    }
+    if (confine_has_met_pids(h->confine)) {
+        char text[HOLD_SAY_MAX];
+
+        snprintf(text, sizeof text,
+                 "the job could not make more than %s processes and threads ($pids_max of this host)",
+                 bound_of(h, CONFINE_PIDS));
+        task_say(&h->task, text);
     }
     stopwatch_stop(&h->watch, clock_real_mono_ms());
     meter_finish(&h->meter, hold_wall_ms(h));

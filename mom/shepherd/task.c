@@ -241,7 +241,7 @@ int task_fork_program(struct task *t, const struct shep_order *o, const struct t
         err_errno(e, errno, "cannot make a pipe");
         goto fail;
     }
-    t->pid = fork();
+    t->pid = t->confine ? confine_fork(t->confine) : fork();
     if (t->pid < 0) {
         err_errno(e, errno, "cannot fork for job %s", o->id);
         goto fail;

@@ -29,7 +29,7 @@ struct task {
     char tty[64];   /* of an interactive job: its terminal, opened for each message */
     int go, failed; /* pipes to the process while it waits */
     pid_t pid;
-    const struct confine
+    struct confine
         *confine; /* borrowed: what the process enters before it executes anything; NULL: nothing */
 };
 
