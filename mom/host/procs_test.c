@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,7 +22,9 @@ static void whoever_left_the_session_is_still_found(void **state)
     assert_int_equal(pipe(up), 0);
     child = fork();
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (fork() == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
             setsid();
             (void)!write(up[1], "x", 1);
         }
@@ -31,6 +35,9 @@ static void whoever_left_the_session_is_still_found(void **state)
     procs_init(&p);
     assert_int_equal(procs_below(&p, getpid(), &e), 0);
     assert_int_equal(p.n, 2);
+    for (size_t i = 0; i < p.n; i++)
+        print_message("pid %d parent %d session %d %c\n", (int)p.list[i].pid, (int)p.list[i].parent,
+                      (int)p.list[i].session, p.list[i].state);
     assert_int_equal(p.list[0].pid, child);
     assert_int_equal(p.list[1].parent, child);
     assert_int_equal(p.list[1].session, p.list[1].pid);
