@@ -7,7 +7,7 @@ CMDS += pbs_complex pbs_release_nodes pbs_rstat pbs_sleep printjob
 # Of administrators, in sbin.
 SBIN_CMDS := pbs_account pbs_probe
 # Inside jobs.
-CMDS += pbsdsh pbs_tmrsh pbs_attach
+CMDS += pbsdsh pbs_tmrsh pbs_attach pbs_preempt_ack
 # The sanitizers know the XDR functions of a shared libtirpc only.
 CMDS.libs := $(if $(SANITIZE),-ltirpc,-Wl,-Bstatic -ltirpc -Wl,-Bdynamic) -lpthread -ldl
 

@@ -67,11 +67,15 @@ static const struct rule {
                    {"preempt_sort", "who of one level gives way first"},
                    {"preempt_wait", "nobody is preempted where enough jobs end within this time"},
                    {"preempt_exempt_time", "a job runs undisturbed that long after each start"},
-                   {"preempt_max_count", "who was preempted so often is preempted no more"}},
+                   {"preempt_max_count", "who was preempted so often is preempted no more"},
+                   {"preempt_grace", "notice that long before C, R or D"},
+                   {"preempt_grace_max", "how far after its notice a job may put that off"}},
   queue_rules[] = {{"Priority", "compare preempt_queue_prio"},
                    {"preempt_order", "methods for jobs of this queue; none: never"},
                    {"preempt_exempt_time", "a job of it runs undisturbed that long after each start"},
                    {"preempt_max_count", "who was preempted so often is preempted no more"},
+                   {"preempt_grace", "notice that long before C, R or D"},
+                   {"preempt_grace_max", "how far after its notice a job may put that off"},
                    {"preemptable_by", "whose jobs may preempt those of this queue"},
                    {"preempt_methods_enable", "True: a job may narrow what is done to it (preempt_methods)"}};
 

@@ -42,6 +42,7 @@
 #include "names.h"
 #include "node_lost.h"
 #include "node_watch.h"
+#include "notice.h"
 #include "plan_hold.h"
 #include "preempt.h"
 #include "reader.h"
@@ -210,6 +211,7 @@ void life_stop(struct server *s)
     plan_holds_destroy(p->plan_holds);
     preempts_destroy(p->preempts);
     victims_destroy(p->victims);
+    notices_destroy(s->notices);
     submit_destroy(p->submit);
     names_destroy(s->names);
     scripts_destroy(s->scripts);

@@ -48,6 +48,7 @@
 #include "names.h"
 #include "node_lost.h"
 #include "node_watch.h"
+#include "notice.h"
 #include "parked.h"
 #include "plan_hold.h"
 #include "preempt.h"
@@ -130,6 +131,11 @@ static void on_no_image(void *arg, struct job *j, const struct err *why)
     parked_settle(j, PARKED_HOLD, why);
 }
 
+static void on_noticed(void *arg, struct job *j, const exec_notice_data *d)
+{
+    victims_answered(((struct server *)arg)->parts.victims, j, d);
+}
+
 static void on_files(void *arg, struct job *j, const char *service, const char *note)
 {
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Post job file processing error; job %s on host %s",
@@ -174,7 +180,10 @@ static void on_iteration(void *arg)
 
 static void on_kept(void *arg, struct job *j)
 {
-    runs_renew(((struct server *)arg)->parts.runs, j);
+    struct server *s = arg;
+
+    runs_renew(s->parts.runs, j);
+    notices_renew(s->notices, j);
 }
 
 static void on_refused(void *arg, struct job *j, const char *service, unsigned proc, int code,
@@ -380,9 +389,9 @@ static int create_telling(struct server *s, struct err *e)
 static int create_running(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
-    struct exec_take_hooks take = {s,           on_ready,        on_released, on_suspended,
-                                   on_resumed,  on_checkpointed, on_failed,   on_files,
-                                   on_attention};
+    struct exec_take_hooks take = {s,          on_ready,        on_released, on_suspended,
+                                   on_resumed, on_checkpointed, on_failed,   on_noticed,
+                                   on_files,   on_attention};
     struct checkpoint_hooks images = {s, on_image, on_restarted, on_no_image};
     struct job_end_hooks end = {s, on_ended};
     struct virtual_time_hooks time = {s, on_quiet, on_iteration};
@@ -461,8 +470,9 @@ static int create_asking(struct server *s, struct err *e)
                                     .arrays = p->arrays,
                                     .limits_changed = on_limits_changed,
                                     .arg = s};
-    p->victims = victims_create(s->loop, &s->site, p->fsm, p->methods);
-    p->preempts = p->victims ? preempts_create(&s->site, p->victims, p->commit) : NULL;
+    s->notices = notices_create(&s->site, p->send, s->job_log);
+    p->victims = victims_create(s->loop, &s->site, p->fsm, p->methods, s->notices);
+    p->preempts = p->victims && s->notices ? preempts_create(&s->site, p->victims, p->commit) : NULL;
     p->plan_holds = plan_holds_create(&(struct plan_hold_parts){.loop = s->loop,
                                                                 .site = &s->site,
                                                                 .fsm = p->fsm,

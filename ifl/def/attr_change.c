@@ -33,7 +33,7 @@ static int named(const struct change *c, struct err *e)
 static int check_range(const struct change *c, const struct value *v, struct err *e)
 {
     const struct attr_def *d = c->def;
-    int64_t n = value_number(v);
+    int64_t n = v->kind == VALUE_REAL ? (int64_t)v->real - (v->real < 0) : value_number(v);
 
     if (c->resource || (d->min == INT64_MIN && d->max == INT64_MAX) || (n >= d->min && n <= d->max))
         return 0;

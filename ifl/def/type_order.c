@@ -5,6 +5,8 @@
  * by hand. */
 #include "type_order.h"
 
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "errors.h"
@@ -212,6 +214,38 @@ static int methods_value_parse(const struct value_type *t, const char *text, str
     return o.n == 1 ? type_string.parse(t, text, out, e) : value_bad(t, text, e);
 }
 
+/* --- preempt_signal ----------------------------------------------------------------------------------- */
+
+static bool is_signal(const char *name, size_t n)
+{
+    char word[16], *end;
+    long number;
+
+    if (!n || n >= sizeof word)
+        return false;
+    snprintf(word, sizeof word, "%.*s", (int)n, name);
+    number = strtol(word, &end, 10);
+    if (!*end)
+        return number > 0 && number <= SIGRTMAX;
+    for (int s = 1; s < NSIG; s++) {
+        const char *known = sigabbrev_np(s);
+
+        if (known && strcasecmp(known, strncasecmp(word, "SIG", 3) == 0 ? word + 3 : word) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A job's: who else than the script is to get it stands behind the colon. */
+static int signal_value_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+{
+    size_t n = strcspn(text, ":");
+
+    if (!is_signal(text, n) || (text[n] && strcmp(text + n, ":all") != 0))
+        return value_bad(t, text, e);
+    return type_string.parse(t, text, out, e);
+}
+
 /* --- preempt_sort, and the types -------------------------------------------------------------------- */
 
 static int sort_value_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
@@ -252,3 +286,5 @@ const struct value_type type_queue_order = {.name = "preemption order of a queue
                                             CHECKED(queue_order_value_parse)};
 const struct value_type type_preempt_methods = {
     .name = "preemption methods", .form = "letters out of S C R D, each once", CHECKED(methods_value_parse)};
+const struct value_type type_preempt_signal = {
+    .name = "preemption signal", .form = "a signal such as USR1, or USR1:all", CHECKED(signal_value_parse)};

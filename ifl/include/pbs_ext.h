@@ -255,6 +255,12 @@ char *pbs_submit_with_cred(int c, struct attropl *attrib, const char *script, co
  * tm_poll; the end of the task (tm_obit) is told after all of its output. */
 int pbs_tm_spawn_relay(int argc, char *argv[], char *envp[], int where, unsigned *tid, int *event);
 
+/* Answer the notice that this job is to give way (pbs_preempt_ack(1)): an event as those of tm.h. READY: do it now. NEED: that
+ * many seconds from now. OFFER: take `nodes`, "n3+n4", and leave the job the rest. TM_ENOTFOUND: there is no notice. The
+ * job's shepherd passes it on, however long that takes; what comes of it stands in the notice file. */
+enum pbs_tm_answer { PBS_TM_READY = 1, PBS_TM_NEED = 2, PBS_TM_OFFER = 3 };
+int pbs_tm_notice(enum pbs_tm_answer answer, unsigned need_s, const char *nodes, int *event);
+
 /* Why the last function of tm.h failed, or the last event that was polled: a sentence, perhaps "". */
 const char *pbs_tm_reason(void);
 

@@ -129,6 +129,7 @@ static void take(const struct event *ev, const struct tmx_answer *a)
     case TMX_ASK_SIGNAL:
     case TMX_ASK_POST:
     case TMX_ASK_OUTPUT:
+    case TMX_ASK_NOTICE:
         break;
     }
 }
@@ -271,6 +272,20 @@ int tm_subscribe(tm_task_id tid, char *name, void *info, int len, int *amount, t
     const struct event model = {.bytes = info, .len = len, .number = amount};
     const struct tmx_ask q = {.kind = TMX_ASK_GET, .tmx_ask_u.get = {.task = tid, .name = name}};
 
+    return ask(&model, &q, event);
+}
+
+int pbs_tm_notice(enum pbs_tm_answer answer, unsigned need_s, const char *nodes, tm_event_t *event)
+{
+    const struct event model = {0};
+    struct tmx_ask q = {.kind = TMX_ASK_NOTICE};
+    struct tmx_notice_args *a = &q.tmx_ask_u.notice;
+
+    a->answer = answer == PBS_TM_READY  ? TMX_NOTICE_READY
+                : answer == PBS_TM_NEED ? TMX_NOTICE_DEFER
+                                        : TMX_NOTICE_PARTIAL;
+    a->need_s = need_s;
+    a->nodes = (char *)(nodes ? nodes : "");
     return ask(&model, &q, event);
 }
 

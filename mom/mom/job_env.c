@@ -133,6 +133,7 @@ static int set_computed(struct words *env, const struct run *r, const struct job
         {"PBS_MOMPORT", port},
         {"PBS_NODEFILE", f->nodefile},
         {"PBS_TM_SOCKET", f->tm_socket},
+        {"PBS_PREEMPT_NOTICE", f->notice},
         {"OMP_NUM_THREADS", n_threads},
         {"NCPUS", n_threads},
         {"PBS_ACCOUNT", account},
@@ -149,6 +150,28 @@ static int set_computed(struct words *env, const struct run *r, const struct job
         if (rows[i].value && job_env_set(env, rows[i].name, rows[i].value, e) < 0)
             return -1;
     return 0;
+}
+
+/* Of a job that has given way before: how often, and, when its last run ended so, that and for whom. */
+static int set_preempted(struct words *env, const struct run *r, struct err *e)
+{
+    const char *count = run_attr(r, "preempt_count", ""), *how = run_attr(r, "preempted", "");
+    struct strbuf why;
+    int rc;
+
+    if (!count)
+        return 0;
+    if (job_env_set(env, "PBS_PREEMPT_COUNT", count, e) < 0)
+        return -1;
+    if (!how)
+        return 0;
+    strbuf_init(&why, ENTRY_MAX);
+    strbuf_addf(&why, "%s for %s", how, attr_or(r, "preempted_by", ""));
+    rc = job_env_set(env, "PBS_PREEMPTED", "1", e) < 0
+             ? -1
+             : job_env_set(env, "PBS_PREEMPT_REASON", strbuf_str(&why), e);
+    strbuf_fini(&why);
+    return rc;
 }
 
 /* Where a program that saves itself keeps its state (doc/host-life.md). */
@@ -173,6 +196,8 @@ int job_env_make(const struct home *h, const struct run *r, const struct job_env
         if (set_entry(out, h->environment.w[i], e) < 0)
             return -1;
     if (set_variable_list(out, r, e) < 0 || set_computed(out, r, f, e) < 0)
+        return -1;
+    if (set_preempted(out, r, e) < 0)
         return -1;
     return set_checkpoint(out, f, e) < 0 ? -1 : set_array(out, r, e);
 }

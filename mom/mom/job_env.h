@@ -13,6 +13,7 @@ struct run;
 struct job_env_facts {
     const char *user, *home, *shell;
     const char *nodefile, *tmpdir, *jobdir;
+    const char *notice;         /* file that tells that the job is to give way */
     const char *tm_socket;      /* where the job's shepherd serves tasks */
     const char *checkpoint_dir; /* of the job's images; "" or NULL has none */
     bool interactive;

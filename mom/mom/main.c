@@ -22,6 +22,7 @@
 #include "log.h"
 #include "loop.h"
 #include "names.h"
+#include "notice.h"
 #include "options.h"
 #include "parts.h"
 #include "prepare.h"
@@ -187,7 +188,7 @@ static void bind_machine(struct parts *m)
 static int create_parts(struct parts *m, struct err *e)
 {
     const struct prepare_hooks prepare = {orders_fetch_script, on_prepared, on_failed, m};
-    const struct shepherds_hooks shepherds = {on_started, on_ended, on_lost, letters_out, m};
+    const struct shepherds_hooks shepherds = {on_started, on_ended, on_lost, letters_out, notice_reply, m};
 
     m->names = names_create(m->loop, NAMES_KEEP_MS, e);
     m->runs = runs_create();

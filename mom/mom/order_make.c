@@ -293,12 +293,14 @@ static int make_env(const struct home *h, const struct run *r, const struct name
                     struct shep_order *o, struct err *e)
 {
     char *tm_socket = path_of(h->aux, r->id, ".tm"); /* TM_SERVER_SUFFIX of the shepherd */
+    char *notice = path_of(o->cwd[0] && !run_is_sister(r) ? o->cwd : o->tmpdir, "pbs_preempt_notice", "");
     const struct job_env_facts f = {.user = o->user,
                                     .home = u->home,
                                     .shell = shell,
                                     .nodefile = o->nodefile,
                                     .tmpdir = o->tmpdir,
                                     .jobdir = o->cwd[0] ? o->cwd : u->home,
+                                    .notice = notice,
                                     .tm_socket = tm_socket,
                                     .checkpoint_dir = o->checkpoint_dir,
                                     .interactive = terminal_is_interactive(r),
@@ -307,8 +309,9 @@ static int make_env(const struct home *h, const struct run *r, const struct name
     int rc;
 
     words_init(&env);
-    rc = tm_socket ? job_env_make(h, r, &f, &env, e) : no_memory(r, e);
+    rc = tm_socket && notice ? job_env_make(h, r, &f, &env, e) : no_memory(r, e);
     free(tm_socket);
+    free(notice);
     if (rc < 0) {
         words_fini(&env);
         return -1;

@@ -19,6 +19,7 @@
 #include "config.h"
 #include "exec_service.h"
 #include "log.h"
+#include "notice.h"
 #include "parts.h"
 #include "pbs_error.h"
 #include "prepare.h"
@@ -186,6 +187,21 @@ static void take_message(void *arg, const void *args, struct rpc_request *q)
         exec_service_taken(q, PBSE_BADSTATE, "the job does not run");
 }
 
+static void take_notice(void *arg, const void *args, struct rpc_request *q)
+{
+    const exec_notice_args *a = args;
+    struct run *r = find(arg, &a->job, a->run, a->store, q);
+
+    if (!r)
+        return;
+    if (r->slot.state >= RUN_ENDING || !r->shepherd) {
+        exec_service_taken(q, PBSE_BADSTATE, "the job does not run");
+        return;
+    }
+    exec_service_taken(q, 0, NULL);
+    notice_take(arg, r, a);
+}
+
 static void take_attempt(struct parts *m, const exec_attempt_args *a, struct rpc_request *q,
                          const char *method, enum run_event ev)
 {
@@ -345,6 +361,6 @@ const struct exec_service_order orders[] = {
     {EXEC_START, take_start},           {EXEC_LAUNCH, take_launch},       {EXEC_SIGNAL, take_signal},
     {EXEC_SUSPEND, take_suspend},       {EXEC_RESUME, take_resume},       {EXEC_UPDATE, take_update},
     {EXEC_CHECKPOINT, take_checkpoint}, {EXEC_TERMINATE, take_terminate}, {EXEC_PURGE, take_purge},
-    {EXEC_MESSAGE, take_message},
+    {EXEC_MESSAGE, take_message},       {EXEC_NOTICE, take_notice},
 };
 const size_t orders_n = sizeof orders / sizeof orders[0];

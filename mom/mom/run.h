@@ -91,7 +91,8 @@ struct run {
     const char *attempt_method; /* "suspend", "resume"; static */
     int attempt_code;           /* PBSE_ why it failed */
     char attempt_text[ERR_TEXT_MAX];
-    bool given_up; /* orders: the job has given this host back */
+    unsigned notice_attempt; /* notice: of the last one */
+    bool given_up;           /* orders: the job has given this host back */
     unsigned grace_s;
     bool terminating; /* actions: the script of $action terminate has had its turn */
     exec_reason stop_reason;

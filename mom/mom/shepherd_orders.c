@@ -6,6 +6,7 @@
  * the shepherd, so that it can be forgotten with it: letters are told, since a request waits for them; orders
  * are not. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "pbs_error.h"
 #include "rpc_conn.h"
@@ -185,6 +186,46 @@ void shepherds_suspend(struct run *r, shepherds_fn *fn, void *arg)
 void shepherds_resume(struct run *r, shepherds_fn *fn, void *arg)
 {
     attempt(r, SHEP_RESUME, fn, arg);
+}
+
+static void on_noticed(void *arg, const struct rpc_outcome *out)
+{
+    struct shepherd *sh = arg;
+    char text[] = "the job's shepherd is of a version without notices";
+    const struct shep_done old = {.code = PBSE_NOSUP, .text = text, .usage = sh->run->usage};
+
+    if (out->status == RPC_ST_LOST || !sh->notice.text)
+        return; /* it is said again to the next connection */
+    free(sh->notice.text);
+    sh->notice.text = NULL;
+    sh->notice_fn(sh->notice_arg, sh->run, out->status == RPC_ST_OK ? out->result : &old);
+}
+
+void shepherd_say_notice(struct shepherd *sh)
+{
+    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_NOTICE},
+                                       .xargs = (xdrproc_t)xdr_shep_notice_args,
+                                       .args = &sh->notice,
+                                       .xres = (xdrproc_t)xdr_shep_done,
+                                       .res_size = sizeof(struct shep_done)};
+
+    if (sh->notice.text && sh->open)
+        rpc_conn_call(sh->conn, &spec, on_noticed, sh, NULL);
+}
+
+void shepherds_notice(struct run *r, const struct shep_notice_args *a, shepherds_fn *fn, void *arg)
+{
+    struct shepherd *sh = r->shepherd;
+    char *text = sh ? strdup(a->text) : NULL;
+
+    if (!text)
+        return;
+    free(sh->notice.text);
+    sh->notice = *a;
+    sh->notice.text = text;
+    sh->notice_fn = fn;
+    sh->notice_arg = arg;
+    shepherd_say_notice(sh);
 }
 
 void shepherds_message(struct run *r, unsigned files, const char *text, shepherds_fn *fn, void *arg)

@@ -32,7 +32,10 @@ struct shepherd {
     struct asked *asked;   /* orders under way: nobody answers them after rpc_conn_destroy */
     bool terminate;        /* to be said when it listens */
     struct shep_terminate_args terminating;
-    unsigned attempt; /* SHEP_SUSPEND or SHEP_RESUME, to be said when it listens; 0: none */
+    unsigned attempt;               /* SHEP_SUSPEND or SHEP_RESUME, to be said when it listens; 0: none */
+    struct shep_notice_args notice; /* to be said when it listens; text owned, NULL: none */
+    shepherds_fn *notice_fn;
+    void *notice_arg;
     shepherds_fn *attempt_fn;
     void *attempt_arg;
 
@@ -48,6 +51,8 @@ struct shepherd {
 void shepherd_say_terminate(struct shepherd *sh);
 /* SUSPEND, RESUME: likewise. */
 void shepherd_say_attempt(struct shepherd *sh);
+/* NOTICE: likewise. */
+void shepherd_say_notice(struct shepherd *sh);
 /* Its orders under way are answered by nobody any more. */
 void shepherd_forget_orders(struct shepherd *sh);
 

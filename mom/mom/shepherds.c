@@ -77,14 +77,18 @@ static void on_news(void *arg, struct rpc_request *req);
 
 static void on_peer(void *arg, struct rpc_request *req);
 
+static void on_notice_reply(void *arg, struct rpc_request *req);
+
 static const struct rpc_proc procs[] = {
     {SHEP_NEWS, "NEWS", (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), NULL, on_news},
     {SHEP_PEER, "PEER", (xdrproc_t)xdr_shep_letter_args, sizeof(struct shep_letter_args),
      (xdrproc_t)xdr_shep_letter_result, on_peer},
+    {SHEP_NOTICE_REPLY, "NOTICE_REPLY", (xdrproc_t)xdr_shep_notice_reply, sizeof(struct shep_notice_reply),
+     NULL, on_notice_reply},
 };
 
 static const struct rpc_program program = {
-    .prog = PBS_SHEP_PROG, .vers = PBS_SHEP_V1, .name = "shepherd", .procs = procs, .n_procs = 2};
+    .prog = PBS_SHEP_PROG, .vers = PBS_SHEP_V1, .name = "shepherd", .procs = procs, .n_procs = 3};
 
 /* ---- life */
 struct shepherds *shepherds_create(struct loop *l, const struct home *h, const struct shepherds_hooks *hooks)
@@ -155,6 +159,7 @@ static void let_go(struct run *r, void (*drop)(struct spawn *s))
         close(sh->errand_out);
     if (sh->has_closing)
         xdr_free((xdrproc_t)xdr_shep_close_args, &sh->closing);
+    free(sh->notice.text);
     free(sh);
 }
 
@@ -330,6 +335,7 @@ static void on_hello(void *arg, const struct rpc_outcome *out)
     shepherd_say_attempt(sh);
     read_records(sh->all, sh->run);
     shepherds_update(sh->run);
+    shepherd_say_notice(sh);
     shepherd_say_terminate(sh);
     say_close(sh);
 }
@@ -437,6 +443,18 @@ static void on_peer(void *arg, struct rpc_request *req)
         s->hooks.letter(s->hooks.arg, sh->run, req);
     else
         rpc_reply_error(req, RPC_ST_SYSTEM_ERR);
+}
+
+/* Answered when it is kept: until then the shepherd says it again. */
+static void on_notice_reply(void *arg, struct rpc_request *req)
+{
+    const struct shepherds *s = arg;
+    struct rpc_conn *c = rpc_request_conn(req);
+    struct shepherd *sh = c ? rpc_conn_user(c) : NULL;
+
+    if (sh)
+        s->hooks.notice_reply(s->hooks.arg, sh->run, rpc_request_args(req));
+    rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);
 }
 
 /* ---- closing without it */

@@ -25,6 +25,8 @@ struct shepherds_hooks {
     void (*lost)(void *arg, struct run *r);
     /* It has a letter (shep_letter_args) for another host; `q` is borrowed, to be answered with shep_letter_result. */
     void (*letter)(void *arg, struct run *r, struct rpc_request *q);
+    /* The job's answer to a notice. It is kept by us from now on. */
+    void (*notice_reply)(void *arg, struct run *r, const struct shep_notice_reply *a);
     void *arg;
 };
 
@@ -54,6 +56,9 @@ void shepherds_usage(struct run *r, shepherds_fn *fn, void *arg);
 void shepherds_update(struct run *r);
 /* Remembered until the shepherd listens; nobody is told, the end comes as a record. */
 void shepherds_terminate(struct run *r, unsigned grace_s, exec_reason reason, const char *text);
+
+/* Remembered until the shepherd listens; the last one counts. PBSE_NOSUP: it knows of no notices. */
+void shepherds_notice(struct run *r, const struct shep_notice_args *a, shepherds_fn *fn, void *arg);
 
 /* A letter for it from another host. fn is called once, perhaps inside this: with its answer, or with NULL when it does not
  * listen now or goes before it has answered. */

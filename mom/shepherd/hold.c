@@ -19,6 +19,7 @@
 #include "clock.h"
 #include "confine.h"
 #include "hold_parts.h"
+#include "procs.h"
 #include "rundir.h"
 #include "restart.h"
 #include "tm_server.h"
@@ -113,7 +114,7 @@ static void look_at_memory(struct hold *h)
 /* What is waited for: signals, the MOMs, the job's own processes. -1: again. */
 static int wait_for_all(struct hold *h, struct pollfd link[static LINK_FDS_MAX], size_t n)
 {
-    int64_t limit = sooner(wait_ms(h), link_wait_ms(h->link));
+    int64_t limit = sooner(sooner(wait_ms(h), link_wait_ms(h->link)), notice_wait_ms(h->notice));
 
     polls_clear(&h->polls);
     polls_add(&h->polls, h->signals, POLLIN);
@@ -147,6 +148,7 @@ static void turn(struct hold *h)
     if (polls_got(&h->polls, h->memory_at, confine_memory_fd(h->confine)))
         look_at_memory(h);
     link_turn(h->link, fds, n);
+    notice_turn(h->notice);
     if (h->tm)
         tm_server_turn(h->tm, &h->polls);
     if (h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
@@ -174,6 +176,13 @@ static bool is_running(void *arg)
     return h->state == SHEP_RUNNING;
 }
 
+static int answer_notice(void *arg, const struct tmx_notice_args *a, struct err *e)
+{
+    const struct hold *h = arg;
+
+    return notice_answer(h->notice, a, e);
+}
+
 /* Without it a job runs all the same; whoever asks for tasks is told by the missing socket, the job's stderr says why. */
 static void serve_tasks(struct hold *h)
 {
@@ -183,6 +192,7 @@ static void serve_tasks(struct hold *h)
                                    .link = h->link,
                                    .records = h->records,
                                    .is_running = is_running,
+                                   .answer_notice = answer_notice,
                                    .arg = h};
     struct err e = {0};
 
@@ -224,6 +234,34 @@ static void find_places(const struct shep_order *o, struct confine_place *place)
     }
 }
 
+/* The login shell that reads a script's path is not the job's: it traps nothing, and would die of what the script waits
+ * for. Its children are the script. */
+static void signal_job(void *arg, int signo, bool all)
+{
+    const struct hold *h = arg;
+    struct procs p;
+
+    procs_init(&p);
+    if (procs_of(&p, getpid(), confine_adopted(h->confine), NULL) == 0)
+        for (size_t i = 0; i < p.n; i++) {
+            const struct procs_entry *x = &p.list[i];
+            bool is_script = h->order.script[0] ? x->parent == h->task.pid : x->pid == h->task.pid;
+
+            if (is_script || (all && (x->pid != h->task.pid || !h->order.script[0])))
+                kill(x->pid, signo);
+        }
+    procs_fini(&p);
+}
+
+static int begin_notice(struct hold *h, struct err *e)
+{
+    const struct notice_place place = {
+        .order = &h->order, .link = h->link, .signal_job = signal_job, .arg = h};
+
+    h->notice = notice_create(&place);
+    return h->notice ? 0 : err_set(e, ENOMEM, "no memory for job %s", h->order.id);
+}
+
 static int begin(struct hold *h, int mom, struct err *e)
 {
     struct confine_place place;
@@ -235,7 +273,7 @@ static int begin(struct hold *h, int mom, struct err *e)
         return err_set(e, ENOMEM, "no memory for job %s", h->order.id);
     h->signals = open_signals(e);
     h->link = h->signals < 0 ? NULL : link_create(h->path, mom, hold_calls, hold_calls_n, h, e);
-    return h->link ? 0 : -1;
+    return h->link ? begin_notice(h, e) : -1;
 }
 
 static void record_started(struct hold *h)
@@ -366,6 +404,7 @@ int hold_run(const char *path, int mom)
     rc = hold_order(&h, mom);
     link_destroy(h.link);
     tm_server_destroy(h.tm);
+    notice_destroy(h.notice);
     polls_fini(&h.polls);
     confine_destroy(h.confine);
     task_fini(&h.task);

@@ -121,6 +121,7 @@ static void act_record(struct hold *h)
                  bound_of(h, CONFINE_PIDS));
         task_say(&h->task, text);
     }
+    notice_over(h->notice);
     stopwatch_stop(&h->watch, clock_real_mono_ms());
     meter_finish(&h->meter, hold_wall_ms(h));
     end->how = h->how;

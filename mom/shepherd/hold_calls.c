@@ -130,6 +130,19 @@ static void call_message(void *arg, const void *args, void *res)
     done(h, res, 0, "");
 }
 
+static void call_notice(void *arg, const void *args, void *res)
+{
+    struct hold *h = arg;
+    struct err e = {0};
+
+    if (h->state != SHEP_RUNNING)
+        done(h, res, PBSE_BADSTATE, "the job is ending");
+    else if (notice_take(h->notice, args, &e) < 0)
+        done(h, res, e.code == PBSE_NOSUP ? PBSE_NOSUP : PBSE_SYSTEM, e.text);
+    else
+        done(h, res, 0, "");
+}
+
 static void call_usage(void *arg, const void *args, void *res)
 {
     (void)args;
@@ -181,6 +194,7 @@ const struct link_row hold_calls[] = {
     ROW(SHEP_TERMINATE, shep_terminate_args, shep_done, call_terminate),
     ROW(SHEP_UPDATE, shep_update_args, shep_done, call_update),
     ROW(SHEP_MESSAGE, shep_message_args, shep_done, call_message),
+    ROW(SHEP_NOTICE, shep_notice_args, shep_done, call_notice),
     ROW_NO_ARGS(SHEP_USAGE, call_usage),
     ROW(SHEP_CLOSE, shep_close_args, shep_close_result, call_close),
     {SHEP_LETTER, (xdrproc_t)xdr_shep_letter_args, (xdrproc_t)xdr_shep_letter_result,

@@ -12,6 +12,7 @@
 #include "err.h"
 #include "link.h"
 #include "meter.h"
+#include "notice.h"
 #include "polls.h"
 #include "shep_fsm.h"
 #include "stopwatch.h"
@@ -24,6 +25,7 @@ struct hold {
     struct shep_order order;
     int records, signals;
     struct link *link;
+    struct notice *notice;
     struct tm_server *tm; /* NULL: its socket could not be made; the job runs without */
     struct polls polls;
     size_t memory_at; /* among them */

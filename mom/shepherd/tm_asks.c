@@ -322,6 +322,20 @@ static void ask_output(struct tm_server *t, const struct tmx_ask *ask, struct tm
     tm_output_take(t, &ask->tmx_ask_u.output, r);
 }
 
+/* It is kept here, whichever host this is. */
+static void ask_notice(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)
+{
+    struct tmx_answer good = {.code = TM_SUCCESS};
+    struct err e = {0};
+
+    if (r->is_letter)
+        tm_refuse(r, TM_EUNKNOWNCMD, "not for other hosts to ask");
+    else if (t->place.answer_notice(t->place.arg, &ask->tmx_ask_u.notice, &e) < 0)
+        tm_refuse(r, e.code, e.text);
+    else
+        tm_answer(r, &good);
+}
+
 static const struct {
     tmx_kind kind;
     void (*fn)(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
@@ -329,6 +343,7 @@ static const struct {
     {TMX_ASK_SPAWN, ask_spawn},         {TMX_ASK_SIGNAL, ask_signal},    {TMX_ASK_OBIT, ask_obit},
     {TMX_ASK_TASKS, ask_tasks},         {TMX_ASK_POST, ask_post},        {TMX_ASK_GET, ask_get},
     {TMX_ASK_RESOURCES, ask_resources}, {TMX_ASK_ATTACH, tm_attach_ask}, {TMX_ASK_OUTPUT, ask_output},
+    {TMX_ASK_NOTICE, ask_notice},
 };
 
 void tm_ask_here(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r)

@@ -94,6 +94,7 @@ static bool host_of(const struct tm_server *t, const struct tmx_ask *ask, unsign
     case TMX_ASK_POST:
     case TMX_ASK_ATTACH:
     case TMX_ASK_OUTPUT:
+    case TMX_ASK_NOTICE:
         break;
     }
     if (by_node && node >= t->nodes.n)

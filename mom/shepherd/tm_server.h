@@ -19,6 +19,7 @@ struct polls;
 struct shep_order;
 struct task;
 struct tm_server;
+struct tmx_notice_args;
 
 struct tm_place { /* what it stands on; borrowed for life */
     const struct shep_order *order;
@@ -27,6 +28,7 @@ struct tm_place { /* what it stands on; borrowed for life */
     struct link *link;
     int records;                   /* of the run, to be appended to */
     bool (*is_running)(void *arg); /* may something be started? */
+    int (*answer_notice)(void *arg, const struct tmx_notice_args *a, struct err *e); /* notice_answer */
     void *arg;
 };
 

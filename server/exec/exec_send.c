@@ -405,6 +405,29 @@ void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bo
                  i == 0 ? fn : NULL, i == 0 ? arg : NULL);
 }
 
+static bool can_notice(const struct exec_send *x, const struct run_host *h)
+{
+    const struct service *s = services_find(x->services, h->service);
+
+    return s && s->capabilities & EXEC_CAN_NOTICE;
+}
+
+bool exec_send_can_notice(const struct exec_send *x, const struct job *j)
+{
+    return can_notice(x, &j->run->hosts[0]);
+}
+
+void exec_send_notice(struct exec_send *x, struct job *j, struct exec_notice_args *a)
+{
+    a->job = wire_key(j);
+    a->run = j->run->version;
+    a->epoch = x->site->epoch;
+    a->store = (char *)x->site->store_id;
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (takes_orders(&j->run->hosts[i]) && can_notice(x, &j->run->hosts[i]))
+            give(x, j, j->run->hosts[i].service, EXEC_NOTICE, (xdrproc_t)xdr_exec_notice_args, a, NULL, NULL);
+}
+
 void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const char *text, exec_sent_fn *fn,
                        void *arg)
 {

@@ -11,6 +11,7 @@
 #include "job.h"
 
 struct commit;
+struct exec_notice_args;
 struct exec_send;
 struct services;
 struct site;
@@ -46,6 +47,10 @@ void exec_send_checkpoint(struct exec_send *x, struct job *j); /* and leave */
 /* The job's images at the service that `image` begins with ("SERVICE IMAGE") go. */
 void exec_send_purge_images(struct exec_send *x, struct job *j, const char *image);
 void exec_send_purge(struct exec_send *x, struct job *j);
+/* The job is to give way, or need not: to every host that can tell it. Of `a` the fields that say which run are filled in.
+ * Can the first host? */
+bool exec_send_can_notice(const struct exec_send *x, const struct job *j);
+void exec_send_notice(struct exec_send *x, struct job *j, struct exec_notice_args *a);
 /* One signal to the script's session or to all; fn is called once, when the first host answered. */
 /* A line for the job's output (1) or error (2) file, written by its first host. */
 void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const char *text, exec_sent_fn *fn,

@@ -188,8 +188,7 @@ static void apply(struct exec_take *t, struct job *j, struct run_host *h, const 
         t->hooks.checkpointed(t->hooks.arg, j, h->service, &d->exec_event_data_u.checkpointed);
         break;
     case EXEC_EVENT_NOTICE_REPLY:
-        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "event %d of its host was not asked for; ignored",
-                  d->kind);
+        t->hooks.noticed(t->hooks.arg, j, &d->exec_event_data_u.notice);
         break;
     }
 }

@@ -26,6 +26,7 @@ struct exec_take_hooks {
     void (*resumed)(void *arg, struct job *j);
     void (*checkpointed)(void *arg, struct job *j, const char *service, const exec_checkpointed_data *d);
     void (*failed)(void *arg, struct job *j, const char *method, int code, const char *text);
+    void (*noticed)(void *arg, struct job *j, const exec_notice_data *d); /* the job answers a notice */
     void (*files)(void *arg, struct job *j, const char *service,
                   const char *note);                                  /* some could not be delivered */
     void (*attention)(void *arg, const char *node, const char *note); /* the node needs a person */

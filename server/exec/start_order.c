@@ -74,6 +74,22 @@ static int add_checkpoint_min(struct triples *t, const struct queue *q)
     return add_triple(t, "checkpoint_min", NULL, digits);
 }
 
+/* What a job that was preempted is told when it begins anew. `preempted` is only there when its last run ended so. */
+static int add_preempted(struct triples *t, const struct job *j)
+{
+    char digits[24];
+
+    if (!j->preempt_count)
+        return 0;
+    snprintf(digits, sizeof digits, "%u", j->preempt_count);
+    if (add_triple(t, "preempt_count", NULL, digits) ||
+        add_triple(t, "preempted_by", NULL, j->preempted_by ? j->preempted_by : ""))
+        return 1;
+    return j->ptime_s
+               ? add_triple(t, "preempted", NULL, j->preempt_method == 'C' ? "checkpointed" : "requeued")
+               : 0;
+}
+
 static int walk_wanted(const struct site *s, const struct job *j, const int *indices, size_t n,
                        wire_attrs *out)
 {
@@ -94,6 +110,8 @@ static int walk_wanted(const struct site *s, const struct job *j, const int *ind
         rc = add_triple(&t, "queue", NULL, j->queue_name);
     if (rc == 0 && n > 1)
         rc = add_triple(&t, "Submit_Host", NULL, j->host ? j->host : "");
+    if (rc == 0 && n > 1)
+        rc = add_preempted(&t, j);
     if (rc == 0 && n > 1 && j->queue)
         rc = add_checkpoint_min(&t, j->queue);
     attr_select_fini(&select);

@@ -162,6 +162,16 @@ static void add_run(struct strbuf *out, const struct run *r)
     json_decref(o);
 }
 
+static void add_notice(struct strbuf *out, const struct preempt_notice *n)
+{
+    if (n->grace_ms)
+        strbuf_addf(out,
+                    ",\"grace_ms\":%lld,\"grace_max_ms\":%lld,\"given_ms\":%lld,\"deadline_ms\":%lld,"
+                    "\"attempt\":%u,\"over\":%s,\"reply\":%d",
+                    (long long)n->grace_ms, (long long)n->grace_max_ms, (long long)n->given_ms,
+                    (long long)n->deadline_ms, n->attempt, n->over ? "true" : "false", n->reply);
+}
+
 static void add_preempt(struct strbuf *out, const struct preempt_mark *p)
 {
     add_key(out, "preempt");
@@ -173,6 +183,7 @@ static void add_preempt(struct strbuf *out, const struct preempt_mark *p)
         strbuf_add(out, ",\"urgent\":");
         json_text_add(out, p->urgent);
     }
+    add_notice(out, &p->notice);
     strbuf_add_char(out, '}');
 }
 
@@ -362,6 +373,24 @@ static int put_run(struct job *j, const json_t *o, struct err *e)
     return j->run ? 0 : err_set(e, PBSE_SYSTEM, "the stored run of job %s cannot be read", j->obj.name);
 }
 
+static int put_notice(struct preempt_notice *n, const json_t *mark)
+{
+    json_int_t grace = 0, max = 0, given = 0, deadline = 0;
+    int attempt = 0, over = 0;
+
+    if (json_unpack((json_t *)mark, "{s?I, s?I, s?I, s?I, s?i, s?b, s?i}", "grace_ms", &grace, "grace_max_ms",
+                    &max, "given_ms", &given, "deadline_ms", &deadline, "attempt", &attempt, "over", &over,
+                    "reply", &n->reply) < 0)
+        return -1;
+    n->grace_ms = grace;
+    n->grace_max_ms = max;
+    n->given_ms = given;
+    n->deadline_ms = deadline;
+    n->attempt = (unsigned)attempt;
+    n->over = over;
+    return 0;
+}
+
 static int put_preempt(struct job *j, const json_t *o, struct err *e)
 {
     const json_t *mark = json_object_get(o, "preempt");
@@ -383,6 +412,8 @@ static int put_preempt(struct job *j, const json_t *o, struct err *e)
     j->preempt->since_s = since;
     j->preempt->by = intern_ref(by);
     j->preempt->urgent = intern_ref(urgent);
+    if (put_notice(&j->preempt->notice, mark) < 0)
+        return err_set(e, PBSE_SYSTEM, "the stored notice of job %s cannot be read", j->obj.name);
     return 0;
 }
 

@@ -46,6 +46,7 @@ struct run {
     int lost;                  /* a host was: PBS exit status of a job that cannot be rerun; 0: none was */
     const char *lost_host;     /* which, for people, or NULL */
     unsigned attempt;          /* number of the last order that has an outcome */
+    unsigned notices;          /* how many the job was given in this run */
     unsigned terminations;     /* how often it was told to end: each time harder */
     bool suspending, resuming; /* an attempt is under way */
     bool checkpointing;        /* so is this one */
@@ -54,15 +55,32 @@ struct run {
     struct run_host *hosts; /* hosts[0] runs the script */
 };
 
+/* The job is told before it is done to it. Times: wall clock, milliseconds. */
+struct preempt_notice {
+    int64_t grace_ms,
+        grace_max_ms; /* from notice to method, and how far the job may stretch that; 0: no notice */
+    int64_t given_ms, deadline_ms; /* 0: not given */
+    unsigned attempt;              /* its number in the run */
+    bool over;                     /* the methods go on */
+    int reply;                     /* enum exec_notice_answer of the job's last answer; 0: none */
+};
+
 /* What is left of a preemption that is under way; stored, so that a restarted server carries it on. */
 struct preempt_mark {
-    char left[5]; /* letters not tried yet */
-    char method;  /* the one under way; 0: no preemption */
+    char left[6]; /* letters not tried yet */
+    char method;  /* the one under way; 0: none yet */
     int64_t since_s;
     const char *by;     /* interned: who asked, for people */
     const char *urgent; /* interned: for which job; NULL where nobody said */
     bool noted;         /* its attributes say so already; not stored */
+    struct preempt_notice notice;
 };
+
+/* Does the job know now that it is to give way? */
+static inline bool preempt_notice_stands(const struct preempt_mark *m)
+{
+    return m && m->notice.given_ms && !m->notice.over;
+}
 
 struct run *job_run_create(unsigned version, const char *exec_vnode, const char *exec_host, size_t n_hosts);
 void job_run_destroy(struct run *r);

@@ -40,6 +40,14 @@ static struct job *make(void)
     memcpy(j->preempt->left, "RD", 3);
     j->preempt->method = 'S';
     j->preempt->since_s = 77;
+    j->preempt->notice.grace_ms = 5000;
+    j->preempt->notice.grace_max_ms = 60000;
+    j->preempt->notice.given_ms = 1795258654155;
+    j->preempt->notice.deadline_ms = 1795258659155;
+    j->preempt->notice.attempt = 2;
+    j->preempt->notice.over = true;
+    j->preempt->notice.reply = 3;
+    j->run->notices = 2;
     j->preempt->by = intern_ref("default");
     return j;
 }
@@ -89,6 +97,8 @@ static void every_field_comes_back(void **state)
     assert_string_equal(b->preempt->left, "RD");
     assert_int_equal(b->preempt->method, 'S');
     assert_int_equal(b->preempt->since_s, 77);
+    assert_memory_equal(&b->preempt->notice, &j->preempt->notice, sizeof b->preempt->notice);
+    assert_int_equal(b->run->notices, 2);
     assert_string_equal(b->preempt->by, "default");
     job_unref(j);
     job_unref(b);
@@ -114,7 +124,7 @@ static void a_row_that_is_none_is_refused_by_name(void **state)
     refuse("{\"state\":\"queued\",\"hold\":\"x\"}", fixed);
     refuse("{\"state\":\"queued\"}", "{\"token\":\"00\"}");
     refuse("{\"state\":\"queued\",\"run\":{}}", fixed);
-    refuse("{\"state\":\"queued\",\"preempt\":{\"left\":\"SCRDX\",\"method\":83,\"since_s\":1}}", fixed);
+    refuse("{\"state\":\"queued\",\"preempt\":{\"left\":\"PSCRDX\",\"method\":83,\"since_s\":1}}", fixed);
 }
 
 static void a_row_of_another_version_may_have_other_fields(void **state)

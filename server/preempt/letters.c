@@ -45,17 +45,17 @@ int letters_percent_left(const struct job *j, int64_t now_s)
 
 /* --- protection ---------------------------------------------------------------------------------------- */
 
-/* The queue's own number before the scheduler's; -1: neither has one. */
-static int64_t bound(const struct letters_ask *a, const struct job *j, int of_queue, int of_sched)
+int64_t letters_policy(const struct letters_ask *a, const struct job *j, int of_queue, int of_sched,
+                       int64_t if_unset)
 {
     int64_t n = j->queue ? attr_list_number(&j->queue->obj.attrs, of_queue, -1) : -1;
 
-    return n >= 0 ? n : attr_list_number(&a->sched->obj.attrs, of_sched, -1);
+    return n >= 0 ? n : attr_list_number(&a->sched->obj.attrs, of_sched, if_unset);
 }
 
 static int check_exempt(const struct letters_ask *a, const struct job *j, struct err *e)
 {
-    int64_t exempt = bound(a, j, QUEUE_ATTR_preempt_exempt_time, SCHED_ATTR_preempt_exempt_time);
+    int64_t exempt = letters_policy(a, j, QUEUE_ATTR_preempt_exempt_time, SCHED_ATTR_preempt_exempt_time, 0);
     int64_t left = j->stime_s ? j->stime_s + exempt - site_now_s(a->site) : exempt;
 
     if (exempt <= 0 || left <= 0 || j->state == JOB_EXITING)
@@ -66,7 +66,7 @@ static int check_exempt(const struct letters_ask *a, const struct job *j, struct
 
 static int check_count(const struct letters_ask *a, const struct job *j, struct err *e)
 {
-    int64_t most = bound(a, j, QUEUE_ATTR_preempt_max_count, SCHED_ATTR_preempt_max_count);
+    int64_t most = letters_policy(a, j, QUEUE_ATTR_preempt_max_count, SCHED_ATTR_preempt_max_count, -1);
 
     if (most < 0 || j->preempt_count < most)
         return 0;

@@ -18,6 +18,10 @@ struct letters_ask {
     const struct job *urgent;      /* for whom; NULL: nobody said */
 };
 
+/* A number of the policy: the queue's own before the scheduler's; `if_unset`: neither has one. */
+int64_t letters_policy(const struct letters_ask *a, const struct job *j, int of_queue, int of_sched,
+                       int64_t if_unset);
+
 /* The letters for this job, at most 4 and the NUL. -1 and "": it is protected, PBSE_BADSTATE with the reason. */
 int letters_for(const struct letters_ask *a, const struct job *j, char out[5], struct err *e);
 

@@ -18,6 +18,7 @@
 #include "job_run.h"
 #include "log.h"
 #include "loop.h"
+#include "notice.h"
 #include "pbs_error.h"
 #include "plan_draft.h"
 #include "run.h"
@@ -148,13 +149,13 @@ static void resume(struct plan_holds *all, struct job *j)
 }
 
 /* Those whom nothing has been done to yet are let be; the others come to victim_done when they have settled. */
-static void let_go(struct plan_holds *all, struct hold_obj *h)
+static void let_go(struct plan_holds *all, struct hold_obj *h, const char *why)
 {
     for (size_t i = 0; i < h->n_victims; i++) {
         struct job *j = h->victims[i];
 
         j->gives_way_to = NULL;
-        if (victims_withdraw(all->p.victims, j, all))
+        if (victims_withdraw(all->p.victims, j, all, why))
             log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "need not give way to job %s after all", h->obj.name);
     }
 }
@@ -186,7 +187,7 @@ void plan_holds_undo(struct plan_holds *all, struct hold_obj *h, const char *why
 
     log_event(LOGC_JOB, LOGE_JOB, h->obj.name, "Room is no longer held: %s", why);
     victim_names(h, &victims);
-    let_go(all, h);
+    let_go(all, h, why);
     close_hold(all, h);
     resume_all(all, &victims, urgent);
     words_fini(&victims);
@@ -234,7 +235,7 @@ static bool try_start(struct hold_plan *x)
             x->why = e;
         return false;
     }
-    let_go(all, h);
+    let_go(all, h, "the job it was for has started without it");
     close_hold(all, h);
     return true;
 }
@@ -368,13 +369,16 @@ static int link_victim(struct hold_obj *h, struct job *j)
     return 0;
 }
 
-static int begin_victim(struct plan_holds *all, struct hold_obj *h, struct fit_victim *v, struct err *e)
+static int begin_victim(struct plan_holds *all, struct hold_obj *h, const struct plan_draft *d,
+                        struct fit_victim *v, struct err *e)
 {
+    const struct letters_ask policy = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
     char by[300];
     struct victim_ask ask = {
         .letters = v->letters, .by = by, .urgent = h->obj.name, .done = victim_done, .arg = all};
 
     snprintf(by, sizeof by, "Scheduler@%s", all->p.site->name);
+    ask.grace_ms = notices_grace_ms(&policy, v->job, &ask.grace_max_ms);
     if (link_victim(h, v->job) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory for a victim");
     return victims_begin(all->p.victims, v->job, &ask, e);
@@ -393,7 +397,7 @@ static int make(struct plan_holds *all, struct plan_draft *d, struct err *e)
     if (describe(h, d, e) < 0 || !plan_create(all, h, e))
         goto bad;
     for (size_t i = 0; i < d->n_victims; i++)
-        if (begin_victim(all, h, &d->victims[i], e) < 0)
+        if (begin_victim(all, h, d, &d->victims[i], e) < 0)
             goto bad;
     if (held_put(s, h, d->wants, d->n_wants, e) < 0)
         goto bad;

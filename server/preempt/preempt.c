@@ -14,6 +14,7 @@
 #include "commit.h"
 #include "jobid.h"
 #include "letters.h"
+#include "notice.h"
 #include "log.h"
 #include "pbs_error.h"
 #include "site.h"
@@ -146,6 +147,7 @@ static void begin(struct preempt *p, struct slot *s, const struct sched_obj *sch
     }
     const struct letters_ask policy = {.site = p->all->site, .sched = sched};
 
+    ask.grace_ms = notices_grace_ms(&policy, j, &ask.grace_max_ms);
     if (letters_for(&policy, j, letters, &e) < 0) {
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted: %s", e.text);
         preempt_job_done(s, "000");

@@ -22,6 +22,7 @@
 #include "log.h"
 #include "loop.h"
 #include "method.h"
+#include "notice.h"
 #include "pbs_error.h"
 #include "site.h"
 
@@ -45,6 +46,7 @@ struct victims {
     struct site *site;
     struct job_fsm *fsm;
     struct methods *methods;
+    struct notices *notices;
     void (*settled)(void *arg, struct job *j, const char *code, const char *by);
     void *settled_arg;
     victim_begun_fn *begun;
@@ -117,6 +119,12 @@ void victims_note_end(struct victims *all, struct job *j)
         note(all, j, 'D');
 }
 
+/* Told that it would be preempted it has ended by itself. */
+static bool ended_on_notice(const struct job *j, const char *code)
+{
+    return code[0] == 'D' && preempt_notice_stands(j->preempt);
+}
+
 /* The one way out. Those who wait are told at the end of the turn, when the change under way is whole. */
 static void settle(struct victim *v, const char *code)
 {
@@ -128,7 +136,7 @@ static void settle(struct victim *v, const char *code)
         abort(); /* a lost answer would hang a scheduler */
     note_end(all, j, code);
     if (all->settled)
-        all->settled(all->settled_arg, j, code, j->preempt->by);
+        all->settled(all->settled_arg, j, ended_on_notice(j, code) ? "E" : code, j->preempt->by);
     drop_mark(all, j);
     *t = (struct telling){.job = job_ref(j), .code = code, .waiters = v->waiters};
     j->victim = NULL;
@@ -186,6 +194,52 @@ static bool try_one(struct victim *v, const struct method *m)
     return rc == 0;
 }
 
+/* --- notice first -------------------------------------------------------------------------------------- */
+
+static void wait_for_deadline(struct victim *v)
+{
+    loop_timer_set(v->deadline, v->job->preempt->notice.deadline_ms - clock_wall_ms(v->all->site->clock));
+}
+
+/* true: the job has been told; its deadline or its answer goes on with try_next. */
+static bool gives_notice(struct victim *v, const struct method *m)
+{
+    if (!notices_give(v->all->notices, v->job, m))
+        return false;
+    wait_for_deadline(v);
+    return true;
+}
+
+/* Its time is over, or it is ready. One that is about to end anyhow settles by that. */
+static void notice_over(struct victim *v)
+{
+    const struct job *j = v->job;
+
+    notices_close(v->all->notices, v->job);
+    loop_timer_cancel(v->deadline);
+    if (j->intent == INTENT_NONE && j->state != JOB_EXITING)
+        try_next(v);
+}
+
+void victims_answered(struct victims *all, struct job *j, const struct exec_notice_data *d)
+{
+    struct victim *v = j->victim;
+
+    switch (notices_answer(all->notices, j, d)) {
+    case NOTICE_NOTHING:
+        break;
+    case NOTICE_NOW:
+        notice_over(v);
+        break;
+    case NOTICE_LATER:
+        wait_for_deadline(v);
+        break;
+    case NOTICE_OFFER:
+        notices_refuse_offer(all->notices, j, "nobody has said what is needed");
+        break;
+    }
+}
+
 /* What the job's present state says: settled by its method, or gone some other way. NULL: not yet. */
 static const char *verdict(const struct victim *v)
 {
@@ -208,7 +262,7 @@ static void try_next(struct victim *v)
         const struct method *m = methods_find(v->all->methods, letter);
         const char *code;
 
-        if (m && is_too_early(v, m))
+        if (m && (is_too_early(v, m) || gives_notice(v, m)))
             return;
         take_letter(v->job->preempt);
         if (m && m->settled(m->arg, v->job)) { /* a second request: it is suspended already */
@@ -229,6 +283,10 @@ static void too_long(void *arg)
 {
     struct victim *v = arg;
 
+    if (preempt_notice_stands(v->job->preempt)) {
+        notice_over(v);
+        return;
+    }
     log_event(LOGC_JOB, LOGE_ADMIN, v->job->obj.name, "preemption method %c has not ended in its time",
               v->job->preempt->method);
     try_next(v);
@@ -313,6 +371,8 @@ static int make_mark(struct victims *all, struct job *j, const struct victim_ask
     m->by = intern_ref(ask->by);
     m->urgent = intern_ref(ask->urgent);
     m->since_s = site_now_s(all->site);
+    m->notice.grace_ms = ask->grace_ms;
+    m->notice.grace_max_ms = ask->grace_max_ms;
     j->preempt = m;
     return 0;
 }
@@ -336,7 +396,7 @@ int victims_begin(struct victims *all, struct job *j, const struct victim_ask *a
     return 0;
 }
 
-bool victims_withdraw(struct victims *all, struct job *j, void *arg)
+bool victims_withdraw(struct victims *all, struct job *j, void *arg, const char *why)
 {
     struct victim *v = j->victim;
 
@@ -345,6 +405,7 @@ bool victims_withdraw(struct victims *all, struct job *j, void *arg)
     for (const struct waiter *w = v->waiters; w; w = w->next)
         if (w->done && w->arg != arg)
             return false;
+    notices_withdraw(all->notices, j, why);
     victim_drop(v);
     drop_mark(all, j);
     return true;
@@ -369,19 +430,22 @@ void victims_carry_on(struct victims *all, struct job *j)
     m = methods_find(all->methods, j->preempt->method);
     if (verdict(v))
         settle(v, verdict(v));
+    else if (preempt_notice_stands(j->preempt))
+        wait_for_deadline(v);
     else if (m)
         loop_timer_set(v->deadline, m->limit_s(m->arg, j) * 1000);
     else
         try_next(v);
 }
 
-struct victims *victims_create(struct loop *l, struct site *s, struct job_fsm *f, struct methods *m)
+struct victims *victims_create(struct loop *l, struct site *s, struct job_fsm *f, struct methods *m,
+                               struct notices *n)
 {
     struct victims *v = calloc(1, sizeof *v);
 
     if (!v)
         return NULL;
-    *v = (struct victims){.loop = l, .site = s, .fsm = f, .methods = m};
+    *v = (struct victims){.loop = l, .site = s, .fsm = f, .methods = m, .notices = n};
     job_fsm_listen(f, job_moved, v);
     methods_on_failed(m, victims_method_failed, v);
     return v;

@@ -16,19 +16,23 @@
 struct job_fsm;
 struct loop;
 struct methods;
+struct notices;
+struct exec_notice_data;
 struct site;
 struct victims;
 
 /* ^ code "S" "C" "Q" "D" or "000". Called once per victim_begin, never inside it. */
 typedef void victim_done_fn(void *arg, struct job *j, const char *code);
 
-struct victims *victims_create(struct loop *l, struct site *s, struct job_fsm *f, struct methods *m);
+struct victims *victims_create(struct loop *l, struct site *s, struct job_fsm *f, struct methods *m,
+                               struct notices *n);
 void victims_destroy(struct victims *v);
 
 struct victim_ask {
-    const char *letters; /* of SCRD, in the order in which they are to be tried */
-    const char *by;      /* who asks, for people */
-    const char *urgent;  /* for which job; NULL: nobody said */
+    const char *letters;            /* of SCRD, in the order in which they are to be tried */
+    const char *by;                 /* who asks, for people */
+    const char *urgent;             /* for which job; NULL: nobody said */
+    int64_t grace_ms, grace_max_ms; /* notices_grace_ms */
     victim_done_fn *done;
     void *arg;
 };
@@ -38,11 +42,14 @@ struct victim_ask {
 int victims_begin(struct victims *v, struct job *j, const struct victim_ask *ask, struct err *e);
 /* Whoever gave `arg` no longer wants it: if no method has begun and nobody else waits, the job goes on as if
  * nothing had been (true). false: it is too late; `arg` is told of the end. */
-bool victims_withdraw(struct victims *v, struct job *j, void *arg);
+bool victims_withdraw(struct victims *v, struct job *j, void *arg, const char *why);
 /* Nobody waits for it any more: the preemption goes on, `arg` is not called. */
 void victims_forget(struct victims *v, struct job *j, void *arg);
 /* After a restart: carry on what the record of this job says. */
 void victims_carry_on(struct victims *v, struct job *j);
+
+/* ^ of exec_take: the job has answered its notice. */
+void victims_answered(struct victims *v, struct job *j, const struct exec_notice_data *d);
 
 /* ^ of job_end: the job becomes history, and its row is about to be written. */
 void victims_note_end(struct victims *v, struct job *j);
@@ -54,7 +61,7 @@ void victims_method_failed(void *victims, struct job *j, char letter, int code, 
 typedef void victim_begun_fn(void *arg, struct job *j, const char *code, const char *by);
 void victims_on_begun(struct victims *v, victim_begun_fn *fn, void *arg);
 
-/* ^ told of every end with the method: accounting. */
+/* ^ told of every end with the method, or E: it has ended by itself when it was given notice. For accounting. */
 void victims_on_settled(struct victims *v,
                         void (*fn)(void *arg, struct job *j, const char *code, const char *by), void *arg);
 

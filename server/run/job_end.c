@@ -101,10 +101,18 @@ static void hold_back(struct job_end *d, struct job *j)
     hold_bits_change(d->site, d->fsm, array, HOLD_SYSTEM, 0);
 }
 
+/* It has been given notice of a requeue, which has not begun yet, and its script has ended. */
+static bool was_told_to_go(const struct job *j)
+{
+    return j->preempt && j->preempt->notice.given_ms && j->preempt->left[0] == 'R' && j->run->finished &&
+           j->run->reason == EXEC_END_ITSELF;
+}
+
 static void judge_run(struct job_end *d, struct job *j)
 {
     struct verdict_facts f = {.wants_delete = j->intent == INTENT_DELETE,
                               .wants_requeue = j->intent == INTENT_REQUEUE || j->intent == INTENT_CHECKPOINT,
+                              .noticed = was_told_to_go(j),
                               .finished = j->run->finished,
                               .status = j->run->status,
                               .rerunable = attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true),

@@ -1,8 +1,9 @@
 /* What becomes of a job whose run is over. See verdict.h.
  *
- * A wish to delete wins; then a wish to requeue; then what the host reported. By the host's word alone a
- * job that may not be rerun ends once its script has started; before that it may go back, as nothing is
- * done twice. */
+ * A wish to delete wins; then a wish to requeue; then what the host reported. A job that was given
+ * notice of a requeue and then ended badly goes back as well: its end is that of a job that could not go on. By
+ * the host's word alone a job that may not be rerun ends once its script has started; before that it may go
+ * back, as nothing is done twice. */
 #include "verdict.h"
 
 /* Exit statuses by which a host asks for another try: -3 retry, -4 -5 -6 lost at its start, -7 bad restart,
@@ -34,7 +35,7 @@ enum verdict verdict_of(const struct verdict_facts *f)
 
     if (f->wants_delete)
         return VERDICT_END;
-    if (f->wants_requeue)
+    if (f->wants_requeue || (f->noticed && f->finished && f->status != 0 && f->rerunable))
         return VERDICT_REQUEUE;
     if (f->finished)
         again = host_wants_rerun(f->status);

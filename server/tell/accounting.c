@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <exec.h>
+
 #include "acct_fields.h"
 #include "acct_line.h"
 #include "clock.h"
@@ -428,6 +430,24 @@ void accounting_altered_end(struct accounting *a, const struct job *j)
     strbuf_reset(&a->altered);
 }
 
+/* Whether it was told, how long before, and what it answered. */
+static void add_notice(struct accounting *a, const struct job *j, struct strbuf *text)
+{
+    const struct preempt_notice *n = &j->preempt->notice;
+    int64_t now_ms = clock_wall_ms(a->site->clock);
+    const char *reply = n->reply == EXEC_NOTICE_READY     ? "ready"
+                        : n->reply == EXEC_NOTICE_DEFER   ? "defer"
+                        : n->reply == EXEC_NOTICE_PARTIAL ? "partial"
+                        : n->reply == EXEC_NOTICE_REFUSE  ? "refuse"
+                                                          : "none";
+
+    if (!n->given_ms)
+        return;
+    strbuf_addf(text, " notice=%.1f reply=%s",
+                (double)((now_ms < n->deadline_ms ? now_ms : n->deadline_ms) - n->given_ms) / 1000,
+                n->over ? reply : "ended");
+}
+
 void accounting_preempted(struct accounting *a, const struct job *j, char method, const char *by,
                           double lost_core_s)
 {
@@ -444,6 +464,8 @@ void accounting_preempted(struct accounting *a, const struct job *j, char method
     strbuf_addf(&text, " preempt_count=%u", j->preempt_count);
     if (j->preempt)
         strbuf_addf(&text, " took=%lld", (long long)(site_now_s(a->site) - j->preempt->since_s));
+    if (j->preempt)
+        add_notice(a, j, &text);
     strbuf_addf(&text, " lost_core_seconds=%.1f", lost_core_s);
     plain(a, j, 'v', strbuf_str(&text));
     strbuf_fini(&text);

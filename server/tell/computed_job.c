@@ -140,6 +140,14 @@ static bool job_gives_way(struct computed *c, const struct object *o, struct val
     return job_of(o)->preempt && computed_number(1, out);
 }
 
+static bool job_preempt_deadline(struct computed *c, const struct object *o, struct value *out)
+{
+    const struct preempt_mark *m = job_of(o)->preempt;
+
+    (void)c;
+    return preempt_notice_stands(m) && computed_number(m->notice.deadline_ms / 1000, out);
+}
+
 static bool job_queue_type(struct computed *c, const struct object *o, struct value *out)
 {
     const struct queue *q = job_of(o)->queue;
@@ -257,4 +265,5 @@ computed_fn *const computed_job_rows[JOB_ATTR_COUNT] = {
     [JOB_ATTR_array_indices_remaining] = array_remaining,
     [JOB_ATTR_room_held] = job_room_held,
     [JOB_ATTR_gives_way] = job_gives_way,
+    [JOB_ATTR_preempt_deadline] = job_preempt_deadline,
 };

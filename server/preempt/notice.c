@@ -1,0 +1,297 @@
+/* See notice.h.
+ *
+ * Every order carries the whole notice, so one that is said again (a new deadline, an answer, a host that came back) makes
+ * the notice file what it is to be; only the attempt's number tells a shepherd that it is a new one. A host that
+ * cannot tell its job is no reason to wait: then there is no notice. */
+#include "notice.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <exec.h>
+
+#include "exec_send.h"
+#include "exec_vnode.h"
+#include "hold_obj.h"
+#include "job_log.h"
+#include "job_run.h"
+#include "log.h"
+#include "site.h"
+#include "strbuf.h"
+
+enum { TEXT_LIMIT = 60000, MS_PER_S = 1000 };
+
+struct notices {
+    struct site *site;
+    struct exec_send *send;
+    struct job_log *log;
+};
+
+struct notices *notices_create(struct site *s, struct exec_send *x, struct job_log *l)
+{
+    struct notices *n = calloc(1, sizeof *n);
+
+    if (n)
+        *n = (struct notices){s, x, l};
+    return n;
+}
+
+void notices_destroy(struct notices *n)
+{
+    free(n);
+}
+
+int64_t notices_grace_ms(const struct letters_ask *a, const struct job *j, int64_t *max_ms)
+{
+    int64_t grace = letters_policy(a, j, QUEUE_ATTR_preempt_grace, SCHED_ATTR_preempt_grace, 0) * MS_PER_S;
+
+    *max_ms = letters_policy(a, j, QUEUE_ATTR_preempt_grace_max, SCHED_ATTR_preempt_grace_max, 0) * MS_PER_S;
+    return grace;
+}
+
+const char *notices_reply_name(int reply)
+{
+    switch (reply) {
+    case EXEC_NOTICE_READY:
+        return "ready";
+    case EXEC_NOTICE_DEFER:
+        return "defer";
+    case EXEC_NOTICE_PARTIAL:
+        return "partial";
+    case EXEC_NOTICE_REFUSE:
+        return "refuse";
+    default:
+        return "none";
+    }
+}
+
+/* --- what people and the job read ---------------------------------------------------------------------- */
+
+/* Of the vnodes that the urgent job is to have, those that this job uses. */
+static void add_wanted(const struct job *j, struct strbuf *out)
+{
+    const struct hold_obj *h = j->gives_way_to;
+    const char *text = h ? attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode) : NULL;
+    struct exec_vnode *where = text ? exec_vnode_parse(text, NULL) : NULL;
+
+    for (const struct node_use *u = j->uses; where && u; u = u->next_of_job)
+        for (size_t i = 0; i < where->n; i++)
+            if (strcmp(where->part[i].vnode, u->node->obj.name) == 0) {
+                strbuf_add_sep(out, "+");
+                strbuf_add(out, u->node->obj.name);
+                break;
+            }
+    exec_vnode_destroy(where);
+}
+
+static void set_comment(struct notices *n, struct job *j, const char *text)
+{
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, text, NULL);
+    jobs_touch(n->site->jobs, j, PART_HOT | PART_ATTRS);
+}
+
+/* For whom, and whose word it is. */
+static void add_reason(const struct job *j, struct strbuf *out)
+{
+    const struct preempt_mark *m = j->preempt;
+
+    if (m->urgent)
+        strbuf_addf(out, "to make room for job %s", m->urgent);
+    else
+        strbuf_addf(out, "at request of %s", m->by);
+}
+
+struct words_of {
+    char letter;
+    const char *name, *done;
+};
+
+/* The method that comes next. */
+static const struct words_of *method_of(const struct job *j)
+{
+    static const struct words_of rows[] = {
+        {'C', "checkpoint", "checkpointed"}, {'R', "requeue", "requeued"}, {'D', "delete", "deleted"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].letter == j->preempt->left[0])
+            return &rows[i];
+    return &rows[2];
+}
+
+static void comment(struct notices *n, struct job *j)
+{
+    time_t at = (time_t)(j->preempt->notice.deadline_ms / MS_PER_S);
+    struct strbuf b;
+    struct tm tm;
+    char when[64];
+
+    localtime_r(&at, &tm);
+    strftime(when, sizeof when, "%a %b %d at %H:%M:%S", &tm);
+    strbuf_init(&b, TEXT_LIMIT);
+    strbuf_addf(&b, "Notice: will be %s on %s ", method_of(j)->done, when);
+    add_reason(j, &b);
+    set_comment(n, j, strbuf_str(&b));
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "%s", strbuf_str(&b));
+    job_log_note(n->log, j, "notice: %s deadline_ms=%lld", method_of(j)->name,
+                 (long long)j->preempt->notice.deadline_ms);
+    strbuf_fini(&b);
+}
+
+/* --- orders -------------------------------------------------------------------------------------------- */
+
+/* What the job has asked for: "USR1:all" */
+static void take_signal(const struct job *j, char out[32], exec_target *target)
+{
+    const char *wish = attr_list_text(&j->obj.attrs, JOB_ATTR_preempt_signal);
+
+    snprintf(out, 32, "%.*s", wish ? (int)strcspn(wish, ":") : 0, wish ? wish : "");
+    *target = wish && strchr(wish, ':') ? EXEC_TARGET_ALL : EXEC_TARGET_SCRIPT;
+}
+
+static void send_it(struct notices *n, struct job *j, const char *answer)
+{
+    const struct preempt_mark *m = j->preempt;
+    struct strbuf wanted, why;
+    char signal[32];
+    exec_notice_args a = {.attempt = m->notice.attempt,
+                          .method = (char *)method_of(j)->name,
+                          .deadline_ms = m->notice.deadline_ms,
+                          .latest_ms = m->notice.given_ms + m->notice.grace_max_ms,
+                          .urgent = (char *)(m->urgent ? m->urgent : ""),
+                          .by = (char *)m->by,
+                          .answer = (char *)answer,
+                          .signal = signal};
+
+    strbuf_init(&wanted, TEXT_LIMIT);
+    strbuf_init(&why, TEXT_LIMIT);
+    add_wanted(j, &wanted);
+    add_reason(j, &why);
+    a.wanted = (char *)strbuf_str(&wanted);
+    a.why = (char *)strbuf_str(&why);
+    if (a.latest_ms < a.deadline_ms)
+        a.latest_ms = a.deadline_ms;
+    take_signal(j, signal, &a.target);
+    exec_send_notice(n->send, j, &a);
+    strbuf_fini(&wanted);
+    strbuf_fini(&why);
+}
+
+static void send_withdrawn(struct notices *n, struct job *j, const char *why)
+{
+    char none[1] = "";
+    exec_notice_args a = {.attempt = j->run->notices,
+                          .withdrawn = true,
+                          .method = none,
+                          .urgent = none,
+                          .by = none,
+                          .wanted = none,
+                          .why = (char *)why,
+                          .answer = none,
+                          .signal = none,
+                          .target = EXEC_TARGET_SCRIPT};
+
+    exec_send_notice(n->send, j, &a);
+}
+
+/* --- its life ------------------------------------------------------------------------------------------ */
+
+bool notices_give(struct notices *n, struct job *j, const struct method *m)
+{
+    struct preempt_notice *x = &j->preempt->notice;
+    struct err e;
+
+    if (!x->grace_ms || x->over || !strchr("CRD", m->letter) || j->state != JOB_RUNNING ||
+        j->intent != INTENT_NONE || m->can(m->arg, j, &e) < 0 || !exec_send_can_notice(n->send, j))
+        return false;
+    x->given_ms = clock_wall_ms(n->site->clock);
+    x->deadline_ms = x->given_ms + x->grace_ms;
+    x->attempt = ++j->run->notices;
+    j->preempt->method = 0;
+    comment(n, j);
+    send_it(n, j, "");
+    return true;
+}
+
+static bool stretch(struct notices *n, struct job *j, unsigned need_s)
+{
+    struct preempt_notice *x = &j->preempt->notice;
+    int64_t latest = x->given_ms + (x->grace_max_ms > x->grace_ms ? x->grace_max_ms : x->grace_ms);
+    int64_t wanted = clock_wall_ms(n->site->clock) + (int64_t)need_s * MS_PER_S;
+    bool enough = wanted <= latest;
+
+    if (!enough)
+        wanted = latest;
+    if (wanted > x->deadline_ms) {
+        x->deadline_ms = wanted;
+        comment(n, j);
+    }
+    send_it(n, j, enough ? "granted" : "no more time than this is granted");
+    return true;
+}
+
+enum notice_effect notices_answer(struct notices *n, struct job *j, const exec_notice_data *d)
+{
+    struct preempt_mark *m = j->preempt;
+
+    if (!preempt_notice_stands(m) || d->attempt != m->notice.attempt) {
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "an answer to notice %u came late", d->attempt);
+        return NOTICE_NOTHING;
+    }
+    m->notice.reply = (int)d->answer;
+    jobs_touch(n->site->jobs, j, PART_HOT);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "answers its notice: %s %s",
+              notices_reply_name((int)d->answer), d->nodes);
+    job_log_note(n->log, j, "notice-reply: %s need_s=%u nodes=%s", notices_reply_name((int)d->answer),
+                 d->need_s, d->nodes);
+    switch (d->answer) {
+    case EXEC_NOTICE_DEFER:
+        return stretch(n, j, d->need_s) ? NOTICE_LATER : NOTICE_NOTHING;
+    case EXEC_NOTICE_PARTIAL:
+        return NOTICE_OFFER;
+    case EXEC_NOTICE_READY:
+    case EXEC_NOTICE_REFUSE:
+        return NOTICE_NOW;
+    }
+    return NOTICE_NOTHING;
+}
+
+void notices_refuse_offer(struct notices *n, struct job *j, const char *why)
+{
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its offer does not do: %s", why);
+    send_it(n, j, why);
+}
+
+void notices_close(struct notices *n, struct job *j)
+{
+    j->preempt->notice.over = true;
+    jobs_touch(n->site->jobs, j, PART_HOT);
+}
+
+void notices_withdraw(struct notices *n, struct job *j, const char *why)
+{
+    struct strbuf b;
+
+    if (!preempt_notice_stands(j->preempt))
+        return;
+    notices_close(n, j);
+    if (!j->run || j->state == JOB_EXITING)
+        return;
+    strbuf_init(&b, TEXT_LIMIT);
+    strbuf_addf(&b, "Notice withdrawn: %s", why);
+    set_comment(n, j, strbuf_str(&b));
+    strbuf_fini(&b);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "the notice is withdrawn: %s", why);
+    job_log_note(n->log, j, "notice-withdrawn: %s", why);
+    send_withdrawn(n, j, why);
+}
+
+void notices_renew(struct notices *n, struct job *j)
+{
+    if (!j->run || !j->run->notices || j->run->finished)
+        return;
+    if (preempt_notice_stands(j->preempt))
+        send_it(n, j, "");
+    else if (!j->preempt)
+        send_withdrawn(n, j, "it was withdrawn before");
+}
