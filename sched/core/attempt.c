@@ -43,6 +43,21 @@ bool attempt_room(const struct picker *k, const struct preemptor *p, struct piec
     return true;
 }
 
+const char *attempt_bar_text(enum attempt_bar bar)
+{
+    static const char *const texts[] = {
+        [ATTEMPT_OPEN] = "",
+        [ATTEMPT_OFF] = "preemptive_sched is off in sched_config",
+        [ATTEMPT_NEVER] = "it could not run though everything were free",
+        [ATTEMPT_LEVEL] = "nobody runs whose preemption level is lower",
+        [ATTEMPT_HOPELESS] = "what stands in its way cannot be mended by stopping jobs",
+        [ATTEMPT_FORBIDDEN] = "its preempt_targets are NONE",
+        [ATTEMPT_WAITS] = "enough jobs end by themselves within preempt_wait",
+    };
+
+    return texts[bar];
+}
+
 enum attempt_bar attempt_bar(const struct picker *k, const struct preemptor *p, const struct reason *why)
 {
     if (!universe_policy(k->u)->preemptive)

@@ -20,6 +20,7 @@ enum attempt_bar {
     ATTEMPT_FORBIDDEN, /* preempt_targets=NONE */
     ATTEMPT_WAITS      /* preempt_wait: enough jobs end in time by themselves */
 };
+const char *attempt_bar_text(enum attempt_bar bar); /* as a sentence; "" when it may */
 enum attempt_bar attempt_bar(const struct picker *k, const struct preemptor *p, const struct reason *why);
 
 /* preempt_wait: would it fit soon enough without anybody being stopped? */

@@ -83,15 +83,15 @@ static bool has_method(const struct preemptor *p, const struct job *j, bool *kee
     return any;
 }
 
-static void make_yields(const struct preemptor *p, const struct job *j, struct pieces *out)
+void candidates_suspend_yields(const struct universe *u, const struct job *j, struct pieces *out)
 {
-    const struct catalogue *c = universe_catalogue(p->u);
+    const struct catalogue *c = universe_catalogue(u);
 
     pieces_copy(out, &j->on);
     for (size_t i = 0; i < out->n; i++) {
         struct amounts *use = &out->a[i].use;
         for (uint32_t k = 0; k < use->n; k++)
-            if (!policy_suspend_frees(universe_policy(p->u), catalogue_get(c, use->a[k].res)->name))
+            if (!policy_suspend_frees(universe_policy(u), catalogue_get(c, use->a[k].res)->name))
                 use->a[k].n = 0;
     }
 }
@@ -115,7 +115,7 @@ static void note_yields(const struct preemptor *p, struct job *j, bool keeps)
     struct pieces now = {.n = 0};
 
     if (keeps)
-        make_yields(p, j, &now);
+        candidates_suspend_yields(p->u, j, &now);
     if (are_same(&j->yields, &now)) {
         pieces_fini(&now);
         return;

@@ -35,6 +35,9 @@ struct preemptor {
 void candidates_collect(struct candidates *l, const struct preemptor *p, const struct reason *why);
 void candidates_fini(struct candidates *l);
 
+/* What of its vnodes a job would give back if it were suspended; `out` is empty before and the caller's. */
+void candidates_suspend_yields(const struct universe *u, const struct job *j, struct pieces *out);
+
 /* preempt_targets=NONE: the job never stops others. */
 bool candidates_are_forbidden(const struct preemptor *p);
 

@@ -31,12 +31,16 @@ static char first_letter(const struct policy *p, const struct job *j, int64_t no
     return 'D';
 }
 
-int64_t cost_lost(const struct policy *p, const struct job *j, int64_t now_s)
+int64_t cost_lost_by(char letter, const struct job *j, int64_t now_s)
 {
-    char letter = first_letter(p, j, now_s);
     int64_t ran_s = j->start_s && now_s > j->start_s ? now_s - j->start_s : 0;
 
     return letter == 'S' || letter == 'C' ? 0 : cores(j) * ran_s;
+}
+
+int64_t cost_lost(const struct policy *p, const struct job *j, int64_t now_s)
+{
+    return cost_lost_by(first_letter(p, j, now_s), j, now_s);
 }
 
 int64_t cost_of(const struct policy *p, const struct job *j, int64_t now_s)

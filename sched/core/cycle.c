@@ -264,12 +264,19 @@ static void later(void *arg, int64_t at_s)
 }
 
 /* One for whom no method was left is not tried again for a while, by nobody. */
+bool cycle_has_failed(void *cycle, const struct job *preemptor, const struct job *victim)
+{
+    const struct cycle *c = cycle;
+    bool lately = victim->preempt_failed_s && c->now_s < victim->preempt_failed_s + PLAN_FORGET_S;
+
+    return lately || plans_has_failed(c->plans, preemptor->id, victim->id, c->now_s);
+}
+
 static bool has_failed(void *arg, const struct job *preemptor, const struct job *victim)
 {
     struct cycle *c = arg;
-    bool lately = victim->preempt_failed_s && c->now_s < victim->preempt_failed_s + PLAN_FORGET_S;
 
-    if (!lately && !plans_has_failed(c->plans, preemptor->id, victim->id, c->now_s))
+    if (!cycle_has_failed(c, preemptor, victim))
         return false;
     later(c, c->now_s + PLAN_FORGET_S);
     return true;
@@ -330,7 +337,7 @@ static bool waits_for_ends(struct cycle *c, const struct picker *k, const struct
     return true;
 }
 
-static struct picker picker_of(const struct cycle *c)
+struct picker cycle_picker(const struct cycle *c)
 {
     return (struct picker){
         .u = c->u, .trial = c->trial, .placer = c->placer, .buckets = c->buckets, .log = c->d};
@@ -351,7 +358,7 @@ static struct preemptor preemptor_of(struct cycle *c, const struct class *k, con
 static bool find_victims(struct cycle *c, struct class *k, struct job *j, const struct reason *why)
 {
     struct preemptor p = preemptor_of(c, k, j);
-    struct picker picker = picker_of(c);
+    struct picker picker = cycle_picker(c);
     struct candidates victims = {0};
     struct pieces where = {0};
     bool found = may_preempt(c, &picker, &p, why) && !waits_for_ends(c, &picker, &p) &&
@@ -395,7 +402,7 @@ static void consider(struct cycle *c, struct class *k)
 {
     struct job *j = k->heap[0];
     struct preemptor p = preemptor_of(c, k, j);
-    struct picker picker = picker_of(c);
+    struct picker picker = cycle_picker(c);
     struct pieces where = {0};
     struct reason why;
 

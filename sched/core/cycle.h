@@ -13,6 +13,7 @@
  * section 3, preemption.md.
  */
 #include "decisions.h"
+#include "pick.h"
 #include "universe.h"
 
 struct accrual;
@@ -51,6 +52,10 @@ void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_rep
 /* Somebody asks that this job be run at once, before all others, stopping whom it must. false: no such job, or
  * it is not one that can be run. The next cycle_run decides: RUN, PREEMPT or REFUSE. */
 bool cycle_urge(struct cycle *c, const char *job);
+
+/* For explain, between cycles: the parts that a cycle picks with, and who is not tried again for a while. */
+struct picker cycle_picker(const struct cycle *c);
+bool cycle_has_failed(void *cycle, const struct job *preemptor, const struct job *victim);
 
 /* Connection lost: no order is open any more. */
 void cycle_forget_orders(struct cycle *c);

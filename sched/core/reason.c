@@ -84,3 +84,16 @@ bool reason_same(const struct reason *a, const struct reason *b)
     return a->code == b->code && a->never == b->never && strcmp(a->what, b->what) == 0 &&
            strcmp(a->detail, b->detail) == 0;
 }
+
+bool reasons_full(const struct reasons *l)
+{
+    return l->n >= l->max;
+}
+
+void reasons_keep(struct reasons *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (reason_same(&l->a[i], &l->a[l->n]))
+            return;
+    l->n++;
+}

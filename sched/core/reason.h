@@ -28,6 +28,15 @@ struct reason {
     char detail[REASON_DETAIL_MAX];
 };
 
+/* Several of them, in an array of the caller's. */
+struct reasons {
+    struct reason *a;
+    size_t n, max;
+};
+bool reasons_full(const struct reasons *l);
+/* The last one was written to a[n]: it stays if it says something new. The list was not full. */
+void reasons_keep(struct reasons *l);
+
 /* Fill a reason. `what` and `detail` may be NULL. */
 void reason_set(struct reason *r, enum reason_code code, const char *what, const char *detail);
 

@@ -9,20 +9,19 @@
 #include <stdio.h>
 
 /* Counted resources that are bounded here: what the job wants must be there. */
-static bool covers(const struct universe *u, const struct queue *q, const struct job *j,
-                   enum reason_code code, struct reason *why)
+static void covers(const struct universe *u, const struct queue *q, const struct job *j,
+                   enum reason_code code, struct reasons *why)
 {
-    for (uint32_t i = 0; i < q->available.n; i++) {
+    for (uint32_t i = 0; i < q->available.n && !reasons_full(why); i++) {
         res_id res = q->available.a[i].res;
         int64_t total = q->available.a[i].n, want = amounts_get(&j->want, res);
         int64_t have = total - amounts_get(&q->used, res);
         if (want <= 0 || want <= have)
             continue;
-        reason_lack(why, code, universe_catalogue(u), res, want, have, total);
-        why->never = want > total;
-        return false;
+        reason_lack(&why->a[why->n], code, universe_catalogue(u), res, want, have, total);
+        why->a[why->n].never = want > total;
+        reasons_keep(why);
     }
-    return true;
 }
 
 /* --- entities ---------------------------------------------------------------------------------------- */
@@ -120,54 +119,70 @@ static void say(const struct universe *u, struct reason *why, const struct place
 }
 
 /* Is there room for `want` more of this entity's? */
-static bool fits(const struct universe *u, const struct place *at, const struct job *j, enum limit_of of,
-                 res_id res, int64_t want, struct reason *why)
+static void check(const struct universe *u, const struct place *at, const struct job *j, enum limit_of of,
+                  const struct amount *want, struct reasons *why)
 {
     const char *name = name_of(j, of);
-    const struct limit *l = limits_find(&at->q->limits, of, name, res, false);
+    const struct limit *l = limits_find(&at->q->limits, of, name, want->res, false);
 
-    if (!l || want <= 0 || running(at->q, of, name, res) + want <= l->most)
-        return true;
-    say(u, why, at, l, want);
-    return false;
+    if (reasons_full(why) || !l || want->n <= 0 || running(at->q, of, name, want->res) + want->n <= l->most)
+        return;
+    say(u, &why->a[why->n], at, l, want->n);
+    reasons_keep(why);
 }
 
-static bool jobs_fit(const struct universe *u, const struct place *at, const struct job *j,
-                     struct reason *why)
+static void check_jobs(const struct universe *u, const struct place *at, const struct job *j,
+                       struct reasons *why)
 {
+    static const struct amount one = {RES_NONE, 1};
+
     for (size_t i = 0; at->q->limits.n && i < N_ORDER; i++)
-        if (!fits(u, at, j, order[i], RES_NONE, 1, why))
-            return false;
-    return true;
+        check(u, at, j, order[i], &one, why);
 }
 
-static bool amounts_fit(const struct universe *u, const struct place *at, const struct job *j,
-                        struct reason *why)
+static void check_amounts(const struct universe *u, const struct place *at, const struct job *j,
+                          struct reasons *why)
 {
     for (size_t i = 0; at->q->limits.n && i < N_ORDER; i++)
         for (uint32_t k = 0; k < j->want.n; k++)
-            if (!fits(u, at, j, order[i], j->want.a[k].res, j->want.a[k].n, why))
-                return false;
-    return true;
+            check(u, at, j, order[i], &j->want.a[k], why);
+}
+
+/* What is left aside for a job that is run by request. */
+static void check_limits(const struct universe *u, const struct job *j, struct reasons *why)
+{
+    const struct place here = {j->queue, true}, all = {universe_server(u), false};
+
+    check_jobs(u, &here, j, why);
+    check_jobs(u, &all, j, why);
+    check_amounts(u, &here, j, why);
+    check_amounts(u, &all, j, why);
+}
+
+void run_limits_all(const struct universe *u, const struct job *j, struct reasons *why)
+{
+    const struct queue *q = j->queue;
+
+    if (!q->executes && !reasons_full(why)) {
+        reason_set(&why->a[why->n], REASON_QUEUE_NOT_EXEC, NULL, NULL);
+        reasons_keep(why);
+    }
+    if (!j->urged && !q->started && !reasons_full(why)) {
+        reason_set(&why->a[why->n], REASON_QUEUE_NOT_STARTED, NULL, NULL);
+        reasons_keep(why);
+    }
+    if (!j->urged)
+        check_limits(u, j, why);
+    covers(u, q, j, REASON_LACK_QUEUE, why);
+    covers(u, universe_server(u), j, REASON_LACK_SERVER, why);
 }
 
 bool run_limits_allow(const struct universe *u, const struct job *j, struct reason *why)
 {
-    const struct queue *q = j->queue, *server = universe_server(u);
-    const struct place here = {q, true}, all = {server, false};
+    struct reasons first = {.a = why, .max = 1};
 
-    if (!q->executes) {
-        reason_set(why, REASON_QUEUE_NOT_EXEC, NULL, NULL);
-        return false;
-    }
-    if (!j->urged && !q->started) {
-        reason_set(why, REASON_QUEUE_NOT_STARTED, NULL, NULL);
-        return false;
-    }
-    if (!j->urged && (!jobs_fit(u, &here, j, why) || !jobs_fit(u, &all, j, why) ||
-                      !amounts_fit(u, &here, j, why) || !amounts_fit(u, &all, j, why)))
-        return false;
-    return covers(u, q, j, REASON_LACK_QUEUE, why) && covers(u, server, j, REASON_LACK_SERVER, why);
+    run_limits_all(u, j, &first);
+    return first.n == 0;
 }
 
 /* --- preemption --------------------------------------------------------------------------------------- */

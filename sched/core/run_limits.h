@@ -12,6 +12,9 @@
 /* true: yes. false: `why` says what stands in the way, with why->entity and why->res where it is a run limit. */
 bool run_limits_allow(const struct universe *u, const struct job *j, struct reason *why);
 
+/* All that stands in the way, as far as there is room in `why`; the first is what run_limits_allow says. */
+void run_limits_all(const struct universe *u, const struct job *j, struct reasons *why);
+
 /* Would it help against this run limit if `other`, which runs, ended? It counts for the same entity. */
 bool run_limits_share(const struct reason *why, const struct job *j, const struct job *other);
 

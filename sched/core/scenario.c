@@ -12,6 +12,7 @@
 
 #include "accrual.h"
 #include "cycle.h"
+#include "explain.h"
 #include "file.h"
 #include "memory.h"
 #include "pbs_error.h"
@@ -385,6 +386,92 @@ static int line_comment(struct play *p, struct err *e)
     return 0;
 }
 
+/* --- explanations */
+static struct explanation explain_now(struct play *p, const struct job *j)
+{
+    struct explain_ask ask = {
+        .picker = cycle_picker(p->c), .job = j, .now_s = NOW_S, .has_failed = cycle_has_failed, .arg = p->c};
+    struct explanation x;
+
+    explain(&ask, &x);
+    return x;
+}
+
+/* "S:300:60", the longest form. */
+static const char *victim_text(const struct stop *s, char out[64])
+{
+    if (s->back_s > 0)
+        snprintf(out, 64, "%c:%lld:%lld", s->letter, (long long)s->lost_s, (long long)(s->back_s - NOW_S));
+    else
+        snprintf(out, 64, "%c:%lld:%s", s->letter, (long long)s->lost_s, s->back_s ? "never" : "?");
+    return out;
+}
+
+static const char *told_of(const struct explanation *x, const char *id, char out[64])
+{
+    for (size_t i = 0; i < x->n_victims; i++)
+        if (strcmp(x->victims[i].job->id, id) == 0)
+            return victim_text(&x->victims[i], out);
+    for (size_t i = 0; i < x->n_spared; i++)
+        if (strcmp(x->spared[i].job->id, id) == 0)
+            return spared_word(x->spared[i].why);
+    return "nothing";
+}
+
+static int check_told(struct play *p, const struct explanation *x, struct err *e)
+{
+    const char *verdict = explain_word(x->verdict);
+    char room[64];
+
+    if (strcmp(verdict, p->w.w[2]) != 0)
+        return err_set(e, EINVAL, "the verdict is %s, with %zu victims", verdict, x->n_victims);
+    for (size_t i = 3; i < p->w.n; i++) {
+        char *equals = strchr(p->w.w[i], '=');
+        *equals = '\0';
+        const char *told = told_of(x, p->w.w[i], room), *want = equals + 1;
+        size_t n = strlen(want);
+        if (strncmp(told, want, n) != 0 || (told[n] && told[n] != ':'))
+            return err_set(e, EINVAL, "of %s it says %s", p->w.w[i], told);
+    }
+    return 0;
+}
+
+static int line_explain(struct play *p, struct err *e)
+{
+    struct explanation x;
+    int rc;
+
+    feed(p);
+    const struct job *j = universe_job(cycle_universe(p->c), p->w.w[1]);
+    if (!j || !j->queue)
+        return err_set(e, EINVAL, "there is no such job");
+    x = explain_now(p, j);
+    rc = check_told(p, &x, e);
+    explanation_fini(&x);
+    return rc;
+}
+
+static int line_because(struct play *p, struct err *e)
+{
+    const struct job *j = universe_job(cycle_universe(p->c), p->w.w[1]);
+    const char *want = strstr(p->rest, p->w.w[2]);
+    char text[REASON_TEXT_MAX];
+    struct explanation x;
+    bool found = false;
+
+    if (!j || !j->queue)
+        return err_set(e, EINVAL, "there is no such job");
+    x = explain_now(p, j);
+    for (size_t i = 0; i < x.reasons.n; i++)
+        found = found || strcmp(reason_log(&x.why[i], text), want) == 0;
+    if (!found && x.reasons.n > 0)
+        err_set(e, EINVAL, "of %zu reasons the last is: %s", x.reasons.n, text);
+    else if (!found)
+        err_set(e, EINVAL, "it has no reason");
+    explanation_fini(&x);
+    return found ? 0 : -1;
+}
+
 static int line_took(struct play *p, struct err *e)
 {
     (void)e;
@@ -471,7 +558,8 @@ static const struct {
              {"took", 2, line_took},       {"failed", 3, line_took},      {"answers", 2, line_answers},
              {"urge", 2, line_urge},       {"taken", 2, line_planned},    {"refused", 2, line_planned},
              {"config", 2, line_config},   {"shares", 2, line_shares},    {"usage", 3, line_usage},
-             {"used", 3, line_used},       {"clock", 2, line_clock}};
+             {"used", 3, line_used},       {"clock", 2, line_clock},
+             {"explain", 3, line_explain}, {"because", 3, line_because}};
 
 static int play_line(struct play *p, char *text, struct err *e)
 {

@@ -20,6 +20,9 @@
  *   used ENTITY N                       it shall have used so much
  *   clock SECONDS                       what time accrual is told
  *   comment ID TEXT                     what the job shall say
+ *   explain ID VERDICT [OTHER=WHAT ...] what a cycle would do for it; WHAT of another job: S, S:LOST or S:LOST:BACK of
+ *                                       a victim (BACK in seconds from now, "never" or "?"), or why it is spared
+ *   because ID TEXT                     ... one of the reasons why it waits
  *   took ID / failed ID CODE            the server's answer to an order
  *   taken ID / refused ID               the server takes the plan for this job over, or will not have it
  *   answers ID VICTIM=LETTER ...        the server's answer to a preemption; decisions follow

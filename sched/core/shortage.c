@@ -6,11 +6,10 @@
 #include <strings.h>
 
 /* Sums over all vnodes that the job may use: is there enough of each resource, now, ever? */
-bool shortage_sums(struct buckets *all, const struct asker *a, struct reason *why)
+static void sums(struct buckets *all, const struct asker *a, struct reasons *why)
 {
     const struct catalogue *c = universe_catalogue(a->u);
     struct amounts free_now = {0}, total = {0};
-    bool lacks = false;
 
     for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b)) {
         if (!match_pool(a, b->sample))
@@ -19,20 +18,28 @@ bool shortage_sums(struct buckets *all, const struct asker *a, struct reason *wh
         if (!b->sample->state && !b->sample->exclusive)
             amounts_add_times(&free_now, &b->sample->free, (int64_t)b->n);
     }
-    for (uint32_t i = 0; i < a->request->total.n && !lacks; i++) {
+    for (uint32_t i = 0; i < a->request->total.n && !reasons_full(why); i++) {
         const struct amount *want = &a->request->total.a[i];
         struct chunk one = {.use = {.n = 1, .a = (struct amount *)want}};
         struct node whole = {.total = total};
         int64_t have = amounts_get(&free_now, want->res);
-        lacks = match_times(a, &whole, &free_now, &one, 1) == 0;
-        if (!lacks)
+        if (match_times(a, &whole, &free_now, &one, 1) > 0)
             continue;
-        reason_lack(why, REASON_LACK, c, want->res, want->n, have, amounts_get(&total, want->res));
-        why->never = match_times(a, &whole, &total, &one, 1) == 0;
+        reason_lack(&why->a[why->n], REASON_LACK, c, want->res, want->n, have,
+                    amounts_get(&total, want->res));
+        why->a[why->n].never = match_times(a, &whole, &total, &one, 1) == 0;
+        reasons_keep(why);
     }
     amounts_fini(&free_now);
     amounts_fini(&total);
-    return lacks;
+}
+
+bool shortage_sums(struct buckets *all, const struct asker *a, struct reason *why)
+{
+    struct reasons first = {.a = why, .max = 1};
+
+    sums(all, a, &first);
+    return first.n > 0;
 }
 
 /* The best that any vnode has of the first resource that stands in the way of this chunk. */
@@ -152,6 +159,26 @@ bool shortage_never(struct buckets *all, const struct asker *a, struct reason *w
         if (!chunk_ever(all, a, &a->request->chunks[i], why))
             return true;
     return false;
+}
+
+static bool is_said(const struct reasons *l, res_id res)
+{
+    for (size_t i = 0; res != RES_NONE && i < l->n; i++)
+        if (l->a[i].res == res)
+            return true;
+    return false;
+}
+
+void shortage_all(struct buckets *all, const struct asker *a, struct reasons *why)
+{
+    sums(all, a, why);
+    for (size_t i = 0; i < a->request->n && !reasons_full(why); i++) {
+        const struct chunk *k = &a->request->chunks[i];
+        struct reason *next = &why->a[why->n];
+        if ((!chunk_ever(all, a, k, next) || named_lacks(a->u, k, next) || chunk_now(all, a, k, next)) &&
+            !is_said(why, next->res))
+            reasons_keep(why);
+    }
 }
 
 void shortage_now(struct buckets *all, const struct asker *a, struct reason *why)

@@ -14,6 +14,9 @@ bool shortage_sums(struct buckets *all, const struct asker *a, struct reason *wh
 /* Is there a chunk that would not fit, were all vnodes free? Optimistic: false does not promise a place. */
 bool shortage_never(struct buckets *all, const struct asker *a, struct reason *why);
 
+/* All that can be seen to be in the way, sums first, as far as there is room in `why`; perhaps nothing. */
+void shortage_all(struct buckets *all, const struct asker *a, struct reasons *why);
+
 /* What is in the way at this moment. */
 void shortage_now(struct buckets *all, const struct asker *a, struct reason *why);
 
