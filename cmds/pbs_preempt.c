@@ -1,4 +1,5 @@
-/* pbs_preempt: who may be preempted and how (--policy, --methods), and what preemptions have cost (--report).
+/* pbs_preempt: what would be done for a job (--explain), who may be preempted and how (--policy, --methods), and what
+ * preemptions have cost (--report).
  *
  * Policy and methods are read from the attributes of sched objects, queues and the job, by the rules that the server
  * applies; the report is made from the accounting files of this host, records of type v, and asks no server. */
@@ -14,6 +15,7 @@
 #include "conf.h"
 #include "json_out.h"
 #include "pbs_error.h"
+#include "preempt_explain.h"
 #include "session.h"
 #include "type_order.h"
 #include "units.h"
@@ -22,7 +24,7 @@ enum { LINE_BYTES = 65536, DAYS_MAX = 100000 };
 
 struct preempt {
     struct cmd_args a;
-    bool policy, methods, report, json;
+    bool explain, policy, methods, report, json;
     const char *home, *since; /* since: YYYYMMDD */
 };
 
@@ -49,6 +51,7 @@ static int take_format(void *settings, const struct option_row *row, const char 
     }
 
 static const struct option_row rows[] = {
+    LONG("explain", explain, "what would be done for a job now, whom it would stop, and why it waits"),
     LONG("policy", policy, "who may preempt whom and how: of the schedulers and of a queue"),
     LONG("methods", methods, "what may be done to preempt a job now, and what it means for the job"),
     LONG("report", report, "what preemptions have cost, by day, queue, project and user"),
@@ -379,7 +382,9 @@ static int ask(struct preempt *q, int n, char *operands[])
     struct session *s = session_create(&q->a);
     int c = s ? session_connect(s, NULL) : -1, code = 1;
 
-    if (c >= 0)
+    if (c >= 0 && q->explain)
+        code = preempt_explain(&q->a, c, operands[0], q->json);
+    else if (c >= 0)
         code = q->policy ? policy(q, c, n ? operands[0] : NULL) : methods(q, c, operands[0]);
     else if (s)
         code = pbs_errno;
@@ -394,7 +399,8 @@ static int run(void *settings, int n, char *operands[])
     struct err e;
     int code;
 
-    if (q->policy + q->methods + q->report != 1 || n > 1 || (q->methods && n != 1) || (q->report && n))
+    if (q->explain + q->policy + q->methods + q->report != 1 || n > 1 ||
+        ((q->explain || q->methods) && n != 1) || (q->report && n))
         return cmd_usage(&q->a);
     if (!q->report)
         return ask(q, n, operands);
@@ -411,7 +417,7 @@ static int run(void *settings, int n, char *operands[])
 const struct cmd command = {
     .options = {.program = "pbs_preempt", .operands = "[queue | job_identifier]", CMD_ROWS(rows)},
     .usage =
-        "usage:\n\tpbs_preempt --policy [-F json] [queue]\n\tpbs_preempt --methods [-F json] job_identifier\n"
+        "usage:\n\tpbs_preempt --explain [-F json] job_identifier\n\tpbs_preempt --policy [-F json] [queue]\n\tpbs_preempt --methods [-F json] job_identifier\n"
         "\tpbs_preempt --report [-F json] [-d YYYYMMDD] [-p PBS_HOME]\n\tpbs_preempt --version\n",
     .usage_exit = 2,
     .size = sizeof(struct preempt),

@@ -137,6 +137,22 @@ void act_tell(struct act *a, const char *job, int code, const char *text)
     }
 }
 
+void act_explained(struct act *a, const char *job, unsigned answer, const struct batch_status *list)
+{
+    int c = link_connection(a->link);
+
+    if (c >= 0)
+        link_await(a->link, pbs_explain_reply_send(c, answer, job, list), receive, NULL);
+}
+
+void act_not_explained(struct act *a, const char *job, unsigned answer, int code, const char *text)
+{
+    int c = link_connection(a->link);
+
+    if (c >= 0)
+        link_await(a->link, pbs_sched_reply_send(c, answer, job, code, text), receive, NULL);
+}
+
 /* --- orders ------------------------------------------------------------------------------------------ */
 
 enum { ANSWER_MAX = 512 };

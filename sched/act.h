@@ -31,6 +31,11 @@ bool act_is_busy(const struct act *a); /* orders to run or resume are open */
 void act_promise(struct act *a, const char *job, unsigned answer);
 void act_tell(struct act *a, const char *job, int code, const char *text); /* tell, if promised */
 
+/* Somebody asks what would be done for this job: tell what was found, or why nothing was. */
+struct batch_status;
+void act_explained(struct act *a, const char *job, unsigned answer, const struct batch_status *list);
+void act_not_explained(struct act *a, const char *job, unsigned answer, int code, const char *text);
+
 void act_forget(struct act *a); /* connection lost: nothing is open */
 
 #endif

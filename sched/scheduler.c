@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "act.h"
+#include "answer.h"
 #include "clock.h"
 #include "comments.h"
 #include "cycle.h"
@@ -32,7 +33,8 @@ enum command {
     COMMAND_CMD = 5,
     COMMAND_CONFIGURE = 6,
     COMMAND_QUIT = 7,
-    COMMAND_RUN_JOB = 11
+    COMMAND_RUN_JOB = 11,
+    COMMAND_EXPLAIN = PBS_WAKE_EXPLAIN
 };
 
 struct scheduler {
@@ -94,6 +96,33 @@ static void run_by_request(struct scheduler *s, const struct pbs_wake *w)
     act_tell(s->act, w->job, PBSE_UNKJOBID, "PBS Error: Scheduler can not find job");
 }
 
+/* What the next cycle would do for this job. It is asked of the universe as it stands, and changes nothing. */
+static void explain_job(struct scheduler *s, const struct pbs_wake *w)
+{
+    struct universe *u = cycle_universe(s->cycle);
+    struct job *j = universe_job(u, w->job);
+    struct batch_status *list;
+    struct explanation x;
+
+    if (!j)
+        j = universe_array_named(u, w->job);
+    if (!j || !j->queue) {
+        act_not_explained(s->act, w->job, w->answer, PBSE_UNKJOBID,
+                          "the job, or its queue, is not one that its scheduler sees");
+        return;
+    }
+    explain(&(struct explain_ask){.picker = cycle_picker(s->cycle),
+                                  .job = j,
+                                  .now_s = now_s(s),
+                                  .has_failed = cycle_has_failed,
+                                  .arg = s->cycle},
+            &x);
+    list = answer_create(u, &x, w->job);
+    act_explained(s->act, w->job, w->answer, list);
+    answer_destroy(list);
+    explanation_fini(&x);
+}
+
 static void wake(struct scheduler *s, const struct pbs_wake *w)
 {
     switch (w->command) {
@@ -111,6 +140,9 @@ static void wake(struct scheduler *s, const struct pbs_wake *w)
         break;
     case COMMAND_RUN_JOB:
         run_by_request(s, w);
+        break;
+    case COMMAND_EXPLAIN:
+        explain_job(s, w);
         break;
     default: /* new jobs, ended ones ...: the stream has said it better */
         break;

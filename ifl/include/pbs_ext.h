@@ -130,6 +130,14 @@ struct batch_status *pbs_stathold(int c, const char *hold, struct attrl *attrib,
 /* Undo a hold. By operators, managers and schedulers. PBSE_UNKJOBID: there is no such hold. */
 int pbs_delhold(int c, const char *hold, const char *extend);
 
+/* What would be done for this job at this moment, by whom it is scheduled, and why; nothing of it is done. For its
+ * owner, operators and managers. The first entry is the job, the others are running jobs: victims in their order,
+ * then those who are spared (pbs_explain(3) has the attributes). Jobs that the asker may not see are left out.
+ * extend: NULL, or "limit=SECONDS" to wait for the scheduler (1 to 60, default 10).
+ * NULL with PBSE_UNKJOBID, PBSE_PERM, PBSE_HISTJOBID, PBSE_IVALREQ; PBSE_NOSCHEDULER: its scheduler is not
+ * connected, went away, or has not answered; PBSE_NOSUP: it cannot explain. Freed by pbs_statfree(). */
+struct batch_status *pbs_explain(int c, const char *jobid, const char *extend);
+
 /* ---- the delta stream ----------------------------------------------------------------------------
  *
  * pbs_watch() says what this connection wants to see and gets a watch; pbs_watch_next() is asked again
@@ -184,7 +192,12 @@ struct pbs_watch_reader {
 #define PBS_WAKES_MAX 64
 
 /* A reason for a scheduler to act, only for a connection that has registered. Commands: PBS's scheduler
- * commands. answer != 0: somebody waits; tell the outcome by pbs_sched_reply(). */
+ * commands, and PBS_WAKE_EXPLAIN: somebody asks what would be done for the job (pbs_explain); answer by
+ * pbs_explain_reply(), or by pbs_sched_reply() with the reason why not.
+ * answer != 0: somebody waits; tell the outcome by pbs_sched_reply(); of a command that the scheduler does not
+ * know, PBSE_NOSUP. */
+#define PBS_WAKE_EXPLAIN 101
+
 struct pbs_wake {
     int command;
     char job[PBS_MAXCLTJOBID + 1]; /* the job to run at once, or "" */
@@ -244,6 +257,12 @@ int pbs_jobscript(int c, const char *jobid, int fd, const char *extend);
 /* The outcome of a wake with an answer: 0 or the reason (PBSE_*, text) why the job was not run. */
 int pbs_sched_reply(int c, unsigned answer, const char *jobid, int code, const char *text);
 int pbs_sched_reply_send(int c, unsigned answer, const char *jobid, int code, const char *text);
+
+/* The answer to PBS_WAKE_EXPLAIN: the entries that pbs_explain() returns, at most PBS_EXPLAIN_MAX and together less
+ * than a megabyte. PBSE_IVALREQ: there are more, or nobody asked. */
+#define PBS_EXPLAIN_MAX 2048
+int pbs_explain_reply(int c, unsigned answer, const char *jobid, const struct batch_status *found);
+int pbs_explain_reply_send(int c, unsigned answer, const char *jobid, const struct batch_status *found);
 
 /* pbs_submit() for a job with a credential: PBSE_NOSUP where cred_len is not 0. */
 char *pbs_submit_with_cred(int c, struct attropl *attrib, const char *script, const char *destination,

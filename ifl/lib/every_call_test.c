@@ -138,6 +138,8 @@ static void test_schedulers(void **state)
     FAILS(pbs_preempt_run(c, job, "(n1:ncpus=1)", &victim, 1, NULL));
     NULLS(pbs_stathold(c, NULL, NULL, NULL));
     FAILS(pbs_delhold(c, "1", NULL));
+    NULLS(pbs_explain(c, job, NULL));
+    FAILS(pbs_explain_reply(c, 1, job, NULL));
     free(news);
 }
 
@@ -163,6 +165,7 @@ static void test_calls_in_two_halves(void **state)
     assert_int_equal(pbs_preempt_run_send(c, job, "(n1:ncpus=1)", NULL, 0, NULL), -1);
     assert_int_equal(pbs_watch_next_send(c, 1, begin), -1);
     assert_int_equal(pbs_sched_reply_send(c, 1, job, 0, NULL), -1);
+    assert_int_equal(pbs_explain_reply_send(c, 1, job, NULL), -1);
     NULLS(pbs_submit_recv(c, 1));
     NULLS(pbs_preempt_jobs_recv(c, 1, NULL));
     FAILS(pbs_recv(c, 1));

@@ -4,6 +4,7 @@
  * form, and a scheduler of one thread goes on meanwhile. That some jobs did not give way is no failure of
  * the call: the slots say which. An answer to the scheduler's wake-up carries the number that the wake-up
  * had. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,82 @@ int pbs_sched_reply_send(int c, unsigned answer, const char *jobid, int code, co
     ifl_sched_reply_args a = reply_args(answer, jobid, code, text);
 
     return call_simple_send(c, IFL_SCHED_REPLY, (xdrproc_t)xdr_ifl_sched_reply_args, &a);
+}
+
+/* --- explanations */
+static_assert((int)PBS_EXPLAIN_MAX == (int)IFL_EXPLAIN_MAX && (int)PBS_WAKE_EXPLAIN == (int)IFL_WAKE_EXPLAIN,
+              "pbs_ext.h says what the wire says");
+
+static int wire_of(const struct attrl *list, wire_attrs *out)
+{
+    u_int n = 0;
+
+    for (const struct attrl *a = list; a; a = a->next)
+        n++;
+    out->wire_attrs_val = n <= PBS_ATTRS_MAX ? calloc(n ? n : 1, sizeof *out->wire_attrs_val) : NULL;
+    for (const struct attrl *a = out->wire_attrs_val ? list : NULL; a; a = a->next)
+        out->wire_attrs_val[out->wire_attrs_len++] = (wire_attr){
+            .name = call_text(a->name), .resource = call_text(a->resource), .value = call_text(a->value)};
+    return out->wire_attrs_val ? 0 : -1;
+}
+
+static void free_found(ifl_explain_reply_args *a)
+{
+    for (u_int i = 0; i < a->found.found_len; i++)
+        free(a->found.found_val[i].attrs.wire_attrs_val);
+    free(a->found.found_val);
+}
+
+/* -1 reported: too many, no memory. */
+static int found_of(int c, const struct batch_status *found, ifl_explain_reply_args *a)
+{
+    u_int n = 0;
+
+    report_clear(c);
+    for (const struct batch_status *b = found; b && n <= IFL_EXPLAIN_MAX; b = b->next)
+        n++;
+    if (n > IFL_EXPLAIN_MAX) {
+        (void)report_set(c, PBSE_IVALREQ, "an explanation has at most %d entries", IFL_EXPLAIN_MAX);
+        return -1;
+    }
+    a->found.found_val = calloc(n ? n : 1, sizeof *a->found.found_val);
+    for (; a->found.found_val && found; found = found->next) {
+        ifl_status_entry *e = &a->found.found_val[a->found.found_len];
+        e->name = call_text(found->name);
+        e->text = call_text(found->text);
+        if (wire_of(found->attribs, &e->attrs) < 0)
+            break;
+        a->found.found_len++;
+    }
+    if (a->found.found_val && !found)
+        return 0;
+    free_found(a);
+    (void)report_set(c, PBSE_SYSTEM, "no memory for an explanation");
+    return -1;
+}
+
+int pbs_explain_reply(int c, unsigned answer, const char *jobid, const struct batch_status *found)
+{
+    ifl_explain_reply_args a = {.answer = answer, .job = call_text(jobid)};
+    int code;
+
+    if (found_of(c, found, &a) < 0)
+        return pbs_errno;
+    code = call_simple(c, IFL_EXPLAIN_REPLY, (xdrproc_t)xdr_ifl_explain_reply_args, &a);
+    free_found(&a);
+    return code;
+}
+
+int pbs_explain_reply_send(int c, unsigned answer, const char *jobid, const struct batch_status *found)
+{
+    ifl_explain_reply_args a = {.answer = answer, .job = call_text(jobid)};
+    int ticket;
+
+    if (found_of(c, found, &a) < 0)
+        return -1;
+    ticket = call_simple_send(c, IFL_EXPLAIN_REPLY, (xdrproc_t)xdr_ifl_explain_reply_args, &a);
+    free_found(&a);
+    return ticket;
 }
 
 int pbs_defschreply(int c, int cmd, char *id, int err, char *txt, char *extend)

@@ -315,6 +315,17 @@ struct batch_status *pbs_stathold(int c, const char *hold, struct attrl *attrib,
     return status(c, IFL_STATUS_HOLD, hold, attrib, extend);
 }
 
+struct batch_status *pbs_explain(int c, const char *jobid, const char *extend)
+{
+    ifl_job_args a = {.job = call_text(jobid), .extend = call_text(extend)};
+    struct sink s;
+
+    report_clear(c);
+    sink_init(&s, NULL, NULL);
+    (void)ask(c, IFL_EXPLAIN, (xdrproc_t)xdr_ifl_job_args, &a, &s);
+    return finish(&s);
+}
+
 /* The vnodes of a host are only found among all vnodes; a host that is named is picked afterwards. */
 struct batch_status *pbs_stathost(int c, const char *host, struct attrl *out, const char *extend)
 {

@@ -70,11 +70,10 @@ static void note_shortage(struct walk *w, const struct reason *first)
         shortage_all(w->k.buckets, &a, &x->reasons);
 }
 
-/* Not one that a cycle would look at. */
-static bool is_left_aside(const struct walk *w)
+/* Why no cycle looks at it. What it would do then is told all the same: a held job is asked about before it is released. */
+static void note_aside(struct walk *w)
 {
     const struct job *j = w->p.job;
-    size_t before = w->out->reasons.n;
 
     if (j->standing != STANDING_WAITS && j->standing != STANDING_SUSPENDED)
         add_reason(w->out, REASON_NOT_QUEUED);
@@ -82,7 +81,7 @@ static bool is_left_aside(const struct walk *w)
         add_reason(w->out, REASON_SCHEDULING_OFF);
     if (j->order == ORDER_REFUSED)
         add_reason(w->out, REASON_REFUSED);
-    return w->out->reasons.n > before;
+    w->out->n_aside = w->out->reasons.n;
 }
 
 /* --- who is spared, and why ------------------------------------------------------------------------------ */
@@ -165,15 +164,15 @@ static void walk(struct walk *w)
     struct reason why;
 
     w->out->verdict = EXPLAIN_WAITS;
+    note_aside(w);
+    if (w->p.job->standing == STANDING_STOPPED)
+        return; /* it is whoever suspended it who resumes it */
     if (attempt_room(&w->k, &w->p, &w->out->where, &why)) {
-        if (!is_left_aside(w))
-            w->out->verdict = EXPLAIN_WOULD_RUN;
+        w->out->verdict = EXPLAIN_WOULD_RUN;
         return;
     }
-    bool aside = is_left_aside(w);
     note_shortage(w, &why);
-    if (!aside)
-        try_others(w, &why);
+    try_others(w, &why);
 }
 
 static bool has_failed(void *arg, const struct job *preemptor, const struct job *victim)

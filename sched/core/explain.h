@@ -13,7 +13,7 @@ enum explain_verdict {
     EXPLAIN_UNDER_WAY,     /* it is being started, resumed, or others give way to it */
     EXPLAIN_WOULD_RUN,     /* there is room */
     EXPLAIN_WOULD_PREEMPT, /* in the room of the victims */
-    EXPLAIN_WAITS,
+    EXPLAIN_WAITS,         /* there is no room, or it is set aside */
     EXPLAIN_VERDICT_COUNT
 };
 
@@ -30,6 +30,7 @@ struct explanation {
     struct stop self; /* of a job that runs: what could be done to it */
     struct reason why[EXPLAIN_REASONS_MAX];
     struct reasons reasons; /* in `why`: what stands in its way */
+    size_t n_aside;         /* of these, from the first: why no cycle looks at it yet, whatever it would do */
     enum attempt_bar bar;   /* why it may stop nobody */
     bool found_none;        /* it may, and all together are not enough */
     struct pieces where;    /* of the would-be verdicts: its place */

@@ -558,8 +558,8 @@ static const struct {
              {"took", 2, line_took},       {"failed", 3, line_took},      {"answers", 2, line_answers},
              {"urge", 2, line_urge},       {"taken", 2, line_planned},    {"refused", 2, line_planned},
              {"config", 2, line_config},   {"shares", 2, line_shares},    {"usage", 3, line_usage},
-             {"used", 3, line_used},       {"clock", 2, line_clock},
-             {"explain", 3, line_explain}, {"because", 3, line_because}};
+             {"used", 3, line_used},       {"clock", 2, line_clock},      {"explain", 3, line_explain},
+             {"because", 3, line_because}};
 
 static int play_line(struct play *p, char *text, struct err *e)
 {

@@ -105,6 +105,8 @@ struct job *universe_spawn_named(struct universe *u, const char *id);
 void universe_unspawn(struct universe *u, struct job *sub);
 /* An array in its class may have no index left that is no job here: then it leaves, and this is false. */
 bool universe_array_is_open(struct universe *u, struct job *array);
+/* The array that has this index queued, by the subjob's name; NULL: none has. */
+struct job *universe_array_named(const struct universe *u, const char *id);
 /* The array of a subjob, or NULL. */
 struct job *universe_array(const struct universe *u, const struct job *sub);
 

@@ -146,18 +146,32 @@ static bool split(const char *id, char array[ID_MAX], int64_t *index)
     return true;
 }
 
-struct job *universe_spawn_named(struct universe *u, const char *id)
+static struct job *array_with(const struct universe *u, const char *id, int64_t *index)
 {
     char array_id[ID_MAX];
-    int64_t index;
     struct job *array;
 
-    if (universe_job(u, id) || !split(id, array_id, &index))
+    if (!split(id, array_id, index))
         return NULL;
     array = universe_job(u, array_id);
-    if (!array || !array->queue || !array->queued || !idset_contains(array->queued, (uint32_t)index))
+    if (!array || !array->queue || !array->queued || !idset_contains(array->queued, (uint32_t)*index))
         return NULL;
-    return spawn(u, array, index, id);
+    return array;
+}
+
+struct job *universe_array_named(const struct universe *u, const char *id)
+{
+    int64_t index;
+
+    return array_with(u, id, &index);
+}
+
+struct job *universe_spawn_named(struct universe *u, const char *id)
+{
+    int64_t index;
+    struct job *array = universe_job(u, id) ? NULL : array_with(u, id, &index);
+
+    return array ? spawn(u, array, index, id) : NULL;
 }
 
 void universe_unspawn(struct universe *u, struct job *sub)

@@ -58,11 +58,12 @@ static int find(struct parts *p, struct request *r, struct target *out, struct e
 
 /* --- qrun without vnodes: the scheduler decides ----------------------------------------------------- */
 
-static void scheduler_answered(void *arg, int code, const char *text)
+static void scheduler_answered(void *arg, int code, const char *text, struct request *found)
 {
     struct request *r = arg;
     struct err e;
 
+    (void)found;
     if (code) {
         err_set(&e, code, "%s", text);
         request_fail(r, &e);
@@ -92,7 +93,8 @@ static void ask_scheduler(struct parts *p, struct request *r, const struct targe
     }
     request_ref(r);
     jobid_format(id, key, false, p->site->name);
-    if (schedulers_ask(p->schedulers, o, id, scheduler_answered, r, &e) < 0) {
+    if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_RUN_JOB, id}, scheduler_answered,
+                       r, &e) < 0) {
         request_fail(r, &e);
         request_unref(r);
         return;
@@ -151,10 +153,11 @@ static bool names_vnodes(const char *location)
 
 /* --- a range ------------------------------------------------------------------------------------------ */
 
-static void one_answered(void *arg, int code, const char *text)
+static void one_answered(void *arg, int code, const char *text, struct request *found)
 {
     struct err e;
 
+    (void)found;
     req_many_known(arg, code ? err_set(&e, code, "%s", text) : 0, &e);
 }
 
@@ -173,7 +176,8 @@ static void run_one(struct parts *p, struct request *r, struct req_many *m, cons
         req_many_known(m, err_set(&e, PBSE_NOSCHEDULER, "Could not contact Scheduler"), &e);
     } else {
         jobid_format(id, key, false, p->site->name);
-        if (schedulers_ask(p->schedulers, o, id, one_answered, m, &e) < 0)
+        if (schedulers_ask(p->schedulers, o, &(struct sched_question){SCHED_CMD_RUN_JOB, id}, one_answered, m,
+                           &e) < 0)
             req_many_known(m, -1, &e);
     }
 }
@@ -263,9 +267,10 @@ void req_sched_reply(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_sched_reply_args *a = request_args(r);
+    const struct sched_answer answer = {.number = a->answer, .code = a->code, .text = a->text};
     struct err e;
 
-    if (schedulers_answer(p->schedulers, request_client(r), a->answer, a->code, a->text, &e) < 0)
+    if (schedulers_answer(p->schedulers, request_client(r), &answer, &e) < 0)
         request_fail(r, &e);
     else
         request_ok(r);

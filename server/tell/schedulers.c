@@ -17,6 +17,7 @@
 
 struct question {
     unsigned number;
+    enum sched_command what;
     const char *job; /* interned */
     bool told;       /* NEXT has taken it */
     schedulers_answer_fn *fn;
@@ -98,7 +99,7 @@ static size_t take(void *arg, const void *owner, ifl_wake *out, size_t max)
         if (q->told)
             continue;
         q->told = true;
-        out[n++] = (ifl_wake){.command = SCHED_CMD_RUN_JOB, .job = (char *)q->job, .answer = q->number};
+        out[n++] = (ifl_wake){.command = (int)q->what, .job = (char *)q->job, .answer = q->number};
     }
     return n;
 }
@@ -132,7 +133,7 @@ static void fail_questions(struct scheduler *x)
 
     while ((q = x->questions)) {
         x->questions = q->next;
-        q->fn(q->arg, PBSE_NOSCHEDULER, "Could not contact Scheduler");
+        q->fn(q->arg, PBSE_NOSCHEDULER, "Could not contact Scheduler", NULL);
         intern_unref(q->job);
         free(q);
     }
@@ -261,20 +262,33 @@ struct sched_obj *schedulers_of_job(const struct schedulers *sc, const struct jo
 
 /* --- questions ---------------------------------------------------------------------------------------- */
 
-int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const char *job, schedulers_answer_fn *fn,
-                   void *arg, struct err *e)
+static size_t count(const struct scheduler *x, enum sched_command what)
+{
+    size_t n = 0;
+
+    for (const struct question *q = x->questions; q; q = q->next)
+        n += q->what == what;
+    return n;
+}
+
+int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct sched_question *ask,
+                   schedulers_answer_fn *fn, void *arg, struct err *e)
 {
     struct scheduler *x = of_object(sc, o);
     struct question *q, **end;
 
     if (!x)
         return err_set(e, PBSE_NOSCHEDULER, "Could not contact Scheduler");
+    if (ask->what == SCHED_CMD_EXPLAIN && count(x, ask->what) >= SCHEDULERS_EXPLAIN_MAX)
+        return err_set(e, PBSE_TOOMANY, "scheduler %s has %d jobs to explain already, try again", o->obj.name,
+                       SCHEDULERS_EXPLAIN_MAX);
     q = calloc(1, sizeof *q);
     if (!q)
         return err_set(e, PBSE_SYSTEM, "no memory to ask the scheduler");
     if (++sc->last_question == 0)
         sc->last_question = 1; /* 0 is "nobody waits" */
-    *q = (struct question){.number = sc->last_question, .job = intern_ref(job), .fn = fn, .arg = arg};
+    *q = (struct question){
+        .number = sc->last_question, .what = ask->what, .job = intern_ref(ask->job), .fn = fn, .arg = arg};
     for (end = &x->questions; *end; end = &(*end)->next)
         ; /* they are told in the order in which they were asked; few wait */
     *end = q;
@@ -286,7 +300,7 @@ bool schedulers_is_asked(const struct schedulers *sc, const struct job *j)
 {
     for (const struct scheduler *x = sc->list; x; x = x->next)
         for (const struct question *q = x->questions; q; q = q->next)
-            if (q->job == j->obj.name) /* interned */
+            if (q->what == SCHED_CMD_RUN_JOB && q->job == j->obj.name) /* interned */
                 return true;
     return false;
 }
@@ -307,21 +321,20 @@ void schedulers_forget(struct schedulers *sc, void *arg)
         }
 }
 
-int schedulers_answer(struct schedulers *sc, const void *owner, unsigned answer, int code, const char *text,
-                      struct err *e)
+int schedulers_answer(struct schedulers *sc, const void *owner, const struct sched_answer *a, struct err *e)
 {
     struct scheduler *x = of_owner(sc, owner);
 
     for (struct question **at = x ? &x->questions : NULL; at && *at; at = &(*at)->next) {
         struct question *q = *at;
 
-        if (q->number != answer)
+        if (q->number != a->number || (a->found && q->what != SCHED_CMD_EXPLAIN))
             continue;
         *at = q->next;
-        q->fn(q->arg, code, text);
+        q->fn(q->arg, a->code, a->text, a->found);
         intern_unref(q->job);
         free(q);
         return 0;
     }
-    return err_set(e, PBSE_IVALREQ, "question %u was not asked, or is answered", answer);
+    return err_set(e, PBSE_IVALREQ, "question %u was not asked, or is answered", a->number);
 }

@@ -3,17 +3,20 @@
 /* Registered schedulers: which connection is which sched object, why each should act, and what it was asked.
  *
  * A wake-up is a PBS scheduler command; it is queued until the scheduler's NEXT takes it, and one that is queued
- * already is not queued twice. A question (qrun of a job) waits for SCHED_REPLY. When the connection ends the
+ * already is not queued twice. A question (qrun of a job, pbs_preempt --explain) waits for its answer. When the connection ends the
  * object goes down, questions fail, wake-ups are forgotten: who registers next gets command FIRST.
  * Loop thread only.
  */
 #include <stdbool.h>
+
+#include <ifl.h>
 
 #include "err.h"
 #include "job.h"
 #include "sched_obj.h"
 #include "site.h"
 
+struct request;
 struct schedulers;
 struct watches;
 
@@ -30,7 +33,8 @@ enum sched_command {
     SCHED_CMD_QUEUE_STARTED = 12,
     SCHED_CMD_MOVED = 13, /* a job moved into a queue here */
     SCHED_CMD_ELIGIBLE = 14,
-    SCHED_CMD_RESTART = 16
+    SCHED_CMD_RESTART = 16,
+    SCHED_CMD_EXPLAIN = IFL_WAKE_EXPLAIN /* answer wanted: what would be done for a job */
 };
 
 struct schedulers *schedulers_create(struct site *s, struct watches *ws);
@@ -55,17 +59,29 @@ void schedulers_wake_all(struct schedulers *sc, enum sched_command why);
 struct sched_obj *schedulers_of_job(const struct schedulers *sc, const struct job *j);
 struct sched_obj *schedulers_of_queue(const struct schedulers *sc, const struct queue *q);
 
-/* Ask it to run this job at once, by name: a subjob need not be an object yet. fn is called once: code 0 or PBSE_* with a text, also when the scheduler goes
- * away (PBSE_NOSCHEDULER). -1, fn is not called: PBSE_NOSCHEDULER it is not connected. `cancel` by destroying
- * the asker: schedulers_forget(arg). */
-typedef void schedulers_answer_fn(void *arg, int code, const char *text);
-int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const char *job, schedulers_answer_fn *fn,
-                   void *arg, struct err *e);
+/* Ask it about a job, by name (a subjob need not be an object yet): RUN_JOB, to run it at once, or EXPLAIN. fn is
+ * called once: code 0 or PBSE_* with a text, also when the scheduler goes away (PBSE_NOSCHEDULER); of EXPLAIN
+ * with code 0 the request that holds what was found (ifl_explain_reply_args), else NULL: borrowed, to be referenced.
+ * -1, fn is not called: PBSE_NOSCHEDULER it is not connected, PBSE_TOOMANY it has SCHEDULERS_EXPLAIN_MAX to explain.
+ * `cancel` by destroying the asker: schedulers_forget(arg). */
+enum { SCHEDULERS_EXPLAIN_MAX = 32 };
+typedef void schedulers_answer_fn(void *arg, int code, const char *text, struct request *found);
+struct sched_question {
+    enum sched_command what;
+    const char *job;
+};
+int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct sched_question *q,
+                   schedulers_answer_fn *fn, void *arg, struct err *e);
 void schedulers_forget(struct schedulers *sc, void *arg);
 bool schedulers_is_asked(const struct schedulers *sc,
-                         const struct job *j); /* has anybody, and is not answered */
-/* SCHED_REPLY. -1: PBSE_IVALREQ no such question of this scheduler. */
-int schedulers_answer(struct schedulers *sc, const void *owner, unsigned answer, int code, const char *text,
-                      struct err *e);
+                         const struct job *j); /* has anybody, to run it, and is not answered */
+/* SCHED_REPLY, EXPLAIN_REPLY. -1: PBSE_IVALREQ no such question of this scheduler. */
+struct sched_answer {
+    unsigned number;
+    int code;
+    const char *text;
+    struct request *found; /* EXPLAIN_REPLY itself; or NULL */
+};
+int schedulers_answer(struct schedulers *sc, const void *owner, const struct sched_answer *a, struct err *e);
 
 #endif

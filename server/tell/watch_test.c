@@ -413,11 +413,12 @@ static void a_scheduler_is_woken_once_for_each_reason(void **state)
     fini(&g);
 }
 
-static void told(void *arg, int code, const char *text)
+static void told(void *arg, int code, const char *text, struct request *found)
 {
     struct bench *b = arg;
 
     assert_non_null(text);
+    assert_null(found);
     b->asked++;
     b->asked_code = code;
 }
@@ -428,24 +429,39 @@ static void a_question_is_answered_once(void **state)
     struct sched_obj *o = scheds_find(b->site.scheds, "default");
     struct job *j = jobs_find(b->site.jobs, (struct job_key){2, -1});
     struct err e = {0};
+    const struct sched_question run = {SCHED_CMD_RUN_JOB, j->obj.name};
+    const struct sched_question explain = {SCHED_CMD_EXPLAIN, j->obj.name};
     struct got g;
 
-    assert_int_equal(schedulers_ask(b->schedulers, o, j->obj.name, told, b, &e), -1);
+    assert_int_equal(schedulers_ask(b->schedulers, o, &run, told, b, &e), -1);
     assert_int_equal(e.code, PBSE_NOSCHEDULER);
     assert_int_equal(schedulers_register(b->schedulers, "default", b, &e), 0);
-    assert_int_equal(schedulers_ask(b->schedulers, o, j->obj.name, told, b, &e), 0);
+    assert_int_equal(schedulers_ask(b->schedulers, o, &run, told, b, &e), 0);
     ask(b, &g, 0, 0);
     expect_wakes(b, &g, "9: 11:2.svr ");
-    assert_int_equal(schedulers_answer(b->schedulers, b, g.answer + 1, 0, "", &e), -1);
-    assert_int_equal(schedulers_answer(b->schedulers, b, g.answer, PBSE_RESCUNAV, "no room", &e), 0);
+    assert_int_equal(
+        schedulers_answer(b->schedulers, b, &(struct sched_answer){g.answer + 1, 0, "", NULL}, &e), -1);
+    assert_int_equal(schedulers_answer(b->schedulers, b,
+                                       &(struct sched_answer){g.answer, PBSE_RESCUNAV, "no room", NULL}, &e),
+                     0);
     assert_int_equal(b->asked, 1);
     assert_int_equal(b->asked_code, PBSE_RESCUNAV);
-    assert_int_equal(schedulers_answer(b->schedulers, b, g.answer, 0, "", &e), -1);
+    assert_int_equal(schedulers_answer(b->schedulers, b, &(struct sched_answer){g.answer, 0, "", NULL}, &e),
+                     -1);
     fini(&g);
-    assert_int_equal(schedulers_ask(b->schedulers, o, j->obj.name, told, b, &e), 0);
+    assert_int_equal(schedulers_ask(b->schedulers, o, &run, told, b, &e), 0);
     schedulers_gone(b->schedulers, b);
     assert_int_equal(b->asked, 2);
     assert_int_equal(b->asked_code, PBSE_NOSCHEDULER);
+    assert_int_equal(schedulers_register(b->schedulers, "default", b, &e), 0);
+    for (int i = 0; i < SCHEDULERS_EXPLAIN_MAX; i++)
+        assert_int_equal(schedulers_ask(b->schedulers, o, &explain, told, b, &e), 0);
+    assert_int_equal(schedulers_ask(b->schedulers, o, &explain, told, b, &e), -1);
+    assert_int_equal(e.code, PBSE_TOOMANY);
+    assert_false(schedulers_is_asked(b->schedulers, j)); /* to explain gives no right to run */
+    assert_int_equal(schedulers_ask(b->schedulers, o, &run, told, b, &e), 0);
+    assert_true(schedulers_is_asked(b->schedulers, j));
+    schedulers_gone(b->schedulers, b);
 }
 
 static void bad_watches_are_refused(void **state)

@@ -17,6 +17,8 @@ __pbs_value() { # command, option
     qsub,-S | qsub,-o | qsub,-e | qsub,-A | *,-W | *,-l | *,-N | *,-a) ;;
     qterm,-t) printf '%s\n' immediate delay quick ;;
     qsig,-s) printf '%s\n' suspend resume "$(compgen -A signal SIG)" ;;
+    pbs_preempt,--policy) __pbs_queues ;;
+    pbs_preempt,-F) printf '%s\n' json default ;;
     qselect,-s) printf '%s\n' Q R H S W E B T X F M ;;
     pbsfs,-[gsc]) __pbs_entities ;;
     pbsfs,-I) qmgr -c "list sched" 2>/dev/null | sed -n 's/^Sched //p' ;;
@@ -26,7 +28,7 @@ __pbs_value() { # command, option
 
 __pbs_operands() { # command
     case $1 in
-    qdel | qalter | qmsg | qsig | qorder | qstat | tracejob | qwait) __pbs_jobs ;;
+    qdel | qalter | qmsg | qsig | qorder | qstat | tracejob | qwait | pbs_preempt) __pbs_jobs ;;
     qhold) __pbs_jobs -s QRW ;;
     qrls) __pbs_jobs -s H ;;
     qrerun) __pbs_jobs -s RS ;;
@@ -54,4 +56,4 @@ _pbs() {
 }
 
 complete -F _pbs qsub qstat qdel qalter qhold qrls qrerun qrun qsig qmsg qmove qorder qselect qstart qstop qenable \
-    qdisable qterm pbsnodes tracejob qwait pbsfs
+    qdisable qterm pbsnodes tracejob qwait pbsfs pbs_preempt

@@ -93,7 +93,7 @@ def _load():
     for name in ("submit", "submit_recv", "locjob", "selectjob"):
         getattr(lib, "pbs_" + name).restype = C.c_void_p
     for name in ("statjob", "statque", "statserver", "statsched", "statvnode", "stathost", "statrsc",
-                 "statresv", "stathook", "stathold", "selstat"):
+                 "statresv", "stathook", "stathold", "selstat", "explain"):
         getattr(lib, "pbs_" + name).restype = C.POINTER(BatchStatus)
     lib.pbs_deljoblist.restype = C.POINTER(DelStatus)
     lib.pbs_preempt_jobs.restype = C.c_void_p
@@ -342,6 +342,20 @@ class Connection:
         rows = [(v, 0, None) if isinstance(v, str) else v for v in victims]
         array = (Victim * len(rows))(*[Victim(raw(i), n, raw(m)) for i, n, m in rows])
         self._simple("preempt_run", raw(job), raw(location), array, C.c_size_t(len(rows)), raw(extend))
+
+    def explain(self, job, extend=None):
+        """The job, victims in their order, who is spared: a list of Status."""
+        return self._status(lib().pbs_explain(self.c, raw(job), raw(extend)))
+
+    def explain_reply(self, answer, job, found):
+        """A scheduler's answer to a wake; found: (name, attributes) in order."""
+        first = None
+        for name, attrs in reversed(found):
+            first = C.pointer(BatchStatus(first, raw(name), attr_list([(n, None, v) for n, v in attrs]), None))
+        self._simple("explain_reply", C.c_uint(answer), raw(job), first)
+
+    def sched_reply(self, answer, job, code, text=""):
+        self._simple("sched_reply", C.c_uint(answer), raw(job), code, raw(text))
 
     def delete_hold(self, job):
         self._simple("delhold", raw(job), None)

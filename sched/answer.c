@@ -1,0 +1,193 @@
+/* One entry a job, attributes as text. See answer.h.
+ *
+ * What does not fit into an answer of bounded size is left out from the end, where those stand whom nobody would
+ * expect to give way; the counts in the first entry are of all. */
+#include "answer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "pbs_ifl.h"
+#include "placement.h"
+#include "universe.h"
+
+enum { VALUE_MAX = 512 };
+
+struct list {
+    struct batch_status *first, **end;
+};
+
+struct entry {
+    struct batch_status *b;
+    struct attrl **end;
+};
+
+static struct entry entry_add(struct list *l, const char *name)
+{
+    struct batch_status *b = mem_new(1, sizeof *b);
+
+    b->name = mem_text(name);
+    *l->end = b;
+    l->end = &b->next;
+    return (struct entry){b, &b->attribs};
+}
+
+static void add_text(struct entry *e, const char *name, const char *resource, const char *value)
+{
+    struct attrl *a = mem_new(1, sizeof *a);
+
+    a->name = mem_text(name);
+    a->resource = resource ? mem_text(resource) : NULL;
+    a->value = mem_text(value);
+    *e->end = a;
+    e->end = &a->next;
+}
+
+static void add(struct entry *e, const char *name, const char *resource, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static void add(struct entry *e, const char *name, const char *resource, const char *fmt, ...)
+{
+    char value[VALUE_MAX];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(value, sizeof value, fmt, ap);
+    va_end(ap);
+    add_text(e, name, resource, value);
+}
+
+void answer_destroy(struct batch_status *list)
+{
+    for (struct batch_status *b = list, *next; b; b = next) {
+        next = b->next;
+        for (struct attrl *a = b->attribs, *after; a; a = after) {
+            after = a->next;
+            free(a->name);
+            free(a->resource);
+            free(a->value);
+            free(a);
+        }
+        free(b->name);
+        free(b);
+    }
+}
+
+/* --- the job itself -------------------------------------------------------------------------------------- */
+
+static void add_reasons(struct entry *e, const struct explanation *x)
+{
+    char text[REASON_TEXT_MAX], number[32];
+    bool never = false;
+
+    for (size_t i = 0; i < x->reasons.n; i++) {
+        bool aside = i < x->n_aside;
+        snprintf(number, sizeof number, "%zu", (aside ? i : i - x->n_aside) + 1);
+        add_text(e, aside ? "not_yet" : "in_the_way", number, reason_log(&x->why[i], text));
+        never = never || x->why[i].never;
+    }
+    if (never)
+        add_text(e, "never", NULL, "True");
+    if (x->bar != ATTEMPT_OPEN)
+        add_text(e, "no_preemption", NULL, attempt_bar_text(x->bar));
+    else if (x->found_none)
+        add_text(e, "no_preemption", NULL, "to stop all who may be stopped would not be enough");
+}
+
+static void add_self(struct entry *e, const struct stop *self)
+{
+    if (!self->job)
+        return;
+    add_text(e, "methods", NULL, self->methods);
+    add(e, "lost_core_seconds", NULL, "%lld", (long long)self->lost_s);
+}
+
+static void add_sums(struct entry *e, const struct explanation *x)
+{
+    int64_t lost_s = 0;
+
+    for (size_t i = 0; i < x->n_victims; i++)
+        lost_s += x->victims[i].lost_s;
+    if (x->n_victims) {
+        add(e, "victims", NULL, "%zu", x->n_victims);
+        add(e, "lost_core_seconds", NULL, "%lld", (long long)lost_s);
+    }
+    for (int i = SPARED_NONE + 1; i < SPARED_COUNT_OF; i++)
+        if (x->counts[i])
+            add(e, "spared", spared_word((enum spared)i), "%zu", x->counts[i]);
+}
+
+static void add_job(struct list *l, const struct universe *u, const struct explanation *x, const char *name)
+{
+    struct entry e = entry_add(l, name);
+
+    add_text(&e, "verdict", NULL, explain_word(x->verdict));
+    add(&e, "job_state", NULL, "%c", x->job->state);
+    add_text(&e, "queue", NULL, x->job->queue_name);
+    add(&e, "level", NULL, "%d", x->level);
+    if (x->verdict == EXPLAIN_WOULD_RUN || x->verdict == EXPLAIN_WOULD_PREEMPT) {
+        char *where = placement_text(u, &x->where);
+        add_text(&e, "exec_vnode", NULL, where);
+        free(where);
+    }
+    add_reasons(&e, x);
+    add_self(&e, &x->self);
+    add_sums(&e, x);
+}
+
+/* --- the others ------------------------------------------------------------------------------------------ */
+
+static void add_victim(struct list *l, const struct stop *s, size_t number)
+{
+    struct entry e = entry_add(l, s->job->id);
+
+    add_text(&e, "role", NULL, "victim");
+    add(&e, "order", NULL, "%zu", number);
+    add_text(&e, "queue", NULL, s->job->queue_name);
+    if (s->letter)
+        add(&e, "method", NULL, "%c", s->letter);
+    add_text(&e, "methods", NULL, s->methods);
+    add(&e, "lost_core_seconds", NULL, "%lld", (long long)s->lost_s);
+    if (s->back_s == STOP_NEVER)
+        add_text(&e, "back", NULL, "never");
+    else if (s->back_s)
+        add(&e, "back", NULL, "%lld", (long long)s->back_s);
+}
+
+static void add_spared(struct list *l, const struct explain_spared *s)
+{
+    struct entry e = entry_add(l, s->job->id);
+
+    add_text(&e, "role", NULL, "spared");
+    add_text(&e, "queue", NULL, s->job->queue_name);
+    add_text(&e, "why", NULL, spared_word(s->why));
+    add_text(&e, "reason", NULL, spared_sentence(s->why));
+    if (s->until_s)
+        add(&e, "until", NULL, "%lld", (long long)s->until_s);
+}
+
+/* Those nearest to being stopped first. */
+static int by_interest(const void *a, const void *b)
+{
+    const struct explain_spared *x = a, *y = b;
+
+    if (x->why != y->why)
+        return x->why > y->why ? -1 : 1;
+    return strverscmp(x->job->id, y->job->id);
+}
+
+struct batch_status *answer_create(const struct universe *u, struct explanation *x, const char *name)
+{
+    struct list l = {.end = &l.first};
+
+    add_job(&l, u, x, name);
+    for (size_t i = 0; i < x->n_victims && i < ANSWER_VICTIMS_MAX; i++)
+        add_victim(&l, &x->victims[i], i + 1);
+    if (x->n_spared)
+        qsort(x->spared, x->n_spared, sizeof *x->spared, by_interest);
+    for (size_t i = 0; i < x->n_spared && i < ANSWER_SPARED_MAX; i++)
+        add_spared(&l, &x->spared[i]);
+    return l.first;
+}
