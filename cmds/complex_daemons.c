@@ -28,6 +28,7 @@ int complex_daemon_find(const struct complex_dir *d, const char *name, struct co
                         struct err *e)
 {
     bool second = !strcmp(name, "second") && complex_dir_is_pair(d);
+    bool other = !strncmp(name, "sched_", 6) && name[6];
     bool central = !strcmp(name, "server") || !strcmp(name, "sched");
 
     *out = (struct complex_daemon){0};
@@ -35,10 +36,12 @@ int complex_daemon_find(const struct complex_dir *d, const char *name, struct co
         !name_program(d, out,
                       second    ? "server"
                       : central ? name
+                      : other   ? "sched"
                                 : "mom"))
         return err_set(e, EINVAL, "there is no daemon %.80s", name);
     if (second) {
-        out->at_once = true;
+        out->option = "-F";
+        (void)snprintf(out->value, sizeof out->value, "-1");
         (void)complex_dir_path(d, out->conf, "second/pbs.conf");
         (void)complex_dir_path(d, out->lock, "home/server_priv/server.lock.secondary");
         (void)complex_dir_path(d, out->logs, "home/server_logs");
@@ -50,11 +53,21 @@ int complex_daemon_find(const struct complex_dir *d, const char *name, struct co
         (void)complex_dir_path(d, out->logs, "home/%s_logs", name);
         return 0;
     }
+    if (other) {
+        out->option = "-I";
+        (void)snprintf(out->value, sizeof out->value, "%s", name + 6);
+        (void)complex_dir_path(d, out->conf, "pbs.conf");
+        (void)complex_dir_path(d, out->lock, "home/sched_priv_%s/sched.lock", out->value);
+        (void)complex_dir_path(d, out->logs, "home/sched_logs_%s", out->value);
+        return 0;
+    }
     (void)complex_dir_path(d, out->conf, "mom/%s/pbs.conf", name);
     (void)complex_dir_path(d, out->lock, "mom/%s/mom_priv/mom.lock", name);
     (void)complex_dir_path(d, out->logs, "mom/%s/mom_logs", name);
     if (access(out->conf, F_OK) != 0)
-        return err_set(e, EINVAL, "there is no daemon %s: they are called server, sched, and as a node",
+        return err_set(e, EINVAL,
+                       "there is no daemon %s: they are called server, sched, sched_NAME, "
+                       "and as a node",
                        name);
     return 0;
 }
@@ -135,7 +148,7 @@ static int failed(const struct complex_daemon *dm, struct err *e)
 /* --- starting, ending */
 int complex_daemon_start(const struct complex_daemon *dm, struct err *e)
 {
-    const char *argv[] = {dm->program, dm->at_once ? "-F" : NULL, "-1", NULL};
+    const char *argv[] = {dm->program, dm->option, dm->value, NULL};
 
     if (complex_daemon_pid(dm) > 0)
         return 0;

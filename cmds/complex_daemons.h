@@ -3,7 +3,8 @@
 /* The daemons of a private complex: which there are, whether they run, starting and ending them.
  *
  * A daemon goes to the background when it is ready, and its lock file names its pid: there is nothing else to
- * know. Daemons are called server, second (the other server of a pair), sched, and as their node.
+ * know. Daemons are called server, second (the other server of a pair), sched, sched_NAME for another scheduler, and as
+ * their node.
  */
 #include <sys/types.h>
 
@@ -14,8 +15,9 @@ struct complex_daemon {
     char program[PATH_MAX];
     char conf[PATH_MAX]; /* its pbs.conf */
     char lock[PATH_MAX];
-    char logs[PATH_MAX]; /* directory of its daily log files */
-    bool at_once;        /* a second server: on one host there is nobody whose return it should wait for */
+    char logs[PATH_MAX];          /* directory of its daily log files */
+    const char *option;           /* it is started with this, or with nothing: NULL */
+    char value[COMPLEX_NAME_MAX]; /* of the option. -F -1: on one host nobody's return is waited for */
 };
 
 /* -1, EINVAL: there is no such daemon; the text names those there are. */

@@ -278,6 +278,28 @@ int complex_dir_moms(const struct complex_dir *d, struct complex_names *out, str
     return out->n;
 }
 
+int complex_dir_scheds(const struct complex_dir *d, struct complex_names *out, struct err *e)
+{
+    static const char prefix[] = "sched_priv_";
+    char path[PATH_MAX];
+    struct dirent *entry;
+    DIR *dir = opendir(complex_dir_path(d, path, "home"));
+
+    if (!dir)
+        return err_set(e, errno, "%s holds no complex: %s", d->root, strerror(errno));
+    out->n = 0;
+    while ((entry = readdir(dir)) && out->n < COMPLEX_NODES_MAX) {
+        const char *name = entry->d_name + sizeof prefix - 1;
+
+        if (strncmp(entry->d_name, prefix, sizeof prefix - 1) == 0 && *name &&
+            strlen(name) + sizeof "sched_" <= COMPLEX_NAME_MAX)
+            (void)snprintf(out->name[out->n++], COMPLEX_NAME_MAX, "sched_%s", name);
+    }
+    (void)closedir(dir);
+    qsort(out->name, (size_t)out->n, sizeof out->name[0], by_number);
+    return out->n;
+}
+
 static bool is_good_name(const char *name)
 {
     static const char *const daemons[] = {"server", "second", "sched"};

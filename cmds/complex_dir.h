@@ -55,6 +55,9 @@ struct complex_names {
 };
 int complex_dir_moms(const struct complex_dir *d, struct complex_names *out, struct err *e);
 
+/* Schedulers beside the default one that have run here (home/sched_priv_NAME), as "sched_NAME", sorted. */
+int complex_dir_scheds(const struct complex_dir *d, struct complex_names *out, struct err *e);
+
 int complex_dir_remove(const struct complex_dir *d, struct err *e); /* all files of it */
 
 /* Where the PostgreSQL server's socket is: below the directory, or, where that path is too long for one, in a

@@ -29,7 +29,7 @@ struct settings {
     const char *dir, *nodes, *ncpus, *mem, *store, *lines;
     bool purge, pair;
     struct complex_dir d;
-    struct complex_names moms;
+    struct complex_names moms, scheds; /* scheds: beside the default one */
 };
 
 static const struct option_row rows[] = {
@@ -126,10 +126,10 @@ static int start_one(const struct settings *s, const char *name, struct err *e)
     return complex_daemon_find(&s->d, name, &dm, e) < 0 ? -1 : complex_daemon_start(&dm, e);
 }
 
-static int start_moms(const struct settings *s, struct err *e)
+static int start_list(const struct settings *s, const struct complex_names *names, struct err *e)
 {
-    for (int i = 0; i < s->moms.n; i++)
-        if (start_one(s, s->moms.name[i], e) < 0)
+    for (int i = 0; i < names->n; i++)
+        if (start_one(s, names->name[i], e) < 0)
             return -1;
     return 0;
 }
@@ -162,13 +162,13 @@ static int wait_for_nodes(const struct settings *s, const struct complex_names *
 
 static int start_all(struct settings *s, bool is_new, struct err *e)
 {
-    if (complex_dir_moms(&s->d, &s->moms, e) < 0)
+    if (complex_dir_moms(&s->d, &s->moms, e) < 0 || complex_dir_scheds(&s->d, &s->scheds, e) < 0)
         return -1;
     if (complex_pg_is_used(&s->d) && complex_pg_start(&s->d, e) < 0)
         return -1;
     if (start_one(s, "server", e) < 0 || prepare_server(s, is_new, e) < 0 ||
-        (complex_dir_is_pair(&s->d) && start_one(s, "second", e) < 0) || start_moms(s, e) < 0 ||
-        start_one(s, "sched", e) < 0)
+        (complex_dir_is_pair(&s->d) && start_one(s, "second", e) < 0) || start_list(s, &s->moms, e) < 0 ||
+        start_one(s, "sched", e) < 0 || start_list(s, &s->scheds, e) < 0)
         return -1;
     return wait_for_nodes(s, &s->moms, e);
 }
@@ -209,7 +209,7 @@ static bool show_daemon(const struct settings *s, const char *name, int c)
         printf("%-12s does not run\n", name);
         return false;
     }
-    if (c > 0 && strcmp(name, "server") != 0 && strcmp(name, "second") != 0 && strcmp(name, "sched") != 0)
+    if (c > 0 && strcmp(name, "server") != 0 && strcmp(name, "second") != 0 && strncmp(name, "sched", 5) != 0)
         complex_nodes_state(c, name, state, sizeof state);
     printf("%-12s runs, pid %-8d%s%s\n", name, (int)pid, *state ? "  " : "", state);
     return true;
@@ -225,6 +225,8 @@ static int do_status(struct settings *s, const char *operand, struct err *e)
     if (complex_dir_is_pair(&s->d))
         all = show_daemon(s, "second", c) && all;
     all = show_daemon(s, "sched", c) && all;
+    for (int i = 0; i < s->scheds.n; i++)
+        all = show_daemon(s, s->scheds.name[i], c) && all;
     for (int i = 0; i < s->moms.n; i++)
         all = show_daemon(s, s->moms.name[i], c) && all;
     if (c > 0)
@@ -261,6 +263,8 @@ static int do_logs(struct settings *s, const char *operand, struct err *e)
     }
     print_log(s, "server", lines);
     print_log(s, "sched", lines);
+    for (int i = 0; i < s->scheds.n; i++)
+        print_log(s, s->scheds.name[i], lines);
     for (int i = 0; i < s->moms.n; i++)
         print_log(s, s->moms.name[i], lines);
     return 0;
@@ -281,6 +285,9 @@ static int do_stop(struct settings *s, const char *operand, struct err *e)
     int left, rc = 0;
 
     (void)operand;
+    for (int i = 0; i < s->scheds.n; i++)
+        if (stop_one(s, s->scheds.name[i], SIGTERM, e) < 0)
+            rc = -1;
     if (stop_one(s, "sched", SIGTERM, e) < 0 ||
         (complex_dir_is_pair(&s->d) && stop_one(s, "second", SIGTERM, e) < 0) ||
         stop_one(s, "server", SIGTERM, e) < 0)
@@ -367,7 +374,8 @@ static int run(void *settings, int n, char *operands[])
         return cmd_usage(&s->a);
     if (complex_dir_init(&s->d, s->dir, &e) < 0)
         return fail(s, &e);
-    if (!v->is_new && complex_dir_moms(&s->d, &s->moms, &e) < 0)
+    if (!v->is_new &&
+        (complex_dir_moms(&s->d, &s->moms, &e) < 0 || complex_dir_scheds(&s->d, &s->scheds, &e) < 0))
         return fail(s, &e);
     forget_environment();
     (void)umask(022);
@@ -386,7 +394,7 @@ const struct cmd command = {
         "       pbs_complex env | status [--dir DIR]\n"
         "       pbs_complex restart DAEMON | kill DAEMON | logs [DAEMON] [--lines N] [--dir DIR]\n"
         "       pbs_complex add-node [NAME] [--ncpus N] [--mem SIZE] [--dir DIR]\n"
-        "       a DAEMON is server, second (of a pair), sched, or the name of a node\n",
+        "       a DAEMON is server, second (of a pair), sched, sched_NAME (another one), or the name of a node\n",
     .usage_exit = 2,
     .admin = true,
     .size = sizeof(struct settings),

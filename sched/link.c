@@ -156,6 +156,10 @@ static int make_connection(struct link *k, struct err *e)
 
     if (c < 0)
         return err_set(e, pbs_errno, "cannot connect to the server (%d)", pbs_errno);
+    if (k->events.enter(k->events.arg, c, e) < 0) {
+        pbs_disconnect(c);
+        return -1;
+    }
     if (pbs_register_sched(k->sched_name, c, c) != 0) {
         const char *text = pbs_geterrmsg(c);
         err_set(e, pbs_errno, "cannot register as scheduler %s: %s (%d)", k->sched_name, text ? text : "",

@@ -14,6 +14,8 @@ struct link;
 struct loop;
 
 struct link_events {
+    /* connected, and about to register: -1, it must not (e says why), and is tried again later */
+    int (*enter)(void *arg, int c, struct err *e);
     void (*up)(void *arg);   /* connected and registered */
     void (*down)(void *arg); /* lost; it is being made again */
     void *arg;

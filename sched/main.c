@@ -19,6 +19,7 @@
 #include "log.h"
 #include "loop.h"
 #include "options.h"
+#include "places.h"
 #include "policy.h"
 #include "scheduler.h"
 #include "strbuf.h"
@@ -31,7 +32,8 @@ struct settings_of_main {
 struct program {
     struct settings_of_main o;
     struct conf *conf;
-    char priv[PATH_MAX], logs[PATH_MAX], lock[PATH_MAX], config[PATH_MAX];
+    char lock[PATH_MAX], config[PATH_MAX];
+    struct places places;
     struct policy policy;
     struct loop *loop;
     struct scheduler *scheduler;
@@ -105,31 +107,41 @@ static const struct options options = {.program = "pbs_sched",
                                        .n_rows = sizeof rows / sizeof *rows,
                                        .order = OPTIONS_ANYWHERE};
 
+static int find_config(struct program *p, struct err *e)
+{
+    int n = p->o.config ? snprintf(p->config, sizeof p->config, "%s", p->o.config)
+                        : snprintf(p->config, sizeof p->config, "%s/sched_config", p->places.priv);
+
+    return (size_t)n < sizeof p->config ? 0 : err_set(e, ENAMETOOLONG, "%s: path too long", p->places.priv);
+}
+
 /* PBS_HOME/sched_priv and sched_logs, with _NAME behind them for others than the default one. */
 static int find_places(struct program *p, struct err *e)
 {
     const char *home = conf_text(p->conf, CONF_PBS_HOME);
     bool is_default = strcmp(p->o.name, "default") == 0;
     const char *dash = is_default ? "" : "_", *name = is_default ? "" : p->o.name;
+    char priv[PATH_MAX], logs[PATH_MAX];
 
+    if (strchr(p->o.name, '/'))
+        return err_set(e, EINVAL, "%s: no scheduler has such a name", p->o.name);
     if (p->o.priv)
-        snprintf(p->priv, sizeof p->priv, "%s", p->o.priv);
+        snprintf(priv, sizeof priv, "%s", p->o.priv);
     else
-        snprintf(p->priv, sizeof p->priv, "%s/sched_priv%s%s", home, dash, name);
-    snprintf(p->logs, sizeof p->logs, "%s/sched_logs%s%s", home, dash, name);
-    int n = p->o.config ? snprintf(p->config, sizeof p->config, "%s", p->o.config)
-                        : snprintf(p->config, sizeof p->config, "%s/sched_config", p->priv);
-    if ((size_t)n >= sizeof p->config ||
-        (size_t)snprintf(p->lock, sizeof p->lock, "%s/sched.lock", p->priv) >= sizeof p->lock)
-        return err_set(e, ENAMETOOLONG, "%s: path too long", p->priv);
-    if (home_files_make(home, NULL, 0, e) < 0 || file_make_dirs(p->priv, 0750, e) < 0)
+        snprintf(priv, sizeof priv, "%s/sched_priv%s%s", home, dash, name);
+    snprintf(logs, sizeof logs, "%s/sched_logs%s%s", home, dash, name);
+    places_init(&p->places, priv, logs);
+    if (find_config(p, e) < 0 ||
+        (size_t)snprintf(p->lock, sizeof p->lock, "%s/sched.lock", priv) >= sizeof p->lock)
+        return err_set(e, ENAMETOOLONG, "%s: path too long", priv);
+    if (home_files_make(home, NULL, 0, e) < 0 || file_make_dirs(priv, 0750, e) < 0)
         return -1;
-    return file_make_dirs(p->logs, 0755, e);
+    return file_make_dirs(logs, 0755, e);
 }
 
 static int open_log(struct program *p, struct err *e)
 {
-    struct log_options o = {.dir = p->logs,
+    struct log_options o = {.dir = p->places.logs,
                             .path = p->o.log_file,
                             .daemon = "pbs_sched",
                             .mask = p->policy.log_mask,
@@ -150,8 +162,49 @@ static void read_files(void *arg)
     if (files_read_config(p->config, &p->policy, &e) < 0)
         log_event(LOGC_FIL, LOGE_ERROR, "sched_config", "%s", e.text);
     if (p->scheduler)
-        scheduler_reconfigured(p->scheduler, p->priv);
+        scheduler_reconfigured(p->scheduler, p->places.priv);
     log_event(LOGC_SCHED, LOGE_ADMIN, "reconfigure", "Scheduler is reconfigured");
+}
+
+static int change_logs(struct program *p)
+{
+    struct err e;
+
+    log_event(LOGC_SCHED, LOGE_ADMIN, "places", "scheduler log directory is changed to %s", p->places.logs);
+    log_close();
+    return open_log(p, &e);
+}
+
+static void change_priv(struct program *p)
+{
+    struct err e;
+
+    log_event(LOGC_SCHED, LOGE_ADMIN, "places", "scheduler priv directory has changed to %s", p->places.priv);
+    if (find_config(p, &e) < 0 ||
+        files_put_pristine(conf_text(p->conf, CONF_PBS_EXEC), p->places.priv, &e) < 0)
+        log_event(LOGC_FIL, LOGE_ERROR, "places", "%s", e.text);
+    read_files(p);
+}
+
+static int enter(void *arg, int c, struct err *e)
+{
+    struct program *p = arg;
+    int changed = places_ask(&p->places, c, p->o.name, e);
+
+    if (changed < 0)
+        return -1;
+    if (changed & PLACES_OTHER_LOGS)
+        change_logs(p);
+    if (changed & PLACES_OTHER_PRIV)
+        change_priv(p);
+    return 0;
+}
+
+static bool places_still_hold(void *arg, const char *priv, const char *logs)
+{
+    const struct program *p = arg;
+
+    return places_hold(&p->places, priv, logs);
 }
 
 static void hung_up(void *arg)
@@ -169,7 +222,8 @@ static void quit(void *arg)
 
 static int create_parts(struct program *p, struct err *e)
 {
-    const struct scheduler_events on = {.configure = read_files, .quit = quit, .arg = p};
+    const struct scheduler_events on = {
+        .enter = enter, .places_hold = places_still_hold, .configure = read_files, .quit = quit, .arg = p};
 
     p->loop = loop_create(NULL, e);
     if (!p->loop)
@@ -182,7 +236,7 @@ static int create_parts(struct program *p, struct err *e)
     p->scheduler = scheduler_create(p->loop, p->o.name, &p->policy, &on, e);
     if (!p->scheduler)
         return -1;
-    scheduler_reconfigured(p->scheduler, p->priv);
+    scheduler_reconfigured(p->scheduler, p->places.priv);
     return 0;
 }
 
@@ -205,7 +259,7 @@ static int start(struct program *p, struct err *e)
     if (open_log(p, e) < 0 || daemon_set_limits(conf_core_bytes(p->conf), e) < 0)
         return -1;
     if (files_read_config(p->config, &p->policy, e) < 0 ||
-        files_put_pristine(conf_text(p->conf, CONF_PBS_EXEC), p->priv, e) < 0)
+        files_put_pristine(conf_text(p->conf, CONF_PBS_EXEC), p->places.priv, e) < 0)
         return -1;
     log_event(LOGC_SVR, LOGE_ADMIN, "pbs_sched", "%s startup pid %ld", CEDE_VERSION, (long)getpid());
     return create_parts(p, e);

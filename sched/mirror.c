@@ -106,6 +106,8 @@ static const char *const sched_names[] = {"preempt_sort",
                                           "scheduler_iteration",
                                           "log_events",
                                           "partition",
+                                          "sched_priv",
+                                          "sched_log",
                                           NULL};
 static const char *const resource_names[] = {"type", "flag", NULL};
 

@@ -75,6 +75,8 @@ static void run_cycle(struct scheduler *s)
 
 static void follow_policy(struct scheduler *s)
 {
+    if (!s->events.places_hold(s->events.arg, s->policy->sched_priv, s->policy->sched_log))
+        link_fail(s->link);
     if (s->policy->log_mask == s->mask)
         return;
     s->mask = s->policy->log_mask;
@@ -190,6 +192,13 @@ static void preempted(void *arg)
     go_on(s);
 }
 
+static int enter(void *arg, int c, struct err *e)
+{
+    struct scheduler *s = arg;
+
+    return s->events.enter(s->events.arg, c, e);
+}
+
 static void up(void *arg)
 {
     struct scheduler *s = arg;
@@ -242,7 +251,7 @@ void scheduler_reconfigured(struct scheduler *s, const char *priv)
 
 static int create_parts(struct scheduler *s, const char *name, struct err *e)
 {
-    const struct link_events on_link = {.up = up, .down = down, .arg = s};
+    const struct link_events on_link = {.enter = enter, .up = up, .down = down, .arg = s};
     const struct mirror_events on_mirror = {.news = news, .arg = s};
     const struct act_events on_act = {.settled = settled, .preempted = preempted, .arg = s};
 

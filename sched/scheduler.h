@@ -14,6 +14,10 @@ struct policy;
 struct scheduler;
 
 struct scheduler_events {
+    /* About to register: -1, there is a reason why it must not. It waits for the server. */
+    int (*enter)(void *arg, int c, struct err *e);
+    /* Are these, of its object (NULL: unset), the directories in use? If not, it registers anew. */
+    bool (*places_hold)(void *arg, const char *priv, const char *logs);
     void (*configure)(void *arg); /* the server asks for the files to be read again */
     void (*quit)(void *arg);
     void *arg;

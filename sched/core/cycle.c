@@ -455,6 +455,10 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     c->seen = universe_news(c->u);
     if (!p->scheduling && c->n_urged == 0)
         return;
+    if (!universe_has_partition(c->u)) {
+        decisions_log(d, LOGE_SCHED, "", "Scheduler does not contain a partition");
+        return;
+    }
     fill_heap(c);
     decisions_log(d, LOGE_DEBUG, "", "Starting Scheduling Cycle");
     while (c->n > 0 && (p->max_job_check == 0 || checked < p->max_job_check)) {
@@ -636,7 +640,7 @@ bool cycle_urge(struct cycle *c, const char *id)
 
     if (!j)
         j = universe_spawn_named(c->u, id);
-    if (!j || !j->queue || !may_run(j))
+    if (!j || !j->queue || !may_run(j) || !universe_serves(c->u, j->queue))
         return false;
     if (j->urged)
         return true;

@@ -141,6 +141,12 @@ static int take_sort(struct policy *p, const char *value, struct err *e)
     return bad(e, "preempt_sort", value);
 }
 
+static void take_path(char **out, const char *value)
+{
+    free(*out);
+    *out = *value ? mem_text(value) : NULL;
+}
+
 enum attribute {
     A_ORDER,
     A_PRIO,
@@ -153,7 +159,9 @@ enum attribute {
     A_SORT,
     A_WAIT,
     A_EXEMPT,
-    A_COUNT
+    A_COUNT,
+    A_PRIV,
+    A_LOGS
 };
 static const struct {
     const char *name, *preset;
@@ -170,6 +178,8 @@ static const struct {
     [A_WAIT] = {"preempt_wait", "0"},
     [A_EXEMPT] = {"preempt_exempt_time", "0"},
     [A_COUNT] = {"preempt_max_count", "-1"},
+    [A_PRIV] = {"sched_priv", ""},
+    [A_LOGS] = {"sched_log", ""},
 };
 enum { N_ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
@@ -200,6 +210,12 @@ static int take_attribute(struct policy *p, enum attribute which, const char *va
         if (strlen(value) >= sizeof p->partition)
             return bad(e, name, value);
         memcpy(p->partition, value, strlen(value) + 1);
+        return 0;
+    case A_PRIV:
+        take_path(&p->sched_priv, value);
+        return 0;
+    case A_LOGS:
+        take_path(&p->sched_log, value);
         return 0;
     case A_SORT:
         return take_sort(p, value, e);
@@ -250,6 +266,8 @@ void policy_fini(struct policy *p)
     free(p->resources);
     free(p->unset_infinite);
     free(p->share_usage);
+    free(p->sched_priv);
+    free(p->sched_log);
     *p = (struct policy){0};
 }
 

@@ -81,7 +81,8 @@ struct policy {
     bool scheduling;
     int64_t iteration_s;
     unsigned log_mask;
-    char partition[256]; /* "": the default one */
+    char partition[256];          /* "": the default one */
+    char *sched_priv, *sched_log; /* directories; NULL: not set */
 
     /* of the server */
     char *suspend_frees; /* restrict_res_to_release_on_suspend; NULL: no such list */

@@ -59,9 +59,14 @@ void universe_listen(struct universe *u, const struct universe_listener *l)
 
 /* --- jobs in and out of the indices ------------------------------------------------------------------ */
 
-static bool is_ours(const struct universe *u, const struct queue *q)
+bool universe_has_partition(const struct universe *u)
 {
-    return strcmp(q->partition ? q->partition : "", u->policy->partition) == 0;
+    return *u->policy->partition || strcmp(u->sched_name, "default") == 0;
+}
+
+bool universe_serves(const struct universe *u, const struct queue *q)
+{
+    return universe_has_partition(u) && strcmp(q->partition ? q->partition : "", u->policy->partition) == 0;
 }
 
 void universe_count(struct universe *u, struct job *j, int64_t times)
@@ -126,7 +131,7 @@ static void run_out(struct universe *u, struct job *j)
 bool universe_may_wait(const struct universe *u, const struct job *j)
 {
     if ((j->standing != STANDING_WAITS && j->standing != STANDING_SUSPENDED) || j->order != ORDER_NONE ||
-        !j->queue || !j->queue->executes || !is_ours(u, j->queue))
+        !j->queue || !j->queue->executes || !universe_serves(u, j->queue))
         return false;
     if (j->is_array)
         return universe_array_waits(u, j);
@@ -277,10 +282,13 @@ static uint64_t hash_text(uint64_t h, const char *text)
 /* The object changes often (its state); what matters of it seldom. */
 static bool change_sched(struct universe *u, const char *name, const struct attrl *attrs)
 {
-    static const char *const names[] = {
-        "preempt_order", "preempt_prio",        "preempt_queue_prio",  "preempt_targets_enable",
-        "scheduling",    "scheduler_iteration", "log_events",          "partition",
-        "preempt_sort",  "preempt_wait",        "preempt_exempt_time", "preempt_max_count"};
+    static const char *const names[] = {"preempt_order",       "preempt_prio",
+                                        "preempt_queue_prio",  "preempt_targets_enable",
+                                        "scheduling",          "scheduler_iteration",
+                                        "log_events",          "partition",
+                                        "preempt_sort",        "preempt_wait",
+                                        "preempt_exempt_time", "preempt_max_count",
+                                        "sched_priv",          "sched_log"};
     enum { N_NAMES = sizeof names / sizeof *names };
     uint64_t look = 1;
 

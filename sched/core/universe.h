@@ -79,6 +79,10 @@ struct job *universe_job(const struct universe *u, const char *id); /* NULL: not
 struct node *universe_node(const struct universe *u, const char *name);
 struct queue *universe_queue(const struct universe *u, const char *name);
 
+/* Has this scheduler anything to serve: another than the default one needs a partition. Is this queue its own? */
+bool universe_has_partition(const struct universe *u);
+bool universe_serves(const struct universe *u, const struct queue *q);
+
 struct queue *universe_next_queue(const struct universe *u, const struct queue *after); /* NULL: first */
 
 struct job *const *universe_running(const struct universe *u, size_t *n);    /* RUNS, in no order */
