@@ -4,11 +4,14 @@
 #include "json_out.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "table.h"
 
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 64, NUMBER_MAX = 63 };
 
 /* --- is it JSON by itself?
  * -------------------------------------------------------------------------------- */
@@ -41,11 +44,8 @@ static bool take_digits(struct reader *r)
     return r->at > from;
 }
 
-static bool take_number(struct reader *r)
+static bool take_fraction(struct reader *r)
 {
-    take_char(r, '-');
-    if (!take_char(r, '0') && !take_digits(r))
-        return false;
     if (take_char(r, '.') && !take_digits(r))
         return false;
     if (!take_char(r, 'e') && !take_char(r, 'E'))
@@ -53,6 +53,32 @@ static bool take_number(struct reader *r)
     if (!take_char(r, '+'))
         take_char(r, '-');
     return take_digits(r);
+}
+
+/* Can readers hold it? Many refuse a whole document for one number beyond 64 bits or a double. */
+static bool is_in_range(const char *from, size_t n, bool whole)
+{
+    char text[NUMBER_MAX + 1];
+
+    if (n > NUMBER_MAX)
+        return false;
+    memcpy(text, from, n);
+    text[n] = '\0';
+    errno = 0;
+    if (whole)
+        strtoll(text, NULL, 10);
+    return whole ? !errno : isfinite(strtod(text, NULL));
+}
+
+static bool take_number(struct reader *r)
+{
+    const char *from = r->at, *whole;
+
+    take_char(r, '-');
+    if (!take_char(r, '0') && !take_digits(r))
+        return false;
+    whole = r->at;
+    return take_fraction(r) && is_in_range(from, (size_t)(r->at - from), r->at == whole);
 }
 
 static bool take_word(struct reader *r, const char *word)
@@ -65,18 +91,10 @@ static bool take_word(struct reader *r, const char *word)
     return true;
 }
 
+/* Numbers of characters are not taken: among them are a NUL and halves of pairs, which readers refuse. */
 static bool take_escape(struct reader *r)
 {
-    int i;
-
-    if (r->at == r->end)
-        return false;
-    if (*r->at++ != 'u')
-        return strchr("\"\\/bfnrt", r->at[-1]) != NULL;
-    for (i = 0; i < 4; i++, r->at++)
-        if (r->at == r->end || !isxdigit((unsigned char)*r->at))
-            return false;
-    return true;
+    return r->at < r->end && *r->at && strchr("\"\\/bfnrt", *r->at++) != NULL;
 }
 
 static bool take_string(struct reader *r)
