@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job_names.h"
 #include "job_show.h"
 #include "json_out.h"
 #include "status_out.h"
@@ -245,22 +246,28 @@ static void names(FILE *f, const struct batch_status *n, bool whole)
 }
 
 /* How many jobs are on it, and how many of them run; those that do not are suspended. */
-static void job_counts(const struct batch_status *n, long *all, long *running)
+static void job_counts(const struct batch_status *n, const struct job_names *suspended, long *all,
+                       long *running)
 {
-    const char *list = value(n, ATTR_NODE_jobs, NULL), *suspended = value(n, ATTR_NODE_MaintJobs, NULL);
+    const char *list = value(n, ATTR_NODE_jobs, NULL), *at = list, *job;
+    char id[PBS_MAXSVRJOBID + 1];
+    size_t len;
 
-    *all = count_jobs(list);
-    *running = *all - count_jobs(suspended);
+    *all = *running = count_jobs(list);
+    while ((job = next_job(&at, &len))) {
+        snprintf(id, sizeof id, "%.*s", (int)len, job);
+        *running -= !is_repeated(list, job, len) && job_names_has(suspended, id);
+    }
 }
 
-static void row_of_jobs(FILE *f, const struct batch_status *n)
+static void row_of_jobs(FILE *f, const struct batch_status *n, const struct job_names *suspended)
 {
     static const char *const resources[] = {"mem", "ncpus", "nmics", "ngpus"};
     char text[CELL], jobs[4096];
     long all, running;
     int i;
 
-    job_counts(n, &all, &running);
+    job_counts(n, suspended, &all, &running);
     fprintf(f, "%6ld %5ld %6ld ", all, running, all - running);
     for (i = 0; i < 4; i++)
         right(f, free_of_total(n, resources[i], text), i ? 7 : 12);
@@ -268,14 +275,14 @@ static void row_of_jobs(FILE *f, const struct batch_status *n)
     putc('\n', f);
 }
 
-void node_show_row(FILE *f, const struct batch_status *node, bool jobs, bool whole)
+void node_show_row(FILE *f, const struct batch_status *node, const struct job_names *suspended, bool whole)
 {
     char text[CELL];
     int i;
 
     names(f, node, whole);
-    if (jobs) {
-        row_of_jobs(f, node);
+    if (suspended) {
+        row_of_jobs(f, node, suspended);
         return;
     }
     for (i = 0; i < N_PLAIN - 1; i++)
@@ -287,18 +294,56 @@ void node_show_row(FILE *f, const struct batch_status *node, bool jobs, bool who
     putc('\n', f);
 }
 
-void node_show_row_json(struct json_out *j, const struct batch_status *node, bool jobs)
+static const char *const keys[] = {"mem f/t", "ncpus f/t", "nmics f/t", "ngpus f/t"}, *const resources[] = {
+                                                                                          "mem", "ncpus",
+                                                                                          "nmics", "ngpus"};
+
+static void dsv_jobs(FILE *f, const char *delimiter, const struct batch_status *node,
+                     const struct job_names *suspended)
 {
-    static const char *const keys[] = {"mem f/t", "ncpus f/t", "nmics f/t", "ngpus f/t"},
-                             *const resources[] = {"mem", "ncpus", "nmics", "ngpus"};
+    char text[CELL], jobs[4096];
+    long all, running;
+    int i;
+
+    job_counts(node, suspended, &all, &running);
+    fprintf(f, "%sTotal Jobs=%ld%sRunning Jobs=%ld%sSuspended Jobs=%ld", delimiter, all, delimiter, running,
+            delimiter, all - running);
+    for (i = 0; i < 4; i++) {
+        fprintf(f, "%s%s=", delimiter, keys[i]);
+        status_out_dsv_value(f, free_of_total(node, resources[i], text), delimiter);
+    }
+    fprintf(f, "%sjobs=", delimiter);
+    status_out_dsv_value(f, job_names(value(node, ATTR_NODE_jobs, NULL), jobs, sizeof jobs), delimiter);
+}
+
+void node_show_row_dsv(FILE *f, const char *delimiter, const struct batch_status *node,
+                       const struct job_names *suspended)
+{
+    char text[CELL];
+    int i;
+
+    fprintf(f, "Name=%s%sState=", node->name, delimiter);
+    status_out_dsv_value(f, or_dashes(value(node, ATTR_NODE_state, NULL)), delimiter);
+    for (i = 0; !suspended && i < N_PLAIN; i++) {
+        fprintf(f, "%s%s=", delimiter, plain[i].key);
+        status_out_dsv_value(f, cell(node, &plain[i], text), delimiter);
+    }
+    if (suspended)
+        dsv_jobs(f, delimiter, node, suspended);
+    putc('\n', f);
+}
+
+void node_show_row_json(struct json_out *j, const struct batch_status *node,
+                        const struct job_names *suspended)
+{
     char text[CELL];
     long all, running;
     int i;
 
     json_out_open(j, node->name, '{');
     json_out_string(j, "State", or_dashes(value(node, ATTR_NODE_state, NULL)));
-    if (jobs) {
-        job_counts(node, &all, &running);
+    if (suspended) {
+        job_counts(node, suspended, &all, &running);
         json_out_number(j, "Total Jobs", all);
         json_out_number(j, "Running Jobs", running);
         json_out_number(j, "Suspended Jobs", all - running);

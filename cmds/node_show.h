@@ -7,6 +7,7 @@
 #include "attrs.h"
 
 struct json_out;
+struct job_names;
 
 /* "node07", its attributes with five blanks before them, a blank line. */
 void node_show_record(FILE *f, const struct batch_status *node);
@@ -16,9 +17,13 @@ void node_show_json(struct json_out *j, const struct batch_status *node);
 bool node_show_is_down(const struct batch_status *node);       /* its state has down or offline */
 void node_show_down(FILE *f, const struct batch_status *node); /* name, state, comment */
 
-/* The tables: `jobs` is -Sj, `whole` is L (nothing is cut). */
+/* The tables: `whole` is L (nothing is cut); `suspended` holds the names of all jobs that are, for -Sj, and is
+ * NULL for -S. */
 void node_show_heading(FILE *f, bool jobs);
-void node_show_row(FILE *f, const struct batch_status *node, bool jobs, bool whole);
-void node_show_row_json(struct json_out *j, const struct batch_status *node, bool jobs);
+void node_show_row(FILE *f, const struct batch_status *node, const struct job_names *suspended, bool whole);
+void node_show_row_json(struct json_out *j, const struct batch_status *node,
+                        const struct job_names *suspended);
+void node_show_row_dsv(FILE *f, const char *delimiter, const struct batch_status *node,
+                       const struct job_names *suspended);
 
 #endif

@@ -3,10 +3,12 @@
  * Two commands in one, told apart by is_change: a change is a call for each host named; showing asks for
  * hosts or vnodes, all or by name, and writes one of several forms. The heading, or the head of the JSON, is
  * written before the first node: nothing found is nothing shown. Which options go together is said in one
- * place, is_sound. */
+ * place, unsound. */
 #include "cmd.h"
+#include "job_names.h"
 #include "json_out.h"
 #include "node_show.h"
+#include "pbs_error.h"
 #include "session.h"
 #include "status_out.h"
 #include "table.h"
@@ -72,7 +74,9 @@ static int report(const struct pbsnodes *p, int c, const char *node)
     char code[48];
 
     snprintf(code, sizeof code, "Error (%d) returned from server", pbs_errno);
-    if (!p->quiet && *node)
+    if (!p->quiet && *node && pbs_errno == PBSE_UNKNODE)
+        fprintf(stderr, "Node: %s,  Error: Unknown node  %s\n", node, node);
+    else if (!p->quiet && *node)
         fprintf(stderr, "Node: %s,  Error: %s\n", node, text && *text ? text : code);
     else if (!p->quiet)
         cmd_say(&p->a, "%s", text && *text ? text : code);
@@ -112,8 +116,25 @@ struct show {
     const struct pbsnodes *p;
     int c;
     struct json_out json;
+    struct job_names names, *suspended; /* -Sj: jobs that are; else NULL */
     bool begun;
 };
+
+/* A node's list of jobs does not say which of them stand still. */
+static void ask_suspended(struct show *s)
+{
+    struct attrs criteria = {0};
+    char **ids, **id;
+
+    attrs_add(&criteria, ATTR_state, NULL, "S", EQ);
+    ids = pbs_selectjob(s->c, criteria.first, "T");
+    for (id = ids; id && *id; id++)
+        job_names_add(&s->names, *id);
+    job_names_sort(&s->names);
+    s->suspended = &s->names;
+    free(ids);
+    attrs_fini(&criteria);
+}
 
 static void begin(struct show *s)
 {
@@ -134,8 +155,9 @@ static void begin(struct show *s)
 
 static void end(struct show *s)
 {
-    if (!s->begun || s->p->format != STATUS_JSON)
+    if (s->p->format != STATUS_JSON || s->p->down)
         return;
+    begin(s); /* whatever came, it is a document */
     json_out_close(&s->json, '}');
     json_out_end(&s->json);
 }
@@ -150,34 +172,62 @@ static void show_node(struct show *s, const struct batch_status *n)
         return;
     }
     begin(s);
-    if (p->format == STATUS_DSV)
+    if (p->format == STATUS_DSV && p->table)
+        node_show_row_dsv(stdout, p->delimiter ? p->delimiter : "|", n, s->suspended);
+    else if (p->format == STATUS_DSV)
         node_show_dsv(stdout, p->delimiter ? p->delimiter : "|", n);
     else if (p->format == STATUS_JSON && p->table)
-        node_show_row_json(&s->json, n, p->table_jobs);
+        node_show_row_json(&s->json, n, s->suspended);
     else if (p->format == STATUS_JSON)
         node_show_json(&s->json, n);
     else if (p->table)
-        node_show_row(stdout, n, p->table_jobs, p->table_whole);
+        node_show_row(stdout, n, s->suspended, p->table_whole);
     else
         node_show_record(stdout, n);
 }
 
-/* Is it a vnode of one of the hosts named? */
-static bool is_of_host(const struct batch_status *n, int count, char *hosts[])
+static bool is_of_host(const struct batch_status *n, const char *host)
 {
-    const char *host = attrs_value(n->attribs, ATTR_rescavail, "host");
+    const char *own = attrs_value(n->attribs, ATTR_rescavail, "host");
+
+    return !strcmp(host, own ? own : n->name);
+}
+
+/* Is it a vnode of one of the hosts named? */
+static bool is_of_hosts(const struct batch_status *n, int count, char *hosts[])
+{
     int i;
 
     for (i = 0; i < count; i++)
-        if (!strcmp(hosts[i], host ? host : n->name))
+        if (is_of_host(n, hosts[i]))
             return true;
     return false;
+}
+
+/* -H: hosts that no vnode is of. */
+static int report_missing(const struct pbsnodes *p, int c, const struct batch_status *list, int n,
+                          char *hosts[])
+{
+    int i, rc = 0;
+
+    for (i = 0; i < n; i++) {
+        const struct batch_status *o = list;
+
+        while (o && !is_of_host(o, hosts[i]))
+            o = o->next;
+        if (o)
+            continue;
+        pbs_errno = PBSE_UNKNODE;
+        rc = report(p, c, hosts[i]);
+    }
+    return rc;
 }
 
 static int show_all(struct show *s, int n, char *operands[])
 {
     const struct pbsnodes *p = s->p;
     struct batch_status *list, *o;
+    int rc;
 
     pbs_errno = 0;
     list = p->vnodes || p->hosts_vnodes || p->table ? pbs_statvnode(s->c, NULL, NULL, NULL)
@@ -190,10 +240,11 @@ static int show_all(struct show *s, int n, char *operands[])
     if (!list)
         return report(p, s->c, "");
     for (o = list; o; o = o->next)
-        if (!n || is_of_host(o, n, operands))
+        if (!n || is_of_hosts(o, n, operands))
             show_node(s, o);
+    rc = report_missing(p, s->c, list, n, operands);
     pbs_statfree(list);
-    return 0;
+    return rc;
 }
 
 static int show_named(struct show *s, const char *name)
@@ -217,6 +268,8 @@ static int show(const struct pbsnodes *p, int c, int n, char *operands[])
     int i, rc = 0;
 
     table_buffer(stdout);
+    if (p->table_jobs)
+        ask_suspended(&s);
     if (p->all || p->down || (!n && p->table))
         rc = show_all(&s, 0, NULL);
     else if (p->hosts_vnodes)
@@ -225,32 +278,43 @@ static int show(const struct pbsnodes *p, int c, int n, char *operands[])
         for (i = 0; i < n; i++)
             rc |= show_named(&s, operands[i]);
     end(&s);
+    job_names_fini(&s.names);
     return rc;
 }
 
 /* --- the whole
  * -------------------------------------------------------------------------------------------- */
 
-static bool is_sound(const struct pbsnodes *p, int n)
+/* What is wrong with the options together; NULL: nothing. "": the usage says it. */
+static const char *unsound(const struct pbsnodes *p, int n)
 {
     if (p->offline && p->clear)
-        return false;
+        return "-o and -r exclude each other";
+    if (p->delimiter && !*p->delimiter)
+        return "illegal -D value: a delimiter has at least one character";
+    if (is_change(p) && (p->all || p->down || p->table || p->hosts_vnodes))
+        return "-o, -r and -C change hosts that are named; -a, -l, -S and -H show";
     if (is_change(p))
-        return n && !p->all && !p->down && !p->table && !p->hosts_vnodes;
+        return n ? NULL : "which hosts?";
     if ((p->table_jobs || p->table_whole) && !p->table)
-        return false;
+        return "-j and -L go with -S";
+    if (p->all && p->down)
+        return "-a and -l exclude each other";
     if (p->all || p->down)
-        return !n && !(p->all && p->down);
-    return n || p->table;
+        return n ? "-a and -l show all hosts; name some without them" : NULL;
+    return n || p->table ? NULL : "";
 }
 
 static int run(void *settings, int n, char *operands[])
 {
     struct pbsnodes *p = settings;
     struct session *s;
+    const char *wrong = unsound(p, n);
     int c, rc;
 
-    if (!is_sound(p, n))
+    if (wrong && *wrong)
+        cmd_say(&p->a, "%s", wrong);
+    if (wrong)
         return cmd_usage(&p->a);
     s = session_create(&p->a);
     if (!s)

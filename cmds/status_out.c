@@ -175,7 +175,7 @@ void status_out_full(FILE *f, const struct status_full *how, const struct batch_
 /* --- DSV
  * -------------------------------------------------------------------------------------------------- */
 
-static void put_escaped(FILE *f, const char *value, const char *delimiter)
+void status_out_dsv_value(FILE *f, const char *value, const char *delimiter)
 {
     size_t n = strlen(delimiter);
 
@@ -199,7 +199,7 @@ void status_out_dsv(FILE *f, const char *head, const char *delimiter, const stru
     fputs_unlocked(object->name, f);
     for (a = object->attribs; a; a = a->next) {
         fprintf(f, "%s%s%s%s=", delimiter, a->name, a->resource ? "." : "", a->resource ? a->resource : "");
-        put_escaped(f, status_out_value(a, scratch), delimiter);
+        status_out_dsv_value(f, status_out_value(a, scratch), delimiter);
     }
     putc_unlocked('\n', f);
 }
