@@ -9,6 +9,7 @@
 #include "cmd.h"
 #include "ids.h"
 #include "json_out.h"
+#include "job_names.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
 #include "qstat_objects.h"
@@ -108,8 +109,13 @@ static bool conflicts(const struct qstat *q)
            (q->delimiter && q->format != STATUS_DSV);
 }
 
-static int check(const struct qstat *q)
+static int check(struct qstat *q)
 {
+    if (q->delimiter && !*q->delimiter) {
+        cmd_say(&q->a, "illegal -D value");
+        cmd_hint("a delimiter has at least one character");
+        return cmd_usage(&q->a);
+    }
     if (q->full && q->wide && q->format_text && q->format != STATUS_FULL) {
         cmd_say(&q->a, "option w cannot be used with -F");
         return cmd_usage(&q->a);
@@ -147,6 +153,7 @@ struct show {
     bool json_open, headed;
     char server[PBS_MAXHOSTNAME + PBS_MAXPORTNUM + 2]; /* the last one asked */
     struct batch_status *status;                       /* of that server; NULL: not asked for */
+    struct job_names *seen;                            /* -E: the jobs that came; NULL: nobody asks */
 };
 
 static int read_target(const struct qstat *q, const char *operand, struct target *t)
@@ -292,10 +299,20 @@ static bool is_shown(const struct qstat *q, const struct batch_status *job)
     return !q->users || is_listed(q->users, job_show_user(j.owner, user, sizeof user));
 }
 
+static void open_json(struct show *s, int c, const struct target *t)
+{
+    static const char *const keys[] = {"Jobs", "Queue", "Server"};
+
+    if (s->json_open)
+        return;
+    status_out_json_head(&s->json, stdout, server_status(s, c, t));
+    json_out_open(&s->json, keys[object_of(s->q)], '{');
+    s->json_open = true;
+}
+
 static void show_full(struct show *s, int c, const struct target *t, const struct batch_status *o)
 {
-    static const char *const heads[] = {"Job Id: ", "Queue: ", "Server: "}, *const keys[] = {"Jobs", "Queue",
-                                                                                             "Server"};
+    static const char *const heads[] = {"Job Id: ", "Queue: ", "Server: "};
     const enum object kind = object_of(s->q);
     const struct status_full how = {.head = heads[kind], .indent = "    ", .unfolded = s->q->wide};
 
@@ -309,11 +326,7 @@ static void show_full(struct show *s, int c, const struct target *t, const struc
     case STATUS_JSON:
         break;
     }
-    if (!s->json_open) {
-        status_out_json_head(&s->json, stdout, server_status(s, c, t));
-        json_out_open(&s->json, keys[kind], '{');
-        s->json_open = true;
-    }
+    open_json(s, c, t);
     status_out_json(&s->json, o, NULL);
 }
 
@@ -408,6 +421,8 @@ static int show_coming(const struct batch_status *job, void *arg)
     struct coming *to = arg;
 
     to->n++;
+    if (to->s->seen)
+        job_names_add(to->s->seen, job->name);
     if (is_shown(to->s->q, job))
         show_one(to->s, to->connection, to->t, job);
     return 0;
@@ -419,11 +434,13 @@ static int show_jobs(struct show *s, int c, const struct target *t)
 {
     struct coming to = {.s = s, .t = t, .connection = c};
 
-    if (s->q->full ? s->q->format == STATUS_JSON && !s->json_open : !s->headed)
+    if (!s->q->full && !s->headed)
         server_status(s, c, t);
     pbs_errno = 0;
     each_job(s, c, t, show_coming, &to);
-    return to.n ? 0 : report(s, c, t);
+    if (to.n || (s->seen && (pbs_errno == PBSE_UNKJOBID || pbs_errno == PBSE_HISTJOBID)))
+        return 0; /* what is missing is asked for one by one */
+    return report(s, c, t);
 }
 
 static int show_list(struct show *s, int c, const struct target *t)
@@ -450,15 +467,64 @@ static int show_target(struct show *s, const struct target *t)
 
     if (c < 0)
         return pbs_errno;
+    if (s->q->full && s->q->format == STATUS_JSON)
+        open_json(s, c, t); /* whatever comes, it is a document */
     if (s->headed && object_of(s->q) == JOBS && strcmp(s->server, t->server) != 0)
         s->headed = s->brief.headed = false;
     return object_of(s->q) != JOBS || s->q->estimates ? show_list(s, c, t) : show_jobs(s, c, t);
+}
+
+static bool is_range(const char *id)
+{
+    return strcspn(id, "-,") < strcspn(id, ".");
+}
+
+/* What the server leaves out of a list without a word is asked for by itself, to hear why. */
+static int report_missing(struct show *s, const struct target *all, const struct job_names *asked)
+{
+    struct attrs nothing = {0};
+    int c = session_connect(s->s, all->server), rc = 0;
+
+    job_names_sort(s->seen);
+    attrs_add(&nothing, ATTR_state, NULL, "", SET);
+    for (size_t i = 0; c >= 0 && i < asked->n; i++) {
+        struct target one = {0};
+        struct batch_status *job;
+        struct ids_job id;
+
+        if (job_names_has(s->seen, asked->name[i]) || ids_job(&s->q->a, asked->name[i], &id) < 0)
+            continue;
+        memcpy(one.shown, id.shown, sizeof one.shown);
+        pbs_errno = 0;
+        job = pbs_statjob(c, id.id, attrs_attrl(&nothing), extend(s->q));
+        rc = job ? rc : report(s, c, &one);
+        pbs_statfree(job);
+    }
+    attrs_fini(&nothing);
+    return rc;
+}
+
+/* The jobs of one server in one request, and a word for each that is not there. A range may be there in part. */
+static int show_batch(struct show *s, const struct target *all, struct job_names *asked)
+{
+    struct job_names seen = {0};
+    int rc;
+
+    s->seen = &seen;
+    rc = show_target(s, all);
+    if (!rc)
+        rc = report_missing(s, all, asked);
+    s->seen = NULL;
+    job_names_fini(&seen);
+    job_names_fini(asked);
+    return rc;
 }
 
 /* -E: operands of one server in one request. They must all be jobs. */
 static int show_express(struct show *s, int n, char *operands[])
 {
     struct target all, one;
+    struct job_names asked = {0};
     int i, rc = 0, code;
 
     read_target(s->q, NULL, &all);
@@ -473,18 +539,22 @@ static int show_express(struct show *s, int n, char *operands[])
             continue;
         }
         if (all.ids.len && strcmp(all.server, one.server) != 0) {
-            code = show_target(s, &all);
+            code = show_batch(s, &all, &asked);
             rc = code ? code : rc;
             strbuf_reset(&all.ids);
         }
         memcpy(all.server, one.server, sizeof all.server);
         strbuf_add_sep(&all.ids, ",");
         strbuf_add(&all.ids, one.ids.s);
+        if (!is_range(one.ids.s))
+            job_names_add(&asked, one.shown);
+        memcpy(all.shown, one.shown, sizeof all.shown);
         strbuf_fini(&one.ids);
     }
-    code = all.ids.len ? show_target(s, &all) : 0;
+    code = all.ids.len ? show_batch(s, &all, &asked) : 0;
     rc = code ? code : rc;
 out:
+    job_names_fini(&asked);
     strbuf_fini(&all.ids);
     return rc;
 }
