@@ -20,10 +20,32 @@ int cmd_say(const struct cmd_args *a, const char *fmt, ...)
     return -1;
 }
 
-int cmd_bad(struct cmd_args *a, const struct option_row *row)
+void cmd_hint(const char *fmt, ...)
+{
+    va_list ap;
+
+    fputc('\t', stderr);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+}
+
+void cmd_illegal(struct cmd_args *a, const struct option_row *row)
 {
     a->errors++;
     fprintf(stderr, "%s: illegal -%c value\n", cmd_name(a), row->letter);
+}
+
+void cmd_hint_row(const struct option_row *row)
+{
+    cmd_hint("right is: -%c %s   %s", row->letter, row->value ? row->value : "", row->help);
+}
+
+int cmd_bad(struct cmd_args *a, const struct option_row *row)
+{
+    cmd_illegal(a, row);
+    cmd_hint_row(row);
     return 0;
 }
 

@@ -38,9 +38,16 @@ extern const struct cmd command; /* of the program that this is linked into */
  * sentences. Returns what main returns. */
 int cmd_main(const struct cmd *c, int argc, char *argv[]);
 
-/* Print "NAME: illegal -X value" and count it. Always 0, so that a `take` can end with it and the rest of
- * the line is still looked at. */
+/* Print "NAME: illegal -X value", which scripts know, and what would be right, and count it. Always 0, so that a
+ * `take` can end with it and the rest of the line is still looked at. */
 int cmd_bad(struct cmd_args *a, const struct option_row *row);
+
+/* The two halves of cmd_bad, for who has something to say between them. */
+void cmd_illegal(struct cmd_args *a, const struct option_row *row);
+void cmd_hint_row(const struct option_row *row);
+
+/* For people, behind a message whose words are fixed: a line of its own on stderr, set in. */
+void cmd_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* "NAME: TEXT" on stderr; returns -1. */
 int cmd_say(const struct cmd_args *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

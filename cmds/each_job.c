@@ -31,6 +31,7 @@ static int one_job(const struct walk *w, const char *operand)
 {
     struct ids_job job;
     int c, code;
+    char *text;
 
     if (ids_job(w->a, operand, &job) < 0)
         return 1;
@@ -39,12 +40,16 @@ static int one_job(const struct walk *w, const char *operand)
         return pbs_errno;
     if (w->act(c, job.id, w->context) == 0)
         return 0;
-    code = pbs_errno;
+    code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
+    text = pbs_geterrmsg(c) ? strdup(pbs_geterrmsg(c)) : NULL;
     /* The default server has just said that it knows nothing; only another one is worth the question. */
     if (code == PBSE_UNKJOBID && *job.server && try_elsewhere(w, &job) == 0)
-        return 0;
+        code = 0;
     pbs_errno = code;
-    return session_report(w->a, c, job.shown);
+    if (code)
+        session_report_text(w->a, text, job.shown);
+    free(text);
+    return code;
 }
 
 int each_job(const struct cmd_args *a, int n, char *operands[], each_job_call *act, void *context)

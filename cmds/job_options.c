@@ -151,6 +151,14 @@ static void put_yes_no(struct job_options *o, const char *attribute, const char 
     attrs_set(&o->attrs, attribute, NULL, *value == 'y' ? "TRUE" : "FALSE");
 }
 
+static int refuse_second_limit(struct job_options *o)
+{
+    if (!attrs_find(&o->attrs, ATTR_max_run_subjobs, NULL))
+        return 0;
+    o->a.errors++;
+    return cmd_say(&o->a, "multiple max_run_subjobs values found");
+}
+
 /* The range, and behind % how many may run at once. */
 static void put_range(struct job_options *o, const char *attribute, const char *value)
 {
@@ -159,13 +167,8 @@ static void put_range(struct job_options *o, const char *attribute, const char *
 
     snprintf(range, sizeof range, "%.*s", (int)n, value);
     attrs_set(&o->attrs, attribute, NULL, range);
-    if (!value[n])
+    if (!value[n] || refuse_second_limit(o) < 0)
         return;
-    if (attrs_find(&o->attrs, ATTR_max_run_subjobs, NULL)) {
-        cmd_say(&o->a, "multiple max_run_subjobs values found");
-        o->a.errors++;
-        return;
-    }
     attrs_set(&o->attrs, ATTR_max_run_subjobs, NULL, value + n + 1);
 }
 
@@ -286,8 +289,9 @@ static int one_resource(void *context, const char *name, const char *value)
 static int bad_resource(struct job_options *o, const struct option_row *row, const char *text,
                         const char *bad)
 {
-    cmd_bad(&o->a, row);
+    cmd_illegal(&o->a, row);
     fprintf(stderr, "%s\n%*s^\n", text, (int)(bad - text), "");
+    cmd_hint_row(row);
     return 0;
 }
 
@@ -306,6 +310,8 @@ static int one_attribute(void *context, const char *name, const char *value)
             attrs_set(&o->attrs, name, NULL, "1");
         return 0;
     }
+    if (!strcmp(name, ATTR_max_run_subjobs) && refuse_second_limit(o) < 0)
+        return 0;
     if (!strcmp(name, ATTR_umask) && value[strspn(value, "01234567")])
         return -1;
     attrs_set(&o->attrs, name, NULL, value);

@@ -39,11 +39,21 @@ static bool begins_pair(const char *s)
     return n && *skip_blanks(s + n) == '=';
 }
 
+/* A target of preempt_targets looks like a pair, and goes on with the list. */
+static bool begins_target(const char *s)
+{
+    s = skip_blanks(s);
+    return !strncasecmp(s, "queue", 5) || !strncasecmp(s, "Resource_List.", 14);
+}
+
+enum list { LIST_NONE, LIST_WORDS, LIST_TARGETS };
+
 /* The comma, outside quotes, that ends the value at s; its end if none. NULL: a quote is not closed. */
-static const char *value_end(const char *s, bool list)
+static const char *value_end(const char *s, enum list list)
 {
     for (; *s; s++) {
-        if (*s == ',' && (!list || begins_pair(s + 1)))
+        if (*s == ',' && (list == LIST_NONE || begins_pair(s + 1)) &&
+            !(list == LIST_TARGETS && begins_target(s + 1)))
             return s;
         if (*s == '\\' && s[1]) {
             s++;
@@ -83,7 +93,9 @@ static int one_pair(const char **at, const struct rule *r)
     const char *name = skip_blanks(*at), *value, *end;
     size_t n = name_length(name);
     char *name_copy, *value_copy;
-    bool list = r->list_everywhere || (n == 15 && !strncasecmp(name, "preempt_targets", 15));
+    enum list list = n == 15 && !strncasecmp(name, "preempt_targets", 15) ? LIST_TARGETS
+                     : r->list_everywhere                                 ? LIST_WORDS
+                                                                          : LIST_NONE;
     int rc = -1;
 
     *at = name;

@@ -1,7 +1,6 @@
 /* qmove: put jobs into another queue. The destination is checked for form here and sent as it was written;
  * whether the queue exists is for the job's server to say. */
 #include "each_job.h"
-#include "pbs_error.h"
 
 struct qmove {
     struct cmd_args a;
@@ -16,16 +15,12 @@ static int run(void *settings, int n, char *operands[])
 {
     struct qmove *q = settings;
     struct destination d;
-    int rc;
 
     if (n < 2)
         return cmd_usage(&q->a);
     if (ids_destination(&q->a, operands[0], &d) < 0)
         return 2;
-    rc = each_job(&q->a, n - 1, operands + 1, move, operands[0]);
-    if (rc == PBSE_NEEDQUET)
-        cmd_say(&q->a, "Queue type not set for queue '%s'", operands[0]);
-    return rc;
+    return each_job(&q->a, n - 1, operands + 1, move, operands[0]);
 }
 
 const struct cmd command = {

@@ -8,12 +8,14 @@ static int order(const struct cmd_args *a, struct session *s, const struct ids_j
                  const struct ids_job *two)
 {
     int c = session_connect(s, one->server);
+    const char *text;
 
     if (c < 0)
         return 1;
     if (pbs_orderjob(c, one->id, two->id, NULL) == 0)
         return 0;
-    session_report(a, c, one->shown);
+    text = pbs_geterrmsg(c);
+    session_report_text(a, text, text && strstr(text, two->id) ? two->shown : one->shown);
     return 1;
 }
 

@@ -8,6 +8,7 @@
 #include "date_text.h"
 #include "hold_letters.h"
 #include "ids.h"
+#include "job_options.h"
 #include "pbs_error.h"
 #include "select_words.h"
 #include "session.h"
@@ -95,6 +96,16 @@ static bool is_yes_no(const char *v)
     return !strcmp(v, "y") || !strcmp(v, "n");
 }
 
+static bool is_checkpoint(const char *v)
+{
+    return !strcmp(v, CHECKPOINT_UNSPECIFIED) || job_options_is_good('c', v);
+}
+
+static bool is_priority(const char *v)
+{
+    return job_options_is_good('p', v);
+}
+
 static bool is_any(const char *v)
 {
     return *v != '\0';
@@ -108,10 +119,10 @@ static const struct spec {
     bool (*is_good)(const char *value);
 } specs[] = {
     {'A', ATTR_A, false, is_any},
-    {'c', ATTR_c, true, is_any},
+    {'c', ATTR_c, true, is_checkpoint},
     {'h', ATTR_h, false, hold_letters_are_good},
     {'N', ATTR_N, false, is_any},
-    {'p', ATTR_p, true, is_any},
+    {'p', ATTR_p, true, is_priority},
     {'P', ATTR_project, false, is_any},
     {'r', ATTR_r, false, is_yes_no},
     {'s', ATTR_state, false, is_states},
@@ -167,17 +178,17 @@ static int take_q(void *settings, const struct option_row *row, const char *valu
 static const struct option_row rows[] = {
     {'a', NULL, OPTION_VALUE, "[op]date_time", "time before which it does not run", take_a, 0},
     ONE('A', "account_string", "account"),
-    ONE('c', "[op]interval", "checkpoint"),
-    ONE('h', "hold_list", "holds"),
+    ONE('c', "[op]interval", "checkpoint: n, s, c, c=minutes, w, w=minutes or u"),
+    ONE('h', "hold_list", "holds: letters of u, o, s, p; or n"),
     CMD_FLAG('H', struct qselect, finished, "finished and moved jobs"),
     {'J', NULL, OPTION_ALONE, NULL, "only arrays", take_arrays, 0},
     {'l', NULL, OPTION_VALUE, "resource_list", "ncpus.gt.4,mem.le.2gb", take_l, 0},
     ONE('N', "name", "the job's name"),
-    ONE('p', "[op]priority", "priority"),
+    ONE('p', "[op]priority", "-1024 to 1023"),
     ONE('P', "project", "project"),
     {'q', NULL, OPTION_VALUE, "destination", "queue, @server or queue@server", take_q, 0},
     ONE('r', "y|n", "may it be run again?"),
-    ONE('s', "states", "letters of states"),
+    ONE('s', "states", "letters of BEFHMQRSTUWX"),
     {'t', NULL, OPTION_VALUE, "suboption[op]date_time", "a time: a, c, e, g, m, q, s or t, as in tc.ge.0900",
      take_t, 0},
     CMD_FLAG('T', struct qselect, subjobs, "subjobs too"),

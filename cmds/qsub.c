@@ -166,6 +166,8 @@ static int read_directives(struct qsub *q, FILE *in)
 
     if (rc < 0)
         cmd_say(&q->o.a, "%s", e.text);
+    if (rc < 0 && e.code == EILSEQ)
+        cmd_hint("its lines end as on Windows; dos2unix mends them");
     else if (!rc)
         merge(q, &said);
     job_options_fini(&said.o);
@@ -190,15 +192,19 @@ static int open_script(struct qsub *q, const char *path, FILE **out)
 
     if (stat(path, &st) < 0) {
         cmd_say(&q->o.a, "script file:: %m");
+        cmd_hint("%s is taken for the script; a command follows --: qsub [options] -- command arguments",
+                 path);
         return 1;
     }
     if (!S_ISREG(st.st_mode)) {
         cmd_say(&q->o.a, "script not a file");
+        cmd_hint("%s", path);
         return 1;
     }
     *out = fopen(path, "re");
     if (!*out) {
         cmd_say(&q->o.a, "opening script file:: %m");
+        cmd_hint("%s", path);
         return EXIT_SCRIPT;
     }
     return 0;

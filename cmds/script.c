@@ -30,7 +30,7 @@ static int next_line(struct scan *s, struct err *e)
     if (n && s->line[n - 1] == '\n')
         s->line[--n] = '\0';
     if (n && s->line[n - 1] == '\r')
-        return err_set(e, EINVAL, "script contains cr, lf");
+        return err_set(e, EILSEQ, "script contains cr, lf");
     return 1;
 }
 

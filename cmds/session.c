@@ -111,7 +111,7 @@ static void say_about(const struct cmd_args *a, const char *text, const char *wh
     const char *blank = strrchr(text, ' '), *last = blank ? blank + 1 : text;
     size_t n = strlen(last);
 
-    if (n && !strncmp(what, last, n) && (!what[n] || what[n] == '.'))
+    if (n && !strncmp(what, last, n) && (!what[n] || strchr(".@", what[n])))
         cmd_say(a, "%.*s%s", (int)(last - text), text, what);
     else if (!*what || strstr(text, what))
         cmd_say(a, "%s", text);
@@ -121,8 +121,12 @@ static void say_about(const struct cmd_args *a, const char *text, const char *wh
 
 int session_report(const struct cmd_args *a, int c, const char *what)
 {
+    return session_report_text(a, pbs_geterrmsg(c), what);
+}
+
+int session_report_text(const struct cmd_args *a, const char *text, const char *what)
+{
     int code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
-    const char *text = pbs_geterrmsg(c);
 
     if (text && *text)
         say_about(a, text, what);

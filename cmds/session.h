@@ -22,4 +22,7 @@ int session_connect(struct session *s, const char *server);
  * for job WHAT" where it sent no text. Returns the number of the error, never 0. `what` may be "". */
 int session_report(const struct cmd_args *a, int c, const char *what);
 
+/* The same with a text kept from before; pbs_errno is the number. */
+int session_report_text(const struct cmd_args *a, const char *text, const char *what);
+
 #endif

@@ -1,4 +1,5 @@
 """The command line as scripts know it: exit codes and texts, row by row, and what status shows of a job."""
+import json
 import re
 
 import pytest
@@ -118,3 +119,96 @@ def test_at_server_means_its_default_queue(place):
     job = submit(place, "-h", "-q", "elsewhere")
     assert run(place, "qmove @{server} {job}", server=job.split(".")[1], job=job) == (0, "", "")
     assert place.stat(job)["queue"] == "workq"
+
+
+# --- command lines: what is wrong is said in PBS's words, and then what would be right
+
+@pytest.mark.parametrize("line, code, said", [
+    ("qsub -p 5000 {script}", 2, "qsub: illegal -p value\n\tright is: -p priority   -1024 to 1023\n"),
+    ("qsub -J 1-4%2 -W max_run_subjobs=3 {script}", 2, "qsub: multiple max_run_subjobs values found\n"),
+    ("qsub -W max_run_subjobs=3 -J 1-4%2 {script}", 2, "qsub: multiple max_run_subjobs values found\n"),
+    ("qsub /nonexistent", 1, "qsub: script file:: No such file or directory\n\t/nonexistent is taken for the script; "
+                             "a command follows --: qsub [options] -- command arguments\n"),
+    ("qsub /tmp", 1, "qsub: script not a file\n\t/tmp\n"),
+    ("qselect -p x", 2, "qselect: illegal -p value\n\tright is: -p [op]priority   -1024 to 1023\n"),
+    ("qselect -c x", 2, "qselect: illegal -c value\n\tright is: -c [op]interval   "
+                        "checkpoint: n, s, c, c=minutes, w, w=minutes or u\n"),
+    ("qhold 99999.{server}@{server}", 15001, "qhold: Unknown Job Id 99999.{server}\n"),
+    ("qorder {held} 99999", 1, "qorder: Unknown Job Id 99999.{server}\n"),
+    ("qorder 99999 {held}", 1, "qorder: Unknown Job Id 99999.{server}\n"),
+    ("qstat nowhere@{server}", 15018, "qstat: Unknown queue nowhere@{server}\n"),
+    ("qstat -E workq", 2, "qstat: Express option can only be used with job ids\n"),
+    ("qstat -f -w -F dsv", 2, "qstat: option w cannot be used with -F\n"),
+    ("qstat -fa", 2, "qstat: conflicting options.\n"),
+    ("pbsnodes nope", 1, "Node: nope,  Error: Unknown node  nope\n"),
+    ("pbsnodes -H nope", 1, "Node: nope,  Error: Unknown node  nope\n"),
+    ("pbsnodes -a n1", 1, "pbsnodes: -a and -l show all hosts; name some without them\n"),
+    ("pbsnodes -o -r n1", 1, "pbsnodes: -o and -r exclude each other\n"),
+    ("pbsnodes -j -a", 1, "pbsnodes: -j and -L go with -S\n"),
+])
+def test_a_mistake_is_named_with_what_would_be_right(jobs, place, line, code, said):
+    server = jobs["held"].split(".")[1]
+    assert run(place, line, server=server, **jobs) == (code % 256, "", said.format(server=server, **jobs))
+
+
+def test_lines_that_end_as_on_windows_are_refused_with_the_remedy(place):
+    done = place.command("qsub", user=USER, stdin="#PBS -N x\r\ntrue\r\n", check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "qsub: script contains cr, lf\n\tits lines end as on Windows; dos2unix mends them\n"
+
+
+def test_the_list_of_preempt_targets_belongs_to_them(place):
+    s = place.stat(submit(place, "-h", "-l", "preempt_targets=queue=workq,Resource_List.ncpus=4,walltime=5"))
+    assert s["Resource_List"]["preempt_targets"] == "queue=workq,Resource_List.ncpus=4"
+    assert s["Resource_List"]["walltime"] == "00:00:05"
+
+
+# --- JSON and DSV
+
+@pytest.mark.parametrize("line, code, key", [
+    ("qstat -f -F json 99999", 15001, "Jobs"), ("qstat -Qf -F json nowhere", 15018, "Queue"),
+    ("pbsnodes -F json nope", 1, "nodes"), ("qstat -Ef -F JSON 99999 99998", 15001, "Jobs")])
+def test_there_is_a_document_though_there_is_nothing_in_it(place, line, code, key):
+    done = place.command(*line.split(), check=False)
+    document = json.loads(done.stdout)
+    assert done.returncode == code % 256 and document[key] == {}
+    assert set(document) == {"timestamp", "pbs_version", "pbs_server", key}
+
+
+def test_values_that_are_no_number_for_everybody_are_text(place):
+    job = submit(place, "-h", "-v", "A=005,B=1e400,C=99999999999999999999,D=12,E=-1.5,F=True")
+    variables = json.loads(place.command("qstat", "-f", "-F", "json", job).stdout)["Jobs"][job]["Variable_List"]
+    assert [variables[k] for k in "ABCDEF"] == ["005", "1e400", "99999999999999999999", 12, -1.5, "True"]
+
+
+def test_express_names_each_job_that_is_not_there(place, jobs):
+    gone = submit(place, "-h")
+    place.command("qdel", gone, user=USER)
+    done = place.command("qstat", "-E", jobs["held"], "99999", gone, "99998", check=False)
+    server = gone.split(".")[1]
+    assert done.returncode == 15001 % 256
+    assert [line.split()[0] for line in done.stdout.splitlines()[2:]] == [jobs["held"]]
+    assert done.stderr == (f"qstat: Unknown Job Id 99999.{server}\nqstat: {gone} Job has finished, use -x or -H to "
+                           f"obtain historical job information\nqstat: Unknown Job Id 99998.{server}\n")
+
+
+def test_the_lines_of_nodes_are_the_same_in_dsv_and_json(place):
+    for option in ("-aS", "-aSj"):
+        table = json.loads(place.command("pbsnodes", option, "-F", "json").stdout)["nodes"]
+        lines = place.command("pbsnodes", option, "-F", "dsv", "-D", "::").stdout.splitlines()
+        assert len(lines) == len(table) == 2
+        for line in lines:
+            fields = dict(f.split("=", 1) for f in line.split("::"))
+            node = table[fields.pop("Name")]
+            assert set(fields) == set(node)
+            assert all(fields[k] == str(v) for k, v in node.items() if k != "jobs")
+
+
+def test_a_suspended_job_is_counted_as_one(cx):
+    job = cx.submit()
+    until(lambda: cx.stat(job)["substate"] == "42", "the start of the job")
+    cx.command("qsig", "-s", "suspend", job)
+    cx.wait(job, state="S")
+    node = json.loads(cx.command("pbsnodes", "-aSj", "-F", "json").stdout)["nodes"]["n1"]
+    assert (node["Total Jobs"], node["Running Jobs"], node["Suspended Jobs"]) == (1, 0, 1)
+    assert cx.command("pbsnodes", "-Sj", "n1").stdout.splitlines()[-1].split()[2:5] == ["1", "0", "1"]
