@@ -32,6 +32,7 @@
 #include "job_end.h"
 #include "job_fsm.h"
 #include "job_log.h"
+#include "job_limits.h"
 #include "join_wait.h"
 #include "log.h"
 #include "loop.h"
@@ -223,6 +224,7 @@ void life_stop(struct server *s)
     join_wait_destroy(s->join_wait);
     job_end_destroy(s->job_end);
     host_loss_destroy(s->host_loss);
+    job_limits_destroy(s->job_limits);
     terminate_destroy(s->terminate);
     resize_destroy(p->resize);
     removal_destroy(p->removal);

@@ -28,6 +28,7 @@ struct server {
     struct node_watch *node_watch;
     struct node_lost *node_lost;
     struct terminate *terminate;
+    struct job_limits *job_limits;
     struct notices *notices;
     struct clock *clock;
     struct virtual_time *time;

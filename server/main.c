@@ -35,6 +35,7 @@
 #include "intern.h"
 #include "job_end.h"
 #include "job_fsm.h"
+#include "job_limits.h"
 #include "job_log.h"
 #include "join_wait.h"
 #include "lease.h"
@@ -141,6 +142,11 @@ static void on_files(void *arg, struct job *j, const char *service, const char *
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Post job file processing error; job %s on host %s",
               j->obj.name, service);
     mail_files(((struct server *)arg)->parts.mail, j, service, note);
+}
+
+static void on_used(void *arg, struct job *j)
+{
+    job_limits_look(((struct server *)arg)->job_limits, j);
 }
 
 static void on_attention(void *arg, const char *node, const char *note)
@@ -391,7 +397,7 @@ static int create_running(struct server *s, struct err *e)
     struct parts *p = &s->parts;
     struct exec_take_hooks take = {s,          on_ready,        on_released, on_suspended,
                                    on_resumed, on_checkpointed, on_failed,   on_noticed,
-                                   on_files,   on_attention};
+                                   on_files,   on_used,         on_attention};
     struct checkpoint_hooks images = {s, on_image, on_restarted, on_no_image};
     struct job_end_hooks end = {s, on_ended};
     struct virtual_time_hooks time = {s, on_quiet, on_iteration};
@@ -406,6 +412,7 @@ static int create_running(struct server *s, struct err *e)
     p->removal = removal_create(&s->site, p->fsm, p->arrays, p->methods);
     p->resize = resize_create(&s->site, p->send, &resize);
     s->terminate = terminate_create(&s->site, p->send);
+    s->job_limits = job_limits_create(&s->site, p->services, p->send);
     s->host_loss = host_loss_create(&s->site, p->send, p->runs, p->suspend);
     s->job_end = job_end_create(&s->site, p->fsm, p->send, p->commit, s->host_loss, &end);
     s->join_wait = join_wait_create(s->loop, &s->site, s->job_end);
@@ -413,8 +420,8 @@ static int create_running(struct server *s, struct err *e)
     s->node_lost = node_lost_create(&s->site, s->job_end);
     s->node_watch = node_watch_create(s->loop, &s->site, p->services, on_gone, s);
     if (!p->services || !p->send || !p->methods || !p->runs || !p->suspend || !p->checkpoint || !p->removal ||
-        !p->resize || !s->terminate || !s->host_loss || !s->job_end || !s->join_wait || !s->take ||
-        !s->node_lost || !s->node_watch)
+        !p->resize || !s->terminate || !s->job_limits || !s->host_loss || !s->job_end || !s->join_wait ||
+        !s->take || !s->node_lost || !s->node_watch)
         return no_memory(e);
     exec_send_on_refused(p->send, on_refused, s);
     exec_send_on_script(p->send, script_at_hand, s);

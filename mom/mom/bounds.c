@@ -144,7 +144,7 @@ static const char *bound_of(const struct home *h, const struct run *r, enum conf
 
     switch (l) {
     case CONFINE_MEMORY:
-        n = h->config->limit_mem ? memory_here(r) : 0;
+        n = h->config->enforce.kernel_mem ? memory_here(r) : 0;
         break;
     case CONFINE_PIDS:
         n = processes(h);
@@ -192,7 +192,7 @@ uint64_t bounds_processes_of_user(const struct home *h)
 static const char *word(const struct home *h, enum confine_limit l)
 {
     enum confine_kind kind = h->freezer.limit[l].kind;
-    const bool wanted[CONFINE_LIMIT_COUNT] = {[CONFINE_MEMORY] = h->config->limit_mem,
+    const bool wanted[CONFINE_LIMIT_COUNT] = {[CONFINE_MEMORY] = h->config->enforce.kernel_mem,
                                               [CONFINE_PIDS] = processes(h) > 0,
                                               [CONFINE_CPUSET] = binds(h),
                                               [CONFINE_DEVICES] = h->config->devices != NULL};

@@ -210,9 +210,10 @@ static int check_device(const char *value, struct err *e)
 
 static int check_enforce(const char *value, struct err *e)
 {
-    if (strcmp(value, "mem") == 0 || value[0] == '!')
-        return 0;
-    return err_set(e, EINVAL, "$enforce %s is not supported by this version; mem is", value);
+    struct enforce_rules any;
+
+    enforce_rules_init(&any);
+    return enforce_rules_take(&any, value, e);
 }
 
 #define CONFIG(name, ...) ROW_##name,
@@ -280,13 +281,9 @@ static void take_enforce(struct config *c, const struct settings *v)
 {
     const struct settings_item *item;
 
-    c->limit_mem = true;
-    for (size_t i = 0; (item = settings_item(v, ROW_enforce, i)); i++) {
-        if (strcmp(item->value, "mem") == 0)
-            c->enforce_mem = c->limit_mem = true;
-        else if (strcmp(item->value, "!mem") == 0)
-            c->enforce_mem = c->limit_mem = false;
-    }
+    enforce_rules_init(&c->enforce);
+    for (size_t i = 0; (item = settings_item(v, ROW_enforce, i)); i++)
+        enforce_rules_take(&c->enforce, item->value, NULL);
 }
 
 /* The usual devices, then those of the site. */

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "enforce_rules.h"
 #include "err.h"
 #include "words.h"
 
@@ -40,8 +41,7 @@ struct config {
     int64_t prologue_s, kill_delay_s, min_check_s, max_check_s, server_lease_s;
     double cput_mult, wall_mult;
     int suspend_signal, resume_signal;
-    bool enforce_mem; /* looked at by polling */
-    bool limit_mem;   /* enforced by the kernel, where it can */
+    struct enforce_rules enforce;
     bool attach_allow;
     bool cpuset;      /* bind jobs to processors */
     int64_t pids_max; /* of a job; 0: any number; -1: not said */

@@ -39,7 +39,7 @@ static void directives_and_resources_are_taken(void **state)
     assert_string_equal(config_resource(c, "mem"), "16gb");
     assert_int_equal(c->suspend_signal, SIGTSTP);
     assert_int_equal(c->resume_signal, 18);
-    assert_true(c->enforce_mem);
+    assert_true(c->enforce.mem);
     config_destroy(c);
 }
 

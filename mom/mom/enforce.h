@@ -1,6 +1,6 @@
 #ifndef ENFORCE_H
 #define ENFORCE_H
-/* Is a job over one of its limits? Pure. */
+/* Is a job over one of its limits? Pure; what it remembers stands in the run. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -8,6 +8,9 @@
 
 struct config;
 struct run;
+
+/* A sample of usage has come: the moving average of cpu time (r->burst) follows it. */
+void enforce_note(const struct config *c, struct run *r, const struct exec_usage *u);
 
 /* True with the reason and the text for log and stderr ("cput 11 exceeded limit 10"). */
 bool enforce_is_over(const struct config *c, const struct run *r, const struct exec_usage *u,

@@ -23,6 +23,7 @@
 #include "parts.h"
 #include "pbs_error.h"
 #include "prepare.h"
+#include "rpc_buf.h"
 #include "rpc_conn.h"
 #include "run.h"
 #include "shepherds.h"
@@ -264,6 +265,20 @@ static void take_resume(void *arg, const void *args, struct rpc_request *q)
 }
 
 /* ---- the end */
+/* The whole job is over a limit that no host could see: the end is as if we had. */
+static void take_limit(struct run *r, const exec_terminate_args *a)
+{
+    exec_over_limit over = {0};
+
+    if (rpc_buf_decode(a->ext.wire_ext_val, a->ext.wire_ext_len, (xdrproc_t)xdr_exec_over_limit, &over) ==
+        0) {
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "%s", over.text);
+        r->stop_reason = over.reason == EXEC_END_MEM ? EXEC_END_MEM : EXEC_END_CPUT;
+        snprintf(r->stop_text, sizeof r->stop_text, "job killed: %.100s", over.text);
+    }
+    xdr_free((xdrproc_t)xdr_exec_over_limit, &over);
+}
+
 static void take_terminate(void *arg, const void *args, struct rpc_request *q)
 {
     struct parts *m = arg;
@@ -286,6 +301,8 @@ static void take_terminate(void *arg, const void *args, struct rpc_request *q)
     r->grace_s = a->why == EXEC_WHY_FORCE ? 0 : config_grace_s(m->home.config, a->grace_s);
     r->stop_reason = EXEC_END_TERMINATED;
     r->stop_text[0] = '\0';
+    if (a->why == EXEC_WHY_LIMIT)
+        take_limit(r, a);
     parts_post(m, r, RUN_EV_TERMINATE);
 }
 

@@ -99,7 +99,11 @@ struct run {
     char stop_text[128];            /* for the job's stderr */
     bool keep_output, purge_wanted; /* notes of the journal */
     struct run_failure failure;
-    struct exec_usage usage;         /* shepherds: last known */
+    struct exec_usage usage;       /* shepherds: last known */
+    struct {                       /* enforce: a moving average of cpu time */
+        uint64_t cput_ms, wall_ms; /* of the sample before */
+        double percent;            /* of one processor */
+    } burst;
     struct loop_timer *sample_timer; /* usage */
     struct sampler *sampler;
     int64_t sample_ms;

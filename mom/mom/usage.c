@@ -32,6 +32,7 @@ static void enforce(struct parts *m, struct run *r, const struct exec_usage *u)
 {
     char over[sizeof r->stop_text - 32];
 
+    enforce_note(m->home.config, r, u);
     if (!enforce_is_over(m->home.config, r, u, &r->stop_reason, over, sizeof over))
         return;
     log_event(LOGC_JOB, LOGE_JOB, r->id, "%s", over);

@@ -16,6 +16,7 @@
 #include "job_run.h"
 #include "log.h"
 #include "pbs_error.h"
+#include "rpc_buf.h"
 #include "rpc_conn.h"
 #include "services.h"
 #include "site.h"
@@ -283,6 +284,28 @@ static void terminate_from(struct exec_send *x, struct job *j, size_t first, int
 void exec_send_terminate(struct exec_send *x, struct job *j, int why, unsigned grace_s)
 {
     terminate_from(x, j, 0, why, grace_s);
+}
+
+void exec_send_over_limit(struct exec_send *x, struct job *j, int reason, const char *text, unsigned grace_s)
+{
+    exec_terminate_args args = {.job = wire_key(j),
+                                .run = j->run->version,
+                                .epoch = x->site->epoch,
+                                .store = (char *)x->site->store_id,
+                                .attempt = j->run->attempt,
+                                .grace_s = grace_s,
+                                .why = EXEC_WHY_LIMIT};
+    exec_over_limit over = {(u_int)reason, (char *)text};
+    struct rpc_buf b;
+
+    rpc_buf_init(&b);
+    if (rpc_buf_encode(&b, (xdrproc_t)xdr_exec_over_limit, &over) == 0) {
+        args.ext.wire_ext_val = b.bytes;
+        args.ext.wire_ext_len = (u_int)b.len;
+        give(x, j, j->run->hosts[0].service, EXEC_TERMINATE, (xdrproc_t)xdr_exec_terminate_args, &args, NULL,
+             NULL);
+    }
+    rpc_buf_fini(&b);
 }
 
 void exec_send_end_others(struct exec_send *x, struct job *j)

@@ -36,6 +36,8 @@ void exec_send_launch(struct exec_send *x, struct job *j);  /* to the first host
 void exec_send_suspend(struct exec_send *x, struct job *j); /* attempt: j->run->attempt */
 void exec_send_resume(struct exec_send *x, struct job *j);
 void exec_send_terminate(struct exec_send *x, struct job *j, int why, unsigned grace_s); /* enum exec_why */
+/* To the first host: the whole job is over a limit, enum exec_reason; `text` for people. */
+void exec_send_over_limit(struct exec_send *x, struct job *j, int reason, const char *text, unsigned grace_s);
 void exec_send_end_others(struct exec_send *x,
                           struct job *j);                  /* the script is over: all but the first host */
 void exec_send_update(struct exec_send *x, struct job *j); /* limits of a running job */

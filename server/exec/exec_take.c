@@ -278,5 +278,6 @@ void exec_take_usage(struct exec_take *t, const char *service, const exec_usage_
         job_run_sum_usage(
             j->run,
             &j->usage); /* no change for watchers, and not stored: written at the next change of state */
+        t->hooks.used(t->hooks.arg, j);
     }
 }

@@ -29,6 +29,7 @@ struct exec_take_hooks {
     void (*noticed)(void *arg, struct job *j, const exec_notice_data *d); /* the job answers a notice */
     void (*files)(void *arg, struct job *j, const char *service,
                   const char *note);                                  /* some could not be delivered */
+    void (*used)(void *arg, struct job *j);                           /* its usage was told */
     void (*attention)(void *arg, const char *node, const char *note); /* the node needs a person */
 };
 

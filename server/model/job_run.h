@@ -50,6 +50,7 @@ struct run {
     unsigned terminations;     /* how often it was told to end: each time harder */
     bool suspending, resuming; /* an attempt is under way */
     bool checkpointing;        /* so is this one */
+    bool over_limit;           /* its first host was told so; not stored */
     bool altered;              /* its limits are other than START said: hosts are told again at HELLO */
     size_t n_hosts;
     struct run_host *hosts; /* hosts[0] runs the script */

@@ -1,0 +1,77 @@
+"""Limits that are looked at from time to time: $enforce of a host, and what a job may use on all its hosts together."""
+import os
+import signal
+
+import pytest
+
+from cede.wait import until
+
+BURN = "python3 -c 'import os, sys, time\nwhile sum(os.times()[:2]) < float(sys.argv[1]): pass\ntime.sleep(600)'"
+TAKE = "python3 -c 'import sys, time; x = bytearray(int(sys.argv[1]) << 20); time.sleep(600)'"
+
+
+def configure(cx, *lines, nodes=("n1",)):
+    """More lines for the configuration of these nodes, and SIGHUP; samples every second."""
+    for node in nodes:
+        path = os.path.join(cx.dir, "mom", node, "mom_priv", "config")
+        with open(path, "a", encoding="ascii") as f:
+            f.write("$min_check_poll 1\n$max_check_poll 1\n" + "".join(line + "\n" for line in lines))
+        before = cx.logs(node, lines=2000).count("jobs are confined by")
+        os.kill(cx.pid(node), signal.SIGHUP)
+        until(lambda n=node, b=before: cx.logs(n, lines=2000).count("jobs are confined by") > b, "the new configuration")
+        until(lambda n=node: cx.node(n)["state"] == "free", "the node")
+
+
+def ended(cx, job):
+    cx.wait_gone(job)
+    return cx.stat(job)
+
+
+@pytest.mark.complex(history=True)
+@pytest.mark.parametrize("lines, word", [
+    (("$enforce cpuaverage", "$enforce average_trialperiod 0", "$enforce average_cpufactor 0.1",
+      "$enforce average_percent_over 0"), "(sum)"),
+    (("$enforce cpuburst", "$enforce delta_cpufactor 0.05", "$enforce delta_percent_over 0",
+      "$enforce delta_weightup 1"), "(burst)"),
+])
+def test_a_job_that_uses_more_processors_than_it_asked_for_is_killed(cx, lines, word):
+    configure(cx, *lines)
+    job = cx.submit(f"{BURN} 60")
+    assert ended(cx, job)["Exit_status"] == "-25"
+    said = next(line for line in cx.file("err").splitlines() if "ncpus" in line)
+    assert said.startswith("=>> PBS: job killed: ncpus ") and said.endswith(f"exceeded limit 1 {word}")
+
+
+@pytest.mark.complex(history=True)
+def test_cput_of_a_job_is_limited_on_its_host(cx):
+    configure(cx)
+    job = cx.submit(f"{BURN} 60", l_cput="1")
+    assert ended(cx, job)["Exit_status"] == "-28"
+    assert "exceeded limit 1" in cx.file("err")
+
+
+@pytest.mark.complex(history=True, nodes=2)
+def test_cput_of_all_hosts_together_is_limited(cx):
+    """Neither of the hosts is over the limit."""
+    configure(cx, nodes=("n1", "n2"))
+    job = cx.submit(f"PATH={cx.build}/bin:$PATH\npbsdsh {BURN} 1.2", select="2:ncpus=1", l_place="scatter", l_cput="2")
+    s = ended(cx, job)
+    assert s["Exit_status"] == "-28" and "exceeded resource cput" in s["comment"]
+    assert "=>> PBS: job killed: cput job total 3 secs exceeded limit 2 secs" in cx.file("err")
+
+
+@pytest.mark.complex(history=True, nodes=2)
+def test_memory_of_all_hosts_together_is_limited_where_the_site_wants_it(cx):
+    configure(cx, "$enforce !mem", "$enforce complexmem", nodes=("n1", "n2"))
+    job = cx.submit(f"PATH={cx.build}/bin:$PATH\npbsdsh {TAKE} 80", select="2:ncpus=1:mem=60mb", l_place="scatter")
+    assert ended(cx, job)["Exit_status"] == "-27"
+    assert "=>> PBS: job killed: mem job total " in cx.file("err")
+    assert "kb exceeded limit 122880 kb" in cx.file("err")
+
+
+def test_a_rule_that_is_wrong_changes_nothing_and_says_what_there_is(cx):
+    path = os.path.join(cx.dir, "mom", "n1", "mom_priv", "config")
+    with open(path, "a", encoding="ascii") as f:
+        f.write("$enforce average_cpu 1.5\n")
+    os.kill(cx.pid("n1"), signal.SIGHUP)
+    until(lambda: 'no variable "average_cpu"; there are average_trialperiod' in cx.logs("n1", lines=100), "the refusal")
