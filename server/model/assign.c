@@ -322,21 +322,21 @@ static void share_some(struct assign *a, struct job *j, const char *only)
         resc_subtract(&j->queue->assigned, j->shares_given, a->site->resources, RESC_SUM, NULL);
 }
 
-void assign_suspend(struct assign *a, struct job *j, const char *only)
+void assign_suspend(struct assign *a, struct job *j, const struct assign_gift *gift)
 {
     for (struct node_use *u = j->uses; u; u = u->next_of_job) {
         if (u->given_back || u->idle)
             continue;
-        u->given_back = part_of(a, u->amounts, only);
+        u->given_back = part_of(a, u->amounts, gift->only);
         resc_subtract(&u->node->assigned, u->given_back, a->site->resources, 0, NULL);
-        u->paused = u->exclusive && !only;
-        u->idle = !only;
+        u->paused = u->exclusive && gift->vnodes;
+        u->idle = gift->vnodes;
         u->node->n_exclusive -= u->paused;
         u->node->n_idle += u->idle;
         show_state(a, u->node);
     }
-    if (only)
-        share_some(a, j, only);
+    if (gift->only)
+        share_some(a, j, gift->only);
     else
         assign_share(a, j, false);
 }

@@ -39,9 +39,14 @@ void assign_release_all(struct assign *a, struct job *j);
 /* Give back what it has of server and queue, or take it (again): around a change of its Resource_List. */
 void assign_share(struct assign *a, struct job *j, bool take);
 
-/* A suspended job keeps its vnodes but gives back amounts: those of the resources in the list `only`, all
- * where it is NULL. They are taken again before it resumes: -1 PBSE_RESCUNAV when they have gone. */
-void assign_suspend(struct assign *a, struct job *j, const char *only);
+/* What a suspended job gives back. */
+struct assign_gift {
+    const char *only; /* amounts of the resources in this list; NULL: all */
+    bool vnodes;      /* and its vnodes: others may have them alone meanwhile */
+};
+/* A suspended job stays on its vnodes but gives that back. It is taken again before the job resumes: -1 PBSE_RESCUNAV
+ * when it has gone. */
+void assign_suspend(struct assign *a, struct job *j, const struct assign_gift *gift);
 int assign_resume(struct assign *a, struct job *j, bool force, struct err *e);
 
 #endif

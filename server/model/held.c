@@ -18,18 +18,20 @@ static int64_t amount_of(const struct resc_list *l, int id)
     return value_number(resc_find(l, id));
 }
 
-static bool is_memory(const struct resource *r)
+bool held_is_memory(const struct resource *r)
 {
     return r->id == RESC_mem || r->id == RESC_vmem || r->id == RESC_hbmem || r->id == RESC_accelerator_memory;
 }
 
-bool held_letter_frees(const struct site *s, char letter, const struct resource *r)
+bool held_letter_frees(const struct site *s, const struct job *j, char letter, const struct resource *r)
 {
     const char *only = attr_list_text(&s->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend);
 
     if (letter != 'S')
         return letter != 0;
-    return only ? list_contains(only, r->name) : !is_memory(r);
+    if (held_is_memory(r) && (!only || (j->queue && queue_is_gang(j->queue))))
+        return false;
+    return !only || list_contains(only, r->name);
 }
 
 char held_letter_of(const struct job *j)
@@ -43,7 +45,7 @@ char held_letter_of(const struct job *j)
 
 int64_t held_would_free(const struct site *s, const struct node_use *u, char letter, const struct resource *r)
 {
-    if (!held_letter_frees(s, letter, r) || (letter == 'S' && u->given_back))
+    if (!held_letter_frees(s, u->job, letter, r) || (letter == 'S' && u->given_back))
         return 0;
     return amount_of(u->amounts, r->id) - amount_of(u->given_back, r->id);
 }
@@ -177,7 +179,7 @@ static int64_t shared_pending(const struct site *s, const struct hold_obj *h, co
     for (size_t i = 0; i < h->n_victims; i++) {
         const struct job *j = h->victims[i];
 
-        if (j->shares && (!q || j->queue == q) && held_letter_frees(s, held_letter_of(j), r))
+        if (j->shares && (!q || j->queue == q) && held_letter_frees(s, j, held_letter_of(j), r))
             sum += asked(j, r) - amount_of(j->shares_given, r->id);
     }
     return sum;

@@ -17,9 +17,11 @@
 struct queue;
 struct site;
 
-/* Would method `letter` free this resource? A suspended job gives back what the list
- * restrict_res_to_release_on_suspend names; without such a list everything but memory. */
-bool held_letter_frees(const struct site *s, char letter, const struct resource *r);
+/* Would method `letter` free this resource, which the job has? A suspended job gives back what the list
+ * restrict_res_to_release_on_suspend names, without such a list everything but memory; one of a queue with gang never
+ * its memory. */
+bool held_letter_frees(const struct site *s, const struct job *j, char letter, const struct resource *r);
+bool held_is_memory(const struct resource *r);
 /* The method that a victim is to give way by: under way, or next; 'D' for one that is about to end anyhow; 0 for
  * a job that does not give way. */
 char held_letter_of(const struct job *j);

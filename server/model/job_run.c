@@ -79,13 +79,14 @@ json_t *job_run_encode(const struct run *r)
             return NULL;
         }
     o = json_pack(
-        "{s:i, s:s, s:s, s:b, s:b, s:b, s:b, s:i, s:i, s:s*, s:i, s:s*, s:i, s:i, s:b, s:b, s:b, s:b, s:i, s:o}",
+        "{s:i, s:s, s:s, s:b, s:b, s:b, s:b, s:i, s:i, s:s*, s:i, s:s*, s:i, s:i, s:b, s:b, s:b, s:b, s:i, s:b, s:o}",
         "version", (int)r->version, "exec_vnode", r->exec_vnode, "exec_host", r->exec_host, "forced",
         (int)r->forced, "launched", (int)r->launched, "started", (int)r->started, "finished",
         (int)r->finished, "status", r->status, "reason", r->reason, "note", r->note, "lost", r->lost,
         "lost_host", r->lost_host, "attempt", (int)r->attempt, "terminations", (int)r->terminations,
         "suspending", (int)r->suspending, "resuming", (int)r->resuming, "altered", (int)r->altered,
-        "checkpointing", (int)r->checkpointing, "notices", (int)r->notices, "hosts", hosts);
+        "checkpointing", (int)r->checkpointing, "notices", (int)r->notices, "leaves_vnodes",
+        (int)r->leaves_vnodes, "hosts", hosts);
     if (o && (r->now_vnode || r->freed) && add_phase(o, r) < 0) {
         json_decref(o);
         return NULL;
@@ -137,15 +138,16 @@ static int decode_phase(const json_t *o, struct run *r)
 static int decode_flags(const json_t *o, struct run *r)
 {
     int forced, launched, started, finished, suspending, resuming, attempt, terminations,
-        altered = 0, checkpointing = 0, notices = 0;
+        altered = 0, checkpointing = 0, notices = 0, leaves_vnodes = 0;
     const char *note = NULL, *lost_host = NULL;
 
     if (json_unpack(
-            (json_t *)o, "{s:b, s:b, s:b, s:b, s:i, s:i, s?s, s?i, s?s, s:i, s:i, s:b, s:b, s?b, s?b, s?i}",
+            (json_t *)o, "{s:b, s:b, s:b, s:b, s:i, s:i, s?s, s?i, s?s, s:i, s:i, s:b, s:b, s?b, s?b, s?i, s?b}",
             "forced", &forced, "launched", &launched, "started", &started, "finished", &finished, "status",
             &r->status, "reason", &r->reason, "note", &note, "lost", &r->lost, "lost_host", &lost_host,
             "attempt", &attempt, "terminations", &terminations, "suspending", &suspending, "resuming",
-            &resuming, "altered", &altered, "checkpointing", &checkpointing, "notices", &notices) < 0)
+            &resuming, "altered", &altered, "checkpointing", &checkpointing, "notices", &notices,
+            "leaves_vnodes", &leaves_vnodes) < 0)
         return -1;
     r->forced = forced;
     r->launched = launched;
@@ -156,6 +158,7 @@ static int decode_flags(const json_t *o, struct run *r)
     r->altered = altered;
     r->checkpointing = checkpointing;
     r->notices = (unsigned)notices;
+    r->leaves_vnodes = leaves_vnodes;
     r->attempt = (unsigned)attempt;
     r->terminations = (unsigned)terminations;
     r->note = intern_ref(note);

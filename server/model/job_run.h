@@ -49,6 +49,7 @@ struct run {
     unsigned notices;          /* how many the job was given in this run */
     unsigned terminations;     /* how often it was told to end: each time harder */
     bool suspending, resuming; /* an attempt is under way */
+    bool leaves_vnodes;        /* while suspended: others may have its vnodes alone */
     bool checkpointing;        /* so is this one */
     bool over_limit;           /* its first host was told so; not stored */
     bool altered;              /* its limits are other than START said: hosts are told again at HELLO */

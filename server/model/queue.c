@@ -143,6 +143,11 @@ bool queue_is_started(const struct queue *q)
     return attr_list_bool(&q->obj.attrs, QUEUE_ATTR_started, false);
 }
 
+bool queue_is_gang(const struct queue *q)
+{
+    return attr_list_bool(&q->obj.attrs, QUEUE_ATTR_gang, false);
+}
+
 long queue_priority(const struct queue *q)
 {
     return (long)attr_list_number(&q->obj.attrs, QUEUE_ATTR_Priority, 0);

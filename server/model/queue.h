@@ -39,6 +39,7 @@ bool queue_is_execution(const struct queue *q);
 bool queue_is_route(const struct queue *q);
 bool queue_is_enabled(const struct queue *q);
 bool queue_is_started(const struct queue *q);
+bool queue_is_gang(const struct queue *q); /* its jobs take turns */
 long queue_priority(const struct queue *q);
 
 /* Seconds between SIGTERM and SIGKILL of its jobs, as its kill_delay says; 0 is said too: SIGKILL at once. Where it

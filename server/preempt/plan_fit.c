@@ -122,7 +122,7 @@ static char letter_of(const struct fit_victim *v, size_t k)
 static int64_t gives_shared(const struct fit *f, const struct pool *p, const struct job *j, char letter,
                             const struct resource *r)
 {
-    if (!j->shares || (p->queue && j->queue != p->queue) || !held_letter_frees(f->site, letter, r))
+    if (!j->shares || (p->queue && j->queue != p->queue) || !held_letter_frees(f->site, j, letter, r))
         return 0;
     return value_number(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, r->id)) -
            amount_of(j->shares_given, r->id);

@@ -132,6 +132,7 @@ static void release_freed(struct runs *r, struct job *j)
 void runs_reclaim(struct runs *r, struct job *j)
 {
     struct strbuf names;
+    struct assign_gift gift;
     struct err e;
     struct exec_vnode *where = exec_vnode_parse(j->run->exec_vnode, &e);
     struct assign_ask ask = {.where = where, .force = true};
@@ -149,7 +150,8 @@ void runs_reclaim(struct runs *r, struct job *j)
     if (j->state != JOB_SUSPENDED)
         return;
     strbuf_init(&names, 4096);
-    assign_suspend(r->site->assign, j, released_names(r->site, j, &names));
+    released_gift(r->site, j, &names, &gift);
+    assign_suspend(r->site->assign, j, &gift);
     strbuf_fini(&names);
 }
 

@@ -128,9 +128,11 @@ void suspend_resumed(struct suspend *u, struct job *j)
 static void give_back(struct suspend *u, struct job *j)
 {
     struct strbuf names;
+    struct assign_gift gift;
 
     strbuf_init(&names, 4096);
-    assign_suspend(u->site->assign, j, released_names(u->site, j, &names));
+    released_gift(u->site, j, &names, &gift);
+    assign_suspend(u->site->assign, j, &gift);
     strbuf_fini(&names);
 }
 
@@ -160,11 +162,8 @@ void suspend_failed(struct suspend *u, struct job *j, int code, const char *text
 void act_suspended(void *arg, struct job *j)
 {
     struct suspend *u = arg;
-    const char *only =
-        attr_list_text(&u->site->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend);
 
-    if (only)
-        released_note(u->site, j, only);
+    released_note(u->site, j);
     give_back(u, j);
     jobs_touch(u->site->jobs, j, PART_HOT);
 }
