@@ -25,9 +25,16 @@ struct promise {
     struct promise *next;
 };
 
+struct turn { /* several are to be suspended for one job; freed with the last of its calls */
+    char *next;
+    struct cycle_reply *replies;
+    size_t n, n_open;
+};
+
 struct call { /* one order or preemption under way */
     struct act *act;
     char *job;
+    struct turn *turn; /* NULL: it belongs to none */
     struct call *next, **prev;
 };
 
@@ -65,8 +72,20 @@ static struct call *call_open(struct act *a, const char *job)
     return x;
 }
 
+static void turn_leave(struct turn *t)
+{
+    if (!t || --t->n_open > 0)
+        return;
+    for (size_t i = 0; i < t->n; i++)
+        free((char *)(uintptr_t)t->replies[i].job);
+    free(t->replies);
+    free(t->next);
+    free(t);
+}
+
 static void call_close(struct call *x)
 {
+    turn_leave(x->turn);
     *x->prev = x->next;
     if (x->next)
         x->next->prev = x->prev;
@@ -276,6 +295,55 @@ static size_t send_preemption(struct act *a, const struct decision *x)
     return link_await(a->link, pbs_preempt_jobs_send(c, x->names), preempted, call_open(a, x->job)) == 0;
 }
 
+/* --- turns -------------------------------------------------------------------------------------------- */
+
+/* The last of them tells the cycle. */
+static void suspended(void *arg, int c, int ticket)
+{
+    struct call *x = arg;
+    struct act *a = x->act;
+    struct turn *t = x->turn;
+    struct decisions d = {0};
+    int code = pbs_recv(c, ticket);
+    bool all = t->n_open == 1;
+
+    for (size_t i = 0; i < t->n; i++)
+        if (strcmp(t->replies[i].job, x->job) == 0)
+            t->replies[i].letter = code == 0 ? 'S' : '0';
+    if (all)
+        cycle_turned(a->cycle, t->next, t->replies, t->n, &d);
+    call_close(x);
+    act_carry_out(a, &d);
+    if (all)
+        a->events.preempted(a->events.arg);
+}
+
+/* Like a preemption it may take long where a host is slow: news are followed meanwhile. */
+static size_t send_turn(struct act *a, const struct decision *x)
+{
+    int c = link_connection(a->link);
+    struct turn *t;
+
+    if (c < 0)
+        return 0;
+    t = mem_new(1, sizeof *t);
+    *t = (struct turn){.next = mem_text(x->job),
+                       .replies = mem_new(x->n_names, sizeof *t->replies),
+                       .n = x->n_names,
+                       .n_open = x->n_names};
+    struct call **calls = mem_new(x->n_names, sizeof(struct call *));
+    for (size_t i = 0; i < x->n_names; i++) {
+        t->replies[i] = (struct cycle_reply){.job = mem_text(x->names[i]), .letter = '0'};
+        calls[i] = call_open(a, x->names[i]);
+        calls[i]->turn = t;
+    }
+    for (size_t i = 0; i < x->n_names; i++)
+        if (link_await(a->link, pbs_sigjob_send(c, x->names[i], "suspend", NULL), suspended, calls[i]) < 0)
+            break; /* the link goes down and forgets the calls */
+    free(calls);
+    return x->n_names;
+}
+
 static size_t send_comment(struct act *a, const struct decision *x)
 {
     int c = link_connection(a->link);
@@ -299,6 +367,9 @@ size_t act_carry_out(struct act *a, struct decisions *d)
             break;
         case DECIDE_PREEMPT:
             n += send_preemption(a, x);
+            break;
+        case DECIDE_TURN:
+            n += send_turn(a, x);
             break;
         case DECIDE_REFUSE:
             act_tell(a, x->job, x->code, x->text);

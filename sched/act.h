@@ -3,7 +3,8 @@
 /* Decisions become calls, answers go back to the cycle. Nothing here waits.
  *
  * Orders to run and resume are all sent at once and answered in any order. A preemption is one call that may be
- * open for long; its answer brings further decisions, which are carried out at once.
+ * open for long, a turn is one for each job that is to be suspended; the (last) answer brings further decisions, which
+ * are carried out at once.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +16,7 @@ struct link;
 
 struct act_events {
     void (*settled)(void *arg);   /* no order to run or resume is open any more */
-    void (*preempted)(void *arg); /* a preemption has been answered: the next cycle may do more */
+    void (*preempted)(void *arg); /* a preemption or turn has been answered: the next cycle may do more */
     void *arg;
 };
 

@@ -25,7 +25,7 @@
 #include "shares.h"
 #include "universe.h"
 
-enum { TICK_MS = 1000, NS_PER_S = 1000000000 };
+enum { TICK_MS = 1000, NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 
 /* PBS's scheduler commands, states-and-logs.md section 6. */
 enum command {
@@ -48,15 +48,28 @@ struct scheduler {
     struct comments *comments;
     struct shares *shares;
     struct loop_timer *tick;
-    int64_t iterate_ms; /* monotonic: when a timed cycle is due */
-    int64_t ahead_ns;   /* the server's clock less ours */
-    unsigned mask;      /* of the log, as set */
-    bool asked;         /* for a cycle, whatever the news are */
+    struct loop_timer *alarm; /* when the cycle itself wants to be woken: a turn is over */
+    int64_t iterate_ms;       /* monotonic: when a timed cycle is due */
+    int64_t ahead_ns;         /* the server's clock less ours */
+    unsigned mask;            /* of the log, as set */
+    bool asked;               /* for a cycle, whatever the news are */
 };
 
 static int64_t now_s(const struct scheduler *s)
 {
     return (clock_wall_ns(loop_clock(s->loop)) + s->ahead_ns) / NS_PER_S;
+}
+
+/* To the millisecond at which that second begins. */
+static void set_alarm(struct scheduler *s)
+{
+    int64_t at_s = cycle_wakes_s(s->cycle);
+    int64_t now_ms = (clock_wall_ns(loop_clock(s->loop)) + s->ahead_ns) / NS_PER_MS;
+
+    if (at_s == 0)
+        loop_timer_cancel(s->alarm);
+    else
+        loop_timer_set(s->alarm, at_s * 1000 > now_ms ? at_s * 1000 - now_ms + 1 : 0);
 }
 
 /* Decide and order. The next news are asked for when the orders are answered. */
@@ -71,6 +84,7 @@ static void run_cycle(struct scheduler *s)
     if (act_carry_out(s->act, &d) > 0)
         comments_busy(s->comments);
     comments_poke(s->comments);
+    set_alarm(s);
 }
 
 static void follow_policy(struct scheduler *s)
@@ -239,6 +253,14 @@ static void tick(void *arg)
     comments_poke(s->comments);
 }
 
+static void ring(void *arg)
+{
+    struct scheduler *s = arg;
+
+    if (mirror_is_whole(s->mirror) && cycle_has_news(s->cycle, now_s(s)))
+        run_cycle(s);
+}
+
 void scheduler_reconfigured(struct scheduler *s, const char *priv)
 {
     shares_read(s->shares, priv);
@@ -273,7 +295,8 @@ static int create_parts(struct scheduler *s, const char *name, struct err *e)
     if (!s->shares)
         return -1;
     s->tick = loop_timer_create(s->loop, LOOP_CLOCK, tick, s);
-    if (!s->tick)
+    s->alarm = loop_timer_create(s->loop, LOOP_CLOCK, ring, s);
+    if (!s->tick || !s->alarm)
         return err_set(e, PBSE_SYSTEM, "no memory for a timer");
     loop_timer_set(s->tick, TICK_MS);
     return 0;
@@ -301,6 +324,8 @@ void scheduler_destroy(struct scheduler *s)
     if (s->tick)
         loop_timer_destroy(s->tick);
     shares_destroy(s->shares);
+    if (s->alarm)
+        loop_timer_destroy(s->alarm);
     comments_destroy(s->comments);
     act_destroy(s->act);
     link_destroy(s->link);

@@ -1,13 +1,15 @@
 /* The room of a suspended job, vnode by vnode. See again.h. */
 #include "again.h"
 
-/* What it has kept alone is shut to others, not to itself; what it gave back must be open, and empty if it is to be
- * alone again. */
+/* It must be open, and empty if the job is to have it alone again. What is shut though nobody is there it has kept
+ * itself, as it may where the site limits what a suspended job gives back. */
 static bool is_open_again(const struct job *j, const struct piece *p)
 {
-    if (p->alone && j->released)
+    const struct node *n = p->node;
+
+    if (p->alone && j->released && n->exclusive && !node_is_occupied(n))
         return true;
-    return !p->node->exclusive && !(p->alone && node_is_occupied(p->node));
+    return !n->exclusive && !(p->alone && node_is_occupied(n));
 }
 
 /* All that it gave back on the vnode of this piece: its chunks may lie side by side. */

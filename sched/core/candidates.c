@@ -19,6 +19,7 @@
 #include "protect.h"
 #include "run_limits.h"
 #include "words.h"
+#include "yields.h"
 
 bool candidates_are_forbidden(const struct preemptor *p)
 {
@@ -83,48 +84,7 @@ static bool has_method(const struct preemptor *p, const struct job *j, bool *kee
     return any;
 }
 
-void candidates_suspend_yields(const struct universe *u, const struct job *j, struct pieces *out)
-{
-    const struct catalogue *c = universe_catalogue(u);
-
-    pieces_copy(out, &j->on);
-    for (size_t i = 0; i < out->n; i++) {
-        struct amounts *use = &out->a[i].use;
-        for (uint32_t k = 0; k < use->n; k++)
-            if (!policy_suspend_frees(universe_policy(u), catalogue_get(c, use->a[k].res)->name))
-                use->a[k].n = 0;
-    }
-}
-
-static bool are_same(const struct pieces *a, const struct pieces *b)
-{
-    if (a->n != b->n)
-        return false;
-    for (size_t i = 0; i < a->n; i++)
-        if (a->a[i].node != b->a[i].node || !amounts_cover(&a->a[i].use, &b->a[i].use, NULL) ||
-            !amounts_cover(&b->a[i].use, &a->a[i].use, NULL))
-            return false;
-    return true;
-}
-
-/* A job that can only be suspended keeps its memory, or what restrict_res_to_release_on_suspend does not name. What is
- * noted already and still true is left where it lies: candidates may be collected again while some are stopped in the
- * trial, whose steps point to it. */
-static void note_yields(const struct preemptor *p, struct job *j, bool keeps)
-{
-    struct pieces now = {.n = 0};
-
-    if (keeps)
-        candidates_suspend_yields(p->u, j, &now);
-    if (are_same(&j->yields, &now)) {
-        pieces_fini(&now);
-        return;
-    }
-    pieces_fini(&j->yields);
-    j->yields = now;
-}
-
-static bool nodes_are_up(const struct job *j)
+bool candidates_nodes_are_up(const struct job *j)
 {
     for (size_t i = 0; i < j->on.n; i++)
         if (!j->on.a[i].node || (j->on.a[i].node->state && !j->on.a[i].beside))
@@ -141,8 +101,7 @@ static bool shares_node(const struct job *a, const struct job *b)
     return false;
 }
 
-/* Some vnode of the candidate could, were it empty, take one of the chunks. */
-static bool is_useful(const struct preemptor *p, const struct job *j)
+bool candidates_are_useful(const struct preemptor *p, const struct job *j)
 {
     struct asker a = {.u = p->u, .request = p->request, .queue = p->job->queue};
 
@@ -166,9 +125,9 @@ static enum spared spares(const struct preemptor *p, struct job *j, bool *keeps,
         return SPARED_ELSEWHERE;
     if (!has_method(p, j, keeps))
         return SPARED_NO_METHOD;
-    if (!nodes_are_up(j))
+    if (!candidates_nodes_are_up(j))
         return SPARED_NODE_DOWN;
-    if (!is_useful(p, j))
+    if (!candidates_are_useful(p, j))
         return SPARED_USELESS;
     if (p->has_failed(p->arg, p->job, j))
         return SPARED_FAILED;
@@ -184,7 +143,7 @@ static enum spared may_stop(const struct preemptor *p, struct job *j, int64_t *u
         p->later(p->arg, *until_s);
     if (why != SPARED_NONE)
         return why;
-    note_yields(p, j, keeps);
+    yields_note(p->u, j, keeps);
     /* PBS's rule asks for none: all cost the same, and the latest start goes first */
     j->cost = universe_policy(p->u)->preempt_sort == PREEMPT_LATEST
                   ? 0

@@ -35,8 +35,10 @@ struct preemptor {
 void candidates_collect(struct candidates *l, const struct preemptor *p, const struct reason *why);
 void candidates_fini(struct candidates *l);
 
-/* What of its vnodes a job would give back if it were suspended; `out` is empty before and the caller's. */
-void candidates_suspend_yields(const struct universe *u, const struct job *j, struct pieces *out);
+/* Parts of the question whether this one is a candidate: all its vnodes are up; one of them could, were it empty, take
+ * one of the chunks. */
+bool candidates_nodes_are_up(const struct job *j);
+bool candidates_are_useful(const struct preemptor *p, const struct job *j);
 
 /* preempt_targets=NONE: the job never stops others. */
 bool candidates_are_forbidden(const struct preemptor *p);

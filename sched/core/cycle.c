@@ -19,6 +19,7 @@
 #include "buckets.h"
 #include "candidates.h"
 #include "classes.h"
+#include "gang.h"
 #include "intern.h"
 #include "level.h"
 #include "log.h"
@@ -39,6 +40,7 @@ struct cycle {
     struct trial *trial;
     struct placer *placer;
     struct plans *plans;
+    struct gang *gang;
     struct class **heap; /* classes that may run, the next on top; of the cycle under way */
     size_t n, cap;
     const char **urged; /* jobs that somebody asked to be run, and was not answered yet; interned */
@@ -61,6 +63,7 @@ struct cycle *cycle_create(const char *sched_name, struct policy *policy)
     c->trial = trial_create(c->u);
     c->placer = placer_create(c->u, c->buckets, c->trial);
     c->plans = plans_create(c->u);
+    c->gang = gang_create(c->u);
     return c;
 }
 
@@ -68,6 +71,7 @@ void cycle_destroy(struct cycle *c)
 {
     if (!c)
         return;
+    gang_destroy(c->gang);
     plans_destroy(c->plans);
     placer_destroy(c->placer);
     trial_destroy(c->trial);
@@ -123,9 +127,11 @@ static void drop_top(struct cycle *c)
 /* Could this class fit now, or could others be made to give way, where it was not so when it was tried last? */
 static bool has_changed(const struct cycle *c, const struct class *k)
 {
-    if (k->failed_at != universe_news(c->u))
+    bool stoppable = k->failed_stoppable != universe_stoppable(c->u);
+
+    if (k->failed_at != universe_news(c->u) || (stoppable && k->queue->gang))
         return true;
-    return universe_policy(c->u)->preemptive && k->failed_stoppable != universe_stoppable(c->u) &&
+    return universe_policy(c->u)->preemptive && stoppable &&
            level_of(c->u, k->heap[0]) > level_lowest_running(c->u);
 }
 
@@ -145,12 +151,24 @@ static void relevel(struct cycle *c)
     heapify(c);
 }
 
+static bool has_gang_changed(const struct cycle *c)
+{
+    for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k))
+        if (k->n > 0 && k->queue->gang && has_changed(c, k))
+            return true;
+    return false;
+}
+
+/* Of those who take turns all are asked or none: what one is promised is not seen by another cycle. */
 static void fill_heap(struct cycle *c)
 {
+    bool gang = has_gang_changed(c);
+
     c->n = 0;
     for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k)) {
-        if (k->n == 0 || !has_changed(c, k))
+        if (k->n == 0 || !(has_changed(c, k) || (gang && k->queue->gang)))
             continue;
+        gang_note_wait(k->heap[0], c->now_s);
         k->level = level_of(c->u, k->heap[0]);
         c->heap = mem_room(c->heap, c->n, &c->cap, sizeof *c->heap);
         c->heap[c->n++] = k;
@@ -217,6 +235,7 @@ static void decide_run(struct cycle *c, struct job *j, const struct pieces *wher
     calm(c, j);
     if (!resumes)
         accrual_ordered(c->accrual, j);
+    gang_begin_turn(j, c->now_s);
     universe_order(c->u, j, resumes ? ORDER_RESUME : ORDER_RUN, where);
     plans_forget(c->plans, j->id);
 }
@@ -234,6 +253,15 @@ static void refuse(struct cycle *c, struct job *j, const char *text)
         universe_rejoin(c->u, j);
 }
 
+/* Not again before something changes. NULL: it is in no class. */
+static void note_failed(const struct cycle *c, struct class *k)
+{
+    if (!k)
+        return;
+    k->failed_at = universe_news(c->u);
+    k->failed_stoppable = universe_stoppable(c->u);
+}
+
 static void fail(struct cycle *c, struct class *k, const struct reason *why)
 {
     char text[REASON_TEXT_MAX];
@@ -246,8 +274,7 @@ static void fail(struct cycle *c, struct class *k, const struct reason *why)
                           "Job will never run with the resources currently configured in the complex");
     }
     k->why = *why;
-    k->failed_at = universe_news(c->u);
-    k->failed_stoppable = universe_stoppable(c->u);
+    note_failed(c, k);
     class_say(k, reason_comment(why, text));
     if (j->urged)
         refuse(c, j, reason_log(why, text));
@@ -308,14 +335,10 @@ static bool may_preempt(struct cycle *c, const struct picker *k, const struct pr
     return bar == ATTEMPT_OPEN;
 }
 
-static void decide_preempt(struct cycle *c, struct job *j, const struct candidates *victims,
-                           const struct pieces *where)
+/* These are to give way to this one, for which the room is kept until they have. */
+static void decide_plan(struct cycle *c, struct decision *x, struct job *j, const struct candidates *victims,
+                        const struct pieces *where)
 {
-    bool resumes = j->standing == STANDING_SUSPENDED; /* it goes back to where it is: no plan of a run */
-    char *text = resumes ? NULL : placement_text(c->u, where);
-    struct decision *x = decisions_add(c->d, DECIDE_PREEMPT, j->id, text ? text : "");
-
-    free(text);
     x->names = mem_new(victims->n + 1, sizeof *x->names);
     x->runs = mem_new(victims->n + 1, sizeof *x->runs);
     for (size_t i = 0; i < victims->n; i++) {
@@ -325,6 +348,16 @@ static void decide_preempt(struct cycle *c, struct job *j, const struct candidat
     x->n_names = victims->n;
     plans_begin(c->plans, j, victims, where);
     plans_refresh(c->plans);
+}
+
+static void decide_preempt(struct cycle *c, struct job *j, const struct candidates *victims,
+                           const struct pieces *where)
+{
+    bool resumes = j->standing == STANDING_SUSPENDED; /* it goes back to where it is: no plan of a run */
+    char *text = resumes ? NULL : placement_text(c->u, where);
+
+    decide_plan(c, decisions_add(c->d, DECIDE_PREEMPT, j->id, text ? text : ""), j, victims, where);
+    free(text);
 }
 
 /* preempt_wait: nobody is stopped where enough jobs end in time by themselves. */
@@ -355,6 +388,25 @@ static struct preemptor preemptor_of(struct cycle *c, const struct class *k, con
                               .arg = c};
 }
 
+/* Its turn, by suspension of others whose turn is over. */
+static bool find_turn(struct cycle *c, struct class *k, struct job *j, struct reason *why)
+{
+    struct preemptor p = preemptor_of(c, k, j);
+    struct picker picker = cycle_picker(c);
+    struct candidates victims = {0};
+    struct pieces where = {0};
+    size_t mark = trial_mark(c->trial);
+
+    gang_keep_promises(c->gang, c->trial, k->queue);
+    bool found = gang_take_turn(c->gang, &picker, &p, &victims, &where, why);
+    trial_undo(c->trial, mark);
+    if (found)
+        decide_plan(c, decisions_add(c->d, DECIDE_TURN, j->id, ""), j, &victims, &where);
+    free(victims.a);
+    pieces_fini(&where);
+    return found;
+}
+
 static bool find_victims(struct cycle *c, struct class *k, struct job *j, const struct reason *why)
 {
     struct preemptor p = preemptor_of(c, k, j);
@@ -371,18 +423,27 @@ static bool find_victims(struct cycle *c, struct class *k, struct job *j, const 
     return found;
 }
 
+/* In the room of others: in turns, or by preemption. `why` is what stands in the way, and what is said of it after. */
+static bool make_room(struct cycle *c, struct class *k, struct job *j, struct reason *why)
+{
+    struct reason lack = *why;
+
+    return find_turn(c, k, j, why) || find_victims(c, k, j, &lack);
+}
+
 /* For an array it is the next subjob that others give way to. */
-static bool preempt(struct cycle *c, struct class *k, const struct reason *why)
+static bool others_give_way(struct cycle *c, struct class *k, struct reason *why)
 {
     struct job *j = k->heap[0];
+    bool may_preempt_any = universe_policy(c->u)->preemptive && level_lowest_running(c->u) < k->level;
     bool found;
 
     if (!j->is_array)
-        return find_victims(c, k, j, why);
-    if (!universe_policy(c->u)->preemptive || why->never || level_lowest_running(c->u) >= k->level)
+        return make_room(c, k, j, why);
+    if (why->never || (!may_preempt_any && !k->queue->gang))
         return false;
     j = universe_spawn(c->u, j);
-    found = find_victims(c, k, j, why);
+    found = make_room(c, k, j, why);
     if (!found)
         universe_unspawn(c->u, j);
     return found;
@@ -411,9 +472,13 @@ static void consider(struct cycle *c, struct class *k)
         return;
     }
     decisions_log(c->d, LOGE_DEBUG, j->id, "Considering job to run");
-    if (attempt_room(&picker, &p, &where, &why))
+    size_t mark = trial_mark(c->trial);
+    gang_keep_promises(c->gang, c->trial, k->queue);
+    bool fits = attempt_room(&picker, &p, &where, &why);
+    trial_undo(c->trial, mark);
+    if (fits)
         decide_run(c, j, &where);
-    else if (!preempt(c, k, &why)) {
+    else if (!others_give_way(c, k, &why)) {
         fail(c, k, &why);
         drop_top(c);
         pieces_fini(&where);
@@ -452,6 +517,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     fairshare_forget_expected(accrual_shares(c->accrual));
     plans_refresh(c->plans);
     classes_sweep(c->classes);
+    gang_review(c->gang, now_s);
     c->seen = universe_news(c->u);
     if (!p->scheduling && c->n_urged == 0)
         return;
@@ -488,6 +554,16 @@ bool cycle_has_news(const struct cycle *c, int64_t now_s)
         if (k->n > 0 && has_changed(c, k))
             return true;
     return false;
+}
+
+static int64_t earlier(int64_t a_s, int64_t b_s)
+{
+    return a_s && (!b_s || a_s < b_s) ? a_s : b_s;
+}
+
+int64_t cycle_wakes_s(const struct cycle *c)
+{
+    return earlier(c->n_refused > 0 ? c->refused_s : 0, c->forget_s);
 }
 
 void cycle_retry_all(struct cycle *c)
@@ -530,8 +606,7 @@ void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, 
     if (!j)
         return;
     if (code == PBSE_RESCUNAV) { /* the server saw more than we do: not before something changes */
-        if (j->class)
-            j->class->failed_at = universe_news(c->u);
+        note_failed(c, j->class);
         return;
     }
     /* Taken, so that the next change of the job ends it; else retry_refused does. */
@@ -572,10 +647,7 @@ void cycle_planned(struct cycle *c, const char *urgent, int code, const char *te
         j = give_back(c, j);
     if (!j)
         return;
-    if (j->class) { /* the server saw more than we do: not before something changes */
-        j->class->failed_at = universe_news(c->u);
-        j->class->failed_stoppable = universe_stoppable(c->u);
-    }
+    note_failed(c, j->class); /* the server saw more than we do: not before something changes */
     if (j->urged)
         refuse(c, j, text);
     else if (j->state != 'B') /* an array that has begun says when */
@@ -602,28 +674,26 @@ static void plan_is_over(struct cycle *c, struct job *j)
 {
     if (j->is_provisional && !j->urged)
         j = give_back(c, j);
-    if (j && j->class)
-        j->class->failed_at = universe_news(c->u);
+    if (j)
+        note_failed(c, j->class);
     if (j && j->urged)
         refuse(c, j, "Maximum number of preemption tries exceeded - cannot run job");
 }
 
-void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n,
-                     struct decisions *d)
+/* All who were to give way to this job have answered. */
+static void all_answered(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n)
 {
     struct job *j = universe_job(c->u, urgent);
 
-    c->d = d;
-    for (size_t i = 0; i < n; i++) {
-        log_reply(d, &replies[i]);
+    for (size_t i = 0; i < n; i++)
         plans_result(c->plans, urgent, replies[i].job, replies[i].letter != '0');
-    }
     switch (plans_end(c->plans, urgent, c->now_s)) {
     case PLAN_READY:
         decide_run(c, j, &j->claim);
         break;
     case PLAN_OVER:
-        decisions_log(d, LOGE_SCHED, urgent, "Maximum number of preemption tries exceeded - cannot run job");
+        decisions_log(c->d, LOGE_SCHED, urgent,
+                      "Maximum number of preemption tries exceeded - cannot run job");
         plan_is_over(c, j);
         break;
     case PLAN_AGAIN:
@@ -632,6 +702,27 @@ void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_rep
             give_back(c, j);
         break;
     }
+}
+
+void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n,
+                     struct decisions *d)
+{
+    c->d = d;
+    for (size_t i = 0; i < n; i++)
+        log_reply(d, &replies[i]);
+    all_answered(c, urgent, replies, n);
+}
+
+void cycle_turned(struct cycle *c, const char *next, const struct cycle_reply replies[], size_t n,
+                  struct decisions *d)
+{
+    c->d = d;
+    for (size_t i = 0; i < n; i++)
+        decisions_log(d, LOGE_SCHED, replies[i].job,
+                      replies[i].letter == 'S' ? "Turn is over: suspended for job %s"
+                                               : "Turn is over: could not be suspended for job %s",
+                      next);
+    all_answered(c, next, replies, n);
 }
 
 bool cycle_urge(struct cycle *c, const char *id)

@@ -6,6 +6,7 @@
  * may have become possible, carries the decisions out, and tells what came of them:
  *
  *   DECIDE_RUN, DECIDE_RESUME   cycle_ordered, when the server has answered
+ *   DECIDE_TURN                 cycle_turned, when all of them have been suspended, or could not be
  *   DECIDE_PREEMPT              cycle_planned, where the server takes whole plans; else cycle_preempted, when the
  *                               server has answered; its decisions follow at once
  *
@@ -32,6 +33,8 @@ void cycle_watch(struct cycle *c, struct decisions *d);
 
 /* Would cycle_run do anything at all that the last one did not? */
 bool cycle_has_news(const struct cycle *c, int64_t now_s);
+/* When cycle_has_news will be true though nothing has happened, in the seconds of cycle_run; 0: never. */
+int64_t cycle_wakes_s(const struct cycle *c);
 /* Forget that jobs did not fit: the next cycle tries every class (timed cycles). */
 void cycle_retry_all(struct cycle *c);
 
@@ -48,6 +51,11 @@ struct cycle_reply { /* one victim's answer */
 /* The preemption for `urgent` is over; n 0: the call failed. Appends: the order to run it, and log lines. */
 void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n,
                      struct decisions *d);
+
+/* Those who were to be suspended for this job's turn have answered: letter S, or 0 where one could not be; n 0: the
+ * call failed. Appends: the order to run it, or to let it go on. */
+void cycle_turned(struct cycle *c, const char *next, const struct cycle_reply replies[], size_t n,
+                  struct decisions *d);
 
 /* Somebody asks that this job be run at once, before all others, stopping whom it must. false: no such job, or
  * it is not one that can be run. The next cycle_run decides: RUN, PREEMPT or REFUSE. */

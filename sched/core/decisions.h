@@ -11,6 +11,7 @@ enum decision_kind {
     DECIDE_RESUME,  /* job */
     DECIDE_PREEMPT, /* job; names, runs: the victims, to be stopped for it, and the runs that they are in;
                        text: the exec_vnode for pbs_preempt_run, "" where only pbs_preempt_jobs will do */
+    DECIDE_TURN,    /* job; names: to be suspended, since it is the job's turn */
     DECIDE_REFUSE,  /* job, which somebody asked to be run; code and text: why it is not */
     DECIDE_COMMENT, /* job; text: its comment */
     DECIDE_LOG      /* job: the object of the line, "" of the cycle itself; text; event */

@@ -89,6 +89,11 @@ struct job {
     int level;    /* of candidates.c, while it is one */
     int64_t cost; /* the same: what it costs to stop it */
     struct share *share; /* whose it is, of accrual.c; NULL: there are no shares */
+    int64_t turn_s;      /* of gang.c: when its turn began; 0: it does not run, or nobody knows */
+    int64_t since_s;     /* the same: since when it has been suspended; 0: it is not, or nobody knows */
+    unsigned
+        promised;    /* the same: the cycle in which it is to give way to another one when its turn is over */
+    unsigned listed; /* the same: a search's mark */
     size_t running_at;   /* its place in the list of running jobs */
     struct class *class; /* while it waits; classes.c */
     size_t class_at;

@@ -67,12 +67,33 @@ static int by_queue(const struct queue *a, const struct queue *b)
     return c ? c : strverscmp(a->name, b->name);
 }
 
+/* Jobs that take turns: who has waited longest is next, whether suspended since or queued. */
+static int64_t waits_since_us(const struct job *j)
+{
+    return j->standing == STANDING_SUSPENDED ? j->since_s * 1000000 : j->rank;
+}
+
+/* Before the others of their queue's priority, since those would take what a suspended job must have again. */
+static int by_turn(const struct job *a, const struct job *b)
+{
+    int c = by_number(b->queue->gang, a->queue->gang);
+
+    if (c || !a->queue->gang)
+        return c;
+    c = by_number(b->queue->priority, a->queue->priority);
+    return c ? c : by_number(waits_since_us(a), waits_since_us(b));
+}
+
 int order_of_heads(const struct policy *p, const struct job *a, int level_a, const struct job *b, int level_b)
 {
     int c = by_number(level_b, level_a);
 
     if (c == 0)
         c = by_preemption(a, b);
+    if (c == 0 && p->by_queue)
+        c = by_number(b->queue->priority, a->queue->priority);
+    if (c == 0)
+        c = by_turn(a, b);
     if (c == 0 && p->by_queue && a->queue != b->queue)
         c = by_queue(a->queue, b->queue);
     return c ? c : order_of_jobs(p, a, b);

@@ -5,6 +5,8 @@
 
 #include "again.h"
 #include "level.h"
+#include "log.h"
+#include "memory.h"
 #include "run_limits.h"
 
 /* The universe without the limits' view of the victims: a count of jobs and amounts, given back for a while. */
@@ -44,6 +46,50 @@ bool pick_escalates(const struct picker *k, const struct preemptor *p, const str
         if (level_if_stopped(k->u, chosen->a[i]) >= p->level)
             return true;
     return false;
+}
+
+/* A victim whose place is still free beside the urgent job need not go. */
+static bool still_fits(const struct job *j)
+{
+    const struct pieces *on = job_yields(j);
+
+    for (size_t i = 0; i < on->n; i++) {
+        const struct node *n = on->a[i].node;
+        if (n->exclusive || (on->a[i].alone && node_is_occupied(n)) ||
+            !amounts_cover(&n->free, &on->a[i].use, NULL))
+            return false;
+    }
+    return true;
+}
+
+static bool is_needed_for_limits(const struct picker *k, const struct preemptor *p, struct job *j)
+{
+    struct reason why;
+
+    pick_count(j, universe_server(k->u), 1);
+    if (run_limits_allow(k->u, p->job, &why))
+        return false; /* and it stays counted */
+    pick_count(j, universe_server(k->u), -1);
+    return true;
+}
+
+void pick_prune(const struct picker *k, const struct preemptor *p, const struct candidates *chosen,
+                struct candidates *victims)
+{
+    for (size_t i = chosen->n; i > 0; i--) {
+        struct job *j = chosen->a[i - 1];
+        if (still_fits(j) && !is_needed_for_limits(k, p, j)) {
+            trial_take_all(k->trial, job_yields(j));
+            if (k->log)
+                decisions_log(k->log, LOGE_DEBUG, j->id, "Simulation: preemption of job not needed.");
+            continue;
+        }
+        victims->a = mem_room(victims->a, victims->n, &victims->cap, sizeof *victims->a);
+        victims->a[victims->n++] = j;
+    }
+    /* Those that were left out are counted already. */
+    for (size_t i = 0; i < victims->n; i++)
+        pick_count(victims->a[i], universe_server(k->u), 1);
 }
 
 static bool ends_by(const struct job *j, int64_t until_s)

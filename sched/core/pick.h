@@ -10,7 +10,7 @@ struct picker {
     struct trial *trial;
     struct placer *placer;
     struct buckets *buckets;
-    struct decisions *log;
+    struct decisions *log; /* may be NULL for pick_place and pick_prune */
 };
 
 /* The universe without the limits' view of a victim (times -1), and with it again (1). */
@@ -19,6 +19,11 @@ void pick_count(const struct job *j, struct queue *server, int64_t times);
 /* Can the urgent job be placed as the trial stands? true: `where` (empty before) has its place and the trial has it
  * taken; false: `why` says why not. */
 bool pick_place(const struct picker *k, const struct preemptor *p, struct pieces *where, struct reason *why);
+
+/* The trial has all of `chosen` stopped, counters too, and the urgent job placed. Those whose place is still free are let
+ * off, the last chosen first; `victims` are the others. The counters are as if nobody had been stopped. */
+void pick_prune(const struct picker *k, const struct preemptor *p, const struct candidates *chosen,
+                struct candidates *victims);
 
 /* Soft limits: with these gone, would one of them be no lower than the urgent job? */
 bool pick_escalates(const struct picker *k, const struct preemptor *p, const struct candidates *chosen);

@@ -52,49 +52,6 @@ static bool all_suffice(const struct picker *k, const struct preemptor *p, const
     return suffice;
 }
 
-/* A victim whose place is still free beside the urgent job need not go. */
-static bool still_fits(const struct job *j)
-{
-    const struct pieces *on = job_yields(j);
-
-    for (size_t i = 0; i < on->n; i++) {
-        const struct node *n = on->a[i].node;
-        if (n->exclusive || (on->a[i].alone && node_is_occupied(n)) ||
-            !amounts_cover(&n->free, &on->a[i].use, NULL))
-            return false;
-    }
-    return true;
-}
-
-static bool is_needed_for_limits(const struct picker *k, const struct preemptor *p, struct job *j)
-{
-    struct reason why;
-
-    pick_count(j, universe_server(k->u), 1);
-    if (run_limits_allow(k->u, p->job, &why))
-        return false; /* and it stays counted */
-    pick_count(j, universe_server(k->u), -1);
-    return true;
-}
-
-static void prune(const struct picker *k, const struct preemptor *p, struct candidates *chosen,
-                  struct candidates *victims)
-{
-    for (size_t i = chosen->n; i > 0; i--) {
-        struct job *j = chosen->a[i - 1];
-        if (still_fits(j) && !is_needed_for_limits(k, p, j)) {
-            trial_take_all(k->trial, job_yields(j));
-            decisions_log(k->log, LOGE_DEBUG, j->id, "Simulation: preemption of job not needed.");
-            continue;
-        }
-        victims->a = mem_room(victims->a, victims->n, &victims->cap, sizeof *victims->a);
-        victims->a[victims->n++] = j;
-    }
-    /* Those that were left out are counted already. */
-    for (size_t i = 0; i < victims->n; i++)
-        pick_count(victims->a[i], universe_server(k->u), 1);
-}
-
 static void recount(const struct picker *k, const struct candidates *chosen)
 {
     for (size_t i = 0; i < chosen->n; i++)
@@ -186,7 +143,7 @@ bool pick_pbs(const struct picker *k, const struct preemptor *p, const struct re
         decisions_log(k->log, LOGE_DEBUG, p->job->id, "Found no preemptable candidates");
     found = simulate(k, p, why, &l, &chosen, &spared, where);
     if (found)
-        prune(k, p, &chosen, victims);
+        pick_prune(k, p, &chosen, victims);
     else
         recount(k, &chosen);
     if (found && victims->n == 0) {

@@ -161,7 +161,8 @@ enum attribute {
     A_EXEMPT,
     A_COUNT,
     A_PRIV,
-    A_LOGS
+    A_LOGS,
+    A_TIMESLICE
 };
 static const struct {
     const char *name, *preset;
@@ -180,6 +181,7 @@ static const struct {
     [A_COUNT] = {"preempt_max_count", "-1"},
     [A_PRIV] = {"sched_priv", ""},
     [A_LOGS] = {"sched_log", ""},
+    [A_TIMESLICE] = {"gang_timeslice", "30"},
 };
 enum { N_ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
@@ -223,6 +225,8 @@ static int take_attribute(struct policy *p, enum attribute which, const char *va
         return units_parse_duration_s(value, &p->exempt_s, NULL) < 0 ? bad(e, name, value) : 0;
     case A_COUNT:
         return take_long(&p->max_count, name, value, e);
+    case A_TIMESLICE:
+        return units_parse_duration_s(value, &p->timeslice_s, NULL) < 0 ? bad(e, name, value) : 0;
     case A_WAIT:
         return units_parse_duration_s(value, &p->preempt_wait_s, NULL) < 0 ? bad(e, name, value) : 0;
     }
@@ -318,14 +322,17 @@ bool policy_lists(const char *list, const char *name, bool otherwise)
     return false;
 }
 
-bool policy_suspend_frees(const struct policy *p, const char *resource)
+bool policy_is_memory(const char *resource)
 {
     static const char *const memory[] = {"mem", "vmem", "hbmem", "accelerator_memory"};
 
-    if (p->suspend_frees)
-        return policy_lists(p->suspend_frees, resource, false);
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         if (strcmp(memory[i], resource) == 0)
-            return false;
-    return true;
+            return true;
+    return false;
+}
+
+bool policy_suspend_frees(const struct policy *p, const char *resource)
+{
+    return p->suspend_frees ? policy_lists(p->suspend_frees, resource, false) : !policy_is_memory(resource);
 }

@@ -77,6 +77,7 @@ struct policy {
     struct level_row levels[POLICY_LEVELS_MAX]; /* most bits first, then higher value */
     size_t n_levels;
     int64_t preempt_queue_prio;
+    int64_t timeslice_s; /* length of a turn, where the queue does not say */
     bool preempt_targets;
     bool scheduling;
     int64_t iteration_s;
@@ -123,6 +124,8 @@ const char *policy_letters(const struct policy *p, int percent_left);
 
 /* The numeric level of a job that is all of `mask`, in a queue of this priority; preemption.md section 2. */
 int policy_level(const struct policy *p, unsigned mask, int64_t queue_priority);
+
+bool policy_is_memory(const char *resource);
 
 /* Does a job give this resource back when it is suspended? What restrict_res_to_release_on_suspend lists; without
  * it everything but memory. */

@@ -74,6 +74,10 @@ static void take_one(struct queue *q, const struct catalogue *c, const struct at
         q->max_count = strtoll(a->value, NULL, 10);
     else if (strcmp(a->name, "preempt_methods_enable") == 0)
         q->methods_enable = is_true(a->value);
+    else if (strcmp(a->name, "gang") == 0)
+        q->gang = is_true(a->value);
+    else if (strcmp(a->name, "gang_timeslice") == 0)
+        units_parse_duration_s(a->value, &q->timeslice_s, NULL);
     else if (strcmp(a->name, "preemptable_by") == 0)
         q->preemptable_by = mem_intern(a->value);
     else
@@ -101,6 +105,8 @@ static uint64_t look_of(const struct queue *q)
                        (uint64_t)q->max_count,
                        q->never_preempted,
                        q->methods_enable,
+                       q->gang,
+                       (uint64_t)q->timeslice_s,
                        mem_hash(q->preemptable_by),
                        (uint64_t)q->priority,
                        q->started,
@@ -123,7 +129,8 @@ bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *
     intern_unref(q->preemptable_by);
     q->preemptable_by = NULL;
     q->order = (struct preempt_rules){.n = 0};
-    q->never_preempted = q->methods_enable = false;
+    q->never_preempted = q->methods_enable = q->gang = false;
+    q->timeslice_s = 0;
     q->exempt_s = q->max_count = -1;
     q->priority = 0;
     q->started = q->executes = false;

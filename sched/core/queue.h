@@ -27,6 +27,8 @@ struct queue {
     struct preempt_rules order;  /* its own preempt_order; n 0: the scheduler's counts */
     bool never_preempted;        /* its order is "none" */
     bool methods_enable;         /* its jobs' preempt_methods count */
+    bool gang;                   /* its jobs take turns; gang.c */
+    int64_t timeslice_s;         /* length of a turn; 0: the scheduler's counts */
     int64_t exempt_s, max_count; /* -1: the scheduler's counts */
     const char *preemptable_by;  /* interned; NULL: anybody */
     bool eligible_time;          /* of the server: eligible_time_enable */

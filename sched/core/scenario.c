@@ -180,7 +180,19 @@ static void line_sched(struct play *p)
     }
 }
 
-/* resources_assigned of a vnode: the sum of what runs on it. */
+static void add_pieces(const struct catalogue *c, const char *exec, const char *node, int64_t times,
+                       struct amounts *used)
+{
+    struct piece_text *pieces = NULL;
+    size_t n = request_parse_exec(c, exec, &pieces);
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(pieces[i].vnode, node) == 0)
+            amounts_add_times(used, &pieces[i].use, times);
+    request_free_exec(pieces, n);
+}
+
+/* resources_assigned of a vnode: the sum of what runs on it, and of what suspended jobs have kept. */
 static void add_used(struct play *p, const char *node, struct attrl **attrs)
 {
     const struct catalogue *c = universe_catalogue(cycle_universe(p->c));
@@ -189,14 +201,13 @@ static void add_used(struct play *p, const char *node, struct attrl **attrs)
 
     for (struct entry *e = p->all; e; e = e->next) {
         const char *exec = attr_get(e->attrs, "exec_vnode"), *state = attr_get(e->attrs, "job_state");
-        struct piece_text *pieces = NULL;
-        if (!exec || (*state != 'R' && *state != 'E'))
+        const char *released = attr_get(e->attrs, "resources_released");
+        bool keeps = exec && *state == 'S' && released;
+        if (!exec || (*state != 'R' && *state != 'E' && !keeps))
             continue;
-        size_t n = request_parse_exec(c, exec, &pieces);
-        for (size_t i = 0; i < n; i++)
-            if (strcmp(pieces[i].vnode, node) == 0)
-                amounts_add(&used, &pieces[i].use);
-        request_free_exec(pieces, n);
+        add_pieces(c, exec, node, 1, &used);
+        if (keeps)
+            add_pieces(c, released, node, -1, &used);
     }
     for (uint32_t i = 0; i < used.n; i++) {
         const struct resource *r = catalogue_get(c, used.a[i].res);
@@ -322,8 +333,9 @@ static int line_used(struct play *p, struct err *e)
 /* --- decisions --------------------------------------------------------------------------------------- */
 
 static const char *const decision_words[] = {
-    [DECIDE_RUN] = "run",       [DECIDE_RESUME] = "resume", [DECIDE_PREEMPT] = "preempt",
-    [DECIDE_REFUSE] = "refuse", [DECIDE_COMMENT] = "says",  [DECIDE_LOG] = "log"};
+    [DECIDE_RUN] = "run",   [DECIDE_RESUME] = "resume", [DECIDE_PREEMPT] = "preempt",
+    [DECIDE_TURN] = "turn", [DECIDE_REFUSE] = "refuse", [DECIDE_COMMENT] = "says",
+    [DECIDE_LOG] = "log"};
 
 static struct decision *next_decision(struct play *p)
 {
@@ -348,7 +360,7 @@ static int line_decision(struct play *p, struct err *e)
 
     if (!x || strcmp(decision_words[x->kind], p->w.w[0]) != 0 || strcmp(x->job, p->w.w[1]) != 0)
         return differs(x, e);
-    if (x->kind == DECIDE_PREEMPT) {
+    if (x->kind == DECIDE_PREEMPT || x->kind == DECIDE_TURN) {
         if (x->n_names != p->w.n - 2)
             return differs(x, e);
         for (size_t i = 0; i < x->n_names; i++)
@@ -372,7 +384,7 @@ static int line_cycle(struct play *p, struct err *e)
     feed(p);
     decisions_fini(&p->d);
     p->at = 0;
-    cycle_run(p->c, NOW_S, &p->d);
+    cycle_run(p->c, NOW_S + (p->w.n > 1 ? atoi(p->w.w[1]) : 0), &p->d);
     return 0;
 }
 
@@ -503,7 +515,7 @@ static int line_answers(struct play *p, struct err *e)
     }
     decisions_fini(&p->d);
     p->at = 0;
-    cycle_preempted(p->c, p->w.w[1], replies, n, &p->d);
+    (strcmp(p->w.w[0], "turned") == 0 ? cycle_turned : cycle_preempted)(p->c, p->w.w[1], replies, n, &p->d);
     return 0;
 }
 
@@ -556,10 +568,10 @@ static const struct {
              {"resume", 2, line_decision}, {"preempt", 2, line_decision}, {"refuse", 2, line_decision},
              {"says", 2, line_decision},   {"nothing", 1, line_nothing},  {"comment", 3, line_comment},
              {"took", 2, line_took},       {"failed", 3, line_took},      {"answers", 2, line_answers},
-             {"urge", 2, line_urge},       {"taken", 2, line_planned},    {"refused", 2, line_planned},
-             {"config", 2, line_config},   {"shares", 2, line_shares},    {"usage", 3, line_usage},
-             {"used", 3, line_used},       {"clock", 2, line_clock},      {"explain", 3, line_explain},
-             {"because", 3, line_because}};
+             {"turn", 2, line_decision},   {"turned", 2, line_answers},   {"urge", 2, line_urge},
+             {"taken", 2, line_planned},   {"refused", 2, line_planned},  {"config", 2, line_config},
+             {"shares", 2, line_shares},   {"usage", 3, line_usage},      {"used", 3, line_used},
+             {"clock", 2, line_clock},     {"explain", 3, line_explain},  {"because", 3, line_because}};
 
 static int play_line(struct play *p, char *text, struct err *e)
 {

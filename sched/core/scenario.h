@@ -9,9 +9,10 @@
  *   job ID QUEUE STATE [attr=value ...] STATE is Q, R, E, S (suspended by the scheduler), H; attr may be
  *                                       Resource_List.x; select, place, exec are short for what they mean
  *   gone KIND NAME
- *   cycle                               decide; what follows is about that cycle
+ *   cycle [SECONDS]                     decide, so long after the beginning; what follows is about that cycle
  *   run ID [EXEC_VNODE] / resume ID     it was decided to run this job next
  *   preempt ID VICTIM ...               ... to stop these, in this order
+ *   turn ID VICTIM ...                  ... to suspend these, since it is its turn
  *   refuse ID
  *   nothing                             no more decisions
  *   config NAME=VALUE ...               of sched_config, as far as the core knows it
@@ -26,6 +27,7 @@
  *   took ID / failed ID CODE            the server's answer to an order
  *   taken ID / refused ID               the server takes the plan for this job over, or will not have it
  *   answers ID VICTIM=LETTER ...        the server's answer to a preemption; decisions follow
+ *   turned ID VICTIM=LETTER ...         the same of a turn: S suspended, 0 not
  *
  * For tests and for pbs_sim; jobs that run are counted on their vnodes by the reader.
  */

@@ -14,6 +14,7 @@
 #include "memory.h"
 #include "protect.h"
 #include "trial.h"
+#include "yields.h"
 
 enum { LOOKS_MAX = 2000 };
 
@@ -52,7 +53,7 @@ static void note_kept(const struct universe *u, struct stop *s)
 {
     struct pieces yields = {0};
 
-    candidates_suspend_yields(u, s->job, &yields);
+    yields_of_suspension(u, s->job, &yields);
     pieces_copy(&s->kept, &s->job->on);
     for (size_t i = 0; i < s->kept.n; i++)
         amounts_add_times(&s->kept.a[i].use, &yields.a[i].use, -1);

@@ -141,6 +141,10 @@ bool universe_may_wait(const struct universe *u, const struct job *j)
 static void link_job(struct universe *u, struct job *j)
 {
     j->queue = j->queue_name ? universe_queue(u, j->queue_name) : NULL;
+    if (!job_holds_nodes(j))
+        j->turn_s = 0;
+    if (j->standing != STANDING_SUSPENDED)
+        j->since_s = 0;
     pieces_fini(&j->on);
     pieces_fini(&j->yields);
     if (job_holds_nodes(j) || j->standing == STANDING_SUSPENDED || j->standing == STANDING_STOPPED)
@@ -282,13 +286,11 @@ static uint64_t hash_text(uint64_t h, const char *text)
 /* The object changes often (its state); what matters of it seldom. */
 static bool change_sched(struct universe *u, const char *name, const struct attrl *attrs)
 {
-    static const char *const names[] = {"preempt_order",       "preempt_prio",
-                                        "preempt_queue_prio",  "preempt_targets_enable",
-                                        "scheduling",          "scheduler_iteration",
-                                        "log_events",          "partition",
-                                        "preempt_sort",        "preempt_wait",
-                                        "preempt_exempt_time", "preempt_max_count",
-                                        "sched_priv",          "sched_log"};
+    static const char *const names[] = {
+        "preempt_order", "preempt_prio",        "preempt_queue_prio",  "preempt_targets_enable",
+        "scheduling",    "scheduler_iteration", "log_events",          "partition",
+        "preempt_sort",  "preempt_wait",        "preempt_exempt_time", "preempt_max_count",
+        "sched_priv",    "sched_log",           "gang_timeslice"};
     enum { N_NAMES = sizeof names / sizeof *names };
     uint64_t look = 1;
 

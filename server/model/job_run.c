@@ -141,13 +141,13 @@ static int decode_flags(const json_t *o, struct run *r)
         altered = 0, checkpointing = 0, notices = 0, leaves_vnodes = 0;
     const char *note = NULL, *lost_host = NULL;
 
-    if (json_unpack(
-            (json_t *)o, "{s:b, s:b, s:b, s:b, s:i, s:i, s?s, s?i, s?s, s:i, s:i, s:b, s:b, s?b, s?b, s?i, s?b}",
-            "forced", &forced, "launched", &launched, "started", &started, "finished", &finished, "status",
-            &r->status, "reason", &r->reason, "note", &note, "lost", &r->lost, "lost_host", &lost_host,
-            "attempt", &attempt, "terminations", &terminations, "suspending", &suspending, "resuming",
-            &resuming, "altered", &altered, "checkpointing", &checkpointing, "notices", &notices,
-            "leaves_vnodes", &leaves_vnodes) < 0)
+    if (json_unpack((json_t *)o,
+                    "{s:b, s:b, s:b, s:b, s:i, s:i, s?s, s?i, s?s, s:i, s:i, s:b, s:b, s?b, s?b, s?i, s?b}",
+                    "forced", &forced, "launched", &launched, "started", &started, "finished", &finished,
+                    "status", &r->status, "reason", &r->reason, "note", &note, "lost", &r->lost, "lost_host",
+                    &lost_host, "attempt", &attempt, "terminations", &terminations, "suspending", &suspending,
+                    "resuming", &resuming, "altered", &altered, "checkpointing", &checkpointing, "notices",
+                    &notices, "leaves_vnodes", &leaves_vnodes) < 0)
         return -1;
     r->forced = forced;
     r->launched = launched;

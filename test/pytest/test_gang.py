@@ -1,0 +1,218 @@
+"""Time slices: jobs of queues with gang take turns on the same vnodes."""
+import pytest
+
+from cede import api, faults
+from cede.sim import Simulator
+from cede.wait import until
+
+pytestmark = pytest.mark.complex(nodes=0)
+
+MIB = 1024
+
+
+def shared(cx, name="shared", slice_s=1, **attrs):
+    cx.make_queue(name, gang="True", gang_timeslice=str(slice_s), **attrs)
+
+
+def up(cx, job):
+    until(lambda: (cx.stat(job) or {}).get("substate") == "42", lambda: f"{job} to be up: {cx.describe(job)}")
+
+
+def running(cx, jobs):
+    return [j for j in jobs if cx.state(j) == "R"]
+
+
+def turns(cx, job):
+    """How often the job was suspended at the end of a turn."""
+    return cx.logs("sched", 5000).count(f";{job};Turn is over: suspended for job ")
+
+
+def kb(cx, name="mem", node="s1"):
+    return int(cx.node(node)["resources_assigned"][name].removesuffix("kb"))
+
+
+@pytest.fixture
+def sim(cx):
+    with Simulator(cx, nodes=1, ncpus=1, mem="4gb") as s:
+        yield s
+
+
+def test_two_jobs_take_turns_and_both_finish(cx, sim):
+    shared(cx)
+    jobs = [sim.job(ms=1500, queue="shared", select="1:ncpus=1:mem=1gb") for _ in range(2)]
+    cx.wait(jobs[1], "R")
+    assert cx.state(jobs[0]) == "S"
+    cx.wait(jobs[0], "R")
+    for job in jobs:
+        cx.wait_gone(job)
+    assert turns(cx, jobs[0]) >= 1 and turns(cx, jobs[1]) >= 1
+    assert kb(cx, "ncpus") == 0 and kb(cx) == 0
+
+
+def test_who_waits_is_told_that_it_is_for_his_turn(cx, sim):
+    shared(cx, slice_s=1000)
+    up(cx, sim.job(queue="shared"))
+    waits = sim.job(queue="shared")
+    until(lambda: cx.stat(waits).get("comment") ==
+          "Not Running: time slice: waits for its turn, turns last 1000 seconds", "the comment")
+
+
+def test_the_scheduler_says_how_long_a_turn_is_where_the_queue_does_not(cx, sim):
+    cx.make_queue("shared", gang="True")
+    up(cx, sim.job(queue="shared"))
+    waits = sim.job(queue="shared")
+    until(lambda: "last 30 seconds" in cx.stat(waits).get("comment", ""), "the default")
+    cx.set_sched("gang_timeslice", "1")
+    cx.wait(waits, "R")
+
+
+def test_of_several_each_has_its_turn_in_order(cx, sim):
+    shared(cx)
+    jobs = [sim.job(queue="shared") for _ in range(4)]
+    seen = []
+    while len(seen) < 8:
+        now = until(lambda: [j for j in running(cx, jobs) if [j] != seen[-1:]], "the next turn")
+        assert len(now) == 1
+        seen += now
+    assert seen == jobs + jobs
+
+
+def test_memory_of_suspended_jobs_is_counted_and_nobody_is_stopped_where_it_would_not_fit(cx, sim):
+    shared(cx)
+    jobs = [sim.job(queue="shared", select="1:ncpus=1:mem=2gb") for _ in range(2)]
+    cx.wait(jobs[1], "R")
+    assert kb(cx) == 4 * MIB * MIB
+    third = sim.job(queue="shared", select="1:ncpus=1:mem=1gb")
+    until(lambda: cx.stat(third).get("comment", "").startswith("Not Running: "), "a reason")
+    cx.wait(jobs[0], "R")
+    cx.wait(jobs[1], "R")
+    assert cx.stat(third).run_count == 0
+    cx.api.delete(jobs[0])
+    cx.wait(third, "R")
+
+
+def test_jobs_of_other_queues_neither_stop_nor_are_stopped(cx, sim):
+    shared(cx)
+    other = sim.job()
+    up(cx, other)
+    waits = sim.job(queue="shared")
+    assert faults.stays(lambda: cx.state(other) == "R" and cx.state(waits) == "Q", 1.5)
+
+
+def test_a_higher_queue_stops_lower_ones_at_once_and_until_it_is_done(cx, sim):
+    shared(cx, "low")
+    shared(cx, "high", Priority="20")
+    low = sim.job(queue="low")
+    up(cx, low)
+    cx.set_queue("low", "gang_timeslice", "1000")
+    high = sim.job(queue="high")
+    cx.wait(high, "R")
+    until(lambda: "stands in the shadow of queue high" in cx.stat(low).get("comment", ""), "the shadow")
+    assert faults.stays(lambda: cx.state(low) == "S" and cx.state(high) == "R", 1.5)
+    assert "preempted_by" not in cx.stat(low)
+    cx.api.delete(high)
+    cx.wait(low, "R")
+
+
+def test_jobs_that_want_a_vnode_alone_take_turns_too(cx):
+    with Simulator(cx, nodes=1, ncpus=4) as sim:
+        shared(cx)
+        jobs = [sim.job(queue="shared", select="1:ncpus=1", l_place="excl") for _ in range(2)]
+        for job in jobs + jobs:
+            cx.wait(job, "R")
+            assert cx.node("s1").state == "job-exclusive"
+            until(lambda: cx.state(job) == "S", "the end of the turn")
+
+
+def test_a_job_on_several_hosts_takes_turns_with_small_ones(cx):
+    with Simulator(cx, nodes=2, ncpus=1) as sim:
+        shared(cx)
+        wide = sim.job(queue="shared", select="2:ncpus=1")
+        up(cx, wide)
+        small = [sim.job(queue="shared") for _ in range(2)]
+        for job in small:
+            cx.wait(job, "R")
+        assert cx.state(wide) == "S"
+        cx.wait(wide, "R")
+        assert [cx.state(j) for j in small] == ["S", "S"]
+
+
+def test_an_urgent_job_preempts_who_has_his_turn_and_all_go_on_afterwards(cx, sim):
+    shared(cx)
+    cx.make_queue("express", Priority="200")
+    cx.set_sched("preempt_order", "S")
+    jobs = [sim.job(queue="shared") for _ in range(2)]
+    cx.wait(jobs[1], "R")
+    up(cx, jobs[1])
+    urgent = sim.job(queue="express")
+    cx.wait(urgent, "R")
+    assert faults.stays(lambda: not running(cx, jobs) and cx.state(urgent) == "R", 1.5)
+    assert [("preempted_by" in cx.stat(j)) for j in jobs].count(True) == 1
+    cx.api.delete(urgent)
+    for job in jobs + jobs:
+        cx.wait(job, "R")
+
+
+@pytest.mark.parametrize("daemon", ["sched", "server"])
+def test_turns_go_on_after_the_death_of_a_daemon(cx, sim, daemon):
+    shared(cx)
+    jobs = [sim.job(ms=1800, queue="shared") for _ in range(2)]
+    cx.wait(jobs[1], "R")
+    cx.kill(daemon)
+    cx.restart(daemon)
+    cx.again()
+    for job in jobs:
+        cx.wait_gone(job)
+    until(lambda: cx.node("s1")["resources_assigned"]["ncpus"] == "0", "nothing is left")
+
+
+def test_no_turn_begins_before_the_other_job_stands_still(cx):
+    """No vnode has more than it can give at any instant, while turns, ends and urgent jobs come as they like."""
+    with Simulator(cx, nodes=3, ncpus=2) as sim:
+        shared(cx)
+        shared(cx, "high", Priority="20")
+        cx.make_queue("express", Priority="200")
+        jobs = [sim.job(ms=500 + 90 * i, queue=("shared", "high")[i % 3 == 0], select=f"{1 + i % 2}:ncpus={1 + i % 2}")
+                for i in range(12)]
+        jobs += [sim.job(ms=300, queue="express", select="1:ncpus=2") for _ in range(2)]
+
+        def over():
+            for n in cx.api.stat("vnode"):
+                assert int(n["resources_assigned"]["ncpus"]) <= 2
+            return not cx.api.select()
+        until(over, "the end of all jobs", 60)
+
+
+@pytest.mark.parametrize("name, value", [("gang_timeslice", "0"), ("gang_timeslice", "soon"), ("gang", "perhaps")])
+def test_bad_values_are_refused(quiet, name, value):
+    with pytest.raises(api.PbsError) as e:
+        quiet.set_queue("workq", name, value)
+    assert e.value.code == 15014
+
+
+# --- real processes
+@pytest.mark.complex(nodes=1, ncpus=1)
+def test_processes_of_two_jobs_never_run_at_the_same_time(cx):
+    shared(cx)
+    busy = "while :; do date +%s.%N >>{}; sleep 0.01; done"
+    jobs = [cx.submit(busy.format(f"{cx.work}/{name}"), queue="shared") for name in ("a", "b")]
+    for job in jobs + jobs:
+        cx.wait(job, "R")
+    for job in jobs:
+        cx.api.delete(job)
+    for job in jobs:
+        cx.wait_gone(job)
+    stamps = sorted((float(t), name) for name in ("a", "b") for t in cx.file(name).split())
+    changes = sum(x[1] != y[1] for x, y in zip(stamps, stamps[1:]))
+    assert 3 <= changes <= turns(cx, jobs[0]) + turns(cx, jobs[1]) + 1
+
+
+@pytest.mark.complex(nodes=1, ncpus=1)
+def test_a_turn_survives_the_death_of_the_mom(cx):
+    shared(cx)
+    jobs = [cx.submit(queue="shared") for _ in range(2)]
+    cx.wait(jobs[1], "R")
+    cx.kill("n1")
+    cx.restart("n1")
+    for job in (jobs[0], jobs[1]):
+        cx.wait(job, "R")
