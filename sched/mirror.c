@@ -97,6 +97,7 @@ static const char *const queue_names[] = {"preempt_order",
 static const char *const server_names[] = {"restrict_res_to_release_on_suspend", "resources_available",
                                            "eligible_time_enable", RUN_LIMITS, NULL};
 static const char *const sched_names[] = {"preempt_sort",
+                                          "sched_preempt_enforce_resumption",
                                           "gang_timeslice",
                                           "preempt_wait",
                                           "preempt_exempt_time",

@@ -42,6 +42,7 @@ bool candidates_are_hopeless(const struct reason *why)
     case REASON_NO_SUCH:
     case REASON_PSET_NEVER:
     case REASON_RESERVATION:
+    case REASON_CONFLICT:
     case REASON_SUBJOBS:
     case REASON_ZERO_SHARES:
         return true;

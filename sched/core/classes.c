@@ -36,6 +36,8 @@ static struct class_key key_of(const struct classes *c, const struct job *j)
     key.targets = j->targets;
     if (j->standing == STANDING_SUSPENDED || j->urged)
         key.job = j->id;
+    if (universe_policy(c->u)->enforce_resumption)
+        key.lasts_s = j->limit_s;
     if (limited(c, j, LIMIT_OF_USER))
         key.user = j->user;
     if (limited(c, j, LIMIT_OF_GROUP))

@@ -28,6 +28,7 @@
 #include "pbs_error.h"
 #include "placement.h"
 #include "plan.h"
+#include "resumption.h"
 #include "trial.h"
 
 enum { RETRY_REFUSED_S = 5 };
@@ -41,6 +42,7 @@ struct cycle {
     struct placer *placer;
     struct plans *plans;
     struct gang *gang;
+    struct resumption *resumption;
     struct class **heap; /* classes that may run, the next on top; of the cycle under way */
     size_t n, cap;
     const char **urged; /* jobs that somebody asked to be run, and was not answered yet; interned */
@@ -64,6 +66,7 @@ struct cycle *cycle_create(const char *sched_name, struct policy *policy)
     c->placer = placer_create(c->u, c->buckets, c->trial);
     c->plans = plans_create(c->u);
     c->gang = gang_create(c->u);
+    c->resumption = resumption_create(c->u);
     return c;
 }
 
@@ -71,6 +74,7 @@ void cycle_destroy(struct cycle *c)
 {
     if (!c)
         return;
+    resumption_destroy(c->resumption);
     gang_destroy(c->gang);
     plans_destroy(c->plans);
     placer_destroy(c->placer);
@@ -159,14 +163,16 @@ static bool has_gang_changed(const struct cycle *c)
     return false;
 }
 
-/* Of those who take turns all are asked or none: what one is promised is not seen by another cycle. */
+/* What is promised to a job, or kept for it, is not seen by another cycle: so of those who take turns all are asked or
+ * none, and those who are not to be kept waiting always. */
 static void fill_heap(struct cycle *c)
 {
     bool gang = has_gang_changed(c);
 
     c->n = 0;
     for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k)) {
-        if (k->n == 0 || !(has_changed(c, k) || (gang && k->queue->gang)))
+        if (k->n == 0 ||
+            !(has_changed(c, k) || (gang && k->queue->gang) || resumption_is_owed(c->u, k->heap[0])))
             continue;
         gang_note_wait(k->heap[0], c->now_s);
         k->level = level_of(c->u, k->heap[0]);
@@ -459,6 +465,27 @@ static void next_of_class(struct cycle *c, const struct class *k)
         sink(c, 0);
 }
 
+/* Beside what is promised to others or kept for them. What would fit without the latter conflicts with it. */
+static bool find_room(struct cycle *c, const struct class *k, const struct picker *picker,
+                      const struct preemptor *p, struct pieces *where, struct reason *why)
+{
+    size_t mark = trial_mark(c->trial), promised;
+
+    gang_keep_promises(c->gang, c->trial, k->queue);
+    promised = trial_mark(c->trial);
+    bool kept = resumption_keep_from(c->resumption, c->trial, p->job, c->now_s);
+    bool fits = attempt_room(picker, p, where, why);
+    if (!fits && kept) {
+        trial_undo(c->trial, promised);
+        if (attempt_room(picker, p, where, why)) {
+            reason_set(why, REASON_CONFLICT, NULL, NULL);
+            pieces_fini(where);
+        }
+    }
+    trial_undo(c->trial, mark);
+    return fits;
+}
+
 static void consider(struct cycle *c, struct class *k)
 {
     struct job *j = k->heap[0];
@@ -472,13 +499,12 @@ static void consider(struct cycle *c, struct class *k)
         return;
     }
     decisions_log(c->d, LOGE_DEBUG, j->id, "Considering job to run");
-    size_t mark = trial_mark(c->trial);
-    gang_keep_promises(c->gang, c->trial, k->queue);
-    bool fits = attempt_room(&picker, &p, &where, &why);
-    trial_undo(c->trial, mark);
+    bool fits = find_room(c, k, &picker, &p, &where, &why);
     if (fits)
         decide_run(c, j, &where);
     else if (!others_give_way(c, k, &why)) {
+        if (resumption_is_owed(c->u, j))
+            resumption_keep_for(c->resumption, &picker, &p);
         fail(c, k, &why);
         drop_top(c);
         pieces_fini(&where);
@@ -518,6 +544,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     plans_refresh(c->plans);
     classes_sweep(c->classes);
     gang_review(c->gang, now_s);
+    resumption_begin(c->resumption);
     c->seen = universe_news(c->u);
     if (!p->scheduling && c->n_urged == 0)
         return;

@@ -162,7 +162,8 @@ enum attribute {
     A_COUNT,
     A_PRIV,
     A_LOGS,
-    A_TIMESLICE
+    A_TIMESLICE,
+    A_RESUMPTION
 };
 static const struct {
     const char *name, *preset;
@@ -182,6 +183,7 @@ static const struct {
     [A_PRIV] = {"sched_priv", ""},
     [A_LOGS] = {"sched_log", ""},
     [A_TIMESLICE] = {"gang_timeslice", "30"},
+    [A_RESUMPTION] = {"sched_preempt_enforce_resumption", "False"},
 };
 enum { N_ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
@@ -225,6 +227,8 @@ static int take_attribute(struct policy *p, enum attribute which, const char *va
         return units_parse_duration_s(value, &p->exempt_s, NULL) < 0 ? bad(e, name, value) : 0;
     case A_COUNT:
         return take_long(&p->max_count, name, value, e);
+    case A_RESUMPTION:
+        return take_bool(&p->enforce_resumption, name, value, e);
     case A_TIMESLICE:
         return units_parse_duration_s(value, &p->timeslice_s, NULL) < 0 ? bad(e, name, value) : 0;
     case A_WAIT:

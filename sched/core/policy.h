@@ -79,6 +79,7 @@ struct policy {
     int64_t preempt_queue_prio;
     int64_t timeslice_s; /* length of a turn, where the queue does not say */
     bool preempt_targets;
+    bool enforce_resumption; /* sched_preempt_enforce_resumption */
     bool scheduling;
     int64_t iteration_s;
     unsigned log_mask;

@@ -290,7 +290,7 @@ static bool change_sched(struct universe *u, const char *name, const struct attr
         "preempt_order", "preempt_prio",        "preempt_queue_prio",  "preempt_targets_enable",
         "scheduling",    "scheduler_iteration", "log_events",          "partition",
         "preempt_sort",  "preempt_wait",        "preempt_exempt_time", "preempt_max_count",
-        "sched_priv",    "sched_log",           "gang_timeslice"};
+        "sched_priv",    "sched_log",           "gang_timeslice",      "sched_preempt_enforce_resumption"};
     enum { N_NAMES = sizeof names / sizeof *names };
     uint64_t look = 1;
 

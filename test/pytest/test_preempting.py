@@ -13,6 +13,10 @@ def express(cx, order):
     cx.set_sched("preempt_order", order)
 
 
+def up(cx, job):
+    until(lambda: (cx.stat(job) or {}).get("substate") == "42", "the job to be up")
+
+
 def used(cx, node="s1"):
     return int(cx.node(node)["resources_assigned"]["ncpus"])
 
@@ -202,3 +206,24 @@ def test_history_tells_a_job_deleted_by_preemption_from_a_killed_one(cx):
         cx.kill("server")
         cx.restart("server")
         cx.again()
+
+
+def test_a_filler_that_would_keep_a_preempted_job_waiting_does_not_start(cx):
+    """Only one that ends before the preempted job could go on; with the attribute off any one does."""
+    with Simulator(cx, nodes=1, ncpus=3) as sim:
+        express(cx, "S")
+        cx.set_sched("sched_preempt_enforce_resumption", "True")
+        low = sim.job(select="1:ncpus=3", l_walltime="5:00")
+        up(cx, low)
+        urgent = sim.job(queue="express", select="1:ncpus=1", l_walltime="100")
+        cx.wait(urgent, "R")
+        long, endless = sim.job(l_walltime="200"), sim.job()
+        for job in (long, endless):
+            until(lambda: cx.stat(job).get("comment") ==
+                  "Not Running: Job would conflict with reservation or top job", lambda: cx.describe(job))
+        cx.wait(sim.job(ms=1, l_walltime="50"), "RF")
+        cx.api.delete(urgent)
+        cx.wait(low, "R")
+        assert cx.state(long) == "Q"
+        cx.api.delete(low)
+        cx.wait(long, "R")
