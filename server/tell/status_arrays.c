@@ -45,7 +45,7 @@ static int show_ghost(struct status_query *q, const struct job *array, int64_t i
 {
     if (need_ghost(q, array, index, state) < 0 || !q->ghost_matches || subjob_rename(q->ghost, index) < 0)
         return 0;
-    return status_query_put(q, &q->ghost->obj, out) < 0 ? 0 : 1;
+    return status_entry_put(q, &q->ghost->obj, out) < 0 ? 0 : 1;
 }
 
 /* Where one is not wanted, none of those that follow it is. */
@@ -80,9 +80,9 @@ int status_arrays_show(struct status_query *q, const struct job *array, int64_t 
     if (!is_open(q, array))
         return 0;
     if (j) {
-        if (!status_query_wants(q, j))
+        if (!status_entry_wants(q, j))
             return 0;
-        return status_query_put(q, &j->obj, out) < 0 ? 0 : 1;
+        return status_entry_put(q, &j->obj, out) < 0 ? 0 : 1;
     }
     if (array_map_get(array->array, *index) == ARRAY_QUEUED)
         return show_queued(q, array, index, out);
@@ -119,14 +119,18 @@ static bool is_chosen(const struct status_query *q, int64_t index)
     return !q->sets[q->at] || idset_contains(q->sets[q->at], (uint32_t)index);
 }
 
-/* Of an array that is in memory. 1 shown, 0 no more, -1 wait. */
-static int expand_indices(struct status_query *q, const struct job *array, struct rpc_buf *out)
+/* The next chosen index of these, as `show` shows it. 1 shown, 0 no more, -1 wait. */
+typedef int show_index_fn(struct status_query *q, const struct job *array, int64_t *index,
+                          struct rpc_buf *out);
+
+static int expand(struct status_query *q, const struct array_map *map, const struct job *array,
+                  show_index_fn *show, struct rpc_buf *out)
 {
     size_t before = out->len;
     int64_t i;
 
-    while ((i = array_map_next(array->array, q->index + 1)) != ARRAY_NONE) {
-        int rc = is_chosen(q, i) ? status_arrays_show(q, array, &i, out) : 0;
+    while ((i = array_map_next(map, q->index + 1)) != ARRAY_NONE) {
+        int rc = is_chosen(q, i) ? show(q, array, &i, out) : 0;
 
         if (rc < 0)
             return -1;
@@ -151,11 +155,14 @@ static int need_past(struct status_query *q, int64_t seq)
     return status_past_map(q, seq) != NULL;
 }
 
-static int show_past(struct status_query *q, struct job_key key, struct rpc_buf *out)
+/* No array: it is the past one of names[at]. */
+static int show_past(struct status_query *q, const struct job *array, int64_t *index, struct rpc_buf *out)
 {
+    const struct job_key key = {q->keys[q->at].seq, (int32_t)*index};
     struct found *f;
     int rc = status_history_row(q, key, &f);
 
+    (void)array;
     if (rc == 1)
         return status_history_show(q, f, out);
     return rc < 0 ? -1 : status_past_show(q, key.index, out);
@@ -163,22 +170,10 @@ static int show_past(struct status_query *q, struct job_key key, struct rpc_buf 
 
 static int expand_past(struct status_query *q, struct rpc_buf *out)
 {
-    int64_t i, seq = q->keys[q->at].seq;
-    size_t before = out->len;
+    int64_t seq = q->keys[q->at].seq;
     int rc = q->history && status_history_is_kept(q) ? need_past(q, seq) : 0;
 
-    if (rc <= 0)
-        return rc;
-    while ((i = array_map_next(status_past_map(q, seq), q->index + 1)) != ARRAY_NONE) {
-        rc = is_chosen(q, i) ? show_past(q, (struct job_key){seq, (int32_t)i}, out) : 0;
-        if (rc < 0)
-            return -1;
-        q->index = i;
-        if (rc > 0)
-            return 1;
-        rpc_buf_cut(out, before);
-    }
-    return 0;
+    return rc <= 0 ? rc : expand(q, status_past_map(q, seq), NULL, show_past, out);
 }
 
 int status_arrays_expand(struct status_query *q, struct rpc_buf *out)
@@ -193,7 +188,8 @@ int status_arrays_expand(struct status_query *q, struct rpc_buf *out)
         q->index = ARRAY_NONE;
         q->expanded = 0;
     }
-    rc = array && array->array ? expand_indices(q, array, out) : expand_past(q, out);
+    rc =
+        array && array->array ? expand(q, array->array, array, status_arrays_show, out) : expand_past(q, out);
     q->expanded += rc > 0;
     if (rc != 0)
         return rc;

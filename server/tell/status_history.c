@@ -59,11 +59,11 @@ int status_history_put(struct status_query *q, const char *id, json_t *attrs, st
     json_t *value;
     int rc = 0;
 
-    if (status_query_begin_entry(out, id, &a) < 0)
+    if (status_entry_begin(out, id, &a) < 0)
         return -1;
     json_object_foreach(attrs, name, value) if (rc == 0 && !q->names_only) rc =
         history_attr(q, name, value, &a);
-    return rc < 0 ? -1 : status_query_end_entry(q, out, &a);
+    return rc < 0 ? -1 : status_entry_end(q, out, &a);
 }
 
 /* 1: shown, 0: not for this query. */
@@ -125,7 +125,7 @@ static void got_rows(void *arg, const struct history_row *rows, size_t n, const 
 
     q->asking = false;
     if (q->dead) {
-        status_query_free(q);
+        q->free(q);
         return;
     }
     if (why || keep_rows(q, rows, n) < 0) {

@@ -3,10 +3,13 @@
 /* What the files of status share; nobody else includes this.
  *
  * status.c         objects to bytes and to history rows
+ *
+ * and, each on those above it:
  * status_names.c   what a query is to show
+ * status_entry.c   one object of it
  * status_history.c what of it lies in the store
- * status_arrays.c  subjobs that are no objects
  * status_past.c    subjobs of an array that only the store knows
+ * status_arrays.c  subjobs that are no objects
  * status_query.c   the walk, and the answer
  */
 #include <jansson.h>
@@ -64,6 +67,7 @@ struct status_query {
     bool page_is_last, page_is_there;
     bool asking; /* the reader has our pointer */
     bool dead;   /* destroyed while asking: the answer frees it */
+    void (*free)(struct status_query *q);
     void (*wake)(void *arg);
     void *wake_arg;
     struct rpc_request *request; /* of status_reply */
@@ -78,6 +82,17 @@ struct object *status_names_find(const struct status_query *q, const char *name)
 void status_names_missing(struct status_query *q, int code, const char *text, const char *name);
 void status_names_unknown(struct status_query *q, const char *name);
 
+/* ---- status_entry.c */
+/* Is this object to be shown, as far as it is a job? */
+bool status_entry_wants(const struct status_query *q, const struct job *j);
+/* A subjob is history when its array is. */
+bool status_entry_is_history(const struct status_query *q, const struct job *j);
+/* Append an entry: whole, or its beginning and its end with attributes between. -1: no memory. */
+int status_entry_put(struct status_query *q, const struct object *o, struct rpc_buf *out);
+int status_entry_put_resource(struct status_query *q, const struct resource *r, struct rpc_buf *out);
+int status_entry_begin(struct rpc_buf *out, const char *name, struct shown_attrs *a);
+int status_entry_end(struct status_query *q, struct rpc_buf *out, struct shown_attrs *a);
+
 /* ---- status_history.c */
 bool status_history_is_kept(const struct status_query *q);
 /* The page of history that follows q->last, or the row of one job, is asked for: -1. 0: it could not be. */
@@ -87,6 +102,8 @@ int status_history_next(struct status_query *q, struct found **f);
 /* 1: appended; 0: not for this query; -1: no memory. */
 int status_history_show(struct status_query *q, const struct found *f, struct rpc_buf *out);
 void status_history_drop(struct status_query *q);
+/* Append what history says: of this name, these attributes. -1: no memory. */
+int status_history_put(struct status_query *q, const char *id, json_t *attrs, struct rpc_buf *out);
 
 /* The row of this job, found by going on from where the last one was found. -1: not known yet; 0: none; 1: *f. */
 int status_history_row(struct status_query *q, struct job_key key, struct found **f);
@@ -115,15 +132,6 @@ const struct array_map *status_past_map(const struct status_query *q, int64_t se
 int status_past_show(struct status_query *q, int64_t index, struct rpc_buf *out);
 void status_past_fini(struct status_query *q);
 
-/* Append what history says: of this name, these attributes. -1: no memory. */
-int status_history_put(struct status_query *q, const char *id, json_t *attrs, struct rpc_buf *out);
-
-/* ---- status_query.c */
-bool status_query_wants(const struct status_query *q, const struct job *j);
-int status_query_put(struct status_query *q, const struct object *o, struct rpc_buf *out);
-int status_query_begin_entry(struct rpc_buf *out, const char *name, struct shown_attrs *a);
-int status_query_end_entry(struct status_query *q, struct rpc_buf *out, struct shown_attrs *a);
-void status_query_free(struct status_query *q);
 static inline bool status_key_is_above(struct job_key a, struct job_key b)
 {
     return a.seq != b.seq ? a.seq > b.seq : a.index > b.index;

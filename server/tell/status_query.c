@@ -16,62 +16,6 @@
 #include "status_private.h"
 #include "subjob.h"
 
-/* ---- entries ----------------------------------------------------------------------------------------- */
-
-/* An ifl_status_entry: name, attributes, text. */
-int status_query_end_entry(struct status_query *q, struct rpc_buf *out, struct shown_attrs *a)
-{
-    shown_end(a);
-    q->served++;
-    return shown_text(out, "", 0);
-}
-
-int status_query_begin_entry(struct rpc_buf *out, const char *name, struct shown_attrs *a)
-{
-    return shown_text(out, name, strlen(name)) < 0 ? -1 : shown_begin(a, out);
-}
-
-int status_query_put(struct status_query *q, const struct object *o, struct rpc_buf *out)
-{
-    struct shown_attrs a;
-
-    if (status_query_begin_entry(out, o->name, &a) < 0)
-        return -1;
-    if (!q->names_only && shown_walk(q->st->shown, o, &q->want, &q->reader, shown_triple, &a) < 0)
-        return -1;
-    return status_query_end_entry(q, out, &a);
-}
-
-static int put_resource(struct status_query *q, const struct resource *r, struct rpc_buf *out)
-{
-    struct shown_attrs a;
-
-    if (status_query_begin_entry(out, r->name, &a) < 0 ||
-        shown_walk_resource(q->st->shown, r, &q->want, &q->reader, shown_triple, &a) < 0)
-        return -1;
-    return status_query_end_entry(q, out, &a);
-}
-
-/* A subjob is history when its array is. */
-static bool is_history(const struct status_query *q, const struct job *j)
-{
-    const struct job *array = job_is_subjob(j) ? subjob_array(q->st->site->jobs, j) : NULL;
-
-    return job_is_over(array ? array : j);
-}
-
-bool status_query_wants(const struct status_query *q, const struct job *j)
-{
-    if (j->state == JOB_ARRIVING || (is_history(q, j) && !q->history))
-        return false;
-    if (q->queue && (!j->queue_name || strcmp(q->queue, j->queue_name) != 0))
-        return false;
-    if (q->all_jobs && ((!q->subjobs && job_is_subjob(j)) || (q->no_arrays && j->array)))
-        return false;
-    return status_may_see(q->st->site, q->reader.level, q->who, j->owner) &&
-           (!q->criteria || criteria_match(q->criteria, shown_computed(q->st->shown), j));
-}
-
 /* ---- the walks --------------------------------------------------------------------------------------- */
 
 /* The subjob that is no object and comes before both of these; ARRAY_NONE: none does. */
@@ -110,9 +54,9 @@ static int step_of_all(struct status_query *q, struct rpc_buf *out, bool *is_end
     }
     if (j && (!f || !status_key_is_above(j->key, f->key))) {
         q->last = j->key;
-        if (!status_query_wants(q, j))
+        if (!status_entry_wants(q, j))
             return 0;
-        return status_query_put(q, &j->obj, out) < 0 ? 0 : 1;
+        return status_entry_put(q, &j->obj, out) < 0 ? 0 : 1;
     }
     q->last = f->key;
     status_past_note(q, f);
@@ -226,9 +170,9 @@ static int next_job(struct status_query *q, struct rpc_buf *out)
     if ((!j || j->state == JOB_ARRIVING) && status_history_is_kept(q) &&
         status_history_ask_job(q, q->keys[q->at]) < 0)
         return -1;
-    if (j && status_query_wants(q, j)) {
+    if (j && status_entry_wants(q, j)) {
         go_on_behind(q, true);
-        return status_query_put(q, &j->obj, out) < 0 ? 0 : 1;
+        return status_entry_put(q, &j->obj, out) < 0 ? 0 : 1;
     }
     q->at++;
     if (j && job_is_over(j) && !q->history)
@@ -246,9 +190,9 @@ static int next_other(struct status_query *q, struct rpc_buf *out)
     const struct object *o = status_names_find(q, name);
 
     if (r)
-        return put_resource(q, r, out) < 0 ? 0 : 1;
+        return status_entry_put_resource(q, r, out) < 0 ? 0 : 1;
     if (o)
-        return status_query_put(q, o, out) < 0 ? 0 : 1;
+        return status_entry_put(q, o, out) < 0 ? 0 : 1;
     status_names_unknown(q, name);
     return 0;
 }
@@ -273,7 +217,7 @@ int status_query_next(struct status_query *q, struct rpc_buf *out)
     return rc;
 }
 
-void status_query_free(struct status_query *q)
+static void query_free(struct status_query *q)
 {
     status_history_drop(q);
     for (size_t i = 0; i < q->n; i++) {
@@ -306,7 +250,7 @@ static int check_only_name(struct status_query *q, struct err *e)
         j = jobs_find(q->st->site->jobs, q->keys[0]);
         if (!j && array && array_map_get(array->array, q->keys[0].index) != ARRAY_NO_INDEX)
             j = array;
-        if ((j && j->state != JOB_ARRIVING && (q->history || !is_history(q, j))) ||
+        if ((j && j->state != JOB_ARRIVING && (q->history || !status_entry_is_history(q, j))) ||
             (!j && status_history_is_kept(q)))
             return 0;
     } else if (status_names_find(q, q->names[0]) ||
@@ -337,6 +281,7 @@ int status_query_create(struct status *st, const struct status_ask *ask, struct 
     if (!q)
         return err_set(e, PBSE_SYSTEM, "no memory for a status");
     q->st = st;
+    q->free = query_free;
     q->of = ask->of;
     q->reader = (struct attr_reader){.level = ask->level, .show_hidden = status_shows_hidden(st->site)};
     q->names_only = ask->names_only;
@@ -355,7 +300,7 @@ int status_query_create(struct status *st, const struct status_ask *ask, struct 
     *out = q;
     return 0;
 bad:
-    status_query_free(q);
+    query_free(q);
     return -1;
 }
 
@@ -366,7 +311,7 @@ void status_query_destroy(struct status_query *q)
     if (q->asking)
         q->dead = true;
     else
-        status_query_free(q);
+        query_free(q);
 }
 
 void status_query_on_wake(struct status_query *q, void (*wake)(void *arg), void *arg)

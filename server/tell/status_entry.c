@@ -1,0 +1,59 @@
+/* Entries of a query's answer: whether an object is one of them, and its bytes. See status_private.h. */
+#include <string.h>
+
+#include "server_obj.h"
+#include "status_private.h"
+#include "subjob.h"
+
+/* An ifl_status_entry: name, attributes, text. */
+int status_entry_end(struct status_query *q, struct rpc_buf *out, struct shown_attrs *a)
+{
+    shown_end(a);
+    q->served++;
+    return shown_text(out, "", 0);
+}
+
+int status_entry_begin(struct rpc_buf *out, const char *name, struct shown_attrs *a)
+{
+    return shown_text(out, name, strlen(name)) < 0 ? -1 : shown_begin(a, out);
+}
+
+int status_entry_put(struct status_query *q, const struct object *o, struct rpc_buf *out)
+{
+    struct shown_attrs a;
+
+    if (status_entry_begin(out, o->name, &a) < 0)
+        return -1;
+    if (!q->names_only && shown_walk(q->st->shown, o, &q->want, &q->reader, shown_triple, &a) < 0)
+        return -1;
+    return status_entry_end(q, out, &a);
+}
+
+int status_entry_put_resource(struct status_query *q, const struct resource *r, struct rpc_buf *out)
+{
+    struct shown_attrs a;
+
+    if (status_entry_begin(out, r->name, &a) < 0 ||
+        shown_walk_resource(q->st->shown, r, &q->want, &q->reader, shown_triple, &a) < 0)
+        return -1;
+    return status_entry_end(q, out, &a);
+}
+
+bool status_entry_is_history(const struct status_query *q, const struct job *j)
+{
+    const struct job *array = job_is_subjob(j) ? subjob_array(q->st->site->jobs, j) : NULL;
+
+    return job_is_over(array ? array : j);
+}
+
+bool status_entry_wants(const struct status_query *q, const struct job *j)
+{
+    if (j->state == JOB_ARRIVING || (status_entry_is_history(q, j) && !q->history))
+        return false;
+    if (q->queue && (!j->queue_name || strcmp(q->queue, j->queue_name) != 0))
+        return false;
+    if (q->all_jobs && ((!q->subjobs && job_is_subjob(j)) || (q->no_arrays && j->array)))
+        return false;
+    return status_may_see(q->st->site, q->reader.level, q->who, j->owner) &&
+           (!q->criteria || criteria_match(q->criteria, shown_computed(q->st->shown), j));
+}
