@@ -15,6 +15,7 @@
 
 #include "confine.h"
 #include "rpc_buf.h"
+#include "rundir.h"
 #include "strbuf.h"
 #include "task.h"
 #include "task_env.h"
@@ -29,6 +30,14 @@ static void good(struct tm_reply *r, unsigned task)
     struct tmx_answer a = {.code = TM_SUCCESS, .task = task};
 
     tm_answer(r, &a);
+}
+
+void tm_record(const struct tm_server *t, unsigned id, pid_t session)
+{
+    struct shep_record rec = {.kind = SHEP_RECORD_TASK};
+
+    rec.shep_record_u.task = (struct shep_task){.id = id, .session = (int)session};
+    rundir_log_append(t->place.records, (xdrproc_t)xdr_shep_record, &rec, false, NULL);
 }
 
 /* ---- spawn */

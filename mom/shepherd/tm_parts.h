@@ -1,7 +1,7 @@
 #ifndef TM_PARTS_H
 #define TM_PARTS_H
-/* What tm_server.c (who asks, and where it is done), tm_asks.c (doing it here) and tm_output.c (where output goes) share.
- * Private to them. */
+/* What the files of TM share; private to them. Each stands on those before it: tm_reply.c (the answer), tm_output.c (where
+ * output goes), tm_asks.c (doing it here), tm_attach.c (making a process a task), tm_server.c (who asks, and where it is done). */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -70,14 +70,15 @@ struct tm_server {
     unsigned next_signal;
 };
 
-/* ---- tm_server.c */
-/* For a MOM that finds the shepherd gone: a task is there, or (session 0) has ended. */
-void tm_record(const struct tm_server *t, unsigned id, pid_t session);
+/* ---- tm_reply.c */
 /* Answers and frees `r`. */
 void tm_answer(struct tm_reply *r, const struct tmx_answer *a);
 void tm_refuse(struct tm_reply *r, int code, const char *text);
 
-/* ---- tm_asks.c: the question is about this host. `r` is taken. */
+/* ---- tm_asks.c */
+/* For a MOM that finds the shepherd gone: a task is there, or (session 0) has ended. */
+void tm_record(const struct tm_server *t, unsigned id, pid_t session);
+/* The question is about this host. `r` is taken. */
 void tm_ask_here(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
 /* Until the job goes on. Takes `r`. */
 void tm_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);

@@ -1,9 +1,7 @@
 /* Who asks, and where it is done. A guest first says INIT (or asks to attach, for which it needs to know nothing); then it asks,
  * and each answer may be late. A question about another host goes there as a letter; a letter that comes from there is
  * about this one.
- *
- * A struct tm_reply is made for each question and freed by its answer. It knows its guest by number, so a guest may
- * leave while its question is under way. */
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -13,7 +11,6 @@
 #include <shep.h>
 
 #include "rpc_buf.h"
-#include "rundir.h"
 #include "strbuf.h"
 #include "task_env.h"
 #include "tm_.h"
@@ -21,50 +18,6 @@
 #include "tm_parts.h"
 
 enum { PATH_LEN_MAX = 8192 };
-
-/* ---- answers */
-static void answer_letter(struct tm_reply *r, const struct tmx_answer *a)
-{
-    struct shep_letter_result res = {0};
-    struct rpc_buf b;
-    char none[1] = "";
-
-    rpc_buf_init(&b);
-    res.text = none;
-    if (rpc_buf_encode(&b, (xdrproc_t)xdr_tmx_answer, a) < 0)
-        res.code = ENOMEM;
-    res.bytes.bytes_val = b.bytes;
-    res.bytes.bytes_len = (u_int)b.len;
-    if (r->tm->place.link)
-        link_answer(r->tm->place.link, &r->ticket, (xdrproc_t)xdr_shep_letter_result, &res);
-    rpc_buf_fini(&b);
-}
-
-void tm_answer(struct tm_reply *r, const struct tmx_answer *given)
-{
-    struct tmx_answer a = *given;
-    struct door_guest *g;
-    char none[1] = "";
-
-    if (!a.text)
-        a.text = none;
-    if (r->is_letter)
-        answer_letter(r, &a);
-    else if ((g = door_find(r->tm->door, r->guest)))
-        rpc_core_reply(g->core, r->xid, (xdrproc_t)xdr_tmx_answer, &a, NULL);
-    if (r->ask) {
-        xdr_free((xdrproc_t)xdr_tmx_ask, r->ask);
-        free(r->ask);
-    }
-    free(r);
-}
-
-void tm_refuse(struct tm_reply *r, int code, const char *text)
-{
-    struct tmx_answer a = {.code = code, .text = (char *)text};
-
-    tm_answer(r, &a);
-}
 
 /* ---- where it is done */
 static bool host_of(const struct tm_server *t, const struct tmx_ask *ask, unsigned *host)
@@ -238,14 +191,6 @@ void tm_server_letter(struct tm_server *t, const void *args, const struct link_t
         ask(t, &letter.ask, r);
     }
     xdr_free((xdrproc_t)xdr_tmx_letter, &letter);
-}
-
-void tm_record(const struct tm_server *t, unsigned id, pid_t session)
-{
-    struct shep_record rec = {.kind = SHEP_RECORD_TASK};
-
-    rec.shep_record_u.task = (struct shep_task){.id = id, .session = (int)session};
-    rundir_log_append(t->place.records, (xdrproc_t)xdr_shep_record, &rec, false, NULL);
 }
 
 /* ---- life: the door is there from the beginning, the rest from the first question on, since most jobs never ask */

@@ -148,7 +148,7 @@ static int sqlite_script(struct store *base, const char *sql, struct err *e)
 static int take_number(void *arg, const struct store_row *row, struct err *e)
 {
     (void)e;
-    *(uint64_t *)arg = strtoull(store_row_text(row, 0), NULL, 10);
+    *(uint64_t *)arg = strtoull(row->class->text(row, 0, NULL), NULL, 10);
     return 0;
 }
 

@@ -256,7 +256,7 @@ static void on_call(void *arg, const struct rpc_call_hdr *h)
     if (c->state == OPEN)
         rpc_requests_call(&c->requests, h);
     else if (c->state == STRANGER)
-        rpc_conn_take_stranger(c, h);
+        c->stranger(c, h);
 }
 
 static const struct rpc_core_events core_events = {.call = on_call};

@@ -27,6 +27,8 @@ static bool is_guest(const struct rpc_conn *c)
     return c->peer->kind == AUTH_GUEST;
 }
 
+static void open_up(struct rpc_conn *c);
+
 static void on_tls_ready(void *arg, struct tls_loop *t)
 {
     struct rpc_conn *c = arg;
@@ -45,7 +47,7 @@ static void on_tls_ready(void *arg, struct tls_loop *t)
         rc = err_set(&e, EACCES, "%s is \"%s\", not \"%s\"", c->peer->from, name, c->expect);
     free(name);
     if (rc == 0)
-        rpc_conn_open_up(c);
+        open_up(c);
     else
         rpc_conn_close(c, &e);
 }
@@ -112,7 +114,7 @@ static void on_tls_lost(struct rpc_pending *p, const struct err *why)
 static const struct rpc_pending_ops asking_ops = {.reply = on_tls_offer, .lost = on_tls_lost};
 
 /* In the clear: procedure 0, and the wish for TLS; nothing else. */
-void rpc_conn_take_stranger(struct rpc_conn *c, const struct rpc_call_hdr *h)
+static void take_stranger(struct rpc_conn *c, const struct rpc_call_hdr *h)
 {
     enum { AUTH_TOOWEAK = 5 };
     struct err e;
@@ -182,7 +184,7 @@ static int set_timer(struct rpc_conn *c, int64_t delay_ms)
     return 0;
 }
 
-void rpc_conn_open_up(struct rpc_conn *c)
+static void open_up(struct rpc_conn *c)
 {
     c->state = OPEN;
     c->heard_mono_ms = clock_real_mono_ms();
@@ -216,7 +218,7 @@ void rpc_conn_admit(struct rpc_conn *c, uid_t uid)
     rpc_core_set_limit(c->core, c->o.limit ? c->o.limit : RPC_LIMIT_CLIENT);
     if (c->door.hooks)
         c->door.hooks->known(c->door.server, c);
-    rpc_conn_open_up(c);
+    open_up(c);
 }
 
 static void open_deferred(void *arg)
@@ -224,7 +226,7 @@ static void open_deferred(void *arg)
     struct rpc_conn *c = arg;
 
     if (c->state != ENDED && !c->closing)
-        rpc_conn_open_up(c);
+        open_up(c);
     rpc_conn_unref(c);
 }
 
@@ -263,6 +265,7 @@ struct rpc_conn *rpc_conn_accept(struct loop *l, int fd, const struct rpc_conn_o
         return NULL;
     }
     c->door = *door;
+    c->stranger = take_stranger;
     c->is_server = true;
     if (rpc_conn_attach(c, fd, e) < 0) {
         rpc_conn_destroy(c);
@@ -273,7 +276,7 @@ struct rpc_conn *rpc_conn_accept(struct loop *l, int fd, const struct rpc_conn_o
         rpc_core_set_limit(c->core, is_one_of_us(c) ? door->daemon_limit
                                     : o->limit      ? o->limit
                                                     : RPC_LIMIT_CLIENT);
-        rpc_conn_open_up(c);
+        open_up(c);
     } else {
         set_timer(c, o->open_limit_ms ? o->open_limit_ms : OPEN_LIMIT_MS);
     }
@@ -292,7 +295,7 @@ static void connected(struct rpc_conn *c, int fd)
         return;
     }
     if (!c->tls) {
-        rpc_conn_open_up(c);
+        open_up(c);
         return;
     }
     c->state = ASKING;

@@ -22,7 +22,8 @@ struct rpc_conn {
     bool in_data, dirty, closing, pulling, holding, upgrade;
     struct rpc_conn_options o;
     struct rpc_conn_door door;
-    struct rpc_conn *next, *prev; /* the server's list */
+    void (*stranger)(struct rpc_conn *c, const struct rpc_call_hdr *h); /* STRANGER: its calls go here */
+    struct rpc_conn *next, *prev;                                       /* the server's list */
     struct stream *stream;
     struct rpc_core *core;
     struct rpc_requests requests;
@@ -46,8 +47,5 @@ int rpc_conn_attach(struct rpc_conn *c, int fd, struct err *e);
 void rpc_conn_unref(struct rpc_conn *c);
 int rpc_conn_defer(struct rpc_conn *c, loop_fn *fn);
 void rpc_conn_send(struct rpc_conn *c);
-/* rpc_conn_open.c */
-void rpc_conn_open_up(struct rpc_conn *c);
-void rpc_conn_take_stranger(struct rpc_conn *c, const struct rpc_call_hdr *h);
 
 #endif
