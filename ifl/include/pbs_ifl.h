@@ -626,6 +626,8 @@ extern int pbs_rescquery(int c, char **list, int n, int *avail, int *alloc, int 
 extern int pbs_rescreserve(int c, char **list, int n, pbs_resource_t *id);
 extern int pbs_rescrelease(int c, pbs_resource_t id);
 
+#include "pbs_pfn.h"
+
 #ifdef __cplusplus
 }
 #endif

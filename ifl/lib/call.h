@@ -12,7 +12,7 @@
 #include <ifl.h>
 
 #include "connection.h"
-#include "pbs_ifl.h"
+#include "replaceable.h"
 #include "rpc_sync.h"
 
 int call_do(int c, uint32_t proc, xdrproc_t xargs, const void *args, xdrproc_t xres, void *result);

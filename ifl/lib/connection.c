@@ -23,6 +23,7 @@
 #include "clock.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
+#include "replaceable.h"
 #include "pbs_info.h"
 #include "report.h"
 

@@ -5,7 +5,7 @@
  * Amounts (resources_available, resources_assigned) are summed, sizes in kb; other values that differ show
  * as "<various>"; a host with one vnode is shown as that vnode is.
  */
-#include "pbs_ifl.h"
+#include "replaceable.h"
 
 /* vnodes   every attribute of every vnode; borrowed
  * host     a name, or NULL or "" for all

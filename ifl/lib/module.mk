@@ -18,5 +18,5 @@ $(B)/lib/libpbs.a: $(LIBPBS.parts)
 	@mkdir -p $(@D)
 	@echo "  AR   $@"
 	@ld -r -o $(@D)/libpbs.o --whole-archive $(firstword $^) --no-whole-archive --start-group $(wordlist 2,99,$^) --end-group
-	@objcopy --wildcard --keep-global-symbol='pbs_*' --keep-global-symbol='__pbs_*' --keep-global-symbol='!pbs_info_*' --keep-global-symbol='tm_*' --keep-global-symbol='!tm_link_*' $(@D)/libpbs.o
+	@objcopy --wildcard --keep-global-symbol='pbs_*' --keep-global-symbol='__pbs_*' --keep-global-symbol='pfn_pbs_*' --keep-global-symbol='!pbs_info_*' --keep-global-symbol='tm_*' --keep-global-symbol='!tm_link_*' $(@D)/libpbs.o
 	@rm -f $@ && ar rcs $@ $(@D)/libpbs.o && rm -f $(@D)/libpbs.o

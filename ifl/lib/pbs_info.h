@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "err.h"
-#include "pbs_ifl.h"
+#include "replaceable.h"
 
 enum { PBS_INFO_SERVER_MAX = PBS_MAXSERVERNAME + PBS_MAXPORTNUM + 2, PBS_INFO_TARGETS = 2 };
 

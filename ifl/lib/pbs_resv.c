@@ -1,6 +1,6 @@
 /* Reservations: the calls exist; what they ask for comes later. */
 #include "call.h"
-#include "pbs_ifl.h"
+#include "replaceable.h"
 
 char *pbs_submit_resv(int c, struct attropl *attrib, const char *extend)
 {

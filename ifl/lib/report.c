@@ -15,7 +15,7 @@
 
 #include "attrl.h"
 #include "errors.h"
-#include "pbs_ifl.h"
+#include "replaceable.h"
 
 enum { SERVER_MAX = PBS_MAXSERVERNAME + PBS_MAXPORTNUM + 2 };
 

@@ -12,7 +12,7 @@
 #include <rpc/types.h>
 #include <rpc/xdr.h>
 
-#include "pbs_ifl.h"
+#include "replaceable.h"
 
 struct status_mark { /* where the parts of an attribute begin in `text` */
     size_t name, resource, value;

@@ -42,16 +42,58 @@ int main(void)
 """
 
 
-@pytest.mark.skipif(build.is_sanitized(), reason="a plain program cannot link a sanitized library")
-@pytest.mark.parametrize("how", ["shared", "static"])
-def test_a_strangers_program_compiles_links_and_runs(quiet, tmp_path, how):
-    (tmp_path / "program.c").write_text(PROGRAM)
+MOCKING = r"""
+#include <stdio.h>
+#include <string.h>
+#include <pbs_ifl.h>
+
+static struct batch_status *mine(int c, const char *id, struct attrl *out, const char *extend)
+{
+    static char name[] = "mocked";
+    static struct batch_status answer = {NULL, name, NULL, NULL};
+
+    return id && !strcmp(id, "mock") ? &answer : __pbs_statjob(c, id, out, extend);
+}
+
+int main(void)
+{
+    int c = pbs_connect(NULL);
+    struct batch_status *b;
+
+    pfn_pbs_statjob = mine;
+    printf("%s", pbs_statjob(c, "mock", NULL, NULL)->name);
+    b = pbs_statjob(c, "999", NULL, NULL);
+    printf(" %d %d\n", b == NULL, pbs_errno);
+    return pbs_disconnect(c);
+}
+"""
+
+plain = pytest.mark.skipif(build.is_sanitized(), reason="a plain program cannot link a sanitized library")
+linked = pytest.mark.parametrize("how", ["shared", "static"])
+
+
+def linked_program(directory, text, how):
+    """A stranger's program of this text, linked to the library."""
+    source, out = directory / "program.c", directory / "program"
+    source.write_text(text)
     lib = os.path.join(os.environ["CEDE_BUILD"], "lib")
     link = [f"-L{lib}", "-lpbs", f"-Wl,-rpath,{lib}"] if how == "shared" else \
         [os.path.join(lib, "libpbs.a"), "-ltirpc", "-lpthread", "-ldl"]
-    subprocess.run(["gcc", "-I", INCLUDE, "-o", tmp_path / "program", tmp_path / "program.c", *link], check=True)
-    job, name = quiet.command(tmp_path / "program").stdout.split()
+    subprocess.run(["gcc", "-I", INCLUDE, "-o", out, source, *link], check=True)
+    return out
+
+
+@plain
+@linked
+def test_a_strangers_program_compiles_links_and_runs(quiet, tmp_path, how):
+    job, name = quiet.command(linked_program(tmp_path, PROGRAM, how)).stdout.split()
     assert job == name and quiet.state(job) == "Q"
+
+
+@plain
+@linked
+def test_a_call_can_be_replaced_and_its_default_still_be_called(quiet, tmp_path, how):
+    assert quiet.command(linked_program(tmp_path, MOCKING, how)).stdout == "mocked 1 15001\n"
 
 
 def test_only_the_public_names_are_exported():
@@ -59,7 +101,7 @@ def test_only_the_public_names_are_exported():
                            text=True, check=True).stdout.split()[2::3]
     assert len(names) > 80
     # tm_*: the task interface; the others are ELF's and the compiler's own
-    assert [n for n in names if not n.startswith(("pbs_", "__pbs_", "tm_"))] == []
+    assert [n for n in names if not n.startswith(("pbs_", "__pbs_", "pfn_pbs_", "tm_"))] == []
 
 
 @pytest.mark.complex(nodes=0)
