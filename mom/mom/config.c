@@ -39,6 +39,29 @@ static int later_if_true(const char *value, struct err *e)
     return b ? later(value, e) : 0;
 }
 
+static int elsewhere(const char *value, struct err *e)
+{
+    return err_set(
+        e, EINVAL,
+        "$configversion %s begins a vnode definitions file: \"pbs_mom -s insert NAME FILE\" puts it into "
+        "mom_priv/config.d",
+        value);
+}
+
+static int check_max_load(const char *value, struct err *e)
+{
+    char *end;
+    double v = strtod(value, &end);
+
+    if (end != value && strcmp(end + strspn(end, " \t"), "suspend") == 0)
+        return err_set(e, EINVAL,
+                       "$max_load with \"suspend\" is not supported: the host is busy then, and jobs that "
+                       "run go on; say \"$max_load %g\"",
+                       v);
+    return end != value && !*end && v >= 0 ? 0
+                                           : err_set(e, EINVAL, "\"%s\" is no load: a number from 0", value);
+}
+
 static int ignored(const char *value, struct err *e)
 {
     (void)value;
@@ -230,6 +253,29 @@ static const struct settings_row rows[] = {
 };
 #undef CONFIG
 
+/* Lines of old systems that look like resources and are none. */
+static const char *const old_lines[] = {"memreserved", "pbs_accounting_workload_mgmt"};
+
+/* The script is run without a shell; what it asks of one it may ask itself. */
+static int take_dynamic(struct config *c, const char *name, const char *command, struct err *e)
+{
+    struct config_dynamic *more = realloc(c->dynamic, (c->n_dynamic + 1) * sizeof *more);
+    struct config_dynamic *d;
+
+    if (!more)
+        return err_set(e, ENOMEM, "no memory");
+    c->dynamic = more;
+    d = &more[c->n_dynamic];
+    words_init(&d->argv);
+    if (words_parse(command, " \t", WORDS_QUOTES, &d->argv, e) < 0 || !d->argv.n || d->argv.w[0][0] != '/') {
+        words_fini(&d->argv);
+        return err_set(e, EINVAL, "\"%s !%s\" is not of the form NAME !/SCRIPT ARGUMENTS", name, command);
+    }
+    d->name = strdup(name);
+    c->n_dynamic++;
+    return d->name ? 0 : err_set(e, ENOMEM, "no memory");
+}
+
 static int take_resource(void *context, const char *name, const char *value, struct err *e)
 {
     struct config *c = context;
@@ -237,10 +283,13 @@ static int take_resource(void *context, const char *name, const char *value, str
 
     if (name[0] == '$')
         return err_set(e, EINVAL, "there is no directive \"%s\"", name);
+    for (size_t i = 0; i < sizeof old_lines / sizeof old_lines[0]; i++)
+        if (strcmp(name, old_lines[i]) == 0)
+            return 0;
     if (!value || !value[0])
         return err_set(e, EINVAL, "a resource needs a value: \"%s 8\"", name);
     if (value[0] == '!')
-        return err_set(e, EINVAL, "dynamic resources (%s %s) are not supported by this version", name, value);
+        return take_dynamic(c, name, value + 1, e);
     more = realloc(c->resources, (c->n_resources + 1) * sizeof *more);
     if (!more)
         return err_set(e, ENOMEM, "no memory");
@@ -348,7 +397,8 @@ static int take_values(struct config *c, const struct settings *v, struct err *e
     take_suspendsig(c, settings_text(v, ROW_suspendsig));
     take_enforce(c, v);
     take_actions(c, v);
-    c->max_load = settings_text(v, ROW_max_load) ? settings_real(v, ROW_max_load) : 0;
+    c->resource_poll_s = settings_duration_s(v, ROW_resource_poll);
+    c->max_load = settings_text(v, ROW_max_load) ? strtod(settings_text(v, ROW_max_load), NULL) : 0;
     c->ideal_load = settings_text(v, ROW_ideal_load) ? settings_real(v, ROW_ideal_load) : c->max_load;
     c->restart_becomes_task = settings_bool(v, ROW_restart_transmogrify);
     c->restart_background = settings_bool(v, ROW_restart_background);
@@ -447,6 +497,11 @@ void config_destroy(struct config *c)
     free(c->checkpoint_path);
     free(c->jobdir_root);
     free(c->devices);
+    for (size_t i = 0; i < c->n_dynamic; i++) {
+        free(c->dynamic[i].name);
+        words_fini(&c->dynamic[i].argv);
+    }
+    free(c->dynamic);
     free(c->resources);
     free(c->usecp);
     free(c->tmpdir);

@@ -1,6 +1,7 @@
 #ifndef CONFIG_H
 #define CONFIG_H
-/* mom_priv/config: directives as rows, and static resources ("ncpus 8", "mem 16gb").
+/* mom_priv/config: directives as rows, and resources, static ("ncpus 8", "mem 16gb") and dynamic
+ * ("scratch !/site/free /scratch").
  *
  * Read whole or not at all, at start and at SIGHUP. Directives of PBS that are not served yet are refused with a
  * sentence that says so; those that change nothing here are taken and ignored (config.def says which is which).
@@ -15,6 +16,12 @@
 
 struct config_resource {
     char *name, *value;
+};
+
+/* name !/script arguments */
+struct config_dynamic {
+    char *name;
+    struct words argv; /* NULL terminated */
 };
 
 struct config_usecp {
@@ -55,6 +62,9 @@ struct config {
     bool restart_becomes_task, restart_background;
     struct config_resource *resources;
     size_t n_resources;
+    struct config_dynamic *dynamic;
+    size_t n_dynamic;
+    int64_t resource_poll_s;
     struct config_usecp *usecp;
     size_t n_usecp;
 };

@@ -74,7 +74,11 @@ static void bad_lines_are_named(void **state)
                                       "$action terminate 1 x\n",
                                       "$action terminate !/x\n",
                                       "$checkpoint_path here\n",
-                                      "load !/bin/true\n",
+                                      "load !true\n",
+                                      "load !\n",
+                                      "$max_load 5 suspend\n",
+                                      "$max_load much\n",
+                                      "$configversion 2\n",
                                       "$min_check_poll 20\n$max_check_poll 10\n"};
     struct err e;
 

@@ -1,7 +1,6 @@
 /* Measured, then overruled by the configuration, then by vnode files: who is more particular counts. What is
  * told is a list of attributes; the server knows which resources there are, so everything else that the
- * configuration names is passed on as it is. An attribute for which there is no memory, or no more room, is
- * left out. */
+ * configuration names is passed on as it is. */
 #include "hardware.h"
 
 #include <errno.h>
@@ -12,12 +11,13 @@
 
 #include <exec.h>
 
+#include "attr_set.h"
 #include "bounds.h"
 #include "config.h"
 #include "home.h"
 #include "vnodes.h"
 
-enum { ATTRS_MAX = 64, CONFINEMENT_MAX = 160, KB = 1024, PERCENT = 100 };
+enum { CONFINEMENT_MAX = 160, KB = 1024, PERCENT = 100 };
 
 static int measure(unsigned *ncpus, unsigned long long *mem_kb, struct err *e)
 {
@@ -39,18 +39,7 @@ static int measure(unsigned *ncpus, unsigned long long *mem_kb, struct err *e)
 
 static void add(struct exec_node *n, const char *name, const char *resource, const char *value)
 {
-    wire_attr *a = &n->attrs.wire_attrs_val[n->attrs.wire_attrs_len];
-
-    if (n->attrs.wire_attrs_len == ATTRS_MAX)
-        return;
-    *a = (wire_attr){strdup(name), strdup(resource), strdup(value)};
-    if (a->name && a->resource && a->value) {
-        n->attrs.wire_attrs_len++;
-        return;
-    }
-    free(a->name);
-    free(a->resource);
-    free(a->value);
+    attr_set(&n->attrs, name, resource, value);
 }
 
 static void add_resource(const struct home *h, struct exec_node *n, const char *name, const char *measured)
@@ -93,11 +82,8 @@ int hardware_node(const struct home *h, struct exec_node *out, struct err *e)
     if (measure(&ncpus, &mem_kb, e) < 0)
         return -1;
     *out = (struct exec_node){.name = strdup(h->node)};
-    out->attrs.wire_attrs_val = calloc(ATTRS_MAX, sizeof(wire_attr));
-    if (!out->name || !out->attrs.wire_attrs_val) {
-        xdr_free((xdrproc_t)xdr_exec_node, out);
+    if (!out->name)
         return err_set(e, ENOMEM, "no memory");
-    }
     snprintf(number, sizeof number, "%u", ncpus);
     add_resource(h, out, "ncpus", number);
     add(out, "pcpus", "", config_resource(h->config, "ncpus") ? config_resource(h->config, "ncpus") : number);
@@ -112,38 +98,22 @@ int hardware_node(const struct home *h, struct exec_node *out, struct err *e)
 }
 
 /* What a file says counts more than what was measured. */
-static void set_attr(struct exec_node *n, const struct vnodes_attr *a)
+static void add_defined(struct exec_node *n, const struct vnodes_one *v)
 {
-    for (u_int i = 0; i < n->attrs.wire_attrs_len; i++) {
-        wire_attr *x = &n->attrs.wire_attrs_val[i];
-        char *value;
-
-        if (strcmp(x->name, a->name) != 0 || strcmp(x->resource, a->resource) != 0)
-            continue;
-        value = strdup(a->value);
-        if (value) {
-            free(x->value);
-            x->value = value;
-        }
-        return;
-    }
-    add(n, a->name, a->resource, a->value);
+    for (size_t i = 0; i < v->n; i++)
+        add(n, v->attrs[i].name, v->attrs[i].resource, v->attrs[i].value);
 }
 
 static int defined_node(const struct home *h, const struct vnodes_one *v, struct exec_node *out,
                         struct err *e)
 {
     *out = (struct exec_node){.name = strdup(v->name)};
-    out->attrs.wire_attrs_val = calloc(ATTRS_MAX, sizeof(wire_attr));
-    if (!out->name || !out->attrs.wire_attrs_val) {
-        xdr_free((xdrproc_t)xdr_exec_node, out);
+    if (!out->name)
         return err_set(e, ENOMEM, "no memory");
-    }
     add(out, "resources_available", "arch", "linux");
     add(out, "resources_available", "host", h->node);
     add(out, "resources_available", "vnode", v->name);
-    for (size_t i = 0; i < v->n; i++)
-        set_attr(out, &v->attrs[i]);
+    add_defined(out, v);
     return 0;
 }
 
@@ -162,8 +132,7 @@ int hardware_nodes(const struct home *h, struct exec_node **out, size_t *n, stru
         const struct vnodes_one *v = &h->vnodes->list[i];
 
         if (strcmp(v->name, h->node) == 0)
-            for (size_t k = 0; k < v->n; k++)
-                set_attr(&list[0], &v->attrs[k]);
+            add_defined(&list[0], v);
         else if (defined_node(h, v, &list[made], e) == 0)
             made++;
     }

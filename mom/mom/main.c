@@ -17,6 +17,7 @@
 #include "conf.h"
 #include "config.h"
 #include "daemon.h"
+#include "dyn_values.h"
 #include "exec_service.h"
 #include "lease.h"
 #include "log.h"
@@ -129,6 +130,11 @@ static void on_failed(void *arg, struct run *r)
     parts_post(arg, r, RUN_EV_FAILED);
 }
 
+static void on_resources(void *arg)
+{
+    server_link_say_resources(arg);
+}
+
 static void say_confinement(const struct parts *m)
 {
     char text[LINE_MAX_BYTES];
@@ -142,6 +148,10 @@ static void say_confinement(const struct parts *m)
 
 static void took_config(struct parts *m)
 {
+    struct err e = {0};
+
+    if (dyn_values_begin(m->dynamic, &e) < 0)
+        log_err(LOGC_SVR, "config", &e, "dynamic resources");
     say_confinement(m);
     exec_service_again(m->service);
 }
@@ -269,6 +279,9 @@ static int begin(struct mom *mom, struct err *e)
     m->lease = lease_create(m, e);
     if (!m->lease)
         return -1;
+    m->dynamic = dyn_values_create(m->loop, &m->home, on_resources, m);
+    if (!m->dynamic || dyn_values_begin(m->dynamic, e) < 0)
+        return -1;
     m->service = server_link_create(m, mom->tls, e);
     return m->service ? 0 : -1;
 }
@@ -293,6 +306,8 @@ static void end(struct mom *mom)
 
     exec_service_destroy(m->service);
     m->service = NULL;
+    dyn_values_destroy(m->dynamic);
+    m->dynamic = NULL;
     lease_destroy(m->lease);
     m->lease = NULL;
     sisters_destroy(m->sisters);

@@ -22,6 +22,7 @@ struct parts {
     struct shepherds *shepherds;
     struct sisters *sisters; /* NULL while runs are recovered */
     struct steps *steps;
+    struct dyn_values *dynamic;
     struct lease *lease;
     struct exec_service *service;
     bool busy;        /* server_link: the load is above $max_load, and was not below $ideal_load since */

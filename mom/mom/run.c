@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "attr_set.h"
+
 struct runs {
     struct run *by_key;
 };
@@ -125,47 +127,11 @@ const char *run_attr(const struct run *r, const char *name, const char *resource
     return NULL;
 }
 
-static void add_attr(wire_attrs *attrs, const wire_attr *a)
-{
-    wire_attr *v = realloc(attrs->wire_attrs_val, (attrs->wire_attrs_len + 1) * sizeof *v);
-    wire_attr *x;
-
-    if (!v)
-        return;
-    attrs->wire_attrs_val = v;
-    x = &v[attrs->wire_attrs_len];
-    *x = (wire_attr){strdup(a->name), strdup(a->resource), strdup(a->value)};
-    if (x->name && x->resource && x->value) {
-        attrs->wire_attrs_len++;
-        return;
-    }
-    free(x->name);
-    free(x->resource);
-    free(x->value);
-}
-
-static void set_attr(struct run *r, const wire_attr *a)
-{
-    for (u_int i = 0; i < r->start.attrs.wire_attrs_len; i++) {
-        wire_attr *x = &r->start.attrs.wire_attrs_val[i];
-        char *value;
-
-        if (strcmp(x->name, a->name) != 0 || strcmp(x->resource, a->resource) != 0)
-            continue;
-        value = strdup(a->value);
-        if (value) {
-            free(x->value);
-            x->value = value;
-        }
-        return;
-    }
-    add_attr(&r->start.attrs, a);
-}
-
 void run_alter(struct run *r, const wire_attrs *attrs)
 {
     for (u_int i = 0; i < attrs->wire_attrs_len; i++)
-        set_attr(r, &attrs->wire_attrs_val[i]);
+        attr_set(&r->start.attrs, attrs->wire_attrs_val[i].name, attrs->wire_attrs_val[i].resource,
+                 attrs->wire_attrs_val[i].value);
     r->altered = true;
 }
 

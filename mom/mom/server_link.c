@@ -17,6 +17,7 @@
 #include "clock.h"
 #include "conf.h"
 #include "config.h"
+#include "dyn_values.h"
 #include "hardware.h"
 #include "lease.h"
 #include "log.h"
@@ -74,6 +75,7 @@ static int fill_nodes(const struct parts *m, exec_hello_args *a)
         return -1;
     }
     a->nodes.nodes_len = (u_int)n;
+    dyn_values_add(m->dynamic, &a->nodes.nodes_val[0].attrs);
     return 0;
 }
 
@@ -216,6 +218,20 @@ static void say_load(struct parts *m, bool always)
     free(n);
 }
 
+void server_link_say_resources(struct parts *m)
+{
+    exec_node n = {.name = m->home.node};
+    exec_node_state_args a = {{1, &n}, hardware_load_percent(), (char *)"", {0, NULL}};
+
+    if (!m->service)
+        return; /* HELLO will say it */
+    dyn_values_add(m->dynamic, &n.attrs);
+    if (n.attrs.wire_attrs_len)
+        exec_service_send_nodes(m->service, &a);
+    n.name = NULL;
+    xdr_free((xdrproc_t)xdr_exec_node, (char *)&n);
+}
+
 static void accepted(void *arg, const exec_hello_result *res)
 {
     struct parts *m = arg;
@@ -232,6 +248,7 @@ static void accepted(void *arg, const exec_hello_result *res)
     lease_kept(m->lease);
     if (m->service) /* not inside its creation */
         say_load(m, true);
+    server_link_say_resources(m); /* what was measured between HELLO and its answer */
 }
 
 static void lost(void *arg, const struct err *why)

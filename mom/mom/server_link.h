@@ -13,4 +13,7 @@ void server_link_wake(void *arg);
 struct parts;
 struct exec_service *server_link_create(struct parts *m, struct ssl_ctx_st *tls, struct err *e);
 
+/* Dynamic resources have other amounts. */
+void server_link_say_resources(struct parts *m);
+
 #endif

@@ -401,3 +401,72 @@ def test_a_host_with_too_much_load_is_busy_until_it_is_not(cx):
         f.write(good)
     os.kill(cx.pid("n1"), signal.SIGHUP)
     cx.wait_gone(job)
+
+
+# --- resources of a site
+
+
+def configure(cx, *lines):
+    """These lines behind those of the complex, and SIGHUP."""
+    path = os.path.join(cx.dir, "mom", "n1", "mom_priv", "config")
+    with open(path, encoding="ascii") as f:
+        text = f.read().partition("# ---\n")[0]
+    with open(path, "w", encoding="ascii") as f:
+        f.write(text + "# ---\n" + "".join(line + "\n" for line in lines))
+    os.kill(cx.pid("n1"), signal.SIGHUP)
+
+
+def tool(cx, name, text):
+    path = os.path.join(cx.work, name)
+    with open(path, "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\n" + text + "\n")
+    os.chmod(path, 0o755)
+    return path
+
+
+def test_static_and_dynamic_resources_of_a_host_are_shown_and_asked_for(cx):
+    cx.qmgr("create resource scratch type=size, flag=h", "create resource licences type=long, flag=h")
+    tool(cx, "free", f"cat {cx.work}/amount")
+    with open(os.path.join(cx.work, "amount"), "w", encoding="ascii") as f:
+        f.write("10gb\nof what\n")
+    configure(cx, "licences 7", f"scratch !{cx.work}/free now", "$resource_poll 1")
+    until(lambda: cx.node()["resources_available"].get("scratch") == "10gb", "the amount")
+    assert cx.node()["resources_available"]["licences"] == "7"
+    with open(cx.dir + "/home/sched_priv/sched_config", "a", encoding="ascii") as f:
+        f.write('resources: "ncpus, mem, arch, host, vnode, scratch"\n')
+    os.kill(cx.pid("sched"), signal.SIGHUP)
+    job = cx.submit("true", select="1:ncpus=1:scratch=20gb")
+    assert stays(lambda: cx.state(job) == "Q", 0.3)
+    with open(os.path.join(cx.work, "amount"), "w", encoding="ascii") as f:
+        f.write("30gb\n")
+    cx.wait_gone(job)
+    assert cx.node()["resources_available"]["scratch"] == "30gb" and cx.node()["state"] == "free"
+
+
+def test_a_script_of_a_resource_that_fails_or_hangs_holds_nobody_up_and_is_named(cx):
+    cx.qmgr("create resource good type=long, flag=h", "create resource bad type=long, flag=h")
+    tool(cx, "bad", "exit 3")
+    tool(cx, "good", "echo 5")
+    configure(cx, f"bad !{cx.work}/bad", f"missing !{cx.work}/none", f"good !{cx.work}/good")
+    until(lambda: cx.node()["resources_available"].get("good") == "5", "the good one")
+    assert "bad" not in cx.node()["resources_available"]
+    log = cx.logs("n1", lines=200)
+    assert f"resource bad: {cx.work}/bad: it has failed; it has no amount" in log and "resource missing" in log
+    tool(cx, "bad", "sleep 600")
+    configure(cx, f"bad !{cx.work}/bad")
+    cx.wait_gone(cx.submit("true"))
+
+
+@pytest.mark.parametrize("line, why", [
+    ("$max_load 5 suspend", "jobs that run go on"),
+    ("$configversion 2", "pbs_mom -s insert"),
+    ("$kbd_idle 30", "not supported by this version"),
+    ("scratch !free", "NAME !/SCRIPT"),
+    ("$restrict_user maybe", "restrict_user"),
+    ("$tmpdir here", "not an absolute path"),
+])
+def test_a_directive_that_cannot_be_served_is_refused_with_the_reason(cx, line, why):
+    configure(cx, "ncpus 3", line)
+    until(lambda: why in cx.logs("n1", lines=100), "the refusal")
+    assert "the old configuration stays" in cx.logs("n1", lines=100)
+    assert cx.node()["resources_available"]["ncpus"] == "4"
