@@ -37,11 +37,13 @@
 #include "job_fsm.h"
 #include "job_limits.h"
 #include "job_log.h"
+#include "job_run.h"
 #include "join_wait.h"
 #include "lease.h"
 #include "life.h"
 #include "log.h"
 #include "loop.h"
+#include "loss.h"
 #include "mail.h"
 #include "mailer.h"
 #include "maintenance.h"
@@ -230,13 +232,20 @@ static void on_limits_changed(void *arg, struct job *j)
     runs_altered(((struct server *)arg)->parts.runs, j);
 }
 
+/* A job that has given way: told to accounting, to its event log, and to its owner where it is gone. */
 static void on_preempted(void *arg, struct job *j, const char *code, const char *by)
 {
     struct server *s = arg;
+    char letter = code[0] == 'Q' ? 'R' : code[0];
+    double lost_s = loss_core_s(j, letter);
 
-    if (code[0] != '0')
-        accounting_preempted(s->parts.accounting, j, code[0] == 'Q' ? 'R' : code[0], by,
-                             code[0] == 'S' || code[0] == 'C' ? 0 : (double)j->usage.cput_ms / 1000);
+    if (letter == '0')
+        return;
+    accounting_preempted(s->parts.accounting, j, letter, by, lost_s);
+    job_log_note(s->job_log, j, "preempted: %c for %s by %s, tried %s, %.1f core-seconds lost", letter,
+                 j->preempt->urgent ? j->preempt->urgent : "nobody named", by, j->preempt->tried, lost_s);
+    if (letter == 'D')
+        mail_preempted(s->parts.mail, j);
 }
 
 static void on_preempting(void *arg, struct job *j, const char *code, const char *by)

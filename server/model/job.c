@@ -177,8 +177,14 @@ static void add_preempt(struct strbuf *out, const struct preempt_mark *p)
     add_key(out, "preempt");
     strbuf_add(out, "{\"left\":");
     json_text_add(out, p->left);
-    strbuf_addf(out, ",\"method\":%d,\"since_s\":%lld,\"by\":", p->method, (long long)p->since_s);
+    strbuf_add(out, ",\"tried\":");
+    json_text_add(out, p->tried);
+    strbuf_addf(out, ",\"method\":%d,\"since_ms\":%lld,\"by\":", p->method, (long long)p->since_ms);
     json_text_add(out, p->by);
+    if (p->scheduler) {
+        strbuf_add(out, ",\"scheduler\":");
+        json_text_add(out, p->scheduler);
+    }
     if (p->urgent) {
         strbuf_add(out, ",\"urgent\":");
         json_text_add(out, p->urgent);
@@ -240,6 +246,7 @@ static void job_destroy(struct object *o)
     resc_free(j->tallied_amounts);
     if (j->preempt) {
         intern_unref(j->preempt->by);
+        intern_unref(j->preempt->scheduler);
         intern_unref(j->preempt->urgent);
     }
     free(j->preempt);
@@ -394,23 +401,26 @@ static int put_notice(struct preempt_notice *n, const json_t *mark)
 static int put_preempt(struct job *j, const json_t *o, struct err *e)
 {
     const json_t *mark = json_object_get(o, "preempt");
-    const char *left, *by = NULL, *urgent = NULL;
-    json_int_t since;
+    const char *left, *tried = "", *by = NULL, *scheduler = NULL, *urgent = NULL;
+    json_int_t since_s = 0, since_ms = 0; /* older rows have seconds */
     int method;
 
     if (!mark)
         return 0;
-    if (json_unpack((json_t *)mark, "{s:s, s:i, s:I, s?s, s?s}", "left", &left, "method", &method, "since_s",
-                    &since, "by", &by, "urgent", &urgent) < 0 ||
-        strlen(left) >= sizeof j->preempt->left)
+    if (json_unpack((json_t *)mark, "{s:s, s?s, s:i, s?I, s?I, s?s, s?s, s?s}", "left", &left, "tried",
+                    &tried, "method", &method, "since_s", &since_s, "since_ms", &since_ms, "by", &by,
+                    "scheduler", &scheduler, "urgent", &urgent) < 0 ||
+        strlen(left) >= sizeof j->preempt->left || strlen(tried) >= sizeof j->preempt->tried)
         return err_set(e, PBSE_SYSTEM, "the stored preemption of job %s cannot be read", j->obj.name);
     j->preempt = calloc(1, sizeof *j->preempt);
     if (!j->preempt)
         return err_set(e, PBSE_SYSTEM, "no memory for job %s", j->obj.name);
     memcpy(j->preempt->left, left, strlen(left));
+    memcpy(j->preempt->tried, tried, strlen(tried));
     j->preempt->method = (char)method;
-    j->preempt->since_s = since;
+    j->preempt->since_ms = since_ms ? since_ms : since_s * 1000;
     j->preempt->by = intern_ref(by);
+    j->preempt->scheduler = intern_ref(scheduler);
     j->preempt->urgent = intern_ref(urgent);
     if (put_notice(&j->preempt->notice, mark) < 0)
         return err_set(e, PBSE_SYSTEM, "the stored notice of job %s cannot be read", j->obj.name);

@@ -69,12 +69,14 @@ struct preempt_notice {
 
 /* What is left of a preemption that is under way; stored, so that a restarted server carries it on. */
 struct preempt_mark {
-    char left[6]; /* letters not tried yet */
-    char method;  /* the one under way; 0: none yet */
-    int64_t since_s;
-    const char *by;     /* interned: who asked, for people */
-    const char *urgent; /* interned: for which job; NULL where nobody said */
-    bool noted;         /* its attributes say so already; not stored */
+    char left[6];  /* letters not tried yet */
+    char tried[6]; /* letters that were, in their order: the last is that of `method`, or failed */
+    char method;   /* the one under way; 0: none yet */
+    int64_t since_ms;
+    const char *by;        /* interned: who asked, for people */
+    const char *scheduler; /* interned: the sched object that asked, or NULL */
+    const char *urgent;    /* interned: for which job; NULL where nobody said */
+    bool noted;            /* its attributes say so already; not stored */
     struct preempt_notice notice;
 };
 

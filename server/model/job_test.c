@@ -39,7 +39,9 @@ static struct job *make(void)
     j->preempt = calloc(1, sizeof *j->preempt);
     memcpy(j->preempt->left, "RD", 3);
     j->preempt->method = 'S';
-    j->preempt->since_s = 77;
+    j->preempt->since_ms = 77;
+    j->preempt->tried[0] = 'S';
+    j->preempt->scheduler = intern_ref("default");
     j->preempt->notice.grace_ms = 5000;
     j->preempt->notice.grace_max_ms = 60000;
     j->preempt->notice.given_ms = 1795258654155;
@@ -96,7 +98,9 @@ static void every_field_comes_back(void **state)
     assert_string_equal(b->run->hosts[0].service, "mom:n1");
     assert_string_equal(b->preempt->left, "RD");
     assert_int_equal(b->preempt->method, 'S');
-    assert_int_equal(b->preempt->since_s, 77);
+    assert_int_equal(b->preempt->since_ms, 77);
+    assert_string_equal(b->preempt->tried, "S");
+    assert_string_equal(b->preempt->scheduler, "default");
     assert_memory_equal(&b->preempt->notice, &j->preempt->notice, sizeof b->preempt->notice);
     assert_int_equal(b->run->notices, 2);
     assert_string_equal(b->preempt->by, "default");

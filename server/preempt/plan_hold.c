@@ -374,8 +374,12 @@ static int begin_victim(struct plan_holds *all, struct hold_obj *h, const struct
 {
     const struct letters_ask policy = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
     char by[300];
-    struct victim_ask ask = {
-        .letters = v->letters, .by = by, .urgent = h->obj.name, .done = victim_done, .arg = all};
+    struct victim_ask ask = {.letters = v->letters,
+                             .by = by,
+                             .scheduler = d->ask->scheduler->obj.name,
+                             .urgent = h->obj.name,
+                             .done = victim_done,
+                             .arg = all};
 
     snprintf(by, sizeof by, "Scheduler@%s", all->p.site->name);
     ask.grace_ms = notices_grace_ms(&policy, v->job, &ask.grace_max_ms);

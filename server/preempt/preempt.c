@@ -135,8 +135,11 @@ static int find(struct preempts *all, const char *id, struct job **out)
 static void begin(struct preempt *p, struct slot *s, const struct sched_obj *sched)
 {
     char letters[5];
-    struct victim_ask ask = {
-        .letters = letters, .by = request_who(p->request), .done = victim_done, .arg = s};
+    struct victim_ask ask = {.letters = letters,
+                             .by = request_who(p->request),
+                             .scheduler = sched->obj.name,
+                             .done = victim_done,
+                             .arg = s};
     struct job *j = NULL;
     const char *code = find(p->all, s->id, &j) < 0 ? "000" : code_at_once(j);
     struct err e;

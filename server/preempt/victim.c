@@ -80,6 +80,7 @@ static void tell(void *arg)
 static void drop_mark(struct victims *all, struct job *j)
 {
     intern_unref(j->preempt->by);
+    intern_unref(j->preempt->scheduler);
     intern_unref(j->preempt->urgent);
     free(j->preempt);
     j->preempt = NULL;
@@ -162,6 +163,10 @@ static bool is_too_early(struct victim *v, const struct method *m)
 
 static void take_letter(struct preempt_mark *m)
 {
+    size_t n = strlen(m->tried);
+
+    if (n + 1 < sizeof m->tried)
+        m->tried[n] = m->left[0];
     memmove(m->left, m->left + 1, strlen(m->left));
 }
 
@@ -369,8 +374,9 @@ static int make_mark(struct victims *all, struct job *j, const struct victim_ask
         return err_set(e, PBSE_SYSTEM, "no memory to preempt %s", j->obj.name);
     snprintf(m->left, sizeof m->left, "%s", ask->letters);
     m->by = intern_ref(ask->by);
+    m->scheduler = intern_ref(ask->scheduler);
     m->urgent = intern_ref(ask->urgent);
-    m->since_s = site_now_s(all->site);
+    m->since_ms = clock_wall_ms(all->site->clock);
     m->notice.grace_ms = ask->grace_ms;
     m->notice.grace_max_ms = ask->grace_max_ms;
     j->preempt = m;

@@ -31,6 +31,7 @@ void victims_destroy(struct victims *v);
 struct victim_ask {
     const char *letters;            /* of SCRD, in the order in which they are to be tried */
     const char *by;                 /* who asks, for people */
+    const char *scheduler;          /* the sched object of whoever asks */
     const char *urgent;             /* for which job; NULL: nobody said */
     int64_t grace_ms, grace_max_ms; /* notices_grace_ms */
     victim_done_fn *done;

@@ -456,6 +456,8 @@ void accounting_preempted(struct accounting *a, const struct job *j, char method
     strbuf_init(&text, 1024);
     strbuf_addf(&text, "method=%c", method);
     acct_fields_add(&text, "requestor", by ? by : "");
+    if (j->preempt && j->preempt->scheduler)
+        acct_fields_add(&text, "scheduler", j->preempt->scheduler);
     if (j->preempted_by)
         acct_fields_add(&text, "preempted_by", j->preempted_by);
     acct_fields_add(&text, "user", j->euser ? j->euser : j->user);
@@ -463,10 +465,12 @@ void accounting_preempted(struct accounting *a, const struct job *j, char method
     acct_fields_add(&text, "project", j->project ? j->project : "");
     strbuf_addf(&text, " preempt_count=%u", j->preempt_count);
     if (j->preempt)
-        strbuf_addf(&text, " took=%lld", (long long)(site_now_s(a->site) - j->preempt->since_s));
+        strbuf_addf(&text, " tried=%s took=%.3f", j->preempt->tried,
+                    (double)(clock_wall_ms(a->site->clock) - j->preempt->since_ms) / 1000);
     if (j->preempt)
         add_notice(a, j, &text);
-    strbuf_addf(&text, " lost_core_seconds=%.1f", lost_core_s);
+    strbuf_addf(&text, " lost_core_seconds=%.1f lost_cpu_seconds=%.1f", lost_core_s,
+                method == 'S' || method == 'C' ? 0 : (double)j->usage.cput_ms / 1000);
     plain(a, j, 'v', strbuf_str(&text));
     strbuf_fini(&text);
 }

@@ -149,6 +149,9 @@ static void send_end(struct mail *m, const struct job *j)
                 "resources_used.walltime=%s\n",
                 j->exit_status, j->usage.cpupercent, cput, (long long)j->usage.mem_kb, j->usage.ncpus,
                 (long long)j->usage.vmem_kb, walltime);
+    if (j->preempt_count)
+        strbuf_addf(&b, "preempt_count=%u\npreempt_method=%c\npreempted_by=%s\n", j->preempt_count,
+                    j->preempt_method, j->preempted_by ? j->preempted_by : "");
     post_about(m, j, strbuf_str(&b));
     strbuf_fini(&b);
 }
@@ -204,6 +207,19 @@ void mail_deleted(struct mail *m, struct job *j, const char *who, const char *us
     strbuf_init(&b, MESSAGE_MAX);
     strbuf_addf(&b, "Aborted by PBS Server \nJob to be deleted at request of %s\n", who);
     post_about(m, j, strbuf_str(&b));
+    strbuf_fini(&b);
+}
+
+void mail_preempted(struct mail *m, struct job *j)
+{
+    struct strbuf b;
+
+    if (!is_asked_for(j, 'a'))
+        return;
+    strbuf_init(&b, MESSAGE_MAX);
+    strbuf_addf(&b, "Preempted by deletion, to make room for %s",
+                j->preempted_by ? j->preempted_by : "others");
+    send_abort(m, j, strbuf_str(&b));
     strbuf_fini(&b);
 }
 

@@ -20,6 +20,8 @@ void mail_listen(void *mail, struct job *j, enum job_state from, enum job_event 
 
 /* `who` ("user@host") deletes it: mailed where `user` is not its owner; nothing more is said of its end. */
 void mail_deleted(struct mail *m, struct job *j, const char *who, const char *user);
+/* It was preempted by deletion; its mark still says for whom. */
+void mail_preempted(struct mail *m, struct job *j);
 /* The server ends it: dependencies, queues. */
 void mail_aborted(struct mail *m, struct job *j, const char *why);
 /* Files of it could not be taken where they belong; sent whatever was asked for. */

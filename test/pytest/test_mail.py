@@ -62,6 +62,30 @@ def test_without_being_asked_nobody_hears_of_a_job_that_ends_well(cx):
     assert len(mails(box)) == 1
 
 
+@history
+@pytest.mark.parametrize("order", ["R", "D"])
+def test_mail_tells_a_preempted_job_from_a_killed_one(cx, order):
+    box = catch_mail(cx)
+    cx.make_queue("express", Priority="200")
+    cx.set_sched("preempt_order", order)
+    victim = cx.submit("[ -e once ] || { touch once; exec sleep 600; }", select="1:ncpus=4", Mail_Points="ae",
+                       Variable_List=f"PBS_O_WORKDIR={cx.work}")
+    cx.wait(victim)
+    urgent = cx.submit("sleep 600", queue="express", select="1:ncpus=4")
+    cx.wait(urgent)
+    if order == "R":
+        cx.api.delete(urgent)
+        until(lambda: cx.state(victim) in "FR", "its second run")
+        if cx.state(victim) == "R":
+            cx.api.delete(victim)
+    else:
+        text = one_mail(box, "Aborted by PBS Server")
+        assert f"PBS JOB {victim}" in text and f"Preempted by deletion, to make room for {urgent}" in text
+    text = one_mail(box, "Execution terminated")
+    assert f"preempt_method={'Q' if order == 'R' else 'D'}\npreempted_by={urgent}\n" in text
+    assert "preempt_count=1\n" in text
+
+
 @root
 @history
 def test_a_job_that_somebody_else_deletes_is_mailed_to_its_owner(cx):

@@ -1,5 +1,7 @@
 """What protects a job from preemption: asked by the server, whoever plans, and by pbs_sched before it plans."""
 import json
+import os
+import time
 
 import pytest
 
@@ -147,6 +149,25 @@ def test_the_report_sums_what_was_lost_by_day_queue_and_user(cx):
     assert "workq" in cx.command("pbs_preempt", "--report").stdout
     assert json.loads(cx.command("pbs_preempt", "--report", "-F", "json", "-d", "29991231").stdout) == {
         "preemptions": []}
+
+
+def test_the_record_of_a_preemption_says_whom_for_whom_how_and_what_was_lost(cx):
+    """A method that cannot be applied is among what was tried."""
+    victim = started(cx)
+    start_s = began(cx, victim)
+    until(lambda: time.time() > start_s + 1, "some work")
+    scheduler(cx, "CR").preempt([victim])
+
+    def records():
+        folder = os.path.join(cx.home, "server_priv", "accounting")
+        lines = [line for day in os.listdir(folder) for line in open(os.path.join(folder, day), encoding="ascii")]
+        return [line for line in lines if f";v;{victim};" in line]
+    line, = until(records, "the record")
+    said = dict(word.split("=", 1) for word in line.rstrip().split(";")[3].split())
+    assert (said["method"], said["tried"], said["queue"], said["preempt_count"]) == ("R", "CR", "workq", "1")
+    assert said["scheduler"] == "default" and said["preempted_by"] == said["requestor"]
+    assert float(said["took"]) > 0 and 0 < float(said["lost_core_seconds"]) < 600 and "lost_cpu_seconds" in said
+    assert f"{victim};preempted: R for nobody named by {said['requestor']}, tried CR" in cx.logs("server", 500)
 
 
 def test_a_bad_command_line_shows_the_usage(cx):
