@@ -156,7 +156,7 @@ static int resolve(struct change *c, const struct resource_table *t, const char 
                                   c->def->name);
     c->resource = resource_find(t, resource);
     if (!c->resource)
-        return errors_set(e, PBSE_UNKRESC, "%s.%.80s", c->def->name, resource);
+        return resource_unknown(t, c->def->name, resource, e);
     c->type = c->resource->type;
     return 0;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <strings.h>
 
+#include "alike.h"
 #include "errors.h"
 
 #define RANGE(min, max) min, max
@@ -135,7 +136,15 @@ int attr_def_need(enum attr_of of, const char *name, struct err *e)
 {
     int index = attr_def_find(of, name);
 
-    return index != ATTR_NONE ? index : errors_set(e, PBSE_NOATTR, "%.80s", name);
+    if (index != ATTR_NONE)
+        return index;
+    for (int i = 0; i < attr_def_count(of); i++) {
+        const struct attr_def *d = attr_def_get(of, i);
+
+        if (d->read <= LEVEL_USER && alike_is(name, d->name))
+            return errors_set(e, PBSE_NOATTR, "%.80s, did you mean %s?", name, d->name);
+    }
+    return errors_set(e, PBSE_NOATTR, "%.80s", name);
 }
 
 bool attr_def_may_read(const struct attr_def *d, enum level l, bool show_hidden)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "alike.h"
 #include "errors.h"
 #include "intern.h"
 #include "strbuf.h"
@@ -140,6 +141,22 @@ const struct resource *resource_find(const struct resource_table *t, const char 
     const struct row *r = find_row(t, name);
 
     return r && !r->r.gone ? &r->r : NULL;
+}
+
+static const char *find_alike(const struct resource_table *t, const char *name)
+{
+    for (const struct resource *r = resource_next(t, NULL); r; r = resource_next(t, r))
+        if (resource_may_read(r, LEVEL_USER) && alike_is(name, r->name))
+            return r->name;
+    return NULL;
+}
+
+int resource_unknown(const struct resource_table *t, const char *attribute, const char *name, struct err *e)
+{
+    const char *known = find_alike(t, name);
+
+    return errors_set(e, PBSE_UNKRESC, "%s%s%.80s%s%s%s", attribute ? attribute : "", attribute ? "." : "",
+                      name, known ? ", did you mean " : "", known ? known : "", known ? "?" : "");
 }
 
 int resource_count(const struct resource_table *t)

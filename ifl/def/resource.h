@@ -58,6 +58,9 @@ void resource_table_destroy(struct resource_table *t);
 
 /* NULL: unknown or removed. O(1). Borrowed: rows live as long as the table. */
 const struct resource *resource_find(const struct resource_table *t, const char *name);
+/* PBSE_UNKRESC, with a name like it that there is: "Unknown resource: Resource_List.walltme, did you mean walltime?"
+ * `attribute` may be NULL. Always -1. */
+int resource_unknown(const struct resource_table *t, const char *attribute, const char *name, struct err *e);
 int resource_count(const struct resource_table *t); /* of all ids ever given; some may be gone */
 const struct resource *resource_get(const struct resource_table *t,
                                     int id); /* id must be valid; also gone ones */

@@ -300,7 +300,7 @@ static int choose_type(struct criterion *k, const struct site *s, const wire_att
         return err_set(e, PBSE_IVALREQ, "%s can only be selected by one of its resources", w->name);
     r = resource_find(s->resources, w->resource);
     if (!r)
-        return err_set(e, PBSE_UNKRESC, "Unknown resource: %s", w->resource);
+        return resource_unknown(s->resources, NULL, w->resource, e);
     k->resource = r->id;
     k->type = r->type;
     return 0;

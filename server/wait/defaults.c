@@ -140,11 +140,12 @@ static int from_amounts(struct site *s, struct attr_list *l, struct err *e)
 
 static int check_chunk(void *site, const char *name, const char *value, struct err *e)
 {
-    const struct resource *r = resource_find(((struct site *)site)->resources, name);
+    const struct resource_table *t = ((struct site *)site)->resources;
+    const struct resource *r = resource_find(t, name);
     struct value v;
 
     if (!r)
-        return err_set(e, PBSE_UNKRESC, "Unknown resource: %s", name);
+        return resource_unknown(t, NULL, name, e);
     if (!(r->flags & RESC_HOST))
         return err_set(e, PBSE_INVALSELECTRESC, "Resource invalid in \"select\" specification: %s", name);
     if (r->type->parse(r->type, value, &v, e) < 0)
