@@ -138,9 +138,10 @@ static bool server_licenses(struct computed *c, const struct object *o, struct v
 
 static bool server_version(struct computed *c, const struct object *o, struct value *out)
 {
+    const char *said = attr_list_text(&o->attrs, SERVER_ATTR_reported_version);
+
     (void)c;
-    (void)o;
-    return computed_text(CEDE_VERSION, out);
+    return computed_text(said ? said : CEDE_VERSION, out);
 }
 
 static computed_fn *const server_rows[SERVER_ATTR_COUNT] = {
@@ -159,6 +160,16 @@ static bool node_state(struct computed *c, const struct object *o, struct value 
 {
     (void)c;
     return computed_number(node_of(o)->state, out);
+}
+
+/* Where nobody said who manages it, that is the MOM of its host. */
+static bool node_mom(struct computed *c, const struct object *o, struct value *out)
+{
+    const char *said = attr_list_text(&o->attrs, NODE_ATTR_Mom);
+    const char *host = value_text(attr_list_amount(&o->attrs, NODE_ATTR_resources_available, RESC_host));
+
+    (void)c;
+    return computed_text(said ? said : host ? host : o->name, out);
 }
 
 static int64_t cpus_of(const struct node_use *u)
@@ -244,6 +255,7 @@ static bool node_used_time(struct computed *c, const struct object *o, struct va
 }
 
 static computed_fn *const node_rows[NODE_ATTR_COUNT] = {
+    [NODE_ATTR_Mom] = node_mom,
     [NODE_ATTR_state] = node_state,
     [NODE_ATTR_jobs] = node_jobs,
     [NODE_ATTR_resources_assigned] = node_assigned,
