@@ -223,6 +223,13 @@ static int report_missing(const struct pbsnodes *p, int c, const struct batch_st
     return rc;
 }
 
+static int no_nodes(const struct pbsnodes *p)
+{
+    if (!p->quiet)
+        cmd_say(&p->a, "Server has no node list");
+    return 1;
+}
+
 static int show_all(struct show *s, int n, char *operands[])
 {
     const struct pbsnodes *p = s->p;
@@ -232,11 +239,8 @@ static int show_all(struct show *s, int n, char *operands[])
     pbs_errno = 0;
     list = p->vnodes || p->hosts_vnodes || p->table ? pbs_statvnode(s->c, NULL, NULL, NULL)
                                                     : pbs_stathost(s->c, NULL, NULL, NULL);
-    if (!list && !pbs_errno) {
-        if (!p->quiet)
-            cmd_say(&p->a, "Server has no node list");
-        return 1;
-    }
+    if (!list && !pbs_errno)
+        return no_nodes(p);
     if (!list)
         return report(p, s->c, "");
     for (o = list; o; o = o->next)
@@ -254,6 +258,8 @@ static int show_named(struct show *s, const char *name)
     pbs_errno = 0;
     list = s->p->vnodes || s->p->table ? pbs_statvnode(s->c, name, NULL, NULL)
                                        : pbs_stathost(s->c, name, NULL, NULL);
+    if (!list && !pbs_errno)
+        return no_nodes(s->p);
     if (!list)
         return report(s->p, s->c, name);
     for (o = list; o; o = o->next)

@@ -69,10 +69,9 @@ static void say_why(const struct session *s, const char *server)
     int code = pbs_errno;
     const char *name = *server ? server : pbs_server, *text = pbs_geterrmsg(-1);
 
+    fputs(reason(code), stderr);
     if (text && *text)
         cmd_say(s->a, "%s", text);
-    else
-        fputs(reason(code), stderr);
     if (s->a->cmd->admin)
         cmd_say(s->a, "could not connect to server %s (%d)", name ? name : "", code);
     else

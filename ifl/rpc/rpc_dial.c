@@ -20,6 +20,7 @@
 
 #include "clock.h"
 #include "file.h"
+#include "pbs_error.h"
 #include "rpc_transport.h"
 
 int64_t rpc_deadline_in(int64_t limit_ms)
@@ -157,7 +158,7 @@ int rpc_dial_tcp(struct rpc_dial *d, const char *host, uint16_t port, int64_t de
     snprintf(service, sizeof service, "%u", port);
     rc = getaddrinfo(host, service, &hints, &list);
     if (rc != 0)
-        return err_set(e, EHOSTUNREACH, "cannot find host %s: %s", host, gai_strerror(rc));
+        return err_set(e, PBSE_BADHOST, "cannot find host %s: %s", host, gai_strerror(rc));
     for (a = list; a && fd < 0; a = a->ai_next)
         failure = connect_one(a, deadline, &fd);
     freeaddrinfo(list);
