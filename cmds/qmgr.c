@@ -17,7 +17,7 @@
 #include "qmgr_help.h"
 #include "strbuf.h"
 
-enum { LINE_MAX_BYTES = 16 << 20, EXIT_NO_CONNECTION = 3, EXIT_NO_MEMORY = 5 };
+enum { LINE_MAX_BYTES = 16 << 20, EXIT_NO_CONNECTION = 3, EXIT_ACTIVE = 4, EXIT_NO_MEMORY = 5 };
 
 struct qmgr {
     struct cmd_args a;
@@ -96,8 +96,26 @@ static int on_active(struct state *s, const struct qmgr_line *l)
     return on_each_name(s, l, 1, &all);
 }
 
+/* Queues and nodes that do not exist are said, and nothing becomes active. */
+static bool are_there(struct state *s, const struct qmgr_line *l)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < l->n; i++) {
+        const struct qmgr_name *n = &l->names[i];
+        const char *server = *n->server ? n->server : s->active.names[MGR_OBJ_SERVER][0].server;
+
+        if ((l->object == MGR_OBJ_QUEUE || l->object == MGR_OBJ_NODE) && *n->name &&
+            qmgr_apply_exists(&s->apply, l->object, n->name, server) != 0)
+            all = false;
+    }
+    return all;
+}
+
 static int do_active(struct state *s, const struct qmgr_line *l)
 {
+    if (l->object != MGR_OBJ_NONE && l->n && !are_there(s, l))
+        return EXIT_ACTIVE;
     if (l->object != MGR_OBJ_NONE && l->n)
         return qmgr_active_set(&s->active, l) < 0 ? EXIT_NO_MEMORY : 0;
     qmgr_active_show(stdout, &s->active, l->object);

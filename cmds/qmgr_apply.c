@@ -55,25 +55,50 @@ static bool is_named(int object, const char *name, const struct batch_status *o)
     return object == MGR_OBJ_SERVER || !*name || !strcmp(o->name, name);
 }
 
+static const struct {
+    int object, code;
+    const char *text;
+} missing_rows[] = {{MGR_OBJ_QUEUE, PBSE_UNKQUE, "Queue does not exist"},
+                    {MGR_OBJ_NODE, PBSE_UNKNODE, "Node does not exist"},
+                    {MGR_OBJ_SCHED, PBSE_UNKSCHED, "Unknown Scheduler"},
+                    {MGR_OBJ_RSC, PBSE_UNKRESC, "Unknown resource"},
+                    {MGR_OBJ_HOOK, PBSE_IVALREQ, "Hook does not exist"}};
+
+enum { N_MISSING = sizeof missing_rows / sizeof missing_rows[0] };
+
+int qmgr_apply_exists(const struct qmgr_apply *q, int object, const char *name, const char *server)
+{
+    int c = session_connect(q->s, server);
+    struct batch_status *found;
+    size_t i = 0;
+
+    if (c < 0)
+        return pbs_errno;
+    pbs_errno = 0;
+    found = qmgr_apply_fetch(c, object, name, NULL);
+    pbs_statfree(found);
+    if (found)
+        return 0;
+    while (i < N_MISSING && missing_rows[i].object != object)
+        i++;
+    if (i == N_MISSING || (pbs_errno && pbs_errno != missing_rows[i].code))
+        return report(q, c, object, name, server);
+    if (!q->silent)
+        fprintf(stderr, "%s: %s.\n", missing_rows[i].text, name);
+    return missing_rows[i].code;
+}
+
 /* A server says nothing of a scheduler that it does not have, because it is asked for all. */
 static int missing(const struct qmgr_apply *q, int object, const char *name, const char *server)
 {
-    static const struct {
-        int object, code;
-        const char *text;
-    } rows[] = {{MGR_OBJ_QUEUE, PBSE_UNKQUE, "Queue does not exist"},
-                {MGR_OBJ_NODE, PBSE_UNKNODE, "Node does not exist"},
-                {MGR_OBJ_SCHED, PBSE_UNKSCHED, "Unknown Scheduler"},
-                {MGR_OBJ_RSC, PBSE_UNKRESC, "Unknown resource"},
-                {MGR_OBJ_HOOK, PBSE_IVALREQ, "Hook does not exist"}};
     size_t i;
 
-    for (i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].object == object) {
+    for (i = 0; i < N_MISSING; i++)
+        if (missing_rows[i].object == object) {
             if (!q->silent)
                 fprintf(stderr, "qmgr obj=%s svr=%s: %s: %s.\n", name, *server ? server : "default",
-                        rows[i].text, name);
-            return rows[i].code;
+                        missing_rows[i].text, name);
+            return missing_rows[i].code;
         }
     return PBSE_IVALREQ;
 }

@@ -18,6 +18,9 @@ struct batch_status *qmgr_apply_fetch(int c, int object, const char *name, struc
  * which has been said. */
 int qmgr_apply(const struct qmgr_apply *q, const struct qmgr_line *l, const char *name, const char *server);
 
+/* Is there such a queue or node? 0, or the number of the error, which has been said. */
+int qmgr_apply_exists(const struct qmgr_apply *q, int object, const char *name, const char *server);
+
 /* The names of all objects of a kind; none where the server cannot be asked. Says nothing. */
 void qmgr_apply_names(const struct qmgr_apply *q, int object, const char *server,
                       void (*found)(void *to, const char *name), void *to);
