@@ -6,15 +6,31 @@ __pbs_options() { "$1" --help 2>/dev/null | sed -n 's/^ *\(-[[:alnum:]]\).*/\1/p
 __pbs_queues() { qstat -Q 2>/dev/null | awk 'NR > 2 { print $1 }'; }
 __pbs_jobs() { qselect -u "$(id -un)" "$@" 2>/dev/null; }
 __pbs_nodes() { pbsnodes -a 2>/dev/null | sed -n 's/^\([^[:space:]].*\)/\1/p'; }
+__pbs_resources() { qmgr -c "list resource" 2>/dev/null | sed -n 's/^Resource \(.*\)/\1=/p'; }
 __pbs_entities() { pbsfs -t 2>/dev/null | sed 's/^ *//; s/([-0-9]*)$//'; }
 
 # What the word before the cursor's asks for: "-q" of qsub is followed by a queue.
 __pbs_value() { # command, option
     case $1,$2 in
     qsub,-q | qalter,-q | qselect,-q) __pbs_queues ;;
-    qsub,-j) printf '%s\n' oe eo n ;;
-    qsub,-r | qalter,-r) printf '%s\n' y n ;;
-    qsub,-S | qsub,-o | qsub,-e | qsub,-A | *,-W | *,-l | *,-N | *,-a) ;;
+    qsub,-j | qalter,-j) printf '%s\n' oe eo n ;;
+    qsub,-k | qalter,-k) printf '%s\n' o e oe n doe ;;
+    qsub,-m | qalter,-m) printf '%s\n' a b e abe n ;;
+    qsub,-R | qalter,-R) printf '%s\n' o e oe ;;
+    qsub,-r | qalter,-r | qselect,-r) printf '%s\n' y n ;;
+    qsub,-l | qalter,-l | qselect,-l) __pbs_resources ;;
+    qsub,-v) compgen -v ;;
+    qsub,-W | qalter,-W) printf '%s=\n' block depend group_list interactive max_run_subjobs \
+        release_nodes_on_stageout run_count sandbox stagein stageout tolerate_node_failures umask ;;
+    qdel,-W) printf '%s\n' force suppress_email= ;;
+    qrerun,-W) echo force ;;
+    qhold,-h | qrls,-h | qalter,-h) printf '%s\n' u o s n ;;
+    qrun,-H) __pbs_nodes ;;
+    qstat,-F | pbsnodes,-F) printf '%s\n' json dsv default ;;
+    *,-u) compgen -u ;;
+    tracejob,-f) printf '%s\n' error system admin job job_usage security sched debug debug2 resv debug3 debug4 force ;;
+    pbs_release_nodes,-j) __pbs_jobs -s R ;;
+    qsub,-[SoeAcCJMpPaN] | qalter,-[SoeAcMpPaN] | qselect,-[aAcpPtN] | *,-[CDnpw]) ;;
     qterm,-t) printf '%s\n' immediate delay quick ;;
     qsig,-s) printf '%s\n' suspend resume "$(compgen -A signal SIG)" ;;
     pbs_preempt,--policy) __pbs_queues ;;
@@ -28,14 +44,14 @@ __pbs_value() { # command, option
 
 __pbs_operands() { # command
     case $1 in
-    qdel | qalter | qmsg | qsig | qorder | qstat | tracejob | qwait | pbs_preempt) __pbs_jobs ;;
+    qdel | qalter | qmsg | qsig | qorder | qstat | tracejob | printjob | qwait | pbs_preempt) __pbs_jobs ;;
     qhold) __pbs_jobs -s QRW ;;
     qrls) __pbs_jobs -s H ;;
     qrerun) __pbs_jobs -s RS ;;
     qrun) qselect -s Q 2>/dev/null ;;
     qstart | qstop | qenable | qdisable) __pbs_queues ;;
-    qmove) printf '%s\n' "$(__pbs_queues)" "$(__pbs_jobs -s QHW)" ;;
-    pbsnodes) __pbs_nodes ;;
+    qmove) if ((COMP_CWORD > 1)); then __pbs_jobs -s QHW; else __pbs_queues; fi ;;
+    pbsnodes | pbs_release_nodes) __pbs_nodes ;;
     pbsfs) __pbs_entities ;;
     *) return 1 ;;
     esac
@@ -53,7 +69,8 @@ _pbs() {
         return
     fi
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+    if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then compopt -o nospace 2>/dev/null; fi
 }
 
 complete -F _pbs qsub qstat qdel qalter qhold qrls qrerun qrun qsig qmsg qmove qorder qselect qstart qstop qenable \
-    qdisable qterm pbsnodes tracejob qwait pbsfs pbs_preempt
+    qdisable qterm pbsnodes tracejob qwait pbsfs pbs_preempt printjob pbs_release_nodes

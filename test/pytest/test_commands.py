@@ -212,3 +212,63 @@ def test_a_suspended_job_is_counted_as_one(cx):
     node = json.loads(cx.command("pbsnodes", "-aSj", "-F", "json").stdout)["nodes"]["n1"]
     assert (node["Total Jobs"], node["Running Jobs"], node["Suspended Jobs"]) == (1, 0, 1)
     assert cx.command("pbsnodes", "-Sj", "n1").stdout.splitlines()[-1].split()[2:5] == ["1", "0", "1"]
+
+
+# --- a stranger's mistakes
+
+@pytest.mark.parametrize("line, code, said", [
+    ("qsub -l walltme=5 {script}", 15035,
+     "qsub: Unknown resource: Resource_List.walltme, did you mean walltime?\n"),
+    ("qsub -l select=1:npcus=2 {script}", 15035, "qsub: Unknown resource: npcus, did you mean ncpus?\n"),
+    ("qsub -l bananas=2 {script}", 15035, "qsub: Unknown resource: Resource_List.bananas\n"),
+    ("qsub -W Acount_Name=me {script}", 15002, "qsub: Undefined attribute: Acount_Name, did you mean Account_Name?\n"),
+    ("qselect -l memm=2gb", 15035, "qselect: Unknown resource: memm, did you mean mem?\n"),
+    ("qstat @no-such-host.invalid", 15008, "Unknown Host.\nqstat: cannot find host no-such-host.invalid: "),
+    ("qdel 1@no-such-host.invalid", 15008, "Unknown Host.\nqdel: cannot find host no-such-host.invalid: "),
+])
+def test_a_misspelled_name_is_recognised(jobs, place, line, code, said):
+    got = run(place, line, **jobs)
+    assert got[:2] == (code % 256, "") and got[2].startswith(said)
+    assert "invalid" not in line or "cannot connect to server no-such-host.invalid (errno=15008)\n" in got[2]
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_a_server_without_nodes_and_one_that_is_down(cx):
+    for line in ("pbsnodes -a", "pbsnodes n1", "pbsnodes -l"):
+        assert run(cx, line) == (1, "", "pbsnodes: Server has no node list\n")
+    cx.stop_daemon("server")
+    for line, words in (("qstat", "cannot connect to server {} (errno=111)"),
+                        ("qsub -h -- /bin/true", "cannot connect to server {} (errno=111)"),
+                        ("qstart workq", "could not connect to server {} (111)")):
+        code, out, said = run(cx, line)
+        name = line.split()[0]
+        assert (code, out) == (111, "") and said.count("\n") == 2
+        assert re.search(rf"^{name}: {words.format('[^ ]+').replace('(', '[(]').replace(')', '[)]')}$", said, re.M)
+
+
+def test_clients_are_told_the_version_that_the_manager_says(place):
+    own = place.command("qstat", "--version").stdout.split(" = ")[1].strip()
+    shown = lambda: json.loads(place.command("qstat", "-Bf", "-F", "json").stdout)["pbs_version"]
+    assert shown() == own
+    place.qmgr("set server reported_version = 23.06.06")
+    try:
+        assert shown() == "23.06.06" and "    pbs_version = 23.06.06\n" in place.command("qstat", "-Bf").stdout
+    finally:
+        place.qmgr("unset server reported_version")
+    assert shown() == own
+
+
+def test_the_mom_of_a_node_stands_first_in_its_record(place):
+    assert place.command("pbsnodes", "n1").stdout.splitlines()[:2] == ["n1", "     Mom = n1"]
+    place.qmgr("set node n1 Mom = other.host")
+    assert "     Mom = other.host\n" in place.command("pbsnodes", "n1").stdout
+    place.qmgr("unset node n1 Mom")
+    assert "     Mom = n1\n" in place.command("pbsnodes", "n1").stdout
+
+
+def test_only_what_exists_becomes_active_in_qmgr(place):
+    done = place.command("qmgr", stdin="active queue workq,nope\nactive node n1\nactive node nope\nactive\n", check=False)
+    assert done.stderr == "Queue does not exist: nope.\nNode does not exist: nope.\n"
+    assert done.stdout.splitlines()[2:] == ["Active queues:", "Active nodes:", "n1@default", "Active schedulers:"]
+    alone = place.command("qmgr", "-c", "active queue nope", check=False)
+    assert (alone.returncode, alone.stdout) == (4, "")

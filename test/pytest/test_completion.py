@@ -24,7 +24,9 @@ def test_options_are_those_of_the_command(quiet):
 
 
 @pytest.mark.parametrize("words, found", [(("qsub", "-q", ""), "workq"), (("qstop", "wo"), "workq"),
-                                          (("qsub", "-j", "o"), "oe"), (("qsig", "-s", "susp"), "suspend"),
+                                          (("qsub", "-j", "o"), "oe"), (("qsub", "-l", "wallt"), "walltime="),
+                                          (("qsub", "-W", "dep"), "depend="), (("qstat", "-F", "j"), "json"),
+                                          (("qmove", "w"), "workq"), (("tracejob", "-f", "job_"), "job_usage"), (("qsig", "-s", "susp"), "suspend"),
                                           (("qsig", "-s", "SIGUSR1"), "SIGUSR1")])
 def test_values_and_operands_are_offered(quiet, words, found):
     assert offered(quiet, *words) == [found]
@@ -35,7 +37,8 @@ def test_jobs_are_ones_own_and_fit_the_command(cx):
     waiting, held = cx.submit(), cx.submit(Hold_Types="u")
     assert offered(cx, "qdel", "") == [waiting, held]
     assert offered(cx, "qrls", "") == [held]
-    assert offered(cx, "pbsnodes", "n") == ["n1"]
+    assert offered(cx, "qmove", "workq", "") == [waiting, held]
+    assert offered(cx, "pbsnodes", "n") == offered(cx, "qrun", "-H", "n") == ["n1"]
 
 
 def test_a_script_is_a_file(quiet):
