@@ -476,7 +476,9 @@ int job_percent_left(const struct job *j, int64_t now_s)
     }
     if (limit == 0)
         return 100;
-    return used > limit ? 1 : (int)((limit - used) * 100 / limit);
+    int64_t left =
+        100 - used * 100 / limit; /* as the server counts it: of the share used the whole percents */
+    return left < 0 ? 1 : (int)left;
 }
 
 bool job_asks(const struct job *j, const char *item)

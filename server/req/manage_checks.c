@@ -9,6 +9,7 @@
 
 #include "parts.h"
 #include "pbs_error.h"
+#include "words.h"
 
 static const char default_partition[] = "pbs-default";
 
@@ -92,6 +93,24 @@ int check_script_max(void *arg, const struct object *o, const struct attr_list *
     if (bytes >= 0 && bytes <= (int64_t)2 << 30)
         return 0;
     return err_set(e, PBSE_BADJOBSCRIPTMAXSIZE, "jobscript max size exceeds 2GB: jobscript_max_size");
+}
+
+int check_released(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    struct parts *p = arg;
+    const char *text = attr_list_text(now, SERVER_ATTR_restrict_res_to_release_on_suspend);
+    struct words w;
+    int rc;
+
+    (void)o;
+    words_init(&w);
+    rc = text ? words_parse_commas(text, &w, e) : 0;
+    for (size_t i = 0; rc == 0 && i < w.n; i++)
+        if (!resource_find(p->site->resources, w.w[i]))
+            rc = err_set(e, PBSE_UNKRESC, "restrict_res_to_release_on_suspend: resource %s is unknown",
+                         w.w[i]);
+    words_fini(&w);
+    return rc;
 }
 
 /* --- queues ------------------------------------------------------------------------------------------- */

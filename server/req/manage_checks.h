@@ -10,6 +10,8 @@ int check_default_queue(void *arg, const struct object *o, const struct attr_lis
 int check_sequence_max(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* PBSE_BADJOBSCRIPTMAXSIZE */
 int check_script_max(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
+/* PBSE_UNKRESC: restrict_res_to_release_on_suspend names a resource that is none. */
+int check_released(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* PBSE_MIXENTLIMS: max_running and its like beside max_run and its like. */
 int check_server_limits(void *arg, const struct object *o, const struct attr_list *now, struct err *e);
 /* PBSE_NEEDQUET open without a type; PBSE_QUENOEN open without destinations; PBSE_ATTRTYPE an attribute of the

@@ -143,6 +143,7 @@ const struct edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_default_queue, check_default_queue, NULL},
     {OF_SERVER, SERVER_ATTR_max_job_sequence_id, check_sequence_max, server_sequence},
     {OF_SERVER, SERVER_ATTR_jobscript_max_size, check_script_max, NULL},
+    {OF_SERVER, SERVER_ATTR_restrict_res_to_release_on_suspend, check_released, NULL},
     {OF_SERVER, EDIT_ANY, check_server_limits, NULL},
     {OF_SERVER, SERVER_ATTR_scheduling, NULL, server_scheduling},
     {OF_SERVER, SERVER_ATTR_scheduler_iteration, NULL, server_iteration},

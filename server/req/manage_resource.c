@@ -13,6 +13,7 @@
 #include "pbs_error.h"
 #include "schedulers.h"
 #include "strbuf.h"
+#include "type_list.h"
 
 static const char *value_of(const struct edit_change *c, size_t n, const char *name)
 {
@@ -41,7 +42,8 @@ static bool names_it(const struct attr_list *l, int id)
 
 static int check_busy(struct parts *p, const struct resource *r, struct err *e)
 {
-    const char *what = NULL;
+    const char *what = NULL, *released = attr_list_text(&p->site->server->obj.attrs,
+                                                        SERVER_ATTR_restrict_res_to_release_on_suspend);
 
     for (struct job *j = jobs_first(p->site->jobs); j && !what; j = jobs_next(j))
         what = names_it(&j->obj.attrs, r->id) ? "job" : NULL;
@@ -49,7 +51,7 @@ static int check_busy(struct parts *p, const struct resource *r, struct err *e)
         what = names_it(&n->obj.attrs, r->id) ? "node" : NULL;
     for (struct queue *q = queues_first(p->site->queues); q && !what; q = queues_next(q))
         what = names_it(&q->obj.attrs, r->id) ? "queue" : NULL;
-    if (!what && names_it(&p->site->server->obj.attrs, r->id))
+    if (!what && (names_it(&p->site->server->obj.attrs, r->id) || list_contains(released, r->name)))
         what = "server";
     return what ? err_set(e, PBSE_RESCBUSY, "Resource busy on %s", what) : 0;
 }
