@@ -53,6 +53,7 @@ struct scheduler {
     int64_t ahead_ns;         /* the server's clock less ours */
     unsigned mask;            /* of the log, as set */
     bool asked;               /* for a cycle, whatever the news are */
+    bool answered;            /* a preemption or a turn: a look is due at the end of this turn of the loop */
 };
 
 static int64_t now_s(const struct scheduler *s)
@@ -197,13 +198,23 @@ static void settled(void *arg)
     go_on(arg);
 }
 
+static void after_answers(void *arg)
+{
+    struct scheduler *s = arg;
+
+    s->answered = false;
+    if (mirror_is_whole(s->mirror) && cycle_has_news(s->cycle, now_s(s)))
+        run_cycle(s);
+    go_on(s);
+}
+
+/* Many may be answered at once: one cycle for all of them. */
 static void preempted(void *arg)
 {
     struct scheduler *s = arg;
 
-    if (cycle_has_news(s->cycle, now_s(s)))
-        run_cycle(s);
-    go_on(s);
+    if (!s->answered)
+        s->answered = loop_defer(s->loop, after_answers, s) == 0;
 }
 
 static int enter(void *arg, int c, struct err *e)
@@ -321,6 +332,7 @@ void scheduler_destroy(struct scheduler *s)
 {
     if (!s)
         return;
+    loop_forget(s->loop, after_answers, s);
     if (s->tick)
         loop_timer_destroy(s->tick);
     shares_destroy(s->shares);

@@ -353,7 +353,6 @@ static void decide_plan(struct cycle *c, struct decision *x, struct job *j, cons
     }
     x->n_names = victims->n;
     plans_begin(c->plans, j, victims, where);
-    plans_refresh(c->plans);
 }
 
 static void decide_preempt(struct cycle *c, struct job *j, const struct candidates *victims,

@@ -15,6 +15,7 @@
 struct bench {
     struct policy policy;
     struct cycle *c;
+    int64_t now_s;
 };
 
 static void tell(struct bench *b, enum universe_kind kind, const char *name, const char *const text[][3])
@@ -76,6 +77,7 @@ static void open_bench(struct bench *b)
 {
     policy_init(&b->policy);
     b->c = cycle_create("default", &b->policy);
+    b->now_s = 1000000;
     tell_queue(b, "workq", "0");
     tell_queue(b, "express", "200");
 }
@@ -93,7 +95,7 @@ static size_t run_cycle(struct bench *b, const char *what)
 
     universe_settle(cycle_universe(b->c));
     int64_t before = clock_wall_ns(clock_real());
-    cycle_run(b->c, 1000000, &d);
+    cycle_run(b->c, b->now_s, &d);
     int64_t took_us = (clock_wall_ns(clock_real()) - before) / 1000;
     for (size_t i = 0; i < d.n; i++) {
         if (d.a[i].kind == DECIDE_PREEMPT)
@@ -178,11 +180,39 @@ static void preemption_is_decided_quickly(void **state)
     victims_of(1000);
 }
 
+/* Half of them run, the other half waits: as many turns as there are running jobs. */
+static void turns_are_decided_quickly(void **state)
+{
+    struct bench b;
+    char exec[64];
+
+    (void)state;
+    open_bench(&b);
+    tell(&b, UNIVERSE_QUEUE, "shared",
+         (const char *const[][3]){{"queue_type", NULL, "Execution"},
+                                  {"started", NULL, "True"},
+                                  {"gang", NULL, "True"},
+                                  {NULL, NULL, NULL}});
+    for (int i = 0; i < 1000; i++)
+        tell_node(&b, i, 5, 5);
+    for (int i = 0; i < 5000; i++) {
+        snprintf(exec, sizeof exec, "(n%d:ncpus=1)", i % 1000);
+        tell_job(&b, i, "shared", 'R', "1:ncpus=1", exec);
+    }
+    run_cycle(&b, "turns begin");
+    for (int i = 5000; i < 10000; i++)
+        tell_job(&b, i, "shared", 'Q', "1:ncpus=1", NULL);
+    assert_int_equal(run_cycle(&b, "5,000 wait for the turns of 5,000"), 0);
+    b.now_s += 30;
+    assert_int_equal(run_cycle(&b, "5,000 turns are over"), 5000);
+    close_bench(&b);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_cycle_costs_what_has_changed),
-                                       cmocka_unit_test(one_node_with_many_cpus),
-                                       cmocka_unit_test(preemption_is_decided_quickly)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cycle_costs_what_has_changed), cmocka_unit_test(one_node_with_many_cpus),
+        cmocka_unit_test(preemption_is_decided_quickly), cmocka_unit_test(turns_are_decided_quickly)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

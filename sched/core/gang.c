@@ -29,6 +29,7 @@ struct gang {
     struct universe *u;
     int64_t now_s;
     struct candidates running; /* of gang queues, in the order in which they give way */
+    size_t first;              /* the first of them who may still be asked */
     struct promise promises[PROMISES_MAX];
     size_t n_promises;
     unsigned cycle, search; /* numbers for marks */
@@ -39,9 +40,12 @@ struct search {
     struct gang *g;
     const struct picker *k;
     const struct preemptor *p;
-    struct candidates all; /* who could be stopped, in order */
-    bool due_only;         /* those who must give way now */
-    bool above;            /* those of queues above too */
+    struct candidates neighbours;  /* of a suspended job */
+    const struct candidates *from; /* who is asked, in the order in which they give way */
+    size_t at;                     /* the next of them */
+    struct candidates chosen;      /* who is stopped in the trial */
+    bool due_only;                 /* those who must give way now */
+    bool above;                    /* those of queues above too */
 };
 
 struct gang *gang_create(struct universe *u)
@@ -135,7 +139,7 @@ void gang_review(struct gang *g, int64_t now_s)
 
     g->now_s = now_s;
     g->cycle++;
-    g->running.n = 0;
+    g->running.n = g->first = 0;
     forget_promises(g);
     if (!any_queue_is_gang(g->u))
         return;
@@ -168,26 +172,20 @@ static bool stays_alone(const struct gang *g, const struct pieces *on)
 
 static bool may_yield(const struct search *s, const struct job *v)
 {
-    const struct gang *g = s->g;
-    int64_t ours = s->p->job->queue->priority, theirs = v->queue->priority;
-
-    if (!job_is_up(v) || v->order != ORDER_NONE || v->gives_way || v->resv || v->promised == g->cycle)
-        return false;
-    if (s->above ? false : theirs > ours)
-        return false;
-    if (s->due_only && theirs == ours && g->now_s < over_at(g, v))
-        return false;
-    return candidates_nodes_are_up(v) && !stays_alone(g, &v->on) &&
-           !s->p->has_failed(s->p->arg, s->p->job, v);
+    return is_gang(v) && job_is_up(v) && v->order == ORDER_NONE && !v->gives_way && !v->resv &&
+           v->promised != s->g->cycle && candidates_nodes_are_up(v) && !stays_alone(s->g, &v->on) &&
+           !s->p->has_failed(s->p->arg, s->p->job, v) &&
+           (s->p->job->standing == STANDING_SUSPENDED || candidates_are_useful(s->p, v));
 }
 
-static void list(struct search *s, struct job *v)
+/* Is it too early for this one, and so for all behind it? */
+static bool is_too_early(const struct search *s, const struct job *v)
 {
-    if (v->listed == s->g->search || !is_gang(v) || !may_yield(s, v))
-        return;
-    v->listed = s->g->search;
-    yields_note(s->g->u, v, true);
-    add(&s->all, v);
+    int64_t ours = s->p->job->queue->priority, theirs = v->queue->priority;
+
+    if (s->above)
+        return false;
+    return theirs > ours || (s->due_only && theirs == ours && s->g->now_s < over_at(s->g, v));
 }
 
 /* A suspended job goes on where it was: only who is there can help. */
@@ -195,65 +193,80 @@ static void list_neighbours(struct search *s)
 {
     const struct pieces *on = &s->p->job->on;
 
+    s->g->search++;
     for (size_t i = 0; i < on->n; i++)
-        for (size_t k = 0; on->a[i].node && k < on->a[i].node->n_on; k++)
-            list(s, on->a[i].node->jobs[k]);
-    sort(s->g, &s->all);
+        for (size_t k = 0; on->a[i].node && k < on->a[i].node->n_on; k++) {
+            struct job *v = on->a[i].node->jobs[k];
+            if (v->listed != s->g->search && is_gang(v))
+                add(&s->neighbours, v);
+            v->listed = s->g->search;
+        }
+    sort(s->g, &s->neighbours);
 }
 
-static void list_all(struct search *s)
+/* The next who could be stopped, or NULL. */
+static struct job *next_of(struct search *s)
 {
-    s->g->search++;
-    s->all.n = 0;
-    if (s->p->job->standing == STANDING_SUSPENDED) {
-        list_neighbours(s);
-        return;
+    while (s->at < s->from->n) {
+        struct job *v = s->from->a[s->at];
+        if (is_too_early(s, v))
+            return NULL;
+        s->at++;
+        if (may_yield(s, v))
+            return v;
     }
-    for (size_t i = 0; i < s->g->running.n; i++)
-        if (candidates_are_useful(s->p, s->g->running.a[i]))
-            list(s, s->g->running.a[i]);
+    return NULL;
+}
+
+static void begin(struct search *s)
+{
+    struct gang *g = s->g;
+
+    /* those in front have been stopped by this very cycle */
+    while (g->first < g->running.n && g->running.a[g->first]->order != ORDER_NONE)
+        g->first++;
+    s->chosen.n = 0;
+    s->at = s->from == &g->running ? g->first : 0;
 }
 
 /* --- searching --------------------------------------------------------------------------------------- */
 
-static void count(const struct search *s, size_t from, size_t to, int64_t times)
+static void stop(struct search *s, struct job *v)
 {
-    for (size_t i = from; i < to; i++)
-        pick_count(s->all.a[i], universe_server(s->g->u), times);
+    yields_note(s->g->u, v, true);
+    add(&s->chosen, v);
+    trial_give_all(s->k->trial, job_yields(v));
+    pick_count(v, universe_server(s->g->u), -1);
 }
 
-/* Stop more and more of them; returns how many it took, 0 when all are not enough. */
-static size_t stop_until_it_fits(struct search *s, struct pieces *where)
+/* Stop more and more of them. false: all are not enough; the counters are as before. */
+static bool stop_until_it_fits(struct search *s, struct pieces *where)
 {
-    size_t n = 0;
-
-    while (n < s->all.n) {
-        size_t next = n < ONE_BY_ONE ? n + 1 : 2 * n;
+    for (size_t before = 0;; before = s->chosen.n) {
+        size_t most = before < ONE_BY_ONE ? before + 1 : 2 * before;
         struct reason ignored;
+        struct job *v;
 
-        next = next < s->all.n ? next : s->all.n;
-        for (size_t i = n; i < next; i++)
-            trial_give_all(s->k->trial, job_yields(s->all.a[i]));
-        count(s, n, next, -1);
-        n = next;
+        while (s->chosen.n < most && (v = next_of(s)) != NULL)
+            stop(s, v);
+        if (s->chosen.n == before)
+            break;
         if (pick_place(s->k, s->p, where, &ignored))
-            return n;
+            return true;
     }
-    count(s, 0, n, 1);
-    return 0;
+    for (size_t i = 0; i < s->chosen.n; i++)
+        pick_count(s->chosen.a[i], universe_server(s->g->u), 1);
+    return false;
 }
 
 /* true: `victims` and `where` are filled. The trial and the counters are as before. */
 static bool find(struct search *s, struct candidates *victims, struct pieces *where)
 {
-    size_t mark = trial_mark(s->k->trial), n;
+    size_t mark = trial_mark(s->k->trial);
 
-    list_all(s);
-    n = stop_until_it_fits(s, where);
-    if (n > 0) {
-        const struct candidates chosen = {.a = s->all.a, .n = n};
-        pick_prune(s->k, s->p, &chosen, victims);
-    }
+    begin(s);
+    if (stop_until_it_fits(s, where))
+        pick_prune(s->k, s->p, &s->chosen, victims);
     trial_undo(s->k->trial, mark);
     if (victims->n > 0 && !stays_alone(s->g, where))
         return true;
@@ -327,11 +340,15 @@ bool gang_take_turn(struct gang *g, const struct picker *k, const struct preempt
                     struct candidates *victims, struct pieces *where, struct reason *why)
 {
     const struct picker quiet = {.u = k->u, .trial = k->trial, .placer = k->placer, .buckets = k->buckets};
-    struct search s = {.g = g, .k = &quiet, .p = p, .due_only = true};
-    bool now = false;
+    struct search s = {.g = g, .k = &quiet, .p = p, .from = &g->running, .due_only = true};
+    bool now;
 
     if (!is_gang(p->job) || why->never || g->running.n == 0)
         return false;
+    if (p->job->standing == STANDING_SUSPENDED) {
+        list_neighbours(&s);
+        s.from = &s.neighbours;
+    }
     now = find(&s, victims, where);
     if (!now) {
         s.due_only = false;
@@ -346,6 +363,7 @@ bool gang_take_turn(struct gang *g, const struct picker *k, const struct preempt
         victims->n = 0;
         pieces_fini(where);
     }
-    candidates_fini(&s.all);
+    candidates_fini(&s.neighbours);
+    candidates_fini(&s.chosen);
     return now;
 }

@@ -105,6 +105,22 @@ static struct plan *find(const struct plans *p, const char *urgent)
     return x;
 }
 
+/* What is missing when the victims' own room is set aside for the job: that must come from what is free. */
+static void keep_room(struct plans *p, const struct plan *x, struct job *urgent)
+{
+    struct pieces rest = {0};
+
+    pieces_copy(&rest, &urgent->claim);
+    for (size_t i = 0; i < x->n; i++) {
+        const struct job *v = universe_job(p->u, x->victims[i].id);
+        const struct pieces *on = v ? job_yields(v) : NULL;
+        for (size_t k = 0; v && job_holds_nodes(v) && k < on->n; k++)
+            pieces_lessen(&rest, on->a[k].node, &on->a[k].use);
+    }
+    universe_reserve(p->u, urgent, &rest);
+    pieces_fini(&rest);
+}
+
 void plans_begin(struct plans *p, struct job *urgent, const struct candidates *victims,
                  const struct pieces *where)
 {
@@ -123,22 +139,7 @@ void plans_begin(struct plans *p, struct job *urgent, const struct candidates *v
         universe_order(p->u, victims->a[i], ORDER_STOP, NULL);
     }
     universe_order(p->u, urgent, ORDER_AWAITS, where);
-}
-
-/* What is missing when the victims' own room is set aside for the job: that must come from what is free. */
-static void keep_room(struct plans *p, const struct plan *x, struct job *urgent)
-{
-    struct pieces rest = {0};
-
-    pieces_copy(&rest, &urgent->claim);
-    for (size_t i = 0; i < x->n; i++) {
-        const struct job *v = universe_job(p->u, x->victims[i].id);
-        const struct pieces *on = v ? job_yields(v) : NULL;
-        for (size_t k = 0; v && job_holds_nodes(v) && k < on->n; k++)
-            pieces_lessen(&rest, on->a[k].node, &on->a[k].use);
-    }
-    universe_reserve(p->u, urgent, &rest);
-    pieces_fini(&rest);
+    keep_room(p, x, urgent);
 }
 
 static struct job *urgent_of(const struct plans *p, const struct plan *x)

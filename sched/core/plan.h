@@ -2,8 +2,9 @@
 #define PLAN_H
 /* Preemptions that are under way: for which job, whom, and which room is kept for it.
  *
- *   plans_begin       the victims are about to be stopped; the urgent job waits, no second plan for it
- *   plans_refresh     before each cycle: what of its room is free already is kept from others
+ *   plans_begin       the victims are about to be stopped; the urgent job waits, no second plan for it; what of its room
+ *                     is free already is kept from others
+ *   plans_refresh     before each cycle: the same again, as victims have gone
  *   plans_result      one victim's answer (S C Q D, or 000)
  *   plans_end         all answers are in: has the room come, must there be another round, is it given up
  *
