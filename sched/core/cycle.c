@@ -6,8 +6,7 @@
  * universe_stoppable() for one that may preempt. So whoever makes something possible must note news; if it is
  * forgotten, jobs wait until a cycle that tries all.
  *
- * cycle_run speaks first. Answers (cycle_ordered, cycle_planned, cycle_preempted) come in any order, and
- * late: the job may have gone meanwhile. `d` is borrowed from the call that runs and used by nobody between
+ * cycle_run speaks first; what comes of its decisions is cycle_answers.c. `d` is borrowed from the call that runs and used by nobody between
  * calls. Left out: times to come. No calendar is kept, so small jobs may pass a large one again and again. */
 #include "cycle.h"
 
@@ -19,6 +18,7 @@
 #include "buckets.h"
 #include "candidates.h"
 #include "classes.h"
+#include "cycle_private.h"
 #include "gang.h"
 #include "intern.h"
 #include "level.h"
@@ -30,29 +30,6 @@
 #include "plan.h"
 #include "resumption.h"
 #include "trial.h"
-
-enum { RETRY_REFUSED_S = 5 };
-
-struct cycle {
-    struct universe *u;
-    struct accrual *accrual;
-    struct buckets *buckets;
-    struct classes *classes;
-    struct trial *trial;
-    struct placer *placer;
-    struct plans *plans;
-    struct gang *gang;
-    struct resumption *resumption;
-    struct class **heap; /* classes that may run, the next on top; of the cycle under way */
-    size_t n, cap;
-    const char **urged; /* jobs that somebody asked to be run, and was not answered yet; interned */
-    size_t n_urged, cap_urged, n_refused;
-    int64_t refused_s; /* when refused jobs are tried again */
-    int64_t forget_s;  /* when those who failed to give way may be tried again; 0: there are none */
-    int64_t now_s, attempts;
-    uint64_t seen; /* universe_news() at the end of the last cycle */
-    struct decisions *d;
-};
 
 struct cycle *cycle_create(const char *sched_name, struct policy *policy)
 {
@@ -184,7 +161,7 @@ static void fill_heap(struct cycle *c)
 
 /* --- what becomes of a job --------------------------------------------------------------------------- */
 
-static void calm(struct cycle *c, struct job *j)
+void cycle_calm(struct cycle *c, struct job *j)
 {
     for (size_t i = 0; j->urged && i < c->n_urged; i++)
         if (c->urged[i] == j->id) { /* interned */
@@ -195,7 +172,7 @@ static void calm(struct cycle *c, struct job *j)
     j->urged = false;
 }
 
-static bool may_run(const struct job *j)
+bool cycle_may_run(const struct job *j)
 {
     return j->standing == STANDING_WAITS || j->standing == STANDING_SUSPENDED;
 }
@@ -205,7 +182,7 @@ static bool is_urged_open(const struct cycle *c)
 {
     for (size_t i = 0; i < c->n_urged; i++) {
         const struct job *j = universe_job(c->u, c->urged[i]);
-        if (!j || (j->standing != STANDING_AWAITS && (!may_run(j) || j->class)))
+        if (!j || (j->standing != STANDING_AWAITS && (!cycle_may_run(j) || j->class)))
             return true;
     }
     return false;
@@ -216,7 +193,7 @@ static void drop_lost_urges(struct cycle *c)
 {
     for (size_t i = c->n_urged; i > 0; i--) {
         struct job *j = universe_job(c->u, c->urged[i - 1]);
-        if (j && (may_run(j) || j->standing == STANDING_AWAITS))
+        if (j && (cycle_may_run(j) || j->standing == STANDING_AWAITS))
             continue;
         bool runs = j && job_holds_nodes(j); /* the server has carried a plan out */
         decisions_add(c->d, DECIDE_REFUSE, c->urged[i - 1], runs ? "" : "Job is not in queued state")->code =
@@ -228,8 +205,7 @@ static void drop_lost_urges(struct cycle *c)
     }
 }
 
-/* An array runs by its next subjob. */
-static void decide_run(struct cycle *c, struct job *j, const struct pieces *where)
+void cycle_decide_run(struct cycle *c, struct job *j, const struct pieces *where)
 {
     bool resumes = j->standing == STANDING_SUSPENDED;
     char *text = placement_text(c->u, where);
@@ -238,7 +214,7 @@ static void decide_run(struct cycle *c, struct job *j, const struct pieces *wher
         j = universe_spawn(c->u, j);
     decisions_add(c->d, resumes ? DECIDE_RESUME : DECIDE_RUN, j->id, text);
     free(text);
-    calm(c, j);
+    cycle_calm(c, j);
     if (!resumes)
         accrual_ordered(c->accrual, j);
     gang_begin_turn(j, c->now_s);
@@ -246,21 +222,19 @@ static void decide_run(struct cycle *c, struct job *j, const struct pieces *wher
     plans_forget(c->plans, j->id);
 }
 
-/* A job that somebody asked for and that cannot run: they are told, and it waits like others again. */
-static void refuse(struct cycle *c, struct job *j, const char *text)
+void cycle_refuse(struct cycle *c, struct job *j, const char *text)
 {
     struct decision *x = decisions_add(c->d, DECIDE_REFUSE, j->id, text);
 
     x->code = PBSE_RESCUNAV;
-    calm(c, j);
+    cycle_calm(c, j);
     if (j->is_provisional)
         universe_unspawn(c->u, j);
     else
         universe_rejoin(c->u, j);
 }
 
-/* Not again before something changes. NULL: it is in no class. */
-static void note_failed(const struct cycle *c, struct class *k)
+void cycle_note_failed(const struct cycle *c, struct class *k)
 {
     if (!k)
         return;
@@ -280,10 +254,10 @@ static void fail(struct cycle *c, struct class *k, const struct reason *why)
                           "Job will never run with the resources currently configured in the complex");
     }
     k->why = *why;
-    note_failed(c, k);
+    cycle_note_failed(c, k);
     class_say(k, reason_comment(why, text));
     if (j->urged)
-        refuse(c, j, reason_log(why, text));
+        cycle_refuse(c, j, reason_log(why, text));
 }
 
 /* --- preemption -------------------------------------------------------------------------------------- */
@@ -500,7 +474,7 @@ static void consider(struct cycle *c, struct class *k)
     decisions_log(c->d, LOGE_DEBUG, j->id, "Considering job to run");
     bool fits = find_room(c, k, &picker, &p, &where, &why);
     if (fits)
-        decide_run(c, j, &where);
+        cycle_decide_run(c, j, &where);
     else if (!others_give_way(c, k, &why)) {
         if (resumption_is_owed(c->u, j))
             resumption_keep_for(c->resumption, &picker, &p);
@@ -595,192 +569,6 @@ int64_t cycle_wakes_s(const struct cycle *c)
 void cycle_retry_all(struct cycle *c)
 {
     universe_note_news(c->u);
-}
-
-/* --- what came of it --------------------------------------------------------------------------------- */
-
-/* The order came to nothing: the job that waits again, which is its array where it was made for the order. */
-static struct job *give_back(struct cycle *c, struct job *j)
-{
-    struct job *array = universe_array(c->u, j);
-
-    if (!j->is_provisional) {
-        universe_order_drop(c->u, j);
-        return j;
-    }
-    universe_unspawn(c->u, j);
-    return array;
-}
-
-void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, struct decisions *d)
-{
-    struct job *j = universe_job(c->u, id);
-    struct reason why;
-    char number[16], comment[REASON_TEXT_MAX];
-
-    if (code == 0)
-        decisions_log(d, LOGE_SCHED, id, "Job run");
-    else
-        decisions_log(d, LOGE_SCHED, id, "Failed to run: %s (%d)", text, code);
-    if (!j)
-        return;
-    if (code == 0) {
-        universe_order_taken(c->u, j);
-        return;
-    }
-    j = give_back(c, j);
-    if (!j)
-        return;
-    if (code == PBSE_RESCUNAV) { /* the server saw more than we do: not before something changes */
-        note_failed(c, j->class);
-        return;
-    }
-    /* Taken, so that the next change of the job ends it; else retry_refused does. */
-    universe_order(c->u, j, ORDER_REFUSED, NULL);
-    universe_order_taken(c->u, j);
-    c->n_refused++;
-    c->refused_s = c->now_s + RETRY_REFUSED_S;
-    snprintf(number, sizeof number, "%d", code);
-    reason_set(&why, REASON_PBS_ERROR, text, number);
-    if (j->state != 'B')
-        decisions_add(d, DECIDE_COMMENT, j->id, reason_comment(&why, comment));
-}
-
-/* The words of a refusal, for the job that it stops. */
-static void say_error(struct cycle *c, const char *id, int code, const char *text)
-{
-    char number[16], comment[REASON_TEXT_MAX];
-    struct reason why;
-
-    snprintf(number, sizeof number, "%d", code);
-    reason_set(&why, REASON_PBS_ERROR, text, number);
-    decisions_add(c->d, DECIDE_COMMENT, id, reason_comment(&why, comment));
-}
-
-void cycle_planned(struct cycle *c, const char *urgent, int code, const char *text, struct decisions *d)
-{
-    struct job *j = universe_job(c->u, urgent);
-
-    c->d = d;
-    if (code == 0) {
-        plans_taken(c->plans, urgent);
-        plans_watch(c->plans, d);
-        return;
-    }
-    decisions_log(d, LOGE_SCHED, urgent, "Failed to run: %s (%d)", text, code);
-    plans_refused(c->plans, urgent);
-    if (j && j->is_provisional && j->order == ORDER_NONE && !j->urged)
-        j = give_back(c, j);
-    if (!j)
-        return;
-    note_failed(c, j->class); /* the server saw more than we do: not before something changes */
-    if (j->urged)
-        refuse(c, j, text);
-    else if (j->state != 'B') /* an array that has begun says when */
-        say_error(c, j->id, code, text);
-}
-
-static void log_reply(struct decisions *d, const struct cycle_reply *r)
-{
-    static const struct {
-        char letter;
-        const char *text;
-    } rows[] = {{'S', "Job preempted by suspension"},
-                {'C', "Job preempted by checkpointing"},
-                {'Q', "Job preempted by requeuing"},
-                {'D', "Job preempted by deletion"},
-                {'0', "Job failed to be preempted"}};
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].letter == r->letter)
-            decisions_log(d, LOGE_SCHED, r->job, "%s", rows[i].text);
-}
-
-static void plan_is_over(struct cycle *c, struct job *j)
-{
-    if (j->is_provisional && !j->urged)
-        j = give_back(c, j);
-    if (j)
-        note_failed(c, j->class);
-    if (j && j->urged)
-        refuse(c, j, "Maximum number of preemption tries exceeded - cannot run job");
-}
-
-/* All who were to give way to this job have answered. */
-static void all_answered(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n)
-{
-    struct job *j = universe_job(c->u, urgent);
-
-    for (size_t i = 0; i < n; i++)
-        plans_result(c->plans, urgent, replies[i].job, replies[i].letter != '0');
-    switch (plans_end(c->plans, urgent, c->now_s)) {
-    case PLAN_READY:
-        decide_run(c, j, &j->claim);
-        break;
-    case PLAN_OVER:
-        decisions_log(c->d, LOGE_SCHED, urgent,
-                      "Maximum number of preemption tries exceeded - cannot run job");
-        plan_is_over(c, j);
-        break;
-    case PLAN_AGAIN:
-    case PLAN_LOST:
-        if (j && j->is_provisional && j->order == ORDER_NONE && !j->urged)
-            give_back(c, j);
-        break;
-    }
-}
-
-void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n,
-                     struct decisions *d)
-{
-    c->d = d;
-    for (size_t i = 0; i < n; i++)
-        log_reply(d, &replies[i]);
-    all_answered(c, urgent, replies, n);
-}
-
-void cycle_turned(struct cycle *c, const char *next, const struct cycle_reply replies[], size_t n,
-                  struct decisions *d)
-{
-    c->d = d;
-    for (size_t i = 0; i < n; i++)
-        decisions_log(d, LOGE_SCHED, replies[i].job,
-                      replies[i].letter == 'S' ? "Turn is over: suspended for job %s"
-                                               : "Turn is over: could not be suspended for job %s",
-                      next);
-    all_answered(c, next, replies, n);
-}
-
-bool cycle_urge(struct cycle *c, const char *id)
-{
-    struct job *j = universe_job(c->u, id);
-
-    if (!j)
-        j = universe_spawn_named(c->u, id);
-    if (!j || !j->queue || !may_run(j) || !universe_serves(c->u, j->queue))
-        return false;
-    if (j->urged)
-        return true;
-    j->urged = true;
-    c->urged = mem_room(c->urged, c->n_urged, &c->cap_urged, sizeof *c->urged);
-    c->urged[c->n_urged++] = mem_intern(id);
-    universe_rejoin(c->u, j);
-    return true;
-}
-
-void cycle_forget_orders(struct cycle *c)
-{
-    for (struct job *j = universe_next_job(c->u, NULL), *next; j; j = next) {
-        next = universe_next_job(c->u, j);
-        calm(c, j);
-        if (j->is_provisional)
-            universe_unspawn(c->u, j);
-        else
-            universe_order_drop(c->u, j);
-    }
-    while (c->n_urged > 0)
-        intern_unref(c->urged[--c->n_urged]);
-    plans_clear(c->plans);
 }
 
 /* --- comments ---------------------------------------------------------------------------------------- */

@@ -1,0 +1,51 @@
+#ifndef CYCLE_PRIVATE_H
+#define CYCLE_PRIVATE_H
+/* What cycle.c (one round of decisions) and cycle_answers.c (what came of them) share. Nobody else includes it. */
+#include "cycle.h"
+
+struct buckets;
+struct class;
+struct classes;
+struct gang;
+struct pieces;
+struct placer;
+struct plans;
+struct resumption;
+struct trial;
+
+struct cycle {
+    struct universe *u;
+    struct accrual *accrual;
+    struct buckets *buckets;
+    struct classes *classes;
+    struct trial *trial;
+    struct placer *placer;
+    struct plans *plans;
+    struct gang *gang;
+    struct resumption *resumption;
+    struct class **heap; /* classes that may run, the next on top; of the cycle under way */
+    size_t n, cap;
+    const char **urged; /* jobs that somebody asked to be run, and was not answered yet; interned */
+    size_t n_urged, cap_urged, n_refused;
+    int64_t refused_s; /* when refused jobs are tried again */
+    int64_t forget_s;  /* when those who failed to give way may be tried again; 0: there are none */
+    int64_t now_s, attempts;
+    uint64_t seen; /* universe_news() at the end of the last cycle */
+    struct decisions *d;
+};
+
+/* Run it, or let it go on: the decision, and the order that takes the room. An array runs by its next subjob. */
+void cycle_decide_run(struct cycle *c, struct job *j, const struct pieces *where);
+
+/* A job that somebody asked for and that cannot run: they are told, and it waits like others again. */
+void cycle_refuse(struct cycle *c, struct job *j, const char *text);
+
+/* Not again before something changes. NULL: it is in no class. */
+void cycle_note_failed(const struct cycle *c, struct class *k);
+
+/* Nobody asks for it any more. */
+void cycle_calm(struct cycle *c, struct job *j);
+
+bool cycle_may_run(const struct job *j); /* it waits, or is suspended by a scheduler */
+
+#endif
