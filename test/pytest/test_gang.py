@@ -216,3 +216,59 @@ def test_a_turn_survives_the_death_of_the_mom(cx):
     cx.restart("n1")
     for job in (jobs[0], jobs[1]):
         cx.wait(job, "R")
+
+
+@pytest.mark.complex(nodes=1, ncpus=1)
+@pytest.mark.parametrize("daemon", ["sched", "server", None])
+def test_nobody_is_lost_when_a_daemon_dies_in_the_middle_of_a_change_of_turns(cx, daemon):
+    """One is being suspended for the other; the MOM stands still at that moment. Without a death the other one goes."""
+    shared(cx, slice_s=2)
+    first = cx.submit(queue="shared")
+    up(cx, first)
+    with faults.daemon_frozen(cx, "n1"):
+        second = cx.submit(queue="shared")
+        until(lambda: f"{first};suspend job by " in cx.logs("server", 2000), "the end of the turn")
+        if daemon:
+            cx.kill(daemon)
+            cx.restart(daemon)
+            cx.again()
+        else:
+            cx.api.delete(second)
+            cx.wait_gone(second)
+    if not daemon:
+        second = cx.submit(queue="shared")
+    for job in (first, second, first):
+        cx.wait(job, "R")
+    assert cx.node("n1")["resources_assigned"]["ncpus"] == "1"
+
+
+def test_subjobs_take_turns_with_each_other(cx, sim):
+    shared(cx)
+    array = sim.job(queue="shared", ms=1200, array_indices_submitted="0-2")
+    jobs = [array.replace("[]", f"[{i}]") for i in range(3)]
+    for job in jobs:
+        cx.wait(job, "R")
+    cx.wait_gone(array)
+    assert sum(turns(cx, job) for job in jobs) >= 2
+
+
+def test_who_is_held_or_rerun_while_suspended_gives_its_memory_back(cx, sim):
+    shared(cx)
+    jobs = [sim.job(queue="shared", select="1:ncpus=1:mem=2gb") for _ in range(2)]
+    cx.wait(jobs[1], "R")
+    cx.api.hold(jobs[0], "u")
+    cx.api.rerun(jobs[0])
+    cx.wait(jobs[0], "H")
+    until(lambda: kb(cx) == 2 * MIB * MIB, "the memory")
+    assert cx.state(jobs[1]) == "R"
+    cx.api.release(jobs[0], "u")
+    cx.wait(jobs[0], "R")
+
+
+def test_a_queue_that_is_shared_no_more_lets_everybody_end(cx, sim):
+    shared(cx)
+    jobs = [sim.job(queue="shared", ms=1500) for _ in range(2)]
+    cx.wait(jobs[1], "R")
+    cx.set_queue("shared", "gang", "False")
+    for job in jobs:
+        cx.wait_gone(job)

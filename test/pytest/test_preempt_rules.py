@@ -140,6 +140,14 @@ def test_the_letters_follow_walltime_and_before_it_soft_walltime(cx, limits, sta
         assert cx.state(job) == state
 
 
+@pytest.mark.parametrize("order, attrs", [("CD", {"Checkpoint": "n"}), ("RD", {"Rerunable": "False"})])
+def test_a_job_that_may_not_be_checkpointed_or_requeued_goes_by_the_next_letter(cx, sim, order, attrs):
+    cx.set_sched("preempt_order", order)
+    job = low(cx, sim, select="1:ncpus=2", **attrs)
+    cx.wait(sim.job(queue="express"), "R")
+    assert cx.state(job) is None
+
+
 # --- what a suspended job gives back
 def tape(cx):
     cx.api.manager(api.CREATE, api.RESOURCE, "tape", [("type", None, "long"), ("flag", None, "q")])
