@@ -221,7 +221,7 @@ def test_a_filler_that_would_keep_a_preempted_job_waiting_does_not_start(cx):
         for job in (long, endless):
             until(lambda: cx.stat(job).get("comment") ==
                   "Not Running: Job would conflict with reservation or top job", lambda: cx.describe(job))
-        cx.wait(sim.job(ms=1, l_walltime="50"), "RF")
+        cx.wait_gone(sim.job(ms=1, l_walltime="50"))
         cx.api.delete(urgent)
         cx.wait(low, "R")
         assert cx.state(long) == "Q"
