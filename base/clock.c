@@ -5,9 +5,10 @@
 #include <stddef.h>
 
 struct clock {
-    bool driven;
+    bool driven, steady;
     _Atomic int64_t wall_ns;
     _Atomic int64_t mono_ns;
+    _Atomic int64_t offset_ns; /* steady: of wall time from the machine's monotonic time */
     void (*moved)(void *arg);
     void *arg;
 };
@@ -46,9 +47,30 @@ struct clock *clock_create_driven(int64_t start_wall_ns)
     return c;
 }
 
+struct clock *clock_create_steady(void)
+{
+    struct clock *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    c->steady = true;
+    c->offset_ns = system_ns(CLOCK_REALTIME) - system_ns(CLOCK_MONOTONIC);
+    return c;
+}
+
+int64_t clock_lag_ns(const struct clock *c)
+{
+    return c->steady ? system_ns(CLOCK_REALTIME) - clock_wall_ns(c) : 0;
+}
+
+void clock_adopt(struct clock *c, int64_t lag_ns)
+{
+    c->offset_ns += lag_ns;
+}
+
 void clock_destroy(struct clock *c)
 {
-    if (c && c->driven)
+    if (c && (c->driven || c->steady))
         free(c);
 }
 
@@ -59,6 +81,8 @@ bool clock_is_driven(const struct clock *c)
 
 int64_t clock_wall_ns(const struct clock *c)
 {
+    if (c->steady)
+        return system_ns(CLOCK_MONOTONIC) + c->offset_ns;
     return c->driven ? c->wall_ns : system_ns(CLOCK_REALTIME);
 }
 

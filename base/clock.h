@@ -1,6 +1,6 @@
 #ifndef CLOCK_H
 #define CLOCK_H
-/* The time, from one source per daemon: real, or driven by whoever plays time (simulator, tests).
+/* The time, from one source per daemon: real, steady, or driven by whoever plays time (simulator, tests).
  *
  * Wall time is nanoseconds, milliseconds or seconds since the epoch and may jump; monotonic time is
  * milliseconds since some start and never goes back. Both are int64_t, and every name says which it is:
@@ -21,6 +21,13 @@ struct clock *clock_real(void);
 /* A driven clock that shows `start_wall_ns`. NULL: no memory. The caller destroys it, after all its users. */
 struct clock *clock_create_driven(int64_t start_wall_ns);
 void clock_destroy(struct clock *c); /* NULL and the real clock are left alone */
+
+/* A clock that begins at the system's wall time and goes on evenly, whatever the system's is set to; its owner looks now and
+ * then how far that has gone ahead (nanoseconds; < 0: back), and adopts it when everything that lasts has been moved along.
+ * NULL: no memory. */
+struct clock *clock_create_steady(void);
+int64_t clock_lag_ns(const struct clock *c); /* 0 of another clock */
+void clock_adopt(struct clock *c, int64_t lag_ns);
 
 bool clock_is_driven(const struct clock *c);
 

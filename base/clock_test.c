@@ -56,9 +56,29 @@ static void real_clock_is_the_systems(void **state)
     clock_destroy(c);
 }
 
+static void a_steady_clock_goes_on_until_it_adopts_a_step(void **state)
+{
+    struct clock *c = clock_create_steady();
+    int64_t before_s, hour_ns = 3600 * (int64_t)1000000000;
+
+    (void)state;
+    assert_non_null(c);
+    assert_false(clock_is_driven(c));
+    assert_true(clock_lag_ns(c) < hour_ns && clock_lag_ns(c) > -hour_ns);
+    before_s = clock_wall_s(c);
+    clock_adopt(c, hour_ns);
+    assert_in_range(clock_wall_s(c) - before_s, 3600, 3660);
+    assert_true(clock_lag_ns(c) < -hour_ns / 2);
+    clock_adopt(c, -hour_ns);
+    assert_in_range(clock_wall_s(c) - before_s, 0, 60);
+    assert_int_equal(clock_lag_ns(clock_real()), 0);
+    clock_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_steady_clock_goes_on_until_it_adopts_a_step),
         cmocka_unit_test(driven_clock_moves_only_when_driven),
         cmocka_unit_test(setting_back_leaves_monotonic_time),
         cmocka_unit_test(real_clock_is_the_systems),

@@ -50,22 +50,32 @@ struct scheduler {
     struct loop_timer *tick;
     struct loop_timer *alarm; /* when the cycle itself wants to be woken: a turn is over */
     int64_t iterate_ms;       /* monotonic: when a timed cycle is due */
-    int64_t ahead_ns;         /* the server's clock less ours */
+    int64_t ahead_ns;         /* the server's wall clock less our monotonic one, which nobody sets */
     unsigned mask;            /* of the log, as set */
     bool asked;               /* for a cycle, whatever the news are */
     bool answered;            /* a preemption or a turn: a look is due at the end of this turn of the loop */
 };
 
+static int64_t mono_ns(const struct scheduler *s)
+{
+    return clock_mono_ms(loop_clock(s->loop)) * NS_PER_MS;
+}
+
+static int64_t now_ns(const struct scheduler *s)
+{
+    return mono_ns(s) + s->ahead_ns;
+}
+
 static int64_t now_s(const struct scheduler *s)
 {
-    return (clock_wall_ns(loop_clock(s->loop)) + s->ahead_ns) / NS_PER_S;
+    return now_ns(s) / NS_PER_S;
 }
 
 /* To the millisecond at which that second begins. */
 static void set_alarm(struct scheduler *s)
 {
     int64_t at_s = cycle_wakes_s(s->cycle);
-    int64_t now_ms = (clock_wall_ns(loop_clock(s->loop)) + s->ahead_ns) / NS_PER_MS;
+    int64_t now_ms = now_ns(s) / NS_PER_MS;
 
     if (at_s == 0)
         loop_timer_cancel(s->alarm);
@@ -172,14 +182,14 @@ static void go_on(struct scheduler *s)
         mirror_next(s->mirror);
 }
 
-static void news(void *arg, int64_t now_ns, bool relevant)
+static void news(void *arg, int64_t server_ns, bool relevant)
 {
     struct scheduler *s = arg;
     size_t n;
     const struct pbs_wake *wakes = mirror_wakes(s->mirror, &n);
     struct decisions seen = {0};
 
-    s->ahead_ns = now_ns ? now_ns - clock_wall_ns(loop_clock(s->loop)) : 0;
+    s->ahead_ns = (server_ns ? server_ns : clock_wall_ns(loop_clock(s->loop))) - mono_ns(s);
     if (relevant)
         follow_policy(s);
     for (size_t i = 0; i < n; i++)

@@ -67,6 +67,7 @@
 #include "terminate.h"
 #include "victim.h"
 #include "virtual_time.h"
+#include "wall_step.h"
 #include "watch.h"
 
 enum { FLUSH_MS = 10000 };
@@ -246,6 +247,7 @@ void life_stop(struct server *s)
     eligible_destroy(s->eligible);
     depends_destroy(s->depends);
     arrays_destroy(p->arrays);
+    wall_step_destroy(s->wall_step);
     start_time_destroy(s->start_time);
     job_fsm_destroy(p->fsm);
     job_log_destroy(s->job_log);

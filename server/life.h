@@ -38,6 +38,7 @@ struct server {
     struct exec_take *take;
     struct exec_hello *hello;
     struct start_time *start_time;
+    struct wall_step *wall_step;
     struct depends *depends;
     struct eligible *eligible;
     struct maintenance *maintenance;

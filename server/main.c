@@ -77,6 +77,7 @@
 #include "terminate.h"
 #include "victim.h"
 #include "virtual_time.h"
+#include "wall_step.h"
 #include "watch.h"
 
 enum { GRANT_SECONDS = 60, SCRIPT_MEMORY = 64 << 20 };
@@ -144,6 +145,11 @@ static void on_files(void *arg, struct job *j, const char *service, const char *
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Post job file processing error; job %s on host %s",
               j->obj.name, service);
     mail_files(((struct server *)arg)->parts.mail, j, service, note);
+}
+
+static void on_stepped(void *arg, int64_t by_s)
+{
+    plan_holds_move(((struct server *)arg)->parts.plan_holds, by_s);
 }
 
 static void on_used(void *arg, struct job *j)
@@ -589,6 +595,10 @@ static int create_parts(struct server *s, bool *is_new, struct restore_counts *c
     if (!p->route)
         return no_memory(e);
     route_bind(p->route, &(struct route_hooks){s, on_routed, on_unroutable});
+    s->wall_step =
+        wall_step_create(&(struct wall_step_parts){s->loop, &s->site, s->start_time, on_stepped, s}, e);
+    if (!s->wall_step)
+        return -1;
     job_fsm_listen(p->fsm, settle_listen, p);
     if (create_asking(s, e) < 0)
         return -1;
@@ -613,7 +623,7 @@ static int start(struct server *s, struct err *e)
 
     log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, s->set.name,
               "Version %s, started, initialization type = %d", CEDE_VERSION, (int)s->set.start);
-    s->clock = s->set.is_virtual ? clock_create_driven(clock_wall_ns(clock_real())) : clock_real();
+    s->clock = s->set.is_virtual ? clock_create_driven(clock_wall_ns(clock_real())) : clock_create_steady();
     s->loop = loop_create(s->clock, e);
     if (!s->loop || daemon_set_limits(conf_core_bytes(s->set.conf), e) < 0 ||
         create_parts(s, &is_new, &counts, e) < 0)

@@ -513,3 +513,15 @@ void plan_holds_destroy(struct plan_holds *all)
     }
     free(all);
 }
+
+void plan_holds_move(struct plan_holds *all, int64_t by_s)
+{
+    for (struct hold_obj *h = holds_first(all->p.site->holds); h; h = holds_next(h)) {
+        int64_t deadline_s = attr_list_number(&h->obj.attrs, HOLD_ATTR_deadline, 0);
+
+        attr_list_set_number(&h->obj.attrs, HOLD_ATTR_deadline, deadline_s + by_s, NULL);
+        change_touch(all->p.site->change, &h->obj.change, PART_ATTRS);
+        if (h->plan && h->plan->patient_till_s)
+            h->plan->patient_till_s += by_s;
+    }
+}

@@ -48,4 +48,7 @@ void plan_holds_undo(struct plan_holds *all, struct hold_obj *h, const char *why
 /* After a restart, when jobs have claimed again and victims go on: the same with holds. */
 void plan_holds_restore(struct plan_holds *all);
 
+/* The clock was set forward by so much (< 0: back): deadlines stay as far as they were. */
+void plan_holds_move(struct plan_holds *all, int64_t by_s);
+
 #endif

@@ -159,7 +159,7 @@ static void give_up(struct commit *c)
 static void note_failure(struct commit *c)
 {
     if (!c->stuck_since_s) {
-        c->stuck_since_s = clock_wall_s(clock_real());
+        c->stuck_since_s = clock_real_mono_ms() / 1000;
         log_err(LOGC_SVR, "commit", &c->rc_why, "changes cannot be stored, promises wait; trying again");
     }
     c->why = c->rc_why;
@@ -174,7 +174,7 @@ static void note_success(struct commit *c)
 {
     if (c->stuck_since_s)
         log_event(LOGC_SVR, LOGE_ADMIN, "commit", "changes are stored again, after %lld seconds",
-                  (long long)(clock_wall_s(clock_real()) - c->stuck_since_s));
+                  (long long)(clock_real_mono_ms() / 1000 - c->stuck_since_s));
     c->stuck_since_s = 0;
     c->retry_ms = 0;
     c->stats.batches++;
@@ -543,7 +543,7 @@ int commit_check(const struct commit *c, struct err *e)
         (batch_size(c->filling.batch) < STUCK_BYTES_MAX && c->filling.promises.n < STUCK_PROMISES_MAX))
         return 0;
     return err_set(e, PBSE_SYSTEM, "no change can be stored since %lld seconds, and too much waits: %s",
-                   (long long)(clock_wall_s(clock_real()) - c->stuck_since_s), c->why.text);
+                   (long long)(clock_real_mono_ms() / 1000 - c->stuck_since_s), c->why.text);
 }
 
 bool commit_is_stuck(const struct commit *c, int64_t *since_s, const char **why)

@@ -115,3 +115,8 @@ void start_time_forget(struct start_time *t, struct job *j)
     pqueue_remove(&t->queue, &j->due);
     arm(t);
 }
+
+void start_time_look(struct start_time *t)
+{
+    arm(t);
+}
