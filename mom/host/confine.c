@@ -79,38 +79,71 @@ const char *confine_name(enum confine_kind k)
     return "?";
 }
 
-/* `k`: NULL where there is nothing to thaw. */
-static void sweep_one(const struct confine_group_kind *k, const char *dir, const char *name)
+/* Of a group "pbs_NAME.PID": is PID gone, and NAME this one (NULL: any)? */
+static bool is_left(const char *group, const char *name)
 {
-    char path[CONFINE_DIR_MAX + NAME_MAX + 2];
-    const char *pid = strrchr(name, '.');
+    const char *pid = strrchr(group, '.');
 
-    if (strncmp(name, "pbs_", 4) != 0 || !pid || atoi(pid + 1) <= 1 || kill(atoi(pid + 1), 0) == 0 ||
+    if (strncmp(group, "pbs_", 4) != 0 || !pid || atoi(pid + 1) <= 1 || kill(atoi(pid + 1), 0) == 0 ||
         errno != ESRCH)
-        return;
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    if (k)
-        confine_group_set(k, path, false, NULL);
-    confine_group_remove(path, NULL);
+        return false;
+    return !name ||
+           (strlen(name) == (size_t)(pid - group) - 4 && strncmp(group + 4, name, strlen(name)) == 0);
 }
 
-static void sweep_dir(const struct confine_group_kind *k, const char *path)
+static size_t kill_members(const char *path)
 {
-    DIR *dir = path[0] ? opendir(path) : NULL;
-    const struct dirent *d;
+    pid_t *members = NULL;
+    size_t n = 0, killed = 0;
 
-    while (dir && (d = readdir(dir)))
-        sweep_one(k, path, d->d_name);
-    if (dir)
-        closedir(dir);
+    if (confine_group_members(path, &members, &n, NULL) == 0)
+        for (size_t i = 0; i < n; i++)
+            killed += members[i] > 0 && kill(members[i], SIGKILL) == 0;
+    free(members);
+    return killed;
+}
+
+/* `k`: NULL where there is nothing to thaw. `name`: of the run whose processes are killed; NULL: none are. */
+static size_t sweep_dir(const struct confine_group_kind *k, const char *dir, const char *name)
+{
+    char path[CONFINE_DIR_MAX + NAME_MAX + 2];
+    DIR *d = dir[0] ? opendir(dir) : NULL;
+    const struct dirent *x;
+    size_t killed = 0;
+
+    while (d && (x = readdir(d))) {
+        if (!is_left(x->d_name, name))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", dir, x->d_name);
+        if (name)
+            killed += kill_members(path);
+        if (k)
+            confine_group_set(k, path, false, NULL);
+        confine_group_remove(path, NULL);
+    }
+    if (d)
+        closedir(d);
+    return killed;
+}
+
+static size_t sweep(const struct confine_place *place, const char *name)
+{
+    size_t killed = sweep_dir(kind_of(place->kind), place->dir, name);
+
+    for (int i = 0; i < CONFINE_LIMIT_COUNT; i++)
+        if (strcmp(place->dir, place->limit[i].dir) != 0)
+            killed += sweep_dir(NULL, place->limit[i].dir, name);
+    return killed;
 }
 
 void confine_sweep(const struct confine_place *place)
 {
-    sweep_dir(kind_of(place->kind), place->dir);
-    for (int i = 0; i < CONFINE_LIMIT_COUNT; i++)
-        if (strcmp(place->dir, place->limit[i].dir) != 0)
-            sweep_dir(NULL, place->limit[i].dir);
+    sweep(place, NULL);
+}
+
+size_t confine_kill_left(const struct confine_place *place, const char *name)
+{
+    return sweep(place, name);
 }
 
 struct confine *confine_create(const struct confine_place *place, const char *name, pid_t root,

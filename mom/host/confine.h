@@ -31,6 +31,8 @@ const char *confine_name(enum confine_kind k); /* "cgroup v2" or "signals" */
 /* Groups whose root is gone (a shepherd that was killed): thawed, so that SIGKILL is obeyed in them, and removed once
  * they are empty. */
 void confine_sweep(const struct confine_place *place);
+/* The same for the groups of one run, whose processes get SIGKILL. How many there were, each counted in every group. */
+size_t confine_kill_left(const struct confine_place *place, const char *name);
 
 /* For the processes below `root`. The group is named for `name` and root. NULL: no memory. */
 struct confine *confine_create(const struct confine_place *place, const char *name, pid_t root,

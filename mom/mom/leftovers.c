@@ -1,10 +1,11 @@
 /* The shepherd was the subreaper of its job: without it nothing holds the processes together any more, so they are looked for
- * in all of /proc. */
+ * in all of /proc, and in the cgroups that it has made. */
 #include "leftovers.h"
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <shep.h>
@@ -76,19 +77,32 @@ static void see_record(void *arg, void *item)
         drop(arg, rec->shep_record_u.task.id);
 }
 
+struct traces { /* of a run */
+    const struct procs_sessions *sessions;
+    const char *mark;  /* in environments */
+    const char *group; /* name of its cgroups */
+};
+
+static size_t kill_once(const struct home *h, const struct traces *t)
+{
+    size_t in_groups = confine_kill_left(&h->freezer, t->group),
+           n = procs_marked_signal(t->sessions, t->mark, SIGKILL);
+
+    return in_groups > n ? in_groups : n;
+}
+
 /* A process that is between fork and exec at a look has no environment to be known by, so looks are repeated until two in
  * a row find nobody; what was frozen dies when it is thawed. */
-static size_t kill_all(const struct home *h, const struct procs_sessions *sessions, const char *mark)
+static size_t kill_all(const struct home *h, const struct traces *t)
 {
-    size_t killed = procs_marked_signal(sessions, mark, SIGKILL);
+    size_t killed = kill_once(h, t);
     int quiet = 0;
 
-    confine_sweep(&h->freezer);
     for (int look = 0; look < LOOKS_MAX && quiet < 2; look++) {
         size_t n;
 
         usleep(LOOK_PAUSE_US);
-        n = procs_marked_signal(sessions, mark, SIGKILL);
+        n = kill_once(h, t);
         killed = n > killed ? n : killed;
         quiet = n ? 0 : quiet + 1;
     }
@@ -107,7 +121,7 @@ size_t leftovers_kill(const struct home *h, const struct run *r)
                         NULL);
     strbuf_init(&mark, PATH_LEN_MAX);
     strbuf_addf(&mark, "PBS_NODEFILE=%s/%s", h->aux, r->id);
-    n = kill_all(h, &l.sessions, mark.s);
+    n = kill_all(h, &(struct traces){&l.sessions, mark.s, strrchr(r->path, '/') + 1});
     strbuf_fini(&mark);
     free(l.sessions.list);
     free(l.ids);

@@ -307,6 +307,27 @@ def test_a_daemon_that_a_job_leaves_behind_ends_with_it(cx):
     assert not processes_called(f"sleep 600; done\0{mark}")
 
 
+def shepherd_of(cx, job):
+    """The pid of the process that holds this job."""
+    for pid in processes_called(f"{cx.dir}/mom/n1/mom_priv/jobs/{job}."):
+        with open(f"/proc/{pid}/comm", encoding="ascii") as f:
+            if f.read() == "pbs_shepherd\n":
+                return pid
+    return 0
+
+
+@history
+def test_nor_does_a_daemon_outlive_a_shepherd_that_is_killed(cx):
+    """Nothing tells whose it is but the group it was born in."""
+    needs(cx, "pids")
+    mark = f"left-{os.path.basename(cx.top)}"
+    job = cx.submit(DAEMON.replace("MARK", mark) + "\nsleep 600", Rerunable="False")
+    until(lambda: processes_called(f"sleep 600; done\0{mark}"), "the daemon")
+    os.kill(shepherd_of(cx, job), signal.SIGKILL)
+    assert ended(cx, job)["Exit_status"] == "-4"
+    until(lambda: not processes_called(f"sleep 600; done\0{mark}"), "the end of the daemon")
+
+
 @pytest.mark.skipif(not users.available(), reason="needs root, to be somebody else")
 def test_without_groups_too_and_what_forks_without_end_is_ended(quiet):
     """A complex of an ordinary user has no cgroups: sessions and the subreaper do it."""
