@@ -437,7 +437,7 @@ static struct config *finish(struct config *c, struct settings *v, struct err *e
 {
     int rc = v ? take_values(c, v, e) : -1;
 
-    settings_destroy(v);
+    c->lines = v;
     if (rc < 0) {
         config_destroy(c);
         return NULL;
@@ -484,6 +484,7 @@ void config_destroy(struct config *c)
 {
     if (!c)
         return;
+    settings_destroy(c->lines);
     for (size_t i = 0; i < c->n_resources; i++) {
         free(c->resources[i].name);
         free(c->resources[i].value);
@@ -507,6 +508,17 @@ void config_destroy(struct config *c)
     free(c->tmpdir);
     free(c->momname);
     free(c);
+}
+
+const char *config_next_fixed(const struct config *before, const struct config *after, size_t *at)
+{
+    while ((*at = settings_next_fixed(before->lines, after->lines, *at)) < ROW_COUNT) {
+        const struct settings_row *row = &rows[(*at)++];
+
+        if (row->check != ignored)
+            return row->name;
+    }
+    return NULL;
 }
 
 const char *config_resource(const struct config *c, const char *name)

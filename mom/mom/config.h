@@ -42,7 +42,10 @@ struct config_action {
     struct words argv; /* script and arguments, macros not replaced; n 0: there is no such action */
 };
 
+struct settings;
+
 struct config {
+    struct settings *lines; /* as they were read */
     unsigned log_mask;
     char *tmpdir, *momname;
     int64_t prologue_s, kill_delay_s, min_check_s, max_check_s, server_lease_s;
@@ -74,6 +77,10 @@ struct config {
 struct config *config_load(const char *path, struct err *e);
 struct config *config_parse(const char *text, const char *name_for_errors, struct err *e);
 void config_destroy(struct config *c);
+
+/* A directive that says another thing in `after`, and that only a start takes over; from 0 on, *at goes behind it. NULL: there
+ * is none left. */
+const char *config_next_fixed(const struct config *before, const struct config *after, size_t *at);
 
 const char *config_resource(const struct config *c, const char *name); /* NULL: not given */
 

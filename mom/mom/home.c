@@ -20,6 +20,7 @@
 #include "daemon.h"
 #include "file.h"
 #include "home_files.h"
+#include "log.h"
 #include "procs.h"
 #include "strbuf.h"
 #include "vnodes.h"
@@ -144,6 +145,17 @@ static int read_environment(struct home *h, struct err *e)
     return rc;
 }
 
+/* Not at the start, when there is nothing to compare with. */
+static void say_fixed(const struct home *h, const struct config *now)
+{
+    const char *name;
+    size_t at = 0;
+
+    while (h->config && (name = config_next_fixed(h->config, now, &at)))
+        log_event(LOGC_SVR, LOGE_SYSTEM | LOGE_ADMIN, "config",
+                  "$%s is another: that takes a restart of pbs_mom", name);
+}
+
 int home_load_config(struct home *h, struct err *e)
 {
     struct config *c = config_load(h->config_file, e);
@@ -155,6 +167,7 @@ int home_load_config(struct home *h, struct err *e)
     }
     vnodes_destroy(h->vnodes);
     h->vnodes = v;
+    say_fixed(h, c);
     config_destroy(h->config);
     h->config = c;
     h->our_names[0] = h->host;
