@@ -6,13 +6,14 @@ import time
 
 import pytest
 
+from cede.build import is_sanitized
 from cede.compiler import PROGRAMS
 from cede.complex import Complex
 from cede.faults import stays
 from cede.wait import until
 
 HOURS = 3600
-pytestmark = pytest.mark.skipif("/asan" in os.environ["CEDE_BUILD"], reason="the sanitizer wants to be loaded first")
+pytestmark = pytest.mark.skipif(is_sanitized(), reason="the sanitizer wants to be loaded first")
 
 
 class Clock:
