@@ -140,7 +140,7 @@ def test_a_second_host_that_was_away_at_the_end_is_freed_when_it_is_back(cx):
     second = cx.wait(job)["exec_host"].split("+")[1].split("/")[0]
     cx.kill(second)
     open(flag, "w", encoding="ascii").close()
-    cx.wait(job, state="E")
+    assert cx.wait(job, state="E")["Exit_status"] == "0"
     cx.restart(second)
     cx.wait_gone(job)
     until(lambda: [cx.node(n)["state"] for n in ("n1", "n2")] == ["free", "free"], "free nodes")
