@@ -30,7 +30,7 @@ struct option_row {
 
 enum options_order {
     OPTIONS_ANYWHERE, /* operands and options may be mixed */
-    OPTIONS_FIRST     /* the first operand ends the options (qsub script args) */
+    OPTIONS_FIRST     /* the first operand ends the options (pbsdsh program args) */
 };
 
 struct options {

@@ -549,10 +549,7 @@ static int run(void *settings, int n, char *operands[])
 }
 
 const struct cmd command = {
-    .options = {.program = "qsub",
-                .operands = "[script | - | -- program [arguments]]",
-                .order = OPTIONS_FIRST,
-                CMD_ROWS(rows)},
+    .options = {.program = "qsub", .operands = "[script | - | -- program [arguments]]", CMD_ROWS(rows)},
     .usage = "usage: qsub [-a date_time] [-A account_string] [-c interval]\n"
              "\t[-C directive_prefix] [-e path] [-f ] [-G] [-h ] [-I [-X]] [-j oe|eo] [-J X-Y[:Z][%N]]\n"
              "\t[-k keep] [-l resource_list] [-m mail_options] [-M user_list]\n"

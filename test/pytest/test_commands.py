@@ -272,3 +272,37 @@ def test_only_what_exists_becomes_active_in_qmgr(place):
     assert done.stdout.splitlines()[2:] == ["Active queues:", "Active nodes:", "n1@default", "Active schedulers:"]
     alone = place.command("qmgr", "-c", "active queue nope", check=False)
     assert (alone.returncode, alone.stdout) == (4, "")
+
+
+@pytest.mark.parametrize("line, attributes", [
+    ("qsub {script} -h -N late", {"Job_Name": "late", "Hold_Types": "u"}),
+    ("qsub -Nfoo -rn -hz -p5 -lwalltime=10:00 {script}", {"Job_Name": "foo", "Rerunable": "False", "Priority": "5"}),
+    ("qsub -h -N words -- /bin/echo -N other", {"Job_Name": "words", "Submit_arguments": "-h -N words -- /bin/echo -N "
+                                                "other"}),
+    ("qsub -koe -mabe -jn -h {script}", {"Keep_Files": "oe", "Mail_Points": "abe", "Join_Path": "n"}),
+])
+def test_options_stand_anywhere_and_joined(quiet, line, attributes):
+    script = quiet.script("true")
+    quiet.clean()
+    assert run(quiet, line, script=script)[::2] == (0, "")
+    full = json.loads(quiet.command("qstat", "-f", "-F", "json").stdout)["Jobs"]
+    (job,) = full.values()
+    assert {k: str(job[k]) for k in attributes} == attributes
+    for after in ("qstat {job} -f", "qalter {job} -N new", "qhold {job} -hu", "qdel {job} -Wforce"):
+        assert run(quiet, after, job=next(iter(full)))[::2] == (0, "")
+
+
+@pytest.mark.parametrize("form, jobs", [
+    ("{n}", []), ("{n}[]", ["{n}[]"]), ("{n}[].{s}", ["{n}[]"]), ("{n}[]@{s}", ["{n}[]"]),
+    ("{n}[2]", ["{n}[2]"]), ("{n}[2].{s}@{s}", ["{n}[2]"]), ("{n}[1-5:2]", ["{n}[1]", "{n}[3]", "{n}[5]"]),
+    ("{n}[1,4-5].{s}", ["{n}[1]", "{n}[4]", "{n}[5]"]), ("@{s}", ["{n}[]"]), ("workq", ["{n}[]"]),
+    ("workq@{s}", ["{n}[]"])])
+def test_a_job_is_named_in_every_form(quiet, form, jobs):
+    quiet.clean()
+    number, server = submit(quiet, "-h", "-J", "1-6").replace("[]", "").split(".")
+    done = quiet.command("qstat", form.format(n=number, s=server), check=False)
+    if form == "{n}":  # an array is not a job
+        assert (done.returncode, done.stderr) == (15001 % 256, f"qstat: Unknown Job Id {number}.{server}\n")
+    else:
+        shown = [line.split()[0] for line in done.stdout.splitlines()[2:]]
+        assert shown == [f"{j.format(n=number)}.{server}" for j in jobs]
