@@ -119,6 +119,8 @@ int cmd_main(const struct cmd *c, int argc, char *argv[])
         return 1;
     }
     rc = exit_code(run(c, settings, argc, argv));
+    if (c->fini)
+        c->fini(settings);
     free(settings);
     if (fflush(stdout) == EOF || ferror(stdout)) {
         perror(c->options.program);

@@ -24,6 +24,7 @@ struct cmd {
     size_t size;            /* bytes of its settings, which come zeroed and begin with a struct cmd_args */
     /* Do it. operands is NULL-terminated. Returns the exit code; 256 and above is a PBSE_ number. */
     int (*run)(void *settings, int n, char *operands[]);
+    void (*fini)(void *settings); /* at the end, also where run was not called; NULL: nothing to free */
 };
 
 struct cmd_args {

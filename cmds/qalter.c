@@ -36,16 +36,17 @@ static int alter(int c, const char *id, void *attrs)
 static int run(void *settings, int n, char *operands[])
 {
     struct qalter *q = settings;
-    int rc;
 
     if (!n || !q->o.attrs.first)
-        rc = cmd_usage(&q->o.a);
-    else if (q->o.attrs.failed)
-        rc = -cmd_say(&q->o.a, "no memory");
-    else
-        rc = each_job(&q->o.a, n, operands, alter, &q->o.attrs);
-    job_options_fini(&q->o);
-    return rc;
+        return cmd_usage(&q->o.a);
+    if (q->o.attrs.failed)
+        return -cmd_say(&q->o.a, "no memory");
+    return each_job(&q->o.a, n, operands, alter, &q->o.attrs);
+}
+
+static void fini(void *settings)
+{
+    job_options_fini(&((struct qalter *)settings)->o);
 }
 
 const struct cmd command = {
@@ -58,4 +59,5 @@ const struct cmd command = {
     .usage_exit = 2,
     .size = sizeof(struct qalter),
     .run = run,
+    .fini = fini,
 };

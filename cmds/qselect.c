@@ -233,8 +233,12 @@ static int run(void *settings, int n, char *operands[])
     c = session_connect(s, q->destination.server);
     rc = c < 0 ? pbs_errno : select_jobs(q, c);
     session_destroy(s);
-    attrs_fini(&q->criteria);
     return rc;
+}
+
+static void fini(void *settings)
+{
+    attrs_fini(&((struct qselect *)settings)->criteria);
 }
 
 const struct cmd command = {
@@ -246,4 +250,5 @@ const struct cmd command = {
     .usage_exit = 2,
     .size = sizeof(struct qselect),
     .run = run,
+    .fini = fini,
 };

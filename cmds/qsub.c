@@ -541,11 +541,17 @@ static int run(void *settings, int n, char *operands[])
         rc = submit(q, &source);
     if (source.fd >= 0)
         close(source.fd);
+    return rc;
+}
+
+static void fini(void *settings)
+{
+    struct qsub *q = settings;
+
     job_options_fini(&q->o);
     attrs_fini(&q->sent);
     free(q->destination_said);
     free(q->variables_said);
-    return rc;
 }
 
 const struct cmd command = {
@@ -559,4 +565,5 @@ const struct cmd command = {
     .usage_exit = 2,
     .size = sizeof(struct qsub),
     .run = run,
+    .fini = fini,
 };
