@@ -259,6 +259,7 @@ static void tick(void *arg)
     struct scheduler *s = arg;
 
     loop_timer_set(s->tick, TICK_MS);
+    cycle_time(s->cycle, now_s(s));
     if (!mirror_is_whole(s->mirror))
         return;
     if (clock_mono_ms(loop_clock(s->loop)) >= s->iterate_ms) {

@@ -225,7 +225,6 @@ bool shares_tick(struct shares *s, int64_t now_s)
 
     if (!s->on || !s->p.policy->fair_share)
         return false;
-    accrual_time(s->p.accrual, now_s);
     changed = read_again(s);
     changed = decay(s, now_s) || changed;
     if (accrual_take_news(s->p.accrual)) {

@@ -6,6 +6,7 @@
 #include "level.h"
 #include "pick_least.h"
 #include "pick_pbs.h"
+#include "rating.h"
 #include "run_limits.h"
 #include "trial.h"
 
@@ -24,6 +25,10 @@ bool attempt_room(const struct picker *k, const struct preemptor *p, struct piec
     reason_set(why, REASON_INTERNAL, NULL, NULL);
     if (has_no_shares(universe_policy(k->u), j)) {
         reason_set(why, REASON_ZERO_SHARES, NULL, NULL);
+        return false;
+    }
+    if (!rating_suffices(universe_policy(k->u), j)) {
+        reason_set(why, REASON_FORMULA, NULL, NULL);
         return false;
     }
     if (!run_limits_allow(k->u, j, why))

@@ -45,6 +45,7 @@ bool candidates_are_hopeless(const struct reason *why)
     case REASON_CONFLICT:
     case REASON_SUBJOBS:
     case REASON_ZERO_SHARES:
+    case REASON_FORMULA:
         return true;
     default:
         return why->never;

@@ -28,6 +28,7 @@
 #include "pbs_error.h"
 #include "placement.h"
 #include "plan.h"
+#include "rating.h"
 #include "resumption.h"
 #include "trial.h"
 
@@ -37,6 +38,7 @@ struct cycle *cycle_create(const char *sched_name, struct policy *policy)
 
     c->u = universe_create(sched_name, policy);
     c->accrual = accrual_create(c->u); /* before the classes: a job's share tells which it is in */
+    c->rating = rating_create(c->u);
     c->buckets = buckets_create(c->u);
     c->classes = classes_create(c->u);
     c->trial = trial_create(c->u);
@@ -59,6 +61,7 @@ void cycle_destroy(struct cycle *c)
     universe_destroy(c->u);
     classes_destroy(c->classes);
     buckets_destroy(c->buckets);
+    rating_destroy(c->rating);
     accrual_destroy(c->accrual);
     for (size_t i = 0; i < c->n_urged; i++)
         intern_unref(c->urged[i]);
@@ -70,6 +73,12 @@ void cycle_destroy(struct cycle *c)
 struct universe *cycle_universe(struct cycle *c)
 {
     return c->u;
+}
+
+void cycle_time(struct cycle *c, int64_t now_s)
+{
+    accrual_time(c->accrual, now_s);
+    rating_time(c->rating, now_s);
 }
 
 struct accrual *cycle_accrual(struct cycle *c)
@@ -472,6 +481,7 @@ static void consider(struct cycle *c, struct class *k)
         return;
     }
     decisions_log(c->d, LOGE_DEBUG, j->id, "Considering job to run");
+    rating_log(c->rating, j, c->d);
     bool fits = find_room(c, k, &picker, &p, &where, &why);
     if (fits)
         cycle_decide_run(c, j, &where);
@@ -505,6 +515,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     int64_t checked = 0;
 
     c->now_s = now_s;
+    cycle_time(c, now_s);
     c->d = d;
     c->attempts = 0;
     retry_refused(c);
@@ -525,6 +536,9 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
         decisions_log(d, LOGE_SCHED, "", "Scheduler does not contain a partition");
         return;
     }
+    if (c->rerate)
+        rating_refresh(c->rating);
+    c->rerate = false;
     fill_heap(c);
     decisions_log(d, LOGE_DEBUG, "", "Starting Scheduling Cycle");
     while (c->n > 0 && (p->max_job_check == 0 || checked < p->max_job_check)) {
@@ -568,6 +582,7 @@ int64_t cycle_wakes_s(const struct cycle *c)
 
 void cycle_retry_all(struct cycle *c)
 {
+    c->rerate = true;
     universe_note_news(c->u);
 }
 

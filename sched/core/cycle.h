@@ -23,6 +23,8 @@ struct cycle;
 struct cycle *cycle_create(const char *sched_name, struct policy *policy);
 void cycle_destroy(struct cycle *c);
 struct universe *cycle_universe(struct cycle *c);
+/* The server's wall clock, now and then between cycles: by it time is counted that the stream does not bring. */
+void cycle_time(struct cycle *c, int64_t now_s);
 struct accrual *cycle_accrual(struct cycle *c); /* shares and what was used of them */
 
 /* Decide all there is to decide. Appends to `d`. The universe has settled. */
@@ -35,7 +37,7 @@ void cycle_watch(struct cycle *c, struct decisions *d);
 bool cycle_has_news(const struct cycle *c, int64_t now_s);
 /* When cycle_has_news will be true though nothing has happened, in the seconds of cycle_run; 0: never. */
 int64_t cycle_wakes_s(const struct cycle *c);
-/* Forget that jobs did not fit: the next cycle tries every class (timed cycles). */
+/* Forget that jobs did not fit: the next cycle tries every class and rates every job (timed cycles). */
 void cycle_retry_all(struct cycle *c);
 
 /* The order to run or resume this job was taken, or refused (PBSE_ code, text): then it has a reason. */

@@ -16,6 +16,8 @@ struct trial;
 struct cycle {
     struct universe *u;
     struct accrual *accrual;
+    struct rating *rating;
+    bool rerate; /* the next cycle rates all jobs anew */
     struct buckets *buckets;
     struct classes *classes;
     struct trial *trial;

@@ -72,6 +72,7 @@ static void forget(struct job *j)
     j->limit_s = j->cpu_limit_s = j->used_s = j->cpu_used_s = 0;
     j->room_held = j->gives_way = false;
     j->preempt_failed_s = 0;
+    j->eligible_s = j->accrue_type = 0;
     j->preempt_method = 0;
     j->preempt_count = 0;
     j->rerunable = j->can_checkpoint = true;
@@ -99,6 +100,12 @@ static uint64_t hash_text(uint64_t h, const char *s)
     return (h ^ 0xff) * 0x100000001B3ull;
 }
 
+/* It is another each time it is asked for. */
+static bool is_clock(const struct attrl *a)
+{
+    return a->name && strcmp(a->name, "eligible_time") == 0;
+}
+
 static bool is_comment(const struct attrl *a)
 {
     return a->name && strcmp(a->name, "comment") == 0;
@@ -117,7 +124,7 @@ enum job_news job_look(struct job *j, const struct attrl *attrs)
     for (const struct attrl *a = attrs; a; a = a->next)
         if (is_comment(a))
             comment = a->value;
-        else
+        else if (!is_clock(a))
             h = hash_text(hash_text(hash_text(h, a->name), a->resource), a->value);
     if (h != j->look) {
         j->look = h;
@@ -262,6 +269,14 @@ static void take_preempt_failed(struct source *s)
 {
     s->j->preempt_failed_s = number(s);
 }
+static void take_eligible(struct source *s)
+{
+    s->j->eligible_s = seconds(s->a->value);
+}
+static void take_accrue_type(struct source *s)
+{
+    s->j->accrue_type = number(s);
+}
 static void take_methods(struct source *s)
 {
     set_text(&s->j->methods, s->a->value);
@@ -368,6 +383,8 @@ static const struct {
     {"room_held", take_room_held},
     {"gives_way", take_gives_way},
     {"preempt_failed", take_preempt_failed},
+    {"eligible_time", take_eligible},
+    {"accrue_type", take_accrue_type},
     {"preempt_method", take_preempt_method},
     {"preempt_count", take_preempt_count},
     {"preempt_methods", take_methods},
@@ -459,6 +476,9 @@ struct job *job_of_array(const struct job *array, const char *id)
     j->can_checkpoint = array->can_checkpoint;
     j->queue = array->queue;
     j->share = array->share;
+    j->rating = array->rating;
+    j->eligible_s = array->eligible_s;
+    j->accrue_type = array->accrue_type;
     j->standing = STANDING_WAITS;
     j->is_provisional = true;
     return j;

@@ -71,11 +71,12 @@ struct job {
     bool rerunable, can_checkpoint;
     bool room_held, gives_way; /* a hold is for it; it is a victim */
     int64_t preempt_failed_s;  /* when no method was left to preempt it; 0: never */
-    int64_t preempt_count;     /* how often it gave way */
-    const char *methods; /* interned or NULL: nothing else may be done to preempt it, if its queue allows */
-    char preempt_method; /* by which it gave way last: S C Q D */
-    const char *comment; /* interned or NULL */
-    uint64_t look;       /* hash of all attributes but the comment */
+    int64_t eligible_s, accrue_type;
+    int64_t preempt_count; /* how often it gave way */
+    const char *methods;   /* interned or NULL: nothing else may be done to preempt it, if its queue allows */
+    char preempt_method;   /* by which it gave way last: S C Q D */
+    const char *comment;   /* interned or NULL */
+    uint64_t look;         /* hash of all attributes but the comment */
     const char *array_id, *remaining; /* interned or NULL: a subjob's array; an array's queued indices */
     int64_t max_subjobs;              /* of an array: so many may run at once; 0: any number */
 
@@ -85,9 +86,11 @@ struct job {
     bool is_provisional;  /* a subjob that this scheduler made, to be run, and the stream has not shown */
     struct pieces on;     /* where it runs, or is suspended */
     struct pieces
-        yields;   /* what of `on` it gives back when all that may be done is to suspend it; empty: all */
-    int level;    /* of candidates.c, while it is one */
-    int64_t cost; /* the same: what it costs to stop it */
+        yields;     /* what of `on` it gives back when all that may be done is to suspend it; empty: all */
+    int level;      /* of candidates.c, while it is one */
+    int64_t cost;   /* the same: what it costs to stop it */
+    double rating;  /* of job_sort_formula; rating.c writes it while the job is in no class */
+    int64_t seen_s; /* when it was as it is now, as rating.c knows the time */
     struct share *share; /* whose it is, of accrual.c; NULL: there are no shares */
     int64_t turn_s;      /* of gang.c: when its turn began; 0: it does not run, or nobody knows */
     int64_t since_s;     /* the same: since when it has been suspended; 0: it is not, or nobody knows */

@@ -53,6 +53,8 @@ int order_of_jobs(const struct policy *p, const struct job *a, const struct job 
 {
     int c = by_preemption(a, b);
 
+    if (c == 0 && a->rating != b->rating)
+        c = a->rating > b->rating ? -1 : 1;
     if (c == 0 && a->share && b->share)
         c = share_compare(a->share, b->share);
     if (c == 0)

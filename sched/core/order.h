@@ -2,7 +2,7 @@
 #define ORDER_H
 /* Who is next: reference/scheduler.md, "Job order".
  *
- * Of one class: who was preempted, earliest first; then job_sort_key, Priority, and the time of queueing. Jobs of one
+ * Of one class: who was preempted, earliest first; then job_sort_formula, job_sort_key, Priority, and the time of queueing. Jobs of one
  * class have one share, so between classes fairshare comes before job_sort_key.
  */
 #include "universe.h"

@@ -141,7 +141,7 @@ static int take_sort(struct policy *p, const char *value, struct err *e)
     return bad(e, "preempt_sort", value);
 }
 
-static void take_path(char **out, const char *value)
+static void take_text(char **out, const char *value)
 {
     free(*out);
     *out = *value ? mem_text(value) : NULL;
@@ -162,6 +162,8 @@ enum attribute {
     A_COUNT,
     A_PRIV,
     A_LOGS,
+    A_FORMULA,
+    A_THRESHOLD,
     A_TIMESLICE,
     A_RESUMPTION
 };
@@ -182,6 +184,8 @@ static const struct {
     [A_COUNT] = {"preempt_max_count", "-1"},
     [A_PRIV] = {"sched_priv", ""},
     [A_LOGS] = {"sched_log", ""},
+    [A_FORMULA] = {"job_sort_formula", ""},
+    [A_THRESHOLD] = {"job_sort_formula_threshold", ""},
     [A_TIMESLICE] = {"gang_timeslice", "30"},
     [A_RESUMPTION] = {"sched_preempt_enforce_resumption", "False"},
 };
@@ -216,10 +220,18 @@ static int take_attribute(struct policy *p, enum attribute which, const char *va
         memcpy(p->partition, value, strlen(value) + 1);
         return 0;
     case A_PRIV:
-        take_path(&p->sched_priv, value);
+        take_text(&p->sched_priv, value);
         return 0;
     case A_LOGS:
-        take_path(&p->sched_log, value);
+        take_text(&p->sched_log, value);
+        return 0;
+    case A_FORMULA:
+        take_text(&p->formula, value);
+        p->formula_number++;
+        return 0;
+    case A_THRESHOLD:
+        p->has_threshold = *value != '\0';
+        p->formula_threshold = strtod(value, NULL);
         return 0;
     case A_SORT:
         return take_sort(p, value, e);
@@ -235,6 +247,17 @@ static int take_attribute(struct policy *p, enum attribute which, const char *va
         return units_parse_duration_s(value, &p->preempt_wait_s, NULL) < 0 ? bad(e, name, value) : 0;
     }
     return 0;
+}
+
+const char *policy_formula(const struct policy *p)
+{
+    return p->formula ? p->formula : p->server_formula;
+}
+
+void policy_server_formula(struct policy *p, const char *text)
+{
+    take_text(&p->server_formula, text ? text : "");
+    p->formula_number++;
 }
 
 int policy_attribute(struct policy *p, const char *name, const char *value, struct err *e)
@@ -276,6 +299,8 @@ void policy_fini(struct policy *p)
     free(p->share_usage);
     free(p->sched_priv);
     free(p->sched_log);
+    free(p->formula);
+    free(p->server_formula);
     *p = (struct policy){0};
 }
 

@@ -86,7 +86,13 @@ struct policy {
     char partition[256];          /* "": the default one */
     char *sched_priv, *sched_log; /* directories; NULL: not set */
 
+    double formula_threshold; /* job_sort_formula_threshold, where has_threshold */
+    bool has_threshold;
+    char *formula;           /* job_sort_formula of the sched object; NULL: the server's counts */
+    unsigned formula_number; /* changes with both */
+
     /* of the server */
+    char *server_formula;
     char *suspend_frees; /* restrict_res_to_release_on_suspend; NULL: no such list */
 
     /* sched_config */
@@ -115,6 +121,10 @@ void policy_fini(struct policy *p);
 /* One attribute of the sched object; value NULL: back to its default. Unknown ones are nothing.
  * -1 with PBSE_BADATVAL and the default in force: the server would have refused it. */
 int policy_attribute(struct policy *p, const char *name, const char *value, struct err *e);
+
+/* The job_sort_formula in force; NULL: none. */
+const char *policy_formula(const struct policy *p);
+void policy_server_formula(struct policy *p, const char *text); /* what the server's attribute says */
 
 /* A preempt_order as text. -1: PBSE_BADATVAL. */
 int policy_parse_order(const char *text, struct preempt_rules *out, struct err *e);

@@ -174,6 +174,7 @@ static void line_sched(struct play *p)
     for (size_t i = 1; i < p->w.n; i++) {
         bool levels = strncmp(p->w.w[i], "preempt_prio=", 13) == 0 ||
                       strncmp(p->w.w[i], "preempt_sort=", 13) == 0; /* their words have _ */
+        levels = levels || strncmp(p->w.w[i], "job_sort_formula", 16) == 0;
         for (char *c = strchr(p->w.w[i], '='); !levels && c && *c; c++)
             *c = *c == '_' && c[-1] != 't' ? ' ' : *c;
         attr_word(&e->attrs, p->w.w[i]);
@@ -317,7 +318,7 @@ static int line_usage(struct play *p, struct err *e)
 static int line_clock(struct play *p, struct err *e)
 {
     (void)e;
-    accrual_time(cycle_accrual(p->c), strtoll(p->w.w[1], NULL, 10));
+    cycle_time(p->c, strtoll(p->w.w[1], NULL, 10));
     return 0;
 }
 

@@ -255,13 +255,22 @@ static const char *value_of(const struct attrl *attrs, const char *name)
     return NULL;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return (!a && !b) || (a && b && strcmp(a, b) == 0);
+}
+
 static bool change_server(struct universe *u, const struct attrl *attrs)
 {
+    const char *formula = value_of(attrs, "job_sort_formula");
+    bool other_formula = !same_text(formula, u->policy->server_formula);
     const char *frees = value_of(attrs, "restrict_res_to_release_on_suspend");
 
     free(u->policy->suspend_frees);
     u->policy->suspend_frees = frees ? mem_text(frees) : NULL;
-    if (!queue_take(u->server, u->catalogue, attrs))
+    if (other_formula)
+        policy_server_formula(u->policy, formula);
+    if (!queue_take(u->server, u->catalogue, attrs) && !other_formula)
         return false;
     u->relink = true; /* by its limits jobs are alike, or are not */
     u->news++;
@@ -286,11 +295,15 @@ static uint64_t hash_text(uint64_t h, const char *text)
 /* The object changes often (its state); what matters of it seldom. */
 static bool change_sched(struct universe *u, const char *name, const struct attrl *attrs)
 {
-    static const char *const names[] = {
-        "preempt_order", "preempt_prio",        "preempt_queue_prio",  "preempt_targets_enable",
-        "scheduling",    "scheduler_iteration", "log_events",          "partition",
-        "preempt_sort",  "preempt_wait",        "preempt_exempt_time", "preempt_max_count",
-        "sched_priv",    "sched_log",           "gang_timeslice",      "sched_preempt_enforce_resumption"};
+    static const char *const names[] = {"preempt_order",       "preempt_prio",
+                                        "preempt_queue_prio",  "preempt_targets_enable",
+                                        "scheduling",          "scheduler_iteration",
+                                        "log_events",          "partition",
+                                        "preempt_sort",        "preempt_wait",
+                                        "preempt_exempt_time", "preempt_max_count",
+                                        "sched_priv",          "sched_log",
+                                        "gang_timeslice",      "sched_preempt_enforce_resumption",
+                                        "job_sort_formula",    "job_sort_formula_threshold"};
     enum { N_NAMES = sizeof names / sizeof *names };
     uint64_t look = 1;
 

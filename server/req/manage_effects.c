@@ -12,6 +12,7 @@
 #include "eligible.h"
 #include "job_fsm.h"
 #include "log.h"
+#include "check_formula.h"
 #include "manage_checks.h"
 #include "route.h"
 #include "schedulers.h"
@@ -150,6 +151,8 @@ const struct edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_job_history_enable, NULL, server_history},
     {OF_SERVER, SERVER_ATTR_log_events, NULL, server_log_events},
     {OF_SERVER, SERVER_ATTR_eligible_time_enable, NULL, server_eligible},
+    {OF_SERVER, SERVER_ATTR_job_sort_formula, check_server_formula, NULL},
+    {OF_SCHED, SCHED_ATTR_job_sort_formula, check_sched_formula, NULL},
     {OF_SCHED, SCHED_ATTR_scheduling, NULL, sched_scheduling},
     {OF_SCHED, SCHED_ATTR_scheduler_iteration, NULL, sched_iteration},
     {OF_SCHED, SCHED_ATTR_partition, check_sched_partition, sched_configure},

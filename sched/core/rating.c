@@ -1,0 +1,189 @@
+/* See rating.h. A formula that cannot be read rates all jobs 0; the server has refused it, so that it can only come from an
+ * older one. It is parsed when its text is another, which policy->formula_number tells.
+ *
+ * Eligible time is the server's word as of the job's last change, and grows from then on while accrue_type says so. */
+#include "rating.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "decisions.h"
+#include "fairshare.h"
+#include "formula.h"
+#include "log.h"
+#include "memory.h"
+
+enum { ACCRUES_ELIGIBLE = 2 };
+
+struct rating {
+    struct universe *u;
+    struct formula *formula;
+    const char *const *names;
+    size_t n_names;
+    unsigned number; /* of the text that it was made of */
+    bool moves;      /* it asks for what changes by itself */
+    int64_t now_s;
+};
+
+struct asked {
+    const struct rating *r;
+    const struct job *j;
+};
+
+static double eligible(const struct asked *x)
+{
+    const struct job *j = x->j;
+    int64_t since = j->accrue_type == ACCRUES_ELIGIBLE && j->seen_s ? x->r->now_s - j->seen_s : 0;
+
+    return (double)(j->eligible_s + (since > 0 ? since : 0));
+}
+static double queue_priority(const struct asked *x)
+{
+    return x->j->queue ? (double)x->j->queue->priority : 0;
+}
+static double job_priority(const struct asked *x)
+{
+    return (double)x->j->priority;
+}
+static double share_perc(const struct asked *x)
+{
+    return x->j->share ? share_fraction(x->j->share) : 0;
+}
+static double tree_usage(const struct asked *x)
+{
+    return x->j->share ? share_tree_usage(x->j->share) : 0;
+}
+static double factor(const struct asked *x)
+{
+    return x->j->share ? share_factor(x->j->share) : 0;
+}
+static double accrue_type(const struct asked *x)
+{
+    return (double)x->j->accrue_type;
+}
+
+static const struct {
+    const char *name;
+    double (*value)(const struct asked *x);
+    bool moves;
+} keywords[] = {{"eligible_time", eligible, true},     {"queue_priority", queue_priority, false},
+                {"job_priority", job_priority, false}, {"fairshare_perc", share_perc, true},
+                {"fair_share_perc", share_perc, true}, {"fairshare_tree_usage", tree_usage, true},
+                {"fairshare_factor", factor, true},    {"accrue_type", accrue_type, false}};
+enum { N_KEYWORDS = sizeof keywords / sizeof *keywords };
+
+static int keyword(const char *name)
+{
+    int i = 0;
+
+    while (i < N_KEYWORDS && strcmp(keywords[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+static double value(void *arg, size_t index)
+{
+    const struct asked *x = arg;
+    const char *name = x->r->names[index];
+    int i = keyword(name);
+
+    return i < N_KEYWORDS ? keywords[i].value(x) : job_asked(x->j, universe_catalogue(x->r->u), name);
+}
+
+static void follow(struct rating *r)
+{
+    const struct policy *p = universe_policy(r->u);
+    const char *text = policy_formula(p);
+
+    if (r->number == p->formula_number)
+        return;
+    r->number = p->formula_number;
+    formula_destroy(r->formula);
+    r->formula = text ? formula_parse(text, NULL) : NULL;
+    r->n_names = r->formula ? formula_names(r->formula, &r->names) : 0;
+    r->moves = false;
+    for (size_t i = 0; i < r->n_names; i++) {
+        int k = keyword(r->names[i]);
+        r->moves = r->moves || (k < N_KEYWORDS && keywords[k].moves);
+    }
+}
+
+static int rate(const struct rating *r, const struct job *j, double *out, struct err *e)
+{
+    struct asked x = {r, j};
+
+    *out = 0;
+    return r->formula ? formula_eval(r->formula, value, &x, out, e) : 0;
+}
+
+static void job_seen(void *arg, struct job *j)
+{
+    struct rating *r = arg;
+
+    follow(r);
+    if (j->class) /* in a heap by what it was rated */
+        return;
+    j->seen_s = r->now_s;
+    rate(r, j, &j->rating, NULL);
+}
+
+struct rating *rating_create(struct universe *u)
+{
+    struct rating *r = mem_new(1, sizeof *r);
+
+    r->u = u;
+    universe_listen(u, &(struct universe_listener){.job_seen = job_seen, .arg = r});
+    return r;
+}
+
+void rating_destroy(struct rating *r)
+{
+    if (!r)
+        return;
+    formula_destroy(r->formula);
+    free(r);
+}
+
+void rating_time(struct rating *r, int64_t now_s)
+{
+    r->now_s = now_s;
+}
+
+void rating_refresh(struct rating *r)
+{
+    double now;
+
+    follow(r);
+    if (!r->moves)
+        return;
+    for (struct job *j = universe_next_job(r->u, NULL); j; j = universe_next_job(r->u, j)) {
+        if (!j->class)
+            continue;
+        rate(r, j, &now, NULL);
+        if (now == j->rating)
+            continue;
+        j->rating = now;
+        universe_rejoin(r->u, j);
+    }
+}
+
+void rating_log(struct rating *r, const struct job *j, struct decisions *d)
+{
+    struct err e;
+    double now;
+
+    if (!r->formula)
+        return;
+    if (rate(r, j, &now, &e) < 0)
+        decisions_log(d, LOGE_SCHED, j->id,
+                      "Formula evaluation for job had an error.  Zero value will be used: %s", e.text);
+    decisions_log(d, LOGE_DEBUG2, j->id, "Formula Evaluation = %.15g", j->rating);
+    if (!rating_suffices(universe_policy(r->u), j))
+        decisions_log(d, LOGE_SCHED, j->id, "Job's formula value %.15g is under threshold %.15g", j->rating,
+                      universe_policy(r->u)->formula_threshold);
+}
+
+bool rating_suffices(const struct policy *p, const struct job *j)
+{
+    return !policy_formula(p) || !p->has_threshold || j->urged || j->rating > p->formula_threshold;
+}
