@@ -259,9 +259,9 @@ static void tick(void *arg)
     struct scheduler *s = arg;
 
     loop_timer_set(s->tick, TICK_MS);
-    cycle_time(s->cycle, now_s(s));
     if (!mirror_is_whole(s->mirror))
         return;
+    cycle_time(s->cycle, now_s(s));
     if (clock_mono_ms(loop_clock(s->loop)) >= s->iterate_ms) {
         iterate_later(s);
         s->asked = true;
