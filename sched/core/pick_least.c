@@ -12,6 +12,8 @@
 #include "memory.h"
 #include "pick_pbs.h"
 
+enum { SPOT_MAX = 64 };
+
 struct option {
     struct job *job;
     int64_t cost;
@@ -147,6 +149,121 @@ static void branch(struct search *s, struct set *x, size_t i)
     }
 }
 
+/* --- vnode by vnode -------------------------------------------------------------------------------------- */
+
+/* For a chunk that needs much of one vnode, cheap jobs here and there are of no use: who stands together counts. For
+ * each vnode the cheapest of its jobs that make room for the chunk; then the cheapest vnodes, one for each copy. */
+struct spot {
+    struct node *node;
+    struct option *o[SPOT_MAX]; /* jobs on it that may be stopped, by rising cost */
+    size_t n;
+    uint64_t chosen; /* bits of them: those that make room */
+    int64_t cost;    /* of the chosen; INT64_MAX: there is no room even without all of them */
+};
+
+static void give(struct amounts *free_now, const struct job *j, const struct node *n, int64_t times)
+{
+    const struct pieces *yields = job_yields(j);
+
+    for (size_t i = 0; i < yields->n; i++)
+        if (yields->a[i].node == n)
+            amounts_add_times(free_now, &yields->a[i].use, times);
+}
+
+/* From the cheapest on until the chunk has room, then the dearest that are not needed are let go. */
+static void choose(struct spot *x, const struct chunk *k)
+{
+    struct amounts free_now = {0};
+    size_t n = 0;
+
+    x->chosen = 0;
+    x->cost = 0;
+    amounts_copy(&free_now, &x->node->free);
+    for (; n < x->n && !amounts_cover(&free_now, &k->use, NULL); n++)
+        give(&free_now, x->o[n]->job, x->node, 1);
+    bool fits = !x->node->state && amounts_cover(&free_now, &k->use, NULL);
+    for (; fits && n > 0; n--) {
+        give(&free_now, x->o[n - 1]->job, x->node, -1);
+        if (amounts_cover(&free_now, &k->use, NULL))
+            continue;
+        give(&free_now, x->o[n - 1]->job, x->node, 1);
+        x->chosen |= (uint64_t)1 << (n - 1);
+        x->cost += x->o[n - 1]->cost;
+    }
+    if (!fits)
+        x->cost = INT64_MAX;
+    amounts_fini(&free_now);
+}
+
+static int by_spot_cost(const void *a, const void *b)
+{
+    const struct spot *x = a, *y = b;
+
+    return x->cost < y->cost ? -1 : x->cost > y->cost;
+}
+
+/* By the ranks of vnodes; options are sorted, so each spot's are too. */
+static struct spot *open_spots(const struct search *s, size_t *n)
+{
+    struct node *const *nodes = universe_nodes(s->k->u, n);
+    struct spot *list = mem_new(*n + 1, sizeof *list);
+
+    for (size_t i = 0; i < *n; i++)
+        list[i].node = nodes[i];
+    for (size_t i = 0; i < s->n; i++) {
+        const struct pieces *on = &s->options[i].job->on;
+        for (size_t k = 0; k < on->n; k++) {
+            struct spot *x = on->a[k].node && on->a[k].node->rank < *n ? &list[on->a[k].node->rank] : NULL;
+            if (x && x->node == on->a[k].node && x->n < SPOT_MAX &&
+                (x->n == 0 || x->o[x->n - 1] != &s->options[i]))
+                x->o[x->n++] = &s->options[i];
+        }
+    }
+    return list;
+}
+
+/* false: that would be too many. */
+static bool add_chosen(struct set *x, const struct spot *spot)
+{
+    for (size_t i = 0; i < spot->n; i++) {
+        if (!(spot->chosen >> i & 1) || has(x, spot->o[i]))
+            continue;
+        if (x->n >= PICK_BETTER_MAX)
+            return false;
+        add(x, spot->o[i]);
+    }
+    return true;
+}
+
+static bool free_spots(const struct search *s, struct spot *list, size_t n, struct set *x)
+{
+    for (size_t c = 0; c < s->p->request->n; c++) {
+        const struct chunk *k = &s->p->request->chunks[c];
+        for (size_t i = 0; i < n; i++)
+            choose(&list[i], k);
+        qsort(list, n, sizeof *list, by_spot_cost);
+        for (size_t i = 0; i < n && (int64_t)i < k->count; i++)
+            if (list[i].cost == INT64_MAX || !add_chosen(x, &list[i]))
+                return false;
+    }
+    return true;
+}
+
+/* In place of what is known, if it is better. */
+static void try_spots(struct search *s)
+{
+    struct set x = {0};
+    size_t n;
+    struct spot *list = open_spots(s, &n);
+
+    if (free_spots(s, list, n, &x) && x.n > 0 && is_enough(s, &x)) {
+        lighten(s, &x, NULL);
+        if (x.cost < s->best.cost)
+            s->best = x;
+    }
+    free(list);
+}
+
 /* --- the way in ---------------------------------------------------------------------------------------- */
 
 static int by_cost(const void *a, const void *b)
@@ -175,13 +292,22 @@ static void open_search(struct search *s)
     qsort(s->options, s->n, sizeof *s->options, by_cost);
 }
 
+/* false: they are too many for a set; then only what they cost is known, and best.n is 0. */
 static bool begin_with(struct search *s, const struct candidates *victims)
 {
+    struct set *x = &s->best;
+
     for (size_t i = 0; i < victims->n; i++)
         for (size_t k = 0; k < s->n; k++)
-            if (s->options[k].job == victims->a[i])
-                add(&s->best, &s->options[k]);
-    return s->best.n == victims->n;
+            if (s->options[k].job == victims->a[i]) {
+                x->cost += s->options[k].cost;
+                if (x->n < PICK_BETTER_MAX)
+                    x->a[x->n++] = &s->options[k];
+            }
+    if (x->n == victims->n)
+        return true;
+    x->n = 0;
+    return false;
 }
 
 static void take_best(struct search *s, struct candidates *victims, struct pieces *where)
@@ -207,20 +333,19 @@ bool pick_least(const struct picker *k, const struct preemptor *p, const struct 
 
     if (!pick_pbs(k, p, why, victims, where))
         return false;
-    if (victims->n > PICK_BETTER_MAX)
-        return true;
     open_search(&s);
-    if (begin_with(&s, victims)) {
+    if (begin_with(&s, victims))
         lighten(&s, &s.best, NULL);
+    try_spots(&s);
+    if (s.best.n > 0) {
         improve(&s);
         if (s.n <= PICK_EXACT_MAX)
             branch(&s, &none, 0);
         take_best(&s, victims, where);
-        for (size_t i = 0; i < victims->n; i++)
-            decisions_log(k->log, LOGE_DEBUG, victims->a[i]->id,
-                          "chosen to give way: %lld core-seconds are lost",
-                          (long long)cost_lost(universe_policy(k->u), victims->a[i], p->now_s));
     }
+    for (size_t i = 0; i < victims->n; i++)
+        decisions_log(k->log, LOGE_DEBUG, victims->a[i]->id, "chosen to give way: %lld core-seconds are lost",
+                      (long long)cost_lost(universe_policy(k->u), victims->a[i], p->now_s));
     free(s.options);
     return true;
 }
