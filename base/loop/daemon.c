@@ -80,6 +80,8 @@ static int wait_for_child(pid_t child, int fd, const char *name)
     word[n] = '\0';
     if (n) {
         fprintf(stderr, "%s: %s\n", name, word + 1);
+        waitpid(child, &status,
+                0); /* until it is gone it has the lock, and the next start would be refused */
         return 1;
     }
     waitpid(child, &status, 0);
