@@ -115,8 +115,9 @@ static void test_amounts_add_up(void **state)
     expect_list(b, t, "ncpus=2,mem=1048576kb");
     assert_int_equal(resc_add(&b, a, t, 0, &e), 0);
     expect_list(b, t, "ncpus=4,mem=2097152kb,walltime=00:01:00");
-    assert_int_equal(resc_exceeds(b, a, t), RESC_ncpus);
-    assert_int_equal(resc_exceeds(a, b, t), RESC_NONE);
+    assert_int_equal(resc_exceeds(b, a, NULL, t), RESC_ncpus);
+    assert_int_equal(resc_exceeds(a, b, NULL, t), RESC_NONE);
+    assert_int_equal(resc_exceeds(b, NULL, a, t), RESC_ncpus);
     assert_int_equal(resc_subtract(&b, a, t, 0, &e), 0);
     assert_int_equal(resc_subtract(&b, a, t, 0, &e), 0);
     expect_list(b, t, "ncpus=0,mem=0kb,walltime=-00:01:00");

@@ -261,11 +261,15 @@ int resc_subtract(struct resc_list **a, const struct resc_list *b, const struct 
     return combine(a, b, t, flags, -1, e);
 }
 
-int resc_exceeds(const struct resc_list *want, const struct resc_list *limit, const struct resource_table *t)
+int resc_exceeds(const struct resc_list *want, const struct resc_list *limit,
+                 const struct resc_list *otherwise, const struct resource_table *t)
 {
     for (size_t i = 0; want && i < want->n; i++) {
         const struct resource *r = resource_get(t, want->v[i].tag);
         const struct value *bound = resc_find(limit, r->id);
+
+        if (!bound)
+            bound = resc_find(otherwise, r->id);
         if (bound && is_amount(r, bound) && is_amount(r, &want->v[i]) &&
             r->type->compare(r->type, &want->v[i], bound) > 0)
             return r->id;

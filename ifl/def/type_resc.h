@@ -44,9 +44,10 @@ int resc_add(struct resc_list **a, const struct resc_list *b, const struct resou
 int resc_subtract(struct resc_list **a, const struct resc_list *b, const struct resource_table *t,
                   unsigned flags, struct err *e);
 
-/* The first resource of `want` that exceeds `limit` (numeric amounts only; not in `limit`: no bound), or
- * RESC_NONE. */
-int resc_exceeds(const struct resc_list *want, const struct resc_list *limit, const struct resource_table *t);
+/* The first resource of `want` that exceeds what `limit` says of it, or, where that says nothing, `otherwise` (numeric
+ * amounts only; in neither: no bound), or RESC_NONE. */
+int resc_exceeds(const struct resc_list *want, const struct resc_list *limit,
+                 const struct resc_list *otherwise, const struct resource_table *t);
 
 bool resc_is_equal(const struct resc_list *a, const struct resc_list *b, const struct resource_table *t);
 

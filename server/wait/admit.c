@@ -40,11 +40,9 @@ int admit_check_bounds(const struct site *s, const struct queue *q, const struct
     const struct resc_list *want = attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
     const struct resc_list *min = attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_resources_min);
     const struct resc_list *max = attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_resources_max);
-    int id = resc_exceeds(want, max, s->resources);
-
-    if (id == RESC_NONE && !max)
-        id = resc_exceeds(want, attr_list_amounts(&s->server->obj.attrs, SERVER_ATTR_resources_max),
+    int id = resc_exceeds(want, max, attr_list_amounts(&s->server->obj.attrs, SERVER_ATTR_resources_max),
                           s->resources);
+
     if (id != RESC_NONE)
         return err_set(e, PBSE_EXCQRESC,
                        "Job violates queue and/or server resource limits: more %s than queue %s allows",
