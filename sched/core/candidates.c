@@ -16,6 +16,7 @@
 #include "level.h"
 #include "match.h"
 #include "memory.h"
+#include "pools.h"
 #include "protect.h"
 #include "run_limits.h"
 #include "words.h"
@@ -103,6 +104,20 @@ static bool shares_node(const struct job *a, const struct job *b)
     return false;
 }
 
+/* Has it some of what vnodes share, and the other job wants? Its own vnode need not be one for that job. */
+static bool shares_amount(const struct preemptor *p, const struct job *j)
+{
+    for (size_t i = 0; i < j->on.n; i++) {
+        const struct node *n = j->on.a[i].node;
+
+        for (size_t k = 0; n && k < n->n_pools; k++)
+            if (amounts_get(&j->on.a[i].use, n->pools[k]->res) > 0 &&
+                amounts_get(&p->request->total, n->pools[k]->res) > 0)
+                return true;
+    }
+    return false;
+}
+
 bool candidates_are_useful(const struct preemptor *p, const struct job *j)
 {
     struct asker a = {.u = p->u, .request = p->request, .queue = p->job->queue};
@@ -111,7 +126,7 @@ bool candidates_are_useful(const struct preemptor *p, const struct job *j)
         for (size_t k = 0; k < p->request->n; k++)
             if (match_pool(&a, j->on.a[i].node) && match_labels(&a, j->on.a[i].node, &p->request->chunks[k]))
                 return true;
-    return false;
+    return shares_amount(p, j);
 }
 
 /* May it not be stopped? The cheap questions first. */

@@ -43,6 +43,9 @@ static void forget(struct node *n)
     amounts_clear(&n->total);
     amounts_clear(&n->used);
     labels_fini(&n->labels);
+    for (size_t i = 0; i < n->n_loans; i++)
+        intern_unref(n->loans[i].lender);
+    n->n_loans = 0;
     n->host_name = n->queue = n->partition = n->state = NULL;
     n->priority = 0;
     n->sharing = NODE_SHARED;
@@ -60,6 +63,8 @@ void node_destroy(struct node *n)
     amounts_fini(&n->claimed);
     amounts_fini(&n->free);
     free(n->jobs);
+    free(n->loans);
+    free(n->pools);
     free(n);
 }
 
@@ -86,6 +91,12 @@ static void take_sharing(struct node *n, const char *value)
             n->sharing = sharing_words[i].sharing;
 }
 
+static void take_loan(struct node *n, res_id res, const char *lender)
+{
+    n->loans = mem_grow(n->loans, n->n_loans + 1, sizeof *n->loans);
+    n->loans[n->n_loans++] = (struct node_loan){.res = res, .lender = mem_intern(lender)};
+}
+
 static void take_available(struct node *n, struct catalogue *c, const char *name, const char *value)
 {
     res_id res = catalogue_expect(c, name);
@@ -93,6 +104,8 @@ static void take_available(struct node *n, struct catalogue *c, const char *name
     if (res == RES_HOSTNAME) {
         intern_unref(n->host_name);
         n->host_name = mem_intern(value);
+    } else if (res != RES_NONE && *value == '@' && res_is_numeric(catalogue_get(c, res))) {
+        take_loan(n, res, value + 1);
     } else if (res != RES_NONE && res != RES_VNODENAME)
         request_take(catalogue_get(c, res), res, value, &n->total, &n->labels);
 }
@@ -145,6 +158,8 @@ static uint64_t look_of(const struct node *n)
 
     for (size_t i = 0; i < n->labels.n; i++)
         h = mix(mix(h, n->labels.a[i].res), mem_hash(n->labels.a[i].text));
+    for (size_t i = 0; i < n->n_loans; i++)
+        h = mix(mix(h, n->loans[i].res), mem_hash(n->loans[i].lender));
     h = mix(mix(mix(h, mem_hash(n->queue)), mem_hash(n->partition)), (uintptr_t)n->state);
     return mix(h, (uint64_t)n->sharing * 2 + n->no_multinode);
 }

@@ -33,6 +33,11 @@ struct host { /* vnodes with the same `host` resource */
     UT_hash_handle hh;
 };
 
+struct node_loan { /* a resource that it has only as "@another" */
+    res_id res;
+    const char *lender; /* interned */
+};
+
 struct node {
     const char *name; /* interned */
     uint32_t rank;    /* 0, 1, ...: by Priority, then name; the order in which vnodes are filled */
@@ -45,7 +50,11 @@ struct node {
     enum node_sharing sharing;
     bool no_multinode;
     struct amounts total;
-    struct labels labels;  /* without host and vnode */
+    struct labels labels; /* without host and vnode */
+    struct node_loan *loans;
+    size_t n_loans;
+    struct pool **pools; /* amounts it shares with others, as lender or borrower; pools.c */
+    size_t n_pools;
     struct amounts used;   /* or held for a job for which others give way */
     bool said_exclusive;   /* job-exclusive, resv-exclusive */
     bool held, held_alone; /* for a job for which others give way; that one will have it alone */

@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "memory.h"
+#include "pools.h"
 #include "strbuf.h"
 
 enum { EXEC_VNODE_MAX = 1 << 20 };
@@ -223,6 +224,8 @@ static bool split_fits(const struct search *s, const struct host *h, const struc
     for (size_t i = 0; i < h->n; i++)
         if (offers(s, h->nodes[i], k) && may_use(s, h->nodes[i]))
             amounts_add(&sum, &h->nodes[i]->free);
+    for (size_t i = 0; i < h->n; i++)
+        pools_count_once(h->nodes[i], &sum);
     bool fits = amounts_cover(&sum, &k->use, NULL);
     amounts_fini(&sum);
     return fits;

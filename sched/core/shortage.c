@@ -5,6 +5,20 @@
 
 #include <strings.h>
 
+#include "pools.h"
+
+/* What vnodes share is counted where it is, even where no job may run. */
+static void add_to(struct amounts *sum, const struct node *n, const struct amounts *have, int64_t times,
+                   bool is_open)
+{
+    for (uint32_t i = 0; i < have->n; i++) {
+        const struct amount *x = &have->a[i];
+
+        if (!pools_is_borrowed(n, x->res) && (is_open || pools_is_lent(n, x->res)))
+            amounts_plus(sum, x->res, x->n * times);
+    }
+}
+
 /* Sums over all vnodes that the job may use: is there enough of each resource, now, ever? */
 static void sums(struct buckets *all, const struct asker *a, struct reasons *why)
 {
@@ -14,9 +28,9 @@ static void sums(struct buckets *all, const struct asker *a, struct reasons *why
     for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b)) {
         if (!match_pool(a, b->sample))
             continue;
-        amounts_add_times(&total, &b->sample->total, (int64_t)b->n);
-        if (!b->sample->state && !b->sample->exclusive)
-            amounts_add_times(&free_now, &b->sample->free, (int64_t)b->n);
+        add_to(&total, b->sample, &b->sample->total, (int64_t)b->n, true);
+        add_to(&free_now, b->sample, &b->sample->free, (int64_t)b->n,
+               !b->sample->state && !b->sample->exclusive);
     }
     for (uint32_t i = 0; i < a->request->total.n && !reasons_full(why); i++) {
         const struct amount *want = &a->request->total.a[i];

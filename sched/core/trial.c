@@ -48,7 +48,7 @@ static void step(struct trial *t, struct node *n, const struct amounts *use, int
     t->steps[t->n++] = (struct step){.node = n, .use = use, .sign = sign, .was_exclusive = n->exclusive};
     universe_node_out(t->u, n);
     if (use)
-        amounts_add_times(&n->free, use, -sign);
+        universe_node_move(t->u, n, use, -sign);
     n->n_jobs += use ? sign : 0;
     n->exclusive = exclusive;
     universe_node_in(t->u, n);
@@ -78,7 +78,7 @@ void trial_undo(struct trial *t, size_t mark)
         struct step *s = &t->steps[--t->n];
         universe_node_out(t->u, s->node);
         if (s->use)
-            amounts_add_times(&s->node->free, s->use, s->sign);
+            universe_node_move(t->u, s->node, s->use, s->sign);
         s->node->n_jobs -= s->use ? s->sign : 0;
         s->node->exclusive = s->was_exclusive;
         universe_node_in(t->u, s->node);

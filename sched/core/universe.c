@@ -14,6 +14,7 @@
 #include "intern.h"
 #include "memory.h"
 #include "pbs_ifl.h"
+#include "pools.h"
 #include "ranks.h"
 #include "universe_private.h"
 
@@ -38,6 +39,16 @@ static void list_remove(struct list *l, const void *x)
         }
 }
 
+static void index_out(void *u, struct node *n)
+{
+    universe_node_out(u, n);
+}
+
+static void index_in(void *u, struct node *n)
+{
+    universe_node_in(u, n);
+}
+
 struct universe *universe_create(const char *sched_name, struct policy *policy)
 {
     struct universe *u = mem_new(1, sizeof *u);
@@ -46,6 +57,7 @@ struct universe *universe_create(const char *sched_name, struct policy *policy)
     u->policy = policy;
     u->catalogue = catalogue_create();
     u->ranks = ranks_create();
+    u->pools = pools_create(&(struct pools_hooks){index_out, index_in, u});
     u->server = queue_create("");
     u->news = u->shape = 1;
     return u;
@@ -203,6 +215,16 @@ static bool change_job(struct universe *u, const char *id, const struct attrl *a
     return true;
 }
 
+static void make_node_dirty(void *arg, struct node *n)
+{
+    struct universe *u = arg;
+
+    universe_node_out(u, n);
+    if (!n->dirty)
+        list_add(&u->dirty_nodes, n);
+    n->dirty = true;
+}
+
 static bool change_node(struct universe *u, const char *name, const struct attrl *attrs)
 {
     struct node *n = universe_node(u, name);
@@ -222,12 +244,11 @@ static bool change_node(struct universe *u, const char *name, const struct attrl
     }
     if (node_take(n, u->catalogue, attrs))
         u->news++;
+    pools_seen(u->pools, n, n->look != look, make_node_dirty, u);
     if (n->look != look)
         u->shape++;
     u->rerank = u->rerank || n->priority != priority || n->host_name != host;
-    if (!n->dirty)
-        list_add(&u->dirty_nodes, n);
-    n->dirty = true;
+    make_node_dirty(u, n);
     return true;
 }
 
@@ -401,6 +422,7 @@ static void drop_node(struct universe *u, struct node *n)
         }
     }
     universe_node_out(u, n);
+    pools_gone(u->pools, n);
     if (n->dirty)
         list_remove(&u->dirty_nodes, n);
     HASH_DEL(u->nodes, n);
@@ -476,9 +498,11 @@ static void rerank(struct universe *u)
 
 static void settle_nodes(struct universe *u)
 {
+    pools_make(u->pools, u->nodes, make_node_dirty, u);
     for (size_t i = 0; i < u->dirty_nodes.n; i++) {
         struct node *n = u->dirty_nodes.a[i];
         node_settle(n);
+        pools_settle(n);
         n->dirty = false;
         universe_node_in(u, n);
     }
@@ -515,6 +539,7 @@ void universe_destroy(struct universe *u)
         return;
     universe_clear(u);
     ranks_destroy(u->ranks);
+    pools_destroy(u->pools);
     queue_destroy(u->server);
     catalogue_destroy(u->catalogue);
     list_fini(&u->running);

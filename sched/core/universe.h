@@ -132,5 +132,7 @@ void universe_reserve(struct universe *u, struct job *j, const struct pieces *re
 /* For trial: tell listeners before and after the free amounts of a node move. */
 void universe_node_out(struct universe *u, struct node *n);
 void universe_node_in(struct universe *u, struct node *n);
+/* Between these two: n->free moves by `times` times this, and what others share with it moves too. */
+void universe_node_move(struct universe *u, struct node *n, const struct amounts *use, int64_t times);
 
 #endif

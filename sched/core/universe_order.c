@@ -1,6 +1,7 @@
 /* What this scheduler has ordered and the stream has not shown yet: the room is taken at once, and given back when
  * the order fails, or is seen. See universe.h, "orders". */
 #include "memory.h"
+#include "pools.h"
 #include "universe_private.h"
 
 void universe_node_out(struct universe *u, struct node *n)
@@ -15,6 +16,11 @@ void universe_node_in(struct universe *u, struct node *n)
         TELL(u, node_in, n);
 }
 
+void universe_node_move(struct universe *u, struct node *n, const struct amounts *use, int64_t times)
+{
+    pools_move(u->pools, n, use, times);
+}
+
 static void claim(struct universe *u, const struct piece *p, int64_t times)
 {
     struct node *n = p->node;
@@ -23,7 +29,7 @@ static void claim(struct universe *u, const struct piece *p, int64_t times)
         return;
     universe_node_out(u, n);
     amounts_add_times(&n->claimed, &p->use, times);
-    amounts_add_times(&n->free, &p->use, -times);
+    universe_node_move(u, n, &p->use, -times);
     n->n_jobs += times;
     n->n_alone += p->alone ? times : 0;
     n->exclusive = node_is_shut(n);

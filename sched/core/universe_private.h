@@ -5,6 +5,7 @@
 #include "universe.h"
 
 struct array_count;
+struct pools;
 struct ranks;
 
 enum { LISTENERS_MAX = 4 };
@@ -23,6 +24,7 @@ struct universe {
     struct array_count *arrays; /* how many subjobs of an array run; universe_array.c */
     struct node *nodes;
     struct ranks *ranks;
+    struct pools *pools; /* indirect amounts */
     struct list running, dirty_jobs, dirty_nodes;
     uint64_t news, stoppable, shape, sched_look;
     bool relink;  /* configuration changed: every job is looked at again */

@@ -6,6 +6,7 @@
  * HELLO that names it. */
 #include "node_report.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "handover.h"
@@ -17,16 +18,22 @@
 static int take_amount(struct site *s, struct node *n, int index, const wire_attr *w, struct err *e)
 {
     const struct resource *r = resource_find(s->resources, w->resource);
+    struct resc_list *one = NULL;
     const struct value *old;
     struct value v;
+    int rc;
 
     if (!r)
         return err_set(e, 0, "resource %s is unknown", w->resource);
     old = attr_list_amount(&n->obj.attrs, index, r->id);
     if (old && !old->defaulted)
         return 0;
-    if (r->type->parse(r->type, w->value, &v, e) < 0)
+    if (resc_parse(&one, r, w->value, true, e) < 0)
         return -1;
+    rc = value_dup(&one->v[0], &v);
+    resc_free(one);
+    if (rc < 0)
+        return err_set(e, ENOMEM, "no memory for %s of %s", w->resource, n->obj.name);
     v.defaulted = true;
     return attr_list_set_amount(&n->obj.attrs, index, r->id, v, e);
 }

@@ -6,7 +6,8 @@
  * reviewed whenever a sum changes.
  *
  * Invariants: n_uses counts the list; n_exclusive those uses that keep others out now; n_idle those whose
- * job is suspended whole. What a suspended job gave back is kept in its use (`given_back`): it is off the
+ * job is suspended whole. A use that is lent has a list of its own and counts in none of these; it goes with
+ * the job's last vnode. What a suspended job gave back is kept in its use (`given_back`): it is off the
  * node's sum already, and must not be taken off twice when the use is dropped. What a job has of server
  * and queue is taken with its first vnode and given back with its last. */
 #include "assign.h"
@@ -105,6 +106,8 @@ static int check_node(const struct assign *a, const struct want *w, struct err *
     const struct node *n = w->node;
     struct strbuf state;
 
+    if (w->lent)
+        return check_amounts(a, n, w->amounts, e);
     if (!w->beside && !node_is_usable(n)) {
         strbuf_init(&state, 256);
         states_node_format(n->state, &state);
@@ -186,6 +189,18 @@ static void show_state(struct assign *a, struct node *n)
     held_review(a->site, n);
 }
 
+static void link_use(struct node_use *u)
+{
+    struct node *n = u->node;
+    struct node_use **first = u->lent ? &n->lent : &n->uses, **last = u->lent ? &n->last_lent : &n->last_use;
+
+    u->prev = *last;
+    *(*last ? &(*last)->next : first) = u;
+    *last = u;
+    u->next_of_job = u->job->uses;
+    u->job->uses = u;
+}
+
 static int use_node(struct assign *a, struct job *j, struct want *w, struct err *e)
 {
     struct node_use *u = calloc(1, sizeof *u);
@@ -195,14 +210,11 @@ static int use_node(struct assign *a, struct job *j, struct want *w, struct err 
         free(u);
         return err_set(e, PBSE_SYSTEM, "no memory for a claim");
     }
-    *u = (struct node_use){.job = j, .node = n, .amounts = w->amounts, .exclusive = w->alone};
+    *u =
+        (struct node_use){.job = j, .node = n, .amounts = w->amounts, .exclusive = w->alone, .lent = w->lent};
     w->amounts = NULL;
-    u->prev = n->last_use;
-    *(n->last_use ? &n->last_use->next : &n->uses) = u;
-    n->last_use = u;
-    u->next_of_job = j->uses;
-    j->uses = u;
-    n->n_uses++;
+    link_use(u);
+    n->n_uses += !u->lent;
     n->n_exclusive += u->exclusive;
     show_state(a, n);
     return 0;
@@ -211,13 +223,14 @@ static int use_node(struct assign *a, struct job *j, struct want *w, struct err 
 static void drop_use(struct assign *a, struct node_use *u)
 {
     struct node *n = u->node;
+    struct node_use **first = u->lent ? &n->lent : &n->uses, **last = u->lent ? &n->last_lent : &n->last_use;
 
     if (u->given_back) /* first: a sum of sizes does not go below nothing */
         resc_add(&n->assigned, u->given_back, a->site->resources, 0, NULL);
     resc_subtract(&n->assigned, u->amounts, a->site->resources, 0, NULL);
-    *(u->prev ? &u->prev->next : &n->uses) = u->next;
-    *(u->next ? &u->next->prev : &n->last_use) = u->prev;
-    n->n_uses--;
+    *(u->prev ? &u->prev->next : first) = u->next;
+    *(u->next ? &u->next->prev : last) = u->prev;
+    n->n_uses -= !u->lent;
     n->n_exclusive -= u->exclusive && !u->paused;
     n->n_idle -= u->idle;
     n->last_used_s = site_now_s(a->site);
@@ -265,8 +278,7 @@ int assign_claim(struct assign *a, struct job *j, const struct assign_ask *ask, 
         goto out;
     for (size_t i = 0; i < n; i++)
         if (use_node(a, j, &w[i], e) < 0) {
-            while (j->uses)
-                assign_release_node(a, j, j->uses->node);
+            assign_release_all(a, j);
             goto out;
         }
     assign_share(a, j, true);
@@ -276,24 +288,45 @@ out:
     return rc;
 }
 
+static bool is_on_a_vnode(const struct job *j)
+{
+    for (const struct node_use *u = j->uses; u; u = u->next_of_job)
+        if (!u->lent)
+            return true;
+    return false;
+}
+
+static void unlink_and_drop(struct assign *a, struct job *j, struct node_use *u)
+{
+    struct node_use **at = &j->uses;
+
+    while (*at != u)
+        at = &(*at)->next_of_job;
+    *at = u->next_of_job;
+    drop_use(a, u);
+}
+
 void assign_release_node(struct assign *a, struct job *j, const struct node *n)
 {
-    for (struct node_use **at = &j->uses; *at; at = &(*at)->next_of_job)
-        if ((*at)->node == n) {
-            struct node_use *u = *at;
+    struct node_use *u = j->uses;
 
-            *at = u->next_of_job;
-            drop_use(a, u);
-            if (!j->uses)
-                assign_share(a, j, false);
-            return;
-        }
+    while (u && (u->node != n || u->lent))
+        u = u->next_of_job;
+    if (!u)
+        return;
+    unlink_and_drop(a, j, u);
+    if (is_on_a_vnode(j))
+        return;
+    while (j->uses)
+        unlink_and_drop(a, j, j->uses);
+    assign_share(a, j, false);
 }
 
 void assign_release_all(struct assign *a, struct job *j)
 {
     while (j->uses)
-        assign_release_node(a, j, j->uses->node);
+        unlink_and_drop(a, j, j->uses);
+    assign_share(a, j, false);
 }
 
 static struct resc_list *part_of(const struct assign *a, const struct resc_list *amounts, const char *only)
@@ -330,7 +363,7 @@ void assign_suspend(struct assign *a, struct job *j, const struct assign_gift *g
         u->given_back = part_of(a, u->amounts, gift->only);
         resc_subtract(&u->node->assigned, u->given_back, a->site->resources, 0, NULL);
         u->paused = u->exclusive && gift->vnodes;
-        u->idle = gift->vnodes;
+        u->idle = gift->vnodes && !u->lent;
         u->node->n_exclusive -= u->paused;
         u->node->n_idle += u->idle;
         show_state(a, u->node);
@@ -348,6 +381,8 @@ static int can_take_back(struct assign *a, const struct node_use *u, struct err 
 
     if (!u->given_back && !u->idle)
         return 0;
+    if (u->lent)
+        return check_amounts(a, n, u->given_back, e);
     if (n->n_exclusive > own || (u->paused && n->n_uses > n->n_idle))
         return err_set(e, PBSE_RESCUNAV, "node %s is in use by others", n->obj.name);
     return check_holds(n, u->paused, e) < 0 ? -1 : check_amounts(a, n, u->given_back, e);

@@ -60,6 +60,9 @@ static int64_t pending(const struct site *s, const struct hold_part *p, const st
     for (const struct node_use *u = p->node->uses; u; u = u->next)
         if (u->job->gives_way_to == p->hold)
             sum += held_would_free(s, u, held_letter_of(u->job), r);
+    for (const struct node_use *u = p->node->lent; u; u = u->next)
+        if (u->job->gives_way_to == p->hold)
+            sum += held_would_free(s, u, held_letter_of(u->job), r);
     return sum;
 }
 
@@ -129,7 +132,8 @@ int held_put(struct site *s, struct hold_obj *h, struct want *w, size_t n, struc
                                 .node = w[i].node,
                                 .amounts = w[i].amounts,
                                 .alone = w[i].alone,
-                                .beside = w[i].beside};
+                                .beside = w[i].beside,
+                                .lent = w[i].lent};
         w[i].amounts = NULL;
         change_touch(s->change, &p->node->obj.change, PART_NONE); /* for whom it is held, if not how much */
         p->next = p->node->parts;
@@ -205,7 +209,8 @@ static bool part_is_there(const struct site *s, const struct hold_part *p)
 {
     const struct node *n = p->node;
 
-    if ((!p->beside && !node_is_usable(n)) || n->n_exclusive || (p->alone && n->n_uses > n->n_idle))
+    if (!p->lent &&
+        ((!p->beside && !node_is_usable(n)) || n->n_exclusive || (p->alone && n->n_uses > n->n_idle)))
         return false;
     for (size_t i = 0; p->amounts && i < p->amounts->n; i++) {
         const struct value *v = &p->amounts->v[i];

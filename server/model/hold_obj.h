@@ -20,7 +20,7 @@ struct hold_part { /* what is held on one vnode; held.c */
     struct hold_obj *hold;
     struct node *node;
     struct resc_list *amounts; /* what the job will claim here */
-    bool alone, beside;        /* as in want.h */
+    bool alone, beside, lent;  /* as in want.h */
     struct hold_part *next;    /* on the node */
 };
 

@@ -57,6 +57,14 @@ static void node_destroy(struct object *o)
 const struct object_kind node_kind = {
     .kind = CHANGE_NODE, .name = "node", .attrs = OF_NODE, .encode = node_encode, .destroy = node_destroy};
 
+struct node *node_lender(const struct nodes *ns, struct node *n, int resource)
+{
+    const struct value *v = attr_list_amount(&n->obj.attrs, NODE_ATTR_resources_available, resource);
+    const char *text = v && v->kind == VALUE_TEXT ? value_text(v) : NULL;
+
+    return text && *text == '@' ? nodes_find(ns, text + 1) : n;
+}
+
 void node_take_host(struct node *n)
 {
     const char *host = value_text(attr_list_amount(&n->obj.attrs, NODE_ATTR_resources_available, RESC_host));
@@ -152,6 +160,8 @@ int nodes_remove(struct nodes *ns, struct node *n, struct err *e)
 {
     if (n->uses)
         return err_set(e, PBSE_OBJBUSY, "node %s has %zu jobs", n->obj.name, n->n_uses);
+    if (n->lent)
+        return err_set(e, PBSE_OBJBUSY, "jobs use what other nodes borrow of node %s", n->obj.name);
     if (n->parts)
         return err_set(e, PBSE_OBJBUSY, "room on node %s is held for job %s", n->obj.name,
                        n->parts->hold->obj.name);

@@ -24,6 +24,7 @@ struct node_use {
     struct resc_list *given_back; /* what of that a suspended job has given back, or NULL */
     bool exclusive, paused;       /* paused: suspended, exclusiveness given back too */
     bool idle;                    /* suspended, and gave everything back */
+    bool lent;                    /* amounts that other vnodes have as "@this": the job itself is not here */
     struct node_use *next, *prev; /* on the node, in order of arrival */
     struct node_use *next_of_job;
 };
@@ -41,8 +42,9 @@ struct node {
     struct resc_list *held;     /* kept for holds; held.c */
     struct hold_part *parts;    /* the holds here; held.c */
     struct node_use *uses, *last_use;
-    size_t n_uses, n_exclusive; /* jobs on it; of them exclusive */
-    size_t n_idle;              /* of them suspended, with nothing kept from others */
+    struct node_use *lent, *last_lent; /* those that are lent */
+    size_t n_uses, n_exclusive;        /* jobs on it; of them exclusive */
+    size_t n_idle;                     /* of them suspended, with nothing kept from others */
     int64_t last_state_s, last_used_s;
     uint64_t order; /* of creation */
 };
@@ -60,6 +62,9 @@ struct node *nodes_find(const struct nodes *ns, const char *name);
 struct node *nodes_first(const struct nodes *ns);
 struct node *nodes_next(const struct node *n);
 size_t nodes_count(const struct nodes *ns);
+
+/* The vnode whose amount of this resource counts for `n`: itself, or the one that "@name" says; NULL: there is no such. */
+struct node *node_lender(const struct nodes *ns, struct node *n, int resource);
 
 /* Its host is what resources_available.host says by now. */
 void node_take_host(struct node *n);

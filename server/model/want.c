@@ -122,6 +122,58 @@ static int mark_alone(const struct site *s, const struct job *j, struct want **w
     return 0;
 }
 
+/* --- indirect amounts ------------------------------------------------------------------------------------ */
+
+static int move_amount(const struct site *s, struct want *from, struct want *to, const struct value *v,
+                       struct err *e)
+{
+    struct resc_list *one = NULL;
+    struct value copy;
+    int rc = value_dup(v, &copy);
+
+    if (rc == 0 && (rc = resc_put(&one, v->tag, copy, e)) == 0)
+        rc = resc_add(&to->amounts, one, s->resources, 0, e);
+    if (rc == 0) /* `from` may be what v stands in: last */
+        resc_remove(&from->amounts, v->tag);
+    resc_free(one);
+    return rc < 0 ? err_set(e, PBSE_SYSTEM, "no memory for a claim") : 0;
+}
+
+/* What this vnode of the exec_vnode has only as "@other" is asked of that one. */
+static int borrow(const struct site *s, struct want **w, size_t *n, size_t of, struct err *e)
+{
+    for (size_t i = 0; (*w)[of].amounts && i < (*w)[of].amounts->n;) {
+        const struct value *v = &(*w)[of].amounts->v[i];
+        struct node *lender = node_lender(s->nodes, (*w)[of].node, v->tag);
+        struct want *more, *to;
+        size_t before = *n;
+
+        if (!lender || lender == (*w)[of].node) {
+            i++;
+            continue;
+        }
+        more = realloc(*w, (*n + 1) * sizeof *more);
+        if (!more)
+            return err_set(e, PBSE_SYSTEM, "no memory for a claim");
+        *w = more;
+        to = want_of(*w, n, lender);
+        to->lent = *n > before;
+        if (move_amount(s, &(*w)[of], to, v, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int borrow_all(const struct site *s, struct want **w, size_t *n, struct err *e)
+{
+    size_t named = *n;
+
+    for (size_t i = 0; i < named; i++)
+        if (borrow(s, w, n, i, e) < 0)
+            return -1;
+    return 0;
+}
+
 int wants_make(const struct site *s, const struct job *j, const struct exec_vnode *ev, struct want **out,
                size_t *n, struct err *e)
 {
@@ -140,7 +192,7 @@ int wants_make(const struct site *s, const struct job *j, const struct exec_vnod
         if (add_amounts(s, want_of(w, n, node), &ev->part[i], e) < 0)
             goto bad;
     }
-    if (mark_alone(s, j, &w, n, e) < 0)
+    if (mark_alone(s, j, &w, n, e) < 0 || borrow_all(s, &w, n, e) < 0)
         goto bad;
     *out = w;
     return 0;

@@ -1,7 +1,7 @@
 #ifndef WANT_H
 #define WANT_H
 /* What a run of a job asks of each vnode: the amounts of its exec_vnode, summed over chunks, and which vnodes it wants
- * for itself alone. */
+ * for itself alone. An indirect amount ("@n1") is asked of the vnode that it names. */
 #include <stddef.h>
 
 #include "exec_vnode.h"
@@ -15,6 +15,7 @@ struct want {
     struct resc_list *amounts; /* owned; NULL: nothing that is counted */
     bool alone;                /* nobody else may be there meanwhile */
     bool beside;               /* not in the exec_vnode: another vnode of a host that it wants alone */
+    bool lent; /* nor this: it is only asked for amounts that vnodes of the exec_vnode have as "@this" */
 };
 
 /* One entry a vnode, in order of its first chunk, then those beside; freed by wants_free. What is wanted alone follows

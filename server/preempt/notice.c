@@ -77,7 +77,7 @@ static void add_wanted(const struct job *j, struct strbuf *out)
 
     for (const struct node_use *u = j->uses; where && u; u = u->next_of_job)
         for (size_t i = 0; i < where->n; i++)
-            if (strcmp(where->part[i].vnode, u->node->obj.name) == 0) {
+            if (!u->lent && strcmp(where->part[i].vnode, u->node->obj.name) == 0) {
                 strbuf_add_sep(out, "+");
                 strbuf_add(out, u->node->obj.name);
                 break;

@@ -295,6 +295,8 @@ static int check_node(const struct fit *f, const struct want *w, struct err *e)
     const struct node *n = w->node;
     struct strbuf state;
 
+    if (w->lent)
+        return 0;
     if (!w->beside && !node_is_usable(n)) {
         strbuf_init(&state, 256);
         states_node_format(n->state, &state);

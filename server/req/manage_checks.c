@@ -161,6 +161,68 @@ int check_queue(void *arg, const struct object *o, const struct attr_list *now, 
     return check_queue_limits(now, e);
 }
 
+/* --- vnodes ------------------------------------------------------------------------------------------- */
+
+static const char *lender_of(const struct value *v)
+{
+    const char *text = v->kind == VALUE_TEXT ? value_text(v) : NULL;
+
+    return text && *text == '@' ? text + 1 : NULL;
+}
+
+static int check_lender(const struct site *s, const struct value *v, const char *name, struct err *e)
+{
+    const struct resource *r = resource_get(s->resources, v->tag);
+    const struct node *lender = nodes_find(s->nodes, name);
+    const struct value *has =
+        lender ? attr_list_amount(&lender->obj.attrs, NODE_ATTR_resources_available, v->tag) : NULL;
+
+    if (!(r->flags & (RESC_PER_NODE | RESC_FIRST_NODE)))
+        return err_set(e, PBSE_BADATVAL,
+                       "%s=@%s: only what jobs consume on a vnode can be indirect (flag nh)", r->name, name);
+    if (!lender)
+        return err_set(e, PBSE_UNKNODE, "Unknown node %s, of which %s is to be had", name, r->name);
+    if (!has)
+        return err_set(e, PBSE_INDIRECTBT, "indirect target undefined on node for resource: %s on %s",
+                       r->name, name);
+    if (lender_of(has))
+        return err_set(e, PBSE_INDIRECTHOP,
+                       "invalid multi-level indirect reference for resource: %s on %s is %s", r->name, name,
+                       value_text(has));
+    return 0;
+}
+
+/* Does another vnode have this resource by way of this one? */
+static const struct node *borrower_of(const struct site *s, const char *name, int resource)
+{
+    for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n)) {
+        const struct value *v = attr_list_amount(&n->obj.attrs, NODE_ATTR_resources_available, resource);
+        const char *lender = v ? lender_of(v) : NULL;
+
+        if (lender && strcmp(lender, name) == 0)
+            return n;
+    }
+    return NULL;
+}
+
+int check_borrowed(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    const struct resc_list *l = attr_list_amounts(now, NODE_ATTR_resources_available);
+
+    for (size_t i = 0; l && i < l->n; i++) {
+        const char *name = lender_of(&l->v[i]);
+        const struct node *other = name ? borrower_of(site_of(arg), o->name, l->v[i].tag) : NULL;
+
+        if (other)
+            return err_set(e, PBSE_INDIRECTHOP,
+                           "invalid multi-level indirect reference for resource: %s has it from %s",
+                           other->obj.name, o->name);
+        if (name && check_lender(site_of(arg), &l->v[i], name, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* --- schedulers --------------------------------------------------------------------------------------- */
 
 /* A text that no other scheduler may have too; the default scheduler's is never set. */

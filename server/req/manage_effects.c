@@ -161,6 +161,7 @@ const struct edit_effect manage_effects[] = {
     {OF_SCHED, SCHED_ATTR_preempt_order, NULL, sched_configure},
     {OF_SCHED, SCHED_ATTR_preempt_prio, NULL, sched_configure},
     {OF_SCHED, SCHED_ATTR_preempt_queue_prio, NULL, sched_configure},
+    {OF_NODE, NODE_ATTR_resources_available, check_borrowed, NULL},
     {OF_QUEUE, EDIT_ANY, check_queue, NULL},
     {OF_QUEUE, QUEUE_ATTR_started, NULL, queue_started},
     {OF_QUEUE, EDIT_ANY, NULL, queue_altered},

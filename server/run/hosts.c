@@ -112,14 +112,20 @@ void hosts_clear_suspended(struct run *r)
         r->hosts[i].suspended = false;
 }
 
+static const struct node_use *use_of_service(const struct job *j, const char *service)
+{
+    const struct node_use *u = j->uses;
+
+    while (u && (u->lent || u->node->service_name != service))
+        u = u->next_of_job;
+    return u;
+}
+
 void hosts_release(struct site *s, struct job *j, struct run_host *h, enum run_host_state how)
 {
-    struct node_use *next;
+    const struct node_use *u;
 
-    for (struct node_use *u = j->uses; u; u = next) {
-        next = u->next_of_job;
-        if (u->node->service_name == h->service)
-            assign_release_node(s->assign, j, u->node);
-    }
+    while ((u = use_of_service(j, h->service)))
+        assign_release_node(s->assign, j, u->node);
     h->state = how;
 }

@@ -42,7 +42,7 @@ static void change(struct maintenance *m, struct node *n, const struct job *j, e
 static void begin(struct maintenance *m, struct job *j)
 {
     for (struct node_use *u = j->uses; u; u = u->next_of_job)
-        if (!jobs_of(u->node) || !list_contains(jobs_of(u->node), j->obj.name))
+        if (!u->lent && (!jobs_of(u->node) || !list_contains(jobs_of(u->node), j->obj.name)))
             change(m, u->node, j, jobs_of(u->node) ? INCR : SET);
 }
 

@@ -1,0 +1,160 @@
+"""Resources of a site: counted on a vnode, shared by vnodes, at a queue, at the server; matched; bounded."""
+import pytest
+
+from cede import api
+from cede.wait import until
+
+
+def resource(cx, name, type_, flag=""):
+    cx.qmgr(f"create resource {name} type={type_}" + (f",flag={flag}" if flag else ""))
+
+
+def vnode(cx, name, **amounts):
+    cx.api.manager(api.MSET, api.NODE, name, [("resources_available", k, str(v)) for k, v in amounts.items()])
+
+
+def submit(cx, *options):
+    return cx.submit("sleep 1000", options=options)
+
+
+def comment(cx, job, text):
+    until(lambda: text in (cx.stat(job).get("comment") or ""), f"a comment about {text}")
+
+
+def vnodes_of(cx, job):
+    return {part.strip("()").split(":")[0] for part in cx.stat(job)["exec_vnode"].split("+")}
+
+
+# --- indirect
+
+@pytest.fixture
+def shared_tape(cx):
+    """n2 and n3 have tapes only by way of n1, which has two."""
+    resource(cx, "tape", "long", "nh")
+    vnode(cx, "n1", tape=2)
+    for name in ("n2", "n3"):
+        vnode(cx, name, tape="@n1")
+    return cx
+
+
+@pytest.mark.complex(nodes=3, ncpus=4)
+def test_vnodes_share_what_one_of_them_has(shared_tape):
+    cx = shared_tape
+    first = [submit(cx, "-l", f"select=1:ncpus=1:tape=1:vnode={n}") for n in ("n2", "n3")]
+    for job in first:
+        cx.wait(job, "R")
+    late = submit(cx, "-l", "select=1:ncpus=1:tape=1:vnode=n2")
+    comment(cx, late, "Insufficient amount of resource: tape")
+    assert cx.node("n1")["resources_assigned"]["tape"] == "2"
+    assert not cx.node("n1").get("jobs") and "tape" not in cx.node("n2")["resources_assigned"]
+    cx.api.delete(first[1])
+    cx.wait(late, "R")
+    assert vnodes_of(cx, late) == {"n2"} and cx.node("n1")["resources_assigned"]["tape"] == "2"
+
+
+@pytest.mark.complex(nodes=3, ncpus=4)
+def test_a_job_of_several_chunks_takes_no_more_than_is_shared(shared_tape):
+    cx = shared_tape
+    much = submit(cx, "-l", "select=3:ncpus=1:tape=1", "-l", "place=scatter")
+    comment(cx, much, "Can Never Run")
+    fits = submit(cx, "-l", "select=2:ncpus=1:tape=1", "-l", "place=scatter")
+    cx.wait(fits, "R")
+    assert len(vnodes_of(cx, fits)) == 2 and cx.node("n1")["resources_assigned"]["tape"] == "2"
+
+
+@pytest.mark.complex(nodes=3, ncpus=4, sched=False)
+def test_the_server_lets_nobody_take_more_than_is_shared(shared_tape):
+    cx = shared_tape
+    jobs = [submit(cx, "-l", "select=1:ncpus=1:tape=1") for _ in range(3)]
+    sched = cx.connect()
+    sched.register()
+    sched.run_async(jobs[0], "(n2:ncpus=1:tape=1)")
+    sched.run_async(jobs[1], "(n1:ncpus=1:tape=1)")
+    with pytest.raises(api.PbsError) as e:
+        sched.run_async(jobs[2], "(n3:ncpus=1:tape=1)")
+    sched.close()
+    assert e.value.code == 15044 and "tape (R: 1 A: 0 T: 2) on n1" in e.value.text
+
+
+@pytest.mark.complex(nodes=3, ncpus=2)
+def test_an_urgent_job_preempts_whoever_has_what_vnodes_share(shared_tape):
+    cx = shared_tape
+    cx.make_queue("express", Priority="200")
+    cx.qmgr("set sched default preempt_order = R")
+    low = submit(cx, "-l", "select=1:ncpus=1:tape=2:vnode=n3")
+    cx.wait(low, "R")
+    urgent = submit(cx, "-q", "express", "-l", "select=1:ncpus=1:tape=1:vnode=n2")
+    cx.wait(urgent, "R")
+    assert cx.state(low) == "Q" and cx.node("n1")["resources_assigned"]["tape"] == "1"
+
+
+@pytest.mark.complex(nodes=3, ncpus=2, sched=False)
+def test_indirect_amounts_that_lead_nowhere_are_refused(shared_tape):
+    cx = shared_tape
+    for node, value, code in (("n2", "@n9", 15062), ("n2", "@n3", 15112), ("n1", "@n3", 15112)):
+        with pytest.raises(api.PbsError) as e:
+            vnode(cx, node, tape=value)
+        assert e.value.code == code, (node, value, e.value)
+    resource(cx, "drum", "long", "nh")
+    resource(cx, "colour", "string", "h")
+    for name, code in (("drum", 15113), ("colour", 15014)):
+        with pytest.raises(api.PbsError) as e:
+            vnode(cx, "n2", **{name: "@n1"})
+        assert e.value.code == code
+
+
+# --- amounts of a vnode, a queue, the server
+
+@pytest.mark.complex(nodes=2, ncpus=4)
+def test_a_consumable_of_a_vnode_is_used_up(cx):
+    resource(cx, "card", "long", "nh")
+    vnode(cx, "n2", card=2)
+    jobs = [submit(cx, "-l", "select=1:ncpus=1:card=1") for _ in range(3)]
+    for job in jobs[:2]:
+        cx.wait(job, "R")
+    assert vnodes_of(cx, jobs[0]) == vnodes_of(cx, jobs[1]) == {"n2"}
+    comment(cx, jobs[2], "Insufficient amount of resource: card")
+    cx.api.delete(jobs[0])
+    cx.wait(jobs[2], "R")
+
+
+@pytest.mark.complex(nodes=1, ncpus=4)
+@pytest.mark.parametrize("place, where", [("server", "server"), ("queue workq", "queue")])
+def test_licences_of_the_server_or_a_queue_are_used_up(cx, place, where):
+    resource(cx, "licence", "long", "q")
+    cx.qmgr(f"set {place} resources_available.licence = 2")
+    first, second = submit(cx, "-l", "licence=1"), submit(cx, "-l", "licence=2")
+    cx.wait(first, "R")
+    comment(cx, second, f"Insufficient amount of {where} resource: licence (R: 2 A: 1 T: 2)")
+    cx.api.delete(first)
+    cx.wait(second, "R")
+
+
+# --- what is only matched
+
+@pytest.mark.complex(nodes=2, ncpus=4)
+@pytest.mark.parametrize("type_, has, asks", [("boolean", "True", "True"), ("string", "red", "red"),
+                                              ("string_array", "red,blue", "blue")])
+def test_a_property_of_a_host_is_matched(cx, type_, has, asks):
+    resource(cx, "trait", type_, "h")
+    vnode(cx, "n2", trait=has)
+    jobs = [submit(cx, "-l", f"select=1:ncpus=1:trait={asks}") for _ in range(2)]
+    for job in jobs:
+        cx.wait(job, "R")
+        assert vnodes_of(cx, job) == {"n2"}
+    if type_ != "boolean":
+        other = submit(cx, "-l", "select=1:ncpus=1:trait=green")
+        comment(cx, other, "Can Never Run")
+
+
+# --- bounds of a queue and of the server
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_what_a_job_asks_lies_between_least_and_most(cx):
+    cx.qmgr("set queue workq resources_min.ncpus = 2", "set queue workq resources_max.ncpus = 4",
+            "set server resources_max.walltime = 01:00:00")
+    for asked in ({"l_ncpus": "1"}, {"l_ncpus": "5"}, {"l_ncpus": "2", "l_walltime": "01:00:01"}):
+        with pytest.raises(api.PbsError) as e:
+            cx.submit(**asked)
+        assert e.value.code == 15036, asked
+    assert cx.submit(l_ncpus="4", l_walltime="01:00:00")
