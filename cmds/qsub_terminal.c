@@ -65,6 +65,9 @@ static void become_the_helper(const char *program, const char *id, int listening
 {
     char fd[16];
 
+    /* qsub asks what is wanted; an early key would end a helper that has not said so yet */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTSTP, SIG_IGN);
     /* Out of the way first, then to their places. */
     listening = fcntl(listening, F_DUPFD, FIRST_FD + 2);
     key = fcntl(key, F_DUPFD, FIRST_FD + 2);
