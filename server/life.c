@@ -44,6 +44,7 @@
 #include "node_lost.h"
 #include "node_watch.h"
 #include "notice.h"
+#include "partial.h"
 #include "plan_hold.h"
 #include "preempt.h"
 #include "reader.h"
@@ -227,6 +228,7 @@ void life_stop(struct server *s)
     host_loss_destroy(s->host_loss);
     job_limits_destroy(s->job_limits);
     terminate_destroy(s->terminate);
+    partial_destroy(s->partial);
     resize_destroy(p->resize);
     removal_destroy(p->removal);
     checkpoint_destroy(p->checkpoint);

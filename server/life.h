@@ -30,6 +30,7 @@ struct server {
     struct terminate *terminate;
     struct job_limits *job_limits;
     struct notices *notices;
+    struct partial *partial;
     struct clock *clock;
     struct virtual_time *time;
     struct host_loss *host_loss;

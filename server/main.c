@@ -53,6 +53,7 @@
 #include "node_watch.h"
 #include "notice.h"
 #include "parked.h"
+#include "partial.h"
 #include "plan_hold.h"
 #include "preempt.h"
 #include "reader.h"
@@ -91,7 +92,10 @@ static void on_ready(void *arg, struct job *j)
 
 static void on_released(void *arg, struct job *j, const char *service)
 {
-    job_end_host_over(((struct server *)arg)->job_end, j, service);
+    struct server *s = arg;
+
+    job_end_host_over(s->job_end, j, service);
+    victims_host_over(s->parts.victims, j);
 }
 
 static void on_suspended(void *arg, struct job *j)
@@ -170,7 +174,12 @@ static void on_attention(void *arg, const char *node, const char *note)
 
 static void on_lost(void *arg, struct job *j, const char *service)
 {
-    job_end_host_lost(((struct server *)arg)->job_end, j, service);
+    struct server *s = arg;
+
+    job_ref(j);
+    job_end_host_lost(s->job_end, j, service);
+    victims_host_over(s->parts.victims, j);
+    job_unref(j);
 }
 
 /* Away too long, or for good: its runs are given up, and vnodes that were another's go back. */
@@ -426,6 +435,7 @@ static int create_running(struct server *s, struct err *e)
     p->checkpoint = checkpoint_create(&s->site, p->fsm, p->send, p->services, p->methods, &images);
     p->removal = removal_create(&s->site, p->fsm, p->arrays, p->methods);
     p->resize = resize_create(&s->site, p->send, &resize);
+    s->partial = p->resize ? partial_create(p->resize, p->methods) : NULL;
     s->terminate = terminate_create(&s->site, p->send);
     s->job_limits = job_limits_create(&s->site, p->services, p->send);
     s->host_loss = host_loss_create(&s->site, p->send, p->runs, p->suspend);
@@ -435,7 +445,7 @@ static int create_running(struct server *s, struct err *e)
     s->node_lost = node_lost_create(&s->site, s->job_end);
     s->node_watch = node_watch_create(s->loop, &s->site, p->services, on_gone, s);
     if (!p->services || !p->send || !p->methods || !p->runs || !p->suspend || !p->checkpoint || !p->removal ||
-        !p->resize || !s->terminate || !s->job_limits || !s->host_loss || !s->job_end || !s->join_wait ||
+        !s->partial || !s->terminate || !s->job_limits || !s->host_loss || !s->job_end || !s->join_wait ||
         !s->take || !s->node_lost || !s->node_watch)
         return no_memory(e);
     exec_send_on_refused(p->send, on_refused, s);
@@ -502,7 +512,8 @@ static int create_asking(struct server *s, struct err *e)
                                                                 .methods = p->methods,
                                                                 .victims = p->victims,
                                                                 .runs = p->runs,
-                                                                .suspend = p->suspend});
+                                                                .suspend = p->suspend,
+                                                                .resize = p->resize});
     p->of_pair = s->set.role != SERVER_ALONE;
     p->is_secondary = s->set.role == SERVER_SECONDARY;
     s->shutdown = shutdown_create(p, on_stop, s);
@@ -510,6 +521,7 @@ static int create_asking(struct server *s, struct err *e)
         return no_memory(e);
     victims_on_settled(p->victims, on_preempted, s);
     victims_on_begun(p->victims, on_preempting, s);
+    victims_on_offer(p->victims, plan_holds_offer, p->plan_holds);
     p->shutdown = on_shutdown;
     p->shutdown_arg = s;
     s->guests = create_guests(s, e);

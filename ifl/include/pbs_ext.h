@@ -113,7 +113,7 @@ struct pbs_victim {
  * resume, when the job can no longer be started, when pbs_delhold() asks for it, or at its deadline.
  *
  * Only for the connection of a registered scheduler. A victim that has ended or is queued again is no error.
- * methods NULL or "": whatever the policy says. extend: NULL, or "deadline=SECONDS" (default 3600).
+ * methods NULL or "": whatever the policy says. extend: NULL, or "deadline=SECONDS" (default an hour beside what notices may take).
  *   PBSE_BADSTATE   the job does not wait, or room is held for it already; a victim is in another run, gives way
  *                   to another job already, or no method is left for it
  *   PBSE_RESCUNAV   the room would not suffice; the text names vnode and resource

@@ -7,6 +7,7 @@
 #include "held.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "job_run.h"
 #include "pbs_error.h"
@@ -28,10 +29,21 @@ bool held_letter_frees(const struct site *s, const struct job *j, char letter, c
     const char *only = attr_list_text(&s->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend);
 
     if (letter != 'S')
-        return letter != 0;
+        return letter != 0 && letter != 'P'; /* of a part it is not known which of what is shared goes */
     if (held_is_memory(r) && (!only || (j->queue && queue_is_gang(j->queue))))
         return false;
     return !only || list_contains(only, r->name);
+}
+
+bool held_is_offered(const struct job *j, const struct node *n)
+{
+    const char *at = j->preempt ? j->preempt->offer : NULL;
+    size_t len = strlen(n->obj.name);
+
+    for (; at && *at; at += strcspn(at, "+"), at += *at == '+')
+        if (strcspn(at, "+") == len && strncmp(at, n->obj.name, len) == 0)
+            return true;
+    return false;
 }
 
 char held_letter_of(const struct job *j)
@@ -45,6 +57,8 @@ char held_letter_of(const struct job *j)
 
 int64_t held_would_free(const struct site *s, const struct node_use *u, char letter, const struct resource *r)
 {
+    if (letter == 'P')
+        return held_is_offered(u->job, u->node) ? amount_of(u->amounts, r->id) : 0;
     if (!held_letter_frees(s, u->job, letter, r) || (letter == 'S' && u->given_back))
         return 0;
     return amount_of(u->amounts, r->id) - amount_of(u->given_back, r->id);

@@ -22,6 +22,8 @@ struct site;
  * its memory. */
 bool held_letter_frees(const struct site *s, const struct job *j, char letter, const struct resource *r);
 bool held_is_memory(const struct resource *r);
+/* Method P: has the job offered this vnode? */
+bool held_is_offered(const struct job *j, const struct node *n);
 /* The method that a victim is to give way by: under way, or next; 'D' for one that is about to end anyhow; 0 for
  * a job that does not give way. */
 char held_letter_of(const struct job *j);

@@ -189,6 +189,10 @@ static void add_preempt(struct strbuf *out, const struct preempt_mark *p)
         strbuf_add(out, ",\"urgent\":");
         json_text_add(out, p->urgent);
     }
+    if (p->offer) {
+        strbuf_add(out, ",\"offer\":");
+        json_text_add(out, p->offer);
+    }
     add_notice(out, &p->notice);
     strbuf_add_char(out, '}');
 }
@@ -248,6 +252,7 @@ static void job_destroy(struct object *o)
         intern_unref(j->preempt->by);
         intern_unref(j->preempt->scheduler);
         intern_unref(j->preempt->urgent);
+        intern_unref(j->preempt->offer);
     }
     free(j->preempt);
     array_map_destroy(j->array);
@@ -401,15 +406,15 @@ static int put_notice(struct preempt_notice *n, const json_t *mark)
 static int put_preempt(struct job *j, const json_t *o, struct err *e)
 {
     const json_t *mark = json_object_get(o, "preempt");
-    const char *left, *tried = "", *by = NULL, *scheduler = NULL, *urgent = NULL;
+    const char *left, *tried = "", *by = NULL, *scheduler = NULL, *urgent = NULL, *offer = NULL;
     json_int_t since_s = 0, since_ms = 0; /* older rows have seconds */
     int method;
 
     if (!mark)
         return 0;
-    if (json_unpack((json_t *)mark, "{s:s, s?s, s:i, s?I, s?I, s?s, s?s, s?s}", "left", &left, "tried",
+    if (json_unpack((json_t *)mark, "{s:s, s?s, s:i, s?I, s?I, s?s, s?s, s?s, s?s}", "left", &left, "tried",
                     &tried, "method", &method, "since_s", &since_s, "since_ms", &since_ms, "by", &by,
-                    "scheduler", &scheduler, "urgent", &urgent) < 0 ||
+                    "scheduler", &scheduler, "urgent", &urgent, "offer", &offer) < 0 ||
         strlen(left) >= sizeof j->preempt->left || strlen(tried) >= sizeof j->preempt->tried)
         return err_set(e, PBSE_SYSTEM, "the stored preemption of job %s cannot be read", j->obj.name);
     j->preempt = calloc(1, sizeof *j->preempt);
@@ -422,6 +427,7 @@ static int put_preempt(struct job *j, const json_t *o, struct err *e)
     j->preempt->by = intern_ref(by);
     j->preempt->scheduler = intern_ref(scheduler);
     j->preempt->urgent = intern_ref(urgent);
+    j->preempt->offer = intern_ref(offer);
     if (put_notice(&j->preempt->notice, mark) < 0)
         return err_set(e, PBSE_SYSTEM, "the stored notice of job %s cannot be read", j->obj.name);
     return 0;

@@ -69,13 +69,14 @@ struct preempt_notice {
 
 /* What is left of a preemption that is under way; stored, so that a restarted server carries it on. */
 struct preempt_mark {
-    char left[6];  /* letters not tried yet */
-    char tried[6]; /* letters that were, in their order: the last is that of `method`, or failed */
+    char left[6];  /* letters not tried yet; P is what the job has offered */
+    char tried[7]; /* letters that were, in their order: the last is that of `method`, or failed */
     char method;   /* the one under way; 0: none yet */
     int64_t since_ms;
     const char *by;        /* interned: who asked, for people */
     const char *scheduler; /* interned: the sched object that asked, or NULL */
     const char *urgent;    /* interned: for which job; NULL where nobody said */
+    const char *offer;     /* interned "n3+n4": what method P takes, all else is left to it; NULL: none */
     bool noted;            /* its attributes say so already; not stored */
     struct preempt_notice notice;
 };

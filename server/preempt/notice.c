@@ -286,6 +286,19 @@ void notices_withdraw(struct notices *n, struct job *j, const char *why)
     send_withdrawn(n, j, why);
 }
 
+void notices_came_true(struct notices *n, struct job *j)
+{
+    struct strbuf b;
+
+    if (!j->preempt->notice.given_ms || !job_is_waiting(j))
+        return;
+    strbuf_init(&b, TEXT_LIMIT);
+    strbuf_add(&b, "Queued again ");
+    add_reason(j, &b);
+    set_comment(n, j, strbuf_str(&b));
+    strbuf_fini(&b);
+}
+
 void notices_renew(struct notices *n, struct job *j)
 {
     if (!j->run || !j->run->notices || j->run->finished)

@@ -24,7 +24,7 @@ struct plan_ask {
     const struct plan_victim *victims;
     size_t n_victims;
     const struct sched_obj *scheduler;
-    int64_t limit_s; /* until it is undone */
+    int64_t limit_s; /* until it is undone; 0: an hour beside what notices may take */
     bool unlimited;  /* a person asked: run limits and a stopped queue do not count */
 };
 
@@ -37,6 +37,7 @@ struct plan_draft {
     size_t n_wants;
     struct fit_victim *victims; /* that are still in the way */
     size_t n_victims;
+    double planned; /* core-seconds that they would lose */
 };
 
 /* The job as if to run it, the victims by their runs, the methods by policy, job and arithmetic. 0, or -1: as

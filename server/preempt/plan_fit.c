@@ -282,11 +282,12 @@ static int check_enough(const struct fit *f, struct err *e)
     return 0;
 }
 
-static bool gives_way(const struct fit *f, const struct job *j)
+static bool gives_way(const struct fit *f, const struct node_use *u)
 {
     for (size_t i = 0; i < f->ask->n_victims; i++)
-        if (f->ask->victims[i].job == j)
-            return f->ask->victims[i].letters[0] != '\0';
+        if (f->ask->victims[i].job == u->job)
+            return f->ask->victims[i].letters[0] == 'P' ? held_is_offered(u->job, u->node)
+                                                        : f->ask->victims[i].letters[0] != '\0';
     return false;
 }
 
@@ -310,7 +311,7 @@ static int check_node(const struct fit *f, const struct want *w, struct err *e)
     if (!w->alone && !n->n_exclusive)
         return 0;
     for (const struct node_use *u = n->uses; u; u = u->next)
-        if (!u->idle && (w->alone || (u->exclusive && !u->paused)) && !gives_way(f, u->job))
+        if (!u->idle && (w->alone || (u->exclusive && !u->paused)) && !gives_way(f, u))
             return err_set(e, PBSE_RESCUNAV, "node %s is in use by job %s, which does not give way",
                            n->obj.name, u->job->obj.name);
     return 0;

@@ -21,6 +21,8 @@
 #include "notice.h"
 #include "pbs_error.h"
 #include "plan_draft.h"
+#include "plan_offer.h"
+#include "resize.h"
 #include "run.h"
 #include "site.h"
 #include "suspend.h"
@@ -29,7 +31,7 @@
 #include "words.h"
 
 /* How long a hold all of whose victims have given way waits for the rest: a vnode that is not heard of yet. */
-enum { PATIENCE_S = 10, PATIENCE_AT_START_S = 60, TICK_MS = 500 };
+enum { HOLD_LIMIT_S = 3600, PATIENCE_S = 10, PATIENCE_AT_START_S = 60, TICK_MS = 500 };
 
 struct plan_holds {
     struct plan_hold_parts p;
@@ -332,9 +334,26 @@ static void victim_done(void *arg, struct job *j, const char *code)
 
 /* --- making the hold ----------------------------------------------------------------------------------- */
 
+/* How long the victims' notices may put the start off. */
+static int64_t longest_notice_s(const struct plan_draft *d)
+{
+    const struct letters_ask policy = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
+    int64_t longest = 0;
+
+    for (size_t i = 0; i < d->n_victims; i++) {
+        int64_t most, grace = notices_grace_ms(&policy, d->victims[i].job, &most);
+
+        if (grace && most > grace)
+            grace = most;
+        longest = grace > longest ? grace : longest;
+    }
+    return longest / 1000;
+}
+
 static int describe(struct hold_obj *h, const struct plan_draft *d, struct err *e)
 {
     int64_t now = site_now_s(d->site);
+    int64_t limit_s = d->ask->limit_s ? d->ask->limit_s : HOLD_LIMIT_S + longest_notice_s(d);
     struct attr_list *l = &h->obj.attrs;
     struct strbuf victims;
     int rc = -1;
@@ -352,7 +371,7 @@ static int describe(struct hold_obj *h, const struct plan_draft *d, struct err *
                            attr_list_text(&d->ask->job->obj.attrs, JOB_ATTR_schedselect), e) == 0 &&
         (!d->ask->unlimited || attr_list_set_number(l, HOLD_ATTR_by_request, 1, e) == 0) &&
         attr_list_set_number(l, HOLD_ATTR_ctime, now, e) == 0)
-        rc = attr_list_set_number(l, HOLD_ATTR_deadline, now + d->ask->limit_s, e);
+        rc = attr_list_set_number(l, HOLD_ATTR_deadline, now + limit_s, e);
     strbuf_fini(&victims);
     return rc;
 }
@@ -422,6 +441,48 @@ int plan_holds_make(struct plan_holds *all, const struct plan_ask *ask, struct e
 
     plan_draft_fini(&d);
     return rc;
+}
+
+/* --- an offer ------------------------------------------------------------------------------------------ */
+
+static int restore_room(struct plan_holds *all, struct hold_obj *h, struct err *e);
+
+/* The hold stands where the offer lets it, or where it stood. */
+static int move_hold(struct plan_holds *all, struct hold_obj *h, struct job *j, struct err *e)
+{
+    struct strbuf where;
+    struct err why;
+    int rc;
+
+    strbuf_init(&where, 1 << 20);
+    held_drop(all->p.site, h);
+    rc = plan_offer_place(all->p.site, h, j, &where, e);
+    if (rc == 0)
+        rc = attr_list_set_text(&h->obj.attrs, HOLD_ATTR_exec_vnode, strbuf_str(&where), e);
+    strbuf_fini(&where);
+    if (restore_room(all, h, &why) < 0) {
+        h->plan->why = why;
+        *e = why;
+        rc = -1;
+    }
+    change_touch(all->p.site->change, &h->obj.change, PART_HOT | PART_ATTRS);
+    look_later(h->plan);
+    return rc;
+}
+
+int plan_holds_offer(void *arg, struct job *j, struct err *e)
+{
+    struct plan_holds *all = arg;
+    struct hold_obj *h = j->gives_way_to;
+    const struct resize_ask ask = {.vnodes = j->preempt->offer, .by = j->preempt->by};
+
+    if (!h)
+        return err_set(e, PBSE_BADSTATE, "nobody has said what is needed");
+    if (resize_check(all->p.resize, j, &ask, e) < 0 || move_hold(all, h, j, e) < 0)
+        return -1;
+    log_event(LOGC_JOB, LOGE_JOB, h->obj.name, "Room is held on %s: job %s gives %s and keeps the rest",
+              attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode), j->obj.name, ask.vnodes);
+    return 0;
 }
 
 /* --- after a restart ----------------------------------------------------------------------------------- */

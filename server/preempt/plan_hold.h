@@ -19,6 +19,7 @@ struct job_fsm;
 struct loop;
 struct methods;
 struct plan_holds;
+struct resize;
 struct runs;
 struct site;
 struct suspend;
@@ -33,6 +34,7 @@ struct plan_hold_parts {
     struct victims *victims;
     struct runs *runs;
     struct suspend *suspend;
+    struct resize *resize;
 };
 
 struct plan_holds *plan_holds_create(const struct plan_hold_parts *p);
@@ -41,6 +43,10 @@ void plan_holds_destroy(struct plan_holds *all); /* the rows stay: a restart goe
 /* 0: the hold exists, and is durable with everything changed so far (commit_then). -1, nobody was touched: what
  * pbs_preempt_run() promises in pbs_ext.h. */
 int plan_holds_make(struct plan_holds *all, const struct plan_ask *ask, struct err *e);
+
+/* ^ of victims: j->preempt->offer has what this victim would give instead of all. 0: it is enough, perhaps with the urgent
+ * job elsewhere on it, and the hold says so. -1: why not. */
+int plan_holds_offer(void *plan_holds, struct job *j, struct err *e);
 
 /* Undo this hold; `why` is for people. */
 void plan_holds_undo(struct plan_holds *all, struct hold_obj *h, const char *why);

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <exec.h>
+
 #include "clock.h"
 #include "held.h"
 #include "intern.h"
@@ -24,6 +26,7 @@
 #include "method.h"
 #include "notice.h"
 #include "pbs_error.h"
+#include "plan_offer.h"
 #include "site.h"
 
 struct waiter {
@@ -49,6 +52,8 @@ struct victims {
     struct notices *notices;
     void (*settled)(void *arg, struct job *j, const char *code, const char *by);
     void *settled_arg;
+    victim_offer_fn *offer;
+    void *offer_arg;
     victim_begun_fn *begun;
     void *begun_arg;
 };
@@ -82,6 +87,7 @@ static void drop_mark(struct victims *all, struct job *j)
     intern_unref(j->preempt->by);
     intern_unref(j->preempt->scheduler);
     intern_unref(j->preempt->urgent);
+    intern_unref(j->preempt->offer);
     free(j->preempt);
     j->preempt = NULL;
     held_review_job(all->site, j);
@@ -109,6 +115,8 @@ static void note_end(struct victims *all, struct job *j, const char *code)
     if (strcmp(code, "000") == 0) {
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted");
         j->preempt_failed_s = site_now_s(all->site);
+    } else if (code[0] == 'P') {
+        j->preempt->noted = true; /* it runs on: it has not been preempted */
     } else if (j->preempt->method || job_is_waiting(j) || j->state == JOB_SUSPENDED) {
         note(all, j, code[0]);
     }
@@ -136,6 +144,7 @@ static void settle(struct victim *v, const char *code)
     if (!t)
         abort(); /* a lost answer would hang a scheduler */
     note_end(all, j, code);
+    notices_came_true(all->notices, j);
     if (all->settled)
         all->settled(all->settled_arg, j, ended_on_notice(j, code) ? "E" : code, j->preempt->by);
     drop_mark(all, j);
@@ -226,6 +235,44 @@ static void notice_over(struct victim *v)
         try_next(v);
 }
 
+static int consider(struct victims *all, struct job *j, const char *nodes, struct err *e)
+{
+    struct preempt_mark *m = j->preempt;
+    struct strbuf names;
+    int rc;
+
+    strbuf_init(&names, 1 << 16);
+    rc = plan_offer_names(j, nodes, &names, e);
+    if (rc == 0)
+        job_set_text(&m->offer, strbuf_str(&names));
+    strbuf_fini(&names);
+    if (rc == 0 && (!all->offer || all->offer(all->offer_arg, j, e) < 0))
+        rc = -1;
+    if (rc < 0)
+        job_set_text(&m->offer, NULL);
+    return rc;
+}
+
+/* It keeps the rest: the notice is taken back, and what it offers goes first. */
+static void take_offer(struct victim *v, const char *nodes)
+{
+    struct preempt_mark *m = v->job->preempt;
+    struct err e = {0};
+    char why[300];
+
+    if (consider(v->all, v->job, nodes, &e) < 0) {
+        notices_refuse_offer(v->all->notices, v->job, e.text);
+        return;
+    }
+    memmove(m->left + 1, m->left, strlen(m->left) + 1);
+    m->left[0] = 'P';
+    snprintf(why, sizeof why, "%s is enough", m->offer);
+    notices_withdraw(v->all->notices, v->job, why);
+    held_review_job(v->all->site, v->job);
+    loop_timer_cancel(v->deadline);
+    try_next(v);
+}
+
 void victims_answered(struct victims *all, struct job *j, const struct exec_notice_data *d)
 {
     struct victim *v = j->victim;
@@ -240,7 +287,7 @@ void victims_answered(struct victims *all, struct job *j, const struct exec_noti
         wait_for_deadline(v);
         break;
     case NOTICE_OFFER:
-        notices_refuse_offer(all->notices, j, "nobody has said what is needed");
+        take_offer(v, d->nodes);
         break;
     }
 }
@@ -322,6 +369,15 @@ static void job_moved(void *arg, struct job *j, enum job_state from, enum job_ev
         settle(j->victim, code);
     else if (j->victim->too_early && j->state != JOB_STARTING)
         try_next(j->victim);
+}
+
+void victims_host_over(struct victims *all, struct job *j)
+{
+    const char *code = j->victim && !j->victim->starting ? verdict(j->victim) : NULL;
+
+    (void)all;
+    if (code)
+        settle(j->victim, code);
 }
 
 /* --- beginning -------------------------------------------------------------------------------------- */
@@ -472,6 +528,12 @@ void victims_on_settled(struct victims *v,
 {
     v->settled = fn;
     v->settled_arg = arg;
+}
+
+void victims_on_offer(struct victims *v, victim_offer_fn *fn, void *arg)
+{
+    v->offer = fn;
+    v->offer_arg = arg;
 }
 
 void victims_on_begun(struct victims *v, victim_begun_fn *fn, void *arg)

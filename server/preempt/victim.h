@@ -58,6 +58,13 @@ void victims_note_end(struct victims *v, struct job *j);
 /* ^ of methods: an attempt failed at its hosts. */
 void victims_method_failed(void *victims, struct job *j, char letter, int code, const char *text);
 
+/* ^ would it do if the job gave j->preempt->offer and kept the rest? 0, or -1 and why not. */
+typedef int victim_offer_fn(void *arg, struct job *j, struct err *e);
+void victims_on_offer(struct victims *v, victim_offer_fn *fn, void *arg);
+
+/* A host of this job is over: maybe the last one of those that it gives. */
+void victims_host_over(struct victims *v, struct job *j);
+
 /* ^ told when a method has begun, with its code: accounting of what is about to be deleted. */
 typedef void victim_begun_fn(void *arg, struct job *j, const char *code, const char *by);
 void victims_on_begun(struct victims *v, victim_begun_fn *fn, void *arg);

@@ -34,14 +34,14 @@ void req_preempt_jobs(void *parts, struct request *r)
 }
 
 /* --- plan and hold */
-enum { HOLD_LIMIT_S = 3600, HOLD_LIMIT_MAX_S = 30 * 24 * 3600 };
+enum { HOLD_LIMIT_MAX_S = 30 * 24 * 3600 };
 
 /* "deadline=SECONDS" */
 static int take_extend(const char *text, int64_t *limit_s, struct err *e)
 {
     char *end;
 
-    *limit_s = HOLD_LIMIT_S;
+    *limit_s = 0;
     if (!*text)
         return 0;
     if (strncmp(text, "deadline=", 9) == 0) {

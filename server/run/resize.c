@@ -339,11 +339,30 @@ static int release(struct resize *z, struct job *j, const struct resize_ask *ask
     return rc;
 }
 
-int resize_release(struct resize *z, struct job *j, const struct resize_ask *ask, struct err *e)
+static int check_state(const struct job *j, struct err *e)
 {
     if (j->state != JOB_RUNNING || j->intent != INTENT_NONE || j->run->terminations || j->run->suspending)
         return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name,
                        j->state == JOB_RUNNING ? "about to change" : job_state_name(j->state));
+    return 0;
+}
+
+int resize_check(const struct resize *z, const struct job *j, const struct resize_ask *ask, struct err *e)
+{
+    struct plan p;
+    int rc;
+
+    if (check_state(j, e) < 0)
+        return -1;
+    rc = work_out(z, j, &p, ask, e);
+    plan_fini(&p);
+    return rc;
+}
+
+int resize_release(struct resize *z, struct job *j, const struct resize_ask *ask, struct err *e)
+{
+    if (check_state(j, e) < 0)
+        return -1;
     if (release(z, j, ask, e) < 0)
         return -1;
     exec_send_give_up(z->send, j);

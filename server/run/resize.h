@@ -32,6 +32,9 @@ struct resize_ask {
  * PBSE_BADATVAL, PBSE_DUPRESC the select. */
 int resize_release(struct resize *z, struct job *j, const struct resize_ask *ask, struct err *e);
 
+/* Could that be done? As resize_release, with nothing changed. */
+int resize_check(const struct resize *z, const struct job *j, const struct resize_ask *ask, struct err *e);
+
 /* Listener of the machine, bound before accounting: the script is over. */
 void resize_listen(void *resize, struct job *j, enum job_state from, enum job_event ev);
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from cede import api, users
+from cede import api, faults, users
 from cede.wait import until
 
 pytestmark = pytest.mark.complex(nodes=2, ncpus=4, sched=False)
@@ -41,7 +41,7 @@ WATCH = f'''
 trap '{COPY}; echo 1 > told' USR1
 echo "$PBS_PREEMPT_NOTICE" > path
 echo up > ready
-while :; do sleep 600 & wait $!; {{}}; done
+while :; do until test -f told; do sleep 0.05; done; rm told; {{}}; done
 '''
 
 
@@ -69,7 +69,7 @@ def record(cx, job):
             with open(path, encoding="utf-8") as f:
                 for line in f:
                     if f";v;{job};" in line:
-                        return dict(re.findall(r'(\S+?)="?([^" ]*)', line.split(";", 3)[3]))
+                        return dict(re.findall(r'(\S+?)="?([^" ]*)', line.rstrip().split(";", 3)[3]))
         return None
     return until(find, "the accounting record")
 
@@ -87,7 +87,8 @@ def test_a_job_reads_when_for_whom_and_why_before_it_is_requeued(cx):
     assert urgent in cx.stat(victim)["comment"] and cx.stat(victim)["gives_way"] == "True"
     cx.wait(urgent)
     assert time.time() >= float(n["deadline"])
-    assert cx.wait(victim, "Q")["preempted_by"] == urgent
+    v = cx.wait(victim, "Q")
+    assert v["preempted_by"] == urgent and v["comment"] == f"Queued again to make room for job {urgent}"
     r = record(cx, victim)
     assert (r["method"], r["reply"]) == ("R", "none") and float(r["notice"]) == pytest.approx(2, abs=0.05)
     assert not os.path.exists(cx.file("path").strip())
@@ -129,8 +130,10 @@ def test_what_the_user_has_put_in_the_place_of_the_file_harms_nobody_else(cx):
     urgent = cx.submit(select="1:ncpus=4")
     c.preempt_run(urgent, ROOM, [victim])
     notice(cx)
+    path = cx.file("path").strip()
+    until(lambda: os.path.islink(path), "the link")
     cx.api.delete_hold(urgent)
-    until(lambda: not cx.stat(victim).get("preempt_deadline"), "the notice to be withdrawn")
+    until(lambda: not os.path.lexists(path), "the link to go")
     os.remove(os.path.join(cx.work, "seen"))
     c.preempt_run(urgent, ROOM, [victim])
     notice(cx)
@@ -140,7 +143,7 @@ def test_what_the_user_has_put_in_the_place_of_the_file_harms_nobody_else(cx):
 
 def test_all_processes_are_signalled_where_the_job_asks_for_that(cx):
     victim = started(cx, "trap 'echo script > by_script' USR1\n"
-                         "sh -c 'trap \"echo child > by_child\" USR1; touch ready; while :; do sleep 600 & wait $!; done' &\n"
+                         "sh -c 'trap \"echo child > by_child\" USR1; touch ready; while :; do sleep 0.05; done' &\n"
                          "while :; do wait; done", preempt_signal="USR1:all")
     until(lambda: cx.file("ready") is not None, "the script to be ready")
     scheduler(cx).preempt_run(cx.submit(select="1:ncpus=4"), ROOM, [victim])
@@ -173,6 +176,13 @@ def test_the_grace_of_a_queue_counts_before_that_of_the_scheduler(cx):
     scheduler(cx).preempt_run(urgent, ROOM, [victim])
     cx.wait(urgent)
     assert cx.wait(victim, "Q")["preempt_count"] == "1" and "notice" not in record(cx, victim)
+
+
+def test_a_hold_lives_as_long_as_its_victims_may_put_it_off(cx):
+    victim, urgent = watcher(cx), cx.submit(select="1:ncpus=4")
+    scheduler(cx, grace="300", most="7200").preempt_run(urgent, ROOM, [victim])
+    h = cx.api.stat("hold", urgent)[0]
+    assert int(h["deadline"]) - int(h["ctime"]) == 3600 + 7200
 
 
 # --- it ends by itself
@@ -247,6 +257,104 @@ def test_a_job_without_notice_is_told_so_by_the_command(cx):
 def test_the_command_shows_its_usage(quiet, words):
     done = quiet.command("pbs_preempt_ack", *words, check=False)
     assert done.returncode == 2 and "usage" in done.stderr
+
+
+# --- it offers hosts
+def wide(cx, then, n=3, **attrs):
+    """A job on n hosts, the script on n1, that does `then` when it is given notice."""
+    where = "+".join(f"(n{i}:ncpus=4)" for i in range(1, n + 1))
+    return watcher(cx, then, where, select=f"{n}:ncpus=4", l_place="scatter", **attrs)
+
+
+def runs_on_beside(cx, urgent, where, victim, left):
+    assert where in cx.wait(urgent)["exec_vnode"]
+    v = until(lambda: (s := cx.stat(victim)).get("gives_way") is None and s, "the victim to be left alone")
+    assert v.state == "R" and v["exec_vnode"] == left and v.get("preempt_count") in (None, "0")
+    assert not os.path.exists(cx.file("path").strip())
+    r = record(cx, victim)
+    assert (r["method"], r["reply"], r["lost_core_seconds"]) == ("P", "partial", "0.0")
+
+
+@pytest.mark.complex(nodes=3, ncpus=4, sched=False)
+def test_a_job_that_offers_what_is_wanted_runs_on_with_the_rest(cx):
+    victim, urgent = wide(cx, "pbs_preempt_ack -o n3"), cx.submit(select="1:ncpus=4")
+    scheduler(cx).preempt_run(urgent, "(n3:ncpus=4)", [victim])
+    runs_on_beside(cx, urgent, "n3", victim, "(n1:ncpus=4)+(n2:ncpus=4)")
+
+
+@pytest.mark.complex(nodes=3, ncpus=4, sched=False)
+def test_what_is_offered_may_stand_in_for_what_was_planned(cx):
+    """The plan wants the host of the script, which the job cannot give."""
+    victim, urgent = wide(cx, "pbs_preempt_ack -o n2,n3"), cx.submit(select="1:ncpus=4")
+    scheduler(cx).preempt_run(urgent, ROOM, [victim])
+    assert notice(cx)["wanted"] == "n1"
+    runs_on_beside(cx, urgent, "(n3:ncpus=4)", victim, "(n1:ncpus=4)")
+
+
+@pytest.mark.complex(nodes=3, ncpus=4, sched=False)
+def test_an_urgent_job_on_two_hosts_takes_two_that_are_offered(cx):
+    victim = wide(cx, "pbs_preempt_ack -o n2+n3")
+    urgent = cx.submit(select="2:ncpus=4", l_place="scatter")
+    scheduler(cx).preempt_run(urgent, "(n1:ncpus=4)+(n2:ncpus=4)", [victim])
+    runs_on_beside(cx, urgent, "(n3:ncpus=4)+(n2:ncpus=4)", victim, "(n1:ncpus=4)")
+
+
+@pytest.mark.complex(nodes=3, ncpus=4, sched=False)
+@pytest.mark.parametrize("offer, wants, why", [
+    ("n3", "2:ncpus=4", "stand in"),                # too few
+    ("n2", "1:ncpus=4:host=n1", "stand in"),        # another host would not do
+    ("n1", "1:ncpus=4", "first host"), ("n9", "1:ncpus=4", "n9 is not a vnode of the job")])
+def test_an_offer_that_does_not_do_is_answered_and_the_notice_stands(cx, offer, wants, why):
+    victim, urgent = wide(cx, f"pbs_preempt_ack -o {offer}"), cx.submit(select=wants, l_place="scatter")
+    where = "(n1:ncpus=4)" + ("+(n2:ncpus=4)" if wants[0] == "2" else "")
+    scheduler(cx).preempt_run(urgent, where, [victim])
+    notice(cx)
+    path = cx.file("path").strip()
+
+    def answer():
+        with open(path, encoding="ascii") as f:
+            return "answer=" in (text := f.read()) and text
+    assert why in until(answer, "the answer in the file")
+    assert noticed(cx, victim) and cx.state(victim) == "R" and cx.state(urgent) == "Q"
+    assert cx.api.stat("hold", urgent)[0]["exec_vnode"] == where
+    assert "n1" in cx.stat(victim)["exec_vnode"] and "n3" in cx.stat(victim)["exec_vnode"]
+
+
+def test_a_scheduler_that_did_not_say_for_whom_takes_no_offer(cx):
+    victim = watcher(cx, "pbs_preempt_ack -o n2", "(n1:ncpus=4)+(n2:ncpus=4)", select="2:ncpus=4", l_place="scatter")
+    c = scheduler(cx)
+    c.preempt_send([victim])
+    notice(cx)
+    path = cx.file("path").strip()
+    until(lambda: "nobody has said what is needed" in open(path, encoding="ascii").read(), "the answer")
+    assert cx.state(victim) == "R"
+
+
+def test_an_offer_under_way_outlives_the_death_of_the_server(cx):
+    victim = watcher(cx, "pbs_preempt_ack -o n2", "(n1:ncpus=4)+(n2:ncpus=4)", select="2:ncpus=4", l_place="scatter")
+    urgent = cx.submit(select="1:ncpus=4")
+    with faults.daemon_frozen(cx, "n2"):
+        scheduler(cx).preempt_run(urgent, ROOM, [victim])
+        until(lambda: cx.stat(victim)["exec_vnode"] == "(n1:ncpus=4)", "the offer to be taken")
+        cx.kill("server")
+        cx.restart("server")
+        cx.again()
+        assert cx.state(urgent) == "Q" and cx.api.stat("hold", urgent)[0]["victims_left"] == "1"
+    runs_on_beside(cx, urgent, "n2", victim, "(n1:ncpus=4)")
+
+
+@pytest.mark.complex(nodes=2, ncpus=4, sched=False)
+def test_tasks_on_every_host_find_the_notice_and_may_answer(cx):
+    """The signal is for the script; a task of another host sees the file there, and its word counts as much."""
+    task = 'echo up > ready; until test -f "$PBS_PREEMPT_NOTICE"; do sleep 0.05; done; ' + COPY + "; pbs_preempt_ack -r"
+    victim = started(cx, f"pbs_tmrsh n2 'cd {cx.work}; PATH={cx.build}/bin:$PATH; {task}' &\nwait",
+                     "(n1:ncpus=4)+(n2:ncpus=4)", select="2:ncpus=4", l_place="scatter")
+    until(lambda: cx.file("ready"), "the task to be ready")
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx).preempt_run(urgent, ROOM, [victim])
+    assert notice(cx)["for"] == urgent
+    cx.wait(urgent)
+    assert record(cx, victim)["reply"] == "ready"
 
 
 # --- it is taken back
@@ -332,7 +440,8 @@ def test_a_deadline_that_passes_while_the_server_is_down_is_kept_when_it_is_back
 
 
 # --- bad values
-@pytest.mark.parametrize("name, value", [("preempt_grace", "-1"), ("preempt_grace", "soon"), ("preempt_grace_max", "x")])
+@pytest.mark.parametrize("name, value", [("preempt_grace", "-1"), ("preempt_grace", "soon"), ("preempt_grace_max", "x"),
+                                         ("preempt_budget", "-0.5"), ("preempt_budget", "much")])
 def test_bad_values_of_the_policy_are_refused(quiet, name, value):
     for set_it in (lambda: quiet.set_queue("workq", name, value), lambda: quiet.set_sched(name, value)):
         with pytest.raises(api.PbsError) as e:
