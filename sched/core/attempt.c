@@ -2,8 +2,10 @@
 #include "attempt.h"
 
 #include "again.h"
+#include "budget.h"
 #include "fairshare.h"
 #include "level.h"
+#include "log.h"
 #include "pick_least.h"
 #include "pick_pbs.h"
 #include "rating.h"
@@ -86,6 +88,13 @@ bool attempt_waits(const struct picker *k, const struct preemptor *p)
 bool attempt_victims(const struct picker *k, const struct preemptor *p, const struct reason *why,
                      struct candidates *victims, struct pieces *where)
 {
-    return universe_policy(k->u)->preempt_sort == PREEMPT_LATEST ? pick_pbs(k, p, why, victims, where)
-                                                                 : pick_least(k, p, why, victims, where);
+    bool found = universe_policy(k->u)->preempt_sort == PREEMPT_LATEST
+                     ? pick_pbs(k, p, why, victims, where)
+                     : pick_least(k, p, why, victims, where);
+
+    if (!found || budget_covers(p, victims))
+        return found;
+    decisions_log(k->log, LOGE_DEBUG, p->job->id,
+                  "Together they would lose more than the preempt_budget of its queue has left");
+    return false;
 }

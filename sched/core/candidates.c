@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "budget.h"
 #include "cost.h"
 #include "level.h"
 #include "match.h"
@@ -132,6 +133,8 @@ bool candidates_are_useful(const struct preemptor *p, const struct job *j)
 /* May it not be stopped? The cheap questions first. */
 static enum spared spares(const struct preemptor *p, struct job *j, bool *keeps, int64_t *until_s)
 {
+    enum spared why;
+
     if (j->order != ORDER_NONE || j->gives_way)
         return SPARED_TAKEN;
     if (j->resv)
@@ -148,7 +151,10 @@ static enum spared spares(const struct preemptor *p, struct job *j, bool *keeps,
         return SPARED_USELESS;
     if (p->has_failed(p->arg, p->job, j))
         return SPARED_FAILED;
-    return protect_spares(p, j, until_s);
+    why = protect_spares(p, j, until_s);
+    if (why != SPARED_NONE)
+        return why;
+    return budget_allows(p, j, until_s) ? SPARED_NONE : SPARED_BUDGET;
 }
 
 static enum spared may_stop(const struct preemptor *p, struct job *j, int64_t *until_s)
@@ -156,7 +162,7 @@ static enum spared may_stop(const struct preemptor *p, struct job *j, int64_t *u
     bool keeps;
     enum spared why = spares(p, j, &keeps, until_s);
 
-    if (why == SPARED_EXEMPT && *until_s)
+    if ((why == SPARED_EXEMPT || why == SPARED_BUDGET) && *until_s)
         p->later(p->arg, *until_s);
     if (why != SPARED_NONE)
         return why;

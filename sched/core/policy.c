@@ -160,6 +160,7 @@ enum attribute {
     A_WAIT,
     A_EXEMPT,
     A_COUNT,
+    A_BUDGET,
     A_PRIV,
     A_LOGS,
     A_FORMULA,
@@ -182,6 +183,7 @@ static const struct {
     [A_WAIT] = {"preempt_wait", "0"},
     [A_EXEMPT] = {"preempt_exempt_time", "0"},
     [A_COUNT] = {"preempt_max_count", "-1"},
+    [A_BUDGET] = {"preempt_budget", "-1"},
     [A_PRIV] = {"sched_priv", ""},
     [A_LOGS] = {"sched_log", ""},
     [A_FORMULA] = {"job_sort_formula", ""},
@@ -237,6 +239,9 @@ static int take_attribute(struct policy *p, enum attribute which, const char *va
         return take_sort(p, value, e);
     case A_EXEMPT:
         return units_parse_duration_s(value, &p->exempt_s, NULL) < 0 ? bad(e, name, value) : 0;
+    case A_BUDGET:
+        p->budget = strtod(value, NULL);
+        return 0;
     case A_COUNT:
         return take_long(&p->max_count, name, value, e);
     case A_RESUMPTION:

@@ -72,7 +72,8 @@ struct policy {
     /* attributes of the sched object */
     enum preempt_sort preempt_sort;
     int64_t exempt_s, max_count; /* protection of jobs whose queue says nothing; -1: none */
-    int64_t preempt_wait_s;      /* not where enough ends by itself within that time; 0: at once */
+    double budget; /* core-hours that the jobs of a queue may destroy in an hour; -1: as many as they like */
+    int64_t preempt_wait_s; /* not where enough ends by itself within that time; 0: at once */
     struct preempt_rules order;
     struct level_row levels[POLICY_LEVELS_MAX]; /* most bits first, then higher value */
     size_t n_levels;

@@ -17,6 +17,7 @@ struct queue *queue_create(const char *name)
     struct queue *q = mem_new(1, sizeof *q);
 
     q->name = mem_intern(name);
+    q->budget = -1;
     q->running = tally_create();
     return q;
 }
@@ -70,6 +71,10 @@ static void take_one(struct queue *q, const struct catalogue *c, const struct at
             strcmp(a->value, "none") == 0 || policy_parse_order(a->value, &q->order, NULL) < 0;
     else if (strcmp(a->name, "preempt_exempt_time") == 0)
         units_parse_duration_s(a->value, &q->exempt_s, NULL);
+    else if (strcmp(a->name, "preempt_budget") == 0)
+        q->budget = strtod(a->value, NULL);
+    else if (strcmp(a->name, "preempt_ledger") == 0)
+        ledger_parse(a->value, &q->ledger);
     else if (strcmp(a->name, "preempt_max_count") == 0)
         q->max_count = strtoll(a->value, NULL, 10);
     else if (strcmp(a->name, "preempt_methods_enable") == 0)
@@ -102,6 +107,7 @@ static uint64_t look_of(const struct queue *q)
             h = h * 31 + (uint64_t)*c;
     }
     uint64_t more[] = {(uint64_t)q->exempt_s,
+                       (uint64_t)(int64_t)(q->budget * 1000),
                        (uint64_t)q->max_count,
                        q->never_preempted,
                        q->methods_enable,
@@ -132,6 +138,8 @@ bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *
     q->never_preempted = q->methods_enable = q->gang = false;
     q->timeslice_s = 0;
     q->exempt_s = q->max_count = -1;
+    q->budget = -1;
+    q->ledger.n = 0;
     q->priority = 0;
     q->started = q->executes = false;
     q->eligible_time = false;

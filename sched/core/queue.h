@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <uthash.h>
 
+#include "ledger.h"
 #include "amounts.h"
 #include "catalogue.h"
 #include "limit_list.h"
@@ -30,9 +31,11 @@ struct queue {
     bool gang;                   /* its jobs take turns; gang.c */
     int64_t timeslice_s;         /* length of a turn; 0: the scheduler's counts */
     int64_t exempt_s, max_count; /* -1: the scheduler's counts */
-    const char *preemptable_by;  /* interned; NULL: anybody */
-    bool eligible_time;          /* of the server: eligible_time_enable */
-    struct tally *running;       /* by entity */
+    double budget;        /* core-hours that its jobs may destroy in an hour; -1: the scheduler's counts */
+    struct ledger ledger; /* and have destroyed, core-seconds */
+    const char *preemptable_by; /* interned; NULL: anybody */
+    bool eligible_time;         /* of the server: eligible_time_enable */
+    struct tally *running;      /* by entity */
     int64_t n_running;
     size_t n_nodes; /* vnodes that belong to it alone */
     uint64_t look;  /* hash of the attributes below, to tell news from repetition */

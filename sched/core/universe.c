@@ -324,7 +324,8 @@ static bool change_sched(struct universe *u, const char *name, const struct attr
                                         "preempt_exempt_time", "preempt_max_count",
                                         "sched_priv",          "sched_log",
                                         "gang_timeslice",      "sched_preempt_enforce_resumption",
-                                        "job_sort_formula",    "job_sort_formula_threshold"};
+                                        "job_sort_formula",    "job_sort_formula_threshold",
+                                        "preempt_budget"};
     enum { N_NAMES = sizeof names / sizeof *names };
     uint64_t look = 1;
 

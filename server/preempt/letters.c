@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "attr_list.h"
+#include "budget.h"
 #include "pbs_error.h"
 #include "site.h"
+#include "strbuf.h"
 #include "type_list.h"
 #include "type_order.h"
 
@@ -106,6 +108,29 @@ static void narrow(const struct job *j, char out[5])
         memcpy(out, left, n + 1);
 }
 
+/* Methods that would cost more than the urgent job's queue may destroy are taken out. */
+static int spare_for_budget(const struct letters_ask *a, const struct job *j, char out[5], struct err *e)
+{
+    double loss = budget_loss(a->site, j, 'R');
+    struct strbuf why;
+    size_t n = 0;
+
+    if (budget_allows(a, a->planned, loss))
+        return 0;
+    for (const char *l = out; *l; l++)
+        if (*l != 'R' && *l != 'D')
+            out[n++] = *l;
+    out[n] = '\0';
+    if (n)
+        return 0;
+    strbuf_init(&why, ERR_TEXT_MAX);
+    budget_describe(a, &why);
+    err_set(e, PBSE_BADSTATE, "job %s would lose %.3g core-hours: %s", j->obj.name, loss / 3600,
+            strbuf_str(&why));
+    strbuf_fini(&why);
+    return -1;
+}
+
 static const char *order_text(const struct letters_ask *a, const struct job *j)
 {
     const char *own = j->queue ? attr_list_text(&j->queue->obj.attrs, QUEUE_ATTR_preempt_order) : NULL;
@@ -127,5 +152,5 @@ int letters_for(const struct letters_ask *a, const struct job *j, char out[5], s
         order_parse("SCR", &order, e);
     snprintf(out, 5, "%s", order_letters(&order, letters_percent_left(j, site_now_s(a->site))));
     narrow(j, out);
-    return 0;
+    return spare_for_budget(a, j, out, e);
 }

@@ -16,6 +16,7 @@ struct letters_ask {
     const struct site *site;
     const struct sched_obj *sched; /* who asks */
     const struct job *urgent;      /* for whom; NULL: nobody said */
+    double planned;                /* core-seconds that others of the same plan would lose */
 };
 
 /* A number of the policy: the queue's own before the scheduler's; `if_unset`: neither has one. */

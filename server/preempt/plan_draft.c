@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "admissible.h"
+#include "budget.h"
 #include "exec_vnode.h"
 #include "hold_obj.h"
 #include "jobid.h"
@@ -40,7 +41,8 @@ void plan_draft_fini(struct plan_draft *d)
 static int choose_letters(const struct plan_draft *d, const struct job *j, const char *methods, char out[5],
                           struct err *e)
 {
-    const struct letters_ask ask = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
+    const struct letters_ask ask = {
+        .site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job, .planned = d->planned};
     char policy[5];
     struct err why;
     size_t n = 0;
@@ -82,6 +84,8 @@ static int examine_victim(struct plan_draft *d, const struct plan_victim *w, str
     v->job = j;
     if (choose_letters(d, j, w->methods, v->letters, e) < 0 && !is_leaving(j))
         return -1;
+    if (!is_leaving(j))
+        d->planned += budget_loss(d->site, j, v->letters[0]);
     d->n_victims++;
     return 0;
 }

@@ -16,6 +16,7 @@
 
 #include <exec.h>
 
+#include "budget.h"
 #include "clock.h"
 #include "held.h"
 #include "intern.h"
@@ -184,9 +185,19 @@ static void log_failed(const struct job *j, const struct method *m, int code)
     log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "preemption method %s failed for job (%d)", m->name, code);
 }
 
+/* What is about to be lost is put down to the queue of the job for which it is. */
+static void charge(struct victims *all, const struct job *j, char letter, double loss)
+{
+    const struct hold_obj *h = j->gives_way_to;
+
+    if (h && h->job && h->job->queue && strchr("RD", letter))
+        budget_charge(all->site, h->job->queue, loss);
+}
+
 static bool try_one(struct victim *v, const struct method *m)
 {
     struct job *j = v->job;
+    double loss = budget_loss(v->all->site, j, m->letter);
     struct err e = {0};
     int rc;
 
@@ -201,6 +212,8 @@ static bool try_one(struct victim *v, const struct method *m)
     v->starting = true;
     rc = m->start(m->arg, j, &e);
     v->starting = false;
+    if (rc == 0)
+        charge(v->all, j, m->letter, loss);
     if (rc < 0)
         log_failed(j, m, e.code);
     else if (v->all->begun && j->preempt)

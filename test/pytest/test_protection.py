@@ -1,5 +1,6 @@
 """What protects a job from preemption: asked by the server, whoever plans, and by pbs_sched before it plans."""
 import json
+import time
 import os
 import time
 
@@ -110,6 +111,89 @@ def test_the_scheduler_waits_until_its_victim_is_exempt_no_more(cx):
     second = cx.submit(select="1:ncpus=2", queue="express")
     until(lambda: cx.stat(second).get("comment"), "a comment")
     assert cx.state(low) == "R"
+
+
+# --- what preemptions for a queue may destroy in an hour
+@pytest.mark.usefixtures("express")
+def test_a_victim_that_would_cost_more_than_the_budget_is_protected_from_loss_only(cx):
+    cx.set_queue("express", "preempt_budget", "0.0000001")
+    victim = started(cx)
+    until(lambda: time.time() >= began(cx, victim) + 1, "some work of the victim")
+    c = scheduler(cx, "RD")
+    text = refused(cx, c, victim)
+    assert "preempt_budget" in text and "express" in text and victim in text
+    cx.set_sched("preempt_order", "RS")
+    urgent = cx.submit(select="1:ncpus=2", queue="express")
+    c.preempt_run(urgent, "(n1:ncpus=2)", [victim])
+    cx.wait(urgent)
+    assert cx.state(victim) == "S"
+
+
+@pytest.mark.complex(nodes=2, ncpus=2, sched=False)
+@pytest.mark.usefixtures("express")
+def test_what_was_destroyed_is_remembered_across_a_restart(cx):
+    cx.set_sched("preempt_budget", "1")
+    victims = [started(cx), cx.submit(select="1:ncpus=2")]
+    cx.api.run(victims[1], "(n2:ncpus=2)")
+    start = max(began(cx, v) for v in victims)
+    until(lambda: time.time() >= start + 1, "some work of the victims")
+    c = scheduler(cx, "R")
+    urgent = [cx.submit(select="1:ncpus=2", queue="express") for _ in range(3)]
+    c.preempt_run(urgent[0], "(n1:ncpus=2)", [victims[0]])
+    cx.wait(urgent[0])
+    spent = cx.api.stat("que", "express")[0]["preempt_ledger"]
+    assert float(spent.split("=")[1]) >= 2
+    cx.kill("server")
+    cx.restart("server")
+    cx.again()
+    assert cx.api.stat("que", "express")[0]["preempt_ledger"] == spent
+    until(lambda: "down" not in cx.node("n2")["state"], "the node to be back")
+    c = scheduler(cx, "R")
+    cx.set_queue("express", "preempt_budget", str(float(spent.split("=")[1]) / 3600))
+    assert "spent" in refused_on(c, urgent[1], "(n2:ncpus=2)", victims[1:])
+    cx.set_queue("express", "preempt_budget", "1")
+    c.preempt_run(urgent[1], "(n2:ncpus=2)", victims[1:])
+    cx.wait(urgent[1])
+
+
+def refused_on(c, urgent, where, victims):
+    with pytest.raises(api.PbsError) as e:
+        c.preempt_run(urgent, where, victims)
+    return e.value.text
+
+
+@pytest.mark.complex(nodes=2, ncpus=2, sched=False)
+@pytest.mark.usefixtures("express")
+def test_the_victims_of_one_plan_add_up(cx):
+    victims = [started(cx), cx.submit(select="1:ncpus=2")]
+    cx.api.run(victims[1], "(n2:ncpus=2)")
+    start = max(began(cx, v) for v in victims)
+    until(lambda: time.time() >= start + 2, "some work of the victims")
+    c = scheduler(cx, "R")
+    urgent = cx.submit(select="2:ncpus=2", queue="express", l_place="scatter")
+    ran = int(time.time()) - start  # two cores each: one is well within, two are not
+    cx.set_queue("express", "preempt_budget", str(3 * ran / 3600))
+    where = "(n1:ncpus=2)+(n2:ncpus=2)"
+    assert "preempt_budget" in refused_on(c, urgent, where, victims) and cx.state(victims[0]) == "R"
+    cx.set_queue("express", "preempt_budget", "1")
+    c.preempt_run(urgent, where, victims)
+    cx.wait(urgent)
+
+
+@pytest.mark.complex(nodes=1, ncpus=2)
+@pytest.mark.usefixtures("express")
+def test_the_scheduler_plans_nothing_beyond_the_budget(cx):
+    cx.set_sched("preempt_order", "R")
+    cx.set_queue("express", "preempt_budget", "0")
+    low = cx.submit(select="1:ncpus=2")
+    start = began(cx, low)
+    until(lambda: time.time() >= start + 1, "some work of the victim")
+    urgent = cx.submit(select="1:ncpus=2", queue="express")
+    until(lambda: cx.stat(urgent).get("comment"), "a comment")
+    assert cx.state(low) == "R" and "Type 202" not in cx.logs("server", 200)
+    cx.set_queue("express", "preempt_budget", "1")
+    cx.wait(urgent)
+    assert cx.state(low) == "Q"
 
 
 # --- what people can see of it

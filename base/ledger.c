@@ -1,0 +1,75 @@
+/* See ledger.h. There are few entries, so they are walked. */
+#include "ledger.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "strbuf.h"
+
+enum { MINUTE_S = 60 };
+
+static int64_t expires_s(int64_t minute)
+{
+    return (minute + 1) * MINUTE_S + LEDGER_WINDOW_S;
+}
+
+void ledger_parse(const char *text, struct ledger *out)
+{
+    *out = (struct ledger){0};
+    while (text && *text && out->n < LEDGER_MINUTES) {
+        char *end;
+        int64_t minute = strtoll(text, &end, 10), last = out->n ? out->entry[out->n - 1].minute : 0;
+        double spent = *end == '=' ? strtod(end + 1, &end) : -1;
+
+        if (isfinite(spent) && spent > 0 && minute > last) {
+            out->entry[out->n].minute = minute;
+            out->entry[out->n++].spent = spent;
+        }
+        text = end + strcspn(end, " ");
+        text += strspn(text, " ");
+    }
+}
+
+int ledger_format(const struct ledger *l, struct strbuf *out)
+{
+    for (unsigned i = 0; i < l->n; i++)
+        strbuf_addf(out, "%s%lld=%.1f", i ? " " : "", (long long)l->entry[i].minute, l->entry[i].spent);
+    return strbuf_ok(out) ? 0 : -1;
+}
+
+double ledger_sum(const struct ledger *l, int64_t now_s)
+{
+    double sum = 0;
+
+    for (unsigned i = 0; i < l->n; i++)
+        if (expires_s(l->entry[i].minute) > now_s)
+            sum += l->entry[i].spent;
+    return sum;
+}
+
+int64_t ledger_next_s(const struct ledger *l, int64_t now_s)
+{
+    for (unsigned i = 0; i < l->n; i++)
+        if (expires_s(l->entry[i].minute) > now_s)
+            return expires_s(l->entry[i].minute);
+    return 0;
+}
+
+void ledger_add(struct ledger *l, int64_t now_s, double spent)
+{
+    int64_t minute = now_s / MINUTE_S;
+    unsigned gone = 0;
+
+    while (gone < l->n && (expires_s(l->entry[gone].minute) <= now_s ||
+                           (gone == 0 && l->n == LEDGER_MINUTES && l->entry[l->n - 1].minute < minute)))
+        gone++;
+    memmove(l->entry, l->entry + gone, (l->n - gone) * sizeof l->entry[0]);
+    l->n -= gone;
+    if (!l->n || l->entry[l->n - 1].minute < minute) { /* a clock that goes back spends in the last minute */
+        l->entry[l->n].minute = minute;
+        l->entry[l->n++].spent = 0;
+    }
+    l->entry[l->n - 1].spent += spent;
+}

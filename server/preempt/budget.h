@@ -1,0 +1,23 @@
+#ifndef BUDGET_H
+#define BUDGET_H
+/* preempt_budget: how much of others' work the preemptions for one queue's jobs may destroy in an hour.
+ *
+ * Work is core-seconds since the victim's start; S and C lose none. What has been spent stands in the queue's
+ * preempt_ledger, so a restart knows it; what is agreed and not done yet (notices) is found in the holds. */
+#include "letters.h"
+
+struct queue;
+
+/* Core-seconds that would be lost if this method were applied now. */
+double budget_loss(const struct site *s, const struct job *j, char letter);
+
+/* May the urgent job's queue have this much more destroyed? `planned`: by others of the same plan. True where there is no
+ * budget, or nobody said for whom. O(victims of holds for this queue). */
+bool budget_allows(const struct letters_ask *a, double planned, double loss);
+/* "queue express may destroy 2 core-hours an hour (preempt_budget), 1.5 are spent": for a refusal. */
+void budget_describe(const struct letters_ask *a, struct strbuf *out);
+
+/* A method begins for a job of this queue. Written down where any budget is set. */
+void budget_charge(struct site *s, struct queue *urgent, double loss);
+
+#endif
