@@ -244,6 +244,18 @@ struct ssl_ctx_st *tls_loop_context(enum tls_loop_side side, const char *ca_file
 
 /* --- asking --- */
 
+/* Was our certificate made by the CA at the end of the peer's chain? Who shows none believes one CA only. */
+static bool is_of_our_ca(SSL *ssl)
+{
+    STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
+    X509 *own = SSL_get_certificate(ssl), *root;
+
+    if (!own)
+        return true;
+    root = chain ? sk_X509_value(chain, sk_X509_num(chain) - 1) : NULL;
+    return root && X509_check_issued(root, own) == X509_V_OK && X509_verify(own, X509_get0_pubkey(root)) == 1;
+}
+
 char *tls_loop_peer_name(const struct tls_loop *t)
 {
     X509 *peer = SSL_get0_peer_certificate(t->ssl);
@@ -257,8 +269,9 @@ char *tls_loop_peer_name(const struct tls_loop *t)
     if (at < 0)
         return NULL;
     n = ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
-    if (n > 0 && !memchr(utf8, '\0', (size_t)n)) /* a NUL in a name is a trick */
-        name = strndup((char *)utf8, (size_t)n);
+    if (n > 0 && !memchr(utf8, '\0', (size_t)n) && /* a NUL in a name is a trick */
+        asprintf(&name, "%s%.*s", is_of_our_ca(t->ssl) ? "" : TLS_LOOP_FOREIGN, n, (char *)utf8) < 0)
+        name = NULL;
     OPENSSL_free(utf8);
     return name;
 }

@@ -34,7 +34,9 @@ struct tls_loop *tls_loop_start(struct stream *s, const struct tls_loop_options 
 struct ssl_ctx_st *tls_loop_context(enum tls_loop_side side, const char *ca_file, const char *cert_file,
                                     const char *key_file, struct err *e);
 
-/* Common name of the peer's verified certificate as heap text; NULL: it showed none. */
+/* Common name of the peer's verified certificate as heap text; NULL: it showed none. Of one that another CA than that of
+ * our own certificate has signed, TLS_LOOP_FOREIGN stands before it. */
+#define TLS_LOOP_FOREIGN "peer:"
 char *tls_loop_peer_name(const struct tls_loop *t);
 /* Keying material bound to this connection (RFC 5705), after `ready`. */
 int tls_loop_export(const struct tls_loop *t, const char *label, void *out, size_t n, struct err *e);

@@ -94,9 +94,14 @@ bool auth_role_is_valid(const char *role)
            (!strncmp(role, "mom:", 4) && is_name(role + 4));
 }
 
+bool auth_peer_is_foreign(const struct auth_peer *p)
+{
+    return p->kind == AUTH_DAEMON && strcmp(p->role, AUTH_FOREIGN_SERVER) == 0;
+}
+
 int auth_peer_set_role(struct auth_peer *p, const char *role, struct err *e)
 {
-    if (!auth_role_is_valid(role))
+    if (!auth_role_is_valid(role) && strcmp(role, AUTH_FOREIGN_SERVER) != 0)
         return err_set(e, EACCES, "the certificate of %s names \"%.64s\", which is no role of this complex",
                        p->from, role);
     p->kind = AUTH_DAEMON;

@@ -14,7 +14,7 @@ enum auth_kind {
     AUTH_GUEST,    /* TLS without a certificate: a user who has not said yet who he is */
     AUTH_USER,     /* TLS, and the user is known by another credential: uid */
     AUTH_LOCAL,    /* unix socket: uid, gid, pid by the kernel */
-    AUTH_DAEMON    /* TLS with a certificate of the complex: role */
+    AUTH_DAEMON    /* TLS with a certificate of the complex: role; or "peer:server", of another complex */
 };
 
 enum { AUTH_ROLE_MAX = 255 };
@@ -42,6 +42,9 @@ void auth_peer_set_user(struct auth_peer *p, uid_t uid);
 /* The address that a TCP peer comes from, without its port; "" for others. */
 const char *auth_peer_address(const struct auth_peer *p, char out[64]);
 bool auth_peer_is_loopback(const struct auth_peer *p);
+bool auth_peer_is_foreign(
+    const struct auth_peer *p);            /* the server of another complex, which we trust with jobs */
 bool auth_role_is_valid(const char *role); /* "server", "sched", "mom:NODE" */
+#define AUTH_FOREIGN_SERVER "peer:server"
 
 #endif

@@ -161,7 +161,8 @@ int auth_tls_connect(int fd, const char *certs, const char *role, const char *ex
                      const struct rpc_transport **out, void **ctx, struct err *e)
 {
     int64_t deadline = limit_ms < 0 ? -1 : clock_real_mono_ms() + limit_ms;
-    SSL_CTX *ssl_ctx = certs_context(certs, role, CERTS_CLIENT, e);
+    bool any = strncmp(expect, AUTH_TLS_ANY, sizeof AUTH_TLS_ANY - 1) == 0;
+    SSL_CTX *ssl_ctx = certs_context(certs, role, any ? CERTS_ANY_CLIENT : CERTS_CLIENT, e);
     struct tls *t = ssl_ctx ? calloc(1, sizeof *t) : NULL;
 
     if (t) {
@@ -172,7 +173,7 @@ int auth_tls_connect(int fd, const char *certs, const char *role, const char *ex
     }
     SSL_CTX_free(ssl_ctx);
     if (t && t->ssl && SSL_set_fd(t->ssl, fd) == 1 && shake(t->ssl, fd, deadline, e) == 0 &&
-        check_role(t->ssl, expect, e) == 0) {
+        check_role(t->ssl, any ? expect + sizeof AUTH_TLS_ANY - 1 : expect, e) == 0) {
         *out = &transport;
         *ctx = t;
         return 0;

@@ -209,7 +209,7 @@ static int load_ca(const char *cert_path, const char *key_path, struct pair *ca,
 }
 
 struct paths {
-    char ca_cert[4096], ca_key[4096], cert[4096], key[4096];
+    char ca_cert[4096], ca_key[4096], cert[4096], key[4096], peers[4096];
 };
 
 static int name_files(struct paths *p, const char *dir, const char *role, struct err *e)
@@ -218,7 +218,8 @@ static int name_files(struct paths *p, const char *dir, const char *role, struct
         return err_set(e, EINVAL, "\"%s\" is no role: server, sched or mom:NODE", role);
     if (file_name(p->ca_cert, sizeof p->ca_cert, dir, "ca", "crt", e) < 0 ||
         file_name(p->ca_key, sizeof p->ca_key, dir, "ca", "key", e) < 0 ||
-        file_name(p->cert, sizeof p->cert, dir, role, "crt", e) < 0)
+        file_name(p->cert, sizeof p->cert, dir, role, "crt", e) < 0 ||
+        file_name(p->peers, sizeof p->peers, dir, "peers", "crt", e) < 0)
         return -1;
     return file_name(p->key, sizeof p->key, dir, role, "key", e);
 }
@@ -313,6 +314,11 @@ static int select_alpn(SSL *ssl, const unsigned char **out, unsigned char *n_out
     return SSL_TLSEXT_ERR_OK;
 }
 
+static bool is_server(enum certs_side side)
+{
+    return side == CERTS_SERVER || side == CERTS_SERVER_GUESTS;
+}
+
 static int set_rules(SSL_CTX *ctx, enum certs_side side)
 {
     SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
@@ -321,7 +327,7 @@ static int set_rules(SSL_CTX *ctx, enum certs_side side)
         ctx, SSL_VERIFY_PEER | (side == CERTS_SERVER_GUESTS ? 0 : SSL_VERIFY_FAIL_IF_NO_PEER_CERT), NULL);
     if (!SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION))
         return 0;
-    if (side != CERTS_CLIENT) {
+    if (is_server(side)) {
         SSL_CTX_set_alpn_select_cb(ctx, select_alpn, NULL);
         SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
         return SSL_CTX_set_num_tickets(ctx, 0); /* identity is shown anew at every connection */
@@ -329,12 +335,23 @@ static int set_rules(SSL_CTX *ctx, enum certs_side side)
     return SSL_CTX_set_alpn_protos(ctx, (const unsigned char *)"\6sunrpc", 7) == 0;
 }
 
-static int load_files(SSL_CTX *ctx, const struct paths *p, bool own, struct err *e)
+/* Whom a context believes. Servers of other complexes are known to be that by the end of their chain (tls_loop.h). */
+static const char *load_trust(SSL_CTX *ctx, const struct paths *p, enum certs_side side)
 {
+    if (side != CERTS_PEER_CLIENT && SSL_CTX_load_verify_locations(ctx, p->ca_cert, NULL) != 1)
+        return p->ca_cert;
+    if (side == CERTS_SERVER || side == CERTS_CLIENT || (side != CERTS_PEER_CLIENT && !exists(p->peers)))
+        return NULL;
+    return SSL_CTX_load_verify_locations(ctx, p->peers, NULL) == 1 ? NULL : p->peers;
+}
+
+static int load_files(SSL_CTX *ctx, const struct paths *p, bool own, enum certs_side side, struct err *e)
+{
+    const char *bad = load_trust(ctx, p, side);
     char what[4200];
 
-    if (SSL_CTX_load_verify_locations(ctx, p->ca_cert, NULL) != 1)
-        snprintf(what, sizeof what, "cannot use %s", p->ca_cert);
+    if (bad)
+        snprintf(what, sizeof what, "cannot use %s", bad);
     else if (!own)
         return 0;
     else if (SSL_CTX_use_certificate_file(ctx, p->cert, SSL_FILETYPE_PEM) != 1)
@@ -354,9 +371,9 @@ struct ssl_ctx_st *certs_context(const char *dir, const char *role, enum certs_s
 
     if (name_files(&p, dir, role ? role : "server", e) < 0)
         return NULL;
-    ctx = SSL_CTX_new(side == CERTS_CLIENT ? TLS_client_method() : TLS_server_method());
+    ctx = SSL_CTX_new(is_server(side) ? TLS_server_method() : TLS_client_method());
     if (ctx && set_rules(ctx, side)) {
-        if (load_files(ctx, &p, role != NULL, e) == 0)
+        if (load_files(ctx, &p, role != NULL, side, e) == 0)
             return ctx;
     } else {
         ssl_err(e, ENOMEM, "cannot begin TLS");

@@ -6,6 +6,9 @@
  *                            certificates are made, and nowhere else
  *   server.crt server.key    and so on: ROLE.crt, ROLE.key, where "mom:n1" is written mom-n1
  *
+ *   peers.crt                certificates of the CAs of other complexes, put there by an administrator: their
+ *                            servers may exchange jobs with this one's, and nothing else
+ *
  * EC P-256, ten years; the role is the subject's common name. Keys are 0600, the directory 0700.
  * Programs of OpenSSL only: daemons and libauth_tls.so, never a local command.
  */
@@ -16,7 +19,9 @@ struct ssl_ctx_st;
 enum certs_side {
     CERTS_SERVER,
     CERTS_SERVER_GUESTS, /* who shows no certificate may come in, and is a guest */
-    CERTS_CLIENT
+    CERTS_CLIENT,
+    CERTS_ANY_CLIENT, /* of a user, to a server of ours or of those of peers.crt */
+    CERTS_PEER_CLIENT /* to servers of other complexes: those whose CA is in peers.crt, and no others */
 };
 
 /* Make what is missing. 0, or -1: EINVAL the role, EACCES ca.key is not here (the text says which files to
