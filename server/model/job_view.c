@@ -5,8 +5,15 @@
  * PBS's, not ours. */
 #include "job_view.h"
 
+static bool is_moving(const struct job *j)
+{
+    return job_is_waiting(j) && attr_list_is_set(&j->obj.attrs, JOB_ATTR_moving_to);
+}
+
 char job_view_letter(const struct job *j)
 {
+    if (is_moving(j))
+        return 'T';
     switch (j->state) {
     case JOB_ARRIVING:
         return 'T';
@@ -77,6 +84,8 @@ static int finished_substate(const struct job *j)
 
 int job_view_substate(const struct job *j)
 {
+    if (is_moving(j))
+        return 2;
     switch (j->state) {
     case JOB_ARRIVING:
         return 0;

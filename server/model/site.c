@@ -81,3 +81,23 @@ bool site_is_asked(const struct site *s, const struct jobid *id)
     (void)snprintf(ask, sizeof ask, "%.*s", (int)strcspn(id->ask, ":"), id->ask);
     return site_is_named(s, id->server) && site_is_named(s, ask);
 }
+
+/* "7.svr1" as its server writes it, which is how it was noted. */
+static struct job *find_by_alias(const struct site *s, const struct jobid *id)
+{
+    char was[JOBID_TEXT_MAX], server[sizeof id->server];
+    struct jobid now;
+    const char *name;
+
+    snprintf(server, sizeof server, "%.*s", (int)strcspn(id->server, "."), id->server);
+    jobid_format(was, id->key, id->form == JOBID_ARRAY, server);
+    name = s->alias ? s->alias(s->alias_arg, was) : NULL;
+    return name && jobid_parse(name, &now, NULL) == 0 ? jobs_find_named(s->jobs, &now) : NULL;
+}
+
+struct job *site_find_job(const struct site *s, const struct jobid *id)
+{
+    if (site_is_asked(s, id))
+        return jobs_find_named(s->jobs, id);
+    return *id->server && id->form != JOBID_RANGE ? find_by_alias(s, id) : NULL;
+}

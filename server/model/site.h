@@ -31,7 +31,10 @@ struct site {
     const char *name;     /* of the server, as in job identifiers */
     const char *store_id; /* identity of the store */
     uint64_t epoch;
-    unsigned char secret[32];   /* random, of this process: job cookies are made from it */
+    unsigned char secret[32]; /* random, of this process: job cookies are made from it */
+    /* ^ What a job of another server is called here, since it came to us: its identifier, or NULL. */
+    const char *(*alias)(void *arg, const char *id);
+    void *alias_arg;
     uint64_t resources_changed; /* number of the change at which a resource was made, altered or removed */
 };
 
@@ -42,6 +45,9 @@ void site_destroy(struct site *s);
 bool site_is_named(const struct site *s, const char *server);
 /* Is a job by this name one of ours, asked of us? "41.svr1@other" was meant for another server, whoever brought it. */
 bool site_is_asked(const struct site *s, const struct jobid *id);
+
+/* The job of this name, by its own or by what it was called before it came here; NULL: there is none. */
+struct job *site_find_job(const struct site *s, const struct jobid *id);
 
 static inline int64_t site_now_s(const struct site *s)
 {
