@@ -40,9 +40,11 @@
 #include "mailer.h"
 #include "maintenance.h"
 #include "method.h"
+#include "move_out.h"
 #include "names.h"
 #include "node_lost.h"
 #include "node_watch.h"
+#include "notes.h"
 #include "notice.h"
 #include "partial.h"
 #include "plan_hold.h"
@@ -112,7 +114,8 @@ int life_go_on(struct server *s, bool is_new, const struct restore_counts *count
     struct store_where where = server_settings_store(&s->set);
     struct store *from = store_open(&where, e);
 
-    if (!from || accounting_restore(s->parts.accounting, from, e) < 0 || ends_restore(s->ends, from, e) < 0) {
+    if (!from || accounting_restore(s->parts.accounting, from, e) < 0 || ends_restore(s->ends, from, e) < 0 ||
+        notes_restore(s->parts.notes, from, e) < 0) {
         store_close(from);
         return -1;
     }
@@ -132,6 +135,7 @@ int life_go_on(struct server *s, bool is_new, const struct restore_counts *count
     for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
         victims_carry_on(s->parts.victims, j);
     plan_holds_restore(s->parts.plan_holds);
+    move_out_restore(s->parts.move_out);
     route_queue(s->parts.route, NULL);
     log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Recovered %zu jobs", counts->jobs);
     if (s->set.log_events < 0)
@@ -216,6 +220,7 @@ void life_stop(struct server *s)
     victims_destroy(p->victims);
     notices_destroy(s->notices);
     submit_destroy(p->submit);
+    move_out_stop(p->move_out);
     names_destroy(s->names);
     scripts_destroy(s->scripts);
     exec_hello_destroy(s->hello);
@@ -254,6 +259,8 @@ void life_stop(struct server *s)
     job_fsm_destroy(p->fsm);
     job_log_destroy(s->job_log);
     reader_destroy(p->reader);
+    move_out_destroy(p->move_out);
+    notes_destroy(p->notes);
     tenure_destroy(s->tenure);
     commit_destroy(p->commit);
     services_destroy(p->services);

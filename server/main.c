@@ -48,9 +48,11 @@
 #include "mailer.h"
 #include "maintenance.h"
 #include "method.h"
+#include "move_out.h"
 #include "names.h"
 #include "node_lost.h"
 #include "node_watch.h"
+#include "notes.h"
 #include "notice.h"
 #include "parked.h"
 #include "partial.h"
@@ -287,6 +289,17 @@ static void on_unmet(void *arg, struct job *j, const char *target)
     removal_delete(s->parts.removal, j);
 }
 
+static void on_left(void *arg, struct job *j, const char *destination, const char *as)
+{
+    (void)as;
+    accounting_moved_out(((struct server *)arg)->parts.accounting, j, destination);
+}
+
+static const char *alias(void *notes, const char *id)
+{
+    return notes_find(notes, "was", id);
+}
+
 static void on_routed(void *arg, struct job *j)
 {
     struct server *s = arg;
@@ -485,6 +498,9 @@ static int create_asking(struct server *s, struct err *e)
     p->names = s->names;
     if (!s->scripts || !s->names)
         return s->names ? no_memory(e) : -1;
+    p->notes = notes_create(s->site.clock, p->commit);
+    s->site.alias = alias;
+    s->site.alias_arg = p->notes;
     p->submit = submit_create(&(struct submit_parts){.site = &s->site,
                                                      .fsm = p->fsm,
                                                      .commit = p->commit,
@@ -493,7 +509,21 @@ static int create_asking(struct server *s, struct err *e)
                                                      .start_time = s->start_time,
                                                      .depends = s->depends,
                                                      .route = p->route,
+                                                     .notes = p->notes,
                                                      .reader = p->reader});
+    p->move_out = move_out_create(
+        &(struct move_out_parts){.loop = s->loop,
+                                 .site = &s->site,
+                                 .fsm = p->fsm,
+                                 .commit = p->commit,
+                                 .names = s->names,
+                                 .notes = p->notes,
+                                 .reader = p->reader,
+                                 .scripts = s->scripts,
+                                 .certs = s->set.certs,
+                                 .port = (unsigned)conf_int(s->set.conf, CONF_PBS_BATCH_SERVICE_PORT),
+                                 .left = on_left,
+                                 .arg = s});
     p->alter = (struct alter_parts){.site = &s->site,
                                     .fsm = p->fsm,
                                     .start_time = s->start_time,
@@ -517,7 +547,7 @@ static int create_asking(struct server *s, struct err *e)
     p->of_pair = s->set.role != SERVER_ALONE;
     p->is_secondary = s->set.role == SERVER_SECONDARY;
     s->shutdown = shutdown_create(p, on_stop, s);
-    if (!p->submit || !p->preempts || !p->plan_holds || !s->shutdown)
+    if (!p->notes || !p->move_out || !p->submit || !p->preempts || !p->plan_holds || !s->shutdown)
         return no_memory(e);
     victims_on_settled(p->victims, on_preempted, s);
     victims_on_begun(p->victims, on_preempting, s);

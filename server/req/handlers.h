@@ -37,6 +37,7 @@ void req_select(void *parts, struct request *r);
 void req_selstat(void *parts, struct request *r);
 /* req_submit.c */
 void req_submit(void *parts, struct request *r);
+void req_arrive(void *parts, struct request *r);
 void req_script(void *parts, struct request *r);
 void req_read_script(void *parts, struct request *r);
 void req_commit(void *parts, struct request *r);

@@ -13,7 +13,9 @@ struct exec_send;
 struct job_fsm;
 struct loop;
 struct methods;
+struct move_out;
 struct names;
+struct notes;
 struct plan_holds;
 struct preempts;
 struct reader;
@@ -34,6 +36,8 @@ struct parts {
     struct loop *loop;
     struct commit *commit;
     struct names *names;
+    struct notes *notes;
+    struct move_out *move_out;
     struct reader *reader;
     struct job_fsm *fsm;
     struct services *services;

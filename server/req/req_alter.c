@@ -15,6 +15,7 @@
 #include "depend_past.h"
 #include "log.h"
 #include "move.h"
+#include "move_out.h"
 #include "names.h"
 #include "pbs_error.h"
 #include "req_common.h"
@@ -252,11 +253,43 @@ static int move(struct parts *p, struct request *r, struct job *j, const char *t
 
     if (jobid_parse_destination(text, &d, e) < 0)
         return -1;
-    if (*d.server && !site_is_named(p->site, d.server))
-        return err_set(e, PBSE_NOSUP, "No support for requested service: moving to another server (%s)",
-                       d.server);
     ask.to = queue_of(p, &d, e);
     return ask.to ? move_job(p->site, j, &ask, e) : -1;
+}
+
+/* --- to another server */
+
+static void moved_away(void *arg, struct job *j, const struct err *why)
+{
+    struct request *r = arg;
+
+    (void)j;
+    if (why)
+        request_fail(r, why);
+    else
+        request_ok(r);
+    request_unref(r);
+}
+
+static bool is_elsewhere(const struct parts *p, const char *text)
+{
+    struct destination d;
+    struct err ignored;
+
+    return jobid_parse_destination(text, &d, &ignored) == 0 && *d.server && !site_is_named(p->site, d.server);
+}
+
+static void move_away(struct parts *p, struct request *r, struct job *j, const char *text)
+{
+    struct err e;
+
+    if (move_out_begin(p->move_out, j, text, moved_away, request_ref(r), &e) == 0) {
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "to be moved to %s at request of %s", text,
+                  request_who(r));
+        return;
+    }
+    request_fail(r, &e);
+    request_unref(r);
 }
 
 void req_move(void *parts, struct request *r)
@@ -268,6 +301,10 @@ void req_move(void *parts, struct request *r)
 
     if (!j) {
         req_past_fail(p, r, a->job, &e);
+        return;
+    }
+    if (is_elsewhere(p, a->text)) {
+        move_away(p, r, j, a->text);
         return;
     }
     if (move(p, r, j, a->text, &e) < 0) {
@@ -286,10 +323,11 @@ void req_locate(void *parts, struct request *r)
     static char nothing[1];
     struct parts *p = parts;
     const ifl_job_args *a = request_args(r);
-    ifl_text_result result = {.result = {.text = nothing}, .text = (char *)p->site->name};
+    const char *gone = req_where(p, a->job);
+    ifl_text_result result = {.result = {.text = nothing}, .text = (char *)(gone ? gone : p->site->name)};
     struct err e;
 
-    if (req_find_any_job(p, a->job, &e))
+    if (gone || req_find_any_job(p, a->job, &e))
         request_reply(r, &result);
     else
         request_fail(r, &e);

@@ -5,6 +5,7 @@
  * same error everywhere. */
 #include "req_common.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 
 #include "array_map.h"
 #include "commit.h"
+#include "move_out.h"
+#include "notes.h"
 #include "pbs_error.h"
 
 /* Why there is no job of this name: a subjob that waits, or has ended, is none. */
@@ -39,6 +42,23 @@ static void no_object(struct parts *p, const struct jobid *parsed, const char *i
     err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
 }
 
+/* A job that came from another server, and went on, is noted by the name that it had here. */
+const char *req_where(struct parts *p, const char *id)
+{
+    char name[JOBID_TEXT_MAX], server[PBS_MAXSERVERNAME + 1];
+    struct jobid parsed;
+    const char *here;
+
+    if (jobid_parse(id, &parsed, NULL) < 0 || site_find_job(p->site, &parsed))
+        return NULL;
+    snprintf(server, sizeof server, "%.*s", (int)strcspn(parsed.server, "."), parsed.server);
+    if (site_is_asked(p->site, &parsed))
+        snprintf(server, sizeof server, "%s", p->site->name);
+    jobid_format(name, parsed.key, parsed.form == JOBID_ARRAY, server);
+    here = notes_find(p->notes, "was", name);
+    return notes_find(p->notes, "gone", here ? here : name);
+}
+
 struct job *req_find_any_job(struct parts *p, const char *id, struct err *e)
 {
     struct jobid parsed;
@@ -50,7 +70,7 @@ struct job *req_find_any_job(struct parts *p, const char *id, struct err *e)
         err_set(e, PBSE_IVALREQ, "Invalid request: %s names a range of subjobs", id);
         return NULL;
     }
-    j = site_is_asked(p->site, &parsed) ? jobs_find_named(p->site->jobs, &parsed) : NULL;
+    j = site_find_job(p->site, &parsed);
     if (j && j->state != JOB_ARRIVING)
         return j;
     no_object(p, &parsed, id, e);
@@ -75,6 +95,8 @@ int req_may_act(const struct request *r, const struct job *j, struct err *e)
         return err_set(e, PBSE_PERM, "Unauthorized Request ");
     if (job_is_over(j) && job_is_subjob(j))
         return err_set(e, PBSE_NOHISTARRAYSUBJOB, "Request invalid for finished array subjob");
+    if (move_out_is_under_way(j))
+        return err_set(e, PBSE_BADSTATE, "Request invalid for state of job: it is moving to another server");
     return job_is_over(j) ? err_set(e, PBSE_HISTJOBID, "Job has finished") : 0;
 }
 

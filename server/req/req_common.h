@@ -17,6 +17,9 @@ int req_may_act(const struct request *r, const struct job *j, struct err *e);
 /* The same, of whatever owner and also when it has ended. */
 struct job *req_find_any_job(struct parts *p, const char *id, struct err *e);
 
+/* The server to which a job of this name has gone, or NULL. */
+const char *req_where(struct parts *p, const char *id);
+
 /* Answer "done" when everything changed so far is durable. */
 void req_ok_when_durable(struct parts *p, struct request *r);
 

@@ -18,6 +18,7 @@
 #include "job_fsm.h"
 #include "log.h"
 #include "mail.h"
+#include "move_out.h"
 #include "parked.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
@@ -116,6 +117,9 @@ static int delete_one(struct parts *p, struct request *r, const char *id, const 
         return -1;
     if (job_is_over(j) && says(extend, DELETEHISTORY))
         return delete_history(p, r, j, e);
+    /* Its other server may never answer again; whether it runs there is then for an operator to know. */
+    if (move_out_is_under_way(j) && says(extend, FORCE) && req_level(r) >= LEVEL_OPERATOR)
+        return delete_live(p, r, j, extend);
     j = req_find_job(p, r, id, e);
     return j ? delete_live(p, r, j, extend) : -1;
 }

@@ -20,6 +20,11 @@ void req_submit(void *parts, struct request *r)
     submit_serve(((struct parts *)parts)->submit, r);
 }
 
+void req_arrive(void *parts, struct request *r)
+{
+    submit_serve_arrival(((struct parts *)parts)->submit, r);
+}
+
 void req_script(void *parts, struct request *r)
 {
     submit_serve_piece(((struct parts *)parts)->submit, r);

@@ -55,6 +55,7 @@
     X(IFL_PREEMPT_RUN, "PreemptRun", USER, true, "runjob", ifl_preempt_run_args, ifl_result,                 \
       req_preempt_run)                                                                                       \
     X(IFL_STATUS_HOLD, "StatusHold", USER, false, NULL, ifl_status_args, ifl_result, req_status_hold)        \
+    X(IFL_ARRIVE, "Arrive", SERVER, true, "queuejob", ifl_arrive_args, ifl_submit_result, req_arrive)        \
     X(IFL_DELETE_HOLD, "DeleteHold", USER, true, NULL, ifl_job_args, ifl_result, req_delete_hold)            \
     X(IFL_EXPLAIN, "Explain", USER, false, NULL, ifl_job_args, ifl_result, req_explain)                      \
     X(IFL_EXPLAIN_REPLY, "ExplainReply", SCHED, false, NULL, ifl_explain_reply_args, ifl_result,             \

@@ -20,7 +20,7 @@ struct client {
     const char *user, *host, *who, *sched; /* interned */
     uid_t uid;
     enum level level;
-    bool daemon;
+    bool daemon, foreign;
 };
 
 struct client *client_create(const struct auth_peer *peer, const char *user, const char *host)
@@ -38,7 +38,8 @@ struct client *client_create(const struct auth_peer *peer, const char *user, con
     c->who = intern_ref(strbuf_str(&who));
     strbuf_fini(&who);
     /* A MOM's host may belong to somebody else: on this side it is nobody. */
-    c->daemon = peer->kind == AUTH_DAEMON && strncmp(peer->role, "mom:", 4) != 0;
+    c->foreign = auth_peer_is_foreign(peer);
+    c->daemon = peer->kind == AUTH_DAEMON && !c->foreign && strncmp(peer->role, "mom:", 4) != 0;
     /* Whoever is root on another host of the MUNGE realm is nobody special on this one. */
     if (peer->kind == AUTH_LOCAL ||
         (peer->kind == AUTH_USER && (peer->uid != 0 || auth_peer_is_loopback(peer))))
@@ -88,6 +89,11 @@ uid_t client_uid(const struct client *c)
 bool client_is_root(const struct client *c)
 {
     return c->uid == 0;
+}
+
+bool client_is_foreign_server(const struct client *c)
+{
+    return c->foreign;
 }
 
 enum level client_level(const struct client *c)

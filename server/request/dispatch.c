@@ -60,6 +60,8 @@ static const struct request_row *find_row(const struct dispatch *d, unsigned pro
 
 static int may(const struct request_row *row, const struct client *c, struct err *e)
 {
+    if (client_is_foreign_server(c) != (row->least == LEVEL_SERVER))
+        return err_set(e, PBSE_PERM, "Unauthorized Request ");
     switch (row->least) {
     case LEVEL_USER:
         return 0;
@@ -72,6 +74,7 @@ static int may(const struct request_row *row, const struct client *c, struct err
             return 0;
         return err_set(e, PBSE_PERM, "only a registered scheduler may ask for this (pbs_register_sched)");
     case LEVEL_SERVER:
+        return 0;
     case LEVEL_COUNT:
         break;
     }

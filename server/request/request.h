@@ -22,7 +22,8 @@ typedef void request_handler(void *parts, struct request *r);
 struct request_row {
     unsigned proc;
     const char *name; /* as logs print it: "QueueJob" */
-    enum level least; /* USER, OPERATOR, MANAGER, SCHED: checked before the handler runs */
+    enum level
+        least; /* USER, OPERATOR, MANAGER, SCHED; SERVER: of another complex. Checked before the handler runs */
     bool changes;     /* refused while the store cannot take changes, or the server goes down */
     const char *gate; /* hook event asked before the handler: "queuejob", or NULL */
     xdrproc_t xresult;

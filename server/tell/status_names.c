@@ -78,7 +78,12 @@ static int add_job(struct status_query *q, const char *text, struct err *e)
 
     if (jobid_parse(text, &id, e) < 0)
         return -1;
-    if (!site_is_asked(q->st->site, &id) || is_other(q->st->site, &id))
+    if (!site_is_asked(q->st->site, &id)) {
+        const struct job *j = site_find_job(q->st->site, &id); /* it came from another server */
+
+        return add_name(q, text, j ? j->key : (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e);
+    }
+    if (is_other(q->st->site, &id))
         return add_name(q, text, (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e); /* nobody's */
     return id.form == JOBID_RANGE ? add_range(q, text, &id, e) : add_name(q, text, id.key, e);
 }

@@ -26,6 +26,7 @@
 #include "log.h"
 #include "names.h"
 #include "new_job.h"
+#include "notes.h"
 #include "pbs_error.h"
 #include "route.h"
 #include "scripts.h"
@@ -140,10 +141,13 @@ static int enter(struct submit *s, struct job *j, struct queue *q, const char *w
     return lost ? err_set(e, PBSE_ROUTEREJ, "Job rejected by all possible destinations") : 0;
 }
 
-/* What is found out before a submission is looked at: how targets of its dependencies ended. */
+/* A submission on its way, and what is found out before it is looked at: how targets of its dependencies ended. */
 struct asked {
     struct submit *s;
     struct request *request;
+    const ifl_submit_args *args;   /* of the request */
+    struct client *client;         /* counted: whose job it will be */
+    const ifl_arrive_args *arrive; /* it comes from another server; or NULL */
     size_t n_past;
     struct depend_past past[];
 };
@@ -153,7 +157,8 @@ static void enter_script(struct submit *s, struct job *j, const ifl_submit_args 
     if (!a->script.script_len)
         return;
     commit_put_script(s->p.commit, j->key, 0, a->script.script_val, a->script.script_len);
-    scripts_keep(s->p.scripts, j->key, a->script.script_val, a->script.script_len);
+    if (a->script.script_len <= IFL_SCRIPT_INLINE) /* what goes with START; hosts ask for longer ones */
+        scripts_keep(s->p.scripts, j->key, a->script.script_val, a->script.script_len);
     j->script_have = a->script.script_len;
 }
 
@@ -162,14 +167,35 @@ static const char *depend_of(const struct job *j)
     return attr_list_text(&j->obj.attrs, JOB_ATTR_depend);
 }
 
+/* --- jobs of other servers */
+enum { TOKEN_TEXT = 2 * IFL_TOKEN_SIZE + 1, HOPS_MAX = 10 };
+
+static const char *token_text(const char *token, char out[static TOKEN_TEXT])
+{
+    for (int i = 0; i < IFL_TOKEN_SIZE; i++)
+        snprintf(out + 2 * (size_t)i, 3, "%02x", (unsigned char)token[i]);
+    return out;
+}
+
+/* The same move again finds what became of it, and the old name the job. */
+static void note_arrival(struct submit *s, const ifl_arrive_args *a, const char *id)
+{
+    char token[TOKEN_TEXT];
+
+    notes_put(s->p.notes, "token", token_text(a->job.token, token), id);
+    notes_put(s->p.notes, "was", a->from, id);
+    log_event(LOGC_JOB, LOGE_JOB, id, "was job %s of another server", a->from);
+}
+
 /* A job that may come in, in no table yet. */
 static struct job *make(const struct asked *a, const struct names_user *u, struct queue *q,
                         const wire_attrop **at, struct err *e)
 {
-    struct new_job_ask ask = {
-        .args = request_args(a->request), .user = u, .queue = q, .client = request_client(a->request)};
+    struct new_job_ask ask = {.args = a->args, .user = u, .queue = q, .client = a->client};
     struct job *j = new_job(a->s->p.site, &ask, at, e);
 
+    if (j && a->arrive)
+        attr_list_set_number(&j->obj.attrs, JOB_ATTR_hop_count, a->arrive->hops, NULL);
     if (j && depends_check(a->s->p.depends, j, depend_of(j), a->past, a->n_past, e) == 0 &&
         (!queue_is_route(q) || route_check(a->s->p.route, j, q, e) == 0))
         return j;
@@ -182,7 +208,7 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
 {
     struct submit *s = known->s;
     struct request *r = known->request;
-    const ifl_submit_args *a = request_args(r);
+    const ifl_submit_args *a = known->args;
     struct queue *q = destination(s, a->destination, e);
     struct job *j;
 
@@ -204,6 +230,8 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
     } else {
         job_set_text(&j->queue_name, q->obj.name);
     }
+    if (known->arrive)
+        note_arrival(s, known->arrive, j->obj.name);
     promise(s, r, j->obj.name);
     return 0;
 }
@@ -221,11 +249,9 @@ static void with_user(const struct asked *a, const struct names_user *u)
         request_fail(a->request, &e);
 }
 
-/* The value of an attribute in the request, or NULL. */
-static const char *asked_for(struct request *r, const char *name)
+/* The value of an attribute in the submission, or NULL. */
+static const char *asked_for(const ifl_submit_args *a, const char *name)
 {
-    const ifl_submit_args *a = request_args(r);
-
     for (u_int i = 0; i < a->attrs.wire_attrops_len; i++)
         if (strcasecmp(a->attrs.wire_attrops_val[i].name, name) == 0)
             return a->attrs.wire_attrops_val[i].value;
@@ -235,6 +261,7 @@ static const char *asked_for(struct request *r, const char *name)
 static void asked_free(struct asked *a)
 {
     request_unref(a->request);
+    client_unref(a->client);
     free(a);
 }
 
@@ -242,13 +269,12 @@ static void user_known(void *arg, const struct names_user *u, const struct err *
 {
     struct asked *a = arg;
     char buf[IDENTITY_NAME_MAX];
-    struct job *again = jobs_find_token(
-        a->s->p.site->jobs, (const unsigned char *)((ifl_submit_args *)request_args(a->request))->token);
+    struct job *again = jobs_find_token(a->s->p.site->jobs, (const unsigned char *)a->args->token);
 
     (void)why;
     if (!u)
         request_failf(a->request, PBSE_BADUSER, "Bad UID for job execution: user %s is unknown on the server",
-                      identity_name(asked_for(a->request, "User_List"), request_user(a->request), buf));
+                      identity_name(asked_for(a->args, "User_List"), client_user(a->client), buf));
     else if (again)
         promise(a->s, a->request, again->obj.name);
     else
@@ -256,17 +282,18 @@ static void user_known(void *arg, const struct names_user *u, const struct err *
     asked_free(a);
 }
 
-static struct asked *asked_create(struct submit *s, struct request *r, const struct depend_past *past,
-                                  size_t n)
+/* `of` says whose submission it is: a copy on somebody's stack. */
+static struct asked *asked_create(const struct asked *of, const struct depend_past *past, size_t n)
 {
     struct asked *a = calloc(1, sizeof *a + n * sizeof *past);
 
     if (!a) {
-        request_failf(r, PBSE_SYSTEM, "no memory for a submission");
+        request_failf(of->request, PBSE_SYSTEM, "no memory for a submission");
         return NULL;
     }
-    a->s = s;
-    a->request = request_ref(r);
+    *a = *of;
+    request_ref(a->request);
+    client_ref(a->client);
     a->n_past = n;
     if (n)
         memcpy(a->past, past, n * sizeof *past);
@@ -274,12 +301,12 @@ static struct asked *asked_create(struct submit *s, struct request *r, const str
 }
 
 /* Next: who is it to run as? */
-static void ask_user(struct submit *s, struct request *r, const struct depend_past *past, size_t n)
+static void ask_user(const struct asked *of, const struct depend_past *past, size_t n)
 {
     char buf[IDENTITY_NAME_MAX];
-    const char *user = identity_name(asked_for(r, "User_List"), request_user(r), buf);
-    const struct names_user *u = names_find_user(s->p.names, user);
-    struct asked *a = asked_create(s, r, past, n);
+    const char *user = identity_name(asked_for(of->args, "User_List"), client_user(of->client), buf);
+    const struct names_user *u = names_find_user(of->s->p.names, user);
+    struct asked *a = asked_create(of, past, n);
 
     if (!a)
         return;
@@ -287,22 +314,23 @@ static void ask_user(struct submit *s, struct request *r, const struct depend_pa
         user_known(a, u,
                    NULL); /* it looks for the token once more: the store may have been asked meanwhile */
     else
-        names_ask_user(s->p.names, user, user_known, a);
+        names_ask_user(of->s->p.names, user, user_known, a);
 }
 
 static void past_known(void *arg, const struct depend_past *past, size_t n)
 {
     struct asked *a = arg;
 
-    ask_user(a->s, a->request, past, n);
+    ask_user(a, past, n);
     asked_free(a);
 }
 
 /* First: how did the jobs end that it depends on? */
-static void ask_past(struct submit *s, struct request *r)
+static void ask_past(const struct asked *of)
 {
-    const char *depend = asked_for(r, "depend");
-    struct asked *a = depend ? asked_create(s, r, NULL, 0) : NULL;
+    const struct submit *s = of->s;
+    const char *depend = asked_for(of->args, "depend");
+    struct asked *a = depend ? asked_create(of, NULL, 0) : NULL;
     struct err e;
 
     if (depend && !a)
@@ -311,10 +339,10 @@ static void ask_past(struct submit *s, struct request *r)
     case 1:
         return;
     case 0:
-        ask_user(s, r, NULL, 0);
+        ask_user(of, NULL, 0);
         break;
     default:
-        request_fail(r, &e);
+        request_fail(of->request, &e);
     }
     if (a)
         asked_free(a);
@@ -342,7 +370,75 @@ void submit_serve(struct submit *s, struct request *r)
     else if (arguments_for(s, args))
         request_failf(r, PBSE_FORCE_QSUB_UPDATE, "%s", arguments_for(s, args));
     else
-        ask_past(s, r);
+        ask_past(&(struct asked){.s = s, .request = r, .args = args, .client = request_client(r)});
+}
+
+/* Its owner's name counts here only where the site says that names mean the same people. */
+static int check_owner(const struct submit *s, const ifl_arrive_args *a, struct err *e)
+{
+    if (!strchr(a->owner, '@') || *a->owner == '@')
+        return err_set(e, PBSE_IVALREQ, "Invalid request: \"%s\" is no owner (user@host)", a->owner);
+    if (!attr_list_bool(&s->p.site->server->obj.attrs, SERVER_ATTR_flatuid, false))
+        return err_set(
+            e, PBSE_BADUSER,
+            "Bad UID for job execution: %s is not known here by the same name (flatuid is not set)",
+            a->owner);
+    if (a->hops > HOPS_MAX)
+        return err_set(e, PBSE_HOPCOUNT, "Job routing over too many hops");
+    return admit_check_server(s->p.site, a->owner, strchr(a->owner, '@') + 1, e);
+}
+
+static struct client *owner_of(struct request *r, const ifl_arrive_args *a)
+{
+    size_t n = strcspn(a->owner, "@");
+    char user[IDENTITY_NAME_MAX];
+    struct client *c;
+
+    snprintf(user, sizeof user, "%.*s", (int)n, a->owner);
+    c = client_create(rpc_request_peer(request_rpc(r)), user, a->owner + n + 1);
+    if (c)
+        client_set_level(c, LEVEL_MANAGER); /* what operators had done to the job comes with it */
+    return c;
+}
+
+/* Known under its token: the job, or the note of one that has ended since. */
+static const char *arrived_before(struct submit *s, const ifl_arrive_args *a)
+{
+    const struct job *j = jobs_find_token(s->p.site->jobs, (const unsigned char *)a->job.token);
+    char token[TOKEN_TEXT];
+
+    return j ? j->obj.name : notes_find(s->p.notes, "token", token_text(a->job.token, token));
+}
+
+void submit_serve_arrival(struct submit *s, struct request *r)
+{
+    ifl_arrive_args *a = request_args(r);
+    const char *before = arrived_before(s, a);
+    struct client *owner;
+    struct err e;
+
+    if (before) {
+        promise(s, r, before);
+        return;
+    }
+    if (check_owner(s, a, &e) < 0) {
+        request_fail(r, &e);
+        return;
+    }
+    owner = owner_of(r, a);
+    if (!owner) {
+        request_failf(r, PBSE_SYSTEM, "no memory for a submission");
+        return;
+    }
+    if (a->long_script.long_script_len && !a->job.script.script_len) { /* the bound was for what travels */
+        free(a->job.script.script_val);
+        a->job.script.script_val = a->long_script.long_script_val;
+        a->job.script.script_len = a->long_script.long_script_len;
+        a->long_script.long_script_val = NULL;
+        a->long_script.long_script_len = 0;
+    }
+    ask_user(&(struct asked){.s = s, .request = r, .args = &a->job, .client = owner, .arrive = a}, NULL, 0);
+    client_unref(owner);
 }
 
 /* --- pieces ----------------------------------------------------------------------------------------- */

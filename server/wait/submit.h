@@ -12,6 +12,7 @@ struct commit;
 struct depends;
 struct job_fsm;
 struct names;
+struct notes;
 struct reader;
 struct route;
 struct scripts;
@@ -28,14 +29,16 @@ struct submit_parts {
     struct start_time *start_time;
     struct depends *depends;
     struct route *route;
+    struct notes *notes;
     struct reader *reader; /* knows how the targets of dependencies ended */
 };
 
 struct submit *submit_create(const struct submit_parts *p);
 void submit_destroy(struct submit *s);
 
-void submit_serve(struct submit *s, struct request *r);        /* IFL_SUBMIT */
-void submit_serve_piece(struct submit *s, struct request *r);  /* IFL_SCRIPT */
-void submit_serve_commit(struct submit *s, struct request *r); /* IFL_COMMIT */
+void submit_serve(struct submit *s, struct request *r);         /* IFL_SUBMIT */
+void submit_serve_arrival(struct submit *s, struct request *r); /* IFL_ARRIVE: by the server that it leaves */
+void submit_serve_piece(struct submit *s, struct request *r);   /* IFL_SCRIPT */
+void submit_serve_commit(struct submit *s, struct request *r);  /* IFL_COMMIT */
 
 #endif

@@ -1,0 +1,104 @@
+/* What a job takes along. See carried.h. */
+#include "carried.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "attr_walk.h"
+#include "pbs_error.h"
+#include "pbs_ifl.h"
+#include "site.h"
+#include "strbuf.h"
+
+enum { VALUES_MAX = 4 << 20 };
+
+struct filling {
+    wire_attrop *list;
+    u_int n, cap;
+    bool failed;
+};
+
+/* What its owner, or an operator, said of it; the rest is this server's own. */
+static bool travels(const char *name)
+{
+    int index = attr_def_find(OF_JOB, name);
+    const struct attr_def *def = index < 0 ? NULL : attr_def_get(OF_JOB, index);
+
+    return def && !(def->flags & AF_DERIVED) && def->write != LEVEL_SERVER;
+}
+
+static int add_attribute(void *arg, const char *name, const char *resource, const char *value)
+{
+    struct filling *f = arg;
+
+    if (!travels(name) || f->n == PBS_ATTRS_MAX)
+        return 0;
+    if (f->n == f->cap) {
+        u_int cap = f->cap ? 2 * f->cap : 64;
+        wire_attrop *more = realloc(f->list, cap * sizeof *more);
+
+        if (!more)
+            return -1;
+        f->list = more;
+        f->cap = cap;
+    }
+    f->list[f->n] = (wire_attrop){.name = (char *)(uintptr_t)name,
+                                  .resource = (char *)(uintptr_t)(resource ? resource : ""),
+                                  .value = strdup(value),
+                                  .op = SET};
+    return f->list[f->n++].value ? 0 : -1;
+}
+
+/* Defaults of this server's queue are not what the job asked for. */
+static void drop_defaults(struct attr_list *l)
+{
+    const struct resc_list *r = attr_list_amounts(l, JOB_ATTR_Resource_List);
+
+    for (size_t i = r ? r->n : 0; i-- > 0; r = attr_list_amounts(l, JOB_ATTR_Resource_List)) {
+        if (!r)
+            return;
+        if (i < r->n && r->v[i].defaulted)
+            attr_list_unset_amount(l, JOB_ATTR_Resource_List, r->v[i].tag);
+    }
+}
+
+static int walk(const struct site *s, const struct job *j, struct filling *f)
+{
+    const struct attr_reader reader = {.level = LEVEL_SERVER, .show_hidden = true};
+    struct attr_select all;
+    struct attr_list own;
+    struct strbuf scratch;
+    int rc;
+
+    if (attr_list_dup(&j->obj.attrs, &own) < 0)
+        return -1;
+    drop_defaults(&own);
+    attr_select_init(&all, OF_JOB);
+    attr_select_all(&all);
+    strbuf_init(&scratch, VALUES_MAX);
+    rc = attr_walk(&own, s->resources, &all, &reader, &scratch, add_attribute, f);
+    strbuf_fini(&scratch);
+    attr_select_fini(&all);
+    attr_list_fini(&own);
+    return rc;
+}
+
+void carried_free(wire_attrops *list)
+{
+    for (u_int i = 0; i < list->wire_attrops_len; i++)
+        free(list->wire_attrops_val[i].value);
+    free(list->wire_attrops_val);
+    *list = (wire_attrops){0};
+}
+
+int carried_fill(const struct site *s, const struct job *j, wire_attrops *out, struct err *e)
+{
+    struct filling f = {0};
+    int rc = walk(s, j, &f);
+
+    *out = (wire_attrops){f.n, f.list};
+    if (rc == 0)
+        return 0;
+    carried_free(out);
+    return err_set(e, PBSE_SYSTEM, "no memory for the attributes of %s", j->obj.name);
+}

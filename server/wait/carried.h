@@ -1,0 +1,16 @@
+#ifndef CARRIED_H
+#define CARRIED_H
+/* What a job takes along to another server: what its owner or an operator has set, as text; not what only servers write,
+ * nor what defaults of this server and its queue have added to its request. */
+#include <ifl.h>
+
+#include "err.h"
+#include "job.h"
+
+struct site;
+
+/* Names and resources are borrowed from the definitions, values are heap. -1, PBSE_SYSTEM: no memory; nothing to free. */
+int carried_fill(const struct site *s, const struct job *j, wire_attrops *out, struct err *e);
+void carried_free(wire_attrops *list);
+
+#endif

@@ -1,0 +1,572 @@
+/* Moving a job to another server. See move_out.h.
+ *
+ * A `parting` is one such move: it has the job by key, since the job may be gone when an answer comes. `said` is the
+ * moment after which the other side may have the job. Before it any failure ends the move, after it only an answer
+ * does. A connection serves one ARRIVE. */
+#include "move_out.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <ifl.h>
+#include <openssl/ssl.h>
+
+#include "carried.h"
+#include "certs.h"
+#include "commit.h"
+#include "conf.h"
+#include "intern.h"
+#include "job_fsm.h"
+#include "log.h"
+#include "loop.h"
+#include "names.h"
+#include "notes.h"
+#include "pbs_error.h"
+#include "reader.h"
+#include "rpc_conn.h"
+#include "scripts.h"
+#include "site.h"
+
+enum { TOKEN_TEXT = 2 * JOB_TOKEN_SIZE, RETRY_FIRST_MS = 1000, RETRY_MAX_MS = 60000, OPEN_LIMIT_MS = 10000 };
+
+struct parting {
+    struct parting *next, **from; /* of all partings */
+    struct move_out *m;
+    struct job_key key;
+    unsigned char token[JOB_TOKEN_SIZE];
+    struct destination to;
+    char host[PBS_MAXHOSTNAME + 1];
+    uint16_t port;
+    struct rpc_conn *conn;
+    SSL_CTX *tls;
+    struct loop_timer *timer;
+    int64_t retry_ms;
+    bool said, asking; /* asking: names, the store or the disk will call back */
+    bool gone;         /* nobody cares any more; freed by that call */
+    char *script;      /* heap */
+    size_t n_script;
+    move_out_fn *fn;
+    void *arg;
+};
+
+struct move_out {
+    struct move_out_parts p;
+    struct parting *all;
+};
+
+bool move_out_is_under_way(const struct job *j)
+{
+    return job_is_waiting(j) && attr_list_is_set(&j->obj.attrs, JOB_ATTR_moving_to);
+}
+
+static struct job *job_of(const struct parting *x)
+{
+    return jobs_find(x->m->p.site->jobs, x->key);
+}
+
+/* --- the end of a parting */
+
+static void parting_free(struct parting *x)
+{
+    rpc_conn_destroy(x->conn);
+    x->conn = NULL;
+    SSL_CTX_free(x->tls);
+    x->tls = NULL;
+    loop_timer_destroy(x->timer);
+    x->timer = NULL;
+    x->gone = true;
+    if (x->asking)
+        return;
+    if (x->from)
+        *x->from = x->next;
+    if (x->from && x->next)
+        x->next->from = x->from;
+    free(x->script);
+    free(x);
+}
+
+static void stays(struct parting *x, const struct err *why)
+{
+    struct job *j = job_of(x);
+    move_out_fn *fn = x->fn;
+    void *arg = x->arg;
+
+    if (j) {
+        attr_list_unset(&j->obj.attrs, JOB_ATTR_moving_to);
+        jobs_touch(x->m->p.site->jobs, j, PART_ATTRS);
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "not moved to %s@%s: %s (%d)", x->to.queue, x->to.server,
+                  why->text, why->code);
+    }
+    parting_free(x);
+    if (fn)
+        fn(arg, j, why);
+}
+
+/* Somebody has deleted it meanwhile, by force. */
+static void vanished(struct parting *x)
+{
+    struct err e;
+
+    err_set(&e, PBSE_UNKJOBID, "the job has been deleted while it moved");
+    stays(x, &e);
+}
+
+struct farewell {
+    struct job *j; /* counted */
+    move_out_fn *fn;
+    void *arg;
+};
+
+static void gone_for_good(void *arg)
+{
+    struct farewell *f = arg;
+
+    f->fn(f->arg, f->j, NULL);
+    job_unref(f->j);
+    free(f);
+}
+
+static void moved(struct parting *x, const char *as)
+{
+    struct move_out_parts *p = &x->m->p;
+    struct job *j = job_of(x);
+    struct farewell *f;
+    char to[sizeof x->to.queue + sizeof x->to.server + 1];
+
+    if (!j) {
+        vanished(x);
+        return;
+    }
+    f = x->fn ? malloc(sizeof *f) : NULL;
+    if (f)
+        *f = (struct farewell){job_ref(j), x->fn, x->arg};
+    snprintf(to, sizeof to, "%s@%s", x->to.queue, x->to.server);
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job Moved to destination: \"%s\", as %s", to, as);
+    notes_put(p->notes, "gone", j->obj.name, x->to.server);
+    p->left(p->arg, j, to, as);
+    attr_list_unset(&j->obj.attrs, JOB_ATTR_moving_to);
+    j->no_history = true;
+    job_fsm_post(p->fsm, j, EV_DELETE);
+    parting_free(x);
+    if (f)
+        commit_then(p->commit, gone_for_good, f);
+}
+
+/* --- again, or not at all */
+
+static void connect_now(void *arg);
+
+/* Whether it is there is not known: ask until it is. */
+static void failed(struct parting *x, const struct err *why)
+{
+    struct err e;
+
+    rpc_conn_destroy(x->conn);
+    x->conn = NULL;
+    if (!x->said) {
+        err_set(&e, PBSE_SYSTEM, "server %s cannot be asked: %s", x->to.server, why->text);
+        stays(x, &e);
+        return;
+    }
+    log_event(LOGC_JOB, LOGE_JOB, job_of(x) ? job_of(x)->obj.name : "",
+              "whether %s has taken it is not known (%s); asking again in %lld s", x->to.server, why->text,
+              (long long)x->retry_ms / 1000);
+    loop_timer_set(x->timer, x->retry_ms);
+    x->retry_ms = x->retry_ms * 2 < RETRY_MAX_MS ? x->retry_ms * 2 : RETRY_MAX_MS;
+}
+
+/* --- ARRIVE */
+
+static void answered(void *arg, const struct rpc_outcome *o)
+{
+    struct parting *x = arg;
+    const ifl_submit_result *r = o->result;
+    struct err e;
+
+    if (o->status == RPC_ST_LOST)
+        return; /* `closed` follows */
+    if (o->status != RPC_ST_OK) {
+        x->said = false; /* it was not even looked at */
+        failed(x, o->why);
+    } else if (r->result.code != 0) {
+        err_set(&e, r->result.code, "%s", r->result.text);
+        stays(x, &e);
+    } else {
+        moved(x, r->job);
+    }
+}
+
+static int send_arrive(struct parting *x, const struct job *j, const wire_attrops *attrs, struct err *e)
+{
+    char nothing[1] = "";
+    ifl_arrive_args a = {
+        .job = {.destination = x->to.queue, .attrs = *attrs, .script_length = x->n_script, .extend = nothing},
+        .from = (char *)(uintptr_t)j->obj.name,
+        .owner = (char *)(uintptr_t)j->owner,
+        .hops = (u_int)attr_list_number(&j->obj.attrs, JOB_ATTR_hop_count, 0) + 1};
+    const struct rpc_call_spec spec = {.id = {PBS_IFL_PROG, PBS_IFL_V1, IFL_ARRIVE},
+                                       .xargs = (xdrproc_t)xdr_ifl_arrive_args,
+                                       .args = &a,
+                                       .xres = (xdrproc_t)xdr_ifl_submit_result,
+                                       .res_size = sizeof(ifl_submit_result)};
+
+    memcpy(a.job.token, x->token, sizeof a.job.token);
+    if (x->n_script <= IFL_SCRIPT_INLINE) {
+        a.job.script.script_val = x->script;
+        a.job.script.script_len = (u_int)x->n_script;
+    } else {
+        a.long_script.long_script_val = x->script;
+        a.long_script.long_script_len = (u_int)x->n_script;
+    }
+    return rpc_conn_call(x->conn, &spec, answered, x, e);
+}
+
+/* It has let us in: from here on it may have the job. */
+static void on_let_in(void *arg, const struct rpc_outcome *o)
+{
+    struct parting *x = arg;
+    struct job *j = job_of(x);
+    wire_attrops attrs;
+    struct err e;
+    int rc;
+
+    if (o->status == RPC_ST_LOST)
+        return; /* `closed` follows */
+    if (o->status != RPC_ST_OK) {
+        failed(x, o->why);
+        return;
+    }
+    if (!j) {
+        vanished(x);
+        return;
+    }
+    rc = carried_fill(x->m->p.site, j, &attrs, &e);
+    if (rc == 0) {
+        rc = send_arrive(x, j, &attrs, &e);
+        carried_free(&attrs);
+    }
+    if (rc < 0)
+        failed(x, &e);
+    else
+        x->said = true;
+}
+
+/* In TLS 1.3 our end is open before the other has looked at our certificate: procedure 0 tells that it has. */
+static void on_opened(void *arg, struct rpc_conn *c)
+{
+    const struct rpc_call_spec ping = {.id = {PBS_IFL_PROG, PBS_IFL_V1, 0}};
+    struct err e;
+
+    if (rpc_conn_call(c, &ping, on_let_in, arg, &e) < 0)
+        failed(arg, &e);
+}
+
+static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
+{
+    (void)c;
+    failed(arg, why);
+}
+
+static const struct rpc_conn_events events = {.opened = on_opened, .closed = on_closed};
+
+/* --- the way there */
+
+static void dial(struct parting *x, const char *address)
+{
+    const struct rpc_conn_target where = {
+        .address = address, .port = x->port, .tls = x->tls, .expect = AUTH_FOREIGN_SERVER};
+    const struct rpc_conn_options o = {.events = &events,
+                                       .arg = x,
+                                       .open_limit_ms = OPEN_LIMIT_MS,
+                                       .ping_prog = PBS_IFL_PROG,
+                                       .ping_vers = PBS_IFL_V1};
+    struct err e;
+
+    x->conn = rpc_conn_connect(x->m->p.loop, &where, &o, &e);
+    if (!x->conn)
+        failed(x, &e);
+}
+
+static void on_host(void *arg, const struct names_host *h, const struct err *why)
+{
+    struct parting *x = arg;
+    const struct sockaddr_storage *a = h ? &h->addresses[0] : NULL;
+    char text[INET6_ADDRSTRLEN];
+
+    x->asking = false;
+    if (x->gone) {
+        parting_free(x);
+        return;
+    }
+    if (!h) {
+        failed(x, why);
+        return;
+    }
+    inet_ntop(a->ss_family,
+              a->ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)a)->sin_addr
+                                      : (const void *)&((const struct sockaddr_in6 *)a)->sin6_addr,
+              text, sizeof text);
+    dial(x, text);
+}
+
+static bool is_numeric(const char *host)
+{
+    struct in6_addr a;
+
+    return inet_pton(AF_INET, host, &a) == 1 || inet_pton(AF_INET6, host, &a) == 1;
+}
+
+/* The files are read at each try: an administrator may just have put them there. */
+static void connect_now(void *arg)
+{
+    struct parting *x = arg;
+    struct err e;
+
+    SSL_CTX_free(x->tls);
+    x->tls = certs_context(x->m->p.certs, "server", CERTS_PEER_CLIENT, &e);
+    if (!x->tls) {
+        failed(x, &e);
+    } else if (is_numeric(x->host)) {
+        dial(x, x->host);
+    } else {
+        x->asking = true;
+        names_ask_host(x->m->p.names, x->host, on_host, x);
+    }
+}
+
+/* --- the script */
+
+static int keep_script(struct parting *x, const void *bytes, size_t n)
+{
+    x->script = malloc(n ? n : 1);
+    if (!x->script)
+        return -1;
+    if (n)
+        memcpy(x->script, bytes, n);
+    x->n_script = n;
+    return 0;
+}
+
+static void on_script(void *arg, const void *bytes, size_t n, const struct err *why)
+{
+    struct parting *x = arg;
+    struct job *j = job_of(x);
+    struct err e;
+
+    x->asking = false;
+    if (x->gone) {
+        parting_free(x);
+    } else if (!j) {
+        vanished(x);
+    } else if (why) {
+        failed(x, why);
+    } else if (n != j->script_bytes || keep_script(x, bytes, n) < 0) {
+        err_set(&e, PBSE_SYSTEM, "the script of %s cannot be read as a whole", j->obj.name);
+        failed(x, &e);
+    } else {
+        connect_now(x);
+    }
+}
+
+static void load_script(struct parting *x, const struct job *j)
+{
+    size_t n = 0;
+    const void *at_hand = scripts_find(x->m->p.scripts, x->key, &n);
+    struct err e;
+
+    if (j->script_bytes && !at_hand) {
+        x->asking = true;
+        if (reader_script(x->m->p.reader, x->key, 0, j->script_bytes, on_script, x, &e) < 0) {
+            x->asking = false;
+            failed(x, &e);
+        }
+    } else if (keep_script(x, at_hand, at_hand ? n : 0) < 0) {
+        err_set(&e, PBSE_SYSTEM, "no memory for a script");
+        failed(x, &e);
+    } else {
+        connect_now(x);
+    }
+}
+
+/* It is written that the job moves: only now may the other server hear of it. */
+static void is_written(void *arg)
+{
+    struct parting *x = arg;
+    struct job *j = job_of(x);
+
+    x->asking = false;
+    if (x->gone)
+        parting_free(x);
+    else if (!j)
+        vanished(x);
+    else
+        load_script(x, j);
+}
+
+static void try_again(void *arg)
+{
+    struct parting *x = arg;
+    struct job *j = job_of(x);
+
+    if (!j)
+        vanished(x);
+    else if (x->script)
+        connect_now(x);
+    else
+        load_script(x, j);
+}
+
+/* --- beginning */
+
+static struct parting *parting_create(struct move_out *m, const struct job *j, const char *destination,
+                                      struct err *e)
+{
+    struct parting *x = calloc(1, sizeof *x);
+
+    if (!x) {
+        err_set(e, PBSE_SYSTEM, "no memory to move %s", j->obj.name);
+        return NULL;
+    }
+    x->m = m;
+    x->key = j->key;
+    x->retry_ms = RETRY_FIRST_MS;
+    x->timer = loop_timer_create(m->p.loop, LOOP_REAL, try_again, x);
+    if (!x->timer || jobid_parse_destination(destination, &x->to, e) < 0 ||
+        conf_split_host(x->to.server, x->host, sizeof x->host, &x->port, (uint16_t)m->p.port, e) < 0) {
+        if (!x->timer)
+            err_set(e, PBSE_SYSTEM, "no memory to move %s", j->obj.name);
+        parting_free(x);
+        return NULL;
+    }
+    x->next = m->all;
+    if (x->next)
+        x->next->from = &x->next;
+    x->from = &m->all;
+    m->all = x;
+    return x;
+}
+
+static int check(const struct job *j, struct err *e)
+{
+    static const struct {
+        int index;
+        const char *what;
+    } stay[] = {{JOB_ATTR_depend, "dependencies"}};
+
+    if (!job_is_waiting(j) || move_out_is_under_way(j))
+        return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
+    for (size_t i = 0; i < sizeof stay / sizeof stay[0]; i++)
+        if (attr_list_is_set(&j->obj.attrs, stay[i].index))
+            return err_set(e, PBSE_NOSUP, "a job with %s cannot move to another server", stay[i].what);
+    if (j->array || job_is_subjob(j))
+        return err_set(e, PBSE_NOSUP, "an array cannot move to another server");
+    if (attr_list_number(&j->obj.attrs, JOB_ATTR_interactive, 0) ||
+        attr_list_number(&j->obj.attrs, JOB_ATTR_block, 0))
+        return err_set(e, PBSE_NOSUP, "a job that its qsub waits for cannot move to another server");
+    if (j->restart_from)
+        return err_set(e, PBSE_NOSUP, "a job that goes on from a checkpoint cannot move to another server");
+    if (j->script_bytes > IFL_ARRIVE_SCRIPT)
+        return err_set(e, PBSE_JOBSCRIPTMAXSIZE,
+                       "a script of more than %d bytes cannot move to another server", IFL_ARRIVE_SCRIPT);
+    return 0;
+}
+
+static int write_intent(struct parting *x, struct job *j, struct err *e)
+{
+    char text[TOKEN_TEXT + sizeof x->to.queue + sizeof x->to.server + 4];
+
+    for (size_t i = 0; i < JOB_TOKEN_SIZE; i++)
+        snprintf(text + 2 * i, 3, "%02x", x->token[i]);
+    snprintf(text + TOKEN_TEXT, sizeof text - TOKEN_TEXT, " %s@%s", x->to.queue, x->to.server);
+    if (attr_list_set_text(&j->obj.attrs, JOB_ATTR_moving_to, text, e) < 0)
+        return -1;
+    jobs_touch(x->m->p.site->jobs, j, PART_ATTRS);
+    return 0;
+}
+
+int move_out_begin(struct move_out *m, struct job *j, const char *destination, move_out_fn *fn, void *arg,
+                   struct err *e)
+{
+    struct parting *x = check(j, e) < 0 ? NULL : parting_create(m, j, destination, e);
+
+    if (!x)
+        return -1;
+    if (getrandom(x->token, sizeof x->token, 0) != (ssize_t)sizeof x->token || write_intent(x, j, e) < 0) {
+        parting_free(x);
+        return err_set(e, PBSE_SYSTEM, "no memory to move %s", j->obj.name);
+    }
+    x->fn = fn;
+    x->arg = arg;
+    x->asking = true;
+    commit_then(m->p.commit, is_written, x);
+    return 0;
+}
+
+/* --- life */
+
+static bool read_intent(struct parting *x, const char *text)
+{
+    for (size_t i = 0; i < JOB_TOKEN_SIZE; i++) {
+        char pair[3] = {text[2 * i], text[2 * i + 1], '\0'};
+        char *end;
+
+        x->token[i] = (unsigned char)strtoul(pair, &end, 16);
+        if (*end)
+            return false;
+    }
+    return true;
+}
+
+static void restore_one(struct move_out *m, struct job *j)
+{
+    const char *text = attr_list_text(&j->obj.attrs, JOB_ATTR_moving_to);
+    struct parting *x;
+    struct err e;
+
+    x = strlen(text) > TOKEN_TEXT + 1 ? parting_create(m, j, text + TOKEN_TEXT + 1, &e) : NULL;
+    if (!x || !read_intent(x, text)) {
+        log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "its move cannot be read from the store: %s", text);
+        return;
+    }
+    x->said = true; /* it may have been */
+    loop_timer_set(x->timer, 0);
+}
+
+void move_out_restore(struct move_out *m)
+{
+    for (struct job *j = jobs_first(m->p.site->jobs); j; j = jobs_next(j))
+        if (move_out_is_under_way(j))
+            restore_one(m, j);
+}
+
+struct move_out *move_out_create(const struct move_out_parts *p)
+{
+    struct move_out *m = calloc(1, sizeof *m);
+
+    if (m)
+        m->p = *p;
+    return m;
+}
+
+void move_out_stop(struct move_out *m)
+{
+    for (struct parting *x = m ? m->all : NULL, *next; x; x = next) {
+        next = x->next;
+        parting_free(x);
+    }
+}
+
+void move_out_destroy(struct move_out *m)
+{
+    if (!m)
+        return;
+    while (m->all) {
+        m->all->asking = false;
+        parting_free(m->all);
+    }
+    free(m);
+}

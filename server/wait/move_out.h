@@ -1,0 +1,60 @@
+#ifndef MOVE_OUT_H
+#define MOVE_OUT_H
+/* A waiting job goes to another server, exactly once.
+ *
+ *   moving_to = TOKEN DESTINATION, durable -> connect -> ARRIVE -> yes: noted, gone from here
+ *                                                     -> no:  it stays, and whoever asked is told why
+ *
+ * Who cannot be reached before anything was said has not got it: it stays. When an answer is lost nobody knows; the
+ * same token is sent again until there is one, over restarts of both servers. Meanwhile the job shows T, and nothing
+ * may be done with it. The other server is asked by TLS: it trusts the CA of this complex (peers.crt), and we its.
+ * Loop thread only. */
+#include <stdbool.h>
+
+#include "err.h"
+#include "job.h"
+
+struct commit;
+struct job_fsm;
+struct loop;
+struct move_out;
+struct names;
+struct notes;
+struct reader;
+struct scripts;
+struct site;
+
+struct move_out_parts {
+    struct loop *loop;
+    struct site *site;
+    struct job_fsm *fsm;
+    struct commit *commit;
+    struct names *names;
+    struct notes *notes;
+    struct reader *reader;
+    struct scripts *scripts;
+    const char *certs; /* PBS_HOME/certs; borrowed for life */
+    unsigned port;     /* of a server that is named without one */
+    /* ^ It is at `destination` under the identifier `as`, and will be gone from here at once. */
+    void (*left)(void *arg, struct job *j, const char *destination, const char *as);
+    void *arg;
+};
+
+struct move_out *move_out_create(const struct move_out_parts *p); /* NULL: no memory */
+/* At the end: first nothing is done any more, before names and reader go; then it goes, after them. */
+void move_out_stop(struct move_out *m);
+void move_out_destroy(struct move_out *m);
+void move_out_restore(struct move_out *m); /* at start: moves that were under way go on */
+
+bool move_out_is_under_way(const struct job *j);
+
+/* Told once: `why` NULL, it has moved, and `j` is over; else `j` is here as before. Durable when moved. Not called in
+ * the call that begins, nor after destroy. */
+typedef void move_out_fn(void *arg, struct job *j, const struct err *why);
+
+/* Move it to "queue@server" or "@server". -1, nothing changed, `fn` is not called: PBSE_BADSTATE it does not wait, or moves
+ * already; PBSE_NOSUP it has what cannot move yet: subjobs, dependencies, a terminal, a client that waits for its end. */
+int move_out_begin(struct move_out *m, struct job *j, const char *destination, move_out_fn *fn, void *arg,
+                   struct err *e);
+
+#endif
