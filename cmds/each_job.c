@@ -1,6 +1,6 @@
 /* For each operand: the server in its name, or the default one; the call; and when that server does not know
- * the job, one question to the default server where it has gone, and one more call there. The first error
- * stands if that does not help. The last error is the result of the command. */
+ * the job, one question to the default server where it has gone, and one more call there (a job that moved is known
+ * there by its old name). The first error stands if that does not help. The last error is the result of the command. */
 #include "each_job.h"
 
 #include "pbs_error.h"
@@ -17,11 +17,11 @@ struct walk {
 static int try_elsewhere(const struct walk *w, const struct ids_job *job)
 {
     int c = session_connect(w->s, ""), rc = -1;
-    char *where = c < 0 ? NULL : pbs_locjob(c, job->id, NULL);
+    char *where = c < 0 ? NULL : pbs_locjob(c, job->shown, NULL);
 
     if (where && strcmp(where, job->server) != 0) {
         c = session_connect(w->s, where);
-        rc = c < 0 ? -1 : w->act(c, job->id, w->context);
+        rc = c < 0 ? -1 : w->act(c, job->shown, w->context); /* a bare number would be one of that server's */
     }
     free(where);
     return rc;
@@ -42,8 +42,7 @@ static int one_job(const struct walk *w, const char *operand)
         return 0;
     code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
     text = pbs_geterrmsg(c) ? strdup(pbs_geterrmsg(c)) : NULL;
-    /* The default server has just said that it knows nothing; only another one is worth the question. */
-    if (code == PBSE_UNKJOBID && *job.server && try_elsewhere(w, &job) == 0)
+    if (code == PBSE_UNKJOBID && try_elsewhere(w, &job) == 0)
         code = 0;
     pbs_errno = code;
     if (code)

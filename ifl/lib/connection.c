@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "auth_munge.h"
+#include "rpc_transport.h"
 #include "clock.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
@@ -175,7 +176,7 @@ static struct rpc_sync *dial_tcp(const struct pbs_info_target *t, struct err *e)
         .module = t->module,
         .certs = t->certs,
         .role = *t->role ? t->role : NULL,
-        .expect = "server",
+        .expect = t->other ? AUTH_TLS_ANY "server" : "server",
         .prog = PBS_IFL_PROG,
         .vers = PBS_IFL_V1,
     };

@@ -98,8 +98,10 @@ static void fill_identity(struct pbs_info_target *t, const char *exec)
                *socket = conf_text(conf, CONF_PBS_MUNGE_SOCKET);
     char key[PATH_MAX + 16];
 
+    (void)snprintf(key, sizeof key, "%s/peers.crt", t->certs);
+    t->other = !*t->socket && !t->of_pair && access(key, R_OK) == 0;
     (void)snprintf(key, sizeof key, "%s/sched.key", t->certs);
-    if (strcasecmp(method ? method : "", "munge") != 0 && access(key, R_OK) == 0)
+    if (!t->other && strcasecmp(method ? method : "", "munge") != 0 && access(key, R_OK) == 0)
         (void)snprintf(t->role, sizeof t->role, "sched");
     (void)snprintf(t->munge, sizeof t->munge, "%s/lib/libauth_munge.so", exec);
     (void)snprintf(t->munge_socket, sizeof t->munge_socket, "%s", socket ? socket : "");

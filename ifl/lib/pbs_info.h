@@ -23,7 +23,9 @@ struct pbs_info_target {
     char role[16];        /* whose certificate we can show: "sched"; or "": we say by MUNGE who we are */
     char munge[PATH_MAX]; /* libauth_munge.so */
     char munge_socket[PATH_MAX]; /* or "" */
-    bool of_pair;                /* it may stand by; then the other of the pair is meant */
+    bool
+        other; /* a server that pbs.conf does not name, where peers.crt says which other complexes are trusted */
+    bool of_pair; /* it may stand by; then the other of the pair is meant */
 };
 
 /* The servers to try in turn for `server` ("host[:port]"; NULL, "", or the default one by its name: the failover pair,

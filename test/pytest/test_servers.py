@@ -1,0 +1,199 @@
+"""Jobs between servers of two complexes: each is at one of them, whatever is lost, and by its old name it is found."""
+import contextlib
+import glob
+import os
+import random
+import shutil
+import threading
+import time
+
+import pytest
+
+from cede import api, users, work
+from cede.complex import Complex
+from cede.wait import until
+
+UNTIL_GO = "while [ ! -f go ]; do sleep 0.02; done"
+
+
+def port_of(cx):
+    for line in open(cx.conf, encoding="ascii"):
+        if line.startswith("PBS_BATCH_SERVICE_PORT="):
+            return int(line.split("=")[1])
+    raise AssertionError("no port")
+
+
+def address(cx):
+    return f"127.0.0.1:{port_of(cx)}"
+
+
+def trust(one, other):
+    """What an administrator does: the CA of the other complex is put beside ours."""
+    shutil.copy(os.path.join(other.home, "certs", "ca.crt"), os.path.join(one.home, "certs", "peers.crt"))
+
+
+def rename(cx, name):
+    with open(cx.conf, "a", encoding="ascii") as f:
+        f.write(f"PBS_SERVER={name}\n")
+    cx.restart("server")
+    cx.again()
+
+
+@pytest.fixture
+def pair():
+    """Two complexes that trust each other; jobs go from the first to `far`."""
+    near, far = Complex(nodes=0, sched=False), Complex(nodes=1, history=True)
+    try:
+        near.start()
+        far.start()
+        trust(near, far)
+        trust(far, near)
+        rename(near, "near")
+        rename(far, "far")
+        far.set_server("flatuid", "True")
+        yield near, far
+    finally:
+        near.stop()
+        far.stop()
+
+
+def move(near, job, far, queue="workq"):
+    near.api.move(job, f"{queue}@{address(far)}")
+
+
+def letters(cx, job):
+    return [letter for letter, _ in work.accounting(cx, job)]
+
+
+def test_a_job_moves_with_script_attributes_and_owner_and_runs_there(pair):
+    near, far = pair
+    job = work.submit(near, "echo $word >> there; exit 3", "goes", options=("-v", "word=hello"), Priority=77)
+    move(near, job, far)
+    assert near.stat(job) is None
+    there = far.api.stat("job", extend="x")[0]
+    assert there.name == "0.far" and there["Job_Name"] == "goes" and there["Priority"] == "77"
+    assert there["Job_Owner"].split("@")[0] == work.user()
+    done = until(lambda: (s := far.stat("0.far", "x")) and s.state == "F" and s, "the end of the job")
+    assert done["Exit_status"] == "3" and near.file("there") == "hello\n" and work.starts(near, "goes") == 1
+    until(lambda: "M" in letters(near, job), "the record of the move")
+    assert "E" not in letters(near, job)
+
+
+def test_a_moved_job_is_found_by_its_old_name(pair):
+    near, far = pair
+    job = work.submit(near, "true", "old", options=("-h",))
+    move(near, job, far)
+    assert near.api.locate(job) == address(far)
+    assert far.api.stat("job", job)[0].name == "0.far"
+    for cx in pair:
+        cx.restart("server")
+        cx.again()
+    assert near.api.locate(job) == address(far)
+    far.api.delete(job)
+    assert far.stat("0.far", "x").state == "F"
+
+
+def test_a_long_script_moves_as_a_whole(pair):
+    near, far = pair
+    text = "#!/bin/sh\nexit 4\n" + "# a line that nobody needs\n" * 20000
+    job = work.submit(near, text, "long")
+    near.restart("server")  # so that it comes from the store
+    near.again()
+    move(near, job, far)
+    done = until(lambda: (s := far.stat("0.far", "x")) and s.state == "F" and s, "the end of the job")
+    assert done["Exit_status"] == "4"
+
+
+def refused(near, job, far, queue="workq"):
+    with pytest.raises(api.PbsError) as e:
+        move(near, job, far, queue)
+    assert near.state(job) == "Q" and not far.api.select()
+    return e.value
+
+
+def test_what_the_other_server_refuses_stays(pair):
+    near, far = pair
+    job = work.submit(near, "true", "stays")
+    assert refused(near, job, far, "nowhere").code == 15018
+    far.api.manager(api.MSET, api.SERVER, "", [("flatuid", None, "False")])
+    e = refused(near, job, far)
+    assert e.code == 15023 and "flatuid is not set" in str(e)
+    os.unlink(os.path.join(near.home, "certs", "peers.crt"))
+    e = refused(near, job, far)
+    assert e.code == 15010 and "peers.crt" in str(e)
+
+
+def test_a_server_that_is_not_trusted_brings_nothing(pair):
+    near, far = pair
+    job = work.submit(near, "true", "stranger")
+    os.unlink(os.path.join(far.home, "certs", "peers.crt"))
+    far.restart("server")
+    far.again()
+    assert refused(near, job, far).code == 15010
+
+
+def test_a_server_that_is_away_gets_nothing(pair):
+    near, far = pair
+    job = work.submit(near, "true", "away")
+    far.stop_daemon("server")
+    with pytest.raises(api.PbsError) as e:
+        move(near, job, far)
+    assert e.value.code == 15010 and address(far) in str(e.value) and near.state(job) == "Q"
+    near.api.delete(job)
+
+
+@pytest.mark.parametrize("how, said", [(("-J", "1-3"), "an array"), (("-W", "block=true"), "its qsub waits")])
+def test_what_cannot_move_is_refused_at_once(pair, how, said):
+    near, far = pair
+    with contextlib.closing(near.connect()) as c:
+        attrs = [("array_indices_submitted", None, "1-3")] if how[0] == "-J" else [("block", None, "1")]
+        job = c.submit(attrs + [("Output_Path", None, "/dev/null"), ("User_List", None, users.NAMES[0])],
+                       near.script("true"))
+    with pytest.raises(api.PbsError) as e:
+        move(near, job, far)
+    assert e.value.code == 15029 and said in str(e.value)
+
+
+def names(cx):
+    return [j["Job_Name"] for j in cx.again().stat("job")]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_every_job_is_at_one_server_whichever_is_killed(pair, seed):
+    near, far = pair
+    chance = random.Random(seed)
+    jobs = [work.submit(near, "true", f"k{i}", options=("-h",)) for i in range(30)]
+    left = list(jobs)
+
+    def move_all():
+        while left:
+            job = left[-1]
+            try:
+                with contextlib.closing(near.connect()) as c:
+                    c.move(job, f"workq@{address(far)}")
+                left.pop()
+            except api.PbsError as e:
+                if e.code == 15001:  # it had gone, and the answer was lost
+                    left.pop()
+    threads = [threading.Thread(target=move_all, daemon=True)]
+    for t in threads:
+        t.start()
+    for victim in (far, near, far):
+        time.sleep(chance.uniform(0.02, 0.2))  # the moment is the input of this test
+        victim.kill("server")
+        victim.restart("server")
+    for t in threads:
+        t.join(60)
+    until(lambda: not names(near), lambda: f"an empty server; there are {names(near)}")
+    assert sorted(names(far)) == sorted(f"k{i}" for i in range(30))
+
+
+def test_an_identifier_of_nobody_is_unknown(pair):
+    near, far = pair
+    with pytest.raises(api.PbsError) as e:
+        far.api.stat("job", "99.near")
+    assert e.value.code == 15001
+    with pytest.raises(api.PbsError) as e:
+        near.api.locate("99.near")
+    assert e.value.code == 15001
+    assert glob.glob(os.path.join(near.home, "server_logs", "*"))
