@@ -20,7 +20,8 @@ enum {
     AF_DERIVED = 4,
     AF_EXEC = 0,
     AF_ROUTING = 0,
-    AF_INDIRECT = 0
+    AF_INDIRECT = 0,
+    AF_UNUSED = 0
 };
 
 enum type {

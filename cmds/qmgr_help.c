@@ -93,6 +93,8 @@ static void show_attribute(FILE *f, enum attr_of of, const struct attr_def *d)
     const struct value_type *t = attr_def_type(d);
 
     fprintf(f, "%s %s (%s)\n  %s.\n", attr_of_name(of), d->name, t->name, d->meaning);
+    if (d->flags & AF_UNUSED)
+        fprintf(f, "  Kept and shown, but nothing acts on it.\n");
     if (t->form)
         fprintf(f, strncmp(t->form, "must ", 5) == 0 ? "  A value %s.\n" : "  Value: %s.\n", t->form);
     show_range(f, d);

@@ -74,7 +74,8 @@ static void put_flags(FILE *f, enum attr_of of, const struct attr_def *d)
                 {AF_DERIVED, "Computed when it is asked for."},
                 {AF_EXEC, "Of execution queues only."},
                 {AF_ROUTING, "Of route queues only."},
-                {AF_INDIRECT, "An amount may be @vnode: that vnode's is shared."}};
+                {AF_INDIRECT, "An amount may be @vnode: that vnode's is shared."},
+                {AF_UNUSED, "Kept and shown, but nothing acts on it."}};
 
     if ((d->flags & AF_RUN) && d->write != LEVEL_SERVER && (of == OF_JOB || of == OF_RESV))
         mdoc_line(f, "Alterable while it runs.");

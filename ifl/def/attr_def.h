@@ -19,16 +19,17 @@
 #include "level.h"
 
 enum attr_flag {
-    AF_CREATE = 1,    /* settable only when the object is made */
-    AF_SERVER = 2,    /* server and schedulers may set it, whatever WRITE says */
-    AF_RUN = 4,       /* alterable while the job or reservation runs */
-    AF_HIDDEN = 8,    /* shown only with the server's show_hidden_attribs */
-    AF_SHOWN = 16,    /* the default is put there when the object is made, and again by unset */
-    AF_FIXED = 32,    /* does not change after submission: stored apart, once */
-    AF_DERIVED = 64,  /* computed, never stored */
-    AF_EXEC = 128,    /* of execution queues only */
-    AF_ROUTING = 256, /* of route queues only */
-    AF_INDIRECT = 512 /* amounts may be "@vnode" */
+    AF_CREATE = 1,     /* settable only when the object is made */
+    AF_SERVER = 2,     /* server and schedulers may set it, whatever WRITE says */
+    AF_RUN = 4,        /* alterable while the job or reservation runs */
+    AF_HIDDEN = 8,     /* shown only with the server's show_hidden_attribs */
+    AF_SHOWN = 16,     /* the default is put there when the object is made, and again by unset */
+    AF_FIXED = 32,     /* does not change after submission: stored apart, once */
+    AF_DERIVED = 64,   /* computed, never stored */
+    AF_EXEC = 128,     /* of execution queues only */
+    AF_ROUTING = 256,  /* of route queues only */
+    AF_INDIRECT = 512, /* amounts may be "@vnode" */
+    AF_UNUSED = 1024   /* kept and shown; nothing acts on it */
 };
 
 /* Kinds of object. */

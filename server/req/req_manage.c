@@ -26,6 +26,13 @@ struct task { /* one manager request under way */
     size_t at; /* the change at fault */
 };
 
+static bool is_unused(const struct object *o, const char *name)
+{
+    int index = attr_def_find(o->kind->attrs, name);
+
+    return index >= 0 && (attr_def_get(o->kind->attrs, index)->flags & AF_UNUSED);
+}
+
 static void log_done(const struct task *t, const struct object *o, const char *what)
 {
     enum log_class c = t->args->objtype == MGR_OBJ_QUEUE   ? LOGC_QUE
@@ -34,9 +41,12 @@ static void log_done(const struct task *t, const struct object *o, const char *w
                                                            : LOGC_SVR;
 
     log_event(c, LOGE_ADMIN, o->name, "%s at request of %s", what, request_who(t->r));
-    for (size_t i = 0; i < t->n; i++)
+    for (size_t i = 0; i < t->n; i++) {
         log_event(c, LOGE_ADMIN, o->name, "attributes set: %s%s%s = %s", t->changes[i].name,
                   *t->changes[i].resource ? "." : "", t->changes[i].resource, t->changes[i].value);
+        if (t->changes[i].op != UNSET && is_unused(o, t->changes[i].name))
+            log_event(c, LOGE_ADMIN, o->name, "%s is kept, but nothing acts on it", t->changes[i].name);
+    }
 }
 
 /* Changes that the kind does itself are left out of `rest`. */

@@ -99,6 +99,7 @@ def test_a_file_that_is_not_there_is_named(quiet):
 @pytest.mark.parametrize("topic, said", [
     ("preempt_order", ["sched preempt_order", "Default: SCR"]),
     ("queue Priority", ["queue Priority (long)", "-1024 to 1023", "operator and above"]),
+    ("server rpp_retry", ["Kept and shown, but nothing acts on it."]),
     ("sched", ["attributes of a sched:", "preempt_queue_prio"]), ("apply", ["all is done or nothing"]),
     ("nothing_such", ["Help is available on:"])])
 def test_help_knows_attributes_with_type_range_and_meaning(quiet, topic, said):
