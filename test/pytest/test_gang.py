@@ -156,11 +156,12 @@ def test_an_urgent_job_preempts_who_has_his_turn_and_all_go_on_afterwards(cx, si
 @pytest.mark.parametrize("daemon", ["sched", "server"])
 def test_turns_go_on_after_the_death_of_a_daemon(cx, sim, daemon):
     shared(cx)
-    jobs = [sim.job(ms=1800, queue="shared") for _ in range(2)]
+    jobs = [sim.job(ms=1800, queue="shared", select="1:ncpus=1:mem=1gb") for _ in range(2)]
     cx.wait(jobs[1], "R")
     cx.kill(daemon)
     cx.restart(daemon)
     cx.again()
+    assert kb(cx) == 2 * MIB * MIB and int(cx.node("s1")["resources_assigned"]["ncpus"]) <= 1
     for job in jobs:
         cx.wait_gone(job)
     until(lambda: cx.node("s1")["resources_assigned"]["ncpus"] == "0", "nothing is left")
