@@ -31,14 +31,24 @@ struct mirror {
 static_assert((int)UNIVERSE_KIND_COUNT == (int)PBS_KIND_COUNT, "kinds are numbered alike");
 
 /* What the core reads, kind by kind; see the decoders of sched/core. */
-static const char *const job_names[] = {
-    "job_state",       "substate",       "queue",           "euser",         "egroup",
-    "project",         "Priority",       "queue_rank",      "qtime",         "stime",
-    "ptime",           "run_version",    "schedselect",     "exec_vnode",    "reserve_ID",
-    "comment",         "array",          "Rerunable",       "room_held",     "resources_released",
-    "gives_way",       "preempt_failed", "preempt_methods", "preempt_count", "preempt_method",
-    "Checkpoint",      "resources_used", "Resource_List",   "array_id",      "array_indices_remaining",
-    "max_run_subjobs", "Account_Name",   "eligible_time",   "accrue_type",   NULL};
+static const char *const job_names[] = {"job_state",       "substate",
+                                        "queue",           "euser",
+                                        "egroup",          "project",
+                                        "Priority",        "queue_rank",
+                                        "qtime",           "stime",
+                                        "ptime",           "run_version",
+                                        "schedselect",     "exec_vnode",
+                                        "reserve_ID",      "comment",
+                                        "array",           "Rerunable",
+                                        "room_held",       "resources_released",
+                                        "gives_way",       "preempt_failed",
+                                        "preempt_methods", "preempt_count",
+                                        "preempt_method",  "Checkpoint",
+                                        "resources_used",  "Resource_List",
+                                        "array_id",        "array_indices_remaining",
+                                        "max_run_subjobs", "Account_Name",
+                                        "eligible_time",   "accrue_type",
+                                        "paused_time",     NULL};
 static const char *const node_names[] = {"resources_available",
                                          "resources_assigned",
                                          "resources_held",

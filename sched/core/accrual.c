@@ -119,8 +119,8 @@ static void job_gone(void *arg, struct job *j)
 
     if (!j->share || j->is_array || j->standing != STANDING_RUNS || j->start_s == 0)
         return;
-    if (a->now_s - j->start_s > amounts_get(&j->used, wall))
-        amounts_set(&j->used, wall, a->now_s - j->start_s);
+    if (a->now_s - job_begun_s(j) > amounts_get(&j->used, wall))
+        amounts_set(&j->used, wall, a->now_s - job_begun_s(j));
     count(a, j);
 }
 

@@ -33,7 +33,7 @@ static char first_letter(const struct policy *p, const struct job *j, int64_t no
 
 int64_t cost_lost_by(char letter, const struct job *j, int64_t now_s)
 {
-    int64_t ran_s = j->start_s && now_s > j->start_s ? now_s - j->start_s : 0;
+    int64_t ran_s = j->start_s && now_s > job_begun_s(j) ? now_s - job_begun_s(j) : 0;
 
     return letter == 'S' || letter == 'C' ? 0 : cores(j) * ran_s;
 }

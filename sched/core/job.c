@@ -68,7 +68,7 @@ static void forget(struct job *j)
     j->state = 'T';
     j->substate = 0;
     j->is_array = false;
-    j->priority = j->rank = j->run_version = j->start_s = j->preempted_s = 0;
+    j->priority = j->rank = j->run_version = j->start_s = j->preempted_s = j->paused_s = 0;
     j->limit_s = j->cpu_limit_s = j->used_s = j->cpu_used_s = 0;
     j->room_held = j->gives_way = false;
     j->preempt_failed_s = 0;
@@ -208,6 +208,10 @@ static void take_qtime(struct source *s)
 static void take_stime(struct source *s)
 {
     s->j->start_s = number(s);
+}
+static void take_paused(struct source *s)
+{
+    s->j->paused_s = number(s);
 }
 static void take_ptime(struct source *s)
 {
@@ -369,6 +373,7 @@ static const struct {
     {"qtime", take_qtime},
     {"stime", take_stime},
     {"ptime", take_ptime},
+    {"paused_time", take_paused},
     {"run_version", take_run_version},
     {"schedselect", take_select},
     {"exec_vnode", take_exec},
@@ -484,12 +489,17 @@ struct job *job_of_array(const struct job *array, const char *id)
     return j;
 }
 
+int64_t job_begun_s(const struct job *j)
+{
+    return j->start_s ? j->start_s + j->paused_s : 0;
+}
+
 int job_percent_left(const struct job *j, int64_t now_s)
 {
     int64_t limit = j->limit_s, used = j->used_s;
 
-    if (limit > 0 && j->start_s > 0 && now_s - j->start_s > used)
-        used = now_s - j->start_s;
+    if (limit > 0 && j->start_s > 0 && now_s - job_begun_s(j) > used)
+        used = now_s - job_begun_s(j);
     if (limit == 0) {
         limit = j->cpu_limit_s;
         used = j->cpu_used_s;

@@ -65,6 +65,7 @@ struct job {
     struct amounts want; /* Resource_List, what is counted at queue and server */
     int64_t priority, rank, run_version;
     int64_t start_s, preempted_s; /* wall clock; 0: never */
+    int64_t paused_s; /* how long it has been suspended in this run, without a suspension that is not over */
     int64_t limit_s, cpu_limit_s; /* soft_walltime or walltime, cput; 0: none */
     int64_t used_s, cpu_used_s;   /* as of the last change */
     struct amounts used;          /* resources_used of its present run, numbers only; as last told */
@@ -130,6 +131,9 @@ double job_asked(const struct job *j, const struct catalogue *c, const char *res
 struct job *job_of_array(const struct job *array, const char *id);
 /* The indices of `remaining` into `queued` again. */
 void job_read_remaining(struct job *array);
+
+/* When it would have begun had it never been suspended, so that its walltime is the time since then; 0: it has not. */
+int64_t job_begun_s(const struct job *j);
 
 /* Percentage of its time that a running job has left, 0 to 100; 100 when it has no limit. */
 int job_percent_left(const struct job *j, int64_t now_s);

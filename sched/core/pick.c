@@ -94,7 +94,7 @@ void pick_prune(const struct picker *k, const struct preemptor *p, const struct 
 
 static bool ends_by(const struct job *j, int64_t until_s)
 {
-    return j->start_s > 0 && j->limit_s > 0 && j->start_s + j->limit_s <= until_s;
+    return j->start_s > 0 && j->limit_s > 0 && job_begun_s(j) + j->limit_s <= until_s;
 }
 
 bool pick_can_wait(const struct picker *k, const struct preemptor *p, int64_t until_s)

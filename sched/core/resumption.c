@@ -70,7 +70,7 @@ bool resumption_is_owed(const struct universe *u, const struct job *j)
 
 static int64_t ends_at(const struct job *j, int64_t now_s)
 {
-    int64_t end_s = (j->start_s ? j->start_s : now_s) + (j->limit_s ? j->limit_s : FOREVER_S);
+    int64_t end_s = (j->start_s ? job_begun_s(j) : now_s) + (j->limit_s ? j->limit_s : FOREVER_S);
 
     return end_s > now_s ? end_s : now_s + 1; /* it is over its time: just ending */
 }

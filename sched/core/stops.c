@@ -213,7 +213,7 @@ static void note_ends(struct ahead *x, const struct preemptor *p, const struct p
     x->ends = mem_new(n + 1, sizeof *x->ends);
     for (size_t i = 0; i < n; i++) {
         const struct job *j = running[i];
-        int64_t at_s = j->start_s + j->limit_s;
+        int64_t at_s = job_begun_s(j) + j->limit_s;
         if (j->limit_s > 0 && j->start_s > 0 && !bsearch(&j, victims, x->n, sizeof j, by_address))
             x->ends[x->n_ends++] = (struct end){at_s > p->now_s ? at_s : p->now_s, &j->on};
     }

@@ -79,14 +79,15 @@ json_t *job_run_encode(const struct run *r)
             return NULL;
         }
     o = json_pack(
-        "{s:i, s:s, s:s, s:b, s:b, s:b, s:b, s:i, s:i, s:s*, s:i, s:s*, s:i, s:i, s:b, s:b, s:b, s:b, s:i, s:b, s:o}",
+        "{s:i, s:s, s:s, s:b, s:b, s:b, s:b, s:i, s:i, s:s*, s:i, s:s*, s:i, s:i, s:b, s:b, s:b, s:b, s:i, s:b, s:I, s:I, s:o}",
         "version", (int)r->version, "exec_vnode", r->exec_vnode, "exec_host", r->exec_host, "forced",
         (int)r->forced, "launched", (int)r->launched, "started", (int)r->started, "finished",
         (int)r->finished, "status", r->status, "reason", r->reason, "note", r->note, "lost", r->lost,
         "lost_host", r->lost_host, "attempt", (int)r->attempt, "terminations", (int)r->terminations,
         "suspending", (int)r->suspending, "resuming", (int)r->resuming, "altered", (int)r->altered,
         "checkpointing", (int)r->checkpointing, "notices", (int)r->notices, "leaves_vnodes",
-        (int)r->leaves_vnodes, "hosts", hosts);
+        (int)r->leaves_vnodes, "suspended_s", (json_int_t)r->suspended_s, "paused_s", (json_int_t)r->paused_s,
+        "hosts", hosts);
     if (o && (r->now_vnode || r->freed) && add_phase(o, r) < 0) {
         json_decref(o);
         return NULL;
@@ -140,14 +141,16 @@ static int decode_flags(const json_t *o, struct run *r)
     int forced, launched, started, finished, suspending, resuming, attempt, terminations,
         altered = 0, checkpointing = 0, notices = 0, leaves_vnodes = 0;
     const char *note = NULL, *lost_host = NULL;
+    json_int_t suspended_s = 0, paused_s = 0;
 
-    if (json_unpack((json_t *)o,
-                    "{s:b, s:b, s:b, s:b, s:i, s:i, s?s, s?i, s?s, s:i, s:i, s:b, s:b, s?b, s?b, s?i, s?b}",
-                    "forced", &forced, "launched", &launched, "started", &started, "finished", &finished,
-                    "status", &r->status, "reason", &r->reason, "note", &note, "lost", &r->lost, "lost_host",
-                    &lost_host, "attempt", &attempt, "terminations", &terminations, "suspending", &suspending,
-                    "resuming", &resuming, "altered", &altered, "checkpointing", &checkpointing, "notices",
-                    &notices, "leaves_vnodes", &leaves_vnodes) < 0)
+    if (json_unpack(
+            (json_t *)o,
+            "{s:b, s:b, s:b, s:b, s:i, s:i, s?s, s?i, s?s, s:i, s:i, s:b, s:b, s?b, s?b, s?i, s?b, s?I, s?I}",
+            "forced", &forced, "launched", &launched, "started", &started, "finished", &finished, "status",
+            &r->status, "reason", &r->reason, "note", &note, "lost", &r->lost, "lost_host", &lost_host,
+            "attempt", &attempt, "terminations", &terminations, "suspending", &suspending, "resuming",
+            &resuming, "altered", &altered, "checkpointing", &checkpointing, "notices", &notices,
+            "leaves_vnodes", &leaves_vnodes, "suspended_s", &suspended_s, "paused_s", &paused_s) < 0)
         return -1;
     r->forced = forced;
     r->launched = launched;
@@ -159,6 +162,8 @@ static int decode_flags(const json_t *o, struct run *r)
     r->checkpointing = checkpointing;
     r->notices = (unsigned)notices;
     r->leaves_vnodes = leaves_vnodes;
+    r->suspended_s = suspended_s;
+    r->paused_s = paused_s;
     r->attempt = (unsigned)attempt;
     r->terminations = (unsigned)terminations;
     r->note = intern_ref(note);
@@ -245,4 +250,9 @@ const char *job_run_vnodes(const struct run *r)
 const char *job_run_where(const struct run *r)
 {
     return r->now_host ? r->now_host : r->exec_host;
+}
+
+int64_t job_run_paused_s(const struct job *j)
+{
+    return j->run ? j->run->paused_s : 0;
 }

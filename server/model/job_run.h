@@ -50,6 +50,8 @@ struct run {
     unsigned terminations;     /* how often it was told to end: each time harder */
     bool suspending, resuming; /* an attempt is under way */
     bool leaves_vnodes;        /* while suspended: others may have its vnodes alone */
+    int64_t suspended_s;       /* since when it has been suspended; 0: it is not */
+    int64_t paused_s;          /* how long it had been before that, in this run */
     bool checkpointing;        /* so is this one */
     bool over_limit;           /* its first host was told so; not stored */
     bool altered;              /* its limits are other than START said: hosts are told again at HELLO */
@@ -94,6 +96,8 @@ json_t *job_run_encode(const struct run *r); /* NULL: no memory */
 struct run *job_run_decode(const json_t *o); /* NULL: not a run, or no memory */
 
 struct run_host *job_run_host(struct run *r, const char *service); /* by name, or NULL */
+/* How long a job has stood still in its run, but for a suspension that is not over. */
+int64_t job_run_paused_s(const struct job *j);
 /* Of a job in a run: what its first host restarts it from, or NULL. */
 const char *job_run_image(const struct job *j);
 void job_run_sum_usage(const struct run *r, struct job_usage *out); /* of all hosts; walltime: the first */

@@ -9,6 +9,7 @@
 
 #include "attr_list.h"
 #include "budget.h"
+#include "job_run.h"
 #include "pbs_error.h"
 #include "site.h"
 #include "strbuf.h"
@@ -20,11 +21,12 @@ static int64_t asked_s(const struct job *j, int resource)
     return value_number(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, resource));
 }
 
-/* Usage is reported now and then; a running job's walltime is at least what it had then. */
+/* Usage is reported now and then; a running job's walltime is at least what it had then. Time in which it was suspended
+ * is no walltime. */
 static int64_t walltime_used_s(const struct job *j, int64_t now_s)
 {
     int64_t reported = j->usage.walltime_ms / 1000;
-    int64_t since = j->stime_s && j->state == JOB_RUNNING ? now_s - j->stime_s : 0;
+    int64_t since = j->stime_s && j->state == JOB_RUNNING ? now_s - j->stime_s - job_run_paused_s(j) : 0;
 
     return reported > since || j->suspender != SUSPENDED_BY_NOBODY ? reported : since;
 }

@@ -163,6 +163,7 @@ void act_suspended(void *arg, struct job *j)
 {
     struct suspend *u = arg;
 
+    j->run->suspended_s = site_now_s(u->site);
     released_note(u->site, j);
     give_back(u, j);
     jobs_touch(u->site->jobs, j, PART_HOT);
@@ -173,6 +174,9 @@ void act_resumed(void *arg, struct job *j)
     struct suspend *u = arg;
 
     released_forget(u->site, j);
+    if (j->run->suspended_s)
+        j->run->paused_s += site_now_s(u->site) - j->run->suspended_s;
+    j->run->suspended_s = 0;
     j->suspender = SUSPENDED_BY_NOBODY;
     j->ptime_s = 0;
     hosts_clear_suspended(j->run);

@@ -134,6 +134,12 @@ static bool job_room_held(struct computed *c, const struct object *o, struct val
     return job_of(o)->room && computed_number(1, out);
 }
 
+static bool job_paused(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return job_run_paused_s(job_of(o)) > 0 && computed_number(job_run_paused_s(job_of(o)), out);
+}
+
 static bool job_gives_way(struct computed *c, const struct object *o, struct value *out)
 {
     (void)c;
@@ -264,6 +270,7 @@ computed_fn *const computed_job_rows[JOB_ATTR_COUNT] = {
     [JOB_ATTR_array_state_count] = array_states,
     [JOB_ATTR_array_indices_remaining] = array_remaining,
     [JOB_ATTR_room_held] = job_room_held,
+    [JOB_ATTR_paused_time] = job_paused,
     [JOB_ATTR_gives_way] = job_gives_way,
     [JOB_ATTR_preempt_deadline] = job_preempt_deadline,
 };

@@ -18,6 +18,11 @@ def low(cx, sim, **kw):
     return job
 
 
+def server_s(cx):
+    """The server's clock, by a job that is never run."""
+    return int(cx.stat(cx.api.submit([("Hold_Types", None, "u")], cx.script("true")))["ctime"])
+
+
 def states(cx, *jobs):
     return [cx.state(j) for j in jobs]
 
@@ -134,10 +139,22 @@ def test_the_letters_follow_walltime_and_before_it_soft_walltime(cx, limits, sta
         job = sim.job(**limits)
         up(cx, job)
         started = int(cx.stat(job)["stime"])
-        until(lambda: int(cx.stat(cx.api.submit([("Hold_Types", None, "u")], cx.script("true")))["ctime"]) > started,
-              "another second")
+        until(lambda: server_s(cx) > started, "another second")
         cx.wait(sim.job(queue="express"), "R")
         assert cx.state(job) == state
+
+
+def test_time_in_which_a_job_was_suspended_is_none_of_its_walltime(cx, sim):
+    cx.set_sched("preempt_order", "S 80 D")
+    job = low(cx, sim, select="1:ncpus=2", l_walltime="10")
+    cx.api.signal(job, "suspend")
+    cx.wait(job, "S")
+    begun = int(cx.stat(job)["stime"])
+    until(lambda: server_s(cx) >= begun + 3, "three seconds")
+    cx.api.signal(job, "resume")
+    assert int(cx.wait(job, "R")["paused_time"]) >= 2
+    cx.wait(sim.job(queue="express"), "R")
+    assert cx.state(job) == "S"
 
 
 @pytest.mark.parametrize("order, attrs", [("CD", {"Checkpoint": "n"}), ("RD", {"Rerunable": "False"})])
