@@ -18,8 +18,20 @@ def up(cx, job):
     until(lambda: (cx.stat(job) or {}).get("substate") == "42", lambda: f"{job} to be up: {cx.describe(job)}")
 
 
-def running(cx, jobs):
-    return [j for j in jobs if cx.state(j) == "R"]
+def states(cx, *jobs):
+    """All at one moment: a turn may be over at the next."""
+    now = {j.name: j.state for j in cx.api.stat("job")}
+    return [now.get(j) for j in jobs]
+
+
+def wait_states(cx, jobs, letters):
+    until(lambda: states(cx, *jobs) == letters, lambda: f"{jobs} to be {letters}; they are {states(cx, *jobs)}")
+
+
+def order_of_turns(cx):
+    """For whom others were suspended, one after the other."""
+    lines = cx.logs("sched", 5000).splitlines()
+    return [line.split()[-1] for line in lines if ";Turn is over: suspended for job " in line]
 
 
 def turns(cx, job):
@@ -40,9 +52,6 @@ def sim(cx):
 def test_two_jobs_take_turns_and_both_finish(cx, sim):
     shared(cx)
     jobs = [sim.job(ms=1500, queue="shared", select="1:ncpus=1:mem=1gb") for _ in range(2)]
-    cx.wait(jobs[1], "R")
-    assert cx.state(jobs[0]) == "S"
-    cx.wait(jobs[0], "R")
     for job in jobs:
         cx.wait_gone(job)
     assert turns(cx, jobs[0]) >= 1 and turns(cx, jobs[1]) >= 1
@@ -69,12 +78,12 @@ def test_the_scheduler_says_how_long_a_turn_is_where_the_queue_does_not(cx, sim)
 def test_of_several_each_has_its_turn_in_order(cx, sim):
     shared(cx)
     jobs = [sim.job(queue="shared") for _ in range(4)]
-    seen = []
-    while len(seen) < 8:
-        now = until(lambda: [j for j in running(cx, jobs) if [j] != seen[-1:]], "the next turn")
-        assert len(now) == 1
-        seen += now
-    assert seen == jobs + jobs
+
+    def turned():
+        assert states(cx, *jobs).count("R") <= 1
+        return len(order_of_turns(cx)) >= 6
+    until(turned, "six turns")
+    assert order_of_turns(cx)[:6] == (jobs + jobs)[1:7]
 
 
 def test_memory_of_suspended_jobs_is_counted_and_nobody_is_stopped_where_it_would_not_fit(cx, sim):
@@ -118,10 +127,10 @@ def test_jobs_that_want_a_vnode_alone_take_turns_too(cx):
     with Simulator(cx, nodes=1, ncpus=4) as sim:
         shared(cx)
         jobs = [sim.job(queue="shared", select="1:ncpus=1", l_place="excl") for _ in range(2)]
-        for job in jobs + jobs:
-            cx.wait(job, "R")
-            assert cx.node("s1").state == "job-exclusive"
-            until(lambda: cx.state(job) == "S", "the end of the turn")
+        for _ in range(2):
+            wait_states(cx, jobs, ["R", "S"])
+            until(lambda: cx.node("s1").state == "job-exclusive", "the vnode to be in exclusive use")
+            wait_states(cx, jobs, ["S", "R"])
 
 
 def test_a_job_on_several_hosts_takes_turns_with_small_ones(cx):
@@ -130,11 +139,8 @@ def test_a_job_on_several_hosts_takes_turns_with_small_ones(cx):
         wide = sim.job(queue="shared", select="2:ncpus=1")
         up(cx, wide)
         small = [sim.job(queue="shared") for _ in range(2)]
-        for job in small:
-            cx.wait(job, "R")
-        assert cx.state(wide) == "S"
-        cx.wait(wide, "R")
-        assert [cx.state(j) for j in small] == ["S", "S"]
+        wait_states(cx, [wide, *small], ["S", "R", "R"])
+        wait_states(cx, [wide, *small], ["R", "S", "S"])
 
 
 def test_an_urgent_job_preempts_who_has_his_turn_and_all_go_on_afterwards(cx, sim):
@@ -146,7 +152,7 @@ def test_an_urgent_job_preempts_who_has_his_turn_and_all_go_on_afterwards(cx, si
     up(cx, jobs[1])
     urgent = sim.job(queue="express")
     cx.wait(urgent, "R")
-    assert faults.stays(lambda: not running(cx, jobs) and cx.state(urgent) == "R", 1.5)
+    assert faults.stays(lambda: states(cx, urgent, *jobs) == ["R", "S", "S"], 1.5)
     assert [("preempted_by" in cx.stat(j)) for j in jobs].count(True) == 1
     cx.api.delete(urgent)
     for job in jobs + jobs:
@@ -156,15 +162,15 @@ def test_an_urgent_job_preempts_who_has_his_turn_and_all_go_on_afterwards(cx, si
 @pytest.mark.parametrize("daemon", ["sched", "server"])
 def test_turns_go_on_after_the_death_of_a_daemon(cx, sim, daemon):
     shared(cx)
-    jobs = [sim.job(ms=1800, queue="shared", select="1:ncpus=1:mem=1gb") for _ in range(2)]
+    jobs = [sim.job(queue="shared", select="1:ncpus=1:mem=1gb") for _ in range(2)]
     cx.wait(jobs[1], "R")
     cx.kill(daemon)
     cx.restart(daemon)
     cx.again()
     assert kb(cx) == 2 * MIB * MIB and int(cx.node("s1")["resources_assigned"]["ncpus"]) <= 1
-    for job in jobs:
-        cx.wait_gone(job)
-    until(lambda: cx.node("s1")["resources_assigned"]["ncpus"] == "0", "nothing is left")
+    for _ in range(2):
+        wait_states(cx, jobs, ["R", "S"])
+        wait_states(cx, jobs, ["S", "R"])
 
 
 def test_no_turn_begins_before_the_other_job_stands_still(cx):
@@ -246,11 +252,8 @@ def test_nobody_is_lost_when_a_daemon_dies_in_the_middle_of_a_change_of_turns(cx
 def test_subjobs_take_turns_with_each_other(cx, sim):
     shared(cx)
     array = sim.job(queue="shared", ms=1200, array_indices_submitted="0-2")
-    jobs = [array.replace("[]", f"[{i}]") for i in range(3)]
-    for job in jobs:
-        cx.wait(job, "R")
     cx.wait_gone(array)
-    assert sum(turns(cx, job) for job in jobs) >= 2
+    assert sum(turns(cx, array.replace("[]", f"[{i}]")) for i in range(3)) >= 2
 
 
 def test_who_is_held_or_rerun_while_suspended_gives_its_memory_back(cx, sim):
@@ -261,15 +264,15 @@ def test_who_is_held_or_rerun_while_suspended_gives_its_memory_back(cx, sim):
     cx.api.rerun(jobs[0])
     cx.wait(jobs[0], "H")
     until(lambda: kb(cx) == 2 * MIB * MIB, "the memory")
-    assert cx.state(jobs[1]) == "R"
+    cx.wait(jobs[1], "R")
     cx.api.release(jobs[0], "u")
     cx.wait(jobs[0], "R")
 
 
 def test_a_queue_that_is_shared_no_more_lets_everybody_end(cx, sim):
     shared(cx)
-    jobs = [sim.job(queue="shared", ms=1500) for _ in range(2)]
-    cx.wait(jobs[1], "R")
+    jobs = [sim.job(queue="shared", ms=2500) for _ in range(2)]
+    wait_states(cx, jobs, ["S", "R"])
     cx.set_queue("shared", "gang", "False")
     for job in jobs:
         cx.wait_gone(job)
