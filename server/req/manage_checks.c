@@ -26,7 +26,8 @@ static struct site *site_of(void *parts)
         of##_ATTR_max_user_res_soft, of##_ATTR_max_group_res_soft
 #define NEW_LIMITS(of)                                                                                       \
     of##_ATTR_max_run, of##_ATTR_max_run_res, of##_ATTR_max_run_soft, of##_ATTR_max_run_res_soft,            \
-        of##_ATTR_max_queued, of##_ATTR_max_queued_res
+        of##_ATTR_max_queued, of##_ATTR_max_queued_res, of##_ATTR_queued_jobs_threshold,                     \
+        of##_ATTR_queued_jobs_threshold_res
 
 static int first_set(const struct attr_list *l, const int *indices, size_t n)
 {
@@ -57,7 +58,7 @@ int check_server_limits(void *arg, const struct object *o, const struct attr_lis
 
 static int check_queue_limits(const struct attr_list *now, struct err *e)
 {
-    static const int old[] = {OLD_LIMITS(QUEUE)}, modern[] = {NEW_LIMITS(QUEUE)};
+    static const int old[] = {OLD_LIMITS(QUEUE), QUEUE_ATTR_max_queuable}, modern[] = {NEW_LIMITS(QUEUE)};
 
     return check_styles(OF_QUEUE, first_set(now, old, COUNT(old)), first_set(now, modern, COUNT(modern)), e);
 }

@@ -166,3 +166,56 @@ def test_an_alteration_keeps_within_queued_amounts(cx, limits):
     assert done.returncode == 15143 % 256 and "per-user limit on resource ncpus in queue workq" in done.stderr
     assert cx.stat(job)["Resource_List"]["ncpus"] == "2"
     cx.command("qalter", "-l", "select=1:ncpus=4", job, user=A)
+
+
+@pytest.mark.complex(sched=False)
+def test_a_queue_has_limits_of_one_style(cx, limits):
+    for old, new in [("max_queuable", "max_queued"), ("max_queuable", "queued_jobs_threshold"),
+                     ("max_user_run", "max_run_res.mem"), ("max_running", "queued_jobs_threshold_res.ncpus")]:
+        limits("queue workq", f"{old} = 9")
+        done = cx.command("qmgr", "-c", f'set queue workq {new} = "[o:PBS_ALL=9]"', check=False)
+        assert done.returncode == 15141 % 256 and "Cannot mix old and new style" in done.stderr, (old, new)
+        cx.qmgr(f"unset queue workq {old}")
+        limits("queue workq", f'{new} = "[o:PBS_ALL=9]"')
+        cx.qmgr(f"unset queue workq {new.split('.')[0]}")
+
+
+# What PBS says where a limit leaves no room, by the entity that it names.
+JOBS = {
+    "o:PBS_ALL": "Maximum number of jobs{state} already in {where}",
+    "u:PBS_GENERIC": "would exceed {owner} per-user limit{of_state}",
+    "g:PBS_GENERIC": "would exceed {owner} per-group limit{of_state}",
+    "p:PBS_GENERIC": "would exceed {owner} per-project limit{of_state}",
+    f"u:{A}": f"Maximum number of jobs{{state}} for user {A} already in {{where}}",
+    f"g:{A}": f"Maximum number of jobs{{state}} for group {A} already in {{where}}",
+    "p:prj": "Maximum number of jobs{state} for project prj already in {where}",
+}
+AMOUNTS = {
+    "o:PBS_ALL": "would exceed limit on resource ncpus in {where}{state}",
+    "u:PBS_GENERIC": "would exceed per-user limit on resource ncpus in {where}{state}",
+    "g:PBS_GENERIC": "would exceed per-group limit on resource ncpus in {where}{state}",
+    "p:PBS_GENERIC": "would exceed per-project limit on resource ncpus in {where}{state}",
+    f"u:{A}": f"would exceed user {A}'s limit on resource ncpus in {{where}}{{state}}",
+    f"g:{A}": f"would exceed group {A}'s limit on resource ncpus in {{where}}{{state}}",
+    "p:prj": "would exceed project prj's limit on resource ncpus in {where}{state}",
+}
+
+
+@pytest.mark.complex(sched=False)
+@pytest.mark.parametrize("where, scope, owner", [("queue workq", "queue workq", "queue workq's"),
+                                                 ("server", "complex", "complex's")])
+def test_the_text_of_each_limit_on_what_is_queued_is_that_of_pbs(cx, limits, where, scope, owner):
+    submit(cx, A, project="prj")
+    for name, code, texts in [("max_queued", 15142, JOBS), ("queued_jobs_threshold", 15142, JOBS),
+                              ("max_queued_res.ncpus", 15143, AMOUNTS),
+                              ("queued_jobs_threshold_res.ncpus", 15143, AMOUNTS)]:
+        state = " in 'Q' state" if "threshold" in name else ""
+        words = {"where": scope, "owner": owner, "state": state, "of_state": state and f" of jobs{state}"}
+        for entity, text in texts.items():
+            limits(where, f'{name} = "[{entity}=1]"')
+            with pytest.raises(api.PbsError) as e:
+                submit(cx, A, project="prj")
+            assert (e.value.code, e.value.text) == (code, text.format(**words)), (name, entity)
+            limits(where, f'{name} = "[{entity}=2]"')
+            cx.api.delete(submit(cx, A, project="prj"))
+            cx.qmgr(f"unset {where} {name.split('.')[0]}")
