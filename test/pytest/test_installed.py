@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from cede import faults
+from cede import faults, users
 from cede.installed import Installed
 from cede.wait import until
 
@@ -283,3 +283,46 @@ def test_postinstall_asks_for_the_server_of_a_host_that_is_none(tree):
     done = tree.command(os.path.join(tree.exec, "libexec", "pbs_postinstall"), "client", check=False,
                         env={"PBS_CONF_FILE": os.path.join(tree.work, "other.conf")})
     assert done.returncode == 2 and "name the server's host" in done.stderr
+
+
+class Loopback(Installed):
+    """A host of its own that has only a loopback interface: pbs.conf says nothing of ports, all daemons have theirs."""
+
+    def __init__(self):
+        super().__init__(PBS_CORE_LIMIT="unlimited", PBS_SCP="/usr/bin/scp", PBS_LOG_HIGHRES_TIMESTAMP=1)
+        for key in ("PBS_BATCH_SERVICE_PORT", "PBS_MANAGER_SERVICE_PORT"):
+            del self.keys[key]
+        self.keys["PBS_SERVER"] = "localhost"
+        self.write_conf()
+        self.host = subprocess.Popen(["unshare", "--net", "sh", "-c", "ip link set lo up && echo up && exec cat"],
+                                     stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert self.host.stdout.readline() == b"up\n"
+
+    def command(self, *words, user="root", **more):
+        return super().command("nsenter", f"--net=/proc/{self.host.pid}/ns/net", "runuser", "-u", user, "--", *words,
+                               **more)
+
+    def answers(self, port):
+        return self.command("bash", "-c", f"</dev/tcp/127.0.0.1/{port}", check=False).returncode == 0
+
+    def stop(self):
+        self.command("qdel", "-Wforce", *self.command("qselect").stdout.split(), check=False)
+        self.init("stop")
+        self.host.stdin.close()
+        self.host.stdout.close()
+        self.host.wait()
+        self.remove()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="makes a network of its own")
+def test_a_loopback_and_the_usual_ports_are_enough():
+    site = Loopback()
+    try:
+        site.start()
+        assert [port for port in range(15000, 15010) if site.answers(port)] == [15001, 15003]
+        job = site.command("qsub", "-o", os.path.join(site.work, "site.out"), "-j", "oe", "--", "/bin/echo",
+                           "done", user=users.NAMES[0]).stdout.strip()
+        until(lambda: site.command("qstat", job, check=False).returncode == 153, "the end of the job")
+        assert site.file("site.out") == "done\n"
+    finally:
+        site.stop()
