@@ -161,6 +161,7 @@ static void on_stepped(void *arg, int64_t by_s)
 static void on_used(void *arg, struct job *j)
 {
     job_limits_look(((struct server *)arg)->job_limits, j);
+    checkpoint_look(((struct server *)arg)->parts.checkpoint, j);
 }
 
 static void on_attention(void *arg, const char *node, const char *note)
@@ -451,7 +452,7 @@ static int create_running(struct server *s, struct err *e)
     s->partial = p->resize ? partial_create(p->resize, p->methods) : NULL;
     s->terminate = terminate_create(&s->site, p->send);
     s->job_limits = job_limits_create(&s->site, p->services, p->send);
-    s->host_loss = host_loss_create(&s->site, p->send, p->runs, p->suspend);
+    s->host_loss = host_loss_create(&s->site, p->send, p->runs, p->suspend, p->checkpoint);
     s->job_end = job_end_create(&s->site, p->fsm, p->send, p->commit, s->host_loss, &end);
     s->join_wait = join_wait_create(s->loop, &s->site, s->job_end);
     s->take = exec_take_create(&s->site, p->services, p->fsm, p->commit, &take);

@@ -20,6 +20,7 @@
 #include "ckpt.h"
 #include "config.h"
 #include "disk.h"
+#include "images.h"
 #include "leftovers.h"
 #include "log.h"
 #include "outputs.h"
@@ -445,7 +446,7 @@ static void act_say_checkpointed(void *ctx, struct run *r)
         r->keep_output = true;
         note(r, SHEP_NOTE_KEEP_OUTPUT);
         finish(m, r);
-    } else if (r->ckpt.leave) {
+    } else if (r->ckpt.leave && !images_are_joint(r)) {
         r->keep_output = true; /* the job will go on writing */
         note(r, SHEP_NOTE_KEEP_OUTPUT);
         r->stop_text[0] = '\0';
@@ -568,7 +569,7 @@ static void act_forget(void *ctx, struct run *r)
     journal_close(&m->outbox, r);
     if (!r->keep_output && !run_has_other(m->runs, r))
         remove_spooled(m, r);
-    ckpt_forget(&m->home, r);
+    images_forget(&m->home, r);
     if (spares_give(m->spares, r->path, r->start.user, &e) < 0)
         log_err(LOGC_JOB, r->id, &e, "purge");
 }

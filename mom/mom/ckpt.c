@@ -20,18 +20,17 @@
 #include <shep.h>
 
 #include "config.h"
-#include "file.h"
+#include "images.h"
 #include "log.h"
 #include "parts.h"
 #include "pbs_error.h"
 #include "run.h"
+#include "run_tasks.h"
 #include "shepherds.h"
 #include "site_action.h"
 #include "strbuf.h"
 
 enum { PATH_LEN_MAX = 8192, KB = 1024, MS_PER_MINUTE = 60000, SAVED = 0, SAVED_AND_GONE = 3 };
-
-#define TASK "00000001"
 
 bool ckpt_is_offered(const struct config *c)
 {
@@ -45,47 +44,7 @@ static bool job_allows(const struct run *r)
     return !when || strcmp(when, "n") != 0;
 }
 
-void ckpt_dir(const struct home *h, const char *id, struct strbuf *out)
-{
-    strbuf_addf(out, "%s/%s.CK", h->checkpoint, id);
-}
-
-static void image_path(const struct home *h, const char *id, struct strbuf *out)
-{
-    ckpt_dir(h, id, out);
-    strbuf_add(out, "/" TASK);
-}
-
 /* ---- restart */
-/* The image, or the one before it where a crash has left only that. */
-static int find_image(const struct home *h, const struct run *r, struct strbuf *path, struct err *e)
-{
-    image_path(h, r->id, path);
-    if (access(path->s, F_OK) == 0)
-        return 0;
-    strbuf_add(path, ".old");
-    if (access(path->s, F_OK) == 0)
-        return 0;
-    return err_set(e, PBSE_CKPSHORT, "restart of task " TASK " from file %s failed: it is not on this host",
-                   r->start.restart_from);
-}
-
-static int session_of(const struct home *h, const struct run *r)
-{
-    struct strbuf path;
-    char *bytes = NULL;
-    int session = 0;
-
-    strbuf_init(&path, PATH_LEN_MAX);
-    image_path(h, r->id, &path);
-    strbuf_add(&path, ".sid");
-    if (file_read(AT_FDCWD, path.s, 64, &bytes, NULL, NULL) == 0)
-        session = atoi(bytes);
-    free(bytes);
-    strbuf_fini(&path);
-    return session;
-}
-
 static int plan_restart(const struct home *h, const struct run *r, struct shep_order *o, struct err *e)
 {
     struct strbuf path;
@@ -94,9 +53,10 @@ static int plan_restart(const struct home *h, const struct run *r, struct shep_o
 
     strbuf_init(&path, PATH_LEN_MAX);
     words_init(&argv);
-    o->restart_session = session_of(h, r);
-    rc = find_image(h, r, &path, e);
-    if (rc == 0 && h->config->actions[ACTION_RESTART].argv.n)
+    rc = images_find(h, r, &path, e);
+    o->restart_session = rc == 0 ? images_session(path.s) : 0;
+    /* A sister on which nothing ran has nothing to restart. */
+    if (rc == 0 && h->config->actions[ACTION_RESTART].argv.n && (o->restart_session || !run_is_sister(r)))
         rc = site_action_argv(h->config, r, ACTION_RESTART, path.s, o->restart_session, &argv, e);
     strbuf_fini(&path);
     if (rc < 0) {
@@ -116,7 +76,7 @@ int ckpt_plan(const struct home *h, const struct run *r, struct shep_order *o, s
 
     strbuf_init(&dir, PATH_LEN_MAX);
     if (r->start.restart_from[0] || (ckpt_is_offered(h->config) && job_allows(r)))
-        ckpt_dir(h, r->id, &dir);
+        images_dir(h, r->id, &dir);
     o->checkpoint_dir = strdup(strbuf_str(&dir));
     strbuf_fini(&dir);
     if (!o->checkpoint_dir)
@@ -146,6 +106,28 @@ static void fail(struct parts *m, struct run *r, int code, const char *text)
         parts_post(m, r, RUN_EV_ATTEMPT_FAILED);
 }
 
+static void on_still(void *arg, struct run *r, const struct shep_done *d)
+{
+    struct parts *m = arg;
+
+    if (d->code) {
+        fail(m, r, d->code, d->text);
+        return;
+    }
+    parts_post(m, r, RUN_EV_SUSPENDED);
+    parts_post(m, r, RUN_EV_CHECKPOINTED);
+}
+
+/* The image is there. Where other hosts have to save too, the job stands still until all have; what had stood before
+ * goes on doing so. */
+static void saved(struct parts *m, struct run *r)
+{
+    if (images_are_joint(r) && r->ckpt.leave && r->slot.state == RUN_RUNNING)
+        shepherds_suspend(r, on_still, m);
+    else
+        parts_post(m, r, RUN_EV_CHECKPOINTED);
+}
+
 static void on_end(void *arg, struct run *r, const struct site_action_end *end)
 {
     struct parts *m = arg;
@@ -155,13 +137,26 @@ static void on_end(void *arg, struct run *r, const struct site_action_end *end)
         r->ckpt.leave |= end->code == SAVED_AND_GONE;
         r->ckpt.bytes = end->bytes;
         r->ckpt.took_ms = end->took_ms;
-        parts_post(m, r, RUN_EV_CHECKPOINTED);
+        saved(m, r);
         return;
     }
     log_event(LOGC_JOB, LOGE_JOB, r->id, "checkpoint failed: errno=%d", end->code);
     if (r->slot.state == RUN_RUNNING) /* the tool may have stopped it */
         shepherds_signal(r, SIGCONT, EXEC_TARGET_ALL, NULL, NULL);
     fail(m, r, PBSE_CKPSHORT, end->text[0] ? end->text : "the script of $action has failed");
+}
+
+/* Of the script, or of any task where that runs elsewhere; 0: nothing runs here. */
+static int session_of(const struct run *r)
+{
+    struct run_tasks tasks;
+    int session = r->started_record.pid;
+
+    run_tasks_read(&tasks, r->path);
+    if (!session && tasks.sessions.n)
+        session = (int)tasks.sessions.list[0];
+    run_tasks_fini(&tasks);
+    return session;
 }
 
 /* A full disk would cost the old image too. */
@@ -178,17 +173,18 @@ static int check_space(const struct home *h, const struct run *r, struct err *e)
 static int begin(struct parts *m, struct run *r, struct err *e)
 {
     const struct config *c = m->home.config;
-    enum config_event ev = r->ckpt.leave ? ACTION_CHECKPOINT_ABORT : ACTION_CHECKPOINT;
+    bool ends = r->ckpt.leave && !images_are_joint(r); /* else it may have to go on */
+    enum config_event ev = ends ? ACTION_CHECKPOINT_ABORT : ACTION_CHECKPOINT;
     struct strbuf path;
     int rc;
 
-    if (r->ckpt.leave && !c->actions[ev].argv.n)
-        ev = ACTION_CHECKPOINT; /* we end it ourselves afterwards */
+    if (!c->actions[ev].argv.n) /* the other one; we end it ourselves afterwards */
+        ev = ends ? ACTION_CHECKPOINT : ACTION_CHECKPOINT_ABORT;
     if (check_space(&m->home, r, e) < 0)
         return -1;
     strbuf_init(&path, PATH_LEN_MAX);
-    image_path(&m->home, r->id, &path);
-    rc = site_action_run(m->loop, &m->home, r, ev, path.s, r->started_record.pid, on_end, m, e);
+    images_path(&m->home, r, &path);
+    rc = site_action_run(m->loop, &m->home, r, ev, path.s, session_of(r), on_end, m, e);
     strbuf_fini(&path);
     return rc;
 }
@@ -197,6 +193,19 @@ void ckpt_begin(struct parts *m, struct run *r)
 {
     struct err e = {0};
 
+    r->ckpt.bytes = 0;
+    r->ckpt.took_ms = 0;
+    if (images_are_joint(r) && images_has(&m->home, r)) { /* asked again */
+        saved(m, r);
+        return;
+    }
+    if (!session_of(r)) {
+        if (images_make_empty(&m->home, r, &e) == 0)
+            saved(m, r);
+        else
+            fail(m, r, PBSE_CKPSHORT, e.text);
+        return;
+    }
     note(r, SHEP_NOTE_CHECKPOINTING);
     log_event(LOGC_JOB, LOGE_JOB, r->id, "req_holdjob: Checkpoint initiated.");
     if (begin(m, r, &e) == 0)
@@ -214,7 +223,7 @@ void ckpt_say(struct parts *m, struct run *r)
     strbuf_init(&id, PATH_LEN_MAX);
     if (m->home.config->checkpoint_shared)
         strbuf_add(&id, "shared:");
-    image_path(&m->home, r->id, &id);
+    images_path(&m->home, r, &id);
     log_event(LOGC_JOB, LOGE_JOB, r->id, "checkpointed to %s, %llu bytes", id.s,
               (unsigned long long)r->ckpt.bytes);
     data.exec_event_data_u.checkpointed = (struct exec_checkpointed_data){
@@ -242,7 +251,8 @@ void ckpt_look(struct parts *m, struct run *r, const struct exec_usage *used)
 {
     unsigned long long period = period_ms(r), now;
 
-    if (!period || r->slot.state != RUN_RUNNING || !m->home.config->actions[ACTION_CHECKPOINT].argv.n)
+    if (!period || images_are_joint(r) || r->slot.state != RUN_RUNNING ||
+        !m->home.config->actions[ACTION_CHECKPOINT].argv.n)
         return;
     now = run_attr(r, "Checkpoint", "")[0] == 'c' ? used->cput_ms : used->walltime_ms;
     if (!r->ckpt.due_ms)
@@ -253,56 +263,4 @@ void ckpt_look(struct parts *m, struct run *r, const struct exec_usage *used)
     r->ckpt.attempt = 0;
     r->ckpt.leave = false;
     parts_post(m, r, RUN_EV_CHECKPOINT);
-}
-
-/* ---- what is left */
-static void remove_dir(const char *path)
-{
-    struct err e = {0};
-
-    if (file_remove_tree(AT_FDCWD, path, &e) < 0)
-        log_err(LOGC_FIL, "checkpoint", &e, "cannot remove");
-}
-
-void ckpt_forget(const struct home *h, const struct run *r)
-{
-    struct strbuf path, old;
-
-    strbuf_init(&path, PATH_LEN_MAX);
-    strbuf_init(&old, PATH_LEN_MAX);
-    image_path(h, r->id, &path);
-    strbuf_addf(&old, "%s.old", path.s);
-    if (!r->keep_output && access(path.s, F_OK) < 0 && access(old.s, F_OK) < 0) {
-        strbuf_reset(&path);
-        ckpt_dir(h, r->id, &path);
-        if (access(path.s, F_OK) == 0)
-            remove_dir(path.s);
-    }
-    strbuf_fini(&path);
-    strbuf_fini(&old);
-}
-
-void ckpt_remove(const struct home *h, long long seq, int index)
-{
-    char prefix[64];
-    DIR *dir = opendir(h->checkpoint);
-    const struct dirent *d;
-
-    if (index >= 0)
-        snprintf(prefix, sizeof prefix, "%lld[%d].", seq, index);
-    else
-        snprintf(prefix, sizeof prefix, "%lld.", seq);
-    while (dir && (d = readdir(dir))) {
-        size_t n = strlen(d->d_name);
-        struct strbuf path;
-
-        if (strncmp(d->d_name, prefix, strlen(prefix)) != 0 || n < 3 || strcmp(d->d_name + n - 3, ".CK") != 0)
-            continue;
-        strbuf_init(&path, PATH_LEN_MAX);
-        strbuf_addf(&path, "%s/%s", h->checkpoint, d->d_name);
-        remove_dir(path.s);
-        strbuf_fini(&path);
-    }
-    if (dir)
-        closedir(dir);
 }

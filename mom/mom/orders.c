@@ -18,6 +18,7 @@
 #include "ckpt.h"
 #include "config.h"
 #include "exec_service.h"
+#include "images.h"
 #include "log.h"
 #include "notice.h"
 #include "parts.h"
@@ -227,6 +228,16 @@ static void take_attempt(struct parts *m, const exec_attempt_args *a, struct rpc
     parts_post(m, r, ev);
 }
 
+/* Those of attempts that did not succeed on all hosts go. */
+static void keep_image(struct parts *m, const struct run *r, const wire_ext *name)
+{
+    char *text = strndup(name->wire_ext_val ? name->wire_ext_val : "", name->wire_ext_len);
+
+    if (text)
+        images_keep_only(&m->home, r, text);
+    free(text);
+}
+
 /* Said again while it is at work, it is the same. */
 static void take_checkpoint(void *arg, const void *args, struct rpc_request *q)
 {
@@ -250,6 +261,8 @@ static void take_checkpoint(void *arg, const void *args, struct rpc_request *q)
         r->attempt = r->ckpt.attempt = a->attempt;
         r->attempt_method = "checkpoint";
         r->ckpt.leave = a->leave;
+        if (images_are_joint(r) && !images_has(&m->home, r))
+            keep_image(m, r, &a->ext);
         parts_post(m, r, RUN_EV_CHECKPOINT);
     }
 }
@@ -261,6 +274,12 @@ static void take_suspend(void *arg, const void *args, struct rpc_request *q)
 
 static void take_resume(void *arg, const void *args, struct rpc_request *q)
 {
+    struct parts *m = arg;
+    const exec_attempt_args *a = args;
+    struct run *r = a->ext.wire_ext_len ? run_find(m->runs, &a->job, a->run) : NULL;
+
+    if (r && strcmp(r->start.store, a->store) == 0 && !site_action_is_active(r) && images_are_joint(r))
+        images_drop(&m->home, r);
     take_attempt(arg, args, q, "resume", RUN_EV_RESUME);
 }
 
@@ -293,13 +312,15 @@ static void take_terminate(void *arg, const void *args, struct rpc_request *q)
               a->why == EXEC_WHY_REQUEUE ? "Rerun" : "TermJob");
     if (r->slot.state >= RUN_ENDING)
         return;
-    if (a->why == EXEC_WHY_REQUEUE && !r->keep_output) {
+    if ((a->why == EXEC_WHY_REQUEUE || a->why == EXEC_WHY_CHECKPOINT) && !r->keep_output) {
         r->keep_output = true;
         if (journal_note(r, SHEP_NOTE_KEEP_OUTPUT, &e) < 0)
             log_err(LOGC_JOB, r->id, &e, "journal");
     }
-    r->grace_s = a->why == EXEC_WHY_FORCE ? 0 : config_grace_s(m->home.config, a->grace_s);
-    r->stop_reason = EXEC_END_TERMINATED;
+    r->grace_s = a->why == EXEC_WHY_FORCE || a->why == EXEC_WHY_CHECKPOINT
+                     ? 0
+                     : config_grace_s(m->home.config, a->grace_s);
+    r->stop_reason = a->why == EXEC_WHY_CHECKPOINT ? EXEC_END_CHECKPOINTED : EXEC_END_TERMINATED;
     r->stop_text[0] = '\0';
     if (a->why == EXEC_WHY_LIMIT)
         take_limit(r, a);
@@ -314,7 +335,7 @@ static void take_purge(void *arg, const void *args, struct rpc_request *q)
 
     if (!r) {
         if (a->ext.wire_ext_len)
-            ckpt_remove(&m->home, a->job.seq, a->job.index);
+            images_remove(&m->home, a->job.seq, a->job.index);
         exec_service_taken(q, 0, NULL);
         return;
     }

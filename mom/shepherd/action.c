@@ -20,25 +20,26 @@
 
 enum { EXIT_REFUSED = 254, EXIT_NO_EXEC = 255, SAVED = 0, SAVED_AND_GONE = 3 };
 
-static void execute(const struct shep_order *o, int session, char *const argv[])
+static void execute(const char *path, const struct shep_order *o, int session, char *const argv[])
 {
     struct words env;
     int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     words_init(&env);
     site_env_make(o, session, &env);
+    site_env_add_sessions(path, &env);
     if (in >= 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
         execve(argv[0], argv, env.w);
     _exit(EXIT_NO_EXEC);
 }
 
-static int run(const struct shep_order *o, int session, char *const argv[])
+static int run(const char *path, const struct shep_order *o, int session, char *const argv[])
 {
     int status;
     pid_t pid = fork();
 
     if (pid == 0)
-        execute(o, session, argv);
+        execute(path, o, session, argv);
     if (pid < 0 || waitpid(pid, &status, 0) < 0)
         return EXIT_REFUSED;
     if (WIFSIGNALED(status)) {
@@ -73,7 +74,7 @@ int action_run(const char *path, const char *event, int session, const char *ima
     if (errand_check(argv[0], &e) == 0 && rundir_read_order(path, &o, &e) == 0) {
         if (image[0])
             image_clear(image);
-        code = run(&o, session, argv);
+        code = run(path, &o, session, argv);
         if (image[0])
             code = keep_image(image, session, code, &e);
     }

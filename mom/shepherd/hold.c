@@ -285,16 +285,33 @@ static void record_started(struct hold *h)
     hold_append_record(h, &r, false);
 }
 
+/* What ran here when the image was written; it has no first process. */
+static int restart_tasks(struct hold *h)
+{
+    pid_t any;
+
+    if (!h->order.restart_argv.restart_argv_len)
+        return 0;
+    if (restart_job(&h->order, &h->task, &any, &h->why) == 0) {
+        confine_take_in(h->confine);
+        return 0;
+    }
+    confine_signal(h->confine, SIGKILL);
+    h->setup_code = EXIT_RESTART;
+    return -1;
+}
+
 static void launch_sister(struct hold *h)
 {
-    if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0 && limit_all(h, &h->why) == 0) {
+    h->setup_code = EXIT_SETUP;
+    if (task_prepare(&h->task, h->path, &h->order, &h->why) == 0 && limit_all(h, &h->why) == 0 &&
+        restart_tasks(h) == 0) {
         serve_tasks(h);
         record_started(h);
         hold_post(h, SHEP_EV_LAUNCHED);
         return;
     }
     h->how = SHEP_END_SETUP;
-    h->setup_code = EXIT_SETUP;
     h->reason = EXEC_END_SETUP;
     hold_post(h, SHEP_EV_SETUP_FAILED);
 }

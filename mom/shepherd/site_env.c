@@ -7,8 +7,11 @@
 
 #include <shep.h>
 
+#include "run_tasks.h"
 #include "strbuf.h"
 #include "words.h"
+
+enum { SIDS_MAX = 1 << 17 };
 
 static const char *const ours[] = {"LOGNAME",     "USER",        "PBS_JOBNAME",   "PBS_JOBID",
                                    "PBS_QUEUE",   "SHELL",       "PBS_JOBCOOKIE", "PBS_NODENUM",
@@ -63,4 +66,20 @@ void site_env_make(const struct shep_order *o, int session, struct words *out)
     strbuf_addf(&dir, "%s/app", o->checkpoint_dir);
     add(out, "PBS_CHECKPOINT_DIR", strbuf_str(&dir));
     strbuf_fini(&dir);
+}
+
+void site_env_add_sessions(const char *path, struct words *out)
+{
+    struct run_tasks tasks;
+    struct strbuf list;
+
+    run_tasks_read(&tasks, path);
+    strbuf_init(&list, SIDS_MAX);
+    strbuf_add(&list, "PBS_SIDS=");
+    for (size_t i = 0; i < tasks.sessions.n; i++)
+        strbuf_addf(&list, "%s%d", i ? " " : "", (int)tasks.sessions.list[i]);
+    if (strbuf_ok(&list))
+        words_add(out, list.s, NULL);
+    strbuf_fini(&list);
+    run_tasks_fini(&tasks);
 }

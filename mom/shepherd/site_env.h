@@ -7,5 +7,7 @@ struct shep_order;
 struct words;
 
 void site_env_make(const struct shep_order *o, int session, struct words *out);
+/* PBS_SIDS: every session of the run in this directory, the script's first. */
+void site_env_add_sessions(const char *path, struct words *out);
 
 #endif

@@ -13,6 +13,7 @@
 #include "commit.h"
 #include "exec_vnode.h"
 #include "intern.h"
+#include "job_image.h"
 #include "job_run.h"
 #include "log.h"
 #include "pbs_error.h"
@@ -242,13 +243,14 @@ void exec_send_launch(struct exec_send *x, struct job *j)
     give(x, j, j->run->hosts[0].service, EXEC_LAUNCH, (xdrproc_t)xdr_exec_order_args, &args, NULL, NULL);
 }
 
-static void send_attempt(struct exec_send *x, struct job *j, unsigned proc)
+static void send_attempt(struct exec_send *x, struct job *j, unsigned proc, wire_ext ext)
 {
     exec_attempt_args args = {.job = wire_key(j),
                               .run = j->run->version,
                               .epoch = x->site->epoch,
                               .store = (char *)x->site->store_id,
-                              .attempt = j->run->attempt};
+                              .attempt = j->run->attempt,
+                              .ext = ext};
 
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (takes_orders(&j->run->hosts[i]))
@@ -257,12 +259,19 @@ static void send_attempt(struct exec_send *x, struct job *j, unsigned proc)
 
 void exec_send_suspend(struct exec_send *x, struct job *j)
 {
-    send_attempt(x, j, EXEC_SUSPEND);
+    send_attempt(x, j, EXEC_SUSPEND, (wire_ext){0});
 }
 
 void exec_send_resume(struct exec_send *x, struct job *j)
 {
-    send_attempt(x, j, EXEC_RESUME);
+    send_attempt(x, j, EXEC_RESUME, (wire_ext){0});
+}
+
+void exec_send_undo(struct exec_send *x, struct job *j)
+{
+    char mark[] = "undo";
+
+    send_attempt(x, j, EXEC_RESUME, (wire_ext){sizeof mark - 1, mark});
 }
 
 static void terminate_from(struct exec_send *x, struct job *j, size_t first, int why, unsigned grace_s)
@@ -329,6 +338,17 @@ void exec_send_update(struct exec_send *x, struct job *j)
     start_order_free_attrs(&args.attrs);
 }
 
+/* What stands in restart_from for this host of this run, where that is an image of its own. */
+static wire_ext image_to_keep(const struct job *j, size_t host)
+{
+    struct job_image m;
+
+    if (!job_image_at(j->restart_from, host, &m) || m.none ||
+        !job_image_is_at(&m, j->run->hosts[host].service))
+        return (wire_ext){0};
+    return (wire_ext){(u_int)m.path_len, (char *)m.path};
+}
+
 void exec_send_checkpoint(struct exec_send *x, struct job *j)
 {
     exec_checkpoint_args args = {.job = wire_key(j),
@@ -336,15 +356,18 @@ void exec_send_checkpoint(struct exec_send *x, struct job *j)
                                  .epoch = x->site->epoch,
                                  .store = (char *)x->site->store_id,
                                  .attempt = j->run->attempt,
-                                 .leave = true};
+                                 .leave = !j->run->staying};
 
-    for (size_t i = 0; i < j->run->n_hosts; i++)
-        if (takes_orders(&j->run->hosts[i]))
-            give(x, j, j->run->hosts[i].service, EXEC_CHECKPOINT, (xdrproc_t)xdr_exec_checkpoint_args, &args,
-                 NULL, NULL);
+    for (size_t i = 0; i < j->run->n_hosts; i++) {
+        if (!takes_orders(&j->run->hosts[i]) || j->run->hosts[i].image)
+            continue;
+        args.ext = image_to_keep(j, i);
+        give(x, j, j->run->hosts[i].service, EXEC_CHECKPOINT, (xdrproc_t)xdr_exec_checkpoint_args, &args,
+             NULL, NULL);
+    }
 }
 
-void exec_send_purge_images(struct exec_send *x, struct job *j, const char *image)
+void exec_send_purge_images(struct exec_send *x, struct job *j)
 {
     char mark[] = "images";
     exec_order_args args = {.job = wire_key(j),
@@ -352,11 +375,16 @@ void exec_send_purge_images(struct exec_send *x, struct job *j, const char *imag
                             .epoch = x->site->epoch,
                             .store = (char *)x->site->store_id,
                             .ext = {sizeof mark - 1, mark}};
-    size_t n = strcspn(image, " ");
+    struct job_image m;
 
-    for (struct service *s = services_first(x->services); s; s = services_next(s))
-        if (strlen(s->name) == n && strncmp(s->name, image, n) == 0)
+    for (size_t i = 0; job_image_at(j->restart_from, i, &m); i++) {
+        char *name = strndup(m.service, m.service_len);
+        const struct service *s = name ? services_find(x->services, name) : NULL;
+
+        if (s)
             give(x, j, s->name, EXEC_PURGE, (xdrproc_t)xdr_exec_order_args, &args, NULL, NULL);
+        free(name);
+    }
 }
 
 /* Its vnodes that stand in exec_vnode and no more in what is left. */

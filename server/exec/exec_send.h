@@ -35,6 +35,7 @@ void exec_send_start_to(struct exec_send *x, struct job *j, const char *service)
 void exec_send_launch(struct exec_send *x, struct job *j);  /* to the first host */
 void exec_send_suspend(struct exec_send *x, struct job *j); /* attempt: j->run->attempt */
 void exec_send_resume(struct exec_send *x, struct job *j);
+void exec_send_undo(struct exec_send *x, struct job *j); /* RESUME after a checkpoint that failed elsewhere */
 void exec_send_terminate(struct exec_send *x, struct job *j, int why, unsigned grace_s); /* enum exec_why */
 /* To the first host: the whole job is over a limit, enum exec_reason; `text` for people. */
 void exec_send_over_limit(struct exec_send *x, struct job *j, int reason, const char *text, unsigned grace_s);
@@ -45,9 +46,10 @@ void exec_send_update(struct exec_send *x, struct job *j); /* limits of a runnin
 void exec_send_give_up(struct exec_send *x, struct job *j);
 size_t exec_send_open(const struct exec_send *x); /* orders given and not answered yet */
 /* Forget the run: to every host that has released it. */
-void exec_send_checkpoint(struct exec_send *x, struct job *j); /* and leave */
-/* The job's images at the service that `image` begins with ("SERVICE IMAGE") go. */
-void exec_send_purge_images(struct exec_send *x, struct job *j, const char *image);
+void exec_send_checkpoint(struct exec_send *x,
+                          struct job *j); /* to hosts without image; and leave, unless `staying` */
+/* The job's images (restart_from) go, wherever they are. */
+void exec_send_purge_images(struct exec_send *x, struct job *j);
 void exec_send_purge(struct exec_send *x, struct job *j);
 /* The job is to give way, or need not: to every host that can tell it. Of `a` the fields that say which run are filled in.
  * Can the first host? */

@@ -14,6 +14,8 @@
 
 #include "attr_walk.h"
 #include "exec_vnode.h"
+#include "job_image.h"
+#include "job_run.h"
 #include "pbs_error.h"
 #include "select.h"
 #include "services.h"
@@ -243,6 +245,16 @@ static void make_cookie(const struct site *s, const struct job *j, char out[COOK
         snprintf(out + 2 * i, 3, "%02X", mac[i]);
 }
 
+/* What this host of the run is restarted from, or "". */
+static char *image_of(const struct job *j, size_t host)
+{
+    struct job_image m;
+
+    if (!job_images_fit(j) || !job_image_at(j->restart_from, host, &m) || m.none)
+        return strdup("");
+    return strndup(m.path, m.path_len);
+}
+
 static int fill_texts(const struct site *s, const struct job *j, exec_start_args *out)
 {
     char cookie[COOKIE_SIZE];
@@ -253,7 +265,7 @@ static int fill_texts(const struct site *s, const struct job *j, exec_start_args
     out->user = strdup(text_or_empty(j->euser));
     out->group = strdup(text_or_empty(j->egroup));
     out->cookie = strdup(cookie);
-    out->restart_from = strdup(text_or_empty(job_run_image(j)));
+    out->restart_from = image_of(j, out->my_host);
     out->last_host = strdup("");
     return out->id && out->store && out->user && out->group && out->cookie && out->restart_from &&
                    out->last_host
@@ -292,14 +304,14 @@ int start_order_make(struct site *s, struct services *sv, const struct job *j, c
     out->launch = j->run->n_hosts == 1;
     out->script_length = j->script_bytes;
     out->kill_delay_s = queue_kill_delay_s(j->queue, EXEC_GRACE_OF_HOST);
+    if (fill_hosts(s, sv, j, service, out, e) < 0) {
+        start_order_free(out);
+        return -1;
+    }
     if (fill_texts(s, j, out) < 0 || fill_script(script, n_script, out) < 0 ||
         walk_wanted(s, j, wanted, sizeof wanted / sizeof wanted[0], &out->attrs) < 0) {
         start_order_free(out);
         return err_set(e, PBSE_SYSTEM, "no memory for START of %s", j->obj.name);
-    }
-    if (fill_hosts(s, sv, j, service, out, e) < 0) {
-        start_order_free(out);
-        return -1;
     }
     if (out->my_host != 0)
         drop_script(out);

@@ -130,7 +130,7 @@ struct job {
     struct parked *parked;          /* requests that wait for an event of this job */
     struct pqueue_entry due;        /* start time, or the end of its history in memory */
 
-    const char *restart_from; /* interned "SERVICE IMAGE": its last checkpoint, or NULL (checkpoint.c) */
+    const char *restart_from; /* interned: its last checkpoint, or NULL (job_image.h) */
     const char *unbound;      /* interned: schedselect before it was bound to the host of that, or NULL */
 
     uint64_t script_bytes;

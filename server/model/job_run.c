@@ -32,8 +32,10 @@ void job_run_destroy(struct run *r)
 {
     if (!r)
         return;
-    for (size_t i = 0; r->hosts && i < r->n_hosts; i++)
+    for (size_t i = 0; r->hosts && i < r->n_hosts; i++) {
         intern_unref(r->hosts[i].service);
+        intern_unref(r->hosts[i].image);
+    }
     free(r->hosts);
     intern_unref(r->exec_vnode);
     intern_unref(r->exec_host);
@@ -88,7 +90,8 @@ json_t *job_run_encode(const struct run *r)
         "checkpointing", (int)r->checkpointing, "notices", (int)r->notices, "leaves_vnodes",
         (int)r->leaves_vnodes, "suspended_s", (json_int_t)r->suspended_s, "paused_s", (json_int_t)r->paused_s,
         "hosts", hosts);
-    if (o && (r->now_vnode || r->freed) && add_phase(o, r) < 0) {
+    if (o && ((r->staying && json_object_set_new(o, "staying", json_true()) < 0) ||
+              ((r->now_vnode || r->freed) && add_phase(o, r) < 0))) {
         json_decref(o);
         return NULL;
     }
@@ -160,6 +163,7 @@ static int decode_flags(const json_t *o, struct run *r)
     r->resuming = resuming;
     r->altered = altered;
     r->checkpointing = checkpointing;
+    r->staying = json_is_true(json_object_get(o, "staying"));
     r->notices = (unsigned)notices;
     r->leaves_vnodes = leaves_vnodes;
     r->suspended_s = suspended_s;
@@ -201,19 +205,6 @@ struct run_host *job_run_host(struct run *r, const char *service)
         if (r->hosts[i].service == service) /* interned: one address */
             return &r->hosts[i];
     return NULL;
-}
-
-const char *job_run_image(const struct job *j)
-{
-    const char *image = j->restart_from ? strchr(j->restart_from, ' ') : NULL;
-    const char *service = j->run && j->run->n_hosts == 1 ? j->run->hosts[0].service : NULL;
-    size_t n = image ? (size_t)(image - j->restart_from) : 0;
-
-    if (!image || !service)
-        return NULL;
-    if (strncmp(image + 1, "shared:", 7) == 0)
-        return image + 8;
-    return strlen(service) == n && strncmp(service, j->restart_from, n) == 0 ? image + 1 : NULL;
 }
 
 bool job_run_is_over(const struct run *r)

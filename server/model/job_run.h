@@ -24,8 +24,10 @@ struct run_host {
     enum run_host_state state;
     uint64_t seq;   /* last event applied */
     bool suspended; /* has answered the present suspend attempt */
-    bool leaving;   /* the job has given it back: it ends there, which is no loss */
-    int status;     /* of its finish; of a sister only what is below 0 says something */
+    const char *
+        image; /* of the checkpoint under way, as the host said it; NULL: none yet; not stored: it is asked again */
+    bool leaving; /* the job has given it back: it ends there, which is no loss */
+    int status;   /* of its finish; of a sister only what is below 0 says something */
     struct job_usage usage;
 };
 
@@ -54,6 +56,8 @@ struct run {
     int64_t paused_s;          /* how long it had been before that, in this run */
     bool checkpointing;        /* so is this one */
     bool over_limit;           /* its first host was told so; not stored */
+    int64_t due_ms;            /* when the next such is, in the job's time; 0: not known yet; not stored */
+    bool staying;              /* after it the job goes on (-c c=MINUTES on several hosts) */
     bool altered;              /* its limits are other than START said: hosts are told again at HELLO */
     size_t n_hosts;
     struct run_host *hosts; /* hosts[0] runs the script */
@@ -98,8 +102,6 @@ struct run *job_run_decode(const json_t *o); /* NULL: not a run, or no memory */
 struct run_host *job_run_host(struct run *r, const char *service); /* by name, or NULL */
 /* How long a job has stood still in its run, but for a suspension that is not over. */
 int64_t job_run_paused_s(const struct job *j);
-/* Of a job in a run: what its first host restarts it from, or NULL. */
-const char *job_run_image(const struct job *j);
 void job_run_sum_usage(const struct run *r, struct job_usage *out); /* of all hosts; walltime: the first */
 const char *job_run_vnodes(const struct run *r);                    /* exec_vnode of what the job has now */
 const char *job_run_where(const struct run *r);                     /* exec_host of it */

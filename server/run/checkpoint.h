@@ -3,9 +3,9 @@
 /* Method C, and holds of running jobs: the job's host writes an image, the job ends there and goes back into its queue,
  * from where it is restarted from the image.
  *
- * The image lies on the host that wrote it (unless that says it is shared), so the job is bound to that host:
- * schedselect asks for it in each chunk until the job has run to its end, or the image has proved useless. Images are
- * of one host; a job on several cannot be checkpointed. Scripts of the site do the work: doc/host-life.md. */
+ * A job on several hosts has an image on each, or none. An image lies on the host that wrote it (unless that says it is
+ * shared), so the job is bound to those hosts (image_bind.h) until it has run to its end, or the images have proved
+ * useless. Scripts of the site do the work: doc/host-life.md. */
 #include <exec.h>
 
 #include "err.h"
@@ -31,7 +31,7 @@ struct checkpoint *checkpoint_create(struct site *s, struct job_fsm *f, struct e
                                      const struct checkpoint_hooks *hooks);
 void checkpoint_destroy(struct checkpoint *c);
 
-/* Could it be done to this job now? PBSE_NOSUP its host has no script, it wants none, it runs on several hosts;
+/* Could it be done to this job now? PBSE_NOSUP one of its hosts has no script, or it wants none;
  * PBSE_BADSTATE it does not run. */
 int checkpoint_may(struct checkpoint *c, const struct job *j, struct err *e);
 /* Begin: the job leaves once its image is whole. */
@@ -41,6 +41,9 @@ int checkpoint_begin(struct checkpoint *c, struct job *j, struct err *e);
 void checkpoint_taken(struct checkpoint *c, struct job *j, const char *service,
                       const exec_checkpointed_data *d);
 void checkpoint_failed(struct checkpoint *c, struct job *j, int code, const char *text);
+void checkpoint_look_saved(struct checkpoint *c, struct job *j); /* one host less to wait for */
+void checkpoint_look(struct checkpoint *c,
+                     struct job *j); /* of several hosts, its usage was told: is it time? */
 
 /* Listener of the machine, bound before the one that drops the run: binds the job to its image, or gives that up. */
 void checkpoint_listen(void *checkpoint, struct job *j, enum job_state from, enum job_event ev);

@@ -11,6 +11,7 @@
 
 #include <exec.h>
 
+#include "checkpoint.h"
 #include "exec_send.h"
 #include "intern.h"
 #include "job_run.h"
@@ -27,14 +28,16 @@ struct host_loss {
     struct exec_send *send;
     struct runs *runs;
     struct suspend *suspend;
+    struct checkpoint *checkpoint;
 };
 
-struct host_loss *host_loss_create(struct site *s, struct exec_send *x, struct runs *r, struct suspend *u)
+struct host_loss *host_loss_create(struct site *s, struct exec_send *x, struct runs *r, struct suspend *u,
+                                   struct checkpoint *c)
 {
     struct host_loss *l = calloc(1, sizeof *l);
 
     if (l)
-        *l = (struct host_loss){s, x, r, u};
+        *l = (struct host_loss){s, x, r, u, c};
     return l;
 }
 
@@ -73,6 +76,8 @@ static void go_on(struct host_loss *l, struct job *j, const struct run_host *h)
         suspend_host_answered(l->suspend, j);
     else if (j->run->resuming)
         suspend_resumed(l->suspend, j);
+    else
+        checkpoint_look_saved(l->checkpoint, j);
 }
 
 /* What a sister could not be prepared for stands for the job; that its shepherd died is just one way to be lost. */

@@ -8,6 +8,7 @@
  * exit status where not. */
 #include "job.h"
 
+struct checkpoint;
 struct exec_send;
 struct host_loss;
 struct run_host;
@@ -15,7 +16,8 @@ struct runs;
 struct site;
 struct suspend;
 
-struct host_loss *host_loss_create(struct site *s, struct exec_send *x, struct runs *r, struct suspend *u);
+struct host_loss *host_loss_create(struct site *s, struct exec_send *x, struct runs *r, struct suspend *u,
+                                   struct checkpoint *c);
 void host_loss_destroy(struct host_loss *l);
 
 /* `h` has been released or given up, and at least one host of the run is left. Does nothing once the script is over. */

@@ -116,6 +116,8 @@ void suspend_host_answered(struct suspend *u, struct job *j)
 
 void suspend_resumed(struct suspend *u, struct job *j)
 {
+    if (!j->run->resuming) /* a host goes on after an attempt on all of them that has failed */
+        return;
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (j->run->hosts[i].suspended && !j->run->hosts[i].leaving &&
             j->run->hosts[i].state <= RUN_HOST_READY)

@@ -40,6 +40,8 @@ int terminate_why(const struct job *j)
 {
     if (j->intent == INTENT_DELETE)
         return EXEC_WHY_DELETE;
+    if (j->intent == INTENT_CHECKPOINT && j->run->n_hosts > 1 && !j->run->lost)
+        return EXEC_WHY_CHECKPOINT;
     if (j->run->lost && !attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true))
         return EXEC_WHY_LOST;
     return EXEC_WHY_REQUEUE;

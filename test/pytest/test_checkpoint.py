@@ -6,6 +6,7 @@ import pytest
 
 from cede import api, users
 from cede.faults import is_alive, stays
+from cede.tasks import stands_still
 from cede.wait import until
 
 history = pytest.mark.complex(history=True)
@@ -37,9 +38,9 @@ def configure(cx, *lines, node="n1"):
     until(lambda: cx.node(node)["state"] == "free", "the node")
 
 
-def script(cx, name, text):
+def script(cx, name, text, node="n1"):
     """A script of the site; its path."""
-    path = priv(cx, name)
+    path = priv(cx, name, node)
     with open(path, "w", encoding="ascii") as f:
         f.write("#!/bin/sh\n" + text + "\n")
     os.chmod(path, 0o755)
@@ -381,3 +382,129 @@ def test_a_server_that_is_killed_finds_the_image_again(cx):
     cx.again().release(job)
     until(lambda: cx.file("counts").count("begin") == 2, "the second start")
     assert cx.file("counts").splitlines()[2] == f"begin {saved}"
+
+
+# --- several hosts: all of them, or none
+
+both = pytest.mark.complex(nodes=2, history=True)
+SPREAD = {"select": "2:ncpus=1", "l_place": "scatter"}
+
+
+def both_hosts(cx, text="mkdir $3 && echo $PBS_SIDS > $3/core"):
+    """A tool on both hosts; `saves` tells what it was called for."""
+    for node in ("n1", "n2"):
+        save = script(cx, "save", f"echo {node} >> {cx.work}/saves\n" + text, node)
+        again = script(cx, "again", f"echo {node} $3 >> {cx.work}/agains\n"
+                                    f"(while [ ! -e {cx.work}/stop ]; do sleep 0.05; done; exit 9) & exit 0", node)
+        configure(cx, f"$action checkpoint 20 !{save} %jobid %sid %path",
+                  f"$action restart 20 !{again} %jobid %sid %path", node=node)
+
+
+def spread(cx, text="exec sleep 600", **attrs):
+    job = cx.submit(text, **{**SPREAD, **attrs})
+    running(cx, job)
+    return job
+
+
+def with_task(cx, **attrs):
+    """A job whose script has started something on its other host; the pid of that."""
+    dsh = os.path.join(cx.build, "bin", "pbsdsh")
+    job = spread(cx, f"{dsh} -o -n 1 -- /bin/sh -c 'echo $$ > {cx.work}/task; exec sleep 600'\nexec sleep 600", **attrs)
+    return job, int(until(lambda: (cx.file("task") or "").strip(), "the task"))
+
+
+@both
+def test_a_job_on_two_hosts_is_saved_on_both_and_restarted_on_both(cx):
+    both_hosts(cx)
+    with open(os.path.join(cx.work, "task"), "w", encoding="ascii"):
+        pass
+    os.chmod(os.path.join(cx.work, "task"), 0o666)
+    job, task = with_task(cx)
+    cx.api.hold(job)
+    s = cx.wait(job, state="H")
+    assert sorted(cx.file("saves").split()) == ["n1", "n2"] and not is_alive(task)
+    assert s["schedselect"] == "1:ncpus=1:host=n1+1:ncpus=1:host=n2"
+    for node in ("n1", "n2"):
+        name = os.path.join(cx.dir, "mom", node, "checkpoint", f"{job}.CK", "00000001.1.1")
+        assert os.path.exists(os.path.join(name, "core")) and os.path.exists(name + ".sid")
+    cx.api.release(job)
+    running(cx, job)
+    assert sorted(line.split()[0] for line in cx.file("agains").splitlines()) == ["n1", "n2"]
+    stop(cx)
+    cx.wait_gone(job)
+    assert cx.stat(job)["Exit_status"] == "9" and cx.stat(job)["schedselect"] == "2:ncpus=1"
+    until(lambda: not images(cx) and not images(cx, "n2"), "the end of the images")
+
+
+@pytest.mark.complex(nodes=2, history=True, sched=False)
+def test_method_C_works_for_a_job_on_two_hosts_and_a_host_without_tasks_has_nothing_to_save(cx):
+    both_hosts(cx)
+    job = cx.submit("exec sleep 600", **SPREAD)
+    cx.api.run(job, "(n1:ncpus=1)+(n2:ncpus=1)")
+    running(cx, job)
+    assert preempt(cx, job) == {job: "C"}
+    assert cx.state(job) == "Q" and cx.file("saves") == "n1\n"
+    cx.api.run(job, "(n1:ncpus=1)+(n2:ncpus=1)")
+    running(cx, job)
+    assert [line.split()[0] for line in cx.file("agains").splitlines()] == ["n1"]
+
+
+@both
+def test_where_one_host_cannot_save_the_job_runs_on_everywhere_and_no_image_is_left(cx):
+    both_hosts(cx, f"[ $PBS_NODENUM = 1 ] && {{ while [ ! -e {cx.work}/go ]; do sleep 0.02; done; echo no disk; exit 1; }}\nmkdir $3")
+    with open(os.path.join(cx.work, "task"), "w", encoding="ascii"):
+        pass
+    os.chmod(os.path.join(cx.work, "task"), 0o666)
+    job, task = with_task(cx)
+    first = int(cx.stat(job)["session_id"])
+    asker = cx.connect()
+    ticket = asker.call_send("holdjob_send", job, "u", None)
+    until(lambda: stands_still(first), "the first host standing still with its image")
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    with pytest.raises(api.PbsError) as e:
+        asker.recv(ticket)
+    asker.close()
+    assert "no disk" in e.value.text and "runs on" in e.value.text
+    until(lambda: not stands_still(first), "the first host going on")
+    assert cx.state(job) == "R" and is_alive(task)
+    until(lambda: not [f for n in ("n1", "n2") for f in os.listdir(os.path.join(cx.dir, "mom", n, "checkpoint", f"{job}.CK"))
+                       if f.startswith("0")], "the end of the images")
+
+
+@both
+def test_a_job_on_two_hosts_is_saved_though_server_and_moms_are_killed_meanwhile(cx):
+    both_hosts(cx, f"[ $PBS_NODENUM = 1 ] && while [ ! -e {cx.work}/go ]; do sleep 0.02; done\nmkdir $3")
+    with open(os.path.join(cx.work, "task"), "w", encoding="ascii"):
+        pass
+    os.chmod(os.path.join(cx.work, "task"), 0o666)
+    job, _ = with_task(cx)
+    first = int(cx.stat(job)["session_id"])
+    asker = cx.connect()
+    asker.call_send("holdjob_send", job, "u", None)
+    until(lambda: stands_still(first), "the first host standing still with its image")
+    asker.close()
+    for daemon in ("server", "n1", "n2"):
+        cx.kill(daemon)
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    for daemon in ("server", "n1", "n2"):
+        cx.control("restart", daemon)
+    cx.again()
+    until(lambda: cx.state(job) in "HQ" or cx.stat(job)["run_count"] == "2", "the job leaving")
+    until(lambda: cx.file("agains") or cx.state(job) == "H", "its way back")
+    assert cx.file("saves").split().count("n1") == 1  # what was there is not written again
+
+
+@both
+def test_a_job_on_two_hosts_is_saved_every_so_many_minutes_and_goes_on_from_there(cx):
+    both_hosts(cx)
+    for node in ("n1", "n2"):
+        configure(cx, "$min_check_poll 1", "$max_check_poll 1", "$wallmult 60", node=node)
+    job = spread(cx, Checkpoint="w=1")
+    until(lambda: cx.file("saves"), "the first checkpoint", limit_s=90)
+    until(lambda: "checkpointed on mom:n2" in cx.logs("server", 400), "both images")
+    assert cx.state(job) == "R"
+    cx.api.rerun(job)
+    until(lambda: cx.file("agains"), "the restart")
+    assert running(cx, job)["run_count"] == "2"

@@ -1,0 +1,43 @@
+#ifndef IMAGES_H
+#define IMAGES_H
+/* The files of checkpoints on this host, by name (ckpt.c says when they are written).
+ *
+ *   <checkpoint_path>/<job id>.CK/   ours, 0711
+ *     00000001                       the image of a job on one host, written by the script; .new while it is written, .old
+ *                                    while it is replaced
+ *     00000001.<run>.<attempt>       the image of a job on several: it counts only when all its hosts have one, so each
+ *                                    attempt has a name of its own, and the server says which is to be kept
+ *     <image>.sid                    the session it was
+ *     app/                           of the job's owner, 0700: PBS_CHECKPOINT_DIR, for programs that save themselves
+ */
+#include <stdbool.h>
+
+#include "err.h"
+
+struct home;
+struct run;
+struct strbuf;
+
+bool images_are_joint(const struct run *r); /* the job is on several hosts */
+
+void images_dir(const struct home *h, const char *id, struct strbuf *out);
+/* Of the attempt that stands in the run. */
+void images_path(const struct home *h, const struct run *r, struct strbuf *out);
+bool images_has(const struct home *h, const struct run *r); /* that one is there, whole */
+
+/* The image that START names, or the one before it where a crash has left only that. -1, PBSE_CKPSHORT: it is not here. */
+int images_find(const struct home *h, const struct run *r, struct strbuf *out, struct err *e);
+int images_session(const char *image); /* 0: nothing ran here that could be restarted */
+
+/* An image of a host on which nothing ran. */
+int images_make_empty(const struct home *h, const struct run *r, struct err *e);
+/* All of the job's images go but the one of this name (a path, of which the last part counts; "": none). */
+void images_keep_only(const struct home *h, const struct run *r, const char *keep);
+void images_drop(const struct home *h, const struct run *r); /* that of the attempt that stands in the run */
+
+/* What a run leaves when it is forgotten: images stay until the server says so, a directory without image goes. */
+void images_forget(const struct home *h, const struct run *r);
+/* The server has purged a job that has no run here: its images go. */
+void images_remove(const struct home *h, long long seq, int index);
+
+#endif

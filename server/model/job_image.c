@@ -1,0 +1,65 @@
+/* The text is made here and read here, so a line is never without its blank. See job_image.h. */
+#include "job_image.h"
+
+#include <string.h>
+
+#include "job.h"
+#include "job_run.h"
+#include "strbuf.h"
+
+#define SHARED "shared:"
+
+bool job_image_at(const char *text, size_t i, struct job_image *out)
+{
+    const char *blank;
+
+    while (text && i--) {
+        text = strchr(text, '\n');
+        text = text ? text + 1 : NULL;
+    }
+    blank = text ? strchr(text, ' ') : NULL;
+    if (!blank)
+        return false;
+    *out = (struct job_image){.service = text, .service_len = (size_t)(blank - text), .path = blank + 1};
+    out->shared = strncmp(out->path, SHARED, sizeof SHARED - 1) == 0;
+    if (out->shared)
+        out->path += sizeof SHARED - 1;
+    out->path_len = strcspn(out->path, "\n");
+    out->none = out->path_len == 1 && out->path[0] == JOB_IMAGE_NONE[0];
+    return true;
+}
+
+size_t job_image_count(const char *text)
+{
+    struct job_image m;
+    size_t n = 0;
+
+    while (job_image_at(text, n, &m))
+        n++;
+    return n;
+}
+
+bool job_image_is_at(const struct job_image *m, const char *service)
+{
+    return strlen(service) == m->service_len && strncmp(service, m->service, m->service_len) == 0;
+}
+
+bool job_images_fit(const struct job *j)
+{
+    size_t n = job_image_count(j->restart_from);
+    struct job_image m;
+
+    if (!n || !j->run || j->run->n_hosts != n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!job_image_at(j->restart_from, i, &m) ||
+            (!m.none && !m.shared && !job_image_is_at(&m, j->run->hosts[i].service)))
+            return false;
+    return true;
+}
+
+void job_image_add(struct strbuf *out, const char *service, const char *id)
+{
+    strbuf_add_sep(out, "\n");
+    strbuf_addf(out, "%s %s", service, id);
+}

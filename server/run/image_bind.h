@@ -1,0 +1,15 @@
+#ifndef IMAGE_BIND_H
+#define IMAGE_BIND_H
+/* A job is bound to the hosts that have its images: its schedselect asks for each of them by name, chunk by chunk, so
+ * that a scheduler needs to know nothing of images and `qstat -f` shows why the job waits. What it asked for before
+ * stands in j->unbound meanwhile. */
+#include "job.h"
+
+struct site;
+
+/* While the run that wrote the images is still there. Nothing is done for a job that is bound already, whose images are
+ * shared, or which had given vnodes back (it asks for all of them again). */
+void image_bind(struct site *s, struct job *j);
+void image_unbind(struct site *s, struct job *j);
+
+#endif
