@@ -1,6 +1,6 @@
 /* Going down. See shutdown.h.
  *
- * It listens to the machine: each job that leaves its vnodes may be the last one waited for. Changes are
+ * It listens to the machine: each job that leaves its vnodes, or stands still, may be the last one waited for. Changes are
  * refused from the first moment on by a check that every changing request passes (shutdown_check), which
  * also asks the store. */
 #include "shutdown.h"
@@ -47,7 +47,7 @@ static void moved(void *arg, struct job *j, enum job_state from, enum job_event 
 
     (void)from;
     (void)ev;
-    if (s->manner >= 0 && s->manner != SHUT_QUICK && !job_is_placed(j))
+    if (s->manner >= 0 && s->manner != SHUT_QUICK && !waits_for(s, j))
         look(s);
 }
 

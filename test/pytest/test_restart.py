@@ -205,3 +205,17 @@ def test_killed_at_random_moments_every_job_runs_once(cx, victim):
     assert [work.starts(cx, name) for name in jobs] == [1] * 24
     for job in jobs.values():
         until(lambda: len(statuses_in_accounting(cx, job)) == 1, f"one E record of {job}")  # noqa: B023
+
+
+def test_a_server_that_goes_down_with_delay_ends_when_the_last_running_job_is_suspended(cx):
+    job = cx.submit("exec sleep 600")
+    cx.wait(job)
+    until(lambda: cx.stat(job)["substate"] == "42", "its first process")
+    asker = cx.connect()
+    ticket = asker.call_send("sigjob_send", job, "suspend", None)
+    cx.command("qterm", "-t", "delay", check=False)
+    del ticket
+    until(lambda: cx.pid("server") == 0, "the end of the server")
+    cx.restart("server")
+    cx.again()
+    assert cx.state(job) == "S"
