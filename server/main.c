@@ -389,6 +389,7 @@ static int open_store(struct server *s, struct restore_counts *counts, bool *is_
     }
     *is_new = lease.is_new || s->set.start == SERVER_START_CREATE;
     s->site.store_id = intern_ref(lease.identity);
+    memcpy(s->site.secret, lease.secret, sizeof s->site.secret);
     s->site.epoch = lease.epoch;
     s->parts.commit = commit_create(s->loop, s->site.change, s->site.resources, writer, lease.epoch, e);
     if (!s->parts.commit)

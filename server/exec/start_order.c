@@ -2,7 +2,7 @@
  *
  * The order is made anew each time it is sent, from the job as it is then, and must come out the same for
  * every host of a run: hosts tell each other apart by their place in its list, and know each other by its
- * cookie. So the cookie is not drawn for each order but computed, from a secret of this process and the
+ * cookie. So the cookie is not drawn for each order but computed, from a secret of the store and the
  * run. The nodefile's lines come from schedselect, whose chunks exec_vnode follows in order; a host counts
  * a chunk once, though it may lie on several of its vnodes. */
 #include "start_order.h"

@@ -4,8 +4,6 @@
  * and jobs, which point at queues and nodes; the change list last, as every object leaves it when it goes. */
 #include "site.h"
 
-#include <sys/random.h>
-
 #include <string.h>
 #include <strings.h>
 
@@ -18,8 +16,6 @@
 int site_create(struct site *s, struct clock *clock, const char *name, struct err *e)
 {
     *s = (struct site){.clock = clock, .name = intern_ref(name)};
-    if (getrandom(s->secret, sizeof s->secret, 0) != sizeof s->secret)
-        return err_set(e, PBSE_SYSTEM, "the system gives no random numbers");
     s->change = change_create(100000);
     if (!s->change)
         return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");

@@ -31,7 +31,7 @@ struct site {
     const char *name;     /* of the server, as in job identifiers */
     const char *store_id; /* identity of the store */
     uint64_t epoch;
-    unsigned char secret[32]; /* random, of this process: job cookies are made from it */
+    unsigned char secret[32]; /* of the store: job cookies are made from it */
     /* ^ What a job of another server is called here, since it came to us: its identifier, or NULL. */
     const char *(*alias)(void *arg, const char *id);
     void *alias_arg;

@@ -94,7 +94,7 @@ static int migrate(struct store *s, struct lease *l, struct err *e)
     return 0;
 }
 
-static int make_identity(char out[static LEASE_IDENTITY_SIZE], struct err *e)
+static int make_random(char out[static LEASE_IDENTITY_SIZE], struct err *e)
 {
     static const char hex[] = "0123456789abcdef";
     unsigned char random[(LEASE_IDENTITY_SIZE - 1) / 2];
@@ -109,17 +109,25 @@ static int make_identity(char out[static LEASE_IDENTITY_SIZE], struct err *e)
     return 0;
 }
 
+/* What the store has under this name, or a new one: whoever is first wins. */
+static int random_of_store(struct store *s, const char *name, char out[static LEASE_IDENTITY_SIZE],
+                           struct err *e)
+{
+    struct text found;
+
+    if (make_random(out, e) < 0 || meta_put(s, STMT_META_NEW, name, out, e) < 0 ||
+        meta_get(s, name, &found, e) < 0)
+        return -1;
+    if (strlen(found.value) != LEASE_IDENTITY_SIZE - 1)
+        return err_set(e, PBSE_SYSTEM, "the %s of the store is none", name);
+    memcpy(out, found.value, LEASE_IDENTITY_SIZE);
+    return 0;
+}
+
 static int identify(struct store *s, struct lease *l, struct err *e)
 {
-    struct text id;
-
-    if (make_identity(l->identity, e) < 0 || meta_put(s, STMT_META_NEW, "identity", l->identity, e) < 0 ||
-        meta_get(s, "identity", &id, e) < 0)
-        return -1;
-    if (strlen(id.value) != sizeof l->identity - 1)
-        return err_set(e, PBSE_SYSTEM, "the identity of the store, \"%s\", is none", id.value);
-    memcpy(l->identity, id.value, sizeof l->identity);
-    return 0;
+    return random_of_store(s, "identity", l->identity, e) < 0 ? -1
+                                                              : random_of_store(s, "secret", l->secret, e);
 }
 
 static int raise_epoch(struct store *s, struct lease *l, struct err *e)

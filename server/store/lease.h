@@ -1,6 +1,6 @@
 #ifndef LEASE_H
 #define LEASE_H
-/* Taking a store over: schema, identity, lease, epoch.
+/* Taking a store over: schema, identity, secret, lease, epoch.
  *
  * The active server's writer holds the lease (SQLite: a lock file beside the database; PostgreSQL: an advisory
  * lock of its session). Each activation raises the epoch, and every batch begins by checking it, so that a
@@ -14,6 +14,7 @@ enum { LEASE_IDENTITY_SIZE = 33 };
 
 struct lease {
     char identity[LEASE_IDENTITY_SIZE]; /* of the store: 32 hex digits, random, made with it */
+    char secret[LEASE_IDENTITY_SIZE];   /* made with it as well, and told to nobody */
     uint64_t epoch;                     /* 1 of a new store */
     bool is_new;                        /* the store was made by this call */
 };

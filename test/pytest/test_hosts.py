@@ -388,3 +388,20 @@ def test_release_nodes_on_stageout_leaves_the_first_host_when_the_script_is_over
     assert cx.stat(job)["exec_host"] == "n1/0*2"
     assert "exec_host=n1/0*2 " in accounting(cx, job, "c")[0]
     assert "exec_host=n1/0*2+n2/0*2+n3/0*2" in accounting(cx, job, "E")[0]
+
+
+@pytest.mark.complex(nodes=2)
+def test_a_host_that_is_sent_START_by_a_restarted_server_has_the_cookie_of_the_others(cx):
+    dsh = os.path.join(cx.build, "bin", "pbsdsh")
+    with daemon_frozen(cx, "n2"):
+        job = cx.submit(f"cd $PBS_O_WORKDIR\n{dsh} -n 1 -- /bin/sh -c 'echo $PBS_JOBCOOKIE > {cx.work}/there'\n"
+                        "echo $PBS_JOBCOOKIE > here; " + LOOP, select="2:ncpus=1", l_place="scatter")
+        until(lambda: shepherd(cx, job, "n1") or f"{job};run 1: taken" in cx.logs("n1", 400)
+              or os.path.exists(f"{cx.dir}/mom/n1/mom_priv/jobs/{job}.1"), "START at n1")
+        cx.kill("n2")  # what lay in its socket is gone
+    cx.kill("server")
+    cx.control("restart", "server")
+    cx.control("restart", "n2")
+    cx.again()
+    until(lambda: cx.file("here") and cx.file("there"), "the script and its task")
+    assert cx.file("here") == cx.file("there") and len(cx.file("here")) == 33
