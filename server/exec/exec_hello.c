@@ -182,6 +182,16 @@ static void missing(struct exec_hello *x, struct job *j, struct run_host *h)
         x->p.lost(x->p.arg, j, h->service);
 }
 
+/* A service may have several vnodes of a job: it is looked at once, with the first of them. */
+static bool is_first_here(const struct node_use *u, const struct service *s)
+{
+    const struct node_use *x = u->job->uses;
+
+    while (x != u && x->node->service != s)
+        x = x->next_of_job;
+    return x == u;
+}
+
 /* Jobs that have a claim on this node and are not among what was said. Giving one up changes the list. */
 static bool look_for_missing(struct exec_hello *x, struct service *s, const exec_hello_args *a,
                              struct node *n)
@@ -191,7 +201,7 @@ static bool look_for_missing(struct exec_hello *x, struct service *s, const exec
         struct run_host *h = j->run ? job_run_host(j->run, s->name) : NULL;
         bool gives_up;
 
-        if (!h || h->state > RUN_HOST_READY || is_held(a, j))
+        if (!h || h->state > RUN_HOST_READY || is_held(a, j) || !is_first_here(u, s))
             continue;
         gives_up = !is_to_start(j, h);
         missing(x, j, h);
