@@ -218,7 +218,7 @@ static void take_attempt(struct parts *m, const exec_attempt_args *a, struct rpc
         exec_service_taken(q, PBSE_BADSTATE, text);
         return;
     }
-    if (site_action_is_active(r)) {
+    if (site_action_is_active(r) && !(ev == RUN_EV_SUSPEND && r->slot.state == RUN_SUSPENDED)) {
         exec_service_taken(q, PBSE_MOMREJECT, "a script of $action is at work on the job");
         return;
     }
@@ -389,7 +389,7 @@ static void take_update(void *arg, const void *args, struct rpc_request *q)
         return;
     }
     run_alter(r, &a->attrs);
-    if (r->slot.state != RUN_PREPARING && journal_attrs(r, &a->attrs, &e) < 0)
+    if (journal_attrs(r, &a->attrs, &e) < 0)
         log_err(LOGC_JOB, r->id, &e, "journal");
     exec_service_taken(q, 0, NULL);
     shepherds_update(r);

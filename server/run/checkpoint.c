@@ -129,10 +129,10 @@ static bool all_saved(const struct run *r)
     return true;
 }
 
-/* Those that stand still go on, unless the job did so before. */
+/* Those that stand still go on. A job that was suspended before stays so; what was written goes at the next attempt. */
 static void undo(struct checkpoint *c, struct job *j)
 {
-    if (j->run->n_hosts == 1 || j->run->terminations)
+    if (j->run->n_hosts == 1 || j->run->terminations || j->run->suspending || j->state != JOB_RUNNING)
         return;
     j->run->attempt++;
     jobs_touch(c->site->jobs, j, PART_HOT);

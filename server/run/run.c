@@ -147,8 +147,8 @@ void runs_reclaim(struct runs *r, struct job *j)
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (j->run->hosts[i].state > RUN_HOST_READY)
             hosts_release(r->site, j, &j->run->hosts[i], j->run->hosts[i].state);
-    if (j->state != JOB_SUSPENDED)
-        return;
+    if (j->state != JOB_SUSPENDED || j->run->resuming || j->run->suspending)
+        return; /* what is about to run, or may still do so, has its room */
     strbuf_init(&names, 4096);
     released_gift(r->site, j, &names, &gift);
     assign_suspend(r->site->assign, j, &gift);

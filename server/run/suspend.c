@@ -3,8 +3,8 @@
  *   suspend_begin          -> SUSPEND to every host -> suspended, from the last -> act_suspended: gives back
  *   suspend_resume: takes  -> RESUME to every host  -> resumed, from the last   -> act_resumed
  *
- * Room is given back only when the job stands everywhere, and taken before anything moves. A resume that
- * fails gives it back at once, though a host may run the job until it is told to stop again. Each order
+ * Room is given back only when the job stands everywhere, and taken before anything moves. After a resume that
+ * fails on one of several hosts all are told to stop it again, and that is when it is given back. Each order
  * has a new `attempt`; exec_take drops outcomes of an earlier one, so a host that answers late cannot
  * complete the attempt after it. */
 #include "suspend.h"
@@ -44,7 +44,7 @@ static int method_start(void *arg, struct job *j, struct err *e)
 static bool is_settled(void *arg, const struct job *j)
 {
     (void)arg;
-    return j->state == JOB_SUSPENDED && !(j->run && j->run->resuming);
+    return j->state == JOB_SUSPENDED && !(j->run && (j->run->resuming || j->run->suspending));
 }
 
 static int64_t limit_s(void *arg, const struct job *j)
@@ -97,6 +97,9 @@ int suspend_resume(struct suspend *u, struct job *j, bool force, struct err *e)
         return err_set(e, PBSE_BADSTATE, "job %s is %s", j->obj.name, job_state_name(j->state));
     if (j->run->resuming)
         return 0;
+    if (j->run->suspending || j->run->checkpointing)
+        return err_set(e, PBSE_BADSTATE, "job %s is being %s", j->obj.name,
+                       j->run->suspending ? "stopped again after a resume that has failed" : "checkpointed");
     if (assign_resume(u->site->assign, j, force, e) < 0)
         return -1;
     j->run->attempt++;
@@ -104,26 +107,6 @@ int suspend_resume(struct suspend *u, struct job *j, bool force, struct err *e)
     jobs_touch(u->site->jobs, j, PART_HOT);
     exec_send_resume(u->send, j);
     return 0;
-}
-
-void suspend_host_answered(struct suspend *u, struct job *j)
-{
-    if (!j->run->suspending || !hosts_all_suspended(j->run))
-        return;
-    j->run->suspending = false;
-    job_fsm_post(u->fsm, j, EV_SUSPENDED);
-}
-
-void suspend_resumed(struct suspend *u, struct job *j)
-{
-    if (!j->run->resuming) /* a host goes on after an attempt on all of them that has failed */
-        return;
-    for (size_t i = 0; i < j->run->n_hosts; i++)
-        if (j->run->hosts[i].suspended && !j->run->hosts[i].leaving &&
-            j->run->hosts[i].state <= RUN_HOST_READY)
-            return;
-    j->run->resuming = false;
-    job_fsm_post(u->fsm, j, EV_RESUMED);
 }
 
 /* What it had to give back when it was suspended: all, or what the list of then said. */
@@ -138,22 +121,68 @@ static void give_back(struct suspend *u, struct job *j)
     strbuf_fini(&names);
 }
 
+void suspend_host_answered(struct suspend *u, struct job *j)
+{
+    if (!j->run->suspending || !hosts_all_suspended(j->run))
+        return;
+    j->run->suspending = false;
+    if (j->state == JOB_SUSPENDED) { /* after a resume that has failed */
+        give_back(u, j);
+        jobs_touch(u->site->jobs, j, PART_HOT);
+    } else {
+        job_fsm_post(u->fsm, j, EV_SUSPENDED);
+    }
+}
+
+void suspend_resumed(struct suspend *u, struct job *j)
+{
+    if (!j->run->resuming) /* a host goes on after an attempt on all of them that has failed */
+        return;
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (j->run->hosts[i].suspended && !j->run->hosts[i].leaving &&
+            j->run->hosts[i].state <= RUN_HOST_READY)
+            return;
+    j->run->resuming = false;
+    job_fsm_post(u->fsm, j, EV_RESUMED);
+}
+
+/* Those hosts where it runs again are told to stop it; only then is its room free. */
+static void stop_again(struct suspend *u, struct job *j)
+{
+    j->run->resuming = false;
+    j->run->suspending = true;
+    j->run->attempt++;
+    hosts_clear_suspended(j->run);
+    exec_send_suspend(u->send, j);
+}
+
+static void resume_failed(struct suspend *u, struct job *j, int code, const char *text)
+{
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "resume failed: %s (%d)", text, code);
+    if (j->run->n_hosts > 1) {
+        stop_again(u, j);
+    } else {
+        j->run->resuming = false;
+        give_back(u, j);
+    }
+    jobs_touch(u->site->jobs, j, PART_HOT);
+}
+
 void suspend_failed(struct suspend *u, struct job *j, int code, const char *text)
 {
     if (j->run->resuming) {
-        j->run->resuming = false;
-        give_back(u, j);
-        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "resume failed: %s (%d)", text, code);
-        if (j->run->n_hosts > 1) { /* those hosts where it runs again */
-            j->run->attempt++;
-            exec_send_suspend(u->send, j);
-        }
-        jobs_touch(u->site->jobs, j, PART_HOT);
+        resume_failed(u, j, code, text);
         return;
     }
     if (!j->run->suspending)
         return;
     j->run->suspending = false;
+    if (j->state ==
+        JOB_SUSPENDED) { /* a host that cannot stop it again: it keeps its room until it is resumed */
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "still runs on one of its hosts: %s (%d)", text, code);
+        jobs_touch(u->site->jobs, j, PART_HOT);
+        return;
+    }
     j->suspender = SUSPENDED_BY_NOBODY;
     j->run->attempt++;
     exec_send_resume(u->send, j); /* those hosts that did stop it */
