@@ -517,9 +517,12 @@ void shepherds_close(struct shepherds *s, struct run *r, struct shep_close_args 
                      void *arg)
 {
     struct shepherd *sh = attach(s, r);
+    char text[] = "no memory to deliver its files, they stay in the spool";
+    const struct shep_close_result none = {.failed = 1, .text = text};
 
     if (!sh) {
         xdr_free((xdrproc_t)xdr_shep_close_args, a);
+        fn(arg, r, &none);
         return;
     }
     sh->closing = *a;
