@@ -6,11 +6,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A failed call, with the errno it left and the name it was about. */
@@ -304,6 +306,8 @@ int file_remove_tree(int dirfd, const char *name, struct err *e)
     return remove_entry(dirfd, name, 0, 0, e);
 }
 
+enum { LOCK_TRIES = 20, LOCK_PAUSE_NS = 5000000 };
+
 int file_lock_set_pid(int fd, pid_t pid, struct err *e)
 {
     char text[24];
@@ -322,13 +326,37 @@ static pid_t read_pid(int fd)
     return n > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
 }
 
+/* Whoever asks file_lock_holder has the lock himself for a moment. So it counts as held only when the process that stands
+ * in the file is there, or when it stays held. */
+static bool is_there(pid_t pid)
+{
+    return pid > 0 && pid != getpid() && (kill(pid, 0) == 0 || errno == EPERM);
+}
+
+static int lock_now(int fd)
+{
+    const struct timespec pause = {0, LOCK_PAUSE_NS};
+
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return 0;
+        if (errno != EWOULDBLOCK)
+            return -1;
+        if (is_there(read_pid(fd)))
+            break;
+        nanosleep(&pause, NULL);
+    }
+    errno = EWOULDBLOCK;
+    return -1;
+}
+
 int file_lock(const char *path, struct err *e)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
 
     if (fd < 0)
         return failed(e, "open lock file", path);
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+    if (lock_now(fd) < 0) {
         if (errno == EWOULDBLOCK)
             err_set(e, EWOULDBLOCK, "%.300s is locked by process %ld", path, (long)read_pid(fd));
         else

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -179,6 +180,36 @@ static void sockets_may_have_long_paths(void **state)
     assert_string_equal(address.sun_path, "short");
 }
 
+static void who_asks_for_the_holder_keeps_nobody_from_the_lock(void **state)
+{
+    struct err e = {0};
+    int fd = file_lock("lock", &e), ready[2];
+    pid_t child;
+    char c;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(file_lock_set_pid(fd, 999999999, &e), 0); /* as one that was killed has left it */
+    close(fd);
+    assert_int_equal(pipe(ready), 0);
+    child = fork();
+    if (child == 0) {
+        int asking = open("lock", O_RDONLY);
+
+        flock(asking, LOCK_SH);
+        (void)!write(ready[1], "x", 1);
+        usleep(20000);
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &c, 1), 1);
+    fd = file_lock("lock", &e);
+    assert_true(fd >= 0);
+    close(fd);
+    close(ready[0]);
+    close(ready[1]);
+    waitpid(child, NULL, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +218,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(links_are_not_followed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(removing_does_not_leave_the_tree, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lock_has_one_holder, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(who_asks_for_the_holder_keeps_nobody_from_the_lock, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(sockets_may_have_long_paths, set_up, tear_down),
     };
 
