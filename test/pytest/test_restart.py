@@ -8,6 +8,7 @@ import pytest
 
 from cede import api, faults, work
 from cede.complex import Complex
+from cede.faults import daemon_frozen
 from cede.wait import until
 
 UNTIL_GO = "while [ ! -f go ]; do sleep 0.02; done"
@@ -212,9 +213,10 @@ def test_a_server_that_goes_down_with_delay_ends_when_the_last_running_job_is_su
     cx.wait(job)
     until(lambda: cx.stat(job)["substate"] == "42", "its first process")
     asker = cx.connect()
-    ticket = asker.call_send("sigjob_send", job, "suspend", None)
-    cx.command("qterm", "-t", "delay", check=False)
-    del ticket
+    with daemon_frozen(cx, "n1"):
+        asker.call_send("sigjob_send", job, "suspend", None)
+        cx.command("qterm", "-t", "delay")
+        assert cx.pid("server")
     until(lambda: cx.pid("server") == 0, "the end of the server")
     cx.restart("server")
     cx.again()
