@@ -20,7 +20,9 @@
 #include "ckpt.h"
 #include "config.h"
 #include "disk.h"
+#include "fetch.h"
 #include "images.h"
+#include "left.h"
 #include "leftovers.h"
 #include "log.h"
 #include "outputs.h"
@@ -129,13 +131,34 @@ static void open_terminal(struct parts *m, struct run *r)
         fail(m, r, STATUS_NO_TERMINAL, EXEC_END_SETUP, e.text);
 }
 
+/* On record first, so that it is not fetched again from where it then is no more. */
+static void on_fetched(void *arg, struct run *r)
+{
+    r->fetched = true;
+    note(r, SHEP_NOTE_FETCHED);
+    fetch_confirm(r);
+    parts_post(arg, r, RUN_EV_LAUNCH);
+}
+
+static void fetch_output(struct parts *m, struct run *r)
+{
+    struct err e = {0};
+
+    if (fetch_begin(m, r, on_fetched, &e) < 0)
+        fail(m, r, STATUS_RETRY, EXEC_END_SETUP, e.text);
+}
+
 /* The site's script is for the first host alone. */
 static void act_prologue(void *ctx, struct run *r)
 {
     struct parts *m = ctx;
 
-    if (r->step || r->staging || r->terminal)
+    if (r->step || r->staging || r->terminal || fetch_is_under_way(r))
         return; /* LAUNCH said twice */
+    if (fetch_is_wanted(r)) {
+        fetch_output(m, r);
+        return;
+    }
     if (staging_is_wanted(r)) {
         stage_in(m, r);
         return;
@@ -390,6 +413,7 @@ static void act_give_up(void *ctx, struct run *r)
     steps_stop(r);
     staging_stop(r);
     terminal_stop(r);
+    fetch_stop(r);
     prepare_forget(r);
     r->failure = (struct run_failure){.status = STATUS_TERMINATED, .reason = EXEC_END_TERMINATED};
     finish(ctx, r);
@@ -519,6 +543,8 @@ static void act_release(void *ctx, struct run *r)
     struct exec_event_data data = {.kind = EXEC_EVENT_RELEASE};
     struct exec_release_data *d = &data.exec_event_data_u.release;
 
+    if (r->keep_output)
+        left_keep(&m->home, r); /* the next host may ask as soon as we have said it */
     d->nodes.nodes_val = nodes;
     d->nodes.nodes_len = vnodes_of(r, nodes, sizeof nodes / sizeof nodes[0]);
     d->final = true;
@@ -542,7 +568,7 @@ static void act_purge_later(void *ctx, struct run *r)
 
 static void remove_spooled(const struct parts *m, const struct run *r)
 {
-    static const char *const suffixes[] = {"OU", "ER"};
+    static const char *const suffixes[] = {"OU", "ER", "KEY"};
 
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
         struct strbuf path;
@@ -563,6 +589,7 @@ static void act_forget(void *ctx, struct run *r)
     site_action_stop(r);
     staging_stop(r);
     terminal_stop(r);
+    fetch_stop(r);
     prepare_forget(r);
     shepherds_let_go(r);
     usage_end(r);

@@ -19,6 +19,7 @@
 #include "daemon.h"
 #include "dyn_values.h"
 #include "exec_service.h"
+#include "fetch.h"
 #include "lease.h"
 #include "log.h"
 #include "loop.h"
@@ -264,6 +265,7 @@ static int begin(struct mom *mom, struct err *e)
         certs_ensure(m->home.certs, m->home.service, e) < 0)
         return -1;
     mom->tls = certs_context(m->home.certs, m->home.service, CERTS_CLIENT, e);
+    m->tls = mom->tls;
     mom->tls_in = certs_context(m->home.certs, m->home.service, CERTS_SERVER, e);
     strbuf_init(&path, USAGE_MAX);
     strbuf_addf(&path, "%s/service", m->home.priv);
@@ -294,6 +296,7 @@ static void let_go(void *arg, struct run *r)
     site_action_stop(r);
     staging_stop(r);
     terminal_stop(r);
+    fetch_stop(r);
     prepare_forget(r);
     shepherds_leave(r);
     usage_end(r);

@@ -19,6 +19,7 @@
 #include "config.h"
 #include "exec_service.h"
 #include "images.h"
+#include "left.h"
 #include "log.h"
 #include "notice.h"
 #include "parts.h"
@@ -327,6 +328,19 @@ static void take_terminate(void *arg, const void *args, struct rpc_request *q)
     parts_post(m, r, RUN_EV_TERMINATE);
 }
 
+/* Images that no run needs any more, and what earlier runs have written. A run of the job that is here goes on. */
+static void remove_left(struct parts *m, const exec_order_args *a)
+{
+    const struct run *r = run_find_any(m->runs, &a->job);
+
+    if (r) {
+        images_keep_only(&m->home, r, "");
+        return;
+    }
+    images_remove(&m->home, a->job.seq, a->job.index);
+    left_remove(&m->home, a->job.seq, a->job.index);
+}
+
 static void take_purge(void *arg, const void *args, struct rpc_request *q)
 {
     struct parts *m = arg;
@@ -335,7 +349,7 @@ static void take_purge(void *arg, const void *args, struct rpc_request *q)
 
     if (!r) {
         if (a->ext.wire_ext_len)
-            images_remove(&m->home, a->job.seq, a->job.index);
+            remove_left(m, a);
         exec_service_taken(q, 0, NULL);
         return;
     }

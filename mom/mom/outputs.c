@@ -227,3 +227,8 @@ int outputs_deliver(const struct home *h, const struct run *r, const char *owner
     }
     return 0;
 }
+
+const char *outputs_error_suffix(const struct run *r)
+{
+    return kinds[join_of(r) == JOIN_TO_OUT ? 0 : 1].suffix;
+}

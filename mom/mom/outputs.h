@@ -23,4 +23,7 @@ int outputs_plan(const struct home *h, const struct run *r, const char *owner_ho
 int outputs_deliver(const struct home *h, const struct run *r, const char *owner_home, int status,
                     struct shep_close_args *out, struct err *e);
 
+/* Of the file in the spool that the job's error messages go to: "ER", or "OU" where both are joined there. */
+const char *outputs_error_suffix(const struct run *r);
+
 #endif

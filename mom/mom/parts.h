@@ -12,6 +12,7 @@ struct names;
 struct parts {
     struct loop *loop;
     struct home home;
+    struct ssl_ctx_st *tls; /* main: towards sisters */
     struct fence fence;
     struct names *names;
     struct runs *runs;

@@ -90,6 +90,14 @@ bool run_has_other(const struct runs *t, const struct run *r)
     return false;
 }
 
+struct run *run_find_any(const struct runs *t, const wire_job *job)
+{
+    for (struct run *x = t->by_key; x; x = x->hh.next)
+        if (x->key.seq == job->seq && x->key.index == job->index)
+            return x;
+    return NULL;
+}
+
 size_t runs_count(const struct runs *t)
 {
     return HASH_COUNT(t->by_key);

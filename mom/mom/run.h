@@ -22,6 +22,7 @@ struct loop_timer;
 struct prepare_fetch;
 struct sampler;
 struct site_action;
+struct fetch;
 struct staging;
 struct terminal;
 struct step_row;
@@ -77,6 +78,8 @@ struct run {
     struct terminal *terminal;  /* terminal: on its way */
     struct staging *staging;    /* staging: files are on their way here */
     bool staged_in;             /* note of the journal */
+    struct fetch *fetching;     /* fetch: output of the run before is on its way here */
+    bool fetched;               /* note of the journal: it has come, or was given up */
     struct site_action *action; /* site_action: a script of $action that is running */
     struct {                    /* ckpt; attempt, leave: orders */
         unsigned attempt;       /* 0: of our own accord */
@@ -120,7 +123,8 @@ struct run *run_add(struct runs *t, const struct run_key *key, const char *id, c
 void run_drop(struct runs *t, struct run *r); /* frees what run.c owns; others have let go of theirs before */
 
 struct run *run_find(const struct runs *t, const wire_job *job, unsigned run);
-bool run_has_other(const struct runs *t, const struct run *r); /* another run of the same job is here */
+struct run *run_find_any(const struct runs *t, const wire_job *job); /* of this job, or NULL */
+bool run_has_other(const struct runs *t, const struct run *r);       /* another run of the same job is here */
 size_t runs_count(const struct runs *t);
 /* In order of creation; `fn` may drop the run that it is given. */
 void runs_each(struct runs *t, void (*fn)(void *arg, struct run *r), void *arg);

@@ -16,6 +16,7 @@
 
 #include "conf.h"
 #include "home.h"
+#include "left.h"
 #include "log.h"
 #include "loop.h"
 #include "pbs_error.h"
@@ -288,13 +289,25 @@ static void take_letter(void *arg, struct rpc_request *q)
     }
 }
 
+static void take_fetch(void *arg, struct rpc_request *q)
+{
+    struct sisters *s = arg;
+
+    left_serve(s->p.home, q);
+}
+
 static const struct rpc_proc procs[] = {
+    {SIS_FETCH, "FETCH", (xdrproc_t)xdr_sis_fetch_args, sizeof(struct sis_fetch_args),
+     (xdrproc_t)xdr_sis_fetch_result, take_fetch},
     {SIS_LETTER, "LETTER", (xdrproc_t)xdr_sis_letter_args, sizeof(struct sis_letter_args),
      (xdrproc_t)xdr_sis_letter_result, take_letter},
 };
 
-static const struct rpc_program program = {
-    .prog = PBS_SIS_PROG, .vers = PBS_SIS_V1, .name = "sister", .procs = procs, .n_procs = 1};
+static const struct rpc_program program = {.prog = PBS_SIS_PROG,
+                                           .vers = PBS_SIS_V1,
+                                           .name = "sister",
+                                           .procs = procs,
+                                           .n_procs = sizeof procs / sizeof procs[0]};
 
 /* A complex on one host is nobody else's business. */
 static const char *where_to_listen(const struct home *h)

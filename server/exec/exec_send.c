@@ -23,6 +23,8 @@
 #include "site.h"
 #include "start_order.h"
 
+enum { NO_RUN = 0 }; /* versions begin with 1 */
+
 struct exec_send {
     struct site *site;
     struct services *services;
@@ -367,22 +369,29 @@ void exec_send_checkpoint(struct exec_send *x, struct job *j)
     }
 }
 
-void exec_send_purge_images(struct exec_send *x, struct job *j)
+void exec_send_purge_left(struct exec_send *x, struct job *j, const char *service)
 {
     char mark[] = "images";
     exec_order_args args = {.job = wire_key(j),
-                            .run = j->run_version,
+                            .run = NO_RUN,
                             .epoch = x->site->epoch,
                             .store = (char *)x->site->store_id,
                             .ext = {sizeof mark - 1, mark}};
+
+    give(x, j, service, EXEC_PURGE, (xdrproc_t)xdr_exec_order_args, &args, NULL, NULL);
+}
+
+void exec_send_purge_images(struct exec_send *x, struct job *j)
+{
     struct job_image m;
 
     for (size_t i = 0; job_image_at(j->restart_from, i, &m); i++) {
         char *name = strndup(m.service, m.service_len);
+
         const struct service *s = name ? services_find(x->services, name) : NULL;
 
         if (s)
-            give(x, j, s->name, EXEC_PURGE, (xdrproc_t)xdr_exec_order_args, &args, NULL, NULL);
+            exec_send_purge_left(x, j, s->name);
         free(name);
     }
 }

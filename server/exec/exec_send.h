@@ -50,6 +50,8 @@ void exec_send_checkpoint(struct exec_send *x,
                           struct job *j); /* to hosts without image; and leave, unless `staying` */
 /* The job's images (restart_from) go, wherever they are. */
 void exec_send_purge_images(struct exec_send *x, struct job *j);
+/* Output that an earlier run has left at this service goes, and images with it. */
+void exec_send_purge_left(struct exec_send *x, struct job *j, const char *service);
 void exec_send_purge(struct exec_send *x, struct job *j);
 /* The job is to give way, or need not: to every host that can tell it. Of `a` the fields that say which run are filled in.
  * Can the first host? */

@@ -22,7 +22,7 @@
 #include "site.h"
 #include "strbuf.h"
 
-enum { COOKIE_SIZE = 33 }; /* 32 hex digits */
+enum { COOKIE_SIZE = 33, ALL_RUNS = -1, ADDRESS_MAX = 1024 }; /* 32 hex digits */
 
 /* What a host needs of a job beside what START says in fields of its own. */
 static const int wanted[] = {
@@ -234,10 +234,11 @@ static int fill_hosts(struct site *s, struct services *sv, const struct job *j, 
 
 /* --- the whole ------------------------------------------------------------------------------------ */
 
-/* A secret of one run that every host of it is given: nobody can guess it, and it is the same in each START. */
-static void make_cookie(const struct site *s, const struct job *j, char out[COOKIE_SIZE])
+/* A secret of one run (or of all of the job's) that every host of it is given: nobody can guess it, and it is the same in
+ * each START. */
+static void make_cookie(const struct site *s, const struct job *j, int64_t run, char out[COOKIE_SIZE])
 {
-    const int64_t what[] = {j->key.seq, j->key.index, (int64_t)j->run->version};
+    const int64_t what[] = {j->key.seq, j->key.index, run};
     unsigned char mac[EVP_MAX_MD_SIZE] = {0};
 
     HMAC(EVP_sha256(), s->secret, sizeof s->secret, (const unsigned char *)what, sizeof what, mac, NULL);
@@ -255,20 +256,37 @@ static char *image_of(const struct job *j, size_t host)
     return strndup(m.path, m.path_len);
 }
 
-static int fill_texts(const struct site *s, const struct job *j, exec_start_args *out)
+/* "SERVICE ADDRESS" of where an earlier run has left output, or "". */
+static char *last_host(struct services *sv, const struct job *j)
 {
-    char cookie[COOKIE_SIZE];
+    const char *at = j->output_at;
+    const struct service *s = at && at != j->run->hosts[0].service ? services_find(sv, at) : NULL;
+    struct strbuf b;
 
-    make_cookie(s, j, cookie);
+    if (!at || at == j->run->hosts[0].service)
+        return strdup("");
+    strbuf_init(&b, ADDRESS_MAX);
+    strbuf_addf(&b, "%s %s", at, s && service_is_here(s) && s->address && s->address[0] ? s->address : "-");
+    return strbuf_take(&b);
+}
+
+static int fill_texts(struct site *s, struct services *sv, const struct job *j, exec_start_args *out)
+{
+    char cookie[COOKIE_SIZE], key[COOKIE_SIZE];
+
+    make_cookie(s, j, j->run->version, cookie);
+    make_cookie(s, j, ALL_RUNS, key);
     out->id = strdup(j->obj.name);
     out->store = strdup(s->store_id);
     out->user = strdup(text_or_empty(j->euser));
     out->group = strdup(text_or_empty(j->egroup));
     out->cookie = strdup(cookie);
     out->restart_from = image_of(j, out->my_host);
-    out->last_host = strdup("");
+    out->last_host = out->my_host ? strdup("") : last_host(sv, j);
+    out->ext.wire_ext_val = strdup(key);
+    out->ext.wire_ext_len = out->ext.wire_ext_val ? COOKIE_SIZE - 1 : 0;
     return out->id && out->store && out->user && out->group && out->cookie && out->restart_from &&
-                   out->last_host
+                   out->last_host && out->ext.wire_ext_val
                ? 0
                : -1;
 }
@@ -308,7 +326,7 @@ int start_order_make(struct site *s, struct services *sv, const struct job *j, c
         start_order_free(out);
         return -1;
     }
-    if (fill_texts(s, j, out) < 0 || fill_script(script, n_script, out) < 0 ||
+    if (fill_texts(s, sv, j, out) < 0 || fill_script(script, n_script, out) < 0 ||
         walk_wanted(s, j, wanted, sizeof wanted / sizeof wanted[0], &out->attrs) < 0) {
         start_order_free(out);
         return err_set(e, PBSE_SYSTEM, "no memory for START of %s", j->obj.name);

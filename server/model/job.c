@@ -71,7 +71,7 @@ static const struct field hot_fields[] = {
     USAGE(ncpus, UINT),         USAGE(cpupercent, UINT),      FIELD(begun, BOOL),
     FIELD(broken, BOOL),        FIELD(preempted_by, TEXT),    FIELD(preempt_time_s, INT64),
     FIELD(restart_from, TEXT),  FIELD(unbound, TEXT),         FIELD(preempt_method, INT),
-    FIELD(accrue_type, INT),    FIELD(accrue_since_s, INT64),
+    FIELD(accrue_type, INT),    FIELD(accrue_since_s, INT64), FIELD(output_at, TEXT),
 };
 
 static const struct field fixed_fields[] = {

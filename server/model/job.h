@@ -131,7 +131,9 @@ struct job {
     struct pqueue_entry due;        /* start time, or the end of its history in memory */
 
     const char *restart_from; /* interned: its last checkpoint, or NULL (job_image.h) */
-    const char *unbound;      /* interned: schedselect before it was bound to the host of that, or NULL */
+    const char
+        *output_at;      /* interned: the service that has the output of earlier runs, or NULL (job_end.c) */
+    const char *unbound; /* interned: schedselect before it was bound to the host of that, or NULL */
 
     uint64_t script_bytes;
     uint64_t script_have; /* ARRIVING: bytes that have come */

@@ -311,6 +311,9 @@ static void finish(struct job_end *d, struct job *j)
     j->history_s = now;
     if (!j->obittime_s)
         j->obittime_s = now;
+    if (j->output_at)
+        exec_send_purge_left(d->send, j, j->output_at);
+    job_set_text(&j->output_at, NULL);
     d->hooks.ended(d->hooks.arg, j);
     jobs_leave_queue(d->site->jobs, j);
     jobs_touch(d->site->jobs, j, PART_HOT | PART_ATTRS);
@@ -345,9 +348,17 @@ static void say_why_back(struct job *j)
     strbuf_fini(&b);
 }
 
+/* Whoever ran the script has what it has written, and all that runs before it had, which was brought there. */
+static void note_output(struct job *j)
+{
+    if (j->run && j->run->started)
+        job_set_text(&j->output_at, j->run->hosts[0].service);
+}
+
 static void go_back(struct job_end *d, struct job *j)
 {
     say_why_back(j);
+    note_output(j);
     close_run(d, j);
     j->suspender = SUSPENDED_BY_NOBODY;
     j->etime_s = j->hold ? 0 : site_now_s(d->site);

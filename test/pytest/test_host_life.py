@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from cede import users
-from cede.faults import is_alive, stays
+from cede.faults import daemon_frozen, is_alive, stays
 from cede.wait import until
 
 history = pytest.mark.complex(history=True)
@@ -288,3 +288,89 @@ def test_a_message_to_a_job_of_somebody_else_or_to_one_that_waits_is_refused(cx)
     assert failed.returncode != 0 and "state" in failed.stderr
     failed = cx.command("qmsg", "hello", job, user=users.NAMES[1], check=False)
     assert failed.returncode != 0 and "Unauthorized" in failed.stderr
+
+
+# --- a job that comes back elsewhere
+
+elsewhere = pytest.mark.complex(nodes=2, sched=False, history=True)
+TWICE = "echo run $PBS_JOBID on it; echo oops >&2; while [ ! -e {work}/go ]; do sleep 0.02; done; echo over"
+
+
+def spool(cx, node):
+    return sorted(os.listdir(os.path.join(cx.dir, "mom", node, "spool")))
+
+
+def run_and_send_back(cx, where="n1", **attrs):
+    job = cx.submit(TWICE.format(work=cx.work), **attrs)
+    cx.api.run(job, f"({where}:ncpus=1)")
+    path = os.path.join(cx.dir, "mom", where, "spool", f"{job}.OU")
+    until(lambda: os.path.exists(path) and os.path.getsize(path), "its first line")
+    cx.api.rerun(job)
+    cx.wait(job, "Q")
+    return job
+
+
+def let_end(cx, job):
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    cx.wait_gone(job)
+    return cx.file("out"), cx.file("err")
+
+
+@elsewhere
+def test_the_output_of_a_job_that_comes_back_on_another_host_goes_on_where_it_was(cx):
+    job = run_and_send_back(cx)
+    assert f"{job}.KEY" in spool(cx, "n1")
+    cx.api.run(job, "(n2:ncpus=1)")
+    until(lambda: cx.stat(job)["substate"] == "42", "its second run")
+    until(lambda: spool(cx, "n1") == [], "the end of what was fetched")
+    out, err = let_end(cx, job)
+    assert out == f"run {job} on it\n" * 2 + "over\n" and err == "oops\noops\n"
+    until(lambda: spool(cx, "n2") == [], "the end of its spool")
+
+
+@elsewhere
+def test_output_of_many_pieces_is_fetched_whole_and_in_order(cx):
+    job = cx.submit(f"seq 1 200000; touch {cx.work}/done; while [ ! -e {cx.work}/go ]; do sleep 0.02; done")
+    os.chmod(cx.work, 0o777)
+    cx.api.run(job, "(n1:ncpus=1)")
+    until(lambda: os.path.exists(f"{cx.work}/done"), "its lines")
+    cx.api.rerun(job)
+    cx.wait(job, "Q")
+    cx.api.run(job, "(n2:ncpus=1)")
+    out, _ = let_end(cx, job)
+    assert out == "".join(f"{i}\n" for i in range(1, 200001)) * 2
+
+
+@elsewhere
+def test_a_job_whose_last_host_is_gone_starts_and_says_so(cx):
+    job = run_and_send_back(cx)
+    cx.kill("n1")
+    until(lambda: "down" in cx.node("n1")["state"], "the loss of n1")
+    cx.api.run(job, "(n2:ncpus=1)")
+    out, err = let_end(cx, job)
+    assert out == f"run {job} on it\nover\n"
+    assert err.startswith("=>> PBS: what this job had written before is missing: it is on mom:n1, which is away\n")
+    assert err.endswith("oops\n")
+
+
+@elsewhere
+def test_what_a_deleted_job_had_written_before_it_went_back_goes_with_it(cx):
+    job = run_and_send_back(cx)
+    assert spool(cx, "n1")
+    cx.api.delete(job)
+    until(lambda: spool(cx, "n1") == [], "the end of its spool")
+
+
+@elsewhere
+def test_a_mom_that_is_killed_while_output_is_fetched_fetches_it_again(cx):
+    job = run_and_send_back(cx)
+    with daemon_frozen(cx, "n1"):
+        cx.api.run_async(job, "(n2:ncpus=1)")
+        until(lambda: os.path.exists(os.path.join(cx.dir, "mom", "n2", "mom_priv", "jobs", f"{job}.2", "run")),
+              "its order")
+        cx.kill("n2")
+    cx.restart("n2")
+    until(lambda: cx.stat(job)["substate"] == "42", "its second run")
+    out, err = let_end(cx, job)
+    assert out == f"run {job} on it\n" * 2 + "over\n" and err == "oops\noops\n"

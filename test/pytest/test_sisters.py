@@ -158,6 +158,17 @@ class Stranger:
         return struct.unpack(">i", reply[24:28])[0]
 
 
+    def fetch(self, job, key, file=b"OU"):
+        """The code of the answer, and the bytes."""
+        def opaque(b):
+            return struct.pack(">I", len(b)) + b + b"\0" * (-len(b) % 4)
+        args = struct.pack(">qi", int(job.split(".")[0]), -1) + opaque(job.encode()) + opaque(b"") + opaque(key)
+        reply = self.call(self.tls, 2, args + opaque(file) + struct.pack(">QI", 0, 0) + opaque(b""))[24:]
+        code, n = struct.unpack(">iI", reply[:8])
+        size, = struct.unpack(">Q", reply[8 + (n + 3) // 4 * 4:][:8])
+        return code, size
+
+
 def store_of(cx, node):
     with open(os.path.join(cx.dir, "mom", node, "mom_priv", "service"), encoding="ascii") as f:
         return re.search(r"^store (\S+)", f.read(), re.M).group(1)
@@ -251,3 +262,26 @@ def test_a_task_asked_for_while_the_job_is_suspended_begins_when_it_goes_on(cx):
     assert again.letter(seq, 1, store, 0, letter) == 0
     assert again.letter(seq, 1, store, 0, spawn_letter((1 << 40) + 1, 1, "/bin/sh", "-c", f"echo y >> {cx.work}/late")) == 0
     assert until(lambda: "y" in cx.file("late") and cx.file("late"), "the next task") == "x\ny\n"
+
+
+@pytest.mark.complex(nodes=2, sched=False)
+def test_a_mom_gives_files_of_an_earlier_run_only_to_whom_has_the_key(cx):
+    job = cx.submit("echo secret; sleep 600")
+    cx.api.run(job, "(n1:ncpus=1)")
+    spooled = os.path.join(cx.dir, "mom", "n1", "spool", job)
+    until(lambda: os.path.exists(spooled + ".OU") and os.path.getsize(spooled + ".OU"), "its output")
+    stranger = Stranger(cx, "n1", "mom:n2")
+    assert stranger.fetch(job, b"0" * 32) == (15007, 0)  # it runs here, nothing is left to others
+    cx.api.rerun(job)
+    cx.wait(job, "Q")
+    with open(spooled + ".KEY", encoding="ascii") as f:
+        key = f.read().split()[0].encode()
+    assert os.stat(spooled + ".KEY").st_mode & 0o777 == 0o600
+    for wrong in (b"", b"0" * 32, key[:-1]):
+        assert stranger.fetch(job, wrong) == (15007, 0)
+    assert "refused its files to mom:n2" in cx.logs("n1")
+    assert stranger.fetch(job, key) == (0, 7)
+    assert stranger.fetch(job, key, b"../../mom_priv/config")[0] == 15004
+    os.rename(spooled + ".OU", spooled + ".old")
+    os.symlink(spooled + ".old", spooled + ".OU")
+    assert stranger.fetch(job, key) == (0, 0)  # what is no plain file of the owner's is not there

@@ -51,9 +51,9 @@ def stands_still(pid):
     except FileNotFoundError:
         return False
     for _, kinds, path in groups:
-        if "pbs_" not in path:
-            continue
         v1 = "freezer" in kinds.split(",")
+        if "pbs_" not in path or (kinds and not v1):
+            continue  # of another controller
         name = mounted(v1) + path + ("/freezer.state" if v1 else "/cgroup.events")
         with open(name, encoding="ascii") as f:
             return ("FROZEN" if v1 else "frozen 1") in f.read()

@@ -1,0 +1,166 @@
+/* Nothing is kept in memory: a MOM that was restarted serves as well. The spool is everybody's, so a file in it counts
+ * only when it is plainly the owner's: regular, of one name, of the user in the KEY file, which is ours alone. */
+#include "left.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <shep.h>
+#include <sis.h>
+
+#include "file.h"
+#include "home.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "rpc_request.h"
+#include "run.h"
+#include "strbuf.h"
+
+enum { PATH_LEN_MAX = 8192, PIECE = 262144, KEY_TEXT_MAX = 128 };
+
+#define KEY_SUFFIX "KEY"
+
+static void path_of(struct strbuf *out, const struct home *h, const char *id, const char *suffix)
+{
+    strbuf_reset(out);
+    strbuf_addf(out, "%s/%s.%s", h->spool, id, suffix);
+}
+
+void left_keep(const struct home *h, const struct run *r)
+{
+    struct strbuf path, text;
+    struct err e = {0};
+
+    if (run_is_sister(r) || !r->start.ext.wire_ext_len || !r->owner_home)
+        return;
+    strbuf_init(&path, PATH_LEN_MAX);
+    strbuf_init(&text, KEY_TEXT_MAX);
+    path_of(&path, h, r->id, KEY_SUFFIX);
+    strbuf_add_bytes(&text, r->start.ext.wire_ext_val, r->start.ext.wire_ext_len);
+    strbuf_addf(&text, " %s\n", r->owner_uid);
+    if (!strbuf_ok(&text) || file_write_atomic(AT_FDCWD, strbuf_str(&path), text.s, text.len, 0600, &e) < 0)
+        log_err(LOGC_FIL, r->id, &e, "the next host will not get the output of this run");
+    strbuf_fini(&path);
+    strbuf_fini(&text);
+}
+
+/* "<prefix>NAME.OU" and so on, as names of the spool. */
+static bool is_of(const char *name, const char *prefix)
+{
+    static const char *const suffixes[] = {".OU", ".ER", "." KEY_SUFFIX};
+    size_t n = strlen(name);
+
+    if (strncmp(name, prefix, strlen(prefix)) != 0 || n < 3)
+        return false;
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++)
+        if (n > strlen(suffixes[i]) && strcmp(name + n - strlen(suffixes[i]), suffixes[i]) == 0)
+            return true;
+    return false;
+}
+
+void left_remove(const struct home *h, long long seq, int index)
+{
+    char prefix[64];
+    DIR *dir = opendir(h->spool);
+    const struct dirent *d;
+
+    if (index >= 0)
+        snprintf(prefix, sizeof prefix, "%lld[%d].", seq, index);
+    else
+        snprintf(prefix, sizeof prefix, "%lld.", seq);
+    while (dir && (d = readdir(dir)))
+        if (is_of(d->d_name, prefix))
+            unlinkat(dirfd(dir), d->d_name, 0);
+    if (dir)
+        closedir(dir);
+}
+
+/* ---- serving */
+/* The user whose files they are. -1: no, that is not the key. */
+static int check_key(const struct home *h, const sis_fetch_args *a, unsigned *uid)
+{
+    struct strbuf path;
+    char *text = NULL, *blank;
+    int rc = -1;
+
+    strbuf_init(&path, PATH_LEN_MAX);
+    path_of(&path, h, a->id, KEY_SUFFIX);
+    if (file_read(AT_FDCWD, strbuf_str(&path), KEY_TEXT_MAX, &text, NULL, NULL) == 0 &&
+        (blank = strchr(text, ' '))) {
+        *blank = '\0';
+        *uid = (unsigned)strtoul(blank + 1, NULL, 10);
+        rc = a->key[0] && strcmp(text, a->key) == 0 ? 0 : -1;
+    }
+    free(text);
+    strbuf_fini(&path);
+    return rc;
+}
+
+static int open_left(const struct home *h, const sis_fetch_args *a, unsigned uid, struct stat *st)
+{
+    struct strbuf path;
+    int fd;
+
+    strbuf_init(&path, PATH_LEN_MAX);
+    path_of(&path, h, a->id, a->file);
+    fd = open(strbuf_str(&path), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    strbuf_fini(&path);
+    if (fd >= 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_uid == uid && st->st_nlink == 1)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static void reply(struct rpc_request *q, int code, const char *text, uint64_t size, char *bytes, ssize_t n)
+{
+    sis_fetch_result res = {.code = code, .text = (char *)text, .size = size};
+
+    res.bytes.bytes_val = bytes;
+    res.bytes.bytes_len = n > 0 ? (u_int)n : 0;
+    rpc_reply(q, (xdrproc_t)xdr_sis_fetch_result, &res);
+}
+
+static void serve_piece(const struct home *h, const sis_fetch_args *a, unsigned uid, struct rpc_request *q)
+{
+    struct stat st = {0};
+    int fd = open_left(h, a, uid, &st);
+    char *piece = malloc(PIECE);
+    ssize_t n = fd >= 0 && piece ? pread(fd, piece, PIECE, (off_t)a->offset) : 0;
+
+    if (!piece || n < 0)
+        reply(q, PBSE_SYSTEM, piece ? strerror(errno) : "no memory", 0, piece, 0);
+    else
+        reply(q, 0, "", fd >= 0 ? (uint64_t)st.st_size : 0, piece, n);
+    free(piece);
+    if (fd >= 0)
+        close(fd);
+}
+
+void left_serve(const struct home *h, struct rpc_request *q)
+{
+    const sis_fetch_args *a = rpc_request_args(q);
+    const struct auth_peer *p = rpc_request_peer(q);
+    char none[1] = "";
+    unsigned uid = 0;
+
+    if (strchr(a->id, '/') || (!a->done && strcmp(a->file, "OU") != 0 && strcmp(a->file, "ER") != 0)) {
+        reply(q, PBSE_IVALREQ, "there is no such file of a job", 0, none, 0);
+    } else if (p->kind != AUTH_DAEMON || check_key(h, a, &uid) < 0) {
+        log_event(LOGC_JOB, LOGE_ERROR | LOGE_SECURITY, a->id,
+                  "refused its files to %s (%s): not the job's key", p->role, p->from);
+        reply(q, PBSE_PERM, "no files of that job are here for you", 0, none, 0);
+    } else if (a->done) {
+        log_event(LOGC_JOB, LOGE_DEBUG, a->id, "%s has fetched its output", p->role);
+        left_remove(h, a->job.seq, a->job.index);
+        reply(q, 0, "", 0, none, 0);
+    } else {
+        serve_piece(h, a, uid, q);
+    }
+}
