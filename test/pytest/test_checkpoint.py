@@ -1,5 +1,6 @@
 """Checkpoint and restart: by the site's scripts, for holds, preemption, and as a job asks for it."""
 import os
+import subprocess
 import threading
 
 import pytest
@@ -508,3 +509,77 @@ def test_a_job_on_two_hosts_is_saved_every_so_many_minutes_and_goes_on_from_ther
     cx.api.rerun(job)
     until(lambda: cx.file("agains"), "the restart")
     assert running(cx, job)["run_count"] == "2"
+
+
+# --- CRIU
+
+# Checks what it is asked for and writes a directory; a restore makes a process that is there to stay.
+FAKE_CRIU = """#!/bin/sh
+echo "$@" >> {work}/criu; verb=$1
+while [ $# -gt 0 ]; do case $1 in -t) tree=$2;; -D) dir=$2;; esac; shift; done
+[ -e {work}/bad ] && {{ echo "(00.1) Error (criu/x.c:1): no such luck" > $dir/$verb.log; exit 1; }}
+case $verb in
+dump) kill -0 $tree && echo $tree > $dir/core;;
+restore) [ -e $dir/core ] && {{ (while [ ! -e {work}/stop ]; do sleep 0.05; done; exit 6) & }};;
+esac
+"""
+
+
+def criu(cx):
+    fake = os.path.join(cx.work, "criu_tool")
+    with open(fake, "w", encoding="ascii") as f:
+        f.write(FAKE_CRIU.format(work=cx.work))
+    os.chmod(fake, 0o755)
+    with open(os.path.join(cx.work, "criu"), "w", encoding="ascii"):
+        pass
+    os.chmod(os.path.join(cx.work, "criu"), 0o666)
+    tool = os.path.join(cx.build, "libexec", "ckpt-criu")
+    path = script(cx, "criu", f"CKPT_CRIU={fake} exec {tool} \"$@\"")
+    configure(cx, *[f"$action {name} 20 !{path} {verb} %path" for name, verb in
+                    (("checkpoint", "dump"), ("checkpoint_abort", "dump"), ("restart", "restore"))])
+
+
+@history
+def test_criu_is_asked_to_dump_each_session_and_to_restore_them(cx):
+    criu(cx)
+    dsh = os.path.join(cx.build, "bin", "pbsdsh")
+    job = cx.submit(f"{dsh} -o -n 0 -- /bin/sleep 600\necho one; touch {cx.work}/begun; sleep 600")
+    os.chmod(cx.work, 0o777)
+    until(lambda: cx.file("begun") is not None, "its task")
+    session = cx.stat(job)["session_id"]
+    cx.api.hold(job)
+    cx.wait(job, state="H")
+    dumps = cx.file("criu").splitlines()
+    assert len(dumps) == 2 and dumps[0].startswith(f"dump -t {session} -D ")
+    assert all(" --leave-running -v1 --manage-cgroups=ignore" in line for line in dumps)
+    with open(os.path.join(cx.dir, "mom", "n1", "spool", f"{job}.OU"), "a", encoding="ascii") as f:
+        f.write("behind the dump\n")
+    cx.api.release(job)
+    running(cx, job)
+    restores = cx.file("criu").splitlines()[2:]
+    assert len(restores) == 2 and all(line.startswith("restore -D ") and " -d " in line for line in restores)
+    stop(cx)
+    cx.wait_gone(job)
+    assert cx.stat(job)["Exit_status"] == "6"
+    assert cx.file("out") == "one\n"  # what was written behind the dump will be written again
+
+
+@history
+def test_what_criu_says_when_it_cannot_is_what_the_user_reads_and_the_job_runs_on(cx):
+    criu(cx)
+    job = cx.submit("exec sleep 600")
+    running(cx, job)
+    with open(os.path.join(cx.work, "bad"), "w", encoding="ascii"):
+        pass
+    with pytest.raises(api.PbsError) as e:
+        cx.api.hold(job)
+    assert "no such luck" in e.value.text and cx.state(job) == "R"
+
+
+def test_the_probe_of_ckpt_criu_says_whether_it_can_work_here_or_why_not(shared):
+    tool = os.path.join(shared.build, "libexec", "ckpt-criu")
+    done = subprocess.run([tool, "--probe"], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode == 0) == (done.stdout == "")
+    done = subprocess.run([tool, "--probe"], capture_output=True, text=True, timeout=60, check=False,
+                          env={**os.environ, "CKPT_CRIU": "/nowhere/criu"})
+    assert done.returncode == 1 and "/nowhere/criu" in done.stdout
