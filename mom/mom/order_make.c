@@ -26,6 +26,7 @@
 #include "job_argv.h"
 #include "job_env.h"
 #include "names.h"
+#include "nodefile.h"
 #include "outputs.h"
 #include "pbs_error.h"
 #include "rpc_buf.h"
@@ -34,14 +35,7 @@
 #include "terminal.h"
 #include "units.h"
 
-enum {
-    PATH_LEN_MAX = 65536,
-    NODEFILE_MAX = 1 << 20,
-    UMASK_DEFAULT = 077,
-    MS_PER_S = 1000,
-    KB = 1024,
-    CPU_SPARE_S = 5
-};
+enum { PATH_LEN_MAX = 65536, UMASK_DEFAULT = 077, MS_PER_S = 1000, KB = 1024, CPU_SPARE_S = 5 };
 
 /* Resources that the kernel enforces for each process. cput is not among them: it is a sum over processes, and may be
  * raised while the job runs, which no process of another user can be told of. */
@@ -276,15 +270,7 @@ static int make_no_job(const struct run *r, struct shep_order *o, struct err *e)
 
 static int make_nodefile(const struct home *h, const struct run *r, struct shep_order *o, struct err *e)
 {
-    struct strbuf b;
-
-    strbuf_init(&b, NODEFILE_MAX);
-    for (u_int i = 0; i < r->start.hosts.hosts_len; i++)
-        for (u_int k = 0; k < r->start.hosts.hosts_val[i].mpiprocs; k++)
-            strbuf_addf(&b, "%s\n", r->start.hosts.hosts_val[i].name);
-    strbuf_add(&b, "");
-    o->nodefile_text = b.len ? strbuf_take(&b) : strdup("");
-    strbuf_fini(&b);
+    o->nodefile_text = nodefile_make(r, NULL);
     o->nodefile = path_of(h->aux, r->id, "");
     return o->nodefile_text && o->nodefile ? 0 : no_memory(r, e);
 }

@@ -21,6 +21,7 @@
 #include "images.h"
 #include "left.h"
 #include "log.h"
+#include "nodefile.h"
 #include "notice.h"
 #include "parts.h"
 #include "pbs_error.h"
@@ -361,33 +362,45 @@ static void take_purge(void *arg, const void *args, struct rpc_request *q)
 }
 
 /* ---- UPDATE */
-static bool names_vnode(const exec_update_args *a, const char *vnode)
+/* How many of the vnodes that the job has here it gives back. */
+static u_int count_given_up(const exec_job_host *h, const exec_update_args *a)
 {
-    for (u_int i = 0; i < a->give_up.give_up_len; i++)
-        if (strcmp(a->give_up.give_up_val[i], vnode) == 0)
-            return true;
-    return false;
-}
-
-/* A host goes whole: whose vnode a process uses is not known. What is ending already hears it without harm. */
-static void give_up(struct parts *m, struct run *r, const exec_update_args *a, struct rpc_request *q)
-{
-    const exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
+    u_int n = 0;
 
     for (u_int i = 0; i < h->chunks.chunks_len; i++)
-        if (!run_is_sister(r) || !names_vnode(a, h->chunks.chunks_val[i].vnode)) {
-            exec_service_taken(q, PBSE_NOSUP, "a host can only be given up whole, and not the first one");
-            return;
-        }
-    exec_service_taken(q, 0, NULL);
-    if (r->slot.state >= RUN_ENDING || r->given_up)
-        return;
+        n += nodefile_gives_up(a, h->chunks.chunks_val[i].vnode);
+    return n;
+}
+
+static void leave_job(struct parts *m, struct run *r)
+{
     log_event(LOGC_JOB, LOGE_JOB, r->id, "DELETE_JOB2 received");
     r->given_up = true;
     r->grace_s = config_grace_s(m->home.config, r->start.kill_delay_s);
     r->stop_reason = EXEC_END_TERMINATED;
     r->stop_text[0] = '\0';
     parts_post(m, r, RUN_EV_TERMINATE);
+}
+
+/* A host goes whole: whose vnode a process uses is not known. One that stays shows its tasks which hosts are left. What
+ * is ending already hears it without harm. */
+static void give_up(struct parts *m, struct run *r, const exec_update_args *a, struct rpc_request *q)
+{
+    const exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
+    u_int n = count_given_up(h, a);
+    struct err e = {0};
+
+    if (n && (n < h->chunks.chunks_len || !run_is_sister(r))) {
+        exec_service_taken(q, PBSE_NOSUP, "a host can only be given up whole, and not the first one");
+        return;
+    }
+    exec_service_taken(q, 0, NULL);
+    if (r->slot.state >= RUN_ENDING || r->given_up)
+        return;
+    if (n)
+        leave_job(m, r);
+    else if (nodefile_replace(&m->home, r, a, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "nodefile");
 }
 
 static void take_update(void *arg, const void *args, struct rpc_request *q)

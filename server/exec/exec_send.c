@@ -396,15 +396,13 @@ void exec_send_purge_images(struct exec_send *x, struct job *j)
     }
 }
 
-/* Its vnodes that stand in exec_vnode and no more in what is left. */
-static u_int given_up(const struct exec_send *x, const char *service, const struct exec_vnode *all,
-                      const struct exec_vnode *left, wire_name *out)
+/* Vnodes that stand in exec_vnode and no more in what is left, each once. */
+static u_int given_up(const struct exec_vnode *all, const struct exec_vnode *left, wire_name *out)
 {
     u_int n = 0;
 
     for (size_t i = 0; i < all->n; i++) {
-        const struct node *node = nodes_find(x->site->nodes, all->part[i].vnode);
-        bool stays = !node || strcmp(node->service_name ? node->service_name : "", service) != 0;
+        bool stays = false;
 
         for (size_t k = 0; k < left->n && !stays; k++)
             stays = strcmp(left->part[k].vnode, all->part[i].vnode) == 0;
@@ -427,13 +425,11 @@ void exec_send_give_up(struct exec_send *x, struct job *j)
     wire_name *names = left ? calloc(all->n, sizeof *names) : NULL;
 
     args.give_up.give_up_val = names;
-    for (size_t i = 0; names && i < j->run->n_hosts; i++) {
-        const struct run_host *h = &j->run->hosts[i];
-
-        args.give_up.give_up_len = is_open(h) ? given_up(x, h->service, all, left, names) : 0;
-        if (args.give_up.give_up_len)
-            give(x, j, h->service, EXEC_UPDATE, (xdrproc_t)xdr_exec_update_args, &args, NULL, NULL);
-    }
+    args.give_up.give_up_len = names ? given_up(all, left, names) : 0;
+    for (size_t i = 0; args.give_up.give_up_len && i < j->run->n_hosts; i++)
+        if (is_open(&j->run->hosts[i]))
+            give(x, j, j->run->hosts[i].service, EXEC_UPDATE, (xdrproc_t)xdr_exec_update_args, &args, NULL,
+                 NULL);
     free(names);
     exec_vnode_destroy(all);
     exec_vnode_destroy(left);

@@ -42,7 +42,8 @@ void exec_send_over_limit(struct exec_send *x, struct job *j, int reason, const 
 void exec_send_end_others(struct exec_send *x,
                           struct job *j);                  /* the script is over: all but the first host */
 void exec_send_update(struct exec_send *x, struct job *j); /* limits of a running job */
-/* To each host that has vnodes which the job has given back: free them. Said again it is harmless. */
+/* To each host: these vnodes the job has given back. Those that have them free them, the others tell the job. Said again
+ * it is harmless. */
 void exec_send_give_up(struct exec_send *x, struct job *j);
 size_t exec_send_open(const struct exec_send *x); /* orders given and not answered yet */
 /* Forget the run: to every host that has released it. */

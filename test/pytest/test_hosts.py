@@ -342,6 +342,27 @@ def test_what_stays_is_all_but_the_first_a_number_or_a_select(cx, words, left):
 
 
 @three
+def test_the_nodefile_on_the_hosts_that_stay_names_only_those_that_stay(cx):
+    job = spread(cx)
+    running(cx, job)
+
+    def lines(node):
+        with open(f"{cx.dir}/mom/{node}/aux/{job}", encoding="ascii") as f:
+            return f.read().split()
+    cx.command("pbs_release_nodes", "-j", job, "n2")
+    for node in ("n1", "n3"):
+        until(lambda n=node: lines(n) == ["n1", "n1", "n3", "n3"], f"the nodefile of {node}")
+    mode = os.stat(f"{cx.dir}/mom/n1/aux/{job}").st_mode
+    assert mode & 0o777 == 0o644
+    with daemon_frozen(cx, "n1"):
+        cx.command("pbs_release_nodes", "-j", job, "n3")
+        cx.kill("n1")
+    cx.control("restart", "n1")
+    until(lambda: lines("n1") == ["n1", "n1"], "the nodefile after its MOM was killed")
+    assert cx.state(job) == "R"
+
+
+@three
 def test_what_cannot_be_released_is_said(cx):
     job = spread(cx)
     running(cx, job)

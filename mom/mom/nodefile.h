@@ -1,0 +1,24 @@
+#ifndef NODEFILE_H
+#define NODEFILE_H
+/* PBS_NODEFILE: a line for each MPI process of the job, with the name of its host, in the order of the hosts in START. */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "err.h"
+
+struct exec_update_args;
+struct home;
+struct run;
+
+/* Does `a` say that the job gives this vnode back? */
+bool nodefile_gives_up(const struct exec_update_args *a, const char *vnode);
+
+/* The text, without hosts all of whose vnodes are given back by `without` (NULL: with all). Heap, "" of none; NULL: no
+ * memory. */
+char *nodefile_make(const struct run *r, const struct exec_update_args *without);
+
+/* Put that in the place of the file of a run that is here; whoever has it open goes on with the old one. */
+int nodefile_replace(const struct home *h, const struct run *r, const struct exec_update_args *without,
+                     struct err *e);
+
+#endif
