@@ -254,6 +254,8 @@ def test_a_restart_script_may_become_the_job(cx):
     configure(cx, "$restart_transmogrify true")
     tool(cx, checkpoint_abort=SAVE, restart=f"echo from image; while [ ! -e {cx.work}/stop ]; do sleep 0.05; done; exit 4")
     job = cx.submit("echo first; while :; do sleep 0.05; done")
+    spooled = os.path.join(cx.dir, "mom", "n1", "spool", f"{job}.OU")
+    until(lambda: os.path.exists(spooled) and os.path.getsize(spooled), "its first line")
     running(cx, job)
     cx.api.hold(job)
     cx.wait(job, state="H")
