@@ -137,8 +137,10 @@ static void on_restarted(void *arg, struct job *j)
 
 static void on_no_image(void *arg, struct job *j, const struct err *why)
 {
-    (void)arg;
+    struct server *s = arg;
+
     parked_settle(j, PARKED_HOLD, why);
+    shutdown_not_saved(s->shutdown, j);
 }
 
 static void on_noticed(void *arg, struct job *j, const exec_notice_data *d)

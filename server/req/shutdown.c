@@ -7,7 +7,9 @@
 
 #include <stdlib.h>
 
+#include "checkpoint.h"
 #include "commit.h"
+#include "job_run.h"
 #include "log.h"
 #include "pair.h"
 #include "pbs_error.h"
@@ -30,7 +32,8 @@ static bool waits_for(const struct shutdown *s, const struct job *j)
         return false;
     if (s->manner == SHUT_DELAY)
         return j->state != JOB_SUSPENDED;
-    return s->manner == SHUT_IMMEDIATE && j->intent == INTENT_REQUEUE;
+    return s->manner == SHUT_IMMEDIATE && (j->intent == INTENT_REQUEUE || j->intent == INTENT_CHECKPOINT ||
+                                           (j->run && j->run->checkpointing));
 }
 
 static void look(struct shutdown *s)
@@ -67,16 +70,32 @@ void shutdown_destroy(struct shutdown *s)
     free(s);
 }
 
-static void requeue_all(struct shutdown *s)
+static void requeue(struct shutdown *s, struct job *j)
+{
+    struct err e;
+
+    if (removal_requeue(s->p->removal, j, &e) < 0)
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "runs on: %s", e.text);
+}
+
+/* With what it has done so far, where that can be saved. */
+static void send_back_all(struct shutdown *s)
 {
     struct job *next;
-    struct err e;
 
     for (struct job *j = jobs_first(s->p->site->jobs); j; j = next) {
         next = jobs_next(j);
-        if (job_is_placed(j) && removal_requeue(s->p->removal, j, &e) < 0)
-            log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "runs on: %s", e.text);
+        if (job_is_placed(j) && checkpoint_begin(s->p->checkpoint, j, NULL) < 0)
+            requeue(s, j);
     }
+}
+
+void shutdown_not_saved(struct shutdown *s, struct job *j)
+{
+    if (s->manner != SHUT_IMMEDIATE)
+        return;
+    requeue(s, j);
+    look(s);
 }
 
 /* What becomes of the store: without a word for who stands by, it takes over at once. */
@@ -110,7 +129,7 @@ void shutdown_begin(void *arg, int manner)
     s->manner = manner & 0x0f;
     s->p->site->server->terminating = true;
     if (s->manner == SHUT_IMMEDIATE)
-        requeue_all(s);
+        send_back_all(s);
     look(s);
 }
 

@@ -1,13 +1,14 @@
 #ifndef SHUTDOWN_H
 #define SHUTDOWN_H
-/* Going down, as qterm says: quick leaves running jobs to their MOMs, delay waits for them, immediate requeues
- * those that can be rerun and leaves the others. Meanwhile changes are refused with PBSE_SVRDOWN. */
+/* Going down, as qterm says: quick leaves running jobs to their MOMs, delay waits for them, immediate sends
+ * them back, with a checkpoint where that can be had, else those that can be rerun, and leaves the others. Meanwhile changes are refused with PBSE_SVRDOWN. */
 #include <stdbool.h>
 
 #include "err.h"
 #include "job_fsm.h"
 #include "parts.h"
 
+struct job;
 struct request_row;
 struct shutdown;
 
@@ -19,6 +20,8 @@ void shutdown_destroy(struct shutdown *s);
 void shutdown_begin(void *shutdown, int manner);
 /* Only who stands by is to end (0x100), and this is not that one. */
 bool shutdown_is_for_other(const struct parts *p, int manner);
+/* ^ of checkpoint: the attempt has failed, the job runs on. */
+void shutdown_not_saved(struct shutdown *s, struct job *j);
 /* dispatch_open_fn: may changes be taken? */
 int shutdown_check(void *shutdown, const struct request_row *row, struct err *e);
 

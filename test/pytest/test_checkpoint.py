@@ -217,6 +217,25 @@ def test_put_elsewhere_by_hand_it_begins_anew(cx):
     until(lambda: not images(cx, "n2"), "the end of the image that is of no use")
 
 
+# --- a server that goes down at once
+
+
+@history
+def test_a_server_that_goes_down_at_once_saves_jobs_and_requeues_those_that_cannot_be_saved(cx):
+    by_application(cx)
+    plain = cx.submit("while :; do sleep 0.1; done")
+    running(cx, plain)
+    job = count(cx)
+    cx.command("qterm", "-t", "immediate")
+    until(lambda: cx.pid("server") == 0, "the end of the server")
+    saved = cx.file("counts").splitlines()[1].split()[1]
+    cx.restart("server")
+    cx.again()
+    until(lambda: cx.file("counts").count("begin") == 2, "the second start")
+    assert cx.file("counts").splitlines()[2] == f"begin {saved}"
+    assert running(cx, plain)["run_count"] == "2" and running(cx, job)["run_count"] == "2"
+
+
 # --- images of the site's own tools
 
 
