@@ -525,7 +525,7 @@ def test_a_job_on_two_hosts_is_saved_every_so_many_minutes_and_goes_on_from_ther
         configure(cx, "$min_check_poll 1", "$max_check_poll 1", "$wallmult 60", node=node)
     job = spread(cx, Checkpoint="w=1")
     until(lambda: cx.file("saves"), "the first checkpoint", limit_s=90)
-    until(lambda: "checkpointed on mom:n2" in cx.logs("server", 400), "both images")
+    until(lambda: all(f"checkpointed on mom:{n}" in cx.logs("server", 400) for n in ("n1", "n2")), "both images")
     assert cx.state(job) == "R"
     cx.api.rerun(job)
     until(lambda: cx.file("agains"), "the restart")
