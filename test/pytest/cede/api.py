@@ -169,6 +169,8 @@ class Connection:
 
     def __init__(self, conf_file, server=None):
         os.environ["PBS_CONF_FILE"] = str(conf_file)
+        # Its modules (TLS) must be of its own kind: those of a sanitized build cannot be loaded into Python.
+        os.environ["PBS_EXEC"] = os.path.dirname(os.path.dirname(os.environ["CEDE_LIBPBS"]))
         lib().pbs_loadconf(1)
         self.c = lib().pbs_connect(raw(server))
         if self.c < 0:
