@@ -1,5 +1,7 @@
 """Submission, status and deletion, without a node that could run anything."""
+import contextlib
 import os
+import sqlite3
 
 import pytest
 
@@ -261,3 +263,21 @@ def test_the_servers_default_qsub_arguments_are_weaker_than_directives_and_the_c
         assert done.returncode == 1 and "default_qsub_arguments cannot be read" in done.stderr
     finally:
         quiet.api.manager(api.MUNSET, api.SERVER, "", [("default_qsub_arguments", None, "")])
+
+
+@pytest.mark.complex(sched=False, history=True)
+def test_numbers_come_round_and_pass_over_jobs_that_are_there(cx):
+    ended = cx.submit()
+    waiting, array = cx.submit(Hold_Types="u"), cx.submit(array_indices_submitted="0-2")
+    cx.api.delete(ended)
+    cx.stop_daemon("server")
+    with contextlib.closing(sqlite3.connect(f"{cx.home}/server_priv/cede.db")) as db, db:
+        db.execute("UPDATE object SET hot = '{\"next_seq\":9999999}' WHERE kind = 'server'")
+    cx.control("restart", "server")
+    cx.again()
+    numbers = [cx.submit().split(".")[0] for _ in range(3)]
+    assert numbers == ["9999999", "0", "3"]
+    assert cx.stat(waiting).state == "H" and cx.stat(array).state == "Q"
+    cx.api.delete(ended)  # the new job of that number; the old one gives way to it in history
+    assert [j.name for j in cx.api.stat("job", extend="x")].count(ended) == 1
+    assert cx.stat(ended)["job_state"] == "F"
