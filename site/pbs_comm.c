@@ -154,7 +154,8 @@ static int serve(struct comm *c, struct daemon *d, struct err *e)
     struct loop_signal *term = NULL, *intr = NULL, *hup = NULL;
     int rc = -1;
 
-    if (open_log(c, e) < 0 || !(c->loop = loop_create(NULL, e)))
+    if (open_log(c, e) < 0 || daemon_set_limits(conf_core_bytes(c->conf), e) < 0 ||
+        !(c->loop = loop_create(NULL, e)))
         return -1;
     term = loop_signal_create(c->loop, SIGTERM, on_stop, c, e);
     intr = term ? loop_signal_create(c->loop, SIGINT, on_stop, c, e) : NULL;

@@ -1,5 +1,6 @@
 """make install, pbs.conf and the init script: a site's complex, with the options of its daemons."""
 import os
+import re
 import socket
 import stat
 import subprocess
@@ -289,7 +290,7 @@ class Loopback(Installed):
     """A host of its own that has only a loopback interface: pbs.conf says nothing of ports, all daemons have theirs."""
 
     def __init__(self):
-        super().__init__(PBS_CORE_LIMIT="unlimited", PBS_SCP="/usr/bin/scp", PBS_LOG_HIGHRES_TIMESTAMP=1)
+        super().__init__(PBS_CORE_LIMIT=4194304, PBS_SCP="/usr/bin/scp", PBS_LOG_HIGHRES_TIMESTAMP=1)
         for key in ("PBS_BATCH_SERVICE_PORT", "PBS_MANAGER_SERVICE_PORT"):
             del self.keys[key]
         self.keys["PBS_SERVER"] = "localhost"
@@ -314,12 +315,20 @@ class Loopback(Installed):
         self.remove()
 
 
+def core_limit(pid):
+    with open(f"/proc/{pid}/limits", encoding="ascii") as f:
+        return next(line.split()[4] for line in f if line.startswith("Max core file size"))
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="makes a network of its own")
 def test_a_loopback_and_the_usual_ports_are_enough():
     site = Loopback()
     try:
         site.start()
         assert [port for port in range(15000, 15010) if site.answers(port)] == [15001, 15003]
+        for daemon in ("server", "mom", "sched", "comm"):
+            assert core_limit(site.pid(daemon)) == "4194304", daemon
+            assert re.match(r"../../.... ..:..:..\.\d{6};", site.logs(daemon)), daemon
         job = site.command("qsub", "-o", os.path.join(site.work, "site.out"), "-j", "oe", "--", "/bin/echo",
                            "done", user=users.NAMES[0]).stdout.strip()
         until(lambda: site.command("qstat", job, check=False).returncode == 153, "the end of the job")
