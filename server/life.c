@@ -53,6 +53,7 @@
 #include "removal.h"
 #include "req_table.h"
 #include "resize.h"
+#include "resourcedef.h"
 #include "restore.h"
 #include "route.h"
 #include "rpc_server.h"
@@ -122,6 +123,7 @@ int life_go_on(struct server *s, bool is_new, const struct restore_counts *count
     store_close(from);
     if (first_start(&s->site, is_new, e) < 0)
         return -1;
+    resourcedef_write(s->site.resources, s->set.home);
     find_services(s);
     maintenance_restore(s->maintenance);
     for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j)) {

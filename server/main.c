@@ -612,6 +612,7 @@ static int create_parts(struct server *s, bool *is_new, struct restore_counts *c
         return -1;
     p->site = &s->site;
     p->loop = s->loop;
+    p->home = s->set.home;
     p->fsm = job_fsm_create();
     s->job_log = job_log_create(s->site.clock, on_log_line, p->commit);
     if (!p->fsm || !s->job_log)

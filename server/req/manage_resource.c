@@ -11,6 +11,7 @@
 #include "commit.h"
 #include "log.h"
 #include "pbs_error.h"
+#include "resourcedef.h"
 #include "schedulers.h"
 #include "strbuf.h"
 #include "type_list.h"
@@ -127,6 +128,7 @@ int manage_resource(struct parts *p, int command, const char *name, const struct
         return -1;
     change_touch(p->site->change, &p->site->server->obj.change, PART_NONE);
     p->site->resources_changed = change_number(p->site->change);
+    resourcedef_write(p->site->resources, p->home);
     schedulers_wake_all(p->schedulers, SCHED_CMD_CONFIGURE);
     return 0;
 }

@@ -61,6 +61,7 @@ struct parts {
     struct accounting *accounting;
     struct mail *mail;
     struct arrays *arrays;
+    const char *home;           /* PBS_HOME */
     bool of_pair, is_secondary; /* this server is one of two with one store; which of them */
     /* ^ the server is to go down */
     void (*shutdown)(void *arg, int manner);

@@ -1,4 +1,6 @@
 """Resources of a site: counted on a vnode, shared by vnodes, at a queue, at the server; matched; bounded."""
+import os
+
 import pytest
 
 from cede import api
@@ -158,3 +160,22 @@ def test_what_a_job_asks_lies_between_least_and_most(cx):
             cx.submit(**asked)
         assert e.value.code == 15036, asked
     assert cx.submit(l_ncpus="4", l_walltime="01:00:00")
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_resourcedef_holds_the_custom_resources(cx):
+    path = os.path.join(cx.home, "server_priv", "resourcedef")
+
+    def lines():
+        with open(path, encoding="ascii") as f:
+            return f.read().splitlines()
+
+    assert lines() == []
+    resource(cx, "card", "long", "hn")
+    resource(cx, "paper", "string", "")
+    assert lines() == ["card type=long flag=hn", "paper type=string"]
+    cx.qmgr("set resource card flag=h", "delete resource paper")
+    assert lines() == ["card type=long flag=h"] and os.stat(path).st_mode & 0o777 == 0o644
+    os.unlink(path)
+    cx.restart("server")
+    assert lines() == ["card type=long flag=h"]
