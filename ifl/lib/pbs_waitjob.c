@@ -21,12 +21,17 @@ struct waiting {
 
 static void note_end(const struct attrl *a, struct pbs_job_end *end)
 {
+    bool ended = false, started = false;
+
     *end = (struct pbs_job_end){0};
     for (; a; a = a->next)
         if (strcmp(a->name, ATTR_exit_status) == 0) {
-            end->exited = 1;
+            ended = true;
             end->exit_status = (int)strtol(a->value, NULL, 10);
+        } else if (strcmp(a->name, ATTR_stime) == 0) {
+            started = true;
         }
+    end->exited = ended && started; /* one that was deleted before it ran has a status too */
 }
 
 static void change(const struct pbs_change *ch, void *arg)
@@ -41,7 +46,9 @@ static void change(const struct pbs_change *ch, void *arg)
 
 static int follow(int c, const char *extend, struct waiting *w)
 {
-    struct attrl status = {.name = (char *)ATTR_exit_status, .resource = (char *)"", .value = (char *)""};
+    struct attrl start = {.name = (char *)ATTR_stime, .resource = (char *)"", .value = (char *)""};
+    struct attrl status = {
+        .next = &start, .name = (char *)ATTR_exit_status, .resource = (char *)"", .value = (char *)""};
     struct attrl state = {
         .next = &status, .name = (char *)ATTR_state, .resource = (char *)"", .value = (char *)""};
     const struct pbs_watch_want want = {PBS_KIND_JOB, &state};

@@ -65,16 +65,17 @@ static void purge(void *arg)
 static void listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct ends *d = arg;
-    struct job_end_note note = {j->key, j->exited, j->exit_status, site_now_s(d->site)};
-    char name[JOBID_TEXT_MAX], json[128];
+    struct job_end_note note = {j->key, j->exited, j->exit_status, j->stime_s, site_now_s(d->site)};
+    char name[JOBID_TEXT_MAX], json[192];
 
     (void)ev;
     if (!job_is_over(j) || from == JOB_FINISHED || attr_list_number(&j->obj.attrs, JOB_ATTR_block, 0) == 0)
         return;
     add(d, &note);
-    snprintf(json, sizeof json, "{\"seq\":%lld,\"index\":%d,\"exited\":%s,\"status\":%d,\"at\":%lld}",
+    snprintf(json, sizeof json,
+             "{\"seq\":%lld,\"index\":%d,\"exited\":%s,\"status\":%d,\"start\":%lld,\"at\":%lld}",
              (long long)note.key.seq, note.key.index, note.exited ? "true" : "false", note.exit_status,
-             (long long)note.at_s);
+             (long long)note.start_s, (long long)note.at_s);
     commit_put_object(d->commit, "end", name_of(d, note.key, name), json, NULL);
     loop_timer_set(d->purge, PURGE_EVERY_MS);
 }
@@ -108,15 +109,16 @@ static int take(void *arg, const struct store_row *row, struct err *e)
 {
     struct ends *d = arg;
     json_t *json = json_loads(store_row_text(row, 1) ? store_row_text(row, 1) : "", 0, NULL);
-    json_int_t seq = 0, index = 0, status = 0, when = 0;
+    json_int_t seq = 0, index = 0, status = 0, start = 0, when = 0;
     int exited = 0;
 
     (void)e;
-    if (json && json_unpack(json, "{s:I,s:I,s:b,s:I,s:I}", "seq", &seq, "index", &index, "exited", &exited,
-                            "status", &status, "at", &when) == 0)
+    if (json && json_unpack(json, "{s:I,s:I,s:b,s:I,s?I,s:I}", "seq", &seq, "index", &index, "exited",
+                            &exited, "status", &status, "start", &start, "at", &when) == 0)
         add(d, &(struct job_end_note){.key = {seq, (int32_t)index},
                                       .exited = exited != 0,
                                       .exit_status = (int)status,
+                                      .start_s = start,
                                       .at_s = when});
     else
         log_event(LOGC_SVR, LOGE_ERROR, store_row_text(row, 0), "the note of a job's end cannot be read");

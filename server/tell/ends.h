@@ -22,7 +22,7 @@ struct job_end_note {
     struct job_key key;
     bool exited; /* exit_status has meaning */
     int exit_status;
-    int64_t at_s;
+    int64_t start_s, at_s; /* start_s 0: it never started */
 };
 
 struct ends *ends_create(struct loop *l, struct site *s, struct job_fsm *f, struct commit *c); /* listens */

@@ -355,8 +355,10 @@ static void put_end(struct watches *ws, struct watch *w, struct rpc_entries *out
     static char nothing[1];
     struct attr_reader reader = {.level = w->level};
     const struct job_end_note *note = ws->ends ? ends_find(ws->ends, w->only) : NULL;
-    char id[JOBID_TEXT_MAX], status[24], state[2] = "F";
-    wire_attr attrs[2] = {{(char *)"job_state", nothing, state}, {(char *)"Exit_status", nothing, status}};
+    char id[JOBID_TEXT_MAX], status[24], start[24], state[2] = "F";
+    wire_attr attrs[3] = {{(char *)"job_state", nothing, state},
+                          {(char *)"Exit_status", nothing, status},
+                          {(char *)"stime", nothing, start}};
     ifl_watch_entry entry = {.number = change_number(ws->site->change),
                              .kind = IFL_KIND_JOB,
                              .change = IFL_GONE,
@@ -374,7 +376,8 @@ static void put_end(struct watches *ws, struct watch *w, struct rpc_entries *out
     }
     if (note && note->exited) {
         snprintf(status, sizeof status, "%d", note->exit_status);
-        entry.attrs.wire_attrs_len = 2;
+        snprintf(start, sizeof start, "%lld", (long long)note->start_s);
+        entry.attrs.wire_attrs_len = note->start_s ? 3 : 2;
     }
     rpc_entries_add(out, (xdrproc_t)xdr_ifl_watch_entry, &entry);
 }
