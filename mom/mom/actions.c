@@ -594,9 +594,11 @@ static void act_forget(void *ctx, struct run *r)
     shepherds_let_go(r);
     usage_end(r);
     journal_close(&m->outbox, r);
-    if (!r->keep_output && !run_has_other(m->runs, r))
-        remove_spooled(m, r);
-    images_forget(&m->home, r);
+    if (!run_has_other(m->runs, r)) { /* whose these are as well: both are named by the job */
+        if (!r->keep_output)
+            remove_spooled(m, r);
+        images_forget(&m->home, r);
+    }
     if (spares_give(m->spares, r->path, r->start.user, &e) < 0)
         log_err(LOGC_JOB, r->id, &e, "purge");
 }

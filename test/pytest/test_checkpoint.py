@@ -6,9 +6,10 @@ import threading
 import pytest
 
 from cede import api, users
-from cede.faults import is_alive, stays
+from cede.faults import frozen, is_alive, stays
 from cede.tasks import stands_still
 from cede.wait import until
+from test_hosts import shepherd
 
 history = pytest.mark.complex(history=True)
 alone = pytest.mark.complex(history=True, sched=False)
@@ -604,3 +605,21 @@ def test_the_probe_of_ckpt_criu_says_whether_it_can_work_here_or_why_not(shared)
     done = subprocess.run([tool, "--probe"], capture_output=True, text=True, timeout=60, check=False,
                           env={**os.environ, "CKPT_CRIU": "/nowhere/criu"})
     assert done.returncode == 1 and "/nowhere/criu" in done.stdout
+
+
+@alone
+def test_a_run_that_was_given_up_leaves_the_next_one_its_directory(cx):
+    """Both are on one host for a while: the end of the first must not take the place for images away."""
+    configure(cx, "$action checkpoint_abort 20 !/bin/true")
+    job = cx.submit("echo $PBS_CHECKPOINT_DIR > where; exec sleep 600".replace("where", f"{cx.work}/where"))
+    cx.api.run(job, "(n1:ncpus=1)")
+    old = until(lambda: shepherd(cx, job, "n1"), "its shepherd")
+    until(lambda: (cx.file("where") or "").strip(), "the first run")
+    with frozen(old):
+        cx.api.rerun(job, "force")
+        cx.wait(job, "Q")
+        os.remove(os.path.join(cx.work, "where"))
+        cx.api.run(job, "(n1:ncpus=1)")
+        place = until(lambda: (cx.file("where") or "").strip(), "the second run")
+    until(lambda: not is_alive(old), "the end of the first")
+    assert stays(lambda: os.path.isdir(place), 0.4) and cx.state(job) == "R"
