@@ -56,3 +56,19 @@ def shared(_shared):
     """For tests that change nothing but jobs: there are none when a test begins."""
     _shared.clean()
     return _shared
+
+
+def pytest_addoption(parser):
+    parser.addoption("--chaos-seconds", type=float, default=6.0, help="how long test_plan_chaos acts, per seed")
+    parser.addoption("--chaos-seeds", default="1-4", help="the seeds of test_plan_chaos, FIRST-LAST")
+
+
+def pytest_generate_tests(metafunc):
+    if "chaos_seed" in metafunc.fixturenames:
+        first, _, last = metafunc.config.getoption("--chaos-seeds").partition("-")
+        metafunc.parametrize("chaos_seed", range(int(first), int(last or first) + 1))
+
+
+@pytest.fixture
+def chaos_seconds(request):
+    return request.config.getoption("--chaos-seconds")
