@@ -129,6 +129,12 @@ static void release_freed(struct runs *r, struct job *j)
     words_fini(&w);
 }
 
+/* It is suspended, or it is ending and was so when its end began. */
+static bool stands_still(const struct job *j)
+{
+    return j->state == JOB_SUSPENDED || (j->state == JOB_EXITING && j->run->suspended_s);
+}
+
 void runs_reclaim(struct runs *r, struct job *j)
 {
     struct strbuf names;
@@ -147,7 +153,7 @@ void runs_reclaim(struct runs *r, struct job *j)
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (j->run->hosts[i].state > RUN_HOST_READY)
             hosts_release(r->site, j, &j->run->hosts[i], j->run->hosts[i].state);
-    if (j->state != JOB_SUSPENDED || j->run->resuming || j->run->suspending)
+    if (!stands_still(j) || j->run->resuming || j->run->suspending)
         return; /* what is about to run, or may still do so, has its room */
     strbuf_init(&names, 4096);
     released_gift(r->site, j, &names, &gift);

@@ -174,3 +174,23 @@ def test_a_preemption_is_carried_on_though_nobody_waits_for_it_any_more(cx, orde
             cx.again()
     until(lambda: settled(cx, job, code), lambda: f"the end of the preemption: {cx.describe(job)}")
     assert work.starts(cx) == 1
+
+
+@pytest.mark.complex(nodes=2, ncpus=2, sched=False)
+def test_a_suspended_job_that_is_ending_has_its_room_given_back_also_after_a_restart(cx):
+    """One of its hosts has not told of its end yet when the server is killed."""
+    job = work.submit(cx, select="2:ncpus=2")
+    cx.api.run(job, "(n1:ncpus=2)+(n2:ncpus=2)")
+    until(lambda: work.pid(cx), "its script")
+    with scheduler(cx, "S") as s:
+        assert s.preempt([job]) == [(job, "S")]
+    other = work.submit(cx, name="other", select="1:ncpus=2")
+    cx.api.run(other, "(n2:ncpus=2)")
+    until(lambda: work.pid(cx, "other"), "the script of the other")
+    with faults.daemon_frozen(cx, "n2"):
+        cx.api.delete(job)
+        cx.wait(job, "E")
+        cx.kill("server")
+        cx.restart("server")
+        assert cx.again().stat("vnode", "n2")[0]["resources_assigned"]["ncpus"] == "2"
+    cx.wait_gone(job)
