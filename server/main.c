@@ -528,6 +528,7 @@ static int create_asking(struct server *s, struct err *e)
                                  .port = (unsigned)conf_int(s->set.conf, CONF_PBS_BATCH_SERVICE_PORT),
                                  .left = on_left,
                                  .arg = s});
+    route_reach(p->route, p->move_out);
     p->alter = (struct alter_parts){.site = &s->site,
                                     .fsm = p->fsm,
                                     .start_time = s->start_time,

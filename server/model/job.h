@@ -127,6 +127,7 @@ struct job {
     struct hold_obj *room;          /* room is held for it; plan_hold.c */
     struct hold_obj *gives_way_to;  /* whose victim it is; plan_hold.c */
     struct victim *victim;          /* while a preemption is under way */
+    struct errand *errand;          /* while its route queue sends it to another server (wait/route.c) */
     struct parked *parked;          /* requests that wait for an event of this job */
     struct pqueue_entry due;        /* start time, or the end of its history in memory */
 

@@ -450,7 +450,7 @@ static struct parting *parting_create(struct move_out *m, const struct job *j, c
     return x;
 }
 
-static int check(const struct job *j, struct err *e)
+int move_out_check(const struct job *j, struct err *e)
 {
     static const struct {
         int index;
@@ -491,7 +491,7 @@ static int write_intent(struct parting *x, struct job *j, struct err *e)
 int move_out_begin(struct move_out *m, struct job *j, const char *destination, move_out_fn *fn, void *arg,
                    struct err *e)
 {
-    struct parting *x = check(j, e) < 0 ? NULL : parting_create(m, j, destination, e);
+    struct parting *x = move_out_check(j, e) < 0 ? NULL : parting_create(m, j, destination, e);
 
     if (!x)
         return -1;

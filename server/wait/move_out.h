@@ -52,8 +52,11 @@ bool move_out_is_under_way(const struct job *j);
  * the call that begins, nor after destroy. */
 typedef void move_out_fn(void *arg, struct job *j, const struct err *why);
 
-/* Move it to "queue@server" or "@server". -1, nothing changed, `fn` is not called: PBSE_BADSTATE it does not wait, or moves
- * already; PBSE_NOSUP it has what cannot move yet: subjobs, dependencies, a terminal, a client that waits for its end. */
+/* Can it move to another server at all? -1: PBSE_BADSTATE it does not wait, or moves already; PBSE_NOSUP it has what cannot
+ * move yet: subjobs, dependencies, a terminal, a client that waits for its end; PBSE_JOBSCRIPTMAXSIZE. */
+int move_out_check(const struct job *j, struct err *e);
+
+/* Move it to "queue@server" or "@server". -1, nothing changed, `fn` is not called: as move_out_check. */
 int move_out_begin(struct move_out *m, struct job *j, const char *destination, move_out_fn *fn, void *arg,
                    struct err *e);
 

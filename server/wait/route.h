@@ -3,7 +3,8 @@
 /* Route queues: a job in one is moved to the first of its destinations that takes it.
  *
  *   it comes in, is released, its time has come, the queue is started or altered -> tried at once
- *   a destination would take it later (not enabled, full, over a limit)           -> every route_retry_time seconds
+ *   a destination would take it later (not enabled, full, over a limit, away)     -> every route_retry_time seconds
+ *   a destination is at another server: it is asked (move_out.h)                  -> by its answer, as above
  *   all refuse it for good, or route_lifetime is over                             -> it is deleted
  *
  * Held and waiting jobs are routed only where route_held_jobs and route_waiting_jobs say so. Nothing but the queue
@@ -13,6 +14,7 @@
 
 struct job_fsm;
 struct loop;
+struct move_out;
 struct route;
 struct site;
 
@@ -26,11 +28,15 @@ struct route_hooks {
 };
 void route_bind(struct route *r, const struct route_hooks *h);
 
-/* Would any destination take this job, at once or later? For a submission, which is refused where none would.
+/* By this, borrowed, jobs go to other servers. Once, before any job is routed; moves are stopped before destroy. */
+void route_reach(struct route *r, struct move_out *m);
+
+/* Would any destination take this job, at once or later? Other servers are not asked: they might. For a submission, which is refused where none would.
  * `j` waits, or arrives. -1: PBSE_ROUTEREJ. */
 int route_check(struct route *r, struct job *j, const struct queue *q, struct err *e);
 
-/* Try this job now, if it is in a route queue and may go. It may be in another queue afterwards, or over. */
+/* Try this job now, if it is in a route queue and may go. It may be in another queue afterwards, or over, or on its way to
+ * another server. */
 void route_job(struct route *r, struct job *j);
 
 /* The queue was started, or altered; NULL: all of them, at start. They are tried at the end of this turn. */

@@ -184,8 +184,108 @@ def test_every_job_is_at_one_server_whichever_is_killed(pair, seed):
         victim.restart("server")
     for t in threads:
         t.join(60)
-    until(lambda: not names(near), lambda: f"an empty server; there are {names(near)}")
+    emptied(near)
     assert sorted(names(far)) == sorted(f"k{i}" for i in range(30))
+
+
+def route(near, destinations, **attrs):
+    near.make_queue("feed", queue_type="Route", route_destinations=destinations, route_retry_time="1", **attrs)
+
+
+def arrives(far, count=1):
+    """The jobs there, once they are so many."""
+    return until(lambda: (j := far.again().stat("job", extend="x")) and len(j) == count and j,
+                 lambda: f"{count} jobs; there are {names(far)}")
+
+
+def emptied(near):
+    until(lambda: not names(near), lambda: f"an empty server; there are {names(near)}")
+
+
+def stays(near, job, because):
+    """Its route queue has been told so, and has kept it."""
+    until(lambda: f"{job};not routed to" in (log := near.logs("server", lines=1000)) and because in log, because)
+    until(lambda: near.state(job) == "Q", "the job as it was")
+    assert near.stat(job)["queue"] == "feed"
+
+
+def test_a_route_queue_sends_a_job_to_another_server_where_it_runs(pair):
+    near, far = pair
+    route(near, f"workq@{address(far)}")
+    near.set_queue("feed", "resources_default", "00:10:00", "walltime")
+    job = work.submit(near, "exit 3", "routed", queue="feed")
+    done = until(lambda: (s := far.stat("0.far", "x")) and s.state == "F" and s, "the end of the job")
+    assert done["Exit_status"] == "3" and work.starts(near, "routed") == 1
+    assert "walltime" not in done["Resource_List"]
+    until(lambda: "M" in letters(near, job), "the record of the move")
+    emptied(near)
+    assert near.api.locate(job) == address(far)
+
+
+def test_a_route_queue_keeps_held_jobs_from_another_server_until_they_may_go(pair):
+    near, far = pair
+    route(near, f"workq@{address(far)}")
+    held = work.submit(near, "true", "held", queue="feed", options=("-h",))
+    work.submit(near, "true", "free", queue="feed")
+    assert arrives(far)[0]["Job_Name"] == "free" and near.state(held) == "H"
+    near.set_queue("feed", "route_held_jobs", "True")
+    there = {j["Job_Name"]: j for j in arrives(far, 2)}
+    assert there["held"].state == "H"
+    emptied(near)
+
+
+def test_a_job_that_another_server_refuses_goes_to_the_next_destination(pair):
+    near, far = pair
+    route(near, f"nowhere@{address(far)},missing@{address(far)},workq")
+    job = work.submit(near, "true", "next", queue="feed")
+    until(lambda: near.stat(job)["queue"] == "workq", "the job in workq")
+    assert near.state(job) == "Q" and not names(far)
+    near.set_queue("feed", "route_destinations", f"nowhere@{address(far)}")
+    lost = work.submit(near, "true", "lost", queue="feed")
+    near.wait_gone(lost)
+    assert f"{lost};(job_route) Job rejected by all possible destinations" in near.logs("server", lines=500)
+
+
+def test_an_array_is_not_routed_to_another_server(pair):
+    near, far = pair
+    route(near, f"workq@{address(far)}")
+    with pytest.raises(AssertionError) as e:
+        work.submit(near, "true", "many", queue="feed", options=("-J", "1-3"))
+    assert "Job rejected by all possible destinations" in str(e.value)
+    near.set_queue("feed", "route_destinations", f"workq@{address(far)},workq")
+    assert near.stat(work.submit(near, "true", "many", queue="feed", options=("-J", "1-3")))["queue"] == "workq"
+
+
+def test_a_routed_job_waits_for_a_server_that_is_away_and_for_its_queue(pair):
+    near, far = pair
+    far.set_queue("workq", "enabled", "False")
+    route(near, f"nowhere@{address(far)},workq@{address(far)}")
+    job = work.submit(near, "true", "patient", queue="feed", options=("-p", "7"))
+    stays(near, job, "Queue is not enabled: workq")
+    far.stop_daemon("server")
+    stays(near, job, "cannot be asked")
+    far.restart("server")
+    far.again()
+    far.set_queue("workq", "enabled", "True")
+    assert arrives(far)[0]["Job_Name"] == "patient"
+    emptied(near)
+
+
+def test_more_jobs_than_move_at_once_all_arrive_once_though_servers_are_killed(pair):
+    near, far = pair
+    route(near, f"workq@{address(far)}", route_held_jobs="True", started="False")
+    wanted = [f"r{i}" for i in range(60)]
+    for name in wanted:
+        work.submit(near, "true", name, queue="feed", options=("-h",))
+    near.command("qstart", "feed")
+    for victim in (far, near):
+        before = len(names(near))
+        until(lambda: len(names(near)) < before or not names(near), "a job that has gone")
+        victim.kill("server")
+        victim.restart("server")
+        victim.again()
+    emptied(near)
+    assert sorted(names(far)) == sorted(wanted)
 
 
 def test_an_identifier_of_nobody_is_unknown(pair):
