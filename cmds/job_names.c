@@ -12,8 +12,10 @@ void job_names_add(struct job_names *l, const char *id)
         size_t room = l->room ? l->room * 2 : 64;
         char **more = reallocarray(l->name, room, sizeof *more);
 
-        l->name = more ? more : l->name;
-        l->room = more ? room : l->room;
+        if (more) {
+            l->name = more;
+            l->room = room;
+        }
     }
     if (name && l->n < l->room) {
         l->name[l->n++] = name;

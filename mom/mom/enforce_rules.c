@@ -35,7 +35,7 @@ static const struct {
 
 static double *number_of(struct enforce_rules *r, size_t i)
 {
-    return (double *)((char *)r + numbers[i].field);
+    return (void *)((char *)r + numbers[i].field);
 }
 
 void enforce_rules_init(struct enforce_rules *r)
