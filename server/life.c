@@ -201,6 +201,15 @@ int life_catch_signals(struct server *s, struct err *e)
 
 /* --- the end, in reverse -------------------------------------------------------------------------------- */
 
+void life_store_lost(void *arg, const struct err *why)
+{
+    struct server *s = arg;
+
+    log_err(LOGC_SVR, s->site.name, why, "this server is active no more");
+    s->lost = true;
+    loop_stop(s->loop);
+}
+
 void life_stop(struct server *s)
 {
     struct parts *p = &s->parts;

@@ -68,6 +68,8 @@ int life_catch_signals(struct server *s, struct err *e);
 int life_listen(struct server *s, struct err *e);
 /* What shows that a secondary is active begins here, and ends with life_stop. */
 void life_announce(struct server *s);
+/* ^ of the store: this server is active no more. */
+void life_store_lost(void *arg, const struct err *why);
 /* Everything in the reverse order of creation; what has changed is stored before. Of a server that was made in part, too. */
 void life_stop(struct server *s);
 

@@ -1,0 +1,225 @@
+/* The order of creation. See assembly.h.
+ *
+ * Everything is made bottom up; what a part must cause above itself is bound where the part is made. Listeners
+ * of the job machine are told in this order: the counts of limits, the event log, start times, accounting and mail (which
+ * still see the run), history, arrays, images of checkpoints, the end of the run, dependencies, schedulers and parked
+ * requests, and last the victims of preemptions. */
+#include "assembly.h"
+
+#include <errno.h>
+
+#include "accounting.h"
+#include "arrays.h"
+#include "checkpoint.h"
+#include "commit.h"
+#include "depend.h"
+#include "eligible.h"
+#include "ends.h"
+#include "history.h"
+#include "intern.h"
+#include "job_end.h"
+#include "job_fsm.h"
+#include "job_log.h"
+#include "join_wait.h"
+#include "lease.h"
+#include "loop.h"
+#include "mail.h"
+#include "mailer.h"
+#include "maintenance.h"
+#include "plan_hold.h"
+#include "reader.h"
+#include "removal.h"
+#include "resize.h"
+#include "restore.h"
+#include "route.h"
+#include "run.h"
+#include "schedulers.h"
+#include "settle.h"
+#include "start_time.h"
+#include "status.h"
+#include "suspend.h"
+#include "tally.h"
+#include "terminate.h"
+#include "wall_step.h"
+#include "watch.h"
+
+static void on_stepped(void *arg, int64_t by_s)
+{
+    plan_holds_move(((struct server *)arg)->parts.plan_holds, by_s);
+}
+
+static void on_log_line(void *arg, struct job_key key, int64_t time_ns, const char *text)
+{
+    commit_add_log(arg, key, time_ns, text);
+}
+
+static void on_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
+{
+    (void)from;
+    (void)ev;
+    tally_review(((struct server *)arg)->site.tally, j);
+}
+
+static void on_unmet(void *arg, struct job *j, const char *target)
+{
+    struct server *s = arg;
+    char why[JOBID_TEXT_MAX + 64];
+
+    snprintf(why, sizeof why, "Job deleted as result of dependency on job %s", target);
+    accounting_aborted(s->parts.accounting, j, why);
+    mail_aborted(s->parts.mail, j, why);
+    removal_delete(s->parts.removal, j);
+}
+
+static void on_routed(void *arg, struct job *j)
+{
+    struct server *s = arg;
+
+    accounting_moved_in(s->parts.accounting, j);
+    schedulers_wake_all(s->parts.schedulers, SCHED_CMD_MOVED);
+}
+
+static void on_unroutable(void *arg, struct job *j, const char *why)
+{
+    struct server *s = arg;
+
+    accounting_aborted(s->parts.accounting, j, why);
+    mail_aborted(s->parts.mail, j, why);
+    removal_delete(s->parts.removal, j);
+}
+
+static int forget_what_is_unwanted(const struct server *s, struct store *writer, struct err *e)
+{
+    if (s->set.start != SERVER_START_COLD && s->set.start != SERVER_START_CREATE)
+        return 0;
+    return restore_nothing(writer, s->set.start == SERVER_START_CREATE, e);
+}
+
+static int open_store(struct server *s, struct restore_counts *counts, bool *is_new, struct err *e)
+{
+    struct store_where where = server_settings_store(&s->set);
+    struct store *writer = store_open(&where, e), *reading;
+    struct lease lease;
+
+    if (!writer || lease_take(writer, &lease, e) < 0 || forget_what_is_unwanted(s, writer, e) < 0 ||
+        restore_rows(&s->site, writer, counts, e) < 0) {
+        store_close(writer);
+        return -1;
+    }
+    *is_new = lease.is_new || s->set.start == SERVER_START_CREATE;
+    s->site.store_id = intern_ref(lease.identity);
+    memcpy(s->site.secret, lease.secret, sizeof s->site.secret);
+    s->site.epoch = lease.epoch;
+    s->parts.commit = commit_create(s->loop, s->site.change, s->site.resources, writer, lease.epoch, e);
+    if (!s->parts.commit)
+        return -1;
+    commit_on_lost(s->parts.commit, life_store_lost, s);
+    reading = store_open(&where, e);
+    if (!reading)
+        return -1;
+    s->parts.reader = reader_create(s->loop, reading, e);
+    return s->parts.reader ? 0 : -1;
+}
+
+static int create_telling(struct server *s, struct err *e)
+{
+    struct parts *p = &s->parts;
+
+    p->status = status_create(&s->site, p->reader);
+    if (!p->status || !(p->watches = watches_create(s->loop, &s->site, p->status)) ||
+        !(p->schedulers = schedulers_create(&s->site, p->watches)))
+        return assembly_no_memory(e);
+    p->accounting = accounting_create(s->loop, &s->site, p->commit, s->set.home, e);
+    if (!p->accounting)
+        return -1;
+    job_fsm_listen(p->fsm, accounting_listen, p->accounting);
+    s->mailer = mailer_create(s->loop);
+    p->mail =
+        s->mailer ? mail_create(&s->site, s->mailer, conf_text(s->set.conf, CONF_PBS_MAIL_HOST_NAME)) : NULL;
+    if (!p->mail)
+        return assembly_no_memory(e);
+    job_fsm_listen(p->fsm, mail_listen, p->mail);
+    s->history = history_create(s->loop, &s->site, p->fsm, p->commit, p->status);
+    s->ends = ends_create(s->loop, &s->site, p->fsm, p->commit);
+    watches_know_ends(p->watches, s->ends);
+    return s->history && s->ends ? 0 : assembly_no_memory(e);
+}
+
+/* Which part performs which action. */
+static void bind_actions(struct server *s)
+{
+    struct job_fsm *f = s->parts.fsm;
+    const struct {
+        enum job_action action;
+        job_action_fn *fn;
+        void *arg;
+    } bindings[] = {
+        {ACT_ENQUEUE, act_wait, s->start_time},
+        {ACT_WAIT, act_wait, s->start_time},
+        {ACT_START, act_start, s->parts.runs},
+        {ACT_STARTED, act_started, s->parts.runs},
+        {ACT_SUSPENDED, act_suspended, s->parts.suspend},
+        {ACT_RESUMED, act_resumed, s->parts.suspend},
+        {ACT_FINISH, act_finish, s->job_end},
+        {ACT_TERMINATE, act_terminate, s->terminate},
+        {ACT_REQUEUE, act_requeue, s->job_end},
+        {ACT_END, act_end, s->job_end},
+        {ACT_DROP, act_drop, s->job_end},
+        {ACT_ABANDON, act_abandon, s->job_end},
+        {ACT_ABANDON_REQUEUE, act_abandon_requeue, s->job_end},
+        {ACT_FORGET, act_forget, s->job_end},
+    };
+
+    for (size_t i = 0; i < sizeof bindings / sizeof bindings[0]; i++)
+        job_fsm_bind(f, bindings[i].action, bindings[i].fn, bindings[i].arg);
+}
+
+int assembly_create(struct server *s, bool *is_new, struct restore_counts *counts, struct err *e)
+{
+    struct parts *p = &s->parts;
+
+    if (site_create(&s->site, loop_clock(s->loop), s->set.name, e) < 0 ||
+        open_store(s, counts, is_new, e) < 0)
+        return -1;
+    p->site = &s->site;
+    p->loop = s->loop;
+    p->home = s->set.home;
+    p->fsm = job_fsm_create();
+    s->job_log = job_log_create(s->site.clock, on_log_line, p->commit);
+    if (!p->fsm || !s->job_log)
+        return assembly_no_memory(e);
+    job_fsm_listen(p->fsm, on_moved, s);
+    job_fsm_listen(p->fsm, job_log_listen, s->job_log);
+    s->start_time = p->fsm ? start_time_create(s->loop, &s->site, p->fsm) : NULL;
+    p->arrays = arrays_create(&s->site, p->fsm, p->commit);
+    if (!s->start_time || !p->arrays)
+        return assembly_no_memory(e);
+    if (create_telling(s, e) < 0 || assembly_running(s, e) < 0)
+        return -1;
+    job_fsm_listen(p->fsm, arrays_listen, p->arrays);
+    job_fsm_listen(p->fsm, checkpoint_listen, p->checkpoint);
+    job_fsm_listen(p->fsm, join_wait_listen, s->join_wait);
+    job_fsm_listen(p->fsm, resize_listen, p->resize);
+    job_fsm_listen(p->fsm, job_end_listen, s->job_end);
+    s->depends = depends_create(&s->site, p->fsm);
+    if (!s->depends)
+        return assembly_no_memory(e);
+    depends_on_unmet(s->depends, on_unmet, s);
+    s->eligible = p->eligible = eligible_create(&s->site, p->fsm);
+    s->maintenance = maintenance_create(&s->site, p->fsm);
+    if (!s->eligible || !s->maintenance)
+        return assembly_no_memory(e);
+    p->route = route_create(s->loop, &s->site, p->fsm);
+    if (!p->route)
+        return assembly_no_memory(e);
+    route_bind(p->route, &(struct route_hooks){s, on_routed, on_unroutable});
+    s->wall_step =
+        wall_step_create(&(struct wall_step_parts){s->loop, &s->site, s->start_time, on_stepped, s}, e);
+    if (!s->wall_step)
+        return -1;
+    job_fsm_listen(p->fsm, settle_listen, p);
+    if (assembly_asking(s, e) < 0)
+        return -1;
+    bind_actions(s);
+    return 0;
+}

@@ -1,0 +1,193 @@
+/* The parts that requests speak to, and the requests themselves. See assembly.h. */
+#include "assembly.h"
+
+#include "accounting.h"
+#include "dispatch.h"
+#include "guests.h"
+#include "job_log.h"
+#include "job_run.h"
+#include "loop.h"
+#include "loss.h"
+#include "mail.h"
+#include "move_out.h"
+#include "names.h"
+#include "notes.h"
+#include "notice.h"
+#include "plan_hold.h"
+#include "preempt.h"
+#include "req_table.h"
+#include "route.h"
+#include "run.h"
+#include "schedulers.h"
+#include "scripts.h"
+#include "shutdown.h"
+#include "submit.h"
+#include "victim.h"
+#include "watch.h"
+
+enum { GRANT_SECONDS = 60, SCRIPT_MEMORY = 64 << 20 };
+
+static void on_limits_changed(void *arg, struct job *j)
+{
+    runs_altered(((struct server *)arg)->parts.runs, j);
+}
+
+/* A job that has given way: told to accounting, to its event log, and to its owner where it is gone. */
+static void on_preempted(void *arg, struct job *j, const char *code, const char *by)
+{
+    struct server *s = arg;
+    char letter = code[0] == 'Q' ? 'R' : code[0];
+    double lost_s = loss_core_s(j, letter);
+
+    if (letter == '0')
+        return;
+    accounting_preempted(s->parts.accounting, j, letter, by, lost_s);
+    job_log_note(s->job_log, j, "preempted: %c for %s by %s, tried %s, %.1f core-seconds lost", letter,
+                 j->preempt->urgent ? j->preempt->urgent : "nobody named", by, j->preempt->tried, lost_s);
+    if (letter == 'D')
+        mail_preempted(s->parts.mail, j);
+}
+
+static void on_preempting(void *arg, struct job *j, const char *code, const char *by)
+{
+    if (code[0] == 'D' && !job_is_over(j))
+        accounting_deleted(((struct server *)arg)->parts.accounting, j, by);
+}
+
+static void on_left(void *arg, struct job *j, const char *destination, const char *as)
+{
+    (void)as;
+    accounting_moved_out(((struct server *)arg)->parts.accounting, j, destination);
+}
+
+static const char *alias(void *notes, const char *id)
+{
+    return notes_find(notes, "was", id);
+}
+
+static void on_client_gone(void *arg, struct client *c)
+{
+    struct server *s = arg;
+
+    watches_gone(s->parts.watches, c);
+    schedulers_gone(s->parts.schedulers, c);
+}
+
+static void on_stop(void *arg)
+{
+    loop_stop(((struct server *)arg)->loop);
+}
+
+static void on_shutdown(void *arg, int manner)
+{
+    shutdown_begin(((struct server *)arg)->shutdown, manner);
+}
+
+static struct guests *create_guests(struct server *s, struct err *e)
+{
+    char module[4200];
+
+    snprintf(module, sizeof module, "%s/lib/libauth_munge.so", conf_text(s->set.conf, CONF_PBS_EXEC));
+    return guests_create(s->loop, module, conf_text(s->set.conf, CONF_PBS_MUNGE_SOCKET), e);
+}
+
+/* What lets jobs in, moves and alters them. */
+static int create_entrance(struct server *s, struct err *e)
+{
+    struct parts *p = &s->parts;
+
+    s->scripts = scripts_create(SCRIPT_MEMORY);
+    s->names = names_create(s->loop, GRANT_SECONDS * 1000, e);
+    p->names = s->names;
+    if (!s->scripts || !s->names)
+        return s->names ? assembly_no_memory(e) : -1;
+    p->notes = notes_create(s->site.clock, p->commit);
+    s->site.alias = alias;
+    s->site.alias_arg = p->notes;
+    p->submit = submit_create(&(struct submit_parts){.site = &s->site,
+                                                     .fsm = p->fsm,
+                                                     .commit = p->commit,
+                                                     .names = s->names,
+                                                     .scripts = s->scripts,
+                                                     .start_time = s->start_time,
+                                                     .depends = s->depends,
+                                                     .route = p->route,
+                                                     .notes = p->notes,
+                                                     .reader = p->reader});
+    p->move_out = move_out_create(
+        &(struct move_out_parts){.loop = s->loop,
+                                 .site = &s->site,
+                                 .fsm = p->fsm,
+                                 .commit = p->commit,
+                                 .names = s->names,
+                                 .notes = p->notes,
+                                 .reader = p->reader,
+                                 .scripts = s->scripts,
+                                 .certs = s->set.certs,
+                                 .port = (unsigned)conf_int(s->set.conf, CONF_PBS_BATCH_SERVICE_PORT),
+                                 .left = on_left,
+                                 .arg = s});
+    route_reach(p->route, p->move_out);
+    p->alter = (struct alter_parts){.site = &s->site,
+                                    .fsm = p->fsm,
+                                    .start_time = s->start_time,
+                                    .depends = s->depends,
+                                    .eligible = p->eligible,
+                                    .arrays = p->arrays,
+                                    .limits_changed = on_limits_changed,
+                                    .arg = s};
+    return p->notes && p->move_out && p->submit ? 0 : assembly_no_memory(e);
+}
+
+static int create_preemption(struct server *s, struct err *e)
+{
+    struct parts *p = &s->parts;
+
+    s->notices = notices_create(&s->site, p->send, s->job_log);
+    p->victims = victims_create(s->loop, &s->site, p->fsm, p->methods, s->notices);
+    p->preempts = p->victims && s->notices ? preempts_create(&s->site, p->victims, p->commit) : NULL;
+    p->plan_holds = plan_holds_create(&(struct plan_hold_parts){.loop = s->loop,
+                                                                .site = &s->site,
+                                                                .fsm = p->fsm,
+                                                                .commit = p->commit,
+                                                                .methods = p->methods,
+                                                                .victims = p->victims,
+                                                                .runs = p->runs,
+                                                                .suspend = p->suspend,
+                                                                .resize = p->resize});
+    if (!p->preempts || !p->plan_holds)
+        return assembly_no_memory(e);
+    victims_on_settled(p->victims, on_preempted, s);
+    victims_on_begun(p->victims, on_preempting, s);
+    victims_on_offer(p->victims, plan_holds_offer, p->plan_holds);
+    return 0;
+}
+
+int assembly_asking(struct server *s, struct err *e)
+{
+    struct parts *p = &s->parts;
+
+    if (create_entrance(s, e) < 0 || create_preemption(s, e) < 0)
+        return -1;
+    p->of_pair = s->set.role != SERVER_ALONE;
+    p->is_secondary = s->set.role == SERVER_SECONDARY;
+    s->shutdown = shutdown_create(p, on_stop, s);
+    if (!s->shutdown)
+        return assembly_no_memory(e);
+    p->shutdown = on_shutdown;
+    p->shutdown_arg = s;
+    s->guests = create_guests(s, e);
+    if (!s->guests)
+        return -1;
+    s->dispatch = dispatch_create(&(struct dispatch_options){.site = &s->site,
+                                                             .names = s->names,
+                                                             .guests = s->guests,
+                                                             .rows = req_table,
+                                                             .n_rows = req_table_count,
+                                                             .parts = p,
+                                                             .open = shutdown_check,
+                                                             .open_arg = s->shutdown,
+                                                             .client_gone = on_client_gone,
+                                                             .client_gone_arg = s});
+    return s->dispatch ? 0 : assembly_no_memory(e);
+}

@@ -1,0 +1,235 @@
+/* The parts that run jobs, and what happens to runs. See assembly.h. */
+#include "assembly.h"
+
+#include "accounting.h"
+#include "checkpoint.h"
+#include "exec_hello.h"
+#include "exec_send.h"
+#include "exec_take.h"
+#include "handover.h"
+#include "history.h"
+#include "host_loss.h"
+#include "job_end.h"
+#include "job_limits.h"
+#include "join_wait.h"
+#include "log.h"
+#include "mail.h"
+#include "method.h"
+#include "node_lost.h"
+#include "node_watch.h"
+#include "notice.h"
+#include "parked.h"
+#include "partial.h"
+#include "removal.h"
+#include "resize.h"
+#include "run.h"
+#include "schedulers.h"
+#include "scripts.h"
+#include "services.h"
+#include "shutdown.h"
+#include "suspend.h"
+#include "terminate.h"
+#include "victim.h"
+#include "virtual_time.h"
+
+static void on_ready(void *arg, struct job *j)
+{
+    runs_host_ready(((struct server *)arg)->parts.runs, j);
+}
+
+static void on_released(void *arg, struct job *j, const char *service)
+{
+    struct server *s = arg;
+
+    job_end_host_over(s->job_end, j, service);
+    victims_host_over(s->parts.victims, j);
+}
+
+static void on_suspended(void *arg, struct job *j)
+{
+    suspend_host_answered(((struct server *)arg)->parts.suspend, j);
+}
+
+static void on_resumed(void *arg, struct job *j)
+{
+    suspend_resumed(((struct server *)arg)->parts.suspend, j);
+}
+
+static void on_checkpointed(void *arg, struct job *j, const char *service, const exec_checkpointed_data *d)
+{
+    checkpoint_taken(((struct server *)arg)->parts.checkpoint, j, service, d);
+}
+
+static void on_failed(void *arg, struct job *j, const char *method, int code, const char *text)
+{
+    struct server *s = arg;
+
+    if (strcmp(method, "checkpoint") == 0)
+        checkpoint_failed(s->parts.checkpoint, j, code, text);
+    else
+        suspend_failed(s->parts.suspend, j, code, text);
+}
+
+static void on_image(void *arg, struct job *j)
+{
+    accounting_checkpointed(((struct server *)arg)->parts.accounting, j);
+}
+
+static void on_restarted(void *arg, struct job *j)
+{
+    accounting_restarted(((struct server *)arg)->parts.accounting, j);
+}
+
+static void on_no_image(void *arg, struct job *j, const struct err *why)
+{
+    struct server *s = arg;
+
+    parked_settle(j, PARKED_HOLD, why);
+    shutdown_not_saved(s->shutdown, j);
+}
+
+static void on_noticed(void *arg, struct job *j, const exec_notice_data *d)
+{
+    victims_answered(((struct server *)arg)->parts.victims, j, d);
+}
+
+static void on_files(void *arg, struct job *j, const char *service, const char *note)
+{
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Post job file processing error; job %s on host %s",
+              j->obj.name, service);
+    mail_files(((struct server *)arg)->parts.mail, j, service, note);
+}
+
+static void on_used(void *arg, struct job *j)
+{
+    job_limits_look(((struct server *)arg)->job_limits, j);
+    checkpoint_look(((struct server *)arg)->parts.checkpoint, j);
+}
+
+static void on_attention(void *arg, const char *node, const char *note)
+{
+    struct server *s = arg;
+    struct node *n = nodes_find(s->site.nodes, node);
+
+    attr_list_set_text(&n->obj.attrs, NODE_ATTR_comment, note, NULL);
+    node_set_state(s->site.nodes, n, NODE_OFFLINE_BY_MOM, 0, site_now_s(&s->site));
+    change_touch(s->site.change, &n->obj.change, PART_HOT | PART_ATTRS);
+    log_event(LOGC_NODE, LOGE_ADMIN, node, "offline at the word of its MOM: %s", note);
+}
+
+static void on_lost(void *arg, struct job *j, const char *service)
+{
+    struct server *s = arg;
+
+    job_ref(j);
+    job_end_host_lost(s->job_end, j, service);
+    victims_host_over(s->parts.victims, j);
+    job_unref(j);
+}
+
+/* Away too long, or for good: its runs are given up, and vnodes that were another's go back. */
+static void on_gone(void *arg, struct service *sv)
+{
+    struct server *s = arg;
+
+    node_lost_expired(s->node_lost, sv);
+    handover_back(&s->site, s->parts.services, sv);
+}
+
+static bool on_quiet(void *arg)
+{
+    return schedulers_all_wait(((struct server *)arg)->parts.schedulers);
+}
+
+static void on_iteration(void *arg)
+{
+    schedulers_wake_all(((struct server *)arg)->parts.schedulers, SCHED_CMD_TIME);
+}
+
+static void on_kept(void *arg, struct job *j)
+{
+    struct server *s = arg;
+
+    runs_renew(s->parts.runs, j);
+    notices_renew(s->notices, j);
+}
+
+static void on_refused(void *arg, struct job *j, const char *service, unsigned proc, int code,
+                       const char *text)
+{
+    struct server *s = arg;
+
+    if (proc == EXEC_START)
+        job_end_refused(s->job_end, j, service, code, text);
+    else if (proc == EXEC_SUSPEND || proc == EXEC_RESUME)
+        suspend_failed(s->parts.suspend, j, code, text);
+    else if (proc == EXEC_CHECKPOINT)
+        checkpoint_failed(s->parts.checkpoint, j, code, text);
+}
+
+static void on_ended(void *arg, struct job *j)
+{
+    struct server *s = arg;
+
+    scripts_drop(s->scripts, j->key); /* a subjob has none of its own */
+    victims_note_end(s->parts.victims, j);
+    if (j->state == JOB_FINISHED)
+        history_ended(s->history, j);
+}
+
+static const void *script_at_hand(void *arg, const struct job *j, size_t *n)
+{
+    return scripts_find(((struct server *)arg)->scripts, (struct job_key){j->key.seq, JOBID_NO_INDEX}, n);
+}
+
+int assembly_running(struct server *s, struct err *e)
+{
+    struct parts *p = &s->parts;
+    struct exec_take_hooks take = {s,          on_ready,        on_released, on_suspended,
+                                   on_resumed, on_checkpointed, on_failed,   on_noticed,
+                                   on_files,   on_used,         on_attention};
+    struct checkpoint_hooks images = {s, on_image, on_restarted, on_no_image};
+    struct job_end_hooks end = {s, on_ended};
+    struct virtual_time_hooks time = {s, on_quiet, on_iteration};
+    struct resize_hooks resize = {p->accounting, accounting_phase_over, accounting_phase_begun};
+
+    p->services = services_create(&s->site);
+    p->send = exec_send_create(&s->site, p->services, p->commit);
+    p->methods = methods_create();
+    p->runs = runs_create(&s->site, p->fsm, p->services, p->send);
+    p->suspend = suspend_create(&s->site, p->fsm, p->send, p->methods);
+    p->checkpoint = checkpoint_create(&s->site, p->fsm, p->send, p->services, p->methods, &images);
+    p->removal = removal_create(&s->site, p->fsm, p->arrays, p->methods);
+    p->resize = resize_create(&s->site, p->send, &resize);
+    s->partial = p->resize ? partial_create(p->resize, p->methods) : NULL;
+    s->terminate = terminate_create(&s->site, p->send);
+    s->job_limits = job_limits_create(&s->site, p->services, p->send);
+    s->host_loss = host_loss_create(&s->site, p->send, p->runs, p->suspend, p->checkpoint);
+    s->job_end = job_end_create(&s->site, p->fsm, p->send, p->commit, s->host_loss, &end);
+    s->join_wait = join_wait_create(s->loop, &s->site, s->job_end);
+    s->take = exec_take_create(&s->site, p->services, p->fsm, p->commit, &take);
+    s->node_lost = node_lost_create(&s->site, s->job_end);
+    s->node_watch = node_watch_create(s->loop, &s->site, p->services, on_gone, s);
+    if (!p->services || !p->send || !p->methods || !p->runs || !p->suspend || !p->checkpoint || !p->removal ||
+        !s->partial || !s->terminate || !s->job_limits || !s->host_loss || !s->job_end || !s->join_wait ||
+        !s->take || !s->node_lost || !s->node_watch)
+        return assembly_no_memory(e);
+    exec_send_on_refused(p->send, on_refused, s);
+    exec_send_on_script(p->send, script_at_hand, s);
+    s->time = virtual_time_create(s->loop, &s->site, p->commit, p->send, &time);
+    if (!s->time)
+        return assembly_no_memory(e);
+    s->hello = exec_hello_create(&(struct exec_hello_parts){.site = &s->site,
+                                                            .services = p->services,
+                                                            .send = p->send,
+                                                            .take = s->take,
+                                                            .watch = s->node_watch,
+                                                            .commit = p->commit,
+                                                            .reader = p->reader,
+                                                            .time = s->time,
+                                                            .lost = on_lost,
+                                                            .kept = on_kept,
+                                                            .gone = on_gone,
+                                                            .arg = s});
+    return s->hello ? 0 : assembly_no_memory(e);
+}
