@@ -71,25 +71,6 @@ void universe_listen(struct universe *u, const struct universe_listener *l)
 
 /* --- jobs in and out of the indices ------------------------------------------------------------------ */
 
-bool universe_has_partition(const struct universe *u)
-{
-    return *u->policy->partition || strcmp(u->sched_name, "default") == 0;
-}
-
-bool universe_serves(const struct universe *u, const struct queue *q)
-{
-    return universe_has_partition(u) && strcmp(q->partition ? q->partition : "", u->policy->partition) == 0;
-}
-
-void universe_count(struct universe *u, struct job *j, int64_t times)
-{
-    queue_count(u->server, j, times);
-    if (j->queue)
-        queue_count(j->queue, j, times);
-    if (j->array_id)
-        universe_count_subjob(u, j, times);
-}
-
 static void find_vnodes(struct universe *u, struct job *j)
 {
     struct piece_text *texts = NULL;
@@ -138,16 +119,6 @@ static void run_out(struct universe *u, struct job *j)
     }
     universe_count(u, j, -1);
     u->news++;
-}
-
-bool universe_may_wait(const struct universe *u, const struct job *j)
-{
-    if ((j->standing != STANDING_WAITS && j->standing != STANDING_SUSPENDED) || j->order != ORDER_NONE ||
-        !j->queue || !j->queue->executes || !universe_serves(u, j->queue))
-        return false;
-    if (j->is_array)
-        return universe_array_waits(u, j);
-    return !j->is_provisional || j->urged;
 }
 
 static void link_job(struct universe *u, struct job *j)
@@ -565,30 +536,6 @@ struct catalogue *universe_catalogue(const struct universe *u)
 struct queue *universe_server(const struct universe *u)
 {
     return u->server;
-}
-
-struct job *universe_job(const struct universe *u, const char *id)
-{
-    struct job *j;
-
-    HASH_FIND_STR(u->jobs, id, j);
-    return j;
-}
-
-struct node *universe_node(const struct universe *u, const char *name)
-{
-    struct node *n;
-
-    HASH_FIND_STR(u->nodes, name, n);
-    return n;
-}
-
-struct queue *universe_queue(const struct universe *u, const char *name)
-{
-    struct queue *q;
-
-    HASH_FIND_STR(u->queues, name, q);
-    return q;
 }
 
 struct queue *universe_next_queue(const struct universe *u, const struct queue *after)

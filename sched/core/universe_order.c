@@ -4,18 +4,6 @@
 #include "pools.h"
 #include "universe_private.h"
 
-void universe_node_out(struct universe *u, struct node *n)
-{
-    if (n->bucket)
-        TELL(u, node_out, n);
-}
-
-void universe_node_in(struct universe *u, struct node *n)
-{
-    if (!n->dirty && !n->bucket)
-        TELL(u, node_in, n);
-}
-
 void universe_node_move(struct universe *u, struct node *n, const struct amounts *use, int64_t times)
 {
     pools_move(u->pools, n, use, times);
@@ -74,14 +62,6 @@ void universe_order_taken(struct universe *u, struct job *j)
 {
     (void)u;
     j->answered = true;
-}
-
-void universe_rejoin(struct universe *u, struct job *j)
-{
-    if (j->class)
-        TELL(u, job_leaves, j);
-    if (!j->dirty && universe_may_wait(u, j))
-        TELL(u, job_waits, j);
 }
 
 void universe_order_drop(struct universe *u, struct job *j)

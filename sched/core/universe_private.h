@@ -1,7 +1,7 @@
 #ifndef UNIVERSE_PRIVATE_H
 #define UNIVERSE_PRIVATE_H
-/* What universe.c (changes, settling, looking) and universe_order.c (open orders) share. Nobody else includes it.
- */
+/* What the files of the universe share; nobody else includes it. Each stands on those before it: universe_index.c (who is
+ * where), universe_order.c (open orders), universe.c (changes, settling), universe_array.c (subjobs to be run). */
 #include "universe.h"
 
 struct array_count;
@@ -39,18 +39,21 @@ struct universe {
         if ((u)->listeners[tell_i].what)                                                                     \
     (u)->listeners[tell_i].what((u)->listeners[tell_i].arg, object)
 
-/* A job runs or no longer runs, for the counts of its queue and of the server. */
+enum { UNIVERSE_ID_MAX = 512 };
+
+/* ---- universe_index.c; lookups, universe_node_in and _out, universe_serves of universe.h are there too */
+/* A job runs or no longer runs, for the counts of its queue, of the server and of its array, which may have reached
+ * max_run_subjobs, or have room again. */
 void universe_count(struct universe *u, struct job *j, int64_t times);
-
-/* A job went out of the universe, in any way. */
-void universe_drop_job(struct universe *u, struct job *j);
-
-/* A subjob runs or no longer runs: its array may have reached max_run_subjobs, or have room again. */
-void universe_count_subjob(struct universe *u, const struct job *sub, int64_t times);
-/* Has this array an index that may be run? */
-bool universe_array_waits(const struct universe *u, const struct job *array);
-
 /* Is it one that a cycle may start? */
 bool universe_may_wait(const struct universe *u, const struct job *j);
+/* The lowest index that is no job here, and its name, or IDSET_NONE; those that are one go from the set. */
+int64_t universe_next_index(const struct universe *u, const struct job *array, char id[UNIVERSE_ID_MAX]);
+/* An array in or out of its class where that is no longer right. */
+void universe_refresh(struct universe *u, struct job *array);
+
+/* ---- universe.c */
+/* A job went out of the universe, in any way. */
+void universe_drop_job(struct universe *u, struct job *j);
 
 #endif
