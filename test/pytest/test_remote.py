@@ -10,33 +10,11 @@ import time
 import pytest
 
 from cede import users
-from cede.wait import until
+from cede.remote import Munged, login_host, port_of
 
 pytestmark = [pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("munged"), reason="needs root and munged"),
               pytest.mark.complex(nodes=1)]
 A, B = users.NAMES[:2]
-
-
-class Munged:
-    """A munged of our own, below a directory of our own."""
-
-    def __init__(self, top, name):
-        self.dir = os.path.join(top, name)
-        os.mkdir(self.dir, 0o755)
-        self.socket = os.path.join(self.dir, "socket")
-        key = os.path.join(self.dir, "key")
-        with open(key, "wb") as f:
-            f.write(os.urandom(1024))
-        os.chmod(key, 0o600)
-        self.process = subprocess.Popen(
-            ["munged", "--foreground", "--force", f"--socket={self.socket}", f"--key-file={key}",
-             f"--log-file={self.dir}/log", f"--pid-file={self.dir}/pid", f"--seed-file={self.dir}/seed"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until(lambda: os.path.exists(self.socket), "munged's socket")
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(30)
 
 
 @pytest.fixture
@@ -48,26 +26,6 @@ def munged(cx):
     cx.again()
     yield m
     m.stop()
-
-
-def port_of(cx):
-    for line in open(cx.conf, encoding="ascii"):
-        if line.startswith("PBS_BATCH_SERVICE_PORT="):
-            return int(line.split("=")[1])
-    raise AssertionError("no port")
-
-
-def login_host(cx, name, munge_socket):
-    """PBS_HOME and pbs.conf as on a host where users log in: the CA's certificate, and nothing of the server."""
-    home = os.path.join(cx.top, name)
-    os.makedirs(os.path.join(home, "certs"), 0o755)
-    os.chmod(home, 0o755)
-    shutil.copy(os.path.join(cx.home, "certs", "ca.crt"), os.path.join(home, "certs", "ca.crt"))
-    conf = os.path.join(home, "pbs.conf")
-    with open(conf, "w", encoding="ascii") as f:
-        f.write(f"PBS_EXEC={cx.build}\nPBS_HOME={home}\nPBS_SERVER=127.0.0.1\n"
-                f"PBS_BATCH_SERVICE_PORT={port_of(cx)}\nPBS_MUNGE_SOCKET={munge_socket}\n")
-    return {"PBS_CONF_FILE": conf}
 
 
 def make_certificate(cx, where, role):

@@ -11,16 +11,10 @@ import pytest
 
 from cede import api, users, work
 from cede.complex import Complex
+from cede.remote import Munged, login_host, port_of
 from cede.wait import until
 
 UNTIL_GO = "while [ ! -f go ]; do sleep 0.02; done"
-
-
-def port_of(cx):
-    for line in open(cx.conf, encoding="ascii"):
-        if line.startswith("PBS_BATCH_SERVICE_PORT="):
-            return int(line.split("=")[1])
-    raise AssertionError("no port")
 
 
 def address(cx):
@@ -286,6 +280,35 @@ def test_more_jobs_than_move_at_once_all_arrive_once_though_servers_are_killed(p
         victim.again()
     emptied(near)
     assert sorted(names(far)) == sorted(wanted)
+
+
+@pytest.fixture
+def login(pair):
+    """The environment on a host where users of both complexes log in."""
+    near, far = pair
+    m = Munged(near.top, "munge")
+    for cx in pair:
+        with open(cx.conf, "a", encoding="ascii") as f:
+            f.write(f"PBS_MUNGE_SOCKET={m.socket}\n")
+        cx.restart("server")
+        cx.again()
+    env = login_host(near, "login", m.socket)
+    shutil.copy(os.path.join(far.home, "certs", "ca.crt"), os.path.join(near.top, "login", "certs", "peers.crt"))
+    yield env
+    m.stop()
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("munged"), reason="needs root and munged")
+def test_an_ordinary_user_submits_to_another_server_and_alters_a_routed_job_there(pair, login):
+    near, far = pair
+    user = users.NAMES[0]
+    done = near.command("qsub", "-h", "-q", f"workq@{address(far)}", near.script("true"), user=user, env=login)
+    assert done.stdout == "0.far\n" and far.state("0.far") == "H" and not names(near)
+    route(near, f"workq@{address(far)}", route_held_jobs="True")
+    job = near.command("qsub", "-h", "-q", "feed", near.script("true"), user=user, env=login).stdout.strip()
+    emptied(near)
+    near.command("qalter", "-p", "9", job, user=user, env=login)
+    assert far.stat("1.far")["Priority"] == "9"
 
 
 def test_an_identifier_of_nobody_is_unknown(pair):
