@@ -8,6 +8,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,8 +96,9 @@ static int by_strength(const void *a, const void *b)
     return bits ? bits : y->value - x->value;
 }
 
-static int take_levels(struct policy *p, const char *value, struct err *e)
+static int take_levels(void *policy, const char *name, const char *value, struct err *e)
 {
+    struct policy *p = policy;
     struct words l;
     struct level_row rows[POLICY_LEVELS_MAX] = {{.mask = LEVEL_QRUN, .value = POLICY_TOP}};
     size_t n = 1;
@@ -110,148 +112,147 @@ static int take_levels(struct policy *p, const char *value, struct err *e)
     }
     words_fini(&l);
     if (!ok)
-        return bad(e, "preempt_prio", value);
+        return bad(e, name, value);
     qsort(rows, n, sizeof *rows, by_strength);
     memcpy(p->levels, rows, n * sizeof *rows);
     p->n_levels = n;
     return 0;
 }
 
-static int take_bool(bool *out, const char *name, const char *value, struct err *e)
+/* ---- attributes of the sched object, a row each: `at` is the field's place, or 0 where the value is more than one field */
+typedef int take_fn(void *at, const char *name, const char *value, struct err *e);
+
+static int take_order(void *at, const char *name, const char *value, struct err *e)
 {
-    return units_parse_bool(value, out, NULL) < 0 ? bad(e, name, value) : 0;
+    (void)name;
+    return policy_parse_order(value, at, e);
 }
 
-static int take_long(int64_t *out, const char *name, const char *value, struct err *e)
+static int take_bool(void *at, const char *name, const char *value, struct err *e)
 {
-    return units_parse_int(value, INT32_MIN, INT32_MAX, out, NULL) < 0 ? bad(e, name, value) : 0;
+    return units_parse_bool(value, at, NULL) < 0 ? bad(e, name, value) : 0;
 }
 
-static int take_sort(struct policy *p, const char *value, struct err *e)
+static int take_long(void *at, const char *name, const char *value, struct err *e)
 {
-    static const char *const words[] = {[PREEMPT_LATEST] = "min_time_since_start",
-                                        [PREEMPT_LEAST] = "least_lost_work",
-                                        [PREEMPT_FEWEST] = "fewest_jobs"};
-
-    for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
-        if (strcmp(words[i], value) == 0) {
-            p->preempt_sort = (enum preempt_sort)i;
-            return 0;
-        }
-    return bad(e, "preempt_sort", value);
+    return units_parse_int(value, INT32_MIN, INT32_MAX, at, NULL) < 0 ? bad(e, name, value) : 0;
 }
 
-static void take_text(char **out, const char *value)
+static int take_bits(void *at, const char *name, const char *value, struct err *e)
+{
+    unsigned *bits = at;
+    int64_t n;
+
+    if (take_long(&n, name, value, e) < 0)
+        return -1;
+    *bits = (unsigned)n;
+    return 0;
+}
+
+static int take_duration(void *at, const char *name, const char *value, struct err *e)
+{
+    return units_parse_duration_s(value, at, NULL) < 0 ? bad(e, name, value) : 0;
+}
+
+static int take_real(void *at, const char *name, const char *value, struct err *e)
+{
+    double *x = at;
+
+    (void)name, (void)e;
+    *x = strtod(value, NULL);
+    return 0;
+}
+
+static void put_text(char **out, const char *value)
 {
     free(*out);
     *out = *value ? mem_text(value) : NULL;
 }
 
-enum attribute {
-    A_ORDER,
-    A_PRIO,
-    A_QUEUE_PRIO,
-    A_TARGETS,
-    A_SCHEDULING,
-    A_ITERATION,
-    A_LOG,
-    A_PARTITION,
-    A_SORT,
-    A_WAIT,
-    A_EXEMPT,
-    A_COUNT,
-    A_BUDGET,
-    A_PRIV,
-    A_LOGS,
-    A_FORMULA,
-    A_THRESHOLD,
-    A_TIMESLICE,
-    A_RESUMPTION
-};
-static const struct {
+static int take_text(void *at, const char *name, const char *value, struct err *e)
+{
+    (void)name, (void)e;
+    put_text(at, value);
+    return 0;
+}
+
+static int take_partition(void *policy, const char *name, const char *value, struct err *e)
+{
+    struct policy *p = policy;
+
+    if (strlen(value) >= sizeof p->partition)
+        return bad(e, name, value);
+    memcpy(p->partition, value, strlen(value) + 1);
+    return 0;
+}
+
+static int take_formula(void *policy, const char *name, const char *value, struct err *e)
+{
+    struct policy *p = policy;
+
+    p->formula_number++;
+    return take_text(&p->formula, name, value, e);
+}
+
+static int take_threshold(void *policy, const char *name, const char *value, struct err *e)
+{
+    struct policy *p = policy;
+
+    p->has_threshold = *value != '\0';
+    return take_real(&p->formula_threshold, name, value, e);
+}
+
+static int take_sort(void *at, const char *name, const char *value, struct err *e)
+{
+    static const char *const words[] = {[PREEMPT_LATEST] = "min_time_since_start",
+                                        [PREEMPT_LEAST] = "least_lost_work",
+                                        [PREEMPT_FEWEST] = "fewest_jobs"};
+    enum preempt_sort *sort = at;
+
+    for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
+        if (strcmp(words[i], value) == 0) {
+            *sort = (enum preempt_sort)i;
+            return 0;
+        }
+    return bad(e, name, value);
+}
+
+#define FIELD(name) offsetof(struct policy, name)
+static const struct attribute {
     const char *name, *preset;
+    take_fn *take;
+    size_t at;
 } attributes[] = {
-    [A_ORDER] = {"preempt_order", "SCR"},
-    [A_PRIO] = {"preempt_prio", "express_queue, normal_jobs"},
-    [A_QUEUE_PRIO] = {"preempt_queue_prio", "150"},
-    [A_TARGETS] = {"preempt_targets_enable", "True"},
-    [A_SCHEDULING] = {"scheduling", "True"},
-    [A_ITERATION] = {"scheduler_iteration", "600"},
-    [A_LOG] = {"log_events", "767"},
-    [A_PARTITION] = {"partition", ""},
-    [A_SORT] = {"preempt_sort", "min_time_since_start"},
-    [A_WAIT] = {"preempt_wait", "0"},
-    [A_EXEMPT] = {"preempt_exempt_time", "0"},
-    [A_COUNT] = {"preempt_max_count", "-1"},
-    [A_BUDGET] = {"preempt_budget", "-1"},
-    [A_PRIV] = {"sched_priv", ""},
-    [A_LOGS] = {"sched_log", ""},
-    [A_FORMULA] = {"job_sort_formula", ""},
-    [A_THRESHOLD] = {"job_sort_formula_threshold", ""},
-    [A_TIMESLICE] = {"gang_timeslice", "30"},
-    [A_RESUMPTION] = {"sched_preempt_enforce_resumption", "False"},
+    {"preempt_order", "SCR", take_order, FIELD(order)},
+    {"preempt_prio", "express_queue, normal_jobs", take_levels, 0},
+    {"preempt_queue_prio", "150", take_long, FIELD(preempt_queue_prio)},
+    {"preempt_targets_enable", "True", take_bool, FIELD(preempt_targets)},
+    {"scheduling", "True", take_bool, FIELD(scheduling)},
+    {"scheduler_iteration", "600", take_long, FIELD(iteration_s)},
+    {"log_events", "767", take_bits, FIELD(log_mask)},
+    {"partition", "", take_partition, 0},
+    {"preempt_sort", "min_time_since_start", take_sort, FIELD(preempt_sort)},
+    {"preempt_wait", "0", take_duration, FIELD(preempt_wait_s)},
+    {"preempt_exempt_time", "0", take_duration, FIELD(exempt_s)},
+    {"preempt_max_count", "-1", take_long, FIELD(max_count)},
+    {"preempt_budget", "-1", take_real, FIELD(budget)},
+    {"sched_priv", "", take_text, FIELD(sched_priv)},
+    {"sched_log", "", take_text, FIELD(sched_log)},
+    {"job_sort_formula", "", take_formula, 0},
+    {"job_sort_formula_threshold", "", take_threshold, 0},
+    {"gang_timeslice", "30", take_duration, FIELD(timeslice_s)},
+    {"sched_preempt_enforce_resumption", "False", take_bool, FIELD(enforce_resumption)},
 };
 enum { N_ATTRIBUTES = sizeof attributes / sizeof *attributes };
 
-static int take_attribute(struct policy *p, enum attribute which, const char *value, struct err *e)
+static int take_attribute(struct policy *p, const struct attribute *a, const char *value, struct err *e)
 {
-    const char *name = attributes[which].name;
-    int64_t n;
+    return a->take((char *)p + a->at, a->name, value, e);
+}
 
-    switch (which) {
-    case A_ORDER:
-        return policy_parse_order(value, &p->order, e);
-    case A_PRIO:
-        return take_levels(p, value, e);
-    case A_QUEUE_PRIO:
-        return take_long(&p->preempt_queue_prio, name, value, e);
-    case A_TARGETS:
-        return take_bool(&p->preempt_targets, name, value, e);
-    case A_SCHEDULING:
-        return take_bool(&p->scheduling, name, value, e);
-    case A_ITERATION:
-        return take_long(&p->iteration_s, name, value, e);
-    case A_LOG:
-        if (take_long(&n, name, value, e) < 0)
-            return -1;
-        p->log_mask = (unsigned)n;
-        return 0;
-    case A_PARTITION:
-        if (strlen(value) >= sizeof p->partition)
-            return bad(e, name, value);
-        memcpy(p->partition, value, strlen(value) + 1);
-        return 0;
-    case A_PRIV:
-        take_text(&p->sched_priv, value);
-        return 0;
-    case A_LOGS:
-        take_text(&p->sched_log, value);
-        return 0;
-    case A_FORMULA:
-        take_text(&p->formula, value);
-        p->formula_number++;
-        return 0;
-    case A_THRESHOLD:
-        p->has_threshold = *value != '\0';
-        p->formula_threshold = strtod(value, NULL);
-        return 0;
-    case A_SORT:
-        return take_sort(p, value, e);
-    case A_EXEMPT:
-        return units_parse_duration_s(value, &p->exempt_s, NULL) < 0 ? bad(e, name, value) : 0;
-    case A_BUDGET:
-        p->budget = strtod(value, NULL);
-        return 0;
-    case A_COUNT:
-        return take_long(&p->max_count, name, value, e);
-    case A_RESUMPTION:
-        return take_bool(&p->enforce_resumption, name, value, e);
-    case A_TIMESLICE:
-        return units_parse_duration_s(value, &p->timeslice_s, NULL) < 0 ? bad(e, name, value) : 0;
-    case A_WAIT:
-        return units_parse_duration_s(value, &p->preempt_wait_s, NULL) < 0 ? bad(e, name, value) : 0;
-    }
-    return 0;
+static void take_preset(struct policy *p, const struct attribute *a)
+{
+    (void)take_attribute(p, a, a->preset, NULL);
 }
 
 const char *policy_formula(const struct policy *p)
@@ -261,7 +262,7 @@ const char *policy_formula(const struct policy *p)
 
 void policy_server_formula(struct policy *p, const char *text)
 {
-    take_text(&p->server_formula, text ? text : "");
+    put_text(&p->server_formula, text ? text : "");
     p->formula_number++;
 }
 
@@ -270,12 +271,10 @@ int policy_attribute(struct policy *p, const char *name, const char *value, stru
     for (int i = 0; i < N_ATTRIBUTES; i++) {
         if (strcmp(name, attributes[i].name) != 0)
             continue;
-        if (value && take_attribute(p, (enum attribute)i, value, e) < 0) {
-            take_attribute(p, (enum attribute)i, attributes[i].preset, NULL);
-            return -1;
-        }
-        if (!value)
-            take_attribute(p, (enum attribute)i, attributes[i].preset, NULL);
+        if (value && take_attribute(p, &attributes[i], value, e) == 0)
+            return 0;
+        take_preset(p, &attributes[i]);
+        return value ? -1 : 0;
     }
     return 0;
 }
@@ -291,7 +290,7 @@ void policy_init(struct policy *p)
                          .share_decay = 0.5,
                          .share_enforce = true};
     for (int i = 0; i < N_ATTRIBUTES; i++)
-        take_attribute(p, (enum attribute)i, attributes[i].preset, NULL);
+        take_preset(p, &attributes[i]);
 }
 
 void policy_fini(struct policy *p)
