@@ -13,14 +13,13 @@
 #include <unistd.h>
 
 #include "file.h"
-#include "intern.h"
 #include "log.h"
 #include "memory.h"
 #include "policy.h"
 #include "settings.h"
+#include "sort_keys.h"
 #include "strbuf.h"
 #include "units.h"
-#include "words.h"
 
 enum { CONFIG_MAX = 1 << 16 };
 
@@ -156,43 +155,49 @@ static char *text_or_null(const struct settings *v, size_t row)
     return copy;
 }
 
-/* "ncpus HIGH" */
-static void take_sort_key(struct policy *p, const char *value)
+/* Does a line with this prime word hold? Without a holidays file it is always prime time. */
+static bool holds(const struct settings_item *item)
 {
-    struct words l;
-    struct sort_key *k = &p->job_sort[p->n_job_sort];
+    return strcasecmp(item->qualifier, "non_prime") != 0 && strcasecmp(item->qualifier, "none") != 0;
+}
 
-    words_init(&l);
-    words_parse(value, " \t\"", WORDS_PLAIN, &l, NULL);
-    if (l.n == 2 && p->n_job_sort < POLICY_SORT_MAX) {
-        bool by_priority = strcmp(l.w[0], "job_priority") == 0 || strcmp(l.w[0], "sort_priority") == 0;
-        *k = (struct sort_key){.what = by_priority ? SORT_PRIORITY : SORT_RESOURCE,
-                               .resource = by_priority ? NULL : mem_intern(l.w[0]),
-                               .high = strcasecmp(l.w[1], "HIGH") == 0};
-        p->n_job_sort++;
-    } else
-        log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "Error reading line: Invalid job_sort_key %s", value);
-    words_fini(&l);
+static void say_invalid(const char *what, int line, const struct err *e)
+{
+    log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "Error reading line %d: Invalid %s: %s", line, what,
+              e->text);
+}
+
+static void take_sort_keys(struct policy *p, const struct settings *v)
+{
+    const struct settings_item *item;
+    struct err e;
+
+    for (size_t i = 0; (item = settings_item(v, OPT_job_sort_key, i)) != NULL; i++)
+        if (holds(item) && sort_keys_add_job(p, item->value, &e) < 0)
+            say_invalid("job_sort_key", item->line, &e);
+    if (!settings_item(v, OPT_node_sort_key, 0))
+        sort_keys_add_node(p, rows[OPT_node_sort_key].preset, NULL);
+    for (size_t i = 0; (item = settings_item(v, OPT_node_sort_key, i)) != NULL; i++)
+        if (holds(item) && sort_keys_add_node(p, item->value, &e) < 0)
+            say_invalid("node_sort_key", item->line, &e);
 }
 
 static void forget(struct policy *p)
 {
-    for (size_t i = 0; i < p->n_job_sort; i++)
-        intern_unref(p->job_sort[i].resource);
-    p->n_job_sort = 0;
+    policy_forget_keys(p);
     free(p->resources);
     free(p->unset_infinite);
     free(p->share_usage);
 }
 
-/* The last value that holds in prime time. Without a holidays file it is always prime time. */
+/* The last value that holds. */
 static const char *in_prime(const struct settings *v, size_t row)
 {
     const struct settings_item *item;
     const char *value = rows[row].preset;
 
     for (size_t i = 0; (item = settings_item(v, row, i)) != NULL; i++)
-        if (strcasecmp(item->qualifier, "non_prime") != 0 && strcasecmp(item->qualifier, "none") != 0)
+        if (holds(item))
             value = item->value;
     return value;
 }
@@ -240,25 +245,39 @@ static void take_shares(struct policy *p, const struct settings *v)
     free(entity);
 }
 
+/* After the keys of sorting. */
+static void take_spread(struct policy *p, const struct settings *v)
+{
+    const char *value = in_prime(v, OPT_smp_cluster_dist);
+
+    p->round_hosts = strcasecmp(value, "round_robin") == 0;
+    if (!p->round_hosts && strcasecmp(value, "pack") != 0)
+        log_event(LOGC_FIL, LOGE_SCHED, "sched_config",
+                  "smp_cluster_dist %s is neither pack nor round_robin: pack is used", value);
+    if (!p->round_hosts || !policy_sorts_by_use(p))
+        return;
+    log_event(
+        LOGC_FIL, LOGE_SCHED, "sched_config",
+        "smp_cluster_dist and node sorting by unused/assigned resources are incompatible: pack is used");
+    p->round_hosts = false;
+}
+
 static void take(struct policy *p, const struct settings *v)
 {
-    const struct settings_item *item;
-    const char *check = settings_text(v, OPT_max_job_check), *nodes = in_prime(v, OPT_node_sort_key);
+    const char *check = settings_text(v, OPT_max_job_check);
 
     forget(p);
     p->resources = text_or_null(v, OPT_resources);
     p->unset_infinite = text_or_null(v, OPT_resource_unset_infinite);
     take_shares(p, v);
     p->by_queue = is_on(v, OPT_by_queue);
+    p->round_robin = is_on(v, OPT_round_robin);
     p->preemptive = is_on(v, OPT_preemptive_sched);
     p->preempt_attempts = settings_int(v, OPT_preempt_attempts);
     p->update_comments = settings_bool(v, OPT_update_comments);
     p->max_job_check = check ? strtoll(check, NULL, 10) : 0;
-    p->node_sort_high = !nodes || !strstr(nodes, "LOW");
-    for (size_t i = 0; (item = settings_item(v, OPT_job_sort_key, i)) != NULL; i++)
-        take_sort_key(p, item->value);
-    if (nodes && !strstr(nodes, "sort_priority"))
-        log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "node_sort_key %s is not supported yet", nodes);
+    take_sort_keys(p, v);
+    take_spread(p, v);
 }
 
 int files_read_config(const char *path, struct policy *p, struct err *e)

@@ -57,7 +57,10 @@ static void a_missing_file_is_written_and_means_the_defaults(void **state)
     policy_fini(&p->policy);
     policy_init(&p->policy);
     assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
-    assert_true(p->policy.preemptive && p->policy.by_queue && p->policy.node_sort_high);
+    assert_true(p->policy.preemptive && p->policy.by_queue && !p->policy.round_hosts);
+    assert_int_equal(p->policy.n_node_sort, 1);
+    assert_int_equal(p->policy.node_sort[0].what, NODE_BY_PRIORITY);
+    assert_true(p->policy.node_sort[0].high);
     assert_null(p->policy.resources);
 }
 
@@ -84,6 +87,44 @@ static void settings_reach_the_policy(void **state)
     assert_false(p->policy.job_sort[1].high);
     assert_string_equal(p->policy.resources, "ncpus, mem");
     assert_int_equal(p->policy.max_job_check, 7);
+}
+
+static void sort_keys_have_all_their_forms(void **state)
+{
+    static const char *const names[] = {NULL, "ncpus", "mem", "ncpus", NULL};
+    static const enum node_what whats[] = {NODE_BY_LAST_USE, NODE_BY_TOTAL, NODE_BY_UNUSED, NODE_BY_ASSIGNED,
+                                           NODE_BY_PRIORITY};
+    struct place *p = *state;
+    struct err e;
+
+    write_config(p, "node_sort_key: \"last_used_time LOW\" ALL\n"
+                    "node_sort_key: \"ncpus HIGH\"\n"
+                    "node_sort_key: \"mem HIGH unused\" prime\n"
+                    "node_sort_key: \"mem HIGH total\" non_prime\n"
+                    "node_sort_key: \"ncpus LOW assigned\" all\n"
+                    "node_sort_key: \"sort_priority HIGH\"\n"
+                    "node_sort_key: \"ncpus high some\"\n"
+                    "job_sort_key: \"fair_share_perc HIGH\"\n"
+                    "job_sort_key: \"preempt_priority HIGH\"\n"
+                    "job_sort_key: \"sort_priority LOW\"\n"
+                    "job_sort_key: \"mem\"\n"
+                    "round_robin: True\nsmp_cluster_dist: round_robin\n");
+    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
+    assert_int_equal(p->policy.n_node_sort, 5);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(p->policy.node_sort[i].what, whats[i]);
+        if (names[i])
+            assert_string_equal(p->policy.node_sort[i].resource, names[i]);
+        else
+            assert_null(p->policy.node_sort[i].resource);
+    }
+    assert_false(p->policy.node_sort[0].high || p->policy.node_sort[3].high);
+    assert_int_equal(p->policy.n_job_sort, 3);
+    assert_int_equal(p->policy.job_sort[0].what, SORT_SHARE);
+    assert_int_equal(p->policy.job_sort[1].what, SORT_LEVEL);
+    assert_int_equal(p->policy.job_sort[2].what, SORT_PRIORITY);
+    assert_true(p->policy.round_robin);
+    assert_false(p->policy.round_hosts); /* not beside a sort by what is used */
 }
 
 static void a_bad_file_changes_nothing(void **state)
@@ -116,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_missing_file_is_written_and_means_the_defaults, open_place,
                                         close_place),
+        cmocka_unit_test_setup_teardown(sort_keys_have_all_their_forms, open_place, close_place),
         cmocka_unit_test_setup_teardown(settings_reach_the_policy, open_place, close_place),
         cmocka_unit_test_setup_teardown(what_holds_outside_prime_time_is_not_taken, open_place, close_place),
         cmocka_unit_test_setup_teardown(a_bad_file_changes_nothing, open_place, close_place)};

@@ -171,9 +171,11 @@ void shares_read(struct shares *s, const char *priv)
     snprintf(s->dir, sizeof s->dir, "%s", priv);
     if (accrual_configure(s->p.accrual, &e) < 0)
         log_event(LOGC_FIL, LOGE_ERROR, "sched_config", "%s", e.text);
-    if (!s->p.policy->fair_share)
+    if (!policy_knows_shares(s->p.policy))
         return;
     read_group(s);
+    if (!s->p.policy->fair_share)
+        return;
     if (!s->on)
         read_usage(s);
     s->on = true;

@@ -105,10 +105,10 @@ static void job_seen(void *arg, struct job *j)
     char text[512];
 
     j->share = NULL;
-    if (!p->fair_share)
+    if (!policy_knows_shares(p))
         return;
     j->share = fairshare_entity(a->shares, entity_of(j, p->share_entity, text, sizeof text));
-    if (!j->is_array)
+    if (p->fair_share && !j->is_array)
         count(a, j);
 }
 
@@ -117,7 +117,8 @@ static void job_gone(void *arg, struct job *j)
     struct accrual *a = arg;
     res_id wall = catalogue_find(universe_catalogue(a->u), "walltime");
 
-    if (!j->share || j->is_array || j->standing != STANDING_RUNS || j->start_s == 0)
+    if (!j->share || !universe_policy(a->u)->fair_share || j->is_array || j->standing != STANDING_RUNS ||
+        j->start_s == 0)
         return;
     if (a->now_s - job_begun_s(j) > amounts_get(&j->used, wall))
         amounts_set(&j->used, wall, a->now_s - job_begun_s(j));

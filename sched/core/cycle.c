@@ -141,6 +141,20 @@ static void relevel(struct cycle *c)
     heapify(c);
 }
 
+/* round_robin: this queue has had its turn. */
+static void end_round(struct cycle *c, struct queue *q)
+{
+    q->rounds++;
+    if (universe_policy(c->u)->round_robin)
+        heapify(c);
+}
+
+static void begin_rounds(struct cycle *c)
+{
+    for (struct queue *q = universe_next_queue(c->u, NULL); q; q = universe_next_queue(c->u, q))
+        q->rounds = 0;
+}
+
 static bool has_gang_changed(const struct cycle *c)
 {
     for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k))
@@ -471,6 +485,7 @@ static bool find_room(struct cycle *c, const struct class *k, const struct picke
 static void consider(struct cycle *c, struct class *k)
 {
     struct job *j = k->heap[0];
+    struct queue *q = k->queue;
     struct preemptor p = preemptor_of(c, k, j);
     struct picker picker = cycle_picker(c);
     struct pieces where = {0};
@@ -491,11 +506,14 @@ static void consider(struct cycle *c, struct class *k)
         fail(c, k, &why);
         drop_top(c);
         pieces_fini(&where);
+        end_round(c, q);
         return;
     }
     pieces_fini(&where);
+    universe_resort(c->u);
     next_of_class(c, k);
     relevel(c);
+    end_round(c, q);
 }
 
 /* Jobs that the server would not run get another chance. */
@@ -539,6 +557,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     if (c->rerate)
         rating_refresh(c->rating);
     c->rerate = false;
+    begin_rounds(c);
     fill_heap(c);
     decisions_log(d, LOGE_DEBUG, "", "Starting Scheduling Cycle");
     while (c->n > 0 && (p->max_job_check == 0 || checked < p->max_job_check)) {

@@ -47,7 +47,7 @@ static void forget(struct node *n)
         intern_unref(n->loans[i].lender);
     n->n_loans = 0;
     n->host_name = n->queue = n->partition = n->state = NULL;
-    n->priority = 0;
+    n->priority = n->last_used_s = 0;
     n->sharing = NODE_SHARED;
     n->no_multinode = n->said_exclusive = n->held = n->held_alone = false;
 }
@@ -138,6 +138,8 @@ static void take_one(struct node *n, struct catalogue *c, const struct attrl *a)
         take_sharing(n, a->value);
     else if (strcmp(a->name, "Priority") == 0)
         n->priority = strtoll(a->value, NULL, 10);
+    else if (strcmp(a->name, "last_used_time") == 0)
+        n->last_used_s = strtoll(a->value, NULL, 10);
     else if (strcmp(a->name, "queue") == 0 && *a->value)
         n->queue = mem_intern(a->value);
     else if (strcmp(a->name, "partition") == 0 && *a->value)

@@ -40,13 +40,14 @@ struct node_loan { /* a resource that it has only as "@another" */
 
 struct node {
     const char *name; /* interned */
-    uint32_t rank;    /* 0, 1, ...: by Priority, then name; the order in which vnodes are filled */
+    uint32_t rank;    /* 0, 1, ...: the order in which vnodes are filled; ranks.c */
     struct host *host;
     const char *host_name; /* interned */
     const char *queue;     /* only jobs of this queue; NULL: all queues without vnodes of their own */
     const char *partition; /* NULL: the default one */
     const char *state;     /* the word that makes it unusable, or NULL; a constant */
     int64_t priority;
+    int64_t last_used_s; /* wall clock: when a job ended here last; 0: never */
     enum node_sharing sharing;
     bool no_multinode;
     struct amounts total;

@@ -20,8 +20,13 @@ static int by_preemption(const struct job *a, const struct job *b)
     return by_number(b->preempted_s != 0, a->preempted_s != 0);
 }
 
+/* Jobs that are compared by key have one level, if it counts at all: the higher one went first. */
 static int64_t sort_value(const struct sort_key *k, const struct job *j)
 {
+    if (k->what == SORT_LEVEL)
+        return 0;
+    if (k->what == SORT_SHARE)
+        return j->share ? (int64_t)(share_fraction(j->share) * 1e9) : 0;
     if (k->what == SORT_PRIORITY)
         return j->priority;
     if (strcmp(k->resource, "walltime") == 0)
@@ -55,7 +60,7 @@ int order_of_jobs(const struct policy *p, const struct job *a, const struct job 
 
     if (c == 0 && a->rating != b->rating)
         c = a->rating > b->rating ? -1 : 1;
-    if (c == 0 && a->share && b->share)
+    if (c == 0 && p->fair_share && a->share && b->share)
         c = share_compare(a->share, b->share);
     if (c == 0)
         c = by_keys(p, a, b);
@@ -67,6 +72,14 @@ static int by_queue(const struct queue *a, const struct queue *b)
     int c = by_number(b->priority, a->priority);
 
     return c ? c : strverscmp(a->name, b->name);
+}
+
+/* round_robin: of queues of one priority, whichever has had fewer jobs looked at in this cycle. */
+static int by_round(const struct queue *a, const struct queue *b)
+{
+    int c = by_number(b->priority, a->priority);
+
+    return c ? c : by_number(a->rounds, b->rounds);
 }
 
 /* Jobs that take turns: who has waited longest is next, whether suspended since or queued. */
@@ -92,11 +105,13 @@ int order_of_heads(const struct policy *p, const struct job *a, int level_a, con
 
     if (c == 0)
         c = by_preemption(a, b);
-    if (c == 0 && p->by_queue)
+    if (c == 0 && (p->by_queue || p->round_robin))
         c = by_number(b->queue->priority, a->queue->priority);
     if (c == 0)
         c = by_turn(a, b);
-    if (c == 0 && p->by_queue && a->queue != b->queue)
+    if (c == 0 && p->round_robin)
+        c = by_round(a->queue, b->queue);
+    if (c == 0 && (p->by_queue || p->round_robin) && a->queue != b->queue)
         c = by_queue(a->queue, b->queue);
     return c ? c : order_of_jobs(p, a, b);
 }

@@ -35,6 +35,7 @@ struct search {
     const struct asker *a;
     struct node *const *nodes;
     const struct host *only; /* ARRANGE_PACK: this host alone; else NULL */
+    uint32_t from;           /* the first rank to look at, then round to the one before it */
     struct pieces *out;
 };
 
@@ -199,20 +200,37 @@ static bool may_use(const struct search *s, const struct node *n)
     return !match_wants_host(s->a, n) || host_is_free(s, n->host);
 }
 
-/* Whole copies, node by node. Returns how many are still to be placed. */
+/* As many whole copies as this node takes. Returns how many are still to be placed. */
+static int64_t fill_node(struct search *s, const struct chunk *k, struct node *n, int64_t need)
+{
+    int64_t times = times_in(s, n, k);
+
+    if (times > need)
+        times = need;
+    if (times == 0 || !may_use(s, n))
+        return need;
+    for (int64_t i = 0; i < times; i++)
+        put(s, n, &k->use, false);
+    return need - times;
+}
+
+/* Those of the 64 ranks of word w that are at least `rank`. */
+static uint64_t bits_from(size_t w, uint32_t rank)
+{
+    if (w * 64 >= rank)
+        return ~0ull;
+    return w < rank / 64 ? 0 : ~0ull << rank % 64;
+}
+
+/* Node by node, those behind s->from first. */
 static int64_t fill(struct search *s, const struct chunk *k, int64_t need)
 {
-    for (size_t w = 0; w < s->p->words && need > 0; w++)
-        for (uint64_t bits = s->p->set[w]; bits && need > 0; bits &= bits - 1) {
-            struct node *n = s->nodes[w * 64 + (size_t)__builtin_ctzll(bits)];
-            int64_t times = times_in(s, n, k);
-            if (times > need)
-                times = need;
-            if (times == 0 || !may_use(s, n))
-                continue;
-            for (int64_t i = 0; i < times; i++)
-                put(s, n, &k->use, false);
-            need -= times;
+    for (int round = 0; round < (s->from ? 2 : 1); round++)
+        for (size_t w = 0; w < s->p->words && need > 0; w++) {
+            uint64_t behind = bits_from(w, s->from);
+            uint64_t bits = s->p->set[w] & (round == 0 ? behind : ~behind);
+            for (; bits && need > 0; bits &= bits - 1)
+                need = fill_node(s, k, s->nodes[w * 64 + (size_t)__builtin_ctzll(bits)], need);
         }
     return need;
 }
@@ -323,6 +341,9 @@ static bool place_one(struct search *s, const struct chunk *k)
 {
     uint32_t best = UINT32_MAX;
 
+    if (s->from)
+        return place_chunk(s, k);
+
     for (struct bucket *b = buckets_next(s->p->buckets, NULL); b; b = buckets_next(s->p->buckets, b)) {
         if (times_in(s, b->sample, k) == 0 || !offers(s, b->sample, k))
             continue;
@@ -406,6 +427,8 @@ bool placement_find(struct placer *p, const struct asker *a, struct pieces *out)
     p->serial++;
     if (a->request->n == 0 || n == 0)
         return false;
+    if (universe_policy(p->u)->round_hosts && a->request->n_chunks == 1)
+        s.from = universe_round_from(p->u);
     if (is_simple(&s))
         done = place_one(&s, &a->request->chunks[0]);
     else if (a->request->arrange == ARRANGE_PACK)

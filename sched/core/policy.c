@@ -284,7 +284,8 @@ void policy_init(struct policy *p)
     *p = (struct policy){.preemptive = true,
                          .by_queue = true,
                          .update_comments = true,
-                         .node_sort_high = true,
+                         .node_sort = {{.what = NODE_BY_PRIORITY, .high = true}},
+                         .n_node_sort = 1,
                          .unknown_shares = 10,
                          .share_decay_s = 86400,
                          .share_decay = 0.5,
@@ -293,11 +294,19 @@ void policy_init(struct policy *p)
         take_preset(p, &attributes[i]);
 }
 
+void policy_forget_keys(struct policy *p)
+{
+    for (size_t i = 0; i < p->n_job_sort; i++)
+        intern_unref(p->job_sort[i].resource);
+    for (size_t i = 0; i < p->n_node_sort; i++)
+        intern_unref(p->node_sort[i].resource);
+    p->n_job_sort = p->n_node_sort = 0;
+}
+
 void policy_fini(struct policy *p)
 {
     free(p->suspend_frees);
-    for (size_t i = 0; i < p->n_job_sort; i++)
-        intern_unref(p->job_sort[i].resource);
+    policy_forget_keys(p);
     free(p->resources);
     free(p->unset_infinite);
     free(p->share_usage);
@@ -338,6 +347,24 @@ int policy_level(const struct policy *p, unsigned mask, int64_t queue_priority)
             return row->value + (row->mask & LEVEL_EXPRESS ? (int)queue_priority : 0);
     }
     return normal;
+}
+
+bool policy_knows_shares(const struct policy *p)
+{
+    bool sorts = false;
+
+    for (size_t i = 0; i < p->n_job_sort; i++)
+        sorts = sorts || p->job_sort[i].what == SORT_SHARE;
+    return sorts || p->fair_share;
+}
+
+bool policy_sorts_by_use(const struct policy *p)
+{
+    bool sorts = false;
+
+    for (size_t i = 0; i < p->n_node_sort; i++)
+        sorts = sorts || p->node_sort[i].what == NODE_BY_ASSIGNED || p->node_sort[i].what == NODE_BY_UNUSED;
+    return sorts;
 }
 
 bool policy_lists(const char *list, const char *name, bool otherwise)

@@ -45,10 +45,23 @@ struct level_row {
     int value;
 };
 
-enum sort_what { SORT_PRIORITY, SORT_RESOURCE };
+enum sort_what {                /* of jobs */
+                 SORT_PRIORITY, /* the job's Priority */
+                 SORT_RESOURCE,
+                 SORT_SHARE, /* what its owner is entitled to, whatever he has used */
+                 SORT_LEVEL  /* its preemption level */
+};
 struct sort_key {
     enum sort_what what;
     const char *resource; /* of SORT_RESOURCE: interned */
+    uint16_t id;          /* its number in the catalogue; the universe's */
+    bool high;            /* larger first */
+};
+
+enum node_what { NODE_BY_PRIORITY, NODE_BY_LAST_USE, NODE_BY_TOTAL, NODE_BY_ASSIGNED, NODE_BY_UNUSED };
+struct node_key {
+    enum node_what what;
+    const char *resource; /* of a total, assigned or unused amount: interned */
     uint16_t id;          /* its number in the catalogue; the universe's */
     bool high;            /* larger first */
 };
@@ -100,10 +113,13 @@ struct policy {
     bool preemptive;
     int64_t preempt_attempts; /* per cycle; 0: as many as there are jobs */
     bool by_queue, round_robin, strict_ordering;
+    bool round_hosts; /* smp_cluster_dist round_robin: a job of one chunk goes behind the last one's host */
     bool update_comments;
     int64_t max_job_check; /* 0: all */
     struct sort_key job_sort[POLICY_SORT_MAX];
     size_t n_job_sort;
+    struct node_key node_sort[POLICY_SORT_MAX]; /* in which order vnodes are filled; none: by name */
+    size_t n_node_sort;
     bool fair_share;
     int64_t unknown_shares;
     enum share_entity share_entity;
@@ -111,7 +127,6 @@ struct policy {
     int64_t share_decay_s; /* 0: never */
     double share_decay;
     bool share_enforce;   /* who has no shares never runs */
-    bool node_sort_high;  /* vnodes of higher Priority first; false: lower first */
     char *resources;      /* comma list of what is checked; NULL: everything */
     char *unset_infinite; /* resource_unset_infinite; NULL: none */
 };
@@ -130,6 +145,13 @@ void policy_server_formula(struct policy *p, const char *text); /* what the serv
 /* A preempt_order as text. -1: PBSE_BADATVAL. */
 int policy_parse_order(const char *text, struct preempt_rules *out, struct err *e);
 const char *policy_letters_of(const struct preempt_rules *r, int percent_left);
+
+/* Does it matter to whom a job's use is counted: for fairshare, or as a key of sorting? */
+bool policy_knows_shares(const struct policy *p);
+/* Does the order of vnodes move with what is used of them? */
+bool policy_sorts_by_use(const struct policy *p);
+/* No keys any more. */
+void policy_forget_keys(struct policy *p);
 
 /* The letters for a job that has this percentage of its time left (0 to 100). */
 const char *policy_letters(const struct policy *p, int percent_left);

@@ -38,6 +38,7 @@ struct queue {
     struct tally *running;      /* by entity */
     int64_t n_running;
     size_t n_nodes; /* vnodes that belong to it alone */
+    int64_t rounds; /* the cycle's: how many of its jobs were looked at */
     uint64_t look;  /* hash of the attributes below, to tell news from repetition */
     UT_hash_handle hh;
 };

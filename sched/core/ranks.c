@@ -1,4 +1,5 @@
-/* Made anew as a whole whenever a vnode comes, goes, or changes Priority or host; that is rare. Until then
+/* Made anew as a whole whenever a vnode comes, goes, or changes host or what it is sorted by; that is rare, unless the
+ * site sorts by what is used. Until then
  * the list may have a vnode that is gone: only ranks_make, called while the universe settles, may follow a
  * change of that kind. Hosts with several vnodes are listed apart, because only there can a chunk be split.
  */
@@ -50,18 +51,41 @@ static int by_order(const struct node *x, const struct node *y)
     return strverscmp(x->name, y->name);
 }
 
-static int high_first(const void *a, const void *b)
+/* Not by `free`: whoever is being settled has not got it yet. */
+static int64_t assigned(const struct node *n, res_id res)
 {
-    const struct node *x = *(struct node *const *)a, *y = *(struct node *const *)b;
-
-    return x->priority != y->priority ? (x->priority > y->priority ? -1 : 1) : by_order(x, y);
+    return amounts_get(&n->used, res) + amounts_get(&n->claimed, res);
 }
 
-static int low_first(const void *a, const void *b)
+static int64_t key_of(const struct node_key *k, const struct node *n)
 {
+    switch (k->what) {
+    case NODE_BY_PRIORITY:
+        return n->priority;
+    case NODE_BY_LAST_USE:
+        return n->last_used_s;
+    case NODE_BY_TOTAL:
+        return amounts_get(&n->total, k->id);
+    case NODE_BY_ASSIGNED:
+        return assigned(n, k->id);
+    case NODE_BY_UNUSED:
+        return amounts_get(&n->total, k->id) - assigned(n, k->id);
+    }
+    return 0;
+}
+
+static int compare(const void *a, const void *b, void *policy)
+{
+    const struct policy *p = policy;
     const struct node *x = *(struct node *const *)a, *y = *(struct node *const *)b;
 
-    return x->priority != y->priority ? (x->priority < y->priority ? -1 : 1) : by_order(x, y);
+    for (size_t i = 0; i < p->n_node_sort; i++) {
+        const struct node_key *k = &p->node_sort[i];
+        int64_t of_x = key_of(k, x), of_y = key_of(k, y);
+        if (of_x != of_y)
+            return (of_x > of_y) == k->high ? -1 : 1;
+    }
+    return by_order(x, y);
 }
 
 static void host_add(struct ranks *r, struct node *n)
@@ -83,7 +107,7 @@ static void host_add(struct ranks *r, struct node *n)
     r->big[r->n_big++] = h;
 }
 
-void ranks_make(struct ranks *r, struct node *nodes, bool high)
+void ranks_make(struct ranks *r, struct node *nodes, const struct policy *p)
 {
     drop_hosts(r);
     r->n = 0;
@@ -92,7 +116,7 @@ void ranks_make(struct ranks *r, struct node *nodes, bool high)
         r->nodes[r->n++] = n;
     }
     if (r->n)
-        qsort(r->nodes, r->n, sizeof *r->nodes, high ? high_first : low_first);
+        qsort_r(r->nodes, r->n, sizeof *r->nodes, compare, (void *)(uintptr_t)p);
     for (size_t i = 0; i < r->n; i++) {
         r->nodes[i]->rank = (uint32_t)i;
         host_add(r, r->nodes[i]);

@@ -17,6 +17,7 @@
 #include "memory.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
+#include "scenario_config.h"
 #include "words.h"
 
 enum { FILE_MAX = 1 << 20, NOW_S = 1000000 };
@@ -264,31 +265,13 @@ static int line_gone(struct play *p, struct err *e)
 
 static int line_config(struct play *p, struct err *e)
 {
-    const struct {
-        const char *name;
-        bool *flag;
-    } flags[] = {{"fair_share", &p->policy.fair_share},
-                 {"by_queue", &p->policy.by_queue},
-                 {"fairshare_enforce_no_shares", &p->policy.share_enforce}};
-
     for (size_t i = 1; i < p->w.n; i++) {
         char *value = strchr(p->w.w[i], '=');
-        bool known = false;
         if (!value)
             return err_set(e, EINVAL, "%s has no value", p->w.w[i]);
         *value++ = '\0';
-        for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
-            if (strcmp(flags[k].name, p->w.w[i]) == 0) {
-                *flags[k].flag = strcmp(value, "true") == 0;
-                known = true;
-            }
-        if (strcmp(p->w.w[i], "fairshare_usage_res") == 0) {
-            free(p->policy.share_usage);
-            p->policy.share_usage = mem_text(value);
-            known = true;
-        }
-        if (!known)
-            return err_set(e, EINVAL, "no option %s here", p->w.w[i]);
+        if (scenario_config(&p->policy, p->w.w[i], value, e) < 0)
+            return -1;
     }
     universe_reconfigured(cycle_universe(p->c));
     return accrual_configure(cycle_accrual(p->c), e);

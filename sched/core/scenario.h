@@ -15,7 +15,7 @@
  *   turn ID VICTIM ...                  ... to suspend these, since it is its turn
  *   refuse ID
  *   nothing                             no more decisions
- *   config NAME=VALUE ...               of sched_config, as far as the core knows it
+ *   config NAME=VALUE ...               of sched_config, as far as the core knows it; sort keys as ncpus,HIGH,unused
  *   shares "LINE" ...                   resource_group
  *   usage ENTITY N                      it has used so much
  *   used ENTITY N                       it shall have used so much

@@ -200,7 +200,7 @@ static bool change_node(struct universe *u, const char *name, const struct attrl
 {
     struct node *n = universe_node(u, name);
     uint64_t look = 0;
-    int64_t priority = 0;
+    int64_t priority = 0, last_used_s = 0;
     const char *host = NULL;
 
     if (!n) {
@@ -210,6 +210,7 @@ static bool change_node(struct universe *u, const char *name, const struct attrl
     } else {
         look = n->look;
         priority = n->priority;
+        last_used_s = n->last_used_s;
         host = n->host_name;
         universe_node_out(u, n);
     }
@@ -218,7 +219,8 @@ static bool change_node(struct universe *u, const char *name, const struct attrl
     pools_seen(u->pools, n, n->look != look, make_node_dirty, u);
     if (n->look != look)
         u->shape++;
-    u->rerank = u->rerank || n->priority != priority || n->host_name != host;
+    u->rerank = u->rerank || n->priority != priority || n->host_name != host ||
+                (u->by_amount && (n->look != look || n->last_used_s != last_used_s));
     make_node_dirty(u, n);
     return true;
 }
@@ -456,7 +458,7 @@ static void rerank(struct universe *u)
         universe_node_out(u, n);
     for (struct queue *q = u->queues; q; q = q->hh.next)
         q->n_nodes = 0;
-    ranks_make(u->ranks, u->nodes, u->policy->node_sort_high);
+    ranks_make(u->ranks, u->nodes, u->policy);
     for (struct node *n = u->nodes; n; n = n->hh.next) {
         struct queue *q = n->queue ? universe_queue(u, n->queue) : NULL;
         if (q)
@@ -466,6 +468,24 @@ static void rerank(struct universe *u)
         n->dirty = true;
     }
     u->rerank = false;
+}
+
+/* Numbers of resources that jobs and vnodes are sorted by; they are known once the catalogue is. */
+static void find_keys(struct universe *u)
+{
+    struct policy *p = u->policy;
+
+    for (size_t i = 0; i < p->n_job_sort; i++)
+        if (p->job_sort[i].resource)
+            p->job_sort[i].id = catalogue_find(u->catalogue, p->job_sort[i].resource);
+    u->by_amount = false;
+    for (size_t i = 0; i < p->n_node_sort; i++) {
+        struct node_key *k = &p->node_sort[i];
+        if (k->resource)
+            k->id = catalogue_find(u->catalogue, k->resource);
+        u->by_amount = u->by_amount || k->what != NODE_BY_PRIORITY;
+    }
+    u->rerank = u->rerank || u->by_amount;
 }
 
 static void settle_nodes(struct universe *u)
@@ -489,11 +509,9 @@ bool universe_settle(struct universe *u)
         for (struct job *j = u->jobs; j; j = j->hh.next)
             make_dirty(u, j);
     if (u->relink)
-        for (size_t i = 0; i < u->policy->n_job_sort; i++)
-            if (u->policy->job_sort[i].resource)
-                u->policy->job_sort[i].id = catalogue_find(u->catalogue, u->policy->job_sort[i].resource);
+        find_keys(u);
     u->relink = false;
-    if (u->rerank)
+    if (u->rerank || (u->dirty_nodes.n > 0 && policy_sorts_by_use(u->policy)))
         rerank(u);
     settle_nodes(u);
     for (size_t i = 0; i < u->dirty_jobs.n; i++) {
@@ -503,6 +521,14 @@ bool universe_settle(struct universe *u)
     }
     u->dirty_jobs.n = 0;
     return !catalogue_take_missed(u->catalogue);
+}
+
+void universe_resort(struct universe *u)
+{
+    if (!policy_sorts_by_use(u->policy))
+        return;
+    rerank(u);
+    settle_nodes(u);
 }
 
 void universe_destroy(struct universe *u)
@@ -517,6 +543,7 @@ void universe_destroy(struct universe *u)
     list_fini(&u->running);
     list_fini(&u->dirty_jobs);
     list_fini(&u->dirty_nodes);
+    intern_unref(u->last_host);
     free(u->sched_name);
     free(u);
 }
@@ -536,37 +563,6 @@ struct catalogue *universe_catalogue(const struct universe *u)
 struct queue *universe_server(const struct universe *u)
 {
     return u->server;
-}
-
-struct queue *universe_next_queue(const struct universe *u, const struct queue *after)
-{
-    return after ? after->hh.next : u->queues;
-}
-
-struct job *const *universe_running(const struct universe *u, size_t *n)
-{
-    *n = u->running.n;
-    return (struct job *const *)u->running.a;
-}
-
-struct node *const *universe_nodes(const struct universe *u, size_t *n)
-{
-    return ranks_nodes(u->ranks, n);
-}
-
-struct host *const *universe_big_hosts(const struct universe *u, size_t *n)
-{
-    return ranks_big_hosts(u->ranks, n);
-}
-
-size_t universe_job_count(const struct universe *u)
-{
-    return HASH_COUNT(u->jobs);
-}
-
-struct job *universe_next_job(const struct universe *u, struct job *after)
-{
-    return after ? after->hh.next : u->jobs;
 }
 
 uint64_t universe_news(const struct universe *u)

@@ -71,6 +71,9 @@ void universe_reconfigured(struct universe *u);
  * changed its type after objects had used it): read everything again, after universe_clear. */
 bool universe_settle(struct universe *u);
 
+/* A job has been ordered to run: where vnodes are sorted by what is used of them they are so again. No trial is under way. */
+void universe_resort(struct universe *u);
+
 /* --- looking ------------------------------------------------------------------------------------- */
 const struct policy *universe_policy(const struct universe *u);
 struct catalogue *universe_catalogue(const struct universe *u);
@@ -98,6 +101,10 @@ void universe_note_news(struct universe *u);
 uint64_t universe_stoppable(const struct universe *u);
 /* Changes with vnodes and their totals: "never" may be otherwise now. */
 uint64_t universe_shape(const struct universe *u);
+
+/* The rank from which on a job of one chunk is to be placed where they go round the hosts: behind the host that was
+ * given to a job last. 0: from the first. O(nodes). */
+uint32_t universe_round_from(const struct universe *u);
 
 /* --- arrays --------------------------------------------------------------------------------------
  * An array waits like a job while it has queued indices. To run one of them it becomes a job here, provisional

@@ -7,6 +7,7 @@
 #include "idset.h"
 #include "intern.h"
 #include "memory.h"
+#include "ranks.h"
 #include "universe_private.h"
 
 /* Kept apart from the array's job, since subjobs may be seen before it. */
@@ -43,6 +44,37 @@ struct queue *universe_queue(const struct universe *u, const char *name)
 struct job *universe_array(const struct universe *u, const struct job *sub)
 {
     return sub->array_id ? universe_job(u, sub->array_id) : NULL;
+}
+
+struct queue *universe_next_queue(const struct universe *u, const struct queue *after)
+{
+    return after ? after->hh.next : u->queues;
+}
+
+struct job *const *universe_running(const struct universe *u, size_t *n)
+{
+    *n = u->running.n;
+    return (struct job *const *)u->running.a;
+}
+
+struct node *const *universe_nodes(const struct universe *u, size_t *n)
+{
+    return ranks_nodes(u->ranks, n);
+}
+
+struct host *const *universe_big_hosts(const struct universe *u, size_t *n)
+{
+    return ranks_big_hosts(u->ranks, n);
+}
+
+size_t universe_job_count(const struct universe *u)
+{
+    return HASH_COUNT(u->jobs);
+}
+
+struct job *universe_next_job(const struct universe *u, struct job *after)
+{
+    return after ? after->hh.next : u->jobs;
 }
 
 /* --- vnodes ------------------------------------------------------------------------------------------- */

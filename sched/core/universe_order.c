@@ -1,5 +1,6 @@
 /* What this scheduler has ordered and the stream has not shown yet: the room is taken at once, and given back when
  * the order fails, or is seen. See universe.h, "orders". */
+#include "intern.h"
 #include "memory.h"
 #include "pools.h"
 #include "universe_private.h"
@@ -39,6 +40,27 @@ void universe_reserve(struct universe *u, struct job *j, const struct pieces *re
     claim_all(u, &j->reserve, 1);
 }
 
+static void note_host(struct universe *u, const struct pieces *where)
+{
+    const struct node *n = where->n > 0 ? where->a[0].node : NULL;
+
+    if (!n || n->host_name == u->last_host)
+        return;
+    intern_unref(u->last_host);
+    u->last_host = intern_again(n->host_name);
+}
+
+uint32_t universe_round_from(const struct universe *u)
+{
+    size_t n;
+    struct node *const *nodes = universe_nodes(u, &n);
+
+    for (size_t i = n; i > 0 && u->last_host; i--)
+        if (nodes[i - 1]->host_name == u->last_host) /* interned */
+            return i < n ? (uint32_t)i : 0;
+    return 0;
+}
+
 void universe_order(struct universe *u, struct job *j, enum order_kind kind, const struct pieces *claim)
 {
     struct pieces copy = {0};
@@ -52,6 +74,8 @@ void universe_order(struct universe *u, struct job *j, enum order_kind kind, con
     j->order = kind;
     j->answered = false;
     j->claim = copy;
+    if (kind == ORDER_RUN)
+        note_host(u, &copy);
     if (kind == ORDER_RUN || kind == ORDER_RESUME) {
         claim_all(u, &j->claim, 1);
         universe_count(u, j, 1);

@@ -24,12 +24,14 @@ struct universe {
     struct array_count *arrays; /* how many subjobs of an array run; universe_array.c */
     struct node *nodes;
     struct ranks *ranks;
-    struct pools *pools; /* indirect amounts */
+    const char *last_host; /* interned: where a job was ordered to run last; NULL: nowhere yet */
+    struct pools *pools;   /* indirect amounts */
     struct list running, dirty_jobs, dirty_nodes;
     uint64_t news, stoppable, shape, sched_look;
-    bool relink;  /* configuration changed: every job is looked at again */
-    bool rerank;  /* vnodes came, went or changed priority or host */
-    bool misread; /* see universe_settle */
+    bool relink;    /* configuration changed: every job is looked at again */
+    bool rerank;    /* vnodes came, went or changed what they are sorted by, or host */
+    bool by_amount; /* they are sorted by more than their priority */
+    bool misread;   /* see universe_settle */
     struct universe_listener listeners[LISTENERS_MAX];
     size_t n_listeners;
 };
