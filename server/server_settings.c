@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "home_files.h"
+#include "host_address.h"
 #include "options.h"
 #include "units.h"
 
@@ -195,14 +196,13 @@ static bool is_own_address(const struct ifaddrs *own, const struct sockaddr *a)
 
 static bool is_this_host(const char *host)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_DGRAM}, *list = NULL;
+    struct addrinfo *list = NULL;
     struct ifaddrs *interfaces = NULL;
-    char own[256] = "";
     bool ours = false;
 
-    if (gethostname(own, sizeof own - 1) == 0 && strcasecmp(own, host) == 0)
+    if (host_address_is_own_name(host))
         return true;
-    if (getifaddrs(&interfaces) < 0 || getaddrinfo(host, NULL, &hints, &list) != 0)
+    if (getifaddrs(&interfaces) < 0 || host_address_find(host, NULL, 0, &list) != 0)
         list = NULL;
     for (const struct addrinfo *a = list; a && !ours; a = a->ai_next)
         ours = is_own_address(interfaces, a->ai_addr);

@@ -8,6 +8,8 @@
 #include <pwd.h>
 #include <stdint.h>
 
+#include "host_address.h"
+
 enum { GROUPS_MAX = 65536, ADDRESSES_MAX = 64 };
 
 static int look_up_groups(struct names_user *u, const char *name, gid_t gid, struct err *e)
@@ -174,8 +176,8 @@ static struct names_host *fill_host(const char *name, const struct addrinfo *lis
 
 int names_lookup_host(const char *name, struct names_host **out, struct err *e)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG}, *list = NULL;
-    int rc = getaddrinfo(name, NULL, &hints, &list);
+    struct addrinfo *list = NULL;
+    int rc = host_address_find(name, NULL, AI_ADDRCONFIG, &list);
 
     if (rc == EAI_NONAME || rc == EAI_NODATA || rc == EAI_ADDRFAMILY)
         return err_set(e, ENOENT, "there is no host %.200s", name);

@@ -20,6 +20,7 @@
 
 #include "clock.h"
 #include "file.h"
+#include "host_address.h"
 #include "pbs_error.h"
 #include "rpc_transport.h"
 
@@ -151,12 +152,12 @@ static int connect_one(const struct addrinfo *a, int64_t deadline, int *out)
 
 int rpc_dial_tcp(struct rpc_dial *d, const char *host, uint16_t port, int64_t deadline, struct err *e)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *list = NULL, *a;
+    struct addrinfo *list = NULL, *a;
     char service[8];
     int rc, failure = EHOSTUNREACH, fd = -1;
 
     snprintf(service, sizeof service, "%u", port);
-    rc = getaddrinfo(host, service, &hints, &list);
+    rc = host_address_find(host, service, AI_NUMERICSERV, &list);
     if (rc != 0)
         return err_set(e, PBSE_BADHOST, "cannot find host %s: %s", host, gai_strerror(rc));
     for (a = list; a && fd < 0; a = a->ai_next)

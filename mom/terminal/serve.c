@@ -23,6 +23,7 @@
 #include <shep.h>
 
 #include "file.h"
+#include "host_address.h"
 #include "identity.h"
 #include "psk.h"
 #include "relay.h"
@@ -33,9 +34,8 @@ enum { LIMIT_S = 30, TTY_NAME_MAX_LEN = 64, N_CHARS = 6 };
 /* ---- reaching qsub */
 static int connect_to(const char *host, const char *port, struct err *e)
 {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *list = NULL;
-    int fd = -1, rc = getaddrinfo(host, port, &hints, &list);
+    int fd = -1, rc = host_address_find(host, port, 0, &list);
 
     if (rc)
         return err_set(e, EHOSTUNREACH, "%s: %s", host, gai_strerror(rc));

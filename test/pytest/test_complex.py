@@ -128,3 +128,27 @@ def test_an_ordinary_user_has_a_complex_of_his_own(quiet):
         assert stranger.returncode != 0
     finally:
         control("stop", "--purge")
+
+
+class Nameless(Complex):
+    """On a host whose own name is in no /etc/hosts and that no resolver knows."""
+
+    def command(self, *words, **options):
+        lookup = os.path.join(self.top, "nsswitch.conf")
+        with open(lookup, "w", encoding="ascii") as f:
+            f.write("passwd: files\ngroup: files\nhosts: files\n")
+        name = f'echo nobody-knows.invalid > /proc/sys/kernel/hostname && mount --bind {lookup} /etc/nsswitch.conf && exec "$@"'
+        return super().command("unshare", "--uts", "--mount", "sh", "-c", name, "sh", *words, **options)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a host another name")
+def test_a_host_whose_own_name_nobody_knows_runs_jobs():
+    cx = Nameless(nodes=2)
+    try:
+        cx.start()
+        done = cx.command("qsub", "-l", "select=2:ncpus=1", "-W", "block=true", "--", "/bin/sh", "-c", "exit 7", check=False)
+        assert done.returncode == 7, done.stderr
+        said = cx.command("script", "-qec", "qsub -I -S /bin/sh", "/dev/null", stdin="echo this is $((40 + 2))\nexit\n").stdout
+        assert "this is 42" in said
+    finally:
+        cx.stop()
