@@ -29,6 +29,11 @@ static int64_t floor_div(int64_t n, int64_t by)
     return n / by - (n % by < 0);
 }
 
+int64_t clock_nearest_s(int64_t ns)
+{
+    return floor_div(ns + ns_per_s / 2, ns_per_s);
+}
+
 struct clock *clock_real(void)
 {
     static struct clock real; /* never written: it has no state of its own */
@@ -47,6 +52,24 @@ struct clock *clock_create_driven(int64_t start_wall_ns)
     return c;
 }
 
+/* Both clocks are read one after the other, and this thread may be kept waiting between them: of some readings, the one
+ * that took the shortest time. */
+static int64_t real_minus_steady(void)
+{
+    int64_t shortest = INT64_MAX, difference = 0;
+
+    for (int i = 0; i < 3; i++) {
+        int64_t before = system_ns(CLOCK_MONOTONIC), real = system_ns(CLOCK_REALTIME);
+        int64_t took = system_ns(CLOCK_MONOTONIC) - before;
+
+        if (took < shortest) {
+            shortest = took;
+            difference = real - before - took / 2;
+        }
+    }
+    return difference;
+}
+
 struct clock *clock_create_steady(void)
 {
     struct clock *c = calloc(1, sizeof *c);
@@ -54,13 +77,13 @@ struct clock *clock_create_steady(void)
     if (!c)
         return NULL;
     c->steady = true;
-    c->offset_ns = system_ns(CLOCK_REALTIME) - system_ns(CLOCK_MONOTONIC);
+    c->offset_ns = real_minus_steady();
     return c;
 }
 
 int64_t clock_lag_ns(const struct clock *c)
 {
-    return c->steady ? system_ns(CLOCK_REALTIME) - clock_wall_ns(c) : 0;
+    return c->steady ? real_minus_steady() - c->offset_ns : 0;
 }
 
 void clock_adopt(struct clock *c, int64_t lag_ns)

@@ -29,6 +29,9 @@ struct clock *clock_create_steady(void);
 int64_t clock_lag_ns(const struct clock *c); /* 0 of another clock */
 void clock_adopt(struct clock *c, int64_t lag_ns);
 
+/* Whole seconds, the nearest to so many nanoseconds; halves go up. */
+int64_t clock_nearest_s(int64_t ns);
+
 bool clock_is_driven(const struct clock *c);
 
 int64_t clock_wall_ns(const struct clock *c);

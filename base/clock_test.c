@@ -75,9 +75,23 @@ static void a_steady_clock_goes_on_until_it_adopts_a_step(void **state)
     clock_destroy(c);
 }
 
+static void the_nearest_second_is_found_on_either_side_of_zero(void **state)
+{
+    const int64_t s = 1000000000;
+
+    (void)state;
+    assert_int_equal(clock_nearest_s(5 * s - 1), 5);
+    assert_int_equal(clock_nearest_s(5 * s + 1), 5);
+    assert_int_equal(clock_nearest_s(-5 * s + 1), -5);
+    assert_int_equal(clock_nearest_s(-5 * s - 1), -5);
+    assert_int_equal(clock_nearest_s(s / 2), 1);
+    assert_int_equal(clock_nearest_s(0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_nearest_second_is_found_on_either_side_of_zero),
         cmocka_unit_test(a_steady_clock_goes_on_until_it_adopts_a_step),
         cmocka_unit_test(driven_clock_moves_only_when_driven),
         cmocka_unit_test(setting_back_leaves_monotonic_time),

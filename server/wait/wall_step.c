@@ -49,15 +49,17 @@ static void move_job(struct site *s, struct job *j, int64_t by_s)
     jobs_touch(s->jobs, j, PART_HOT | PART_ATTRS);
 }
 
+/* By whole seconds, as the times that move: a job that was started before this moment will not have ended before its start.
+ * What is left is less than STEP_MIN_S, and is adopted at the next look. */
 static void step(struct wall_step *w, int64_t lag_ns)
 {
     struct site *s = w->p.site;
-    int64_t by_s = lag_ns / ns_per_s;
+    int64_t by_s = clock_nearest_s(lag_ns);
 
     log_event(LOGC_SVR, LOGE_SYSTEM | LOGE_ADMIN, s->name,
               "the clock of this host was set %s by %lld seconds; times of jobs move along",
               by_s < 0 ? "back" : "forward", (long long)llabs(by_s));
-    clock_adopt(s->clock, lag_ns);
+    clock_adopt(s->clock, by_s * ns_per_s);
     for (struct job *j = jobs_first(s->jobs); j; j = jobs_next(j))
         move_job(s, j, by_s);
     for (struct queue *q = queues_first(s->queues); q; q = queues_next(q))
