@@ -1,32 +1,23 @@
 /* The directory is the only memory: no list of MOMs, no state. A MOM's pbs.conf is written last, since it is
  * what makes the MOM exist; one whose making broke off is a directory that nobody counts, and whose name is
- * taken.
- *
- * Ports are tried by binding and let go again: between that and the daemon's start another may take one,
- * which chance makes rare enough. */
+ * taken. */
 #include "complex_dir.h"
 
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "complex_ports.h"
 #include "file.h"
 #include "strbuf.h"
 
 enum {
     CONF_TEXT_MAX = 16384,
-    PORT_FIRST = 10000, /* below the ports that the kernel gives to clients */
-    PORT_COUNT = 20000,
-    PORT_TRIES = 200,
     PG_PATH_MAX = 80, /* a socket address holds 107 bytes, and PostgreSQL adds a name */
 };
 
@@ -114,33 +105,6 @@ bool complex_dir_exists(const struct complex_dir *d)
     return is_complex(d->root);
 }
 
-/* --- ports */
-static bool is_free(uint16_t port)
-{
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool free_now = fd >= 0 && bind(fd, (struct sockaddr *)&a, sizeof a) == 0;
-
-    if (fd >= 0)
-        (void)close(fd);
-    return free_now;
-}
-
-/* Chosen at random, so that complexes made at the same moment do not choose the same. */
-static int choose_port(uint16_t *out, struct err *e)
-{
-    for (int i = 0; i < PORT_TRIES; i++) {
-        uint32_t r = 0;
-
-        if (getrandom(&r, sizeof r, 0) != sizeof r)
-            break;
-        *out = (uint16_t)(PORT_FIRST + r % PORT_COUNT);
-        if (is_free(*out))
-            return 0;
-    }
-    return err_set(e, EADDRINUSE, "no free port between %d and %d", PORT_FIRST, PORT_FIRST + PORT_COUNT);
-}
-
 /* --- the files */
 static int write_text(const char *path, struct strbuf *b, mode_t mode, struct err *e)
 {
@@ -216,7 +180,7 @@ static int make_second(const struct complex_dir *d, struct strbuf *b, uint16_t p
     struct strbuf own;
     uint16_t second;
 
-    if (make_dir(d, "second", 0755, e) < 0 || choose_port(&second, e) < 0)
+    if (make_dir(d, "second", 0755, e) < 0 || complex_ports_claim(&complex_ports, d->root, &second, e) < 0)
         return -1;
     (void)strbuf_addf(b, "PBS_PRIMARY=127.0.0.1:%u\nPBS_SECONDARY=127.0.0.1:%u\n", port, second);
     strbuf_init(&own, CONF_TEXT_MAX);
@@ -230,9 +194,10 @@ int complex_dir_make(const struct complex_dir *d, const struct complex_plan *p, 
     struct strbuf b;
     uint16_t port;
 
+    complex_ports_sweep(&complex_ports, d->root); /* of a complex that was here and was removed by hand */
     if (file_make_dirs(d->root, geteuid() == 0 ? 0755 : 0700, e) < 0 || make_dir(d, "home", 0755, e) < 0 ||
         make_dir(d, "mom", 0755, e) < 0 || (p->postgres && make_dir(d, "pgsql", 0755, e) < 0) ||
-        choose_port(&port, e) < 0)
+        complex_ports_claim(&complex_ports, d->root, &port, e) < 0)
         return -1;
     strbuf_init(&b, CONF_TEXT_MAX);
     if (add_server_keys(d, &b, port, p->postgres, e) < 0 || (p->pair && make_second(d, &b, port, e) < 0)) {
@@ -350,7 +315,8 @@ static int write_mom_conf(const struct complex_dir *d, const char *name, struct 
     struct strbuf b;
     int rc;
 
-    if (choose_port(&batch, e) < 0 || choose_port(&manager, e) < 0 ||
+    if (complex_ports_claim(&complex_ports, d->root, &batch, e) < 0 ||
+        complex_ports_claim(&complex_ports, d->root, &manager, e) < 0 ||
         file_read(AT_FDCWD, complex_dir_path(d, path, "pbs.conf"), CONF_TEXT_MAX, &text, NULL, e) < 0)
         return -1;
     strbuf_init(&b, 2 * CONF_TEXT_MAX);
@@ -394,5 +360,8 @@ int complex_dir_remove(const struct complex_dir *d, struct err *e)
         (void)file_remove_tree(AT_FDCWD, socket, NULL);
         free(socket);
     }
-    return file_remove_tree(AT_FDCWD, d->root, e);
+    if (file_remove_tree(AT_FDCWD, d->root, e) < 0)
+        return -1;
+    complex_ports_sweep(&complex_ports, d->root);
+    return 0;
 }

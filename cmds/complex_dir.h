@@ -41,7 +41,7 @@ bool complex_dir_is_pair(const struct complex_dir *d);
 const char *complex_dir_path(const struct complex_dir *d, char out[static PATH_MAX], const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Write everything for a new complex: ports are chosen that are free now. */
+/* Write everything for a new complex, on ports that nobody uses and no other complex has. */
 int complex_dir_make(const struct complex_dir *d, const struct complex_plan *p, struct err *e);
 
 /* Add a MOM; `name` NULL: the next n1, n2 ... The name goes to `out`. */
@@ -58,7 +58,8 @@ int complex_dir_moms(const struct complex_dir *d, struct complex_names *out, str
 /* Schedulers beside the default one that have run here (home/sched_priv_NAME), as "sched_NAME", sorted. */
 int complex_dir_scheds(const struct complex_dir *d, struct complex_names *out, struct err *e);
 
-int complex_dir_remove(const struct complex_dir *d, struct err *e); /* all files of it */
+int complex_dir_remove(const struct complex_dir *d,
+                       struct err *e); /* all files of it, and its claims to ports */
 
 /* Where the PostgreSQL server's socket is: below the directory, or, where that path is too long for one, in a
  * directory of its own below /tmp, made at the first question. */

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from cede import faults, users
+from cede import faults, ports, users
 from cede.complex import Complex
 from cede.wait import until
 
@@ -31,6 +31,25 @@ def test_stop_leaves_no_process_and_keeps_the_files(cx):
 def test_purge_removes_everything(cx):
     cx.control("stop", "--purge")
     assert not os.path.exists(cx.dir)
+
+
+def ports_of(cx):
+    """The ports in the files of this complex."""
+    files = [cx.conf] + [os.path.join(cx.dir, "mom", n, "pbs.conf") for n in os.listdir(os.path.join(cx.dir, "mom"))]
+    found = []
+    for path in files:
+        with open(path, encoding="ascii") as f:
+            found += {k: int(v) for k, v in (line.rstrip().split("=", 1) for line in f) if k.endswith("_PORT")}.values()
+    return set(found)
+
+
+def test_the_ports_of_a_complex_are_its_own_until_it_is_removed(cx):
+    cx.control("add-node")
+    assert len(ports_of(cx)) == 5 and ports_of(cx) == set(ports.claimed(cx.dir))
+    cx.control("stop")
+    assert ports_of(cx) == set(ports.claimed(cx.dir))
+    cx.control("stop", "--purge")
+    assert ports.claimed(cx.dir) == []
 
 
 def test_status_tells_what_does_not_run(cx):

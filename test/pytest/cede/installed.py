@@ -3,18 +3,12 @@ import os
 import socket
 import subprocess
 
-from . import api
+from . import api, ports
 from .complex import Complex
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 LOCKS = {"server": "server_priv/server.lock", "mom": "mom_priv/mom.lock", "sched": "sched_priv/sched.lock",
          "comm": "server_priv/comm.lock"}
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Installed(Complex):
@@ -26,7 +20,7 @@ class Installed(Complex):
         os.mkdir(self.dir)
         self.make("install")
         self.keys = {"PBS_EXEC": self.exec, "PBS_HOME": self.home, "PBS_SERVER": socket.gethostname(),
-                     "PBS_BATCH_SERVICE_PORT": free_port(), "PBS_MANAGER_SERVICE_PORT": free_port(),
+                     "PBS_BATCH_SERVICE_PORT": ports.claim(self.dir), "PBS_MANAGER_SERVICE_PORT": ports.claim(self.dir),
                      "PBS_START_SERVER": 1, "PBS_START_MOM": 1, "PBS_START_SCHED": 1, "PBS_START_COMM": 1, **keys}
         self.write_conf()
 
