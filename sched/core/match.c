@@ -20,13 +20,23 @@ const char *match_set_of(const struct node *n, res_id set)
     return set == RES_VNODENAME ? n->name : labels_find(&n->labels, set);
 }
 
+static bool is_in_set(const struct asker *a, const struct node *n)
+{
+    const char *have = match_set_of(n, a->set);
+
+    if (!have || !a->set_value)
+        return have == a->set_value;
+    return have == a->set_value || (catalogue_get(universe_catalogue(a->u), a->set)->type == RES_STRINGS &&
+                                    policy_lists(have, a->set_value, false));
+}
+
 bool match_pool(const struct asker *a, const struct node *n)
 {
     const struct policy *p = universe_policy(a->u);
 
     if (strcmp(n->partition ? n->partition : "", p->partition) != 0)
         return false;
-    if (a->set_value && match_set_of(n, a->set) != a->set_value)
+    if (a->in_set && !is_in_set(a, n))
         return false;
     if (a->queue && a->queue->n_nodes > 0)
         return n->queue == a->queue->name;
@@ -87,7 +97,7 @@ bool match_labels(const struct asker *a, const struct node *n, const struct chun
 
 bool match_is_named(const struct asker *a, const struct chunk *k)
 {
-    return k->host || k->vnode || (a->set_value && (a->set == RES_HOSTNAME || a->set == RES_VNODENAME));
+    return k->host || k->vnode || (a->in_set && (a->set == RES_HOSTNAME || a->set == RES_VNODENAME));
 }
 
 bool match_wants_alone(const struct asker *a, const struct node *n)

@@ -11,11 +11,12 @@ struct asker {
     const struct universe *u;
     const struct request *request;
     const struct queue *queue; /* the job's */
-    res_id set;                /* with set_value: only vnodes whose resource `set` has this value */
-    const char *set_value;     /* interned; NULL: all vnodes */
+    bool in_set;               /* only vnodes whose resource `set` has the value `set_value` */
+    res_id set;
+    const char *set_value; /* interned; NULL: it is not set there */
 };
 
-/* The value that puts a vnode into a placement set; NULL: it is in none. */
+/* What a vnode's resource says that sorts it into placement sets, of string_array all of its words; NULL: it is not set. */
 const char *match_set_of(const struct node *n, res_id set);
 
 /* May jobs of this queue use the node at all: its queue, its partition. */

@@ -241,6 +241,8 @@ static const struct attribute {
     {"job_sort_formula", "", take_formula, 0},
     {"job_sort_formula_threshold", "", take_threshold, 0},
     {"gang_timeslice", "30", take_duration, FIELD(timeslice_s)},
+    {"do_not_span_psets", "False", take_bool, FIELD(no_spanning)},
+    {"only_explicit_psets", "False", take_bool, FIELD(explicit_sets)},
     {"sched_preempt_enforce_resumption", "False", take_bool, FIELD(enforce_resumption)},
 };
 enum { N_ATTRIBUTES = sizeof attributes / sizeof *attributes };
@@ -264,6 +266,11 @@ void policy_server_formula(struct policy *p, const char *text)
 {
     put_text(&p->server_formula, text ? text : "");
     p->formula_number++;
+}
+
+const char *policy_attribute_name(size_t i)
+{
+    return i < N_ATTRIBUTES ? attributes[i].name : NULL;
 }
 
 int policy_attribute(struct policy *p, const char *name, const char *value, struct err *e)

@@ -94,6 +94,8 @@ struct policy {
     int64_t timeslice_s; /* length of a turn, where the queue does not say */
     bool preempt_targets;
     bool enforce_resumption; /* sched_preempt_enforce_resumption */
+    bool no_spanning;        /* do_not_span_psets: a job that fits into no placement set never runs */
+    bool explicit_sets;      /* only_explicit_psets: vnodes whose resource is not set make up none */
     bool scheduling;
     int64_t iteration_s;
     unsigned log_mask;
@@ -137,6 +139,9 @@ void policy_fini(struct policy *p);
 /* One attribute of the sched object; value NULL: back to its default. Unknown ones are nothing.
  * -1 with PBSE_BADATVAL and the default in force: the server would have refused it. */
 int policy_attribute(struct policy *p, const char *name, const char *value, struct err *e);
+
+/* The names that policy_attribute knows; NULL behind the last one. */
+const char *policy_attribute_name(size_t i);
 
 /* The job_sort_formula in force; NULL: none. */
 const char *policy_formula(const struct policy *p);

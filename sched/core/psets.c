@@ -1,6 +1,6 @@
-/* The sets are made for each search and thrown away: jobs that ask for one are rare, and a vnode may change
- * its value at any time. A set is no object here, only a value that an asker carries; matching then passes
- * over all other vnodes.
+/* The sets are made for each search and thrown away: they are few beside what is searched, and a vnode may change its
+ * value at any time. A set is no object here, only a value that an asker carries; matching then passes over all other
+ * vnodes. Vnodes are counted by buckets, since those of one bucket have equal values; host and vnode are the exception.
  *
  * That a job waits for a busy set and does not spread over all vnodes hangs on `ever`: whether any set could
  * take it if it were empty. */
@@ -8,65 +8,141 @@
 
 #include <stdlib.h>
 
+#include "intern.h"
 #include "memory.h"
 #include "shortage.h"
+#include "words.h"
+
+enum { COUNTED = 2 }; /* ncpus, mem */
 
 struct set {
-    const char *value;
-    int64_t ncpus;
+    res_id res;
+    const char *value; /* interned; NULL: not set */
+    int64_t total[COUNTED], free[COUNTED];
 };
 struct sets {
-    res_id res;
+    const struct asker *asker;
+    res_id counted[COUNTED];
     size_t n, cap;
     struct set *a; /* the smallest first */
 };
 
+static int by_amounts(const int64_t a[COUNTED], const int64_t b[COUNTED])
+{
+    for (size_t i = 0; i < COUNTED; i++)
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
 static int by_size(const void *a, const void *b)
 {
     const struct set *x = a, *y = b;
+    int c = by_amounts(x->total, y->total);
 
-    return x->ncpus < y->ncpus ? -1 : x->ncpus > y->ncpus;
+    return c ? c : by_amounts(x->free, y->free);
 }
 
-static void set_count(struct sets *l, const struct node *n)
+/* Takes the value. */
+static void set_count(struct sets *l, res_id res, const char *value, const struct node *n, int64_t times)
 {
-    const char *value = match_set_of(n, l->res);
     size_t i = 0;
 
-    if (!value)
-        return;
-    while (i < l->n && l->a[i].value != value)
+    while (i < l->n && (l->a[i].res != res || l->a[i].value != value))
         i++;
     if (i == l->n) {
         l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
-        l->a[l->n++] = (struct set){.value = value};
+        l->a[l->n++] = (struct set){.res = res, .value = intern_again(value)};
     }
-    l->a[i].ncpus += amounts_get(&n->total, RES_NCPUS);
+    intern_unref(value);
+    for (size_t k = 0; k < COUNTED; k++) {
+        l->a[i].total[k] += amounts_get(&n->total, l->counted[k]) * times;
+        l->a[i].free[k] += amounts_get(&n->free, l->counted[k]) * times;
+    }
 }
 
-/* false: the job does not ask for one set. */
-static bool sets_of(struct sets *l, const struct asker *a)
+/* `times` vnodes like this one into the sets that they belong to. */
+static void count_like(struct sets *l, res_id res, const struct node *n, int64_t times)
+{
+    const struct universe *u = l->asker->u;
+    const char *value = match_set_of(n, res);
+    struct words w;
+
+    if (!match_pool(l->asker, n) || (!value && universe_policy(u)->explicit_sets))
+        return;
+    if (!value || catalogue_get(universe_catalogue(u), res)->type != RES_STRINGS) {
+        set_count(l, res, intern_again(value), n, times);
+        return;
+    }
+    words_init(&w);
+    words_parse_commas(value, &w, NULL);
+    for (size_t i = 0; i < w.n; i++)
+        set_count(l, res, mem_intern(w.w[i]), n, times);
+    words_fini(&w);
+}
+
+static void count_all(struct sets *l, struct buckets *all, res_id res)
 {
     size_t n;
-    struct node *const *nodes = universe_nodes(a->u, &n);
+    struct node *const *nodes = universe_nodes(l->asker->u, &n);
 
-    *l = (struct sets){0};
-    if (!a->request->group)
+    if (res == RES_HOSTNAME || res == RES_VNODENAME) {
+        for (size_t i = 0; i < n; i++)
+            count_like(l, res, nodes[i], 1);
+        return;
+    }
+    for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b))
+        count_like(l, res, b->sample, (int64_t)b->n);
+}
+
+/* What the job is grouped by, a comma list; NULL: by nothing. */
+static const char *keys_of(const struct asker *a)
+{
+    const struct queue *server = universe_server(a->u);
+
+    if (a->request->group)
+        return a->request->group;
+    if (!server->sets_on)
+        return NULL;
+    return a->queue && a->queue->set_keys ? a->queue->set_keys : server->set_keys;
+}
+
+/* false: there are none for this job. sets_fini also then. */
+static bool sets_of(struct sets *l, struct buckets *all, const struct asker *a)
+{
+    const struct catalogue *c = universe_catalogue(a->u);
+    const char *keys = keys_of(a);
+    struct words w;
+
+    *l = (struct sets){.asker = a, .counted = {RES_NCPUS, catalogue_find(c, "mem")}};
+    if (!keys)
         return false;
-    l->res = catalogue_find(universe_catalogue(a->u), a->request->group);
-    for (size_t i = 0; i < n && l->res != RES_NONE; i++)
-        if (match_pool(a, nodes[i]))
-            set_count(l, nodes[i]);
+    words_init(&w);
+    words_parse_commas(keys, &w, NULL);
+    for (size_t i = 0; i < w.n; i++) {
+        res_id res = catalogue_find(c, w.w[i]);
+        if (res != RES_NONE)
+            count_all(l, all, res);
+    }
+    words_fini(&w);
     if (l->n)
         qsort(l->a, l->n, sizeof *l->a, by_size);
     return l->n > 0;
 }
 
-static struct asker set_asker(const struct asker *a, const struct sets *l, size_t i)
+static void sets_fini(struct sets *l)
 {
-    struct asker one = *a;
+    for (size_t i = 0; i < l->n; i++)
+        intern_unref(l->a[i].value);
+    free(l->a);
+}
 
-    one.set = l->res;
+static struct asker set_asker(const struct sets *l, size_t i)
+{
+    struct asker one = *l->asker;
+
+    one.in_set = true;
+    one.set = l->a[i].res;
     one.set_value = l->a[i].value;
     return one;
 }
@@ -79,45 +155,81 @@ static bool set_ever(struct buckets *all, const struct asker *a)
     return !(shortage_sums(all, a, &why) && why.never) && !shortage_never(all, a, &why);
 }
 
+static void say_busy(const struct sets *l, size_t i, struct reason *why)
+{
+    const struct resource *r = catalogue_get(universe_catalogue(l->asker->u), l->a[i].res);
+
+    reason_set(why, REASON_PSET_BUSY, r->name, l->a[i].value ? l->a[i].value : "\"\"");
+}
+
 /* Some set is large enough, but not now. */
 static bool sets_lack(struct buckets *all, const struct asker *a, struct reason *why)
 {
     struct sets l;
     bool lacks = false;
 
-    if (!sets_of(&l, a))
-        return false;
+    sets_of(&l, all, a);
     for (size_t i = l.n; i > 0 && !lacks; i--) {
-        struct asker one = set_asker(a, &l, i - 1);
+        struct asker one = set_asker(&l, i - 1);
         lacks = set_ever(all, &one);
         if (lacks)
-            reason_set(why, REASON_PSET_BUSY, a->request->group, l.a[i - 1].value);
+            say_busy(&l, i - 1, why);
     }
-    free(l.a);
+    sets_fini(&l);
     return lacks;
+}
+
+/* It may not span sets, and none is large enough. */
+static bool sets_never(struct buckets *all, const struct asker *a, struct reason *why)
+{
+    struct sets l;
+    bool never;
+
+    if (!universe_policy(a->u)->no_spanning)
+        return false;
+    never = sets_of(&l, all, a);
+    for (size_t i = 0; i < l.n && never; i++) {
+        struct asker one = set_asker(&l, i);
+        never = !set_ever(all, &one);
+    }
+    sets_fini(&l);
+    if (!never)
+        return false;
+    reason_set(why, REASON_PSET_NEVER, NULL, NULL);
+    why->never = true;
+    return true;
 }
 
 bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, struct pieces *out)
 {
     struct sets l;
-    bool done = false, ever = false;
+    bool done = false, ever = false, any = sets_of(&l, all, a);
 
-    if (!sets_of(&l, a))
-        return placement_find(p, a, out);
     for (size_t i = 0; i < l.n && !done; i++) {
-        struct asker one = set_asker(a, &l, i);
+        struct asker one = set_asker(&l, i);
         done = placement_find(p, &one, out);
         ever = ever || done || set_ever(all, &one);
     }
-    free(l.a);
-    /* A job that fits into no set at all may span them. */
+    sets_fini(&l);
+    if (any && universe_policy(a->u)->no_spanning)
+        return done;
     return done || (!ever && placement_find(p, a, out));
 }
 
 void psets_why(struct buckets *all, const struct asker *a, struct reason *why)
 {
-    if (a->request->n == 0)
+    struct reason sums;
+    bool lacks;
+
+    if (a->request->n == 0) {
         reason_set(why, REASON_INVALID, "without chunks", NULL);
-    else if (!shortage_sums(all, a, why) && !sets_lack(all, a, why) && !shortage_never(all, a, why))
+        return;
+    }
+    lacks = shortage_sums(all, a, &sums);
+    if (!(lacks && sums.never) && sets_never(all, a, why))
+        return;
+    if (lacks)
+        *why = sums;
+    else if (!sets_lack(all, a, why) && !shortage_never(all, a, why))
         shortage_now(all, a, why);
 }

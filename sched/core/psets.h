@@ -1,10 +1,12 @@
 #ifndef PSETS_H
 #define PSETS_H
-/* Placement sets: a job with place=group=RES goes to vnodes that share one value of RES.
+/* Placement sets: a job goes to vnodes that share one value of a resource.
  *
- * The smallest set that has room is taken; a job that is too large for every set may use all vnodes, one that
- * fits into a busy set waits for it. Jobs that do not ask are placed anywhere. reference/scheduler.md,
- * "Placement sets".
+ * Which resources: the one of place=group=RES, else node_group_key of the job's queue, else of the server; the latter two
+ * only where the server says node_group_enable. There is a set for each value, and one for vnodes where the resource is not
+ * set unless only_explicit_psets; a vnode with several values (string_array) is in several. The smallest set that has room
+ * is taken. A job that is too large for every set may use all vnodes, or never runs (do_not_span_psets); one that fits into
+ * a busy set waits for it. reference/scheduler.md, "Placement sets".
  */
 #include "placement.h"
 

@@ -29,6 +29,7 @@ void queue_destroy(struct queue *q)
     intern_unref(q->name);
     intern_unref(q->partition);
     intern_unref(q->preemptable_by);
+    intern_unref(q->set_keys);
     amounts_fini(&q->available);
     amounts_fini(&q->used);
     limits_fini(&q->limits);
@@ -64,6 +65,10 @@ static void take_one(struct queue *q, const struct catalogue *c, const struct at
         q->partition = mem_intern(a->value);
     else if (strcmp(a->name, "resources_available") == 0)
         take_available(q, c, a);
+    else if (strcmp(a->name, "node_group_key") == 0 && *a->value)
+        q->set_keys = mem_intern(a->value);
+    else if (strcmp(a->name, "node_group_enable") == 0)
+        q->sets_on = is_true(a->value);
     else if (strcmp(a->name, "eligible_time_enable") == 0)
         q->eligible_time = is_true(a->value);
     else if (strcmp(a->name, "preempt_order") == 0)
@@ -119,6 +124,8 @@ static uint64_t look_of(const struct queue *q)
                        q->executes,
                        mem_hash(q->partition),
                        q->eligible_time,
+                       q->sets_on,
+                       mem_hash(q->set_keys),
                        limits_hash(&q->limits, 11)};
 
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
@@ -142,7 +149,9 @@ bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *
     q->ledger.n = 0;
     q->priority = 0;
     q->started = q->executes = false;
-    q->eligible_time = false;
+    q->eligible_time = q->sets_on = false;
+    intern_unref(q->set_keys);
+    q->set_keys = NULL;
     limits_clear(&q->limits);
     amounts_clear(&q->available);
     for (; attrs; attrs = attrs->next)

@@ -34,6 +34,8 @@ struct queue {
     double budget;        /* core-hours that its jobs may destroy in an hour; -1: the scheduler's counts */
     struct ledger ledger; /* and have destroyed, core-seconds */
     const char *preemptable_by; /* interned; NULL: anybody */
+    const char *set_keys;       /* node_group_key: interned; NULL: none */
+    bool sets_on;               /* of the server: node_group_enable */
     bool eligible_time;         /* of the server: eligible_time_enable */
     struct tally *running;      /* by entity */
     int64_t n_running;

@@ -289,28 +289,18 @@ static uint64_t hash_text(uint64_t h, const char *text)
 /* The object changes often (its state); what matters of it seldom. */
 static bool change_sched(struct universe *u, const char *name, const struct attrl *attrs)
 {
-    static const char *const names[] = {"preempt_order",       "preempt_prio",
-                                        "preempt_queue_prio",  "preempt_targets_enable",
-                                        "scheduling",          "scheduler_iteration",
-                                        "log_events",          "partition",
-                                        "preempt_sort",        "preempt_wait",
-                                        "preempt_exempt_time", "preempt_max_count",
-                                        "sched_priv",          "sched_log",
-                                        "gang_timeslice",      "sched_preempt_enforce_resumption",
-                                        "job_sort_formula",    "job_sort_formula_threshold",
-                                        "preempt_budget"};
-    enum { N_NAMES = sizeof names / sizeof *names };
+    const char *of;
     uint64_t look = 1;
 
     if (strcmp(name, u->sched_name) != 0)
         return false;
-    for (size_t i = 0; i < N_NAMES; i++)
-        look = hash_text(look, value_of(attrs, names[i]));
+    for (size_t i = 0; (of = policy_attribute_name(i)) != NULL; i++)
+        look = hash_text(look, value_of(attrs, of));
     if (look == u->sched_look)
         return false;
     u->sched_look = look;
-    for (size_t i = 0; i < N_NAMES; i++)
-        policy_attribute(u->policy, names[i], value_of(attrs, names[i]), NULL);
+    for (size_t i = 0; (of = policy_attribute_name(i)) != NULL; i++)
+        policy_attribute(u->policy, of, value_of(attrs, of), NULL);
     if (strcmp(u->policy->partition, "pbs-default") == 0)
         policy_attribute(u->policy, "partition", "", NULL);
     u->relink = true;
