@@ -66,7 +66,8 @@ int errors_set(struct err *e, int code, const char *fmt, ...)
 /* What is said with these numbers is the whole text. */
 static bool has_own_words(int code)
 {
-    static const int codes[] = {PBSE_HOOKERROR, PBSE_RESCUNAV, PBSE_NEEDQUET, PBSE_FORCE_QSUB_UPDATE};
+    static const int codes[] = {PBSE_HOOKERROR, PBSE_RESCUNAV, PBSE_NEEDQUET, PBSE_FORCE_QSUB_UPDATE,
+                                PBSE_INTERNAL};
 
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
         if (codes[i] == code)

@@ -30,7 +30,8 @@ void req_preempt_jobs(void *parts, struct request *r)
     if (o)
         preempts_serve(p->preempts, r, o);
     else
-        request_failf(r, PBSE_INTERNAL, "only the connection of a registered scheduler may preempt");
+        request_failf(r, PBSE_INTERNAL,
+                      "PBS server internal error: only the connection of a registered scheduler may preempt");
 }
 
 /* --- plan and hold */

@@ -32,12 +32,34 @@ static bool says(const char *extend, const char *word)
     return strstr(extend, word) != NULL;
 }
 
-/* "suppress_email=N" is at most N mails; of one request each job has one at most, so only 0 and -1 say something. */
-static bool wants_no_mail(const char *extend)
-{
-    const char *most = strstr(extend, SUPPRESS_EMAIL "=");
+/* How one request deletes: what its caller said beside the jobs, and how many mails it may still cause. */
+struct manner {
+    const char *extend;
+    long mails;
+};
 
-    return says(extend, NOMAIL) || (most && strtol(most + strlen(SUPPRESS_EMAIL "="), NULL, 10) <= 0);
+enum {
+    MAILS_MOST = 1000,     /* of one request that says nothing of them */
+    REQUEUE_TIMEOUT_S = 45 /* job_requeue_timeout */
+};
+
+/* "suppress_email=N": -1 is none, 0 the usual number, more are at most so many. */
+static long mails_of(const char *text)
+{
+    const char *most = strstr(text, SUPPRESS_EMAIL "=");
+    long n = most ? strtol(most + strlen(SUPPRESS_EMAIL "="), NULL, 10) : 0;
+
+    return n < 0 ? 0 : n ? n : MAILS_MOST;
+}
+
+/* Where the caller says nothing of mails, the server's default_qdel_arguments do. */
+static struct manner manner_of(const struct parts *p, const char *extend)
+{
+    const char *site = attr_list_text(&p->site->server->obj.attrs, SERVER_ATTR_default_qdel_arguments);
+
+    if (says(extend, NOMAIL))
+        return (struct manner){extend, 0};
+    return (struct manner){extend, mails_of(says(extend, SUPPRESS_EMAIL) || !site ? extend : site)};
 }
 
 /* "Job run at ... and terminated by anna@login2" is what its end will say; the beginning is noted now. */
@@ -58,15 +80,15 @@ static int delete_history(struct parts *p, struct request *r, struct job *j, str
     return 0;
 }
 
-static int delete_live(struct parts *p, struct request *r, struct job *j, const char *extend)
+static int delete_live(struct parts *p, struct request *r, struct job *j, struct manner *m)
 {
     note_who(j, r);
     accounting_deleted(p->accounting, j, request_who(r));
-    if (!wants_no_mail(extend))
-        mail_deleted(p->mail, j, request_who(r), request_user(r));
-    if (says(extend, DELETEHISTORY))
+    if (m->mails > 0 && mail_deleted(p->mail, j, request_who(r), request_user(r)))
+        m->mails--;
+    if (says(m->extend, DELETEHISTORY))
         j->no_history = true;
-    if (says(extend, FORCE))
+    if (says(m->extend, FORCE))
         removal_delete_now(p->removal, j);
     else
         removal_delete(p->removal, j);
@@ -75,24 +97,24 @@ static int delete_live(struct parts *p, struct request *r, struct job *j, const 
 
 /* Some subjobs, or one: what runs is ended, what waits is gone at once. */
 static void delete_subjobs(struct parts *p, struct request *r, const char *id, struct req_subjobs *s,
-                           const char *extend)
+                           struct manner *m)
 {
     struct job *j;
 
     while ((j = req_subjobs_next(s)))
-        delete_live(p, r, j, extend);
+        delete_live(p, r, j, m);
     if (arrays_delete_queued(p->arrays, s->array, s->chosen) > 0)
         log_event(LOGC_JOB, LOGE_JOB, s->array->obj.name, "subjobs %s deleted at request of %s", id,
                   request_who(r));
 }
 
-static int delete_some(struct parts *p, struct request *r, const char *id, const char *extend, struct err *e)
+static int delete_some(struct parts *p, struct request *r, const char *id, struct manner *m, struct err *e)
 {
     struct req_subjobs s;
 
     if (req_subjobs_find(p, r, id, &s, e) < 0)
         return -1;
-    delete_subjobs(p, r, id, &s, extend);
+    delete_subjobs(p, r, id, &s, m);
     req_subjobs_end(&s);
     return 0;
 }
@@ -106,22 +128,22 @@ static bool names_subjobs(const char *id)
     return jobid_parse(id, &parsed, &e) == 0 && (parsed.form == JOBID_SUBJOB || parsed.form == JOBID_RANGE);
 }
 
-static int delete_one(struct parts *p, struct request *r, const char *id, const char *extend, struct err *e)
+static int delete_one(struct parts *p, struct request *r, const char *id, struct manner *m, struct err *e)
 {
     struct job *j;
 
     if (names_subjobs(id))
-        return delete_some(p, r, id, extend, e);
+        return delete_some(p, r, id, m, e);
     j = req_find_any_job(p, id, e);
     if (!j)
         return -1;
-    if (job_is_over(j) && says(extend, DELETEHISTORY))
+    if (job_is_over(j) && says(m->extend, DELETEHISTORY))
         return delete_history(p, r, j, e);
     /* Its other server may never answer again; whether it runs there is then for an operator to know. */
-    if (move_out_is_under_way(j) && says(extend, FORCE) && req_level(r) >= LEVEL_OPERATOR)
-        return delete_live(p, r, j, extend);
+    if (move_out_is_under_way(j) && says(m->extend, FORCE) && req_level(r) >= LEVEL_OPERATOR)
+        return delete_live(p, r, j, m);
     j = req_find_job(p, r, id, e);
-    return j ? delete_live(p, r, j, extend) : -1;
+    return j ? delete_live(p, r, j, m) : -1;
 }
 
 /* --- several at once: the answer goes out when the last one is known ---------------------------------- */
@@ -195,6 +217,7 @@ void req_delete_list(void *parts, struct request *r)
     const ifl_delete_list_args *args = request_args(r);
     u_int n = args->jobs.jobs_len;
     struct deletion *d = calloc(1, sizeof *d);
+    struct manner m = manner_of(parts, args->extend);
 
     if (!d || !(d->result.failures.failures_val = calloc(n ? n : 1, sizeof(ifl_delete_failure)))) {
         free(d);
@@ -209,7 +232,7 @@ void req_delete_list(void *parts, struct request *r)
         const char *id = args->jobs.jobs_val[i];
         struct err e;
 
-        if (delete_one(parts, r, id, args->extend, &e) == 0)
+        if (delete_one(parts, r, id, &m, &e) == 0)
             continue;
         if (e.code == PBSE_UNKJOBID)
             delete_past(d, id, says(args->extend, DELETEHISTORY));
@@ -258,9 +281,10 @@ static void delete_single_past(struct parts *p, struct request *r, const char *i
 void req_delete(void *parts, struct request *r)
 {
     const ifl_job_args *a = request_args(r);
+    struct manner m = manner_of(parts, a->extend);
     struct err e;
 
-    if (delete_one(parts, r, a->job, a->extend, &e) == 0)
+    if (delete_one(parts, r, a->job, &m, &e) == 0)
         req_ok_when_durable(parts, r);
     else if (e.code == PBSE_UNKJOBID && says(a->extend, DELETEHISTORY))
         delete_single_past(parts, r, a->job);
@@ -309,6 +333,17 @@ static bool rerun_subjobs(struct parts *p, struct request *r, const ifl_job_args
     return true;
 }
 
+/* Its client waits until the job is queued again, but not for ever: the hosts may take their time. */
+static int await_requeue(struct parts *p, struct request *r, struct job *j, struct err *e)
+{
+    int64_t most_s =
+        attr_list_number(&p->site->server->obj.attrs, SERVER_ATTR_job_requeue_timeout, REQUEUE_TIMEOUT_S);
+    struct err late;
+
+    err_set(&late, PBSE_INTERNAL, "Response timed out. Job rerun request still in progress for");
+    return parked_add_for(j, r, PARKED_REQUEUE, p->loop, most_s, &late, e);
+}
+
 void req_rerun(void *parts, struct request *r)
 {
     struct parts *p = parts;
@@ -327,7 +362,7 @@ void req_rerun(void *parts, struct request *r)
     if (says(a->extend, FORCE) && j->run) {
         removal_requeue_now(p->removal, j);
         req_ok_when_durable(p, r);
-    } else if (removal_requeue(p->removal, j, &e) < 0 || parked_add(j, r, PARKED_REQUEUE, &e) < 0) {
+    } else if (removal_requeue(p->removal, j, &e) < 0 || await_requeue(p, r, j, &e) < 0) {
         request_fail(r, &e);
     }
 }

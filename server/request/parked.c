@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "loop.h"
 #include "pbs_error.h"
 
 struct parked {
@@ -14,6 +15,8 @@ struct parked {
     struct job *job;         /* referenced */
     struct request *request; /* referenced */
     enum parked_for what;
+    struct loop_timer *timer; /* NULL: it waits as long as it takes */
+    struct err late;          /* the answer when the timer is due */
 };
 
 static void unlink_one(struct parked *p)
@@ -27,6 +30,7 @@ static void unlink_one(struct parked *p)
 
 static void drop(struct parked *p)
 {
+    loop_timer_destroy(p->timer);
     request_on_dead(p->request, NULL, NULL);
     request_unref(p->request);
     job_unref(p->job);
@@ -42,12 +46,41 @@ static void client_died(void *arg, struct request *r)
     drop(p);
 }
 
+static void too_late(void *arg)
+{
+    struct parked *p = arg;
+
+    unlink_one(p);
+    request_fail(p->request, &p->late);
+    drop(p);
+}
+
+static int no_memory(const struct job *j, struct err *e)
+{
+    return err_set(e, PBSE_SYSTEM, "no memory to wait for job %s", j->obj.name);
+}
+
+int parked_add_for(struct job *j, struct request *r, enum parked_for what, struct loop *l, int64_t most_s,
+                   const struct err *late, struct err *e)
+{
+    if (parked_add(j, r, what, e) < 0)
+        return -1;
+    j->parked->late = *late;
+    j->parked->timer = loop_timer_create(l, LOOP_CLOCK, too_late, j->parked);
+    if (!j->parked->timer) {
+        client_died(j->parked, r);
+        return no_memory(j, e);
+    }
+    loop_timer_set(j->parked->timer, most_s * 1000);
+    return 0;
+}
+
 int parked_add(struct job *j, struct request *r, enum parked_for what, struct err *e)
 {
     struct parked *p = calloc(1, sizeof *p);
 
     if (!p)
-        return err_set(e, PBSE_SYSTEM, "no memory to wait for job %s", j->obj.name);
+        return no_memory(j, e);
     p->job = job_ref(j);
     p->request = request_ref(r);
     p->what = what;

@@ -8,6 +8,8 @@
 #include "job.h"
 #include "request.h"
 
+struct loop;
+
 enum parked_for {
     PARKED_RUN,
     PARKED_SUSPEND,
@@ -20,6 +22,9 @@ enum parked_for {
 
 /* Park `r` on `j`. -1: no memory (PBSE_SYSTEM), nothing parked. */
 int parked_add(struct job *j, struct request *r, enum parked_for what, struct err *e);
+/* The same, for `most_s` seconds at most; then it is answered with `late`, and what it waits for goes on. */
+int parked_add_for(struct job *j, struct request *r, enum parked_for what, struct loop *l, int64_t most_s,
+                   const struct err *late, struct err *e);
 /* Answer all that wait for `what` on this job: well when why is NULL, else with that error. */
 void parked_settle(struct job *j, enum parked_for what, const struct err *why);
 void parked_settle_all(struct job *j, const struct err *why);

@@ -54,7 +54,8 @@ void request_unref(struct request *r)
     if (!r || --r->refs)
         return;
     if (!rpc_request_is_answered(r->rpc) && !r->handed)
-        request_failf(r, PBSE_INTERNAL, "request %s was let go of without an answer", r->row->name);
+        request_failf(r, PBSE_INTERNAL,
+                      "PBS server internal error: request %s was let go of without an answer", r->row->name);
     rpc_request_on_dead(r->rpc, NULL, NULL);
     rpc_request_unref(r->rpc);
     client_unref(r->client);

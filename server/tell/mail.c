@@ -198,16 +198,17 @@ void mail_listen(void *arg, struct job *j, enum job_state from, enum job_event e
         mail_files(m, j, j->run->exec_host, j->run->note ? j->run->note : "");
 }
 
-void mail_deleted(struct mail *m, struct job *j, const char *who, const char *user)
+bool mail_deleted(struct mail *m, struct job *j, const char *who, const char *user)
 {
     struct strbuf b;
 
     if (!is_asked_for(j, 'a') || strcmp(user, j->user) == 0)
-        return;
+        return false;
     strbuf_init(&b, MESSAGE_MAX);
     strbuf_addf(&b, "Aborted by PBS Server \nJob to be deleted at request of %s\n", who);
     post_about(m, j, strbuf_str(&b));
     strbuf_fini(&b);
+    return true;
 }
 
 void mail_preempted(struct mail *m, struct job *j)

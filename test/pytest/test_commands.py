@@ -1,5 +1,6 @@
 """The command line as scripts know it: exit codes and texts, row by row, and what status shows of a job."""
 import json
+import os
 import re
 
 import pytest
@@ -306,3 +307,17 @@ def test_a_job_is_named_in_every_form(quiet, form, jobs):
     else:
         shown = [line.split()[0] for line in done.stdout.splitlines()[2:]]
         assert shown == [f"{j.format(n=number)}.{server}" for j in jobs]
+
+
+def test_qrerun_waits_no_longer_than_the_site_says_and_the_rerun_goes_on(cx):
+    cx.set_queue("workq", "kill_delay", "600")
+    cx.set_server("job_requeue_timeout", "2")
+    go = os.path.join(cx.work, "go")
+    job = cx.submit(f"[ -e {go} ] && exec sleep 600; trap '' TERM; echo > {go}.ready; until [ -e {go} ]; do sleep 0.2; done")
+    until(lambda: os.path.exists(f"{go}.ready"), "its first run")
+    tried = cx.command("qrerun", job, check=False)
+    assert tried.stderr == f"qrerun: Response timed out. Job rerun request still in progress for {job}\n"
+    assert tried.returncode == 15011 % 256
+    with open(go, "w", encoding="ascii"):
+        pass
+    until(lambda: cx.state(job) == "R" and cx.stat(job)["run_count"] == "2", "its second run")

@@ -103,6 +103,25 @@ def test_a_job_that_somebody_else_deletes_is_mailed_to_its_owner(cx):
     assert len(mails(box)) == 1
 
 
+@root
+@history
+@pytest.mark.parametrize("site, options, mailed", [
+    (None, [], 4), (None, ["-Wsuppress_email=2"], 2), (None, ["-W", "suppress_email=-1"], 0),
+    ("-Wsuppress_email=1", [], 1), ("-W suppress_email=-1", [], 0), ("-Wsuppress_email=1", ["-Wsuppress_email=3"], 3),
+    ("-Wsuppress_email=-1", ["-Wsuppress_email=0"], 4)])
+def test_qdel_sends_no_more_mails_than_it_or_the_site_says(cx, site, options, mailed):
+    box = catch_mail(cx)
+    if site:
+        cx.set_server("default_qdel_arguments", site)
+    jobs = [cx.command("qsub", "-h", "--", "/bin/true", user=users.NAMES[0]).stdout.strip() for _ in range(4)]
+    last = cx.command("qsub", "-h", "--", "/bin/true", user=users.NAMES[0]).stdout.strip()
+    cx.command("qdel", *options, *jobs)
+    cx.command("qdel", "-Wsuppress_email=1", last)
+    one_mail(box, f"PBS JOB {last}")
+    until(lambda: len(mails(box)) >= mailed + 1, f"{mailed} mails more")
+    assert len(mails(box)) == mailed + 1
+
+
 @history
 def test_a_job_that_cannot_be_run_is_mailed_with_the_reason(cx):
     box = catch_mail(cx)
