@@ -251,8 +251,11 @@ static void act_say_start(void *ctx, struct run *r)
 }
 
 /* ---- attempts */
+/* A job that is over already is answered for by its end, which follows. */
 static void attempt_answered(struct parts *m, struct run *r, const struct shep_done *d, enum run_event good)
 {
+    if (d->code == PBSE_BADSTATE)
+        return;
     r->attempt_code = d->code;
     snprintf(r->attempt_text, sizeof r->attempt_text, "%s", d->text);
     parts_post(m, r, d->code ? RUN_EV_ATTEMPT_FAILED : good);
@@ -426,11 +429,13 @@ static void act_fail(void *ctx, struct run *r)
 
 enum { STATUS_CHECKPOINTED = -12, STATUS_LOST_CHECKPOINTED = -5 };
 
+/* The end of the job answers the checkpoint too: a failure said before it would have others turn to a job that is no
+ * more. A sister's part may end while the job lives on. */
 static void act_end_late(void *ctx, struct run *r)
 {
     run_end_judge(&r->ended_record, &r->failure);
     r->ckpt.end_waits = false;
-    if (r->ckpt.attempt)
+    if (r->ckpt.attempt && run_is_sister(r))
         act_say_failed(ctx, r);
     finish(ctx, r);
 }

@@ -93,17 +93,32 @@ static void note(struct run *r, enum shep_note what)
         log_err(LOGC_JOB, r->id, &e, "journal");
 }
 
-static void fail(struct parts *m, struct run *r, int code, const char *text)
+static void has_failed(struct run *r, int code, const char *text)
 {
     r->attempt_code = code;
     snprintf(r->attempt_text, sizeof r->attempt_text, "%s", text);
-    if (r->ckpt.attempt) {
+}
+
+static void say_failed(struct parts *m, struct run *r)
+{
+    if (!r->ckpt.attempt)
+        log_event(LOGC_JOB, LOGE_ERROR, r->id, "Checkpoint failed, error %d: %s", r->attempt_code,
+                  r->attempt_text);
+    if (r->ckpt.attempt || r->ckpt.end_waits)
         parts_post(m, r, RUN_EV_ATTEMPT_FAILED);
-        return;
-    }
-    log_event(LOGC_JOB, LOGE_ERROR, r->id, "Checkpoint failed, error %d: %s", code, text);
-    if (r->ckpt.end_waits)
-        parts_post(m, r, RUN_EV_ATTEMPT_FAILED);
+}
+
+static void fail(struct parts *m, struct run *r, int code, const char *text)
+{
+    has_failed(r, code, text);
+    say_failed(m, r);
+}
+
+/* The script may have failed because the job has just ended. Then that end is all there is to say. */
+static void on_going_on(void *arg, struct run *r, const struct shep_done *d)
+{
+    if (run_is_active(r) && d->code != PBSE_BADSTATE)
+        say_failed(arg, r);
 }
 
 static void on_still(void *arg, struct run *r, const struct shep_done *d)
@@ -141,9 +156,11 @@ static void on_end(void *arg, struct run *r, const struct site_action_end *end)
         return;
     }
     log_event(LOGC_JOB, LOGE_JOB, r->id, "checkpoint failed: errno=%d", end->code);
+    has_failed(r, PBSE_CKPSHORT, end->text[0] ? end->text : "the script of $action has failed");
     if (r->slot.state == RUN_RUNNING) /* the tool may have stopped it */
-        shepherds_signal(r, SIGCONT, EXEC_TARGET_ALL, NULL, NULL);
-    fail(m, r, PBSE_CKPSHORT, end->text[0] ? end->text : "the script of $action has failed");
+        shepherds_signal(r, SIGCONT, EXEC_TARGET_ALL, on_going_on, m);
+    else
+        say_failed(m, r);
 }
 
 /* Of the script, or of any task where that runs elsewhere; 0: nothing runs here. */

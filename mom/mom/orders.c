@@ -206,6 +206,13 @@ static void take_notice(void *arg, const void *args, struct rpc_request *q)
     notice_take(arg, r, a);
 }
 
+/* The job is over here: its end is under way to the server and answers whatever is asked of it. A refusal that
+ * overtook it would have the server try something else. */
+static bool is_answered_by_its_end(const struct run *r)
+{
+    return r->slot.state >= RUN_ENDING && !run_is_sister(r);
+}
+
 static void take_attempt(struct parts *m, const exec_attempt_args *a, struct rpc_request *q,
                          const char *method, enum run_event ev)
 {
@@ -215,6 +222,10 @@ static void take_attempt(struct parts *m, const exec_attempt_args *a, struct rpc
     if (!r)
         return;
     log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s", method);
+    if (is_answered_by_its_end(r)) {
+        exec_service_taken(q, 0, NULL);
+        return;
+    }
     if (!run_is_active(r)) {
         snprintf(text, sizeof text, "%s failed, the job is %s", method, run_fsm_state_name(r->slot.state));
         exec_service_taken(q, PBSE_BADSTATE, text);
@@ -249,6 +260,10 @@ static void take_checkpoint(void *arg, const void *args, struct rpc_request *q)
 
     if (!r)
         return;
+    if (is_answered_by_its_end(r) && !site_action_is_active(r)) {
+        exec_service_taken(q, 0, NULL);
+        return;
+    }
     if (site_action_is_active(r)) {
         bool same = r->ckpt.attempt == a->attempt && !r->terminating;
 
