@@ -167,9 +167,9 @@ static void add_notice(struct strbuf *out, const struct preempt_notice *n)
     if (n->grace_ms)
         strbuf_addf(out,
                     ",\"grace_ms\":%lld,\"grace_max_ms\":%lld,\"given_ms\":%lld,\"deadline_ms\":%lld,"
-                    "\"attempt\":%u,\"over\":%s,\"reply\":%d",
+                    "\"attempt\":%u,\"foretold\":%d,\"over\":%s,\"reply\":%d",
                     (long long)n->grace_ms, (long long)n->grace_max_ms, (long long)n->given_ms,
-                    (long long)n->deadline_ms, n->attempt, n->over ? "true" : "false", n->reply);
+                    (long long)n->deadline_ms, n->attempt, n->letter, n->over ? "true" : "false", n->reply);
 }
 
 static void add_preempt(struct strbuf *out, const struct preempt_mark *p)
@@ -388,17 +388,18 @@ static int put_run(struct job *j, const json_t *o, struct err *e)
 static int put_notice(struct preempt_notice *n, const json_t *mark)
 {
     json_int_t grace = 0, max = 0, given = 0, deadline = 0;
-    int attempt = 0, over = 0;
+    int attempt = 0, letter = 0, over = 0;
 
-    if (json_unpack((json_t *)mark, "{s?I, s?I, s?I, s?I, s?i, s?b, s?i}", "grace_ms", &grace, "grace_max_ms",
-                    &max, "given_ms", &given, "deadline_ms", &deadline, "attempt", &attempt, "over", &over,
-                    "reply", &n->reply) < 0)
+    if (json_unpack((json_t *)mark, "{s?I, s?I, s?I, s?I, s?i, s?i, s?b, s?i}", "grace_ms", &grace,
+                    "grace_max_ms", &max, "given_ms", &given, "deadline_ms", &deadline, "attempt", &attempt,
+                    "foretold", &letter, "over", &over, "reply", &n->reply) < 0)
         return -1;
     n->grace_ms = grace;
     n->grace_max_ms = max;
     n->given_ms = given;
     n->deadline_ms = deadline;
     n->attempt = (unsigned)attempt;
+    n->letter = (char)letter;
     n->over = over;
     return 0;
 }
@@ -430,6 +431,8 @@ static int put_preempt(struct job *j, const json_t *o, struct err *e)
     j->preempt->offer = intern_ref(offer);
     if (put_notice(&j->preempt->notice, mark) < 0)
         return err_set(e, PBSE_SYSTEM, "the stored notice of job %s cannot be read", j->obj.name);
+    if (preempt_notice_stands(j->preempt) && !j->preempt->notice.letter) /* older rows do not say */
+        j->preempt->notice.letter = left[0];
     return 0;
 }
 

@@ -69,6 +69,7 @@ struct preempt_notice {
         grace_max_ms; /* from notice to method, and how far the job may stretch that; 0: no notice */
     int64_t given_ms, deadline_ms; /* 0: not given */
     unsigned attempt;              /* its number in the run */
+    char letter;                   /* the method that it foretold; 0: none given, or taken back */
     bool over;                     /* the methods go on */
     int reply;                     /* enum exec_notice_answer of the job's last answer; 0: none */
 };

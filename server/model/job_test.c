@@ -47,6 +47,7 @@ static struct job *make(void)
     j->preempt->notice.given_ms = 1795258654155;
     j->preempt->notice.deadline_ms = 1795258659155;
     j->preempt->notice.attempt = 2;
+    j->preempt->notice.letter = 'R';
     j->preempt->notice.over = true;
     j->preempt->notice.reply = 3;
     j->run->notices = 2;

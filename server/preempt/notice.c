@@ -207,6 +207,7 @@ bool notices_give(struct notices *n, struct job *j, const struct method *m)
     x->given_ms = clock_wall_ms(n->site->clock);
     x->deadline_ms = x->given_ms + x->grace_ms;
     x->attempt = ++j->run->notices;
+    x->letter = m->letter;
     j->preempt->method = 0;
     comment(n, j);
     send_it(n, j, "");
@@ -274,6 +275,7 @@ void notices_withdraw(struct notices *n, struct job *j, const char *why)
 
     if (!preempt_notice_stands(j->preempt))
         return;
+    j->preempt->notice.letter = 0;
     notices_close(n, j);
     if (!j->run || j->state == JOB_EXITING)
         return;

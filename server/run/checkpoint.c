@@ -317,7 +317,7 @@ static int method_start(void *arg, struct job *j, struct err *e)
 static bool is_settled(void *arg, const struct job *j)
 {
     (void)arg;
-    return job_is_waiting(j);
+    return job_is_waiting(j) && j->restart_from; /* without an image it has gone back some other way */
 }
 
 static int64_t limit_s(void *arg, const struct job *j)

@@ -101,11 +101,12 @@ static void hold_back(struct job_end *d, struct job *j)
     hold_bits_change(d->site, d->fsm, array, HOLD_SYSTEM, 0);
 }
 
-/* It has been given notice of a requeue, which has not begun yet, and its script has ended. */
+/* It has been given notice that it goes back into its queue, with an image or without, and its script has ended
+ * before that. A method that has begun meanwhile changes nothing: C only asks for an image at first. */
 static bool was_told_to_go(const struct job *j)
 {
-    return j->preempt && j->preempt->notice.given_ms && j->preempt->left[0] == 'R' && j->run->finished &&
-           j->run->reason == EXEC_END_ITSELF;
+    return j->preempt && (j->preempt->notice.letter == 'R' || j->preempt->notice.letter == 'C') &&
+           j->run->finished && j->run->reason == EXEC_END_ITSELF;
 }
 
 static void judge_run(struct job_end *d, struct job *j)

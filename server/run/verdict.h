@@ -8,7 +8,7 @@ enum verdict { VERDICT_END, VERDICT_REQUEUE, VERDICT_REQUEUE_HELD };
 
 struct verdict_facts {
     bool wants_delete, wants_requeue;
-    bool noticed;  /* it knew that it was to be requeued, and ended by itself */
+    bool noticed;  /* it knew that it was to go back (by R or C), and ended by itself */
     bool finished; /* a finish event came; else every host was lost or refused */
     int status;    /* PBS exit status, negative for failures of the host */
     bool rerunable;

@@ -9,6 +9,7 @@ import pytest
 
 from cede import api, faults, users
 from cede.wait import until
+from test_checkpoint import configure, script
 
 pytestmark = pytest.mark.complex(nodes=2, ncpus=4, sched=False)
 
@@ -195,6 +196,36 @@ def test_a_job_that_ends_after_its_notice_is_requeued_only_if_it_ended_badly_and
     until(lambda: cx.state(victim) == state, lambda: f"{victim} to be {state}, it is {cx.describe(victim)}")
     r = record(cx, victim)
     assert (r["method"], r["reply"]) == ("R" if state else "E", left) and float(r["notice"]) < 60
+
+
+def checkpoints(cx, text):
+    """n1 has a site's checkpoint script from now on."""
+    path = script(cx, "save", text)
+    configure(cx, f"$action checkpoint_abort 60 !{path} %path")
+
+
+def test_a_job_that_ends_badly_after_the_notice_of_a_checkpoint_is_requeued(cx):
+    checkpoints(cx, "exit 1")
+    victim, urgent = watcher(cx, "exit 3"), cx.submit(select="1:ncpus=4")
+    scheduler(cx, "C").preempt_run(urgent, ROOM, [victim])
+    assert notice(cx)["method"] == "checkpoint"
+    cx.wait(urgent)
+    cx.wait(victim, "Q")
+    r = record(cx, victim)
+    assert (r["method"], r["reply"]) == ("R", "ended") and float(r["notice"]) < 60
+
+
+def test_a_job_that_ends_badly_while_its_checkpoint_is_taken_is_requeued(cx):
+    """Its notice is over, the image is not there: nothing has been asked of the job yet but to stand still."""
+    checkpoints(cx, f"cd {cx.work}; echo up > saving; while kill -0 $(cat pid); do sleep 0.05; done; exit 1")
+    victim = watcher(cx, "echo $$ > pid; until test -f saving; do sleep 0.05; done; exit 3")
+    urgent = cx.submit(select="1:ncpus=4")
+    scheduler(cx, "C", grace=SHORT).preempt_run(urgent, ROOM, [victim])
+    cx.wait(urgent)
+    v = cx.wait(victim, "Q")
+    assert v["preempt_method"] == "Q" and cx.file("saving")
+    r = record(cx, victim)
+    assert (r["method"], r["reply"]) == ("R", "none")
 
 
 def test_a_job_that_may_not_run_twice_ends_when_it_ends_badly(cx):
