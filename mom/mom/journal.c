@@ -98,10 +98,11 @@ static bool is_derived(const struct run *r, exec_event_kind k)
     return k == EXEC_EVENT_START || k == EXEC_EVENT_RELEASE || (k == EXEC_EVENT_FINISH && r->ended);
 }
 
-static bool is_outcome(exec_event_kind k)
+/* Does it still matter when the host has crashed? An image does. That a job was suspended ends with the job, and numbers
+ * that the server knows and we do not are passed by journal_renumber. */
+static bool outlives_the_host(exec_event_kind k)
 {
-    return k == EXEC_EVENT_SUSPENDED || k == EXEC_EVENT_RESUMED || k == EXEC_EVENT_FAILED ||
-           k == EXEC_EVENT_CHECKPOINTED;
+    return k == EXEC_EVENT_CHECKPOINTED;
 }
 
 int journal_say(struct run *r, const struct exec_event_data *data, struct journal_outbox *box, struct err *e)
@@ -116,7 +117,7 @@ int journal_say(struct run *r, const struct exec_event_data *data, struct journa
     event->time_ns = clock_wall_ns(clock_real());
     event->data = *data;
     if (r->has_journal || !is_derived(r, data->kind))
-        rc = append(r, &entry, is_outcome(data->kind), e);
+        rc = append(r, &entry, outlives_the_host(data->kind), e);
     if (keep(r, event) < 0)
         return err_set(e, ENOMEM, "no memory for an event of job %s", r->id);
     r->ready_said |= data->kind == EXEC_EVENT_READY;
