@@ -7,6 +7,7 @@
  * and the remedy; it is cut at ERR_TEXT_MAX, on a whole UTF-8 character. Caller's memory; no heap; `e` may be
  * NULL everywhere when the caller does not want to know. Any thread.
  */
+#include <errno.h>
 #include <stdarg.h>
 
 enum { ERR_TEXT_MAX = 512 };
@@ -46,5 +47,11 @@ void err_clear(struct err *e);
         err_prefix(__VA_ARGS__);                                                                             \
         -1;                                                                                                  \
     })
+
+/* ENOMEM, where there is nothing to name: for what is made once, and small. Always -1. */
+static inline int err_no_memory(struct err *e)
+{
+    return err_set(e, ENOMEM, "no memory");
+}
 
 #endif

@@ -69,7 +69,7 @@ static int take_destination(void *settings, const struct option_row *row, const 
     struct qsub *q = settings;
 
     (void)row;
-    return take_copy(&q->destination_said, &q->destination, value) ? err_set(e, ENOMEM, "no memory") : 0;
+    return take_copy(&q->destination_said, &q->destination, value) ? err_no_memory(e) : 0;
 }
 
 static int take_variables(void *settings, const struct option_row *row, const char *value, struct err *e)
@@ -77,7 +77,7 @@ static int take_variables(void *settings, const struct option_row *row, const ch
     struct qsub *q = settings;
 
     (void)row;
-    return take_copy(&q->variables_said, &q->variables, value) ? err_set(e, ENOMEM, "no memory") : 0;
+    return take_copy(&q->variables_said, &q->variables, value) ? err_no_memory(e) : 0;
 }
 
 static const struct option_row rows[] = {

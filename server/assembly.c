@@ -128,7 +128,7 @@ static int create_telling(struct server *s, struct err *e)
     p->status = status_create(&s->site, p->reader);
     if (!p->status || !(p->watches = watches_create(s->loop, &s->site, p->status)) ||
         !(p->schedulers = schedulers_create(&s->site, p->watches)))
-        return assembly_no_memory(e);
+        return err_no_memory(e);
     p->accounting = accounting_create(s->loop, &s->site, p->commit, s->set.home, e);
     if (!p->accounting)
         return -1;
@@ -137,12 +137,12 @@ static int create_telling(struct server *s, struct err *e)
     p->mail =
         s->mailer ? mail_create(&s->site, s->mailer, conf_text(s->set.conf, CONF_PBS_MAIL_HOST_NAME)) : NULL;
     if (!p->mail)
-        return assembly_no_memory(e);
+        return err_no_memory(e);
     job_fsm_listen(p->fsm, mail_listen, p->mail);
     s->history = history_create(s->loop, &s->site, p->fsm, p->commit, p->status);
     s->ends = ends_create(s->loop, &s->site, p->fsm, p->commit);
     watches_know_ends(p->watches, s->ends);
-    return s->history && s->ends ? 0 : assembly_no_memory(e);
+    return s->history && s->ends ? 0 : err_no_memory(e);
 }
 
 /* Which part performs which action. */
@@ -187,13 +187,13 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     p->fsm = job_fsm_create();
     s->job_log = job_log_create(s->site.clock, on_log_line, p->commit);
     if (!p->fsm || !s->job_log)
-        return assembly_no_memory(e);
+        return err_no_memory(e);
     job_fsm_listen(p->fsm, on_moved, s);
     job_fsm_listen(p->fsm, job_log_listen, s->job_log);
     s->start_time = p->fsm ? start_time_create(s->loop, &s->site, p->fsm) : NULL;
     p->arrays = arrays_create(&s->site, p->fsm, p->commit);
     if (!s->start_time || !p->arrays)
-        return assembly_no_memory(e);
+        return err_no_memory(e);
     if (create_telling(s, e) < 0 || assembly_running(s, e) < 0)
         return -1;
     job_fsm_listen(p->fsm, arrays_listen, p->arrays);
@@ -203,15 +203,15 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     job_fsm_listen(p->fsm, job_end_listen, s->job_end);
     s->depends = depends_create(&s->site, p->fsm);
     if (!s->depends)
-        return assembly_no_memory(e);
+        return err_no_memory(e);
     depends_on_unmet(s->depends, on_unmet, s);
     s->eligible = p->eligible = eligible_create(&s->site, p->fsm);
     s->maintenance = maintenance_create(&s->site, p->fsm);
     if (!s->eligible || !s->maintenance)
-        return assembly_no_memory(e);
+        return err_no_memory(e);
     p->route = route_create(s->loop, &s->site, p->fsm);
     if (!p->route)
-        return assembly_no_memory(e);
+        return err_no_memory(e);
     route_bind(p->route, &(struct route_hooks){s, on_routed, on_unroutable});
     s->wall_step =
         wall_step_create(&(struct wall_step_parts){s->loop, &s->site, s->start_time, on_stepped, s}, e);

@@ -2,8 +2,6 @@
 #define ASSEMBLY_H
 /* The server put together: every part created, in order, and the hooks of lower parts bound to higher ones. What a part
  * must cause above itself is bound here and nowhere else; life_stop takes apart what stands. */
-#include <errno.h>
-
 #include "life.h"
 
 struct restore_counts;
@@ -14,11 +12,5 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
 /* Its two larger steps: the parts that run jobs; the parts that requests speak to. */
 int assembly_running(struct server *s, struct err *e);
 int assembly_asking(struct server *s, struct err *e);
-
-/* -1, for a part that could not be made. */
-static inline int assembly_no_memory(struct err *e)
-{
-    return err_set(e, ENOMEM, "no memory");
-}
 
 #endif

@@ -100,7 +100,7 @@ static int create_entrance(struct server *s, struct err *e)
     s->names = names_create(s->loop, GRANT_SECONDS * 1000, e);
     p->names = s->names;
     if (!s->scripts || !s->names)
-        return s->names ? assembly_no_memory(e) : -1;
+        return s->names ? err_no_memory(e) : -1;
     p->notes = notes_create(s->site.clock, p->commit);
     s->site.alias = alias;
     s->site.alias_arg = p->notes;
@@ -136,7 +136,7 @@ static int create_entrance(struct server *s, struct err *e)
                                     .arrays = p->arrays,
                                     .limits_changed = on_limits_changed,
                                     .arg = s};
-    return p->notes && p->move_out && p->submit ? 0 : assembly_no_memory(e);
+    return p->notes && p->move_out && p->submit ? 0 : err_no_memory(e);
 }
 
 static int create_preemption(struct server *s, struct err *e)
@@ -156,7 +156,7 @@ static int create_preemption(struct server *s, struct err *e)
                                                                 .suspend = p->suspend,
                                                                 .resize = p->resize});
     if (!p->preempts || !p->plan_holds)
-        return assembly_no_memory(e);
+        return err_no_memory(e);
     victims_on_settled(p->victims, on_preempted, s);
     victims_on_begun(p->victims, on_preempting, s);
     victims_on_offer(p->victims, plan_holds_offer, p->plan_holds);
@@ -173,7 +173,7 @@ int assembly_asking(struct server *s, struct err *e)
     p->is_secondary = s->set.role == SERVER_SECONDARY;
     s->shutdown = shutdown_create(p, on_stop, s);
     if (!s->shutdown)
-        return assembly_no_memory(e);
+        return err_no_memory(e);
     p->shutdown = on_shutdown;
     p->shutdown_arg = s;
     s->guests = create_guests(s, e);
@@ -189,5 +189,5 @@ int assembly_asking(struct server *s, struct err *e)
                                                              .open_arg = s->shutdown,
                                                              .client_gone = on_client_gone,
                                                              .client_gone_arg = s});
-    return s->dispatch ? 0 : assembly_no_memory(e);
+    return s->dispatch ? 0 : err_no_memory(e);
 }

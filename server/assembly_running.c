@@ -213,12 +213,12 @@ int assembly_running(struct server *s, struct err *e)
     if (!p->services || !p->send || !p->methods || !p->runs || !p->suspend || !p->checkpoint || !p->removal ||
         !s->partial || !s->terminate || !s->job_limits || !s->host_loss || !s->job_end || !s->join_wait ||
         !s->take || !s->node_lost || !s->node_watch)
-        return assembly_no_memory(e);
+        return err_no_memory(e);
     exec_send_on_refused(p->send, on_refused, s);
     exec_send_on_script(p->send, script_at_hand, s);
     s->time = virtual_time_create(s->loop, &s->site, p->commit, p->send, &time);
     if (!s->time)
-        return assembly_no_memory(e);
+        return err_no_memory(e);
     s->hello = exec_hello_create(&(struct exec_hello_parts){.site = &s->site,
                                                             .services = p->services,
                                                             .send = p->send,
@@ -231,5 +231,5 @@ int assembly_running(struct server *s, struct err *e)
                                                             .kept = on_kept,
                                                             .gone = on_gone,
                                                             .arg = s});
-    return s->hello ? 0 : assembly_no_memory(e);
+    return s->hello ? 0 : err_no_memory(e);
 }

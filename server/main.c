@@ -40,7 +40,7 @@ static int create_tenure(struct server *s, struct err *e)
     struct tenure_hooks hooks = {s, life_store_lost, s->set.role == SERVER_SECONDARY ? on_wanted : NULL};
 
     s->tenure = tenure_create(s->loop, s->parts.commit, s->parts.reader, s->site.epoch, &hooks);
-    return s->tenure ? 0 : assembly_no_memory(e);
+    return s->tenure ? 0 : err_no_memory(e);
 }
 
 static int start(struct server *s, struct err *e)

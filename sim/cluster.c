@@ -51,7 +51,7 @@ static int fill_amount(wire_attr *a, const char *text, struct err *e)
     a->name = strdup("resources_available");
     a->resource = strndup(text, (size_t)(eq - text));
     a->value = strdup(eq + 1);
-    return a->name && a->resource && a->value ? 0 : err_set(e, ENOMEM, "no memory");
+    return a->name && a->resource && a->value ? 0 : err_no_memory(e);
 }
 
 static int make_kind(struct cluster *c, const char *const *amounts, size_t n, struct kind **out,
@@ -61,7 +61,7 @@ static int make_kind(struct cluster *c, const char *const *amounts, size_t n, st
 
     if (!k || !(k->attrs.wire_attrs_val = calloc(n ? n : 1, sizeof(wire_attr)))) {
         free(k);
-        return err_set(e, ENOMEM, "no memory");
+        return err_no_memory(e);
     }
     k->next = c->kinds;
     c->kinds = k;
@@ -84,7 +84,7 @@ static int make_room(struct cluster *c, size_t more, struct err *e)
         return 0;
     nodes = realloc(c->nodes, (c->n + more) * sizeof *nodes);
     if (!nodes)
-        return err_set(e, ENOMEM, "no memory");
+        return err_no_memory(e);
     c->nodes = nodes;
     c->room = c->n + more;
     return 0;
@@ -104,7 +104,7 @@ int cluster_add(struct cluster *c, const char *names, const char *const *amounts
         char *name = strdup(w.w[i]);
 
         if (!name)
-            rc = err_set(e, ENOMEM, "no memory");
+            rc = err_no_memory(e);
         else
             c->nodes[c->n++] = (exec_node){.name = name, .attrs = k->attrs};
     }

@@ -83,7 +83,7 @@ static void *grow(void *vector, size_t *n, size_t size, struct err *e)
     char *more = realloc(*v, (*n + 1) * size);
 
     if (!more) {
-        err_set(e, ENOMEM, "no memory");
+        err_no_memory(e);
         return NULL;
     }
     *v = more;
@@ -100,7 +100,7 @@ static int take_run(struct rules *r, const struct words *w, struct err *e)
         return -1;
     x->pattern = strdup(w->w[1]);
     x->status = (int)status;
-    return x->pattern ? 0 : err_set(e, ENOMEM, "no memory");
+    return x->pattern ? 0 : err_no_memory(e);
 }
 
 static int take_fail(struct rules *r, const struct words *w, struct err *e)

@@ -263,7 +263,7 @@ static int take_dynamic(struct config *c, const char *name, const char *command,
     struct config_dynamic *d;
 
     if (!more)
-        return err_set(e, ENOMEM, "no memory");
+        return err_no_memory(e);
     c->dynamic = more;
     d = &more[c->n_dynamic];
     words_init(&d->argv);
@@ -273,7 +273,7 @@ static int take_dynamic(struct config *c, const char *name, const char *command,
     }
     d->name = strdup(name);
     c->n_dynamic++;
-    return d->name ? 0 : err_set(e, ENOMEM, "no memory");
+    return d->name ? 0 : err_no_memory(e);
 }
 
 static int take_resource(void *context, const char *name, const char *value, struct err *e)
@@ -292,7 +292,7 @@ static int take_resource(void *context, const char *name, const char *value, str
         return take_dynamic(c, name, value + 1, e);
     more = realloc(c->resources, (c->n_resources + 1) * sizeof *more);
     if (!more)
-        return err_set(e, ENOMEM, "no memory");
+        return err_no_memory(e);
     c->resources = more;
     more[c->n_resources] = (struct config_resource){strdup(name), strdup(value)};
     c->n_resources++;
@@ -305,7 +305,7 @@ static int take_usecp(struct config *c, const char *value, struct err *e)
     struct words w;
 
     if (!more)
-        return err_set(e, ENOMEM, "no memory");
+        return err_no_memory(e);
     c->usecp = more;
     if (parse_two(value, &w, e) == 0) {
         more[c->n_usecp] = (struct config_usecp){strdup(w.w[0]), strdup(w.w[1])};
@@ -354,7 +354,7 @@ static int take_devices(struct config *c, const struct settings *v, struct err *
         strbuf_addf(&b, "%s\n", rule);
     }
     c->devices = strbuf_take(&b);
-    return c->devices ? 0 : err_set(e, ENOMEM, "no memory");
+    return c->devices ? 0 : err_no_memory(e);
 }
 
 /* The last line for an event counts. */

@@ -24,7 +24,7 @@ int cpus_look(struct cpus *c, struct err *e)
     while (c->number && (pu = hwloc_get_next_obj_by_type(t, HWLOC_OBJ_PU, pu)))
         c->number[c->n++] = pu->os_index;
     hwloc_topology_destroy(t);
-    return c->number ? 0 : err_set(e, ENOMEM, "no memory");
+    return c->number ? 0 : err_no_memory(e);
 }
 
 void cpus_fini(struct cpus *c)

@@ -53,7 +53,7 @@ int fence_open(struct fence *f, const char *path, struct err *e)
 
     *f = (struct fence){.path = strdup(path)};
     if (!f->path)
-        return err_set(e, ENOMEM, "no memory");
+        return err_no_memory(e);
     if (file_read(AT_FDCWD, path, TEXT_MAX, &text, NULL, &why) < 0 && why.code != ENOENT)
         return err_set(e, why.code, "%s", why.text);
     if (text && parse(f, text) < 0) {

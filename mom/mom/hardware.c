@@ -83,7 +83,7 @@ int hardware_node(const struct home *h, struct exec_node *out, struct err *e)
         return -1;
     *out = (struct exec_node){.name = strdup(h->node)};
     if (!out->name)
-        return err_set(e, ENOMEM, "no memory");
+        return err_no_memory(e);
     snprintf(number, sizeof number, "%u", ncpus);
     add_resource(h, out, "ncpus", number);
     add(out, "pcpus", "", config_resource(h->config, "ncpus") ? config_resource(h->config, "ncpus") : number);
@@ -109,7 +109,7 @@ static int defined_node(const struct home *h, const struct vnodes_one *v, struct
 {
     *out = (struct exec_node){.name = strdup(v->name)};
     if (!out->name)
-        return err_set(e, ENOMEM, "no memory");
+        return err_no_memory(e);
     add(out, "resources_available", "arch", "linux");
     add(out, "resources_available", "host", h->node);
     add(out, "resources_available", "vnode", v->name);
@@ -123,7 +123,7 @@ int hardware_nodes(const struct home *h, struct exec_node **out, size_t *n, stru
     size_t made = 0;
 
     if (!list)
-        return err_set(e, ENOMEM, "no memory");
+        return err_no_memory(e);
     if (hardware_node(h, &list[made++], e) < 0) {
         free(list);
         return -1;

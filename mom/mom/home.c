@@ -203,7 +203,7 @@ static int find_checkpoint_dir(struct home *h, struct err *e)
     else
         h->checkpoint = text("%s/checkpoint", home);
     if (!h->checkpoint)
-        return err_set(e, ENOMEM, "no memory");
+        return err_no_memory(e);
     if (file_make_dirs(h->checkpoint, 0711, e) < 0)
         return -1;
     return open_to_pass(h->checkpoint, e);

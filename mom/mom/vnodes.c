@@ -122,7 +122,7 @@ static int take_line(struct vnodes *v, char *line, struct err *e)
         (!dot && strcmp(name, "resources_available") == 0))
         return err_set(e, EINVAL, "\"%s\" is no attribute of a vnode that a host may say", name);
     x = get(v, vnode);
-    return x && set(x, name, dot ? dot : "", value) == 0 ? 0 : err_set(e, ENOMEM, "no memory");
+    return x && set(x, name, dot ? dot : "", value) == 0 ? 0 : err_no_memory(e);
 }
 
 static int take_version(const char *line, const char *file, struct err *e)
@@ -140,7 +140,7 @@ int vnodes_parse(struct vnodes *v, const char *text, const char *name_for_errors
 {
     char *copy = strdup(text), *rest = copy, *line;
     bool begun = false;
-    int rc = copy ? 0 : err_set(e, ENOMEM, "no memory"), number = 0;
+    int rc = copy ? 0 : err_no_memory(e), number = 0;
 
     while (rc == 0 && (line = strsep(&rest, "\n"))) {
         char *trimmed = words_trim(line);
@@ -220,7 +220,7 @@ struct vnodes *vnodes_load(const char *dir, struct err *e)
     int n = scandir(dir, &list, wanted, in_order), rc = 0;
 
     if (!v) {
-        err_set(e, ENOMEM, "no memory");
+        err_no_memory(e);
         rc = -1;
     } else if (n < 0 && errno != ENOENT) {
         rc = err_errno(e, errno, "cannot read %s", dir);

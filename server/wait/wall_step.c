@@ -88,7 +88,7 @@ struct wall_step *wall_step_create(const struct wall_step_parts *p, struct err *
         *w = (struct wall_step){.p = *p, .timer = loop_timer_create(p->loop, LOOP_REAL, look, w)};
     if (!w || !w->timer) {
         free(w);
-        err_set(e, ENOMEM, "no memory");
+        err_no_memory(e);
         return NULL;
     }
     if (!clock_is_driven(p->site->clock))
