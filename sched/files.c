@@ -1,7 +1,8 @@
 /* The scheduler's files. See files.h.
  *
- * sched_config is read in three steps: settings checks each line by its row, what the rows say becomes the policy, and
- * options that change nothing yet are named in the log. A file that is wrong changes nothing. */
+ * sched_config is read in three steps: settings checks each line by its row, options that change nothing yet are
+ * named in the log, and what the rows say becomes the policy, again whenever prime time begins or ends. A file that is wrong
+ * changes nothing. */
 #include "files.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 #include "log.h"
 #include "memory.h"
 #include "policy.h"
+#include "prime.h"
 #include "settings.h"
 #include "sort_keys.h"
 #include "strbuf.h"
@@ -155,10 +157,12 @@ static char *text_or_null(const struct settings *v, size_t row)
     return copy;
 }
 
-/* Does a line with this prime word hold? Without a holidays file it is always prime time. */
-static bool holds(const struct settings_item *item)
+/* Does a line with this prime word hold at these hours? */
+static bool holds(const struct policy *p, const struct settings_item *item)
 {
-    return strcasecmp(item->qualifier, "non_prime") != 0 && strcasecmp(item->qualifier, "none") != 0;
+    if (strcasecmp(item->qualifier, "none") == 0)
+        return false;
+    return strcasecmp(item->qualifier, p->is_prime ? "non_prime" : "prime") != 0;
 }
 
 static void say_invalid(const char *what, int line, const struct err *e)
@@ -173,12 +177,12 @@ static void take_sort_keys(struct policy *p, const struct settings *v)
     struct err e;
 
     for (size_t i = 0; (item = settings_item(v, OPT_job_sort_key, i)) != NULL; i++)
-        if (holds(item) && sort_keys_add_job(p, item->value, &e) < 0)
+        if (holds(p, item) && sort_keys_add_job(p, item->value, &e) < 0)
             say_invalid("job_sort_key", item->line, &e);
     if (!settings_item(v, OPT_node_sort_key, 0))
         sort_keys_add_node(p, rows[OPT_node_sort_key].preset, NULL);
     for (size_t i = 0; (item = settings_item(v, OPT_node_sort_key, i)) != NULL; i++)
-        if (holds(item) && sort_keys_add_node(p, item->value, &e) < 0)
+        if (holds(p, item) && sort_keys_add_node(p, item->value, &e) < 0)
             say_invalid("node_sort_key", item->line, &e);
 }
 
@@ -188,25 +192,28 @@ static void forget(struct policy *p)
     free(p->resources);
     free(p->unset_infinite);
     free(p->share_usage);
+    free(p->prime_prefix);
+    free(p->nonprime_prefix);
+    free(p->dedicated_prefix);
 }
 
 /* The last value that holds. */
-static const char *in_prime(const struct settings *v, size_t row)
+static const char *at_present(const struct policy *p, const struct settings *v, size_t row)
 {
     const struct settings_item *item;
     const char *value = rows[row].preset;
 
     for (size_t i = 0; (item = settings_item(v, row, i)) != NULL; i++)
-        if (holds(item))
+        if (holds(p, item))
             value = item->value;
     return value;
 }
 
-static bool is_on(const struct settings *v, size_t row)
+static bool is_on(const struct policy *p, const struct settings *v, size_t row)
 {
     bool on = false;
 
-    return units_parse_bool(in_prime(v, row), &on, NULL) == 0 && on;
+    return units_parse_bool(at_present(p, v, row), &on, NULL) == 0 && on;
 }
 
 static const char *const entities[SHARE_OF_COUNT] = {[SHARE_OF_USER] = "euser",
@@ -229,7 +236,7 @@ static void take_shares(struct policy *p, const struct settings *v)
 {
     char *entity = text_or_null(v, OPT_fairshare_entity);
 
-    p->fair_share = is_on(v, OPT_fair_share);
+    p->fair_share = is_on(p, v, OPT_fair_share);
     p->unknown_shares = settings_int(v, OPT_unknown_shares);
     p->share_usage = text_or_null(v, OPT_fairshare_usage_res);
     p->share_entity = entity ? entity_of(entity) : SHARE_OF_USER;
@@ -245,10 +252,21 @@ static void take_shares(struct policy *p, const struct settings *v)
     free(entity);
 }
 
+static void take_hours(struct policy *p, const struct settings *v)
+{
+    p->backfill_prime = is_on(p, v, OPT_backfill_prime);
+    p->prime_exempt = settings_bool(v, OPT_prime_exempt_anytime_queues);
+    if (units_parse_duration_s(at_present(p, v, OPT_prime_spill), &p->prime_spill_s, NULL) < 0)
+        p->prime_spill_s = 0;
+    p->prime_prefix = text_or_null(v, OPT_primetime_prefix);
+    p->nonprime_prefix = text_or_null(v, OPT_nonprimetime_prefix);
+    p->dedicated_prefix = text_or_null(v, OPT_dedicated_prefix);
+}
+
 /* After the keys of sorting. */
 static void take_spread(struct policy *p, const struct settings *v)
 {
-    const char *value = in_prime(v, OPT_smp_cluster_dist);
+    const char *value = at_present(p, v, OPT_smp_cluster_dist);
 
     p->round_hosts = strcasecmp(value, "round_robin") == 0;
     if (!p->round_hosts && strcasecmp(value, "pack") != 0)
@@ -262,7 +280,7 @@ static void take_spread(struct policy *p, const struct settings *v)
     p->round_hosts = false;
 }
 
-static void take(struct policy *p, const struct settings *v)
+void files_apply_config(const struct settings *v, struct policy *p)
 {
     const char *check = settings_text(v, OPT_max_job_check);
 
@@ -270,9 +288,10 @@ static void take(struct policy *p, const struct settings *v)
     p->resources = text_or_null(v, OPT_resources);
     p->unset_infinite = text_or_null(v, OPT_resource_unset_infinite);
     take_shares(p, v);
-    p->by_queue = is_on(v, OPT_by_queue);
-    p->round_robin = is_on(v, OPT_round_robin);
-    p->preemptive = is_on(v, OPT_preemptive_sched);
+    take_hours(p, v);
+    p->by_queue = is_on(p, v, OPT_by_queue);
+    p->round_robin = is_on(p, v, OPT_round_robin);
+    p->preemptive = is_on(p, v, OPT_preemptive_sched);
     p->preempt_attempts = settings_int(v, OPT_preempt_attempts);
     p->update_comments = settings_bool(v, OPT_update_comments);
     p->max_job_check = check ? strtoll(check, NULL, 10) : 0;
@@ -280,7 +299,7 @@ static void take(struct policy *p, const struct settings *v)
     take_spread(p, v);
 }
 
-int files_read_config(const char *path, struct policy *p, struct err *e)
+struct settings *files_load_config(const char *path, struct err *e)
 {
     const struct settings_schema schema = {
         .style = SETTINGS_COLON, .rows = rows, .n_rows = OPT_COUNT, .qualifiers = when, .other = other_name};
@@ -291,10 +310,51 @@ int files_read_config(const char *path, struct policy *p, struct err *e)
         write_presets(path);
         v = settings_presets(&schema, e);
     }
+    if (v)
+        name_what_does_nothing(v);
+    return v;
+}
+
+int files_read_config(const char *path, struct policy *p, struct err *e)
+{
+    struct settings *v = files_load_config(path, e);
+
     if (!v)
         return -1;
-    name_what_does_nothing(v);
-    take(p, v);
+    files_apply_config(v, p);
     settings_destroy(v);
     return 0;
+}
+
+/* --- hours --------------------------------------------------------------------------------------------- */
+
+static void say_holidays(void *arg, const char *text)
+{
+    (void)arg;
+    log_event(LOGC_FIL, LOGE_ADMIN, "holidays", "%s", text);
+}
+
+/* NULL: it is not there. */
+static char *text_of(const char *priv, const char *name)
+{
+    char path[PATH_MAX], *text = NULL;
+    struct err e;
+
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", priv, name) >= sizeof path || access(path, F_OK) < 0)
+        return NULL;
+    if (file_read(AT_FDCWD, path, CONFIG_MAX, &text, NULL, &e) < 0)
+        log_event(LOGC_FIL, LOGE_ERROR, name, "%s", e.text);
+    return text;
+}
+
+void files_read_times(const char *priv, int64_t now_s, struct policy *p)
+{
+    char *holidays = text_of(priv, "holidays"), *dedicated = text_of(priv, "dedicated_time");
+    struct err e;
+
+    prime_read_holidays(p->times, holidays, now_s, say_holidays, NULL);
+    if (prime_read_dedicated(p->times, dedicated, &e) < 0)
+        log_event(LOGC_FIL, LOGE_ERROR, "dedicated_time", "%s", e.text);
+    free(holidays);
+    free(dedicated);
 }

@@ -5,14 +5,26 @@
  * reference/scheduler.md section 2 lists the options. All names are known; one that does nothing yet is named in
  * the log unless it is at its default, so that nobody believes in it.
  */
+#include <stdint.h>
+
 #include "err.h"
 
 struct policy;
+struct settings;
 struct strbuf;
 
-/* Read this file into the policy; written with all defaults when it is missing. -1: the file cannot be
- * read or a line is wrong (the text names it); the policy is as it was. */
+/* Read this file; written with all defaults when it is missing. The caller frees it by settings_destroy.
+ * NULL: the file cannot be read or a line is wrong (the text names it). */
+struct settings *files_load_config(const char *path, struct err *e);
+
+/* What it says into the policy: lines for prime time, or those for other hours, as policy->is_prime says. */
+void files_apply_config(const struct settings *v, struct policy *p);
+
+/* Both at once, with nothing kept. -1: the policy is as it was. */
 int files_read_config(const char *path, struct policy *p, struct err *e);
+
+/* holidays and dedicated_time in this directory into policy->times; what is wrong with them is logged. */
+void files_read_times(const char *priv, int64_t now_s, struct policy *p);
 
 /* sched_config as it is when nothing was changed: every option with its sentence. */
 void files_add_presets(struct strbuf *out);

@@ -150,6 +150,31 @@ static void what_holds_outside_prime_time_is_not_taken(void **state)
     assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
     assert_true(p->policy.preemptive);
     assert_false(p->policy.by_queue);
+    /* and the other way round */
+    p->policy.is_prime = false;
+    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
+    assert_false(p->policy.preemptive);
+    assert_true(p->policy.by_queue);
+}
+
+static void hours_reach_the_policy(void **state)
+{
+    struct place *p = *state;
+    struct err e;
+
+    write_config(p,
+                 "backfill_prime: True prime\nprime_spill: 1:00:00 prime\nprime_exempt_anytime_queues: true\n"
+                 "primetime_prefix: day_\nnonprimetime_prefix: night_\ndedicated_prefix: all_\n");
+    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
+    assert_true(p->policy.backfill_prime && p->policy.prime_exempt);
+    assert_int_equal(p->policy.prime_spill_s, 3600);
+    assert_string_equal(p->policy.prime_prefix, "day_");
+    assert_string_equal(p->policy.nonprime_prefix, "night_");
+    assert_string_equal(p->policy.dedicated_prefix, "all_");
+    p->policy.is_prime = false;
+    assert_int_equal(files_read_config(p->path, &p->policy, &e), 0);
+    assert_false(p->policy.backfill_prime);
+    assert_int_equal(p->policy.prime_spill_s, 0);
 }
 
 int main(void)
@@ -158,6 +183,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_missing_file_is_written_and_means_the_defaults, open_place,
                                         close_place),
         cmocka_unit_test_setup_teardown(sort_keys_have_all_their_forms, open_place, close_place),
+        cmocka_unit_test_setup_teardown(hours_reach_the_policy, open_place, close_place),
         cmocka_unit_test_setup_teardown(settings_reach_the_policy, open_place, close_place),
         cmocka_unit_test_setup_teardown(what_holds_outside_prime_time_is_not_taken, open_place, close_place),
         cmocka_unit_test_setup_teardown(a_bad_file_changes_nothing, open_place, close_place)};

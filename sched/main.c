@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "conf.h"
 #include "daemon.h"
 #include "file.h"
@@ -21,7 +22,9 @@
 #include "options.h"
 #include "places.h"
 #include "policy.h"
+#include "prime.h"
 #include "scheduler.h"
+#include "settings.h"
 #include "strbuf.h"
 
 struct settings_of_main {
@@ -35,6 +38,7 @@ struct program {
     char lock[PATH_MAX], config[PATH_MAX];
     struct places places;
     struct policy policy;
+    struct settings *settings; /* sched_config as read last */
     struct loop *loop;
     struct scheduler *scheduler;
     struct loop_signal *hup, *term, *intr;
@@ -153,13 +157,36 @@ static int open_log(struct program *p, struct err *e)
     return log_open(&o, e);
 }
 
+static void hours_turn(void *arg)
+{
+    struct program *p = arg;
+
+    files_apply_config(p->settings, &p->policy);
+}
+
+/* Those that a scheduler starts with, or goes on with. -1: sched_config is wrong, and nothing of it is taken. */
+static int take_files(struct program *p, struct err *e)
+{
+    int64_t now_s = clock_wall_s(clock_real());
+    struct settings *v = files_load_config(p->config, e);
+
+    files_read_times(p->places.priv, now_s, &p->policy);
+    if (!v)
+        return -1;
+    settings_destroy(p->settings);
+    p->settings = v;
+    p->policy.is_prime = prime_is(p->policy.times, now_s);
+    files_apply_config(v, &p->policy);
+    return 0;
+}
+
 static void read_files(void *arg)
 {
     struct program *p = arg;
     struct err e;
 
     log_event(LOGC_SCHED, LOGE_ADMIN, "reconfigure", "Scheduler is reconfiguring");
-    if (files_read_config(p->config, &p->policy, &e) < 0)
+    if (take_files(p, &e) < 0)
         log_event(LOGC_FIL, LOGE_ERROR, "sched_config", "%s", e.text);
     if (p->scheduler)
         scheduler_reconfigured(p->scheduler, p->places.priv);
@@ -222,8 +249,12 @@ static void quit(void *arg)
 
 static int create_parts(struct program *p, struct err *e)
 {
-    const struct scheduler_events on = {
-        .enter = enter, .places_hold = places_still_hold, .configure = read_files, .quit = quit, .arg = p};
+    const struct scheduler_events on = {.enter = enter,
+                                        .places_hold = places_still_hold,
+                                        .hours_turn = hours_turn,
+                                        .configure = read_files,
+                                        .quit = quit,
+                                        .arg = p};
 
     p->loop = loop_create(NULL, e);
     if (!p->loop)
@@ -252,14 +283,14 @@ static void destroy_parts(struct program *p)
     if (p->loop)
         loop_destroy(p->loop);
     policy_fini(&p->policy);
+    settings_destroy(p->settings);
 }
 
 static int start(struct program *p, struct err *e)
 {
     if (open_log(p, e) < 0 || daemon_set_limits(conf_core_bytes(p->conf), e) < 0)
         return -1;
-    if (files_read_config(p->config, &p->policy, e) < 0 ||
-        files_put_pristine(conf_text(p->conf, CONF_PBS_EXEC), p->places.priv, e) < 0)
+    if (files_put_pristine(conf_text(p->conf, CONF_PBS_EXEC), p->places.priv, e) < 0 || take_files(p, e) < 0)
         return -1;
     log_event(LOGC_SVR, LOGE_ADMIN, "pbs_sched", "%s startup pid %ld", CEDE_VERSION, (long)getpid());
     return create_parts(p, e);

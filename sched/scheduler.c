@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "act.h"
 #include "answer.h"
@@ -22,6 +24,7 @@
 #include "mirror.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
+#include "prime.h"
 #include "shares.h"
 #include "universe.h"
 
@@ -52,6 +55,7 @@ struct scheduler {
     int64_t iterate_ms;       /* monotonic: when a timed cycle is due */
     int64_t ahead_ns;         /* the server's wall clock less our monotonic one, which nobody sets */
     unsigned mask;            /* of the log, as set */
+    bool hours_said;          /* it is in the log whether this is prime time */
     bool asked;               /* for a cycle, whatever the news are */
     bool answered;            /* a preemption or a turn: a look is due at the end of this turn of the loop */
 };
@@ -83,6 +87,45 @@ static void set_alarm(struct scheduler *s)
         loop_timer_set(s->alarm, at_s * 1000 > now_ms ? at_s * 1000 - now_ms + 1 : 0);
 }
 
+/* PBS's words, now that it is so. */
+static void say_hours(struct scheduler *s)
+{
+    int64_t ends_s = prime_changes_s(s->policy->times, now_s(s));
+    const char *what = s->policy->is_prime ? "primetime" : "non-primetime";
+    time_t ends = (time_t)ends_s;
+    char date[64] = "";
+
+    if (ends_s == 0) {
+        log_event(LOGC_SVR, LOGE_DEBUG, "", "It is %s.  It will never end", what);
+        return;
+    }
+    if (!ctime_r(&ends, date))
+        date[0] = '\0';
+    date[strcspn(date, "\n")] = '\0';
+    log_event(LOGC_SVR, LOGE_DEBUG, "", "It is %s.  It will end in %lld seconds at %s", what,
+              (long long)(ends_s - now_s(s)), date);
+}
+
+/* Some options of sched_config are others in prime time. */
+static void follow_hours(struct scheduler *s)
+{
+    bool is_prime = prime_is(s->policy->times, now_s(s));
+    bool same = is_prime == s->policy->is_prime;
+
+    if (same && s->hours_said)
+        return;
+    s->hours_said = true;
+    if (same) {
+        say_hours(s);
+        return;
+    }
+    s->policy->is_prime = is_prime;
+    s->events.hours_turn(s->events.arg);
+    universe_reconfigured(cycle_universe(s->cycle));
+    universe_settle(cycle_universe(s->cycle));
+    say_hours(s);
+}
+
 /* Decide and order. The next news are asked for when the orders are answered. */
 static void run_cycle(struct scheduler *s)
 {
@@ -91,6 +134,7 @@ static void run_cycle(struct scheduler *s)
     if (!mirror_is_whole(s->mirror))
         return;
     s->asked = false;
+    follow_hours(s);
     cycle_run(s->cycle, now_s(s), &d);
     if (act_carry_out(s->act, &d) > 0)
         comments_busy(s->comments);
@@ -286,6 +330,7 @@ static void ring(void *arg)
 void scheduler_reconfigured(struct scheduler *s, const char *priv)
 {
     shares_read(s->shares, priv);
+    s->hours_said = false;
     universe_reconfigured(cycle_universe(s->cycle));
     if (!mirror_is_whole(s->mirror))
         return; /* it will settle */

@@ -18,6 +18,8 @@ struct scheduler_events {
     int (*enter)(void *arg, int c, struct err *e);
     /* Are these, of its object (NULL: unset), the directories in use? If not, it registers anew. */
     bool (*places_hold)(void *arg, const char *priv, const char *logs);
+    /* Prime time begins or ends: the policy's options are to be those of these hours (policy->is_prime is set). */
+    void (*hours_turn)(void *arg);
     void (*configure)(void *arg); /* the server asks for the files to be read again */
     void (*quit)(void *arg);
     void *arg;

@@ -4,6 +4,7 @@
 #include "again.h"
 #include "budget.h"
 #include "fairshare.h"
+#include "hours.h"
 #include "level.h"
 #include "log.h"
 #include "pick_least.h"
@@ -33,7 +34,7 @@ bool attempt_room(const struct picker *k, const struct preemptor *p, struct piec
         reason_set(why, REASON_FORMULA, NULL, NULL);
         return false;
     }
-    if (!run_limits_allow(k->u, j, why))
+    if (!hours_allow(k->u, j, p->now_s, why) || !run_limits_allow(k->u, j, why))
         return false;
     if (j->standing == STANDING_SUSPENDED) {
         if (!again_fits(k->u, j, why))

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hours.h"
 #include "intern.h"
 #include "memory.h"
 #include "order.h"
@@ -36,7 +37,7 @@ static struct class_key key_of(const struct classes *c, const struct job *j)
     key.targets = j->targets;
     if (j->standing == STANDING_SUSPENDED || j->urged)
         key.job = j->id;
-    if (universe_policy(c->u)->enforce_resumption)
+    if (universe_policy(c->u)->enforce_resumption || hours_mind_length(universe_policy(c->u)))
         key.lasts_s = j->limit_s;
     if (limited(c, j, LIMIT_OF_USER))
         key.user = j->user;

@@ -3,7 +3,7 @@
 /* Waiting jobs that are alike: where one does not fit, none does.
  *
  * Alike are jobs of one queue with equal select, place, counted needs and preemption targets, and of one user,
- * group or project where run limits speak of such, and of one walltime where preempted jobs are not to be kept waiting. A suspended job
+ * group or project where run limits speak of such, and of one walltime where it matters how long a job runs. A suspended job
  * and one that is run by request are classes of their own. Each class keeps its jobs in a heap, the next one on
  * top; so a cycle looks at classes, and at jobs only when they run.
  */

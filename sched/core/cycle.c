@@ -20,6 +20,7 @@
 #include "classes.h"
 #include "cycle_private.h"
 #include "gang.h"
+#include "hours.h"
 #include "intern.h"
 #include "level.h"
 #include "log.h"
@@ -541,6 +542,9 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
         c->forget_s = 0;
         universe_note_news(c->u);
     }
+    if (c->hours_s && now_s >= c->hours_s)
+        universe_note_news(c->u);
+    c->hours_s = hours_change_s(p, now_s);
     drop_lost_urges(c);
     fairshare_forget_expected(accrual_shares(c->accrual));
     plans_refresh(c->plans);
@@ -579,7 +583,7 @@ void cycle_watch(struct cycle *c, struct decisions *d)
 bool cycle_has_news(const struct cycle *c, int64_t now_s)
 {
     if (is_urged_open(c) || (c->n_refused > 0 && now_s >= c->refused_s) ||
-        (c->forget_s && now_s >= c->forget_s))
+        (c->forget_s && now_s >= c->forget_s) || (c->hours_s && now_s >= c->hours_s))
         return true;
     if (!universe_policy(c->u)->scheduling)
         return false;
@@ -596,7 +600,7 @@ static int64_t earlier(int64_t a_s, int64_t b_s)
 
 int64_t cycle_wakes_s(const struct cycle *c)
 {
-    return earlier(c->n_refused > 0 ? c->refused_s : 0, c->forget_s);
+    return earlier(c->hours_s, earlier(c->n_refused > 0 ? c->refused_s : 0, c->forget_s));
 }
 
 void cycle_retry_all(struct cycle *c)

@@ -16,6 +16,7 @@
 #include "log.h"
 #include "memory.h"
 #include "pbs_error.h"
+#include "prime.h"
 #include "units.h"
 #include "words.h"
 
@@ -296,7 +297,12 @@ void policy_init(struct policy *p)
                          .unknown_shares = 10,
                          .share_decay_s = 86400,
                          .share_decay = 0.5,
-                         .share_enforce = true};
+                         .share_enforce = true,
+                         .times = prime_create(),
+                         .is_prime = true,
+                         .prime_prefix = mem_text("p_"),
+                         .nonprime_prefix = mem_text("np_"),
+                         .dedicated_prefix = mem_text("ded")};
     for (int i = 0; i < N_ATTRIBUTES; i++)
         take_preset(p, &attributes[i]);
 }
@@ -314,6 +320,10 @@ void policy_fini(struct policy *p)
 {
     free(p->suspend_frees);
     policy_forget_keys(p);
+    prime_destroy(p->times);
+    free(p->prime_prefix);
+    free(p->nonprime_prefix);
+    free(p->dedicated_prefix);
     free(p->resources);
     free(p->unset_infinite);
     free(p->share_usage);

@@ -116,6 +116,12 @@ struct policy {
     int64_t preempt_attempts; /* per cycle; 0: as many as there are jobs */
     bool by_queue, round_robin, strict_ordering;
     bool round_hosts; /* smp_cluster_dist round_robin: a job of one chunk goes behind the last one's host */
+    struct prime *times; /* holidays and dedicated_time; the policy's own */
+    bool is_prime;       /* the options are those of prime time */
+    bool backfill_prime; /* no job hangs over a change of prime time by more than ... */
+    int64_t prime_spill_s;
+    bool prime_exempt; /* ... but jobs of queues that have nothing to do with it */
+    char *prime_prefix, *nonprime_prefix, *dedicated_prefix; /* of queues; NULL: no queue is such */
     bool update_comments;
     int64_t max_job_check; /* 0: all */
     struct sort_key job_sort[POLICY_SORT_MAX];

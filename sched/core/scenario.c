@@ -17,6 +17,7 @@
 #include "memory.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
+#include "prime.h"
 #include "scenario_config.h"
 #include "words.h"
 
@@ -277,15 +278,45 @@ static int line_config(struct play *p, struct err *e)
     return accrual_configure(cycle_accrual(p->c), e);
 }
 
-/* Each word is a line of resource_group, with a share of 10 for unknown. */
-static int line_shares(struct play *p, struct err *e)
+/* A file of which each word is a line. */
+static const char *file_text(const struct play *p, char text[4096])
 {
-    char text[4096] = "";
     size_t n = 0;
 
-    for (size_t i = 1; i < p->w.n && n < sizeof text; i++)
-        n += (size_t)snprintf(text + n, sizeof text - n, "%s\n", p->w.w[i]);
-    return fairshare_plant(accrual_shares(cycle_accrual(p->c)), text, 10, e);
+    *text = '\0';
+    for (size_t i = 1; i < p->w.n && n < 4096; i++)
+        n += (size_t)snprintf(text + n, 4096 - n, "%s\n", p->w.w[i]);
+    return text;
+}
+
+/* resource_group, with a share of 10 for unknown. */
+static int line_shares(struct play *p, struct err *e)
+{
+    char text[4096];
+
+    return fairshare_plant(accrual_shares(cycle_accrual(p->c)), file_text(p, text), 10, e);
+}
+
+static void say_odd(void *arg, const char *text)
+{
+    err_set(arg, EINVAL, "%s", text);
+}
+
+static int line_holidays(struct play *p, struct err *e)
+{
+    char text[4096];
+    struct err odd = {0};
+
+    prime_read_holidays(p->policy.times, file_text(p, text), NOW_S, say_odd, &odd);
+    return odd.code ? err_set(e, EINVAL, "%s", odd.text) : 0;
+}
+
+static int line_dedicated(struct play *p, struct err *e)
+{
+    char text[4096];
+
+    universe_reconfigured(cycle_universe(p->c));
+    return prime_read_dedicated(p->policy.times, file_text(p, text), e);
 }
 
 static int line_usage(struct play *p, struct err *e)
@@ -546,16 +577,17 @@ static const struct {
     const char *word;
     size_t least; /* words in the line */
     int (*play)(struct play *p, struct err *e);
-} lines[] = {{"server", 2, line_entry},    {"queue", 2, line_entry},      {"job", 4, line_entry},
-             {"node", 2, line_entry},      {"sched", 2, line_entry},      {"resource", 3, line_entry},
-             {"gone", 3, line_gone},       {"cycle", 1, line_cycle},      {"run", 2, line_decision},
-             {"resume", 2, line_decision}, {"preempt", 2, line_decision}, {"refuse", 2, line_decision},
-             {"says", 2, line_decision},   {"nothing", 1, line_nothing},  {"comment", 3, line_comment},
-             {"took", 2, line_took},       {"failed", 3, line_took},      {"answers", 2, line_answers},
-             {"turn", 2, line_decision},   {"turned", 2, line_answers},   {"urge", 2, line_urge},
-             {"taken", 2, line_planned},   {"refused", 2, line_planned},  {"config", 2, line_config},
-             {"shares", 2, line_shares},   {"usage", 3, line_usage},      {"used", 3, line_used},
-             {"clock", 2, line_clock},     {"explain", 3, line_explain},  {"because", 3, line_because}};
+} lines[] = {{"server", 2, line_entry},      {"queue", 2, line_entry},         {"job", 4, line_entry},
+             {"node", 2, line_entry},        {"sched", 2, line_entry},         {"resource", 3, line_entry},
+             {"gone", 3, line_gone},         {"cycle", 1, line_cycle},         {"run", 2, line_decision},
+             {"resume", 2, line_decision},   {"preempt", 2, line_decision},    {"refuse", 2, line_decision},
+             {"says", 2, line_decision},     {"nothing", 1, line_nothing},     {"comment", 3, line_comment},
+             {"took", 2, line_took},         {"failed", 3, line_took},         {"answers", 2, line_answers},
+             {"turn", 2, line_decision},     {"turned", 2, line_answers},      {"urge", 2, line_urge},
+             {"taken", 2, line_planned},     {"refused", 2, line_planned},     {"config", 2, line_config},
+             {"shares", 2, line_shares},     {"usage", 3, line_usage},         {"used", 3, line_used},
+             {"holidays", 2, line_holidays}, {"dedicated", 2, line_dedicated}, {"clock", 2, line_clock},
+             {"explain", 3, line_explain},   {"because", 3, line_because}};
 
 static int play_line(struct play *p, char *text, struct err *e)
 {

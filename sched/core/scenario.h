@@ -17,6 +17,8 @@
  *   nothing                             no more decisions
  *   config NAME=VALUE ...               of sched_config, as far as the core knows it; sort keys as ncpus,HIGH,unused
  *   shares "LINE" ...                   resource_group
+ *   holidays "LINE" ...                 the file; the cycle at 0 is on Monday, January 12, 1970, 13:46:40, in local time
+ *   dedicated "LINE" ...                the file dedicated_time
  *   usage ENTITY N                      it has used so much
  *   used ENTITY N                       it shall have used so much
  *   clock SECONDS                       what time accrual is told

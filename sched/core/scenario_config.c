@@ -17,6 +17,8 @@ static bool config_flag(struct policy *p, const char *name, bool is)
                  {"by_queue", &p->by_queue},
                  {"round_robin", &p->round_robin},
                  {"smp_round_robin", &p->round_hosts},
+                 {"backfill_prime", &p->backfill_prime},
+                 {"prime_exempt_anytime_queues", &p->prime_exempt},
                  {"fairshare_enforce_no_shares", &p->share_enforce}};
 
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
@@ -41,6 +43,10 @@ int scenario_config(struct policy *p, const char *name, char *value, struct err 
 {
     if (strcmp(name, "job_sort_key") == 0 || strcmp(name, "node_sort_key") == 0)
         return config_keys(p, *name == 'j', value, e);
+    if (strcmp(name, "prime_spill") == 0) {
+        p->prime_spill_s = strtoll(value, NULL, 10);
+        return 0;
+    }
     if (strcmp(name, "fairshare_usage_res") == 0) {
         free(p->share_usage);
         p->share_usage = mem_text(value);

@@ -6,7 +6,9 @@
 #include <cmocka.h>
 #include <glob.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "scenario.h"
 
@@ -35,5 +37,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_scenario_is_decided_as_written)};
 
+    setenv("TZ", "UTC", 1); /* hours in scenarios */
+    tzset();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
