@@ -24,19 +24,6 @@ int rundir_path(struct strbuf *out, const char *jobs_dir, const char *id, unsign
     return strbuf_addf(out, "%s/%s.%u", jobs_dir, id, run);
 }
 
-int rundir_create(const char *path, struct err *e)
-{
-    if (mkdir(path, 0711) < 0) {
-        if (errno != EEXIST)
-            return err_errno(e, errno, "cannot make %s", path);
-        if (rundir_remove(path, e) < 0)
-            return -1;
-        if (mkdir(path, 0711) < 0)
-            return err_errno(e, errno, "cannot make %s", path);
-    }
-    return 0;
-}
-
 int rundir_remove(const char *path, struct err *e)
 {
     return file_remove_tree(AT_FDCWD, path, e);
@@ -64,6 +51,30 @@ static int open_in(const char *path, const char *name, int flags, struct err *e)
     return fd;
 }
 
+/* A log without items: what has to be said in a hurry later, when a hundred jobs give way at once, finds its file. */
+static int begin_journal(const char *path, struct err *e)
+{
+    int fd = open_in(path, RUNDIR_JOURNAL, O_WRONLY | O_CREAT, e);
+
+    if (fd < 0)
+        return -1;
+    close(fd);
+    return 0;
+}
+
+int rundir_create(const char *path, struct err *e)
+{
+    if (mkdir(path, 0711) < 0) {
+        if (errno != EEXIST)
+            return err_errno(e, errno, "cannot make %s", path);
+        if (rundir_remove(path, e) < 0)
+            return -1;
+        if (mkdir(path, 0711) < 0)
+            return err_errno(e, errno, "cannot make %s", path);
+    }
+    return begin_journal(path, e);
+}
+
 int rundir_void(const char *path)
 {
     int rc, fd = open_in(path, RUNDIR_RUN, O_WRONLY, NULL);
@@ -73,6 +84,16 @@ int rundir_void(const char *path)
     rc = flock(fd, LOCK_EX | LOCK_NB) < 0 || ftruncate(fd, 1) < 0 ? -1 : 0;
     close(fd);
     return rc;
+}
+
+int rundir_log_void(const char *path, const char *name)
+{
+    int fd = open_in(path, name, O_WRONLY | O_TRUNC, NULL);
+
+    if (fd < 0)
+        return errno == ENOENT ? 0 : -1;
+    close(fd);
+    return 0;
 }
 
 /* Over the byte that a void file has; so there is the whole order, or none. */

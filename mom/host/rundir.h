@@ -6,7 +6,7 @@
  *     run        first the order: what to run, as whom, where (struct shep_order); written by the MOM before the
  *                shepherd begins. Behind it the shepherd's records: started, ended. Locked as long as it lives.
  *     <id>.SC    the job's script, owned by its user
- *     journal    by the MOM: events and steps that the records do not imply; mostly there is none
+ *     journal    by the MOM: events and steps that the records do not imply; mostly it is empty
  *     sock       where the shepherd listens when no MOM speaks to it
  *     nodes tmp  put away by the shepherd of an earlier run (belongings.h), for the next one
  *
@@ -39,7 +39,7 @@ enum { RUNDIR_PATH_MAX = 4096 }; /* what a packet to the nursery holds (shepherd
 /* "<jobs_dir>/<id>.<run>" onto `out`. */
 int rundir_path(struct strbuf *out, const char *jobs_dir, const char *id, unsigned run);
 
-/* Make it, empty: what a crash left half-made is removed first. 0 or -1. */
+/* Make it, with an empty journal: what a crash left half-made is removed first. 0 or -1. */
 int rundir_create(const char *path, struct err *e);
 int rundir_remove(const char *path, struct err *e);
 
@@ -54,6 +54,9 @@ int rundir_read_order(const char *path, struct shep_order *o, struct err *e);
 
 /* Open a log for appending, behind its last whole item; created if missing. A descriptor, or -1. */
 int rundir_log_open(const char *path, const char *name, struct err *e);
+
+/* No items from now on; the file stays. 0, also where there is none; -1: it cannot be done. */
+int rundir_log_void(const char *path, const char *name);
 
 /* Append one item in one write. `sync`: it is on disk when this returns 0. */
 int rundir_log_append(int fd, xdrproc_t codec, const void *item, bool sync, struct err *e);

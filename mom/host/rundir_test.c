@@ -57,10 +57,33 @@ static struct seen read_journal(void)
     return s;
 }
 
-static void a_missing_log_has_no_items(void **state)
+static void a_missing_or_empty_log_has_no_items(void **state)
 {
+    char name[sizeof path + 16];
+
     (void)state;
+    snprintf(name, sizeof name, "%s/" RUNDIR_JOURNAL, path);
+    assert_int_equal(access(name, W_OK), 0);
     assert_int_equal(read_journal().n, 0);
+    assert_int_equal(unlink(name), 0);
+    assert_int_equal(rundir_log_void(path, RUNDIR_JOURNAL), 0);
+    assert_int_equal(read_journal().n, 0);
+}
+
+static void a_void_log_begins_anew(void **state)
+{
+    int fd = rundir_log_open(path, RUNDIR_JOURNAL, NULL);
+
+    (void)state;
+    append_note(fd, SHEP_NOTE_EPILOGUE_DONE);
+    close(fd);
+    assert_int_equal(rundir_log_void(path, RUNDIR_JOURNAL), 0);
+    assert_int_equal(read_journal().n, 0);
+    fd = rundir_log_open(path, RUNDIR_JOURNAL, NULL);
+    append_note(fd, SHEP_NOTE_PURGE);
+    close(fd);
+    assert_int_equal(read_journal().n, 1);
+    assert_int_equal(rundir_log_void(path, RUNDIR_JOURNAL), 0);
 }
 
 static void a_torn_item_is_not_there_and_is_cut_off(void **state)
@@ -141,7 +164,8 @@ static void whoever_holds_the_records_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_missing_log_has_no_items),
+        cmocka_unit_test(a_missing_or_empty_log_has_no_items),
+        cmocka_unit_test(a_void_log_begins_anew),
         cmocka_unit_test(a_torn_item_is_not_there_and_is_cut_off),
         cmocka_unit_test(an_order_comes_back_and_a_torn_one_is_refused),
         cmocka_unit_test(whoever_holds_the_records_is_seen),

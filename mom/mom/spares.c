@@ -125,7 +125,7 @@ int spares_take(struct spares *s, const char *path, const char *user, const char
 /* ---- into the pool */
 static bool is_kept(const char *name)
 {
-    static const char *const names[] = {".", "..", RUNDIR_RUN, RUNDIR_NODES, RUNDIR_TMP};
+    static const char *const names[] = {".", "..", RUNDIR_RUN, RUNDIR_JOURNAL, RUNDIR_NODES, RUNDIR_TMP};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name, names[i]) == 0)
@@ -190,7 +190,8 @@ static int keep(struct spares *s, const char *path, struct spare *x)
     struct strbuf to;
     int rc;
 
-    if (!x->user || rundir_void(path) < 0 || tidy(path, &x->script) < 0)
+    if (!x->user || rundir_void(path) < 0 || rundir_log_void(path, RUNDIR_JOURNAL) < 0 ||
+        tidy(path, &x->script) < 0)
         return -1;
     make_room(s);
     x->number = ++s->last;

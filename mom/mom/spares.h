@@ -6,6 +6,7 @@
  * with every file that was just removed. A spare keeps its files; what they held is void before it becomes one:
  *
  *   jobs/.spare.<n>/run        without an order
+ *                  /journal    empty
  *                  /<id>.SC without text; written over only for the same owner (prepare)
  *                  /nodes tmp  nodefile and TMPDIR of the last run, put away by the shepherd (belongings.h)
  *
