@@ -115,11 +115,19 @@ static void release_clean(struct sim_run *r)
         set_timer(r, clean_at_ms(r, upto) - life_now_ms(r->life));
 }
 
+/* A run that ends by itself ends when it should, however late the timer of a busy machine is: in scaled time a moment of ours
+ * is minutes of its. */
+static int64_t end_ms(const struct sim_run *r)
+{
+    return r->reason == EXEC_END_ITSELF ? r->since_ms + (r->left_ms > 0 ? r->left_ms : 0)
+                                        : life_now_ms(r->life);
+}
+
 static void finish(struct sim_run *r)
 {
     exec_event_data d = {.kind = EXEC_EVENT_FINISH};
 
-    r->ended_ms = life_now_ms(r->life);
+    r->ended_ms = end_ms(r);
     r->ended = true;
     d.exec_event_data_u.finish =
         (exec_finish_data){.status = r->status, .reason = r->reason, .text = nothing};
