@@ -25,7 +25,7 @@ struct change {
     struct change_entry *first, *last;
     struct change_entry *dirty;
     struct change_entry **dirty_end;
-    uint64_t number;
+    uint64_t number, number_of[CHANGE_KIND_COUNT];
     uint64_t forgotten; /* highest number that fell out of the ring */
     struct ring_slot *ring;
     size_t ring_size, ring_begin, ring_count;
@@ -95,10 +95,15 @@ static void tell(struct change *c)
         c->listener[i].touched(c->listener[i].arg);
 }
 
+static uint64_t next_number(struct change *c, unsigned kind)
+{
+    return c->number_of[kind] = ++c->number;
+}
+
 void change_touch(struct change *c, struct change_entry *e, unsigned parts)
 {
     unlink_entry(c, e);
-    e->number = ++c->number;
+    e->number = next_number(c, e->kind);
     e->prev = c->last;
     *(c->last ? &c->last->next : &c->first) = e;
     c->last = e;
@@ -141,7 +146,7 @@ void change_gone(struct change *c, struct change_entry *e, const char *name)
         c->ring_count--;
     }
     slot = &c->ring[(c->ring_begin + c->ring_count++) % c->ring_size];
-    slot->number = ++c->number;
+    slot->number = next_number(c, e->kind);
     slot->kind = e->kind;
     slot->name = intern_ref(name);
     tell(c);
@@ -150,6 +155,11 @@ void change_gone(struct change *c, struct change_entry *e, const char *name)
 uint64_t change_number(const struct change *c)
 {
     return c->number;
+}
+
+uint64_t change_number_of(const struct change *c, enum change_kind kind)
+{
+    return c->number_of[kind];
 }
 
 struct change_entry *change_after(const struct change *c, uint64_t after)

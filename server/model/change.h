@@ -60,7 +60,8 @@ void change_store_only(struct change *c, struct change_entry *e, unsigned parts)
 void change_gone(struct change *c, struct change_entry *e, const char *name);
 
 /* ---- for watchers */
-uint64_t change_number(const struct change *c); /* of the last change; 0: none */
+uint64_t change_number(const struct change *c);                           /* of the last change; 0: none */
+uint64_t change_number_of(const struct change *c, enum change_kind kind); /* of the last one of this kind */
 /* First entry with a number above `after`, or NULL. O(entries above): it walks back from the end. */
 struct change_entry *change_after(const struct change *c, uint64_t after);
 struct change_entry *change_next(const struct change_entry *e);

@@ -467,11 +467,19 @@ static void answer(struct watches *ws, struct watch *w)
     rpc_request_unref(r);
 }
 
+static bool has_changes(const struct watches *ws, const struct watch *w)
+{
+    for (unsigned k = 0; k < CHANGE_KIND_COUNT; k++)
+        if (w->wants[k] && change_number_of(ws->site->change, (enum change_kind)k) > w->cursor)
+            return true;
+    return false;
+}
+
 static bool has_news(const struct watches *ws, const struct watch *w)
 {
     if (w->one)
         return w->restart || is_over(w) || w->job->obj.change.number > w->cursor;
-    return w->restart || change_number(ws->site->change) > w->cursor ||
+    return w->restart || ws->site->resources_changed > w->cursor || has_changes(ws, w) ||
            (ws->wakes.has && ws->wakes.has(ws->wakes_arg, w->owner));
 }
 
@@ -483,6 +491,8 @@ static void look(void *arg)
         next = w->next;
         if (w->parked && has_news(ws, w))
             answer(ws, w);
+        else if (w->parked)
+            w->cursor = change_number(ws->site->change); /* nothing of it is for this watcher */
     }
 }
 

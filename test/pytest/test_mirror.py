@@ -48,7 +48,7 @@ class Mirror:
         return {k: (ours.get(k), fresh.get(k)) for k in {*fresh, *ours} if ours.get(k) != fresh.get(k)}
 
     def check(self):
-        until(self.is_equal, lambda: f"the mirror to be right; (mirror, fresh): {self.difference()}", 10)
+        until(self.is_equal, lambda: f"the mirror to be right; (mirror, fresh): {self.difference()}")
 
     def close(self):
         self.connection.close()
@@ -145,6 +145,18 @@ def test_a_gone_job_is_told_as_gone(cx, mirror):
     cx.api.delete(job)
     mirror.check()
     assert (JOB, job) not in mirror.watch.objects
+
+
+def test_a_watcher_is_not_woken_by_kinds_that_it_has_not_asked_for(cx, mirror):
+    mirror.check()
+    until(lambda: mirror.pump() or mirror.ticket is not None, "a NEXT under way")
+    for i in range(3):
+        cx.set_server("comment", f"change {i}")
+        cx.set_sched("preempt_order", "R" if i % 2 else "S")
+        assert faults.stays(lambda: mirror.pump() or mirror.ticket is not None, 0.1)
+    cx.set_queue("workq", "Priority", "7")
+    mirror.check()
+    assert mirror.watch.objects[(QUEUE, "workq")]["Priority"] == "7"
 
 
 def test_next_waits_while_there_is_nothing_to_tell(cx, mirror):
