@@ -62,7 +62,7 @@ def test_a_node_shows_what_holds_its_jobs(cx):
     configure(cx, "$enforce !mem", "$pids_max 0", "$device_allow /dev/null")
     until(lambda: confinement(cx)["memory"] in ("none", "off"), "the new confinement")
     assert confinement(cx)["pids"] in ("none", "off") and confinement(cx)["devices"] != "off"
-    assert cx.node()["state"] == "free"
+    until(lambda: cx.node()["state"] == "free", "the node after its reload")
 
 
 @history

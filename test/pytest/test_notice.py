@@ -279,7 +279,7 @@ def test_a_job_that_asks_for_more_than_the_bound_gets_the_bound(cx):
 
 
 def test_a_job_without_notice_is_told_so_by_the_command(cx):
-    started(cx, "pbs_preempt_ack -r 2> said; echo $? > code")
+    started(cx, "pbs_preempt_ack -r 2> said; echo $? > code; sleep 600")
     assert until(lambda: cx.file("code"), "the end of the command") == "3\n"
     assert "no notice" in cx.file("said")
 
@@ -301,7 +301,7 @@ def runs_on_beside(cx, urgent, where, victim, left):
     assert where in cx.wait(urgent)["exec_vnode"]
     v = until(lambda: (s := cx.stat(victim)).get("gives_way") is None and s, "the victim to be left alone")
     assert v.state == "R" and v["exec_vnode"] == left and v.get("preempt_count") in (None, "0")
-    assert not os.path.exists(cx.file("path").strip())
+    until(lambda: not os.path.exists(cx.file("path").strip()), "the file of the notice to go")
     r = record(cx, victim)
     assert (r["method"], r["reply"], r["lost_core_seconds"]) == ("P", "partial", "0.0")
 
