@@ -354,6 +354,28 @@ static size_t send_comment(struct act *a, const struct decision *x)
     return link_await(a->link, pbs_asyalterjob_send(c, x->job, &comment, NULL), receive, NULL) == 0;
 }
 
+/* What people are told about a job that is planned ahead. */
+static size_t send_top(struct act *a, const struct decision *x)
+{
+    int c = link_connection(a->link);
+    char at[24];
+    struct attrl where = {.name = (char *)(uintptr_t)ATTR_estimated,
+                          .resource = (char *)(uintptr_t) "exec_vnode",
+                          .value = x->text};
+    struct attrl start = {.name = (char *)(uintptr_t)ATTR_estimated,
+                          .resource = (char *)(uintptr_t) "start_time",
+                          .value = at,
+                          .next = &where};
+    struct attrl top = {.name = (char *)(uintptr_t)ATTR_topjob,
+                        .value = (char *)(uintptr_t)(x->at_s ? "True" : "False"),
+                        .next = x->at_s ? &start : NULL};
+
+    if (c < 0)
+        return 0;
+    snprintf(at, sizeof at, "%lld", (long long)x->at_s);
+    return link_await(a->link, pbs_asyalterjob_send(c, x->job, &top, NULL), receive, NULL) == 0;
+}
+
 size_t act_carry_out(struct act *a, struct decisions *d)
 {
     size_t n = 0;
@@ -376,6 +398,9 @@ size_t act_carry_out(struct act *a, struct decisions *d)
             break;
         case DECIDE_COMMENT:
             n += send_comment(a, x);
+            break;
+        case DECIDE_TOP:
+            send_top(a, x);
             break;
         case DECIDE_LOG:
             log_event(*x->job ? LOGC_JOB : LOGC_REQ, x->event, x->job, "%s", x->text);

@@ -291,6 +291,9 @@ void files_apply_config(const struct settings *v, struct policy *p)
     take_hours(p, v);
     p->by_queue = is_on(p, v, OPT_by_queue);
     p->round_robin = is_on(p, v, OPT_round_robin);
+    p->strict_ordering = is_on(p, v, OPT_strict_ordering);
+    p->strict_fifo = is_on(p, v, OPT_strict_fifo);
+    p->backfill = is_on(p, v, OPT_backfill);
     p->preemptive = is_on(p, v, OPT_preemptive_sched);
     p->preempt_attempts = settings_int(v, OPT_preempt_attempts);
     p->update_comments = settings_bool(v, OPT_update_comments);

@@ -37,7 +37,8 @@ static struct class_key key_of(const struct classes *c, const struct job *j)
     key.targets = j->targets;
     if (j->standing == STANDING_SUSPENDED || j->urged)
         key.job = j->id;
-    if (universe_policy(c->u)->enforce_resumption || hours_mind_length(universe_policy(c->u)))
+    if (universe_policy(c->u)->enforce_resumption || policy_is_strict(universe_policy(c->u)) ||
+        hours_mind_length(universe_policy(c->u)))
         key.lasts_s = j->limit_s;
     if (limited(c, j, LIMIT_OF_USER))
         key.user = j->user;
@@ -97,6 +98,7 @@ static struct class *class_of(struct classes *c, const struct job *j)
         return k;
     k = mem_new(1, sizeof *k);
     k->key = key;
+    k->of = c;
     intern_again(key.queue);
     intern_again(key.select);
     intern_again(key.place);
@@ -110,6 +112,14 @@ static struct class *class_of(struct classes *c, const struct job *j)
     return k;
 }
 
+static void add(const struct classes *c, struct class *k, struct job *j)
+{
+    k->heap = mem_room(k->heap, k->n, &k->cap, sizeof *k->heap);
+    k->heap[k->n++] = j;
+    j->class = k;
+    rise(c, k, k->n - 1);
+}
+
 static void job_waits(void *arg, struct job *j)
 {
     struct classes *c = arg;
@@ -121,11 +131,9 @@ static void job_waits(void *arg, struct job *j)
         k->failed_at = 0;
     }
     k->queue = j->queue;
-    k->heap = mem_room(k->heap, k->n, &k->cap, sizeof *k->heap);
-    k->heap[k->n++] = j;
-    j->class = k;
-    rise(c, k, k->n - 1);
+    add(c, k, j);
     k->told = false;
+    k->has_new = true;
 }
 
 static void job_leaves(void *arg, struct job *j)
@@ -202,6 +210,16 @@ void classes_sweep(struct classes *c)
         if (k->n == 0)
             drop(c, k);
     }
+}
+
+void class_take_out(struct class *k, struct job *j)
+{
+    job_leaves(k->of, j);
+}
+
+void class_put_back(struct class *k, struct job *j)
+{
+    add(k->of, k, j);
 }
 
 void class_say(struct class *k, const char *comment)

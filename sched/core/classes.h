@@ -24,6 +24,7 @@ struct class_key { /* interned texts, compared by address */
 struct class
 {
     struct class_key key;
+    struct classes *of;
     struct request *request;
     struct queue *queue;
     struct job **heap; /* heap[0] is next; classes.c writes */
@@ -34,6 +35,7 @@ struct class
     struct reason why;         /* of that failure */
     const char *comment;       /* interned: what its jobs shall say; NULL: nothing yet */
     bool told;                 /* all its jobs say so */
+    bool has_new;              /* a job has come since the cycle looked at it */
     size_t cursor;             /* of whoever tells them */
     UT_hash_handle hh;
 };
@@ -44,7 +46,12 @@ struct classes *classes_create(struct universe *u); /* becomes a listener of `u`
 void classes_destroy(struct classes *c);
 
 struct class *classes_next(const struct classes *c, const struct class *after); /* NULL: the first */
-void classes_sweep(struct classes *c);                /* free those without jobs; they stay until then */
+void classes_sweep(struct classes *c); /* free those without jobs; they stay until then */
+/* For the rest of a cycle the next one of its class is looked at in place of this one. Nobody is told; it keeps its place in
+ * the class of that cycle, and must be put back before the cycle ends, unless it has come into a class meanwhile. */
+void class_take_out(struct class *k, struct job *j);
+void class_put_back(struct class *k, struct job *j);
+
 void class_say(struct class *k, const char *comment); /* its jobs shall have this comment */
 
 #endif

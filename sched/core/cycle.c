@@ -7,7 +7,7 @@
  * forgotten, jobs wait until a cycle that tries all.
  *
  * cycle_run speaks first; what comes of its decisions is cycle_answers.c. `d` is borrowed from the call that runs and used by nobody between
- * calls. Left out: times to come. No calendar is kept, so small jobs may pass a large one again and again. */
+ * calls. What a failure means for those behind is cycle_ahead.c. */
 #include "cycle.h"
 
 #include <stdlib.h>
@@ -30,7 +30,6 @@
 #include "placement.h"
 #include "plan.h"
 #include "rating.h"
-#include "resumption.h"
 #include "trial.h"
 
 struct cycle *cycle_create(const char *sched_name, struct policy *policy)
@@ -46,7 +45,7 @@ struct cycle *cycle_create(const char *sched_name, struct policy *policy)
     c->placer = placer_create(c->u, c->buckets, c->trial);
     c->plans = plans_create(c->u);
     c->gang = gang_create(c->u);
-    c->resumption = resumption_create(c->u);
+    c->ahead = ahead_create(c->u);
     return c;
 }
 
@@ -54,7 +53,7 @@ void cycle_destroy(struct cycle *c)
 {
     if (!c)
         return;
-    resumption_destroy(c->resumption);
+    ahead_destroy(c->ahead);
     gang_destroy(c->gang);
     plans_destroy(c->plans);
     placer_destroy(c->placer);
@@ -165,17 +164,18 @@ static bool has_gang_changed(const struct cycle *c)
 }
 
 /* What is promised to a job, or kept for it, is not seen by another cycle: so of those who take turns all are asked or
- * none, and those who are not to be kept waiting always. */
+ * none, and those who are not to be kept waiting always; where the order of jobs is binding, all. */
 static void fill_heap(struct cycle *c)
 {
-    bool gang = has_gang_changed(c);
+    bool gang = has_gang_changed(c), strict = policy_is_strict(universe_policy(c->u));
 
     c->n = 0;
     for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k)) {
         if (k->n == 0 ||
-            !(has_changed(c, k) || (gang && k->queue->gang) || resumption_is_owed(c->u, k->heap[0])))
+            !(has_changed(c, k) || (gang && k->queue->gang) || strict || ahead_is_owed(c->u, k->heap[0])))
             continue;
         gang_note_wait(k->heap[0], c->now_s);
+        k->has_new = false;
         k->level = level_of(c->u, k->heap[0]);
         c->heap = mem_room(c->heap, c->n, &c->cap, sizeof *c->heap);
         c->heap[c->n++] = k;
@@ -242,6 +242,7 @@ void cycle_decide_run(struct cycle *c, struct job *j, const struct pieces *where
     if (!resumes)
         accrual_ordered(c->accrual, j);
     gang_begin_turn(j, c->now_s);
+    ahead_started(c->ahead);
     universe_order(c->u, j, resumes ? ORDER_RESUME : ORDER_RUN, where);
     plans_forget(c->plans, j->id);
 }
@@ -266,10 +267,9 @@ void cycle_note_failed(const struct cycle *c, struct class *k)
     k->failed_stoppable = universe_stoppable(c->u);
 }
 
-static void fail(struct cycle *c, struct class *k, const struct reason *why)
+static void fail(struct cycle *c, struct class *k, struct job *j, const struct reason *why)
 {
     char text[REASON_TEXT_MAX];
-    struct job *j = k->heap[0];
 
     if (!reason_same(&k->why, why) || k->failed_at == 0) {
         decisions_log(c->d, LOGE_SCHED, j->id, "%s", reason_log(why, text));
@@ -416,8 +416,13 @@ static bool find_victims(struct cycle *c, struct class *k, struct job *j, const 
     struct picker picker = cycle_picker(c);
     struct candidates victims = {0};
     struct pieces where = {0};
-    bool found = may_preempt(c, &picker, &p, why) && !waits_for_ends(c, &picker, &p) &&
-                 attempt_victims(&picker, &p, why, &victims, &where);
+    size_t mark = trial_mark(c->trial);
+
+    if (!may_preempt(c, &picker, &p, why) || waits_for_ends(c, &picker, &p))
+        return false;
+    ahead_keep_from_victims(c, j);
+    bool found = attempt_victims(&picker, &p, why, &victims, &where);
+    trial_undo(c->trial, mark);
 
     if (found)
         decide_preempt(c, j, &victims, &where);
@@ -462,25 +467,25 @@ static void next_of_class(struct cycle *c, const struct class *k)
         sink(c, 0);
 }
 
-/* Beside what is promised to others or kept for them. What would fit without the latter conflicts with it. */
-static bool find_room(struct cycle *c, const struct class *k, const struct picker *picker,
-                      const struct preemptor *p, struct pieces *where, struct reason *why)
+/* Is it worth another try, or only here since others depend on it? */
+static bool may_differ(const struct cycle *c, const struct class *k)
 {
-    size_t mark = trial_mark(c->trial), promised;
+    return has_changed(c, k) || k->queue->gang || k->why.code == REASON_STRICT_ORDER;
+}
 
-    gang_keep_promises(c->gang, c->trial, k->queue);
-    promised = trial_mark(c->trial);
-    bool kept = resumption_keep_from(c->resumption, c->trial, p->job, c->now_s);
-    bool fits = attempt_room(picker, p, where, why);
-    if (!fits && kept) {
-        trial_undo(c->trial, promised);
-        if (attempt_room(picker, p, where, why)) {
-            reason_set(why, REASON_CONFLICT, NULL, NULL);
-            pieces_fini(where);
-        }
-    }
-    trial_undo(c->trial, mark);
-    return fits;
+/* true: it is decided what becomes of it. false: `why` says why nothing does. */
+static bool try(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
+                struct reason *why)
+{
+    struct pieces where = {0};
+
+    decisions_log(c->d, LOGE_DEBUG, p->job->id, "Considering job to run");
+    rating_log(c->rating, p->job, c->d);
+    bool fits = ahead_find_room(c, k, picker, p, &where, why);
+    if (fits)
+        cycle_decide_run(c, k->heap[0], &where);
+    pieces_fini(&where);
+    return fits || others_give_way(c, k, why);
 }
 
 static void consider(struct cycle *c, struct class *k)
@@ -489,31 +494,28 @@ static void consider(struct cycle *c, struct class *k)
     struct queue *q = k->queue;
     struct preemptor p = preemptor_of(c, k, j);
     struct picker picker = cycle_picker(c);
-    struct pieces where = {0};
-    struct reason why;
+    struct reason why = k->why;
+    bool is_shut = ahead_forbids(c->ahead, j);
 
     if (j->is_array && !universe_array_is_open(c->u, j)) {
         next_of_class(c, k);
         return;
     }
-    decisions_log(c->d, LOGE_DEBUG, j->id, "Considering job to run");
-    rating_log(c->rating, j, c->d);
-    bool fits = find_room(c, k, &picker, &p, &where, &why);
-    if (fits)
-        cycle_decide_run(c, j, &where);
-    else if (!others_give_way(c, k, &why)) {
-        if (resumption_is_owed(c->u, j))
-            resumption_keep_for(c->resumption, &picker, &p);
-        fail(c, k, &why);
-        drop_top(c);
-        pieces_fini(&where);
+    if (is_shut)
+        reason_set(&why, REASON_STRICT_ORDER, NULL, NULL);
+    else if (may_differ(c, k) && try(c, k, &picker, &p, &why)) {
+        universe_resort(c->u);
+        next_of_class(c, k);
+        relevel(c);
         end_round(c, q);
         return;
     }
-    pieces_fini(&where);
-    universe_resort(c->u);
-    next_of_class(c, k);
-    relevel(c);
+    bool is_booked = ahead_failed(c, k, &picker, &p, &why);
+    fail(c, k, j, &why);
+    if (is_booked)
+        next_of_class(c, k);
+    else
+        drop_top(c);
     end_round(c, q);
 }
 
@@ -550,7 +552,9 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     plans_refresh(c->plans);
     classes_sweep(c->classes);
     gang_review(c->gang, now_s);
-    resumption_begin(c->resumption);
+    if (ahead_has_changed(c->ahead))
+        universe_note_news(c->u);
+    ahead_begin(c->ahead, now_s);
     c->seen = universe_news(c->u);
     if (!p->scheduling && c->n_urged == 0)
         return;
@@ -570,6 +574,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
         consider(c, c->heap[0]);
         checked++;
     }
+    ahead_end(c);
     decisions_log(d, LOGE_DEBUG, "", "Leaving Scheduling Cycle");
     placement_forget(c->placer);
     c->seen = universe_news(c->u);
@@ -587,8 +592,12 @@ bool cycle_has_news(const struct cycle *c, int64_t now_s)
         return true;
     if (!universe_policy(c->u)->scheduling)
         return false;
+    if (ahead_has_changed(c->ahead))
+        return true;
+    bool strict =
+        policy_is_strict(universe_policy(c->u)); /* one that joins those who wait may be planned ahead */
     for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k))
-        if (k->n > 0 && has_changed(c, k))
+        if (k->n > 0 && (has_changed(c, k) || (strict && k->has_new)))
             return true;
     return false;
 }

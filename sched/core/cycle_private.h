@@ -3,6 +3,7 @@
 /* What cycle.c (one round of decisions) and cycle_answers.c (what came of them) share. Nobody else includes it. */
 #include "cycle.h"
 
+struct ahead;
 struct buckets;
 struct class;
 struct classes;
@@ -10,7 +11,6 @@ struct gang;
 struct pieces;
 struct placer;
 struct plans;
-struct resumption;
 struct trial;
 
 struct cycle {
@@ -24,7 +24,7 @@ struct cycle {
     struct placer *placer;
     struct plans *plans;
     struct gang *gang;
-    struct resumption *resumption;
+    struct ahead *ahead;
     struct class **heap; /* classes that may run, the next on top; of the cycle under way */
     size_t n, cap;
     const char **urged; /* jobs that somebody asked to be run, and was not answered yet; interned */
@@ -48,6 +48,27 @@ void cycle_note_failed(const struct cycle *c, struct class *k);
 
 /* Nobody asks for it any more. */
 void cycle_calm(struct cycle *c, struct job *j);
+
+/* ---- cycle_ahead.c: jobs that could not run, and what is kept for them */
+struct ahead *ahead_create(struct universe *u);
+void ahead_destroy(struct ahead *a);
+void ahead_begin(struct ahead *a, int64_t now_s); /* a cycle begins: nothing is booked, nobody is stopped */
+void ahead_end(struct cycle *c);                  /* its last job was looked at */
+void ahead_started(struct ahead *a);              /* somebody was told to run */
+/* Has a job gone, or is it another, that others had to wait for? Then they may run. */
+bool ahead_has_changed(const struct ahead *a);
+/* sched_preempt_enforce_resumption: is this one not to be kept waiting by jobs that come later? */
+bool ahead_is_owed(const struct universe *u, const struct job *j);
+/* May it not run since one before it could not? */
+bool ahead_forbids(const struct ahead *a, const struct job *j);
+/* As attempt_room, beside what is kept for others. */
+bool ahead_find_room(struct cycle *c, const struct class *k, const struct picker *picker,
+                     const struct preemptor *p, struct pieces *where, struct reason *why);
+/* Take out of the trial what a job that stops others must leave alone. The caller undoes it. */
+void ahead_keep_from_victims(struct cycle *c, const struct job *urgent);
+/* The first of this class could not run. true: it is booked in the calendar, and out of its class until ahead_end. */
+bool ahead_failed(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
+                  const struct reason *why);
 
 bool cycle_may_run(const struct job *j); /* it waits, or is suspended by a scheduler */
 

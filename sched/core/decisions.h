@@ -3,6 +3,7 @@
 /* What a cycle wants done, and what it wants logged, in order. The list owns all its texts. */
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "err.h"
 
@@ -14,7 +15,8 @@ enum decision_kind {
     DECIDE_TURN,    /* job; names: to be suspended, since it is the job's turn */
     DECIDE_REFUSE,  /* job, which somebody asked to be run; code and text: why it is not */
     DECIDE_COMMENT, /* job; text: its comment */
-    DECIDE_LOG      /* job: the object of the line, "" of the cycle itself; text; event */
+    DECIDE_TOP, /* job; at_s: when it will begin, text: its exec_vnode then; at_s 0: it is no top job any more */
+    DECIDE_LOG /* job: the object of the line, "" of the cycle itself; text; event */
 };
 
 struct decision {
@@ -25,6 +27,7 @@ struct decision {
     int *runs;    /* beside names */
     size_t n_names;
     int code;
+    int64_t at_s;
     unsigned event; /* enum log_mask */
 };
 

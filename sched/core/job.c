@@ -69,7 +69,8 @@ static void forget(struct job *j)
     j->substate = 0;
     j->is_array = false;
     j->priority = j->rank = j->run_version = j->start_s = j->preempted_s = j->paused_s = 0;
-    j->limit_s = j->cpu_limit_s = j->used_s = j->cpu_used_s = 0;
+    j->never_top = j->is_top = false;
+    j->limit_s = j->most_s = j->cpu_limit_s = j->used_s = j->cpu_used_s = 0;
     j->room_held = j->gives_way = false;
     j->preempt_failed_s = 0;
     j->eligible_s = j->accrue_type = 0;
@@ -90,6 +91,7 @@ void job_destroy(struct job *j)
     pieces_fini(&j->yields);
     pieces_fini(&j->claim);
     pieces_fini(&j->reserve);
+    pieces_fini(&j->awaited);
     free(j);
 }
 
@@ -100,10 +102,10 @@ static uint64_t hash_text(uint64_t h, const char *s)
     return (h ^ 0xff) * 0x100000001B3ull;
 }
 
-/* It is another each time it is asked for. */
+/* It is another each time it is asked for, or we have written it ourselves. */
 static bool is_clock(const struct attrl *a)
 {
-    return a->name && strcmp(a->name, "eligible_time") == 0;
+    return a->name && (strcmp(a->name, "eligible_time") == 0 || strcmp(a->name, "topjob") == 0);
 }
 
 static bool is_comment(const struct attrl *a)
@@ -324,8 +326,19 @@ void job_take_used(struct job *j, const struct catalogue *c, const struct attrl 
             take_one_used(j, c, attrs);
 }
 
+static void take_top(struct source *s)
+{
+    s->j->is_top = yes(s->a->value, false);
+}
+static void take_never_top(struct source *s)
+{
+    s->j->never_top = yes(s->a->value, false);
+}
+
 static void take_limit(struct job *j, const char *name, const char *value)
 {
+    if (strcmp(name, "walltime") == 0)
+        j->most_s = seconds(value);
     if (strcmp(name, "soft_walltime") == 0)
         j->limit_s = seconds(value);
     else if (strcmp(name, "walltime") == 0 && j->limit_s == 0)
@@ -394,6 +407,8 @@ static const struct {
     {"preempt_count", take_preempt_count},
     {"preempt_methods", take_methods},
     {"Checkpoint", take_checkpoint},
+    {"topjob", take_top},
+    {"topjob_ineligible", take_never_top},
     {"resources_used", take_used},
     {"Resource_List", take_resource},
 };
@@ -476,11 +491,13 @@ struct job *job_of_array(const struct job *array, const char *id)
     j->priority = array->priority;
     j->rank = array->rank;
     j->limit_s = array->limit_s;
+    j->most_s = array->most_s;
     j->cpu_limit_s = array->cpu_limit_s;
     j->rerunable = array->rerunable;
     j->can_checkpoint = array->can_checkpoint;
     j->queue = array->queue;
     j->share = array->share;
+    j->never_top = array->never_top;
     j->rating = array->rating;
     j->eligible_s = array->eligible_s;
     j->accrue_type = array->accrue_type;

@@ -67,6 +67,7 @@ struct job {
     int64_t start_s, preempted_s; /* wall clock; 0: never */
     int64_t paused_s; /* how long it has been suspended in this run, without a suspension that is not over */
     int64_t limit_s, cpu_limit_s; /* soft_walltime or walltime, cput; 0: none */
+    int64_t most_s;               /* walltime; 0: none */
     int64_t used_s, cpu_used_s;   /* as of the last change */
     struct amounts used;          /* resources_used of its present run, numbers only; as last told */
     bool rerunable, can_checkpoint;
@@ -78,6 +79,7 @@ struct job {
     char preempt_method;   /* by which it gave way last: S C Q D */
     const char *comment;   /* interned or NULL */
     uint64_t look;         /* hash of all attributes but the comment */
+    bool never_top;        /* topjob_ineligible */
     const char *array_id, *remaining; /* interned or NULL: a subjob's array; an array's queued indices */
     int64_t max_subjobs;              /* of an array: so many may run at once; 0: any number */
 
@@ -98,7 +100,9 @@ struct job {
     unsigned
         promised;    /* the same: the cycle in which it is to give way to another one when its turn is over */
     unsigned listed; /* the same: a search's mark */
-    size_t running_at;   /* its place in the list of running jobs */
+    size_t running_at;   /* its place in the list of running, ending or awaiting jobs */
+    size_t ordered_at;   /* the same of those that are ordered to run, or await others */
+    bool is_top;         /* the server has been told that it is a top job; cycle_ahead.c */
     struct class *class; /* while it waits; classes.c */
     size_t class_at;
 
@@ -107,6 +111,8 @@ struct job {
     bool urged;            /* qrun: its level is the highest */
     struct pieces claim;   /* of ORDER_RUN, ORDER_RESUME, ORDER_AWAITS */
     struct pieces reserve; /* of ORDER_AWAITS: the part of `claim` that is taken from what is free */
+    struct pieces
+        awaited; /* of one that AWAITS: its `claim` when the server took the plan; empty: not known */
     bool dirty;
     UT_hash_handle hh;
 };

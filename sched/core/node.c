@@ -42,6 +42,7 @@ static void forget(struct node *n)
     intern_unref(n->partition);
     amounts_clear(&n->total);
     amounts_clear(&n->used);
+    amounts_clear(&n->kept);
     labels_fini(&n->labels);
     for (size_t i = 0; i < n->n_loans; i++)
         intern_unref(n->loans[i].lender);
@@ -60,6 +61,7 @@ void node_destroy(struct node *n)
     intern_unref(n->name);
     amounts_fini(&n->total);
     amounts_fini(&n->used);
+    amounts_fini(&n->kept);
     amounts_fini(&n->claimed);
     amounts_fini(&n->free);
     free(n->jobs);
@@ -110,13 +112,17 @@ static void take_available(struct node *n, struct catalogue *c, const char *name
         request_take(catalogue_get(c, res), res, value, &n->total, &n->labels);
 }
 
-static void take_used(struct node *n, const struct catalogue *c, const char *name, const char *value)
+/* Held for a job that awaits others, or assigned. */
+static void take_used(struct node *n, const struct catalogue *c, const struct attrl *a, bool held)
 {
-    res_id res = catalogue_find(c, name);
+    res_id res = catalogue_find(c, a->resource);
     const struct resource *r = catalogue_get(c, res);
 
-    if (r && res_is_numeric(r))
-        amounts_plus(&n->used, res, res_parse(r, value));
+    if (!r || !res_is_numeric(r))
+        return;
+    amounts_plus(&n->used, res, res_parse(r, a->value));
+    if (held)
+        amounts_plus(&n->kept, res, res_parse(r, a->value));
 }
 
 static void take_one(struct node *n, struct catalogue *c, const struct attrl *a)
@@ -125,9 +131,10 @@ static void take_one(struct node *n, struct catalogue *c, const struct attrl *a)
 
     if (strcmp(a->name, "resources_available") == 0 && a->resource)
         take_available(n, c, a->resource, a->value);
-    else if ((strcmp(a->name, "resources_assigned") == 0 || strcmp(a->name, "resources_held") == 0) &&
-             a->resource)
-        take_used(n, c, a->resource, a->value);
+    else if (strcmp(a->name, "resources_assigned") == 0 && a->resource)
+        take_used(n, c, a, false);
+    else if (strcmp(a->name, "resources_held") == 0 && a->resource)
+        take_used(n, c, a, true);
     else if (strcmp(a->name, "jobs_held") == 0)
         n->held = *a->value != '\0';
     else if (strcmp(a->name, "held_alone") == 0)

@@ -57,6 +57,7 @@ struct node {
     struct pool **pools; /* amounts it shares with others, as lender or borrower; pools.c */
     size_t n_pools;
     struct amounts used;   /* or held for a job for which others give way */
+    struct amounts kept;   /* of `used` what is held */
     bool said_exclusive;   /* job-exclusive, resv-exclusive */
     bool held, held_alone; /* for a job for which others give way; that one will have it alone */
     uint64_t look;         /* hash of all that never moves in a cycle: total, labels, queue ... */
@@ -70,6 +71,7 @@ struct node {
     size_t n_on, cap_on;
 
     unsigned mark;         /* placement.c */
+    size_t listed;         /* calendar.c, of a list under way: its place there, from 1; 0: none */
     struct bucket *bucket; /* buckets.c */
     bool dirty;
     UT_hash_handle hh;

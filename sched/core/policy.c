@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "intern.h"
 #include "log.h"
@@ -203,6 +204,22 @@ static int take_threshold(void *policy, const char *name, const char *value, str
     return take_real(&p->formula_threshold, name, value, e);
 }
 
+static int take_fuzzy(void *at, const char *name, const char *value, struct err *e)
+{
+    static const struct {
+        const char *word;
+        int64_t window_s;
+    } words[] = {{"off", 0}, {"low", 60}, {"medium", 600}, {"high", 3600}};
+    int64_t *window_s = at;
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasecmp(words[i].word, value) == 0) {
+            *window_s = words[i].window_s;
+            return 0;
+        }
+    return bad(e, name, value);
+}
+
 static int take_sort(void *at, const char *name, const char *value, struct err *e)
 {
     static const char *const words[] = {[PREEMPT_LATEST] = "min_time_since_start",
@@ -241,6 +258,7 @@ static const struct attribute {
     {"sched_log", "", take_text, FIELD(sched_log)},
     {"job_sort_formula", "", take_formula, 0},
     {"job_sort_formula_threshold", "", take_threshold, 0},
+    {"opt_backfill_fuzzy", "low", take_fuzzy, FIELD(fuzzy_s)},
     {"gang_timeslice", "30", take_duration, FIELD(timeslice_s)},
     {"do_not_span_psets", "False", take_bool, FIELD(no_spanning)},
     {"only_explicit_psets", "False", take_bool, FIELD(explicit_sets)},
@@ -292,6 +310,7 @@ void policy_init(struct policy *p)
     *p = (struct policy){.preemptive = true,
                          .by_queue = true,
                          .update_comments = true,
+                         .backfill = true,
                          .node_sort = {{.what = NODE_BY_PRIORITY, .high = true}},
                          .n_node_sort = 1,
                          .unknown_shares = 10,
@@ -397,6 +416,11 @@ bool policy_lists(const char *list, const char *name, bool otherwise)
             return true;
     }
     return false;
+}
+
+bool policy_is_strict(const struct policy *p)
+{
+    return p->strict_ordering || p->strict_fifo;
 }
 
 bool policy_is_memory(const char *resource)

@@ -91,6 +91,7 @@ struct policy {
     struct level_row levels[POLICY_LEVELS_MAX]; /* most bits first, then higher value */
     size_t n_levels;
     int64_t preempt_queue_prio;
+    int64_t fuzzy_s;     /* opt_backfill_fuzzy: ends of jobs this close are taken together */
     int64_t timeslice_s; /* length of a turn, where the queue does not say */
     bool preempt_targets;
     bool enforce_resumption; /* sched_preempt_enforce_resumption */
@@ -114,7 +115,10 @@ struct policy {
     /* sched_config */
     bool preemptive;
     int64_t preempt_attempts; /* per cycle; 0: as many as there are jobs */
-    bool by_queue, round_robin, strict_ordering;
+    bool by_queue, round_robin;
+    bool strict_ordering; /* the order of jobs is binding: who may not delay whom is in the calendar */
+    bool strict_fifo;     /* the first job of a queue that fails stops the rest of it */
+    bool backfill;        /* false: with strict_ordering nobody passes anybody */
     bool round_hosts; /* smp_cluster_dist round_robin: a job of one chunk goes behind the last one's host */
     struct prime *times; /* holidays and dedicated_time; the policy's own */
     bool is_prime;       /* the options are those of prime time */
@@ -169,6 +173,9 @@ const char *policy_letters(const struct policy *p, int percent_left);
 
 /* The numeric level of a job that is all of `mask`, in a queue of this priority; preemption.md section 2. */
 int policy_level(const struct policy *p, unsigned mask, int64_t queue_priority);
+
+/* May the fate of a job depend on those before it: are all looked at in each cycle? */
+bool policy_is_strict(const struct policy *p);
 
 bool policy_is_memory(const char *resource);
 

@@ -17,7 +17,7 @@ struct queue *queue_create(const char *name)
     struct queue *q = mem_new(1, sizeof *q);
 
     q->name = mem_intern(name);
-    q->budget = -1;
+    q->budget = q->depth = -1;
     q->running = tally_create();
     return q;
 }
@@ -76,6 +76,8 @@ static void take_one(struct queue *q, const struct catalogue *c, const struct at
             strcmp(a->value, "none") == 0 || policy_parse_order(a->value, &q->order, NULL) < 0;
     else if (strcmp(a->name, "preempt_exempt_time") == 0)
         units_parse_duration_s(a->value, &q->exempt_s, NULL);
+    else if (strcmp(a->name, "backfill_depth") == 0)
+        q->depth = strtoll(a->value, NULL, 10);
     else if (strcmp(a->name, "preempt_budget") == 0)
         q->budget = strtod(a->value, NULL);
     else if (strcmp(a->name, "preempt_ledger") == 0)
@@ -126,6 +128,7 @@ static uint64_t look_of(const struct queue *q)
                        q->eligible_time,
                        q->sets_on,
                        mem_hash(q->set_keys),
+                       (uint64_t)q->depth,
                        limits_hash(&q->limits, 11)};
 
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
@@ -144,7 +147,7 @@ bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *
     q->order = (struct preempt_rules){.n = 0};
     q->never_preempted = q->methods_enable = q->gang = false;
     q->timeslice_s = 0;
-    q->exempt_s = q->max_count = -1;
+    q->exempt_s = q->max_count = q->depth = -1;
     q->budget = -1;
     q->ledger.n = 0;
     q->priority = 0;

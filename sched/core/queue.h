@@ -39,6 +39,9 @@ struct queue {
     bool eligible_time;         /* of the server: eligible_time_enable */
     struct tally *running;      /* by entity */
     int64_t n_running;
+    int64_t depth;  /* backfill_depth; -1: not said */
+    int64_t n_top;  /* the cycle's: jobs that count against it */
+    bool is_shut;   /* the cycle's: nobody else may run, since one before him could not */
     size_t n_nodes; /* vnodes that belong to it alone */
     int64_t rounds; /* the cycle's: how many of its jobs were looked at */
     uint64_t look;  /* hash of the attributes below, to tell news from repetition */

@@ -350,11 +350,11 @@ static int line_used(struct play *p, struct err *e)
 static const char *const decision_words[] = {
     [DECIDE_RUN] = "run",   [DECIDE_RESUME] = "resume", [DECIDE_PREEMPT] = "preempt",
     [DECIDE_TURN] = "turn", [DECIDE_REFUSE] = "refuse", [DECIDE_COMMENT] = "says",
-    [DECIDE_LOG] = "log"};
+    [DECIDE_TOP] = "top",   [DECIDE_LOG] = "log"};
 
 static struct decision *next_decision(struct play *p)
 {
-    while (p->at < p->d.n && p->d.a[p->at].kind == DECIDE_LOG)
+    while (p->at < p->d.n && (p->d.a[p->at].kind == DECIDE_LOG || p->d.a[p->at].kind == DECIDE_TOP))
         p->at++;
     return p->at < p->d.n ? &p->d.a[p->at++] : NULL;
 }
@@ -384,6 +384,23 @@ static int line_decision(struct play *p, struct err *e)
     } else if (p->w.n > 2 && strcmp(x->text, p->w.w[2]) != 0)
         return differs(x, e);
     return 0;
+}
+
+/* Whatever else was decided: told to begin in so many seconds, or "no" longer a top job. */
+static int line_top(struct play *p, struct err *e)
+{
+    for (size_t i = 0; i < p->d.n; i++) {
+        const struct decision *x = &p->d.a[i];
+        if (x->kind != DECIDE_TOP || strcmp(x->job, p->w.w[1]) != 0)
+            continue;
+        int64_t in_s = x->at_s ? x->at_s - NOW_S : -1;
+        bool is_no = strcmp(p->w.w[2], "no") == 0;
+        if (is_no != (in_s < 0) || (!is_no && strtoll(p->w.w[2], NULL, 10) != in_s))
+            return err_set(e, EINVAL, "it is told %lld seconds", (long long)in_s);
+        return p->w.n <= 3 || strcmp(p->w.w[3], x->text) == 0 ? 0
+                                                              : err_set(e, EINVAL, "it is told %s", x->text);
+    }
+    return err_set(e, EINVAL, "it is told nothing");
 }
 
 static int line_nothing(struct play *p, struct err *e)
@@ -577,17 +594,17 @@ static const struct {
     const char *word;
     size_t least; /* words in the line */
     int (*play)(struct play *p, struct err *e);
-} lines[] = {{"server", 2, line_entry},      {"queue", 2, line_entry},         {"job", 4, line_entry},
-             {"node", 2, line_entry},        {"sched", 2, line_entry},         {"resource", 3, line_entry},
-             {"gone", 3, line_gone},         {"cycle", 1, line_cycle},         {"run", 2, line_decision},
-             {"resume", 2, line_decision},   {"preempt", 2, line_decision},    {"refuse", 2, line_decision},
-             {"says", 2, line_decision},     {"nothing", 1, line_nothing},     {"comment", 3, line_comment},
-             {"took", 2, line_took},         {"failed", 3, line_took},         {"answers", 2, line_answers},
-             {"turn", 2, line_decision},     {"turned", 2, line_answers},      {"urge", 2, line_urge},
-             {"taken", 2, line_planned},     {"refused", 2, line_planned},     {"config", 2, line_config},
-             {"shares", 2, line_shares},     {"usage", 3, line_usage},         {"used", 3, line_used},
-             {"holidays", 2, line_holidays}, {"dedicated", 2, line_dedicated}, {"clock", 2, line_clock},
-             {"explain", 3, line_explain},   {"because", 3, line_because}};
+} lines[] = {{"server", 2, line_entry},    {"queue", 2, line_entry},       {"job", 4, line_entry},
+             {"node", 2, line_entry},      {"sched", 2, line_entry},       {"resource", 3, line_entry},
+             {"gone", 3, line_gone},       {"cycle", 1, line_cycle},       {"run", 2, line_decision},
+             {"resume", 2, line_decision}, {"preempt", 2, line_decision},  {"refuse", 2, line_decision},
+             {"says", 2, line_decision},   {"nothing", 1, line_nothing},   {"comment", 3, line_comment},
+             {"took", 2, line_took},       {"failed", 3, line_took},       {"answers", 2, line_answers},
+             {"top", 3, line_top},         {"turn", 2, line_decision},     {"turned", 2, line_answers},
+             {"urge", 2, line_urge},       {"taken", 2, line_planned},     {"refused", 2, line_planned},
+             {"config", 2, line_config},   {"shares", 2, line_shares},     {"usage", 3, line_usage},
+             {"used", 3, line_used},       {"holidays", 2, line_holidays}, {"dedicated", 2, line_dedicated},
+             {"clock", 2, line_clock},     {"explain", 3, line_explain},   {"because", 3, line_because}};
 
 static int play_line(struct play *p, char *text, struct err *e)
 {

@@ -12,6 +12,7 @@
  *   cycle [SECONDS]                     decide, so long after the beginning; what follows is about that cycle
  *   run ID [EXEC_VNODE] / resume ID     it was decided to run this job next
  *   preempt ID VICTIM ...               ... to stop these, in this order
+ *   top ID SECONDS|no [EXEC_VNODE]      ... to tell it that it will begin so long after the beginning; beside the others
  *   turn ID VICTIM ...                  ... to suspend these, since it is its turn
  *   refuse ID
  *   nothing                             no more decisions

@@ -17,6 +17,9 @@ static bool config_flag(struct policy *p, const char *name, bool is)
                  {"by_queue", &p->by_queue},
                  {"round_robin", &p->round_robin},
                  {"smp_round_robin", &p->round_hosts},
+                 {"strict_ordering", &p->strict_ordering},
+                 {"strict_fifo", &p->strict_fifo},
+                 {"backfill", &p->backfill},
                  {"backfill_prime", &p->backfill_prime},
                  {"prime_exempt_anytime_queues", &p->prime_exempt},
                  {"fairshare_enforce_no_shares", &p->share_enforce}};

@@ -85,6 +85,24 @@ static void find_vnodes(struct universe *u, struct job *j)
     pieces_mark_alone(&j->on, request_sharing(j->place));
 }
 
+static struct list *list_of(struct universe *u, const struct job *j)
+{
+    switch (j->standing) {
+    case STANDING_RUNS:
+        return &u->running;
+    case STANDING_ENDS:
+        return &u->ending;
+    case STANDING_AWAITS:
+        return &u->awaiting;
+    case STANDING_OTHER:
+    case STANDING_WAITS:
+    case STANDING_SUSPENDED:
+    case STANDING_STOPPED:
+        break;
+    }
+    return NULL;
+}
+
 static void run_in(struct universe *u, struct job *j)
 {
     for (size_t i = 0; i < j->on.n; i++) {
@@ -95,9 +113,9 @@ static void run_in(struct universe *u, struct job *j)
             universe_node_in(u, n);
         }
     }
-    if (j->standing == STANDING_RUNS) {
-        j->running_at = u->running.n;
-        list_add(&u->running, j);
+    if (list_of(u, j)) {
+        j->running_at = list_of(u, j)->n;
+        list_add(list_of(u, j), j);
     }
     universe_count(u, j, 1);
 }
@@ -112,9 +130,10 @@ static void run_out(struct universe *u, struct job *j)
             universe_node_in(u, n);
         }
     }
-    if (j->standing == STANDING_RUNS) {
-        struct job *last = u->running.a[--u->running.n];
-        u->running.a[j->running_at] = last;
+    struct list *l = list_of(u, j);
+    if (l) {
+        struct job *last = l->a[--l->n];
+        l->a[j->running_at] = last;
         last->running_at = j->running_at;
     }
     universe_count(u, j, -1);
@@ -128,6 +147,8 @@ static void link_job(struct universe *u, struct job *j)
         j->turn_s = 0;
     if (j->standing != STANDING_SUSPENDED)
         j->since_s = 0;
+    if (j->standing != STANDING_AWAITS)
+        pieces_fini(&j->awaited);
     pieces_fini(&j->on);
     pieces_fini(&j->yields);
     if (job_holds_nodes(j) || j->standing == STANDING_SUSPENDED || j->standing == STANDING_STOPPED)
@@ -379,6 +400,7 @@ static void drop_node(struct universe *u, struct node *n)
             is_on = is_on || j->on.a[i].node == n;
         forget_node(&j->claim, n);
         forget_node(&j->reserve, n);
+        forget_node(&j->awaited, n);
         if (is_on) {
             make_dirty(u, j);
             pieces_fini(&j->on);
@@ -531,6 +553,9 @@ void universe_destroy(struct universe *u)
     queue_destroy(u->server);
     catalogue_destroy(u->catalogue);
     list_fini(&u->running);
+    list_fini(&u->ending);
+    list_fini(&u->awaiting);
+    list_fini(&u->ordered);
     list_fini(&u->dirty_jobs);
     list_fini(&u->dirty_nodes);
     intern_unref(u->last_host);

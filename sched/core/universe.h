@@ -88,7 +88,11 @@ bool universe_serves(const struct universe *u, const struct queue *q);
 
 struct queue *universe_next_queue(const struct universe *u, const struct queue *after); /* NULL: first */
 
-struct job *const *universe_running(const struct universe *u, size_t *n);    /* RUNS, in no order */
+struct job *const *universe_running(const struct universe *u, size_t *n);  /* RUNS, in no order */
+struct job *const *universe_ending(const struct universe *u, size_t *n);   /* ENDS, in no order */
+struct job *const *universe_awaiting(const struct universe *u, size_t *n); /* AWAITS, in no order */
+/* Told to run or go on, or waits for others to give way, and the stream does not show it: `claim` is their room. */
+struct job *const *universe_ordered(const struct universe *u, size_t *n);
 struct node *const *universe_nodes(const struct universe *u, size_t *n);     /* by rank */
 struct host *const *universe_big_hosts(const struct universe *u, size_t *n); /* more than one vnode */
 size_t universe_job_count(const struct universe *u);

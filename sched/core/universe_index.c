@@ -51,6 +51,24 @@ struct queue *universe_next_queue(const struct universe *u, const struct queue *
     return after ? after->hh.next : u->queues;
 }
 
+struct job *const *universe_ending(const struct universe *u, size_t *n)
+{
+    *n = u->ending.n;
+    return (struct job *const *)u->ending.a;
+}
+
+struct job *const *universe_awaiting(const struct universe *u, size_t *n)
+{
+    *n = u->awaiting.n;
+    return (struct job *const *)u->awaiting.a;
+}
+
+struct job *const *universe_ordered(const struct universe *u, size_t *n)
+{
+    *n = u->ordered.n;
+    return (struct job *const *)u->ordered.a;
+}
+
 struct job *const *universe_running(const struct universe *u, size_t *n)
 {
     *n = u->running.n;

@@ -61,6 +61,28 @@ uint32_t universe_round_from(const struct universe *u)
     return 0;
 }
 
+static bool is_listed(const struct job *j)
+{
+    return j->order == ORDER_RUN || j->order == ORDER_RESUME || j->order == ORDER_AWAITS;
+}
+
+static void list_in(struct universe *u, struct job *j)
+{
+    struct list *l = &u->ordered;
+
+    l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
+    j->ordered_at = l->n;
+    l->a[l->n++] = j;
+}
+
+static void list_out(struct universe *u, struct job *j)
+{
+    struct job *last = u->ordered.a[--u->ordered.n];
+
+    u->ordered.a[j->ordered_at] = last;
+    last->ordered_at = j->ordered_at;
+}
+
 void universe_order(struct universe *u, struct job *j, enum order_kind kind, const struct pieces *claim)
 {
     struct pieces copy = {0};
@@ -80,6 +102,8 @@ void universe_order(struct universe *u, struct job *j, enum order_kind kind, con
         claim_all(u, &j->claim, 1);
         universe_count(u, j, 1);
     }
+    if (is_listed(j))
+        list_in(u, j);
 }
 
 void universe_order_taken(struct universe *u, struct job *j)
@@ -94,10 +118,14 @@ void universe_order_drop(struct universe *u, struct job *j)
         claim_all(u, &j->claim, -1);
         universe_count(u, j, -1);
     }
+    if (is_listed(j))
+        list_out(u, j);
     if (j->order == ORDER_NONE)
         return;
     claim_all(u, &j->reserve, -1);
     pieces_fini(&j->reserve);
+    if (j->order == ORDER_AWAITS) /* it may be that the server holds that room from now on */
+        pieces_copy(&j->awaited, &j->claim);
     pieces_fini(&j->claim);
     j->order = ORDER_NONE;
     j->answered = false;

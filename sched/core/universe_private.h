@@ -10,7 +10,7 @@ struct ranks;
 
 enum { LISTENERS_MAX = 4 };
 
-struct list { /* of objects that wait for universe_settle, or of running jobs */
+struct list { /* of objects that wait for universe_settle, or of jobs that run, end or are ordered */
     size_t n, cap;
     void **a;
 };
@@ -26,7 +26,7 @@ struct universe {
     struct ranks *ranks;
     const char *last_host; /* interned: where a job was ordered to run last; NULL: nowhere yet */
     struct pools *pools;   /* indirect amounts */
-    struct list running, dirty_jobs, dirty_nodes;
+    struct list running, ending, awaiting, ordered, dirty_jobs, dirty_nodes;
     uint64_t news, stoppable, shape, sched_look;
     bool relink;    /* configuration changed: every job is looked at again */
     bool rerank;    /* vnodes came, went or changed what they are sorted by, or host */

@@ -1,0 +1,52 @@
+#ifndef CALENDAR_H
+#define CALENDAR_H
+/* Jobs that cannot run now and are promised a time and a place, so that those behind them do not delay them.
+ *
+ *   calendar_begin          a cycle begins: nothing is booked
+ *   calendar_book           this job finds no room: the first time at which it will, from the ends of those that run and
+ *                           from what is booked already
+ *   calendar_keep           whoever is considered after it and would still run then gets only what is left beside it
+ *   calendar_allows         the same of run limits and of amounts that are bounded at queue and server
+ *   calendar_started        somebody was told to run
+ *
+ * At each moment in which a booked job begins, what it and the others booked then need, less what ends until then, is what
+ * a job that starts now and is still there must leave alone. So nobody who keeps to his walltime delays a booked job, and
+ * nobody is kept waiting who would not. reference/scheduler.md, "Calendar, top jobs, backfill".
+ *
+ * Belongs to one cycle. No I/O, no clock.
+ */
+#include "pick.h"
+
+struct calendar;
+
+struct booking {
+    const struct job *job;
+    int64_t from_s, to_s;
+    struct pieces where;
+    struct pieces load; /* calendar.c: what others must leave alone at from_s */
+    bool is_load_right; /* the same */
+};
+
+struct calendar *calendar_create(struct universe *u);
+void calendar_destroy(struct calendar *c);
+void calendar_begin(struct calendar *c, int64_t now_s);
+void calendar_started(struct calendar *c);
+
+/* p->job, which finds no room now, is booked; NULL: it would find none though all that run had ended. The booking is the
+ * calendar's, until the next call. The trial is as before.
+ * O(jobs that run × log of that), and a look for each time between the first that would do without other bookings and
+ * the one that does. */
+const struct booking *calendar_book(struct calendar *c, const struct picker *k, const struct preemptor *p);
+
+/* What a job that begins now must leave alone, out of the trial; the caller undoes it, before the next call. */
+enum calendar_ends {
+    CALENDAR_ENDS,   /* those that run end by their walltimes */
+    CALENDAR_NO_ENDS /* nobody ends: for one who would stop some of them, whose ends must not count twice */
+};
+/* true: anything was taken. */
+bool calendar_keep(struct calendar *c, struct trial *t, const struct job *j, enum calendar_ends ends);
+
+/* May it run beside the booked jobs, as far as limits are concerned? false: `why` says so. */
+bool calendar_allows(struct calendar *c, const struct job *j, struct reason *why);
+
+#endif

@@ -1,0 +1,121 @@
+"""strict_ordering: jobs that are planned ahead, and those that may run before them; on simulated nodes."""
+import time
+
+import pytest
+
+from cede.sim import Simulator
+from cede.wait import until
+
+pytestmark = pytest.mark.complex(nodes=0)
+
+LIMIT_S = 60
+CONFLICT = "Not Running: Job would conflict with reservation or top job"
+SHUT = "Not Running: Job would break strict sorted order"
+
+
+@pytest.fixture
+def sim(cx):
+    cx.configure_sched("strict_ordering: true ALL\n")
+    with Simulator(cx, nodes=1, ncpus=4) as s:
+        yield s
+
+
+def wait_comment(cx, job, text):
+    until(lambda: (cx.stat(job) or {}).get("comment") == text, lambda: cx.describe(job), LIMIT_S)
+
+
+def estimate(cx, job):
+    return (cx.stat(job) or {}).get("estimated", {})
+
+
+def top(cx, job):
+    """The estimate, once the job is a top job."""
+    return until(lambda: cx.stat(job).get("topjob") == "True" and estimate(cx, job), lambda: cx.describe(job), LIMIT_S)
+
+
+def running(cx, sim, **attrs):
+    job = sim.job(**attrs)
+    cx.wait(job, "R", LIMIT_S)
+    return job
+
+
+def test_a_top_job_is_told_when_and_where_it_will_run(cx, sim):
+    first = running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
+    told = top(cx, sim.job(select="1:ncpus=4", l_walltime="10:00"))
+    ends = int(cx.stat(first)["stime"]) + 3600
+    assert told["exec_vnode"] == "(s1:ncpus=4)"
+    assert abs(int(told["start_time"]) - ends) <= 60  # windows of opt_backfill_fuzzy; stime is the host's
+    assert cx.command("qstat", "-T").stdout.count("--") > 0
+
+
+def test_fillers_run_only_where_they_delay_no_top_job(cx, sim):
+    first = running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
+    large = sim.job(select="1:ncpus=4", l_walltime="10:00")
+    top(cx, large)
+    long, endless = sim.job(l_walltime="2:00:00"), sim.job()
+    for job in (long, endless):
+        wait_comment(cx, job, CONFLICT)
+    short = running(cx, sim, l_walltime="10:00")
+    assert cx.state(large) == "Q"
+    cx.api.delete_list([first, short])
+    cx.wait(large, "R", LIMIT_S)
+    assert cx.state(long) == "Q"
+    cx.api.delete(large)
+    cx.wait(long, "R", LIMIT_S)
+    cx.wait(endless, "R", LIMIT_S)
+
+
+def test_who_waited_behind_a_top_job_runs_when_that_goes(cx, sim):
+    running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
+    large = sim.job(select="1:ncpus=4", l_walltime="10:00")
+    long = sim.job(l_walltime="2:00:00")
+    wait_comment(cx, long, CONFLICT)
+    cx.api.hold(large)
+    cx.wait(long, "R", LIMIT_S)
+    until(lambda: cx.stat(large).get("topjob") != "True", lambda: cx.describe(large), LIMIT_S)
+
+
+def test_so_many_are_planned_as_the_depth_says(cx, sim):
+    cx.set_server("backfill_depth", "2")
+    running(cx, sim, select="1:ncpus=3", l_walltime="1:00:00")
+    jobs = [sim.job(select="1:ncpus=4", l_walltime="10:00") for _ in range(3)]
+    first, second = [int(top(cx, job)["start_time"]) for job in jobs[:2]]
+    assert second - first >= 600
+    wait_comment(cx, jobs[2], "Not Running: Insufficient amount of resource: ncpus (R: 4 A: 1 T: 4)")
+    assert "topjob" not in cx.stat(jobs[2])
+
+
+def test_nobody_passes_where_nothing_is_planned(cx, sim):
+    cx.set_server("backfill_depth", "0")
+    first = running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
+    large, small = sim.job(select="1:ncpus=4", l_walltime="10:00"), sim.job(l_walltime="1:00")
+    wait_comment(cx, small, SHUT)
+    cx.set_queue("workq", "backfill_depth", "1")  # the queue's own counts
+    cx.wait(small, "R", LIMIT_S)
+    cx.api.delete_list([first, small])
+    cx.wait(large, "R", LIMIT_S)
+
+
+def test_an_estimate_outlives_the_scheduler(cx, sim):
+    running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
+    large = sim.job(select="1:ncpus=4", l_walltime="10:00")
+    when = int(top(cx, large)["start_time"])
+    cx.kill("sched")
+    cx.api.alter(large, [("Resource_List", "select", "1:ncpus=1")])
+    cx.restart("sched")
+    cx.wait(large, "R", LIMIT_S)
+    assert int(estimate(cx, large)["start_time"]) == when
+
+
+def test_an_urgent_job_preempts_before_it_is_planned(cx, sim):
+    cx.make_queue("express", Priority="200")
+    first = running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
+    urgent = sim.job(queue="express", select="1:ncpus=4", l_walltime="10:00")
+    cx.wait(urgent, "R", LIMIT_S)
+    assert cx.state(first) == "S" and not estimate(cx, urgent)
+
+
+def test_the_next_subjob_of_an_array_is_planned(cx, sim):
+    running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
+    array = sim.job(select="1:ncpus=4", l_walltime="10:00", array_indices_submitted="1-3")
+    assert int(top(cx, array)["start_time"]) > time.time()
