@@ -88,6 +88,14 @@ static int status_of(const struct run *r, const struct run_host *h)
     return h->status < 0 && h->status != STATUS_LOST_HERE ? h->status : STATUS_SISTER_FAILED;
 }
 
+/* Where nobody was left to be told to end there is no `lost`: the host of the script was the last. */
+int host_loss_status(const struct run *r)
+{
+    if (r->lost)
+        return r->lost;
+    return r->started && !r->finished ? STATUS_LOST_FIRST : 0;
+}
+
 static void end_run(struct host_loss *l, struct job *j, const struct run_host *h)
 {
     struct run *r = j->run;

@@ -11,6 +11,7 @@
 struct checkpoint;
 struct exec_send;
 struct host_loss;
+struct run;
 struct run_host;
 struct runs;
 struct site;
@@ -22,6 +23,9 @@ void host_loss_destroy(struct host_loss *l);
 
 /* `h` has been released or given up, and at least one host of the run is left. Does nothing once the script is over. */
 void host_loss_judge(struct host_loss *l, struct job *j, const struct run_host *h);
+
+/* The exit status of a run that is over because a host was lost; 0: none was, or its script was over before. */
+int host_loss_status(const struct run *r);
 
 /* The name of a host for people: a service's without its kind. */
 const char *host_loss_name(const char *service);

@@ -64,17 +64,19 @@ void job_end_destroy(struct job_end *d)
 
 /* --- the last host -------------------------------------------------------------------------------- */
 
-/* A lost host outweighs what the others ended with when they were told to. */
+/* A lost host outweighs what the others ended with when they were told to; a wish that is then as good as done
+ * outweighs both. */
 static void count_loss(struct job *j)
 {
     struct run *r = j->run;
+    int status = host_loss_status(r);
 
-    if (!r->lost || j->intent == INTENT_DELETE)
+    if (!status || j->intent == INTENT_DELETE || (!r->lost && j->intent != INTENT_NONE))
         return;
     r->finished = true;
-    r->status = r->lost;
+    r->status = status;
     j->exited = true;
-    j->exit_status = r->lost;
+    j->exit_status = status;
 }
 
 static void say_lost(const struct job *j)

@@ -147,14 +147,19 @@ def test_an_exception_may_stand_for_start_and_finish(cx, peer):
 
 
 @alone
-def test_a_run_that_is_released_without_a_finish_is_lost(cx, peer):
-    job = job_on(cx)
+@pytest.mark.parametrize("rerunable", ["True", "False"])
+def test_a_run_that_is_released_without_a_finish_is_lost(cx, peer, rerunable):
+    job = job_on(cx, Rerunable=rerunable)
     run = peer.begin()
     peer.say(peer.exception(run, 3, 0, "lost", "no such process"), peer.release(run, 4))
-    cx.wait(job, "Q")
-    cx.api.run_async(job, "(s1:ncpus=1)")
-    peer.end(peer.begin())
-    was_run(cx, job, 2)
+    if rerunable == "True":
+        cx.wait(job, "Q")
+        cx.api.run_async(job, "(s1:ncpus=1)")
+        peer.end(peer.begin())
+        was_run(cx, job, 2)
+    else:
+        was_run(cx, job, 1)
+        assert cx.stat(job)["Exit_status"] == "-20"
 
 
 # --- attempts
@@ -332,6 +337,19 @@ def test_a_run_that_was_started_and_is_not_held_any_more_is_lost(cx, peer):
     cx.api.run_async(job, "(s1:ncpus=1)")
     peer.end(peer.begin())
     was_run(cx, job, 2)
+
+
+@alone
+def test_a_job_that_may_not_run_again_ends_when_its_only_host_is_lost_and_others_hear_of_it(cx, peer):
+    cx.set_server("node_fail_requeue", "1")
+    job = job_on(cx, Rerunable="False")
+    peer.begin()
+    ok, notok = (cx.submit("true", depend=f"{word}:{job}") for word in ("afterok", "afternotok"))
+    peer.close()
+    was_run(cx, job, 1)
+    assert cx.stat(job)["Exit_status"] == "-20"
+    cx.wait(notok, "Q")
+    until(lambda: cx.state(ok) in (None, "F"), "the end of the job that waited for a good end")
 
 
 @alone
