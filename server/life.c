@@ -105,6 +105,8 @@ static void find_services(struct server *s)
 
         n->service = sv;
         n->state |= NODE_DOWN | NODE_UNKNOWN;
+        if (sv)
+            services_recall(sv, n);
         if (sv && !sv->lost_mono_ms)
             node_watch_down(s->node_watch, sv);
     }

@@ -110,7 +110,7 @@ static int check_service(const struct exec_hello *x, const struct service *s, co
         return err_set(e, PBSE_IVALREQ, "%s has obeyed a server of epoch %llu, this one has %llu", a->service,
                        (unsigned long long)a->epoch, (unsigned long long)x->p.site->epoch);
     if (!service_is_here(s))
-        return is_another(s, a) && strcmp(s->boot, a->boot) == 0 && holds_runs(x, s)
+        return is_another(s, a) && s->boot && strcmp(s->boot, a->boot) == 0 && holds_runs(x, s)
                    ? err_set(e, PBSE_NODE_BUSY, "another %s on %s is away and holds runs", a->service,
                              s->host)
                    : 0;
@@ -296,6 +296,8 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
     set_text(&s->boot, a->boot);
     set_text(&s->instance, a->instance);
     set_text(&s->version, a->pbs_version);
+    for (u_int i = 0; i < a->nodes.nodes_len; i++)
+        services_note(x->p.services, s, nodes_find(x->p.site->nodes, a->nodes.nodes_val[i].name));
     free(rpc_conn_user(c)); /* of a HELLO that had to wait */
     rpc_conn_set_user(c, b, conn_closed);
     return 0;

@@ -2,7 +2,7 @@
  *
  * A service is made at its first HELLO, or for a stored node that names it, and lives until the server
  * ends: nodes and connections point to it. Which nodes it serves stands in the nodes; the name outlives it
- * there, in the store. */
+ * there, in the store, and with it what tells it from another of that name. */
 #include "services.h"
 
 #include <stdlib.h>
@@ -88,6 +88,34 @@ bool service_is_here(const struct service *s)
     return s && s->conn && s->accepted;
 }
 
+static bool set_text(const char **field, const char *text)
+{
+    const char *old = *field;
+
+    if (old == text)
+        return false;
+    *field = intern_again(text);
+    intern_unref(old);
+    return true;
+}
+
+void services_note(struct services *sv, const struct service *s, struct node *n)
+{
+    bool changed = set_text(&n->service_instance, s->instance);
+
+    changed |= set_text(&n->service_boot, s->boot);
+    changed |= set_text(&n->service_host, s->host);
+    if (changed)
+        change_touch(sv->site->change, &n->obj.change, PART_HOT);
+}
+
+void services_recall(struct service *s, const struct node *n)
+{
+    set_text(&s->instance, n->service_instance);
+    set_text(&s->boot, n->service_boot);
+    set_text(&s->host, n->service_host);
+}
+
 void services_bind(struct services *sv, struct service *s, struct node *n)
 {
     const char *old = n->service_name;
@@ -97,5 +125,6 @@ void services_bind(struct services *sv, struct service *s, struct node *n)
         return;
     n->service_name = intern_again(s->name);
     intern_unref(old);
+    services_note(sv, s, n);
     change_touch(sv->site->change, &n->obj.change, PART_HOT);
 }

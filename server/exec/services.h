@@ -38,6 +38,11 @@ struct service *services_first(const struct services *sv);
 struct service *services_next(const struct service *s);
 
 void services_bind(struct services *sv, struct service *s, struct node *n);
+
+/* Write down on its vnode which service of this name it is (instance, boot, host): a restarted server must tell it from
+ * a namesake although neither has said HELLO yet. And read it there. */
+void services_note(struct services *sv, const struct service *s, struct node *n);
+void services_recall(struct service *s, const struct node *n);
 bool service_is_here(const struct service *s);
 
 #endif

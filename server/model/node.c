@@ -29,7 +29,8 @@ static int node_encode(const struct object *o, enum change_part part, struct str
 
     if (part != PART_HOT)
         return 0;
-    json = json_pack("{s:s*, s:i, s:I, s:I}", "service", n->service_name, "offline",
+    json = json_pack("{s:s*, s:s*, s:s*, s:s*, s:i, s:I, s:I}", "service", n->service_name, "instance",
+                     n->service_instance, "boot", n->service_boot, "service_host", n->service_host, "offline",
                      (int)(n->state & (NODE_OFFLINE | NODE_OFFLINE_BY_MOM)), "last_state_s",
                      (json_int_t)n->last_state_s, "last_used_s", (json_int_t)n->last_used_s);
     text = json ? json_dumps(json, JSON_COMPACT) : NULL;
@@ -50,6 +51,9 @@ static void node_destroy(struct object *o)
     resc_free(n->held);
     intern_unref(n->host);
     intern_unref(n->service_name);
+    intern_unref(n->service_instance);
+    intern_unref(n->service_boot);
+    intern_unref(n->service_host);
     object_fini(o);
     free(n);
 }
@@ -79,16 +83,20 @@ void node_take_host(struct node *n)
 int node_decode(struct node *n, const char *hot_json, struct err *e)
 {
     json_t *json = json_loads(hot_json, 0, NULL);
-    const char *service = NULL;
+    const char *service = NULL, *instance = NULL, *boot = NULL, *host = NULL;
     int offline = 0;
     json_int_t state_s = 0, used_s = 0;
 
-    if (!json || json_unpack(json, "{s?s, s?i, s?I, s?I}", "service", &service, "offline", &offline,
+    if (!json || json_unpack(json, "{s?s, s?s, s?s, s?s, s?i, s?I, s?I}", "service", &service, "instance",
+                             &instance, "boot", &boot, "service_host", &host, "offline", &offline,
                              "last_state_s", &state_s, "last_used_s", &used_s) < 0) {
         json_decref(json);
         return err_set(e, PBSE_SYSTEM, "the stored row of node %s cannot be read", n->obj.name);
     }
     n->service_name = intern_ref(service);
+    n->service_instance = intern_ref(instance);
+    n->service_boot = intern_ref(boot);
+    n->service_host = intern_ref(host);
     n->state |= (unsigned)offline & (NODE_OFFLINE | NODE_OFFLINE_BY_MOM);
     n->last_state_s = state_s;
     n->last_used_s = used_s;

@@ -31,12 +31,14 @@ struct node_use {
 
 struct node {
     struct object obj;
-    UT_hash_handle hh;          /* nodes */
-    unsigned state;             /* NODE_* bits of states.h; written by fsm/node_fsm.c */
-    struct service *service;    /* NULL: nobody serves it now */
-    struct service *home;       /* whom a simulator took it from; exec/handover.c */
-    struct service *taker;      /* for whom it is drained; exec/handover.c */
-    const char *service_name;   /* interned: "mom:n1", who last served it; stored */
+    UT_hash_handle hh;        /* nodes */
+    unsigned state;           /* NODE_* bits of states.h; written by fsm/node_fsm.c */
+    struct service *service;  /* NULL: nobody serves it now */
+    struct service *home;     /* whom a simulator took it from; exec/handover.c */
+    struct service *taker;    /* for whom it is drained; exec/handover.c */
+    const char *service_name; /* interned: "mom:n1", who last served it; stored */
+    /* Which one of that name, interned and stored; NULL: not known. exec/services.c */
+    const char *service_instance, *service_boot, *service_host;
     const char *host;           /* interned: resources_available.host */
     struct resc_list *assigned; /* amounts taken; assign.c */
     struct resc_list *held;     /* kept for holds; held.c */

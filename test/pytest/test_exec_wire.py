@@ -409,3 +409,20 @@ def test_a_host_that_has_ended_its_part_is_to_forget_it_after_the_server_has_die
         second.order(TERMINATE, run)  # said again
         second.say(second.finish(run, 2), second.release(run, 3))
         was_run(cx, job, 1)
+
+
+@alone
+def test_a_namesake_does_not_get_the_runs_of_a_service_that_the_server_has_not_heard_of_since_it_died(cx):
+    with peers(cx, 1) as (p,), Peer(cx) as namesake:
+        p.hello(instance="one", again=True)
+        job = job_on(cx)
+        run = p.begin()
+        cx.kill("server")
+        cx.control("restart", "server")
+        cx.again()
+        answer = namesake.hello(instance="another", generation=9)
+        assert answer.verdict == REFUSED and "holds runs" in answer.reason
+        assert p.hello([(run, RUNNING, 2)], instance="one", generation=2).verdict == ACCEPTED
+        assert cx.state(job) == "R"
+        p.end(run)
+        was_run(cx, job, 1)
