@@ -350,12 +350,15 @@ static int lock_now(int fd)
     return -1;
 }
 
-int file_lock(const char *path, struct err *e)
+int file_lock(const char *path, mode_t mode, struct err *e)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
+    struct stat st;
 
     if (fd < 0)
         return failed(e, "open lock file", path);
+    if (fstat(fd, &st) == 0 && (st.st_mode & 07777) != mode && st.st_uid == geteuid())
+        fchmod(fd, mode);
     if (lock_now(fd) < 0) {
         if (errno == EWOULDBLOCK)
             err_set(e, EWOULDBLOCK, "%.300s is locked by process %ld", path, (long)read_pid(fd));
@@ -419,4 +422,33 @@ int file_socket_address(const char *path, struct sockaddr_un *address, socklen_t
     *length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1);
     *dir = fd;
     return 0;
+}
+
+static int hand_over_all(DIR *d, const char *dir, uid_t uid, gid_t gid, struct err *e)
+{
+    const struct dirent *x;
+
+    while ((x = readdir(d)))
+        if (strcmp(x->d_name, "..") != 0 && strcmp(x->d_name, ".") != 0 &&
+            fchownat(dirfd(d), x->d_name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
+            return failed(e, "hand over a file in", dir);
+    return fchown(dirfd(d), uid, gid) < 0 ? failed(e, "hand over", dir) : 0;
+}
+
+int file_hand_over(const char *dir, uid_t uid, gid_t gid, struct err *e)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), rc = 0;
+    struct stat st;
+    DIR *d = NULL;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !(d = fdopendir(fd))) {
+        rc = failed(e, "hand over", dir);
+        if (fd >= 0)
+            close(fd);
+        return rc;
+    }
+    if (st.st_uid == 0 && uid != 0)
+        rc = hand_over_all(d, dir, uid, gid, e);
+    closedir(d);
+    return rc;
 }

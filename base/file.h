@@ -41,13 +41,17 @@ int file_sync_dir(int dirfd, const char *name, struct err *e); /* names in it ar
  * One that exists is left as it is. */
 int file_make_dirs(const char *path, mode_t mode, struct err *e);
 
+/* A directory of root's, and what lies in it, become this user's; below it nothing. One that is not root's is left
+ * alone: its owner could have put into it what is not his. */
+int file_hand_over(const char *dir, uid_t uid, gid_t gid, struct err *e);
+
 /* Remove a directory and all below it, without following links or crossing into another file system.
  * 0 also when it was not there. */
 int file_remove_tree(int dirfd, const char *name, struct err *e);
 
 /* Take the lock on `path` (flock) and write our pid into it; the lock lives as long as the descriptor
- * returned. -1 with EWOULDBLOCK: another holds it, the text has its pid. */
-int file_lock(const char *path, struct err *e);
+ * returned. The file gets `mode`, also when it is there. -1 with EWOULDBLOCK: another holds it, the text has its pid. */
+int file_lock(const char *path, mode_t mode, struct err *e);
 /* Write the pid again, after a fork that kept the descriptor. */
 int file_lock_set_pid(int fd, pid_t pid, struct err *e);
 /* Who holds the lock: its pid; 0 nobody; -1 cannot tell. */

@@ -131,7 +131,7 @@ static void a_lock_has_one_holder(void **state)
 {
     struct err e;
     char want[32];
-    int fd = file_lock("lock", &e), status;
+    int fd = file_lock("lock", 0600, &e), status;
     pid_t child;
 
     (void)state;
@@ -139,7 +139,7 @@ static void a_lock_has_one_holder(void **state)
     assert_int_equal(file_lock_holder("lock", &e), getpid());
     child = fork();
     if (child == 0) {
-        int second = file_lock("lock", &e);
+        int second = file_lock("lock", 0600, &e);
         snprintf(want, sizeof want, "process %ld", (long)getppid());
         _exit(second < 0 && e.code == EWOULDBLOCK && strstr(e.text, want) ? 0 : 1);
     }
@@ -183,7 +183,7 @@ static void sockets_may_have_long_paths(void **state)
 static void who_asks_for_the_holder_keeps_nobody_from_the_lock(void **state)
 {
     struct err e = {0};
-    int fd = file_lock("lock", &e), ready[2];
+    int fd = file_lock("lock", 0600, &e), ready[2];
     pid_t child;
     char c;
 
@@ -202,7 +202,7 @@ static void who_asks_for_the_holder_keeps_nobody_from_the_lock(void **state)
         _exit(0);
     }
     assert_int_equal(read(ready[0], &c, 1), 1);
-    fd = file_lock("lock", &e);
+    fd = file_lock("lock", 0600, &e);
     assert_true(fd >= 0);
     close(fd);
     close(ready[0]);

@@ -119,6 +119,19 @@ static int find_config(struct program *p, struct err *e)
     return (size_t)n < sizeof p->config ? 0 : err_set(e, ENAMETOOLONG, "%s: path too long", p->places.priv);
 }
 
+/* What it writes to is PBS_DAEMON_SERVICE_USER's, and so is this process. */
+static int become_user(struct program *p, const char *priv, const char *logs, struct err *e)
+{
+    const char *user = conf_text(p->conf, CONF_PBS_DAEMON_SERVICE_USER);
+    uid_t uid;
+    gid_t gid;
+
+    if (daemon_account(user, &uid, &gid, e) < 0 || file_hand_over(priv, uid, gid, e) < 0 ||
+        file_hand_over(logs, uid, gid, e) < 0)
+        return -1;
+    return daemon_become(user, e);
+}
+
 /* PBS_HOME/sched_priv and sched_logs, with _NAME behind them for others than the default one. */
 static int find_places(struct program *p, struct err *e)
 {
@@ -138,9 +151,10 @@ static int find_places(struct program *p, struct err *e)
     if (find_config(p, e) < 0 ||
         (size_t)snprintf(p->lock, sizeof p->lock, "%s/sched.lock", priv) >= sizeof p->lock)
         return err_set(e, ENAMETOOLONG, "%s: path too long", priv);
-    if (home_files_make(home, NULL, 0, e) < 0 || file_make_dirs(priv, 0750, e) < 0)
+    if (home_files_make(home, NULL, 0, e) < 0 || file_make_dirs(priv, 0750, e) < 0 ||
+        file_make_dirs(logs, 0755, e) < 0)
         return -1;
-    return file_make_dirs(logs, 0755, e);
+    return become_user(p, priv, logs, e);
 }
 
 static int open_log(struct program *p, struct err *e)
@@ -298,7 +312,8 @@ static int start(struct program *p, struct err *e)
 
 static int run(struct program *p)
 {
-    struct daemon_options o = {.name = "pbs_sched", .lock_path = p->lock, .foreground = p->o.foreground};
+    struct daemon_options o = {
+        .name = "pbs_sched", .lock_path = p->lock, .lock_mode = 0644, .foreground = p->o.foreground};
     struct err e;
     int rc = 0;
     struct daemon *d = daemon_begin(&o, &rc);

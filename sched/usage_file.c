@@ -161,7 +161,7 @@ int usage_file_lock(const char *dir, struct err *e)
 {
     char path[PATH_MAX];
 
-    return path_of(path, dir, "usage.lock", e) < 0 ? -1 : file_lock(path, e);
+    return path_of(path, dir, "usage.lock", e) < 0 ? -1 : file_lock(path, 0644, e);
 }
 
 int usage_file_write(const char *dir, const char *text, size_t n, struct err *e)

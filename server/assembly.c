@@ -12,6 +12,7 @@
 #include "arrays.h"
 #include "checkpoint.h"
 #include "commit.h"
+#include "daemon.h"
 #include "depend.h"
 #include "eligible.h"
 #include "ends.h"
@@ -177,9 +178,13 @@ static void bind_actions(struct server *s)
 int assembly_create(struct server *s, bool *is_new, struct restore_counts *counts, struct err *e)
 {
     struct parts *p = &s->parts;
+    gid_t gid;
 
     if (site_create(&s->site, loop_clock(s->loop), s->set.name, e) < 0 ||
         open_store(s, counts, is_new, e) < 0)
+        return -1;
+    if (daemon_account(conf_text(s->set.conf, CONF_PBS_DAEMON_SERVICE_USER), &s->site.daemon_uid, &gid, e) <
+        0)
         return -1;
     p->site = &s->site;
     p->loop = s->loop;

@@ -29,8 +29,11 @@ static int open_log(struct server *s, struct err *e)
                             .path = s->set.log_file,
                             .daemon = daemon,
                             .mask = s->set.log_events >= 0 ? (unsigned)s->set.log_events : LOG_MASK_SERVER,
-                            .highres = conf_int(s->set.conf, CONF_PBS_LOG_HIGHRES_TIMESTAMP) != 0};
+                            .highres = conf_int(s->set.conf, CONF_PBS_LOG_HIGHRES_TIMESTAMP) != 0,
+                            .syslog_facility = (int)conf_int(s->set.conf, CONF_PBS_SYSLOG),
+                            .syslog_severity = (int)conf_int(s->set.conf, CONF_PBS_SYSLOGSEVR)};
 
+    o.no_file = o.syslog_facility && !conf_int(s->set.conf, CONF_PBS_LOCALLOG);
     snprintf(daemon, sizeof daemon, "Server@%s", s->set.name);
     return log_open(&o, e);
 }

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +155,7 @@ struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code)
     if (side == 0) {
         set_signals();
         umask(022);
-        d->lock_fd = o->lock_path ? file_lock(o->lock_path, &e) : -1;
+        d->lock_fd = o->lock_path ? file_lock(o->lock_path, o->lock_mode ? o->lock_mode : 0600, &e) : -1;
     }
     if (side < 0 || (o->lock_path && d->lock_fd < 0)) {
         *exit_code = daemon_fail(d, &e);
@@ -210,5 +212,37 @@ int daemon_set_limits(int64_t core_bytes, struct err *e)
     files.rlim_cur = files.rlim_max;
     if (setrlimit(RLIMIT_CORE, &core) < 0 || setrlimit(RLIMIT_NOFILE, &files) < 0)
         return err_errno(e, errno, "cannot set the limits of this process");
+    return 0;
+}
+
+static bool stays_root(const char *user)
+{
+    return geteuid() != 0 || !user || !*user || strcmp(user, "root") == 0;
+}
+
+int daemon_account(const char *user, uid_t *uid, gid_t *gid, struct err *e)
+{
+    const struct passwd *pw = NULL;
+
+    if (!stays_root(user) && !(pw = getpwnam(user)))
+        return err_set(e, ENOENT, "PBS_DAEMON_SERVICE_USER of pbs.conf: there is no user %.100s", user);
+    *uid = pw ? pw->pw_uid : geteuid();
+    *gid = pw ? pw->pw_gid : getegid();
+    return 0;
+}
+
+int daemon_become(const char *user, struct err *e)
+{
+    uid_t uid;
+    gid_t gid;
+
+    if (daemon_account(user, &uid, &gid, e) < 0)
+        return -1;
+    if (stays_root(user) || uid == 0)
+        return 0;
+    if (initgroups(user, gid) < 0 || setgid(gid) < 0 || setuid(uid) < 0)
+        return err_errno(e, errno, "cannot become user %.100s", user);
+    if (setuid(0) == 0)
+        return err_set(e, EPERM, "user %.100s can become root again", user);
     return 0;
 }

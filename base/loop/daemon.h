@@ -10,6 +10,7 @@
  */
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "err.h"
 
@@ -18,6 +19,7 @@ struct daemon;
 struct daemon_options {
     const char *name;      /* for messages: "pbs_server" */
     const char *lock_path; /* holds our pid while we live */
+    mode_t lock_mode;      /* of that file; 0: 0600 */
     bool foreground;       /* -N: no fork, stdin/out/err are kept */
     bool keep_stderr;      /* in the background, but stderr stays (tests) */
 };
@@ -31,6 +33,12 @@ struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code);
 void daemon_ready(struct daemon *d);                      /* from here on the service answers */
 int daemon_fail(struct daemon *d, const struct err *why); /* says why; 1, the value for main to return */
 void daemon_end(struct daemon *d); /* removes nothing: the lock file stays, unlocked and empty */
+
+/* The account of a daemon that need not be root (PBS_DAEMON_SERVICE_USER). NULL, "root", or we are not root ourselves: ours.
+ * -1: there is no such user. */
+int daemon_account(const char *user, uid_t *uid, gid_t *gid, struct err *e);
+/* Be that user from now on, for good. Nothing where daemon_account says that it is ours. */
+int daemon_become(const char *user, struct err *e);
 
 enum { DAEMON_CORE_UNLIMITED = -1, DAEMON_CORE_INHERITED = -2 };
 

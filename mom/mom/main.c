@@ -366,6 +366,7 @@ static int run_mom(struct mom *mom, const struct command_line *c)
     }
     d = daemon_begin(&(struct daemon_options){.name = "pbs_mom",
                                               .lock_path = mom->parts.home.lock,
+                                              .lock_mode = 0644,
                                               .foreground = c->foreground},
                      &rc);
     if (d) {

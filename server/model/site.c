@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "assign.h"
 #include "held.h"
@@ -15,7 +16,7 @@
 
 int site_create(struct site *s, struct clock *clock, const char *name, struct err *e)
 {
-    *s = (struct site){.clock = clock, .name = intern_ref(name)};
+    *s = (struct site){.clock = clock, .name = intern_ref(name), .daemon_uid = geteuid()};
     s->change = change_create(100000);
     if (!s->change)
         return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");

@@ -5,6 +5,7 @@
  * main.c creates it first and destroys it last. It owns the tables; everybody else borrows. */
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "change.h"
 #include "clock.h"
@@ -31,6 +32,7 @@ struct site {
     const char *name;     /* of the server, as in job identifiers */
     const char *store_id; /* identity of the store */
     uint64_t epoch;
+    uid_t daemon_uid; /* of the scheduler where it is not root's (PBS_DAEMON_SERVICE_USER), else ours */
     unsigned char secret[32]; /* of the store: job cookies are made from it */
     /* ^ What a job of another server is called here, since it came to us: its identifier, or NULL. */
     const char *(*alias)(void *arg, const char *id);

@@ -175,7 +175,7 @@ bool access_acl_allows(const char *acl, enum acl_form form, const char *who, boo
 
 enum level access_level_of(const struct site *s, const struct client *c)
 {
-    if (c->uid == 0 || (c->uid != (uid_t)-1 && c->uid == geteuid()) || c->daemon)
+    if (c->uid == 0 || (c->uid != (uid_t)-1 && (c->uid == geteuid() || c->uid == s->daemon_uid)) || c->daemon)
         return LEVEL_MANAGER;
     if (access_acl_allows(attr_list_text(&s->server->obj.attrs, SERVER_ATTR_managers), ACL_USER, c->who,
                           false))

@@ -205,7 +205,7 @@ static int sqlite_lease(struct store *base, struct err *e)
     struct store_sqlite *s = of(base);
 
     if (s->lock_fd < 0)
-        s->lock_fd = file_lock(s->lock_path, e);
+        s->lock_fd = file_lock(s->lock_path, 0600, e);
     return s->lock_fd < 0 ? -1 : 0;
 }
 

@@ -1,5 +1,6 @@
 """make install, pbs.conf and the init script: a site's complex, with the options of its daemons."""
 import os
+import pwd
 import re
 import socket
 import stat
@@ -117,6 +118,35 @@ def test_a_daemon_that_cannot_start_stops_the_start_and_says_why():
         c.remove()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
+def test_the_scheduler_is_the_service_user_of_pbs_conf():
+    site = Installed(PBS_DAEMON_SERVICE_USER=users.NAMES[2])
+    uid = pwd.getpwnam(users.NAMES[2]).pw_uid
+    try:
+        site.start()
+        assert os.stat(f"/proc/{site.pid('sched')}").st_uid == uid
+        assert os.stat(f"/proc/{site.pid('server')}").st_uid == 0
+        for name in ("sched_priv", "sched_priv/sched_config", "sched_priv/sched.lock", "sched_logs"):
+            assert os.stat(os.path.join(site.home, name)).st_uid == uid, name
+        site.wait(site.submit("sleep 600"))
+        site.init("restart", PBS_START_SERVER="0", PBS_START_MOM="0")
+        assert os.stat(f"/proc/{site.pid('sched')}").st_uid == uid
+        site.wait(site.submit("sleep 600"))
+    finally:
+        site.stop()
+
+
+def test_a_service_user_who_is_nobody_stops_the_start():
+    site = Installed(PBS_DAEMON_SERVICE_USER="no-such-user")
+    try:
+        done = site.init("start", check=os.geteuid() != 0)
+        if os.geteuid() == 0:
+            assert done.returncode == 1 and "there is no user no-such-user" in done.stderr
+    finally:
+        site.init("stop")
+        site.remove()
+
+
 # --- the home
 
 def test_the_first_start_makes_the_home_of_the_manual(site):
@@ -126,7 +156,8 @@ def test_the_first_start_makes_the_home_of_the_manual(site):
              "checkpoint": 0o711, "mom_logs": 0o755, "mom_priv": 0o751, "mom_priv/jobs": 0o751,
              "mom_priv/config.d": 0o700, "comm_logs": 0o755, "certs": 0o700, "pbs_environment": 0o644,
              "pbs_version": 0o644, "sched_priv/sched_config": 0o644, "sched_priv/resource_group": 0o644,
-             "sched_priv/holidays": 0o644, "sched_priv/dedicated_time": 0o644}
+             "sched_priv/holidays": 0o644, "sched_priv/dedicated_time": 0o644, "server_priv/server.lock": 0o600,
+             "server_priv/comm.lock": 0o600, "mom_priv/mom.lock": 0o644, "sched_priv/sched.lock": 0o644}
     assert {name: oct(mode(os.path.join(site.home, name))) for name in modes} == \
            {name: oct(m) for name, m in modes.items()}
 
