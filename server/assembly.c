@@ -41,6 +41,7 @@
 #include "suspend.h"
 #include "tally.h"
 #include "terminate.h"
+#include "told.h"
 #include "wall_step.h"
 #include "watch.h"
 
@@ -195,6 +196,7 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
         return err_no_memory(e);
     job_fsm_listen(p->fsm, on_moved, s);
     job_fsm_listen(p->fsm, job_log_listen, s->job_log);
+    job_fsm_listen(p->fsm, told_listen, &s->site);
     s->start_time = p->fsm ? start_time_create(s->loop, &s->site, p->fsm) : NULL;
     p->arrays = arrays_create(&s->site, p->fsm, p->commit);
     if (!s->start_time || !p->arrays)

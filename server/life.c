@@ -112,6 +112,17 @@ static void find_services(struct server *s)
     }
 }
 
+static void tell_recovered(const struct server *s, const struct restore_counts *counts)
+{
+    for (const struct queue *q = queues_first(s->site.queues); q; q = queues_next(q))
+        log_event(LOGC_QUE, LOGE_ADMIN, q->obj.name, "Recovered queue %s", q->obj.name);
+    for (const struct sched_obj *x = scheds_first(s->site.scheds); x; x = scheds_next(x))
+        log_event(LOGC_SCHED, LOGE_ADMIN, x->obj.name, "Recovered scheduler %s", x->obj.name);
+    if (!counts->jobs)
+        log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "No jobs to open");
+    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Recovered %zu jobs", counts->jobs);
+}
+
 int life_go_on(struct server *s, bool is_new, const struct restore_counts *counts, struct err *e)
 {
     struct store_where where = server_settings_store(&s->set);
@@ -141,7 +152,7 @@ int life_go_on(struct server *s, bool is_new, const struct restore_counts *count
     plan_holds_restore(s->parts.plan_holds);
     move_out_restore(s->parts.move_out);
     route_queue(s->parts.route, NULL);
-    log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Recovered %zu jobs", counts->jobs);
+    tell_recovered(s, counts);
     if (s->set.log_events < 0)
         log_set_mask(
             (unsigned)attr_list_number(&s->site.server->obj.attrs, SERVER_ATTR_log_events, LOG_MASK_SERVER));

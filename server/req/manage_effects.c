@@ -133,6 +133,27 @@ static void server_sequence(void *arg, struct object *o)
                   (long long)attr_list_effective(&o->attrs, SERVER_ATTR_max_job_sequence_id));
 }
 
+static void say_number(struct parts *p, const struct object *o, int index, const char *text)
+{
+    log_event(LOGC_SVR, LOGE_ADMIN, p->site->name, "%s %lld", text,
+              (long long)attr_list_effective(&o->attrs, index));
+}
+
+static void server_fail_requeue(void *arg, struct object *o)
+{
+    say_number(arg, o, SERVER_ATTR_node_fail_requeue, "node_fail_requeue value changed to");
+}
+
+static void server_resend_term(void *arg, struct object *o)
+{
+    say_number(arg, o, SERVER_ATTR_resend_term_delay, "resend_term_delay value changed to");
+}
+
+static void server_history_time(void *arg, struct object *o)
+{
+    say_number(arg, o, SERVER_ATTR_job_history_duration, "svr_history_duration set to val");
+}
+
 static void server_eligible(void *arg, struct object *o)
 {
     (void)o;
@@ -149,6 +170,9 @@ const struct edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_scheduling, NULL, server_scheduling},
     {OF_SERVER, SERVER_ATTR_scheduler_iteration, NULL, server_iteration},
     {OF_SERVER, SERVER_ATTR_job_history_enable, NULL, server_history},
+    {OF_SERVER, SERVER_ATTR_job_history_duration, NULL, server_history_time},
+    {OF_SERVER, SERVER_ATTR_node_fail_requeue, NULL, server_fail_requeue},
+    {OF_SERVER, SERVER_ATTR_resend_term_delay, NULL, server_resend_term},
     {OF_SERVER, SERVER_ATTR_log_events, NULL, server_log_events},
     {OF_SERVER, SERVER_ATTR_eligible_time_enable, NULL, server_eligible},
     {OF_SERVER, SERVER_ATTR_job_sort_formula, check_server_formula, NULL},

@@ -58,6 +58,41 @@ def test_a_jobs_life_is_told_in_the_servers_log(place):
         assert text in told
 
 
+def test_a_jobs_life_is_told_in_the_words_that_scripts_look_for(place):
+    place.set_server("log_events", "4095")
+    job = place.submit("sleep 600")
+    session = until(lambda: place.stat(job).get("session_id"), "its session")
+    place.api.delete(job)
+    place.wait_gone(job)
+    told = until(lambda: [t for t in texts(place, job) if "dequeuing" in t] and texts(place, job), "its end in the log")
+    place.api.manager(api.MUNSET, api.SERVER, "", [("log_events", "")])
+    looked_for = ["enqueuing into workq, state Q hop 1", f"Received session ID for job: {session}",
+                  "Job sent signal TermJob on delete", "Obit received momhop:1 serverhop:1 state:R substate:42",
+                  "dequeuing from workq, state F"]
+    assert [t for t in told if t in looked_for] == looked_for, told
+    assert "Updated job state to 4 and substate to 42" in told
+
+
+@pytest.mark.parametrize("attribute, value, said", [
+    ("node_fail_requeue", "77", "node_fail_requeue value changed to 77"),
+    ("resend_term_delay", "9", "resend_term_delay value changed to 9"),
+    ("job_history_duration", "01:00:00", "svr_history_duration set to val 3600")])
+def test_a_change_that_matters_is_told_with_its_value(place, attribute, value, said):
+    place.set_server(attribute, value)
+    until(lambda: any(line.endswith(";" + said) for line in lines(place)), said)
+    place.api.manager(api.MUNSET, api.SERVER, "", [(attribute, "")])
+
+
+def test_a_restarted_server_tells_what_it_has_recovered(cx):
+    cx.make_queue("other")
+    cx.restart("server")
+    until(lambda: any("Recovered 0 jobs" in line for line in lines(cx)[10:]), "the second start")
+    told = [line.split(";", 3)[3] for line in lines(cx)]
+    for said in ("Que;workq;Recovered queue workq", "Que;other;Recovered queue other",
+                 "Sched;default;Recovered scheduler default"):
+        assert said in told, said
+
+
 def test_who_changed_what_is_told(place):
     place.make_queue("told")
     place.set_queue("told", "Priority", "7")
