@@ -5,6 +5,9 @@
  * on and empty lets everybody in, one of hosts nobody. */
 #include "admit.h"
 
+#include <string.h>
+#include <strings.h>
+
 #include "access.h"
 #include "pbs_error.h"
 #include "queued_limits.h"
@@ -70,12 +73,40 @@ int admit_check(const struct site *s, const struct queue *q, const struct admit_
     return admit_check_bounds(s, q, ask->job, e);
 }
 
+/* Names of one host, with a domain or without. */
+static bool same_host(const char *a, const char *b)
+{
+    size_t n = strcspn(a, "."), m = strcspn(b, ".");
+
+    return a[n] && b[m] ? strcasecmp(a, b) == 0 : n == m && strncasecmp(a, b, n) == 0;
+}
+
+/* acl_host_moms_enable: who runs jobs may also submit them, whatever acl_hosts says. */
+static bool is_host_of_mom(const struct site *s, const char *host)
+{
+    for (const struct node *n = nodes_first(s->nodes); n; n = nodes_next(n)) {
+        const char *mom = attr_list_text(&n->obj.attrs, NODE_ATTR_Mom);
+
+        if (same_host(mom ? mom : n->host ? n->host : n->obj.name, host))
+            return true;
+    }
+    return false;
+}
+
+static bool serves_host(const struct site *s, const char *host)
+{
+    const struct attr_list *a = &s->server->obj.attrs;
+
+    return !attr_list_bool(a, SERVER_ATTR_acl_host_enable, false) ||
+           access_acl_allows(attr_list_text(a, SERVER_ATTR_acl_hosts), ACL_HOST, host, false) ||
+           (attr_list_bool(a, SERVER_ATTR_acl_host_moms_enable, false) && is_host_of_mom(s, host));
+}
+
 int admit_check_server(const struct site *s, const char *who, const char *host, struct err *e)
 {
     const struct attr_list *a = &s->server->obj.attrs;
 
-    if (attr_list_bool(a, SERVER_ATTR_acl_host_enable, false) &&
-        !access_acl_allows(attr_list_text(a, SERVER_ATTR_acl_hosts), ACL_HOST, host, false))
+    if (!serves_host(s, host))
         return err_set(e, PBSE_BADHOST, "the server does not serve host %s (acl_hosts)", host);
     if (attr_list_bool(a, SERVER_ATTR_acl_user_enable, false) &&
         !access_acl_allows(attr_list_text(a, SERVER_ATTR_acl_users), ACL_USER, who, true))

@@ -44,7 +44,7 @@ def people(place):
     for p in three:
         p.api.close()
     for name in ("managers", "operators", "acl_users", "acl_user_enable", "acl_hosts", "acl_host_enable",
-                 "query_other_jobs"):
+                 "acl_host_moms_enable", "query_other_jobs"):
         place.api.manager(api.MUNSET, api.SERVER, "", [(name, None, "")])
     place.set_server("acl_roots", roots)
     place.clean()
@@ -315,6 +315,22 @@ def test_the_servers_list_of_hosts(place, people):
     place.api.manager(api.MSET, api.SERVER, "", [("acl_hosts", None, place.api.stat("server")[0].name,
                                                   api.INCR)])
     anna.submit()
+
+
+def test_hosts_of_moms_are_served_where_the_server_says_so(place, people):
+    anna, _, _ = people
+    here = place.api.stat("server")[0].name
+    place.set_server("acl_hosts", "elsewhere")
+    place.set_server("acl_host_enable", "True")
+    place.set_server("acl_host_moms_enable", "True")
+    refused(15008, anna.submit)
+    place.api.manager(api.CREATE, api.NODE, "of_here", [("Mom", None, f"{here}.some.domain")])
+    try:
+        anna.submit()
+        place.set_server("acl_host_moms_enable", "False")
+        refused(15008, anna.submit)
+    finally:
+        place.api.manager(api.DELETE, api.NODE, "of_here")
 
 
 @pytest.mark.parametrize("entries,anna_may,ben_may", [
