@@ -3,6 +3,8 @@
  * there by its old name). The first error stands if that does not help. The last error is the result of the command. */
 #include "each_job.h"
 
+#include <stdio.h>
+
 #include "pbs_error.h"
 #include "session.h"
 
@@ -11,6 +13,7 @@ struct walk {
     struct session *s;
     each_job_call *act;
     void *context;
+    bool not_found; /* its own words for a job that is nowhere */
 };
 
 /* Ask the default server where the job is, and try there. Nonzero: the first error stands. */
@@ -45,24 +48,36 @@ static int one_job(const struct walk *w, const char *operand)
     if (code == PBSE_UNKJOBID && try_elsewhere(w, &job) == 0)
         code = 0;
     pbs_errno = code;
-    if (code)
+    if (code == PBSE_UNKJOBID && w->not_found) {
+        fprintf(stderr, "Job %s not found\n", job.shown);
+        code = 1;
+    } else if (code)
         session_report_text(w->a, text, job.shown);
     free(text);
     return code;
 }
 
-int each_job(const struct cmd_args *a, int n, char *operands[], each_job_call *act, void *context)
+static int walk_all(struct walk *w, int n, char *operands[])
 {
-    struct walk w = {a, session_create(a), act, context};
     int i, rc = 0;
 
-    if (!w.s)
+    if (!w->s)
         return 1;
     for (i = 0; i < n; i++) {
-        int code = one_job(&w, operands[i]);
+        int code = one_job(w, operands[i]);
 
         rc = code ? code : rc;
     }
-    session_destroy(w.s);
+    session_destroy(w->s);
     return rc;
+}
+
+int each_job(const struct cmd_args *a, int n, char *operands[], each_job_call *act, void *context)
+{
+    return walk_all(&(struct walk){a, session_create(a), act, context, false}, n, operands);
+}
+
+int each_job_found(const struct cmd_args *a, int n, char *operands[], each_job_call *act, void *context)
+{
+    return walk_all(&(struct walk){a, session_create(a), act, context, true}, n, operands);
 }

@@ -11,4 +11,7 @@ typedef int each_job_call(int c, const char *id, void *context);
  * Returns the exit code: 0, 1 for an identifier that is none, or the number of the last error. */
 int each_job(const struct cmd_args *a, int n, char *operands[], each_job_call *act, void *context);
 
+/* The same for a command that has words of its own for a job that is nowhere: "Job ID not found", and 1. */
+int each_job_found(const struct cmd_args *a, int n, char *operands[], each_job_call *act, void *context);
+
 #endif

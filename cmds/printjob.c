@@ -1,5 +1,8 @@
 /* printjob: what the server keeps of a job, field by field, for somebody who looks for a mistake. Live jobs and
- * history alike; -s prints the script instead. */
+ * history alike; -s prints the script instead. A file of a job below mom_priv/jobs stands for the job: what it holds is
+ * the MOM's matter, its name says whose it is. */
+#include <ctype.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "attrs.h"
@@ -101,16 +104,50 @@ static int print(int c, const char *id, void *settings)
     return 0;
 }
 
+/* Is this the last part of a file's name, and no part of a job's: .SC, .JB, or the number of the run? */
+static bool is_of_file(const char *part)
+{
+    static const char *const known[] = {".JB", ".SC", ".TK", ".CR", ".XP", ".BD", ".RM"};
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (!strcmp(part, known[i]))
+            return true;
+    return part[1] && strspn(part + 1, "0123456789") == strlen(part + 1);
+}
+
+/* The job whose file it is: "/x/mom_priv/jobs/41.svr1.2/41.svr1.SC" is 41.svr1. Changes the text in place. */
+static char *job_of(char *operand)
+{
+    char *slash, *dot;
+
+    while ((slash = strrchr(operand, '/'))) {
+        if (isdigit((unsigned char)slash[1])) {
+            operand = slash + 1;
+            break;
+        }
+        if (slash == operand)
+            return operand;
+        *slash = '\0';
+    }
+    if (!slash)
+        return operand;
+    while ((dot = strrchr(operand, '.')) && is_of_file(dot))
+        *dot = '\0';
+    return operand;
+}
+
 static int run(void *settings, int n, char *operands[])
 {
     struct printjob *q = settings;
 
-    return n ? each_job(&q->a, n, operands, print, q) : cmd_usage(&q->a);
+    for (int i = 0; i < n; i++)
+        operands[i] = job_of(operands[i]);
+    return n ? each_job_found(&q->a, n, operands, print, q) : cmd_usage(&q->a);
 }
 
 const struct cmd command = {
-    .options = {.program = "printjob", .operands = "job_identifier...", CMD_ROWS(rows)},
-    .usage = "usage: printjob [-a] job_identifier...\n       printjob -s job_identifier...\n",
+    .options = {.program = "printjob", .operands = "job_identifier|file...", CMD_ROWS(rows)},
+    .usage = "usage: printjob [-a] job_identifier|file...\n       printjob -s job_identifier...\n",
     .usage_exit = 1,
     .size = sizeof(struct printjob),
     .run = run,

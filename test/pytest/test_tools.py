@@ -6,6 +6,7 @@ import time
 import pytest
 
 from cede import users
+from cede.wait import until
 
 USER = (users.available() or [None])[0]
 
@@ -20,7 +21,18 @@ def test_printjob_shows_fields_attributes_and_the_script(shared):
     script = shared.command("printjob", "-s", job.split(".")[0]).stdout
     assert f"jobscript for {job.split('.')[0]}\n" in script and script.endswith("#!/bin/sh\necho 'a script'\n")
     missing = shared.command("printjob", "999999", check=False)
-    assert missing.returncode == 15001 % 256 and "Unknown Job Id" in missing.stderr
+    assert (missing.returncode, missing.stderr) == (1, f"Job 999999.{job.split('.')[1]} not found\n")
+
+
+def test_printjob_takes_a_file_of_the_mom_for_the_job(shared):
+    job = shared.submit("sleep 600", Job_Name="filed")
+    shared.wait(job)
+    node = shared.stat(job)["exec_host"].split("/")[0]
+    folder = os.path.join(shared.dir, "mom", node, "mom_priv", "jobs")
+    names = until(lambda: [os.path.join(folder, name) for name in os.listdir(folder) if name.startswith(job)],
+                  "the folder of the job's run")
+    for path in (names[0], os.path.join(names[0], f"{job}.SC"), f"/x/{job}.JB"):
+        assert "Job_Name = filed" in shared.command("printjob", path).stdout.splitlines(), path
 
 
 @pytest.mark.skipif(USER is None, reason="needs several users")
