@@ -13,6 +13,7 @@
 #include "qstat_wide.h"
 #include "status_out.h"
 #include "table.h"
+#include "term_width.h"
 
 #define A(n, r, v, next) (&(struct attrl){next, (char *)n, (char *)r, (char *)v, SET})
 
@@ -149,6 +150,24 @@ static void alternative_listing(void **state)
                "42.svr1                                         --   --  --    --    --  Q   -- \n");
 }
 
+/* Room is shared in turn; a column stops at its end, and the line stays as it is where no width is known. */
+static void columns_share_the_room(void **state)
+{
+    const struct {
+        size_t room, a, b;
+    } rows[] = {{0, 10, 10}, {20, 10, 10}, {25, 12, 13}, {60, 12, 30}, {17, 9, 8}, {3, 5, 4}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t a = 10, b = 10;
+        const struct term_column c[] = {{&b, 4, 30}, {&a, 5, 12}};
+
+        term_share(20, rows[i].room, c, 2);
+        assert_int_equal(a, rows[i].a);
+        assert_int_equal(b, rows[i].b);
+    }
+}
+
 static void estimates(void **state)
 {
     static const struct {
@@ -221,8 +240,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_names),         cmocka_unit_test(memory_in_four_digits),
         cmocka_unit_test(percent_done),        cmocka_unit_test(default_listing),
-        cmocka_unit_test(alternative_listing), cmocka_unit_test(estimates),
-        cmocka_unit_test(full_is_folded),      cmocka_unit_test(odd_bytes_are_shown),
+        cmocka_unit_test(alternative_listing), cmocka_unit_test(columns_share_the_room),
+        cmocka_unit_test(estimates),           cmocka_unit_test(full_is_folded),
+        cmocka_unit_test(odd_bytes_are_shown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

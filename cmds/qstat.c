@@ -4,6 +4,7 @@
  * listings. Only attributes that are shown are asked for. Jobs are shown as they come in, so that a full listing of
  * any number of them takes no memory here; only a listing in another order (-T) needs them all. */
 #include <strings.h>
+#include <unistd.h>
 
 #include "attrs.h"
 #include "cmd.h"
@@ -19,6 +20,7 @@
 #include "status_out.h"
 #include "strbuf.h"
 #include "table.h"
+#include "term_width.h"
 
 enum object { JOBS, QUEUES, SERVERS };
 
@@ -146,6 +148,7 @@ struct show {
     const struct qstat *q;
     struct session *s;
     struct attrs wants;
+    size_t fold; /* of -f; 0: as usual */
     struct qstat_short brief;
     struct qstat_wide wide;
     struct qstat_objects_limits limits;
@@ -314,7 +317,8 @@ static void show_full(struct show *s, int c, const struct target *t, const struc
 {
     static const char *const heads[] = {"Job Id: ", "Queue: ", "Server: "};
     const enum object kind = object_of(s->q);
-    const struct status_full how = {.head = heads[kind], .indent = "    ", .unfolded = s->q->wide};
+    const struct status_full how = {
+        .head = heads[kind], .indent = "    ", .unfolded = s->q->wide, .fold = s->fold};
 
     switch (s->q->format) {
     case STATUS_FULL:
@@ -590,16 +594,19 @@ static int show_all(struct show *s, int n, char *operands[])
 static void prepare(struct show *s, const struct qstat *q)
 {
     const enum job_show_unit unit = q->gigabytes ? JOB_SHOW_GB : q->megawords ? JOB_SHOW_MW : JOB_SHOW_OWN;
+    const size_t columns = term_width(STDOUT_FILENO);
 
     s->q = q;
-    s->brief = (struct qstat_short){.wide = q->wide, .percent = q->percent};
+    s->fold = columns > 40 ? columns - 2 : 0;
+    s->brief = (struct qstat_short){.wide = q->wide, .percent = q->percent, .columns = columns};
     s->wide = (struct qstat_wide){.wide = q->wide,
                                   .hosts = q->hosts,
                                   .comments = q->comments,
                                   .same_line = q->same_line,
                                   .estimates = q->estimates,
                                   .memory = unit,
-                                  .now_s = (int64_t)time(NULL)};
+                                  .now_s = (int64_t)time(NULL),
+                                  .columns = columns};
     s->limits.memory = unit;
     if (q->full || object_of(q) != JOBS)
         return;

@@ -7,10 +7,11 @@
 #include "attrs.h"
 
 struct qstat_short {
-    bool wide;     /* -w */
-    bool percent;  /* -p */
-    bool long_ids; /* sequence numbers may have more than seven digits */
-    bool headed;   /* the heading stands already; ours to set */
+    bool wide;      /* -w */
+    bool percent;   /* -p */
+    bool long_ids;  /* sequence numbers may have more than seven digits */
+    bool headed;    /* the heading stands already; ours to set */
+    size_t columns; /* of the terminal; 0: there is none */
 };
 
 void qstat_short_wants(const struct qstat_short *q, struct attrs *out); /* the attributes that it shows */

@@ -1,5 +1,5 @@
 /* Headings and columns are PBS's to the blank: scripts cut them. Three sets of widths exist, and widths()
- * chooses. What a listing wants of the server and what it shows are two functions that must agree: an
+ * chooses; at a terminal it widens or narrows the names. What a listing wants of the server and what it shows are two functions that must agree: an
  * attribute that is not asked for is not there. Only -T needs the list as a whole, to sort it. */
 #include "qstat_wide.h"
 
@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "table.h"
+#include "term_width.h"
 
 enum { HOSTS_COLUMN = 78, COMMENT_COLUMN = 80, WEEK_S = 7 * 86400 };
 
@@ -19,9 +20,29 @@ struct widths {
 static const struct widths normal = {15, 8, 8, 10, 6, 3, 3}, long_ids = {20, 8, 8, 10, 6, 3, 3},
                            wide = {30, 15, 15, 15, 8, 4, 5};
 
-static const struct widths *widths(const struct qstat_wide *q)
+enum { BEHIND = 20 }; /* memory, time, state, time */
+
+static size_t before(const struct widths *w)
 {
-    return q->wide ? &wide : q->long_ids ? &long_ids : &normal;
+    return w->id + w->user + w->queue + w->name + w->session + w->nds + w->tsk + 7;
+}
+
+/* Of a line in a pipe; at a terminal without -w the names have what room there is. */
+static struct widths widths(const struct qstat_wide *q)
+{
+    struct widths w = q->wide ? wide : q->long_ids ? long_ids : normal;
+    const struct term_column c[] = {
+        {&w.name, 4, 50}, {&w.id, 7, 32}, {&w.user, 4, 24}, {&w.queue, 4, 15}, {&w.session, 6, 8}};
+
+    if (!q->wide)
+        term_share(before(&w) + BEHIND, q->columns, c, sizeof c / sizeof c[0]);
+    return w;
+}
+
+/* Where lines of hosts and comments end. */
+static size_t last_column(const struct qstat_wide *q, size_t usual)
+{
+    return q->columns > BEHIND ? q->columns - (COMMENT_COLUMN - usual) : usual;
 }
 
 void qstat_wide_wants(const struct qstat_wide *q, struct attrs *out)
@@ -53,16 +74,25 @@ static void dashes(FILE *f, size_t n)
     putc_unlocked(' ', f);
 }
 
+static void head(FILE *f, const char *title, size_t width)
+{
+    fprintf(f, "%-*.*s ", (int)width, (int)width, title);
+}
+
 void qstat_wide_heading(FILE *f, const struct qstat_wide *q, const char *server, const char *comment)
 {
-    const struct widths *w = widths(q);
-    size_t left = w->id + w->user + w->queue + w->name + w->session + w->nds + w->tsk + 7;
+    const struct widths share = widths(q), *w = &share;
 
     fprintf(f, "\n%s: %s\n", server, comment ? comment : "");
-    fprintf(f, "%*sReq'd  Req'd   %s\n", (int)left, "", q->estimates ? "Est" : "Elap");
-    fprintf(f, "%-*s %-*s %-*s %-*s %-*s %-*s %-*s Memory Time  S %s\n", (int)w->id, "Job ID", (int)w->user,
-            "Username", (int)w->queue, "Queue", (int)w->name, "Jobname", (int)w->session, "SessID",
-            (int)w->nds, "NDS", (int)w->tsk, "TSK", q->estimates ? "Start" : "Time");
+    fprintf(f, "%*sReq'd  Req'd   %s\n", (int)before(w), "", q->estimates ? "Est" : "Elap");
+    head(f, "Job ID", w->id);
+    head(f, "Username", w->user);
+    head(f, "Queue", w->queue);
+    head(f, "Jobname", w->name);
+    head(f, "SessID", w->session);
+    head(f, "NDS", w->nds);
+    head(f, "TSK", w->tsk);
+    fprintf(f, "Memory Time  S %s\n", q->estimates ? "Start" : "Time");
     dashes(f, w->id);
     dashes(f, w->user);
     dashes(f, w->queue);
@@ -206,7 +236,7 @@ static void last_time(FILE *f, const struct qstat_wide *q, const struct job_show
 static void record(FILE *f, const struct qstat_wide *q, const struct batch_status *job,
                    const struct job_show *j)
 {
-    const struct widths *w = widths(q);
+    const struct widths share = widths(q), *w = &share;
     char id[PBS_MAXCLTJOBID + 1], user[PBS_MAXUSER + 1], text[JOB_SHOW_TEXT];
 
     left(f, job_show_id(job->name, id, sizeof id), w->id);
@@ -252,7 +282,7 @@ static void hosts(FILE *f, const struct qstat_wide *q, const char *exec_host)
     while (*exec_host) {
         size_t n = strcspn(exec_host, "+"), len = short_host(exec_host, n, part, sizeof part);
 
-        if (!q->same_line && column > 3 && column + len > HOSTS_COLUMN) {
+        if (!q->same_line && column > 3 && column + len > last_column(q, HOSTS_COLUMN)) {
             fputs("\n   ", f);
             column = 3;
         }
@@ -264,7 +294,7 @@ static void hosts(FILE *f, const struct qstat_wide *q, const char *exec_host)
 
 static void comment(FILE *f, const struct qstat_wide *q, const char *text)
 {
-    const size_t room = COMMENT_COLUMN - 3;
+    const size_t room = last_column(q, COMMENT_COLUMN) - 3;
 
     fputs(q->same_line ? " " : "\n   ", f);
     if (!text)

@@ -18,6 +18,7 @@ struct qstat_wide {
     bool long_ids;
     enum job_show_unit memory; /* -G -M */
     int64_t now_s;
+    size_t columns; /* of the terminal; 0: there is none */
 };
 
 void qstat_wide_wants(const struct qstat_wide *q, struct attrs *out);

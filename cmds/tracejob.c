@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cmd.h"
 #include "conf.h"
 #include "ids.h"
 #include "table.h"
+#include "term_width.h"
 #include "trace_log.h"
 
 enum { DEFAULT_LIMIT = 15, PLAIN_TIME = 20, LONG_TIME = 27 };
@@ -170,11 +170,7 @@ static int read_all(const struct tracejob *t, const char *home, struct trace_log
 
 static long columns(const struct tracejob *t)
 {
-    struct winsize size;
-
-    if (t->columns)
-        return t->columns;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return t->columns ? t->columns : (long)term_width(STDOUT_FILENO);
 }
 
 /* The text from column `indent` on, broken at blanks where it would pass the width (0: never). */

@@ -1,7 +1,11 @@
 """The command line as scripts know it: exit codes and texts, row by row, and what status shows of a job."""
+import fcntl
 import json
 import os
+import pty
 import re
+import struct
+import termios
 
 import pytest
 
@@ -321,3 +325,46 @@ def test_qrerun_waits_no_longer_than_the_site_says_and_the_rerun_goes_on(cx):
     with open(go, "w", encoding="ascii"):
         pass
     until(lambda: cx.state(job) == "R" and cx.stat(job)["run_count"] == "2", "its second run")
+
+
+def at_a_terminal(cx, columns, *words):
+    """Lines that a command writes to a terminal of this width."""
+    pid, fd = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.execvpe("timeout", ["timeout", "--foreground", "60", *words], cx.env)
+    text = b""
+    try:
+        while more := os.read(fd, 65536):
+            text += more
+    except OSError:
+        pass  # the other end is closed
+    os.close(fd)
+    assert os.waitpid(pid, 0)[1] == 0
+    return text.decode().replace("\r\n", "\n").split("\n")
+
+
+@pytest.mark.parametrize("words", [("qstat",), ("qstat", "-a"), ("qstat", "-ans"), ("qstat", "-p")])
+def test_a_listing_takes_the_width_of_the_terminal(quiet, words):
+    name = "a_name_of_thirty_characters_xx"
+    job = quiet.submit(Job_Name=name, Hold_Types="u")
+    quiet.api.alter(job, [("comment", "a long story " * 15)])
+    piped = quiet.command(*words, job).stdout.split("\n")
+    assert all(len(line) <= 80 for line in piped) and not any(name in line for line in piped)
+    for columns in (60, 80, 200):
+        lines = at_a_terminal(quiet, columns, *words, job)
+        assert all(len(line) <= columns for line in lines if line != f"{job.split('.')[1]}: "), (columns, lines)
+        assert any(name in line for line in lines) == (columns == 200), (columns, lines)
+    assert [line.rstrip() for line in at_a_terminal(quiet, 80, *words, job)] == [line.rstrip() for line in piped]
+    quiet.api.delete(job)
+
+
+def test_a_full_listing_is_folded_at_the_width_of_the_terminal(quiet):
+    job = quiet.submit(Hold_Types="u", Mail_Users=",".join(f"somebody{i}@somewhere" for i in range(20)))
+    n = []
+    for columns in (50, 200):
+        lines = [line for line in at_a_terminal(quiet, columns, "qstat", "-f", job) if "somebody" in line]
+        assert all(len(line.expandtabs()) <= columns for line in lines)
+        n.append(len(lines))
+    assert n[0] > 2 * n[1]
+    quiet.api.delete(job)
