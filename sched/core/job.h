@@ -108,6 +108,7 @@ struct job {
 
     enum order_kind order;
     bool answered;         /* the server has taken the order */
+    bool heard;            /* there was news of the job since the order, and before its answer */
     bool urged;            /* qrun: its level is the highest */
     struct pieces claim;   /* of ORDER_RUN, ORDER_RESUME, ORDER_AWAITS */
     struct pieces reserve; /* of ORDER_AWAITS: the part of `claim` that is taken from what is free */

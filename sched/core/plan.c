@@ -259,10 +259,11 @@ static void watch(struct plans *p, const char *id, bool is_victim)
     p->watched[p->n_watched++] = (struct watched){mem_intern(id), is_victim};
 }
 
-/* The answer may come before the stream shows what it speaks of, or after. */
+/* The answer may come before the stream shows what it speaks of, or after; then nothing of it need be left to be seen, as
+ * the plan may have been undone at once. */
 static void order_seen(struct plans *p, struct job *j, bool is_seen)
 {
-    if (is_seen)
+    if (is_seen || j->heard)
         universe_order_drop(p->u, j);
     else
         universe_order_taken(p->u, j);

@@ -26,6 +26,7 @@ enum { FILE_MAX = 1 << 20, NOW_S = 1000000 };
 struct entry { /* one object as its line says */
     char *kind, *name;
     struct attrl *attrs;
+    bool told; /* since its line */
     struct entry *next;
 };
 
@@ -99,6 +100,7 @@ static struct entry *entry_of(struct play *p, const char *kind, const char *name
     }
     attrs_free((*e)->attrs);
     (*e)->attrs = NULL;
+    (*e)->told = false;
     return *e;
 }
 
@@ -230,12 +232,16 @@ static enum universe_kind kind_of(const char *word)
     return (enum universe_kind)i;
 }
 
+/* What has changed. What nodes use is summed up here, so they are told each time. */
 static void feed(struct play *p)
 {
     struct universe *u = cycle_universe(p->c);
 
     for (struct entry *e = p->all; e; e = e->next) {
         struct attrl *more = NULL, **last = &e->attrs;
+        if (e->told && strcmp(e->kind, "node") != 0)
+            continue;
+        e->told = true;
         if (strcmp(e->kind, "node") == 0)
             add_used(p, e->name, &more);
         while (*last)

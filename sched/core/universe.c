@@ -192,8 +192,10 @@ static bool change_job(struct universe *u, const char *id, const struct attrl *a
     enum job_news news = job_look(j, attrs);
     if (news == JOB_COMMENT)
         TELL(u, job_comment, j);
-    /* An order that was answered ends with whatever is heard of the job next, even if nothing of it is new. */
-    bool is_ordered = j->order == ORDER_RUN || j->order == ORDER_RESUME;
+    /* An order that was answered ends with whatever is heard of the job next, even if nothing of it is new: what the
+     * order did may have been undone in the same moment. One that was refused waits for a real change. */
+    bool is_ordered = j->order != ORDER_NONE && j->order != ORDER_REFUSED;
+    j->heard |= is_ordered && !j->answered;
     if (news != JOB_CHANGED && !(is_ordered && j->answered))
         return false;
     bool was_up = job_is_up(j) && !j->gives_way;

@@ -94,7 +94,7 @@ void universe_order(struct universe *u, struct job *j, enum order_kind kind, con
     if (j->class)
         TELL(u, job_leaves, j);
     j->order = kind;
-    j->answered = false;
+    j->answered = j->heard = false;
     j->claim = copy;
     if (kind == ORDER_RUN)
         note_host(u, &copy);

@@ -11,6 +11,7 @@
 #include "buckets.h"
 #include "classes.h"
 #include "pbs_ifl.h"
+#include "plan.h"
 #include "policy.h"
 #include "strbuf.h"
 #include "universe.h"
@@ -305,10 +306,43 @@ static void orders_take_room_until_they_are_seen(void **state)
     side_close(&s);
 }
 
+/* The room was held and let go before the stream could show it: the job is as it was. */
+static void a_plan_that_was_undone_at_once_leaves_the_job_waiting(void **state)
+{
+    (void)state;
+    for (int answer_first = 0; answer_first < 2; answer_first++) {
+        struct side s;
+        struct world w = {0};
+        struct pieces none = {0};
+
+        side_open(&s);
+        w.node[0] = w.queue[0] = (struct thing){.exists = true, .b = 0};
+        w.job[1] = (struct thing){.exists = true, .state = 'Q'};
+        tell_all(&s, &w);
+        universe_settle(s.u);
+        struct plans *p = plans_create(s.u);
+        struct job *j = universe_job(s.u, "1.server");
+        plans_begin(p, j, &(struct candidates){0}, &none);
+        assert_int_equal(j->order, ORDER_AWAITS);
+        if (answer_first)
+            plans_taken(p, j->id);
+        tell_job(&s, &w, 1);
+        if (!answer_first)
+            plans_taken(p, j->id);
+        universe_settle(s.u);
+        assert_int_equal(j->order, ORDER_NONE);
+        assert_non_null(j->class);
+        plans_destroy(p);
+        side_close(&s);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_mirror_equals_a_fresh_read_after_each_step),
-                                       cmocka_unit_test(orders_take_room_until_they_are_seen)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_plan_that_was_undone_at_once_leaves_the_job_waiting),
+        cmocka_unit_test(a_mirror_equals_a_fresh_read_after_each_step),
+        cmocka_unit_test(orders_take_room_until_they_are_seen)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
