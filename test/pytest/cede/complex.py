@@ -13,7 +13,8 @@ from .wait import LIMIT_S, until
 COMMAND_LIMIT_S = 60
 REPORTED_JOBS = 5
 REPORTED_LINES = 600
-POLLS = re.compile(r"Type (16|19|20|21|51|58|71|81|82|201) request")
+READ_LINES = 30000
+POLLS = re.compile(r"Type (16|19|20|21|51|58|71|81|82|201|203) request")
 
 
 class Complex:
@@ -272,5 +273,14 @@ class Complex:
             parts += [f"{j.name}: {dict(j)}" for j in jobs[:REPORTED_JOBS]]
         except (api.PbsError, OSError) as e:
             parts.append(f"no job status: {e}")
-        parts += [line for line in self.logs(lines=REPORTED_LINES).splitlines() if not POLLS.search(line)]
-        return "\n".join(parts)
+        return "\n".join(parts + self._last_words())
+
+    def _last_words(self):
+        """The end of each log, without the questions of whoever waited."""
+        logs = []
+        for line in self.logs(lines=READ_LINES).splitlines():
+            if line.startswith("==> ") or not logs:
+                logs.append([line])
+            elif not POLLS.search(line):
+                logs[-1].append(line)
+        return [line for log in logs for line in log[:1] + log[1:][-REPORTED_LINES:]]

@@ -49,8 +49,8 @@ class NodeWatch:
     A server that is away at the moment is asked again when it is back.
     """
 
-    def __init__(self, cx):
-        self._cx = cx
+    def __init__(self, cx, pause_s=0.005):
+        self._cx, self._pause_s = cx, pause_s
         self._end = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.reads, self.wrong = 0, []
@@ -68,7 +68,7 @@ class NodeWatch:
 
     def _run(self):
         connection = None
-        while not self._end.wait(0.005):
+        while not self._end.wait(self._pause_s):
             try:
                 connection = connection or self._cx.connect()
                 self._read(connection)
