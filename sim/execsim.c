@@ -93,6 +93,15 @@ static void take_resume(void *arg, const void *args, struct rpc_request *q)
         life_resume(r, a->attempt);
 }
 
+static void take_checkpoint(void *arg, const void *args, struct rpc_request *q)
+{
+    const exec_checkpoint_args *a = args;
+    struct sim_run *r = run_for(arg, &a->job, a->run, q);
+
+    if (r && !r->ended)
+        life_checkpoint(r, a->attempt, a->leave);
+}
+
 static void take_terminate(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_terminate_args *a = args;
@@ -132,7 +141,7 @@ static void take_nothing(void *arg, const void *args, struct rpc_request *q)
 static const struct exec_service_order orders[] = {
     {EXEC_START, take_start},   {EXEC_LAUNCH, take_launch},       {EXEC_SUSPEND, take_suspend},
     {EXEC_RESUME, take_resume}, {EXEC_TERMINATE, take_terminate}, {EXEC_PURGE, take_purge},
-    {EXEC_UPDATE, take_update}, {EXEC_SIGNAL, take_nothing}};
+    {EXEC_UPDATE, take_update}, {EXEC_SIGNAL, take_nothing},      {EXEC_CHECKPOINT, take_checkpoint}};
 
 /* --- HELLO ------------------------------------------------------------------------------------------- */
 
@@ -147,6 +156,14 @@ static exec_held_run held(const struct execsim *s, const struct sim_run *r)
                            .last_seq = r->last_seq};
 }
 
+static u_int capabilities(const struct execsim *s)
+{
+    int64_t save_ms, restart_ms;
+
+    return EXEC_CAN_FREEZE | EXEC_CAN_RELEASE | (s->o.clock ? EXEC_CAN_VIRTUAL : 0) |
+           (rules_checkpoint(s->o.rules, &save_ms, &restart_ms) ? EXEC_CAN_CHECKPOINT : 0);
+}
+
 static int hello(void *arg, exec_hello_args *a)
 {
     static char version[] = CEDE_VERSION;
@@ -159,7 +176,7 @@ static int hello(void *arg, exec_hello_args *a)
     a->host = (char *)(uintptr_t)s->o.host;
     a->store = s->store;
     a->epoch = s->epoch;
-    a->capabilities = EXEC_CAN_FREEZE | EXEC_CAN_RELEASE | (s->o.clock ? EXEC_CAN_VIRTUAL : 0);
+    a->capabilities = capabilities(s);
     a->clock_ns = clock_wall_ns(loop_clock(s->loop));
     a->nodes.nodes_val = cluster_nodes(s->o.cluster, &n_nodes);
     a->nodes.nodes_len = (u_int)n_nodes;

@@ -6,14 +6,16 @@
  * want of memory, this aborts. */
 #include "life.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
 #include "loop.h"
+#include "pbs_error.h"
 #include "rules.h"
 
-enum { STATUS_TERMINATED = 256 + 15, STATUS_LOST = -4 };
+enum { STATUS_TERMINATED = 256 + 15, STATUS_LOST = -4, STATUS_CHECKPOINTED = -12, ID_MAX = 128 };
 
 struct life {
     struct loop *loop;
@@ -136,18 +138,43 @@ static void finish(struct sim_run *r)
     release_clean(r);
 }
 
+/* Gone: nobody knows what has become of it, and there is nothing to clean up. */
+static void crash(struct sim_run *r)
+{
+    static char type[] = "crash", note[] = "by a rule of the simulation";
+    exec_event_data d = {.kind = EXEC_EVENT_EXCEPTION};
+
+    d.exec_event_data_u.exception = (exec_exception_data){.severity = 0, .type = type, .note = note};
+    say(r, &d);
+    r->ended_ms = end_ms(r);
+    r->ended = true;
+    say_release(r, r->n_nodes);
+}
+
+static bool is_crashing(const struct sim_run *r)
+{
+    return r->crash_ms >= 0 && r->reason == EXEC_END_ITSELF;
+}
+
+static void saved(struct sim_run *r);
+
 static void on_time(void *arg)
 {
     struct sim_run *r = arg;
 
     if (r->ended)
         release_clean(r);
+    else if (r->saving.under_way)
+        saved(r);
+    else if (is_crashing(r))
+        crash(r);
     else
         finish(r);
 }
 
 static void end_as(struct sim_run *r, int status, exec_reason reason, int64_t in_ms)
 {
+    r->saving.under_way = false;
     r->status = status;
     r->reason = reason;
     set_timer(r, in_ms);
@@ -230,6 +257,38 @@ static void make_nodes(struct sim_run *r, const exec_job_host *h)
             add_node(r, h->chunks.chunks_val[i].vnode);
 }
 
+/* How much of it an image holds. */
+static int64_t done_in(const char *image)
+{
+    const char *last = strrchr(image, '/');
+
+    return last ? strtoll(last + 1, NULL, 10) : 0;
+}
+
+/* What it will do, and how much of that is left. */
+static void make_plan(struct sim_run *r, const exec_start_args *a)
+{
+    const struct life *f = r->life;
+    const char *name = attr(a, "Job_Name");
+    int64_t save_ms, restart_ms;
+
+    r->left_ms = f->o.run_ms;
+    rules_run(f->rules, name, (uint64_t)r->key.seq << 20 ^ (uint64_t)(r->key.index + 1), &r->left_ms,
+              &r->status);
+    r->left_ms = variable(a, "EXECSIM_MS", r->left_ms);
+    r->status = (int)variable(a, "EXECSIM_STATUS", r->status);
+    rules_fails(f->rules, &r->status);
+    if (a->restart_from[0] && rules_checkpoint(f->rules, &save_ms, &restart_ms))
+        r->done_ms = done_in(a->restart_from) - restart_ms;
+    r->left_ms -= r->done_ms;
+    r->crash_ms = rules_crash_ms(f->rules, name);
+    if (r->crash_ms > r->left_ms)
+        r->crash_ms = -1; /* it has ended before */
+    else if (r->crash_ms >= 0)
+        r->left_ms = r->crash_ms;
+    r->plan_ms = r->left_ms;
+}
+
 struct sim_run *life_begin(struct life *f, const struct sim_run_key *key, const exec_start_args *a)
 {
     exec_event_data ready = {.kind = EXEC_EVENT_READY};
@@ -242,11 +301,8 @@ struct sim_run *life_begin(struct life *f, const struct sim_run_key *key, const 
     if (!r->timer)
         abort();
     make_nodes(r, &a->hosts.hosts_val[a->my_host]);
-    r->left_ms = f->o.run_ms;
-    rules_run(f->rules, attr(a, "Job_Name"), &r->left_ms, &r->status);
-    r->left_ms = variable(a, "EXECSIM_MS", r->left_ms);
-    r->status = (int)variable(a, "EXECSIM_STATUS", r->status);
-    rules_fails(f->rules, &r->status);
+    r->alone = a->hosts.hosts_len == 1;
+    make_plan(r, a);
     say(r, &ready);
     return r;
 }
@@ -264,7 +320,7 @@ void life_launch(struct sim_run *r)
     if (r->left_ms > 0)
         set_timer(r, r->left_ms);
     else
-        finish(r);
+        on_time(r);
 }
 
 /* --- in the middle */
@@ -278,7 +334,7 @@ static void outcome(struct sim_run *r, exec_event_kind kind, u_int attempt)
     say(r, &d);
 }
 
-void life_suspend(struct sim_run *r, u_int attempt)
+static void stand_still(struct sim_run *r)
 {
     int64_t now = life_now_ms(r->life);
 
@@ -288,20 +344,81 @@ void life_suspend(struct sim_run *r, u_int attempt)
     }
     r->suspended = true;
     loop_timer_cancel(r->timer);
+}
+
+static void go_on(struct sim_run *r)
+{
+    int64_t now = life_now_ms(r->life);
+
+    if (!r->suspended)
+        return;
+    r->suspended_ms += now - r->since_ms;
+    r->since_ms = now;
+    r->suspended = false;
+    set_timer(r, r->left_ms);
+}
+
+void life_suspend(struct sim_run *r, u_int attempt)
+{
+    stand_still(r);
     outcome(r, EXEC_EVENT_SUSPENDED, attempt);
 }
 
 void life_resume(struct sim_run *r, u_int attempt)
 {
-    int64_t now = life_now_ms(r->life);
-
-    if (r->suspended) {
-        r->suspended_ms += now - r->since_ms;
-        r->since_ms = now;
-        r->suspended = false;
-        set_timer(r, r->left_ms);
-    }
+    r->saving.under_way = false;
+    go_on(r);
     outcome(r, EXEC_EVENT_RESUMED, attempt);
+}
+
+/* --- images */
+
+static void say_saved(struct sim_run *r)
+{
+    exec_event_data d = {.kind = EXEC_EVENT_CHECKPOINTED};
+    int64_t save_ms, restart_ms, done = r->done_ms + r->plan_ms - r->left_ms;
+    char *id = sim_runs_text(r, ID_MAX);
+
+    snprintf(id, ID_MAX, "shared:sim/%lld.%u/%lld", (long long)r->key.seq, r->key.run,
+             (long long)(done > 0 ? done : 0));
+    rules_checkpoint(r->life->rules, &save_ms, &restart_ms);
+    d.exec_event_data_u.checkpointed =
+        (exec_checkpointed_data){.attempt = r->saving.attempt, .id = id, .frozen_ms = (u_int)save_ms};
+    say(r, &d);
+}
+
+static void saved(struct sim_run *r)
+{
+    r->saving.under_way = false;
+    say_saved(r);
+    if (r->saving.leave && r->alone)
+        end_as(r, STATUS_CHECKPOINTED, EXEC_END_CHECKPOINTED, 0);
+    else if (!r->saving.leave && !r->saving.stood)
+        go_on(r);
+}
+
+static void cannot_save(struct sim_run *r, u_int attempt)
+{
+    static char method[] = "checkpoint", text[] = "it has not begun, or there is no rule \"checkpoint\"";
+    exec_event_data d = {.kind = EXEC_EVENT_FAILED};
+
+    d.exec_event_data_u.failed =
+        (exec_failed_data){.attempt = attempt, .method = method, .code = PBSE_CKPSHORT, .text = text};
+    say(r, &d);
+}
+
+void life_checkpoint(struct sim_run *r, u_int attempt, bool leave)
+{
+    int64_t save_ms, restart_ms;
+
+    if (!r->begun || !rules_checkpoint(r->life->rules, &save_ms, &restart_ms)) {
+        cannot_save(r, attempt);
+        return;
+    }
+    r->saving =
+        (struct sim_saving){.under_way = true, .leave = leave, .stood = r->suspended, .attempt = attempt};
+    stand_still(r);
+    set_timer(r, save_ms);
 }
 
 /* The one at `at` to the front of those that are not released, which keep their order. */

@@ -4,6 +4,8 @@
  *
  *   START -> ready -> (LAUNCH) -> start ... finish -> release of the vnodes without an epilogue, then of each other
  *
+ * The name of an image says how much of the job was done: "shared:sim/JOB.RUN/MILLISECONDS".
+ *
  * Times are those of the simulated world: the loop's clock, `scale` times as fast. */
 #include <exec.h>
 
@@ -30,6 +32,9 @@ struct sim_run *life_begin(struct life *f, const struct sim_run_key *key,
 void life_launch(struct sim_run *r);
 void life_suspend(struct sim_run *r, u_int attempt);
 void life_resume(struct sim_run *r, u_int attempt);
+/* Save it, if the rules can: it stands still meanwhile, and then ends (`leave`; stands on where others have a part of it)
+ * or goes on. */
+void life_checkpoint(struct sim_run *r, u_int attempt, bool leave);
 void life_terminate(struct sim_run *r, unsigned grace_s);
 void life_give_up(struct sim_run *r, const wire_name *nodes, u_int n); /* at once, with no end of the run */
 /* A vnode of it is gone: it ends, and is released at once. */

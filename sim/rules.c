@@ -13,8 +13,13 @@
 
 struct run_rule {
     char *pattern;
-    int64_t ms;
+    int64_t ms, most_ms;
     int status;
+};
+
+struct crash {
+    char *pattern;
+    int64_t ms;
 };
 
 struct epilogue {
@@ -25,12 +30,16 @@ struct epilogue {
 struct rules {
     struct run_rule *runs;
     size_t n_runs;
+    struct crash *crashes;
+    size_t n_crashes;
     struct epilogue *epilogues;
     size_t n_epilogues;
     struct rules_loss *losses;
     size_t n_losses;
     int64_t fail_every, refuse_every, jobs, starts;
     int fail_status;
+    bool can_save;
+    int64_t save_ms, restart_ms;
 };
 
 struct rules *rules_create(void)
@@ -44,11 +53,14 @@ void rules_destroy(struct rules *r)
         return;
     for (size_t i = 0; i < r->n_runs; i++)
         free(r->runs[i].pattern);
+    for (size_t i = 0; i < r->n_crashes; i++)
+        free(r->crashes[i].pattern);
     for (size_t i = 0; i < r->n_epilogues; i++)
         words_fini(&r->epilogues[i].nodes);
     for (size_t i = 0; i < r->n_losses; i++)
         words_fini(&(struct words){r->losses[i].n_nodes, r->losses[i].nodes});
     free(r->runs);
+    free(r->crashes);
     free(r->epilogues);
     free(r->losses);
     free(r);
@@ -91,16 +103,47 @@ static void *grow(void *vector, size_t *n, size_t size, struct err *e)
     return more + (*n)++ * size;
 }
 
+/* "SECONDS" or "LEAST-MOST" */
+static int parse_span(char *text, int64_t *least, int64_t *most, struct err *e)
+{
+    char *dash = strchr(text, '-');
+
+    if (dash)
+        *dash = '\0';
+    if (parse_ms(text, least, e) < 0 || parse_ms(dash ? dash + 1 : text, most, e) < 0)
+        return -1;
+    return *least <= *most ? 0 : err_set(e, EINVAL, "%s-%s: the least comes first", text, dash + 1);
+}
+
 static int take_run(struct rules *r, const struct words *w, struct err *e)
 {
     struct run_rule *x = grow(&r->runs, &r->n_runs, sizeof *x, e);
     int64_t status = 0;
 
-    if (!x || parse_ms(w->w[2], &x->ms, e) < 0 || (w->n > 3 && parse_int(w->w[3], INT16_MIN, &status, e) < 0))
+    if (!x || parse_span(w->w[2], &x->ms, &x->most_ms, e) < 0 ||
+        (w->n > 3 && parse_int(w->w[3], INT16_MIN, &status, e) < 0))
         return -1;
     x->pattern = strdup(w->w[1]);
     x->status = (int)status;
     return x->pattern ? 0 : err_no_memory(e);
+}
+
+static int take_crash(struct rules *r, const struct words *w, struct err *e)
+{
+    struct crash *x = grow(&r->crashes, &r->n_crashes, sizeof *x, e);
+
+    if (!x || parse_ms(w->w[2], &x->ms, e) < 0)
+        return -1;
+    x->pattern = strdup(w->w[1]);
+    return x->pattern ? 0 : err_set(e, ENOMEM, "no memory");
+}
+
+static int take_checkpoint(struct rules *r, const struct words *w, struct err *e)
+{
+    r->can_save = true;
+    return parse_ms(w->w[1], &r->save_ms, e) < 0 || (w->n > 2 && parse_ms(w->w[2], &r->restart_ms, e) < 0)
+               ? -1
+               : 0;
 }
 
 static int take_fail(struct rules *r, const struct words *w, struct err *e)
@@ -145,6 +188,8 @@ static const struct verb {
     int (*take)(struct rules *r, const struct words *w, struct err *e);
 } verbs[] = {
     {"run", "run PATTERN SECONDS [STATUS]", 3, 4, take_run},
+    {"crash", "crash PATTERN SECONDS", 3, 3, take_crash},
+    {"checkpoint", "checkpoint SECONDS [SECONDS]", 2, 3, take_checkpoint},
     {"fail", "fail N STATUS", 3, 3, take_fail},
     {"refuse", "refuse N", 2, 2, take_refuse},
     {"epilogue", "epilogue NODES SECONDS", 3, 3, take_epilogue},
@@ -162,7 +207,9 @@ static int take_line(void *context, const struct words *w, struct err *e)
             return err_set(e, EINVAL, "write \"%s\"", v->form);
         return v->take(context, w, e);
     }
-    return err_set(e, EINVAL, "\"%s\" is no rule; there are run, fail, refuse, epilogue and lose", w->w[0]);
+    return err_set(e, EINVAL,
+                   "\"%s\" is no rule; there are run, crash, checkpoint, fail, refuse, epilogue and lose",
+                   w->w[0]);
 }
 
 int rules_read(struct rules *r, const char *path, struct err *e)
@@ -170,14 +217,41 @@ int rules_read(struct rules *r, const char *path, struct err *e)
     return lines_read(path, take_line, r, e);
 }
 
-void rules_run(const struct rules *r, const char *name, int64_t *ms, int *status)
+/* Numbers in a row become numbers without order (the finalizer of splitmix64). */
+static uint64_t scatter(uint64_t x)
 {
-    for (size_t i = 0; i < r->n_runs; i++)
-        if (fnmatch(r->runs[i].pattern, name, 0) == 0) {
-            *ms = r->runs[i].ms;
-            *status = r->runs[i].status;
-            return;
-        }
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+}
+
+void rules_run(const struct rules *r, const char *name, uint64_t job, int64_t *ms, int *status)
+{
+    for (size_t i = 0; i < r->n_runs; i++) {
+        const struct run_rule *x = &r->runs[i];
+
+        if (fnmatch(x->pattern, name, 0) != 0)
+            continue;
+        *ms = x->ms + (int64_t)(scatter(job) % (uint64_t)(x->most_ms - x->ms + 1));
+        *status = x->status;
+        return;
+    }
+}
+
+int64_t rules_crash_ms(const struct rules *r, const char *name)
+{
+    for (size_t i = 0; i < r->n_crashes; i++)
+        if (fnmatch(r->crashes[i].pattern, name, 0) == 0)
+            return r->crashes[i].ms;
+    return -1;
+}
+
+bool rules_checkpoint(const struct rules *r, int64_t *save_ms, int64_t *restart_ms)
+{
+    *save_ms = r->save_ms;
+    *restart_ms = r->restart_ms;
+    return r->can_save;
 }
 
 bool rules_fails(struct rules *r, int *status)

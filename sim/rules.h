@@ -2,8 +2,12 @@
 #define RULES_H
 /* What happens to simulated jobs and nodes: lines of a file, all optional, times in seconds (fractions allowed).
  *
- *     run PATTERN SECONDS [STATUS]      jobs whose name matches (as a shell pattern) take so long; the first line that
- *                                       fits counts. A trace of a site is many such lines.
+ *     run PATTERN SECONDS [STATUS]      jobs whose name matches (as a shell pattern) take so long, or, where it says
+ *                                       LEAST-MOST, something between; the first line that fits counts. A trace of a
+ *                                       site is many such lines.
+ *     crash PATTERN SECONDS             they are gone after so long, without an end and a status
+ *     checkpoint SECONDS [SECONDS]      jobs can be saved, which takes so long (they stand still meanwhile), and brought
+ *                                       back, which takes so long
  *     fail N STATUS                     every Nth job ends with STATUS instead
  *     refuse N                          every Nth START is refused
  *     epilogue NODES SECONDS            these vnodes are released so long after the job's end; others at once
@@ -24,8 +28,13 @@ void rules_destroy(struct rules *r);
 int rules_read(struct rules *r, const char *path,
                struct err *e); /* EINVAL: file, line, and what would be right */
 
-/* What the job of this name does: *ms and *status are left alone where no line fits. */
-void rules_run(const struct rules *r, const char *name, int64_t *ms, int *status);
+/* What the job of this name does: *ms and *status are left alone where no line fits. The same `job`, a number, has the
+ * same length each time it runs. */
+void rules_run(const struct rules *r, const char *name, uint64_t job, int64_t *ms, int *status);
+/* After how long it crashes; -1: it does not. */
+int64_t rules_crash_ms(const struct rules *r, const char *name);
+/* False: jobs cannot be checkpointed. */
+bool rules_checkpoint(const struct rules *r, int64_t *save_ms, int64_t *restart_ms);
 /* Counts jobs: does this one fail, and with what? Counts STARTs: is this one refused? */
 bool rules_fails(struct rules *r, int *status);
 bool rules_refuses(struct rules *r);

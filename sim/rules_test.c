@@ -43,12 +43,53 @@ static void the_first_run_rule_that_fits_counts(void **state)
     int status = -1;
 
     (void)state;
-    rules_run(r, "short7", &ms, &status);
+    rules_run(r, "short7", 1, &ms, &status);
     assert_int_equal(ms, 1500);
     assert_int_equal(status, 3);
-    rules_run(r, "long", &ms, &status);
+    rules_run(r, "long", 1, &ms, &status);
     assert_int_equal(ms, 60000);
     assert_int_equal(status, 0);
+    rules_destroy(r);
+}
+
+static void lengths_lie_between_and_belong_to_the_job(void **state)
+{
+    struct rules *r = rules_of("run * 1-3 5\n");
+    int64_t least = INT64_MAX, most = 0, sum = 0;
+    int status;
+
+    (void)state;
+    for (uint64_t job = 0; job < 1000; job++) {
+        int64_t ms, again;
+
+        rules_run(r, "any", job, &ms, &status);
+        rules_run(r, "any", job, &again, &status);
+        assert_int_equal(ms, again);
+        assert_in_range(ms, 1000, 3000);
+        least = ms < least ? ms : least;
+        most = ms > most ? ms : most;
+        sum += ms;
+    }
+    assert_int_equal(status, 5);
+    assert_in_range(least, 1000, 1050);
+    assert_in_range(most, 2950, 3000);
+    assert_in_range(sum / 1000, 1900, 2100);
+    rules_destroy(r);
+}
+
+static void jobs_crash_and_are_saved_by_rule(void **state)
+{
+    struct rules *none = rules_of("fail 2 1\n"), *r = rules_of("crash bad* 2.5\ncheckpoint 3 4\n");
+    int64_t save_ms, restart_ms;
+
+    (void)state;
+    assert_int_equal(rules_crash_ms(r, "bad1"), 2500);
+    assert_int_equal(rules_crash_ms(r, "good"), -1);
+    assert_true(rules_checkpoint(r, &save_ms, &restart_ms));
+    assert_int_equal(save_ms, 3000);
+    assert_int_equal(restart_ms, 4000);
+    assert_false(rules_checkpoint(none, &save_ms, &restart_ms));
+    rules_destroy(none);
     rules_destroy(r);
 }
 
@@ -93,6 +134,8 @@ static void a_bad_line_is_named(void **state)
     } rows[] = {
         {"run x\n", "write \"run PATTERN SECONDS [STATUS]\""},
         {"\nrun x soon\n", "line 2: \"soon\" is not a number of seconds"},
+        {"run x 5-3\n", "line 1: 5-3: the least comes first"},
+        {"checkpoint\n", "write \"checkpoint SECONDS [SECONDS]\""},
         {"wait 5\n", "\"wait\" is no rule"},
         {"fail 0 1\n", "\"0\" is not a number from 1 on"},
         {"epilogue s[ 1\n", "line 1"},
@@ -139,6 +182,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_run_rule_that_fits_counts),
+        cmocka_unit_test(lengths_lie_between_and_belong_to_the_job),
+        cmocka_unit_test(jobs_crash_and_are_saved_by_rule),
         cmocka_unit_test(every_nth_job_fails_and_every_nth_start_is_refused),
         cmocka_unit_test(nodes_have_epilogues_and_are_lost),
         cmocka_unit_test(a_bad_line_is_named),

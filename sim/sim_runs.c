@@ -13,6 +13,21 @@ struct sim_event {
     exec_event e;
 };
 
+struct sim_text {
+    struct sim_text *next;
+    char text[];
+};
+
+char *sim_runs_text(struct sim_run *r, size_t size)
+{
+    struct sim_text *x = calloc(1, sizeof *x + size);
+
+    if (!x)
+        abort(); /* as for an event */
+    LL_PREPEND(r->texts, x);
+    return x->text;
+}
+
 struct sim_run *sim_runs_add(struct sim_runs *t, const struct sim_run_key *key)
 {
     struct sim_run *r = calloc(1, sizeof *r);
@@ -56,6 +71,10 @@ void sim_runs_drop(struct sim_runs *t, struct sim_run *r)
     free(r->nodes);
     free(r->epilogue_ms);
     free(r->host);
+    for (struct sim_text *x = r->texts, *next; x; x = next) {
+        next = x->next;
+        free(x);
+    }
     free(r);
 }
 

@@ -13,6 +13,7 @@
 struct life;
 struct loop_timer;
 struct sim_event;
+struct sim_text;
 
 struct sim_run_key {
     int64_t seq;
@@ -35,11 +36,19 @@ struct sim_run {
     int64_t *epilogue_ms;
     u_int n_nodes, n_released;
     char *host;
-    int64_t left_ms; /* of its life, when it was last stopped or started */
+    struct sim_text *texts;   /* that events point to */
+    int64_t plan_ms, left_ms; /* its life; of that, what was left when it was last stopped or started */
+    int64_t done_ms;          /* before that life began; less than 0 while it is brought back */
+    int64_t crash_ms;         /* it is gone after so long; -1: it is not */
     int64_t since_ms, began_ms, ended_ms, suspended_ms;
     int status;
     exec_reason reason;
     bool begun, ended, suspended;
+    bool alone; /* no other service has a part of the job */
+    struct sim_saving {
+        bool under_way, leave, stood; /* stood: it was suspended before */
+        u_int attempt;
+    } saving;
 };
 
 struct sim_runs {
@@ -56,6 +65,9 @@ void sim_runs_drop(struct sim_runs *t, struct sim_run *r);
 
 /* Number and keep an event. What `data` points at must live as long as the run. */
 void sim_runs_say(struct sim_runs *t, struct sim_run *r, const exec_event_data *data, int64_t time_ns);
+
+/* Room for a text that lives as long as the run. */
+char *sim_runs_text(struct sim_run *r, size_t size);
 
 size_t sim_runs_next(struct sim_runs *t, exec_event *out, size_t max); /* as exec_service_journal */
 void sim_runs_rewind(struct sim_runs *t);

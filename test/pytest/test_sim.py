@@ -295,3 +295,52 @@ def test_the_same_day_twice_is_the_same_to_the_second_in_both_stores():
     first = one_day("sqlite")
     assert first == one_day("sqlite") == one_day("postgres")
     assert max(end for _, end in first) > 20000
+
+
+# --- what else may happen to a job
+
+
+@alone
+def test_a_job_that_crashes_by_rule_goes_back_or_ends_as_it_allows(cx):
+    rules = write(cx, "rules", "crash bad* 0.2\nrun * 600\n")
+    with Service(cx, "--prefix", "s", "--rules", rules):
+        once = cx.submit("true", Job_Name="bad1", Rerunable="False")
+        cx.wait_gone(once)
+        assert cx.stat(once)["Exit_status"] == "-20"
+        again = cx.submit("true", Job_Name="bad2")
+        until(lambda: int(cx.stat(again).get("run_count", 0)) > 1, "another run of it")
+        assert cx.wait(cx.submit("true", Job_Name="good")).state == "R"
+
+
+@alone
+def test_a_preempted_job_is_saved_and_only_runs_the_rest_afterwards(cx):
+    virtual(cx)
+    cx.set_server("scheduling", "False")
+    cx.make_queue("express", Priority="200")
+    cx.set_sched("preempt_order", "C")
+    job = cx.submit("true", select="1:ncpus=4", Rerunable="False")
+    begin = int(cx.stat(job)["ctime"])  # time stands still
+    urgent = cx.submit("true", select="1:ncpus=4", queue="express", Job_Name="urgent", Execution_Time=str(begin + 3600))
+    cx.set_server("scheduling", "True")
+    rules = write(cx, "rules", "run urgent 600\nrun * 36000 7\ncheckpoint 30 60\n")
+    with Service(cx, "--prefix", "s", "--ncpus", 4, "--rules", rules, "--virtual"):
+        cx.wait_gone(job)
+        first, then = cx.stat(urgent), cx.stat(job)
+        assert int(first["stime"]) == begin + 3600 + 30 and int(first["obittime"]) == begin + 3600 + 30 + 600
+        assert int(then["stime"]) == int(first["obittime"]) and then["run_count"] == "2"
+        assert int(then["obittime"]) - int(then["stime"]) == 60 + 36000 - 3600
+        assert then["Exit_status"] == "7"
+
+
+@alone
+def test_jobs_of_a_span_have_lengths_of_their_own_which_are_the_same_in_every_run(cx):
+    virtual(cx)
+    rules = write(cx, "rules", "run * 1000-9000\n")
+    cx.set_server("scheduling", "False")
+    jobs = [cx.submit("true") for _ in range(8)]
+    cx.set_server("scheduling", "True")
+    with Service(cx, "--prefix", "s", "--ncpus", 8, "--rules", rules, "--virtual"):
+        for job in jobs:
+            cx.wait_gone(job)
+        lengths = [end - start for start, end in hours(cx, jobs)]
+    assert len(set(lengths)) > 4 and all(1000 <= n <= 9000 for n in lengths)
