@@ -282,11 +282,13 @@ def one_day(store):
         cx.set_server("scheduling", "False")
         jobs = [simulated(cx, ms=(1 + 7 * i % 11) * 1000000, select=f"1:ncpus={1 + i % 4}", Priority=str(i % 3))
                 for i in range(40)]
+        array = cx.submit("true", array_indices_submitted="0-399", Job_Name="short")
+        rules = write(cx, "rules", "run short 100-900\n")
         cx.set_server("scheduling", "True")
-        with Service(cx, "--prefix", "s", "--nodes", 2, "--ncpus", 4, "--virtual"):
-            for job in jobs:
+        with Service(cx, "--prefix", "s", "--nodes", 2, "--ncpus", 4, "--rules", rules, "--virtual"):
+            for job in [*jobs, array]:
                 cx.wait_gone(job)
-            return hours(cx, jobs)
+            return hours(cx, [*jobs, *(array.replace("[]", f"[{i}]") for i in range(400))])
     finally:
         cx.stop()
 
