@@ -77,12 +77,18 @@ static const char *entity_of(const struct job *j, enum share_entity entity, char
     return "";
 }
 
+/* The server has taken the order to run it, and no state of that run has been seen: a short job may be over by then. */
+static bool is_unseen_run(const struct job *j)
+{
+    return j->order == ORDER_RUN && j->answered;
+}
+
 static void count(struct accrual *a, struct job *j)
 {
     struct counted_job *x = counted_find(a->counted, j->id);
     double now;
 
-    if (!x && !job_holds_nodes(j))
+    if (!x && !job_holds_nodes(j) && !is_unseen_run(j))
         return;
     if (!x)
         x = counted_add(a->counted, j->id);
@@ -112,16 +118,23 @@ static void job_seen(void *arg, struct job *j)
         count(a, j);
 }
 
+static void used_to_its_end(const struct accrual *a, struct job *j)
+{
+    res_id wall = catalogue_find(universe_catalogue(a->u), "walltime");
+
+    if (a->now_s - job_begun_s(j) > amounts_get(&j->used, wall))
+        amounts_set(&j->used, wall, a->now_s - job_begun_s(j));
+}
+
 static void job_gone(void *arg, struct job *j)
 {
     struct accrual *a = arg;
-    res_id wall = catalogue_find(universe_catalogue(a->u), "walltime");
+    bool seen = j->standing == STANDING_RUNS && j->start_s > 0;
 
-    if (!j->share || !universe_policy(a->u)->fair_share || j->is_array || j->standing != STANDING_RUNS ||
-        j->start_s == 0)
+    if (!j->share || !universe_policy(a->u)->fair_share || j->is_array || (!seen && !is_unseen_run(j)))
         return;
-    if (a->now_s - job_begun_s(j) > amounts_get(&j->used, wall))
-        amounts_set(&j->used, wall, a->now_s - job_begun_s(j));
+    if (seen)
+        used_to_its_end(a, j);
     count(a, j);
 }
 
