@@ -122,6 +122,16 @@ static const char *show(struct attr_list *l, struct resource_table *t, const str
     return strbuf_str(out);
 }
 
+/* What is written to the store comes out of it so. */
+static int read_json(struct attr_list *l, const struct resource_table *t, json_t *json, struct err *e)
+{
+    char *text = json_dumps(json, JSON_COMPACT);
+    int rc = text ? attr_walk_read(l, t, text, e) : -1;
+
+    free(text);
+    return rc;
+}
+
 static void test_changing_attributes_by_text(void **state)
 {
     struct resource_table *t = resource_table_create();
@@ -314,13 +324,13 @@ static void test_json_brings_back_every_value(void **state)
     assert_non_null(strstr(text, "\"Rerunable\":true"));
     assert_null(strstr(text, "Variable_List"));
     assert_int_equal(json_object_size(fixed), 1);
-    assert_int_equal(attr_walk_from_json(&again, t, json, &e), 0);
-    assert_int_equal(attr_walk_from_json(&again, t, fixed, &e), 0);
+    assert_int_equal(read_json(&again, t, json, &e), 0);
+    assert_int_equal(read_json(&again, t, fixed, &e), 0);
     assert_string_equal(show(&l, t, NULL, LEVEL_SERVER, &a), show(&again, t, NULL, LEVEL_SERVER, &b));
     assert_true(attr_list_amount(&again, JOB_ATTR_Resource_List, RESC_walltime)->defaulted);
     assert_false(attr_list_amount(&again, JOB_ATTR_Resource_List, RESC_ncpus)->defaulted);
     json_object_set_new(json, "from_the_future", json_integer(1));
-    assert_int_equal(attr_walk_from_json(&again, t, json, &e), -1);
+    assert_int_equal(read_json(&again, t, json, &e), -1);
     assert_int_equal(e.code, PBSE_NOATTR);
     assert_string_equal(show(&again, t, NULL, LEVEL_SERVER, &b), strbuf_str(&a));
     free(text);
@@ -440,7 +450,7 @@ static void what_is_taken_can_be_stored(void **state)
         attr_list_change(&l, t, rows[i].attribute, rows[i].resource, rows[i].text, INCR, &e);
         json = attr_walk_to_json(&l, t, 0, 0);
         assert_non_null(json);
-        assert_int_equal(attr_walk_from_json(&again, t, json, &e), 0);
+        assert_int_equal(read_json(&again, t, json, &e), 0);
         json_decref(json);
         attr_list_fini(&again);
         attr_list_fini(&l);

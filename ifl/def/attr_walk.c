@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "errors.h"
+#include "json_scan.h"
 #include "strbuf.h"
 #include "type_limit.h"
 #include "type_scalar.h"
@@ -147,10 +148,10 @@ fail:
     return NULL;
 }
 
-static int one_from_json(struct attr_list *l, const struct resource_table *t, const char *name,
-                         const json_t *json, struct err *e)
+static int read_one(struct attr_list *l, const struct resource_table *t, const struct json_member *m,
+                    struct err *e)
 {
-    int index = attr_def_need((enum attr_of)l->of, name, e);
+    int index = attr_def_need((enum attr_of)l->of, m->name, e);
     const struct value_type *type;
     struct value v = {.kind = VALUE_AMOUNTS};
     int rc;
@@ -158,12 +159,9 @@ static int one_from_json(struct attr_list *l, const struct resource_table *t, co
     if (index < 0)
         return -1;
     type = attr_def_type(attr_def_get((enum attr_of)l->of, index));
-    if (type->by != BY_NOTHING)
-        rc = resc_from_json(json, t, type->by, &v.amounts, e);
-    else
-        rc = type->from_json(type, json, &v, e);
+    rc = type->by != BY_NOTHING ? resc_read(m->text, t, type->by, &v.amounts, e) : value_read(type, m, &v, e);
     if (rc < 0)
-        return err_prefix(e, "%s", name);
+        return err_prefix(e, "%s", m->name);
     if (v.kind == VALUE_AMOUNTS && !v.amounts)
         return 0;
     return attr_list_put(l, index, v, e);
@@ -191,30 +189,47 @@ static void mark_defaulted(struct attr_list *l, const struct resource_table *t, 
         v->defaulted = true;
 }
 
-int attr_walk_from_json(struct attr_list *l, const struct resource_table *t, const json_t *json,
-                        struct err *e)
+static void mark_each(struct attr_list *l, const struct resource_table *t, char *names)
 {
-    struct attr_list fresh;
-    const char *name;
-    json_t *member;
-    size_t i;
+    struct json_scan s;
+    struct json_member m;
 
-    if (!json_is_object(json))
+    if (json_scan_begin(&s, names) < 0)
+        return;
+    while (json_scan_next(&s, &m) > 0)
+        if (m.kind == JSON_SCAN_TEXT)
+            mark_defaulted(l, t, m.text);
+}
+
+static int read_members(struct attr_list *l, const struct resource_table *t, char *json, struct err *e)
+{
+    char *defaulted = NULL;
+    struct json_scan s;
+    struct json_member m;
+    int rc = json_scan_begin(&s, json) == 0 && s.close == '}' ? 0 : -1;
+
+    while (rc >= 0 && (rc = json_scan_next(&s, &m)) > 0)
+        if (strcmp(m.name, defaulted_key) == 0)
+            defaulted = m.text;
+        else if (read_one(l, t, &m, e) < 0)
+            return -1;
+    if (rc < 0 || !json_scan_is_over(&s))
         return errors_set(e, PBSE_BADATVAL, "stored attributes of a %s are a JSON object",
                           attr_of_name((enum attr_of)l->of));
+    if (defaulted)
+        mark_each(l, t, defaulted);
+    return 0;
+}
+
+int attr_walk_read(struct attr_list *l, const struct resource_table *t, char *json, struct err *e)
+{
+    struct attr_list fresh;
+
     if (attr_list_dup(l, &fresh) < 0)
         return errors_set(e, PBSE_SYSTEM, "no memory for attributes");
-    json_object_foreach((json_t *)(uintptr_t)json, name, member)
-    {
-        if (strcmp(name, defaulted_key) != 0 && one_from_json(&fresh, t, name, member, e) < 0) {
-            attr_list_fini(&fresh);
-            return -1;
-        }
-    }
-    json_array_foreach(json_object_get(json, defaulted_key), i, member)
-    {
-        if (json_is_string(member))
-            mark_defaulted(&fresh, t, json_string_value(member));
+    if (read_members(&fresh, t, json, e) < 0) {
+        attr_list_fini(&fresh);
+        return -1;
     }
     attr_list_fini(l);
     *l = fresh;

@@ -31,10 +31,9 @@ int attr_walk_value(enum attr_of of, int index, const struct value *v, const str
 struct json_t *attr_walk_to_json(const struct attr_list *l, const struct resource_table *t, unsigned with,
                                  unsigned without);
 
-/* Put every member of the object into the list, over what is there. A value that came from a default is marked
- * so ("defaulted" lists them). -1, the list is as it was: PBSE_NOATTR, PBSE_UNKRESC, PBSE_BADATVAL with the name.
- */
-int attr_walk_from_json(struct attr_list *l, const struct resource_table *t, const struct json_t *json,
-                        struct err *e);
+/* Put every member of the object, a text that is written to (json_scan.h), into the list, over what is there. A value that
+ * came from a default is marked so ("defaulted" lists them). -1, the list is as it was: PBSE_NOATTR, PBSE_UNKRESC,
+ * PBSE_BADATVAL with the name. */
+int attr_walk_read(struct attr_list *l, const struct resource_table *t, char *json, struct err *e);
 
 #endif

@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "errors.h"
+#include "json_scan.h"
 #include "strbuf.h"
 #include "type_limit.h"
 #include "type_scalar.h"
@@ -354,27 +355,49 @@ static int element_from_json(const json_t *json, const struct resource *r, enum 
     return rc;
 }
 
-int resc_from_json(const json_t *json, const struct resource_table *t, enum value_by by,
-                   struct resc_list **out, struct err *e)
+/* Plain amounts are read as they stand, all else by way of a tree. */
+static int element_read(const struct json_member *m, const struct resource *r, enum value_by by,
+                        struct value *out, struct err *e)
 {
-    struct resc_list *l = NULL;
-    const char *name;
-    json_t *member;
+    json_t *json;
+    int rc;
+
+    if (by == BY_AMOUNT && (m->kind == JSON_SCAN_TEXT ? m->text[0] != '@' : m->kind == JSON_SCAN_INTEGER))
+        return value_read(r->type, m, out, e);
+    json = value_json_of_member(m);
+    rc = json ? element_from_json(json, r, by, out, e)
+              : errors_set(e, PBSE_BADATVAL, "a stored amount is no JSON");
+    json_decref(json);
+    return rc;
+}
+
+static int read_element(struct resc_list **l, const struct json_member *m, const struct resource_table *t,
+                        enum value_by by, struct err *e)
+{
+    const struct resource *r = resource_find(t, m->name);
     struct value v;
 
-    json_object_foreach((json_t *)(uintptr_t)json, name, member)
-    {
-        const struct resource *r = resource_find(t, name);
-        if (!r) {
-            errors_set(e, PBSE_UNKRESC, "%.80s", name);
+    if (!r)
+        return errors_set(e, PBSE_UNKRESC, "%.80s", m->name);
+    if (element_read(m, r, by, &v, e) < 0)
+        return err_prefix(e, "%s", r->name);
+    return resc_put(l, r->id, v, e);
+}
+
+int resc_read(char *text, const struct resource_table *t, enum value_by by, struct resc_list **out,
+              struct err *e)
+{
+    struct resc_list *l = NULL;
+    struct json_scan s;
+    struct json_member m;
+    int rc = json_scan_begin(&s, text) == 0 && s.close == '}' ? 0 : -1;
+
+    while (rc >= 0 && (rc = json_scan_next(&s, &m)) > 0)
+        if (read_element(&l, &m, t, by, e) < 0)
             goto fail;
-        }
-        if (element_from_json(member, r, by, &v, e) < 0) {
-            err_prefix(e, "%s", r->name);
-            goto fail;
-        }
-        if (resc_put(&l, r->id, v, e) < 0)
-            goto fail;
+    if (rc < 0) {
+        errors_set(e, PBSE_BADATVAL, "stored amounts are a JSON object");
+        goto fail;
     }
     *out = l;
     return 0;

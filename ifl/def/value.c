@@ -11,6 +11,7 @@
 
 #include "errors.h"
 #include "intern.h"
+#include "json_scan.h"
 #include "strbuf.h"
 #include "units.h"
 
@@ -175,6 +176,37 @@ int value_from_json_text(const struct value_type *t, const json_t *json, struct 
                   : errors_set(e, PBSE_BADATVAL, "a stored %s is a JSON text", t->name);
 
     free(text);
+    return rc;
+}
+
+json_t *value_json_of_member(const struct json_member *m)
+{
+    switch (m->kind) {
+    case JSON_SCAN_TEXT:
+        return json_stringn(m->text, m->len);
+    case JSON_SCAN_INTEGER:
+        return json_integer(m->n);
+    case JSON_SCAN_BOOLEAN:
+        return json_boolean(m->n);
+    case JSON_SCAN_OBJECT:
+    case JSON_SCAN_ARRAY:
+    case JSON_SCAN_OTHER:
+        break;
+    }
+    return json_loadb(m->text, m->len, JSON_DECODE_ANY, NULL);
+}
+
+int value_read(const struct value_type *t, const struct json_member *m, struct value *out, struct err *e)
+{
+    json_t *json;
+    int rc;
+
+    if (m->kind == JSON_SCAN_TEXT) /* as value_from_json_text, to which every type comes back with a text */
+        return t->parse(t, m->text, out, e);
+    json = value_json_of_member(m);
+    rc = json ? t->from_json(t, json, out, e)
+              : errors_set(e, PBSE_BADATVAL, "a stored %s is no JSON", t->name);
+    json_decref(json);
     return rc;
 }
 

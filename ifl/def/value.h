@@ -118,6 +118,12 @@ struct json_t *value_to_json_text(const struct value_type *t, const struct value
 int value_from_json_text(const struct value_type *t, const struct json_t *json, struct value *out,
                          struct err *e);
 
+/* A member of a stored object (json_scan.h). `out` is initialised by the call. -1, PBSE_BADATVAL: not of this type. */
+struct json_member;
+int value_read(const struct value_type *t, const struct json_member *m, struct value *out, struct err *e);
+/* The same member as a tree, for what is rare; the caller unrefs. NULL: no JSON, no memory. */
+struct json_t *value_json_of_member(const struct json_member *m);
+
 /* For the types: fill `e` with PBSE_BADATVAL, the text that was given and the type's form. Always -1. */
 int value_bad(const struct value_type *t, const char *text, struct err *e);
 

@@ -15,8 +15,10 @@
 #include "array_map.h"
 #include "intern.h"
 #include "job_run.h"
+#include "json_scan.h"
 #include "json_text.h"
 #include "pbs_error.h"
+#include "value.h"
 
 static const char *const state_names[JOB_STATE_COUNT] = {
     [JOB_ARRIVING] = "arriving",   [JOB_QUEUED] = "queued",     [JOB_HELD] = "held",
@@ -312,75 +314,79 @@ bool job_is_over(const struct job *j)
 
 /* ---- out of the store -------------------------------------------------------------------------------- */
 
-static int put_text(struct job *j, const struct field *f, const json_t *v)
+static int bad_row(const struct job *j, const char *what, struct err *e)
 {
-    char *copy = strdup(json_string_value(v));
+    return err_set(e, PBSE_SYSTEM, "the stored row of job %s has a bad \"%s\"", j->obj.name, what);
+}
+
+static int put_text(struct job *j, const struct field *f, const struct json_member *m)
+{
+    json_t *tree = m->kind == JSON_SCAN_OTHER ? value_json_of_member(m) : NULL;
+    char *copy = tree && json_is_string(tree) ? strdup(json_string_value(tree)) : NULL, *text = copy;
     int rc = -1;
 
-    if (copy) {
-        json_text_restore(copy);
-        rc = job_set_text((const char **)((char *)j + f->offset), copy);
+    if (m->kind == JSON_SCAN_TEXT)
+        text = m->text;
+    if (text) {
+        json_text_restore(text);
+        rc = job_set_text((const char **)((char *)j + f->offset), text);
     }
     free(copy);
+    json_decref(tree);
     return rc;
 }
 
-static int put_field(struct job *j, const struct field *f, const json_t *v)
+static int put_field(struct job *j, const struct field *f, const struct json_member *m)
 {
     void *to = (char *)j + f->offset;
-    int64_t n = json_integer_value(v);
 
-    if (f->form == FORM_TEXT ? !json_is_string(v) : !json_is_integer(v))
+    if (f->form == FORM_TEXT)
+        return put_text(j, f, m);
+    if (m->kind != JSON_SCAN_INTEGER)
         return -1;
     switch (f->form) {
     case FORM_INT:
-        *(int *)to = (int)n;
+        *(int *)to = (int)m->n;
         return 0;
     case FORM_UINT:
-        *(unsigned *)to = (unsigned)n;
+        *(unsigned *)to = (unsigned)m->n;
         return 0;
     case FORM_INT64:
-        *(int64_t *)to = n;
+        *(int64_t *)to = m->n;
         return 0;
     case FORM_BOOL:
-        *(bool *)to = n != 0;
+        *(bool *)to = m->n != 0;
         return 0;
     case FORM_TEXT:
-        return put_text(j, f, v);
+        break;
     }
     return -1;
 }
 
-static int put_fields(struct job *j, const struct field *f, size_t n, const json_t *o, struct err *e)
+/* A field that we do not have is of another version, and no harm. */
+static int put_named(struct job *j, const struct field *f, size_t n, const struct json_member *m,
+                     struct err *e)
 {
-    for (size_t i = 0; i < n; i++) {
-        const json_t *v = json_object_get(o, f[i].name);
-
-        if (v && put_field(j, &f[i], v) < 0)
-            return err_set(e, PBSE_SYSTEM, "the stored row of job %s has a bad \"%s\"", j->obj.name,
-                           f[i].name);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (f[i].name[0] == m->name[0] && strcmp(f[i].name, m->name) == 0)
+            return put_field(j, &f[i], m) < 0 ? bad_row(j, m->name, e) : 0;
     return 0;
 }
 
-static int put_state(struct job *j, const json_t *o, struct err *e)
+static int put_state(struct job *j, const struct json_member *m, struct err *e)
 {
-    const char *name = json_string_value(json_object_get(o, "state"));
-    int state = name ? job_state_find(name) : -1;
+    const char *name = m->kind == JSON_SCAN_TEXT ? m->text : "";
+    int state = job_state_find(name);
 
     if (state < 0)
         return err_set(e, PBSE_SYSTEM, "the stored row of job %s has the unknown state \"%s\"", j->obj.name,
-                       name ? name : "");
+                       name);
     j->state = (enum job_state)state;
     return 0;
 }
 
-static int put_run(struct job *j, const json_t *o, struct err *e)
+static int put_run(struct job *j, const json_t *run, struct err *e)
 {
-    const json_t *run = json_object_get(o, "run");
-
-    if (!run)
-        return 0;
     j->run = job_run_decode(run);
     return j->run ? 0 : err_set(e, PBSE_SYSTEM, "the stored run of job %s cannot be read", j->obj.name);
 }
@@ -404,15 +410,12 @@ static int put_notice(struct preempt_notice *n, const json_t *mark)
     return 0;
 }
 
-static int put_preempt(struct job *j, const json_t *o, struct err *e)
+static int put_preempt(struct job *j, const json_t *mark, struct err *e)
 {
-    const json_t *mark = json_object_get(o, "preempt");
     const char *left, *tried = "", *by = NULL, *scheduler = NULL, *urgent = NULL, *offer = NULL;
     json_int_t since_s = 0, since_ms = 0; /* older rows have seconds */
     int method;
 
-    if (!mark)
-        return 0;
     if (json_unpack((json_t *)mark, "{s:s, s?s, s:i, s?I, s?I, s?s, s?s, s?s, s?s}", "left", &left, "tried",
                     &tried, "method", &method, "since_s", &since_s, "since_ms", &since_ms, "by", &by,
                     "scheduler", &scheduler, "urgent", &urgent, "offer", &offer) < 0 ||
@@ -436,32 +439,72 @@ static int put_preempt(struct job *j, const json_t *o, struct err *e)
     return 0;
 }
 
-static int put_token(struct job *j, const json_t *o, struct err *e)
+/* Run and preemption: few jobs have them. */
+static int put_tree(struct job *j, const struct json_member *m,
+                    int (*put)(struct job *j, const json_t *tree, struct err *e), struct err *e)
 {
-    const char *hex = json_string_value(json_object_get(o, "token"));
+    json_t *tree = value_json_of_member(m);
+    int rc = tree ? put(j, tree, e) : bad_row(j, m->name, e);
 
-    if (!hex || strlen(hex) != 2 * sizeof j->token)
-        return err_set(e, PBSE_SYSTEM, "the stored row of job %s has a bad token", j->obj.name);
+    json_decref(tree);
+    return rc;
+}
+
+static int put_token(struct job *j, const struct json_member *m, struct err *e)
+{
+    if (m->kind != JSON_SCAN_TEXT || m->len != 2 * sizeof j->token)
+        return bad_row(j, "token", e);
     for (size_t i = 0; i < sizeof j->token; i++) {
-        const char pair[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+        const char pair[3] = {m->text[2 * i], m->text[2 * i + 1], '\0'};
 
         j->token[i] = (unsigned char)strtoul(pair, NULL, 16);
     }
     return 0;
 }
 
+static int put_hot(struct job *j, const struct json_member *m, struct err *e)
+{
+    if (strcmp(m->name, "state") == 0)
+        return put_state(j, m, e);
+    if (strcmp(m->name, "run") == 0)
+        return put_tree(j, m, put_run, e);
+    if (strcmp(m->name, "preempt") == 0)
+        return put_tree(j, m, put_preempt, e);
+    return put_named(j, hot_fields, HOT_COUNT, m, e);
+}
+
+static int put_fixed(struct job *j, const struct json_member *m, struct err *e)
+{
+    return strcmp(m->name, "token") == 0 ? put_token(j, m, e) : put_named(j, fixed_fields, FIXED_COUNT, m, e);
+}
+
+/* Every member of one column; `need` must be among them. */
+static int put_column(struct job *j, const char *json, const char *need,
+                      int (*put)(struct job *j, const struct json_member *m, struct err *e), struct err *e)
+{
+    char *copy = strdup(json);
+    bool found = false;
+    struct json_scan s;
+    struct json_member m;
+    int rc = copy && json_scan_begin(&s, copy) == 0 && s.close == '}' ? 0 : -1;
+
+    while (rc >= 0 && (rc = json_scan_next(&s, &m)) > 0) {
+        found |= strcmp(m.name, need) == 0;
+        if (put(j, &m, e) < 0)
+            goto out;
+    }
+    if (rc < 0 || !json_scan_is_over(&s))
+        rc = err_set(e, PBSE_SYSTEM, "the stored row of job %s is no JSON", j->obj.name);
+    else if (!found)
+        rc = bad_row(j, need, e);
+out:
+    free(copy);
+    return rc == 0 ? 0 : -1;
+}
+
 int job_decode(struct job *j, const char *hot_json, const char *fixed_json, struct err *e)
 {
-    json_t *hot = json_loads(hot_json, 0, NULL), *fixed = json_loads(fixed_json, 0, NULL);
-    int rc = -1;
-
-    if (!hot || !fixed)
-        err_set(e, PBSE_SYSTEM, "the stored row of job %s is no JSON", j->obj.name);
-    else if (put_state(j, hot, e) == 0 && put_fields(j, hot_fields, HOT_COUNT, hot, e) == 0 &&
-             put_fields(j, fixed_fields, FIXED_COUNT, fixed, e) == 0 && put_token(j, fixed, e) == 0 &&
-             put_run(j, hot, e) == 0)
-        rc = put_preempt(j, hot, e);
-    json_decref(hot);
-    json_decref(fixed);
-    return rc;
+    return put_column(j, hot_json, "state", put_hot, e) == 0
+               ? put_column(j, fixed_json, "token", put_fixed, e)
+               : -1;
 }

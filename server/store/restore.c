@@ -29,14 +29,14 @@ struct restoring {
 /* The attributes of one column into the object's list; NULL: none were written. */
 static int put_attrs(struct site *s, struct object *o, const char *text, struct err *e)
 {
-    json_t *json = text ? json_loads(text, 0, NULL) : NULL;
+    char *copy = text ? strdup(text) : NULL;
     int rc = 0;
 
-    if (text && !json)
-        rc = err_set(e, PBSE_SYSTEM, "its attributes are no JSON");
-    else if (json)
-        rc = attr_walk_from_json(&o->attrs, s->resources, json, e);
-    json_decref(json);
+    if (text && !copy)
+        rc = err_no_memory(e);
+    else if (copy)
+        rc = attr_walk_read(&o->attrs, s->resources, copy, e);
+    free(copy);
     return rc;
 }
 
@@ -142,10 +142,10 @@ static int fill_job(struct site *s, struct job *j, const struct store_row *row, 
 {
     if (job_decode(j, store_row_text(row, 3), store_row_text(row, 5), e) < 0)
         return -1;
-    /* Two columns, one list: what changes and what does not. */
-    if (put_attrs(s, &j->obj, store_row_text(row, 4), e) < 0)
+    /* Two columns, one list: what does not change, and what does; the shorter first, for the second copies the first. */
+    if (put_attrs(s, &j->obj, store_row_text(row, 6), e) < 0)
         return -1;
-    return put_attrs(s, &j->obj, store_row_text(row, 6), e);
+    return put_attrs(s, &j->obj, store_row_text(row, 4), e);
 }
 
 /* An array has all its indices again, and none has ended; its pages and the rows of its subjobs come later. */
