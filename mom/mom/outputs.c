@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <shep.h>
 
@@ -177,7 +178,8 @@ static int fill_item(const struct home *h, const struct run *r, const struct kin
     strbuf_init(&to, PATH_LEN_MAX);
     spool_path(&from, h, r, k);
     d->local = destination(h, r, k, owner_home, &to);
-    d->remove = (status == 0 && attr_has(r, "Remove_Files", k->letter)) || !run_attr(r, k->attr, "");
+    d->remove = (status == 0 && attr_has(r, "Remove_Files", k->letter)) || !run_attr(r, k->attr, "") ||
+                (d->local && strcmp(to.s, "/dev/null") == 0);
     strbuf_add(&to, "");
     d->from = strbuf_take(&from);
     d->to = strbuf_take(&to);
@@ -197,6 +199,19 @@ static int plan_staging(const struct home *h, const struct run *r, const char *o
     if (staging_list(h, r, over && !run_is_sister(r) ? "stageout" : "", owner_home, &out->out, e) < 0)
         return -1;
     return staging_list(h, r, r->staged_in && !goes_on ? "stagein" : "", owner_home, &out->brought, e);
+}
+
+/* Its path was altered to one that needs no delivery, and by then it wrote into the spool. */
+static bool was_spooled(const struct home *h, const struct run *r, const struct kind *k)
+{
+    struct strbuf path;
+    bool there;
+
+    strbuf_init(&path, PATH_LEN_MAX);
+    spool_path(&path, h, r, k);
+    there = r->altered && access(path.s, F_OK) == 0;
+    strbuf_fini(&path);
+    return there;
 }
 
 int outputs_deliver(const struct home *h, const struct run *r, const char *owner_home, int status,
@@ -220,7 +235,7 @@ int outputs_deliver(const struct home *h, const struct run *r, const char *owner
         strbuf_init(&where, PATH_LEN_MAX);
         stays = written_at(h, r, &kinds[i], owner_home, &where);
         strbuf_fini(&where);
-        if (stays || !is_written(join, i))
+        if ((stays && !was_spooled(h, r, &kinds[i])) || !is_written(join, i))
             continue;
         if (fill_item(h, r, &kinds[i], owner_home, status, &out->items.items_val[out->items.items_len++]) < 0)
             return err_set(e, ENOMEM, "no memory for the output of job %s", r->id);

@@ -331,7 +331,7 @@ void exec_send_update(struct exec_send *x, struct job *j)
                              .epoch = x->site->epoch,
                              .store = (char *)x->site->store_id};
 
-    if (start_order_limits(x->site, j, &args.attrs) < 0)
+    if (start_order_changes(x->site, j, &args.attrs) < 0)
         return;
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (takes_orders(&j->run->hosts[i]))

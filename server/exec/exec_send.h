@@ -40,8 +40,9 @@ void exec_send_terminate(struct exec_send *x, struct job *j, int why, unsigned g
 /* To the first host: the whole job is over a limit, enum exec_reason; `text` for people. */
 void exec_send_over_limit(struct exec_send *x, struct job *j, int reason, const char *text, unsigned grace_s);
 void exec_send_end_others(struct exec_send *x,
-                          struct job *j);                  /* the script is over: all but the first host */
-void exec_send_update(struct exec_send *x, struct job *j); /* limits of a running job */
+                          struct job *j); /* the script is over: all but the first host */
+void exec_send_update(struct exec_send *x,
+                      struct job *j); /* of a running job: limits, where its output goes */
 /* To each host: these vnodes the job has given back. Those that have them free them, the others tell the job. Said again
  * it is harmless. */
 void exec_send_give_up(struct exec_send *x, struct job *j);

@@ -99,6 +99,7 @@ static int walk_wanted(const struct site *s, const struct job *j, const int *ind
     struct triples t = {0};
     struct attr_select select;
     struct strbuf scratch;
+    const bool whole = indices == wanted;
     struct err e;
     int rc = 0;
 
@@ -108,13 +109,13 @@ static int walk_wanted(const struct site *s, const struct job *j, const int *ind
         rc = attr_select_add(&select, s->resources, attr_def_get(OF_JOB, indices[i])->name, NULL, &e);
     if (rc == 0)
         rc = attr_walk(&j->obj.attrs, s->resources, &select, &server, &scratch, add_triple, &t);
-    if (rc == 0 && n > 1) /* the queue is a field of the job, not an attribute of its list */
+    if (rc == 0 && whole) /* the queue is a field of the job, not an attribute of its list */
         rc = add_triple(&t, "queue", NULL, j->queue_name);
-    if (rc == 0 && n > 1)
+    if (rc == 0 && whole)
         rc = add_triple(&t, "Submit_Host", NULL, j->host ? j->host : "");
-    if (rc == 0 && n > 1)
+    if (rc == 0 && whole)
         rc = add_preempted(&t, j);
-    if (rc == 0 && n > 1 && j->queue)
+    if (rc == 0 && whole && j->queue)
         rc = add_checkpoint_min(&t, j->queue);
     attr_select_fini(&select);
     strbuf_fini(&scratch);
@@ -123,11 +124,11 @@ static int walk_wanted(const struct site *s, const struct job *j, const int *ind
     return rc ? -1 : 0;
 }
 
-int start_order_limits(const struct site *s, const struct job *j, wire_attrs *out)
+int start_order_changes(const struct site *s, const struct job *j, wire_attrs *out)
 {
-    static const int only = JOB_ATTR_Resource_List;
+    static const int some[] = {JOB_ATTR_Resource_List, JOB_ATTR_Output_Path, JOB_ATTR_Error_Path};
 
-    return walk_wanted(s, j, &only, 1, out);
+    return walk_wanted(s, j, some, sizeof some / sizeof some[0], out);
 }
 
 void start_order_free_attrs(wire_attrs *attrs)

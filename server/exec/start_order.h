@@ -15,8 +15,9 @@ int start_order_make(struct site *s, struct services *sv, const struct job *j, c
                      const void *script, size_t n_script, exec_start_args *out, struct err *e);
 void start_order_free(exec_start_args *args);
 
-/* The limits of a job, for UPDATE: its Resource_List. -1: no memory. */
-int start_order_limits(const struct site *s, const struct job *j, wire_attrs *out);
+/* What of a job may change while it runs and its hosts must know, for UPDATE: its limits, and where its output goes.
+ * -1: no memory. */
+int start_order_changes(const struct site *s, const struct job *j, wire_attrs *out);
 void start_order_free_attrs(wire_attrs *attrs);
 
 #endif

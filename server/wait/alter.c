@@ -109,6 +109,14 @@ static bool touches_resources(const struct alter_ask *ask)
     return false;
 }
 
+static bool touches_output(const struct alter_ask *ask)
+{
+    for (size_t i = 0; i < ask->n; i++)
+        if (is_named(&ask->changes[i], "Output_Path") || is_named(&ask->changes[i], "Error_Path"))
+            return true;
+    return false;
+}
+
 /* Attributes that stand in fields too. */
 static void follow(const struct alter_parts *p, struct job *j, const struct alter_ask *ask,
                    const char *old_depend)
@@ -234,7 +242,7 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
     attr_list_fini(&before);
     j->preempt_failed_s = 0; /* what stood against preempting it may be gone */
     jobs_touch(p->site->jobs, j, ask->user ? PART_ALL : PART_HOT | PART_ATTRS);
-    if (touches_resources(ask) && job_is_placed(j))
+    if ((touches_resources(ask) || touches_output(ask)) && job_is_placed(j))
         p->limits_changed(p->arg, j);
     if (j->array)
         arrays_follow(p->arrays, j);

@@ -36,7 +36,7 @@ struct alter_parts {
     struct depends *depends;
     struct eligible *eligible;
     struct arrays *arrays;
-    /* ^ limits of a running job have changed: tell its hosts */
+    /* ^ limits of a running job have changed, or where its output goes: tell its hosts */
     void (*limits_changed)(void *arg, struct job *j);
     void *arg;
 };

@@ -327,6 +327,21 @@ def test_qrerun_waits_no_longer_than_the_site_says_and_the_rerun_goes_on(cx):
     until(lambda: cx.state(job) == "R" and cx.stat(job)["run_count"] == "2", "its second run")
 
 
+@pytest.mark.parametrize("kept, where", [("n", "later"), ("doe", "first"), ("n", None)])
+def test_output_goes_where_qalter_says_while_the_job_runs(cx, kept, where):
+    first, later, go = (os.path.join(cx.work, name) for name in ("first", "later", "go"))
+    job = cx.submit(f"echo words; until [ -e {go} ]; do sleep 0.2; done", Join_Path="oe", Output_Path=first,
+                    Keep_Files=kept)
+    until(lambda: cx.stat(job).get("session_id"), "its start")
+    cx.command("qalter", "-o", later if where else "/dev/null", job)
+    with open(go, "w", encoding="ascii"):
+        pass
+    cx.wait_gone(job)
+    assert [name for name in ("first", "later") if os.path.exists(os.path.join(cx.work, name))] == ([where] if where else [])
+    assert not where or cx.file(where) == "words\n"
+    assert os.listdir(os.path.join(cx.dir, "mom", "n1", "spool")) == []
+
+
 def at_a_terminal(cx, columns, *words):
     """Lines that a command writes to a terminal of this width."""
     pid, fd = pty.fork()
