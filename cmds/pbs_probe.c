@@ -1,9 +1,12 @@
-/* pbs_probe: are the directories and files of PBS_HOME and PBS_EXEC there, with the modes that daemons and users need?
- * Says what is otherwise; with -f it mends modes and makes directories that are missing.
+/* pbs_probe: are the directories and files of PBS_HOME and PBS_EXEC there, with the owners and modes that daemons and users need?
+ * Says what is otherwise; with -f it mends owners and modes and makes directories that are missing. All below PBS_HOME is
+ * its owner's, but what the scheduler writes where PBS_DAEMON_SERVICE_USER is another one.
  *
  * Only what this host runs is asked for: a folder that no daemon here has made yet (a MOM's on a server's host) is
  * nobody's mistake as long as its parent is not there either. */
 #include <errno.h>
+#include <pwd.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +17,8 @@ struct probe {
     struct cmd_args a;
     bool fix, verbose;
     int problems;
+    bool knows_owners;  /* PBS_HOME is there */
+    uid_t owner, sched; /* of what lies below it; of the scheduler's folders */
 };
 
 static const struct option_row rows[] = {
@@ -72,6 +77,44 @@ static void missing(struct probe *q, const struct row *r, const char *path)
              q->fix && r->dir && mkdir(path, r->mode) == 0 && chmod(path, r->mode) == 0);
 }
 
+static void name_user(uid_t uid, char out[static 64])
+{
+    const struct passwd *pw = getpwuid(uid);
+
+    if (pw)
+        snprintf(out, 64, "%s", pw->pw_name);
+    else
+        snprintf(out, 64, "%u", (unsigned)uid);
+}
+
+/* Whose is it? */
+static void check_owner(struct probe *q, const struct row *r, const char *path, uid_t uid)
+{
+    const uid_t want = strncmp(r->path, "sched_", strlen("sched_")) ? q->owner : q->sched;
+    char is[64], should[64], what[200];
+
+    if (!q->knows_owners || r->root != CONF_PBS_HOME || uid == want)
+        return;
+    name_user(uid, is);
+    name_user(want, should);
+    snprintf(what, sizeof what, "its owner is %s and should be %s", is, should);
+    complain(q, path, what, q->fix && lchown(path, want, (gid_t)-1) == 0);
+}
+
+static void find_owners(struct probe *q, const struct conf *conf)
+{
+    const char *home = conf_text(conf, CONF_PBS_HOME), *user = conf_text(conf, CONF_PBS_DAEMON_SERVICE_USER);
+    const struct passwd *pw;
+    struct stat st;
+
+    q->knows_owners = stat(home, &st) == 0;
+    if (!q->knows_owners)
+        return;
+    q->owner = q->sched = st.st_uid;
+    if (st.st_uid == 0 && user && (pw = getpwnam(user)))
+        q->sched = pw->pw_uid;
+}
+
 static void check_mode(struct probe *q, const struct row *r, const char *path, mode_t mode)
 {
     char what[64];
@@ -100,8 +143,10 @@ static void check(struct probe *q, const struct row *r, const char *root)
         complain(q, path, "is a symbolic link", false);
     else if (r->dir != (bool)S_ISDIR(st.st_mode))
         complain(q, path, r->dir ? "is no directory" : "is no file", false);
-    else
+    else {
+        check_owner(q, r, path, st.st_uid);
         check_mode(q, r, path, st.st_mode);
+    }
 }
 
 static int run(void *settings, int n, char *operands[])
@@ -122,6 +167,7 @@ static int run(void *settings, int n, char *operands[])
         cmd_say(&q->a, "%s", e.text);
         return 1;
     }
+    find_owners(q, conf);
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         errno = 0;
         check(q, &wanted[i], conf_text(conf, wanted[i].root));

@@ -1,5 +1,6 @@
 """Tools beside the job commands: what they print, and how they end."""
 import os
+import pwd
 import tarfile
 import time
 
@@ -75,6 +76,12 @@ def test_pbs_probe_finds_wrong_modes_and_mends_them(cx):
     done = shared.command("pbs_probe", "-f", check=False)
     assert f"{logs}: its mode is 0700 and should be 0755, mended" in done.stdout
     assert os.stat(logs).st_mode & 0o7777 == 0o755
+    os.chown(logs, pwd.getpwnam(users.NAMES[0]).pw_uid, -1)
+    said = f"{logs}: its owner is {users.NAMES[0]} and should be root"
+    done = shared.command("pbs_probe", check=False)
+    assert done.returncode == 1 and said + "\n" in done.stdout
+    assert f"{said}, mended\n" in shared.command("pbs_probe", "-f", check=False).stdout
+    assert os.stat(logs).st_uid == 0
     assert f"{logs}: right" in shared.command("pbs_probe", "-v", check=False).stdout
 
 
