@@ -75,15 +75,35 @@ start_one() { # what people call it, program, lock file
         esac
         return
     fi
-    "$PBS_EXEC/sbin/pbs_$2" </dev/null
+    (
+        # What a site says of its limits: ulimit, or anything else that a daemon is to begin with.
+        limits=$PBS_EXEC/lib/init.d/limits.pbs_$2
+        # shellcheck disable=SC1090 # a file of the site
+        [ -r "$limits" ] && . "$limits"
+        exec "$PBS_EXEC/sbin/pbs_$2"
+    ) </dev/null
     code=$?
     [ $code = 0 ] || fail "pbs_$2 startup failed, exit $code aborting."
     echo "PBS $1"
 }
 
+# A core file would be overwritten by the next one, and tells of a fault that somebody should know of.
+set_aside_cores() {
+    for dir in "$PBS_HOME/server_priv" "$PBS_HOME/sched_priv" "${PBS_MOM_HOME:-$PBS_HOME}/mom_priv"; do
+        for core in "$dir"/core "$dir"/core.[0-9]*; do
+            [ -f "$core" ] || continue
+            n=1
+            while [ -e "$(printf '%s/core_%04d' "$dir" $n)" ]; do n=$((n + 1)); done
+            to=$(printf '%s/core_%04d' "$dir" $n)
+            mv "$core" "$to" && echo "Warning: $core was found, and is now $to"
+        done
+    done
+}
+
 # The server comes before its MOM, unlike in PBS: at the very first start it makes the certificates of the complex.
 start() {
     echo "Starting PBS"
+    set_aside_cores
     if is_on "${PBS_START_COMM-}"; then start_one comm comm "$(comm_lock)"; fi
     if is_on "${PBS_START_SERVER-}"; then start_one server server "$(server_lock)"; fi
     if is_on "${PBS_START_MOM-}"; then start_one mom mom "$(mom_lock)"; fi
@@ -174,6 +194,11 @@ status() {
     if is_on "${PBS_START_SCHED-}"; then status_one sched "$(sched_lock)" "pid "; fi
     if is_on "${PBS_START_COMM-}"; then status_one comm "$(comm_lock)" ""; fi
 }
+
+case $name in # other names of this script
+pbs_start) set -- start ;;
+pbs_stop) set -- stop ;;
+esac
 
 case ${1-} in
 start) read_conf && start ;;

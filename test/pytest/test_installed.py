@@ -48,6 +48,27 @@ def test_start_names_what_it_starts_and_what_runs_already(site):
                      "PBS mom already running.", "PBS scheduler already running."]
 
 
+def test_the_script_has_two_more_names_finds_cores_and_takes_a_sites_limits(site):
+    script = os.path.join(site.exec, "libexec", "pbs_init.d")
+    for name in ("pbs_start", "pbs_stop"):
+        os.symlink(script, os.path.join(site.work, name))
+    os.makedirs(os.path.join(site.exec, "lib", "init.d"), exist_ok=True)
+    with open(os.path.join(site.exec, "lib", "init.d", "limits.pbs_sched"), "w", encoding="ascii") as f:
+        f.write("umask 077\nexport SITE_LIMITS=taken\n")
+    folder = os.path.join(site.home, "sched_priv")
+    for n in (1, 2):
+        site.command(os.path.join(site.work, "pbs_stop"))
+        assert not site.pid("server")
+        with open(os.path.join(folder, "core"), "w", encoding="ascii") as f:
+            f.write(f"core {n}")
+        out = site.command(os.path.join(site.work, "pbs_start")).stdout
+        assert f"Warning: {folder}/core was found, and is now {folder}/core_000{n}\n" in out
+        with open(os.path.join(folder, f"core_000{n}"), encoding="ascii") as f:
+            assert f.read() == f"core {n}"
+    with open(f"/proc/{site.pid('sched')}/environ", encoding="utf-8", errors="replace") as f:
+        assert "SITE_LIMITS=taken" in f.read().split("\0")
+
+
 def test_status_gives_the_pids_and_is_always_0(site):
     lines = site.init("status").stdout.splitlines()
     assert lines == [f"pbs_server is pid {site.pid('server')}", f"pbs_mom is pid {site.pid('mom')}",
