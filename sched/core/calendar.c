@@ -7,17 +7,22 @@
  *
  * The time: ends in order, grouped by the windows of opt_backfill_fuzzy. Without bookings more ends never make it fit
  * worse, so the first number of them that suffices is found by halving; from there on times are tried one by one, since a
- * booking may be in the way, and when that takes long only those at which a booking ends. */
+ * booking may be in the way, and when that takes long only those at which a booking ends. Prime and dedicated time forbid
+ * some of them, and their changes are times of their own. */
 #include "calendar.h"
 
 #include <stdlib.h>
 
 #include "endings.h"
+#include "hours.h"
 #include "memory.h"
 #include "run_limits.h"
 #include "trial.h"
 
-enum { LOOKS_MAX = 64 /* times tried one by one */ };
+enum {
+    LOOKS_MAX = 64, /* times tried one by one */
+    HOURS_MAX = 64  /* changes of prime and dedicated time that are looked ahead to */
+};
 
 struct calendar {
     struct universe *u;
@@ -277,7 +282,7 @@ bool calendar_allows(struct calendar *c, const struct job *j, struct reason *why
 
 struct instant {
     int64_t at_s;
-    bool is_booked_end; /* a booked job ends then */
+    bool is_apart; /* no end of a job that runs: a booked one ends then, or prime or dedicated time does */
 };
 
 struct search {
@@ -372,7 +377,7 @@ static void thin_out(struct search *s, int64_t window_s)
     for (size_t i = 0; i < s->n; i++) {
         if (n > 0 && s->a[n - 1].at_s / window_s == s->a[i].at_s / window_s) {
             s->a[n - 1].at_s = s->a[i].at_s;
-            s->a[n - 1].is_booked_end |= s->a[i].is_booked_end;
+            s->a[n - 1].is_apart |= s->a[i].is_apart;
         } else
             s->a[n++] = s->a[i];
     }
@@ -384,11 +389,17 @@ static void list_instants(struct search *s)
     const struct calendar *c = s->c;
     int64_t window_s = universe_policy(c->u)->fuzzy_s;
 
-    s->a = mem_new(s->ends->n + c->n + 1, sizeof *s->a);
+    s->a = mem_new(s->ends->n + c->n + HOURS_MAX, sizeof *s->a);
     for (size_t i = 0; i < s->ends->n; i++)
         s->a[s->n++] = (struct instant){.at_s = s->ends->a[i].at_s};
     for (size_t i = 0; i < c->n; i++)
-        s->a[s->n++] = (struct instant){.at_s = c->a[i].to_s, .is_booked_end = true};
+        s->a[s->n++] = (struct instant){.at_s = c->a[i].to_s, .is_apart = true};
+    for (int64_t at_s = c->now_s, i = 0; i < HOURS_MAX; i++) {
+        at_s = hours_change_s(universe_policy(c->u), at_s);
+        if (at_s == 0)
+            break;
+        s->a[s->n++] = (struct instant){.at_s = at_s, .is_apart = true};
+    }
     if (s->n > 0)
         qsort(s->a, s->n, sizeof *s->a, by_time);
     thin_out(s, window_s > 0 ? window_s : 1);
@@ -427,10 +438,13 @@ static size_t first_free(struct search *s)
 static int64_t find_time(struct search *s, struct pieces *where)
 {
     size_t first = first_free(s);
+    struct reason ignored;
 
     for (size_t i = first; i < s->n; i++) {
         int64_t at_s = s->a[i].at_s;
-        if (i - first >= LOOKS_MAX && !s->a[i].is_booked_end && i + 1 < s->n)
+        if (i - first >= LOOKS_MAX && !s->a[i].is_apart && i + 1 < s->n)
+            continue;
+        if (!hours_allow(s->c->u, s->p->job, at_s, &ignored))
             continue;
         give_back(s, endings_until(s->ends, at_s));
         if (fits_beside(s, at_s, where))
