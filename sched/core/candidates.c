@@ -168,7 +168,7 @@ static enum spared may_stop(const struct preemptor *p, struct job *j, int64_t *u
         return why;
     yields_note(p->u, j, keeps);
     /* PBS's rule asks for none: all cost the same, and the latest start goes first */
-    j->cost = universe_policy(p->u)->preempt_sort == PREEMPT_LATEST
+    j->cost = p->by_start || universe_policy(p->u)->preempt_sort == PREEMPT_LATEST
                   ? 0
                   : cost_of(universe_policy(p->u), j, p->now_s);
     return SPARED_NONE;

@@ -20,6 +20,7 @@ struct preemptor {
     const struct request *request;
     int level;
     int64_t now_s;
+    bool by_start; /* whatever preempt_sort says, of one level the latest start goes first */
     /* ^ this one has failed to give way to the job before */
     bool (*has_failed)(void *arg, const struct job *preemptor, const struct job *victim);
     /* ^ nobody may be stopped now who may be at that time */

@@ -12,7 +12,7 @@
 #include "memory.h"
 #include "pick_pbs.h"
 
-enum { SPOT_MAX = 64 };
+enum { SPOT_MAX = 64, SPOT_STEPS_MAX = 200 };
 
 struct option {
     struct job *job;
@@ -151,13 +151,15 @@ static void branch(struct search *s, struct set *x, size_t i)
 
 /* --- vnode by vnode -------------------------------------------------------------------------------------- */
 
-/* For a chunk that needs much of one vnode, cheap jobs here and there are of no use: who stands together counts. For
- * each vnode the cheapest of its jobs that make room for the chunk; then the cheapest vnodes, one for each copy. */
+/* For a chunk that needs much of one vnode, cheap jobs here and there are of no use: who stands together counts. For each
+ * vnode the cheapest of its jobs that make room for the chunk; then the cheapest vnode, one after the other for each copy,
+ * since a job on several of them goes only once. */
 struct spot {
     struct node *node;
     struct option *o[SPOT_MAX]; /* jobs on it that may be stopped, by rising cost */
     size_t n;
     uint64_t chosen; /* bits of them: those that make room */
+    bool is_used;    /* for another chunk */
     int64_t cost;    /* of the chosen; INT64_MAX: there is no room even without all of them */
 };
 
@@ -170,36 +172,68 @@ static void give(struct amounts *free_now, const struct job *j, const struct nod
             amounts_add_times(free_now, &yields->a[i].use, times);
 }
 
-/* From the cheapest on until the chunk has room, then the dearest that are not needed are let go. */
-static void choose(struct spot *x, const struct chunk *k)
+/* What stopping this one more costs: nothing where it goes anyway. */
+static int64_t price(const struct option *o, const struct set *gone)
 {
-    struct amounts free_now = {0};
+    return has(gone, o) ? 0 : o->cost;
+}
+
+struct clearing { /* of one vnode for one chunk */
+    struct spot *x;
+    const struct set *gone;
+    const struct amounts *need;
+    struct amounts free;
+    int steps;
+};
+
+static void clear_by(struct clearing *c, size_t i, uint64_t chosen, int64_t cost)
+{
+    struct spot *x = c->x;
+
+    if (amounts_cover(&c->free, c->need, NULL)) {
+        x->chosen = chosen;
+        x->cost = cost;
+        return;
+    }
+    for (; i < x->n && c->steps < SPOT_STEPS_MAX; i++) {
+        int64_t sum = cost + price(x->o[i], c->gone);
+        if (sum >= x->cost)
+            continue;
+        c->steps++;
+        give(&c->free, x->o[i]->job, x->node, 1);
+        clear_by(c, i + 1, chosen | (uint64_t)1 << i, sum);
+        give(&c->free, x->o[i]->job, x->node, -1);
+    }
+}
+
+/* From the cheapest on until the chunk has room, then the dearest that are not needed are let go; then, if they are few,
+ * the best of all sets. */
+static void choose(struct spot *x, const struct chunk *k, const struct set *gone)
+{
+    struct clearing c = {.x = x, .gone = gone, .need = &k->use};
     size_t n = 0;
 
     x->chosen = 0;
     x->cost = 0;
-    amounts_copy(&free_now, &x->node->free);
-    for (; n < x->n && !amounts_cover(&free_now, &k->use, NULL); n++)
-        give(&free_now, x->o[n]->job, x->node, 1);
-    bool fits = !x->node->state && amounts_cover(&free_now, &k->use, NULL);
+    amounts_copy(&c.free, &x->node->free);
+    for (; n < x->n && !amounts_cover(&c.free, &k->use, NULL); n++)
+        give(&c.free, x->o[n]->job, x->node, 1);
+    bool fits = !x->node->state && amounts_cover(&c.free, &k->use, NULL);
     for (; fits && n > 0; n--) {
-        give(&free_now, x->o[n - 1]->job, x->node, -1);
-        if (amounts_cover(&free_now, &k->use, NULL))
+        give(&c.free, x->o[n - 1]->job, x->node, -1);
+        if (amounts_cover(&c.free, &k->use, NULL))
             continue;
-        give(&free_now, x->o[n - 1]->job, x->node, 1);
+        give(&c.free, x->o[n - 1]->job, x->node, 1);
         x->chosen |= (uint64_t)1 << (n - 1);
-        x->cost += x->o[n - 1]->cost;
+        x->cost += price(x->o[n - 1], gone);
     }
     if (!fits)
         x->cost = INT64_MAX;
-    amounts_fini(&free_now);
-}
-
-static int by_spot_cost(const void *a, const void *b)
-{
-    const struct spot *x = a, *y = b;
-
-    return x->cost < y->cost ? -1 : x->cost > y->cost;
+    else {
+        amounts_copy(&c.free, &x->node->free);
+        clear_by(&c, 0, 0, 0);
+    }
+    amounts_fini(&c.free);
 }
 
 /* By the ranks of vnodes; options are sorted, so each spot's are too. */
@@ -235,16 +269,43 @@ static bool add_chosen(struct set *x, const struct spot *spot)
     return true;
 }
 
+static struct spot *cheapest(struct spot *list, size_t n)
+{
+    struct spot *best = NULL;
+
+    for (size_t i = 0; i < n; i++)
+        if (!list[i].is_used && list[i].cost < INT64_MAX && (!best || list[i].cost < best->cost))
+            best = &list[i];
+    return best;
+}
+
+/* Jobs that go from this vnode cost nothing more on their other ones. */
+static void renew(struct spot *list, size_t n, const struct spot *cleared, const struct chunk *k,
+                  const struct set *gone)
+{
+    for (size_t i = 0; i < cleared->n; i++) {
+        const struct pieces *on = &cleared->o[i]->job->on;
+        for (size_t j = 0; (cleared->chosen >> i & 1) && on->n > 1 && j < on->n; j++)
+            if (on->a[j].node && on->a[j].node->rank < n)
+                choose(&list[on->a[j].node->rank], k, gone);
+    }
+}
+
+/* One vnode after the other, each the cheapest beside those who go already. */
 static bool free_spots(const struct search *s, struct spot *list, size_t n, struct set *x)
 {
-    for (size_t c = 0; c < s->p->request->n; c++) {
-        const struct chunk *k = &s->p->request->chunks[c];
+    const struct request *r = s->p->request;
+
+    for (size_t c = 0; c < r->n; c++) {
         for (size_t i = 0; i < n; i++)
-            choose(&list[i], k);
-        qsort(list, n, sizeof *list, by_spot_cost);
-        for (size_t i = 0; i < n && (int64_t)i < k->count; i++)
-            if (list[i].cost == INT64_MAX || !add_chosen(x, &list[i]))
+            choose(&list[i], &r->chunks[c], x);
+        for (int64_t copy = 0; copy < r->chunks[c].count; copy++) {
+            struct spot *best = cheapest(list, n);
+            if (!best || !add_chosen(x, best))
                 return false;
+            best->is_used = true;
+            renew(list, n, best, &r->chunks[c], x);
+        }
     }
     return true;
 }
@@ -292,11 +353,9 @@ static void open_search(struct search *s)
     qsort(s->options, s->n, sizeof *s->options, by_cost);
 }
 
-/* false: they are too many for a set; then only what they cost is known, and best.n is 0. */
-static bool begin_with(struct search *s, const struct candidates *victims)
+/* false: they are too many for a set; then only what they cost is right. `x` is empty before. */
+static bool set_of(struct search *s, const struct candidates *victims, struct set *x)
 {
-    struct set *x = &s->best;
-
     for (size_t i = 0; i < victims->n; i++)
         for (size_t k = 0; k < s->n; k++)
             if (s->options[k].job == victims->a[i]) {
@@ -304,10 +363,7 @@ static bool begin_with(struct search *s, const struct candidates *victims)
                 if (x->n < PICK_BETTER_MAX)
                     x->a[x->n++] = &s->options[k];
             }
-    if (x->n == victims->n)
-        return true;
-    x->n = 0;
-    return false;
+    return x->n == victims->n;
 }
 
 static void take_best(struct search *s, struct candidates *victims, struct pieces *where)
@@ -320,9 +376,30 @@ static void take_best(struct search *s, struct candidates *victims, struct piece
     }
     pieces_fini(where);
     *where = found;
-    for (size_t i = 0; i < s->best.n; i++)
-        victims->a[i] = s->best.a[i]->job;
-    victims->n = s->best.n;
+    victims->n = 0;
+    for (size_t i = 0; i < s->best.n; i++) {
+        victims->a = mem_room(victims->a, victims->n, &victims->cap, sizeof *victims->a);
+        victims->a[victims->n++] = s->best.a[i]->job;
+    }
+}
+
+/* As PBS would find them: another set to begin with, of those who have lost least since they were started last. */
+static void try_latest(struct search *s, const struct reason *why)
+{
+    struct decisions unsaid = {0};
+    struct picker silent = *s->k;
+    struct preemptor by_start = *s->p;
+    struct candidates latest = {0};
+    struct pieces where = {0};
+    struct set x = {0};
+
+    silent.log = &unsaid;
+    by_start.by_start = true;
+    if (pick_pbs(&silent, &by_start, why, &latest, &where) && set_of(s, &latest, &x) && x.cost < s->best.cost)
+        s->best = x;
+    free(latest.a);
+    pieces_fini(&where);
+    decisions_fini(&unsaid);
 }
 
 bool pick_least(const struct picker *k, const struct preemptor *p, const struct reason *why,
@@ -334,7 +411,10 @@ bool pick_least(const struct picker *k, const struct preemptor *p, const struct 
     if (!pick_pbs(k, p, why, victims, where))
         return false;
     open_search(&s);
-    if (begin_with(&s, victims))
+    if (!set_of(&s, victims, &s.best))
+        s.best.n = 0; /* too many: what they cost is known, and found may be better ones */
+    try_latest(&s, why);
+    if (s.best.n > 0)
         lighten(&s, &s.best, NULL);
     try_spots(&s);
     if (s.best.n > 0) {
