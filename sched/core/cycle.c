@@ -568,6 +568,8 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     begin_rounds(c);
     fill_heap(c);
     decisions_log(d, LOGE_DEBUG, "", "Starting Scheduling Cycle");
+    if (p->scheduling)
+        cycle_try_elsewhere(c, c->n > 0 ? c->heap[0]->level : 0);
     while (c->n > 0 && (p->max_job_check == 0 || checked < p->max_job_check)) {
         if (!p->scheduling && !c->heap[0]->heap[0]->urged)
             break;

@@ -70,6 +70,9 @@ void ahead_keep_from_victims(struct cycle *c, const struct job *urgent);
 bool ahead_failed(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
                   const struct reason *why);
 
+/* ---- cycle_elsewhere.c: run jobs that await others where room has come free meanwhile, if they are of this level at least */
+void cycle_try_elsewhere(struct cycle *c, int highest);
+
 bool cycle_may_run(const struct job *j); /* it waits, or is suspended by a scheduler */
 
 #endif

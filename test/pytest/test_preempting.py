@@ -227,3 +227,22 @@ def test_a_filler_that_would_keep_a_preempted_job_waiting_does_not_start(cx):
         assert cx.state(long) == "Q"
         cx.api.delete(low)
         cx.wait(long, "R")
+
+
+@pytest.mark.complex(nodes=2, ncpus=1)
+def test_an_urgent_job_goes_where_room_comes_free_before_its_victim_has_gone(cx):
+    """Told and not yet requeued, the victim runs on; the room is the urgent job's before others in the queue."""
+    cx.make_queue("express", Priority="200")
+    cx.set_sched("preempt_order", "R")
+    cx.set_sched("preempt_grace", "3600")
+    jobs = [cx.submit(), cx.submit()]
+    for job in jobs:
+        up(cx, job)
+    waits, urgent = cx.submit(), cx.submit(queue="express")
+    victim = until(lambda: [j for j in jobs if "preempt_deadline" in cx.stat(j)], "the notice", 60)[0]
+    other = jobs[1 - jobs.index(victim)]
+    cx.api.delete(other)
+    cx.wait(urgent, "R", 60)
+    until(lambda: not {"gives_way", "preempt_deadline"} & set(cx.stat(victim)), lambda: cx.describe(victim), 60)
+    assert cx.state(victim) == "R" and cx.stat(victim)["run_count"] == "1"
+    assert "preempt_count" not in cx.stat(victim) and cx.state(waits) == "Q"
