@@ -3,6 +3,7 @@
 
 #include "job_run.h"
 #include "ledger.h"
+#include "pbs_error.h"
 #include "site.h"
 #include "strbuf.h"
 
@@ -19,7 +20,7 @@ static int64_t cores(const struct job *j)
 
 double budget_loss(const struct site *s, const struct job *j, char letter)
 {
-    int64_t ran_s = j->stime_s ? site_now_s(s) - j->stime_s : 0;
+    int64_t ran_s = j->stime_s ? site_now_s(s) - j->stime_s - job_run_paused_s(j) : 0;
 
     return (letter == 'R' || letter == 'D') && ran_s > 0 ? (double)(cores(j) * ran_s) : 0;
 }
@@ -62,6 +63,23 @@ bool budget_allows(const struct letters_ask *a, double planned, double loss)
     if (budget < 0 || loss <= 0)
         return true;
     return spent(a->site, a->urgent->queue) + pending(a->site, a->urgent->queue) + planned + loss <= budget;
+}
+
+bool budget_covers_next(const struct site *s, const struct job *j, double loss, struct err *e)
+{
+    const struct hold_obj *h = j->gives_way_to;
+    const char *by = h ? attr_list_text(&h->obj.attrs, HOLD_ATTR_scheduler) : NULL;
+    const struct letters_ask ask = {
+        .site = s, .sched = by ? scheds_find(s->scheds, by) : NULL, .urgent = h ? h->job : NULL};
+    struct strbuf why;
+
+    if (!ask.sched || !ask.urgent || budget_allows(&ask, 0, loss))
+        return true;
+    strbuf_init(&why, ERR_TEXT_MAX);
+    budget_describe(&ask, &why);
+    err_set(e, PBSE_BADSTATE, "it would lose %.3g core-hours: %s", loss / HOUR_S, strbuf_str(&why));
+    strbuf_fini(&why);
+    return false;
 }
 
 void budget_describe(const struct letters_ask *a, struct strbuf *out)

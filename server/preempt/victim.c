@@ -205,6 +205,11 @@ static bool try_one(struct victim *v, const struct method *m)
         log_failed(j, m, e.code);
         return false;
     }
+    if (strlen(j->preempt->tried) > 1 && !budget_covers_next(v->all->site, j, loss, &e)) {
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "preemption method %s is passed over: %s", m->name,
+                  e.text);
+        return false;
+    }
     j->preempt->method = m->letter;
     held_review_job(v->all->site, j); /* another method frees other things */
     jobs_touch(v->all->site->jobs, j, PART_HOT);

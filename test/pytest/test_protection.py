@@ -8,6 +8,7 @@ import pytest
 
 from cede import api
 from cede.wait import until
+from test_checkpoint import configure, script
 
 pytestmark = pytest.mark.complex(nodes=1, ncpus=2, sched=False)
 
@@ -194,6 +195,26 @@ def test_the_scheduler_plans_nothing_beyond_the_budget(cx):
     cx.set_queue("express", "preempt_budget", "1")
     cx.wait(urgent)
     assert cx.state(low) == "Q"
+
+
+@pytest.mark.usefixtures("express")
+def test_a_method_that_comes_after_another_costs_no_more_than_the_budget_has_left(cx):
+    """C was agreed and costs nothing; while it failed the budget has shrunk, so R is passed over."""
+    go, began_saving = os.path.join(cx.work, "go"), os.path.join(cx.work, "saving")
+    tool = script(cx, "save", f"touch {began_saving}\nuntil test -e {go}; do sleep 0.1; done\nexit 1")
+    configure(cx, f"$action checkpoint_abort 300 !{tool}")
+    cx.set_queue("express", "preempt_budget", "1000")
+    victim = started(cx)
+    until(lambda: time.time() >= began(cx, victim) + 1, "some work of the victim")
+    c = scheduler(cx, "CR")
+    urgent = cx.submit(select="1:ncpus=2", queue="express")
+    c.preempt_run(urgent, "(n1:ncpus=2)", [victim])
+    until(lambda: os.path.exists(began_saving), "the script of the site", 60)
+    cx.set_queue("express", "preempt_budget", "0")
+    open(go, "w", encoding="ascii").close()
+    until(lambda: "room_held" not in cx.stat(urgent), lambda: cx.describe(urgent), 60)
+    assert cx.state(victim) == "R" and cx.stat(victim)["run_count"] == "1"
+    assert "is passed over: it would lose" in cx.logs("server", 2000)
 
 
 # --- what people can see of it
