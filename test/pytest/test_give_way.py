@@ -135,6 +135,17 @@ def test_the_letters_follow_the_time_that_is_left(pre, left, code):
         assert s.preempt([job]) == [(job, code)]
 
 
+@pytest.mark.parametrize("limit, code", [("00:00:50", "S"), ("100:00:00", "Q")])
+def test_the_letters_follow_cput_where_a_job_has_no_walltime(pre, limit, code):
+    """With "R 98 S": two seconds of processor time are more than 2 percent of 50 s, and nothing of 100 hours."""
+    burn = "import time\nwhile time.process_time() < 2.5: pass"
+    job = running(pre, f"python3 -c '{burn}'; echo burnt > burnt.log; sleep 600", options=("-l", f"cput={limit}"))
+    until(lambda: pre.file("burnt.log"), "some processor time", 120)
+    until(lambda: pre.stat(job)["resources_used"]["cput"] >= "00:00:02", lambda: pre.describe(job), 120)
+    with scheduler(pre, "R 98 S") as s:
+        assert s.preempt([job]) == [(job, code)]
+
+
 @pytest.mark.parametrize("order, code", [("R", "Q"), ("D", "D")])
 def test_a_suspended_job_can_still_be_taken_away(pre, order, code):
     job = running(pre)
