@@ -23,7 +23,7 @@
 #include "strbuf.h"
 #include "units.h"
 
-enum { CONFIG_MAX = 1 << 16 };
+enum { CONFIG_MAX = 1 << 16, DYNAMIC_MAX = 200 };
 
 #define OPTION(name, ...) OPT_##name,
 enum option {
@@ -144,17 +144,20 @@ static void name_what_does_nothing(const struct settings *v)
 
 /* --- into the policy --------------------------------------------------------------------------------- */
 
-static char *text_or_null(const struct settings *v, size_t row)
+static char *without_quotes(const char *text)
 {
-    const char *text = settings_text(v, row);
-    char *copy;
+    char *copy = mem_text(*text == '"' ? text + 1 : text);
 
-    if (!text || !*text)
-        return NULL;
-    copy = mem_text(*text == '"' ? text + 1 : text);
     if (*text == '"' && *copy && copy[strlen(copy) - 1] == '"')
         copy[strlen(copy) - 1] = '\0';
     return copy;
+}
+
+static char *text_or_null(const struct settings *v, size_t row)
+{
+    const char *text = settings_text(v, row);
+
+    return text && *text ? without_quotes(text) : NULL;
 }
 
 /* Does a line with this prime word hold at these hours? */
@@ -186,9 +189,45 @@ static void take_sort_keys(struct policy *p, const struct settings *v)
             say_invalid("node_sort_key", item->line, &e);
 }
 
+/* "licences !/site/count tool" */
+static bool parse_dynamic(char *text, struct policy_dynamic *out)
+{
+    size_t n = strcspn(text, " \t!");
+    char *command = text + n + strspn(text + n, " \t");
+
+    if (n == 0 || command[0] != '!' || command[1] != '/')
+        return false;
+    text[n] = '\0';
+    *out = (struct policy_dynamic){.resource = mem_text(text), .command = mem_text(command + 1)};
+    return true;
+}
+
+static void take_dynamic(struct policy *p, const struct settings *v)
+{
+    const struct settings_item *item;
+    size_t cap = 0;
+    struct err e;
+
+    for (size_t i = 0; (item = settings_item(v, OPT_server_dyn_res, i)) != NULL; i++) {
+        struct policy_dynamic one;
+        char *text = without_quotes(item->value);
+        bool good = p->n_dynamic < DYNAMIC_MAX && parse_dynamic(text, &one);
+        free(text);
+        if (!good) {
+            err_set(&e, EINVAL, "%s: it is \"RESOURCE !/SCRIPT ARGUMENTS\", %d at most", item->value,
+                    DYNAMIC_MAX);
+            say_invalid("server_dyn_res", item->line, &e);
+            continue;
+        }
+        p->dynamic = mem_room(p->dynamic, p->n_dynamic, &cap, sizeof *p->dynamic);
+        p->dynamic[p->n_dynamic++] = one;
+    }
+}
+
 static void forget(struct policy *p)
 {
     policy_forget_keys(p);
+    policy_forget_dynamic(p);
     free(p->resources);
     free(p->unset_infinite);
     free(p->share_usage);
@@ -300,6 +339,7 @@ void files_apply_config(const struct settings *v, struct policy *p)
     p->max_job_check = check ? strtoll(check, NULL, 10) : 0;
     take_sort_keys(p, v);
     take_spread(p, v);
+    take_dynamic(p, v);
 }
 
 struct settings *files_load_config(const char *path, struct err *e)

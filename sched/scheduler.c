@@ -17,6 +17,7 @@
 #include "clock.h"
 #include "comments.h"
 #include "cycle.h"
+#include "dyn_res.h"
 #include "link.h"
 #include "log.h"
 #include "loop.h"
@@ -50,6 +51,7 @@ struct scheduler {
     struct act *act;
     struct comments *comments;
     struct shares *shares;
+    struct dyn_res *dyn_res;
     struct loop_timer *tick;
     struct loop_timer *alarm; /* when the cycle itself wants to be woken: a turn is over */
     int64_t iterate_ms;       /* monotonic: when a timed cycle is due */
@@ -57,6 +59,7 @@ struct scheduler {
     unsigned mask;            /* of the log, as set */
     bool hours_said;          /* it is in the log whether this is prime time */
     bool asked;               /* for a cycle, whatever the news are */
+    bool again;               /* the same, since the amounts were asked that scripts tell */
     bool answered;            /* a preemption or a turn: a look is due at the end of this turn of the loop */
 };
 
@@ -120,6 +123,7 @@ static void follow_hours(struct scheduler *s)
         return;
     }
     s->policy->is_prime = is_prime;
+    dyn_res_forget(s->dyn_res);
     s->events.hours_turn(s->events.arg);
     universe_reconfigured(cycle_universe(s->cycle));
     universe_settle(cycle_universe(s->cycle));
@@ -127,19 +131,48 @@ static void follow_hours(struct scheduler *s)
 }
 
 /* Decide and order. The next news are asked for when the orders are answered. */
-static void run_cycle(struct scheduler *s)
+static void decide(struct scheduler *s)
 {
     struct decisions d = {0};
 
-    if (!mirror_is_whole(s->mirror))
-        return;
-    s->asked = false;
-    follow_hours(s);
     cycle_run(s->cycle, now_s(s), &d);
     if (act_carry_out(s->act, &d) > 0)
         comments_busy(s->comments);
     comments_poke(s->comments);
     set_alarm(s);
+}
+
+static void run_cycle(struct scheduler *s);
+
+/* server_dyn_res has been asked. */
+static void amounts_told(void *arg, bool changed)
+{
+    struct scheduler *s = arg;
+
+    if (changed)
+        universe_note_news(cycle_universe(s->cycle));
+    if (mirror_is_whole(s->mirror))
+        decide(s);
+    else
+        s->asked = true; /* when the news are in, and by then it may be otherwise */
+    if (s->again)
+        run_cycle(s);
+}
+
+/* What has to be known first may take its time. Whoever asks for a cycle meanwhile gets one that begins after he asked. */
+static void run_cycle(struct scheduler *s)
+{
+    if (!mirror_is_whole(s->mirror))
+        return;
+    if (dyn_res_is_asking(s->dyn_res)) {
+        s->again = s->again || s->asked;
+        s->asked = false;
+        return;
+    }
+    s->asked = s->again = false;
+    follow_hours(s);
+    if (!dyn_res_ask(s->dyn_res))
+        decide(s);
 }
 
 static void follow_policy(struct scheduler *s)
@@ -330,6 +363,7 @@ static void ring(void *arg)
 void scheduler_reconfigured(struct scheduler *s, const char *priv)
 {
     shares_read(s->shares, priv);
+    dyn_res_forget(s->dyn_res);
     s->hours_said = false;
     universe_reconfigured(cycle_universe(s->cycle));
     if (!mirror_is_whole(s->mirror))
@@ -361,6 +395,9 @@ static int create_parts(struct scheduler *s, const char *name, struct err *e)
                               e);
     if (!s->shares)
         return -1;
+    s->dyn_res = dyn_res_create(s->loop, s->policy, amounts_told, s, e);
+    if (!s->dyn_res)
+        return -1;
     s->tick = loop_timer_create(s->loop, LOOP_CLOCK, tick, s);
     s->alarm = loop_timer_create(s->loop, LOOP_CLOCK, ring, s);
     if (!s->tick || !s->alarm)
@@ -391,6 +428,7 @@ void scheduler_destroy(struct scheduler *s)
     loop_forget(s->loop, after_answers, s);
     if (s->tick)
         loop_timer_destroy(s->tick);
+    dyn_res_destroy(s->dyn_res);
     shares_destroy(s->shares);
     if (s->alarm)
         loop_timer_destroy(s->alarm);

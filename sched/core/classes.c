@@ -14,6 +14,9 @@
 #include "intern.h"
 #include "memory.h"
 #include "order.h"
+#include "strbuf.h"
+
+enum { DYNAMIC_TEXT_MAX = 8192 };
 
 struct classes {
     struct universe *u;
@@ -25,6 +28,29 @@ static bool limited(const struct classes *c, const struct job *j, enum limit_of 
     return limits_have(&j->queue->limits, of) || limits_have(&universe_server(c->u)->limits, of);
 }
 
+/* Interned, the caller's; NULL: the job asks for none. */
+static const char *dynamic_of(const struct classes *c, const struct job *j)
+{
+    const struct policy *p = universe_policy(c->u);
+    const char *text = NULL;
+    struct strbuf b;
+    bool any = false;
+
+    if (p->n_dynamic == 0)
+        return NULL;
+    strbuf_init(&b, DYNAMIC_TEXT_MAX);
+    for (size_t i = 0; i < p->n_dynamic; i++) {
+        int64_t n = job_asked_amount(j, universe_catalogue(c->u), p->dynamic[i].resource);
+        any = any || n > 0;
+        strbuf_addf(&b, "%lld:", (long long)n);
+    }
+    if (any)
+        text = mem_intern(strbuf_str(&b));
+    strbuf_fini(&b);
+    return text;
+}
+
+/* key.dynamic is the caller's. */
 static struct class_key key_of(const struct classes *c, const struct job *j)
 {
     struct class_key key;
@@ -47,6 +73,7 @@ static struct class_key key_of(const struct classes *c, const struct job *j)
     if (limited(c, j, LIMIT_OF_PROJECT))
         key.project = j->project;
     key.share = j->share;
+    key.dynamic = dynamic_of(c, j);
     return key;
 }
 
@@ -94,8 +121,10 @@ static struct class *class_of(struct classes *c, const struct job *j)
     struct class *k;
 
     HASH_FIND(hh, c->all, &key, sizeof key, k);
-    if (k)
+    if (k) {
+        intern_unref(key.dynamic);
         return k;
+    }
     k = mem_new(1, sizeof *k);
     k->key = key;
     k->of = c;
@@ -181,6 +210,7 @@ static void drop(struct classes *c, struct class *k)
     intern_unref(k->key.user);
     intern_unref(k->key.group);
     intern_unref(k->key.project);
+    intern_unref(k->key.dynamic);
     intern_unref(k->comment);
     request_destroy(k->request);
     free(k->heap);

@@ -541,20 +541,34 @@ bool job_asks(const struct job *j, const char *item)
     return false;
 }
 
+/* As it stands in Resource_List; false: it does not. */
+static bool asked_text(const struct job *j, const char *resource, char value[64])
+{
+    char item[256];
+    size_t n = (size_t)snprintf(item, sizeof item, ";%s=", resource);
+    const char *at = j->asks && n < sizeof item ? strstr(j->asks, item) : NULL;
+
+    if (at)
+        snprintf(value, 64, "%.*s", (int)strcspn(at + n, ";"), at + n);
+    return at != NULL;
+}
+
+int64_t job_asked_amount(const struct job *j, const struct catalogue *c, const char *resource)
+{
+    const struct resource *r = catalogue_get(c, catalogue_find(c, resource));
+    char value[64];
+
+    return r && res_is_numeric(r) && asked_text(j, resource, value) ? res_parse(r, value) : 0;
+}
+
 double job_asked(const struct job *j, const struct catalogue *c, const char *resource)
 {
     const struct resource *r = catalogue_get(c, catalogue_find(c, resource));
-    char item[256], value[64];
-    size_t n = (size_t)snprintf(item, sizeof item, ";%s=", resource);
-    const char *at = j->asks && r && n < sizeof item ? strstr(j->asks, item) : NULL;
+    char value[64];
 
-    if (!at)
-        return 0;
-    at += n;
-    snprintf(value, sizeof value, "%.*s", (int)strcspn(at, ";"), at);
-    if (r->type == RES_BOOLEAN)
-        return yes(value, false);
-    return res_is_numeric(r) ? res_number(r, res_parse(r, value)) : 0;
+    if (r && r->type == RES_BOOLEAN)
+        return asked_text(j, resource, value) && yes(value, false);
+    return r && res_is_numeric(r) ? res_number(r, job_asked_amount(j, c, resource)) : 0;
 }
 
 const struct pieces *job_yields(const struct job *j)

@@ -133,6 +133,8 @@ void job_take_used(struct job *j, const struct catalogue *c, const struct attrl 
 
 /* How much it asks for in Resource_List: in the resource's unit, booleans 1 or 0; 0 where it does not. */
 double job_asked(const struct job *j, const struct catalogue *c, const char *resource);
+/* The same of a number, as an amount; 0 of another one. */
+int64_t job_asked_amount(const struct job *j, const struct catalogue *c, const char *resource);
 
 /* What a subjob of this array is before the stream shows it: like its array, waiting, provisional. */
 struct job *job_of_array(const struct job *array, const char *id);

@@ -260,6 +260,7 @@ static const struct attribute {
     {"job_sort_formula_threshold", "", take_threshold, 0},
     {"opt_backfill_fuzzy", "low", take_fuzzy, FIELD(fuzzy_s)},
     {"gang_timeslice", "30", take_duration, FIELD(timeslice_s)},
+    {"server_dyn_res_alarm", "30", take_long, FIELD(dynamic_alarm_s)},
     {"do_not_span_psets", "False", take_bool, FIELD(no_spanning)},
     {"only_explicit_psets", "False", take_bool, FIELD(explicit_sets)},
     {"sched_preempt_enforce_resumption", "False", take_bool, FIELD(enforce_resumption)},
@@ -335,8 +336,21 @@ void policy_forget_keys(struct policy *p)
     p->n_job_sort = p->n_node_sort = 0;
 }
 
+void policy_forget_dynamic(struct policy *p)
+{
+    for (size_t i = 0; i < p->n_dynamic; i++) {
+        free(p->dynamic[i].resource);
+        free(p->dynamic[i].command);
+        free(p->dynamic[i].available);
+    }
+    free(p->dynamic);
+    p->dynamic = NULL;
+    p->n_dynamic = 0;
+}
+
 void policy_fini(struct policy *p)
 {
+    policy_forget_dynamic(p);
     free(p->suspend_frees);
     policy_forget_keys(p);
     prime_destroy(p->times);

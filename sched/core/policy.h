@@ -81,6 +81,12 @@ enum share_entity { /* what fairshare_entity says */
                     SHARE_OF_COUNT
 };
 
+struct policy_dynamic { /* server_dyn_res: a resource of which a script says how much there is */
+    char *resource, *command;
+    char *available; /* as the script said for this cycle; NULL: it has not been asked yet */
+    int64_t taken;   /* by jobs that have been ordered to run since; the universe's */
+};
+
 struct policy {
     /* attributes of the sched object */
     enum preempt_sort preempt_sort;
@@ -99,6 +105,7 @@ struct policy {
     bool explicit_sets;      /* only_explicit_psets: vnodes whose resource is not set make up none */
     bool scheduling;
     int64_t iteration_s;
+    int64_t dynamic_alarm_s; /* server_dyn_res_alarm: how long a script may take; 0: as long as it likes */
     unsigned log_mask;
     char partition[256];          /* "": the default one */
     char *sched_priv, *sched_log; /* directories; NULL: not set */
@@ -126,6 +133,8 @@ struct policy {
     int64_t prime_spill_s;
     bool prime_exempt; /* ... but jobs of queues that have nothing to do with it */
     char *prime_prefix, *nonprime_prefix, *dedicated_prefix; /* of queues; NULL: no queue is such */
+    struct policy_dynamic *dynamic;
+    size_t n_dynamic;
     bool update_comments;
     int64_t max_job_check; /* 0: all */
     struct sort_key job_sort[POLICY_SORT_MAX];
@@ -165,6 +174,8 @@ const char *policy_letters_of(const struct preempt_rules *r, int percent_left);
 bool policy_knows_shares(const struct policy *p);
 /* Does the order of vnodes move with what is used of them? */
 bool policy_sorts_by_use(const struct policy *p);
+/* No server_dyn_res any more. */
+void policy_forget_dynamic(struct policy *p);
 /* No keys any more. */
 void policy_forget_keys(struct policy *p);
 

@@ -24,6 +24,25 @@ static void covers(const struct universe *u, const struct queue *q, const struct
     }
 }
 
+/* What scripts say is there: less what jobs have taken that were ordered to run since. */
+static void dynamic_covers(const struct universe *u, const struct job *j, struct reasons *why)
+{
+    const struct catalogue *c = universe_catalogue(u);
+    const struct policy *p = universe_policy(u);
+
+    for (size_t i = 0; i < p->n_dynamic && !reasons_full(why); i++) {
+        const struct policy_dynamic *x = &p->dynamic[i];
+        res_id res = catalogue_find(c, x->resource);
+        const struct resource *r = catalogue_get(c, res);
+        int64_t want = job_asked_amount(j, c, x->resource);
+        int64_t total = r && x->available ? res_parse(r, x->available) : 0;
+        if (want <= 0 || want <= total - x->taken || !policy_lists(p->resources, x->resource, true))
+            continue;
+        reason_lack(&why->a[why->n], REASON_LACK_SERVER, c, res, want, total - x->taken, total);
+        reasons_keep(why);
+    }
+}
+
 /* --- entities ---------------------------------------------------------------------------------------- */
 
 static const enum limit_of order[] = {LIMIT_OF_GROUP, LIMIT_OF_PROJECT, LIMIT_OF_ALL, LIMIT_OF_USER};
@@ -175,6 +194,7 @@ void run_limits_all(const struct universe *u, const struct job *j, struct reason
         check_limits(u, j, why);
     covers(u, q, j, REASON_LACK_QUEUE, why);
     covers(u, universe_server(u), j, REASON_LACK_SERVER, why);
+    dynamic_covers(u, j, why);
 }
 
 bool run_limits_allow(const struct universe *u, const struct job *j, struct reason *why)

@@ -42,10 +42,33 @@ static int config_keys(struct policy *p, bool of_jobs, char *value, struct err *
     return of_jobs ? sort_keys_add_job(p, value, e) : sort_keys_add_node(p, value, e);
 }
 
+/* "licences:3": what a script would have said for the next cycle. */
+static int config_dynamic(struct policy *p, char *value, struct err *e)
+{
+    char *amount = strchr(value, ':');
+    size_t i = 0;
+
+    if (!amount)
+        return err_set(e, EINVAL, "%s: it is RESOURCE:AMOUNT", value);
+    *amount++ = '\0';
+    while (i < p->n_dynamic && strcmp(p->dynamic[i].resource, value) != 0)
+        i++;
+    if (i == p->n_dynamic) {
+        p->dynamic = mem_grow(p->dynamic, ++p->n_dynamic, sizeof *p->dynamic);
+        p->dynamic[i] = (struct policy_dynamic){.resource = mem_text(value)};
+    }
+    free(p->dynamic[i].available);
+    p->dynamic[i].available = mem_text(amount);
+    p->dynamic[i].taken = 0;
+    return 0;
+}
+
 int scenario_config(struct policy *p, const char *name, char *value, struct err *e)
 {
     if (strcmp(name, "job_sort_key") == 0 || strcmp(name, "node_sort_key") == 0)
         return config_keys(p, *name == 'j', value, e);
+    if (strcmp(name, "dynamic") == 0)
+        return config_dynamic(p, value, e);
     if (strcmp(name, "prime_spill") == 0) {
         p->prime_spill_s = strtoll(value, NULL, 10);
         return 0;

@@ -1,7 +1,7 @@
 #ifndef SCENARIO_CONFIG_H
 #define SCENARIO_CONFIG_H
 /* An option of sched_config in a scenario, straight into the policy: flags as true or false, sort keys as
- * "ncpus,HIGH,unused". */
+ * "ncpus,HIGH,unused", server_dyn_res as dynamic=RESOURCE:AMOUNT. */
 #include "policy.h"
 
 /* -1: EINVAL, there is no such option here, or the value is none. `value` is scratch. */

@@ -83,6 +83,12 @@ static void list_out(struct universe *u, struct job *j)
     last->ordered_at = j->ordered_at;
 }
 
+static void take_dynamic(struct universe *u, const struct job *j)
+{
+    for (size_t i = 0; i < u->policy->n_dynamic; i++)
+        u->policy->dynamic[i].taken += job_asked_amount(j, u->catalogue, u->policy->dynamic[i].resource);
+}
+
 void universe_order(struct universe *u, struct job *j, enum order_kind kind, const struct pieces *claim)
 {
     struct pieces copy = {0};
@@ -96,8 +102,10 @@ void universe_order(struct universe *u, struct job *j, enum order_kind kind, con
     j->order = kind;
     j->answered = j->heard = false;
     j->claim = copy;
-    if (kind == ORDER_RUN)
+    if (kind == ORDER_RUN) {
         note_host(u, &copy);
+        take_dynamic(u, j);
+    }
     if (kind == ORDER_RUN || kind == ORDER_RESUME) {
         claim_all(u, &j->claim, 1);
         universe_count(u, j, 1);

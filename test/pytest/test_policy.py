@@ -88,6 +88,59 @@ def test_what_waits_for_its_hours_runs_when_the_files_say_so(cx, sim):
     cx.wait(day, "R")
 
 
+@pytest.fixture
+def licences(cx, tmp_path):
+    """A resource of which a script says how much there is, and the file that it reads."""
+    amount, script = tmp_path / "amount", tmp_path / "script"
+    script.write_text(f"#!/bin/sh\ncat {amount}\n")
+    script.chmod(0o700)
+    amount.write_text("0\n")
+    cx.qmgr("create resource lic type=long")
+    cx.configure_sched(f'server_dyn_res: "lic !{script} some words"\n')
+    # The cycle that begins with the new files is over its questions, so what a test changes is for the next one.
+    until(lambda: "lic = 0 (" in cx.logs("sched", 2000), "the first answer of the script")
+    return amount
+
+
+def cycle(cx):
+    cx.set_sched("scheduling", "True")
+
+
+def test_a_script_says_how_much_there_is(cx, sim, licences):
+    job = sim.job(select="1:ncpus=1", l_lic="3")
+    wait_comment(cx, job, "Not Running: Insufficient amount of server resource: lic (R: 3 A: 0 T: 0)")
+    cx.wait(sim.job(select="1:ncpus=1"), "R")
+    licences.write_text("5\nnobody reads this\n")
+    cycle(cx)
+    cx.wait(job, "R")
+
+
+def test_a_script_that_fails_gives_nothing_and_holds_nobody_up(cx, sim, licences):
+    licences.write_text("many\n")
+    job = sim.job(select="1:ncpus=1", l_lic="1")
+    wait_comment(cx, job, "Not Running: Insufficient amount of server resource: lic")
+    until(lambda: "returned bad output" in cx.logs("sched", 2000), "bad output in the log")
+    script = licences.parent / "script"
+    script.write_text("#!/bin/sh\nsleep 600\n")
+    cx.set_sched("server_dyn_res_alarm", "1")
+    cx.wait(sim.job(select="1:ncpus=1"), "R")
+    until(lambda: "timed out" in cx.logs("sched", 2000), "a time-out in the log")
+    script.write_text("#!/bin/sh\necho 1\n")
+    cycle(cx)
+    cx.wait(job, "R")
+
+
+def test_a_script_that_others_may_write_to_is_not_run(cx, sim, licences):
+    licences.write_text("5\n")
+    (licences.parent / "script").chmod(0o777)
+    job = sim.job(select="1:ncpus=1", l_lic="1")
+    wait_comment(cx, job, "Not Running: Insufficient amount of server resource: lic")
+    assert "non-secure file access" in cx.logs("sched", 2000)
+    (licences.parent / "script").chmod(0o700)
+    cycle(cx)
+    cx.wait(job, "R")
+
+
 def test_options_are_those_of_the_hours(cx, sim):
     cx.qmgr("set node s2 Priority = 10")
     text = 'node_sort_key: "sort_priority HIGH" prime\nnode_sort_key: "sort_priority LOW" non_prime\n'
