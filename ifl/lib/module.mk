@@ -1,10 +1,11 @@
 $(call storey, ifl/lib, ifl/rpc ifl/spec ifl/def base)
 $(call tests,  ifl/lib, ifl/rpc ifl/spec ifl/def protocol base, -ltirpc -lpthread -ldl)
 
-# What strangers link: only the names of pbs_ifl.h, pbs_ext.h and tm.h are seen from outside. The archive is one
+# What strangers link: only the names of pbs_ifl.h, pbs_ext.h, tm.h and rm.h are seen from outside. The archive is one
 # object with everything inside, so that a program needs libpbs.a, libtirpc and nothing of ours beside it. The shared
 # one has what it needs of libtirpc inside, as the commands have (cmds/module.mk): the shared libtirpc would load
 # Kerberos and five libraries more into every program, and double its start. The sanitizers know the shared one only.
+RM.calls := openrm closerm downrm configrm addreq allreq getreq flushreq activereq fullresp
 LIBPBS.parts := $(call archive,ifl/lib ifl/rpc ifl/spec ifl/def protocol base)
 EXTRA += $(B)/lib/libpbs.so $(B)/lib/libpbs.a
 $(B)/lib/libpbs.so: $(LIBPBS.parts) ifl/lib/libpbs.map
@@ -18,5 +19,5 @@ $(B)/lib/libpbs.a: $(LIBPBS.parts)
 	@mkdir -p $(@D)
 	@echo "  AR   $@"
 	@ld -r -o $(@D)/libpbs.o --whole-archive $(firstword $^) --no-whole-archive --start-group $(wordlist 2,99,$^) --end-group
-	@objcopy --wildcard --keep-global-symbol='pbs_*' --keep-global-symbol='__pbs_*' --keep-global-symbol='pfn_pbs_*' --keep-global-symbol='!pbs_info_*' --keep-global-symbol='tm_*' --keep-global-symbol='!tm_link_*' $(@D)/libpbs.o
+	@objcopy --wildcard --keep-global-symbol='pbs_*' --keep-global-symbol='__pbs_*' --keep-global-symbol='pfn_pbs_*' --keep-global-symbol='!pbs_info_*' --keep-global-symbol='tm_*' --keep-global-symbol='!tm_link_*' $(RM.calls:%=--keep-global-symbol='%') $(@D)/libpbs.o
 	@rm -f $@ && ar rcs $@ $(@D)/libpbs.o && rm -f $(@D)/libpbs.o
