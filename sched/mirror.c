@@ -81,6 +81,9 @@ static const char *const node_names[] = {"resources_available",
                                          "queue",
                                          "partition",
                                          "no_multinode_jobs",
+                                         "max_running",
+                                         "max_user_run",
+                                         "max_group_run",
                                          NULL};
 #define RUN_LIMITS                                                                                           \
     "max_run", "max_run_soft", "max_run_res", "max_run_res_soft", "max_running", "max_user_run",             \

@@ -22,7 +22,7 @@ static bool has_no_shares(const struct policy *p, const struct job *j)
 bool attempt_room(const struct picker *k, const struct preemptor *p, struct pieces *where, struct reason *why)
 {
     const struct job *j = p->job;
-    struct asker a = {.u = k->u, .request = p->request, .queue = j->queue};
+    struct asker a = {.u = k->u, .request = p->request, .queue = j->queue, .job = j};
     size_t mark = trial_mark(k->trial);
 
     reason_set(why, REASON_INTERNAL, NULL, NULL);

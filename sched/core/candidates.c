@@ -121,7 +121,7 @@ static bool shares_amount(const struct preemptor *p, const struct job *j)
 
 bool candidates_are_useful(const struct preemptor *p, const struct job *j)
 {
-    struct asker a = {.u = p->u, .request = p->request, .queue = p->job->queue};
+    struct asker a = {.u = p->u, .request = p->request, .queue = p->job->queue, .job = p->job};
 
     for (size_t i = 0; i < j->on.n; i++)
         for (size_t k = 0; k < p->request->n; k++)

@@ -59,7 +59,7 @@ static bool has_room(struct walk *w, const struct asker *a)
 static void note_shortage(struct walk *w, const struct reason *first)
 {
     struct explanation *x = w->out;
-    struct asker a = {.u = w->k.u, .request = w->p.request, .queue = w->p.job->queue};
+    struct asker a = {.u = w->k.u, .request = w->p.request, .queue = w->p.job->queue, .job = w->p.job};
 
     run_limits_all(w->k.u, w->p.job, &x->reasons);
     if (!reasons_full(&x->reasons)) {

@@ -110,9 +110,62 @@ bool match_wants_host(const struct asker *a, const struct node *n)
     return node_is_host_alone_for(n, a->request->sharing);
 }
 
+struct count { /* of jobs on a vnode */
+    int64_t all, user, group;
+};
+
+static void count_job(struct count *c, const struct asker *a, const struct job *j)
+{
+    c->all++;
+    c->user += j->user == a->job->user; /* interned */
+    c->group += j->group == a->job->group;
+}
+
+static bool is_claimed(const struct job *j, const struct node *n)
+{
+    for (size_t i = 0; i < j->claim.n; i++)
+        if (j->claim.a[i].node == n)
+            return true;
+    return false;
+}
+
+/* Those that are there, each once though it has several chunks, and those that have been ordered to come. */
+static struct count count_jobs(const struct asker *a, const struct node *n)
+{
+    struct count c = {0};
+    size_t n_ordered;
+    struct job *const *ordered = universe_ordered(a->u, &n_ordered);
+
+    for (size_t i = 0; i < n->n_on; i++) {
+        bool again = false;
+        for (size_t k = 0; k < i && !again; k++)
+            again = n->jobs[k] == n->jobs[i];
+        if (!again)
+            count_job(&c, a, n->jobs[i]);
+    }
+    for (size_t i = 0; i < n_ordered; i++)
+        if (ordered[i] != a->job && is_claimed(ordered[i], n))
+            count_job(&c, a, ordered[i]);
+    return c;
+}
+
+enum reason_code match_limit(const struct asker *a, const struct node *n)
+{
+    struct count c;
+
+    if (!a->job || a->job->urged || !node_is_limited(n))
+        return REASON_NONE;
+    c = count_jobs(a, n);
+    if (n->most_jobs >= 0 && c.all >= n->most_jobs)
+        return REASON_NODE_JOBS;
+    if (n->most_user >= 0 && c.user >= n->most_user)
+        return REASON_NODE_USER;
+    return n->most_group >= 0 && c.group >= n->most_group ? REASON_NODE_GROUP : REASON_NONE;
+}
+
 bool match_open(const struct asker *a, const struct node *n)
 {
-    if (n->state || n->exclusive)
+    if (n->state || n->exclusive || match_limit(a, n) != REASON_NONE)
         return false;
     if (n->no_multinode && a->request->n_chunks > 1)
         return false;

@@ -11,7 +11,8 @@ struct asker {
     const struct universe *u;
     const struct request *request;
     const struct queue *queue; /* the job's */
-    bool in_set;               /* only vnodes whose resource `set` has the value `set_value` */
+    const struct job *job;
+    bool in_set; /* only vnodes whose resource `set` has the value `set_value` */
     res_id set;
     const char *set_value; /* interned; NULL: it is not set there */
 };
@@ -32,7 +33,11 @@ bool match_is_named(const struct asker *a, const struct chunk *k);
 bool match_wants_alone(const struct asker *a, const struct node *n);
 bool match_wants_host(const struct asker *a, const struct node *n);
 
-/* State and use allow a new job to come here (not the amounts). */
+/* max_running, max_user_run and max_group_run of the vnode allow one job more: REASON_NONE, or which does not. Whoever is run
+ * by request is not asked. */
+enum reason_code match_limit(const struct asker *a, const struct node *n);
+
+/* State, use and limits allow a new job to come here (not the amounts). */
 bool match_open(const struct asker *a, const struct node *n);
 
 /* How many copies of the chunk fit into `have` (n->free, or n->total for "ever"), at most `most`. */

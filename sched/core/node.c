@@ -32,6 +32,7 @@ struct node *node_create(const char *name)
     struct node *n = mem_new(1, sizeof *n);
 
     n->name = mem_intern(name);
+    n->most_jobs = n->most_user = n->most_group = -1;
     return n;
 }
 
@@ -50,6 +51,7 @@ static void forget(struct node *n)
     n->host_name = n->queue = n->partition = n->state = NULL;
     n->priority = n->last_used_s = 0;
     n->sharing = NODE_SHARED;
+    n->most_jobs = n->most_user = n->most_group = -1;
     n->no_multinode = n->said_exclusive = n->held = n->held_alone = false;
 }
 
@@ -151,6 +153,12 @@ static void take_one(struct node *n, struct catalogue *c, const struct attrl *a)
         n->queue = mem_intern(a->value);
     else if (strcmp(a->name, "partition") == 0 && *a->value)
         n->partition = mem_intern(a->value);
+    else if (strcmp(a->name, "max_running") == 0)
+        n->most_jobs = strtoll(a->value, NULL, 10);
+    else if (strcmp(a->name, "max_user_run") == 0)
+        n->most_user = strtoll(a->value, NULL, 10);
+    else if (strcmp(a->name, "max_group_run") == 0)
+        n->most_group = strtoll(a->value, NULL, 10);
     else if (strcmp(a->name, "no_multinode_jobs") == 0)
         n->no_multinode = units_parse_bool(a->value, &yes, NULL) == 0 && yes;
 }
@@ -170,6 +178,7 @@ static uint64_t look_of(const struct node *n)
     for (size_t i = 0; i < n->n_loans; i++)
         h = mix(mix(h, n->loans[i].res), mem_hash(n->loans[i].lender));
     h = mix(mix(mix(h, mem_hash(n->queue)), mem_hash(n->partition)), (uintptr_t)n->state);
+    h = mix(mix(mix(h, (uint64_t)n->most_jobs), (uint64_t)n->most_user), (uint64_t)n->most_group);
     return mix(h, (uint64_t)n->sharing * 2 + n->no_multinode);
 }
 
@@ -212,6 +221,11 @@ bool node_is_shut(const struct node *n)
 bool node_is_occupied(const struct node *n)
 {
     return n->n_jobs > 0 || n->held;
+}
+
+bool node_is_limited(const struct node *n)
+{
+    return n->most_jobs >= 0 || n->most_user >= 0 || n->most_group >= 0;
 }
 
 bool node_is_alone_for(const struct node *n, enum sharing place)

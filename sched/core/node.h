@@ -50,6 +50,7 @@ struct node {
     int64_t last_used_s; /* wall clock: when a job ended here last; 0: never */
     enum node_sharing sharing;
     bool no_multinode;
+    int64_t most_jobs, most_user, most_group; /* max_running, max_user_run, max_group_run; -1: any number */
     struct amounts total;
     struct labels labels; /* without host and vnode */
     struct node_loan *loans;
@@ -91,6 +92,9 @@ bool node_is_shut(const struct node *n);
 
 /* Somebody is here, or will be: nobody may have it alone. */
 bool node_is_occupied(const struct node *n);
+
+/* Has it a limit on jobs? Then no other vnode is like it: which jobs it has matters. */
+bool node_is_limited(const struct node *n);
 
 /* Would a job whose place says this have the vnode, or all vnodes of its host, alone? */
 bool node_is_alone_for(const struct node *n, enum sharing place);

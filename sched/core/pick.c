@@ -21,7 +21,7 @@ void pick_count(const struct job *j, struct queue *server, int64_t times)
 
 bool pick_place(const struct picker *k, const struct preemptor *p, struct pieces *where, struct reason *why)
 {
-    struct asker a = {.u = k->u, .request = p->request, .queue = p->job->queue};
+    struct asker a = {.u = k->u, .request = p->request, .queue = p->job->queue, .job = p->job};
 
     if (!run_limits_allow(k->u, p->job, why))
         return false;

@@ -142,6 +142,7 @@ static bool chunk_now(struct buckets *all, const struct asker *a, const struct c
     struct amounts best = {0}, total = {0};
     int64_t fits = 0;
     const char *state = NULL;
+    enum reason_code limit = REASON_NONE;
     size_t n_open = 0;
 
     for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b)) {
@@ -149,6 +150,8 @@ static bool chunk_now(struct buckets *all, const struct asker *a, const struct c
             continue;
         raise(&total, &b->sample->total);
         state = b->sample->state ? b->sample->state : state;
+        if (!b->sample->state && limit == REASON_NONE)
+            limit = match_limit(a, b->sample);
         if (!match_open(a, b->sample))
             continue;
         n_open += b->n;
@@ -156,7 +159,9 @@ static bool chunk_now(struct buckets *all, const struct asker *a, const struct c
         fits += match_times(a, b->sample, &b->sample->free, k, k->count) * (int64_t)b->n;
     }
     bool lacks = fits < k->count;
-    if (lacks && n_open == 0 && state)
+    if (lacks && fits == 0 && limit != REASON_NONE)
+        reason_set(why, limit, NULL, NULL);
+    else if (lacks && n_open == 0 && state)
         reason_set(why, REASON_NODE_STATE, state, NULL);
     else if (lacks && fits == 0 && n_open > 0)
         chunk_lacks(a, k, &best, &total, why);

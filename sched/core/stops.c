@@ -149,7 +149,7 @@ static bool resumes(struct ahead *x, const struct stop *s)
 
 static bool begins_anew(struct ahead *x, const struct stop *s)
 {
-    struct asker a = {.u = x->k->u, .request = request_of(x, s->job), .queue = s->job->queue};
+    struct asker a = {.u = x->k->u, .request = request_of(x, s->job), .queue = s->job->queue, .job = s->job};
     struct pieces where = {0};
     bool fits = psets_find(x->k->placer, x->k->buckets, &a, &where);
 

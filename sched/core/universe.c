@@ -239,6 +239,8 @@ static bool change_node(struct universe *u, const char *name, const struct attrl
     }
     if (node_take(n, u->catalogue, attrs))
         u->news++;
+    if ((n->most_user >= 0 || n->most_group >= 0) && !u->of_users)
+        u->of_users = u->relink = true;
     pools_seen(u->pools, n, n->look != look, make_node_dirty, u);
     if (n->look != look)
         u->shape++;

@@ -110,6 +110,9 @@ uint64_t universe_shape(const struct universe *u);
  * given to a job last. 0: from the first. O(nodes). */
 uint32_t universe_round_from(const struct universe *u);
 
+/* Does a vnode have a limit for users or groups? */
+bool universe_limits_vnodes(const struct universe *u);
+
 /* --- arrays --------------------------------------------------------------------------------------
  * An array waits like a job while it has queued indices. To run one of them it becomes a job here, provisional
  * until the stream shows it: */

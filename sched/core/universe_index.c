@@ -95,6 +95,11 @@ struct job *universe_next_job(const struct universe *u, struct job *after)
     return after ? after->hh.next : u->jobs;
 }
 
+bool universe_limits_vnodes(const struct universe *u)
+{
+    return u->of_users;
+}
+
 /* --- vnodes ------------------------------------------------------------------------------------------- */
 
 void universe_node_out(struct universe *u, struct node *n)

@@ -61,6 +61,16 @@ def test_queues_take_turns(cx, sim):
     assert running() == {jobs[0], jobs[3], jobs[4]}
 
 
+def test_a_vnode_takes_no_more_jobs_than_it_may(cx, sim):
+    for node, limit in (("s1", "max_running = 1"), ("s2", "max_user_run = 1"), ("s3", "max_group_run = 1")):
+        cx.qmgr(f"set node {node} {limit}")
+    jobs = [sim.job(select="1:ncpus=1") for _ in range(4)]
+    assert [place(cx, job) for job in jobs[:3]] == ["(s1:ncpus=1)", "(s2:ncpus=1)", "(s3:ncpus=1)"]
+    wait_comment(cx, jobs[3], "Not Running: Node has reached job run limit")
+    cx.api.delete(jobs[1])
+    assert place(cx, jobs[3]) == "(s2:ncpus=1)"
+
+
 def hours(begin_s, end_s):
     """A line of dedicated_time."""
     return " ".join(time.strftime("%m/%d/%Y %H:%M", time.localtime(t)) for t in (begin_s, end_s)) + "\n"
