@@ -319,6 +319,19 @@ static bool is_interactive(const struct qsub *q)
     return said && strcasecmp(said, "false") != 0 && strcmp(said, "0") != 0;
 }
 
+static bool names_display(const char *variables)
+{
+    static const char name[] = "DISPLAY";
+    const size_t n = sizeof name - 1;
+
+    for (const char *p = variables; p && *p; p = strchr(p, ',')) {
+        p += strspn(p, ", ");
+        if (strncmp(p, name, n) == 0 && strchr("=, ", p[n]))
+            return true;
+    }
+    return false;
+}
+
 /* What cannot go together. Each is said; nonzero if there was one. */
 static int check_together(struct qsub *q)
 {
@@ -338,8 +351,10 @@ static int check_together(struct qsub *q)
         wrong = "only interactive jobs can have GUI";
     else if (q->x11 && !getenv("DISPLAY"))
         wrong = "DISPLAY not set";
-    else if (q->x11 || q->gui)
-        wrong = "-X and -G are not supported by this version: graphical windows cannot be forwarded";
+    else if (q->x11 && names_display(q->variables))
+        wrong = "-X makes a DISPLAY of the job's own, which cannot be given by -v";
+    else if (q->gui)
+        wrong = "-G is not supported: it is for hosts that run Windows (-X forwards X11)";
     else if (interactive && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
         wrong = "\tstandard input and output must be a terminal for an interactive job";
     if (wrong)
@@ -436,10 +451,12 @@ static int add_terminal(struct qsub *q)
 
     if (!is_interactive(q))
         return 0;
-    if (q->terminal.listening <= 0 && qsub_terminal_open(&q->terminal, &q->o.a) < 0)
+    if (q->terminal.listening <= 0 && qsub_terminal_open(&q->terminal, q->x11, &q->o.a) < 0)
         return 1;
     snprintf(port, sizeof port, "%u", q->terminal.port);
     attrs_add(&q->sent, ATTR_inter, NULL, port, SET);
+    if (q->x11)
+        attrs_add(&q->sent, ATTR_X11_port, NULL, port, SET); /* the windows come the same way */
     attrs_add(&q->sent, "interactive_key", NULL, q->terminal.key, SET);
     return 0;
 }

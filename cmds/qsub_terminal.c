@@ -30,6 +30,7 @@ enum {
     LOOKS_BETWEEN_ASKING = 15,
     PATH_LEN_MAX = 4096,
     EXIT_GONE = 3,
+    HELPER_LEFT = 4, /* the user has said ~. */
     N_KEY_BYTES = 32
 };
 
@@ -44,11 +45,14 @@ static int make_key(struct qsub_terminal *t)
     return 0;
 }
 
-int qsub_terminal_open(struct qsub_terminal *t, const struct cmd_args *a)
+int qsub_terminal_open(struct qsub_terminal *t, bool x11, const struct cmd_args *a)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_ANY)}};
     socklen_t n = sizeof address;
 
+    t->x11 = x11;
+    if (x11 && qsub_x11_find(t->cookie, a) < 0)
+        return -1;
     t->listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (t->listening < 0 || bind(t->listening, (struct sockaddr *)&address, n) < 0 ||
         listen(t->listening, 4) < 0 || getsockname(t->listening, (struct sockaddr *)&address, &n) < 0 ||
@@ -60,7 +64,17 @@ int qsub_terminal_open(struct qsub_terminal *t, const struct cmd_args *a)
     return 0;
 }
 
-/* ---- the helper */
+/* ---- the helper
+ * Our handler must not take the SIGTERM that is meant to end it: so none comes before it has let go of that. */
+static void block_term(int how)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(how, &set, NULL);
+}
+
 static void become_the_helper(const char *program, const char *id, int listening, int key)
 {
     char fd[16];
@@ -68,6 +82,8 @@ static void become_the_helper(const char *program, const char *id, int listening
     /* qsub asks what is wanted; an early key would end a helper that has not said so yet */
     signal(SIGINT, SIG_IGN);
     signal(SIGTSTP, SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
+    block_term(SIG_UNBLOCK);
     /* Out of the way first, then to their places. */
     listening = fcntl(listening, F_DUPFD, FIRST_FD + 2);
     key = fcntl(key, F_DUPFD, FIRST_FD + 2);
@@ -92,13 +108,16 @@ static pid_t start_helper(struct qsub_terminal *t, const char *id)
     strbuf_addf(&program, "%s/libexec/pbs_terminal", conf ? conf_text(conf, CONF_PBS_EXEC) : "");
     fflush(stdout);
     if (pipe2(key, O_CLOEXEC) == 0) {
-        pid = write(key[1], t->key, QSUB_KEY_SIZE - 1) == QSUB_KEY_SIZE - 1 ? fork() : -1;
+        block_term(SIG_BLOCK);
+        pid = dprintf(key[1], "%s%s%s", t->key, t->x11 ? "X" : "", t->cookie) > 0 ? fork() : -1;
         if (pid == 0)
             become_the_helper(strbuf_str(&program), id, t->listening, key[0]);
+        block_term(SIG_UNBLOCK);
         close(key[0]);
         close(key[1]);
     }
     explicit_bzero(t->key, sizeof t->key);
+    explicit_bzero(t->cookie, sizeof t->cookie);
     close(t->listening);
     t->listening = -1;
     strbuf_fini(&program);
@@ -160,12 +179,28 @@ static void end_helper(pid_t pid)
         return;
 }
 
-static int leave(const char *id, pid_t pid, int c)
+static int delete_job(const char *id, int c)
 {
     pbs_deljob(c, id, NULL);
-    end_helper(pid);
     printf("Job %s is being deleted\n", id);
     return 0;
+}
+
+static int leave(const char *id, pid_t pid, int c)
+{
+    end_helper(pid);
+    return delete_job(id, c);
+}
+
+/* What the helper has ended with. */
+static int complete(const char *id, int status, int c)
+{
+    if (WIFEXITED(status) && WEXITSTATUS(status) == HELPER_LEFT) {
+        putchar('\n');
+        return delete_job(id, c);
+    }
+    printf("\nqsub: job %s completed\n", id);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
 }
 
 static int watch(int c, const char *id, pid_t pid)
@@ -173,10 +208,8 @@ static int watch(int c, const char *id, pid_t pid)
     int status, looks = 0;
 
     for (;;) {
-        if (waitpid(pid, &status, WNOHANG) == pid) {
-            printf("\nqsub: job %s completed\n", id);
-            return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
-        }
+        if (waitpid(pid, &status, WNOHANG) == pid)
+            return complete(id, status, c);
         if (stopped) {
             stopped = 0;
             puts("Sorry, you cannot suspend qsub until the job is started");

@@ -18,6 +18,7 @@
 
 #include "clock.h"
 #include "confine.h"
+#include "display.h"
 #include "hold_parts.h"
 #include "procs.h"
 #include "rundir.h"
@@ -343,7 +344,8 @@ static bool launch_again(struct hold *h)
 static bool launch_first(struct hold *h)
 {
     h->setup_code = EXIT_SETUP;
-    if (task_prepare(&h->task, h->path, &h->order, &h->why) < 0 || limit_all(h, &h->why) < 0)
+    if (task_prepare(&h->task, h->path, &h->order, &h->why) < 0 ||
+        display_give(h->path, &h->order, &h->why) < 0 || limit_all(h, &h->why) < 0)
         return false;
     if (task_fork(&h->task, &h->order, &h->why) < 0)
         return false;

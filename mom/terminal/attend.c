@@ -14,18 +14,37 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "channels.h"
+#include "desk.h"
+#include "escape.h"
 #include "psk.h"
 #include "relay.h"
 
-enum { HANDSHAKE_S = 10, N_CHARS = 6 };
+enum { HANDSHAKE_S = 10, N_CHARS = 6, SAID_MAX = 256, EXIT_LEFT = 4 };
 
-static int read_key(int fd, unsigned char key[static PSK_SIZE], struct err *e)
+/* Our end while the job's terminal is ours. */
+struct attendance {
+    struct relay relay;
+    struct escape escape;
+    struct desk desk;
+    struct termios before, raw;
+    bool is_tty, left; /* left: the user wants no more */
+};
+
+/* What qsub has to say besides the command line: the key, and behind it what desk_take knows. */
+static int read_said(int fd, unsigned char key[static PSK_SIZE], struct desk *d, struct err *e)
 {
-    char hex[PSK_HEX + 1] = "";
-    ssize_t n = read(fd, hex, PSK_HEX);
+    char said[SAID_MAX] = "", hex[PSK_HEX + 1];
+    ssize_t n = read(fd, said, sizeof said - 1);
 
     close(fd);
-    return n == PSK_HEX ? psk_parse(hex, key, e) : err_set(e, EINVAL, "no key");
+    snprintf(hex, sizeof hex, "%s", said);
+    if (n < PSK_HEX)
+        return err_set(e, EINVAL, "no key");
+    n = psk_parse(hex, key, e) < 0 ? -1 : desk_take(d, said + PSK_HEX, e);
+    explicit_bzero(said, sizeof said);
+    explicit_bzero(hex, sizeof hex);
+    return (int)n;
 }
 
 /* The one that knows the key. */
@@ -60,27 +79,34 @@ static void put_window(unsigned char *b)
     b[3] = (unsigned char)w.ws_col;
 }
 
-static void say_hello(struct relay *r, const struct termios *t)
+static void say_hello(struct attendance *a)
 {
     static const int which[N_CHARS] = {VINTR, VQUIT, VERASE, VKILL, VEOF, VSUSP};
     unsigned char b[4 + N_CHARS];
 
     put_window(b);
     for (int i = 0; i < N_CHARS; i++)
-        b[4 + i] = t->c_cc[which[i]];
-    relay_put(r, 'I', b, sizeof b);
+        b[4 + i] = a->before.c_cc[which[i]];
+    desk_greet(&a->desk, &a->relay);
+    relay_put(&a->relay, 'I', b, a->is_tty ? sizeof b : 4);
+}
+
+static void say_window(struct relay *r)
+{
+    unsigned char b[4];
+
+    put_window(b);
+    relay_put(r, 'W', b, sizeof b);
 }
 
 static void on_signal(struct relay *r)
 {
     struct signalfd_siginfo info;
-    unsigned char b[4];
 
     while (read(r->wake, &info, sizeof info) > 0)
         if (info.ssi_signo == SIGTERM)
             r->net_over = true; /* qsub gives up */
-    put_window(b);
-    relay_put(r, 'W', b, sizeof b);
+    say_window(r);
 }
 
 static int watch_signals(void)
@@ -95,38 +121,82 @@ static int watch_signals(void)
     return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-static bool carry(SSL *ssl, int net)
+/* As a shell expects it of what it runs: all of us stand still, the terminal as it was. Where no shell would ever say go on,
+ * nothing happens. */
+static void stand_still(struct attendance *a)
 {
-    static struct relay relay; /* too large for a stack, and there is one */
-    struct termios before, raw;
-    bool is_tty = tcgetattr(STDIN_FILENO, &before) == 0;
+    if (getsid(0) == getpgrp())
+        return;
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &a->before);
+    kill(0, SIGSTOP);
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &a->raw);
+    say_window(&a->relay);
+}
 
-    relay_init(&relay, ssl, net, STDIN_FILENO, STDOUT_FILENO);
-    relay.wake = watch_signals();
-    relay.woken = on_signal;
-    if (is_tty) {
-        raw = before;
-        cfmakeraw(&raw);
-        tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
-        say_hello(&relay, &before);
-    }
-    relay_run(&relay, false);
-    if (is_tty)
-        tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
-    return relay.ended;
+static size_t on_typed(struct relay *r, unsigned char *bytes, size_t n)
+{
+    struct attendance *a = r->arg;
+    enum escape_wish wish;
+
+    n = escape_read(&a->escape, bytes, n, &wish);
+    if (wish == ESCAPE_SUSPEND)
+        stand_still(a);
+    if (wish == ESCAPE_LEAVE)
+        r->net_over = a->left = true;
+    return n;
+}
+
+static void on_control(struct relay *r, char letter, const unsigned char *bytes, size_t n)
+{
+    struct attendance *a = r->arg;
+
+    channels_take(&a->desk.channels, r, letter, bytes, n);
+}
+
+static void begin_typing(struct attendance *a)
+{
+    static const int enders[ESCAPE_N_ENDERS] = {VINTR, VQUIT, VKILL, VEOF, VSUSP};
+
+    a->raw = a->before;
+    cfmakeraw(&a->raw);
+    for (int i = 0; i < ESCAPE_N_ENDERS; i++)
+        a->escape.enders[i] = a->before.c_cc[enders[i]];
+    a->escape.suspend = a->before.c_cc[VSUSP];
+    a->relay.typed = on_typed;
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &a->raw);
+}
+
+static int carry(struct attendance *a, SSL *ssl, int net)
+{
+    struct relay *r = &a->relay;
+
+    a->is_tty = tcgetattr(STDIN_FILENO, &a->before) == 0;
+    relay_init(r, ssl, net, STDIN_FILENO, STDOUT_FILENO);
+    r->arg = a;
+    r->wake = watch_signals();
+    r->woken = on_signal;
+    r->control = on_control;
+    say_hello(a);
+    if (a->is_tty)
+        begin_typing(a);
+    relay_run(r, false);
+    if (a->is_tty)
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &a->before);
+    channels_fini(&a->desk.channels);
+    return a->left ? EXIT_LEFT : r->ended ? 0 : 1;
 }
 
 int attend_run(const char *job, int listening)
 {
+    static struct attendance a; /* too large for a stack, and there is one */
     unsigned char key[PSK_SIZE];
     struct err e = {0};
-    int net = -1;
-    bool ended;
+    int net = -1, rc;
     SSL *s;
 
     signal(SIGINT, SIG_IGN); /* qsub asks what is wanted */
     signal(SIGTSTP, SIG_IGN);
-    if (read_key(listening + 1, key, &e) < 0) {
+    if (read_said(listening + 1, key, &a.desk, &e) < 0) {
         fprintf(stderr, "pbs_terminal: %s\n", e.text);
         return 1;
     }
@@ -137,7 +207,7 @@ int attend_run(const char *job, int listening)
     close(listening);
     printf("qsub: job %s ready\n\n", job);
     fflush(stdout);
-    ended = carry(s, net);
+    rc = carry(&a, s, net);
     psk_close(s);
-    return ended ? 0 : 1;
+    return rc;
 }

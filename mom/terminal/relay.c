@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FRAME_MAX = 4096, FLUSH_MS = 5000 };
+enum { FLUSH_MS = 5000, TYPED_MAX = RELAY_FRAME_MAX - 1 };
 
 void relay_init(struct relay *r, SSL *ssl, int net, int local_in, int local_out)
 {
@@ -37,7 +37,7 @@ bool relay_put(struct relay *r, char letter, const void *bytes, size_t n)
 {
     unsigned char *at = r->to_net.bytes + r->to_net.n;
 
-    if (n > FRAME_MAX || room(&r->to_net) < n + RELAY_HEADER)
+    if (n > RELAY_FRAME_MAX || room(&r->to_net) < n + RELAY_HEADER)
         return false;
     at[0] = (unsigned char)letter;
     at[1] = (unsigned char)(n >> 8);
@@ -90,12 +90,12 @@ static bool take_frame(struct relay *r)
     const unsigned char *f = r->from_net.bytes;
     size_t n = r->from_net.n < RELAY_HEADER ? 0 : (size_t)f[1] << 8 | f[2];
 
-    if (r->from_net.n < RELAY_HEADER || r->from_net.n < n + RELAY_HEADER)
-        return false;
-    if (n > FRAME_MAX) {
+    if (n > RELAY_FRAME_MAX) {
         r->net_over = true; /* nobody we know writes that */
         return false;
     }
+    if (r->from_net.n < RELAY_HEADER || r->from_net.n < n + RELAY_HEADER)
+        return false;
     if (f[0] == 'D') {
         if (room(&r->to_local) < n)
             return false;
@@ -127,40 +127,64 @@ static void write_local(struct relay *r)
 
 static void read_local(struct relay *r)
 {
-    unsigned char piece[FRAME_MAX];
-    ssize_t n = read(r->local_in, piece, sizeof piece);
+    unsigned char piece[RELAY_FRAME_MAX];
+    ssize_t n = read(r->local_in, piece, TYPED_MAX);
+    size_t len = n > 0 && r->typed ? r->typed(r, piece, (size_t)n) : n > 0 ? (size_t)n : 0;
 
-    if (n > 0)
-        relay_put(r, 'D', piece, (size_t)n);
+    if (len)
+        relay_put(r, 'D', piece, len);
+    else if (n > 0)
+        return;
     else if (n == 0 || (errno != EAGAIN && errno != EINTR))
         r->local_over = true;
 }
 
+bool relay_has_room(const struct relay *r)
+{
+    return room(&r->to_net) >= RELAY_FRAME_MAX + RELAY_HEADER;
+}
+
 static bool can_read_local(const struct relay *r)
 {
-    return !r->local_over && room(&r->to_net) >= FRAME_MAX + RELAY_HEADER;
+    return !r->local_over && relay_has_room(r);
 }
 
 /* ---- together */
-enum { NET, LOCAL_IN, LOCAL_OUT, WAKE, N_FDS };
+enum { NET, LOCAL_IN, LOCAL_OUT, WAKE, GUEST };
+
+/* What OpenSSL has read already is seen by no poll; without room for it, it waits there. */
+static bool has_read_ahead(const struct relay *r)
+{
+    return room(&r->from_net) && SSL_has_pending(r->ssl);
+}
+
+static size_t ask(struct relay *r, struct pollfd *fds)
+{
+    size_t guests = r->guest.ask ? r->guest.ask(r->guest.arg, r, fds + GUEST) : 0;
+
+    fds[NET] = (struct pollfd){
+        .fd = r->net,
+        .events = (short)((room(&r->from_net) ? POLLIN : 0) | (r->to_net.n ? POLLOUT : 0)),
+    };
+    fds[LOCAL_IN] = (struct pollfd){.fd = can_read_local(r) ? r->local_in : -1, .events = POLLIN};
+    fds[LOCAL_OUT] = (struct pollfd){.fd = r->to_local.n ? r->local_out : -1, .events = POLLOUT};
+    fds[WAKE] = (struct pollfd){.fd = r->wake, .events = POLLIN};
+    return guests;
+}
 
 static void turn(struct relay *r)
 {
-    struct pollfd fds[N_FDS] = {
-        [NET] = {.fd = r->net, .events = (short)(POLLIN | (r->to_net.n ? POLLOUT : 0))},
-        [LOCAL_IN] = {.fd = can_read_local(r) ? r->local_in : -1, .events = POLLIN},
-        [LOCAL_OUT] = {.fd = r->to_local.n ? r->local_out : -1, .events = POLLOUT},
-        [WAKE] = {.fd = r->wake, .events = POLLIN},
-    };
+    struct pollfd fds[GUEST + RELAY_GUEST_FDS];
+    size_t guests = ask(r, fds);
 
-    if (room(&r->from_net) == 0)
-        fds[NET].events &= ~POLLIN;
-    if (!SSL_has_pending(r->ssl) && poll(fds, N_FDS, -1) < 0)
+    if (poll(fds, GUEST + guests, has_read_ahead(r) ? 0 : -1) < 0)
         return;
     if (fds[WAKE].revents)
         r->woken(r);
     if (fds[LOCAL_IN].revents)
         read_local(r);
+    if (guests)
+        r->guest.serve(r->guest.arg, r, fds + GUEST, guests);
     read_net(r);
     while (take_frame(r))
         ;
@@ -181,10 +205,17 @@ static void flush(struct relay *r)
         write_local(r);
 }
 
+void relay_wait(struct relay *r, const bool *enough)
+{
+    while (!r->net_over && !r->local_over && !r->ended && !*enough)
+        turn(r);
+}
+
 void relay_run(struct relay *r, bool say_end)
 {
-    while (!r->net_over && !r->local_over && !r->ended)
-        turn(r);
+    static const bool never = false;
+
+    relay_wait(r, &never);
     if (say_end && r->local_over)
         relay_put(r, 'E', NULL, 0);
     flush(r);

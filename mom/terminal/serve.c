@@ -28,8 +28,17 @@
 #include "psk.h"
 #include "relay.h"
 #include "rundir.h"
+#include "x11_door.h"
 
-enum { LIMIT_S = 30, TTY_NAME_MAX_LEN = 64, N_CHARS = 6 };
+enum { LIMIT_S = 30, TTY_NAME_MAX_LEN = 64, SAID_MAX = ERR_TEXT_MAX + TTY_NAME_MAX_LEN, N_CHARS = 6 };
+
+/* The second process. */
+struct service {
+    struct relay relay;
+    struct channels channels;
+    char display[X11_DOOR_TEXT]; /* "": X11 is not wanted, or cannot be */
+    bool greeted;                /* qsub has said all that must be known before the job begins */
+};
 
 /* ---- reaching qsub */
 static int connect_to(const char *host, const char *port, struct err *e)
@@ -82,12 +91,29 @@ static void set_characters(int fd, const unsigned char *b)
     tcsetattr(fd, TCSANOW, &t);
 }
 
+static void open_door(struct service *v, const unsigned char *bytes, size_t n)
+{
+    struct err e = {0};
+    char text[ERR_TEXT_MAX + 64];
+
+    if (v->greeted || v->display[0] || x11_door_open(bytes, n, &v->channels, v->display, &e) == 0)
+        return;
+    snprintf(text, sizeof text, "=>> PBS: X11 is not forwarded: %s\r\n", e.text);
+    relay_put(&v->relay, 'D', text, strlen(text));
+}
+
 static void on_control(struct relay *r, char letter, const unsigned char *bytes, size_t n)
 {
+    struct service *v = r->arg;
+
     if ((letter == 'I' || letter == 'W') && n >= 4)
         set_window(r->local_in, bytes);
     if (letter == 'I' && n >= 4 + N_CHARS)
         set_characters(r->local_in, bytes + 4);
+    if (letter == 'X')
+        open_door(v, bytes, n);
+    v->greeted |= letter == 'I';
+    channels_take(&v->channels, r, letter, bytes, n);
 }
 
 /* ---- the second process */
@@ -96,10 +122,29 @@ static void say(int to, const char *what)
     (void)!write(to, what, strlen(what) + 1);
 }
 
-/* Its terminal's name, or "!" and why not, goes to the first process; then bytes are carried. */
+static void be_its_terminal(SSL *ssl, int net, int tty, const char *name, int parent)
+{
+    static struct service service; /* too large for a stack, and there is one */
+    char said[TTY_NAME_MAX_LEN + X11_DOOR_TEXT + 1];
+
+    relay_init(&service.relay, ssl, net, tty, tty);
+    service.relay.arg = &service;
+    service.relay.control = on_control;
+    channels_init(&service.channels, &service.relay);
+    relay_wait(&service.relay, &service.greeted);
+    alarm(0);
+    snprintf(said, sizeof said, "%s\n%s", name, service.display);
+    say(parent, service.greeted ? said : "!qsub has gone away");
+    close(parent);
+    if (service.greeted)
+        relay_run(&service.relay, true);
+    channels_fini(&service.channels);
+    psk_close(ssl);
+}
+
+/* Its terminal's name and that of its display, or "!" and why not, goes to the first process; then bytes are carried. */
 static void attend(const struct shep_order *o, int parent)
 {
-    static struct relay relay; /* too large for a stack, and there is one */
     unsigned char key[PSK_SIZE];
     char name[TTY_NAME_MAX_LEN], why[ERR_TEXT_MAX + 2] = "!";
     struct err e = {0};
@@ -110,14 +155,8 @@ static void attend(const struct shep_order *o, int parent)
     if (identity_become(o, &e) == 0 && psk_parse(o->tty_key, key, &e) == 0 &&
         (net = connect_to(o->tty_host, o->tty_port, &e)) >= 0 && (ssl = psk_connect(net, key, &e)) &&
         (tty = open_terminal(name, &e)) >= 0) {
-        alarm(0);
         explicit_bzero(key, sizeof key);
-        say(parent, name);
-        close(parent);
-        relay_init(&relay, ssl, net, tty, tty);
-        relay.control = on_control;
-        relay_run(&relay, true);
-        psk_close(ssl);
+        be_its_terminal(ssl, net, tty, name, parent);
         _exit(0);
     }
     snprintf(why + 1, sizeof why - 1, "%s", e.text);
@@ -135,17 +174,30 @@ static void let_go_of_the_mom(void)
         dup2(null, fd);
 }
 
+static int note(const char *path, const char *name, const char *text, struct err *e)
+{
+    char file[4096];
+
+    snprintf(file, sizeof file, "%s/%s", path, name);
+    return file_write_quick(AT_FDCWD, file, text, strlen(text), 0600, e);
+}
+
+/* The terminal's name last: with it all is there. */
 static int first(const char *path, int second, struct err *e)
 {
-    char said[ERR_TEXT_MAX + 2] = "", file[4096];
+    char said[SAID_MAX] = "", *display;
     ssize_t n = read(second, said, sizeof said - 1);
 
     if (n <= 0)
         return err_set(e, ETIMEDOUT, "no answer in %d seconds", LIMIT_S);
     if (said[0] == '!')
         return err_set(e, EIO, "%s", said + 1);
-    snprintf(file, sizeof file, "%s/%s", path, RUNDIR_TTY);
-    return file_write_quick(AT_FDCWD, file, said, strlen(said), 0600, e);
+    display = strchr(said, '\n');
+    if (display)
+        *display++ = '\0';
+    if (display && *display && note(path, RUNDIR_DISPLAY, display, e) < 0)
+        return -1;
+    return note(path, RUNDIR_TTY, said, e);
 }
 
 static int begin(const char *path, const struct shep_order *o, struct err *e)

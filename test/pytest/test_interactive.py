@@ -1,96 +1,29 @@
 """Interactive jobs: qsub -I at a terminal of the test."""
-import fcntl
 import os
-import pwd
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
-import termios
-import time
 
 import pytest
 
 from cede import users
 from cede.faults import is_alive
+from cede.terminal import OWNER, Terminal, at_work
 from cede.wait import LIMIT_S, until
 
 history = pytest.mark.complex(history=True)
-OWNER = users.NAMES[0] if os.geteuid() == 0 else users.me()
-
-
-class Terminal:
-    """qsub -I with a terminal of its own, as a user would sit there."""
-
-    def __init__(self, cx, *options):
-        self.master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 101, 0, 0))
-        who = pwd.getpwnam(OWNER)
-        change = {"user": who.pw_uid, "group": who.pw_gid, "extra_groups": []} if os.geteuid() == 0 else {}
-        os.fchown(slave, who.pw_uid, -1) if os.geteuid() == 0 else None
-        self.process = subprocess.Popen(["qsub", "-I", *options], stdin=slave, stdout=slave, stderr=slave, cwd=cx.work,
-                                        env={**cx.env, "TERM": "vt100"}, start_new_session=True,
-                                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), **change)
-        os.close(slave)
-        self.seen = ""
-
-    def read(self, limit_s=0.05):
-        ready, _, _ = select.select([self.master], [], [], limit_s)
-        if ready:
-            try:
-                self.seen += os.read(self.master, 65536).decode(errors="replace")
-            except OSError:
-                pass
-        return self.seen
-
-    def expect(self, pattern, limit_s=LIMIT_S):
-        """Until this regular expression has been shown; the match."""
-        end = time.monotonic() + limit_s
-        while time.monotonic() < end:
-            found = re.search(pattern, self.read())
-            if found:
-                self.seen = self.seen[found.end():]
-                return found
-        raise AssertionError(f"waited for {pattern!r}; seen: {self.seen!r}")
-
-    def type(self, text):
-        os.write(self.master, text.encode())
-
-    def resize(self, rows, columns):
-        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        os.killpg(self.process.pid, signal.SIGWINCH)
-
-    def job(self):
-        return self.expect(r"qsub: waiting for job (\S+) to start").group(1)
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        os.close(self.master)
 
 
 @pytest.fixture
 def sit(cx):
     opened = []
 
-    def start(*options):
-        opened.append(Terminal(cx, *options))
+    def start(*options, **how):
+        opened.append(Terminal(cx, *options, **how))
         return opened[-1]
     yield start
     for t in opened:
         t.close()
-
-
-def at_work(t):
-    """A job whose shell answers."""
-    job = t.job()
-    t.expect(rf"qsub: job {re.escape(job)} ready")
-    t.type("PS1=; stty -echo; echo re''ady\n")
-    t.expect("ready\r\n")
-    return job
 
 
 @history
@@ -112,7 +45,7 @@ def test_an_interactive_job_is_a_shell_at_the_users_terminal(cx, sit):
 def test_what_is_typed_reaches_programs_as_it_is_and_interrupts_them(cx, sit):
     t = sit()
     at_work(t)
-    t.type("bash -c 'trap \"echo inter\"rupted INT; echo be\"\"gun; while :; do sleep 0.05; done' &\nfg\n")
+    t.type("bash -c 'trap \"echo inter\"rupted INT; echo be\"\"gun; while :; do sleep 0.05; done'\n")
     t.expect("begun")
     t.type("\x03")
     t.expect("interrupted")
@@ -184,6 +117,45 @@ def test_the_user_may_leave_while_waiting(cx, sit):
     t.type("y\n")
     t.expect(f"Job {re.escape(job)} is being deleted")
     assert t.process.wait(LIMIT_S) == 0
+    cx.wait_gone(job)
+
+
+@history
+def test_a_tilde_and_a_dot_at_the_beginning_of_a_line_end_client_and_job(cx, sit):
+    t = sit()
+    job = at_work(t)
+    pid = int(cx.stat(job)["session_id"])
+    t.type("echo in:the ~. middle:of; sleep 600\n")
+    t.expect("in:the ~. middle:of")
+    t.type("~.")
+    t.expect(f"Job {re.escape(job)} is being deleted")
+    assert t.process.wait(LIMIT_S) == 0
+    cx.wait_gone(job)
+    until(lambda: not is_alive(pid), "the end of the shell")
+
+
+@history
+def test_two_tildes_are_one_and_a_tilde_before_anything_else_is_itself(cx, sit):
+    t = sit()
+    at_work(t)
+    t.type("stty -icanon; echo rea''dy; head -c 7 | od -An -c\n")
+    t.expect("ready")
+    t.type("\n~~.\n~x\n")
+    t.expect(r"\\n +~ +\. +\\n +~ +x +\\n")
+
+
+@history
+def test_the_user_may_stop_qsub_and_go_on_in_his_shell(cx, sit):
+    t = sit(program=["bash", "-c", "set -m; qsub -I; echo sto''pped; stty size; read line; fg; echo o''ver"])
+    job = at_work(t)
+    t.type("(sleep 0.2; echo said:meanwhile) &\n~\x1a")
+    t.expect("stopped\r\n33 101\r\n")
+    t.type("\n")
+    t.expect("said:meanwhile")
+    t.type("echo back:again; exit 0\n")
+    t.expect("back:again")
+    t.expect(f"qsub: job {re.escape(job)} completed")
+    t.expect("over")
     cx.wait_gone(job)
 
 
