@@ -16,6 +16,7 @@
 
 #include <exec.h>
 
+#include "config_people.h"
 #include "confine_devices.h"
 #include "settings.h"
 #include "strbuf.h"
@@ -23,21 +24,6 @@
 #include "words.h"
 
 enum { RULE_MAX = 64, DEVICES_MAX = 100 };
-
-static int later(const char *value, struct err *e)
-{
-    return err_set(e, EINVAL, "this directive is not supported by this version (\"%s\"); take the line out",
-                   value);
-}
-
-static int later_if_true(const char *value, struct err *e)
-{
-    bool b;
-
-    if (units_parse_bool(value, &b, e) < 0)
-        return -1;
-    return b ? later(value, e) : 0;
-}
 
 static int elsewhere(const char *value, struct err *e)
 {
@@ -50,16 +36,25 @@ static int elsewhere(const char *value, struct err *e)
 
 static int check_max_load(const char *value, struct err *e)
 {
-    char *end;
-    double v = strtod(value, &end);
+    double load;
+    bool suspends;
 
-    if (end != value && strcmp(end + strspn(end, " \t"), "suspend") == 0)
-        return err_set(e, EINVAL,
-                       "$max_load with \"suspend\" is not supported: the host is busy then, and jobs that "
-                       "run go on; say \"$max_load %g\"",
-                       v);
-    return end != value && !*end && v >= 0 ? 0
-                                           : err_set(e, EINVAL, "\"%s\" is no load: a number from 0", value);
+    return config_people_load(value, &load, &suspends, e);
+}
+
+static int check_kbd_idle(const char *value, struct err *e)
+{
+    int64_t seconds[3];
+
+    return config_people_idle(value, seconds, e);
+}
+
+static int check_exceptions(const char *value, struct err *e)
+{
+    unsigned uids[RESTRICT_EXCEPTIONS_MAX];
+    size_t n;
+
+    return config_people_users(value, uids, RESTRICT_EXCEPTIONS_MAX, &n, e);
 }
 
 static int ignored(const char *value, struct err *e)
@@ -163,7 +158,7 @@ static int parse_action(const char *value, struct config_action *out, struct err
     if (event < 0) {
         err_set(
             e, EINVAL,
-            "\"%s\" begins with no event that is served: terminate, checkpoint, checkpoint_abort, restart",
+            "\"%s\" begins with no event: terminate, checkpoint, checkpoint_abort, restart, multinodebusy",
             value);
     } else if (w.n < 3 || units_parse_int(w.w[1], 0, INT32_MAX, &out->limit_s, NULL) < 0 ||
                w.w[2][0] != '!' || w.w[2][1] != '/') {
@@ -178,11 +173,21 @@ out:
     return event;
 }
 
+static bool is_multinode(const char *value)
+{
+    static const char word[] = "multinodebusy";
+
+    return strncmp(value, word, sizeof word - 1) == 0;
+}
+
 static int check_action(const char *value, struct err *e)
 {
     struct config_action a = {0};
+    int64_t wait_s;
     int event;
 
+    if (is_multinode(value))
+        return config_people_multinode(value, &wait_s, e);
     words_init(&a.argv);
     event = parse_action(value, &a, e);
     words_fini(&a.argv);
@@ -366,6 +371,10 @@ static void take_actions(struct config *c, const struct settings *v)
         struct config_action a = {0};
         int event;
 
+        if (is_multinode(item->value)) {
+            c->multinode_requeue = config_people_multinode(item->value, &c->multinode_wait_s, NULL) == 0;
+            continue;
+        }
         words_init(&a.argv);
         event = parse_action(item->value, &a, NULL);
         if (event < 0)
@@ -373,6 +382,30 @@ static void take_actions(struct config *c, const struct settings *v)
         words_fini(&c->actions[event].argv);
         c->actions[event] = a;
     }
+}
+
+static int take_people(struct config *c, const struct settings *v, struct err *e)
+{
+    const char *load = settings_text(v, ROW_max_load), *idle = settings_text(v, ROW_kbd_idle);
+    const char *spared = settings_text(v, ROW_restrict_user_exceptions);
+    int64_t seconds[3] = {0, 0, 0};
+
+    words_init(&c->kbd.devices);
+    if ((load && config_people_load(load, &c->max_load, &c->max_load_suspends, e) < 0) ||
+        (idle && config_people_idle(idle, seconds, e) < 0) ||
+        (spared && config_people_users(spared, c->restrict_exceptions, RESTRICT_EXCEPTIONS_MAX,
+                                       &c->n_restrict_exceptions, e) < 0) ||
+        words_parse(settings_text(v, ROW_kbd_devices), " \t", WORDS_QUOTES, &c->kbd.devices, e) < 0)
+        return -1;
+    c->kbd.on = idle != NULL;
+    c->kbd.idle_s = seconds[0];
+    c->kbd.inuse_s = seconds[1];
+    c->kbd.poll_s = seconds[2];
+    c->restrict_user = settings_bool(v, ROW_restrict_user);
+    c->restrict_maxsysid = settings_has(v, ROW_restrict_user_maxsysid)
+                               ? (unsigned)settings_int(v, ROW_restrict_user_maxsysid)
+                               : config_people_maxsysid();
+    return 0;
 }
 
 static char *dup_or_null(const char *text)
@@ -398,11 +431,13 @@ static int take_values(struct config *c, const struct settings *v, struct err *e
     take_enforce(c, v);
     take_actions(c, v);
     c->resource_poll_s = settings_duration_s(v, ROW_resource_poll);
-    c->max_load = settings_text(v, ROW_max_load) ? strtod(settings_text(v, ROW_max_load), NULL) : 0;
+    if (take_people(c, v, e) < 0)
+        return -1;
     c->ideal_load = settings_text(v, ROW_ideal_load) ? settings_real(v, ROW_ideal_load) : c->max_load;
     c->restart_becomes_task = settings_bool(v, ROW_restart_transmogrify);
     c->restart_background = settings_bool(v, ROW_restart_background);
     c->attach_allow = settings_bool(v, ROW_attach_allow);
+    c->vnode_per_numa_node = settings_bool(v, ROW_vnode_per_numa_node);
     c->cpuset = settings_bool(v, ROW_cpuset);
     c->pids_max = settings_has(v, ROW_pids_max) ? settings_int(v, ROW_pids_max) : -1;
     if (take_devices(c, v, e) < 0)
@@ -495,6 +530,7 @@ void config_destroy(struct config *c)
     }
     for (int i = 0; i < ACTION_COUNT; i++)
         words_fini(&c->actions[i].argv);
+    words_fini(&c->kbd.devices);
     free(c->checkpoint_path);
     free(c->jobdir_root);
     free(c->devices);

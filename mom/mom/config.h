@@ -3,8 +3,7 @@
 /* mom_priv/config: directives as rows, and resources, static ("ncpus 8", "mem 16gb") and dynamic
  * ("scratch !/site/free /scratch").
  *
- * Read whole or not at all, at start and at SIGHUP. Directives of PBS that are not served yet are refused with a
- * sentence that says so; those that change nothing here are taken and ignored (config.def says which is which).
+ * Read whole or not at all, at start and at SIGHUP. Directives of PBS that change nothing here are taken and ignored (config.def says which is which).
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,6 +43,8 @@ struct config_action {
 
 struct settings;
 
+enum { RESTRICT_EXCEPTIONS_MAX = 10 };
+
 struct config {
     struct settings *lines; /* as they were read */
     unsigned log_mask;
@@ -53,13 +54,26 @@ struct config {
     int suspend_signal, resume_signal;
     struct enforce_rules enforce;
     bool attach_allow;
+    bool vnode_per_numa_node;
     bool cpuset;      /* bind jobs to processors */
     int64_t pids_max; /* of a job; 0: any number; -1: not said */
     char *devices;    /* that jobs may open, as lines of rules (confine_devices.h); NULL: all */
     struct config_action actions[ACTION_COUNT];
     double max_load, ideal_load; /* 0: none; ideal_load is max_load where it is not said */
-    char *checkpoint_path;       /* or NULL */
-    char *jobdir_root;           /* parent of private directories, or NULL: the owner's home */
+    bool max_load_suspends;
+    struct {
+        bool on;
+        int64_t idle_s, inuse_s, poll_s;
+        struct words devices; /* patterns */
+    } kbd;
+    bool multinode_requeue; /* $action multinodebusy */
+    int64_t multinode_wait_s;
+    bool restrict_user;
+    unsigned restrict_maxsysid;
+    unsigned restrict_exceptions[RESTRICT_EXCEPTIONS_MAX];
+    size_t n_restrict_exceptions;
+    char *checkpoint_path; /* or NULL */
+    char *jobdir_root;     /* parent of private directories, or NULL: the owner's home */
     bool jobdir_shared;
     bool checkpoint_shared;
     bool restart_becomes_task, restart_background;

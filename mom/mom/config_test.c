@@ -70,13 +70,18 @@ static void bad_lines_are_named(void **state)
                                       "$usecp here\n",
                                       "$logevent abc\n",
                                       "$tmpdir tmp\n",
-                                      "$action multinodebusy 1 requeue\n",
+                                      "$action multinodebusy 1 suspend\n",
+                                      "$action multinodebusy requeue\n",
+                                      "$kbd_idle\n",
+                                      "$kbd_idle 10 1 0\n",
+                                      "$restrict_user_exceptions nobody-of-that-name\n",
+                                      "$restrict_user_exceptions 1,2,3,4,5,6,7,8,9,10,11\n",
                                       "$action terminate 1 x\n",
                                       "$action terminate !/x\n",
                                       "$checkpoint_path here\n",
                                       "load !true\n",
                                       "load !\n",
-                                      "$max_load 5 suspend\n",
+                                      "$max_load 5 stop\n",
                                       "$max_load much\n",
                                       "$configversion 2\n",
                                       "$min_check_poll 20\n$max_check_poll 10\n"};
@@ -91,12 +96,37 @@ static void bad_lines_are_named(void **state)
     }
 }
 
+static void who_else_uses_the_host_is_said(void **state)
+{
+    struct err e = {0};
+    struct config *c =
+        config_parse("$max_load 5 suspend\n$ideal_load 2\n$kbd_idle 1800 7\n$kbd_devices /a/* /b\n"
+                     "$action multinodebusy 3 requeue\n$restrict_user true\n"
+                     "$restrict_user_exceptions root,70001\n$restrict_user_maxsysid 500\n",
+                     "config", &e);
+
+    (void)state;
+    assert_non_null(c);
+    assert_true(c->max_load_suspends && c->kbd.on && c->multinode_requeue && c->restrict_user);
+    assert_true(c->max_load > 4.9 && c->max_load < 5.1 && c->ideal_load > 1.9 && c->ideal_load < 2.1);
+    assert_int_equal(c->kbd.idle_s, 1800);
+    assert_int_equal(c->kbd.inuse_s, 7);
+    assert_int_equal(c->kbd.poll_s, 1);
+    assert_int_equal(c->kbd.devices.n, 2);
+    assert_int_equal(c->multinode_wait_s, 3);
+    assert_int_equal(c->n_restrict_exceptions, 2);
+    assert_int_equal(c->restrict_exceptions[1], 70001);
+    assert_int_equal(c->restrict_maxsysid, 500);
+    config_destroy(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_said_has_its_default),
         cmocka_unit_test(directives_and_resources_are_taken),
         cmocka_unit_test(actions_have_a_limit_a_script_and_arguments),
+        cmocka_unit_test(who_else_uses_the_host_is_said),
         cmocka_unit_test(bad_lines_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

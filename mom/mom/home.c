@@ -21,6 +21,7 @@
 #include "file.h"
 #include "home_files.h"
 #include "log.h"
+#include "numa.h"
 #include "procs.h"
 #include "strbuf.h"
 #include "vnodes.h"
@@ -159,8 +160,10 @@ static void say_fixed(const struct home *h, const struct config *now)
 int home_load_config(struct home *h, struct err *e)
 {
     struct config *c = config_load(h->config_file, e);
-    struct vnodes *v = c ? vnodes_load(h->vnode_dir, e) : NULL;
+    char *own = !c ? NULL : c->vnode_per_numa_node ? numa_lines(h->node, e) : strdup("");
+    struct vnodes *v = own ? vnodes_load(h->vnode_dir, own, e) : NULL;
 
+    free(own);
     if (!v) {
         config_destroy(c);
         return -1;

@@ -20,6 +20,8 @@
 #include "dyn_values.h"
 #include "exec_service.h"
 #include "fetch.h"
+#include "harvest.h"
+#include "in_use.h"
 #include "lease.h"
 #include "log.h"
 #include "loop.h"
@@ -40,6 +42,7 @@
 #include "spares.h"
 #include "staging.h"
 #include "steps.h"
+#include "strangers.h"
 #include "strbuf.h"
 #include "terminal.h"
 #include "usage.h"
@@ -136,6 +139,12 @@ static void on_resources(void *arg)
     server_link_say_resources(arg);
 }
 
+static void on_use(void *arg)
+{
+    server_link_say_busy(arg);
+    harvest_look(arg);
+}
+
 static void say_confinement(const struct parts *m)
 {
     char text[LINE_MAX_BYTES];
@@ -154,6 +163,8 @@ static void took_config(struct parts *m)
     if (dyn_values_begin(m->dynamic, &e) < 0)
         log_err(LOGC_SVR, "config", &e, "dynamic resources");
     say_confinement(m);
+    in_use_configured(m->in_use);
+    strangers_configured(m->strangers);
     exec_service_again(m->service);
 }
 
@@ -281,6 +292,10 @@ static int begin(struct mom *mom, struct err *e)
     m->lease = lease_create(m, e);
     if (!m->lease)
         return -1;
+    m->in_use = in_use_create(m->loop, &m->home, on_use, m, e);
+    m->strangers = m->in_use ? strangers_create(m, e) : NULL;
+    if (!m->strangers)
+        return -1;
     m->dynamic = dyn_values_create(m->loop, &m->home, on_resources, m);
     if (!m->dynamic || dyn_values_begin(m->dynamic, e) < 0)
         return -1;
@@ -311,6 +326,10 @@ static void end(struct mom *mom)
     m->service = NULL;
     dyn_values_destroy(m->dynamic);
     m->dynamic = NULL;
+    strangers_destroy(m->strangers);
+    m->strangers = NULL;
+    in_use_destroy(m->in_use);
+    m->in_use = NULL;
     lease_destroy(m->lease);
     m->lease = NULL;
     sisters_destroy(m->sisters);

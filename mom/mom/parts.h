@@ -26,7 +26,9 @@ struct parts {
     struct dyn_values *dynamic;
     struct lease *lease;
     struct exec_service *service;
-    bool busy;        /* server_link: the load is above $max_load, and was not below $ideal_load since */
+    struct in_use *in_use;
+    struct strangers *strangers;
+    bool busy;        /* server_link: what was said last */
     char address[16]; /* server_link: for HELLO */
 };
 

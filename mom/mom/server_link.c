@@ -19,6 +19,7 @@
 #include "config.h"
 #include "dyn_values.h"
 #include "hardware.h"
+#include "in_use.h"
 #include "lease.h"
 #include "log.h"
 #include "orders.h"
@@ -175,16 +176,7 @@ static void fetch_again(void *arg, struct run *r)
     prepare_again(m->prepare, r);
 }
 
-/* ---- load */
-/* Above $max_load the host is busy until it is below $ideal_load. */
-static bool is_busy(const struct parts *m)
-{
-    const struct config *c = m->home.config;
-    double load = hardware_load_percent() / 100.0;
-
-    return c->max_load > 0 && load >= (m->busy ? c->ideal_load : c->max_load);
-}
-
+/* ---- busy or free */
 /* All our vnodes, with nothing but their state; `n` and `attr` are the caller's memory. */
 static void fill_states(const struct parts *m, exec_node *n, wire_attr *attr, exec_node_state_args *a)
 {
@@ -200,22 +192,25 @@ static void fill_states(const struct parts *m, exec_node *n, wire_attr *attr, ex
     a->nodes.nodes_len = k;
 }
 
-static void say_load(struct parts *m, bool always)
+static void say_busy(struct parts *m, bool always)
 {
-    bool busy = is_busy(m);
+    bool busy = in_use_is(m->in_use);
     exec_node *n = busy != m->busy || always ? calloc(m->home.vnodes->n + 1, sizeof *n) : NULL;
     exec_node_state_args a = {.load_percent = hardware_load_percent(), .note = (char *)""};
     wire_attr attr;
 
     if (!n)
         return;
-    if (busy != m->busy)
-        log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "load %.2f: %s", hardware_load_percent() / 100.0,
-                  busy ? "busy" : "no longer busy");
     m->busy = busy;
     fill_states(m, n, &attr, &a);
     exec_service_send_nodes(m->service, &a);
     free(n);
+}
+
+void server_link_say_busy(struct parts *m)
+{
+    if (m->service)
+        say_busy(m, false);
 }
 
 void server_link_say_resources(struct parts *m)
@@ -247,7 +242,7 @@ static void accepted(void *arg, const exec_hello_result *res)
     runs_each(m->runs, fetch_again, m);
     lease_kept(m->lease);
     if (m->service) /* not inside its creation */
-        say_load(m, true);
+        say_busy(m, true);
     server_link_say_resources(m); /* what was measured between HELLO and its answer */
 }
 
@@ -262,8 +257,11 @@ static void lost(void *arg, const struct err *why)
 
 static void heartbeat(void *arg, exec_node_state_args *a)
 {
+    struct parts *m = arg;
+
     a->load_percent = hardware_load_percent();
-    say_load(arg, false);
+    in_use_look(m->in_use);
+    say_busy(m, false);
 }
 
 static size_t journal_next(void *arg, exec_event *out, size_t max)

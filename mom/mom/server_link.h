@@ -15,5 +15,7 @@ struct exec_service *server_link_create(struct parts *m, struct ssl_ctx_st *tls,
 
 /* Dynamic resources have other amounts. */
 void server_link_say_resources(struct parts *m);
+/* The host is in use, or no more. */
+void server_link_say_busy(struct parts *m);
 
 #endif

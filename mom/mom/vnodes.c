@@ -213,7 +213,7 @@ static int load_one(struct vnodes *v, const char *dir, const char *name, struct 
     return with_file(dir, name, parse_text, v, e);
 }
 
-struct vnodes *vnodes_load(const char *dir, struct err *e)
+struct vnodes *vnodes_load(const char *dir, const char *lines, struct err *e)
 {
     struct vnodes *v = calloc(1, sizeof *v);
     struct dirent **list = NULL;
@@ -224,6 +224,8 @@ struct vnodes *vnodes_load(const char *dir, struct err *e)
         rc = -1;
     } else if (n < 0 && errno != ENOENT) {
         rc = err_errno(e, errno, "cannot read %s", dir);
+    } else if (lines[0]) {
+        rc = vnodes_parse(v, lines, "the host's own vnodes", e);
     }
     for (int i = 0; i < n; i++) {
         if (rc == 0)

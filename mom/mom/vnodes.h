@@ -27,8 +27,9 @@ struct vnodes {
     size_t n;
 };
 
-/* All files of the directory; one that is missing has none. NULL: EINVAL, with file, line and what is wrong there. */
-struct vnodes *vnodes_load(const char *dir, struct err *e);
+/* All files of the directory, behind lines that are known already (""; none). A directory that is missing has none. NULL: EINVAL,
+ * with file, line and what is wrong there. */
+struct vnodes *vnodes_load(const char *dir, const char *lines, struct err *e);
 void vnodes_destroy(struct vnodes *v);
 
 /* One text, for `insert` and tests. -1: EINVAL. */

@@ -458,9 +458,10 @@ def test_a_script_of_a_resource_that_fails_or_hangs_holds_nobody_up_and_is_named
 
 
 @pytest.mark.parametrize("line, why", [
-    ("$max_load 5 suspend", "jobs that run go on"),
+    ("$max_load 5 stop", "is no load"),
     ("$configversion 2", "pbs_mom -s insert"),
-    ("$kbd_idle 30", "not supported by this version"),
+    ("$kbd_idle 30 x", "IDLE [INUSE [POLL]]"),
+    ("$restrict_user_exceptions nobody-here", "there is no user nobody-here"),
     ("scratch !free", "NAME !/SCRIPT"),
     ("$restrict_user maybe", "restrict_user"),
     ("$tmpdir here", "not an absolute path"),

@@ -1,0 +1,210 @@
+"""A host that somebody else uses: its load, a person who works at it, users who have no job there; and hosts of several NUMA nodes."""
+import os
+import pwd
+import signal
+import subprocess
+import time
+
+import pytest
+
+from cede.faults import is_alive, stays
+from cede.wait import until
+
+LIMIT = 60
+COUNTER = "n=0; while :; do n=$((n+1)); echo $n > {work}/now; sleep 0.05; done"
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="processes of other users can be killed by root only")
+
+
+def configure(cx, node, *lines):
+    """These lines behind those of the complex, and SIGHUP."""
+    path = os.path.join(cx.dir, "mom", node, "mom_priv", "config")
+    with open(path, encoding="ascii") as f:
+        text = f.read().partition("# ---\n")[0]
+    with open(path, "w", encoding="ascii") as f:
+        f.write(text + "# ---\n" + "".join(line + "\n" for line in lines))
+    if cx.pid(node):
+        os.kill(cx.pid(node), signal.SIGHUP)
+
+
+def counted(cx):
+    text = (cx.file("now") or "").strip()
+    return int(text) if text else 0
+
+
+def counts_on(cx):
+    before = counted(cx)
+    until(lambda: counted(cx) > before, "the job's counting", LIMIT)
+
+
+def stands_still(cx, node="n1"):
+    until(lambda: "stands still, the host is in use" in cx.logs(node, lines=300), "what the MOM says", LIMIT)
+
+    def same():
+        before = counted(cx)
+        return stays(lambda: counted(cx) == before, 0.5)
+    until(same, "the job standing still", LIMIT)
+
+
+def state(cx, node, wanted):
+    until(lambda: wanted in cx.node(node)["state"], f"{node} being {wanted}", LIMIT)
+
+
+class Console:
+    """A file that is used as a keyboard is."""
+
+    def __init__(self, cx):
+        self.path = os.path.join(cx.work, "console")
+        self.lines = (f"$kbd_devices {self.path}", "$kbd_idle 3000 0 1")
+        self.leave()
+
+    def use(self):
+        with open(self.path, "ab"):
+            pass
+        os.utime(self.path)
+
+    def leave(self):
+        with open(self.path, "ab"):
+            pass
+        long_ago = time.time() - 100000
+        os.utime(self.path, (long_ago, long_ago))
+
+
+def test_jobs_of_a_host_with_too_much_load_stand_still_where_the_site_says_so(cx):
+    """The machine of the tests is never quite idle."""
+    job = cx.submit(COUNTER.format(work=cx.work))
+    cx.wait(job, limit_s=LIMIT)
+    counts_on(cx)
+    configure(cx, "n1", "$max_load 0.0001 suspend", "$ideal_load 0.00005")
+    state(cx, "n1", "busy")
+    stands_still(cx)
+    assert cx.state(job) == "R"
+    configure(cx, "n1", "$max_load 100000 suspend")
+    counts_on(cx)
+    state(cx, "n1", "free")
+
+
+def test_jobs_stand_still_while_somebody_works_at_their_host_also_for_a_new_mom(cx):
+    console = Console(cx)
+    configure(cx, "n1", *console.lines)
+    job = cx.submit(COUNTER.format(work=cx.work))
+    cx.wait(job, limit_s=LIMIT)
+    counts_on(cx)
+    console.use()
+    state(cx, "n1", "busy")
+    stands_still(cx)
+    other = cx.submit("true")
+    cx.kill("n1")
+    cx.restart("n1")
+    state(cx, "n1", "busy")
+    until(lambda: cx.logs("n1", lines=300).count("stands still, the host is in use") == 2, "the new MOM's word", LIMIT)
+    stands_still(cx)
+    assert cx.state(job) == "R" and cx.state(other) == "Q"
+    console.leave()
+    counts_on(cx)
+    cx.wait_gone(other, limit_s=LIMIT)
+
+
+def test_what_the_server_has_suspended_stays_so_and_what_it_ends_ends(cx):
+    console = Console(cx)
+    configure(cx, "n1", *console.lines)
+    job = cx.submit(COUNTER.format(work=cx.work))
+    cx.wait(job, limit_s=LIMIT)
+    counts_on(cx)
+    console.use()
+    stands_still(cx)
+    cx.command("qsig", "-s", "suspend", job)
+    cx.wait(job, state="S", limit_s=LIMIT)
+    console.leave()
+    state(cx, "n1", "free")
+    before = counted(cx)
+    assert stays(lambda: counted(cx) == before, 0.5)
+    console.use()
+    state(cx, "n1", "busy")
+    cx.command("qsig", "-s", "resume", job)
+    cx.wait(job, state="R", limit_s=LIMIT)
+    until(lambda: cx.logs("n1", lines=300).count("stands still, the host is in use") == 2, "the MOM's word", LIMIT)
+    cx.api.delete(job)
+    cx.wait_gone(job, limit_s=LIMIT)
+
+
+@pytest.mark.complex(nodes=2, ncpus=1)
+@pytest.mark.parametrize("used", ["n1", "n2"])
+def test_a_job_on_several_hosts_goes_back_where_one_is_in_use(cx, used):
+    console = Console(cx)
+    configure(cx, used, *console.lines, "$action multinodebusy 0 requeue")
+    job = cx.submit("sleep 600", select="2:ncpus=1")
+    cx.wait(job, limit_s=LIMIT)
+    until(lambda: cx.stat(job)["substate"] == "42", "the job", LIMIT)
+    console.use()
+    cx.wait(job, state="Q", limit_s=LIMIT)
+    assert "multinodebusy" in cx.logs(used, lines=300)
+    console.leave()
+    cx.wait(job, state="R", limit_s=LIMIT)
+    assert int(cx.stat(job)["run_count"]) >= 2
+
+
+# --- users without a job
+
+
+def sleeper(uid):
+    return subprocess.Popen(["sleep", "1000"], user=uid, group=uid, extra_groups=[])
+
+
+@needs_root
+def test_users_without_a_job_have_no_processes_but_for_those_that_the_site_spares(cx):
+    """Numbers that no other test and no user of the machine has."""
+    spared, system = sleeper(70012), sleeper(70001)
+    stranger = sleeper(70011)
+    try:
+        configure(cx, "n1", "$restrict_user true", "$restrict_user_exceptions 70012", "$restrict_user_maxsysid 70010")
+        until(lambda: stranger.poll() is not None, "the end of the stranger", LIMIT)
+        until(lambda: f"killed uid 70011 pid {stranger.pid}(sleep)" in cx.logs("n1", lines=300), "the MOM's word", LIMIT)
+        assert spared.poll() is None and system.poll() is None
+    finally:
+        for p in (spared, system, stranger):
+            p.kill()
+            p.wait()
+
+
+@needs_root
+def test_users_are_left_alone_as_long_as_they_have_a_job(cx):
+    name, uid = "pbstest9", 70019
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        subprocess.run(["useradd", "-M", "-u", str(uid), name], check=True)
+    job = cx.submit("sleep 600", user=name)
+    cx.wait(job, limit_s=LIMIT)
+    until(lambda: cx.stat(job).get("session_id"), "the job's session", LIMIT)
+    own, stranger = sleeper(uid), sleeper(70011)
+    try:
+        configure(cx, "n1", "$restrict_user true", "$restrict_user_maxsysid 70010")
+        until(lambda: stranger.poll() is not None, "the end of the stranger", LIMIT)
+        assert own.poll() is None and is_alive(int(cx.stat(job)["session_id"]))
+        cx.api.delete(job)
+        cx.wait_gone(job, limit_s=LIMIT)
+        until(lambda: own.poll() is not None, "the end of what he has left here", LIMIT)
+    finally:
+        for p in (own, stranger):
+            p.kill()
+            p.wait()
+
+
+# --- NUMA
+
+
+def test_a_host_of_two_numa_nodes_is_two_vnodes(cx, monkeypatch):
+    """The hardware is hwloc's pretence."""
+    monkeypatch.setenv("HWLOC_SYNTHETIC", "numa:2 core:3 pu:1")
+    configure(cx, "n1", "$vnode_per_numa_node true")
+    cx.restart("n1")
+
+    def cpus(vnode):
+        found = cx.command("pbsnodes", "-v", vnode, check=False).stdout
+        return [line.split("=")[1].strip() for line in found.splitlines() if "resources_available.ncpus" in line]
+    until(lambda: cpus("n1[0]") == ["3"] and cpus("n1[1]") == ["3"] and cpus("n1") == ["0"], "the vnodes", LIMIT)
+    job = cx.submit("sleep 600", select="1:ncpus=3+1:ncpus=3")
+    s = cx.wait(job, limit_s=LIMIT)
+    assert "n1[0]" in s["exec_vnode"] and "n1[1]" in s["exec_vnode"]
+    cx.api.delete(job)
+    cx.wait_gone(job, limit_s=LIMIT)
