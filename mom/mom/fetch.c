@@ -273,6 +273,8 @@ int fetch_begin(struct parts *m, struct run *r, fetch_fn *fn, struct err *e)
 {
     const char *blank = strchr(r->start.last_host, ' ');
     struct fetch *f = calloc(1, sizeof *f);
+    int n_key;
+    const char *key = run_files_key(r, &n_key);
 
     if (!f)
         return err_set(e, PBSE_SYSTEM, "no memory for the output of job %s", r->id);
@@ -280,8 +282,7 @@ int fetch_begin(struct parts *m, struct run *r, fetch_fn *fn, struct err *e)
     snprintf(f->service, sizeof f->service, "%.*s", (int)(blank ? blank - r->start.last_host : 0),
              r->start.last_host);
     snprintf(f->address, sizeof f->address, "%s", blank ? blank + 1 : "-");
-    snprintf(f->key, sizeof f->key, "%.*s", (int)r->start.ext.wire_ext_len,
-             r->start.ext.wire_ext_len ? r->start.ext.wire_ext_val : "");
+    snprintf(f->key, sizeof f->key, "%.*s", n_key, key);
     f->timer = loop_timer_create(m->loop, LOOP_REAL, connect_now, f);
     r->fetching = f;
     if (!f->timer) {

@@ -36,13 +36,15 @@ void left_keep(const struct home *h, const struct run *r)
 {
     struct strbuf path, text;
     struct err e = {0};
+    int n_key;
+    const char *key = run_files_key(r, &n_key);
 
-    if (run_is_sister(r) || !r->start.ext.wire_ext_len || !r->owner_home)
+    if (run_is_sister(r) || !n_key || !r->owner_home)
         return;
     strbuf_init(&path, PATH_LEN_MAX);
     strbuf_init(&text, KEY_TEXT_MAX);
     path_of(&path, h, r->id, KEY_SUFFIX);
-    strbuf_add_bytes(&text, r->start.ext.wire_ext_val, r->start.ext.wire_ext_len);
+    strbuf_add_bytes(&text, key, (size_t)n_key);
     strbuf_addf(&text, " %s\n", r->owner_uid);
     /* not synced, as the output is not: a host that crashes has neither, and then the next one is told that there is none */
     if (!strbuf_ok(&text) || file_write_quick(AT_FDCWD, strbuf_str(&path), text.s, text.len, 0600, &e) < 0)

@@ -32,18 +32,44 @@ static bool is_left(const exec_job_host *h, const struct exec_update_args *a)
     return true;
 }
 
+static void add_lines(struct strbuf *b, const struct run *r, unsigned long host, unsigned long n,
+                      const struct exec_update_args *without)
+{
+    const exec_job_host *h;
+
+    if (host >= r->start.hosts.hosts_len)
+        return;
+    h = &r->start.hosts.hosts_val[host];
+    for (unsigned long k = 0; k < n && !(without && is_left(h, without)); k++)
+        strbuf_addf(b, "%s\n", h->name);
+}
+
+/* As START has written them down behind the key: " HOST*LINES" each. False: it has not. */
+static bool add_in_order(struct strbuf *b, const struct run *r, const struct exec_update_args *without)
+{
+    int n_key;
+    const char *at = run_files_key(r, &n_key) + n_key;
+    size_t n = r->start.ext.wire_ext_len - (size_t)n_key;
+    char *text = n ? strndup(at, n) : NULL, *rest = text;
+
+    while (rest && *rest == ' ') {
+        unsigned long host = strtoul(rest, &rest, 10);
+
+        add_lines(b, r, host, *rest == '*' ? strtoul(rest + 1, &rest, 10) : 0, without);
+    }
+    free(text);
+    return n > 0;
+}
+
 char *nodefile_make(const struct run *r, const struct exec_update_args *without)
 {
     struct strbuf b;
     char *text;
 
     strbuf_init(&b, NODEFILE_MAX);
-    for (u_int i = 0; i < r->start.hosts.hosts_len; i++) {
-        const exec_job_host *h = &r->start.hosts.hosts_val[i];
-
-        for (u_int k = 0; k < h->mpiprocs && !(without && is_left(h, without)); k++)
-            strbuf_addf(&b, "%s\n", h->name);
-    }
+    if (!add_in_order(&b, r, without))
+        for (u_int i = 0; i < r->start.hosts.hosts_len; i++)
+            add_lines(&b, r, i, r->start.hosts.hosts_val[i].mpiprocs, without);
     text = b.len ? strbuf_take(&b) : strdup("");
     strbuf_fini(&b);
     return text;

@@ -135,6 +135,15 @@ const char *run_attr(const struct run *r, const char *name, const char *resource
     return NULL;
 }
 
+const char *run_files_key(const struct run *r, int *n)
+{
+    const char *ext = r->start.ext.wire_ext_val;
+    const char *blank = ext ? memchr(ext, ' ', r->start.ext.wire_ext_len) : NULL;
+
+    *n = blank ? (int)(blank - ext) : (int)r->start.ext.wire_ext_len;
+    return ext ? ext : "";
+}
+
 void run_alter(struct run *r, const wire_attrs *attrs)
 {
     for (u_int i = 0; i < attrs->wire_attrs_len; i++)

@@ -135,6 +135,8 @@ void run_set_owner(struct run *r, unsigned uid, unsigned gid);
 wire_job run_job(const struct run *r);
 /* An attribute of START, "" without resource; NULL: not there. Borrowed. */
 const char *run_attr(const struct run *r, const char *name, const char *resource);
+/* The key of the job's files: its digits, 0 of them when there is none. Borrowed, without NUL. */
+const char *run_files_key(const struct run *r, int *n);
 /* Give these other values; what was not there is added. What has no memory keeps its old value. */
 void run_alter(struct run *r, const wire_attrs *attrs);
 /* Is the job alive here: a shepherd is or will be there. */

@@ -167,7 +167,10 @@ static unsigned mpiprocs_of(const struct select *sel, size_t chunk)
             continue;
         }
         said = amounts_text_find(&sel->chunk[i].res, "mpiprocs");
-        return said ? (unsigned)strtoul(said, NULL, 10) : 1;
+        if (said)
+            return (unsigned)strtoul(said, NULL, 10);
+        said = amounts_text_find(&sel->chunk[i].res, "ncpus");
+        return said && strtoul(said, NULL, 10) == 0 ? 0 : 1;
     }
     return 1;
 }
@@ -207,6 +210,62 @@ static int fill_host(struct site *s, struct services *sv, const char *service, c
     return h->name ? 0 : -1;
 }
 
+/* --- the order of the nodefile's lines, where hosts come again */
+
+struct lines {
+    struct strbuf text;
+    size_t host; /* of those at the end, which are not written yet */
+    unsigned n;
+    bool again; /* a host has come before: the order of the hosts does not say it */
+};
+
+static void flush_lines(struct lines *l)
+{
+    if (l->n)
+        strbuf_addf(&l->text, " %zu*%u", l->host, l->n);
+    l->n = 0;
+}
+
+static void add_lines(struct lines *l, size_t host, unsigned n)
+{
+    if (!n)
+        return;
+    if (host != l->host)
+        flush_lines(l);
+    l->again |= host < l->host;
+    l->host = host;
+    l->n += n;
+}
+
+static size_t host_of(const struct site *s, const struct job *j, const struct exec_vnode_part *p)
+{
+    const struct node *n = nodes_find(s->nodes, p->vnode);
+    size_t i = 0;
+
+    while (n && i < j->run->n_hosts && j->run->hosts[i].service != n->service_name)
+        i++;
+    return n && i < j->run->n_hosts ? i : 0;
+}
+
+/* Into ext, where the key will stand before it. An order too long to say is that of the hosts. */
+static int fill_lines(const struct site *s, const struct job *j, const struct exec_vnode *ev,
+                      const struct select *sel, exec_start_args *out)
+{
+    size_t last_chunk = (size_t)-1;
+    struct lines l = {0};
+
+    strbuf_init(&l.text, PBS_EXT_MAX - COOKIE_SIZE);
+    for (size_t i = 0; i < ev->n; i++) {
+        if (ev->part[i].chunk != last_chunk)
+            add_lines(&l, host_of(s, j, &ev->part[i]), mpiprocs_of(sel, ev->part[i].chunk));
+        last_chunk = ev->part[i].chunk;
+    }
+    flush_lines(&l);
+    out->ext.wire_ext_val = strdup(l.again && strbuf_ok(&l.text) ? strbuf_str(&l.text) : "");
+    strbuf_fini(&l.text);
+    return out->ext.wire_ext_val ? 0 : -1;
+}
+
 static int fill_hosts(struct site *s, struct services *sv, const struct job *j, const char *service,
                       exec_start_args *out, struct err *e)
 {
@@ -228,6 +287,8 @@ static int fill_hosts(struct site *s, struct services *sv, const struct job *j, 
         if (strcmp(j->run->hosts[i].service, service) == 0)
             out->my_host = (u_int)i;
     }
+    if (rc == 0)
+        rc = fill_lines(s, j, ev, sel, out);
     exec_vnode_destroy(ev);
     select_destroy(sel);
     return rc < 0 ? err_set(e, PBSE_SYSTEM, "no memory for START of %s", j->obj.name) : 0;
@@ -271,6 +332,18 @@ static char *last_host(struct services *sv, const struct job *j)
     return strbuf_take(&b);
 }
 
+static void put_key(const char *key, exec_start_args *out)
+{
+    char *lines = out->ext.wire_ext_val;
+    struct strbuf b;
+
+    strbuf_init(&b, PBS_EXT_MAX);
+    strbuf_addf(&b, "%s%s", key, lines);
+    free(lines);
+    out->ext.wire_ext_len = (u_int)b.len;
+    out->ext.wire_ext_val = strbuf_take(&b);
+}
+
 static int fill_texts(struct site *s, struct services *sv, const struct job *j, exec_start_args *out)
 {
     char cookie[COOKIE_SIZE], key[COOKIE_SIZE];
@@ -284,8 +357,7 @@ static int fill_texts(struct site *s, struct services *sv, const struct job *j, 
     out->cookie = strdup(cookie);
     out->restart_from = image_of(j, out->my_host);
     out->last_host = out->my_host ? strdup("") : last_host(sv, j);
-    out->ext.wire_ext_val = strdup(key);
-    out->ext.wire_ext_len = out->ext.wire_ext_val ? COOKIE_SIZE - 1 : 0;
+    put_key(key, out);
     return out->id && out->store && out->user && out->group && out->cookie && out->restart_from &&
                    out->last_host && out->ext.wire_ext_val
                ? 0

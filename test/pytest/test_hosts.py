@@ -78,6 +78,35 @@ def test_the_script_runs_on_the_first_host_and_every_host_is_in_its_nodefile(cx)
         or "exec_vnode=(n1:ncpus=2)+(n2:ncpus=2)+(n3:ncpus=2)" in line
 
 
+@pytest.mark.complex(nodes=3, history=True)
+@pytest.mark.parametrize("select, lines", [
+    ("1:ncpus=1:host=n1+1:ncpus=1:mpiprocs=2:host=n2+1:ncpus=2:host=n1", "n1 n2 n2 n1"),
+    ("2:ncpus=3:mpiprocs=2+1:ncpus=1:mpiprocs=0:host=n2+1:ncpus=1:host=n1", "n1 n1 n2 n2 n1"),
+    ("1:ncpus=1:host=n3+1:ncpus=0:host=n1+1:ncpus=1:host=n2", "n3 n2"),
+])
+def test_the_nodefile_has_the_chunks_in_the_order_of_the_select(cx, select, lines):
+    dsh = os.path.join(cx.build, "bin", "pbsdsh")
+    job = cx.submit(f"cat $PBS_NODEFILE > nodes.$$; mv nodes.$$ {cx.work}/nodes\n"
+                    f"{dsh} -s -- /bin/sh -c 'echo $PBS_NODEFILE'", select=select)
+    cx.wait_gone(job)
+    assert cx.file("nodes").split() == lines.split()
+    said = until(lambda: cx.file("out"), "the output of the tasks")
+    assert [path.split("/mom/")[1].split("/")[0] for path in said.split()] == lines.split()  # TM counts the same lines
+
+
+@three
+def test_hosts_that_come_again_in_the_nodefile_leave_it_altogether_when_they_are_given_back(cx):
+    job = cx.submit(LOOP, select="+".join(f"1:ncpus=1:host={n}" for n in ("n1", "n2", "n1", "n3", "n2")))
+    running(cx, job)
+
+    def lines():
+        with open(f"{cx.dir}/mom/n1/aux/{job}", encoding="ascii") as f:
+            return f.read().split()
+    assert lines() == ["n1", "n2", "n1", "n3", "n2"]
+    cx.command("pbs_release_nodes", "-j", job, "n2")
+    until(lambda: lines() == ["n1", "n1", "n3"], "the nodefile without n2")
+
+
 @three
 def test_every_sister_is_held_by_a_shepherd_with_nodefile_and_directory_until_the_end(cx):
     job = spread(cx)
