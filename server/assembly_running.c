@@ -80,6 +80,18 @@ static void on_restarted(void *arg, struct job *j)
     accounting_restarted(((struct server *)arg)->parts.accounting, j);
 }
 
+static void on_not_suspended(void *arg, struct job *j, const struct err *why)
+{
+    (void)arg;
+    parked_settle(j, PARKED_SUSPEND, why);
+}
+
+static void on_not_resumed(void *arg, struct job *j, const struct err *why)
+{
+    (void)arg;
+    parked_settle(j, PARKED_RESUME, why);
+}
+
 static void on_no_image(void *arg, struct job *j, const struct err *why)
 {
     struct server *s = arg;
@@ -189,6 +201,7 @@ int assembly_running(struct server *s, struct err *e)
                                    on_resumed, on_checkpointed, on_failed,   on_noticed,
                                    on_files,   on_used,         on_attention};
     struct checkpoint_hooks images = {s, on_image, on_restarted, on_no_image};
+    struct suspend_hooks standing = {s, on_not_suspended, on_not_resumed};
     struct job_end_hooks end = {s, on_ended};
     struct virtual_time_hooks time = {s, on_quiet, on_iteration};
     struct resize_hooks resize = {p->accounting, accounting_phase_over, accounting_phase_begun};
@@ -197,7 +210,7 @@ int assembly_running(struct server *s, struct err *e)
     p->send = exec_send_create(&s->site, p->services, p->commit);
     p->methods = methods_create();
     p->runs = runs_create(&s->site, p->fsm, p->services, p->send);
-    p->suspend = suspend_create(&s->site, p->fsm, p->send, p->methods);
+    p->suspend = suspend_create(&s->site, p->fsm, p->send, p->methods, &standing);
     p->checkpoint = checkpoint_create(&s->site, p->fsm, p->send, p->services, p->methods, &images);
     p->removal = removal_create(&s->site, p->fsm, p->arrays, p->methods);
     p->resize = resize_create(&s->site, p->send, &resize);

@@ -25,6 +25,7 @@ struct suspend {
     struct job_fsm *fsm;
     struct exec_send *send;
     struct methods *methods;
+    struct suspend_hooks hooks;
 };
 
 static int may_suspend(void *arg, const struct job *j, struct err *e)
@@ -54,7 +55,8 @@ static int64_t limit_s(void *arg, const struct job *j)
     return 60;
 }
 
-struct suspend *suspend_create(struct site *s, struct job_fsm *f, struct exec_send *x, struct methods *m)
+struct suspend *suspend_create(struct site *s, struct job_fsm *f, struct exec_send *x, struct methods *m,
+                               const struct suspend_hooks *hooks)
 {
     struct suspend *u = calloc(1, sizeof *u);
     struct method row = {.letter = 'S',
@@ -68,7 +70,7 @@ struct suspend *suspend_create(struct site *s, struct job_fsm *f, struct exec_se
 
     if (!u)
         return NULL;
-    *u = (struct suspend){s, f, x, m};
+    *u = (struct suspend){s, f, x, m, *hooks};
     methods_add(m, &row);
     return u;
 }
@@ -158,6 +160,8 @@ static void stop_again(struct suspend *u, struct job *j)
 
 static void resume_failed(struct suspend *u, struct job *j, int code, const char *text)
 {
+    struct err why;
+
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "resume failed: %s (%d)", text, code);
     if (j->run->n_hosts > 1) {
         stop_again(u, j);
@@ -166,10 +170,14 @@ static void resume_failed(struct suspend *u, struct job *j, int code, const char
         give_back(u, j);
     }
     jobs_touch(u->site->jobs, j, PART_HOT);
+    err_set(&why, code, "job %s could not be resumed: %s", j->obj.name, text);
+    u->hooks.not_resumed(u->hooks.arg, j, &why);
 }
 
 void suspend_failed(struct suspend *u, struct job *j, int code, const char *text)
 {
+    struct err why;
+
     if (j->run->resuming) {
         resume_failed(u, j, code, text);
         return;
@@ -187,6 +195,8 @@ void suspend_failed(struct suspend *u, struct job *j, int code, const char *text
     j->run->attempt++;
     exec_send_resume(u->send, j); /* those hosts that did stop it */
     jobs_touch(u->site->jobs, j, PART_HOT);
+    err_set(&why, code, "job %s could not be suspended: %s", j->obj.name, text);
+    u->hooks.not_suspended(u->hooks.arg, j, &why);
     method_failed(u->methods, j, 'S', code, text);
 }
 

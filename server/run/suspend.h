@@ -13,7 +13,15 @@ struct job_fsm;
 struct site;
 struct suspend;
 
-struct suspend *suspend_create(struct site *s, struct job_fsm *f, struct exec_send *x, struct methods *m);
+/* ^ An attempt to suspend it, or to resume it, has failed: whoever waits for that is told. */
+struct suspend_hooks {
+    void *arg;
+    void (*not_suspended)(void *arg, struct job *j, const struct err *why);
+    void (*not_resumed)(void *arg, struct job *j, const struct err *why);
+};
+
+struct suspend *suspend_create(struct site *s, struct job_fsm *f, struct exec_send *x, struct methods *m,
+                               const struct suspend_hooks *hooks);
 void suspend_destroy(struct suspend *u);
 
 /* Begin. PBSE_BADSTATE where the job is not running. `by` is remembered: substate 43 or 45. */

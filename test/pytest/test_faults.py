@@ -8,6 +8,7 @@ import pytest
 
 from cede import api, faults, work
 from cede.wait import until
+from test_hosts import shepherd
 
 IGNORES_TERM = "trap '' TERM; while [ ! -f go ]; do sleep 0.05; done"
 
@@ -194,3 +195,23 @@ def test_a_suspended_job_that_is_ending_has_its_room_given_back_also_after_a_res
         cx.restart("server")
         assert cx.again().stat("vnode", "n2")[0]["resources_assigned"]["ncpus"] == "2"
     cx.wait_gone(job)
+
+
+@alone
+@pytest.mark.parametrize("what", ["suspend", "resume"])
+def test_an_attempt_that_fails_at_the_host_is_answered_as_failed(cx, what):
+    """The shepherd stands still when it is asked, and dies before it has answered."""
+    job = running(cx)
+    if what == "resume":
+        cx.api.signal(job, "suspend")
+    pid = shepherd(cx, job, "n1")
+    asker = cx.connect()
+    with faults.frozen(pid):
+        ticket = asker.call_send("sigjob_send", job, what, None)
+        until(lambda: f"{job};signal job with {what}" in cx.logs("n1", 400), "the order at the host")
+        assert not asker.ready(ticket)
+        os.kill(pid, 9)
+        with pytest.raises(api.PbsError) as e:
+            asker.recv(ticket)
+    assert f"could not be {what.rstrip('e')}ed" in e.value.text
+    asker.close()
