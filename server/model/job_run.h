@@ -85,6 +85,7 @@ struct preempt_mark {
     const char *urgent;    /* interned: for which job; NULL where nobody said */
     const char *offer;     /* interned "n3+n4": what method P takes, all else is left to it; NULL: none */
     bool noted;            /* its attributes say so already; not stored */
+    bool came_late;        /* the job has ended by itself before the method reached it; not stored */
     struct preempt_notice notice;
 };
 

@@ -110,7 +110,12 @@ static void note(struct victims *all, struct job *j, char code)
     job_set_text(&j->preempted_by, m->urgent ? m->urgent : m->by);
 }
 
-/* A job that ended by itself before a method could begin has not been preempted. */
+/* It is gone, but not by a method: by itself, on notice or before it could be reached, or by its owner's wish. */
+static bool went_otherwise(const struct job *j, const char *code)
+{
+    return code[0] == 'D' && (j->preempt->method != 'D' || j->preempt->came_late);
+}
+
 static void note_end(struct victims *all, struct job *j, const char *code)
 {
     if (strcmp(code, "000") == 0) {
@@ -118,21 +123,20 @@ static void note_end(struct victims *all, struct job *j, const char *code)
         j->preempt_failed_s = site_now_s(all->site);
     } else if (code[0] == 'P') {
         j->preempt->noted = true; /* it runs on: it has not been preempted */
-    } else if (j->preempt->method || job_is_waiting(j) || j->state == JOB_SUSPENDED) {
+    } else if (!went_otherwise(j, code)) {
         note(all, j, code[0]);
     }
 }
 
 void victims_note_end(struct victims *all, struct job *j)
 {
-    if (j->preempt && j->preempt->method)
-        note(all, j, 'D');
-}
+    struct preempt_mark *m = j->preempt;
 
-/* Told that it would be preempted it has ended by itself. */
-static bool ended_on_notice(const struct job *j, const char *code)
-{
-    return code[0] == 'D' && preempt_notice_stands(j->preempt);
+    if (!m)
+        return;
+    m->came_late = j->run && j->run->finished && j->run->reason == EXEC_END_ITSELF;
+    if (m->method == 'D' && !m->came_late)
+        note(all, j, 'D');
 }
 
 /* The one way out. Those who wait are told at the end of the turn, when the change under way is whole. */
@@ -147,7 +151,7 @@ static void settle(struct victim *v, const char *code)
     note_end(all, j, code);
     notices_came_true(all->notices, j);
     if (all->settled)
-        all->settled(all->settled_arg, j, ended_on_notice(j, code) ? "E" : code, j->preempt->by);
+        all->settled(all->settled_arg, j, went_otherwise(j, code) ? "E" : code, j->preempt->by);
     drop_mark(all, j);
     *t = (struct telling){.job = job_ref(j), .code = code, .waiters = v->waiters};
     j->victim = NULL;

@@ -69,7 +69,8 @@ void victims_host_over(struct victims *v, struct job *j);
 typedef void victim_begun_fn(void *arg, struct job *j, const char *code, const char *by);
 void victims_on_begun(struct victims *v, victim_begun_fn *fn, void *arg);
 
-/* ^ told of every end with the method, or E: it has ended by itself when it was given notice. For accounting. */
+/* ^ told of every end with the method, or E: it has ended before a method reached it, by itself or otherwise. For
+ * accounting. */
 void victims_on_settled(struct victims *v,
                         void (*fn)(void *arg, struct job *j, const char *code, const char *by), void *arg);
 

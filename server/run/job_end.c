@@ -146,10 +146,20 @@ static void wait_for_files(struct job_end *d, struct job *j)
     attr_list_set_number(&j->obj.attrs, JOB_ATTR_Execution_Time, j->exec_time_s, NULL);
 }
 
+/* It was to make room by going back, and had ended well by itself before it was told: to do all of it again would be
+ * work lost for nothing. */
+static bool was_done(const struct job *j)
+{
+    return j->preempt && j->preempt->method == 'R' && j->run->finished && j->run->reason == EXEC_END_ITSELF &&
+           j->run->status == 0;
+}
+
 static void judge(struct job_end *d, struct job *j)
 {
     /* Its image was written, but it came to its own end before it could be stopped. */
     if (j->intent == INTENT_CHECKPOINT && j->run->finished && j->run->reason == EXEC_END_ITSELF)
+        j->intent = INTENT_NONE;
+    if (j->intent == INTENT_REQUEUE && was_done(j))
         j->intent = INTENT_NONE;
     judge_run(d, j);
     wait_for_files(d, j);

@@ -282,6 +282,11 @@ def by_another(c, what, *args):
     return thread
 
 
+def preemptions(cx, job):
+    """The methods of its accounting records of preemption."""
+    return [text.split("method=")[1][0] for letter, text in work.accounting(cx, job) if letter == "v"]
+
+
 @methods
 @pytest.mark.parametrize("fate", ["ends", "deleted", "deleted by force", "held", "rerun", "rerun by force", "suspended"])
 def test_a_victim_to_which_something_else_happens_at_the_same_time_is_answered_for_once(cx, method, fate):
@@ -301,10 +306,15 @@ def test_a_victim_to_which_something_else_happens_at_the_same_time_is_answered_f
                                 "rerun by force": ("rerun", victim, "force")}[fate]
                 thread = by_another(c, what, *words)
         codes = answer(c, s, ticket, c.victims)
+        if fate == "ends" and method != "C":  # whose script may have saved and ended it, for all its host knows
+            assert codes[victim] == "D" and cx.state(victim) == "F"
         if thread:
             thread.join()
         if fate.startswith("deleted"):
             assert codes[victim] == "D"
+        if fate == "ends" and codes[victim] == "D":
+            c.until(lambda: preemptions(cx, victim), "the record of it")
+            assert preemptions(cx, victim) == ["E"] and cx.stat(victim).get("preempt_count") in (None, "0")
         if fate == "held":
             with contextlib.suppress(api.PbsError):
                 cx.api.release(victim)
