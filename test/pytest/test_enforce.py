@@ -69,6 +69,13 @@ def test_memory_of_all_hosts_together_is_limited_where_the_site_wants_it(cx):
     assert "kb exceeded limit 122880 kb" in cx.file("err")
 
 
+@pytest.mark.complex(history=True, nodes=2)
+def test_memory_of_all_hosts_together_is_not_limited_where_the_site_does_not_say_so(cx):
+    configure(cx, "$enforce !mem", nodes=("n1", "n2"))
+    script = f"PATH={cx.build}/bin:$PATH\npbsdsh {TAKE.replace('sleep(600)', 'sleep(5)')} 80"
+    assert ended(cx, cx.submit(script, select="2:ncpus=1:mem=60mb", l_place="scatter"))["Exit_status"] == "0"
+
+
 def test_a_rule_that_is_wrong_changes_nothing_and_says_what_there_is(cx):
     path = os.path.join(cx.dir, "mom", "n1", "mom_priv", "config")
     with open(path, "a", encoding="ascii") as f:
