@@ -24,7 +24,7 @@ static const struct {
     FENCE(EXEC_RESUME, exec_attempt_args),      FENCE(EXEC_CHECKPOINT, exec_checkpoint_args),
     FENCE(EXEC_NOTICE, exec_notice_args),       FENCE(EXEC_UPDATE, exec_update_args),
     FENCE(EXEC_TERMINATE, exec_terminate_args), FENCE(EXEC_PURGE, exec_order_args),
-    FENCE(EXEC_MESSAGE, exec_message_args),
+    FENCE(EXEC_MESSAGE, exec_message_args),     FENCE(EXEC_STOP, exec_stop_args),
 #undef FENCE
 };
 

@@ -384,6 +384,7 @@ static const struct rpc_proc order_procs[] = {
     ORDER(EXEC_TERMINATE, "Terminate", exec_terminate_args),
     ORDER(EXEC_PURGE, "Purge", exec_order_args),
     ORDER(EXEC_MESSAGE, "Message", exec_message_args),
+    ORDER(EXEC_STOP, "Stop", exec_stop_args),
 };
 #undef ORDER
 static const struct rpc_program order_program = {.prog = PBS_EXEC_PROG,

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <exec.h>
 
@@ -437,10 +438,20 @@ static void take_update(void *arg, const void *args, struct rpc_request *q)
     shepherds_update(r);
 }
 
+/* qterm -m. The signal comes after the answer has been given, and is obeyed as one of an administrator's. */
+static void take_stop(void *arg, const void *args, struct rpc_request *q)
+{
+    (void)arg;
+    (void)args;
+    log_event(LOGC_SVR, LOGE_SYSTEM, "pbs_mom", "told to end by the server");
+    exec_service_taken(q, 0, NULL);
+    kill(getpid(), SIGTERM);
+}
+
 const struct exec_service_order orders[] = {
     {EXEC_START, take_start},           {EXEC_LAUNCH, take_launch},       {EXEC_SIGNAL, take_signal},
     {EXEC_SUSPEND, take_suspend},       {EXEC_RESUME, take_resume},       {EXEC_UPDATE, take_update},
     {EXEC_CHECKPOINT, take_checkpoint}, {EXEC_TERMINATE, take_terminate}, {EXEC_PURGE, take_purge},
-    {EXEC_MESSAGE, take_message},       {EXEC_NOTICE, take_notice},
+    {EXEC_MESSAGE, take_message},       {EXEC_NOTICE, take_notice},       {EXEC_STOP, take_stop},
 };
 const size_t orders_n = sizeof orders / sizeof orders[0];

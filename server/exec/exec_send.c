@@ -496,3 +496,19 @@ void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const
 
     give(x, j, j->run->hosts[0].service, EXEC_MESSAGE, (xdrproc_t)xdr_exec_message_args, &args, fn, arg);
 }
+
+void exec_send_stop_moms(struct exec_send *x)
+{
+    exec_stop_args args = {.epoch = x->site->epoch, .store = (char *)x->site->store_id};
+    const struct rpc_call_spec spec = {.id = {PBS_EXEC_PROG, PBS_EXEC_V1, EXEC_STOP},
+                                       .xargs = (xdrproc_t)xdr_exec_stop_args,
+                                       .args = &args,
+                                       .xres = (xdrproc_t)xdr_exec_taken,
+                                       .res_size = sizeof(exec_taken)};
+    struct err e;
+
+    for (struct service *s = services_first(x->services); s; s = services_next(s))
+        if (service_is_here(s) && s->capabilities & EXEC_CAN_STOP &&
+            rpc_conn_call(s->conn, &spec, NULL, NULL, &e) < 0)
+            log_err(LOGC_NODE, s->name, &e, "cannot be told to end");
+}

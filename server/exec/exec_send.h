@@ -46,6 +46,8 @@ void exec_send_update(struct exec_send *x,
 /* To each host: these vnodes the job has given back. Those that have them free them, the others tell the job. Said again
  * it is harmless. */
 void exec_send_give_up(struct exec_send *x, struct job *j);
+/* To every MOM that can: end. Without an answer: whoever asks goes down as well. */
+void exec_send_stop_moms(struct exec_send *x);
 size_t exec_send_open(const struct exec_send *x); /* orders given and not answered yet */
 /* Forget the run: to every host that has released it. */
 void exec_send_checkpoint(struct exec_send *x,

@@ -9,6 +9,7 @@
 
 #include "checkpoint.h"
 #include "commit.h"
+#include "exec_send.h"
 #include "job_run.h"
 #include "log.h"
 #include "pair.h"
@@ -16,13 +17,20 @@
 #include "removal.h"
 #include "schedulers.h"
 
-enum { ALSO_SCHEDULER = 0x10, ALSO_SECONDARY = 0x40, IDLE_SECONDARY = 0x80, ONLY_SECONDARY = 0x100 };
+enum {
+    ALSO_SCHEDULER = 0x10,
+    ALSO_MOMS = 0x20,
+    ALSO_SECONDARY = 0x40,
+    IDLE_SECONDARY = 0x80,
+    ONLY_SECONDARY = 0x100
+};
 
 struct shutdown {
     struct parts *p;
     void (*stop)(void *arg);
     void *arg;
     int manner; /* SHUT_*, -1: not going down */
+    bool moms;  /* they end with us, when there is nothing more to wait for */
 };
 
 /* Is there a job that this shutdown waits for? */
@@ -41,6 +49,8 @@ static void look(struct shutdown *s)
     for (const struct job *j = jobs_first(s->p->site->jobs); j; j = jobs_next(j))
         if (waits_for(s, j))
             return;
+    if (s->moms)
+        exec_send_stop_moms(s->p->send);
     s->stop(s->arg);
 }
 
@@ -60,7 +70,7 @@ struct shutdown *shutdown_create(struct parts *p, void (*stop)(void *arg), void 
 
     if (!s)
         return NULL;
-    *s = (struct shutdown){p, stop, arg, -1};
+    *s = (struct shutdown){p, stop, arg, -1, false};
     job_fsm_listen(p->fsm, moved, s);
     return s;
 }
@@ -127,6 +137,7 @@ void shutdown_begin(void *arg, int manner)
     if (manner & ALSO_SCHEDULER)
         schedulers_wake_all(s->p->schedulers, SCHED_CMD_QUIT);
     s->manner = manner & 0x0f;
+    s->moms = manner & ALSO_MOMS;
     s->p->site->server->terminating = true;
     if (s->manner == SHUT_IMMEDIATE)
         send_back_all(s);

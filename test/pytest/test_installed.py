@@ -99,6 +99,22 @@ def test_jobs_run_on_while_everything_is_restarted(site):
     assert site.file("ends") == "began\nended\n"
 
 
+@pytest.mark.parametrize("manner", ["quick", "delay"])
+def test_qterm_m_ends_the_moms_and_jobs_run_on(site, manner):
+    job = site.submit(f"until [ -e {site.work}/go ]; do sleep 0.2; done")
+    until(lambda: site.stat(job).get("session_id"), "its start")
+    if manner == "delay":
+        site.command("qsig", "-s", "suspend", job)  # who stands still is not waited for
+        site.wait(job, "S")
+    mom, server = site.pid("mom"), site.pid("server")
+    site.command("qterm", "-m", "-t", manner)
+    until(lambda: not faults.is_alive(server) and not faults.is_alive(mom), "the end of server and MOM")
+    site.init("start")
+    site.again()
+    site.wait(job, "S" if manner == "delay" else "R")
+    assert site.stat(job)["run_count"] == "1"
+
+
 def test_hup_reopens_the_logs_and_ends_nobody(site):
     pids = [site.pid(d) for d in ("server", "mom", "sched", "comm")]
     log_dir = os.path.join(site.home, "comm_logs")
