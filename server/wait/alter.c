@@ -117,6 +117,14 @@ static bool touches_output(const struct alter_ask *ask)
     return false;
 }
 
+/* Who is no top job any more keeps his estimate, unless the site wants it gone. */
+static void follow_topjob(const struct alter_parts *p, struct job *j)
+{
+    if (!attr_list_bool(&j->obj.attrs, JOB_ATTR_topjob, false) &&
+        attr_list_bool(&p->site->server->obj.attrs, SERVER_ATTR_clear_topjob_estimates_enable, false))
+        attr_list_unset(&j->obj.attrs, JOB_ATTR_estimated);
+}
+
 /* Attributes that stand in fields too. */
 static void follow(const struct alter_parts *p, struct job *j, const struct alter_ask *ask,
                    const char *old_depend)
@@ -141,6 +149,8 @@ static void follow(const struct alter_parts *p, struct job *j, const struct alte
         } else if (is_named(c, "eligible_time")) {
             eligible_give(p->eligible, j, attr_list_number(&j->obj.attrs, JOB_ATTR_eligible_time, 0));
             attr_list_unset(&j->obj.attrs, JOB_ATTR_eligible_time);
+        } else if (is_named(c, "topjob")) {
+            follow_topjob(p, j);
         } else if (is_named(c, "depend")) {
             depends_altered(p->depends, j, old_depend, ask->past, ask->n_past);
         }

@@ -75,6 +75,17 @@ def test_who_waited_behind_a_top_job_runs_when_that_goes(cx, sim):
     until(lambda: cx.stat(large).get("topjob") != "True", lambda: cx.describe(large), LIMIT_S)
 
 
+@pytest.mark.parametrize("clear", [True, False])
+def test_an_estimate_goes_with_the_top_job_where_the_site_says_so(cx, sim, clear):
+    cx.set_server("clear_topjob_estimates_enable", str(clear))
+    running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
+    large = sim.job(select="1:ncpus=4", l_walltime="10:00")
+    top(cx, large)
+    cx.api.hold(large)
+    until(lambda: cx.stat(large).get("topjob") == "False", lambda: cx.describe(large), LIMIT_S)
+    assert bool(estimate(cx, large)) is not clear
+
+
 def test_so_many_are_planned_as_the_depth_says(cx, sim):
     cx.set_server("backfill_depth", "2")
     running(cx, sim, select="1:ncpus=3", l_walltime="1:00:00")
