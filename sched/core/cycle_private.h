@@ -2,6 +2,7 @@
 #define CYCLE_PRIVATE_H
 /* What cycle.c (one round of decisions) and cycle_answers.c (what came of them) share. Nobody else includes it. */
 #include "cycle.h"
+#include "reason.h"
 
 struct ahead;
 struct buckets;
@@ -48,6 +49,12 @@ void cycle_note_failed(const struct cycle *c, struct class *k);
 
 /* Nobody asks for it any more. */
 void cycle_calm(struct cycle *c, struct job *j);
+
+/* ---- cycle_others.c: the room of others */
+struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const struct job *j);
+/* The first of this class finds no room that is free. true: others are to make room, by turns or by preemption; it is decided.
+ * `why` is what stands in the way, and what is said of it after. For an array it is the next subjob. */
+bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why);
 
 /* ---- cycle_ahead.c: jobs that could not run, and what is kept for them */
 struct ahead *ahead_create(struct universe *u);
