@@ -218,20 +218,21 @@ static void take_needs(struct calendar *c, struct trial *t)
 bool calendar_keep(struct calendar *c, struct trial *t, const struct job *j, enum calendar_ends ends)
 {
     int64_t until_s = c->now_s + endings_lasts_s(j);
-    size_t mark = trial_mark(t);
+    bool overlaps_any = false;
 
     pieces_fini(&c->taken);
     for (size_t i = 0; i < c->n; i++) {
         struct booking *b = &c->a[i];
         if (b->from_s >= until_s)
             continue;
+        overlaps_any = true;
         if (ends == CALENDAR_NO_ENDS)
             add_need(c, b->from_s, b->from_s);
         else
             take_most(c, load_of(c, b));
     }
     take_needs(c, t);
-    return trial_mark(t) > mark;
+    return overlaps_any;
 }
 
 /* --- limits -------------------------------------------------------------------------------------------- */

@@ -43,7 +43,7 @@ enum calendar_ends {
     CALENDAR_ENDS,   /* those that run end by their walltimes */
     CALENDAR_NO_ENDS /* nobody ends: for one who would stop some of them, whose ends must not count twice */
 };
-/* true: anything was taken. */
+/* true: there is anybody whom it could delay. */
 bool calendar_keep(struct calendar *c, struct trial *t, const struct job *j, enum calendar_ends ends);
 
 /* May it run beside the booked jobs, as far as limits are concerned? false: `why` says so. */
