@@ -219,6 +219,7 @@ static void explain_job(struct scheduler *s, const struct pbs_wake *w)
                                   .job = j,
                                   .now_s = now_s(s),
                                   .has_failed = cycle_has_failed,
+                                  .room = cycle_room,
                                   .arg = s->cycle},
             &x);
     list = answer_create(u, &x, w->job);

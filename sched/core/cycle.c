@@ -308,7 +308,7 @@ static bool try(struct cycle *c, struct class *k, const struct picker *picker, c
 
     decisions_log(c->d, LOGE_DEBUG, p->job->id, "Considering job to run");
     rating_log(c->rating, p->job, c->d);
-    bool fits = ahead_find_room(c, k, picker, p, &where, why);
+    bool fits = ahead_find_room(c, picker, p, &where, why);
     if (fits)
         cycle_decide_run(c, k->heap[0], &where);
     pieces_fini(&where);

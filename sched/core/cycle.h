@@ -66,6 +66,9 @@ bool cycle_urge(struct cycle *c, const char *job);
 /* For explain, between cycles: the parts that a cycle picks with, and who is not tried again for a while. */
 struct picker cycle_picker(const struct cycle *c);
 bool cycle_has_failed(void *cycle, const struct job *preemptor, const struct job *victim);
+/* As attempt_room, beside what the next cycle would keep for jobs before this one. `cycle` is a struct cycle. */
+bool cycle_room(void *cycle, const struct picker *k, const struct preemptor *p, struct pieces *where,
+                struct reason *why);
 
 /* Connection lost: no order is open any more. */
 void cycle_forget_orders(struct cycle *c);

@@ -17,6 +17,7 @@
 #include "level.h"
 #include "log.h"
 #include "memory.h"
+#include "order.h"
 #include "placement.h"
 #include "trial.h"
 
@@ -125,24 +126,32 @@ static bool fits(struct cycle *c, const struct picker *k, const struct preemptor
     return attempt_room(k, p, where, why) && calendar_allows(c->ahead->calendar, p->job, why);
 }
 
-/* Beside what is promised to others or kept for them. What would fit without the latter conflicts with it. */
-bool ahead_find_room(struct cycle *c, const struct class *k, const struct picker *picker,
-                     const struct preemptor *p, struct pieces *where, struct reason *why)
+/* Beside what is kept for others. What would fit without that conflicts with it. */
+static bool find_beside(struct cycle *c, const struct picker *picker, const struct preemptor *p,
+                        struct pieces *where, struct reason *why)
 {
-    size_t mark = trial_mark(c->trial), promised;
-
-    gang_keep_promises(c->gang, c->trial, k->queue);
-    promised = trial_mark(c->trial);
-    calendar_keep(c->ahead->calendar, c->trial, p->job, CALENDAR_ENDS);
+    size_t mark = trial_mark(c->trial);
+    bool kept = calendar_keep(c->ahead->calendar, c->trial, p->job, CALENDAR_ENDS);
     bool found = fits(c, picker, p, where, why);
-    if (!found) {
-        trial_undo(c->trial, promised);
+
+    trial_undo(c->trial, mark);
+    if (found || !kept)
+        return found;
+    pieces_fini(where);
+    if (attempt_room(picker, p, where, why)) {
+        reason_set(why, REASON_CONFLICT, NULL, NULL);
         pieces_fini(where);
-        if (attempt_room(picker, p, where, why)) {
-            reason_set(why, REASON_CONFLICT, NULL, NULL);
-            pieces_fini(where);
-        }
     }
+    return false;
+}
+
+bool ahead_find_room(struct cycle *c, const struct picker *picker, const struct preemptor *p,
+                     struct pieces *where, struct reason *why)
+{
+    size_t mark = trial_mark(c->trial);
+
+    gang_keep_promises(c->gang, c->trial, p->job->queue);
+    bool found = find_beside(c, picker, p, where, why);
     trial_undo(c->trial, mark);
     return found;
 }
@@ -207,6 +216,65 @@ static void tell_no_top(struct cycle *c, struct job *j)
 {
     decisions_add(c->d, DECIDE_TOP, j->id, "");
     j->is_top = false;
+}
+
+/* --- between cycles ---------------------------------------------------------------------------------------- */
+
+static bool is_before(const struct cycle *c, const struct job *a, const struct job *b)
+{
+    return order_of_heads(universe_policy(c->u), a, level_of(c->u, a), b, level_of(c->u, b)) < 0;
+}
+
+/* The top jobs before this one, in their order; the caller frees. */
+static struct job **tops_before(const struct cycle *c, const struct job *j, size_t *n)
+{
+    const struct ahead *a = c->ahead;
+    struct job **list = mem_new(a->n_tops + 1, sizeof(struct job *));
+
+    *n = 0;
+    for (size_t i = 0; i < a->n_tops; i++) {
+        struct job *t = a->tops[i].where ? universe_job(c->u, a->tops[i].job) : NULL;
+        if (!t || t == j || !t->class || !is_before(c, t, j))
+            continue;
+        size_t at = (*n)++;
+        for (; at > 0 && is_before(c, t, list[at - 1]); at--)
+            list[at] = list[at - 1];
+        list[at] = t;
+    }
+    return list;
+}
+
+/* As the next cycle would book them. */
+static void rehearse(struct cycle *c, const struct picker *picker, const struct preemptor *p)
+{
+    size_t n;
+    struct job **tops = tops_before(c, p->job, &n);
+
+    calendar_begin(c->ahead->calendar, p->now_s);
+    for (size_t i = 0; i < n; i++) {
+        struct preemptor top = *p;
+        top.job = tops[i];
+        top.request = tops[i]->class->request;
+        top.level = level_of(c->u, tops[i]);
+        calendar_book(c->ahead->calendar, picker, &top);
+    }
+    free(tops);
+}
+
+bool cycle_room(void *cycle, const struct picker *picker, const struct preemptor *p, struct pieces *where,
+                struct reason *why)
+{
+    struct cycle *c = cycle;
+    const struct class *k = p->job->class;
+
+    if (k && k->why.code == REASON_STRICT_ORDER) {
+        *why = k->why;
+        return false;
+    }
+    rehearse(c, picker, p);
+    bool fits = find_beside(c, picker, p, where, why);
+    calendar_begin(c->ahead->calendar, p->now_s);
+    return fits;
 }
 
 /* --- what a failure means ---------------------------------------------------------------------------------- */

@@ -69,8 +69,8 @@ bool ahead_is_owed(const struct universe *u, const struct job *j);
 /* May it not run since one before it could not? */
 bool ahead_forbids(const struct ahead *a, const struct job *j);
 /* As attempt_room, beside what is kept for others. */
-bool ahead_find_room(struct cycle *c, const struct class *k, const struct picker *picker,
-                     const struct preemptor *p, struct pieces *where, struct reason *why);
+bool ahead_find_room(struct cycle *c, const struct picker *picker, const struct preemptor *p,
+                     struct pieces *where, struct reason *why);
 /* Take out of the trial what a job that stops others must leave alone. The caller undoes it. */
 void ahead_keep_from_victims(struct cycle *c, const struct job *urgent);
 /* The first of this class could not run. true: it is booked in the calendar, and out of its class until ahead_end. */

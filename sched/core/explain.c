@@ -159,6 +159,12 @@ static void try_others(struct walk *w, const struct reason *why)
 
 /* --- the way in ------------------------------------------------------------------------------------------ */
 
+static bool finds_room(struct walk *w, struct reason *why)
+{
+    return w->ask->room ? w->ask->room(w->ask->arg, &w->k, &w->p, &w->out->where, why)
+                        : attempt_room(&w->k, &w->p, &w->out->where, why);
+}
+
 static void walk(struct walk *w)
 {
     struct reason why;
@@ -167,7 +173,7 @@ static void walk(struct walk *w)
     note_aside(w);
     if (w->p.job->standing == STANDING_STOPPED)
         return; /* it is whoever suspended it who resumes it */
-    if (attempt_room(&w->k, &w->p, &w->out->where, &why)) {
+    if (finds_room(w, &why)) {
         w->out->verdict = EXPLAIN_WOULD_RUN;
         return;
     }

@@ -43,11 +43,16 @@ struct explanation {
 /* Who would stop `victim` for `p`: as preemptor.has_failed, without any effect. */
 typedef bool explain_failed_fn(void *arg, const struct job *p, const struct job *victim);
 
+/* As attempt_room, with what else must be heeded. */
+typedef bool explain_room_fn(void *arg, const struct picker *k, const struct preemptor *p,
+                             struct pieces *where, struct reason *why);
+
 struct explain_ask {
     struct picker picker;  /* its log is not used */
     const struct job *job; /* with a queue */
     int64_t now_s;
     explain_failed_fn *has_failed;
+    explain_room_fn *room; /* NULL: attempt_room */
     void *arg;
 };
 

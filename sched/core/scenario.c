@@ -439,8 +439,12 @@ static int line_comment(struct play *p, struct err *e)
 /* --- explanations */
 static struct explanation explain_now(struct play *p, const struct job *j)
 {
-    struct explain_ask ask = {
-        .picker = cycle_picker(p->c), .job = j, .now_s = NOW_S, .has_failed = cycle_has_failed, .arg = p->c};
+    struct explain_ask ask = {.picker = cycle_picker(p->c),
+                              .job = j,
+                              .now_s = NOW_S,
+                              .has_failed = cycle_has_failed,
+                              .room = cycle_room,
+                              .arg = p->c};
     struct explanation x;
 
     explain(&ask, &x);
