@@ -4,6 +4,7 @@ import pytest
 from cede import api, faults
 from cede.sim import Simulator
 from cede.wait import until
+from test_checkpoint import configure, script
 
 pytestmark = pytest.mark.complex(nodes=0)
 
@@ -59,6 +60,19 @@ def test_who_was_suspended_resumes_when_the_urgent_job_ends(cx, sim):
     cx.api.delete(urgent)
     cx.wait(low, "R")
     assert cx.state(later) == "Q"
+
+
+@pytest.mark.parametrize("array", [False, True])
+def test_a_job_that_is_moved_to_an_urgent_queue_preempts(cx, sim, array):
+    express(cx, "S")
+    low = sim.job(select="1:ncpus=2")
+    up(cx, low)
+    job = sim.job(select="1:ncpus=2", **({"array_indices_submitted": "1-3"} if array else {}))
+    until(lambda: cx.stat(job).get("comment"), "the reason why it waits", 60)
+    assert cx.state(low) == "R"
+    cx.api.move(job, "express")
+    cx.wait(low, "S", 60)
+    cx.wait(job, "B" if array else "R", 60)
 
 
 def test_equal_jobs_do_not_preempt_each_other(cx, sim):
@@ -246,3 +260,21 @@ def test_an_urgent_job_goes_where_room_comes_free_before_its_victim_has_gone(cx)
     until(lambda: not {"gives_way", "preempt_deadline"} & set(cx.stat(victim)), lambda: cx.describe(victim), 60)
     assert cx.state(victim) == "R" and cx.stat(victim)["run_count"] == "1"
     assert "preempt_count" not in cx.stat(victim) and cx.state(waits) == "Q"
+
+
+@pytest.mark.complex(nodes=1, ncpus=2)
+def test_who_could_not_be_preempted_is_tried_again_once_he_is_altered(cx):
+    tool = script(cx, "save", "exit 1")
+    configure(cx, f"$action checkpoint_abort 30 !{tool}")
+    express(cx, "CR")
+    old = cx.submit(Rerunable="False")
+    up(cx, old)
+    new = cx.submit(Rerunable="False")
+    up(cx, new)
+    urgent = cx.submit(queue="express")
+    for job in (new, old):
+        until(lambda: f"{job};Job failed to be preempted" in sched_log(cx), lambda: cx.describe(job), 60)
+    assert [cx.state(j) for j in (old, new, urgent)] == ["R", "R", "Q"]
+    cx.api.alter(new, [("Rerunable", "True")])
+    cx.wait(urgent, "R", 60)
+    assert [cx.state(j) for j in (old, new)] == ["R", "Q"]
