@@ -1,5 +1,6 @@
 /* How much work a rule of choosing victims destroys: the same mixes of jobs, played in virtual time through the scheduler's
- * core, once for each rule. Prints lines "RULE urgent jobs, victims, core-hours lost, core-hours done".
+ * core, once for each rule. Prints lines "RULE urgent jobs, victims, core-hours lost, core-hours done, core-hours that any
+ * choice of victims would have lost".
  *
  * Each of some mixes is made from a seed: three of four jobs are on one node, run times from minutes to two days spread evenly over
  * their logarithm, more work than there is room for. Urgent jobs come all the time, and others are requeued for them.
@@ -39,7 +40,7 @@ struct world {
     struct mine jobs[JOBS];
     int used[NODES], rule;
     int64_t now_s;
-    double lost_s, done_s;
+    double lost_s, done_s, bound_s;
     int n_victims, n_urgent;
 };
 
@@ -310,6 +311,64 @@ static void preempt_by_rule(struct world *w, const struct job *j, int urgent)
     explanation_fini(&x);
 }
 
+/* --- what no choice of victims undercuts --------------------------------------------------------------------- */
+
+static int by_price(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* What each core of a vnode would cost, the cheapest first: free ones nothing, those of a job the seconds that it has run.
+ * Returns how many can be had. */
+static int prices(const struct world *w, int node, double price[CORES])
+{
+    int n = 0;
+
+    while (n < CORES - w->used[node])
+        price[n++] = 0;
+    for (int i = 0; i < JOBS; i++) {
+        const struct mine *j = &w->jobs[i];
+        for (int k = 0; k < j->n_at && !j->urgent; k++)
+            for (int c = 0; j->at[k].node == node && c < j->at[k].cores; c++)
+                price[n++] = (double)(w->now_s - j->start_s);
+    }
+    qsort(price, (size_t)n, sizeof *price, by_price);
+    return n;
+}
+
+/* As if single cores could be taken from jobs, so that nobody loses more than must be: chunk by chunk the cheapest vnode. */
+static double bound_of(const struct world *w, const struct mine *urgent)
+{
+    static double price[NODES][CORES];
+    int n[NODES], taken[NODES] = {0};
+    double sum = 0;
+
+    for (int k = 0; k < NODES; k++)
+        n[k] = prices(w, k, price[k]);
+    for (int c = 0; c < urgent->chunks; c++) {
+        double least = -1;
+        int best = -1;
+        for (int k = 0; k < NODES; k++) {
+            double cost = 0;
+            if (taken[k] + urgent->cores > n[k])
+                continue;
+            for (int i = 0; i < urgent->cores; i++)
+                cost += price[k][taken[k] + i];
+            if (best < 0 || cost < least) {
+                best = k;
+                least = cost;
+            }
+        }
+        if (best < 0)
+            return 0;
+        sum += least;
+        taken[best] += urgent->cores;
+    }
+    return sum;
+}
+
 static void come(struct world *w, int i)
 {
     char id[32];
@@ -325,10 +384,13 @@ static void come(struct world *w, int i)
     const struct job *j = universe_job(cycle_universe(w->c), id);
     if (w->jobs[i].n_at || !j)
         return;
+    double bound_s = bound_of(w, &w->jobs[i]);
     if (w->rule == RULE_OLDEST)
         preempt_oldest(w, j, i);
     else
         preempt_by_rule(w, j, i);
+    if (w->jobs[i].n_at)
+        w->bound_s += bound_s;
     universe_settle(cycle_universe(w->c));
 }
 
@@ -379,7 +441,7 @@ static void play(struct world *w)
 
 static void measure(const char *name, int rule)
 {
-    double lost_s = 0, done_s = 0;
+    double lost_s = 0, done_s = 0, bound_s = 0;
     int n_urgent = 0, n_victims = 0;
 
     for (uint64_t seed = 1; seed <= MIXES; seed++) {
@@ -387,13 +449,15 @@ static void measure(const char *name, int rule)
         play(w);
         lost_s += w->lost_s;
         done_s += w->done_s;
+        bound_s += w->bound_s;
         n_urgent += w->n_urgent;
         n_victims += w->n_victims;
         cycle_destroy(w->c);
         policy_fini(&w->policy);
         free(w);
     }
-    printf("%s %d %d %.0f %.0f\n", name, n_urgent, n_victims, lost_s / 3600, done_s / 3600);
+    printf("%s %d %d %.0f %.0f %.0f\n", name, n_urgent, n_victims, lost_s / 3600, done_s / 3600,
+           bound_s / 3600);
 }
 
 int main(void)
