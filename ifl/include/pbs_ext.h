@@ -42,7 +42,7 @@ int pbs_ready(int c, int ticket);
 int pbs_next_ready(int c);
 
 /* Wait for a simple call. 0 or PBSE_*, which is in pbs_errno too. Its text is pbs_geterrmsg(c), and
- * attributes that were refused pbs_get_attributes_in_error(c), until this thread's next call. */
+ * attributes that were refused pbs_get_attributes_in_error(c), until this thread's next call on c. */
 int pbs_recv(int c, int ticket);
 
 /* Give a ticket up: its answer will be thrown away when it comes. The request itself goes on. */

@@ -288,6 +288,8 @@ int pbs_connect_extend(const char *server, const char *extend_data)
         close_all(cn);
         (void)pthread_mutex_unlock(&lock);
         (void)report_set(-1, PBSE_NOCONNECTS, "this process has %d connections open already", HANDLES - 1);
+    } else {
+        report_clear(c); /* the number may have been another connection's */
     }
     return c;
 }

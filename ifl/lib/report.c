@@ -1,7 +1,8 @@
-/* What the last call of this thread came to. See report.h.
+/* What the last calls of this thread came to. See report.h.
  *
- * PBS gave its interface one number and one text and no object to hold them; here each thread has its own,
- * found through a thread-local pointer, and freed by the thread's end (pthread key). Errors of the system
+ * PBS gave its interface one number, and a text for each connection, and no object to hold them; here each thread has its
+ * own, found through a thread-local pointer, and freed by the thread's end (pthread key). Of a connection on which all is well
+ * nothing is kept; who was spoken of last stands first. Errors of the system
  * are translated to the nearest PBSE_ number, as callers compare with those. Without memory the number at
  * least is right. */
 #include "report.h"
@@ -19,13 +20,17 @@
 
 enum { SERVER_MAX = PBS_MAXSERVERNAME + PBS_MAXPORTNUM + 2 };
 
+struct said { /* of the last call on one connection, which failed */
+    struct said *next;
+    int connection;
+    char *text; /* NULL: none, or there was no memory */
+    struct ecl_attribute_errors errors;
+};
+
 struct report {
     int code;
-    int connection;
-    bool has_text;
-    char text[PBS_TEXT_MAX + 1];
     char server[SERVER_MAX];
-    struct ecl_attribute_errors errors;
+    struct said *all;
 };
 
 /* The interface of PBS has a number and a text for each thread and no argument to carry them. */
@@ -44,11 +49,22 @@ static void free_errors(struct ecl_attribute_errors *a)
     *a = (struct ecl_attribute_errors){0};
 }
 
+static void said_free(struct said *s)
+{
+    free_errors(&s->errors);
+    free(s->text);
+    free(s);
+}
+
 static void end_of_thread(void *arg)
 {
     struct report *r = arg;
 
-    free_errors(&r->errors);
+    while (r->all) {
+        struct said *s = r->all;
+        r->all = s->next;
+        said_free(s);
+    }
     free(r);
 }
 
@@ -63,11 +79,48 @@ static struct report *get(void)
         return mine;
     (void)pthread_once(&once, make_key);
     mine = calloc(1, sizeof *mine);
-    if (mine) {
-        mine->connection = -1;
+    if (mine)
         (void)pthread_setspecific(key, mine);
-    }
     return mine;
+}
+
+/* Out of the list; NULL: nothing was said. */
+static struct said *take(struct report *r, int c)
+{
+    struct said **at = &r->all, *s;
+
+    while (*at && (*at)->connection != c)
+        at = &(*at)->next;
+    s = *at;
+    if (s)
+        *at = s->next;
+    return s;
+}
+
+static struct said *find(struct report *r, int c)
+{
+    struct said *s = take(r, c);
+
+    if (s) {
+        s->next = r->all;
+        r->all = s;
+    }
+    return s;
+}
+
+static struct said *find_or_make(struct report *r, int c)
+{
+    struct said *s = find(r, c);
+
+    if (s)
+        return s;
+    s = calloc(1, sizeof *s);
+    if (s) {
+        s->connection = c;
+        s->next = r->all;
+        r->all = s;
+    }
+    return s;
 }
 
 int *__pbs_errno_location(void)
@@ -106,27 +159,25 @@ void report_set_server(const char *server)
 void report_clear(int c)
 {
     struct report *r = get();
+    struct said *s = r ? take(r, c) : NULL;
 
     pbs_errno = 0;
-    if (!r)
-        return;
-    r->connection = c;
-    r->has_text = false;
-    free_errors(&r->errors);
+    if (s)
+        said_free(s);
 }
 
 static int set_text(int c, int code, const char *text)
 {
     struct report *r = get();
+    struct said *s = r ? find_or_make(r, c) : NULL;
 
     pbs_errno = code;
-    if (!r)
+    if (!s)
         return code;
     if (!text || !*text)
         text = errors_text(code);
-    r->connection = c;
-    r->has_text = text != NULL;
-    (void)snprintf(r->text, sizeof r->text, "%s", text ? text : "");
+    free(s->text);
+    s->text = text ? strdup(text) : NULL;
     return code;
 }
 
@@ -188,27 +239,31 @@ static void copy_errors(struct ecl_attribute_errors *to, const ifl_result *from)
 
 int report_result(int c, const ifl_result *r)
 {
-    struct report *mine_now = get();
+    struct report *all = get();
+    struct said *s;
 
     report_clear(c);
     if (r->code == 0)
         return 0;
     set_text(c, r->code, r->text);
-    if (mine_now)
-        copy_errors(&mine_now->errors, r);
+    s = all ? find(all, c) : NULL;
+    if (s)
+        copy_errors(&s->errors, r);
     return r->code;
 }
 
 char *pbs_geterrmsg(int c)
 {
     struct report *r = get();
+    struct said *s = r ? find(r, c) : NULL;
 
-    return r && r->has_text && r->connection == c ? r->text : NULL;
+    return s ? s->text : NULL;
 }
 
 struct ecl_attribute_errors *pbs_get_attributes_in_error(int c)
 {
     struct report *r = get();
+    struct said *s = r ? find(r, c) : NULL;
 
-    return r && r->connection == c && r->errors.ecl_numerrors ? &r->errors : NULL;
+    return s && s->errors.ecl_numerrors ? &s->errors : NULL;
 }

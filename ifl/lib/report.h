@@ -1,9 +1,10 @@
 #ifndef REPORT_H
 #define REPORT_H
-/* How the last call of this thread ended: pbs_errno, its text, and the attributes that were refused.
+/* How the calls of this thread ended: pbs_errno of the last one, and of the last one on each connection its text and the
+ * attributes that were refused.
  *
  * Every thread has its own, made at its first use and freed when it ends. What is borrowed from here lives
- * until the thread's next call.
+ * until the thread's next call on that connection.
  */
 #include <ifl.h>
 

@@ -2,6 +2,7 @@
 import os
 import shutil
 import subprocess
+import threading
 import time
 
 import pytest
@@ -11,6 +12,7 @@ from cede.sim import Simulator
 from cede.wait import LIMIT_S, until
 
 HERE = os.path.dirname(__file__)
+HANG_S = 180
 plain = pytest.mark.skipif(build.is_sanitized(), reason="a plain program cannot link a sanitized library")
 alone = pytest.mark.complex(nodes=0, sched=False)
 
@@ -128,11 +130,14 @@ class Outside:
         self.process = subprocess.Popen([compiler.program(cx, "outside"), name], env=cx.env, text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.states, self.wakes, self.now = {}, [], 0
+        self.guard = threading.Timer(HANG_S, self.process.kill)  # a test that waits in vain fails, and does not hang
+        self.guard.start()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        self.guard.cancel()
         self.process.kill()
         self.process.wait()
 
@@ -272,3 +277,23 @@ def test_eight_threads_share_a_connection_on_which_a_call_is_parked(cx):
         cx.set_sched("preempt_order", "R")
         done = cx.command(program, job)
         assert done.stdout.split() == ["ok"] * 8 + [f"{job}=Q"]
+
+
+# --- errors and extend strings
+
+
+@plain
+@pytest.mark.complex(nodes=0, sched=False, history=True)
+def test_errors_are_each_connections_own_and_extend_strings_mean_what_they_do_in_pbs(cx):
+    with Simulator(cx, nodes=1, ncpus=4) as sim:
+        job = sim.job(select="1:ncpus=1")
+        array = sim.job(array_indices_submitted="1-3")
+        cx.api.run(job, "(s1:ncpus=1)")
+        cx.wait(job, "R")
+        assert cx.command(compiler.program(cx, "extend"), job, array, "workq").stdout.splitlines() == [
+            "job 15001", "queue 15018", "Unknown Job Id 999999|Unknown queue none", "0 Unknown queue none",
+            "alter 1", "Priority 15014", "after 0",
+            "all 2", "all t 5", "queue t 5", "select 2", "select T 4", "888888 15001"]
+        cx.wait_gone(job)
+        cx.wait_gone(array)
+        assert len(cx.api.stat("job", extend="x")) == 2 and not cx.api.stat("job")
