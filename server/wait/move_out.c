@@ -452,23 +452,23 @@ static struct parting *parting_create(struct move_out *m, const struct job *j, c
 
 int move_out_check(const struct job *j, struct err *e)
 {
-    static const struct {
-        int index;
-        const char *what;
-    } stay[] = {{JOB_ATTR_depend, "dependencies"}};
-
     if (!job_is_waiting(j) || move_out_is_under_way(j))
         return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
-    for (size_t i = 0; i < sizeof stay / sizeof stay[0]; i++)
-        if (attr_list_is_set(&j->obj.attrs, stay[i].index))
-            return err_set(e, PBSE_NOSUP, "a job with %s cannot move to another server", stay[i].what);
+    if (attr_list_is_set(&j->obj.attrs, JOB_ATTR_depend))
+        return err_set(
+            e, PBSE_NOSUP,
+            "a job with dependencies cannot move to another server, where nobody knows the jobs that it names: "
+            "take them from it first (qalter -W depend=\"\")");
     if (j->array || job_is_subjob(j))
-        return err_set(e, PBSE_NOSUP, "an array cannot move to another server");
+        return err_set(e, PBSE_NOSUP, "an array cannot move to another server: submit it there");
     if (attr_list_number(&j->obj.attrs, JOB_ATTR_interactive, 0) ||
         attr_list_number(&j->obj.attrs, JOB_ATTR_block, 0))
-        return err_set(e, PBSE_NOSUP, "a job that its qsub waits for cannot move to another server");
+        return err_set(e, PBSE_NOSUP,
+                       "a job that its qsub waits for cannot move to another server: submit it there");
     if (j->restart_from)
-        return err_set(e, PBSE_NOSUP, "a job that goes on from a checkpoint cannot move to another server");
+        return err_set(
+            e, PBSE_NOSUP,
+            "a job that goes on from a checkpoint cannot move to another server: its images are here");
     if (j->script_bytes > IFL_ARRIVE_SCRIPT)
         return err_set(e, PBSE_JOBSCRIPTMAXSIZE,
                        "a script of more than %d bytes cannot move to another server", IFL_ARRIVE_SCRIPT);

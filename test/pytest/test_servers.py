@@ -136,7 +136,8 @@ def test_a_server_that_is_away_gets_nothing(pair):
     near.api.delete(job)
 
 
-@pytest.mark.parametrize("how, said", [(("-J", "1-3"), "an array"), (("-W", "block=true"), "its qsub waits")])
+@pytest.mark.parametrize("how, said", [(("-J", "1-3"), "an array cannot move to another server: submit it there"),
+                                       (("-W", "block=true"), "its qsub waits for cannot move to another server")])
 def test_what_cannot_move_is_refused_at_once(pair, how, said):
     near, far = pair
     with contextlib.closing(near.connect()) as c:
@@ -146,6 +147,28 @@ def test_what_cannot_move_is_refused_at_once(pair, how, said):
     with pytest.raises(api.PbsError) as e:
         move(near, job, far)
     assert e.value.code == 15029 and said in str(e.value)
+
+
+def test_an_interactive_job_is_not_moved(pair):
+    near, far = pair
+    with contextlib.closing(near.connect()) as c:
+        job = c.submit([("interactive", None, "12345"), ("interactive_key", None, "0" * 64), ("Hold_Types", None, "u"), ("User_List", None, users.NAMES[0])], None)
+    with pytest.raises(api.PbsError) as e:
+        move(near, job, far)
+    assert e.value.code == 15029 and "its qsub waits" in str(e.value) and not far.api.select()
+
+
+def test_a_job_that_waits_for_others_moves_when_that_was_taken_from_it(pair):
+    near, far = pair
+    target = work.submit(near, "sleep 600", "target")
+    job = work.submit(near, "true", "waits", options=("-W", f"depend=afterok:{target}"))
+    with pytest.raises(api.PbsError) as e:
+        move(near, job, far)
+    assert e.value.code == 15029 and 'qalter -W depend=""' in str(e.value) and not far.api.select()
+    near.command("qalter", "-W", "depend=", job)
+    move(near, job, far)
+    assert near.stat(job) is None
+    until(lambda: (s := far.stat("0.far", "x")) and s.state == "F", "the end of the job")
 
 
 def names(cx):
