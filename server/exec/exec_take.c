@@ -87,6 +87,11 @@ static void take_finish(struct exec_take *t, struct job *j, struct run_host *h, 
             log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "%s: %s (%d)", h->service, d->text, d->status);
         return;
     }
+    if (j->run->finished) {
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "%s says a second end, %d; the first one counts",
+                  h->service, d->status);
+        return;
+    }
     j->run->finished = true;
     j->run->status = d->status;
     j->run->reason = (int)d->reason;

@@ -1,5 +1,6 @@
 """The exec protocol event by event, with services that are played by hand: what may be said twice, late, or never."""
 import contextlib
+import random
 from concurrent import futures
 
 import pytest
@@ -160,6 +161,59 @@ def test_a_run_that_is_released_without_a_finish_is_lost(cx, peer, rerunable):
     else:
         was_run(cx, job, 1)
         assert cx.stat(job)["Exit_status"] == "-20"
+
+
+@alone
+def test_of_two_ends_the_first_counts(cx, peer):
+    job = job_on(cx)
+    run = peer.begin()
+    assert peer.say(peer.finish(run, 3, status=5), peer.finish(run, 4, status=6)) == [(ACKED, 3), (ACKED, 4)]
+    assert peer.say(peer.release(run, 5)) == [(ACKED, 5)]
+    peer.order(PURGE, run)
+    was_run(cx, job, 1)
+    assert cx.stat(job)["Exit_status"] == "5"
+
+
+@alone
+def test_a_host_that_needs_a_person_is_released_but_not_into_the_pool(cx, peer):
+    job = job_on(cx)
+    run = peer.begin()
+    peer.say(peer.finish(run, 3), peer.release(run, 4, attention=True, note="its epilogue hangs"))
+    peer.order(PURGE, run)
+    was_run(cx, job, 1)
+    assert "offline" in cx.node("s1").state and cx.node("s1")["comment"] == "its epilogue hangs"
+
+
+def anything(rng, p, run, seq):
+    """Some event, right or wrong."""
+    one = rng.choice([0, 1, 7])
+    status, reason = rng.choice([0, 1, 271, -4, -12, -3]), rng.randrange(14)
+    nodes = rng.choice([[], ["s1"], ["s2"], ["nobody"]])
+    return rng.choice([
+        lambda: p.ready(run, seq), lambda: p.started(run, seq), lambda: p.finish(run, seq, status, reason),
+        lambda: p.release(run, seq, final=False, nodes=nodes), lambda: p.release(run, seq, nodes=nodes),
+        lambda: p.exception(run, seq, rng.randrange(2), "some", "thing"), lambda: p.outcome(run, seq, WAS_SUSPENDED, one),
+        lambda: p.outcome(run, seq, WAS_RESUMED, one), lambda: p.failed(run, seq, one, "suspend"),
+        lambda: p.checkpointed(run, seq, one, rng.choice(["", "/a/b", "shared:x", "x;y,z|"]))])()
+
+
+@alone
+def test_services_that_say_anything_in_any_order_harm_only_their_own_jobs(cx):
+    server = cx.pid("server")
+    with peers(cx, 2) as hosts:
+        for seed in range(20):
+            rng = random.Random(seed)
+            job = job_on(cx, 2)
+            runs = [p.order(START).run for p in hosts]
+            for seq in range(1, 12):
+                for p, run in zip(hosts, runs):
+                    p.say(anything(rng, p, run, seq))
+            cx.api.delete_list([job], "force")
+            cx.wait_gone(job)
+            assert used(cx, "s1") == used(cx, "s2") == "0"
+            for p in hosts:
+                p.orders.clear()
+    assert cx.pid("server") == server
 
 
 # --- attempts

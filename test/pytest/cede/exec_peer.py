@@ -272,6 +272,9 @@ class Peer:
     def failed(self, run, seq, attempt, method, code=15050, said="by hand"):
         return self.event(run, seq, FAILED, u32(attempt) + text(method) + struct.pack(">i", code) + text(said))
 
+    def checkpointed(self, run, seq, attempt, image):
+        return self.event(run, seq, CHECKPOINTED, u32(attempt) + text(image) + u64(4096) + u32(1))
+
     def say_send(self, *events):
         return self.call_send(EVENTS, u32(len(events)) + b"".join(events) + u32(0))
 
