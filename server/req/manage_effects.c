@@ -103,6 +103,28 @@ static void sched_configure(void *arg, struct object *o)
     schedulers_wake(p->schedulers, (struct sched_obj *)o, SCHED_CMD_CONFIGURE);
 }
 
+/* Two names of one thing: True is anything but execjob_hook. */
+static void sched_throughput(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+    bool fast = attr_list_bool(&o->attrs, SCHED_ATTR_throughput_mode, true);
+
+    log_event(LOGC_SCHED, LOGE_ADMIN, o->name,
+              "'throughput_mode' is being deprecated, it is recommended to use 'job_run_wait'");
+    attr_list_set_text(&o->attrs, SCHED_ATTR_job_run_wait, fast ? "runjob_hook" : "execjob_hook", NULL);
+    change_touch(p->site->change, &o->change, PART_ATTRS);
+}
+
+static void sched_run_wait(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+    const char *wait = attr_list_text(&o->attrs, SCHED_ATTR_job_run_wait);
+
+    attr_list_set_number(&o->attrs, SCHED_ATTR_throughput_mode, !wait || strcmp(wait, "execjob_hook") != 0,
+                         NULL);
+    change_touch(p->site->change, &o->change, PART_ATTRS);
+}
+
 /* --- queue ------------------------------------------------------------------------------------------- */
 
 static void queue_started(void *arg, struct object *o)
@@ -178,6 +200,8 @@ const struct edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_job_sort_formula, check_server_formula, NULL},
     {OF_SCHED, SCHED_ATTR_job_sort_formula, check_sched_formula, NULL},
     {OF_SCHED, SCHED_ATTR_scheduling, NULL, sched_scheduling},
+    {OF_SCHED, SCHED_ATTR_throughput_mode, NULL, sched_throughput},
+    {OF_SCHED, SCHED_ATTR_job_run_wait, NULL, sched_run_wait},
     {OF_SCHED, SCHED_ATTR_scheduler_iteration, NULL, sched_iteration},
     {OF_SCHED, SCHED_ATTR_partition, check_sched_partition, sched_configure},
     {OF_SCHED, SCHED_ATTR_sched_priv, check_sched_priv, NULL},

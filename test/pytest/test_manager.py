@@ -264,6 +264,21 @@ def test_a_scheduler_object_is_made_and_removed(complex):
     assert [s.name for s in complex.api.stat("sched")] == ["default"]
 
 
+def test_the_old_name_of_job_run_wait_is_kept_in_step(complex):
+    def both():
+        s = next(s for s in complex.api.stat("sched") if s.name == "default")
+        return s["throughput_mode"], s["job_run_wait"]
+
+    for name, value, expected in (("throughput_mode", "False", ("False", "execjob_hook")),
+                                  ("throughput_mode", "True", ("True", "runjob_hook")),
+                                  ("job_run_wait", "execjob_hook", ("False", "execjob_hook")),
+                                  ("job_run_wait", "none", ("True", "none")),
+                                  ("job_run_wait", None, ("True", "runjob_hook"))):
+        op = api.MUNSET if value is None else api.MSET
+        complex.api.manager(op, api.SCHED, "default", [(name, None, value or "")])
+        assert both() == expected, (name, value)
+
+
 def test_the_default_scheduler_stays(complex):
     refused(15214, complex.api.manager, api.DELETE, api.SCHED, "default")
     for name, value in (("partition", "p1"), ("sched_priv", "/tmp/p"), ("sched_log", "/tmp/l")):
