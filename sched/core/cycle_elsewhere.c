@@ -3,11 +3,13 @@
  * cycle_private.h.
  *
  * Such a job counts as running and is in no class. It is looked at before those that wait, unless one of them is of a
- * higher level: that one may want the same room. */
+ * higher level: that one may want the same room. Where the server refuses, it saw more than we do: not again for a while. */
 #include "attempt.h"
 #include "cycle_private.h"
 #include "level.h"
 #include "log.h"
+
+enum { AGAIN_S = 10 /* after the server has refused */ };
 
 static bool finds_room(struct cycle *c, const struct preemptor *p, struct pieces *where)
 {
@@ -29,6 +31,7 @@ static void try(struct cycle *c, struct job *j, int level)
     if (finds_room(c, &p, &where)) {
         decisions_log(c->d, LOGE_DEBUG, j->id, "There is room elsewhere: nobody need give way any more");
         cycle_decide_run(c, j, &where);
+        j->moved_s = c->now_s;
     }
     pieces_fini(&where);
     request_destroy(request);
@@ -42,7 +45,9 @@ void cycle_try_elsewhere(struct cycle *c, int highest)
     for (size_t i = 0; i < n; i++) {
         struct job *j = awaiting[i];
         int level = level_of(c->u, j);
-        if (j->order == ORDER_NONE && level >= highest && j->queue && universe_serves(c->u, j->queue))
+        bool was_refused = j->moved_s && c->now_s < j->moved_s + AGAIN_S;
+        if (j->order == ORDER_NONE && !was_refused && level >= highest && j->queue &&
+            universe_serves(c->u, j->queue))
             try(c, j, level);
     }
 }
