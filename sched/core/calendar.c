@@ -6,7 +6,7 @@
  * job that is to be booked it is the time that is tried, and the trial has given back what ends until then.
  *
  * The time: ends in order, grouped by the windows of opt_backfill_fuzzy. Without bookings more ends never make it fit
- * worse, so the first number of them that suffices is found by halving; from there on times are tried one by one, since a
+ * worse, so the first number of them that suffices is found by doubling and halving, since it is mostly small; from there on times are tried one by one, since a
  * booking may be in the way, and when that takes long only those at which a booking ends. Prime and dedicated time forbid
  * some of them, and their changes are times of their own. */
 #include "calendar.h"
@@ -420,10 +420,16 @@ static bool fits_after(struct search *s, size_t i)
 /* The first instant at which it would fit were nothing booked; s->n: there is none. */
 static size_t first_free(struct search *s)
 {
-    size_t low = 0, high = s->n;
+    size_t low = 0, high = 0;
 
-    if (s->n == 0 || !fits_after(s, --high))
+    while (high < s->n && !fits_after(s, high)) {
+        low = high + 1;
+        high = low == s->n ? s->n : high * 2 + 1 < s->n ? high * 2 + 1 : s->n - 1;
+    }
+    if (high == s->n) {
+        take_again(s);
         return s->n;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (fits_after(s, middle))
