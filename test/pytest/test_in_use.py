@@ -1,4 +1,5 @@
 """A host that somebody else uses: its load, a person who works at it, users who have no job there; and hosts of several NUMA nodes."""
+import fcntl
 import os
 import pwd
 import signal
@@ -146,19 +147,27 @@ def test_a_job_on_several_hosts_goes_back_where_one_is_in_use(cx, used):
 # --- users without a job
 
 
+@pytest.fixture
+def alone():
+    """A MOM looks at all users of the machine: of these tests one at a time, whoever runs them."""
+    with open("/tmp/.cede-strangers.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def sleeper(uid):
     return subprocess.Popen(["sleep", "1000"], user=uid, group=uid, extra_groups=[])
 
 
 @needs_root
-def test_users_without_a_job_have_no_processes_but_for_those_that_the_site_spares(cx):
-    """Numbers that no other test and no user of the machine has."""
-    spared, system = sleeper(70012), sleeper(70001)
-    stranger = sleeper(70011)
+def test_users_without_a_job_have_no_processes_but_for_those_that_the_site_spares(alone, cx):
+    """Numbers that no other test and no user of any machine has: theirs alone are looked at."""
+    spared, system = sleeper(2000000012), sleeper(2000000001)
+    stranger = sleeper(2000000011)
     try:
-        configure(cx, "n1", "$restrict_user true", "$restrict_user_exceptions 70012", "$restrict_user_maxsysid 70010")
+        configure(cx, "n1", "$restrict_user true", "$restrict_user_exceptions 2000000012", "$restrict_user_maxsysid 2000000010")
         until(lambda: stranger.poll() is not None, "the end of the stranger", LIMIT)
-        until(lambda: f"killed uid 70011 pid {stranger.pid}(sleep)" in cx.logs("n1", lines=300), "the MOM's word", LIMIT)
+        until(lambda: f"killed uid 2000000011 pid {stranger.pid}(sleep)" in cx.logs("n1", lines=300), "the MOM's word", LIMIT)
         assert spared.poll() is None and system.poll() is None
     finally:
         for p in (spared, system, stranger):
@@ -167,18 +176,18 @@ def test_users_without_a_job_have_no_processes_but_for_those_that_the_site_spare
 
 
 @needs_root
-def test_users_are_left_alone_as_long_as_they_have_a_job(cx):
-    name, uid = "pbstest9", 70019
+def test_users_are_left_alone_as_long_as_they_have_a_job(alone, cx):
+    name, uid = "pbstesthigh", 2000000019
     try:
         pwd.getpwnam(name)
     except KeyError:
-        subprocess.run(["useradd", "-M", "-u", str(uid), name], check=True)
+        subprocess.run(["useradd", "-l", "-M", "-u", str(uid), name], check=True)
     job = cx.submit("sleep 600", user=name)
     cx.wait(job, limit_s=LIMIT)
     until(lambda: cx.stat(job).get("session_id"), "the job's session", LIMIT)
-    own, stranger = sleeper(uid), sleeper(70011)
+    own, stranger = sleeper(uid), sleeper(2000000011)
     try:
-        configure(cx, "n1", "$restrict_user true", "$restrict_user_maxsysid 70010")
+        configure(cx, "n1", "$restrict_user true", "$restrict_user_maxsysid 2000000010")
         until(lambda: stranger.poll() is not None, "the end of the stranger", LIMIT)
         assert own.poll() is None and is_alive(int(cx.stat(job)["session_id"]))
         cx.api.delete(job)
