@@ -64,6 +64,23 @@ int procs_read(pid_t pid, struct procs_entry *out)
     return 0;
 }
 
+int procs_began(pid_t pid, time_t *out)
+{
+    char path[64], text[STAT_MAX];
+    const char *after;
+    unsigned long long ticks;
+    struct timespec up;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    if (read_small(path, text, sizeof text) <= 0 || !(after = strrchr(text, ')')) ||
+        sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %*d %*d %llu",
+               &ticks) != 1)
+        return -1;
+    clock_gettime(CLOCK_BOOTTIME, &up);
+    *out = time(NULL) - up.tv_sec + (time_t)(ticks / (unsigned long long)sysconf(_SC_CLK_TCK));
+    return 0;
+}
+
 static int append(struct procs *p, const struct procs_entry *entry)
 {
     if (p->n == p->cap) {

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "err.h"
 
@@ -50,6 +51,7 @@ int procs_of(struct procs *p, pid_t root, const struct procs_sessions *also, str
 struct procs_sum procs_add_up(const struct procs *p);
 
 int procs_read(pid_t pid, struct procs_entry *out); /* -1: there is no such process */
+int procs_began(pid_t pid, time_t *out); /* when, by the wall clock of now, to a second or so; -1 as above */
 
 /* Boot id of the host, so that a record of before a reboot is known as such. */
 int procs_boot_id(char out[static 64], struct err *e);

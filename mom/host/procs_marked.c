@@ -12,12 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "file.h"
 #include "procs.h"
 
-enum { ENVIRON_MAX = 8 << 20 };
+enum { ENVIRON_MAX = 8 << 20, SLACK_S = 2 };
 
 static bool holds(const char *bytes, size_t n, const char *mark)
 {
@@ -52,16 +53,35 @@ static bool is_of(const struct procs_sessions *sessions, pid_t session)
     return false;
 }
 
-static bool belongs(pid_t pid, const struct procs_sessions *sessions, const char *mark)
+static bool is_owned(pid_t pid, unsigned uid)
+{
+    char path[64];
+    struct stat st;
+
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    return uid != 0 && stat(path, &st) == 0 && st.st_uid == uid;
+}
+
+/* A session of that number: is it still the one that was noted? */
+static bool is_noted(const struct procs_marks *m, pid_t pid, pid_t session)
+{
+    time_t began;
+
+    if (!is_of(m->sessions, session))
+        return false;
+    return procs_began(session, &began) == 0 ? began <= m->since + SLACK_S : is_owned(pid, m->uid);
+}
+
+static bool belongs(pid_t pid, const struct procs_marks *m)
 {
     struct procs_entry x;
 
     if (pid == getpid() || procs_read(pid, &x) < 0 || x.state == 'Z')
         return false;
-    return is_of(sessions, x.session) || is_marked(pid, mark);
+    return is_noted(m, pid, x.session) || is_marked(pid, m->mark);
 }
 
-size_t procs_marked_signal(const struct procs_sessions *sessions, const char *mark, int signo)
+size_t procs_marked_signal(const struct procs_marks *m, int signo)
 {
     DIR *proc = opendir("/proc");
     const struct dirent *d;
@@ -72,7 +92,7 @@ size_t procs_marked_signal(const struct procs_sessions *sessions, const char *ma
     while ((d = readdir(proc))) {
         pid_t pid = isdigit((unsigned char)d->d_name[0]) ? (pid_t)atoi(d->d_name) : 0;
 
-        if (pid > 1 && belongs(pid, sessions, mark) && kill(pid, signo) == 0)
+        if (pid > 1 && belongs(pid, m) && kill(pid, signo) == 0)
             n++;
     }
     closedir(proc);

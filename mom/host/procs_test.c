@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "procs.h"
+#include "procs_marked.h"
 
 static void whoever_left_the_session_is_still_found(void **state)
 {
@@ -60,11 +62,44 @@ static void a_process_that_is_gone_cannot_be_read(void **state)
     assert_int_equal(entry.parent, getppid());
 }
 
+/* A session of its own, whose leader waits to be killed. */
+static pid_t make_session(void)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setsid();
+        kill(getpid(), SIGSTOP);
+        _exit(0);
+    }
+    waitpid(pid, NULL, WUNTRACED);
+    return pid;
+}
+
+static void a_session_that_began_after_the_note_is_a_strangers(void **state)
+{
+    pid_t pid = make_session();
+    struct procs_sessions one = {&pid, 1};
+    time_t now = time(NULL), began = 0;
+    struct procs_marks m = {.sessions = &one, .since = now - 60, .uid = getuid(), .mark = "NOBODY=has this"};
+
+    (void)state;
+    assert_int_equal(procs_began(pid, &began), 0);
+    assert_true(began >= now - 30 && began <= now + 2);
+    assert_int_equal(procs_marked_signal(&m, SIGKILL), 0);
+    m.since = now;
+    assert_int_equal(procs_marked_signal(&m, SIGKILL), 1);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    assert_int_equal(procs_marked_signal(&m, SIGKILL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whoever_left_the_session_is_still_found),
         cmocka_unit_test(a_process_that_is_gone_cannot_be_read),
+        cmocka_unit_test(a_session_that_began_after_the_note_is_a_strangers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

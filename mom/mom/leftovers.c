@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "confine.h"
@@ -14,20 +15,19 @@
 #include "procs_marked.h"
 #include "run.h"
 #include "run_tasks.h"
+#include "rundir.h"
 #include "strbuf.h"
 
 enum { LOOKS_MAX = 50, LOOK_PAUSE_US = 1000, PATH_LEN_MAX = 8192 };
 
 struct traces { /* of a run */
-    const struct procs_sessions *sessions;
-    const char *mark;  /* in environments */
+    struct procs_marks marks;
     const char *group; /* name of its cgroups */
 };
 
 static size_t kill_once(const struct home *h, const struct traces *t)
 {
-    size_t in_groups = confine_kill_left(&h->freezer, t->group),
-           n = procs_marked_signal(t->sessions, t->mark, SIGKILL);
+    size_t in_groups = confine_kill_left(&h->freezer, t->group), n = procs_marked_signal(&t->marks, SIGKILL);
 
     return in_groups > n ? in_groups : n;
 }
@@ -51,6 +51,21 @@ static size_t kill_all(const struct home *h, const struct traces *t)
     return killed;
 }
 
+/* When the shepherd has noted its last session. */
+static time_t noted_last(const struct run *r)
+{
+    struct strbuf path;
+    struct stat st;
+    time_t when = 0;
+
+    strbuf_init(&path, PATH_LEN_MAX);
+    strbuf_addf(&path, "%s/" RUNDIR_RUN, r->path);
+    if (stat(strbuf_str(&path), &st) == 0)
+        when = st.st_mtim.tv_sec;
+    strbuf_fini(&path);
+    return when;
+}
+
 size_t leftovers_kill(const struct home *h, const struct run *r)
 {
     struct run_tasks tasks;
@@ -58,10 +73,16 @@ size_t leftovers_kill(const struct home *h, const struct run *r)
         mark; /* the path is ours alone, where identifiers and cookies may be alike in two complexes */
     size_t n;
 
+    if (r->before_boot)
+        return 0; /* whoever has those numbers now is another */
     run_tasks_read(&tasks, r->path);
     strbuf_init(&mark, PATH_LEN_MAX);
     strbuf_addf(&mark, "PBS_NODEFILE=%s/%s", h->aux, r->id);
-    n = kill_all(h, &(struct traces){&tasks.sessions, mark.s, strrchr(r->path, '/') + 1});
+    n = kill_all(h, &(struct traces){.marks = {.sessions = &tasks.sessions,
+                                               .since = noted_last(r),
+                                               .uid = (unsigned)strtoul(r->owner_uid, NULL, 10),
+                                               .mark = mark.s},
+                                     .group = strrchr(r->path, '/') + 1});
     strbuf_fini(&mark);
     run_tasks_fini(&tasks);
     return n;

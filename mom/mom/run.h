@@ -60,8 +60,9 @@ struct run {
 
     int journal_fd; /* journal: -1 closed */
     bool has_journal;
-    bool ready_said; /* stands in the journal, or did */
-    bool other_boot; /* recover: begun before the host was booted; numbers may have been lost */
+    bool ready_said;  /* stands in the journal, or did */
+    bool other_boot;  /* recover: begun before the host was booted; numbers may have been lost */
+    bool before_boot; /* recover: the same, and stays so */
     struct run_event_node *first, *last; /* not acknowledged, in order */
     uint64_t last_seq, sent_seq, acked_seq;
 

@@ -2,6 +2,8 @@
 import os
 import pwd
 import signal
+import struct
+import subprocess
 import time
 
 import pytest
@@ -113,6 +115,36 @@ def test_a_job_whose_shepherd_is_killed_leaves_nothing_behind(cx, suspended):
     s = ended(cx, job)
     assert s["Exit_status"] == "-4" and "shepherd" in s["comment"]
     until(lambda: not processes_of(cx, job), "the end of what the shepherd left")
+
+
+@history
+def test_a_session_whose_number_a_stranger_has_now_is_not_killed(cx):
+    """The number is put into the shepherd's note, as nobody can choose that of a process everywhere."""
+    job = cx.submit("exec sleep 600", Rerunable="False")
+    cx.wait(job, state="R")
+    session = int(until(lambda: cx.stat(job).get("session_id"), "the job's session"))
+    shepherd = shepherd_of(cx, job)
+    cx.kill("n1")
+    for pid in (shepherd, session):
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: not is_alive(shepherd) and not is_alive(session), "the end of everything")
+    stranger = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+    try:
+        path = os.path.join(cx.dir, "mom", "n1", "mom_priv", "jobs", f"{job}.1", "run")
+        with open(path, "r+b") as f:
+            noted = f.read()
+            old, new = (struct.pack(">Ii", 1, pid) for pid in (session, stranger.pid))
+            assert noted.count(old) == 1
+            f.seek(0)
+            f.write(noted.replace(old, new))
+        long_ago = time.time() - 3600
+        os.utime(path, (long_ago, long_ago))
+        cx.restart("n1")
+        assert ended(cx, job)["Exit_status"] == "-4"
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
 
 
 def test_nothing_of_a_job_stays_on_the_host(cx):
