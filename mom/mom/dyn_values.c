@@ -21,7 +21,7 @@
 #include "spawn.h"
 #include "words.h"
 
-enum { MS_PER_S = 1000, LIMIT_MS = 10000, OUTPUT_MAX = 65536 };
+enum { MS_PER_S = 1000, OUTPUT_MAX = 65536 };
 
 struct amount {
     char *name;
@@ -147,7 +147,7 @@ static void run_next(struct dyn_values *d)
         struct err e = {0};
 
         if (start(d, &e) == 0) {
-            loop_timer_set(d->timer, LIMIT_MS);
+            loop_timer_set(d->timer, d->home->query_s * MS_PER_S);
             return;
         }
         failed(d, e.text);

@@ -27,6 +27,7 @@
 #include "vnodes.h"
 
 enum {
+    QUERY_S = 10,
     PATH_LEN_MAX = 8192,
     ENVIRONMENT_MAX = 1 << 20,
     HOST_LEN_MAX = 256,
@@ -193,18 +194,24 @@ static int open_to_pass(const char *path, struct err *e)
 
 /* The environment says it before the configuration does. What a job's programs keep lies below, so that others may
  * pass through but not look around. */
-static int find_checkpoint_dir(struct home *h, struct err *e)
+static char *choose_checkpoint_dir(struct home *h, const char *said, const char *home)
 {
-    const char *env = getenv("PBS_CHECKPOINT_PATH"), *home = conf_text(h->conf, CONF_PBS_HOME);
+    const char *env = getenv("PBS_CHECKPOINT_PATH");
 
-    if (conf_is_set(h->conf, CONF_PBS_MOM_HOME))
-        home = conf_text(h->conf, CONF_PBS_MOM_HOME);
-    if (env && env[0] == '/')
-        h->checkpoint = strdup(env);
-    else if (h->config->checkpoint_path)
-        h->checkpoint = strdup(h->config->checkpoint_path);
-    else
-        h->checkpoint = text("%s/checkpoint", home);
+    h->checkpoint_from = said                         ? "checkpoint path from command line"
+                         : env && env[0] == '/'       ? "checkpoint path from environment"
+                         : h->config->checkpoint_path ? "checkpoint path from config file"
+                                                      : "default checkpoint path";
+    if (said || (env && env[0] == '/'))
+        return strdup(said ? said : env);
+    return h->config->checkpoint_path ? strdup(h->config->checkpoint_path) : text("%s/checkpoint", home);
+}
+
+static int find_checkpoint_dir(struct home *h, const char *said, struct err *e)
+{
+    if (said && said[0] != '/')
+        return err_set(e, EINVAL, "-C %s: not an absolute path", said);
+    h->checkpoint = choose_checkpoint_dir(h, said, home_of(h->conf));
     if (!h->checkpoint)
         return err_no_memory(e);
     if (file_make_dirs(h->checkpoint, 0711, e) < 0)
@@ -236,12 +243,25 @@ static void find_pids_max(struct home *h)
         h->pids_max = PIDS_MOST;
 }
 
-int home_open(struct home *h, const struct conf *conf, struct err *e)
+/* The usual one may be missing, one that was asked for may not. */
+static int take_config_file(struct home *h, const char *said, struct err *e)
 {
-    *h = (struct home){.conf = conf};
+    if (!said)
+        return 0;
+    free(h->config_file);
+    h->config_file = said[0] == '/' ? strdup(said) : text("%s/%s", h->priv, said);
+    if (!h->config_file)
+        return err_no_memory(e);
+    return access(h->config_file, R_OK) < 0 ? err_errno(e, errno, "cannot read %s", h->config_file) : 0;
+}
+
+int home_open(struct home *h, const struct conf *conf, const struct home_options *o, struct err *e)
+{
+    *h = (struct home){.conf = conf, .query_s = o->query_s ? o->query_s : QUERY_S};
     find_paths(h);
     if (find_names(h, e) < 0 || make_dirs(h, e) < 0 || read_environment(h, e) < 0 ||
-        home_load_config(h, e) < 0 || find_checkpoint_dir(h, e) < 0) {
+        take_config_file(h, o->config, e) < 0 || home_load_config(h, e) < 0 ||
+        find_checkpoint_dir(h, o->checkpoint, e) < 0) {
         home_close(h);
         return -1;
     }

@@ -25,12 +25,14 @@ struct home {
     char boot[64];
     char *priv, *jobs, *spool, *undelivered, *aux, *logs, *certs; /* directories */
     char *checkpoint;                                             /* of images: ours, 0711 */
+    const char *checkpoint_from;                                  /* "checkpoint path from config file" */
     char *terminal;                                               /* libexec/pbs_terminal */
     char *shepherd;                                               /* the program */
     char *lock, *config_file, *vnode_dir;
     struct words environment; /* pbs_environment: NAME=value */
     struct confine_place freezer;
     struct cpus cpus;
+    int query_s;              /* most time of a script of a dynamic resource */
     uint64_t pids_max;        /* of a job, where the site says nothing */
     struct rlimit job_files;  /* RLIMIT_NOFILE as we found it: jobs get it back */
     const char *our_names[4]; /* for delivery; NULL terminated */
@@ -39,8 +41,15 @@ struct home {
 /* Where vnode definition files lie; heap. */
 char *home_vnode_dir(const struct conf *conf);
 
+/* Said on the command line; NULL, 0: nothing. Borrowed for life. */
+struct home_options {
+    const char *config;     /* in the place of mom_priv/config; relative to mom_priv. It must be there */
+    const char *checkpoint; /* directory of images */
+    int query_s;            /* most time of a script of a dynamic resource */
+};
+
 /* Find everything and make missing directories (config-and-layout.md section 3). -1: nothing is left open. */
-int home_open(struct home *h, const struct conf *conf, struct err *e);
+int home_open(struct home *h, const struct conf *conf, const struct home_options *o, struct err *e);
 /* Read the config and what follows from it (names). Also at SIGHUP: on failure the old one stays. */
 int home_load_config(struct home *h, struct err *e);
 /* Take as many descriptors as we may: each running job needs two. */

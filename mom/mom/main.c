@@ -9,11 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <openssl/ssl.h>
 
 #include "actions.h"
 #include "bounds.h"
 #include "certs.h"
+#include "command_line.h"
 #include "conf.h"
 #include "config.h"
 #include "daemon.h"
@@ -27,7 +30,6 @@
 #include "loop.h"
 #include "names.h"
 #include "notice.h"
-#include "options.h"
 #include "parts.h"
 #include "prepare.h"
 #include "recover.h"
@@ -53,60 +55,10 @@ enum { NAMES_KEEP_MS = 60000, EXIT_USAGE = 1, USAGE_MAX = 8192, LINE_MAX_BYTES =
 struct mom {
     struct parts parts;
     struct conf *conf;
+    bool end_jobs;                   /* -r */
     struct ssl_ctx_st *tls, *tls_in; /* towards the server and sisters, and for sisters that come */
     struct loop_signal *hup, *intr, *term;
 };
-
-/* ---- options */
-struct command_line {
-    bool foreground, version;
-    const char *verb; /* of -s */
-    char **operands;  /* of -s */
-    int n;
-};
-
-enum { OPT_FOREGROUND, OPT_VERSION, OPT_IGNORED, OPT_SCRIPT };
-
-static int take_option(void *context, const struct option_row *row, const char *value, struct err *e)
-{
-    struct command_line *c = context;
-
-    (void)e;
-    c->verb = row->id == OPT_SCRIPT ? value : c->verb;
-    c->foreground |= row->id == OPT_FOREGROUND;
-    c->version |= row->id == OPT_VERSION;
-    return 0;
-}
-
-static const struct option_row option_rows[] = {
-    {'N', NULL, OPTION_ALONE, NULL, "stay in the foreground", take_option, OPT_FOREGROUND},
-    {'p', NULL, OPTION_ALONE, NULL, "keep running jobs (always so)", take_option, OPT_IGNORED},
-    {'s', NULL, OPTION_VALUE, "insert NAME FILE|remove NAME|show NAME|list", "vnode definition files",
-     take_option, OPT_SCRIPT},
-    {0, "version", OPTION_ALONE, NULL, "show the version", take_option, OPT_VERSION},
-};
-
-static int parse_command_line(int argc, char *argv[], struct command_line *c)
-{
-    const struct options o = {.program = "pbs_mom",
-                              .rows = option_rows,
-                              .n_rows = sizeof option_rows / sizeof option_rows[0],
-                              .order = OPTIONS_ANYWHERE};
-    struct strbuf usage;
-    struct err e = {0};
-    int first;
-
-    if (options_parse(&o, argc, argv, &first, c, &e) == 0 && (first == argc || c->verb)) {
-        c->operands = argv + first;
-        c->n = argc - first;
-        return 0;
-    }
-    strbuf_init(&usage, USAGE_MAX);
-    options_usage(&o, &usage);
-    fprintf(stderr, "pbs_mom: %s\n%s", e.code ? e.text : "invalid operand", strbuf_str(&usage));
-    strbuf_fini(&usage);
-    return -1;
-}
 
 /* ---- bindings */
 static void on_started(void *arg, struct run *r)
@@ -248,6 +200,7 @@ static int open_log(const struct parts *m, struct err *e)
     log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "Log", "pbs_version=%s", CEDE_VERSION);
     log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "Log", "hostname=%s;pbs_mom_node_name=%s", m->home.host,
               m->home.node);
+    log_event(LOGC_SVR, LOGE_SYSTEM, "pbs_mom", "Using %s.", m->home.checkpoint_from);
     return 0;
 }
 
@@ -264,6 +217,17 @@ static int listen_to_sisters(struct mom *mom, struct err *e)
 
     m->sisters = sisters_create(&p, e);
     return m->sisters ? 0 : -1;
+}
+
+/* -r: those of an earlier MOM are not wanted any more. */
+static void end_run(void *arg, struct run *r)
+{
+    if (r->slot.state >= RUN_ENDING)
+        return;
+    r->grace_s = 0;
+    r->stop_reason = EXEC_END_LOST;
+    snprintf(r->stop_text, sizeof r->stop_text, "job killed: pbs_mom was started with -r");
+    parts_post(arg, r, RUN_EV_TERMINATE);
 }
 
 static int begin(struct mom *mom, struct err *e)
@@ -292,6 +256,8 @@ static int begin(struct mom *mom, struct err *e)
     m->lease = lease_create(m, e);
     if (!m->lease)
         return -1;
+    if (mom->end_jobs)
+        runs_each(m->runs, end_run, m);
     m->in_use = in_use_create(m->loop, &m->home, on_use, m, e);
     m->strangers = m->in_use ? strangers_create(m, e) : NULL;
     if (!m->strangers)
@@ -378,8 +344,12 @@ static int run_mom(struct mom *mom, const struct command_line *c)
     struct daemon *d;
     int rc = 1;
 
+    if (c->has_nice && setpriority(PRIO_PROCESS, 0, c->nice) < 0) {
+        fprintf(stderr, "pbs_mom: nice value %d: %s\n", c->nice, strerror(errno));
+        return 1;
+    }
     mom->conf = conf_load(&e);
-    if (!mom->conf || home_open(&mom->parts.home, mom->conf, &e) < 0) {
+    if (!mom->conf || home_open(&mom->parts.home, mom->conf, &c->home, &e) < 0) {
         fprintf(stderr, "pbs_mom: %s\n", e.text);
         return 1;
     }
@@ -428,7 +398,7 @@ int main(int argc, char *argv[])
     struct mom mom = {0};
     int rc;
 
-    if (parse_command_line(argc, argv, &c) < 0)
+    if (command_line_parse(argc, argv, &c) < 0)
         return EXIT_USAGE;
     if (c.version) {
         printf("pbs_version = %s\n", CEDE_VERSION);
@@ -436,6 +406,7 @@ int main(int argc, char *argv[])
     }
     if (c.verb)
         return edit_vnodes(&c);
+    mom.end_jobs = c.end_jobs;
     rc = run_mom(&mom, &c);
     home_close(&mom.parts.home);
     conf_destroy(mom.conf);

@@ -116,7 +116,7 @@ static int set_limits(const struct shep_order *o, struct err *e)
         if (setrlimit((__rlimit_resource_t)l->resource, &r) < 0)
             return err_errno(e, errno, "cannot set limit %d of job %s", l->resource, o->id);
     }
-    if (o->nice && setpriority(PRIO_PROCESS, 0, o->nice) < 0)
+    if (getpriority(PRIO_PROCESS, 0) != o->nice && setpriority(PRIO_PROCESS, 0, o->nice) < 0 && o->nice)
         return err_errno(e, errno, "cannot set nice value %d of job %s", o->nice, o->id);
     return 0;
 }

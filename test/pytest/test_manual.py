@@ -15,7 +15,7 @@ DAEMONS = {
     "pbs_server": "server/server_settings.c",
     "pbs_sched": "sched/main.c",
     "pbsfs": "sched/pbsfs.c",
-    "pbs_mom": "mom/mom/main.c",
+    "pbs_mom": "mom/mom/command_line.c",
     "pbs_comm": "site/pbs_comm.c",
 }
 TABLES = {

@@ -49,6 +49,60 @@ def start_mom(cx):
     cx.control("restart", "n1")
 
 
+# --- what a MOM is called with
+
+
+def call_mom(cx, *options):
+    """In the place of that of the complex."""
+    cx.stop_daemon("n1")
+    return cx.command("pbs_mom", *options, check=False, env={"PBS_CONF_FILE": os.path.join(cx.dir, "mom", "n1", "pbs.conf")})
+
+
+def nice_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        return int(f.read().rpartition(")")[2].split()[16])
+
+
+def test_a_mom_takes_configuration_images_and_nice_value_from_its_command_line(cx):
+    with open(os.path.join(cx.dir, "mom", "n1", "mom_priv", "config"), encoding="ascii") as f:
+        text = f.read()
+    with open(os.path.join(cx.dir, "mom", "n1", "mom_priv", "other"), "w", encoding="ascii") as f:
+        f.write(text.replace("ncpus 4", "ncpus 3"))
+    done = call_mom(cx, "-c", "other", "-C", f"{cx.dir}/images", "-n", "5", "-a", "3", "-p")
+    assert done.returncode == 0, done.stderr
+    until(lambda: cx.node()["resources_available"]["ncpus"] == "3", "what the other file says", 60)
+    assert "Using checkpoint path from command line." in cx.logs("n1", lines=200) and os.path.isdir(f"{cx.dir}/images")
+    job = cx.submit("exec sleep 600")
+    cx.wait(job, limit_s=60)
+    session = until(lambda: cx.stat(job).get("session_id"), "the job's session", 60)
+    assert nice_of(cx.pid("n1")) == 5
+    if os.geteuid() == 0:  # who else may take a nice value back?
+        until(lambda: nice_of(session) == 0, "the job's own nice value", 60)
+
+
+def test_a_mom_that_is_told_to_ends_the_jobs_of_the_one_before(cx):
+    job = here(cx, "echo run >> runs; exec sleep 600")
+    once = cx.submit("exec sleep 600", Rerunable="False")
+    until(lambda: cx.file("runs") == "run\n", "the first run", 60)
+    cx.wait(once, limit_s=60)
+    done = call_mom(cx, "-r")
+    assert done.returncode == 0, done.stderr
+    until(lambda: cx.file("runs") == "run\nrun\n", "the second run", 60)
+    cx.wait_gone(once, limit_s=60)
+
+
+@pytest.mark.parametrize("options, why", [
+    (("-p", "-r"), "only one of them"),
+    (("-c", "missing"), "missing"),
+    (("-n", "50"), "50"),
+    (("-S", "x"), "x"),
+    (("-C", "images"), "not an absolute path"),
+])
+def test_a_mom_that_cannot_do_as_it_is_told_says_so(cx, options, why):
+    done = call_mom(cx, *options)
+    assert done.returncode == 1 and why in done.stderr, done
+
+
 # --- a MOM that is killed
 
 

@@ -1,0 +1,116 @@
+/* A row an option; what a value must be is checked where it is taken. */
+#include "command_line.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "options.h"
+#include "strbuf.h"
+#include "units.h"
+
+enum { USAGE_MAX = 8192, NICE_MOST = 19, PORT_MOST = 65535, DAY_S = 86400 };
+
+enum {
+    OPT_FOREGROUND,
+    OPT_VERSION,
+    OPT_KEEP,
+    OPT_END_JOBS,
+    OPT_SCRIPT,
+    OPT_CONFIG,
+    OPT_CHECKPOINT,
+    OPT_IGNORED
+};
+
+static int take_option(void *context, const struct option_row *row, const char *value, struct err *e)
+{
+    struct command_line *c = context;
+
+    (void)e;
+    c->verb = row->id == OPT_SCRIPT ? value : c->verb;
+    c->foreground |= row->id == OPT_FOREGROUND;
+    c->version |= row->id == OPT_VERSION;
+    c->keep |= row->id == OPT_KEEP;
+    c->end_jobs |= row->id == OPT_END_JOBS;
+    c->home.config = row->id == OPT_CONFIG ? value : c->home.config;
+    c->home.checkpoint = row->id == OPT_CHECKPOINT ? value : c->home.checkpoint;
+    return 0;
+}
+
+static int take_number(void *context, const struct option_row *row, const char *value, struct err *e)
+{
+    struct command_line *c = context;
+    int64_t n;
+
+    if (row->letter == 'n') {
+        c->has_nice = true;
+        if (units_parse_int(value, -NICE_MOST - 1, NICE_MOST, &n, e) < 0)
+            return -1;
+        c->nice = (int)n;
+        return 0;
+    }
+    if (units_parse_int(value, 1, DAY_S, &n, e) < 0)
+        return -1;
+    c->home.query_s = (int)n;
+    return 0;
+}
+
+/* What pbs.conf may say, said here. */
+static int take_setting(void *context, const struct option_row *row, const char *value, struct err *e)
+{
+    static const char *const names[] = {['d'] = "PBS_MOM_HOME",
+                                        ['M'] = "PBS_MOM_SERVICE_PORT",
+                                        ['R'] = "PBS_MANAGER_SERVICE_PORT",
+                                        ['S'] = "PBS_BATCH_SERVICE_PORT"};
+    int64_t port;
+
+    (void)context;
+    if (row->letter == 'd' && value[0] != '/')
+        return err_set(e, EINVAL, "\"%s\" is not an absolute path", value);
+    if (row->letter != 'd' && units_parse_int(value, 1, PORT_MOST, &port, e) < 0)
+        return -1;
+    return setenv(names[(unsigned char)row->letter], value, 1) < 0 ? err_errno(e, errno, "-%c", row->letter)
+                                                                   : 0;
+}
+
+static const struct option_row option_rows[] = {
+    {'a', NULL, OPTION_VALUE, "seconds", "most time of a script of a dynamic resource (10)", take_number, 0},
+    {'C', NULL, OPTION_VALUE, "directory", "of images of checkpoints", take_option, OPT_CHECKPOINT},
+    {'c', NULL, OPTION_VALUE, "file", "configuration, relative to mom_priv", take_option, OPT_CONFIG},
+    {'d', NULL, OPTION_VALUE, "directory", "in the place of PBS_HOME", take_setting, 0},
+    {'M', NULL, OPTION_VALUE, "port", "that the MOM shows", take_setting, 0},
+    {'N', NULL, OPTION_ALONE, NULL, "stay in the foreground", take_option, OPT_FOREGROUND},
+    {'n', NULL, OPTION_VALUE, "nice", "nice value of the daemon", take_number, 0},
+    {'p', NULL, OPTION_ALONE, NULL, "keep running jobs (so it is without -r)", take_option, OPT_KEEP},
+    {'Q', NULL, OPTION_VALUE, "format", "accepted; means nothing", take_option, OPT_IGNORED},
+    {'R', NULL, OPTION_VALUE, "port", "on which other MOMs are heard", take_setting, 0},
+    {'r', NULL, OPTION_ALONE, NULL, "end running jobs: they are requeued", take_option, OPT_END_JOBS},
+    {'S', NULL, OPTION_VALUE, "port", "of the server", take_setting, 0},
+    {'s', NULL, OPTION_VALUE, "insert NAME FILE|remove NAME|show NAME|list", "vnode definition files",
+     take_option, OPT_SCRIPT},
+    {0, "version", OPTION_ALONE, NULL, "show the version", take_option, OPT_VERSION},
+};
+
+int command_line_parse(int argc, char *argv[], struct command_line *c)
+{
+    const struct options o = {.program = "pbs_mom",
+                              .rows = option_rows,
+                              .n_rows = sizeof option_rows / sizeof option_rows[0],
+                              .order = OPTIONS_ANYWHERE};
+    struct strbuf usage;
+    struct err e = {0};
+    int first;
+
+    if (options_parse(&o, argc, argv, &first, c, &e) == 0 && (first == argc || c->verb)) {
+        c->operands = argv + first;
+        c->n = argc - first;
+        if (!(c->keep && c->end_jobs))
+            return 0;
+        err_set(&e, EINVAL, "-p keeps jobs and -r ends them: only one of them");
+    }
+    strbuf_init(&usage, USAGE_MAX);
+    options_usage(&o, &usage);
+    fprintf(stderr, "pbs_mom: %s\n%s", e.code ? e.text : "invalid operand", strbuf_str(&usage));
+    strbuf_fini(&usage);
+    return -1;
+}
