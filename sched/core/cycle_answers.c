@@ -44,6 +44,11 @@ void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, 
         universe_order_taken(c->u, j);
         return;
     }
+    if (j->standing ==
+        STANDING_AWAITS) { /* it was to go elsewhere, and awaits others as before, or runs by now */
+        universe_order_drop(c->u, j);
+        return;
+    }
     j = give_back(c, j);
     if (!j)
         return;
