@@ -143,6 +143,8 @@ class Preemption:
                 self.until_running(cx, 10000)
                 for order, words in (("S", "suspension"), ("R", "requeue"), ("D", "deletion")):
                     cx.set_sched("preempt_order", order)
+                    # the first is not counted: after a change of policy all jobs are looked at again
+                    self.one_urgent(cx, items, words + ", the first after qmgr", 1)
                     for n in SIZES:
                         self.one_urgent(cx, items, words, n)
         finally:
@@ -180,7 +182,7 @@ class Preemption:
         else:
             note(f"a status call meanwhile: the slowest of {len(answers)} {ms(max(answers))}")
         cx.api.delete(job)
-        self.until_running(cx, 10000 - n if words == "deletion" else 10000)
-        if words == "deletion":
+        self.until_running(cx, 10000 - n if words.startswith("deletion") else 10000)
+        if words.startswith("deletion"):
             self.fill([cx.api], n, cx.script("true"), items=items)
             self.until_running(cx, 10000)
