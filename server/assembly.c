@@ -158,6 +158,7 @@ static void bind_actions(struct server *s)
     } bindings[] = {
         {ACT_ENQUEUE, act_wait, s->start_time},
         {ACT_WAIT, act_wait, s->start_time},
+        {ACT_WAIT_ON, act_wait_on, s->start_time},
         {ACT_START, act_start, s->parts.runs},
         {ACT_STARTED, act_started, s->parts.runs},
         {ACT_SUSPENDED, act_suspended, s->parts.suspend},

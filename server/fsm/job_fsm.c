@@ -49,20 +49,11 @@ static const char *const event_names[EV_COUNT] = {
 };
 
 static const char *const action_names[ACT_COUNT] = {
-    [ACT_NONE] = "none",
-    [ACT_ENQUEUE] = "enqueue",
-    [ACT_WAIT] = "wait",
-    [ACT_START] = "start",
-    [ACT_STARTED] = "started",
-    [ACT_SUSPENDED] = "suspended",
-    [ACT_RESUMED] = "resumed",
-    [ACT_FINISH] = "finish",
-    [ACT_TERMINATE] = "terminate",
-    [ACT_REQUEUE] = "requeue",
-    [ACT_END] = "end",
-    [ACT_DROP] = "drop",
-    [ACT_ABANDON] = "abandon",
-    [ACT_ABANDON_REQUEUE] = "abandon and requeue",
+    [ACT_NONE] = "none",           [ACT_ENQUEUE] = "enqueue", [ACT_WAIT] = "wait",
+    [ACT_WAIT_ON] = "wait on",     [ACT_START] = "start",     [ACT_STARTED] = "started",
+    [ACT_SUSPENDED] = "suspended", [ACT_RESUMED] = "resumed", [ACT_FINISH] = "finish",
+    [ACT_TERMINATE] = "terminate", [ACT_REQUEUE] = "requeue", [ACT_END] = "end",
+    [ACT_DROP] = "drop",           [ACT_ABANDON] = "abandon", [ACT_ABANDON_REQUEUE] = "abandon and requeue",
     [ACT_FORGET] = "forget",
 };
 

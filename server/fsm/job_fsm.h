@@ -51,6 +51,7 @@ enum job_action {
     ACT_NONE,
     ACT_ENQUEUE,   /* it is new in its queue */
     ACT_WAIT,      /* it waits (again): holds, timers, eligible time */
+    ACT_WAIT_ON,   /* it waited before the server was started: timers */
     ACT_START,     /* claim is made: write the run, order the hosts */
     ACT_STARTED,   /* note start time */
     ACT_SUSPENDED, /* give back what a suspended job gives back */

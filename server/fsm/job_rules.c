@@ -128,9 +128,9 @@ const struct job_rule job_rules[] = {
 const size_t job_rules_count = sizeof job_rules / sizeof job_rules[0];
 
 const enum job_action job_entry_action[JOB_STATE_COUNT] = {
-    [JOB_ARRIVING] = ACT_NONE,  [JOB_QUEUED] = ACT_WAIT,    [JOB_HELD] = ACT_WAIT,
-    [JOB_WAITING] = ACT_WAIT,   [JOB_STARTING] = ACT_START, [JOB_RUNNING] = ACT_NONE,
-    [JOB_SUSPENDED] = ACT_NONE, [JOB_EXITING] = ACT_NONE,   [JOB_FINISHED] = ACT_NONE,
+    [JOB_ARRIVING] = ACT_NONE,   [JOB_QUEUED] = ACT_WAIT_ON, [JOB_HELD] = ACT_WAIT_ON,
+    [JOB_WAITING] = ACT_WAIT_ON, [JOB_STARTING] = ACT_START, [JOB_RUNNING] = ACT_NONE,
+    [JOB_SUSPENDED] = ACT_NONE,  [JOB_EXITING] = ACT_NONE,   [JOB_FINISHED] = ACT_NONE,
     [JOB_GONE] = ACT_NONE,
 };
 

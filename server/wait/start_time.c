@@ -46,7 +46,7 @@ static void due(void *arg)
     arm(t);
 }
 
-void act_wait(void *arg, struct job *j)
+void act_wait_on(void *arg, struct job *j)
 {
     struct start_time *t = arg;
 
@@ -55,6 +55,13 @@ void act_wait(void *arg, struct job *j)
             abort();
         arm(t);
     }
+}
+
+void act_wait(void *arg, struct job *j)
+{
+    const struct start_time *t = arg;
+
+    act_wait_on(arg, j);
     if (j->state == JOB_QUEUED && !j->etime_s)
         j->etime_s = site_now_s(t->site);
     jobs_touch(t->site->jobs, j, PART_HOT);

@@ -16,6 +16,8 @@ void start_time_destroy(struct start_time *t);
 void start_time_note(struct start_time *t, struct job *j);
 /* ACT_WAIT: the job waits (again); arm the timer where it waits for a time. */
 void act_wait(void *start_time, struct job *j);
+/* ACT_WAIT_ON: it waits as it did when its row was written, which need not be written again. */
+void act_wait_on(void *start_time, struct job *j);
 /* The clock was set: times that were far may be near. */
 void start_time_look(struct start_time *t);
 /* The job leaves: forget it. */

@@ -221,3 +221,20 @@ def test_a_server_that_goes_down_with_delay_ends_when_the_last_running_job_is_su
     cx.restart("server")
     cx.again()
     assert cx.state(job) == "S"
+
+
+@pytest.mark.complex(sched=False)
+def test_a_restart_leaves_jobs_that_wait_as_they_were(cx):
+    """Not even their times change: nothing of a million queued jobs need be written."""
+    jobs = [cx.submit(), cx.submit(Hold_Types="u"), cx.submit(Execution_Time=str(int(time.time()) + 3600))]
+    before = [cx.stat(job) for job in jobs]
+    assert [s.state for s in before] == ["Q", "H", "W"]
+    # the clock must have gone on, or a new time could not be told from the old one
+    until(lambda: time.time() > max(int(s["mtime"]) for s in before) + 1, "another second")
+    cx.kill("server")
+    cx.restart("server")
+    cx.again()
+    for was in before:
+        now = cx.stat(was.name)
+        assert {k: now.get(k) for k in ("job_state", "mtime", "etime", "Execution_Time")} == \
+            {k: was.get(k) for k in ("job_state", "mtime", "etime", "Execution_Time")}
