@@ -50,11 +50,11 @@ class Chaos:
     def submit(self):
         if len(self.cx.api.select()) > 12:  # enough to contend, few enough to come to an end on any machine
             return
-        urgent = self.draw.random() < 0.4
+        queue = self.draw.choices([None, "turns", "express"], [4, 2, 4])[0]
         text = (f"PATH={self.cx.build}/bin:$PATH\ncd {self.cx.work}\n{ONCE}trap '{self.draw.choice(ANSWERS)}' USR1\n"
                 f"for i in $(seq {self.draw.randint(2, 14)}); do sleep 0.1; done\n")
         attrs = {"array_indices_submitted": "1-3"} if self.draw.random() < 0.15 else {}
-        job = self.cx.submit(text, queue="express" if urgent else None, preempt_signal="USR1",
+        job = self.cx.submit(text, queue=queue, preempt_signal="USR1",
                              select=f"{self.draw.randint(1, 2)}:ncpus={self.draw.randint(1, 2)}", **attrs)
         self.jobs += [job.replace("[]", f"[{i}]") for i in (1, 2, 3)] if attrs else [job]
 
@@ -90,6 +90,12 @@ class Chaos:
                 self.cx.api.signal(job, "suspend")
             finally:
                 self.cx.api.signal(job, "resume")
+
+    def explain(self):
+        """Nothing comes of it, and it is answered: the answer is about this job, or the scheduler is not there."""
+        job = self.some()
+        if job:
+            assert self.cx.api.explain(job)[0].name == job
 
     # --- what managers do
     def undo(self):
@@ -167,7 +173,7 @@ class Chaos:
         return False
 
     ACTIONS = {submit: 30, delete: 4, hold: 3, rerun: 3, alter: 2, signal: 2, undo: 2, order: 3, second: 5, freeze: 3,
-               kill: 1, kill_shepherd: 1}
+               explain: 3, kill: 1, kill_shepherd: 1}
 
     def act(self):
         """What the server refuses (the job has ended meanwhile ...) is no accident."""
@@ -215,6 +221,7 @@ class Chaos:
 
 def test_whatever_happens_no_room_is_promised_twice_and_every_job_ends(cx, chaos_seed, chaos_seconds):
     cx.make_queue("express", Priority="200")
+    cx.make_queue("turns", gang="True", gang_timeslice="1")
     cx.api.manager(api.CREATE, api.SCHED, "other", [("preempt_order", None, "SCRD")])
     for node in ("n1", "n2"):
         checkpoints(cx, node)
