@@ -38,9 +38,10 @@ static int read_said(int fd, unsigned char key[static PSK_SIZE], struct desk *d,
     ssize_t n = read(fd, said, sizeof said - 1);
 
     close(fd);
-    snprintf(hex, sizeof hex, "%s", said);
     if (n < PSK_HEX)
         return err_set(e, EINVAL, "no key");
+    memcpy(hex, said, PSK_HEX);
+    hex[PSK_HEX] = '\0';
     n = psk_parse(hex, key, e) < 0 ? -1 : desk_take(d, said + PSK_HEX, e);
     explicit_bzero(said, sizeof said);
     explicit_bzero(hex, sizeof hex);
