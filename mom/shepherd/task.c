@@ -10,11 +10,13 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <shep.h>
@@ -29,7 +31,7 @@
 
 extern char **environ;
 
-enum { EXIT_NO_EXEC = 126 };
+enum { EXIT_NO_EXEC = 126, STANDS_MS = 50 };
 
 void task_init(struct task *t)
 {
@@ -269,19 +271,46 @@ fail:
     return -1;
 }
 
+static bool is_stopped(pid_t pid)
+{
+    siginfo_t what = {0};
+
+    return waitid(P_PID, (id_t)pid, &what, WSTOPPED | WNOHANG | WNOWAIT) == 0 && what.si_pid == pid;
+}
+
+/* Whoever knows the session's number (a checkpoint script) may stop the process before it executes anything, and we would
+ * wait for ever: so it is let through. True: it has been, and shall stand again. */
+static bool wait_for_answer(const struct task *t)
+{
+    struct pollfd p = {.fd = t->failed, .events = POLLIN};
+    bool stood = false;
+
+    while (poll(&p, 1, STANDS_MS) <= 0)
+        if (is_stopped(t->pid)) {
+            stood = true;
+            kill(t->pid, SIGCONT);
+        }
+    return stood;
+}
+
 int task_go(struct task *t, const struct shep_order *o, struct err *e)
 {
     struct err why;
+    bool stood;
     ssize_t n;
 
     (void)!write(t->go, "g", 1); /* EPIPE: it has failed already and says so below */
     close_one(&t->go);
+    stood = wait_for_answer(t);
     do
         n = read(t->failed, &why, sizeof why);
     while (n < 0 && errno == EINTR);
     close_one(&t->failed);
-    if (n == 0)
+    if (n == 0) {
+        if (stood)
+            kill(t->pid, SIGSTOP);
         return 0;
+    }
     if (n != sizeof why)
         return err_set(e, EIO, "a process of job %s has vanished before it began", o->id);
     why.text[sizeof why.text - 1] = '\0';

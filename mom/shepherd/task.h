@@ -43,7 +43,7 @@ int task_fork(struct task *t, const struct shep_order *o, struct err *e); /* the
  * executed is also written to t->err. */
 int task_fork_program(struct task *t, const struct shep_order *o, const struct task_program *p,
                       struct err *e);
-/* 0: the program is executing. -1: it could not be; the process has ended or is about to. */
+/* 0: the program is executing; one that somebody had stopped before stands again, at its beginning. -1: it could not be; the process has ended or is about to. */
 int task_go(struct task *t, const struct shep_order *o, struct err *e);
 
 /* A line of somebody's into the job's output (1) or error (2) file, or on its terminal. */
