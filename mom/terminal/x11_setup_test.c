@@ -24,7 +24,7 @@ static size_t make(unsigned char *b, char order, const char *name, const char *c
     b[6 + !high] = (unsigned char)n;
     b[8 + !high] = X11_COOKIE_SIZE;
     memcpy(b + HEAD, name, n);
-    memcpy(b + HEAD + NAME_FILLED, cookie, X11_COOKIE_SIZE);
+    memcpy(b + HEAD + NAME_FILLED, cookie, strnlen(cookie, X11_COOKIE_SIZE));
     memcpy(b + WHOLE, "hello", REST);
     return WHOLE + REST;
 }

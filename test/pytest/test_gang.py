@@ -203,6 +203,8 @@ def test_processes_of_two_jobs_never_run_at_the_same_time(cx):
     shared(cx)
     busy = "while :; do date +%s.%N >>{}; sleep 0.01; done"
     jobs = [cx.submit(busy.format(f"{cx.work}/{name}"), queue="shared") for name in ("a", "b")]
+    for name in ("a", "b"):
+        until(lambda n=name: cx.file(n), f"the first stamp of {name}")
     for job in jobs + jobs:
         cx.wait(job, "R")
     for job in jobs:
