@@ -69,7 +69,7 @@ def test_mail_tells_a_preempted_job_from_a_killed_one(cx, order):
     box = catch_mail(cx)
     cx.make_queue("express", Priority="200")
     cx.set_sched("preempt_order", order)
-    victim = cx.submit("[ -e once ] || { touch once; exec sleep 600; }", select="1:ncpus=4", Mail_Points="ae",
+    victim = cx.submit("cd $PBS_O_WORKDIR; [ -e once ] || { touch once; exec sleep 600; }", select="1:ncpus=4", Mail_Points="ae",
                        Variable_List=f"PBS_O_WORKDIR={cx.work}")
     cx.wait(victim)
     urgent = cx.submit("sleep 600", queue="express", select="1:ncpus=4")
