@@ -447,7 +447,7 @@ def test_each_index_runs_once_however_often_the_server_is_killed(stored):
 def test_a_finished_array_and_its_subjobs_are_history_after_a_restart(stored):
     job = work.submit(stored, "exit $PBS_ARRAY_INDEX", "old", options=("-J", "0-2"))
     stored.wait(job, "F")
-    kill_server(stored)
+    stored.crash_server()
     fails(15139, stored.api.stat, "job", job)
     assert [s.get("Exit_status") for s in stored.api.stat("job", job, extend="xt")] == ["1", "0", "1", "2"]
     assert stored.stat(sub(job, 2), "x")["array_index"] == "2"

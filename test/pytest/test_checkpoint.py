@@ -400,9 +400,7 @@ def test_a_server_that_is_killed_finds_the_image_again(cx):
     cx.api.hold(job)
     cx.wait(job, state="H")
     saved = cx.file("counts").splitlines()[1].split()[1]
-    cx.kill("server")
-    cx.restart("server")
-    cx.again().release(job)
+    cx.crash_server().release(job)
     until(lambda: cx.file("counts").count("begin") == 2, "the second start")
     assert cx.file("counts").splitlines()[2] == f"begin {saved}"
 

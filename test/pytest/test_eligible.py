@@ -28,9 +28,7 @@ def test_a_job_that_waits_for_room_accrues_eligible_time_and_keeps_it(kept):
     job = kept.submit(select="1:ncpus=1")
     until(lambda: kind(kept, job) == "2", "eligible time to pass")
     until(lambda: seconds(kept, job) >= 2, "two seconds of it")
-    kept.kill("server")
-    kept.restart("server")
-    kept.again()
+    kept.crash_server()
     assert seconds(kept, job) >= 2
     kept.api.delete(first)
     kept.wait(job)

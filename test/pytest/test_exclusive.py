@@ -107,9 +107,7 @@ def test_who_asks_for_a_host_alone_has_all_its_vnodes(cx):
     with pytest.raises(api.PbsError) as e:
         c.run(cx.submit(), "(n1[1]:ncpus=1)")
     assert e.value.code == 15044 and "in exclusive use" in e.value.text
-    cx.kill("server")
-    cx.restart("server")
-    cx.again()
+    cx.crash_server()
     assert "job-exclusive" in cx.node("n1[1]").state
     cx.api.delete(alone)
     until(lambda: [cx.node(n).state for n in ("n1", "n1[0]", "n1[1]")].count("free") >= 2, "the host")

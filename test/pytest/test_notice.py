@@ -367,9 +367,7 @@ def test_an_offer_under_way_outlives_the_death_of_the_server(cx):
     with faults.daemon_frozen(cx, "n2"):
         scheduler(cx).preempt_run(urgent, ROOM, [victim])
         until(lambda: cx.stat(victim)["exec_vnode"] == "(n1:ncpus=4)", "the offer to be taken")
-        cx.kill("server")
-        cx.restart("server")
-        cx.again()
+        cx.crash_server()
         assert cx.state(urgent) == "Q" and cx.api.stat("hold", urgent)[0]["victims_left"] == "1"
     runs_on_beside(cx, urgent, "n2", victim, "(n1:ncpus=4)")
 

@@ -358,9 +358,7 @@ def test_a_suspended_job_keeps_what_the_site_does_not_name_and_goes_on_with_it(c
     assert s["resource_released_list"]["ncpus"] == "8"
     assert cx.node("n1")["resources_assigned"]["mem"] == "2097152kb"
     cx.set_server("restrict_res_to_release_on_suspend", "ncpus,mem")
-    cx.kill("server")
-    cx.restart("server")
-    cx.again()
+    cx.crash_server()
     assert cx.node("n1")["resources_assigned"]["mem"] == "2097152kb"
     cx.api.delete(urgent)
     assert "resources_released" not in cx.wait(low, "R")

@@ -214,10 +214,7 @@ def test_deletion_goes_on_when_the_server_is_killed(cx):
     c = scheduler(cx)
     with faults.daemon_frozen(cx, "n1"):
         c.preempt_send([job])
-        cx.submit(Hold_Types="u")  # acknowledged after it is stored, and with it what came before
-        cx.kill("server")
-        cx.restart("server")
-        cx.again()
+        cx.crash_server()
         assert cx.state(job) in "RE"
     cx.wait_gone(job)
     assert cx.wait(other).run_count == 1

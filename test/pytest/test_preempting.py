@@ -217,9 +217,7 @@ def test_history_tells_a_job_deleted_by_preemption_from_a_killed_one(cx):
     for _ in range(2):
         s = cx.stat(victim, "x")
         assert (s["preempt_method"], s["preempted_by"], s["preempt_count"]) == ("D", urgent, "1")
-        cx.kill("server")
-        cx.restart("server")
-        cx.again()
+        cx.crash_server()
 
 
 def test_a_filler_that_would_keep_a_preempted_job_waiting_does_not_start(cx):

@@ -144,9 +144,7 @@ def test_what_was_destroyed_is_remembered_across_a_restart(cx):
     cx.wait(urgent[0])
     spent = cx.api.stat("que", "express")[0]["preempt_ledger"]
     assert float(spent.split("=")[1]) >= 2
-    cx.kill("server")
-    cx.restart("server")
-    cx.again()
+    cx.crash_server()
     assert cx.api.stat("que", "express")[0]["preempt_ledger"] == spent
     until(lambda: "down" not in cx.node("n2")["state"], "the node to be back")
     c = scheduler(cx, "R")

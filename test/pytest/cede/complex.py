@@ -181,6 +181,17 @@ class Complex:
         self._api = None
         return self.api
 
+    def crash_server(self):
+        """SIGKILL the server and start it again; what it knew is stored.
+
+        What a client sees need not be stored yet: a state is shown at once and written in the next batch. The
+        answer to a manager's request comes behind all that went before.
+        """
+        self.api.manager(api.MUNSET, api.SERVER, "", [("comment", None, "")])
+        self.kill("server")
+        self.restart("server")
+        return self.again()
+
     def script(self, text):
         """A job script as a file."""
         self._scripts += 1
