@@ -10,12 +10,11 @@
 #include <uthash.h>
 
 #include "amounts.h"
-#include "request.h"
+#include "pieces.h"
 
 struct attrl;
 struct class;
 struct idset;
-struct node;
 struct queue;
 struct share;
 
@@ -36,19 +35,6 @@ enum order_kind { /* what this scheduler has ordered and not yet seen in the str
                   ORDER_STOP,   /* is being preempted */
                   ORDER_AWAITS, /* waits for the jobs that are being preempted for it */
                   ORDER_REFUSED /* the server would not run it: not again for a while, or until it changes */
-};
-
-struct piece {         /* a part of a job on one vnode */
-    struct node *node; /* NULL: the vnode does not exist */
-    struct amounts use;
-    bool joined; /* belongs to the same chunk as the piece before it */
-    bool alone;  /* nobody else may come to this vnode meanwhile */
-    bool beside; /* nothing is used here: another vnode of a host that it has alone; these stand last */
-};
-
-struct pieces {
-    size_t n, cap;
-    struct piece *a;
 };
 
 struct job {
@@ -159,13 +145,5 @@ bool job_counts(const struct job *j);      /* for limits: holds nodes, or awaits
 bool job_is_up(const struct job *j);       /* runs, and is past its start: any method may be tried on it */
 /* Can this method (S C R D) be applied to it at all, whatever the policy says? */
 bool job_can(const struct job *j, char letter);
-
-void pieces_add(struct pieces *p, struct node *n, const struct amounts *use, bool joined);
-/* Note what a job whose place says this has alone, and add the other vnodes of hosts that it has alone. */
-void pieces_mark_alone(struct pieces *p, enum sharing place);
-void pieces_fini(struct pieces *p);
-/* Take `use` off what is listed for this node, as far as there is any; never below zero. */
-void pieces_lessen(struct pieces *p, const struct node *n, const struct amounts *use);
-void pieces_copy(struct pieces *to, const struct pieces *from);
 
 #endif
