@@ -2,11 +2,9 @@
 #define ACCOUNTING_H
 /* Accounting records: a line is a row of the batch that holds what it tells of; the file comes after.
  *
- * PBS_HOME/server_priv/accounting/YYYYMMDD, "MM/DD/YYYY HH:MM:SS;T;id;text". Transitions of jobs make Q S E R z r
- * by themselves (a listener of job_fsm); what only a request knows is told by the calls below. After a commit the
- * lines it held are appended; how far the files are is written to the store now and then, and at start the lines
- * behind that are compared with the files' ends, so that none is lost or doubled, whenever the server was killed.
- * Loop thread; the files are written by a worker.
+ * "MM/DD/YYYY HH:MM:SS;T;id;text". Transitions of jobs make Q S E R z r by themselves (a listener of job_fsm); what
+ * only a request knows is told by the calls below. How a line comes into its file is acct_files.h.
+ * Loop thread.
  */
 #include <stdint.h>
 
