@@ -1,7 +1,7 @@
-/* `all` stands in for the server: each object as its last line said. Before a cycle every one of them is fed
- * again, whole, as the stream would; vnodes get the resources_assigned that the server would have added up.
- * Then the decisions are compared with the lines that follow, one by one; log lines are passed over. A new
- * cycle, or an answer that brings decisions, begins a new list. */
+/* One function for each word of a line, told by the table `lines`; a file is played line by line, and the first that
+ * is otherwise than it says ends it. What the server would say is scenario_objects.h's. Decisions are compared
+ * with the lines that follow, one by one; log lines are passed over. A new cycle, or an answer that brings
+ * decisions, begins a new list. */
 #include "scenario.h"
 
 #include <errno.h>
@@ -16,255 +16,32 @@
 #include "file.h"
 #include "memory.h"
 #include "pbs_error.h"
-#include "pbs_ifl.h"
 #include "prime.h"
 #include "scenario_config.h"
+#include "scenario_objects.h"
 #include "words.h"
 
 enum { FILE_MAX = 1 << 20, NOW_S = 1000000 };
-
-struct entry { /* one object as its line says */
-    char *kind, *name;
-    struct attrl *attrs;
-    bool told; /* since its line */
-    struct entry *next;
-};
 
 struct play {
     struct policy policy;
     struct cycle *c;
     struct decisions d;
     size_t at; /* next decision to be compared */
-    struct entry *all;
+    struct scenario_objects *objects;
     struct words w; /* the line */
     char rest[4096];
 };
 
-static void attr_add(struct attrl **l, const char *name, const char *resource, const char *value)
-{
-    struct attrl *a = mem_new(1, sizeof *a);
-
-    a->name = mem_text(name);
-    a->resource = resource ? mem_text(resource) : NULL;
-    a->value = mem_text(value);
-    while (*l)
-        l = &(*l)->next;
-    *l = a;
-}
-
-static void attrs_free(struct attrl *a)
-{
-    while (a) {
-        struct attrl *next = a->next;
-        free(a->name);
-        free(a->resource);
-        free(a->value);
-        free(a);
-        a = next;
-    }
-}
-
-static const char *attr_get(const struct attrl *a, const char *name)
-{
-    for (; a; a = a->next)
-        if (strcmp(a->name, name) == 0)
-            return a->value;
-    return NULL;
-}
-
-/* "name.res=value" */
-static void attr_word(struct attrl **l, const char *word)
-{
-    char *text = mem_text(word), *value = strchr(text, '='), *dot;
-
-    if (value) {
-        *value++ = '\0';
-        dot = strchr(text, '.');
-        if (dot)
-            *dot++ = '\0';
-        attr_add(l, text, dot, value);
-    }
-    free(text);
-}
-
-static struct entry *entry_of(struct play *p, const char *kind, const char *name)
-{
-    struct entry **e = &p->all;
-
-    while (*e && (strcmp((*e)->kind, kind) != 0 || strcmp((*e)->name, name) != 0))
-        e = &(*e)->next;
-    if (!*e) {
-        *e = mem_new(1, sizeof **e);
-        (*e)->kind = mem_text(kind);
-        (*e)->name = mem_text(name);
-    }
-    attrs_free((*e)->attrs);
-    (*e)->attrs = NULL;
-    (*e)->told = false;
-    return *e;
-}
-
-static void entry_free(struct entry *e)
-{
-    attrs_free(e->attrs);
-    free(e->kind);
-    free(e->name);
-    free(e);
-}
-
-/* --- the universe ------------------------------------------------------------------------------------ */
-
-static void line_node(struct play *p)
-{
-    struct entry *e = entry_of(p, "node", p->w.w[1]);
-
-    for (size_t i = 2; i < p->w.n; i++)
-        if (p->w.w[i][0] == '@')
-            attr_word(&e->attrs, p->w.w[i] + 1);
-        else {
-            struct attrl *one = NULL;
-            attr_word(&one, p->w.w[i]);
-            attr_add(&e->attrs, "resources_available", one->name, one->value);
-            attrs_free(one);
-        }
-}
-
-static void line_queue(struct play *p)
-{
-    struct entry *e = entry_of(p, "queue", p->w.w[1]);
-
-    attr_add(&e->attrs, "queue_type", NULL, "Execution");
-    for (size_t i = 2; i < p->w.n; i++)
-        attr_word(&e->attrs, p->w.w[i]);
-    if (!attr_get(e->attrs, "started"))
-        attr_add(&e->attrs, "started", NULL, "True");
-}
-
-static void line_job(struct play *p)
-{
-    struct entry *e = entry_of(p, "job", p->w.w[1]);
-    char state[2] = {p->w.w[3][0], '\0'};
-    const char *substate = *state == 'S' ? "45" : *state == 'R' ? "42" : *state == 'E' ? "50" : "10";
-
-    attr_add(&e->attrs, "queue", NULL, p->w.w[2]);
-    attr_add(&e->attrs, "job_state", NULL, state);
-    attr_add(&e->attrs, "substate", NULL, substate);
-    attr_add(&e->attrs, "queue_rank", NULL, p->w.w[1]);
-    for (size_t i = 4; i < p->w.n; i++) {
-        const char *w = p->w.w[i];
-        if (strncmp(w, "select=", 7) == 0)
-            attr_add(&e->attrs, "schedselect", NULL, w + 7);
-        else if (strncmp(w, "place=", 6) == 0)
-            attr_add(&e->attrs, "Resource_List", "place", w + 6);
-        else if (strncmp(w, "exec=", 5) == 0)
-            attr_add(&e->attrs, "exec_vnode", NULL, w + 5);
-        else
-            attr_word(&e->attrs, w);
-    }
-}
-
-static void line_server(struct play *p)
-{
-    struct entry *e = entry_of(p, "server", "");
-
-    for (size_t i = 1; i < p->w.n; i++)
-        attr_word(&e->attrs, p->w.w[i]);
-}
-
-static void line_sched(struct play *p)
-{
-    struct entry *e = entry_of(p, "sched", "default");
-
-    for (size_t i = 1; i < p->w.n; i++) {
-        bool levels = strncmp(p->w.w[i], "preempt_prio=", 13) == 0 ||
-                      strncmp(p->w.w[i], "preempt_sort=", 13) == 0; /* their words have _ */
-        levels = levels || strncmp(p->w.w[i], "job_sort_formula", 16) == 0;
-        for (char *c = strchr(p->w.w[i], '='); !levels && c && *c; c++)
-            *c = *c == '_' && c[-1] != 't' ? ' ' : *c;
-        attr_word(&e->attrs, p->w.w[i]);
-    }
-}
-
-static void add_pieces(const struct catalogue *c, const char *exec, const char *node, int64_t times,
-                       struct amounts *used)
-{
-    struct piece_text *pieces = NULL;
-    size_t n = request_parse_exec(c, exec, &pieces);
-
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(pieces[i].vnode, node) == 0)
-            amounts_add_times(used, &pieces[i].use, times);
-    request_free_exec(pieces, n);
-}
-
-/* resources_assigned of a vnode: the sum of what runs on it, and of what suspended jobs have kept. */
-static void add_used(struct play *p, const char *node, struct attrl **attrs)
-{
-    const struct catalogue *c = universe_catalogue(cycle_universe(p->c));
-    struct amounts used = {0};
-    char number[RES_TEXT_MAX];
-
-    for (struct entry *e = p->all; e; e = e->next) {
-        const char *exec = attr_get(e->attrs, "exec_vnode"), *state = attr_get(e->attrs, "job_state");
-        const char *released = attr_get(e->attrs, "resources_released");
-        bool keeps = exec && *state == 'S' && released;
-        if (!exec || (*state != 'R' && *state != 'E' && !keeps))
-            continue;
-        add_pieces(c, exec, node, 1, &used);
-        if (keeps)
-            add_pieces(c, released, node, -1, &used);
-    }
-    for (uint32_t i = 0; i < used.n; i++) {
-        const struct resource *r = catalogue_get(c, used.a[i].res);
-        attr_add(attrs, "resources_assigned", r->name, res_format(r, used.a[i].n, number));
-    }
-    amounts_fini(&used);
-}
-
-static enum universe_kind kind_of(const char *word)
-{
-    static const char *const words[UNIVERSE_KIND_COUNT] = {"server", "queue",    "job",   "node",
-                                                           "resv",   "resource", "sched", "hold"};
-    int i = 0;
-
-    while (i < UNIVERSE_KIND_COUNT && strcmp(words[i], word) != 0)
-        i++;
-    return (enum universe_kind)i;
-}
-
-/* What has changed. What nodes use is summed up here, so they are told each time. */
 static void feed(struct play *p)
 {
-    struct universe *u = cycle_universe(p->c);
-
-    for (struct entry *e = p->all; e; e = e->next) {
-        struct attrl *more = NULL, **last = &e->attrs;
-        if (e->told && strcmp(e->kind, "node") != 0)
-            continue;
-        e->told = true;
-        if (strcmp(e->kind, "node") == 0)
-            add_used(p, e->name, &more);
-        while (*last)
-            last = &(*last)->next;
-        *last = more;
-        universe_change(u, kind_of(e->kind), e->name, e->attrs);
-        *last = NULL;
-        attrs_free(more);
-    }
-    universe_settle(u);
+    scenario_objects_feed(p->objects, cycle_universe(p->c));
 }
 
 static int line_gone(struct play *p, struct err *e)
 {
     (void)e;
-    for (struct entry **x = &p->all; *x; x = &(*x)->next)
-        if (strcmp((*x)->kind, p->w.w[1]) == 0 && strcmp((*x)->name, p->w.w[2]) == 0) {
-            struct entry *gone = *x;
-            *x = gone->next;
-            entry_free(gone);
-            break;
-        }
-    universe_gone(cycle_universe(p->c), kind_of(p->w.w[1]), p->w.w[2]);
+    scenario_objects_gone(p->objects, cycle_universe(p->c), p->w.w[1], p->w.w[2]);
     return 0;
 }
 
@@ -569,35 +346,7 @@ static int line_urge(struct play *p, struct err *e)
 
 static int line_entry(struct play *p, struct err *e)
 {
-    (void)e;
-    switch (kind_of(p->w.w[0])) {
-    case UNIVERSE_SERVER:
-        line_server(p);
-        break;
-    case UNIVERSE_QUEUE:
-        line_queue(p);
-        break;
-    case UNIVERSE_JOB:
-        line_job(p);
-        break;
-    case UNIVERSE_NODE:
-        line_node(p);
-        break;
-    case UNIVERSE_SCHED:
-        line_sched(p);
-        break;
-    case UNIVERSE_RESOURCE: {
-        struct entry *x = entry_of(p, "resource", p->w.w[1]);
-        for (size_t i = 2; i < p->w.n; i++)
-            attr_word(&x->attrs, p->w.w[i]);
-        break;
-    }
-    case UNIVERSE_RESV:
-    case UNIVERSE_HOLD:
-    case UNIVERSE_KIND_COUNT:
-        return err_set(e, EINVAL, "unknown word");
-    }
-    return 0;
+    return scenario_objects_take(p->objects, &p->w, e);
 }
 
 static const struct {
@@ -670,12 +419,9 @@ int scenario_play(const char *path, struct err *e)
         return -1;
     policy_init(&p.policy);
     p.c = cycle_create("default", &p.policy);
+    p.objects = scenario_objects_create();
     int rc = play_text(&p, text, path, e);
-    while (p.all) {
-        struct entry *next = p.all->next;
-        entry_free(p.all);
-        p.all = next;
-    }
+    scenario_objects_destroy(p.objects);
     decisions_fini(&p.d);
     cycle_destroy(p.c);
     policy_fini(&p.policy);
