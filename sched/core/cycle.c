@@ -185,22 +185,6 @@ static void fill_heap(struct cycle *c)
 
 /* --- what becomes of a job --------------------------------------------------------------------------- */
 
-void cycle_calm(struct cycle *c, struct job *j)
-{
-    for (size_t i = 0; j->urged && i < c->n_urged; i++)
-        if (c->urged[i] == j->id) { /* interned */
-            intern_unref(c->urged[i]);
-            c->urged[i] = c->urged[--c->n_urged];
-            break;
-        }
-    j->urged = false;
-}
-
-bool cycle_may_run(const struct job *j)
-{
-    return j->standing == STANDING_WAITS || j->standing == STANDING_SUSPENDED;
-}
-
 /* Is there an urged job that this cycle must deal with? */
 static bool is_urged_open(const struct cycle *c)
 {
@@ -227,44 +211,6 @@ static void drop_lost_urges(struct cycle *c)
         intern_unref(c->urged[i - 1]);
         c->urged[i - 1] = c->urged[--c->n_urged];
     }
-}
-
-void cycle_decide_run(struct cycle *c, struct job *j, const struct pieces *where)
-{
-    bool resumes = j->standing == STANDING_SUSPENDED;
-    char *text = placement_text(c->u, where);
-
-    if (j->is_array)
-        j = universe_spawn(c->u, j);
-    decisions_add(c->d, resumes ? DECIDE_RESUME : DECIDE_RUN, j->id, text);
-    free(text);
-    cycle_calm(c, j);
-    if (!resumes)
-        accrual_ordered(c->accrual, j);
-    gang_begin_turn(j, c->now_s);
-    ahead_started(c->ahead);
-    universe_order(c->u, j, resumes ? ORDER_RESUME : ORDER_RUN, where);
-    plans_forget(c->plans, j->id);
-}
-
-void cycle_refuse(struct cycle *c, struct job *j, const char *text)
-{
-    struct decision *x = decisions_add(c->d, DECIDE_REFUSE, j->id, text);
-
-    x->code = PBSE_RESCUNAV;
-    cycle_calm(c, j);
-    if (j->is_provisional)
-        universe_unspawn(c->u, j);
-    else
-        universe_rejoin(c->u, j);
-}
-
-void cycle_note_failed(const struct cycle *c, struct class *k)
-{
-    if (!k)
-        return;
-    k->failed_at = universe_news(c->u);
-    k->failed_stoppable = universe_stoppable(c->u);
 }
 
 static void fail(struct cycle *c, struct class *k, struct job *j, const struct reason *why)

@@ -38,7 +38,8 @@ struct cycle {
     struct decisions *d;
 };
 
-/* Run it, or let it go on: the decision, and the order that takes the room. An array runs by its next subjob. */
+/* ---- cycle_decide.c: what is decided about one job
+ * Run it, or let it go on: the decision, and the order that takes the room. An array runs by its next subjob. */
 void cycle_decide_run(struct cycle *c, struct job *j, const struct pieces *where);
 
 /* A job that somebody asked for and that cannot run: they are told, and it waits like others again. */
@@ -49,6 +50,8 @@ void cycle_note_failed(const struct cycle *c, struct class *k);
 
 /* Nobody asks for it any more. */
 void cycle_calm(struct cycle *c, struct job *j);
+
+bool cycle_may_run(const struct job *j); /* it waits, or is suspended by a scheduler */
 
 /* ---- cycle_others.c: the room of others */
 struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const struct job *j);
@@ -79,7 +82,5 @@ bool ahead_failed(struct cycle *c, struct class *k, const struct picker *picker,
 
 /* ---- cycle_elsewhere.c: run jobs that await others where room has come free meanwhile, if they are of this level at least */
 void cycle_try_elsewhere(struct cycle *c, int highest);
-
-bool cycle_may_run(const struct job *j); /* it waits, or is suspended by a scheduler */
 
 #endif
