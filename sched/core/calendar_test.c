@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "cycle.h"
-#include "pbs_ifl.h"
+#include "universe_rows.h"
 
 enum { NODES = 5, NCPUS = 8, JOBS = 60, BEGIN_S = 1000000, WORLDS = 40, TEXT = 256 };
 
@@ -38,20 +38,6 @@ static int between(struct world *w, int least, int most)
 }
 
 /* --- what the core is told ----------------------------------------------------------------------------- */
-
-static void tell(struct world *w, enum universe_kind kind, const char *name, const char *const text[][3])
-{
-    struct attrl a[16] = {{0}};
-
-    for (size_t n = 0; text[n][0]; n++) {
-        a[n] = (struct attrl){.name = (char *)(uintptr_t)text[n][0],
-                              .resource = (char *)(uintptr_t)text[n][1],
-                              .value = (char *)(uintptr_t)text[n][2]};
-        if (n > 0)
-            a[n - 1].next = &a[n];
-    }
-    universe_change(cycle_universe(w->c), kind, name, a);
-}
 
 /* What this job has on that node. */
 static int part_on(const struct actor *j, int node)
@@ -81,11 +67,11 @@ static void tell_node(struct world *w, int node)
     assert_true(!alone || jobs == 1);
     snprintf(name, sizeof name, "n%d", node);
     snprintf(used, sizeof used, "%d", n);
-    tell(w, UNIVERSE_NODE, name,
-         (const char *const[][3]){{"resources_available", "ncpus", "8"},
-                                  {"resources_assigned", "ncpus", used},
-                                  {"state", NULL, alone ? "job-exclusive" : "free"},
-                                  {NULL}});
+    universe_rows(cycle_universe(w->c), UNIVERSE_NODE, name,
+                  (const char *const[][3]){{"resources_available", "ncpus", "8"},
+                                           {"resources_assigned", "ncpus", used},
+                                           {"state", NULL, alone ? "job-exclusive" : "free"},
+                                           {NULL}});
 }
 
 static void tell_job(struct world *w, int i)
@@ -98,17 +84,17 @@ static void tell_job(struct world *w, int i)
     snprintf(select, sizeof select, "%d:ncpus=%d", j->chunks, j->ncpus);
     snprintf(limit, sizeof limit, "%lld", (long long)j->limit_s);
     snprintf(start, sizeof start, "%lld", (long long)j->start_s);
-    tell(w, UNIVERSE_JOB, id,
-         (const char *const[][3]){{"job_state", NULL, j->state == 'R' ? "R" : "Q"},
-                                  {"substate", NULL, j->state == 'R' ? "42" : "10"},
-                                  {"queue", NULL, "workq"},
-                                  {"queue_rank", NULL, rank},
-                                  {"schedselect", NULL, select},
-                                  {"Resource_List", "place", j->alone ? "scatter:excl" : "free"},
-                                  {"Resource_List", "walltime", limit},
-                                  {"stime", NULL, start},
-                                  {j->state == 'R' ? "exec_vnode" : NULL, NULL, j->exec},
-                                  {NULL}});
+    universe_rows(cycle_universe(w->c), UNIVERSE_JOB, id,
+                  (const char *const[][3]){{"job_state", NULL, j->state == 'R' ? "R" : "Q"},
+                                           {"substate", NULL, j->state == 'R' ? "42" : "10"},
+                                           {"queue", NULL, "workq"},
+                                           {"queue_rank", NULL, rank},
+                                           {"schedselect", NULL, select},
+                                           {"Resource_List", "place", j->alone ? "scatter:excl" : "free"},
+                                           {"Resource_List", "walltime", limit},
+                                           {"stime", NULL, start},
+                                           {j->state == 'R' ? "exec_vnode" : NULL, NULL, j->exec},
+                                           {NULL}});
 }
 
 /* --- what becomes of jobs ------------------------------------------------------------------------------- */
@@ -180,9 +166,11 @@ static void make(struct world *w, unsigned seed)
     w->policy.strict_ordering = true;
     policy_attribute(&w->policy, "opt_backfill_fuzzy", "off", NULL);
     w->c = cycle_create("default", &w->policy);
-    tell(w, UNIVERSE_SCHED, "default", (const char *const[][3]){{"opt_backfill_fuzzy", NULL, "off"}, {NULL}});
-    tell(w, UNIVERSE_QUEUE, "workq",
-         (const char *const[][3]){{"queue_type", NULL, "Execution"}, {"started", NULL, "True"}, {NULL}});
+    universe_rows(cycle_universe(w->c), UNIVERSE_SCHED, "default",
+                  (const char *const[][3]){{"opt_backfill_fuzzy", NULL, "off"}, {NULL}});
+    universe_rows(
+        cycle_universe(w->c), UNIVERSE_QUEUE, "workq",
+        (const char *const[][3]){{"queue_type", NULL, "Execution"}, {"started", NULL, "True"}, {NULL}});
     for (int i = 0; i < JOBS; i++) {
         struct actor *j = &w->jobs[i];
         bool large = between(w, 1, 4) == 1;

@@ -10,28 +10,13 @@
 
 #include "clock.h"
 #include "cycle.h"
-#include "pbs_ifl.h"
+#include "universe_rows.h"
 
 struct bench {
     struct policy policy;
     struct cycle *c;
     int64_t now_s;
 };
-
-static void tell(struct bench *b, enum universe_kind kind, const char *name, const char *const text[][3])
-{
-    struct attrl a[16] = {{0}};
-    size_t n = 0;
-
-    for (; text[n][0]; n++) {
-        a[n] = (struct attrl){.name = (char *)(uintptr_t)text[n][0],
-                              .resource = (char *)(uintptr_t)text[n][1],
-                              .value = (char *)(uintptr_t)text[n][2]};
-        if (n > 0)
-            a[n - 1].next = &a[n];
-    }
-    universe_change(cycle_universe(b->c), kind, name, a);
-}
 
 static void tell_node(struct bench *b, int i, int cpus, int used)
 {
@@ -40,20 +25,20 @@ static void tell_node(struct bench *b, int i, int cpus, int used)
     snprintf(name, sizeof name, "n%d", i);
     snprintf(total, sizeof total, "%d", cpus);
     snprintf(taken, sizeof taken, "%d", used);
-    tell(b, UNIVERSE_NODE, name,
-         (const char *const[][3]){{"resources_available", "ncpus", total},
-                                  {"resources_assigned", "ncpus", taken},
-                                  {"state", NULL, "free"},
-                                  {NULL, NULL, NULL}});
+    universe_rows(cycle_universe(b->c), UNIVERSE_NODE, name,
+                  (const char *const[][3]){{"resources_available", "ncpus", total},
+                                           {"resources_assigned", "ncpus", taken},
+                                           {"state", NULL, "free"},
+                                           {NULL, NULL, NULL}});
 }
 
 static void tell_queue(struct bench *b, const char *name, const char *priority)
 {
-    tell(b, UNIVERSE_QUEUE, name,
-         (const char *const[][3]){{"queue_type", NULL, "Execution"},
-                                  {"started", NULL, "True"},
-                                  {"Priority", NULL, priority},
-                                  {NULL, NULL, NULL}});
+    universe_rows(cycle_universe(b->c), UNIVERSE_QUEUE, name,
+                  (const char *const[][3]){{"queue_type", NULL, "Execution"},
+                                           {"started", NULL, "True"},
+                                           {"Priority", NULL, priority},
+                                           {NULL, NULL, NULL}});
 }
 
 static void tell_job(struct bench *b, int i, const char *queue, char state, const char *select,
@@ -63,14 +48,14 @@ static void tell_job(struct bench *b, int i, const char *queue, char state, cons
 
     snprintf(id, sizeof id, "%d.server", i);
     snprintf(rank, sizeof rank, "%d", i);
-    tell(b, UNIVERSE_JOB, id,
-         (const char *const[][3]){{"job_state", NULL, letter},
-                                  {"queue", NULL, queue},
-                                  {"queue_rank", NULL, rank},
-                                  {"stime", NULL, rank},
-                                  {"schedselect", NULL, select},
-                                  {exec ? "exec_vnode" : NULL, NULL, exec},
-                                  {NULL, NULL, NULL}});
+    universe_rows(cycle_universe(b->c), UNIVERSE_JOB, id,
+                  (const char *const[][3]){{"job_state", NULL, letter},
+                                           {"queue", NULL, queue},
+                                           {"queue_rank", NULL, rank},
+                                           {"stime", NULL, rank},
+                                           {"schedselect", NULL, select},
+                                           {exec ? "exec_vnode" : NULL, NULL, exec},
+                                           {NULL, NULL, NULL}});
 }
 
 static void open_bench(struct bench *b)
@@ -188,11 +173,11 @@ static void turns_are_decided_quickly(void **state)
 
     (void)state;
     open_bench(&b);
-    tell(&b, UNIVERSE_QUEUE, "shared",
-         (const char *const[][3]){{"queue_type", NULL, "Execution"},
-                                  {"started", NULL, "True"},
-                                  {"gang", NULL, "True"},
-                                  {NULL, NULL, NULL}});
+    universe_rows(cycle_universe(b.c), UNIVERSE_QUEUE, "shared",
+                  (const char *const[][3]){{"queue_type", NULL, "Execution"},
+                                           {"started", NULL, "True"},
+                                           {"gang", NULL, "True"},
+                                           {NULL, NULL, NULL}});
     for (int i = 0; i < 1000; i++)
         tell_node(&b, i, 5, 5);
     for (int i = 0; i < 5000; i++) {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cycle.h"
-#include "pbs_ifl.h"
+#include "universe_rows.h"
 
 enum { JOBS_MAX = 64, NODES_MAX = 4, SLICE_S = 10, BEGIN_S = 1000000 };
 
@@ -30,29 +30,15 @@ struct world {
     int64_t now_s;
 };
 
-static void tell(struct world *w, enum universe_kind kind, const char *name, const char *const text[][3])
-{
-    struct attrl a[16] = {{0}};
-
-    for (size_t n = 0; text[n][0]; n++) {
-        a[n] = (struct attrl){.name = (char *)(uintptr_t)text[n][0],
-                              .resource = (char *)(uintptr_t)text[n][1],
-                              .value = (char *)(uintptr_t)text[n][2]};
-        if (n > 0)
-            a[n - 1].next = &a[n];
-    }
-    universe_change(cycle_universe(w->c), kind, name, a);
-}
-
 static void tell_queue(struct world *w, const char *name, const char *priority)
 {
-    tell(w, UNIVERSE_QUEUE, name,
-         (const char *const[][3]){{"queue_type", NULL, "Execution"},
-                                  {"started", NULL, "True"},
-                                  {"Priority", NULL, priority},
-                                  {"gang", NULL, "True"},
-                                  {"gang_timeslice", NULL, "10"},
-                                  {NULL, NULL, NULL}});
+    universe_rows(cycle_universe(w->c), UNIVERSE_QUEUE, name,
+                  (const char *const[][3]){{"queue_type", NULL, "Execution"},
+                                           {"started", NULL, "True"},
+                                           {"Priority", NULL, priority},
+                                           {"gang", NULL, "True"},
+                                           {"gang_timeslice", NULL, "10"},
+                                           {NULL, NULL, NULL}});
 }
 
 static int node_of(const struct actor *j)
@@ -86,13 +72,13 @@ static void tell_node(struct world *w, int node)
     snprintf(mem, sizeof mem, "%dgb", w->mem_gb);
     snprintf(used, sizeof used, "%d", n);
     snprintf(kept, sizeof kept, "%dgb", gb);
-    tell(w, UNIVERSE_NODE, name,
-         (const char *const[][3]){{"resources_available", "ncpus", cpus},
-                                  {"resources_available", "mem", mem},
-                                  {"resources_assigned", "ncpus", used},
-                                  {"resources_assigned", "mem", kept},
-                                  {"state", NULL, "free"},
-                                  {NULL, NULL, NULL}});
+    universe_rows(cycle_universe(w->c), UNIVERSE_NODE, name,
+                  (const char *const[][3]){{"resources_available", "ncpus", cpus},
+                                           {"resources_available", "mem", mem},
+                                           {"resources_assigned", "ncpus", used},
+                                           {"resources_assigned", "mem", kept},
+                                           {"state", NULL, "free"},
+                                           {NULL, NULL, NULL}});
 }
 
 static void tell_job(struct world *w, int i)
@@ -105,15 +91,15 @@ static void tell_job(struct world *w, int i)
     snprintf(rank, sizeof rank, "%lld", (long long)(BEGIN_S - JOBS_MAX + i) * 1000000);
     snprintf(select, sizeof select, "1:ncpus=%d:mem=%dgb", j->cpus, j->mem_gb);
     snprintf(released, sizeof released, "(n%d:ncpus=%d)", j->state == 'S' ? node_of(j) : 0, j->cpus);
-    tell(w, UNIVERSE_JOB, id,
-         (const char *const[][3]){{"job_state", NULL, letter},
-                                  {"substate", NULL, substate},
-                                  {"queue", NULL, j->queue},
-                                  {"queue_rank", NULL, rank},
-                                  {"schedselect", NULL, select},
-                                  {*j->exec ? "exec_vnode" : "comment", NULL, j->exec},
-                                  {j->state == 'S' ? "resources_released" : NULL, NULL, released},
-                                  {NULL, NULL, NULL}});
+    universe_rows(cycle_universe(w->c), UNIVERSE_JOB, id,
+                  (const char *const[][3]){{"job_state", NULL, letter},
+                                           {"substate", NULL, substate},
+                                           {"queue", NULL, j->queue},
+                                           {"queue_rank", NULL, rank},
+                                           {"schedselect", NULL, select},
+                                           {*j->exec ? "exec_vnode" : "comment", NULL, j->exec},
+                                           {j->state == 'S' ? "resources_released" : NULL, NULL, released},
+                                           {NULL, NULL, NULL}});
 }
 
 static void carry_out(struct world *w, struct decisions *d);

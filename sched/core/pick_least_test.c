@@ -12,6 +12,7 @@
 #include "cycle.h"
 #include "memory.h"
 #include "pbs_ifl.h"
+#include "universe_rows.h"
 
 enum { NODES = 4, WIDE = 16, NCPUS = 4, NOW_S = 1000000, SITES = 60 };
 
@@ -110,36 +111,26 @@ static int64_t best_of(const struct site *s)
 
 /* --- the same site as the core sees it ------------------------------------------------------------------ */
 
-static void tell(struct universe *u, enum universe_kind kind, const char *name, const char *const words[][3])
-{
-    struct attrl list[12];
-    int n = 0;
-
-    for (; words[n][0]; n++)
-        list[n] = (struct attrl){
-            .name = (char *)words[n][0], .resource = (char *)words[n][1], .value = (char *)words[n][2]};
-    for (int i = 0; i + 1 < n; i++)
-        list[i].next = &list[i + 1];
-    universe_change(u, kind, name, list);
-}
-
 static void tell_site(struct universe *u, const struct site *s, const char *sort)
 {
     char name[16], exec[128], start[32], select[64];
 
-    tell(u, UNIVERSE_SCHED, "default",
-         (const char *const[][3]){{"preempt_sort", NULL, sort}, {"preempt_order", NULL, "R"}, {NULL}});
-    tell(u, UNIVERSE_QUEUE, "workq",
-         (const char *const[][3]){{"queue_type", NULL, "Execution"}, {"started", NULL, "True"}, {NULL}});
-    tell(
+    universe_rows(
+        u, UNIVERSE_SCHED, "default",
+        (const char *const[][3]){{"preempt_sort", NULL, sort}, {"preempt_order", NULL, "R"}, {NULL}});
+    universe_rows(
+        u, UNIVERSE_QUEUE, "workq",
+        (const char *const[][3]){{"queue_type", NULL, "Execution"}, {"started", NULL, "True"}, {NULL}});
+    universe_rows(
         u, UNIVERSE_QUEUE, "express",
         (const char *const[][3]){
             {"queue_type", NULL, "Execution"}, {"started", NULL, "True"}, {"Priority", NULL, "200"}, {NULL}});
     for (int k = 0; k < s->nodes; k++) {
         snprintf(name, sizeof name, "n%d", k);
-        tell(u, UNIVERSE_NODE, name,
-             (const char *const[][3]){
-                 {"resources_available", "ncpus", "4"}, {"resources_assigned", "ncpus", "4"}, {NULL}});
+        universe_rows(u, UNIVERSE_NODE, name,
+                      (const char *const[][3]){{"resources_available", "ncpus", "4"},
+                                               {"resources_assigned", "ncpus", "4"},
+                                               {NULL}});
     }
     for (int i = 0; i < s->n; i++) {
         snprintf(name, sizeof name, "%d", i + 1);
@@ -148,22 +139,22 @@ static void tell_site(struct universe *u, const struct site *s, const char *sort
             at += (size_t)snprintf(exec + at, sizeof exec - at, "%s(n%d:ncpus=%d)", k ? "+" : "",
                                    s->job[i].node + k, s->job[i].ncpus);
         snprintf(start, sizeof start, "%lld", (long long)s->job[i].start_s);
-        tell(u, UNIVERSE_JOB, name,
-             (const char *const[][3]){{"queue", NULL, "workq"},
-                                      {"job_state", NULL, "R"},
-                                      {"substate", NULL, "42"},
-                                      {"exec_vnode", NULL, exec},
-                                      {"stime", NULL, start},
-                                      {NULL}});
+        universe_rows(u, UNIVERSE_JOB, name,
+                      (const char *const[][3]){{"queue", NULL, "workq"},
+                                               {"job_state", NULL, "R"},
+                                               {"substate", NULL, "42"},
+                                               {"exec_vnode", NULL, exec},
+                                               {"stime", NULL, start},
+                                               {NULL}});
     }
     snprintf(select, sizeof select, "%d:ncpus=%d", s->want_nodes, s->want_ncpus);
-    tell(u, UNIVERSE_JOB, "99",
-         (const char *const[][3]){{"queue", NULL, "express"},
-                                  {"job_state", NULL, "Q"},
-                                  {"substate", NULL, "10"},
-                                  {"schedselect", NULL, select},
-                                  {"Resource_List", "place", "scatter"},
-                                  {NULL}});
+    universe_rows(u, UNIVERSE_JOB, "99",
+                  (const char *const[][3]){{"queue", NULL, "express"},
+                                           {"job_state", NULL, "Q"},
+                                           {"substate", NULL, "10"},
+                                           {"schedselect", NULL, select},
+                                           {"Resource_List", "place", "scatter"},
+                                           {NULL}});
 }
 
 /* What the chosen ones cost, by one value of preempt_sort; -1: nobody is. */

@@ -16,9 +16,9 @@
 #include "cycle.h"
 #include "explain.h"
 #include "memory.h"
-#include "pbs_ifl.h"
 #include "placement.h"
 #include "trial.h"
+#include "universe_rows.h"
 
 enum { NODES = 64, CORES = 16, JOBS = 4000, BEGIN_S = 1000000, RULE_OLDEST = -1, PLACES = 64, MIXES = 5 };
 
@@ -72,20 +72,6 @@ static void make_mix(struct world *w, uint64_t seed)
 
 /* --- what the core is told ------------------------------------------------------------------------------- */
 
-static void tell(struct world *w, enum universe_kind kind, const char *name, const char *const text[][3])
-{
-    struct attrl a[16] = {{0}};
-
-    for (size_t n = 0; text[n][0]; n++) {
-        a[n] = (struct attrl){.name = (char *)(uintptr_t)text[n][0],
-                              .resource = (char *)(uintptr_t)text[n][1],
-                              .value = (char *)(uintptr_t)text[n][2]};
-        if (n > 0)
-            a[n - 1].next = &a[n];
-    }
-    universe_change(cycle_universe(w->c), kind, name, a);
-}
-
 static void tell_node(struct world *w, int i)
 {
     char name[32], total[32], taken[32];
@@ -93,11 +79,11 @@ static void tell_node(struct world *w, int i)
     snprintf(name, sizeof name, "n%d", i);
     snprintf(total, sizeof total, "%d", CORES);
     snprintf(taken, sizeof taken, "%d", w->used[i]);
-    tell(w, UNIVERSE_NODE, name,
-         (const char *const[][3]){{"resources_available", "ncpus", total},
-                                  {"resources_assigned", "ncpus", taken},
-                                  {"state", NULL, "free"},
-                                  {NULL, NULL, NULL}});
+    universe_rows(cycle_universe(w->c), UNIVERSE_NODE, name,
+                  (const char *const[][3]){{"resources_available", "ncpus", total},
+                                           {"resources_assigned", "ncpus", taken},
+                                           {"state", NULL, "free"},
+                                           {NULL, NULL, NULL}});
 }
 
 static void tell_job(struct world *w, int i)
@@ -113,24 +99,24 @@ static void tell_job(struct world *w, int i)
     for (int k = 0; k < j->n_at; k++)
         n += (size_t)snprintf(exec + n, sizeof exec - n, "%s(n%d:ncpus=%d)", k ? "+" : "", j->at[k].node,
                               j->at[k].cores);
-    tell(w, UNIVERSE_JOB, id,
-         (const char *const[][3]){{"job_state", NULL, j->n_at ? "R" : "Q"},
-                                  {"substate", NULL, j->n_at ? "42" : "10"},
-                                  {"queue", NULL, j->urgent ? "express" : "workq"},
-                                  {"queue_rank", NULL, rank},
-                                  {"schedselect", NULL, select},
-                                  {"stime", NULL, start},
-                                  {j->n_at ? "exec_vnode" : NULL, NULL, exec},
-                                  {NULL, NULL, NULL}});
+    universe_rows(cycle_universe(w->c), UNIVERSE_JOB, id,
+                  (const char *const[][3]){{"job_state", NULL, j->n_at ? "R" : "Q"},
+                                           {"substate", NULL, j->n_at ? "42" : "10"},
+                                           {"queue", NULL, j->urgent ? "express" : "workq"},
+                                           {"queue_rank", NULL, rank},
+                                           {"schedselect", NULL, select},
+                                           {"stime", NULL, start},
+                                           {j->n_at ? "exec_vnode" : NULL, NULL, exec},
+                                           {NULL, NULL, NULL}});
 }
 
 static void tell_queue(struct world *w, const char *name, const char *priority)
 {
-    tell(w, UNIVERSE_QUEUE, name,
-         (const char *const[][3]){{"queue_type", NULL, "Execution"},
-                                  {"started", NULL, "True"},
-                                  {"Priority", NULL, priority},
-                                  {NULL, NULL, NULL}});
+    universe_rows(cycle_universe(w->c), UNIVERSE_QUEUE, name,
+                  (const char *const[][3]){{"queue_type", NULL, "Execution"},
+                                           {"started", NULL, "True"},
+                                           {"Priority", NULL, priority},
+                                           {NULL, NULL, NULL}});
 }
 
 /* --- what becomes of jobs -------------------------------------------------------------------------------- */
