@@ -5,6 +5,7 @@ import pytest
 
 from cede import build, users
 from cede.complex import Complex
+from cede.terminal import Terminal
 
 
 def pytest_configure(config):
@@ -72,3 +73,16 @@ def pytest_generate_tests(metafunc):
 @pytest.fixture
 def chaos_seconds(request):
     return request.config.getoption("--chaos-seconds")
+
+
+@pytest.fixture
+def sit(cx):
+    """sit(*options of qsub): a user at a terminal with an interactive job; closed at the end."""
+    opened = []
+
+    def start(*options, **how):
+        opened.append(Terminal(cx, *options, **how))
+        return opened[-1]
+    yield start
+    for t in opened:
+        t.close()

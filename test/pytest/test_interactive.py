@@ -8,22 +8,10 @@ import pytest
 
 from cede import users
 from cede.faults import is_alive
-from cede.terminal import OWNER, Terminal, at_work
+from cede.terminal import OWNER, at_work
 from cede.wait import LIMIT_S, until
 
 history = pytest.mark.complex(history=True)
-
-
-@pytest.fixture
-def sit(cx):
-    opened = []
-
-    def start(*options, **how):
-        opened.append(Terminal(cx, *options, **how))
-        return opened[-1]
-    yield start
-    for t in opened:
-        t.close()
 
 
 @history

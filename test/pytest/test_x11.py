@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from cede.terminal import OWNER, Terminal, at_work
+from cede.terminal import OWNER, at_work
 
 pytestmark = pytest.mark.complex(history=True)
 LIMIT = 60
@@ -106,18 +106,6 @@ def desk(cx):
     display.client = f"/usr/bin/python3 {client}"
     yield display
     display.close()
-
-
-@pytest.fixture
-def sit(cx):
-    opened = []
-
-    def start(*options, **how):
-        opened.append(Terminal(cx, *options, **how))
-        return opened[-1]
-    yield start
-    for t in opened:
-        t.close()
 
 
 def test_a_window_of_the_job_is_on_the_users_display_by_a_cookie_of_its_own(cx, sit, desk):
