@@ -35,6 +35,7 @@
 #include "site_action.h"
 #include "spares.h"
 #include "staging.h"
+#include "succession.h"
 #include "terminal.h"
 #include "strbuf.h"
 #include "units.h"
@@ -417,6 +418,7 @@ static void act_give_up(void *ctx, struct run *r)
     staging_stop(r);
     terminal_stop(r);
     fetch_stop(r);
+    succession_stop(r);
     prepare_forget(r);
     r->failure = (struct run_failure){.status = STATUS_TERMINATED, .reason = EXEC_END_TERMINATED};
     finish(ctx, r);
@@ -595,6 +597,7 @@ static void act_forget(void *ctx, struct run *r)
     staging_stop(r);
     terminal_stop(r);
     fetch_stop(r);
+    succession_stop(r);
     prepare_forget(r);
     shepherds_let_go(r);
     usage_end(r);
@@ -639,6 +642,8 @@ void actions_changed(void *ctx, struct run *r, enum run_state before, enum run_e
     if (log_is_on(LOGE_DEBUG3))
         log_event(LOGC_JOB, LOGE_DEBUG3, r->id, "run %u: %s, %s", r->key.run, run_fsm_event_name(ev),
                   run_fsm_state_name(before));
+    if (before < RUN_RELEASED && r->slot.state >= RUN_RELEASED)
+        succession_left(m, r);
     if (r->slot.state == RUN_GONE)
         run_drop(m->runs, r);
 }

@@ -46,6 +46,7 @@
 #include "steps.h"
 #include "strangers.h"
 #include "strbuf.h"
+#include "succession.h"
 #include "terminal.h"
 #include "usage.h"
 #include "vnodes.h"
@@ -278,6 +279,7 @@ static void let_go(void *arg, struct run *r)
     staging_stop(r);
     terminal_stop(r);
     fetch_stop(r);
+    succession_stop(r);
     prepare_forget(r);
     shepherds_leave(r);
     usage_end(r);

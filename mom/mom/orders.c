@@ -32,6 +32,7 @@
 #include "run.h"
 #include "shepherds.h"
 #include "site_action.h"
+#include "succession.h"
 
 /* The run an order is about, if it is here and of the same store; else the order is answered. */
 static struct run *find(struct parts *m, const wire_job *job, unsigned run, const char *store,
@@ -74,7 +75,7 @@ static void begin_run(struct parts *m, const exec_start_args *a, struct rpc_requ
         log_event(LOGC_JOB, LOGE_DEBUG3, r->id, "run %u: taken", r->key.run);
     exec_service_taken(q, r ? 0 : e.code, r ? NULL : e.text);
     if (r)
-        prepare_begin(m->prepare, r);
+        succession_begin(m, r);
     else
         log_event(LOGC_JOB, LOGE_ERROR, a->id, "START refused: %s", e.text);
 }

@@ -24,6 +24,7 @@ struct sampler;
 struct site_action;
 struct fetch;
 struct staging;
+struct succession;
 struct terminal;
 struct step_row;
 
@@ -55,8 +56,9 @@ struct run {
     char *owner_home;                  /* prepare: set as soon as the order is written */
     char owner_uid[12], owner_gid[12]; /* prepare, recover: digits, for scripts */
     bool has_start;
-    bool altered;                /* by UPDATE: the order has other limits than start */
-    struct prepare_fetch *fetch; /* prepare: the script is on its way */
+    bool altered;                  /* by UPDATE: the order has other limits than start */
+    struct prepare_fetch *fetch;   /* prepare: the script is on its way */
+    struct succession *succession; /* succession: it waits for an earlier run to end */
 
     int journal_fd; /* journal: -1 closed */
     bool has_journal;

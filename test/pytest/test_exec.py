@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from cede.faults import is_alive, stays
+from cede.faults import daemon_frozen, frozen, is_alive, stays
 from cede.wait import until
 from test_hosts import running, shepherd, stores
 
@@ -128,6 +128,81 @@ def test_without_a_lease_a_job_outlives_any_absence_of_the_server(cx):
     pid = pid_of(cx, job)
     cx.kill("server")
     assert stays(lambda: is_alive(pid), 3)
+
+
+# --- two runs of one job on one host
+
+alone = pytest.mark.complex(sched=False, history=True)
+# Whoever holds the lock is alive, and so is each of its children.
+LOCKED = """cd $PBS_O_WORKDIR; exec 9>>lock
+flock -n 9 && echo in >> marks || echo meets another >> marks
+for i in 1 2 3 4 5 6 7 8; do sleep 600 & done
+while [ ! -e go ]; do sleep 0.02; done"""
+BESIDE = "run 2 begins beside what is left of it"
+
+
+def marks(cx):
+    return (cx.file("marks") or "").splitlines()
+
+
+def first_run(cx, text=LOCKED):
+    for name in ("lock", "marks"):
+        path = os.path.join(cx.work, name)
+        with open(path, "w", encoding="ascii"):
+            pass
+        os.chmod(path, 0o666)
+    job = cx.submit(text)
+    cx.api.run_async(job, "(n1:ncpus=1)")
+    until(lambda: marks(cx), "the first run")
+    return job
+
+
+def force_back_and_run(cx, job):
+    cx.api.rerun(job, "force")
+    cx.wait(job, "Q")
+    cx.api.run_async(job, "(n1:ncpus=1)")
+    until(lambda: cx.stat(job)["run_count"] == "2", "the order of the second run")
+
+
+@alone
+def test_a_job_that_is_run_again_while_its_mom_stands_still_never_meets_itself(cx):
+    """The MOM reads the end of run 1 and the start of run 2 in one breath, and the end takes a while."""
+    job = first_run(cx)
+    with frozen(shepherd(cx, job, "n1")):
+        with daemon_frozen(cx, "n1"):
+            force_back_and_run(cx, job)
+        until(lambda: "run 2 waits for the end of an earlier one" in mom_log(cx) or len(marks(cx)) == 2, "START")
+    until(lambda: len(marks(cx)) == 2, "the second run")
+    assert marks(cx) == ["in", "in"] or BESIDE in mom_log(cx)  # on a machine that stands still for seconds
+    go(cx)
+    cx.wait_gone(job)
+    s = cx.stat(job)
+    assert s["Exit_status"] == "0" and s["run_count"] == "2"
+
+
+@alone
+def test_a_run_that_cannot_be_ended_does_not_keep_the_next_one_waiting_for_ever(cx):
+    job = first_run(cx)
+    with frozen(shepherd(cx, job, "n1")):
+        force_back_and_run(cx, job)
+        until(lambda: len(marks(cx)) == 2, "the second run")
+        in_log(cx, BESIDE)
+    go(cx)
+    cx.wait_gone(job)
+    assert cx.stat(job)["Exit_status"] == "0"
+
+
+@alone
+def test_a_run_that_waits_for_an_earlier_one_can_be_deleted(cx):
+    job = first_run(cx)
+    old = shepherd(cx, job, "n1")
+    with frozen(old):
+        force_back_and_run(cx, job)
+        in_log(cx, "run 2 waits for the end of an earlier one")
+        cx.api.delete(job)
+        cx.wait_gone(job)
+    until(lambda: not is_alive(old), "the end of the first run")
+    assert marks(cx) == ["in"] or BESIDE in mom_log(cx)
 
 
 # --- two MOMs with one name
