@@ -7,8 +7,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,7 +21,7 @@
 #include "loop.h"
 #include "strbuf.h"
 
-enum { DAY_ONE = 1772532902 /* 2026-03-03 10:15:02 UTC */, WAIT_TURNS = 3000 };
+enum { DAY_ONE = 1772532902 /* 2026-03-03 10:15:02 UTC */, WAIT_TURNS = 3000, FILLED = 16 << 20 };
 
 struct bench {
     char dir[64];
@@ -222,6 +224,103 @@ static void what_is_filed_is_not_looked_at_again(void **state)
     expect_file(b, THREE_LINES LINE("T") LINE("C"));
 }
 
+/* Turns until it is so; the worker needs no turn, but what it has done is told in one. */
+static void expect_end(struct bench *b, const char *text)
+{
+    char *bytes = contents(b);
+
+    for (int i = 0; i < WAIT_TURNS && strcmp(bytes + strlen(bytes) - strlen(text), text) != 0; i++) {
+        loop_turn(b->loop, 20, NULL);
+        free(bytes);
+        bytes = contents(b);
+    }
+    assert_string_equal(bytes + strlen(bytes) - strlen(text), text);
+    free(bytes);
+}
+
+static void expect_size(struct bench *b, size_t size)
+{
+    for (int i = 0; i < WAIT_TURNS && written(b) < size; i++)
+        loop_turn(b->loop, 20, NULL);
+    assert_int_equal(written(b), size);
+}
+
+/* Turns until somebody has written to the file. */
+static void expect_touch(struct bench *b, const struct stat *before)
+{
+    struct stat now = *before;
+
+    for (int i = 0; i < WAIT_TURNS && memcmp(&now.st_ctim, &before->st_ctim, sizeof now.st_ctim) == 0; i++) {
+        loop_turn(b->loop, 20, NULL);
+        assert_int_equal(stat(strbuf_str(&b->file), &now), 0);
+    }
+}
+
+/* A file that may not grow stands for a disk that is full: a write takes what fits, then fails. It is made longer
+ * than any file of the store, which the limit would stop otherwise. */
+static void of_a_line_that_a_full_disk_cuts_nothing_stays(void **state)
+{
+    struct bench *b = *state;
+    struct rlimit was, tight;
+    struct stat before;
+
+    signal(SIGXFSZ, SIG_IGN);
+    three_lines(b);
+    assert_int_equal(truncate(strbuf_str(&b->file), FILLED), 0);
+    assert_int_equal(stat(strbuf_str(&b->file), &before), 0);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+    tight = (struct rlimit){.rlim_cur = FILLED + 10, .rlim_max = was.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    accounting_restarted(b->accounting, b->job);
+    settle(b);
+    expect_touch(b, &before);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+    accounting_checkpointed(b->accounting, b->job);
+    settle(b);
+    expect_size(b, FILLED + strlen(LINE("T") LINE("C")));
+}
+
+static int descriptor_of(const char *path)
+{
+    struct stat wanted, st;
+
+    assert_int_equal(stat(path, &wanted), 0);
+    for (int fd = 3; fd < 256; fd++)
+        if (fstat(fd, &st) == 0 && st.st_dev == wanted.st_dev && st.st_ino == wanted.st_ino)
+            return fd;
+    fail_msg("%s is not open", path);
+    return -1;
+}
+
+/* What is no file cannot be synced. */
+static void lines_go_on_after_a_sync_that_failed(void **state)
+{
+    struct bench *b = *state;
+    int fd, kept, p[2];
+    char byte;
+
+    for (int i = 0; i < 1001; i++)
+        accounting_checkpointed(b->accounting, b->job);
+    settle(b);
+    expect_size(b, 1001 * strlen(LINE("C")));
+    fd = descriptor_of(strbuf_str(&b->file));
+    kept = dup(fd);
+    assert_int_equal(pipe(p), 0);
+    assert_int_equal(dup2(p[1], fd), fd);
+    accounting_checkpointed(b->accounting, b->job);
+    settle(b);
+    for (int i = 0; i < 10; i++) /* the end of that write is told */
+        loop_turn(b->loop, 20, NULL);
+    assert_int_equal(read(p[0], &byte, 1), 1);
+    assert_int_equal(dup2(kept, fd), fd);
+    close(kept);
+    close(p[0]);
+    close(p[1]);
+    accounting_restarted(b->accounting, b->job);
+    settle(b);
+    expect_end(b, LINE("T"));
+}
+
 static void the_fields_are_those_of_the_fact_sheet(void **state)
 {
     struct bench *b = *state;
@@ -270,6 +369,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_kill_at_any_byte_of_the_file_loses_nothing, begin, end),
         cmocka_unit_test_setup_teardown(a_file_that_was_moved_away_is_made_again, begin, end),
         cmocka_unit_test_setup_teardown(what_is_filed_is_not_looked_at_again, begin, end),
+        cmocka_unit_test_setup_teardown(of_a_line_that_a_full_disk_cuts_nothing_stays, begin, end),
+        cmocka_unit_test_setup_teardown(lines_go_on_after_a_sync_that_failed, begin, end),
         cmocka_unit_test_setup_teardown(the_fields_are_those_of_the_fact_sheet, begin, end),
     };
 

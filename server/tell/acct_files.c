@@ -68,24 +68,50 @@ struct writing {
     bool failed;
 };
 
-/* The file of a day, kept open until another day comes. Used by one thread at a time. */
+/* The file that was open until now must not be forgotten unsynced: the store drops rows by number only. */
+static int day_close(struct acct_files *f, struct err *e)
+{
+    int fd = f->fd, rc = 0;
+
+    if (fd < 0)
+        return 0;
+    if (fdatasync(fd) < 0)
+        rc = err_errno(e, errno, "accounting file %s/%s", f->dir, f->fd_day);
+    close(fd);
+    f->fd = -1;
+    return rc;
+}
+
+/* The file of a day, kept open until another day comes; its name is on the disk too, as it may be new. Used by one
+ * thread at a time. */
 static int day_open(struct acct_files *f, const char *day, struct err *e)
 {
     char path[4300];
 
     if (f->fd >= 0 && strcmp(f->fd_day, day) == 0)
         return 0;
-    if (f->fd >= 0)
-        close(f->fd);
+    if (day_close(f, e) < 0)
+        return -1;
     snprintf(path, sizeof path, "%s/%s", f->dir, day);
     snprintf(f->fd_day, sizeof f->fd_day, "%s", day);
     f->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-    return f->fd < 0 ? err_errno(e, errno, "accounting file %s", path) : 0;
+    return f->fd < 0 ? err_errno(e, errno, "accounting file %s", path) : file_sync_dir(AT_FDCWD, f->dir, e);
 }
 
+/* The whole line or nothing: of one that a full disk has cut, the beginning goes. */
 static int append(struct acct_files *f, const char *day, const struct pending *p, struct err *e)
 {
-    return day_open(f, day, e) < 0 ? -1 : file_write_all(f->fd, p->text, p->len, e);
+    struct stat st;
+
+    if (day_open(f, day, e) < 0)
+        return -1;
+    if (fstat(f->fd, &st) < 0)
+        return err_errno(e, errno, "accounting file %s/%s", f->dir, day);
+    if (file_write_all(f->fd, p->text, p->len, e) == 0)
+        return 0;
+    if (ftruncate(f->fd, st.st_size) < 0)
+        log_event(LOGC_FIL, LOGE_ERROR, "accounting", "the file %s/%s ends within a line", f->dir, day);
+    return -1;
 }
 
 static int sync_day(struct acct_files *f, const char *day, uint64_t *size, struct err *e)
@@ -123,10 +149,13 @@ static void work(void *arg)
 
 static void write_more(struct acct_files *f, bool sync);
 
+/* Before those that have become durable meanwhile. */
 static void keep_for_later(struct acct_files *f, struct pending *lines)
 {
     struct pending **end = &lines;
 
+    if (!lines)
+        return;
     while (*end)
         end = &(*end)->next;
     *end = f->done;
