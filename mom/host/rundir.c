@@ -191,6 +191,23 @@ fail:
     return -1;
 }
 
+/* All of it, on disk if wanted, or nothing: readers take what follows a torn item for its rest. */
+static int append_whole(int fd, const char *bytes, size_t n, bool sync, struct err *e)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) < 0)
+        return err_errno(e, errno, "cannot tell how long the records of a run are");
+    if (file_write_all(fd, bytes, n, e) == 0) {
+        if (!sync || fdatasync(fd) == 0)
+            return 0;
+        err_errno(e, errno, "cannot sync a record of a run");
+    }
+    if (ftruncate(fd, st.st_size) < 0)
+        err_prefix(e, "a record stays in part");
+    return -1;
+}
+
 int rundir_log_append(int fd, xdrproc_t codec, const void *item, bool sync, struct err *e)
 {
     struct rpc_buf b;
@@ -201,10 +218,8 @@ int rundir_log_append(int fd, xdrproc_t codec, const void *item, bool sync, stru
         err_set(e, EINVAL, "a record of a run cannot be encoded");
     } else {
         rpc_buf_put_u32(b.bytes, (uint32_t)(b.len - ITEM_HEAD));
-        rc = file_write_all(fd, b.bytes, b.len, e);
+        rc = append_whole(fd, b.bytes, b.len, sync, e);
     }
-    if (rc == 0 && sync && fdatasync(fd) < 0)
-        rc = err_errno(e, errno, "cannot sync a record of a run");
     rpc_buf_fini(&b);
     return rc;
 }

@@ -60,7 +60,8 @@ int rundir_log_open(const char *path, const char *name, struct err *e);
 /* No items from now on; the file stays. 0, also where there is none; -1: it cannot be done. */
 int rundir_log_void(const char *path, const char *name);
 
-/* Append one item in one write. `sync`: it is on disk when this returns 0. */
+/* Append one item in one write. `sync`: it is on disk when this returns 0. -1: there is nothing of it, and what is
+ * appended later is read as well. */
 int rundir_log_append(int fd, xdrproc_t codec, const void *item, bool sync, struct err *e);
 
 /* Every whole item, in order; `item` is borrowed for the call. A missing file has none. -1: cannot be read, or

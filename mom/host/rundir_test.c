@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,6 +70,42 @@ static void a_missing_or_empty_log_has_no_items(void **state)
     assert_int_equal(unlink(name), 0);
     assert_int_equal(rundir_log_void(path, RUNDIR_JOURNAL), 0);
     assert_int_equal(read_journal().n, 0);
+}
+
+static size_t journal_size(int fd)
+{
+    struct stat st;
+
+    assert_int_equal(fstat(fd, &st), 0);
+    return (size_t)st.st_size;
+}
+
+/* A file that may not grow stands for a disk that is full: a write takes what fits, then fails. */
+static void of_an_item_that_a_full_disk_cuts_nothing_stays(void **state)
+{
+    struct shep_entry en = {.kind = SHEP_ENTRY_NOTE, .shep_entry_u.note = SHEP_NOTE_FETCHED};
+    int fd = rundir_log_open(path, RUNDIR_JOURNAL, NULL);
+    struct rlimit was, tight;
+    struct seen s;
+
+    (void)state;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+    append_note(fd, SHEP_NOTE_PROLOGUE_DONE);
+    for (size_t room = 0; room < 12; room++) {
+        tight = (struct rlimit){.rlim_cur = journal_size(fd) + room, .rlim_max = was.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+        int rc = rundir_log_append(fd, (xdrproc_t)xdr_shep_entry, &en, true, NULL);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+        assert_int_equal(rc, -1);
+    }
+    append_note(fd, SHEP_NOTE_EPILOGUE_DONE);
+    close(fd);
+    s = read_journal();
+    assert_int_equal(s.n, 2);
+    assert_int_equal(s.note[0], SHEP_NOTE_PROLOGUE_DONE);
+    assert_int_equal(s.note[1], SHEP_NOTE_EPILOGUE_DONE);
+    assert_int_equal(rundir_log_void(path, RUNDIR_JOURNAL), 0);
 }
 
 static void a_void_log_begins_anew(void **state)
@@ -165,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_missing_or_empty_log_has_no_items),
+        cmocka_unit_test(of_an_item_that_a_full_disk_cuts_nothing_stays),
         cmocka_unit_test(a_void_log_begins_anew),
         cmocka_unit_test(a_torn_item_is_not_there_and_is_cut_off),
         cmocka_unit_test(an_order_comes_back_and_a_torn_one_is_refused),
