@@ -14,15 +14,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bytes.h"
 #include "loop.h"
 
 enum { READ_PIECE = 65536, READS_A_TURN = 4 };
-
-/* Bytes in a ring that is not one: a gap in front that is closed when it gets large. */
-struct bytes {
-    char *p;
-    size_t start, n, cap;
-};
 
 struct stream {
     struct loop *l;
@@ -51,55 +46,6 @@ struct stream {
     const struct stream_transform *t;
     void *ctx;
 };
-
-/* --- bytes --- */
-
-static void bytes_drop(struct bytes *b, size_t n)
-{
-    b->start += n;
-    b->n -= n;
-    if (!b->n) {
-        b->start = 0;
-        if (b->cap > 4 * READ_PIECE) { /* a burst is over: an idle connection should cost little */
-            free(b->p);
-            b->p = NULL;
-            b->cap = 0;
-        }
-    }
-}
-
-/* Room for n more behind the present ones; NULL: no memory. */
-static char *bytes_room(struct bytes *b, size_t n)
-{
-    size_t cap = b->cap ? b->cap : 1024;
-    char *p;
-
-    if (b->start + b->n + n > b->cap && b->start) {
-        memmove(b->p, b->p + b->start, b->n);
-        b->start = 0;
-    }
-    if (b->n + n > b->cap) {
-        while (cap < b->n + n)
-            cap *= 2;
-        p = realloc(b->p, cap);
-        if (!p)
-            return NULL;
-        b->p = p;
-        b->cap = cap;
-    }
-    return b->p + b->start + b->n;
-}
-
-static int bytes_add(struct bytes *b, const void *from, size_t n)
-{
-    char *to = n ? bytes_room(b, n) : NULL;
-
-    if (!to)
-        return n ? -1 : 0;
-    memcpy(to, from, n);
-    b->n += n;
-    return 0;
-}
 
 /* --- life --- */
 
