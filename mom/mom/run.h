@@ -100,8 +100,8 @@ struct run {
     unsigned notice_attempt; /* notice: of the last one */
     bool given_up;           /* orders: the job has given this host back */
     unsigned grace_s;
-    bool terminating; /* actions: the script of $action terminate has had its turn */
-    exec_reason stop_reason;
+    bool terminating;               /* actions: the script of $action terminate has had its turn */
+    exec_reason stop_reason;        /* EXEC_END_ITSELF: nobody has told it to end */
     char stop_text[128];            /* for the job's stderr */
     bool keep_output, purge_wanted; /* notes of the journal */
     struct run_failure failure;

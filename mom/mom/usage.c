@@ -28,12 +28,14 @@ struct exec_usage usage_counted(const struct parts *m, const struct run *r)
     return u;
 }
 
+/* One that was told to end has its grace, or the script of $action terminate: said again, an end is harder. */
 static void enforce(struct parts *m, struct run *r, const struct exec_usage *u)
 {
     char over[sizeof r->stop_text - 32];
 
     enforce_note(m->home.config, r, u);
-    if (!enforce_is_over(m->home.config, r, u, &r->stop_reason, over, sizeof over))
+    if (r->stop_reason != EXEC_END_ITSELF ||
+        !enforce_is_over(m->home.config, r, u, &r->stop_reason, over, sizeof over))
         return;
     log_event(LOGC_JOB, LOGE_JOB, r->id, "%s", over);
     snprintf(r->stop_text, sizeof r->stop_text, "job killed: %s", over);

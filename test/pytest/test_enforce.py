@@ -69,6 +69,34 @@ def test_memory_of_all_hosts_together_is_limited_where_the_site_wants_it(cx):
     assert "kb exceeded limit 122880 kb" in cx.file("err")
 
 
+def seconds(text):
+    """Of a duration such as 00:01:05."""
+    total = 0
+    for part in text.split(":"):
+        total = total * 60 + int(part)
+    return total
+
+
+@pytest.mark.complex(history=True)
+def test_the_sites_script_that_ends_a_job_is_left_alone_by_later_looks_at_its_limits(cx):
+    """The job goes on burning while the script is at work, so each sample finds it over its limit again."""
+    path = os.path.join(cx.dir, "mom", "n1", "mom_priv", "ending")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(f"#!/bin/sh\necho begun >> {cx.work}/begun; until test -e {cx.work}/go; do sleep 0.1; done; echo > {cx.work}/done\n")
+    os.chmod(path, 0o755)
+    configure(cx, f"$action terminate 600 !{path}")
+    job = cx.submit(f"trap '' TERM\n{BURN} 600", l_cput="1")
+    until(lambda: cx.file("begun"), "the script")
+
+    def used():
+        return seconds(cx.stat(job)["resources_used"]["cput"])
+    before = used()
+    until(lambda: used() >= before + 3, "more samples")
+    open(os.path.join(cx.work, "go"), "w", encoding="ascii").close()
+    assert ended(cx, job)["Exit_status"] == "-28"
+    assert cx.file("begun") == "begun\n" and cx.file("done")
+
+
 @pytest.mark.complex(history=True, nodes=2)
 def test_memory_of_all_hosts_together_is_not_limited_where_the_site_does_not_say_so(cx):
     configure(cx, "$enforce !mem", nodes=("n1", "n2"))
