@@ -269,12 +269,11 @@ void notices_close(struct notices *n, struct job *j)
     jobs_touch(n->site->jobs, j, PART_HOT);
 }
 
-void notices_withdraw(struct notices *n, struct job *j, const char *why)
+/* The file goes, and what people read no longer foretells anything. */
+static void take_back(struct notices *n, struct job *j, const char *why)
 {
     struct strbuf b;
 
-    if (!preempt_notice_stands(j->preempt))
-        return;
     j->preempt->notice.letter = 0;
     notices_close(n, j);
     if (!j->run || j->state == JOB_EXITING)
@@ -288,17 +287,35 @@ void notices_withdraw(struct notices *n, struct job *j, const char *why)
     send_withdrawn(n, j, why);
 }
 
-void notices_came_true(struct notices *n, struct job *j)
+void notices_withdraw(struct notices *n, struct job *j, const char *why)
+{
+    if (preempt_notice_stands(j->preempt))
+        take_back(n, j, why);
+}
+
+static void came_true(struct notices *n, struct job *j)
 {
     struct strbuf b;
 
-    if (!j->preempt->notice.given_ms || !job_is_waiting(j))
-        return;
     strbuf_init(&b, TEXT_LIMIT);
     strbuf_add(&b, "Queued again ");
     add_reason(j, &b);
     set_comment(n, j, strbuf_str(&b));
     strbuf_fini(&b);
+}
+
+void notices_settled(struct notices *n, struct job *j, const char *code)
+{
+    const struct preempt_notice *x = &j->preempt->notice;
+
+    if (!x->given_ms)
+        return;
+    if (job_is_waiting(j))
+        came_true(n, j);
+    else if (x->letter && code[0] == 'S')
+        take_back(n, j, "the job is suspended instead");
+    else if (x->letter && code[0] == '0')
+        take_back(n, j, "no method could be applied");
 }
 
 void notices_renew(struct notices *n, struct job *j)

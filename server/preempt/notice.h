@@ -36,8 +36,9 @@ void notices_refuse_offer(struct notices *n, struct job *j, const char *why);
 void notices_close(struct notices *n, struct job *j);
 void notices_withdraw(struct notices *n, struct job *j, const char *why);
 
-/* The job is back in its queue: what its comment foretold has been done. */
-void notices_came_true(struct notices *n, struct job *j);
+/* The preemption is over with this code of pbs_preempt_jobs: what the job was told has come true, or is taken back where
+ * it runs on or was suspended instead. */
+void notices_settled(struct notices *n, struct job *j, const char *code);
 
 /* A host of the job has come back: it is told what stands. */
 void notices_renew(struct notices *n, struct job *j);

@@ -149,7 +149,7 @@ static void settle(struct victim *v, const char *code)
     if (!t)
         abort(); /* a lost answer would hang a scheduler */
     note_end(all, j, code);
-    notices_came_true(all->notices, j);
+    notices_settled(all->notices, j, code);
     if (all->settled)
         all->settled(all->settled_arg, j, went_otherwise(j, code) ? "E" : code, j->preempt->by);
     drop_mark(all, j);

@@ -256,9 +256,18 @@ static const char *how_it_ended(const struct job *j)
     return j->exited && j->exit_status == 0 ? " and finished" : " and failed";
 }
 
-static void say_how(struct job *j)
+/* What the comment of a run that is over begins with. That of a notice speaks of what is to come. */
+static const char *comment_of_run(const struct job *j)
 {
     const char *old = attr_list_text(&j->obj.attrs, JOB_ATTR_comment);
+
+    if (j->preempt && j->preempt->notice.letter)
+        return "Job had notice to give way";
+    return old ? old : "Job";
+}
+
+static void say_how(struct job *j)
+{
     struct strbuf b;
 
     strbuf_init(&b, 4096);
@@ -268,7 +277,7 @@ static void say_how(struct job *j)
                     : j->exited && j->exit_status == 0 ? "finished"
                                                        : "failed");
     else
-        strbuf_addf(&b, "%s%s", old ? old : "Job", how_it_ended(j));
+        strbuf_addf(&b, "%s%s", comment_of_run(j), how_it_ended(j));
     if (j->run && j->run->note)
         strbuf_addf(&b, ": %s", j->run->note);
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&b), NULL);

@@ -403,6 +403,26 @@ def test_a_notice_is_withdrawn_when_the_plan_is_undone(cx, how):
     assert s.get("preempt_count") in (None, "0")
 
 
+@pytest.mark.parametrize("order, code, state", [("C", "000", "R"), ("CS", "S", "S")])
+def test_a_notice_that_did_not_come_true_is_taken_back(cx, order, code, state):
+    """The site's script cannot save the job: it runs on, or is suspended instead."""
+    checkpoints(cx, "exit 1")
+    victim = watcher(cx)
+    assert scheduler(cx, order, grace=SHORT).preempt([victim]) == [(victim, code)]
+    assert notice(cx)["method"] == "checkpoint" and cx.state(victim) == state
+    comment = cx.stat(victim)["comment"]
+    assert comment.startswith("Notice withdrawn: ") and ("suspended" in comment) == (state == "S")
+    until(lambda: not os.path.exists(cx.file("path").strip()), "the notice file to go")
+
+
+@pytest.mark.complex(nodes=2, ncpus=4, sched=False, history=True)
+def test_history_foretells_nothing_of_a_job_that_ended_after_its_notice(cx):
+    victim = watcher(cx, "exit 0")
+    scheduler(cx).preempt_run(cx.submit(select="1:ncpus=4"), ROOM, [victim])
+    cx.wait_gone(victim)
+    assert cx.stat(victim)["comment"] == "Job had notice to give way and finished"
+
+
 # --- pbs_preempt_jobs
 def test_a_slot_is_filled_only_when_the_notice_is_over(cx):
     victim = watcher(cx)
