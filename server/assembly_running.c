@@ -21,6 +21,7 @@
 #include "parked.h"
 #include "partial.h"
 #include "removal.h"
+#include "resend.h"
 #include "resize.h"
 #include "run.h"
 #include "schedulers.h"
@@ -177,6 +178,8 @@ static void on_refused(void *arg, struct job *j, const char *service, unsigned p
         suspend_failed(s->parts.suspend, j, code, text);
     else if (proc == EXEC_CHECKPOINT)
         checkpoint_failed(s->parts.checkpoint, j, code, text);
+    else if (proc == EXEC_TERMINATE)
+        resend_later(s->resend, j);
 }
 
 static void on_ended(void *arg, struct job *j)
@@ -220,12 +223,13 @@ int assembly_running(struct server *s, struct err *e)
     s->host_loss = host_loss_create(&s->site, p->send, p->runs, p->suspend, p->checkpoint);
     s->job_end = job_end_create(&s->site, p->fsm, p->send, p->commit, s->host_loss, &end);
     s->join_wait = join_wait_create(s->loop, &s->site, s->job_end);
+    s->resend = p->runs ? resend_create(s->loop, &s->site, p->runs) : NULL;
     s->take = exec_take_create(&s->site, p->services, p->fsm, p->commit, &take);
     s->node_lost = node_lost_create(&s->site, s->job_end);
     s->node_watch = node_watch_create(s->loop, &s->site, p->services, on_gone, s);
     if (!p->services || !p->send || !p->methods || !p->runs || !p->suspend || !p->checkpoint || !p->removal ||
         !s->partial || !s->terminate || !s->job_limits || !s->host_loss || !s->job_end || !s->join_wait ||
-        !s->take || !s->node_lost || !s->node_watch)
+        !s->resend || !s->take || !s->node_lost || !s->node_watch)
         return err_no_memory(e);
     exec_send_on_refused(p->send, on_refused, s);
     exec_send_on_script(p->send, script_at_hand, s);

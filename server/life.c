@@ -52,6 +52,7 @@
 #include "reader.h"
 #include "removal.h"
 #include "req_table.h"
+#include "resend.h"
 #include "resize.h"
 #include "resourcedef.h"
 #include "restore.h"
@@ -252,6 +253,7 @@ void life_stop(struct server *s)
     node_watch_destroy(s->node_watch);
     node_lost_destroy(s->node_lost);
     exec_take_destroy(s->take);
+    resend_destroy(s->resend);
     join_wait_destroy(s->join_wait);
     job_end_destroy(s->job_end);
     host_loss_destroy(s->host_loss);

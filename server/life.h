@@ -36,6 +36,7 @@ struct server {
     struct host_loss *host_loss;
     struct job_end *job_end;
     struct join_wait *join_wait;
+    struct resend *resend;
     struct exec_take *take;
     struct exec_hello *hello;
     struct start_time *start_time;

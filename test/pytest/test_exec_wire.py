@@ -271,6 +271,22 @@ def test_a_suspension_that_failed_and_succeeds_late_does_not_disturb_the_next_le
 
 
 @alone
+def test_a_host_that_refuses_to_end_a_run_is_told_again_until_it_does(cx, peer):
+    cx.set_server("resend_term_delay", "1")
+    job = job_on(cx)
+    run = peer.begin()
+    peer.refuse[TERMINATE] = 15050
+    with asking(cx, "rerun", job):
+        for _ in range(3):
+            assert peer.order(TERMINATE).run == run
+        peer.refuse.clear()
+        assert peer.order(TERMINATE).run == run
+        peer.end(run, status=STATUS_TERMINATED, reason=1)
+    cx.wait(job, "Q")
+    assert "its termination was refused, and is ordered again" in cx.logs("server", lines=500)
+
+
+@alone
 def test_all_hosts_have_the_same_start_but_for_their_place(cx):
     with peers(cx, 3) as hosts:
         job = job_on(cx, 3)
