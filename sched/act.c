@@ -18,6 +18,8 @@
 #include "memory.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
+#include "policy.h"
+#include "universe.h"
 
 struct promise {
     char *job;
@@ -217,7 +219,9 @@ static size_t send_order(struct act *a, const struct decision *x)
 
     if (c < 0)
         return 0;
-    if (x->kind == DECIDE_RUN)
+    if (x->kind == DECIDE_RUN && universe_policy(cycle_universe(a->cycle))->waits_for_hosts)
+        ticket = pbs_runjob_send(c, x->job, x->text, NULL);
+    else if (x->kind == DECIDE_RUN)
         ticket = pbs_asyrunjob_send(c, x->job, x->text, NULL);
     else
         ticket = pbs_sigjob_send(c, x->job, "resume", NULL);

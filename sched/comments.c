@@ -1,5 +1,6 @@
 /* In rounds: as many calls as may be open, and the next round when the last of them is answered. A round
- * begins after a short quiet without starts, or when somebody has waited for long. Who is told what is the
+ * begins after a short quiet without starts, or when somebody has waited for long; rounds that follow one another at
+ * once are one telling, and between two of these attr_update_period passes. Who is told what is the
  * cycle's to say, which also remembers who has been told; nothing about jobs is kept here. */
 #include "comments.h"
 
@@ -18,9 +19,10 @@
 #include "universe.h"
 
 enum {
-    QUIET_MS = 100,    /* without a start, before anything is told */
-    LONGEST_MS = 5000, /* in a storm of starts some are told all the same */
-    OPEN_MAX = 100     /* calls under way */
+    QUIET_MS = 100,     /* without a start, before anything is told */
+    LONGEST_MS = 5000,  /* in a storm of starts some are told all the same */
+    OPEN_MAX = 100,     /* calls under way */
+    LOOK_AGAIN_MS = 500 /* has attr_update_period passed? It may be altered meanwhile */
 };
 
 struct comments {
@@ -28,6 +30,8 @@ struct comments {
     struct cycle *cycle;
     struct loop_timer *timer;
     int64_t busy_ms, since_ms; /* last start; when there was first something to tell */
+    int64_t begun_ms; /* when somebody was first told in the last telling, for attr_update_period; 0: never */
+    bool telling;     /* that telling goes on, round by round, until there is nothing left to tell */
     size_t n_open;
 };
 
@@ -69,6 +73,13 @@ static bool tell_one(struct comments *m)
     return true;
 }
 
+static bool is_period_over(const struct comments *m, int64_t now_ms)
+{
+    int64_t period_ms = universe_policy(cycle_universe(m->cycle))->update_period_s * 1000;
+
+    return m->begun_ms == 0 || now_ms - m->begun_ms >= period_ms;
+}
+
 static void tell(struct comments *m)
 {
     int64_t now = clock_real_mono_ms();
@@ -77,8 +88,15 @@ static void tell(struct comments *m)
         loop_timer_set(m->timer, QUIET_MS);
         return;
     }
+    if (!m->telling && !is_period_over(m, now)) {
+        loop_timer_set(m->timer, LOOK_AGAIN_MS);
+        return;
+    }
     while (m->n_open < OPEN_MAX && tell_one(m))
         ;
+    if (m->n_open && !m->telling)
+        m->begun_ms = now;
+    m->telling = m->n_open > 0;
     m->since_ms = m->n_open ? now : 0;
 }
 
@@ -129,5 +147,6 @@ void comments_busy(struct comments *m)
 void comments_forget(struct comments *m)
 {
     m->n_open = 0;
+    m->telling = false;
     loop_timer_cancel(m->timer);
 }

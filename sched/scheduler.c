@@ -54,6 +54,7 @@ struct scheduler {
     struct dyn_res *dyn_res;
     struct loop_timer *tick;
     struct loop_timer *alarm; /* when the cycle itself wants to be woken: a turn is over */
+    int64_t began_ms;         /* real monotonic: the cycle under way */
     int64_t iterate_ms;       /* monotonic: when a timed cycle is due */
     int64_t ahead_ns;         /* the server's wall clock less our monotonic one, which nobody sets */
     unsigned mask;            /* of the log, as set */
@@ -130,11 +131,19 @@ static void follow_hours(struct scheduler *s)
     say_hours(s);
 }
 
+static int64_t cycle_took_s(void *arg)
+{
+    const struct scheduler *s = arg;
+
+    return (clock_real_mono_ms() - s->began_ms) / 1000;
+}
+
 /* Decide and order. The next news are asked for when the orders are answered. */
 static void decide(struct scheduler *s)
 {
     struct decisions d = {0};
 
+    s->began_ms = clock_real_mono_ms();
     cycle_run(s->cycle, now_s(s), &d);
     if (act_carry_out(s->act, &d) > 0)
         comments_busy(s->comments);
@@ -380,6 +389,7 @@ static int create_parts(struct scheduler *s, const char *name, struct err *e)
     const struct act_events on_act = {.settled = settled, .preempted = preempted, .arg = s};
 
     s->cycle = cycle_create(name, s->policy);
+    cycle_on_elapsed(s->cycle, cycle_took_s, s);
     s->link = link_create(s->loop, name, &on_link, e);
     if (!s->link)
         return -1;

@@ -75,6 +75,12 @@ struct universe *cycle_universe(struct cycle *c)
     return c->u;
 }
 
+void cycle_on_elapsed(struct cycle *c, cycle_elapsed_fn *fn, void *arg)
+{
+    c->elapsed = fn;
+    c->elapsed_arg = arg;
+}
+
 void cycle_time(struct cycle *c, int64_t now_s)
 {
     accrual_time(c->accrual, now_s);
@@ -303,6 +309,27 @@ static void retry_refused(struct cycle *c)
     c->n_refused = 0;
 }
 
+/* Has this cycle looked at as many jobs, or for as long, as it may? The rest has changed as before: the next one's. */
+static bool is_enough(struct cycle *c, int64_t checked)
+{
+    const struct policy *p = universe_policy(c->u);
+    int64_t took_s = c->elapsed ? c->elapsed(c->elapsed_arg) : 0;
+
+    if (p->max_job_check && checked >= p->max_job_check) {
+        decisions_log(c->d, LOGE_DEBUG, "",
+                      "Bailed out of main job loop after checking to see if %lld jobs could run.",
+                      (long long)checked);
+        return true;
+    }
+    if (took_s <= p->cycle_length_s)
+        return false;
+    decisions_log(c->d, LOGE_SCHED, "toolong",
+                  "Leaving the scheduling cycle: Cycle duration of %lld seconds has exceeded "
+                  "sched_cycle_length of %lld seconds",
+                  (long long)took_s, (long long)p->cycle_length_s);
+    return true;
+}
+
 void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
 {
     const struct policy *p = universe_policy(c->u);
@@ -343,7 +370,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     decisions_log(d, LOGE_DEBUG, "", "Starting Scheduling Cycle");
     if (p->scheduling)
         cycle_try_elsewhere(c, c->n > 0 ? c->heap[0]->level : 0);
-    while (c->n > 0 && (p->max_job_check == 0 || checked < p->max_job_check)) {
+    while (c->n > 0 && !is_enough(c, checked)) {
         if (!p->scheduling && !c->heap[0]->heap[0]->urged)
             break;
         consider(c, c->heap[0]);

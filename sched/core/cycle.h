@@ -23,6 +23,9 @@ struct cycle;
 struct cycle *cycle_create(const char *sched_name, struct policy *policy);
 void cycle_destroy(struct cycle *c);
 struct universe *cycle_universe(struct cycle *c);
+/* ^ How long the cycle under way has taken, in whole seconds: for sched_cycle_length. Without it a cycle takes its time. */
+typedef int64_t cycle_elapsed_fn(void *arg);
+void cycle_on_elapsed(struct cycle *c, cycle_elapsed_fn *fn, void *arg);
 /* The server's wall clock, now and then between cycles: by it time is counted that the stream does not bring. */
 void cycle_time(struct cycle *c, int64_t now_s);
 struct accrual *cycle_accrual(struct cycle *c); /* shares and what was used of them */

@@ -36,6 +36,8 @@ struct cycle {
     int64_t now_s, attempts;
     uint64_t seen; /* universe_news() at the end of the last cycle */
     struct decisions *d;
+    cycle_elapsed_fn *elapsed; /* NULL: nobody looks at the time */
+    void *elapsed_arg;
 };
 
 /* ---- cycle_decide.c: what is decided about one job

@@ -1,4 +1,4 @@
-/* What a cycle costs: printed, not judged. */
+/* What a cycle costs: printed, not judged; and what bounds it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "cycle.h"
+#include "log.h"
 #include "universe_rows.h"
 
 struct bench {
@@ -193,11 +194,93 @@ static void turns_are_decided_quickly(void **state)
     close_bench(&b);
 }
 
+/* Each look at the time is a second later. */
+static int64_t a_second_more(void *arg)
+{
+    return ++*(int64_t *)arg;
+}
+
+static void fill(struct bench *b, int jobs)
+{
+    char select[64];
+
+    log_set_mask(~0U); /* what was looked at is in the log lines */
+    tell_node(b, 0, 8, 8);
+    for (int i = 0; i < jobs; i++) {
+        snprintf(select, sizeof select, "1:ncpus=%d", i + 1); /* each of its own kind */
+        tell_job(b, i, "workq", 'Q', select, NULL);
+    }
+}
+
+static bool is_logged(const struct decisions *d, const char *text)
+{
+    for (size_t i = 0; i < d->n; i++)
+        if (d->a[i].kind == DECIDE_LOG && strstr(d->a[i].text, text))
+            return true;
+    return false;
+}
+
+static size_t count_considered(const struct decisions *d)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < d->n; i++)
+        n += d->a[i].kind == DECIDE_LOG && strcmp(d->a[i].text, "Considering job to run") == 0;
+    return n;
+}
+
+static void a_cycle_that_takes_too_long_leaves_the_rest_to_the_next(void **state)
+{
+    struct bench b;
+    struct decisions d = {0};
+    int64_t took_s = 0;
+
+    (void)state;
+    open_bench(&b);
+    fill(&b, 8);
+    assert_int_equal(policy_attribute(&b.policy, "sched_cycle_length", "5", NULL), 0);
+    cycle_on_elapsed(b.c, a_second_more, &took_s);
+    universe_settle(cycle_universe(b.c));
+    cycle_run(b.c, b.now_s, &d);
+    assert_int_equal(count_considered(&d), 5);
+    assert_true(is_logged(&d, "Leaving the scheduling cycle: Cycle duration of 6 seconds has exceeded "
+                              "sched_cycle_length of 5 seconds"));
+    decisions_fini(&d);
+    assert_true(cycle_has_news(b.c, b.now_s));
+    took_s = 0;
+    cycle_run(b.c, b.now_s, &d);
+    assert_int_equal(count_considered(&d), 3);
+    assert_false(is_logged(&d, "has exceeded"));
+    decisions_fini(&d);
+    close_bench(&b);
+}
+
+static void a_cycle_looks_at_max_job_check_jobs(void **state)
+{
+    struct bench b;
+    struct decisions d = {0};
+
+    (void)state;
+    open_bench(&b);
+    fill(&b, 8);
+    b.policy.max_job_check = 3;
+    universe_settle(cycle_universe(b.c));
+    cycle_run(b.c, b.now_s, &d);
+    assert_int_equal(count_considered(&d), 3);
+    assert_true(is_logged(&d, "Bailed out of main job loop after checking to see if 3 jobs could run."));
+    decisions_fini(&d);
+    close_bench(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cycle_costs_what_has_changed), cmocka_unit_test(one_node_with_many_cpus),
-        cmocka_unit_test(preemption_is_decided_quickly), cmocka_unit_test(turns_are_decided_quickly)};
+        cmocka_unit_test(a_cycle_costs_what_has_changed),
+        cmocka_unit_test(one_node_with_many_cpus),
+        cmocka_unit_test(preemption_is_decided_quickly),
+        cmocka_unit_test(turns_are_decided_quickly),
+        cmocka_unit_test(a_cycle_that_takes_too_long_leaves_the_rest_to_the_next),
+        cmocka_unit_test(a_cycle_looks_at_max_job_check_jobs)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

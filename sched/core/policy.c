@@ -235,6 +235,17 @@ static int take_sort(void *at, const char *name, const char *value, struct err *
     return bad(e, name, value);
 }
 
+/* There is no difference between "none" and "runjob_hook" as long as the server has no such hook to ask. */
+static int take_run_wait(void *at, const char *name, const char *value, struct err *e)
+{
+    bool *waits = at;
+
+    if (strcmp(value, "none") != 0 && strcmp(value, "runjob_hook") != 0 && strcmp(value, "execjob_hook") != 0)
+        return bad(e, name, value);
+    *waits = strcmp(value, "execjob_hook") == 0;
+    return 0;
+}
+
 #define FIELD(name) offsetof(struct policy, name)
 static const struct attribute {
     const char *name, *preset;
@@ -247,6 +258,9 @@ static const struct attribute {
     {"preempt_targets_enable", "True", take_bool, FIELD(preempt_targets)},
     {"scheduling", "True", take_bool, FIELD(scheduling)},
     {"scheduler_iteration", "600", take_long, FIELD(iteration_s)},
+    {"sched_cycle_length", "00:20:00", take_duration, FIELD(cycle_length_s)},
+    {"attr_update_period", "0", take_long, FIELD(update_period_s)},
+    {"job_run_wait", "runjob_hook", take_run_wait, FIELD(waits_for_hosts)},
     {"log_events", "767", take_bits, FIELD(log_mask)},
     {"partition", "", take_partition, 0},
     {"preempt_sort", "min_time_since_start", take_sort, FIELD(preempt_sort)},

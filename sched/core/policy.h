@@ -105,6 +105,9 @@ struct policy {
     bool explicit_sets;      /* only_explicit_psets: vnodes whose resource is not set make up none */
     bool scheduling;
     int64_t iteration_s;
+    int64_t cycle_length_s;  /* sched_cycle_length: longest main loop of a cycle */
+    int64_t update_period_s; /* attr_update_period: from one telling of waiting jobs to the next */
+    bool waits_for_hosts; /* job_run_wait execjob_hook: an order to run is answered when hosts have begun */
     int64_t dynamic_alarm_s; /* server_dyn_res_alarm: how long a script may take; 0: as long as it likes */
     unsigned log_mask;
     char partition[256];          /* "": the default one */

@@ -2,6 +2,7 @@
 import pytest
 
 from cede import api, faults
+from cede.exec_peer import START, Peer
 from cede.sim import Simulator
 from cede.wait import until
 
@@ -43,6 +44,34 @@ def test_who_waits_is_told_why_in_pbs_words(cx, sim):
     cx.wait(sim.job(select="1:ncpus=3"), "R")
     waits = sim.job(select="1:ncpus=4")
     wait_comment(cx, waits, "Not Running: Insufficient amount of resource: ncpus (R: 4 A: 1 T: 4)")
+
+
+def test_waiting_jobs_are_told_no_oftener_than_attr_update_period(cx, sim):
+    cx.wait(sim.job(select="1:ncpus=3"), "R")
+    cx.set_sched("attr_update_period", "3600")
+    first = sim.job(select="1:ncpus=2")
+    until(lambda: comment(cx, first), "a first telling")
+    later = sim.job(select="1:ncpus=3")
+    until(lambda: f"{later};Insufficient amount of resource: ncpus (R: 3 A: 1 T: 4)" in cx.logs("sched", 500), "a decision")
+    assert faults.stays(lambda: not comment(cx, later), 1)
+    cx.set_sched("attr_update_period", "0")
+    wait_comment(cx, later, "Not Running: Insufficient amount of resource: ncpus (R: 3 A: 1 T: 4)")
+
+
+def test_job_run_wait_says_whether_a_scheduler_waits_for_hosts(cx):
+    with Peer(cx, "s1") as peer:
+        peer.hello()
+        jobs = [cx.submit("true", select="1:ncpus=1")]
+        peer.begin(events=0)
+        jobs.append(cx.submit("true", select="1:ncpus=1"))
+        peer.begin(events=0)  # the first has not begun yet
+        cx.set_sched("job_run_wait", "execjob_hook")
+        jobs.append(cx.submit("true", select="1:ncpus=1"))
+        slow = peer.order(START).run
+        jobs.append(cx.submit("true", select="1:ncpus=1"))
+        assert faults.stays(lambda: peer.pump() and not [o for o in peer.orders if o.proc == START], 1)
+        peer.say(peer.ready(slow), peer.started(slow))
+        assert peer.order(START).id == jobs[-1]
 
 
 def test_who_can_never_run_is_told_so(cx, sim):
