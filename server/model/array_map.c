@@ -175,6 +175,26 @@ int64_t array_map_end_queued(struct array_map *m, const struct idset *these)
     return n;
 }
 
+int array_map_keep(struct array_map *m, const char *ranges, struct err *e)
+{
+    struct idset *kept = NULL, *others = idset_dup(m->queued);
+    int rc = -1;
+
+    if (!others || idset_parse(ranges, (uint32_t)m->last, m->size, &kept, NULL) < 0 || idset_count(kept) == 0)
+        err_set(e, others ? PBSE_BADATVAL : PBSE_SYSTEM, "\"%s\" are no indices of the array", ranges);
+    else if (idset_subtract(others, kept) < 0)
+        err_set(e, PBSE_SYSTEM, "no memory for an array");
+    else if (idset_count(others) + idset_count(kept) != m->size)
+        err_set(e, PBSE_BADATVAL, "\"%s\" are no indices of the array", ranges);
+    else if (array_map_end_queued(m, others) < 0)
+        err_set(e, PBSE_SYSTEM, "no memory for an array");
+    else
+        rc = 0;
+    idset_destroy(kept);
+    idset_destroy(others);
+    return rc;
+}
+
 /* --- walking and counting --------------------------------------------------------------------------- */
 
 int64_t array_map_next(const struct array_map *m, int64_t from)

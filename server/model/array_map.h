@@ -43,6 +43,10 @@ int array_map_end(struct array_map *m, int64_t index, bool failed);
 /* Every queued index of `these` (NULL: all) has ended. Returns how many, or -1: no memory, a part may be done. */
 int64_t array_map_end_queued(struct array_map *m, const struct idset *these);
 
+/* A new array: of its indices only those of "0-4,7" are left, as array_map_format_queued says them; the others have ended.
+ * -1: PBSE_BADATVAL it names none, or others than the array has; PBSE_SYSTEM no memory. */
+int array_map_keep(struct array_map *m, const char *ranges, struct err *e);
+
 /* ---- walking: the first index >= `from`, or ARRAY_NONE */
 int64_t array_map_next(const struct array_map *m, int64_t from);
 int64_t array_map_next_queued(const struct array_map *m, int64_t from);

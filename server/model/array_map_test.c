@@ -203,6 +203,27 @@ static void a_row_that_is_no_page_is_refused(void **state)
     array_map_destroy(m);
 }
 
+static void what_is_not_kept_has_ended(void **state)
+{
+    struct array_map *m = made("2-20:2");
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(array_map_keep(m, "4,6", &e), 0);
+    assert_int_equal(array_map_count(m, ARRAY_QUEUED), 2);
+    assert_int_equal(array_map_get(m, 4), ARRAY_QUEUED);
+    assert_int_equal(array_map_get(m, 8), ARRAY_ENDED);
+    assert_int_equal(array_map_get(m, 5), ARRAY_NO_INDEX);
+    array_map_destroy(m);
+    for (const char *const *bad = (const char *const[]){"", "-", "x", "3", "4-6", "4,22", NULL}; *bad;
+         bad++) {
+        m = made("2-20:2");
+        assert_int_equal(array_map_keep(m, *bad, &e), -1);
+        assert_int_equal(array_map_count(m, ARRAY_QUEUED), 10);
+        array_map_destroy(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +233,7 @@ int main(void)
         cmocka_unit_test(some_or_all_queued_indices_can_end_at_once),
         cmocka_unit_test(pages_bring_back_what_was_written),
         cmocka_unit_test(a_row_that_is_no_page_is_refused),
+        cmocka_unit_test(what_is_not_kept_has_ended),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

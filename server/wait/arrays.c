@@ -132,7 +132,7 @@ int arrays_may_start(const struct job *array, struct err *e)
 
 /* --- the array's own life --------------------------------------------------------------------------- */
 
-static void write_pages(struct arrays *a, const struct job *array)
+void arrays_write(struct commit *c, const struct job *array)
 {
     struct strbuf remaining, failed;
     int64_t page;
@@ -144,7 +144,7 @@ static void write_pages(struct arrays *a, const struct job *array)
         strbuf_reset(&failed);
         if (array_map_format_page(array->array, page, &remaining, &failed) < 0)
             abort(); /* an end that is not stored would be a second run */
-        commit_put_array_page(a->commit, array->key.seq, page, strbuf_str(&remaining), strbuf_str(&failed));
+        commit_put_array_page(c, array->key.seq, page, strbuf_str(&remaining), strbuf_str(&failed));
     }
     strbuf_fini(&remaining);
     strbuf_fini(&failed);
@@ -191,7 +191,7 @@ int64_t arrays_delete_queued(struct arrays *a, struct job *array, const struct i
         abort(); /* half of them would be there again after a restart */
     if (n == 0)
         return 0;
-    write_pages(a, array);
+    arrays_write(a->commit, array);
     tally_review(a->site->tally, array);
     jobs_touch(a->site->jobs, array, PART_NONE);
     maybe_over(a, array);
@@ -216,7 +216,7 @@ static void ended(struct arrays *a, struct job *array, struct job *sub)
     }
     if (array_map_end(array->array, sub->key.index, !deleted && sub->exit_status != 0) < 0)
         abort(); /* as above */
-    write_pages(a, array);
+    arrays_write(a->commit, array);
     maybe_over(a, array);
 }
 
@@ -266,6 +266,15 @@ void arrays_follow(struct arrays *a, struct job *array)
     for (int64_t at = ARRAY_NONE; (sub = subjob_next(a->site->jobs, array, at)); at = sub->key.index)
         if (job_is_waiting(sub) && subjob_refresh(sub, array) == 0)
             jobs_touch(a->site->jobs, sub, PART_ALL);
+}
+
+int arrays_may_leave(const struct job *array, struct err *e)
+{
+    if (!array->begun && array_map_count(array->array, ARRAY_LIVE) == 0)
+        return 0;
+    return err_set(
+        e, PBSE_BADSTATE, "Request invalid for state of job: %s has %s, which another server would not know",
+        array->obj.name, array->begun ? "begun, and has subjobs" : "subjobs that are jobs of their own");
 }
 
 int arrays_may_move(const struct site *s, const struct job *array, const struct queue *q, struct err *e)

@@ -28,6 +28,13 @@ void arrays_destroy(struct arrays *a);
 struct queue;
 struct array_map *arrays_make(const struct site *s, const struct queue *q, const char *range, struct err *e);
 
+/* May it go to another server, which gets the indices that are queued? -1: PBSE_BADSTATE it has begun, or subjobs of it are jobs of
+ * their own, which only this server knows. */
+int arrays_may_leave(const struct job *array, struct err *e);
+
+/* The rows that say which indices have ended go into the batch, as far as they are not written yet. */
+void arrays_write(struct commit *c, const struct job *array);
+
 /* The job of a queued index, in the tables, QUEUED, not stored yet. NULL: PBSE_UNKJOBID the array has no such
  * index, PBSE_NOHISTARRAYSUBJOB it has ended, PBSE_BADSTATE it is a job already, PBSE_SYSTEM. */
 struct job *arrays_appear(struct arrays *a, struct job *array, int64_t index, struct err *e);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array_map.h"
 #include "attr_walk.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
@@ -24,14 +25,14 @@ static bool travels(const char *name)
     int index = attr_def_find(OF_JOB, name);
     const struct attr_def *def = index < 0 ? NULL : attr_def_get(OF_JOB, index);
 
+    if (index == JOB_ATTR_array_indices_submitted)
+        return true; /* said by its owner, once for all */
     return def && !(def->flags & AF_DERIVED) && def->write != LEVEL_SERVER;
 }
 
-static int add_attribute(void *arg, const char *name, const char *resource, const char *value)
+static int add(struct filling *f, const char *name, const char *resource, const char *value)
 {
-    struct filling *f = arg;
-
-    if (!travels(name) || f->n == PBS_ATTRS_MAX)
+    if (f->n == PBS_ATTRS_MAX)
         return 0;
     if (f->n == f->cap) {
         u_int cap = f->cap ? 2 * f->cap : 64;
@@ -47,6 +48,11 @@ static int add_attribute(void *arg, const char *name, const char *resource, cons
                                   .value = strdup(value),
                                   .op = SET};
     return f->list[f->n++].value ? 0 : -1;
+}
+
+static int add_attribute(void *arg, const char *name, const char *resource, const char *value)
+{
+    return travels(name) ? add(arg, name, resource, value) : 0;
 }
 
 /* Defaults of this server's queue are not what the job asked for. */
@@ -83,6 +89,22 @@ static int walk(const struct site *s, const struct job *j, struct filling *f)
     return rc;
 }
 
+/* Subjobs that were deleted before they ran. */
+static int add_remaining(struct filling *f, const struct job *j)
+{
+    struct strbuf b;
+    int rc = 0;
+
+    if (!j->array || array_map_count(j->array, ARRAY_QUEUED) == array_map_size(j->array))
+        return 0;
+    strbuf_init(&b, VALUES_MAX);
+    rc = array_map_format_queued(j->array, NULL, &b);
+    if (rc == 0)
+        rc = add(f, attr_def_get(OF_JOB, JOB_ATTR_array_indices_remaining)->name, NULL, strbuf_str(&b));
+    strbuf_fini(&b);
+    return rc;
+}
+
 void carried_free(wire_attrops *list)
 {
     for (u_int i = 0; i < list->wire_attrops_len; i++)
@@ -94,7 +116,7 @@ void carried_free(wire_attrops *list)
 int carried_fill(const struct site *s, const struct job *j, wire_attrops *out, struct err *e)
 {
     struct filling f = {0};
-    int rc = walk(s, j, &f);
+    int rc = walk(s, j, &f) < 0 ? -1 : add_remaining(&f, j);
 
     *out = (wire_attrops){f.n, f.list};
     if (rc == 0)

@@ -1,6 +1,7 @@
 #ifndef CARRIED_H
 #define CARRIED_H
-/* What a job takes along to another server: what its owner or an operator has set, as text; not what only servers write,
+/* What a job takes along to another server: what its owner or an operator has set, as text, and of an array which indices are
+ * left, where some have been deleted; not what only servers write,
  * nor what defaults of this server and its queue have added to its request. */
 #include <ifl.h>
 

@@ -15,6 +15,7 @@
 #include <ifl.h>
 #include <openssl/ssl.h>
 
+#include "arrays.h"
 #include "carried.h"
 #include "certs.h"
 #include "commit.h"
@@ -459,8 +460,11 @@ int move_out_check(const struct job *j, struct err *e)
             e, PBSE_NOSUP,
             "a job with dependencies cannot move to another server, where nobody knows the jobs that it names: "
             "take them from it first (qalter -W depend=\"\")");
-    if (j->array || job_is_subjob(j))
-        return err_set(e, PBSE_NOSUP, "an array cannot move to another server: submit it there");
+    if (job_is_subjob(j))
+        return err_set(e, PBSE_IVALREQ, "Invalid request: %s is a subjob, and moves with its array",
+                       j->obj.name);
+    if (j->array && arrays_may_leave(j, e) < 0)
+        return -1;
     if (attr_list_number(&j->obj.attrs, JOB_ATTR_interactive, 0) ||
         attr_list_number(&j->obj.attrs, JOB_ATTR_block, 0))
         return err_set(e, PBSE_NOSUP,

@@ -10,6 +10,7 @@
 
 #include "access.h"
 #include "admit.h"
+#include "array_map.h"
 #include "arrays.h"
 #include "defaults.h"
 #include "hold_bits.h"
@@ -72,11 +73,14 @@ static int take_attributes(struct site *s, struct job *j, const struct new_job_a
 {
     const wire_attrops *list = &ask->args->attrs;
 
-    for (u_int i = 0; i < list->wire_attrops_len; i++)
+    for (u_int i = 0; i < list->wire_attrops_len; i++) {
+        if (ask->remaining && strcmp(list->wire_attrops_val[i].name, ATTR_array_indices_remaining) == 0)
+            continue; /* for make_array */
         if (take_attribute(s, j, ask->client, &list->wire_attrops_val[i], e) < 0) {
             *at = &list->wire_attrops_val[i];
             return -1;
         }
+    }
     return 0;
 }
 
@@ -132,6 +136,8 @@ static int make_array(const struct site *s, struct job *j, const struct new_job_
     *at = attribute(ask, ATTR_J);
     j->array = arrays_make(s, ask->queue, range, e);
     if (!j->array)
+        return -1;
+    if (ask->remaining && array_map_keep(j->array, ask->remaining, e) < 0)
         return -1;
     *at = NULL;
     return refuse_shrinking(s, j, e) < 0 ? -1 : attr_list_set_number(&j->obj.attrs, JOB_ATTR_array, 1, e);

@@ -16,6 +16,7 @@ struct new_job_ask {
     const struct names_user *user; /* who it shall run as */
     struct queue *queue;
     const struct client *client;
+    const char *remaining; /* of an array that was elsewhere before: the indices that are left; NULL: all */
 };
 
 /* NULL: what attr_list_change, defaults_complete and admit_check say; PBSE_BADUSER, PBSE_BADGRP, PBSE_NOSUP for

@@ -17,6 +17,7 @@
 #include <ifl.h>
 
 #include "admit.h"
+#include "arrays.h"
 #include "commit.h"
 #include "defaults.h"
 #include "depend.h"
@@ -167,6 +168,15 @@ static const char *depend_of(const struct job *j)
     return attr_list_text(&j->obj.attrs, JOB_ATTR_depend);
 }
 
+/* The value of an attribute in the submission, or NULL. */
+static const char *asked_for(const ifl_submit_args *a, const char *name)
+{
+    for (u_int i = 0; i < a->attrs.wire_attrops_len; i++)
+        if (strcasecmp(a->attrs.wire_attrops_val[i].name, name) == 0)
+            return a->attrs.wire_attrops_val[i].value;
+    return NULL;
+}
+
 /* --- jobs of other servers */
 enum { TOKEN_TEXT = 2 * IFL_TOKEN_SIZE + 1, HOPS_MAX = 10 };
 
@@ -191,7 +201,12 @@ static void note_arrival(struct submit *s, const ifl_arrive_args *a, const char 
 static struct job *make(const struct asked *a, const struct names_user *u, struct queue *q,
                         const wire_attrop **at, struct err *e)
 {
-    struct new_job_ask ask = {.args = a->args, .user = u, .queue = q, .client = a->client};
+    struct new_job_ask ask = {.args = a->args,
+                              .user = u,
+                              .queue = q,
+                              .client = a->client,
+                              .remaining =
+                                  a->arrive ? asked_for(a->args, ATTR_array_indices_remaining) : NULL};
     struct job *j = new_job(a->s->p.site, &ask, at, e);
 
     if (j && a->arrive)
@@ -224,6 +239,8 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
     enter_script(s, j, a);
     depends_enter(s->p.depends, j, known->past, known->n_past);
     jobs_touch(s->p.site->jobs, j, PART_ALL);
+    if (j->array)
+        arrays_write(s->p.commit, j);
     if (j->script_have == j->script_bytes) {
         if (enter(s, j, q, request_who(r), e) < 0)
             return -1;
@@ -247,15 +264,6 @@ static void with_user(const struct asked *a, const struct names_user *u)
         request_fail_attr(a->request, &e, at->name, at->resource, at->value);
     else
         request_fail(a->request, &e);
-}
-
-/* The value of an attribute in the submission, or NULL. */
-static const char *asked_for(const ifl_submit_args *a, const char *name)
-{
-    for (u_int i = 0; i < a->attrs.wire_attrops_len; i++)
-        if (strcasecmp(a->attrs.wire_attrops_val[i].name, name) == 0)
-            return a->attrs.wire_attrops_val[i].value;
-    return NULL;
 }
 
 static void asked_free(struct asked *a)

@@ -13,6 +13,7 @@ from cede import api, users, work
 from cede.complex import Complex
 from cede.remote import Munged, login_host, port_of
 from cede.wait import until
+from test_checkpoint import by_application, count
 
 UNTIL_GO = "while [ ! -f go ]; do sleep 0.02; done"
 
@@ -136,17 +137,54 @@ def test_a_server_that_is_away_gets_nothing(pair):
     near.api.delete(job)
 
 
-@pytest.mark.parametrize("how, said", [(("-J", "1-3"), "an array cannot move to another server: submit it there"),
-                                       (("-W", "block=true"), "its qsub waits for cannot move to another server")])
-def test_what_cannot_move_is_refused_at_once(pair, how, said):
+def test_a_job_that_its_qsub_waits_for_is_not_moved(pair):
     near, far = pair
     with contextlib.closing(near.connect()) as c:
-        attrs = [("array_indices_submitted", None, "1-3")] if how[0] == "-J" else [("block", None, "1")]
-        job = c.submit(attrs + [("Output_Path", None, "/dev/null"), ("User_List", None, users.NAMES[0])],
+        job = c.submit([("block", None, "1"), ("Output_Path", None, "/dev/null"), ("User_List", None, users.NAMES[0])],
                        near.script("true"))
     with pytest.raises(api.PbsError) as e:
         move(near, job, far)
-    assert e.value.code == 15029 and said in str(e.value)
+    assert e.value.code == 15029 and "its qsub waits for cannot move to another server" in str(e.value)
+
+
+def test_an_array_moves_with_the_indices_that_are_left_and_runs_there(pair):
+    near, far = pair
+    job = work.submit(near, "echo $PBS_ARRAY_INDEX >> ran; exit $((PBS_ARRAY_INDEX == 7))", "many",
+                      options=("-J", "1-9:2%2"))
+    near.api.delete(job.replace("[]", "[3]"))
+    far.set_server("scheduling", "False")
+    move(near, job, far)
+    assert near.stat(job) is None and near.api.locate(job) == address(far)
+    there = far.stat("0[].far")
+    assert there["array_indices_submitted"] == "1-9:2" and there["array_indices_remaining"] == "1,5-9:2"
+    assert there["max_run_subjobs"] == "2"
+    far.crash_server()
+    assert far.stat("0[].far")["array_indices_remaining"] == "1,5-9:2"
+    far.set_server("scheduling", "True")
+    done = until(lambda: (s := far.stat("0[].far", "x")) and s.state == "F" and s, "the end of the array")
+    assert done["Exit_status"] == "1" and sorted(near.file("ran").split()) == ["1", "5", "7", "9"]
+
+
+def test_a_job_that_goes_on_from_a_checkpoint_stays_where_its_images_are(pair):
+    near, far = pair
+    by_application(far)
+    job = count(far)
+    far.api.hold(job, "u")
+    far.wait(job, "H")
+    with pytest.raises(api.PbsError) as e:
+        move(far, job, near)
+    assert e.value.code == 15029 and "its images are here" in str(e.value)
+    assert far.state(job) == "H" and not near.api.select()
+
+
+def test_an_array_that_has_begun_stays(pair):
+    near, far = pair
+    job = work.submit(far, UNTIL_GO, "begun", options=("-J", "1-3"))
+    far.wait(job, "B")
+    with pytest.raises(api.PbsError) as e:
+        move(far, job, near)
+    assert e.value.code == 15016 and "has begun" in str(e.value)
+    far.api.delete(job)
 
 
 def test_an_interactive_job_is_not_moved(pair):
@@ -263,14 +301,14 @@ def test_a_job_that_another_server_refuses_goes_to_the_next_destination(pair):
     assert f"{lost};(job_route) Job rejected by all possible destinations" in near.logs("server", lines=500)
 
 
-def test_an_array_is_not_routed_to_another_server(pair):
+def test_an_array_is_routed_to_another_server_that_takes_so_many(pair):
     near, far = pair
-    route(near, f"workq@{address(far)}")
-    with pytest.raises(AssertionError) as e:
-        work.submit(near, "true", "many", queue="feed", options=("-J", "1-3"))
-    assert "Job rejected by all possible destinations" in str(e.value)
-    near.set_queue("feed", "route_destinations", f"workq@{address(far)},workq")
-    assert near.stat(work.submit(near, "true", "many", queue="feed", options=("-J", "1-3")))["queue"] == "workq"
+    far.set_server("max_array_size", "3")
+    route(near, f"workq@{address(far)},workq")
+    work.submit(near, "true", "three", queue="feed", options=("-J", "1-3"))
+    assert arrives(far)[0]["Job_Name"] == "three"
+    large = work.submit(near, "true", "four", queue="feed", options=("-J", "1-4"))
+    until(lambda: near.stat(large)["queue"] == "workq", "the larger one here")
 
 
 def test_a_routed_job_waits_for_a_server_that_is_away_and_for_its_queue(pair):
