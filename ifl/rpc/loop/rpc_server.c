@@ -3,7 +3,7 @@
  * The list's links lie in the connections (rpc_conn_link), and connections tell of their life through
  * hooks: they know no server. A TCP caller counts as a stranger from accept until it is known or gone, and
  * strangers have a bound of their own, so that who does not say who he is cannot keep daemons and users
- * out. */
+ * out. Neither can a user: he has his share, and what is more is closed again. */
 #include "rpc_server.h"
 
 #include <errno.h>
@@ -17,9 +17,10 @@
 #include "loop.h"
 #include "rpc_frame.h"
 #include "rpc_plug.h"
+#include "rpc_shares.h"
 
 enum { MAX_CONNECTIONS = 20000, MAX_STRANGERS = 256, STRANGER_MS = 10000 };
-enum { ACCEPT_AT_ONCE = 64, COMPLAIN_MS = 60000, OTHER_FILES = 256 };
+enum { ACCEPT_AT_ONCE = 64, COMPLAIN_MS = 60000, OTHER_FILES = 256, USERS_AT_LEAST = 4 };
 
 struct listener {
     struct listener *next;
@@ -36,6 +37,7 @@ struct rpc_server {
     struct listener *listeners;
     struct rpc_conn *first;
     struct rpc_server_counts counts;
+    struct rpc_shares *shares;
     int spare; /* a descriptor to give up when there is none left, so that a caller can be turned away */
     int64_t complained_mono_ms;
 };
@@ -63,14 +65,45 @@ static void unlink_from(struct rpc_server *s, struct rpc_conn *c)
         *rpc_conn_link(next, false) = prev;
 }
 
+static void complain(struct rpc_server *s, const char *why)
+{
+    int64_t now = clock_real_mono_ms();
+
+    s->counts.refused++;
+    if (s->complained_mono_ms && now - s->complained_mono_ms < COMPLAIN_MS)
+        return;
+    s->complained_mono_ms = now;
+    log_event(LOGC_TPP, LOGE_ERROR, s->o.name, "turning connections away: %s (%zu open, %zu unknown)", why,
+              s->counts.connections, s->counts.strangers);
+}
+
+static bool is_of_user(struct rpc_conn *c)
+{
+    return rpc_conn_peer(c)->kind == AUTH_LOCAL || rpc_conn_peer(c)->kind == AUTH_USER;
+}
+
+/* One of a user's that is beyond his share ends again. */
+static void charge(struct rpc_server *s, struct rpc_conn *c)
+{
+    char text[64];
+    struct err e;
+
+    if (!is_of_user(c) || rpc_shares_take(s->shares, rpc_conn_peer(c)->uid))
+        return;
+    snprintf(text, sizeof text, "user %ld has %zu already", (long)rpc_conn_peer(c)->uid, s->o.max_of_user);
+    complain(s, text);
+    err_set(&e, EUSERS, "%s", text);
+    rpc_conn_close(c, &e);
+}
+
 /* --- what connections tell us */
 
 static void on_known(void *arg, struct rpc_conn *c)
 {
     struct rpc_server *s = arg;
 
-    (void)c;
     s->counts.strangers--;
+    charge(s, c);
 }
 
 static void on_gone(void *arg, struct rpc_conn *c, const struct err *why)
@@ -81,6 +114,8 @@ static void on_gone(void *arg, struct rpc_conn *c, const struct err *why)
     s->counts.connections--;
     if (rpc_conn_peer(c)->kind == AUTH_STRANGER || rpc_conn_peer(c)->kind == AUTH_GUEST)
         s->counts.strangers--;
+    if (is_of_user(c))
+        rpc_shares_give_back(s->shares, rpc_conn_peer(c)->uid);
     if (why->code == EBADMSG || why->code == EMSGSIZE)
         s->counts.broken++;
 }
@@ -93,18 +128,6 @@ static void on_called(void *arg)
 static const struct rpc_conn_hooks hooks = {.known = on_known, .gone = on_gone, .called = on_called};
 
 /* --- accepting */
-
-static void complain(struct rpc_server *s, const char *why)
-{
-    int64_t now = clock_real_mono_ms();
-
-    s->counts.refused++;
-    if (s->complained_mono_ms && now - s->complained_mono_ms < COMPLAIN_MS)
-        return;
-    s->complained_mono_ms = now;
-    log_event(LOGC_TPP, LOGE_ERROR, s->o.name, "turning connections away: %s (%zu open, %zu unknown)", why,
-              s->counts.connections, s->counts.strangers);
-}
 
 static bool is_inet(int fd)
 {
@@ -135,6 +158,7 @@ static void take(struct rpc_server *s, int fd)
     s->counts.accepted++;
     s->counts.connections++;
     s->counts.strangers += stranger;
+    charge(s, c);
 }
 
 /* Without a descriptor the listener would stay readable for ever: take one caller and close it. */
@@ -172,14 +196,29 @@ static void on_ready(void *arg, unsigned ready)
 
 /* --- making and listening */
 
-static void raise_files(size_t wanted)
+/* How many descriptors we may have in the end. */
+static size_t raise_files(size_t wanted)
 {
-    struct rlimit r;
+    struct rlimit r, more;
 
-    if (getrlimit(RLIMIT_NOFILE, &r) < 0 || r.rlim_cur >= wanted)
-        return;
-    r.rlim_cur = r.rlim_max < wanted ? r.rlim_max : wanted;
-    setrlimit(RLIMIT_NOFILE, &r);
+    if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+        return wanted;
+    more = r;
+    more.rlim_cur = r.rlim_max < wanted ? r.rlim_max : wanted;
+    if (r.rlim_cur >= wanted || setrlimit(RLIMIT_NOFILE, &more) < 0)
+        return (size_t)r.rlim_cur;
+    return (size_t)more.rlim_cur;
+}
+
+/* Files, children and what we connect to ourselves want descriptors as well: who is accepted must leave some. */
+static void bound_by_files(struct rpc_server_options *o)
+{
+    size_t files = raise_files(o->max_connections + OTHER_FILES);
+    size_t others = files / 2 < OTHER_FILES ? files / 2 : OTHER_FILES;
+
+    if (o->max_connections > files - others)
+        o->max_connections = files - others;
+    o->max_of_user = o->max_of_user ? o->max_of_user : o->max_connections / USERS_AT_LEAST;
 }
 
 static void fill_defaults(struct rpc_server_options *o)
@@ -202,6 +241,13 @@ struct rpc_server *rpc_server_create(struct loop *l, const struct rpc_server_opt
     s->loop = l;
     s->o = *o;
     fill_defaults(&s->o);
+    bound_by_files(&s->o);
+    s->shares = rpc_shares_create(s->o.max_of_user);
+    if (!s->shares) {
+        free(s);
+        err_set(e, ENOMEM, "no memory for the RPC server");
+        return NULL;
+    }
     s->o.tls = rpc_plug_ref_context(o->tls);
     s->conn = (struct rpc_conn_options){.served = o->served,
                                         .limit = s->o.client_limit,
@@ -219,7 +265,6 @@ struct rpc_server *rpc_server_create(struct loop *l, const struct rpc_server_opt
                                      .hooks = &hooks,
                                      .server = s};
     s->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    raise_files(s->o.max_connections + OTHER_FILES);
     return s;
 }
 
@@ -284,6 +329,7 @@ void rpc_server_destroy(struct rpc_server *s)
     while (s->first)
         rpc_conn_end(s->first, &why);
     rpc_plug_free_context(s->o.tls);
+    rpc_shares_destroy(s->shares);
     if (s->spare >= 0)
         close(s->spare);
     free(s);

@@ -3,7 +3,8 @@
 /* Listeners, and the connections they bring: unix sockets (identity by the kernel), TCP with TLS 1.3
  * (identity by a certificate of the complex; in the clear procedure 0 alone). Loop thread only.
  *
- * Too many connections, or no descriptor left: a new one is closed at once with one log line a minute.
+ * Too many connections, of all, of those that have not said who they are, or of one user; or no descriptor left: a
+ * new one is closed at once with one log line a minute.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +24,8 @@ struct rpc_server_options {
     bool guests;                          /* who shows no certificate is let in as AUTH_GUEST */
     const struct rpc_conn_events *events; /* of every connection; may be NULL. `arg` with it. */
     void *arg;
-    size_t max_connections; /* 0: 20,000; the limit of open files is raised towards it */
+    size_t max_connections; /* 0: 20,000; the limit of open files is raised towards it, and bounds it */
+    size_t max_of_user;     /* of one user but root and ours; 0: a quarter of max_connections */
     size_t max_strangers;   /* TCP connections without identity yet; 0: 256 */
     int64_t stranger_ms;    /* they have this long; 0: 10 s */
     int64_t keepalive_ms;   /* of daemons, as in rpc_conn.h; clients may be silent for ever */

@@ -12,6 +12,8 @@
 #include <openssl/ssl.h>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "certs.h"
@@ -176,7 +178,8 @@ static void stop(void *arg)
 
 static int setup(void **state)
 {
-    struct rpc_server_options o = {.name = "test", .served = served, .stranger_ms = 500, .max_strangers = 8};
+    struct rpc_server_options o = {
+        .name = "test", .served = served, .stranger_ms = 500, .max_strangers = 8, .max_of_user = 4};
     struct err e;
     int i;
 
@@ -189,15 +192,16 @@ static int setup(void **state)
     snprintf(fx.sock, sizeof fx.sock, "%s", fx.dir);
     for (i = 0; i < 3; i++)
         snprintf(fx.sock + strlen(fx.sock), sizeof fx.sock - strlen(fx.sock), "/%060d", i);
-    if (file_make_dirs(fx.sock, 0700, &e) < 0 || certs_ensure(fx.certs, "server", &e) < 0 ||
-        certs_ensure(fx.certs, "sched", &e) < 0 || certs_ensure(fx.certs, "mom:n1", &e) < 0)
+    if (file_make_dirs(fx.sock, 0711, &e) < 0 || chmod(fx.dir, 0711) < 0 ||
+        certs_ensure(fx.certs, "server", &e) < 0 || certs_ensure(fx.certs, "sched", &e) < 0 ||
+        certs_ensure(fx.certs, "mom:n1", &e) < 0)
         goto failed;
     snprintf(fx.sock + strlen(fx.sock), sizeof fx.sock - strlen(fx.sock), "/s");
     fx.tls = certs_context(fx.certs, "server", CERTS_SERVER, &e);
     o.tls = fx.tls;
     fx.loop = loop_create(NULL, &e);
     fx.server = rpc_server_create(fx.loop, &o, &e);
-    if (rpc_server_listen_unix(fx.server, fx.sock, 0600, &e) < 0)
+    if (rpc_server_listen_unix(fx.server, fx.sock, 0666, &e) < 0)
         goto failed;
     fx.port = rpc_server_listen_tcp(fx.server, "127.0.0.1", 0, &e);
     if (fx.port > 0 && pthread_create(&fx.thread, NULL, run, NULL) == 0)
@@ -526,6 +530,46 @@ static void a_dead_caller_is_told_to_who_waits(void **state)
     rpc_sync_destroy(s);
 }
 
+/* The thread alone becomes another user, and only to connect. NULL: turned away. */
+static struct rpc_sync *dial_as(uid_t uid)
+{
+    struct rpc_sync *s;
+    struct err e;
+
+    assert_int_equal(syscall(SYS_setresuid, -1, uid, -1), 0);
+    s = rpc_sync_connect_unix(fx.sock, LIMIT_MS, &e);
+    assert_int_equal(syscall(SYS_setresuid, -1, 0, -1), 0);
+    if (s && call_int(s, ECHO, 7, LIMIT_MS, &e) == 7)
+        return s;
+    rpc_sync_destroy(s);
+    return NULL;
+}
+
+static void one_user_cannot_take_all_connections(void **state)
+{
+    enum { SOMEBODY = 60001, ANOTHER = 60002, SHARE = 4 };
+    struct rpc_sync *his[SHARE], *other, *ours[SHARE + 2];
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    for (int i = 0; i < SHARE; i++)
+        assert_non_null(his[i] = dial_as(SOMEBODY));
+    assert_null(dial_as(SOMEBODY));
+    assert_non_null(other = dial_as(ANOTHER));
+    for (int i = 0; i < SHARE + 2; i++)
+        assert_non_null(ours[i] = dial_as(0));
+    rpc_sync_destroy(his[0]);
+    do
+        his[0] = dial_as(SOMEBODY); /* when the server has seen the end of the other one */
+    while (!his[0]);
+    for (int i = 0; i < SHARE; i++)
+        rpc_sync_destroy(his[i]);
+    for (int i = 0; i < SHARE + 2; i++)
+        rpc_sync_destroy(ours[i]);
+    rpc_sync_destroy(other);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -539,6 +583,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bytes_before_the_handshake_are_an_attack),
         cmocka_unit_test(hostile_records_close_only_their_connection),
         cmocka_unit_test(a_dead_caller_is_told_to_who_waits),
+        cmocka_unit_test(one_user_cannot_take_all_connections),
     };
     char module[4096];
 
