@@ -20,7 +20,7 @@
 #include "stream.h"
 
 enum { OUT_HIGH = 256 << 10, OUT_LOW = 128 << 10, OUT_MAX = 256 << 20 };
-enum { HELD_MAX = 256 << 10, REQUESTS_MAX = 16384, SCANS_AT_ONCE = 64 };
+enum { HELD_MAX = 256 << 10, REQUESTS_MAX = 16384, REQUEST_BYTES_MAX = 32 << 20, SCANS_AT_ONCE = 64 };
 
 /* --- memory */
 
@@ -132,12 +132,17 @@ void rpc_conn_close(struct rpc_conn *c, const struct err *why)
 
 /* --- output */
 
+/* Who does not read its answers, or asks for more while much of what it asked for waits, is not read from. */
+static bool has_enough(const struct rpc_conn *c)
+{
+    return stream_is_full(c->stream) || rpc_core_held(c->core) > HELD_MAX || c->requests.n > REQUESTS_MAX ||
+           c->requests.bytes > REQUEST_BYTES_MAX;
+}
+
 static void update_hold(struct rpc_conn *c)
 {
     /* Daemons are never held: both sides of a connection could then wait for each other. */
-    bool hold =
-        c->peer->kind != AUTH_DAEMON &&
-        (stream_is_full(c->stream) || rpc_core_held(c->core) > HELD_MAX || c->requests.n > REQUESTS_MAX);
+    bool hold = c->peer->kind != AUTH_DAEMON && has_enough(c);
 
     if (c->upgrade || hold == c->holding)
         return;

@@ -25,6 +25,7 @@ struct rpc_request {
     void *dead_arg;
     unsigned refs;
     uint32_t xid;
+    size_t bytes; /* of its arguments */
     bool answered;
     _Alignas(16) char args[];
 };
@@ -106,7 +107,7 @@ static void free_args(struct rpc_request *r)
 }
 
 static struct rpc_request *make(struct rpc_requests *q, const struct rpc_served *s, const struct rpc_proc *p,
-                                uint32_t xid)
+                                const struct rpc_call_hdr *h)
 {
     struct rpc_request *r = calloc(1, sizeof *r + p->args_size);
 
@@ -117,9 +118,11 @@ static struct rpc_request *make(struct rpc_requests *q, const struct rpc_served 
     r->program = s->program;
     r->proc = p;
     r->refs = 1;
-    r->xid = xid;
+    r->xid = h->xid;
+    r->bytes = h->n_args;
     link_in(q, r);
     q->n++;
+    q->bytes += r->bytes;
     return r;
 }
 
@@ -153,7 +156,7 @@ void rpc_requests_call(struct rpc_requests *q, const struct rpc_call_hdr *h)
         answer_null(q, h->xid);
     } else if (!(p = find_proc(s->program, h->id.proc))) {
         send_error(q, h->xid, RPC_ST_PROC_UNAVAIL, 0, 0);
-    } else if (!(r = make(q, s, p, h->xid))) {
+    } else if (!(r = make(q, s, p, h))) {
         send_error(q, h->xid, RPC_ST_SYSTEM_ERR, 0, 0);
     } else {
         if (decode_args(r, h))
@@ -177,7 +180,7 @@ void rpc_requests_die(struct rpc_requests *q)
             rpc_request_unref(r);
         }
     }
-    q->n = 0;
+    q->n = q->bytes = 0;
 }
 
 /* --- the request object */
@@ -248,8 +251,10 @@ static struct rpc_requests *begin_answer(struct rpc_request *r)
 {
     assert(!r->answered);
     r->answered = true;
-    if (r->home)
+    if (r->home) {
         r->home->n--;
+        r->home->bytes -= r->bytes;
+    }
     return r->home;
 }
 

@@ -14,7 +14,7 @@ struct rpc_requests {
     const struct rpc_served *served;
     struct auth_peer *peer; /* borrowed: the connection's */
     struct rpc_request *first;
-    size_t n; /* not answered yet */
+    size_t n, bytes; /* not answered yet, and how long their arguments were */
     /* ^ There is something to send; `fatal`: the connection cannot go on. */
     void (*answered)(struct rpc_conn *c, const struct err *fatal);
     void (*wake)(struct rpc_conn *c);

@@ -31,15 +31,16 @@ enum {
     CALL_ME = 5,
     SWAP = 6,
     DROP = 7,
-    SILENT = 8
+    SILENT = 8,
+    KEEP = 9
 };
-enum { LIMIT_MS = 20000 };
+enum { LIMIT_MS = 20000, TEXT = 512 << 10, TEXTS = 256 };
 
 /* --- the server under test */
 
 struct park {
     struct rpc_request *r[64];
-    int n, dead;
+    int n, dead, kept;
 };
 
 static struct fixture {
@@ -86,6 +87,19 @@ static void silent(void *arg, struct rpc_request *r)
 {
     (void)arg;
     rpc_request_on_dead(rpc_request_ref(r), park_dead, NULL);
+}
+
+static bool_t xdr_text(XDR *x, char **s)
+{
+    return xdr_string(x, s, 4 << 20);
+}
+
+/* Never answered; what is held counts. */
+static void keep(void *arg, struct rpc_request *r)
+{
+    (void)arg;
+    rpc_request_on_dead(rpc_request_ref(r), park_dead, NULL);
+    __atomic_add_fetch(&fx.park.kept, 1, __ATOMIC_RELAXED);
 }
 
 static void drop(void *arg, struct rpc_request *r)
@@ -154,8 +168,13 @@ static void who(void *arg, struct rpc_request *r)
 
 #define INT (xdrproc_t) xdr_int, sizeof(int), (xdrproc_t)xdr_int
 static const struct rpc_proc procs[] = {
-    {ECHO, "Echo", INT, echo},        {PARK, "Park", INT, park}, {LIST, "List", INT, list},
-    {WHO, "Who", NULL, 0, NULL, who}, {DROP, "Drop", INT, drop}, {SILENT, "Silent", INT, silent},
+    {ECHO, "Echo", INT, echo},
+    {PARK, "Park", INT, park},
+    {LIST, "List", INT, list},
+    {WHO, "Who", NULL, 0, NULL, who},
+    {DROP, "Drop", INT, drop},
+    {SILENT, "Silent", INT, silent},
+    {KEEP, "Keep", (xdrproc_t)xdr_text, sizeof(char *), NULL, keep},
 };
 static const struct rpc_program program = {
     .prog = PROG, .vers = 1, .name = "test", .procs = procs, .n_procs = sizeof procs / sizeof *procs};
@@ -530,6 +549,53 @@ static void a_dead_caller_is_told_to_who_waits(void **state)
     rpc_sync_destroy(s);
 }
 
+struct flood {
+    pthread_t thread;
+    struct rpc_sync *s;
+    int sent;
+};
+
+/* Until the connection ends. */
+static void *send_much(void *arg)
+{
+    struct flood *f = arg;
+    struct rpc_proc_id id = id_of(KEEP);
+    char *text = calloc(1, TEXT + 1);
+    struct err e;
+
+    memset(text, 'x', TEXT);
+    while (f->sent < TEXTS && rpc_sync_send(f->s, &id, (xdrproc_t)xdr_text, &text, &e))
+        __atomic_add_fetch(&f->sent, 1, __ATOMIC_RELAXED);
+    free(text);
+    return NULL;
+}
+
+static int kept(void)
+{
+    return __atomic_load_n(&fx.park.kept, __ATOMIC_RELAXED);
+}
+
+static void what_waits_for_an_answer_is_bounded_in_bytes(void **state)
+{
+    enum { ENOUGH = (32 << 20) / TEXT, MORE = ENOUGH + 8 };
+    struct flood f = {.s = dial()};
+    struct rpc_sync *other = dial();
+    struct err e;
+
+    (void)state;
+    assert_int_equal(pthread_create(&f.thread, NULL, send_much, &f), 0);
+    for (int i = 0; i < 20000 && kept() < ENOUGH; i++)
+        usleep(1000);
+    for (int i = 0; i < 200; i++) /* it would take more in the meantime */
+        assert_int_equal(call_int(other, ECHO, i, LIMIT_MS, &e), i);
+    assert_in_range(kept(), ENOUGH, MORE);
+    shutdown(rpc_sync_fd(f.s), SHUT_RDWR);
+    pthread_join(f.thread, NULL);
+    assert_true(f.sent < TEXTS);
+    rpc_sync_destroy(f.s);
+    rpc_sync_destroy(other);
+}
+
 /* The thread alone becomes another user, and only to connect. NULL: turned away. */
 static struct rpc_sync *dial_as(uid_t uid)
 {
@@ -583,6 +649,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bytes_before_the_handshake_are_an_attack),
         cmocka_unit_test(hostile_records_close_only_their_connection),
         cmocka_unit_test(a_dead_caller_is_told_to_who_waits),
+        cmocka_unit_test(what_waits_for_an_answer_is_bounded_in_bytes),
         cmocka_unit_test(one_user_cannot_take_all_connections),
     };
     char module[4096];
