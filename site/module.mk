@@ -5,14 +5,19 @@ $(call storey, site, ifl/spec $(SITE.storeys), pbs_comm.c)
 $(call program, sbin/pbs_comm, site/pbs_comm.c, ifl/spec $(SITE.storeys), \
   -levent_core -levent_pthreads -lssl -lcrypto -lpthread -ldl -lm)
 
-SITE.scripts := pbs_init.d pbs_postinstall
+SITE.scripts := pbs_init.d pbs_postinstall pbs_obfuscate pbs_snapshot_host
 EXTRA += $(SITE.scripts:%=$(B)/libexec/%)
 $(B)/libexec/%: site/%
 	@install -D -m 0755 $< $@
 
-SITE.tools := pbs_dataservice pbs_snapshot
+SITE.tools := pbs_dataservice pbs_ds_password pbs_snapshot
 EXTRA += $(SITE.tools:%=$(B)/sbin/%)
 $(SITE.tools:%=$(B)/sbin/%): $(B)/sbin/%: site/%
+	@install -D -m 0755 $< $@
+
+SITE.commands := pbs_python pbs_remsh
+EXTRA += $(SITE.commands:%=$(B)/bin/%)
+$(SITE.commands:%=$(B)/bin/%): $(B)/bin/%: site/%
 	@install -D -m 0755 $< $@
 
 SITE.etc := $(notdir $(wildcard site/etc/*))

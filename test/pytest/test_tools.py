@@ -1,6 +1,7 @@
 """Tools beside the job commands: what they print, and how they end."""
 import os
 import pwd
+import re
 import tarfile
 import time
 
@@ -94,6 +95,58 @@ def test_the_data_service_is_there_while_the_server_is(cx):
     assert cx.command("pbs_dataservice", check=False).returncode == 1
 
 
+def snapshot(cx, *options, env=None):
+    """The files of a snapshot: name below its top, text."""
+    where = os.path.join(cx.work, f"snap{len(os.listdir(cx.work))}")
+    os.mkdir(where)
+    out = cx.command("pbs_snapshot", "-o", where, *options, limit_s=180, env=env).stdout
+    with tarfile.open(out.split(": ", 1)[1].strip()) as tar:
+        return {m.name.split("/", 1)[1]: tar.extractfile(m).read().decode(errors="replace")
+                for m in tar.getmembers() if m.isfile()}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
+@pytest.mark.complex(history=True)
+def test_an_obfuscated_snapshot_names_nobody_and_the_map_knows_who_is_who(cx):
+    secret, user = "topsecretjob", users.NAMES[0]
+    script = cx.script("true")
+    said = ("-N", secret, "-P", "moonshot", "-v", "word=hushhush")
+    job = cx.command("qsub", *said, script, user=user).stdout.strip()
+    cx.wait_gone(job)
+    cx.command("qsub", *said, "-h", script, user=user)
+    cx.set_server("operators", f"{user}@*")
+    names = os.path.join(cx.work, "names")
+    files = snapshot(cx, "--obfuscate", f"--map={names}")
+    assert "server/qstat_Bf.out" in files and any(name.startswith("server_priv/accounting/") for name in files)
+    hidden = {secret, "moonshot", "hushhush", user, cx.stat(job, "x")["egroup"], "n1"}
+    for name, text in files.items():
+        found = {w for w in hidden if re.search(rf"(?<![\w.-]){w}(?![\w-])", text)}
+        assert not found, f"{name} says {found}"
+    with open(names, encoding="ascii") as f:
+        words = dict(reversed(line.split()) for line in f)
+    assert os.stat(names).st_mode & 0o777 == 0o600
+    assert f"euser = {words[user]}\n" in files["job/qstat_f.out"] and f"project = {words['moonshot']}\n" in files["job/qstat_f.out"]
+    assert f"project={words['moonshot']} " in "".join(t for n, t in files.items() if "accounting" in n)
+    assert f"\n{words['n1']}\n" in "\n" + files["node/pbsnodes_va.out"]
+    done = cx.command("pbs_snapshot", "-o", cx.work, f"--map={names}", check=False)
+    assert done.returncode == 1 and "say both" in done.stderr
+
+
+def test_a_snapshot_takes_logs_of_additional_hosts_along(cx):
+    """An ssh that stays here and tells what it was asked stands in for the way to another host."""
+    tools = os.path.join(cx.work, "tools")
+    os.mkdir(tools)
+    with open(os.path.join(tools, "ssh"), "w", encoding="ascii") as f:
+        f.write('#!/bin/sh\n[ "$3" = far1 ] || exit 255\nshift 3\nexec "$@"\n')
+    os.chmod(os.path.join(tools, "ssh"), 0o755)
+    conf = os.path.join(cx.dir, "mom", "n1", "pbs.conf")
+    env = {"PATH": tools + ":" + cx.env["PATH"], "PBS_CONF_FILE": conf}
+    files = snapshot(cx, "--additional-hosts=far1,far2", "--daemon-logs=2", env=env)
+    assert any(name.startswith("hosts/far1/mom_priv/") for name in files), sorted(files)
+    assert any(name.startswith("hosts/far1/mom_logs/2") for name in files)
+    assert not any(name.startswith("hosts/far2/") for name in files)
+
+
 def test_a_snapshot_holds_answers_configuration_and_logs(shared):
     job = shared.submit(Hold_Types="u")
     where = os.path.join(shared.work, "snap")
@@ -110,3 +163,52 @@ def test_a_snapshot_holds_answers_configuration_and_logs(shared):
         assert f"Job Id: {job}" in tar.extractfile(f"{top}/job/qstat_f.out").read().decode()
         assert any(n.startswith(f"{top}/server_logs/2") for n in names)
     assert shared.command("pbs_snapshot", check=False).returncode == 2
+
+
+def test_pbs_python_is_python_and_runs_no_hooks(shared):
+    assert shared.command("pbs_python", "-c", "import sys; print(sys.argv[1:], 6 * 7)", "--hook").stdout == "['--hook'] 42\n"
+    assert shared.command("pbs_python", "-c", "raise SystemExit(7)", check=False).returncode == 7
+    done = shared.command("pbs_python", "--hook", "-i", "in", check=False)
+    assert done.returncode == 1 and "runs no hooks yet" in done.stderr
+    assert shared.command("pbs_python", "--version").stdout == shared.command("qstat", "--version").stdout
+
+
+def test_pbs_remsh_stays_in_the_job_and_is_a_remote_shell_elsewhere(cx):
+    job = cx.submit(f"{cx.build}/bin/pbs_remsh -n $(head -1 $PBS_NODEFILE) 'echo $PBS_JOBID in $PBS_TASKNUM; exit 9'; echo status $?",
+                    Output_Path=f"{cx.work}/said", Join_Path="oe")
+    cx.wait_gone(job)
+    said = until(lambda: cx.file("said"), "the job's output").splitlines()
+    assert said[-1] == "status 9" and said[0].startswith(f"{job} in ")
+    there = cx.command("pbs_remsh", "some.host", "true", "x", env={"PBS_RSHCOMMAND": "echo to"})
+    assert there.stdout == "to some.host true x\n"
+
+
+@pytest.mark.complex(nodes=0, sched=False, store="postgres")
+def test_pbs_ds_password_changes_it_at_the_database_and_keeps_it(cx):
+    kept = os.path.join(cx.home, "server_priv", "db_password")
+
+    with open(cx.conf, encoding="ascii") as f:
+        conf = dict(line.strip().split("=", 1) for line in f if "=" in line)
+
+    def known():
+        return cx.command("psql", "-XAt", "-h", conf["PBS_DATA_SERVICE_HOST"], "-p", conf["PBS_DATA_SERVICE_PORT"], "-d", "pbs_datastore",
+                          "-c", "select rolpassword from pg_authid where rolname = current_user").stdout
+
+    for said, why in (("one\ntwo\n", "Entered passwords do not match"), ("\n\n", "Blank password is not allowed")):
+        done = cx.command("pbs_ds_password", stdin=said, check=False)
+        assert done.returncode == 1 and why in done.stderr and not os.path.exists(kept)
+    before = known()
+    assert cx.command("pbs_ds_password", stdin="it's\nit's\n").stdout.rstrip().endswith("from its next start on")
+    second = known()
+    with open(kept, encoding="ascii") as f:
+        assert f.read() == "it's\n" and second != before
+    assert "---> Success" in cx.command("pbs_ds_password", "-r").stdout and known() != second
+    assert os.stat(kept).st_mode & 0o777 == 0o600
+    cx.restart("server")
+    assert cx.again().stat("server")
+
+
+def test_an_embedded_store_has_no_password(shared):
+    done = shared.command("pbs_ds_password", "-r", check=False)
+    assert done.returncode == 1 and "it has no password" in done.stderr
+    assert "as no other" in shared.command("pbs_ds_password", "-C", "anna", check=False).stderr
