@@ -1,6 +1,6 @@
 /* pbs_probe: are the directories and files of PBS_HOME and PBS_EXEC there, with the owners and modes that daemons and users need?
  * Says what is otherwise; with -f it mends owners and modes and makes directories that are missing. All below PBS_HOME is
- * its owner's, but what the scheduler writes where PBS_DAEMON_SERVICE_USER is another one.
+ * its owner's, but what server and scheduler write where PBS_DAEMON_SERVICE_USER is another one.
  *
  * Only what this host runs is asked for: a folder that no daemon here has made yet (a MOM's on a server's host) is
  * nobody's mistake as long as its parent is not there either. */
@@ -17,8 +17,8 @@ struct probe {
     struct cmd_args a;
     bool fix, verbose;
     int problems;
-    bool knows_owners;  /* PBS_HOME is there */
-    uid_t owner, sched; /* of what lies below it; of the scheduler's folders */
+    bool knows_owners;    /* PBS_HOME is there */
+    uid_t owner, service; /* of what lies below it; of what server and scheduler write */
 };
 
 static const struct option_row rows[] = {
@@ -87,13 +87,33 @@ static void name_user(uid_t uid, char out[static 64])
         snprintf(out, 64, "%u", (unsigned)uid);
 }
 
+static bool is_of_service(const struct row *r)
+{
+    static const char *const of[] = {"sched_", "server_", "certs"};
+
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++)
+        if (strncmp(r->path, of[i], strlen(of[i])) == 0)
+            return true;
+    return false;
+}
+
+/* A daemon takes a folder and what is in it at its next start, as long as the folder is root's. */
+static bool is_to_be_given(const struct probe *q, const char *path, uid_t uid)
+{
+    char above[4400];
+    struct stat st;
+
+    snprintf(above, sizeof above, "%.*s", (int)(strrchr(path, '/') - path), path);
+    return uid == q->owner && stat(above, &st) == 0 && st.st_uid == q->owner;
+}
+
 /* Whose is it? */
 static void check_owner(struct probe *q, const struct row *r, const char *path, uid_t uid)
 {
-    const uid_t want = strncmp(r->path, "sched_", strlen("sched_")) ? q->owner : q->sched;
+    const uid_t want = is_of_service(r) ? q->service : q->owner;
     char is[64], should[64], what[200];
 
-    if (!q->knows_owners || r->root != CONF_PBS_HOME || uid == want)
+    if (!q->knows_owners || r->root != CONF_PBS_HOME || uid == want || is_to_be_given(q, path, uid))
         return;
     name_user(uid, is);
     name_user(want, should);
@@ -110,9 +130,9 @@ static void find_owners(struct probe *q, const struct conf *conf)
     q->knows_owners = stat(home, &st) == 0;
     if (!q->knows_owners)
         return;
-    q->owner = q->sched = st.st_uid;
+    q->owner = q->service = st.st_uid;
     if (st.st_uid == 0 && user && (pw = getpwnam(user)))
-        q->sched = pw->pw_uid;
+        q->service = pw->pw_uid;
 }
 
 static void check_mode(struct probe *q, const struct row *r, const char *path, mode_t mode)

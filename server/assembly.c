@@ -188,6 +188,7 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     if (daemon_account(conf_text(s->set.conf, CONF_PBS_DAEMON_SERVICE_USER), &s->site.daemon_uid, &gid, e) <
         0)
         return -1;
+    s->site.serves_all = s->set.serves_all;
     p->site = &s->site;
     p->loop = s->loop;
     p->home = s->set.home;

@@ -86,9 +86,12 @@ static void on_shutdown(void *arg, int manner)
 static struct guests *create_guests(struct server *s, struct err *e)
 {
     char module[4200];
+    const struct guests_options o = {.module = module,
+                                     .socket = conf_text(s->set.conf, CONF_PBS_MUNGE_SOCKET),
+                                     .serves_all = s->set.serves_all};
 
     snprintf(module, sizeof module, "%s/lib/libauth_munge.so", conf_text(s->set.conf, CONF_PBS_EXEC));
-    return guests_create(s->loop, module, conf_text(s->set.conf, CONF_PBS_MUNGE_SOCKET), e);
+    return guests_create(s->loop, &o, e);
 }
 
 /* What lets jobs in, moves and alters them. */

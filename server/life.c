@@ -183,8 +183,8 @@ int life_listen(struct server *s, struct err *e)
     /* Of a pair on shared disks it may be the other's, which is active no more, dead or not. */
     if (s->set.role != SERVER_ALONE)
         unlink(s->set.socket);
-    /* As root everybody may knock; a private complex of a user is that user's alone. */
-    if (rpc_server_listen_unix(s->rpc, s->set.socket, geteuid() == 0 ? 0666 : 0600, e) < 0)
+    /* At a site everybody may knock; a private complex of a user is that user's alone. */
+    if (rpc_server_listen_unix(s->rpc, s->set.socket, s->set.serves_all ? 0666 : 0600, e) < 0)
         return -1;
     return rpc_server_listen_tcp(s->rpc, NULL, s->set.port, e) < 0 ? -1 : 0;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "assembly.h"
 #include "clock.h"
@@ -10,6 +11,7 @@
 #include "life.h"
 #include "log.h"
 #include "loop.h"
+#include "server_home.h"
 #include "standby.h"
 #include "tenure.h"
 
@@ -76,9 +78,16 @@ static int start(struct server *s, struct err *e)
     return 0;
 }
 
+/* As root, and for whoever we are afterwards: what is allocated later counts against his limit. */
 static int lock_memory(const struct server *s, struct err *e)
 {
-    if (s->set.lock_memory && mlockall(MCL_CURRENT | MCL_FUTURE) < 0)
+    const struct rlimit any = {RLIM_INFINITY, RLIM_INFINITY};
+
+    if (!s->set.lock_memory)
+        return 0;
+    if (s->set.serves_all)
+        setrlimit(RLIMIT_MEMLOCK, &any);
+    if (mlockall(MCL_CURRENT | MCL_FUTURE) < 0)
         return err_errno(e, errno, "the server's memory cannot be locked (-l)");
     return 0;
 }
@@ -161,7 +170,7 @@ static int serve(struct server *s)
                              &code);
     if (!s->daemon)
         return code;
-    if (open_log(s, &e) < 0 || lock_memory(s, &e) < 0) {
+    if (lock_memory(s, &e) < 0 || server_home_settle(&s->set, &e) < 0 || open_log(s, &e) < 0) {
         log_err(LOGC_SVR, s->set.name, &e, "cannot start");
         return daemon_fail(s->daemon, &e);
     }
@@ -180,7 +189,7 @@ int main(int argc, char *argv[])
     int code = 0;
 
     if (server_settings_read(&s.set, argc, argv, &e) < 0 ||
-        (!s.set.show_version && server_settings_make_dirs(&s.set, &e) < 0)) {
+        (!s.set.show_version && server_home_make(&s.set, &e) < 0)) {
         fprintf(stderr, "pbs_server: %s\n", e.text);
         code = 1;
     } else if (s.set.show_version) {

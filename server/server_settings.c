@@ -15,7 +15,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "home_files.h"
 #include "host_address.h"
 #include "options.h"
 #include "units.h"
@@ -261,6 +260,7 @@ int server_settings_read(struct server_settings *s, int argc, char *argv[], stru
 
     *s = (struct server_settings){.scheduling = -1,
                                   .log_events = -1,
+                                  .serves_all = geteuid() == 0,
                                   .start = SERVER_START_WARM,
                                   .takeover_ms = (int64_t)TAKEOVER_S * 1000};
     if (options_parse(&options, argc, argv, &first, s, e) < 0)
@@ -311,14 +311,4 @@ struct store_where server_settings_store(const struct server_settings *s)
     return (struct store_where){.host = conf_text(s->conf, CONF_PBS_DATA_SERVICE_HOST),
                                 .port = (int)conf_int(s->conf, CONF_PBS_DATA_SERVICE_PORT),
                                 .password_file = s->password};
-}
-
-int server_settings_make_dirs(const struct server_settings *s, struct err *e)
-{
-    static const struct home_dir dirs[] = {
-        {"server_logs", 0755},          {"server_priv", 0750},       {"server_priv/accounting", 0755},
-        {"server_priv/jobs", 0750},     {"server_priv/users", 0750}, {"server_priv/hooks", 0750},
-        {"server_priv/hooks/tmp", 0750}};
-
-    return home_files_make(s->home, dirs, sizeof dirs / sizeof dirs[0], e);
 }

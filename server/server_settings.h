@@ -32,6 +32,7 @@ struct server_settings {
     enum server_role role;
     const char *role_host; /* this host, as pbs.conf calls it; NULL: alone */
     int64_t takeover_ms;   /* -F: how long a free store is left to whoever may come back */
+    bool serves_all;       /* began as root: every user of the host may come; else only its own user */
     bool foreground;
     bool is_virtual;  /* --virtual: a simulator drives the time */
     bool lock_memory; /* -l */
@@ -49,7 +50,5 @@ bool server_settings_confirm(const struct server_settings *s);
 void server_settings_free(struct server_settings *s);
 /* Where the store is. */
 struct store_where server_settings_store(const struct server_settings *s);
-/* The folders below home that a server needs. */
-int server_settings_make_dirs(const struct server_settings *s, struct err *e);
 
 #endif

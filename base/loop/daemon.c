@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -244,5 +245,6 @@ int daemon_become(const char *user, struct err *e)
         return err_errno(e, errno, "cannot become user %.100s", user);
     if (setuid(0) == 0)
         return err_set(e, EPERM, "user %.100s can become root again", user);
+    prctl(PR_SET_DUMPABLE, 1); /* else there is no core file, whatever PBS_CORE_LIMIT says */
     return 0;
 }

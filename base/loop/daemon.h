@@ -37,7 +37,7 @@ void daemon_end(struct daemon *d); /* removes nothing: the lock file stays, unlo
 /* The account of a daemon that need not be root (PBS_DAEMON_SERVICE_USER). NULL, "root", or we are not root ourselves: ours.
  * -1: there is no such user. */
 int daemon_account(const char *user, uid_t *uid, gid_t *gid, struct err *e);
-/* Be that user from now on, for good. Nothing where daemon_account says that it is ours. */
+/* Be that user from now on, for good; core files stay possible. Nothing where daemon_account says that it is ours. */
 int daemon_become(const char *user, struct err *e);
 
 enum { DAEMON_CORE_UNLIMITED = -1, DAEMON_CORE_INHERITED = -2 };

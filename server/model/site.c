@@ -16,7 +16,8 @@
 
 int site_create(struct site *s, struct clock *clock, const char *name, struct err *e)
 {
-    *s = (struct site){.clock = clock, .name = intern_ref(name), .daemon_uid = geteuid()};
+    *s = (struct site){
+        .clock = clock, .name = intern_ref(name), .daemon_uid = geteuid(), .serves_all = geteuid() == 0};
     s->change = change_create(100000);
     if (!s->change)
         return err_set(e, PBSE_SYSTEM, "no memory for the server's tables");

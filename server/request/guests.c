@@ -26,6 +26,7 @@ enum { MAX_WAITING = 256 };
 struct guests {
     struct worker *worker;
     char *module, *socket;
+    bool serves_all;
     auth_munge_check_fn *check; /* the worker's own once it has been loaded */
 };
 
@@ -39,7 +40,7 @@ struct guest {
     struct err e;
 };
 
-struct guests *guests_create(struct loop *l, const char *module, const char *socket, struct err *e)
+struct guests *guests_create(struct loop *l, const struct guests_options *o, struct err *e)
 {
     struct guests *g = calloc(1, sizeof *g);
 
@@ -47,8 +48,9 @@ struct guests *guests_create(struct loop *l, const char *module, const char *soc
         err_set(e, ENOMEM, "no memory for guests");
         return NULL;
     }
-    g->module = strdup(module);
-    g->socket = socket ? strdup(socket) : NULL;
+    g->module = strdup(o->module);
+    g->socket = o->socket ? strdup(o->socket) : NULL;
+    g->serves_all = o->serves_all;
     g->worker = worker_create(l, "munge", MAX_WAITING, e);
     if (g->module && g->worker)
         return g;
@@ -101,7 +103,7 @@ static void reply(struct rpc_request *rpc, int code, const char *text)
 /* A complex of an ordinary user is that user's alone. */
 static bool is_welcome(const struct guest *x)
 {
-    return geteuid() == 0 || x->uid == geteuid();
+    return x->all->serves_all || x->uid == geteuid();
 }
 
 static void known(void *arg, bool ran)

@@ -4,6 +4,7 @@
  * (request 95, Authenticate), and nothing else is answered before.
  *
  * munged is asked by a worker, through libauth_munge.so, which is loaded at the first guest. Loop thread only. */
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "err.h"
@@ -12,8 +13,14 @@ struct guests;
 struct loop;
 struct rpc_request;
 
-/* `module`: path of libauth_munge.so; `socket`: munged's, or NULL. Both copied. NULL: no memory. */
-struct guests *guests_create(struct loop *l, const char *module, const char *socket, struct err *e);
+struct guests_options {
+    const char *module; /* path of libauth_munge.so; copied */
+    const char *socket; /* munged's, or NULL; copied */
+    bool serves_all;    /* else only our own user is let in */
+};
+
+/* NULL: no memory. */
+struct guests *guests_create(struct loop *l, const struct guests_options *o, struct err *e);
 void guests_destroy(struct guests *g);
 
 /* Answer this call of a connection whose peer is AUTH_GUEST: Authenticate now or later, others with an RPC error. */

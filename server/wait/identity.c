@@ -28,7 +28,7 @@ static int check_user(const struct site *s, const struct job *j, const struct cl
 {
     const char *roots = attr_list_text(&s->server->obj.attrs, SERVER_ATTR_acl_roots);
 
-    if (geteuid() != 0 && u->uid != geteuid())
+    if (!s->serves_all && u->uid != geteuid())
         return err_set(e, PBSE_BADUSER,
                        "Bad UID for job execution: this complex runs as %s's own and takes no jobs of %s",
                        s->name, u->name);

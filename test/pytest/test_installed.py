@@ -30,6 +30,9 @@ def tree():
     c.remove()
 
 
+root_only = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
+
+
 def mode(path):
     return stat.S_IMODE(os.stat(path).st_mode)
 
@@ -155,22 +158,83 @@ def test_a_daemon_that_cannot_start_stops_the_start_and_says_why():
         c.remove()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes somebody else")
-def test_the_scheduler_is_the_service_user_of_pbs_conf():
-    site = Installed(PBS_DAEMON_SERVICE_USER=users.NAMES[2])
-    uid = pwd.getpwnam(users.NAMES[2]).pw_uid
+@pytest.fixture
+def served():
+    """A site whose server and scheduler are somebody, of whom `uid` is the number."""
+    c = Installed(PBS_DAEMON_SERVICE_USER=users.NAMES[2])
+    c.uid = pwd.getpwnam(users.NAMES[2]).pw_uid
     try:
-        site.start()
-        assert os.stat(f"/proc/{site.pid('sched')}").st_uid == uid
-        assert os.stat(f"/proc/{site.pid('server')}").st_uid == 0
-        for name in ("sched_priv", "sched_priv/sched_config", "sched_priv/sched.lock", "sched_logs"):
-            assert os.stat(os.path.join(site.home, name)).st_uid == uid, name
-        site.wait(site.submit("sleep 600"))
-        site.init("restart", PBS_START_SERVER="0", PBS_START_MOM="0")
-        assert os.stat(f"/proc/{site.pid('sched')}").st_uid == uid
-        site.wait(site.submit("sleep 600"))
+        yield c
     finally:
-        site.stop()
+        c.stop()
+
+
+def ids(pid):
+    """Real, effective, saved and file system user of a process."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return {int(n) for n in re.search(r"^Uid:(.*)$", f.read(), re.M).group(1).split()}
+
+
+def owners(site, *names):
+    return {name: os.stat(os.path.join(site.home, name)).st_uid for name in names}
+
+
+@root_only
+def test_server_and_scheduler_are_the_service_user_of_pbs_conf(served):
+    site = served.start()
+    assert [ids(site.pid(d)) for d in ("server", "sched", "mom")] == [{site.uid}, {site.uid}, {0}]
+    for name, uid in owners(site, "sched_priv", "sched_priv/sched_config", "sched_priv/sched.lock", "sched_logs",
+                            "server_priv", "server_priv/cede.db", "server_priv/accounting", "server_priv/server.lock",
+                            "server_logs", "certs", "certs/ca.key", "pbs_server.sock").items():
+        assert uid == site.uid, name
+    assert owners(site, "", "mom_priv", "spool") == {"": 0, "mom_priv": 0, "spool": 0}
+    site.wait(site.submit("sleep 600"))
+    site.init("restart", PBS_START_SERVER="0", PBS_START_MOM="0")
+    assert ids(site.pid("sched")) == {site.uid}
+    site.wait(site.submit("sleep 600"))
+
+
+@root_only
+def test_a_server_that_is_not_root_serves_all_users_and_knows_them_by_the_kernels_word(served):
+    """Its jobs are their owners' own, who is not a manager stays none, and all of it is there after a restart."""
+    site = served.start()
+    for name in users.NAMES[:2]:
+        job = site.submit(f"id -un > {site.work}/{name}", user=name)
+        assert site.stat(job)["Job_Owner"].split("@")[0] == name
+        site.wait_gone(job)
+        assert site.file(name) == f"{name}\n"
+        done = site.command("qmgr", "-c", "set server comment = mine", user=name, check=False)
+        assert done.returncode and "Unauthorized Request" in done.stderr
+    running = site.submit("sleep 600", user=users.NAMES[0])
+    site.wait(running)
+    site.init("restart", PBS_START_SCHED="0", PBS_START_MOM="0")
+    assert ids(site.pid("server")) == {site.uid}
+    site.again()
+    assert site.wait(running)["run_count"] == "1"
+    site.command("qmgr", "-c", "set server comment = mine", user=users.NAMES[2])
+    assert site.api.stat("server")[0]["comment"] == "mine"
+    assert site.command("pbs_probe").stdout == ""
+
+
+@root_only
+def test_a_home_of_root_becomes_the_service_users_when_he_is_named(site):
+    """And root's again: what stood where the link is now was a socket of the server that was root."""
+    job = site.submit("sleep 600", user=users.NAMES[0])
+    site.wait(job)
+    link = os.path.join(site.home, "pbs_server.sock")
+    site.keys["PBS_DAEMON_SERVICE_USER"] = users.NAMES[2]
+    site.write_conf()
+    assert site.command("pbs_probe").stdout == ""
+    site.init("restart")
+    assert ids(site.pid("server")) == {pwd.getpwnam(users.NAMES[2]).pw_uid} and os.path.islink(link)
+    site.again()
+    assert site.wait(job)["run_count"] == "1"
+    del site.keys["PBS_DAEMON_SERVICE_USER"]
+    site.write_conf()
+    site.init("restart")
+    assert ids(site.pid("server")) == {0} and not os.path.islink(link)
+    site.again()
+    assert site.wait(job)["run_count"] == "1"
 
 
 def test_a_service_user_who_is_nobody_stops_the_start():
