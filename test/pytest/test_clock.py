@@ -17,16 +17,32 @@ pytestmark = pytest.mark.skipif(is_sanitized(), reason="the sanitizer wants to b
 
 
 class Clock:
-    """The clock of the host, as all daemons of the complex see it."""
+    """The clock of the host, as all daemons of the complex see it, or only that one."""
 
-    def __init__(self, path):
-        self.path = path
+    def __init__(self, cx, monkeypatch, program=None):
+        self.path = os.path.join(cx.top, "clock")
+        self.passed_s = 0
         self.set(0)
+        library = os.path.join(cx.top, "clock_jump.so")
+        subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-shared", "-fPIC", "-Wall", "-Werror", "-o", library,
+                        os.path.join(PROGRAMS, "clock_jump.c")], check=True)
+        monkeypatch.setenv("LD_PRELOAD", library)
+        monkeypatch.setenv("CLOCK_JUMP", self.path)
+        if program:
+            monkeypatch.setenv("CLOCK_JUMP_OF", program)
 
     def set(self, ahead_s):
-        with open(self.path, "r+b" if os.path.exists(self.path) else "w+b") as f:
-            f.write(struct.pack("q", ahead_s))
         self.ahead_s = ahead_s
+        self._write()
+
+    def leap(self, seconds):
+        """So much time has passed."""
+        self.passed_s += seconds
+        self._write()
+
+    def _write(self):
+        with open(self.path, "r+b" if os.path.exists(self.path) else "w+b") as f:
+            f.write(struct.pack("qq", self.ahead_s, self.passed_s))
 
     def now(self):
         return time.time() + self.ahead_s
@@ -36,12 +52,7 @@ class Clock:
 def host(monkeypatch):
     """A complex and its clock."""
     cx = Complex(history=True)
-    library = os.path.join(cx.top, "clock_jump.so")
-    subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-shared", "-fPIC", "-Wall", "-Werror", "-o", library,
-                    os.path.join(PROGRAMS, "clock_jump.c")], check=True)
-    clock = Clock(os.path.join(cx.top, "clock"))
-    monkeypatch.setenv("LD_PRELOAD", library)
-    monkeypatch.setenv("CLOCK_JUMP", clock.path)
+    clock = Clock(cx, monkeypatch)
     try:
         cx.start()
         cx.clock = clock

@@ -348,6 +348,26 @@ def test_two_schedulers_that_preempt_the_same_jobs_are_both_answered(cx, method)
 
 
 @methods
+def test_of_two_plans_for_the_same_jobs_the_first_is_carried_out_and_the_second_touches_nobody(cx, method):
+    where = "(n1:ncpus=2)"
+    with cell(cx, method) as c, scheduler(cx, "other") as s, scheduler(cx, "third") as t:
+        cx.set_server("scheduling", "False")  # the complex's own scheduler would plan as well
+        c.ask()
+        second = c.submit(URGENT, queue="express", select="1:ncpus=2")
+        with c.held_open():
+            s.preempt_run(c.urgent, where, c.victims)
+            with pytest.raises(api.PbsError) as e:
+                t.preempt_run(second, where, c.victims)
+            assert e.value.code == 15016 and f"gives way already, to job {c.urgent}" in e.value.text
+        c.runs()
+        assert cx.state(second) == "Q" and "room_held" not in cx.stat(second)
+        cx.set_server("scheduling", "True")
+    for v in c.victims:
+        assert [x for x, _ in work.accounting(cx, v)].count("v") == 1
+    assert cx.stat(second)["Exit_status"] == "0"
+
+
+@methods
 def test_a_mom_that_never_answers_is_given_up_and_the_answer_comes(cx, method):
     cx.set_server("node_fail_requeue", "1")
     try:
