@@ -16,6 +16,7 @@
 #include "json_out.h"
 #include "pbs_error.h"
 #include "preempt_explain.h"
+#include "preempt_policy.h"
 #include "session.h"
 #include "type_order.h"
 #include "units.h"
@@ -60,81 +61,6 @@ static const struct option_row rows[] = {
     CMD_TEXT('d', struct preempt, since, "YYYYMMDD", "the first day, for --report"),
 };
 
-/* --- policy --------------------------------------------------------------------------------------------- */
-
-static const struct rule {
-    const char *name, *meaning;
-} sched_rules[] = {{"preempt_prio", "levels, from high to low; only a lower one is preempted"},
-                   {"preempt_queue_prio", "a queue of at least this Priority is an express queue"},
-                   {"preempt_order", "methods, tried from left to right, by share of time left"},
-                   {"preempt_sort", "who of one level gives way first"},
-                   {"preempt_wait", "nobody is preempted where enough jobs end within this time"},
-                   {"preempt_exempt_time", "a job runs undisturbed that long after each start"},
-                   {"preempt_max_count", "who was preempted so often is preempted no more"},
-                   {"preempt_budget", "core-hours a queue's jobs may destroy in an hour"},
-                   {"preempt_grace", "notice that long before C, R or D"},
-                   {"preempt_grace_max", "how far after its notice a job may put that off"}},
-  queue_rules[] = {{"Priority", "compare preempt_queue_prio"},
-                   {"preempt_order", "methods for jobs of this queue; none: never"},
-                   {"preempt_exempt_time", "a job of it runs undisturbed that long after each start"},
-                   {"preempt_max_count", "who was preempted so often is preempted no more"},
-                   {"preempt_budget", "core-hours a queue's jobs may destroy in an hour"},
-                   {"preempt_grace", "notice that long before C, R or D"},
-                   {"preempt_grace_max", "how far after its notice a job may put that off"},
-                   {"preemptable_by", "whose jobs may preempt those of this queue"},
-                   {"preempt_methods_enable", "True: a job may narrow what is done to it (preempt_methods)"}};
-
-static void show_rules(const struct preempt *q, struct json_out *j, const char *kind,
-                       const struct batch_status *b, const struct rule *r, size_t n)
-{
-    if (q->json)
-        json_out_open(j, b->name, '{');
-    else
-        printf("%s %s\n", kind, b->name);
-    for (size_t i = 0; i < n; i++) {
-        const char *value = attrs_value(b->attribs, r[i].name, NULL);
-
-        if (q->json && value)
-            json_out_string(j, r[i].name, value);
-        else if (!q->json)
-            printf("    %-24s %-30s %s\n", r[i].name, value ? value : "-", r[i].meaning);
-    }
-    if (q->json)
-        json_out_close(j, '}');
-}
-
-static void show_list(const struct preempt *q, struct json_out *j, const char *kind,
-                      const struct batch_status *b, const struct rule *r, size_t n)
-{
-    if (q->json)
-        json_out_open(j, kind, '{');
-    for (; b; b = b->next)
-        show_rules(q, j, kind, b, r, n);
-    if (q->json)
-        json_out_close(j, '}');
-}
-
-static int policy(struct preempt *q, int c, const char *queue)
-{
-    struct batch_status *scheds = pbs_statsched(c, NULL, NULL);
-    struct batch_status *queues = scheds ? pbs_statque(c, queue, NULL, NULL) : NULL;
-    struct json_out j;
-
-    if (!scheds || !queues) {
-        pbs_statfree(scheds);
-        return session_report(&q->a, c, queue ? queue : "");
-    }
-    if (q->json)
-        json_out_begin(&j, stdout);
-    show_list(q, &j, "sched", scheds, sched_rules, sizeof sched_rules / sizeof sched_rules[0]);
-    show_list(q, &j, "queue", queues, queue_rules, sizeof queue_rules / sizeof queue_rules[0]);
-    if (q->json)
-        json_out_end(&j);
-    pbs_statfree(scheds);
-    pbs_statfree(queues);
-    return 0;
-}
-
 /* --- methods -------------------------------------------------------------------------------------------- */
 
 static int64_t seconds(const struct attrl *l, const char *name, const char *resource)
@@ -147,35 +73,34 @@ static int64_t seconds(const struct attrl *l, const char *name, const char *reso
     return n;
 }
 
+/* Usage is reported now and then, so a job that runs has used at least the time since its start; time in which it was
+ * suspended is none. */
+static int64_t walltime_used(const struct attrl *job)
+{
+    int64_t used = seconds(job, "resources_used", "walltime");
+    const char *start = attrs_value(job, "stime", NULL), *state = attrs_value(job, "job_state", NULL);
+    int64_t since = start ? (int64_t)time(NULL) - strtoll(start, NULL, 10) : 0;
+    const char *paused = attrs_value(job, "paused_time", NULL);
+
+    if (paused)
+        since -= strtoll(paused, NULL, 10);
+    return state && strcmp(state, "R") == 0 && since > used ? since : used;
+}
+
 static int percent_left(const struct attrl *job)
 {
-    int64_t asked = seconds(job, "Resource_List", "soft_walltime");
-    int64_t used = seconds(job, "resources_used", "walltime");
-    const char *start = attrs_value(job, "stime", NULL);
-    int64_t since = start ? (int64_t)time(NULL) - strtoll(start, NULL, 10) : 0;
+    int64_t asked = seconds(job, "Resource_List", "soft_walltime"), used = walltime_used(job), left;
 
     if (!asked)
         asked = seconds(job, "Resource_List", "walltime");
-    if (!asked || (used <= 0 && since <= 0))
-        return 100;
-    used = since > used ? since : used;
-    return used > asked ? 1 : (int)(100 - used * 100 / asked);
-}
-
-static const char *meaning(char letter)
-{
-    switch (letter) {
-    case 'S':
-        return "it is suspended, stays in memory and goes on where it was";
-    case 'C':
-        return "it is checkpointed and removed, and restarts from its image";
-    case 'R':
-        return "it is ended and queued again, and begins anew";
-    case 'D':
-        return "it is ended and deleted";
-    default:
-        return "";
+    if (!asked) {
+        asked = seconds(job, "Resource_List", "cput");
+        used = seconds(job, "resources_used", "cput");
     }
+    if (!asked || used <= 0)
+        return 100;
+    left = 100 - used * 100 / asked;
+    return left < 0 ? 1 : (int)left;
 }
 
 /* Can this be done to the job at all? */
@@ -206,7 +131,7 @@ static void show_methods(const struct preempt *q, const char *id, const struct a
     if (!*letters)
         printf("    it is not preempted\n");
     for (const char *l = letters; *l; l++)
-        printf("    %c  %s\n", *l, meaning(*l));
+        printf("    %c  %s\n", *l, preempt_policy_meaning(*l));
 }
 
 static int methods(struct preempt *q, int c, char *id)
@@ -229,7 +154,8 @@ static int methods(struct preempt *q, int c, char *id)
         return code;
     }
     const char *own = attrs_value(queue->attribs, "preempt_order", NULL);
-    const char *text = own ? own : attrs_value(sched->attribs, "preempt_order", NULL);
+    const struct batch_status *mine = preempt_policy_sched_of(sched, queue);
+    const char *text = own ? own : mine ? attrs_value(mine->attribs, "preempt_order", NULL) : NULL;
     const char *wish = attrs_value(queue->attribs, "preempt_methods_enable", NULL);
 
     wish = wish && strcmp(wish, "True") == 0 ? attrs_value(job->attribs, "preempt_methods", NULL) : NULL;
@@ -387,7 +313,8 @@ static int ask(struct preempt *q, int n, char *operands[])
     if (c >= 0 && q->explain)
         code = preempt_explain(&q->a, c, operands[0], q->json);
     else if (c >= 0)
-        code = q->policy ? policy(q, c, n ? operands[0] : NULL) : methods(q, c, operands[0]);
+        code = q->policy ? preempt_policy(&q->a, c, n ? operands[0] : NULL, q->json)
+                         : methods(q, c, operands[0]);
     else if (s)
         code = pbs_errno;
     session_destroy(s);

@@ -2,7 +2,6 @@
 import json
 import time
 import os
-import time
 
 import pytest
 
@@ -223,6 +222,38 @@ def test_the_policy_in_force_is_shown_in_words_and_as_json(cx):
     shown = json.loads(cx.command("pbs_preempt", "--policy", "-F", "json").stdout)
     assert shown["queue"]["workq"]["preempt_order"] == "none"
     assert shown["sched"]["default"]["preempt_order"] == "SCR"
+
+
+@pytest.mark.complex(nodes=1, ncpus=2, sched=False)
+def test_the_policy_says_who_may_stop_whom_and_what_that_means(cx):
+    for name, attrs in (("express", {"Priority": "200"}), ("top", {"Priority": "300", "preempt_order": "none"}),
+                        ("low", {"preemptable_by": "top", "preempt_methods_enable": "True", "preempt_grace": "60"})):
+        cx.make_queue(name, **attrs)
+    cx.set_sched("preempt_order", "SR 50 D")
+    of = {name: q["in_force"] for name, q in
+          json.loads(cx.command("pbs_preempt", "--policy", "-F", "json").stdout)["queue"].items()}
+    assert {name: q["preempted_by"] for name, q in of.items()} == {
+        "workq": ["express", "top"], "express": ["top"], "top": [], "low": ["top"]}
+    assert {name: q["preempts"] for name, q in of.items()} == {
+        "workq": [], "express": ["workq"], "top": ["workq", "express", "low"], "low": []}
+    assert of["top"]["by_time_left"] == []
+    assert [(g["above_percent_left"], [(m["letter"], m["stays_in_memory"]) for m in g["methods"]])
+            for g in of["low"]["by_time_left"]] == [(50, [("S", True), ("R", False)]), (0, [("D", False)])]
+    assert (of["low"]["notice"], of["workq"]["notice"]) == ("00:01:00", "0")
+    assert of["low"]["job_may_choose"] == ["preempt_methods", "preempt_signal"] and of["workq"]["job_may_choose"] == []
+    words = cx.command("pbs_preempt", "--policy", "low").stdout
+    assert "give way to   jobs of queue top" in words and "stays in memory" in words and "queue workq" not in words
+    refused = cx.command("pbs_preempt", "--policy", "nosuch", check=False)
+    assert refused.returncode == 170 and "Unknown queue nosuch" in refused.stderr
+
+
+@pytest.mark.complex(nodes=1, ncpus=2, sched=False)
+def test_the_methods_of_a_job_are_those_of_the_scheduler_that_serves_its_queue(cx):
+    cx.api.manager(api.CREATE, api.SCHED, "second", [("partition", None, "p2"), ("preempt_order", None, "D")])
+    cx.make_queue("other", partition="p2")
+    jobs = [cx.submit(queue=q) for q in ("workq", "other")]
+    shown = [json.loads(cx.command("pbs_preempt", "--methods", "-F", "json", j).stdout)["methods"] for j in jobs]
+    assert shown == ["SCR", "D"]
 
 
 def test_the_methods_of_a_job_are_shown_as_the_server_would_try_them(cx):

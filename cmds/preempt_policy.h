@@ -1,0 +1,21 @@
+#ifndef PREEMPT_POLICY_H
+#define PREEMPT_POLICY_H
+/* The policy of preemption, read from the attributes of sched objects and queues: the rules that are set, and of each queue
+ * what they come to. Only `pbs_preempt` uses it. */
+#include <stdbool.h>
+
+#include "pbs_ifl.h"
+
+struct cmd_args;
+
+/* Print the policy of all queues, or of the one named, in words or as JSON. 0, or an error's number when it has been said. */
+int preempt_policy(const struct cmd_args *a, int c, const char *queue, bool json);
+
+/* Which of these has the queue's partition; the one without a partition where it has none. NULL: nobody serves it. Borrowed. */
+const struct batch_status *preempt_policy_sched_of(const struct batch_status *scheds,
+                                                   const struct batch_status *queue);
+
+/* What a method means for the job: "it is suspended, ..." */
+const char *preempt_policy_meaning(char letter);
+
+#endif
