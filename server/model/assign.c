@@ -388,11 +388,23 @@ static int can_take_back(struct assign *a, const struct node_use *u, struct err 
     return check_holds(n, u->paused, e) < 0 ? -1 : check_amounts(a, n, u->given_back, e);
 }
 
+/* Of server and queue: what it has given back. */
+static int can_share_again(const struct assign *a, const struct job *j, struct err *e)
+{
+    const struct resc_list *want = j->shares ? j->shares_given : asked_by(j);
+
+    if (check_shared(a, want, NULL, e) < 0)
+        return -1;
+    return j->queue ? check_shared(a, want, j->queue, e) : 0;
+}
+
 int assign_resume(struct assign *a, struct job *j, bool force, struct err *e)
 {
     for (struct node_use *u = j->uses; u && !force; u = u->next_of_job)
         if (can_take_back(a, u, e) < 0)
             return -1;
+    if (!force && can_share_again(a, j, e) < 0)
+        return -1;
     for (struct node_use *u = j->uses; u; u = u->next_of_job) {
         if (!u->given_back && !u->idle)
             continue;

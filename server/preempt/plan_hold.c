@@ -146,7 +146,7 @@ static void resume(struct plan_holds *all, struct job *j)
 
     if (j->state != JOB_SUSPENDED || j->suspender != SUSPENDED_BY_SCHED)
         return;
-    if (suspend_resume(all->p.suspend, j, false, &e) < 0)
+    if (admissible_check(all->p.site, j, &e) < 0 || suspend_resume(all->p.suspend, j, false, &e) < 0)
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "it cannot go on at once: %s", e.text);
 }
 

@@ -196,6 +196,28 @@ def test_what_is_bounded_at_the_server_is_given_back_as_the_list_says(cx, sim, o
     assert assigned(cx)["tape"] == "2"
 
 
+@pytest.mark.parametrize("what", ["tape", "limit"])
+def test_who_was_suspended_for_what_no_vnode_has_goes_on_when_that_is_free_again(cx, sim, what):
+    """There are processors for both all the time."""
+    tape(cx)
+    if what == "limit":
+        cx.set_server("max_run", "[o:PBS_ALL=1]")
+    victim = low(cx, sim, l_tape="2")
+    urgent = sim.job(queue="express", l_tape="2" if what == "tape" else "1")
+    up(cx, urgent)
+    until(lambda: cx.stat(victim).get("preempt_count") == "1", lambda: cx.describe(victim))
+    if what == "tape":
+        cx.wait_gone(sim.job(ms=1))
+        with pytest.raises(api.PbsError) as e:
+            cx.api.signal(victim, "resume")
+        assert e.value.code == 15044 and "tape (R: 2 A: 1 T: 3) on the server" in e.value.text
+    else:
+        until(lambda: "limit" in cx.stat(victim).get("comment", ""), lambda: cx.describe(victim))
+    assert states(cx, victim, urgent) == ["S", "R"]
+    cx.api.delete(urgent)
+    cx.wait(victim, "R")
+
+
 def test_a_suspended_subjob_says_what_it_has_given_back_and_gets_it_again(cx, sim):
     cx.set_server("restrict_res_to_release_on_suspend", "ncpus")
     array = sim.job(select="1:ncpus=2:mem=1gb", array_indices_submitted="0-1")
