@@ -51,8 +51,10 @@ static int one_job(const struct walk *w, const char *operand)
     if (code == PBSE_UNKJOBID && w->not_found) {
         fprintf(stderr, "Job %s not found\n", job.shown);
         code = 1;
-    } else if (code)
+    } else if (code) {
         session_report_text(w->a, text, job.shown);
+        session_report_others(w->a, c, job.shown);
+    }
     free(text);
     return code;
 }

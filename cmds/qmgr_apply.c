@@ -15,6 +15,7 @@ static int report(const struct qmgr_apply *q, int c, int object, const char *nam
 {
     int code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
     const char *text = pbs_geterrmsg(c);
+    const struct ecl_attribute_errors *wrong = pbs_get_attributes_in_error(c); /* the first has said `text` */
 
     if (q->silent)
         return code;
@@ -22,6 +23,9 @@ static int report(const struct qmgr_apply *q, int c, int object, const char *nam
         fprintf(stderr, "qmgr: hook error returned from server\n");
     if (text && *text)
         fprintf(stderr, "qmgr obj=%s svr=%s: %s\n", name, *server ? server : "default", text);
+    for (int i = 1; wrong && i < wrong->ecl_numerrors; i++)
+        fprintf(stderr, "qmgr obj=%s svr=%s: %s\n", name, *server ? server : "default",
+                wrong->ecl_attrerr[i].ecl_errmsg);
     fprintf(stderr, "qmgr: Error (%d) returned from server\n", code);
     return code;
 }

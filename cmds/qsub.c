@@ -421,6 +421,7 @@ static int report(struct qsub *q, int c)
         cmd_say(&q->o.a, "%s", text);
     else
         cmd_say(&q->o.a, "Error (%d) submitting job", code);
+    session_report_others(&q->o.a, c, "");
     return code;
 }
 

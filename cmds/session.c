@@ -118,9 +118,21 @@ static void say_about(const struct cmd_args *a, const char *text, const char *wh
         cmd_say(a, "%s %s", text, what);
 }
 
+void session_report_others(const struct cmd_args *a, int c, const char *what)
+{
+    const struct ecl_attribute_errors *wrong = pbs_get_attributes_in_error(c);
+
+    for (int i = 1; wrong && i < wrong->ecl_numerrors; i++) /* the first is the one of the whole */
+        if (wrong->ecl_attrerr[i].ecl_errmsg)
+            say_about(a, wrong->ecl_attrerr[i].ecl_errmsg, what);
+}
+
 int session_report(const struct cmd_args *a, int c, const char *what)
 {
-    return session_report_text(a, pbs_geterrmsg(c), what);
+    int code = session_report_text(a, pbs_geterrmsg(c), what);
+
+    session_report_others(a, c, what);
+    return code;
 }
 
 int session_report_text(const struct cmd_args *a, const char *text, const char *what)

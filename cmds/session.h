@@ -25,4 +25,7 @@ int session_report(const struct cmd_args *a, int c, const char *what);
 /* The same with a text kept from before; pbs_errno is the number. */
 int session_report_text(const struct cmd_args *a, const char *text, const char *what);
 
+/* And a line for each further attribute that the server found wrong in the call that failed last on `c`. */
+void session_report_others(const struct cmd_args *a, int c, const char *what);
+
 #endif

@@ -22,6 +22,21 @@ static int apply_one(struct site *s, struct attr_list *l, const struct edit_chan
     return attr_list_change(l, s->resources, *index, resource, c->value ? c->value : "", c->op, e);
 }
 
+int edit_try(struct site *s, enum attr_of of, const struct edit_change *c, const struct attr_writer *w,
+             struct err *e)
+{
+    struct attr_writer writer = *w;
+    struct attr_list alone;
+    int index = attr_def_find(of, c->name), rc;
+
+    if (writer.creating && index >= 0 && (attr_def_get(of, index)->flags & AF_CREATE))
+        writer.level = LEVEL_SERVER;
+    attr_list_init(&alone, of);
+    rc = apply_one(s, &alone, c, &writer, &index, e);
+    attr_list_fini(&alone);
+    return rc;
+}
+
 /* Which change an effect is about: n for none in particular. False: it is about none of them. */
 static bool concerns(const struct edit_effect *x, const int *indices, size_t n, size_t *at)
 {

@@ -36,4 +36,9 @@ struct edit_ask {
 /* 0, or -1 with nothing changed and *at the change at fault (n: none in particular). Touches the object. */
 int edit_apply(struct site *s, struct object *o, const struct edit_ask *ask, size_t *at, struct err *e);
 
+/* Would this change alone be right, whatever the object has? `creating` writers may set what only a creation may. 0, or -1 with what
+ * edit_apply would say of it. Nothing is kept. */
+int edit_try(struct site *s, enum attr_of of, const struct edit_change *c, const struct attr_writer *w,
+             struct err *e);
+
 #endif

@@ -13,6 +13,7 @@
 #include "accounting.h"
 #include "alter.h"
 #include "depend_past.h"
+#include "faults.h"
 #include "log.h"
 #include "move.h"
 #include "move_out.h"
@@ -32,12 +33,16 @@ static void account(struct parts *p, const struct job *j, const struct alter_ask
     accounting_altered_end(p->accounting, j);
 }
 
-static void answer_failure(struct request *r, const struct alter_ask *ask, size_t at, const struct err *e)
+static void answer_failure(struct parts *p, struct request *r, const struct alter_ask *ask, size_t at,
+                           const struct err *e)
 {
-    if (at < ask->n)
-        request_fail_attr(r, e, ask->changes[at].name, ask->changes[at].resource, ask->changes[at].value);
-    else
-        request_fail(r, e);
+    faults_answer(r, e,
+                  &(struct faults_ask){.site = p->site,
+                                       .of = OF_JOB,
+                                       .changes = ask->changes,
+                                       .n = ask->n,
+                                       .at = at,
+                                       .writer = {.level = ask->level}});
 }
 
 /* What an alteration has found out on its way: whom the job shall run as, how targets of its dependencies
@@ -122,7 +127,7 @@ static void apply(struct parts *p, struct request *r, struct job *j, const struc
     size_t at;
 
     if (alter_job(&p->alter, j, ask, &at, &e) < 0) {
-        answer_failure(r, ask, at, &e);
+        answer_failure(p, r, ask, at, &e);
         return;
     }
     if (ask->level != LEVEL_SCHED) { /* its comments and estimates: no log line, no record */

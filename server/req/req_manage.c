@@ -11,6 +11,7 @@
 
 #include <ifl.h>
 
+#include "faults.h"
 #include "log.h"
 #include "manage.h"
 #include "pbs_error.h"
@@ -23,7 +24,9 @@ struct task { /* one manager request under way */
     const struct manage_kind *kind;
     struct edit_change *changes;
     size_t n;
-    size_t at; /* the change at fault */
+    size_t at;       /* the change at fault */
+    enum attr_of of; /* and the kind and way of writing, where there is one */
+    bool creating;
 };
 
 static bool is_unused(const struct object *o, const char *name)
@@ -94,6 +97,8 @@ static int edit_object(struct task *t, struct object *o, bool creating, struct e
     size_t at;
     int rc = -1;
 
+    t->of = o->kind->attrs;
+    t->creating = creating;
     if (!rest)
         return err_set(e, PBSE_SYSTEM, "no memory to change %s", o->name);
     if (sort_changes(t, rest, &ask.n, e) == 0) {
@@ -202,6 +207,26 @@ static int do_names(struct task *t, struct err *e)
     return rc;
 }
 
+/* What a kind does itself cannot be tried like an attribute: beside the one at fault it is left out. */
+static void answer_failure(const struct task *t, const struct err *why)
+{
+    struct faults_ask ask = {.site = t->p->site,
+                             .of = t->of,
+                             .changes = t->changes,
+                             .n = t->kind ? t->n : 0,
+                             .at = t->at,
+                             .writer = {.level = request_level(t->r), .creating = t->creating}};
+
+    for (size_t i = 0; i < ask.n; i++)
+        if (i != ask.at && t->kind->is_special && t->kind->is_special(&t->changes[i], NULL) != 0)
+            t->changes[i].value = NULL;
+    if (t->at < t->n && !t->kind)
+        request_fail_attr(t->r, why, t->changes[t->at].name, t->changes[t->at].resource,
+                          t->changes[t->at].value);
+    else
+        faults_answer(t->r, why, &ask);
+}
+
 void req_manage(void *parts, struct request *r)
 {
     const ifl_manager_args *args = request_args(r);
@@ -220,9 +245,7 @@ void req_manage(void *parts, struct request *r)
         request_fail(r, &e);
     else if (do_names(&t, &e) == 0)
         req_ok_when_durable(t.p, r);
-    else if (t.at < t.n)
-        request_fail_attr(r, &e, t.changes[t.at].name, t.changes[t.at].resource, t.changes[t.at].value);
     else
-        request_fail(r, &e);
+        answer_failure(&t, &e);
     free(t.changes);
 }

@@ -178,23 +178,46 @@ int request_failf(struct request *r, int code, const char *fmt, ...)
     return -1;
 }
 
+/* What came may be larger than what an answer shows of it. */
+static char *shorten(ifl_attr_error *x)
+{
+    char *shown = strlen(x->value) > SHOWN_MAX ? strndup(x->value, SHOWN_MAX) : NULL;
+
+    if (shown)
+        x->value = shown;
+    return shown;
+}
+
+void request_fail_attrs(struct request *r, const struct err *why, ifl_attr_error *list, size_t n)
+{
+    struct err copy = *why;
+    ifl_result head = {.code = copy.code, .text = copy.text, .errors = {(u_int)n, list}};
+    char **shown = calloc(n ? n : 1, sizeof *shown);
+
+    errors_complete(&copy);
+    log_reject(r, &copy);
+    for (size_t i = 0; shown && i < n; i++)
+        shown[i] = shorten(&list[i]);
+    if (!shown)
+        head.errors.errors_len = 0;
+    reply_result(r, &head);
+    for (size_t i = 0; shown && i < n; i++)
+        free(shown[i]);
+    free(shown);
+}
+
 void request_fail_attr(struct request *r, const struct err *why, const char *name, const char *resource,
                        const char *value)
 {
     struct err copy = *why;
     char nothing[1] = "";
-    char *shown = strndup(value ? value : "", SHOWN_MAX);
     ifl_attr_error at = {.name = (char *)(name ? name : nothing),
                          .resource = (char *)(resource ? resource : nothing),
-                         .value = shown ? shown : nothing,
+                         .value = (char *)(value ? value : nothing),
                          .code = copy.code,
                          .text = copy.text};
-    ifl_result head = {.code = copy.code, .text = copy.text, .errors = {1, &at}};
 
-    errors_complete(&copy);
-    log_reject(r, &copy);
-    reply_result(r, &head);
-    free(shown);
+    request_fail_attrs(r, &copy, &at, 1);
 }
 
 static void rpc_died(void *arg, struct rpc_request *rpc)

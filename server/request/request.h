@@ -48,6 +48,9 @@ int request_failf(struct request *r, int code, const char *fmt, ...) __attribute
 /* As request_fail, naming the attribute at fault: it shows in pbs_get_attributes_in_error(). */
 void request_fail_attr(struct request *r, const struct err *why, const char *name, const char *resource,
                        const char *value);
+/* The same with several: n of ifl_attr_error, at most 64, borrowed. */
+struct ifl_attr_error;
+void request_fail_attrs(struct request *r, const struct err *why, struct ifl_attr_error *list, size_t n);
 /* Any other result; `result` is borrowed. */
 void request_reply(struct request *r, const void *result);
 bool request_is_answered(const struct request *r);

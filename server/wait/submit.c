@@ -21,6 +21,7 @@
 #include "commit.h"
 #include "defaults.h"
 #include "depend.h"
+#include "faults.h"
 #include "identity.h"
 #include "intern.h"
 #include "job_fsm.h"
@@ -253,6 +254,24 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
     return 0;
 }
 
+static void fail_attributes(const struct asked *a, const struct err *why, const wire_attrop *at)
+{
+    const wire_attrops *list = &a->args->attrs;
+    struct edit_change *c = calloc(list->wire_attrops_len, sizeof *c);
+    struct faults_ask ask = {.site = a->s->p.site,
+                             .of = OF_JOB,
+                             .changes = c,
+                             .n = c ? list->wire_attrops_len : 0,
+                             .at = (size_t)(at - list->wire_attrops_val),
+                             .writer = {.level = client_level(a->client), .creating = true}};
+
+    for (size_t i = 0; i < ask.n; i++)
+        c[i] = (struct edit_change){list->wire_attrops_val[i].name, list->wire_attrops_val[i].resource,
+                                    list->wire_attrops_val[i].value, SET};
+    faults_answer(a->request, why, &ask);
+    free(c);
+}
+
 static void with_user(const struct asked *a, const struct names_user *u)
 {
     const wire_attrop *at = NULL;
@@ -261,7 +280,7 @@ static void with_user(const struct asked *a, const struct names_user *u)
     if (admit(a, u, &e, &at) == 0)
         return;
     if (at)
-        request_fail_attr(a->request, &e, at->name, at->resource, at->value);
+        fail_attributes(a, &e, at);
     else
         request_fail(a->request, &e);
 }

@@ -82,6 +82,42 @@ def test_a_bad_resource_is_refused_by_name(place, name, value, code):
     assert name in error.text or any(name in (a[1] or "") for a in error.attributes), error
 
 
+THREE_WRONG = [("Priority", None, "9999"), ("project", None, "good"), ("bogus", None, "3"), ("Resource_List", "ncpus", "x")]
+THEIR_CODES = [("Priority", None, 15014), ("bogus", None, 15002), ("Resource_List", "ncpus", 15014)]
+
+
+def all_named(call, *args):
+    e = refused(15014, call, *args)
+    assert [(name, resource, code) for name, resource, code, _ in e.attributes] == THEIR_CODES
+    assert e.attributes[0][3] == e.text and "bogus" in e.attributes[1][3] and "'x'" in e.attributes[2][3]
+
+
+def test_every_wrong_attribute_of_a_submission_or_an_alteration_is_named(place):
+    all_named(place.api.submit, THREE_WRONG, None)
+    job = place.submit("true", Hold_Types="u")
+    all_named(place.api.alter, job, THREE_WRONG)
+    assert place.stat(job)["project"] == "_pbs_project_default"
+
+
+def test_commands_print_a_line_for_every_wrong_attribute(place):
+    said = ("Priority: Illegal attribute or resource value: '9999': must be -1024 to 1023", "Undefined attribute: bogus")
+    done = place.command("qsub", "-W", "Priority=9999,bogus=3", place.script("true"), check=False)
+    assert done.stderr == "".join(f"qsub: {text}\n" for text in said) and done.returncode == 15014 % 256
+    job = place.submit("true", Hold_Types="u")
+    done = place.command("qalter", "-W", "Priority=9999,bogus=3", job, check=False)
+    assert done.stderr == "".join(f"qalter: {text} {job}\n" for text in said)
+    place.make_queue("named")
+    done = place.command("qmgr", "-c", "set queue named Priority=9999,bogus=3", check=False)
+    assert done.stderr == "".join(f"qmgr obj=named svr=default: {text}\n" for text in said) + "qmgr: Error (15014) returned from server\n"
+
+
+def test_a_node_state_is_no_wrong_attribute_beside_one(place):
+    place.api.manager(api.CREATE, api.NODE, "named")
+    e = refused(15014, place.api.manager, api.MSET, api.NODE, "named",
+                [("state", None, "offline"), ("Priority", None, "x"), ("bogus", None, "1")])
+    assert [name for name, *_ in e.attributes] == ["Priority", "bogus"]
+
+
 def test_a_resource_attribute_needs_a_resource(place):
     assert "Resource_List" in refused((15002, 15014), submit, place, ("Resource_List", "4")).text
 
