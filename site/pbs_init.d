@@ -42,9 +42,27 @@ is_on() { # the word of PBS_START_x
     [ "$1" -ne 0 ]
 }
 
-# Of a process that has ended but was not waited for, only the name is left; it has no program any more.
+# Of a process that has ended but was not waited for, only the name is left. Everybody may see this.
 is_alive() { # pid, program
-    [ -e "/proc/$1/exe" ] && [ "$(cat "/proc/$1/comm" 2>/dev/null)" = "$2" ]
+    case $(cat "/proc/$1/stat" 2>/dev/null) in
+    "$1 ($2) "[ZX]*) return 1 ;;
+    "$1 ($2) "*) return 0 ;;
+    esac
+    return 1
+}
+
+# Some lock files are for their owner alone: who may not look does not know that nothing runs.
+is_visible() { # lock file
+    [ -r "$1" ] && return 0
+    [ ! -e "$1" ] && { [ -x "${1%/*}" ] || [ ! -e "${1%/*}" ]; }
+}
+
+must_see_locks() {
+    for one in SERVER MOM SCHED COMM; do
+        eval "is_on \"\${PBS_START_$one-}\"" || continue
+        lock=$("$(echo "$one" | tr '[:upper:]' '[:lower:]')_lock")
+        is_visible "$lock" || fail "$name: you may not read $lock; daemons are started and stopped by root"
+    done
 }
 
 # A daemon's lock file holds its pid while it lives. Another process may have the number by now: its name decides.
@@ -181,7 +199,9 @@ reload() {
 }
 
 status_one() { # program without pbs_, lock file, words between name and pid
-    if pid=$(pid_of "pbs_$1" "$2"); then
+    if ! is_visible "$2"; then
+        echo "$name: you may not read $2; ask root whether pbs_$1 runs" >&2
+    elif pid=$(pid_of "pbs_$1" "$2"); then
         echo "pbs_$1 is $3$pid"
     else
         echo "pbs_$1 is not running"
@@ -201,10 +221,10 @@ pbs_stop) set -- stop ;;
 esac
 
 case ${1-} in
-start) read_conf && start ;;
-stop) read_conf && stop ;;
-restart) read_conf && stop && start ;;
-reload | force-reload) read_conf && reload ;;
+start) read_conf && must_see_locks && start ;;
+stop) read_conf && must_see_locks && stop ;;
+restart) read_conf && must_see_locks && stop && start ;;
+reload | force-reload) read_conf && must_see_locks && reload ;;
 status) read_conf && status ;;
 start_msg) echo "Starting PBS" ;;
 stop_msg) echo "Stopping PBS" ;;

@@ -81,6 +81,20 @@ def test_status_gives_the_pids_and_is_always_0(site):
     assert lines == [f"pbs_{d} is not running" for d in ("server", "mom", "sched", "comm")]
 
 
+@root_only
+def test_who_may_not_look_is_told_so_and_stops_nothing(site):
+    pids = {d: site.pid(d) for d in ("server", "mom", "sched", "comm")}
+    script = os.path.join(site.exec, "libexec", "pbs_init.d")
+    seen = site.command(script, "status", user=users.NAMES[0])
+    assert seen.stdout == f"pbs_mom is pid {pids['mom']}\n"
+    for name in ("server_priv/server.lock", "sched_priv/sched.lock", "server_priv/comm.lock"):
+        assert f"you may not read {site.home}/{name}" in seen.stderr
+    for word in ("start", "stop", "restart", "reload"):
+        done = site.command(script, word, user=users.NAMES[0], check=False)
+        assert done.returncode == 1 and "daemons are started and stopped by root" in done.stderr
+    assert {d: site.pid(d) for d in pids} == pids and all(faults.is_alive(pid) for pid in pids.values())
+
+
 def test_a_word_of_the_environment_wins_so_one_daemon_is_restarted_alone(site):
     job = site.submit("sleep 600")
     site.wait(job)
