@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -132,6 +133,17 @@ static int go_background(struct daemon *d, int *exit_code, struct err *e)
     return 0;
 }
 
+/* Core files fall where a daemon stands, and there an administrator looks for them. */
+static void stand_by_the_lock(const struct daemon *d, const char *lock_path)
+{
+    const char *slash = lock_path ? strrchr(lock_path, '/') : NULL;
+    char dir[PATH_MAX];
+
+    snprintf(dir, sizeof dir, "%.*s", slash ? (int)(slash - lock_path) : 0, lock_path ? lock_path : "");
+    if ((!*dir || chdir(dir) < 0) && chdir("/") < 0)
+        fprintf(stderr, "%s: cannot change to /: %s\n", d->name, strerror(errno));
+}
+
 struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code)
 {
     struct daemon *d = calloc(1, sizeof *d);
@@ -163,8 +175,8 @@ struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code)
         daemon_end(d);
         return NULL;
     }
-    if (!o->foreground && chdir("/") < 0)
-        fprintf(stderr, "%s: cannot change to /: %s\n", d->name, strerror(errno));
+    if (!o->foreground)
+        stand_by_the_lock(d, o->lock_path);
     return d;
 }
 

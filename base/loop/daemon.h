@@ -26,8 +26,8 @@ struct daemon_options {
 
 /* NULL with *exit_code: this process has nothing more to do, return that from main (it was the parent, or the
  * lock is held: the reason has been printed). Otherwise the daemon: in the background it is in a session of
- * its own, umask 022, cwd /, stdin and stdout are /dev/null (stderr too, after daemon_ready). SIGPIPE is
- * ignored, the others are default and unblocked. */
+ * its own, umask 022, in the folder of its lock (where core files are looked for; else in /), stdin and stdout are
+ * /dev/null (stderr too, after daemon_ready). SIGPIPE is ignored, the others are default and unblocked. */
 struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code);
 
 void daemon_ready(struct daemon *d);                      /* from here on the service answers */

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from cede import faults, users
-from cede.installed import Installed
+from cede.installed import LOCKS, Installed
 from cede.wait import until
 
 
@@ -474,6 +474,7 @@ def test_a_loopback_and_the_usual_ports_are_enough():
         assert [port for port in range(15000, 15010) if site.answers(port)] == [15001, 15003]
         for daemon in ("server", "mom", "sched", "comm"):
             assert core_limit(site.pid(daemon)) == "4194304", daemon
+            assert os.readlink(f"/proc/{site.pid(daemon)}/cwd") == os.path.dirname(os.path.join(site.home, LOCKS[daemon]))
             assert re.match(r"../../.... ..:..:..\.\d{6};", site.logs(daemon)), daemon
         job = site.command("qsub", "-o", os.path.join(site.work, "site.out"), "-j", "oe", "--", "/bin/echo",
                            "done", user=users.NAMES[0]).stdout.strip()
