@@ -13,7 +13,7 @@ struct run;
 bool fetch_is_wanted(const struct run *r);
 bool fetch_is_under_way(const struct run *r);
 
-/* Begin. fn is called once, perhaps inside this, when all has come or been given up; not after fetch_stop. */
+/* Begin. fn is called once, never inside this, when all has come or been given up; not after fetch_stop. */
 typedef void fetch_fn(void *arg, struct run *r);
 int fetch_begin(struct parts *m, struct run *r, fetch_fn *fn, struct err *e);
 /* What has come is on record here: the other host may forget it. */
