@@ -5,6 +5,8 @@
  *   pbs_shepherd script WHICH DIR FILE ARGS...   run prologue or epilogue with the job's files
  *   pbs_shepherd action DIR EVENT SID IMAGE SCRIPT ARGS...   a script of $action
  *   pbs_shepherd stage DIR < files              bring the files that the job stages in (struct shep_stage)
+ *   pbs_shepherd pack UID GID DIR > archive      what a job has saved in DIR goes to another host
+ *   pbs_shepherd unpack UID GID DIR < archive    and has come from there
  *   pbs_shepherd close DIR < arguments           deliver and clean up where no shepherd is left (struct
  *                                                shep_close_args in, struct shep_close_result out)
  *
@@ -19,8 +21,14 @@
 #include "nursery.h"
 #include "script.h"
 #include "stage.h"
+#include "travel.h"
 
 enum { EXIT_USAGE = 2 };
+
+static unsigned number(const char *digits)
+{
+    return (unsigned)strtoul(digits, NULL, 10);
+}
 
 int main(int argc, char *argv[])
 {
@@ -34,6 +42,10 @@ int main(int argc, char *argv[])
         return action_run(argv[2], argv[3], atoi(argv[4]), argv[5], argv + 6);
     if (argc == 3 && strcmp(argv[1], "stage") == 0)
         return stage_errand(argv[2]);
+    if (argc == 5 && strcmp(argv[1], "pack") == 0)
+        return travel_pack(number(argv[2]), number(argv[3]), argv[4]);
+    if (argc == 5 && strcmp(argv[1], "unpack") == 0)
+        return travel_unpack(number(argv[2]), number(argv[3]), argv[4]);
     if (argc == 3 && strcmp(argv[1], "close") == 0)
         return close_errand(argv[2]);
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
