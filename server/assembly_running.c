@@ -61,6 +61,11 @@ static void on_checkpointed(void *arg, struct job *j, const char *service, const
     checkpoint_taken(((struct server *)arg)->parts.checkpoint, j, service, d);
 }
 
+static void on_without_image(void *arg, struct job *j, const char *why)
+{
+    checkpoint_without(((struct server *)arg)->parts.checkpoint, j, why);
+}
+
 static void on_failed(void *arg, struct job *j, const char *method, int code, const char *text)
 {
     struct server *s = arg;
@@ -200,9 +205,9 @@ static const void *script_at_hand(void *arg, const struct job *j, size_t *n)
 int assembly_running(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
-    struct exec_take_hooks take = {s,          on_ready,        on_released, on_suspended,
-                                   on_resumed, on_checkpointed, on_failed,   on_noticed,
-                                   on_files,   on_used,         on_attention};
+    struct exec_take_hooks take = {s,          on_ready,        on_released,      on_suspended,
+                                   on_resumed, on_checkpointed, on_without_image, on_failed,
+                                   on_noticed, on_files,        on_used,          on_attention};
     struct checkpoint_hooks images = {s, on_image, on_restarted, on_no_image};
     struct suspend_hooks standing = {s, on_not_suspended, on_not_resumed};
     struct job_end_hooks end = {s, on_ended};

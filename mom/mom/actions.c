@@ -21,6 +21,7 @@
 #include "config.h"
 #include "disk.h"
 #include "fetch.h"
+#include "image_in.h"
 #include "images.h"
 #include "left.h"
 #include "leftovers.h"
@@ -224,6 +225,23 @@ static void act_launch(void *ctx, struct run *r)
     }
 }
 
+/* What has become of an image that was on another host: it is ours now, or the job has begun without. */
+static void say_image(struct parts *m, struct run *r)
+{
+    const char *missing = images_missing(r);
+    char type[] = "image", text[ERR_TEXT_MAX];
+    struct exec_event_data data = {.kind = EXEC_EVENT_EXCEPTION};
+
+    if (images_is_from_elsewhere(r))
+        ckpt_say(m, r);
+    if (!missing)
+        return;
+    snprintf(text, sizeof text, "%s", missing);
+    data.exec_event_data_u.exception =
+        (struct exec_exception_data){.severity = 1, .type = type, .note = text};
+    say(m, r, &data);
+}
+
 static void say_start(struct parts *m, struct run *r)
 {
     char none[1] = "";
@@ -233,8 +251,9 @@ static void say_start(struct parts *m, struct run *r)
                                                                .jobdir = r->jobdir ? r->jobdir : none}};
 
     log_event(LOGC_JOB, LOGE_JOB, r->id, "Started, pid = %d", r->started_record.pid);
-    if (r->start.restart_from[0])
+    if (images_is_restart(r))
         log_event(LOGC_JOB, LOGE_JOB, r->id, "Restarted 1 task(s)");
+    say_image(m, r); /* before: the server goes by it when the job has started */
     say(m, r, &data);
 }
 
@@ -419,6 +438,7 @@ static void act_give_up(void *ctx, struct run *r)
     terminal_stop(r);
     fetch_stop(r);
     succession_stop(r);
+    image_in_stop(r);
     prepare_forget(r);
     r->failure = (struct run_failure){.status = STATUS_TERMINATED, .reason = EXEC_END_TERMINATED};
     finish(ctx, r);
@@ -598,6 +618,7 @@ static void act_forget(void *ctx, struct run *r)
     terminal_stop(r);
     fetch_stop(r);
     succession_stop(r);
+    image_in_stop(r);
     prepare_forget(r);
     shepherds_let_go(r);
     usage_end(r);
@@ -605,6 +626,8 @@ static void act_forget(void *ctx, struct run *r)
     if (!run_has_other(m->runs, r)) { /* whose these are as well: both are named by the job */
         if (!r->keep_output)
             remove_spooled(m, r);
+        if (images_is_from_elsewhere(r) && !r->started) /* the server knows of it where it was */
+            images_remove(&m->home, r->key.seq, r->key.index);
         images_forget(&m->home, r);
     }
     if (spares_give(m->spares, r->path, r->start.user, &e) < 0)

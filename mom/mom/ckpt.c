@@ -20,6 +20,7 @@
 #include <shep.h>
 
 #include "config.h"
+#include "image_out.h"
 #include "images.h"
 #include "log.h"
 #include "parts.h"
@@ -55,8 +56,9 @@ static int plan_restart(const struct home *h, const struct run *r, struct shep_o
     words_init(&argv);
     rc = images_find(h, r, &path, e);
     o->restart_session = rc == 0 ? images_session(path.s) : 0;
-    /* A sister on which nothing ran has nothing to restart. */
-    if (rc == 0 && h->config->actions[ACTION_RESTART].argv.n && (o->restart_session || !run_is_sister(r)))
+    /* A sister on which nothing ran has nothing to restart, and what has come is for the program alone. */
+    if (rc == 0 && h->config->actions[ACTION_RESTART].argv.n && !images_is_from_elsewhere(r) &&
+        (o->restart_session || !run_is_sister(r)))
         rc = site_action_argv(h->config, r, ACTION_RESTART, path.s, o->restart_session, &argv, e);
     strbuf_fini(&path);
     if (rc < 0) {
@@ -75,13 +77,13 @@ int ckpt_plan(const struct home *h, const struct run *r, struct shep_order *o, s
     struct strbuf dir;
 
     strbuf_init(&dir, PATH_LEN_MAX);
-    if (r->start.restart_from[0] || (ckpt_is_offered(h->config) && job_allows(r)))
+    if (images_is_restart(r) || (ckpt_is_offered(h->config) && job_allows(r)))
         images_dir(h, r->id, &dir);
     o->checkpoint_dir = strdup(strbuf_str(&dir));
     strbuf_fini(&dir);
     if (!o->checkpoint_dir)
         return err_set(e, PBSE_SYSTEM, "no memory for the order of job %s", r->id);
-    return r->start.restart_from[0] ? plan_restart(h, r, o, e) : 0;
+    return images_is_restart(r) ? plan_restart(h, r, o, e) : 0;
 }
 
 /* ---- an attempt */
@@ -240,6 +242,8 @@ void ckpt_say(struct parts *m, struct run *r)
     strbuf_init(&id, PATH_LEN_MAX);
     if (m->home.config->checkpoint_shared)
         strbuf_add(&id, "shared:");
+    else if (image_out_offer(&m->home, r))
+        strbuf_add(&id, "moves:");
     images_path(&m->home, r, &id);
     log_event(LOGC_JOB, LOGE_JOB, r->id, "checkpointed to %s, %llu bytes", id.s,
               (unsigned long long)r->ckpt.bytes);

@@ -59,6 +59,21 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
+bool images_is_restart(const struct run *r)
+{
+    return r->start.restart_from[0] && !images_missing(r);
+}
+
+bool images_is_from_elsewhere(const struct run *r)
+{
+    return images_is_restart(r) && r->start.restart_from[0] != '/';
+}
+
+const char *images_missing(const struct run *r)
+{
+    return r->start.restart_from[0] == '!' ? r->start.restart_from + 2 : NULL;
+}
+
 int images_find(const struct home *h, const struct run *r, struct strbuf *out, struct err *e)
 {
     images_dir(h, r->id, out);

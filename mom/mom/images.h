@@ -25,6 +25,11 @@ void images_dir(const struct home *h, const char *id, struct strbuf *out);
 void images_path(const struct home *h, const struct run *r, struct strbuf *out);
 bool images_has(const struct home *h, const struct run *r); /* that one is there, whole */
 
+/* What START says of an image is kept in the order: "/path" is one of ours, "SERVICE ADDRESS /path" one of another host,
+ * which is brought here (image_in.h), "! why" one that could not be had. */
+bool images_is_restart(const struct run *r); /* from one of ours, or one that comes or has come */
+bool images_is_from_elsewhere(const struct run *r);
+const char *images_missing(const struct run *r); /* why the job begins anew; else NULL */
 /* The image that START names, or the one before it where a crash has left only that. -1, PBSE_CKPSHORT: it is not here. */
 int images_find(const struct home *h, const struct run *r, struct strbuf *out, struct err *e);
 int images_session(const char *image); /* 0: nothing ran here that could be restarted */

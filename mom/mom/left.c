@@ -18,11 +18,12 @@
 #include "home.h"
 #include "log.h"
 #include "pbs_error.h"
+#include "pieces.h"
 #include "rpc_request.h"
 #include "run.h"
 #include "strbuf.h"
 
-enum { PATH_LEN_MAX = 8192, PIECE = 262144, KEY_TEXT_MAX = 128 };
+enum { PATH_LEN_MAX = 8192, KEY_TEXT_MAX = 128 };
 
 #define KEY_SUFFIX "KEY"
 
@@ -121,27 +122,12 @@ static int open_left(const struct home *h, const sis_fetch_args *a, unsigned uid
     return -1;
 }
 
-static void reply(struct rpc_request *q, int code, const char *text, uint64_t size, char *bytes, ssize_t n)
-{
-    sis_fetch_result res = {.code = code, .text = (char *)text, .size = size};
-
-    res.bytes.bytes_val = bytes;
-    res.bytes.bytes_len = n > 0 ? (u_int)n : 0;
-    rpc_reply(q, (xdrproc_t)xdr_sis_fetch_result, &res);
-}
-
 static void serve_piece(const struct home *h, const sis_fetch_args *a, unsigned uid, struct rpc_request *q)
 {
     struct stat st = {0};
     int fd = open_left(h, a, uid, &st);
-    char *piece = malloc(PIECE);
-    ssize_t n = fd >= 0 && piece ? pread(fd, piece, PIECE, (off_t)a->offset) : 0;
 
-    if (!piece || n < 0)
-        reply(q, PBSE_SYSTEM, piece ? strerror(errno) : "no memory", 0, piece, 0);
-    else
-        reply(q, 0, "", fd >= 0 ? (uint64_t)st.st_size : 0, piece, n);
-    free(piece);
+    pieces_reply(q, fd, a->offset);
     if (fd >= 0)
         close(fd);
 }
@@ -150,19 +136,18 @@ void left_serve(const struct home *h, struct rpc_request *q)
 {
     const sis_fetch_args *a = rpc_request_args(q);
     const struct auth_peer *p = rpc_request_peer(q);
-    char none[1] = "";
     unsigned uid = 0;
 
     if (strchr(a->id, '/') || (!a->done && strcmp(a->file, "OU") != 0 && strcmp(a->file, "ER") != 0)) {
-        reply(q, PBSE_IVALREQ, "there is no such file of a job", 0, none, 0);
+        pieces_refuse(q, PBSE_IVALREQ, "there is no such file of a job");
     } else if (p->kind != AUTH_DAEMON || check_key(h, a, &uid) < 0) {
         log_event(LOGC_JOB, LOGE_ERROR | LOGE_SECURITY, a->id,
                   "refused its files to %s (%s): not the job's key", p->role, p->from);
-        reply(q, PBSE_PERM, "no files of that job are here for you", 0, none, 0);
+        pieces_refuse(q, PBSE_PERM, "no files of that job are here for you");
     } else if (a->done) {
         log_event(LOGC_JOB, LOGE_DEBUG, a->id, "%s has fetched its output", p->role);
         left_remove(h, a->job.seq, a->job.index);
-        reply(q, 0, "", 0, none, 0);
+        pieces_refuse(q, 0, "");
     } else {
         serve_piece(h, a, uid, q);
     }

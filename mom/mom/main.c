@@ -24,6 +24,8 @@
 #include "exec_service.h"
 #include "fetch.h"
 #include "harvest.h"
+#include "image_in.h"
+#include "image_out.h"
 #include "in_use.h"
 #include "lease.h"
 #include "log.h"
@@ -85,6 +87,28 @@ static void on_prepared(void *arg, struct run *r)
 static void on_failed(void *arg, struct run *r)
 {
     parts_post(arg, r, RUN_EV_FAILED);
+}
+
+static void image_over(void *arg, struct run *r, const struct err *why)
+{
+    struct parts *m = arg;
+
+    prepare_image_over(m->prepare, r, why);
+}
+
+static void on_image(void *arg, struct run *r)
+{
+    struct err e = {0};
+
+    if (image_in_begin(arg, r, image_over, &e) < 0)
+        image_over(arg, r, &e);
+}
+
+static void on_image_asked(void *arg, struct rpc_request *q)
+{
+    struct parts *m = arg;
+
+    image_out_serve(m->image_out, q);
 }
 
 static void on_resources(void *arg)
@@ -162,7 +186,7 @@ static void bind_machine(struct parts *m)
 
 static int create_parts(struct parts *m, struct err *e)
 {
-    const struct prepare_hooks prepare = {orders_fetch_script, on_prepared, on_failed, m};
+    const struct prepare_hooks prepare = {on_image, orders_fetch_script, on_prepared, on_failed, m};
     const struct shepherds_hooks shepherds = {on_started, on_ended, on_lost, letters_out, notice_reply, m};
 
     m->names = names_create(m->loop, NAMES_KEEP_MS, e);
@@ -214,9 +238,11 @@ static int listen_to_sisters(struct mom *mom, struct err *e)
                                     .tls_out = mom->tls,
                                     .tls_in = mom->tls_in,
                                     .deliver = letters_in,
+                                    .image = on_image_asked,
                                     .arg = m};
 
-    m->sisters = sisters_create(&p, e);
+    m->image_out = image_out_create(m->loop, &m->home, e);
+    m->sisters = m->image_out ? sisters_create(&p, e) : NULL;
     return m->sisters ? 0 : -1;
 }
 
@@ -280,6 +306,7 @@ static void let_go(void *arg, struct run *r)
     terminal_stop(r);
     fetch_stop(r);
     succession_stop(r);
+    image_in_stop(r);
     prepare_forget(r);
     shepherds_leave(r);
     usage_end(r);
@@ -302,6 +329,8 @@ static void end(struct mom *mom)
     m->lease = NULL;
     sisters_destroy(m->sisters);
     m->sisters = NULL;
+    image_out_destroy(m->image_out);
+    m->image_out = NULL;
     if (m->runs)
         runs_each(m->runs, let_go, m);
     runs_destroy(m->runs);

@@ -356,6 +356,9 @@ static void remove_left(struct parts *m, const exec_order_args *a)
         return;
     }
     images_remove(&m->home, a->job.seq, a->job.index);
+    if (a->ext.wire_ext_len == strlen(EXEC_PURGE_IMAGE) &&
+        memcmp(a->ext.wire_ext_val, EXEC_PURGE_IMAGE, a->ext.wire_ext_len) == 0)
+        return;
     left_remove(&m->home, a->job.seq, a->job.index);
 }
 

@@ -16,6 +16,7 @@
 #include "conf.h"
 #include "config.h"
 #include "home.h"
+#include "images.h"
 #include "run.h"
 #include "staging.h"
 #include "strbuf.h"
@@ -140,6 +141,8 @@ int outputs_plan(const struct home *h, const struct run *r, const char *owner_ho
     strbuf_init(&say, PATH_LEN_MAX);
     for (int i = 0; i < N_FILES; i++)
         add_warning(h, r, &kinds[i], owner_home, &say);
+    if (images_missing(r) && !run_is_sister(r))
+        strbuf_addf(&say, "%sthe job begins anew: %s", say.len ? "; " : "", images_missing(r));
     o->say = strdup(strbuf_str(&say));
     strbuf_fini(&say);
     if (!o->say)

@@ -22,6 +22,7 @@ struct parts {
     struct prepare *prepare;
     struct shepherds *shepherds;
     struct sisters *sisters; /* NULL while runs are recovered */
+    struct image_out *image_out;
     struct steps *steps;
     struct dyn_values *dynamic;
     struct lease *lease;

@@ -20,6 +20,7 @@
 #include "bounds.h"
 #include "file.h"
 #include "home.h"
+#include "image_in.h"
 #include "log.h"
 #include "names.h"
 #include "order_make.h"
@@ -246,10 +247,26 @@ static void with_user(struct prepare *p, struct run *r, const struct names_user 
 {
     struct err e = {0};
 
-    if (check_user(r->start.user, u, why, &e) < 0 || make_order(p, r, u, &e) < 0)
+    if (check_user(r->start.user, u, why, &e) < 0) {
         fail(p, r, &e);
-    else
+    } else if (image_in_is_wanted(r)) {
+        run_set_owner(r, u->uid, u->gid);
+        p->hooks.image(p->hooks.arg, r);
+    } else if (make_order(p, r, u, &e) < 0) {
+        fail(p, r, &e);
+    } else {
         go_on(p, r);
+    }
+}
+
+void prepare_image_over(struct prepare *p, struct run *r, const struct err *why)
+{
+    if (r->slot.state != RUN_PREPARING)
+        return;
+    if (why)
+        fail(p, r, why);
+    else
+        prepare_begin(p, r);
 }
 
 /* The run may have been told to end meanwhile, or be forgotten. */

@@ -19,6 +19,8 @@ struct runs;
 struct spares;
 
 struct prepare_hooks {
+    /* ^ START names an image on another host: bring it; then prepare_image_over. */
+    void (*image)(void *arg, struct run *r);
     /* ^ The script is longer than START holds: ask the server for the piece at `offset`. */
     void (*fetch)(void *arg, struct run *r, uint64_t offset);
     void (*ready)(void *arg, struct run *r);
@@ -36,6 +38,9 @@ struct run *prepare_take(struct prepare *p, const struct exec_start_args *a, str
 void prepare_begin(struct prepare *p, struct run *r);
 /* There is a server again: ask once more for a piece that may have been lost. */
 void prepare_again(struct prepare *p, struct run *r);
+
+/* It is here, or the job begins without (NULL); else `why` the run ends. */
+void prepare_image_over(struct prepare *p, struct run *r, const struct err *why);
 
 /* The next piece of a script. n 0: the server has no more, which is an error. */
 void prepare_piece(struct prepare *p, struct run *r, const void *bytes, size_t n);

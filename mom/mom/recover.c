@@ -16,6 +16,7 @@
 #include <shep.h>
 
 #include "actions.h"
+#include "images.h"
 #include "log.h"
 #include "parts.h"
 #include "rpc_buf.h"
@@ -86,7 +87,7 @@ static void restore_failure(struct run *r)
  * processes that nobody has recorded. */
 static void go_on_alone(struct parts *m, struct run *r)
 {
-    if (r->slot.state == RUN_LAUNCHING && !r->started && !r->other_boot && !r->start.restart_from[0]) {
+    if (r->slot.state == RUN_LAUNCHING && !r->started && !r->other_boot && !images_is_restart(r)) {
         r->slot.state = r->ready_said ? RUN_READY : RUN_PREPARING;
         if (!r->ready_said)
             parts_post(m, r, RUN_EV_PREPARED);

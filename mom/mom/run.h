@@ -23,6 +23,7 @@ struct prepare_fetch;
 struct sampler;
 struct site_action;
 struct fetch;
+struct image_in;
 struct staging;
 struct succession;
 struct terminal;
@@ -56,6 +57,8 @@ struct run {
     char *owner_home;                  /* prepare: set as soon as the order is written */
     char owner_uid[12], owner_gid[12]; /* prepare, recover: digits, for scripts */
     bool has_start;
+    struct image_in *image_in;     /* image_in: its checkpoint is on its way here */
+    bool image_came;               /* image_in */
     bool altered;                  /* by UPDATE: the order has other limits than start */
     struct prepare_fetch *fetch;   /* prepare: the script is on its way */
     struct succession *succession; /* succession: it waits for an earlier run to end */

@@ -26,6 +26,7 @@ struct sisters_parts {
     struct ssl_ctx_st *tls_out, *tls_in; /* counted up */
     /* ^ A letter for the shepherd of a run here: `q` (a SIS_LETTER, borrowed) is to be answered. */
     void (*deliver)(void *arg, struct run *r, const struct shep_letter_args *a, struct rpc_request *q);
+    void (*image)(void *arg, struct rpc_request *q); /* ^ a SIS_FETCH of a checkpoint, to be answered */
     void *arg;
 };
 

@@ -369,30 +369,51 @@ void exec_send_checkpoint(struct exec_send *x, struct job *j)
     }
 }
 
-void exec_send_purge_left(struct exec_send *x, struct job *j, const char *service)
+static void purge_left(struct exec_send *x, struct job *j, const char *service, const char *what)
 {
-    char mark[] = "images";
     exec_order_args args = {.job = wire_key(j),
                             .run = NO_RUN,
                             .epoch = x->site->epoch,
                             .store = (char *)x->site->store_id,
-                            .ext = {sizeof mark - 1, mark}};
+                            .ext = {(u_int)strlen(what), (char *)what}};
 
     give(x, j, service, EXEC_PURGE, (xdrproc_t)xdr_exec_order_args, &args, NULL, NULL);
+}
+
+void exec_send_purge_left(struct exec_send *x, struct job *j, const char *service)
+{
+    purge_left(x, j, service, "images");
+}
+
+static void purge_image(struct exec_send *x, struct job *j, const struct job_image *m, const char *what)
+{
+    char *name = strndup(m->service, m->service_len);
+    const struct service *s = name ? services_find(x->services, name) : NULL;
+
+    if (s)
+        purge_left(x, j, s->name, what);
+    free(name);
 }
 
 void exec_send_purge_images(struct exec_send *x, struct job *j)
 {
     struct job_image m;
 
+    for (size_t i = 0; job_image_at(j->restart_from, i, &m); i++)
+        purge_image(x, j, &m, "images");
+}
+
+void exec_send_purge_moved(struct exec_send *x, struct job *j)
+{
+    struct job_image m;
+
     for (size_t i = 0; job_image_at(j->restart_from, i, &m); i++) {
-        char *name = strndup(m.service, m.service_len);
+        bool is_here = m.shared || m.none;
 
-        const struct service *s = name ? services_find(x->services, name) : NULL;
-
-        if (s)
-            exec_send_purge_left(x, j, s->name);
-        free(name);
+        for (size_t k = 0; k < j->run->n_hosts && !is_here; k++)
+            is_here = job_image_is_at(&m, j->run->hosts[k].service);
+        if (!is_here)
+            purge_image(x, j, &m, EXEC_PURGE_IMAGE);
     }
 }
 

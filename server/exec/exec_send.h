@@ -52,8 +52,9 @@ size_t exec_send_open(const struct exec_send *x); /* orders given and not answer
 /* Forget the run: to every host that has released it. */
 void exec_send_checkpoint(struct exec_send *x,
                           struct job *j); /* to hosts without image; and leave, unless `staying` */
-/* The job's images (restart_from) go, wherever they are. */
+/* The job's images (restart_from) go, wherever they are; or those that no host of its run has, and nothing else there. */
 void exec_send_purge_images(struct exec_send *x, struct job *j);
+void exec_send_purge_moved(struct exec_send *x, struct job *j);
 /* Output that an earlier run has left at this service goes, and images with it. */
 void exec_send_purge_left(struct exec_send *x, struct job *j, const char *service);
 void exec_send_purge(struct exec_send *x, struct job *j);

@@ -156,10 +156,12 @@ static void take_failed(struct exec_take *t, struct job *j, const struct run_hos
         t->hooks.failed(t->hooks.arg, j, d->method, d->code, d->text);
 }
 
-static void take_exception(struct job *j, const exec_exception_data *d)
+static void take_exception(struct exec_take *t, struct job *j, const exec_exception_data *d)
 {
     log_event(LOGC_JOB, d->severity ? LOGE_JOB : LOGE_ADMIN, j->obj.name, "exception %s: %s", d->type,
               d->note);
+    if (strcmp(d->type, "image") == 0)
+        t->hooks.no_image(t->hooks.arg, j, d->note);
 }
 
 static void apply(struct exec_take *t, struct job *j, struct run_host *h, const exec_event_data *d)
@@ -178,7 +180,7 @@ static void apply(struct exec_take *t, struct job *j, struct run_host *h, const 
         take_release(t, j, h, &d->exec_event_data_u.release);
         break;
     case EXEC_EVENT_EXCEPTION:
-        take_exception(j, &d->exec_event_data_u.exception);
+        take_exception(t, j, &d->exec_event_data_u.exception);
         break;
     case EXEC_EVENT_SUSPENDED:
         take_outcome(t, j, h, &d->exec_event_data_u.suspended, true);

@@ -25,6 +25,7 @@ struct exec_take_hooks {
     void (*suspended)(void *arg, struct job *j);                     /* one host more */
     void (*resumed)(void *arg, struct job *j);
     void (*checkpointed)(void *arg, struct job *j, const char *service, const exec_checkpointed_data *d);
+    void (*no_image)(void *arg, struct job *j, const char *why); /* it begins without the one of START */
     void (*failed)(void *arg, struct job *j, const char *method, int code, const char *text);
     void (*noticed)(void *arg, struct job *j, const exec_notice_data *d); /* the job answers a notice */
     void (*files)(void *arg, struct job *j, const char *service,

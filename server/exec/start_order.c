@@ -308,13 +308,32 @@ static void make_cookie(const struct site *s, const struct job *j, int64_t run, 
         snprintf(out + 2 * i, 3, "%02X", mac[i]);
 }
 
-/* What this host of the run is restarted from, or "". */
-static char *image_of(const struct job *j, size_t host)
+/* "SERVICE ADDRESS ID" of an image that is to be fetched. A host that is away may be back in a moment, so its address is
+ * told as well. */
+static char *image_from(struct services *sv, const struct job_image *m)
 {
+    char *name = strndup(m->service, m->service_len);
+    const struct service *s = name ? services_find(sv, name) : NULL;
+    struct strbuf b;
+
+    strbuf_init(&b, PBS_TEXT_MAX);
+    strbuf_addf(&b, "%.*s %s %.*s", (int)m->service_len, m->service,
+                s && s->address && s->address[0] ? s->address : "-", (int)m->path_len, m->path);
+    free(name);
+    return strbuf_take(&b);
+}
+
+/* What this host of the run is restarted from, or "". */
+static char *image_of(struct services *sv, const struct job *j, size_t host)
+{
+    const char *service = j->run->hosts[host].service;
+    const struct service *s = services_find(sv, service);
     struct job_image m;
 
     if (!job_images_fit(j) || !job_image_at(j->restart_from, host, &m) || m.none)
         return strdup("");
+    if (m.moves && !job_image_is_at(&m, service) && s && s->capabilities & EXEC_CAN_BRING_IMAGE)
+        return image_from(sv, &m);
     return strndup(m.path, m.path_len);
 }
 
@@ -355,7 +374,7 @@ static int fill_texts(struct site *s, struct services *sv, const struct job *j, 
     out->user = strdup(text_or_empty(j->euser));
     out->group = strdup(text_or_empty(j->egroup));
     out->cookie = strdup(cookie);
-    out->restart_from = image_of(j, out->my_host);
+    out->restart_from = image_of(sv, j, out->my_host);
     out->last_host = out->my_host ? strdup("") : last_host(sv, j);
     put_key(key, out);
     return out->id && out->store && out->user && out->group && out->cookie && out->restart_from &&

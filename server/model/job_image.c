@@ -8,6 +8,16 @@
 #include "strbuf.h"
 
 #define SHARED "shared:"
+#define MOVES  "moves:"
+
+static bool take_prefix(const char **path, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    bool has = strncmp(*path, prefix, n) == 0;
+
+    *path += has ? n : 0;
+    return has;
+}
 
 bool job_image_at(const char *text, size_t i, struct job_image *out)
 {
@@ -21,9 +31,8 @@ bool job_image_at(const char *text, size_t i, struct job_image *out)
     if (!blank)
         return false;
     *out = (struct job_image){.service = text, .service_len = (size_t)(blank - text), .path = blank + 1};
-    out->shared = strncmp(out->path, SHARED, sizeof SHARED - 1) == 0;
-    if (out->shared)
-        out->path += sizeof SHARED - 1;
+    out->shared = take_prefix(&out->path, SHARED);
+    out->moves = take_prefix(&out->path, MOVES);
     out->path_len = strcspn(out->path, "\n");
     out->none = out->path_len == 1 && out->path[0] == JOB_IMAGE_NONE[0];
     return true;
@@ -53,7 +62,7 @@ bool job_images_fit(const struct job *j)
         return false;
     for (size_t i = 0; i < n; i++)
         if (!job_image_at(j->restart_from, i, &m) ||
-            (!m.none && !m.shared && !job_image_is_at(&m, j->run->hosts[i].service)))
+            (!m.none && !m.shared && !m.moves && !job_image_is_at(&m, j->run->hosts[i].service)))
             return false;
     return true;
 }

@@ -4,6 +4,7 @@
  *
  *   mom:n1 /var/spool/pbs/checkpoint/7.s.CK/00000001.2.1
  *   mom:n2 shared:/lustre/ckpt/7.s.CK/00000001.2.1      other hosts reach it as well
+ *   mom:n4 moves:/var/spool/pbs/checkpoint/7.s.CK/00000001   another host can fetch it from there
  *   mom:n3 -                                            the job had given this host back
  *
  * The first host of the next run is restarted from the first line, and so on: so the next run must have as many hosts.
@@ -17,7 +18,7 @@ struct strbuf;
 struct job_image { /* borrowed from the text */
     const char *service, *path;
     size_t service_len, path_len;
-    bool shared, none; /* none: that host had nothing to save */
+    bool shared, moves, none; /* none: that host had nothing to save */
 };
 
 #define JOB_IMAGE_NONE "-"
@@ -27,8 +28,8 @@ bool job_image_at(const char *text, size_t i, struct job_image *out);
 size_t job_image_count(const char *text); /* NULL has 0 */
 bool job_image_is_at(const struct job_image *m, const char *service);
 
-/* Of a job in a run: may its hosts be restarted from its images, all of them? Either each line is of the host that is to
- * have it, or is shared. */
+/* Of a job in a run: may its hosts be restarted from its images, all of them? Each line is of the host that is to have it,
+ * or is shared, or moves. */
 bool job_images_fit(const struct job *j);
 
 /* One line more; `id` as a host has said it. */

@@ -22,7 +22,8 @@ static void lines_come_back_as_they_were_written(void **state)
     strbuf_init(&b, 4096);
     job_image_add(&b, "mom:n1", "/c/7.s.CK/00000001");
     job_image_add(&b, "mom:n2", "shared:/l/00000001");
-    assert_int_equal(job_image_count(b.s), 2);
+    job_image_add(&b, "mom:n3", "moves:/c/1");
+    assert_int_equal(job_image_count(b.s), 3);
     assert_true(job_image_at(b.s, 0, &m));
     assert_true(job_image_is_at(&m, "mom:n1"));
     assert_false(job_image_is_at(&m, "mom:n"));
@@ -30,8 +31,11 @@ static void lines_come_back_as_they_were_written(void **state)
     assert_false(m.shared);
     assert_true(job_image_at(b.s, 1, &m));
     assert_true(m.shared);
-    assert_string_equal(m.path, "/l/00000001");
-    assert_false(job_image_at(b.s, 2, &m));
+    assert_int_equal(m.path_len, strlen("/l/00000001"));
+    assert_true(job_image_at(b.s, 2, &m));
+    assert_true(m.moves && !m.shared);
+    assert_string_equal(m.path, "/c/1");
+    assert_false(job_image_at(b.s, 3, &m));
     strbuf_fini(&b);
 }
 
@@ -61,6 +65,7 @@ static void a_run_is_restarted_where_all_its_images_can_be_had(void **state)
     assert_true(fits("mom:n1 shared:/a\nmom:n2 shared:/b", 2, swapped));
     assert_false(fits("mom:n1 /a\nmom:n2 /b", 1, two));
     assert_true(fits("mom:n1 /a\nmom:n9 -", 2, two));
+    assert_true(fits("mom:n2 moves:/a", 1, two));
     assert_false(fits(NULL, 1, two));
 }
 

@@ -40,6 +40,7 @@ void job_run_destroy(struct run *r)
     intern_unref(r->exec_vnode);
     intern_unref(r->exec_host);
     intern_unref(r->note);
+    intern_unref(r->anew);
     intern_unref(r->lost_host);
     intern_unref(r->now_vnode);
     intern_unref(r->now_host);

@@ -9,6 +9,9 @@
  * of its own accord (-c c=MINUTES) tells the same event with attempt 0: the image is noted, nothing else. For a job on
  * several hosts it is the server that sees that it is time (checkpoint_look), and nobody ends.
  *
+ * An image that moves (job_image.h) binds its job to no host: the host of the next run fetches it, and tells the same event
+ * with attempt 0 before "start", or that it could not be had (checkpoint_without); then it goes from where it was.
+ *
  * j->restart_from (job_image.h) outlives runs that were ended from outside, and is given up when a host that has a part
  * of it is lost, when a restart from it fails (-7), or when the job is over. A job that may not be rerun from its
  * beginning is then held. */
@@ -29,7 +32,13 @@
 #include "site.h"
 #include "strbuf.h"
 
-enum { LIMIT_S = 1800, TEXT_MAX = 1 << 20, STATUS_BAD_RESTART = -7, MS_PER_MINUTE = 60000 };
+enum {
+    LIMIT_S = 1800,
+    TEXT_MAX = 1 << 20,
+    COMMENT_MAX = 8192,
+    STATUS_BAD_RESTART = -7,
+    MS_PER_MINUTE = 60000
+};
 
 struct checkpoint {
     struct site *site;
@@ -105,11 +114,12 @@ int checkpoint_begin(struct checkpoint *c, struct job *j, struct err *e)
 
 /* --- what the host says ----------------------------------------------------------------------------- */
 
-/* What all hosts have said, or the one that has saved itself. */
+/* What all hosts have said, or the one that has saved itself. The one before goes from where the job was then. */
 static void note_images(struct checkpoint *c, struct job *j)
 {
     struct strbuf b;
 
+    exec_send_purge_moved(c->send, j);
     strbuf_init(&b, TEXT_MAX);
     for (size_t i = 0; i < j->run->n_hosts; i++) {
         const struct run_host *h = &j->run->hosts[i];
@@ -166,8 +176,11 @@ void checkpoint_taken(struct checkpoint *c, struct job *j, const char *service,
 {
     bool asked = j->run->checkpointing && d->attempt == j->run->attempt;
 
-    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "checkpointed on %s: %s, %llu bytes in %u ms", service, d->id,
-              (unsigned long long)d->bytes, d->frozen_ms);
+    if (j->state == JOB_STARTING)
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its checkpoint has come to %s: %s", service, d->id);
+    else
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "checkpointed on %s: %s, %llu bytes in %u ms", service,
+                  d->id, (unsigned long long)d->bytes, d->frozen_ms);
     if (!asked && j->run->n_hosts > 1) {
         undo(c, j); /* it comes late: that attempt has failed elsewhere */
         return;
@@ -240,6 +253,7 @@ static void forget_images(struct checkpoint *c, struct job *j)
 static void give_up_image(struct checkpoint *c, struct job *j, const char *why)
 {
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "its image %s is given up: %s", j->restart_from, why);
+    exec_send_purge_images(c->send, j);
     forget_images(c, j);
     if (attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true))
         return;
@@ -277,6 +291,17 @@ static void drop_image(struct checkpoint *c, struct job *j)
 {
     exec_send_purge_images(c->send, j);
     forget_images(c, j);
+}
+
+void checkpoint_without(struct checkpoint *c, struct job *j, const char *why)
+{
+    if (!j->restart_from)
+        return;
+    log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "it begins anew: %s", why);
+    exec_send_purge_moved(c->send, j);
+    forget_images(c, j);
+    if (!j->run->anew)
+        j->run->anew = intern_ref(why);
 }
 
 /* Put on other hosts by hand, it began anew. */

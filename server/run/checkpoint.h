@@ -41,6 +41,8 @@ int checkpoint_begin(struct checkpoint *c, struct job *j, struct err *e);
 void checkpoint_taken(struct checkpoint *c, struct job *j, const char *service,
                       const exec_checkpointed_data *d);
 void checkpoint_failed(struct checkpoint *c, struct job *j, int code, const char *text);
+/* The job has begun from its beginning, though START named an image: `why` it could not be had. */
+void checkpoint_without(struct checkpoint *c, struct job *j, const char *why);
 void checkpoint_look_saved(struct checkpoint *c, struct job *j); /* one host less to wait for */
 void checkpoint_look(struct checkpoint *c,
                      struct job *j); /* of several hosts, its usage was told: is it time? */

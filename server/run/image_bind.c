@@ -63,12 +63,14 @@ static int bind_all(const struct site *s, struct select *sel, const struct exec_
     return !host || select_complete(sel, "host", host, NULL) < 0 ? -1 : select_format(sel, out);
 }
 
-static bool is_shared(const struct job *j)
+/* Wherever the job is put, it can have them. One that may not begin anew waits for its host all the same. */
+static bool is_free_to_go(const struct job *j)
 {
+    bool may_fail = attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true);
     struct job_image m;
 
     for (size_t i = 0; job_image_at(j->restart_from, i, &m); i++)
-        if (!m.shared)
+        if (!m.shared && !(m.moves && may_fail))
             return false;
     return true;
 }
@@ -81,7 +83,7 @@ void image_bind(struct site *s, struct job *j)
     struct strbuf b;
     int rc = -1;
 
-    if (!old || j->unbound || j->run->now_vnode || is_shared(j))
+    if (!old || j->unbound || j->run->now_vnode || is_free_to_go(j))
         return;
     sel = select_parse(old, NULL, NULL, NULL);
     where = exec_vnode_parse(j->run->exec_vnode, NULL);

@@ -8,7 +8,7 @@
 struct site;
 
 /* While the run that wrote the images is still there. Nothing is done for a job that is bound already, whose images are
- * shared, or which had given vnodes back (it asks for all of them again). */
+ * shared or move, or which had given vnodes back (it asks for all of them again). */
 void image_bind(struct site *s, struct job *j);
 void image_unbind(struct site *s, struct job *j);
 

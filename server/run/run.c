@@ -173,6 +173,8 @@ static void comment(struct runs *r, struct job *j, const char *what)
     strftime(when, sizeof when, "%a %b %d at %H:%M", &tm);
     strbuf_init(&text, 1 << 20);
     strbuf_addf(&text, "Job %s at %s on %s", what, when, j->run->exec_vnode);
+    if (j->run->anew)
+        strbuf_addf(&text, "; begun anew, %s", j->run->anew);
     if (text.len > 255) {
         strbuf_cut(&text, 252);
         strbuf_add(&text, "...");

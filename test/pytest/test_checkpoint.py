@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from cede import api, users
-from cede.faults import frozen, is_alive, stays
+from cede.faults import daemon_frozen, frozen, is_alive, stays
 from cede.tasks import stands_still
 from cede.wait import until
 from test_hosts import shepherd
@@ -86,6 +86,11 @@ def accounting(cx):
     return lines
 
 
+def kinds_of(cx, job):
+    """Letters of its records; they are written a moment after what they tell."""
+    return [line.split(";")[1] for line in accounting(cx) if f";{job};" in line]
+
+
 def preempt(cx, job, order="C"):
     cx.set_sched("preempt_order", order)
     cx.api.register()
@@ -116,7 +121,7 @@ def test_a_running_job_that_is_held_is_saved_and_goes_on_where_it_was(cx):
     cx.wait_gone(job)
     assert cx.stat(job)["Exit_status"] == "0"
     until(lambda: not images(cx), "the end of the images")
-    kinds = [line.split(";")[1] for line in accounting(cx) if f";{job};" in line]
+    kinds = until(lambda: (k := kinds_of(cx, job)) and "E" in k and k, "the record of its end")
     assert "C" in kinds and "T" in kinds and kinds.index("C") < kinds.index("T") < kinds.index("E")
 
 
@@ -183,18 +188,48 @@ def test_without_a_script_method_C_is_passed_over(cx):
     assert preempt(cx, job, "CR") == {job: "Q"}
 
 
-@two
-def test_a_saved_job_goes_back_to_the_host_that_has_its_image(cx):
-    by_application(cx, "n1", "n2")
+def by_tool(cx, *nodes):
+    """Besides what the program saves, the site's script writes something that only this host can use."""
+    app = os.path.join(cx.build, "libexec", "ckpt-app")
+    for node in nodes:
+        path = script(cx, "save", f"mkdir $1; echo dump > $1/dump; exec {app} USR1 20", node)
+        configure(cx, f"$action checkpoint_abort 30 !{path} %path", node=node)
+
+
+def count_on(cx, node, **attrs):
+    """The counter, by hand on this node; no scheduler is at work until the test says so."""
     cx.set_server("scheduling", "False")
-    job = cx.submit(COUNTER.format(work=cx.work))
-    cx.api.run_async(job, "(n2:ncpus=1)")
+    for name in ("counts", "now"):
+        path = os.path.join(cx.work, name)
+        with open(path, "w", encoding="ascii"):
+            pass
+        os.chmod(path, 0o666)
+    job = cx.submit(COUNTER.format(work=cx.work), **attrs)
+    cx.api.run_async(job, f"({node}:ncpus=1)")
     until(lambda: (cx.file("now") or "").strip(), "the first count")
+    return job
+
+
+def save_and_leave(cx, job):
+    """Saved, held and free to go again; what it had counted, and how it stood in the meantime."""
     cx.api.hold(job)
     s = cx.wait(job, state="H")
+    cx.api.release(job)
+    return cx.file("counts").splitlines()[-1].split()[1], s
+
+
+def second_begin(cx):
+    until(lambda: cx.file("counts").count("begin") == 2, "the second start")
+    return [line for line in cx.file("counts").splitlines() if line.startswith("begin")][1].split()[1]
+
+
+@two
+def test_a_saved_job_goes_back_to_the_host_that_has_its_image(cx):
+    by_tool(cx, "n1", "n2")
+    job = count_on(cx, "n2")
+    _, s = save_and_leave(cx, job)
     assert "host=n2" in s["schedselect"]
     cx.set_server("scheduling", "True")
-    cx.api.release(job)
     s = running(cx, job)
     assert s["exec_vnode"] == "(n2:ncpus=1)"
     stop(cx)
@@ -204,18 +239,146 @@ def test_a_saved_job_goes_back_to_the_host_that_has_its_image(cx):
 
 @two
 def test_put_elsewhere_by_hand_it_begins_anew(cx):
-    by_application(cx, "n1", "n2")
-    cx.set_server("scheduling", "False")
-    job = cx.submit(COUNTER.format(work=cx.work))
-    cx.api.run_async(job, "(n2:ncpus=1)")
-    until(lambda: (cx.file("now") or "").strip(), "the first count")
-    cx.api.hold(job)
-    cx.wait(job, state="H")
-    cx.api.release(job)
+    by_tool(cx, "n1", "n2")
+    job = count_on(cx, "n2")
+    save_and_leave(cx, job)
     cx.api.run(job, "(n1:ncpus=1)")
-    until(lambda: cx.file("counts").count("begin") == 2, "the second start")
-    assert cx.file("counts").splitlines()[2] == "begin 0"
+    assert second_begin(cx) == "0"
     until(lambda: not images(cx, "n2"), "the end of the image that is of no use")
+
+
+# --- what a program has saved for itself goes along to another host
+
+
+@two
+def test_what_a_program_has_saved_goes_along_to_another_host(cx):
+    by_application(cx, "n1", "n2")
+    job = count_on(cx, "n1")
+    saved, s = save_and_leave(cx, job)
+    assert "host=" not in s["schedselect"] and int(saved) > 0
+    cx.api.run(job, "(n2:ncpus=1)")
+    assert second_begin(cx) == saved
+    until(lambda: not images(cx, "n1"), "the end of the image where it was")
+    assert images(cx, "n2")
+    saved, _ = save_and_leave(cx, job)  # and from there again
+    cx.api.run(job, "(n1:ncpus=1)")
+    until(lambda: cx.file("counts").splitlines()[-1] == "begin " + saved, "the third start")
+    stop(cx)
+    cx.wait_gone(job)
+    assert cx.stat(job)["Exit_status"] == "0"
+    until(lambda: not images(cx, "n1") and not images(cx, "n2"), "the end of the images")
+    until(lambda: kinds_of(cx, job).count("T") == 2, "records of both restarts")
+
+
+@two
+def test_a_scheduler_puts_a_job_whose_image_moves_where_there_is_room(cx):
+    by_application(cx, "n1", "n2")
+    job = count_on(cx, "n1")
+    saved, _ = save_and_leave(cx, job)
+    cx.qmgr("set node n1 state = offline")
+    cx.set_server("scheduling", "True")
+    assert second_begin(cx) == saved
+    assert running(cx, job)["exec_vnode"] == "(n2:ncpus=1)"
+
+
+@two
+def test_a_job_whose_image_was_on_a_host_that_is_gone_begins_anew_and_says_why(cx):
+    by_application(cx, "n1", "n2")
+    job = count_on(cx, "n1")
+    save_and_leave(cx, job)
+    cx.kill("n1")
+    until(lambda: "down" in cx.node("n1")["state"], "the loss of n1")
+    cx.api.run_async(job, "(n2:ncpus=1)")
+    assert second_begin(cx) == "0"
+    s = running(cx, job)
+    assert s["run_count"] == "2" and "begun anew, its checkpoint is on mom:n1" in s["comment"]
+    stop(cx)
+    cx.wait_gone(job)
+    assert "=>> PBS: the job begins anew: its checkpoint is on mom:n1" in cx.file("err")
+    until(lambda: "E" in kinds_of(cx, job), "the record of its end")
+    assert "T" not in kinds_of(cx, job)
+
+
+@two
+def test_a_job_that_may_not_begin_anew_waits_for_the_host_of_its_image(cx):
+    by_application(cx, "n1", "n2")
+    job = count_on(cx, "n1", Rerunable="n")
+    saved, s = save_and_leave(cx, job)
+    assert "host=n1" in s["schedselect"]
+    cx.api.run(job, "(n2:ncpus=1)")  # a person may
+    assert second_begin(cx) == saved
+    saved, _ = save_and_leave(cx, job)
+    cx.kill("n2")
+    until(lambda: "down" in cx.node("n2")["state"], "the loss of n2")
+    cx.api.run_async(job, "(n1:ncpus=1)")
+    s = cx.wait(job, state="H")
+    assert "not rerunnable" in s["comment"] and cx.file("counts").count("begin") == 2
+
+
+HOSTILE = """cd $PBS_CHECKPOINT_DIR
+ln -s {work} out; ln -s {work}/victim file; ln -s .. up; mkdir deep; mkfifo deep/pipe
+echo 1 > deep/data; chmod 640 deep/data; echo "a b" > "deep/ -rf"; ln deep/data deep/again
+"""
+
+
+@two
+def test_links_in_what_a_program_has_saved_lead_nowhere_on_the_next_host(cx):
+    by_application(cx, "n1", "n2")
+    victim = os.path.join(cx.work, "victim")
+    with open(victim, "w", encoding="ascii") as f:
+        f.write("mine\n")
+    cx.set_server("scheduling", "False")
+    text = COUNTER.format(work=cx.work).replace("n=0\n", HOSTILE.format(work=cx.work) + "n=0\n", 1)
+    text = text.replace("echo begin", f"ls -R > {cx.work}/seen; echo begin")
+    text = text.replace("cd $PBS_CHECKPOINT_DIR\n", "cd $PBS_CHECKPOINT_DIR; if [ ! -e state ]; then\n", 1) \
+               .replace("n=0\n", "fi; n=0\n", 1)
+    for name in ("counts", "now", "seen"):
+        path = os.path.join(cx.work, name)
+        with open(path, "w", encoding="ascii"):
+            pass
+        os.chmod(path, 0o666)
+    job = cx.submit(text)
+    cx.api.run_async(job, "(n1:ncpus=1)")
+    until(lambda: (cx.file("now") or "").strip(), "the first count")
+    saved, _ = save_and_leave(cx, job)
+    cx.api.run(job, "(n2:ncpus=1)")
+    assert second_begin(cx) == saved
+    app = os.path.join(cx.dir, "mom", "n2", "checkpoint", f"{job}.CK", "app")
+    assert os.readlink(f"{app}/out") == cx.work and os.readlink(f"{app}/up") == ".."
+    assert sorted(os.listdir(f"{app}/deep")) == [" -rf", "again", "data"]
+    assert os.stat(f"{app}/deep/data").st_mode & 0o777 == 0o640
+    with open(victim, encoding="ascii") as f:
+        assert f.read() == "mine\n"
+    assert sorted(os.listdir(os.path.dirname(app))) == ["00000001", "KEY", "app"]
+
+
+@two
+def test_a_mom_that_is_killed_while_an_image_comes_fetches_it_again(cx):
+    by_application(cx, "n1", "n2")
+    job = count_on(cx, "n1")
+    saved, _ = save_and_leave(cx, job)
+    with daemon_frozen(cx, "n1"):
+        cx.api.run_async(job, "(n2:ncpus=1)")
+        until(lambda: os.path.isdir(os.path.join(cx.dir, "mom", "n2", "mom_priv", "jobs", f"{job}.2")), "START")
+        cx.kill("n2")
+    cx.restart("n2")
+    assert second_begin(cx) == saved
+
+
+@two
+def test_an_image_is_given_only_to_who_has_the_key(cx):
+    """The key stands beside the image; another one there is as if another host had shown a wrong one."""
+    by_application(cx, "n1", "n2")
+    job = count_on(cx, "n1")
+    save_and_leave(cx, job)
+    path = os.path.join(cx.dir, "mom", "n1", "checkpoint", f"{job}.CK", "KEY")
+    with open(path, encoding="ascii") as f:
+        key = f.read()
+    with open(path, "w", encoding="ascii") as f:
+        f.write(("0" if key[0] != "0" else "1") + key[1:])
+    cx.api.run_async(job, "(n2:ncpus=1)")
+    assert second_begin(cx) == "0"
+    assert "refused its image to mom:n2" in cx.logs("n1", lines=400)
 
 
 # --- a server that goes down at once
@@ -324,7 +487,7 @@ def test_a_script_that_takes_too_long_is_ended_and_the_job_runs_on(cx):
     with pytest.raises(api.PbsError) as e:
         cx.api.hold(job)
     assert "alarm" in e.value.text
-    assert not is_alive(int(cx.file("pid")))
+    until(lambda: not is_alive(int(cx.file("pid"))), "the end of the script")
     pid = int(cx.stat(job)["session_id"])
     until(lambda: open(f"/proc/{pid}/stat", encoding="ascii").read().split(") ")[1][0] != "T", "the job going on")
 
