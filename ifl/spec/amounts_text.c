@@ -154,12 +154,23 @@ int amounts_text_parse(const char **at, const char *end, struct amounts_text *l,
     }
 }
 
-/* A value that would be cut, or read otherwise, without quotes. */
-static const char *quote_for(const char *value)
+/* A value that would be cut, or read otherwise, in quotes: in that kind which goes further, where it holds both. */
+static void add_value(struct strbuf *out, const char *value)
 {
-    if (*value && !strpbrk(value, ":+()\"' \t,#"))
-        return "";
-    return strchr(value, '"') ? "'" : "\"";
+    if (*value && !strpbrk(value, ":+()\"' \t,#")) {
+        strbuf_add(out, value);
+        return;
+    }
+    do {
+        size_t in_double = strcspn(value, "\""), in_single = strcspn(value, "'");
+        bool is_single = in_single > in_double;
+        size_t n = is_single ? in_single : in_double;
+
+        strbuf_add_char(out, is_single ? '\'' : '"');
+        strbuf_add_bytes(out, value, n);
+        strbuf_add_char(out, is_single ? '\'' : '"');
+        value += n;
+    } while (*value);
 }
 
 int amounts_text_format(const struct amounts_text *l, struct strbuf *out)
@@ -167,9 +178,8 @@ int amounts_text_format(const struct amounts_text *l, struct strbuf *out)
     size_t i;
 
     for (i = 0; i < l->n; i++) {
-        const char *q = quote_for(l->a[i].value);
-
-        strbuf_addf(out, "%s%s=%s%s%s", i ? ":" : "", l->a[i].name, q, l->a[i].value, q);
+        strbuf_addf(out, "%s%s=", i ? ":" : "", l->a[i].name);
+        add_value(out, l->a[i].value);
     }
     return strbuf_ok(out) ? 0 : -1;
 }

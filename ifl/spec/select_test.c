@@ -30,6 +30,7 @@ static void good_selects(void **state)
         {"3+2:ncpus=1", "3+2:ncpus=1", 5},
         {"1:a=\"x:y+z\"", "1:a=\"x:y+z\"", 1},
         {"1:a='x \"y'", "1:a='x \"y'", 1},
+        {"1:a=k\"'\"'\"+1:'b", "1:a=\"k'\"'\"+1:b'", 1},
         {"1:a=\"plain\":b=c", "1:a=plain:b=c", 1},
         {"10:host=n1.cluster-a", "10:host=n1.cluster-a", 10},
     };

@@ -194,9 +194,9 @@ static void array_ranges(const char *bytes, size_t n)
     array_map_destroy(m);
 }
 
-static const struct fuzz_seed select_seeds[] = {FUZZ_SEED("2:ncpus=4:mem=2gb+1:ncpus=1"),
-                                                FUZZ_SEED("ncpus=1"), FUZZ_SEED("3"),
-                                                FUZZ_SEED("1:arch=\"a b\":host=n1")};
+static const struct fuzz_seed select_seeds[] = {
+    FUZZ_SEED("2:ncpus=4:mem=2gb+1:ncpus=1"), FUZZ_SEED("ncpus=1"), FUZZ_SEED("3"),
+    FUZZ_SEED("1:arch=\"a b\":host=n1"), FUZZ_SEED("1:arch=\"a'\"'\"'")};
 static const struct fuzz_seed place_seeds[] = {FUZZ_SEED("scatter:excl"), FUZZ_SEED("pack:group=rack"),
                                                FUZZ_SEED("free:shared"), FUZZ_SEED("exclhost")};
 static const struct fuzz_seed vnode_seeds[] = {FUZZ_SEED("(n1:ncpus=2:mem=1024kb)+(n2:ncpus=1+n3:ncpus=1)"),
