@@ -322,3 +322,23 @@ size_t attr_list_bytes(const struct attr_list *l)
         sum += value_bytes(&l->v[i]);
     return sum;
 }
+
+static size_t text_length(const struct value *v)
+{
+    size_t sum = 0;
+
+    if (v->kind == VALUE_TEXT || v->kind == VALUE_OWN)
+        return strlen(v->kind == VALUE_TEXT ? v->text : v->own);
+    for (size_t i = 0; v->kind == VALUE_AMOUNTS && v->amounts && i < v->amounts->n; i++)
+        sum += text_length(&v->amounts->v[i]);
+    return sum;
+}
+
+size_t attr_list_text_length(const struct attr_list *l)
+{
+    size_t sum = 0;
+
+    for (size_t i = 0; i < l->n; i++)
+        sum += text_length(&l->v[i]);
+    return sum;
+}

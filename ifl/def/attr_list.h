@@ -71,5 +71,6 @@ int attr_list_check(enum attr_of of, const struct resource_table *t, int index, 
                     const char *text, struct err *e);
 
 size_t attr_list_bytes(const struct attr_list *l); /* heap it takes without interned texts, for estimates */
+size_t attr_list_text_length(const struct attr_list *l); /* of all texts in it, those of amounts as well */
 
 #endif

@@ -74,6 +74,16 @@ static void after_effects(struct object *o, const struct edit_ask *ask, const in
     }
 }
 
+int edit_check_length(const struct attr_list *was, const struct attr_list *now, struct err *e)
+{
+    size_t n = attr_list_text_length(now);
+
+    if (n <= EDIT_TEXT_MAX || (was && n <= attr_list_text_length(was)))
+        return 0;
+    return err_set(e, PBSE_BADATVAL, "the attributes would be %zu bytes long together; the most is %d", n,
+                   EDIT_TEXT_MAX);
+}
+
 int edit_apply(struct site *s, struct object *o, const struct edit_ask *ask, size_t *at, struct err *e)
 {
     int *indices = calloc(ask->n ? ask->n : 1, sizeof *indices);
@@ -87,7 +97,7 @@ int edit_apply(struct site *s, struct object *o, const struct edit_ask *ask, siz
     for (; *at < ask->n; ++*at)
         if (apply_one(s, &now, &ask->changes[*at], &ask->writer, &indices[*at], e) < 0)
             goto bad;
-    if (check_effects(o, &now, ask, indices, at, e) < 0)
+    if (edit_check_length(&o->attrs, &now, e) < 0 || check_effects(o, &now, ask, indices, at, e) < 0)
         goto bad;
     attr_list_fini(&o->attrs);
     o->attrs = now;

@@ -41,4 +41,10 @@ int edit_apply(struct site *s, struct object *o, const struct edit_ask *ask, siz
 int edit_try(struct site *s, enum attr_of of, const struct edit_change *c, const struct attr_writer *w,
              struct err *e);
 
+/* The texts of an object's attributes may be so long together that its row can still be written, and in a moment. What is
+ * too long may stay as long as it does not grow: of some attributes the server is the writer. */
+enum { EDIT_TEXT_MAX = 4 << 20 };
+/* `was`: NULL for a new object. -1 PBSE_BADATVAL, with the lengths. */
+int edit_check_length(const struct attr_list *was, const struct attr_list *now, struct err *e);
+
 #endif

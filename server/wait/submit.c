@@ -21,6 +21,7 @@
 #include "commit.h"
 #include "defaults.h"
 #include "depend.h"
+#include "edit.h"
 #include "faults.h"
 #include "identity.h"
 #include "intern.h"
@@ -212,7 +213,8 @@ static struct job *make(const struct asked *a, const struct names_user *u, struc
 
     if (j && a->arrive)
         attr_list_set_number(&j->obj.attrs, JOB_ATTR_hop_count, a->arrive->hops, NULL);
-    if (j && depends_check(a->s->p.depends, j, depend_of(j), a->past, a->n_past, e) == 0 &&
+    if (j && edit_check_length(NULL, &j->obj.attrs, e) == 0 &&
+        depends_check(a->s->p.depends, j, depend_of(j), a->past, a->n_past, e) == 0 &&
         (!queue_is_route(q) || route_check(a->s->p.route, j, q, e) == 0))
         return j;
     job_unref(j);

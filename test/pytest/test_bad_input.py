@@ -259,6 +259,18 @@ def test_one_value_may_be_large_and_not_endless(place):
         submit(place, ("Variable_List", "X=" + "v" * 2_000_000))
 
 
+def test_a_job_that_grows_by_alterations_does_so_within_a_bound(place):
+    """Beyond it the job's row could not be written, and nobody's change would be answered any more."""
+    job = submit(place, ("Account_Name", "a"))
+    for name in ["Account_Name", "Output_Path", "Error_Path", "gridname"]:
+        place.api.alter(job, [(name, None, "a" * 1_000_000)])
+    refused(15014, place.api.alter, job, [("Mail_Users", None, "m" * 300_000)])
+    assert "4194304" in refused(15014, place.api.alter, job, [("Resource_List", "software", "s" * 300_000)]).text
+    place.api.alter(job, [("gridname", None, "g")])
+    place.api.alter(job, [("Mail_Users", None, "m" * 300_000)])
+    assert submit(place)
+
+
 def test_too_many_attributes_are_refused(place):
     many = [("Resource_List", "ncpus", "1")] * 5000
     with pytest.raises(api.PbsError):
