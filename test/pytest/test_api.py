@@ -292,7 +292,7 @@ def test_errors_are_each_connections_own_and_extend_strings_mean_what_they_do_in
         cx.wait(job, "R")
         assert cx.command(compiler.program(cx, "extend"), job, array, "workq").stdout.splitlines() == [
             "job 15001", "queue 15018", "Unknown Job Id 999999|Unknown queue none", "0 Unknown queue none",
-            "alter 1", "Priority 15014", "after 0",
+            "alter 1", "Priority 15014", "unheard 15002", "after 0",
             "all 2", "all t 5", "queue t 5", "select 2", "select T 4", "888888 15001"]
         cx.wait_gone(job)
         cx.wait_gone(array)
