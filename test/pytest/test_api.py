@@ -1,5 +1,7 @@
 """The public C API: what a program written for PBS includes and calls, and a scheduler that is not ours."""
+import glob
 import os
+import re
 import shutil
 import subprocess
 import threading
@@ -8,6 +10,8 @@ import time
 import pytest
 
 from cede import api, build, compiler
+from cede.complex import Complex
+from cede.installed import ROOT, Installed
 from cede.sim import Simulator
 from cede.wait import LIMIT_S, until
 
@@ -15,6 +19,19 @@ HERE = os.path.dirname(__file__)
 HANG_S = 180
 plain = pytest.mark.skipif(build.is_sanitized(), reason="a plain program cannot link a sanitized library")
 alone = pytest.mark.complex(nodes=0, sched=False)
+
+
+@pytest.fixture(params=["private", "installed"])
+def bare(request):
+    """A complex that has a server and nothing else: of the build tree, and as a site installs it."""
+    if request.param == "private":
+        c = Complex(nodes=0, sched=False)
+    else:
+        c = Installed(PBS_START_MOM=0, PBS_START_SCHED=0, PBS_START_COMM=0)
+    try:
+        yield c.start()
+    finally:
+        c.stop()
 
 
 # --- headers
@@ -178,8 +195,8 @@ class Outside:
 
 
 @plain
-@alone
-def test_an_outside_scheduler_comments_runs_and_holds(cx):
+def test_an_outside_scheduler_comments_runs_and_holds(bare):
+    cx = bare
     with Simulator(cx, nodes=1, ncpus=4) as sim, Outside(cx) as out:
         jobs = [sim.job(select="1:ncpus=1") for _ in range(2)]
         out.sees(jobs[0], "Q")
@@ -199,9 +216,9 @@ def test_an_outside_scheduler_comments_runs_and_holds(cx):
 
 
 @plain
-@alone
 @pytest.mark.parametrize("order, letter, state", [("S", "S", "S"), ("R", "Q", "Q"), ("D", "D", None)])
-def test_an_outside_scheduler_preempts(cx, order, letter, state):
+def test_an_outside_scheduler_preempts(bare, order, letter, state):
+    cx = bare
     cx.set_sched("preempt_order", order)
     with Simulator(cx, nodes=1, ncpus=4) as sim, Outside(cx) as out:
         victim, urgent = sim.job(select="1:ncpus=4"), sim.job(select="1:ncpus=4")
@@ -220,8 +237,8 @@ def test_an_outside_scheduler_preempts(cx, order, letter, state):
 
 
 @plain
-@alone
-def test_an_outside_scheduler_plans_and_the_server_starts_the_job(cx):
+def test_an_outside_scheduler_plans_and_the_server_starts_the_job(bare):
+    cx = bare
     cx.set_sched("preempt_order", "R")
     with Simulator(cx, nodes=1, ncpus=4) as sim, Outside(cx) as out:
         victim, urgent = sim.job(select="1:ncpus=4"), sim.job(select="1:ncpus=4")
@@ -235,8 +252,8 @@ def test_an_outside_scheduler_plans_and_the_server_starts_the_job(cx):
 
 
 @plain
-@alone
-def test_an_outside_scheduler_answers_qrun(cx):
+def test_an_outside_scheduler_answers_qrun(bare):
+    cx = bare
     with Simulator(cx, nodes=1, ncpus=4) as sim, Outside(cx) as out:
         job = sim.job(select="1:ncpus=1")
         out.sees(job, "Q")
@@ -264,13 +281,32 @@ def test_an_outside_scheduler_sees_an_hour_pass_in_stepped_time(cx):
         assert out.now - begun == 3600
 
 
+@plain
+def test_each_call_of_our_scheduler_is_declared_and_offered_to_all(bare):
+    """What pbs_sched calls of libpbs stands in the headers, with its reason, and is exported; so others can do it, too."""
+    calls = set()
+    for source in glob.glob(os.path.join(ROOT, "sched", "*.c")):
+        with open(source, encoding="utf-8") as f:
+            calls |= set(re.findall(r"\b(pbs_[a-z_]+)\(", re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)))
+    assert {"pbs_watch", "pbs_preempt_run_send", "pbs_asyrunjob_send", "pbs_explain_reply_send"} <= calls
+    include = os.path.join(bare.exec, "include") if hasattr(bare, "exec") else compiler.INCLUDE
+    lib = os.path.join(bare.exec if hasattr(bare, "exec") else bare.build, "lib", "libpbs.so")
+    declared = ""
+    for header in ("pbs_ifl.h", "pbs_ext.h"):
+        with open(os.path.join(include, header), encoding="utf-8") as f:
+            declared += f.read()
+    exported = subprocess.run(["nm", "-D", "--defined-only", lib], capture_output=True, text=True, check=True).stdout
+    for call in calls:
+        assert re.search(rf"\b{call}\(", declared) and re.search(rf" T {call}$", exported, re.M), call
+
+
 # --- threads and one parked call
 
 
 @plain
-@alone
-def test_eight_threads_share_a_connection_on_which_a_call_is_parked(cx):
+def test_eight_threads_share_a_connection_on_which_a_call_is_parked(bare):
     """A preemption of a job whose host does not answer is parked; the others go on, and each has its own error."""
+    cx = bare
     with Simulator(cx, nodes=1, ncpus=4, die_ms=3000) as sim:
         job = sim.job(select="1:ncpus=1")
         program = compiler.program(cx, "eight_threads")

@@ -18,8 +18,7 @@ def site():
         pytest.skip("an ordinary program is not linked with the sanitizers")
     c = Installed()
     c.start()
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "pbs"], capture_output=True, text=True, check=True,
-                           env={**os.environ, "PKG_CONFIG_PATH": f"{c.exec}/lib/pkgconfig"}).stdout.split()
+    flags = c.flags()
     for source in os.listdir(EXAMPLES):
         subprocess.run(["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", os.path.join(EXAMPLES, source), "-o",
                         os.path.join(c.work, source[:-2]), *flags], check=True)

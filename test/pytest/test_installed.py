@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from cede import faults, users
-from cede.installed import LOCKS, Installed
+from cede.installed import LOCKS, ROOT, Installed
 from cede.wait import until
 
 
@@ -398,10 +398,23 @@ def test_a_program_is_built_against_the_installed_tree_by_pkg_config(site):
     source, program = os.path.join(site.work, "p.c"), os.path.join(site.work, "p")
     with open(source, "w", encoding="ascii") as f:
         f.write(PROGRAM)
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "pbs"], capture_output=True, text=True, check=True,
-                           env={**os.environ, "PKG_CONFIG_PATH": f"{site.exec}/lib/pkgconfig"}).stdout.split()
-    subprocess.run(["gcc", "-Wall", "-Werror", source, "-o", program, *flags], check=True)
+    subprocess.run(["gcc", "-Wall", "-Werror", source, "-o", program, *site.flags()], check=True)
     assert site.command(program).stdout.strip() == site.api.stat("server")[0].name
+
+
+def test_what_is_installed_below_destdir_speaks_of_prefix_alone():
+    """As a packager does it; and a program is built against that tree before it is where it will be."""
+    c = Installed()
+    root = os.path.join(c.top, "root")
+    try:
+        subprocess.run([os.path.join(ROOT, "tools", "install"), "install", c.build, root, "/opt/pbs"], check=True,
+                       stdout=subprocess.DEVNULL)
+        named = subprocess.run(["grep", "-rl", root, root], capture_output=True, text=True, check=False)
+        assert named.stdout == ""
+        flags = c.flags(PKG_CONFIG_PATH=f"{root}/opt/pbs/lib/pkgconfig", PKG_CONFIG_SYSROOT_DIR=root)
+        assert {f"-I{root}/opt/pbs/include", f"-L{root}/opt/pbs/lib", "-lpbs"} <= set(flags)
+    finally:
+        c.remove()
 
 
 def test_uninstall_leaves_nothing_of_the_tree():

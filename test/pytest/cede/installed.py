@@ -29,6 +29,12 @@ class Installed(Complex):
         subprocess.run([os.path.join(ROOT, "tools", "install"), what, self.build, "", self.exec], check=True,
                        stdout=subprocess.DEVNULL)
 
+    def flags(self, **env):
+        """What a compiler is told to build a program against this tree: the words of pkg-config."""
+        where = {"PKG_CONFIG_PATH": f"{self.exec}/lib/pkgconfig", **env}
+        return subprocess.run(["pkg-config", "--cflags", "--libs", "pbs"], capture_output=True, text=True, check=True,
+                              env={**os.environ, **where}).stdout.split()
+
     def write_conf(self):
         with open(self.conf, "w", encoding="ascii") as f:
             f.writelines(f"{k}={v}\n" for k, v in self.keys.items())
