@@ -112,6 +112,8 @@ static void on_piece(void *arg, const struct rpc_outcome *out)
 
     if (out->status != RPC_ST_OK) {
         again(b, "the connection was lost");
+    } else if (res->code == PBSE_TRYAGAIN) {
+        again(b, res->text);
     } else if (res->code) {
         give_up(b, res->code, res->text); /* it will not be otherwise in a moment */
     } else if (take_piece(b, res, &e) < 0) {

@@ -20,6 +20,7 @@
 #include "log.h"
 #include "loop.h"
 #include "pbs_error.h"
+#include "pieces.h"
 #include "rpc_conn.h"
 #include "rpc_server.h"
 #include "run.h"
@@ -289,12 +290,22 @@ static void take_letter(void *arg, struct rpc_request *q)
     }
 }
 
+/* After a forced rerun the next host may ask before we have read that the run here is to end. */
+static bool is_here_still(const struct sisters *s, const struct sis_fetch_args *a)
+{
+    const struct run *r = run_find_any(s->p.runs, &a->job);
+
+    return r && r->slot.state < RUN_RELEASED && strcmp(r->start.store, a->store) == 0;
+}
+
 static void take_fetch(void *arg, struct rpc_request *q)
 {
     struct sisters *s = arg;
     const struct sis_fetch_args *a = rpc_request_args(q);
 
-    if (strcmp(a->file, "CK") == 0)
+    if (is_here_still(s, a))
+        pieces_refuse(q, PBSE_TRYAGAIN, "the run before is not over yet");
+    else if (strcmp(a->file, "CK") == 0)
         s->p.image(s->p.arg, q);
     else
         left_serve(s->p.home, q);

@@ -394,12 +394,12 @@ void act_requeue(void *arg, struct job *j)
 
 /* Nothing is heard of hosts that are given up: they get KILL at their next HELLO. Those that are here are told
  * now. */
-static void give_up(struct job_end *d, struct job *j)
+static void give_up(struct job_end *d, struct job *j, exec_why why)
 {
     if (!j->run)
         return;
     if (!j->run->finished)
-        exec_send_terminate(d->send, j, EXEC_WHY_FORCE, 0);
+        exec_send_terminate(d->send, j, why, 0);
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (j->run->hosts[i].state <= RUN_HOST_READY)
             hosts_release(d->site, j, &j->run->hosts[i], RUN_HOST_LOST);
@@ -411,13 +411,13 @@ static void give_up(struct job_end *d, struct job *j)
 
 void act_abandon(void *arg, struct job *j)
 {
-    give_up(arg, j);
+    give_up(arg, j, EXEC_WHY_FORCE);
     act_end(arg, j);
 }
 
 void act_abandon_requeue(void *arg, struct job *j)
 {
-    give_up(arg, j);
+    give_up(arg, j, EXEC_WHY_REQUEUE); /* its output is kept for the next run */
     go_back(arg, j);
 }
 

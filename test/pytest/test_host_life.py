@@ -194,6 +194,17 @@ def test_a_limit_that_is_lowered_while_the_mom_is_away_counts_when_it_is_back(cx
     assert ended(cx, job)["Exit_status"] == "-29"
 
 
+@pytest.mark.complex(history=True, sched=False)
+def test_a_limit_that_is_lowered_while_the_job_is_prepared_counts_from_its_start(cx):
+    put(cx, "prologue", f"touch {cx.work}/before; while [ ! -e {cx.work}/go_on ]; do sleep 0.02; done")
+    job = cx.submit(LOOP, l_walltime="10:00")
+    cx.api.run_async(job, "(n1:ncpus=1)")
+    until(lambda: exists(cx, "before"), "its prologue")
+    cx.command("qalter", "-l", "walltime=1", job)
+    touch(cx, "go_on")
+    assert ended(cx, job)["Exit_status"] == "-29"
+
+
 # --- the grace between SIGTERM and SIGKILL
 
 
@@ -327,6 +338,21 @@ def test_the_output_of_a_job_that_comes_back_on_another_host_goes_on_where_it_wa
     out, err = let_end(cx, job)
     assert out == f"run {job} on it\n" * 2 + "over\n" and err == "oops\noops\n"
     until(lambda: spool(cx, "n2") == [], "the end of its spool")
+
+
+@elsewhere
+@pytest.mark.parametrize("node", ["n1", "n2"])
+def test_a_job_that_is_forced_back_goes_on_with_its_output_wherever_it_is_run(cx, node):
+    """Its next run is ordered at once: the host of the last one may not have ended it yet."""
+    job = cx.submit(TWICE.format(work=cx.work))
+    cx.api.run(job, "(n1:ncpus=1)")
+    path = os.path.join(cx.dir, "mom", "n1", "spool", f"{job}.OU")
+    until(lambda: os.path.exists(path) and os.path.getsize(path), "its first line")
+    cx.api.rerun(job, "force")
+    cx.wait(job, "Q")
+    cx.api.run(job, f"({node}:ncpus=1)")
+    out, err = let_end(cx, job)
+    assert out == f"run {job} on it\n" * 2 + "over\n" and err == "oops\noops\n"
 
 
 @elsewhere
