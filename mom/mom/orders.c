@@ -32,6 +32,7 @@
 #include "run.h"
 #include "shepherds.h"
 #include "site_action.h"
+#include "start_same.h"
 #include "succession.h"
 
 /* The run an order is about, if it is here and of the same store; else the order is answered. */
@@ -90,8 +91,7 @@ static void take_start(void *arg, const void *args, struct rpc_request *q)
     if (wrong) {
         exec_service_taken(q, PBSE_IVALREQ, wrong);
     } else if (held) {
-        bool same = strcmp(held->id, a->id) == 0 && strcmp(held->start.user, a->user) == 0 &&
-                    strcmp(held->start.store, a->store) == 0;
+        bool same = start_same(&held->start, a);
 
         exec_service_taken(q, same ? 0 : PBSE_JOBEXIST, same ? NULL : "another START had this job and run");
     } else {
