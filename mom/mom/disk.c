@@ -1,4 +1,5 @@
-/* Three places are asked, in the order in which a run needs them. Any of them full is enough. */
+/* These places are asked, in the order in which a run needs them. Any of them full is enough. A home is its owner's, and
+ * says nothing about the next job. */
 #include "disk.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "config.h"
 #include "home.h"
 
 /* Less than a run's own files and a little output take. */
@@ -31,5 +33,8 @@ static bool is_full(const char *path, char *why, size_t size)
 
 bool disk_is_full(const struct home *h, char *why, size_t size)
 {
-    return is_full(h->jobs, why, size) || is_full(h->spool, why, size) || is_full(h->aux, why, size);
+    const char *root = h->config->jobdir_root;
+
+    return is_full(h->jobs, why, size) || is_full(h->spool, why, size) || is_full(h->aux, why, size) ||
+           is_full(h->config->tmpdir, why, size) || (root && is_full(root, why, size));
 }

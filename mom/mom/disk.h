@@ -7,7 +7,7 @@
 
 struct home;
 
-/* Is one of mom_priv/jobs, spool and aux full: no space for another run, or no inode? `why`, of `size` bytes, names it.
+/* Is one of mom_priv/jobs, spool, aux, $tmpdir and $jobdir_root full: no space for another run, or no inode? `why`, of `size` bytes, names it.
  * A disk that cannot be asked counts as full: it is broken. */
 bool disk_is_full(const struct home *h, char *why, size_t size);
 

@@ -70,6 +70,39 @@ def test_a_job_that_finds_the_disk_full_runs_elsewhere_and_the_node_drains(cx, s
     assert cx.wait(again)["exec_host"].startswith("n1/")
 
 
+@contextlib.contextmanager
+def small_directory(cx):
+    """A directory in which two files can be made, and no more."""
+    path = os.path.join(cx.top, "tmp")
+    os.mkdir(path)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m,nr_inodes=3,mode=1777", "tmpfs", path],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+    try:
+        yield path
+    finally:
+        subprocess.run(["umount", "-l", path], check=False)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+@pytest.mark.parametrize("directive", ["tmpdir", "jobdir_root"])
+@pytest.mark.complex(nodes=2, ncpus=2)
+def test_a_job_that_finds_no_room_for_a_directory_of_its_own_runs_elsewhere_and_the_node_drains(cx, directive):
+    with small_directory(cx) as path:
+        with open(os.path.join(cx.dir, "mom", "n1", "mom_priv", "config"), "a", encoding="ascii") as f:
+            f.write(f"${directive} {path}\n")
+        cx.restart("n1")
+        until(lambda: cx.node().state == "free", "n1")
+        for name in ("a", "b"):
+            with open(os.path.join(path, name), "w", encoding="ascii"):
+                pass
+        job = cx.submit("sleep 600", sandbox="PRIVATE")
+        until(lambda: (cx.stat(job) or {}).get("exec_host", "").startswith("n2/"), lambda: cx.describe(job))
+        node = until(lambda: "offline" in cx.node().state and cx.node(), "n1 offline")
+        assert f"no inodes are left for {path}" in node["comment"]
+
+
 # --- a reboot
 
 def reboot(cx, node):
