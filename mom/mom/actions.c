@@ -624,6 +624,8 @@ static void act_forget(void *ctx, struct run *r)
     usage_end(r);
     journal_close(&m->outbox, r);
     if (!run_has_other(m->runs, r)) { /* whose these are as well: both are named by the job */
+        if (!r->keep_output && r->unwanted)
+            left_put_aside(&m->home, r);
         if (!r->keep_output)
             remove_spooled(m, r);
         if (images_is_from_elsewhere(r) && !r->started) /* the server knows of it where it was */

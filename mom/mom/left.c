@@ -54,6 +54,28 @@ void left_keep(const struct home *h, const struct run *r)
     strbuf_fini(&text);
 }
 
+static void put_aside(const struct home *h, const struct run *r, const char *suffix)
+{
+    struct strbuf from, to;
+    struct stat st;
+
+    strbuf_init(&from, PATH_LEN_MAX);
+    strbuf_init(&to, PATH_LEN_MAX);
+    path_of(&from, h, r->id, suffix);
+    strbuf_addf(&to, "%s/%s.%u.%s", h->undelivered, r->id, r->key.run, suffix);
+    if (lstat(strbuf_str(&from), &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
+        rename(from.s, strbuf_str(&to)) == 0)
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "what run %u has written is kept in %s", r->key.run, to.s);
+    strbuf_fini(&from);
+    strbuf_fini(&to);
+}
+
+void left_put_aside(const struct home *h, const struct run *r)
+{
+    put_aside(h, r, "OU");
+    put_aside(h, r, "ER");
+}
+
 /* "<prefix>NAME.OU" and so on, as names of the spool. */
 static bool is_of(const char *name, const char *prefix)
 {

@@ -191,14 +191,21 @@ static int fill_item(const struct home *h, const struct run *r, const struct kin
     return d->from && d->to ? 0 : -1;
 }
 
-/* A job that comes back finds its files: one that was checkpointed all of them, one that is run again from its beginning
+/* Private directories of another host may be the same as ours, by the same names. */
+static bool is_perhaps_shared(const struct home *h)
+{
+    return !h->config->jobdir_root || h->config->jobdir_shared;
+}
+
+/* A job that comes back finds its files, as does another run of it elsewhere: one that was checkpointed all of them, one that is run again from its beginning
  * brings them anew. */
 static int plan_staging(const struct home *h, const struct run *r, const char *owner_home,
                         struct shep_close_args *out, struct err *e)
 {
-    bool goes_on = r->failure.reason == EXEC_END_CHECKPOINTED, over = !r->keep_output && r->started;
+    bool goes_on = r->failure.reason == EXEC_END_CHECKPOINTED || r->unwanted,
+         over = !r->keep_output && !r->unwanted && r->started;
 
-    out->keep_jobdir = goes_on;
+    out->keep_jobdir = r->unwanted ? is_perhaps_shared(h) : goes_on;
     if (staging_list(h, r, over && !run_is_sister(r) ? "stageout" : "", owner_home, &out->out, e) < 0)
         return -1;
     return staging_list(h, r, r->staged_in && !goes_on ? "stagein" : "", owner_home, &out->brought, e);
@@ -231,7 +238,9 @@ int outputs_deliver(const struct home *h, const struct run *r, const char *owner
     out->items.items_val = calloc(N_FILES, sizeof(struct shep_delivery));
     if (!out->scp || !out->scp_args || !out->undelivered || !out->items.items_val)
         return err_set(e, ENOMEM, "no memory for the output of job %s", r->id);
-    for (int i = 0; i < N_FILES && !r->keep_output && !run_is_sister(r) && !terminal_is_interactive(r); i++) {
+    for (int i = 0;
+         i < N_FILES && !r->keep_output && !r->unwanted && !run_is_sister(r) && !terminal_is_interactive(r);
+         i++) {
         struct strbuf where;
         bool stays;
 

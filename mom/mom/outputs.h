@@ -19,7 +19,7 @@ int outputs_plan(const struct home *h, const struct run *r, const char *owner_ho
                  struct err *e);
 
 /* What is to be delivered when the run has ended with exit status `status`. The caller frees it with xdr_free. With
- * r->keep_output nothing is. */
+ * r->keep_output nothing is, nor with r->unwanted. */
 int outputs_deliver(const struct home *h, const struct run *r, const char *owner_home, int status,
                     struct shep_close_args *out, struct err *e);
 

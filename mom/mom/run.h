@@ -107,6 +107,7 @@ struct run {
     exec_reason stop_reason;        /* EXEC_END_ITSELF: nobody has told it to end */
     char stop_text[128];            /* for the job's stderr */
     bool keep_output, purge_wanted; /* notes of the journal */
+    bool unwanted;                  /* the same: the job has gone on, or ended, without this run */
     struct run_failure failure;
     struct exec_usage usage;       /* shepherds: last known */
     struct {                       /* enforce: a moving average of cpu time */

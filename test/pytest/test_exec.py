@@ -77,6 +77,32 @@ def test_a_mom_that_comes_back_after_its_job_was_given_to_another_kills_its_copy
     in_log(cx, "the server does not know run 1 any more", node=old)
 
 
+@two
+def test_a_copy_that_comes_back_late_does_not_replace_what_the_job_has_written(cx):
+    cx.set_server("node_fail_requeue", "1")
+    runs = os.path.join(cx.work, "runs")
+    with open(runs, "w", encoding="ascii"):
+        pass
+    os.chmod(runs, 0o666)
+    job = cx.submit("cd $PBS_O_WORKDIR; n=$(wc -l < runs); echo x >> runs; echo run $n\n"
+                    "while [ ! -e go.$n ]; do sleep 0.02; done")
+    old = running(cx, job)["exec_host"].split("/")[0]
+    until(lambda: cx.file("runs") == "x\n", "the first run")
+    cx.kill(old)
+    running(cx, job, 2)
+    until(lambda: cx.file("runs") == "x\nx\n", "the second run")
+    with open(f"{cx.work}/go.1", "w", encoding="ascii"):
+        pass
+    cx.wait_gone(job)
+    assert until(lambda: cx.file("out"), "its output") == "run 1\n"
+    cx.control("restart", old)
+    kept = os.path.join(cx.dir, "mom", old, "undelivered", f"{job}.1.OU")
+    until(lambda: os.path.exists(kept), "the end of the first copy")
+    with open(kept, encoding="ascii") as f:
+        assert f.read() == "run 0\n"
+    assert cx.file("out") == "run 1\n"
+
+
 @stores
 def test_a_server_that_was_killed_agrees_with_its_moms_about_every_run(cx, store):
     assert cx.store == store
