@@ -117,6 +117,18 @@ static int syslog_level(unsigned event)
     return event & (LOGE_DEBUG | LOGE_DEBUG2 | LOGE_DEBUG3 | LOGE_DEBUG4) ? LOG_DEBUG : LOG_INFO;
 }
 
+/* The whole line or nothing: what a full disk has taken of it goes. */
+static bool write_line(int fd, const struct strbuf *b)
+{
+    ssize_t n = write(fd, b->s, b->len);
+    struct stat st;
+
+    if (n > 0 && (size_t)n < b->len && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        ftruncate(fd, st.st_size - n) < 0)
+        return false;
+    return n == (ssize_t)b->len;
+}
+
 static void send_line(struct strbuf *b, unsigned event, size_t text_at)
 {
     bool to_file = the_log.open && the_log.fd >= 0;
@@ -127,7 +139,7 @@ static void send_line(struct strbuf *b, unsigned event, size_t text_at)
     if (the_log.open && the_log.no_file)
         return;
     strbuf_add_char(b, '\n');
-    if (to_file && write(the_log.fd, b->s, b->len) == (ssize_t)b->len)
+    if (to_file && write_line(the_log.fd, b))
         return;
     if ((to_file || event & STDERR_MASK) && write(STDERR_FILENO, b->s, b->len) < 0)
         return; /* nowhere left to say it */

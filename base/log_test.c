@@ -1,8 +1,10 @@
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -137,6 +139,24 @@ static void mask_and_reopen_apply_at_once(void **state)
     assert_null(strstr(read_log(f, "moved"), "here"));
 }
 
+/* A file that may not grow stands for a disk that is full: a write takes what fits. */
+static void of_a_line_that_a_full_disk_cuts_nothing_stays(void **state)
+{
+    struct fixture *f = *state;
+    struct rlimit was, tight;
+
+    signal(SIGXFSZ, SIG_IGN);
+    open_log(f, false);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+    tight = (struct rlimit){.rlim_cur = strlen(read_log(f, "20231114")) + 10, .rlim_max = was.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    log_event(LOGC_SVR, LOGE_SYSTEM, "s", "lost");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+    log_close();
+    assert_string_equal(read_log(f, "20231114"), "11/14/2023 22:13:20;0002;Server@host;Svr;Log;Log opened\n"
+                                                 "11/14/2023 22:13:20;0002;Server@host;Svr;Log;Log closed\n");
+}
+
 static void a_very_long_text_is_cut(void **state)
 {
     struct fixture *f = *state;
@@ -171,6 +191,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(lines_have_the_form_of_pbs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_new_day_gets_a_new_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(mask_and_reopen_apply_at_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(of_a_line_that_a_full_disk_cuts_nothing_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_very_long_text_is_cut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unusable_places_are_refused, set_up, tear_down),
     };

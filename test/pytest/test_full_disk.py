@@ -1,0 +1,82 @@
+"""A server whose disk is full promises nothing, forgets nothing and goes on when there is room."""
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from cede.wait import until
+
+
+@pytest.fixture
+def small(cx):
+    """The server's files lie on a file system of 24 MB; the path of what fills it."""
+    cx.stop_daemon("sched")
+    cx.stop_daemon("server")
+    kept = cx.home + ".kept"
+    os.rename(cx.home, kept)
+    os.mkdir(cx.home)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m,mode=755", "tmpfs", cx.home], capture_output=True,
+                          text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+    try:
+        shutil.copytree(kept, cx.home, dirs_exist_ok=True, symlinks=True, ignore=shutil.ignore_patterns("*.sock"))
+        cx.restart("server")
+        cx.restart("sched")
+        cx.again()
+        yield os.path.join(cx.home, "filler")
+    finally:
+        cx.stop_daemon("sched")
+        cx.stop_daemon("server")
+        subprocess.run(["umount", "-l", cx.home], check=False)
+
+
+def fill(path):
+    with open(path, "wb", buffering=0) as f, contextlib.suppress(OSError):
+        while True:
+            f.write(bytes(4096))
+
+
+def lines_of(cx, folder):
+    directory = os.path.join(cx.home, folder)
+    text = ""
+    for name in sorted(os.listdir(directory)):
+        with open(os.path.join(directory, name), encoding="utf-8") as f:
+            text += f.read()
+    return text.split("\n")[:-1]  # the last line may be under way
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+@pytest.mark.complex(nodes=1, ncpus=4, history=True)
+@pytest.mark.parametrize("killed", [False, True])
+def test_what_was_said_to_a_server_with_a_full_disk_is_done_when_there_is_room(cx, small, killed):
+    ends = cx.submit(f"while [ ! -e {cx.work}/go ]; do sleep 0.1; done")
+    cx.wait(ends)
+    fill(small)
+    script = cx.script("sleep 600")
+    late = subprocess.Popen(["qsub", "-r", "n", script], env=cx.env, cwd=cx.work, stdout=subprocess.PIPE, text=True)
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    until(lambda: "cannot be stored" in cx.logs("server", 200), lambda: cx.logs("server"))
+    assert cx.stat(ends)  # questions are answered
+    assert late.poll() is None  # promises are not
+    if killed:
+        cx.kill("server")
+        assert cx.control("restart", "server", check=False).returncode
+    os.unlink(small)
+    if killed:
+        cx.restart("server")
+        cx.again()
+    assert late.wait(60) == 0
+    job = late.stdout.read().strip()
+    cx.wait(job)
+    assert cx.wait(ends, state="F")["Exit_status"] == "0"
+    until(lambda: any(f";S;{job};" in line for line in lines_of(cx, "server_priv/accounting")), lambda: cx.describe(job))
+    kinds = [line.split(";")[1:3] for line in lines_of(cx, "server_priv/accounting")]
+    assert sorted(k for k, of in kinds if of == ends) == ["E", "Q", "S"]
+    assert sorted(k for k, of in kinds if of == job) == ["Q", "S"]
+    for line in lines_of(cx, "server_logs"):
+        assert killed or len(re.findall(";[0-9a-f]{4};Server@", line)) == 1, line
