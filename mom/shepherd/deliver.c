@@ -2,12 +2,14 @@
  *
  * A file is done when its name in the spool is gone; so removal comes last, and a delivery that broke off is
  * done again from its beginning. One file that fails is put aside, with lines that say why, and the next is
- * tried. The program for remote copies becomes the owner for good, since it is not ours. */
+ * tried. Nothing that lies at a name of the owner's may stop us: a pipe that nobody reads is a failure. The
+ * program for remote copies becomes the owner for good, since it is not ours. */
 #include "deliver.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,7 +22,7 @@
 #include "strbuf.h"
 #include "words.h"
 
-enum { TRIES = 4, PAUSE_S = 11, COPY_PIECE = 1 << 16 };
+enum { TRIES = 4, PAUSE_S = 11, COPY_PIECE = 1 << 16, PATIENCE_MS = 10000 };
 
 /* `to`, or the same name inside it when it is a directory. */
 static void final_path(char out[static PATH_MAX], const char *from, const char *to)
@@ -34,13 +36,33 @@ static void final_path(char out[static PATH_MAX], const char *from, const char *
         snprintf(out, PATH_MAX, "%s", to);
 }
 
+/* A reader at the other end of a pipe may take his time, but not for ever: the run cannot end before. */
+static int write_piece(int to, const char *bytes, size_t n)
+{
+    struct pollfd p = {.fd = to, .events = POLLOUT};
+
+    while (n) {
+        ssize_t done = write(to, bytes, n);
+
+        if (done < 0 && errno == EAGAIN && poll(&p, 1, PATIENCE_MS) == 0) {
+            errno = ETIMEDOUT;
+            return -1;
+        }
+        if (done < 0 && errno != EINTR && errno != EAGAIN)
+            return -1;
+        bytes += done > 0 ? done : 0;
+        n -= done > 0 ? (size_t)done : 0;
+    }
+    return 0;
+}
+
 static int copy_bytes(int from, int to)
 {
     char *piece = malloc(COPY_PIECE);
     ssize_t n = -1;
 
     while (piece && (n = read(from, piece, COPY_PIECE)) > 0)
-        if (file_write_all(to, piece, (size_t)n, NULL) < 0) {
+        if (write_piece(to, piece, (size_t)n) < 0) {
             n = -1;
             break;
         }
@@ -48,13 +70,27 @@ static int copy_bytes(int from, int to)
     return n < 0 ? -1 : 0;
 }
 
+/* Only a plain file: the spool is open to all, and the owner may have put something else there. */
+static int open_spooled(const char *from, struct err *e)
+{
+    int fd = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+
+    if (fd < 0)
+        return err_errno(e, errno, "cannot read %s", from);
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        return fd;
+    close(fd);
+    return err_set(e, EINVAL, "%s is no file", from);
+}
+
 static int copy_file(const char *from, const char *to, mode_t mode, struct err *e)
 {
-    int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), out, rc = -1;
+    int in = open_spooled(from, e), out, rc = -1;
 
     if (in < 0)
-        return err_errno(e, errno, "cannot read %s", from);
-    out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode & 0777);
+        return -1;
+    out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode & 0777);
     if (out < 0) {
         err_errno(e, errno, "cannot write %s", to);
     } else {

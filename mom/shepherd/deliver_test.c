@@ -108,6 +108,54 @@ static void what_cannot_be_delivered_is_kept_and_said(void **state)
     assert_non_null(strstr(text, "Output retained on that host in: "));
 }
 
+/* Without the mend it would wait for ever; the alarm ends that. */
+static void a_pipe_that_nobody_reads_is_no_place_for_output(void **state)
+{
+    struct fixture f;
+    char text[2000];
+
+    (void)state;
+    alarm(60);
+    set_up(&f, "pipe");
+    assert_int_equal(mkfifo(f.to, 0600), 0);
+    assert_int_equal(deliver(&f, text, sizeof text), 1);
+    assert_non_null(strstr(text, "Unable to copy file"));
+    alarm(0);
+}
+
+static void what_is_no_file_in_the_spool_is_not_read(void **state)
+{
+    struct fixture f;
+    char text[2000];
+
+    (void)state;
+    alarm(60);
+    set_up(&f, "link2"); /* not replaced, so the bytes would be copied */
+    assert_int_equal(symlink("target2", f.to), 0);
+    assert_int_equal(unlink(f.from), 0);
+    assert_int_equal(mkfifo(f.from, 0600), 0);
+    assert_int_equal(deliver(&f, text, sizeof text), 1);
+    assert_non_null(strstr(text, "is no file"));
+    unlink(f.from);
+    alarm(0);
+}
+
+static void a_pipe_with_a_reader_gets_the_output(void **state)
+{
+    struct fixture f;
+    char got[16] = "";
+    int fd;
+
+    (void)state;
+    set_up(&f, "pipe2");
+    assert_int_equal(mkfifo(f.to, 0600), 0);
+    fd = open(f.to, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    assert_int_equal(deliver(&f, NULL, 0), 0);
+    assert_int_equal(read(fd, got, sizeof got - 1), 6);
+    assert_string_equal(got, "hello\n");
+    close(fd);
+}
+
 static void without_a_program_for_other_hosts_it_is_kept_too(void **state)
 {
     struct fixture f;
@@ -139,6 +187,9 @@ int main(void)
         cmocka_unit_test(into_a_directory_it_keeps_its_name),
         cmocka_unit_test(through_a_link_it_is_written_not_replaced),
         cmocka_unit_test(what_cannot_be_delivered_is_kept_and_said),
+        cmocka_unit_test(a_pipe_that_nobody_reads_is_no_place_for_output),
+        cmocka_unit_test(what_is_no_file_in_the_spool_is_not_read),
+        cmocka_unit_test(a_pipe_with_a_reader_gets_the_output),
         cmocka_unit_test(without_a_program_for_other_hosts_it_is_kept_too),
     };
     return cmocka_run_group_tests(tests, make_root, drop_root);
