@@ -113,9 +113,15 @@ static void on_noticed(void *arg, struct job *j, const exec_notice_data *d)
 
 static void on_files(void *arg, struct job *j, const char *service, const char *note)
 {
+    struct server *s = arg;
+
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Post job file processing error; job %s on host %s",
               j->obj.name, service);
-    mail_files(((struct server *)arg)->parts.mail, j, service, note);
+    if (attr_list_is_set(&j->obj.attrs, JOB_ATTR_stageout)) {
+        attr_list_set_number(&j->obj.attrs, JOB_ATTR_Stageout_status, 0, NULL);
+        jobs_touch(s->site.jobs, j, PART_ATTRS);
+    }
+    mail_files(s->parts.mail, j, service, note);
 }
 
 static void on_used(void *arg, struct job *j)
@@ -191,6 +197,9 @@ static void on_ended(void *arg, struct job *j)
 {
     struct server *s = arg;
 
+    if (j->exited && attr_list_is_set(&j->obj.attrs, JOB_ATTR_stageout) &&
+        !attr_list_is_set(&j->obj.attrs, JOB_ATTR_Stageout_status)) /* nothing was heard of it: all is well */
+        attr_list_set_number(&j->obj.attrs, JOB_ATTR_Stageout_status, 1, NULL);
     scripts_drop(s->scripts, j->key); /* a subjob has none of its own */
     victims_note_end(s->parts.victims, j);
     if (j->state == JOB_FINISHED)

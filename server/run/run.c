@@ -190,6 +190,7 @@ void act_start(void *arg, struct job *j)
     if (!j->run->terminations)
         j->intent = INTENT_NONE; /* else a restart finds it here: that it was to end has been promised */
     j->exited = false;
+    attr_list_unset(&j->obj.attrs, JOB_ATTR_Stageout_status); /* of an earlier run */
     j->stime_s = 0;
     memset(&j->usage, 0, sizeof j->usage);
     comment(r, j, "was sent for execution");

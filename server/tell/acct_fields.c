@@ -98,6 +98,7 @@ static void add_job_set(struct strbuf *out, const struct site *s, const struct j
 {
     const struct attr_list *a = &j->obj.attrs;
 
+    add_set(out, "gridname", attr_list_text(a, JOB_ATTR_gridname));
     add_set(out, "user", j->euser);
     add_set(out, "group", j->egroup);
     add_set(out, "account", attr_list_text(a, JOB_ATTR_Account_Name));

@@ -195,3 +195,10 @@ def test_no_record_is_lost_or_doubled_when_the_server_is_killed(cx):
     queued = [LINE.match(line)[2] for line in lines(cx) if LINE.match(line)[1] == "Q"]
     assert len(queued) == len(set(queued)), "a record twice"
     assert set(queued) == there
+
+
+def test_the_name_of_an_owner_in_a_grid_comes_first(place):
+    job = place.submit("true", Hold_Types="u", gridname="/C=DE/CN=Anna B")
+    wait_for(place, job, "Q")
+    text = records(place, job)[0].text
+    assert text.startswith('gridname="/C=DE/CN=Anna B" user=')

@@ -78,7 +78,8 @@ def test_several_files_and_wildcards_are_staged_out(cx):
     there, here = owned_dir(cx, "there"), owned_dir(cx, "here")
     job = cx.submit(f"cd {here}; echo 1 > a.dat; echo 2 > b.dat; echo 3 > c.txt",
                     stageout=f"{here}/*.dat@localhost:{there}")
-    assert ended(cx, job)["Exit_status"] == "0"
+    s = ended(cx, job)
+    assert s["Exit_status"] == "0" and s["Stageout_status"] == "1"
     assert sorted(os.listdir(there)) == ["a.dat", "b.dat"] and os.listdir(here) == ["c.txt"]
 
 
@@ -98,7 +99,7 @@ def test_a_file_that_cannot_be_brought_back_stays_where_it_is(cx):
     here = owned_dir(cx, "here")
     job = cx.submit(f"echo precious > {here}/result", stageout=f"{here}/result@localhost:/no/such/directory/x")
     s = ended(cx, job)
-    assert s["Exit_status"] == "0" and cx.file("here/result") == "precious\n"
+    assert s["Exit_status"] == "0" and s["Stageout_status"] == "0" and cx.file("here/result") == "precious\n"
     assert "Job files not copied" in cx.logs("n1", lines=300)
 
 
