@@ -2,7 +2,9 @@
  *
  * The watch begins from 0 and follows until the job is gone; what it last said has the exit status. A lost
  * server is dialled again and asked from the beginning: one that ended meanwhile is unknown to the watch,
- * and then its history is asked for. */
+ * and then its history is asked for. A job that moved to another server is followed there: who knew it last tells
+ * where it went, and there it is found by its old name. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +14,7 @@
 #include "pbs_ext.h"
 #include "report.h"
 
-enum { AGAIN_LIMIT_MS = 300000 };
+enum { AGAIN_LIMIT_MS = 300000, MOVES_MAX = 100 };
 
 struct waiting {
     struct pbs_job_end *end;
@@ -86,7 +88,8 @@ static bool is_lost(struct link *l)
     return l && !rpc_sync_is_open(connection_rpc(l));
 }
 
-int pbs_waitjob(int c, const char *jobid, const char *extend, struct pbs_job_end *end)
+/* At this one server. */
+static int wait_here(int c, const char *jobid, struct pbs_job_end *end)
 {
     struct waiting w = {.end = end};
     char only[PBS_MAXCLTJOBID + 8];
@@ -94,7 +97,6 @@ int pbs_waitjob(int c, const char *jobid, const char *extend, struct pbs_job_end
     struct err e;
     int code;
 
-    (void)extend;
     (void)snprintf(only, sizeof only, "job=%s", jobid ? jobid : "");
     for (;;) {
         l = connection_hold(c, &e);
@@ -106,4 +108,86 @@ int pbs_waitjob(int c, const char *jobid, const char *extend, struct pbs_job_end
         connection_release(next);
     }
     return code == PBSE_UNKJOBID ? ask_history(c, jobid, end) : code;
+}
+
+/* The server "where" a job has gone to, and the job's identifier there. -1: it is not known there, or cannot be asked. */
+static int go_after(const char *where, const char *jobid, char there[static PBS_MAXCLTJOBID])
+{
+    int c = pbs_connect(where);
+    struct batch_status *s = c < 0 ? NULL : pbs_statjob(c, jobid, NULL, "x");
+
+    if (s)
+        (void)snprintf(there, PBS_MAXCLTJOBID, "%s", s->name);
+    else if (c >= 0)
+        pbs_disconnect(c);
+    pbs_statfree(s);
+    return s ? c : -1;
+}
+
+/* Does "41.host" belong to the server that calls itself so? */
+static bool is_of(const char *jobid, const char *server)
+{
+    const char *dot = strchr(jobid, '.');
+
+    return !dot || strcmp(dot + 1, server) == 0;
+}
+
+/* Where the job went; NULL: it is here, or nobody knows it. Heap. */
+static char *where_now(int c, const char *jobid)
+{
+    char *where = pbs_locjob(c, jobid, NULL);
+
+    if (where && is_of(jobid, where)) {
+        free(where);
+        where = NULL;
+    }
+    return where;
+}
+
+/* Without an end there are two ways: it was deleted, or it has gone elsewhere. */
+static bool may_have_moved(int code, const struct pbs_job_end *end)
+{
+    return code == PBSE_UNKJOBID || (code == 0 && !end->exited);
+}
+
+/* The caller knows its own connection only: what was said on another one is said on that. */
+static int report_on(int c, int at, int code)
+{
+    const char *text = pbs_geterrmsg(at);
+    char copy[ERR_TEXT_MAX];
+
+    (void)snprintf(copy, sizeof copy, "%s", text ? text : "");
+    report_clear(c);
+    return code == 0 ? 0 : report_set(c, code, "%s", copy);
+}
+
+int pbs_waitjob(int c, const char *jobid, const char *extend, struct pbs_job_end *end)
+{
+    char id[PBS_MAXCLTJOBID];
+    int at = c, code, next;
+
+    (void)extend;
+    (void)snprintf(id, sizeof id, "%s", jobid ? jobid : "");
+    code = wait_here(at, id, end);
+    for (int moves = 0; moves < MOVES_MAX && may_have_moved(code, end); moves++) {
+        char *where = where_now(at, id);
+
+        if (!where)
+            break;
+        next = go_after(where, id, id);
+        if (next < 0)
+            code = report_set(at, pbs_errno ? pbs_errno : PBSE_SYSTEM,
+                              "job %s has moved to %s, which cannot be asked for it", id, where);
+        free(where);
+        if (next < 0)
+            break;
+        if (at != c)
+            pbs_disconnect(at);
+        at = next;
+        code = wait_here(at, id, end);
+    }
+    code = code == PBSE_UNKJOBID ? report_set(c, code, "Unknown Job Id %s", id) : report_on(c, at, code);
+    if (at != c)
+        pbs_disconnect(at);
+    return code;
 }

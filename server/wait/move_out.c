@@ -150,6 +150,7 @@ static void moved(struct parting *x, const char *as)
     notes_put(p->notes, "gone", j->obj.name, x->to.server);
     p->left(p->arg, j, to, as);
     attr_list_unset(&j->obj.attrs, JOB_ATTR_moving_to);
+    attr_list_unset(&j->obj.attrs, JOB_ATTR_block); /* who waits is told of its end there */
     j->no_history = true;
     job_fsm_post(p->fsm, j, EV_DELETE);
     parting_free(x);
@@ -465,10 +466,10 @@ int move_out_check(const struct job *j, struct err *e)
                        j->obj.name);
     if (j->array && arrays_may_leave(j, e) < 0)
         return -1;
-    if (attr_list_number(&j->obj.attrs, JOB_ATTR_interactive, 0) ||
-        attr_list_number(&j->obj.attrs, JOB_ATTR_block, 0))
+    if (attr_list_number(&j->obj.attrs, JOB_ATTR_interactive, 0))
         return err_set(e, PBSE_NOSUP,
-                       "a job that its qsub waits for cannot move to another server: submit it there");
+                       "an interactive job cannot move to another server, since its qsub waits here for its "
+                       "terminal: submit it there");
     if (j->restart_from)
         return err_set(
             e, PBSE_NOSUP,

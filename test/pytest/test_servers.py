@@ -6,6 +6,7 @@ import random
 import shutil
 import threading
 import time
+from concurrent import futures
 
 import pytest
 
@@ -135,16 +136,6 @@ def test_a_server_that_is_away_gets_nothing(pair):
         move(near, job, far)
     assert e.value.code == 15010 and address(far) in str(e.value) and near.state(job) == "Q"
     near.api.delete(job)
-
-
-def test_a_job_that_its_qsub_waits_for_is_not_moved(pair):
-    near, far = pair
-    with contextlib.closing(near.connect()) as c:
-        job = c.submit([("block", None, "1"), ("Output_Path", None, "/dev/null"), ("User_List", None, users.NAMES[0])],
-                       near.script("true"))
-    with pytest.raises(api.PbsError) as e:
-        move(near, job, far)
-    assert e.value.code == 15029 and "its qsub waits for cannot move to another server" in str(e.value)
 
 
 def test_an_array_moves_with_the_indices_that_are_left_and_runs_there(pair):
@@ -370,6 +361,28 @@ def test_an_ordinary_user_submits_to_another_server_and_alters_a_routed_job_ther
     emptied(near)
     near.command("qalter", "-p", "9", job, user=user, env=login)
     assert far.stat("1.far")["Priority"] == "9"
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("munged"), reason="needs root and munged")
+def test_a_qsub_that_waits_follows_its_job_to_another_server(pair, login):
+    near, far = pair
+    with futures.ThreadPoolExecutor(1) as pool:
+        qsub = pool.submit(near.command, "qsub", "-h", "-W", "block=true", "-o", "/dev/null", "-j", "oe", near.script("exit 5"),
+                           user=users.NAMES[0], env=login, check=False)
+        job = until(near.api.select, "the job")[0]
+        move(near, job, far)
+        assert far.stat("0.far")["block"] != "0" and not qsub.done()
+        far.api.release("0.far")
+        done = qsub.result(60)
+    assert (done.returncode, done.stdout, done.stderr) == (5, f"{job}\n", "")
+
+
+def test_who_waits_for_a_job_that_went_where_he_is_not_let_in_is_told_so(pair):
+    near, far = pair
+    job = work.submit(near, "exit 0", "away", options=("-h",))
+    move(near, job, far)
+    done = near.command("qwait", job, check=False)
+    assert done.returncode != 0 and f"job {job} has moved to {address(far)}, which cannot be asked for it" in done.stderr
 
 
 def test_an_identifier_of_nobody_is_unknown(pair):
