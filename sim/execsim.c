@@ -11,6 +11,7 @@
 #include "cluster.h"
 #include "exec_service.h"
 #include "log.h"
+#include "jobid.h"
 #include "loop.h"
 #include "pbs_error.h"
 #include "rules.h"
@@ -256,6 +257,23 @@ static const struct exec_service_hooks hooks = {
     .hello_done = hello_done,
     .accepted = accepted,
     .journal = {.next = journal_next, .rewind = journal_rewind, .acked = journal_acked}};
+
+/* --- by hand ----------------------------------------------------------------------------------------- */
+
+int execsim_step(struct execsim *s, const char *job, enum life_step step, int status, struct err *e)
+{
+    struct sim_run *last = NULL;
+    struct jobid id;
+
+    if (jobid_parse(job, &id, e) < 0)
+        return -1;
+    for (struct sim_run *r = s->runs.table; r; r = r->hh.next)
+        if (r->key.seq == id.key.seq && r->key.index == id.key.index && (!last || r->key.run > last->key.run))
+            last = r;
+    if (!last)
+        return err_set(e, PBSE_UNKJOBID, "it is not here");
+    return life_step(last, step, status, e);
+}
 
 /* --- vnodes that are lost ---------------------------------------------------------------------------- */
 

@@ -34,6 +34,9 @@ void execsim_destroy(struct execsim *s);
 /* Say good-bye, so that vnodes that were another service's go back to it; `done` is called once. */
 void execsim_leave(struct execsim *s, void (*done)(void *arg), void *arg);
 
+/* A step of the last run of this job (life.h). -1: it is not here, or that cannot be now. */
+int execsim_step(struct execsim *s, const char *job, enum life_step step, int status, struct err *e);
+
 /* For the stepper. */
 struct exec_service *execsim_service(const struct execsim *s);
 size_t execsim_runs(const struct execsim *s);   /* held, ended ones with them */

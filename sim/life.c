@@ -17,6 +17,8 @@
 
 enum { STATUS_TERMINATED = 256 + 15, STATUS_LOST = -4, STATUS_CHECKPOINTED = -12, ID_MAX = 128 };
 
+static const int64_t FOREVER_MS = INT64_C(1000) * 86400 * 3650;
+
 struct life {
     struct loop *loop;
     struct sim_runs *runs;
@@ -286,6 +288,10 @@ static void make_plan(struct sim_run *r, const exec_start_args *a)
         r->crash_ms = -1; /* it has ended before */
     else if (r->crash_ms >= 0)
         r->left_ms = r->crash_ms;
+    if (f->o.by_hand) {
+        r->left_ms = FOREVER_MS;
+        r->crash_ms = -1;
+    }
     r->plan_ms = r->left_ms;
 }
 
@@ -307,12 +313,10 @@ struct sim_run *life_begin(struct life *f, const struct sim_run_key *key, const 
     return r;
 }
 
-void life_launch(struct sim_run *r)
+static void begin(struct sim_run *r)
 {
     exec_event_data d = {.kind = EXEC_EVENT_START};
 
-    if (r->begun || r->ended)
-        return;
     r->begun = true;
     d.exec_event_data_u.start = (exec_start_data){.session = 1, .host = r->host, .jobdir = nothing};
     say(r, &d);
@@ -321,6 +325,52 @@ void life_launch(struct sim_run *r)
         set_timer(r, r->left_ms);
     else
         on_time(r);
+}
+
+void life_launch(struct sim_run *r)
+{
+    if (r->begun || r->ended)
+        return;
+    r->launched = true;
+    if (!r->life->o.by_hand)
+        begin(r);
+}
+
+/* --- by hand */
+
+static int refuse_step(const struct sim_run *r, enum life_step step, struct err *e)
+{
+    if (r->ended)
+        return err_set(e, PBSE_BADSTATE, "it has ended");
+    if (step == LIFE_START && r->begun)
+        return err_set(e, PBSE_BADSTATE, "it has started");
+    if (step == LIFE_START && !r->launched)
+        return err_set(e, PBSE_BADSTATE, "the server has not launched it yet");
+    if (step == LIFE_FINISH && !r->begun)
+        return err_set(e, PBSE_BADSTATE, "it has not started");
+    if (step == LIFE_FINISH && r->suspended)
+        return err_set(e, PBSE_BADSTATE, "it is suspended");
+    return 0;
+}
+
+int life_step(struct sim_run *r, enum life_step step, int status, struct err *e)
+{
+    if (refuse_step(r, step, e) < 0)
+        return -1;
+    if (step == LIFE_START) {
+        begin(r);
+        return 0;
+    }
+    loop_timer_cancel(r->timer);
+    r->reason = EXEC_END_ITSELF;
+    r->status = status;
+    r->left_ms = 0;
+    r->since_ms = life_now_ms(r->life); /* it ends now */
+    if (step == LIFE_FINISH)
+        finish(r);
+    else
+        crash(r);
+    return 0;
 }
 
 /* --- in the middle */

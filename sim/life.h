@@ -9,6 +9,7 @@
  * Times are those of the simulated world: the loop's clock, `scale` times as fast. */
 #include <exec.h>
 
+#include "err.h"
 #include "sim_runs.h"
 
 struct life;
@@ -18,6 +19,7 @@ struct rules;
 struct life_options {
     int64_t run_ms, die_ms; /* of a job that says nothing; from TERMINATE with a grace to the end */
     double scale;           /* simulated seconds in one of the loop's clock */
+    bool by_hand; /* nothing comes by itself but what it is told by life_step, and ends that are ordered */
 };
 
 struct life *life_create(struct loop *l, struct sim_runs *runs, struct rules *rules,
@@ -30,6 +32,9 @@ int64_t life_to_clock_ms(const struct life *f, int64_t ms); /* a duration, for t
 struct sim_run *life_begin(struct life *f, const struct sim_run_key *key,
                            const exec_start_args *a); /* says ready */
 void life_launch(struct sim_run *r);
+/* With by_hand: its script begins; it ends with this status; it is gone. -1: that cannot be now, e says why. */
+enum life_step { LIFE_START, LIFE_FINISH, LIFE_FAIL };
+int life_step(struct sim_run *r, enum life_step step, int status, struct err *e);
 void life_suspend(struct sim_run *r, u_int attempt);
 void life_resume(struct sim_run *r, u_int attempt);
 /* Save it, if the rules can: it stands still meanwhile, and then ends (`leave`; stands on where others have a part of it)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "by_hand.h"
 #include "cluster.h"
 #include "conf.h"
 #include "execsim.h"
@@ -30,7 +31,8 @@ enum option_id {
     OPT_DIE,
     OPT_RULES,
     OPT_SCALE,
-    OPT_VIRTUAL
+    OPT_VIRTUAL,
+    OPT_BY_HAND
 };
 
 struct settings {
@@ -77,6 +79,9 @@ static int take_option(void *context, const struct option_row *row, const char *
     case OPT_VIRTUAL:
         s->is_virtual = true;
         return 0;
+    case OPT_BY_HAND:
+        s->o.life.by_hand = true;
+        return 0;
     case OPT_SCALE:
         return take_scale(s, value, e);
     case OPT_NODES:
@@ -105,6 +110,8 @@ static const struct option_row rows[] = {
      take_option, OPT_VIRTUAL},
     {'s', "service", OPTION_VALUE, "NAME", "name of the service (sim:1)", take_option, OPT_SERVICE},
     {'r', "run-ms", OPTION_VALUE, "MS", "how long a job runs that does not say (0)", take_option, OPT_RUN},
+    {'b', "by-hand", OPTION_ALONE, NULL, "jobs do what lines on standard input say", take_option,
+     OPT_BY_HAND},
     {'d', "die-ms", OPTION_VALUE, "MS", "how long a terminated job takes to end (0)", take_option, OPT_DIE},
 };
 
@@ -118,6 +125,7 @@ struct program {
     struct loop *loop;
     struct stepper *stepper;
     struct execsim *sim;
+    struct by_hand *hand;
 };
 
 static void left(void *arg)
@@ -140,8 +148,10 @@ static int serve(const struct execsim_options *o, struct err *e)
     int rc = -1;
 
     if (intr && (p.sim = execsim_create(p.loop, o, e)) &&
-        (!o->clock || (p.stepper = stepper_create(p.loop, o->clock, p.sim, e))))
+        (!o->clock || (p.stepper = stepper_create(p.loop, o->clock, p.sim, e))) &&
+        (!o->life.by_hand || (p.hand = by_hand_create(p.loop, p.sim, e))))
         rc = loop_run(p.loop, e);
+    by_hand_destroy(p.hand);
     stepper_destroy(p.stepper);
     execsim_destroy(p.sim);
     loop_signal_destroy(intr);
@@ -175,7 +185,10 @@ static int run(struct settings *s, struct err *e)
 
     s->o.cluster = c;
     s->o.rules = r;
-    if (!c || !r)
+    if (s->is_virtual && s->o.life.by_hand)
+        err_set(e, 22,
+                "time cannot go from one event to the next (-V) when nobody knows when that comes (-b)");
+    else if (!c || !r)
         err_set(e, 12, "no memory");
     else if (make_cluster(s, c, e) == 0 && (!s->rules || rules_read(r, s->rules, e) == 0))
         rc = serve(&s->o, e);

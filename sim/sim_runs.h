@@ -43,8 +43,8 @@ struct sim_run {
     int64_t since_ms, began_ms, ended_ms, suspended_ms;
     int status;
     exec_reason reason;
-    bool begun, ended, suspended;
-    bool alone; /* no other service has a part of the job */
+    bool launched, begun, ended, suspended; /* launched: by hand only */
+    bool alone;                             /* no other service has a part of the job */
     struct sim_saving {
         bool under_way, leave, stood; /* stood: it was suspended before */
         u_int attempt;

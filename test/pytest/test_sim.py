@@ -39,6 +39,28 @@ class Service:
         self.process.wait()
 
 
+class ByHand(Service):
+    """One whose jobs take the steps that the test says."""
+
+    def __enter__(self):
+        self.process = subprocess.Popen([os.path.join(self.cx.build, "sbin", "pbs_execsim"), "--by-hand",
+                                         *map(str, self.options)], env=self.cx.env, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.terminate()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def step(self, job, *words):
+        """What the simulator answers, without the step itself."""
+        self.process.stdin.write(" ".join([job, *words]) + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().rstrip("\n").split(": ", 1)[-1]
+
+
 def nodes(cx, state=None):
     return sorted(n.name for n in cx.api.stat("vnode") if state in (None, n.state))
 
@@ -346,3 +368,25 @@ def test_jobs_of_a_span_have_lengths_of_their_own_which_are_the_same_in_every_ru
             cx.wait_gone(job)
         lengths = [end - start for start, end in hours(cx, jobs)]
     assert len(set(lengths)) > 4 and all(1000 <= n <= 9000 for n in lengths)
+
+
+# --- by hand
+
+
+@pytest.mark.complex(nodes=0, history=True)
+def test_a_test_decides_when_a_simulated_job_starts_ends_and_fails(cx):
+    with ByHand(cx, "--nodes", 1) as sim:
+        job = cx.submit("true", Variable_List="PBS_O_WORKDIR=/,EXECSIM_MS=0")
+        until(lambda: sim.step(job, "finish", "0") == "it has not started", "START")
+        assert cx.stat(job)["substate"] == "41"
+        until(lambda: sim.step(job, "start") == "done", "its start")
+        until(lambda: cx.stat(job)["substate"] == "42", "a job that runs")
+        assert sim.step(job, "start") == "it has started"
+        assert sim.step(job, "fail") == "done"
+        until(lambda: cx.stat(job)["run_count"] == "2" and sim.step(job, "start") == "done", "its second run")
+        assert sim.step(job, "finish", "7") == "done"
+        cx.wait_gone(job)
+        s = cx.stat(job)
+        assert s["Exit_status"] == "7" and s["run_count"] == "2"
+        assert sim.step("9.nowhere", "start") == "it is not here"
+        assert sim.step(job, "dance") == "the steps are: start, finish STATUS, fail"
