@@ -161,6 +161,10 @@ static void act_prologue(void *ctx, struct run *r)
         fetch_output(m, r);
         return;
     }
+    if (staging_is_wanted(r) && images_has_staged(&m->home, r)) { /* it goes on with its files as they were */
+        r->staged_in = true;
+        note(r, SHEP_NOTE_STAGED_IN);
+    }
     if (staging_is_wanted(r)) {
         stage_in(m, r);
         return;
@@ -250,6 +254,8 @@ static void say_start(struct parts *m, struct run *r)
                                                                .host = m->home.host,
                                                                .jobdir = r->jobdir ? r->jobdir : none}};
 
+    if (r->jobdir)
+        log_event(LOGC_JOB, LOGE_DEBUG, r->id, "created the job directory %s", r->jobdir);
     log_event(LOGC_JOB, LOGE_JOB, r->id, "Started, pid = %d", r->started_record.pid);
     if (images_is_restart(r))
         log_event(LOGC_JOB, LOGE_JOB, r->id, "Restarted 1 task(s)");
@@ -541,6 +547,8 @@ static void act_close(void *ctx, struct run *r)
         parts_post(m, r, RUN_EV_CLOSED);
         return;
     }
+    if (r->staged_in)
+        images_note_staged(&m->home, r, r->failure.reason == EXEC_END_CHECKPOINTED);
     if (outputs_deliver(&m->home, r, r->owner_home, r->failure.status, &a, &e) < 0)
         log_err(LOGC_JOB, r->id, &e, "delivery");
     shepherds_close(m->shepherds, r, &a, on_closed, m);

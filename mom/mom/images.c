@@ -182,6 +182,38 @@ void images_drop(const struct home *h, const struct run *r)
     strbuf_fini(&path);
 }
 
+static void staged_path(struct strbuf *out, const struct home *h, const struct run *r)
+{
+    images_dir(h, r->id, out); /* which other hosts may share */
+    strbuf_addf(out, "/staged.%s", h->node);
+}
+
+void images_note_staged(const struct home *h, const struct run *r, bool are_here)
+{
+    struct strbuf path;
+    struct err e = {0};
+
+    strbuf_init(&path, PATH_LEN_MAX);
+    staged_path(&path, h, r);
+    if (!are_here)
+        unlink(strbuf_str(&path));
+    else if (file_write_quick(AT_FDCWD, strbuf_str(&path), "\n", 1, 0600, &e) < 0)
+        log_err(LOGC_FIL, r->id, &e, "files will be staged in anew");
+    strbuf_fini(&path);
+}
+
+bool images_has_staged(const struct home *h, const struct run *r)
+{
+    struct strbuf path;
+    bool has;
+
+    strbuf_init(&path, PATH_LEN_MAX);
+    staged_path(&path, h, r);
+    has = images_is_restart(r) && access(strbuf_str(&path), F_OK) == 0;
+    strbuf_fini(&path);
+    return has;
+}
+
 void images_forget(const struct home *h, const struct run *r)
 {
     struct strbuf dir;

@@ -8,6 +8,7 @@
  *     00000001.<run>.<attempt>       the image of a job on several: it counts only when all its hosts have one, so each
  *                                    attempt has a name of its own, and the server says which is to be kept
  *     <image>.sid                    the session it was
+ *     staged.<node>                  files that were staged in are on this host
  *     app/                           of the job's owner, 0700: PBS_CHECKPOINT_DIR, for programs that save themselves
  */
 #include <stdbool.h>
@@ -39,6 +40,11 @@ int images_make_empty(const struct home *h, const struct run *r, struct err *e);
 /* All of the job's images go but the one of this name (a path, of which the last part counts; "": none). */
 void images_keep_only(const struct home *h, const struct run *r, const char *keep);
 void images_drop(const struct home *h, const struct run *r); /* that of the attempt that stands in the run */
+
+/* Files that were staged in for the job lie here still, as its image expects them: noted when it leaves for a while, asked
+ * when it is back. */
+void images_note_staged(const struct home *h, const struct run *r, bool are_here);
+bool images_has_staged(const struct home *h, const struct run *r);
 
 /* What a run leaves when it is forgotten: images stay until the server says so, a directory without image goes. */
 void images_forget(const struct home *h, const struct run *r);

@@ -381,6 +381,31 @@ def test_an_image_is_given_only_to_who_has_the_key(cx):
     assert "refused its image to mom:n2" in cx.logs("n1", lines=400)
 
 
+@history
+def test_files_that_were_staged_in_are_as_the_job_has_left_them(cx):
+    by_application(cx)
+    os.chmod(cx.work, 0o777)
+    with open(os.path.join(cx.work, "source"), "w", encoding="ascii") as f:
+        f.write("one\n")
+    for name in ("counts", "now", "seen"):
+        with open(os.path.join(cx.work, name), "w", encoding="ascii"):
+            pass
+        os.chmod(os.path.join(cx.work, name), 0o666)
+    text = COUNTER.format(work=cx.work).replace(
+        "echo begin", f"cat {cx.work}/data >> {cx.work}/seen; echo two >> {cx.work}/data; echo begin")
+    job = cx.submit(text, stagein=f"{cx.work}/data@{os.uname().nodename}:{cx.work}/source")
+    until(lambda: (cx.file("now") or "").strip(), "the first count")
+    cx.api.hold(job)
+    s = cx.wait(job, state="H")
+    assert "host=n1" in s["schedselect"]  # where the files are
+    cx.api.release(job)
+    until(lambda: cx.file("counts").count("begin") == 2, "the second start")
+    assert cx.file("seen") == "one\none\ntwo\n"
+    stop(cx)
+    cx.wait_gone(job)
+    until(lambda: cx.file("data") is None, "the end of what was brought")
+
+
 # --- a server that goes down at once
 
 
