@@ -2,7 +2,8 @@
  * only, since its core may be at work.
  *
  * Others keep a guest's number, never its address, and ask door_find each time. With the door full the
- * listener is left out of the polls: nobody is turned away, they wait in the kernel's queue. New guests are
+ * listener is left out of the polls: nobody is turned away, they wait in the kernel's queue. A guest that does not
+ * read its answers is not heard until it does: what waits for it would be our memory, not the job's. New guests are
  * let in after those that are here were heard, so the places of the turn's polls stay true. */
 #include "door.h"
 
@@ -16,7 +17,7 @@
 #include "file.h"
 #include "polls.h"
 
-enum { RECORD_LIMIT = 4 << 20, PIECE = 65536, QUEUE = 512 };
+enum { RECORD_LIMIT = 4 << 20, PIECE = 65536, QUEUE = 512, OUT_HIGH = 1 << 20 };
 
 struct door {
     int listener;
@@ -135,6 +136,11 @@ static void let_in(struct door *d)
         close(fd);
 }
 
+static bool is_full(const struct door_guest *g)
+{
+    return rpc_core_output(g->core)->len > OUT_HIGH;
+}
+
 void door_poll(struct door *d, struct polls *p)
 {
     if (!d)
@@ -143,7 +149,9 @@ void door_poll(struct door *d, struct polls *p)
     for (size_t i = 0; i < d->n; i++) {
         struct door_guest *g = d->guests[i];
 
-        g->poll_at = polls_add(p, g->fd, (short)(POLLIN | (rpc_core_output(g->core)->len ? POLLOUT : 0)));
+        short in = is_full(g) ? 0 : POLLIN, out = rpc_core_output(g->core)->len ? POLLOUT : 0;
+
+        g->poll_at = polls_add(p, g->fd, (short)(in | out));
     }
 }
 
@@ -203,7 +211,7 @@ void door_turn(struct door *d, const struct polls *p)
     size_t n = d ? d->n : 0;
 
     for (size_t i = 0; i < n; i++)
-        if (polls_got(p, d->guests[i]->poll_at, d->guests[i]->fd))
+        if (!is_full(d->guests[i]) && polls_got(p, d->guests[i]->poll_at, d->guests[i]->fd))
             receive(d->guests[i]);
     if (d && polls_got(p, d->poll_at, d->listener))
         let_in(d);

@@ -308,6 +308,26 @@ def test_rubbish_on_the_socket_harms_nobody(cx):
         s.close()
 
 
+def test_a_task_that_does_not_read_its_answers_is_not_heard_until_it_does(cx):
+    """They would be kept by the shepherd, whose memory is the host's and not the job's."""
+    job = running(cx, "sleep 600")
+    path = os.path.join(cx.dir, "mom", "n1", "aux", job + ".tm")
+    call = struct.pack(">11I", 0x80000000 | 40, 7, 0, 2, 0x20000053, 1, 0, 0, 0, 0, 0)
+    calls, sent, got = call * 1000, 0, 0
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(path)
+        s.settimeout(5)
+        with pytest.raises(TimeoutError):
+            while sent < 64 << 20:
+                sent += s.send(calls[sent % len(call):])
+        while got < sent // len(call) * 28:
+            data = s.recv(1 << 20)
+            assert data
+            got += len(data)
+    cx.api.delete(job)
+    cx.wait_gone(job)
+
+
 def test_a_job_that_runs_again_at_once_can_start_tasks(cx):
     """The socket's name is the same in each run of a job: the shepherd of an old run must not take it away."""
     job = start(cx, "echo $$ >> runs\npbsdsh sh -c 'echo task of $PBS_JOBID'\nsleep 600")
