@@ -2,6 +2,8 @@
 $(call storey, test/bench, )
 $(call program, test/bench/ifl_load, test/bench/ifl_load.c,, -L$(B)/lib -Wl$(comma)-rpath$(comma)'$$$$ORIGIN/../../lib' -lpbs -lpthread)
 $(B)/test/bench/ifl_load: $(B)/lib/libpbs.so
+# A victim that costs nothing, for the exactness of a grace.
+$(call program, test/bench/warned, test/bench/warned.c,,)
 # What a rule of choosing victims destroys: the scheduler's core alone, in virtual time.
 $(call storey, test/bench/core, sched/core base)
 $(call program, test/bench/lost_work, test/bench/core/lost_work.c, sched/core base, -lm)
