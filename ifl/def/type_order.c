@@ -209,9 +209,9 @@ static int methods_value_parse(const struct value_type *t, const char *text, str
 {
     struct preempt_order o;
 
-    if (order_parse(text, &o, e) < 0)
-        return -1;
-    return o.n == 1 ? type_string.parse(t, text, out, e) : value_bad(t, text, e);
+    if (order_parse(text, &o, NULL) < 0 || o.n != 1)
+        return value_bad(t, text, e);
+    return type_string.parse(t, text, out, e);
 }
 
 /* --- preempt_signal ----------------------------------------------------------------------------------- */

@@ -86,6 +86,14 @@ def test_a_wish_that_would_leave_nothing_does_not_count(cx):
     assert scheduler(cx, "RS").preempt([victim]) == [(victim, "Q")]
 
 
+@pytest.mark.parametrize("value", ["XY", "SS", "S 50 R", "none"])
+def test_a_wish_that_is_none_is_refused_by_its_own_name(quiet, value):
+    with pytest.raises(api.PbsError) as e:
+        quiet.submit(preempt_methods=value)
+    assert e.value.code == 15014 and "letters out of S C R D, each once" in f"{e.value.text} {e.value.attributes}"
+    assert "preempt_order" not in f"{e.value.text} {e.value.attributes}"
+
+
 @pytest.mark.parametrize("name, value", [
     ("preempt_order", "never"), ("preempt_order", "SS"), ("preempt_exempt_time", "soon"),
     ("preempt_max_count", "-1"), ("preempt_methods_enable", "perhaps")])
