@@ -25,6 +25,7 @@
 #include "resize.h"
 #include "run.h"
 #include "site.h"
+#include "strbuf.h"
 #include "suspend.h"
 #include "tally.h"
 #include "victim.h"
@@ -153,13 +154,18 @@ static void resume(struct plan_holds *all, struct job *j)
 /* Those whom nothing has been done to yet are let be; the others come to victim_done when they have settled. */
 static void let_go(struct plan_holds *all, struct hold_obj *h, const char *why)
 {
+    struct strbuf text; /* for those who read it at the victim's */
+
+    strbuf_init(&text, 4096);
+    strbuf_addf(&text, "no room is needed for job %s any more: %s", h->obj.name, why);
     for (size_t i = 0; i < h->n_victims; i++) {
         struct job *j = h->victims[i];
 
         j->gives_way_to = NULL;
-        if (victims_withdraw(all->p.victims, j, all, why))
+        if (victims_withdraw(all->p.victims, j, all, strbuf_str(&text)))
             log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "need not give way to job %s after all", h->obj.name);
     }
+    strbuf_fini(&text);
 }
 
 static int victim_names(const struct hold_obj *h, struct words *out)
@@ -237,7 +243,7 @@ static bool try_start(struct hold_plan *x)
             x->why = e;
         return false;
     }
-    let_go(all, h, "the job it was for has started without it");
+    let_go(all, h, "it has started");
     close_hold(all, h);
     return true;
 }
