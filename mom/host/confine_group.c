@@ -217,30 +217,42 @@ static bool has_word(const char *dir, const char *file, const char *word)
     return false;
 }
 
-static bool is_switched_on(const char *dir, const char *controller)
+/* `sign`: '+' or '-' */
+static bool turn(const char *dir, char sign, const char *controller)
 {
-    char on[64];
+    char word[64];
 
-    snprintf(on, sizeof on, "+%s", controller);
-    return has_word(dir, "cgroup.controllers", controller) &&
-           (has_word(dir, "cgroup.subtree_control", controller) ||
-            confine_group_write(dir, "cgroup.subtree_control", on) == 0);
+    snprintf(word, sizeof word, "%c%s", sign, controller);
+    return confine_group_write(dir, "cgroup.subtree_control", word) == 0;
 }
 
-/* Can we make a group here that has the file? */
-static bool usable(const struct confine_group_where *w, const char *dir)
+/* Can we make a group here that has the file, and takes processes in? Groups below one that holds processes itself and
+ * has controllers for those below (the root of a container) do not: such a group is "domain invalid". */
+static bool takes_jobs(const struct confine_group_where *w, const char *dir)
 {
     char group[FILE_PATH_MAX], file[FILE_PATH_MAX + 64];
     bool ok;
 
-    if (w->controller && !is_switched_on(dir, w->controller))
-        return false;
     snprintf(group, sizeof group, "%s/pbs_probe.%d", dir, (int)getpid());
     if (confine_group_make(group, NULL) < 0)
         return false;
     snprintf(file, sizeof file, "%s/%s", group, w->file);
-    ok = access(file, W_OK) == 0 && (!w->works || w->works(group));
+    ok = access(file, W_OK) == 0 && !has_word(group, "cgroup.type", "invalid") &&
+         (!w->works || w->works(group));
     confine_group_remove(group, NULL);
+    return ok;
+}
+
+/* A controller that we switched on in vain would spoil the groups of others here. */
+static bool usable(const struct confine_group_where *w, const char *dir)
+{
+    bool is_ours = w->controller && !has_word(dir, "cgroup.subtree_control", w->controller), ok;
+
+    if (is_ours && !(has_word(dir, "cgroup.controllers", w->controller) && turn(dir, '+', w->controller)))
+        return false;
+    ok = takes_jobs(w, dir);
+    if (!ok && is_ours)
+        turn(dir, '-', w->controller);
     return ok;
 }
 

@@ -45,7 +45,8 @@ struct confine_group_where {
     bool (*works)(const char *group); /* asked of the group that was made on trial; NULL */
 };
 
-/* The first such directory that is mounted and where we can make groups: 0 and its path in `out`, else -1. */
+/* The first such directory that is mounted and where we can make groups that take processes in: 0 and its path in `out`,
+ * else -1, with no controller switched on. */
 int confine_group_seek(const struct confine_group_where *w, char *out, size_t max);
 
 /* A directory of that freezer where we can make groups: 0 and its path in `out`, else -1. */

@@ -2,8 +2,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -99,12 +103,65 @@ static void the_older_freezer_does_where_it_is_there(void **state)
     suspend_and_resume(&place, true);
 }
 
+/* --- a host whose root of version 2 has processes of its own, as in a container */
+
+enum { HOLDS = 0, WRONG = 1, CANNOT = 77 };
+
+static int see_own_root(const char *mount_point, const char *group)
+{
+    if (confine_group_make(group, NULL) < 0 || confine_group_add(group, getpid(), NULL) < 0 ||
+        unshare(CLONE_NEWNS | CLONE_NEWCGROUP) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        umount2(mount_point, MNT_DETACH) < 0)
+        return -1;
+    return mount("cgroup2", mount_point, "cgroup2", 0, NULL);
+}
+
+/* A threaded group beside them makes all new ones invalid, as a controller that is switched on does. */
+static int look_inside(const char *mount_point, const char *group)
+{
+    char threaded[600], found[CONFINE_DIR_MAX];
+
+    if (see_own_root(mount_point, group) < 0 || confine_group_find(&confine_v2, found, sizeof found) < 0)
+        return CANNOT;
+    snprintf(threaded, sizeof threaded, "%s/t", mount_point);
+    if (confine_group_make(threaded, NULL) < 0 ||
+        confine_group_write(threaded, "cgroup.type", "threaded") < 0)
+        return CANNOT;
+    return confine_group_find(&confine_v2, found, sizeof found) < 0 || strcmp(found, mount_point) != 0
+               ? HOLDS
+               : WRONG;
+}
+
+static void groups_that_would_take_nobody_in_are_not_used(void **state)
+{
+    char top[CONFINE_DIR_MAX], group[CONFINE_DIR_MAX + 64], threaded[CONFINE_DIR_MAX + 70];
+    pid_t child;
+    int status;
+
+    (void)state;
+    if (confine_group_find(&confine_v2, top, sizeof top) < 0)
+        skip();
+    snprintf(group, sizeof group, "%s/confine_test.%d", top, (int)getpid());
+    snprintf(threaded, sizeof threaded, "%s/t", group);
+    child = fork();
+    if (child == 0)
+        _exit(look_inside(top, group));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    confine_group_remove(threaded, NULL);
+    confine_group_remove(group, NULL);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == CANNOT)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), HOLDS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(signals_stop_and_continue_a_whole_job),
         cmocka_unit_test(whatever_this_host_offers_does_too),
         cmocka_unit_test(the_older_freezer_does_where_it_is_there),
+        cmocka_unit_test(groups_that_would_take_nobody_in_are_not_used),
     };
 
     prctl(PR_SET_CHILD_SUBREAPER, 1);
