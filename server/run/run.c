@@ -12,7 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <exec.h>
 
@@ -25,6 +24,7 @@
 #include "log.h"
 #include "pbs_error.h"
 #include "released.h"
+#include "run_comment.h"
 #include "services.h"
 #include "site.h"
 #include "tally.h"
@@ -161,28 +161,6 @@ void runs_reclaim(struct runs *r, struct job *j)
     strbuf_fini(&names);
 }
 
-/* "Job run at Tue Mar 03 at 10:15 on (n1:ncpus=1)" */
-static void comment(struct runs *r, struct job *j, const char *what)
-{
-    time_t now = (time_t)site_now_s(r->site);
-    struct tm tm;
-    struct strbuf text;
-    char when[64];
-
-    localtime_r(&now, &tm);
-    strftime(when, sizeof when, "%a %b %d at %H:%M", &tm);
-    strbuf_init(&text, 1 << 20);
-    strbuf_addf(&text, "Job %s at %s on %s", what, when, j->run->exec_vnode);
-    if (j->run->anew)
-        strbuf_addf(&text, "; begun anew, %s", j->run->anew);
-    if (text.len > 255) {
-        strbuf_cut(&text, 252);
-        strbuf_add(&text, "...");
-    }
-    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&text), NULL);
-    strbuf_fini(&text);
-}
-
 void act_start(void *arg, struct job *j)
 {
     struct runs *r = arg;
@@ -193,7 +171,7 @@ void act_start(void *arg, struct job *j)
     attr_list_unset(&j->obj.attrs, JOB_ATTR_Stageout_status); /* of an earlier run */
     j->stime_s = 0;
     memset(&j->usage, 0, sizeof j->usage);
-    comment(r, j, "was sent for execution");
+    run_comment_set(r->site, j, "was sent for execution");
     jobs_touch(r->site->jobs, j, PART_HOT | PART_ATTRS);
     exec_send_start(r->send, j);
 }
@@ -204,7 +182,7 @@ void act_started(void *arg, struct job *j)
 
     j->stime_s = site_now_s(r->site);
     j->ptime_s = 0;
-    comment(r, j, "run");
+    run_comment_set(r->site, j, "run");
     jobs_touch(r->site->jobs, j, PART_HOT | PART_ATTRS);
     runs_renew(r, j); /* a host that was still preparing may have refused to end the run */
 }

@@ -18,6 +18,7 @@
 #include "log.h"
 #include "pbs_error.h"
 #include "released.h"
+#include "run_comment.h"
 #include "site.h"
 
 struct suspend {
@@ -221,5 +222,6 @@ void act_resumed(void *arg, struct job *j)
     j->suspender = SUSPENDED_BY_NOBODY;
     j->ptime_s = 0;
     hosts_clear_suspended(j->run);
-    jobs_touch(u->site->jobs, j, PART_HOT);
+    run_comment_set(u->site, j, "run"); /* a scheduler has said why it stood still */
+    jobs_touch(u->site->jobs, j, PART_HOT | PART_ATTRS);
 }

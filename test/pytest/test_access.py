@@ -125,6 +125,19 @@ def test_a_user_sets_and_releases_only_his_own_kind_of_hold(place, people, lette
     assert place.state(job) == "H"
 
 
+def test_the_comment_says_who_holds_a_job_until_nobody_does(place, people):
+    anna, _, _ = people
+    job = anna.submit()
+    anna.api.hold(job)
+    assert place.stat(job)["comment"].startswith(f"Job held by {ANNA} on ")
+    place.api.hold(job, "o")
+    assert place.stat(job)["comment"].startswith("Job held by root on ")
+    anna.api.release(job)
+    assert "comment" in place.stat(job)
+    place.api.release(job, "o")
+    assert "comment" not in place.stat(job)
+
+
 def test_a_submission_cannot_hold_with_letters_of_others(people):
     anna, _, _ = people
     refused(15007, anna.submit, ("Hold_Types", "s"))

@@ -57,8 +57,10 @@ def test_who_was_suspended_resumes_when_the_urgent_job_ends(cx, sim):
     cx.wait(urgent, "R")
     later = sim.job(select="1:ncpus=2")
     assert cx.state(low) == "S"
+    until(lambda: cx.stat(low)["comment"].startswith("Not Running: "), "the scheduler to say why it stands still")
     cx.api.delete(urgent)
     cx.wait(low, "R")
+    assert cx.stat(low)["comment"].startswith("Job run at ")
     assert cx.state(later) == "Q"
 
 

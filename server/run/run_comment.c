@@ -1,0 +1,31 @@
+/* See run_comment.h. The text of another system's length: what is longer is cut, with an ellipsis. */
+#include "run_comment.h"
+
+#include <time.h>
+
+#include "job_run.h"
+#include "site.h"
+#include "strbuf.h"
+
+enum { COMMENT_MAX = 255 };
+
+void run_comment_set(const struct site *s, struct job *j, const char *what)
+{
+    time_t now = (time_t)site_now_s(s);
+    struct tm tm;
+    struct strbuf text;
+    char when[64];
+
+    localtime_r(&now, &tm);
+    strftime(when, sizeof when, "%a %b %d at %H:%M", &tm);
+    strbuf_init(&text, 1 << 20);
+    strbuf_addf(&text, "Job %s at %s on %s", what, when, j->run->exec_vnode);
+    if (j->run->anew)
+        strbuf_addf(&text, "; begun anew, %s", j->run->anew);
+    if (text.len > COMMENT_MAX) {
+        strbuf_cut(&text, COMMENT_MAX - 3);
+        strbuf_add(&text, "...");
+    }
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&text), NULL);
+    strbuf_fini(&text);
+}

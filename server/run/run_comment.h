@@ -1,0 +1,11 @@
+#ifndef RUN_COMMENT_H
+#define RUN_COMMENT_H
+/* The comment of a job that is sent to its hosts, runs, or runs again after it was suspended:
+ * "Job run at Tue Mar 03 at 10:15 on (n1:ncpus=1)", and why it was begun anew, where it was. */
+struct job;
+struct site;
+
+/* `what`: "run", "was sent for execution". The caller touches the job. */
+void run_comment_set(const struct site *s, struct job *j, const char *what);
+
+#endif
