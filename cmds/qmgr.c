@@ -16,18 +16,27 @@
 #include "qmgr_edit.h"
 #include "qmgr_help.h"
 #include "strbuf.h"
+#include "words.h"
 
 enum { LINE_MAX_BYTES = 16 << 20, EXIT_NO_CONNECTION = 3, EXIT_ACTIVE = 4, EXIT_NO_MEMORY = 5 };
 
 struct qmgr {
     struct cmd_args a;
     bool abort, echo, no_execution, silent;
-    const char *line;
+    struct words lines; /* of -c, in their order */
 };
+
+static int take_line(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct qmgr *q = settings;
+
+    (void)row;
+    return words_add(&q->lines, value, e);
+}
 
 static const struct option_row rows[] = {
     CMD_FLAG('a', struct qmgr, abort, "end at the first error"),
-    CMD_TEXT('c', struct qmgr, line, "command", "this one command"),
+    {'c', NULL, OPTION_VALUE, "command", "this command; several are done in their order", take_line, 0},
     CMD_FLAG('e', struct qmgr, echo, "show each line before it is done"),
     CMD_FLAG('n', struct qmgr, no_execution, "only look whether lines are well formed"),
     CMD_FLAG('z', struct qmgr, silent, "no messages of errors"),
@@ -261,6 +270,20 @@ static int do_lines(struct state *s)
     return rc;
 }
 
+static int do_given(struct state *s)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < s->q->lines.n && !s->quit; i++) {
+        int code = do_line(s, s->q->lines.w[i]);
+
+        rc = code ? code : rc;
+        if (code && s->q->abort)
+            break;
+    }
+    return rc;
+}
+
 /* For the tabulator key; without a server there are no names. */
 static void names_of(void *arg, int object, void (*found)(void *to, const char *name), void *to)
 {
@@ -303,13 +326,18 @@ static int run(void *settings, int n, char *operands[])
     s.apply.s = session_create(&q->a);
     if (s.apply.s && qmgr_active_init(&s.active, operands, n) == 0)
         rc = connect_all(&s);
-    if (rc == 0 && q->line)
-        rc = do_line(&s, q->line);
+    if (rc == 0 && q->lines.n)
+        rc = do_given(&s);
     else if (rc == 0)
         rc = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? do_terminal(&s) : do_lines(&s);
     qmgr_active_fini(&s.active);
     session_destroy(s.apply.s);
     return rc;
+}
+
+static void fini(void *settings)
+{
+    words_fini(&((struct qmgr *)settings)->lines);
 }
 
 const struct cmd command = {
@@ -318,4 +346,5 @@ const struct cmd command = {
     .usage_exit = 1,
     .size = sizeof(struct qmgr),
     .run = run,
+    .fini = fini,
 };

@@ -13,6 +13,16 @@ def diff(cx, text, word="diff", check=True):
     return cx.command("qmgr", "-c", f"{word} -", stdin=text, check=check)
 
 
+@pytest.mark.complex(nodes=0, sched=False)
+def test_each_c_on_the_command_line_is_done_in_its_order(cx):
+    words = ("-c", "create queue one queue_type=e", "-c", "set queue one Priority=x", "-c", "set queue one Priority=7")
+    done = cx.command("qmgr", *words, check=False)
+    assert (done.returncode, cx.api.stat("que", "one")[0]["Priority"]) == (15014 % 256, "7")
+    cx.command("qmgr", "-c", "unset queue one Priority", check=True)
+    done = cx.command("qmgr", "-a", *words[2:], check=False)
+    assert done.returncode and "Priority" not in cx.api.stat("que", "one")[0]
+
+
 # --- configuration as text
 
 @pytest.mark.complex(nodes=2, sched=False)
