@@ -1,6 +1,6 @@
 #ifndef ACTIONS_H
 #define ACTIONS_H
-/* What the machine's actions do, for main to bind; and what of a run's past becomes its end. */
+/* What the machine's actions do, for main to bind. */
 #include "run_fsm.h"
 #include "steps.h"
 
@@ -13,8 +13,5 @@ void actions_changed(void *ctx, struct run *r, enum run_state before, enum run_e
 void actions_odd(void *ctx, struct run *r, enum run_event ev);
 void actions_step_done(void *ctx, struct run *r, enum step which, enum step_verdict v, bool ran,
                        int code); /* step_fn */
-
-/* After a restart: the last action of an ENDING run again. */
-void actions_end_again(struct parts *m, struct run *r);
 
 #endif

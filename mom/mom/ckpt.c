@@ -3,7 +3,7 @@
  * and the job runs on. With "leave" the job is killed once its image is whole, so a crash in between loses nothing.
  *
  * A tool that ends the job itself makes the shepherd tell the end before the script's: the run waits, in ENDING, with
- * what it says (actions.c). A MOM that dies takes the script along (the errand sees to it); a note in the journal tells
+ * what it says (act_end.c). A MOM that dies takes the script along (the errand sees to it); a note in the journal tells
  * the next one, which lets whatever was stopped go on. The server, which has heard nothing, asks again. */
 #include "ckpt.h"
 
@@ -87,14 +87,6 @@ int ckpt_plan(const struct home *h, const struct run *r, struct shep_order *o, s
 }
 
 /* ---- an attempt */
-static void note(struct run *r, enum shep_note what)
-{
-    struct err e = {0};
-
-    if (journal_note(r, what, &e) < 0)
-        log_err(LOGC_JOB, r->id, &e, "journal");
-}
-
 static void has_failed(struct run *r, int code, const char *text)
 {
     r->attempt_code = code;
@@ -149,7 +141,7 @@ static void on_end(void *arg, struct run *r, const struct site_action_end *end)
 {
     struct parts *m = arg;
 
-    note(r, SHEP_NOTE_CHECKPOINT_OVER);
+    parts_note(r, SHEP_NOTE_CHECKPOINT_OVER);
     if (end->code == SAVED || end->code == SAVED_AND_GONE) {
         r->ckpt.leave |= end->code == SAVED_AND_GONE;
         r->ckpt.bytes = end->bytes;
@@ -225,11 +217,11 @@ void ckpt_begin(struct parts *m, struct run *r)
             fail(m, r, PBSE_CKPSHORT, e.text);
         return;
     }
-    note(r, SHEP_NOTE_CHECKPOINTING);
+    parts_note(r, SHEP_NOTE_CHECKPOINTING);
     log_event(LOGC_JOB, LOGE_JOB, r->id, "req_holdjob: Checkpoint initiated.");
     if (begin(m, r, &e) == 0)
         return;
-    note(r, SHEP_NOTE_CHECKPOINT_OVER);
+    parts_note(r, SHEP_NOTE_CHECKPOINT_OVER);
     fail(m, r, e.code == PBSE_NOSUP ? PBSE_NOSUP : PBSE_CKPSHORT, e.text);
 }
 
@@ -237,7 +229,6 @@ void ckpt_say(struct parts *m, struct run *r)
 {
     struct exec_event_data data = {.kind = EXEC_EVENT_CHECKPOINTED};
     struct strbuf id;
-    struct err e = {0};
 
     strbuf_init(&id, PATH_LEN_MAX);
     if (m->home.config->checkpoint_shared)
@@ -249,8 +240,7 @@ void ckpt_say(struct parts *m, struct run *r)
               (unsigned long long)r->ckpt.bytes);
     data.exec_event_data_u.checkpointed = (struct exec_checkpointed_data){
         .attempt = r->ckpt.attempt, .id = id.s, .bytes = r->ckpt.bytes, .frozen_ms = r->ckpt.took_ms};
-    if (journal_say(r, &data, &m->outbox, &e) < 0)
-        log_err(LOGC_JOB, r->id, &e, "journal");
+    parts_say(m, r, &data);
     strbuf_fini(&id);
 }
 

@@ -21,11 +21,9 @@ enum { TEXT_LIMIT = 60000, MS_PER_S = 1000 };
 static void say(struct parts *m, struct run *r, const struct exec_notice_data *d)
 {
     struct exec_event_data data = {.kind = EXEC_EVENT_NOTICE_REPLY};
-    struct err e = {0};
 
     data.exec_event_data_u.notice = *d;
-    if (journal_say(r, &data, &m->outbox, &e) < 0)
-        log_err(LOGC_JOB, r->id, &e, "journal");
+    parts_say(m, r, &data);
 }
 
 void notice_reply(void *parts, struct run *r, const struct shep_notice_reply *a)

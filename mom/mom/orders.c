@@ -322,7 +322,6 @@ static void take_terminate(void *arg, const void *args, struct rpc_request *q)
     struct parts *m = arg;
     const exec_terminate_args *a = args;
     struct run *r = find(m, &a->job, a->run, a->store, q);
-    struct err e = {0};
 
     if (!r)
         return;
@@ -333,8 +332,7 @@ static void take_terminate(void *arg, const void *args, struct rpc_request *q)
         return;
     if ((a->why == EXEC_WHY_REQUEUE || a->why == EXEC_WHY_CHECKPOINT) && !r->keep_output) {
         r->keep_output = true;
-        if (journal_note(r, SHEP_NOTE_KEEP_OUTPUT, &e) < 0)
-            log_err(LOGC_JOB, r->id, &e, "journal");
+        parts_note(r, SHEP_NOTE_KEEP_OUTPUT);
     }
     r->grace_s = a->why == EXEC_WHY_FORCE || a->why == EXEC_WHY_CHECKPOINT
                      ? 0

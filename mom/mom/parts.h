@@ -36,4 +36,10 @@ struct parts {
 /* Post an event to a run. The run may be gone afterwards if the event is PURGE. */
 void parts_post(struct parts *m, struct run *r, enum run_event ev);
 
+/* An event for the server, through the run's journal; a journal that cannot be written is logged. */
+void parts_say(struct parts *m, struct run *r, const struct exec_event_data *data);
+
+/* A mark in the run's journal that a restart of the MOM reads; a journal that cannot be written is logged. */
+void parts_note(struct run *r, enum shep_note what);
+
 #endif

@@ -15,7 +15,7 @@
 
 #include <shep.h>
 
-#include "actions.h"
+#include "act_end.h"
 #include "images.h"
 #include "log.h"
 #include "parts.h"
@@ -108,7 +108,7 @@ static void go_on(struct parts *m, struct run *r)
     }
     held = shepherds_find(m->shepherds, r);
     if (before == RUN_ENDING)
-        actions_end_again(m, r);
+        act_end_again(m, r);
     else if (!held)
         go_on_alone(m, r);
     else if (run_is_active(r))

@@ -91,7 +91,7 @@ struct run {
         unsigned attempt;       /* 0: of our own accord */
         bool leave;             /* the job ends when its image is whole */
         bool interrupted;       /* journal: a MOM has died in the middle of one */
-        bool end_waits;         /* actions: the job has ended, the script has not */
+        bool end_waits;         /* act_end: the job has ended, the script has not */
         uint64_t bytes, due_ms;
         unsigned took_ms;
     } ckpt;
@@ -103,7 +103,7 @@ struct run {
     unsigned notice_attempt; /* notice: of the last one */
     bool given_up;           /* orders: the job has given this host back */
     unsigned grace_s;
-    bool terminating;               /* actions: the script of $action terminate has had its turn */
+    bool terminating;               /* act_running: the script of $action terminate has had its turn */
     exec_reason stop_reason;        /* EXEC_END_ITSELF: nobody has told it to end */
     char stop_text[128];            /* for the job's stderr */
     bool keep_output, purge_wanted; /* notes of the journal */

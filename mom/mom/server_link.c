@@ -136,14 +136,11 @@ static void hello_done(void *arg, exec_hello_args *a)
 /* The job may have gone on elsewhere, and be over: what this copy has written is not to take the place of that. */
 static void kill_run(struct parts *m, struct run *r)
 {
-    struct err e = {0};
-
     log_event(LOGC_JOB, LOGE_JOB, r->id, "the server does not know run %u any more; it is killed",
               r->key.run);
     if (r->slot.state < RUN_RELEASED && !r->unwanted) {
         r->unwanted = true;
-        if (journal_note(r, SHEP_NOTE_UNWANTED, &e) < 0)
-            log_err(LOGC_JOB, r->id, &e, "journal");
+        parts_note(r, SHEP_NOTE_UNWANTED);
     }
     parts_post(m, r, RUN_EV_PURGE); /* kills first where something is alive */
 }

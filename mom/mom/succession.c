@@ -44,13 +44,10 @@ static bool is_in_the_way(const struct run *x, const struct run *later)
 
 static void keep_output(struct run *r)
 {
-    struct err e = {0};
-
     if (r->keep_output || r->slot.state >= RUN_ENDING)
         return;
     r->keep_output = true;
-    if (journal_note(r, SHEP_NOTE_KEEP_OUTPUT, &e) < 0)
-        log_err(LOGC_JOB, r->id, &e, "journal");
+    parts_note(r, SHEP_NOTE_KEEP_OUTPUT);
 }
 
 static void end_one(void *arg, struct run *x)

@@ -1,0 +1,23 @@
+#ifndef ACT_END_H
+#define ACT_END_H
+/* Actions that end a run (run_action_fn: ctx is struct parts). */
+#include <stdbool.h>
+
+struct parts;
+struct run;
+
+void act_end_give_up(void *ctx, struct run *r);  /* nothing runs yet: as terminated */
+void act_end_fail(void *ctx, struct run *r);     /* by r->failure */
+void act_end_lost(void *ctx, struct run *r);     /* the shepherd is gone: kill what it has left */
+void act_end_recorded(void *ctx, struct run *r); /* by the shepherd's end record */
+void act_end_checkpointed(void *ctx,
+                          struct run *r);    /* tell the server of the image; the end that waited for it */
+void act_end_late(void *ctx, struct run *r); /* the checkpoint failed; the end that waited for it */
+
+/* After FINISH, also once more after a restart of the MOM: the epilogue, unless it is done or not due. */
+void act_end_again(struct parts *m, struct run *r);
+
+/* The epilogue has answered. ran: there was a script. */
+void act_end_epilogue_done(struct parts *m, struct run *r, bool ran);
+
+#endif

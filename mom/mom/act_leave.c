@@ -1,0 +1,136 @@
+/* After the end of a run: deliver what it has written, give its vnodes back, forget it.
+ *
+ * The shepherd closes (outputs, job directory, what is left of processes), then RELEASE, the last word of the run here,
+ * frees the vnodes. The server's PURGE then removes what is left of it, but not what another run of the same job on this
+ * host stands on: spool files and images are named by the job. */
+#include "act_leave.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "act_start.h"
+#include "images.h"
+#include "left.h"
+#include "log.h"
+#include "outputs.h"
+#include "parts.h"
+#include "run.h"
+#include "shepherds.h"
+#include "site_action.h"
+#include "spares.h"
+#include "strbuf.h"
+#include "usage.h"
+
+enum { PATH_LEN_MAX = 8192 };
+
+static void on_closed(void *arg, struct run *r, const struct shep_close_result *res)
+{
+    if (res->failed) {
+        log_event(LOGC_FIL, LOGE_ERROR, r->id, "Job files not copied:---->>>> %s", res->text);
+        free(r->note);
+        r->note = strdup(res->text);
+    }
+    parts_post(arg, r, RUN_EV_CLOSED);
+}
+
+void act_leave_close(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+    struct shep_close_args a;
+    struct err e = {0};
+
+    if (!r->owner_home) { /* no order was ever written: nothing is there */
+        parts_post(m, r, RUN_EV_CLOSED);
+        return;
+    }
+    if (r->staged_in)
+        images_note_staged(&m->home, r, r->failure.reason == EXEC_END_CHECKPOINTED);
+    if (outputs_deliver(&m->home, r, r->owner_home, r->failure.status, &a, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "delivery");
+    shepherds_close(m->shepherds, r, &a, on_closed, m);
+}
+
+/* Our vnodes of the job, each once. */
+static u_int vnodes_of(const struct run *r, char **out, u_int max)
+{
+    const struct exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
+    u_int n = 0;
+
+    for (u_int i = 0; i < h->chunks.chunks_len && n < max; i++) {
+        bool seen = false;
+
+        for (u_int k = 0; k < n; k++)
+            seen |= strcmp(out[k], h->chunks.chunks_val[i].vnode) == 0;
+        if (!seen)
+            out[n++] = h->chunks.chunks_val[i].vnode;
+    }
+    return n;
+}
+
+void act_leave_release(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+    char *nodes[256], none[1] = "";
+    struct exec_event_data data = {.kind = EXEC_EVENT_RELEASE};
+    struct exec_release_data *d = &data.exec_event_data_u.release;
+
+    if (r->keep_output)
+        left_keep(&m->home, r); /* the next host may ask as soon as we have said it */
+    d->nodes.nodes_val = nodes;
+    d->nodes.nodes_len = vnodes_of(r, nodes, sizeof nodes / sizeof nodes[0]);
+    d->final = true;
+    d->attention = (r->ended && r->ended_record.leftovers) || r->failure.reason == EXEC_END_DISK;
+    d->note = r->failure.reason == EXEC_END_DISK ? r->failure.text : r->note ? r->note : none;
+    parts_say(m, r, &data);
+    if (r->purge_wanted)
+        parts_post(m, r, RUN_EV_PURGE);
+}
+
+void act_leave_purge_later(void *ctx, struct run *r)
+{
+    r->purge_wanted = true;
+    parts_note(r, SHEP_NOTE_PURGE);
+    r->grace_s = 0;
+    r->stop_reason = EXEC_END_TERMINATED;
+    r->stop_text[0] = '\0';
+    if (r->slot.state < RUN_ENDING)
+        parts_post(ctx, r, RUN_EV_TERMINATE);
+}
+
+static void remove_spooled(const struct parts *m, const struct run *r)
+{
+    static const char *const suffixes[] = {"OU", "ER", "KEY"};
+
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        struct strbuf path;
+
+        strbuf_init(&path, PATH_LEN_MAX);
+        strbuf_addf(&path, "%s/%s.%s", m->home.spool, r->id, suffixes[i]);
+        unlink(path.s);
+        strbuf_fini(&path);
+    }
+}
+
+void act_leave_forget(void *ctx, struct run *r)
+{
+    struct parts *m = ctx;
+    struct err e = {0};
+
+    act_start_stop(r);
+    site_action_stop(r);
+    shepherds_let_go(r);
+    usage_end(r);
+    journal_close(&m->outbox, r);
+    if (!run_has_other(m->runs, r)) { /* whose these are as well: both are named by the job */
+        if (!r->keep_output && r->unwanted)
+            left_put_aside(&m->home, r);
+        if (!r->keep_output)
+            remove_spooled(m, r);
+        if (images_is_from_elsewhere(r) && !r->started) /* the server knows of it where it was */
+            images_remove(&m->home, r->key.seq, r->key.index);
+        images_forget(&m->home, r);
+    }
+    if (spares_give(m->spares, r->path, r->start.user, &e) < 0)
+        log_err(LOGC_JOB, r->id, &e, "purge");
+}

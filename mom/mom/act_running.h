@@ -1,0 +1,15 @@
+#ifndef ACT_RUNNING_H
+#define ACT_RUNNING_H
+/* Actions of a run while its job runs (run_action_fn: ctx is struct parts). */
+struct run;
+
+void act_running_suspend(void *ctx, struct run *r);
+void act_running_suspended(void *ctx, struct run *r); /* tell the server */
+void act_running_resume(void *ctx, struct run *r);
+void act_running_resumed(void *ctx, struct run *r); /* tell the server */
+void act_running_checkpoint(void *ctx, struct run *r);
+void act_running_failed(void *ctx, struct run *r); /* tell the server of the attempt that failed, and why */
+void act_running_terminate(void *ctx,
+                           struct run *r); /* by r->grace_s, stop_reason, stop_text; again is harder */
+
+#endif
