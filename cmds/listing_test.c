@@ -190,6 +190,25 @@ static void estimates(void **state)
     }
 }
 
+/* The time that a job has run would read as a time of the day. */
+static void no_estimate_of_what_has_started(void **state)
+{
+    struct batch_status job = {.name = (char *)"41.svr1",
+                               .attribs = A(ATTR_state, NULL, "R",
+                                            A(ATTR_estimated, "start_time", "1795010400",
+                                              A(ATTR_used, "walltime", "00:03:59", NULL)))};
+    struct qstat_wide q = {.estimates = true, .now_s = 1795003200};
+    struct out o;
+
+    (void)state;
+    begin(&o);
+    qstat_wide_job(o.f, &q, &job);
+    job.attribs->value = (char *)"Q";
+    qstat_wide_job(o.f, &q, &job);
+    expect(&o, "41.svr1                                         --   --  --    --    --  R    --\n"
+               "41.svr1                                         --   --  --    --    --  Q 14:00\n");
+}
+
 static void full_is_folded(void **state)
 {
     struct batch_status job = {
@@ -241,8 +260,8 @@ int main(void)
         cmocka_unit_test(short_names),         cmocka_unit_test(memory_in_four_digits),
         cmocka_unit_test(percent_done),        cmocka_unit_test(default_listing),
         cmocka_unit_test(alternative_listing), cmocka_unit_test(columns_share_the_room),
-        cmocka_unit_test(estimates),           cmocka_unit_test(full_is_folded),
-        cmocka_unit_test(odd_bytes_are_shown),
+        cmocka_unit_test(estimates),           cmocka_unit_test(no_estimate_of_what_has_started),
+        cmocka_unit_test(full_is_folded),      cmocka_unit_test(odd_bytes_are_shown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -227,8 +227,10 @@ static void last_time(FILE *f, const struct qstat_wide *q, const struct job_show
 {
     char text[JOB_SHOW_TEXT];
 
-    if (q->estimates && !(j->state && strchr("RSU", *j->state)))
-        time5(f, qstat_wide_estimate(j->estimated, q->now_s, text));
+    bool has_started = j->state && strchr("RSUEXF", *j->state);
+
+    if (q->estimates)
+        time5(f, qstat_wide_estimate(has_started ? NULL : j->estimated, q->now_s, text));
     else
         time5(f, job_show_hhmm(j->want_cput ? j->used_cput : j->used_walltime, text));
 }
