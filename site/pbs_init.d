@@ -37,6 +37,20 @@ read_conf() {
     export PBS_CONF_FILE="$conf"
 }
 
+# Without its server no daemon starts: said here, where the remedy is.
+must_find_server() {
+    host=${PBS_SERVER_HOST_NAME:-$PBS_SERVER}
+    host=${host%%:*} here=$(uname -n)
+    case $host in
+    '' | [.-]* | *[!A-Za-z0-9._-]*)
+        fail "*** The hostname of the PBS server in $conf is invalid.
+*** Update PBS_SERVER there before starting PBS." ;;
+    esac
+    [ "$host" = "$here" ] || [ "$host" = "${here%%.*}" ] || [ -n "${PBS_PRIMARY-}" ] || getent hosts "$host" >/dev/null ||
+        fail "*** The PBS server could not be found: $host
+*** Let the resolver know that name, or update PBS_SERVER in $conf."
+}
+
 is_on() { # the word of PBS_START_x
     case ${1-} in '' | *[!0-9]*) return 1 ;; esac
     [ "$1" -ne 0 ]
@@ -221,9 +235,9 @@ pbs_stop) set -- stop ;;
 esac
 
 case ${1-} in
-start) read_conf && must_see_locks && start ;;
+start) read_conf && must_find_server && must_see_locks && start ;;
 stop) read_conf && must_see_locks && stop ;;
-restart) read_conf && must_see_locks && stop && start ;;
+restart) read_conf && must_find_server && must_see_locks && stop && start ;;
 reload | force-reload) read_conf && must_see_locks && reload ;;
 status) read_conf && status ;;
 start_msg) echo "Starting PBS" ;;

@@ -160,6 +160,21 @@ def test_a_pbs_conf_that_cannot_serve_is_named(tree, text, said):
     assert done.returncode == 1 and said in done.stderr
 
 
+@pytest.mark.parametrize("server, said", [("a server", "*** The hostname of the PBS server in {conf} is invalid."),
+                                          ("-x:15001", "*** The hostname of the PBS server in {conf} is invalid."),
+                                          ("no-such-host.invalid:15001",
+                                           "*** The PBS server could not be found: no-such-host.invalid")])
+@pytest.mark.parametrize("word", ["start", "restart"])
+def test_a_server_that_is_nowhere_is_said_before_anything_starts(tree, word, server, said):
+    conf = os.path.join(tree.work, "lost.conf")
+    with open(conf, "w", encoding="ascii") as f:
+        f.write(f"PBS_EXEC={tree.exec}\nPBS_HOME={tree.home}\nPBS_SERVER={server}\nPBS_START_MOM=1\n")
+    done = tree.init(word, check=False, PBS_CONF_FILE=conf)
+    assert (done.returncode, done.stdout) == (1, "")
+    first, remedy = done.stderr.splitlines()
+    assert first == said.format(conf=conf) and "PBS_SERVER" in remedy
+
+
 def test_a_daemon_that_cannot_start_stops_the_start_and_says_why():
     c = Installed(PBS_BATCH_SERVICE_PORT=1)
     try:
