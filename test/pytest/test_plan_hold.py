@@ -116,6 +116,23 @@ def test_a_victim_is_not_promised_to_a_second_plan(cx):
     assert cx.state(second) == "Q"
 
 
+def test_who_watches_sees_a_hold_come_and_go(cx):
+    """pbs_watch.3, PBS_KIND_HOLD."""
+    victim, urgent = started(cx), cx.submit(select="1:ncpus=4")
+    watch = cx.connect().watch({7: None})
+    watch.catch_up()
+    assert watch.objects == {}
+    c = planner(cx, "R")
+    with faults.daemon_frozen(cx, "n1"):
+        c.preempt_run(urgent, ROOM, [victim])
+        while (7, urgent) not in watch.objects:
+            watch.next()
+        assert watch.objects[(7, urgent)]["victims_left"] == "1"
+    while watch.objects:
+        watch.next()
+    cx.wait(urgent)
+
+
 def test_the_hold_shows_what_it_is_for(cx):
     victim, urgent = started(cx), cx.submit(select="1:ncpus=4")
     c = planner(cx, "R")
