@@ -16,8 +16,9 @@
 #include "call_list.h"
 #include "clock.h"
 #include "pqueue.h"
+#include "turn_share.h"
 
-enum { LOOP_TIMES = 2, HOOK_ROUNDS_MAX = 1000, BACKGROUND_US = 500 };
+enum { LOOP_TIMES = 2, HOOK_ROUNDS_MAX = 1000 };
 
 struct loop {
     struct event_base *base;
@@ -28,6 +29,8 @@ struct loop {
     size_t n_timers[LOOP_TIMES];        /* that exist: the heaps have room for all of them */
     struct call_list deferred, running; /* running: taken from a list, not made yet */
     struct call_list background;
+    struct turn_share share; /* of the background */
+    int64_t began_us;        /* when this turn's first callback was called; 0: none was yet */
     struct loop_hook *hooks; /* in order */
     size_t n_marked;
     bool stop;
@@ -69,6 +72,13 @@ struct loop_hook {
     loop_fn *fn;
     void *arg;
 };
+
+/* Something was ready in this turn. */
+static void note_begin(struct loop *l)
+{
+    if (!l->began_us)
+        l->began_us = clock_real_mono_us();
+}
 
 /* The first call of a list; the others stay where loop_forget can find them. false: there is none. */
 static bool make_call(struct call_list *list)
@@ -117,6 +127,7 @@ static void posted_cb(evutil_socket_t fd, short what, void *arg)
     uint64_t n;
 
     (void)what;
+    note_begin(l);
     while (read(fd, &n, sizeof n) < 0 && errno == EINTR)
         ;
     pthread_mutex_lock(&l->post_lock);
@@ -319,6 +330,7 @@ static void call_due(struct loop *l, enum loop_time which)
         struct loop_timer *t = PQUEUE_OWNER(first, struct loop_timer, due);
 
         pqueue_remove(&l->timers[which], first);
+        note_begin(l);
         t->fn(t->arg);
     }
 }
@@ -338,6 +350,8 @@ static void end_turn(struct loop *l)
     for (int round = 0; round < HOOK_ROUNDS_MAX; round++) {
         struct loop_hook *h;
 
+        if (l->deferred.first || l->n_marked)
+            note_begin(l);
         if (l->deferred.first) {
             call_list_move(&l->running, &l->deferred);
             make_calls(l);
@@ -352,16 +366,22 @@ static void end_turn(struct loop *l)
     }
 }
 
+/* Behind all that was ready, for as long as turn_share allows. A call is never cut short. */
 static void work_in_background(struct loop *l)
 {
-    int64_t end_us = clock_real_mono_us() + BACKGROUND_US;
+    bool is_idle = !l->began_us;
+    int64_t now_us = clock_real_mono_us(), began_us = now_us;
+    int64_t slice_us = turn_share_slice(&l->share, is_idle ? 0 : now_us - l->began_us, is_idle);
 
-    while (make_call(&l->background) && clock_real_mono_us() < end_us)
-        ;
+    while (now_us - began_us < slice_us && make_call(&l->background))
+        now_us = clock_real_mono_us();
+    if (!is_idle)
+        turn_share_spend(&l->share, now_us - began_us);
 }
 
 int loop_turn(struct loop *l, int64_t max_wait_ms, struct err *e)
 {
+    l->began_us = 0;
     if (wait_and_call(l, time_to_sleep_ms(l, max_wait_ms), e) < 0)
         return -1;
     call_due(l, LOOP_CLOCK);
@@ -397,8 +417,10 @@ static void watch_cb(evutil_socket_t fd, short what, void *arg)
     unsigned ready = (what & EV_READ ? LOOP_READ : 0u) | (what & EV_WRITE ? LOOP_WRITE : 0u);
 
     (void)fd;
-    if (ready & w->want)
-        w->fn(w->arg, ready & w->want);
+    if (!(ready & w->want))
+        return;
+    note_begin(w->l);
+    w->fn(w->arg, ready & w->want);
 }
 
 struct loop_watch *loop_watch_create(struct loop *l, int fd, unsigned want, loop_watch_fn *fn, void *arg,

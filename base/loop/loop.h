@@ -82,9 +82,9 @@ int loop_post(struct loop *l, loop_fn *fn, void *arg);
 /* From the loop thread: make this call at the end of this turn, before the hooks. -1: no memory. */
 int loop_defer(struct loop *l, loop_fn *fn, void *arg);
 /* From the loop thread, for long work in pieces (answers of many megabytes): make this call when the turn has ended,
- * in this turn or a coming one. All such calls together take about half a millisecond of a turn, in the order in
- * which they were asked for; who has more to do asks again and stands at the end. So whoever wants little is
- * served in every turn, however many want much. -1: no memory. */
+ * in this turn or a coming one, in the order in which they were asked for; who has more to do asks again and stands
+ * at the end. All such calls together have a fifth of the time while there is other work, and what is left
+ * (turn_share.h). So whoever wants little is served soon, however many want much. -1: no memory. */
 int loop_background(struct loop *l, loop_fn *fn, void *arg);
 /* Calls with this fn and arg, posted, deferred or in the background, that have not been made yet never will be. Loop thread. For
  * whoever destroys `arg`, since calls have no handle. */

