@@ -182,7 +182,8 @@ int assembly_asking(struct server *s, struct err *e)
     s->guests = create_guests(s, e);
     if (!s->guests)
         return -1;
-    s->dispatch = dispatch_create(&(struct dispatch_options){.site = &s->site,
+    s->dispatch = dispatch_create(&(struct dispatch_options){.loop = s->loop,
+                                                             .site = &s->site,
                                                              .names = s->names,
                                                              .guests = s->guests,
                                                              .rows = req_table,

@@ -10,62 +10,65 @@
 #include "dispatch.h"
 #include "handlers.h"
 
-/* procedure, name in logs, least level, changes something, gate, argument, result, handler */
+/* procedure, name in logs, least level, kind, gate, argument, result, handler */
 #define REQUESTS(X)                                                                                          \
-    X(IFL_SUBMIT, "QueueJob", USER, true, "queuejob", ifl_submit_args, ifl_submit_result, req_submit)        \
-    X(IFL_SCRIPT, "jobscript", USER, true, NULL, ifl_script_args, ifl_result, req_script)                    \
-    X(IFL_READ_SCRIPT, "ReadScript", USER, false, NULL, ifl_script_args, ifl_script_result, req_read_script) \
-    X(IFL_COMMIT, "Commit", USER, true, NULL, ifl_job_args, ifl_result, req_commit)                          \
-    X(IFL_DELETE, "DeleteJob", USER, true, NULL, ifl_job_args, ifl_result, req_delete)                       \
-    X(IFL_HOLD, "HoldJob", USER, true, NULL, ifl_job_text_args, ifl_result, req_hold)                        \
-    X(IFL_LOCATE, "LocateJob", USER, false, NULL, ifl_job_args, ifl_text_result, req_locate)                 \
-    X(IFL_MANAGER, "Manager", OPERATOR, true, "management", ifl_manager_args, ifl_result, req_manage)        \
-    X(IFL_MODIFY, "ModifyJob", USER, true, "modifyjob", ifl_modify_args, ifl_result, req_modify)             \
-    X(IFL_MODIFY_ASYNC, "ModifyJob_Async", USER, true, "modifyjob", ifl_modify_args, ifl_result, req_modify) \
-    X(IFL_MOVE, "MoveJob", USER, true, "movejob", ifl_job_text_args, ifl_result, req_move)                   \
-    X(IFL_RELEASE, "ReleaseJob", USER, true, NULL, ifl_job_text_args, ifl_result, req_release)               \
-    X(IFL_RERUN, "Rerun", OPERATOR, true, NULL, ifl_job_args, ifl_result, req_rerun)                         \
-    X(IFL_RUN, "RunJob", OPERATOR, true, "runjob", ifl_job_text_args, ifl_result, req_run)                   \
-    X(IFL_RUN_ASYNC, "AsyrunJob", OPERATOR, true, "runjob", ifl_job_text_args, ifl_result, req_run_async)    \
-    X(IFL_RUN_ACK, "AsyrunJob_ack", OPERATOR, true, "runjob", ifl_job_text_args, ifl_result, req_run_async)  \
-    X(IFL_ORDER, "OrderJob", USER, true, NULL, ifl_job_text_args, ifl_result, req_order)                     \
-    X(IFL_SELECT, "SelectJobs", USER, false, NULL, ifl_select_args, ifl_result, req_select)                  \
-    X(IFL_SELSTAT, "SelStat", USER, false, NULL, ifl_select_args, ifl_result, req_selstat)                   \
-    X(IFL_SHUTDOWN, "Shutdown", OPERATOR, false, NULL, ifl_shutdown_args, ifl_result, req_shutdown)          \
-    X(IFL_MESSAGE, "MessageJob", USER, true, NULL, ifl_message_args, ifl_result, req_message)                \
-    X(IFL_SIGNAL, "SignalJob", USER, true, NULL, ifl_job_text_args, ifl_result, req_signal)                  \
-    X(IFL_STATUS_JOB, "StatusJob", USER, false, NULL, ifl_status_args, ifl_result, req_status_job)           \
-    X(IFL_STATUS_QUEUE, "StatusQue", USER, false, NULL, ifl_status_args, ifl_result, req_status_queue)       \
-    X(IFL_STATUS_SERVER, "StatusSvr", USER, false, NULL, ifl_status_args, ifl_result, req_status_server)     \
-    X(IFL_STATUS_NODE, "StatusNode", USER, false, NULL, ifl_status_args, ifl_result, req_status_node)        \
-    X(IFL_STATUS_RESV, "StatusResv", USER, false, NULL, ifl_status_args, ifl_result, req_status_nothing)     \
-    X(IFL_STATUS_HOOK, "StatusHook", USER, false, NULL, ifl_status_args, ifl_result, req_status_nothing)     \
-    X(IFL_STATUS_SCHED, "StatusSched", USER, false, NULL, ifl_status_args, ifl_result, req_status_sched)     \
-    X(IFL_STATUS_RESOURCE, "StatusRsc", USER, false, NULL, ifl_status_args, ifl_result, req_status_resource) \
-    X(IFL_SCHED_REPLY, "DefSchReply", SCHED, false, NULL, ifl_sched_reply_args, ifl_result, req_sched_reply) \
-    X(IFL_RELEASE_NODES, "RelnodesJob", USER, true, NULL, ifl_job_text_args, ifl_result, req_release_nodes)  \
-    X(IFL_PREEMPT_JOBS, "PreemptJobs", USER, true, NULL, ifl_preempt_args, ifl_preempt_result,               \
+    X(IFL_SUBMIT, "QueueJob", USER, CHANGES, "queuejob", ifl_submit_args, ifl_submit_result, req_submit)     \
+    X(IFL_SCRIPT, "jobscript", USER, CHANGES, NULL, ifl_script_args, ifl_result, req_script)                 \
+    X(IFL_READ_SCRIPT, "ReadScript", USER, ASKS, NULL, ifl_script_args, ifl_script_result, req_read_script)  \
+    X(IFL_COMMIT, "Commit", USER, CHANGES, NULL, ifl_job_args, ifl_result, req_commit)                       \
+    X(IFL_DELETE, "DeleteJob", USER, CHANGES, NULL, ifl_job_args, ifl_result, req_delete)                    \
+    X(IFL_HOLD, "HoldJob", USER, CHANGES, NULL, ifl_job_text_args, ifl_result, req_hold)                     \
+    X(IFL_LOCATE, "LocateJob", USER, ASKS, NULL, ifl_job_args, ifl_text_result, req_locate)                  \
+    X(IFL_MANAGER, "Manager", OPERATOR, CHANGES, "management", ifl_manager_args, ifl_result, req_manage)     \
+    X(IFL_MODIFY, "ModifyJob", USER, CHANGES, "modifyjob", ifl_modify_args, ifl_result, req_modify)          \
+    X(IFL_MODIFY_ASYNC, "ModifyJob_Async", USER, CHANGES, "modifyjob", ifl_modify_args, ifl_result,          \
+      req_modify)                                                                                            \
+    X(IFL_MOVE, "MoveJob", USER, CHANGES, "movejob", ifl_job_text_args, ifl_result, req_move)                \
+    X(IFL_RELEASE, "ReleaseJob", USER, CHANGES, NULL, ifl_job_text_args, ifl_result, req_release)            \
+    X(IFL_RERUN, "Rerun", OPERATOR, CHANGES, NULL, ifl_job_args, ifl_result, req_rerun)                      \
+    X(IFL_RUN, "RunJob", OPERATOR, CHANGES, "runjob", ifl_job_text_args, ifl_result, req_run)                \
+    X(IFL_RUN_ASYNC, "AsyrunJob", OPERATOR, CHANGES, "runjob", ifl_job_text_args, ifl_result, req_run_async) \
+    X(IFL_RUN_ACK, "AsyrunJob_ack", OPERATOR, CHANGES, "runjob", ifl_job_text_args, ifl_result,              \
+      req_run_async)                                                                                         \
+    X(IFL_ORDER, "OrderJob", USER, CHANGES, NULL, ifl_job_text_args, ifl_result, req_order)                  \
+    X(IFL_SELECT, "SelectJobs", USER, LOOKS, NULL, ifl_select_args, ifl_result, req_select)                  \
+    X(IFL_SELSTAT, "SelStat", USER, LOOKS, NULL, ifl_select_args, ifl_result, req_selstat)                   \
+    X(IFL_SHUTDOWN, "Shutdown", OPERATOR, ASKS, NULL, ifl_shutdown_args, ifl_result, req_shutdown)           \
+    X(IFL_MESSAGE, "MessageJob", USER, CHANGES, NULL, ifl_message_args, ifl_result, req_message)             \
+    X(IFL_SIGNAL, "SignalJob", USER, CHANGES, NULL, ifl_job_text_args, ifl_result, req_signal)               \
+    X(IFL_STATUS_JOB, "StatusJob", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_job)           \
+    X(IFL_STATUS_QUEUE, "StatusQue", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_queue)       \
+    X(IFL_STATUS_SERVER, "StatusSvr", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_server)     \
+    X(IFL_STATUS_NODE, "StatusNode", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_node)        \
+    X(IFL_STATUS_RESV, "StatusResv", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_nothing)     \
+    X(IFL_STATUS_HOOK, "StatusHook", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_nothing)     \
+    X(IFL_STATUS_SCHED, "StatusSched", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_sched)     \
+    X(IFL_STATUS_RESOURCE, "StatusRsc", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_resource) \
+    X(IFL_SCHED_REPLY, "DefSchReply", SCHED, ASKS, NULL, ifl_sched_reply_args, ifl_result, req_sched_reply)  \
+    X(IFL_RELEASE_NODES, "RelnodesJob", USER, CHANGES, NULL, ifl_job_text_args, ifl_result,                  \
+      req_release_nodes)                                                                                     \
+    X(IFL_PREEMPT_JOBS, "PreemptJobs", USER, CHANGES, NULL, ifl_preempt_args, ifl_preempt_result,            \
       req_preempt_jobs)                                                                                      \
-    X(IFL_REGISTER_SCHED, "RegisterSched", USER, false, NULL, ifl_register_args, ifl_result,                 \
+    X(IFL_REGISTER_SCHED, "RegisterSched", USER, ASKS, NULL, ifl_register_args, ifl_result,                  \
       req_register_sched)                                                                                    \
-    X(IFL_DELETE_LIST, "DeleteJobList", USER, true, NULL, ifl_delete_list_args, ifl_delete_list_result,      \
+    X(IFL_DELETE_LIST, "DeleteJobList", USER, CHANGES, NULL, ifl_delete_list_args, ifl_delete_list_result,   \
       req_delete_list)                                                                                       \
-    X(IFL_WATCH, "Watch", USER, false, NULL, ifl_watch_args, ifl_watch_result, req_watch)                    \
-    X(IFL_WATCH_NEXT, "WatchNext", USER, false, NULL, ifl_next_args, ifl_next_head, req_watch_next)          \
-    X(IFL_PREEMPT_RUN, "PreemptRun", USER, true, "runjob", ifl_preempt_run_args, ifl_result,                 \
+    X(IFL_WATCH, "Watch", USER, ASKS, NULL, ifl_watch_args, ifl_watch_result, req_watch)                     \
+    X(IFL_WATCH_NEXT, "WatchNext", USER, ASKS, NULL, ifl_next_args, ifl_next_head, req_watch_next)           \
+    X(IFL_PREEMPT_RUN, "PreemptRun", USER, CHANGES, "runjob", ifl_preempt_run_args, ifl_result,              \
       req_preempt_run)                                                                                       \
-    X(IFL_STATUS_HOLD, "StatusHold", USER, false, NULL, ifl_status_args, ifl_result, req_status_hold)        \
-    X(IFL_ARRIVE, "Arrive", SERVER, true, "queuejob", ifl_arrive_args, ifl_submit_result, req_arrive)        \
-    X(IFL_DELETE_HOLD, "DeleteHold", USER, true, NULL, ifl_job_args, ifl_result, req_delete_hold)            \
-    X(IFL_EXPLAIN, "Explain", USER, false, NULL, ifl_job_args, ifl_result, req_explain)                      \
-    X(IFL_EXPLAIN_REPLY, "ExplainReply", SCHED, false, NULL, ifl_explain_reply_args, ifl_result,             \
+    X(IFL_STATUS_HOLD, "StatusHold", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_hold)        \
+    X(IFL_ARRIVE, "Arrive", SERVER, CHANGES, "queuejob", ifl_arrive_args, ifl_submit_result, req_arrive)     \
+    X(IFL_DELETE_HOLD, "DeleteHold", USER, CHANGES, NULL, ifl_job_args, ifl_result, req_delete_hold)         \
+    X(IFL_EXPLAIN, "Explain", USER, ASKS, NULL, ifl_job_args, ifl_result, req_explain)                       \
+    X(IFL_EXPLAIN_REPLY, "ExplainReply", SCHED, ASKS, NULL, ifl_explain_reply_args, ifl_result,              \
       req_explain_reply)
 
-#define ROW(number, label, level, alters, hook, in, out, call)                                               \
+#define ROW(number, label, level, does, hook, in, out, call)                                                 \
     {.proc = number,                                                                                         \
      .name = label,                                                                                          \
      .least = LEVEL_##level,                                                                                 \
-     .changes = alters,                                                                                      \
+     .kind = REQUEST_##does,                                                                                 \
      .gate = hook,                                                                                           \
      .xresult = (xdrproc_t)xdr_##out,                                                                        \
      .result_size = sizeof(out),                                                                             \
@@ -74,7 +77,7 @@
 const struct request_row req_table[] = {REQUESTS(ROW)};
 const size_t req_table_count = sizeof req_table / sizeof req_table[0];
 
-#define PROC(number, label, level, alters, hook, in, out, call)                                              \
+#define PROC(number, label, level, does, hook, in, out, call)                                                \
     {.proc = number,                                                                                         \
      .name = label,                                                                                          \
      .xargs = (xdrproc_t)xdr_##in,                                                                           \

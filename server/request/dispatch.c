@@ -2,7 +2,7 @@
  *
  * A connection carries a `session`, made at its first call. The kernel or MUNGE give a number, people and
  * lists know names: so a user's first call may have to wait for the lookup worker, and all calls that come
- * meanwhile wait behind it in order. Then the session has a client, and calls go straight through. A
+ * meanwhile wait behind it in the session's line. Then the session has a client, and the line is opened. A
  * daemon has its role as its name; a guest, who has not said yet who he is, is served by guests.c alone.
  *
  * The connection may close while the name is asked for; the answer then finds `gone` and frees the
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "guests.h"
+#include "line.h"
 #include "log.h"
 #include "names.h"
 #include "pbs_error.h"
@@ -23,17 +24,13 @@ struct dispatch {
     struct dispatch_options o;
 };
 
-/* What hangs on a connection: its client once known, until then the calls that wait for the name. */
+/* What hangs on a connection: its calls, and its client once known. */
 struct session {
     struct dispatch *d;
     struct client *client;
+    struct line *line;
+    struct auth_peer *peer; /* whose name is asked for */
     bool asked, gone;
-    struct waiting *first, **end;
-};
-
-struct waiting {
-    struct rpc_request *rpc;
-    struct waiting *next;
 };
 
 struct dispatch *dispatch_create(const struct dispatch_options *o)
@@ -86,7 +83,7 @@ static int check(struct dispatch *d, const struct request_row *row, struct clien
     client_set_level(c, access_level_of(d->o.site, c));
     if (may(row, c, e) < 0)
         return -1;
-    return row->changes ? d->o.open(d->o.open_arg, row, e) : 0;
+    return row->kind == REQUEST_CHANGES ? d->o.open(d->o.open_arg, row, e) : 0;
 }
 
 static void run(struct dispatch *d, struct rpc_request *rpc, struct client *c)
@@ -108,14 +105,28 @@ static void run(struct dispatch *d, struct rpc_request *rpc, struct client *c)
     request_unref(r);
 }
 
+static void make_call(void *session, void *rpc)
+{
+    struct session *s = session;
+    struct client *c = client_ref(s->client);
+
+    run(s->d, rpc, c); /* s may be gone now */
+    rpc_request_unref(rpc);
+    client_unref(c);
+}
+
+static void drop_call(void *rpc)
+{
+    rpc_request_unref(rpc);
+}
+
+static const struct line_ops line_ops = {.make = make_call, .drop = drop_call};
+
 static void session_free(struct session *s)
 {
-    for (struct waiting *w = s->first, *next; w; w = next) {
-        next = w->next;
-        rpc_request_unref(w->rpc);
-        free(w);
-    }
+    line_destroy(s->line);
     client_unref(s->client);
+    auth_peer_unref(s->peer);
     free(s);
 }
 
@@ -133,23 +144,6 @@ static void conn_closed(void *user, struct rpc_conn *conn, const struct err *why
         session_free(s);
 }
 
-/* A call may end the connection, and the session with it. */
-static void run_waiting(struct session *s)
-{
-    struct waiting *w = s->first, *next;
-    struct dispatch *d = s->d;
-    struct client *c = s->client;
-
-    s->first = NULL;
-    s->end = &s->first;
-    for (; w; w = next) {
-        next = w->next;
-        run(d, w->rpc, c);
-        rpc_request_unref(w->rpc);
-        free(w);
-    }
-}
-
 static void become(struct session *s, const struct auth_peer *peer, const char *user)
 {
     char host[64];
@@ -159,40 +153,22 @@ static void become(struct session *s, const struct auth_peer *peer, const char *
     s->client = client_create(
         peer, user, peer->kind == AUTH_USER && !auth_peer_is_loopback(peer) ? host : s->d->o.site->name);
     if (s->client)
-        client_ref(s->client); /* run_waiting may see the connection close */
+        line_open(s->line); /* s may be gone now */
 }
 
 static void named(void *arg, const struct names_user *u, const struct err *why)
 {
     struct session *s = arg;
-    struct client *c;
     char number[32];
 
-    if (s->gone || !s->first) {
+    if (s->gone) {
         session_free(s);
         return;
     }
-    snprintf(number, sizeof number, "%u", (unsigned)rpc_request_peer(s->first->rpc)->uid);
+    snprintf(number, sizeof number, "%u", (unsigned)s->peer->uid);
     if (!u)
         log_err(LOGC_REQ, "names", why, "user %s has no name here", number);
-    become(s, rpc_request_peer(s->first->rpc), u ? u->name : number);
-    c = s->client;
-    if (!c)
-        return;
-    run_waiting(s); /* s may be gone now */
-    client_unref(c);
-}
-
-static int hold_back(struct session *s, struct rpc_request *rpc)
-{
-    struct waiting *w = calloc(1, sizeof *w);
-
-    if (!w)
-        return -1;
-    w->rpc = rpc_request_ref(rpc);
-    *s->end = w;
-    s->end = &w->next;
-    return 0;
+    become(s, s->peer, u ? u->name : number);
 }
 
 static struct session *session_of(struct dispatch *d, struct rpc_conn *conn)
@@ -205,29 +181,39 @@ static struct session *session_of(struct dispatch *d, struct rpc_conn *conn)
     if (!s)
         return NULL;
     s->d = d;
-    s->end = &s->first;
+    s->line = line_create(d->o.loop, &line_ops, s);
+    if (!s->line) {
+        free(s);
+        return NULL;
+    }
     rpc_conn_set_user(conn, s, conn_closed);
     return s;
 }
 
 static void ask_name(struct session *s, struct rpc_request *rpc)
 {
-    const struct auth_peer *peer = rpc_request_peer(rpc);
+    struct auth_peer *peer = rpc_request_peer(rpc);
     const struct names_user *known;
 
     if (peer->kind == AUTH_DAEMON) {
         become(s, peer, peer->role);
-        client_unref(s->client);
         return;
     }
     known = names_find_uid(s->d->o.names, peer->uid);
     if (known) {
         become(s, peer, known->name);
-        client_unref(s->client);
         return;
     }
     s->asked = true;
+    s->peer = auth_peer_ref(peer);
     names_ask_uid(s->d->o.names, peer->uid, named, s);
+}
+
+static bool looks(const struct dispatch *d, const struct rpc_request *rpc)
+{
+    const struct request_row *row = find_row(d, rpc_request_proc(rpc)->proc);
+
+    return row && row->kind == REQUEST_LOOKS;
 }
 
 void dispatch_call(void *dispatch, struct rpc_request *rpc)
@@ -240,14 +226,11 @@ void dispatch_call(void *dispatch, struct rpc_request *rpc)
         return;
     }
     s = session_of(d, rpc_request_conn(rpc));
-    if (!s) {
-        rpc_reply_error(rpc, RPC_ST_SYSTEM_ERR);
-        return;
-    }
-    if (!s->client && !s->asked)
+    if (s && !s->client && !s->asked)
         ask_name(s, rpc);
-    if (s->client)
-        run(d, rpc, s->client);
-    else if (hold_back(s, rpc) < 0)
-        rpc_reply_error(rpc, RPC_ST_SYSTEM_ERR);
+    rpc_request_ref(rpc);
+    if (s && line_call(s->line, rpc, looks(d, rpc)) == 0)
+        return;
+    rpc_reply_error(rpc, RPC_ST_SYSTEM_ERR);
+    rpc_request_unref(rpc);
 }

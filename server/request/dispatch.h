@@ -1,6 +1,7 @@
 #ifndef DISPATCH_H
 #define DISPATCH_H
-/* From an RPC call to its handler: who is it, may he, does the gate let it pass; then the handler.
+/* From an RPC call to its handler: who is it, may he, does the gate let it pass; then the handler. Calls that only
+ * look are made in the background (line.h).
  *
  * The first call of a connection waits until the user's name is known. A row's gate may park the request;
  * after the gate everything is looked up again by the handler. Loop thread only.
@@ -12,6 +13,7 @@
 struct dispatch;
 struct gate;
 struct guests;
+struct loop;
 struct names;
 struct rpc_program;
 struct site;
@@ -20,6 +22,7 @@ struct site;
 typedef int dispatch_open_fn(void *arg, const struct request_row *row, struct err *e);
 
 struct dispatch_options {
+    struct loop *loop;
     struct site *site;
     struct names *names;
     struct guests *guests; /* users over TCP; NULL: none are served */

@@ -16,6 +16,12 @@
 
 struct request;
 
+enum request_kind {
+    REQUEST_CHANGES, /* refused while the store cannot take changes, or the server goes down */
+    REQUEST_ASKS,
+    REQUEST_LOOKS /* shows objects: may be long, comes often, and is served in the background (line.h) */
+};
+
 /* A row of the request table (req/req_table.c). Every result struct begins with an ifl_result. */
 typedef void request_handler(void *parts, struct request *r);
 
@@ -24,7 +30,7 @@ struct request_row {
     const char *name; /* as logs print it: "QueueJob" */
     enum level
         least; /* USER, OPERATOR, MANAGER, SCHED; SERVER: of another complex. Checked before the handler runs */
-    bool changes;     /* refused while the store cannot take changes, or the server goes down */
+    enum request_kind kind;
     const char *gate; /* hook event asked before the handler: "queuejob", or NULL */
     xdrproc_t xresult;
     size_t result_size;
