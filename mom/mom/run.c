@@ -98,6 +98,15 @@ struct run *run_find_any(const struct runs *t, const wire_job *job)
     return NULL;
 }
 
+const struct run *run_find_writer(const struct runs *t, const wire_job *job, const char *store)
+{
+    for (const struct run *x = t->by_key; x; x = x->hh.next)
+        if (x->key.seq == job->seq && x->key.index == job->index && !run_is_sister(x) &&
+            x->slot.state < RUN_RELEASED && strcmp(x->start.store, store) == 0)
+            return x;
+    return NULL;
+}
+
 size_t runs_count(const struct runs *t)
 {
     return HASH_COUNT(t->by_key);

@@ -133,7 +133,10 @@ void run_drop(struct runs *t, struct run *r); /* frees what run.c owns; others h
 
 struct run *run_find(const struct runs *t, const wire_job *job, unsigned run);
 struct run *run_find_any(const struct runs *t, const wire_job *job); /* of this job, or NULL */
-bool run_has_other(const struct runs *t, const struct run *r);       /* another run of the same job is here */
+/* The run of this job of this store that writes the job's files on this host: a sister's part writes none, a released one
+ * no more. Or NULL. */
+const struct run *run_find_writer(const struct runs *t, const wire_job *job, const char *store);
+bool run_has_other(const struct runs *t, const struct run *r); /* another run of the same job is here */
 size_t runs_count(const struct runs *t);
 /* In order of creation; `fn` may drop the run that it is given. */
 void runs_each(struct runs *t, void (*fn)(void *arg, struct run *r), void *arg);

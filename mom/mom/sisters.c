@@ -293,9 +293,7 @@ static void take_letter(void *arg, struct rpc_request *q)
 /* After a forced rerun the next host may ask before we have read that the run here is to end. */
 static bool is_here_still(const struct sisters *s, const struct sis_fetch_args *a)
 {
-    const struct run *r = run_find_any(s->p.runs, &a->job);
-
-    return r && r->slot.state < RUN_RELEASED && strcmp(r->start.store, a->store) == 0;
+    return run_find_writer(s->p.runs, &a->job, a->store) != NULL;
 }
 
 static void take_fetch(void *arg, struct rpc_request *q)

@@ -356,6 +356,20 @@ def test_a_job_that_is_forced_back_goes_on_with_its_output_wherever_it_is_run(cx
 
 
 @elsewhere
+def test_the_host_that_was_first_may_be_another_one_of_the_next_run(cx):
+    """It has a part of the run that fetches from it, and that part writes none of the job's files."""
+    job = cx.submit(TWICE.format(work=cx.work), select="2:ncpus=1", l_place="scatter")
+    cx.api.run(job, "(n1:ncpus=1)+(n2:ncpus=1)")
+    path = os.path.join(cx.dir, "mom", "n1", "spool", f"{job}.OU")
+    until(lambda: os.path.exists(path) and os.path.getsize(path), "its first line")
+    cx.api.rerun(job)
+    cx.wait(job, "Q")
+    cx.api.run(job, "(n2:ncpus=1)+(n1:ncpus=1)")
+    out, err = let_end(cx, job)
+    assert out == f"run {job} on it\n" * 2 + "over\n" and err == "oops\noops\n"
+
+
+@elsewhere
 def test_output_of_many_pieces_is_fetched_whole_and_in_order(cx):
     job = cx.submit(f"seq 1 200000; touch {cx.work}/done; while [ ! -e {cx.work}/go ]; do sleep 0.02; done")
     os.chmod(cx.work, 0o777)
