@@ -435,16 +435,28 @@ static int hand_over_all(DIR *d, const char *dir, uid_t uid, gid_t gid, struct e
     return fchown(dirfd(d), uid, gid) < 0 ? failed(e, "hand over", dir) : 0;
 }
 
-int file_hand_over(const char *dir, uid_t uid, gid_t gid, struct err *e)
+static int open_own_dir(int dirfd, const char *dir, struct err *e)
 {
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), rc = 0;
+    const int flags = O_RDONLY | O_DIRECTORY;
+    int fd;
+
+    if (dirfd != AT_FDCWD)
+        return file_open_nofollow(dirfd, dir, flags, 0, e);
+    fd = open(dir, flags | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 ? failed(e, "hand over", dir) : fd;
+}
+
+int file_hand_over(int dirfd, const char *dir, uid_t uid, gid_t gid, struct err *e)
+{
+    int fd = open_own_dir(dirfd, dir, e), rc = 0;
     struct stat st;
     DIR *d = NULL;
 
-    if (fd < 0 || fstat(fd, &st) < 0 || !(d = fdopendir(fd))) {
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) < 0 || !(d = fdopendir(fd))) {
         rc = failed(e, "hand over", dir);
-        if (fd >= 0)
-            close(fd);
+        close(fd);
         return rc;
     }
     if (st.st_uid == 0 && uid != 0)

@@ -42,8 +42,9 @@ int file_sync_dir(int dirfd, const char *name, struct err *e); /* names in it ar
 int file_make_dirs(const char *path, mode_t mode, struct err *e);
 
 /* A directory of root's, and what lies in it, become this user's; below it nothing. One that is not root's is left
- * alone: its owner could have put into it what is not his. */
-int file_hand_over(const char *dir, uid_t uid, gid_t gid, struct err *e);
+ * alone: its owner could have put into it what is not his. It must not be a link; below a dirfd no part of its name may be
+ * one, since what lies deeper may have been handed over before. ELOOP or ENOTDIR otherwise. */
+int file_hand_over(int dirfd, const char *dir, uid_t uid, gid_t gid, struct err *e);
 
 /* Remove a directory and all below it, without following links or crossing into another file system.
  * 0 also when it was not there. */

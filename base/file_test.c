@@ -210,6 +210,43 @@ static void who_asks_for_the_holder_keeps_nobody_from_the_lock(void **state)
     waitpid(child, NULL, 0);
 }
 
+static uid_t owner_of(const char *name)
+{
+    struct stat st;
+
+    assert_int_equal(lstat(name, &st), 0);
+    return st.st_uid;
+}
+
+static void what_is_handed_over_is_below_the_directory_by_no_link(void **state)
+{
+    enum { SOMEBODY = 60001 };
+    struct err e;
+    int home;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(file_make_dirs("home/priv/hooks/tmp", 0700, &e), 0);
+    assert_int_equal(file_make_dirs("else/tmp/roots", 0700, &e), 0);
+    home = file_open_dir(AT_FDCWD, "home", &e);
+    assert_int_equal(file_hand_over(home, "priv/hooks/tmp", SOMEBODY, SOMEBODY, &e), 0);
+    assert_int_equal(file_hand_over(home, "priv", SOMEBODY, SOMEBODY, &e), 0);
+    assert_int_equal(owner_of("home/priv/hooks"), SOMEBODY);
+    assert_int_equal(owner_of("home/priv/hooks/tmp"), SOMEBODY);
+    assert_int_equal(rename("home/priv/hooks", "home/priv/old"), 0); /* what he may do there */
+    assert_int_equal(symlink("../../else", "home/priv/hooks"), 0);
+    assert_int_equal(file_hand_over(home, "priv/hooks/tmp", SOMEBODY, SOMEBODY, &e), -1);
+    assert_int_equal(e.code, ELOOP);
+    assert_int_equal(owner_of("else/tmp"), 0);
+    assert_int_equal(owner_of("else/tmp/roots"), 0);
+    assert_int_equal(symlink("../else/tmp", "home/tmp"), 0);
+    assert_int_equal(file_hand_over(home, "tmp", SOMEBODY, SOMEBODY, &e), -1);
+    close(home);
+    assert_int_equal(file_hand_over(AT_FDCWD, "home/tmp", SOMEBODY, SOMEBODY, &e), -1);
+    assert_int_equal(owner_of("else/tmp/roots"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +258,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_asks_for_the_holder_keeps_nobody_from_the_lock, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(sockets_may_have_long_paths, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_handed_over_is_below_the_directory_by_no_link, set_up,
+                                        tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

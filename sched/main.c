@@ -4,6 +4,7 @@
  * that cannot be read stops the start, but later (SIGHUP, or when the server asks) it is said and we go on.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -126,8 +127,8 @@ static int become_user(struct program *p, const char *priv, const char *logs, st
     uid_t uid;
     gid_t gid;
 
-    if (daemon_account(user, &uid, &gid, e) < 0 || file_hand_over(priv, uid, gid, e) < 0 ||
-        file_hand_over(logs, uid, gid, e) < 0)
+    if (daemon_account(user, &uid, &gid, e) < 0 || file_hand_over(AT_FDCWD, priv, uid, gid, e) < 0 ||
+        file_hand_over(AT_FDCWD, logs, uid, gid, e) < 0)
         return -1;
     return daemon_become(user, e);
 }

@@ -2,7 +2,7 @@
 #include "server_home.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,18 +28,25 @@ int server_home_make(const struct server_settings *s, struct err *e)
     return home_files_make(s->home, dirs, N_DIRS, e);
 }
 
-/* A folder is given with what lies in it, and only while it is root's: so those deeper down come first. */
-static int give(const char *home, const struct home_dir *list, int n, uid_t uid, gid_t gid, struct err *e)
+/* A folder is given with what lies in it, and only while it is root's: so those deeper down come first. What lies above
+ * one may be his since an earlier start: no link of his leads us elsewhere. */
+static int give(int home, const struct home_dir *list, int n, uid_t uid, gid_t gid, struct err *e)
 {
-    char path[PATH_MAX];
-
-    for (int i = n - 1; i >= 0; i--) {
-        if ((size_t)snprintf(path, sizeof path, "%s/%s", home, list[i].name) >= sizeof path)
-            return err_set(e, ENAMETOOLONG, "%.300s: path too long", home);
-        if (file_hand_over(path, uid, gid, e) < 0)
+    for (int i = n - 1; i >= 0; i--)
+        if (file_hand_over(home, list[i].name, uid, gid, e) < 0)
             return -1;
-    }
     return 0;
+}
+
+static int give_all(const char *path, uid_t uid, gid_t gid, struct err *e)
+{
+    int home = file_open_dir(AT_FDCWD, path, e), rc;
+
+    if (home < 0)
+        return -1;
+    rc = give(home, own_dirs, N_OWN, uid, gid, e) < 0 ? -1 : give(home, dirs, N_DIRS, uid, gid, e);
+    close(home);
+    return rc;
 }
 
 static int link_socket(const struct server_settings *s, struct err *e)
@@ -63,8 +70,8 @@ int server_home_settle(struct server_settings *s, struct err *e)
         return -1;
     if (uid == geteuid())
         return 0;
-    if (home_files_make(s->home, own_dirs, N_OWN, e) < 0 || give(s->home, own_dirs, N_OWN, uid, gid, e) < 0 ||
-        give(s->home, dirs, N_DIRS, uid, gid, e) < 0 || link_socket(s, e) < 0 || daemon_become(user, e) < 0)
+    if (home_files_make(s->home, own_dirs, N_OWN, e) < 0 || give_all(s->home, uid, gid, e) < 0 ||
+        link_socket(s, e) < 0 || daemon_become(user, e) < 0)
         return -1;
     snprintf(s->socket, sizeof s->socket, "%s/%s", s->home, in_home);
     return 0;
