@@ -2,7 +2,7 @@
  *
  * One line a request makes its row and its RPC procedure, so that codec, right, gate and handler always
  * come together. What may be asked by whom is read here first; a handler asks what goes beyond its row's
- * level. */
+ * level. Arrive changes something, but asks by itself whether that may be: see submit_serve_arrival. */
 #include "req_table.h"
 
 #include <ifl.h>
@@ -58,7 +58,7 @@
     X(IFL_PREEMPT_RUN, "PreemptRun", USER, CHANGES, "runjob", ifl_preempt_run_args, ifl_result,              \
       req_preempt_run)                                                                                       \
     X(IFL_STATUS_HOLD, "StatusHold", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_hold)        \
-    X(IFL_ARRIVE, "Arrive", SERVER, CHANGES, "queuejob", ifl_arrive_args, ifl_submit_result, req_arrive)     \
+    X(IFL_ARRIVE, "Arrive", SERVER, ASKS, "queuejob", ifl_arrive_args, ifl_submit_result, req_arrive)        \
     X(IFL_DELETE_HOLD, "DeleteHold", USER, CHANGES, NULL, ifl_job_args, ifl_result, req_delete_hold)         \
     X(IFL_EXPLAIN, "Explain", USER, ASKS, NULL, ifl_job_args, ifl_result, req_explain)                       \
     X(IFL_EXPLAIN_REPLY, "ExplainReply", SCHED, ASKS, NULL, ifl_explain_reply_args, ifl_result,              \

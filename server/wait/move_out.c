@@ -47,6 +47,7 @@ struct parting {
     struct loop_timer *timer;
     int64_t retry_ms;
     bool said, asking; /* asking: names, the store or the disk will call back */
+    bool unsure;       /* it was said before, and how that went is not known */
     bool gone;         /* nobody cares any more; freed by that call */
     char *script;      /* heap */
     size_t n_script;
@@ -174,6 +175,7 @@ static void failed(struct parting *x, const struct err *why)
         stays(x, &e);
         return;
     }
+    x->unsure = true;
     log_event(LOGC_JOB, LOGE_JOB, job_of(x) ? job_of(x)->obj.name : "",
               "whether %s has taken it is not known (%s); asking again in %lld s", x->to.server, why->text,
               (long long)x->retry_ms / 1000);
@@ -192,7 +194,7 @@ static void answered(void *arg, const struct rpc_outcome *o)
     if (o->status == RPC_ST_LOST)
         return; /* `closed` follows */
     if (o->status != RPC_ST_OK) {
-        x->said = false; /* it was not even looked at */
+        x->said = x->unsure; /* this time it was not even looked at */
         failed(x, o->why);
     } else if (r->result.code != 0) {
         err_set(&e, r->result.code, "%s", r->result.text);
@@ -537,7 +539,7 @@ static void restore_one(struct move_out *m, struct job *j)
         log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "its move cannot be read from the store: %s", text);
         return;
     }
-    x->said = true; /* it may have been */
+    x->said = x->unsure = true; /* it may have been */
     loop_timer_set(x->timer, 0);
 }
 

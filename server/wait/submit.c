@@ -439,6 +439,14 @@ static const char *arrived_before(struct submit *s, const ifl_arrive_args *a)
     return j ? j->obj.name : notes_find(s->p.notes, "token", token_text(a->job.token, token));
 }
 
+/* Asked only of a job that is not here yet: the other server takes any refusal for the end of the move. */
+static int check_open(const struct submit *s, struct err *e)
+{
+    if (s->p.site->server->terminating)
+        return err_set(e, PBSE_SVRDOWN, "Request not allowed: Server shutting down");
+    return commit_check(s->p.commit, e);
+}
+
 void submit_serve_arrival(struct submit *s, struct request *r)
 {
     ifl_arrive_args *a = request_args(r);
@@ -450,7 +458,7 @@ void submit_serve_arrival(struct submit *s, struct request *r)
         promise(s, r, before);
         return;
     }
-    if (check_owner(s, a, &e) < 0) {
+    if (check_open(s, &e) < 0 || check_owner(s, a, &e) < 0) {
         request_fail(r, &e);
         return;
     }

@@ -4,6 +4,9 @@ import glob
 import os
 import random
 import shutil
+import socket
+import ssl
+import struct
 import threading
 import time
 from concurrent import futures
@@ -12,6 +15,7 @@ import pytest
 
 from cede import api, users, work
 from cede.complex import Complex
+from cede.exec_peer import Reader, text, u32, u64
 from cede.remote import Munged, login_host, port_of
 from cede.wait import until
 from test_checkpoint import by_application, count
@@ -55,6 +59,48 @@ def pair():
 
 def move(near, job, far, queue="workq"):
     near.api.move(job, f"{queue}@{address(far)}")
+
+
+class Arrivals:
+    """Says by hand at `far` that a job of `near` comes, as near's server would: with its certificate."""
+
+    IFL, ARRIVE, STARTTLS = 0x20000050, 211, 7
+
+    def __init__(self, near, far):
+        certs = os.path.join(near.home, "certs")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.load_verify_locations(os.path.join(certs, "peers.crt"))
+        context.load_cert_chain(os.path.join(certs, "server.crt"), os.path.join(certs, "server.key"))
+        context.set_alpn_protocols(["sunrpc"])
+        plain = socket.create_connection(("127.0.0.1", port_of(far)), timeout=60)
+        assert b"STARTTLS" in self._call(plain, 0, b"", self.STARTTLS)
+        self.tls = context.wrap_socket(plain)
+
+    def _call(self, where, proc, args, flavour=0):
+        record = b"".join(map(u32, (7, 0, 2, self.IFL, 1, proc, flavour, 0, 0, 0))) + args
+        where.sendall(u32(0x80000000 | len(record)) + record)
+        length = struct.unpack(">I", self._read(where, 4))[0] & 0x7FFFFFFF
+        return self._read(where, length)
+
+    @staticmethod
+    def _read(where, n):
+        got = b""
+        while len(got) < n:
+            piece = where.recv(n - len(got))
+            assert piece, "closed"
+            got += piece
+        return got
+
+    def say(self, token, owner):
+        """The code of the answer, and what the job is called there."""
+        script = "true\n"
+        job = token + text("workq") + u32(0) + u64(len(script)) + text(script) + text("") + u32(0)
+        reply = Reader(self._call(self.tls, self.ARRIVE, job + text("7.near") + text(owner) + u32(1) + u32(0) * 2))
+        reply.at = 24
+        code, _, errors, _ = reply.i32(), reply.text(), reply.u32(), reply.text()
+        assert errors == 0
+        return code, reply.text()
 
 
 def letters(cx, job):
@@ -232,6 +278,20 @@ def test_every_job_is_at_one_server_whichever_is_killed(pair, seed):
         t.join(60)
     emptied(near)
     assert sorted(names(far)) == sorted(f"k{i}" for i in range(30))
+
+
+def test_a_server_that_takes_nothing_more_still_says_what_it_has_taken(pair):
+    """Who asks again after a lost answer takes a refusal for the job's stay, and would run it a second time."""
+    near, far = pair
+    owner = f"{(users.available() or (users.me(),))[0]}@near"
+    keeps_it_up = far.submit("sleep 600")
+    far.wait(keeps_it_up, "R")
+    peer = Arrivals(near, far)
+    code, job = peer.say(b"1" * 16, owner)
+    assert code == 0 and job
+    far.api.terminate(1)  # when the running job has ended
+    assert peer.say(b"2" * 16, owner)[0] == 15060
+    assert peer.say(b"1" * 16, owner) == (0, job)
 
 
 def route(near, destinations, **attrs):
