@@ -239,7 +239,7 @@ static int make_attrs(const struct resize *z, const struct job *j, struct plan *
     if (attr_list_dup(&j->obj.attrs, &p->attrs) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory to release vnodes of %s", j->obj.name);
     p->has_attrs = true;
-    attr_list_unset_amount(&p->attrs, JOB_ATTR_Resource_List, RESC_nodes); /* an old form of the select */
+    defaults_make_way(z->site, &p->attrs);
     if (attr_list_change(&p->attrs, z->site->resources, JOB_ATTR_Resource_List, "select",
                          strbuf_str(&p->select), SET, e) < 0)
         return -1;

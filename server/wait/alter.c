@@ -109,6 +109,18 @@ static bool touches_resources(const struct alter_ask *ask)
     return false;
 }
 
+static bool sets_select(const struct alter_ask *ask)
+{
+    for (size_t i = 0; i < ask->n; i++) {
+        const struct edit_change *c = &ask->changes[i];
+
+        if (is_named(c, "Resource_List") && c->resource && !strcmp(c->resource, "select") && c->op != UNSET &&
+            *c->value)
+            return true;
+    }
+    return false;
+}
+
 static bool touches_output(const struct alter_ask *ask)
 {
     for (size_t i = 0; i < ask->n; i++)
@@ -232,20 +244,23 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
     struct attr_list before;
     struct edit_ask edit = {
         .changes = ask->changes, .n = ask->n, .writer = {.level = ask->level, .running = job_is_placed(j)}};
+    int rc;
 
     *at = ask->n;
     if (check_state(j, e) < 0 || check_all(p, j, ask, at, e) < 0)
         return -1;
     if (attr_list_dup(&j->obj.attrs, &before) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory to alter %s", j->obj.name);
-    if (edit_apply(p->site, &j->obj, &edit, at, e) < 0) {
-        attr_list_fini(&before);
-        return -1;
+    if (sets_select(ask) && !job_is_placed(j))
+        defaults_make_way(p->site, &j->obj.attrs);
+    rc = edit_apply(p->site, &j->obj, &edit, at, e);
+    if (rc == 0) {
+        *at = ask->n;
+        rc = complete(p, j, ask, e);
     }
-    if (complete(p, j, ask, e) < 0) {
+    if (rc < 0) {
         attr_list_fini(&j->obj.attrs);
         j->obj.attrs = before;
-        *at = ask->n;
         return -1;
     }
     follow(p, j, ask, attr_list_text(&before, JOB_ATTR_depend));

@@ -4,7 +4,8 @@
  * defaults of the queue, then of the server, fill what is missing; without a select, host resources asked
  * for job-wide become one chunk. Then the select, completed by default_chunk, gives schedselect and the
  * job-wide sums. The select itself stays as the user wrote it. A value added here has `defaulted` set;
- * without that mark a job that moves to another queue would keep the old queue's defaults. */
+ * without that mark a job that moves to another queue would keep the old queue's defaults. What the job itself asked
+ * for keeps its own mark also where a sum is written over it: it is what the next completion begins from. */
 #include "defaults.h"
 
 #include <string.h>
@@ -23,9 +24,16 @@ static const struct resc_list *list_of(const struct attr_list *l)
     return attr_list_amounts(l, JOB_ATTR_Resource_List);
 }
 
+static bool is_own(const struct attr_list *l, int id)
+{
+    const struct value *v = attr_list_amount(l, JOB_ATTR_Resource_List, id);
+
+    return v && !v->defaulted;
+}
+
 static int put(struct attr_list *l, int id, struct value v, struct err *e)
 {
-    v.defaulted = true;
+    v.defaulted = !is_own(l, id);
     return attr_list_set_amount(l, JOB_ATTR_Resource_List, id, v, e);
 }
 
@@ -68,13 +76,6 @@ static int add_defaults(struct attr_list *l, const struct resc_list *from, struc
 static const char *text_of(const struct attr_list *l, int id)
 {
     return value_text(attr_list_amount(l, JOB_ATTR_Resource_List, id));
-}
-
-static bool is_own(const struct attr_list *l, int id)
-{
-    const struct value *v = attr_list_amount(l, JOB_ATTR_Resource_List, id);
-
-    return v && !v->defaulted;
 }
 
 /* --- old forms ------------------------------------------------------------------------------------ */
@@ -167,6 +168,18 @@ static int refuse_jobwide(struct site *s, const struct attr_list *l, struct err 
                            def->name);
     }
     return 0;
+}
+
+void defaults_make_way(const struct site *s, struct attr_list *l)
+{
+    const struct resc_list *r = list_of(l);
+
+    for (size_t i = r ? r->n : 0; i-- > 0 && (r = list_of(l));) {
+        const struct resource *def = i < r->n ? resource_get(s->resources, r->v[i].tag) : NULL;
+
+        if (def && (def->id == RESC_nodes || ((def->flags & RESC_HOST) && resource_is_consumable(def))))
+            attr_list_unset_amount(l, JOB_ATTR_Resource_List, def->id);
+    }
 }
 
 struct sums {

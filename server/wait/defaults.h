@@ -16,4 +16,7 @@ struct site;
  *   PBSE_UNKRESC, PBSE_BADATVAL, PBSE_DUPRESC in select or place */
 int defaults_complete(struct site *s, struct attr_list *l, const struct queue *q, struct err *e);
 
+/* A new select comes: what was asked of hosts in other forms (nodes=, ncpus= and the like) goes before it. */
+void defaults_make_way(const struct site *s, struct attr_list *l);
+
 #endif

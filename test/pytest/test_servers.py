@@ -121,6 +121,15 @@ def test_a_job_moves_with_script_attributes_and_owner_and_runs_there(pair):
     assert "E" not in letters(near, job)
 
 
+def test_a_job_takes_along_what_it_asked_for_job_wide(pair):
+    near, far = pair
+    job = work.submit(near, "true", "wide", options=("-h", "-l", "ncpus=2,mem=64mb"))
+    move(near, job, far)
+    got = far.stat("0.far")["Resource_List"]
+    assert (got["ncpus"], got["mem"]) == ("2", "64mb")
+    assert sorted(got["select"].split(":")) == ["1", "mem=64mb", "ncpus=2"]
+
+
 def test_a_moved_job_is_found_by_its_old_name(pair):
     near, far = pair
     job = work.submit(near, "true", "old", options=("-h",))

@@ -147,6 +147,32 @@ def test_a_request_is_completed(quiet, asked, select, place, ncpus, nodect):
     assert "ncpus" in quiet.stat(job)["schedselect"]
 
 
+@pytest.mark.parametrize("asked", [{"ncpus": "3", "mem": "1gb"}, {"nodes": "2:ppn=2"}, {"select": "2:ncpus=3"},
+                                   {"nodes": "2", "mem": "1gb"}])
+def test_what_a_job_asked_for_stays_when_it_is_altered_or_moved(quiet, asked):
+    """A sum over chunks is written over ncpus=3, which is still what the job itself asked for."""
+    if "elsewhere" not in [q.name for q in quiet.api.stat("que")]:
+        quiet.make_queue("elsewhere")
+    job = quiet.api.submit([*WORK, *[("Resource_List", n, v) for n, v in asked.items()]], quiet.script("true"))
+    before = resources(quiet, job)
+    quiet.api.alter(job, [("Resource_List", "walltime", "60")])
+    quiet.api.move(job, "elsewhere")
+    quiet.api.alter(job, [("Resource_List", "walltime", "90")])
+    assert resources(quiet, job) == {**before, "walltime": "00:01:30"}
+
+
+@pytest.mark.parametrize("asked", [{"ncpus": "3", "mem": "1gb"}, {"nodes": "2:ppn=2"}])
+def test_a_select_takes_the_place_of_what_was_asked_for_in_other_forms(quiet, asked):
+    job = quiet.api.submit([*WORK, *[("Resource_List", n, v) for n, v in asked.items()]], quiet.script("true"))
+    quiet.api.alter(job, [("Resource_List", "select", "2:ncpus=1")])
+    got = resources(quiet, job)
+    assert (got["select"], got["ncpus"]) == ("2:ncpus=1", "2") and not {"mem", "nodes", "mpiprocs"} & set(got)
+    with pytest.raises(api.PbsError) as e:
+        quiet.api.alter(job, [("Resource_List", "select", "1:ncpus=1"), ("Resource_List", "mem", "1gb")])
+    assert e.value.code == 15109
+    assert resources(quiet, job) == got
+
+
 def test_defaults_come_from_the_queue_then_from_the_server(quiet):
     quiet.make_queue("defaults")
     quiet.set_queue("defaults", "resources_default", "1:00:00", "walltime")
