@@ -255,7 +255,7 @@ static const char *const resource_intro[] = {
     "Sizes are a number and b or w (words), with k, m, g, t or p before it: 8gb.",
     "Durations are seconds, or hours:minutes:seconds.",
     "Booleans are True or False.",
-    "Hooks that would set resources, and scripts that measure them (server_dyn_res), are not supported yet.",
+    "A script can tell how much there is of one: server_dyn_res of the scheduler, $resource_poll of a MOM.",
     NULL};
 static const char *const conf_intro[] = {
     "The daemons and commands of a host find directories, ports and the server by this file of NAME=value lines.",

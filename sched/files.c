@@ -32,7 +32,6 @@ enum option {
 };
 #undef OPTION
 
-enum { YES = 1, NO = 0 };
 #define OPTION(n, t, d, done, s)                                                                             \
     [OPT_##n] = {.name = #n,                                                                                 \
                  .type = SETTINGS_##t,                                                                       \
@@ -44,11 +43,14 @@ static const struct settings_row rows[OPT_COUNT] = {
 };
 #undef OPTION
 
+/* Why an option does nothing; NULL: it does what it says. */
+#define YES                      NULL
 #define OPTION(n, t, d, done, s) [OPT_##n] = done,
-static const int acted_on[OPT_COUNT] = {
+static const char *const idle_because[OPT_COUNT] = {
 #include "sched_config.def"
 };
 #undef OPTION
+#undef YES
 
 static const struct {
     const char *name, *instead;
@@ -81,8 +83,9 @@ void files_add_presets(struct strbuf *out)
     strbuf_add(out,
                "# sched_config: how the scheduler decides. Lines are \"name: value\"; # begins a comment.\n");
     for (size_t i = 0; i < OPT_COUNT; i++)
-        strbuf_addf(out, "\n# %s%s\n%s%s: %s\n", rows[i].sentence, acted_on[i] ? "" : " (not supported yet)",
-                    rows[i].preset && acted_on[i] ? "" : "# ", rows[i].name,
+        strbuf_addf(out, "\n# %s%s%s%s\n%s%s: %s\n", rows[i].sentence,
+                    idle_because[i] ? " (does nothing: " : "", idle_because[i] ? idle_because[i] : "",
+                    idle_because[i] ? ")" : "", rows[i].preset && !idle_because[i] ? "" : "# ", rows[i].name,
                     rows[i].preset ? rows[i].preset : "");
 }
 
@@ -137,8 +140,10 @@ static void name_what_does_nothing(const struct settings *v)
 {
     for (size_t i = 0; i < OPT_COUNT; i++) {
         const char *value = settings_has(v, i) ? settings_text(v, i) : NULL;
-        if (value && !acted_on[i] && (!rows[i].preset || strcasecmp(value, rows[i].preset) != 0))
-            log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "%s is not supported yet", rows[i].name);
+
+        if (value && idle_because[i] && (!rows[i].preset || strcasecmp(value, rows[i].preset) != 0))
+            log_event(LOGC_FIL, LOGE_SCHED, "sched_config", "%s does nothing: %s", rows[i].name,
+                      idle_because[i]);
     }
 }
 

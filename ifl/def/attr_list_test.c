@@ -27,6 +27,8 @@ static void check_def(enum attr_of of, int i)
     assert_int_equal(attr_def_find(of, d->name), i);
     if (!d->meaning[0] || strlen(d->meaning) > 120)
         fail_msg("%s %s: no meaning, or too long", attr_of_name(of), d->name);
+    if ((d->flags & AF_UNUSED) && !strstr(d->meaning, "Cede"))
+        fail_msg("%s %s: nothing acts on it, and it does not say why", attr_of_name(of), d->name);
     if (d->min > d->max)
         fail_msg("%s %s: empty range", attr_of_name(of), d->name);
     if ((d->flags & AF_SHOWN) && (!d->dflt || t->by != BY_NOTHING))

@@ -158,3 +158,9 @@ def test_options_are_those_of_the_hours(cx, sim):
     assert place(cx, sim.job(select="1:ncpus=4")) == "(s2:ncpus=4)"
     cx.configure_sched(text, holidays="YEAR 2999\nweekday none all\nsaturday none all\nsunday none all\n")
     assert place(cx, sim.job(select="1:ncpus=1")) == "(s1:ncpus=1)"
+
+
+def test_an_option_for_what_cede_does_not_have_says_so(cx):
+    cx.configure_sched('peer_queue: "workq workq@elsewhere"\n')
+    until(lambda: "peer_queue does nothing: jobs of other servers come by their route queues and qmove" in
+          cx.logs("sched", 500), "the scheduler's word on peer_queue")
