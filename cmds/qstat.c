@@ -1,18 +1,20 @@
 /* qstat: jobs, queues and servers as they are.
  *
- * Every operand becomes a `target`; of each the objects are fetched in one call and shown by one of the
- * listings. Only attributes that are shown are asked for. Jobs are shown as they come in, so that a full listing of
- * any number of them takes no memory here; only a listing in another order (-T) needs them all. */
+ * What was asked for is qstat_ask's; every operand becomes a target of qstat_fetch; of each the objects are fetched in
+ * one call and shown by one of the listings. Only attributes that are shown are asked for. Jobs are shown as they come in, so
+ * that a full listing of any number of them takes no memory here; only a listing in another order (-T) needs them all. */
 #include <strings.h>
 #include <unistd.h>
 
 #include "attrs.h"
 #include "cmd.h"
 #include "ids.h"
-#include "json_out.h"
 #include "job_names.h"
+#include "json_out.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
+#include "qstat_ask.h"
+#include "qstat_fetch.h"
 #include "qstat_objects.h"
 #include "qstat_short.h"
 #include "qstat_wide.h"
@@ -21,17 +23,6 @@
 #include "strbuf.h"
 #include "table.h"
 #include "term_width.h"
-
-enum object { JOBS, QUEUES, SERVERS };
-
-struct qstat {
-    struct cmd_args a;
-    bool full, arrays, percent, subjobs, history, express, wide;
-    bool all, idle, running, finished, estimates, hosts, comments, same_line, gigabytes, megawords;
-    bool queues, limits, servers;
-    const char *users, *format_text, *delimiter;
-    enum status_format format;
-};
 
 /* POSIX's -W: letters of options that take no value. */
 static int take_letters(void *settings, const struct option_row *row, const char *value, struct err *e)
@@ -85,65 +76,6 @@ static const struct option_row rows[] = {
     CMD_FLAG('1', struct qstat, same_line, "hosts and comment in the same line"),
 };
 
-/* --- what was asked
- * --------------------------------------------------------------------------------------- */
-
-static bool is_alternative(const struct qstat *q)
-{
-    return q->all || q->idle || q->running || q->finished || q->estimates || q->hosts || q->comments ||
-           q->users || q->gigabytes || q->megawords;
-}
-
-static bool conflicts(const struct qstat *q)
-{
-    const bool alternative = is_alternative(q) && !q->limits;
-    const int kinds = q->queues + q->servers + q->limits;
-
-    if (kinds > 1 || q->idle + q->running + q->finished + q->all + q->estimates > 1)
-        return true;
-    if (kinds && (alternative || q->arrays || q->subjobs || q->history || q->percent || q->express))
-        return true;
-    if (q->full && (alternative || q->percent || q->limits))
-        return true;
-    if ((q->gigabytes && q->megawords) || (alternative && q->percent))
-        return true;
-    return (q->same_line && !q->hosts && !q->comments) || ((q->format_text || q->delimiter) && !q->full) ||
-           (q->delimiter && q->format != STATUS_DSV);
-}
-
-static int check(struct qstat *q)
-{
-    if (q->delimiter && !*q->delimiter) {
-        cmd_say(&q->a, "illegal -D value");
-        cmd_hint("a delimiter has at least one character");
-        return cmd_usage(&q->a);
-    }
-    if (q->full && q->wide && q->format_text && q->format != STATUS_FULL) {
-        cmd_say(&q->a, "option w cannot be used with -F");
-        return cmd_usage(&q->a);
-    }
-    if (!conflicts(q))
-        return 0;
-    cmd_say(&q->a, "conflicting options.");
-    return cmd_usage(&q->a);
-}
-
-static enum object object_of(const struct qstat *q)
-{
-    return q->servers ? SERVERS : q->queues || q->limits ? QUEUES : JOBS;
-}
-
-/* --- the run
- * ---------------------------------------------------------------------------------------------- */
-
-/* Where objects are asked for, and under which name. */
-struct target {
-    char server[PBS_MAXHOSTNAME + PBS_MAXPORTNUM + 2];
-    char queue[PBS_MAXQUEUENAME + 1];
-    struct strbuf ids; /* job identifiers, comma list; "" none */
-    char shown[PBS_MAXCLTJOBID + 1];
-};
-
 struct show {
     const struct qstat *q;
     struct session *s;
@@ -159,35 +91,8 @@ struct show {
     struct job_names *seen;                            /* -E: the jobs that came; NULL: nobody asks */
 };
 
-static int read_target(const struct qstat *q, const char *operand, struct target *t)
-{
-    struct destination d;
-    struct ids_job job;
-
-    memset(t, 0, sizeof *t);
-    strbuf_init(&t->ids, 1 << 20);
-    if (!operand)
-        return 0;
-    if (q->servers) {
-        snprintf(t->server, sizeof t->server, "%s", operand);
-    } else if (object_of(q) == JOBS && jobid_is_jobid(operand)) {
-        if (ids_job(&q->a, operand, &job) < 0)
-            return -1;
-        strbuf_add(&t->ids, job.id);
-        memcpy(t->shown, job.shown, sizeof t->shown);
-        memcpy(t->server, job.server, sizeof t->server);
-    } else {
-        if (ids_destination(&q->a, operand, &d) < 0)
-            return -1;
-        memcpy(t->server, d.server, sizeof t->server);
-        memcpy(t->queue, d.queue, sizeof t->queue);
-        snprintf(t->shown, sizeof t->shown, "%s", operand);
-    }
-    return 0;
-}
-
 /* What the server itself has to say, asked once a server and only where it is shown. */
-static const struct batch_status *server_status(struct show *s, int c, const struct target *t)
+static const struct batch_status *server_status(struct show *s, int c, const struct qstat_target *t)
 {
     struct attrs wants = {0};
 
@@ -203,120 +108,24 @@ static const struct batch_status *server_status(struct show *s, int c, const str
     return s->status;
 }
 
-static const char *states(const struct qstat *q)
-{
-    return q->idle ? "EHQTW" : q->running ? "RS" : q->finished ? "MFX" : NULL;
-}
-
-static const char *extend(const struct qstat *q)
-{
-    const bool history = q->history || q->finished;
-
-    return q->subjobs && history ? "tx" : q->subjobs ? "t" : history ? "x" : NULL;
-}
-
-static const char *what_of(const struct target *t)
-{
-    return t->ids.len ? t->ids.s : *t->queue ? t->queue : NULL;
-}
-
-/* Jobs by criteria; else by their names. */
-static bool is_selection(const struct show *s, const struct target *t)
-{
-    return !t->ids.len && (s->q->users || states(s->q));
-}
-
-static struct attropl *criteria_of(const struct show *s, const struct target *t, struct attrs *out)
-{
-    if (s->q->users)
-        attrs_add(out, ATTR_u, NULL, s->q->users, EQ);
-    if (states(s->q))
-        attrs_add(out, ATTR_state, NULL, states(s->q), EQ);
-    if (*t->queue)
-        attrs_add(out, ATTR_q, NULL, t->queue, EQ);
-    return out->first;
-}
-
-static void each_job(struct show *s, int c, const struct target *t, pbs_job_fn *fn, void *arg)
-{
-    struct attrs criteria = {0};
-
-    if (is_selection(s, t))
-        pbs_selstat_each(c, criteria_of(s, t, &criteria), attrs_attrl(&s->wants), extend(s->q), fn, arg);
-    else
-        pbs_statjob_each(c, what_of(t), attrs_attrl(&s->wants), extend(s->q), fn, arg);
-    attrs_fini(&criteria);
-}
-
-static struct batch_status *list_jobs(const struct show *s, int c, const struct target *t)
-{
-    struct attrs criteria = {0};
-    struct batch_status *list;
-
-    if (is_selection(s, t))
-        list = pbs_selstat(c, criteria_of(s, t, &criteria), attrs_attrl(&s->wants), extend(s->q));
-    else
-        list = pbs_statjob(c, what_of(t), attrs_attrl(&s->wants), extend(s->q));
-    attrs_fini(&criteria);
-    return list;
-}
-
-/* Queues and servers, of which there are few. */
-static struct batch_status *list_objects(const struct show *s, int c, const struct target *t)
-{
-    if (object_of(s->q) == QUEUES)
-        return pbs_statque(c, *t->queue ? t->queue : NULL, attrs_attrl(&s->wants), NULL);
-    return pbs_statserver(c, attrs_attrl(&s->wants), NULL);
-}
-
 /* --- showing
  * ---------------------------------------------------------------------------------------------- */
 
-static bool is_listed(const char *list, const char *word)
-{
-    size_t n = strlen(word);
-
-    for (; *list; list += strcspn(list, ","), list += *list == ',')
-        if (!strncmp(list, word, n) && (!list[n] || strchr(",@", list[n])))
-            return true;
-    return false;
-}
-
-/* Jobs named on the command line come whatever their state and owner is; -J is nobody else's to look at. */
-static bool is_shown(const struct qstat *q, const struct batch_status *job)
-{
-    char user[PBS_MAXUSER + 1];
-    struct job_show j;
-
-    if (!q->arrays && !q->users && !states(q))
-        return true;
-    job_show_read(job, &j);
-    if (q->arrays) {
-        const char *bracket = strchr(job->name, '[');
-
-        if (!bracket || (q->subjobs && bracket[1] == ']'))
-            return false;
-    }
-    if (states(q) && j.state && !strchr(states(q), *j.state))
-        return false;
-    return !q->users || is_listed(q->users, job_show_user(j.owner, user, sizeof user));
-}
-
-static void open_json(struct show *s, int c, const struct target *t)
+static void open_json(struct show *s, int c, const struct qstat_target *t)
 {
     static const char *const keys[] = {"Jobs", "Queue", "Server"};
 
     if (s->json_open)
         return;
     status_out_json_head(&s->json, stdout, server_status(s, c, t));
-    json_out_open(&s->json, keys[object_of(s->q)], '{');
+    json_out_open(&s->json, keys[qstat_ask_object(s->q)], '{');
     s->json_open = true;
 }
 
-static void show_full(struct show *s, int c, const struct target *t, const struct batch_status *o)
+static void show_full(struct show *s, int c, const struct qstat_target *t, const struct batch_status *o)
 {
     static const char *const heads[] = {"Job Id: ", "Queue: ", "Server: "};
-    const enum object kind = object_of(s->q);
+    const enum qstat_object kind = qstat_ask_object(s->q);
     const struct status_full how = {
         .head = heads[kind], .indent = "    ", .unfolded = s->q->wide, .fold = s->fold};
 
@@ -341,13 +150,13 @@ static bool has_long_ids(const struct batch_status *server)
     return max && atoll(max) > PBS_DFLT_MAX_JOB_SEQUENCE_ID;
 }
 
-static void show_job(struct show *s, int c, const struct target *t, const struct batch_status *o)
+static void show_job(struct show *s, int c, const struct qstat_target *t, const struct batch_status *o)
 {
     const struct batch_status *server = s->headed ? NULL : server_status(s, c, t);
 
     if (!s->headed)
         s->brief.long_ids = s->wide.long_ids = has_long_ids(server);
-    if (!is_alternative(s->q)) {
+    if (!qstat_ask_is_alternative(s->q)) {
         s->headed = true;
         qstat_short_job(stdout, &s->brief, o);
         return;
@@ -359,7 +168,7 @@ static void show_job(struct show *s, int c, const struct target *t, const struct
     qstat_wide_job(stdout, &s->wide, o);
 }
 
-static void show_queue(struct show *s, int c, const struct target *t, const struct batch_status *o)
+static void show_queue(struct show *s, int c, const struct qstat_target *t, const struct batch_status *o)
 {
     if (s->q->limits) {
         const struct batch_status *server = s->headed ? NULL : server_status(s, c, t);
@@ -375,20 +184,20 @@ static void show_queue(struct show *s, int c, const struct target *t, const stru
     s->headed = true;
 }
 
-static void show_one(struct show *s, int c, const struct target *t, const struct batch_status *o)
+static void show_one(struct show *s, int c, const struct qstat_target *t, const struct batch_status *o)
 {
     if (s->q->full) {
         show_full(s, c, t, o);
         return;
     }
-    switch (object_of(s->q)) {
-    case JOBS:
+    switch (qstat_ask_object(s->q)) {
+    case QSTAT_JOBS:
         show_job(s, c, t, o);
         return;
-    case QUEUES:
+    case QSTAT_QUEUES:
         show_queue(s, c, t, o);
         return;
-    case SERVERS:
+    case QSTAT_SERVERS:
         break;
     }
     if (!s->headed)
@@ -397,7 +206,7 @@ static void show_one(struct show *s, int c, const struct target *t, const struct
     qstat_objects_server(stdout, o);
 }
 
-static int report(const struct show *s, int c, const struct target *t)
+static int report(const struct show *s, int c, const struct qstat_target *t)
 {
     switch (pbs_errno) {
     case PBSE_NONE:
@@ -415,7 +224,7 @@ static int report(const struct show *s, int c, const struct target *t)
 /* The jobs of one target as they come in. */
 struct coming {
     struct show *s;
-    const struct target *t;
+    const struct qstat_target *t;
     int connection;
     size_t n;
 };
@@ -427,45 +236,47 @@ static int show_coming(const struct batch_status *job, void *arg)
     to->n++;
     if (to->s->seen)
         job_names_add(to->s->seen, job->name);
-    if (is_shown(to->s->q, job))
+    if (qstat_ask_is_shown(to->s->q, job))
         show_one(to->s, to->connection, to->t, job);
     return 0;
 }
 
 /* What the heading says of the server is asked for first: asked for at the first job, its answer would come behind
  * all the others, which libpbs would have to keep meanwhile. */
-static int show_jobs(struct show *s, int c, const struct target *t)
+static int show_jobs(struct show *s, int c, const struct qstat_target *t)
 {
+    const struct qstat_fetch from = {s->q, t, attrs_attrl(&s->wants), c};
     struct coming to = {.s = s, .t = t, .connection = c};
 
     if (!s->q->full && !s->headed)
         server_status(s, c, t);
     pbs_errno = 0;
-    each_job(s, c, t, show_coming, &to);
+    qstat_fetch_jobs_each(&from, show_coming, &to);
     if (to.n || (s->seen && (pbs_errno == PBSE_UNKJOBID || pbs_errno == PBSE_HISTJOBID)))
         return 0; /* what is missing is asked for one by one */
     return report(s, c, t);
 }
 
-static int show_list(struct show *s, int c, const struct target *t)
+static int show_list(struct show *s, int c, const struct qstat_target *t)
 {
-    const bool jobs = object_of(s->q) == JOBS;
+    const bool jobs = qstat_ask_object(s->q) == QSTAT_JOBS;
+    const struct qstat_fetch from = {s->q, t, attrs_attrl(&s->wants), c};
     struct batch_status *list;
 
     pbs_errno = 0;
-    list = jobs ? list_jobs(s, c, t) : list_objects(s, c, t);
+    list = jobs ? qstat_fetch_jobs(&from) : qstat_fetch_objects(&from);
     if (!list)
         return report(s, c, t);
     if (jobs)
         list = qstat_wide_sort(list);
     for (const struct batch_status *o = list; o; o = o->next)
-        if (!jobs || is_shown(s->q, o))
+        if (!jobs || qstat_ask_is_shown(s->q, o))
             show_one(s, c, t, o);
     pbs_statfree(list);
     return 0;
 }
 
-static int show_target(struct show *s, const struct target *t)
+static int show_target(struct show *s, const struct qstat_target *t)
 {
     int c = session_connect(s->s, t->server);
 
@@ -473,9 +284,9 @@ static int show_target(struct show *s, const struct target *t)
         return pbs_errno;
     if (s->q->full && s->q->format == STATUS_JSON)
         open_json(s, c, t); /* whatever comes, it is a document */
-    if (s->headed && object_of(s->q) == JOBS && strcmp(s->server, t->server) != 0)
+    if (s->headed && qstat_ask_object(s->q) == QSTAT_JOBS && strcmp(s->server, t->server) != 0)
         s->headed = s->brief.headed = false;
-    return object_of(s->q) != JOBS || s->q->estimates ? show_list(s, c, t) : show_jobs(s, c, t);
+    return qstat_ask_object(s->q) != QSTAT_JOBS || s->q->estimates ? show_list(s, c, t) : show_jobs(s, c, t);
 }
 
 static bool is_range(const char *id)
@@ -484,7 +295,7 @@ static bool is_range(const char *id)
 }
 
 /* What the server leaves out of a list without a word is asked for by itself, to hear why. */
-static int report_missing(struct show *s, const struct target *all, const struct job_names *asked)
+static int report_missing(struct show *s, const struct qstat_target *all, const struct job_names *asked)
 {
     struct attrs nothing = {0};
     int c = session_connect(s->s, all->server), rc = 0;
@@ -492,7 +303,7 @@ static int report_missing(struct show *s, const struct target *all, const struct
     job_names_sort(s->seen);
     attrs_add(&nothing, ATTR_state, NULL, "", SET);
     for (size_t i = 0; c >= 0 && i < asked->n; i++) {
-        struct target one = {0};
+        struct qstat_target one = {0};
         struct batch_status *job;
         struct ids_job id;
 
@@ -500,7 +311,7 @@ static int report_missing(struct show *s, const struct target *all, const struct
             continue;
         memcpy(one.shown, id.shown, sizeof one.shown);
         pbs_errno = 0;
-        job = pbs_statjob(c, id.id, attrs_attrl(&nothing), extend(s->q));
+        job = pbs_statjob(c, id.id, attrs_attrl(&nothing), qstat_ask_extend(s->q));
         rc = job ? rc : report(s, c, &one);
         pbs_statfree(job);
     }
@@ -509,7 +320,7 @@ static int report_missing(struct show *s, const struct target *all, const struct
 }
 
 /* The jobs of one server in one request, and a word for each that is not there. A range may be there in part. */
-static int show_batch(struct show *s, const struct target *all, struct job_names *asked)
+static int show_batch(struct show *s, const struct qstat_target *all, struct job_names *asked)
 {
     struct job_names seen = {0};
     int rc;
@@ -527,18 +338,18 @@ static int show_batch(struct show *s, const struct target *all, struct job_names
 /* -E: operands of one server in one request. They must all be jobs. */
 static int show_express(struct show *s, int n, char *operands[])
 {
-    struct target all, one;
+    struct qstat_target all, one;
     struct job_names asked = {0};
     int i, rc = 0, code;
 
-    read_target(s->q, NULL, &all);
+    qstat_fetch_target(s->q, NULL, &all);
     for (i = 0; i < n; i++) {
         if (!jobid_is_jobid(operands[i])) {
             cmd_say(&s->q->a, "Express option can only be used with job ids");
             rc = 2;
             goto out;
         }
-        if (read_target(s->q, operands[i], &one) < 0) {
+        if (qstat_fetch_target(s->q, operands[i], &one) < 0) {
             rc = 1;
             continue;
         }
@@ -565,8 +376,8 @@ out:
 
 static int show_operand(struct show *s, const char *operand)
 {
-    struct target t;
-    int rc = read_target(s->q, operand, &t) < 0 ? 1 : show_target(s, &t);
+    struct qstat_target t;
+    int rc = qstat_fetch_target(s->q, operand, &t) < 0 ? 1 : show_target(s, &t);
 
     strbuf_fini(&t.ids);
     return rc;
@@ -608,9 +419,9 @@ static void prepare(struct show *s, const struct qstat *q)
                                   .now_s = (int64_t)time(NULL),
                                   .columns = columns};
     s->limits.memory = unit;
-    if (q->full || object_of(q) != JOBS)
+    if (q->full || qstat_ask_object(q) != QSTAT_JOBS)
         return;
-    if (is_alternative(q))
+    if (qstat_ask_is_alternative(q))
         qstat_wide_wants(&s->wide, &s->wants);
     else
         qstat_short_wants(&s->brief, &s->wants);
@@ -633,7 +444,7 @@ static int run(void *settings, int n, char *operands[])
 {
     struct qstat *q = settings;
     struct show s = {0};
-    int rc = check(q);
+    int rc = qstat_ask_check(q);
 
     if (rc)
         return rc;
