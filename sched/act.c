@@ -212,12 +212,25 @@ static void ordered(void *arg, int c, int ticket)
     order_is_over(x, &d);
 }
 
+/* A job that takes what time there is has its walltime before it runs: the server does one call after the other. */
+static int send_walltime(struct act *a, int c, const struct decision *x)
+{
+    char text[24];
+    struct attrl walltime = {
+        .name = (char *)(uintptr_t)ATTR_l, .resource = (char *)(uintptr_t) "walltime", .value = text};
+
+    if (x->walltime_s == 0)
+        return 0;
+    snprintf(text, sizeof text, "%lld", (long long)x->walltime_s);
+    return link_await(a->link, pbs_asyalterjob_send(c, x->job, &walltime, NULL), receive, NULL);
+}
+
 static size_t send_order(struct act *a, const struct decision *x)
 {
     int c = link_connection(a->link);
     int ticket;
 
-    if (c < 0)
+    if (c < 0 || send_walltime(a, c, x) < 0)
         return 0;
     if (x->kind == DECIDE_RUN && universe_policy(cycle_universe(a->cycle))->waits_for_hosts)
         ticket = pbs_runjob_send(c, x->job, x->text, NULL);
@@ -292,7 +305,7 @@ static size_t send_preemption(struct act *a, const struct decision *x)
 {
     int c = link_connection(a->link);
 
-    if (c < 0)
+    if (c < 0 || send_walltime(a, c, x) < 0)
         return 0;
     if (*x->text && !a->no_plans)
         return send_plan(a, c, x);

@@ -217,7 +217,7 @@ static void take_needs(struct calendar *c, struct trial *t)
 
 bool calendar_keep(struct calendar *c, struct trial *t, const struct job *j, enum calendar_ends ends)
 {
-    int64_t until_s = c->now_s + endings_lasts_s(j);
+    int64_t until_s = c->now_s + job_lasts_s(j);
     bool overlaps_any = false;
 
     pieces_fini(&c->taken);
@@ -233,6 +233,16 @@ bool calendar_keep(struct calendar *c, struct trial *t, const struct job *j, enu
     }
     take_needs(c, t);
     return overlaps_any;
+}
+
+int64_t calendar_last_before_s(const struct calendar *c, int64_t before_s)
+{
+    int64_t last_s = 0;
+
+    for (size_t i = 0; i < c->n; i++)
+        if (c->a[i].from_s < before_s && c->a[i].from_s > last_s)
+            last_s = c->a[i].from_s;
+    return last_s;
 }
 
 /* --- limits -------------------------------------------------------------------------------------------- */
@@ -264,7 +274,7 @@ static void count_until(struct calendar *c, int64_t at_s, int64_t times)
 
 bool calendar_allows(struct calendar *c, const struct job *j, struct reason *why)
 {
-    int64_t until_s = c->now_s + endings_lasts_s(j);
+    int64_t until_s = c->now_s + job_lasts_s(j);
     bool fits = true;
 
     if (!is_bounded(j->queue) && !is_bounded(universe_server(c->u)))
@@ -466,7 +476,7 @@ const struct booking *calendar_book(struct calendar *c, const struct picker *k, 
                        .k = k,
                        .p = p,
                        .ends = ends_of(c),
-                       .lasts_s = endings_lasts_s(p->job),
+                       .lasts_s = job_lasts_s(p->job),
                        .mark = trial_mark(k->trial)};
     struct booking b = {.job = p->job};
 

@@ -46,6 +46,9 @@ enum calendar_ends {
 /* true: there is anybody whom it could delay. */
 bool calendar_keep(struct calendar *c, struct trial *t, const struct job *j, enum calendar_ends ends);
 
+/* When the last of those booked begins that begin before `before_s`; 0: none does. */
+int64_t calendar_last_before_s(const struct calendar *c, int64_t before_s);
+
 /* May it run beside the booked jobs, as far as limits are concerned? false: `why` says so. */
 bool calendar_allows(struct calendar *c, const struct job *j, struct reason *why);
 

@@ -64,8 +64,10 @@ static struct class_key key_of(const struct classes *c, const struct job *j)
     if (j->standing == STANDING_SUSPENDED || j->urged)
         key.job = j->id;
     if (universe_policy(c->u)->enforce_resumption || policy_is_strict(universe_policy(c->u)) ||
-        hours_mind_length(universe_policy(c->u)))
+        hours_mind_length(universe_policy(c->u))) {
         key.lasts_s = j->limit_s;
+        key.least_s = j->least_s;
+    }
     if (limited(c, j, LIMIT_OF_USER) || universe_limits_vnodes(c->u))
         key.user = j->user;
     if (limited(c, j, LIMIT_OF_GROUP) || universe_limits_vnodes(c->u))

@@ -289,6 +289,7 @@ static void consider(struct cycle *c, struct class *k)
         end_round(c, q);
         return;
     }
+    j->short_s = 0;
     bool is_booked = ahead_failed(c, k, &picker, &p, &why);
     fail(c, k, j, &why);
     if (is_booked)

@@ -19,6 +19,7 @@
 #include "memory.h"
 #include "order.h"
 #include "placement.h"
+#include "shrink.h"
 #include "trial.h"
 
 enum {
@@ -145,13 +146,37 @@ static bool find_beside(struct cycle *c, const struct picker *picker, const stru
     return false;
 }
 
+struct look {
+    struct cycle *c;
+    const struct picker *picker;
+    const struct preemptor *p;
+};
+
+static bool look(void *arg, struct pieces *where, struct reason *why)
+{
+    const struct look *x = arg;
+
+    return find_beside(x->c, x->picker, x->p, where, why);
+}
+
+/* The same for a job that may be shorter. */
+static bool find_some_time(struct cycle *c, const struct picker *picker, const struct preemptor *p,
+                           struct pieces *where, struct reason *why)
+{
+    struct look x = {c, picker, p};
+    struct job *j = universe_job(c->u, p->job->id);
+    struct shrink s = {c->u, c->ahead->calendar, picker->log, j, p->now_s, look, &x};
+
+    return j && j->least_s ? shrink_find(&s, where, why) : look(&x, where, why);
+}
+
 bool ahead_find_room(struct cycle *c, const struct picker *picker, const struct preemptor *p,
                      struct pieces *where, struct reason *why)
 {
     size_t mark = trial_mark(c->trial);
 
     gang_keep_promises(c->gang, c->trial, p->job->queue);
-    bool found = find_beside(c, picker, p, where, why);
+    bool found = find_some_time(c, picker, p, where, why);
     trial_undo(c->trial, mark);
     return found;
 }
@@ -272,7 +297,10 @@ bool cycle_room(void *cycle, const struct picker *picker, const struct preemptor
         return false;
     }
     rehearse(c, picker, p);
-    bool fits = find_beside(c, picker, p, where, why);
+    bool fits = find_some_time(c, picker, p, where, why);
+    struct job *j = universe_job(c->u, p->job->id);
+    if (j)
+        j->short_s = 0;
     calendar_begin(c->ahead->calendar, p->now_s);
     return fits;
 }

@@ -11,9 +11,11 @@
 #include "cycle_private.h"
 #include "gang.h"
 #include "intern.h"
+#include "log.h"
 #include "pbs_error.h"
 #include "placement.h"
 #include "plan.h"
+#include "shrink.h"
 
 void cycle_calm(struct cycle *c, struct job *j)
 {
@@ -31,6 +33,15 @@ bool cycle_may_run(const struct job *j)
     return j->standing == STANDING_WAITS || j->standing == STANDING_SUSPENDED;
 }
 
+void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *j)
+{
+    int64_t n_s = x->walltime_s = shrink_walltime_s(j);
+
+    if (n_s)
+        decisions_log(c->d, LOGE_DEBUG, j->id, "Job will run for duration=%02lld:%02lld:%02lld",
+                      (long long)n_s / 3600, (long long)n_s / 60 % 60, (long long)n_s % 60);
+}
+
 void cycle_decide_run(struct cycle *c, struct job *j, const struct pieces *where)
 {
     bool resumes = j->standing == STANDING_SUSPENDED;
@@ -38,7 +49,7 @@ void cycle_decide_run(struct cycle *c, struct job *j, const struct pieces *where
 
     if (j->is_array)
         j = universe_spawn(c->u, j);
-    decisions_add(c->d, resumes ? DECIDE_RESUME : DECIDE_RUN, j->id, text);
+    cycle_decide_length(c, decisions_add(c->d, resumes ? DECIDE_RESUME : DECIDE_RUN, j->id, text), j);
     free(text);
     cycle_calm(c, j);
     if (!resumes)

@@ -88,7 +88,9 @@ static void decide_preempt(struct cycle *c, struct job *j, const struct candidat
     bool resumes = j->standing == STANDING_SUSPENDED; /* it goes back to where it is: no plan of a run */
     char *text = resumes ? NULL : placement_text(c->u, where);
 
-    decide_plan(c, decisions_add(c->d, DECIDE_PREEMPT, j->id, text ? text : ""), j, victims, where);
+    struct decision *x = decisions_add(c->d, DECIDE_PREEMPT, j->id, text ? text : "");
+    decide_plan(c, x, j, victims, where);
+    cycle_decide_length(c, x, j);
     free(text);
 }
 

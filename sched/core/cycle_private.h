@@ -44,6 +44,9 @@ struct cycle {
  * Run it, or let it go on: the decision, and the order that takes the room. An array runs by its next subjob. */
 void cycle_decide_run(struct cycle *c, struct job *j, const struct pieces *where);
 
+/* What it will run for, where that is not its walltime as it stands: beside the decision about it, which stays borrowed. */
+void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *j);
+
 /* A job that somebody asked for and that cannot run: they are told, and it waits like others again. */
 void cycle_refuse(struct cycle *c, struct job *j, const char *text);
 

@@ -8,10 +8,10 @@
 #include "err.h"
 
 enum decision_kind {
-    DECIDE_RUN,     /* job; text: exec_vnode */
-    DECIDE_RESUME,  /* job */
+    DECIDE_RUN,     /* job; text: exec_vnode; walltime_s */
+    DECIDE_RESUME,  /* job; walltime_s */
     DECIDE_PREEMPT, /* job; names, runs: the victims, to be stopped for it, and the runs that they are in;
-                       text: the exec_vnode for pbs_preempt_run, "" where only pbs_preempt_jobs will do */
+                       text: the exec_vnode for pbs_preempt_run, "" where only pbs_preempt_jobs will do; walltime_s */
     DECIDE_TURN,    /* job; names: to be suspended, since it is the job's turn */
     DECIDE_REFUSE,  /* job, which somebody asked to be run; code and text: why it is not */
     DECIDE_COMMENT, /* job; text: its comment */
@@ -28,7 +28,8 @@ struct decision {
     size_t n_names;
     int code;
     int64_t at_s;
-    unsigned event; /* enum log_mask */
+    int64_t walltime_s; /* it is given this one before it runs; 0: the one that it has */
+    unsigned event;     /* enum log_mask */
 };
 
 struct decisions {

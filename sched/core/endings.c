@@ -7,19 +7,17 @@
 
 #include "memory.h"
 
-enum { FOREVER_S = 157680000 /* five years: who has no walltime */ };
-
 static int64_t ends_at(const struct job *j, int64_t now_s)
 {
     int64_t begun_s = job_begun_s(j), soft_s = j->limit_s;
-    int64_t most_s = j->most_s ? j->most_s : FOREVER_S;
+    int64_t most_s = j->most_s ? j->most_s : JOB_FOREVER_S;
 
     if (j->standing == STANDING_ENDS)
         return now_s + 1;
     if (!job_holds_nodes(j)) /* ordered to run or go on, or awaits others */
-        return now_s + endings_lasts_s(j);
+        return now_s + job_lasts_s(j);
     if (soft_s == 0)
-        return now_s + FOREVER_S;
+        return now_s + JOB_FOREVER_S;
     if (begun_s == 0)
         begun_s = now_s;
     int64_t end_s = begun_s + soft_s;
@@ -144,11 +142,4 @@ size_t endings_until(const struct endings *l, int64_t at_s)
             high = middle;
     }
     return low;
-}
-
-int64_t endings_lasts_s(const struct job *j)
-{
-    int64_t left_s = j->limit_s - (j->standing == STANDING_SUSPENDED ? j->used_s : 0);
-
-    return j->limit_s == 0 ? FOREVER_S : left_s > 0 ? left_s : 1;
 }

@@ -28,8 +28,4 @@ void endings_list(struct endings *l, const struct universe *u, int64_t now_s);
 void endings_fini(struct endings *l);
 
 size_t endings_until(const struct endings *l, int64_t at_s); /* how many are over at that time */
-
-/* How long a job that waits, or is suspended, will run once it does. */
-int64_t endings_lasts_s(const struct job *j);
-
 #endif

@@ -63,7 +63,7 @@ static void forget(struct job *j)
     j->is_array = false;
     j->priority = j->rank = j->run_version = j->start_s = j->preempted_s = j->paused_s = 0;
     j->never_top = j->is_top = false;
-    j->limit_s = j->most_s = j->cpu_limit_s = j->used_s = j->cpu_used_s = 0;
+    j->limit_s = j->most_s = j->least_s = j->cpu_limit_s = j->used_s = j->cpu_used_s = 0;
     j->room_held = j->gives_way = false;
     j->preempt_failed_s = 0;
     j->eligible_s = j->accrue_type = 0;
@@ -138,6 +138,7 @@ struct source {
     struct catalogue *c;
     const struct attrl *a;
     struct strbuf *needs, *asks;
+    int64_t longest_s; /* max_walltime */
 };
 
 static int64_t number(const struct source *s)
@@ -328,14 +329,20 @@ static void take_never_top(struct source *s)
     s->j->never_top = yes(s->a->value, false);
 }
 
-static void take_limit(struct job *j, const char *name, const char *value)
+static void take_limit(struct source *s, const char *name, const char *value)
 {
+    struct job *j = s->j;
+
     if (strcmp(name, "walltime") == 0)
         j->most_s = seconds(value);
     if (strcmp(name, "soft_walltime") == 0)
         j->limit_s = seconds(value);
     else if (strcmp(name, "walltime") == 0 && j->limit_s == 0)
         j->limit_s = seconds(value);
+    else if (strcmp(name, "min_walltime") == 0)
+        j->least_s = seconds(value);
+    else if (strcmp(name, "max_walltime") == 0)
+        s->longest_s = seconds(value);
     else if (strcmp(name, "cput") == 0)
         j->cpu_limit_s = seconds(value);
 }
@@ -356,7 +363,7 @@ static void take_resource(struct source *s)
     else if (strcmp(name, "preempt_targets") == 0)
         set_text(&s->j->targets, value);
     else
-        take_limit(s->j, name, value);
+        take_limit(s, name, value);
     if (!r || !(r->flags & RES_SERVER) || !res_is_numeric(r))
         return;
     amounts_set(&s->j->want, res, res_parse(r, value));
@@ -452,6 +459,10 @@ void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs)
     if (j->is_array)
         job_read_remaining(j);
     j->standing = standing_of(j);
+    if (job_holds_nodes(j) || j->standing == STANDING_SUSPENDED)
+        j->short_s = 0; /* its walltime says it */
+    else if (j->least_s && s.longest_s)
+        j->limit_s = s.longest_s;
 }
 
 void job_read_remaining(struct job *array)

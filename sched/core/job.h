@@ -54,6 +54,7 @@ struct job {
     int64_t paused_s; /* how long it has been suspended in this run, without a suspension that is not over */
     int64_t limit_s, cpu_limit_s; /* soft_walltime or walltime, cput; 0: none */
     int64_t most_s;               /* walltime; 0: none */
+    int64_t least_s;              /* min_walltime; 0: none. While it waits max_walltime is its limit_s */
     int64_t used_s, cpu_used_s;   /* as of the last change */
     struct amounts used;          /* resources_used of its present run, numbers only; as last told */
     bool rerunable, can_checkpoint;
@@ -89,6 +90,7 @@ struct job {
     size_t running_at;   /* its place in the list of running, ending or awaiting jobs */
     size_t ordered_at;   /* the same of those that are ordered to run, or await others */
     int64_t moved_s;     /* of cycle_elsewhere.c: when it was told to run elsewhere; 0: never */
+    int64_t short_s;     /* of shrink.c: the walltime that it will be given, of less; 0: all of limit_s */
     bool is_top;         /* the server has been told that it is a top job; cycle_ahead.c */
     struct class *class; /* while it waits; classes.c */
     size_t class_at;
@@ -130,6 +132,11 @@ void job_read_remaining(struct job *array);
 
 /* When it would have begun had it never been suspended, so that its walltime is the time since then; 0: it has not. */
 int64_t job_begun_s(const struct job *j);
+
+enum { JOB_FOREVER_S = 157680000 }; /* five years: who has no walltime */
+
+/* How long one that waits, or is suspended, will run once it does. */
+int64_t job_lasts_s(const struct job *j);
 
 /* Percentage of its time that a running job has left, 0 to 100; 100 when it has no limit. */
 int job_percent_left(const struct job *j, int64_t now_s);

@@ -17,6 +17,14 @@ int64_t job_begun_s(const struct job *j)
     return j->start_s ? j->start_s + j->paused_s : 0;
 }
 
+int64_t job_lasts_s(const struct job *j)
+{
+    int64_t limit_s = j->short_s ? j->short_s : j->limit_s;
+    int64_t left_s = limit_s - (j->standing == STANDING_SUSPENDED ? j->used_s : 0);
+
+    return limit_s == 0 ? JOB_FOREVER_S : left_s > 0 ? left_s : 1;
+}
+
 int job_percent_left(const struct job *j, int64_t now_s)
 {
     int64_t limit = j->limit_s, used = j->used_s;

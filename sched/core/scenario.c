@@ -169,6 +169,20 @@ static int line_decision(struct play *p, struct err *e)
     return 0;
 }
 
+/* The walltime that goes with a decision; 0: the job keeps its own. */
+static int line_lasts(struct play *p, struct err *e)
+{
+    for (size_t i = 0; i < p->d.n; i++) {
+        const struct decision *x = &p->d.a[i];
+        if (x->kind == DECIDE_LOG || x->kind == DECIDE_TOP || strcmp(x->job, p->w.w[1]) != 0)
+            continue;
+        return x->walltime_s == strtoll(p->w.w[2], NULL, 10)
+                   ? 0
+                   : err_set(e, EINVAL, "it is given %lld seconds", (long long)x->walltime_s);
+    }
+    return err_set(e, EINVAL, "nothing was decided about it");
+}
+
 /* Whatever else was decided: told to begin in so many seconds, or "no" longer a top job. */
 static int line_top(struct play *p, struct err *e)
 {
@@ -363,7 +377,8 @@ static const struct {
              {"urge", 2, line_urge},       {"taken", 2, line_planned},     {"refused", 2, line_planned},
              {"config", 2, line_config},   {"shares", 2, line_shares},     {"usage", 3, line_usage},
              {"used", 3, line_used},       {"holidays", 2, line_holidays}, {"dedicated", 2, line_dedicated},
-             {"clock", 2, line_clock},     {"explain", 3, line_explain},   {"because", 3, line_because}};
+             {"clock", 2, line_clock},     {"explain", 3, line_explain},   {"because", 3, line_because},
+             {"lasts", 3, line_lasts}};
 
 static int play_line(struct play *p, char *text, struct err *e)
 {

@@ -13,6 +13,7 @@
  *   run ID [EXEC_VNODE] / resume ID     it was decided to run this job next
  *   preempt ID VICTIM ...               ... to stop these, in this order
  *   top ID SECONDS|no [EXEC_VNODE]      ... to tell it that it will begin so long after the beginning; beside the others
+ *   lasts ID SECONDS                    ... with this walltime, which it is given; 0: with its own; beside the others
  *   turn ID VICTIM ...                  ... to suspend these, since it is its turn
  *   refuse ID
  *   nothing                             no more decisions

@@ -65,6 +65,29 @@ def test_fillers_run_only_where_they_delay_no_top_job(cx, sim):
     cx.wait(endless, "R", LIMIT_S)
 
 
+def seconds(text):
+    return sum(int(part) * factor for part, factor in zip(text.split(":"), (3600, 60, 1)))
+
+
+def test_a_filler_with_a_min_walltime_takes_the_time_that_there_is(cx, sim):
+    running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
+    told = top(cx, sim.job(select="1:ncpus=4", l_walltime="10:00"))
+    filler = running(cx, sim, l_min_walltime="10", l_max_walltime="5:00:00")
+    until(lambda: "stime" in cx.stat(filler), lambda: cx.describe(filler), LIMIT_S)
+    shown = cx.stat(filler)
+    has_s = seconds(shown["Resource_List"]["walltime"])
+    assert abs(int(shown["stime"]) + has_s - int(told["start_time"])) <= 60  # as above
+    said = f"{filler};Job will run for duration={shown['Resource_List']['walltime']}"
+    until(lambda: said in cx.logs("sched", 10000), said)
+    too_long = sim.job(l_min_walltime="2:00:00", l_max_walltime="5:00:00")
+    wait_comment(cx, too_long, CONFLICT)
+
+
+def test_without_anything_in_its_way_a_job_has_its_max_walltime(cx, sim):
+    job = running(cx, sim, l_min_walltime="10", l_max_walltime="5:00:00")
+    assert cx.stat(job)["Resource_List"]["walltime"] == "05:00:00"
+
+
 def test_who_waited_behind_a_top_job_runs_when_that_goes(cx, sim):
     running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
     large = sim.job(select="1:ncpus=4", l_walltime="10:00")
