@@ -268,12 +268,12 @@ static const char *const conf_intro[] = {
     "A host name that holds a colon is \"pbsconf error: illegal value for: NAME\".",
     NULL};
 
-static const char *const see_job[] = {"pbs_resources 7", "qalter 1", "qstat 1", "qsub 1", NULL};
-static const char *const see_admin[] = {"pbs_resources 7", "qmgr 1", "pbs_server 8", NULL};
-static const char *const see_node[] = {"pbs_resources 7", "pbsnodes 1", "qmgr 1", "pbs_mom 8", NULL};
+static const char *const see_job[] = {"qalter 1", "qstat 1", "qsub 1", "pbs_resources 7", NULL};
+static const char *const see_admin[] = {"qmgr 1", "pbs_resources 7", "pbs_server 8", NULL};
+static const char *const see_node[] = {"pbsnodes 1", "qmgr 1", "pbs_resources 7", "pbs_mom 8", NULL};
 static const char *const see_sched[] = {"qmgr 1", "pbs_preempt_jobs 3", "pbs_sched 8", NULL};
 static const char *const see_hold[] = {"pbs_preempt_jobs 3", "pbs_sched_attributes 7", NULL};
-static const char *const see_resource[] = {"pbs_job_attributes 7", "qmgr 1", "qsub 1", NULL};
+static const char *const see_resource[] = {"qmgr 1", "qsub 1", "pbs_job_attributes 7", NULL};
 static const char *const see_conf[] = {"pbs_mom 8", "pbs_sched 8", "pbs_server 8", NULL};
 
 static const struct page pages[] = {
