@@ -347,7 +347,7 @@ const struct cmd command = {
     .options = {.program = "pbs_preempt", .operands = "[queue | job_identifier]", CMD_ROWS(rows)},
     .usage =
         "usage:\n\tpbs_preempt --explain [-F json] job_identifier\n\tpbs_preempt --policy [-F json] [queue]\n\tpbs_preempt --methods [-F json] job_identifier\n"
-        "\tpbs_preempt --report [-F json] [-d YYYYMMDD] [-p PBS_HOME]\n\tpbs_preempt --version\n",
+        "\tpbs_preempt --report [-F json] [-d YYYYMMDD] [-p PBS_HOME]\n",
     .usage_exit = 2,
     .size = sizeof(struct preempt),
     .run = run,

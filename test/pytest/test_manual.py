@@ -76,6 +76,14 @@ def terms(name):
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+def test_a_usage_names_each_form_once(name):
+    done = subprocess.run([BUILD / "bin" / name, "--no-such-option"], stdin=subprocess.DEVNULL, capture_output=True,
+                          check=False, text=True)
+    lines = [line.split() for line in done.stderr.splitlines() if line.strip()]
+    assert all(lines.count(line) == 1 for line in lines), done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_has_a_page_with_its_options_and_no_others(name):
     assert options_of_page(page(f"{name}.1")) == options_of_command(name)
 
