@@ -20,7 +20,7 @@ __pbs_value() { # command, option
     qsub,-r | qalter,-r | qselect,-r) printf '%s\n' y n ;;
     qsub,-l | qalter,-l | qselect,-l) __pbs_resources ;;
     qsub,-v) compgen -v ;;
-    qsub,-W | qalter,-W) printf '%s=\n' block depend group_list interactive max_run_subjobs \
+    qsub,-W | qalter,-W) printf '%s=\n' block depend group_list interactive max_run_subjobs preempt_signal \
         release_nodes_on_stageout run_count sandbox stagein stageout tolerate_node_failures umask ;;
     qdel,-W) printf '%s\n' force suppress_email= ;;
     qrerun,-W) echo force ;;
@@ -42,8 +42,22 @@ __pbs_value() { # command, option
     esac
 }
 
+# Inside a value that the shell has cut at : and =, "-l select=1:nc": a resource of the chunk, a word of the placement.
+__pbs_inside() { # command
+    local at=$COMP_CWORD before=
+    [[ ${COMP_WORDS[at]} == [:=] ]] || ((at--))
+    [[ ${COMP_WORDS[at]} == [:=] ]] || return 1
+    while ((at > 0)) && [[ ${COMP_WORDS[at]} != -* ]]; do before=${COMP_WORDS[at--]}$before; done
+    case $1,${COMP_WORDS[at]},$before in
+    qsub,-l,place=* | qalter,-l,place=*) printf '%s\n' pack free scatter vscatter excl exclhost shared group= ;;
+    qsub,-l,select=*: | qalter,-l,select=*:) __pbs_resources ;;
+    *) return 1 ;;
+    esac
+}
+
 __pbs_operands() { # command
     case $1 in
+    pbs_complex) printf '%s\n' start stop env status restart kill logs add-node ;;
     qdel | qalter | qmsg | qsig | qorder | qstat | tracejob | printjob | qwait | pbs_preempt) __pbs_jobs ;;
     qhold) __pbs_jobs -s QRW ;;
     qrls) __pbs_jobs -s H ;;
@@ -62,6 +76,8 @@ _pbs() {
     COMPREPLY=()
     if [[ $word == -* ]]; then
         words=$(__pbs_options "$1")
+    elif words=$(__pbs_inside "$command"); then
+        word=${word#[:=]}
     elif [[ $before == -* ]] && words=$(__pbs_value "$command" "$before"); then
         :
     elif ! words=$(__pbs_operands "$command"); then
@@ -73,4 +89,5 @@ _pbs() {
 }
 
 complete -F _pbs qsub qstat qdel qalter qhold qrls qrerun qrun qsig qmsg qmove qorder qselect qstart qstop qenable \
-    qdisable qterm pbsnodes tracejob qwait pbsfs pbs_preempt printjob pbs_release_nodes
+    qdisable qterm pbsnodes tracejob qwait pbsfs pbs_preempt printjob pbs_release_nodes \
+    qmgr pbs_complex pbs_preempt_ack pbs_attach pbs_hostn pbs_rstat pbs_snapshot pbs_probe pbs_account pbsdsh

@@ -27,9 +27,17 @@ def test_options_are_those_of_the_command(quiet):
                                           (("qsub", "-j", "o"), "oe"), (("qsub", "-l", "wallt"), "walltime="),
                                           (("qsub", "-W", "dep"), "depend="), (("qstat", "-F", "j"), "json"),
                                           (("qmove", "w"), "workq"), (("tracejob", "-f", "job_"), "job_usage"), (("qsig", "-s", "susp"), "suspend"),
-                                          (("qsig", "-s", "SIGUSR1"), "SIGUSR1")])
+                                          (("qsig", "-s", "SIGUSR1"), "SIGUSR1"),
+                                          (("qsub", "-l", "select", "=", "1", ":", "ncpus", "=", "2", ":", "mpip"), "mpiprocs="),
+                                          (("qsub", "-l", "place", "=", "sc"), "scatter"),
+                                          (("qsub", "-l", "place", "=", "pack", ":", "exclh"), "exclhost"),
+                                          (("pbs_complex", "add"), "add-node")])
 def test_values_and_operands_are_offered(quiet, words, found):
     assert offered(quiet, *words) == [found]
+
+
+def test_behind_a_colon_all_resources_of_a_chunk_are_offered(quiet):
+    assert {"ncpus=", "mem="} <= set(offered(quiet, "qsub", "-l", "select", "=", "2", ":"))
 
 
 @pytest.mark.complex(nodes=1, sched=False)
