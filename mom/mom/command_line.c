@@ -19,6 +19,7 @@ enum {
     OPT_SCRIPT,
     OPT_CONFIG,
     OPT_CHECKPOINT,
+    OPT_LOG,
     OPT_IGNORED
 };
 
@@ -26,12 +27,14 @@ static int take_option(void *context, const struct option_row *row, const char *
 {
     struct command_line *c = context;
 
-    (void)e;
+    if (row->id == OPT_LOG && value[0] != '/')
+        return err_set(e, EINVAL, "\"%s\" is not an absolute path", value);
     c->verb = row->id == OPT_SCRIPT ? value : c->verb;
     c->foreground |= row->id == OPT_FOREGROUND;
     c->version |= row->id == OPT_VERSION;
     c->keep |= row->id == OPT_KEEP;
     c->end_jobs |= row->id == OPT_END_JOBS;
+    c->log = row->id == OPT_LOG ? value : c->log;
     c->home.config = row->id == OPT_CONFIG ? value : c->home.config;
     c->home.checkpoint = row->id == OPT_CHECKPOINT ? value : c->home.checkpoint;
     return 0;
@@ -78,6 +81,7 @@ static const struct option_row option_rows[] = {
     {'C', NULL, OPTION_VALUE, "directory", "of images of checkpoints", take_option, OPT_CHECKPOINT},
     {'c', NULL, OPTION_VALUE, "file", "configuration, relative to mom_priv", take_option, OPT_CONFIG},
     {'d', NULL, OPTION_VALUE, "directory", "in the place of PBS_HOME", take_setting, 0},
+    {'L', NULL, OPTION_VALUE, "file", "one log file in the place of daily ones", take_option, OPT_LOG},
     {'M', NULL, OPTION_VALUE, "port", "that the MOM shows", take_setting, 0},
     {'N', NULL, OPTION_ALONE, NULL, "stay in the foreground", take_option, OPT_FOREGROUND},
     {'n', NULL, OPTION_VALUE, "nice", "nice value of the daemon", take_number, 0},

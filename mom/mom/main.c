@@ -58,6 +58,7 @@ enum { NAMES_KEEP_MS = 60000, EXIT_USAGE = 1, USAGE_MAX = 8192, LINE_MAX_BYTES =
 struct mom {
     struct parts parts;
     struct conf *conf;
+    const char *log;                 /* -L */
     bool end_jobs;                   /* -r */
     struct ssl_ctx_st *tls, *tls_in; /* towards the server and sisters, and for sisters that come */
     struct loop_signal *hup, *intr, *term;
@@ -211,9 +212,11 @@ static int watch_signals(struct mom *mom, struct err *e)
     return mom->hup && mom->intr && mom->term ? 0 : -1;
 }
 
-static int open_log(const struct parts *m, struct err *e)
+static int open_log(const struct mom *mom, struct err *e)
 {
+    const struct parts *m = &mom->parts;
     const struct log_options o = {.dir = m->home.logs,
+                                  .path = mom->log,
                                   .daemon = "pbs_mom",
                                   .mask = m->home.config->log_mask,
                                   .highres = conf_int(m->home.conf, CONF_PBS_LOG_HIGHRES_TIMESTAMP),
@@ -263,7 +266,7 @@ static int begin(struct mom *mom, struct err *e)
     struct strbuf path;
     int rc;
 
-    if (open_log(m, e) < 0 || home_raise_limits(&m->home, e) < 0 ||
+    if (open_log(mom, e) < 0 || home_raise_limits(&m->home, e) < 0 ||
         certs_ensure(m->home.certs, m->home.service, e) < 0)
         return -1;
     mom->tls = certs_context(m->home.certs, m->home.service, CERTS_CLIENT, e);
@@ -437,6 +440,7 @@ int main(int argc, char *argv[])
     }
     if (c.verb)
         return edit_vnodes(&c);
+    mom.log = c.log;
     mom.end_jobs = c.end_jobs;
     rc = run_mom(&mom, &c);
     home_close(&mom.parts.home);

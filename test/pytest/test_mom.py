@@ -80,6 +80,18 @@ def test_a_mom_takes_configuration_images_and_nice_value_from_its_command_line(c
         until(lambda: nice_of(session) == 0, "the job's own nice value", 60)
 
 
+def test_a_mom_writes_the_log_file_that_its_command_line_names(cx):
+    path = os.path.join(cx.top, "log_of_n1")
+    done = call_mom(cx, "-L", path)
+    assert done.returncode == 0, done.stderr
+    os.rename(path, path + ".old")
+    os.kill(cx.pid("n1"), signal.SIGHUP)
+    until(lambda: os.path.exists(path), "the log opened anew")
+    cx.wait_gone(job := cx.submit("true"))
+    with open(path + ".old", encoding="utf-8") as old, open(path, encoding="utf-8") as new:
+        assert "Mom pid = " in old.read() and f";Job;{job};Started, pid = " in new.read()
+
+
 def test_a_mom_that_is_told_to_ends_the_jobs_of_the_one_before(cx):
     job = here(cx, "echo run >> runs; exec sleep 600")
     once = cx.submit("exec sleep 600", Rerunable="False")
@@ -97,6 +109,7 @@ def test_a_mom_that_is_told_to_ends_the_jobs_of_the_one_before(cx):
     (("-n", "50"), "50"),
     (("-S", "x"), "x"),
     (("-C", "images"), "not an absolute path"),
+    (("-L", "log"), "not an absolute path"),
 ])
 def test_a_mom_that_cannot_do_as_it_is_told_says_so(cx, options, why):
     done = call_mom(cx, *options)
