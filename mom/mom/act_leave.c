@@ -19,6 +19,7 @@
 #include "shepherds.h"
 #include "site_action.h"
 #include "spares.h"
+#include "staging.h"
 #include "strbuf.h"
 #include "usage.h"
 
@@ -26,6 +27,7 @@ enum { PATH_LEN_MAX = 8192 };
 
 static void on_closed(void *arg, struct run *r, const struct shep_close_result *res)
 {
+    staging_log(r, res, "out");
     if (res->failed) {
         log_event(LOGC_FIL, LOGE_ERROR, r->id, "Job files not copied:---->>>> %s", res->text);
         free(r->note);
@@ -48,6 +50,10 @@ void act_leave_close(void *ctx, struct run *r)
         images_note_staged(&m->home, r, r->failure.reason == EXEC_END_CHECKPOINTED);
     if (outputs_deliver(&m->home, r, r->owner_home, r->failure.status, &a, &e) < 0)
         log_err(LOGC_JOB, r->id, &e, "delivery");
+    if (a.out.files.files_len || a.items.items_len)
+        log_event(LOGC_FIL, LOGE_JOB, r->id, "copy file request received");
+    if (a.brought.files.files_len)
+        log_event(LOGC_FIL, LOGE_JOB, r->id, "delete file request received");
     shepherds_close(m->shepherds, r, &a, on_closed, m);
 }
 

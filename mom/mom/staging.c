@@ -19,9 +19,10 @@
 #include "run.h"
 #include "spawn.h"
 #include "strbuf.h"
+#include "units.h"
 #include "usecp.h"
 
-enum { PATH_LEN_MAX = 65536, RESULT_MAX = 1 << 20 };
+enum { PATH_LEN_MAX = 65536, RESULT_MAX = 1 << 20, MS_PER_S = 1000 };
 
 struct staging {
     struct run *run;
@@ -122,6 +123,23 @@ void staging_stop(struct run *r)
     drop(r->staging);
 }
 
+void staging_log(const struct run *r, const struct shep_close_result *res, const char *way)
+{
+    struct shep_copied c = {0};
+    char took[UNITS_TEXT_MAX];
+
+    if (res->ext.wire_ext_len &&
+        rpc_buf_decode(res->ext.wire_ext_val, res->ext.wire_ext_len, (xdrproc_t)xdr_shep_copied, &c) == 0) {
+        for (u_int i = 0; i < c.commands.commands_len; i++)
+            log_event(LOGC_FIL, LOGE_DEBUG, r->id, "%s", c.commands.commands_val[i]);
+        units_format_duration(took, (int64_t)c.took_ms / MS_PER_S);
+        if (c.of)
+            log_event(LOGC_FIL, LOGE_JOB, r->id, "Staged %u/%u items %s over %s", c.copied, c.of, way,
+                      took[0] == '0' ? took + 1 : took); /* H:MM:SS */
+    }
+    xdr_free((xdrproc_t)xdr_shep_copied, &c);
+}
+
 static void on_end(void *arg, int status)
 {
     struct staging *s = arg;
@@ -137,6 +155,7 @@ static void on_end(void *arg, int status)
     good = status == 0 && file_read_fd(s->out, RESULT_MAX, &bytes, &n, NULL) == 0 &&
            rpc_buf_decode(bytes, n, (xdrproc_t)xdr_shep_close_result, &res) == 0;
     drop(s);
+    staging_log(r, &res, "in");
     fn(fn_arg, r, good ? res.failed : 1, good ? res.text : unknown);
     xdr_free((xdrproc_t)xdr_shep_close_result, &res);
     free(bytes);

@@ -9,6 +9,7 @@
 struct home;
 struct loop;
 struct run;
+struct shep_close_result;
 struct shep_stage;
 
 /* `attr` is "stagein" or "stageout". The caller frees *out with xdr_free. -1: no memory, a list that cannot be read. */
@@ -21,5 +22,8 @@ int staging_begin(struct loop *l, const struct home *h, struct run *r, staging_f
                   struct err *e);
 bool staging_is_wanted(const struct run *r);
 void staging_stop(struct run *r); /* killed; nobody is told */
+
+/* What was copied, one way ("in") or the other ("out"), and by which commands, into the log. */
+void staging_log(const struct run *r, const struct shep_close_result *res, const char *way);
 
 #endif

@@ -17,6 +17,7 @@
 
 #include <shep.h>
 
+#include "copies.h"
 #include "file.h"
 #include "identity.h"
 #include "strbuf.h"
@@ -119,10 +120,16 @@ static int deliver_here(const char *from, const char *to, struct err *e)
     return 0;
 }
 
+struct delivery {
+    const struct shep_order *o;
+    const struct shep_close_args *a;
+    struct copies *all;
+};
+
 /* One try: the program as the owner. Its wait status. */
-static int run_copy(const struct shep_order *o, const struct shep_close_args *a, const char *from,
-                    const char *to)
+static int run_copy(const struct delivery *w, const char *from, const char *to)
 {
+    const struct shep_close_args *a = w->a;
     struct words argv;
     int status = -1;
     pid_t pid;
@@ -134,8 +141,8 @@ static int run_copy(const struct shep_order *o, const struct shep_close_args *a,
         goto out;
     pid = fork();
     if (pid == 0) {
-        identity_leave(o);
-        if (identity_become(o, NULL) == 0 && chdir(o->home) == 0)
+        identity_leave(w->o);
+        if (identity_become(w->o, NULL) == 0 && chdir(w->o->home) == 0)
             execv(a->scp, argv.w);
         _exit(255);
     }
@@ -146,34 +153,36 @@ out:
     return status;
 }
 
-static int deliver_there(const struct shep_order *o, const struct shep_close_args *a, const char *from,
-                         const char *to, struct err *e)
+static int deliver_there(const struct delivery *w, const char *from, const char *to, struct err *e)
 {
-    int status = -1;
+    struct copies_try t = {
+        .program = w->a->scp, .args = w->a->scp_args, .from = from, .to = to, .status = -1};
 
-    if (!a->scp[0])
+    if (!w->a->scp[0])
         return err_set(e, ENOTSUP, "%s is on another host and no program for remote copies is set (PBS_SCP)",
                        to);
-    for (int i = 1; i <= TRIES; i++) {
-        status = run_copy(o, a, from, to);
-        if (status == 0) {
+    for (t.n = 1; t.n <= TRIES; t.n++) {
+        t.status = run_copy(w, from, to);
+        copies_tried(w->all, &t);
+        if (t.status == 0) {
             unlink(from);
             return 0;
         }
-        if (i < TRIES)
-            sleep((unsigned)(PAUSE_S * i));
+        if (t.n < TRIES)
+            sleep((unsigned)(PAUSE_S * t.n));
     }
-    return err_set(e, EIO, "%s ended with status %d", a->scp, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+    return err_set(e, EIO, "%s ended with status %d", t.program,
+                   WIFEXITED(t.status) ? WEXITSTATUS(t.status) : -1);
 }
 
-static int deliver_one(const struct shep_order *o, const struct shep_close_args *a,
-                       const struct shep_delivery *d, struct err *e)
+static int deliver_one(const struct delivery *w, const struct shep_delivery *d, struct err *e)
 {
     if (access(d->from, F_OK) < 0 && errno == ENOENT)
         return 0; /* delivered before, or written directly */
     if (d->remove || strcmp(d->to, "/dev/null") == 0)
         return unlink(d->from) < 0 ? err_errno(e, errno, "cannot remove %s", d->from) : 0;
-    return d->local ? deliver_here(d->from, d->to, e) : deliver_there(o, a, d->from, d->to, e);
+    w->all->of++;
+    return d->local ? deliver_here(d->from, d->to, e) : deliver_there(w, d->from, d->to, e);
 }
 
 static void keep(const struct shep_close_args *a, const struct shep_delivery *d, const struct err *why,
@@ -189,28 +198,25 @@ static void keep(const struct shep_close_args *a, const struct shep_delivery *d,
         strbuf_addf(text, "Output retained on that host in: %s\n", kept);
 }
 
-void deliver_all(const struct shep_order *o, const struct shep_close_args *a, struct shep_close_result *r)
+void deliver_all(const struct shep_order *o, const struct shep_close_args *a, struct copies *c)
 {
-    struct strbuf text;
+    const struct delivery w = {o, a, c};
     struct err e = {0};
     bool inside = identity_enter(o, &e) == 0;
 
-    strbuf_init(&text, PBS_TEXT_MAX);
     for (u_int i = 0; i < a->items.items_len; i++) {
         const struct shep_delivery *d = &a->items.items_val[i];
+        unsigned counted = c->of;
 
-        if (inside && deliver_one(o, a, d, &e) == 0)
+        if (inside && deliver_one(&w, d, &e) == 0)
             continue;
-        r->failed++;
+        c->of += c->of == counted;
+        c->failed++;
         if (inside)
-            keep(a, d, &e, &text);
+            keep(a, d, &e, &c->text);
         else
-            strbuf_addf(&text, "%s\n", e.text);
+            strbuf_addf(&c->text, "%s\n", e.text);
     }
     if (inside)
         identity_leave(o);
-    r->text = strbuf_take(&text);
-    if (!r->text)
-        r->text = strdup("");
-    strbuf_fini(&text);
 }

@@ -8,11 +8,11 @@
  */
 #include "err.h"
 
+struct copies;
 struct shep_close_args;
-struct shep_close_result;
 struct shep_order;
 
-/* All items. *r is filled (the caller frees it with xdr_free): how many failed, and a line for each. */
-void deliver_all(const struct shep_order *o, const struct shep_close_args *a, struct shep_close_result *r);
+/* All items; how it went is added to `c`. What is only to be removed is not counted, unless that fails. */
+void deliver_all(const struct shep_order *o, const struct shep_close_args *a, struct copies *c);
 
 #endif

@@ -8,8 +8,10 @@
 
 #include <shep.h>
 
+#include "copies.h"
 #include "deliver.h"
 #include "file.h"
+#include "rpc_buf.h"
 
 static char root[] = "/tmp/deliver.XXXXXX";
 
@@ -34,10 +36,13 @@ static void set_up(struct fixture *f, const char *to)
 
 static int deliver(struct fixture *f, char *text, size_t max)
 {
-    struct shep_close_result r = {0};
+    struct shep_close_result r;
+    struct copies all;
     int failed;
 
-    deliver_all(&f->order, &f->args, &r);
+    copies_init(&all);
+    deliver_all(&f->order, &f->args, &all);
+    copies_result(&all, &r);
     failed = r.failed;
     if (text)
         snprintf(text, max, "%s", r.text);
@@ -168,6 +173,35 @@ static void without_a_program_for_other_hosts_it_is_kept_too(void **state)
     assert_non_null(strstr(text, "PBS_SCP"));
 }
 
+static void each_try_of_a_program_is_told_and_names_are_cut_not_split(void **state)
+{
+    struct copies all;
+    struct shep_close_result r;
+    struct shep_copied c = {0};
+    char name[3000];
+
+    (void)state;
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = '\0';
+    copies_init(&all);
+    all.of = 3;
+    all.failed = 1;
+    copies_tried(&all, &(struct copies_try){"/bin/cp", "-rp", "a", "b\nforged", 0, 1});
+    for (int n = 1; n <= 2 * COPIES_COMMANDS; n++)
+        copies_tried(&all, &(struct copies_try){"/bin/scp", "-B", name, "h:b", 256, n});
+    copies_result(&all, &r);
+    assert_int_equal(r.failed, 1);
+    assert_int_equal(rpc_buf_decode(r.ext.wire_ext_val, r.ext.wire_ext_len, (xdrproc_t)xdr_shep_copied, &c),
+                     0);
+    assert_int_equal(c.copied, 2);
+    assert_int_equal(c.of, 3);
+    assert_int_equal(c.commands.commands_len, COPIES_COMMANDS);
+    assert_string_equal(c.commands.commands_val[0], "command: /bin/cp -rp a b\nforged status=0, try=1");
+    assert_non_null(strstr(c.commands.commands_val[2], "x status=1, try=2"));
+    xdr_free((xdrproc_t)xdr_shep_copied, &c);
+    xdr_free((xdrproc_t)xdr_shep_close_result, &r);
+}
+
 static int make_root(void **state)
 {
     (void)state;
@@ -191,6 +225,7 @@ int main(void)
         cmocka_unit_test(what_is_no_file_in_the_spool_is_not_read),
         cmocka_unit_test(a_pipe_with_a_reader_gets_the_output),
         cmocka_unit_test(without_a_program_for_other_hosts_it_is_kept_too),
+        cmocka_unit_test(each_try_of_a_program_is_told_and_names_are_cut_not_split),
     };
     return cmocka_run_group_tests(tests, make_root, drop_root);
 }

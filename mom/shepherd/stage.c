@@ -17,6 +17,7 @@
 #include <shep.h>
 
 #include "belongings.h"
+#include "copies.h"
 #include "errand.h"
 #include "file.h"
 #include "identity.h"
@@ -24,6 +25,8 @@
 #include "rundir.h"
 #include "strbuf.h"
 #include "words.h"
+
+static const char cp_args[] = "-rp";
 
 enum { TRIES = 4, PAUSE_S = 11, SAID_MAX = 4096, EXIT_NO_PROGRAM = 255, ARGS_MAX = 8 << 20 };
 
@@ -116,7 +119,7 @@ static int make_argv(const struct copy *c, struct words *argv)
     int rc = words_add(argv, c->local ? c->s->cp : c->s->scp, NULL);
 
     if (rc == 0)
-        rc = words_parse(c->local ? "-rp" : c->s->scp_args, " \t", WORDS_QUOTES, argv, NULL);
+        rc = words_parse(c->local ? cp_args : c->s->scp_args, " \t", WORDS_QUOTES, argv, NULL);
     expand(c->from, argv);
     return rc < 0 ? -1 : words_add(argv, c->to, NULL);
 }
@@ -142,38 +145,44 @@ static int try_once(const struct copy *c, int said)
 
     if (pid == 0)
         run_child(c, said);
-    if (pid < 0 || waitpid(pid, &status, 0) < 0)
-        return -1;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
+    return pid < 0 || waitpid(pid, &status, 0) < 0 ? -1 : status;
 }
 
-static void say_failed(const struct copy *c, bool in, const char *why, struct strbuf *text)
+static void say_failed(const struct copy *c, bool in, const char *why, struct copies *all)
 {
-    strbuf_addf(text, "Unable to copy file %s %s %s\n>>> error from copy\n%s%s>>> end error output\n",
+    all->failed++;
+    strbuf_addf(&all->text, "Unable to copy file %s %s %s\n>>> error from copy\n%s%s>>> end error output\n",
                 c->from, in ? "from" : "to", c->to, why, why[0] && why[strlen(why) - 1] == '\n' ? "" : "\n");
 }
 
-static int copy_one(const struct copy *c, bool in, struct strbuf *text)
+static int copy_one(const struct copy *c, bool in, struct copies *all)
 {
     int said = memfd_create("said", MFD_CLOEXEC), rc = -1;
+    struct copies_try t = {.program = c->local ? c->s->cp : c->s->scp,
+                           .args = c->local ? cp_args : c->s->scp_args,
+                           .from = c->from,
+                           .to = c->to};
     char *why = NULL;
 
+    all->of++;
     if (!c->local && !c->s->scp[0]) {
-        say_failed(c, in, "it is on another host and no program for remote copies is set (PBS_SCP)", text);
+        say_failed(c, in, "it is on another host and no program for remote copies is set (PBS_SCP)", all);
         if (said >= 0)
             close(said);
         return -1;
     }
-    for (int i = 1; i <= (c->local ? 1 : TRIES) && rc < 0; i++) {
-        if (i > 1)
-            sleep((unsigned)(PAUSE_S * (i - 1)));
+    for (t.n = 1; t.n <= (c->local ? 1 : TRIES) && rc < 0; t.n++) {
+        if (t.n > 1)
+            sleep((unsigned)(PAUSE_S * (t.n - 1)));
         if (ftruncate(said, 0) == 0)
             lseek(said, 0, SEEK_SET);
-        rc = try_once(c, said);
+        t.status = try_once(c, said);
+        rc = t.status == 0 ? 0 : -1;
+        copies_tried(all, &t);
     }
     if (rc < 0) {
         lseek(said, 0, SEEK_SET);
-        say_failed(c, in, file_read_fd(said, SAID_MAX, &why, NULL, NULL) == 0 ? why : "", text);
+        say_failed(c, in, file_read_fd(said, SAID_MAX, &why, NULL, NULL) == 0 ? why : "", all);
     }
     free(why);
     close(said);
@@ -247,37 +256,29 @@ static bool is_there_already(const struct shep_order *o, const char *from, const
 }
 
 /* ---- all of a list */
-int stage_in(const struct shep_order *o, const struct shep_stage *s, struct strbuf *text)
+void stage_in(const struct shep_order *o, const struct shep_stage *s, struct copies *all)
 {
-    int failed = 0;
-
     for (u_int i = 0; i < s->files.files_len; i++) {
         const struct shep_stage_file *f = &s->files.files_val[i];
         const struct copy c = {o, s, f->there, f->here, f->local};
 
         if (f->local && is_there_already(o, f->there, f->here))
             continue;
-        failed += copy_one(&c, true, text) < 0;
+        copy_one(&c, true, all);
     }
-    return failed;
 }
 
-int stage_out(const struct shep_order *o, const struct shep_stage *s, struct strbuf *text)
+void stage_out(const struct shep_order *o, const struct shep_stage *s, struct copies *all)
 {
-    int failed = 0;
-
     for (u_int i = 0; i < s->files.files_len; i++) {
         const struct shep_stage_file *f = &s->files.files_val[i];
         const struct copy c = {o, s, f->here, f->there, f->local};
 
         if (f->local && (strcmp(f->there, "/dev/null") == 0 || is_there_already(o, f->here, f->there)))
             continue;
-        if (copy_one(&c, false, text) == 0)
+        if (copy_one(&c, false, all) == 0)
             remove_files(o, f->here, f->local ? f->there : NULL);
-        else
-            failed++;
     }
-    return failed;
 }
 
 void stage_remove(const struct shep_order *o, const struct shep_stage *s)
@@ -290,16 +291,18 @@ void stage_remove(const struct shep_order *o, const struct shep_stage *s)
 }
 
 /* ---- the errand */
-static int answer(int failed, struct strbuf *text, struct err *e)
+static int answer(struct copies *all, struct err *e)
 {
-    struct shep_close_result r = {.failed = failed, .text = (char *)strbuf_str(text)};
+    struct shep_close_result r;
     struct rpc_buf out;
     int rc = -1;
 
+    copies_result(all, &r);
     rpc_buf_init(&out);
     if (rpc_buf_encode(&out, (xdrproc_t)xdr_shep_close_result, &r) == 0)
         rc = file_write_all(STDOUT_FILENO, out.bytes, out.len, e);
     rpc_buf_fini(&out);
+    xdr_free((xdrproc_t)xdr_shep_close_result, &r);
     return rc;
 }
 
@@ -307,21 +310,24 @@ static int stage_with(const char *path, const struct shep_order *o, const char *
                       struct err *e)
 {
     struct shep_stage s = {0};
-    struct strbuf text;
-    int rc = -1;
+    struct copies all;
+    bool ready;
+    int rc;
 
-    strbuf_init(&text, PBS_TEXT_MAX);
-    if (rpc_buf_decode(bytes, n, (xdrproc_t)xdr_shep_stage, &s) < 0) {
-        err_set(e, EINVAL, "the arguments on stdin are not whole");
-    } else if (belongings_make(path, o, e) == 0 && stage_make_jobdir(o, e) == 0) {
+    copies_init(&all);
+    ready = (rpc_buf_decode(bytes, n, (xdrproc_t)xdr_shep_stage, &s) == 0 ||
+             err_set(e, EINVAL, "the arguments on stdin are not whole") == 0) &&
+            belongings_make(path, o, e) == 0 && stage_make_jobdir(o, e) == 0;
+    if (ready) {
         errand_end_with_parent(); /* after having been the owner for a moment */
-        rc = answer(stage_in(o, &s, &text), &text, e);
+        stage_in(o, &s, &all);
     } else {
-        strbuf_add(&text, e->text);
-        rc = answer(1, &text, e);
+        all.of = s.files.files_len ? s.files.files_len : 1;
+        all.failed = (int)all.of;
+        strbuf_add(&all.text, e->text);
     }
+    rc = answer(&all, e);
     xdr_free((xdrproc_t)xdr_shep_stage, &s);
-    strbuf_fini(&text);
     return rc;
 }
 

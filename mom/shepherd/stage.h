@@ -10,12 +10,12 @@
 
 struct shep_order;
 struct shep_stage;
-struct strbuf;
+struct copies;
 
-/* Copy all; text gets a line and more for each failure. How many failed. */
-int stage_in(const struct shep_order *o, const struct shep_stage *s, struct strbuf *text);
+/* Copy all; how it went is added to `c`. */
+void stage_in(const struct shep_order *o, const struct shep_stage *s, struct copies *c);
 /* Copy, and remove what was copied. */
-int stage_out(const struct shep_order *o, const struct shep_stage *s, struct strbuf *text);
+void stage_out(const struct shep_order *o, const struct shep_stage *s, struct copies *c);
 /* Remove what stage_in has brought. */
 void stage_remove(const struct shep_order *o, const struct shep_stage *s);
 

@@ -104,6 +104,22 @@ def test_a_file_that_cannot_be_brought_back_stays_where_it_is(cx):
 
 
 @history
+def test_the_log_tells_what_was_copied_and_by_which_command(cx):
+    there, here = owned_dir(cx, "there"), owned_dir(cx, "here")
+    give(cx, "there/in", "x\n")
+    job = cx.submit(f"cp {here}/in {here}/result", stagein=f"{here}/in@localhost:{there}/in",
+                    stageout=f"{here}/result@localhost:{there}/out,{here}/missing@localhost:{there}/missing")
+    ended(cx, job)
+    log = until(lambda: (lambda t: t if "items out" in t else None)(cx.logs("n1", lines=300)), "the account of it")
+    told = [line.split(";", 5)[5] for line in log.splitlines() if f";{job};" in line]
+    for text in ("copy file request received", f"command: /bin/cp -rp {there}/in {here}/in status=0, try=1",
+                 f"command: /bin/cp -rp {here}/result {there}/out status=0, try=1",
+                 f"command: /bin/cp -rp {here}/missing {there}/missing status=1, try=1", "delete file request received"):
+        assert text in told, told
+    assert [t[:-7] for t in told if t.startswith("Staged ")] == ["Staged 1/1 items in over ", "Staged 3/4 items out over "]
+
+
+@history
 def test_a_file_that_is_staged_onto_itself_is_not_lost(cx):
     path = give(cx, "same", "keep me\n")
     job = cx.submit("true", stagein=f"{path}@localhost:{path}", stageout=f"{path}@localhost:{path}")
