@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "ckpt.h"
+#include "config.h"
 #include "fetch.h"
 #include "image_in.h"
 #include "images.h"
@@ -187,6 +188,15 @@ static void say_image(struct parts *m, struct run *r)
     parts_say(m, r, &data);
 }
 
+static void log_restart(const struct parts *m, const struct run *r)
+{
+    const struct config *c = m->home.config;
+
+    if (c->restart_becomes_task && c->actions[ACTION_RESTART].argv.n && !images_is_from_elsewhere(r))
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "task 00000001 transmogrified");
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "Restarted 1 task(s)");
+}
+
 static void say_start(struct parts *m, struct run *r)
 {
     char none[1] = "";
@@ -199,7 +209,7 @@ static void say_start(struct parts *m, struct run *r)
         log_event(LOGC_JOB, LOGE_DEBUG, r->id, "created the job directory %s", r->jobdir);
     log_event(LOGC_JOB, LOGE_JOB, r->id, "Started, pid = %d", r->started_record.pid);
     if (images_is_restart(r))
-        log_event(LOGC_JOB, LOGE_JOB, r->id, "Restarted 1 task(s)");
+        log_restart(m, r);
     say_image(m, r); /* before: the server goes by it when the job has started */
     parts_say(m, r, &data);
 }

@@ -8,6 +8,7 @@
  * run. */
 #include "orders.h"
 
+#include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,13 +149,34 @@ static void take_launch(void *arg, const void *args, struct rpc_request *q)
 }
 
 /* ---- signals */
+static void answer(struct rpc_request *q, const struct shep_done *d)
+{
+    exec_service_taken(q, d->code, d->code ? d->text : NULL);
+    rpc_request_unref(q);
+}
+
+/* The job cannot take it as it stands: people read a word for its state, who reads logs looks for the number. */
+static void refuse(const struct run *r, struct rpc_request *q, const char *what, const char *text)
+{
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "%s, job substate = %d", what, run_substate(r));
+    exec_service_taken(q, PBSE_BADSTATE, text);
+}
+
+/* No process of it is left: its end is on its way, or was told in the meantime; the signal was taken while it ran. */
 static void on_signalled(void *arg, struct run *r, const struct shep_done *d)
 {
     struct rpc_request *q = arg;
 
+    if (d->code == PBSE_BADSTATE)
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "Job recycled into exiting on signal from substate %d",
+                  run_is_active(r) ? run_substate(r) : 42);
+    answer(q, d);
+}
+
+static void on_said(void *arg, struct run *r, const struct shep_done *d)
+{
     (void)r;
-    exec_service_taken(q, d->code, d->code ? d->text : NULL);
-    rpc_request_unref(q);
+    answer(arg, d);
 }
 
 static void take_signal(void *arg, const void *args, struct rpc_request *q)
@@ -175,7 +197,7 @@ static void take_signal(void *arg, const void *args, struct rpc_request *q)
     else if (r->slot.state != RUN_RUNNING &&
              r->slot.state != RUN_LAUNCHING && /* it may run before we hear of it */
              !(r->slot.state == RUN_SUSPENDED && signo == SIGKILL))
-        exec_service_taken(q, PBSE_BADSTATE, text);
+        refuse(r, q, "cannot signal job", text);
     else
         shepherds_signal(r, signo, a->target, on_signalled, rpc_request_ref(q));
 }
@@ -188,7 +210,7 @@ static void take_message(void *arg, const void *args, struct rpc_request *q)
     if (!r)
         return;
     if (run_is_active(r))
-        shepherds_message(r, a->files, a->text, on_signalled, rpc_request_ref(q));
+        shepherds_message(r, a->files, a->text, on_said, rpc_request_ref(q));
     else
         exec_service_taken(q, PBSE_BADSTATE, "the job does not run");
 }
@@ -215,22 +237,38 @@ static bool is_answered_by_its_end(const struct run *r)
     return r->slot.state >= RUN_ENDING && !run_is_sister(r);
 }
 
+/* "SUSPEND" for "suspend": what a sister is told has the name of a message in PBS. */
+static void log_order(const struct run *r, const char *method)
+{
+    char name[16];
+
+    if (!run_is_sister(r)) {
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s", method);
+        return;
+    }
+    snprintf(name, sizeof name, "%s", method);
+    for (char *p = name; *p; p++)
+        *p = (char)toupper((unsigned char)*p);
+    log_event(LOGC_JOB, LOGE_JOB, r->id, "%s received", name);
+}
+
 static void take_attempt(struct parts *m, const exec_attempt_args *a, struct rpc_request *q,
                          const char *method, enum run_event ev)
 {
     struct run *r = find(m, &a->job, a->run, a->store, q);
-    char text[80];
+    char what[32], text[80];
 
     if (!r)
         return;
-    log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s", method);
+    log_order(r, method);
     if (is_answered_by_its_end(r)) {
         exec_service_taken(q, 0, NULL);
         return;
     }
     if (!run_is_active(r)) {
-        snprintf(text, sizeof text, "%s failed, the job is %s", method, run_fsm_state_name(r->slot.state));
-        exec_service_taken(q, PBSE_BADSTATE, text);
+        snprintf(what, sizeof what, "%s failed", method);
+        snprintf(text, sizeof text, "%s, the job is %s", what, run_fsm_state_name(r->slot.state));
+        refuse(r, q, what, text);
         return;
     }
     if (site_action_is_active(r) && !(ev == RUN_EV_SUSPEND && r->slot.state == RUN_SUSPENDED)) {
@@ -277,6 +315,8 @@ static void take_checkpoint(void *arg, const void *args, struct rpc_request *q)
         exec_service_taken(q, PBSE_NOSUP, "this host has no $action checkpoint");
     } else {
         exec_service_taken(q, 0, NULL);
+        if (run_is_sister(r))
+            log_event(LOGC_JOB, LOGE_JOB, r->id, "CHECKPOINT%s received", a->leave ? "_ABORT" : "");
         r->attempt = r->ckpt.attempt = a->attempt;
         r->attempt_method = "checkpoint";
         r->ckpt.leave = a->leave;
@@ -326,8 +366,11 @@ static void take_terminate(void *arg, const void *args, struct rpc_request *q)
     if (!r)
         return;
     exec_service_taken(q, 0, NULL);
-    log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s",
-              a->why == EXEC_WHY_REQUEUE ? "Rerun" : "TermJob");
+    if (run_is_sister(r))
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "KILL_JOB received");
+    else
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s",
+                  a->why == EXEC_WHY_REQUEUE ? "Rerun" : "TermJob");
     if (r->slot.state >= RUN_ENDING)
         return;
     if ((a->why == EXEC_WHY_REQUEUE || a->why == EXEC_WHY_CHECKPOINT) && !r->keep_output) {
@@ -374,7 +417,8 @@ static void take_purge(void *arg, const void *args, struct rpc_request *q)
     }
     if (!find(m, &a->job, a->run, a->store, q))
         return;
-    log_event(LOGC_JOB, LOGE_DEBUG, r->id, "delete job request received");
+    log_event(LOGC_JOB, LOGE_DEBUG, r->id,
+              run_is_sister(r) ? "DELETE_JOB received" : "delete job request received");
     exec_service_taken(q, 0, NULL);
     parts_post(m, r, RUN_EV_PURGE);
 }

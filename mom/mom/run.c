@@ -161,6 +161,16 @@ void run_alter(struct run *r, const wire_attrs *attrs)
     r->altered = true;
 }
 
+int run_substate(const struct run *r)
+{
+    static const int numbers[RUN_STATE_COUNT] = {
+        [RUN_PREPARING] = 41, [RUN_READY] = 41,  [RUN_LAUNCHING] = 41, [RUN_RUNNING] = 42,
+        [RUN_SUSPENDED] = 43, [RUN_ENDING] = 51, [RUN_RELEASED] = 53,  [RUN_GONE] = 53,
+    };
+
+    return numbers[r->slot.state];
+}
+
 bool run_is_active(const struct run *r)
 {
     return r->slot.state == RUN_LAUNCHING || r->slot.state == RUN_RUNNING || r->slot.state == RUN_SUSPENDED;

@@ -149,6 +149,9 @@ const char *run_attr(const struct run *r, const char *name, const char *resource
 const char *run_files_key(const struct run *r, int *n);
 /* Give these other values; what was not there is added. What has no memory keeps its old value. */
 void run_alter(struct run *r, const wire_attrs *attrs);
+/* PBS's number of what it does here, as its logs name it: 41 starting, 42 running, 43 suspended, 51
+ * ending. */
+int run_substate(const struct run *r);
 /* Is the job alive here: a shepherd is or will be there. */
 bool run_is_active(const struct run *r);
 /* Another host runs the script; here a shepherd holds the run, for tasks that the program may start. */

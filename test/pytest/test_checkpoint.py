@@ -473,6 +473,7 @@ def test_a_restart_script_may_become_the_job(cx):
     cx.wait_gone(job)
     assert cx.stat(job)["Exit_status"] == "4"
     assert cx.file("out").splitlines() == ["first", "from image"]
+    assert f";{job};task 00000001 transmogrified" in cx.logs("n1", lines=400)
 
 
 @history

@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
-from cede import users
-from cede.faults import daemon_frozen, is_alive, stays
+from cede import api, users
+from cede.faults import daemon_frozen, frozen, is_alive, stays
 from cede.wait import until
 
 history = pytest.mark.complex(history=True)
@@ -47,6 +47,32 @@ def touch(cx, name):
 
 def exists(cx, name):
     return os.path.exists(os.path.join(cx.work, name))
+
+
+# --- signals
+
+
+def parent_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+        return int(f.read().rpartition(")")[2].split()[1])
+
+
+@history
+def test_a_signal_for_a_job_whose_processes_are_gone_is_refused_and_its_end_follows(cx):
+    job = cx.submit("exec sleep 600")
+    cx.wait(job)
+    session = int(until(lambda: cx.stat(job).get("session_id"), "its session"))
+    asker = cx.connect()
+    with frozen(parent_of(session)):
+        os.killpg(session, signal.SIGKILL)
+        ticket = asker.call_send("sigjob_send", job, "SIGUSR1", None)
+        until(lambda: "signal job with SIGUSR1" in cx.logs("n1", lines=300), "the signal at the MOM")
+    with pytest.raises(api.PbsError) as refused:
+        asker.recv(ticket)
+    asker.close()
+    assert refused.value.code == 15016
+    assert ended(cx, job)["Exit_status"] == "265"
+    assert f";{job};Job recycled into exiting on signal from substate 42" in cx.logs("n1", lines=300)
 
 
 # --- prologue and epilogue

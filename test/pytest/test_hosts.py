@@ -149,6 +149,10 @@ def test_suspension_and_resumption_reach_every_host(cx):
     cx.wait(job, "R")
     cx.api.delete(job)
     cx.wait_gone(job)
+    for node, said in (("n1", ["signal job with suspend", "signal job with resume", "signal job with TermJob"]),
+                       ("n2", ["SUSPEND received", "RESUME received", "KILL_JOB received", "DELETE_JOB received"])):
+        for words in said:
+            until(lambda words=words, node=node: f";{job};{words}\n" in cx.logs(node, lines=300), f"{words} of {node}")
 
 
 @three
