@@ -61,25 +61,28 @@ static void make_environment(const struct shep_order *o, struct words *env)
             add_tmpdir(env, o->env.env_val[i]);
 }
 
-static void execute(const struct shep_order *o, const struct task *t, const char *file, struct words *argv)
+static void execute(const struct shep_order *o, const struct task *t, const char *file, struct words *argv,
+                    int in)
 {
     struct words env;
-    const char *input = o->script[0] ? o->script : "/dev/null";
-    int in = open(input, O_RDONLY | O_CLOEXEC);
 
     make_environment(o, &env);
-    if (in >= 0 && dup2(in, 0) >= 0 && dup2(t->out, 1) >= 0 && dup2(t->err, 2) >= 0)
+    if (dup2(in, 0) >= 0 && dup2(t->out, 1) >= 0 && dup2(t->err, 2) >= 0)
         execve(file, argv->w, env.w);
     _exit(255);
 }
 
 static int run(const struct shep_order *o, const struct task *t, const char *file, struct words *argv)
 {
-    int status;
-    pid_t pid = fork();
+    int status, in = open(o->script[0] ? o->script : "/dev/null", O_RDONLY | O_CLOEXEC);
+    pid_t pid;
 
+    if (in < 0)
+        return SCRIPT_NO_FILES;
+    pid = fork();
     if (pid == 0)
-        execute(o, t, file, argv);
+        execute(o, t, file, argv, in);
+    close(in);
     if (pid < 0 || waitpid(pid, &status, 0) < 0)
         return SCRIPT_KILLED;
     return WIFEXITED(status) ? WEXITSTATUS(status) : SCRIPT_KILLED;

@@ -5,7 +5,7 @@ import signal
 import pytest
 
 from cede import api, users
-from cede.faults import daemon_frozen, frozen, is_alive, stays
+from cede.faults import daemon_frozen, frozen, is_alive, processes_with, stays
 from cede.wait import until
 
 history = pytest.mark.complex(history=True)
@@ -59,12 +59,13 @@ def parent_of(pid):
 
 @history
 def test_a_signal_for_a_job_whose_processes_are_gone_is_refused_and_its_end_follows(cx):
-    job = cx.submit("exec sleep 600")
-    cx.wait(job)
+    job = here(cx, "touch began; exec sleep 600")
+    until(lambda: exists(cx, "began"), "the job")
     session = int(until(lambda: cx.stat(job).get("session_id"), "its session"))
     asker = cx.connect()
     with frozen(parent_of(session)):
         os.killpg(session, signal.SIGKILL)
+        until(lambda: not processes_with(f"TMPDIR={cx.dir}/mom/n1/tmp/pbs.{job}"), "the end of its processes")
         ticket = asker.call_send("sigjob_send", job, "SIGUSR1", None)
         until(lambda: "signal job with SIGUSR1" in cx.logs("n1", lines=300), "the signal at the MOM")
     with pytest.raises(api.PbsError) as refused:
@@ -107,6 +108,20 @@ def test_a_prologue_that_others_may_write_is_not_run(cx):
     assert not exists(cx, "prologue-ran")
     assert "Permission Error" in cx.logs("n1", lines=400)
     cx.api.delete(job)
+
+
+@history
+def test_an_epilogue_whose_input_is_gone_is_not_run_and_the_log_says_so(cx):
+    put(cx, "epilogue", f"touch {cx.work}/epilogue-ran")
+    job = here(cx, "touch began; exec sleep 600")
+    until(lambda: exists(cx, "began"), "the job")
+    session = int(until(lambda: cx.stat(job).get("session_id"), "its session"))
+    run, = [name for name in os.listdir(priv(cx, "jobs")) if name.startswith(job)]
+    os.unlink(os.path.join(priv(cx, "jobs"), run, f"{job}.SC"))
+    os.killpg(session, signal.SIGKILL)
+    ended(cx, job)
+    assert "epilogue, exit: -2, no pro/epilogue input file" in cx.logs("n1", lines=300)
+    assert not exists(cx, "epilogue-ran")
 
 
 @history
