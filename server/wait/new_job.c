@@ -192,6 +192,17 @@ static bool find_variable(const struct job *j, const char *name, struct strbuf *
     return false;
 }
 
+static bool has_variable(const struct job *j, const char *name)
+{
+    struct strbuf value;
+    bool has;
+
+    strbuf_init(&value, TEXT_LIMIT);
+    has = find_variable(j, name, &value);
+    strbuf_fini(&value);
+    return has;
+}
+
 static bool is_directory(const char *path)
 {
     size_t n = strlen(path);
@@ -223,12 +234,13 @@ static int default_path(struct job *j, int index, char letter, struct err *e)
     return rc;
 }
 
-static int add_texts(struct job *j, const struct queue *q, struct err *e)
+static int add_texts(struct job *j, const struct new_job_ask *ask, struct err *e)
 {
     if (!attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name) &&
         attr_list_set_text(&j->obj.attrs, JOB_ATTR_Job_Name, "none", e) < 0)
         return -1;
-    if (add_variable(j, "PBS_O_QUEUE", q->obj.name, e) < 0)
+    if (!(ask->arrives && has_variable(j, "PBS_O_QUEUE")) &&
+        add_variable(j, "PBS_O_QUEUE", ask->queue->obj.name, e) < 0)
         return -1;
     if (default_path(j, JOB_ATTR_Output_Path, 'o', e) < 0)
         return -1;
@@ -252,7 +264,7 @@ static int fill(struct site *s, struct job *j, const struct new_job_ask *ask, co
     if (check_interactive(j, e) < 0 || make_array(s, j, ask, at, e) < 0)
         return -1;
     if (targets_check(s, &j->obj.attrs, e) < 0 || set_identity(s, j, ask, e) < 0 ||
-        set_holds(j, ask->client, e) < 0 || add_texts(j, ask->queue, e) < 0)
+        set_holds(j, ask->client, e) < 0 || add_texts(j, ask, e) < 0)
         return -1;
     if (defaults_complete(s, &j->obj.attrs, ask->queue, e) < 0)
         return -1;

@@ -2,6 +2,8 @@
 #define NEW_JOB_H
 /* A job made from a submission: attributes checked and completed, identity fixed, admitted to its queue. The
  * job is in no table yet, and a refused submission has changed nothing but the sequence of numbers. */
+#include <stdbool.h>
+
 #include <ifl.h>
 
 #include "job.h"
@@ -17,6 +19,7 @@ struct new_job_ask {
     struct queue *queue;
     const struct client *client;
     const char *remaining; /* of an array that was elsewhere before: the indices that are left; NULL: all */
+    bool arrives; /* it was at another server before, which is the origin that its environment names */
 };
 
 /* NULL: what attr_list_change, defaults_complete and admit_check say; PBSE_BADUSER, PBSE_BADGRP, PBSE_NOSUP for

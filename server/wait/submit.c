@@ -208,7 +208,8 @@ static struct job *make(const struct asked *a, const struct names_user *u, struc
                               .queue = q,
                               .client = a->client,
                               .remaining =
-                                  a->arrive ? asked_for(a->args, ATTR_array_indices_remaining) : NULL};
+                                  a->arrive ? asked_for(a->args, ATTR_array_indices_remaining) : NULL,
+                              .arrives = a->arrive};
     struct job *j = new_job(a->s->p.site, &ask, at, e);
 
     if (j && a->arrive)

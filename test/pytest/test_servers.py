@@ -3,6 +3,7 @@ import contextlib
 import glob
 import os
 import random
+import re
 import shutil
 import socket
 import ssl
@@ -13,7 +14,7 @@ from concurrent import futures
 
 import pytest
 
-from cede import api, users, work
+from cede import api, terminal, users, work
 from cede.complex import Complex
 from cede.exec_peer import Reader, text, u32, u64
 from cede.remote import Munged, login_host, port_of
@@ -119,6 +120,25 @@ def test_a_job_moves_with_script_attributes_and_owner_and_runs_there(pair):
     assert done["Exit_status"] == "3" and near.file("there") == "hello\n" and work.starts(near, "goes") == 1
     until(lambda: "M" in letters(near, job), "the record of the move")
     assert "E" not in letters(near, job)
+
+
+def test_a_server_that_trusts_nobody_says_whom_it_would_have_to_trust(pair):
+    near, far = pair
+    job = work.submit(near, "true", "stays", options=("-h",))
+    os.remove(os.path.join(near.home, "certs", "peers.crt"))
+    with pytest.raises(api.PbsError) as e:
+        move(near, job, far)
+    assert "no server of another complex is trusted here" in str(e.value) and "certs/peers.crt" in str(e.value)
+    assert near.state(job) == "H"
+
+
+def test_a_job_takes_along_the_queue_that_it_began_in(pair):
+    near, far = pair
+    near.make_queue("first")
+    job = work.submit(near, "true", "began", options=("-h", "-q", "first"))
+    move(near, job, far)
+    variables = far.stat("0.far")["Variable_List"].split(",")
+    assert [v for v in variables if v.startswith("PBS_O_QUEUE")] == ["PBS_O_QUEUE=first"]
 
 
 def test_a_job_takes_along_what_it_asked_for_job_wide(pair):
@@ -233,13 +253,18 @@ def test_an_array_that_has_begun_stays(pair):
     far.api.delete(job)
 
 
-def test_an_interactive_job_is_not_moved(pair):
+def test_an_interactive_job_moves_and_comes_to_the_terminal_where_its_qsub_waits(pair):
     near, far = pair
-    with contextlib.closing(near.connect()) as c:
-        job = c.submit([("interactive", None, "12345"), ("interactive_key", None, "0" * 64), ("Hold_Types", None, "u"), ("User_List", None, users.NAMES[0])], None)
-    with pytest.raises(api.PbsError) as e:
+    rename(near, "localhost")  # the job's host looks for that of its qsub
+    with contextlib.closing(terminal.Terminal(near)) as t:
+        job = t.expect(r"waiting for job (\S+) to start").group(1)
         move(near, job, far)
-    assert e.value.code == 15029 and "its qsub waits" in str(e.value) and not far.api.select()
+        t.expect(f"qsub: job {re.escape(job)} ready")
+        t.type("echo $PBS_JOBID:$PBS_ENVIRONMENT; exit 3\n")
+        t.expect(r"0\.far:PBS_INTERACTIVE")
+        t.expect(f"qsub: job {re.escape(job)} completed")
+    done = until(lambda: (s := far.stat("0.far", "x")) and s.state == "F" and s, "the end of the job")
+    assert done["Exit_status"] == "3" and "interactive_key" not in done
 
 
 def test_a_job_that_waits_for_others_moves_when_that_was_taken_from_it(pair):
@@ -463,3 +488,34 @@ def test_an_identifier_of_nobody_is_unknown(pair):
         near.api.locate("99.near")
     assert e.value.code == 15001
     assert glob.glob(os.path.join(near.home, "server_logs", "*"))
+
+
+ASKS = "Type 19 request received"  # StatusJob
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("munged"), reason="needs root and munged")
+def test_an_interactive_job_that_has_moved_goes_with_the_user_who_leaves_it(pair, login):
+    near, far = pair
+    far.set_server("scheduling", "False")
+    with contextlib.closing(terminal.Terminal(near, env=login)) as t:
+        job = t.expect(r"waiting for job (\S+) to start").group(1)
+        move(near, job, far)
+        asked = far.logs("server", lines=10000).count(ASKS)
+        until(lambda: far.logs("server", lines=10000).count(ASKS) > asked, "qsub to look for its job there")
+        assert t.process.poll() is None
+        t.type("\x03")
+        t.expect("Do you wish to terminate")
+        t.type("y\n")
+        t.expect(f"Job {re.escape(job)} is being deleted")
+    until(lambda: (s := far.stat("0.far", "x")) is None or s.state == "F", "its end at the other server")
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("munged"), reason="needs root and munged")
+def test_an_interactive_job_that_has_moved_and_is_deleted_is_said(pair, login):
+    near, far = pair
+    far.set_server("scheduling", "False")
+    with contextlib.closing(terminal.Terminal(near, env=login)) as t:
+        job = t.expect(r"waiting for job (\S+) to start").group(1)
+        move(near, job, far)
+        far.api.delete("0.far")
+        t.expect(f"qsub: job {re.escape(job)} apparently deleted")
