@@ -350,6 +350,12 @@ static int load_files(SSL_CTX *ctx, const struct paths *p, bool own, enum certs_
     const char *bad = load_trust(ctx, p, side);
     char what[4200];
 
+    if (bad && side == CERTS_PEER_CLIENT && !exists(p->peers))
+        return err_set(
+            e, EKEYREJECTED,
+            "no server of another complex is trusted here: the certificate of its CA (PBS_HOME/certs/ca.crt "
+            "there) belongs into %s",
+            p->peers);
     if (bad)
         snprintf(what, sizeof what, "cannot use %s", bad);
     else if (!own)
