@@ -3,8 +3,8 @@
  *
  * The socket listens before the job is submitted, since its port goes with the job; the key follows to the
  * helper through a pipe, seen in no command line and forgotten here. Who ends first decides: the helper (the
- * job has been attended), the user, or a job that the server does not have any more. In every case the helper
- * is waited for, because it gives the terminal back. */
+ * job has been attended), the user, or a job that no server has any more: one that moved is asked for where it went.
+ * In every case the helper is waited for, because it gives the terminal back. */
 #include "qsub_terminal.h"
 
 #include <arpa/inet.h>
@@ -13,12 +13,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "pbs_error.h"
 #include "pbs_ifl.h"
 
 #include "conf.h"
@@ -159,10 +161,53 @@ static bool wants_to_leave(void)
 }
 
 /* ---- the job */
-static bool is_gone(int c, const char *id)
+struct seat { /* it and the server that has it now */
+    int c;
+    char id[PBS_MAXCLTJOBID + 1];
+    const char *was; /* as qsub was told; what the user reads */
+};
+
+/* The connection that qsub gave us stays its own. */
+static void take_seat(struct seat *s, int c, const char *id, int given)
 {
-    struct batch_status *s = pbs_statjob(c, id, NULL, NULL);
-    bool gone = !s;
+    if (s->c != given)
+        pbs_disconnect(s->c);
+    s->c = c;
+    snprintf(s->id, sizeof s->id, "%s", id);
+}
+
+static bool is_of(const char *id, const char *server)
+{
+    const char *dot = strchr(id, '.');
+
+    return !dot || strcmp(dot + 1, server) == 0;
+}
+
+/* Has it gone to another server? There it is found by its old name. Where that one cannot be asked nobody knows more: it is
+ * taken to be there, and asked for again later. */
+static bool has_moved(struct seat *s, int given)
+{
+    char *where = pbs_locjob(s->c, s->id, NULL);
+    struct batch_status *now;
+    bool moved = where && !is_of(s->id, where);
+    int c = moved ? pbs_connect(where) : -1;
+
+    free(where);
+    if (c < 0)
+        return moved;
+    now = pbs_statjob(c, s->id, NULL, NULL);
+    if (now)
+        take_seat(s, c, now->name, given);
+    else
+        pbs_disconnect(c);
+    pbs_statfree(now);
+    return now;
+}
+
+static bool is_gone(struct seat *at, int given)
+{
+    struct batch_status *s = pbs_statjob(at->c, at->id, NULL, NULL);
+    bool gone = !s && !has_moved(at, given);
 
     for (const struct attrl *x = s ? s->attribs : NULL; x; x = x->next)
         if (strcmp(x->name, ATTR_state) == 0)
@@ -179,52 +224,53 @@ static void end_helper(pid_t pid)
         return;
 }
 
-static int delete_job(const char *id, int c)
+static int delete_job(struct seat *at, int given)
 {
-    pbs_deljob(c, id, NULL);
-    printf("Job %s is being deleted\n", id);
+    if (pbs_deljob(at->c, at->id, NULL) == PBSE_UNKJOBID && has_moved(at, given))
+        pbs_deljob(at->c, at->id, NULL);
+    printf("Job %s is being deleted\n", at->was);
     return 0;
 }
 
-static int leave(const char *id, pid_t pid, int c)
+static int leave(struct seat *at, pid_t pid, int given)
 {
     end_helper(pid);
-    return delete_job(id, c);
+    return delete_job(at, given);
 }
 
 /* What the helper has ended with. */
-static int complete(const char *id, int status, int c)
+static int complete(struct seat *at, int status, int given)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == HELPER_LEFT) {
         putchar('\n');
-        return delete_job(id, c);
+        return delete_job(at, given);
     }
-    printf("\nqsub: job %s completed\n", id);
+    printf("\nqsub: job %s completed\n", at->was);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
 }
 
-static int watch(int c, const char *id, pid_t pid)
+static int watch(struct seat *at, pid_t pid, int given)
 {
     int status, looks = 0;
 
     for (;;) {
         if (waitpid(pid, &status, WNOHANG) == pid)
-            return complete(id, status, c);
+            return complete(at, status, given);
         if (stopped) {
             stopped = 0;
             puts("Sorry, you cannot suspend qsub until the job is started");
         }
         if (interrupted && wants_to_leave())
-            return leave(id, pid, c);
+            return leave(at, pid, given);
         poll(NULL, 0, LOOK_MS);
-        if (++looks % LOOKS_BETWEEN_ASKING == 0 && is_gone(c, id)) {
+        if (++looks % LOOKS_BETWEEN_ASKING == 0 && is_gone(at, given)) {
             poll(NULL, 0, LOOK_MS); /* its last words may be on their way */
             if (waitpid(pid, &status, WNOHANG) == pid) {
-                printf("\nqsub: job %s completed\n", id);
+                printf("\nqsub: job %s completed\n", at->was);
                 return 0;
             }
             end_helper(pid);
-            fprintf(stderr, "qsub: job %s apparently deleted\n", id);
+            fprintf(stderr, "qsub: job %s apparently deleted\n", at->was);
             return EXIT_GONE;
         }
     }
@@ -232,8 +278,11 @@ static int watch(int c, const char *id, pid_t pid)
 
 int qsub_terminal_attend(struct qsub_terminal *t, const struct cmd_args *a, int c, const char *id)
 {
+    struct seat at = {.c = c, .was = id};
     pid_t pid;
+    int code;
 
+    take_seat(&at, c, id, c);
     catch_signals();
     printf("qsub: waiting for job %s to start\n", id);
     pid = start_helper(t, id);
@@ -242,5 +291,8 @@ int qsub_terminal_attend(struct qsub_terminal *t, const struct cmd_args *a, int 
         pbs_deljob(c, id, NULL);
         return 1;
     }
-    return watch(c, id, pid);
+    code = watch(&at, pid, c);
+    if (at.c != c)
+        pbs_disconnect(at.c);
+    return code;
 }

@@ -25,7 +25,7 @@ static bool travels(const char *name)
     int index = attr_def_find(OF_JOB, name);
     const struct attr_def *def = index < 0 ? NULL : attr_def_get(OF_JOB, index);
 
-    if (index == JOB_ATTR_array_indices_submitted || index == JOB_ATTR_block)
+    if (index == JOB_ATTR_array_indices_submitted || index == JOB_ATTR_block || index == JOB_ATTR_interactive)
         return true; /* said by its owner, once for all */
     return def && !(def->flags & AF_DERIVED) && def->write != LEVEL_SERVER;
 }

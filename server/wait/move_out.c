@@ -468,10 +468,6 @@ int move_out_check(const struct job *j, struct err *e)
                        j->obj.name);
     if (j->array && arrays_may_leave(j, e) < 0)
         return -1;
-    if (attr_list_number(&j->obj.attrs, JOB_ATTR_interactive, 0))
-        return err_set(e, PBSE_NOSUP,
-                       "an interactive job cannot move to another server, since its qsub waits here for its "
-                       "terminal: submit it there");
     if (j->restart_from)
         return err_set(
             e, PBSE_NOSUP,

@@ -53,7 +53,7 @@ bool move_out_is_under_way(const struct job *j);
 typedef void move_out_fn(void *arg, struct job *j, const struct err *why);
 
 /* Can it move to another server at all? -1: PBSE_BADSTATE it does not wait, or moves already; PBSE_NOSUP it has what cannot
- * move: dependencies, a terminal, images of a checkpoint; PBSE_IVALREQ a subjob;
+ * move: dependencies, images of a checkpoint; PBSE_IVALREQ a subjob;
  * PBSE_JOBSCRIPTMAXSIZE; what arrays_may_leave says. */
 int move_out_check(const struct job *j, struct err *e);
 
