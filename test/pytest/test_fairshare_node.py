@@ -55,4 +55,4 @@ def test_who_is_over_his_share_gives_way_to_who_is_not(cx):
     urgent = cx.submit(select="1:ncpus=1", Account_Name="bert")
     cx.wait(urgent)
     assert cx.state(over) == "S"
-    assert "Job preempted by suspension" in cx.logs("sched", 2000)
+    until(lambda: "Job preempted by suspension" in cx.logs("sched", 2000), "the scheduler to hear of it")

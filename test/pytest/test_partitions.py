@@ -95,7 +95,8 @@ def test_each_scheduler_preempts_in_its_own_order(cx, sim):
     cx.wait(sim.job(select="1:ncpus=2", queue="express"))
     cx.wait(sim.job(select="1:ncpus=2", queue="express2"))
     assert (cx.state(low), cx.state(low2)) == ("S", "Q")
-    assert "preempted by requeuing" in logs(cx) and "preempted by suspension" in logs(cx, "sched")
+    until(lambda: "preempted by requeuing" in logs(cx), "the second scheduler to hear of it")
+    until(lambda: "preempted by suspension" in logs(cx, "sched"), "the first one to hear of it")
 
 
 def test_a_second_scheduler_has_files_and_logs_where_its_object_says(cx):
