@@ -174,9 +174,11 @@ static bool has_gang_changed(const struct cycle *c)
 static void fill_heap(struct cycle *c)
 {
     bool gang = has_gang_changed(c), strict = policy_is_strict(universe_policy(c->u));
+    size_t n_waiting = 0;
 
     c->n = 0;
     for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k)) {
+        n_waiting += k->n > 0;
         if (k->n == 0 ||
             !(has_changed(c, k) || (gang && k->queue->gang) || strict || ahead_is_owed(c->u, k->heap[0])))
             continue;
@@ -186,6 +188,7 @@ static void fill_heap(struct cycle *c)
         c->heap = mem_room(c->heap, c->n, &c->cap, sizeof *c->heap);
         c->heap[c->n++] = k;
     }
+    decisions_log(c->d, LOGE_DEBUG, "", "Number of job equivalence classes: %zu", n_waiting);
     heapify(c);
 }
 
@@ -367,8 +370,8 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
         rating_refresh(c->rating);
     c->rerate = false;
     begin_rounds(c);
-    fill_heap(c);
     decisions_log(d, LOGE_DEBUG, "", "Starting Scheduling Cycle");
+    fill_heap(c);
     if (p->scheduling)
         cycle_try_elsewhere(c, c->n > 0 ? c->heap[0]->level : 0);
     while (c->n > 0 && !is_enough(c, checked)) {

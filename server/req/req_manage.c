@@ -217,6 +217,8 @@ static void answer_failure(const struct task *t, const struct err *why)
                              .at = t->at,
                              .writer = {.level = request_level(t->r), .creating = t->creating}};
 
+    if (why->code == PBSE_PERM)
+        request_log_unauthorized(t->r, t->kind ? t->kind->name : "resource", t->args->objname);
     for (size_t i = 0; i < ask.n; i++)
         if (i != ask.at && t->kind->is_special && t->kind->is_special(&t->changes[i], NULL) != 0)
             t->changes[i].value = NULL;
@@ -242,7 +244,7 @@ void req_manage(void *parts, struct request *r)
     if (!t.changes)
         request_failf(r, PBSE_SYSTEM, "no memory for a manager request");
     else if (t.kind == NULL && need_manager(&t, &e) < 0)
-        request_fail(r, &e);
+        answer_failure(&t, &e);
     else if (do_names(&t, &e) == 0)
         req_ok_when_durable(t.p, r);
     else

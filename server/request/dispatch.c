@@ -78,11 +78,14 @@ static int may(const struct request_row *row, const struct client *c, struct err
     return err_set(e, PBSE_PERM, "Unauthorized Request ");
 }
 
-static int check(struct dispatch *d, const struct request_row *row, struct client *c, struct err *e)
+static int check(struct dispatch *d, const struct request *r, const struct request_row *row, struct client *c,
+                 struct err *e)
 {
     client_set_level(c, access_level_of(d->o.site, c));
-    if (may(row, c, e) < 0)
+    if (may(row, c, e) < 0) {
+        request_log_unauthorized(r, "server", d->o.site->name);
         return -1;
+    }
     return row->kind == REQUEST_CHANGES ? d->o.open(d->o.open_arg, row, e) : 0;
 }
 
@@ -98,7 +101,7 @@ static void run(struct dispatch *d, struct rpc_request *rpc, struct client *c)
     }
     log_event(LOGC_REQ, LOGE_DEBUG, "", "Type %u request received from %s, sock=%d", row->proc, client_who(c),
               rpc_request_conn(rpc) ? rpc_conn_fd(rpc_request_conn(rpc)) : -1);
-    if (check(d, row, c, &e) < 0)
+    if (check(d, r, row, c, &e) < 0)
         request_fail(r, &e);
     else
         row->handler(d->o.parts, r);

@@ -150,6 +150,13 @@ void request_ok(struct request *r)
     rpc_reply(r->rpc, r->row->xresult, &u);
 }
 
+void request_log_unauthorized(const struct request *r, const char *kind, const char *name)
+{
+    log_event(LOGC_REQ, LOGE_SECURITY, "",
+              "Unauthorized Request, request type: %u, Object: %s, Name: %s, request from: %s", r->row->proc,
+              kind, name, client_who(r->client));
+}
+
 static void log_reject(const struct request *r, const struct err *why)
 {
     log_event(LOGC_REQ, LOGE_DEBUG, "req_reject", "Reject reply code=%d, aux=0, type=%u, from %s: %s",

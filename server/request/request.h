@@ -44,6 +44,9 @@ void request_unref(struct request *r);
 void *request_args(struct request *r);
 const struct request_row *request_row(const struct request *r);
 struct client *request_client(const struct request *r);
+/* Log that it asks for what it may not do to this object ("Job", "Queue" ...); the answer is the caller's. */
+void request_log_unauthorized(const struct request *r, const char *kind, const char *name);
+
 const char *request_who(const struct request *r);  /* "anna@login2" */
 const char *request_user(const struct request *r); /* "anna" */
 enum level request_level(const struct request *r);

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from cede import api
+from cede import api, users
 from cede.complex import Complex
 from cede.wait import until
 
@@ -107,6 +107,17 @@ def test_a_refusal_is_told_with_its_number(place):
     with pytest.raises(api.PbsError):
         place.api.submit([*WORK, ("Priority", "x")], place.script("true"))
     until(lambda: any("Reject reply code=15014" in t for t in texts(place, "req_reject")), "the refusal in the log")
+
+
+@pytest.mark.skipif(not users.available(), reason="needs root, to be somebody else")
+def test_who_asks_for_what_he_may_not_do_is_told(place):
+    job = place.submit(Hold_Types="u")
+    place.command("qdel", job, user=users.NAMES[1], check=False)
+    place.command("qmgr", "-c", "set queue workq Priority=1", user=users.NAMES[1], check=False)
+    who = f"request from: {users.NAMES[1]}@"
+    for text in (f"request type: 100, Object: Job, Name: {job}, {who}", "request type: 9, Object: server, Name: "):
+        until(lambda text=text: any(text in t for t in texts(place, "", 0x20)), lambda text=text: text)
+    place.api.delete(job)
 
 
 def test_the_mask_of_the_server_leaves_events_out(place):
