@@ -69,7 +69,8 @@ static bool is_short_of(const char *shorter, const char *longer)
 
 bool site_is_named(const struct site *s, const char *server)
 {
-    return !*server || is_short_of(server, s->name) || is_short_of(s->name, server);
+    return !*server || strcmp(server, "default") == 0 || is_short_of(server, s->name) ||
+           is_short_of(s->name, server);
 }
 
 bool site_is_asked(const struct site *s, const struct jobid *id)

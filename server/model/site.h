@@ -44,7 +44,8 @@ struct site {
 int site_create(struct site *s, struct clock *clock, const char *name, struct err *e);
 void site_destroy(struct site *s);
 
-/* Is this the server that a job identifier names? "" and the same host with more or fewer domains are. */
+/* Is this the server that a job identifier or destination names? "", "default" and the same host with more or fewer
+ * domains are. */
 bool site_is_named(const struct site *s, const char *server);
 /* Is a job by this name one of ours, asked of us? "41.svr1@other" was meant for another server, whoever brought it. */
 bool site_is_asked(const struct site *s, const struct jobid *id);

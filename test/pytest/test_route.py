@@ -171,6 +171,17 @@ def test_a_moved_job_gets_the_defaults_of_its_new_queue(cx):
     assert done.stderr.startswith("qmove: Queue type not set for queue 'typeless'")
 
 
+@quietly
+@pytest.mark.parametrize("here", ["@default", "workq@default"])
+def test_the_default_server_is_this_one(cx, here):
+    cx.make_queue("a")
+    job = cx.submit()
+    cx.api.move(job, "a@default")
+    assert queue(cx, job) == "a"
+    cx.api.move(job, here)
+    assert queue(cx, job) == "workq"
+
+
 def test_a_routed_job_runs_and_the_scheduler_leaves_route_queues_alone(shared):
     shared.make_queue("late", enabled="False")
     route(shared, "tonight", destinations="late")
