@@ -33,6 +33,24 @@ static void path_of(struct strbuf *out, const struct home *h, const char *id, co
     strbuf_addf(out, "%s/%s.%s", h->spool, id, suffix);
 }
 
+/* -1: there is no such file. */
+static off_t size_of(const struct home *h, const char *id, const char *suffix)
+{
+    struct strbuf path;
+    struct stat st;
+
+    strbuf_init(&path, PATH_LEN_MAX);
+    path_of(&path, h, id, suffix);
+    off_t size = lstat(strbuf_str(&path), &st) == 0 ? st.st_size : -1;
+    strbuf_fini(&path);
+    return size;
+}
+
+static bool has_output(const struct home *h, const char *id)
+{
+    return size_of(h, id, "OU") > 0 || size_of(h, id, "ER") > 0;
+}
+
 void left_keep(const struct home *h, const struct run *r)
 {
     struct strbuf path, text;
@@ -40,7 +58,7 @@ void left_keep(const struct home *h, const struct run *r)
     int n_key;
     const char *key = run_files_key(r, &n_key);
 
-    if (run_is_sister(r) || !n_key || !r->owner_home)
+    if (run_is_sister(r) || !n_key || !r->owner_home || !has_output(h, r->id))
         return;
     strbuf_init(&path, PATH_LEN_MAX);
     strbuf_init(&text, KEY_TEXT_MAX);
@@ -154,6 +172,12 @@ static void serve_piece(const struct home *h, const sis_fetch_args *a, unsigned 
         close(fd);
 }
 
+/* A run that has written nothing leaves no key: a file costs a host with a hundred victims at once as much as all the rest. */
+static bool has_nothing(const struct home *h, const char *id)
+{
+    return size_of(h, id, KEY_SUFFIX) < 0 && !has_output(h, id);
+}
+
 void left_serve(const struct home *h, struct rpc_request *q)
 {
     const sis_fetch_args *a = rpc_request_args(q);
@@ -162,6 +186,8 @@ void left_serve(const struct home *h, struct rpc_request *q)
 
     if (strchr(a->id, '/') || (!a->done && strcmp(a->file, "OU") != 0 && strcmp(a->file, "ER") != 0)) {
         pieces_refuse(q, PBSE_IVALREQ, "there is no such file of a job");
+    } else if (p->kind == AUTH_DAEMON && has_nothing(h, a->id)) {
+        a->done ? pieces_refuse(q, 0, "") : pieces_reply(q, -1, a->offset);
     } else if (p->kind != AUTH_DAEMON || check_key(h, a, &uid) < 0) {
         log_event(LOGC_JOB, LOGE_ERROR | LOGE_SECURITY, a->id,
                   "refused its files to %s (%s): not the job's key", p->role, p->from);

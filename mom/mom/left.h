@@ -3,7 +3,7 @@
 /* Output that a run has left in the spool because its job comes back: kept for whoever runs it next.
  *
  *   spool/<job id>.OU .ER    what the job has written
- *   spool/<job id>.KEY       ours: the key of the job's files, and whose they are
+ *   spool/<job id>.KEY       ours: the key of the job's files, and whose they are; where there is something in them
  *
  * The next host shows the key (START has given it one), and takes the files piece by piece (SIS FETCH). */
 struct home;

@@ -382,6 +382,22 @@ def test_the_output_of_a_job_that_comes_back_on_another_host_goes_on_where_it_wa
 
 
 @elsewhere
+def test_a_job_that_has_written_nothing_leaves_nothing_and_goes_on_elsewhere(cx):
+    job = cx.submit(f"while [ ! -e {cx.work}/go ]; do sleep 0.02; done; echo over")
+    cx.api.run(job, "(n1:ncpus=1)")
+    cx.wait(job)
+    cx.api.rerun(job)
+    cx.wait(job, "Q")
+    assert f"{job}.KEY" not in spool(cx, "n1")
+    cx.api.run(job, "(n2:ncpus=1)")
+    until(lambda: cx.stat(job)["substate"] == "42", "its second run")
+    out, err = let_end(cx, job)
+    assert (out, err) == ("over\n", "")
+    assert "refused its files" not in cx.logs("n1", 500)
+    until(lambda: spool(cx, "n1") == [], "the end of its spool")
+
+
+@elsewhere
 @pytest.mark.parametrize("node", ["n1", "n2"])
 def test_a_job_that_is_forced_back_goes_on_with_its_output_wherever_it_is_run(cx, node):
     """Its next run is ordered at once: the host of the last one may not have ended it yet."""
