@@ -463,6 +463,8 @@ void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs)
         j->short_s = 0; /* its walltime says it */
     else if (j->least_s && s.longest_s)
         j->limit_s = s.longest_s;
+    else if (j->least_s > j->limit_s && j->limit_s)
+        j->limit_s = j->least_s;
 }
 
 void job_read_remaining(struct job *array)

@@ -38,20 +38,49 @@ static int check_acls(const struct queue *q, const struct admit_ask *ask, struct
                    q->obj.name);
 }
 
+/* The longest that a job which shrinks to fit may run: its scheduler gives it a walltime between min_ and max_walltime. */
+static int64_t longest_s(const struct resc_list *want)
+{
+    const struct value *max = resc_find(want, RESC_max_walltime);
+    int64_t least_s = value_number(resc_find(want, RESC_min_walltime));
+    int64_t most_s = value_number(max ? max : resc_find(want, RESC_walltime));
+
+    return most_s > least_s ? most_s : least_s;
+}
+
+static bool is_too_long(const struct resc_list *want, const struct resc_list *max,
+                        const struct resc_list *otherwise)
+{
+    const struct value *bound = resc_find(max, RESC_walltime);
+
+    if (!bound)
+        bound = resc_find(otherwise, RESC_walltime);
+    return bound && resc_find(want, RESC_min_walltime) && longest_s(want) > value_number(bound);
+}
+
+/* What is compared with resources_min. */
+static const struct value *least_of(const struct resc_list *want, int id)
+{
+    const struct value *min = id == RESC_walltime ? resc_find(want, RESC_min_walltime) : NULL;
+
+    return min ? min : resc_find(want, id);
+}
+
 int admit_check_bounds(const struct site *s, const struct queue *q, const struct job *j, struct err *e)
 {
     const struct resc_list *want = attr_list_amounts(&j->obj.attrs, JOB_ATTR_Resource_List);
     const struct resc_list *min = attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_resources_min);
     const struct resc_list *max = attr_list_amounts(&q->obj.attrs, QUEUE_ATTR_resources_max);
-    int id = resc_exceeds(want, max, attr_list_amounts(&s->server->obj.attrs, SERVER_ATTR_resources_max),
-                          s->resources);
+    const struct resc_list *otherwise = attr_list_amounts(&s->server->obj.attrs, SERVER_ATTR_resources_max);
+    int id =
+        is_too_long(want, max, otherwise) ? RESC_walltime : resc_exceeds(want, max, otherwise, s->resources);
 
     if (id != RESC_NONE)
         return err_set(e, PBSE_EXCQRESC,
                        "Job violates queue and/or server resource limits: more %s than queue %s allows",
                        resource_get(s->resources, id)->name, q->obj.name);
     for (size_t i = 0; min && i < min->n; i++)
-        if (value_number(resc_find(want, min->v[i].tag)) < value_number(&min->v[i]))
+        if (value_number(least_of(want, min->v[i].tag)) < value_number(&min->v[i]))
             return err_set(e, PBSE_EXCQRESC,
                            "Job violates queue and/or server resource limits: less %s than queue %s asks for",
                            resource_get(s->resources, min->v[i].tag)->name, q->obj.name);

@@ -454,6 +454,21 @@ def test_a_job_is_not_altered_beyond_the_bounds_of_its_queue(place, people):
     place.api.alter(job, [("Resource_List", "ncpus", "8")])
 
 
+def test_the_longest_and_the_least_time_of_a_job_keep_the_bounds_of_its_queue(place, people):
+    anna, _, _ = people
+    place.make_queue("timed")
+    place.api.manager(api.MSET, api.QUEUE, "timed",
+                      [("resources_max", "walltime", "1:00:00"), ("resources_min", "walltime", "60")])
+
+    def of(**times):
+        return [("Resource_List", name, value) for name, value in times.items()]
+    refused(15036, anna.submit, *of(min_walltime="60", max_walltime="1:00:01"), queue="timed")
+    refused(15036, anna.submit, *of(min_walltime="2:00:00", walltime="30:00"), queue="timed")
+    refused(15036, anna.submit, *of(min_walltime="59", max_walltime="30:00"), queue="timed")
+    job = anna.submit(*of(min_walltime="60", max_walltime="1:00:00"), queue="timed")
+    refused(15036, anna.api.alter, job, of(max_walltime="2:00:00"))
+
+
 # --- a private complex of somebody who is not root
 
 def test_a_complex_of_a_user_is_closed_to_others(tmp_path_factory, people):
