@@ -1,5 +1,6 @@
 /* tar is found where the system has it. It never gets a name from outside as an argument, and stands in the directory
- * already: the owner need not be able to reach that by its path.
+ * already: the owner need not be able to reach that by its path. Holes stay holes: a pack is written as root, whom no quota
+ * stops, and must not be larger than what the owner was allowed to write.
  *
  * In place of "app": app.new is filled; app steps aside; app.new takes its name; what stepped aside goes. */
 #include "travel.h"
@@ -51,7 +52,7 @@ static void become_tar(const struct shep_order *o, int dir, char *const argv[])
 
 int travel_pack(unsigned uid, unsigned gid, const char *path)
 {
-    static char tar[] = "tar", create[] = "-cf", out[] = "-", here[] = ".";
+    static char tar[] = "tar", create[] = "-cSf", out[] = "-", here[] = ".";
     char *const argv[] = {tar, create, out, here, NULL};
     const struct shep_order o = owner_of(uid, gid);
     struct err e = {0};

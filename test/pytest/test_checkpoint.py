@@ -317,7 +317,7 @@ def test_a_job_that_may_not_begin_anew_waits_for_the_host_of_its_image(cx):
 
 HOSTILE = """cd $PBS_CHECKPOINT_DIR
 ln -s {work} out; ln -s {work}/victim file; ln -s .. up; mkdir deep; mkfifo deep/pipe
-echo 1 > deep/data; chmod 640 deep/data; echo "a b" > "deep/ -rf"; ln deep/data deep/again
+echo 1 > deep/data; chmod 640 deep/data; echo "a b" > "deep/ -rf"; ln deep/data deep/again; truncate -s 64M hole
 """
 
 
@@ -347,6 +347,8 @@ def test_links_in_what_a_program_has_saved_lead_nowhere_on_the_next_host(cx):
     assert os.readlink(f"{app}/out") == cx.work and os.readlink(f"{app}/up") == ".."
     assert sorted(os.listdir(f"{app}/deep")) == [" -rf", "again", "data"]
     assert os.stat(f"{app}/deep/data").st_mode & 0o777 == 0o640
+    hole = os.stat(f"{app}/hole")
+    assert hole.st_size == 64 << 20 and hole.st_blocks * 512 < 1 << 20
     with open(victim, encoding="ascii") as f:
         assert f.read() == "mine\n"
     assert sorted(os.listdir(os.path.dirname(app))) == ["00000001", "KEY", "app"]
