@@ -1,4 +1,8 @@
-/* One connection, each piece asked for when the one before is written. */
+/* One connection, each piece asked for when the one before is written.
+ *
+ * Two things end the patience: nothing has been heard of the other host for LIMIT_MS (an open connection is heard, however
+ * long it packs), or it was tried TRIES_MAX times without a piece, since a host that answers may be one whose run before does not
+ * end, or that falls each time it is asked. */
 #include "bring.h"
 
 #include <stdio.h>
@@ -17,7 +21,7 @@
 #include "rpc_conn.h"
 #include "run.h"
 
-enum { LIMIT_MS = 10000, AGAIN_MS = 500, ADDRESS_MAX = 300 };
+enum { LIMIT_MS = 10000, AGAIN_MS = 500, TRIES_MAX = 240, ADDRESS_MAX = 300 };
 
 struct bring {
     struct parts *m;
@@ -28,11 +32,12 @@ struct bring {
     struct loop_timer *timer;
     char service[PBS_NAME_MAX + 1], address[ADDRESS_MAX];
     char key[PBS_NAME_MAX + 1];
-    int64_t heard_mono_ms; /* of the last piece */
+    int64_t heard_mono_ms; /* of the other host; only what is older than a connection that is open counts */
+    int tries;             /* since the last piece */
     size_t file;
     int fd;
     uint64_t got;
-    bool arrived;
+    bool is_open, arrived;
 };
 
 static void close_file(struct bring *b)
@@ -79,7 +84,10 @@ static void again(struct bring *b, const char *why)
     close_file(b);
     rpc_conn_destroy(b->conn);
     b->conn = NULL;
-    if (clock_real_mono_ms() - b->heard_mono_ms < LIMIT_MS)
+    if (b->is_open)
+        b->heard_mono_ms = clock_real_mono_ms();
+    b->is_open = false;
+    if (++b->tries < TRIES_MAX && clock_real_mono_ms() - b->heard_mono_ms < LIMIT_MS)
         loop_timer_set(b->timer, AGAIN_MS);
     else
         give_up(b, PBSE_SISCOMM, why);
@@ -90,7 +98,7 @@ static void ask(struct bring *b);
 
 static int take_piece(struct bring *b, const sis_fetch_result *res, struct err *e)
 {
-    b->heard_mono_ms = clock_real_mono_ms();
+    b->tries = 0;
     if (res->bytes.bytes_len && b->fd < 0 && (b->fd = b->spec.make(b->spec.arg, b->file, e)) < 0)
         return -1;
     if (res->bytes.bytes_len && file_write_all(b->fd, res->bytes.bytes_val, res->bytes.bytes_len, e) < 0)
@@ -170,6 +178,7 @@ static void on_opened(void *arg, struct rpc_conn *c)
     struct bring *b = arg;
 
     (void)c;
+    b->is_open = true;
     b->file = 0;
     b->got = 0;
     ask(b);

@@ -1,7 +1,8 @@
 #ifndef BRING_H
 #define BRING_H
 /* Files that the last run of a job has left on another host, brought here piece by piece (SIS FETCH). What goes wrong on
- * the way is tried again from the first file, until nothing has come for some seconds; what the other host refuses is not.
+ * the way is tried again from the first file, until the other host cannot be reached for some seconds, or has put us off for
+ * some minutes; what it refuses is not.
  * Nothing is forgotten there before bring_confirm. Loop thread only. */
 #include <stddef.h>
 
@@ -17,7 +18,7 @@ struct bring_spec {
     size_t n_files;
     /* ^ A descriptor to write file `i` to, from its beginning; ours from then on. Not called for one that is empty. */
     int (*make)(void *arg, size_t i, struct err *e);
-    /* ^ Once, never inside bring_begin: all is here (NULL), or `why`: PBSE_SISCOMM, the host cannot be reached; PBSE_SYSTEM,
+    /* ^ Once, never inside bring_begin: all is here (NULL), or `why`: PBSE_SISCOMM, the host cannot be reached, or does not come to it; PBSE_SYSTEM,
      * something is wrong there or here; else what it has refused with. Not after bring_stop, which may be called in it. */
     void (*over)(void *arg, const struct err *why);
     void *arg;

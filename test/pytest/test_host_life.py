@@ -5,8 +5,11 @@ import signal
 import pytest
 
 from cede import api, users
+from cede.build import is_sanitized
+from cede.complex import Complex
 from cede.faults import daemon_frozen, frozen, is_alive, processes_with, stays
 from cede.wait import until
+from test_clock import Clock
 
 history = pytest.mark.complex(history=True)
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs jobs of others")
@@ -408,6 +411,41 @@ def test_a_job_that_is_forced_back_goes_on_with_its_output_wherever_it_is_run(cx
     cx.api.rerun(job, "force")
     cx.wait(job, "Q")
     cx.api.run(job, f"({node}:ncpus=1)")
+    out, err = let_end(cx, job)
+    assert out == f"run {job} on it\n" * 2 + "over\n" and err == "oops\noops\n"
+
+
+@pytest.fixture
+def slow_host(monkeypatch):
+    """Two hosts whose MOMs can be made to see time pass."""
+    cx = Complex(nodes=2, sched=False, history=True)
+    cx.clock = Clock(cx, monkeypatch, "pbs_mom")
+    try:
+        cx.start()
+        yield cx
+    finally:
+        cx.stop()
+
+
+@pytest.mark.skipif(is_sanitized(), reason="the sanitizer wants to be loaded first")
+def test_output_is_waited_for_while_the_last_host_has_not_done_with_the_job(slow_host):
+    """Its epilogue may take longer than a host is waited for that does not answer."""
+    cx = slow_host
+    put(cx, "epilogue", f"touch {cx.work}/epilogue; while [ ! -e {cx.work}/enough ]; do sleep 0.02; done")
+    job = cx.submit(TWICE.format(work=cx.work))
+    cx.api.run(job, "(n1:ncpus=1)")
+    path = os.path.join(cx.dir, "mom", "n1", "spool", f"{job}.OU")
+    until(lambda: os.path.exists(path) and os.path.getsize(path), "its first line")
+    cx.api.rerun(job, "force")
+    cx.wait(job, "Q")
+    until(lambda: exists(cx, "epilogue"), "the epilogue")
+    cx.api.run_async(job, "(n2:ncpus=1)")
+    order = os.path.join(cx.dir, "mom", "n2", "mom_priv", "jobs", f"{job}.2", "run")
+    until(lambda: os.path.exists(order), "its order")
+    assert stays(lambda: cx.stat(job)["substate"] != "42", 0.7)  # n2 asks now
+    cx.clock.leap(12)
+    assert stays(lambda: cx.stat(job)["substate"] != "42", 1.5)
+    touch(cx, "enough")
     out, err = let_end(cx, job)
     assert out == f"run {job} on it\n" * 2 + "over\n" and err == "oops\noops\n"
 
