@@ -33,6 +33,11 @@ static int read_number(const char **p, unsigned *n, int *width)
     return *width && !is_digit(**p) ? 0 : -1;
 }
 
+static int too_many(struct err *e)
+{
+    return err_set(e, E2BIG, "a host list names at most %d hosts", HOSTLIST_MAX);
+}
+
 static int add_name(struct words *out, size_t before, const char *prefix, size_t prefix_len,
                     const char *middle, const char *suffix, size_t suffix_len, struct err *e)
 {
@@ -43,7 +48,7 @@ static int add_name(struct words *out, size_t before, const char *prefix, size_t
     if (n < 0 || n > NAME_BYTES_MAX)
         return err_set(e, EINVAL, "the host name %.60s... is longer than %d bytes", name, NAME_BYTES_MAX);
     if (out->n - before >= HOSTLIST_MAX)
-        return err_set(e, E2BIG, "a host list names at most %d hosts", HOSTLIST_MAX);
+        return too_many(e);
     return words_add(out, name, e);
 }
 
@@ -89,6 +94,8 @@ static int add_range(const struct element *el, const char **p, size_t before, st
         if (read_number(p, &last, &other) < 0 || last < first)
             return bad(e, at, "no range");
     }
+    if (last - first >= HOSTLIST_MAX - (out->n - before)) /* before a million of them are made in vain */
+        return too_many(e);
     for (unsigned n = first; n <= last; n++) {
         snprintf(number, sizeof number, "%0*u", width, n);
         if (add_name(out, before, el->text, (size_t)(el->open - el->text), number, el->close + 1,
