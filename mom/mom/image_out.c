@@ -260,7 +260,8 @@ static void pack(struct image_out *o, const char *id, const struct owner *who, s
     }
     *p = (struct packing){.all = o, .next = o->first, .id = strdup(id), .q = rpc_request_ref(q)};
     o->first = p;
-    p->fd = open_pack(o->home, id, O_RDWR | O_CREAT | O_TRUNC);
+    remove_pack(o->home, id); /* what was killed above may still be writing into that one */
+    p->fd = open_pack(o->home, id, O_RDWR | O_CREAT | O_EXCL);
     if (!p->id || p->fd < 0)
         err_errno(&e, errno, "cannot write the pack");
     if (e.code || start(p, who, &e) < 0) {
