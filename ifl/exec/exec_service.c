@@ -8,7 +8,6 @@
 #include "exec_service.h"
 
 #include <assert.h>
-#include <arpa/inet.h>
 #include <errno.h>
 #include <sys/random.h>
 
@@ -17,6 +16,7 @@
 #include "log.h"
 #include "loop.h"
 #include "names.h"
+#include "names_address.h"
 #include "pbs_error.h"
 
 enum { TARGETS_MAX = 2, RETRY_MS = 5000, FIRST_TRY_MS = 100, SPREAD_MS = 1000, BYE_MS = 2000 };
@@ -33,6 +33,7 @@ struct exec_service {
     struct exec_service_target targets[TARGETS_MAX]; /* texts are ours */
     size_t n_targets, target;
     struct rpc_conn_target where; /* of the present try */
+    size_t n_dials;               /* of hosts that have names: each goes to the next address */
     struct names *names;
     const struct exec_service_order *orders;
     size_t n_orders;
@@ -280,29 +281,17 @@ static void on_host(void *arg, const struct names_host *h, const struct err *why
 {
     struct exec_service *s = arg;
     char text[INET6_ADDRSTRLEN];
-    const struct sockaddr_storage *a;
 
     if (!s->destroyed && s->state == RESOLVING && !h) {
         failed(s, why);
     } else if (!s->destroyed && s->state == RESOLVING) {
-        a = &h->addresses[0];
-        inet_ntop(a->ss_family,
-                  a->ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)a)->sin_addr
-                                          : (const void *)&((const struct sockaddr_in6 *)a)->sin6_addr,
-                  text, sizeof text);
+        names_address_text(h, s->n_dials++, text);
         s->where.address = text;
         dial(s);
         s->where.address = NULL;
     }
     if (--s->refs == 0)
         free(s);
-}
-
-static bool is_numeric(const char *host)
-{
-    struct in6_addr a;
-
-    return inet_pton(AF_INET, host, &a) == 1 || inet_pton(AF_INET6, host, &a) == 1;
 }
 
 static void connect_now(void *arg)
@@ -323,7 +312,7 @@ static void connect_now(void *arg)
     s->where.unix_path = t->unix_path;
     s->where.address = t->host;
     s->where.port = t->port;
-    if (t->unix_path || is_numeric(t->host) || !s->names) {
+    if (t->unix_path || names_address_is_one(t->host) || !s->names) {
         dial(s);
         return;
     }

@@ -6,8 +6,6 @@
 #include "move_out.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -25,6 +23,7 @@
 #include "log.h"
 #include "loop.h"
 #include "names.h"
+#include "names_address.h"
 #include "notes.h"
 #include "pbs_error.h"
 #include "reader.h"
@@ -46,6 +45,7 @@ struct parting {
     SSL_CTX *tls;
     struct loop_timer *timer;
     int64_t retry_ms;
+    size_t n_dials;    /* each goes to the next address of the host */
     bool said, asking; /* asking: names, the store or the disk will call back */
     bool unsure;       /* it was said before, and how that went is not known */
     bool gone;         /* nobody cares any more; freed by that call */
@@ -298,7 +298,6 @@ static void dial(struct parting *x, const char *address)
 static void on_host(void *arg, const struct names_host *h, const struct err *why)
 {
     struct parting *x = arg;
-    const struct sockaddr_storage *a = h ? &h->addresses[0] : NULL;
     char text[INET6_ADDRSTRLEN];
 
     x->asking = false;
@@ -310,18 +309,8 @@ static void on_host(void *arg, const struct names_host *h, const struct err *why
         failed(x, why);
         return;
     }
-    inet_ntop(a->ss_family,
-              a->ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)a)->sin_addr
-                                      : (const void *)&((const struct sockaddr_in6 *)a)->sin6_addr,
-              text, sizeof text);
+    names_address_text(h, x->n_dials++, text);
     dial(x, text);
-}
-
-static bool is_numeric(const char *host)
-{
-    struct in6_addr a;
-
-    return inet_pton(AF_INET, host, &a) == 1 || inet_pton(AF_INET6, host, &a) == 1;
 }
 
 /* The files are read at each try: an administrator may just have put them there. */
@@ -334,7 +323,7 @@ static void connect_now(void *arg)
     x->tls = certs_context(x->m->p.certs, "server", CERTS_PEER_CLIENT, &e);
     if (!x->tls) {
         failed(x, &e);
-    } else if (is_numeric(x->host)) {
+    } else if (names_address_is_one(x->host)) {
         dial(x, x->host);
     } else {
         x->asking = true;
