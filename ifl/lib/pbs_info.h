@@ -32,6 +32,7 @@ struct pbs_info_target {
  * where there is one).
  * Their number, or -1: PBSE_NOSERVER no server is named anywhere, else what is wrong with pbs.conf or the
  * name. */
-int pbs_info_targets(const char *server, struct pbs_info_target out[static PBS_INFO_TARGETS], struct err *e);
+__attribute__((visibility("hidden"))) int
+pbs_info_targets(const char *server, struct pbs_info_target out[static PBS_INFO_TARGETS], struct err *e);
 
 #endif

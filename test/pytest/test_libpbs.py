@@ -1,5 +1,7 @@
 """libpbs as its users meet it: linked into their programs, over lost connections, in threads."""
 import os
+import pathlib
+import re
 import signal
 import subprocess
 import threading
@@ -103,6 +105,8 @@ def test_only_the_public_names_are_exported():
     monitor = {"openrm", "closerm", "downrm", "configrm", "addreq", "allreq", "getreq", "flushreq", "activereq", "fullresp"}
     assert [n for n in names if not n.startswith(("pbs_", "__pbs_", "pfn_pbs_", "tm_")) and n not in monitor] == []
     assert monitor <= set(names)
+    headers = "".join(h.read_text(encoding="utf-8") for h in pathlib.Path(INCLUDE).glob("*.h"))
+    assert [n for n in names if n.startswith(("pbs_", "tm_")) and not re.search(rf"\b{n}\b", headers)] == []
 
 
 @pytest.mark.complex(nodes=0)
