@@ -6,4 +6,4 @@ $(B)/test/bench/ifl_load: $(B)/lib/libpbs.so
 $(call program, test/bench/warned, test/bench/warned.c,,)
 # What a rule of choosing victims destroys: the scheduler's core alone, in virtual time.
 $(call storey, test/bench/core, sched/core base)
-$(call program, test/bench/lost_work, test/bench/core/lost_work.c, sched/core base, -lm)
+$(call program, test/bench/lost_work, $(wildcard test/bench/core/*.c), sched/core base, -lm)
