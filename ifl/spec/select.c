@@ -154,6 +154,22 @@ int select_complete(struct select *s, const char *name, const char *value, struc
     return 0;
 }
 
+int select_replace(struct select *s, const char *name, const char *value, struct err *e)
+{
+    for (size_t i = 0; i < s->n; i++)
+        for (size_t k = 0; k < s->chunk[i].res.n; k++) {
+            struct amount_text *a = &s->chunk[i].res.a[k];
+            char *copy = strcmp(a->name, name) == 0 ? strdup(value) : a->value;
+
+            if (!copy)
+                return err_set(e, PBSE_SYSTEM, "no memory for a select");
+            if (copy != a->value)
+                free(a->value);
+            a->value = copy;
+        }
+    return 0;
+}
+
 uint64_t select_count(const struct select *s)
 {
     uint64_t sum = 0;

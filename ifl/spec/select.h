@@ -43,6 +43,9 @@ void select_destroy(struct select *s);
  * (then some chunks may have it). */
 int select_complete(struct select *s, const char *name, const char *value, struct err *e);
 
+/* Write the value in every chunk that has the resource. -1, PBSE_SYSTEM: no memory (then some may have it). */
+int select_replace(struct select *s, const char *name, const char *value, struct err *e);
+
 uint64_t select_count(const struct select *s); /* chunks in all: nodect */
 
 /* How a resource is added up. */

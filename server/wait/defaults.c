@@ -87,6 +87,58 @@ static int is_property(void *site, const char *name)
     return r && (r->flags & RESC_HOST) && strcmp(r->type->name, "boolean") == 0;
 }
 
+/* What each of n nodes gives of an amount that was asked for job-wide, rounded up: -l nodes=2,mem=3gb. */
+static void share_of(const struct resource *r, const struct value *v, uint64_t n, struct strbuf *scratch)
+{
+    enum { KB = 1024 };
+    bool is_size = strcmp(r->type->name, "size") == 0;
+    uint64_t whole = value_number(v) > 0 ? (uint64_t)value_number(v) : 0, unit = is_size ? KB : 1;
+
+    strbuf_addf(scratch, "%llu%s", (unsigned long long)((whole + n * unit - 1) / (n * unit)),
+                is_size ? "kb" : "");
+}
+
+/* ncpus are those of the node spec where it says a number of them. */
+static int give_share(struct select *sel, const struct resource *r, const struct value *v, bool counts_cpus,
+                      struct err *e)
+{
+    struct strbuf text;
+    int rc = 0;
+
+    strbuf_init(&text, TEXT_LIMIT);
+    share_of(r, v, select_count(sel), &text);
+    if (r->id != RESC_ncpus)
+        rc = select_complete(sel, r->name, strbuf_str(&text), e);
+    else if (!counts_cpus)
+        rc = select_replace(sel, r->name, strbuf_str(&text), e);
+    strbuf_fini(&text);
+    return rc;
+}
+
+/* The host resources that stand job-wide beside nodes= are those of its nodes together. */
+static int share_amounts(struct site *s, const struct attr_list *l, const char *nodes, struct strbuf *select,
+                         struct err *e)
+{
+    const struct resc_list *r = list_of(l);
+    struct select *sel = select_parse(strbuf_str(select), NULL, NULL, e);
+    bool counts_cpus = strstr(nodes, "ppn=") || strstr(nodes, "ncpus=") || strstr(nodes, "cpp=");
+    int rc = sel ? 0 : -1;
+
+    for (size_t i = 0; rc == 0 && r && i < r->n; i++) {
+        const struct resource *def = resource_get(s->resources, r->v[i].tag);
+
+        if (!r->v[i].defaulted && (def->flags & RESC_HOST) && resource_is_consumable(def) &&
+            strcmp(def->type->name, "float") != 0)
+            rc = give_share(sel, def, &r->v[i], counts_cpus, e);
+    }
+    if (rc == 0) {
+        strbuf_reset(select);
+        rc = select_format(sel, select) < 0 ? err_set(e, PBSE_SYSTEM, "no memory for a select") : 0;
+    }
+    select_destroy(sel);
+    return rc;
+}
+
 static int from_nodes(struct site *s, struct attr_list *l, const char *nodes, struct err *e)
 {
     struct strbuf select, place;
@@ -97,6 +149,7 @@ static int from_nodes(struct site *s, struct attr_list *l, const char *nodes, st
     strbuf_init(&select, TEXT_LIMIT);
     strbuf_init(&place, TEXT_LIMIT);
     if (select_old_nodes(nodes, is_property, s, &select, &place, e) == 0 &&
+        share_amounts(s, l, nodes, &select, e) == 0 &&
         put_text(s, l, RESC_select, strbuf_str(&select), e) == 0 &&
         put_text(s, l, RESC_place, strbuf_str(&place), e) == 0)
         rc = 0;

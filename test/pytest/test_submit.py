@@ -1,6 +1,7 @@
 """Submission, status and deletion, without a node that could run anything."""
 import contextlib
 import os
+import re
 import sqlite3
 
 import pytest
@@ -138,11 +139,15 @@ def resources(cx, job):
     ({"ncpus": "4", "mem": "2gb"}, "1:mem=2gb:ncpus=4", "pack", "4", "1"),
     ({"select": "2:ncpus=3+ncpus=1"}, "2:ncpus=3+ncpus=1", "free", "7", "3"),
     ({"select": "2:ncpus=2", "place": "scatter:excl"}, "2:ncpus=2", "scatter:excl", "4", "2"),
-    ({"nodes": "2:ppn=2"}, "2:ncpus=2:mpiprocs=2", "scatter", "4", "2")])
+    ({"nodes": "2:ppn=2"}, "2:ncpus=2:mpiprocs=2", "scatter", "4", "2"),
+    ({"nodes": "2:ppn=2", "mem": "1gb"}, "2:ncpus=2:mpiprocs=2:mem=524288kb", "scatter", "4", "2"),
+    ({"nodes": "3", "ncpus": "7"}, "3:ncpus=3", "scatter", "9", "3"),
+    ({"nodes": "2:ppn=4", "ncpus": "2"}, "2:ncpus=4:mpiprocs=4", "scatter", "8", "2"),
+    ({"nodes": "1:mem=1gb+1", "mem": "3gb"}, "1:ncpus=1:mem=1gb+1:ncpus=1:mem=1572864kb", "scatter", "2", "2")])
 def test_a_request_is_completed(quiet, asked, select, place, ncpus, nodect):
     job = quiet.api.submit([*WORK, *[("Resource_List", n, v) for n, v in asked.items()]], quiet.script("true"))
     got = resources(quiet, job)
-    assert sorted(got["select"].split(":")) == sorted(select.split(":"))
+    assert sorted(re.split("[:+]", got["select"])) == sorted(re.split("[:+]", select))
     assert (got["place"], got["ncpus"], got["nodect"]) == (place, ncpus, nodect)
     assert "ncpus" in quiet.stat(job)["schedselect"]
 
