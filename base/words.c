@@ -141,7 +141,7 @@ static int check_closed(const char *text, unsigned flags, struct err *e)
         step(&s);
     }
     if (s.quote)
-        return err_set(e, EINVAL, "a quote %c is not closed in \"%.100s\"", s.quote, text);
+        return err_set(e, EINVAL, "unmatched %c in \"%.100s\"", s.quote, text);
     return 0;
 }
 
