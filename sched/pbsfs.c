@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -363,6 +364,12 @@ static int help(void)
     return 0;
 }
 
+static int version(void)
+{
+    printf("pbs_version = %s\n", CEDE_VERSION);
+    return 0;
+}
+
 int main(int argc, char *argv[])
 {
     struct pbsfs x = {.action = ACT_PRINT};
@@ -371,14 +378,14 @@ int main(int argc, char *argv[])
 
     if (argc == 2 && strcmp(argv[1], "--help") == 0)
         return help();
+    if (argc == 2 && strcasecmp(argv[1], "--version") == 0)
+        return version();
     if (options_parse(&options, argc, argv, &first, &x, &e) < 0) {
         fprintf(stderr, "pbsfs: %s\n%s", e.text, usage_text);
         return 1;
     }
-    if (x.version) {
-        printf("pbs_version = %s\n", CEDE_VERSION);
-        return 0;
-    }
+    if (x.version)
+        return version();
     if (x.n_actions > 1 || argc - first != n_operands(x.action)) {
         fputs(usage_text, stderr);
         return 1;

@@ -165,6 +165,17 @@ def test_a_snapshot_holds_answers_configuration_and_logs(shared):
     assert shared.command("pbs_snapshot", check=False).returncode == 2
 
 
+def test_every_command_tells_its_version_when_asked_for_nothing_else(shared):
+    daemons = {"pbs_server", "pbs_sched", "pbs_mom", "pbs_comm", "pbs_execsim"}
+    own = shared.command("qstat", "--version").stdout
+    assert re.fullmatch(r"pbs_version = \S+\n", own)
+    for folder in ("bin", "sbin"):
+        for name in sorted(set(os.listdir(f"{shared.build}/{folder}")) - daemons):
+            for word in ("--version", "--VERSION"):
+                said = shared.command(f"{shared.build}/{folder}/{name}", word)
+                assert said.stdout == own, name
+
+
 def test_pbs_python_is_python_and_runs_no_hooks(shared):
     assert shared.command("pbs_python", "-c", "import sys; print(sys.argv[1:], 6 * 7)", "--hook").stdout == "['--hook'] 42\n"
     assert shared.command("pbs_python", "-c", "raise SystemExit(7)", check=False).returncode == 7
