@@ -18,8 +18,14 @@ OPENMPI = ("OMPI_MCA_plm_rsh_agent=$(command -v pbs_tmrsh) OMPI_MCA_orte_default
            f"mpirun.openmpi -n {RANKS} python3 {{program}} openmpi")
 
 
-def launcher(which):
-    line = {"mpich": MPICH, "openmpi": OPENMPI}[which]
+# Whichever of them is "mpirun" on this host, here it is this one.
+WRAPPED = ("mkdir mpi; printf '#!/bin/sh\\nexec mpirun.{which} \"$@\"\\n' > mpi/mpirun; chmod +x mpi/mpirun; "
+           "export PATH=$PWD/mpi:$PATH OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo\n"
+           f"pbs_mpirun -n {RANKS} python3 {{program}} {{which}}")
+
+
+def launcher(which, line=None):
+    line = line or {"mpich": MPICH, "openmpi": OPENMPI}[which]
     return pytest.param(line, id=which, marks=pytest.mark.skipif(
         not shutil.which({"mpich": "mpiexec.mpich", "openmpi": "mpirun.openmpi"}[which]),
         reason=f"{which} is not installed"))
@@ -46,6 +52,16 @@ def ranks(text):
 @pytest.mark.parametrize("line", [launcher("mpich"), launcher("openmpi")])
 def test_ranks_on_three_hosts_stand_under_three_shepherds(cx, line):
     out = run(cx, line.format(program=program(cx)) + "\necho exit $?", **PLACE)
+    assert out.splitlines()[-1] == "exit 0"
+    found = ranks(out)
+    assert sorted(found) == list(range(RANKS))
+    assert len(set(found.values())) == 3 and 0 not in found.values()
+
+
+@pytest.mark.complex(nodes=3)
+@pytest.mark.parametrize("which", [launcher("mpich", "mpich"), launcher("openmpi", "openmpi")])
+def test_pbs_mpirun_is_the_mpirun_of_the_path_on_the_hosts_of_the_job(cx, which):
+    out = run(cx, WRAPPED.format(program=program(cx), which=which) + "\necho exit $?", **PLACE)
     assert out.splitlines()[-1] == "exit 0"
     found = ranks(out)
     assert sorted(found) == list(range(RANKS))
