@@ -16,6 +16,7 @@
 #include "hold_bits.h"
 #include "job_fsm.h"
 #include "log.h"
+#include "output_paths.h"
 #include "pbs_error.h"
 #include "queued_limits.h"
 #include "site.h"
@@ -228,6 +229,8 @@ static int complete(const struct alter_parts *p, struct job *j, const struct alt
     for (size_t i = 0; i < ask->n; i++)
         if (is_eligible_time(&ask->changes[i]) && eligible_check(p->site, e) < 0)
             return -1;
+    if (touches_output(ask) && output_paths_complete(j, e) < 0)
+        return -1;
     if (touches_resources(ask) && targets_check(p->site, &j->obj.attrs, e) < 0)
         return -1;
     if (touches_resources(ask) && !job_is_placed(j) &&

@@ -17,12 +17,13 @@
 #include "identity.h"
 #include "intern.h"
 #include "names.h"
+#include "output_paths.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 #include "site.h"
 #include "strbuf.h"
 #include "targets.h"
-#include "type_list.h"
+#include "variables.h"
 
 enum { TEXT_LIMIT = 1 << 20 };
 
@@ -164,87 +165,15 @@ static int set_holds(struct job *j, const struct client *c, struct err *e)
 
 /* --- what the server adds --------------------------------------------------------------------------- */
 
-static int add_variable(struct job *j, const char *name, const char *value, struct err *e)
-{
-    const char *old = attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List);
-    struct strbuf b;
-    int rc;
-
-    strbuf_init(&b, TEXT_LIMIT);
-    if (old)
-        strbuf_addf(&b, "%s,", old);
-    strbuf_addf(&b, "%s=%s", name, value);
-    rc = strbuf_ok(&b) ? attr_list_set_text(&j->obj.attrs, JOB_ATTR_Variable_List, strbuf_str(&b), e)
-                       : err_set(e, PBSE_BADATVAL, "Variable_List is longer than %d bytes", TEXT_LIMIT);
-    strbuf_fini(&b);
-    return rc;
-}
-
-/* The value of a variable in the job's environment, into `out`; false: not there. */
-static bool find_variable(const struct job *j, const char *name, struct strbuf *out)
-{
-    const char *at = attr_list_text(&j->obj.attrs, JOB_ATTR_Variable_List), *word;
-    size_t n, len = strlen(name);
-
-    while ((word = list_next(&at, &n)))
-        if (n > len && strncmp(word, name, len) == 0 && word[len] == '=')
-            return list_unescape(out, word + len + 1, n - len - 1) == 0;
-    return false;
-}
-
-static bool has_variable(const struct job *j, const char *name)
-{
-    struct strbuf value;
-    bool has;
-
-    strbuf_init(&value, TEXT_LIMIT);
-    has = find_variable(j, name, &value);
-    strbuf_fini(&value);
-    return has;
-}
-
-static bool is_directory(const char *path)
-{
-    size_t n = strlen(path);
-
-    return n && path[n - 1] == '/';
-}
-
-/* "host:workdir/name.o41" where nothing else was said; of an array "name.o41.^array_index^". The same file in the
- * directory that was said. */
-static int default_path(struct job *j, int index, char letter, struct err *e)
-{
-    const char *said = attr_list_text(&j->obj.attrs, index);
-    struct strbuf b;
-    int rc;
-
-    if (said && !is_directory(said))
-        return 0;
-    strbuf_init(&b, TEXT_LIMIT);
-    if (said)
-        strbuf_add(&b, said);
-    else
-        strbuf_addf(&b, "%s:", j->host);
-    if (!said && (find_variable(j, "PBS_O_WORKDIR", &b) || find_variable(j, "PBS_O_HOME", &b)))
-        strbuf_add(&b, "/");
-    strbuf_addf(&b, "%s.%c%lld%s", attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name), letter,
-                (long long)j->key.seq, j->array ? ".^array_index^" : "");
-    rc = attr_list_set_text(&j->obj.attrs, index, strbuf_str(&b), e);
-    strbuf_fini(&b);
-    return rc;
-}
-
 static int add_texts(struct job *j, const struct new_job_ask *ask, struct err *e)
 {
     if (!attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name) &&
         attr_list_set_text(&j->obj.attrs, JOB_ATTR_Job_Name, "none", e) < 0)
         return -1;
-    if (!(ask->arrives && has_variable(j, "PBS_O_QUEUE")) &&
-        add_variable(j, "PBS_O_QUEUE", ask->queue->obj.name, e) < 0)
+    if (!(ask->arrives && variables_has(j, "PBS_O_QUEUE")) &&
+        variables_add(j, "PBS_O_QUEUE", ask->queue->obj.name, e) < 0)
         return -1;
-    if (default_path(j, JOB_ATTR_Output_Path, 'o', e) < 0)
-        return -1;
-    return default_path(j, JOB_ATTR_Error_Path, 'e', e);
+    return output_paths_complete(j, e);
 }
 
 /* --- the whole -------------------------------------------------------------------------------------- */

@@ -217,6 +217,19 @@ def test_paths_and_environment_are_completed(quiet):
     assert r"X=a\,b" in status["Variable_List"] and "PBS_O_QUEUE=workq" in status["Variable_List"]
 
 
+def test_an_altered_path_is_completed_and_one_that_is_taken_away_is_the_first_again(quiet):
+    """Else nobody would know where the output went."""
+    job = quiet.api.submit([("Job_Name", "paths"), ("Variable_List", "PBS_O_WORKDIR=/some/where")], quiet.script("true"))
+    first = quiet.stat(job)
+    number, host = job.split(".")[0], first["Submit_Host"]
+    quiet.api.alter(job, [("Output_Path", f"{host}:/other/"), ("Error_Path", "else:/file")])
+    then = quiet.stat(job)
+    assert (then["Output_Path"], then["Error_Path"]) == (f"{host}:/other/paths.o{number}", "else:/file")
+    quiet.command("qalter", "-W", "Output_Path=,Error_Path=", job)
+    then = quiet.stat(job)
+    assert (then["Output_Path"], then["Error_Path"]) == (first["Output_Path"], first["Error_Path"])
+
+
 def test_a_new_job_has_the_values_of_the_guide(quiet):
     status = quiet.stat(quiet.submit())
     for name, value in {"Checkpoint": "u", "Hold_Types": "n", "Join_Path": "n", "Keep_Files": "n", "Mail_Points": "a",

@@ -1,0 +1,48 @@
+/* Where the output goes. See output_paths.h. */
+#include "output_paths.h"
+
+#include <string.h>
+
+#include "pbs_error.h"
+#include "strbuf.h"
+#include "variables.h"
+
+enum { TEXT_LIMIT = 1 << 20 };
+
+static bool is_directory(const char *path)
+{
+    size_t n = strlen(path);
+
+    return n && path[n - 1] == '/';
+}
+
+/* "host:workdir/name.o41" where nothing else was said; of an array "name.o41.^array_index^". The same file in the
+ * directory that was said. */
+static int default_path(struct job *j, int index, char letter, struct err *e)
+{
+    const char *said = attr_list_text(&j->obj.attrs, index);
+    struct strbuf b;
+    int rc;
+
+    if (said && !is_directory(said))
+        return 0;
+    strbuf_init(&b, TEXT_LIMIT);
+    if (said)
+        strbuf_add(&b, said);
+    else
+        strbuf_addf(&b, "%s:", j->host);
+    if (!said && (variables_find(j, "PBS_O_WORKDIR", &b) || variables_find(j, "PBS_O_HOME", &b)))
+        strbuf_add(&b, "/");
+    strbuf_addf(&b, "%s.%c%lld%s", attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name), letter,
+                (long long)j->key.seq, j->array ? ".^array_index^" : "");
+    rc = attr_list_set_text(&j->obj.attrs, index, strbuf_str(&b), e);
+    strbuf_fini(&b);
+    return rc;
+}
+
+int output_paths_complete(struct job *j, struct err *e)
+{
+    if (default_path(j, JOB_ATTR_Output_Path, 'o', e) < 0)
+        return -1;
+    return default_path(j, JOB_ATTR_Error_Path, 'e', e);
+}

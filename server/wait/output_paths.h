@@ -1,0 +1,11 @@
+#ifndef OUTPUT_PATHS_H
+#define OUTPUT_PATHS_H
+/* Output_Path and Error_Path of a job: complete from its submission on, also when an alteration takes one away. */
+#include "err.h"
+#include "job.h"
+
+/* Fill in the one that is not set, and the name of the file where a directory was said ("host:dir/"). The job has its key,
+ * host, name and Variable_List. -1: PBSE_SYSTEM. */
+int output_paths_complete(struct job *j, struct err *e);
+
+#endif
