@@ -224,17 +224,11 @@ void life_store_lost(void *arg, const struct err *why)
     loop_stop(s->loop);
 }
 
-void life_stop(struct server *s)
+/* Each of these in the opposite order of its making, see assembly_asking, assembly_running and assembly_create. */
+static void end_asking(struct server *s)
 {
     struct parts *p = &s->parts;
-    struct err e;
 
-    for (size_t i = 0; i < sizeof s->signals / sizeof s->signals[0]; i++)
-        loop_signal_destroy(s->signals[i]);
-    if (p->commit && !s->lost && commit_flush(p->commit, FLUSH_MS, &e) < 0)
-        log_err(LOGC_SVR, s->site.name, &e, "the last changes");
-    if (s->set.role == SERVER_SECONDARY)
-        unlink(s->set.active_note);
     rpc_server_destroy(s->rpc);
     SSL_CTX_free(s->tls);
     guests_destroy(s->guests);
@@ -248,6 +242,12 @@ void life_stop(struct server *s)
     move_out_stop(p->move_out);
     names_destroy(s->names);
     scripts_destroy(s->scripts);
+}
+
+static void end_running(struct server *s)
+{
+    struct parts *p = &s->parts;
+
     exec_hello_destroy(s->hello);
     virtual_time_destroy(s->time);
     node_watch_destroy(s->node_watch);
@@ -267,6 +267,12 @@ void life_stop(struct server *s)
     runs_destroy(p->runs);
     methods_destroy(p->methods);
     exec_send_destroy(p->send);
+}
+
+static void end_telling(struct server *s)
+{
+    struct parts *p = &s->parts;
+
     ends_destroy(s->ends);
     history_destroy(s->history);
     accounting_destroy(p->accounting);
@@ -284,6 +290,22 @@ void life_stop(struct server *s)
     start_time_destroy(s->start_time);
     job_fsm_destroy(p->fsm);
     job_log_destroy(s->job_log);
+}
+
+void life_stop(struct server *s)
+{
+    struct parts *p = &s->parts;
+    struct err e;
+
+    for (size_t i = 0; i < sizeof s->signals / sizeof s->signals[0]; i++)
+        loop_signal_destroy(s->signals[i]);
+    if (p->commit && !s->lost && commit_flush(p->commit, FLUSH_MS, &e) < 0)
+        log_err(LOGC_SVR, s->site.name, &e, "the last changes");
+    if (s->set.role == SERVER_SECONDARY)
+        unlink(s->set.active_note);
+    end_asking(s);
+    end_running(s);
+    end_telling(s);
     reader_destroy(p->reader);
     move_out_destroy(p->move_out);
     notes_destroy(p->notes);
