@@ -118,12 +118,12 @@ static void take_release(struct exec_take *t, struct job *j, struct run_host *h,
     for (u_int i = 0; i < d->nodes.nodes_len; i++) {
         const struct node *n = nodes_find(t->site->nodes, d->nodes.nodes_val[i]);
 
-        if (n && n->service_name == service) {
-            assign_release_node(t->site->assign, j, n);
-            if (!d->final)
-                note_freed(j->run, n->obj.name);
-        }
-        if (n && d->attention)
+        if (!n || n->service_name != service)
+            continue; /* another one's, of which it has no say */
+        assign_release_node(t->site->assign, j, n);
+        if (!d->final)
+            note_freed(j->run, n->obj.name);
+        if (d->attention)
             t->hooks.attention(t->hooks.arg, n->obj.name, d->note);
     }
     if (*d->note && !d->attention)

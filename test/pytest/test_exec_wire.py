@@ -184,6 +184,17 @@ def test_a_host_that_needs_a_person_is_released_but_not_into_the_pool(cx, peer):
     assert "offline" in cx.node("s1").state and cx.node("s1")["comment"] == "its epilogue hangs"
 
 
+@alone
+def test_a_host_takes_no_other_out_of_the_pool(cx):
+    with peers(cx, 2) as (one, other):
+        job = job_on(cx)
+        run = one.begin()
+        one.say(one.finish(run, 3), one.release(run, 4, nodes=[other.node, one.node], attention=True, note="mine"))
+        one.order(PURGE, run)
+        was_run(cx, job, 1)
+        assert "offline" in cx.node(one.node).state and cx.node(other.node).state == "free"
+
+
 def anything(rng, p, run, seq):
     """Some event, right or wrong."""
     one = rng.choice([0, 1, 7])
