@@ -431,6 +431,7 @@ def slow_host(monkeypatch):
 def test_output_is_waited_for_while_the_last_host_has_not_done_with_the_job(slow_host):
     """Its epilogue may take longer than a host is waited for that does not answer."""
     cx = slow_host
+    configure(cx, "$prologalarm 600")
     put(cx, "epilogue", f"touch {cx.work}/epilogue; while [ ! -e {cx.work}/enough ]; do sleep 0.02; done")
     job = cx.submit(TWICE.format(work=cx.work))
     cx.api.run(job, "(n1:ncpus=1)")
