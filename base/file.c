@@ -1,4 +1,8 @@
-/* Files that survive a crash: see file.h. */
+/* Files that survive a crash: see file.h.
+ *
+ * What is replaced is written beside its name under one that nobody else uses, and then renamed; what of that remains after
+ * a crash is hidden (".NAME.PID.COUNT.tmp") and in nobody's way. A directory that others can write to is never walked by
+ * path: entries are reached from open directories, and no link is followed. Nothing here is kept between calls. */
 #include "file.h"
 
 #include <dirent.h>
@@ -256,9 +260,31 @@ int file_make_dirs(const char *path, mode_t mode, struct err *e)
     return 0;
 }
 
-static int remove_entries(int fd, dev_t device, int depth, struct err *e);
+/* Each level keeps a descriptor open, so that no path is followed twice; what lies too deep for that is lifted to the top,
+ * and removed from there. */
+enum { DEPTH_MAX = 100 };
 
-static int remove_entry(int dirfd, const char *name, dev_t device, int depth, struct err *e)
+struct removal {
+    dev_t device; /* 0: not known yet */
+    int top;      /* the directory that is removed */
+    unsigned n_lifted;
+};
+
+/* Names that are taken are passed over; an empty directory may be replaced. */
+static int lift(struct removal *r, int dirfd, const char *name, struct err *e)
+{
+    char up[32];
+
+    do
+        snprintf(up, sizeof up, ".lifted.%u", ++r->n_lifted);
+    while (renameat(dirfd, name, r->top, up) < 0 &&
+           (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR) && r->n_lifted);
+    return faccessat(r->top, up, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ? failed(e, "lift to remove", name) : 0;
+}
+
+static int remove_entries(int fd, struct removal *r, int depth, struct err *e);
+
+static int remove_entry(int dirfd, const char *name, struct removal *r, int depth, struct err *e)
 {
     struct stat st;
     int fd, rc = -1;
@@ -267,43 +293,58 @@ static int remove_entry(int dirfd, const char *name, dev_t device, int depth, st
         return 0;
     if (errno != EISDIR && errno != EPERM)
         return failed(e, "remove", name);
+    if (depth == DEPTH_MAX)
+        return lift(r, dirfd, name, e);
     fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return failed(e, "remove", name);
     if (fstat(fd, &st) < 0)
         failed(e, "examine", name);
-    else if (device && st.st_dev != device)
+    else if (r->device && st.st_dev != r->device)
         err_set(e, EXDEV, "cannot remove %.300s: another file system is mounted there", name);
-    else
-        rc = remove_entries(fd, st.st_dev, depth + 1, e); /* takes fd */
+    else {
+        r->device = st.st_dev;
+        rc = remove_entries(fd, r, depth + 1, e); /* takes fd */
+        fd = -1;
+    }
+    if (fd >= 0)
+        close(fd);
     if (rc < 0 || unlinkat(dirfd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
         return rc;
     return failed(e, "remove directory", name);
 }
 
-/* All entries of the directory `fd`, which is closed here. */
-static int remove_entries(int fd, dev_t device, int depth, struct err *e)
+/* All entries of the directory `fd`, which is closed here; of the topmost one, also those that are lifted meanwhile. */
+static int remove_entries(int fd, struct removal *r, int depth, struct err *e)
 {
-    DIR *d = depth < 200 ? fdopendir(fd) : NULL; /* each level keeps a descriptor open */
+    DIR *d = fdopendir(fd);
     struct dirent *entry;
+    unsigned n_lifted;
     int rc = 0;
 
     if (!d) {
-        errno = depth < 200 ? errno : ELOOP;
         failed(e, "list a directory", "to remove");
         close(fd);
         return -1;
     }
-    while (rc == 0 && (entry = readdir(d)))
-        if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
-            rc = remove_entry(fd, entry->d_name, device, depth, e);
+    if (depth == 1)
+        r->top = fd;
+    do {
+        n_lifted = r->n_lifted;
+        rewinddir(d);
+        while (rc == 0 && (entry = readdir(d)))
+            if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
+                rc = remove_entry(fd, entry->d_name, r, depth, e);
+    } while (rc == 0 && depth == 1 && n_lifted != r->n_lifted);
     closedir(d);
     return rc;
 }
 
 int file_remove_tree(int dirfd, const char *name, struct err *e)
 {
-    return remove_entry(dirfd, name, 0, 0, e);
+    struct removal r = {.top = -1};
+
+    return remove_entry(dirfd, name, &r, 0, e);
 }
 
 enum { LOCK_TRIES = 20, LOCK_PAUSE_NS = 5000000 };

@@ -46,7 +46,7 @@ int file_make_dirs(const char *path, mode_t mode, struct err *e);
  * one, since what lies deeper may have been handed over before. ELOOP or ENOTDIR otherwise. */
 int file_hand_over(int dirfd, const char *dir, uid_t uid, gid_t gid, struct err *e);
 
-/* Remove a directory and all below it, without following links or crossing into another file system.
+/* Remove a directory and all below it, however deep, without following links or crossing into another file system.
  * 0 also when it was not there. */
 int file_remove_tree(int dirfd, const char *name, struct err *e);
 

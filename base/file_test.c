@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -125,6 +126,35 @@ static void removing_does_not_leave_the_tree(void **state)
     assert_int_equal(access("tree", F_OK), -1);
     assert_int_equal(access("outside/keep", F_OK), 0);
     assert_int_equal(file_remove_tree(AT_FDCWD, "tree", &e), 0);
+}
+
+/* A chain of directories with a file in each, deeper than any path can say; with names in the way of what is lifted. */
+static void make_deep(int levels)
+{
+    char top[PATH_MAX];
+    struct err e;
+
+    assert_non_null(getcwd(top, sizeof top));
+    assert_int_equal(file_make_dirs("deep/.lifted.1/full", 0700, &e), 0);
+    assert_int_equal(file_write_quick(AT_FDCWD, "deep/.lifted.2", "", 0, 0600, &e), 0);
+    assert_int_equal(chdir("deep"), 0);
+    for (int i = 0; i < levels; i++) {
+        assert_int_equal(mkdir("directory", 0700), 0);
+        assert_int_equal(file_write_quick(AT_FDCWD, "file", "", 0, 0600, &e), 0);
+        assert_int_equal(chdir("directory"), 0);
+    }
+    assert_int_equal(chdir(top), 0);
+}
+
+static void a_tree_is_removed_however_deep_it_is(void **state)
+{
+    struct err e = {0};
+
+    (void)state;
+    make_deep(1000);
+    if (file_remove_tree(AT_FDCWD, "deep", &e) < 0)
+        fail_msg("%s", e.text);
+    assert_int_equal(access("deep", F_OK), -1);
 }
 
 static void a_lock_has_one_holder(void **state)
@@ -254,6 +284,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(large_files_are_read_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(links_are_not_followed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(removing_does_not_leave_the_tree, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_tree_is_removed_however_deep_it_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lock_has_one_holder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(who_asks_for_the_holder_keeps_nobody_from_the_lock, set_up,
                                         tear_down),

@@ -1,4 +1,7 @@
-/* Names of hosts in short form: see hostlist.h. */
+/* Names of hosts in short form: see hostlist.h.
+ *
+ * Reading goes element by element, each found with its bracket before anything of it is made; what was appended before a
+ * mistake is taken back. Writing folds neighbours that differ in one number of the same width. */
 #include "hostlist.h"
 
 #include <errno.h>
