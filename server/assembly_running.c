@@ -1,4 +1,9 @@
-/* The parts that run jobs, and what happens to runs. See assembly.h. */
+/* The parts that run jobs, and what happens to runs. See assembly.h.
+ *
+ * Two directions meet here. Down: a method (run, suspend, checkpoint, ...) gives its orders to exec_send. Up: exec_take has
+ * posted an event, and what others must hear of it (preemption, accounting, limits, parked requests) is said by the hooks
+ * above the table, each of which looks, and calls parts; none decides anything. A part made here knows only those that
+ * stand above it in the order of creation. */
 #include "assembly.h"
 
 #include "accounting.h"
