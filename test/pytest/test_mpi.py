@@ -8,14 +8,13 @@ from cede.compiler import PROGRAMS
 from cede.tasks import is_gone, run, start
 from cede.wait import until
 
-RANKS = 6
-PLACE = {"select": "3:ncpus=2:mpiprocs=2", "l_place": "scatter"}
+RANKS = 6  # on three hosts
 
 MPICH = "mpiexec.mpich -rmk pbs -launcher rsh -launcher-exec pbs_tmrsh python3 {program} mpich"
 # All hosts are one here, which Open MPI's shared memory does not understand: TCP on the loopback instead.
 OPENMPI = ("OMPI_MCA_plm_rsh_agent=$(command -v pbs_tmrsh) OMPI_MCA_orte_default_hostfile=$PBS_NODEFILE "
            "OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo "
-           f"mpirun.openmpi -n {RANKS} python3 {{program}} openmpi")
+           "mpirun.openmpi -n {ranks} python3 {program} openmpi")
 
 
 # Whichever of them is "mpirun" on this host, here it is this one.
@@ -37,25 +36,30 @@ def program(cx):
     return path
 
 
-def ranks(text):
+def place(n_hosts):
+    return {"select": f"{n_hosts}:ncpus=2:mpiprocs=2", "l_place": "scatter"}
+
+
+def ranks(text, n=RANKS):
     """{rank: shepherd}, each line checked."""
     found = {}
     for line in (text or "").splitlines():
         words = line.split()
         if words[:1] == ["rank"]:
-            assert words[2:6] == ["of", str(RANKS), "sum", str(RANKS * (RANKS - 1) // 2)]
+            assert words[2:6] == ["of", str(n), "sum", str(n * (n - 1) // 2)]
             found[int(words[1])] = int(words[7])
     return found
 
 
-@pytest.mark.complex(nodes=3)
+@pytest.mark.complex(nodes=4)
+@pytest.mark.parametrize("n_hosts", [2, 3, 4])
 @pytest.mark.parametrize("line", [launcher("mpich"), launcher("openmpi")])
-def test_ranks_on_three_hosts_stand_under_three_shepherds(cx, line):
-    out = run(cx, line.format(program=program(cx)) + "\necho exit $?", **PLACE)
+def test_ranks_stand_under_the_shepherd_of_their_host(cx, line, n_hosts):
+    out = run(cx, line.format(program=program(cx), ranks=2 * n_hosts) + "\necho exit $?", **place(n_hosts))
     assert out.splitlines()[-1] == "exit 0"
-    found = ranks(out)
-    assert sorted(found) == list(range(RANKS))
-    assert len(set(found.values())) == 3 and 0 not in found.values()
+    found = ranks(out, 2 * n_hosts)
+    assert sorted(found) == list(range(2 * n_hosts))
+    assert len(set(found.values())) == n_hosts and 0 not in found.values()
 
 
 @pytest.mark.complex(nodes=3)
@@ -72,7 +76,7 @@ def test_pbs_mpirun_is_the_mpirun_of_the_path_on_the_hosts_of_the_job(cx, which)
 @pytest.mark.parametrize("line", [launcher("mpich"), launcher("openmpi")])
 def test_an_mpi_program_outlives_moms_and_the_server(cx, line):
     stop = os.path.join(cx.work, "stop")
-    job = start(cx, f"{line.format(program=program(cx))} {stop} > ranks.txt 2>&1; echo exit $?", **PLACE)
+    job = start(cx, f"{line.format(program=program(cx), ranks=RANKS)} {stop} > ranks.txt 2>&1; echo exit $?", **place(3))
     until(lambda: len(ranks(cx.file("ranks.txt"))) == RANKS, "all ranks")
     for daemon in ("n1", "n2", "n3", "server"):
         cx.kill(daemon)
@@ -89,7 +93,7 @@ def test_an_mpi_program_outlives_moms_and_the_server(cx, line):
 @pytest.mark.complex(nodes=3)
 @pytest.mark.parametrize("line", [launcher("mpich"), launcher("openmpi")])
 def test_a_deleted_mpi_job_leaves_no_rank_behind(cx, line):
-    job = start(cx, f"{line.format(program=program(cx))} /never > ranks.txt 2>&1", **PLACE)
+    job = start(cx, f"{line.format(program=program(cx), ranks=RANKS)} /never > ranks.txt 2>&1", **place(3))
     shepherds = until(lambda: len(ranks(cx.file("ranks.txt"))) == RANKS and ranks(cx.file("ranks.txt")), "all ranks")
     cx.api.delete(job)
     cx.wait_gone(job)
