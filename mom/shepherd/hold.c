@@ -76,6 +76,8 @@ static int wait_ms(const struct hold *h)
         left = sooner(left, hold_wall_ms(h) < prepare_ms() ? prepare_ms() - hold_wall_ms(h) : 0);
     if (h->state == SHEP_STOPPING || h->state == SHEP_KILLING)
         left = sooner(left, h->grace_mono_ms > now ? h->grace_mono_ms - now : 0);
+    if (h->n_unsaved)
+        left = sooner(left, h->save_mono_ms > now ? h->save_mono_ms - now : 0);
     return left > INT32_MAX ? INT32_MAX : (int)left;
 }
 
@@ -87,7 +89,8 @@ static void look_at_time(struct hold *h)
         confine_prepare(h->confine);
         h->prepared = true;
     }
-
+    if (h->n_unsaved && now >= h->save_mono_ms)
+        hold_save_records(h);
     if (h->state == SHEP_RUNNING && stopwatch_left_ms(&h->watch, now) == 0)
         hold_post(h, SHEP_EV_WALLTIME);
     else if (h->state == SHEP_STOPPING && now >= h->grace_mono_ms)

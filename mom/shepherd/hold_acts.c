@@ -20,6 +20,7 @@
 enum {
     KILL_AGAIN_MS = 100, /* beside SIGCHLD, which mostly comes first */
     GIVE_UP_MS = 60000,
+    SAVE_AGAIN_MS = 1000,
     MS_PER_S = 1000,
     KB = 1024
 };
@@ -29,12 +30,34 @@ bool hold_is_sister(const struct hold *h)
     return !h->order.exec_path[0];
 }
 
+/* A full disk must lose no record: the MOM that listens hears it, and one that comes later reads it. */
+static void keep_record(struct hold *h, const struct shep_record *r)
+{
+    if (h->n_unsaved < HOLD_RECORDS)
+        h->unsaved[h->n_unsaved++] = *r;
+    h->save_mono_ms = clock_real_mono_ms() + SAVE_AGAIN_MS;
+}
+
 void hold_append_record(struct hold *h, const struct shep_record *r, bool sync)
 {
-    /* A full disk must not lose the end for the MOM that listens; one that comes later finds the job lost. */
-    rundir_log_append(h->records, (xdrproc_t)xdr_shep_record, r, sync, NULL);
+    if (h->n_unsaved || rundir_log_append(h->records, (xdrproc_t)xdr_shep_record, r, sync, NULL) < 0)
+        keep_record(h, r);
     if (h->link)
         link_tell(h->link, r);
+}
+
+void hold_save_records(struct hold *h)
+{
+    unsigned done = 0;
+
+    while (done < h->n_unsaved &&
+           rundir_log_append(h->records, (xdrproc_t)xdr_shep_record, &h->unsaved[done], true, NULL) == 0)
+        done++;
+    for (unsigned i = 0; i < h->n_unsaved; i++)
+        link_tell(h->link, &h->unsaved[i]);
+    h->n_unsaved -= done;
+    memmove(h->unsaved, h->unsaved + done, h->n_unsaved * sizeof h->unsaved[0]);
+    h->save_mono_ms = clock_real_mono_ms() + SAVE_AGAIN_MS;
 }
 
 int64_t hold_wall_ms(const struct hold *h)

@@ -18,7 +18,7 @@
 #include "stopwatch.h"
 #include "task.h"
 
-enum { HOLD_SAY_MAX = 512 };
+enum { HOLD_SAY_MAX = 512, HOLD_RECORDS = 2 };
 
 struct hold {
     const char *path;
@@ -46,6 +46,9 @@ struct hold {
     char say[HOLD_SAY_MAX]; /* for the job's stderr */
     struct err why;         /* it was not set up */
     int setup_code;
+    struct shep_record unsaved[HOLD_RECORDS]; /* texts are h->say and h->why */
+    unsigned n_unsaved;
+    int64_t save_mono_ms; /* when that is tried again */
     struct shep_close_args *closing;
     struct shep_close_result *closed;
 };
@@ -55,8 +58,11 @@ bool hold_is_sister(const struct hold *h);
 int64_t hold_wall_ms(const struct hold *h); /* while not suspended */
 void hold_usage(struct hold *h, struct exec_usage *out);
 
-/* Into the run's file, and told to the MOMs. `sync`: it is on disk before they hear it. */
+/* Into the run's file, and told to the MOMs. `sync`: it is on disk before they hear it. Its texts must live as long as
+ * `h`: what finds no room on the disk is kept. */
 void hold_append_record(struct hold *h, const struct shep_record *r, bool sync);
+/* What was kept, into the file, and told to the MOM that has come meanwhile. To be called when save_mono_ms has come. */
+void hold_save_records(struct hold *h);
 
 void hold_post(struct hold *h, enum shep_event ev);
 void hold_note_memory(struct hold *h); /* it is ending because memory ran out */
