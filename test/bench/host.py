@@ -79,6 +79,23 @@ def cpu_s(pid):
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
+class Used:
+    """Processor time of some processes from now on; each is a pid or several, by the name to show."""
+
+    def __init__(self, **processes):
+        self._pids = {name: p if isinstance(p, list) else [p] for name, p in processes.items()}
+        self._before = self._now()
+
+    def _now(self):
+        return {name: sum(map(cpu_s, pids)) for name, pids in self._pids.items()}
+
+    def each(self, n):
+        """What each of n jobs has cost, as text."""
+        now = self._now()
+        return "processor time of a job: " + ", ".join(f"{name} {(now[name] - t) / n * 1000:.2f} ms"
+                                                       for name, t in self._before.items())
+
+
 def resident_bytes(pid):
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as f:
         return next(int(line.split()[1]) * 1024 for line in f if line.startswith("VmRSS:"))
