@@ -16,10 +16,14 @@
 #include "jobid.h"
 #include "letters.h"
 #include "method.h"
+#include "notice.h"
 #include "pbs_error.h"
 #include "run.h"
 #include "site.h"
+#include "strbuf.h"
 #include "tally.h"
+
+enum { HOLD_LIMIT_S = 3600 };
 
 struct job *plan_draft_find(const struct site *s, const char *id)
 {
@@ -152,4 +156,48 @@ int plan_draft_examine(struct plan_draft *d, struct err *e)
                            .victims = d->victims,
                            .n_victims = d->n_victims};
     return plan_fit(d->site, &fit, e);
+}
+
+/* --- what is stored of it ---------------------------------------------------------------------------------- */
+
+/* How long the victims' notices may put the start off. */
+static int64_t longest_notice_s(const struct plan_draft *d)
+{
+    const struct letters_ask policy = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
+    int64_t longest = 0;
+
+    for (size_t i = 0; i < d->n_victims; i++) {
+        int64_t most, grace = notices_grace_ms(&policy, d->victims[i].job, &most);
+
+        if (grace && most > grace)
+            grace = most;
+        longest = grace > longest ? grace : longest;
+    }
+    return longest / 1000;
+}
+
+int plan_draft_write(const struct plan_draft *d, struct hold_obj *h, struct err *e)
+{
+    int64_t now = site_now_s(d->site);
+    int64_t limit_s = d->ask->limit_s ? d->ask->limit_s : HOLD_LIMIT_S + longest_notice_s(d);
+    struct attr_list *l = &h->obj.attrs;
+    struct strbuf victims;
+    int rc = -1;
+
+    strbuf_init(&victims, 64 << 20);
+    for (size_t i = 0; i < d->n_victims; i++) {
+        strbuf_add_sep(&victims, ",");
+        strbuf_add(&victims, d->victims[i].job->obj.name);
+    }
+    if (attr_list_set_text(l, HOLD_ATTR_job, d->ask->job->obj.name, e) == 0 &&
+        attr_list_set_text(l, HOLD_ATTR_exec_vnode, d->ask->location, e) == 0 &&
+        attr_list_set_text(l, HOLD_ATTR_victims, victims.len ? strbuf_str(&victims) : NULL, e) == 0 &&
+        attr_list_set_text(l, HOLD_ATTR_scheduler, d->ask->scheduler->obj.name, e) == 0 &&
+        attr_list_set_text(l, HOLD_ATTR_schedselect,
+                           attr_list_text(&d->ask->job->obj.attrs, JOB_ATTR_schedselect), e) == 0 &&
+        (!d->ask->unlimited || attr_list_set_number(l, HOLD_ATTR_by_request, 1, e) == 0) &&
+        attr_list_set_number(l, HOLD_ATTR_ctime, now, e) == 0)
+        rc = attr_list_set_number(l, HOLD_ATTR_deadline, now + limit_s, e);
+    strbuf_fini(&victims);
+    return rc;
 }

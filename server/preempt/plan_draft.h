@@ -8,6 +8,7 @@
 #include "plan_fit.h"
 #include "want.h"
 
+struct hold_obj;
 struct methods;
 struct sched_obj;
 struct site;
@@ -44,6 +45,9 @@ struct plan_draft {
  * pbs_preempt_run() promises. plan_draft_fini() in both cases. */
 int plan_draft_examine(struct plan_draft *d, struct err *e);
 void plan_draft_fini(struct plan_draft *d);
+
+/* The row of the hold that this plan, examined, becomes: all that is stored of it. -1 PBSE_SYSTEM: no memory. */
+int plan_draft_write(const struct plan_draft *d, struct hold_obj *h, struct err *e);
 
 /* A job of this server by its identifier, or NULL. */
 struct job *plan_draft_find(const struct site *s, const char *id);

@@ -1,4 +1,5 @@
-/* Holds at work. See plan_hold.h; the arithmetic is in plan_fit (before) and held (after).
+/* Holds at work. See plan_hold.h; the arithmetic is in plan_fit (before) and held (after), what a hold knows of its jobs in
+ * hold_links.
  *
  * Everything that may bring a hold forward (room given back, a victim settled, the job moved) only asks for a look
  * at the end of the turn; the look decides: start, wait, or undo. So no decision is taken inside somebody else's
@@ -13,6 +14,7 @@
 #include "commit.h"
 #include "exec_vnode.h"
 #include "held.h"
+#include "hold_links.h"
 #include "intern.h"
 #include "job_fsm.h"
 #include "job_run.h"
@@ -27,12 +29,11 @@
 #include "site.h"
 #include "strbuf.h"
 #include "suspend.h"
-#include "tally.h"
 #include "victim.h"
 #include "words.h"
 
 /* How long a hold all of whose victims have given way waits for the rest: a vnode that is not heard of yet. */
-enum { HOLD_LIMIT_S = 3600, PATIENCE_S = 10, PATIENCE_AT_START_S = 60, TICK_MS = 500 };
+enum { PATIENCE_S = 10, PATIENCE_AT_START_S = 60, TICK_MS = 500 };
 
 struct plan_holds {
     struct plan_hold_parts p;
@@ -100,39 +101,10 @@ static void plan_free(struct hold_plan *x)
     free(x);
 }
 
-static void link_job(struct plan_holds *all, struct hold_obj *h, struct job *j)
-{
-    h->job = job_ref(j);
-    j->room = h;
-    tally_review(all->p.site->tally, j); /* from now on it counts as running */
-    jobs_touch(all->p.site->jobs, j, PART_NONE);
-}
-
-/* The job and the victims no longer know of the hold. */
-static void unlink_all(struct plan_holds *all, struct hold_obj *h)
-{
-    for (size_t i = 0; i < h->n_victims; i++) {
-        h->victims[i]->gives_way_to = NULL;
-        job_unref(h->victims[i]);
-    }
-    free(h->victims);
-    h->victims = NULL;
-    h->n_victims = 0;
-    if (!h->job)
-        return;
-    h->job->room = NULL;
-    if (h->job->state != JOB_GONE) {
-        tally_review(all->p.site->tally, h->job);
-        jobs_touch(all->p.site->jobs, h->job, PART_NONE);
-    }
-    job_unref(h->job);
-    h->job = NULL;
-}
-
 static void close_hold(struct plan_holds *all, struct hold_obj *h)
 {
     held_drop(all->p.site, h);
-    unlink_all(all, h);
+    hold_links_cut(all->p.site, h);
     if (h->plan)
         plan_free(h->plan);
     commit_drop_object(all->p.commit, h->obj.kind->name, h->obj.name);
@@ -168,15 +140,6 @@ static void let_go(struct plan_holds *all, struct hold_obj *h, const char *why)
     strbuf_fini(&text);
 }
 
-static int victim_names(const struct hold_obj *h, struct words *out)
-{
-    const char *text = attr_list_text(&h->obj.attrs, HOLD_ATTR_victims);
-    struct err e;
-
-    words_init(out);
-    return text ? words_parse_commas(text, out, &e) : 0;
-}
-
 /* Those who were suspended for it, and are still. */
 static void resume_all(struct plan_holds *all, const struct words *victims, const char *urgent)
 {
@@ -194,7 +157,7 @@ void plan_holds_undo(struct plan_holds *all, struct hold_obj *h, const char *why
     struct words victims;
 
     log_event(LOGC_JOB, LOGE_JOB, h->obj.name, "Room is no longer held: %s", why);
-    victim_names(h, &victims);
+    hold_links_names(h, &victims);
     let_go(all, h, why);
     close_hold(all, h);
     resume_all(all, &victims, urgent);
@@ -307,16 +270,6 @@ static void job_moved(void *arg, struct job *j, enum job_state from, enum job_ev
     look_later(x);
 }
 
-static void strike_out(struct hold_obj *h, struct job *j)
-{
-    for (size_t i = 0; i < h->n_victims; i++)
-        if (h->victims[i] == j) {
-            h->victims[i] = h->victims[--h->n_victims];
-            job_unref(j);
-            return;
-        }
-}
-
 static void victim_done(void *arg, struct job *j, const char *code)
 {
     struct plan_holds *all = arg;
@@ -329,7 +282,7 @@ static void victim_done(void *arg, struct job *j, const char *code)
     }
     j->gives_way_to = NULL;
     job_ref(j);
-    strike_out(h, j);
+    hold_links_strike(h, j);
     held_review_job(all->p.site, j);
     if (code[0] == '0')
         err_set(&h->plan->why, PBSE_BADSTATE, "job %s could not be made to give way", j->obj.name);
@@ -339,60 +292,6 @@ static void victim_done(void *arg, struct job *j, const char *code)
 }
 
 /* --- making the hold ----------------------------------------------------------------------------------- */
-
-/* How long the victims' notices may put the start off. */
-static int64_t longest_notice_s(const struct plan_draft *d)
-{
-    const struct letters_ask policy = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
-    int64_t longest = 0;
-
-    for (size_t i = 0; i < d->n_victims; i++) {
-        int64_t most, grace = notices_grace_ms(&policy, d->victims[i].job, &most);
-
-        if (grace && most > grace)
-            grace = most;
-        longest = grace > longest ? grace : longest;
-    }
-    return longest / 1000;
-}
-
-static int describe(struct hold_obj *h, const struct plan_draft *d, struct err *e)
-{
-    int64_t now = site_now_s(d->site);
-    int64_t limit_s = d->ask->limit_s ? d->ask->limit_s : HOLD_LIMIT_S + longest_notice_s(d);
-    struct attr_list *l = &h->obj.attrs;
-    struct strbuf victims;
-    int rc = -1;
-
-    strbuf_init(&victims, 64 << 20);
-    for (size_t i = 0; i < d->n_victims; i++) {
-        strbuf_add_sep(&victims, ",");
-        strbuf_add(&victims, d->victims[i].job->obj.name);
-    }
-    if (attr_list_set_text(l, HOLD_ATTR_job, d->ask->job->obj.name, e) == 0 &&
-        attr_list_set_text(l, HOLD_ATTR_exec_vnode, d->ask->location, e) == 0 &&
-        attr_list_set_text(l, HOLD_ATTR_victims, victims.len ? strbuf_str(&victims) : NULL, e) == 0 &&
-        attr_list_set_text(l, HOLD_ATTR_scheduler, d->ask->scheduler->obj.name, e) == 0 &&
-        attr_list_set_text(l, HOLD_ATTR_schedselect,
-                           attr_list_text(&d->ask->job->obj.attrs, JOB_ATTR_schedselect), e) == 0 &&
-        (!d->ask->unlimited || attr_list_set_number(l, HOLD_ATTR_by_request, 1, e) == 0) &&
-        attr_list_set_number(l, HOLD_ATTR_ctime, now, e) == 0)
-        rc = attr_list_set_number(l, HOLD_ATTR_deadline, now + limit_s, e);
-    strbuf_fini(&victims);
-    return rc;
-}
-
-static int link_victim(struct hold_obj *h, struct job *j)
-{
-    struct job **more = realloc(h->victims, (h->n_victims + 1) * sizeof(struct job *));
-
-    if (!more)
-        return -1;
-    h->victims = more;
-    h->victims[h->n_victims++] = job_ref(j);
-    j->gives_way_to = h;
-    return 0;
-}
 
 static int begin_victim(struct plan_holds *all, struct hold_obj *h, const struct plan_draft *d,
                         struct fit_victim *v, struct err *e)
@@ -408,7 +307,7 @@ static int begin_victim(struct plan_holds *all, struct hold_obj *h, const struct
 
     snprintf(by, sizeof by, "Scheduler@%s", all->p.site->name);
     ask.grace_ms = notices_grace_ms(&policy, v->job, &ask.grace_max_ms);
-    if (link_victim(h, v->job) < 0)
+    if (hold_links_victim(h, v->job) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory for a victim");
     return victims_begin(all->p.victims, v->job, &ask, e);
 }
@@ -422,8 +321,8 @@ static int make(struct plan_holds *all, struct plan_draft *d, struct err *e)
 
     if (holds_add(s->holds, j->obj.name, &h, e) < 0)
         return -1;
-    link_job(all, h, j);
-    if (describe(h, d, e) < 0 || !plan_create(all, h, e))
+    hold_links_job(all->p.site, h, j);
+    if (plan_draft_write(d, h, e) < 0 || !plan_create(all, h, e))
         goto bad;
     for (size_t i = 0; i < d->n_victims; i++)
         if (begin_victim(all, h, d, &d->victims[i], e) < 0)
@@ -516,14 +415,14 @@ static int restore_victims(struct plan_holds *all, struct hold_obj *h, struct er
 {
     struct victim_ask join = {.done = victim_done, .arg = all};
     struct words names;
-    int rc = victim_names(h, &names);
+    int rc = hold_links_names(h, &names);
 
     for (size_t i = 0; i < names.n && rc == 0; i++) {
         struct job *j = plan_draft_find(all->p.site, names.w[i]);
 
         if (!j || !j->victim || !j->preempt->urgent || strcmp(j->preempt->urgent, h->obj.name) != 0)
             continue;
-        rc = link_victim(h, j) < 0 ? -1 : victims_begin(all->p.victims, j, &join, e);
+        rc = hold_links_victim(h, j) < 0 ? -1 : victims_begin(all->p.victims, j, &join, e);
     }
     words_fini(&names);
     return rc;
@@ -535,7 +434,7 @@ static int restore_one(struct plan_holds *all, struct hold_obj *h, struct err *e
 
     if (!j)
         return err_set(e, PBSE_UNKJOBID, "the job is not there");
-    link_job(all, h, j);
+    hold_links_job(all->p.site, h, j);
     if (admissible_waits(j, e) < 0 || !plan_create(all, h, e) || restore_victims(all, h, e) < 0 ||
         restore_room(all, h, e) < 0)
         return -1;
@@ -576,7 +475,7 @@ void plan_holds_destroy(struct plan_holds *all)
         if (h->plan)
             plan_free(h->plan);
         held_drop(all->p.site, h);
-        unlink_all(all, h);
+        hold_links_cut(all->p.site, h);
     }
     free(all);
 }
