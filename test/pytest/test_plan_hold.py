@@ -331,9 +331,7 @@ def test_a_hold_survives_the_death_of_the_server(cx, order):
     with faults.daemon_frozen(cx, "n2"):
         c.preempt_run(urgent, where, victims)
         cx.wait(victims[0], "S" if order == "S" else "Q")
-        cx.kill("server")
-        cx.restart("server")
-        cx.again()
+        cx.crash_server()
         assert urgent in holds(cx) and held(cx)["ncpus"] == "4"
         assert cx.state(urgent) == "Q"
     cx.wait(urgent)
