@@ -19,6 +19,7 @@
 #include "join_wait.h"
 #include "log.h"
 #include "mail.h"
+#include "mark.h"
 #include "method.h"
 #include "node_lost.h"
 #include "node_watch.h"
@@ -206,7 +207,7 @@ static void on_ended(void *arg, struct job *j)
         !attr_list_is_set(&j->obj.attrs, JOB_ATTR_Stageout_status)) /* nothing was heard of it: all is well */
         attr_list_set_number(&j->obj.attrs, JOB_ATTR_Stageout_status, 1, NULL);
     scripts_drop(s->scripts, j->key); /* a subjob has none of its own */
-    victims_note_end(s->parts.victims, j);
+    mark_note_gone(&s->site, j);
     if (j->state == JOB_FINISHED)
         history_ended(s->history, j);
 }

@@ -298,15 +298,15 @@ static int begin_victim(struct plan_holds *all, struct hold_obj *h, const struct
 {
     const struct letters_ask policy = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
     char by[300];
-    struct victim_ask ask = {.letters = v->letters,
-                             .by = by,
-                             .scheduler = d->ask->scheduler->obj.name,
-                             .urgent = h->obj.name,
+    struct victim_ask ask = {.mark = {.letters = v->letters,
+                                      .by = by,
+                                      .scheduler = d->ask->scheduler->obj.name,
+                                      .urgent = h->obj.name},
                              .done = victim_done,
                              .arg = all};
 
     snprintf(by, sizeof by, "Scheduler@%s", all->p.site->name);
-    ask.grace_ms = notices_grace_ms(&policy, v->job, &ask.grace_max_ms);
+    ask.mark.grace_ms = notices_grace_ms(&policy, v->job, &ask.mark.grace_max_ms);
     if (hold_links_victim(h, v->job) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory for a victim");
     return victims_begin(all->p.victims, v->job, &ask, e);

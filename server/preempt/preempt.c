@@ -135,11 +135,10 @@ static int find(struct preempts *all, const char *id, struct job **out)
 static void begin(struct preempt *p, struct slot *s, const struct sched_obj *sched)
 {
     char letters[5];
-    struct victim_ask ask = {.letters = letters,
-                             .by = request_who(p->request),
-                             .scheduler = sched->obj.name,
-                             .done = victim_done,
-                             .arg = s};
+    struct victim_ask ask = {
+        .mark = {.letters = letters, .by = request_who(p->request), .scheduler = sched->obj.name},
+        .done = victim_done,
+        .arg = s};
     struct job *j = NULL;
     const char *code = find(p->all, s->id, &j) < 0 ? "000" : code_at_once(j);
     struct err e;
@@ -150,7 +149,7 @@ static void begin(struct preempt *p, struct slot *s, const struct sched_obj *sch
     }
     const struct letters_ask policy = {.site = p->all->site, .sched = sched};
 
-    ask.grace_ms = notices_grace_ms(&policy, j, &ask.grace_max_ms);
+    ask.mark.grace_ms = notices_grace_ms(&policy, j, &ask.mark.grace_max_ms);
     if (letters_for(&policy, j, letters, &e) < 0) {
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted: %s", e.text);
         preempt_job_done(s, "000");

@@ -1,6 +1,6 @@
 /* A job that gives way. See victim.h for the road.
  *
- * There are two halves. The mark (j->preempt) is stored: letters left, method, who asked. The victim
+ * There are two halves. The mark (j->preempt, mark.h) is stored: letters left, method, who asked. The victim
  * (j->victim) is memory: deadline and those who wait; a restart makes it again from the mark. Both begin
  * and end together.
  *
@@ -19,11 +19,11 @@
 #include "budget.h"
 #include "clock.h"
 #include "held.h"
-#include "intern.h"
 #include "job_fsm.h"
 #include "job_run.h"
 #include "log.h"
 #include "loop.h"
+#include "mark.h"
 #include "method.h"
 #include "notice.h"
 #include "pbs_error.h"
@@ -83,62 +83,6 @@ static void tell(void *arg)
     free(t);
 }
 
-static void drop_mark(struct victims *all, struct job *j)
-{
-    intern_unref(j->preempt->by);
-    intern_unref(j->preempt->scheduler);
-    intern_unref(j->preempt->urgent);
-    intern_unref(j->preempt->offer);
-    free(j->preempt);
-    j->preempt = NULL;
-    held_review_job(all->site, j);
-    if (j->state != JOB_GONE)
-        jobs_touch(all->site->jobs, j, PART_HOT);
-}
-
-/* What people see of it. Once: the end of a job is noted before it becomes history, which is before it is settled. */
-static void note(struct victims *all, struct job *j, char code)
-{
-    struct preempt_mark *m = j->preempt;
-
-    if (m->noted)
-        return;
-    m->noted = true;
-    j->ptime_s = j->preempt_time_s = site_now_s(all->site);
-    j->preempt_count++;
-    j->preempt_method = code;
-    job_set_text(&j->preempted_by, m->urgent ? m->urgent : m->by);
-}
-
-/* It is gone, but not by a method: by itself, on notice or before it could be reached, or by its owner's wish. */
-static bool went_otherwise(const struct job *j, const char *code)
-{
-    return code[0] == 'D' && (j->preempt->method != 'D' || j->preempt->came_late);
-}
-
-static void note_end(struct victims *all, struct job *j, const char *code)
-{
-    if (strcmp(code, "000") == 0) {
-        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted");
-        j->preempt_failed_s = site_now_s(all->site);
-    } else if (code[0] == 'P') {
-        j->preempt->noted = true; /* it runs on: it has not been preempted */
-    } else if (!went_otherwise(j, code)) {
-        note(all, j, code[0]);
-    }
-}
-
-void victims_note_end(struct victims *all, struct job *j)
-{
-    struct preempt_mark *m = j->preempt;
-
-    if (!m)
-        return;
-    m->came_late = j->run && j->run->finished && j->run->reason == EXEC_END_ITSELF;
-    if (m->method == 'D' && !m->came_late)
-        note(all, j, 'D');
-}
-
 /* The one way out. Those who wait are told at the end of the turn, when the change under way is whole. */
 static void settle(struct victim *v, const char *code)
 {
@@ -148,11 +92,11 @@ static void settle(struct victim *v, const char *code)
 
     if (!t)
         abort(); /* a lost answer would hang a scheduler */
-    note_end(all, j, code);
+    mark_note_end(all->site, j, code);
     notices_settled(all->notices, j, code);
     if (all->settled)
-        all->settled(all->settled_arg, j, went_otherwise(j, code) ? "E" : code, j->preempt->by);
-    drop_mark(all, j);
+        all->settled(all->settled_arg, j, mark_went_otherwise(j, code) ? "E" : code, j->preempt->by);
+    mark_drop(all->site, j);
     *t = (struct telling){.job = job_ref(j), .code = code, .waiters = v->waiters};
     j->victim = NULL;
     loop_timer_destroy(v->deadline);
@@ -173,15 +117,6 @@ static bool is_too_early(struct victim *v, const struct method *m)
     if (v->too_early)
         loop_timer_set(v->deadline, m->limit_s(m->arg, v->job) * 1000);
     return v->too_early;
-}
-
-static void take_letter(struct preempt_mark *m)
-{
-    size_t n = strlen(m->tried);
-
-    if (n + 1 < sizeof m->tried)
-        m->tried[n] = m->left[0];
-    memmove(m->left, m->left + 1, strlen(m->left));
 }
 
 static void log_failed(const struct job *j, const struct method *m, int code)
@@ -338,7 +273,7 @@ static void try_next(struct victim *v)
 
         if (m && (is_too_early(v, m) || gives_notice(v, m)))
             return;
-        take_letter(v->job->preempt);
+        mark_take_letter(v->job->preempt);
         if (m && m->settled(m->arg, v->job)) { /* a second request: it is suspended already */
             settle(v, m->code);
             return;
@@ -444,23 +379,6 @@ static void victim_drop(struct victim *v)
     free(v);
 }
 
-static int make_mark(struct victims *all, struct job *j, const struct victim_ask *ask, struct err *e)
-{
-    struct preempt_mark *m = calloc(1, sizeof *m);
-
-    if (!m)
-        return err_set(e, PBSE_SYSTEM, "no memory to preempt %s", j->obj.name);
-    snprintf(m->left, sizeof m->left, "%s", ask->letters);
-    m->by = intern_ref(ask->by);
-    m->scheduler = intern_ref(ask->scheduler);
-    m->urgent = intern_ref(ask->urgent);
-    m->since_ms = clock_wall_ms(all->site->clock);
-    m->notice.grace_ms = ask->grace_ms;
-    m->notice.grace_max_ms = ask->grace_max_ms;
-    j->preempt = m;
-    return 0;
-}
-
 int victims_begin(struct victims *all, struct job *j, const struct victim_ask *ask, struct err *e)
 {
     struct victim *v = j->victim;
@@ -469,12 +387,13 @@ int victims_begin(struct victims *all, struct job *j, const struct victim_ask *a
         return add_waiter(v, ask->done, ask->arg, e);
     if (!(v = victim_create(all, j, e)))
         return -1;
-    if (add_waiter(v, ask->done, ask->arg, e) < 0 || make_mark(all, j, ask, e) < 0) {
+    if (add_waiter(v, ask->done, ask->arg, e) < 0 || mark_make(all->site, j, &ask->mark, e) < 0) {
         victim_drop(v);
         return -1;
     }
     jobs_touch(all->site->jobs, j, PART_HOT);
-    if (j->intent == INTENT_DELETE || j->state == JOB_EXITING || (j->intent != INTENT_NONE && !*ask->letters))
+    if (j->intent == INTENT_DELETE || j->state == JOB_EXITING ||
+        (j->intent != INTENT_NONE && !*ask->mark.letters))
         return 0; /* it is on its way out: its end settles this */
     try_next(v);
     return 0;
@@ -491,7 +410,7 @@ bool victims_withdraw(struct victims *all, struct job *j, void *arg, const char 
             return false;
     notices_withdraw(all->notices, j, why);
     victim_drop(v);
-    drop_mark(all, j);
+    mark_drop(all->site, j);
     return true;
 }
 

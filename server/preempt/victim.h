@@ -12,6 +12,7 @@
  * listens last to the job machine, so that by then claims are given back. Loop thread only. */
 #include "err.h"
 #include "job.h"
+#include "mark.h"
 
 struct job_fsm;
 struct loop;
@@ -29,11 +30,7 @@ struct victims *victims_create(struct loop *l, struct site *s, struct job_fsm *f
 void victims_destroy(struct victims *v);
 
 struct victim_ask {
-    const char *letters;            /* of SCRD, in the order in which they are to be tried */
-    const char *by;                 /* who asks, for people */
-    const char *scheduler;          /* the sched object of whoever asks */
-    const char *urgent;             /* for which job; NULL: nobody said */
-    int64_t grace_ms, grace_max_ms; /* notices_grace_ms */
+    struct mark_ask mark;
     victim_done_fn *done;
     void *arg;
 };
@@ -51,9 +48,6 @@ void victims_carry_on(struct victims *v, struct job *j);
 
 /* ^ of exec_take: the job has answered its notice. */
 void victims_answered(struct victims *v, struct job *j, const struct exec_notice_data *d);
-
-/* ^ of job_end: the job becomes history, and its row is about to be written. */
-void victims_note_end(struct victims *v, struct job *j);
 
 /* ^ of methods: an attempt failed at its hosts. */
 void victims_method_failed(void *victims, struct job *j, char letter, int code, const char *text);
