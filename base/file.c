@@ -226,12 +226,23 @@ int file_open_dir(int dirfd, const char *name, struct err *e)
     return fd < 0 ? failed(e, "open directory", name) : fd;
 }
 
+/* By what was made, not by its name: whoever owns the directory above may have put a link there since. */
+static int set_mode_of_new(const char *path, mode_t mode, struct err *e)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int rc = fd < 0 || fchmod(fd, mode) < 0 ? failed(e, "set the mode of", path) : 0;
+
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
 static int make_dir(const char *path, mode_t mode, struct err *e)
 {
     struct stat st;
 
-    if (mkdir(path, mode) == 0)
-        return chmod(path, mode) < 0 ? failed(e, "set the mode of", path) : 0;
+    if (mkdir(path, mode | S_IRUSR) == 0)
+        return set_mode_of_new(path, mode, e);
     if (errno != EEXIST)
         return failed(e, "make directory", path);
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
