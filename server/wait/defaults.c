@@ -37,6 +37,13 @@ static int put(struct attr_list *l, int id, struct value v, struct err *e)
     return attr_list_set_amount(l, JOB_ATTR_Resource_List, id, v, e);
 }
 
+/* As much as the job itself said: 100mb, not 102400kb. */
+static bool is_said(const struct resource *r, const struct attr_list *l, const struct value *v)
+{
+    return is_own(l, r->id) && r->type->compare &&
+           r->type->compare(r->type, v, attr_list_amount(l, JOB_ATTR_Resource_List, r->id)) == 0;
+}
+
 static int put_text(const struct site *s, struct attr_list *l, int id, const char *text, struct err *e)
 {
     const struct resource *r = resource_get(s->resources, id);
@@ -44,6 +51,10 @@ static int put_text(const struct site *s, struct attr_list *l, int id, const cha
 
     if (r->type->parse(r->type, text, &v, e) < 0)
         return -1;
+    if (is_said(r, l, &v)) {
+        r->type->free(&v);
+        return 0;
+    }
     return put(l, id, v, e);
 }
 

@@ -178,6 +178,12 @@ def test_a_select_takes_the_place_of_what_was_asked_for_in_other_forms(quiet, as
     assert resources(quiet, job) == got
 
 
+def test_an_amount_that_is_what_the_job_said_stays_as_it_was_said(quiet):
+    job = quiet.api.submit([*WORK, ("Resource_List", "nodes", "2"), ("Resource_List", "mem", "100mb")], quiet.script("true"))
+    got = resources(quiet, job)
+    assert got["mem"] == "100mb" and got["select"] == "2:ncpus=1:mem=51200kb"
+
+
 def test_defaults_come_from_the_queue_then_from_the_server(quiet):
     quiet.make_queue("defaults")
     quiet.set_queue("defaults", "resources_default", "1:00:00", "walltime")
