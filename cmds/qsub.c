@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -369,6 +370,14 @@ static int check_together(struct qsub *q)
     return wrong != NULL;
 }
 
+/* Containers and services often have no LOGNAME. */
+static const char *user_name(void)
+{
+    const struct passwd *pw = getpwuid(getuid());
+
+    return pw ? pw->pw_name : NULL;
+}
+
 static int add_environment(struct qsub *q)
 {
     struct conf *conf = conf_load(NULL); /* a bad file is said when we connect */
@@ -377,6 +386,7 @@ static int add_environment(struct qsub *q)
                            .workdir = cwd,
                            .wanted = q->variables,
                            .all = q->all_variables,
+                           .user = getenv("LOGNAME") ? NULL : user_name(),
                            .host = conf ? conf_text(conf, CONF_PBS_PUBLIC_HOST_NAME) : NULL};
     const char *term = getenv("TERM");
     struct strbuf b;

@@ -52,6 +52,8 @@ static void add_own(const struct qsub_env *q, struct strbuf *out)
     for (i = 0; i < sizeof copied / sizeof copied[0]; i++) {
         const char *v = find(q->environment, copied[i].from, strlen(copied[i].from));
 
+        if (!v && strcmp(copied[i].from, "LOGNAME") == 0)
+            v = q->user;
         if (v)
             add(out, copied[i].name, strlen(copied[i].name), v);
     }

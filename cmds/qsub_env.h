@@ -14,6 +14,7 @@ struct qsub_env {
     const char *host;    /* PBS_O_HOST; NULL: what the kernel calls this host */
     const char *wanted;  /* text of -v; NULL: none */
     bool all;            /* -V */
+    const char *user;    /* PBS_O_LOGNAME where no LOGNAME says it; NULL: unknown */
 };
 
 enum { QSUB_ENV_MAX = 16 << 20 };

@@ -29,13 +29,13 @@ static void lists(void **state)
         {"PBS_O_HOME=/x,A", false, ",A=1", NULL},
         {"A=9", true, ",A=9,HOME=/home/anna,B=x\\,y\\\\z,LANG=C,BASH_FUNC_f%%=() {  :\n}", NULL},
         {"NOPE", false, NULL, "NOPE is not set"},
-        {"'A", false, NULL, ""},
+        {"'A", false, NULL, "unmatched '"},
         {"=1", false, NULL, "no name"},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct qsub_env q = {(char **)environment, "/work", "login", rows[i].wanted, rows[i].all};
+        struct qsub_env q = {(char **)environment, "/work", "login", rows[i].wanted, rows[i].all, NULL};
         struct strbuf b;
         struct err e = {0};
         int rc;
@@ -55,9 +55,37 @@ static void lists(void **state)
     }
 }
 
+/* Of LOGNAME where there is one, else of whoever it is. */
+static void the_name_of_the_user_is_always_there(void **state)
+{
+    static const char *const logged_in[] = {"LOGNAME=anna", NULL}, *const service[] = {"HOME=/", NULL};
+    const struct {
+        const char *const *environment;
+        const char *user, *says;
+    } rows[] = {{logged_in, "bert", "PBS_O_LOGNAME=anna,"},
+                {service, "bert", "PBS_O_LOGNAME=bert,"},
+                {service, NULL, NULL}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct qsub_env q = {(char **)rows[i].environment, "/work", "login", NULL, false, rows[i].user};
+        struct strbuf b;
+        struct err e = {0};
+
+        strbuf_init(&b, 10000);
+        assert_int_equal(qsub_env_format(&q, &b, &e), 0);
+        if (rows[i].says)
+            assert_non_null(strstr(b.s, rows[i].says));
+        else
+            assert_null(strstr(b.s, "LOGNAME"));
+        strbuf_fini(&b);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lists),
+                                       cmocka_unit_test(the_name_of_the_user_is_always_there)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
