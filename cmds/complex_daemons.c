@@ -79,57 +79,83 @@ pid_t complex_daemon_pid(const struct complex_daemon *dm)
     return pid > 0 ? pid : 0;
 }
 
-/* --- logs */
-static bool newest(const char *dir, char out[static PATH_MAX])
+/* --- logs: a file a day, named YYYYMMDD */
+
+/* The newest file of a day before this one; "": of all. */
+static bool newest(const char *dir, const char *before, char out[static NAME_MAX + 1])
 {
     DIR *list = opendir(dir);
-    char best[256] = "";
     struct dirent *entry;
 
+    *out = '\0';
     while (list && (entry = readdir(list)))
-        if (*entry->d_name != '.' && strlen(entry->d_name) < sizeof best && strcmp(entry->d_name, best) > 0)
-            (void)snprintf(best, sizeof best, "%s", entry->d_name);
+        if (*entry->d_name != '.' && strcmp(entry->d_name, out) > 0 &&
+            (!*before || strcmp(entry->d_name, before) < 0))
+            (void)snprintf(out, NAME_MAX + 1, "%s", entry->d_name);
     if (list)
         (void)closedir(list);
-    return *best && snprintf(out, PATH_MAX, "%s/%s", dir, best) < PATH_MAX;
+    return *out;
 }
 
-/* From where the last `lines` lines of this text begin. */
-static char *last_lines(char *text, size_t n, int lines)
+/* From where the last `lines` lines of this text begin; how many it has is taken from them. */
+static const char *last_lines(const char *text, size_t n, int *lines)
 {
-    char *at = text + n;
+    const char *at = text + n;
 
-    if (at > text && at[-1] == '\n')
+    if (n == 0)
+        return at;
+    if (at[-1] == '\n')
         at--;
-    while (at > text) {
-        if (at[-1] == '\n' && --lines <= 0)
-            break;
-        at--;
-    }
+    for (; at > text; at--)
+        if (at[-1] == '\n' && --*lines <= 0)
+            return at;
+    --*lines;
     return at;
 }
 
-char *complex_daemon_log(const struct complex_daemon *dm, int lines, char path[static PATH_MAX])
+static char *read_tail(const char *path, size_t *n)
 {
-    char *text = NULL, *out;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char *text = NULL;
     off_t size;
-    size_t n;
-    int fd;
 
-    if (!newest(dm->logs, path))
-        return NULL;
-    fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return NULL;
     size = lseek(fd, 0, SEEK_END);
     (void)lseek(fd, size > LOG_TAIL / 2 ? size - LOG_TAIL / 2 : 0, SEEK_SET);
-    if (file_read_fd(fd, LOG_TAIL, &text, &n, NULL) < 0)
+    if (file_read_fd(fd, LOG_TAIL, &text, n, NULL) < 0)
         text = NULL;
     (void)close(fd);
-    if (!text)
-        return NULL;
-    out = strdup(last_lines(text, n, lines));
+    return text;
+}
+
+/* `later` behind the last lines of this file; takes it over. */
+static char *put_before(const char *path, char *later, int *lines)
+{
+    size_t n;
+    char *text = read_tail(path, &n), *out = NULL;
+
+    if (text && asprintf(&out, "%s%s", last_lines(text, n, lines), later ? later : "") < 0)
+        out = NULL;
     free(text);
+    if (!out)
+        return later;
+    free(later);
+    return out;
+}
+
+char *complex_daemon_log(const struct complex_daemon *dm, int lines, char path[static PATH_MAX])
+{
+    char day[NAME_MAX + 1], before[NAME_MAX + 1] = "", one[PATH_MAX], *out = NULL;
+
+    while (lines > 0 && newest(dm->logs, before, day)) {
+        if (snprintf(one, sizeof one, "%s/%s", dm->logs, day) >= (int)sizeof one)
+            break;
+        if (!*before)
+            (void)snprintf(path, PATH_MAX, "%s", one);
+        out = put_before(one, out, &lines);
+        (void)snprintf(before, sizeof before, "%s", day);
+    }
     return out;
 }
 

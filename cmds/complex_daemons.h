@@ -33,7 +33,7 @@ int complex_daemon_start(const struct complex_daemon *dm, struct err *e);
 /* Send a signal and wait until it has ended; SIGKILL follows after limit_ms. 0 also when it did not run. */
 int complex_daemon_stop(const struct complex_daemon *dm, int signal, int limit_ms, struct err *e);
 
-/* The newest log file: its last `lines` lines as heap text, its path in `path`. NULL: there is none. */
+/* The last `lines` lines of its log as heap text, over midnight too; the newest file's path in `path`. NULL: there is none. */
 char *complex_daemon_log(const struct complex_daemon *dm, int lines, char path[static PATH_MAX]);
 
 #endif

@@ -87,6 +87,15 @@ def test_logs_end_with_what_happened(cx):
         until(lambda d=daemon: job in cx.control("logs", d).stdout, f"a line about the job in the log of {daemon}")
 
 
+def test_logs_reach_back_over_midnight(cx):
+    with open(os.path.join(cx.home, "server_logs", "20000101"), "w", encoding="ascii") as f:
+        f.write("first\nlast\n")
+    today = len(cx.logs("server", 10000).splitlines()) - 4  # without the two, the heading and the blank line
+    assert cx.logs("server", 10000).splitlines()[1:3] == ["first", "last"]
+    assert cx.logs("server", today + 1).splitlines()[1] == "last"
+    assert "last" not in cx.logs("server", today)
+
+
 @pytest.mark.parametrize("words", [("start", "--nodes", "many"), ("start", "--store", "oracle"),
                                    ("kill", "nobody"), ("add-node", "a b"), ("restart", "../server"),
                                    ("logs", "--lines", "0")])
