@@ -228,6 +228,9 @@ static void restore_note(struct run *r, enum shep_note note)
     case SHEP_NOTE_KEEP_OUTPUT:
         r->keep_output = true;
         break;
+    case SHEP_NOTE_GIVE_OUTPUT:
+        r->keep_output = false;
+        break;
     case SHEP_NOTE_UNWANTED:
         r->unwanted = true;
         break;

@@ -165,6 +165,9 @@ static void notes_come_back(void **state)
     assert_true(f->r->keep_output);
     assert_false(f->r->purge_wanted);
     assert_int_equal(f->r->last_seq, 0);
+    assert_int_equal(journal_note(f->r, SHEP_NOTE_GIVE_OUTPUT, NULL), 0);
+    restart(f);
+    assert_false(f->r->keep_output);
 }
 
 static void after_a_reboot_numbers_go_on_behind_what_the_server_knows(void **state)

@@ -357,6 +357,13 @@ static void take_limit(struct run *r, const exec_terminate_args *a)
     xdr_free((xdrproc_t)xdr_exec_over_limit, &over);
 }
 
+static void keep_output(struct run *r, bool keep)
+{
+    if (r->keep_output != keep)
+        parts_note(r, keep ? SHEP_NOTE_KEEP_OUTPUT : SHEP_NOTE_GIVE_OUTPUT);
+    r->keep_output = keep;
+}
+
 static void take_terminate(void *arg, const void *args, struct rpc_request *q)
 {
     struct parts *m = arg;
@@ -371,12 +378,12 @@ static void take_terminate(void *arg, const void *args, struct rpc_request *q)
     else
         log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s",
                   a->why == EXEC_WHY_REQUEUE ? "Rerun" : "TermJob");
+    if (a->why == EXEC_WHY_DELETE)
+        keep_output(r, false); /* it was to go back, and will not */
     if (r->slot.state >= RUN_ENDING)
         return;
-    if ((a->why == EXEC_WHY_REQUEUE || a->why == EXEC_WHY_CHECKPOINT) && !r->keep_output) {
-        r->keep_output = true;
-        parts_note(r, SHEP_NOTE_KEEP_OUTPUT);
-    }
+    if (a->why == EXEC_WHY_REQUEUE || a->why == EXEC_WHY_CHECKPOINT)
+        keep_output(r, true);
     r->grace_s = a->why == EXEC_WHY_FORCE || a->why == EXEC_WHY_CHECKPOINT
                      ? 0
                      : config_grace_s(m->home.config, a->grace_s);

@@ -415,6 +415,20 @@ def test_a_job_that_is_forced_back_goes_on_with_its_output_wherever_it_is_run(cx
     assert out == f"run {job} on it\n" * 2 + "over\n" and err == "oops\noops\n"
 
 
+@history
+def test_a_job_that_is_deleted_while_it_goes_back_has_its_output_delivered(cx):
+    job = here(cx, "trap '' TERM; echo said; touch began; while :; do sleep 0.05; done")
+    until(lambda: exists(cx, "began") and cx.stat(job)["substate"] == "42", "the job")
+    asker = cx.connect()
+    asker.call_send("rerunjob_send", job, None)
+    until(lambda: f";{job};signal job with Rerun" in cx.logs("n1", lines=300), "the rerun at the MOM")
+    cx.api.delete(job)
+    ended(cx, job)
+    asker.close()
+    assert "said" in until(lambda: cx.file("out"), "its output")
+    until(lambda: not os.listdir(os.path.join(cx.dir, "mom", "n1", "spool")), "an empty spool")
+
+
 @pytest.fixture
 def slow_host(monkeypatch):
     """Two hosts whose MOMs can be made to see time pass."""
