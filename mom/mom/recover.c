@@ -144,6 +144,22 @@ static void go_on_each(void *arg, struct run *r)
     go_on(arg, r);
 }
 
+/* What a MOM has left that was killed while it wrote a nodefile anew. Shepherds write none in this way. */
+static void sweep_nodefiles(const char *aux)
+{
+    DIR *dir = opendir(aux);
+    const struct dirent *d;
+
+    while (dir && (d = readdir(dir))) {
+        size_t n = strlen(d->d_name);
+
+        if (d->d_name[0] == '.' && n > 4 && strcmp(d->d_name + n - 4, ".tmp") == 0)
+            unlinkat(dirfd(dir), d->d_name, 0);
+    }
+    if (dir)
+        closedir(dir);
+}
+
 int recover_runs(struct parts *m, struct err *e)
 {
     DIR *dir = opendir(m->home.jobs);
@@ -166,6 +182,7 @@ int recover_runs(struct parts *m, struct err *e)
         strbuf_fini(&path);
     }
     closedir(dir);
+    sweep_nodefiles(m->home.aux);
     confine_sweep(&m->home.freezer);
     runs_each(m->runs, go_on_each, m);
     return 0;

@@ -396,6 +396,18 @@ def test_the_nodefile_on_the_hosts_that_stay_names_only_those_that_stay(cx):
 
 
 @three
+def test_half_a_nodefile_of_a_mom_that_was_killed_is_removed_by_the_next_one(cx):
+    aux = os.path.join(cx.dir, "mom", "n2", "aux")
+    job = spread(cx)
+    running(cx, job)
+    cx.kill("n2")
+    with open(os.path.join(aux, f".{job}.4711.1.tmp"), "w", encoding="ascii") as f:
+        f.write("n1\n")
+    cx.restart("n2")
+    until(lambda: sorted(os.listdir(aux)) == [job, f"{job}.tm"], lambda: os.listdir(aux))
+
+
+@three
 def test_what_cannot_be_released_is_said(cx):
     job = spread(cx)
     running(cx, job)
