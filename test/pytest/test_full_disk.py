@@ -40,6 +40,17 @@ def fill(path):
             f.write(bytes(4096))
 
 
+def begin_block(cx, folder):
+    """A line behind which the log has a block nearly for itself: what is logged next finds room, whatever is full."""
+    directory = os.path.join(cx.home, folder)
+    path = os.path.join(directory, max(os.listdir(directory)))
+    with open(path, "ab", buffering=0) as f:
+        begin = b"01/01/2000 00:00:00.000000;0002;Server@here;Svr;Log;"
+        n = -(os.path.getsize(path) + len(begin) + 1) % 4096
+        f.write(begin + b"." * n + b"\n")
+        f.write(b"01/01/2000 00:00:00.000000;0002;Server@here;Svr;Log;here\n")
+
+
 def lines_of(cx, folder):
     directory = os.path.join(cx.home, folder)
     text = ""
@@ -55,6 +66,7 @@ def lines_of(cx, folder):
 def test_what_was_said_to_a_server_with_a_full_disk_is_done_when_there_is_room(cx, small, killed):
     ends = cx.submit(f"while [ ! -e {cx.work}/go ]; do sleep 0.1; done")
     cx.wait(ends)
+    begin_block(cx, "server_logs")
     fill(small)
     script = cx.script("sleep 600")
     late = subprocess.Popen(["qsub", "-r", "n", script], env=cx.env, cwd=cx.work, stdout=subprocess.PIPE, text=True)
