@@ -221,6 +221,15 @@ static void decide_all(struct exec_hello *x, struct service *s, const exec_hello
         out->runs.runs_val[out->runs.runs_len++] = decide(x, s, &a->runs.runs_val[i]);
 }
 
+/* Now that it is known where this host is. */
+static void start_sisters(struct exec_hello *x, const struct service *s)
+{
+    for (struct node *n = nodes_first(x->p.site->nodes); n; n = nodes_next(n))
+        for (struct node_use *u = n->service == s ? n->uses : NULL; u; u = u->next)
+            if (u->job->run)
+                exec_send_start_waiting(x->p.send, u->job);
+}
+
 /* After the answer: orders for what is kept, and for what is missing. */
 static void act_on(struct exec_hello *x, struct service *s, const exec_hello_args *a)
 {
@@ -233,6 +242,7 @@ static void act_on(struct exec_hello *x, struct service *s, const exec_hello_arg
     for (struct node *node = nodes_first(x->p.site->nodes); node; node = nodes_next(node))
         while (node->service == s && look_for_missing(x, s, a, node))
             ;
+    start_sisters(x, s);
 }
 
 /* --- HELLO ------------------------------------------------------------------------------------------ */

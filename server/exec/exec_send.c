@@ -203,19 +203,43 @@ static bool takes_orders(const struct run_host *h)
     return is_open(h) && !h->leaving;
 }
 
+static bool are_addresses_known(const struct exec_send *x, const struct run *r)
+{
+    for (size_t i = 0; i < r->n_hosts; i++) {
+        const struct service *s = services_find(x->services, r->hosts[i].service);
+
+        if (takes_orders(&r->hosts[i]) && (!s || !s->address))
+            return false;
+    }
+    return true;
+}
+
 void exec_send_start_to(struct exec_send *x, struct job *j, const char *service)
 {
     exec_start_args args;
     size_t n = 0;
     const void *script = x->script ? x->script(x->script_arg, j, &n) : NULL;
+    struct run_host *h = job_run_host(j->run, service);
     struct err e;
 
+    h->start_waits = !are_addresses_known(x, j->run);
+    if (h->start_waits)
+        return;
     if (start_order_make(x->site, x->services, j, service, script, n, &args, &e) < 0) {
         log_err(LOGC_JOB, j->obj.name, &e, "START for %s", service);
         return;
     }
     give(x, j, service, EXEC_START, (xdrproc_t)xdr_exec_start_args, &args, NULL, NULL);
     start_order_free(&args);
+}
+
+void exec_send_start_waiting(struct exec_send *x, struct job *j)
+{
+    if (j->intent != INTENT_NONE || j->run->terminations || j->run->finished)
+        return; /* they will be told to forget it */
+    for (size_t i = 0; i < j->run->n_hosts; i++)
+        if (j->run->hosts[i].start_waits && j->run->hosts[i].state == RUN_HOST_SENT)
+            exec_send_start_to(x, j, j->run->hosts[i].service);
 }
 
 void exec_send_start(struct exec_send *x, struct job *j)

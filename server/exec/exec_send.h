@@ -31,7 +31,10 @@ void exec_send_on_script(struct exec_send *x, exec_script_fn *fn, void *arg);
 void exec_send_on_refused(struct exec_send *x, exec_refused_fn *fn, void *arg);
 
 void exec_send_start(struct exec_send *x, struct job *j); /* to hosts that are SENT */
+/* To this host, as soon as it is known where the other hosts of the job are: after a restart of the server the first HELLO
+ * is not the last. exec_send_start_waiting: perhaps it is now. */
 void exec_send_start_to(struct exec_send *x, struct job *j, const char *service);
+void exec_send_start_waiting(struct exec_send *x, struct job *j);
 void exec_send_launch(struct exec_send *x, struct job *j);  /* to the first host */
 void exec_send_suspend(struct exec_send *x, struct job *j); /* attempt: j->run->attempt */
 void exec_send_resume(struct exec_send *x, struct job *j);

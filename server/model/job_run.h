@@ -24,6 +24,8 @@ struct run_host {
     enum run_host_state state;
     uint64_t seq;   /* last event applied */
     bool suspended; /* has answered the present suspend attempt */
+    bool
+        start_waits; /* for a HELLO of another host of the job, which says where that is; exec_send.c; not stored */
     const char *
         image; /* of the checkpoint under way, as the host said it; NULL: none yet; not stored: it is asked again */
     bool leaving; /* the job has given it back: it ends there, which is no loss */

@@ -70,6 +70,7 @@ static void go_on(struct host_loss *l, struct job *j, const struct run_host *h)
               host_loss_name(h->service));
     intern_unref(j->run->lost_host);
     j->run->lost_host = NULL;
+    exec_send_start_waiting(l->send, j);
     if (j->state == JOB_STARTING)
         runs_host_ready(l->runs, j);
     if (j->run->suspending)

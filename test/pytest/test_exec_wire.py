@@ -409,6 +409,45 @@ def test_a_start_that_was_lost_is_sent_again_as_it_was(cx, peer):
 
 
 @alone
+def test_a_start_that_is_sent_again_after_the_server_has_died_says_where_each_host_is(cx):
+    with Peer(cx, "s1") as first, Peer(cx, "s2") as second:
+        for p in (first, second):
+            assert p.hello(address=f"{p.node}:1").verdict == ACCEPTED
+        job = job_on(cx, 2)
+        assert first.order(START).run == second.order(START).run  # and both are lost on their way
+        cx.kill("server")
+        cx.control("restart", "server")
+        cx.again()
+        assert first.hello(address="s1:1").verdict == ACCEPTED
+        first.pump(0.2)
+        assert second.hello(address="s2:1").verdict == ACCEPTED
+        for p in (first, second):
+            start = p.order(START)
+            assert [host[2] for host in start.hosts] == ["s1:1", "s2:1"]
+            p.say(p.ready(start.run))
+        first.order(LAUNCH)
+        cx.api.delete(job, "force")
+
+
+@alone
+def test_a_start_waits_no_longer_for_a_host_that_is_given_up(cx):
+    with Peer(cx, "s1") as first, Peer(cx, "s2") as second:
+        for p in (first, second):
+            assert p.hello(address=f"{p.node}:1").verdict == ACCEPTED
+        job = job_on(cx, 2, tolerate_node_failures="all")
+        assert first.order(START).run == second.order(START).run
+        second.close()
+        cx.kill("server")
+        cx.control("restart", "server")
+        cx.again()
+        cx.set_server("node_fail_requeue", "1")
+        assert first.hello(address="s1:1").verdict == ACCEPTED
+        start = first.order(START)
+        first.say(first.ready(start.run))
+        cx.api.delete(job, "force")
+
+
+@alone
 def test_a_run_that_was_started_and_is_not_held_any_more_is_lost(cx, peer):
     job = job_on(cx)
     peer.begin()

@@ -215,14 +215,15 @@ class Peer:
 
     # --- HELLO
     def hello(self, runs=(), generation=1, boot="boot", instance="", host="here", store=None, epoch=None,
-              capabilities=CAN_FREEZE | CAN_RELEASE, again=False):
+              capabilities=CAN_FREEZE | CAN_RELEASE, again=False, address=""):
         """`runs`: (run, state, last number). Unless it says HELLO again on its connection, on a new one."""
         if not again:
             self.connect()
         attrs = u32(1) + text("resources_available") + text("ncpus") + text(str(self.ncpus))
         held = b"".join(run.key + text(self.store if of is None else of) + u32(state) + u64(last) + u32(0)
                         for run, state, last, of in [(*r, None)[:4] for r in runs])
-        answer = Hello(self.call(HELLO, u32(1) + u32(SIM) + text(self.service) + u64(generation) + text(host) + text("") +
+        answer = Hello(self.call(HELLO, u32(1) + u32(SIM) + text(self.service) + u64(generation) + text(host) +
+                                 text(address) +
                                  text(boot) + text(instance) + text(self.store if store is None else store) +
                                  u64(self.epoch if epoch is None else epoch) + u32(capabilities) +
                                  u64(time.time_ns()) + u32(1) + text(self.node) + attrs + u32(len(runs)) + held +
