@@ -17,6 +17,7 @@ struct jobs {
     struct job_index by_key, by_token;
     struct job *first, *last;
     int64_t last_rank;
+    uint64_t n_removed;
 };
 
 struct jobs *jobs_create(struct change *c, struct clock *clock)
@@ -111,7 +112,13 @@ void jobs_remove(struct jobs *js, struct job *j)
     if (!is_zero(j->token))
         job_index_remove(&js->by_token, j);
     j->obj.gone = true;
+    js->n_removed++;
     job_unref(j);
+}
+
+uint64_t jobs_removed(const struct jobs *js)
+{
+    return js->n_removed;
 }
 
 struct job *jobs_find(const struct jobs *js, struct job_key key)

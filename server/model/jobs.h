@@ -25,6 +25,7 @@ struct job *jobs_next(const struct job *j);
 /* The first job with a key above `key`: for cursors that outlive a turn. O(log n) typical. */
 struct job *jobs_after(const struct jobs *js, struct job_key key);
 size_t jobs_count(const struct jobs *js);
+uint64_t jobs_removed(const struct jobs *js); /* how many ever were: another number, somebody has gone */
 
 /* Link into a queue by j->queue_rank (0: now, at the end) and out of it. */
 void jobs_enter_queue(struct jobs *js, struct job *j, struct queue *q);

@@ -86,12 +86,13 @@ int status_arrays_show(struct status_query *q, const struct job *array, int64_t 
     }
     if (array_map_get(array->array, *index) == ARRAY_QUEUED)
         return show_queued(q, array, index, out);
-    if (q->all_jobs && q->history) /* rows come by another way, and there was none */
-        return show_ghost(q, array, *index, JOB_FINISHED, out);
-    rc = status_history_row(q, key, &f);
+    rc =
+        q->all_jobs && q->history ? 0 : status_history_row(q, key, &f); /* of all, rows come by another way */
     if (rc == 1)
         return status_history_show(q, f, out);
-    return rc < 0 ? -1 : show_ghost(q, array, *index, JOB_FINISHED, out);
+    if (rc < 0 || status_history_again(q, key))
+        return -1;
+    return show_ghost(q, array, *index, JOB_FINISHED, out);
 }
 
 const struct job *status_arrays_after(const struct status_query *q, struct job_key last)

@@ -162,6 +162,7 @@ static int ask_page(struct status_query *q, struct job_key after)
     struct err e;
 
     status_history_drop(q);
+    q->page_removed = jobs_removed(q->st->site->jobs);
     return asked(q, reader_history(q->st->reader, after, PAGE, NULL, q->queue, got_rows, q, &e), &e);
 }
 
@@ -223,9 +224,16 @@ int status_history_row(struct status_query *q, struct job_key key, struct found 
     return rc == 1 && !job_key_is_equal((*f)->key, key) ? 0 : rc;
 }
 
-int status_history_next_row(struct status_query *q, struct job_key key, struct found **f)
+bool status_history_again(struct status_query *q, struct job_key key)
 {
-    int rc = row_above(q, key, f);
+    const struct job_key before = {key.seq, key.index - 1};
 
-    return rc == 1 && (*f)->key.seq != key.seq ? 0 : rc;
+    if (!q->page_is_there || q->page_removed == jobs_removed(q->st->site->jobs) ||
+        job_key_is_equal(q->page_lacks, key))
+        return false;
+    q->page_lacks = key;
+    if (ask_page(q, q->all_jobs ? q->last : before) < 0)
+        return true;
+    q->page_is_there = q->page_is_last = true; /* could not be asked */
+    return false;
 }

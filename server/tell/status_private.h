@@ -65,8 +65,10 @@ struct status_query {
     struct found *page;
     size_t n_page, at_page;
     bool page_is_last, page_is_there;
-    bool asking; /* the reader has our pointer */
-    bool dead;   /* destroyed while asking: the answer frees it */
+    uint64_t page_removed;     /* jobs_removed() when the page was asked for */
+    struct job_key page_lacks; /* a job that was not in memory any more then */
+    bool asking;               /* the reader has our pointer */
+    bool dead;                 /* destroyed while asking: the answer frees it */
     void (*free)(struct status_query *q);
     void (*wake)(void *arg);
     void *wake_arg;
@@ -107,8 +109,9 @@ int status_history_put(struct status_query *q, const char *id, json_t *attrs, st
 
 /* The row of this job, found by going on from where the last one was found. -1: not known yet; 0: none; 1: *f. */
 int status_history_row(struct status_query *q, struct job_key key, struct found **f);
-/* The next row of the same array, an index above `key`. The same answers. */
-int status_history_next_row(struct status_query *q, struct job_key key, struct found **f);
+/* A job that is not in memory and has no row: may it have left memory for the store since that was read? true: it is read
+ * again; wait. */
+bool status_history_again(struct status_query *q, struct job_key key);
 
 /* ---- status_arrays.c */
 /* The subjob of this index, whatever it is: an object, an index, a row. 1: appended; 0: not for this query; -1:

@@ -282,6 +282,7 @@ int status_query_create(struct status *st, const struct status_ask *ask, struct 
         return err_set(e, PBSE_SYSTEM, "no memory for a status");
     q->st = st;
     q->free = query_free;
+    q->page_lacks.seq = -1; /* nobody */
     q->of = ask->of;
     q->reader = (struct attr_reader){.level = ask->level, .show_hidden = status_shows_hidden(st->site)};
     q->names_only = ask->names_only;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array_map.h"
 #include "attr_list.h"
 #include "commit.h"
 #include "file.h"
@@ -20,6 +21,7 @@
 #include "pbs_ifl.h"
 #include "reader.h"
 #include "strbuf.h"
+#include "subjob.h"
 #include "tally.h"
 
 struct bench {
@@ -61,7 +63,7 @@ static struct job *add_job(struct bench *b, int64_t seq, const char *owner, cons
     char id[40];
     struct job *j;
 
-    snprintf(id, sizeof id, "%lld.svr", (long long)seq);
+    snprintf(id, sizeof id, "%lld%s.svr", (long long)seq, seq == 7 ? "[]" : "");
     j = job_create((struct job_key){seq, -1}, id);
     job_set_text(&j->owner, owner);
     job_set_text(&j->queue_name, queue);
@@ -469,6 +471,73 @@ static void finished_jobs_come_from_memory_and_store_once(void **state)
     expect(b, &ask, "1.svr{job_state=Q};2.svr{job_state=H};4.svr{job_state=R};");
 }
 
+static struct job *add_subjob(struct bench *b, const struct job *array, int64_t index)
+{
+    struct job *j = subjob_create(array, index);
+
+    assert_non_null(j);
+    j->state = JOB_FINISHED;
+    j->exited = true;
+    assert_int_equal(jobs_add(b->site.jobs, j, NULL), 0);
+    assert_int_equal(array_map_end(array->array, index, false), 0);
+    return j;
+}
+
+static void leave(struct bench *b, struct job *j)
+{
+    make_history(b, j);
+    jobs_remove(b->site.jobs, j);
+}
+
+/* The second subjob leaves memory for the store when the rows have been read and the first one has been shown. */
+static void expect_both(struct bench *b, const struct job *array, const char *ids)
+{
+    static ifl_wanted exit_status[] = {WANT("Exit_status", "")};
+    struct status_ask ask = ask_jobs(ids, 1);
+    struct job *second = add_subjob(b, array, 1);
+    struct status_query *q;
+    struct strbuf got, rest;
+    struct rpc_buf bytes;
+    int rc;
+
+    ask.wanted = exit_status;
+    ask.extend = "xt";
+    q = need_query(b, &ask);
+    rpc_buf_init(&bytes);
+    strbuf_init(&got, 100000);
+    strbuf_add(&got, "");
+    while (!strstr(strbuf_str(&got), "7[0]") && (rc = status_query_next(q, &bytes))) {
+        if (rc < 0) {
+            loop_turn(b->loop, 1000, NULL);
+            continue;
+        }
+        add_entry(&got, &bytes);
+        rpc_buf_cut(&bytes, 0);
+    }
+    leave(b, second);
+    collect(b, q, &rest);
+    assert_string_equal(strbuf_str(&rest), "7[1].svr{Exit_status=0};");
+    rpc_buf_fini(&bytes);
+    strbuf_fini(&got);
+    strbuf_fini(&rest);
+    status_query_destroy(q);
+    commit_remove_history(b->commit, (struct job_key){7, 1});
+}
+
+static void a_subjob_that_goes_between_two_entries_is_not_taken_for_one_that_never_ran(void **state)
+{
+    struct bench *b = *state;
+    struct job *array = add_job(b, 7, "anna@login", "workq", JOB_QUEUED);
+
+    assert_int_equal(
+        attr_list_set_number(&b->site.server->obj.attrs, SERVER_ATTR_job_history_enable, 1, NULL), 0);
+    array->array = array_map_create("0-1", 10, NULL);
+    assert_non_null(array->array);
+    leave(b, add_subjob(b, array, 0));
+    expect_both(b, array, "");
+    expect_both(b, array, "7[]");
+}
+
 static void a_query_may_be_given_up_while_history_is_read(void **state)
 {
     struct bench *b = *state;
@@ -502,6 +571,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(selection_knows_every_kind_of_criterion, begin, end),
         cmocka_unit_test_setup_teardown(bad_criteria_are_named, begin, end),
         cmocka_unit_test_setup_teardown(finished_jobs_come_from_memory_and_store_once, begin, end),
+        cmocka_unit_test_setup_teardown(
+            a_subjob_that_goes_between_two_entries_is_not_taken_for_one_that_never_ran, begin, end),
         cmocka_unit_test_setup_teardown(a_query_may_be_given_up_while_history_is_read, begin, end),
     };
 
