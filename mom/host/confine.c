@@ -344,17 +344,24 @@ static bool was_there(const struct procs *before, pid_t pid)
     return false;
 }
 
+/* A handler's own processes do what it is for, such as saving: they must not get the signal that it answers. */
+static bool may_be_handled(const struct confine *c, int signo)
+{
+    return signo != SIGKILL && signo != SIGSTOP && signo != c->stop_signal && signo != c->continue_signal;
+}
+
 /* Who forks while we look is seen at the next look: a process that was signalled cannot fork unseen twice, so the
- * looks end. Each process gets the signal once. */
+ * looks end. Each process gets the signal once. One that may be handled goes to those whom one look has seen. */
 size_t confine_signal(const struct confine *c, int signo)
 {
+    int looks = may_be_handled(c, signo) ? 1 : LOOKS_MAX;
     struct procs lists[2];
     size_t n = 0, found = 1;
     int which = 0;
 
     procs_init(&lists[0]);
     procs_init(&lists[1]);
-    for (int look = 0; look < LOOKS_MAX && found; look++, which = !which) {
+    for (int look = 0; look < looks && found; look++, which = !which) {
         const struct procs *now = &lists[which], *before = &lists[!which];
 
         found = 0;

@@ -416,6 +416,16 @@ def test_a_job_that_is_forced_back_goes_on_with_its_output_wherever_it_is_run(cx
 
 
 @history
+def test_what_a_trap_starts_does_not_get_the_signal_that_the_trap_answers(cx):
+    job = here(cx, "trap 'for i in $(seq 40); do /bin/true || echo $? >> lost; done; echo saved > saved; exit 0' TERM\n"
+                   "touch began; while :; do sleep 0.05; done")
+    until(lambda: exists(cx, "began"), "the trap")
+    cx.api.delete(job)
+    ended(cx, job)
+    assert cx.file("saved") == "saved\n" and cx.file("lost") is None
+
+
+@history
 def test_a_job_that_is_deleted_while_it_goes_back_has_its_output_delivered(cx):
     job = here(cx, "trap '' TERM; echo said; touch began; while :; do sleep 0.05; done")
     until(lambda: exists(cx, "began") and cx.stat(job)["substate"] == "42", "the job")
