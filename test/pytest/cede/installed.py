@@ -1,9 +1,11 @@
 """An installed tree and the complex that its init script starts, as a site has it; below a directory of its own."""
+import contextlib
 import os
+import signal
 import socket
 import subprocess
 
-from . import api, ports
+from . import api, faults, ports
 from .complex import Complex
 
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
@@ -60,6 +62,10 @@ class Installed(Complex):
             self.clean()
             self.api.close()
         self.init("stop")
+        # A shepherd whose job was deleted by force waits for its MOM, which has ended.
+        for pid in faults.processes_called(f"{self.exec}/libexec/pbs_shepherd"):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         self.remove()
 
     def pid(self, daemon):
