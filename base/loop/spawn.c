@@ -171,6 +171,19 @@ static pid_t start(const struct spawn_options *o, struct err *e)
     return pid;
 }
 
+struct spawn_options spawn_own(char *const argv[], const int fds[], size_t n_fds)
+{
+    static char *const no_environment[] = {NULL};
+
+    return (struct spawn_options){.path = argv[0],
+                                  .argv = argv,
+                                  .envp = no_environment,
+                                  .cwd = "/",
+                                  .fds = fds,
+                                  .n_fds = n_fds,
+                                  .new_session = true};
+}
+
 struct spawn *spawn_start(struct loop *l, const struct spawn_options *o, spawn_end_fn *end, void *arg,
                           struct err *e)
 {

@@ -26,6 +26,10 @@ struct spawn_options {
     bool new_session; /* setsid */
 };
 
+/* A program of ours: argv[0] is its path; no environment, cwd "/", a session of its own. Both arrays are borrowed
+ * until the start; `input` may be set on what comes back. */
+struct spawn_options spawn_own(char *const argv[], const int fds[], size_t n_fds);
+
 /* `status` as waitpid gives it. The spawn may be destroyed here. */
 typedef void spawn_end_fn(void *arg, int status);
 

@@ -86,6 +86,27 @@ static void input_cwd_env_and_session_are_as_asked(void **state)
         "a\nb\n/usr\ngreen\nlead\n");
 }
 
+static void a_program_of_ours_gets_no_environment_and_a_session_of_its_own(void **state)
+{
+    char *argv[] = {
+        (char *)"/bin/sh", (char *)"-c",
+        (char *)"read a b c d e f g </proc/$$/stat; test $$ = $f -a -z \"$WORD\" -a $PWD = / && exit 7",
+        NULL};
+    struct end end = {.l = loop_create(NULL, NULL)};
+    const struct spawn_options o = spawn_own(argv, NULL, 0);
+    struct spawn *s;
+
+    (void)state;
+    setenv("WORD", "red", 1);
+    s = spawn_start(end.l, &o, ended, &end, NULL);
+    unsetenv("WORD");
+    assert_non_null(s);
+    assert_int_equal(loop_run(end.l, NULL), 0);
+    assert_true(WIFEXITED(end.status) && WEXITSTATUS(end.status) == 7);
+    spawn_destroy(s);
+    loop_destroy(end.l);
+}
+
 static void no_other_descriptor_leaks(void **state)
 {
     int leak = dup(STDERR_FILENO), status; /* without close-on-exec */
@@ -150,6 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_end_is_reported_with_its_status),
         cmocka_unit_test(input_cwd_env_and_session_are_as_asked),
+        cmocka_unit_test(a_program_of_ours_gets_no_environment_and_a_session_of_its_own),
         cmocka_unit_test(no_other_descriptor_leaks),
         cmocka_unit_test(what_cannot_start_says_so),
         cmocka_unit_test(signals_reach_the_whole_group),

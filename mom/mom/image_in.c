@@ -162,14 +162,8 @@ static int unpack(struct image_in *x, struct err *e)
     char verb[] = "unpack";
     struct strbuf dir;
     const int fds[] = {x->fd, -1, -1};
-    char *argv[] = {h->shepherd, verb, x->run->owner_uid, x->run->owner_gid, NULL, NULL}, *envp[] = {NULL};
-    const struct spawn_options o = {.path = h->shepherd,
-                                    .argv = argv,
-                                    .envp = envp,
-                                    .cwd = "/",
-                                    .fds = fds,
-                                    .n_fds = 3,
-                                    .new_session = true};
+    char *argv[] = {h->shepherd, verb, x->run->owner_uid, x->run->owner_gid, NULL, NULL};
+    const struct spawn_options o = spawn_own(argv, fds, 3);
 
     if (x->fd < 0 || lseek(x->fd, 0, SEEK_SET) < 0)
         return err_set(e, PBSE_SYSTEM, "nothing has come from %s", bring_service(x->bring));

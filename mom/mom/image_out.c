@@ -224,14 +224,8 @@ static int start(struct packing *p, const struct owner *who, struct err *e)
     char verb[] = "pack", uid[12], gid[12];
     struct strbuf dir;
     const int fds[] = {-1, p->fd, -1};
-    char *argv[] = {o->home->shepherd, verb, uid, gid, NULL, NULL}, *envp[] = {NULL};
-    const struct spawn_options so = {.path = o->home->shepherd,
-                                     .argv = argv,
-                                     .envp = envp,
-                                     .cwd = "/",
-                                     .fds = fds,
-                                     .n_fds = 3,
-                                     .new_session = true};
+    char *argv[] = {o->home->shepherd, verb, uid, gid, NULL, NULL};
+    const struct spawn_options so = spawn_own(argv, fds, 3);
 
     snprintf(uid, sizeof uid, "%u", who->uid);
     snprintf(gid, sizeof gid, "%u", who->gid);

@@ -86,15 +86,9 @@ static void on_end(void *arg, int status)
 static int start(struct nursery_link *n, int theirs, struct err *e)
 {
     char verb[] = "nursery", fd[] = "3", room[TITLE_ROOM];
-    char *argv[] = {n->home->shepherd, verb, fd, n->home->jobs, room, NULL}, *envp[] = {NULL};
+    char *argv[] = {n->home->shepherd, verb, fd, n->home->jobs, room, NULL};
     const int fds[] = {-1, -1, -1, theirs};
-    const struct spawn_options o = {.path = n->home->shepherd,
-                                    .argv = argv,
-                                    .envp = envp,
-                                    .cwd = "/",
-                                    .fds = fds,
-                                    .n_fds = 4,
-                                    .new_session = true};
+    const struct spawn_options o = spawn_own(argv, fds, 4);
 
     memset(room, ' ', sizeof room - 1);
     room[sizeof room - 1] = '\0';

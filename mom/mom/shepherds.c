@@ -223,16 +223,8 @@ static int spawn_it(struct shepherd *sh, int theirs, struct err *e)
 {
     char verb[] = "hold", fd[] = "3";
     char *argv[] = {sh->all->home->shepherd, verb, sh->run->path, fd, NULL};
-
-    char *envp[] = {NULL};
     const int fds[] = {-1, -1, -1, theirs};
-    const struct spawn_options o = {.path = sh->all->home->shepherd,
-                                    .argv = argv,
-                                    .envp = envp,
-                                    .cwd = "/",
-                                    .fds = fds,
-                                    .n_fds = 4,
-                                    .new_session = true};
+    const struct spawn_options o = spawn_own(argv, fds, 4);
 
     sh->process = spawn_start(sh->all->loop, &o, on_process_end, sh, e);
     return sh->process ? 0 : -1;
@@ -483,16 +475,9 @@ static void run_errand(struct shepherd *sh)
 {
     char verb[] = "close";
     char *argv[] = {sh->all->home->shepherd, verb, sh->run->path, NULL};
-    char *envp[] = {NULL};
     int fds[] = {-1, -1, -1};
     struct rpc_buf in;
-    struct spawn_options o = {.path = sh->all->home->shepherd,
-                              .argv = argv,
-                              .envp = envp,
-                              .cwd = "/",
-                              .fds = fds,
-                              .n_fds = 3,
-                              .new_session = true};
+    struct spawn_options o = spawn_own(argv, fds, 3);
     struct err e = {0};
 
     rpc_buf_init(&in);

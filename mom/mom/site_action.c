@@ -196,15 +196,8 @@ static int make_argv(const struct home *h, const struct run *r, enum config_even
 static int start(struct site_action *a, struct loop *l, const struct home *h, const struct words *argv,
                  struct err *e)
 {
-    char *envp[] = {NULL};
     const int fds[] = {-1, a->out, a->said};
-    const struct spawn_options o = {.path = h->shepherd,
-                                    .argv = argv->w,
-                                    .envp = envp,
-                                    .cwd = "/",
-                                    .fds = fds,
-                                    .n_fds = 3,
-                                    .new_session = true};
+    const struct spawn_options o = spawn_own(argv->w, fds, 3);
     int64_t limit_s = h->config->actions[a->event].limit_s;
 
     a->timer = loop_timer_create(l, LOOP_REAL, on_alarm, a);

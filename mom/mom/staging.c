@@ -165,18 +165,12 @@ static int start(struct staging *s, struct loop *l, const struct home *h, const 
                  struct err *e)
 {
     char verb[] = "stage";
-    char *argv[] = {h->shepherd, verb, s->run->path, NULL}, *envp[] = {NULL};
+    char *argv[] = {h->shepherd, verb, s->run->path, NULL};
     const int fds[] = {-1, s->out, -1};
-    const struct spawn_options o = {.path = h->shepherd,
-                                    .argv = argv,
-                                    .envp = envp,
-                                    .cwd = "/",
-                                    .fds = fds,
-                                    .n_fds = 3,
-                                    .input = in->bytes,
-                                    .input_len = in->len,
-                                    .new_session = true};
+    struct spawn_options o = spawn_own(argv, fds, 3);
 
+    o.input = in->bytes;
+    o.input_len = in->len;
     s->process = spawn_start(l, &o, on_end, s, e);
     return s->process ? 0 : -1;
 }

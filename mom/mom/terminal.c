@@ -84,16 +84,10 @@ static void on_end(void *arg, int status)
 int terminal_begin(struct loop *l, const struct home *h, struct run *r, terminal_fn *fn, void *arg,
                    struct err *e)
 {
-    char verb[] = "serve", *argv[] = {h->terminal, verb, r->path, NULL}, *envp[] = {NULL};
+    char verb[] = "serve", *argv[] = {h->terminal, verb, r->path, NULL};
     struct terminal *t = calloc(1, sizeof *t);
     int fds[] = {-1, -1, -1};
-    const struct spawn_options o = {.path = h->terminal,
-                                    .argv = argv,
-                                    .envp = envp,
-                                    .cwd = "/",
-                                    .fds = fds,
-                                    .n_fds = 3,
-                                    .new_session = true};
+    const struct spawn_options o = spawn_own(argv, fds, 3);
 
     if (!t)
         return err_set(e, PBSE_SYSTEM, "no memory for the terminal of job %s", r->id);
