@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <openssl/ssl.h>
 
+#include "act_start.h"
 #include "actions.h"
 #include "bounds.h"
 #include "certs.h"
@@ -22,7 +23,6 @@
 #include "daemon.h"
 #include "dyn_values.h"
 #include "exec_service.h"
-#include "fetch.h"
 #include "harvest.h"
 #include "image_in.h"
 #include "image_out.h"
@@ -44,12 +44,9 @@
 #include "site_action.h"
 #include "sisters.h"
 #include "spares.h"
-#include "staging.h"
 #include "steps.h"
 #include "strangers.h"
 #include "strbuf.h"
-#include "succession.h"
-#include "terminal.h"
 #include "usage.h"
 #include "vnodes.h"
 
@@ -303,14 +300,8 @@ static void let_go(void *arg, struct run *r)
 {
     struct parts *m = arg;
 
-    steps_stop(r);
+    act_start_stop(r);
     site_action_stop(r);
-    staging_stop(r);
-    terminal_stop(r);
-    fetch_stop(r);
-    succession_stop(r);
-    image_in_stop(r);
-    prepare_forget(r);
     shepherds_leave(r);
     usage_end(r);
     journal_close(&m->outbox, r);
