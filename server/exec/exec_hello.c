@@ -170,8 +170,7 @@ static bool is_to_start(const struct job *j, const struct run_host *h)
 {
     struct reconcile_facts f = {.ours = true, .known = true, .started = h->state != RUN_HOST_SENT};
 
-    return reconcile_run(&f) == RECONCILE_START && j->intent == INTENT_NONE && !j->run->terminations &&
-           !j->run->finished;
+    return reconcile_run(&f) == RECONCILE_START && job_run_is_wanted(j);
 }
 
 static void missing(struct exec_hello *x, struct job *j, struct run_host *h)
@@ -221,13 +220,12 @@ static void decide_all(struct exec_hello *x, struct service *s, const exec_hello
         out->runs.runs_val[out->runs.runs_len++] = decide(x, s, &a->runs.runs_val[i]);
 }
 
-/* Now that it is known where this host is. */
-static void start_sisters(struct exec_hello *x, const struct service *s)
+/* Now that it is known where this host is. Only after the job was looked at here: START would be said twice. */
+static void start_sisters(struct exec_hello *x, const struct node *n)
 {
-    for (struct node *n = nodes_first(x->p.site->nodes); n; n = nodes_next(n))
-        for (struct node_use *u = n->service == s ? n->uses : NULL; u; u = u->next)
-            if (u->job->run)
-                exec_send_start_waiting(x->p.send, u->job);
+    for (struct node_use *u = n->uses; u; u = u->next)
+        if (u->job->run && is_first_here(u, n->service))
+            exec_send_start_waiting(x->p.send, u->job);
 }
 
 /* After the answer: orders for what is kept, and for what is missing. */
@@ -239,10 +237,13 @@ static void act_on(struct exec_hello *x, struct service *s, const exec_hello_arg
         if (j && j->run && j->run->version == a->runs.runs_val[i].run && job_run_host(j->run, s->name))
             x->p.kept(x->p.arg, j);
     }
-    for (struct node *node = nodes_first(x->p.site->nodes); node; node = nodes_next(node))
-        while (node->service == s && look_for_missing(x, s, a, node))
+    for (struct node *n = nodes_first(x->p.site->nodes); n; n = nodes_next(n)) {
+        if (n->service != s)
+            continue;
+        while (look_for_missing(x, s, a, n))
             ;
-    start_sisters(x, s);
+        start_sisters(x, n);
+    }
 }
 
 /* --- HELLO ------------------------------------------------------------------------------------------ */

@@ -214,17 +214,13 @@ static bool are_addresses_known(const struct exec_send *x, const struct run *r)
     return true;
 }
 
-void exec_send_start_to(struct exec_send *x, struct job *j, const char *service)
+static void start(struct exec_send *x, struct job *j, const char *service)
 {
     exec_start_args args;
     size_t n = 0;
     const void *script = x->script ? x->script(x->script_arg, j, &n) : NULL;
-    struct run_host *h = job_run_host(j->run, service);
     struct err e;
 
-    h->start_waits = !are_addresses_known(x, j->run);
-    if (h->start_waits)
-        return;
     if (start_order_make(x->site, x->services, j, service, script, n, &args, &e) < 0) {
         log_err(LOGC_JOB, j->obj.name, &e, "START for %s", service);
         return;
@@ -233,20 +229,42 @@ void exec_send_start_to(struct exec_send *x, struct job *j, const char *service)
     start_order_free(&args);
 }
 
+/* START carries the address of every host of the job, so one that is not known keeps back the START of all. */
+static void start_or_wait(struct exec_send *x, struct job *j, struct run_host *h, bool is_complete)
+{
+    h->start_waits = !is_complete;
+    if (is_complete)
+        start(x, j, h->service);
+}
+
+void exec_send_start_to(struct exec_send *x, struct job *j, const char *service)
+{
+    start_or_wait(x, j, job_run_host(j->run, service), are_addresses_known(x, j->run));
+}
+
+static bool is_waiting(const struct run_host *h)
+{
+    return h->start_waits && h->state == RUN_HOST_SENT;
+}
+
 void exec_send_start_waiting(struct exec_send *x, struct job *j)
 {
-    if (j->intent != INTENT_NONE || j->run->terminations || j->run->finished)
+    if (!job_run_is_wanted(j))
         return; /* they will be told to forget it */
+    if (!are_addresses_known(x, j->run))
+        return;
     for (size_t i = 0; i < j->run->n_hosts; i++)
-        if (j->run->hosts[i].start_waits && j->run->hosts[i].state == RUN_HOST_SENT)
-            exec_send_start_to(x, j, j->run->hosts[i].service);
+        if (is_waiting(&j->run->hosts[i]))
+            start_or_wait(x, j, &j->run->hosts[i], true);
 }
 
 void exec_send_start(struct exec_send *x, struct job *j)
 {
+    bool is_complete = are_addresses_known(x, j->run);
+
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (j->run->hosts[i].state == RUN_HOST_SENT)
-            exec_send_start_to(x, j, j->run->hosts[i].service);
+            start_or_wait(x, j, &j->run->hosts[i], is_complete);
 }
 
 static wire_job wire_key(const struct job *j)

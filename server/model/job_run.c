@@ -216,6 +216,11 @@ bool job_run_is_over(const struct run *r)
     return true;
 }
 
+bool job_run_is_wanted(const struct job *j)
+{
+    return j->intent == INTENT_NONE && !j->run->terminations && !j->run->finished;
+}
+
 void job_run_sum_usage(const struct run *r, struct job_usage *out)
 {
     struct job_usage sum = {0};

@@ -111,5 +111,7 @@ void job_run_sum_usage(const struct run *r, struct job_usage *out); /* of all ho
 const char *job_run_vnodes(const struct run *r);                    /* exec_vnode of what the job has now */
 const char *job_run_where(const struct run *r);                     /* exec_host of it */
 bool job_run_is_over(const struct run *r);                          /* every host released or lost */
+/* Has nobody asked for the end of its run, and has it not come? j->run is not NULL. */
+bool job_run_is_wanted(const struct job *j);
 
 #endif
