@@ -16,6 +16,7 @@
 #include "placement.h"
 #include "plan.h"
 #include "shrink.h"
+#include "units.h"
 
 void cycle_calm(struct cycle *c, struct job *j)
 {
@@ -36,10 +37,11 @@ bool cycle_may_run(const struct job *j)
 void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *j)
 {
     int64_t n_s = x->walltime_s = shrink_walltime_s(j);
+    char duration[UNITS_TEXT_MAX];
 
     if (n_s)
-        decisions_log(c->d, LOGE_DEBUG, j->id, "Job will run for duration=%02lld:%02lld:%02lld",
-                      (long long)n_s / 3600, (long long)n_s / 60 % 60, (long long)n_s % 60);
+        decisions_log(c->d, LOGE_DEBUG, j->id, "Job will run for duration=%s",
+                      units_format_duration(duration, n_s));
 }
 
 void cycle_decide_run(struct cycle *c, struct job *j, const struct pieces *where)

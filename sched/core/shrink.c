@@ -7,6 +7,7 @@
 
 #include "hours.h"
 #include "log.h"
+#include "units.h"
 
 enum { TRIES_MAX = 5 };
 
@@ -23,11 +24,12 @@ static int64_t least_left_s(const struct job *j)
 
 static void shorten(const struct shrink *s, int64_t left_s, const char *due_to)
 {
+    char duration[UNITS_TEXT_MAX];
+
     s->job->short_s = done_s(s->job) + left_s;
     decisions_log(s->log, LOGE_DEBUG, s->job->id,
-                  "Considering shrinking job to duration=%02lld:%02lld:%02lld, due to a %s conflict",
-                  (long long)s->job->short_s / 3600, (long long)s->job->short_s / 60 % 60,
-                  (long long)s->job->short_s % 60, due_to);
+                  "Considering shrinking job to duration=%s, due to a %s conflict",
+                  units_format_duration(duration, s->job->short_s), due_to);
 }
 
 static bool is_boundary(const struct reason *why)
