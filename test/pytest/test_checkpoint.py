@@ -57,11 +57,7 @@ def by_application(cx, *nodes):
 
 
 def count(cx, **attrs):
-    for name in ("counts", "now"):
-        path = os.path.join(cx.work, name)
-        with open(path, "w", encoding="ascii"):
-            pass
-        os.chmod(path, 0o666)
+    cx.blank("counts", "now")
     job = cx.submit(COUNTER.format(work=cx.work), **attrs)
     until(lambda: (cx.file("now") or "").strip(), "the first count")
     return job
@@ -199,11 +195,7 @@ def by_tool(cx, *nodes):
 def count_on(cx, node, **attrs):
     """The counter, by hand on this node; no scheduler is at work until the test says so."""
     cx.set_server("scheduling", "False")
-    for name in ("counts", "now"):
-        path = os.path.join(cx.work, name)
-        with open(path, "w", encoding="ascii"):
-            pass
-        os.chmod(path, 0o666)
+    cx.blank("counts", "now")
     job = cx.submit(COUNTER.format(work=cx.work), **attrs)
     cx.api.run_async(job, f"({node}:ncpus=1)")
     until(lambda: (cx.file("now") or "").strip(), "the first count")
@@ -332,11 +324,7 @@ def test_links_in_what_a_program_has_saved_lead_nowhere_on_the_next_host(cx):
     text = text.replace("echo begin", f"ls -R > {cx.work}/seen; echo begin")
     text = text.replace("cd $PBS_CHECKPOINT_DIR\n", "cd $PBS_CHECKPOINT_DIR; if [ ! -e state ]; then\n", 1) \
                .replace("n=0\n", "fi; n=0\n", 1)
-    for name in ("counts", "now", "seen"):
-        path = os.path.join(cx.work, name)
-        with open(path, "w", encoding="ascii"):
-            pass
-        os.chmod(path, 0o666)
+    cx.blank("counts", "now", "seen")
     job = cx.submit(text)
     cx.api.run_async(job, "(n1:ncpus=1)")
     until(lambda: (cx.file("now") or "").strip(), "the first count")
@@ -389,10 +377,7 @@ def test_files_that_were_staged_in_are_as_the_job_has_left_them(cx):
     os.chmod(cx.work, 0o777)
     with open(os.path.join(cx.work, "source"), "w", encoding="ascii") as f:
         f.write("one\n")
-    for name in ("counts", "now", "seen"):
-        with open(os.path.join(cx.work, name), "w", encoding="ascii"):
-            pass
-        os.chmod(os.path.join(cx.work, name), 0o666)
+    cx.blank("counts", "now", "seen")
     text = COUNTER.format(work=cx.work).replace(
         "echo begin", f"cat {cx.work}/data >> {cx.work}/seen; echo two >> {cx.work}/data; echo begin")
     job = cx.submit(text, stagein=f"{cx.work}/data@{os.uname().nodename}:{cx.work}/source")
@@ -482,9 +467,7 @@ def test_a_restart_script_may_become_the_job(cx):
 def test_a_restart_that_fails_begins_the_job_anew_and_says_so(cx):
     tool(cx, checkpoint_abort=SAVE, restart="echo no; exit 1")
     job = cx.submit(f"echo x >> {cx.work}/began; while [ ! -e {cx.work}/stop ]; do sleep 0.05; done")
-    with open(os.path.join(cx.work, "began"), "w", encoding="ascii"):
-        pass
-    os.chmod(os.path.join(cx.work, "began"), 0o666)
+    cx.blank("began")
     running(cx, job)
     until(lambda: cx.file("began"), "its first step")
     cx.api.hold(job)
@@ -628,9 +611,7 @@ def with_task(cx, **attrs):
 @both
 def test_a_job_on_two_hosts_is_saved_on_both_and_restarted_on_both(cx):
     both_hosts(cx)
-    with open(os.path.join(cx.work, "task"), "w", encoding="ascii"):
-        pass
-    os.chmod(os.path.join(cx.work, "task"), 0o666)
+    cx.blank("task")
     job, task = with_task(cx)
     cx.api.hold(job)
     s = cx.wait(job, state="H")
@@ -664,9 +645,7 @@ def test_method_C_works_for_a_job_on_two_hosts_and_a_host_without_tasks_has_noth
 @both
 def test_where_one_host_cannot_save_the_job_runs_on_everywhere_and_no_image_is_left(cx):
     both_hosts(cx, f"[ $PBS_NODENUM = 1 ] && {{ while [ ! -e {cx.work}/go ]; do sleep 0.02; done; echo no disk; exit 1; }}\nmkdir $3")
-    with open(os.path.join(cx.work, "task"), "w", encoding="ascii"):
-        pass
-    os.chmod(os.path.join(cx.work, "task"), 0o666)
+    cx.blank("task")
     job, task = with_task(cx)
     first = int(cx.stat(job)["session_id"])
     asker = cx.connect()
@@ -687,9 +666,7 @@ def test_where_one_host_cannot_save_the_job_runs_on_everywhere_and_no_image_is_l
 @both
 def test_a_job_on_two_hosts_is_saved_though_server_and_moms_are_killed_meanwhile(cx):
     both_hosts(cx, f"[ $PBS_NODENUM = 1 ] && while [ ! -e {cx.work}/go ]; do sleep 0.02; done\nmkdir $3")
-    with open(os.path.join(cx.work, "task"), "w", encoding="ascii"):
-        pass
-    os.chmod(os.path.join(cx.work, "task"), 0o666)
+    cx.blank("task")
     job, _ = with_task(cx)
     first = int(cx.stat(job)["session_id"])
     asker = cx.connect()
@@ -741,9 +718,7 @@ def criu(cx):
     with open(fake, "w", encoding="ascii") as f:
         f.write(FAKE_CRIU.format(work=cx.work))
     os.chmod(fake, 0o755)
-    with open(os.path.join(cx.work, "criu"), "w", encoding="ascii"):
-        pass
-    os.chmod(os.path.join(cx.work, "criu"), 0o666)
+    cx.blank("criu")
     tool = os.path.join(cx.build, "libexec", "ckpt-criu")
     path = script(cx, "criu", f"CKPT_CRIU={fake} exec {tool} \"$@\"")
     configure(cx, *[f"$action {name} 20 !{path} {verb} %path" for name, verb in

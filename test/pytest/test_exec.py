@@ -80,10 +80,7 @@ def test_a_mom_that_comes_back_after_its_job_was_given_to_another_kills_its_copy
 @two
 def test_a_copy_that_comes_back_late_does_not_replace_what_the_job_has_written(cx):
     cx.set_server("node_fail_requeue", "1")
-    runs = os.path.join(cx.work, "runs")
-    with open(runs, "w", encoding="ascii"):
-        pass
-    os.chmod(runs, 0o666)
+    cx.blank("runs")
     job = cx.submit("cd $PBS_O_WORKDIR; n=$(wc -l < runs); echo x >> runs; echo run $n\n"
                     "while [ ! -e go.$n ]; do sleep 0.02; done")
     old = running(cx, job)["exec_host"].split("/")[0]
@@ -172,11 +169,7 @@ def marks(cx):
 
 
 def first_run(cx, text=LOCKED):
-    for name in ("lock", "marks"):
-        path = os.path.join(cx.work, name)
-        with open(path, "w", encoding="ascii"):
-            pass
-        os.chmod(path, 0o666)
+    cx.blank("lock", "marks")
     job = cx.submit(text)
     cx.api.run_async(job, "(n1:ncpus=1)")
     until(lambda: marks(cx), "the first run")

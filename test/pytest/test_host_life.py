@@ -196,8 +196,7 @@ def test_scripts_of_the_site_run_on_the_first_host_alone(cx):
         with open(path, "w", encoding="ascii") as f:
             f.write(f"#!/bin/sh\necho {node} >> {cx.work}/hosts\n")
         os.chmod(path, 0o755)
-    touch(cx, "hosts")
-    os.chmod(os.path.join(cx.work, "hosts"), 0o666)
+    cx.blank("hosts")
     job = cx.submit("echo x", select="2:ncpus=1", l_place="scatter")
     assert ended(cx, job)["Exit_status"] == "0"
     assert cx.file("hosts") in ("n1\n", "n2\n")
@@ -355,12 +354,13 @@ def spool(cx, node):
     return sorted(os.listdir(os.path.join(cx.dir, "mom", node, "spool")))
 
 
-def run_and_send_back(cx, where="n1", **attrs):
+def run_and_send_back(cx, where="(n1:ncpus=1)", how=None, **attrs):
+    """A job whose first run has written a line on n1; how: "force" waits for no host."""
     job = cx.submit(TWICE.format(work=cx.work), **attrs)
-    cx.api.run(job, f"({where}:ncpus=1)")
-    path = os.path.join(cx.dir, "mom", where, "spool", f"{job}.OU")
+    cx.api.run(job, where)
+    path = os.path.join(cx.dir, "mom", "n1", "spool", f"{job}.OU")
     until(lambda: os.path.exists(path) and os.path.getsize(path), "its first line")
-    cx.api.rerun(job)
+    cx.api.rerun(job, how)
     cx.wait(job, "Q")
     return job
 
@@ -404,12 +404,7 @@ def test_a_job_that_has_written_nothing_leaves_nothing_and_goes_on_elsewhere(cx)
 @pytest.mark.parametrize("node", ["n1", "n2"])
 def test_a_job_that_is_forced_back_goes_on_with_its_output_wherever_it_is_run(cx, node):
     """Its next run is ordered at once: the host of the last one may not have ended it yet."""
-    job = cx.submit(TWICE.format(work=cx.work))
-    cx.api.run(job, "(n1:ncpus=1)")
-    path = os.path.join(cx.dir, "mom", "n1", "spool", f"{job}.OU")
-    until(lambda: os.path.exists(path) and os.path.getsize(path), "its first line")
-    cx.api.rerun(job, "force")
-    cx.wait(job, "Q")
+    job = run_and_send_back(cx, how="force")
     cx.api.run(job, f"({node}:ncpus=1)")
     out, err = let_end(cx, job)
     assert out == f"run {job} on it\n" * 2 + "over\n" and err == "oops\noops\n"
@@ -457,12 +452,7 @@ def test_output_is_waited_for_while_the_last_host_has_not_done_with_the_job(slow
     cx = slow_host
     configure(cx, "$prologalarm 600")
     put(cx, "epilogue", f"touch {cx.work}/epilogue; while [ ! -e {cx.work}/enough ]; do sleep 0.02; done")
-    job = cx.submit(TWICE.format(work=cx.work))
-    cx.api.run(job, "(n1:ncpus=1)")
-    path = os.path.join(cx.dir, "mom", "n1", "spool", f"{job}.OU")
-    until(lambda: os.path.exists(path) and os.path.getsize(path), "its first line")
-    cx.api.rerun(job, "force")
-    cx.wait(job, "Q")
+    job = run_and_send_back(cx, how="force")
     until(lambda: exists(cx, "epilogue"), "the epilogue")
     cx.api.run_async(job, "(n2:ncpus=1)")
     order = os.path.join(cx.dir, "mom", "n2", "mom_priv", "jobs", f"{job}.2", "run")
@@ -478,12 +468,7 @@ def test_output_is_waited_for_while_the_last_host_has_not_done_with_the_job(slow
 @elsewhere
 def test_the_host_that_was_first_may_be_another_one_of_the_next_run(cx):
     """It has a part of the run that fetches from it, and that part writes none of the job's files."""
-    job = cx.submit(TWICE.format(work=cx.work), select="2:ncpus=1", l_place="scatter")
-    cx.api.run(job, "(n1:ncpus=1)+(n2:ncpus=1)")
-    path = os.path.join(cx.dir, "mom", "n1", "spool", f"{job}.OU")
-    until(lambda: os.path.exists(path) and os.path.getsize(path), "its first line")
-    cx.api.rerun(job)
-    cx.wait(job, "Q")
+    job = run_and_send_back(cx, "(n1:ncpus=1)+(n2:ncpus=1)", select="2:ncpus=1", l_place="scatter")
     cx.api.run(job, "(n2:ncpus=1)+(n1:ncpus=1)")
     out, err = let_end(cx, job)
     assert out == f"run {job} on it\n" * 2 + "over\n" and err == "oops\noops\n"

@@ -1,15 +1,12 @@
 """Users over TCP: TLS always, then a certificate of the complex or a MUNGE credential made for this connection."""
 import os
 import shutil
-import socket
-import ssl
 import struct
 import subprocess
-import time
 
 import pytest
 
-from cede import users
+from cede import rpc_caller, users
 from cede.remote import Munged, login_host, port_of
 
 pytestmark = [pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("munged"), reason="needs root and munged"),
@@ -88,37 +85,9 @@ def test_a_server_of_another_complex_is_not_believed(cx, munged):
 
 # --- what a client may not do before it is known: by hand, on the wire -------------------------------------------
 
-IFL, VERSION, TLS_FLAVOUR = 0x20000050, 1, 7
-
-
-def record(xid, proc, flavour=0, body=b""):
-    call = struct.pack(">6I", xid, 0, 2, IFL, VERSION, proc) + struct.pack(">4I", flavour, 0, 0, 0) + body
-    return struct.pack(">I", 0x80000000 | len(call)) + call
-
-
-def answer(s):
-    head = b""
-    while len(head) < 4:
-        more = s.recv(4 - len(head))
-        if not more:
-            return None
-        head += more
-    left, out = struct.unpack(">I", head)[0] & 0x7fffffff, b""
-    while left > len(out):
-        out += s.recv(left - len(out))
-    return out
-
-
 def guest(cx):
     """A TLS connection without a certificate."""
-    s = socket.create_connection(("127.0.0.1", port_of(cx)), 30)
-    s.sendall(record(1, 0, TLS_FLAVOUR))
-    assert b"STARTTLS" in answer(s)
-    ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    ctx.check_hostname = False
-    ctx.load_verify_locations(os.path.join(cx.home, "certs", "ca.crt"))
-    ctx.set_alpn_protocols(["sunrpc"])
-    return ctx.wrap_socket(s)
+    return rpc_caller.connect_tls(port_of(cx), rpc_caller.IFL, os.path.join(cx.home, "certs"))
 
 
 def xdr_text(text):
@@ -127,12 +96,12 @@ def xdr_text(text):
 
 def test_nothing_is_served_to_a_guest_who_has_not_said_who_he_is(cx, munged):
     s = guest(cx)
-    s.sendall(record(2, 21, body=xdr_text(b"") + struct.pack(">I", 0) + xdr_text(b"") + struct.pack(">I", 0)))
-    reply = struct.unpack(">4I", answer(s)[:16])
-    assert reply[:3] == (2, 1, 1)  # MSG_DENIED
+    args = xdr_text(b"") + struct.pack(">I", 0) + xdr_text(b"") + struct.pack(">I", 0)
+    reply = struct.unpack(">4I", rpc_caller.call(s, rpc_caller.IFL, 21, args)[:16])
+    assert reply[1:3] == (1, 1)  # MSG_DENIED
     cred = subprocess.run(["munge", "-S", munged.socket, "-s", "x" * 32], check=True, capture_output=True).stdout
-    s.sendall(record(3, 95, body=xdr_text(b"munge") + xdr_text(cred.strip()) + struct.pack(">I", 0)))
-    code = struct.unpack(">I", answer(s)[24:28])[0]
+    args = xdr_text(b"munge") + xdr_text(cred.strip()) + struct.pack(">I", 0)
+    code = struct.unpack(">I", rpc_caller.call(s, rpc_caller.IFL, 95, args)[24:28])[0]
     assert code == 15019  # a good credential of root, made for nothing in particular
     s.close()
     assert "made for another connection" in cx.logs("server", lines=100)
@@ -140,9 +109,8 @@ def test_nothing_is_served_to_a_guest_who_has_not_said_who_he_is(cx, munged):
 
 def test_a_guest_who_says_nothing_is_sent_away(cx):
     s = guest(cx)
-    s.settimeout(60)
-    begun = time.monotonic()
-    assert s.recv(1) == b"" and time.monotonic() - begun < 50
+    s.settimeout(120)
+    assert s.recv(1) == b"", "the server ends the connection"
     s.close()
 
 

@@ -5,16 +5,13 @@ import os
 import random
 import re
 import shutil
-import socket
-import ssl
-import struct
 import threading
 import time
 from concurrent import futures
 
 import pytest
 
-from cede import api, terminal, users, work
+from cede import api, rpc_caller, terminal, users, work
 from cede.complex import Complex
 from cede.exec_peer import Reader, text, u32, u64
 from cede.remote import Munged, login_host, port_of
@@ -65,39 +62,18 @@ def move(near, job, far, queue="workq"):
 class Arrivals:
     """Says by hand at `far` that a job of `near` comes, as near's server would: with its certificate."""
 
-    IFL, ARRIVE, STARTTLS = 0x20000050, 211, 7
+    ARRIVE = 211
 
     def __init__(self, near, far):
         certs = os.path.join(near.home, "certs")
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname = False
-        context.load_verify_locations(os.path.join(certs, "peers.crt"))
-        context.load_cert_chain(os.path.join(certs, "server.crt"), os.path.join(certs, "server.key"))
-        context.set_alpn_protocols(["sunrpc"])
-        plain = socket.create_connection(("127.0.0.1", port_of(far)), timeout=60)
-        assert b"STARTTLS" in self._call(plain, 0, b"", self.STARTTLS)
-        self.tls = context.wrap_socket(plain)
-
-    def _call(self, where, proc, args, flavour=0):
-        record = b"".join(map(u32, (7, 0, 2, self.IFL, 1, proc, flavour, 0, 0, 0))) + args
-        where.sendall(u32(0x80000000 | len(record)) + record)
-        length = struct.unpack(">I", self._read(where, 4))[0] & 0x7FFFFFFF
-        return self._read(where, length)
-
-    @staticmethod
-    def _read(where, n):
-        got = b""
-        while len(got) < n:
-            piece = where.recv(n - len(got))
-            assert piece, "closed"
-            got += piece
-        return got
+        self.tls = rpc_caller.connect_tls(port_of(far), rpc_caller.IFL, certs, "peers.crt", "server")
 
     def say(self, token, owner):
         """The code of the answer, and what the job is called there."""
         script = "true\n"
         job = token + text("workq") + u32(0) + u64(len(script)) + text(script) + text("") + u32(0)
-        reply = Reader(self._call(self.tls, self.ARRIVE, job + text("7.near") + text(owner) + u32(1) + u32(0) * 2))
+        args = job + text("7.near") + text(owner) + u32(1) + u32(0) * 2
+        reply = Reader(rpc_caller.call(self.tls, rpc_caller.IFL, self.ARRIVE, args))
         reply.at = 24
         code, _, errors, _ = reply.i32(), reply.text(), reply.u32(), reply.text()
         assert errors == 0

@@ -1,12 +1,11 @@
 """Tasks on the other hosts of a job: letters between shepherds, carried by their MOMs."""
 import os
 import re
-import socket
-import ssl
 import struct
 
 import pytest
 
+from cede import rpc_caller
 from cede.compiler import program
 from cede.tasks import is_gone, output_of, parent_of, run, running, stands_still, start
 from cede.wait import until
@@ -113,57 +112,34 @@ def test_a_spawn_is_done_once_however_often_its_mom_dies(cx):
 class Stranger:
     """Speaks SIS to a MOM with the certificate of another one of the same complex."""
 
-    PROG, VERS, LETTER = 0x20000052, 1, 1
+    LETTER, FETCH = 1, 2
 
     def __init__(self, cx, to, role):
-        certs = os.path.join(cx.home, "certs")
-        name = role.replace(":", "-")
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname = False
-        context.load_verify_locations(os.path.join(certs, "ca.crt"))
-        context.load_cert_chain(os.path.join(certs, name + ".crt"), os.path.join(certs, name + ".key"))
-        context.set_alpn_protocols(["sunrpc"])
-        self.plain = socket.create_connection(("127.0.0.1", self.port(cx, to)), timeout=10)
-        assert b"STARTTLS" in self.call(self.plain, 0, b"", flavour=7)
-        self.tls = context.wrap_socket(self.plain)
+        self.tls = rpc_caller.connect_tls(self.port(cx, to), rpc_caller.SIS, os.path.join(cx.home, "certs"),
+                                          name=role.replace(":", "-"))
 
     @staticmethod
     def port(cx, node):
         with open(os.path.join(cx.dir, "mom", node, "pbs.conf"), encoding="ascii") as f:
             return int(re.search(r"PBS_MANAGER_SERVICE_PORT=(\d+)", f.read()).group(1))
 
-    def call(self, where, proc, args, flavour=0):
-        record = struct.pack(">10I", 7, 0, 2, self.PROG, self.VERS, proc, flavour, 0, 0, 0) + args
-        where.sendall(struct.pack(">I", 0x80000000 | len(record)) + record)
-        length = struct.unpack(">I", self.read(where, 4))[0] & 0x7FFFFFFF
-        return self.read(where, length)
-
-    @staticmethod
-    def read(where, n):
-        got = b""
-        while len(got) < n:
-            piece = where.recv(n - len(got))
-            assert piece, "closed"
-            got += piece
-        return got
-
     def letter(self, seq, run, store, from_host, payload=b""):
         """The code of the answer."""
         def opaque(b):
             return struct.pack(">I", len(b)) + b + b"\0" * (-len(b) % 4)
         args = struct.pack(">qiI", seq, -1, run) + opaque(store.encode()) + struct.pack(">I", from_host)
-        reply = self.call(self.tls, self.LETTER, args + opaque(payload) + opaque(b""))
+        reply = rpc_caller.call(self.tls, rpc_caller.SIS, self.LETTER, args + opaque(payload) + opaque(b""))
         accepted = struct.unpack(">6I", reply[:24])
         assert accepted[1:3] == (1, 0) and accepted[5] == 0, accepted
         return struct.unpack(">i", reply[24:28])[0]
-
 
     def fetch(self, job, key, file=b"OU"):
         """The code of the answer, and the bytes."""
         def opaque(b):
             return struct.pack(">I", len(b)) + b + b"\0" * (-len(b) % 4)
         args = struct.pack(">qi", int(job.split(".")[0]), -1) + opaque(job.encode()) + opaque(b"") + opaque(key)
-        reply = self.call(self.tls, 2, args + opaque(file) + struct.pack(">QI", 0, 0) + opaque(b""))[24:]
+        args += opaque(file) + struct.pack(">QI", 0, 0) + opaque(b"")
+        reply = rpc_caller.call(self.tls, rpc_caller.SIS, self.FETCH, args)[24:]
         code, n = struct.unpack(">iI", reply[:8])
         size, = struct.unpack(">Q", reply[8 + (n + 3) // 4 * 4:][:8])
         return code, size
@@ -194,11 +170,8 @@ def test_a_mom_takes_letters_only_from_hosts_that_start_named(cx):
 
 @pytest.mark.complex(nodes=2)
 def test_nobody_speaks_to_a_mom_without_a_certificate(cx):
-    where = socket.create_connection(("127.0.0.1", Stranger.port(cx, "n2")), timeout=10)
-    record = struct.pack(">10I", 7, 0, 2, Stranger.PROG, 1, 1, 0, 0, 0, 0) + b"\0" * 64
-    where.sendall(struct.pack(">I", 0x80000000 | len(record)) + record)
-    length = struct.unpack(">I", Stranger.read(where, 4))[0] & 0x7FFFFFFF
-    reply = struct.unpack(">5I", Stranger.read(where, length)[:20])
+    where = rpc_caller.connect(Stranger.port(cx, "n2"))
+    reply = struct.unpack(">5I", rpc_caller.call(where, rpc_caller.SIS, Stranger.LETTER, b"\0" * 64)[:20])
     assert reply[1:3] == (1, 1), "the call is denied"
 
 
