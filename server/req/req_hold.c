@@ -10,6 +10,7 @@
 
 #include <ifl.h>
 
+#include "arrays.h"
 #include "checkpoint.h"
 #include "hold_bits.h"
 #include "log.h"
@@ -48,7 +49,10 @@ static void tell(struct parts *p, const struct request *r, struct job *j, bool s
         attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&text), NULL);
         strbuf_fini(&text);
     } else if (!set && !j->hold && old && strncmp(old, held, sizeof held - 1) == 0) {
-        attr_list_unset(&j->obj.attrs, JOB_ATTR_comment);
+        if (j->array && j->begun)
+            arrays_comment(j);
+        else
+            attr_list_unset(&j->obj.attrs, JOB_ATTR_comment);
     } else {
         return;
     }

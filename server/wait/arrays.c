@@ -167,18 +167,22 @@ static void maybe_over(struct arrays *a, struct job *array)
     job_fsm_post(a->fsm, array, EV_ARRAY_OVER);
 }
 
-/* "Job Array Began at Tue Mar 03 at 10:15" */
-static void begin(struct arrays *a, struct job *array)
+void arrays_comment(struct job *array)
 {
-    time_t now = (time_t)site_now_s(a->site);
+    time_t then = (time_t)array->stime_s;
     char text[100];
     struct tm tm;
 
-    localtime_r(&now, &tm);
+    localtime_r(&then, &tm);
     strftime(text, sizeof text, "Job Array Began at %a %b %d at %H:%M", &tm);
     attr_list_set_text(&array->obj.attrs, JOB_ATTR_comment, text, NULL);
+}
+
+static void begin(struct arrays *a, struct job *array)
+{
     array->begun = true;
-    array->stime_s = now;
+    array->stime_s = site_now_s(a->site);
+    arrays_comment(array);
     jobs_touch(a->site->jobs, array, PART_HOT | PART_ATTRS);
     job_fsm_post(a->fsm, array, EV_ARRAY_BEGUN);
 }

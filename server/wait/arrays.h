@@ -60,6 +60,9 @@ int arrays_may_move(const struct site *s, const struct job *array, const struct 
 /* It is there, with what that queue made of it: subjobs that wait follow. */
 void arrays_moved(struct site *s, struct job *array);
 
+/* Its comment is "Job Array Began at Tue Mar 03 at 10:15": it has begun, and nothing else is to be said of it now. */
+void arrays_comment(struct job *array);
+
 /* After a restart: counts, holds, and arrays that were over but did not know it. */
 void arrays_restore(struct arrays *a);
 

@@ -256,7 +256,10 @@ def test_no_more_than_max_run_subjobs_run_at_once(cx, sim):
 def test_a_held_array_starts_nothing_and_goes_on_when_released(cx, sim):
     job = sim.job(array_indices_submitted="0-9")
     until(lambda: len(running(cx, job)) == 4, "four subjobs")
+    began = cx.stat(job)["comment"]
+    assert began.startswith("Job Array Began at ")
     cx.api.hold(job)
+    assert cx.stat(job)["comment"].startswith("Job held by ")
     cx.api.rerun(sub(job, 2))
     until(lambda: cx.state(sub(job, 2)) == "Q", "the requeued one")
     cx.api.delete(sub(job, 0))
@@ -264,6 +267,7 @@ def test_a_held_array_starts_nothing_and_goes_on_when_released(cx, sim):
     assert faults.stays(lambda: running(cx, job) == [sub(job, 1), sub(job, 3)], 0.5)
     assert (cx.state(job), cx.stat(job)["array_indices_remaining"]) == ("H", "2,4-9")
     cx.api.release(job)
+    assert cx.stat(job)["comment"] == began
     until(lambda: running(cx, job) == [sub(job, i) for i in (1, 2, 3, 4)], "four again")
     assert cx.stat(sub(job, 2)).run_count == 2 and cx.stat(sub(job, 4)).run_count == 1
 
