@@ -14,6 +14,7 @@
 #include "depend.h"
 #include "eligible.h"
 #include "hold_bits.h"
+#include "intern.h"
 #include "job_fsm.h"
 #include "log.h"
 #include "output_paths.h"
@@ -154,8 +155,6 @@ static void follow(const struct alter_parts *p, struct job *j, const struct alte
             job_fsm_post(p->fsm, j, EV_REVIEW);
         } else if (is_named(c, "run_count")) {
             j->run_count = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_run_count, 0);
-        } else if (is_named(c, "project")) {
-            job_set_text(&j->project, attr_list_text(&j->obj.attrs, JOB_ATTR_project));
         } else if (is_named(c, "accrue_type")) {
             eligible_set(p->eligible, j, (int)attr_list_number(&j->obj.attrs, JOB_ATTR_accrue_type, 2));
             attr_list_unset(&j->obj.attrs, JOB_ATTR_accrue_type); /* it lives in the job's fields */
@@ -221,6 +220,16 @@ const char *alter_user(const struct job *j, const struct alter_ask *ask, char bu
     return name;
 }
 
+/* Does it make the job another user's, group's or project's? Then it is counted elsewhere. */
+static bool changes_entity(const struct alter_ask *ask)
+{
+    for (size_t i = 0; i < ask->n; i++)
+        if (is_named(&ask->changes[i], "User_List") || is_named(&ask->changes[i], "group_list") ||
+            is_named(&ask->changes[i], "project"))
+            return true;
+    return false;
+}
+
 /* What the new attributes bring with them. */
 static int complete(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, struct err *e)
 {
@@ -235,16 +244,56 @@ static int complete(const struct alter_parts *p, struct job *j, const struct alt
         return -1;
     if (touches_resources(ask) && !job_is_placed(j) &&
         (defaults_complete(p->site, &j->obj.attrs, j->queue, e) < 0 ||
-         (ask->level < LEVEL_MANAGER && (admit_check_bounds(p->site, j->queue, j, e) < 0 ||
-                                         queued_limits_check_amounts(p->site, j, e) < 0))))
+         (ask->level < LEVEL_MANAGER && admit_check_bounds(p->site, j->queue, j, e) < 0)))
         return -1;
-    return alter_user(j, ask, buf) ? identity_set(p->site, j, ask->client, ask->user, e) : 0;
+    if (alter_user(j, ask, buf) && identity_set(p->site, j, ask->client, ask->user, e) < 0)
+        return -1;
+    if (changes_entity(ask) && job_set_text(&j->project, attr_list_text(&j->obj.attrs, JOB_ATTR_project)) < 0)
+        return err_set(e, PBSE_SYSTEM, "no memory for the project of %s", j->obj.name);
+    return 0;
+}
+
+/* Is it within what whoever it belongs to now may have queued? A manager may exceed that. */
+static int check_limits(const struct alter_parts *p, const struct job *j, const struct alter_ask *ask,
+                        const struct attr_list *before, const struct queued_was *was, struct err *e)
+{
+    struct queued_was asked = *was;
+
+    if (ask->level >= LEVEL_MANAGER || job_is_placed(j) || (!touches_resources(ask) && !changes_entity(ask)))
+        return 0;
+    asked.asked = attr_list_amounts(before, JOB_ATTR_Resource_List);
+    return queued_limits_check_altered(p->site, j, &asked, e);
+}
+
+static struct queued_was whose_it_is(const struct job *j)
+{
+    return (struct queued_was){.euser = intern_again(j->euser),
+                               .egroup = intern_again(j->egroup),
+                               .project = intern_again(j->project)};
+}
+
+static void forget_whose(const struct queued_was *was)
+{
+    intern_unref(was->euser);
+    intern_unref(was->egroup);
+    intern_unref(was->project);
+}
+
+/* The job as it was. */
+static void take_back(struct job *j, struct attr_list *before, const struct queued_was *was)
+{
+    attr_list_fini(&j->obj.attrs);
+    j->obj.attrs = *before;
+    job_set_text(&j->euser, was->euser); /* interned already: cannot fail */
+    job_set_text(&j->egroup, was->egroup);
+    job_set_text(&j->project, was->project);
 }
 
 static int alter(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
                  struct err *e)
 {
     struct attr_list before;
+    struct queued_was was;
     struct edit_ask edit = {
         .changes = ask->changes, .n = ask->n, .writer = {.level = ask->level, .running = job_is_placed(j)}};
     int rc;
@@ -254,18 +303,19 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
         return -1;
     if (attr_list_dup(&j->obj.attrs, &before) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory to alter %s", j->obj.name);
+    was = whose_it_is(j);
     if (sets_select(ask) && !job_is_placed(j))
         defaults_make_way(p->site, &j->obj.attrs);
     rc = edit_apply(p->site, &j->obj, &edit, at, e);
     if (rc == 0) {
         *at = ask->n;
-        rc = complete(p, j, ask, e);
+        rc = complete(p, j, ask, e) < 0 ? -1 : check_limits(p, j, ask, &before, &was, e);
     }
-    if (rc < 0) {
-        attr_list_fini(&j->obj.attrs);
-        j->obj.attrs = before;
+    if (rc < 0)
+        take_back(j, &before, &was);
+    forget_whose(&was);
+    if (rc < 0)
         return -1;
-    }
     follow(p, j, ask, attr_list_text(&before, JOB_ATTR_depend));
     attr_list_fini(&before);
     j->preempt_failed_s = 0; /* what stood against preempting it may be gone */
@@ -275,16 +325,6 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
     if (j->array)
         arrays_follow(p->arrays, j);
     return 0;
-}
-
-/* Does it make the job another user's, group's or project's? Then it is counted elsewhere. */
-static bool changes_entity(const struct alter_ask *ask)
-{
-    for (size_t i = 0; i < ask->n; i++)
-        if (is_named(&ask->changes[i], "User_List") || is_named(&ask->changes[i], "group_list") ||
-            is_named(&ask->changes[i], "project"))
-            return true;
-    return false;
 }
 
 int alter_job(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,

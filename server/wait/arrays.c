@@ -267,9 +267,14 @@ void arrays_follow(struct arrays *a, struct job *array)
 {
     struct job *sub;
 
-    for (int64_t at = ARRAY_NONE; (sub = subjob_next(a->site->jobs, array, at)); at = sub->key.index)
-        if (job_is_waiting(sub) && subjob_refresh(sub, array) == 0)
+    for (int64_t at = ARRAY_NONE; (sub = subjob_next(a->site->jobs, array, at)); at = sub->key.index) {
+        if (!job_is_waiting(sub))
+            continue;
+        tally_forget(a->site->tally, sub); /* its user, group or project may be another */
+        if (subjob_refresh(sub, array) == 0)
             jobs_touch(a->site->jobs, sub, PART_ALL);
+        tally_review(a->site->tally, sub);
+    }
 }
 
 int arrays_may_leave(const struct job *array, struct err *e)

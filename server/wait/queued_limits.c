@@ -20,7 +20,8 @@ static const enum limit_kind kinds[] = {LIMIT_ALL, LIMIT_USER, LIMIT_GROUP, LIMI
 struct scope {
     const struct site *site;
     const struct queue *queue;
-    bool only_queued; /* queued_jobs_threshold: jobs in state Q */
+    bool only_queued;             /* queued_jobs_threshold: jobs in state Q */
+    const struct queued_was *was; /* NULL: the job was not there */
 };
 
 static const char *kind_name(enum limit_kind k)
@@ -95,6 +96,33 @@ static int refuse(const struct scope *s, const struct job *j, enum limit_kind k,
                    kind_name(k), tally_entity(j, k), in, name);
 }
 
+static bool is_same_entity(const struct queued_was *was, const struct job *j, enum limit_kind k)
+{
+    switch (k) {
+    case LIMIT_USER:
+        return was->euser == j->euser;
+    case LIMIT_GROUP:
+        return was->egroup == j->egroup;
+    case LIMIT_PROJECT:
+        return was->project == j->project;
+    case LIMIT_ALL:
+        break;
+    }
+    return true;
+}
+
+/* What is counted by this limit has not become more by the job. */
+static bool is_no_more(const struct scope *s, const struct job *j, enum limit_kind k, int resource,
+                       const struct value *want, const struct value_type *type)
+{
+    const struct value *before;
+
+    if (!s->was || !is_same_entity(s->was, j, k))
+        return false;
+    before = resource == RESC_NONE ? want : resc_find(s->was->asked, resource);
+    return before && type->compare(type, want, before) <= 0;
+}
+
 /* `want` more of `resource` (of jobs: 1 more, and RESC_NONE). */
 static int check_limits(const struct scope *s, const struct job *j, const struct value *limits, int resource,
                         const struct value *want, struct err *e)
@@ -109,7 +137,7 @@ static int check_limits(const struct scope *s, const struct job *j, const struct
         const struct value *limit = named ? named : limit_generic(limits, k);
         struct value total;
 
-        if (!limit)
+        if (!limit || is_no_more(s, j, k, resource, want, type))
             continue;
         total = sum(s, j, k, resource);
         add_times(&total, want, job_count(j));
@@ -142,38 +170,47 @@ static int check_scope(const struct scope *s, const struct job *j, const struct 
     return check_amounts(s, j, attr_list_amounts(l, amounts), e);
 }
 
+/* Where the limits of a queue, or of the server, stand. */
+struct places {
+    int jobs, amounts, waiting_jobs, waiting_amounts;
+};
+
+/* max_queued, max_queued_res and, for a job that `waits`, the thresholds. */
+static int check_object(const struct scope *s, const struct job *j, bool waits, struct err *e)
+{
+    static const struct places in_queue = {QUEUE_ATTR_max_queued, QUEUE_ATTR_max_queued_res,
+                                           QUEUE_ATTR_queued_jobs_threshold,
+                                           QUEUE_ATTR_queued_jobs_threshold_res};
+    static const struct places in_server = {SERVER_ATTR_max_queued, SERVER_ATTR_max_queued_res,
+                                            SERVER_ATTR_queued_jobs_threshold,
+                                            SERVER_ATTR_queued_jobs_threshold_res};
+    const struct attr_list *l = s->queue ? &s->queue->obj.attrs : &s->site->server->obj.attrs;
+    const struct places *p = s->queue ? &in_queue : &in_server;
+    struct scope waiting = *s;
+
+    waiting.only_queued = true;
+    if (check_scope(s, j, l, p->jobs, p->amounts, e) < 0)
+        return -1;
+    return waits ? check_scope(&waiting, j, l, p->waiting_jobs, p->waiting_amounts, e) : 0;
+}
+
 int queued_limits_check(const struct site *s, const struct queue *q, const struct job *j, bool new_job,
                         struct err *e)
 {
-    const struct attr_list *in_queue = &q->obj.attrs, *in_server = &s->server->obj.attrs;
-    struct scope all = {s, q, false}, waiting = {s, q, true};
+    struct scope here = {.site = s, .queue = q}, everywhere = {.site = s};
 
-    if (check_scope(&all, j, in_queue, QUEUE_ATTR_max_queued, QUEUE_ATTR_max_queued_res, e) < 0 ||
-        check_scope(&waiting, j, in_queue, QUEUE_ATTR_queued_jobs_threshold,
-                    QUEUE_ATTR_queued_jobs_threshold_res, e) < 0)
+    if (check_object(&here, j, true, e) < 0)
         return -1;
-    if (!new_job)
-        return 0;
-    all.queue = waiting.queue = NULL;
-    if (check_scope(&all, j, in_server, SERVER_ATTR_max_queued, SERVER_ATTR_max_queued_res, e) < 0)
-        return -1;
-    return check_scope(&waiting, j, in_server, SERVER_ATTR_queued_jobs_threshold,
-                       SERVER_ATTR_queued_jobs_threshold_res, e);
+    return new_job ? check_object(&everywhere, j, true, e) : 0;
 }
 
-int queued_limits_check_amounts(const struct site *s, const struct job *j, struct err *e)
+int queued_limits_check_altered(const struct site *s, const struct job *j, const struct queued_was *was,
+                                struct err *e)
 {
-    const struct attr_list *in_queue = &j->queue->obj.attrs, *in_server = &s->server->obj.attrs;
-    const struct scope here = {s, j->queue, false}, all = {s, NULL, false};
-    const struct scope waits_here = {s, j->queue, true}, waits = {s, NULL, true};
+    struct scope here = {.site = s, .queue = j->queue, .was = was}, everywhere = {.site = s, .was = was};
+    bool waits = j->state == JOB_QUEUED;
 
-    if (check_amounts(&here, j, attr_list_amounts(in_queue, QUEUE_ATTR_max_queued_res), e) < 0 ||
-        check_amounts(&all, j, attr_list_amounts(in_server, SERVER_ATTR_max_queued_res), e) < 0)
+    if (check_object(&here, j, waits, e) < 0)
         return -1;
-    if (j->state != JOB_QUEUED)
-        return 0;
-    if (check_amounts(&waits_here, j, attr_list_amounts(in_queue, QUEUE_ATTR_queued_jobs_threshold_res), e) <
-        0)
-        return -1;
-    return check_amounts(&waits, j, attr_list_amounts(in_server, SERVER_ATTR_queued_jobs_threshold_res), e);
+    return check_object(&everywhere, j, waits, e);
 }

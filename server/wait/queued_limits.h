@@ -16,7 +16,16 @@ struct site;
 int queued_limits_check(const struct site *s, const struct queue *q, const struct job *j, bool new_job,
                         struct err *e);
 
-/* The amounts alone, of a job that is there and has been altered. -1: PBSE_ENTLIMRESC. */
-int queued_limits_check_amounts(const struct site *s, const struct job *j, struct err *e);
+/* Whose a job was, and what it asked for, before it was altered; borrowed. */
+struct queued_was {
+    const char *euser, *egroup, *project; /* interned */
+    const struct resc_list *asked;
+};
+
+/* The same of a job that is there and has been altered: only where it is another's now, or asks for more than it did, so
+ * that nobody is kept from asking for less. While it belongs to others than `was` says, it is out of the tally. -1:
+ * PBSE_ENTLIMCT, PBSE_ENTLIMRESC. */
+int queued_limits_check_altered(const struct site *s, const struct job *j, const struct queued_was *was,
+                                struct err *e);
 
 #endif

@@ -169,6 +169,65 @@ def test_an_alteration_keeps_within_queued_amounts(cx, limits):
 
 
 @pytest.mark.complex(sched=False)
+def test_who_has_too_much_may_ask_for_less(cx, limits):
+    job = cx.submit(user=A, options=("-l", "select=4:ncpus=1:mem=1gb"))
+    cx.submit(user=A, options=("-l", "select=1:ncpus=1"))
+    limits("server", 'max_queued_res.ncpus = "[u:PBS_GENERIC=2]"')
+    cx.command("qalter", "-l", "walltime=100", job, user=A)
+    cx.command("qalter", "-l", "select=2:ncpus=1:mem=2gb", job, user=A)
+    done = cx.command("qalter", "-l", "select=3:ncpus=1", job, user=A, check=False)
+    assert done.returncode == 15143 % 256
+    assert done.stderr == f"qalter: would exceed per-user limit on resource ncpus in complex {job}\n"
+
+
+@pytest.mark.complex(sched=False)
+def test_a_job_is_not_altered_into_a_project_or_group_that_is_full(cx, limits):
+    other = users.GROUP
+    limits("queue workq", 'max_queued = "[p:PBS_GENERIC=2],[g:%s=1]"' % other)
+    limits("server", 'max_queued_res.ncpus = "[p:wide=3]"')
+    full = [cx.submit(user=A, options=("-P", "full")) for _ in range(2)]
+    cx.submit(user=A, options=("-P", "wide", "-l", "select=2:ncpus=1", "-W", f"group_list={other}"))
+    job = cx.submit(user=A, options=("-P", "mine", "-l", "select=2:ncpus=1"))
+
+    def told(*options, of=job):
+        return cx.command("qalter", *options, of, user=A, check=False).stderr.removesuffix(f" {of}\n")
+    before = dict(cx.stat(job))
+    assert told("-P", "full") == "qalter: would exceed queue workq's per-project limit"
+    assert told("-P", "wide") == "qalter: would exceed project wide's limit on resource ncpus in complex"
+    assert told("-W", f"group_list={other}") == f"qalter: Maximum number of jobs for group {other} already in queue workq"
+    assert dict(cx.stat(job)) == before
+    assert told("-P", "full", "-p", "5", of=full[0]) == ""  # it is there already
+    assert told("-P", "mine", of=full[0]) == "" and told("-P", "full") == ""
+    cx.api.alter(job, [("project", None, "wide")])  # a manager may
+
+
+@pytest.mark.complex(sched=False)
+def test_a_subjob_that_follows_its_altered_array_is_counted_where_it_is_now(cx, limits):
+    job = cx.submit(User_List=A, array_indices_submitted="1-3", project="old")
+    first = job.replace("[]", "[1]")
+    cx.api.run_async(first, "(n1:ncpus=1)")
+    cx.wait(first)
+    cx.api.rerun(first)
+    cx.wait(first, "Q")
+    cx.api.alter(job, [("project", None, "new"), ("User_List", None, B)])
+    assert cx.stat(first)["project"] == "new"
+    limits("server", 'max_queued = "[p:PBS_GENERIC=3],[u:PBS_GENERIC=3]"')
+    for project, user in (("new", C), ("other", B)):
+        with pytest.raises(api.PbsError) as e:
+            submit(cx, user, project=project)
+        assert e.value.code == 15142, (project, user)
+    cx.api.delete(job)
+    cx.wait_gone(job)
+    for project, user in (("old", A), ("new", B)):
+        for left in (True, True, True, False):
+            try:
+                submit(cx, user, project=project)
+                assert left, (project, user)
+            except api.PbsError as e:
+                assert not left and e.code == 15142, (project, user)
+
+
+@pytest.mark.complex(sched=False)
 def test_a_queue_has_limits_of_one_style(cx, limits):
     for old, new in [("max_queuable", "max_queued"), ("max_queuable", "queued_jobs_threshold"),
                      ("max_user_run", "max_run_res.mem"), ("max_running", "queued_jobs_threshold_res.ncpus")]:
