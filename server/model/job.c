@@ -74,6 +74,7 @@ static const struct field hot_fields[] = {
     FIELD(broken, BOOL),        FIELD(preempted_by, TEXT),    FIELD(preempt_time_s, INT64),
     FIELD(restart_from, TEXT),  FIELD(unbound, TEXT),         FIELD(preempt_method, INT),
     FIELD(accrue_type, INT),    FIELD(accrue_since_s, INT64), FIELD(output_at, TEXT),
+    FIELD(moved_to, TEXT),
 };
 
 static const struct field fixed_fields[] = {

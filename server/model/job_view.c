@@ -14,6 +14,8 @@ char job_view_letter(const struct job *j)
 {
     if (is_moving(j))
         return 'T';
+    if (j->moved_to)
+        return 'M';
     switch (j->state) {
     case JOB_ARRIVING:
         return 'T';
@@ -59,6 +61,8 @@ int job_view_number(const struct job *j)
         return 6;
     case 'B':
         return 7;
+    case 'M':
+        return 8;
     default:
         return 9;
     }
@@ -77,6 +81,8 @@ static int running_substate(const struct job *j)
 
 static int finished_substate(const struct job *j)
 {
+    if (j->moved_to)
+        return 94;
     if (j->intent == INTENT_DELETE || !j->exited)
         return 91;
     return j->exit_status == 0 ? 92 : 93;

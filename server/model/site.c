@@ -88,7 +88,10 @@ static struct job *find_by_alias(const struct site *s, const struct jobid *id)
     struct jobid now;
     const char *name;
 
-    snprintf(server, sizeof server, "%.*s", (int)strcspn(id->server, "."), id->server);
+    if (site_is_asked(s, id))
+        snprintf(server, sizeof server, "%s", s->name); /* it has been away, and has come back */
+    else
+        snprintf(server, sizeof server, "%.*s", (int)strcspn(id->server, "."), id->server);
     jobid_format(was, id->key, id->form == JOBID_ARRAY, server);
     name = s->alias ? s->alias(s->alias_arg, was) : NULL;
     return name && jobid_parse(name, &now, NULL) == 0 ? jobs_find_named(s->jobs, &now) : NULL;
@@ -96,7 +99,9 @@ static struct job *find_by_alias(const struct site *s, const struct jobid *id)
 
 struct job *site_find_job(const struct site *s, const struct jobid *id)
 {
-    if (site_is_asked(s, id))
-        return jobs_find_named(s->jobs, id);
-    return *id->server && id->form != JOBID_RANGE ? find_by_alias(s, id) : NULL;
+    struct job *j = site_is_asked(s, id) ? jobs_find_named(s->jobs, id) : NULL;
+
+    if (j)
+        return j;
+    return (*id->server || site_is_asked(s, id)) && id->form != JOBID_RANGE ? find_by_alias(s, id) : NULL;
 }

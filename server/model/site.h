@@ -50,7 +50,7 @@ bool site_is_named(const struct site *s, const char *server);
 /* Is a job by this name one of ours, asked of us? "41.svr1@other" was meant for another server, whoever brought it. */
 bool site_is_asked(const struct site *s, const struct jobid *id);
 
-/* The job of this name, by its own or by what it was called before it came here; NULL: there is none. */
+/* The job of this name, by its own or by what it was called before it came here, or came back; NULL: there is none. */
 struct job *site_find_job(const struct site *s, const struct jobid *id);
 
 static inline int64_t site_now_s(const struct site *s)

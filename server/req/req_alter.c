@@ -335,5 +335,5 @@ void req_locate(void *parts, struct request *r)
     if (gone || req_find_any_job(p, a->job, &e))
         request_reply(r, &result);
     else
-        request_fail(r, &e);
+        req_past_locate(p, r, a->job, &e);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ifl.h>
+
 #include "commit.h"
 #include "jobid.h"
 #include "pbs_error.h"
@@ -31,7 +33,7 @@ static bool is_owner(const struct question *q, const char *owner)
 
 static int judge(const struct question *q, const struct history_row *rows, size_t n)
 {
-    if (!n)
+    if (!n || (!q->remove && history_row_is_moved(rows)))
         return PBSE_UNKJOBID;
     if (!q->remove)
         return PBSE_HISTJOBID;
@@ -103,4 +105,39 @@ void req_past_fail(struct parts *p, struct request *r, const char *id, const str
     *f = (struct failure){request_ref(r), *e};
     if (req_past_ask(p, r, id, false, tell, f, &ignored) < 0)
         tell(f, PBSE_UNKJOBID);
+}
+
+/* "workq@far:15001" */
+static void locate(void *arg, const struct history_row *rows, size_t n, const struct err *why)
+{
+    static char nothing[1];
+    struct failure *f = arg;
+    ifl_text_result result = {.result = {.text = nothing}};
+
+    (void)why;
+    if (n && history_row_is_moved(rows)) {
+        result.text = (char *)(uintptr_t)(strchr(rows->queue, '@') + 1);
+        request_reply(f->request, &result);
+    } else {
+        request_fail(f->request, &f->e);
+    }
+    request_unref(f->request);
+    free(f);
+}
+
+void req_past_locate(struct parts *p, struct request *r, const char *id, const struct err *e)
+{
+    struct failure *f = e->code == PBSE_UNKJOBID ? malloc(sizeof *f) : NULL;
+    struct jobid parsed;
+    struct err ignored;
+
+    if (f)
+        *f = (struct failure){request_ref(r), *e};
+    if (f && p->reader && jobid_parse(id, &parsed, &ignored) == 0 && site_is_asked(p->site, &parsed) &&
+        parsed.form != JOBID_RANGE && reader_history_job(p->reader, parsed.key, locate, f, &ignored) == 0)
+        return;
+    request_fail(r, e);
+    if (f)
+        request_unref(r);
+    free(f);
 }

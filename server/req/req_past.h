@@ -15,4 +15,8 @@ typedef void req_past_fn(void *arg, int code);
 int req_past_ask(struct parts *p, struct request *r, const char *id, bool remove, req_past_fn *fn, void *arg,
                  struct err *e);
 
+/* LOCATE of a job that no note speaks of any more: its row of history may say where it went. `e`: what is answered
+ * where that does not either. */
+void req_past_locate(struct parts *p, struct request *r, const char *id, const struct err *e);
+
 #endif

@@ -341,7 +341,7 @@ static void finish(struct job_end *d, struct job *j)
     jobs_touch(d->site->jobs, j, PART_HOT | PART_ATTRS);
     if (job_is_subjob(j))
         leave_when_durable(d, j);
-    else if (!server_obj_history(d->site->server) || j->no_history)
+    else if (!server_obj_history(d->site->server) || j->no_history || j->moved_to)
         job_fsm_post(d->fsm, j, EV_EXPIRE);
 }
 

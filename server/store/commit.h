@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "err.h"
 #include "job.h"
@@ -65,10 +66,15 @@ void commit_put_script(struct commit *c, struct job_key key, uint64_t offset, co
 /* A finished job as status -x shows it: attrs is a JSON object of texts (status_history_json). */
 struct history_row {
     struct job_key key;
-    const char *id, *owner, *queue;
+    const char *id, *owner, *queue; /* of one that has moved, "queue@server" */
     int64_t ended_s;
     const char *attrs;
 };
+/* Is it a job that went to another server, and may be asked for there? */
+static inline bool history_row_is_moved(const struct history_row *row)
+{
+    return strchr(row->queue, '@') != NULL;
+}
 void commit_put_history(struct commit *c, const struct history_row *row);
 void commit_remove_history(struct commit *c, struct job_key key);
 /* History and event log of what ended before that time. */

@@ -113,6 +113,17 @@ void notes_put(struct notes *n, const char *kind, const char *name, const char *
     purge(n);
 }
 
+void notes_drop(struct notes *n, const char *kind, const char *name)
+{
+    char full[NOTES_NAME_MAX];
+    struct note *x;
+
+    name_of(full, kind, name);
+    x = find(n, full);
+    if (x)
+        drop(n, x);
+}
+
 const char *notes_find(struct notes *n, const char *kind, const char *name)
 {
     char full[NOTES_NAME_MAX];

@@ -23,6 +23,7 @@ int notes_restore(struct notes *n, struct store *from, struct err *e); /* at sta
 
 /* With the next batch; an older one of that name goes. "KIND:name" is cut at NOTES_NAME_MAX. */
 void notes_put(struct notes *n, const char *kind, const char *name, const char *text);
+void notes_drop(struct notes *n, const char *kind, const char *name);        /* if it is there */
 const char *notes_find(struct notes *n, const char *kind, const char *name); /* borrow, or NULL */
 
 #endif

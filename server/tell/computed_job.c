@@ -31,7 +31,6 @@ struct field {
 
 static const struct field fields[JOB_ATTR_COUNT] = {
     [JOB_ATTR_Job_Owner] = TEXT(owner),
-    [JOB_ATTR_queue] = TEXT(queue_name),
     [JOB_ATTR_euser] = TEXT(euser),
     [JOB_ATTR_egroup] = TEXT(egroup),
     [JOB_ATTR_hashname] = TEXT(obj.name),
@@ -103,6 +102,14 @@ static bool job_substate(struct computed *c, const struct object *o, struct valu
     return computed_number(job_view_substate(job_of(o)), out);
 }
 
+static bool job_queue(struct computed *c, const struct object *o, struct value *out)
+{
+    const struct job *j = job_of(o);
+
+    (void)c;
+    return computed_text(j->moved_to ? j->moved_to : j->queue_name, out);
+}
+
 static bool job_server(struct computed *c, const struct object *o, struct value *out)
 {
     (void)o;
@@ -116,7 +123,7 @@ static bool job_exit_status(struct computed *c, const struct object *o, struct v
     (void)c;
     if (j->exited)
         return computed_number(j->exit_status, out);
-    return job_is_over(j) && computed_number(NEVER_RAN_STATUS, out);
+    return job_is_over(j) && !j->moved_to && computed_number(NEVER_RAN_STATUS, out);
 }
 
 static bool job_holds(struct computed *c, const struct object *o, struct value *out)
@@ -258,6 +265,7 @@ static bool array_remaining(struct computed *c, const struct object *o, struct v
 computed_fn *const computed_job_rows[JOB_ATTR_COUNT] = {
     [JOB_ATTR_resources_used] = job_used,
     [JOB_ATTR_job_state] = job_state,
+    [JOB_ATTR_queue] = job_queue,
     [JOB_ATTR_server] = job_server,
     [JOB_ATTR_exec_host] = job_exec_host,
     [JOB_ATTR_exec_vnode] = job_exec_vnode,

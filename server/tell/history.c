@@ -69,7 +69,7 @@ static void moved(void *arg, struct job *j, enum job_state from, enum job_event 
     if (j->state == JOB_GONE && pqueue_has(&j->due))
         pqueue_remove(&h->ended, &j->due);
     if (j->state != JOB_FINISHED || job_is_subjob(j) || !server_obj_history(h->site->server) ||
-        j->no_history || pqueue_has(&j->due))
+        j->no_history || j->moved_to || pqueue_has(&j->due))
         return;
     if (pqueue_push(&h->ended, &j->due, site_now_s(h->site) + KEEP_S) == 0)
         arm(h);
@@ -110,7 +110,7 @@ void history_ended(struct history *h, struct job *j)
     struct history_row row = {.key = j->key,
                               .id = j->obj.name,
                               .owner = j->owner,
-                              .queue = j->queue_name,
+                              .queue = j->moved_to ? j->moved_to : j->queue_name,
                               .ended_s = site_now_s(h->site)};
     struct strbuf json;
 

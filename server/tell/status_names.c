@@ -74,15 +74,15 @@ static bool is_other(const struct site *s, const struct jobid *id)
 
 static int add_job(struct status_query *q, const char *text, struct err *e)
 {
+    const struct job *j;
     struct jobid id;
 
     if (jobid_parse(text, &id, e) < 0)
         return -1;
-    if (!site_is_asked(q->st->site, &id)) {
-        const struct job *j = site_find_job(q->st->site, &id); /* it came from another server */
-
+    j = site_find_job(q->st->site, &id);
+    if (!site_is_asked(q->st->site, &id) ||
+        (j && !job_key_is_equal(j->key, id.key))) /* it came here, or came back */
         return add_name(q, text, j ? j->key : (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e);
-    }
     if (is_other(q->st->site, &id))
         return add_name(q, text, (struct job_key){.seq = -1, .index = JOBID_NO_INDEX}, e); /* nobody's */
     return id.form == JOBID_RANGE ? add_range(q, text, &id, e) : add_name(q, text, id.key, e);

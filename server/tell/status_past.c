@@ -37,11 +37,13 @@ static json_t *make_ghost(json_t *attrs, const char *id)
         ATTR_comment, ATTR_exit_status,       ATTR_array_indices_remaining,
         ATTR_stime,   ATTR_max_run_subjobs};
     json_t *ghost = json_copy(attrs);
+    const char *state = json_string_value(json_object_get(attrs, ATTR_state));
+    bool moved = state && *state == 'M'; /* whatever becomes of it, it is elsewhere */
 
     for (size_t i = 0; ghost && i < sizeof of_the_array / sizeof of_the_array[0]; i++)
         json_object_del(ghost, of_the_array[i]);
-    if (ghost && json_object_set_new(ghost, ATTR_state, json_string("X")) == 0 &&
-        json_object_set_new(ghost, ATTR_exit_status, json_sprintf("%d", NEVER_RAN_STATUS)) == 0 &&
+    if (ghost && json_object_set_new(ghost, ATTR_state, json_string(moved ? "M" : "X")) == 0 &&
+        (moved || json_object_set_new(ghost, ATTR_exit_status, json_sprintf("%d", NEVER_RAN_STATUS)) == 0) &&
         json_object_set_new(ghost, ATTR_array_id, json_string(id)) == 0)
         return ghost;
     json_decref(ghost);

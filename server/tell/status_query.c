@@ -112,6 +112,8 @@ static int show_asked(struct status_query *q, const char *name, struct rpc_buf *
         status_past_note(q, &q->page[0]);
     if (q->n_page == 0 || (strstr(name, "[]") != NULL) != (strstr(q->page[0].id, "[]") != NULL))
         status_names_unknown(q, name);
+    else if (!q->history && strchr(q->page[0].queue, '@')) /* its new server is to be asked */
+        status_names_unknown(q, name);
     else if (!q->history)
         status_names_missing(q, PBSE_HISTJOBID,
                              "Job has finished, use -x or -H to obtain historical job information:", name);

@@ -16,7 +16,7 @@ enum { VALUES_MAX = 4 << 20 };
 struct filling {
     wire_attrop *list;
     u_int n, cap;
-    bool failed;
+    bool too_many;
 };
 
 /* What its owner, or an operator, said of it; the rest is this server's own. */
@@ -32,8 +32,10 @@ static bool travels(const char *name)
 
 static int add(struct filling *f, const char *name, const char *resource, const char *value)
 {
-    if (f->n == PBS_ATTRS_MAX)
-        return 0;
+    if (f->n == PBS_ATTRS_MAX) {
+        f->too_many = true;
+        return -1;
+    }
     if (f->n == f->cap) {
         u_int cap = f->cap ? 2 * f->cap : 64;
         wire_attrop *more = realloc(f->list, cap * sizeof *more);
@@ -122,5 +124,21 @@ int carried_fill(const struct site *s, const struct job *j, wire_attrops *out, s
     if (rc == 0)
         return 0;
     carried_free(out);
+    if (f.too_many)
+        return err_set(
+            e, PBSE_NOSUP,
+            "a job with more attributes and resources than travel (at most %d) stays at its server; "
+            "qalter takes some from it",
+            PBS_ATTRS_MAX);
     return err_set(e, PBSE_SYSTEM, "no memory for the attributes of %s", j->obj.name);
+}
+
+int carried_check(const struct site *s, const struct job *j, struct err *e)
+{
+    wire_attrops list;
+
+    if (carried_fill(s, j, &list, e) < 0)
+        return -1;
+    carried_free(&list);
+    return 0;
 }

@@ -10,8 +10,10 @@
 
 struct site;
 
-/* Names and resources are borrowed from the definitions, values are heap. -1, PBSE_SYSTEM: no memory; nothing to free. */
+/* Names and resources are borrowed from the definitions, values are heap. -1, PBSE_SYSTEM: no memory; PBSE_NOSUP: more than can travel;
+ * nothing to free. */
 int carried_fill(const struct site *s, const struct job *j, wire_attrops *out, struct err *e);
+int carried_check(const struct site *s, const struct job *j, struct err *e); /* would that go well? */
 void carried_free(wire_attrops *list);
 
 #endif

@@ -37,7 +37,7 @@ static void answered(void *arg, const struct history_row *rows, size_t n, const 
     const char *status = json_string_value(json_object_get(job, "Exit_status"));
 
     (void)why; /* what cannot be read is not known, and said to be so */
-    if (n > 0)
+    if (n > 0 && !history_row_is_moved(rows))
         q->found[q->n++] = (struct depend_past){
             .key = rows->key,
             .started = json_object_get(job, "stime") != NULL,

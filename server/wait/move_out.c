@@ -14,6 +14,7 @@
 #include <openssl/ssl.h>
 
 #include "arrays.h"
+#include "arrival.h"
 #include "carried.h"
 #include "certs.h"
 #include "commit.h"
@@ -137,7 +138,7 @@ static void moved(struct parting *x, const char *as)
     struct move_out_parts *p = &x->m->p;
     struct job *j = job_of(x);
     struct farewell *f;
-    char to[sizeof x->to.queue + sizeof x->to.server + 1];
+    char to[sizeof x->to.queue + sizeof x->to.server + 1], comment[sizeof to + 32];
 
     if (!j) {
         vanished(x);
@@ -152,7 +153,9 @@ static void moved(struct parting *x, const char *as)
     p->left(p->arg, j, to, as);
     attr_list_unset(&j->obj.attrs, JOB_ATTR_moving_to);
     attr_list_unset(&j->obj.attrs, JOB_ATTR_block); /* who waits is told of its end there */
-    j->no_history = true;
+    snprintf(comment, sizeof comment, "Job has been moved to \"%s\"", to);
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, comment, NULL);
+    job_set_text(&j->moved_to, to);
     job_fsm_post(p->fsm, j, EV_DELETE);
     parting_free(x);
     if (f)
@@ -206,7 +209,7 @@ static void answered(void *arg, const struct rpc_outcome *o)
 
 static int send_arrive(struct parting *x, const struct job *j, const wire_attrops *attrs, struct err *e)
 {
-    char nothing[1] = "";
+    char nothing[1] = "", origin[ARRIVAL_ORIGIN_MAX];
     ifl_arrive_args a = {
         .job = {.destination = x->to.queue, .attrs = *attrs, .script_length = x->n_script, .extend = nothing},
         .from = (char *)(uintptr_t)j->obj.name,
@@ -218,6 +221,8 @@ static int send_arrive(struct parting *x, const struct job *j, const wire_attrop
                                        .xres = (xdrproc_t)xdr_ifl_submit_result,
                                        .res_size = sizeof(ifl_submit_result)};
 
+    arrival_origin(j, origin);
+    a.ext = (wire_ext){(u_int)strlen(origin), origin};
     memcpy(a.job.token, x->token, sizeof a.job.token);
     if (x->n_script <= IFL_SCRIPT_INLINE) {
         a.job.script.script_val = x->script;
@@ -460,7 +465,8 @@ int move_out_check(const struct job *j, struct err *e)
     if (j->restart_from)
         return err_set(
             e, PBSE_NOSUP,
-            "a job that goes on from a checkpoint cannot move to another server: its images are here");
+            "a job that goes on from a checkpoint cannot move to another server: its images are here, on "
+            "hosts of this complex; let it run to its end here, or submit it anew there (qsub -q QUEUE@SERVER)");
     if (j->script_bytes > IFL_ARRIVE_SCRIPT)
         return err_set(e, PBSE_JOBSCRIPTMAXSIZE,
                        "a script of more than %d bytes cannot move to another server", IFL_ARRIVE_SCRIPT);
@@ -483,8 +489,10 @@ static int write_intent(struct parting *x, struct job *j, struct err *e)
 int move_out_begin(struct move_out *m, struct job *j, const char *destination, move_out_fn *fn, void *arg,
                    struct err *e)
 {
-    struct parting *x = move_out_check(j, e) < 0 ? NULL : parting_create(m, j, destination, e);
+    struct parting *x = NULL;
 
+    if (move_out_check(j, e) == 0 && carried_check(m->p.site, j, e) == 0)
+        x = parting_create(m, j, destination, e);
     if (!x)
         return -1;
     if (getrandom(x->token, sizeof x->token, 0) != (ssize_t)sizeof x->token || write_intent(x, j, e) < 0) {

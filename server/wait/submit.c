@@ -18,6 +18,7 @@
 
 #include "admit.h"
 #include "arrays.h"
+#include "arrival.h"
 #include "commit.h"
 #include "defaults.h"
 #include "depend.h"
@@ -29,7 +30,6 @@
 #include "log.h"
 #include "names.h"
 #include "new_job.h"
-#include "notes.h"
 #include "pbs_error.h"
 #include "route.h"
 #include "scripts.h"
@@ -179,26 +179,6 @@ static const char *asked_for(const ifl_submit_args *a, const char *name)
     return NULL;
 }
 
-/* --- jobs of other servers */
-enum { TOKEN_TEXT = 2 * IFL_TOKEN_SIZE + 1, HOPS_MAX = 10 };
-
-static const char *token_text(const char *token, char out[static TOKEN_TEXT])
-{
-    for (int i = 0; i < IFL_TOKEN_SIZE; i++)
-        snprintf(out + 2 * (size_t)i, 3, "%02x", (unsigned char)token[i]);
-    return out;
-}
-
-/* The same move again finds what became of it, and the old name the job. */
-static void note_arrival(struct submit *s, const ifl_arrive_args *a, const char *id)
-{
-    char token[TOKEN_TEXT];
-
-    notes_put(s->p.notes, "token", token_text(a->job.token, token), id);
-    notes_put(s->p.notes, "was", a->from, id);
-    log_event(LOGC_JOB, LOGE_JOB, id, "was job %s of another server", a->from);
-}
-
 /* A job that may come in, in no table yet. */
 static struct job *make(const struct asked *a, const struct names_user *u, struct queue *q,
                         const wire_attrop **at, struct err *e)
@@ -252,7 +232,7 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
         job_set_text(&j->queue_name, q->obj.name);
     }
     if (known->arrive)
-        note_arrival(s, known->arrive, j->obj.name);
+        arrival_note(s->p.site, s->p.notes, s->p.commit, known->arrive, j);
     promise(s, r, j->obj.name);
     return 0;
 }
@@ -403,43 +383,6 @@ void submit_serve(struct submit *s, struct request *r)
         ask_past(&(struct asked){.s = s, .request = r, .args = args, .client = request_client(r)});
 }
 
-/* Its owner's name counts here only where the site says that names mean the same people. */
-static int check_owner(const struct submit *s, const ifl_arrive_args *a, struct err *e)
-{
-    if (!strchr(a->owner, '@') || *a->owner == '@')
-        return err_set(e, PBSE_IVALREQ, "Invalid request: \"%s\" is no owner (user@host)", a->owner);
-    if (!attr_list_bool(&s->p.site->server->obj.attrs, SERVER_ATTR_flatuid, false))
-        return err_set(
-            e, PBSE_BADUSER,
-            "Bad UID for job execution: %s is not known here by the same name (flatuid is not set)",
-            a->owner);
-    if (a->hops > HOPS_MAX)
-        return err_set(e, PBSE_HOPCOUNT, "Job routing over too many hops");
-    return admit_check_server(s->p.site, a->owner, strchr(a->owner, '@') + 1, e);
-}
-
-static struct client *owner_of(struct request *r, const ifl_arrive_args *a)
-{
-    size_t n = strcspn(a->owner, "@");
-    char user[IDENTITY_NAME_MAX];
-    struct client *c;
-
-    snprintf(user, sizeof user, "%.*s", (int)n, a->owner);
-    c = client_create(rpc_request_peer(request_rpc(r)), user, a->owner + n + 1);
-    if (c)
-        client_set_level(c, LEVEL_MANAGER); /* what operators had done to the job comes with it */
-    return c;
-}
-
-/* Known under its token: the job, or the note of one that has ended since. */
-static const char *arrived_before(struct submit *s, const ifl_arrive_args *a)
-{
-    const struct job *j = jobs_find_token(s->p.site->jobs, (const unsigned char *)a->job.token);
-    char token[TOKEN_TEXT];
-
-    return j ? j->obj.name : notes_find(s->p.notes, "token", token_text(a->job.token, token));
-}
-
 /* Asked only of a job that is not here yet: the other server takes any refusal for the end of the move. */
 static int check_open(const struct submit *s, struct err *e)
 {
@@ -451,7 +394,7 @@ static int check_open(const struct submit *s, struct err *e)
 void submit_serve_arrival(struct submit *s, struct request *r)
 {
     ifl_arrive_args *a = request_args(r);
-    const char *before = arrived_before(s, a);
+    const char *before = arrival_find(s->p.site, s->p.notes, a);
     struct client *owner;
     struct err e;
 
@@ -459,11 +402,11 @@ void submit_serve_arrival(struct submit *s, struct request *r)
         promise(s, r, before);
         return;
     }
-    if (check_open(s, &e) < 0 || check_owner(s, a, &e) < 0) {
+    if (check_open(s, &e) < 0 || arrival_check(s->p.site, a, &e) < 0) {
         request_fail(r, &e);
         return;
     }
-    owner = owner_of(r, a);
+    owner = arrival_owner(r, a);
     if (!owner) {
         request_failf(r, PBSE_SYSTEM, "no memory for a submission");
         return;

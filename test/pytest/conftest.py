@@ -3,7 +3,7 @@ import os
 
 import pytest
 
-from cede import build, users
+from cede import build, servers, users
 from cede.complex import Complex
 from cede.terminal import Terminal
 
@@ -31,6 +31,16 @@ def cx(request):
         yield c.start()
     finally:
         c.stop()
+
+
+@pytest.fixture
+def pair():
+    """Two complexes that trust each other; jobs go from the first, which runs none, to `far`."""
+    made = servers.start_all(near={"nodes": 0, "sched": False}, far={"nodes": 1, "history": True})
+    try:
+        yield made
+    finally:
+        servers.stop_all(made)
 
 
 @pytest.fixture(scope="session")

@@ -12,51 +12,13 @@ from concurrent import futures
 import pytest
 
 from cede import api, rpc_caller, terminal, users, work
-from cede.complex import Complex
 from cede.exec_peer import Reader, text, u32, u64
 from cede.remote import Munged, login_host, port_of
+from cede.servers import address, move, rename
 from cede.wait import until
 from test_checkpoint import by_application, count
 
 UNTIL_GO = "while [ ! -f go ]; do sleep 0.02; done"
-
-
-def address(cx):
-    return f"127.0.0.1:{port_of(cx)}"
-
-
-def trust(one, other):
-    """What an administrator does: the CA of the other complex is put beside ours."""
-    shutil.copy(os.path.join(other.home, "certs", "ca.crt"), os.path.join(one.home, "certs", "peers.crt"))
-
-
-def rename(cx, name):
-    with open(cx.conf, "a", encoding="ascii") as f:
-        f.write(f"PBS_SERVER={name}\n")
-    cx.restart("server")
-    cx.again()
-
-
-@pytest.fixture
-def pair():
-    """Two complexes that trust each other; jobs go from the first to `far`."""
-    near, far = Complex(nodes=0, sched=False), Complex(nodes=1, history=True)
-    try:
-        near.start()
-        far.start()
-        trust(near, far)
-        trust(far, near)
-        rename(near, "near")
-        rename(far, "far")
-        far.set_server("flatuid", "True")
-        yield near, far
-    finally:
-        near.stop()
-        far.stop()
-
-
-def move(near, job, far, queue="workq"):
-    near.api.move(job, f"{queue}@{address(far)}")
 
 
 class Arrivals:
@@ -215,7 +177,7 @@ def test_a_job_that_goes_on_from_a_checkpoint_stays_where_its_images_are(pair):
     far.wait(job, "H")
     with pytest.raises(api.PbsError) as e:
         move(far, job, near)
-    assert e.value.code == 15029 and "its images are here" in str(e.value)
+    assert e.value.code == 15029 and "its images are here" in str(e.value) and "qsub -q QUEUE@SERVER" in str(e.value)
     assert far.state(job) == "H" and not near.api.select()
 
 
