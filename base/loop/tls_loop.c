@@ -168,13 +168,13 @@ static struct tls_loop *create(const struct tls_loop_options *o, struct err *e)
     if (t)
         t->ssl = SSL_new(o->ctx);
     if (!t || !t->ssl)
-        goto no_memory;
+        goto nomem;
     t->from_wire = BIO_new(BIO_s_mem());
     t->to_wire = BIO_new(BIO_s_mem());
     if (!t->from_wire || !t->to_wire) {
         BIO_free(t->from_wire);
         BIO_free(t->to_wire);
-        goto no_memory;
+        goto nomem;
     }
     BIO_set_mem_eof_return(t->from_wire, -1); /* empty means "later", not the end */
     SSL_set_bio(t->ssl, t->from_wire, t->to_wire);
@@ -184,7 +184,7 @@ static struct tls_loop *create(const struct tls_loop_options *o, struct err *e)
     t->arg = o->arg;
     if (set_side(t, o) == 0)
         return t;
-no_memory:
+nomem:
     if (t)
         SSL_free(t->ssl);
     free(t);

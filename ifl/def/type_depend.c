@@ -132,14 +132,14 @@ int depend_parse(const char *text, struct depend **out, size_t *n, struct err *e
         p += strspn(p, " \t");
         m = strcspn(p, ",");
         if (parse_one(p, m, v, &count, &why) < 0)
-            goto wrong;
+            goto fail;
     }
     if (!count)
-        goto wrong;
+        goto fail;
     *out = v;
     *n = count;
     return 0;
-wrong:
+fail:
     free(v);
     return bad(text, why, e);
 }

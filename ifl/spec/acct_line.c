@@ -162,19 +162,19 @@ struct acct_line *acct_line_parse(const char *line, struct err *e)
 
     if (!l || (text && !l->id)) {
         err_set(e, PBSE_SYSTEM, "no memory for an accounting record");
-        goto bad;
+        goto fail;
     }
     if (!text) {
         err_set(e, PBSE_BADATVAL, "not an accounting record: \"%.60s\"", line);
-        goto bad;
+        goto fail;
     }
     l->text = strndup(text, strcspn(text, "\n"));
     if (!l->text || take_pairs(l) < 0) {
         err_set(e, PBSE_SYSTEM, "no memory for an accounting record");
-        goto bad;
+        goto fail;
     }
     return l;
-bad:
+fail:
     acct_line_destroy(l);
     return NULL;
 }

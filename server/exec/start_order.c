@@ -49,15 +49,15 @@ static int add_triple(void *arg, const char *name, const char *resource, const c
         wire_attr *v = realloc(t->v, cap * sizeof *v);
 
         if (!v)
-            goto bad;
+            goto fail;
         t->v = v;
         t->cap = cap;
     }
     if (!a.name || !a.resource || !a.value)
-        goto bad;
+        goto fail;
     t->v[t->n++] = a;
     return 0;
-bad:
+fail:
     free(a.name);
     free(a.resource);
     free(a.value);

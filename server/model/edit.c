@@ -96,16 +96,16 @@ int edit_apply(struct site *s, struct object *o, const struct edit_ask *ask, siz
     }
     for (; *at < ask->n; ++*at)
         if (apply_one(s, &now, &ask->changes[*at], &ask->writer, &indices[*at], e) < 0)
-            goto bad;
+            goto fail;
     if (edit_check_length(&o->attrs, &now, e) < 0 || check_effects(o, &now, ask, indices, at, e) < 0)
-        goto bad;
+        goto fail;
     attr_list_fini(&o->attrs);
     o->attrs = now;
     change_touch(s->change, &o->change, PART_ATTRS);
     after_effects(o, ask, indices);
     free(indices);
     return 0;
-bad:
+fail:
     attr_list_fini(&now);
     free(indices);
     return -1;

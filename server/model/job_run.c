@@ -191,11 +191,11 @@ struct run *job_run_decode(const json_t *o)
         return NULL;
     for (size_t i = 0; i < r->n_hosts; i++)
         if (decode_host(json_array_get(hosts, i), &r->hosts[i]) < 0)
-            goto bad;
+            goto fail;
     if (decode_flags(o, r) < 0 || decode_phase(o, r) < 0)
-        goto bad;
+        goto fail;
     return r;
-bad:
+fail:
     job_run_destroy(r);
     return NULL;
 }

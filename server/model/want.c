@@ -187,16 +187,16 @@ int wants_make(const struct site *s, const struct job *j, const struct exec_vnod
 
         if (!node) {
             err_set(e, PBSE_UNKNODE, "Unknown node %s", ev->part[i].vnode);
-            goto bad;
+            goto fail;
         }
         if (add_amounts(s, want_of(w, n, node), &ev->part[i], e) < 0)
-            goto bad;
+            goto fail;
     }
     if (mark_alone(s, j, &w, n, e) < 0 || borrow_all(s, &w, n, e) < 0)
-        goto bad;
+        goto fail;
     *out = w;
     return 0;
-bad:
+fail:
     wants_free(w, *n);
     *n = 0;
     return -1;

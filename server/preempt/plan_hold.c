@@ -323,18 +323,18 @@ static int make(struct plan_holds *all, struct plan_draft *d, struct err *e)
         return -1;
     hold_links_job(all->p.site, h, j);
     if (plan_draft_write(d, h, e) < 0 || !plan_create(all, h, e))
-        goto bad;
+        goto fail;
     for (size_t i = 0; i < d->n_victims; i++)
         if (begin_victim(all, h, d, &d->victims[i], e) < 0)
-            goto bad;
+            goto fail;
     if (held_put(s, h, d->wants, d->n_wants, e) < 0)
-        goto bad;
+        goto fail;
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Room is held on %s until %zu jobs have given way",
               d->ask->location, d->n_victims);
     set_timer(h->plan);
     look_later(h->plan);
     return 0;
-bad:
+fail:
     plan_holds_undo(all, h, e->text);
     return -1;
 }

@@ -330,13 +330,13 @@ struct commit *commit_create(struct loop *l, struct change *change, struct resou
     c->retry = loop_timer_create(l, LOOP_REAL, retry, c);
     if (!c->filling.batch || !c->flying.batch || !c->hook || !c->retry) {
         err_set(e, ENOMEM, "no memory for commits");
-        goto bad;
+        goto fail;
     }
     if (find_log_number(c, e) < 0 || !(c->worker = worker_create(l, "store writer", 4, e)))
-        goto bad;
+        goto fail;
     change_on_touch(change, touched, c);
     return c;
-bad:
+fail:
     commit_destroy(c);
     return NULL;
 }

@@ -589,11 +589,11 @@ struct store *store_pg_open(const struct store_where *w, struct err *e)
     }
     s->base.class = &pg_class;
     if (set_options(s, w, e) < 0)
-        goto bad;
+        goto fail;
     if (need_connection(s, e) < 0 && (create_if_missing(s, e) < 0 || need_connection(s, e) < 0))
-        goto bad;
+        goto fail;
     return &s->base;
-bad:
+fail:
     pg_close(&s->base);
     return NULL;
 }

@@ -288,15 +288,15 @@ struct store *store_sqlite_open(const struct store_where *w, struct err *e)
     s->base.class = &sqlite_class;
     s->lock_fd = -1;
     if (make_private(w->path, e) < 0)
-        goto bad;
+        goto fail;
     if (sqlite3_open_v2(w->path, &s->db, flags, NULL) != SQLITE_OK) {
         failed(s, w->path, e);
-        goto bad;
+        goto fail;
     }
     if (configure(s, e) < 0)
-        goto bad;
+        goto fail;
     return &s->base;
-bad:
+fail:
     sqlite_close(&s->base);
     return NULL;
 }

@@ -295,14 +295,14 @@ int status_query_create(struct status *st, const struct status_ask *ask, struct 
     q->who = intern_ref(ask->who);
     if (status_want(st->site, ask->of, ask->wanted, ask->n_wanted, &q->want, e) < 0) {
         attr_select_init(&q->want, ask->of);
-        goto bad;
+        goto fail;
     }
     if (check_history(q, e) < 0 || status_names_choose(q, ask->ids, e) < 0 || check_only_name(q, e) < 0)
-        goto bad;
+        goto fail;
     q->criteria = ask->criteria;
     *out = q;
     return 0;
-bad:
+fail:
     query_free(q);
     return -1;
 }

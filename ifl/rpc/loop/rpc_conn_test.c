@@ -70,16 +70,16 @@ static int setup(void **state)
     snprintf(fx.certs, sizeof fx.certs, "%s/certs", fx.dir);
     snprintf(fx.sock, sizeof fx.sock, "%s/s", fx.dir);
     if (certs_ensure(fx.certs, "server", &e) < 0 || certs_ensure(fx.certs, "mom:n1", &e) < 0)
-        goto failed;
+        goto fail;
     o.tls = fx.tls = certs_context(fx.certs, "server", CERTS_SERVER, &e);
     fx.loop = loop_create(NULL, &e);
     fx.server = rpc_server_create(fx.loop, &o, &e);
     if (rpc_server_listen_unix(fx.server, fx.sock, 0600, &e) < 0)
-        goto failed;
+        goto fail;
     fx.port = rpc_server_listen_tcp(fx.server, "127.0.0.1", 0, &e);
     if (fx.port > 0)
         return 0;
-failed:
+fail:
     fprintf(stderr, "%s\n", e.text);
     return -1;
 }

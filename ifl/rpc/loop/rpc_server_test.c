@@ -214,18 +214,18 @@ static int setup(void **state)
     if (file_make_dirs(fx.sock, 0711, &e) < 0 || chmod(fx.dir, 0711) < 0 ||
         certs_ensure(fx.certs, "server", &e) < 0 || certs_ensure(fx.certs, "sched", &e) < 0 ||
         certs_ensure(fx.certs, "mom:n1", &e) < 0)
-        goto failed;
+        goto fail;
     snprintf(fx.sock + strlen(fx.sock), sizeof fx.sock - strlen(fx.sock), "/s");
     fx.tls = certs_context(fx.certs, "server", CERTS_SERVER, &e);
     o.tls = fx.tls;
     fx.loop = loop_create(NULL, &e);
     fx.server = rpc_server_create(fx.loop, &o, &e);
     if (rpc_server_listen_unix(fx.server, fx.sock, 0666, &e) < 0)
-        goto failed;
+        goto fail;
     fx.port = rpc_server_listen_tcp(fx.server, "127.0.0.1", 0, &e);
     if (fx.port > 0 && pthread_create(&fx.thread, NULL, run, NULL) == 0)
         return 0;
-failed:
+fail:
     fprintf(stderr, "%s\n", e.text);
     return -1;
 }
