@@ -18,27 +18,6 @@
 #include "ranks.h"
 #include "universe_private.h"
 
-static void list_add(struct list *l, void *x)
-{
-    l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
-    l->a[l->n++] = x;
-}
-
-static void list_fini(struct list *l)
-{
-    free(l->a);
-    *l = (struct list){0};
-}
-
-static void list_remove(struct list *l, const void *x)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (l->a[i] == x) {
-            l->a[i] = l->a[--l->n];
-            return;
-        }
-}
-
 static void index_out(void *u, struct node *n)
 {
     universe_node_out(u, n);
@@ -69,318 +48,14 @@ void universe_listen(struct universe *u, const struct universe_listener *l)
         u->listeners[u->n_listeners++] = *l;
 }
 
-/* --- jobs in and out of the indices ------------------------------------------------------------------ */
-
-static void find_vnodes(struct universe *u, struct job *j)
-{
-    struct piece_text *texts = NULL;
-    bool released = j->released && !job_holds_nodes(j); /* suspended, it needs no more than that to go on */
-
-    if (!j->exec_vnode)
-        return;
-    size_t n = request_parse_exec(u->catalogue, released ? j->released : j->exec_vnode, &texts);
-    for (size_t i = 0; i < n; i++)
-        pieces_add(&j->on, universe_node(u, texts[i].vnode), &texts[i].use, texts[i].joined);
-    request_free_exec(texts, n);
-    pieces_mark_alone(&j->on, request_sharing(j->place));
-}
-
-static struct list *list_of(struct universe *u, const struct job *j)
-{
-    switch (j->standing) {
-    case STANDING_RUNS:
-        return &u->running;
-    case STANDING_ENDS:
-        return &u->ending;
-    case STANDING_AWAITS:
-        return &u->awaiting;
-    case STANDING_OTHER:
-    case STANDING_WAITS:
-    case STANDING_SUSPENDED:
-    case STANDING_STOPPED:
-        break;
-    }
-    return NULL;
-}
-
-static void run_in(struct universe *u, struct job *j)
-{
-    for (size_t i = 0; i < j->on.n; i++) {
-        struct node *n = j->on.a[i].node;
-        if (n) {
-            universe_node_out(u, n);
-            node_join(n, j);
-            universe_node_in(u, n);
-        }
-    }
-    if (list_of(u, j)) {
-        j->running_at = list_of(u, j)->n;
-        list_add(list_of(u, j), j);
-    }
-    universe_count(u, j, 1);
-}
-
-static void run_out(struct universe *u, struct job *j)
-{
-    for (size_t i = 0; i < j->on.n; i++) {
-        struct node *n = j->on.a[i].node;
-        if (n) {
-            universe_node_out(u, n);
-            node_leave(n, j);
-            universe_node_in(u, n);
-        }
-    }
-    struct list *l = list_of(u, j);
-    if (l) {
-        struct job *last = l->a[--l->n];
-        l->a[j->running_at] = last;
-        last->running_at = j->running_at;
-    }
-    universe_count(u, j, -1);
-    u->news++;
-}
-
-static void link_job(struct universe *u, struct job *j)
-{
-    j->queue = j->queue_name ? universe_queue(u, j->queue_name) : NULL;
-    if (!job_holds_nodes(j))
-        j->turn_s = 0;
-    if (j->standing != STANDING_SUSPENDED)
-        j->since_s = 0;
-    if (j->standing != STANDING_AWAITS)
-        pieces_fini(&j->awaited);
-    pieces_fini(&j->on);
-    pieces_fini(&j->yields);
-    if (job_holds_nodes(j) || j->standing == STANDING_SUSPENDED || j->standing == STANDING_STOPPED)
-        find_vnodes(u, j);
-    TELL(u, job_seen, j);
-    if (job_counts(j))
-        run_in(u, j);
-    else if (universe_may_wait(u, j))
-        TELL(u, job_waits, j);
-}
-
-static void unlink_job(struct universe *u, struct job *j)
-{
-    if (job_counts(j))
-        run_out(u, j);
-    if (j->class)
-        TELL(u, job_leaves, j);
-}
-
-static void make_dirty(struct universe *u, struct job *j)
-{
-    if (j->dirty)
-        return;
-    unlink_job(u, j);
-    j->dirty = true;
-    list_add(&u->dirty_jobs, j);
-}
-
-/* --- changes ----------------------------------------------------------------------------------------- */
-
-static bool change_job(struct universe *u, const char *id, const struct attrl *attrs)
-{
-    struct job *j = universe_job(u, id);
-
-    if (!j) {
-        j = job_create(id);
-        j->dirty = true;
-        list_add(&u->dirty_jobs, j);
-        HASH_ADD_KEYPTR(hh, u->jobs, j->id, strlen(j->id), j);
-    }
-    enum job_news news = job_look(j, attrs);
-    if (news == JOB_COMMENT)
-        TELL(u, job_comment, j);
-    /* An order that was answered ends with whatever is heard of the job next, even if nothing of it is new: what the
-     * order did may have been undone in the same moment. One that was refused waits for a real change. */
-    bool is_ordered = j->order != ORDER_NONE && j->order != ORDER_REFUSED;
-    j->heard |= is_ordered && !j->answered;
-    if (news != JOB_CHANGED && !(is_ordered && j->answered))
-        return false;
-    bool was_up = job_is_up(j) && !j->gives_way;
-    make_dirty(u, j);
-    j->is_provisional = false;
-    if (j->answered)
-        universe_order_drop(u, j);
-    job_take(j, u->catalogue, attrs);
-    if (!was_up && job_is_up(j) && !j->gives_way)
-        u->stoppable++;
-    return true;
-}
-
-static void make_node_dirty(void *arg, struct node *n)
-{
-    struct universe *u = arg;
-
-    universe_node_out(u, n);
-    if (!n->dirty)
-        list_add(&u->dirty_nodes, n);
-    n->dirty = true;
-}
-
-static bool change_node(struct universe *u, const char *name, const struct attrl *attrs)
-{
-    struct node *n = universe_node(u, name);
-    uint64_t look = 0;
-    int64_t priority = 0, last_used_s = 0;
-    const char *host = NULL;
-
-    if (!n) {
-        n = node_create(name);
-        HASH_ADD_KEYPTR(hh, u->nodes, n->name, strlen(n->name), n);
-        u->rerank = u->relink = true;
-    } else {
-        look = n->look;
-        priority = n->priority;
-        last_used_s = n->last_used_s;
-        host = n->host_name;
-        universe_node_out(u, n);
-    }
-    if (node_take(n, u->catalogue, attrs))
-        u->news++;
-    if ((n->most_user >= 0 || n->most_group >= 0) && !u->of_users)
-        u->of_users = u->relink = true;
-    pools_seen(u->pools, n, n->look != look, make_node_dirty, u);
-    if (n->look != look)
-        u->shape++;
-    u->rerank = u->rerank || n->priority != priority || n->host_name != host ||
-                (u->by_amount && (n->look != look || n->last_used_s != last_used_s));
-    make_node_dirty(u, n);
-    return true;
-}
-
-static bool change_queue(struct universe *u, const char *name, const struct attrl *attrs)
-{
-    struct queue *q = universe_queue(u, name);
-    bool is_new = !q;
-
-    if (!q) {
-        q = queue_create(name);
-        HASH_ADD_KEYPTR(hh, u->queues, q->name, strlen(q->name), q);
-    }
-    if (!queue_take(q, u->catalogue, attrs) && !is_new)
-        return false;
-    u->relink = true;
-    u->news++;
-    return true;
-}
-
-static const char *value_of(const struct attrl *attrs, const char *name)
-{
-    for (; attrs; attrs = attrs->next)
-        if (attrs->name && strcmp(attrs->name, name) == 0)
-            return attrs->value;
-    return NULL;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return (!a && !b) || (a && b && strcmp(a, b) == 0);
-}
-
-static bool change_server(struct universe *u, const struct attrl *attrs)
-{
-    const char *formula = value_of(attrs, "job_sort_formula");
-    bool other_formula = !same_text(formula, u->policy->server_formula);
-    const char *frees = value_of(attrs, "restrict_res_to_release_on_suspend");
-
-    free(u->policy->suspend_frees);
-    u->policy->suspend_frees = frees ? mem_text(frees) : NULL;
-    if (other_formula)
-        policy_server_formula(u->policy, formula);
-    if (!queue_take(u->server, u->catalogue, attrs) && !other_formula)
-        return false;
-    u->relink = true; /* by its limits jobs are alike, or are not */
-    u->news++;
-    return true;
-}
-
-static bool change_resource(struct universe *u, const char *name, const struct attrl *attrs)
-{
-    if (!catalogue_define(u->catalogue, name, value_of(attrs, "type"), value_of(attrs, "flag")))
-        return false;
-    u->misread = u->misread || u->jobs || u->nodes;
-    return true;
-}
-
-static uint64_t hash_text(uint64_t h, const char *text)
-{
-    for (; text && *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001B3ull;
-    return (h ^ 0xff) * 0x100000001B3ull;
-}
-
-/* The object changes often (its state); what matters of it seldom. */
-static bool change_sched(struct universe *u, const char *name, const struct attrl *attrs)
-{
-    const char *of;
-    uint64_t look = 1;
-
-    if (strcmp(name, u->sched_name) != 0)
-        return false;
-    for (size_t i = 0; (of = policy_attribute_name(i)) != NULL; i++)
-        look = hash_text(look, value_of(attrs, of));
-    if (look == u->sched_look)
-        return false;
-    u->sched_look = look;
-    for (size_t i = 0; (of = policy_attribute_name(i)) != NULL; i++)
-        policy_attribute(u->policy, of, value_of(attrs, of), NULL);
-    if (strcmp(u->policy->partition, "pbs-default") == 0)
-        policy_attribute(u->policy, "partition", "", NULL);
-    u->relink = true;
-    u->news++;
-    return true;
-}
-
-bool universe_change(struct universe *u, enum universe_kind kind, const char *name, const struct attrl *attrs)
-{
-    switch (kind) {
-    case UNIVERSE_SERVER:
-        return change_server(u, attrs);
-    case UNIVERSE_QUEUE:
-        return change_queue(u, name, attrs);
-    case UNIVERSE_JOB:
-        return change_job(u, name, attrs);
-    case UNIVERSE_NODE:
-        return change_node(u, name, attrs);
-    case UNIVERSE_RESOURCE:
-        return change_resource(u, name, attrs);
-    case UNIVERSE_SCHED:
-        return change_sched(u, name, attrs);
-    case UNIVERSE_RESV:
-    case UNIVERSE_HOLD:
-    case UNIVERSE_KIND_COUNT:
-        break;
-    }
-    return false;
-}
-
-void universe_used(struct universe *u, const char *id, const struct attrl *attrs)
-{
-    struct job *j = universe_job(u, id);
-
-    if (!j)
-        return;
-    job_take_used(j, u->catalogue, attrs);
-    if (!j->dirty) /* settling will tell */
-        TELL(u, job_seen, j);
-}
-
-void universe_reconfigured(struct universe *u)
-{
-    u->relink = u->rerank = true;
-    u->news++;
-}
-
 /* --- what goes --------------------------------------------------------------------------------------- */
 
 void universe_drop_job(struct universe *u, struct job *j)
 {
     if (!j->dirty)
-        unlink_job(u, j);
+        universe_unlink(u, j);
     else
-        list_remove(&u->dirty_jobs, j);
+        universe_list_remove(&u->dirty_jobs, j);
     /* Whoever speaks of the job afterwards must not find it in a class. */
     j->dirty = true;
     universe_order_drop(u, j);
@@ -406,7 +81,7 @@ static void drop_node(struct universe *u, struct node *n)
         forget_node(&j->reserve, n);
         forget_node(&j->awaited, n);
         if (is_on) {
-            make_dirty(u, j);
+            universe_make_dirty(u, j);
             pieces_fini(&j->on);
             pieces_fini(&j->yields);
         }
@@ -414,7 +89,7 @@ static void drop_node(struct universe *u, struct node *n)
     universe_node_out(u, n);
     pools_gone(u->pools, n);
     if (n->dirty)
-        list_remove(&u->dirty_nodes, n);
+        universe_list_remove(&u->dirty_nodes, n);
     HASH_DEL(u->nodes, n);
     node_destroy(n);
     u->rerank = true;
@@ -437,7 +112,7 @@ bool universe_gone(struct universe *u, enum universe_kind kind, const char *name
     if (q) {
         for (j = u->jobs; j; j = j->hh.next)
             if (j->queue == q) {
-                make_dirty(u, j);
+                universe_make_dirty(u, j);
                 j->queue = NULL;
             }
         HASH_DEL(u->queues, q);
@@ -480,7 +155,7 @@ static void rerank(struct universe *u)
         if (q)
             q->n_nodes++;
         if (!n->dirty)
-            list_add(&u->dirty_nodes, n);
+            universe_list_add(&u->dirty_nodes, n);
         n->dirty = true;
     }
     u->rerank = false;
@@ -506,7 +181,7 @@ static void find_keys(struct universe *u)
 
 static void settle_nodes(struct universe *u)
 {
-    pools_make(u->pools, u->nodes, make_node_dirty, u);
+    pools_make(u->pools, u->nodes, universe_make_node_dirty, u);
     for (size_t i = 0; i < u->dirty_nodes.n; i++) {
         struct node *n = u->dirty_nodes.a[i];
         node_settle(n);
@@ -523,7 +198,7 @@ bool universe_settle(struct universe *u)
         return false;
     if (u->relink)
         for (struct job *j = u->jobs; j; j = j->hh.next)
-            make_dirty(u, j);
+            universe_make_dirty(u, j);
     if (u->relink)
         find_keys(u);
     u->relink = false;
@@ -533,7 +208,7 @@ bool universe_settle(struct universe *u)
     for (size_t i = 0; i < u->dirty_jobs.n; i++) {
         struct job *j = u->dirty_jobs.a[i];
         j->dirty = false;
-        link_job(u, j);
+        universe_link(u, j);
     }
     u->dirty_jobs.n = 0;
     return !catalogue_take_missed(u->catalogue);
@@ -556,12 +231,12 @@ void universe_destroy(struct universe *u)
     pools_destroy(u->pools);
     queue_destroy(u->server);
     catalogue_destroy(u->catalogue);
-    list_fini(&u->running);
-    list_fini(&u->ending);
-    list_fini(&u->awaiting);
-    list_fini(&u->ordered);
-    list_fini(&u->dirty_jobs);
-    list_fini(&u->dirty_nodes);
+    universe_list_fini(&u->running);
+    universe_list_fini(&u->ending);
+    universe_list_fini(&u->awaiting);
+    universe_list_fini(&u->ordered);
+    universe_list_fini(&u->dirty_jobs);
+    universe_list_fini(&u->dirty_nodes);
     intern_unref(u->last_host);
     free(u->sched_name);
     free(u);

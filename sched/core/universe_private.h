@@ -1,7 +1,8 @@
 #ifndef UNIVERSE_PRIVATE_H
 #define UNIVERSE_PRIVATE_H
 /* What the files of the universe share; nobody else includes it. Each stands on those before it: universe_index.c (who is
- * where), universe_order.c (open orders), universe.c (changes, settling), universe_array.c (subjobs to be run). */
+ * where), universe_order.c (open orders), universe_link.c (in and out of the indices), universe_change.c (what the stream
+ * says), universe.c (what goes, settling), universe_array.c (subjobs to be run). */
 #include "universe.h"
 
 struct array_count;
@@ -54,6 +55,19 @@ bool universe_may_wait(const struct universe *u, const struct job *j);
 int64_t universe_next_index(const struct universe *u, const struct job *array, char id[UNIVERSE_ID_MAX]);
 /* An array in or out of its class where that is no longer right. */
 void universe_refresh(struct universe *u, struct job *array);
+
+/* ---- universe_link.c */
+void universe_list_add(struct list *l, void *x);
+void universe_list_remove(struct list *l, const void *x); /* O(n); the others change places */
+void universe_list_fini(struct list *l);
+/* By what it says of itself now: its queue and vnodes are looked up, and it joins the indices. It is in none. */
+void universe_link(struct universe *u, struct job *j);
+/* Out of every index. It is as it was when it was linked. */
+void universe_unlink(struct universe *u, struct job *j);
+/* Unlink it, until settling links it again. Of a dirty one nothing happens. */
+void universe_make_dirty(struct universe *u, struct job *j);
+/* The same for a vnode and its bucket; arg is the universe (pools.h calls it). */
+void universe_make_node_dirty(void *arg, struct node *n);
 
 /* ---- universe.c */
 /* A job went out of the universe, in any way. */
