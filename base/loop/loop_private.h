@@ -1,0 +1,61 @@
+#ifndef LOOP_PRIVATE_H
+#define LOOP_PRIVATE_H
+/* What the files of the loop share; nobody else includes it. loop.c (the turn) stands on loop_timer.c; loop_watch.c
+ * (descriptors and signals) and loop_hook.c stand beside them, and all are declared in loop.h. */
+#include <event2/event.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "call_list.h"
+#include "clock.h"
+#include "loop.h"
+#include "pqueue.h"
+#include "turn_share.h"
+
+enum { LOOP_TIMES = 2 };
+
+struct loop {
+    struct event_base *base;
+    struct event *sleep;         /* fires when the first timer is due */
+    int64_t sleep_until_mono_ms; /* what it is set to, real time; -1: not set */
+    struct clock *clock;
+    struct pqueue timers[LOOP_TIMES];
+    size_t n_timers[LOOP_TIMES];        /* that exist: the heaps have room for all of them */
+    struct call_list deferred, running; /* running: taken from a list, not made yet */
+    struct call_list background;
+    struct turn_share share; /* of the background */
+    int64_t began_us;        /* when this turn's first callback was called; 0: none was yet */
+    struct loop_hook *hooks; /* in order */
+    size_t n_marked;
+    bool stop;
+    int post_fd;
+    struct event *post_event;
+    pthread_mutex_t post_lock;
+    struct call_list posted;
+    atomic_size_t n_posted;
+};
+
+struct loop_hook {
+    struct loop *l;
+    struct loop_hook *next;
+    int order;
+    bool marked;
+    loop_fn *fn;
+    void *arg;
+};
+
+/* Something was ready in this turn: what its callbacks take is not the background's (loop_background). */
+static inline void loop_note_begin(struct loop *l)
+{
+    if (!l->began_us)
+        l->began_us = clock_real_mono_us();
+}
+
+/* ---- loop_timer.c */
+/* Until the first timer of either kind is due, at most max_wait_ms; -1: for ever. A driven clock is not waited for. */
+int64_t loop_timers_wait_ms(const struct loop *l, int64_t max_wait_ms);
+/* Call those that are due now. */
+void loop_timers_call(struct loop *l, enum loop_time which);
+
+#endif
