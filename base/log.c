@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <syslog.h>
 #include <unistd.h>
@@ -32,6 +34,7 @@ static struct {
     const struct clock *clock;
     char path[DIR_MAX]; /* the directory if daily, else the file */
     char daemon[256];
+    char *head;         /* lines behind "Log opened", or NULL */
     struct strbuf line; /* being made: kept, so that a line costs no memory from the heap */
     time_t now_s; /* that `now` belongs to: lines come in crowds, and a second is turned into a day once */
     struct tm now;
@@ -177,6 +180,18 @@ static __attribute__((format(printf, 4, 5))) void line_locked(enum log_class c, 
     va_end(ap);
 }
 
+/* Of a new file: whose it is. */
+static void open_lines(void)
+{
+    line_locked(LOGC_SVR, LOGE_SYSTEM, "Log", "Log opened");
+    for (const char *at = the_log.head; at && *at;) {
+        size_t n = strcspn(at, "\n");
+
+        line_locked(LOGC_SVR, LOGE_SYSTEM, the_log.daemon, "%.*s", (int)n, at);
+        at += n + (at[n] == '\n');
+    }
+}
+
 static void switch_day(void)
 {
     struct tm t;
@@ -191,7 +206,7 @@ static void switch_day(void)
         line_locked(LOGC_SVR, LOGE_SYSTEM, "Log", "Log closed");
     close_file();
     if (open_file(&t, NULL) == 0)
-        line_locked(LOGC_SVR, LOGE_SYSTEM, "Log", "Log opened");
+        open_lines();
 }
 
 static int open_locked(struct err *e)
@@ -202,7 +217,7 @@ static int open_locked(struct err *e)
     local_time(&t, &micro_s);
     if (!the_log.no_file && open_file(&t, e) < 0)
         return -1;
-    line_locked(LOGC_SVR, LOGE_SYSTEM, "Log", "Log opened");
+    open_lines();
     return 0;
 }
 
@@ -234,7 +249,9 @@ static int take_options(const struct log_options *o, struct err *e)
     the_log.severity = o->syslog_severity;
     the_log.clock = o->clock;
     the_log.mask = o->mask;
-    return 0;
+    free(the_log.head);
+    the_log.head = o->head ? strdup(o->head) : NULL;
+    return !o->head || the_log.head ? 0 : err_no_memory(e);
 }
 
 int log_open(const struct log_options *o, struct err *e)
@@ -264,6 +281,8 @@ void log_close(void)
         close_file();
         the_log.open = false;
         strbuf_fini(&the_log.line);
+        free(the_log.head);
+        the_log.head = NULL;
         the_log.clock = NULL; /* its owner may destroy it from now on */
         the_log.mask = STDERR_MASK;
     }

@@ -5,7 +5,7 @@
  *   MM/DD/YYYY HH:MM:SS[.uuuuuu];EEEE;daemon;Class;object;text
  *
  * EEEE is the event mask in four hex digits. The file is DIR/YYYYMMDD, mode 0644, switched at the first line
- * of a new day; it begins with "Log opened" and ends with "Log closed". Line breaks and other control
+ * of a new day; it begins with "Log opened" and who writes it, and ends with "Log closed". Line breaks and other control
  * characters in a text become blanks, so a line is always one event. Lines are appended in one write each and
  * never synced.
  *
@@ -65,6 +65,7 @@ struct log_options {
     int syslog_facility;       /* PBS_SYSLOG: 0 none, 1 daemon, 2..9 local0..local7 */
     int syslog_severity;       /* PBS_SYSLOGSEVR: least severe syslog level still sent; 0 means all */
     bool no_file;              /* PBS_SYSLOG without PBS_LOCALLOG: syslog only */
+    const char *head;          /* lines that each file has behind "Log opened", as log_head_make; or NULL */
 };
 
 /* Open, and write "Log opened". Texts are copied. 0, or -1 with e->code an errno; the log stays on stderr. */

@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "log.h"
+#include "log_head.h"
 
 enum { TEXT_MAX = 65536 };
 
@@ -118,6 +119,37 @@ static void a_new_day_gets_a_new_file(void **state)
     assert_non_null(strstr(read_log(f, "20231114"), "Log closed\n"));
 }
 
+static void each_file_says_whose_it_is(void **state)
+{
+    static const char head[] = "11/14/2023 22:13:20;0002;pbs_mom;Svr;Log;Log opened\n"
+                               "11/14/2023 22:13:20;0002;pbs_mom;Svr;pbs_mom;pbs_version=1\n"
+                               "11/14/2023 22:13:20;0002;pbs_mom;Svr;pbs_mom;hostname=h\n"
+                               "11/14/2023 22:13:20;0002;pbs_mom;Svr;Log;Log closed\n";
+    struct fixture *f = *state;
+    struct log_options o = {.dir = f->logs, .daemon = "pbs_mom", .clock = f->clock};
+    char lines[] = "pbs_version=1\nhostname=h\n", twice[2 * sizeof head];
+
+    o.head = lines;
+    assert_int_equal(log_open(&o, NULL), 0);
+    memset(lines, 'x', sizeof lines - 1); /* it was copied */
+    assert_int_equal(log_reopen(NULL), 0);
+    log_close();
+    snprintf(twice, sizeof twice, "%s%s", head, head);
+    assert_string_equal(read_log(f, "20231114"), twice);
+}
+
+static void a_head_names_the_host_and_its_addresses(void **state)
+{
+    char *head = log_head_make(&(struct log_head){.version = "1.2", .host = "h1", .mom = "n1"});
+
+    (void)state;
+    assert_non_null(head);
+    assert_ptr_equal(strstr(head, "pbs_version=1.2\npbs_build=mach="), head);
+    assert_non_null(strstr(head, "\nhostname=h1;pbs_leaf_name=N/A;pbs_mom_node_name=n1\n"));
+    assert_non_null(strstr(head, "\nipv4 interface lo: 127.0.0.1\n"));
+    free(head);
+}
+
 static void mask_and_reopen_apply_at_once(void **state)
 {
     struct fixture *f = *state;
@@ -190,6 +222,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lines_have_the_form_of_pbs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_new_day_gets_a_new_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(each_file_says_whose_it_is, set_up, tear_down),
+        cmocka_unit_test(a_head_names_the_host_and_its_addresses),
         cmocka_unit_test_setup_teardown(mask_and_reopen_apply_at_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(of_a_line_that_a_full_disk_cuts_nothing_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_very_long_text_is_cut, set_up, tear_down),

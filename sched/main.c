@@ -14,6 +14,7 @@
 
 #include "clock.h"
 #include "conf.h"
+#include "conf_log.h"
 #include "daemon.h"
 #include "file.h"
 #include "files.h"
@@ -160,16 +161,10 @@ static int find_places(struct program *p, struct err *e)
 
 static int open_log(struct program *p, struct err *e)
 {
-    struct log_options o = {.dir = p->places.logs,
-                            .path = p->o.log_file,
-                            .daemon = "pbs_sched",
-                            .mask = p->policy.log_mask,
-                            .highres = conf_int(p->conf, CONF_PBS_LOG_HIGHRES_TIMESTAMP) != 0,
-                            .syslog_facility = (int)conf_int(p->conf, CONF_PBS_SYSLOG),
-                            .syslog_severity = (int)conf_int(p->conf, CONF_PBS_SYSLOGSEVR)};
+    struct log_options o = {
+        .dir = p->places.logs, .path = p->o.log_file, .daemon = "pbs_sched", .mask = p->policy.log_mask};
 
-    o.no_file = o.syslog_facility && !conf_int(p->conf, CONF_PBS_LOCALLOG);
-    return log_open(&o, e);
+    return conf_log_open(p->conf, &o, e);
 }
 
 static void hours_turn(void *arg)

@@ -7,6 +7,7 @@
 
 #include "assembly.h"
 #include "clock.h"
+#include "conf_log.h"
 #include "daemon.h"
 #include "life.h"
 #include "log.h"
@@ -30,14 +31,10 @@ static int open_log(struct server *s, struct err *e)
     struct log_options o = {.dir = s->set.logs,
                             .path = s->set.log_file,
                             .daemon = daemon,
-                            .mask = s->set.log_events >= 0 ? (unsigned)s->set.log_events : LOG_MASK_SERVER,
-                            .highres = conf_int(s->set.conf, CONF_PBS_LOG_HIGHRES_TIMESTAMP) != 0,
-                            .syslog_facility = (int)conf_int(s->set.conf, CONF_PBS_SYSLOG),
-                            .syslog_severity = (int)conf_int(s->set.conf, CONF_PBS_SYSLOGSEVR)};
+                            .mask = s->set.log_events >= 0 ? (unsigned)s->set.log_events : LOG_MASK_SERVER};
 
-    o.no_file = o.syslog_facility && !conf_int(s->set.conf, CONF_PBS_LOCALLOG);
     snprintf(daemon, sizeof daemon, "Server@%s", s->set.name);
-    return log_open(&o, e);
+    return conf_log_open(s->set.conf, &o, e);
 }
 
 static int create_tenure(struct server *s, struct err *e)

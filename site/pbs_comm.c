@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "conf.h"
+#include "conf_log.h"
 #include "daemon.h"
 #include "home_files.h"
 #include "log.h"
@@ -115,14 +116,10 @@ static int open_log(const struct comm *c, struct err *e)
     struct log_options o = {
         .dir = c->logs,
         .daemon = daemon,
-        .mask = (unsigned)(c->log_events >= 0 ? c->log_events : conf_int(c->conf, CONF_PBS_COMM_LOG_EVENTS)),
-        .highres = conf_int(c->conf, CONF_PBS_LOG_HIGHRES_TIMESTAMP) != 0,
-        .syslog_facility = (int)conf_int(c->conf, CONF_PBS_SYSLOG),
-        .syslog_severity = (int)conf_int(c->conf, CONF_PBS_SYSLOGSEVR)};
+        .mask = (unsigned)(c->log_events >= 0 ? c->log_events : conf_int(c->conf, CONF_PBS_COMM_LOG_EVENTS))};
 
-    o.no_file = o.syslog_facility && !conf_int(c->conf, CONF_PBS_LOCALLOG);
     snprintf(daemon, sizeof daemon, "Comm@%.*s", (int)strcspn(c->name, ":"), c->name);
-    return log_open(&o, e);
+    return conf_log_open(c->conf, &o, e);
 }
 
 /* ---- its life ----------------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@
 #include "certs.h"
 #include "command_line.h"
 #include "conf.h"
+#include "conf_log.h"
 #include "config.h"
 #include "daemon.h"
 #include "dyn_values.h"
@@ -212,19 +213,11 @@ static int watch_signals(struct mom *mom, struct err *e)
 static int open_log(const struct mom *mom, struct err *e)
 {
     const struct parts *m = &mom->parts;
-    const struct log_options o = {.dir = m->home.logs,
-                                  .path = mom->log,
-                                  .daemon = "pbs_mom",
-                                  .mask = m->home.config->log_mask,
-                                  .highres = conf_int(m->home.conf, CONF_PBS_LOG_HIGHRES_TIMESTAMP),
-                                  .syslog_facility = (int)conf_int(m->home.conf, CONF_PBS_SYSLOG),
-                                  .syslog_severity = (int)conf_int(m->home.conf, CONF_PBS_SYSLOGSEVR)};
+    struct log_options o = {
+        .dir = m->home.logs, .path = mom->log, .daemon = "pbs_mom", .mask = m->home.config->log_mask};
 
-    if (log_open(&o, e) < 0)
+    if (conf_log_open(m->home.conf, &o, e) < 0)
         return -1;
-    log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "Log", "pbs_version=%s", CEDE_VERSION);
-    log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "Log", "hostname=%s;pbs_mom_node_name=%s", m->home.host,
-              m->home.node);
     log_event(LOGC_SVR, LOGE_SYSTEM, "pbs_mom", "Using %s.", m->home.checkpoint_from);
     return 0;
 }
