@@ -239,6 +239,7 @@ static void explain_job(struct scheduler *s, const struct pbs_wake *w)
 
 static void wake(struct scheduler *s, const struct pbs_wake *w)
 {
+    log_event(LOGC_SCHED, LOGE_DEBUG3, w->job, "Scheduler received command %d", w->command);
     switch (w->command) {
     case COMMAND_TIME:
     case COMMAND_CMD:
@@ -247,6 +248,7 @@ static void wake(struct scheduler *s, const struct pbs_wake *w)
         shares_ask(s->shares);
         break;
     case COMMAND_CONFIGURE:
+        log_event(LOGC_SCHED, LOGE_DEBUG2, "", "Updating scheduler attributes");
         s->events.configure(s->events.arg);
         break;
     case COMMAND_QUIT:

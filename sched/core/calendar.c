@@ -12,9 +12,12 @@
 #include "calendar.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "endings.h"
 #include "hours.h"
+#include "log.h"
 #include "memory.h"
 #include "run_limits.h"
 #include "trial.h"
@@ -293,7 +296,8 @@ bool calendar_allows(struct calendar *c, const struct job *j, struct reason *why
 
 struct instant {
     int64_t at_s;
-    bool is_apart; /* no end of a job that runs: a booked one ends then, or prime or dedicated time does */
+    bool is_policy; /* prime or dedicated time begins or ends */
+    bool is_apart;  /* no end of a job that runs: a booked one ends then, or prime or dedicated time does */
 };
 
 struct search {
@@ -389,6 +393,7 @@ static void thin_out(struct search *s, int64_t window_s)
         if (n > 0 && s->a[n - 1].at_s / window_s == s->a[i].at_s / window_s) {
             s->a[n - 1].at_s = s->a[i].at_s;
             s->a[n - 1].is_apart |= s->a[i].is_apart;
+            s->a[n - 1].is_policy |= s->a[i].is_policy;
         } else
             s->a[n++] = s->a[i];
     }
@@ -409,7 +414,7 @@ static void list_instants(struct search *s)
         at_s = hours_change_s(universe_policy(c->u), at_s);
         if (at_s == 0)
             break;
-        s->a[s->n++] = (struct instant){.at_s = at_s, .is_apart = true};
+        s->a[s->n++] = (struct instant){.at_s = at_s, .is_apart = true, .is_policy = true};
     }
     if (s->n > 0)
         qsort(s->a, s->n, sizeof *s->a, by_time);
@@ -451,6 +456,19 @@ static size_t first_free(struct search *s)
     return high;
 }
 
+/* As in PBS, where the world is driven on from event to event. */
+static void say_look(const struct search *s, const struct instant *at)
+{
+    time_t t = (time_t)at->at_s;
+    char when[32];
+
+    if (!s->k->log || !log_is_on(LOGE_DEBUG2) || !ctime_r(&t, when))
+        return;
+    when[strcspn(when, "\n")] = '\0';
+    decisions_log(s->k->log, LOGE_DEBUG2, s->p->job->id, "Simulation: %s [%s]",
+                  at->is_policy ? "Policy change" : "job end point", when);
+}
+
 /* The time, or 0. */
 static int64_t find_time(struct search *s, struct pieces *where)
 {
@@ -461,6 +479,7 @@ static int64_t find_time(struct search *s, struct pieces *where)
         int64_t at_s = s->a[i].at_s;
         if (i - first >= LOOKS_MAX && !s->a[i].is_apart && i + 1 < s->n)
             continue;
+        say_look(s, &s->a[i]);
         if (!hours_allow(s->c->u, s->p->job, at_s, &ignored))
             continue;
         give_back(s, endings_until(s->ends, at_s));

@@ -295,9 +295,10 @@ static void consider(struct cycle *c, struct class *k)
     j->short_s = 0;
     bool is_booked = ahead_failed(c, k, &picker, &p, &why);
     fail(c, k, j, &why);
-    if (is_booked)
+    if (is_booked) {
         next_of_class(c, k);
-    else
+        relevel(c); /* its share counts now */
+    } else
         drop_top(c);
     end_round(c, q);
 }
@@ -371,6 +372,9 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     c->rerate = false;
     begin_rounds(c);
     decisions_log(d, LOGE_DEBUG, "", "Starting Scheduling Cycle");
+    if (universe_has_no_nodes(c->u))
+        decisions_log(d, LOGE_DEBUG, "", "No nodes found in partitions serviced by scheduler");
+    placer_set_log(c->placer, d);
     fill_heap(c);
     if (p->scheduling)
         cycle_try_elsewhere(c, c->n > 0 ? c->heap[0]->level : 0);
@@ -381,6 +385,7 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
         checked++;
     }
     ahead_end(c);
+    placer_set_log(c->placer, NULL);
     decisions_log(d, LOGE_DEBUG, "", "Leaving Scheduling Cycle");
     placement_forget(c->placer);
     c->seen = universe_news(c->u);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "accrual.h"
 #include "attempt.h"
 #include "calendar.h"
 #include "classes.h"
@@ -307,15 +308,33 @@ bool cycle_room(void *cycle, const struct picker *picker, const struct preemptor
 
 /* --- what a failure means ---------------------------------------------------------------------------------- */
 
-static bool book(struct cycle *c, struct job *j, const struct picker *k, const struct preemptor *p)
+/* What it is going to use counts for those behind it as if it had begun. */
+static void count_share(struct cycle *c, const struct job *j)
 {
-    decisions_log(c->d, LOGE_DEBUG, p->job->id, "Estimating the start time for a top job.");
+    if (!universe_policy(c->u)->fair_share || !j->share || j->standing == STANDING_SUSPENDED)
+        return;
+    accrual_ordered(c->accrual, j);
+    decisions_log(c->d, LOGE_DEBUG, j->id,
+                  "Fairshare usage of entity %s increased due to job becoming a top job.",
+                  share_name(j->share));
+}
+
+static bool book(struct cycle *c, struct job *j, const struct picker *k, const struct preemptor *p,
+                 const struct reason *why)
+{
+    char text[REASON_TEXT_MAX];
+
+    decisions_log(c->d, LOGE_DEBUG, j->id, "Estimating the start time for a top job (q=%s schedselect=%s).",
+                  j->queue->name, j->select ? j->select : "");
     const struct booking *b = calendar_book(c->ahead->calendar, k, p);
-    if (b)
+    if (b) {
         say(c, j, b);
-    else
-        decisions_log(c->d, LOGE_DEBUG, p->job->id, "Error in calculation of start time of top job");
-    return b != NULL;
+        count_share(c, j);
+        return true;
+    }
+    decisions_log(c->d, LOGE_DEBUG, j->id, "Can't find start time estimate %s", reason_log(why, text));
+    decisions_log(c->d, LOGE_DEBUG, j->id, "Error in calculation of start time of top job");
+    return false;
 }
 
 static bool may_book_owed(struct ahead *a, const struct job *j)
@@ -337,7 +356,8 @@ static struct queue *depth_of(const struct ahead *a, const struct job *j, int64_
 }
 
 /* The order is binding: book it, or stop others. true: booked. */
-static bool hold_order(struct cycle *c, struct job *j, const struct picker *k, const struct preemptor *p)
+static bool hold_order(struct cycle *c, struct job *j, const struct picker *k, const struct preemptor *p,
+                       const struct reason *why)
 {
     const struct policy *policy = universe_policy(c->u);
     struct ahead *a = c->ahead;
@@ -352,7 +372,7 @@ static bool hold_order(struct cycle *c, struct job *j, const struct picker *k, c
         q->is_shut = true;
     else if (q->n_top < depth && !j->never_top) {
         q->n_top++;
-        return book(c, j, k, p);
+        return book(c, j, k, p, why);
     } else
         return false;
     note_top(a, j);
@@ -369,9 +389,9 @@ bool ahead_failed(struct cycle *c, struct class *k, const struct picker *picker,
     if (why->never || j->urged || why->code == REASON_STRICT_ORDER)
         return false;
     if (may_book_owed(a, j))
-        booked = book(c, j, picker, p);
+        booked = book(c, j, picker, p, why);
     else if (policy_is_strict(universe_policy(c->u)))
-        booked = hold_order(c, j, picker, p);
+        booked = hold_order(c, j, picker, p, why);
     if (!booked) {
         if (j->is_top && !is_told(a, j)) /* by a scheduler before this one */
             tell_no_top(c, j);

@@ -14,6 +14,7 @@
 
 #include "memory.h"
 #include "pools.h"
+#include "search_log.h"
 #include "strbuf.h"
 
 enum { EXEC_VNODE_MAX = 1 << 20 };
@@ -22,8 +23,9 @@ struct placer {
     struct universe *u;
     struct buckets *buckets;
     struct trial *trial;
-    unsigned serial; /* of the search under way: nodes and hosts used by it carry it as their mark */
-    uint64_t *set;   /* ranks to look at */
+    struct decisions *log; /* or NULL */
+    unsigned serial;       /* of the search under way: nodes and hosts used by it carry it as their mark */
+    uint64_t *set;         /* ranks to look at */
     size_t words;
     struct amounts **kept; /* parts of split chunks, borrowed by the trial */
     size_t n_kept, cap_kept;
@@ -66,6 +68,16 @@ void placer_destroy(struct placer *p)
     free(p->kept);
     free(p->set);
     free(p);
+}
+
+void placer_set_log(struct placer *p, struct decisions *log)
+{
+    p->log = log;
+}
+
+struct decisions *placer_log(const struct placer *p)
+{
+    return p->log;
 }
 
 static void put(struct search *s, struct node *n, const struct amounts *use, bool joined)
@@ -310,7 +322,7 @@ static int64_t fill_split(struct search *s, const struct chunk *k, int64_t need)
     return need;
 }
 
-static bool place_chunk(struct search *s, const struct chunk *k)
+static bool seek_chunk(struct search *s, const struct chunk *k)
 {
     size_t n_big;
     int64_t need = k->count;
@@ -322,6 +334,16 @@ static bool place_chunk(struct search *s, const struct chunk *k)
     if (need > 0 && n_big > 0)
         need = fill_split(s, k, need);
     return need == 0;
+}
+
+static bool place_chunk(struct search *s, const struct chunk *k)
+{
+    size_t first = s->out->n;
+
+    search_log_begin(s->p->log, s->a, k);
+    bool done = seek_chunk(s, k);
+    search_log_end(s->p->log, s->a, k, s->out, first, done);
+    return done;
 }
 
 static bool place_chunks(struct search *s)
@@ -337,12 +359,12 @@ static bool place_chunks(struct search *s)
 /* --- all of them ------------------------------------------------------------------------------------- */
 
 /* The commonest job: one chunk, once. The best bucket's first node is the answer. */
-static bool place_one(struct search *s, const struct chunk *k)
+static bool seek_one(struct search *s, const struct chunk *k)
 {
     uint32_t best = UINT32_MAX;
 
     if (s->from)
-        return place_chunk(s, k);
+        return seek_chunk(s, k);
 
     for (struct bucket *b = buckets_next(s->p->buckets, NULL); b; b = buckets_next(s->p->buckets, b)) {
         if (times_in(s, b->sample, k) == 0 || !offers(s, b->sample, k))
@@ -354,6 +376,14 @@ static bool place_one(struct search *s, const struct chunk *k)
         return false;
     put(s, s->nodes[best], &k->use, false);
     return true;
+}
+
+static bool place_one(struct search *s, const struct chunk *k)
+{
+    search_log_begin(s->p->log, s->a, k);
+    bool done = seek_one(s, k);
+    search_log_end(s->p->log, s->a, k, s->out, 0, done);
+    return done;
 }
 
 static void clear_pieces(struct pieces *p)
@@ -370,11 +400,19 @@ static void undo(struct search *s, size_t mark)
     s->p->serial++;
 }
 
+static const char *name_of(const struct search *s, res_id res)
+{
+    const struct resource *r = catalogue_get(universe_catalogue(s->p->u), res);
+
+    return r ? r->name : "";
+}
+
 /* place=pack: one host for everything. */
 static bool place_packed(struct search *s)
 {
     size_t n, mark = trial_mark(s->p->trial);
     struct amounts sum = {0};
+    res_id lack = RES_NONE;
     bool done = false;
 
     universe_nodes(s->p->u, &n);
@@ -387,7 +425,10 @@ static bool place_packed(struct search *s)
             if (match_open(s->a, h->nodes[k]))
                 amounts_add(&sum, &h->nodes[k]->free);
         /* Where only some resources are checked, the sum of all says nothing. */
-        if (!amounts_cover(&sum, &s->a->request->total, NULL) && !universe_policy(s->p->u)->resources)
+        bool lacks =
+            !amounts_cover(&sum, &s->a->request->total, &lack) && !universe_policy(s->p->u)->resources;
+        search_log_host(s->p->log, s->a, h->name, lacks ? name_of(s, lack) : NULL);
+        if (lacks)
             continue;
         s->only = h;
         done = place_chunks(s);

@@ -9,10 +9,15 @@
 #include "match.h"
 #include "trial.h"
 
+struct decisions;
 struct placer;
 
 struct placer *placer_create(struct universe *u, struct buckets *b, struct trial *t);
 void placer_destroy(struct placer *p);
+
+/* Whoever searches from now on says so there (search_log.h); NULL: nowhere. Borrowed. */
+void placer_set_log(struct placer *p, struct decisions *log);
+struct decisions *placer_log(const struct placer *p);
 
 /* Find room now. true: `out` (empty before, the caller's) has the pieces in chunk order, and the trial has them
  * taken. false: the trial is as before; `out` is empty.

@@ -10,6 +10,7 @@
 
 #include "intern.h"
 #include "memory.h"
+#include "search_log.h"
 #include "shortage.h"
 #include "words.h"
 
@@ -147,19 +148,20 @@ static struct asker set_asker(const struct sets *l, size_t i)
     return one;
 }
 
-/* Could the job ever be placed in this set? */
-static bool set_ever(struct buckets *all, const struct asker *a)
+/* Could the job ever be placed in this set? false: `why` says why not. */
+static bool set_ever(struct buckets *all, const struct asker *a, struct reason *why)
 {
-    struct reason why;
+    return !(shortage_sums(all, a, why) && why->never) && !shortage_never(all, a, why);
+}
 
-    return !(shortage_sums(all, a, &why) && why.never) && !shortage_never(all, a, &why);
+static const char *set_name(const struct sets *l, size_t i)
+{
+    return catalogue_get(universe_catalogue(l->asker->u), l->a[i].res)->name;
 }
 
 static void say_busy(const struct sets *l, size_t i, struct reason *why)
 {
-    const struct resource *r = catalogue_get(universe_catalogue(l->asker->u), l->a[i].res);
-
-    reason_set(why, REASON_PSET_BUSY, r->name, l->a[i].value ? l->a[i].value : "\"\"");
+    reason_set(why, REASON_PSET_BUSY, set_name(l, i), l->a[i].value ? l->a[i].value : "\"\"");
 }
 
 /* Some set is large enough, but not now. */
@@ -171,7 +173,7 @@ static bool sets_lack(struct buckets *all, const struct asker *a, struct reason 
     sets_of(&l, all, a);
     for (size_t i = l.n; i > 0 && !lacks; i--) {
         struct asker one = set_asker(&l, i - 1);
-        lacks = set_ever(all, &one);
+        lacks = set_ever(all, &one, why);
         if (lacks)
             say_busy(&l, i - 1, why);
     }
@@ -183,6 +185,7 @@ static bool sets_lack(struct buckets *all, const struct asker *a, struct reason 
 static bool sets_never(struct buckets *all, const struct asker *a, struct reason *why)
 {
     struct sets l;
+    struct reason ignored;
     bool never;
 
     if (!universe_policy(a->u)->no_spanning)
@@ -190,7 +193,7 @@ static bool sets_never(struct buckets *all, const struct asker *a, struct reason
     never = sets_of(&l, all, a);
     for (size_t i = 0; i < l.n && never; i++) {
         struct asker one = set_asker(&l, i);
-        never = !set_ever(all, &one);
+        never = !set_ever(all, &one, &ignored);
     }
     sets_fini(&l);
     if (!never)
@@ -203,17 +206,25 @@ static bool sets_never(struct buckets *all, const struct asker *a, struct reason
 bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, struct pieces *out)
 {
     struct sets l;
+    struct reason why;
     bool done = false, ever = false, any = sets_of(&l, all, a);
 
     for (size_t i = 0; i < l.n && !done; i++) {
         struct asker one = set_asker(&l, i);
+        search_log_set(placer_log(p), a, set_name(&l, i), l.a[i].value);
         done = placement_find(p, &one, out);
-        ever = ever || done || set_ever(all, &one);
+        if (done || ever)
+            continue;
+        ever = set_ever(all, &one, &why);
+        if (!ever)
+            search_log_small(placer_log(p), a, set_name(&l, i), l.a[i].value, &why);
     }
     sets_fini(&l);
-    if (any && universe_policy(a->u)->no_spanning)
+    if (done || ever || (any && universe_policy(a->u)->no_spanning))
         return done;
-    return done || (!ever && placement_find(p, a, out));
+    if (any)
+        search_log_span(placer_log(p), a);
+    return placement_find(p, a, out);
 }
 
 void psets_why(struct buckets *all, const struct asker *a, struct reason *why)

@@ -74,6 +74,7 @@ static void take_chunk(struct catalogue *c, struct request *q, const char *text)
     words_init(&parts);
     if (words_parse(text, ":", WORDS_QUOTES, &parts, NULL) == 0 && parts.n > 0) {
         k->count = 1;
+        k->text = mem_intern(text);
         for (size_t i = 0; i < parts.n; i++) {
             char *equals = strchr(parts.w[i], '=');
             if (equals) {
@@ -149,6 +150,7 @@ void request_destroy(struct request *q)
         amounts_fini(&q->chunks[i].use);
         amounts_fini(&q->chunks[i].least);
         labels_fini(&q->chunks[i].labels);
+        intern_unref(q->chunks[i].text);
         intern_unref(q->chunks[i].host);
         intern_unref(q->chunks[i].vnode);
     }

@@ -23,6 +23,7 @@ struct labels {
 
 struct chunk {
     int64_t count;
+    const char *text;     /* as it was asked for, interned: "2:ncpus=1" */
     struct amounts use;   /* what one chunk uses up on a vnode */
     struct amounts least; /* numbers that the vnode must have at least, used up by nobody */
     struct labels labels;

@@ -14,6 +14,7 @@
 #include "cycle.h"
 #include "explain.h"
 #include "file.h"
+#include "log.h"
 #include "memory.h"
 #include "pbs_error.h"
 #include "prime.h"
@@ -227,6 +228,28 @@ static int line_comment(struct play *p, struct err *e)
     return 0;
 }
 
+static int line_events(struct play *p, struct err *e)
+{
+    (void)e;
+    log_set_mask((unsigned)strtoul(p->w.w[1], NULL, 0));
+    return 0;
+}
+
+/* Is this line among those of the cycle? */
+static int line_log(struct play *p, struct err *e)
+{
+    bool wanted = strcmp(p->w.w[0], "log") == 0;
+    const char *object = strcmp(p->w.w[1], "-") == 0 ? "" : p->w.w[1];
+    const char *want =
+        p->w.n == 3 ? p->w.w[2] : strstr(strchr(p->rest, ' ') + 1 + strlen(p->w.w[1]), p->w.w[2]);
+
+    for (size_t i = 0; i < p->d.n; i++)
+        if (p->d.a[i].kind == DECIDE_LOG && strcmp(p->d.a[i].job, object) == 0 &&
+            strcmp(p->d.a[i].text, want) == 0)
+            return wanted ? 0 : err_set(e, EINVAL, "it is in the log");
+    return wanted ? err_set(e, EINVAL, "it is not in the log") : 0;
+}
+
 /* --- explanations */
 static struct explanation explain_now(struct play *p, const struct job *j)
 {
@@ -378,7 +401,8 @@ static const struct {
              {"config", 2, line_config},   {"shares", 2, line_shares},     {"usage", 3, line_usage},
              {"used", 3, line_used},       {"holidays", 2, line_holidays}, {"dedicated", 2, line_dedicated},
              {"clock", 2, line_clock},     {"explain", 3, line_explain},   {"because", 3, line_because},
-             {"lasts", 3, line_lasts}};
+             {"lasts", 3, line_lasts},     {"events", 2, line_events},     {"log", 3, line_log},
+             {"nolog", 3, line_log}};
 
 static int play_line(struct play *p, char *text, struct err *e)
 {
@@ -432,6 +456,7 @@ int scenario_play(const char *path, struct err *e)
 
     if (file_read(AT_FDCWD, path, FILE_MAX, &text, NULL, e) < 0)
         return -1;
+    log_set_mask(LOG_MASK_SCHED);
     policy_init(&p.policy);
     p.c = cycle_create("default", &p.policy);
     p.objects = scenario_objects_create();

@@ -84,6 +84,7 @@ struct queue *universe_queue(const struct universe *u, const char *name);
 
 /* Has this scheduler anything to serve: another than the default one needs a partition. Is this queue its own? */
 bool universe_has_partition(const struct universe *u);
+bool universe_has_no_nodes(const struct universe *u);
 bool universe_serves(const struct universe *u, const struct queue *q);
 
 struct queue *universe_next_queue(const struct universe *u, const struct queue *after); /* NULL: first */

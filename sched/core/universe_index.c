@@ -121,6 +121,14 @@ bool universe_has_partition(const struct universe *u)
     return *u->policy->partition || strcmp(u->sched_name, "default") == 0;
 }
 
+bool universe_has_no_nodes(const struct universe *u)
+{
+    size_t n;
+
+    universe_nodes(u, &n);
+    return n == 0;
+}
+
 bool universe_serves(const struct universe *u, const struct queue *q)
 {
     return universe_has_partition(u) && strcmp(q->partition ? q->partition : "", u->policy->partition) == 0;
