@@ -33,6 +33,7 @@
 #include "job_fsm.h"
 #include "job_log.h"
 #include "job_limits.h"
+#include "job_view.h"
 #include "join_wait.h"
 #include "log.h"
 #include "loop.h"
@@ -113,6 +114,14 @@ static void find_services(struct server *s)
     }
 }
 
+static void tell_job(const struct job *j)
+{
+    if (!job_is_over(j))
+        log_event(LOGC_JOB, LOGE_SYSTEM | LOGE_ADMIN | LOGE_DEBUG, j->obj.name,
+                  "Requeueing job, substate: %d Requeued in queue: %s", job_view_substate(j),
+                  j->queue->obj.name);
+}
+
 static void tell_recovered(const struct server *s, const struct restore_counts *counts)
 {
     for (const struct queue *q = queues_first(s->site.queues); q; q = queues_next(q))
@@ -121,6 +130,8 @@ static void tell_recovered(const struct server *s, const struct restore_counts *
         log_event(LOGC_SCHED, LOGE_ADMIN, x->obj.name, "Recovered scheduler %s", x->obj.name);
     if (!counts->jobs)
         log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "No jobs to open");
+    for (const struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
+        tell_job(j);
     log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Recovered %zu jobs", counts->jobs);
 }
 

@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 
+#include "log.h"
 #include "pbs_error.h"
 
 static int server_encode(const struct object *o, enum change_part part, struct strbuf *out)
@@ -61,6 +62,8 @@ int64_t server_obj_take_seq(struct server_obj *s, struct change *c)
     int64_t seq = s->next_seq, max = attr_list_effective(&s->obj.attrs, SERVER_ATTR_max_job_sequence_id);
 
     s->next_seq = seq >= max ? 0 : seq + 1;
+    if (seq >= max)
+        log_event(LOGC_SVR, LOGE_ADMIN, s->obj.name, "svr_max_job_sequence_id wrapped to 0");
     change_store_only(c, &s->obj.change, PART_HOT);
     return seq;
 }

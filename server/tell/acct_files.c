@@ -95,7 +95,10 @@ static int day_open(struct acct_files *f, const char *day, struct err *e)
     snprintf(path, sizeof path, "%s/%s", f->dir, day);
     snprintf(f->fd_day, sizeof f->fd_day, "%s", day);
     f->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-    return f->fd < 0 ? err_errno(e, errno, "accounting file %s", path) : file_sync_dir(AT_FDCWD, f->dir, e);
+    if (f->fd < 0)
+        return err_errno(e, errno, "accounting file %s", path);
+    log_event(LOGC_SVR, LOGE_SYSTEM, "Act", "Account file %s opened", path);
+    return file_sync_dir(AT_FDCWD, f->dir, e);
 }
 
 /* The whole line or nothing: of one that a full disk has cut, the beginning goes. */

@@ -81,6 +81,11 @@ static bool has(void *arg, const void *owner)
     return x->waiting != 0;
 }
 
+static void tell_command(const struct scheduler *x, int command)
+{
+    log_event(LOGC_SVR, LOGE_SCHED, x->object->obj.name, "Scheduler sent command %d", command);
+}
+
 static size_t take(void *arg, const void *owner, ifl_wake *out, size_t max)
 {
     static char nothing[1];
@@ -93,12 +98,14 @@ static size_t take(void *arg, const void *owner, ifl_wake *out, size_t max)
         if (!(x->waiting & (1u << c)))
             continue;
         x->waiting &= ~(1u << c);
+        tell_command(x, c);
         out[n++] = (ifl_wake){.command = c, .job = nothing};
     }
     for (struct question *q = x->questions; q && n < max; q = q->next) {
         if (q->told)
             continue;
         q->told = true;
+        tell_command(x, (int)q->what);
         out[n++] = (ifl_wake){.command = (int)q->what, .job = (char *)q->job, .answer = q->number};
     }
     return n;

@@ -163,6 +163,8 @@ static void follow(const struct alter_parts *p, struct job *j, const struct alte
             attr_list_unset(&j->obj.attrs, JOB_ATTR_eligible_time);
         } else if (is_named(c, "topjob")) {
             follow_topjob(p, j);
+        } else if (is_named(c, "max_run_subjobs")) {
+            arrays_tell_limit(j);
         } else if (is_named(c, "depend")) {
             depends_altered(p->depends, j, old_depend, ask->past, ask->n_past);
         }

@@ -118,6 +118,13 @@ void arrays_keep(struct arrays *a, struct job *sub)
     jobs_touch(a->site->jobs, array, PART_NONE);
 }
 
+void arrays_tell_limit(const struct job *array)
+{
+    if (attr_list_is_set(&array->obj.attrs, JOB_ATTR_max_run_subjobs))
+        log_event(LOGC_JOB, LOGE_JOB, array->obj.name, "max_run_subjobs set to %lld",
+                  (long long)attr_list_number(&array->obj.attrs, JOB_ATTR_max_run_subjobs, 0));
+}
+
 int arrays_may_start(const struct job *array, struct err *e)
 {
     int64_t most = attr_list_number(&array->obj.attrs, JOB_ATTR_max_run_subjobs, 0);

@@ -44,6 +44,9 @@ void arrays_fold(struct arrays *a, struct job *sub);
 /* Or keep it, though it does not start yet: it is stored, and waits as a job of its own from now on. */
 void arrays_keep(struct arrays *a, struct job *sub);
 
+/* Say in the log how many of its subjobs may run at once, if it says so. */
+void arrays_tell_limit(const struct job *array);
+
 /* Could a subjob be started, as far as its array is concerned? -1: PBSE_BADSTATE the array is held or waits,
  * PBSE_RESCUNAV max_run_subjobs of it run. */
 int arrays_may_start(const struct job *array, struct err *e);

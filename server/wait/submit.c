@@ -137,6 +137,7 @@ static int enter(struct submit *s, struct job *j, struct queue *q, const char *w
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
               "Job Queued at request of %s, owner = %s, job name = %s, queue = %s", who, j->owner,
               attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name), q->obj.name);
+    arrays_tell_limit(j);
     job_fsm_post(s->p.fsm, j, EV_SUBMIT);
     route_job(s->p.route, j);
     lost = job_is_over(j);

@@ -49,6 +49,16 @@ def test_every_line_has_the_form_of_pbs(place, folder, daemon):
         assert m[3].startswith(daemon) and m[4] in CLASSES
 
 
+@pytest.mark.parametrize("folder,daemon", [("server_logs", "Server@"), ("sched_logs", "pbs_sched"),
+                                           ("mom_logs", "pbs_mom")])
+def test_each_log_begins_with_who_writes_it_and_where(place, folder, daemon):
+    head = [LINE.match(line) for line in until(lambda: lines(place, folder)[4:] and lines(place, folder)[:5], folder)]
+    assert head[0][6] == "Log opened" and all(m[5].startswith(daemon) for m in head[1:])
+    assert head[1][6].startswith("pbs_version=") and head[2][6].startswith("pbs_build=")
+    assert re.fullmatch(r"hostname=[^;]+;pbs_leaf_name=[^;]+;pbs_mom_node_name=[^;]+", head[3][6])
+    assert re.fullmatch(r"ipv4 interface \w+: [\d.]+", head[4][6])
+
+
 def test_a_jobs_life_is_told_in_the_servers_log(place):
     job = place.submit("true", Job_Name="told")
     place.wait_gone(job)
@@ -83,14 +93,41 @@ def test_a_change_that_matters_is_told_with_its_value(place, attribute, value, s
     place.api.manager(api.MUNSET, api.SERVER, "", [(attribute, "")])
 
 
+@pytest.mark.complex(sched=False)
 def test_a_restarted_server_tells_what_it_has_recovered(cx):
     cx.make_queue("other")
+    waiting, held = cx.submit("true"), cx.submit("true", Hold_Types="u", queue="other")
     cx.restart("server")
-    until(lambda: any("Recovered 0 jobs" in line for line in lines(cx)[10:]), "the second start")
+    until(lambda: any("Recovered 2 jobs" in line for line in lines(cx)), "the second start")
     told = [line.split(";", 3)[3] for line in lines(cx)]
+    assert f"Job;{waiting};Requeueing job, substate: 10 Requeued in queue: workq" in told
+    assert f"Job;{held};Requeueing job, substate: 20 Requeued in queue: other" in told
     for said in ("Que;workq;Recovered queue workq", "Que;other;Recovered queue other",
                  "Sched;default;Recovered scheduler default"):
         assert said in told, said
+
+
+def test_how_many_subjobs_may_run_is_told_when_it_is_said(place):
+    array = place.submit("true", Hold_Types="u", array_indices_submitted="0-9", max_run_subjobs="3")
+    place.api.alter(array, [("max_run_subjobs", "4")])
+    until(lambda: "max_run_subjobs set to 4" in texts(place, array), "the second limit")
+    assert "max_run_subjobs set to 3" in texts(place, array)
+    place.api.delete(array)
+
+
+def test_an_accounting_file_that_is_opened_is_told(place):
+    place.wait_gone(place.submit("true"))
+    path = os.path.join(place.home, "server_priv", "accounting", "")
+    until(lambda: any(re.fullmatch(rf"Account file {path}\d{{8}} opened", t) for t in texts(place, "Act")), "its line")
+
+
+def test_what_the_scheduler_is_woken_for_is_told_on_both_sides(place):
+    place.api.manager(api.MSET, api.SCHED, "default", [("log_events", "4095")])
+    place.set_server("scheduling", "True")
+    until(lambda: "Scheduler sent command 5" in texts(place, "default", 0x40), "the command in the server's log")
+    until(lambda: any(line.endswith(";Scheduler received command 5") for line in lines(place, "sched_logs")),
+          "the scheduler has heard that scheduling was set")
+    place.api.manager(api.MUNSET, api.SCHED, "default", [("log_events", "")])
 
 
 def test_who_changed_what_is_told(place):
