@@ -48,10 +48,12 @@ static struct facts facts_of(const struct job *j)
 {
     bool runs = j->state == JOB_RUNNING || j->state == JOB_SUSPENDED || j->state == JOB_EXITING;
     bool ran = j->exited && j->intent != INTENT_DELETE; /* its end may come with the news of its start */
+    /* deleted subjobs do not count in an array's status, but an array that was deleted has not come to its end */
+    bool cut_short = j->array && j->intent == INTENT_DELETE;
 
     return (struct facts){.over = job_is_over(j),
                           .started = runs || ran || j->stime_s != 0,
-                          .ok = j->exited && j->exit_status == 0};
+                          .ok = j->exited && j->exit_status == 0 && !cut_short};
 }
 
 struct pasts {

@@ -30,18 +30,30 @@ static void one_less(struct question *q)
     free(q);
 }
 
+static bool says(json_t *job, const char *name, const char *value)
+{
+    const char *text = json_string_value(json_object_get(job, name));
+
+    return text && strcmp(text, value) == 0;
+}
+
+/* As depend.c judges it of a job in memory: an array that was deleted is not ok, whatever its subjobs were. */
+static bool is_ok(json_t *job)
+{
+    return says(job, "Exit_status", "0") && !(says(job, "array", "True") && says(job, "substate", "91"));
+}
+
 static void answered(void *arg, const struct history_row *rows, size_t n, const struct err *why)
 {
     struct question *q = arg;
     json_t *job = n > 0 ? json_loads(rows->attrs, 0, NULL) : NULL;
-    const char *status = json_string_value(json_object_get(job, "Exit_status"));
 
     (void)why; /* what cannot be read is not known, and said to be so */
     if (n > 0 && !history_row_is_moved(rows))
         q->found[q->n++] = (struct depend_past){
             .key = rows->key,
             .started = json_object_get(job, "stime") != NULL,
-            .ok = status && strcmp(status, "0") == 0,
+            .ok = is_ok(job),
         };
     json_decref(job);
     one_less(q);

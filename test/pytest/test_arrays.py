@@ -369,6 +369,23 @@ def test_jobs_wait_for_the_first_start_and_the_last_end_of_an_array(cx, sim):
     cx.wait(array_after, "F")
 
 
+@simulated
+def test_an_array_that_is_deleted_has_not_ended_well_for_those_who_wait(cx, sim):
+    job = sim.job(array_indices_submitted="1-2")
+    until(lambda: len(running(cx, job)) == 2, "both")
+    ok, not_ok = (sim.job(depend=f"{kind}:{job}") for kind in ("afterok", "afternotok"))
+    cx.api.delete(job)
+    cx.wait(not_ok, "R")
+    cx.wait(ok, "F")
+    assert cx.stat(ok)["comment"].startswith(f"Job deleted as result of dependency on job {job}")
+    assert cx.stat(job)["Exit_status"] == "0"  # nor does a restarted server, which has it in its history only, see that
+    for restarted in (False, True):
+        if restarted:
+            cx.crash_server()
+        fails(15229, lambda: sim.job(depend=f"afterok:{job}"))
+        sim.job(depend=f"afternotok:{job}")
+
+
 # --- preemption -------------------------------------------------------------------------------------------
 
 @simulated
