@@ -93,7 +93,7 @@ int admit_check(const struct site *s, const struct queue *q, const struct admit_
 
     if (!queue_is_enabled(q))
         return err_set(e, PBSE_QUNOENB, "Queue is not enabled: %s", q->obj.name);
-    if (most >= 0 && q->n_jobs >= (size_t)most)
+    if (most >= 0 && q->n_jobs - (ask->job->queue == q) >= (size_t)most)
         return err_set(e, PBSE_MAXQUED, "Maximum number of jobs already in queue %s", q->obj.name);
     if (!ask->routed && on(q, QUEUE_ATTR_from_route_only))
         return err_set(e, PBSE_QACESS, "queue %s takes routed jobs only", q->obj.name);

@@ -53,6 +53,17 @@ static void add_times(struct value *total, const struct value *v, size_t n)
     }
 }
 
+/* The jobs that there are of this entity, but this one: it may be there already, and is moved to where it is. */
+static struct value sum_jobs(const struct scope *s, const struct job *j, enum limit_kind k)
+{
+    enum tally_what what = s->only_queued ? TALLY_QUEUED : TALLY_LIVE;
+    bool is_there = j->tallied >> what & 1 && (!s->queue || s->queue == j->tallied_queue);
+
+    return (struct value){.kind = VALUE_NUMBER,
+                          .n = tally_jobs(s->site->tally, s->queue, k, tally_entity(j, k), what) -
+                               (is_there ? (int64_t)j->tallied_as : 0)};
+}
+
 /* What is there of this entity: jobs, or an amount of a resource (of jobs: RESC_NONE). */
 static struct value sum(const struct scope *s, const struct job *j, enum limit_kind k, int resource)
 {
@@ -60,9 +71,7 @@ static struct value sum(const struct scope *s, const struct job *j, enum limit_k
     const struct job *other = s->queue ? s->queue->first : jobs_first(s->site->jobs);
 
     if (resource == RESC_NONE)
-        return (struct value){.kind = VALUE_NUMBER,
-                              .n = tally_jobs(s->site->tally, s->queue, k, tally_entity(j, k),
-                                              s->only_queued ? TALLY_QUEUED : TALLY_LIVE)};
+        return sum_jobs(s, j, k);
     for (; other; other = s->queue ? other->queue_next : jobs_next(other)) {
         const struct value *v = attr_list_amount(&other->obj.attrs, JOB_ATTR_Resource_List, resource);
 

@@ -202,6 +202,16 @@ def test_a_job_is_not_altered_into_a_project_or_group_that_is_full(cx, limits):
 
 
 @pytest.mark.complex(sched=False)
+def test_a_job_that_is_moved_to_where_it_is_counts_once(cx, limits):
+    job = cx.submit(user=A)
+    for limit in ('max_queued = "[u:PBS_GENERIC=1]"', 'queued_jobs_threshold = "[o:PBS_ALL=1]"', "max_queuable = 1"):
+        limits("queue workq", limit)
+        cx.command("qmove", "workq", job, user=A)
+        assert cx.command("qsub", "--", "/bin/true", user=A, check=False).returncode in (15142 % 256, 15046 % 256)
+        cx.qmgr("unset queue workq " + limit.split()[0])
+
+
+@pytest.mark.complex(sched=False)
 def test_a_subjob_that_follows_its_altered_array_is_counted_where_it_is_now(cx, limits):
     job = cx.submit(User_List=A, array_indices_submitted="1-3", project="old")
     first = job.replace("[]", "[1]")
