@@ -33,7 +33,10 @@ static void no_object(struct parts *p, const struct jobid *parsed, const char *i
             return;
         case ARRAY_ENDED:
         case ARRAY_FAILED:
-            err_set(e, PBSE_NOHISTARRAYSUBJOB, "Request invalid for finished array subjob");
+            if (job_is_over(j))
+                err_set(e, PBSE_HISTJOBID, "Job has finished");
+            else
+                err_set(e, PBSE_NOHISTARRAYSUBJOB, "Request invalid for finished array subjob");
             return;
         case ARRAY_NO_INDEX:
             break;

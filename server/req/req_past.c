@@ -8,20 +8,35 @@
 #include <string.h>
 
 #include <ifl.h>
+#include <jansson.h>
 
+#include "array_map.h"
 #include "commit.h"
+#include "idset.h"
 #include "jobid.h"
 #include "pbs_error.h"
+#include "pbs_ifl.h"
 #include "reader.h"
 #include "req_common.h"
 
 struct question {
     struct parts *parts;
     struct request *request;
+    struct job_key key;
     bool remove;
+    bool
+        of_array; /* it is the array's row that is asked for: a range has none, nor a subjob that never ran */
+    struct idset *chosen; /* indices of a range */
     req_past_fn *fn;
     void *arg;
 };
+
+static void question_free(struct question *q)
+{
+    request_unref(q->request);
+    idset_destroy(q->chosen);
+    free(q);
+}
 
 static bool is_owner(const struct question *q, const char *owner)
 {
@@ -31,10 +46,37 @@ static bool is_owner(const struct question *q, const char *owner)
     return strncmp(owner, user, n) == 0 && owner[n] == '@';
 }
 
+static bool had_any(const struct array_map *m, const struct idset *chosen)
+{
+    for (int64_t i = idset_next(chosen, 0); i >= 0; i = idset_next(chosen, i + 1))
+        if (array_map_get(m, i) != ARRAY_NO_INDEX)
+            return true;
+    return false;
+}
+
+/* Had the array of this row such indices? */
+static bool had_index(const struct question *q, const struct history_row *array)
+{
+    json_t *attrs = json_loads(array->attrs, 0, NULL);
+    const char *range = json_string_value(json_object_get(attrs, ATTR_array_indices_submitted));
+    struct err e;
+    struct array_map *m = range ? array_map_create(range, SIZE_MAX, &e) : NULL;
+    bool had = false;
+
+    if (m)
+        had = q->chosen ? had_any(m, q->chosen) : array_map_get(m, q->key.index) != ARRAY_NO_INDEX;
+
+    array_map_destroy(m);
+    json_decref(attrs);
+    return had;
+}
+
 static int judge(const struct question *q, const struct history_row *rows, size_t n)
 {
     if (!n || (!q->remove && history_row_is_moved(rows)))
         return PBSE_UNKJOBID;
+    if (q->of_array)
+        return had_index(q, rows) ? PBSE_HISTJOBID : PBSE_UNKJOBID;
     if (!q->remove)
         return PBSE_HISTJOBID;
     if (!is_owner(q, rows->owner) && req_level(q->request) < LEVEL_OPERATOR)
@@ -45,13 +87,28 @@ static int judge(const struct question *q, const struct history_row *rows, size_
     return 0;
 }
 
+static void answered(void *arg, const struct history_row *rows, size_t n, const struct err *why);
+
+/* A subjob that never ran has no row of its own. */
+static bool ask_array(struct question *q)
+{
+    const struct job_key array = {q->key.seq, JOBID_NO_INDEX};
+    struct err e;
+
+    if (q->of_array || q->key.index < 0)
+        return false;
+    q->of_array = true;
+    return reader_history_job(q->parts->reader, array, answered, q, &e) == 0;
+}
+
 static void answered(void *arg, const struct history_row *rows, size_t n, const struct err *why)
 {
     struct question *q = arg;
 
+    if (!why && !n && ask_array(q))
+        return;
     q->fn(q->arg, why ? PBSE_SYSTEM : judge(q, rows, n));
-    request_unref(q->request);
-    free(q);
+    question_free(q);
 }
 
 int req_past_ask(struct parts *p, struct request *r, const char *id, bool remove, req_past_fn *fn, void *arg,
@@ -62,17 +119,25 @@ int req_past_ask(struct parts *p, struct request *r, const char *id, bool remove
 
     if (jobid_parse(id, &parsed, e) < 0)
         return -1;
-    if (!p->reader || !site_is_asked(p->site, &parsed) || parsed.form == JOBID_RANGE ||
-        !server_obj_history(p->site->server))
+    if (!p->reader || !site_is_asked(p->site, &parsed) || !server_obj_history(p->site->server))
         return err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
     q = malloc(sizeof *q);
     if (!q)
         return err_set(e, PBSE_SYSTEM, "no memory to ask for the history of %s", id);
-    *q = (struct question){p, request_ref(r), remove, fn, arg};
+    *q = (struct question){.parts = p,
+                           .request = request_ref(r),
+                           .key = parsed.key,
+                           .remove = remove,
+                           .of_array = parsed.form == JOBID_RANGE,
+                           .fn = fn,
+                           .arg = arg};
+    if (q->of_array && jobid_indices(&parsed, &q->chosen, e) < 0) {
+        question_free(q);
+        return -1;
+    }
     if (reader_history_job(p->reader, parsed.key, answered, q, e) == 0)
         return 0;
-    request_unref(r);
-    free(q);
+    question_free(q);
     return err_set(e, PBSE_SYSTEM, "the history of %s cannot be asked for now", id);
 }
 

@@ -34,6 +34,20 @@ static int check_chosen(const struct req_subjobs *s, const char *id, struct err 
                  : err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
 }
 
+/* What the array never had is unknown, whoever asks and whatever has become of the array. */
+static int check_rights(const struct req_subjobs *s, const struct request *r, const char *id, struct err *e)
+{
+    int chosen = s->chosen ? check_chosen(s, id, e) : 0;
+    struct err other;
+
+    if (chosen < 0 && e->code == PBSE_UNKJOBID)
+        return -1;
+    if (req_may_act(r, s->array, &other) == 0)
+        return chosen;
+    *e = other;
+    return -1;
+}
+
 static struct job *find_array(struct parts *p, const struct jobid *id, const char *text, struct err *e)
 {
     const struct job_key key = {id->key.seq, JOBID_NO_INDEX};
@@ -56,11 +70,11 @@ int req_subjobs_find(struct parts *p, const struct request *r, const char *id, s
     if (parsed.form == JOBID_JOB)
         return 0;
     array = find_array(p, &parsed, id, e);
-    if (!array || req_may_act(r, array, e) < 0)
+    if (!array)
         return -1;
     *out = (struct req_subjobs){.parts = p, .array = array, .at = ARRAY_NONE};
-    if (parsed.form != JOBID_ARRAY &&
-        (jobid_indices(&parsed, &out->chosen, e) < 0 || check_chosen(out, id, e) < 0)) {
+    if ((parsed.form != JOBID_ARRAY && jobid_indices(&parsed, &out->chosen, e) < 0) ||
+        check_rights(out, r, id, e) < 0) {
         idset_destroy(out->chosen);
         return -1;
     }

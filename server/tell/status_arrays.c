@@ -172,9 +172,26 @@ static int show_past(struct status_query *q, const struct job *array, int64_t *i
 static int expand_past(struct status_query *q, struct rpc_buf *out)
 {
     int64_t seq = q->keys[q->at].seq;
-    int rc = q->history && status_history_is_kept(q) ? need_past(q, seq) : 0;
+    int rc = status_history_is_kept(q) ? need_past(q, seq) : 0;
 
-    return rc <= 0 ? rc : expand(q, status_past_map(q, seq), NULL, show_past, out);
+    if (rc <= 0 || !q->history)
+        return rc < 0 ? -1 : 0;
+    return expand(q, status_past_map(q, seq), NULL, show_past, out);
+}
+
+/* Nothing of names[at] was shown, but it means something that has been: indices that a finished array had. */
+static bool is_of_the_past(const struct status_query *q, const struct job *array)
+{
+    const struct array_map *m;
+    int64_t i = ARRAY_NONE;
+
+    if (q->history || (array && !job_is_over(array)))
+        return false;
+    m = array ? array->array : status_past_map(q, q->keys[q->at].seq);
+    while (m && (i = array_map_next(m, i + 1)) != ARRAY_NONE)
+        if (is_chosen(q, i))
+            return true;
+    return false;
 }
 
 int status_arrays_expand(struct status_query *q, struct rpc_buf *out)
@@ -182,6 +199,7 @@ int status_arrays_expand(struct status_query *q, struct rpc_buf *out)
     const struct job_key key = {q->keys[q->at].seq, JOBID_NO_INDEX};
     const struct job *array = jobs_find(q->st->site->jobs, key);
     const char *name = q->names[q->at];
+    bool past;
     int rc;
 
     if (!q->inside) { /* a range: its array itself is not shown */
@@ -194,10 +212,13 @@ int status_arrays_expand(struct status_query *q, struct rpc_buf *out)
     q->expanded += rc > 0;
     if (rc != 0)
         return rc;
+    past = is_of_the_past(q, array);
     q->inside = false;
     q->at++;
     status_history_drop(q);
-    if (!q->expanded)
+    if (!q->expanded && past)
+        status_names_finished(q, name);
+    else if (!q->expanded)
         status_names_unknown(q, name);
     return 0;
 }

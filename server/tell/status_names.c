@@ -219,6 +219,12 @@ void status_names_missing(struct status_query *q, int code, const char *text, co
         err_set(&q->first, code, "%s %s", text, name);
 }
 
+void status_names_finished(struct status_query *q, const char *name)
+{
+    status_names_missing(q, PBSE_HISTJOBID,
+                         "Job has finished, use -x or -H to obtain historical job information:", name);
+}
+
 void status_names_unknown(struct status_query *q, const char *name)
 {
     if (q->everything)

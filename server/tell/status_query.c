@@ -106,7 +106,7 @@ static int show_asked(struct status_query *q, const char *name, struct rpc_buf *
 {
     int rc = 0;
 
-    if (q->n_page == 0 && q->history && become_range(q))
+    if (q->n_page == 0 && become_range(q))
         return 0;
     if (q->n_page)
         status_past_note(q, &q->page[0]);
@@ -115,8 +115,7 @@ static int show_asked(struct status_query *q, const char *name, struct rpc_buf *
     else if (!q->history && strchr(q->page[0].queue, '@')) /* its new server is to be asked */
         status_names_unknown(q, name);
     else if (!q->history)
-        status_names_missing(q, PBSE_HISTJOBID,
-                             "Job has finished, use -x or -H to obtain historical job information:", name);
+        status_names_finished(q, name);
     else
         rc = status_history_show(q, &q->page[0], out);
     status_history_drop(q);
@@ -137,19 +136,15 @@ static int show_subjob(struct status_query *q, const struct job *array, struct r
 {
     const char *name = q->names[q->at];
     int64_t index = q->keys[q->at].index;
-    int rc;
+    bool is_none = array_map_get(array->array, index) == ARRAY_NO_INDEX;
+    int rc = is_none ? 0 : status_arrays_show(q, array, &index, out);
 
-    if (array_map_get(array->array, index) == ARRAY_NO_INDEX)
-        rc = 0;
-    else
-        rc = status_arrays_show(q, array, &index, out);
     if (rc < 0)
         return -1;
     q->at++;
     status_history_drop(q);
-    if (rc == 0 && job_is_over(array) && !q->history)
-        status_names_missing(q, PBSE_HISTJOBID,
-                             "Job has finished, use -x or -H to obtain historical job information:", name);
+    if (rc == 0 && !is_none && job_is_over(array) && !q->history)
+        status_names_finished(q, name);
     else if (rc == 0)
         status_names_unknown(q, name);
     return rc;
@@ -178,8 +173,7 @@ static int next_job(struct status_query *q, struct rpc_buf *out)
     }
     q->at++;
     if (j && job_is_over(j) && !q->history)
-        status_names_missing(q, PBSE_HISTJOBID,
-                             "Job has finished, use -x or -H to obtain historical job information:", name);
+        status_names_finished(q, name);
     else
         status_names_unknown(q, name);
     return 0;
@@ -253,7 +247,7 @@ static int check_only_name(struct status_query *q, struct err *e)
         if (!j && array && array_map_get(array->array, q->keys[0].index) != ARRAY_NO_INDEX)
             j = array;
         if ((j && j->state != JOB_ARRIVING && (q->history || !status_entry_is_history(q, j))) ||
-            (!j && status_history_is_kept(q)))
+            (!j && status_history_is_kept(q)) || (j && q->sets[0]))
             return 0;
     } else if (status_names_find(q, q->names[0]) ||
                (q->of == OF_RESOURCE && resource_find(q->st->site->resources, q->names[0]))) {

@@ -494,6 +494,24 @@ def test_subjobs_that_were_deleted_before_they_ran_are_history_too(stored):
         kill_server(stored)
 
 
+@pytest.mark.complex(nodes=0, sched=False, history=True)
+@pytest.mark.parametrize("which", ["99", "0", "80-90"])
+def test_an_index_that_a_finished_array_never_had_is_unknown_and_one_that_it_had_is_finished(cx, which):
+    job = array(cx, "1-7:3")
+    cx.api.delete(job)
+    cx.wait_gone(job)
+    for _ in range(2):  # in memory, and in the store
+        for command in (["qstat"], ["qstat", "-x"], ["qdel"], ["qdel", "-x"], ["qrerun"], ["qsig"]):
+            done = cx.command(*command, sub(job, which), check=False)
+            assert (done.returncode, done.stdout) == (153, ""), (command, done.stderr)
+            assert f"Unknown Job Id {sub(job, which)}" in done.stderr
+        for had in ("4", "4,99"):
+            for command in (["qstat"], ["qdel"], ["qrerun"]):
+                done = cx.command(*command, sub(job, had), check=False)
+                assert done.returncode == 35 and "Job has finished" in done.stderr, (command, done.stderr)
+        cx.crash_server()
+
+
 def test_ended_subjobs_are_known_while_their_array_lives_even_without_history(cx):
     job = work.submit(cx, "[ $PBS_ARRAY_INDEX = 2 ] && sleep 600; exit 3", "mixed", options=("-J", "0-2"))
     until(lambda: counts(cx, job)["Expired"] == 2, "two ends")
