@@ -174,12 +174,12 @@ static void show_queue(struct show *s, int c, const struct qstat_target *t, cons
         const struct batch_status *server = s->headed ? NULL : server_status(s, c, t);
 
         if (!s->headed)
-            qstat_objects_limits_heading(stdout, server ? server->name : pbs_server);
+            qstat_objects_limits_heading(stdout, &s->limits, server ? server->name : pbs_server);
         qstat_objects_limits(stdout, &s->limits, o);
     } else {
         if (!s->headed)
-            qstat_objects_queue_heading(stdout);
-        qstat_objects_queue(stdout, o);
+            qstat_objects_queue_heading(stdout, s->limits.columns);
+        qstat_objects_queue(stdout, s->limits.columns, o);
     }
     s->headed = true;
 }
@@ -201,9 +201,9 @@ static void show_one(struct show *s, int c, const struct qstat_target *t, const 
         break;
     }
     if (!s->headed)
-        qstat_objects_server_heading(stdout);
+        qstat_objects_server_heading(stdout, s->limits.columns);
     s->headed = true;
-    qstat_objects_server(stdout, o);
+    qstat_objects_server(stdout, s->limits.columns, o);
 }
 
 static int report(const struct show *s, int c, const struct qstat_target *t)
@@ -419,6 +419,7 @@ static void prepare(struct show *s, const struct qstat *q)
                                   .now_s = (int64_t)time(NULL),
                                   .columns = columns};
     s->limits.memory = unit;
+    s->limits.columns = q->wide ? 0 : columns;
     if (q->full || qstat_ask_object(q) != QSTAT_JOBS)
         return;
     if (qstat_ask_is_alternative(q))

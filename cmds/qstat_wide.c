@@ -12,7 +12,7 @@
 
 enum { HOSTS_COLUMN = 78, COMMENT_COLUMN = 80, WEEK_S = 7 * 86400 };
 
-/* Widths of the columns up to memory. */
+/* Widths of the columns up to memory; 0: there is none. */
 struct widths {
     size_t id, user, queue, name, session, nds, tsk;
 };
@@ -24,18 +24,40 @@ enum { BEHIND = 20 }; /* memory, time, state, time */
 
 static size_t before(const struct widths *w)
 {
-    return w->id + w->user + w->queue + w->name + w->session + w->nds + w->tsk + 7;
+    const size_t columns[] = {w->id, w->user, w->queue, w->name, w->session, w->nds, w->tsk};
+    size_t sum = 0;
+
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        sum += columns[i] ? columns[i] + 1 : 0;
+    return sum;
 }
 
-/* Of a line in a pipe; at a terminal without -w the names have what room there is. */
+/* Widen or narrow the names to what room there is; is that enough? */
+static bool share(const struct qstat_wide *q, struct widths *w, size_t least)
+{
+    const struct term_column c[] = {
+        {&w->name, least, 50}, {&w->id, 7, 32}, {&w->queue, least, 15}, {&w->user, least, 24}};
+
+    term_share(before(w) + BEHIND, q->columns, c, w->user ? 4 : 3);
+    return before(w) + BEHIND <= q->columns;
+}
+
+/* Of a line in a pipe; at a terminal without -w the names have what room there is, and where that is little, columns make
+ * room for them. */
 static struct widths widths(const struct qstat_wide *q)
 {
     struct widths w = q->wide ? wide : q->long_ids ? long_ids : normal;
-    const struct term_column c[] = {
-        {&w.name, 4, 50}, {&w.id, 7, 32}, {&w.user, 4, 24}, {&w.queue, 4, 15}, {&w.session, 6, 8}};
+    size_t *const gives_way[] = {NULL, &w.session, &w.nds, &w.tsk, &w.user};
 
-    if (!q->wide)
-        term_share(before(&w) + BEHIND, q->columns, c, sizeof c / sizeof c[0]);
+    if (q->wide || !q->columns)
+        return w;
+    for (size_t i = 0; i < sizeof gives_way / sizeof gives_way[0]; i++) {
+        if (gives_way[i])
+            *gives_way[i] = 0;
+        if (share(q, &w, 7))
+            return w;
+    }
+    (void)share(q, &w, 4);
     return w;
 }
 
@@ -69,6 +91,8 @@ void qstat_wide_wants(const struct qstat_wide *q, struct attrs *out)
 
 static void dashes(FILE *f, size_t n)
 {
+    if (!n)
+        return;
     while (n--)
         putc_unlocked('-', f);
     putc_unlocked(' ', f);
@@ -76,7 +100,8 @@ static void dashes(FILE *f, size_t n)
 
 static void head(FILE *f, const char *title, size_t width)
 {
-    fprintf(f, "%-*.*s ", (int)width, (int)width, title);
+    if (width)
+        fprintf(f, "%-*.*s ", (int)width, (int)width, title);
 }
 
 void qstat_wide_heading(FILE *f, const struct qstat_wide *q, const char *server, const char *comment)
@@ -109,8 +134,19 @@ static void right(FILE *f, const char *text, size_t width)
     table_right(f, text ? text : width > 3 ? "-- " : " --", width);
 }
 
+/* The same with a blank behind; nothing, where there is no such column. */
+static void right_column(FILE *f, const char *text, size_t width)
+{
+    if (!width)
+        return;
+    right(f, text, width);
+    putc_unlocked(' ', f);
+}
+
 static void left(FILE *f, const char *text, size_t width)
 {
+    if (!width)
+        return;
     table_left(f, text ? text : "", width);
     table_blanks(f, 1);
 }
@@ -245,14 +281,10 @@ static void record(FILE *f, const struct qstat_wide *q, const struct batch_statu
     left(f, job_show_user(j->owner, user, sizeof user), w->user);
     left(f, j->queue, w->queue);
     left(f, j->name, w->name);
-    right(f, j->session, w->session);
-    putc_unlocked(' ', f);
-    right(f, j->nodect, w->nds);
-    putc_unlocked(' ', f);
-    right(f, j->ncpus, w->tsk);
-    putc_unlocked(' ', f);
-    right(f, job_show_memory(j->mem, q->memory, text), 6);
-    putc_unlocked(' ', f);
+    right_column(f, j->session, w->session);
+    right_column(f, j->nodect, w->nds);
+    right_column(f, j->ncpus, w->tsk);
+    right_column(f, job_show_memory(j->mem, q->memory, text), 6);
     time5(f, job_show_hhmm(j->want_cput ? j->want_cput : j->want_walltime, text));
     fprintf(f, " %s ", j->state ? j->state : " ");
     last_time(f, q, j);

@@ -374,6 +374,24 @@ def test_a_listing_takes_the_width_of_the_terminal(quiet, words):
     quiet.api.delete(job)
 
 
+@pytest.mark.parametrize("words", [("qstat", "-Q"), ("qstat", "-B"), ("qstat", "-q"), ("qstat", "-a")])
+def test_at_a_narrow_terminal_what_says_least_is_left_out(quiet, words):
+    job = quiet.submit(Hold_Types="u")
+    piped = quiet.command(*words).stdout.split("\n")
+    for columns in (38, 44, 50, 60, 70, 76):
+        lines = at_a_terminal(quiet, columns, *words)
+        assert all(len(line.rstrip()) <= columns for line in lines), (columns, lines)
+        heads = [line.split() for line in lines if line.startswith(("Queue", "Server", "Job ID"))]
+        whole = [line.split() for line in piped if line.startswith(("Queue", "Server", "Job ID"))]
+        assert len(heads) == 1 and all(any(w.startswith(h) for w in whole[0]) for h in heads[0]) and (columns > 50 or heads != whole), (columns, lines)
+        dashed = next(line for line in lines if line.startswith("----"))
+        assert all(line[i] == " " for line in lines[lines.index(dashed) + 1:][:1] for i, c in enumerate(dashed[:len(line)]) if c == " "), lines
+    for columns in (80, 200):
+        lines = at_a_terminal(quiet, columns, *words)
+        assert [line.split() for line in lines if "--" not in line] == [line.split() for line in piped if "--" not in line]
+    quiet.api.delete(job)
+
+
 def test_a_full_listing_is_folded_at_the_width_of_the_terminal(quiet):
     job = quiet.submit(Hold_Types="u", Mail_Users=",".join(f"somebody{i}@somewhere" for i in range(20)))
     n = []
