@@ -42,7 +42,7 @@ struct batch_status *qmgr_apply_fetch(int c, int object, const char *name, struc
     case MGR_OBJ_NODE:
         return pbs_statvnode(c, what, wants, NULL);
     case MGR_OBJ_SCHED:
-        return pbs_statsched(c, wants, NULL);
+        return pbs_statsched(c, wants, "p");
     case MGR_OBJ_RSC:
         return pbs_statrsc(c, what, wants, NULL);
     case MGR_OBJ_HOOK:
@@ -123,7 +123,10 @@ static int show(const struct qmgr_apply *q, int c, int verb, int object, const s
     size_t shown = 0;
 
     pbs_errno = 0;
-    list = qmgr_apply_fetch(c, object, name, attrs_attrl(wants));
+    if (verb == MGR_CMD_LIST && object == MGR_OBJ_SCHED)
+        list = pbs_statsched(c, attrs_attrl(wants), NULL);
+    else
+        list = qmgr_apply_fetch(c, object, name, attrs_attrl(wants));
     if (!list && pbs_errno)
         return report(q, c, object, name, server);
     if (verb == MGR_CMD_PRINT && has_custom(object, list))

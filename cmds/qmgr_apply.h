@@ -11,7 +11,7 @@ struct qmgr_apply {
 };
 
 /* The objects of a kind (enum mgr_obj) at connection `c`: the one named, or all (""); `wants` may be NULL. As the
- * pbs_stat functions return it. */
+ * pbs_stat functions return it; of schedulers only what somebody has set. */
 struct batch_status *qmgr_apply_fetch(int c, int object, const char *name, struct attrl *wants);
 
 /* name: "" is every object of that kind (or the server itself). Returns 0, or the number of the error,

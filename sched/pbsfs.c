@@ -181,7 +181,7 @@ static int fail(const struct err *e)
 static void ask_priv(const char *sched, char out[static PATH_MAX])
 {
     int c = pbs_connect(NULL);
-    struct batch_status *all = c < 0 ? NULL : pbs_statsched(c, NULL, NULL);
+    struct batch_status *all = c < 0 ? NULL : pbs_statsched(c, NULL, "p");
 
     out[0] = '\0';
     for (const struct batch_status *b = all; b; b = b->next)

@@ -84,7 +84,7 @@ static int take(struct places *p, const char *priv, const char *logs, struct err
 
 int places_ask(struct places *p, int c, const char *sched, struct err *e)
 {
-    struct batch_status *all = pbs_statsched(c, NULL, NULL), *b = all;
+    struct batch_status *all = pbs_statsched(c, NULL, "p"), *b = all;
     int rc;
 
     while (b && strcmp(b->name, sched) != 0)

@@ -127,6 +127,7 @@ static int create_telling(struct server *s, struct err *e)
 {
     struct parts *p = &s->parts;
 
+    s->site.home = s->set.home;
     p->status = status_create(&s->site, p->reader);
     if (!p->status || !(p->watches = watches_create(s->loop, &s->site, p->status)) ||
         !(p->schedulers = schedulers_create(&s->site, p->watches)))

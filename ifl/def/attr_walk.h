@@ -10,6 +10,7 @@ struct strbuf;
 struct attr_reader {
     enum level level;
     bool show_hidden; /* the server's show_hidden_attribs */
+    bool presets;     /* what holds where nobody has set anything is shown too (server/tell/computed.h) */
 };
 
 /* Called with each triple; resource is NULL where there is none. The texts are borrowed for the call; name and

@@ -30,6 +30,7 @@ struct site {
     struct assign *assign;
     struct tally *tally;
     const char *name;     /* of the server, as in job identifiers */
+    const char *home;     /* PBS_HOME; NULL: it has none (tests) */
     const char *store_id; /* identity of the store */
     uint64_t epoch;
     uid_t daemon_uid; /* of the scheduler where it is not root's (PBS_DAEMON_SERVICE_USER), else ours */

@@ -285,6 +285,39 @@ static bool sched_state(struct computed *c, const struct object *o, struct value
     return false;
 }
 
+/* Of the first scheduler "PBS_HOME/sched_priv", of another one "PBS_HOME/sched_priv_NAME". */
+static bool sched_place(struct computed *c, const struct object *o, const char *what, struct value *out)
+{
+    const bool first = strcmp(o->name, "default") == 0;
+
+    strbuf_reset(&c->text);
+    strbuf_addf(&c->text, "%s/%s%s%s", c->site->home, what, first ? "" : "_", first ? "" : o->name);
+    return c->site->home && text_made(c, out);
+}
+
+static bool sched_priv_preset(struct computed *c, const struct object *o, struct value *out)
+{
+    return sched_place(c, o, "sched_priv", out);
+}
+
+static bool sched_log_preset(struct computed *c, const struct object *o, struct value *out)
+{
+    return sched_place(c, o, "sched_logs", out);
+}
+
+static bool sched_partition_preset(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)c;
+    return strcmp(o->name, "default") == 0 && computed_text("pbs-default", out);
+}
+
+static computed_fn *const sched_presets[SCHED_ATTR_COUNT] = {
+    [SCHED_ATTR_sched_host] = server_host,
+    [SCHED_ATTR_partition] = sched_partition_preset,
+    [SCHED_ATTR_sched_priv] = sched_priv_preset,
+    [SCHED_ATTR_sched_log] = sched_log_preset,
+};
+
 static computed_fn *const sched_rows[SCHED_ATTR_COUNT] = {[SCHED_ATTR_state] = sched_state};
 
 /* ---- holds ------------------------------------------------------------------------------------------- */
@@ -321,6 +354,13 @@ static computed_fn *row_of(enum attr_of of, int index)
         break;
     }
     return NULL;
+}
+
+bool computed_preset(struct computed *c, const struct object *o, int index, struct value *out)
+{
+    computed_fn *fn = o->kind->attrs == OF_SCHED ? sched_presets[index] : NULL;
+
+    return fn && fn(c, o, out);
 }
 
 struct computed *computed_create(const struct site *s)

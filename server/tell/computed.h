@@ -24,6 +24,10 @@ bool computed_has(enum attr_of of, int index);
 /* The attribute's value now; `out` borrows from the object or from `c` until the next call. false: not set. */
 bool computed_value(struct computed *c, const struct object *o, int index, struct value *out);
 
+/* What holds because nobody has set this attribute, where that depends on the place: a scheduler's directories, for one.
+ * For who looks; those whom it concerns find it themselves. false: nothing. */
+bool computed_preset(struct computed *c, const struct object *o, int index, struct value *out);
+
 /* What the object has under this attribute, derived or set by somebody; NULL: nothing. Borrowed as above. */
 const struct value *computed_get(struct computed *c, const struct object *o, int index, struct value *room);
 

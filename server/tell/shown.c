@@ -178,6 +178,8 @@ int shown_walk(struct shown *w, const struct object *o, const struct attr_select
         if (!attr_def_may_read(d, reader->level, reader->show_hidden))
             continue;
         v = computed_get(w->computed, o, i, &room);
+        if (!value_is_set(v) && reader->presets && computed_preset(w->computed, o, i, &room))
+            v = &room;
         if (value_is_set(v))
             rc = show(&k, of, i, d, v);
     }

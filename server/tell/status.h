@@ -36,7 +36,7 @@ struct status_ask {
     const ifl_wanted *wanted; /* n_wanted 0: every attribute */
     size_t n_wanted;
     /* t subjobs too; T the same, but not their arrays; S of subjobs only those that are or were started; x history
-     * too. A SELECT with t names no arrays. */
+     * too; p of schedulers only what somebody has set. A SELECT with t names no arrays. */
     const char *extend;
     struct criteria *criteria; /* of jobs, taken by the query; or NULL */
     bool names_only;           /* SELECT: entries without attributes */

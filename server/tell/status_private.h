@@ -83,7 +83,8 @@ int status_names_choose(struct status_query *q, const char *ids, struct err *e);
 struct object *status_names_find(const struct status_query *q, const char *name); /* of no job; or NULL */
 void status_names_missing(struct status_query *q, int code, const char *text, const char *name);
 void status_names_unknown(struct status_query *q, const char *name);
-void status_names_finished(struct status_query *q, const char *name); /* it is history, which was not asked for */
+void status_names_finished(struct status_query *q,
+                           const char *name); /* it is history, which was not asked for */
 
 /* ---- status_entry.c */
 /* Is this object to be shown, as far as it is a job? */

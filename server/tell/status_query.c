@@ -280,7 +280,8 @@ int status_query_create(struct status *st, const struct status_ask *ask, struct 
     q->free = query_free;
     q->page_lacks.seq = -1; /* nobody */
     q->of = ask->of;
-    q->reader = (struct attr_reader){.level = ask->level, .show_hidden = status_shows_hidden(st->site)};
+    q->reader = (struct attr_reader){
+        .level = ask->level, .show_hidden = status_shows_hidden(st->site), .presets = !strchr(extend, 'p')};
     q->names_only = ask->names_only;
     q->only_objects = strchr(extend, 'S') != NULL;
     q->subjobs = q->only_objects || strchr(extend, 't') || strchr(extend, 'T');

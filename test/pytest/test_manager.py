@@ -264,6 +264,23 @@ def test_a_scheduler_object_is_made_and_removed(complex):
     assert [s.name for s in complex.api.stat("sched")] == ["default"]
 
 
+def test_a_scheduler_shows_its_host_partition_and_directories_where_nobody_has_set_them(complex):
+    create(complex, api.SCHED, "s9")
+    host = complex.api.stat("server")[0]["server_host"]
+    for name, shown in (("default", ("pbs-default", f"{complex.home}/sched_priv", f"{complex.home}/sched_logs")),
+                        ("s9", (None, f"{complex.home}/sched_priv_s9", f"{complex.home}/sched_logs_s9"))):
+        s = next(s for s in complex.api.stat("sched") if s.name == name)
+        assert (s["sched_host"], s.get("partition"), s["sched_priv"], s["sched_log"]) == (host, *shown)
+        assert f"    sched_priv = {shown[1]}\n" in complex.qmgr(f"list sched {name}")
+        assert "sched_priv" not in complex.qmgr(f"print sched {name}")
+        assert "sched_priv" not in next(s for s in complex.api.stat("sched", extend="p") if s.name == name)
+    complex.set_sched("sched_priv", "/some/where", sched="s9")
+    assert "sched_priv = /some/where\n" in complex.qmgr("list sched s9") and "sched_priv = /some/where\n" in complex.qmgr("print sched s9")
+    complex.api.manager(api.MUNSET, api.SCHED, "s9", [("sched_priv", None, "")])
+    assert f"sched_priv = {complex.home}/sched_priv_s9\n" in complex.qmgr("list sched s9")
+    complex.api.manager(api.DELETE, api.SCHED, "s9")
+
+
 def test_the_old_name_of_job_run_wait_is_kept_in_step(complex):
     def both():
         s = next(s for s in complex.api.stat("sched") if s.name == "default")

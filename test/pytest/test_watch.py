@@ -34,7 +34,7 @@ def fresh(connection, want):
     """What a mirror of these kinds and attributes should hold, read by status calls."""
     out = {}
     for kind, names in want.items():
-        for o in connection.stat(KINDS[kind], want=names or ()):
+        for o in connection.stat(KINDS[kind], want=names or (), extend="p"):
             out[(kind, o.name)] = without_counts(o)
     return out
 
