@@ -22,6 +22,7 @@
 #include "req_past.h"
 #include "req_subjobs.h"
 #include "run.h"
+#include "run_comment.h"
 #include "schedulers.h"
 
 enum { RANGE_MAX = 1000 }; /* questions to a scheduler at once */
@@ -117,7 +118,13 @@ static int start_job(struct parts *p, struct request *r, struct job *j, const ch
         snprintf(by, sizeof by, "Scheduler@%s", p->site->name);
         ask.by = by;
     }
-    return runs_start(p->runs, j, &ask, e);
+    if (runs_start(p->runs, j, &ask, e) < 0)
+        return -1;
+    if (ask.force || ask.unlimited) {
+        run_comment_set_by_hand(j, ask.force ? location : NULL);
+        jobs_touch(p->site->jobs, j, PART_ATTRS);
+    }
+    return 0;
 }
 
 /* The array has a say, and a subjob that cannot be started has never been. NULL: why not. */

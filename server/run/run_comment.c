@@ -9,6 +9,29 @@
 
 enum { COMMENT_MAX = 255 };
 
+static void put(struct job *j, struct strbuf *text)
+{
+    if (text->len > COMMENT_MAX) {
+        strbuf_cut(text, COMMENT_MAX - 3);
+        strbuf_add(text, "...");
+    }
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(text), NULL);
+    strbuf_fini(text);
+}
+
+void run_comment_set_by_hand(struct job *j, const char *location)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, 1 << 20);
+    strbuf_add(&text, "Job manually qrun");
+    if (location)
+        strbuf_addf(&text, " on %s", location);
+    else
+        strbuf_add(&text, ".");
+    put(j, &text);
+}
+
 void run_comment_set(const struct site *s, struct job *j, const char *what)
 {
     time_t now = (time_t)site_now_s(s);
@@ -22,10 +45,5 @@ void run_comment_set(const struct site *s, struct job *j, const char *what)
     strbuf_addf(&text, "Job %s at %s on %s", what, when, j->run->exec_vnode);
     if (j->run->anew)
         strbuf_addf(&text, "; begun anew, %s", j->run->anew);
-    if (text.len > COMMENT_MAX) {
-        strbuf_cut(&text, COMMENT_MAX - 3);
-        strbuf_add(&text, "...");
-    }
-    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&text), NULL);
-    strbuf_fini(&text);
+    put(j, &text);
 }

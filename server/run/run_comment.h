@@ -7,5 +7,8 @@ struct site;
 
 /* `what`: "run", "was sent for execution". The caller touches the job. */
 void run_comment_set(const struct site *s, struct job *j, const char *what);
+/* Instead of "was sent for execution", of a job that a person runs: "Job manually qrun.", or on these vnodes (NULL: those
+ * that the scheduler chose). It stays until the job has started. The caller touches the job. */
+void run_comment_set_by_hand(struct job *j, const char *location);
 
 #endif

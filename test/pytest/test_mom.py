@@ -360,6 +360,19 @@ def put(cx, name, text):
     os.chmod(path, 0o755)
 
 
+@pytest.mark.parametrize("options, said", [((), "Job manually qrun."), (("-H", "n1"), "Job manually qrun on n1")])
+def test_the_comment_says_who_was_run_by_hand_until_it_has_started(cx, options, said):
+    cx.set_server("scheduling", "False")
+    put(cx, "prologue", f"while ! [ -e {cx.work}/go ]; do sleep 0.05; done")
+    job = cx.submit()
+    cx.command("qrun", "-a", *options, job)
+    until(lambda: cx.stat(job).get("comment") == said, lambda: cx.describe(job), 20)
+    with open(os.path.join(cx.work, "go"), "w", encoding="ascii"):
+        pass
+    until(lambda: cx.stat(job)["comment"].startswith("Job run at ") and cx.stat(job)["comment"].endswith(" on (n1:ncpus=1)"),
+          lambda: cx.describe(job))
+
+
 def test_prologue_and_epilogue_stand_around_the_job(cx):
     put(cx, "prologue", "echo before $1")
     put(cx, "epilogue", "echo after $1 ${10}")
