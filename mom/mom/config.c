@@ -10,17 +10,16 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <exec.h>
 
+#include "config_forms.h"
 #include "config_people.h"
 #include "confine_devices.h"
 #include "settings.h"
 #include "strbuf.h"
-#include "units.h"
 #include "words.h"
 
 enum { RULE_MAX = 64, DEVICES_MAX = 100 };
@@ -64,22 +63,11 @@ static int ignored(const char *value, struct err *e)
     return 0;
 }
 
-static int parse_mask(const char *value, unsigned *out, struct err *e)
-{
-    char *end;
-    unsigned long v = strtoul(value, &end, 0);
-
-    if (end == value || *end || v > 0xffffffff)
-        return err_set(e, EINVAL, "\"%s\" is not a mask: decimal, 0x hexadecimal or 0 octal", value);
-    *out = (unsigned)v;
-    return 0;
-}
-
 static int check_mask(const char *value, struct err *e)
 {
     unsigned mask;
 
-    return parse_mask(value, &mask, e);
+    return config_form_mask(value, &mask, e);
 }
 
 static int check_path(const char *value, struct err *e)
@@ -87,47 +75,15 @@ static int check_path(const char *value, struct err *e)
     return value[0] == '/' ? 0 : err_set(e, EINVAL, "\"%s\" is not an absolute path", value);
 }
 
-const char *config_event_name(enum config_event ev)
-{
-    static const char *const names[] = {"terminate", "checkpoint", "checkpoint_abort", "restart"};
-
-    _Static_assert(sizeof names / sizeof names[0] == ACTION_COUNT, "a name for each event");
-    return names[ev];
-}
-
-int config_signal(const char *text, struct err *e)
-{
-    int64_t n;
-    const char *name = strncasecmp(text, "SIG", 3) == 0 ? text + 3 : text;
-
-    if (units_parse_int(text, 0, SIGRTMAX, &n, NULL) == 0)
-        return (int)n;
-    if (strcasecmp(name, "NULL") == 0)
-        return 0;
-    for (int s = 1; s < NSIG; s++) {
-        const char *known = sigabbrev_np(s);
-
-        if (known && strcasecmp(known, name) == 0)
-            return s;
-    }
-    return err_set(e, EINVAL, "\"%s\" is no signal", text);
-}
-
-static int parse_two(const char *value, struct words *w, struct err *e)
-{
-    words_init(w);
-    return words_parse(value, " \t", WORDS_QUOTES, w, e);
-}
-
 static int check_suspendsig(const char *value, struct err *e)
 {
     struct words w;
-    int rc = parse_two(value, &w, e);
+    int rc = config_form_words(value, &w, e);
 
     if (rc == 0 && (w.n < 1 || w.n > 2))
         rc = err_set(e, EINVAL, "one or two signals: suspend, resume");
     for (size_t i = 0; rc == 0 && i < w.n; i++)
-        rc = config_signal(w.w[i], e) < 0 ? -1 : 0;
+        rc = config_form_signal(w.w[i], e) < 0 ? -1 : 0;
     words_fini(&w);
     return rc;
 }
@@ -135,49 +91,12 @@ static int check_suspendsig(const char *value, struct err *e)
 static int check_usecp(const char *value, struct err *e)
 {
     struct words w;
-    int rc = parse_two(value, &w, e);
+    int rc = config_form_words(value, &w, e);
 
     if (rc == 0 && (w.n != 2 || !strchr(w.w[0], ':')))
         rc = err_set(e, EINVAL, "\"%s\" is not of the form host:prefix local", value);
     words_fini(&w);
     return rc;
-}
-
-/* "EVENT TIMEOUT !SCRIPT ARGS" into `out`, zeroed by the caller; the event is returned. -1: e says what is wrong. */
-static int parse_action(const char *value, struct config_action *out, struct err *e)
-{
-    struct words w;
-    int event = -1;
-
-    words_init(&w);
-    if (words_parse(value, " \t", WORDS_QUOTES, &w, e) < 0)
-        goto out;
-    for (int i = 0; w.n && i < ACTION_COUNT; i++)
-        if (strcmp(w.w[0], config_event_name(i)) == 0)
-            event = i;
-    if (event < 0) {
-        err_set(
-            e, EINVAL,
-            "\"%s\" begins with no event: terminate, checkpoint, checkpoint_abort, restart, multinodebusy",
-            value);
-    } else if (w.n < 3 || units_parse_int(w.w[1], 0, INT32_MAX, &out->limit_s, NULL) < 0 ||
-               w.w[2][0] != '!' || w.w[2][1] != '/') {
-        event = err_set(e, EINVAL, "\"%s\" is not of the form EVENT SECONDS !/SCRIPT ARGUMENTS", value);
-    } else {
-        words_add(&out->argv, w.w[2] + 1, NULL);
-        for (size_t i = 3; i < w.n; i++)
-            words_add(&out->argv, w.w[i], NULL);
-    }
-out:
-    words_fini(&w);
-    return event;
-}
-
-static bool is_multinode(const char *value)
-{
-    static const char word[] = "multinodebusy";
-
-    return strncmp(value, word, sizeof word - 1) == 0;
 }
 
 static int check_action(const char *value, struct err *e)
@@ -186,36 +105,19 @@ static int check_action(const char *value, struct err *e)
     int64_t wait_s;
     int event;
 
-    if (is_multinode(value))
+    if (config_form_is_multinode(value))
         return config_people_multinode(value, &wait_s, e);
     words_init(&a.argv);
-    event = parse_action(value, &a, e);
+    event = config_form_action(value, &a, e);
     words_fini(&a.argv);
     return event < 0 ? -1 : 0;
-}
-
-/* "DIR" or "DIR shared"; `dir` may be NULL. */
-static int parse_shared_dir(const char *value, char **dir, bool *shared, struct err *e)
-{
-    struct words w;
-    int rc = parse_two(value, &w, e);
-
-    if (rc == 0 && (w.n < 1 || w.n > 2 || w.w[0][0] != '/' || (w.n == 2 && strcmp(w.w[1], "shared") != 0)))
-        rc = err_set(e, EINVAL, "\"%s\" is not an absolute directory, perhaps with \"shared\" behind it",
-                     value);
-    if (rc == 0 && dir) {
-        *dir = strdup(w.w[0]);
-        *shared = w.n == 2;
-    }
-    words_fini(&w);
-    return rc;
 }
 
 static int check_jobdir_root(const char *value, struct err *e)
 {
     bool shared;
     char *dir = NULL;
-    int rc = parse_shared_dir(value, &dir, &shared, e);
+    int rc = config_form_shared_dir(value, &dir, &shared, e);
 
     if (rc == 0 && access(dir, F_OK) < 0)
         rc =
@@ -226,7 +128,7 @@ static int check_jobdir_root(const char *value, struct err *e)
 
 static int check_checkpoint_path(const char *value, struct err *e)
 {
-    return parse_shared_dir(value, NULL, NULL, e);
+    return config_form_shared_dir(value, NULL, NULL, e);
 }
 
 static int check_device(const char *value, struct err *e)
@@ -312,7 +214,7 @@ static int take_usecp(struct config *c, const char *value, struct err *e)
     if (!more)
         return err_no_memory(e);
     c->usecp = more;
-    if (parse_two(value, &w, e) == 0) {
+    if (config_form_words(value, &w, e) == 0) {
         more[c->n_usecp] = (struct config_usecp){strdup(w.w[0]), strdup(w.w[1])};
         c->n_usecp++;
     }
@@ -324,9 +226,9 @@ static void take_suspendsig(struct config *c, const char *value)
 {
     struct words w;
 
-    if (parse_two(value, &w, NULL) == 0) {
-        c->suspend_signal = config_signal(w.w[0], NULL);
-        c->resume_signal = w.n > 1 ? config_signal(w.w[1], NULL) : SIGCONT;
+    if (config_form_words(value, &w, NULL) == 0) {
+        c->suspend_signal = config_form_signal(w.w[0], NULL);
+        c->resume_signal = w.n > 1 ? config_form_signal(w.w[1], NULL) : SIGCONT;
     }
     words_fini(&w);
 }
@@ -371,12 +273,12 @@ static void take_actions(struct config *c, const struct settings *v)
         struct config_action a = {0};
         int event;
 
-        if (is_multinode(item->value)) {
+        if (config_form_is_multinode(item->value)) {
             c->multinode_requeue = config_people_multinode(item->value, &c->multinode_wait_s, NULL) == 0;
             continue;
         }
         words_init(&a.argv);
-        event = parse_action(item->value, &a, NULL);
+        event = config_form_action(item->value, &a, NULL);
         if (event < 0)
             continue;
         words_fini(&c->actions[event].argv);
@@ -417,7 +319,7 @@ static int take_values(struct config *c, const struct settings *v, struct err *e
 {
     const struct settings_item *item;
 
-    parse_mask(settings_text(v, ROW_logevent), &c->log_mask, NULL);
+    config_form_mask(settings_text(v, ROW_logevent), &c->log_mask, NULL);
     c->tmpdir = dup_or_null(settings_text(v, ROW_tmpdir));
     c->momname = dup_or_null(settings_text(v, ROW_momname));
     c->prologue_s = settings_duration_s(v, ROW_prologalarm);
@@ -443,10 +345,10 @@ static int take_values(struct config *c, const struct settings *v, struct err *e
     if (take_devices(c, v, e) < 0)
         return -1;
     if (settings_text(v, ROW_jobdir_root))
-        parse_shared_dir(settings_text(v, ROW_jobdir_root), &c->jobdir_root, &c->jobdir_shared, NULL);
+        config_form_shared_dir(settings_text(v, ROW_jobdir_root), &c->jobdir_root, &c->jobdir_shared, NULL);
     if (settings_text(v, ROW_checkpoint_path))
-        parse_shared_dir(settings_text(v, ROW_checkpoint_path), &c->checkpoint_path, &c->checkpoint_shared,
-                         NULL);
+        config_form_shared_dir(settings_text(v, ROW_checkpoint_path), &c->checkpoint_path,
+                               &c->checkpoint_shared, NULL);
     if (c->min_check_s > c->max_check_s)
         return err_set(e, EINVAL, "min_check_poll(%lld) > max_check_poll(%lld)", (long long)c->min_check_s,
                        (long long)c->max_check_s);

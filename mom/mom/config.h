@@ -98,12 +98,7 @@ const char *config_next_fixed(const struct config *before, const struct config *
 
 const char *config_resource(const struct config *c, const char *name); /* NULL: not given */
 
-const char *config_event_name(enum config_event ev); /* "checkpoint_abort" */
-
 /* Seconds between SIGTERM and SIGKILL: what the server said, or ours where it left that to us (EXEC_GRACE_OF_HOST). */
 unsigned config_grace_s(const struct config *c, unsigned said);
-
-/* "SIGSTOP", "STOP" or "19": its number. -1, EINVAL. */
-int config_signal(const char *text, struct err *e);
 
 #endif

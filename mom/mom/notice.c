@@ -9,6 +9,7 @@
 #include <shep.h>
 
 #include "config.h"
+#include "config_forms.h"
 #include "log.h"
 #include "parts.h"
 #include "pbs_error.h"
@@ -88,7 +89,7 @@ void notice_take(struct parts *m, struct run *r, const exec_notice_args *a)
     write_lines(a, &text);
     s.text = (char *)strbuf_str(&text);
     if (*a->signal && !a->withdrawn)
-        s.signo = config_signal(a->signal, NULL);
+        s.signo = config_form_signal(a->signal, NULL);
     r->notice_attempt = a->attempt;
     shepherds_notice(r, &s, on_taken, m);
     strbuf_fini(&text);

@@ -19,6 +19,7 @@
 
 #include "ckpt.h"
 #include "config.h"
+#include "config_forms.h"
 #include "exec_service.h"
 #include "images.h"
 #include "left.h"
@@ -190,7 +191,7 @@ static void take_signal(void *arg, const void *args, struct rpc_request *q)
     if (!r)
         return;
     log_event(LOGC_JOB, LOGE_JOB, r->id, "signal job with %s", a->signal);
-    signo = config_signal(a->signal, &e);
+    signo = config_form_signal(a->signal, &e);
     snprintf(text, sizeof text, "cannot signal job, it is %s", run_fsm_state_name(r->slot.state));
     if (signo < 0)
         exec_service_taken(q, PBSE_UNKSIG, e.text);

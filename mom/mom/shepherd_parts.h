@@ -1,6 +1,7 @@
 #ifndef SHEPHERD_PARTS_H
 #define SHEPHERD_PARTS_H
-/* One shepherd as MOM has it: private to shepherds.c (its life) and shepherd_orders.c (what is said to it). */
+/* One shepherd as MOM has it: private to shepherds.c (its life), which stands on shepherd_orders.c (what is said to it) and
+ * shepherd_close.c (the end of its files). */
 #include <stdbool.h>
 
 #include <shep.h>
@@ -53,6 +54,11 @@ void shepherd_say_terminate(struct shepherd *sh);
 void shepherd_say_attempt(struct shepherd *sh);
 /* NOTICE: likewise. */
 void shepherd_say_notice(struct shepherd *sh);
+/* CLOSE: likewise, when the job has ended. False: it does not listen now; once it does, or once it is gone, this is done
+ * again. */
+bool shepherd_say_close(struct shepherd *sh);
+/* The same by a program of its own, for one that is gone: `again` fires where that cannot be started. */
+void shepherd_close_by_errand(struct shepherd *sh);
 /* Its orders under way are answered by nobody any more. */
 void shepherd_forget_orders(struct shepherd *sh);
 

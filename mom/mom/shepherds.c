@@ -6,21 +6,17 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "file.h"
 #include "home.h"
 #include "log.h"
 #include "loop.h"
 #include "nursery_link.h"
-#include "rpc_buf.h"
 #include "rpc_conn.h"
 #include "run.h"
 #include "rundir.h"
@@ -28,7 +24,7 @@
 #include "spawn.h"
 #include "strbuf.h"
 
-enum { AGAIN_MS = 200, ERRAND_AGAIN_MS = 5000, RESULT_MAX = 1 << 20, PATH_LEN_MAX = 8192 };
+enum { AGAIN_MS = 200, PATH_LEN_MAX = 8192 };
 
 /* ---- records */
 static void copy_end(struct run *r, const struct shep_ended *d)
@@ -258,45 +254,6 @@ int shepherds_start(struct shepherds *s, struct run *r, struct err *e)
     return 0; /* without a connection: it will be found by its socket */
 }
 
-/* ---- closing it */
-static void report_closed(struct shepherd *sh, const struct shep_close_result *res)
-{
-    char text[] = "the errand did not say how it went";
-    struct shep_close_result unknown = {.failed = 1, .text = text};
-
-    if (!sh->has_closing)
-        return;
-    sh->has_closing = false;
-    xdr_free((xdrproc_t)xdr_shep_close_args, &sh->closing);
-    sh->closing = (struct shep_close_args){0};
-    sh->closed(sh->closed_arg, sh->run, res ? res : &unknown);
-}
-
-static void on_close_done(void *arg, const struct rpc_outcome *out)
-{
-    struct shepherd *sh = arg;
-
-    if (out->status == RPC_ST_OK) {
-        sh->leaving = true;
-        report_closed(sh, out->result);
-    }
-    /* else it has gone in the middle: `check` runs the errand, which is harmless twice */
-}
-
-/* False: it does not listen now; once it does, or once it is gone, this is done again. */
-static bool say_close(struct shepherd *sh)
-{
-    const struct rpc_call_spec spec = {.id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_CLOSE},
-                                       .xargs = (xdrproc_t)xdr_shep_close_args,
-                                       .args = &sh->closing,
-                                       .xres = (xdrproc_t)xdr_shep_close_result,
-                                       .res_size = sizeof(struct shep_close_result)};
-
-    if (sh->has_closing && !sh->close_said && sh->open && sh->run->ended)
-        sh->close_said = rpc_conn_call(sh->conn, &spec, on_close_done, sh, NULL) == 0;
-    return sh->close_said;
-}
-
 /* ---- finding it again */
 /* A MOM that was killed between an order and its outcome: what the journal says is made true, and the server, which has
  * heard nothing, asks again. */
@@ -329,7 +286,7 @@ static void on_hello(void *arg, const struct rpc_outcome *out)
     shepherds_update(sh->run);
     shepherd_say_notice(sh);
     shepherd_say_terminate(sh);
-    say_close(sh);
+    shepherd_say_close(sh);
 }
 
 static void on_opened(void *arg, struct rpc_conn *c)
@@ -365,8 +322,6 @@ static void connect_to(struct shepherd *sh)
     strbuf_fini(&path);
 }
 
-static void run_errand(struct shepherd *sh);
-
 /* Something about it has changed: is it there, has it said the end, is it gone? */
 static void check(struct shepherd *sh)
 {
@@ -388,7 +343,7 @@ static void check(struct shepherd *sh)
         return;
     }
     if (sh->has_closing && !sh->errand)
-        run_errand(sh);
+        shepherd_close_by_errand(sh);
     else if (!r->ended)
         sh->all->hooks.lost(sh->all->hooks.arg, r);
 }
@@ -449,55 +404,7 @@ static void on_notice_reply(void *arg, struct rpc_request *req)
     rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);
 }
 
-/* ---- closing without it */
-static void on_errand_end(void *arg, int status)
-{
-    struct shepherd *sh = arg;
-    struct shep_close_result res = {0};
-    char *bytes = NULL;
-    size_t n = 0;
-    bool good;
-
-    (void)status;
-    spawn_destroy(sh->errand);
-    sh->errand = NULL;
-    lseek(sh->errand_out, 0, SEEK_SET);
-    good = file_read_fd(sh->errand_out, RESULT_MAX, &bytes, &n, NULL) == 0 &&
-           rpc_buf_decode(bytes, n, (xdrproc_t)xdr_shep_close_result, &res) == 0;
-    close(sh->errand_out);
-    sh->errand_out = -1;
-    report_closed(sh, good ? &res : NULL);
-    xdr_free((xdrproc_t)xdr_shep_close_result, &res);
-    free(bytes);
-}
-
-static void run_errand(struct shepherd *sh)
-{
-    char verb[] = "close";
-    char *argv[] = {sh->all->home->shepherd, verb, sh->run->path, NULL};
-    int fds[] = {-1, -1, -1};
-    struct rpc_buf in;
-    struct spawn_options o = spawn_own(argv, fds, 3);
-    struct err e = {0};
-
-    rpc_buf_init(&in);
-    sh->errand_out = memfd_create("close", MFD_CLOEXEC);
-    if (sh->errand_out >= 0 && rpc_buf_encode(&in, (xdrproc_t)xdr_shep_close_args, &sh->closing) == 0) {
-        fds[1] = sh->errand_out;
-        o.input = in.bytes;
-        o.input_len = in.len;
-        sh->errand = spawn_start(sh->all->loop, &o, on_errand_end, sh, &e);
-    }
-    rpc_buf_fini(&in);
-    if (sh->errand)
-        return;
-    log_err(LOGC_JOB, sh->run->id, &e, "cannot deliver the output, trying again");
-    if (sh->errand_out >= 0)
-        close(sh->errand_out);
-    sh->errand_out = -1;
-    loop_timer_set(sh->again, ERRAND_AGAIN_MS);
-}
-
+/* ---- closing it */
 void shepherds_close(struct shepherds *s, struct run *r, struct shep_close_args *a, shepherds_closed_fn *fn,
                      void *arg)
 {
@@ -514,6 +421,6 @@ void shepherds_close(struct shepherds *s, struct run *r, struct shep_close_args 
     sh->has_closing = true;
     sh->closed = fn;
     sh->closed_arg = arg;
-    if (!say_close(sh))
+    if (!shepherd_say_close(sh))
         check(sh);
 }

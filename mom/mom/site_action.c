@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "config_forms.h"
 #include "file.h"
 #include "home.h"
 #include "log.h"
@@ -93,13 +94,13 @@ int site_action_argv(const struct config *c, const struct run *r, enum config_ev
 
     snprintf(sid, sizeof sid, "%d", session);
     if (!from->n)
-        return err_set(e, PBSE_NOSUP, "this host has no $action %s", config_event_name(ev));
+        return err_set(e, PBSE_NOSUP, "this host has no $action %s", config_form_event(ev));
     for (size_t i = 0; i < from->n; i++) {
         const char *word = i ? replaced(r, from->w[i], path, sid) : from->w[0];
 
         if (!word)
             return err_set(e, EINVAL, "action %s script %s cannot be run due to unknown parameter %s",
-                           config_event_name(ev), from->w[0], from->w[i]);
+                           config_form_event(ev), from->w[0], from->w[i]);
         if (words_add(out, word, e) < 0)
             return -1;
     }
@@ -129,7 +130,7 @@ static char *read_back(int fd)
 
 static void log_end(const struct site_action *a, const char *id, int status, const char *text)
 {
-    const char *name = config_event_name(a->event);
+    const char *name = config_form_event(a->event);
 
     if (WIFEXITED(status))
         log_event(LOGC_JOB, LOGE_JOB, id, "%s script %s: exit code %d", name, a->script, WEXITSTATUS(status));
@@ -185,7 +186,7 @@ static int make_argv(const struct home *h, const struct run *r, enum config_even
     if (path[0])
         strbuf_addf(&new, "%s.new", path);
     if (words_add(argv, h->shepherd, e) == 0 && words_add(argv, "action", e) == 0 &&
-        words_add(argv, r->path, e) == 0 && words_add(argv, config_event_name(ev), e) == 0 &&
+        words_add(argv, r->path, e) == 0 && words_add(argv, config_form_event(ev), e) == 0 &&
         words_add(argv, sid.s, e) == 0 && words_add(argv, path, e) == 0)
         rc = site_action_argv(h->config, r, ev, strbuf_str(&new), session, argv, e);
     strbuf_fini(&new);
@@ -218,7 +219,7 @@ int site_action_run(struct loop *l, const struct home *h, struct run *r, enum co
     int rc = -1;
 
     if (r->action)
-        return err_set(e, EBUSY, "action %s cannot be run due to existing subtask", config_event_name(ev));
+        return err_set(e, EBUSY, "action %s cannot be run due to existing subtask", config_form_event(ev));
     words_init(&argv);
     if (make_argv(h, r, ev, path, session, &argv, e) < 0) {
         words_fini(&argv);
