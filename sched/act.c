@@ -15,7 +15,7 @@
 #include "cycle.h"
 #include "link.h"
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
 #include "policy.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "mem.h"
 #include "pbs_ifl.h"
 #include "placement.h"
 #include "universe.h"

@@ -13,7 +13,7 @@
 #include "cycle.h"
 #include "link.h"
 #include "loop.h"
-#include "memory.h"
+#include "mem.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
 #include "universe.h"

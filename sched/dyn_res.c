@@ -15,7 +15,7 @@
 #include "file.h"
 #include "log.h"
 #include "loop.h"
-#include "memory.h"
+#include "mem.h"
 #include "pbs_error.h"
 #include "spawn.h"
 #include "words.h"

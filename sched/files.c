@@ -15,7 +15,7 @@
 
 #include "file.h"
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 #include "policy.h"
 #include "prime.h"
 #include "settings.h"

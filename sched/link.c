@@ -13,7 +13,7 @@
 
 #include "log.h"
 #include "loop.h"
-#include "memory.h"
+#include "mem.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
 

@@ -12,7 +12,7 @@
 
 #include "link.h"
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
 #include "universe.h"

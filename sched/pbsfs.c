@@ -110,48 +110,48 @@ static const char *unit(const struct pbsfs *x)
 
 static long long shown_shares(const struct share *s)
 {
-    return share_group(s) ? (long long)share_shares(s) : -1;
+    return fairshare_group(s) ? (long long)fairshare_shares(s) : -1;
 }
 
 static int print_all(struct pbsfs *x)
 {
     printf("Fairshare usage units are in: %s\n", unit(x));
     for (struct share *s = fairshare_next(x->usage.shares, NULL); s; s = fairshare_next(x->usage.shares, s))
-        printf("%-10s: Grp: %-5d  cgrp: %-5dShares: %-6lld Usage: %-6.0f Perc: %6.3f%%\n", share_name(s),
-               share_group_number(s), share_number(s), shown_shares(s), share_usage(s),
-               share_fraction(s) * 100);
+        printf("%-10s: Grp: %-5d  cgrp: %-5dShares: %-6lld Usage: %-6.0f Perc: %6.3f%%\n", fairshare_name(s),
+               fairshare_group_number(s), fairshare_number(s), shown_shares(s), fairshare_usage(s),
+               fairshare_fraction(s) * 100);
     return 0;
 }
 
 static int print_tree(struct pbsfs *x)
 {
     for (struct share *s = fairshare_next(x->usage.shares, NULL); s; s = fairshare_next(x->usage.shares, s))
-        printf("%*s%s(%d)\n", share_depth(s) * INDENT, "", share_name(s), share_number(s));
+        printf("%*s%s(%d)\n", fairshare_depth(s) * INDENT, "", fairshare_name(s), fairshare_number(s));
     return 0;
 }
 
 static double quotient(const struct share *s)
 {
-    return share_fraction(s) > 0 ? share_usage(s) / share_fraction(s) : 0;
+    return fairshare_fraction(s) > 0 ? fairshare_usage(s) / fairshare_fraction(s) : 0;
 }
 
 static void print_path(const struct share *s)
 {
-    if (share_group(s))
-        print_path(share_group(s));
-    printf("%-10s: %5d %10.0f / %5.3f = %.0f\n", share_name(s), share_number(s), share_usage(s),
-           share_fraction(s), quotient(s));
+    if (fairshare_group(s))
+        print_path(fairshare_group(s));
+    printf("%-10s: %5d %10.0f / %5.3f = %.0f\n", fairshare_name(s), fairshare_number(s), fairshare_usage(s),
+           fairshare_fraction(s), quotient(s));
 }
 
 static int print_one(struct pbsfs *x, const struct share *s)
 {
-    printf("fairshare entity: %s\n", share_name(s));
-    printf("Resgroup\t\t: %d\n", share_group_number(s));
-    printf("cresgroup\t\t: %d\n", share_number(s));
+    printf("fairshare entity: %s\n", fairshare_name(s));
+    printf("Resgroup\t\t: %d\n", fairshare_group_number(s));
+    printf("cresgroup\t\t: %d\n", fairshare_number(s));
     printf("Shares\t\t\t: %lld\n", shown_shares(s));
-    printf("Percentage\t\t: %.6f%%\n", share_fraction(s) * 100);
-    printf("fairshare_tree_usage\t: %.6f\n", share_tree_usage(s));
-    printf("usage\t\t\t: %.0f (%s)\n", share_usage(s), unit(x));
+    printf("Percentage\t\t: %.6f%%\n", fairshare_fraction(s) * 100);
+    printf("fairshare_tree_usage\t: %.6f\n", fairshare_tree_usage(s));
+    printf("usage\t\t\t: %.0f (%s)\n", fairshare_usage(s), unit(x));
     printf("usage/perc\t\t: %.0f\n", quotient(s));
     printf("Path from root: \n");
     print_path(s);
@@ -160,12 +160,12 @@ static int print_one(struct pbsfs *x, const struct share *s)
 
 static int compare(const struct share *a, const struct share *b)
 {
-    int c = share_compare(a, b);
+    int c = fairshare_compare(a, b);
 
     if (c == 0)
-        printf("%s == %s\n", share_name(a), share_name(b));
+        printf("%s == %s\n", fairshare_name(a), fairshare_name(b));
     else
-        printf("%s\n", share_name(c < 0 ? a : b));
+        printf("%s\n", fairshare_name(c < 0 ? a : b));
     return 0;
 }
 
@@ -281,7 +281,7 @@ static int set_usage(struct pbsfs *x, const char *name, const char *value)
         fprintf(stderr, "pbsfs: %s is no usage: it is a number of 0 or more\n", value);
         return 1;
     }
-    if (!share_is_leaf(s)) {
+    if (!fairshare_is_leaf(s)) {
         fprintf(stderr, "pbsfs: %s is a group: it has used what its members have\n", name);
         return 1;
     }

@@ -21,7 +21,7 @@
 #include "link.h"
 #include "log.h"
 #include "loop.h"
-#include "memory.h"
+#include "mem.h"
 #include "mirror.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
@@ -234,7 +234,7 @@ static void explain_job(struct scheduler *s, const struct pbs_wake *w)
     list = answer_create(u, &x, w->job);
     act_explained(s->act, w->job, w->answer, list);
     answer_destroy(list);
-    explanation_fini(&x);
+    explain_fini(&x);
 }
 
 static void wake(struct scheduler *s, const struct pbs_wake *w)

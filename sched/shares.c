@@ -18,7 +18,7 @@
 #include "link.h"
 #include "log.h"
 #include "loop.h"
-#include "memory.h"
+#include "mem.h"
 #include "pbs_ext.h"
 #include "pbs_ifl.h"
 #include "policy.h"

@@ -52,7 +52,7 @@ static int take_entity(struct reader *r, char *text, struct err *e)
     if (end == text || *end != ' ' || !end[1] || !(usage >= 0) || usage > 1e300)
         return bad_line(r, e);
     struct share *s = fairshare_entity(r->u->shares, end + 1);
-    if (share_is_leaf(s))
+    if (fairshare_is_leaf(s))
         fairshare_set(s, usage);
     return 0;
 }
@@ -146,8 +146,8 @@ void usage_file_format(const struct usage *u, struct strbuf *out)
 
     strbuf_addf(out, "cede-usage 1 %" PRId64 "\n", u->decayed_s);
     for (struct share *s = fairshare_next(u->shares, NULL); s; s = fairshare_next(u->shares, s))
-        if (share_is_leaf(s) && share_usage(s) > 1 && !strchr(share_name(s), '\n')) {
-            strbuf_addf(out, "e %.17g %s\n", share_usage(s), share_name(s));
+        if (fairshare_is_leaf(s) && fairshare_usage(s) > 1 && !strchr(fairshare_name(s), '\n')) {
+            strbuf_addf(out, "e %.17g %s\n", fairshare_usage(s), fairshare_name(s));
             lines++;
         }
     for (struct counted_job *j = counted_next(u->counted, NULL); j; j = counted_next(u->counted, j)) {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "formula.h"
-#include "memory.h"
+#include "mem.h"
 
 struct accrual {
     struct universe *u;

@@ -58,7 +58,7 @@ static void see(struct side *s, const char *job_state)
 
 static double used(struct side *s)
 {
-    return share_usage(fairshare_entity(accrual_shares(s->a), "anna")) - 1;
+    return fairshare_usage(fairshare_entity(accrual_shares(s->a), "anna")) - 1;
 }
 
 static void a_job_that_is_deleted_while_it_waits_has_used_nothing(void **state)

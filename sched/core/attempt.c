@@ -16,7 +16,7 @@
 /* Who is run by request needs none. */
 static bool has_no_shares(const struct policy *p, const struct job *j)
 {
-    return p->fair_share && p->share_enforce && j->share && !j->urged && share_fraction(j->share) <= 0;
+    return p->fair_share && p->share_enforce && j->share && !j->urged && fairshare_fraction(j->share) <= 0;
 }
 
 bool attempt_room(const struct picker *k, const struct preemptor *p, struct pieces *where, struct reason *why)

@@ -18,7 +18,7 @@
 #include "endings.h"
 #include "hours.h"
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 #include "run_limits.h"
 #include "trial.h"
 

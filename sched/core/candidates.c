@@ -16,7 +16,7 @@
 #include "cost.h"
 #include "level.h"
 #include "match.h"
-#include "memory.h"
+#include "mem.h"
 #include "pools.h"
 #include "protect.h"
 #include "run_limits.h"

@@ -12,7 +12,7 @@
 
 #include "hours.h"
 #include "intern.h"
-#include "memory.h"
+#include "mem.h"
 #include "order.h"
 #include "strbuf.h"
 
@@ -25,7 +25,7 @@ struct classes {
 
 static bool limited(const struct classes *c, const struct job *j, enum limit_of of)
 {
-    return limits_have(&j->queue->limits, of) || limits_have(&universe_server(c->u)->limits, of);
+    return limit_list_have(&j->queue->limits, of) || limit_list_have(&universe_server(c->u)->limits, of);
 }
 
 /* Interned, the caller's; NULL: the job asks for none. */
@@ -244,17 +244,17 @@ void classes_sweep(struct classes *c)
     }
 }
 
-void class_take_out(struct class *k, struct job *j)
+void classes_take_out(struct class *k, struct job *j)
 {
     job_leaves(k->of, j);
 }
 
-void class_put_back(struct class *k, struct job *j)
+void classes_put_back(struct class *k, struct job *j)
 {
     add(k->of, k, j);
 }
 
-void class_say(struct class *k, const char *comment)
+void classes_say(struct class *k, const char *comment)
 {
     const char *text = mem_intern(comment);
 

@@ -50,9 +50,9 @@ struct class *classes_next(const struct classes *c, const struct class *after); 
 void classes_sweep(struct classes *c); /* free those without jobs; they stay until then */
 /* For the rest of a cycle the next one of its class is looked at in place of this one. Nobody is told; it keeps its place in
  * the class of that cycle, and must be put back before the cycle ends, unless it has come into a class meanwhile. */
-void class_take_out(struct class *k, struct job *j);
-void class_put_back(struct class *k, struct job *j);
+void classes_take_out(struct class *k, struct job *j);
+void classes_put_back(struct class *k, struct job *j);
 
-void class_say(struct class *k, const char *comment); /* its jobs shall have this comment */
+void classes_say(struct class *k, const char *comment); /* its jobs shall have this comment */
 
 #endif

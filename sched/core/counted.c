@@ -6,7 +6,7 @@
 #include <uthash.h>
 
 #include "intern.h"
-#include "memory.h"
+#include "mem.h"
 
 struct row {
     struct counted_job job; /* first, so that one is the other */

@@ -24,7 +24,7 @@
 #include "intern.h"
 #include "level.h"
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 #include "order.h"
 #include "pbs_error.h"
 #include "placement.h"
@@ -234,7 +234,7 @@ static void fail(struct cycle *c, struct class *k, struct job *j, const struct r
     }
     k->why = *why;
     cycle_note_failed(c, k);
-    class_say(k, reason_comment(why, text));
+    classes_say(k, reason_comment(why, text));
     if (j->urged)
         cycle_refuse(c, j, reason_log(why, text));
 }

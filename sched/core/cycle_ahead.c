@@ -17,7 +17,7 @@
 #include "intern.h"
 #include "level.h"
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 #include "order.h"
 #include "placement.h"
 #include "shrink.h"
@@ -316,7 +316,7 @@ static void count_share(struct cycle *c, const struct job *j)
     accrual_ordered(c->accrual, j);
     decisions_log(c->d, LOGE_DEBUG, j->id,
                   "Fairshare usage of entity %s increased due to job becoming a top job.",
-                  share_name(j->share));
+                  fairshare_name(j->share));
 }
 
 static bool book(struct cycle *c, struct job *j, const struct picker *k, const struct preemptor *p,
@@ -397,7 +397,7 @@ bool ahead_failed(struct cycle *c, struct class *k, const struct picker *picker,
             tell_no_top(c, j);
         return false;
     }
-    class_take_out(k, j);
+    classes_take_out(k, j);
     a->aside = mem_room(a->aside, a->n_aside, &a->cap_aside, sizeof *a->aside);
     a->aside[a->n_aside++] = (struct aside){j, k};
     return true;
@@ -411,7 +411,7 @@ void ahead_end(struct cycle *c)
     while (a->n_aside > 0) {
         struct aside *x = &a->aside[--a->n_aside];
         if (!x->job->class)
-            class_put_back(x->class, x->job);
+            classes_put_back(x->class, x->job);
     }
     for (size_t i = a->n_tops; i > 0; i--) {
         const struct top *t = &a->tops[i - 1];

@@ -9,7 +9,7 @@
 #include "cycle_private.h"
 #include "intern.h"
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 #include "pbs_error.h"
 #include "plan.h"
 

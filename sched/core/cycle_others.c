@@ -10,7 +10,7 @@
 #include "gang.h"
 #include "level.h"
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 #include "placement.h"
 #include "plan.h"
 #include "trial.h"

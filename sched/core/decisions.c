@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 
 enum { LINE_MAX_BYTES = 1024 };
 

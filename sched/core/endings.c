@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "memory.h"
+#include "mem.h"
 
 static int64_t ends_at(const struct job *j, int64_t now_s)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "level.h"
-#include "memory.h"
+#include "mem.h"
 #include "placement.h"
 #include "psets.h"
 #include "run_limits.h"
@@ -227,7 +227,7 @@ void explain(const struct explain_ask *ask, struct explanation *out)
     placement_forget(ask->picker.placer);
 }
 
-void explanation_fini(struct explanation *x)
+void explain_fini(struct explanation *x)
 {
     stops_fini(x->victims, x->n_victims);
     free(x->victims);

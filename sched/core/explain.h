@@ -58,7 +58,7 @@ struct explain_ask {
 
 /* Fill `out`, which borrows jobs of the universe until its next change; explanation_fini frees the rest. */
 void explain(const struct explain_ask *ask, struct explanation *out);
-void explanation_fini(struct explanation *x);
+void explain_fini(struct explanation *x);
 
 const char *explain_word(enum explain_verdict v); /* "would_preempt" */
 

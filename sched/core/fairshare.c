@@ -16,7 +16,7 @@
 #include <uthash.h>
 
 #include "intern.h"
-#include "memory.h"
+#include "mem.h"
 #include "units.h"
 #include "words.h"
 
@@ -359,52 +359,52 @@ void fairshare_add_unsaved(struct fairshare *f)
 
 /* --- looking ----------------------------------------------------------------------------------------- */
 
-const char *share_name(const struct share *s)
+const char *fairshare_name(const struct share *s)
 {
     return s->name;
 }
 
-int share_number(const struct share *s)
+int fairshare_number(const struct share *s)
 {
     return s->number;
 }
 
-int share_group_number(const struct share *s)
+int fairshare_group_number(const struct share *s)
 {
     return s->group ? s->group->number : FAIRSHARE_NO_NUMBER;
 }
 
-const struct share *share_group(const struct share *s)
+const struct share *fairshare_group(const struct share *s)
 {
     return s->group;
 }
 
-int share_depth(const struct share *s)
+int fairshare_depth(const struct share *s)
 {
     return s->depth;
 }
 
-bool share_is_leaf(const struct share *s)
+bool fairshare_is_leaf(const struct share *s)
 {
     return !s->child;
 }
 
-bool share_is_unknown(const struct share *s)
+bool fairshare_is_unknown(const struct share *s)
 {
     return s->number == FAIRSHARE_NO_NUMBER;
 }
 
-int64_t share_shares(const struct share *s)
+int64_t fairshare_shares(const struct share *s)
 {
     return s->shares;
 }
 
-double share_usage(const struct share *s)
+double fairshare_usage(const struct share *s)
 {
     return s->used + 1;
 }
 
-double share_fraction(const struct share *s)
+double fairshare_fraction(const struct share *s)
 {
     return s->fraction;
 }
@@ -416,25 +416,25 @@ static const struct share *root_of(const struct share *s)
     return s;
 }
 
-bool share_is_over(const struct share *s)
+bool fairshare_is_over(const struct share *s)
 {
-    return share_usage(root_of(s)) * s->fraction < share_usage(s);
+    return fairshare_usage(root_of(s)) * s->fraction < fairshare_usage(s);
 }
 
-double share_tree_usage(const struct share *s)
+double fairshare_tree_usage(const struct share *s)
 {
-    double own = share_usage(s) / share_usage(root_of(s));
+    double own = fairshare_usage(s) / fairshare_usage(root_of(s));
 
     if (!s->group || !s->group->group)
         return own;
     if (s->group->sum == 0)
         return own;
-    return own + (share_tree_usage(s->group) - own) * (double)s->shares / (double)s->group->sum;
+    return own + (fairshare_tree_usage(s->group) - own) * (double)s->shares / (double)s->group->sum;
 }
 
-double share_factor(const struct share *s)
+double fairshare_factor(const struct share *s)
 {
-    return s->fraction > 0 ? pow(2, -share_tree_usage(s) / s->fraction) : 0;
+    return s->fraction > 0 ? pow(2, -fairshare_tree_usage(s) / s->fraction) : 0;
 }
 
 static double due(const struct share *s)
@@ -451,7 +451,7 @@ static int path_of(const struct share *s, const struct share *path[static FAIRSH
     return n;
 }
 
-int share_compare(const struct share *a, const struct share *b)
+int fairshare_compare(const struct share *a, const struct share *b)
 {
     const struct share *pa[FAIRSHARE_DEPTH_MAX + 2], *pb[FAIRSHARE_DEPTH_MAX + 2];
     int na, nb;

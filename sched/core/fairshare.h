@@ -48,21 +48,21 @@ void fairshare_saved(struct fairshare *f, bool done);
 void fairshare_add_unsaved(struct fairshare *f);
 
 /* --- looking */
-const char *share_name(const struct share *s);
-int share_number(const struct share *s);                /* FAIRSHARE_NO_NUMBER: not in resource_group */
-int share_group_number(const struct share *s);          /* its group's; of the root FAIRSHARE_NO_NUMBER */
-const struct share *share_group(const struct share *s); /* NULL: it is the root */
-int share_depth(const struct share *s);                 /* 0: the root */
-bool share_is_leaf(const struct share *s);
-bool share_is_unknown(const struct share *s); /* not in resource_group */
-int64_t share_shares(const struct share *s);
-double share_usage(const struct share *s);
-double share_fraction(const struct share *s); /* 0 to 1: of everything */
-bool share_is_over(const struct share *s);    /* has used more than its fraction of what all have */
-double share_tree_usage(const struct share *s);
-double share_factor(const struct share *s); /* 2^(-tree usage / fraction), 0 without shares */
+const char *fairshare_name(const struct share *s);
+int fairshare_number(const struct share *s);                /* FAIRSHARE_NO_NUMBER: not in resource_group */
+int fairshare_group_number(const struct share *s);          /* its group's; of the root FAIRSHARE_NO_NUMBER */
+const struct share *fairshare_group(const struct share *s); /* NULL: it is the root */
+int fairshare_depth(const struct share *s);                 /* 0: the root */
+bool fairshare_is_leaf(const struct share *s);
+bool fairshare_is_unknown(const struct share *s); /* not in resource_group */
+int64_t fairshare_shares(const struct share *s);
+double fairshare_usage(const struct share *s);
+double fairshare_fraction(const struct share *s); /* 0 to 1: of everything */
+bool fairshare_is_over(const struct share *s);    /* has used more than its fraction of what all have */
+double fairshare_tree_usage(const struct share *s);
+double fairshare_factor(const struct share *s); /* 2^(-tree usage / fraction), 0 without shares */
 
 /* <0: a's jobs go before b's. 0: neither. */
-int share_compare(const struct share *a, const struct share *b);
+int fairshare_compare(const struct share *a, const struct share *b);
 
 #endif

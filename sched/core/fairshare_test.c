@@ -34,7 +34,7 @@ static void is_near(double a, double b)
 
 static double fraction(struct fairshare *f, const char *name)
 {
-    return share_fraction(fairshare_find(f, name));
+    return fairshare_fraction(fairshare_find(f, name));
 }
 
 static void shares_are_parts_of_the_group_above(void **state)
@@ -51,7 +51,7 @@ static void shares_are_parts_of_the_group_above(void **state)
     fairshare_entity(f, "dora");
     fairshare_entity(f, "emil");
     is_near(fraction(f, "dora"), 0.05);
-    assert_true(share_is_unknown(fairshare_find(f, "dora")));
+    assert_true(fairshare_is_unknown(fairshare_find(f, "dora")));
     assert_null(fairshare_find(f, "fritz"));
     fairshare_destroy(f);
 }
@@ -63,12 +63,12 @@ static void what_a_leaf_uses_its_groups_use_too(void **state)
     (void)state;
     fairshare_use(fairshare_find(f, "anna"), 99);
     fairshare_use(fairshare_find(f, "bert"), 50);
-    is_near(share_usage(fairshare_find(f, "anna")), 100);
-    is_near(share_usage(fairshare_find(f, "physics")), 150);
-    is_near(share_usage(fairshare_find(f, "biology")), 1);
-    is_near(share_usage(fairshare_find(f, "root")), 150);
+    is_near(fairshare_usage(fairshare_find(f, "anna")), 100);
+    is_near(fairshare_usage(fairshare_find(f, "physics")), 150);
+    is_near(fairshare_usage(fairshare_find(f, "biology")), 1);
+    is_near(fairshare_usage(fairshare_find(f, "root")), 150);
     fairshare_set(fairshare_find(f, "anna"), 11);
-    is_near(share_usage(fairshare_find(f, "TREEROOT")), 61);
+    is_near(fairshare_usage(fairshare_find(f, "TREEROOT")), 61);
     fairshare_destroy(f);
 }
 
@@ -80,9 +80,9 @@ static void decay_fades_usage_and_never_below_one(void **state)
     fairshare_set(fairshare_find(f, "anna"), 100);
     fairshare_set(fairshare_find(f, "carl"), 1.5);
     fairshare_decay(f, 0.5);
-    is_near(share_usage(fairshare_find(f, "anna")), 50);
-    is_near(share_usage(fairshare_find(f, "carl")), 1);
-    is_near(share_usage(fairshare_find(f, "root")), 50);
+    is_near(fairshare_usage(fairshare_find(f, "anna")), 50);
+    is_near(fairshare_usage(fairshare_find(f, "carl")), 1);
+    is_near(fairshare_usage(fairshare_find(f, "root")), 50);
     fairshare_destroy(f);
 }
 
@@ -93,15 +93,15 @@ static void the_first_difference_on_the_path_decides(void **state)
                  *carl = fairshare_find(f, "carl");
 
     (void)state;
-    assert_true(share_compare(bert, anna) < 0); /* the same usage, more shares */
+    assert_true(fairshare_compare(bert, anna) < 0); /* the same usage, more shares */
     fairshare_set(carl, 1000);
-    assert_true(share_compare(anna, carl) < 0); /* by their groups */
+    assert_true(fairshare_compare(anna, carl) < 0); /* by their groups */
     fairshare_set(bert, 5000);
-    assert_true(share_compare(anna, bert) < 0);
-    assert_true(share_compare(carl, anna) < 0); /* bert's use is his group's */
-    assert_int_equal(share_compare(anna, anna), 0);
+    assert_true(fairshare_compare(anna, bert) < 0);
+    assert_true(fairshare_compare(carl, anna) < 0); /* bert's use is his group's */
+    assert_int_equal(fairshare_compare(anna, anna), 0);
     /* unknown has no shares at all: last, whatever it has used */
-    assert_true(share_compare(anna, fairshare_entity(f, "dora")) < 0);
+    assert_true(fairshare_compare(anna, fairshare_entity(f, "dora")) < 0);
     fairshare_destroy(f);
 }
 
@@ -111,12 +111,12 @@ static void what_is_expected_counts_until_it_is_forgotten(void **state)
     struct share *physics = fairshare_find(f, "physics"), *biology = fairshare_find(f, "biology");
 
     (void)state;
-    assert_true(share_compare(physics, biology) < 0);
+    assert_true(fairshare_compare(physics, biology) < 0);
     fairshare_expect(f, fairshare_find(f, "anna"), 100);
-    assert_true(share_compare(biology, physics) < 0);
-    is_near(share_usage(physics), 1);
+    assert_true(fairshare_compare(biology, physics) < 0);
+    is_near(fairshare_usage(physics), 1);
     fairshare_forget_expected(f);
-    assert_true(share_compare(physics, biology) < 0);
+    assert_true(fairshare_compare(physics, biology) < 0);
     fairshare_destroy(f);
 }
 
@@ -127,10 +127,10 @@ static void over_is_who_has_used_more_than_his_part(void **state)
     (void)state;
     fairshare_set(fairshare_find(f, "anna"), 20);
     fairshare_set(fairshare_find(f, "carl"), 100);
-    assert_true(share_is_over(fairshare_find(f, "carl")));
-    assert_true(share_is_over(fairshare_find(f, "anna"))); /* 20 of 119, and 15 % are hers */
+    assert_true(fairshare_is_over(fairshare_find(f, "carl")));
+    assert_true(fairshare_is_over(fairshare_find(f, "anna"))); /* 20 of 119, and 15 % are hers */
     fairshare_set(fairshare_find(f, "anna"), 15);
-    assert_false(share_is_over(fairshare_find(f, "anna")));
+    assert_false(fairshare_is_over(fairshare_find(f, "anna")));
     fairshare_destroy(f);
 }
 
@@ -141,10 +141,10 @@ static void the_tree_usage_mixes_own_and_group_use(void **state)
     (void)state;
     fairshare_set(fairshare_find(f, "anna"), 60);
     fairshare_set(fairshare_find(f, "carl"), 41);
-    is_near(share_tree_usage(fairshare_find(f, "physics")), 0.6);
-    is_near(share_tree_usage(fairshare_find(f, "anna")), 0.6);
-    is_near(share_tree_usage(fairshare_find(f, "bert")), 0.01 + (0.6 - 0.01) * 0.75);
-    is_near(share_factor(fairshare_find(f, "physics")), 0.5);
+    is_near(fairshare_tree_usage(fairshare_find(f, "physics")), 0.6);
+    is_near(fairshare_tree_usage(fairshare_find(f, "anna")), 0.6);
+    is_near(fairshare_tree_usage(fairshare_find(f, "bert")), 0.01 + (0.6 - 0.01) * 0.75);
+    is_near(fairshare_factor(fairshare_find(f, "physics")), 0.5);
     fairshare_destroy(f);
 }
 
@@ -157,11 +157,11 @@ static void a_new_file_keeps_what_was_used(void **state)
     fairshare_set(fairshare_find(f, "anna"), 100);
     fairshare_set(fairshare_find(f, "bert"), 10);
     assert_int_equal(fairshare_plant(f, "anna 5 root 1\nnew 6 root 1\n", 0, &e), 0);
-    is_near(share_usage(fairshare_find(f, "anna")), 100);
+    is_near(fairshare_usage(fairshare_find(f, "anna")), 100);
     is_near(fraction(f, "anna"), 0.5);
-    assert_true(share_is_unknown(fairshare_find(f, "bert")));
-    is_near(share_usage(fairshare_find(f, "unknown")), 10);
-    is_near(share_usage(fairshare_find(f, "root")), 109);
+    assert_true(fairshare_is_unknown(fairshare_find(f, "bert")));
+    is_near(fairshare_usage(fairshare_find(f, "unknown")), 10);
+    is_near(fairshare_usage(fairshare_find(f, "root")), 109);
     fairshare_destroy(f);
 }
 
@@ -181,8 +181,8 @@ static void what_is_not_saved_is_added_to_what_others_wrote(void **state)
     fairshare_forget(f);
     fairshare_set(anna, 100); /* somebody else's word */
     fairshare_add_unsaved(f);
-    is_near(share_usage(anna), 105);
-    is_near(share_usage(fairshare_find(f, "root")), 105);
+    is_near(fairshare_usage(anna), 105);
+    is_near(fairshare_usage(fairshare_find(f, "root")), 105);
     fairshare_destroy(f);
 }
 
@@ -218,7 +218,7 @@ static void the_tree_is_walked_in_the_order_of_the_file(void **state)
 
     (void)state;
     for (struct share *s = fairshare_next(f, NULL); s; s = fairshare_next(f, s), i++)
-        assert_string_equal(share_name(s), names[i]);
+        assert_string_equal(fairshare_name(s), names[i]);
     assert_int_equal(i, sizeof names / sizeof *names);
     fairshare_destroy(f);
 }

@@ -31,7 +31,7 @@ static int of_queue(const struct policy *p, const struct queue *q, unsigned mask
 
 static unsigned over_share(const struct job *j, unsigned listed)
 {
-    return listed & LEVEL_FAIRSHARE && j->share && share_is_over(j->share) ? LEVEL_FAIRSHARE : 0;
+    return listed & LEVEL_FAIRSHARE && j->share && fairshare_is_over(j->share) ? LEVEL_FAIRSHARE : 0;
 }
 
 static int level(const struct universe *u, const struct job *j, unsigned mask)

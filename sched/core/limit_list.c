@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "intern.h"
-#include "memory.h"
+#include "mem.h"
 
 /* Which attribute is what. Old ones have one amount, for each or for all. */
 static const struct form {
@@ -32,21 +32,21 @@ static const struct form {
     {"max_group_res_soft", true, true, LIMIT_OF_GROUP},
 };
 
-void limits_clear(struct limits *l)
+void limit_list_clear(struct limit_list *l)
 {
     for (size_t i = 0; i < l->n; i++)
         intern_unref(l->a[i].name);
     l->n = 0;
 }
 
-void limits_fini(struct limits *l)
+void limit_list_fini(struct limit_list *l)
 {
-    limits_clear(l);
+    limit_list_clear(l);
     free(l->a);
-    *l = (struct limits){0};
+    *l = (struct limit_list){0};
 }
 
-static void add(struct limits *l, const struct limit *row)
+static void add(struct limit_list *l, const struct limit *row)
 {
     l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
     l->a[l->n++] = *row;
@@ -58,7 +58,8 @@ static int64_t amount(const struct catalogue *c, res_id res, const char *text)
 }
 
 /* "[u:anna=5]" from its bracket on; returns what follows it, NULL: it cannot be read. */
-static const char *take_entity(struct limits *l, const struct catalogue *c, struct limit row, const char *at)
+static const char *take_entity(struct limit_list *l, const struct catalogue *c, struct limit row,
+                               const char *at)
 {
     const char *equals = strchr(at, '='), *end = strchr(at, ']');
     char name[256], value[64];
@@ -78,7 +79,8 @@ static const char *take_entity(struct limits *l, const struct catalogue *c, stru
     return end + 1;
 }
 
-static void take_list(struct limits *l, const struct catalogue *c, const struct limit *row, const char *text)
+static void take_list(struct limit_list *l, const struct catalogue *c, const struct limit *row,
+                      const char *text)
 {
     for (const char *at = strchr(text, '['); at; at = strchr(at, '[')) {
         at = take_entity(l, c, *row, at);
@@ -95,8 +97,8 @@ static const struct form *form_of(const char *name)
     return NULL;
 }
 
-bool limits_take(struct limits *l, const struct catalogue *c, const char *name, const char *resource,
-                 const char *value)
+bool limit_list_take(struct limit_list *l, const struct catalogue *c, const char *name, const char *resource,
+                     const char *value)
 {
     const struct form *f = strncmp(name, "max_", 4) == 0 ? form_of(name) : NULL;
     struct limit row = {.res = RES_NONE};
@@ -118,8 +120,8 @@ bool limits_take(struct limits *l, const struct catalogue *c, const char *name, 
     return true;
 }
 
-const struct limit *limits_find(const struct limits *l, enum limit_of of, const char *name, res_id res,
-                                bool soft)
+const struct limit *limit_list_find(const struct limit_list *l, enum limit_of of, const char *name,
+                                    res_id res, bool soft)
 {
     const struct limit *each = NULL;
 
@@ -136,7 +138,7 @@ const struct limit *limits_find(const struct limits *l, enum limit_of of, const 
     return each;
 }
 
-bool limits_have(const struct limits *l, enum limit_of of)
+bool limit_list_have(const struct limit_list *l, enum limit_of of)
 {
     for (size_t i = 0; i < l->n; i++)
         if (l->a[i].of == of)
@@ -144,7 +146,7 @@ bool limits_have(const struct limits *l, enum limit_of of)
     return false;
 }
 
-uint64_t limits_hash(const struct limits *l, uint64_t seed)
+uint64_t limit_list_hash(const struct limit_list *l, uint64_t seed)
 {
     uint64_t h = seed;
 

@@ -22,25 +22,25 @@ struct limit {
     int64_t most;
 };
 
-struct limits {
+struct limit_list {
     size_t n, cap;
     struct limit *a;
 };
 
-void limits_clear(struct limits *l); /* empty; keeps the memory */
-void limits_fini(struct limits *l);
+void limit_list_clear(struct limit_list *l); /* empty; keeps the memory */
+void limit_list_fini(struct limit_list *l);
 
 /* Take an attribute if it is a run limit; false: it is none. What cannot be read is no limit. */
-bool limits_take(struct limits *l, const struct catalogue *c, const char *name, const char *resource,
-                 const char *value);
+bool limit_list_take(struct limit_list *l, const struct catalogue *c, const char *name, const char *resource,
+                     const char *value);
 
 /* The row that counts for this entity: its own, else the one for each. NULL: unlimited. `name` is interned. */
-const struct limit *limits_find(const struct limits *l, enum limit_of of, const char *name, res_id res,
-                                bool soft);
+const struct limit *limit_list_find(const struct limit_list *l, enum limit_of of, const char *name,
+                                    res_id res, bool soft);
 
 /* Is there any row, hard or soft, for this kind of entity? Then its jobs are not all alike. */
-bool limits_have(const struct limits *l, enum limit_of of);
+bool limit_list_have(const struct limit_list *l, enum limit_of of);
 
-uint64_t limits_hash(const struct limits *l, uint64_t seed);
+uint64_t limit_list_hash(const struct limit_list *l, uint64_t seed);
 
 #endif

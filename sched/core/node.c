@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "intern.h"
-#include "memory.h"
+#include "mem.h"
 #include "pbs_ifl.h"
 #include "units.h"
 #include "words.h"

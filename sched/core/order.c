@@ -26,7 +26,7 @@ static int64_t sort_value(const struct sort_key *k, const struct job *j)
     if (k->what == SORT_LEVEL)
         return 0;
     if (k->what == SORT_SHARE)
-        return j->share ? (int64_t)(share_fraction(j->share) * 1e9) : 0;
+        return j->share ? (int64_t)(fairshare_fraction(j->share) * 1e9) : 0;
     if (k->what == SORT_PRIORITY)
         return j->priority;
     if (strcmp(k->resource, "walltime") == 0)
@@ -61,7 +61,7 @@ int order_of_jobs(const struct policy *p, const struct job *a, const struct job 
     if (c == 0 && a->rating != b->rating)
         c = a->rating > b->rating ? -1 : 1;
     if (c == 0 && p->fair_share && a->share && b->share)
-        c = share_compare(a->share, b->share);
+        c = fairshare_compare(a->share, b->share);
     if (c == 0)
         c = by_keys(p, a, b);
     return c ? c : by_arrival(a, b);

@@ -6,7 +6,7 @@
 #include "again.h"
 #include "level.h"
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 #include "run_limits.h"
 
 /* The universe without the limits' view of the victims: a count of jobs and amounts, given back for a while. */

@@ -9,7 +9,7 @@
 
 #include "cost.h"
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 #include "pick_pbs.h"
 
 enum { SPOT_MAX = 64, SPOT_STEPS_MAX = 200 };

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "cycle.h"
-#include "memory.h"
+#include "mem.h"
 #include "pbs_ifl.h"
 #include "universe_rows.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 #include "run_limits.h"
 
 enum { FEW = 16 }; /* victims that are tried before it is asked whether all of them would do */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "memory.h"
+#include "mem.h"
 #include "node.h"
 
 void pieces_add(struct pieces *p, struct node *n, const struct amounts *use, bool joined)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "memory.h"
+#include "mem.h"
 #include "pools.h"
 #include "search_log.h"
 #include "strbuf.h"

@@ -16,7 +16,7 @@
 
 #include "intern.h"
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 
 struct victim {
     const char *id; /* interned */

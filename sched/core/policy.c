@@ -15,7 +15,7 @@
 
 #include "intern.h"
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 #include "pbs_error.h"
 #include "prime.h"
 #include "units.h"

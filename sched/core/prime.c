@@ -13,7 +13,7 @@
 #include <strings.h>
 #include <time.h>
 
-#include "memory.h"
+#include "mem.h"
 #include "words.h"
 
 enum { DAYS = 7, YEAR_DAYS = 367, LINE_MAX_LEN = 512, MINUTES = 1440, NEVER = -1, WHOLE_DAY = -2 };

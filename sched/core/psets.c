@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "intern.h"
-#include "memory.h"
+#include "mem.h"
 #include "search_log.h"
 #include "shortage.h"
 #include "words.h"

@@ -8,7 +8,7 @@
 
 #include "intern.h"
 #include "job.h"
-#include "memory.h"
+#include "mem.h"
 #include "pbs_ifl.h"
 #include "units.h"
 
@@ -32,7 +32,7 @@ void queue_destroy(struct queue *q)
     intern_unref(q->set_keys);
     amounts_fini(&q->available);
     amounts_fini(&q->used);
-    limits_fini(&q->limits);
+    limit_list_fini(&q->limits);
     tally_destroy(q->running);
     free(q);
 }
@@ -93,7 +93,7 @@ static void take_one(struct queue *q, const struct catalogue *c, const struct at
     else if (strcmp(a->name, "preemptable_by") == 0)
         q->preemptable_by = mem_intern(a->value);
     else
-        limits_take(&q->limits, c, a->name, a->resource, a->value);
+        limit_list_take(&q->limits, c, a->name, a->resource, a->value);
 }
 
 void queue_count(struct queue *q, const struct job *j, int64_t times)
@@ -129,7 +129,7 @@ static uint64_t look_of(const struct queue *q)
                        q->sets_on,
                        mem_hash(q->set_keys),
                        (uint64_t)q->depth,
-                       limits_hash(&q->limits, 11)};
+                       limit_list_hash(&q->limits, 11)};
 
     for (size_t i = 0; i < sizeof more / sizeof *more; i++)
         h = (h ^ more[i]) * 0x9E3779B97F4A7C15ull + (h >> 29);
@@ -155,7 +155,7 @@ bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *
     q->eligible_time = q->sets_on = false;
     intern_unref(q->set_keys);
     q->set_keys = NULL;
-    limits_clear(&q->limits);
+    limit_list_clear(&q->limits);
     amounts_clear(&q->available);
     for (; attrs; attrs = attrs->next)
         if (attrs->name && attrs->value)

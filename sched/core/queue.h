@@ -24,7 +24,7 @@ struct queue {
     const char *partition;    /* interned; NULL: the default one */
     struct amounts available; /* resources_available: counted ones that have a bound */
     struct amounts used;
-    struct limits limits;        /* run limits */
+    struct limit_list limits;    /* run limits */
     struct preempt_rules order;  /* its own preempt_order; n 0: the scheduler's counts */
     bool never_preempted;        /* its order is "none" */
     bool methods_enable;         /* its jobs' preempt_methods count */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "intern.h"
-#include "memory.h"
+#include "mem.h"
 
 struct ranks {
     struct host *hosts;

@@ -11,7 +11,7 @@
 #include "fairshare.h"
 #include "formula.h"
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 
 enum { ACCRUES_ELIGIBLE = 2 };
 
@@ -47,15 +47,15 @@ static double job_priority(const struct asked *x)
 }
 static double share_perc(const struct asked *x)
 {
-    return x->j->share ? share_fraction(x->j->share) : 0;
+    return x->j->share ? fairshare_fraction(x->j->share) : 0;
 }
 static double tree_usage(const struct asked *x)
 {
-    return x->j->share ? share_tree_usage(x->j->share) : 0;
+    return x->j->share ? fairshare_tree_usage(x->j->share) : 0;
 }
 static double factor(const struct asked *x)
 {
-    return x->j->share ? share_factor(x->j->share) : 0;
+    return x->j->share ? fairshare_factor(x->j->share) : 0;
 }
 static double accrue_type(const struct asked *x)
 {

@@ -10,31 +10,9 @@
 #include <string.h>
 
 #include "intern.h"
-#include "memory.h"
+#include "mem.h"
 #include "units.h"
 #include "words.h"
-
-void labels_add(struct labels *l, res_id res, const char *text)
-{
-    l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
-    l->a[l->n++] = (struct label){.res = res, .text = mem_intern(text)};
-}
-
-void labels_fini(struct labels *l)
-{
-    for (size_t i = 0; i < l->n; i++)
-        intern_unref(l->a[i].text);
-    free(l->a);
-    *l = (struct labels){0};
-}
-
-const char *labels_find(const struct labels *l, res_id res)
-{
-    for (size_t i = 0; i < l->n; i++)
-        if (l->a[i].res == res)
-            return l->a[i].text;
-    return NULL;
-}
 
 void request_take(const struct resource *r, res_id res, const char *value, struct amounts *numbers,
                   struct labels *labels)

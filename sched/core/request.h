@@ -10,16 +10,7 @@
 
 #include "amounts.h"
 #include "catalogue.h"
-
-struct label { /* a resource that is compared, not counted */
-    res_id res;
-    const char *text; /* interned; booleans are "True" and "False" */
-};
-
-struct labels {
-    size_t n, cap;
-    struct label *a; /* in the order of the text */
-};
+#include "labels.h"
 
 struct chunk {
     int64_t count;
@@ -59,11 +50,6 @@ struct piece_text {
 size_t request_parse_exec(const struct catalogue *c, const char *exec_vnode, struct piece_text **pieces);
 
 void request_free_exec(struct piece_text *pieces, size_t n);
-
-/* Labels: add (interns), free, find (NULL: not there). */
-void labels_add(struct labels *l, res_id res, const char *text);
-void labels_fini(struct labels *l);
-const char *labels_find(const struct labels *l, res_id res);
 
 /* One resource of an object: into the numbers or the labels, as its type says. */
 void request_take(const struct resource *r, res_id res, const char *value, struct amounts *numbers,

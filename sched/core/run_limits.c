@@ -142,7 +142,7 @@ static void check(const struct universe *u, const struct place *at, const struct
                   const struct amount *want, struct reasons *why)
 {
     const char *name = name_of(j, of);
-    const struct limit *l = limits_find(&at->q->limits, of, name, want->res, false);
+    const struct limit *l = limit_list_find(&at->q->limits, of, name, want->res, false);
 
     if (reasons_full(why) || !l || want->n <= 0 || running(at->q, of, name, want->res) + want->n <= l->most)
         return;
@@ -225,7 +225,7 @@ static bool is_over(const struct queue *q, const struct job *j, bool counted)
         const char *name = name_of(j, l->of);
         int64_t want = l->res == RES_NONE ? 1 : amounts_get(&j->want, l->res);
 
-        if (!l->soft || want <= 0 || limits_find(&q->limits, l->of, name, l->res, true) != l)
+        if (!l->soft || want <= 0 || limit_list_find(&q->limits, l->of, name, l->res, true) != l)
             continue;
         if (running(q, l->of, name, l->res) + (counted ? 0 : want) > l->most)
             return true;

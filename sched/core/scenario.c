@@ -15,7 +15,7 @@
 #include "explain.h"
 #include "file.h"
 #include "log.h"
-#include "memory.h"
+#include "mem.h"
 #include "pbs_error.h"
 #include "prime.h"
 #include "scenario_config.h"
@@ -125,7 +125,7 @@ static int line_used(struct play *p, struct err *e)
     double is;
 
     feed(p);
-    is = share_usage(fairshare_entity(accrual_shares(cycle_accrual(p->c)), p->w.w[1]));
+    is = fairshare_usage(fairshare_entity(accrual_shares(cycle_accrual(p->c)), p->w.w[1]));
     return is == strtod(p->w.w[2], NULL) ? 0 : err_set(e, EINVAL, "%s has used %g", p->w.w[1], is);
 }
 
@@ -315,7 +315,7 @@ static int line_explain(struct play *p, struct err *e)
         return err_set(e, EINVAL, "there is no such job");
     x = explain_now(p, j);
     rc = check_told(p, &x, e);
-    explanation_fini(&x);
+    explain_fini(&x);
     return rc;
 }
 
@@ -336,7 +336,7 @@ static int line_because(struct play *p, struct err *e)
         err_set(e, EINVAL, "of %zu reasons the last is: %s", x.reasons.n, text);
     else if (!found)
         err_set(e, EINVAL, "it has no reason");
-    explanation_fini(&x);
+    explain_fini(&x);
     return found ? 0 : -1;
 }
 

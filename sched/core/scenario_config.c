@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "mem.h"
 #include "sort_keys.h"
 
 static bool config_flag(struct policy *p, const char *name, bool is)

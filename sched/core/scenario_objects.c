@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "mem.h"
 #include "pbs_ifl.h"
 #include "request.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "memory.h"
+#include "mem.h"
 #include "words.h"
 
 static int parse_high(const char *word, bool *high)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "cost.h"
-#include "memory.h"
+#include "mem.h"
 #include "protect.h"
 #include "trial.h"
 #include "yields.h"

@@ -8,7 +8,7 @@
 #include <uthash.h>
 
 #include "intern.h"
-#include "memory.h"
+#include "mem.h"
 
 struct key { /* compared as bytes */
     const char *name;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "memory.h"
+#include "mem.h"
 
 struct step {
     struct node *node;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "intern.h"
-#include "memory.h"
+#include "mem.h"
 #include "pbs_ifl.h"
 #include "pools.h"
 #include "ranks.h"

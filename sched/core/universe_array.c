@@ -9,7 +9,7 @@
 
 #include "idset.h"
 #include "intern.h"
-#include "memory.h"
+#include "mem.h"
 #include "universe_private.h"
 
 bool universe_array_is_open(struct universe *u, struct job *array)

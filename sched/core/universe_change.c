@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "mem.h"
 #include "pbs_ifl.h"
 #include "pools.h"
 #include "universe_private.h"

@@ -6,7 +6,7 @@
 
 #include "idset.h"
 #include "intern.h"
-#include "memory.h"
+#include "mem.h"
 #include "ranks.h"
 #include "universe_private.h"
 

@@ -5,7 +5,7 @@
  * change one makes it dirty first: what is taken away then is what was added, since nothing has changed in between. */
 #include <stdlib.h>
 
-#include "memory.h"
+#include "mem.h"
 #include "universe_private.h"
 
 void universe_list_add(struct list *l, void *x)

@@ -1,7 +1,7 @@
 /* What this scheduler has ordered and the stream has not shown yet: the room is taken at once, and given back when
  * the order fails, or is seen. See universe.h, "orders". */
 #include "intern.h"
-#include "memory.h"
+#include "mem.h"
 #include "pools.h"
 #include "universe_private.h"
 

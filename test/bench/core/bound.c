@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "mem.h"
 #include "rules.h"
 
 enum { CHOICES_MAX = 64, DEPTH_MAX = 64, PLAYS_MAX = 4000 };

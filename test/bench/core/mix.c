@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "memory.h"
+#include "mem.h"
 
 static unsigned draw(uint64_t *seed, unsigned below)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "explain.h"
-#include "memory.h"
+#include "mem.h"
 #include "placement.h"
 #include "trial.h"
 
@@ -37,7 +37,7 @@ void rules_scheduler(struct world *w, const struct job *j, int urgent, struct ch
         for (; out->n < x.n_victims; out->n++)
             out->victims[out->n] = atoi(x.victims[out->n].job->id);
     }
-    explanation_fini(&x);
+    explain_fini(&x);
 }
 
 /* --- sets of candidates ---------------------------------------------------------------------------------- */

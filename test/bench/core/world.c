@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
+#include "mem.h"
 #include "universe_rows.h"
 
 enum { PIECE_MAX = 24 }; /* characters of one place in an exec_vnode */

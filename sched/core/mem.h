@@ -1,5 +1,5 @@
-#ifndef MEMORY_H
-#define MEMORY_H
+#ifndef MEM_H
+#define MEM_H
 /* Memory for the scheduler's picture of the world.
  *
  * A scheduler keeps nothing that another process could not read again from the server, so there is no state to

@@ -1,5 +1,5 @@
 /* What ends the process when memory ends. Plain arrays grow by doubling from four. */
-#include "memory.h"
+#include "mem.h"
 
 #include <stdlib.h>
 #include <string.h>
