@@ -1,14 +1,16 @@
 /* The event loop: see loop.h. libevent waits for descriptors and signals; everything else is ours.
  *
- * libevent does not know our timers, only how long it may sleep: until the earlier of the two first ones, not at all when
- * something is pending, and a driven clock wakes nobody but by its hook. Other threads add to a locked list and write to
- * an eventfd. */
+ * libevent does not know our timers: a timerfd wakes it for the earlier of the two first ones, and it does not wait at all
+ * when something is pending. (A timer of its own is exact only if it may set it at every wait; ours is set when its
+ * moment has changed.) A driven clock wakes nobody but by its hook. Other threads add to a locked list and write to an
+ * eventfd. */
 #include "loop.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "loop_private.h"
@@ -112,8 +114,11 @@ bool loop_is_busy(const struct loop *l)
 static void sleep_cb(evutil_socket_t fd, short what, void *arg)
 {
     struct loop *l = arg;
+    uint64_t n;
 
-    (void)fd, (void)what; /* waking up was all: due timers are looked for after every wait */
+    (void)what; /* waking up was all: due timers are looked for after every wait */
+    while (read(fd, &n, sizeof n) < 0 && errno == EINTR)
+        ;
     l->sleep_until_mono_ms = -1;
 }
 
@@ -121,7 +126,7 @@ static void clock_moved(void *arg)
 {
     struct loop *l = arg;
 
-    event_active(l->sleep, EV_TIMEOUT, 1);
+    event_active(l->sleep, EV_READ, 1);
 }
 
 static struct event_base *create_base(void)
@@ -129,7 +134,7 @@ static struct event_base *create_base(void)
     struct event_config *config = event_config_new();
     struct event_base *base = NULL;
 
-    if (config && event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_PRECISE_TIMER) == 0)
+    if (config && event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK) == 0)
         base = event_base_new_with_config(config);
     if (config)
         event_config_free(config);
@@ -152,10 +157,11 @@ struct loop *loop_create(struct clock *clock, struct err *e)
     call_list_init(&l->background);
     pthread_mutex_init(&l->post_lock, NULL);
     l->post_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    l->base = l->post_fd >= 0 ? create_base() : NULL;
-    l->sleep = l->base ? event_new(l->base, -1, 0, sleep_cb, l) : NULL;
+    l->sleep_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    l->base = l->post_fd >= 0 && l->sleep_fd >= 0 ? create_base() : NULL;
+    l->sleep = l->base ? event_new(l->base, l->sleep_fd, EV_READ | EV_PERSIST, sleep_cb, l) : NULL;
     l->post_event = l->base ? event_new(l->base, l->post_fd, EV_READ | EV_PERSIST, posted_cb, l) : NULL;
-    if (!l->sleep || !l->post_event || event_add(l->post_event, NULL) < 0) {
+    if (!l->sleep || !l->post_event || event_add(l->sleep, NULL) < 0 || event_add(l->post_event, NULL) < 0) {
         err_set(e, errno ? errno : ENOMEM, "cannot create an event loop");
         loop_destroy(l);
         return NULL;
@@ -184,6 +190,8 @@ void loop_destroy(struct loop *l)
         event_base_free(l->base);
     if (l->post_fd >= 0)
         close(l->post_fd);
+    if (l->sleep_fd >= 0)
+        close(l->sleep_fd);
     pqueue_fini(&l->timers[LOOP_CLOCK]);
     pqueue_fini(&l->timers[LOOP_REAL]);
     pthread_mutex_destroy(&l->post_lock);
@@ -205,19 +213,18 @@ static int64_t time_to_sleep_ms(const struct loop *l, int64_t max_wait_ms)
     return is_more_to_do ? 0 : loop_timers_wait_ms(l, max_wait_ms);
 }
 
-/* Have libevent wake us in so many milliseconds, -1: not. Most turns end before the first timer is due and leave it
- * the first one: then it stays set, and no system call is spent on it. One that comes too early does no harm. */
+/* Wake us in so many milliseconds (at least 1), -1: not. Most turns end before the first timer is due and leave it the
+ * first one: then it stays set, and no system call is spent on it. One that comes too early does no harm. */
 static void set_sleep(struct loop *l, int64_t wait_ms)
 {
-    struct timeval tv = {wait_ms / 1000, wait_ms % 1000 * 1000};
+    struct itimerspec in = {.it_value = {.tv_sec = wait_ms / 1000, .tv_nsec = wait_ms % 1000 * 1000000}};
     int64_t until = wait_ms < 0 ? -1 : clock_real_mono_ms() + wait_ms;
 
     if (until == l->sleep_until_mono_ms)
         return;
     if (until < 0)
-        event_del(l->sleep);
-    else
-        event_add(l->sleep, &tv);
+        in = (struct itimerspec){0};
+    timerfd_settime(l->sleep_fd, 0, &in, NULL);
     l->sleep_until_mono_ms = until;
 }
 

@@ -17,7 +17,8 @@ enum { LOOP_TIMES = 2 };
 
 struct loop {
     struct event_base *base;
-    struct event *sleep;         /* fires when the first timer is due */
+    int sleep_fd;                /* a timerfd, readable when the first timer is due */
+    struct event *sleep;         /* its event */
     int64_t sleep_until_mono_ms; /* what it is set to, real time; -1: not set */
     struct clock *clock;
     struct pqueue timers[LOOP_TIMES];
