@@ -7,6 +7,7 @@ void call_list_init(struct call_list *list)
 {
     list->first = NULL;
     list->last = &list->first;
+    list->n = 0;
 }
 
 struct call *call_create(loop_fn *fn, void *arg)
@@ -22,13 +23,17 @@ void call_list_add(struct call_list *list, struct call *c)
 {
     *list->last = c;
     list->last = &c->next;
+    list->n++;
 }
 
 struct call *call_list_take(struct call_list *list)
 {
     struct call *c = list->first;
 
-    if (c && !(list->first = c->next))
+    if (!c)
+        return NULL;
+    list->n--;
+    if (!(list->first = c->next))
         call_list_init(list);
     return c;
 }
@@ -39,6 +44,7 @@ void call_list_move(struct call_list *to, struct call_list *from)
         return;
     *to->last = from->first;
     to->last = from->last;
+    to->n += from->n;
     call_list_init(from);
 }
 

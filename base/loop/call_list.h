@@ -1,6 +1,8 @@
 #ifndef CALL_LIST_H
 #define CALL_LIST_H
 /* Calls to be made later, in order: what the loop keeps for loop_post and loop_defer. No lock; the caller's. */
+#include <stddef.h>
+
 #include "loop.h"
 
 struct call {
@@ -11,6 +13,7 @@ struct call {
 
 struct call_list {
     struct call *first, **last;
+    size_t n;
 };
 
 struct call *call_create(loop_fn *fn, void *arg); /* NULL: no memory. In no list; freed with free() */

@@ -17,10 +17,9 @@
 
 enum { HOOK_ROUNDS_MAX = 1000 };
 
-/* The first call of a list; the others stay where loop_forget can find them. false: there is none. */
-static bool make_call(struct call_list *list)
+/* false: there is none. */
+static bool make_call(struct call *c)
 {
-    struct call *c = call_list_take(list);
     struct call now;
 
     if (!c)
@@ -31,9 +30,10 @@ static bool make_call(struct call_list *list)
     return true;
 }
 
+/* One after the other: those behind it stay where loop_forget can find them. */
 static void make_calls(struct loop *l)
 {
-    while (make_call(&l->running))
+    while (make_call(call_list_take(&l->running)))
         ;
 }
 
@@ -86,19 +86,24 @@ int loop_defer(struct loop *l, loop_fn *fn, void *arg)
 
 int loop_background(struct loop *l, loop_fn *fn, void *arg)
 {
-    struct call *c = call_create(fn, arg);
+    return background_add(&l->background, BACKGROUND_COMMON, fn, arg);
+}
 
-    if (!c)
-        return -1;
-    call_list_add(&l->background, c);
-    return 0;
+int loop_background_soon(struct loop *l, loop_fn *fn, void *arg)
+{
+    return background_add(&l->background, BACKGROUND_SOON, fn, arg);
+}
+
+void loop_press(struct loop *l)
+{
+    background_press(&l->background, clock_real_mono_us());
 }
 
 void loop_forget(struct loop *l, loop_fn *fn, void *arg)
 {
     call_list_forget(&l->running, fn, arg);
     call_list_forget(&l->deferred, fn, arg);
-    call_list_forget(&l->background, fn, arg);
+    background_forget(&l->background, fn, arg);
     pthread_mutex_lock(&l->post_lock);
     call_list_forget(&l->posted, fn, arg);
     pthread_mutex_unlock(&l->post_lock);
@@ -106,7 +111,8 @@ void loop_forget(struct loop *l, loop_fn *fn, void *arg)
 
 bool loop_is_busy(const struct loop *l)
 {
-    return l->deferred.first || l->running.first || l->background.first || l->n_marked || l->n_posted;
+    return l->deferred.first || l->running.first || background_has_calls(&l->background) || l->n_marked ||
+           l->n_posted;
 }
 
 /* --- creating and destroying --- */
@@ -154,7 +160,7 @@ struct loop *loop_create(struct clock *clock, struct err *e)
     call_list_init(&l->posted);
     call_list_init(&l->deferred);
     call_list_init(&l->running);
-    call_list_init(&l->background);
+    background_init(&l->background);
     pthread_mutex_init(&l->post_lock, NULL);
     l->post_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     l->sleep_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -180,7 +186,7 @@ void loop_destroy(struct loop *l)
     clock_on_move(l->clock, NULL, NULL);
     call_list_drop(&l->running);
     call_list_drop(&l->deferred);
-    call_list_drop(&l->background);
+    background_drop(&l->background);
     call_list_drop(&l->posted);
     if (l->post_event)
         event_free(l->post_event);
@@ -208,9 +214,14 @@ struct clock *loop_clock(const struct loop *l)
 
 static int64_t time_to_sleep_ms(const struct loop *l, int64_t max_wait_ms)
 {
-    bool is_more_to_do = l->deferred.first || l->background.first || l->n_marked;
+    if (l->deferred.first || l->n_marked)
+        return 0;
+    if (background_has_calls(&l->background)) {
+        int64_t rests_ms = (background_rests_us(&l->background, clock_real_mono_us()) + 999) / 1000;
 
-    return is_more_to_do ? 0 : loop_timers_wait_ms(l, max_wait_ms);
+        max_wait_ms = max_wait_ms < 0 || rests_ms < max_wait_ms ? rests_ms : max_wait_ms;
+    }
+    return loop_timers_wait_ms(l, max_wait_ms);
 }
 
 /* Wake us in so many milliseconds (at least 1), -1: not. Most turns end before the first timer is due and leave it the
@@ -272,17 +283,22 @@ static void end_turn(struct loop *l)
     }
 }
 
-/* Behind all that was ready, for as long as turn_share allows. A call is never cut short. */
+/* Behind all that was ready, for as long as turn_share allows. A call is never cut short; what it leaves for the end of
+ * the turn (an answer to be sent) is paid by the background too. */
 static void work_in_background(struct loop *l)
 {
-    bool is_idle = !l->began_us;
+    struct background *b = &l->background;
     int64_t now_us = clock_real_mono_us(), began_us = now_us;
-    int64_t slice_us = turn_share_slice(&l->share, is_idle ? 0 : now_us - l->began_us, is_idle);
+    bool is_free = background_is_free(b, now_us, !l->began_us);
+    int64_t slice_us = turn_share_slice(&b->share, now_us, is_free);
 
-    while (now_us - began_us < slice_us && make_call(&l->background))
+    if (slice_us == 0)
+        return;
+    while (now_us - began_us < slice_us && make_call(background_take(b)))
         now_us = clock_real_mono_us();
-    if (!is_idle)
-        turn_share_spend(&l->share, now_us - began_us);
+    end_turn(l);
+    if (!is_free)
+        turn_share_spend(&b->share, clock_real_mono_us() - began_us);
 }
 
 int loop_turn(struct loop *l, int64_t max_wait_ms, struct err *e)
@@ -293,10 +309,8 @@ int loop_turn(struct loop *l, int64_t max_wait_ms, struct err *e)
     loop_timers_call(l, LOOP_CLOCK);
     loop_timers_call(l, LOOP_REAL);
     end_turn(l);
-    if (l->background.first) {
+    if (background_has_calls(&l->background))
         work_in_background(l);
-        end_turn(l);
-    }
     return 0;
 }
 

@@ -86,6 +86,12 @@ int loop_defer(struct loop *l, loop_fn *fn, void *arg);
  * at the end. All such calls together have a fifth of the time while there is other work, and what is left
  * (turn_share.h). So whoever wants little is served soon, however many want much. -1: no memory. */
 int loop_background(struct loop *l, loop_fn *fn, void *arg);
+/* The same for what is not to stand behind a crowd there: a line of its own, whose calls alternate with the others. */
+int loop_background_soon(struct loop *l, loop_fn *fn, void *arg);
+/* Something that somebody waits for goes on elsewhere (a batch is on its way to the disk), and may want the processors
+ * that the background and those whom it answers would take. For the next 10 ms a crowd in the background (more than
+ * eight calls) has no more than its fifth even while nothing is ready. */
+void loop_press(struct loop *l);
 /* Calls with this fn and arg, posted, deferred or in the background, that have not been made yet never will be. Loop thread. For
  * whoever destroys `arg`, since calls have no handle. */
 void loop_forget(struct loop *l, loop_fn *fn, void *arg);

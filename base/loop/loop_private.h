@@ -7,11 +7,11 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
+#include "background.h"
 #include "call_list.h"
 #include "clock.h"
 #include "loop.h"
 #include "pqueue.h"
-#include "turn_share.h"
 
 enum { LOOP_TIMES = 2 };
 
@@ -24,8 +24,7 @@ struct loop {
     struct pqueue timers[LOOP_TIMES];
     size_t n_timers[LOOP_TIMES];        /* that exist: the heaps have room for all of them */
     struct call_list deferred, running; /* running: taken from a list, not made yet */
-    struct call_list background;
-    struct turn_share share; /* of the background */
+    struct background background;
     int64_t began_us;        /* when this turn's first callback was called; 0: none was yet */
     struct loop_hook *hooks; /* in order */
     size_t n_marked;

@@ -42,6 +42,7 @@ struct stream {
     void *pull_arg;
     bool pull_waits; /* it said "nothing now" */
     bool pull_comes; /* it will be asked, in the background */
+    bool pull_soon;  /* before a crowd there */
     bool pulling;    /* it is being asked: what it writes is sent behind it */
     const struct stream_transform *t;
     void *ctx;
@@ -225,7 +226,9 @@ static bool may_pull(const struct stream *s)
  * waiting until he has it. No memory: the next wake asks again. */
 static void ask_puller(struct stream *s)
 {
-    if (!may_pull(s) || s->pull_comes || loop_background(s->l, pull_cb, s) < 0)
+    if (!may_pull(s) || s->pull_comes)
+        return;
+    if ((s->pull_soon ? loop_background_soon : loop_background)(s->l, pull_cb, s) < 0)
         return;
     s->pull_comes = true;
     s->refs++;
@@ -514,6 +517,11 @@ void stream_pull(struct stream *s, stream_pull_fn *fn, void *arg)
     s->pull = fn;
     s->pull_arg = arg;
     stream_wake(s);
+}
+
+void stream_pull_soon(struct stream *s, bool soon)
+{
+    s->pull_soon = soon;
 }
 
 void stream_hold_input(struct stream *s, bool hold)

@@ -58,6 +58,9 @@ size_t stream_unsent(const struct stream *s);
 typedef int stream_pull_fn(void *arg);
 void stream_pull(struct stream *s, stream_pull_fn *fn, void *arg);
 
+/* The puller gives what is not to stand behind others' output, or does no more: it is asked by loop_background_soon. */
+void stream_pull_soon(struct stream *s, bool soon);
+
 /* Show unused input again and ask the puller again; soon, not inside this call. */
 void stream_wake(struct stream *s);
 /* Stop and go on reading: for back-pressure. */

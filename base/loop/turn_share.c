@@ -1,22 +1,37 @@
 /* The background's part of a turn. See turn_share.h.
  *
- * One number is all there is: what has been earned and not been spent. What may be saved of earlier turns is bounded,
- * so that background work that was little for long is not followed by a long time with nothing else. */
+ * One number is all there is: time that has passed, less five times what was worked. What may be saved of earlier turns is
+ * bounded, so that background work that was little for long is not followed by a long time with nothing else. */
 #include "turn_share.h"
 
-int64_t turn_share_slice(struct turn_share *s, int64_t others_us, bool is_idle)
+enum { SAVED_MAX_US = TURN_SHARE_SAVED_MAX_US * TURN_SHARE_PARTS };
+
+static int64_t passed_by(const struct turn_share *s, int64_t now_us)
 {
-    if (is_idle) {
-        s->earned_us = s->earned_us < 0 ? 0 : s->earned_us;
+    int64_t passed_us = s->passed_us + now_us - s->seen_us;
+
+    return passed_us < SAVED_MAX_US ? passed_us : SAVED_MAX_US;
+}
+
+int64_t turn_share_slice(struct turn_share *s, int64_t now_us, bool is_free)
+{
+    s->passed_us = passed_by(s, now_us);
+    s->seen_us = now_us;
+    if (is_free) {
+        s->passed_us = s->passed_us < 0 ? 0 : s->passed_us;
         return TURN_SHARE_SLICE_US;
     }
-    if (s->earned_us > TURN_SHARE_SAVED_MAX_US)
-        s->earned_us = TURN_SHARE_SAVED_MAX_US;
-    s->earned_us += others_us / TURN_SHARE_OTHERS;
-    return s->earned_us > 0 ? s->earned_us : 0;
+    return s->passed_us < TURN_SHARE_PARTS ? 0 : s->passed_us / TURN_SHARE_PARTS;
 }
 
 void turn_share_spend(struct turn_share *s, int64_t us)
 {
-    s->earned_us -= us;
+    s->passed_us -= us * TURN_SHARE_PARTS;
+}
+
+int64_t turn_share_wait_us(const struct turn_share *s, int64_t now_us)
+{
+    int64_t lacks_us = TURN_SHARE_PARTS - passed_by(s, now_us);
+
+    return lacks_us < 0 ? 0 : lacks_us;
 }

@@ -131,6 +131,7 @@ static void submit(struct commit *c)
     struct err e;
 
     c->in_worker = true;
+    loop_press(c->loop);
     if (worker_submit(c->worker, write_batch, written, c, &e) < 0) { /* cannot be full: one piece at a time */
         c->in_worker = false;
         loop_timer_set(c->retry, RETRY_FIRST_MS);
@@ -201,6 +202,7 @@ static void written(void *arg, bool ran)
         return;
     }
     note_success(c);
+    loop_press(c->loop); /* who is answered now may come again */
     batch_clear(c->flying.batch);
     c->under_way = false;
     loop_hook_mark(c->hook);

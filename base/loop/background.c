@@ -1,0 +1,65 @@
+/* Calls behind all that is ready. See background.h. */
+#include "background.h"
+
+void background_init(struct background *b)
+{
+    *b = (struct background){.last = BACKGROUND_COMMON};
+    for (int i = 0; i < BACKGROUND_LINES; i++)
+        call_list_init(&b->line[i]);
+}
+
+int background_add(struct background *b, enum background_line line, loop_fn *fn, void *arg)
+{
+    struct call *c = call_create(fn, arg);
+
+    if (!c)
+        return -1;
+    call_list_add(&b->line[line], c);
+    return 0;
+}
+
+void background_forget(struct background *b, loop_fn *fn, void *arg)
+{
+    for (int i = 0; i < BACKGROUND_LINES; i++)
+        call_list_forget(&b->line[i], fn, arg);
+}
+
+void background_drop(struct background *b)
+{
+    for (int i = 0; i < BACKGROUND_LINES; i++)
+        call_list_drop(&b->line[i]);
+}
+
+bool background_has_calls(const struct background *b)
+{
+    return b->line[BACKGROUND_COMMON].first || b->line[BACKGROUND_SOON].first;
+}
+
+struct call *background_take(struct background *b)
+{
+    enum background_line other = b->last == BACKGROUND_SOON ? BACKGROUND_COMMON : BACKGROUND_SOON;
+
+    if (b->line[other].first)
+        b->last = other;
+    return call_list_take(&b->line[b->last]);
+}
+
+void background_press(struct background *b, int64_t now_us)
+{
+    b->pressed_until_us = now_us + BACKGROUND_PRESS_US;
+}
+
+static bool is_pressed(const struct background *b, int64_t now_us)
+{
+    return now_us < b->pressed_until_us && b->line[BACKGROUND_COMMON].n > BACKGROUND_CROWD;
+}
+
+bool background_is_free(const struct background *b, int64_t now_us, bool is_idle)
+{
+    return is_idle && !is_pressed(b, now_us);
+}
+
+int64_t background_rests_us(const struct background *b, int64_t now_us)
+{
+    return is_pressed(b, now_us) ? turn_share_wait_us(&b->share, now_us) : 0;
+}
