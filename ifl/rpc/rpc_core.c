@@ -357,6 +357,11 @@ bool rpc_core_has_long(const struct rpc_core *c)
     return c->first_long != NULL;
 }
 
+bool rpc_core_has_news(const struct rpc_core *c)
+{
+    return c->first_long && c->first_long->is_news;
+}
+
 /* The record is whole: what waited behind it goes before the next long one. */
 static int end_long(struct rpc_core *c)
 {

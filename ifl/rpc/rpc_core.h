@@ -66,6 +66,7 @@ int rpc_core_reply_starttls(struct rpc_core *c, uint32_t xid, struct err *e);
 /* --- a record that is made fragment by fragment (rpc_entries) */
 struct rpc_long {
     struct rpc_long *next; /* private */
+    bool is_news;          /* not to stand behind other connections' long records */
     /* Append the contents of the next fragment. 1: done so; 0: nothing now; -1: cannot go on (close). */
     int (*fill)(struct rpc_long *l, struct rpc_buf *out, bool *last);
     void (*end)(struct rpc_long *l); /* sent in whole, or the core is destroyed: free it */
@@ -74,5 +75,6 @@ void rpc_core_add_long(struct rpc_core *c, struct rpc_long *l); /* taken; sent w
 /* Make one fragment into the output. 1: made; 0: no long record is left; -1: it has nothing now, or *failed */
 int rpc_core_pull(struct rpc_core *c, bool *failed);
 bool rpc_core_has_long(const struct rpc_core *c);
+bool rpc_core_has_news(const struct rpc_core *c); /* the long record whose turn it is, is_news */
 
 #endif

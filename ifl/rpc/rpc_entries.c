@@ -14,9 +14,9 @@ struct rpc_entries {
     struct rpc_long l; /* first: the core knows us by it */
     const struct rpc_producer *producer;
     void *arg;
-    struct rpc_buf head; /* reply header and head, until the first fragment took them */
-    struct rpc_buf *out; /* the fragment under way; NULL between calls of more() */
-    size_t start;
+    struct rpc_buf head;  /* reply header and head, until the first fragment took them */
+    struct rpc_buf *out;  /* the fragment under way; NULL between calls of more() */
+    size_t start, enough; /* where it begins; how long it is when it is full */
     bool tailed, failed;
 };
 
@@ -24,7 +24,7 @@ struct rpc_entries {
 
 bool rpc_entries_is_full(const struct rpc_entries *s)
 {
-    return s->out->len - s->start >= RPC_ENTRIES_FRAGMENT;
+    return s->out->len - s->start >= s->enough;
 }
 
 /* The boolean before an entry or the tail, then the thing itself; whole or not at all. */
@@ -79,6 +79,7 @@ static int fill(struct rpc_long *l, struct rpc_buf *out, bool *last)
 
     s->out = out;
     s->start = out->len;
+    s->enough = s->head.len && !l->is_news ? RPC_ENTRIES_FIRST : RPC_ENTRIES_FRAGMENT;
     if (rpc_buf_add(out, s->head.bytes, s->head.len) < 0)
         return -1;
     rpc_buf_fini(&s->head);
@@ -108,7 +109,8 @@ int rpc_entries_reply(struct rpc_core *c, uint32_t xid, xdrproc_t xhead, const v
 
     if (!s)
         return err_set(e, ENOMEM, "no memory for an answer");
-    *s = (struct rpc_entries){.l = {.fill = fill, .end = end}, .producer = p, .arg = arg};
+    *s = (struct rpc_entries){
+        .l = {.fill = fill, .end = end, .is_news = p->is_news}, .producer = p, .arg = arg};
     if (rpc_msg_put_ok(&s->head, xid) < 0 || (xhead && rpc_buf_encode(&s->head, xhead, head) < 0)) {
         rpc_buf_fini(&s->head);
         free(s);

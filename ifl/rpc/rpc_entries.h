@@ -3,7 +3,7 @@
 /* Endless answers: head, then (TRUE, entry) ..., FALSE, tail, as one record of many fragments.
  *
  * Writer: a producer is asked for entries whenever the output has room; each fragment holds whole entries and
- * is about RPC_ENTRIES_FRAGMENT long. The producer keeps a cursor, not pointers: what it lists may vanish
+ * is about RPC_ENTRIES_FRAGMENT long, the first one short: it leaves at once, as a plain answer does. The producer keeps a cursor, not pointers: what it lists may vanish
  * between two calls. Reader: pulls bytes as it needs them and holds one entry at a time; it does not rely on
  * where fragments end. An answer that ends after its head (a refusal) has neither entries nor tail.
  */
@@ -13,7 +13,7 @@
 #include "err.h"
 #include "rpc_core.h"
 
-enum { RPC_ENTRIES_FRAGMENT = 64 << 10 };
+enum { RPC_ENTRIES_FIRST = 4 << 10, RPC_ENTRIES_FRAGMENT = 64 << 10 };
 
 /* --- writer */
 struct rpc_entries; /* the fragment being filled, lent to the producer */
@@ -29,6 +29,8 @@ struct rpc_producer {
     enum rpc_more (*more)(void *arg, struct rpc_entries *out);
     /* The answer is sent or its connection is gone: free the cursor. Once, always. May be NULL. */
     void (*end)(void *arg);
+    bool
+        is_news; /* somebody acts on it: its first fragment is not a short one, and the others go before looks */
 };
 
 bool rpc_entries_is_full(const struct rpc_entries *out);

@@ -5,6 +5,7 @@
  * watcher reads moves behind the cursor and is told again: the watcher sees fewer steps, never wrong ones. */
 #include "watch.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +53,8 @@ struct watches {
     struct site *site;
     struct status *status;
     struct loop_hook *hook;
-    struct watch *list;
+    struct watch *list; /* who was told last stands last */
+    bool more_wait;     /* look again, in the background */
     unsigned last;
     struct watch_wakes wakes;
     void *wakes_arg;
@@ -61,6 +63,7 @@ struct watches {
 };
 
 static void look(void *arg);
+static void look_again(void *arg);
 
 static void touched(void *arg)
 {
@@ -107,6 +110,8 @@ void watches_destroy(struct watches *ws)
         watch_free(w);
     }
     change_off_touch(ws->site->change, ws);
+    if (ws->more_wait)
+        loop_forget(ws->loop, look_again, ws);
     loop_hook_destroy(ws->hook);
     rpc_buf_fini(&ws->entry);
     free(ws);
@@ -449,7 +454,8 @@ static void end(void *arg)
 
 static void answer(struct watches *ws, struct watch *w)
 {
-    static const struct rpc_producer producer = {more, end};
+    static const struct rpc_producer to_sched = {.more = more, .end = end, .is_news = true};
+    static const struct rpc_producer to_others = {.more = more, .end = end};
     static char nothing[1];
     ifl_next_head head = {.result = {.text = nothing}, .restart = w->restart};
     struct rpc_request *r = w->parked;
@@ -463,7 +469,8 @@ static void answer(struct watches *ws, struct watch *w)
     w->answering = a;
     if (ws->wakes.waits)
         ws->wakes.waits(ws->wakes_arg, w->owner, false);
-    rpc_reply_entries(r, (xdrproc_t)xdr_ifl_next_head, &head, &producer, a);
+    rpc_reply_entries(r, (xdrproc_t)xdr_ifl_next_head, &head,
+                      w->level == LEVEL_SCHED ? &to_sched : &to_others, a);
     rpc_request_unref(r);
 }
 
@@ -483,17 +490,51 @@ static bool has_news(const struct watches *ws, const struct watch *w)
            (ws->wakes.has && ws->wakes.has(ws->wakes_arg, w->owner));
 }
 
+/* Tell up to max of the parked ones, schedulers or the others; who is told stands last then. How many were left out. */
+static size_t tell(struct watches *ws, bool scheds, size_t max)
+{
+    struct watch *told = NULL, **end_of_told = &told, **at = &ws->list;
+    size_t n = 0, left = 0;
+
+    while (*at) {
+        struct watch *w = *at;
+        bool concerns = w->parked && (w->level == LEVEL_SCHED) == scheds;
+        bool news = concerns && has_news(ws, w);
+
+        if (concerns && !news)
+            w->cursor = change_number(ws->site->change); /* nothing of it is for this watcher */
+        if (!news || n == max) {
+            left += news;
+            at = &w->next;
+            continue;
+        }
+        answer(ws, w);
+        n++;
+        *at = w->next;
+        *end_of_told = w;
+        end_of_told = &w->next;
+    }
+    *end_of_told = NULL;
+    *at = told;
+    return left;
+}
+
+static void look_again(void *arg)
+{
+    struct watches *ws = arg;
+
+    ws->more_wait = false;
+    watches_look(ws);
+}
+
+/* Schedulers hear at once. So do the others, unless they are so many that changes would wait for all that telling. */
 static void look(void *arg)
 {
     struct watches *ws = arg;
 
-    for (struct watch *w = ws->list, *next; w; w = next) {
-        next = w->next;
-        if (w->parked && has_news(ws, w))
-            answer(ws, w);
-        else if (w->parked)
-            w->cursor = change_number(ws->site->change); /* nothing of it is for this watcher */
-    }
+    tell(ws, true, SIZE_MAX);
+    if (tell(ws, false, WATCH_TOLD_A_TURN) && !ws->more_wait)
+        ws->more_wait = loop_background(ws->loop, look_again, ws) == 0; /* no memory: the next change */
 }
 
 void watches_look(struct watches *ws)

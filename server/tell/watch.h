@@ -4,7 +4,7 @@
  * everything that has changed since, oldest first, gone objects among them by number, then the tail.
  *
  * NEXT parks while there is nothing to say, and is answered at the end of a turn in which something changed or
- * a wake-up came in. A cursor of another epoch, or older than what the change list remembers of removals, is
+ * a wake-up came in: at once, whatever waits in the background of the loop, as far as it is no more than a first fragment (rpc_entries.h). A cursor of another epoch, or older than what the change list remembers of removals, is
  * answered from the beginning with `restart`. A watch of one job (extend "job=ID") is woken by that job alone, is
  * told of its end with the last attributes, and is no more after that. A watch belongs to the connection that made it. Loop thread only.
  */
@@ -25,7 +25,8 @@ struct watches;
 enum {
     WATCH_HOOK_ORDER = 20, /* end of a turn, after the batch was begun */
     WATCH_PER_OWNER_MAX = 16,
-    WATCH_WAKES_MAX = 64 /* in one tail; more wait for the next */
+    WATCH_TOLD_A_TURN = 64, /* and all schedulers; the others soon after, in the background */
+    WATCH_WAKES_MAX = 64    /* in one tail; more wait for the next */
 };
 
 struct watches *watches_create(struct loop *l, struct site *s, struct status *st);

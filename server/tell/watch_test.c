@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 
 #include "attr_list.h"
+#include "clock.h"
 #include "loop.h"
 #include "pbs_error.h"
 #include "rpc_conn.h"
@@ -29,6 +30,7 @@ struct bench {
     struct rpc_conn *server, *client;
     struct rpc_served served[2];
     unsigned watch;
+    char owners[8]; /* of the crowd: their addresses count */
     int asked_code; /* of the last question; 0 too if none */
     int asked;
 };
@@ -79,12 +81,19 @@ static bool_t xdr_answer(XDR *x, struct answer *a)
 
 /* ---- both ends --------------------------------------------------------------------------------------- */
 
+/* The first watch is the bench's; those after it belong to one after the other of the owners, in portions. */
+static const void *owner_of(const struct bench *b, unsigned watch)
+{
+    return watch == b->watch ? (const void *)b : &b->owners[(watch - b->watch - 1) / WATCH_PER_OWNER_MAX];
+}
+
 static void serve_next(void *arg, struct rpc_request *r)
 {
     struct bench *b = arg;
+    const ifl_next_args *args = rpc_request_args(r);
     struct err e = {0};
 
-    if (watches_next(b->watches, b, rpc_request_args(r), r, &e) < 0)
+    if (watches_next(b->watches, owner_of(b, args->watch), args, r, &e) < 0)
         fail_msg("%s", e.text);
 }
 
@@ -210,9 +219,9 @@ static void answered(void *arg, const struct rpc_outcome *o)
     }
 }
 
-static void ask(struct bench *b, struct got *g, uint64_t epoch, uint64_t number)
+static void ask_of(struct bench *b, unsigned watch, struct got *g, uint64_t epoch, uint64_t number)
 {
-    ifl_next_args args = {.watch = b->watch, .epoch = epoch, .number = number};
+    ifl_next_args args = {.watch = watch, .epoch = epoch, .number = number};
     struct rpc_call_spec s = {.id = {PBS_IFL_PROG, PBS_IFL_V1, IFL_WATCH_NEXT},
                               .xargs = (xdrproc_t)xdr_ifl_next_args,
                               .args = &args,
@@ -221,6 +230,11 @@ static void ask(struct bench *b, struct got *g, uint64_t epoch, uint64_t number)
 
     *g = (struct got){.there = false};
     assert_int_equal(rpc_conn_call(b->client, &s, answered, g, NULL), 0);
+}
+
+static void ask(struct bench *b, struct got *g, uint64_t epoch, uint64_t number)
+{
+    ask_of(b, b->watch, g, epoch, number);
 }
 
 static void fini(struct got *g)
@@ -486,6 +500,114 @@ static void bad_watches_are_refused(void **state)
     assert_int_equal(watches_add(b->watches, &owner, &args, &number, &e), -1);
 }
 
+/* ---- beside others' work ------------------------------------------------------------------------------- */
+
+struct busy { /* calls that wait in the background, and want more than a turn's slice each */
+    struct loop *loop;
+    int made;
+};
+
+static void work(void *arg)
+{
+    struct busy *w = arg;
+    int64_t began_us = clock_real_mono_us();
+
+    while (clock_real_mono_us() - began_us < 200)
+        ;
+    w->made++;
+    assert_int_equal(loop_background(w->loop, work, w), 0);
+}
+
+static void be_busy(struct bench *b, struct busy *w, int calls)
+{
+    *w = (struct busy){.loop = b->loop};
+    for (int i = 0; i < calls; i++)
+        assert_int_equal(loop_background(b->loop, work, w), 0);
+}
+
+static void news_do_not_stand_behind_what_waits_in_the_background(void **state)
+{
+    struct bench *b = *state;
+    uint64_t number = catch_up(b);
+    struct busy others;
+    struct got g;
+
+    ask(b, &g, 5, number);
+    stays_parked(b, &g);
+    be_busy(b, &others, 200);
+    add_job(b, 3);
+    expect(b, &g, false, "3.svr;");
+    assert_in_range(others.made, 0, 100);
+    loop_forget(b->loop, work, &others);
+    fini(&g);
+}
+
+enum { CROWD = WATCH_TOLD_A_TURN + 30 };
+
+static void gather(struct bench *b, struct got got[CROWD], uint64_t number)
+{
+    ifl_watch_kind kind = {.kind = IFL_KIND_JOB, .wanted = {0, NULL}};
+    ifl_watch_args args = {.kinds = {1, &kind}};
+
+    for (unsigned i = 0; i < CROWD; i++) {
+        struct watch_owner owner = {owner_of(b, b->watch + 1 + i), LEVEL_MANAGER, "root@h"};
+        unsigned watch;
+
+        assert_int_equal(watches_add(b->watches, &owner, &args, &watch, NULL), 0);
+        assert_int_equal(watch, b->watch + 1 + i);
+        ask_of(b, watch, &got[i], 5, number);
+    }
+}
+
+struct heard { /* who was answered, and how many when the background came to its turn */
+    const void *first;
+    int n, before_background;
+};
+
+static void note_answer(void *arg, const void *owner, bool waiting)
+{
+    struct heard *h = arg;
+
+    if (waiting)
+        return;
+    if (h->n++ == 0)
+        h->first = owner;
+}
+
+static void note_background(void *arg)
+{
+    struct heard *h = arg;
+
+    h->before_background = h->n;
+}
+
+static void a_crowd_of_watchers_is_told_in_portions_and_the_scheduler_first(void **state)
+{
+    static const struct watch_wakes noting = {.waits = note_answer};
+    static struct got got[CROWD];
+    struct bench *b = *state;
+    uint64_t number = catch_up(b);
+    struct heard heard = {0};
+    struct got g;
+
+    gather(b, got, number);
+    ask(b, &g, 5, number);
+    stays_parked(b, &g);
+    watches_on_wakes(b->watches, &noting, &heard);
+    assert_int_equal(loop_background(b->loop, note_background, &heard), 0);
+    add_job(b, 3);
+    expect(b, &g, false, "3.svr;");
+    assert_ptr_equal(heard.first, b);
+    assert_int_equal(heard.before_background, 1 + WATCH_TOLD_A_TURN);
+    for (size_t i = 0; i < CROWD; i++) {
+        expect(b, &got[i], false, "3.svr;");
+        fini(&got[i]);
+    }
+    for (size_t i = 0; i < sizeof b->owners; i++)
+        watches_gone(b->watches, &b->owners[i]);
+    fini(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -498,6 +620,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_watcher_that_goes_takes_its_next_along, begin, end),
         cmocka_unit_test_setup_teardown(a_scheduler_is_woken_once_for_each_reason, begin, end),
         cmocka_unit_test_setup_teardown(a_question_is_answered_once, begin, end),
+        cmocka_unit_test_setup_teardown(news_do_not_stand_behind_what_waits_in_the_background, begin, end),
+        cmocka_unit_test_setup_teardown(a_crowd_of_watchers_is_told_in_portions_and_the_scheduler_first,
+                                        begin, end),
         cmocka_unit_test_setup_teardown(bad_watches_are_refused, begin, end),
     };
 

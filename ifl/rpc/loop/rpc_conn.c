@@ -175,7 +175,8 @@ static void wake_deferred(void *arg)
     rpc_conn_unref(c);
 }
 
-/* A producer may look at much before it finds an entry: it is asked a few times, then in the next turn. */
+/* A producer may look at much before it finds an entry: it is asked a few times, then in the next turn. 1: more
+ * follows, -1: later, 0: that was all. */
 static int pull_some(struct rpc_conn *c, bool *failed)
 {
     int rc, i = 0;
@@ -185,7 +186,7 @@ static int pull_some(struct rpc_conn *c, bool *failed)
     while (rc == 1 && !rpc_core_output(c->core)->len && ++i < SCANS_AT_ONCE);
     if (rc == 1 && !rpc_core_output(c->core)->len)
         *failed = rpc_conn_defer(c, wake_deferred) < 0;
-    return rc;
+    return rc == 1 && !rpc_core_has_long(c->core) ? 0 : rc;
 }
 
 static int pull(void *arg)
@@ -202,8 +203,23 @@ static int pull(void *arg)
         rc = 0;
     }
     c->pulling = rc != 0;
+    if (c->pulling)
+        stream_pull_soon(c->stream, rpc_core_has_news(c->core));
     update_hold(c);
     return rc;
+}
+
+/* The first fragment of a long answer, which may be all, leaves at once. What follows comes as there is room, in the
+ * background. May close. */
+static void begin_to_pull(struct rpc_conn *c)
+{
+    if (c->pulling || !rpc_core_has_long(c->core))
+        return;
+    if (!stream_is_full(c->stream) && pull(c) == 0)
+        return;
+    c->pulling = true;
+    stream_pull_soon(c->stream, rpc_core_has_news(c->core));
+    stream_pull(c->stream, pull, c);
 }
 
 /* Everything there is to send; may close. */
@@ -218,10 +234,7 @@ void rpc_conn_send(struct rpc_conn *c)
         rpc_conn_close(c, &e);
         return;
     }
-    if (!c->pulling && rpc_core_has_long(c->core)) {
-        c->pulling = true;
-        stream_pull(c->stream, pull, c);
-    }
+    begin_to_pull(c);
     update_hold(c);
 }
 
