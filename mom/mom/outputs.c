@@ -17,6 +17,7 @@
 #include "config.h"
 #include "home.h"
 #include "images.h"
+#include "log.h"
 #include "run.h"
 #include "staging.h"
 #include "strbuf.h"
@@ -224,6 +225,19 @@ static bool was_spooled(const struct home *h, const struct run *r, const struct 
     return there;
 }
 
+/* Of a file that -kd has written where it belongs. */
+static void tell_skipped(const struct home *h, const struct run *r, const struct kind *k)
+{
+    struct strbuf path;
+
+    if (!log_is_on(LOGE_DEBUG2) || !attr_has(r, "Keep_Files", 'd') || !attr_has(r, "Keep_Files", k->letter))
+        return;
+    strbuf_init(&path, PATH_LEN_MAX);
+    spool_path(&path, h, r, k);
+    log_event(LOGC_FIL, LOGE_DEBUG2, "stage_file", "Skipping directly written/absent spool file %s", path.s);
+    strbuf_fini(&path);
+}
+
 int outputs_deliver(const struct home *h, const struct run *r, const char *owner_home, int status,
                     struct shep_close_args *out, struct err *e)
 {
@@ -247,8 +261,10 @@ int outputs_deliver(const struct home *h, const struct run *r, const char *owner
         strbuf_init(&where, PATH_LEN_MAX);
         stays = written_at(h, r, &kinds[i], owner_home, &where);
         strbuf_fini(&where);
-        if ((stays && !was_spooled(h, r, &kinds[i])) || !is_written(join, i))
+        if ((stays && !was_spooled(h, r, &kinds[i])) || !is_written(join, i)) {
+            tell_skipped(h, r, &kinds[i]);
             continue;
+        }
         if (fill_item(h, r, &kinds[i], owner_home, status, &out->items.items_val[out->items.items_len++]) < 0)
             return err_set(e, ENOMEM, "no memory for the output of job %s", r->id);
     }

@@ -30,6 +30,7 @@ struct parts {
     struct in_use *in_use;
     struct strangers *strangers;
     bool busy;        /* server_link: what was said last */
+    bool has_greeted; /* server_link: a server, since this MOM was started */
     char address[16]; /* server_link: for HELLO */
 };
 

@@ -117,8 +117,9 @@ static int hello(void *arg, exec_hello_args *a)
     a->runs.runs_val = calloc(runs_count(m->runs) + 1, sizeof(exec_held_run));
     if (a->runs.runs_val)
         runs_each(m->runs, add_held, a);
-    log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "HELLO sent to server at %s:%u, %u runs held",
-              server.host, server.port, a->runs.runs_len);
+    log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "%s sent to server at %s:%u, %u runs held",
+              m->has_greeted ? "Hello" : "Restart", server.host, server.port, a->runs.runs_len);
+    m->has_greeted = true;
     return a->runs.runs_val ? 0 : -1;
 }
 
@@ -238,8 +239,9 @@ static void accepted(void *arg, const exec_hello_result *res)
     struct exec_service_target server = talked_to(m);
     struct err e = {0};
 
-    log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "ReplyHello from server at %s:%u, epoch %llu",
-              server.host, server.port, (unsigned long long)res->epoch);
+    log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node,
+              "ReplyHello (no inventory required) from server at %s:%u, epoch %llu", server.host, server.port,
+              (unsigned long long)res->epoch);
     if (fence_obey(&m->fence, res->store, res->epoch, &e) < 0)
         log_err(LOGC_NODE, m->home.node, &e, "epoch %llu cannot be kept", (unsigned long long)res->epoch);
     for (u_int i = 0; i < res->runs.runs_len; i++)

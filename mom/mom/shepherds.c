@@ -75,7 +75,11 @@ static void on_peer(void *arg, struct rpc_request *req);
 
 static void on_notice_reply(void *arg, struct rpc_request *req);
 
+static void on_task_news(void *arg, struct rpc_request *req);
+
 static const struct rpc_proc procs[] = {
+    {SHEP_TASK_NEWS, "TASK_NEWS", (xdrproc_t)xdr_shep_task_news, sizeof(struct shep_task_news), NULL,
+     on_task_news},
     {SHEP_NEWS, "NEWS", (xdrproc_t)xdr_shep_record, sizeof(struct shep_record), NULL, on_news},
     {SHEP_PEER, "PEER", (xdrproc_t)xdr_shep_letter_args, sizeof(struct shep_letter_args),
      (xdrproc_t)xdr_shep_letter_result, on_peer},
@@ -84,7 +88,7 @@ static const struct rpc_proc procs[] = {
 };
 
 static const struct rpc_program program = {
-    .prog = PBS_SHEP_PROG, .vers = PBS_SHEP_V1, .name = "shepherd", .procs = procs, .n_procs = 3};
+    .prog = PBS_SHEP_PROG, .vers = PBS_SHEP_V1, .name = "shepherd", .procs = procs, .n_procs = 4};
 
 /* ---- life */
 struct shepherds *shepherds_create(struct loop *l, const struct home *h, const struct shepherds_hooks *hooks)
@@ -401,6 +405,28 @@ static void on_notice_reply(void *arg, struct rpc_request *req)
 
     if (sh)
         s->hooks.notice_reply(s->hooks.arg, sh->run, rpc_request_args(req));
+    rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);
+}
+
+static void tell_task(const struct run *r, const struct shep_task_news *n)
+{
+    if (!n->pid)
+        log_event(LOGC_JOB, LOGE_DEBUG, r->id, "task %08X terminated", n->id);
+    else if (n->attached)
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "pid %d sid %d cmd %s attached as task %08X", n->pid, n->session,
+                  n->text, n->id);
+    else
+        log_event(LOGC_JOB, LOGE_JOB, r->id, "task %08X started, %s", n->id, n->text);
+}
+
+static void on_task_news(void *arg, struct rpc_request *req)
+{
+    struct rpc_conn *c = rpc_request_conn(req);
+    const struct shepherd *sh = c ? rpc_conn_user(c) : NULL;
+
+    (void)arg;
+    if (sh)
+        tell_task(sh->run, rpc_request_args(req));
     rpc_reply(req, (xdrproc_t)rpc_xdr_none, NULL);
 }
 

@@ -290,10 +290,10 @@ static void not_told(struct rpc_pending *p, const struct err *why)
     free(p);
 }
 
-void link_tell(struct link *l, const struct shep_record *r)
+static void tell(struct link *l, unsigned proc, xdrproc_t xargs, const void *args)
 {
     static const struct rpc_pending_ops ops = {.reply = told, .lost = not_told};
-    static const struct rpc_proc_id id = {PBS_SHEP_PROG, PBS_SHEP_V1, SHEP_NEWS};
+    const struct rpc_proc_id id = {PBS_SHEP_PROG, PBS_SHEP_V1, proc};
 
     for (int i = 0; i < PEERS_MAX; i++) {
         struct peer *p = &l->peers[i];
@@ -305,12 +305,22 @@ void link_tell(struct link *l, const struct shep_record *r)
         if (!call)
             continue;
         call->ops = &ops;
-        if (rpc_core_call(p->core, call, &id, (xdrproc_t)xdr_shep_record, r, NULL) < 0) {
+        if (rpc_core_call(p->core, call, &id, xargs, args, NULL) < 0) {
             free(call);
             continue;
         }
         send_some(p);
     }
+}
+
+void link_tell(struct link *l, const struct shep_record *r)
+{
+    tell(l, SHEP_NEWS, (xdrproc_t)xdr_shep_record, r);
+}
+
+void link_tell_task(struct link *l, const struct shep_task_news *n)
+{
+    tell(l, SHEP_TASK_NEWS, (xdrproc_t)xdr_shep_task_news, n);
 }
 
 void link_answer(struct link *l, const struct link_ticket *t, xdrproc_t xres, const void *res)

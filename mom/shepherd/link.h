@@ -17,6 +17,7 @@
 struct link;
 struct rpc_pending;
 struct shep_record;
+struct shep_task_news;
 
 struct link_ticket { /* a call that is answered late */
     unsigned peer;
@@ -45,7 +46,9 @@ size_t link_fds(const struct link *l, struct pollfd out[static LINK_FDS_MAX]);
 int link_wait_ms(const struct link *l); /* when to call link_turn although nothing is ready; -1: never */
 void link_turn(struct link *l, const struct pollfd *fds, size_t n);
 
+/* Every MOM that is there; nobody answers. One of an earlier version does not know tasks, which does no harm. */
 void link_tell(struct link *l, const struct shep_record *r);
+void link_tell_task(struct link *l, const struct shep_task_news *n);
 
 /* The answer to a late call; dropped when its MOM has gone. */
 void link_answer(struct link *l, const struct link_ticket *t, xdrproc_t xres, const void *res);

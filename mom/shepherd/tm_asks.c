@@ -32,12 +32,21 @@ static void good(struct tm_reply *r, unsigned task)
     tm_answer(r, &a);
 }
 
-void tm_record(const struct tm_server *t, unsigned id, pid_t session)
+void tm_record(const struct tm_server *t, const struct shep_task_news *n)
 {
     struct shep_record rec = {.kind = SHEP_RECORD_TASK};
 
-    rec.shep_record_u.task = (struct shep_task){.id = id, .session = (int)session};
+    rec.shep_record_u.task = (struct shep_task){.id = n->id, .session = n->session};
     rundir_log_append(t->place.records, (xdrproc_t)xdr_shep_record, &rec, false, NULL);
+    if (t->place.link)
+        link_tell_task(t->place.link, n);
+}
+
+void tm_record_end(const struct tm_server *t, unsigned id)
+{
+    char none[1] = "";
+
+    tm_record(t, &(struct shep_task_news){.id = id, .text = none});
 }
 
 /* ---- spawn */
@@ -105,7 +114,9 @@ static int let_it_go(struct tm_server *t, const struct tmx_spawn_args *a, const 
     x->pump = pump;
     x->from = r->from;
     x->number = r->number;
-    tm_record(t, id, birth->pid);
+    tm_record(t,
+              &(struct shep_task_news){
+                  .id = id, .pid = (int)birth->pid, .session = (int)birth->pid, .text = a->argv.argv_val[0]});
     return task_go(birth, t->place.order, e);
 }
 

@@ -4,8 +4,11 @@
  * on, or the newcomer would run alone. */
 #include "tm_attach.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,10 +16,13 @@
 #include <shep.h>
 
 #include "confine.h"
+#include "file.h"
 #include "polls.h"
 #include "procs.h"
 #include "tm_.h"
 #include "tm_parts.h"
+
+enum { NAME_SIZE = 64 };
 
 static bool is_owners(const struct shep_order *o, pid_t pid)
 {
@@ -69,9 +75,24 @@ static int check(const struct tm_server *t, pid_t pid, struct procs_entry *p, co
     return TM_SUCCESS;
 }
 
+/* What it is called in its /proc. */
+static char *name_of(pid_t pid, char out[static NAME_SIZE])
+{
+    char path[64];
+    char *text = NULL;
+
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)pid);
+    if (file_read(AT_FDCWD, path, NAME_SIZE, &text, NULL, NULL) < 0)
+        text = NULL;
+    snprintf(out, NAME_SIZE, "%.*s", text ? (int)strcspn(text, "\n") : 1, text ? text : "?");
+    free(text);
+    return out;
+}
+
 static int adopt(struct tm_server *t, const struct procs_entry *p, unsigned id)
 {
     int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+    char name[NAME_SIZE];
     struct tasks_entry *x = fd < 0 ? NULL : tasks_add(t->tasks, id, p->pid);
 
     if (!x || confine_adopt(t->place.confine, p->session) < 0) {
@@ -82,7 +103,11 @@ static int adopt(struct tm_server *t, const struct procs_entry *p, unsigned id)
     x->attached = true;
     x->watch.pidfd = fd;
     t->attached++;
-    tm_record(t, id, p->session);
+    tm_record(t, &(struct shep_task_news){.id = id,
+                                          .pid = (int)p->pid,
+                                          .session = (int)p->session,
+                                          .attached = true,
+                                          .text = name_of(p->pid, name)});
     return 0;
 }
 
@@ -136,7 +161,7 @@ static void look_at_one(void *arg, struct tasks_entry *x)
     close(x->watch.pidfd);
     x->watch.pidfd = -1;
     tasks_ended(l->t->tasks, x, 0);
-    tm_record(l->t, x->id, 0);
+    tm_record_end(l->t, x->id);
     tasks_over(l->t->tasks, x);
     confine_has_adopted(l->t->place.confine); /* forgets its session when it was the last of it */
 }

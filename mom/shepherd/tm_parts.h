@@ -76,8 +76,10 @@ void tm_answer(struct tm_reply *r, const struct tmx_answer *a);
 void tm_refuse(struct tm_reply *r, int code, const char *text);
 
 /* ---- tm_asks.c */
-/* For a MOM that finds the shepherd gone: a task is there, or (session 0) has ended. */
-void tm_record(const struct tm_server *t, unsigned id, pid_t session);
+/* A task is there. On the disk, for a MOM that finds the shepherd gone; and the MOM is told. */
+struct shep_task_news;
+void tm_record(const struct tm_server *t, const struct shep_task_news *n);
+void tm_record_end(const struct tm_server *t, unsigned id);
 /* The question is about this host. `r` is taken. */
 void tm_ask_here(struct tm_server *t, const struct tmx_ask *ask, struct tm_reply *r);
 /* Until the job goes on. Takes `r`. */

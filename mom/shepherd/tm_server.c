@@ -332,7 +332,7 @@ void tm_server_reaped(struct tm_server *t, pid_t pid, int status)
         return;
     tasks_ended(t->tasks, x, status);
     if (x->id != TM_INIT_TASK)
-        tm_record(t, x->id, 0);
+        tm_record_end(t, x->id);
     if (x->pump)
         pump_task_ended(x->pump);
     else

@@ -115,6 +115,23 @@ def test_how_many_subjobs_may_run_is_told_when_it_is_said(place):
     place.api.delete(array)
 
 
+def test_a_file_that_is_written_where_it_belongs_is_told_to_be_skipped(place):
+    job = place.submit("true", Keep_Files="oed")
+    place.wait_gone(job)
+    said = f"{place.dir}/mom/n1/spool/{job}.OU"
+    until(lambda: any(line.endswith(f"stage_file;Skipping directly written/absent spool file {said}")
+                      for line in lines(place, "mom_logs")), said)
+
+
+def test_a_mom_that_starts_and_one_that_comes_back_greet_the_server_in_other_words(cx):
+    until(lambda: any("Restart sent to server at " in line for line in lines(cx, "mom_logs")), "the first greeting")
+    assert not any("Hello sent to server at " in line for line in lines(cx, "mom_logs"))
+    cx.restart("server")
+    until(lambda: any("Hello sent to server at " in line for line in lines(cx, "mom_logs")), "the next one")
+    until(lambda: len([line for line in lines(cx, "mom_logs") if "ReplyHello (no inventory required) from server at "
+                       in line]) == 2, "both answers")
+
+
 def test_an_accounting_file_that_is_opened_is_told(place):
     place.wait_gone(place.submit("true"))
     path = os.path.join(place.home, "server_priv", "accounting", "")

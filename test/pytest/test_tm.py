@@ -42,6 +42,14 @@ def test_pbsdsh_runs_on_one_node_on_some_nodes_or_one_after_the_other(shared):
     assert lines[7:] == ["begin", "end", "begin", "end"]
 
 
+def test_tasks_that_begin_and_end_are_told_in_the_log_of_their_host(shared):
+    job = start(shared, "pbsdsh -n 0 /bin/true")
+    shared.wait_gone(job)
+    for said in (f"0008;pbs_mom;Job;{job};task 00000002 started, /bin/true",
+                 f"0080;pbs_mom;Job;{job};task 00000002 terminated"):
+        until(lambda said=said: any(said in shared.logs(n, lines=300) for n in ("n1", "n2")), said)
+
+
 def test_pbsdsh_exits_with_the_worst_status_and_says_what_it_does(shared):
     out = run(shared, "pbsdsh -v sh -c 'exit $((3 + PBS_NODENUM))'; echo exit $?", "2:ncpus=1")
     lines = out.splitlines()
@@ -216,6 +224,8 @@ def test_an_attached_process_stands_still_and_ends_with_the_job(cx):
     process = outsider(cx, "sleep 600 & exec sleep 600")
     done = attach(cx, "-p", process.pid)
     assert (done.returncode, done.stderr) == (0, "")
+    said = rf";{re.escape(job)};pid {process.pid} sid {process.pid} cmd (sh|sleep) attached as task [0-9A-F]{{8}}\n"
+    until(lambda: re.search(said, cx.logs("n1", lines=200)), said)
     again = attach(cx, "-j", job, "-p", process.pid)
     assert again.returncode == 1 and "its session is part of the job already" in again.stderr
     cx.api.signal(job, "suspend")
