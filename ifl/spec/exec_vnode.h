@@ -1,13 +1,12 @@
 #ifndef EXEC_VNODE_H
 #define EXEC_VNODE_H
-/* Where a job runs: exec_vnode "(n1:ncpus=2:mem=1kb)+(n2:ncpus=1+n3:ncpus=1)" and exec_host "n1/0*2+n2/0".
+/* Where a job runs: exec_vnode "(n1:ncpus=2:mem=1kb)+(n2:ncpus=1+n3:ncpus=1)". As people see it: exec_host.h.
  *
  * One pair of brackets is one chunk; it lies on one host and takes from one or more vnodes of it. A vnode may
  * stand in several chunks. Without brackets each vnode is a chunk of its own (qrun -H n1+n2). Public structs:
  * read by all, written here only.
  */
 #include <stddef.h>
-#include <stdint.h>
 
 #include "amounts_text.h"
 #include "err.h"
@@ -39,23 +38,5 @@ void exec_vnode_destroy(struct exec_vnode *v);
 struct exec_vnode_part *exec_vnode_add(struct exec_vnode *v, const char *vnode, size_t chunk, struct err *e);
 
 int exec_vnode_format(const struct exec_vnode *v, struct strbuf *out); /* -1: the buffer has failed */
-
-/* One entry a chunk: host, slot (the number shown behind '/'), and how many cpus ("*n" is left out for 1). */
-struct exec_host_part {
-    char *host;
-    uint32_t slot;
-    uint32_t ncpus; /* 0 is written "*0" */
-};
-
-struct exec_host {
-    size_t n;
-    struct exec_host_part *part;
-};
-
-struct exec_host *exec_host_create(struct err *e);
-struct exec_host *exec_host_parse(const char *text, struct err *e); /* NULL: PBSE_BADATVAL */
-void exec_host_destroy(struct exec_host *h);
-int exec_host_add(struct exec_host *h, const char *host, uint32_t slot, uint32_t ncpus, struct err *e);
-int exec_host_format(const struct exec_host *h, struct strbuf *out);
 
 #endif

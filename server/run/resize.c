@@ -13,6 +13,7 @@
 #include "assign.h"
 #include "defaults.h"
 #include "exec_send.h"
+#include "exec_host.h"
 #include "exec_vnode.h"
 #include "host_loss.h"
 #include "intern.h"

@@ -7,6 +7,7 @@
 
 #include "acct_line.h"
 #include "array_map.h"
+#include "exec_host.h"
 #include "exec_vnode.h"
 #include "fuzz.h"
 #include "idset.h"
