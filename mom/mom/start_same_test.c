@@ -37,7 +37,7 @@ static void said_again_it_is_the_same_also_when_a_host_has_moved(void **state)
 
 static void another_owner_host_key_or_script_is_another_start(void **state)
 {
-    struct exec_job_host h[2], k[2];
+    struct exec_job_host h[2], k[2] = {0};
     struct exec_start_args a = make(h), b;
     char **texts[] = {&b.id, &b.store, &b.user, &b.group, &b.cookie, &k[1].service};
 

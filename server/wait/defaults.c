@@ -237,9 +237,11 @@ static int refuse_jobwide(struct site *s, const struct attr_list *l, struct err 
 void defaults_make_way(const struct site *s, struct attr_list *l)
 {
     const struct resc_list *r = list_of(l);
+    size_t i = r ? r->n : 0;
 
-    for (size_t i = r ? r->n : 0; i-- > 0 && (r = list_of(l));) {
-        const struct resource *def = i < r->n ? resource_get(s->resources, r->v[i].tag) : NULL;
+    /* From the end, and the list looked up again each time: an amount that goes may take the list along. */
+    while ((r = list_of(l)) && i > 0) {
+        const struct resource *def = --i < r->n ? resource_get(s->resources, r->v[i].tag) : NULL;
 
         if (def && (def->id == RESC_nodes || ((def->flags & RESC_HOST) && resource_is_consumable(def))))
             attr_list_unset_amount(l, JOB_ATTR_Resource_List, def->id);
