@@ -9,8 +9,7 @@
  *
  * A connection carries a `bound`: it names the service from then on, and a call without one is refused. A
  * service that connects again pushes its old connection out, whose end must then not be taken for the end
- * of the service; so the old `bound` is freed before the close. Runs are judged by reconcile.c, this file
- * only collects facts. */
+ * of the service; so the old `bound` is freed before the close. What becomes of each run: exec_agree.c. */
 #include "exec_hello.h"
 
 #include <errno.h>
@@ -22,17 +21,15 @@
 
 #include "clock.h"
 #include "commit.h"
-#include "exec_send.h"
+#include "exec_agree.h"
 #include "exec_take.h"
 #include "handover.h"
 #include "intern.h"
-#include "job_run.h"
 #include "log.h"
 #include "node_report.h"
 #include "node_watch.h"
 #include "pbs_error.h"
 #include "reader.h"
-#include "reconcile.h"
 #include "rpc_conn.h"
 #include "services.h"
 #include "site.h"
@@ -117,133 +114,6 @@ static int check_service(const struct exec_hello *x, const struct service *s, co
     if (is_another(s, a) || strcmp(s->host, a->host) != 0 || a->generation < s->generation)
         return err_set(e, PBSE_NODE_BUSY, "%s is here already, on %s", a->service, s->host);
     return 0;
-}
-
-/* --- agreement -------------------------------------------------------------------------------------- */
-
-static struct job *job_of(const struct exec_hello *x, const exec_held_run *h)
-{
-    return jobs_find(x->p.site->jobs, (struct job_key){.seq = h->job.seq, .index = h->job.index});
-}
-
-static exec_run_decision decide(struct exec_hello *x, struct service *s, const exec_held_run *h)
-{
-    struct job *j = job_of(x, h);
-    struct run_host *host = j && j->run && j->run->version == h->run ? job_run_host(j->run, s->name) : NULL;
-
-    if (host && host->state == RUN_HOST_LOST)
-        host = NULL; /* the job goes on, or ended, without it: what it has is killed */
-    struct reconcile_facts f = {.ours = strcmp(h->store, x->p.site->store_id) == 0,
-                                .known = host,
-                                .over_here = host && host->state == RUN_HOST_RELEASED,
-                                .started = host && host->state != RUN_HOST_SENT,
-                                .held = true};
-    exec_run_decision d = {.job = h->job, .run = h->run, .acked_seq = host ? host->seq : h->last_seq};
-
-    switch (reconcile_run(&f)) {
-    case RECONCILE_KEEP:
-    case RECONCILE_START:
-    case RECONCILE_LOST:
-        d.decision = EXEC_KEEP;
-        break;
-    case RECONCILE_KILL:
-        d.decision = EXEC_KILL;
-        break;
-    case RECONCILE_FORGET:
-        d.decision = EXEC_FORGET;
-        break;
-    }
-    return d;
-}
-
-static bool is_held(const exec_hello_args *a, const struct job *j)
-{
-    for (u_int i = 0; i < a->runs.runs_len; i++)
-        if (a->runs.runs_val[i].job.seq == j->key.seq && a->runs.runs_val[i].job.index == j->key.index &&
-            a->runs.runs_val[i].run == j->run->version)
-            return true;
-    return false;
-}
-
-/* A run of ours that the service does not hold: START was lost, or the run is. */
-static bool is_to_start(const struct job *j, const struct run_host *h)
-{
-    struct reconcile_facts f = {.ours = true, .known = true, .started = h->state != RUN_HOST_SENT};
-
-    return reconcile_run(&f) == RECONCILE_START && job_run_is_wanted(j);
-}
-
-static void missing(struct exec_hello *x, struct job *j, struct run_host *h)
-{
-    if (is_to_start(j, h))
-        exec_send_start_to(x->p.send, j, h->service);
-    else
-        x->p.lost(x->p.arg, j, h->service);
-}
-
-/* A service may have several vnodes of a job: it is looked at once, with the first of them. */
-static bool is_first_here(const struct node_use *u, const struct service *s)
-{
-    const struct node_use *x = u->job->uses;
-
-    while (x != u && x->node->service != s)
-        x = x->next_of_job;
-    return x == u;
-}
-
-/* Jobs that have a claim on this node and are not among what was said. Giving one up changes the list. */
-static bool look_for_missing(struct exec_hello *x, struct service *s, const exec_hello_args *a,
-                             struct node *n)
-{
-    for (struct node_use *u = n->uses; u; u = u->next) {
-        struct job *j = u->job;
-        struct run_host *h = j->run ? job_run_host(j->run, s->name) : NULL;
-        bool gives_up;
-
-        if (!h || h->state > RUN_HOST_READY || is_held(a, j) || !is_first_here(u, s))
-            continue;
-        gives_up = !is_to_start(j, h);
-        missing(x, j, h);
-        if (gives_up)
-            return true;
-    }
-    return false;
-}
-
-static void decide_all(struct exec_hello *x, struct service *s, const exec_hello_args *a,
-                       exec_hello_result *out)
-{
-    u_int n = a->runs.runs_len;
-
-    out->runs.runs_val = calloc(n ? n : 1, sizeof(exec_run_decision));
-    for (u_int i = 0; out->runs.runs_val && i < n; i++)
-        out->runs.runs_val[out->runs.runs_len++] = decide(x, s, &a->runs.runs_val[i]);
-}
-
-/* Now that it is known where this host is. Only after the job was looked at here: START would be said twice. */
-static void start_sisters(struct exec_hello *x, const struct node *n)
-{
-    for (struct node_use *u = n->uses; u; u = u->next)
-        if (u->job->run && is_first_here(u, n->service))
-            exec_send_start_waiting(x->p.send, u->job);
-}
-
-/* After the answer: orders for what is kept, and for what is missing. */
-static void act_on(struct exec_hello *x, struct service *s, const exec_hello_args *a)
-{
-    for (u_int i = 0; i < a->runs.runs_len; i++) {
-        struct job *j = job_of(x, &a->runs.runs_val[i]);
-
-        if (j && j->run && j->run->version == a->runs.runs_val[i].run && job_run_host(j->run, s->name))
-            x->p.kept(x->p.arg, j);
-    }
-    for (struct node *n = nodes_first(x->p.site->nodes); n; n = nodes_next(n)) {
-        if (n->service != s)
-            continue;
-        while (look_for_missing(x, s, a, n))
-            ;
-        start_sisters(x, n);
-    }
 }
 
 /* --- HELLO ------------------------------------------------------------------------------------------ */
@@ -345,12 +215,12 @@ static void greet(struct exec_hello *x, struct service *s, struct rpc_request *r
                                 .server = (char *)x->p.site->name,
                                 .heartbeat_s = HEARTBEAT_S};
 
-    decide_all(x, s, a, &result);
+    exec_agree_decide(&x->p, s, a, &result);
     s->accepted = true;
     node_watch_up(x->p.watch, s);
     rpc_reply(r, (xdrproc_t)xdr_exec_hello_result, &result);
     free(result.runs.runs_val);
-    act_on(x, s, a);
+    exec_agree_act(&x->p, s, a);
 }
 
 /* The connection may have ended meanwhile, or another one have taken its place. */

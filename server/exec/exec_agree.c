@@ -1,0 +1,144 @@
+/* What a service holds and what the server believes it holds, run by run. See exec_agree.h.
+ *
+ * This file only collects facts; the judgement is reconcile.c's table. A run that was begun here and is not held is lost. One
+ * whose START may never have come is ordered again, unless nobody wants it any more: then it is given up in the same way.
+ *
+ * Giving a run up ends or requeues its job, which takes its claims away: the list under our feet. So a walk over a vnode's
+ * claims begins anew after each. It comes to an end, since what was given up is LOST here or claims nothing; a START may be
+ * said twice then, which the service takes for once. */
+#include "exec_agree.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec_hello.h"
+#include "exec_send.h"
+#include "job_run.h"
+#include "reconcile.h"
+#include "services.h"
+#include "site.h"
+
+static struct job *job_of(const struct exec_hello_parts *p, const exec_held_run *h)
+{
+    return jobs_find(p->site->jobs, (struct job_key){.seq = h->job.seq, .index = h->job.index});
+}
+
+static exec_run_decision decide(const struct exec_hello_parts *p, struct service *s, const exec_held_run *h)
+{
+    struct job *j = job_of(p, h);
+    struct run_host *host = j && j->run && j->run->version == h->run ? job_run_host(j->run, s->name) : NULL;
+
+    if (host && host->state == RUN_HOST_LOST)
+        host = NULL; /* the job goes on, or ended, without it: what it has is killed */
+    struct reconcile_facts f = {.ours = strcmp(h->store, p->site->store_id) == 0,
+                                .known = host,
+                                .over_here = host && host->state == RUN_HOST_RELEASED,
+                                .started = host && host->state != RUN_HOST_SENT,
+                                .held = true};
+    exec_run_decision d = {.job = h->job, .run = h->run, .acked_seq = host ? host->seq : h->last_seq};
+
+    switch (reconcile_run(&f)) {
+    case RECONCILE_KEEP:
+    case RECONCILE_START:
+    case RECONCILE_LOST:
+        d.decision = EXEC_KEEP;
+        break;
+    case RECONCILE_KILL:
+        d.decision = EXEC_KILL;
+        break;
+    case RECONCILE_FORGET:
+        d.decision = EXEC_FORGET;
+        break;
+    }
+    return d;
+}
+
+static bool is_held(const exec_hello_args *a, const struct job *j)
+{
+    for (u_int i = 0; i < a->runs.runs_len; i++)
+        if (a->runs.runs_val[i].job.seq == j->key.seq && a->runs.runs_val[i].job.index == j->key.index &&
+            a->runs.runs_val[i].run == j->run->version)
+            return true;
+    return false;
+}
+
+/* A run of ours that the service does not hold: START was lost, or the run is. */
+static bool is_to_start(const struct job *j, const struct run_host *h)
+{
+    struct reconcile_facts f = {.ours = true, .known = true, .started = h->state != RUN_HOST_SENT};
+
+    return reconcile_run(&f) == RECONCILE_START && job_run_is_wanted(j);
+}
+
+static void missing(const struct exec_hello_parts *p, struct job *j, struct run_host *h)
+{
+    if (is_to_start(j, h))
+        exec_send_start_to(p->send, j, h->service);
+    else
+        p->lost(p->arg, j, h->service);
+}
+
+/* A service may have several vnodes of a job: it is looked at once, with the first of them. */
+static bool is_first_here(const struct node_use *u, const struct service *s)
+{
+    const struct node_use *x = u->job->uses;
+
+    while (x != u && x->node->service != s)
+        x = x->next_of_job;
+    return x == u;
+}
+
+/* Jobs that have a claim on this node and are not among what was said. Giving one up changes the list. */
+static bool look_for_missing(const struct exec_hello_parts *p, struct service *s, const exec_hello_args *a,
+                             struct node *n)
+{
+    for (struct node_use *u = n->uses; u; u = u->next) {
+        struct job *j = u->job;
+        struct run_host *h = j->run ? job_run_host(j->run, s->name) : NULL;
+        bool gives_up;
+
+        if (!h || h->state > RUN_HOST_READY || is_held(a, j) || !is_first_here(u, s))
+            continue;
+        gives_up = !is_to_start(j, h);
+        missing(p, j, h);
+        if (gives_up)
+            return true;
+    }
+    return false;
+}
+
+void exec_agree_decide(const struct exec_hello_parts *p, struct service *s, const exec_hello_args *a,
+                       exec_hello_result *out)
+{
+    u_int n = a->runs.runs_len;
+
+    out->runs.runs_val = calloc(n ? n : 1, sizeof(exec_run_decision));
+    for (u_int i = 0; out->runs.runs_val && i < n; i++)
+        out->runs.runs_val[out->runs.runs_len++] = decide(p, s, &a->runs.runs_val[i]);
+}
+
+/* Now that it is known where this host is. Only after the job was looked at here: START would be said twice. */
+static void start_sisters(const struct exec_hello_parts *p, const struct node *n)
+{
+    for (struct node_use *u = n->uses; u; u = u->next)
+        if (u->job->run && is_first_here(u, n->service))
+            exec_send_start_waiting(p->send, u->job);
+}
+
+void exec_agree_act(const struct exec_hello_parts *p, struct service *s, const exec_hello_args *a)
+{
+    for (u_int i = 0; i < a->runs.runs_len; i++) {
+        struct job *j = job_of(p, &a->runs.runs_val[i]);
+
+        if (j && j->run && j->run->version == a->runs.runs_val[i].run && job_run_host(j->run, s->name))
+            p->kept(p->arg, j);
+    }
+    for (struct node *n = nodes_first(p->site->nodes); n; n = nodes_next(n)) {
+        if (n->service != s)
+            continue;
+        while (look_for_missing(p, s, a, n))
+            ;
+        start_sisters(p, n);
+    }
+}
