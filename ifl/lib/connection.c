@@ -302,6 +302,7 @@ int pbs_connect(const char *server)
 int pbs_disconnect(int c)
 {
     struct connection *cn;
+    struct err e;
 
     (void)pthread_mutex_lock(&lock);
     cn = find(c);
@@ -310,7 +311,11 @@ int pbs_disconnect(int c)
         close_all(cn);
     }
     (void)pthread_mutex_unlock(&lock);
-    return cn ? 0 : -1;
+    if (!cn) {
+        (void)bad_handle(c, &e);
+        (void)report_err(-1, &e);
+    }
+    return cn ? 0 : -1; /* pbs_errno stays: it may say why one disconnects */
 }
 
 int pbs_query_max_connections(void)

@@ -221,12 +221,21 @@ static int delete_some(int c, char **jobids, u_int n, const char *extend, struct
     return code;
 }
 
+static int check_names(int c, char **jobids, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!jobids || !jobids[i])
+            return report_set(c, PBSE_IVALREQ, "of %d jobs to be deleted number %d is no text", n, i + 1);
+    return 0;
+}
+
 struct batch_deljob_status *pbs_deljoblist(int c, char **jobids, int numjids, const char *extend)
 {
     struct batch_deljob_status *head = NULL, **tail = &head;
-    int left = numjids, code = 0;
+    int left = numjids, code;
 
     report_clear(c);
+    code = check_names(c, jobids, numjids);
     for (; left > 0 && (code == 0 || head); left -= PBS_LIST_MAX, jobids += PBS_LIST_MAX) {
         u_int n = left < PBS_LIST_MAX ? (u_int)left : PBS_LIST_MAX;
 

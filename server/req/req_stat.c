@@ -13,14 +13,33 @@
 #include "req_common.h"
 #include "status.h"
 
+/* Which of the attributes asked for is the one that there is not? NULL: it is something else that is wrong. */
+static const ifl_wanted *find_unknown(const struct parts *p, const struct status_ask *ask)
+{
+    for (size_t i = 0; i < ask->n_wanted; i++) {
+        struct attr_select one;
+        struct err e;
+
+        if (status_want(p->site, ask->of, &ask->wanted[i], 1, &one, &e) < 0)
+            return &ask->wanted[i];
+        attr_select_fini(&one);
+    }
+    return NULL;
+}
+
 static void serve(struct parts *p, struct request *r, const struct status_ask *ask)
 {
     struct status_query *q;
     struct err e;
 
     if (status_query_create(p->status, ask, &q, &e) < 0) {
+        const ifl_wanted *unknown = find_unknown(p, ask);
+
         criteria_destroy(ask->criteria);
-        request_fail(r, &e);
+        if (unknown)
+            request_fail_attr(r, &e, unknown->name, unknown->resource, NULL);
+        else
+            request_fail(r, &e);
         return;
     }
     status_reply(request_rpc(r), q);

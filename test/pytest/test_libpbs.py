@@ -1,4 +1,5 @@
 """libpbs as its users meet it: linked into their programs, over lost connections, in threads."""
+import ctypes
 import os
 import pathlib
 import re
@@ -205,3 +206,39 @@ def test_what_comes_later_says_so(quiet):
     lib = api.lib()
     assert lib.pbs_stagein(quiet.api.c, b"1", None, None) == 15029
     assert b"not supported" in lib.pbs_geterrmsg(quiet.api.c)
+
+
+@pytest.mark.parametrize("kind,name,want", [("job", None, "nosuch"), ("que", "workq", "nosuch"), ("vnode", None, "nosuch"),
+                                            ("server", None, "nosuch"), ("job", None, ("Resource_List", "nosuch"))])
+def test_a_status_names_the_attribute_that_it_does_not_know(shared, kind, name, want):
+    pair = (want, None) if isinstance(want, str) else want
+    with pytest.raises(api.PbsError) as e:
+        shared.api.stat(kind, name, want=["comment" if kind != "que" else "enabled", want])
+    assert e.value.code == (15002 if pair[1] is None else 15035)
+    assert [a[:3] for a in e.value.attributes] == [(*pair, e.value.code)]
+
+
+def test_of_several_names_the_known_ones_are_shown_and_the_unknown_one_is_named(quiet):
+    job, lib = quiet.submit(), api.lib()
+    answer = lib.pbs_statjob(quiet.api.c, f"{job},888888".encode(), None, None)
+    assert api.text_of(answer.contents.name) == job and not answer.contents.next
+    assert quiet.api.errno() == 1 and lib.pbs_geterrmsg(quiet.api.c) == b"Unknown Job Id 888888"
+    lib.pbs_statfree(answer)
+
+
+def test_a_list_with_a_null_pointer_deletes_nothing(quiet):
+    job, lib, c = quiet.submit(), api.lib(), quiet.api.c
+    for names in ((ctypes.c_char_p * 2)(job.encode(), None), None):
+        assert not lib.pbs_deljoblist(c, names, 2, None)
+        assert quiet.api.errno() == 15004
+    assert quiet.state(job)
+    assert not lib.pbs_deljoblist(c, None, 0, None) and quiet.api.errno() == 0
+
+
+def test_disconnecting_what_is_no_connection_says_so_and_else_leaves_the_error_number(quiet):
+    c, lib = quiet.connect(), api.lib()
+    with pytest.raises(api.PbsError):
+        c.stat("job", "888888")
+    assert lib.pbs_disconnect(c.c) == 0 and c.errno() == 15001
+    for handle in (c.c, 0, -1, 2**31 - 1):
+        assert lib.pbs_disconnect(handle) == -1 and c.errno() == 15033
