@@ -26,11 +26,11 @@ def run(cx, text, select="1:ncpus=1", **attrs):
 
 
 def state_of(pid):
-    """The letter of /proc, or None."""
+    """The letter of /proc, or None. It may vanish between opening and reading: that is another error."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
             return f.read().rsplit(")", 1)[1].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return None
 
 
@@ -48,7 +48,7 @@ def stands_still(pid):
     try:
         with open(f"/proc/{pid}/cgroup", encoding="ascii") as f:
             groups = [line.strip().split(":", 2) for line in f]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
     for _, kinds, path in groups:
         v1 = "freezer" in kinds.split(",")
