@@ -47,11 +47,23 @@ static void add_quoted(struct strbuf *out, const char *value)
     strbuf_add_char(out, quote);
 }
 
-int acct_line_add(struct strbuf *out, const char *key, const char *resource, const char *value)
+static void add_key(struct strbuf *out, const char *key, const char *resource)
 {
     if (out->len && out->s[out->len - 1] != ';' && out->s[out->len - 1] != ' ')
         strbuf_add_char(out, ' ');
     strbuf_addf(out, "%s%s%s=", key, resource ? "." : "", resource ? resource : "");
+}
+
+int acct_line_add_quoted(struct strbuf *out, const char *key, const char *value)
+{
+    add_key(out, key, NULL);
+    add_quoted(out, value);
+    return strbuf_ok(out) ? 0 : -1;
+}
+
+int acct_line_add(struct strbuf *out, const char *key, const char *resource, const char *value)
+{
+    add_key(out, key, resource);
     if (needs_quotes(value))
         add_quoted(out, value);
     else

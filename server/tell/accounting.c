@@ -105,10 +105,13 @@ static void plain(struct accounting *a, const struct job *j, char type, const ch
 
 static void suspended(struct accounting *a, const struct job *j)
 {
+    const char *released = attr_list_text(&j->obj.attrs, JOB_ATTR_resources_released);
     struct strbuf text;
 
     strbuf_init(&text, LINE_MAX_BYTES);
     acct_fields_used(&text, a->site, a->computed, j);
+    if (released)
+        acct_fields_add(&text, "resources_released", released);
     plain(a, j, 'z', strbuf_str(&text));
     strbuf_fini(&text);
 }

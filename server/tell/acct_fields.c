@@ -26,6 +26,13 @@ static void add_set(struct strbuf *out, const char *key, const char *value)
         acct_line_add(out, key, NULL, value);
 }
 
+/* Of texts that may be anything PBS quotes some always. */
+static void add_quoted(struct strbuf *out, const char *key, const char *value)
+{
+    if (value && *value)
+        acct_line_add_quoted(out, key, value);
+}
+
 struct amount {
     const struct resource *r;
     const struct value *v;
@@ -98,10 +105,10 @@ static void add_job_set(struct strbuf *out, const struct site *s, const struct j
 {
     const struct attr_list *a = &j->obj.attrs;
 
-    add_set(out, "gridname", attr_list_text(a, JOB_ATTR_gridname));
+    add_quoted(out, "gridname", attr_list_text(a, JOB_ATTR_gridname));
     add_set(out, "user", j->euser);
     add_set(out, "group", j->egroup);
-    add_set(out, "account", attr_list_text(a, JOB_ATTR_Account_Name));
+    add_quoted(out, "account", attr_list_text(a, JOB_ATTR_Account_Name));
     add_set(out, "project", j->project);
     add_set(out, "jobname", attr_list_text(a, JOB_ATTR_Job_Name));
     add_set(out, "queue", j->queue_name);

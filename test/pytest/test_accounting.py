@@ -202,3 +202,22 @@ def test_the_name_of_an_owner_in_a_grid_comes_first(place):
     wait_for(place, job, "Q")
     text = records(place, job)[0].text
     assert text.startswith('gridname="/C=DE/CN=Anna B" user=')
+
+
+def test_the_account_is_always_in_quotes(place):
+    job = place.submit("true", Hold_Types="u", Account_Name="chem")
+    wait_for(place, job, "Q")
+    assert ' account="chem" project=' in records(place, job)[0].text
+
+
+def test_what_a_suspended_job_has_given_back_is_recorded(place):
+    place.set_server("restrict_res_to_release_on_suspend", "ncpus")
+    job = place.submit("sleep 600")
+    wait_for(place, job, "QS")
+    place.set_server("scheduling", "False")
+    place.api.signal(job, "suspend")
+    z = until(lambda: records(place, job, "z"), "a z record")[0]
+    place.set_server("scheduling", "True")
+    place.api.manager(api.MUNSET, api.SERVER, "", [("restrict_res_to_release_on_suspend", "")])
+    place.api.delete(job)
+    assert z.fields["resources_released"] == "(n1:ncpus=1)"
