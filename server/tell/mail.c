@@ -20,6 +20,7 @@
 #include "words.h"
 
 enum { MESSAGE_MAX = 1 << 16, ADDRESS_MAX = 1024, MS_PER_S = 1000 };
+enum { STATUS_LIMIT_FIRST = -24, STATUS_LIMIT_LAST = -29 }; /* of limits, as PBS numbers them */
 
 struct mail {
     struct site *site;
@@ -173,12 +174,28 @@ static bool did_run(const struct job *j)
     return j->exit_status >= 0 || j->exit_status <= -23;
 }
 
+/* Who does not ask for the end of a job that ends by itself wants to know of one that was killed for what it used. */
+static void send_limit(struct mail *m, const struct job *j)
+{
+    static const char *const limits[] = {"ncpus (burst)", "ncpus (sum)", "vmem", "mem", "cput", "walltime"};
+    struct strbuf b;
+
+    if (!is_asked_for(j, 'a') || j->exit_status > STATUS_LIMIT_FIRST || j->exit_status < STATUS_LIMIT_LAST)
+        return;
+    strbuf_init(&b, MESSAGE_MAX);
+    strbuf_addf(&b, "Job exceeded resource %s\nSee job standard error file",
+                limits[STATUS_LIMIT_FIRST - j->exit_status]);
+    send_abort(m, j, strbuf_str(&b));
+    strbuf_fini(&b);
+}
+
 static void has_ended(struct mail *m, const struct job *j)
 {
     const char *comment = attr_list_text(&j->obj.attrs, JOB_ATTR_comment);
 
     if (!j->exited)
         return; /* it never ran: whoever dropped it has said so */
+    send_limit(m, j);
     if (did_run(j) && is_asked_for(j, 'e'))
         send_end(m, j);
     else if (!did_run(j) && j->intent != INTENT_DELETE && is_asked_for(j, 'a'))

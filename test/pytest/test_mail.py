@@ -55,6 +55,15 @@ def test_begin_and_end_are_mailed_to_those_who_are_named(cx):
 
 
 @history
+def test_a_job_that_was_killed_at_a_limit_is_mailed_to_whoever_asks_for_aborts(cx):
+    box = catch_mail(cx)
+    cx.wait_gone(cx.submit("sleep 600", l_walltime="1"))
+    assert one_mail(box, "Aborted").endswith(
+        "Aborted by PBS Server \nJob exceeded resource walltime\nSee job standard error file\n")
+    assert len(mails(box)) == 1
+
+
+@history
 def test_without_being_asked_nobody_hears_of_a_job_that_ends_well(cx):
     box = catch_mail(cx)
     cx.wait_gone(cx.submit("true"))
