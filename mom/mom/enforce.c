@@ -102,7 +102,7 @@ static bool over_burst(const struct asked *a, char *text, size_t max)
     if (!e->cpuburst ||
         a->run->burst.percent <= a->run->ncpus * e->delta_cpufactor * percent + e->delta_percent_over)
         return false;
-    snprintf(text, max, "ncpus %.1f exceeded limit %u (burst)", a->run->burst.percent / percent,
+    snprintf(text, max, "ncpus %.1f exceeded limit %u " ENFORCE_BURST, a->run->burst.percent / percent,
              a->run->ncpus);
     return true;
 }

@@ -4,11 +4,13 @@
 #include "run_end.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 
+#include "enforce.h"
 #include "run.h"
 
-enum { SIGNAL_BASE = 256 };
+enum { SIGNAL_BASE = 256, NCPUS_BURST = -24, NCPUS_SUM = -25 };
 
 static int wait_status(int status)
 {
@@ -20,7 +22,7 @@ static const struct {
     exec_reason reason;
     int status;
 } limits[] = {
-    {EXEC_END_NCPUS, -25},        {EXEC_END_VMEM, -26}, {EXEC_END_MEM, -27},      {EXEC_END_LOST, -4},
+    {EXEC_END_NCPUS, NCPUS_SUM},  {EXEC_END_VMEM, -26}, {EXEC_END_MEM, -27},      {EXEC_END_LOST, -4},
     {EXEC_END_CHECKPOINTED, -12}, {EXEC_END_CPUT, -28}, {EXEC_END_WALLTIME, -29},
 };
 
@@ -31,5 +33,7 @@ void run_end_judge(const struct shep_ended *ended, struct run_failure *out)
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
         if (ended->how != SHEP_END_SETUP && limits[i].reason == ended->reason)
             out->status = limits[i].status;
+    if (out->status == NCPUS_SUM && ended->reason == EXEC_END_NCPUS && strstr(ended->text, ENFORCE_BURST))
+        out->status = NCPUS_BURST;
     snprintf(out->text, sizeof out->text, "%s", ended->text);
 }

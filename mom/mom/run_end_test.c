@@ -9,6 +9,8 @@
 
 static void rows_of_the_fact_sheet(void **state)
 {
+    static char of_sum[] = "job killed: ncpus 1.50 exceeded limit 1 (sum)",
+                of_burst[] = "job killed: ncpus 1.5 exceeded limit 1 (burst)";
     static const struct {
         struct shep_ended ended;
         int status;
@@ -23,6 +25,8 @@ static void rows_of_the_fact_sheet(void **state)
         {{.how = SHEP_END_TOLD, .status = 9, .reason = EXEC_END_MEM}, -27},
         {{.how = SHEP_END_TOLD, .status = 9, .reason = EXEC_END_VMEM}, -26},
         {{.how = SHEP_END_SETUP, .code = -1, .reason = EXEC_END_SETUP}, -1},
+        {{.how = SHEP_END_TOLD, .status = 15, .reason = EXEC_END_NCPUS, .text = of_sum}, -25},
+        {{.how = SHEP_END_TOLD, .status = 15, .reason = EXEC_END_NCPUS, .text = of_burst}, -24},
     };
 
     (void)state;
@@ -31,7 +35,8 @@ static void rows_of_the_fact_sheet(void **state)
         struct run_failure out;
         char none[1] = "";
 
-        ended.text = none;
+        if (!ended.text)
+            ended.text = none;
         run_end_judge(&ended, &out);
         assert_int_equal(out.status, rows[i].status);
         assert_int_equal(out.reason, ended.reason);

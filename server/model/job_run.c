@@ -40,6 +40,7 @@ void job_run_destroy(struct run *r)
     intern_unref(r->exec_vnode);
     intern_unref(r->exec_host);
     intern_unref(r->note);
+    intern_unref(r->deleted_by);
     intern_unref(r->anew);
     intern_unref(r->lost_host);
     intern_unref(r->now_vnode);
@@ -91,7 +92,8 @@ json_t *job_run_encode(const struct run *r)
         "checkpointing", (int)r->checkpointing, "notices", (int)r->notices, "leaves_vnodes",
         (int)r->leaves_vnodes, "suspended_s", (json_int_t)r->suspended_s, "paused_s", (json_int_t)r->paused_s,
         "hosts", hosts);
-    if (o && ((r->staying && json_object_set_new(o, "staying", json_true()) < 0) ||
+    if (o && ((r->deleted_by && json_object_set_new(o, "deleted_by", json_string(r->deleted_by)) < 0) ||
+              (r->staying && json_object_set_new(o, "staying", json_true()) < 0) ||
               ((r->now_vnode || r->freed) && add_phase(o, r) < 0))) {
         json_decref(o);
         return NULL;
@@ -173,6 +175,7 @@ static int decode_flags(const json_t *o, struct run *r)
     r->terminations = (unsigned)terminations;
     r->note = intern_ref(note);
     r->lost_host = intern_ref(lost_host);
+    r->deleted_by = intern_ref(json_string_value(json_object_get(o, "deleted_by")));
     return 0;
 }
 

@@ -49,6 +49,7 @@ struct run {
     const char *note;          /* of finish, or NULL */
     int lost;                  /* a host was: PBS exit status of a job that cannot be rerun; 0: none was */
     const char *lost_host;     /* which, for people, or NULL */
+    const char *deleted_by;    /* who asked for its end first, "anna@login2", or NULL */
     const char *anew;          /* why it begins without its image, for the comment, or NULL; not stored */
     unsigned attempt;          /* number of the last order that has an outcome */
     unsigned notices;          /* how many the job was given in this run */

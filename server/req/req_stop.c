@@ -15,7 +15,9 @@
 #include "accounting.h"
 #include "arrays.h"
 #include "commit.h"
+#include "intern.h"
 #include "job_fsm.h"
+#include "job_run.h"
 #include "log.h"
 #include "mail.h"
 #include "move_out.h"
@@ -62,9 +64,11 @@ static struct manner manner_of(const struct parts *p, const char *extend)
     return (struct manner){extend, mails_of(says(extend, SUPPRESS_EMAIL) || !site ? extend : site)};
 }
 
-/* "Job run at ... and terminated by anna@login2" is what its end will say; the beginning is noted now. */
+/* "Job run at ... and terminated by anna@login2" is what its end will say. */
 static void note_who(struct job *j, const struct request *r)
 {
+    if (j->run && !j->run->deleted_by)
+        j->run->deleted_by = intern_ref(request_who(r));
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job to be deleted at request of %s", request_who(r));
 }
 

@@ -33,6 +33,7 @@
 #include "verdict.h"
 
 enum {
+    STATUS_CPU_BURST = -24,
     MAX_RUNS = 20,
     STAGEIN_WAIT_S = 1800,
     FORCED_STATUS = 265
@@ -81,7 +82,12 @@ static void count_loss(struct job *j)
 
 static void say_lost(const struct job *j)
 {
-    if (j->run->lost_host && j->intent != INTENT_DELETE)
+    if (!j->run->lost_host || j->intent == INTENT_DELETE)
+        return;
+    if (!j->run->started)
+        log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job never started, execution node %s down",
+                  j->run->lost_host);
+    else
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job %s, execution node %s down",
                   j->intent == INTENT_REQUEUE ? "requeued" : "deleted", j->run->lost_host);
 }
@@ -226,20 +232,21 @@ void act_finish(void *arg, struct job *j)
     exec_send_end_others(d->send, j);
 }
 
-static const char *how_it_ended(const struct job *j)
+/* NULL: by no limit. */
+static const char *limit_of(const struct job *j)
 {
     if (j->run && j->run->finished)
         switch ((exec_reason)j->run->reason) {
         case EXEC_END_WALLTIME:
-            return " and exceeded resource walltime";
+            return "walltime";
         case EXEC_END_CPUT:
-            return " and exceeded resource cput";
+            return "cput";
         case EXEC_END_MEM:
-            return " and exceeded resource mem";
+            return "mem";
         case EXEC_END_VMEM:
-            return " and exceeded resource vmem";
+            return "vmem";
         case EXEC_END_NCPUS:
-            return " and exceeded resource ncpus";
+            return j->run->status == STATUS_CPU_BURST ? "ncpus (burst)" : "ncpus (sum)";
         case EXEC_END_ITSELF:
         case EXEC_END_TERMINATED:
         case EXEC_END_LOST:
@@ -251,9 +258,21 @@ static const char *how_it_ended(const struct job *j)
         case EXEC_END_STAGEIN:
             break;
         }
-    if (j->intent == INTENT_DELETE)
-        return " and terminated";
-    return j->exited && j->exit_status == 0 ? " and finished" : " and failed";
+    return NULL;
+}
+
+static void add_how_it_ended(struct strbuf *b, const struct job *j)
+{
+    const char *limit = limit_of(j);
+
+    if (limit)
+        strbuf_addf(b, " and exceeded resource %s", limit);
+    else if (j->intent != INTENT_DELETE)
+        strbuf_add(b, j->exited && j->exit_status == 0 ? " and finished" : " and failed");
+    else if (j->run && j->run->deleted_by)
+        strbuf_addf(b, " and terminated by %s", j->run->deleted_by);
+    else
+        strbuf_add(b, " and terminated");
 }
 
 /* What the comment of a run that is over begins with. That of a notice speaks of what is to come. */
@@ -276,8 +295,10 @@ static void say_how(struct job *j)
                     j->intent == INTENT_DELETE         ? "terminated"
                     : j->exited && j->exit_status == 0 ? "finished"
                                                        : "failed");
-    else
-        strbuf_addf(&b, "%s%s", comment_of_run(j), how_it_ended(j));
+    else {
+        strbuf_add(&b, comment_of_run(j));
+        add_how_it_ended(&b, j);
+    }
     if (j->run && j->run->note)
         strbuf_addf(&b, ": %s", j->run->note);
     attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&b), NULL);

@@ -28,16 +28,17 @@ def ended(cx, job):
 
 
 @pytest.mark.complex(history=True)
-@pytest.mark.parametrize("lines, word", [
+@pytest.mark.parametrize("lines, word, status", [
     (("$enforce cpuaverage", "$enforce average_trialperiod 0", "$enforce average_cpufactor 0.1",
-      "$enforce average_percent_over 0"), "(sum)"),
+      "$enforce average_percent_over 0"), "(sum)", "-25"),
     (("$enforce cpuburst", "$enforce delta_cpufactor 0.05", "$enforce delta_percent_over 0",
-      "$enforce delta_weightup 1"), "(burst)"),
+      "$enforce delta_weightup 1"), "(burst)", "-24"),
 ])
-def test_a_job_that_uses_more_processors_than_it_asked_for_is_killed(cx, lines, word):
+def test_a_job_that_uses_more_processors_than_it_asked_for_is_killed(cx, lines, word, status):
     configure(cx, *lines)
     job = cx.submit(f"{BURN} 60")
-    assert ended(cx, job)["Exit_status"] == "-25"
+    s = ended(cx, job)
+    assert s["Exit_status"] == status and f" and exceeded resource ncpus {word}" in s["comment"]
     said = next(line for line in cx.file("err").splitlines() if "ncpus" in line)
     assert said.startswith("=>> PBS: job killed: ncpus ") and said.endswith(f"exceeded limit 1 {word}")
 

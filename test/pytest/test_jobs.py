@@ -144,3 +144,12 @@ def test_a_second_host_that_was_away_at_the_end_is_freed_when_it_is_back(cx):
     cx.restart(second)
     cx.wait_gone(job)
     until(lambda: [cx.node(n)["state"] for n in ("n1", "n2")] == ["free", "free"], "free nodes")
+
+
+@pytest.mark.complex(history=True)
+def test_the_comment_of_a_running_job_that_was_deleted_says_by_whom(cx):
+    job = cx.submit("sleep 600")
+    until(lambda: cx.stat(job).get("session_id"), "its session")
+    cx.command("qdel", job)
+    cx.wait(job, "F")
+    assert re.fullmatch(r"Job run at .* on \(n1:ncpus=1\) and terminated by \w+@\S+", cx.stat(job)["comment"])
