@@ -168,7 +168,7 @@ static bool waits_for(struct depends *d, const struct job *from, struct job_key 
         struct depend_items more;
 
         found = depend_is_after(item.kind) && job_key_is_equal(item.key, key);
-        if (found || !t || t->depend_search == d->search)
+        if (found || !t || job_is_over(t) || t->depend_search == d->search)
             continue;
         t->depend_search = d->search;
         depend_list_of(d->site, t, &more);
@@ -187,7 +187,7 @@ static int check_cycle(struct depends *d, const struct job *j, const struct depe
 {
     const struct job *t = jobs_find(d->site->jobs, after->key);
 
-    if (!t)
+    if (!t || job_is_over(t)) /* what it was waiting for still stands in it */
         return 0;
     if (waits_for(d, t, j->key))
         return refuse(d, after, "that job waits for this one", e);

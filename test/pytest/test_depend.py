@@ -127,6 +127,17 @@ def test_jobs_cannot_wait_for_each_other(shared):
     assert depend(shared, a) == tie("beforeok", b) and shared.state(a) == "H"
 
 
+@pytest.mark.complex(history=True, sched=False)
+def test_a_job_that_is_over_waits_for_nobody(cx):
+    a = cx.submit()
+    b = cx.submit(depend=f"afterok:{a}")
+    cx.api.delete(b)
+    cx.wait(b, "F")
+    assert cx.stat(b, "x")["depend"] == tie("afterok", a)  # as it was
+    cx.api.alter(a, [("depend", f"afterany:{b}")])
+    assert cx.state(a) == "Q"
+
+
 def test_qalter_replaces_what_a_job_waits_for_and_keeps_what_waits_for_it(shared):
     a, b = shared.submit(Hold_Types="u"), shared.submit(Hold_Types="u")
     job = shared.submit(depend=f"afterok:{a}")
