@@ -72,12 +72,20 @@ def shared(_shared):
 def pytest_addoption(parser):
     parser.addoption("--chaos-seconds", type=float, default=6.0, help="how long test_plan_chaos acts, per seed")
     parser.addoption("--chaos-seeds", default="1-4", help="the seeds of test_plan_chaos, FIRST-LAST")
+    parser.addoption("--model-steps", type=int, default=120, help="how many requests test_model makes, per seed")
+    parser.addoption("--model-seeds", default="1-2", help="the seeds of test_model, FIRST-LAST")
 
 
 def pytest_generate_tests(metafunc):
-    if "chaos_seed" in metafunc.fixturenames:
-        first, _, last = metafunc.config.getoption("--chaos-seeds").partition("-")
-        metafunc.parametrize("chaos_seed", range(int(first), int(last or first) + 1))
+    for name in ("chaos", "model"):
+        if name + "_seed" in metafunc.fixturenames:
+            first, _, last = metafunc.config.getoption(f"--{name}-seeds").partition("-")
+            metafunc.parametrize(name + "_seed", range(int(first), int(last or first) + 1))
+
+
+@pytest.fixture
+def model_steps(request):
+    return request.config.getoption("--model-steps")
 
 
 @pytest.fixture
