@@ -25,6 +25,7 @@
 #include "pbs_error.h"
 #include "released.h"
 #include "run_comment.h"
+#include "run_where.h"
 #include "services.h"
 #include "site.h"
 #include "tally.h"
@@ -91,17 +92,14 @@ static int check_limits(struct runs *r, struct job *j, struct err *e)
 int runs_start(struct runs *r, struct job *j, const struct run_ask *ask, struct err *e)
 {
     struct exec_vnode *where;
-    int rc = -1;
+    int rc;
 
     if (check_state(j, ask, e) < 0 || (!ask->force && !ask->unlimited && check_limits(r, j, e) < 0))
         return -1;
-    where = exec_vnode_parse(ask->location, e);
+    where = run_where(r->site->resources, j, ask->location, e);
     if (!where)
         return -1;
-    if (where->n == 0)
-        err_set(e, PBSE_IVALREQ, "the location names no vnode");
-    else
-        rc = claim(r, j, where, ask, e);
+    rc = claim(r, j, where, ask, e);
     exec_vnode_destroy(where);
     if (rc < 0)
         return -1;

@@ -15,7 +15,7 @@ struct runs *runs_create(struct site *s, struct job_fsm *f, struct services *sv,
 void runs_destroy(struct runs *r);
 
 struct run_ask {
-    const char *location; /* exec_vnode as text; borrowed */
+    const char *location; /* exec_vnode as text, or vnodes (run_where.h); borrowed */
     bool force;           /* qrun -H: may oversubscribe, and run what is held */
     bool unlimited;       /* a person asked for it: run limits and a stopped queue do not count */
     const char *by;       /* who asks, for log and comment */

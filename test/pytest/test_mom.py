@@ -373,6 +373,16 @@ def test_the_comment_says_who_was_run_by_hand_until_it_has_started(cx, options, 
           lambda: cx.describe(job))
 
 
+@pytest.mark.complex(nodes=2, sched=False)
+@pytest.mark.parametrize("named, where", [
+    ("n1+n2", "(n1:ncpus=2:mem=1gb)+(n2:ncpus=1)"), ("n2", "(n2:ncpus=2:mem=1gb)+(n2:ncpus=1)"),
+    ("(n1:ncpus=1)", "(n1:ncpus=1)")])
+def test_vnodes_that_are_named_by_hand_get_the_chunks_in_turn(cx, named, where):
+    job = cx.submit(select="1:ncpus=2:mem=1gb:arch=linux+1:ncpus=1:mpiprocs=1")
+    cx.command("qrun", "-H", named, job)
+    assert cx.stat(job)["exec_vnode"] == where
+
+
 def test_prologue_and_epilogue_stand_around_the_job(cx):
     put(cx, "prologue", "echo before $1")
     put(cx, "epilogue", "echo after $1 ${10}")
