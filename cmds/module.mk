@@ -3,7 +3,7 @@
 # shared one loads Kerberos). They are linked without PIE and without what they do not call: fewer pages to touch.
 CMDS := pbs_hostn pbsnodes qalter qdel qdisable qenable qhold qmove qmsg qorder qrerun qrls qrun qselect qsig \
         qstart qstat qstop qsub qterm qwait tracejob
-CMDS += pbs_complex pbs_release_nodes pbs_rstat pbs_sleep printjob
+CMDS += pbs_complex pbs_release_nodes pbs_rstat pbs_sleep pbs_topologyinfo printjob
 # Of administrators, in sbin.
 SBIN_CMDS := pbs_account pbs_probe
 # Inside jobs.

@@ -21,7 +21,8 @@ enum {
     AF_EXEC = 0,
     AF_ROUTING = 0,
     AF_INDIRECT = 0,
-    AF_UNUSED = 0
+    AF_UNUSED = 0,
+    AF_ASKED = 0
 };
 
 enum type {

@@ -17,6 +17,7 @@
 #include "conf_log.h"
 #include "daemon.h"
 #include "file.h"
+#include "check.h"
 #include "files.h"
 #include "home_files.h"
 #include "log.h"
@@ -31,7 +32,7 @@
 
 struct settings_of_main {
     const char *name, *priv, *config, *log_file;
-    bool foreground, version, print_config;
+    bool foreground, version, print_config, check;
 };
 
 struct program {
@@ -54,6 +55,7 @@ enum option_id {
     OPT_FOREGROUND,
     OPT_VERSION,
     OPT_PRINT,
+    OPT_CHECK,
     OPT_IGNORED
 };
 
@@ -84,6 +86,9 @@ static int take_option(void *context, const struct option_row *row, const char *
     case OPT_PRINT:
         o->print_config = true;
         break;
+    case OPT_CHECK:
+        o->check = true;
+        break;
     case OPT_IGNORED:
         break;
     }
@@ -104,6 +109,7 @@ static const struct option_row rows[] = {
      OPT_IGNORED},
     {0, "print-config", OPTION_ALONE, NULL, "print sched_config with every option at its default",
      take_option, OPT_PRINT},
+    {0, "check", OPTION_ALONE, NULL, "say what is wrong with its files, and end", take_option, OPT_CHECK},
     {0, "version", OPTION_ALONE, NULL, "print the version", take_option, OPT_VERSION},
 };
 
@@ -135,7 +141,7 @@ static int become_user(struct program *p, const char *priv, const char *logs, st
 }
 
 /* PBS_HOME/sched_priv and sched_logs, with _NAME behind them for others than the default one. */
-static int find_places(struct program *p, struct err *e)
+static int name_places(struct program *p, struct err *e)
 {
     const char *home = conf_text(p->conf, CONF_PBS_HOME);
     bool is_default = strcmp(p->o.name, "default") == 0;
@@ -153,8 +159,15 @@ static int find_places(struct program *p, struct err *e)
     if (find_config(p, e) < 0 ||
         (size_t)snprintf(p->lock, sizeof p->lock, "%s/sched.lock", priv) >= sizeof p->lock)
         return err_set(e, ENAMETOOLONG, "%s: path too long", priv);
-    if (home_files_make(home, NULL, 0, e) < 0 || file_make_dirs(priv, 0750, e) < 0 ||
-        file_make_dirs(logs, 0755, e) < 0)
+    return 0;
+}
+
+static int find_places(struct program *p, struct err *e)
+{
+    const char *priv = p->places.priv, *logs = p->places.logs;
+
+    if (name_places(p, e) < 0 || home_files_make(conf_text(p->conf, CONF_PBS_HOME), NULL, 0, e) < 0 ||
+        file_make_dirs(priv, 0750, e) < 0 || file_make_dirs(logs, 0755, e) < 0)
         return -1;
     return become_user(p, priv, logs, e);
 }
@@ -331,6 +344,14 @@ static int run(struct program *p)
     return rc;
 }
 
+/* Nothing is made, nobody is disturbed. */
+static int check_only(struct program *p, struct err *e)
+{
+    if (name_places(p, e) < 0)
+        return -1;
+    return check_files(p->config, p->places.priv, stderr) ? 1 : 0;
+}
+
 static int print_config(void)
 {
     struct strbuf text;
@@ -359,12 +380,13 @@ int main(int argc, char *argv[])
     if (p.o.print_config)
         return print_config();
     p.conf = conf_load(&e);
-    if (!p.conf || find_places(&p, &e) < 0) {
+    int rc = !p.conf ? -1 : p.o.check ? check_only(&p, &e) : find_places(&p, &e);
+    if (rc < 0)
         fprintf(stderr, "pbs_sched: %s\n", e.text);
-        conf_destroy(p.conf);
-        return 1;
-    }
-    int rc = run(&p);
+    else if (!p.o.check)
+        rc = run(&p);
     conf_destroy(p.conf);
+    if (rc < 0)
+        return 1;
     return rc;
 }

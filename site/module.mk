@@ -10,14 +10,24 @@ EXTRA += $(SITE.scripts:%=$(B)/libexec/%)
 $(B)/libexec/%: site/%
 	@install -D -m 0755 $< $@
 
-SITE.tools := pbs_dataservice pbs_ds_password pbs_snapshot
+SITE.tools := pbs_dataservice pbs_ds_password pbs_rcp pbs_snapshot
 EXTRA += $(SITE.tools:%=$(B)/sbin/%)
 $(SITE.tools:%=$(B)/sbin/%): $(B)/sbin/%: site/%
 	@install -D -m 0755 $< $@
 
-SITE.commands := pbs_mpirun pbs_python pbs_remsh
+SITE.commands := pbs_config mpiexec pbs_mpirun pbs_python pbs_remsh pbsrun pbsrun_wrap
 EXTRA += $(SITE.commands:%=$(B)/bin/%)
 $(SITE.commands:%=$(B)/bin/%): $(B)/bin/%: site/%
+	@install -D -m 0755 $< $@
+
+# One script by several names.
+EXTRA += $(B)/bin/pbsrun_unwrap
+$(B)/bin/pbsrun_unwrap: site/pbsrun_wrap
+	@install -D -m 0755 $< $@
+
+SITE.elsewhere := $(B)/bin/pbs_login $(addprefix $(B)/sbin/,pbs_demux pbs_iff pbs_interactive)
+EXTRA += $(SITE.elsewhere)
+$(SITE.elsewhere): site/pbs_elsewhere
 	@install -D -m 0755 $< $@
 
 SITE.etc := $(notdir $(wildcard site/etc/*))

@@ -29,7 +29,8 @@ enum attr_flag {
     AF_EXEC = 128,     /* of execution queues only */
     AF_ROUTING = 256,  /* of route queues only */
     AF_INDIRECT = 512, /* amounts may be "@vnode" */
-    AF_UNUSED = 1024   /* kept and shown; nothing acts on it */
+    AF_UNUSED = 1024,  /* kept and shown; nothing acts on it */
+    AF_ASKED = 2048    /* shown only to who asks for it by name */
 };
 
 /* Kinds of object. */

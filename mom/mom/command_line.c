@@ -14,6 +14,7 @@ enum { USAGE_MAX = 8192, NICE_MOST = 19, PORT_MOST = 65535, DAY_S = 86400 };
 enum {
     OPT_FOREGROUND,
     OPT_VERSION,
+    OPT_CHECK,
     OPT_KEEP,
     OPT_END_JOBS,
     OPT_SCRIPT,
@@ -31,6 +32,7 @@ static int take_option(void *context, const struct option_row *row, const char *
         return err_set(e, EINVAL, "\"%s\" is not an absolute path", value);
     c->verb = row->id == OPT_SCRIPT ? value : c->verb;
     c->foreground |= row->id == OPT_FOREGROUND;
+    c->check |= row->id == OPT_CHECK;
     c->version |= row->id == OPT_VERSION;
     c->keep |= row->id == OPT_KEEP;
     c->end_jobs |= row->id == OPT_END_JOBS;
@@ -92,6 +94,8 @@ static const struct option_row option_rows[] = {
     {'S', NULL, OPTION_VALUE, "port", "of the server", take_setting, 0},
     {'s', NULL, OPTION_VALUE, "insert NAME FILE|remove NAME|show NAME|list", "vnode definition files",
      take_option, OPT_SCRIPT},
+    {0, "check", OPTION_ALONE, NULL, "say what is wrong with the configuration, and end", take_option,
+     OPT_CHECK},
     {0, "version", OPTION_ALONE, NULL, "show the version", take_option, OPT_VERSION},
 };
 

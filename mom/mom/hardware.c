@@ -17,12 +17,25 @@
 #include "home.h"
 #include "vnodes.h"
 
-enum { CONFINEMENT_MAX = 160, KB = 1024, PERCENT = 100 };
+enum { CONFINEMENT_MAX = 160, TOPOLOGY_MAX = 100, KB = 1024, PERCENT = 100 };
 
-static int measure(unsigned *ncpus, unsigned long long *mem_kb, struct err *e)
+struct measured {
+    unsigned ncpus;
+    unsigned long long mem_kb;
+    char topology[TOPOLOGY_MAX]; /* as in topology_info */
+};
+
+/* At least one: where the kernel tells of no sockets there is one. */
+static unsigned count(hwloc_topology_t t, hwloc_obj_type_t what)
+{
+    int n = hwloc_get_nbobjs_by_type(t, what);
+
+    return n > 0 ? (unsigned)n : 1;
+}
+
+static int measure(struct measured *m, struct err *e)
 {
     hwloc_topology_t t;
-    int n;
 
     if (hwloc_topology_init(&t) < 0)
         return err_errno(e, errno, "cannot look at the hardware");
@@ -30,9 +43,10 @@ static int measure(unsigned *ncpus, unsigned long long *mem_kb, struct err *e)
         hwloc_topology_destroy(t);
         return err_errno(e, errno, "cannot look at the hardware");
     }
-    n = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU);
-    *ncpus = n > 0 ? (unsigned)n : 1;
-    *mem_kb = hwloc_get_root_obj(t)->total_memory / KB;
+    m->ncpus = count(t, HWLOC_OBJ_PU);
+    m->mem_kb = hwloc_get_root_obj(t)->total_memory / KB;
+    snprintf(m->topology, sizeof m->topology, "sockets=%u numanodes=%u cores=%u pus=%u",
+             count(t, HWLOC_OBJ_PACKAGE), count(t, HWLOC_OBJ_NUMANODE), count(t, HWLOC_OBJ_CORE), m->ncpus);
     hwloc_topology_destroy(t);
     return 0;
 }
@@ -75,23 +89,23 @@ static void add_confinement(const struct home *h, struct exec_node *n)
 
 int hardware_node(const struct home *h, struct exec_node *out, struct err *e)
 {
-    unsigned ncpus;
-    unsigned long long mem_kb;
+    struct measured m;
     char number[32];
 
-    if (measure(&ncpus, &mem_kb, e) < 0)
+    if (measure(&m, e) < 0)
         return -1;
     *out = (struct exec_node){.name = strdup(h->node)};
     if (!out->name)
         return err_no_memory(e);
-    snprintf(number, sizeof number, "%u", ncpus);
+    snprintf(number, sizeof number, "%u", m.ncpus);
     add_resource(h, out, "ncpus", number);
     add(out, "pcpus", "", config_resource(h->config, "ncpus") ? config_resource(h->config, "ncpus") : number);
-    snprintf(number, sizeof number, "%llukb", mem_kb);
+    snprintf(number, sizeof number, "%llukb", m.mem_kb);
     add_resource(h, out, "mem", number);
     add_resource(h, out, "arch", "linux");
     add_resource(h, out, "host", h->node);
     add_resource(h, out, "vnode", h->node);
+    add(out, "topology_info", "", m.topology);
     add_confinement(h, out);
     add_others(h, out);
     return 0;

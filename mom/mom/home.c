@@ -274,6 +274,18 @@ int home_open(struct home *h, const struct conf *conf, const struct home_options
     return 0;
 }
 
+int home_check(const struct conf *conf, const struct home_options *o, struct err *e)
+{
+    struct home h = {.conf = conf};
+    int rc;
+
+    find_paths(&h);
+    rc = find_names(&h, e) < 0 || take_config_file(&h, o->config, e) < 0 || home_load_config(&h, e) < 0 ? -1
+                                                                                                        : 0;
+    home_close(&h);
+    return rc;
+}
+
 int home_raise_limits(struct home *h, struct err *e)
 {
     if (getrlimit(RLIMIT_NOFILE, &h->job_files) < 0)

@@ -50,6 +50,8 @@ struct home_options {
 
 /* Find everything and make missing directories (config-and-layout.md section 3). -1: nothing is left open. */
 int home_open(struct home *h, const struct conf *conf, const struct home_options *o, struct err *e);
+/* Only read the config and vnode files, as home_open would: nothing is made. -1: what is wrong with them. */
+int home_check(const struct conf *conf, const struct home_options *o, struct err *e);
 /* Read the config and what follows from it (names). Also at SIGHUP: on failure the old one stays. */
 int home_load_config(struct home *h, struct err *e);
 /* Take as many descriptors as we may: each running job needs two. */

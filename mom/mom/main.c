@@ -383,6 +383,18 @@ static int run_mom(struct mom *mom, const struct command_line *c)
     return rc;
 }
 
+static int check_only(const struct command_line *c)
+{
+    struct err e;
+    struct conf *conf = conf_load(&e);
+    int rc = conf ? home_check(conf, &c->home, &e) : -1;
+
+    if (rc < 0)
+        fprintf(stderr, "pbs_mom: %s\n", e.text);
+    conf_destroy(conf);
+    return rc < 0 ? 1 : 0;
+}
+
 /* Without the MOM: its files may be the very ones that keep it from starting. */
 static int edit_vnodes(const struct command_line *c)
 {
@@ -424,6 +436,8 @@ int main(int argc, char *argv[])
     }
     if (c.verb)
         return edit_vnodes(&c);
+    if (c.check)
+        return check_only(&c);
     mom.log = c.log;
     mom.end_jobs = c.end_jobs;
     rc = run_mom(&mom, &c);

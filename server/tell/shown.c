@@ -175,7 +175,7 @@ int shown_walk(struct shown *w, const struct object *o, const struct attr_select
         if (!attr_select_has(want, i))
             continue;
         d = attr_def_get(of, i);
-        if (!attr_def_may_read(d, reader->level, reader->show_hidden))
+        if (!attr_def_may_read(d, reader->level, reader->show_hidden) || (want->all && d->flags & AF_ASKED))
             continue;
         v = computed_get(w->computed, o, i, &room);
         if (!value_is_set(v) && reader->presets && computed_preset(w->computed, o, i, &room))

@@ -65,7 +65,7 @@ __pbs_operands() { # command
     qrun) qselect -s Q 2>/dev/null ;;
     qstart | qstop | qenable | qdisable) __pbs_queues ;;
     qmove) if ((COMP_CWORD > 1)); then __pbs_jobs -s QHW; else __pbs_queues; fi ;;
-    pbsnodes | pbs_release_nodes) __pbs_nodes ;;
+    pbsnodes | pbs_release_nodes | pbs_topologyinfo) __pbs_nodes ;;
     pbsfs) __pbs_entities ;;
     *) return 1 ;;
     esac
@@ -90,4 +90,5 @@ _pbs() {
 
 complete -F _pbs qsub qstat qdel qalter qhold qrls qrerun qrun qsig qmsg qmove qorder qselect qstart qstop qenable \
     qdisable qterm pbsnodes tracejob qwait pbsfs pbs_preempt printjob pbs_release_nodes \
-    qmgr pbs_complex pbs_preempt_ack pbs_attach pbs_hostn pbs_rstat pbs_snapshot pbs_probe pbs_account pbsdsh
+    qmgr pbs_complex pbs_preempt_ack pbs_attach pbs_hostn pbs_rstat pbs_snapshot pbs_probe pbs_account pbsdsh \
+    pbs_topologyinfo pbs_config pbs_idled pbsrun_wrap pbsrun_unwrap

@@ -18,9 +18,10 @@ OPENMPI = ("OMPI_MCA_plm_rsh_agent=$(command -v pbs_tmrsh) OMPI_MCA_orte_default
 
 
 # Whichever of them is "mpirun" on this host, here it is this one.
-WRAPPED = ("mkdir mpi; printf '#!/bin/sh\\nexec mpirun.{which} \"$@\"\\n' > mpi/mpirun; chmod +x mpi/mpirun; "
+WRAPPED = ("mkdir mpi; printf '#!/bin/sh\\nexec mpirun.{which} \"$@\"\\n' | tee mpi/mpirun > mpi/mpiexec; chmod +x mpi/*; "
+           "wrapper=$(dirname $(command -v pbs_mpirun))/{wrapper}; "
            "export PATH=$PWD/mpi:$PATH OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=lo\n"
-           f"pbs_mpirun -n {RANKS} python3 {{program}} {{which}}")
+           f"$wrapper -n {RANKS} python3 {{program}} {{which}}")
 
 
 def launcher(which, line=None):
@@ -63,9 +64,10 @@ def test_ranks_stand_under_the_shepherd_of_their_host(cx, line, n_hosts):
 
 
 @pytest.mark.complex(nodes=3)
+@pytest.mark.parametrize("wrapper", ["pbs_mpirun", "mpiexec"])
 @pytest.mark.parametrize("which", [launcher("mpich", "mpich"), launcher("openmpi", "openmpi")])
-def test_pbs_mpirun_is_the_mpirun_of_the_path_on_the_hosts_of_the_job(cx, which):
-    out = run(cx, WRAPPED.format(program=program(cx), which=which) + "\necho exit $?", **place(RANKS // 2))
+def test_pbs_mpirun_is_the_mpirun_of_the_path_on_the_hosts_of_the_job(cx, which, wrapper):
+    out = run(cx, WRAPPED.format(program=program(cx), which=which, wrapper=wrapper) + "\necho exit $?", **place(RANKS // 2))
     assert out.splitlines()[-1] == "exit 0"
     found = ranks(out)
     assert sorted(found) == list(range(RANKS))
