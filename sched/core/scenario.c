@@ -295,6 +295,9 @@ static int check_told(struct play *p, const struct explanation *x, struct err *e
         return err_set(e, EINVAL, "the verdict is %s, with %zu victims", verdict, x->n_victims);
     for (size_t i = 3; i < p->w.n; i++) {
         char *equals = strchr(p->w.w[i], '=');
+
+        if (!equals)
+            return err_set(e, EINVAL, "\"%s\" is not of the form JOB=WHAT", p->w.w[i]);
         *equals = '\0';
         const char *told = told_of(x, p->w.w[i], room), *want = equals + 1;
         size_t n = strlen(want);
@@ -363,9 +366,11 @@ static int line_answers(struct play *p, struct err *e)
     struct cycle_reply replies[64];
     size_t n = 0;
 
-    (void)e;
     for (size_t i = 2; i < p->w.n && n < 64; i++) {
         char *equals = strchr(p->w.w[i], '=');
+
+        if (!equals)
+            return err_set(e, EINVAL, "\"%s\" is not of the form JOB=LETTER", p->w.w[i]);
         *equals = '\0';
         replies[n++] = (struct cycle_reply){.job = p->w.w[i], .letter = equals[1]};
     }

@@ -169,6 +169,10 @@ void preempts_serve(struct preempts *all, struct request *r, const struct sched_
         p->done = calloc(n ? n : 1, sizeof *p->done);
     }
     if (!p || !p->slots || !p->done) {
+        if (p) {
+            free(p->slots);
+            free(p->done);
+        }
         free(p);
         request_failf(r, PBSE_SYSTEM, "no memory to preempt %zu jobs", n);
         return;
