@@ -205,7 +205,8 @@ static void take_verdict(struct exec_service *s, const exec_hello_result *r)
         loop_timer_set(s->timer, r->retry_s ? (int64_t)r->retry_s * 1000 : FIRST_TRY_MS);
         return;
     case EXEC_REFUSED:
-        err_set(&e, ECONNREFUSED, "the server refuses us: %s", r->reason);
+        /* Another code than that of a server which is not there: that may have been said already. */
+        err_set(&e, EPERM, "the server refuses us: %s", r->reason);
         break;
     default:
         err_set(&e, EBADMSG, "the server answers HELLO with verdict %d", (int)r->verdict);

@@ -327,6 +327,8 @@ def test_a_server_of_a_lower_epoch_is_not_obeyed(cx):
         cx.control("restart", "server")  # each start is a higher epoch, and the MOM obeys it
         in_log(cx, f"accepted by server {cx.again().stat('server')[0].name}, epoch {epoch}")
     cx.stop_daemon("server")
+    until(lambda: "no server at present" in mom_log(cx).rpartition("accepted by server")[2],
+          "the MOM saying that there is none: why it is refused it says all the same")
     move_store(cx, "new")
     os.rename(f"{cx.home}/old.db", f"{cx.home}/server_priv/cede.db")
     cx.control("restart", "server")
