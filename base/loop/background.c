@@ -51,7 +51,8 @@ void background_press(struct background *b, int64_t now_us)
 
 static bool is_pressed(const struct background *b, int64_t now_us)
 {
-    return now_us < b->pressed_until_us && b->line[BACKGROUND_COMMON].n > BACKGROUND_CROWD;
+    return now_us < b->pressed_until_us &&
+           b->line[BACKGROUND_COMMON].n + b->line[BACKGROUND_SOON].n > BACKGROUND_CROWD;
 }
 
 bool background_is_free(const struct background *b, int64_t now_us, bool is_idle)

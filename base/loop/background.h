@@ -3,7 +3,7 @@
 /* What the loop does behind all that is ready: two lines of calls, and how long they may go on (turn_share.h).
  *
  * A call from one line is followed by one from the other, so what is not to stand behind a crowd has a line of its own.
- * While something is pressing elsewhere, a crowd in the common line keeps to its share though nothing is ready here:
+ * While something is pressing elsewhere, a crowd keeps to its share though nothing is ready here:
  * whoever it answers would take the processors that others wait for. A few are no crowd, and hindered by nothing.
  * Of loop.c; the caller has the clock. */
 #include "call_list.h"

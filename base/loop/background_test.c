@@ -74,8 +74,8 @@ static void a_few_are_no_crowd(void **state)
 
     (void)state;
     background_init(&b);
-    add(&b, BACKGROUND_COMMON, common, BACKGROUND_CROWD);
-    add(&b, BACKGROUND_SOON, soon, 100);
+    add(&b, BACKGROUND_COMMON, common, BACKGROUND_CROWD / 2);
+    add(&b, BACKGROUND_SOON, soon, BACKGROUND_CROWD - BACKGROUND_CROWD / 2);
     background_press(&b, 1000);
     turn_share_spend(&b.share, 1000000);
     assert_true(background_is_free(&b, 1000, true));

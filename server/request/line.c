@@ -1,12 +1,17 @@
 /* The calls of one connection. See line.h.
  *
  * The line asks for a turn in the background when the call at its front is one that looks, and makes that one and
- * what follows up to the next such call. It is freed late: a call may destroy it. */
+ * what follows up to the next such call. It is freed late: a call may destroy it.
+ *
+ * Looks before the crowd are tokens: LOOKS_SAVED at first and at most, one more for each LOOK_EARNED_MS. */
 #include "line.h"
 
 #include <stdlib.h>
 
+#include "clock.h"
 #include "loop.h"
+
+enum { LOOKS_SAVED = 4, LOOK_EARNED_MS = 500 };
 
 struct waiting {
     struct waiting *next;
@@ -20,6 +25,7 @@ struct line {
     void *arg;
     struct waiting *first, **last;
     bool is_open, turn_comes, is_busy, is_dead;
+    int64_t looks_since_ms; /* tokens have been earned since then */
 };
 
 struct line *line_create(struct loop *l, const struct line_ops *ops, void *arg)
@@ -29,6 +35,7 @@ struct line *line_create(struct loop *l, const struct line_ops *ops, void *arg)
     if (!n)
         return NULL;
     *n = (struct line){.l = l, .ops = ops, .arg = arg, .last = &n->first};
+    n->looks_since_ms = clock_mono_ms(loop_clock(l)) - LOOKS_SAVED * LOOK_EARNED_MS;
     return n;
 }
 
@@ -59,6 +66,24 @@ void line_destroy(struct line *n)
         free(n);
 }
 
+/* One token, if there is one. */
+static bool is_seldom(struct line *n)
+{
+    int64_t now_ms = clock_mono_ms(loop_clock(n->l));
+
+    if (n->looks_since_ms < now_ms - LOOKS_SAVED * LOOK_EARNED_MS)
+        n->looks_since_ms = now_ms - LOOKS_SAVED * LOOK_EARNED_MS;
+    if (n->looks_since_ms > now_ms - LOOK_EARNED_MS)
+        return false;
+    n->looks_since_ms += LOOK_EARNED_MS;
+    return true;
+}
+
+static int ask_for_turn(struct line *n)
+{
+    return (is_seldom(n) ? loop_background_soon : loop_background)(n->l, turn_cb, n);
+}
+
 /* As many as may be made now: with a turn one that looks, and up to the next such in any case. */
 static void go_on(struct line *n, bool has_turn)
 {
@@ -71,7 +96,7 @@ static void go_on(struct line *n, bool has_turn)
     if (n->is_dead)
         free(n);
     else if (n->first)
-        n->turn_comes = loop_background(n->l, turn_cb, n) == 0; /* no memory: the next call asks again */
+        n->turn_comes = ask_for_turn(n) == 0; /* no memory: the next call asks again */
 }
 
 static void turn_cb(void *line)

@@ -4,7 +4,8 @@
  *
  * A call that changes something, or costs next to nothing, is made at once. One that only looks (a status) is made in
  * the background of the loop: hundreds of clients that poll have a share of the server's time, and who submits does
- * not stand behind them all (base/loop/turn_share.h). What comes on a connection behind a call that waits, waits
+ * not stand behind them all (base/loop/turn_share.h). Nor does who looks seldom, four times on a connection and twice a
+ * second from then on: such looks have a line of their own there. What comes on a connection behind a call that waits, waits
  * behind it, so the order on one connection is the order in which it was sent. A line can also be held, until the
  * caller's name is known.
  *

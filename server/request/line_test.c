@@ -9,12 +9,14 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "clock.h"
 #include "loop.h"
 
 struct trace {
+    struct clock *clock;
     struct loop *l;
     struct line *line[2];
-    char text[64];
+    char text[128];
     const char *ends; /* the call that destroys the first line */
 };
 
@@ -51,7 +53,8 @@ static int set_up(void **state)
 {
     (void)state;
     memset(&t, 0, sizeof t);
-    t.l = loop_create(NULL, NULL);
+    t.clock = clock_create_driven(0);
+    t.l = loop_create(t.clock, NULL);
     for (int i = 0; i < 2; i++)
         t.line[i] = line_create(t.l, &ops, &t);
     return t.l && t.line[1] ? 0 : -1;
@@ -63,6 +66,7 @@ static int tear_down(void **state)
     line_destroy(t.line[0]);
     line_destroy(t.line[1]);
     loop_destroy(t.l);
+    clock_destroy(t.clock);
     return 0;
 }
 
@@ -100,6 +104,46 @@ static void the_order_on_one_connection_stays(void **state)
     assert_string_equal(t.text, "abCdeFGh");
     call_all(t.line[0], "i");
     assert_string_equal(t.text, "abCdeFGhi");
+}
+
+enum { CROWD = 20 };
+
+/* Where the call of line 0 comes among those of the crowd, each of whom looks once. */
+static size_t place_in(struct line *crowd[CROWD])
+{
+    t.text[0] = '\0';
+    for (int i = 0; i < CROWD; i++)
+        call_all(crowd[i], "C");
+    call_all(t.line[0], "S");
+    turn_until_quiet();
+    assert_int_equal(strlen(t.text), CROWD + 1);
+    return (size_t)(strchr(t.text, 'S') - t.text);
+}
+
+static void who_looks_seldom_does_not_stand_behind_a_crowd(void **state)
+{
+    struct line *crowd[CROWD];
+
+    (void)state;
+    line_open(t.line[0]);
+    for (int i = 0; i < CROWD; i++) {
+        t.text[0] = '\0';
+        crowd[i] = line_create(t.l, &ops, &t);
+        line_open(crowd[i]);
+        call_all(crowd[i], "LOOK"); /* what it has before others */
+        turn_until_quiet();
+    }
+    for (int i = 0; i < 4; i++)
+        assert_in_range(place_in(crowd), 0, 1);
+    assert_int_equal(place_in(crowd), CROWD);
+    assert_int_equal(clock_set(t.clock, (int64_t)600 * 1000000), 0); /* all may look once more */
+    for (int i = 0; i < CROWD; i++)
+        call_all(crowd[i], "C");
+    turn_until_quiet();
+    assert_in_range(place_in(crowd), 0, 1);
+    assert_int_equal(place_in(crowd), CROWD);
+    for (int i = 0; i < CROWD; i++)
+        line_destroy(crowd[i]);
 }
 
 static void a_line_that_is_held_keeps_its_calls(void **state)
@@ -143,6 +187,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_changes_does_not_wait_behind_another_who_looks, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(the_order_on_one_connection_stays, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(who_looks_seldom_does_not_stand_behind_a_crowd, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_line_that_is_held_keeps_its_calls, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_call_may_end_the_line_that_makes_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_waits_is_let_go_with_the_line, set_up, tear_down),
