@@ -2,7 +2,8 @@
  *
  * A resource is no object: it has no attributes, no references and no entry in the change list, and its
  * row is written here. One that something names cannot be removed or change its type, since amounts are
- * kept in the type of their resource. Every change is noted as a change of the server, so that watchers
+ * kept in the type of their resource; nor can it change what is counted of it while a job asks for it, since what
+ * was taken would not be what is given back. Every change is noted as a change of the server, so that watchers
  * read the resources anew. */
 #include "manage.h"
 
@@ -57,6 +58,21 @@ static int check_busy(struct parts *p, const struct resource *r, struct err *e)
     return what ? err_set(e, PBSE_RESCBUSY, "Resource busy on %s", what) : 0;
 }
 
+/* Would these flags have it counted otherwise than a job was told? Flags that are not right are refused later. */
+static int check_counted(struct parts *p, const struct resource *r, const char *flag, struct err *e)
+{
+    enum { COUNTED = RESC_SUM | RESC_PER_NODE | RESC_FIRST_NODE | RESC_HOST };
+    unsigned flags;
+    struct err ignored;
+
+    if (resource_flags_parse(flag, &flags, &ignored) < 0 || !((flags ^ r->flags) & COUNTED))
+        return 0;
+    for (struct job *j = jobs_first(p->site->jobs); j; j = jobs_next(j))
+        if (!job_is_over(j) && names_it(&j->obj.attrs, r->id))
+            return err_set(e, PBSE_RESCBUSY, "Resource busy on job %s", j->obj.name);
+    return 0;
+}
+
 static void store(struct parts *p, const struct resource *r)
 {
     struct strbuf json, letters;
@@ -86,7 +102,7 @@ static int change(struct parts *p, const char *name, const char *type, const cha
 
     if (!r)
         return err_set(e, PBSE_UNKRESC, "Unknown resource: %s", name);
-    if (type && check_busy(p, r, e) < 0)
+    if ((type && check_busy(p, r, e) < 0) || (flag && check_counted(p, r, flag, e) < 0))
         return -1;
     if (resource_set(p->site->resources, name, type, flag, e) < 0)
         return -1;

@@ -203,11 +203,33 @@ static int from_amounts(struct site *s, struct attr_list *l, struct err *e)
 
 /* --- select --------------------------------------------------------------------------------------- */
 
+/* Who asked for less than nothing of what is used up would give others more than there is. */
+static int check_amount(const struct resource *r, const struct value *v, struct err *e)
+{
+    bool negative = v->kind == VALUE_REAL ? v->real < 0 : v->kind == VALUE_NUMBER && v->n < 0;
+
+    if (!negative || !resource_is_consumable(r))
+        return 0;
+    return err_set(e, PBSE_BADATVAL, "Illegal attribute or resource value: %s: the amount is negative",
+                   r->name);
+}
+
+static int check_amounts(struct site *s, const struct attr_list *l, struct err *e)
+{
+    const struct resc_list *r = list_of(l);
+
+    for (size_t i = 0; r && i < r->n; i++)
+        if (check_amount(resource_get(s->resources, r->v[i].tag), &r->v[i], e) < 0)
+            return -1;
+    return 0;
+}
+
 static int check_chunk(void *site, const char *name, const char *value, struct err *e)
 {
     const struct resource_table *t = ((struct site *)site)->resources;
     const struct resource *r = resource_find(t, name);
     struct value v;
+    int rc;
 
     if (!r)
         return resource_unknown(t, NULL, name, e);
@@ -215,8 +237,9 @@ static int check_chunk(void *site, const char *name, const char *value, struct e
         return err_set(e, PBSE_INVALSELECTRESC, "Resource invalid in \"select\" specification: %s", name);
     if (r->type->parse(r->type, value, &v, e) < 0)
         return err_prefix(e, "select: %s", name);
+    rc = check_amount(r, &v, e);
     r->type->free(&v);
-    return 0;
+    return rc;
 }
 
 static int refuse_jobwide(struct site *s, const struct attr_list *l, struct err *e)
@@ -367,6 +390,8 @@ int defaults_complete(struct site *s, struct attr_list *l, const struct queue *q
     if (!own_select && is_own(l, RESC_place) && !text_of(l, RESC_select))
         return err_set(e, PBSE_PLACENOSELECT, "Cannot have \"place\" without \"select\"");
     drop_defaulted(l);
+    if (check_amounts(s, l, e) < 0)
+        return -1;
     if (own_select && refuse_jobwide(s, l, e) < 0)
         return -1;
     if (is_own(l, RESC_nodes) && from_nodes(s, l, text_of(l, RESC_nodes), e) < 0)

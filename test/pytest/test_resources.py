@@ -132,6 +132,35 @@ def test_licences_of_the_server_or_a_queue_are_used_up(cx, place, where):
     cx.wait(second, "R")
 
 
+@pytest.mark.complex(nodes=1, ncpus=4)
+def test_nobody_asks_for_less_than_nothing_of_what_is_used_up(cx):
+    resource(cx, "licence", "long", "q")
+    resource(cx, "gpus", "float", "nh")
+    resource(cx, "offset", "long", "h")
+    for request in ("licence=-2", "select=1:gpus=-0.5", "select=2:gpus=2+1:gpus=-4", "gpus=-1"):
+        done = cx.command("qsub", "-l", request, "--", "/bin/true", check=False)
+        assert done.returncode == 15014 % 256 and "the amount is negative" in done.stderr, request
+    job = submit(cx, "-h", "-l", "select=1:offset=-3")  # what is only compared may be any number
+    with pytest.raises(api.PbsError) as e:
+        cx.api.alter(job, [("Resource_List", "licence", "-1")])
+    assert e.value.code == 15014 and "licence" not in cx.stat(job)["Resource_List"]
+
+
+@pytest.mark.complex(nodes=1, ncpus=4)
+def test_what_is_counted_of_a_resource_is_not_changed_while_a_job_has_it(cx):
+    resource(cx, "licence", "long", "q")
+    cx.qmgr("set server resources_available.licence = 2")
+    job = submit(cx, "-l", "licence=1")
+    cx.wait(job, "R")
+    done = cx.command("qmgr", "-c", "set resource licence flag = h", check=False)
+    assert done.returncode == 15174 % 256 and f"Resource busy on job {job}" in done.stderr
+    cx.qmgr("set resource licence flag = qr")  # who may ask for it is another matter
+    cx.api.delete(job)
+    cx.wait_gone(job)
+    assert cx.api.stat("server")[0]["resources_assigned"]["licence"] == "0"
+    cx.qmgr("set resource licence flag = h")
+
+
 # --- what is only matched
 
 @pytest.mark.complex(nodes=2, ncpus=4)
