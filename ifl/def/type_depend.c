@@ -38,9 +38,19 @@ static int bad(const char *text, const char *what, struct err *e)
                       what);
 }
 
-static bool has_count(enum depend_kind k)
+bool depend_has_count(enum depend_kind k)
 {
     return k == DEPEND_ON || k == DEPEND_SYNCCOUNT;
+}
+
+bool depend_is_after(enum depend_kind k)
+{
+    return k <= DEPEND_AFTERANY;
+}
+
+bool depend_is_before(enum depend_kind k)
+{
+    return k >= DEPEND_BEFORE && k <= DEPEND_BEFOREANY;
 }
 
 static int kind_of(const char *w, size_t n, enum depend_kind *out)
@@ -67,10 +77,10 @@ static int parse_argument(const char *w, size_t n, enum depend_kind k, struct de
     int64_t count = 0;
 
     *out = (struct depend){.kind = k, .target = w, .target_len = n};
-    *why = has_count(k) ? "a whole number is missing" : "a job id is missing";
+    *why = depend_has_count(k) ? "a whole number is missing" : "a job id is missing";
     if (!n || memchr(w, ' ', n) || memchr(w, '\t', n))
         return -1;
-    if (has_count(k)) {
+    if (depend_has_count(k)) {
         for (size_t i = 0; i < n; i++) {
             if (w[i] < '0' || w[i] > '9' || n > 9)
                 return -1;
@@ -94,7 +104,7 @@ static int parse_one(const char *w, size_t n, struct depend *v, size_t *count, c
     *why = "unknown kind of dependency";
     if (kind_of(w, colon ? (size_t)(colon - w) : n, &k) < 0)
         return -1;
-    *why = has_count(k) ? "a whole number is missing" : "a job id is missing";
+    *why = depend_has_count(k) ? "a whole number is missing" : "a job id is missing";
     if (!colon)
         return -1;
     for (const char *p = colon + 1; p <= end; p += m + 1) {
@@ -107,7 +117,7 @@ static int parse_one(const char *w, size_t n, struct depend *v, size_t *count, c
         ++*count;
     }
     *why = "takes one number";
-    return has_count(k) && *count - first != 1 ? -1 : 0;
+    return depend_has_count(k) && *count - first != 1 ? -1 : 0;
 }
 
 /* There are no more targets than separators. */

@@ -5,6 +5,7 @@
  * The value is the text, interned; the server asks for the parsed form when it acts on it. That a target
  * exists is not looked at here.
  */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "value.h"
@@ -37,6 +38,9 @@ enum { DEPEND_MAX = 16384 }; /* targets in one list */
 extern const struct value_type type_depend;
 
 const char *depend_kind_name(enum depend_kind k); /* "afterok" */
+bool depend_has_count(enum depend_kind k);        /* a number follows, no job */
+bool depend_is_after(enum depend_kind k);         /* the job that has it waits */
+bool depend_is_before(enum depend_kind k);        /* another job waits for the one that has it */
 
 /* One element for each target or count, in order. *out: n elements that the caller frees; they borrow `text`.
  * -1: PBSE_BADATVAL with what would be right; PBSE_SYSTEM no memory. */

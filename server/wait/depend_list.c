@@ -13,23 +13,6 @@
 #include "site.h"
 #include "strbuf.h"
 
-enum { TEXT_LIMIT = 4 << 20 };
-
-bool depend_has_count(enum depend_kind k)
-{
-    return k == DEPEND_ON || k == DEPEND_SYNCCOUNT;
-}
-
-bool depend_is_after(enum depend_kind k)
-{
-    return k <= DEPEND_AFTERANY;
-}
-
-bool depend_is_before(enum depend_kind k)
-{
-    return k >= DEPEND_BEFORE && k <= DEPEND_BEFOREANY;
-}
-
 enum depend_kind depend_mirror(enum depend_kind k)
 {
     if (depend_is_after(k))
@@ -53,6 +36,19 @@ void depend_list_append(struct depend_items *l, struct depend_item item)
 
 /* --- in ---------------------------------------------------------------------------------------------- */
 
+/* "7.other" is what it is called since it came here; "7.ours" too, where that went and came back. */
+static void follow_alias(const struct site *s, struct jobid *id)
+{
+    const struct job *j;
+    struct jobid now;
+
+    if (site_is_named(s, id->server) && jobs_find(s->jobs, id->key))
+        return;
+    j = site_find_job(s, id);
+    if (j && jobid_parse(j->obj.name, &now, NULL) == 0)
+        *id = now;
+}
+
 static int read_item(const struct site *s, const struct depend *d, struct depend_item *out, struct err *e)
 {
     char text[PBS_MAXCLTJOBID + 1];
@@ -67,8 +63,12 @@ static int read_item(const struct site *s, const struct depend *d, struct depend
     text[d->target_len] = '\0';
     if (jobid_parse(text, &id, e) < 0)
         return err_set(e, PBSE_BADDEPEND, "Invalid Job Dependency: %s is no job id", text);
+    follow_alias(s, &id);
     if (!site_is_named(s, id.server))
-        return err_set(e, PBSE_BADDEPEND, "Invalid Job Dependency: %s is a job of another server", text);
+        return err_set(e, PBSE_BADDEPEND,
+                       "Invalid Job Dependency: %s is a job of another server: name it where it is, "
+                       "or where it was submitted",
+                       text);
     out->key = id.key;
     out->array = id.form == JOBID_ARRAY;
     return 0;
@@ -174,17 +174,22 @@ static void write_kind(const struct site *s, const struct depend_items *l, enum 
     }
 }
 
+int depend_list_write(const struct site *s, const struct depend_items *l, struct strbuf *out)
+{
+    for (int k = 0; k < DEPEND_KIND_COUNT; k++)
+        write_kind(s, l, (enum depend_kind)k, out);
+    return strbuf_ok(out) ? 0 : -1;
+}
+
 void depend_list_store(struct site *s, struct job *j, const struct depend_items *l)
 {
     struct strbuf text;
     struct err e;
 
-    strbuf_init(&text, TEXT_LIMIT);
-    for (int k = 0; k < DEPEND_KIND_COUNT; k++)
-        write_kind(s, l, (enum depend_kind)k, &text);
+    strbuf_init(&text, DEPEND_TEXT_MAX);
     if (l->n == 0)
         attr_list_unset(&j->obj.attrs, JOB_ATTR_depend);
-    else if (!strbuf_ok(&text) ||
+    else if (depend_list_write(s, l, &text) < 0 ||
              attr_list_set_text(&j->obj.attrs, JOB_ATTR_depend, strbuf_str(&text), &e) < 0)
         abort(); /* no memory: as in depend_list_add */
     strbuf_fini(&text);

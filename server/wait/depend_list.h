@@ -10,6 +10,9 @@
 #include "type_depend.h"
 
 struct site;
+struct strbuf;
+
+enum { DEPEND_TEXT_MAX = 4 << 20 };
 
 struct depend_item {
     enum depend_kind kind;
@@ -23,15 +26,12 @@ struct depend_items {
     size_t n, room;
 };
 
-/* NULL or "" is no element. -1: PBSE_BADATVAL the grammar, PBSE_BADDEPEND a job of another server, PBSE_SYSTEM. */
+/* NULL or "" is no element. A job of another server that came here, or one that came back, is what it is called now. -1: PBSE_BADATVAL the grammar, PBSE_BADDEPEND a job of another server, PBSE_SYSTEM. */
 int depend_list_read(const struct site *s, const char *text, struct depend_items *out, struct err *e);
 /* The same of a job's attribute; what cannot be read there is no element. */
 void depend_list_of(const struct site *s, const struct job *j, struct depend_items *out);
 void depend_list_fini(struct depend_items *l);
 
-bool depend_has_count(enum depend_kind k); /* a number follows, no job */
-bool depend_is_after(enum depend_kind k);  /* the job that has it waits */
-bool depend_is_before(enum depend_kind k); /* another job waits for the one that has it */
 /* The same tie, seen from the other job: afterok and beforeok; runone and runone. */
 enum depend_kind depend_mirror(enum depend_kind k);
 
@@ -44,6 +44,8 @@ void depend_list_drop(struct depend_items *l, struct depend_item *at);
 
 /* Write the elements to the job's attribute (none: unset), by kind; the job is touched. Jobs are named as PBS
  * shows them, "12.server@server". */
+int depend_list_write(const struct site *s, const struct depend_items *l,
+                      struct strbuf *out); /* -1: no memory */
 void depend_list_store(struct site *s, struct job *j, const struct depend_items *l);
 
 #endif
