@@ -13,6 +13,7 @@
 #include "checkpoint.h"
 #include "commit.h"
 #include "daemon.h"
+#include "away.h"
 #include "depend.h"
 #include "eligible.h"
 #include "ends.h"
@@ -60,17 +61,6 @@ static void on_moved(void *arg, struct job *j, enum job_state from, enum job_eve
     (void)from;
     (void)ev;
     tally_review(((struct server *)arg)->site.tally, j);
-}
-
-static void on_unmet(void *arg, struct job *j, const char *target)
-{
-    struct server *s = arg;
-    char why[JOBID_TEXT_MAX + 64];
-
-    snprintf(why, sizeof why, "Job deleted as result of dependency on job %s", target);
-    accounting_aborted(s->parts.accounting, j, why);
-    mail_aborted(s->parts.mail, j, why);
-    removal_delete(s->parts.removal, j);
 }
 
 static void on_routed(void *arg, struct job *j)
@@ -211,10 +201,10 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     job_fsm_listen(p->fsm, join_wait_listen, s->join_wait);
     job_fsm_listen(p->fsm, resize_listen, p->resize);
     job_fsm_listen(p->fsm, job_end_listen, s->job_end);
-    s->depends = depends_create(&s->site, p->fsm);
+    s->aways = aways_create(p->commit);
+    s->depends = s->aways ? depends_create(&s->site, p->fsm, s->aways) : NULL;
     if (!s->depends)
         return err_no_memory(e);
-    depends_on_unmet(s->depends, on_unmet, s);
     s->eligible = p->eligible = eligible_create(&s->site, p->fsm);
     s->maintenance = maintenance_create(&s->site, p->fsm);
     if (!s->eligible || !s->maintenance)

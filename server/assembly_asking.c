@@ -1,7 +1,11 @@
 /* The parts that requests speak to, and the requests themselves. See assembly.h. */
 #include "assembly.h"
 
+#include <string.h>
+
 #include "accounting.h"
+#include "away_link.h"
+#include "depend.h"
 #include "dispatch.h"
 #include "guests.h"
 #include "job_log.h"
@@ -13,6 +17,7 @@
 #include "names.h"
 #include "notes.h"
 #include "notice.h"
+#include "peer.h"
 #include "plan_hold.h"
 #include "preempt.h"
 #include "req_table.h"
@@ -21,7 +26,9 @@
 #include "schedulers.h"
 #include "scripts.h"
 #include "shutdown.h"
+#include "removal.h"
 #include "submit.h"
+#include "tracks.h"
 #include "victim.h"
 #include "watch.h"
 
@@ -56,8 +63,34 @@ static void on_preempting(void *arg, struct job *j, const char *code, const char
 
 static void on_left(void *arg, struct job *j, const char *destination, const char *as)
 {
-    (void)as;
-    accounting_moved_out(((struct server *)arg)->parts.accounting, j, destination);
+    struct server *s = arg;
+
+    accounting_moved_out(s->parts.accounting, j, destination);
+    depends_left(s->depends, j, strchr(destination, '@') + 1, as);
+}
+
+static void on_unmet(void *arg, struct job *j, const char *target)
+{
+    struct server *s = arg;
+    char why[JOBID_TEXT_MAX + 64];
+
+    snprintf(why, sizeof why, "Job deleted as result of dependency on job %s", target);
+    accounting_aborted(s->parts.accounting, j, why);
+    mail_aborted(s->parts.mail, j, why);
+    removal_delete(s->parts.removal, j);
+}
+
+static void on_news(void *arg, struct job_key key)
+{
+    struct server *s = arg;
+
+    if (s->parts.tracks) /* at the end it goes first */
+        tracks_news(s->parts.tracks, key);
+}
+
+static void on_stayed(void *arg, struct job *j)
+{
+    depends_stayed(((struct server *)arg)->depends, j);
 }
 
 static const char *alias(void *notes, const char *id)
@@ -94,6 +127,19 @@ static struct guests *create_guests(struct server *s, struct err *e)
     return guests_create(s->loop, &o, e);
 }
 
+/* Dependencies, also of jobs at other servers. */
+static int create_ties(struct server *s, struct err *e)
+{
+    struct parts *p = &s->parts;
+
+    p->tracks = tracks_create(s->loop, s->depends, p->commit);
+    s->away_links = away_links_create(s->loop, s->peers, s->aways, s->depends);
+    if (!p->tracks || !s->away_links)
+        return err_no_memory(e);
+    depends_bind(s->depends, p->notes, &(struct depends_hooks){s, on_unmet, on_news});
+    return 0;
+}
+
 /* What lets jobs in, moves and alters them. */
 static int create_entrance(struct server *s, struct err *e)
 {
@@ -117,20 +163,24 @@ static int create_entrance(struct server *s, struct err *e)
                                                      .route = p->route,
                                                      .notes = p->notes,
                                                      .reader = p->reader});
-    p->move_out = move_out_create(
-        &(struct move_out_parts){.loop = s->loop,
-                                 .site = &s->site,
-                                 .fsm = p->fsm,
-                                 .commit = p->commit,
-                                 .names = s->names,
-                                 .notes = p->notes,
-                                 .reader = p->reader,
-                                 .scripts = s->scripts,
-                                 .certs = s->set.certs,
-                                 .port = (unsigned)conf_int(s->set.conf, CONF_PBS_BATCH_SERVICE_PORT),
-                                 .left = on_left,
-                                 .arg = s});
+    s->peers = peers_create(s->loop, s->names, s->set.certs,
+                            (unsigned)conf_int(s->set.conf, CONF_PBS_BATCH_SERVICE_PORT));
+    if (!s->peers)
+        return err_no_memory(e);
+    p->move_out = move_out_create(&(struct move_out_parts){.loop = s->loop,
+                                                           .site = &s->site,
+                                                           .fsm = p->fsm,
+                                                           .commit = p->commit,
+                                                           .peers = s->peers,
+                                                           .notes = p->notes,
+                                                           .reader = p->reader,
+                                                           .scripts = s->scripts,
+                                                           .left = on_left,
+                                                           .stayed = on_stayed,
+                                                           .arg = s});
     route_reach(p->route, p->move_out);
+    if (create_ties(s, e) < 0)
+        return -1;
     p->alter = (struct alter_parts){.site = &s->site,
                                     .fsm = p->fsm,
                                     .start_time = s->start_time,

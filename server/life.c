@@ -12,6 +12,8 @@
 
 #include "accounting.h"
 #include "arrays.h"
+#include "away.h"
+#include "away_link.h"
 #include "certs.h"
 #include "checkpoint.h"
 #include "clock.h"
@@ -46,6 +48,7 @@
 #include "node_lost.h"
 #include "node_watch.h"
 #include "notes.h"
+#include "peer.h"
 #include "notice.h"
 #include "partial.h"
 #include "plan_hold.h"
@@ -71,6 +74,7 @@
 #include "tally.h"
 #include "tenure.h"
 #include "terminate.h"
+#include "tracks.h"
 #include "victim.h"
 #include "virtual_time.h"
 #include "wall_step.h"
@@ -141,7 +145,7 @@ int life_go_on(struct server *s, bool is_new, const struct restore_counts *count
     struct store *from = store_open(&where, e);
 
     if (!from || accounting_restore(s->parts.accounting, from, e) < 0 || ends_restore(s->ends, from, e) < 0 ||
-        notes_restore(s->parts.notes, from, e) < 0) {
+        notes_restore(s->parts.notes, from, e) < 0 || aways_restore(s->aways, from, e) < 0) {
         store_close(from);
         return -1;
     }
@@ -163,6 +167,7 @@ int life_go_on(struct server *s, bool is_new, const struct restore_counts *count
         victims_carry_on(s->parts.victims, j);
     plan_holds_restore(s->parts.plan_holds);
     move_out_restore(s->parts.move_out);
+    away_links_start(s->away_links);
     route_queue(s->parts.route, NULL);
     tell_recovered(s, counts);
     if (s->set.log_events < 0)
@@ -251,6 +256,9 @@ static void end_asking(struct server *s)
     notices_destroy(s->notices);
     submit_destroy(p->submit);
     move_out_stop(p->move_out);
+    tracks_destroy(p->tracks);
+    p->tracks = NULL;
+    away_links_destroy(s->away_links);
     names_destroy(s->names);
     scripts_destroy(s->scripts);
 }
@@ -296,6 +304,7 @@ static void end_telling(struct server *s)
     maintenance_destroy(s->maintenance);
     eligible_destroy(s->eligible);
     depends_destroy(s->depends);
+    aways_destroy(s->aways);
     arrays_destroy(p->arrays);
     wall_step_destroy(s->wall_step);
     start_time_destroy(s->start_time);
@@ -319,6 +328,7 @@ void life_stop(struct server *s)
     end_telling(s);
     reader_destroy(p->reader);
     move_out_destroy(p->move_out);
+    peers_destroy(s->peers);
     notes_destroy(p->notes);
     tenure_destroy(s->tenure);
     commit_destroy(p->commit);

@@ -24,6 +24,7 @@ struct server {
     struct site site;
     struct parts parts;
     struct names *names;
+    struct peers *peers;
     struct scripts *scripts;
     struct node_watch *node_watch;
     struct node_lost *node_lost;
@@ -42,6 +43,8 @@ struct server {
     struct start_time *start_time;
     struct wall_step *wall_step;
     struct depends *depends;
+    struct aways *aways;
+    struct away_links *away_links;
     struct eligible *eligible;
     struct maintenance *maintenance;
     struct history *history;

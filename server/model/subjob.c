@@ -22,6 +22,8 @@ static int set_own(struct attr_list *l, const struct job *array, int64_t index)
 {
     static const int of_the_array[] = {JOB_ATTR_array,           JOB_ATTR_array_indices_submitted,
                                        JOB_ATTR_max_run_subjobs, JOB_ATTR_depend,
+                                       JOB_ATTR_depend_home,     JOB_ATTR_doomed_by,
+                                       JOB_ATTR_tie_facts,       JOB_ATTR_origin,
                                        JOB_ATTR_comment,         JOB_ATTR_block,
                                        JOB_ATTR_estimated};
 

@@ -41,6 +41,9 @@ void req_arrive(void *parts, struct request *r);
 void req_script(void *parts, struct request *r);
 void req_read_script(void *parts, struct request *r);
 void req_commit(void *parts, struct request *r);
+/* req_peer.c */
+void req_track(void *parts, struct request *r);
+void req_regist_dep(void *parts, struct request *r);
 /* req_sched.c */
 void req_preempt_jobs(void *parts, struct request *r);
 void req_preempt_run(void *parts, struct request *r);

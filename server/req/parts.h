@@ -28,6 +28,7 @@ struct services;
 struct status;
 struct submit;
 struct suspend;
+struct tracks;
 struct victims;
 struct watches;
 
@@ -38,6 +39,7 @@ struct parts {
     struct names *names;
     struct notes *notes;
     struct move_out *move_out;
+    struct tracks *tracks;
     struct reader *reader;
     struct job_fsm *fsm;
     struct services *services;

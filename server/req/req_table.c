@@ -59,6 +59,8 @@
       req_preempt_run)                                                                                       \
     X(IFL_STATUS_HOLD, "StatusHold", USER, LOOKS, NULL, ifl_status_args, ifl_result, req_status_hold)        \
     X(IFL_ARRIVE, "Arrive", SERVER, ASKS, "queuejob", ifl_arrive_args, ifl_submit_result, req_arrive)        \
+    X(IFL_TRACK, "TrackJob", SERVER, ASKS, NULL, ifl_track_args, ifl_track_result, req_track)                \
+    X(IFL_REGIST_DEP, "RegistDep", SERVER, CHANGES, NULL, ifl_regist_dep_args, ifl_result, req_regist_dep)   \
     X(IFL_DELETE_HOLD, "DeleteHold", USER, CHANGES, NULL, ifl_job_args, ifl_result, req_delete_hold)         \
     X(IFL_EXPLAIN, "Explain", USER, ASKS, NULL, ifl_job_args, ifl_result, req_explain)                       \
     X(IFL_EXPLAIN_REPLY, "ExplainReply", SCHED, ASKS, NULL, ifl_explain_reply_args, ifl_result,              \

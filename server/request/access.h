@@ -29,7 +29,7 @@ const char *client_host(const struct client *c);
 uid_t client_uid(const struct client *c); /* (uid_t)-1 for a daemon */
 bool client_is_root(const struct client *c);
 bool client_is_foreign_server(
-    const struct client *c); /* of another complex: may bring jobs, and nothing else */
+    const struct client *c); /* of another complex: may bring jobs and speak of them, and nothing else */
 enum level client_level(const struct client *c);
 /* Recomputed at each request, since managers and operators may change. */
 void client_set_level(struct client *c, enum level level);

@@ -296,7 +296,8 @@ void restore_enter(struct site *s, struct job_fsm *f)
 int restore_nothing(struct store *writer, bool all, struct err *e)
 {
     static const char jobs[] =
-        "DELETE FROM job; DELETE FROM array_page; DELETE FROM script; DELETE FROM history; DELETE FROM job_log;";
+        "DELETE FROM job; DELETE FROM array_page; DELETE FROM script; DELETE FROM history; DELETE FROM job_log;"
+        "DELETE FROM object WHERE kind = 'away';";
     static const char rest[] = "DELETE FROM object WHERE kind <> 'server';"
                                "UPDATE object SET attrs = '{}' WHERE kind = 'server';";
 

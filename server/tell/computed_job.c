@@ -11,6 +11,7 @@
 #include "server_obj.h"
 #include "strbuf.h"
 #include "subjob.h"
+#include "tie.h"
 
 enum form { FORM_NONE, FORM_TEXT, FORM_INT, FORM_UINT, FORM_INT64 };
 
@@ -108,6 +109,18 @@ static bool job_queue(struct computed *c, const struct object *o, struct value *
 
     (void)c;
     return computed_text(j->moved_to ? j->moved_to : j->queue_name, out);
+}
+
+/* Its ties with jobs of this server, and those that the server keeps from which it came. */
+static bool job_depend(struct computed *c, const struct object *o, struct value *out)
+{
+    const char *own = attr_list_text(&o->attrs, JOB_ATTR_depend);
+    const char *home = attr_list_text(&o->attrs, JOB_ATTR_depend_home);
+
+    if (!own || !home)
+        return computed_text(own ? own : home, out);
+    strbuf_reset(&c->text);
+    return tie_list_join(own, home, &c->text) == 0 && computed_text(strbuf_str(&c->text), out);
 }
 
 static bool job_server(struct computed *c, const struct object *o, struct value *out)
@@ -266,6 +279,7 @@ computed_fn *const computed_job_rows[JOB_ATTR_COUNT] = {
     [JOB_ATTR_resources_used] = job_used,
     [JOB_ATTR_job_state] = job_state,
     [JOB_ATTR_queue] = job_queue,
+    [JOB_ATTR_depend] = job_depend,
     [JOB_ATTR_server] = job_server,
     [JOB_ATTR_exec_host] = job_exec_host,
     [JOB_ATTR_exec_vnode] = job_exec_vnode,

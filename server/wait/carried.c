@@ -10,6 +10,7 @@
 #include "pbs_ifl.h"
 #include "site.h"
 #include "strbuf.h"
+#include "tie.h"
 
 enum { VALUES_MAX = 4 << 20 };
 
@@ -27,6 +28,8 @@ static bool travels(const char *name)
 
     if (index == JOB_ATTR_array_indices_submitted || index == JOB_ATTR_block || index == JOB_ATTR_interactive)
         return true; /* said by its owner, once for all */
+    if (index == JOB_ATTR_depend)
+        return false; /* add_ties */
     return def && !(def->flags & AF_DERIVED) && def->write != LEVEL_SERVER;
 }
 
@@ -91,6 +94,21 @@ static int walk(const struct site *s, const struct job *j, struct filling *f)
     return rc;
 }
 
+/* Those of this server, and those that the server keeps from which it came: all are another's where it goes. */
+static int add_ties(struct filling *f, const struct job *j)
+{
+    struct strbuf b;
+    int rc;
+
+    strbuf_init(&b, VALUES_MAX);
+    rc = tie_list_join(attr_list_text(&j->obj.attrs, JOB_ATTR_depend),
+                       attr_list_text(&j->obj.attrs, JOB_ATTR_depend_home), &b);
+    if (rc == 0 && b.len > 0)
+        rc = add(f, attr_def_get(OF_JOB, JOB_ATTR_depend)->name, NULL, strbuf_str(&b));
+    strbuf_fini(&b);
+    return rc;
+}
+
 /* Subjobs that were deleted before they ran. */
 static int add_remaining(struct filling *f, const struct job *j)
 {
@@ -118,7 +136,7 @@ void carried_free(wire_attrops *list)
 int carried_fill(const struct site *s, const struct job *j, wire_attrops *out, struct err *e)
 {
     struct filling f = {0};
-    int rc = walk(s, j, &f) < 0 ? -1 : add_remaining(&f, j);
+    int rc = walk(s, j, &f) < 0 || add_ties(&f, j) < 0 ? -1 : add_remaining(&f, j);
 
     *out = (wire_attrops){f.n, f.list};
     if (rc == 0)

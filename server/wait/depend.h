@@ -20,16 +20,26 @@
 #include "job.h"
 #include "level.h"
 
+struct away;
+struct aways;
 struct depends;
 struct job_fsm;
+struct notes;
 struct site;
 
-struct depends *depends_create(struct site *s, struct job_fsm *f); /* listens to `f`; NULL: no memory */
+struct depends *depends_create(struct site *s, struct job_fsm *f,
+                               struct aways *a); /* listens to `f`; NULL: no memory */
 void depends_destroy(struct depends *d);
 
-/* ^ This job's dependency on `target` cannot be satisfied any more: delete it. */
-void depends_on_unmet(struct depends *d, void (*unmet)(void *arg, struct job *j, const char *target),
-                      void *arg);
+struct depends_hooks {
+    void *arg;
+    /* This job's dependency on `target` cannot be satisfied any more: delete it. */
+    void (*unmet)(void *arg, struct job *j, const char *target);
+    /* What depends_facts says of this job may have changed. */
+    void (*news)(void *arg, struct job_key key);
+};
+/* Once, before any job is tied. `n`: where jobs went, what they were called, how those from elsewhere ended. */
+void depends_bind(struct depends *d, struct notes *n, const struct depends_hooks *h);
 
 /* Is this list right for the job (which need not be in the table yet)? `past`: ended jobs, from the store.
  * -1: PBSE_BADDEPEND a target is unknown, the job itself, another user's, has no "on" left, or waits for this
@@ -44,5 +54,33 @@ void depends_enter(struct depends *d, struct job *j, const struct depend_past *p
 /* Its list was altered, and checked; `old` is the text before. What waits for this job goes on waiting. */
 void depends_altered(struct depends *d, struct job *j, const char *old, const struct depend_past *past,
                      size_t n_past);
+
+/* ---- jobs that move between servers (away.h)
+ *
+ * A job that leaves keeps its ties: it leaves an away, and its whole list goes along, as that of its home. At the other
+ * server it waits as long as that list says so. */
+
+/* It came with a list, which its new home is to be asked about, and is in no queue yet. */
+void depends_arrive(struct depends *d, struct job *j);
+/* It went to `server`, where it is called `as`; it is here until the end of this turn. */
+void depends_left(struct depends *d, struct job *j, const char *server, const char *as);
+/* It did not move after all: what was put off until that was known is done now; it may be deleted. */
+void depends_stayed(struct depends *d, struct job *j);
+
+/* A job that came from elsewhere, as the server that asks knows it: what it is called here ("": not known), and there. */
+struct depend_peer_job {
+    const char *as, *name;
+};
+/* REGIST_DEP: its list there is `list` now, and it is to be deleted because of `doomed` ("": not). -1: PBSE_UNKJOBID. */
+int depends_told(struct depends *d, const struct depend_peer_job *of, const char *list, const char *doomed,
+                 struct err *e);
+/* TRACK: what is known of it (enum tie_fact), and its number here, by which `news` speaks of it. -1: PBSE_UNKJOBID. */
+int depends_facts(struct depends *d, const struct depend_peer_job *of, struct job_key *key, unsigned *facts,
+                  struct err *e);
+
+/* The server where it is says what is known of it; the away may go. */
+void depends_heard(struct depends *d, struct away *a, unsigned facts);
+/* That server knows no such job. If it never did, what waits for it is deleted, and the away goes; else a person must look. */
+void depends_unknown(struct depends *d, struct away *a);
 
 #endif

@@ -11,28 +11,25 @@
 #include <sys/random.h>
 
 #include <ifl.h>
-#include <openssl/ssl.h>
 
 #include "arrays.h"
 #include "arrival.h"
 #include "carried.h"
-#include "certs.h"
 #include "commit.h"
-#include "conf.h"
 #include "intern.h"
 #include "job_fsm.h"
 #include "log.h"
 #include "loop.h"
-#include "names.h"
-#include "names_address.h"
 #include "notes.h"
 #include "pbs_error.h"
+#include "peer.h"
 #include "reader.h"
 #include "rpc_conn.h"
 #include "scripts.h"
 #include "site.h"
+#include "tie.h"
 
-enum { TOKEN_TEXT = 2 * JOB_TOKEN_SIZE, RETRY_FIRST_MS = 1000, RETRY_MAX_MS = 60000, OPEN_LIMIT_MS = 10000 };
+enum { TOKEN_TEXT = 2 * JOB_TOKEN_SIZE, RETRY_FIRST_MS = 1000, RETRY_MAX_MS = 60000 };
 
 struct parting {
     struct parting *next, **from; /* of all partings */
@@ -40,14 +37,11 @@ struct parting {
     struct job_key key;
     unsigned char token[JOB_TOKEN_SIZE];
     struct destination to;
-    char host[PBS_MAXHOSTNAME + 1];
-    uint16_t port;
-    struct rpc_conn *conn;
-    SSL_CTX *tls;
+    struct peer *peer;
+    struct rpc_conn *conn; /* while the peer is ready */
     struct loop_timer *timer;
     int64_t retry_ms;
-    size_t n_dials;    /* each goes to the next address of the host */
-    bool said, asking; /* asking: names, the store or the disk will call back */
+    bool said, asking; /* asking: the store or the disk will call back */
     bool unsure;       /* it was said before, and how that went is not known */
     bool gone;         /* nobody cares any more; freed by that call */
     char *script;      /* heap */
@@ -75,10 +69,8 @@ static struct job *job_of(const struct parting *x)
 
 static void parting_free(struct parting *x)
 {
-    rpc_conn_destroy(x->conn);
-    x->conn = NULL;
-    SSL_CTX_free(x->tls);
-    x->tls = NULL;
+    peer_destroy(x->peer);
+    x->peer = NULL;
     loop_timer_destroy(x->timer);
     x->timer = NULL;
     x->gone = true;
@@ -94,7 +86,8 @@ static void parting_free(struct parting *x)
 
 static void stays(struct parting *x, const struct err *why)
 {
-    struct job *j = job_of(x);
+    const struct move_out_parts *p = &x->m->p;
+    struct job *j = job_of(x) ? job_ref(job_of(x)) : NULL;
     move_out_fn *fn = x->fn;
     void *arg = x->arg;
 
@@ -107,6 +100,9 @@ static void stays(struct parting *x, const struct err *why)
     parting_free(x);
     if (fn)
         fn(arg, j, why);
+    if (j && !job_is_over(j))
+        p->stayed(p->arg, j);
+    job_unref(j);
 }
 
 /* Somebody has deleted it meanwhile, by force. */
@@ -164,15 +160,12 @@ static void moved(struct parting *x, const char *as)
 
 /* --- again, or not at all */
 
-static void connect_now(void *arg);
-
 /* Whether it is there is not known: ask until it is. */
 static void failed(struct parting *x, const struct err *why)
 {
     struct err e;
 
-    rpc_conn_destroy(x->conn);
-    x->conn = NULL;
+    peer_hang_up(x->peer);
     if (!x->said) {
         err_set(&e, PBSE_SYSTEM, "server %s cannot be asked: %s", x->to.server, why->text);
         stays(x, &e);
@@ -235,7 +228,7 @@ static int send_arrive(struct parting *x, const struct job *j, const wire_attrop
 }
 
 /* It has let us in: from here on it may have the job. */
-static void on_let_in(void *arg, const struct rpc_outcome *o)
+static void on_ready(void *arg, struct rpc_conn *c)
 {
     struct parting *x = arg;
     struct job *j = job_of(x);
@@ -243,16 +236,11 @@ static void on_let_in(void *arg, const struct rpc_outcome *o)
     struct err e;
     int rc;
 
-    if (o->status == RPC_ST_LOST)
-        return; /* `closed` follows */
-    if (o->status != RPC_ST_OK) {
-        failed(x, o->why);
-        return;
-    }
     if (!j) {
         vanished(x);
         return;
     }
+    x->conn = c;
     rc = carried_fill(x->m->p.site, j, &attrs, &e);
     if (rc == 0) {
         rc = send_arrive(x, j, &attrs, &e);
@@ -264,77 +252,12 @@ static void on_let_in(void *arg, const struct rpc_outcome *o)
         x->said = true;
 }
 
-/* In TLS 1.3 our end is open before the other has looked at our certificate: procedure 0 tells that it has. */
-static void on_opened(void *arg, struct rpc_conn *c)
+static void on_failed(void *arg, const struct err *why)
 {
-    const struct rpc_call_spec ping = {.id = {PBS_IFL_PROG, PBS_IFL_V1, 0}};
-    struct err e;
-
-    if (rpc_conn_call(c, &ping, on_let_in, arg, &e) < 0)
-        failed(arg, &e);
-}
-
-static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
-{
-    (void)c;
     failed(arg, why);
 }
 
-static const struct rpc_conn_events events = {.opened = on_opened, .closed = on_closed};
-
-/* --- the way there */
-
-static void dial(struct parting *x, const char *address)
-{
-    const struct rpc_conn_target where = {
-        .address = address, .port = x->port, .tls = x->tls, .expect = AUTH_FOREIGN_SERVER};
-    const struct rpc_conn_options o = {.events = &events,
-                                       .arg = x,
-                                       .open_limit_ms = OPEN_LIMIT_MS,
-                                       .ping_prog = PBS_IFL_PROG,
-                                       .ping_vers = PBS_IFL_V1};
-    struct err e;
-
-    x->conn = rpc_conn_connect(x->m->p.loop, &where, &o, &e);
-    if (!x->conn)
-        failed(x, &e);
-}
-
-static void on_host(void *arg, const struct names_host *h, const struct err *why)
-{
-    struct parting *x = arg;
-    char text[INET6_ADDRSTRLEN];
-
-    x->asking = false;
-    if (x->gone) {
-        parting_free(x);
-        return;
-    }
-    if (!h) {
-        failed(x, why);
-        return;
-    }
-    names_address_text(h, x->n_dials++, text);
-    dial(x, text);
-}
-
-/* The files are read at each try: an administrator may just have put them there. */
-static void connect_now(void *arg)
-{
-    struct parting *x = arg;
-    struct err e;
-
-    SSL_CTX_free(x->tls);
-    x->tls = certs_context(x->m->p.certs, "server", CERTS_PEER_CLIENT, &e);
-    if (!x->tls) {
-        failed(x, &e);
-    } else if (names_address_is_one(x->host)) {
-        dial(x, x->host);
-    } else {
-        x->asking = true;
-        names_ask_host(x->m->p.names, x->host, on_host, x);
-    }
-}
+static const struct peer_events peer_events = {.ready = on_ready, .failed = on_failed};
 
 /* --- the script */
 
@@ -366,7 +289,7 @@ static void on_script(void *arg, const void *bytes, size_t n, const struct err *
         err_set(&e, PBSE_SYSTEM, "the script of %s cannot be read as a whole", j->obj.name);
         failed(x, &e);
     } else {
-        connect_now(x);
+        peer_dial(x->peer);
     }
 }
 
@@ -386,7 +309,7 @@ static void load_script(struct parting *x, const struct job *j)
         err_set(&e, PBSE_SYSTEM, "no memory for a script");
         failed(x, &e);
     } else {
-        connect_now(x);
+        peer_dial(x->peer);
     }
 }
 
@@ -413,7 +336,7 @@ static void try_again(void *arg)
     if (!j)
         vanished(x);
     else if (x->script)
-        connect_now(x);
+        peer_dial(x->peer);
     else
         load_script(x, j);
 }
@@ -433,10 +356,11 @@ static struct parting *parting_create(struct move_out *m, const struct job *j, c
     x->key = j->key;
     x->retry_ms = RETRY_FIRST_MS;
     x->timer = loop_timer_create(m->p.loop, LOOP_REAL, try_again, x);
-    if (!x->timer || jobid_parse_destination(destination, &x->to, e) < 0 ||
-        conf_split_host(x->to.server, x->host, sizeof x->host, &x->port, (uint16_t)m->p.port, e) < 0) {
-        if (!x->timer)
-            err_set(e, PBSE_SYSTEM, "no memory to move %s", j->obj.name);
+    if (!x->timer)
+        err_set(e, PBSE_SYSTEM, "no memory to move %s", j->obj.name);
+    else if (jobid_parse_destination(destination, &x->to, e) == 0)
+        x->peer = peer_create(m->p.peers, x->to.server, &peer_events, x, e);
+    if (!x->peer) {
         parting_free(x);
         return NULL;
     }
@@ -448,15 +372,24 @@ static struct parting *parting_create(struct move_out *m, const struct job *j, c
     return x;
 }
 
+/* In a group of which one job at most may run, or start together: no two servers decide that as one. */
+static bool is_tied_here(const struct job *j)
+{
+    const char *list = attr_list_text(&j->obj.attrs, JOB_ATTR_depend);
+
+    return tie_list_has(list, DEPEND_RUNONE) || tie_list_has(list, DEPEND_SYNCCOUNT) ||
+           tie_list_has(list, DEPEND_SYNCWITH);
+}
+
 int move_out_check(const struct job *j, struct err *e)
 {
     if (!job_is_waiting(j) || move_out_is_under_way(j))
         return err_set(e, PBSE_BADSTATE, "Request invalid for state of job");
-    if (attr_list_is_set(&j->obj.attrs, JOB_ATTR_depend))
+    if (is_tied_here(j))
         return err_set(
             e, PBSE_NOSUP,
-            "a job with dependencies cannot move to another server, where nobody knows the jobs that it names: "
-            "take them from it first (qalter -W depend=\"\")");
+            "a job with a runone, synccount or syncwith dependency cannot move to another server: only one "
+            "server can keep that; take it from the job first (qalter -W depend=\"\")");
     if (job_is_subjob(j))
         return err_set(e, PBSE_IVALREQ, "Invalid request: %s is a subjob, and moves with its array",
                        j->obj.name);

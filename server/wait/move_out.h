@@ -18,8 +18,8 @@ struct commit;
 struct job_fsm;
 struct loop;
 struct move_out;
-struct names;
 struct notes;
+struct peers;
 struct reader;
 struct scripts;
 struct site;
@@ -29,14 +29,13 @@ struct move_out_parts {
     struct site *site;
     struct job_fsm *fsm;
     struct commit *commit;
-    struct names *names;
+    struct peers *peers;
     struct notes *notes;
     struct reader *reader;
     struct scripts *scripts;
-    const char *certs; /* PBS_HOME/certs; borrowed for life */
-    unsigned port;     /* of a server that is named without one */
     /* ^ It is at `destination` under the identifier `as`, and will be gone from here at once. */
     void (*left)(void *arg, struct job *j, const char *destination, const char *as);
+    void (*stayed)(void *arg, struct job *j); /* ^ it did not move after all */
     void *arg;
 };
 
@@ -53,7 +52,7 @@ bool move_out_is_under_way(const struct job *j);
 typedef void move_out_fn(void *arg, struct job *j, const struct err *why);
 
 /* Can it move to another server at all? -1: PBSE_BADSTATE it does not wait, or moves already; PBSE_NOSUP it has what cannot
- * move: dependencies, images of a checkpoint; PBSE_IVALREQ a subjob;
+ * move: images of a checkpoint, dependencies of kinds that one server only can keep; PBSE_IVALREQ a subjob;
  * PBSE_JOBSCRIPTMAXSIZE; what arrays_may_leave says. */
 int move_out_check(const struct job *j, struct err *e);
 

@@ -196,7 +196,7 @@ static struct job *make(const struct asked *a, const struct names_user *u, struc
     if (j && a->arrive)
         attr_list_set_number(&j->obj.attrs, JOB_ATTR_hop_count, a->arrive->hops, NULL);
     if (j && edit_check_length(NULL, &j->obj.attrs, e) == 0 &&
-        depends_check(a->s->p.depends, j, depend_of(j), a->past, a->n_past, e) == 0 &&
+        (a->arrive || depends_check(a->s->p.depends, j, depend_of(j), a->past, a->n_past, e) == 0) &&
         (!queue_is_route(q) || route_check(a->s->p.route, j, q, e) == 0))
         return j;
     job_unref(j);
@@ -222,7 +222,10 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
         return -1;
     }
     enter_script(s, j, a);
-    depends_enter(s->p.depends, j, known->past, known->n_past);
+    if (known->arrive)
+        depends_arrive(s->p.depends, j);
+    else
+        depends_enter(s->p.depends, j, known->past, known->n_past);
     jobs_touch(s->p.site->jobs, j, PART_ALL);
     if (j->array)
         arrays_write(s->p.commit, j);

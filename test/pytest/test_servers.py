@@ -205,19 +205,6 @@ def test_an_interactive_job_moves_and_comes_to_the_terminal_where_its_qsub_waits
     assert done["Exit_status"] == "3" and "interactive_key" not in done
 
 
-def test_a_job_that_waits_for_others_moves_when_that_was_taken_from_it(pair):
-    near, far = pair
-    target = work.submit(near, "sleep 600", "target")
-    job = work.submit(near, "true", "waits", options=("-W", f"depend=afterok:{target}"))
-    with pytest.raises(api.PbsError) as e:
-        move(near, job, far)
-    assert e.value.code == 15029 and 'qalter -W depend=""' in str(e.value) and not far.api.select()
-    near.command("qalter", "-W", "depend=", job)
-    move(near, job, far)
-    assert near.stat(job) is None
-    until(lambda: (s := far.stat("0.far", "x")) and s.state == "F", "the end of the job")
-
-
 def names(cx):
     return [j["Job_Name"] for j in cx.again().stat("job")]
 
