@@ -58,6 +58,8 @@ int loop_post(struct loop *l, loop_fn *fn, void *arg)
     return 0;
 }
 
+/* All that is there is taken at once: what comes meanwhile is the next turn's, or threads could keep us here for ever. The
+ * calls are made without the lock, since they may post. */
 static void posted_cb(evutil_socket_t fd, short what, void *arg)
 {
     struct loop *l = arg;

@@ -26,7 +26,7 @@ static void watch_cb(evutil_socket_t fd, short what, void *arg)
 
     (void)fd;
     if (!(ready & w->want))
-        return;
+        return; /* a callback of this same turn no longer wants it */
     loop_note_begin(w->l);
     w->fn(w->arg, ready & w->want);
 }
@@ -59,7 +59,7 @@ void loop_watch_set(struct loop_watch *w, unsigned want)
         return;
     what |= want & LOOP_READ ? EV_READ : 0;
     what |= want & LOOP_WRITE ? EV_WRITE : 0;
-    event_del(w->event);
+    event_del(w->event); /* libevent lets no event change that is pending */
     event_assign(w->event, w->l->base, w->fd, what, watch_cb, w);
     if (want)
         event_add(w->event, NULL);

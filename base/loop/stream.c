@@ -343,9 +343,10 @@ static int read_piece(struct stream *s, struct err *e)
     }
     if (take_in(s, piece, (size_t)n, e) < 0)
         return -1;
-    return n == sizeof piece;
+    return n == sizeof piece; /* less than asked for: another read would only say EAGAIN */
 }
 
+/* A few reads a turn: a peer that sends without pause must not keep the others waiting. */
 static void pump_in(struct stream *s)
 {
     struct err e = {0};
@@ -537,6 +538,8 @@ int stream_fd(const struct stream *s)
     return s->fd;
 }
 
+/* The boundary lies between two bytes. What was written before it goes out as it is, in front of all that is encoded; what
+ * has been read and not used is the peer's first encoded bytes. */
 int stream_set_transform(struct stream *s, const struct stream_transform *t, void *ctx, struct err *e)
 {
     struct bytes early = s->in;

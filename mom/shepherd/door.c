@@ -47,6 +47,7 @@ static int listen_at(const char *path, uid_t uid, gid_t gid, struct err *e)
     if (file_socket_address(path, &at, &length, &dir, e) < 0)
         return -1;
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    /* The mode before the name: at no moment may others connect. */
     if (fd < 0 || fchmod(fd, 0600) < 0 || bind(fd, (const struct sockaddr *)&at, length) < 0 ||
         (uid != geteuid() && lchown(path, uid, gid) < 0) || listen(fd, QUEUE) < 0) {
         err_errno(e, errno, "cannot listen on %s", path);

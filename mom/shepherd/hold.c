@@ -44,10 +44,11 @@ static void reap(struct hold *h)
         if (pid == h->task.pid) {
             h->main_ended = true;
             h->status = status;
-            if (h->state == SHEP_RUNNING)
+            if (h->state == SHEP_RUNNING) /* else it is we who end it, and `how` says why */
                 h->how = SHEP_END_ITSELF;
         }
     }
+    /* No child is left. A sister may have none and wait for tasks; processes that were attached are no children of ours. */
     if (pid < 0 && errno == ECHILD && !(hold_is_sister(h) && h->state == SHEP_RUNNING) &&
         !confine_has_adopted(h->confine))
         hold_post(h, SHEP_EV_ALL_ENDED);
@@ -146,7 +147,7 @@ static void turn(struct hold *h)
         return;
     if (polls_got(&h->polls, 0, h->signals)) {
         while (read(h->signals, &info, sizeof info) > 0)
-            ;
+            ; /* one SIGCHLD may stand for many ends: reap looks for all */
         reap(h);
     }
     if (polls_got(&h->polls, h->memory_at, confine_memory_fd(h->confine)))
@@ -344,6 +345,8 @@ static bool launch_again(struct hold *h)
     return false;
 }
 
+/* Forked and waiting, the process is recorded and its tasks can be served before it executes anything. Should we die in
+ * between, its end of `go` closes, and it ends without having run a line of the owner's. */
 static bool launch_first(struct hold *h)
 {
     h->setup_code = EXIT_SETUP;
@@ -378,7 +381,7 @@ static int hold_order(struct hold *h, int mom)
 {
     struct err e = {0};
 
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the job leaves behind becomes ours, so its end can be seen */
     prctl(PR_SET_NAME, "pbs_shepherd");
     if (rundir_read_order(h->path, &h->order, &e) < 0 || begin(h, mom, &e) < 0) {
         fprintf(stderr, "pbs_shepherd: %s\n", e.text);
@@ -418,6 +421,7 @@ int hold_run(const char *path, int mom)
     int rc;
 
     task_init(&h.task);
+    /* The lock before anything else: of two shepherds for one run the second must not even look at the job. */
     h.records = rundir_log_open(path, RUNDIR_RUN, &e);
     if (h.records < 0 || rundir_hold(h.records, &e) < 0 || refuse_second(path, &e) < 0) {
         fprintf(stderr, "pbs_shepherd: %s\n", e.text);

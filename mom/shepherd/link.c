@@ -333,6 +333,7 @@ void link_answer(struct link *l, const struct link_ticket *t, xdrproc_t xres, co
     send_some(p);
 }
 
+/* The newest peer: an older one may be a MOM that was killed and whose end has not been seen yet. */
 int link_ask(struct link *l, unsigned proc, xdrproc_t xargs, const void *args, struct rpc_pending *p)
 {
     const struct rpc_proc_id id = {PBS_SHEP_PROG, PBS_SHEP_V1, proc};

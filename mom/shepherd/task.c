@@ -59,6 +59,7 @@ void task_fini(struct task *t)
 static int open_output(const struct shep_order *o, const struct shep_output *out, struct err *e)
 {
     struct stat st;
+    /* O_NONBLOCK: somebody's pipe of that name must not keep us waiting; fstat then refuses it */
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     int fd = open(out->path, flags | (out->append ? 0 : O_TRUNC), 0666);
 
@@ -173,7 +174,7 @@ static int become_the_job(const struct task *t, const struct shep_order *o, int 
     if (dup2(t->tty[0] ? t->out : input, STDIN_FILENO) < 0 || dup2(t->out, STDOUT_FILENO) < 0 ||
         dup2(t->err, STDERR_FILENO) < 0)
         return err_errno(e, errno, "cannot set standard files");
-    fcntl(STDOUT_FILENO, F_SETFL, O_APPEND);
+    fcntl(STDOUT_FILENO, F_SETFL, O_APPEND); /* O_NONBLOCK goes: programs expect to wait */
     fcntl(STDERR_FILENO, F_SETFL, O_APPEND);
     enter_directory(o);
     return 0;

@@ -60,6 +60,7 @@ void tasks_destroy(struct tasks *t)
     free(t);
 }
 
+/* Round and round: a number comes back as late as can be, since others may still ask for the one that had it. */
 unsigned tasks_number(struct tasks *t)
 {
     for (unsigned tries = 0; tries < TASKS_MAX; tries++) {

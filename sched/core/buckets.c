@@ -28,7 +28,7 @@ static uint64_t key_of(const struct node *n)
 {
     uint64_t h = amounts_hash(&n->free, n->look);
 
-    if (node_is_limited(n))
+    if (node_is_limited(n)) /* whom it takes depends on who is there: it is like no other */
         h ^= mem_hash(n->name);
     return (h ^ (uint64_t)node_is_occupied(n) ^ (uint64_t)n->exclusive << 1) * 0x9E3779B97F4A7C15ull;
 }
@@ -41,6 +41,7 @@ static bool is_alike(const struct node *a, const struct node *b)
            amounts_equal(&a->free, &b->free);
 }
 
+/* Bitmaps of all buckets have one length, so that matching can combine any of them word by word. */
 static void widen(struct buckets *b, size_t words)
 {
     for (struct bucket *k = b->all; k; k = k->hh.next) {

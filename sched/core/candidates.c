@@ -233,6 +233,7 @@ static int64_t started(const struct job *j)
     return j->start_s ? j->start_s : INT64_MAX;
 }
 
+/* Down to the name: equal ones must not change places from cycle to cycle, or explain would tell another story than run. */
 static int by_level(const void *a, const void *b)
 {
     const struct job *x = *(struct job *const *)a, *y = *(struct job *const *)b;

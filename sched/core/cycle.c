@@ -113,6 +113,7 @@ static void sink(struct cycle *c, size_t i)
     c->heap[i] = k;
 }
 
+/* Its class has no job that would fare better: it is tried again when something has changed. */
 static void drop_top(struct cycle *c)
 {
     c->heap[0] = c->heap[--c->n];
@@ -292,7 +293,7 @@ static void consider(struct cycle *c, struct class *k)
         end_round(c, q);
         return;
     }
-    j->short_s = 0;
+    j->short_s = 0; /* it was shortened for a place that it did not get */
     bool is_booked = ahead_failed(c, k, &picker, &p, &why);
     fail(c, k, j, &why);
     if (is_booked) {
@@ -360,7 +361,6 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     if (ahead_has_changed(c->ahead))
         universe_note_news(c->u);
     ahead_begin(c->ahead, now_s);
-    c->seen = universe_news(c->u);
     if (!p->scheduling && c->n_urged == 0)
         return;
     if (!universe_has_partition(c->u)) {
@@ -388,7 +388,6 @@ void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
     placer_set_log(c->placer, NULL);
     decisions_log(d, LOGE_DEBUG, "", "Leaving Scheduling Cycle");
     placement_forget(c->placer);
-    c->seen = universe_news(c->u);
 }
 
 void cycle_watch(struct cycle *c, struct decisions *d)

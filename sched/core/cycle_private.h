@@ -34,7 +34,6 @@ struct cycle {
     int64_t forget_s;  /* when those who failed to give way may be tried again; 0: there are none */
     int64_t hours_s;   /* when prime or dedicated time begins or ends next; 0: never */
     int64_t now_s, attempts;
-    uint64_t seen; /* universe_news() at the end of the last cycle */
     struct decisions *d;
     cycle_elapsed_fn *elapsed; /* NULL: nobody looks at the time */
     void *elapsed_arg;

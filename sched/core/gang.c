@@ -254,6 +254,7 @@ static bool stop_until_it_fits(struct search *s, struct pieces *where)
         if (pick_place(s->k, s->p, where, &ignored))
             return true;
     }
+    /* The trial is undone by its mark; the counters have none. */
     for (size_t i = 0; i < s->chosen.n; i++)
         pick_count(s->chosen.a[i], universe_server(s->g->u), 1);
     return false;

@@ -137,7 +137,7 @@ static void improve(struct search *s)
 static void branch(struct search *s, struct set *x, size_t i)
 {
     if (s->trials >= PICK_TRIALS_MAX * 4)
-        return;
+        return; /* what is known so far is taken: a cycle must not stand still for the best of all */
     if (is_enough(s, x)) {
         s->best = *x;
         return;
@@ -344,7 +344,7 @@ static void open_search(struct search *s)
     reason_set(&why, REASON_FEW_FREE_NODES, NULL, NULL); /* a reason that everybody helps with */
     candidates_collect(&all, s->p, &why);
     s->options = mem_new(all.n + 1, sizeof *s->options);
-    for (; s->n < all.n; s->n++) {
+    for (; s->n < all.n; s->n++) { /* the level in the high bits: no cost outweighs it */
         rank += s->n > 0 && all.a[s->n]->level != all.a[s->n - 1]->level;
         s->options[s->n] = (struct option){all.a[s->n], cost_of(policy, all.a[s->n], s->p->now_s) +
                                                             ((int64_t)(rank > 30 ? 30 : rank) << 50)};

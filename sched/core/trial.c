@@ -46,7 +46,7 @@ static void step(struct trial *t, struct node *n, const struct amounts *use, int
 {
     t->steps = mem_room(t->steps, t->n, &t->cap, sizeof *t->steps);
     t->steps[t->n++] = (struct step){.node = n, .use = use, .sign = sign, .was_exclusive = n->exclusive};
-    universe_node_out(t->u, n);
+    universe_node_out(t->u, n); /* by what it is now it is found in its bucket */
     if (use)
         universe_node_move(t->u, n, use, -sign);
     n->n_jobs += use ? sign : 0;

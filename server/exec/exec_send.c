@@ -125,6 +125,7 @@ static void answered(void *arg, const struct rpc_outcome *out)
     order_free(o);
 }
 
+/* The batch is on disk. While it was written the service may have gone, or come back by another connection. */
 static void send_now(void *arg)
 {
     struct order *o = arg;
@@ -198,6 +199,7 @@ static bool is_open(const struct run_host *h)
     return h->state == RUN_HOST_SENT || h->state == RUN_HOST_READY;
 }
 
+/* A host that the job has given back is still told to end, but no longer takes part in what the job does. */
 static bool takes_orders(const struct run_host *h)
 {
     return is_open(h) && !h->leaving;
@@ -361,6 +363,7 @@ void exec_send_over_limit(struct exec_send *x, struct job *j, int reason, const 
     rpc_buf_fini(&b);
 }
 
+/* The script is over, so is what it has left behind elsewhere: without grace. */
 void exec_send_end_others(struct exec_send *x, struct job *j)
 {
     terminate_from(x, j, 1, EXEC_WHY_FORCE, 0);
@@ -519,7 +522,8 @@ void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bo
                              .target = all ? EXEC_TARGET_ALL : EXEC_TARGET_SCRIPT};
 
     for (size_t i = 0; i < j->run->n_hosts; i++)
-        if (i == 0 || takes_orders(&j->run->hosts[i]))
+        if (i == 0 ||
+            takes_orders(&j->run->hosts[i])) /* whoever asked waits for one answer: the first host's */
             give(x, j, j->run->hosts[i].service, EXEC_SIGNAL, (xdrproc_t)xdr_exec_signal_args, &args,
                  i == 0 ? fn : NULL, i == 0 ? arg : NULL);
 }

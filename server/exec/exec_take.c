@@ -128,7 +128,7 @@ static void take_release(struct exec_take *t, struct job *j, struct run_host *h,
     }
     if (*d->note && !d->attention)
         t->hooks.files(t->hooks.arg, j, service, d->note);
-    if (d->final)
+    if (d->final) /* last: it may end the run, and all room must be back by then */
         t->hooks.released(t->hooks.arg, j, service);
 }
 
@@ -212,7 +212,7 @@ static struct run_host *host_of(struct exec_take *t, const exec_event *ev, const
     if (!*j || !(*j)->run || (*j)->run->version != ev->run)
         return NULL;
     h = job_run_host((*j)->run, service);
-    return h && h->state <= RUN_HOST_READY ? h : NULL;
+    return h && h->state <= RUN_HOST_READY ? h : NULL; /* released, or given up: it has no say any more */
 }
 
 static exec_ack take_one(struct exec_take *t, const exec_event *ev, const char *service)
@@ -225,7 +225,7 @@ static exec_ack take_one(struct exec_take *t, const exec_event *ev, const char *
         return ack;
     ack.state = EXEC_ACKED;
     if (ev->seq == h->seq + 1) {
-        h->seq = ev->seq;
+        h->seq = ev->seq; /* before apply: the run may end there, and `h` with it */
         job_ref(j);
         jobs_touch(t->site->jobs, j, PART_HOT);
         apply(t, j, h, &ev->data);

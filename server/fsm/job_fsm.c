@@ -101,6 +101,7 @@ void job_fsm_listen(struct job_fsm *f, job_listener_fn *fn, void *arg)
     f->listeners[f->n_listeners++].arg = arg;
 }
 
+/* Where several rows have one (state, event), their order decides: the first whose guard holds. */
 static const struct job_rule *find_rule(const struct job *j, enum job_event ev)
 {
     for (size_t i = 0; i < job_rules_count; i++) {
@@ -136,6 +137,8 @@ static void handle(struct job_fsm *f, struct job *j, enum job_event ev)
     }
     j->state = r->to;
     perform(f, j, r->act);
+    /* Listeners come last, in the order of listening: they find what the action has done, and the later ones what the earlier
+     * have: who waits for room finds that claims were given back. */
     for (size_t i = 0; i < f->n_listeners; i++)
         f->listeners[i].fn(f->listeners[i].arg, j, from, ev);
 }
@@ -151,6 +154,7 @@ static void enqueue(struct job_fsm *f, struct job *j, enum job_event ev)
     f->end = &p->next;
 }
 
+/* In the order of posting, each in the state that the one before has left. */
 static void drain(struct job_fsm *f)
 {
     struct posted *p;
@@ -172,13 +176,15 @@ void job_fsm_post(struct job_fsm *f, struct job *j, enum job_event ev)
         return;
     }
     f->busy = true;
-    job_ref(j);
+    job_ref(j); /* an action may take it out of every list, and it is spoken of until the end */
     handle(f, j, ev);
     drain(f);
     job_unref(j);
     f->busy = false;
 }
 
+/* Whether the action that led to this state was done before the crash, or half, or not at all, nobody knows: so actions bear
+ * being done again. Listeners hear nothing, since nothing has moved. */
 void job_fsm_enter(struct job_fsm *f, struct job *j)
 {
     assert(!f->busy);

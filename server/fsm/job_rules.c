@@ -30,6 +30,7 @@ static bool goes_back_early(const struct job *j)
 
 /* clang-format off */
 const struct job_rule job_rules[] = {
+    /* Without a run nobody else has to agree: what is asked for is done at once. */
     /* in            event            when             do                   goes to */
     {JOB_ARRIVING,  EV_SUBMIT,       held,            ACT_ENQUEUE,         JOB_HELD},
     {JOB_ARRIVING,  EV_SUBMIT,       too_early,       ACT_ENQUEUE,         JOB_WAITING},
@@ -67,6 +68,9 @@ const struct job_rule job_rules[] = {
     {JOB_WAITING,   EV_ARRAY_BEGUN,   NULL,            ACT_NONE,            JOB_WAITING},
     {JOB_WAITING,   EV_ARRAY_OVER,    NULL,            ACT_END,             JOB_FINISHED},
 
+    /* From here on a run has hosts. DELETE and REQUEUE only ask these to end it: the state changes with RUN_OVER, when none has
+     * anything of the run left, and the intent says where to. What is forced waits for nobody: a host that cannot be told
+     * now kills what it has when it next says HELLO, since the server no longer knows the run. */
     {JOB_STARTING,  EV_STARTED,      NULL,            ACT_STARTED,         JOB_RUNNING},
     {JOB_STARTING,  EV_FINISH,       NULL,            ACT_FINISH,          JOB_EXITING},
     {JOB_STARTING,  EV_RUN_OVER,     goes_back_held,  ACT_REQUEUE,         JOB_HELD},      /* START was refused */
@@ -109,6 +113,8 @@ const struct job_rule job_rules[] = {
     {JOB_SUSPENDED, EV_FORCE_REQUEUE, NULL,           ACT_ABANDON_REQUEUE, JOB_QUEUED},
     {JOB_SUSPENDED, EV_REVIEW,       NULL,            ACT_NONE,            JOB_SUSPENDED},
 
+    /* The script is over; hosts clean up, deliver and release. REQUEUE finds nothing left to end: the intent decides when the
+     * last of them has released it. */
     {JOB_EXITING,   EV_FINISH,       NULL,            ACT_NONE,            JOB_EXITING},   /* a MOM may repeat itself */
     {JOB_EXITING,   EV_RUN_OVER,     goes_back_held,  ACT_REQUEUE,         JOB_HELD},
     {JOB_EXITING,   EV_RUN_OVER,     goes_back_early, ACT_REQUEUE,         JOB_WAITING},
@@ -127,6 +133,9 @@ const struct job_rule job_rules[] = {
 
 const size_t job_rules_count = sizeof job_rules / sizeof job_rules[0];
 
+/* Done for each job after a restart. A run that has begun needs nothing of us: what its hosts hold they say at HELLO, and
+ * events that were not acknowledged they send again. A START may have been lost with the crash, so it is given again; a host
+ * that has it takes it for the same. */
 const enum job_action job_entry_action[JOB_STATE_COUNT] = {
     [JOB_ARRIVING] = ACT_NONE,   [JOB_QUEUED] = ACT_WAIT_ON, [JOB_HELD] = ACT_WAIT_ON,
     [JOB_WAITING] = ACT_WAIT_ON, [JOB_STARTING] = ACT_START, [JOB_RUNNING] = ACT_NONE,

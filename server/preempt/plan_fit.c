@@ -233,11 +233,12 @@ static int64_t rest(const struct fit *f, const struct fit_victim *v, size_t k)
 /* While something is missing of which a later letter would give more than the first: the first goes. */
 static void pass_over(struct fit *f, struct fit_victim *v)
 {
-    each_gift(f, v->job, letter_of(v, 0), return_gift, NULL);
+    each_gift(f, v->job, letter_of(v, 0), return_gift,
+              NULL); /* `lack` as if it gave nothing, for comparing letters */
     for (size_t k = 1; v->letters[0] && v->letters[k] && rest(f, v, 0) > 0; k++)
         if (rest(f, v, k) < rest(f, v, 0)) {
             memmove(v->letters, v->letters + k, strlen(v->letters + k) + 1);
-            k = 0;
+            k = 0; /* it is the first now: those behind it are compared with it */
         }
     each_gift(f, v->job, letter_of(v, 0), take_gift, NULL);
 }
@@ -331,6 +332,7 @@ int plan_fit(const struct site *s, const struct fit_ask *ask, struct err *e)
     for (size_t i = 0; i < ask->n_wants; i++)
         if (check_node(&f, &ask->wants[i], e) < 0)
             goto out;
+    /* First as if all went by their first letters; then each may change his, and what he gives moves with it. */
     for (size_t i = 0; i < ask->n_victims; i++)
         each_gift(&f, ask->victims[i].job, letter_of(&ask->victims[i], 0), take_gift, NULL);
     for (size_t i = 0; i < ask->n_victims; i++)

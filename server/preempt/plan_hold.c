@@ -118,7 +118,7 @@ static void resume(struct plan_holds *all, struct job *j)
     struct err e;
 
     if (j->state != JOB_SUSPENDED || j->suspender != SUSPENDED_BY_SCHED)
-        return;
+        return; /* whom a person has suspended meanwhile, that person lets go on */
     if (admissible_check(all->p.site, j, &e) < 0 || suspend_resume(all->p.suspend, j, false, &e) < 0)
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "it cannot go on at once: %s", e.text);
 }
@@ -157,6 +157,7 @@ void plan_holds_undo(struct plan_holds *all, struct hold_obj *h, const char *why
     struct words victims;
 
     log_event(LOGC_JOB, LOGE_JOB, h->obj.name, "Room is no longer held: %s", why);
+    /* Names first, since the links go with the hold; and nobody can go on before its room is back. */
     hold_links_names(h, &victims);
     let_go(all, h, why);
     close_hold(all, h);
@@ -194,8 +195,8 @@ static bool try_start(struct hold_plan *x)
     if (admissible_waits(h->job, &x->why) < 0)
         return false;
     snprintf(by, sizeof by, "Scheduler@%s", all->p.site->name);
-    x->starting = true; /* what our own claim moves is no news to us */
-    held_switch(all->p.site, h, false);
+    x->starting = true;                 /* what our own claim moves is no news to us */
+    held_switch(all->p.site, h, false); /* its own room must not stand in its way */
     rc = runs_start(all->p.runs, h->job, &ask, &e);
     held_switch(all->p.site, h, true);
     x->starting = false;
@@ -275,7 +276,7 @@ static void victim_done(void *arg, struct job *j, const char *code)
     struct plan_holds *all = arg;
     struct hold_obj *h = j->gives_way_to;
 
-    if (!h) { /* what it stopped for is over already */
+    if (!h) { /* what it stopped for is over already: it need not have, and goes on where that is possible */
         if (code[0] == 'S')
             resume(all, j);
         return;

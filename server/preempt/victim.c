@@ -92,6 +92,7 @@ static void settle(struct victim *v, const char *code)
 
     if (!t)
         abort(); /* a lost answer would hang a scheduler */
+    /* Whoever is told reads the mark, so it goes last; `t` keeps the job, which may be history by now. */
     mark_note_end(all->site, j, code);
     notices_settled(all->notices, j, code);
     if (all->settled)
@@ -144,6 +145,7 @@ static bool try_one(struct victim *v, const struct method *m)
         log_failed(j, m, e.code);
         return false;
     }
+    /* What the first method costs was agreed with the plan; each further one may cost more than the queue may spend. */
     if (strlen(j->preempt->tried) > 1 && !budget_covers_next(v->all->site, j, loss, &e)) {
         log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "preemption method %s is passed over: %s", m->name,
                   e.text);
@@ -153,7 +155,7 @@ static bool try_one(struct victim *v, const struct method *m)
     held_review_job(v->all->site, j); /* another method frees other things */
     jobs_touch(v->all->site->jobs, j, PART_HOT);
     loop_timer_set(v->deadline, m->limit_s(m->arg, j) * 1000);
-    v->starting = true;
+    v->starting = true; /* one that gives up halfway moves the job to and fro: that is no end */
     rc = m->start(m->arg, j, &e);
     v->starting = false;
     if (rc == 0)
@@ -298,7 +300,7 @@ static void too_long(void *arg)
     }
     log_event(LOGC_JOB, LOGE_ADMIN, v->job->obj.name, "preemption method %c has not ended in its time",
               v->job->preempt->method);
-    try_next(v);
+    try_next(v); /* what was tried is not taken back: whichever brings the job out of the way settles it */
 }
 
 void victims_method_failed(void *arg, struct job *j, char letter, int code, const char *text)
@@ -406,7 +408,7 @@ bool victims_withdraw(struct victims *all, struct job *j, void *arg, const char 
     if (!v || j->preempt->method || j->intent != INTENT_NONE || j->state == JOB_EXITING)
         return false;
     for (const struct waiter *w = v->waiters; w; w = w->next)
-        if (w->done && w->arg != arg)
+        if (w->done && w->arg != arg) /* somebody else waits for it too */
             return false;
     notices_withdraw(all->notices, j, why);
     victim_drop(v);
@@ -435,7 +437,7 @@ void victims_carry_on(struct victims *all, struct job *j)
         settle(v, verdict(v));
     else if (preempt_notice_stands(j->preempt))
         wait_for_deadline(v);
-    else if (m)
+    else if (m) /* its orders are given again when the hosts say HELLO; only the deadline is missing */
         loop_timer_set(v->deadline, m->limit_s(m->arg, j) * 1000);
     else
         try_next(v);
