@@ -28,6 +28,7 @@ struct daemon {
     bool keep_stderr;
 };
 
+/* Whatever we inherited: who starts daemons may ignore or block signals that ours end by. */
 static void set_signals(void)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
@@ -116,7 +117,7 @@ static int go_background(struct daemon *d, int *exit_code, struct err *e)
 
     if (pipe2(fds, O_CLOEXEC) < 0)
         return err_errno(e, errno, "cannot go to the background");
-    fflush(NULL);
+    fflush(NULL); /* or both would write what waits in a buffer */
     child = fork();
     if (child < 0)
         return err_errno(e, errno, "cannot go to the background");
@@ -255,7 +256,7 @@ int daemon_become(const char *user, struct err *e)
         return 0;
     if (initgroups(user, gid) < 0 || setgid(gid) < 0 || setuid(uid) < 0)
         return err_errno(e, errno, "cannot become user %.100s", user);
-    if (setuid(0) == 0)
+    if (setuid(0) == 0) /* a capability has kept the way back open: then nothing was given up */
         return err_set(e, EPERM, "user %.100s can become root again", user);
     prctl(PR_SET_DUMPABLE, 1); /* else there is no core file, whatever PBS_CORE_LIMIT says */
     return 0;

@@ -67,6 +67,7 @@ static int shake_hands(struct tls_loop *t, struct err *e)
     return 0;
 }
 
+/* During the handshake nobody reads clear bytes, so it is driven from here, by what arrives. */
 static int take_from_wire(void *ctx, const void *bytes, size_t n, struct err *e)
 {
     struct tls_loop *t = ctx;
@@ -113,7 +114,7 @@ static ssize_t give_wire(void *ctx, void *out, size_t max, struct err *e)
     size_t n = 0;
 
     if (shake_hands(t, e) < 0 && BIO_ctrl_pending(t->to_wire) == 0)
-        return -1;
+        return -1; /* a handshake that failed has an alert to send first */
     return BIO_read_ex(t->to_wire, out, max, &n) ? (ssize_t)n : 0;
 }
 
@@ -178,6 +179,7 @@ static struct tls_loop *create(const struct tls_loop_options *o, struct err *e)
     }
     BIO_set_mem_eof_return(t->from_wire, -1); /* empty means "later", not the end */
     SSL_set_bio(t->ssl, t->from_wire, t->to_wire);
+    /* What was not taken waits in a buffer that grows, and so may lie elsewhere when it is offered again. */
     SSL_set_mode(t->ssl, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                              SSL_MODE_RELEASE_BUFFERS);
     t->ready = o->ready;

@@ -116,7 +116,7 @@ static int deliver_here(const char *from, const char *to, struct err *e)
         return 0;
     if (copy_file(from, path, src.st_mode, e) < 0)
         return -1;
-    unlink(from);
+    unlink(from); /* only now: should we die before, all of it is copied again */
     return 0;
 }
 

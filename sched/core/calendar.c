@@ -67,6 +67,8 @@ void calendar_destroy(struct calendar *c)
     free(c);
 }
 
+/* A load is what those booked need at one moment, kept since every filler asks for it: it holds until somebody is booked or
+ * started. */
 static void loads_are_wrong(struct calendar *c)
 {
     for (size_t i = 0; i < c->n; i++)
@@ -181,6 +183,7 @@ static const struct pieces *load_of(struct calendar *c, struct booking *b)
     return &b->load;
 }
 
+/* Vnode by vnode the largest need, not the sum: the moments follow one another, so one room serves all of them. */
 static void take_most(struct calendar *c, const struct pieces *need)
 {
     for (size_t i = 0; i < c->taken.n; i++)

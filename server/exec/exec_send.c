@@ -511,6 +511,7 @@ void exec_send_purge(struct exec_send *x, struct job *j)
                  NULL);
 }
 
+/* Whoever asked waits for one answer: the first host's. */
 void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bool all, exec_sent_fn *fn,
                       void *arg)
 {
@@ -522,8 +523,7 @@ void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bo
                              .target = all ? EXEC_TARGET_ALL : EXEC_TARGET_SCRIPT};
 
     for (size_t i = 0; i < j->run->n_hosts; i++)
-        if (i == 0 ||
-            takes_orders(&j->run->hosts[i])) /* whoever asked waits for one answer: the first host's */
+        if (i == 0 || takes_orders(&j->run->hosts[i]))
             give(x, j, j->run->hosts[i].service, EXEC_SIGNAL, (xdrproc_t)xdr_exec_signal_args, &args,
                  i == 0 ? fn : NULL, i == 0 ? arg : NULL);
 }

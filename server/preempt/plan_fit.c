@@ -233,8 +233,8 @@ static int64_t rest(const struct fit *f, const struct fit_victim *v, size_t k)
 /* While something is missing of which a later letter would give more than the first: the first goes. */
 static void pass_over(struct fit *f, struct fit_victim *v)
 {
-    each_gift(f, v->job, letter_of(v, 0), return_gift,
-              NULL); /* `lack` as if it gave nothing, for comparing letters */
+    /* `lack` is for a moment as if it gave nothing: so what each of its letters would leave can be compared. */
+    each_gift(f, v->job, letter_of(v, 0), return_gift, NULL);
     for (size_t k = 1; v->letters[0] && v->letters[k] && rest(f, v, 0) > 0; k++)
         if (rest(f, v, k) < rest(f, v, 0)) {
             memmove(v->letters, v->letters + k, strlen(v->letters + k) + 1);

@@ -195,8 +195,9 @@ static bool try_start(struct hold_plan *x)
     if (admissible_waits(h->job, &x->why) < 0)
         return false;
     snprintf(by, sizeof by, "Scheduler@%s", all->p.site->name);
-    x->starting = true;                 /* what our own claim moves is no news to us */
-    held_switch(all->p.site, h, false); /* its own room must not stand in its way */
+    /* What our own claim moves is no news to us, and the room that is held must not stand in the way of its own job. */
+    x->starting = true;
+    held_switch(all->p.site, h, false);
     rc = runs_start(all->p.runs, h->job, &ask, &e);
     held_switch(all->p.site, h, true);
     x->starting = false;
