@@ -2,8 +2,8 @@
  * Says what is otherwise; with -f it mends owners and modes and makes directories that are missing. All below PBS_HOME is
  * its owner's, but what server and scheduler write where PBS_DAEMON_SERVICE_USER is another one.
  *
- * Only what this host runs is asked for: a folder that no daemon here has made yet (a MOM's on a server's host) is
- * nobody's mistake as long as its parent is not there either. */
+ * Only what this host runs is asked for: folders of a daemon that has never run here (a MOM's on a server's host) are
+ * nobody's mistake; where its lock is, they must be. */
 #include <errno.h>
 #include <pwd.h>
 #include <string.h>
@@ -26,40 +26,56 @@ static const struct option_row rows[] = {
     CMD_FLAG('v', struct probe, verbose, "name what is right, too"),
 };
 
-/* `may`: bits that may be missing or there as the site likes. `if_there`: not asked for where it is missing. */
+enum kind { DIRECTORY, PLAIN };
+#define ALWAYS   NULL /* it must be there */
+#define IF_THERE ""   /* whether it is there is nobody's affair */
+#define SERVER   "server_priv/server.lock"
+#define SCHED    "sched_priv/sched.lock"
+#define MOM      "mom_priv/mom.lock"
+
+/* `with`: it must be there where this is. `may`: bits that may be missing or there as the site likes. */
 static const struct row {
     enum conf_key root;
     const char *path;
-    bool dir, if_there;
+    enum kind kind;
+    const char *with;
     mode_t mode, may;
 } wanted[] = {
-    {CONF_PBS_EXEC, "bin", true, false, 0755, 0},
-    {CONF_PBS_EXEC, "sbin", true, false, 0755, 0},
-    {CONF_PBS_EXEC, "lib", true, false, 0755, 0},
-    {CONF_PBS_EXEC, "libexec", true, true, 0755, 0},
-    {CONF_PBS_HOME, "", true, false, 0755, 0},
-    {CONF_PBS_HOME, "server_logs", true, true, 0755, 0},
-    {CONF_PBS_HOME, "server_priv", true, true, 0750, 0},
-    {CONF_PBS_HOME, "server_priv/accounting", true, true, 0755, 0},
-    {CONF_PBS_HOME, "server_priv/jobs", true, true, 0750, 0},
-    {CONF_PBS_HOME, "server_priv/users", true, true, 0750, 0},
-    {CONF_PBS_HOME, "server_priv/hooks", true, true, 0750, 0},
-    {CONF_PBS_HOME, "server_priv/hooks/tmp", true, true, 0750, 0},
-    {CONF_PBS_HOME, "server_priv/cede.db", false, true, 0600, 0044},
-    {CONF_PBS_HOME, "server_priv/db_password", false, true, 0600, 0},
-    {CONF_PBS_HOME, "sched_logs", true, true, 0755, 0},
-    {CONF_PBS_HOME, "sched_priv", true, true, 0750, 0},
-    {CONF_PBS_HOME, "mom_logs", true, true, 0755, 0},
-    {CONF_PBS_HOME, "mom_priv", true, true, 0751, 0},
-    {CONF_PBS_HOME, "mom_priv/jobs", true, true, 0751, 0},
-    {CONF_PBS_HOME, "mom_priv/config", false, true, 0644, 0044},
-    {CONF_PBS_HOME, "mom_priv/config.d", true, true, 0700, 0},
-    {CONF_PBS_HOME, "spool", true, true, 01777, 0},
-    {CONF_PBS_HOME, "undelivered", true, true, 01777, 0},
-    {CONF_PBS_HOME, "aux", true, true, 0755, 0},
-    {CONF_PBS_HOME, "checkpoint", true, true, 0711, 0011},
-    {CONF_PBS_HOME, "certs", true, true, 0700, 0055},
-    {CONF_PBS_HOME, "certs/ca.key", false, true, 0600, 0},
+    {CONF_PBS_EXEC, "bin", DIRECTORY, ALWAYS, 0755, 0},
+    {CONF_PBS_EXEC, "sbin", DIRECTORY, ALWAYS, 0755, 0},
+    {CONF_PBS_EXEC, "lib", DIRECTORY, ALWAYS, 0755, 0},
+    {CONF_PBS_EXEC, "libexec", DIRECTORY, IF_THERE, 0755, 0},
+    {CONF_PBS_HOME, "", DIRECTORY, ALWAYS, 0755, 0},
+    {CONF_PBS_HOME, "server_logs", DIRECTORY, SERVER, 0755, 0},
+    {CONF_PBS_HOME, "server_priv", DIRECTORY, IF_THERE, 0750, 0},
+    {CONF_PBS_HOME, "server_priv/accounting", DIRECTORY, SERVER, 0755, 0},
+    {CONF_PBS_HOME, "server_priv/jobs", DIRECTORY, SERVER, 0750, 0},
+    {CONF_PBS_HOME, "server_priv/users", DIRECTORY, SERVER, 0750, 0},
+    {CONF_PBS_HOME, "server_priv/hooks", DIRECTORY, SERVER, 0750, 0},
+    {CONF_PBS_HOME, "server_priv/hooks/tmp", DIRECTORY, SERVER, 0750, 0},
+    {CONF_PBS_HOME, "server_priv/cede.db", PLAIN, IF_THERE, 0600, 0044},
+    {CONF_PBS_HOME, "server_priv/db_password", PLAIN, IF_THERE, 0600, 0},
+    {CONF_PBS_HOME, "server_priv/resourcedef", PLAIN, IF_THERE, 0644, 0044},
+    {CONF_PBS_HOME, "pbs_environment", PLAIN, IF_THERE, 0644, 0},
+    {CONF_PBS_HOME, "pbs_version", PLAIN, IF_THERE, 0644, 0},
+    {CONF_PBS_HOME, "sched_logs", DIRECTORY, SCHED, 0755, 0},
+    {CONF_PBS_HOME, "sched_priv", DIRECTORY, IF_THERE, 0750, 0},
+    {CONF_PBS_HOME, "sched_priv/sched_config", PLAIN, IF_THERE, 0644, 0044},
+    {CONF_PBS_HOME, "sched_priv/resource_group", PLAIN, IF_THERE, 0644, 0044},
+    {CONF_PBS_HOME, "sched_priv/holidays", PLAIN, IF_THERE, 0644, 0044},
+    {CONF_PBS_HOME, "sched_priv/dedicated_time", PLAIN, IF_THERE, 0644, 0044},
+    {CONF_PBS_HOME, "sched_priv/usage", PLAIN, IF_THERE, 0644, 0044},
+    {CONF_PBS_HOME, "mom_logs", DIRECTORY, MOM, 0755, 0},
+    {CONF_PBS_HOME, "mom_priv", DIRECTORY, IF_THERE, 0751, 0},
+    {CONF_PBS_HOME, "mom_priv/jobs", DIRECTORY, MOM, 0751, 0},
+    {CONF_PBS_HOME, "mom_priv/config", PLAIN, IF_THERE, 0644, 0044},
+    {CONF_PBS_HOME, "mom_priv/config.d", DIRECTORY, MOM, 0700, 0},
+    {CONF_PBS_HOME, "spool", DIRECTORY, MOM, 01777, 0},
+    {CONF_PBS_HOME, "undelivered", DIRECTORY, MOM, 01777, 0},
+    {CONF_PBS_HOME, "aux", DIRECTORY, MOM, 0755, 0},
+    {CONF_PBS_HOME, "checkpoint", DIRECTORY, MOM, 0711, 0011},
+    {CONF_PBS_HOME, "certs", DIRECTORY, IF_THERE, 0700, 0055},
+    {CONF_PBS_HOME, "certs/ca.key", PLAIN, IF_THERE, 0600, 0},
 };
 
 static void complain(struct probe *q, const char *path, const char *what, bool mended)
@@ -67,14 +83,6 @@ static void complain(struct probe *q, const char *path, const char *what, bool m
     printf("%s: %s%s\n", path, what, mended ? ", mended" : "");
     if (!mended)
         q->problems++;
-}
-
-static void missing(struct probe *q, const struct row *r, const char *path)
-{
-    if (r->if_there)
-        return;
-    complain(q, path, "is missing",
-             q->fix && r->dir && mkdir(path, r->mode) == 0 && chmod(path, r->mode) == 0);
 }
 
 static void name_user(uid_t uid, char out[static 64])
@@ -97,6 +105,11 @@ static bool is_of_service(const struct row *r)
     return false;
 }
 
+static uid_t owner_of(const struct probe *q, const struct row *r)
+{
+    return is_of_service(r) ? q->service : q->owner;
+}
+
 /* A daemon takes a folder and what is in it at its next start, as long as the folder is root's. */
 static bool is_to_be_given(const struct probe *q, const char *path, uid_t uid)
 {
@@ -107,10 +120,28 @@ static bool is_to_be_given(const struct probe *q, const char *path, uid_t uid)
     return uid == q->owner && stat(above, &st) == 0 && st.st_uid == q->owner;
 }
 
+/* Made with the owner that check_owner asks for. */
+static bool make(const struct probe *q, const struct row *r, const char *path)
+{
+    return mkdir(path, r->mode) == 0 && chmod(path, r->mode) == 0 &&
+           (!q->knows_owners || lchown(path, owner_of(q, r), (gid_t)-1) == 0);
+}
+
+static void missing(struct probe *q, const struct row *r, const char *root, const char *path)
+{
+    char with[4300];
+    struct stat st;
+
+    snprintf(with, sizeof with, "%s/%s", root, r->with ? r->with : "");
+    if (r->with && (!*r->with || stat(with, &st) < 0))
+        return;
+    complain(q, path, "is missing", q->fix && r->kind == DIRECTORY && make(q, r, path));
+}
+
 /* Whose is it? */
 static void check_owner(struct probe *q, const struct row *r, const char *path, uid_t uid)
 {
-    const uid_t want = is_of_service(r) ? q->service : q->owner;
+    const uid_t want = owner_of(q, r);
     char is[64], should[64], what[200];
 
     if (!q->knows_owners || r->root != CONF_PBS_HOME || uid == want || is_to_be_given(q, path, uid))
@@ -156,13 +187,13 @@ static void check(struct probe *q, const struct row *r, const char *root)
 
     snprintf(path, sizeof path, "%s%s%s", root, *r->path ? "/" : "", r->path);
     if (lstat(path, &st) < 0 && errno == ENOENT)
-        missing(q, r, path);
+        missing(q, r, root, path);
     else if (errno && lstat(path, &st) < 0)
         complain(q, path, strerror(errno), false);
     else if (S_ISLNK(st.st_mode))
         complain(q, path, "is a symbolic link", false);
-    else if (r->dir != (bool)S_ISDIR(st.st_mode))
-        complain(q, path, r->dir ? "is no directory" : "is no file", false);
+    else if ((r->kind == DIRECTORY) != (bool)S_ISDIR(st.st_mode))
+        complain(q, path, r->kind == DIRECTORY ? "is no directory" : "is no file", false);
     else {
         check_owner(q, r, path, st.st_uid);
         check_mode(q, r, path, st.st_mode);

@@ -86,6 +86,24 @@ def test_pbs_probe_finds_wrong_modes_and_mends_them(cx):
     assert f"{logs}: right" in shared.command("pbs_probe", "-v", check=False).stdout
 
 
+def test_pbs_probe_misses_folders_and_mends_the_modes_of_files(cx):
+    jobs, config = (os.path.join(cx.home, p) for p in ("server_priv/jobs", "sched_priv/sched_config"))
+    environment = os.path.join(cx.home, "pbs_environment")
+    cx.command("pbs_probe", "-f", check=False)
+    os.rmdir(jobs)
+    os.chmod(config, 0o666)
+    os.chmod(environment, 0o600)
+    done = cx.command("pbs_probe", check=False)
+    assert done.returncode == 1 and sorted(done.stdout.splitlines()) == sorted([
+        f"{jobs}: is missing", f"{config}: its mode is 0666 and should be 0644",
+        f"{environment}: its mode is 0600 and should be 0644"])
+    cx.command("pbs_probe", "-f")
+    assert [os.stat(p).st_mode & 0o7777 for p in (jobs, config, environment)] == [0o750, 0o644, 0o644]
+    assert cx.command("pbs_probe").stdout == ""
+    os.chmod(config, 0o600)  # as the site likes
+    assert cx.command("pbs_probe").stdout == "" and not os.path.exists(os.path.join(cx.home, "mom_priv"))
+
+
 def test_the_data_service_is_there_while_the_server_is(cx):
     assert cx.command("pbs_dataservice", "status").stdout == "PBS data service running locally\n"
     assert cx.command("pbs_dataservice", "stop", check=False).returncode == 1
