@@ -87,7 +87,7 @@ static int wait_for_child(pid_t child, int fd, const char *name)
         fprintf(stderr, "%s: %s\n", name, word + 1);
         waitpid(child, &status,
                 0); /* until it is gone it has the lock, and the next start would be refused */
-        return 1;
+        return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : 1;
     }
     waitpid(child, &status, 0);
     if (WIFSIGNALED(status))
@@ -145,10 +145,22 @@ static void stand_by_the_lock(const struct daemon *d, const char *lock_path)
         fprintf(stderr, "%s: cannot change to /: %s\n", d->name, strerror(errno));
 }
 
+/* "pbs_server: another server running: ... is locked by process 123" */
+static int take_lock(struct daemon *d, const struct daemon_options *o, struct err *e)
+{
+    const char *kind = strncmp(o->name, "pbs_", 4) == 0 ? o->name + 4 : o->name;
+
+    d->lock_fd = file_lock(o->lock_path, o->lock_mode ? o->lock_mode : 0600, e);
+    if (d->lock_fd >= 0)
+        return 0;
+    return e->code == EWOULDBLOCK ? err_prefix(e, "another %s running", kind) : -1;
+}
+
 struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code)
 {
     struct daemon *d = calloc(1, sizeof *d);
     struct err e = {0};
+    bool locked = false;
     int side = 0;
 
     *exit_code = 1;
@@ -169,10 +181,11 @@ struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code)
     if (side == 0) {
         set_signals();
         umask(022);
-        d->lock_fd = o->lock_path ? file_lock(o->lock_path, o->lock_mode ? o->lock_mode : 0600, &e) : -1;
+        locked = !o->lock_path || take_lock(d, o, &e) == 0;
     }
-    if (side < 0 || (o->lock_path && d->lock_fd < 0)) {
-        *exit_code = daemon_fail(d, &e);
+    if (side < 0 || !locked) {
+        daemon_fail(d, &e);
+        *exit_code = side < 0 ? 1 : DAEMON_EXIT_LOCK;
         daemon_end(d);
         return NULL;
     }

@@ -24,8 +24,10 @@ struct daemon_options {
     bool keep_stderr;      /* in the background, but stderr stays (tests) */
 };
 
+enum { DAEMON_EXIT_LOCK = 2 }; /* what ends a start that does not get its lock, as of PBS */
+
 /* NULL with *exit_code: this process has nothing more to do, return that from main (it was the parent, or the
- * lock is held: the reason has been printed). Otherwise the daemon: in the background it is in a session of
+ * lock is held: "pbs_server: another server running: ..." has been printed). Otherwise the daemon: in the background it is in a session of
  * its own, umask 022, in the folder of its lock (where core files are looked for; else in /), stdin and stdout are
  * /dev/null (stderr too, after daemon_ready). SIGPIPE is ignored, the others are default and unblocked. */
 struct daemon *daemon_begin(const struct daemon_options *o, int *exit_code);

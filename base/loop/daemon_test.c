@@ -97,8 +97,9 @@ static void the_start_ends_when_the_daemon_is_ready(void **state)
     pid = file_lock_holder(lock_path, NULL);
     assert_true(pid > 0);
     assert_int_equal(getsid(pid), pid);
-    assert_int_equal(start(FATE_READY, text), 1); /* only one of its kind */
-    snprintf(want, sizeof want, "testd: %s is locked by process %ld\n", lock_path, (long)pid);
+    assert_int_equal(start(FATE_READY, text), DAEMON_EXIT_LOCK); /* only one of its kind */
+    snprintf(want, sizeof want, "testd: another testd running: %s is locked by process %ld\n", lock_path,
+             (long)pid);
     assert_string_equal(text, want);
     assert_int_equal(kill(pid, SIGTERM), 0);
     while (file_lock_holder(lock_path, NULL) == pid)

@@ -180,3 +180,11 @@ def test_a_host_whose_own_name_nobody_knows_runs_jobs():
         assert "this is 42" in said
     finally:
         cx.stop()
+
+
+def test_a_second_daemon_of_a_kind_says_that_there_is_another(cx):
+    for name in ("server", "sched"):
+        done = cx.command("pbs_" + name, check=False)
+        lock = f"{cx.home}/{name}_priv/{name}.lock"
+        assert done.stderr == f"pbs_{name}: another {name} running: {lock} is locked by process {cx.pid(name)}\n"
+        assert done.returncode == 2
