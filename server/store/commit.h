@@ -71,9 +71,13 @@ struct history_row {
     const char *attrs;
 };
 /* Is it a job that went to another server, and may be asked for there? */
+static inline bool history_queue_is_elsewhere(const char *queue)
+{
+    return strchr(queue, '@') != NULL;
+}
 static inline bool history_row_is_moved(const struct history_row *row)
 {
-    return strchr(row->queue, '@') != NULL;
+    return history_queue_is_elsewhere(row->queue);
 }
 void commit_put_history(struct commit *c, const struct history_row *row);
 void commit_remove_history(struct commit *c, struct job_key key);

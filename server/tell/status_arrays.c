@@ -182,12 +182,13 @@ static int expand_past(struct status_query *q, struct rpc_buf *out)
 /* Nothing of names[at] was shown, but it means something that has been: indices that a finished array had. */
 static bool is_of_the_past(const struct status_query *q, const struct job *array)
 {
+    const int64_t seq = q->keys[q->at].seq;
     const struct array_map *m;
     int64_t i = ARRAY_NONE;
 
-    if (q->history || (array && !job_is_over(array)))
+    if (q->history || (array ? !job_is_over(array) : status_past_has_moved(q, seq)))
         return false;
-    m = array ? array->array : status_past_map(q, q->keys[q->at].seq);
+    m = array ? array->array : status_past_map(q, seq);
     while (m && (i = array_map_next(m, i + 1)) != ARRAY_NONE)
         if (is_chosen(q, i))
             return true;

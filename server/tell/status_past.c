@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "array_map.h"
+#include "commit.h"
 #include "pbs_ifl.h"
 #include "status_private.h"
 
@@ -13,6 +14,7 @@ struct past {
     char *id;      /* "41[].svr1" */
     json_t *ghost; /* the attributes of a subjob that never ran */
     bool matches;  /* the criteria */
+    bool moved;    /* to another server, where it may be asked for */
     struct array_map *map;
 };
 
@@ -30,15 +32,13 @@ void status_past_fini(struct status_query *q)
 }
 
 /* Out of the array's attributes go those that are of the array as a whole. */
-static json_t *make_ghost(json_t *attrs, const char *id)
+static json_t *make_ghost(json_t *attrs, const char *id, bool moved)
 {
     static const char *const of_the_array[] = {
         ATTR_array,   ATTR_array_state_count, ATTR_array_indices_submitted,
         ATTR_comment, ATTR_exit_status,       ATTR_array_indices_remaining,
         ATTR_stime,   ATTR_max_run_subjobs};
     json_t *ghost = json_copy(attrs);
-    const char *state = json_string_value(json_object_get(attrs, ATTR_state));
-    bool moved = state && *state == 'M'; /* whatever becomes of it, it is elsewhere */
 
     for (size_t i = 0; ghost && i < sizeof of_the_array / sizeof of_the_array[0]; i++)
         json_object_del(ghost, of_the_array[i]);
@@ -60,7 +60,8 @@ static struct past *make(const struct found *f, json_t *attrs)
         return NULL;
     p->seq = f->key.seq;
     p->id = strdup(f->id);
-    p->ghost = make_ghost(attrs, f->id);
+    p->moved = history_queue_is_elsewhere(f->queue);
+    p->ghost = make_ghost(attrs, f->id, p->moved);
     p->map = array_map_create(range, SIZE_MAX, &e);
     return p;
 }
@@ -86,6 +87,11 @@ void status_past_note(struct status_query *q, const struct found *f)
 const struct array_map *status_past_map(const struct status_query *q, int64_t seq)
 {
     return q->past && q->past->seq == seq ? q->past->map : NULL;
+}
+
+bool status_past_has_moved(const struct status_query *q, int64_t seq)
+{
+    return status_past_map(q, seq) && q->past->moved;
 }
 
 int status_past_show(struct status_query *q, int64_t index, struct rpc_buf *out)

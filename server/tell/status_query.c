@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array_map.h"
+#include "commit.h"
 #include "idset.h"
 #include "intern.h"
 #include "pbs_error.h"
@@ -112,7 +113,7 @@ static int show_asked(struct status_query *q, const char *name, struct rpc_buf *
         status_past_note(q, &q->page[0]);
     if (q->n_page == 0 || (strstr(name, "[]") != NULL) != (strstr(q->page[0].id, "[]") != NULL))
         status_names_unknown(q, name);
-    else if (!q->history && strchr(q->page[0].queue, '@')) /* its new server is to be asked */
+    else if (!q->history && history_queue_is_elsewhere(q->page[0].queue)) /* its new server is to be asked */
         status_names_unknown(q, name);
     else if (!q->history)
         status_names_finished(q, name);

@@ -75,7 +75,7 @@ def test_subjobs_of_a_moved_array_follow_it_in_the_history(keeping):
                                                 for index in ("[]", "[1]", "[2]", "[3]")]
     one = past(near, job.replace("[]", "[2]"))
     assert one.state == "M" and one["array_id"] == job and "Exit_status" not in one
-    assert is_unknown(near, job.replace("[]", "[2]"))
+    assert all(is_unknown(near, job.replace("[]", index)) for index in ("[]", "[2]", "[2-3]", "[7]"))
 
 
 def test_a_job_that_comes_home_is_one_job_again_and_found_by_its_first_name(keeping):
