@@ -10,6 +10,7 @@
 #include "config.h"
 #include "hardware.h"
 #include "home.h"
+#include "idledir.h"
 #include "log.h"
 #include "loop.h"
 #include "pbs_error.h"
@@ -59,7 +60,7 @@ static double newest(const char *pattern)
 static void look_for_person(struct in_use *u)
 {
     const struct config *c = u->home->config;
-    double last = 0;
+    double last = (double)idledir_newest(u->home->spool);
 
     for (size_t i = 0; i < c->kbd.devices.n; i++) {
         double one = newest(c->kbd.devices.w[i]);
@@ -124,6 +125,8 @@ static void on_time(void *arg)
 
 void in_use_configured(struct in_use *u)
 {
+    if (u->home->config->kbd.on)
+        idledir_make(u->home->spool);
     loop_timer_set(u->timer, 0);
 }
 

@@ -1,9 +1,13 @@
 """A host that somebody else uses: its load, a person who works at it, users who have no job there; and hosts of several NUMA nodes."""
+import contextlib
 import fcntl
 import os
 import pwd
 import signal
+import socket
+import struct
 import subprocess
+import threading
 import time
 
 import pytest
@@ -142,6 +146,121 @@ def test_a_job_on_several_hosts_goes_back_where_one_is_in_use(cx, used):
     console.leave()
     cx.wait(job, state="R", limit_s=LIMIT)
     assert int(cx.stat(job)["run_count"]) >= 2
+
+
+# --- a person at an X display
+
+
+class Screen:
+    """An X server that knows one question: how long ago it was touched. Its name is that of a port above 6000."""
+
+    def __init__(self):
+        self.touched = 0.0
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.name = f"127.0.0.1:{self.socket.getsockname()[1] - 6000}"
+        self.open = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def touch(self):
+        self.touched = time.time()
+
+    def _accept(self):
+        while True:
+            try:
+                c, _ = self.socket.accept()
+            except OSError:
+                return
+            self.open.append(c)
+            threading.Thread(target=self._serve, args=(c,), daemon=True).start()
+
+    def _serve(self, c):
+        try:
+            self._setup(c)
+            number = 0
+            while head := c.recv(4, socket.MSG_WAITALL):
+                opcode, minor, words = struct.unpack("<BBH", head)
+                if words > 1:
+                    c.recv(4 * (words - 1), socket.MSG_WAITALL)
+                number += 1
+                c.sendall(self._answer(opcode, minor, number))
+        except OSError:
+            pass
+
+    @staticmethod
+    def _setup(c):
+        n_name, n_data = struct.unpack("<HH", c.recv(12, socket.MSG_WAITALL)[6:10])
+        rest = (n_name + 3) // 4 * 4 + (n_data + 3) // 4 * 4
+        if rest:
+            c.recv(rest, socket.MSG_WAITALL)
+        root = struct.pack("<5I6HI4B", 7, 0, 0, 0, 0, 100, 100, 10, 10, 1, 1, 0, 0, 0, 24, 0)
+        body = struct.pack("<4IHH8BI", 0, 1 << 21, (1 << 21) - 1, 0, 0, 65535, 1, 0, 0, 0, 32, 32, 8, 255, 0) + root
+        c.sendall(struct.pack("<BxHHH", 1, 11, 0, len(body) // 4) + body)
+
+    def _answer(self, opcode, minor, number):
+        if opcode == 98:  # is there the extension? it is 200
+            return struct.pack("<BxHIBBBB20x", 1, number, 0, 1, 200, 0, 0)
+        if (opcode, minor) == (200, 1):
+            return struct.pack("<BBHIIIIIB7x", 1, 0, number, 0, 9, 0, min(int((time.time() - self.touched) * 1000), 10 ** 9), 0, 0)
+        return struct.pack("<BxHI24x", 1, number, 0)
+
+    def hang_up(self):
+        while self.open:
+            with contextlib.suppress(OSError):  # it has gone by itself
+                self.open.pop().shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self.socket.close()
+
+
+def test_a_person_at_an_x_display_stops_jobs_by_pbs_idled(cx):
+    configure(cx, "n1", "$kbd_devices /none", "$kbd_idle 3000 0 1")
+    spool = os.path.join(cx.dir, "mom", "n1", "spool", "idledir")
+    until(lambda: os.path.isdir(spool) and os.stat(spool).st_mode & 0o7777 == 0o1777, "the directory of users", LIMIT)
+    screen = Screen()
+    env = {**cx.env, "DISPLAY": screen.name, "PBS_CONF_FILE": os.path.join(cx.dir, "mom", "n1", "pbs.conf")}
+    idled = subprocess.Popen(["pbs_idled", "-w", "1", "-r", "1"], env=env)
+    try:
+        mine = os.path.join(spool, pwd.getpwuid(os.geteuid()).pw_name)
+        until(lambda: os.path.exists(mine), "the user's file", LIMIT)
+        job = cx.submit("sleep 600")
+        cx.wait(job, limit_s=LIMIT)
+        screen.touch()
+        state(cx, "n1", "busy")
+        until(lambda: "stands still, the host is in use" in cx.logs("n1", lines=300), "what the MOM says", LIMIT)
+        screen.touched = 0.0
+        state(cx, "n1", "free")
+        screen.hang_up()
+        screen.touch()
+        state(cx, "n1", "busy")
+    finally:
+        idled.kill()
+        idled.wait()
+        screen.close()
+
+
+def test_pbs_idled_says_what_it_lacks_and_follows_no_link(cx):
+    screen = Screen()
+    target, link = os.path.join(cx.work, "target"), os.path.join(cx.work, "link")
+    with open(target, "w", encoding="ascii"):
+        pass
+    os.symlink(target, link)
+    before = os.stat(target).st_atime_ns
+    for words, env, said in ((["-f", link], {"DISPLAY": screen.name}, link), (["-w", "x"], {"DISPLAY": screen.name}, "illegal -w value"),
+                             (["-f", target], {"DISPLAY": ""}, "DISPLAY not set")):
+        done = cx.command("pbs_idled", *words, env=env, check=False)
+        assert done.returncode == 1 and said in done.stderr, done.stderr
+    assert os.stat(target).st_atime_ns == before
+    screen.close()
+
+
+def test_where_a_user_was_before_the_mom_nothing_is_touched(cx):
+    """The spool is open to all; so somebody may have put a link there."""
+    victim = os.path.join(cx.work, "victim")
+    os.mkdir(victim, 0o700)
+    os.symlink(victim, os.path.join(cx.dir, "mom", "n1", "spool", "idledir"))
+    configure(cx, "n1", "$kbd_idle 3000 0 1")
+    until(lambda: "idledir: " in cx.logs("n1", lines=300), "what the MOM says", LIMIT)
+    assert os.stat(victim).st_mode & 0o7777 == 0o700
 
 
 # --- users without a job
