@@ -18,7 +18,7 @@
 #include "job_view.h"
 #include "log.h"
 
-enum { LINE_MAX_BYTES = 4 << 20 };
+enum { LINE_MAX_BYTES = 4 << 20, STATUS_RERUN = -11 /* as PBS numbers it */ };
 
 struct accounting {
     struct site *site;
@@ -66,13 +66,19 @@ static void started(struct accounting *a, const struct job *j)
     finish(a, &line);
 }
 
+/* What the script died of when it was sent back says nothing about the job; why a host gave it up does. */
+static int status_of(const struct job *j, char type)
+{
+    return type == 'R' && j->exit_status >= 0 ? STATUS_RERUN : j->exit_status;
+}
+
 static void ended(struct accounting *a, const struct job *j, char type)
 {
     struct strbuf line, text;
 
     begin(a, &line, j, type);
     strbuf_init(&text, LINE_MAX_BYTES);
-    acct_fields_ended(&text, a->site, a->computed, j);
+    acct_fields_ended(&text, a->site, a->computed, j, status_of(j, type));
     strbuf_add(&line, strbuf_str(&text));
     strbuf_fini(&text);
     finish(a, &line);

@@ -157,12 +157,13 @@ static void add_eligible(struct strbuf *out, const struct site *s, const struct 
                       units_format_duration(text, job_eligible_s(j, site_now_s(s))));
 }
 
-int acct_fields_ended(struct strbuf *out, const struct site *s, struct computed *c, const struct job *j)
+int acct_fields_ended(struct strbuf *out, const struct site *s, struct computed *c, const struct job *j,
+                      int status)
 {
     add_job_set(out, s, j, true, PHASE_FIRST);
     acct_line_add_int(out, "session", j->session);
     acct_line_add_int(out, "end", j->obittime_s);
-    acct_line_add_int(out, "Exit_status", j->exit_status);
+    acct_line_add_int(out, "Exit_status", status);
     acct_fields_used(out, s, c, j);
     add_eligible(out, s, j);
     acct_line_add_int(out, "run_count", (int64_t)j->run_count);

@@ -11,8 +11,8 @@ int acct_fields_queued(struct strbuf *out, const struct site *s,
                        const struct job *j); /* Q: job set, depend */
 int acct_fields_started(struct strbuf *out, const struct site *s,
                         const struct job *j); /* S: and resource_assigned */
-int acct_fields_ended(struct strbuf *out, const struct site *s, struct computed *c,
-                      const struct job *j); /* E, R */
+int acct_fields_ended(struct strbuf *out, const struct site *s, struct computed *c, const struct job *j,
+                      int status); /* E, R; `status`: Exit_status of this record */
 /* u, e: what the job had in this phase of its run, and used in it; c: what it has in the next. */
 int acct_fields_phase_over(struct strbuf *out, const struct site *s, const struct job *j);
 int acct_fields_phase_begun(struct strbuf *out, const struct site *s, const struct job *j);
