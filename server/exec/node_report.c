@@ -63,22 +63,52 @@ static void take_attrs(struct site *s, struct node *n, const wire_attrs *attrs)
     change_touch(s->change, &n->obj.change, PART_HOT | PART_ATTRS);
 }
 
+static void report_anew(struct site *s, const struct service *from)
+{
+    for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n))
+        if (n->service == from)
+            n->reported = false;
+}
+
+/* What a service served until now and says nothing of any more is no place for jobs. */
+static void find_stale(struct site *s, const struct service *from)
+{
+    for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n)) {
+        if (n->service != from || n->reported || n->state & NODE_STALE)
+            continue;
+        node_set_state(s->nodes, n, NODE_STALE, 0, site_now_s(s));
+        log_event(LOGC_NODE, LOGE_SYSTEM, n->obj.name, "vnode %s is stale", n->obj.name);
+    }
+}
+
+static struct node *find_or_make(struct site *s, const struct service *from, const char *name, struct err *e)
+{
+    struct node *n = nodes_find(s->nodes, name);
+
+    if (!n && nodes_add(s->nodes, name, &n, e) == 0)
+        log_event(LOGC_NODE, LOGE_ADMIN, from->name, "autocreated vnode %s", name);
+    return n;
+}
+
 int node_report_nodes(struct site *s, struct services *sv, struct service *from, const exec_hello_args *a,
                       struct err *e)
 {
     if (handover_ask(s, from, a, e) < 0)
         return -1;
+    report_anew(s, from);
     for (u_int i = 0; i < a->nodes.nodes_len; i++) {
         const exec_node *en = &a->nodes.nodes_val[i];
-        struct node *n = nodes_find(s->nodes, en->name);
+        struct node *n = find_or_make(s, from, en->name, e);
 
-        if (!n && nodes_add(s->nodes, en->name, &n, e) < 0)
+        if (!n)
             return -1;
+        n->reported = true;
         attr_list_set_text(&n->obj.attrs, NODE_ATTR_pbs_version, a->pbs_version, NULL);
         handover_take(s, from, n);
         services_bind(sv, from, n);
         take_attrs(s, n, &en->attrs);
     }
+    find_stale(s, from);
     return 0;
 }
 

@@ -83,7 +83,8 @@ static void each_node(struct node_watch *w, struct service *s, bool up)
     enum { AWAY = NODE_DOWN | NODE_UNKNOWN | NODE_STALE };
 
     for (struct node *n = nodes_first(w->site->nodes); n; n = nodes_next(n)) {
-        if (n->service != s || (up && !(n->state & AWAY)) || (!up && (n->state & NODE_DOWN)))
+        if (n->service != s || (up && !n->reported) || (up && !(n->state & AWAY)) ||
+            (!up && (n->state & NODE_DOWN)))
             continue;
         node_set_state(w->site->nodes, n, up ? 0 : NODE_DOWN, up ? AWAY : 0, site_now_s(w->site));
         log_event(LOGC_NODE, LOGE_SYSTEM, n->obj.name, up ? "node up" : "node down: communication closed");

@@ -48,6 +48,7 @@ struct node {
     size_t n_uses, n_exclusive;        /* jobs on it; of them exclusive */
     size_t n_idle;                     /* of them suspended, with nothing kept from others */
     int64_t last_state_s, last_used_s;
+    bool reported;  /* its service has named it in its last HELLO; not stored */
     uint64_t order; /* of creation */
 };
 

@@ -1,6 +1,7 @@
 """What happens on a host: identity, output, limits, and a MOM or shepherd that is killed at any moment."""
 import os
 import pwd
+import re
 import signal
 import struct
 import subprocess
@@ -468,6 +469,22 @@ def test_vnode_files_define_vnodes_that_jobs_run_on(cx):
     job = cx.submit("echo here", select="1:ncpus=2:vnode=n1[1]")
     cx.wait_gone(job)
     assert cx.file("out") == "here\n"
+
+
+def test_a_vnode_that_its_mom_names_no_more_is_stale_until_it_is_named_again(cx):
+    text = "$configversion 2\nn1[0]: resources_available.ncpus = 2\n"
+    for turn in (1, 2):
+        mom_says(cx, "insert", "site", vnode_file(cx, text))
+        os.kill(cx.pid("n1"), signal.SIGHUP)
+        until(lambda: "n1[0]" in {n.name for n in cx.api.stat("vnode")} and cx.node("n1[0]")["state"] == "free", "the vnode")
+        mom_says(cx, "remove", "site")
+        os.kill(cx.pid("n1"), signal.SIGHUP)
+        until(lambda: "Stale" in cx.node("n1[0]")["state"], "its state")
+        assert cx.node("n1")["state"] == "free"
+        assert cx.logs("server", lines=2000).count(";n1[0];vnode n1[0] is stale\n") == turn
+    assert "autocreated vnode n1[0]\n" in cx.logs("server", lines=2000)
+    job = cx.submit("true", select="1:ncpus=1:vnode=n1[0]")
+    until(lambda: re.match("Not Running|Can Never Run", cx.stat(job).get("comment", "")), "why it waits")
 
 
 def test_a_bad_vnode_file_is_not_taken(cx):
