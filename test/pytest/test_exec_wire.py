@@ -473,6 +473,20 @@ def test_a_job_that_may_not_run_again_ends_when_its_only_host_is_lost_and_others
 
 
 @alone
+@pytest.mark.parametrize("begins, said", [(False, "Job never started"), (True, "Job requeued")])
+def test_a_job_whose_host_went_away_says_in_the_log_how_far_it_was(cx, peer, begins, said):
+    cx.set_server("node_fail_requeue", "1")
+    job = job_on(cx)
+    if begins:
+        peer.begin()
+    else:
+        peer.order(START)
+    peer.close()
+    cx.wait(job, "Q")
+    until(lambda: f";{job};{said}, execution node s1 down\n" in cx.logs("server", lines=400), said)
+
+
+@alone
 def test_a_service_that_obeyed_a_higher_epoch_is_refused(cx, peer):
     answer = peer.hello(epoch=peer.epoch + 1, generation=2)
     assert answer.verdict == REFUSED and "has obeyed a server of epoch" in answer.reason
