@@ -169,10 +169,10 @@ int life_go_on(struct server *s, bool is_new, const struct restore_counts *count
     move_out_restore(s->parts.move_out);
     away_links_start(s->away_links);
     route_queue(s->parts.route, NULL);
-    tell_recovered(s, counts);
     if (s->set.log_events < 0)
         log_set_mask(
             (unsigned)attr_list_number(&s->site.server->obj.attrs, SERVER_ATTR_log_events, LOG_MASK_SERVER));
+    tell_recovered(s, counts);
     if (s->set.scheduling >= 0)
         attr_list_set_number(&s->site.server->obj.attrs, SERVER_ATTR_scheduling, s->set.scheduling, NULL);
     return 0;

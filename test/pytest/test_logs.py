@@ -94,6 +94,19 @@ def test_a_change_that_matters_is_told_with_its_value(place, attribute, value, s
 
 
 @pytest.mark.complex(sched=False)
+def test_a_restarted_server_tells_nothing_of_its_jobs_where_nobody_wants_to_read_it(cx):
+    cx.submit("true")
+    cx.set_server("log_events", "1")
+    told = [line for line in lines(cx) if "Recovered" in line]
+    cx.restart("server")
+    cx.again()
+    cx.set_server("log_events", "511")
+    cx.set_server("comment", "now")
+    until(lambda: any("comment = now" in line for line in lines(cx)), "what comes later")
+    assert told and [line for line in lines(cx) if "Requeueing job" in line or "Recovered" in line] == told
+
+
+@pytest.mark.complex(sched=False)
 def test_a_restarted_server_tells_what_it_has_recovered(cx):
     cx.make_queue("other")
     waiting, held = cx.submit("true"), cx.submit("true", Hold_Types="u", queue="other")
