@@ -1,7 +1,4 @@
-/* See exec_send.h.
- *
- * An order is encoded when it is given and waits, as bytes, for the batch under it to be durable. What comes
- * back is matched by job and run, never by pointer: the job may be gone, or in its next run. */
+/* Which hosts of a job get which order, with what in it. See exec_send.h; how an order travels: exec_orders.c. */
 #include "exec_send.h"
 
 #include <stdlib.h>
@@ -10,9 +7,8 @@
 #include <exec.h>
 #include <types.h>
 
-#include "commit.h"
+#include "exec_orders.h"
 #include "exec_vnode.h"
-#include "intern.h"
 #include "job_image.h"
 #include "job_run.h"
 #include "log.h"
@@ -28,24 +24,9 @@ enum { NO_RUN = 0 }; /* versions begin with 1 */
 struct exec_send {
     struct site *site;
     struct services *services;
-    struct commit *commit;
-    exec_refused_fn *refused;
-    void *refused_arg;
+    struct exec_orders orders;
     exec_script_fn *script;
     void *script_arg;
-    size_t n_open;
-};
-
-struct order {
-    struct exec_send *x;
-    const char *service; /* interned */
-    const char *job;     /* interned name, for the log */
-    struct job_key key;
-    unsigned run, proc;
-    char *bytes;
-    u_int n;
-    exec_sent_fn *fn;
-    void *arg;
 };
 
 struct exec_send *exec_send_create(struct site *s, struct services *sv, struct commit *c)
@@ -53,7 +34,8 @@ struct exec_send *exec_send_create(struct site *s, struct services *sv, struct c
     struct exec_send *x = calloc(1, sizeof *x);
 
     if (x)
-        *x = (struct exec_send){.site = s, .services = sv, .commit = c};
+        *x =
+            (struct exec_send){.site = s, .services = sv, .orders = {.site = s, .services = sv, .commit = c}};
     return x;
 }
 
@@ -64,8 +46,8 @@ void exec_send_destroy(struct exec_send *x)
 
 void exec_send_on_refused(struct exec_send *x, exec_refused_fn *fn, void *arg)
 {
-    x->refused = fn;
-    x->refused_arg = arg;
+    x->orders.refused = fn;
+    x->orders.refused_arg = arg;
 }
 
 void exec_send_on_script(struct exec_send *x, exec_script_fn *fn, void *arg)
@@ -74,124 +56,9 @@ void exec_send_on_script(struct exec_send *x, exec_script_fn *fn, void *arg)
     x->script_arg = arg;
 }
 
-static void order_free(struct order *o)
-{
-    o->x->n_open--;
-    intern_unref(o->service);
-    intern_unref(o->job);
-    free(o->bytes);
-    free(o);
-}
-
-static void tell_sender(struct order *o, int code, const char *text)
-{
-    struct err e;
-
-    if (!o->fn)
-        return;
-    if (code)
-        err_set(&e, code, "%s", text);
-    o->fn(o->arg, code ? -1 : 0, code ? &e : NULL);
-    o->fn = NULL;
-}
-
-static void was_refused(struct order *o, int code, const char *text)
-{
-    struct job *j = jobs_find(o->x->site->jobs, o->key);
-
-    log_event(LOGC_JOB, LOGE_DEBUG, o->job, "%s refused order %u of run %u: %s (%d)", o->service, o->proc,
-              o->run, text, code);
-    if (j && j->run && j->run->version == o->run && o->x->refused)
-        o->x->refused(o->x->refused_arg, j, o->service, o->proc, code, text);
-}
-
-/* A lost connection says nothing: HELLO will. Only whoever waits for the answer is told. */
-static void answered(void *arg, const struct rpc_outcome *out)
-{
-    struct order *o = arg;
-
-    if (out->status == RPC_ST_OK) {
-        const exec_taken *t = out->result;
-
-        if (t->code)
-            was_refused(o, t->code, t->text);
-        tell_sender(o, t->code, t->text);
-    } else if (out->status == RPC_ST_LOST) {
-        tell_sender(o, PBSE_NORELYMOM, "the connection to its host was lost");
-    } else {
-        was_refused(o, PBSE_MOMREJECT, out->why->text);
-        tell_sender(o, PBSE_MOMREJECT, out->why->text);
-    }
-    order_free(o);
-}
-
-/* The batch is on disk. While it was written the service may have gone, or come back by another connection. */
-static void send_now(void *arg)
-{
-    struct order *o = arg;
-    struct service *s = services_find(o->x->services, o->service);
-    struct rpc_call_spec spec = {.id = {PBS_EXEC_PROG, PBS_EXEC_V1, o->proc},
-                                 .xres = (xdrproc_t)xdr_exec_taken,
-                                 .res_size = sizeof(exec_taken)};
-    struct err e;
-
-    if (!service_is_here(s)) {
-        tell_sender(o, PBSE_NORELYMOM, "its host is not connected");
-        order_free(o);
-    } else if (rpc_conn_call_bytes(s->conn, &spec, o->bytes, o->n, answered, o, &e) < 0) {
-        log_err(LOGC_JOB, o->job, &e, "order %u to %s", o->proc, o->service);
-        tell_sender(o, PBSE_NORELYMOM, e.text);
-        order_free(o);
-    }
-}
-
-static int encode(struct order *o, xdrproc_t codec, void *args)
-{
-    u_int size = (u_int)xdr_sizeof(codec, args);
-    XDR x;
-    int rc = -1;
-
-    o->bytes = size ? malloc(size) : NULL;
-    if (!o->bytes)
-        return -1;
-    xdrmem_create(&x, o->bytes, size, XDR_ENCODE);
-    if (codec(&x, args)) {
-        o->n = xdr_getpos(&x);
-        rc = 0;
-    }
-    xdr_destroy(&x);
-    return rc;
-}
-
-static void give(struct exec_send *x, struct job *j, const char *service, unsigned proc, xdrproc_t codec,
-                 void *args, exec_sent_fn *fn, void *arg)
-{
-    struct order *o = calloc(1, sizeof *o);
-    struct err e;
-
-    if (!o || encode(o, codec, args) < 0) {
-        log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "order %u to %s could not be encoded", proc, service);
-        free(o);
-        err_set(&e, PBSE_SYSTEM, "the order could not be encoded");
-        if (fn)
-            fn(arg, -1, &e);
-        return;
-    }
-    o->x = x;
-    o->service = intern_again(service);
-    o->job = intern_again(j->obj.name);
-    o->key = j->key;
-    o->run = j->run ? j->run->version : j->run_version;
-    o->proc = proc;
-    o->fn = fn;
-    o->arg = arg;
-    x->n_open++;
-    commit_then(x->commit, send_now, o);
-}
-
 size_t exec_send_open(const struct exec_send *x)
 {
-    return x->n_open;
+    return x->orders.n_open;
 }
 
 static bool is_open(const struct run_host *h)
@@ -227,7 +94,7 @@ static void start(struct exec_send *x, struct job *j, const char *service)
         log_err(LOGC_JOB, j->obj.name, &e, "START for %s", service);
         return;
     }
-    give(x, j, service, EXEC_START, (xdrproc_t)xdr_exec_start_args, &args, NULL, NULL);
+    exec_orders_give(&x->orders, j, service, EXEC_START, (xdrproc_t)xdr_exec_start_args, &args, NULL, NULL);
     start_order_free(&args);
 }
 
@@ -286,7 +153,8 @@ void exec_send_launch(struct exec_send *x, struct job *j)
 {
     exec_order_args args = order_args(x, j);
 
-    give(x, j, j->run->hosts[0].service, EXEC_LAUNCH, (xdrproc_t)xdr_exec_order_args, &args, NULL, NULL);
+    exec_orders_give(&x->orders, j, j->run->hosts[0].service, EXEC_LAUNCH, (xdrproc_t)xdr_exec_order_args,
+                     &args, NULL, NULL);
 }
 
 static void send_attempt(struct exec_send *x, struct job *j, unsigned proc, wire_ext ext)
@@ -300,7 +168,8 @@ static void send_attempt(struct exec_send *x, struct job *j, unsigned proc, wire
 
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (takes_orders(&j->run->hosts[i]))
-            give(x, j, j->run->hosts[i].service, proc, (xdrproc_t)xdr_exec_attempt_args, &args, NULL, NULL);
+            exec_orders_give(&x->orders, j, j->run->hosts[i].service, proc, (xdrproc_t)xdr_exec_attempt_args,
+                             &args, NULL, NULL);
 }
 
 void exec_send_suspend(struct exec_send *x, struct job *j)
@@ -332,8 +201,8 @@ static void terminate_from(struct exec_send *x, struct job *j, size_t first, int
 
     for (size_t i = first; i < j->run->n_hosts; i++)
         if (is_open(&j->run->hosts[i]))
-            give(x, j, j->run->hosts[i].service, EXEC_TERMINATE, (xdrproc_t)xdr_exec_terminate_args, &args,
-                 NULL, NULL);
+            exec_orders_give(&x->orders, j, j->run->hosts[i].service, EXEC_TERMINATE,
+                             (xdrproc_t)xdr_exec_terminate_args, &args, NULL, NULL);
 }
 
 void exec_send_terminate(struct exec_send *x, struct job *j, int why, unsigned grace_s)
@@ -357,8 +226,8 @@ void exec_send_over_limit(struct exec_send *x, struct job *j, int reason, const 
     if (rpc_buf_encode(&b, (xdrproc_t)xdr_exec_over_limit, &over) == 0) {
         args.ext.wire_ext_val = b.bytes;
         args.ext.wire_ext_len = (u_int)b.len;
-        give(x, j, j->run->hosts[0].service, EXEC_TERMINATE, (xdrproc_t)xdr_exec_terminate_args, &args, NULL,
-             NULL);
+        exec_orders_give(&x->orders, j, j->run->hosts[0].service, EXEC_TERMINATE,
+                         (xdrproc_t)xdr_exec_terminate_args, &args, NULL, NULL);
     }
     rpc_buf_fini(&b);
 }
@@ -380,8 +249,8 @@ void exec_send_update(struct exec_send *x, struct job *j)
         return;
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (takes_orders(&j->run->hosts[i]))
-            give(x, j, j->run->hosts[i].service, EXEC_UPDATE, (xdrproc_t)xdr_exec_update_args, &args, NULL,
-                 NULL);
+            exec_orders_give(&x->orders, j, j->run->hosts[i].service, EXEC_UPDATE,
+                             (xdrproc_t)xdr_exec_update_args, &args, NULL, NULL);
     start_order_free_attrs(&args.attrs);
 }
 
@@ -409,8 +278,8 @@ void exec_send_checkpoint(struct exec_send *x, struct job *j)
         if (!takes_orders(&j->run->hosts[i]) || j->run->hosts[i].image)
             continue;
         args.ext = image_to_keep(j, i);
-        give(x, j, j->run->hosts[i].service, EXEC_CHECKPOINT, (xdrproc_t)xdr_exec_checkpoint_args, &args,
-             NULL, NULL);
+        exec_orders_give(&x->orders, j, j->run->hosts[i].service, EXEC_CHECKPOINT,
+                         (xdrproc_t)xdr_exec_checkpoint_args, &args, NULL, NULL);
     }
 }
 
@@ -422,7 +291,7 @@ static void purge_left(struct exec_send *x, struct job *j, const char *service, 
                             .store = (char *)x->site->store_id,
                             .ext = {(u_int)strlen(what), (char *)what}};
 
-    give(x, j, service, EXEC_PURGE, (xdrproc_t)xdr_exec_order_args, &args, NULL, NULL);
+    exec_orders_give(&x->orders, j, service, EXEC_PURGE, (xdrproc_t)xdr_exec_order_args, &args, NULL, NULL);
 }
 
 void exec_send_purge_left(struct exec_send *x, struct job *j, const char *service)
@@ -494,8 +363,8 @@ void exec_send_give_up(struct exec_send *x, struct job *j)
     args.give_up.give_up_len = names ? given_up(all, left, names) : 0;
     for (size_t i = 0; args.give_up.give_up_len && i < j->run->n_hosts; i++)
         if (is_open(&j->run->hosts[i]))
-            give(x, j, j->run->hosts[i].service, EXEC_UPDATE, (xdrproc_t)xdr_exec_update_args, &args, NULL,
-                 NULL);
+            exec_orders_give(&x->orders, j, j->run->hosts[i].service, EXEC_UPDATE,
+                             (xdrproc_t)xdr_exec_update_args, &args, NULL, NULL);
     free(names);
     exec_vnode_destroy(all);
     exec_vnode_destroy(left);
@@ -507,8 +376,8 @@ void exec_send_purge(struct exec_send *x, struct job *j)
 
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (j->run->hosts[i].state == RUN_HOST_RELEASED)
-            give(x, j, j->run->hosts[i].service, EXEC_PURGE, (xdrproc_t)xdr_exec_order_args, &args, NULL,
-                 NULL);
+            exec_orders_give(&x->orders, j, j->run->hosts[i].service, EXEC_PURGE,
+                             (xdrproc_t)xdr_exec_order_args, &args, NULL, NULL);
 }
 
 /* Whoever asked waits for one answer: the first host's. */
@@ -524,8 +393,8 @@ void exec_send_signal(struct exec_send *x, struct job *j, const char *signal, bo
 
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (i == 0 || takes_orders(&j->run->hosts[i]))
-            give(x, j, j->run->hosts[i].service, EXEC_SIGNAL, (xdrproc_t)xdr_exec_signal_args, &args,
-                 i == 0 ? fn : NULL, i == 0 ? arg : NULL);
+            exec_orders_give(&x->orders, j, j->run->hosts[i].service, EXEC_SIGNAL,
+                             (xdrproc_t)xdr_exec_signal_args, &args, i == 0 ? fn : NULL, i == 0 ? arg : NULL);
 }
 
 static bool can_notice(const struct exec_send *x, const struct run_host *h)
@@ -548,7 +417,8 @@ void exec_send_notice(struct exec_send *x, struct job *j, struct exec_notice_arg
     a->store = (char *)x->site->store_id;
     for (size_t i = 0; i < j->run->n_hosts; i++)
         if (takes_orders(&j->run->hosts[i]) && can_notice(x, &j->run->hosts[i]))
-            give(x, j, j->run->hosts[i].service, EXEC_NOTICE, (xdrproc_t)xdr_exec_notice_args, a, NULL, NULL);
+            exec_orders_give(&x->orders, j, j->run->hosts[i].service, EXEC_NOTICE,
+                             (xdrproc_t)xdr_exec_notice_args, a, NULL, NULL);
 }
 
 void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const char *text, exec_sent_fn *fn,
@@ -561,7 +431,8 @@ void exec_send_message(struct exec_send *x, struct job *j, unsigned files, const
                               .files = files,
                               .text = (char *)text};
 
-    give(x, j, j->run->hosts[0].service, EXEC_MESSAGE, (xdrproc_t)xdr_exec_message_args, &args, fn, arg);
+    exec_orders_give(&x->orders, j, j->run->hosts[0].service, EXEC_MESSAGE, (xdrproc_t)xdr_exec_message_args,
+                     &args, fn, arg);
 }
 
 void exec_send_stop_moms(struct exec_send *x)

@@ -1,0 +1,26 @@
+#ifndef EXEC_ORDERS_H
+#define EXEC_ORDERS_H
+/* The way of an order from the server to a service, and of the answer back: private to exec_send.c, which knows what the orders
+ * are. Loop thread only. */
+#include <rpc/types.h>
+#include <rpc/xdr.h>
+#include <stddef.h>
+
+#include "exec_send.h"
+
+struct exec_orders { /* of exec_send.c, which sets the first three and the hook */
+    struct site *site;
+    struct services *services;
+    struct commit *commit;
+    exec_refused_fn *refused; /* ^ or NULL */
+    void *refused_arg;
+    size_t n_open; /* given and not answered yet */
+};
+
+/* Send procedure `proc` with `args` to this service as soon as all that has changed until now is durable. args are encoded
+ * here and stay the caller's. fn, which may be NULL, is called once with what came of it, perhaps inside this when there is
+ * no memory; a service that is away by then is told nothing (HELLO will). */
+void exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
+                      xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg);
+
+#endif
