@@ -5,19 +5,15 @@
  * checkpoint has failed. The hold itself is set in either case, before that is tried. */
 #include "handlers.h"
 
-#include <string.h>
-#include <time.h>
-
 #include <ifl.h>
 
-#include "arrays.h"
 #include "checkpoint.h"
 #include "hold_bits.h"
+#include "hold_comment.h"
 #include "log.h"
 #include "parked.h"
 #include "req_common.h"
 #include "req_past.h"
-#include "strbuf.h"
 #include "type_words.h"
 
 /* A running job gives its hosts back when its state can be saved; else the hold counts when it comes back. */
@@ -31,32 +27,6 @@ static bool hold_by_checkpoint(struct parts *p, struct request *r, struct job *j
     if (checkpoint_begin(p->checkpoint, j, &e) < 0)
         parked_settle(j, PARKED_HOLD, &e);
     return true;
-}
-
-/* "Job held by anna on Tue Mar  3 10:15:02 2026", as long as somebody holds it; what a scheduler says of it comes later. */
-static void tell(struct parts *p, const struct request *r, struct job *j, bool set)
-{
-    static const char held[] = "Job held by ";
-    time_t now = (time_t)site_now_s(p->site);
-    const char *old = attr_list_text(&j->obj.attrs, JOB_ATTR_comment);
-    struct strbuf text;
-    char when[32];
-
-    if (set && !job_is_placed(j) && j->hold) {
-        ctime_r(&now, when);
-        strbuf_init(&text, 4096);
-        strbuf_addf(&text, "%s%s on %.24s", held, request_user(r), when);
-        attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, strbuf_str(&text), NULL);
-        strbuf_fini(&text);
-    } else if (!set && !j->hold && old && strncmp(old, held, sizeof held - 1) == 0) {
-        if (j->array && j->begun)
-            arrays_comment(j);
-        else
-            attr_list_unset(&j->obj.attrs, JOB_ATTR_comment);
-    } else {
-        return;
-    }
-    jobs_touch(p->site->jobs, j, PART_ATTRS);
 }
 
 static void change(struct parts *p, struct request *r, bool set)
@@ -81,7 +51,7 @@ static void change(struct parts *p, struct request *r, bool set)
               set ? "Holds %s set at request of %s" : "Holds %s released at request of %s", letters,
               request_who(r));
     hold_bits_change(p->site, p->fsm, j, set ? (unsigned)bits : 0, set ? 0 : (unsigned)bits);
-    tell(p, r, j, set);
+    hold_comment(p->site, j, request_user(r), set);
     if (!set || !hold_by_checkpoint(p, r, j))
         req_ok_when_durable(p, r);
 }

@@ -14,6 +14,7 @@
 #include "depend.h"
 #include "eligible.h"
 #include "hold_bits.h"
+#include "hold_comment.h"
 #include "intern.h"
 #include "job_fsm.h"
 #include "log.h"
@@ -139,6 +140,15 @@ static void follow_topjob(const struct alter_parts *p, struct job *j)
         attr_list_unset(&j->obj.attrs, JOB_ATTR_estimated);
 }
 
+static void follow_holds(const struct alter_parts *p, struct job *j, const char *who)
+{
+    unsigned now = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_Hold_Types, 0), was = j->hold;
+
+    hold_bits_change(p->site, p->fsm, j, now, ~now & ~(unsigned)HOLD_DEPEND);
+    if (now & ~was || !now)
+        hold_comment(p->site, j, who, now != 0);
+}
+
 /* Attributes that stand in fields too. */
 static void follow(const struct alter_parts *p, struct job *j, const struct alter_ask *ask,
                    const char *old_depend)
@@ -147,9 +157,7 @@ static void follow(const struct alter_parts *p, struct job *j, const struct alte
         const struct edit_change *c = &ask->changes[i];
 
         if (is_named(c, "Hold_Types")) {
-            unsigned now = (unsigned)attr_list_number(&j->obj.attrs, JOB_ATTR_Hold_Types, 0);
-
-            hold_bits_change(p->site, p->fsm, j, now, ~now & ~(unsigned)HOLD_DEPEND);
+            follow_holds(p, j, ask->who);
         } else if (is_named(c, "Execution_Time")) {
             start_time_note(p->start_time, j);
             job_fsm_post(p->fsm, j, EV_REVIEW);

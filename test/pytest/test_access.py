@@ -136,6 +136,14 @@ def test_the_comment_says_who_holds_a_job_until_nobody_does(place, people):
     assert "comment" in place.stat(job)
     place.api.release(job, "o")
     assert "comment" not in place.stat(job)
+    place.api.alter(job, [("Hold_Types", None, "u")])
+    assert place.stat(job)["comment"].startswith("Job held by root on ")
+    anna.api.alter(job, [("Hold_Types", None, "n")])
+    assert "comment" not in place.stat(job)
+    after = place.submit(depend=f"afterok:{job}")
+    place.api.hold(after)
+    place.api.release(after)
+    assert place.state(after) == "H" and "comment" not in place.stat(after)  # that is nobody's hold
 
 
 def test_a_submission_cannot_hold_with_letters_of_others(people):

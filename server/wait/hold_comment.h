@@ -1,0 +1,13 @@
+#ifndef HOLD_COMMENT_H
+#define HOLD_COMMENT_H
+/* What a job's comment says of its holds: "Job held by anna on Tue Mar  3 10:15:02 2026", as long as somebody holds it. */
+#include <stdbool.h>
+
+struct job;
+struct site;
+
+/* Holds were set (or released) by `who`, "anna" or "anna@host". What a scheduler says of the job comes later; nothing
+ * is said of one that has its vnodes. */
+void hold_comment(struct site *s, struct job *j, const char *who, bool set);
+
+#endif
