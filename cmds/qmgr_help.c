@@ -62,8 +62,41 @@ static const struct {
 static const enum attr_of kinds[] = {OF_SERVER, OF_QUEUE, OF_NODE, OF_SCHED, OF_HOOK, OF_RESOURCE};
 enum { KINDS = sizeof kinds / sizeof kinds[0], PAGE = 100 };
 
-/* All names of a kind, in lines of a page's width. */
-static void show_names(FILE *f, enum attr_of of)
+enum group { ALL, PUBLIC, EXEC_ONLY, ROUTE_ONLY, READ_ONLY };
+
+/* PBS's topics for parts of the attributes of a kind. */
+static const struct {
+    const char *topic;
+    enum attr_of of;
+    enum group group;
+} groups[] = {
+    {"serverpublic", OF_SERVER, PUBLIC},  {"serverro", OF_SERVER, READ_ONLY},
+    {"queuepublic", OF_QUEUE, PUBLIC},    {"queueexec", OF_QUEUE, EXEC_ONLY},
+    {"queueroute", OF_QUEUE, ROUTE_ONLY}, {"queuero", OF_QUEUE, READ_ONLY},
+    {"nodeattr", OF_NODE, ALL},
+};
+
+static bool is_in(const struct attr_def *d, enum group g)
+{
+    bool read_only = d->write > LEVEL_MANAGER;
+
+    switch (g) {
+    case ALL:
+        return true;
+    case PUBLIC:
+        return !read_only && !(d->flags & (AF_EXEC | AF_ROUTING));
+    case EXEC_ONLY:
+        return !read_only && d->flags & AF_EXEC;
+    case ROUTE_ONLY:
+        return !read_only && d->flags & AF_ROUTING;
+    case READ_ONLY:
+        return read_only;
+    }
+    return false;
+}
+
+/* All names of a kind that are of the group, in lines of a page's width. */
+static void show_names(FILE *f, enum attr_of of, enum group g)
 {
     size_t column = 0;
 
@@ -71,6 +104,8 @@ static void show_names(FILE *f, enum attr_of of)
     for (int i = 0; i < attr_def_count(of); i++) {
         const char *name = attr_def_get(of, i)->name;
 
+        if (!is_in(attr_def_get(of, i), g))
+            continue;
         if (column + strlen(name) + 1 > PAGE) {
             putc('\n', f);
             column = 0;
@@ -113,7 +148,7 @@ static bool show_from_tables(FILE *f, const char *first, const char *second)
         int index = attr_def_find(kinds[i], is_kind ? second : first);
 
         if (is_kind && !*second)
-            show_names(f, kinds[i]);
+            show_names(f, kinds[i], ALL);
         else if (index != ATTR_NONE && (is_kind || !*second))
             show_attribute(f, kinds[i], attr_def_get(kinds[i], index));
         else
@@ -121,6 +156,16 @@ static bool show_from_tables(FILE *f, const char *first, const char *second)
         found = true;
     }
     return found;
+}
+
+static bool show_group(FILE *f, const char *topic)
+{
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        if (strcasecmp(groups[i].topic, topic) == 0) {
+            show_names(f, groups[i].of, groups[i].group);
+            return true;
+        }
+    return false;
 }
 
 static const char *topic_text(const char *word)
@@ -142,7 +187,7 @@ void qmgr_help(FILE *f, const char *topic)
         fputs(text, f);
         return;
     }
-    if (*first && show_from_tables(f, first, second))
+    if (*first && (show_from_tables(f, first, second) || (!*second && show_group(f, first))))
         return;
     fputs(
         "General syntax: command [object] [names] [attributes]\n\nTo get help on a topic, type help <topic>.\n"

@@ -111,10 +111,17 @@ def test_a_file_that_is_not_there_is_named(quiet):
     ("queue Priority", ["queue Priority (long)", "-1024 to 1023", "operator and above"]),
     ("server rpp_retry", ["Kept and shown, but nothing acts on it."]),
     ("sched", ["attributes of a sched:", "preempt_queue_prio"]), ("apply", ["all is done or nothing"]),
+    ("serverpublic", ["attributes of a server:", "scheduling"]), ("serverro", ["state_count"]), ("queueroute", ["route_destinations"]),
+    ("queueexec", ["kill_delay"]), ("queuepublic", ["acl_users"]), ("queuero", ["total_jobs"]), ("nodeattr", ["resv_enable", "pcpus"]),
     ("nothing_such", ["Help is available on:"])])
 def test_help_knows_attributes_with_type_range_and_meaning(quiet, topic, said):
     text = quiet.qmgr(f"help {topic}")
     assert all(words in text for words in said), text
+
+
+def test_help_divides_attributes_into_those_that_are_set_and_those_that_are_told(quiet):
+    assert "total_jobs" not in quiet.qmgr("help queuepublic") and "route_destinations" not in quiet.qmgr("help queuepublic")
+    assert "acl_users" not in quiet.qmgr("help queuero") and "kill_delay" not in quiet.qmgr("help queueroute")
 
 
 # --- a terminal
