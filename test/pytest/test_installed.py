@@ -387,7 +387,7 @@ def test_pbs_comm_says_that_it_is_not_needed_and_is_there_once(site):
     log = site.logs("comm")
     assert f"pbs_comm ready (pid={site.pid('comm')}), Proxy Name:" in log and "no router is needed" in log
     done = site.command("pbs_comm", check=False)
-    assert done.returncode == 1 and str(site.pid("comm")) in done.stderr
+    assert done.returncode == 2 and str(site.pid("comm")) in done.stderr
 
 
 # --- the tree
