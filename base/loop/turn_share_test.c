@@ -24,7 +24,7 @@ static int64_t worked_of_1000(int turns, int64_t others_us, int64_t call_us)
         now_us += us;
         all += us;
     }
-    return all * 1000 / now_us;
+    return now_us ? all * 1000 / now_us : 0;
 }
 
 static void busy_others_leave_a_fifth_to_the_background(void **state)
