@@ -1,4 +1,4 @@
-/* Signals, and the pseudo signals suspend and resume.
+/* Signals, the pseudo signals suspend and resume, and messages.
  *
  * A signal is answered when it has been taken, or refused, where the job runs. suspend and resume are
  * parked on the job until it stands or runs again everywhere, which may take a while; of several subjobs
@@ -188,17 +188,58 @@ void req_signal(void *parts, struct request *r)
     }
 }
 
+/* --- messages ----------------------------------------------------------------------------------------- */
+
+/* There is a file to write them to as long as the job has processes. */
+static bool may_be_told(const struct job *j)
+{
+    return j->state == JOB_RUNNING || j->state == JOB_SUSPENDED;
+}
+
+static void send_message(struct parts *p, struct job *j, const ifl_message_args *a, exec_sent_fn *fn,
+                         void *arg)
+{
+    exec_send_message(p->send, j, a->files ? a->files : MSG_ERR, a->text, fn, arg);
+}
+
+static void tell_subjobs(struct parts *p, struct request *r, const ifl_message_args *a)
+{
+    struct req_subjobs s;
+    struct req_many *m;
+    struct job *j;
+    struct err e;
+
+    if (req_subjobs_find(p, r, a->job, &s, &e) < 0) {
+        req_past_fail(p, r, a->job, &e);
+        return;
+    }
+    m = req_many_begin(r, PBSE_BADSTATE, "Request invalid for state of job");
+    while (m && (j = req_subjobs_next(&s)))
+        if (may_be_told(j)) {
+            req_many_add(m);
+            send_message(p, j, a, many_sent, m);
+        }
+    if (m)
+        req_many_end(m);
+    req_subjobs_end(&s);
+}
+
 void req_message(void *parts, struct request *r)
 {
     struct parts *p = parts;
     const ifl_message_args *a = request_args(r);
     struct err e;
-    struct job *j = req_find_job(p, r, a->job, &e);
+    struct job *j;
 
+    if (is_about_subjobs(a->job)) {
+        tell_subjobs(p, r, a);
+        return;
+    }
+    j = req_find_job(p, r, a->job, &e);
     if (!j)
         req_past_fail(p, r, a->job, &e);
-    else if (j->state != JOB_RUNNING && j->state != JOB_SUSPENDED)
+    else if (!may_be_told(j))
         request_failf(r, PBSE_BADSTATE, "Request invalid for state of job");
     else
-        exec_send_message(p->send, j, a->files ? a->files : MSG_ERR, a->text, sent, request_ref(r));
+        send_message(p, j, a, sent, request_ref(r));
 }

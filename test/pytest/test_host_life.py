@@ -333,6 +333,25 @@ def test_a_message_stands_in_the_output_of_the_job(cx):
     assert cx.file("err").splitlines() == ["err", "to the error file"]
 
 
+@history
+def test_a_message_to_an_array_or_a_range_reaches_what_runs_of_it(cx):
+    text = "touch began$PBS_ARRAY_INDEX; while [ ! -e go ]; do sleep 0.02; done"
+    job = here(cx, text, array_indices_submitted="1-3", Error_Path=os.path.join(cx.work, "err.^array_index^"))
+    until(lambda: all(exists(cx, f"began{i}") for i in (1, 2, 3)), "the subjobs' first steps")
+    until(lambda: cx.stat(job)["array_state_count"].startswith("Queued:0 Running:3"), "three that run")
+    for one in (1, 2, 3):
+        until(lambda i=one: cx.stat(job.replace("[]", f"[{i}]"))["substate"] == "42", "the subjob running")
+    cx.command("qmsg", "to all", job)
+    cx.command("qmsg", "to some", job.replace("[]", "[2-9]"))
+    unknown = cx.command("qmsg", "to none", job.replace("[]", "[7-9]"), check=False)
+    assert unknown.returncode == 15001 % 256 and "Unknown Job Id" in unknown.stderr
+    touch(cx, "go")
+    cx.wait_gone(job)
+    assert [cx.file(f"err.{i}") for i in (1, 2, 3)] == ["to all\n", "to all\nto some\n", "to all\nto some\n"]
+    over = cx.command("qmsg", "late", job, check=False)
+    assert over.returncode == 15139 % 256
+
+
 @root
 @history
 def test_a_message_to_a_job_of_somebody_else_or_to_one_that_waits_is_refused(cx):
