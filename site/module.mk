@@ -25,7 +25,8 @@ EXTRA += $(B)/bin/pbsrun_unwrap
 $(B)/bin/pbsrun_unwrap: site/pbsrun_wrap
 	@install -D -m 0755 $< $@
 
-SITE.elsewhere := $(B)/bin/pbs_login $(addprefix $(B)/sbin/,pbs_demux pbs_iff pbs_interactive)
+SITE.elsewhere := $(addprefix $(B)/bin/,pbs_lamboot pbs_login pbs_mpihp pbs_mpilam pbs_tclsh pbs_wish) \
+  $(addprefix $(B)/sbin/,pbs_demux pbs_iff pbs_interactive)
 EXTRA += $(SITE.elsewhere)
 $(SITE.elsewhere): site/pbs_elsewhere
 	@install -D -m 0755 $< $@

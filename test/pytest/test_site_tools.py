@@ -152,7 +152,8 @@ def test_mpiexec_is_the_next_one_of_the_path_in_the_job(quiet, tools):
 
 # --- names of PBS
 
-@pytest.mark.parametrize("name", ["pbs_login", "pbs_iff", "pbs_demux", "pbs_interactive"])
+@pytest.mark.parametrize("name", ["pbs_login", "pbs_iff", "pbs_demux", "pbs_interactive", "pbs_lamboot", "pbs_mpihp",
+                                  "pbs_mpilam", "pbs_tclsh", "pbs_wish"])
 def test_a_program_that_is_not_needed_says_what_does_its_work(quiet, name):
     done = quiet.command(name, "x", check=False)
     assert (done.returncode, done.stdout) == (69, "") and done.stderr.startswith(f"{name}: ") and done.stderr.count("\n") == 1
