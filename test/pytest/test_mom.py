@@ -480,7 +480,7 @@ def test_a_vnode_that_its_mom_names_no_more_is_stale_until_it_is_named_again(cx)
         mom_says(cx, "remove", "site")
         os.kill(cx.pid("n1"), signal.SIGHUP)
         until(lambda: "Stale" in cx.node("n1[0]")["state"], "its state")
-        assert cx.node("n1")["state"] == "free"
+        until(lambda: cx.node("n1")["state"] == "free", "the end of the greeting")
         assert cx.logs("server", lines=2000).count(";n1[0];vnode n1[0] is stale\n") == turn
     assert "autocreated vnode n1[0]\n" in cx.logs("server", lines=2000)
     job = cx.submit("true", select="1:ncpus=1:vnode=n1[0]")
