@@ -13,9 +13,8 @@
 #include "store.h"
 
 struct entry {
-    struct away away; /* first: an entry is its away */
-    int64_t id;       /* of the hash: a moved job is whole, its number says it */
-    UT_hash_handle hh;
+    struct away away;  /* first: an entry is its away */
+    UT_hash_handle hh; /* by away.key.seq: a moved job is whole, its number says it */
 };
 
 struct aways {
@@ -98,7 +97,6 @@ static struct entry *insert(struct aways *all, const struct away *of)
 
     if (!x)
         abort();
-    x->id = of->key.seq;
     x->away = (struct away){.key = of->key,
                             .array = of->array,
                             .from_elsewhere = of->from_elsewhere,
@@ -111,7 +109,7 @@ static struct entry *insert(struct aways *all, const struct away *of)
     set_text(&x->away.depend, of->depend);
     set_text(&x->away.home, of->home);
     set_text(&x->away.doomed, of->doomed);
-    HASH_ADD(hh, all->all, id, sizeof x->id, x);
+    HASH_ADD(hh, all->all, away.key.seq, sizeof x->away.key.seq, x);
     return x;
 }
 
