@@ -132,3 +132,12 @@ void job_view_holds(const struct job *j, char out[8])
         out[n++] = 'n';
     out[n] = '\0';
 }
+
+const char *job_view_limit(int exit_status)
+{
+    static const char *const row[] = {"ncpus (burst)", "ncpus (sum)", "vmem", "mem", "cput", "walltime"};
+    const int first = -24; /* as PBS numbers them, downwards */
+    const int n = sizeof row / sizeof row[0];
+
+    return exit_status <= first && exit_status > first - n ? row[first - exit_status] : NULL;
+}

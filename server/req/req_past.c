@@ -24,8 +24,7 @@ struct question {
     struct request *request;
     struct job_key key;
     bool remove;
-    bool
-        of_array; /* it is the array's row that is asked for: a range has none, nor a subjob that never ran */
+    bool of_array;        /* the array's row is asked for: a range has none, nor a subjob that never ran */
     struct idset *chosen; /* indices of a range */
     req_past_fn *fn;
     void *arg;

@@ -24,6 +24,7 @@
 #include "hosts.h"
 #include "intern.h"
 #include "job_fsm.h"
+#include "job_view.h"
 #include "log.h"
 #include "released.h"
 #include "resize.h"
@@ -33,7 +34,6 @@
 #include "verdict.h"
 
 enum {
-    STATUS_CPU_BURST = -24,
     MAX_RUNS = 20,
     STAGEIN_WAIT_S = 1800,
     FORCED_STATUS = 265
@@ -232,38 +232,9 @@ void act_finish(void *arg, struct job *j)
     exec_send_end_others(d->send, j);
 }
 
-/* NULL: by no limit. */
-static const char *limit_of(const struct job *j)
-{
-    if (j->run && j->run->finished)
-        switch ((exec_reason)j->run->reason) {
-        case EXEC_END_WALLTIME:
-            return "walltime";
-        case EXEC_END_CPUT:
-            return "cput";
-        case EXEC_END_MEM:
-            return "mem";
-        case EXEC_END_VMEM:
-            return "vmem";
-        case EXEC_END_NCPUS:
-            return j->run->status == STATUS_CPU_BURST ? "ncpus (burst)" : "ncpus (sum)";
-        case EXEC_END_ITSELF:
-        case EXEC_END_TERMINATED:
-        case EXEC_END_LOST:
-        case EXEC_END_CHECKPOINTED:
-        case EXEC_END_PROLOGUE_ABORT:
-        case EXEC_END_PROLOGUE_RERUN:
-        case EXEC_END_SETUP:
-        case EXEC_END_DISK:
-        case EXEC_END_STAGEIN:
-            break;
-        }
-    return NULL;
-}
-
 static void add_how_it_ended(struct strbuf *b, const struct job *j)
 {
-    const char *limit = limit_of(j);
+    const char *limit = j->run && j->run->finished ? job_view_limit(j->run->status) : NULL;
 
     if (limit)
         strbuf_addf(b, " and exceeded resource %s", limit);

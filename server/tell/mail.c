@@ -13,6 +13,7 @@
 
 #include "attr_type.h"
 #include "job_run.h"
+#include "job_view.h"
 #include "mailer.h"
 #include "site.h"
 #include "strbuf.h"
@@ -20,7 +21,6 @@
 #include "words.h"
 
 enum { MESSAGE_MAX = 1 << 16, ADDRESS_MAX = 1024, MS_PER_S = 1000 };
-enum { STATUS_LIMIT_FIRST = -24, STATUS_LIMIT_LAST = -29 }; /* of limits, as PBS numbers them */
 
 struct mail {
     struct site *site;
@@ -177,14 +177,13 @@ static bool did_run(const struct job *j)
 /* Who does not ask for the end of a job that ends by itself wants to know of one that was killed for what it used. */
 static void send_limit(struct mail *m, const struct job *j)
 {
-    static const char *const limits[] = {"ncpus (burst)", "ncpus (sum)", "vmem", "mem", "cput", "walltime"};
+    const char *limit = job_view_limit(j->exit_status);
     struct strbuf b;
 
-    if (!is_asked_for(j, 'a') || j->exit_status > STATUS_LIMIT_FIRST || j->exit_status < STATUS_LIMIT_LAST)
+    if (!limit || !is_asked_for(j, 'a'))
         return;
     strbuf_init(&b, MESSAGE_MAX);
-    strbuf_addf(&b, "Job exceeded resource %s\nSee job standard error file",
-                limits[STATUS_LIMIT_FIRST - j->exit_status]);
+    strbuf_addf(&b, "Job exceeded resource %s\nSee job standard error file", limit);
     send_abort(m, j, strbuf_str(&b));
     strbuf_fini(&b);
 }
