@@ -23,6 +23,7 @@
 
 struct restoring {
     struct site *site;
+    const struct restore_faults *faults; /* NULL: the log */
     struct restore_counts counts;
 };
 
@@ -41,8 +42,12 @@ static int put_attrs(struct site *s, struct object *o, const char *text, struct 
 }
 
 /* A row that cannot be read stays where it is, for a person to look at. */
-static int skip(const char *kind, const char *name, const struct err *why)
+static int skip(const struct restoring *r, const char *kind, const char *name, const struct err *why)
 {
+    if (r->faults) {
+        r->faults->fn(r->faults->arg, kind, name, why->text);
+        return 0;
+    }
     log_event(LOGC_SVR, LOGE_ERROR, name, "the stored %s is left out, it cannot be read: %s", kind,
               why->text);
     return 0;
@@ -59,7 +64,7 @@ static int take_resource(void *arg, const struct store_row *row, struct err *e)
 
     if (resource_add(r->site->resources, name, json_string_value(json_object_get(json, "type")),
                      json_string_value(json_object_get(json, "flag")), &made, e) < 0)
-        skip("resource", name, e);
+        skip(r, "resource", name, e);
     else
         r->counts.resources++;
     json_decref(json);
@@ -84,7 +89,7 @@ static int take_sched(void *arg, const struct store_row *row, struct err *e)
 
     if ((!o && scheds_add(r->site->scheds, name, &o, e) < 0) ||
         put_attrs(r->site, &o->obj, store_row_text(row, 2), e) < 0)
-        return skip("scheduler", name, e);
+        return skip(r, "scheduler", name, e);
     r->counts.scheds++;
     return 0;
 }
@@ -96,9 +101,9 @@ static int take_queue(void *arg, const struct store_row *row, struct err *e)
     struct queue *q;
 
     if (queues_add(r->site->queues, name, &q, e) < 0)
-        return skip("queue", name, e);
+        return skip(r, "queue", name, e);
     if (put_attrs(r->site, &q->obj, store_row_text(row, 2), e) < 0) {
-        skip("queue", name, e);
+        skip(r, "queue", name, e);
         queues_remove(r->site->queues, q, e);
         return 0;
     }
@@ -113,9 +118,9 @@ static int take_node(void *arg, const struct store_row *row, struct err *e)
     struct node *n;
 
     if (nodes_add(r->site->nodes, name, &n, e) < 0)
-        return skip("node", name, e);
+        return skip(r, "node", name, e);
     if ((hot && node_decode(n, hot, e) < 0) || put_attrs(r->site, &n->obj, store_row_text(row, 2), e) < 0) {
-        skip("node", name, e);
+        skip(r, "node", name, e);
         nodes_remove(r->site->nodes, n, e);
         return 0;
     }
@@ -132,7 +137,7 @@ static int take_hold(void *arg, const struct store_row *row, struct err *e)
 
     if (holds_add(r->site->holds, name, &h, e) < 0 ||
         put_attrs(r->site, &h->obj, store_row_text(row, 2), e) < 0)
-        return skip("hold", name, e);
+        return skip(r, "hold", name, e);
     return 0;
 }
 
@@ -186,7 +191,7 @@ static int take_job(void *arg, const struct store_row *row, struct err *e)
     if (!j)
         return err_set(e, PBSE_SYSTEM, "no memory for job %s", id);
     if (fill_job(r->site, j, row, e) < 0 || make_array(j, e) < 0 || place_job(r->site, j, e) < 0) {
-        skip("job", id, e);
+        skip(r, "job", id, e);
         job_unref(j);
         return 0;
     }
@@ -206,14 +211,16 @@ static int take_page(void *arg, const struct store_row *row, struct err *e)
         return 0; /* its job was left out, and that was said */
     if (array_map_read_page(j->array, store_row_number(row, 1), store_row_text(row, 2),
                             store_row_text(row, 3), e) < 0)
-        skip("page of array", j->obj.name, e);
+        skip(r, "page of array", j->obj.name, e);
     return 0;
 }
 
 /* Subjobs that have rows of their own, now that the pages are in. */
-static void take_subjobs(struct site *s)
+static void take_subjobs(const struct restoring *r)
 {
+    struct site *s = r->site;
     struct job *next;
+    struct err e;
 
     for (struct job *j = jobs_first(s->jobs); j; j = next) {
         struct job *array = job_is_subjob(j) ? subjob_array(s->jobs, j) : NULL;
@@ -222,7 +229,8 @@ static void take_subjobs(struct site *s)
         if (!job_is_subjob(j) || job_is_over(j) ||
             (array && array_map_read_live(array->array, j->key.index) == 0))
             continue;
-        log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "the stored subjob is left out: it belongs to no array");
+        err_set(&e, PBSE_IVALREQ, "it belongs to no array");
+        skip(r, "subjob", j->obj.name, &e);
         jobs_remove(s->jobs, j);
     }
 }
@@ -234,7 +242,7 @@ static int read_arrays(struct store *from, struct restoring *r, struct err *e)
     stmt_init(&q, STMT_ARRAY_ALL);
     if (store_query(from, &q, take_page, r, e) < 0)
         return -1;
-    take_subjobs(r->site);
+    take_subjobs(r);
     return 0;
 }
 
@@ -267,9 +275,10 @@ static void all_clean(struct change *c)
         change_cleaned(e);
 }
 
-int restore_rows(struct site *s, struct store *from, struct restore_counts *out, struct err *e)
+int restore_rows_tell(struct site *s, struct store *from, const struct restore_faults *faults,
+                      struct restore_counts *out, struct err *e)
 {
-    struct restoring r = {.site = s};
+    struct restoring r = {.site = s, .faults = faults};
 
     if (read_kind(from, "resource", take_resource, &r, e) < 0 ||
         read_kind(from, "server", take_server, &r, e) < 0 ||
@@ -280,6 +289,11 @@ int restore_rows(struct site *s, struct store *from, struct restore_counts *out,
     all_clean(s->change);
     *out = r.counts;
     return 0;
+}
+
+int restore_rows(struct site *s, struct store *from, struct restore_counts *out, struct err *e)
+{
+    return restore_rows_tell(s, from, NULL, out, e);
 }
 
 void restore_enter(struct site *s, struct job_fsm *f)

@@ -21,6 +21,14 @@ struct restore_counts {
  * out; a job whose queue is gone is held back the same way. -1: the store cannot be read. */
 int restore_rows(struct site *s, struct store *from, struct restore_counts *out, struct err *e);
 
+/* The same for who only looks (pbs_store check): rows that are left out are told to `faults`, not to the log. */
+struct restore_faults {
+    void (*fn)(void *arg, const char *kind, const char *name, const char *why);
+    void *arg;
+};
+int restore_rows_tell(struct site *s, struct store *from, const struct restore_faults *faults,
+                      struct restore_counts *out, struct err *e);
+
 /* Every job's entry action, by number. */
 void restore_enter(struct site *s, struct job_fsm *f);
 
