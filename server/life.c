@@ -118,12 +118,13 @@ static void find_services(struct server *s)
     }
 }
 
+/* A job whose script arrives has the name of its queue, and is not in it yet. */
 static void tell_job(const struct job *j)
 {
     if (!job_is_over(j))
         log_event(LOGC_JOB, LOGE_SYSTEM | LOGE_ADMIN | LOGE_DEBUG, j->obj.name,
                   "Requeueing job, substate: %d Requeued in queue: %s", job_view_substate(j),
-                  j->queue->obj.name);
+                  j->queue_name ? j->queue_name : "");
 }
 
 static void tell_recovered(const struct server *s, const struct restore_counts *counts)
