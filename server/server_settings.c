@@ -249,8 +249,7 @@ static void name_files(struct server_settings *s)
     snprintf(s->socket, sizeof s->socket, "%s/pbs_server.sock", s->home);
     snprintf(s->logs, sizeof s->logs, "%s/server_logs", s->home);
     snprintf(s->certs, sizeof s->certs, "%s/certs", s->home);
-    snprintf(s->database, sizeof s->database, "%s/server_priv/cede.db", s->home);
-    snprintf(s->password, sizeof s->password, "%s/server_priv/db_password", s->home);
+    store_site_name(&s->store, s->home);
 }
 
 int server_settings_read(struct server_settings *s, int argc, char *argv[], struct err *e)
@@ -306,9 +305,5 @@ void server_settings_free(struct server_settings *s)
 
 struct store_where server_settings_store(const struct server_settings *s)
 {
-    if (!conf_is_set(s->conf, CONF_PBS_DATA_SERVICE_HOST))
-        return (struct store_where){.path = s->database};
-    return (struct store_where){.host = conf_text(s->conf, CONF_PBS_DATA_SERVICE_HOST),
-                                .port = (int)conf_int(s->conf, CONF_PBS_DATA_SERVICE_PORT),
-                                .password_file = s->password};
+    return store_site_where(&s->store, s->conf);
 }

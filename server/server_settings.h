@@ -6,7 +6,7 @@
 
 #include "conf.h"
 #include "err.h"
-#include "store.h"
+#include "store_site.h"
 
 /* How to begin (-t); the numbers stand in the log. Jobs in a run go on whichever way is chosen, except where they are
  * thrown away. */
@@ -25,7 +25,8 @@ struct server_settings {
     struct conf *conf;
     char home[4096];
     char name[256]; /* of the server, as in job identifiers: first label of its host */
-    char lock[4200], socket[4200], logs[4200], certs[4200], database[4200], password[4200];
+    char lock[4200], socket[4200], logs[4200], certs[4200];
+    struct store_site store;
     char active_note[4200]; /* exists while a secondary is active; holds its host's name */
     const char *log_file;   /* -L, or NULL */
     uint16_t port;

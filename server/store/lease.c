@@ -146,6 +146,13 @@ static int raise_epoch(struct store *s, struct lease *l, struct err *e)
     return rc;
 }
 
+int lease_hold(struct store *writer, struct err *e)
+{
+    struct lease l;
+
+    return writer->class->lease(writer, e) < 0 ? -1 : migrate(writer, &l, e);
+}
+
 int lease_take(struct store *writer, struct lease *out, struct err *e)
 {
     struct lease l = {.epoch = 0};

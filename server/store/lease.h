@@ -24,4 +24,7 @@ struct lease {
  *   PBSE_SYSTEM  it cannot be reached, or was made by a newer version (the text says which) */
 int lease_take(struct store *writer, struct lease *out, struct err *e);
 
+/* The lease and the tables only, for who fills a store: no identity, no epoch. Errors as above. */
+int lease_hold(struct store *writer, struct err *e);
+
 #endif

@@ -9,6 +9,14 @@ struct store *store_open(const struct store_where *w, struct err *e)
     return w->path ? store_sqlite_open(w, e) : store_pg_open(w, e);
 }
 
+struct store *store_open_existing(const struct store_where *w, struct err *e)
+{
+    struct store_where there = *w;
+
+    there.existing = true;
+    return store_open(&there, e);
+}
+
 void store_close(struct store *s)
 {
     if (s)
@@ -33,6 +41,21 @@ int store_query(struct store *s, const struct batch_stmt *q, store_row_fn *row, 
 int store_apply(struct store *s, const struct batch *b, uint64_t epoch, struct err *e)
 {
     return s->class->apply(s, b, epoch, e);
+}
+
+int store_begin(struct store *s, enum store_access how, struct err *e)
+{
+    return s->class->begin(s, how, e);
+}
+
+int store_add(struct store *s, const struct batch *b, struct err *e)
+{
+    return s->class->add(s, b, e);
+}
+
+int store_end(struct store *s, bool keep, struct err *e)
+{
+    return s->class->end(s, keep, e);
 }
 
 const char *store_row_text(const struct store_row *row, int column)

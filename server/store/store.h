@@ -17,6 +17,7 @@
 #include "err.h"
 
 struct store_where {
+    bool existing;             /* make nothing (store_open_existing) */
     const char *path;          /* of the SQLite file, or NULL: PostgreSQL, as the rest says */
     const char *host;          /* name, or directory of a unix socket */
     int port;                  /* 0: the database's own default */
@@ -30,6 +31,11 @@ struct store_row;
 
 /* ^ One row of an answer; the texts live for this call. Not 0 ends the walk and is handed through. */
 typedef int store_row_fn(void *arg, const struct store_row *row, struct err *e);
+
+enum store_access {
+    STORE_READ, /* every query sees the store as it was at the beginning; writers are not held up */
+    STORE_WRITE /* nothing is there for others before store_end(keep), and nothing at all without it */
+};
 
 struct store_class {
     const char *name; /* "SQLite", "PostgreSQL" */
@@ -47,6 +53,12 @@ struct store_class {
     int (*lease)(struct store *s, struct err *e);
     /* Does anybody hold it? */
     int (*held)(struct store *s, bool *out, struct err *e);
+    /* One transaction of many calls: open it, run a batch in it (no epoch is checked), end it. */
+    int (*begin)(struct store *s, enum store_access how, struct err *e);
+    int (*add)(struct store *s, const struct batch *b, struct err *e);
+    int (*end)(struct store *s, bool keep, struct err *e);
+    /* Ask the database to examine its own files: one row of text for each fault. NULL: it cannot. */
+    int (*examine)(struct store *s, store_row_fn *fault, void *arg, struct err *e);
     /* The columns of a row, from 0. */
     const char *(*text)(const struct store_row *row, int column, size_t *n);
     int64_t (*number)(const struct store_row *row, int column);
@@ -64,6 +76,8 @@ struct store { /* first member of each implementation's own struct */
 
 /* Connect; makes the file, or the database, when it is missing. NULL: it cannot be reached (the text says why). */
 struct store *store_open(const struct store_where *w, struct err *e);
+/* The same, but what is missing is not made: a path without a file, or no such database, is an error. */
+struct store *store_open_existing(const struct store_where *w, struct err *e);
 void store_close(struct store *s); /* NULL is allowed */
 
 /* ---- thin: call the implementation */
@@ -71,6 +85,13 @@ const char *store_name(const struct store *s);
 int store_script(struct store *s, const char *sql, struct err *e);
 int store_query(struct store *s, const struct batch_stmt *q, store_row_fn *row, void *arg, struct err *e);
 int store_apply(struct store *s, const struct batch *b, uint64_t epoch, struct err *e);
+
+/* One transaction over many calls; between begin and end nothing but queries and store_add. A connection that is lost
+ * meanwhile loses all of it, and every call up to store_end says so. */
+int store_begin(struct store *s, enum store_access how, struct err *e);
+int store_add(struct store *s, const struct batch *b, struct err *e);
+int store_end(struct store *s, bool keep,
+              struct err *e); /* keep: durable on return; else, and on -1: nothing was */
 
 const char *store_row_text(const struct store_row *row, int column); /* NULL: null */
 const char *store_row_bytes(const struct store_row *row, int column, size_t *n);

@@ -47,6 +47,7 @@ struct store_pg {
     size_t n_options;
     char *database;
     bool wants_lease;
+    bool in_transaction; /* between begin and end: a new connection would know nothing of it */
     bool prepared[STMT_COUNT], epoch_prepared;
 };
 
@@ -185,6 +186,8 @@ static int need_connection(struct store_pg *s, struct err *e)
 {
     if (is_connected(s))
         return 0;
+    if (s->in_transaction)
+        return failed(s, "the connection was lost, and the transaction with it", NULL, e);
     PQfinish(s->conn);
     memset(s->prepared, 0, sizeof s->prepared);
     s->epoch_prepared = false;
@@ -469,6 +472,62 @@ static int pg_apply(struct store *base, const struct batch *b, uint64_t epoch, s
     return rc;
 }
 
+/* ---- one transaction of many calls --------------------------------------------------------------------- */
+
+static int pg_exec(struct store_pg *s, const char *sql, struct err *e)
+{
+    PGresult *r = PQexec(s->conn, sql);
+    int rc = PQresultStatus(r) == PGRES_COMMAND_OK ? 0 : failed(s, sql, PQresultErrorMessage(r), e);
+
+    PQclear(r);
+    return rc;
+}
+
+static int pg_begin(struct store *base, enum store_access how, struct err *e)
+{
+    struct store_pg *s = of(base);
+
+    if (need_connection(s, e) < 0 ||
+        pg_exec(s, how == STORE_WRITE ? "BEGIN" : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", e) < 0)
+        return -1;
+    s->in_transaction = true;
+    return 0;
+}
+
+/* A batch as a pipeline, as in apply(), within the transaction that is open. */
+static int pg_add(struct store *base, const struct batch *b, struct err *e)
+{
+    struct store_pg *s = of(base);
+    int rc;
+
+    if (need_connection(s, e) < 0 || prepare_all(s, b, e) < 0)
+        return -1;
+    if (!PQenterPipelineMode(s->conn))
+        return failed(s, "pipeline", NULL, e);
+    rc = send_batch(s, b, e);
+    if (drain(s, rc < 0 ? NULL : e) < 0)
+        rc = -1;
+    if (!PQexitPipelineMode(s->conn) && rc == 0)
+        rc = failed(s, "pipeline", NULL, e);
+    return rc;
+}
+
+static int pg_end(struct store *base, bool keep, struct err *e)
+{
+    struct store_pg *s = of(base);
+    bool is_aborted = is_connected(s) && PQtransactionStatus(s->conn) == PQTRANS_INERROR;
+    int rc = 0;
+
+    if (keep && is_aborted)
+        rc = err_set(e, PBSE_SYSTEM, "PostgreSQL: a statement of the transaction has failed");
+    else if (keep)
+        rc = need_connection(s, e) < 0 ? -1 : pg_exec(s, "COMMIT", e);
+    s->in_transaction = false;
+    if ((!keep || rc < 0) && is_connected(s))
+        pg_exec(s, "ROLLBACK", NULL);
+    return rc;
+}
+
 /* The session of a server that has just ended may live for a moment longer than it. */
 static int pg_lease(struct store *base, struct err *e)
 {
@@ -532,6 +591,9 @@ static const struct store_class pg_class = {
     .apply = pg_apply,
     .lease = pg_lease,
     .held = pg_held,
+    .begin = pg_begin,
+    .add = pg_add,
+    .end = pg_end,
     .text = pg_text,
     .number = pg_number,
 };
@@ -590,7 +652,8 @@ struct store *store_pg_open(const struct store_where *w, struct err *e)
     s->base.class = &pg_class;
     if (set_options(s, w, e) < 0)
         goto fail;
-    if (need_connection(s, e) < 0 && (create_if_missing(s, e) < 0 || need_connection(s, e) < 0))
+    if (need_connection(s, e) < 0 &&
+        (w->existing || create_if_missing(s, e) < 0 || need_connection(s, e) < 0))
         goto fail;
     return &s->base;
 fail:

@@ -18,9 +18,9 @@
 enum { BUSY_MS = 10000, CHECKPOINT_PAGES = 4000 };
 
 /* What frames a batch: prepared once, as the statements in it. */
-enum frame { FRAME_BEGIN, FRAME_COMMIT, FRAME_ROLLBACK, FRAMES };
+enum frame { FRAME_BEGIN, FRAME_READ, FRAME_COMMIT, FRAME_ROLLBACK, FRAMES };
 
-static const char *const frame_sql[FRAMES] = {"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"};
+static const char *const frame_sql[FRAMES] = {"BEGIN IMMEDIATE", "BEGIN", "COMMIT", "ROLLBACK"};
 
 struct store_sqlite {
     struct store base;
@@ -200,6 +200,62 @@ static int sqlite_apply(struct store *base, const struct batch *b, uint64_t epoc
     return rc;
 }
 
+/* ---- one transaction of many calls --------------------------------------------------------------------- */
+
+/* "BEGIN" alone takes no snapshot: the first look does. */
+static int sqlite_begin(struct store *base, enum store_access how, struct err *e)
+{
+    struct store_sqlite *s = of(base);
+
+    if (how == STORE_WRITE)
+        return frame(s, FRAME_BEGIN, e);
+    if (frame(s, FRAME_READ, e) < 0)
+        return -1;
+    if (run(s, "SELECT count(*) FROM sqlite_schema", e) == 0)
+        return 0;
+    frame(s, FRAME_ROLLBACK, NULL);
+    return -1;
+}
+
+static int sqlite_add(struct store *base, const struct batch *b, struct err *e)
+{
+    struct batch_stmt q;
+
+    for (size_t at = 0; batch_next(b, &at, &q);)
+        if (run_stmt(of(base), &q, e) < 0)
+            return -1;
+    return 0;
+}
+
+static int sqlite_end(struct store *base, bool keep, struct err *e)
+{
+    int rc = keep ? frame(of(base), FRAME_COMMIT, e) : 0;
+
+    if (!keep || rc < 0)
+        frame(of(base), FRAME_ROLLBACK, NULL);
+    return rc;
+}
+
+static int sqlite_examine(struct store *base, store_row_fn *fault, void *arg, struct err *e)
+{
+    struct store_sqlite *s = of(base);
+    sqlite3_stmt *st = NULL;
+    int step = SQLITE_DONE, rc = 0;
+
+    if (sqlite3_prepare_v2(s->db, "PRAGMA integrity_check", -1, &st, NULL) != SQLITE_OK)
+        return failed(s, "integrity_check", e);
+    while (rc == 0 && (step = sqlite3_step(st)) == SQLITE_ROW) {
+        const struct store_row row = {.class = base->class, .result = st};
+
+        if (strcmp((const char *)sqlite3_column_text(st, 0), "ok") != 0)
+            rc = fault(arg, &row, e);
+    }
+    if (rc == 0 && step != SQLITE_DONE)
+        rc = failed(s, "integrity_check", e);
+    sqlite3_finalize(st);
+    return rc;
+}
+
 static int sqlite_lease(struct store *base, struct err *e)
 {
     struct store_sqlite *s = of(base);
@@ -242,6 +298,10 @@ static const struct store_class sqlite_class = {
     .apply = sqlite_apply,
     .lease = sqlite_lease,
     .held = sqlite_held,
+    .begin = sqlite_begin,
+    .add = sqlite_add,
+    .end = sqlite_end,
+    .examine = sqlite_examine,
     .text = sqlite_text,
     .number = sqlite_number,
 };
@@ -287,6 +347,10 @@ struct store *store_sqlite_open(const struct store_where *w, struct err *e)
     }
     s->base.class = &sqlite_class;
     s->lock_fd = -1;
+    if (w->existing && access(w->path, F_OK) < 0) {
+        err_errno(e, errno, "the store %s", w->path);
+        goto fail;
+    }
     if (make_private(w->path, e) < 0)
         goto fail;
     if (sqlite3_open_v2(w->path, &s->db, flags, NULL) != SQLITE_OK) {

@@ -17,6 +17,7 @@ DAEMONS = {
     "pbsfs": "sched/pbsfs.c",
     "pbs_mom": "mom/mom/command_line.c",
     "pbs_comm": "site/pbs_comm.c",
+    "pbs_store": "server/admin/pbs_store.c",
 }
 TABLES = {
     "pbs_job_attributes.7": "attr_job.def",

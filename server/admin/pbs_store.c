@@ -1,0 +1,362 @@
+/* pbs_store: examine, save, fill and move the store of a server. doc/man/pbs_store.8.
+ *
+ * `check` and `dump` only read, one moment of the store, and may run beside the server. `restore` and `migrate` take the
+ * store's lease, which a running server holds, so that neither can write while the other does. The order: files that
+ * the caller named are opened as the caller, then root becomes the account that owns the store (a database file, its
+ * journal and its lock must stay usable for a server that is not root), then the stores are opened. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "conf.h"
+#include "daemon.h"
+#include "dump.h"
+#include "lease.h"
+#include "options.h"
+#include "store_check.h"
+#include "store_site.h"
+#include "strbuf.h"
+#include "units.h"
+
+/* What a monitor can tell apart. */
+enum { EXIT_FINE = 0, EXIT_FAULTS = 1, EXIT_FAILED = 2 };
+enum { OPT_STORE, OPT_FORCE, OPT_VERSION, HOST_MAX = 256 };
+
+/* A store as a person names it: "sqlite:PATH" or "postgresql:HOST[:PORT]". */
+struct named_store {
+    struct store_where where;
+    char text[PATH_MAX + 64];
+};
+
+struct pbs_store {
+    struct conf *conf;
+    struct store_site site;
+    struct named_store named; /* -s */
+    bool is_named, force, show_version;
+};
+
+static int named_store_parse(struct named_store *n, const struct store_site *site, const char *text,
+                             struct err *e)
+{
+    char *rest, *port, *end;
+
+    if ((size_t)snprintf(n->text, sizeof n->text, "%s", text) >= sizeof n->text)
+        return err_set(e, EINVAL, "the name of a store is longer than %zu characters", sizeof n->text - 1);
+    rest = strchr(n->text, ':');
+    if (!rest || !rest[1])
+        return err_set(e, EINVAL, "\"%s\" names no store: sqlite:FILE or postgresql:HOST[:PORT]", text);
+    *rest++ = '\0';
+    if (strcmp(n->text, "sqlite") == 0) {
+        n->where = (struct store_where){.path = rest};
+        return 0;
+    }
+    if (strcmp(n->text, "postgresql") != 0)
+        return err_set(e, EINVAL, "\"%s\" is no kind of store: sqlite or postgresql", n->text);
+    n->where = (struct store_where){.host = rest, .password_file = site->password};
+    port = strrchr(rest, ':');
+    if (port) {
+        *port++ = '\0';
+        n->where.port = (int)strtol(port, &end, 10);
+        if (*end || end == port || n->where.port < 1 || n->where.port > UINT16_MAX)
+            return err_set(e, EINVAL, "\"%s\" is no port: 1 to %d", port, UINT16_MAX);
+    }
+    return 0;
+}
+
+static int take(void *context, const struct option_row *row, const char *value, struct err *e)
+{
+    struct pbs_store *p = context;
+
+    switch (row->id) {
+    case OPT_STORE:
+        p->is_named = true;
+        return named_store_parse(&p->named, &p->site, value, e);
+    case OPT_FORCE:
+        p->force = true;
+        break;
+    default:
+        p->show_version = true;
+        break;
+    }
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {'s', "store", OPTION_VALUE, "store",
+     "sqlite:FILE or postgresql:HOST[:PORT] instead of the store of pbs.conf", take, OPT_STORE},
+    {0, "force", OPTION_ALONE, NULL, "replace what a store holds that is in use", take, OPT_FORCE},
+    {0, "version", OPTION_ALONE, NULL, "print the version", take, OPT_VERSION},
+};
+
+static const struct options options = {.program = "pbs_store",
+                                       .operands = "check | dump [file] | restore [file] | migrate store",
+                                       .rows = rows,
+                                       .n_rows = sizeof rows / sizeof rows[0]};
+
+static struct store_where where_of(const struct pbs_store *p)
+{
+    return p->is_named ? p->named.where : store_site_where(&p->site, p->conf);
+}
+
+/* Root becomes who the server is. Where the folder of the store is still root's, or another user calls, all stays. */
+static int become_owner(const struct pbs_store *p, struct err *e)
+{
+    const char *user = conf_text(p->conf, CONF_PBS_DAEMON_SERVICE_USER);
+    char folder[sizeof p->site.database];
+    struct stat st;
+    uid_t uid;
+    gid_t gid;
+
+    if (daemon_account(user, &uid, &gid, e) < 0)
+        return -1;
+    snprintf(folder, sizeof folder, "%s", p->site.database);
+    *strrchr(folder, '/') = '\0';
+    if (uid == geteuid() || (stat(folder, &st) == 0 && st.st_uid != uid))
+        return 0;
+    return daemon_become(user, e);
+}
+
+static struct store *open_source(const struct pbs_store *p, struct err *e)
+{
+    struct store_where where = where_of(p);
+
+    return store_open_existing(&where, e);
+}
+
+/* Open a store, made if it is missing, and keep others from writing to it. */
+static struct store *open_target(const struct store_where *where, struct err *e)
+{
+    struct store *s = store_open(where, e);
+
+    if (s && lease_hold(s, e) == 0)
+        return s;
+    if (s && e->code == EWOULDBLOCK)
+        err_set(e, EBUSY, "a server, or another pbs_store, uses the store: stop it first (qterm); %s",
+                e->text);
+    store_close(s);
+    return NULL;
+}
+
+/* ---- the commands ------------------------------------------------------------------------------------ */
+
+static int do_check(struct pbs_store *p, const char *operand, struct err *e)
+{
+    struct store *s = NULL;
+    struct store_check found;
+    int rc = -1;
+
+    (void)operand;
+    if (become_owner(p, e) == 0 && (s = open_source(p, e)))
+        rc = store_check_run(s, stdout, &found, e);
+    store_close(s);
+    if (rc < 0)
+        return EXIT_FAILED;
+    printf("%zu jobs, %zu finished jobs, %zu nodes, %zu queues, %zu resources: %zu faults\n",
+           found.counts.jobs, found.history, found.counts.nodes, found.counts.queues, found.counts.resources,
+           found.faults);
+    return found.faults ? EXIT_FAULTS : EXIT_FINE;
+}
+
+static void tell(const char *what, const struct dump_counts *c)
+{
+    fprintf(stderr, "%s %llu rows, %llu of them jobs\n", what, (unsigned long long)c->rows,
+            (unsigned long long)c->jobs);
+}
+
+/* The rows of the store, by who may read it. */
+static int dump_store(struct pbs_store *p, FILE *to, struct err *e)
+{
+    struct dump_counts c = {0};
+    struct store *s = NULL;
+    int rc = -1;
+
+    if (become_owner(p, e) == 0 && (s = open_source(p, e)))
+        rc = dump_write(s, to, &c, e);
+    store_close(s);
+    if (rc == 0 && to != stdout && fsync(fileno(to)) < 0)
+        rc = err_errno(e, errno, "the dump cannot be written");
+    if (rc == 0)
+        tell("dumped", &c);
+    return rc;
+}
+
+/* A process of its own becomes the owner of the store: this one still has to give the file its name. */
+static int dump_in_child(struct pbs_store *p, FILE *to, struct err *e)
+{
+    pid_t pid = fork();
+    int status = 0;
+
+    if (pid == 0) {
+        int rc = dump_store(p, to, e);
+
+        if (rc < 0)
+            fprintf(stderr, "pbs_store: %s\n", e->text);
+        _exit(rc < 0 ? EXIT_FAILED : EXIT_FINE);
+    }
+    if (pid < 0)
+        return err_errno(e, errno, "no process for the dump");
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FINE ? 0 : err_set(e, EIO, "nothing was dumped");
+}
+
+/* Whole under its own name, or not there: written beside it, for its owner only (it holds environments of jobs and the
+ * secret of the store), then renamed. */
+static int dump_file(struct pbs_store *p, const char *path, struct err *e)
+{
+    char beside[PATH_MAX];
+    int fd, rc;
+    FILE *to;
+
+    if ((size_t)snprintf(beside, sizeof beside, "%s.part", path) >= sizeof beside)
+        return err_set(e, ENAMETOOLONG, "the name of the dump is longer than %zu characters",
+                       sizeof beside - 1);
+    unlink(beside);
+    fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    to = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!to)
+        return err_errno(e, errno, "the dump %s", beside);
+    rc = dump_in_child(p, to, e);
+    fclose(to);
+    if (rc == 0 && rename(beside, path) < 0)
+        rc = err_errno(e, errno, "the dump %s", path);
+    if (rc < 0)
+        unlink(beside);
+    return rc;
+}
+
+static int do_dump(struct pbs_store *p, const char *path, struct err *e)
+{
+    int rc;
+
+    if (path)
+        rc = dump_file(p, path, e);
+    else if (isatty(STDOUT_FILENO))
+        rc = err_set(e, EINVAL, "a dump holds secrets and does not go to a terminal: name a file");
+    else
+        rc = dump_store(p, stdout, e);
+    return rc < 0 ? EXIT_FAILED : EXIT_FINE;
+}
+
+static int do_restore(struct pbs_store *p, const char *path, struct err *e)
+{
+    struct store_where where = where_of(p);
+    struct dump_counts c = {0};
+    struct store *s = NULL;
+    FILE *from = path ? fopen(path, "re") : stdin;
+    int rc = -1;
+
+    if (!from)
+        err_errno(e, errno, "the dump %s", path);
+    else if (become_owner(p, e) == 0 && (s = open_target(&where, e)))
+        rc = dump_read(s, from, p->force, &c, e);
+    if (rc < 0 && e->code == EEXIST)
+        err_set(e, EEXIST, "%s: --force replaces all that it holds", e->text);
+    store_close(s);
+    if (from && path)
+        fclose(from);
+    if (rc < 0)
+        return EXIT_FAILED;
+    tell("restored", &c);
+    return EXIT_FINE;
+}
+
+static void tell_conf(const struct store_where *to)
+{
+    if (to->path)
+        fprintf(stderr, "next: take PBS_DATA_SERVICE_HOST out of pbs.conf, and start the server\n");
+    else
+        fprintf(
+            stderr,
+            "next: put PBS_DATA_SERVICE_HOST=%s and PBS_DATA_SERVICE_PORT=%d into pbs.conf, and start the "
+            "server\n",
+            to->host, to->port ? to->port : 15007);
+}
+
+static int do_migrate(struct pbs_store *p, const char *name, struct err *e)
+{
+    struct store_where from_where = where_of(p);
+    struct dump_counts c = {0};
+    struct named_store to_name;
+    struct store *from = NULL, *to = NULL;
+    int rc = -1;
+
+    if (!name)
+        err_set(e, EINVAL, "name the store that is to be filled: sqlite:FILE or postgresql:HOST[:PORT]");
+    else if (named_store_parse(&to_name, &p->site, name, e) == 0 && become_owner(p, e) == 0) {
+        from_where.existing = true;
+        if ((from = open_target(&from_where, e)) && (to = open_target(&to_name.where, e)))
+            rc = dump_copy(to, from, p->force, &c, e);
+    }
+    if (rc < 0 && e->code == EEXIST)
+        err_set(e, EEXIST, "%s: --force replaces all that it holds", e->text);
+    store_close(to);
+    store_close(from);
+    if (rc < 0)
+        return EXIT_FAILED;
+    tell("copied", &c);
+    tell_conf(&to_name.where);
+    return EXIT_FINE;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(struct pbs_store *p, const char *operand, struct err *e);
+    int operands; /* at most */
+} commands[] = {
+    {"check", do_check, 0}, {"dump", do_dump, 1}, {"restore", do_restore, 1}, {"migrate", do_migrate, 1}};
+
+static int run(struct pbs_store *p, int n, char *operands[], struct err *e)
+{
+    for (size_t i = 0; n && i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(commands[i].name, operands[0]) == 0) {
+            if (n - 1 > commands[i].operands)
+                err_set(e, EINVAL, "%s is one operand too many", operands[1 + commands[i].operands]);
+            else
+                return commands[i].run(p, n > 1 ? operands[1] : NULL, e);
+            return EXIT_FAILED;
+        }
+    err_set(e, EINVAL, "say what to do: check, dump, restore or migrate");
+    return EXIT_FAILED;
+}
+
+static int print_help(void)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, 1 << 16);
+    options_usage(&options, &text);
+    fputs(strbuf_str(&text), stdout);
+    strbuf_fini(&text);
+    return EXIT_FINE;
+}
+
+int main(int argc, char *argv[])
+{
+    struct pbs_store p = {0};
+    struct err e = {0};
+    int first, code = EXIT_FAILED;
+
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return print_help();
+    umask(077);
+    p.conf = argc == 2 && strcmp(argv[1], "--version") == 0 ? NULL : conf_load(&e);
+    if (p.conf)
+        store_site_name(&p.site, conf_text(p.conf, CONF_PBS_HOME));
+    if (!e.code && options_parse(&options, argc, argv, &first, &p, &e) == 0) {
+        if (p.show_version)
+            code = printf("pbs_version = %s\n", CEDE_VERSION) > 0 ? EXIT_FINE : EXIT_FAILED;
+        else
+            code = run(&p, argc - first, argv + first, &e);
+    }
+    if (e.code && code == EXIT_FAILED)
+        fprintf(stderr, "pbs_store: %s\n", e.text);
+    conf_destroy(p.conf);
+    return fflush(stdout) == 0 ? code : EXIT_FAILED;
+}

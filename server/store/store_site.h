@@ -1,0 +1,17 @@
+#ifndef STORE_SITE_H
+#define STORE_SITE_H
+/* Where the store of a complex is, by its pbs.conf: PostgreSQL where PBS_DATA_SERVICE_HOST is set, else a file below
+ * PBS_HOME. */
+#include "conf.h"
+#include "store.h"
+
+struct store_site {
+    char database[4200]; /* the file */
+    char password[4200]; /* of PostgreSQL, if the file is there */
+};
+
+void store_site_name(struct store_site *s, const char *home);
+/* Borrows both; see store.h. */
+struct store_where store_site_where(const struct store_site *s, const struct conf *c);
+
+#endif
