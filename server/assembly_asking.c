@@ -13,6 +13,7 @@
 #include "loop.h"
 #include "loss.h"
 #include "mail.h"
+#include "module_path.h"
 #include "move_out.h"
 #include "names.h"
 #include "notes.h"
@@ -123,7 +124,7 @@ static struct guests *create_guests(struct server *s, struct err *e)
                                      .socket = conf_text(s->set.conf, CONF_PBS_MUNGE_SOCKET),
                                      .serves_all = s->set.serves_all};
 
-    snprintf(module, sizeof module, "%s/lib/libauth_munge.so", conf_text(s->set.conf, CONF_PBS_EXEC));
+    module_path(module, sizeof module, "libauth_munge.so");
     return guests_create(s->loop, &o, e);
 }
 

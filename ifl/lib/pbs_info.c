@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "conf.h"
+#include "module_path.h"
 #include "pbs_error.h"
 #include "report.h"
 
@@ -92,7 +93,7 @@ static bool is_ours(const struct pbs_info_target *t)
 }
 
 /* A certificate where there is one that we may use, unless MUNGE is asked for. */
-static void fill_identity(struct pbs_info_target *t, const char *exec)
+static void fill_identity(struct pbs_info_target *t)
 {
     const char *method = conf_text(conf, CONF_PBS_AUTH_METHOD),
                *socket = conf_text(conf, CONF_PBS_MUNGE_SOCKET);
@@ -103,20 +104,20 @@ static void fill_identity(struct pbs_info_target *t, const char *exec)
     (void)snprintf(key, sizeof key, "%s/sched.key", t->certs);
     if (!t->other && strcasecmp(method ? method : "", "munge") != 0 && access(key, R_OK) == 0)
         (void)snprintf(t->role, sizeof t->role, "sched");
-    (void)snprintf(t->munge, sizeof t->munge, "%s/lib/libauth_munge.so", exec);
+    module_path(t->munge, sizeof t->munge, "libauth_munge.so");
     (void)snprintf(t->munge_socket, sizeof t->munge_socket, "%s", socket ? socket : "");
 }
 
 /* `host` and `port` are set. */
 static void fill_ways(struct pbs_info_target *t)
 {
-    const char *home = conf_text(conf, CONF_PBS_HOME), *exec = conf_text(conf, CONF_PBS_EXEC);
+    const char *home = conf_text(conf, CONF_PBS_HOME);
 
     if (is_ours(t))
         (void)snprintf(t->socket, sizeof t->socket, "%s/pbs_server.sock", home);
-    (void)snprintf(t->module, sizeof t->module, "%s/lib/libauth_tls.so", exec);
+    module_path(t->module, sizeof t->module, "libauth_tls.so");
     (void)snprintf(t->certs, sizeof t->certs, "%s/certs", home);
-    fill_identity(t, exec);
+    fill_identity(t);
 }
 
 static int fill(struct pbs_info_target *t, const char *name, struct err *e)

@@ -219,14 +219,15 @@ struct conf *conf_parse(const char *text, conf_getenv *env, struct err *e)
     return c;
 }
 
+/* Not in a process that has other rights than those of the user who chose the environment. */
 static const char *from_environment(const char *name)
 {
-    return getenv(name);
+    return secure_getenv(name);
 }
 
 struct conf *conf_load(struct err *e)
 {
-    const char *path = getenv("PBS_CONF_FILE");
+    const char *path = secure_getenv("PBS_CONF_FILE");
     struct err missing, without;
     char *text = NULL;
     struct conf *c;

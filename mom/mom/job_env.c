@@ -1,9 +1,10 @@
-/* Three layers into one list; what comes later replaces what is there by name. The order of layers is the
- * rule: a user may override the site, and nobody overrides what the MOM computes; but for that nothing is
- * checked. The list is walked for each name: it is short, and this is done once for a run. */
+/* Three layers, merged by sorting: of one name the latest entry stays. The order of layers is the rule: a user may
+ * override the site, and nobody overrides what the MOM computes. The computed entries are a list of their own until the
+ * merge (about twenty, searched for each name); the other two layers may have as many entries as a message holds. */
 #include "job_env.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 
 enum { ENTRY_MAX = 1 << 20 };
 
-int job_env_set(struct words *env, const char *name, const char *value, struct err *e)
+static int job_env_set(struct words *env, const char *name, const char *value, struct err *e)
 {
     size_t n = strlen(name);
     struct strbuf b;
@@ -40,36 +41,14 @@ int job_env_set(struct words *env, const char *name, const char *value, struct e
     return 0;
 }
 
-/* An entry "NAME=value" of a list; one without "=" says nothing. */
-static int set_entry(struct words *env, char *entry, struct err *e)
-{
-    char *eq = strchr(entry, '=');
-    int rc;
-
-    if (!eq || eq == entry)
-        return 0;
-    *eq = '\0';
-    rc = job_env_set(env, entry, eq + 1, e);
-    *eq = '=';
-    return rc;
-}
-
-static int set_variable_list(struct words *env, const struct run *r, struct err *e)
+static int add_variable_list(struct words *env, const struct run *r, struct err *e)
 {
     const char *text = run_attr(r, "Variable_List", "");
-    struct words list;
-    int rc = 0;
 
-    if (!text)
-        return 0;
-    words_init(&list);
     /* Quotes are part of values here: only a backslash protects a comma (ifl/def/type_list.h). */
-    if (words_parse(text, ",", WORDS_BACKSLASH, &list, e) < 0)
-        rc = err_prefix(e, "Variable_List of job %s", r->id);
-    for (size_t i = 0; rc == 0 && i < list.n; i++)
-        rc = set_entry(env, list.w[i], e);
-    words_fini(&list);
-    return rc;
+    if (text && words_parse(text, ",", WORDS_BACKSLASH, env, e) < 0)
+        return err_prefix(e, "Variable_List of job %s", r->id);
+    return 0;
 }
 
 static int set_array(struct words *env, const struct run *r, struct err *e)
@@ -189,15 +168,105 @@ static int set_checkpoint(struct words *env, const struct job_env_facts *f, stru
     return rc;
 }
 
+/* All that the MOM computes; job_env.h says what its beginning is relied upon for. */
+static int set_all_computed(struct words *env, const struct run *r, const struct job_env_facts *f,
+                            struct err *e)
+{
+    if (set_computed(env, r, f, e) < 0 || set_preempted(env, r, e) < 0)
+        return -1;
+    return set_checkpoint(env, f, e) < 0 ? -1 : set_array(env, r, e);
+}
+
+/* ---- the merge */
+struct entry {
+    const char *text;
+    size_t name;  /* length of its name */
+    size_t place; /* the highest of one name stays */
+};
+
+static int by_name_and_place(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    size_t n = x->name < y->name ? x->name : y->name;
+    int c = memcmp(x->text, y->text, n);
+
+    if (c == 0 && x->name != y->name)
+        c = x->name < y->name ? -1 : 1;
+    if (c)
+        return c;
+    return x->place < y->place ? -1 : 1;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    return x->place < y->place ? -1 : 1;
+}
+
+/* An entry without name or "=" says nothing. */
+static size_t collect(struct entry *out, size_t n, const struct words *layer)
+{
+    for (size_t i = 0; i < layer->n; i++) {
+        const char *eq = strchr(layer->w[i], '=');
+
+        if (eq && eq > layer->w[i]) {
+            out[n] = (struct entry){layer->w[i], (size_t)(eq - layer->w[i]), n};
+            n++;
+        }
+    }
+    return n;
+}
+
+static size_t keep_latest(struct entry *all, size_t n)
+{
+    size_t kept = 0;
+
+    qsort(all, n, sizeof *all, by_name_and_place);
+    for (size_t i = 0; i < n; i++) {
+        bool later = i + 1 < n && all[i + 1].name == all[i].name &&
+                     memcmp(all[i + 1].text, all[i].text, all[i].name) == 0;
+
+        if (!later)
+            all[kept++] = all[i];
+    }
+    qsort(all, kept, sizeof *all, by_place);
+    return kept;
+}
+
+int job_env_merge(const struct words *const layers[], size_t n_layers, struct words *out, struct err *e)
+{
+    struct entry *all;
+    size_t n = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < n_layers; i++)
+        n += layers[i]->n;
+    all = calloc(n + 1, sizeof *all);
+    if (!all)
+        return err_set(e, ENOMEM, "no memory for the environment of a job");
+    n = 0;
+    for (size_t i = 0; i < n_layers; i++)
+        n = collect(all, n, layers[i]);
+    n = keep_latest(all, n);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = words_add(out, all[i].text, e);
+    free(all);
+    return rc;
+}
+
 int job_env_make(const struct home *h, const struct run *r, const struct job_env_facts *f, struct words *out,
                  struct err *e)
 {
-    for (size_t i = 0; i < h->environment.n; i++)
-        if (set_entry(out, h->environment.w[i], e) < 0)
-            return -1;
-    if (set_variable_list(out, r, e) < 0 || set_computed(out, r, f, e) < 0)
-        return -1;
-    if (set_preempted(out, r, e) < 0)
-        return -1;
-    return set_checkpoint(out, f, e) < 0 ? -1 : set_array(out, r, e);
+    struct words owner, computed;
+    const struct words *const layers[] = {&h->environment, &owner, &computed};
+    int rc = -1;
+
+    words_init(&owner);
+    words_init(&computed);
+    if (add_variable_list(&owner, r, e) == 0 && set_all_computed(&computed, r, f, e) == 0)
+        rc = job_env_merge(layers, sizeof layers / sizeof layers[0], out, e);
+    words_fini(&owner);
+    words_fini(&computed);
+    return rc;
 }

@@ -20,11 +20,13 @@ struct job_env_facts {
     unsigned mom_port;
 };
 
-/* "NAME=value" words into `out` (initialised by the caller). -1: Variable_List cannot be cut into words, no memory. */
+/* "NAME=value" words into `out` (initialised by the caller), each name once. What the MOM computes comes last, from HOME
+ * on, which is always there: so a program of root can tell it from what the owner said (mom/shepherd/site_env.h).
+ * O(n log n) of the number of entries. -1: Variable_List cannot be cut into words, no memory. */
 int job_env_make(const struct home *h, const struct run *r, const struct job_env_facts *f, struct words *out,
                  struct err *e);
 
-/* Set or replace a variable. */
-int job_env_set(struct words *env, const char *name, const char *value, struct err *e);
+/* The entries of these lists, the first list first; of one name only its last entry, where that stands. */
+int job_env_merge(const struct words *const layers[], size_t n_layers, struct words *out, struct err *e);
 
 #endif

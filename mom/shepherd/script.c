@@ -4,13 +4,10 @@
  * The MOM starts this errand in a session of its own, and alone keeps the time: it kills our group. A MOM that dies
  * takes us along (the kernel tells), and the next one runs the script again, so never two at once.
  *
- * The script has our rights but talks about a job of somebody else. So of the job's environment it gets only what
- * no program obeys: LD_PRELOAD, PATH, HOME and their like are the owner's to choose, and would let him run what he
- * likes as root. */
+ * The script has our rights but talks about a job of somebody else: site_env.h says what it is told. */
 #include "script.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,52 +18,17 @@
 
 #include "errand.h"
 #include "rundir.h"
-#include "strbuf.h"
+#include "site_env.h"
 #include "task.h"
 #include "words.h"
-
-/* What of the job's variables may reach a program that runs as root: names that nothing but a script of the site
- * looks at. */
-static bool is_harmless(const char *entry)
-{
-    static const char *const names[] = {"USER=", "LOGNAME=", "NCPUS=", "OMP_NUM_THREADS=", "ENVIRONMENT="};
-
-    if (strncmp(entry, "PBS_", 4) == 0)
-        return true;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strncmp(entry, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-
-static void add_tmpdir(struct words *env, const char *entry)
-{
-    struct strbuf b;
-
-    strbuf_init(&b, PATH_MAX);
-    if (strbuf_addf(&b, "PBS_%s", entry) == 0)
-        words_add(env, b.s, NULL);
-    strbuf_fini(&b);
-}
-
-static void make_environment(const struct shep_order *o, struct words *env)
-{
-    words_init(env);
-    words_add(env, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", NULL);
-    words_add(env, "HOME=/", NULL);
-    for (u_int i = 0; i < o->env.env_len; i++)
-        if (is_harmless(o->env.env_val[i]))
-            words_add(env, o->env.env_val[i], NULL);
-        else if (strncmp(o->env.env_val[i], "TMPDIR=", 7) == 0)
-            add_tmpdir(env, o->env.env_val[i]);
-}
 
 static void execute(const struct shep_order *o, const struct task *t, const char *file, struct words *argv,
                     int in)
 {
     struct words env;
 
-    make_environment(o, &env);
+    words_init(&env);
+    site_env_make(o, 0, &env);
     if (dup2(in, 0) >= 0 && dup2(t->out, 1) >= 0 && dup2(t->err, 2) >= 0)
         execve(file, argv->w, env.w);
     _exit(255);

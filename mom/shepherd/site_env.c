@@ -1,5 +1,5 @@
-/* The values of the job's environment that the MOM has computed have overridden what the owner gave; so they may be
- * taken from there by name. */
+/* In the order's environment the computed entries come last, from HOME on (mom/mom/job_env.h): only there is a name the MOM's.
+ * An order that an older MOM has written may have them between the owner's; there the list of names is all that helps. */
 #include "site_env.h"
 
 #include <limits.h>
@@ -11,11 +11,39 @@
 #include "strbuf.h"
 #include "words.h"
 
-enum { SIDS_MAX = 1 << 17 };
+enum { SIDS_MAX = 1 << 17, SAID_MAX = 1 << 15 /* an owner's value: eleven of them fit any exec */ };
 
-static const char *const ours[] = {"LOGNAME",     "USER",        "PBS_JOBNAME",   "PBS_JOBID",
-                                   "PBS_QUEUE",   "SHELL",       "PBS_JOBCOOKIE", "PBS_NODENUM",
-                                   "PBS_TASKNUM", "PBS_MOMPORT", "PBS_NODEFILE",  "PBS_JOBDIR"};
+static const char *const computed[] = {"LOGNAME",
+                                       "USER",
+                                       "PBS_JOBNAME",
+                                       "PBS_JOBID",
+                                       "PBS_QUEUE",
+                                       "PBS_JOBCOOKIE",
+                                       "PBS_NODENUM",
+                                       "PBS_TASKNUM",
+                                       "PBS_MOMPORT",
+                                       "PBS_NODEFILE",
+                                       "PBS_TM_SOCKET",
+                                       "PBS_PREEMPT_NOTICE",
+                                       "PBS_PREEMPT_COUNT",
+                                       "PBS_PREEMPTED",
+                                       "PBS_PREEMPT_REASON",
+                                       "PBS_ACCOUNT",
+                                       "PBS_JOBDIR",
+                                       "PBS_ENVIRONMENT",
+                                       "PBS_ARRAY_INDEX",
+                                       "PBS_ARRAY_ID",
+                                       "OMP_NUM_THREADS",
+                                       "NCPUS",
+                                       "ENVIRONMENT"};
+/* What qsub makes of the environment that it ran in. */
+static const char *const said[] = {"PBS_O_HOME", "PBS_O_LANG",   "PBS_O_LOGNAME", "PBS_O_PATH",
+                                   "PBS_O_MAIL", "PBS_O_SHELL",  "PBS_O_TZ",      "PBS_O_WORKDIR",
+                                   "PBS_O_HOST", "PBS_O_SYSTEM", "PBS_O_QUEUE"};
+/* Computed as well, but programs of root would obey them. */
+static const struct {
+    const char *name, *as;
+} renamed[] = {{"SHELL", "PBS_TASK_SHELL"}, {"TMPDIR", "PBS_TASK_TMPDIR"}};
 
 static void add(struct words *out, const char *name, const char *value)
 {
@@ -35,15 +63,43 @@ static void add_number(struct words *out, const char *name, long long n)
     add(out, name, digits);
 }
 
-static void add_ours(const struct shep_order *o, struct words *out)
+/* The value, where the entry is of that name. */
+static const char *value_of(const char *entry, const char *name)
 {
-    for (u_int i = 0; i < o->env.env_len; i++)
-        for (size_t k = 0; k < sizeof ours / sizeof ours[0]; k++) {
-            size_t n = strlen(ours[k]);
+    size_t n = strlen(name);
 
-            if (strncmp(o->env.env_val[i], ours[k], n) == 0 && o->env.env_val[i][n] == '=')
-                words_add(out, o->env.env_val[i], NULL);
-        }
+    return strncmp(entry, name, n) == 0 && entry[n] == '=' ? entry + n + 1 : NULL;
+}
+
+static void add_listed(const char *const *names, size_t n, const char *entry, struct words *out)
+{
+    for (size_t i = 0; i < n; i++)
+        if (value_of(entry, names[i]))
+            words_add(out, entry, NULL);
+}
+
+static u_int first_computed(const struct shep_order *o)
+{
+    u_int at = o->env.env_len;
+
+    while (at > 0 && !value_of(o->env.env_val[at - 1], "HOME"))
+        at--;
+    return at;
+}
+
+static void add_from_order(const struct shep_order *o, struct words *out)
+{
+    u_int first = first_computed(o);
+
+    for (u_int i = 0; i < first; i++)
+        if (strlen(o->env.env_val[i]) < SAID_MAX)
+            add_listed(said, sizeof said / sizeof said[0], o->env.env_val[i], out);
+    for (u_int i = first; i < o->env.env_len; i++) {
+        add_listed(computed, sizeof computed / sizeof computed[0], o->env.env_val[i], out);
+        for (size_t k = 0; k < sizeof renamed / sizeof renamed[0]; k++)
+            if (value_of(o->env.env_val[i], renamed[k].name))
+                add(out, renamed[k].as, value_of(o->env.env_val[i], renamed[k].name));
+    }
 }
 
 void site_env_make(const struct shep_order *o, int session, struct words *out)
@@ -52,11 +108,14 @@ void site_env_make(const struct shep_order *o, int session, struct words *out)
 
     add(out, "PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     add(out, "HOME", "/");
-    add_ours(o, out);
+    add(out, "SHELL", "/bin/sh");
+    add_from_order(o, out);
     add_number(out, "UID", o->uid);
     add_number(out, "GID", o->gid);
-    add_number(out, "PBS_SID", session);
-    add_number(out, "PBS_TASK_ROOT_PID", session);
+    if (session > 0) {
+        add_number(out, "PBS_SID", session);
+        add_number(out, "PBS_TASK_ROOT_PID", session);
+    }
     add_number(out, "PBS_TASK_UID", o->uid);
     add_number(out, "PBS_TASK_GID", o->gid);
     add(out, "PBS_TASK_HOME", o->home);

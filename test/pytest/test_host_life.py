@@ -170,14 +170,44 @@ def test_a_mom_that_is_killed_in_the_middle_of_a_script_takes_it_along_and_it_is
     assert sorted(cx.file("out").splitlines()) == sorted([which, "job"])
 
 
+OWNERS = ("LD_PRELOAD=/tmp/evil.so", "PATH=/home/evil:/bin:/usr/bin", "HOME=/evil", "PBS_EXEC=/evil", "PBS_CONF_FILE=/evil",
+          "PBS_SERVER=evil", "PBS_HOME=/evil", "PBS_TMPDIR=/evil", "PBS_ACCOUNT=/evil", "PBS_ARRAY_ID=/evil", "PBS_MINE=/evil",
+          "PBS_O_HOME=/evil", "NCPUS=/evil", "SHELL=/evil", "TMPDIR=/evil", "BASH_ENV=/evil", "ENV=/evil", "USER=/evil")
+
+
+def environment(text):
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+
+
 @root
 @history
-def test_what_the_owner_puts_into_the_environment_is_not_obeyed_by_a_script_of_root(cx):
-    put(cx, "prologue", "echo prologue $(id -u) $HOME [$LD_PRELOAD] $PBS_JOBID $PBS_MINE; env | grep -c ^PATH=/home")
-    job = cx.submit("echo job", Variable_List="LD_PRELOAD=/tmp/evil.so,PATH=/home/evil:/bin:/usr/bin,HOME=/evil,PBS_MINE=kept")
+@pytest.mark.parametrize("which", ["prologue", "epilogue"])
+def test_what_the_owner_puts_into_the_environment_does_not_reach_a_script_of_root(cx, which):
+    put(cx, which, f"env > {cx.work}/site; id -u > {cx.work}/uid")
+    cx.blank("mine")
+    job = cx.submit("env > $PBS_O_WORKDIR/mine", Variable_List=",".join([*OWNERS, f"PBS_O_WORKDIR={cx.work}"]))
     ended(cx, job)
-    lines = cx.file("out").splitlines()
-    assert lines[:2] == [f"prologue 0 / [] {job} kept", "0"]
+    site, mine = environment(cx.file("site")), environment(cx.file("mine"))
+    assert cx.file("uid") == "0\n"
+    assert {name for name, value in site.items() if "evil" in value} == {"PBS_O_HOME"}
+    assert site["HOME"] == "/" and site["SHELL"] == "/bin/sh" and site["PBS_JOBID"] == job and site["USER"] == users.NAMES[0]
+    assert site["PBS_O_WORKDIR"] == str(cx.work) and site["PBS_TASK_TMPDIR"] == mine["TMPDIR"]
+    assert mine["PBS_MINE"] == mine["PBS_EXEC"] == "/evil" and mine["NCPUS"] == "1"
+
+
+@root
+@history
+def test_a_program_that_obeys_SHELL_in_a_script_of_root_does_not_run_that_of_qsub_S(cx):
+    path = os.path.join(cx.work, "shell")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(f"#!/bin/sh\nid -u >> {cx.work}/ids\nexec /bin/sh\n")
+    os.chmod(path, 0o755)
+    cx.blank("ids")
+    for which in ("prologue", "epilogue"):
+        put(cx, which, f"flock {cx.work} -c 'touch {cx.work}/{which}'")
+    ended(cx, cx.submit("true", Shell_Path_List=path))
+    assert exists(cx, "prologue") and exists(cx, "epilogue")
+    assert "0" not in cx.file("ids").split()
 
 
 def test_an_epilogue_is_told_what_was_asked_for_and_used(cx):

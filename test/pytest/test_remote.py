@@ -49,6 +49,25 @@ def test_a_user_of_another_host_is_known_by_munge(cx, munged):
     cx.wait_gone(job)
 
 
+@pytest.mark.parametrize("where", ["environment", "pbs.conf"])
+def test_a_module_is_loaded_from_the_installation_alone(cx, munged, where):
+    """A module runs with the rights of the caller; who names PBS_EXEC may be somebody else (a job's environment)."""
+    evil, seen = os.path.join(cx.work, "evil"), os.path.join(cx.work, "loaded")
+    os.makedirs(os.path.join(evil, "lib"))
+    code = f'#include <stdio.h>\n__attribute__((constructor)) static void go(void) {{ fclose(fopen("{seen}", "w")); }}\n'
+    for name in ("libauth_tls.so", "libauth_munge.so"):
+        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", os.path.join(evil, "lib", name)], check=True,
+                       input=code, text=True)
+    env = login_host(cx, "login", munged.socket)
+    if where == "pbs.conf":
+        with open(env["PBS_CONF_FILE"], "a", encoding="ascii") as f:
+            f.write(f"PBS_EXEC={evil}\n")
+    else:
+        env["PBS_EXEC"] = evil
+    assert cx.command("qstat", "-B", env=env, check=False).returncode == 0
+    assert not os.path.exists(seen)
+
+
 def test_a_credential_of_another_realm_is_refused(cx, munged):
     other = Munged(cx.top, "stranger")
     try:
