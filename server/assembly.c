@@ -10,6 +10,7 @@
 
 #include "accounting.h"
 #include "arrays.h"
+#include "arriving.h"
 #include "checkpoint.h"
 #include "commit.h"
 #include "daemon.h"
@@ -192,7 +193,8 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
     job_fsm_listen(p->fsm, told_listen, &s->site);
     s->start_time = p->fsm ? start_time_create(s->loop, &s->site, p->fsm) : NULL;
     p->arrays = arrays_create(&s->site, p->fsm, p->commit);
-    if (!s->start_time || !p->arrays)
+    s->arriving = p->fsm ? arriving_create(s->loop, &s->site, p->fsm) : NULL;
+    if (!s->start_time || !s->arriving || !p->arrays)
         return err_no_memory(e);
     if (create_telling(s, e) < 0 || assembly_running(s, e) < 0)
         return -1;

@@ -160,6 +160,7 @@ static int create_entrance(struct server *s, struct err *e)
                                                      .names = s->names,
                                                      .scripts = s->scripts,
                                                      .start_time = s->start_time,
+                                                     .arriving = s->arriving,
                                                      .depends = s->depends,
                                                      .route = p->route,
                                                      .notes = p->notes,

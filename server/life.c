@@ -14,6 +14,7 @@
 #include "arrays.h"
 #include "away.h"
 #include "away_link.h"
+#include "arriving.h"
 #include "certs.h"
 #include "checkpoint.h"
 #include "clock.h"
@@ -162,6 +163,7 @@ int life_go_on(struct server *s, bool is_new, const struct restore_counts *count
         tally_review(s->site.tally, j);
     }
     restore_enter(&s->site, s->parts.fsm);
+    arriving_restore(s->arriving);
     history_restore(s->history);
     arrays_restore(s->parts.arrays);
     for (struct job *j = jobs_first(s->site.jobs); j; j = jobs_next(j))
@@ -308,6 +310,7 @@ static void end_telling(struct server *s)
     aways_destroy(s->aways);
     arrays_destroy(p->arrays);
     wall_step_destroy(s->wall_step);
+    arriving_destroy(s->arriving);
     start_time_destroy(s->start_time);
     job_fsm_destroy(p->fsm);
     job_log_destroy(s->job_log);

@@ -41,6 +41,7 @@ struct server {
     struct exec_take *take;
     struct exec_hello *hello;
     struct start_time *start_time;
+    struct arriving *arriving;
     struct wall_step *wall_step;
     struct depends *depends;
     struct aways *aways;

@@ -27,7 +27,7 @@ struct victim;
 struct parked;
 
 enum job_state {
-    JOB_ARRIVING, /* pieces of its script are missing; nobody sees it */
+    JOB_ARRIVING, /* pieces of its script are missing; its owner and operators see it (wait/arriving.h) */
     JOB_QUEUED,
     JOB_HELD,
     JOB_WAITING,  /* for its Execution_Time */

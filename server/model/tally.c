@@ -191,9 +191,15 @@ void tally_forget(struct tally *t, struct job *j)
     j->tallied_queue = NULL;
 }
 
+/* A job whose script arrives counts where it will be, so that limits hold for submissions in pieces. */
+static struct queue *counted_in(const struct tally *t, const struct job *j)
+{
+    return j->state == JOB_ARRIVING && j->queue_name ? queues_find(t->site->queues, j->queue_name) : j->queue;
+}
+
 static unsigned mask_of(const struct job *j)
 {
-    if (j->state == JOB_ARRIVING || job_is_over(j))
+    if (job_is_over(j))
         return 0;
     return 1u << TALLY_LIVE | (j->state == JOB_QUEUED ? 1u << TALLY_QUEUED : 0) |
            ((j->shares && j->state != JOB_SUSPENDED) || j->room ? 1u << TALLY_RUNNING : 0);
@@ -202,15 +208,16 @@ static unsigned mask_of(const struct job *j)
 void tally_review(struct tally *t, struct job *j)
 {
     unsigned mask = mask_of(j);
+    struct queue *q = counted_in(t, j);
 
-    if (mask == j->tallied && j->queue == j->tallied_queue &&
+    if (mask == j->tallied && q == j->tallied_queue &&
         (!mask || (job_count(j) == j->tallied_as && job_view_number(j) == j->tallied_state)))
         return;
-    if (j->queue != j->tallied_queue || !mask)
+    if (q != j->tallied_queue || !mask)
         tally_forget(t, j);
     if (!mask)
         return;
-    j->tallied_queue = j->queue;
+    j->tallied_queue = q;
     count(t, j, mask);
 }
 
@@ -230,7 +237,7 @@ static void recount(const struct tally *t, const struct queue *q, const int64_t 
     int64_t found[TALLY_STATES] = {0};
 
     for (const struct job *j = jobs_first(t->site->jobs); j; j = jobs_next(j))
-        if (mask_of(j) && (!q || j->queue == q))
+        if (mask_of(j) && (!q || counted_in(t, j) == q))
             found[job_view_number(j)]++;
     assert(memcmp(found, states, sizeof found) == 0);
 }

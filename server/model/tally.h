@@ -17,7 +17,7 @@ struct site;
 struct tally;
 
 enum tally_what {
-    TALLY_LIVE,    /* every job that has come in and is not over */
+    TALLY_LIVE,    /* every job that is not over, one whose script arrives as well */
     TALLY_QUEUED,  /* in state Q */
     TALLY_RUNNING, /* holds its vnodes, and is not suspended; or room is held for it */
     TALLY_COUNT

@@ -10,6 +10,7 @@
 #include "commit.h"
 #include "log.h"
 #include "pbs_error.h"
+#include "tally.h"
 
 /* --- server ------------------------------------------------------------------------------------------ */
 
@@ -48,8 +49,13 @@ static int queue_remove(struct parts *p, struct object *o, struct err *e)
 {
     struct queue *q = (struct queue *)o;
 
+    int64_t live = tally_jobs(p->site->tally, q, LIMIT_ALL, NULL, TALLY_LIVE);
+
     if (q->n_jobs)
         return queues_remove(p->site->queues, q, e);
+    if (live > 0)
+        return err_set(e, PBSE_OBJBUSY, "queue %s waits for the scripts of %lld jobs", q->obj.name,
+                       (long long)live);
     commit_remove_object(p->commit, o);
     return queues_remove(p->site->queues, q, e);
 }

@@ -76,8 +76,21 @@ struct job *req_find_any_job(struct parts *p, const char *id, struct err *e)
     j = site_find_job(p->site, &parsed);
     if (j && j->state != JOB_ARRIVING)
         return j;
-    no_object(p, &parsed, id, e);
+    if (j)
+        err_set(e, PBSE_BADSTATE, "Request invalid for state of job: its script has not arrived");
+    else
+        no_object(p, &parsed, id, e);
     return NULL;
+}
+
+struct job *req_find_arriving(struct parts *p, const struct request *r, const char *id)
+{
+    struct jobid parsed;
+    struct job *j = jobid_parse(id, &parsed, NULL) == 0 ? site_find_job(p->site, &parsed) : NULL;
+
+    if (!j || j->state != JOB_ARRIVING)
+        return NULL;
+    return strcmp(j->owner, request_who(r)) == 0 || req_level(r) >= LEVEL_OPERATOR ? j : NULL;
 }
 
 struct job *req_find_whole(struct parts *p, const struct request *r, const char *id, struct err *e)

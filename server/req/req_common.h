@@ -7,11 +7,14 @@
 
 /* The job of this id, for somebody who may act on it: its owner, an operator, a scheduler.
  * "41[]" is the array, "41[3]" a subjob that is an object. NULL: PBSE_IVALREQ (no name, or a range of subjobs),
- * PBSE_UNKJOBID, PBSE_PERM, PBSE_HISTJOBID (ended); of subjobs PBSE_BADSTATE (it has never run yet) and
+ * PBSE_UNKJOBID, PBSE_PERM, PBSE_HISTJOBID (ended), PBSE_BADSTATE (its script is arriving); of subjobs PBSE_BADSTATE (it has never run yet) and
  * PBSE_NOHISTARRAYSUBJOB (it has ended, its array has not). */
 struct job *req_find_job(struct parts *p, const struct request *r, const char *id, struct err *e);
 /* The same for requests that are for jobs and arrays, not for their subjobs: those are PBSE_IVALREQ. */
 struct job *req_find_whole(struct parts *p, const struct request *r, const char *id, struct err *e);
+/* The job of this id whose script is arriving, for its owner and for operators: for requests that make an end of it.
+ * NULL: there is none, or it is another's. */
+struct job *req_find_arriving(struct parts *p, const struct request *r, const char *id);
 /* Is this job theirs, and has it not ended? -1: PBSE_PERM, PBSE_HISTJOBID. */
 int req_may_act(const struct request *r, const struct job *j, struct err *e);
 /* The same, of whatever owner and also when it has ended. */

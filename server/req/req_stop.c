@@ -138,6 +138,12 @@ static int delete_one(struct parts *p, struct request *r, const char *id, struct
 
     if (names_subjobs(id))
         return delete_some(p, r, id, m, e);
+    j = req_find_arriving(p, r, id);
+    if (j) { /* nothing has begun that accounting, history or a mail could tell of */
+        note_who(j, r);
+        job_fsm_post(p->fsm, j, EV_DELETE);
+        return 0;
+    }
     j = req_find_any_job(p, id, e);
     if (!j)
         return -1;

@@ -55,7 +55,10 @@ static struct job *find_array(struct parts *p, const struct jobid *id, const cha
 
     if (j && j->array && j->state != JOB_ARRIVING)
         return j;
-    err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", text);
+    if (j && j->array)
+        err_set(e, PBSE_BADSTATE, "Request invalid for state of job: its script has not arrived");
+    else
+        err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", text);
     return NULL;
 }
 

@@ -66,7 +66,7 @@ static void delete_array(struct removal *r, struct job *array, void (*end)(struc
 
 void removal_delete(struct removal *r, struct job *j)
 {
-    if (j->array) {
+    if (j->array && j->state != JOB_ARRIVING) {
         delete_array(r, j, removal_delete);
         return;
     }
@@ -84,7 +84,7 @@ void removal_requeue_now(struct removal *r, struct job *j)
 
 void removal_delete_now(struct removal *r, struct job *j)
 {
-    if (j->array) {
+    if (j->array && j->state != JOB_ARRIVING) {
         delete_array(r, j, removal_delete_now);
         return;
     }

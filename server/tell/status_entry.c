@@ -46,9 +46,16 @@ bool status_entry_is_history(const struct status_query *q, const struct job *j)
     return job_is_over(array ? array : j);
 }
 
+/* A job whose script has not come is its owner's affair, and an operator's. */
+bool status_entry_is_there(const struct status_query *q, const struct job *j)
+{
+    return j->state != JOB_ARRIVING || q->reader.level >= LEVEL_OPERATOR ||
+           (q->who && strcmp(q->who, j->owner) == 0);
+}
+
 bool status_entry_wants(const struct status_query *q, const struct job *j)
 {
-    if (j->state == JOB_ARRIVING || (status_entry_is_history(q, j) && !q->history))
+    if (!status_entry_is_there(q, j) || (status_entry_is_history(q, j) && !q->history))
         return false;
     if (q->queue && (!j->queue_name || strcmp(q->queue, j->queue_name) != 0))
         return false;

@@ -87,6 +87,8 @@ void status_names_finished(struct status_query *q,
                            const char *name); /* it is history, which was not asked for */
 
 /* ---- status_entry.c */
+/* Does this reader know of it, as far as its script's arrival goes? */
+bool status_entry_is_there(const struct status_query *q, const struct job *j);
 /* Is this object to be shown, as far as it is a job? */
 bool status_entry_wants(const struct status_query *q, const struct job *j);
 /* A subjob is history when its array is. */

@@ -165,7 +165,7 @@ static int next_job(struct status_query *q, struct rpc_buf *out)
         return show_subjob(q, array, out);
     if (q->page_is_there)
         return show_asked(q, name, out);
-    if ((!j || j->state == JOB_ARRIVING) && status_history_is_kept(q) &&
+    if ((!j || !status_entry_is_there(q, j)) && status_history_is_kept(q) &&
         status_history_ask_job(q, q->keys[q->at]) < 0)
         return -1;
     if (j && status_entry_wants(q, j)) {
@@ -247,7 +247,7 @@ static int check_only_name(struct status_query *q, struct err *e)
         j = jobs_find(q->st->site->jobs, q->keys[0]);
         if (!j && array && array_map_get(array->array, q->keys[0].index) != ARRAY_NO_INDEX)
             j = array;
-        if ((j && j->state != JOB_ARRIVING && (q->history || !status_entry_is_history(q, j))) ||
+        if ((j && status_entry_is_there(q, j) && (q->history || !status_entry_is_history(q, j))) ||
             (!j && status_history_is_kept(q)) || (j && q->sets[0]))
             return 0;
     } else if (status_names_find(q, q->names[0]) ||

@@ -87,14 +87,27 @@ int admit_check_bounds(const struct site *s, const struct queue *q, const struct
     return 0;
 }
 
-int admit_check(const struct site *s, const struct queue *q, const struct admit_ask *ask, struct err *e)
+static int check_count(const struct queue *q, const struct job *j, struct err *e)
 {
     int64_t most = attr_list_number(&q->obj.attrs, QUEUE_ATTR_max_queuable, -1);
 
+    if (most >= 0 && q->n_jobs - (j->queue == q) >= (size_t)most)
+        return err_set(e, PBSE_MAXQUED, "Maximum number of jobs already in queue %s", q->obj.name);
+    return 0;
+}
+
+int admit_check_room(const struct site *s, const struct queue *q, const struct job *j, bool new_job,
+                     struct err *e)
+{
+    return check_count(q, j, e) < 0 ? -1 : queued_limits_check(s, q, j, new_job, e);
+}
+
+int admit_check(const struct site *s, const struct queue *q, const struct admit_ask *ask, struct err *e)
+{
     if (!queue_is_enabled(q))
         return err_set(e, PBSE_QUNOENB, "Queue is not enabled: %s", q->obj.name);
-    if (most >= 0 && q->n_jobs - (ask->job->queue == q) >= (size_t)most)
-        return err_set(e, PBSE_MAXQUED, "Maximum number of jobs already in queue %s", q->obj.name);
+    if (check_count(q, ask->job, e) < 0)
+        return -1;
     if (!ask->routed && on(q, QUEUE_ATTR_from_route_only))
         return err_set(e, PBSE_QACESS, "queue %s takes routed jobs only", q->obj.name);
     if (check_acls(q, ask, e) < 0 || queued_limits_check(s, q, ask->job, ask->new_job, e) < 0)

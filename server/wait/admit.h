@@ -21,6 +21,11 @@ struct admit_ask {
  * PBSE_ENTLIMRESC, PBSE_EXCQRESC. */
 int admit_check(const struct site *s, const struct queue *q, const struct admit_ask *ask, struct err *e);
 
+/* The part of it that may change while its script arrives: is there room for one more job of this kind? -1: PBSE_MAXQUED,
+ * PBSE_ENTLIMCT, PBSE_ENTLIMRESC. */
+int admit_check_room(const struct site *s, const struct queue *q, const struct job *j, bool new_job,
+                     struct err *e);
+
 /* The part of it that an alteration must keep: resources_min and _max. -1: PBSE_EXCQRESC. */
 int admit_check_bounds(const struct site *s, const struct queue *q, const struct job *j, struct err *e);
 

@@ -3,7 +3,8 @@
  * An array counts as many times as it has waiting subjobs. Numbers of jobs come from the tally, amounts
  * from a walk over the jobs of the same entity, which is paid only where such a limit is set. An entity's
  * own limit hides the generic one of its kind. A job that only moves between queues is in the server
- * already, so the server's limits are not asked. */
+ * already, so the server's limits are not asked. A job whose script arrives counts as a job of its queue; its
+ * amounts count in the server, and in its queue once it is there: they are looked at again when it enters. */
 #include "queued_limits.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ static const char *kind_name(enum limit_kind k)
 
 static bool counts(const struct scope *s, const struct job *other, const struct job *j, enum limit_kind k)
 {
-    if (other == j || other->state == JOB_ARRIVING || job_is_over(other))
+    if (other == j || job_is_over(other))
         return false;
     if (s->only_queued && other->state != JOB_QUEUED)
         return false;

@@ -6,8 +6,8 @@
  * before it changes anything; from jobs_add on only routing can still refuse.
  *
  * A script that comes in pieces makes the job first, as ARRIVING: it has a row and an identifier, and is
- * in no queue. Pieces must come without gaps; COMMIT lets it in, and a second COMMIT is answered like the
- * first. */
+ * in no queue. Pieces must come without gaps; COMMIT lets it in, if the limits on what is queued still do, and a
+ * second COMMIT is answered like the first. A submission that stops half-way is given up: arriving.h. */
 #include "submit.h"
 
 #include <stdlib.h>
@@ -19,6 +19,7 @@
 #include "admit.h"
 #include "arrays.h"
 #include "arrival.h"
+#include "arriving.h"
 #include "commit.h"
 #include "defaults.h"
 #include "depend.h"
@@ -132,6 +133,7 @@ static int enter(struct submit *s, struct job *j, struct queue *q, const char *w
 
     job_ref(j);
     j->qtime_s = site_now_s(s->p.site);
+    arriving_end(s->p.arriving, j);
     jobs_enter_queue(s->p.site->jobs, j, q);
     start_time_note(s->p.start_time, j);
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name,
@@ -214,6 +216,9 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
 
     if (!q || check_script(s, a, e) < 0)
         return -1;
+    if (a->script.script_len != a->script_length &&
+        arriving_check(s->p.arriving, client_user(known->client), e) < 0)
+        return -1;
     j = make(known, u, q, at, e);
     if (!j)
         return -1;
@@ -234,6 +239,7 @@ static int admit(const struct asked *known, const struct names_user *u, struct e
             return -1;
     } else {
         job_set_text(&j->queue_name, q->obj.name);
+        arriving_begin(s->p.arriving, j);
     }
     if (known->arrive)
         arrival_note(s->p.site, s->p.notes, s->p.commit, known->arrive, j);
@@ -494,6 +500,11 @@ void submit_serve_commit(struct submit *s, struct request *r)
         if (!q || j->script_have != j->script_bytes) {
             request_failf(r, q ? PBSE_PROTOCOL : PBSE_UNKQUE,
                           q ? "the script of %s is not complete" : "Unknown queue of %s", a->job);
+            return;
+        }
+        if (admit_check_room(s->p.site, q, j, true, &e) < 0) { /* it may have become full meanwhile */
+            arriving_drop(s->p.arriving, j, e.text);
+            request_fail(r, &e);
             return;
         }
         if (enter(s, j, q, request_who(r), &e) < 0) {

@@ -8,6 +8,7 @@
  * The same token again is answered with the same identifier, whatever became of the first answer. */
 #include "request.h"
 
+struct arriving;
 struct commit;
 struct depends;
 struct job_fsm;
@@ -27,6 +28,7 @@ struct submit_parts {
     struct names *names;
     struct scripts *scripts;
     struct start_time *start_time;
+    struct arriving *arriving;
     struct depends *depends;
     struct route *route;
     struct notes *notes;
