@@ -377,11 +377,18 @@ static const struct rpc_proc order_procs[] = {
     ORDER(EXEC_STOP, "Stop", exec_stop_args),
 };
 #undef ORDER
+/* Orders come from the server: by its certificate, or over the socket of its directory. */
+static bool is_server(const struct auth_peer *p)
+{
+    return p->kind == AUTH_LOCAL || (p->kind == AUTH_DAEMON && strcmp(p->role, "server") == 0);
+}
+
 static const struct rpc_program order_program = {.prog = PBS_EXEC_PROG,
                                                  .vers = PBS_EXEC_V1,
                                                  .name = "exec",
                                                  .procs = order_procs,
-                                                 .n_procs = sizeof order_procs / sizeof *order_procs};
+                                                 .n_procs = sizeof order_procs / sizeof *order_procs,
+                                                 .serves = is_server};
 
 /* --- what goes up */
 

@@ -87,8 +87,21 @@ static const struct rpc_proc procs[] = {
      NULL, on_notice_reply},
 };
 
-static const struct rpc_program program = {
-    .prog = PBS_SHEP_PROG, .vers = PBS_SHEP_V1, .name = "shepherd", .procs = procs, .n_procs = 4};
+/* What hangs on the connection of a shepherd: its struct. */
+static const struct rpc_conn_tag shepherd_tag = {.name = "shepherd"};
+
+/* Its socket lies in the directory of the run, which is root's (ours in a private complex). */
+static bool is_shepherd(const struct auth_peer *p)
+{
+    return p->kind == AUTH_LOCAL && (p->uid == 0 || p->uid == geteuid());
+}
+
+static const struct rpc_program program = {.prog = PBS_SHEP_PROG,
+                                           .vers = PBS_SHEP_V1,
+                                           .name = "shepherd",
+                                           .procs = procs,
+                                           .n_procs = sizeof procs / sizeof procs[0],
+                                           .serves = is_shepherd};
 
 /* ---- life */
 struct shepherds *shepherds_create(struct loop *l, const struct home *h, const struct shepherds_hooks *hooks)
@@ -252,7 +265,7 @@ int shepherds_start(struct shepherds *s, struct run *r, struct err *e)
     sh->conn = rpc_conn_adopt(s->loop, pair[0], &o, e);
     sh->open = sh->conn != NULL;
     if (sh->conn)
-        rpc_conn_set_user(sh->conn, sh, NULL);
+        rpc_conn_set_user(sh->conn, &shepherd_tag, sh);
     shepherds_update(sh->run);
     shepherd_say_terminate(sh);
     return 0; /* without a connection: it will be found by its socket */
@@ -320,7 +333,7 @@ static void connect_to(struct shepherd *sh)
     t.unix_path = path.s;
     sh->conn = rpc_conn_connect(sh->all->loop, &t, &o, &e);
     if (sh->conn)
-        rpc_conn_set_user(sh->conn, sh, NULL);
+        rpc_conn_set_user(sh->conn, &shepherd_tag, sh);
     else
         loop_timer_set(sh->again, AGAIN_MS);
     strbuf_fini(&path);
@@ -371,7 +384,7 @@ static void on_news(void *arg, struct rpc_request *req)
 {
     struct shepherds *s = arg;
     struct rpc_conn *c = rpc_request_conn(req);
-    struct shepherd *sh = c ? rpc_conn_user(c) : NULL;
+    struct shepherd *sh = c ? rpc_conn_user(c, &shepherd_tag) : NULL;
     struct run *r = sh ? sh->run : NULL;
     bool started, ended;
 
@@ -388,7 +401,7 @@ static void on_peer(void *arg, struct rpc_request *req)
 {
     const struct shepherds *s = arg;
     struct rpc_conn *c = rpc_request_conn(req);
-    struct shepherd *sh = c ? rpc_conn_user(c) : NULL;
+    struct shepherd *sh = c ? rpc_conn_user(c, &shepherd_tag) : NULL;
 
     if (sh)
         s->hooks.letter(s->hooks.arg, sh->run, req);
@@ -401,7 +414,7 @@ static void on_notice_reply(void *arg, struct rpc_request *req)
 {
     const struct shepherds *s = arg;
     struct rpc_conn *c = rpc_request_conn(req);
-    struct shepherd *sh = c ? rpc_conn_user(c) : NULL;
+    struct shepherd *sh = c ? rpc_conn_user(c, &shepherd_tag) : NULL;
 
     if (sh)
         s->hooks.notice_reply(s->hooks.arg, sh->run, rpc_request_args(req));
@@ -422,7 +435,7 @@ static void tell_task(const struct run *r, const struct shep_task_news *n)
 static void on_task_news(void *arg, struct rpc_request *req)
 {
     struct rpc_conn *c = rpc_request_conn(req);
-    const struct shepherd *sh = c ? rpc_conn_user(c) : NULL;
+    const struct shepherd *sh = c ? rpc_conn_user(c, &shepherd_tag) : NULL;
 
     (void)arg;
     if (sh)

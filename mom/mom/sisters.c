@@ -316,11 +316,18 @@ static const struct rpc_proc procs[] = {
      (xdrproc_t)xdr_sis_letter_result, take_letter},
 };
 
+/* MOMs speak to MOMs: of the other daemons none has anything to say here. */
+static bool is_mom(const struct auth_peer *p)
+{
+    return p->kind == AUTH_DAEMON && strncmp(p->role, "mom:", 4) == 0;
+}
+
 static const struct rpc_program program = {.prog = PBS_SIS_PROG,
                                            .vers = PBS_SIS_V1,
                                            .name = "sister",
                                            .procs = procs,
-                                           .n_procs = sizeof procs / sizeof procs[0]};
+                                           .n_procs = sizeof procs / sizeof procs[0],
+                                           .serves = is_mom};
 
 /* A complex on one host is nobody else's business. */
 static const char *where_to_listen(const struct home *h)

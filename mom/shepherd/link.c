@@ -234,6 +234,15 @@ static void receive(struct peer *p)
         p->broken = true;
 }
 
+/* Root, or the user whom we run as: what the kernel says of those who connect, whatever the directory lets in. */
+static bool is_mom(int fd)
+{
+    struct ucred who;
+    socklen_t n = sizeof who;
+
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && (who.uid == 0 || who.uid == geteuid());
+}
+
 static bool is_deaf(const struct link *l)
 {
     bool any = l->listener >= 0;
@@ -256,8 +265,10 @@ void link_turn(struct link *l, const struct pollfd *fds, size_t n)
         if (fds[k].fd == l->listener) {
             int fd = accept4(l->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-            if (fd >= 0)
+            if (fd >= 0 && is_mom(fd))
                 adopt(l, fd, false);
+            else if (fd >= 0)
+                close(fd);
             continue;
         }
         for (int i = 0; i < PEERS_MAX; i++)

@@ -59,10 +59,20 @@ void exec_hello_destroy(struct exec_hello *x)
 /* --- may it? ---------------------------------------------------------------------------------------- */
 
 /* A simulator of this host needs no certificate when it runs as we do, or as root, who can read our key. */
+static bool is_ours(const struct auth_peer *peer)
+{
+    return peer->kind == AUTH_LOCAL && (peer->uid == 0 || peer->uid == geteuid());
+}
+
 static bool is_local_simulator(const struct auth_peer *peer, const exec_hello_args *a)
 {
-    return peer->kind == AUTH_LOCAL && a->kind == EXEC_SERVICE_SIM &&
-           (peer->uid == 0 || peer->uid == geteuid());
+    return is_ours(peer) && a->kind == EXEC_SERVICE_SIM;
+}
+
+/* Of whom any call of the program is looked at. */
+static bool is_service(const struct auth_peer *peer)
+{
+    return is_ours(peer) || (peer->kind == AUTH_DAEMON && strncmp(peer->role, "mom:", 4) == 0);
 }
 
 static int check_peer(const struct exec_hello *x, const struct auth_peer *peer, const exec_hello_args *a,
@@ -126,13 +136,62 @@ static void set_text(const char **field, const char *text)
     intern_unref(old);
 }
 
-static void conn_closed(void *user, struct rpc_conn *c, const struct err *why);
-
 struct bound { /* what hangs on a connection */
     struct exec_hello *x;
     struct service *service;
     bool waits; /* its HELLO is not accepted yet */
 };
+
+static void service_gone(const struct bound *b, const struct err *why)
+{
+    struct service *s = b->service;
+
+    s->conn = NULL;
+    s->accepted = false;
+    log_event(LOGC_NODE, LOGE_SYSTEM, s->name, "connection closed: %s",
+              why->code ? why->text : "by the service");
+    node_watch_down(b->x->p.watch, s);
+    if (s->leaving)
+        b->x->p.gone(b->x->p.arg, s);
+}
+
+static void bound_closed(void *user, struct rpc_conn *c, const struct err *why)
+{
+    struct bound *b = user;
+
+    if (b->waits)
+        handover_stop(b->x->p.site, b->service);
+    else if (b->service->conn == c)
+        service_gone(b, why);
+    free(b);
+}
+
+static const struct rpc_conn_tag bound_tag = {"exec", bound_closed};
+
+/* The bound of this connection, made if there is none: it waits. NULL: no memory. */
+static struct bound *bound_get(struct exec_hello *x, struct service *s, struct rpc_conn *c)
+{
+    struct bound *b = rpc_conn_user(c, &bound_tag);
+
+    if (b)
+        return b;
+    b = calloc(1, sizeof *b);
+    if (!b)
+        return NULL;
+    *b = (struct bound){x, s, true};
+    rpc_conn_set_user(c, &bound_tag, b);
+    return b;
+}
+
+/* A connection is that of one service for its life. */
+static int check_bound(const struct service *s, const struct rpc_conn *c, struct err *e)
+{
+    const struct bound *b = rpc_conn_user(c, &bound_tag);
+
+    if (!b || b->service == s)
+        return 0;
+    return err_set(e, PBSE_PERM, "this connection is that of %s", b->service->name);
+}
 
 /* Where sisters reach it. A service that says ":port" is where it came from. */
 static void set_address(struct service *s, const struct rpc_conn *c, const char *said)
@@ -152,17 +211,17 @@ static void set_address(struct service *s, const struct rpc_conn *c, const char 
 static int accept_service(struct exec_hello *x, struct service *s, struct rpc_conn *c,
                           const exec_hello_args *a, struct err *e)
 {
-    struct bound *b = calloc(1, sizeof *b);
+    struct bound *b = bound_get(x, s, c);
 
     if (!b)
         return err_set(e, PBSE_SYSTEM, "no memory for %s", a->service);
-    *b = (struct bound){x, s, false};
+    b->waits = false;
     if (s->conn && s->conn != c) {
         struct err why;
 
         err_set(&why, PBSE_NODE_BUSY, "%s has connected again", a->service);
-        free(rpc_conn_user(s->conn)); /* conn_closed must not run: the service is not away */
-        rpc_conn_set_user(s->conn, NULL, NULL);
+        free(rpc_conn_user(s->conn, &bound_tag)); /* bound_closed must not run: the service is not away */
+        rpc_conn_set_user(s->conn, &bound_tag, NULL);
         rpc_conn_close(s->conn, &why);
     }
     s->kind = a->kind;
@@ -179,8 +238,6 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
     set_text(&s->version, a->pbs_version);
     for (u_int i = 0; i < a->nodes.nodes_len; i++)
         services_note(x->p.services, s, nodes_find(x->p.site->nodes, a->nodes.nodes_val[i].name));
-    free(rpc_conn_user(c)); /* of a HELLO that had to wait */
-    rpc_conn_set_user(c, b, conn_closed);
     return 0;
 }
 
@@ -243,27 +300,6 @@ static int set_kind(struct service *s, const exec_hello_args *a)
     return 0;
 }
 
-static void waiting_closed(void *user, struct rpc_conn *c, const struct err *why)
-{
-    struct bound *b = user;
-
-    (void)c;
-    (void)why;
-    handover_stop(b->x->p.site, b->service);
-    free(b);
-}
-
-/* It waits for vnodes that are drained for it, as long as its connection lives. */
-static void watch_waiting(struct exec_hello *x, struct service *s, struct rpc_conn *c)
-{
-    struct bound *b = rpc_conn_user(c) ? NULL : calloc(1, sizeof *b);
-
-    if (!b)
-        return;
-    *b = (struct bound){x, s, true};
-    rpc_conn_set_user(c, b, waiting_closed);
-}
-
 static void hello(void *arg, struct rpc_request *r)
 {
     struct exec_hello *x = arg;
@@ -274,12 +310,13 @@ static void hello(void *arg, struct rpc_request *r)
 
     err_set(&e, PBSE_SYSTEM, "no memory for %s", a->service);
     if (!g || check_peer(x, rpc_request_peer(r), a, &e) < 0 ||
-        !(s = services_get(x->p.services, a->service)) || check_service(x, s, a, &e) < 0 ||
-        set_kind(s, a) < 0 || node_report_nodes(x->p.site, x->p.services, s, a, &e) < 0 ||
+        !(s = services_get(x->p.services, a->service)) || check_bound(s, rpc_request_conn(r), &e) < 0 ||
+        check_service(x, s, a, &e) < 0 || set_kind(s, a) < 0 ||
+        node_report_nodes(x->p.site, x->p.services, s, a, &e) < 0 ||
         accept_service(x, s, rpc_request_conn(r), a, &e) < 0) {
         free(g);
         if (s && e.code == EAGAIN)
-            watch_waiting(x, s, rpc_request_conn(r));
+            bound_get(x, s, rpc_request_conn(r)); /* it waits for vnodes that are drained for it */
         refuse(r, &e, a->service);
         return;
     }
@@ -289,28 +326,11 @@ static void hello(void *arg, struct rpc_request *r)
     commit_then(x->p.commit, durable, g);
 }
 
-static void conn_closed(void *user, struct rpc_conn *c, const struct err *why)
-{
-    struct bound *b = user;
-    struct service *s = b->service;
-
-    if (s->conn == c) {
-        s->conn = NULL;
-        s->accepted = false;
-        log_event(LOGC_NODE, LOGE_SYSTEM, s->name, "connection closed: %s",
-                  why->code ? why->text : "by the service");
-        node_watch_down(b->x->p.watch, s);
-        if (s->leaving)
-            b->x->p.gone(b->x->p.arg, s);
-    }
-    free(b);
-}
-
 /* --- the rest --------------------------------------------------------------------------------------- */
 
 static struct service *service_of(struct exec_hello *x, struct rpc_request *r)
 {
-    struct bound *b = rpc_conn_user(rpc_request_conn(r));
+    struct bound *b = rpc_conn_user(rpc_request_conn(r), &bound_tag);
 
     if (!b || b->waits) {
         log_event(LOGC_NODE, LOGE_SECURITY, rpc_request_peer(r)->from, "%s before HELLO",
@@ -435,4 +455,5 @@ const struct rpc_program exec_hello_program = {.prog = PBS_EXEC_PROG,
                                                .vers = PBS_EXEC_V1,
                                                .name = "exec",
                                                .procs = procs,
-                                               .n_procs = sizeof procs / sizeof procs[0]};
+                                               .n_procs = sizeof procs / sizeof procs[0],
+                                               .serves = is_service};

@@ -134,7 +134,7 @@ static void session_free(struct session *s)
 }
 
 /* While the name is being asked for, the answer still needs the session: it is freed there. */
-static void conn_closed(void *user, struct rpc_conn *conn, const struct err *why)
+static void session_closed(void *user, struct rpc_conn *conn, const struct err *why)
 {
     struct session *s = user;
 
@@ -146,6 +146,8 @@ static void conn_closed(void *user, struct rpc_conn *conn, const struct err *why
     if (!s->asked || s->client)
         session_free(s);
 }
+
+static const struct rpc_conn_tag session_tag = {"ifl", session_closed};
 
 static void become(struct session *s, const struct auth_peer *peer, const char *user)
 {
@@ -176,7 +178,7 @@ static void named(void *arg, const struct names_user *u, const struct err *why)
 
 static struct session *session_of(struct dispatch *d, struct rpc_conn *conn)
 {
-    struct session *s = rpc_conn_user(conn);
+    struct session *s = rpc_conn_user(conn, &session_tag);
 
     if (s)
         return s;
@@ -189,7 +191,7 @@ static struct session *session_of(struct dispatch *d, struct rpc_conn *conn)
         free(s);
         return NULL;
     }
-    rpc_conn_set_user(conn, s, conn_closed);
+    rpc_conn_set_user(conn, &session_tag, s);
     return s;
 }
 

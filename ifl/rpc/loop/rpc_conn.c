@@ -10,6 +10,7 @@
  */
 #include "rpc_conn_parts.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@
 
 enum { OUT_HIGH = 256 << 10, OUT_LOW = 128 << 10, OUT_MAX = 256 << 20 };
 enum { HELD_MAX = 256 << 10, REQUESTS_MAX = 16384, REQUEST_BYTES_MAX = 32 << 20, SCANS_AT_ONCE = 64 };
+enum { DENIED_MS = 1000 }; /* a peer that reads has the denial by then; it is of no use to others */
 
 /* --- memory */
 
@@ -67,8 +69,8 @@ static void release(struct rpc_conn *c, const struct err *why)
 
 static void tell_closed(struct rpc_conn *c, const struct err *why)
 {
-    if (c->user_closed && !c->destroyed)
-        c->user_closed(c->user, c, why);
+    if (c->tag && c->tag->closed && !c->destroyed)
+        c->tag->closed(c->user, c, why);
     if (c->o.events && c->o.events->closed && !c->destroyed)
         c->o.events->closed(c->o.arg, c, why);
     if (c->door.hooks && !c->destroyed)
@@ -263,6 +265,17 @@ static void on_answered(struct rpc_conn *c, const struct err *fatal)
         touch(c);
 }
 
+/* A peer asks for what it has no right to: it is told so, and costs one log line. */
+static void on_denied(struct rpc_conn *c, const struct err *why)
+{
+    if (c->state == ENDED || c->closing)
+        return;
+    log_event(LOGC_TPP, LOGE_ERROR | LOGE_SECURITY, "rpc", "closing the connection of %s: %s", c->peer->from,
+              why->text);
+    rpc_conn_close_when_sent(c, DENIED_MS);
+    c->why = *why;
+}
+
 /* --- input */
 
 static void on_call(void *arg, const struct rpc_call_hdr *h)
@@ -337,8 +350,12 @@ struct rpc_conn *rpc_conn_make(struct loop *l, const struct rpc_conn_options *o,
     c->refs = 1;
     c->fd = -1;
     c->o = *o;
-    c->requests = (struct rpc_requests){
-        .core = c->core, .conn = c, .served = o->served, .answered = on_answered, .wake = on_wake};
+    c->requests = (struct rpc_requests){.core = c->core,
+                                        .conn = c,
+                                        .served = o->served,
+                                        .answered = on_answered,
+                                        .wake = on_wake,
+                                        .denied = on_denied};
     return c;
 }
 
@@ -402,16 +419,16 @@ void rpc_conn_set_limit(struct rpc_conn *c, size_t limit)
     rpc_core_set_limit(c->core, limit);
 }
 
-void rpc_conn_set_user(struct rpc_conn *c, void *user,
-                       void (*closed)(void *user, struct rpc_conn *c, const struct err *why))
+void rpc_conn_set_user(struct rpc_conn *c, const struct rpc_conn_tag *tag, void *user)
 {
+    assert(!c->tag || c->tag == tag);
+    c->tag = user ? tag : NULL;
     c->user = user;
-    c->user_closed = closed;
 }
 
-void *rpc_conn_user(const struct rpc_conn *c)
+void *rpc_conn_user(const struct rpc_conn *c, const struct rpc_conn_tag *tag)
 {
-    return c->user;
+    return c->tag == tag ? c->user : NULL;
 }
 
 struct rpc_conn **rpc_conn_link(struct rpc_conn *c, bool next)

@@ -73,11 +73,17 @@ struct auth_peer *rpc_conn_peer(const struct rpc_conn *c); /* borrow */
 int rpc_conn_fd(const struct rpc_conn *c);                 /* borrow, -1 when it has ended */
 void rpc_conn_set_limit(struct rpc_conn *c, size_t limit);
 
-/* Whoever serves a peer hangs its own state here: `closed` of the owner is called before that of the options.
- * NULL, NULL takes it away. rpc_conn_user gives `user` back. */
-void rpc_conn_set_user(struct rpc_conn *c, void *user,
-                       void (*closed)(void *user, struct rpc_conn *c, const struct err *why));
-void *rpc_conn_user(const struct rpc_conn *c);
+/* What a program hangs on a connection that it serves. Each program has a tag of its own, so that no other program
+ * can take its state for something else. */
+struct rpc_conn_tag {
+    const char *name;
+    /* The connection has ended; called before `closed` of the options. May be NULL. */
+    void (*closed)(void *user, struct rpc_conn *c, const struct err *why);
+};
+/* Hang `user` there; NULL takes it away. What hangs there already must be of the same tag (assert). */
+void rpc_conn_set_user(struct rpc_conn *c, const struct rpc_conn_tag *tag, void *user);
+/* What hangs there under this tag; NULL: nothing, or something of another tag. */
+void *rpc_conn_user(const struct rpc_conn *c, const struct rpc_conn_tag *tag);
 
 /* --- for rpc_server: an accepted socket, with what the server wants to know. `hooks` is a static const. */
 struct rpc_conn_hooks {

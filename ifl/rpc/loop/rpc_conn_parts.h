@@ -37,8 +37,8 @@ struct rpc_conn {
     char *expect;
     struct rpc_pending asking;
     struct err why;
+    const struct rpc_conn_tag *tag; /* whose `user` is; NULL: there is none */
     void *user;
-    void (*user_closed)(void *user, struct rpc_conn *c, const struct err *why);
 };
 
 /* rpc_conn.c */

@@ -141,12 +141,32 @@ static bool decode_args(struct rpc_request *r, const struct rpc_call_hdr *h)
            (!r->program->check || r->program->check(r->proc, r->args));
 }
 
+/* The first call says what the connection is for, and what hangs on it belongs to that program: a call of another one
+ * would find the wrong state there. -1: why. */
+static int choose_program(struct rpc_requests *q, const struct rpc_program *p, struct err *e)
+{
+    if (p->serves && !p->serves(q->peer))
+        return err_set(e, EACCES, "program %s is not served to this peer", p->name);
+    if (q->program && q->program != p)
+        return err_set(e, EACCES, "a call of program %s on a connection of program %s", p->name,
+                       q->program->name);
+    q->program = p;
+    return 0;
+}
+
+static void deny(struct rpc_requests *q, uint32_t xid, const struct err *why)
+{
+    send_error(q, xid, RPC_ST_AUTH, 0, 0);
+    q->denied(q->conn, why);
+}
+
 void rpc_requests_call(struct rpc_requests *q, const struct rpc_call_hdr *h)
 {
     uint32_t low, high;
     const struct rpc_served *s = find_program(q, h, &low, &high);
     const struct rpc_proc *p;
     struct rpc_request *r;
+    struct err e;
 
     if (!s && high) {
         send_error(q, h->xid, RPC_ST_PROG_MISMATCH, low, high);
@@ -154,6 +174,8 @@ void rpc_requests_call(struct rpc_requests *q, const struct rpc_call_hdr *h)
         send_error(q, h->xid, RPC_ST_PROG_UNAVAIL, 0, 0);
     } else if (h->id.proc == 0) {
         answer_null(q, h->xid);
+    } else if (choose_program(q, s->program, &e) < 0) {
+        deny(q, h->xid, &e);
     } else if (!(p = find_proc(s->program, h->id.proc))) {
         send_error(q, h->xid, RPC_ST_PROC_UNAVAIL, 0, 0);
     } else if (!(r = make(q, s, p, h))) {

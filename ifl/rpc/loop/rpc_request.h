@@ -36,6 +36,9 @@ struct rpc_program {
     size_t n_procs;
     /* ^ Is what was decoded in order (NUL bytes, enums)? May be NULL. false: GARBAGE_ARGS. */
     bool (*check)(const struct rpc_proc *p, const void *args);
+    /* Is it for this peer at all? Asked at each call, before anything in it is looked at. false: the call is denied and
+     * its connection closed, with one log line. NULL: it is for every peer that the connection lets in. */
+    bool (*serves)(const struct auth_peer *peer);
 };
 
 /* A program bound to its handlers' first argument. An array of them, ended by {NULL, NULL}, is what a

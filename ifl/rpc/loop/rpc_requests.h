@@ -12,12 +12,16 @@ struct rpc_requests {
     struct rpc_core *core;
     struct rpc_conn *conn;
     const struct rpc_served *served;
+    const struct rpc_program
+        *program;           /* of the first call: the kind of the connection; NULL: none has come */
     struct auth_peer *peer; /* borrowed: the connection's */
     struct rpc_request *first;
     size_t n, bytes; /* not answered yet, and how long their arguments were */
     /* ^ There is something to send; `fatal`: the connection cannot go on. */
     void (*answered)(struct rpc_conn *c, const struct err *fatal);
     void (*wake)(struct rpc_conn *c);
+    /* ^ A call was denied that ends the connection. */
+    void (*denied)(struct rpc_conn *c, const struct err *why);
 };
 
 /* Look up, decode, hand over, or answer with the RPC error that fits. */

@@ -1,4 +1,6 @@
 """A peer that speaks ONC RPC by hand: one call at a time, in the clear or inside TLS, with any certificate."""
+import _ssl
+import ctypes
 import os
 import socket
 import ssl
@@ -23,6 +25,11 @@ def call(where, prog, proc, args=b"", flavour=0):
     """The reply as it came, from its xid on; results of an accepted call begin at byte 24."""
     record = struct.pack(">10I", 7, 0, 2, prog, 1, proc, flavour, 0, 0, 0) + args
     where.sendall(struct.pack(">I", LAST | len(record)) + record)
+    return receive(where)
+
+
+def receive(where):
+    """The next record, of one fragment."""
     length, = struct.unpack(">I", _read(where, 4))
     return _read(where, length & ~LAST)
 
@@ -42,3 +49,18 @@ def connect_tls(port, prog, certs, trusted="ca.crt", name=None):
     plain = connect(port)
     assert b"STARTTLS" in call(plain, prog, 0, flavour=AUTH_TLS)
     return context.wrap_socket(plain)
+
+
+def binding(tls):
+    """What TLS exports for a MUNGE credential of this connection. Python's ssl has no name for that call."""
+    class Connection(ctypes.Structure):  # PySSLSocket of CPython
+        _fields_ = [("head", ctypes.c_void_p * 2), ("socket", ctypes.c_void_p), ("ssl", ctypes.c_void_p)]
+    label, out = b"EXPORTER-PBS-MUNGE", ctypes.create_string_buffer(32)
+    openssl = ctypes.CDLL(_ssl.__file__)
+    openssl.SSL_export_keying_material.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t,
+                                                   ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p,
+                                                   ctypes.c_size_t, ctypes.c_int]
+    ssl_of = Connection.from_address(id(tls._sslobj)).ssl  # pylint: disable=protected-access
+    done = openssl.SSL_export_keying_material(ssl_of, out, len(out), label, len(label), None, 0, 0)
+    assert done == 1, "OpenSSL exports no key material"
+    return out.raw

@@ -1,0 +1,171 @@
+"""Which peer is served which program: one connection is for one program, and EXEC is for services alone."""
+import contextlib
+import os
+import shutil
+import socket
+import struct
+import subprocess
+
+import pytest
+
+from cede import rpc_caller, users
+from cede.exec_peer import BYE, EVENTS, HELLO, NODE_STATE, Peer
+from cede.remote import Munged, port_of
+from cede.wait import until
+
+USAGE, GET_SCRIPT, ADVANCE = 4, 6, 7
+IFL_STAT_SERVER = 21
+DENIED = (1, 1, 1)  # a reply, MSG_DENIED, AUTH_ERROR
+A = users.NAMES[0]
+
+by_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: other users attack")
+pytestmark = [by_root, pytest.mark.complex(nodes=0, sched=False)]
+
+
+def u32(n):
+    return struct.pack(">I", n)
+
+
+def text(s):
+    return u32(len(s)) + s + b"\0" * (-len(s) % 4)
+
+
+# Well-formed arguments, so that a handler would be reached.
+EXEC_CALLS = {
+    BYE: text(b"so long") + u32(0) + u32(0),
+    GET_SCRIPT: struct.pack(">qi", 1, -1) + u32(1) + struct.pack(">Q", 0),
+    USAGE: u32(0) + u32(0),
+    EVENTS: u32(0) + u32(0),
+    NODE_STATE: u32(0) * 4,
+    ADVANCE: struct.pack(">q", 1) + u32(0),
+    HELLO: u32(0) * 40,
+}
+IFL_STAT = text(b"") + u32(0) + text(b"") + u32(0)
+
+
+@contextlib.contextmanager
+def local(cx):
+    """A connection of an ordinary user over the local socket."""
+    with users.acting_as(A):
+        s = socket.socket(socket.AF_UNIX)
+        s.connect(os.path.join(cx.home, "pbs_server.sock"))
+    s.settimeout(rpc_caller.LIMIT_S)
+    with s:
+        yield s
+
+
+@pytest.fixture
+def munged(cx):
+    m = Munged(cx.top, "munge")
+    with open(cx.conf, "a", encoding="ascii") as f:
+        f.write(f"PBS_MUNGE_SOCKET={m.socket}\n")
+    cx.restart("server")
+    cx.again()
+    yield m
+    m.stop()
+
+
+@contextlib.contextmanager
+def over_munge(cx, munged):
+    """A connection inside TLS, on which an ordinary user has said who it is."""
+    s = rpc_caller.connect_tls(port_of(cx), rpc_caller.IFL, os.path.join(cx.home, "certs"))
+    done = subprocess.run(["munge", "-S", munged.socket], input=rpc_caller.binding(s), check=True,
+                          capture_output=True, user=A)
+    args = text(b"munge") + text(done.stdout.strip()) + u32(0)
+    assert struct.unpack(">I", rpc_caller.call(s, rpc_caller.IFL, 95, args)[24:28])[0] == 0
+    with s:
+        yield s
+
+
+def is_closed(s):
+    """All that is left to read is the end of the connection."""
+    try:
+        return s.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def outcome(reply):
+    return struct.unpack(">3I", reply[4:16])
+
+
+def is_alive(cx):
+    return cx.api.stat("server")[0]["server_state"]
+
+
+@pytest.mark.parametrize("proc", EXEC_CALLS)
+def test_a_call_of_exec_after_one_of_ifl_is_denied_and_ends_the_connection(cx, proc):
+    secret = cx.submit("echo a secret of root")
+    for _ in range(20):
+        with local(cx) as s:
+            assert outcome(rpc_caller.call(s, rpc_caller.IFL, IFL_STAT_SERVER, IFL_STAT))[1] == 0
+            reply = rpc_caller.call(s, rpc_caller.EXEC, proc, EXEC_CALLS[proc])
+            assert outcome(reply) == DENIED and b"secret" not in reply
+            assert is_closed(s)
+    assert is_alive(cx) and cx.state(secret) == "Q"
+    assert "program exec is not served to this peer" in cx.logs("server", lines=100)
+
+
+@pytest.mark.parametrize("proc", EXEC_CALLS)
+def test_an_ordinary_user_is_denied_exec_before_anything_is_looked_at(cx, proc):
+    with local(cx) as s:
+        assert outcome(rpc_caller.call(s, rpc_caller.EXEC, proc, b"no arguments at all!")) == DENIED
+        assert is_closed(s)
+    with local(cx) as s:  # and what follows on that connection finds nothing that EXEC left there
+        s.sendall(b"".join(record(rpc_caller.EXEC, proc, EXEC_CALLS[proc]) + record(rpc_caller.IFL, 21, IFL_STAT)
+                           for _ in range(10)))
+        assert outcome(rpc_caller.receive(s)) == DENIED
+        assert is_closed(s)
+    assert is_alive(cx)
+
+
+def record(prog, proc, args):
+    body = struct.pack(">10I", 7, 0, 2, prog, 1, proc, 0, 0, 0, 0) + args
+    return u32(rpc_caller.LAST | len(body)) + body
+
+
+@pytest.mark.parametrize("first", ["ifl", "exec"])
+def test_a_service_that_calls_two_programs_on_one_connection_loses_it(cx, first):
+    """Root may call both, but each on a connection of its own."""
+    with Peer(cx, "s1") as p:
+        p.connect()
+        p.sock.settimeout(rpc_caller.LIMIT_S)
+        if first == "exec":
+            assert p.hello(again=True).verdict == 0
+        else:
+            rpc_caller.call(p.sock, rpc_caller.IFL, IFL_STAT_SERVER, IFL_STAT)
+        other = (rpc_caller.IFL, 21, IFL_STAT) if first == "exec" else (rpc_caller.EXEC, BYE, EXEC_CALLS[BYE])
+        p.sock.sendall(record(*other))
+        until(lambda: not p.pump(), "the end of the connection")
+    assert is_alive(cx)
+    assert "on a connection of program" in cx.logs("server", lines=100)
+
+
+def test_a_connection_of_one_service_says_no_hello_of_another(cx):
+    with Peer(cx, "s1") as p:
+        assert p.hello().verdict == 0
+        p.service, p.node = "sim:s2", "s2"
+        answer = p.hello(again=True)
+        assert answer.verdict == 1 and "that of sim:s1" in answer.reason
+        assert p.say() == []  # it is the first service still
+
+
+@pytest.mark.skipif(not shutil.which("munged"), reason="needs munged")
+def test_a_user_known_by_munge_is_denied_exec(cx, munged):
+    for proc, args in EXEC_CALLS.items():
+        with over_munge(cx, munged) as s:
+            assert outcome(rpc_caller.call(s, rpc_caller.EXEC, proc, args)) == DENIED
+            assert is_closed(s)
+        with over_munge(cx, munged) as s:
+            assert outcome(rpc_caller.call(s, rpc_caller.IFL, IFL_STAT_SERVER, IFL_STAT))[1] == 0
+            assert outcome(rpc_caller.call(s, rpc_caller.EXEC, proc, args)) == DENIED
+            assert is_closed(s)
+    assert is_alive(cx)
+
+
+def test_a_guest_is_denied_exec(cx):
+    for proc, args in EXEC_CALLS.items():
+        s = rpc_caller.connect_tls(port_of(cx), rpc_caller.IFL, os.path.join(cx.home, "certs"))
+        assert outcome(rpc_caller.call(s, rpc_caller.EXEC, proc, args)) == DENIED
+        assert is_closed(s)
+    assert is_alive(cx)
