@@ -22,7 +22,8 @@ enum {
     AF_ROUTING = 0,
     AF_INDIRECT = 0,
     AF_UNUSED = 0,
-    AF_ASKED = 0
+    AF_ASKED = 0,
+    AF_HOST = 0
 };
 
 enum type {

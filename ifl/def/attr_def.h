@@ -30,7 +30,8 @@ enum attr_flag {
     AF_ROUTING = 256,  /* of route queues only */
     AF_INDIRECT = 512, /* amounts may be "@vnode" */
     AF_UNUSED = 1024,  /* kept and shown; nothing acts on it */
-    AF_ASKED = 2048    /* shown only to who asks for it by name */
+    AF_ASKED = 2048,   /* shown only to who asks for it by name */
+    AF_HOST = 4096     /* of a vnode: its host may say it as well; exec/node_report.c, mom/vnodes.c */
 };
 
 /* Kinds of object. */

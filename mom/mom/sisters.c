@@ -296,12 +296,26 @@ static bool is_here_still(const struct sisters *s, const struct sis_fetch_args *
     return run_find_writer(s->p.runs, &a->job, a->store) != NULL;
 }
 
+/* Files are found by the identifier, and by it the key is checked; the job by its number. Both must be the same job. */
+static bool is_one_job(const struct sis_fetch_args *a)
+{
+    char prefix[64];
+
+    if (a->job.index >= 0)
+        snprintf(prefix, sizeof prefix, "%lld[%d].", (long long)a->job.seq, a->job.index);
+    else
+        snprintf(prefix, sizeof prefix, "%lld.", (long long)a->job.seq);
+    return strncmp(a->id, prefix, strlen(prefix)) == 0 && !strchr(a->id, '/');
+}
+
 static void take_fetch(void *arg, struct rpc_request *q)
 {
     struct sisters *s = arg;
     const struct sis_fetch_args *a = rpc_request_args(q);
 
-    if (is_here_still(s, a))
+    if (!is_one_job(a))
+        pieces_refuse(q, PBSE_IVALREQ, "the identifier is not that of the job");
+    else if (is_here_still(s, a))
         pieces_refuse(q, PBSE_TRYAGAIN, "the run before is not over yet");
     else if (strcmp(a->file, "CK") == 0)
         s->p.image(s->p.arg, q);

@@ -22,10 +22,26 @@ enum { FILE_MAX = 4 << 20, PATH_LEN_MAX = 8192, VERSION = 2 };
 
 static const char version_line[] = "$configversion";
 
-/* What may be said of a vnode; everything else would be the server's. */
-static const char *const known[] = {
-    "resources_available", "sharing", "pnames",   "topology_info", "current_aoe", "current_eoe",
-    "in_multivnode_host",  "comment", "Priority", "partition"};
+/* What may be said of a vnode: the rows with AF_HOST, read as data only. Everything else is a manager's, and the server does
+ * not take it. */
+enum {
+    AF_SERVER = 0,
+    AF_SHOWN = 0,
+    AF_DERIVED = 0,
+    AF_INDIRECT = 0,
+    AF_UNUSED = 0,
+    AF_ASKED = 0,
+    AF_HOST = 1
+};
+
+static const struct {
+    const char *name;
+    int flags;
+} known[] = {
+#define ATTR(name, type, read, write, flags, ...) {#name, (flags)},
+#include "attr_node.def"
+#undef ATTR
+};
 
 /* ---- the table */
 static void free_one(struct vnodes_one *x)
@@ -98,8 +114,8 @@ static int set(struct vnodes_one *x, const char *name, const char *resource, con
 static bool is_known(const char *name)
 {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(name, known[i]) == 0)
-            return true;
+        if (strcmp(name, known[i].name) == 0)
+            return known[i].flags & AF_HOST;
     return false;
 }
 

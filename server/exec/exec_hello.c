@@ -25,6 +25,7 @@
 #include "exec_take.h"
 #include "handover.h"
 #include "intern.h"
+#include "job_run.h"
 #include "log.h"
 #include "node_report.h"
 #include "node_watch.h"
@@ -82,6 +83,8 @@ static int check_peer(const struct exec_hello *x, const struct auth_peer *peer, 
 
     if (!is_named && !is_local_simulator(peer, a))
         return err_set(e, PBSE_PERM, "the certificate of %s does not name %s", peer->from, a->service);
+    if (is_named && a->kind != EXEC_SERVICE_MOM)
+        return err_set(e, PBSE_PERM, "%s is the certificate of a MOM, not of a simulator", a->service);
     if (clock_is_driven(x->p.site->clock) != !!(a->capabilities & EXEC_CAN_VIRTUAL))
         return err_set(
             e, PBSE_NOSUP, "%s",
@@ -193,18 +196,18 @@ static int check_bound(const struct service *s, const struct rpc_conn *c, struct
     return err_set(e, PBSE_PERM, "this connection is that of %s", b->service->name);
 }
 
-/* Where sisters reach it. A service that says ":port" is where it came from. */
+/* Where sisters reach it. A MOM is where it came from, at the port that it says; a simulator says what it likes. */
 static void set_address(struct service *s, const struct rpc_conn *c, const char *said)
 {
     const struct auth_peer *p = rpc_conn_peer(c);
-    const char *colon = strrchr(p->from, ':');
+    const char *colon = strrchr(p->from, ':'), *port = strrchr(said, ':');
     char text[sizeof p->from + 32];
 
-    if (said[0] != ':' || p->kind != AUTH_DAEMON || !colon) {
+    if (p->kind != AUTH_DAEMON || !colon) {
         set_text(&s->address, said);
         return;
     }
-    snprintf(text, sizeof text, "%.*s%s", (int)(colon - p->from), p->from, said);
+    snprintf(text, sizeof text, "%.*s%.8s", (int)(colon - p->from), p->from, port ? port : "");
     set_text(&s->address, text);
 }
 
@@ -236,8 +239,12 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
     set_text(&s->boot, a->boot);
     set_text(&s->instance, a->instance);
     set_text(&s->version, a->pbs_version);
-    for (u_int i = 0; i < a->nodes.nodes_len; i++)
-        services_note(x->p.services, s, nodes_find(x->p.site->nodes, a->nodes.nodes_val[i].name));
+    for (u_int i = 0; i < a->nodes.nodes_len; i++) {
+        struct node *n = nodes_find(x->p.site->nodes, a->nodes.nodes_val[i].name);
+
+        if (n && n->service == s)
+            services_note(x->p.services, s, n);
+    }
     return 0;
 }
 
@@ -408,18 +415,35 @@ static void script_read(void *arg, const void *bytes, size_t n, const struct err
     rpc_request_unref(r);
 }
 
+/* A script is for the hosts of the run that it belongs to, while they have it. */
+static int check_script(const struct exec_hello *x, const struct service *s, const exec_script_args *a,
+                        struct err *e)
+{
+    const struct job *j =
+        jobs_find(x->p.site->jobs, (struct job_key){.seq = a->job.seq, .index = a->job.index});
+    const struct run_host *h =
+        j && j->run && j->run->version == a->run ? job_run_host(j->run, s->name) : NULL;
+
+    if (h && h->state <= RUN_HOST_READY)
+        return 0;
+    if (j)
+        log_event(LOGC_JOB, LOGE_SECURITY | LOGE_ERROR, j->obj.name,
+                  "its script was refused to %s: run %u is not on that host", s->name, a->run);
+    return err_set(e, PBSE_UNKJOBID, "Unknown Job Id");
+}
+
 static void get_script(void *arg, struct rpc_request *r)
 {
     struct exec_hello *x = arg;
     const exec_script_args *a = rpc_request_args(r);
     struct job_key key = {.seq = a->job.seq, .index = a->job.index};
+    const struct service *s = service_of(x, r);
     struct err e;
 
-    if (!service_of(x, r))
+    if (!s)
         return;
     rpc_request_ref(r);
-    if (!jobs_find(x->p.site->jobs, key)) {
-        err_set(&e, PBSE_UNKJOBID, "Unknown Job Id");
+    if (check_script(x, s, a, &e) < 0) {
         script_read(r, NULL, 0, &e);
     } else if (reader_script(x->p.reader, (struct job_key){key.seq, JOBID_NO_INDEX}, a->offset,
                              EXEC_SCRIPT_PIECE, script_read, r, &e) < 0) {

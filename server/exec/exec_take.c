@@ -23,6 +23,9 @@
 #include "strbuf.h"
 
 enum { FREED_MAX = 1 << 20 };
+/* 35,000 years in milliseconds, and more memory in KiB than there is; the sum of 16,384 hosts (EXEC_NODES_MAX) fits into
+ * 63 bits. */
+static const int64_t USAGE_MAX = INT64_C(1) << 48;
 
 struct exec_take {
     struct site *site;
@@ -47,12 +50,18 @@ void exec_take_destroy(struct exec_take *t)
     free(t);
 }
 
+/* A host may say any number; amounts of all hosts of a job are added up. */
+static int64_t bounded(uint64_t n)
+{
+    return n > (uint64_t)USAGE_MAX ? USAGE_MAX : (int64_t)n;
+}
+
 static struct job_usage usage_of(const exec_usage *u)
 {
-    return (struct job_usage){.cput_ms = (int64_t)u->cput_ms,
-                              .walltime_ms = (int64_t)u->walltime_ms,
-                              .mem_kb = (int64_t)u->mem_kb,
-                              .vmem_kb = (int64_t)u->vmem_kb,
+    return (struct job_usage){.cput_ms = bounded(u->cput_ms),
+                              .walltime_ms = bounded(u->walltime_ms),
+                              .mem_kb = bounded(u->mem_kb),
+                              .vmem_kb = bounded(u->vmem_kb),
                               .ncpus = u->ncpus,
                               .cpupercent = u->cpupercent};
 }
@@ -66,8 +75,15 @@ static void take_ready(struct exec_take *t, struct job *j, struct run_host *h)
     t->hooks.ready(t->hooks.arg, j);
 }
 
+/* The script runs on the first host; what another one says of it is not true. */
 static void take_start(struct exec_take *t, struct job *j, struct run_host *h, const exec_start_data *d)
 {
+    if (h != j->run->hosts) {
+        log_event(LOGC_JOB, LOGE_SECURITY | LOGE_ERROR, j->obj.name,
+                  "%s says that the job has begun, but its script runs on %s", h->service,
+                  j->run->hosts[0].service);
+        return;
+    }
     if (h->state == RUN_HOST_SENT)
         h->state = RUN_HOST_READY;
     j->run->started = true;
@@ -279,7 +295,7 @@ void exec_take_usage(struct exec_take *t, const char *service, const exec_usage_
             jobs_find(t->site->jobs, (struct job_key){.seq = ru->job.seq, .index = ru->job.index});
         struct run_host *h = j && j->run && j->run->version == ru->run ? job_run_host(j->run, s->name) : NULL;
 
-        if (!h)
+        if (!h || h->state > RUN_HOST_READY)
             continue;
         h->usage = usage_of(&ru->usage);
         job_run_sum_usage(

@@ -11,6 +11,7 @@
 #include "pbs_error.h"
 #include "rpc_conn.h"
 #include "site.h"
+#include "vnode_owner.h"
 #include "strbuf.h"
 
 static bool is_in_use(const struct node *n)
@@ -58,19 +59,27 @@ static int refuse(const struct node *n, const struct service *from, int kind, st
     return 0;
 }
 
+/* A vnode of this name that it may serve; what belongs to another host is not asked for (node_report.c says so). */
+static struct node *own(const struct site *s, const struct service *from, const char *name)
+{
+    struct err why;
+
+    return vnode_owner_check(s, from, name, &why) == 0 ? nodes_find(s->nodes, name) : NULL;
+}
+
 int handover_ask(struct site *s, struct service *from, const exec_hello_args *a, struct err *e)
 {
     struct node *first = NULL;
     size_t n_busy = 0;
 
     for (u_int i = 0; i < a->nodes.nodes_len; i++) {
-        const struct node *n = nodes_find(s->nodes, a->nodes.nodes_val[i].name);
+        const struct node *n = own(s, from, a->nodes.nodes_val[i].name);
 
         if (n && refuse(n, from, a->kind, e) < 0)
             return -1;
     }
     for (u_int i = 0; i < a->nodes.nodes_len; i++) {
-        struct node *n = nodes_find(s->nodes, a->nodes.nodes_val[i].name);
+        struct node *n = own(s, from, a->nodes.nodes_val[i].name);
 
         if (!n || !n->service || n->service == from || !is_in_use(n))
             continue;

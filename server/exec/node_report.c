@@ -3,7 +3,8 @@
  * An administrator's word is stronger: an amount that qmgr has set stays, while one that came from the
  * service is marked (`defaulted`) and replaced by its next report. The state is the server's to say, but
  * for "down" and "busy", which only the host can know. A vnode that nobody has created is made at the
- * HELLO that names it. */
+ * HELLO that names it, where vnode_owner.c lets its host have it; one that belongs to another host is passed over.
+ * Which attributes a host may speak of stands in attr_node.def (AF_HOST). */
 #include "node_report.h"
 
 #include <errno.h>
@@ -12,11 +13,15 @@
 #include "handover.h"
 #include "intern.h"
 #include "log.h"
+#include "pbs_error.h"
 #include "site.h"
+#include "vnode_owner.h"
 
 /* An amount that came from the service is marked as defaulted, so that the next report may replace it. */
-static int take_amount(struct site *s, struct node *n, int index, const wire_attr *w, struct err *e)
+static int take_amount(struct site *s, const struct service *from, struct node *n, const wire_attr *w,
+                       struct err *e)
 {
+    const int index = NODE_ATTR_resources_available;
     const struct resource *r = resource_find(s->resources, w->resource);
     struct resc_list *one = NULL;
     const struct value *old;
@@ -25,6 +30,8 @@ static int take_amount(struct site *s, struct node *n, int index, const wire_att
 
     if (!r)
         return err_set(e, 0, "resource %s is unknown", w->resource);
+    if (vnode_owner_check_amount(s, from, n, r, w->value, e) < 0)
+        return -1;
     old = attr_list_amount(&n->obj.attrs, index, r->id);
     if (old && !old->defaulted)
         return 0;
@@ -38,7 +45,30 @@ static int take_amount(struct site *s, struct node *n, int index, const wire_att
     return attr_list_set_amount(&n->obj.attrs, index, r->id, v, e);
 }
 
-static int take_attr(struct site *s, struct node *n, const wire_attr *w, struct err *e)
+/* As with amounts: the next report may replace it. */
+static int mark_comment(struct node *n, struct err *e)
+{
+    const struct value *now = attr_list_find(&n->obj.attrs, NODE_ATTR_comment);
+    struct value v;
+
+    if (!now)
+        return 0;
+    if (value_dup(now, &v) < 0)
+        return err_set(e, ENOMEM, "no memory for the comment of %s", n->obj.name);
+    v.defaulted = true;
+    return attr_list_put(&n->obj.attrs, NODE_ATTR_comment, v, e);
+}
+
+/* A manager's comment stays: it may say why the vnode is not to be used. */
+static bool stays(const struct node *n, int index)
+{
+    const struct value *old = index == NODE_ATTR_comment ? attr_list_find(&n->obj.attrs, index) : NULL;
+
+    return old && !old->defaulted;
+}
+
+static int take_attr(struct site *s, const struct service *from, struct node *n, const wire_attr *w,
+                     struct err *e)
 {
     int index = attr_def_need(OF_NODE, w->name, e);
 
@@ -46,18 +76,24 @@ static int take_attr(struct site *s, struct node *n, const wire_attr *w, struct 
         return -1;
     if (index == NODE_ATTR_state)
         return 0; /* the server's own word */
+    if (!(attr_def_get(OF_NODE, index)->flags & AF_HOST))
+        return err_set(e, PBSE_PERM, "a host may not say it: that is a manager's to set");
     if (index == NODE_ATTR_resources_available)
-        return take_amount(s, n, index, w, e);
-    return attr_list_change(&n->obj.attrs, s->resources, index, *w->resource ? w->resource : NULL, w->value,
-                            SET, e);
+        return take_amount(s, from, n, w, e);
+    if (stays(n, index))
+        return 0;
+    if (attr_list_change(&n->obj.attrs, s->resources, index, *w->resource ? w->resource : NULL, w->value, SET,
+                         e) < 0)
+        return -1;
+    return index == NODE_ATTR_comment ? mark_comment(n, e) : 0;
 }
 
-static void take_attrs(struct site *s, struct node *n, const wire_attrs *attrs)
+static void take_attrs(struct site *s, const struct service *from, struct node *n, const wire_attrs *attrs)
 {
     struct err e;
 
     for (u_int i = 0; i < attrs->wire_attrs_len; i++)
-        if (take_attr(s, n, &attrs->wire_attrs_val[i], &e) < 0)
+        if (take_attr(s, from, n, &attrs->wire_attrs_val[i], &e) < 0)
             log_err(LOGC_NODE, n->obj.name, &e, "its service says %s", attrs->wire_attrs_val[i].name);
     node_take_host(n);
     change_touch(s->change, &n->obj.change, PART_HOT | PART_ATTRS);
@@ -98,15 +134,21 @@ int node_report_nodes(struct site *s, struct services *sv, struct service *from,
     report_anew(s, from);
     for (u_int i = 0; i < a->nodes.nodes_len; i++) {
         const exec_node *en = &a->nodes.nodes_val[i];
-        struct node *n = find_or_make(s, from, en->name, e);
+        struct err why;
+        struct node *n;
 
+        if (vnode_owner_check(s, from, en->name, &why) < 0) {
+            log_event(LOGC_NODE, LOGE_SECURITY | LOGE_ERROR, from->name, "passed over: %s", why.text);
+            continue;
+        }
+        n = find_or_make(s, from, en->name, e);
         if (!n)
             return -1;
         n->reported = true;
         attr_list_set_text(&n->obj.attrs, NODE_ATTR_pbs_version, a->pbs_version, NULL);
         handover_take(s, from, n);
         services_bind(sv, from, n);
-        take_attrs(s, n, &en->attrs);
+        take_attrs(s, from, n, &en->attrs);
     }
     find_stale(s, from);
     return 0;
@@ -146,6 +188,6 @@ void node_report_states(struct site *s, struct service *from, const exec_node_st
             continue;
         take_state(s, n, &a->nodes.nodes_val[i].attrs);
         if (!says_only_state(&a->nodes.nodes_val[i].attrs))
-            take_attrs(s, n, &a->nodes.nodes_val[i].attrs);
+            take_attrs(s, from, n, &a->nodes.nodes_val[i].attrs);
     }
 }

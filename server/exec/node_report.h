@@ -1,8 +1,8 @@
 #ifndef NODE_REPORT_H
 #define NODE_REPORT_H
 /* What a service says of its nodes, taken into the node objects: amounts, cpus, host, sharing. What an
- * administrator has set stays; a node that nobody has created is created (its service has shown a certificate
- * of the complex). */
+ * administrator has set stays; a node that nobody has created is created where its name is of the service's host
+ * (vnode_owner.h). A node of another host is passed over, with a line in the log. */
 #include <exec.h>
 
 #include "err.h"

@@ -133,12 +133,12 @@ class Stranger:
         assert accepted[1:3] == (1, 0) and accepted[5] == 0, accepted
         return struct.unpack(">i", reply[24:28])[0]
 
-    def fetch(self, job, key, file=b"OU"):
-        """The code of the answer, and the bytes."""
+    def fetch(self, job, key, file=b"OU", number=None, done=False):
+        """The code of the answer, and the bytes. `number`: of another job than the identifier is of."""
         def opaque(b):
             return struct.pack(">I", len(b)) + b + b"\0" * (-len(b) % 4)
-        args = struct.pack(">qi", int(job.split(".")[0]), -1) + opaque(job.encode()) + opaque(b"") + opaque(key)
-        args += opaque(file) + struct.pack(">QI", 0, 0) + opaque(b"")
+        args = struct.pack(">qi", int((number or job).split(".")[0]), -1) + opaque(job.encode()) + opaque(b"") + opaque(key)
+        args += opaque(file) + struct.pack(">QI", 0, done) + opaque(b"")
         reply = rpc_caller.call(self.tls, rpc_caller.SIS, self.FETCH, args)[24:]
         code, n = struct.unpack(">iI", reply[:8])
         size, = struct.unpack(">Q", reply[8 + (n + 3) // 4 * 4:][:8])
@@ -259,3 +259,23 @@ def test_a_mom_gives_files_of_an_earlier_run_only_to_whom_has_the_key(cx):
     os.rename(spooled + ".OU", spooled + ".old")
     os.symlink(spooled + ".old", spooled + ".OU")
     assert stranger.fetch(job, key) == (0, 0)  # what is no plain file of the owner's is not there
+
+
+@pytest.mark.complex(nodes=2, sched=False)
+def test_the_key_of_one_job_removes_no_files_of_another(cx):
+    spool = os.path.join(cx.dir, "mom", "n1", "spool")
+    jobs = [cx.submit("echo kept; sleep 600") for _ in range(2)]
+    for job in jobs:
+        cx.api.run(job, "(n1:ncpus=1)")
+        until(lambda job=job: os.path.exists(f"{spool}/{job}.OU") and os.path.getsize(f"{spool}/{job}.OU"), "its output")
+        cx.api.rerun(job)
+        cx.wait(job, "Q")
+    mine, other = jobs
+    with open(f"{spool}/{mine}.KEY", encoding="ascii") as f:
+        key = f.read().split()[0].encode()
+    stranger = Stranger(cx, "n1", "mom:n2")
+    assert stranger.fetch(mine, key, number=other, done=True)[0] == 15004
+    assert stranger.fetch("..", key, b"CK", number=other, done=True)[0] == 15004
+    assert os.path.exists(f"{spool}/{other}.OU") and os.path.exists(f"{spool}/{other}.KEY")
+    assert stranger.fetch(mine, key, done=True)[0] == 0
+    assert not os.path.exists(f"{spool}/{mine}.OU") and os.path.exists(f"{spool}/{other}.OU")

@@ -9,15 +9,18 @@ import socket
 import struct
 import time
 
+from . import rpc_caller
+from .remote import port_of
+
 LIMIT_S = 60.0
 EXEC, VERSION = 0x20000051, 1
-HELLO, EVENTS, NODE_STATE, BYE = 1, 2, 3, 5
+HELLO, EVENTS, NODE_STATE, USAGE, BYE, GET_SCRIPT = range(1, 7)
 START, LAUNCH, SIGNAL, SUSPEND, RESUME, CHECKPOINT, NOTICE, UPDATE, TERMINATE, PURGE = range(20, 30)
 ACCEPTED, REFUSED, WAIT = range(3)
 KEEP, KILL, FORGET = range(3)
 ACKED, UNKNOWN_RUN = range(2)
 PREPARING, RUNNING, SUSPENDED, ENDING, RELEASED = range(1, 6)
-SIM = 2
+MOM, SIM = 1, 2
 CAN_FREEZE, CAN_CHECKPOINT, CAN_RELEASE = 1, 2, 8
 READY, STARTED, FINISH, RELEASE, EXCEPTION, WAS_SUSPENDED, WAS_RESUMED, CHECKPOINTED, FAILED = range(1, 10)
 
@@ -123,6 +126,8 @@ class Hello:
 class Peer:
     """A service of one vnode; `s1` of the service `sim:s1` unless told else. Connects and says HELLO by hello()."""
 
+    kind = SIM
+
     def __init__(self, cx, node="s1", ncpus=4, service=None):
         self.cx, self.node, self.ncpus, self.service = cx, node, ncpus, service or f"sim:{node}"
         self.sock, self.xid, self.buffer = None, 0, b""
@@ -175,9 +180,12 @@ class Peer:
         answer = b"" if proc == 0 else struct.pack(">i", code) + text("by hand" if code else "") + u32(0)
         self._send(u32(xid) + u32(1) + u32(0) * 4 + answer)
 
+    def _has_bytes(self):
+        return False
+
     def pump(self, seconds=0.05):
         """Read what is here, or comes soon. False: the server has closed the connection."""
-        if not select.select([self.sock], [], [], seconds)[0]:
+        if not self._has_bytes() and not select.select([self.sock], [], [], seconds)[0]:
             return True
         try:
             more = self.sock.recv(1 << 20)
@@ -215,22 +223,40 @@ class Peer:
 
     # --- HELLO
     def hello(self, runs=(), generation=1, boot="boot", instance="", host="here", store=None, epoch=None,
-              capabilities=CAN_FREEZE | CAN_RELEASE, again=False, address=""):
-        """`runs`: (run, state, last number). Unless it says HELLO again on its connection, on a new one."""
+              capabilities=CAN_FREEZE | CAN_RELEASE, again=False, address="", nodes=None):
+        """`runs`: (run, state, last number). Unless it says HELLO again on its connection, on a new one. `nodes`: what is
+        said of vnodes, {name: {"attribute" or "attribute.resource": value}}."""
         if not again:
             self.connect()
-        attrs = u32(1) + text("resources_available") + text("ncpus") + text(str(self.ncpus))
+        nodes = nodes or {self.node: {"resources_available.ncpus": self.ncpus}}
         held = b"".join(run.key + text(self.store if of is None else of) + u32(state) + u64(last) + u32(0)
                         for run, state, last, of in [(*r, None)[:4] for r in runs])
-        answer = Hello(self.call(HELLO, u32(1) + u32(SIM) + text(self.service) + u64(generation) + text(host) +
+        answer = Hello(self.call(HELLO, u32(1) + u32(self.kind) + text(self.service) + u64(generation) + text(host) +
                                  text(address) +
                                  text(boot) + text(instance) + text(self.store if store is None else store) +
                                  u64(self.epoch if epoch is None else epoch) + u32(capabilities) +
-                                 u64(time.time_ns()) + u32(1) + text(self.node) + attrs + u32(len(runs)) + held +
+                                 u64(time.time_ns()) + self._nodes(nodes) + u32(len(runs)) + held +
                                  text("by hand") + u32(0)))
         if answer.verdict == ACCEPTED:
             self.store, self.epoch = answer.store, answer.epoch
         return answer
+
+    @staticmethod
+    def _nodes(nodes):
+        def attr(name, value):
+            return b"".join(map(text, (*(name.split(".") + [""])[:2], str(value))))
+        return u32(len(nodes)) + b"".join(text(name) + u32(len(said)) + b"".join(attr(*a) for a in said.items())
+                                          for name, said in nodes.items())
+
+    def say_nodes(self, nodes):
+        """NODE_STATE, with the same form of `nodes`."""
+        self.call(NODE_STATE, self._nodes(nodes) + u32(0) + text("") + u32(0))
+
+    def script(self, run):
+        """GET_SCRIPT: the code, and the bytes."""
+        r = Reader(self.call(GET_SCRIPT, run.key + u64(0) + u32(0)))
+        code, _ = r.i32(), r.text()
+        return code, r.text()
 
     # --- orders
     def order(self, proc, run=None):
@@ -298,3 +324,20 @@ class Peer:
         """finish and the last release; until the server wants it forgotten."""
         self.say(self.finish(run, seq, status, reason), self.release(run, seq + 1))
         self.order(PURGE, run)
+
+
+class Mom(Peer):
+    """A MOM whose host belongs to somebody else: it has the certificate of mom:NODE and says what it likes."""
+
+    kind = MOM
+
+    def __init__(self, cx, node):
+        super().__init__(cx, node, service=f"mom:{node}")
+
+    def connect(self):
+        self.close()
+        self.sock = rpc_caller.connect_tls(port_of(self.cx), rpc_caller.EXEC, os.path.join(self.cx.home, "certs"),
+                                           name=f"mom-{self.node}")
+
+    def _has_bytes(self):
+        return self.sock.pending() > 0
