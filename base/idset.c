@@ -1,17 +1,23 @@
 /* A set of numbers: see idset.h.
  *
- * Pages of 4096 ids, sorted by number; a page has its count, and bits unless it is full. Empty pages
- * are not there. */
+ * All members are `rest` more than a multiple of `step`; member number k of that progression is rest + k * step, and k is
+ * its ordinal. The ordinals lie in pages of 4096, sorted by number; a page has its count, and bits unless it is full.
+ * Empty pages do not exist. A member that does not fit makes the step smaller (the greatest common divisor), and the
+ * ordinals are made again: at most 32 times, since each new step divides the last one. */
 #include "idset.h"
 
 #include <errno.h>
 
 #include "strbuf.h"
 
+/* idset_parse_part: so many numbers may be named twice beside the size of the range, that a list of a small array may
+ * name some twice */
+enum { PART_SPARE = 1000 };
+
 enum { PAGE_SHIFT = 12, PAGE_IDS = 1 << PAGE_SHIFT, PAGE_WORDS = PAGE_IDS / 64 };
 
 struct page {
-    uint32_t number; /* id >> PAGE_SHIFT */
+    uint32_t number; /* ordinal >> PAGE_SHIFT */
     uint32_t count;  /* 1 .. PAGE_IDS */
     uint64_t *bits;  /* NULL: full */
 };
@@ -19,7 +25,11 @@ struct page {
 struct idset {
     struct page *pages;
     size_t n_pages, cap, count;
+    uint64_t step; /* 0: the set has no members; NO_STEP: it has one */
+    uint32_t rest; /* below step */
 };
+
+#define NO_STEP (UINT64_C(1) << 32) /* above every number: only the ordinal 0 exists */
 
 struct idset *idset_create(void)
 {
@@ -64,6 +74,8 @@ struct idset *idset_dup(const struct idset *s)
     }
     copy->cap = s->n_pages;
     copy->count = s->count;
+    copy->step = s->step;
+    copy->rest = s->rest;
     for (; copy->n_pages < s->n_pages; copy->n_pages++) {
         struct page *to = &copy->pages[copy->n_pages];
 
@@ -140,48 +152,39 @@ static void page_settle(struct idset *s, struct page *p)
     memmove(p, p + 1, (size_t)(s->pages + s->n_pages - p) * sizeof *p);
 }
 
-static bool page_has(const struct page *p, uint32_t id)
+static bool page_has(const struct page *p, uint32_t ordinal)
 {
-    return !p->bits || p->bits[id % PAGE_IDS / 64] >> (id % 64) & 1;
+    return !p->bits || p->bits[ordinal % PAGE_IDS / 64] >> (ordinal % 64) & 1;
 }
 
-bool idset_contains(const struct idset *s, uint32_t id)
-{
-    const struct page *p = page_find(s, id >> PAGE_SHIFT);
+/* --- ordinals ---------------------------------------------------------------------------------------- */
 
-    return p && page_has(p, id);
+static bool fits(const struct idset *s, uint32_t id)
+{
+    return s->step && id % s->step == s->rest;
 }
 
-int idset_add(struct idset *s, uint32_t id)
+static uint32_t ordinal_of(const struct idset *s, uint32_t id)
 {
-    struct page *p = page_make(s, id >> PAGE_SHIFT);
+    return (uint32_t)(id / s->step);
+}
+
+static int64_t id_of(const struct idset *s, uint32_t ordinal)
+{
+    return (int64_t)(s->rest + ordinal * s->step);
+}
+
+static int ordinal_add(struct idset *s, uint32_t ordinal)
+{
+    struct page *p = page_make(s, ordinal >> PAGE_SHIFT);
 
     if (!p)
         return -1;
-    if (page_has(p, id))
+    if (page_has(p, ordinal))
         return 0;
-    p->bits[id % PAGE_IDS / 64] |= UINT64_C(1) << (id % 64);
+    p->bits[ordinal % PAGE_IDS / 64] |= UINT64_C(1) << (ordinal % 64);
     p->count++;
     s->count++;
-    page_settle(s, p);
-    return 0;
-}
-
-int idset_remove(struct idset *s, uint32_t id)
-{
-    struct page *p = page_find(s, id >> PAGE_SHIFT);
-
-    if (!p || !page_has(p, id))
-        return 0;
-    if (!p->bits) {
-        p->bits = malloc(PAGE_WORDS * sizeof *p->bits);
-        if (!p->bits)
-            return -1;
-        memset(p->bits, 0xff, PAGE_WORDS * sizeof *p->bits);
-    }
-    p->bits[id % PAGE_IDS / 64] &= ~(UINT64_C(1) << (id % 64));
-    p->count--;
-    s->count--;
     page_settle(s, p);
     return 0;
 }
@@ -199,19 +202,119 @@ static int fill_page(struct idset *s, uint32_t number)
     return 0;
 }
 
-int idset_add_range(struct idset *s, uint32_t first, uint32_t last, uint32_t step)
+static int ordinals_add(struct idset *s, uint64_t at, uint64_t last, uint64_t step)
 {
-    uint64_t id = first;
-
-    while (id <= last) {
-        bool whole = step == 1 && id % PAGE_IDS == 0 && last - id >= PAGE_IDS - 1;
-        int rc = whole ? fill_page(s, (uint32_t)(id >> PAGE_SHIFT)) : idset_add(s, (uint32_t)id);
+    while (at <= last) {
+        bool whole = step == 1 && at % PAGE_IDS == 0 && last - at >= PAGE_IDS - 1;
+        int rc = whole ? fill_page(s, (uint32_t)(at >> PAGE_SHIFT)) : ordinal_add(s, (uint32_t)at);
 
         if (rc < 0)
             return -1;
-        id += whole ? PAGE_IDS : step;
+        at += whole ? PAGE_IDS : step;
     }
     return 0;
+}
+
+static uint64_t divisor(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* The end of the run of ordinals that begins at the member `at`. */
+static uint64_t run_end(const struct idset *s, uint64_t at);
+
+/* The same members with a smaller step, which divides the one of now. Runs stay runs where they were single members. */
+static int change_step(struct idset *s, uint64_t step)
+{
+    struct idset other = {.step = step, .rest = (uint32_t)(s->rest % step)};
+
+    for (int64_t id = idset_next(s, 0); id >= 0;) {
+        uint64_t last = run_end(s, ordinal_of(s, (uint32_t)id));
+
+        if (ordinals_add(&other, (uint64_t)id / step, (uint64_t)id_of(s, (uint32_t)last) / step,
+                         s->step / step) < 0) {
+            idset_clear(&other);
+            return -1;
+        }
+        id = idset_next(s, id_of(s, (uint32_t)last) + 1);
+    }
+    idset_clear(s);
+    *s = other;
+    return 0;
+}
+
+/* Make the set such that id, id + step ... fit; step NO_STEP: only this one. */
+static int make_fit(struct idset *s, uint32_t id, uint64_t step)
+{
+    uint64_t rest, common;
+
+    if (!s->count) {
+        idset_clear(s);
+        s->step = step;
+        s->rest = (uint32_t)(id % step);
+        return 0;
+    }
+    rest = id > s->rest ? id - s->rest : s->rest - id;
+    common = divisor(s->step == NO_STEP ? 0 : s->step, step == NO_STEP ? 0 : step);
+    common = divisor(common, rest);
+    if (!common) /* the only member, once more */
+        common = NO_STEP;
+    return common == s->step ? 0 : change_step(s, common);
+}
+
+bool idset_contains(const struct idset *s, uint32_t id)
+{
+    const struct page *p = fits(s, id) ? page_find(s, ordinal_of(s, id) >> PAGE_SHIFT) : NULL;
+
+    return p && page_has(p, ordinal_of(s, id));
+}
+
+int idset_add(struct idset *s, uint32_t id)
+{
+    if (!fits(s, id) && make_fit(s, id, NO_STEP) < 0)
+        return -1;
+    return ordinal_add(s, ordinal_of(s, id));
+}
+
+int idset_remove(struct idset *s, uint32_t id)
+{
+    struct page *p = fits(s, id) ? page_find(s, ordinal_of(s, id) >> PAGE_SHIFT) : NULL;
+    uint32_t ordinal;
+
+    if (!p || !page_has(p, ordinal_of(s, id)))
+        return 0;
+    if (!p->bits) {
+        p->bits = malloc(PAGE_WORDS * sizeof *p->bits);
+        if (!p->bits)
+            return -1;
+        memset(p->bits, 0xff, PAGE_WORDS * sizeof *p->bits);
+    }
+    ordinal = ordinal_of(s, id);
+    p->bits[ordinal % PAGE_IDS / 64] &= ~(UINT64_C(1) << (ordinal % 64));
+    p->count--;
+    s->count--;
+    page_settle(s, p);
+    return 0;
+}
+
+int idset_add_range(struct idset *s, uint32_t first, uint32_t last, uint32_t step)
+{
+    uint64_t distance = last > first && step <= last - first ? step : NO_STEP;
+
+    if (first > last)
+        return 0;
+    if (make_fit(s, first, distance) < 0)
+        return -1;
+    if (distance == NO_STEP)
+        return ordinal_add(s, ordinal_of(s, first));
+    last = first + (last - first) / step * step;
+    return ordinals_add(s, ordinal_of(s, first), ordinal_of(s, last), step / s->step);
 }
 
 int idset_unite(struct idset *s, const struct idset *other)
@@ -230,9 +333,25 @@ int idset_subtract(struct idset *s, const struct idset *other)
     return 0;
 }
 
+/* One by one: the same members may be kept with another step. */
+static bool members_are_equal(const struct idset *a, const struct idset *b)
+{
+    int64_t i = idset_next(a, 0), k = idset_next(b, 0);
+
+    while (i >= 0 && i == k) {
+        i = idset_next(a, i + 1);
+        k = idset_next(b, k + 1);
+    }
+    return i == k;
+}
+
 bool idset_is_equal(const struct idset *a, const struct idset *b)
 {
-    if (a->count != b->count || a->n_pages != b->n_pages)
+    if (a->count != b->count)
+        return false;
+    if (a->step != b->step || a->rest != b->rest)
+        return members_are_equal(a, b);
+    if (a->n_pages != b->n_pages)
         return false;
     for (size_t i = 0; i < a->n_pages; i++) {
         const struct page *p = &a->pages[i], *q = &b->pages[i];
@@ -250,33 +369,56 @@ size_t idset_count(const struct idset *s)
     return s->count;
 }
 
-/* The first member of the page at `from` (0 .. PAGE_IDS - 1) or behind; PAGE_IDS if none. */
-static uint32_t page_next(const struct page *p, uint32_t from)
+/* The first ordinal of the page at `from` (0 .. PAGE_IDS - 1) or behind that is a member (or, `flip` all ones, is none);
+ * PAGE_IDS if none. */
+static uint32_t page_next(const struct page *p, uint32_t from, uint64_t flip)
 {
     uint32_t word = from / 64;
     uint64_t bits;
 
     if (!p->bits)
-        return from;
-    bits = p->bits[word] & ~UINT64_C(0) << (from % 64);
+        return flip ? PAGE_IDS : from;
+    bits = (p->bits[word] ^ flip) & ~UINT64_C(0) << (from % 64);
     while (!bits && ++word < PAGE_WORDS)
-        bits = p->bits[word];
+        bits = p->bits[word] ^ flip;
     return bits ? word * 64 + (uint32_t)__builtin_ctzll(bits) : PAGE_IDS;
+}
+
+static uint64_t run_end(const struct idset *s, uint64_t at)
+{
+    uint32_t number = (uint32_t)(at >> PAGE_SHIFT), from = at % PAGE_IDS;
+
+    for (size_t i = page_from(s, number); i < s->n_pages && s->pages[i].number == number; i++, number++) {
+        uint32_t end = page_next(&s->pages[i], from, ~UINT64_C(0));
+
+        if (end < PAGE_IDS)
+            return (uint64_t)number * PAGE_IDS + end - 1;
+        from = 0;
+    }
+    return (uint64_t)number * PAGE_IDS - 1;
+}
+
+/* The ordinal of the first number at or above `from` that would fit. */
+static uint64_t ordinal_from(const struct idset *s, int64_t from)
+{
+    return from <= (int64_t)s->rest ? 0 : ((uint64_t)from - s->rest + s->step - 1) / s->step;
 }
 
 int64_t idset_next(const struct idset *s, int64_t from)
 {
-    uint32_t start = from < 0 ? 0 : (uint32_t)from, within = start % PAGE_IDS;
-    size_t at;
+    uint64_t start;
 
-    if (from > UINT32_MAX)
+    if (from > UINT32_MAX || !s->count)
         return IDSET_NONE;
-    for (at = page_from(s, start >> PAGE_SHIFT); at < s->n_pages; at++) {
+    start = ordinal_from(s, from);
+    if (start > UINT32_MAX)
+        return IDSET_NONE;
+    for (size_t at = page_from(s, (uint32_t)(start >> PAGE_SHIFT)); at < s->n_pages; at++) {
         const struct page *p = &s->pages[at];
-        uint32_t found = page_next(p, p->number == start >> PAGE_SHIFT ? within : 0);
+        uint32_t found = page_next(p, p->number == start >> PAGE_SHIFT ? start % PAGE_IDS : 0, 0);
 
         if (found < PAGE_IDS)
-            return (int64_t)p->number * PAGE_IDS + found;
+            return id_of(s, p->number * PAGE_IDS + found);
     }
     return IDSET_NONE;
 }
@@ -289,17 +431,13 @@ int64_t idset_last(const struct idset *s)
     if (!p)
         return IDSET_NONE;
     if (!p->bits)
-        return (int64_t)p->number * PAGE_IDS + PAGE_IDS - 1;
+        return id_of(s, p->number * PAGE_IDS + PAGE_IDS - 1);
     while (!p->bits[word])
         word--;
-    return (int64_t)p->number * PAGE_IDS + word * 64 + 63 - __builtin_clzll(p->bits[word]);
+    return id_of(s, p->number * PAGE_IDS + word * 64 + 63 - (uint32_t)__builtin_clzll(p->bits[word]));
 }
 
 /* --- text --- */
-
-struct range {
-    uint32_t first, last, step;
-};
 
 static int read_id(const char **p, uint32_t max, uint32_t *out)
 {
@@ -315,7 +453,7 @@ static int read_id(const char **p, uint32_t max, uint32_t *out)
 }
 
 /* a, a-b or a-b:step; 0 or an errno value. */
-static int read_range(const char **p, uint32_t max_id, struct range *r)
+static int read_range(const char **p, uint32_t max_id, struct idset_range *r)
 {
     int code = read_id(p, max_id, &r->first);
 
@@ -332,14 +470,16 @@ static int read_range(const char **p, uint32_t max_id, struct range *r)
     return code ? code : r->last < r->first || !r->step ? EINVAL : 0;
 }
 
-static int parse_into(struct idset *s, const char *text, uint32_t max_id, size_t max_count, struct err *e)
+/* Called with each range of a text. 0, or -1 with an error. */
+typedef int take_range_fn(void *arg, struct idset_range r, struct err *e);
+
+static int parse_ranges(const char *text, uint32_t max_id, take_range_fn *take, void *arg, struct err *e)
 {
     const char *p = text;
-    size_t written = 0; /* ids named so far, so that overlapping ranges cost nothing unbounded either */
 
     while (*p) {
         const char *at = p;
-        struct range r;
+        struct idset_range r;
         int code = read_range(&p, max_id, &r);
 
         if (!code && ((*p && *p != ',') || (*p == ',' && !p[1])))
@@ -348,46 +488,142 @@ static int parse_into(struct idset *s, const char *text, uint32_t max_id, size_t
             return err_set(e, ERANGE, "a number in \"%.100s\" is above %lu", at, (unsigned long)max_id);
         if (code)
             return err_set(e, EINVAL, "\"%.100s\" is no list of ranges like 1-5,7,10-20:2", at);
-        written += (r.last - r.first) / r.step + 1;
-        if (written > max_count)
-            return err_set(e, ERANGE, "\"%.100s\" names more than %zu numbers", text, max_count);
-        if (idset_add_range(s, r.first, r.last, r.step) < 0)
-            return err_set(e, ENOMEM, "no memory for a set of numbers");
+        if (take(arg, r, e) < 0)
+            return -1;
         p += *p == ',';
     }
     return 0;
 }
 
-int idset_parse(const char *text, uint32_t max_id, size_t max_count, struct idset **out, struct err *e)
-{
-    struct idset *s = idset_create();
+struct parse {
+    const char *text;
+    struct idset *s;
+    struct idset_range in;
+    uint64_t named, most; /* numbers named so far: overlapping ranges must not cost without bound either */
+};
 
-    if (!s)
+static int parse_take_cb(void *arg, struct idset_range r, struct err *e)
+{
+    struct parse *p = arg;
+
+    p->named += (uint64_t)(r.last - r.first) / r.step + 1;
+    if (p->named > p->most)
+        return err_set(e, ERANGE, "\"%.100s\" names more than %llu numbers", p->text,
+                       (unsigned long long)p->most);
+    if (idset_add_range(p->s, r.first, r.last, r.step) < 0)
         return err_set(e, ENOMEM, "no memory for a set of numbers");
-    if (parse_into(s, text, max_id, max_count, e) < 0) {
-        idset_destroy(s);
-        return -1;
-    }
-    *out = s;
     return 0;
 }
 
-/* The range that begins at member `first`: a run, or at least three at one distance, or the member alone. */
-static struct range range_at(const struct idset *s, uint32_t first)
+static int parse_take_part_cb(void *arg, struct idset_range r, struct err *e)
 {
-    struct range r = {first, first, 1};
+    struct parse *p = arg;
+
+    return idset_range_meet(&r, &p->in) ? parse_take_cb(p, r, e) : 0;
+}
+
+static int parse_skip_cb(void *arg, struct idset_range r, struct err *e)
+{
+    (void)arg;
+    (void)r;
+    (void)e;
+    return 0;
+}
+
+static int parse_set(const char *text, uint32_t max_id, take_range_fn *take, struct parse *p,
+                     struct idset **out, struct err *e)
+{
+    p->text = text;
+    p->s = idset_create();
+    if (!p->s)
+        return err_set(e, ENOMEM, "no memory for a set of numbers");
+    if (parse_ranges(text, max_id, take, p, e) < 0) {
+        idset_destroy(p->s);
+        return -1;
+    }
+    *out = p->s;
+    return 0;
+}
+
+int idset_parse(const char *text, uint32_t max_id, size_t max_count, struct idset **out, struct err *e)
+{
+    struct parse p = {.most = max_count};
+
+    return parse_set(text, max_id, parse_take_cb, &p, out, e);
+}
+
+int idset_parse_part(const char *text, uint32_t max_id, struct idset_range in, struct idset **out,
+                     struct err *e)
+{
+    struct parse p = {.in = in, .most = 2 * ((uint64_t)(in.last - in.first) / in.step + 1) + PART_SPARE};
+
+    return parse_set(text, max_id, parse_take_part_cb, &p, out, e);
+}
+
+int idset_check(const char *text, uint32_t max_id, struct err *e)
+{
+    return parse_ranges(text, max_id, parse_skip_cb, NULL, e);
+}
+
+/* x with a * x = 1 modulo m; a and m have no common divisor. */
+static int64_t inverse(int64_t a, int64_t m)
+{
+    int64_t r = m, next_r = a % m, t = 0, next_t = 1, q, keep;
+
+    while (next_r) {
+        q = r / next_r;
+        keep = r - q * next_r;
+        r = next_r;
+        next_r = keep;
+        keep = t - q * next_t;
+        t = next_t;
+        next_t = keep;
+    }
+    return t < 0 ? t + m : t;
+}
+
+bool idset_range_meet(struct idset_range *r, const struct idset_range *with)
+{
+    int64_t low = r->first > with->first ? r->first : with->first;
+    int64_t high = r->last < with->last ? r->last : with->last;
+    int64_t common = (int64_t)divisor(r->step, with->step), apart = (int64_t)with->first - r->first;
+    int64_t m = with->step / common, both = r->step * m, k, x;
+
+    if (low > high || apart % common)
+        return false;
+    /* r->first + k * r->step is the first number that lies in both progressions: k below m */
+    k = (apart / common % m + m) % m * inverse(r->step / common, m) % m;
+    x = r->first + k * r->step;
+    if (x < low)
+        x += (low - x + both - 1) / both * both;
+    if (x > high)
+        return false;
+    *r = (struct idset_range){(uint32_t)x, (uint32_t)(x + (high - x) / both * both),
+                              x + both > high ? 1 : (uint32_t)both};
+    return true;
+}
+
+/* The range that begins at member `first`: a run, or at least three at one distance, or the member alone. */
+static struct idset_range range_at(const struct idset *s, uint32_t first)
+{
+    struct idset_range r = {first, first, 1};
     int64_t next = idset_next(s, (int64_t)first + 1);
     size_t members = 1;
 
     if (next < 0)
         return r;
     r.step = (uint32_t)(next - first);
+    if (r.step == s->step) { /* ordinals without a gap: by words, not one by one */
+        r.last = (uint32_t)id_of(s, (uint32_t)run_end(s, ordinal_of(s, first)));
+        members = (r.last - first) / r.step + 1;
+        next = NO_STEP;
+    }
     while (next - r.last == r.step) {
         r.last = (uint32_t)next;
         members++;
         next = idset_next(s, next + 1);
     }
-    return r.step > 1 && members < 3 ? (struct range){first, first, 1} : r;
+    return r.step > 1 && members < 3 ? (struct idset_range){first, first, 1} : r;
 }
 
 int idset_format(const struct idset *s, struct strbuf *out)
@@ -395,7 +631,7 @@ int idset_format(const struct idset *s, struct strbuf *out)
     const char *sep = "";
 
     for (int64_t id = idset_next(s, 0); id >= 0; sep = ",") {
-        struct range r = range_at(s, (uint32_t)id);
+        struct idset_range r = range_at(s, (uint32_t)id);
 
         strbuf_addf(out, "%s%lu", sep, (unsigned long)r.first);
         if (r.last > r.first)

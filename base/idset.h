@@ -3,7 +3,8 @@
 /* A set of unsigned numbers, made for the indices of arrays of a million subjobs.
  *
  * Written "1-5,7,9-21:2": ranges, with a step. In memory it is pages of bits, and whole or empty pages take
- * none: add, remove and contains cost O(log pages), a full million 4 KB, a ragged one 128 KB.
+ * none: add, remove and contains cost O(log pages), a full million 4 KB, a ragged one 128 KB. What counts is the place of
+ * a number in the progression that all members lie in, not the number: "0-2147000000:214721" costs what "0-9999" does.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +17,10 @@ struct strbuf;
 
 enum { IDSET_NONE = -1 };
 
+struct idset_range { /* first, first + step ... up to last; step >= 1 */
+    uint32_t first, last, step;
+};
+
 struct idset *idset_create(void); /* NULL: no memory */
 struct idset *idset_dup(const struct idset *s);
 void idset_destroy(struct idset *s);
@@ -23,6 +28,16 @@ void idset_destroy(struct idset *s);
 /* A new set from text. Blanks are not allowed, empty text is the empty set; ranges may overlap.
  * -1: EINVAL with what is wrong, ERANGE an id above `max_id` or more than `max_count` ids, ENOMEM. */
 int idset_parse(const char *text, uint32_t max_id, size_t max_count, struct idset **out, struct err *e);
+
+/* The same, but only those of the numbers that lie in `in`: what the text names beyond costs nothing. ERANGE: it names the
+ * numbers of `in` more than twice. */
+int idset_parse_part(const char *text, uint32_t max_id, struct idset_range in, struct idset **out,
+                     struct err *e);
+/* Is the text well formed? O(text), no memory. -1: EINVAL, ERANGE. */
+int idset_check(const char *text, uint32_t max_id, struct err *e);
+
+/* Make `r` what lies in both; its `last` is a member. False, nothing changed: nothing does. O(log step). */
+bool idset_range_meet(struct idset_range *r, const struct idset_range *with);
 
 /* The shortest usual form, rising: runs as a-b, three or more at one distance as a-b:step. -1: buffer failed.
  */

@@ -2,12 +2,11 @@
  *
  * A parser goes over the text once, from the number to the end; each step says where the next begins, or
  * NULL. All parts are bounded while they are copied. A range is left as text until somebody needs it
- * (jobid_indices), since it may name a million subjobs. */
+ * (jobid_indices), since it may name more subjobs than there are. */
 #include "jobid.h"
 
 #include <ctype.h>
 
-#include "idset.h"
 #include "pbs_error.h"
 #include "strbuf.h"
 
@@ -112,34 +111,67 @@ bool jobid_is_jobid(const char *text)
     return isdigit((unsigned char)*text);
 }
 
-int jobid_indices(const struct jobid *id, struct idset **out, struct err *e)
+static char *range_text(const struct jobid *id, struct err *e)
 {
-    struct idset *set;
+    char *range = strndup(id->range, id->n_range);
+
+    if (!range)
+        err_set(e, PBSE_SYSTEM, "no memory for a range of subjobs");
+    return range;
+}
+
+static int bad_range(const char *range, const struct err *why, struct err *e)
+{
+    return err_set(e, PBSE_IVALREQ, "illegal range of subjobs [%.200s]: %s", range, why->text);
+}
+
+int jobid_check_indices(const struct jobid *id, struct err *e)
+{
     struct err why;
     char *range;
+    int rc;
 
-    if (id->form == JOBID_SUBJOB) {
-        set = idset_create();
-        if (!set || idset_add(set, (uint32_t)id->key.index) < 0) {
-            idset_destroy(set);
-            return err_set(e, PBSE_SYSTEM, "no memory for a set of subjobs");
-        }
-        *out = set;
-        return 0;
-    }
     if (id->form != JOBID_RANGE)
-        return err_set(e, PBSE_IVALREQ, "job %lld is named without subjobs", (long long)id->key.seq);
-    range = strndup(id->range, id->n_range);
-    if (!range)
-        return err_set(e, PBSE_SYSTEM, "no memory for a range of subjobs");
-    if (idset_parse(range, JOBID_MAX_INDEX, JOBID_MAX_RANGE, &set, &why) < 0) {
-        err_set(e, PBSE_IVALREQ, "illegal range of subjobs [%s]: %s", range, why.text);
-        free(range);
+        return 0;
+    if (!(range = range_text(id, e)))
         return -1;
-    }
+    rc = idset_check(range, JOBID_MAX_INDEX, &why);
+    if (rc < 0)
+        bad_range(range, &why, e);
     free(range);
+    return rc;
+}
+
+static int only_index(int32_t index, const struct idset_range *array, struct idset **out, struct err *e)
+{
+    struct idset_range r = {(uint32_t)index, (uint32_t)index, 1};
+    struct idset *set = idset_create();
+
+    if (!set || (idset_range_meet(&r, array) && idset_add(set, r.first) < 0)) {
+        idset_destroy(set);
+        return err_set(e, PBSE_SYSTEM, "no memory for a set of subjobs");
+    }
     *out = set;
     return 0;
+}
+
+int jobid_indices(const struct jobid *id, struct idset_range array, struct idset **out, struct err *e)
+{
+    struct err why;
+    char *range;
+    int rc;
+
+    if (id->form == JOBID_SUBJOB)
+        return only_index(id->key.index, &array, out, e);
+    if (id->form != JOBID_RANGE)
+        return err_set(e, PBSE_IVALREQ, "job %lld is named without subjobs", (long long)id->key.seq);
+    if (!(range = range_text(id, e)))
+        return -1;
+    rc = idset_parse_part(range, JOBID_MAX_INDEX, array, out, &why);
+    if (rc < 0)
+        bad_range(range, &why, e);
+    free(range);
+    return rc;
 }
 
 const char *jobid_format(char out[static JOBID_TEXT_MAX], struct job_key key, bool array, const char *server)

@@ -15,12 +15,12 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "idset.h"
 #include "pbs_ifl.h"
 
 struct strbuf;
-struct idset;
 
-enum { JOBID_NO_INDEX = -1, JOBID_MAX_INDEX = 2147483646, JOBID_MAX_RANGE = 1000000 };
+enum { JOBID_NO_INDEX = -1, JOBID_MAX_INDEX = 2147483646 };
 
 struct job_key {
     int64_t seq;
@@ -44,14 +44,17 @@ struct jobid {
 };
 
 /* The whole text must be one name. -1, PBSE_IVALREQ: "illegally formed job identifier: TEXT". `out->range`
- * points into `text`. A range is checked only for its characters; jobid_indices reads it. */
+ * points into `text`. A range is checked only for its characters; jobid_check_indices and jobid_indices read it. */
 int jobid_parse(const char *text, struct jobid *out, struct err *e);
 
 /* Does it look like a job name (as against a queue's)? True for what begins with a digit. */
 bool jobid_is_jobid(const char *text);
 
-/* The subjobs that a RANGE or SUBJOB names, as a set that the caller destroys. -1: PBSE_IVALREQ. */
-int jobid_indices(const struct jobid *id, struct idset **out, struct err *e);
+/* Those of an array's indices that a RANGE or SUBJOB names, as a set that the caller destroys: what the array does not
+ * have costs nothing. -1: PBSE_IVALREQ; also where the array's indices are named more than twice. */
+int jobid_indices(const struct jobid *id, struct idset_range array, struct idset **out, struct err *e);
+/* Can the range, if it is one, be read? -1: PBSE_IVALREQ. For names whose array is not looked at yet. */
+int jobid_check_indices(const struct jobid *id, struct err *e);
 
 /* "41.svr1", "41[7].svr1"; with `array` and no index "41[].svr1". Empty server: no ".". Returns `out`. */
 enum { JOBID_TEXT_MAX = PBS_MAXSVRJOBID + 16 };

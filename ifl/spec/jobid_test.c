@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <malloc.h>
 
 #include "idset.h"
 #include "jobid.h"
@@ -88,25 +89,51 @@ static void bad_names(void **state)
 
 static void ranges_become_sets(void **state)
 {
+    const struct idset_range array = {1, 100, 1};
     struct idset *set;
     struct jobid id;
     struct err e;
 
     (void)state;
     assert_int_equal(jobid_parse("5[1,3-9:2].x", &id, &e), 0);
-    assert_int_equal(jobid_indices(&id, &set, &e), 0);
+    assert_int_equal(jobid_check_indices(&id, &e), 0);
+    assert_int_equal(jobid_indices(&id, array, &set, &e), 0);
     assert_int_equal(idset_count(set), 5);
     assert_true(idset_contains(set, 7));
     idset_destroy(set);
     assert_int_equal(jobid_parse("5[12]", &id, &e), 0);
-    assert_int_equal(jobid_indices(&id, &set, &e), 0);
+    assert_int_equal(jobid_indices(&id, array, &set, &e), 0);
     assert_int_equal(idset_next(set, 0), 12);
     idset_destroy(set);
+    assert_int_equal(jobid_parse("5[200]", &id, &e), 0);
+    assert_int_equal(jobid_indices(&id, array, &set, &e), 0);
+    assert_int_equal(idset_count(set), 0);
+    idset_destroy(set);
     assert_int_equal(jobid_parse("5[9-3]", &id, &e), 0);
-    assert_int_equal(jobid_indices(&id, &set, &e), -1);
+    assert_int_equal(jobid_check_indices(&id, &e), -1);
+    assert_int_equal(e.code, PBSE_IVALREQ);
+    assert_int_equal(jobid_indices(&id, array, &set, &e), -1);
     assert_int_equal(e.code, PBSE_IVALREQ);
     assert_int_equal(jobid_parse("5", &id, &e), 0);
-    assert_int_equal(jobid_indices(&id, &set, &e), -1);
+    assert_int_equal(jobid_check_indices(&id, &e), 0);
+    assert_int_equal(jobid_indices(&id, array, &set, &e), -1);
+}
+
+static void a_range_beyond_its_array_costs_nothing(void **state)
+{
+    const struct idset_range array = {0, 9999, 1};
+    struct idset *set;
+    struct jobid id;
+    struct err e;
+    size_t before;
+
+    (void)state;
+    before = mallinfo2().uordblks;
+    assert_int_equal(jobid_parse("1[0-2147483646:2147]", &id, &e), 0);
+    assert_int_equal(jobid_indices(&id, array, &set, &e), 0);
+    assert_int_equal(idset_count(set), 5);
+    assert_true(mallinfo2().uordblks - before < 2048);
+    idset_destroy(set);
 }
 
 static void formats(void **state)
@@ -151,8 +178,12 @@ static void destinations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_names), cmocka_unit_test(bad_names),    cmocka_unit_test(ranges_become_sets),
-        cmocka_unit_test(formats),    cmocka_unit_test(destinations),
+        cmocka_unit_test(good_names),
+        cmocka_unit_test(bad_names),
+        cmocka_unit_test(ranges_become_sets),
+        cmocka_unit_test(a_range_beyond_its_array_costs_nothing),
+        cmocka_unit_test(formats),
+        cmocka_unit_test(destinations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 
-#include "idset.h"
 #include "jobid.h"
 #include "pbs_error.h"
 #include "strbuf.h"
@@ -193,6 +192,27 @@ int array_map_keep(struct array_map *m, const char *ranges, struct err *e)
     idset_destroy(kept);
     idset_destroy(others);
     return rc;
+}
+
+static bool have_common(const struct idset *a, const struct idset *b)
+{
+    int64_t i = idset_next(a, 0), k = i < 0 ? i : idset_next(b, i);
+
+    while (i >= 0 && k >= 0 && i != k) {
+        i = idset_next(a, k);
+        k = i < 0 ? i : idset_next(b, i);
+    }
+    return i >= 0 && i == k;
+}
+
+bool array_map_has_open(const struct array_map *m, const struct idset *these)
+{
+    return have_common(m->queued, these) || have_common(m->live, these);
+}
+
+struct idset_range array_map_range(const struct array_map *m)
+{
+    return (struct idset_range){(uint32_t)m->first, (uint32_t)m->last, (uint32_t)m->step};
 }
 
 /* --- walking and counting --------------------------------------------------------------------------- */

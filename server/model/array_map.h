@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "idset.h"
 
 struct array_map;
-struct idset;
 struct strbuf;
 
 enum array_index { ARRAY_QUEUED, ARRAY_LIVE, ARRAY_ENDED, ARRAY_FAILED, ARRAY_NO_INDEX };
@@ -46,6 +46,11 @@ int64_t array_map_end_queued(struct array_map *m, const struct idset *these);
 /* A new array: of its indices only those of "0-4,7" are left, as array_map_format_queued says them; the others have ended.
  * -1: PBSE_BADATVAL it names none, or others than the array has; PBSE_SYSTEM no memory. */
 int array_map_keep(struct array_map *m, const char *ranges, struct err *e);
+
+/* Is any of `these` QUEUED or LIVE? */
+bool array_map_has_open(const struct array_map *m, const struct idset *these);
+/* All indices that the array ever had. */
+struct idset_range array_map_range(const struct array_map *m);
 
 /* ---- walking: the first index >= `from`, or ARRAY_NONE */
 int64_t array_map_next(const struct array_map *m, int64_t from);

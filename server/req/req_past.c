@@ -24,8 +24,8 @@ struct question {
     struct request *request;
     struct job_key key;
     bool remove;
-    bool of_array;        /* the array's row is asked for: a range has none, nor a subjob that never ran */
-    struct idset *chosen; /* indices of a range */
+    bool of_array; /* the array's row is asked for: a range has none, nor a subjob that never ran */
+    char *range;   /* the name of a range; what it means is known when its array is */
     req_past_fn *fn;
     void *arg;
 };
@@ -33,7 +33,7 @@ struct question {
 static void question_free(struct question *q)
 {
     request_unref(q->request);
-    idset_destroy(q->chosen);
+    free(q->range);
     free(q);
 }
 
@@ -45,12 +45,16 @@ static bool is_owner(const struct question *q, const char *owner)
     return strncmp(owner, user, n) == 0 && owner[n] == '@';
 }
 
-static bool had_any(const struct array_map *m, const struct idset *chosen)
+static bool had_any(const struct array_map *m, const char *range)
 {
-    for (int64_t i = idset_next(chosen, 0); i >= 0; i = idset_next(chosen, i + 1))
-        if (array_map_get(m, i) != ARRAY_NO_INDEX)
-            return true;
-    return false;
+    struct idset *chosen = NULL;
+    struct jobid id;
+    struct err e;
+    bool any = jobid_parse(range, &id, &e) == 0 && jobid_indices(&id, array_map_range(m), &chosen, &e) == 0 &&
+               idset_count(chosen) > 0;
+
+    idset_destroy(chosen);
+    return any;
 }
 
 /* Had the array of this row such indices? */
@@ -63,7 +67,7 @@ static bool had_index(const struct question *q, const struct history_row *array)
     bool had = false;
 
     if (m)
-        had = q->chosen ? had_any(m, q->chosen) : array_map_get(m, q->key.index) != ARRAY_NO_INDEX;
+        had = q->range ? had_any(m, q->range) : array_map_get(m, q->key.index) != ARRAY_NO_INDEX;
 
     array_map_destroy(m);
     json_decref(attrs);
@@ -120,6 +124,8 @@ int req_past_ask(struct parts *p, struct request *r, const char *id, bool remove
         return -1;
     if (!p->reader || !site_is_asked(p->site, &parsed) || !server_obj_history(p->site->server))
         return err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
+    if (jobid_check_indices(&parsed, e) < 0)
+        return -1;
     q = malloc(sizeof *q);
     if (!q)
         return err_set(e, PBSE_SYSTEM, "no memory to ask for the history of %s", id);
@@ -130,9 +136,9 @@ int req_past_ask(struct parts *p, struct request *r, const char *id, bool remove
                            .of_array = parsed.form == JOBID_RANGE,
                            .fn = fn,
                            .arg = arg};
-    if (q->of_array && jobid_indices(&parsed, &q->chosen, e) < 0) {
+    if (q->of_array && !(q->range = strdup(id))) {
         question_free(q);
-        return -1;
+        return err_set(e, PBSE_SYSTEM, "no memory to ask for the history of %s", id);
     }
     if (reader_history_job(p->reader, parsed.key, answered, q, e) == 0)
         return 0;

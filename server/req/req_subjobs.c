@@ -1,6 +1,6 @@
 /* Requests that name subjobs. See req_subjobs.h.
  *
- * A name is a set of indices, of which few are objects: the walk goes over those, by index, and may be
+ * A name is a set of indices that the array has, of which few are objects: the walk goes over those, by index, and may be
  * gone on with after jobs have come or gone. What only waits is the caller's to do, on the array's own
  * sets. Rights are those to the array. */
 #include "req_subjobs.h"
@@ -16,22 +16,11 @@
 /* Is there anything among the chosen that has not ended? A range may name more than the array has. */
 static int check_chosen(const struct req_subjobs *s, const char *id, struct err *e)
 {
-    bool ended = false;
-
-    for (int64_t i = idset_next(s->chosen, 0); i >= 0; i = idset_next(s->chosen, i + 1))
-        switch (array_map_get(s->array->array, i)) {
-        case ARRAY_QUEUED:
-        case ARRAY_LIVE:
-            return 0;
-        case ARRAY_ENDED:
-        case ARRAY_FAILED:
-            ended = true;
-            break;
-        case ARRAY_NO_INDEX:
-            break;
-        }
-    return ended ? err_set(e, PBSE_NOHISTARRAYSUBJOB, "Request invalid for finished array subjob")
-                 : err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
+    if (array_map_has_open(s->array->array, s->chosen))
+        return 0;
+    return idset_count(s->chosen)
+               ? err_set(e, PBSE_NOHISTARRAYSUBJOB, "Request invalid for finished array subjob")
+               : err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
 }
 
 /* What the array never had is unknown, whoever asks and whatever has become of the array. */
@@ -76,7 +65,8 @@ int req_subjobs_find(struct parts *p, const struct request *r, const char *id, s
     if (!array)
         return -1;
     *out = (struct req_subjobs){.parts = p, .array = array, .at = ARRAY_NONE};
-    if ((parsed.form != JOBID_ARRAY && jobid_indices(&parsed, &out->chosen, e) < 0) ||
+    if ((parsed.form != JOBID_ARRAY &&
+         jobid_indices(&parsed, array_map_range(array->array), &out->chosen, e) < 0) ||
         check_rights(out, r, id, e) < 0) {
         idset_destroy(out->chosen);
         return -1;

@@ -330,10 +330,12 @@ static int compile(struct criterion *k, const struct site *s, const wire_attrop 
 int criteria_create(const struct site *s, const wire_attrop *list, size_t n, struct criteria **out,
                     size_t *at, struct err *e)
 {
-    struct criteria *c = calloc(1, sizeof *c + n * sizeof c->list[0]);
+    struct criteria *c = n > CRITERIA_MAX ? NULL : calloc(1, sizeof *c + n * sizeof c->list[0]);
 
     if (at)
         *at = n;
+    if (n > CRITERIA_MAX)
+        return err_set(e, PBSE_IVALREQ, "%zu criteria; a selection has %d at most", n, CRITERIA_MAX);
     if (!c)
         return err_set(e, PBSE_SYSTEM, "no memory for a selection");
     c->site = s;
@@ -348,6 +350,11 @@ int criteria_create(const struct site *s, const wire_attrop *list, size_t n, str
     }
     *out = c;
     return 0;
+}
+
+size_t criteria_count(const struct criteria *c)
+{
+    return c->n;
 }
 
 void criteria_destroy(struct criteria *c)

@@ -24,10 +24,13 @@
 
 struct criteria;
 
-/* -1: PBSE_NOATTR, PBSE_UNKRESC, PBSE_UNKQUE, PBSE_BADATVAL (the value is not of the type), PBSE_IVALREQ (the operator).
+/* -1: PBSE_NOATTR, PBSE_UNKRESC, PBSE_UNKQUE, PBSE_BADATVAL (the value is not of the type), PBSE_IVALREQ (the operator, or too many).
  * *at is the index of the criterion in error; it may be NULL. No criteria at all match every job. */
 int criteria_create(const struct site *s, const wire_attrop *list, size_t n, struct criteria **out,
                     size_t *at, struct err *e);
+/* Each is asked of every job; qselect has some twenty options, and -l names a resource each time. More: PBSE_IVALREQ. */
+enum { CRITERIA_MAX = 256 };
+size_t criteria_count(const struct criteria *c);
 void criteria_destroy(struct criteria *c);
 
 bool criteria_match(const struct criteria *c, struct computed *cp, const struct job *j);

@@ -115,12 +115,28 @@ int64_t status_arrays_next_index(const struct status_query *q, const struct job 
 
 /* --- a name that means several --------------------------------------------------------------------------- */
 
-static bool is_chosen(const struct status_query *q, int64_t index)
+/* Which of the array's indices does names[at] mean? What cannot be known is told like an unknown name. */
+static void choose(struct status_query *q, const struct array_map *map)
 {
-    return !q->sets[q->at] || idset_contains(q->sets[q->at], (uint32_t)index);
+    const char *name = q->names[q->at];
+    struct jobid id;
+    struct err e;
+
+    if (q->chosen || q->keys[q->at].index != STATUS_RANGE)
+        return;
+    if (jobid_parse(name, &id, &e) == 0 && jobid_indices(&id, array_map_range(map), &q->chosen, &e) == 0)
+        return;
+    if (!q->missing++)
+        q->first = e;
+    q->chosen = idset_create();
 }
 
-/* The next chosen index of these, as `show` shows it. 1 shown, 0 no more, -1 wait. */
+static int64_t next_chosen(const struct status_query *q, const struct array_map *map, int64_t from)
+{
+    return q->chosen ? idset_next(q->chosen, from) : array_map_next(map, from);
+}
+
+/* The next chosen index of these, as `show` shows it. 1 shown, 0 no more, -1 wait, STATUS_PAUSE. */
 typedef int show_index_fn(struct status_query *q, const struct job *array, int64_t *index,
                           struct rpc_buf *out);
 
@@ -130,9 +146,12 @@ static int expand(struct status_query *q, const struct array_map *map, const str
     size_t before = out->len;
     int64_t i;
 
-    while ((i = array_map_next(map, q->index + 1)) != ARRAY_NONE) {
-        int rc = is_chosen(q, i) ? show(q, array, &i, out) : 0;
+    choose(q, map);
+    while ((i = next_chosen(q, map, q->index + 1)) >= 0) {
+        int rc = status_may_look(q) ? show(q, array, &i, out) : STATUS_PAUSE;
 
+        if (rc == STATUS_PAUSE)
+            return rc;
         if (rc < 0)
             return -1;
         q->index = i;
@@ -180,19 +199,23 @@ static int expand_past(struct status_query *q, struct rpc_buf *out)
 }
 
 /* Nothing of names[at] was shown, but it means something that has been: indices that a finished array had. */
-static bool is_of_the_past(const struct status_query *q, const struct job *array)
+static bool is_of_the_past(struct status_query *q, const struct job *array)
 {
     const int64_t seq = q->keys[q->at].seq;
     const struct array_map *m;
-    int64_t i = ARRAY_NONE;
 
     if (q->history || (array ? !job_is_over(array) : status_past_has_moved(q, seq)))
         return false;
     m = array ? array->array : status_past_map(q, seq);
-    while (m && (i = array_map_next(m, i + 1)) != ARRAY_NONE)
-        if (is_chosen(q, i))
-            return true;
-    return false;
+    if (m)
+        choose(q, m);
+    return m && next_chosen(q, m, 0) >= 0;
+}
+
+/* One that who asks may not see is like one that has ended: no index of it is looked at. */
+static int expand_array(struct status_query *q, const struct job *array, struct rpc_buf *out)
+{
+    return is_open(q, array) ? expand(q, array->array, array, status_arrays_show, out) : 0;
 }
 
 int status_arrays_expand(struct status_query *q, struct rpc_buf *out)
@@ -208,13 +231,14 @@ int status_arrays_expand(struct status_query *q, struct rpc_buf *out)
         q->index = ARRAY_NONE;
         q->expanded = 0;
     }
-    rc =
-        array && array->array ? expand(q, array->array, array, status_arrays_show, out) : expand_past(q, out);
-    q->expanded += rc > 0;
+    rc = array && array->array ? expand_array(q, array, out) : expand_past(q, out);
+    q->expanded += rc == 1;
     if (rc != 0)
         return rc;
     past = is_of_the_past(q, array);
     q->inside = false;
+    idset_destroy(q->chosen);
+    q->chosen = NULL;
     q->at++;
     status_history_drop(q);
     if (!q->expanded && past)

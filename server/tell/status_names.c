@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "idset.h"
 #include "intern.h"
 #include "pbs_error.h"
 #include "status_private.h"
@@ -16,8 +15,7 @@ enum { NAMES_MAX = 1000000 };
 
 /* ---- what is asked ----------------------------------------------------------------------------------- */
 
-static int add_set(struct status_query *q, const char *name, struct job_key key, struct idset *set,
-                   struct err *e)
+static int add_name(struct status_query *q, const char *name, struct job_key key, struct err *e)
 {
     size_t cap = q->cap ? 2 * q->cap : 16;
 
@@ -26,42 +24,26 @@ static int add_set(struct status_query *q, const char *name, struct job_key key,
     if (q->n == q->cap) {
         const char **names = realloc(q->names, cap * sizeof *names);
         struct job_key *keys = names ? realloc(q->keys, cap * sizeof *keys) : NULL;
-        struct idset **sets = keys ? realloc(q->sets, cap * sizeof(struct idset *)) : NULL;
 
         if (names)
             q->names = names;
         if (keys)
             q->keys = keys;
-        if (sets)
-            q->sets = sets;
-        if (!names || !keys || !sets)
+        if (!names || !keys)
             return err_set(e, PBSE_SYSTEM, "no memory for a status");
         q->cap = cap;
     }
     q->keys[q->n] = key;
-    q->sets[q->n] = set;
     q->names[q->n] = intern_ref(name);
     return q->names[q->n++] ? 0 : err_set(e, PBSE_SYSTEM, "no memory for a status");
 }
 
-static int add_name(struct status_query *q, const char *name, struct job_key key, struct err *e)
-{
-    return add_set(q, name, key, NULL, e);
-}
-
-/* A range stays one name: its subjobs are looked up when their turn comes. */
+/* A range stays one name: what it means is known when its turn comes, and never is more than its array has. */
 static int add_range(struct status_query *q, const char *text, const struct jobid *id, struct err *e)
 {
-    size_t before = q->n;
-    struct idset *set;
-
-    if (jobid_indices(id, &set, e) < 0)
+    if (jobid_check_indices(id, e) < 0)
         return -1;
-    if (add_set(q, text, id->key, set, e) == 0)
-        return 0;
-    if (q->n == before)
-        idset_destroy(set);
-    return -1;
+    return add_name(q, text, (struct job_key){id->key.seq, STATUS_RANGE}, e);
 }
 
 /* "41[]" is no other way to write 41: does what is in memory have the form that was asked for? */

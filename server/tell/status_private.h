@@ -50,10 +50,11 @@ struct status_query {
     const char *queue;    /* interned: jobs of this queue only; NULL: all */
     const char **names;   /* interned; of jobs: as asked */
     struct job_key *keys; /* of jobs, beside names */
-    struct idset **sets;  /* of jobs, beside names: the subjobs of a range; else NULL */
     size_t n, cap, at;
+    int looks; /* how many more things this call may look at */
     /* subjobs */
     bool inside;           /* names[at] is being expanded into subjobs */
+    struct idset *chosen;  /* the indices that names[at] means, once its array was found; NULL: all of them */
     int64_t index;         /* of the last one looked at */
     size_t expanded;       /* how many of them were shown */
     struct job *ghost;     /* a subjob that is no object, as it would look; NULL: none was made */
@@ -77,6 +78,17 @@ struct status_query {
     size_t served, missing;
     struct err first;
 };
+
+/* The index in the key of a name that is a range of subjobs: what it means is computed when its turn comes. */
+enum { STATUS_RANGE = -2 };
+/* status_query_next and what it calls: nothing found yet, call again. Bounds what is done at once. */
+enum { STATUS_PAUSE = 2 };
+
+/* One more thing is looked at; false: not in this call any more. */
+static inline bool status_may_look(struct status_query *q)
+{
+    return --q->looks >= 0;
+}
 
 /* ---- status_names.c */
 int status_names_choose(struct status_query *q, const char *ids, struct err *e);
@@ -125,8 +137,8 @@ int status_arrays_show(struct status_query *q, const struct job *array, int64_t 
 const struct job *status_arrays_after(const struct status_query *q, struct job_key last);
 /* The first index above q->last, of that array or of the past one; ARRAY_NONE: none. */
 int64_t status_arrays_next_index(const struct status_query *q, const struct job *array);
-/* The next subjob of names[at], which is an array or a range. The same answers; 0 is the end, and q->at is the
- * next name then. */
+/* The next subjob of names[at], which is an array or a range. The same answers, and STATUS_PAUSE; 0 is the end, and q->at
+ * is the next name then. */
 int status_arrays_expand(struct status_query *q, struct rpc_buf *out);
 void status_arrays_fini(struct status_query *q);
 

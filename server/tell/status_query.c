@@ -72,7 +72,7 @@ static int next_of_all(struct status_query *q, struct rpc_buf *out)
 
     while (rc == 0 && !is_end) {
         rpc_buf_cut(out, before);
-        rc = step_of_all(q, out, &is_end);
+        rc = status_may_look(q) ? step_of_all(q, out, &is_end) : STATUS_PAUSE;
     }
     return rc;
 }
@@ -90,14 +90,9 @@ static void go_on_behind(struct status_query *q, bool shown)
 /* A subjob without a row may be one of an array that has one. */
 static bool become_range(struct status_query *q)
 {
-    int32_t index = q->keys[q->at].index;
-    struct idset *set = index < 0 ? NULL : idset_create();
-
-    if (!set || idset_add(set, (uint32_t)index) < 0) {
-        idset_destroy(set);
+    if (q->keys[q->at].index < 0)
         return false;
-    }
-    q->sets[q->at] = set;
+    q->keys[q->at].index = STATUS_RANGE; /* its text says which */
     status_history_drop(q);
     return true;
 }
@@ -151,14 +146,14 @@ static int show_subjob(struct status_query *q, const struct job *array, struct r
     return rc;
 }
 
-/* 1 shown, 0 not, -1 wait. */
+/* 1 shown, 0 not, -1 wait, STATUS_PAUSE. */
 static int next_job(struct status_query *q, struct rpc_buf *out)
 {
     const char *name = q->names[q->at];
     const struct job *array;
     struct job *j;
 
-    if (q->inside || q->sets[q->at])
+    if (q->inside || q->keys[q->at].index == STATUS_RANGE)
         return status_arrays_expand(q, out);
     j = jobs_find(q->st->site->jobs, q->keys[q->at]);
     if (!j && (array = array_of_name(q)))
@@ -194,6 +189,14 @@ static int next_other(struct status_query *q, struct rpc_buf *out)
     return 0;
 }
 
+/* How many objects, names or indices one call looks at: a millisecond's worth. Each criterion is a look of its own. */
+static int looks_at_once(const struct status_query *q)
+{
+    enum { LOOKS = 2000 };
+
+    return 1 + LOOKS / (1 + (q->criteria ? (int)criteria_count(q->criteria) : 0));
+}
+
 /* What could not be encoded leaves no trace in the answer. */
 int status_query_next(struct status_query *q, struct rpc_buf *out)
 {
@@ -202,14 +205,15 @@ int status_query_next(struct status_query *q, struct rpc_buf *out)
 
     if (q->asking)
         return -1;
+    q->looks = looks_at_once(q);
     if (q->all_jobs)
         rc = next_of_all(q, out);
     while (!q->all_jobs && rc == 0 && q->at < q->n) {
-        rc = q->of == OF_JOB ? next_job(q, out) : next_other(q, out);
-        if (rc <= 0)
+        rc = !status_may_look(q) ? STATUS_PAUSE : q->of == OF_JOB ? next_job(q, out) : next_other(q, out);
+        if (rc != 1)
             rpc_buf_cut(out, before);
     }
-    if (rc <= 0)
+    if (rc != 1)
         rpc_buf_cut(out, before);
     return rc;
 }
@@ -217,13 +221,11 @@ int status_query_next(struct status_query *q, struct rpc_buf *out)
 static void query_free(struct status_query *q)
 {
     status_history_drop(q);
-    for (size_t i = 0; i < q->n; i++) {
+    for (size_t i = 0; i < q->n; i++)
         intern_unref(q->names[i]);
-        idset_destroy(q->sets[i]);
-    }
     free(q->names);
     free(q->keys);
-    free(q->sets);
+    idset_destroy(q->chosen);
     status_arrays_fini(q);
     intern_unref(q->queue);
     intern_unref(q->who);
@@ -243,12 +245,14 @@ static int check_only_name(struct status_query *q, struct err *e)
         return 0;
     if (q->of == OF_JOB) {
         const struct job *array = array_of_name(q);
+        bool is_range = q->keys[0].index == STATUS_RANGE;
+        struct job_key key = {q->keys[0].seq, is_range ? JOBID_NO_INDEX : q->keys[0].index};
 
-        j = jobs_find(q->st->site->jobs, q->keys[0]);
+        j = jobs_find(q->st->site->jobs, key);
         if (!j && array && array_map_get(array->array, q->keys[0].index) != ARRAY_NO_INDEX)
             j = array;
         if ((j && status_entry_is_there(q, j) && (q->history || !status_entry_is_history(q, j))) ||
-            (!j && status_history_is_kept(q)) || (j && q->sets[0]))
+            (!j && status_history_is_kept(q)) || (j && is_range))
             return 0;
     } else if (status_names_find(q, q->names[0]) ||
                (q->of == OF_RESOURCE && resource_find(q->st->site->resources, q->names[0]))) {
@@ -349,7 +353,7 @@ static enum rpc_more more(void *arg, struct rpc_entries *out)
     int rc = 1;
 
     rpc_buf_init(&entry);
-    while (!rpc_entries_is_full(out) && (rc = status_query_next(q, &entry)) > 0) {
+    while (!rpc_entries_is_full(out) && (rc = status_query_next(q, &entry)) == 1) {
         rpc_entries_add_bytes(out, entry.bytes, entry.len);
         rpc_buf_cut(&entry, 0);
     }

@@ -93,7 +93,8 @@ static void jobids(const char *bytes, size_t n)
     strbuf_init(&text, TEXT_MAX);
     if (jobid_parse(bytes, &id, &e) == 0) {
         assert(jobid_complete(&id, "svr", &text) == 0);
-        if (jobid_indices(&id, &indices, &e) == 0)
+        jobid_check_indices(&id, &e);
+        if (jobid_indices(&id, (struct idset_range){3, 10000, 7}, &indices, &e) == 0)
             idset_destroy(indices);
     }
     jobid_is_jobid(bytes);
