@@ -1,6 +1,7 @@
 /* The conversation: CHECKPOINT is taken at once where a script exists; the script's end is the outcome. Exit 0: the
  * image is whole and the job runs on; 3: it is whole and the tool has ended the job; anything else: nothing was saved
- * and the job runs on. With "leave" the job is killed once its image is whole, so a crash in between loses nothing.
+ * and the job runs on. The errand that runs the script looks whether that is so (mom/shepherd/action.c); what is not counts as
+ * a failure, too. With "leave" the job is killed once its image is whole, so a crash in between loses nothing.
  *
  * A tool that ends the job itself makes the shepherd tell the end before the script's: the run waits, in ENDING, with
  * what it says (act_end.c). A MOM that dies takes the script along (the errand sees to it); a note in the journal tells
@@ -60,6 +61,10 @@ static int plan_restart(const struct home *h, const struct run *r, struct shep_o
     if (rc == 0 && h->config->actions[ACTION_RESTART].argv.n && !images_is_from_elsewhere(r) &&
         (o->restart_session || !run_is_sister(r)))
         rc = site_action_argv(h->config, r, ACTION_RESTART, path.s, o->restart_session, &argv, e);
+    if (rc == 0 && argv.n) {
+        o->ext.wire_ext_len = (u_int)path.len;
+        o->ext.wire_ext_val = strbuf_take(&path); /* ownership moves */
+    }
     strbuf_fini(&path);
     if (rc < 0) {
         words_fini(&argv);
@@ -149,6 +154,7 @@ static void on_end(void *arg, struct run *r, const struct site_action_end *end)
         saved(m, r);
         return;
     }
+    images_drop_new(&m->home, r); /* a script that was killed has left it */
     log_event(LOGC_JOB, LOGE_JOB, r->id, "checkpoint failed: errno=%d", end->code);
     has_failed(r, PBSE_CKPSHORT, end->text[0] ? end->text : "the script of $action has failed");
     if (r->slot.state == RUN_RUNNING) /* the tool may have stopped it */

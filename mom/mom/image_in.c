@@ -114,13 +114,13 @@ static void is_missing(struct image_in *x, const struct err *cause)
 /* ---- unpacking */
 static int make_image(const struct home *h, const struct run *r, struct err *e)
 {
-    struct strbuf sid;
+    struct strbuf seal;
 
-    strbuf_init(&sid, PATH_LEN_MAX);
-    images_path(h, r, &sid);
-    strbuf_add(&sid, ".sid");
-    unlink(strbuf_str(&sid));
-    strbuf_fini(&sid);
+    strbuf_init(&seal, PATH_LEN_MAX);
+    images_path(h, r, &seal);
+    strbuf_add(&seal, ".seal");
+    unlink(strbuf_str(&seal));
+    strbuf_fini(&seal);
     return images_make_empty(h, r, e);
 }
 

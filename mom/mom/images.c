@@ -18,7 +18,7 @@
 #include "run.h"
 #include "strbuf.h"
 
-enum { PATH_LEN_MAX = 8192 };
+enum { PATH_LEN_MAX = 8192, RECORD_MAX = 1024 };
 
 #define TASK "00000001"
 
@@ -97,9 +97,10 @@ int images_session(const char *image)
     if (n > 4 && strcmp(image + n - 4, ".old") == 0)
         n -= 4;
     strbuf_init(&path, PATH_LEN_MAX);
-    strbuf_addf(&path, "%.*s.sid", (int)n, image);
-    if (file_read(AT_FDCWD, strbuf_str(&path), 64, &bytes, NULL, NULL) == 0)
-        session = atoi(bytes);
+    strbuf_addf(&path, "%.*s.seal", (int)n, image);
+    if (file_read(AT_FDCWD, strbuf_str(&path), RECORD_MAX, &bytes, NULL, NULL) == 0 &&
+        sscanf(bytes, "%*64s %d", &session) != 1)
+        session = 0;
     free(bytes);
     strbuf_fini(&path);
     return session;
@@ -130,13 +131,28 @@ static void remove_at(const char *dir, const char *name)
     strbuf_fini(&path);
 }
 
-/* Is it, or does it belong to, the image of this name: "<image>", "<image>.sid", "<image>.old"? */
+/* Is it, or does it belong to, the image of this name: "<image>", "<image>.seal", "<image>.old"? */
 static bool belongs_to(const char *name, const char *image)
 {
     size_t n = strlen(image);
 
     return n && strncmp(name, image, n) == 0 &&
-           (!name[n] || strcmp(name + n, ".sid") == 0 || strcmp(name + n, ".old") == 0);
+           (!name[n] || strcmp(name + n, ".seal") == 0 || strcmp(name + n, ".old") == 0);
+}
+
+/* Not a record, nor what is left of an attempt that a crash has cut off. */
+static bool is_image(const char *name)
+{
+    static const char *const others[] = {".seal", ".new", ".asked"};
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        size_t len = strlen(others[i]);
+
+        if (n > len && strcmp(name + n - len, others[i]) == 0)
+            return false;
+    }
+    return true;
 }
 
 /* Each image in `dir` that does not belong to `keep`, and all that does to `drop`. Returns how many stay. */
@@ -152,7 +168,7 @@ static size_t sift(const char *dir, const char *keep, const char *drop)
         if ((keep && !belongs_to(x->d_name, keep)) || (drop && belongs_to(x->d_name, drop)))
             remove_at(dir, x->d_name);
         else
-            stay++;
+            stay += is_image(x->d_name);
     }
     if (d)
         closedir(d);
@@ -179,6 +195,17 @@ void images_drop(const struct home *h, const struct run *r)
     images_path(h, r, &path);
     sift(strbuf_str(&dir), NULL, last_part(strbuf_str(&path)));
     strbuf_fini(&dir);
+    strbuf_fini(&path);
+}
+
+void images_drop_new(const struct home *h, const struct run *r)
+{
+    struct strbuf path;
+
+    strbuf_init(&path, PATH_LEN_MAX);
+    images_path(h, r, &path);
+    strbuf_add(&path, ".new");
+    remove_at(strbuf_str(&path), "");
     strbuf_fini(&path);
 }
 

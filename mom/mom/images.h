@@ -7,7 +7,7 @@
  *                                    while it is replaced
  *     00000001.<run>.<attempt>       the image of a job on several: it counts only when all its hosts have one, so each
  *                                    attempt has a name of its own, and the server says which is to be kept
- *     <image>.sid                    the session it was
+ *     <image>.seal                   the checksum of what was written, and the session it was (mom/shepherd/image.h)
  *     staged.<node>                  files that were staged in are on this host
  *     app/                           of the job's owner, 0700: PBS_CHECKPOINT_DIR, for programs that save themselves
  */
@@ -40,6 +40,8 @@ int images_make_empty(const struct home *h, const struct run *r, struct err *e);
 /* All of the job's images go but the one of this name (a path, of which the last part counts; "": none). */
 void images_keep_only(const struct home *h, const struct run *r, const char *keep);
 void images_drop(const struct home *h, const struct run *r); /* that of the attempt that stands in the run */
+void images_drop_new(const struct home *h,
+                     const struct run *r); /* what a failed attempt has left of it, <image>.new */
 
 /* Files that were staged in for the job lie here still, as its image expects them: noted when it leaves for a while, asked
  * when it is back. */

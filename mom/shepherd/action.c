@@ -7,18 +7,30 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <shep.h>
 
+#include "clock.h"
 #include "errand.h"
 #include "image.h"
+#include "procs.h"
+#include "run_tasks.h"
 #include "rundir.h"
 #include "site_env.h"
 #include "words.h"
 
-enum { EXIT_REFUSED = 254, EXIT_NO_EXEC = 255, SAVED = 0, SAVED_AND_GONE = 3 };
+enum {
+    EXIT_REFUSED = 254,
+    EXIT_NO_EXEC = 255,
+    SAVED = 0,
+    SAVED_AND_GONE = 3,
+    GONE_MS =
+        5000, /* for processes that were killed to be gone: what holds one longer (a disk) would hold the image too */
+    LOOK_US = 10000
+};
 
 static void execute(const char *path, const struct shep_order *o, int session, char *const argv[])
 {
@@ -38,8 +50,10 @@ static int run(const char *path, const struct shep_order *o, int session, char *
     int status;
     pid_t pid = fork();
 
-    if (pid == 0)
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* it must not write into the image of a later attempt */
         execute(path, o, session, argv);
+    }
     if (pid < 0 || waitpid(pid, &status, 0) < 0)
         return EXIT_REFUSED;
     if (WIFSIGNALED(status)) {
@@ -49,34 +63,73 @@ static int run(const char *path, const struct shep_order *o, int session, char *
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_REFUSED;
 }
 
-static int keep_image(const char *image, int session, int code, struct err *e)
+/* Of the job's sessions, one that has a process which is no zombie; 0: none. */
+static pid_t session_alive(const char *path)
+{
+    struct run_tasks tasks;
+    struct procs all;
+    pid_t found = 0;
+
+    run_tasks_read(&tasks, path);
+    procs_init(&all);
+    if (procs_of(&all, getpid(), &tasks.sessions, NULL) == 0)
+        for (size_t i = 0; i < all.n; i++)
+            for (size_t k = 0; k < tasks.sessions.n; k++)
+                if (all.list[i].state != 'Z' && all.list[i].session == tasks.sessions.list[k])
+                    found = all.list[i].session;
+    procs_fini(&all);
+    run_tasks_fini(&tasks);
+    return found;
+}
+
+/* 3 is also what a script ends with that has failed somehow: so what it says is looked at. */
+static int check_gone(const char *path, struct err *e)
+{
+    int64_t end = clock_real_mono_ms() + GONE_MS;
+    pid_t alive;
+
+    while ((alive = session_alive(path)) && clock_real_mono_ms() < end)
+        usleep(LOOK_US);
+    if (!alive)
+        return 0;
+    return err_set(
+        e, ECHILD,
+        "exit code 3 says that the script has saved and ended the job, but its session %d lives: 0 would be "
+        "right for a job that lives",
+        (int)alive);
+}
+
+static int keep_image(const char *path, const struct shep_order *o, const struct image_attempt *a,
+                      int session, int code, struct err *e)
 {
     uint64_t bytes = 0;
+    bool good = code == SAVED || code == SAVED_AND_GONE;
 
+    if ((code == SAVED_AND_GONE && check_gone(path, e) < 0) ||
+        (good && image_commit(a, o, session, &bytes, e) < 0))
+        code = EXIT_REFUSED;
     if (code != SAVED && code != SAVED_AND_GONE) {
-        image_clear(image);
+        image_clear(a->image);
         return code;
     }
-    if (image_commit(image, session, &bytes, e) < 0)
-        return EXIT_REFUSED;
     printf("%llu\n", (unsigned long long)bytes);
     return code;
 }
 
 int action_run(const char *path, const char *event, int session, const char *image, char *const argv[])
 {
+    struct image_attempt a = {.image = image};
     struct shep_order o = {0};
     struct err e = {0};
     int code = EXIT_REFUSED;
 
     (void)event;
     errand_end_with_parent();
-    if (errand_check(argv[0], &e) == 0 && rundir_read_order(path, &o, &e) == 0) {
-        if (image[0])
-            image_clear(image);
+    if (errand_check(argv[0], &e) == 0 && rundir_read_order(path, &o, &e) == 0 &&
+        (!image[0] || image_begin(&a, &o, image, &e) == 0)) {
         code = run(path, &o, session, argv);
         if (image[0])
-            code = keep_image(image, session, code, &e);
+            code = keep_image(path, &o, &a, session, code, &e);
     }
     if (e.code)
         fprintf(stderr, "%s\n", e.text);

@@ -1,5 +1,6 @@
-/* In this order: everything of the new image is on disk; the old one steps aside; the new one takes its name; the
- * directory is synced; the old one goes. Whoever looks for an image after a crash takes <image>, else <image>.old. */
+/* In this order: everything of the new image is on disk; the record has the seals of both, the new one first; the old image
+ * steps aside; the new one takes its name; the directory is synced; the old one goes. A MOM that looks for an image after a
+ * crash takes <image>, else <image>.old, and finds the seal of either. */
 #include "image.h"
 
 #include <errno.h>
@@ -7,15 +8,20 @@
 #include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <shep.h>
 
 #include "file.h"
+#include "image_seal.h"
+#include "strbuf.h"
 
-enum { WALK_FDS = 16 };
+enum { WALK_FDS = 16, RECORD_MAX = 512, RECORD_LINES = 2, SUFFIX_LEN = 4 };
 
 static int make_dir(const char *path, mode_t mode, struct err *e)
 {
@@ -53,40 +59,178 @@ static void path_of(char out[static PATH_MAX], const char *image, const char *su
     snprintf(out, PATH_MAX, "%s%s", image, suffix);
 }
 
+static void remove_all(const char *path)
+{
+    if (unlink(path) < 0)
+        file_remove_tree(AT_FDCWD, path, NULL);
+}
+
 void image_clear(const char *image)
 {
     char path[PATH_MAX];
 
     path_of(path, image, ".new");
-    if (unlink(path) < 0)
-        file_remove_tree(AT_FDCWD, path, NULL);
+    remove_all(path);
 }
 
-/* nftw has no argument to hand down: this errand sums one image and exits. */
-static uint64_t sum;
-
-static int add_size(const char *path, const struct stat *st, int flag, struct FTW *where)
+/* ---- the beginning */
+/* The time of a file made now: what the job writes from here on is no older. A clock of ours would not do, for the files may
+ * be on another host. */
+static int note_time(struct image_attempt *a, struct err *e)
 {
-    (void)path;
-    (void)where;
-    if (flag == FTW_F)
-        sum += (uint64_t)st->st_size;
+    char path[PATH_MAX];
+    struct stat st;
+    int fd, rc;
+
+    path_of(path, a->image, ".asked");
+    unlink(path);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return err_errno(e, errno, "cannot write %s", path);
+    rc = fstat(fd, &st) < 0 ? err_errno(e, errno, "cannot look at %s", path) : 0;
+    unlink(path);
+    close(fd);
+    if (rc < 0)
+        return -1;
+    a->asked_s = st.st_ctim.tv_sec;
+    a->asked_ns = st.st_ctim.tv_nsec;
     return 0;
 }
 
-static int write_session(const char *image, int session, struct err *e)
+int image_begin(struct image_attempt *a, const struct shep_order *o, const char *image, struct err *e)
 {
-    char path[PATH_MAX], text[16];
+    char path[PATH_MAX];
 
-    path_of(path, image, ".sid");
-    snprintf(text, sizeof text, "%d\n", session);
-    return file_write_atomic(AT_FDCWD, path, text, strlen(text), 0600, e);
+    *a = (struct image_attempt){.image = image};
+    if (image_prepare(o, e) < 0)
+        return -1;
+    path_of(path, image, ".new");
+    remove_all(path);
+    if (access(path, F_OK) == 0)
+        return err_set(e, EEXIST, "%s of an earlier checkpoint cannot be removed", path);
+    return note_time(a, e);
+}
+
+/* ---- is there an image? */
+/* nftw has no argument to hand down: this errand looks through one directory and exits. */
+static struct {
+    struct image_attempt since;
+    uint64_t bytes;
+    bool fresh;
+} app_seen;
+
+static bool is_since(const struct timespec *t, const struct image_attempt *a)
+{
+    return t->tv_sec != a->asked_s ? t->tv_sec > a->asked_s : t->tv_nsec >= a->asked_ns;
+}
+
+/* By the time of its inode, which cannot be set: a name that a new file has taken counts, an old one that was copied back
+ * counts for what it is, written now. */
+static int image_app_cb(const char *path, const struct stat *st, int flag, struct FTW *where)
+{
+    (void)path;
+    (void)where;
+    if (flag != FTW_F || !S_ISREG(st->st_mode) || !st->st_size)
+        return 0;
+    app_seen.bytes += (uint64_t)st->st_size;
+    app_seen.fresh |= is_since(&st->st_ctim, &app_seen.since);
+    return 0;
+}
+
+/* What the program has saved for itself: it does not leave this directory, so it is not sealed, and is read as the owner. */
+static bool app_has_saved(const struct image_attempt *a, const struct shep_order *o, uint64_t *bytes)
+{
+    char app[PATH_MAX];
+
+    app_seen.since = *a;
+    app_seen.bytes = 0;
+    app_seen.fresh = false;
+    if (snprintf(app, sizeof app, "%s/app", o->checkpoint_dir) < (int)sizeof app)
+        nftw(app, image_app_cb, WALK_FDS, FTW_PHYS | FTW_MOUNT);
+    *bytes = app_seen.bytes;
+    return app_seen.fresh;
+}
+
+/* A tool that has not looked at what its writes returned believes in half an image. */
+static int check_room(const char *new, struct err *e)
+{
+    struct statvfs v;
+
+    if (statvfs(new, &v) == 0 && v.f_blocks && !v.f_bfree)
+        return err_set(e, ENOSPC, "no room is left on the disk of %s: it cannot be whole", new);
+    return 0;
+}
+
+/* It becomes ours, and no other user enters it from now on. */
+static int take_over(const char *new, struct err *e)
+{
+    int fd = open(new, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc = 0;
+    struct stat st;
+
+    if (fd < 0)
+        return err_errno(e, errno, "cannot open %s", new);
+    if (fstat(fd, &st) < 0 || !(S_ISDIR(st.st_mode) || S_ISREG(st.st_mode)))
+        rc = err_set(e, EINVAL, "%s is neither file nor directory", new);
+    else if (fchown(fd, geteuid(), getegid()) < 0 || fchmod(fd, S_ISDIR(st.st_mode) ? 0700 : 0600) < 0)
+        rc = err_errno(e, errno, "cannot take %s", new);
+    else if (syncfs(fd) < 0)
+        rc = err_errno(e, errno, "cannot bring %s to disk", new);
+    close(fd);
+    return rc;
+}
+
+/* *seal: of what is there at `new` when this returns 0. */
+static int examine(const struct image_attempt *a, const struct shep_order *o, const char *new,
+                   struct image_seal *seal, uint64_t *bytes, struct err *e)
+{
+    uint64_t saved = 0;
+
+    if (access(new, F_OK) < 0 && mkdir(new, 0700) < 0)
+        return err_errno(e, errno, "cannot make %s", new);
+    if (take_over(new, e) < 0 || check_room(new, e) < 0 || image_seal_make(new, seal, e) < 0)
+        return -1;
+    if (!seal->files && !app_has_saved(a, o, &saved))
+        return err_set(
+            e, ENODATA,
+            "the script has ended well but there is no image: no file with content at %s (%%path), none "
+            "written since the checkpoint began in %s/app (PBS_CHECKPOINT_DIR)",
+            new, o->checkpoint_dir);
+    *bytes = seal->bytes + saved;
+    return 0;
+}
+
+/* ---- the record */
+static void first_line(const char *image, char out[static RECORD_MAX])
+{
+    char path[PATH_MAX], *text = NULL;
+
+    out[0] = '\0';
+    path_of(path, image, ".seal");
+    if (file_read(AT_FDCWD, path, RECORD_MAX, &text, NULL, NULL) == 0)
+        snprintf(out, RECORD_MAX, "%.*s", (int)strcspn(text, "\n"), text);
+    free(text);
+}
+
+static int write_record(const char *image, const struct image_seal *seal, int session, struct err *e)
+{
+    char path[PATH_MAX], before[RECORD_MAX];
+    struct strbuf b;
+    int rc;
+
+    first_line(image, before);
+    path_of(path, image, ".seal");
+    strbuf_init(&b, 2 * RECORD_MAX);
+    strbuf_addf(&b, "%s %d %llu\n%s%s", seal->hex, session, (unsigned long long)seal->bytes, before,
+                before[0] ? "\n" : "");
+    rc = strbuf_ok(&b) ? file_write_atomic(AT_FDCWD, path, b.s, b.len, 0600, e)
+                       : err_set(e, ENOMEM, "no memory for %s", path);
+    strbuf_fini(&b);
+    return rc;
 }
 
 static int replace(const char *image, const char *new, const char *old, struct err *e)
 {
-    if (unlink(old) < 0)
-        file_remove_tree(AT_FDCWD, old, NULL);
+    remove_all(old);
     if (rename(image, old) < 0 && errno != ENOENT)
         return err_errno(e, errno, "cannot put %s aside", image);
     if (rename(new, image) < 0) {
@@ -97,29 +241,46 @@ static int replace(const char *image, const char *new, const char *old, struct e
     return 0;
 }
 
-int image_commit(const char *image, int session, uint64_t *bytes, struct err *e)
+int image_commit(const struct image_attempt *a, const struct shep_order *o, int session, uint64_t *bytes,
+                 struct err *e)
 {
     char new[PATH_MAX], old[PATH_MAX];
-    int fd;
+    struct image_seal seal;
 
-    path_of(new, image, ".new");
-    path_of(old, image, ".old");
-    if (access(new, F_OK) < 0 && mkdir(new, 0700) < 0)
-        return err_errno(e, errno, "cannot make %s", new);
-    fd = open(new, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0 || syncfs(fd) < 0) {
-        err_errno(e, errno, "cannot bring %s to disk", new);
-        if (fd >= 0)
-            close(fd);
+    path_of(new, a->image, ".new");
+    path_of(old, a->image, ".old");
+    if (examine(a, o, new, &seal, bytes, e) < 0 || write_record(a->image, &seal, session, e) < 0 ||
+        replace(a->image, new, old, e) < 0 || file_sync_dir(AT_FDCWD, o->checkpoint_dir, e) < 0)
         return -1;
-    }
-    close(fd);
-    sum = 0;
-    nftw(new, add_size, WALK_FDS, FTW_PHYS | FTW_MOUNT);
-    *bytes = sum;
-    if (replace(image, new, old, e) < 0 || write_session(image, session, e) < 0)
-        return -1;
-    if (unlink(old) < 0)
-        file_remove_tree(AT_FDCWD, old, NULL);
+    remove_all(old);
     return 0;
+}
+
+/* ---- before a restart */
+static bool is_recorded(const char *record, const char *hex)
+{
+    for (const char *line = record; line[0]; line += strcspn(line, "\n") + (strchr(line, '\n') != NULL))
+        if (strncmp(line, hex, IMAGE_SEAL_LEN) == 0 && line[IMAGE_SEAL_LEN] == ' ')
+            return true;
+    return false;
+}
+
+int image_check(const char *image, struct err *e)
+{
+    size_t n = strlen(image);
+    char path[PATH_MAX], *record = NULL;
+    struct image_seal seal;
+    int rc;
+
+    if (n > SUFFIX_LEN && strcmp(image + n - SUFFIX_LEN, ".old") == 0)
+        n -= SUFFIX_LEN;
+    snprintf(path, sizeof path, "%.*s.seal", (int)n, image);
+    rc = file_read(AT_FDCWD, path, RECORD_LINES * RECORD_MAX, &record, NULL, e);
+    if (rc == 0)
+        rc = image_seal_make(image, &seal, e);
+    if (rc == 0 && !is_recorded(record, seal.hex))
+        rc = err_set(e, EIO, "%s is not what the checkpoint has written: its SHA-256 %.16s... is not in %s",
+                     image, seal.hex, path);
+    free(record);
+    return rc;
 }

@@ -1,20 +1,44 @@
 #ifndef IMAGE_H
 #define IMAGE_H
 /* Images of a checkpoint on disk. There is always a whole one once there was one: a script writes <image>.new, which then
- * takes the place of <image> by way of <image>.old. */
+ * takes the place of <image> by way of <image>.old, and only if it is an image in truth.
+ *
+ * What a tool writes belongs to the MOM's user from then on, in a directory that only that user enters, and its seal
+ * (image_seal.h) stands beside it in <image>.seal, in a line for each image that may be there:
+ *
+ *     SHA-256 SESSION BYTES
+ */
 #include <stdint.h>
 
 #include "err.h"
 
 struct shep_order;
 
+/* An attempt: when it began, by the clock of the file system that its files are on. */
+struct image_attempt {
+    const char *image; /* borrowed */
+    int64_t asked_s, asked_ns;
+};
+
 /* The job's directory below the host's, and in it "app", which is the owner's: PBS_CHECKPOINT_DIR. */
 int image_prepare(const struct shep_order *o, struct err *e);
 
-/* What is left of a try before goes away, so that the script finds nothing at <image>.new. */
+/* Before the script runs: the directories are there, and what is left of a try before goes, so that the script finds
+ * nothing at <image>.new. -1: it could not. */
+int image_begin(struct image_attempt *a, const struct shep_order *o, const char *image, struct err *e);
+
+/* The script says that it has succeeded. Believe it only when there is an image: a file with content in <image>.new, or, where
+ * the program keeps its own state, one in "app" that was written since the attempt began. Then it becomes <image>, on disk
+ * and sealed, with the session it is of; where the script wrote nothing that is an empty directory. *bytes: how large.
+ * -1: there is none, or it could not be kept; <image> is what it was. */
+int image_commit(const struct image_attempt *a, const struct shep_order *o, int session, uint64_t *bytes,
+                 struct err *e);
+
+/* Nothing came of the attempt: <image>.new goes. */
 void image_clear(const char *image);
-/* The script has succeeded: <image>.new (made empty where it wrote nothing: the program keeps its own state) becomes
- * <image>, on disk; the session is written beside it. *bytes: how large. */
-int image_commit(const char *image, int session, uint64_t *bytes, struct err *e);
+
+/* Is this image (<image> or <image>.old) what was sealed? To be asked before anything is done with it. -1: EIO, or it
+ * could not be read. */
+int image_check(const char *image, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 $(call storey, mom/shepherd, mom/host ifl/rpc base)
-$(call tests,  mom/shepherd, mom/host ifl/rpc protocol base, -ltirpc)
+$(call tests,  mom/shepherd, mom/host ifl/rpc protocol base, -ltirpc -lcrypto)
 
 # Linked statically, since one is started for each job: the dynamic linker would cost more than the rest.
 $(call program, libexec/pbs_shepherd, mom/shepherd/main.c, mom/shepherd mom/host ifl/rpc protocol base, \
-  -ltirpc $(if $(SANITIZE),,-static) -lpthread)
+  -ltirpc -lcrypto $(if $(SANITIZE),,-static) -lpthread)

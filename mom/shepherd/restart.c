@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +15,7 @@
 
 #include "clock.h"
 #include "errand.h"
+#include "image.h"
 #include "procs.h"
 #include "site_env.h"
 #include "task.h"
@@ -77,12 +80,21 @@ static int fail(const struct shep_order *o, const char *why, struct err *e)
                    o->restart_argv.restart_argv_val[0], why);
 }
 
+static int check_seal(const struct shep_order *o, struct err *e)
+{
+    char image[PATH_MAX];
+
+    snprintf(image, sizeof image, "%.*s", (int)o->ext.wire_ext_len,
+             o->ext.wire_ext_val ? o->ext.wire_ext_val : "");
+    return image_check(image, e);
+}
+
 int restart_job(const struct shep_order *o, const struct task *t, pid_t *first, struct err *e)
 {
     struct err why = {0};
     pid_t pid, found;
 
-    if (errand_check(o->restart_argv.restart_argv_val[0], &why) < 0)
+    if (errand_check(o->restart_argv.restart_argv_val[0], &why) < 0 || check_seal(o, &why) < 0)
         return fail(o, why.text, e);
     pid = fork();
     if (pid == 0)

@@ -17,7 +17,7 @@ METHODS = {
 }
 SIZES = (1, 10, 100, 1000)
 # The image of a job that keeps nothing: what is left is the cost of saving itself.
-SAVE = '#!/bin/sh\nmkdir "$1" && : > "$1/image"\n'
+SAVE = '#!/bin/sh\nmkdir "$1" && echo image > "$1/image"\n'
 GRACE_S = 1
 # Says when TERM has come and what its notice had announced (warned.c).
 WARNED = """#!/bin/sh

@@ -546,7 +546,7 @@ def test_a_job_may_ask_to_be_saved_every_so_many_minutes(cx):
 
 @history
 def test_a_mom_that_dies_in_the_middle_is_asked_again(cx):
-    path = script(cx, "save", f"[ -e {cx.work}/go ] || {{ echo $$ > {cx.work}/pid; sleep 600; }}\nmkdir $1")
+    path = script(cx, "save", f"[ -e {cx.work}/go ] || {{ echo $$ > {cx.work}/pid; sleep 600; }}\nmkdir $1; echo image > $1/core")
     configure(cx, f"$action checkpoint_abort 60 !{path} %path")
     job = cx.submit("exec sleep 600")
     running(cx, job)
@@ -619,7 +619,7 @@ def test_a_job_on_two_hosts_is_saved_on_both_and_restarted_on_both(cx):
     assert s["schedselect"] == "1:ncpus=1:host=n1+1:ncpus=1:host=n2"
     for node in ("n1", "n2"):
         name = os.path.join(cx.dir, "mom", node, "checkpoint", f"{job}.CK", "00000001.1.1")
-        assert os.path.exists(os.path.join(name, "core")) and os.path.exists(name + ".sid")
+        assert os.path.exists(os.path.join(name, "core")) and os.path.exists(name + ".seal")
     cx.api.release(job)
     running(cx, job)
     assert sorted(line.split()[0] for line in cx.file("agains").splitlines()) == ["n1", "n2"]
@@ -644,7 +644,7 @@ def test_method_C_works_for_a_job_on_two_hosts_and_a_host_without_tasks_has_noth
 
 @both
 def test_where_one_host_cannot_save_the_job_runs_on_everywhere_and_no_image_is_left(cx):
-    both_hosts(cx, f"[ $PBS_NODENUM = 1 ] && {{ while [ ! -e {cx.work}/go ]; do sleep 0.02; done; echo no disk; exit 1; }}\nmkdir $3")
+    both_hosts(cx, f"[ $PBS_NODENUM = 1 ] && {{ while [ ! -e {cx.work}/go ]; do sleep 0.02; done; echo no disk; exit 1; }}\nmkdir $3; echo image > $3/core")
     cx.blank("task")
     job, task = with_task(cx)
     first = int(cx.stat(job)["session_id"])
@@ -665,7 +665,7 @@ def test_where_one_host_cannot_save_the_job_runs_on_everywhere_and_no_image_is_l
 
 @both
 def test_a_job_on_two_hosts_is_saved_though_server_and_moms_are_killed_meanwhile(cx):
-    both_hosts(cx, f"[ $PBS_NODENUM = 1 ] && while [ ! -e {cx.work}/go ]; do sleep 0.02; done\nmkdir $3")
+    both_hosts(cx, f"[ $PBS_NODENUM = 1 ] && while [ ! -e {cx.work}/go ]; do sleep 0.02; done\nmkdir $3; echo image > $3/core")
     cx.blank("task")
     job, _ = with_task(cx)
     first = int(cx.stat(job)["session_id"])
@@ -704,8 +704,9 @@ def test_a_job_on_two_hosts_is_saved_every_so_many_minutes_and_goes_on_from_ther
 # Checks what it is asked for and writes a directory; a restore makes a process that is there to stay.
 FAKE_CRIU = """#!/bin/sh
 echo "$@" >> {work}/criu; verb=$1
-while [ $# -gt 0 ]; do case $1 in -t) tree=$2;; -D) dir=$2;; esac; shift; done
-[ -e {work}/bad ] && {{ echo "(00.1) Error (criu/x.c:1): no such luck" > $dir/$verb.log; exit 1; }}
+while [ $# -gt 0 ]; do case $1 in -t) tree=$2;; -D) dir=$2;; -W) logs=$2;; esac; shift; done
+echo "some words" > ${{logs:-$dir}}/$verb.log
+[ -e {work}/bad ] && {{ echo "(00.1) Error (criu/x.c:1): no such luck" > ${{logs:-$dir}}/$verb.log; exit 1; }}
 case $verb in
 dump) kill -0 $tree && echo $tree > $dir/core;;
 restore) [ -e $dir/core ] && {{ (while [ ! -e {work}/stop ]; do sleep 0.05; done; exit 6) & }};;
