@@ -1,2 +1,2 @@
-$(call storey, ifl/def, base)
-$(call tests,  ifl/def, base, -ljansson)
+$(call storey, ifl/def, ifl/spec base)
+$(call tests,  ifl/def, ifl/spec base, -ljansson)

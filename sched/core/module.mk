@@ -1,2 +1,2 @@
-$(call storey, sched/core, base)
-$(call tests,  sched/core, base, -lm)
+$(call storey, sched/core, ifl/spec base)
+$(call tests,  sched/core, ifl/spec base, -lm)
