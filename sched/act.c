@@ -263,7 +263,8 @@ static void preempted(void *arg, int c, int ticket)
         n = 0;
     }
     for (int i = 0; i < n; i++)
-        replies[i] = (struct cycle_reply){.job = list[i].job_id, .letter = list[i].order[0]};
+        replies[i] =
+            (struct cycle_reply){.job = list[i].job_id, .result = preempt_result_of_code(list[i].order)};
     cycle_preempted(a->cycle, x->job, replies, (size_t)n, &d);
     call_close(x);
     free(replies);
@@ -326,7 +327,7 @@ static void suspended(void *arg, int c, int ticket)
 
     for (size_t i = 0; i < t->n; i++)
         if (strcmp(t->replies[i].job, x->job) == 0)
-            t->replies[i].letter = code == 0 ? 'S' : '0';
+            t->replies[i].result = code == 0 ? PREEMPT_SUSPENDED : PREEMPT_FAILED;
     if (all)
         cycle_turned(a->cycle, t->next, t->replies, t->n, &d);
     call_close(x);
@@ -350,7 +351,7 @@ static size_t send_turn(struct act *a, const struct decision *x)
                        .n_open = x->n_names};
     struct call **calls = mem_new(x->n_names, sizeof(struct call *));
     for (size_t i = 0; i < x->n_names; i++) {
-        t->replies[i] = (struct cycle_reply){.job = mem_text(x->names[i]), .letter = '0'};
+        t->replies[i] = (struct cycle_reply){.job = mem_text(x->names[i]), .result = PREEMPT_FAILED};
         calls[i] = call_open(a, x->names[i]);
         calls[i]->turn = t;
     }

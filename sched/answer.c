@@ -98,9 +98,11 @@ static void add_reasons(struct entry *e, const struct explanation *x)
 
 static void add_self(struct entry *e, const struct stop *self)
 {
+    char letters[PREEMPT_LETTERS_MAX];
+
     if (!self->job)
         return;
-    add_text(e, "methods", NULL, self->methods);
+    add_text(e, "methods", NULL, preempt_methods_format(&self->methods, letters));
     add(e, "lost_core_seconds", NULL, "%lld", (long long)self->lost_s);
 }
 
@@ -142,13 +144,14 @@ static void add_job(struct list *l, const struct universe *u, const struct expla
 static void add_victim(struct list *l, const struct stop *s, size_t number)
 {
     struct entry e = entry_add(l, s->job->id);
+    char letters[PREEMPT_LETTERS_MAX];
 
     add_text(&e, "role", NULL, "victim");
     add(&e, "order", NULL, "%zu", number);
     add_text(&e, "queue", NULL, s->job->queue_name);
-    if (s->letter)
-        add(&e, "method", NULL, "%c", s->letter);
-    add_text(&e, "methods", NULL, s->methods);
+    if (s->method)
+        add(&e, "method", NULL, "%c", preempt_method_row(s->method)->letter);
+    add_text(&e, "methods", NULL, preempt_methods_format(&s->methods, letters));
     add(&e, "lost_core_seconds", NULL, "%lld", (long long)s->lost_s);
     if (s->back_s == STOP_NEVER)
         add_text(&e, "back", NULL, "never");

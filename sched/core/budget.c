@@ -3,17 +3,15 @@
 
 #include "cost.h"
 
-enum { HOUR_S = 3600 };
-
 /* Core-seconds that are left; false: there is no budget. */
 static bool left(const struct preemptor *p, double *out)
 {
     const struct queue *q = p->job->queue;
-    double budget = q && q->budget >= 0 ? q->budget : universe_policy(p->u)->budget;
+    double budget = preempt_rules_budget(q ? &q->preempt : NULL, &universe_policy(p->u)->preempt);
 
-    if (!q || budget < 0)
+    if (budget < 0)
         return false;
-    *out = budget * HOUR_S - ledger_sum(&q->ledger, p->now_s);
+    *out = budget - ledger_sum(&q->ledger, p->now_s);
     return true;
 }
 
@@ -26,7 +24,7 @@ bool budget_allows(const struct preemptor *p, const struct job *victim, int64_t 
     if (!left(p, &n))
         return true;
     loss = cost_lost(universe_policy(p->u), victim, p->now_s);
-    if (loss == 0 || (double)loss <= n)
+    if (preempt_rules_affords(n, 0, (double)loss))
         return true;
     *until_s = ledger_next_s(&p->job->queue->ledger, p->now_s);
     return false;
@@ -40,5 +38,5 @@ bool budget_covers(const struct preemptor *p, const struct candidates *victims)
         return true;
     for (size_t i = 0; i < victims->n; i++)
         sum += (double)cost_lost(universe_policy(p->u), victims->a[i], p->now_s);
-    return sum == 0 || sum <= n;
+    return preempt_rules_affords(n, 0, sum);
 }

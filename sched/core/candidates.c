@@ -18,7 +18,6 @@
 #include "match.h"
 #include "mem.h"
 #include "pools.h"
-#include "protect.h"
 #include "run_limits.h"
 #include "words.h"
 #include "yields.h"
@@ -74,16 +73,16 @@ static bool is_target(const struct words *targets, const struct job *j)
 
 static bool has_method(const struct preemptor *p, const struct job *j, bool *keeps)
 {
-    char room[5];
-    const char *letters = protect_letters(universe_policy(p->u), j, p->now_s, room);
+    struct preempt_methods l;
     bool any = false;
 
+    job_preempt_methods(j, universe_policy(p->u), p->now_s, &l);
     *keeps = true;
-    for (; *letters; letters++) {
-        if (!job_can(j, *letters))
+    for (unsigned i = 0; i < l.n; i++) {
+        if (!job_can(j, (enum method_id)l.m[i]))
             continue;
         any = true;
-        *keeps = *keeps && *letters == 'S';
+        *keeps = *keeps && preempt_method_row((enum method_id)l.m[i])->keeps_memory;
     }
     return any;
 }
@@ -130,6 +129,22 @@ bool candidates_are_useful(const struct preemptor *p, const struct job *j)
     return shares_amount(p, j);
 }
 
+/* What protects it from the urgent job; the server asks the same before it accepts a plan. */
+static enum spared protection(const struct preemptor *p, const struct job *j, int64_t *until_s)
+{
+    static const enum spared rows[EXEMPT_COUNT_OF] = {[EXEMPT_NOT] = SPARED_NONE,
+                                                      [EXEMPT_NEVER] = SPARED_NEVER,
+                                                      [EXEMPT_COUNT] = SPARED_COUNT,
+                                                      [EXEMPT_BY] = SPARED_BY,
+                                                      [EXEMPT_TIME] = SPARED_EXEMPT};
+    struct preempt_facts f = job_preempt_facts(j);
+    const struct queue *urgent = p->job->queue;
+
+    return rows[preempt_rules_exempt(&f, j->queue ? &j->queue->preempt : NULL,
+                                     &universe_policy(p->u)->preempt, urgent ? &urgent->preempt : NULL,
+                                     p->now_s, until_s)];
+}
+
 /* May it not be stopped? The cheap questions first. */
 static enum spared spares(const struct preemptor *p, struct job *j, bool *keeps, int64_t *until_s)
 {
@@ -144,14 +159,14 @@ static enum spared spares(const struct preemptor *p, struct job *j, bool *keeps,
     if (p->job->standing == STANDING_SUSPENDED && !shares_node(p->job, j))
         return SPARED_ELSEWHERE;
     if (!has_method(p, j, keeps))
-        return SPARED_NO_METHOD;
+        return j->queue && j->queue->preempt.never ? SPARED_NEVER : SPARED_NO_METHOD;
     if (!candidates_nodes_are_up(j))
         return SPARED_NODE_DOWN;
     if (!candidates_are_useful(p, j))
         return SPARED_USELESS;
     if (p->has_failed(p->arg, p->job, j))
         return SPARED_FAILED;
-    why = protect_spares(p, j, until_s);
+    why = protection(p, j, until_s);
     if (why != SPARED_NONE)
         return why;
     return budget_allows(p, j, until_s) ? SPARED_NONE : SPARED_BUDGET;

@@ -1,51 +1,37 @@
-/* One number, in core-seconds, so that what cannot be compared may be added: work that is lost, a victim
- * more, a job that is hit again. With fewest_jobs a victim costs more than any work, so the same sum serves
- * both orders. */
+/* One number, so that prices may be added and compared. See cost.h. */
 #include "cost.h"
 
-#include "catalogue.h"
-#include "protect.h"
+/* fewest_jobs: above any work that one job can lose, about 35,000 cores for a year. */
+#define ONE_VICTIM ((int64_t)1 << 40)
+/* least_lost_work: a core-second outweighs the number of victims, up to this many of them. */
+enum { CORE_SECOND = 1024 };
 
-enum {
-    ONE_MORE_S = 30,
-    AGAIN_S = 60
-}; /* core-seconds that a victim more, and being stopped again, are worth */
-#define MANY_S ((int64_t)1 << 40)
-
-static int64_t cores(const struct job *j)
+static enum method_id first_method(const struct policy *p, const struct job *j, int64_t now_s)
 {
-    int64_t n = 0;
+    struct preempt_methods l;
 
-    for (size_t i = 0; i < j->on.n; i++)
-        n += amounts_get(&j->on.a[i].use, RES_NCPUS);
-    return n > 0 ? n : 1;
+    job_preempt_methods(j, p, now_s, &l);
+    for (unsigned i = 0; i < l.n; i++)
+        if (job_can(j, (enum method_id)l.m[i]))
+            return (enum method_id)l.m[i];
+    return METHOD_DELETE;
 }
 
-static char first_letter(const struct policy *p, const struct job *j, int64_t now_s)
+int64_t cost_lost_by(enum method_id m, const struct job *j, int64_t now_s)
 {
-    char room[5];
+    struct preempt_facts f = job_preempt_facts(j);
 
-    for (const char *l = protect_letters(p, j, now_s, room); *l; l++)
-        if (job_can(j, *l))
-            return *l;
-    return 'D';
-}
-
-int64_t cost_lost_by(char letter, const struct job *j, int64_t now_s)
-{
-    int64_t ran_s = j->start_s && now_s > job_begun_s(j) ? now_s - job_begun_s(j) : 0;
-
-    return letter == 'S' || letter == 'C' ? 0 : cores(j) * ran_s;
+    return (int64_t)preempt_rules_loss(&f, m, now_s);
 }
 
 int64_t cost_lost(const struct policy *p, const struct job *j, int64_t now_s)
 {
-    return cost_lost_by(first_letter(p, j, now_s), j, now_s);
+    return cost_lost_by(first_method(p, j, now_s), j, now_s);
 }
 
 int64_t cost_of(const struct policy *p, const struct job *j, int64_t now_s)
 {
-    int64_t one = p->preempt_sort == PREEMPT_FEWEST ? MANY_S : ONE_MORE_S;
+    int64_t lost = cost_lost(p, j, now_s);
 
-    return one + cost_lost(p, j, now_s) + AGAIN_S * j->preempt_count;
+    return p->preempt_sort == PREEMPT_FEWEST ? ONE_VICTIM + lost : 1 + CORE_SECOND * lost;
 }

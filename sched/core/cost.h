@@ -1,21 +1,21 @@
 #ifndef COST_H
 #define COST_H
-/* What is lost when a running job is stopped. */
+/* What is lost when a running job is preempted, and the price of a victim that follows from it. */
 #include <stdint.h>
 
 #include "job.h"
 #include "policy.h"
 
-/* Core-seconds of work lost by the method that would be applied first to it: none when it is suspended or
- * checkpointed, all since its start when it is requeued or deleted. */
+/* Core-seconds of work that this method destroys (preempt_rules_loss). */
+int64_t cost_lost_by(enum method_id m, const struct job *j, int64_t now_s);
+
+/* The same of the method that would be applied first. */
 int64_t cost_lost(const struct policy *p, const struct job *j, int64_t now_s);
 
-/* The same by this method, S C R D. */
-int64_t cost_lost_by(char letter, const struct job *j, int64_t now_s);
-
-/* What choosing it costs in the eyes of this policy's preempt_sort: its lost work, something for being one victim
- * more, and for each time that it has been stopped before; with fewest_jobs the number of victims is all but
- * everything. Always above 0. */
+/* The price of a victim under this preempt_sort; that of a set is the sum. Above 0.
+ *
+ *   least_lost_work   the work lost; of sets that lose equally much the smaller one is cheaper
+ *   fewest_jobs       one more victim costs more than any work; then the work lost */
 int64_t cost_of(const struct policy *p, const struct job *j, int64_t now_s);
 
 #endif

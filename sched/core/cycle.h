@@ -51,14 +51,14 @@ void cycle_planned(struct cycle *c, const char *urgent, int code, const char *te
 
 struct cycle_reply { /* one victim's answer */
     const char *job;
-    char letter; /* S C Q D; 0: no method was left */
+    enum preempt_result result;
 };
 /* The preemption for `urgent` is over; n 0: the call failed. Appends: the order to run it, and log lines. */
 void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n,
                      struct decisions *d);
 
-/* Those who were to be suspended for this job's turn have answered: letter S, or 0 where one could not be; n 0: the
- * call failed. Appends: the order to run it, or to let it go on. */
+/* Those who were to be suspended for this job's turn have answered: SUSPENDED, or FAILED where one could not be; n 0:
+ * the call failed. Appends: the order to run it, or to let it go on. */
 void cycle_turned(struct cycle *c, const char *next, const struct cycle_reply replies[], size_t n,
                   struct decisions *d);
 

@@ -83,7 +83,7 @@ bool ahead_is_owed(const struct universe *u, const struct job *j)
 {
     const struct policy *p = universe_policy(u);
 
-    return p->enforce_resumption && j->preempted_s && level_of(u, j) >= policy_level(p, LEVEL_NORMAL, 0);
+    return p->enforce_resumption && j->preempted_s && level_of(u, j) >= prio_value(&p->prio, PRIO_NORMAL, 0);
 }
 
 bool ahead_has_changed(const struct ahead *a)

@@ -103,18 +103,15 @@ void cycle_planned(struct cycle *c, const char *urgent, int code, const char *te
 
 static void log_reply(struct decisions *d, const struct cycle_reply *r)
 {
-    static const struct {
-        char letter;
-        const char *text;
-    } rows[] = {{'S', "Job preempted by suspension"},
-                {'C', "Job preempted by checkpointing"},
-                {'Q', "Job preempted by requeuing"},
-                {'D', "Job preempted by deletion"},
-                {'0', "Job failed to be preempted"}};
+    static const char *const texts[PREEMPT_RESULT_COUNT] = {
+        [PREEMPT_SUSPENDED] = "Job preempted by suspension",
+        [PREEMPT_CHECKPOINTED] = "Job preempted by checkpointing",
+        [PREEMPT_REQUEUED] = "Job preempted by requeuing",
+        [PREEMPT_DELETED] = "Job preempted by deletion",
+        [PREEMPT_FAILED] = "Job failed to be preempted"};
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].letter == r->letter)
-            decisions_log(d, LOGE_SCHED, r->job, "%s", rows[i].text);
+    if (texts[r->result])
+        decisions_log(d, LOGE_SCHED, r->job, "%s", texts[r->result]);
 }
 
 static void plan_is_over(struct cycle *c, struct job *j)
@@ -133,7 +130,7 @@ static void all_answered(struct cycle *c, const char *urgent, const struct cycle
     struct job *j = universe_job(c->u, urgent);
 
     for (size_t i = 0; i < n; i++)
-        plans_result(c->plans, urgent, replies[i].job, replies[i].letter != '0');
+        plans_result(c->plans, urgent, replies[i].job, replies[i].result != PREEMPT_FAILED);
     switch (plans_end(c->plans, urgent, c->now_s)) {
     case PLAN_READY:
         cycle_decide_run(c, j, &j->claim);
@@ -166,8 +163,9 @@ void cycle_turned(struct cycle *c, const char *next, const struct cycle_reply re
     c->d = d;
     for (size_t i = 0; i < n; i++)
         decisions_log(d, LOGE_SCHED, replies[i].job,
-                      replies[i].letter == 'S' ? "Turn is over: suspended for job %s"
-                                               : "Turn is over: could not be suspended for job %s",
+                      replies[i].result == PREEMPT_SUSPENDED
+                          ? "Turn is over: suspended for job %s"
+                          : "Turn is over: could not be suspended for job %s",
                       next);
     all_answered(c, next, replies, n);
 }

@@ -113,8 +113,8 @@ static int by_turn(const void *a, const void *b, void *gang)
     const struct job *x = *(struct job *const *)a, *y = *(struct job *const *)b;
     int64_t over_x = over_at(gang, x), over_y = over_at(gang, y);
 
-    if (x->queue->priority != y->queue->priority)
-        return x->queue->priority < y->queue->priority ? -1 : 1;
+    if (x->queue->preempt.priority != y->queue->preempt.priority)
+        return x->queue->preempt.priority < y->queue->preempt.priority ? -1 : 1;
     if (over_x != over_y)
         return over_x < over_y ? -1 : 1;
     return x->rank > y->rank ? -1 : x->rank < y->rank;
@@ -155,7 +155,7 @@ void gang_review(struct gang *g, int64_t now_s)
 void gang_keep_promises(struct gang *g, struct trial *t, const struct queue *q)
 {
     for (size_t i = 0; q->gang && i < g->n_promises; i++)
-        if (g->promises[i].priority >= q->priority)
+        if (g->promises[i].priority >= q->preempt.priority)
             trial_take_all(t, &g->promises[i].rest);
 }
 
@@ -181,7 +181,7 @@ static bool may_yield(const struct search *s, const struct job *v)
 /* Is it too early for this one, and so for all behind it? */
 static bool is_too_early(const struct search *s, const struct job *v)
 {
-    int64_t ours = s->p->job->queue->priority, theirs = v->queue->priority;
+    int64_t ours = s->p->job->queue->preempt.priority, theirs = v->queue->preempt.priority;
 
     if (s->above)
         return false;
@@ -308,14 +308,14 @@ static void promise(struct gang *g, const struct preemptor *p, const struct cand
     for (size_t i = 0; i < victims->n; i++) {
         struct job *v = victims->a[i];
         v->promised = g->cycle;
-        if (v->queue->priority == p->job->queue->priority && over_at(g, v) > last_s)
+        if (v->queue->preempt.priority == p->job->queue->preempt.priority && over_at(g, v) > last_s)
             last_s = over_at(g, v);
     }
     p->later(p->arg, last_s);
     if (g->n_promises == PROMISES_MAX)
         return;
     struct promise *x = &g->promises[g->n_promises++];
-    *x = (struct promise){.priority = p->job->queue->priority};
+    *x = (struct promise){.priority = p->job->queue->preempt.priority};
     make_rest(victims, where, &x->rest);
 }
 
@@ -332,7 +332,7 @@ static void say_shadow(const struct candidates *victims, struct reason *why)
     const struct job *highest = victims->a[0];
 
     for (size_t i = 1; i < victims->n; i++)
-        if (victims->a[i]->queue->priority > highest->queue->priority)
+        if (victims->a[i]->queue->preempt.priority > highest->queue->preempt.priority)
             highest = victims->a[i];
     reason_set(why, REASON_SHADOW, highest->queue->name, NULL);
 }

@@ -114,7 +114,7 @@ static void turn(struct world *w, const struct decision *x)
         assert_int_equal(j->state, 'R');
         j->state = 'S';
         j->waits_since_s = w->now_s;
-        replies[i] = (struct cycle_reply){.job = x->names[i], .letter = 'S'};
+        replies[i] = (struct cycle_reply){.job = x->names[i], .result = PREEMPT_SUSPENDED};
     }
     cycle_turned(w->c, x->job, replies, x->n_names, &more);
     carry_out(w, &more);

@@ -24,9 +24,9 @@ struct job *job_create(const char *id)
 /* The texts that job_take sets, for forgetting them all. */
 static const char **text_of(struct job *j, size_t i)
 {
-    const char **texts[] = {&j->queue_name, &j->user,     &j->group,    &j->project,   &j->select, &j->place,
-                            &j->exec_vnode, &j->released, &j->methods,  &j->targets,   &j->resv,   &j->needs,
-                            &j->asks,       &j->comment,  &j->array_id, &j->remaining, &j->account};
+    const char **texts[] = {&j->queue_name, &j->user,     &j->group,     &j->project, &j->select, &j->place,
+                            &j->exec_vnode, &j->released, &j->targets,   &j->resv,    &j->needs,  &j->asks,
+                            &j->comment,    &j->array_id, &j->remaining, &j->account};
 
     return i < sizeof texts / sizeof *texts ? texts[i] : NULL;
 }
@@ -61,7 +61,8 @@ void job_forget(struct job *j)
     j->room_held = j->gives_way = false;
     j->preempt_failed_s = 0;
     j->eligible_s = j->accrue_type = 0;
-    j->preempt_method = 0;
+    j->preempt_method = PREEMPT_OPEN;
+    j->wish.n = 0;
     j->preempt_count = 0;
     j->rerunable = j->can_checkpoint = true;
 }

@@ -11,10 +11,12 @@
 
 #include "amounts.h"
 #include "pieces.h"
+#include "preempt_rules.h"
 
 struct attrl;
 struct class;
 struct idset;
+struct policy;
 struct queue;
 struct share;
 
@@ -61,14 +63,14 @@ struct job {
     bool room_held, gives_way; /* a hold is for it; it is a victim */
     int64_t preempt_failed_s;  /* when no method was left to preempt it; 0: never */
     int64_t eligible_s, accrue_type;
-    int64_t preempt_count; /* how often it gave way */
-    const char *methods;   /* interned or NULL: nothing else may be done to preempt it, if its queue allows */
-    char preempt_method;   /* by which it gave way last: S C Q D */
-    const char *comment;   /* interned or NULL */
-    uint64_t look;         /* hash of all attributes but the comment */
-    bool never_top;        /* topjob_ineligible */
-    const char *array_id, *remaining; /* interned or NULL: a subjob's array; an array's queued indices */
-    int64_t max_subjobs;              /* of an array: so many may run at once; 0: any number */
+    int64_t preempt_count;              /* how often it gave way */
+    struct preempt_methods wish;        /* preempt_methods; empty: not set */
+    enum preempt_result preempt_method; /* of its last preemption */
+    const char *comment;                /* interned or NULL */
+    uint64_t look;                      /* hash of all attributes but the comment */
+    bool never_top;                     /* topjob_ineligible */
+    const char *array_id, *remaining;   /* interned or NULL: a subjob's array; an array's queued indices */
+    int64_t max_subjobs;                /* of an array: so many may run at once; 0: any number */
 
     enum standing standing;
     struct queue *queue;  /* NULL: not known */
@@ -138,8 +140,11 @@ enum { JOB_FOREVER_S = 157680000 }; /* five years: who has no walltime */
 /* How long one that waits, or is suspended, will run once it does. */
 int64_t job_lasts_s(const struct job *j);
 
-/* Percentage of its time that a running job has left, 0 to 100; 100 when it has no limit. */
-int job_percent_left(const struct job *j, int64_t now_s);
+/* What the rules of preemption ask about it. */
+struct preempt_facts job_preempt_facts(const struct job *j);
+/* The methods that the policy allows for a running job, in order, whether they can be applied to it or not. */
+void job_preempt_methods(const struct job *j, const struct policy *p, int64_t now_s,
+                         struct preempt_methods *out);
 
 /* Does its Resource_List have exactly this "name=value"? */
 bool job_asks(const struct job *j, const char *item);
@@ -150,7 +155,7 @@ const struct pieces *job_yields(const struct job *j);
 bool job_holds_nodes(const struct job *j); /* runs or ends */
 bool job_counts(const struct job *j);      /* for limits: holds nodes, or awaits them */
 bool job_is_up(const struct job *j);       /* runs, and is past its start: any method may be tried on it */
-/* Can this method (S C R D) be applied to it at all, whatever the policy says? */
-bool job_can(const struct job *j, char letter);
+/* Can this method be applied to it at all, whatever the policy says? */
+bool job_can(const struct job *j, enum method_id m);
 
 #endif

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "catalogue.h"
+#include "policy.h"
+#include "queue.h"
 #include "units.h"
 
 enum { SUBSTATE_STARTING = 41 };
@@ -25,21 +27,35 @@ int64_t job_lasts_s(const struct job *j)
     return limit_s == 0 ? JOB_FOREVER_S : left_s > 0 ? left_s : 1;
 }
 
-int job_percent_left(const struct job *j, int64_t now_s)
+static int64_t claimed_cores(const struct job *j)
 {
-    int64_t limit = j->limit_s, used = j->used_s;
+    int64_t n = 0;
 
-    if (limit > 0 && j->start_s > 0 && now_s - job_begun_s(j) > used)
-        used = now_s - job_begun_s(j);
-    if (limit == 0) {
-        limit = j->cpu_limit_s;
-        used = j->cpu_used_s;
-    }
-    if (limit == 0)
-        return 100;
-    int64_t left =
-        100 - used * 100 / limit; /* as the server counts it: of the share used the whole percents */
-    return left < 0 ? 1 : (int)left;
+    for (size_t i = 0; i < j->on.n; i++)
+        n += amounts_get(&j->on.a[i].use, RES_NCPUS);
+    return n;
+}
+
+struct preempt_facts job_preempt_facts(const struct job *j)
+{
+    return (struct preempt_facts){.walltime_s = j->limit_s,
+                                  .cput_s = j->cpu_limit_s,
+                                  .used_walltime_s = j->used_s,
+                                  .used_cput_s = j->cpu_used_s,
+                                  .start_s = j->start_s,
+                                  .paused_s = j->paused_s,
+                                  .suspended = j->standing == STANDING_SUSPENDED,
+                                  .cores = claimed_cores(j),
+                                  .count = j->preempt_count,
+                                  .wish = j->wish};
+}
+
+void job_preempt_methods(const struct job *j, const struct policy *p, int64_t now_s,
+                         struct preempt_methods *out)
+{
+    struct preempt_facts f = job_preempt_facts(j);
+
+    preempt_rules_methods(&f, j->queue ? &j->queue->preempt : NULL, &p->preempt, now_s, out);
 }
 
 bool job_asks(const struct job *j, const char *item)
@@ -107,8 +123,21 @@ bool job_is_up(const struct job *j)
 }
 
 /* What is not there yet cannot be suspended. */
-bool job_can(const struct job *j, char letter)
+bool job_can(const struct job *j, enum method_id m)
 {
-    return letter == 'D' || (letter == 'R' && j->rerunable) ||
-           (letter == 'C' && j->can_checkpoint && job_is_up(j)) || (letter == 'S' && job_is_up(j));
+    switch (m) {
+    case METHOD_DELETE:
+        return true;
+    case METHOD_REQUEUE:
+        return j->rerunable;
+    case METHOD_CHECKPOINT:
+        return j->can_checkpoint && job_is_up(j);
+    case METHOD_SUSPEND:
+        return job_is_up(j);
+    case METHOD_RELEASE:
+    case METHOD_NONE:
+    case METHOD_COUNT:
+        break;
+    }
+    return false;
 }

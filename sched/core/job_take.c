@@ -161,7 +161,7 @@ static void take_accrue_type(struct source *s)
 }
 static void take_methods(struct source *s)
 {
-    job_set_text(&s->j->methods, s->a->value);
+    preempt_methods_parse(s->a->value, &s->j->wish);
 }
 static void take_preempt_count(struct source *s)
 {
@@ -169,7 +169,7 @@ static void take_preempt_count(struct source *s)
 }
 static void take_preempt_method(struct source *s)
 {
-    s->j->preempt_method = s->a->value[0];
+    s->j->preempt_method = preempt_result_of_code(s->a->value);
 }
 static void take_checkpoint(struct source *s)
 {

@@ -10,33 +10,33 @@
 #include "fairshare.h"
 #include "run_limits.h"
 
-enum { SOFT = LEVEL_QUEUE_SOFT | LEVEL_SERVER_SOFT };
+enum { SOFT = PRIO_QUEUE_SOFTLIMIT | PRIO_SERVER_SOFTLIMIT };
 
 /* The conditions in preempt_prio that come and go while a job waits or runs. */
 static unsigned moving(const struct policy *p)
 {
     unsigned listed = 0;
 
-    for (size_t i = 0; i < p->n_levels; i++)
-        listed |= p->levels[i].mask;
-    return listed & (SOFT | (p->fair_share ? LEVEL_FAIRSHARE : 0u));
+    for (size_t i = 0; i < p->prio.n; i++)
+        listed |= p->prio.level[i];
+    return listed & (SOFT | (p->fair_share ? PRIO_FAIRSHARE : 0u));
 }
 
 static int of_queue(const struct policy *p, const struct queue *q, unsigned mask)
 {
-    if (q && q->priority >= p->preempt_queue_prio)
-        mask |= LEVEL_EXPRESS;
-    return policy_level(p, mask ? mask : LEVEL_NORMAL, q ? q->priority : 0);
+    if (q && preempt_rules_is_express(&q->preempt, &p->preempt))
+        mask |= PRIO_EXPRESS;
+    return prio_value(&p->prio, mask ? mask : PRIO_NORMAL, q ? q->preempt.priority : 0);
 }
 
 static unsigned over_share(const struct job *j, unsigned listed)
 {
-    return listed & LEVEL_FAIRSHARE && j->share && fairshare_is_over(j->share) ? LEVEL_FAIRSHARE : 0;
+    return listed & PRIO_FAIRSHARE && j->share && fairshare_is_over(j->share) ? PRIO_FAIRSHARE : 0;
 }
 
 static int level(const struct universe *u, const struct job *j, unsigned mask)
 {
-    return j->urged ? POLICY_TOP : of_queue(universe_policy(u), j->queue, mask);
+    return j->urged ? PRIO_TOP : of_queue(universe_policy(u), j->queue, mask);
 }
 
 bool level_moves(const struct universe *u)
@@ -66,9 +66,12 @@ int level_lowest_running(const struct universe *u)
 
     for (struct queue *q = universe_next_queue(u, NULL); q; q = universe_next_queue(u, q)) {
         int now = q->n_running > 0 ? of_queue(p, q, 0) : INT_MAX;
-        for (size_t i = 0; q->n_running > 0 && i < p->n_levels; i++)
-            if (p->levels[i].mask & listed && p->levels[i].value < now)
-                now = p->levels[i].value;
+        for (size_t i = 0; q->n_running > 0 && i < p->prio.n; i++) {
+            int value = prio_value(&p->prio, p->prio.level[i], 0);
+
+            if (p->prio.level[i] & listed && value < now)
+                now = value;
+        }
         if (now < lowest)
             lowest = now;
     }

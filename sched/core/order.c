@@ -69,7 +69,7 @@ int order_of_jobs(const struct policy *p, const struct job *a, const struct job 
 
 static int by_queue(const struct queue *a, const struct queue *b)
 {
-    int c = by_number(b->priority, a->priority);
+    int c = by_number(b->preempt.priority, a->preempt.priority);
 
     return c ? c : strverscmp(a->name, b->name);
 }
@@ -77,7 +77,7 @@ static int by_queue(const struct queue *a, const struct queue *b)
 /* round_robin: of queues of one priority, whichever has had fewer jobs looked at in this cycle. */
 static int by_round(const struct queue *a, const struct queue *b)
 {
-    int c = by_number(b->priority, a->priority);
+    int c = by_number(b->preempt.priority, a->preempt.priority);
 
     return c ? c : by_number(a->rounds, b->rounds);
 }
@@ -95,7 +95,7 @@ static int by_turn(const struct job *a, const struct job *b)
 
     if (c || !a->queue->gang)
         return c;
-    c = by_number(b->queue->priority, a->queue->priority);
+    c = by_number(b->queue->preempt.priority, a->queue->preempt.priority);
     return c ? c : by_number(waits_since_us(a), waits_since_us(b));
 }
 
@@ -106,7 +106,7 @@ int order_of_heads(const struct policy *p, const struct job *a, int level_a, con
     if (c == 0)
         c = by_preemption(a, b);
     if (c == 0 && (p->by_queue || p->round_robin))
-        c = by_number(b->queue->priority, a->queue->priority);
+        c = by_number(b->queue->preempt.priority, a->queue->preempt.priority);
     if (c == 0)
         c = by_turn(a, b);
     if (c == 0 && p->round_robin)

@@ -64,7 +64,7 @@ static void make_wide_site(struct site *s, unsigned seed)
 
 static int64_t cost(const struct running *r)
 {
-    return 30 + r->nodes * r->ncpus * (NOW_S - r->start_s);
+    return 1 + 1024 * r->nodes * r->ncpus * (NOW_S - r->start_s);
 }
 
 /* The dearest subset is nothing to be afraid of: at most 2^16 sets. Each node alone, then the cheapest nodes. */

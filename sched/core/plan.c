@@ -320,7 +320,8 @@ static const char *outcome(const struct watched *w, const struct job *j)
     case STANDING_WAITS:
     case STANDING_AWAITS:
     case STANDING_OTHER:
-        return j->preempt_method == 'C' ? "Job preempted by checkpointing" : "Job preempted by requeuing";
+        return j->preempt_method == PREEMPT_CHECKPOINTED ? "Job preempted by checkpointing"
+                                                         : "Job preempted by requeuing";
     case STANDING_ENDS:
     case STANDING_STOPPED:
         break;

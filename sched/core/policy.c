@@ -1,9 +1,6 @@
 /* Attributes of the sched object by rows, each with its preset. A value that cannot be read puts the preset
  * in force, not what was there before. The settings of sched_config are plain fields that others write.
- *
- * preempt_prio becomes levels by place: POLICY_TOP less a step for each entry. They are kept with those of
- * most conditions first, so policy_level takes the first row whose conditions the job meets all, which is the
- * most particular one. */
+ */
 #include "policy.h"
 
 #include <ctype.h>
@@ -21,113 +18,23 @@
 #include "units.h"
 #include "words.h"
 
-static const struct {
-    const char *word;
-    unsigned bit;
-} level_words[] = {{"express_queue", LEVEL_EXPRESS},
-                   {"normal_jobs", LEVEL_NORMAL},
-                   {"server_softlimits", LEVEL_SERVER_SOFT},
-                   {"queue_softlimits", LEVEL_QUEUE_SOFT},
-                   {"fairshare", LEVEL_FAIRSHARE}};
-
 static int bad(struct err *e, const char *name, const char *value)
 {
     return err_set(e, PBSE_BADATVAL, "%s: %s is not a value that it can have", name, value);
 }
 
-static bool is_group(const char *w)
-{
-    if (!*w || strlen(w) > 4 || strspn(w, "SCRD") != strlen(w))
-        return false;
-    for (const char *c = w; *c; c++)
-        if (strchr(c + 1, *c))
-            return false;
-    return true;
-}
-
-/* LETTERS [PERCENT LETTERS]... */
-int policy_parse_order(const char *text, struct preempt_rules *out, struct err *e)
-{
-    struct words l;
-    struct preempt_rules rules = {.n = 0};
-    int rc = -1;
-
-    words_init(&l);
-    if (words_parse(text, " \t", WORDS_PLAIN, &l, e) < 0 || l.n % 2 == 0 || l.n / 2 >= POLICY_ORDER_MAX)
-        goto out;
-    for (size_t i = 0; i < l.n; i += 2) {
-        int64_t upto = 100;
-        if (!is_group(l.w[i]) || (i > 0 && units_parse_int(l.w[i - 1], 0, 100, &upto, NULL) < 0))
-            goto out;
-        rules.group[rules.n] = (struct order_group){.upto = (int)upto};
-        memcpy(rules.group[rules.n].letters, l.w[i], strlen(l.w[i]) + 1);
-        rules.n++;
-    }
-    *out = rules;
-    rc = 0;
-out:
-    words_fini(&l);
-    return rc < 0 ? bad(e, "preempt_order", text) : 0;
-}
-
-static unsigned bits_of(char *joined)
-{
-    struct words l;
-    unsigned mask = 0;
-    bool ok = true;
-
-    words_init(&l);
-    words_parse(joined, "+", WORDS_TRIM, &l, NULL);
-    for (size_t i = 0; i < l.n; i++) {
-        unsigned bit = 0;
-        for (size_t k = 0; k < sizeof level_words / sizeof *level_words; k++)
-            if (strcmp(l.w[i], level_words[k].word) == 0)
-                bit = level_words[k].bit;
-        mask |= bit;
-        ok = ok && bit;
-    }
-    words_fini(&l);
-    return ok ? mask : 0;
-}
-
-static int by_strength(const void *a, const void *b)
-{
-    const struct level_row *x = a, *y = b;
-    int bits = __builtin_popcount(y->mask) - __builtin_popcount(x->mask);
-
-    return bits ? bits : y->value - x->value;
-}
-
-static int take_levels(void *policy, const char *name, const char *value, struct err *e)
-{
-    struct policy *p = policy;
-    struct words l;
-    struct level_row rows[POLICY_LEVELS_MAX] = {{.mask = LEVEL_QRUN, .value = POLICY_TOP}};
-    size_t n = 1;
-    bool ok;
-
-    words_init(&l);
-    ok = words_parse_commas(value, &l, NULL) == 0 && l.n > 0 && l.n < POLICY_LEVELS_MAX;
-    for (size_t i = 0; ok && i < l.n; i++, n++) {
-        rows[n] = (struct level_row){.mask = bits_of(l.w[i]), .value = POLICY_TOP - (int)n * POLICY_STEP};
-        ok = rows[n].mask != 0;
-    }
-    words_fini(&l);
-    if (!ok)
-        return bad(e, name, value);
-    qsort(rows, n, sizeof *rows, by_strength);
-    memcpy(p->levels, rows, n * sizeof *rows);
-    p->n_levels = n;
-    return 0;
-}
-
 /* ---- attributes of the sched object, a row each: `at` is the field's place, or 0 where the value is more than one field */
 typedef int take_fn(void *at, const char *name, const char *value, struct err *e);
 
-static int take_order(void *at, const char *name, const char *value, struct err *e)
+static int take_order(void *settings, const char *name, const char *value, struct err *e)
+{
+    return preempt_settings_order(settings, value) ? 0 : bad(e, name, value);
+}
+
+static int take_prio(void *prio, const char *name, const char *value, struct err *e)
 {
     (void)name;
-    return policy_parse_order(value, at, e);
+    return prio_parse(value, prio, e);
 }
 
 static int take_bool(void *at, const char *name, const char *value, struct err *e)
@@ -222,17 +129,7 @@ static int take_fuzzy(void *at, const char *name, const char *value, struct err 
 
 static int take_sort(void *at, const char *name, const char *value, struct err *e)
 {
-    static const char *const words[] = {[PREEMPT_LATEST] = "min_time_since_start",
-                                        [PREEMPT_LEAST] = "least_lost_work",
-                                        [PREEMPT_FEWEST] = "fewest_jobs"};
-    enum preempt_sort *sort = at;
-
-    for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
-        if (strcmp(words[i], value) == 0) {
-            *sort = (enum preempt_sort)i;
-            return 0;
-        }
-    return bad(e, name, value);
+    return preempt_sort_parse(value, at) < 0 ? bad(e, name, value) : 0;
 }
 
 /* There is no difference between "none" and "runjob_hook" as long as the server has no such hook to ask. */
@@ -252,9 +149,9 @@ static const struct attribute {
     take_fn *take;
     size_t at;
 } attributes[] = {
-    {"preempt_order", "SCR", take_order, FIELD(order)},
-    {"preempt_prio", "express_queue, normal_jobs", take_levels, 0},
-    {"preempt_queue_prio", "150", take_long, FIELD(preempt_queue_prio)},
+    {"preempt_order", "SCR", take_order, FIELD(preempt)},
+    {"preempt_prio", "express_queue, normal_jobs", take_prio, FIELD(prio)},
+    {"preempt_queue_prio", "150", take_long, FIELD(preempt.priority)},
     {"preempt_targets_enable", "True", take_bool, FIELD(preempt_targets)},
     {"scheduling", "True", take_bool, FIELD(scheduling)},
     {"scheduler_iteration", "600", take_long, FIELD(iteration_s)},
@@ -265,9 +162,9 @@ static const struct attribute {
     {"partition", "", take_partition, 0},
     {"preempt_sort", "min_time_since_start", take_sort, FIELD(preempt_sort)},
     {"preempt_wait", "0", take_duration, FIELD(preempt_wait_s)},
-    {"preempt_exempt_time", "0", take_duration, FIELD(exempt_s)},
-    {"preempt_max_count", "-1", take_long, FIELD(max_count)},
-    {"preempt_budget", "-1", take_real, FIELD(budget)},
+    {"preempt_exempt_time", "0", take_duration, FIELD(preempt.exempt_s)},
+    {"preempt_max_count", "-1", take_long, FIELD(preempt.max_count)},
+    {"preempt_budget", "-1", take_real, FIELD(preempt.budget)},
     {"sched_priv", "", take_text, FIELD(sched_priv)},
     {"sched_log", "", take_text, FIELD(sched_log)},
     {"job_sort_formula", "", take_formula, 0},
@@ -337,6 +234,7 @@ void policy_init(struct policy *p)
                          .prime_prefix = mem_text("p_"),
                          .nonprime_prefix = mem_text("np_"),
                          .dedicated_prefix = mem_text("ded")};
+    preempt_settings_init(&p->preempt, NULL);
     for (int i = 0; i < N_ATTRIBUTES; i++)
         take_preset(p, &attributes[i]);
 }
@@ -379,38 +277,6 @@ void policy_fini(struct policy *p)
     free(p->formula);
     free(p->server_formula);
     *p = (struct policy){0};
-}
-
-const char *policy_letters_of(const struct preempt_rules *r, int percent_left)
-{
-    size_t best = 0;
-
-    /* Groups stand from the most time left to the least; the last one that still holds counts. */
-    for (size_t i = 1; i < r->n; i++)
-        if (percent_left <= r->group[i].upto)
-            best = i;
-    return r->group[best].letters;
-}
-
-const char *policy_letters(const struct policy *p, int percent_left)
-{
-    return policy_letters_of(&p->order, percent_left);
-}
-
-int policy_level(const struct policy *p, unsigned mask, int64_t queue_priority)
-{
-    int normal = 0;
-
-    if (mask & LEVEL_QRUN)
-        return POLICY_TOP;
-    for (size_t i = 0; i < p->n_levels; i++) {
-        const struct level_row *row = &p->levels[i];
-        if (row->mask == LEVEL_NORMAL)
-            normal = row->value;
-        if ((mask & row->mask) == row->mask)
-            return row->value + (row->mask & LEVEL_EXPRESS ? (int)queue_priority : 0);
-    }
-    return normal;
 }
 
 bool policy_knows_shares(const struct policy *p)

@@ -11,39 +11,9 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "preempt_rules.h"
 
-enum {
-    POLICY_ORDER_MAX = 21,  /* groups of preempt_order */
-    POLICY_LEVELS_MAX = 24, /* entries of preempt_prio */
-    POLICY_TOP = 100000,    /* numeric level of a job that is qrun */
-    POLICY_STEP = 1000,
-    POLICY_SORT_MAX = 20
-};
-
-/* What a job is, as a mask: preempt_prio names these. */
-enum level_bit {
-    LEVEL_NORMAL = 1,
-    LEVEL_FAIRSHARE = 2,
-    LEVEL_QUEUE_SOFT = 4,
-    LEVEL_SERVER_SOFT = 8,
-    LEVEL_EXPRESS = 16,
-    LEVEL_QRUN = 32
-};
-
-struct order_group {
-    int upto;        /* used while the percentage of time left is at most this */
-    char letters[5]; /* out of S C R D, tried from left to right */
-};
-
-struct preempt_rules { /* a preempt_order */
-    struct order_group group[POLICY_ORDER_MAX];
-    size_t n; /* 0: there is none */
-};
-
-struct level_row {
-    unsigned mask;
-    int value;
-};
+enum { POLICY_SORT_MAX = 20 };
 
 enum sort_what {                /* of jobs */
                  SORT_PRIORITY, /* the job's Priority */
@@ -66,12 +36,6 @@ struct node_key {
     bool high;            /* larger first */
 };
 
-enum preempt_sort {                 /* which of candidates of one level gives way */
-                    PREEMPT_LATEST, /* who began last: PBS's rule */
-                    PREEMPT_LEAST,  /* together they lose the least work */
-                    PREEMPT_FEWEST  /* as few jobs as possible, of these the least work */
-};
-
 enum share_entity { /* what fairshare_entity says */
                     SHARE_OF_USER,
                     SHARE_OF_GROUP,
@@ -90,15 +54,11 @@ struct policy_dynamic { /* server_dyn_res: a resource of which a script says how
 struct policy {
     /* attributes of the sched object */
     enum preempt_sort preempt_sort;
-    int64_t exempt_s, max_count; /* protection of jobs whose queue says nothing; -1: none */
-    double budget; /* core-hours that the jobs of a queue may destroy in an hour; -1: as many as they like */
-    int64_t preempt_wait_s; /* not where enough ends by itself within that time; 0: at once */
-    struct preempt_rules order;
-    struct level_row levels[POLICY_LEVELS_MAX]; /* most bits first, then higher value */
-    size_t n_levels;
-    int64_t preempt_queue_prio;
-    int64_t fuzzy_s;     /* opt_backfill_fuzzy: ends of jobs this close are taken together */
-    int64_t timeslice_s; /* length of a turn, where the queue does not say */
+    struct preempt_settings preempt; /* of the scheduler: order, exemption, budget, preempt_queue_prio */
+    struct preempt_prio prio;        /* levels */
+    int64_t preempt_wait_s;          /* not where enough ends by itself within that time; 0: at once */
+    int64_t fuzzy_s;                 /* opt_backfill_fuzzy: ends of jobs this close are taken together */
+    int64_t timeslice_s;             /* length of a turn, where the queue does not say */
     bool preempt_targets;
     bool enforce_resumption; /* sched_preempt_enforce_resumption */
     bool no_spanning;        /* do_not_span_psets: a job that fits into no placement set never runs */
@@ -169,10 +129,6 @@ const char *policy_attribute_name(size_t i);
 const char *policy_formula(const struct policy *p);
 void policy_server_formula(struct policy *p, const char *text); /* what the server's attribute says */
 
-/* A preempt_order as text. -1: PBSE_BADATVAL. */
-int policy_parse_order(const char *text, struct preempt_rules *out, struct err *e);
-const char *policy_letters_of(const struct preempt_rules *r, int percent_left);
-
 /* Does it matter to whom a job's use is counted: for fairshare, or as a key of sorting? */
 bool policy_knows_shares(const struct policy *p);
 /* Does the order of vnodes move with what is used of them? */
@@ -181,12 +137,6 @@ bool policy_sorts_by_use(const struct policy *p);
 void policy_forget_dynamic(struct policy *p);
 /* No keys any more. */
 void policy_forget_keys(struct policy *p);
-
-/* The letters for a job that has this percentage of its time left (0 to 100). */
-const char *policy_letters(const struct policy *p, int percent_left);
-
-/* The numeric level of a job that is all of `mask`, in a queue of this priority; preemption.md section 2. */
-int policy_level(const struct policy *p, unsigned mask, int64_t queue_priority);
 
 /* May the fate of a job depend on those before it: are all looked at in each cycle? */
 bool policy_is_strict(const struct policy *p);

@@ -9,28 +9,6 @@
 #include "policy.h"
 #include "reason.h"
 
-static void the_percentage_left_chooses_the_letters(void **state)
-{
-    static const struct {
-        const char *order;
-        int left;
-        const char *letters;
-    } rows[] = {{"SCR", 50, "SCR"},           {"SCR 80 SC 50 S", 81, "SCR"},
-                {"SCR 80 SC 50 S", 80, "SC"}, {"SCR 80 SC 50 S", 51, "SC"},
-                {"SCR 80 SC 50 S", 50, "S"},  {"SCR 80 SC 50 S", 0, "S"},
-                {"R 50 S", 60, "R"},          {"R 50 S", 1, "S"},
-                {"SCRD\t50\tR", 100, "SCRD"}};
-    struct policy p;
-
-    (void)state;
-    policy_init(&p);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(policy_attribute(&p, "preempt_order", rows[i].order, NULL), 0);
-        assert_string_equal(policy_letters(&p, rows[i].left), rows[i].letters);
-    }
-    policy_fini(&p);
-}
-
 static void a_bad_value_is_refused_and_the_default_holds(void **state)
 {
     static const char *const bad[][2] = {
@@ -40,6 +18,7 @@ static void a_bad_value_is_refused_and_the_default_holds(void **state)
         {"preempt_prio", "a+normal_jobs"}, {"preempt_queue_prio", "123abc"}};
     struct policy p;
     struct err e;
+    char letters[PREEMPT_LETTERS_MAX];
 
     (void)state;
     policy_init(&p);
@@ -47,25 +26,9 @@ static void a_bad_value_is_refused_and_the_default_holds(void **state)
         assert_int_equal(policy_attribute(&p, bad[i][0], bad[i][1], &e), -1);
         assert_int_equal(e.code, PBSE_BADATVAL);
     }
-    assert_string_equal(policy_letters(&p, 100), "SCR");
-    assert_int_equal(p.preempt_queue_prio, 150);
-    policy_fini(&p);
-}
-
-static void levels_rank_as_preempt_prio_says(void **state)
-{
-    struct policy p;
-
-    (void)state;
-    policy_init(&p);
-    assert_int_equal(policy_level(&p, LEVEL_EXPRESS, 200), 99200);
-    assert_int_equal(policy_level(&p, LEVEL_NORMAL, 10), 98000);
-    assert_int_equal(policy_level(&p, LEVEL_SERVER_SOFT, 10), 98000); /* not listed: normal */
-    assert_int_equal(policy_level(&p, LEVEL_QRUN | LEVEL_EXPRESS, 200), POLICY_TOP);
-    policy_attribute(&p, "preempt_prio", "express_queue, normal_jobs, express_queue+fairshare, fairshare",
-                     NULL);
-    assert_int_equal(policy_level(&p, LEVEL_EXPRESS | LEVEL_FAIRSHARE, 200), 97200);
-    assert_int_equal(policy_level(&p, LEVEL_FAIRSHARE, 0), 96000);
+    assert_string_equal(preempt_methods_format(order_methods(&p.preempt.order, 100), letters), "SCR");
+    assert_int_equal(p.prio.n, 2);
+    assert_int_equal(p.preempt.priority, 150);
     policy_fini(&p);
 }
 
@@ -95,9 +58,7 @@ static void reasons_read_as_in_pbs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_percentage_left_chooses_the_letters),
-                                       cmocka_unit_test(a_bad_value_is_refused_and_the_default_holds),
-                                       cmocka_unit_test(levels_rank_as_preempt_prio_says),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_bad_value_is_refused_and_the_default_holds),
                                        cmocka_unit_test(reasons_read_as_in_pbs)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

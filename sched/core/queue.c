@@ -17,7 +17,8 @@ struct queue *queue_create(const char *name)
     struct queue *q = mem_new(1, sizeof *q);
 
     q->name = mem_intern(name);
-    q->budget = q->depth = -1;
+    q->depth = -1;
+    preempt_settings_init(&q->preempt, q->name);
     q->running = tally_create();
     return q;
 }
@@ -28,7 +29,7 @@ void queue_destroy(struct queue *q)
         return;
     intern_unref(q->name);
     intern_unref(q->partition);
-    intern_unref(q->preemptable_by);
+    intern_unref(q->preempt.preemptable_by);
     intern_unref(q->set_keys);
     amounts_fini(&q->available);
     amounts_fini(&q->used);
@@ -56,7 +57,7 @@ static bool is_true(const char *text)
 static void take_one(struct queue *q, const struct catalogue *c, const struct attrl *a)
 {
     if (strcmp(a->name, "Priority") == 0)
-        q->priority = strtoll(a->value, NULL, 10);
+        q->preempt.priority = strtoll(a->value, NULL, 10);
     else if (strcmp(a->name, "started") == 0)
         q->started = is_true(a->value);
     else if (strcmp(a->name, "queue_type") == 0)
@@ -72,26 +73,25 @@ static void take_one(struct queue *q, const struct catalogue *c, const struct at
     else if (strcmp(a->name, "eligible_time_enable") == 0)
         q->eligible_time = is_true(a->value);
     else if (strcmp(a->name, "preempt_order") == 0)
-        q->never_preempted =
-            strcmp(a->value, "none") == 0 || policy_parse_order(a->value, &q->order, NULL) < 0;
+        q->preempt.never |= !preempt_settings_order(&q->preempt, a->value);
     else if (strcmp(a->name, "preempt_exempt_time") == 0)
-        units_parse_duration_s(a->value, &q->exempt_s, NULL);
+        units_parse_duration_s(a->value, &q->preempt.exempt_s, NULL);
     else if (strcmp(a->name, "backfill_depth") == 0)
         q->depth = strtoll(a->value, NULL, 10);
     else if (strcmp(a->name, "preempt_budget") == 0)
-        q->budget = strtod(a->value, NULL);
+        q->preempt.budget = strtod(a->value, NULL);
     else if (strcmp(a->name, "preempt_ledger") == 0)
         ledger_parse(a->value, &q->ledger);
     else if (strcmp(a->name, "preempt_max_count") == 0)
-        q->max_count = strtoll(a->value, NULL, 10);
+        q->preempt.max_count = strtoll(a->value, NULL, 10);
     else if (strcmp(a->name, "preempt_methods_enable") == 0)
-        q->methods_enable = is_true(a->value);
+        q->preempt.methods_enable = is_true(a->value);
     else if (strcmp(a->name, "gang") == 0)
         q->gang = is_true(a->value);
     else if (strcmp(a->name, "gang_timeslice") == 0)
         units_parse_duration_s(a->value, &q->timeslice_s, NULL);
     else if (strcmp(a->name, "preemptable_by") == 0)
-        q->preemptable_by = mem_intern(a->value);
+        q->preempt.preemptable_by = mem_intern(a->value);
     else
         limit_list_take(&q->limits, c, a->name, a->resource, a->value);
 }
@@ -108,20 +108,20 @@ void queue_count(struct queue *q, const struct job *j, int64_t times)
 static uint64_t look_of(const struct queue *q)
 {
     uint64_t h = amounts_hash(&q->available, 7);
-    for (size_t i = 0; i < q->order.n; i++) {
-        h = h * 31 + (uint64_t)q->order.group[i].upto;
-        for (const char *c = q->order.group[i].letters; *c; c++)
-            h = h * 31 + (uint64_t)*c;
+    for (size_t i = 0; i < q->preempt.order.n; i++) {
+        h = h * 31 + (uint64_t)q->preempt.order.group[i].above;
+        for (unsigned m = 0; m < q->preempt.order.group[i].methods.n; m++)
+            h = h * 31 + q->preempt.order.group[i].methods.m[m];
     }
-    uint64_t more[] = {(uint64_t)q->exempt_s,
-                       (uint64_t)(int64_t)(q->budget * 1000),
-                       (uint64_t)q->max_count,
-                       q->never_preempted,
-                       q->methods_enable,
+    uint64_t more[] = {(uint64_t)q->preempt.exempt_s,
+                       (uint64_t)(int64_t)(q->preempt.budget * 1000),
+                       (uint64_t)q->preempt.max_count,
+                       q->preempt.never,
+                       q->preempt.methods_enable,
                        q->gang,
                        (uint64_t)q->timeslice_s,
-                       mem_hash(q->preemptable_by),
-                       (uint64_t)q->priority,
+                       mem_hash(q->preempt.preemptable_by),
+                       (uint64_t)q->preempt.priority,
                        q->started,
                        q->executes,
                        mem_hash(q->partition),
@@ -142,15 +142,12 @@ bool queue_take(struct queue *q, const struct catalogue *c, const struct attrl *
 
     intern_unref(q->partition);
     q->partition = NULL;
-    intern_unref(q->preemptable_by);
-    q->preemptable_by = NULL;
-    q->order = (struct preempt_rules){.n = 0};
-    q->never_preempted = q->methods_enable = q->gang = false;
+    intern_unref(q->preempt.preemptable_by);
+    preempt_settings_init(&q->preempt, q->name);
+    q->gang = false;
     q->timeslice_s = 0;
-    q->exempt_s = q->max_count = q->depth = -1;
-    q->budget = -1;
+    q->depth = -1;
     q->ledger.n = 0;
-    q->priority = 0;
     q->started = q->executes = false;
     q->eligible_time = q->sets_on = false;
     intern_unref(q->set_keys);

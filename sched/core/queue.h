@@ -19,25 +19,19 @@ struct job;
 
 struct queue {
     const char *name; /* interned; "" is the server */
-    int64_t priority;
     bool started, executes;
     const char *partition;    /* interned; NULL: the default one */
     struct amounts available; /* resources_available: counted ones that have a bound */
     struct amounts used;
-    struct limit_list limits;    /* run limits */
-    struct preempt_rules order;  /* its own preempt_order; n 0: the scheduler's counts */
-    bool never_preempted;        /* its order is "none" */
-    bool methods_enable;         /* its jobs' preempt_methods count */
-    bool gang;                   /* its jobs take turns; gang.c */
-    int64_t timeslice_s;         /* length of a turn; 0: the scheduler's counts */
-    int64_t exempt_s, max_count; /* -1: the scheduler's counts */
-    double budget;        /* core-hours that its jobs may destroy in an hour; -1: the scheduler's counts */
-    struct ledger ledger; /* and have destroyed, core-seconds */
-    const char *preemptable_by; /* interned; NULL: anybody */
-    const char *set_keys;       /* node_group_key: interned; NULL: none */
-    bool sets_on;               /* of the server: node_group_enable */
-    bool eligible_time;         /* of the server: eligible_time_enable */
-    struct tally *running;      /* by entity */
+    struct limit_list limits;        /* run limits */
+    struct preempt_settings preempt; /* its own; texts are interned */
+    bool gang;                       /* its jobs take turns; gang.c */
+    int64_t timeslice_s;             /* length of a turn; 0: the scheduler's counts */
+    struct ledger ledger;            /* core-seconds that preemptions for its jobs have destroyed */
+    const char *set_keys;            /* node_group_key: interned; NULL: none */
+    bool sets_on;                    /* of the server: node_group_enable */
+    bool eligible_time;              /* of the server: eligible_time_enable */
+    struct tally *running;           /* by entity */
     int64_t n_running;
     int64_t depth;  /* backfill_depth; -1: not said */
     int64_t n_top;  /* the cycle's: jobs that count against it */

@@ -39,7 +39,7 @@ static double eligible(const struct asked *x)
 }
 static double queue_priority(const struct asked *x)
 {
-    return x->j->queue ? (double)x->j->queue->priority : 0;
+    return x->j->queue ? (double)x->j->queue->preempt.priority : 0;
 }
 static double job_priority(const struct asked *x)
 {

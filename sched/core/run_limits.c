@@ -245,8 +245,8 @@ unsigned run_limits_soft_if(const struct universe *u, const struct job *j, bool 
     unsigned mask = 0;
 
     if (j->queue && is_over(j->queue, j, counted))
-        mask |= LEVEL_QUEUE_SOFT;
+        mask |= PRIO_QUEUE_SOFTLIMIT;
     if (is_over(universe_server(u), j, counted))
-        mask |= LEVEL_SERVER_SOFT;
+        mask |= PRIO_SERVER_SOFTLIMIT;
     return mask;
 }

@@ -18,7 +18,7 @@ void run_limits_all(const struct universe *u, const struct job *j, struct reason
 /* Would it help against this run limit if `other`, which runs, ended? It counts for the same entity. */
 bool run_limits_share(const struct reason *why, const struct job *j, const struct job *other);
 
-/* Over which soft limits is this job, or would it be if it ran too: LEVEL_QUEUE_SOFT, LEVEL_SERVER_SOFT, or 0. */
+/* Over which soft limits is this job, or would it be if it ran too: PRIO_QUEUE_SOFTLIMIT, PRIO_SERVER_SOFTLIMIT, or 0. */
 unsigned run_limits_soft(const struct universe *u, const struct job *j);
 /* The same of a job that is counted in what runs now, or is not, whatever it does. */
 unsigned run_limits_soft_if(const struct universe *u, const struct job *j, bool counted);

@@ -269,9 +269,11 @@ static struct explanation explain_now(struct play *p, const struct job *j)
 static const char *victim_text(const struct stop *s, char out[64])
 {
     if (s->back_s > 0)
-        snprintf(out, 64, "%c:%lld:%lld", s->letter, (long long)s->lost_s, (long long)(s->back_s - NOW_S));
+        snprintf(out, 64, "%c:%lld:%lld", preempt_method_row(s->method)->letter, (long long)s->lost_s,
+                 (long long)(s->back_s - NOW_S));
     else
-        snprintf(out, 64, "%c:%lld:%s", s->letter, (long long)s->lost_s, s->back_s ? "never" : "?");
+        snprintf(out, 64, "%c:%lld:%s", preempt_method_row(s->method)->letter, (long long)s->lost_s,
+                 s->back_s ? "never" : "?");
     return out;
 }
 
@@ -372,7 +374,9 @@ static int line_answers(struct play *p, struct err *e)
         if (!equals)
             return err_set(e, EINVAL, "\"%s\" is not of the form JOB=LETTER", p->w.w[i]);
         *equals = '\0';
-        replies[n++] = (struct cycle_reply){.job = p->w.w[i], .letter = equals[1]};
+        replies[n++] = (struct cycle_reply){.job = p->w.w[i],
+                                            .result = equals[1] == '0' ? PREEMPT_FAILED
+                                                                       : preempt_result_of_code(equals + 1)};
     }
     decisions_fini(&p->d);
     p->at = 0;

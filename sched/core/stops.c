@@ -12,7 +12,6 @@
 
 #include "cost.h"
 #include "mem.h"
-#include "protect.h"
 #include "trial.h"
 #include "yields.h"
 
@@ -20,15 +19,15 @@ enum { LOOKS_MAX = 2000 };
 
 void stop_fill(struct stop *s, const struct policy *p, const struct job *j, int64_t now_s)
 {
-    char room[5];
-    size_t n = 0;
+    struct preempt_methods allowed;
 
     *s = (struct stop){.job = j};
-    for (const char *l = protect_letters(p, j, now_s, room); *l && n < 4; l++)
-        if (job_can(j, *l))
-            s->methods[n++] = *l;
-    s->letter = s->methods[0];
-    s->lost_s = s->letter ? cost_lost_by(s->letter, j, now_s) : 0;
+    job_preempt_methods(j, p, now_s, &allowed);
+    for (unsigned i = 0; i < allowed.n; i++)
+        if (job_can(j, (enum method_id)allowed.m[i]))
+            preempt_methods_add(&s->methods, (enum method_id)allowed.m[i]);
+    s->method = preempt_methods_first(&s->methods);
+    s->lost_s = cost_lost_by(s->method, j, now_s);
 }
 
 void stops_fini(struct stop s[], size_t n)
@@ -37,15 +36,15 @@ void stops_fini(struct stop s[], size_t n)
         pieces_fini(&s[i].kept);
 }
 
-/* --- letters ------------------------------------------------------------------------------------------- */
+/* --- methods ------------------------------------------------------------------------------------------- */
 
-/* The first letter behind S, or 0. */
-static char later_letter(const struct stop *s)
+/* The first one that frees memory too. */
+static enum method_id later_method(const struct stop *s)
 {
-    for (const char *l = s->methods; *l; l++)
-        if (*l != 'S')
-            return *l;
-    return 0;
+    for (unsigned i = 0; i < s->methods.n; i++)
+        if (!preempt_method_row((enum method_id)s->methods.m[i])->keeps_memory)
+            return (enum method_id)s->methods.m[i];
+    return METHOD_NONE;
 }
 
 /* What it keeps when it is suspended. */
@@ -78,18 +77,18 @@ void stops_settle(const struct picker *k, struct stop s[], size_t n, const struc
 
     for (size_t i = 0; i < n; i++) {
         trial_give_all(k->trial, &s[i].job->on);
-        if (s[i].letter != 'S')
+        if (s[i].method != METHOD_SUSPEND)
             continue;
         note_kept(k->u, &s[i]);
         trial_take_all(k->trial, &s[i].kept);
     }
     trial_take_all(k->trial, where);
     for (size_t i = 0; i < n; i++) {
-        if (s[i].letter != 'S' || !later_letter(&s[i]) || !keeps_what_lacks(&s[i]))
+        if (s[i].method != METHOD_SUSPEND || !later_method(&s[i]) || !keeps_what_lacks(&s[i]))
             continue;
         trial_give_all(k->trial, &s[i].kept);
-        s[i].letter = later_letter(&s[i]);
-        s[i].lost_s = cost_lost_by(s[i].letter, s[i].job, now_s);
+        s[i].method = later_method(&s[i]);
+        s[i].lost_s = cost_lost_by(s[i].method, s[i].job, now_s);
     }
     trial_undo(k->trial, mark);
 }
@@ -167,13 +166,13 @@ static size_t look(struct ahead *x, int64_t now_s)
         if (s->back_s)
             continue;
         away++;
-        if (s->letter != 'S' && are_alike(failed, s->job))
+        if (s->method != METHOD_SUSPEND && are_alike(failed, s->job))
             continue;
         x->looks++;
-        if (s->letter == 'S' ? resumes(x, s) : begins_anew(x, s)) {
+        if (s->method == METHOD_SUSPEND ? resumes(x, s) : begins_anew(x, s)) {
             s->back_s = now_s;
             away--;
-        } else if (s->letter != 'S') {
+        } else if (s->method != METHOD_SUSPEND) {
             failed = s->job;
         }
     }
@@ -229,9 +228,9 @@ static void begin(struct ahead *x, const struct pieces *where)
     for (size_t i = 0; i < x->n; i++) {
         struct stop *s = &x->s[i];
         trial_give_all(x->k->trial, &s->job->on);
-        if (s->letter == 'S')
+        if (s->method == METHOD_SUSPEND)
             trial_take_all(x->k->trial, &s->kept);
-        s->back_s = s->letter == 'D' ? STOP_NEVER : 0;
+        s->back_s = s->method == METHOD_DELETE ? STOP_NEVER : 0;
     }
     trial_take_all(x->k->trial, where);
 }

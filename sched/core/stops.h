@@ -7,11 +7,12 @@
 
 struct stop { /* one victim */
     const struct job *job;
-    char methods[5];    /* that are allowed and can be applied, in the order in which they would be tried */
-    char letter;        /* the one that would be applied first: 0 none */
-    int64_t lost_s;     /* core-seconds of work */
-    int64_t back_s;     /* wall clock when it could go on or begin anew; 0: not known; STOP_NEVER */
-    struct pieces kept; /* stops.c's */
+    struct preempt_methods
+        methods; /* that are allowed and can be applied, in the order in which they would be tried */
+    enum method_id method; /* the one that would be applied first */
+    int64_t lost_s;        /* core-seconds of work */
+    int64_t back_s;        /* wall clock when it could go on or begin anew; 0: not known; STOP_NEVER */
+    struct pieces kept;    /* stops.c's */
 };
 
 enum { STOP_NEVER = -1 };

@@ -235,7 +235,7 @@ static char *show(const struct side *s)
         snprintf(name, sizeof name, "q%d", i);
         const struct queue *q = universe_queue(s->u, name);
         if (q) {
-            strbuf_addf(&b, "%s %ld %d runs %ld used", name, (long)q->priority, q->started,
+            strbuf_addf(&b, "%s %ld %d runs %ld used", name, (long)q->preempt.priority, q->started,
                         (long)q->n_running);
             show_amounts(&b, &q->used);
             strbuf_add(&b, "\n");
