@@ -15,11 +15,10 @@
 #include "conf.h"
 #include "json_out.h"
 #include "pbs_error.h"
+#include "preempt_attribs.h"
 #include "preempt_explain.h"
-#include "preempt_policy.h"
+#include "preempt_policy_show.h"
 #include "session.h"
-#include "type_order.h"
-#include "units.h"
 
 enum { LINE_BYTES = 65536, DAYS_MAX = 100000 };
 
@@ -63,84 +62,44 @@ static const struct option_row rows[] = {
 
 /* --- methods -------------------------------------------------------------------------------------------- */
 
-static int64_t seconds(const struct attrl *l, const char *name, const char *resource)
-{
-    const char *text = attrs_value(l, name, resource);
-    int64_t n = 0;
-
-    if (!text || units_parse_duration_s(text, &n, NULL) < 0)
-        return 0;
-    return n;
-}
-
-/* Usage is reported now and then, so a job that runs has used at least the time since its start; time in which it was
- * suspended is none. */
-static int64_t walltime_used(const struct attrl *job)
-{
-    int64_t used = seconds(job, "resources_used", "walltime");
-    const char *start = attrs_value(job, "stime", NULL), *state = attrs_value(job, "job_state", NULL);
-    int64_t since = start ? (int64_t)time(NULL) - strtoll(start, NULL, 10) : 0;
-    const char *paused = attrs_value(job, "paused_time", NULL);
-
-    if (paused)
-        since -= strtoll(paused, NULL, 10);
-    return state && strcmp(state, "R") == 0 && since > used ? since : used;
-}
-
-static int percent_left(const struct attrl *job)
-{
-    int64_t asked = seconds(job, "Resource_List", "soft_walltime"), used = walltime_used(job), left;
-
-    if (!asked)
-        asked = seconds(job, "Resource_List", "walltime");
-    if (!asked) {
-        asked = seconds(job, "Resource_List", "cput");
-        used = seconds(job, "resources_used", "cput");
-    }
-    if (!asked || used <= 0)
-        return 100;
-    left = 100 - used * 100 / asked;
-    return left < 0 ? 1 : (int)left;
-}
-
 /* Can this be done to the job at all? */
-static bool serves(const struct attrl *job, char letter)
+static bool can(const struct attrl *job, enum method_id m)
 {
     const char *rerunable = attrs_value(job, "Rerunable", NULL),
                *image = attrs_value(job, "Checkpoint", NULL);
 
-    if (letter == 'R')
+    if (m == METHOD_REQUEUE)
         return !rerunable || strcmp(rerunable, "False") != 0;
-    return letter != 'C' || !image || strcmp(image, "n") != 0;
+    return m != METHOD_CHECKPOINT || !image || strcmp(image, "n") != 0;
 }
 
-static void show_methods(const struct preempt *q, const char *id, const struct attrl *job,
-                         const char *letters)
+static void show_methods(const struct preempt *q, const char *id, int percent_left,
+                         const struct preempt_methods *l)
 {
+    char letters[PREEMPT_LETTERS_MAX];
     struct json_out j;
 
     if (q->json) {
         json_out_begin(&j, stdout);
         json_out_string(&j, "job", id);
-        json_out_string(&j, "methods", letters);
-        json_out_number(&j, "percent_left", percent_left(job));
+        json_out_string(&j, "methods", preempt_methods_format(l, letters));
+        json_out_number(&j, "percent_left", percent_left);
         json_out_end(&j);
         return;
     }
-    printf("%s: %d%% of its time is left\n", id, percent_left(job));
-    if (!*letters)
+    printf("%s: %d%% of its time is left\n", id, percent_left);
+    if (!l->n)
         printf("    it is not preempted\n");
-    for (const char *l = letters; *l; l++)
-        printf("    %c  %s\n", *l, preempt_policy_meaning(*l));
+    for (unsigned i = 0; i < l->n; i++) {
+        const struct preempt_method_row *row = preempt_method_row((enum method_id)l->m[i]);
+
+        printf("    %c  %s\n", row->letter, row->meaning);
+    }
 }
 
 static int methods(struct preempt *q, int c, char *id)
 {
     struct batch_status *job = pbs_statjob(c, id, NULL, NULL), *sched = NULL, *queue = NULL;
-    struct preempt_order order;
-    char letters[5] = "";
-    size_t n = 0;
-    struct err e;
 
     if (job)
         queue = pbs_statque(c, attrs_value(job->attribs, "queue", NULL), NULL, NULL);
@@ -153,18 +112,18 @@ static int methods(struct preempt *q, int c, char *id)
         pbs_statfree(queue);
         return code;
     }
-    const char *own = attrs_value(queue->attribs, "preempt_order", NULL);
-    const struct batch_status *mine = preempt_policy_sched_of(sched, queue);
-    const char *text = own ? own : mine ? attrs_value(mine->attribs, "preempt_order", NULL) : NULL;
-    const char *wish = attrs_value(queue->attribs, "preempt_methods_enable", NULL);
+    struct preempt_facts f = preempt_attribs_facts(job->attribs);
+    struct preempt_settings of_queue, of_sched;
+    struct preempt_methods allowed, l = {0};
+    int64_t now_s = (int64_t)time(NULL);
 
-    wish = wish && strcmp(wish, "True") == 0 ? attrs_value(job->attribs, "preempt_methods", NULL) : NULL;
-    if (text && strcmp(text, "none") != 0 && order_parse(text, &order, &e) == 0)
-        for (const char *l = order_letters(&order, percent_left(job->attribs)); *l; l++)
-            if (serves(job->attribs, *l) && (!wish || strchr(wish, *l)))
-                letters[n++] = *l;
-    letters[n] = '\0';
-    show_methods(q, job->name, job->attribs, letters);
+    preempt_attribs_settings(queue, PREEMPT_ATTRIBS_QUEUE, &of_queue);
+    preempt_attribs_settings(preempt_policy_sched_of(sched, queue), PREEMPT_ATTRIBS_SCHED, &of_sched);
+    preempt_rules_methods(&f, &of_queue, &of_sched, now_s, &allowed);
+    for (unsigned i = 0; i < allowed.n; i++)
+        if (can(job->attribs, (enum method_id)allowed.m[i]))
+            preempt_methods_add(&l, (enum method_id)allowed.m[i]);
+    show_methods(q, job->name, preempt_rules_percent_left(&f, now_s), &l);
     pbs_statfree(job);
     pbs_statfree(queue);
     pbs_statfree(sched);
@@ -175,7 +134,7 @@ static int methods(struct preempt *q, int c, char *id)
 
 struct sum {
     char day[16], queue[64], project[128], user[128];
-    long by[4]; /* S C R D */
+    long by[METHOD_COUNT];
     double lost;
     struct sum *next;
 };
@@ -203,16 +162,14 @@ static struct sum *sum_of(struct sum **all, const char *day, const struct acct_l
 
 static void add_line(struct sum **all, const char *day, const char *text)
 {
-    static const char letters[] = "SCRD";
     struct err e;
     struct acct_line *l = acct_line_parse(text, &e);
     const char *method = l && l->type == 'v' ? acct_line_find(l, "method") : NULL;
     const char *lost = method ? acct_line_find(l, "lost_core_seconds") : NULL;
     struct sum *s = method && *method ? sum_of(all, day, l) : NULL;
-    const char *at = s ? strchr(letters, *method) : NULL;
 
-    if (at && *at)
-        s->by[at - letters]++;
+    if (s)
+        s->by[preempt_method_of_letter(*method)]++;
     if (s && lost)
         s->lost += strtod(lost, NULL);
     acct_line_destroy(l);
@@ -252,7 +209,8 @@ static void show_sums(const struct preempt *q, const struct sum *all)
     for (const struct sum *s = all; s; s = s->next) {
         if (!q->json) {
             printf("%-8s  %-15s %-20s %-15s %6ld %6ld %6ld %6ld %14.1f\n", s->day, s->queue, s->project,
-                   s->user, s->by[0], s->by[1], s->by[2], s->by[3], s->lost);
+                   s->user, s->by[METHOD_SUSPEND], s->by[METHOD_CHECKPOINT], s->by[METHOD_REQUEUE],
+                   s->by[METHOD_DELETE], s->lost);
             continue;
         }
         char lost[32];
@@ -263,10 +221,10 @@ static void show_sums(const struct preempt *q, const struct sum *all)
         json_out_string(&j, "queue", s->queue);
         json_out_string(&j, "project", s->project);
         json_out_string(&j, "user", s->user);
-        json_out_number(&j, "suspended", s->by[0]);
-        json_out_number(&j, "checkpointed", s->by[1]);
-        json_out_number(&j, "requeued", s->by[2]);
-        json_out_number(&j, "deleted", s->by[3]);
+        json_out_number(&j, "suspended", s->by[METHOD_SUSPEND]);
+        json_out_number(&j, "checkpointed", s->by[METHOD_CHECKPOINT]);
+        json_out_number(&j, "requeued", s->by[METHOD_REQUEUE]);
+        json_out_number(&j, "deleted", s->by[METHOD_DELETE]);
         json_out_any(&j, "lost_core_seconds", lost);
         json_out_close(&j, '}');
     }

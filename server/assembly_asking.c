@@ -11,7 +11,6 @@
 #include "job_log.h"
 #include "job_run.h"
 #include "loop.h"
-#include "loss.h"
 #include "mail.h"
 #include "module_path.h"
 #include "move_out.h"
@@ -40,25 +39,26 @@ static void on_limits_changed(void *arg, struct job *j)
     runs_altered(((struct server *)arg)->parts.runs, j);
 }
 
-/* A job that has given way: told to accounting, to its event log, and to its owner where it is gone. */
-static void on_preempted(void *arg, struct job *j, const char *code, const char *by)
+/* A job that has given way: told to accounting, to its event log, and to its owner where it is deleted. */
+static void on_preempted(void *arg, struct job *j, enum preempt_result r, const char *by)
 {
     struct server *s = arg;
-    char letter = code[0] == 'Q' ? 'R' : code[0];
-    double lost_s = loss_core_s(j, letter);
+    double lost_s = preempt_method_row(preempt_result_method(r))->loses_work ? j->preempt->lost_core_s : 0;
+    char letter = preempt_result_letter(r), tried[PREEMPT_LETTERS_MAX];
 
-    if (letter == '0')
+    if (!letter)
         return;
-    accounting_preempted(s->parts.accounting, j, letter, by, lost_s);
+    accounting_preempted(s->parts.accounting, j, r, by, lost_s);
     job_log_note(s->job_log, j, "preempted: %c for %s by %s, tried %s, %.1f core-seconds lost", letter,
-                 j->preempt->urgent ? j->preempt->urgent : "nobody named", by, j->preempt->tried, lost_s);
-    if (letter == 'D')
+                 j->preempt->urgent ? j->preempt->urgent : "nobody named", by,
+                 preempt_methods_format(&j->preempt->tried, tried), lost_s);
+    if (r == PREEMPT_DELETED)
         mail_preempted(s->parts.mail, j);
 }
 
-static void on_preempting(void *arg, struct job *j, const char *code, const char *by)
+static void on_preempting(void *arg, struct job *j, enum preempt_result r, const char *by)
 {
-    if (code[0] == 'D' && !job_is_over(j))
+    if (r == PREEMPT_DELETED && !job_is_over(j))
         accounting_deleted(((struct server *)arg)->parts.accounting, j, by);
 }
 

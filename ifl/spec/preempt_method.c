@@ -116,6 +116,14 @@ void preempt_methods_add(struct preempt_methods *l, enum method_id m)
         l->m[l->n++] = (unsigned char)m;
 }
 
+void preempt_methods_add_first(struct preempt_methods *l, enum method_id m)
+{
+    if (l->n == METHOD_COUNT - 1)
+        return;
+    memmove(l->m + 1, l->m, l->n++);
+    l->m[0] = (unsigned char)m;
+}
+
 void preempt_methods_drop_first(struct preempt_methods *l)
 {
     if (l->n)

@@ -73,6 +73,8 @@ bool preempt_methods_has(const struct preempt_methods *l, enum method_id m);
 enum method_id preempt_methods_first(const struct preempt_methods *l);
 /* Append one that is not in it. */
 void preempt_methods_add(struct preempt_methods *l, enum method_id m);
+/* The same at the front. */
+void preempt_methods_add_first(struct preempt_methods *l, enum method_id m);
 void preempt_methods_drop_first(struct preempt_methods *l);
 /* Keep those that `other` has too, in their own order. */
 void preempt_methods_keep(struct preempt_methods *l, const struct preempt_methods *other);

@@ -88,7 +88,9 @@ static int add_preempted(struct triples *t, const struct job *j)
         add_triple(t, "preempted_by", NULL, j->preempted_by ? j->preempted_by : ""))
         return 1;
     return j->ptime_s
-               ? add_triple(t, "preempted", NULL, j->preempt_method == 'C' ? "checkpointed" : "requeued")
+               ? add_triple(t, "preempted", NULL,
+                            j->preempt_method == preempt_result_code(PREEMPT_CHECKPOINTED)[0] ? "checkpointed"
+                                                                                              : "requeued")
                : 0;
 }
 

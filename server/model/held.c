@@ -24,12 +24,13 @@ bool held_is_memory(const struct resource *r)
     return r->id == RESC_mem || r->id == RESC_vmem || r->id == RESC_hbmem || r->id == RESC_accelerator_memory;
 }
 
-bool held_letter_frees(const struct site *s, const struct job *j, char letter, const struct resource *r)
+bool held_method_frees(const struct site *s, const struct job *j, enum method_id m, const struct resource *r)
 {
     const char *only = attr_list_text(&s->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend);
 
-    if (letter != 'S')
-        return letter != 0 && letter != 'P'; /* of a part it is not known which of what is shared goes */
+    if (!preempt_method_row(m)->keeps_memory)
+        return m != METHOD_NONE &&
+               m != METHOD_RELEASE; /* of a part it is not known which of what is shared goes */
     if (held_is_memory(r) && (!only || (j->queue && queue_is_gang(j->queue))))
         return false;
     return !only || list_contains(only, r->name);
@@ -46,20 +47,21 @@ bool held_is_offered(const struct job *j, const struct node *n)
     return false;
 }
 
-char held_letter_of(const struct job *j)
+enum method_id held_method_of(const struct job *j)
 {
     if (j->state == JOB_EXITING || j->intent != INTENT_NONE)
-        return 'D';
+        return METHOD_DELETE;
     if (!j->preempt)
-        return 0;
-    return j->preempt->method ? j->preempt->method : j->preempt->left[0];
+        return METHOD_NONE;
+    return j->preempt->method ? j->preempt->method : preempt_methods_first(&j->preempt->left);
 }
 
-int64_t held_would_free(const struct site *s, const struct node_use *u, char letter, const struct resource *r)
+int64_t held_would_free(const struct site *s, const struct node_use *u, enum method_id m,
+                        const struct resource *r)
 {
-    if (letter == 'P')
+    if (m == METHOD_RELEASE)
         return held_is_offered(u->job, u->node) ? amount_of(u->amounts, r->id) : 0;
-    if (!held_letter_frees(s, u->job, letter, r) || (letter == 'S' && u->given_back))
+    if (!held_method_frees(s, u->job, m, r) || (m == METHOD_SUSPEND && u->given_back))
         return 0;
     return amount_of(u->amounts, r->id) - amount_of(u->given_back, r->id);
 }
@@ -73,10 +75,10 @@ static int64_t pending(const struct site *s, const struct hold_part *p, const st
 
     for (const struct node_use *u = p->node->uses; u; u = u->next)
         if (u->job->gives_way_to == p->hold)
-            sum += held_would_free(s, u, held_letter_of(u->job), r);
+            sum += held_would_free(s, u, held_method_of(u->job), r);
     for (const struct node_use *u = p->node->lent; u; u = u->next)
         if (u->job->gives_way_to == p->hold)
-            sum += held_would_free(s, u, held_letter_of(u->job), r);
+            sum += held_would_free(s, u, held_method_of(u->job), r);
     return sum;
 }
 
@@ -197,7 +199,7 @@ static int64_t shared_pending(const struct site *s, const struct hold_obj *h, co
     for (size_t i = 0; i < h->n_victims; i++) {
         const struct job *j = h->victims[i];
 
-        if (j->shares && (!q || j->queue == q) && held_letter_frees(s, j, held_letter_of(j), r))
+        if (j->shares && (!q || j->queue == q) && held_method_frees(s, j, held_method_of(j), r))
             sum += asked(j, r) - amount_of(j->shares_given, r->id);
     }
     return sum;

@@ -12,23 +12,24 @@
 #include "hold_obj.h"
 #include "job.h"
 #include "node.h"
+#include "preempt_method.h"
 #include "want.h"
 
 struct queue;
 struct site;
 
-/* Would method `letter` free this resource, which the job has? A suspended job gives back what the list
+/* Would this method free this resource, which the job has? A suspended job gives back what the list
  * restrict_res_to_release_on_suspend names, without such a list everything but memory; one of a queue with gang never
  * its memory. */
-bool held_letter_frees(const struct site *s, const struct job *j, char letter, const struct resource *r);
+bool held_method_frees(const struct site *s, const struct job *j, enum method_id m, const struct resource *r);
 bool held_is_memory(const struct resource *r);
-/* Method P: has the job offered this vnode? */
+/* METHOD_RELEASE: has the job offered this vnode? */
 bool held_is_offered(const struct job *j, const struct node *n);
-/* The method that a victim is to give way by: under way, or next; 'D' for one that is about to end anyhow; 0 for
- * a job that does not give way. */
-char held_letter_of(const struct job *j);
+/* The method that a victim is to give way by: under way, or next; METHOD_DELETE for one that is about to end anyhow;
+ * METHOD_NONE for a job that does not give way. */
+enum method_id held_method_of(const struct job *j);
 /* How much of a resource this use will have given back when the method is done. */
-int64_t held_would_free(const struct site *s, const struct node_use *u, char letter,
+int64_t held_would_free(const struct site *s, const struct node_use *u, enum method_id m,
                         const struct resource *r);
 
 /* The hold keeps `w` (amounts are taken out of it) on each of these vnodes. -1: no memory, nothing is kept. */

@@ -172,17 +172,21 @@ static void add_notice(struct strbuf *out, const struct preempt_notice *n)
                     ",\"grace_ms\":%lld,\"grace_max_ms\":%lld,\"given_ms\":%lld,\"deadline_ms\":%lld,"
                     "\"attempt\":%u,\"foretold\":%d,\"over\":%s,\"reply\":%d",
                     (long long)n->grace_ms, (long long)n->grace_max_ms, (long long)n->given_ms,
-                    (long long)n->deadline_ms, n->attempt, n->letter, n->over ? "true" : "false", n->reply);
+                    (long long)n->deadline_ms, n->attempt, preempt_method_row(n->method)->letter,
+                    n->over ? "true" : "false", n->reply);
 }
 
 static void add_preempt(struct strbuf *out, const struct preempt_mark *p)
 {
+    char letters[PREEMPT_LETTERS_MAX];
+
     add_key(out, "preempt");
     strbuf_add(out, "{\"left\":");
-    json_text_add(out, p->left);
+    json_text_add(out, preempt_methods_format(&p->left, letters));
     strbuf_add(out, ",\"tried\":");
-    json_text_add(out, p->tried);
-    strbuf_addf(out, ",\"method\":%d,\"since_ms\":%lld,\"by\":", p->method, (long long)p->since_ms);
+    json_text_add(out, preempt_methods_format(&p->tried, letters));
+    strbuf_addf(out, ",\"method\":%d,\"lost_core_s\":%.0f,\"since_ms\":%lld,\"by\":",
+                preempt_method_row(p->method)->letter, p->lost_core_s, (long long)p->since_ms);
     json_text_add(out, p->by);
     if (p->scheduler) {
         strbuf_add(out, ",\"scheduler\":");
@@ -406,7 +410,7 @@ static int put_notice(struct preempt_notice *n, const json_t *mark)
     n->given_ms = given;
     n->deadline_ms = deadline;
     n->attempt = (unsigned)attempt;
-    n->letter = (char)letter;
+    n->method = preempt_method_of_letter((char)letter);
     n->over = over;
     return 0;
 }
@@ -415,19 +419,22 @@ static int put_preempt(struct job *j, const json_t *mark, struct err *e)
 {
     const char *left, *tried = "", *by = NULL, *scheduler = NULL, *urgent = NULL, *offer = NULL;
     json_int_t since_s = 0, since_ms = 0; /* older rows have seconds */
+    struct preempt_methods to_try, were_tried;
+    double lost = 0;
     int method;
 
-    if (json_unpack((json_t *)mark, "{s:s, s?s, s:i, s?I, s?I, s?s, s?s, s?s, s?s}", "left", &left, "tried",
-                    &tried, "method", &method, "since_s", &since_s, "since_ms", &since_ms, "by", &by,
-                    "scheduler", &scheduler, "urgent", &urgent, "offer", &offer) < 0 ||
-        strlen(left) >= sizeof j->preempt->left || strlen(tried) >= sizeof j->preempt->tried)
+    if (json_unpack((json_t *)mark, "{s:s, s?s, s:i, s?F, s?I, s?I, s?s, s?s, s?s, s?s}", "left", &left,
+                    "tried", &tried, "method", &method, "lost_core_s", &lost, "since_s", &since_s, "since_ms",
+                    &since_ms, "by", &by, "scheduler", &scheduler, "urgent", &urgent, "offer", &offer) < 0 ||
+        !preempt_methods_parse(left, &to_try) || !preempt_methods_parse(tried, &were_tried))
         return err_set(e, PBSE_SYSTEM, "the stored preemption of job %s cannot be read", j->obj.name);
     j->preempt = calloc(1, sizeof *j->preempt);
     if (!j->preempt)
         return err_set(e, PBSE_SYSTEM, "no memory for job %s", j->obj.name);
-    memcpy(j->preempt->left, left, strlen(left));
-    memcpy(j->preempt->tried, tried, strlen(tried));
-    j->preempt->method = (char)method;
+    j->preempt->left = to_try;
+    j->preempt->tried = were_tried;
+    j->preempt->method = preempt_method_of_letter((char)method);
+    j->preempt->lost_core_s = lost;
     j->preempt->since_ms = since_ms ? since_ms : since_s * 1000;
     j->preempt->by = intern_ref(by);
     j->preempt->scheduler = intern_ref(scheduler);
@@ -435,8 +442,8 @@ static int put_preempt(struct job *j, const json_t *mark, struct err *e)
     j->preempt->offer = intern_ref(offer);
     if (put_notice(&j->preempt->notice, mark) < 0)
         return err_set(e, PBSE_SYSTEM, "the stored notice of job %s cannot be read", j->obj.name);
-    if (preempt_notice_stands(j->preempt) && !j->preempt->notice.letter) /* older rows do not say */
-        j->preempt->notice.letter = left[0];
+    if (preempt_notice_stands(j->preempt) && !j->preempt->notice.method) /* older rows do not say */
+        j->preempt->notice.method = preempt_methods_first(&to_try);
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "job.h"
+#include "preempt_method.h"
 
 enum run_host_state {
     RUN_HOST_SENT,     /* START is on its way, or will be when the service says HELLO */
@@ -73,16 +74,17 @@ struct preempt_notice {
         grace_max_ms; /* from notice to method, and how far the job may stretch that; 0: no notice */
     int64_t given_ms, deadline_ms; /* 0: not given */
     unsigned attempt;              /* its number in the run */
-    char letter;                   /* the method that it foretold; 0: none given, or taken back */
+    enum method_id method;         /* that it announced; METHOD_NONE: not given, or withdrawn */
     bool over;                     /* the methods go on */
     int reply;                     /* enum exec_notice_answer of the job's last answer; 0: none */
 };
 
 /* What is left of a preemption that is under way; stored, so that a restarted server carries it on. */
 struct preempt_mark {
-    char left[6];  /* letters not tried yet; P is what the job has offered */
-    char tried[7]; /* letters that were, in their order: the last is that of `method`, or failed */
-    char method;   /* the one under way; 0: none yet */
+    struct preempt_methods left;  /* not tried yet; RELEASE is what the job has offered */
+    struct preempt_methods tried; /* in their order: the last is `method`, or has failed */
+    enum method_id method;        /* the one under way; METHOD_NONE: none yet */
+    double lost_core_s;           /* work that it destroys, as of its begin: charged, accounted and logged */
     int64_t since_ms;
     const char *by;        /* interned: who asked, for people */
     const char *scheduler; /* interned: the sched object that asked, or NULL */

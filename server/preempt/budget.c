@@ -9,33 +9,6 @@
 
 enum { HOUR_S = 3600, TEXT_LIMIT = 4096 };
 
-static int64_t cores(const struct job *j)
-{
-    int64_t n = 0;
-
-    for (const struct node_use *u = j->uses; u; u = u->next_of_job)
-        n += value_number(resc_find(u->amounts, RESC_ncpus));
-    return n > 0 ? n : 1;
-}
-
-double budget_loss(const struct site *s, const struct job *j, char letter)
-{
-    int64_t ran_s = j->stime_s ? site_now_s(s) - j->stime_s - job_run_paused_s(j) : 0;
-
-    return (letter == 'R' || letter == 'D') && ran_s > 0 ? (double)(cores(j) * ran_s) : 0;
-}
-
-/* Core-seconds; -1: none is set. */
-static double budget_of(const struct letters_ask *a)
-{
-    const struct queue *q = a->urgent ? a->urgent->queue : NULL;
-    const struct value *v = q ? attr_list_find(&q->obj.attrs, QUEUE_ATTR_preempt_budget) : NULL;
-
-    if (!v && q)
-        v = attr_list_find(&a->sched->obj.attrs, SCHED_ATTR_preempt_budget);
-    return v ? v->real * HOUR_S : -1;
-}
-
 static double spent(const struct site *s, const struct queue *q)
 {
     struct ledger l;
@@ -52,24 +25,26 @@ static double pending(const struct site *s, const struct queue *q)
     for (const struct hold_obj *h = holds_first(s->holds); h; h = holds_next((struct hold_obj *)h))
         for (size_t i = 0; h->job && h->job->queue == q && i < h->n_victims; i++)
             if (h->victims[i]->preempt && !h->victims[i]->preempt->method)
-                sum += budget_loss(s, h->victims[i], h->victims[i]->preempt->left[0]);
+                sum += preempt_policy_loss(s, h->victims[i],
+                                           preempt_methods_first(&h->victims[i]->preempt->left));
     return sum;
 }
 
-bool budget_allows(const struct letters_ask *a, double planned, double loss)
+bool budget_allows(const struct preempt_ask *a, double planned, double loss)
 {
-    double budget = budget_of(a);
+    double budget = preempt_policy_budget(a);
 
     if (budget < 0 || loss <= 0)
         return true;
-    return spent(a->site, a->urgent->queue) + pending(a->site, a->urgent->queue) + planned + loss <= budget;
+    return preempt_rules_affords(
+        budget, spent(a->site, a->urgent->queue) + pending(a->site, a->urgent->queue) + planned, loss);
 }
 
 bool budget_covers_next(const struct site *s, const struct job *j, double loss, struct err *e)
 {
     const struct hold_obj *h = j->gives_way_to;
     const char *by = h ? attr_list_text(&h->obj.attrs, HOLD_ATTR_scheduler) : NULL;
-    const struct letters_ask ask = {
+    const struct preempt_ask ask = {
         .site = s, .sched = by ? scheds_find(s->scheds, by) : NULL, .urgent = h ? h->job : NULL};
     struct strbuf why;
 
@@ -82,13 +57,13 @@ bool budget_covers_next(const struct site *s, const struct job *j, double loss, 
     return false;
 }
 
-void budget_describe(const struct letters_ask *a, struct strbuf *out)
+void budget_describe(const struct preempt_ask *a, struct strbuf *out)
 {
     const struct queue *q = a->urgent->queue;
 
-    strbuf_addf(out,
-                "queue %s may destroy %.6g core-hours an hour (preempt_budget), %.3g are spent or agreed",
-                q->obj.name, budget_of(a) / HOUR_S, (spent(a->site, q) + pending(a->site, q)) / HOUR_S);
+    strbuf_addf(
+        out, "queue %s may destroy %.6g core-hours an hour (preempt_budget), %.3g are spent or agreed",
+        q->obj.name, preempt_policy_budget(a) / HOUR_S, (spent(a->site, q) + pending(a->site, q)) / HOUR_S);
 }
 
 static bool is_counted(const struct site *s, const struct queue *q)

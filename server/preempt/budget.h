@@ -4,18 +4,15 @@
  *
  * Work is core-seconds since the victim's start, without the time in which it was suspended; S and C lose none. What has been spent stands in the queue's
  * preempt_ledger, so a restart knows it; what is agreed and not done yet (notices) is found in the holds. */
-#include "letters.h"
+#include "preempt_policy.h"
 
 struct queue;
 
-/* Core-seconds that would be lost if this method were applied now. */
-double budget_loss(const struct site *s, const struct job *j, char letter);
-
 /* May the urgent job's queue have this much more destroyed? `planned`: by others of the same plan. True where there is no
  * budget, or nobody said for whom. O(victims of holds for this queue). */
-bool budget_allows(const struct letters_ask *a, double planned, double loss);
+bool budget_allows(const struct preempt_ask *a, double planned, double loss);
 /* "queue express may destroy 2 core-hours an hour (preempt_budget), 1.5 are spent": for a refusal. */
-void budget_describe(const struct letters_ask *a, struct strbuf *out);
+void budget_describe(const struct preempt_ask *a, struct strbuf *out);
 
 /* Another method has failed: may this one be tried that would lose so much? What the first method costs was agreed with the
  * plan, what a later one does was not. false: PBSE_BADSTATE and why. True where nobody said for whom. */

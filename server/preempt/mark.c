@@ -20,7 +20,7 @@ int mark_make(struct site *s, struct job *j, const struct mark_ask *ask, struct 
 
     if (!m)
         return err_set(e, PBSE_SYSTEM, "no memory to preempt %s", j->obj.name);
-    snprintf(m->left, sizeof m->left, "%s", ask->letters);
+    m->left = ask->methods;
     m->by = intern_ref(ask->by);
     m->scheduler = intern_ref(ask->scheduler);
     m->urgent = intern_ref(ask->urgent);
@@ -44,17 +44,14 @@ void mark_drop(struct site *s, struct job *j)
         jobs_touch(s->jobs, j, PART_HOT);
 }
 
-void mark_take_letter(struct preempt_mark *m)
+void mark_take_method(struct preempt_mark *m)
 {
-    size_t n = strlen(m->tried);
-
-    if (n + 1 < sizeof m->tried)
-        m->tried[n] = m->left[0];
-    memmove(m->left, m->left + 1, strlen(m->left));
+    preempt_methods_add(&m->tried, preempt_methods_first(&m->left));
+    preempt_methods_drop_first(&m->left);
 }
 
 /* What people see of it. */
-static void note(struct site *s, struct job *j, char code)
+static void note(struct site *s, struct job *j, enum preempt_result r)
 {
     struct preempt_mark *m = j->preempt;
 
@@ -63,24 +60,24 @@ static void note(struct site *s, struct job *j, char code)
     m->noted = true;
     j->ptime_s = j->preempt_time_s = site_now_s(s);
     j->preempt_count++;
-    j->preempt_method = code;
+    j->preempt_method = preempt_result_code(r)[0];
     job_set_text(&j->preempted_by, m->urgent ? m->urgent : m->by);
 }
 
-bool mark_went_otherwise(const struct job *j, const char *code)
+bool mark_went_otherwise(const struct job *j, enum preempt_result r)
 {
-    return code[0] == 'D' && (j->preempt->method != 'D' || j->preempt->came_late);
+    return r == PREEMPT_DELETED && (j->preempt->method != METHOD_DELETE || j->preempt->came_late);
 }
 
-void mark_note_end(struct site *s, struct job *j, const char *code)
+void mark_note_end(struct site *s, struct job *j, enum preempt_result r)
 {
-    if (strcmp(code, "000") == 0) {
+    if (r == PREEMPT_FAILED) {
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted");
         j->preempt_failed_s = site_now_s(s);
-    } else if (code[0] == 'P') {
+    } else if (r == PREEMPT_RELEASED) {
         j->preempt->noted = true; /* it runs on: it has not been preempted */
-    } else if (!mark_went_otherwise(j, code)) {
-        note(s, j, code[0]);
+    } else if (!mark_went_otherwise(j, r)) {
+        note(s, j, r);
     }
 }
 
@@ -91,6 +88,6 @@ void mark_note_gone(struct site *s, struct job *j)
     if (!m)
         return;
     m->came_late = j->run && j->run->finished && j->run->reason == EXEC_END_ITSELF;
-    if (m->method == 'D' && !m->came_late)
-        note(s, j, 'D');
+    if (m->method == METHOD_DELETE && !m->came_late)
+        note(s, j, PREEMPT_DELETED);
 }

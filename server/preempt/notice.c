@@ -42,11 +42,13 @@ void notices_destroy(struct notices *n)
     free(n);
 }
 
-int64_t notices_grace_ms(const struct letters_ask *a, const struct job *j, int64_t *max_ms)
+int64_t notices_grace_ms(const struct preempt_ask *a, const struct job *j, int64_t *max_ms)
 {
-    int64_t grace = letters_policy(a, j, QUEUE_ATTR_preempt_grace, SCHED_ATTR_preempt_grace, 0) * MS_PER_S;
+    int64_t grace =
+        preempt_policy_number(a, j, QUEUE_ATTR_preempt_grace, SCHED_ATTR_preempt_grace) * MS_PER_S;
 
-    *max_ms = letters_policy(a, j, QUEUE_ATTR_preempt_grace_max, SCHED_ATTR_preempt_grace_max, 0) * MS_PER_S;
+    *max_ms =
+        preempt_policy_number(a, j, QUEUE_ATTR_preempt_grace_max, SCHED_ATTR_preempt_grace_max) * MS_PER_S;
     return grace;
 }
 
@@ -102,21 +104,12 @@ static void add_reason(const struct job *j, struct strbuf *out)
         strbuf_addf(out, "at request of %s", m->by);
 }
 
-struct words_of {
-    char letter;
-    const char *name, *done;
-};
-
 /* The method that comes next. */
-static const struct words_of *method_of(const struct job *j)
+static const struct preempt_method_row *next_method(const struct job *j)
 {
-    static const struct words_of rows[] = {
-        {'C', "checkpoint", "checkpointed"}, {'R', "requeue", "requeued"}, {'D', "delete", "deleted"}};
+    enum method_id m = preempt_methods_first(&j->preempt->left);
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (rows[i].letter == j->preempt->left[0])
-            return &rows[i];
-    return &rows[2];
+    return preempt_method_row(m == METHOD_NONE ? METHOD_DELETE : m);
 }
 
 static void comment(struct notices *n, struct job *j)
@@ -129,11 +122,11 @@ static void comment(struct notices *n, struct job *j)
     localtime_r(&at, &tm);
     strftime(when, sizeof when, "%a %b %d at %H:%M:%S", &tm);
     strbuf_init(&b, TEXT_LIMIT);
-    strbuf_addf(&b, "Notice: will be %s on %s ", method_of(j)->done, when);
+    strbuf_addf(&b, "Notice: will be %s on %s ", next_method(j)->done, when);
     add_reason(j, &b);
     set_comment(n, j, strbuf_str(&b));
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "%s", strbuf_str(&b));
-    job_log_note(n->log, j, "notice: %s deadline_ms=%lld", method_of(j)->name,
+    job_log_note(n->log, j, "notice: %s deadline_ms=%lld", next_method(j)->name,
                  (long long)j->preempt->notice.deadline_ms);
     strbuf_fini(&b);
 }
@@ -155,7 +148,7 @@ static void send_it(struct notices *n, struct job *j, const char *answer)
     struct strbuf wanted, why;
     char signal[32];
     exec_notice_args a = {.attempt = m->notice.attempt,
-                          .method = (char *)method_of(j)->name,
+                          .method = (char *)next_method(j)->name,
                           .deadline_ms = m->notice.deadline_ms,
                           .latest_ms = m->notice.given_ms + m->notice.grace_max_ms,
                           .urgent = (char *)(m->urgent ? m->urgent : ""),
@@ -201,14 +194,15 @@ bool notices_give(struct notices *n, struct job *j, const struct method *m)
     struct preempt_notice *x = &j->preempt->notice;
     struct err e;
 
-    if (!x->grace_ms || x->over || !strchr("CRD", m->letter) || j->state != JOB_RUNNING ||
-        j->intent != INTENT_NONE || m->can(m->arg, j, &e) < 0 || !exec_send_can_notice(n->send, j))
+    if (!x->grace_ms || x->over || m->id == METHOD_SUSPEND || m->id == METHOD_RELEASE ||
+        j->state != JOB_RUNNING || j->intent != INTENT_NONE || m->can(m->arg, j, &e) < 0 ||
+        !exec_send_can_notice(n->send, j))
         return false;
     x->given_ms = clock_wall_ms(n->site->clock);
     x->deadline_ms = x->given_ms + x->grace_ms;
     x->attempt = ++j->run->notices;
-    x->letter = m->letter;
-    j->preempt->method = 0;
+    x->method = m->id;
+    j->preempt->method = METHOD_NONE;
     comment(n, j);
     send_it(n, j, "");
     return true;
@@ -274,7 +268,7 @@ static void take_back(struct notices *n, struct job *j, const char *why)
 {
     struct strbuf b;
 
-    j->preempt->notice.letter = 0;
+    j->preempt->notice.method = METHOD_NONE;
     notices_close(n, j);
     if (!j->run || j->state == JOB_EXITING)
         return;
@@ -304,7 +298,7 @@ static void came_true(struct notices *n, struct job *j)
     strbuf_fini(&b);
 }
 
-void notices_settled(struct notices *n, struct job *j, const char *code)
+void notices_settled(struct notices *n, struct job *j, enum preempt_result r)
 {
     const struct preempt_notice *x = &j->preempt->notice;
 
@@ -312,9 +306,9 @@ void notices_settled(struct notices *n, struct job *j, const char *code)
         return;
     if (job_is_waiting(j))
         came_true(n, j);
-    else if (x->letter && code[0] == 'S')
+    else if (x->method && r == PREEMPT_SUSPENDED)
         take_back(n, j, "the job is suspended instead");
-    else if (x->letter && code[0] == '0')
+    else if (x->method && r == PREEMPT_FAILED)
         take_back(n, j, "no method could be applied");
 }
 

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "letters.h"
 #include "method.h"
+#include "preempt_policy.h"
 
 struct exec_notice_data;
 struct exec_send;
@@ -22,7 +22,7 @@ struct notices *notices_create(struct site *s, struct exec_send *x, struct job_l
 void notices_destroy(struct notices *n);
 
 /* What policy grants this job, milliseconds; 0: no notice. *max_ms: how far the job may stretch it. */
-int64_t notices_grace_ms(const struct letters_ask *a, const struct job *j, int64_t *max_ms);
+int64_t notices_grace_ms(const struct preempt_ask *a, const struct job *j, int64_t *max_ms);
 
 /* Tell the job that this method is about to be applied, if it is to be told. true: that waits until the mark's deadline. */
 bool notices_give(struct notices *n, struct job *j, const struct method *m);
@@ -36,9 +36,9 @@ void notices_refuse_offer(struct notices *n, struct job *j, const char *why);
 void notices_close(struct notices *n, struct job *j);
 void notices_withdraw(struct notices *n, struct job *j, const char *why);
 
-/* The preemption is over with this code of pbs_preempt_jobs: what the job was told has come true, or is taken back where
+/* The preemption is over with this result: what the job was told has come true, or is taken back where
  * it runs on or was suspended instead. */
-void notices_settled(struct notices *n, struct job *j, const char *code);
+void notices_settled(struct notices *n, struct job *j, enum preempt_result r);
 
 /* A host of the job has come back: it is told what stands. */
 void notices_renew(struct notices *n, struct job *j);

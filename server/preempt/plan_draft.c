@@ -14,10 +14,10 @@
 #include "exec_vnode.h"
 #include "hold_obj.h"
 #include "jobid.h"
-#include "letters.h"
 #include "method.h"
 #include "notice.h"
 #include "pbs_error.h"
+#include "preempt_policy.h"
 #include "run.h"
 #include "site.h"
 #include "strbuf.h"
@@ -41,28 +41,27 @@ void plan_draft_fini(struct plan_draft *d)
     free(d->victims);
 }
 
-/* Of the site's letters those that the plan can live with and the job allows now. */
-static int choose_letters(const struct plan_draft *d, const struct job *j, const char *methods, char out[5],
-                          struct err *e)
+/* Of the methods that the policy allows those that the plan accepts and that can be applied now. */
+static int choose_methods(const struct plan_draft *d, const struct job *j, const char *accepted,
+                          struct preempt_methods *out, struct err *e)
 {
-    const struct letters_ask ask = {
+    const struct preempt_ask ask = {
         .site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job, .planned = d->planned};
-    char policy[5];
+    struct preempt_methods policy;
     struct err why;
-    size_t n = 0;
 
-    out[0] = '\0';
-    if (letters_for(&ask, j, policy, e) < 0)
+    *out = (struct preempt_methods){0};
+    if (preempt_policy_methods(&ask, j, &policy, e) < 0)
         return -1;
-    for (const char *l = policy; *l; l++) {
-        const struct method *m = methods_find(d->methods, *l);
-        bool can = m && (m->can(m->arg, j, &why) == 0 || (*l == 'S' && j->state == JOB_STARTING));
+    for (unsigned i = 0; i < policy.n; i++) {
+        enum method_id id = (enum method_id)policy.m[i];
+        const struct method *m = methods_find(d->methods, id);
+        bool can = m && (m->can(m->arg, j, &why) == 0 || (id == METHOD_SUSPEND && j->state == JOB_STARTING));
 
-        if (can && (!*methods || strchr(methods, *l)))
-            out[n++] = *l;
+        if (can && (!*accepted || strchr(accepted, preempt_method_row(id)->letter)))
+            preempt_methods_add(out, id);
     }
-    out[n] = '\0';
-    return n ? 0 : err_set(e, PBSE_BADSTATE, "no method is left to preempt job %s", j->obj.name);
+    return out->n ? 0 : err_set(e, PBSE_BADSTATE, "no method is left to preempt job %s", j->obj.name);
 }
 
 static bool is_leaving(const struct job *j)
@@ -86,10 +85,10 @@ static int examine_victim(struct plan_draft *d, const struct plan_victim *w, str
         return err_set(e, PBSE_BADSTATE, "job %s gives way already%s%s", j->obj.name,
                        j->gives_way_to ? ", to job " : "", j->gives_way_to ? j->gives_way_to->obj.name : "");
     v->job = j;
-    if (choose_letters(d, j, w->methods, v->letters, e) < 0 && !is_leaving(j))
+    if (choose_methods(d, j, w->methods, &v->methods, e) < 0 && !is_leaving(j))
         return -1;
     if (!is_leaving(j))
-        d->planned += budget_loss(d->site, j, v->letters[0]);
+        d->planned += preempt_policy_loss(d->site, j, preempt_methods_first(&v->methods));
     d->n_victims++;
     return 0;
 }
@@ -163,7 +162,7 @@ int plan_draft_examine(struct plan_draft *d, struct err *e)
 /* How long the victims' notices may put the start off. */
 static int64_t longest_notice_s(const struct plan_draft *d)
 {
-    const struct letters_ask policy = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
+    const struct preempt_ask policy = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
     int64_t longest = 0;
 
     for (size_t i = 0; i < d->n_victims; i++) {

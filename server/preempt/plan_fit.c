@@ -111,29 +111,29 @@ static void fit_close(struct fit *f)
 
 /* --- what a victim gives ------------------------------------------------------------------------------- */
 
-/* One that is about to end anyhow gives all it has, whatever the letters say. */
-static char letter_of(const struct fit_victim *v, size_t k)
+/* One that is about to end anyhow gives all it has, whatever the methods say. */
+static enum method_id method_of(const struct fit_victim *v, size_t k)
 {
-    char now = v->job->state == JOB_EXITING || v->job->intent != INTENT_NONE ? 'D' : 0;
-
-    return now ? now : v->letters[k];
+    if (v->job->state == JOB_EXITING || v->job->intent != INTENT_NONE)
+        return METHOD_DELETE;
+    return k < v->methods.n ? (enum method_id)v->methods.m[k] : METHOD_NONE;
 }
 
-static int64_t gives_shared(const struct fit *f, const struct pool *p, const struct job *j, char letter,
+static int64_t gives_shared(const struct fit *f, const struct pool *p, const struct job *j, enum method_id m,
                             const struct resource *r)
 {
-    if (!j->shares || (p->queue && j->queue != p->queue) || !held_letter_frees(f->site, j, letter, r))
+    if (!j->shares || (p->queue && j->queue != p->queue) || !held_method_frees(f->site, j, m, r))
         return 0;
     return value_number(attr_list_amount(&j->obj.attrs, JOB_ATTR_Resource_List, r->id)) -
            amount_of(j->shares_given, r->id);
 }
 
-/* Call fn for every (pool, resource) that the victim has a part in, with what `letter` gives there. true as soon
+/* Call fn for every (pool, resource) that the victim has a part in, with what method `m` gives there. true as soon
  * as fn says so. */
 typedef bool gift_fn(struct pool *p, size_t i, int64_t n, void *arg);
 
 static bool each_in_pool(const struct fit *f, struct pool *p, const struct node_use *u, const struct job *j,
-                         char letter, gift_fn *fn, void *arg)
+                         enum method_id m, gift_fn *fn, void *arg)
 {
     for (size_t i = 0; p->want && i < p->want->n; i++) {
         const struct resource *r = resource_get(f->site->resources, p->want->v[i].tag);
@@ -141,24 +141,24 @@ static bool each_in_pool(const struct fit *f, struct pool *p, const struct node_
 
         if (p->lack[i] == INT64_MIN)
             continue;
-        n = u ? held_would_free(f->site, u, letter, r) : gives_shared(f, p, j, letter, r);
+        n = u ? held_would_free(f->site, u, m, r) : gives_shared(f, p, j, m, r);
         if (fn(p, i, n, arg))
             return true;
     }
     return false;
 }
 
-static bool each_gift(const struct fit *f, const struct job *j, char letter, gift_fn *fn, void *arg)
+static bool each_gift(const struct fit *f, const struct job *j, enum method_id m, gift_fn *fn, void *arg)
 {
     for (const struct node_use *u = j->uses; u; u = u->next_of_job) {
         struct pool *p;
 
         HASH_FIND_PTR(f->by_node, &u->node, p);
-        if (p && each_in_pool(f, p, u, j, letter, fn, arg))
+        if (p && each_in_pool(f, p, u, j, m, fn, arg))
             return true;
     }
     for (size_t i = f->ask->n_wants; i < f->n; i++)
-        if (each_in_pool(f, &f->pools[i], NULL, j, letter, fn, arg))
+        if (each_in_pool(f, &f->pools[i], NULL, j, m, fn, arg))
             return true;
     return false;
 }
@@ -189,10 +189,10 @@ static bool leaves_a_lack(struct pool *p, size_t i, int64_t n, void *arg)
     return p->lack[i] > n;
 }
 
-/* Does exclusiveness stand against this letter? What restrict_res_to_release_on_suspend limits keeps its vnode. */
-static bool keeps_alone(const struct fit *f, const struct job *j, char letter)
+/* Does exclusiveness stand against this method? What restrict_res_to_release_on_suspend limits keeps its vnode. */
+static bool keeps_alone(const struct fit *f, const struct job *j, enum method_id m)
 {
-    if (letter != 'S' ||
+    if (m != METHOD_SUSPEND ||
         !attr_list_text(&f->site->server->obj.attrs, SERVER_ATTR_restrict_res_to_release_on_suspend))
         return false;
     for (const struct node_use *u = j->uses; u; u = u->next_of_job) {
@@ -205,54 +205,55 @@ static bool keeps_alone(const struct fit *f, const struct job *j, char letter)
     return false;
 }
 
-/* --- choosing letters ---------------------------------------------------------------------------------- */
+/* --- choosing methods ---------------------------------------------------------------------------------- */
 
-static void drop_letter(struct fit_victim *v, size_t k)
+static void drop_method(struct fit_victim *v, size_t k)
 {
-    memmove(v->letters + k, v->letters + k + 1, strlen(v->letters + k));
+    memmove(v->methods.m + k, v->methods.m + k + 1, --v->methods.n - k);
 }
 
 static void drop_keepers(const struct fit *f, struct fit_victim *v)
 {
-    for (size_t k = 0; v->letters[k];)
-        if (keeps_alone(f, v->job, v->letters[k]))
-            drop_letter(v, k);
+    for (size_t k = 0; k < v->methods.n;)
+        if (keeps_alone(f, v->job, (enum method_id)v->methods.m[k]))
+            drop_method(v, k);
         else
             k++;
 }
 
-/* What would still be missing of all this victim has a part in, were its method `letter`. */
+/* What would still be missing of all this victim has a part in, were its method the one at k. */
 static int64_t rest(const struct fit *f, const struct fit_victim *v, size_t k)
 {
     int64_t sum = 0;
 
-    each_gift(f, v->job, letter_of(v, k), add_rest, &sum);
+    each_gift(f, v->job, method_of(v, k), add_rest, &sum);
     return sum;
 }
 
-/* While something is missing of which a later letter would give more than the first: the first goes. */
+/* While something is missing of which a later method would give more than the first: the first goes. */
 static void pass_over(struct fit *f, struct fit_victim *v)
 {
-    /* `lack` is for a moment as if it gave nothing: so what each of its letters would leave can be compared. */
-    each_gift(f, v->job, letter_of(v, 0), return_gift, NULL);
-    for (size_t k = 1; v->letters[0] && v->letters[k] && rest(f, v, 0) > 0; k++)
+    /* `lack` is for a moment as if it gave nothing: so what each of its methods would leave can be compared. */
+    each_gift(f, v->job, method_of(v, 0), return_gift, NULL);
+    for (size_t k = 1; k < v->methods.n && rest(f, v, 0) > 0; k++)
         if (rest(f, v, k) < rest(f, v, 0)) {
-            memmove(v->letters, v->letters + k, strlen(v->letters + k) + 1);
+            while (k--)
+                preempt_methods_drop_first(&v->methods);
             k = 0; /* it is the first now: those behind it are compared with it */
         }
-    each_gift(f, v->job, letter_of(v, 0), take_gift, NULL);
+    each_gift(f, v->job, method_of(v, 0), take_gift, NULL);
 }
 
 /* Whatever is left behind the first must serve as well. */
 static void drop_useless(struct fit *f, struct fit_victim *v)
 {
-    each_gift(f, v->job, letter_of(v, 0), return_gift, NULL);
-    for (size_t k = 1; v->letters[0] && v->letters[k];)
-        if (each_gift(f, v->job, letter_of(v, k), leaves_a_lack, NULL))
-            drop_letter(v, k);
+    each_gift(f, v->job, method_of(v, 0), return_gift, NULL);
+    for (size_t k = 1; k < v->methods.n;)
+        if (each_gift(f, v->job, method_of(v, k), leaves_a_lack, NULL))
+            drop_method(v, k);
         else
             k++;
-    each_gift(f, v->job, letter_of(v, 0), take_gift, NULL);
+    each_gift(f, v->job, method_of(v, 0), take_gift, NULL);
 }
 
 /* --- is it enough? ------------------------------------------------------------------------------------- */
@@ -287,8 +288,9 @@ static bool gives_way(const struct fit *f, const struct node_use *u)
 {
     for (size_t i = 0; i < f->ask->n_victims; i++)
         if (f->ask->victims[i].job == u->job)
-            return f->ask->victims[i].letters[0] == 'P' ? held_is_offered(u->job, u->node)
-                                                        : f->ask->victims[i].letters[0] != '\0';
+            return preempt_methods_first(&f->ask->victims[i].methods) == METHOD_RELEASE
+                       ? held_is_offered(u->job, u->node)
+                       : f->ask->victims[i].methods.n > 0;
     return false;
 }
 
@@ -332,9 +334,9 @@ int plan_fit(const struct site *s, const struct fit_ask *ask, struct err *e)
     for (size_t i = 0; i < ask->n_wants; i++)
         if (check_node(&f, &ask->wants[i], e) < 0)
             goto out;
-    /* First as if all went by their first letters; then each may change his, and what he gives moves with it. */
+    /* First as if all went by their first methods; then each may change his, and what he gives moves with it. */
     for (size_t i = 0; i < ask->n_victims; i++)
-        each_gift(&f, ask->victims[i].job, letter_of(&ask->victims[i], 0), take_gift, NULL);
+        each_gift(&f, ask->victims[i].job, method_of(&ask->victims[i], 0), take_gift, NULL);
     for (size_t i = 0; i < ask->n_victims; i++)
         pass_over(&f, &ask->victims[i]);
     for (size_t i = 0; i < ask->n_victims; i++)

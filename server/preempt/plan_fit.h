@@ -2,17 +2,19 @@
 #define PLAN_FIT_H
 /* The arithmetic of a plan, before anything is done: would the room suffice, and by which methods?
  *
- * Pure: reads uses, amounts and holds, changes nothing but the letters it is given. Linear in the uses of the
+ * Pure: reads uses, amounts and holds, changes nothing but the methods it is given. Linear in the uses of the
  * victims and the resources wanted. */
 #include "err.h"
 #include "job.h"
+#include "preempt_method.h"
 #include "want.h"
 
 struct site;
 
 struct fit_victim {
     struct job *job;
-    char letters[5]; /* that policy and job allow, in order; those that would not serve are taken out */
+    struct preempt_methods
+        methods; /* that policy and job allow, in order; those that would not serve are taken out */
 };
 
 struct fit_ask {
@@ -23,7 +25,7 @@ struct fit_ask {
     size_t n_victims;
 };
 
-/* 0, with in each victim's letters only those that free enough while all others give way by their first. -1:
+/* 0, with in each victim's methods only those that free enough while all others give way by their first. -1:
  *   PBSE_RESCUNAV   a vnode cannot take jobs, is used exclusively or held by others, or too little would be free;
  *                   names the vnode and what is missing
  *   PBSE_SYSTEM     no memory */

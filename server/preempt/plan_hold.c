@@ -51,7 +51,7 @@ struct hold_plan {
 };
 
 static void look(void *arg);
-static void victim_done(void *arg, struct job *j, const char *code);
+static void victim_done(void *arg, struct job *j, enum preempt_result r);
 
 /* --- life of a plan ------------------------------------------------------------------------------------ */
 
@@ -272,13 +272,13 @@ static void job_moved(void *arg, struct job *j, enum job_state from, enum job_ev
     look_later(x);
 }
 
-static void victim_done(void *arg, struct job *j, const char *code)
+static void victim_done(void *arg, struct job *j, enum preempt_result r)
 {
     struct plan_holds *all = arg;
     struct hold_obj *h = j->gives_way_to;
 
     if (!h) { /* what it stopped for is over already: it need not have, and goes on where that is possible */
-        if (code[0] == 'S')
+        if (r == PREEMPT_SUSPENDED)
             resume(all, j);
         return;
     }
@@ -286,7 +286,7 @@ static void victim_done(void *arg, struct job *j, const char *code)
     job_ref(j);
     hold_links_strike(h, j);
     held_review_job(all->p.site, j);
-    if (code[0] == '0')
+    if (r == PREEMPT_FAILED)
         err_set(&h->plan->why, PBSE_BADSTATE, "job %s could not be made to give way", j->obj.name);
     job_unref(j);
     change_touch(all->p.site->change, &h->obj.change, PART_NONE);
@@ -298,9 +298,9 @@ static void victim_done(void *arg, struct job *j, const char *code)
 static int begin_victim(struct plan_holds *all, struct hold_obj *h, const struct plan_draft *d,
                         struct fit_victim *v, struct err *e)
 {
-    const struct letters_ask policy = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
+    const struct preempt_ask policy = {.site = d->site, .sched = d->ask->scheduler, .urgent = d->ask->job};
     char by[300];
-    struct victim_ask ask = {.mark = {.letters = v->letters,
+    struct victim_ask ask = {.mark = {.methods = v->methods,
                                       .by = by,
                                       .scheduler = d->ask->scheduler->obj.name,
                                       .urgent = h->obj.name},

@@ -188,8 +188,10 @@ static int replace_kept(struct stand_in *x, struct err *e)
 static struct fit_victim as_victim(struct job *j, const struct job *offering)
 {
     struct fit_victim v = {.job = j};
+    enum method_id m = j == offering ? METHOD_RELEASE : held_method_of(j);
 
-    v.letters[0] = j == offering ? 'P' : held_letter_of(j);
+    if (m)
+        preempt_methods_add(&v.methods, m);
     return v;
 }
 

@@ -13,10 +13,10 @@
 
 #include "commit.h"
 #include "jobid.h"
-#include "letters.h"
 #include "notice.h"
 #include "log.h"
 #include "pbs_error.h"
+#include "preempt_policy.h"
 #include "site.h"
 #include "victim.h"
 
@@ -28,8 +28,8 @@ struct preempts {
 
 struct slot {
     struct preempt *owner;
-    const char *id;   /* as the caller wrote it: borrowed from the request */
-    const char *code; /* NULL: open */
+    const char *id; /* as the caller wrote it: borrowed from the request */
+    enum preempt_result result;
 };
 
 struct preempt {
@@ -39,6 +39,7 @@ struct preempt {
     struct slot *slots;
     ifl_preempt_slot *done; /* in order of completion */
     size_t n_done;
+    bool failed; /* one of them */
 };
 
 struct preempts *preempts_create(struct site *s, struct victims *v, struct commit *c)
@@ -69,9 +70,7 @@ static void answer(void *arg)
     char nothing[1] = "";
     ifl_preempt_result result = {.result = {.text = nothing}};
 
-    for (size_t i = 0; i < p->n_done; i++)
-        if (strcmp(p->done[i].order, "000") == 0)
-            result.result.code = 1;
+    result.result.code = p->failed;
     result.slots.slots_len = (u_int)p->n_done;
     result.slots.slots_val = p->done;
     request_reply(p->request, &result);
@@ -79,37 +78,38 @@ static void answer(void *arg)
 }
 
 /* Fill one slot; the last one answers. */
-static void preempt_job_done(struct slot *s, const char *code)
+static void preempt_job_done(struct slot *s, enum preempt_result r)
 {
     struct preempt *p = s->owner;
 
-    s->code = code;
-    p->done[p->n_done++] = (ifl_preempt_slot){.job = (char *)s->id, .order = (char *)code};
+    s->result = r;
+    p->failed |= r == PREEMPT_FAILED;
+    p->done[p->n_done++] = (ifl_preempt_slot){.job = (char *)s->id, .order = (char *)preempt_result_code(r)};
     if (--p->open == 0)
         commit_then(p->all->commit, answer, p);
 }
 
-static void victim_done(void *arg, struct job *j, const char *code)
+static void victim_done(void *arg, struct job *j, enum preempt_result r)
 {
     (void)j;
-    preempt_job_done(arg, code);
+    preempt_job_done(arg, r);
 }
 
-/* What the job's state alone says; NULL: it must be preempted. */
-static const char *code_at_once(const struct job *j)
+/* What the job's state alone says; OPEN: it must be preempted. */
+static enum preempt_result result_at_once(const struct job *j)
 {
     if (!j)
-        return "D";
+        return PREEMPT_DELETED;
     switch (j->state) {
     case JOB_QUEUED:
-        return "Q";
+        return PREEMPT_REQUEUED;
     case JOB_FINISHED:
     case JOB_GONE:
-        return "D";
+        return PREEMPT_DELETED;
     case JOB_ARRIVING:
     case JOB_HELD:
     case JOB_WAITING:
-        return "000";
+        return PREEMPT_FAILED;
     case JOB_STARTING:
     case JOB_RUNNING:
     case JOB_SUSPENDED:
@@ -117,7 +117,7 @@ static const char *code_at_once(const struct job *j)
     case JOB_STATE_COUNT:
         break;
     }
-    return NULL;
+    return PREEMPT_OPEN;
 }
 
 /* A job that is not here is out of the way. -1: it is another server's, and nobody's here to be preempted. */
@@ -134,27 +134,24 @@ static int find(struct preempts *all, const char *id, struct job **out)
 
 static void begin(struct preempt *p, struct slot *s, const struct sched_obj *sched)
 {
-    char letters[5];
     struct victim_ask ask = {
-        .mark = {.letters = letters, .by = request_who(p->request), .scheduler = sched->obj.name},
-        .done = victim_done,
-        .arg = s};
+        .mark = {.by = request_who(p->request), .scheduler = sched->obj.name}, .done = victim_done, .arg = s};
     struct job *j = NULL;
-    const char *code = find(p->all, s->id, &j) < 0 ? "000" : code_at_once(j);
+    enum preempt_result r = find(p->all, s->id, &j) < 0 ? PREEMPT_FAILED : result_at_once(j);
     struct err e;
 
-    if (code) {
-        preempt_job_done(s, code);
+    if (r) {
+        preempt_job_done(s, r);
         return;
     }
-    const struct letters_ask policy = {.site = p->all->site, .sched = sched};
+    const struct preempt_ask policy = {.site = p->all->site, .sched = sched};
 
     ask.mark.grace_ms = notices_grace_ms(&policy, j, &ask.mark.grace_max_ms);
-    if (letters_for(&policy, j, letters, &e) < 0) {
+    if (preempt_policy_methods(&policy, j, &ask.mark.methods, &e) < 0) {
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted: %s", e.text);
-        preempt_job_done(s, "000");
+        preempt_job_done(s, PREEMPT_FAILED);
     } else if (victims_begin(p->all->victims, j, &ask, &e) < 0) {
-        preempt_job_done(s, "000");
+        preempt_job_done(s, PREEMPT_FAILED);
     }
 }
 

@@ -1,6 +1,6 @@
 /* A job that gives way. See victim.h for the road.
  *
- * There are two halves. The mark (j->preempt, mark.h) is stored: letters left, method, who asked. The victim
+ * There are two halves. The mark (j->preempt, mark.h) is stored: methods left, method, who asked. The victim
  * (j->victim) is memory: deadline and those who wait; a restart makes it again from the mark. Both begin
  * and end together.
  *
@@ -27,6 +27,7 @@
 #include "method.h"
 #include "notice.h"
 #include "pbs_error.h"
+#include "preempt_policy.h"
 #include "plan_offer.h"
 #include "site.h"
 
@@ -51,7 +52,7 @@ struct victims {
     struct job_fsm *fsm;
     struct methods *methods;
     struct notices *notices;
-    void (*settled)(void *arg, struct job *j, const char *code, const char *by);
+    void (*settled)(void *arg, struct job *j, enum preempt_result r, const char *by);
     void *settled_arg;
     victim_offer_fn *offer;
     void *offer_arg;
@@ -65,7 +66,7 @@ static void try_next(struct victim *v);
 
 struct telling {
     struct job *job;
-    const char *code;
+    enum preempt_result result;
     struct waiter *waiters;
 };
 
@@ -76,7 +77,7 @@ static void tell(void *arg)
     for (struct waiter *w = t->waiters, *next; w; w = next) {
         next = w->next;
         if (w->done)
-            w->done(w->arg, t->job, t->code);
+            w->done(w->arg, t->job, t->result);
         free(w);
     }
     job_unref(t->job);
@@ -84,7 +85,7 @@ static void tell(void *arg)
 }
 
 /* The one way out. Those who wait are told at the end of the turn, when the change under way is whole. */
-static void settle(struct victim *v, const char *code)
+static void settle(struct victim *v, enum preempt_result r)
 {
     struct victims *all = v->all;
     struct job *j = v->job;
@@ -93,12 +94,12 @@ static void settle(struct victim *v, const char *code)
     if (!t)
         abort(); /* a lost answer would hang a scheduler */
     /* Whoever is told reads the mark, so it goes last; `t` keeps the job, which may be history by now. */
-    mark_note_end(all->site, j, code);
-    notices_settled(all->notices, j, code);
+    mark_note_end(all->site, j, r);
+    notices_settled(all->notices, j, r);
     if (all->settled)
-        all->settled(all->settled_arg, j, mark_went_otherwise(j, code) ? "E" : code, j->preempt->by);
+        all->settled(all->settled_arg, j, mark_went_otherwise(j, r) ? PREEMPT_ENDED : r, j->preempt->by);
     mark_drop(all->site, j);
-    *t = (struct telling){.job = job_ref(j), .code = code, .waiters = v->waiters};
+    *t = (struct telling){.job = job_ref(j), .result = r, .waiters = v->waiters};
     j->victim = NULL;
     loop_timer_destroy(v->deadline);
     job_unref(j);
@@ -122,22 +123,23 @@ static bool is_too_early(struct victim *v, const struct method *m)
 
 static void log_failed(const struct job *j, const struct method *m, int code)
 {
-    log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "preemption method %s failed for job (%d)", m->name, code);
+    log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "preemption method %s failed for job (%d)",
+              preempt_method_row(m->id)->name, code);
 }
 
 /* What is about to be lost is put down to the queue of the job for which it is. */
-static void charge(struct victims *all, const struct job *j, char letter, double loss)
+static void charge(struct victims *all, const struct job *j, double loss)
 {
     const struct hold_obj *h = j->gives_way_to;
 
-    if (h && h->job && h->job->queue && strchr("RD", letter))
+    if (h && h->job && h->job->queue)
         budget_charge(all->site, h->job->queue, loss);
 }
 
 static bool try_one(struct victim *v, const struct method *m)
 {
     struct job *j = v->job;
-    double loss = budget_loss(v->all->site, j, m->letter);
+    double loss = preempt_policy_loss(v->all->site, j, m->id);
     struct err e = {0};
     int rc;
 
@@ -146,12 +148,13 @@ static bool try_one(struct victim *v, const struct method *m)
         return false;
     }
     /* What the first method costs was agreed with the plan; each further one may cost more than the queue may spend. */
-    if (strlen(j->preempt->tried) > 1 && !budget_covers_next(v->all->site, j, loss, &e)) {
-        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "preemption method %s is passed over: %s", m->name,
-                  e.text);
+    if (j->preempt->tried.n > 1 && !budget_covers_next(v->all->site, j, loss, &e)) {
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "preemption method %s is passed over: %s",
+                  preempt_method_row(m->id)->name, e.text);
         return false;
     }
-    j->preempt->method = m->letter;
+    j->preempt->method = m->id;
+    j->preempt->lost_core_s = loss;
     held_review_job(v->all->site, j); /* another method frees other things */
     jobs_touch(v->all->site->jobs, j, PART_HOT);
     loop_timer_set(v->deadline, m->limit_s(m->arg, j) * 1000);
@@ -159,11 +162,11 @@ static bool try_one(struct victim *v, const struct method *m)
     rc = m->start(m->arg, j, &e);
     v->starting = false;
     if (rc == 0)
-        charge(v->all, j, m->letter, loss);
+        charge(v->all, j, loss);
     if (rc < 0)
         log_failed(j, m, e.code);
     else if (v->all->begun && j->preempt)
-        v->all->begun(v->all->begun_arg, j, m->code, j->preempt->by);
+        v->all->begun(v->all->begun_arg, j, preempt_method_row(m->id)->result, j->preempt->by);
     return rc == 0;
 }
 
@@ -223,8 +226,7 @@ static void take_offer(struct victim *v, const char *nodes)
         notices_refuse_offer(v->all->notices, v->job, e.text);
         return;
     }
-    memmove(m->left + 1, m->left, strlen(m->left) + 1);
-    m->left[0] = 'P';
+    preempt_methods_add_first(&m->left, METHOD_RELEASE);
     snprintf(why, sizeof why, "%s is enough", m->offer);
     notices_withdraw(v->all->notices, v->job, why);
     held_review_job(v->all->site, v->job);
@@ -251,43 +253,43 @@ void victims_answered(struct victims *all, struct job *j, const struct exec_noti
     }
 }
 
-/* What the job's present state says: settled by its method, or gone some other way. NULL: not yet. */
-static const char *verdict(const struct victim *v)
+/* What the job's present state says: settled by its method, or gone some other way. OPEN: not yet. */
+static enum preempt_result verdict(const struct victim *v)
 {
     const struct job *j = v->job;
     const struct method *m = methods_find(v->all->methods, j->preempt->method);
-    const struct method *gone = methods_find(v->all->methods, 'D');
+    const struct method *gone = methods_find(v->all->methods, METHOD_DELETE);
 
     if (m && m->settled(m->arg, j))
-        return m->code;
+        return preempt_method_row(m->id)->result;
     if (gone->settled(gone->arg, j))
-        return gone->code;
-    return job_is_waiting(j) ? "Q" : NULL;
+        return PREEMPT_DELETED;
+    return job_is_waiting(j) ? PREEMPT_REQUEUED : PREEMPT_OPEN;
 }
 
 static void try_next(struct victim *v)
 {
-    char letter;
+    enum method_id id;
 
-    while ((letter = v->job->preempt->left[0])) {
-        const struct method *m = methods_find(v->all->methods, letter);
-        const char *code;
+    while ((id = preempt_methods_first(&v->job->preempt->left)) != METHOD_NONE) {
+        const struct method *m = methods_find(v->all->methods, id);
+        enum preempt_result r;
 
         if (m && (is_too_early(v, m) || gives_notice(v, m)))
             return;
-        mark_take_letter(v->job->preempt);
+        mark_take_method(v->job->preempt);
         if (m && m->settled(m->arg, v->job)) { /* a second request: it is suspended already */
-            settle(v, m->code);
+            settle(v, preempt_method_row(id)->result);
             return;
         }
         if (!m || !try_one(v, m))
             continue;
-        code = verdict(v);
-        if (code)
-            settle(v, code);
+        r = verdict(v);
+        if (r)
+            settle(v, r);
         return;
     }
-    settle(v, "000");
+    settle(v, PREEMPT_FAILED);
 }
 
 static void too_long(void *arg)
@@ -299,44 +301,44 @@ static void too_long(void *arg)
         return;
     }
     log_event(LOGC_JOB, LOGE_ADMIN, v->job->obj.name, "preemption method %c has not ended in its time",
-              v->job->preempt->method);
+              preempt_method_row(v->job->preempt->method)->letter);
     try_next(v); /* what was tried is not taken back: whichever brings the job out of the way settles it */
 }
 
-void victims_method_failed(void *arg, struct job *j, char letter, int code, const char *text)
+void victims_method_failed(void *arg, struct job *j, enum method_id id, int code, const char *text)
 {
     (void)arg;
     (void)text;
-    if (!j->victim || j->preempt->method != letter || j->victim->starting)
+    if (!j->victim || j->preempt->method != id || j->victim->starting)
         return;
-    log_failed(j, methods_find(j->victim->all->methods, letter), code);
+    log_failed(j, methods_find(j->victim->all->methods, id), code);
     try_next(j->victim);
 }
 
 /* The listener. A job whose end was asked for by its owner, or that ends by itself, settles too. */
 static void job_moved(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
-    const char *code;
+    enum preempt_result r;
 
     (void)arg;
     (void)from;
     (void)ev;
     if (!j->victim || j->victim->starting)
         return;
-    code = verdict(j->victim);
-    if (code)
-        settle(j->victim, code);
+    r = verdict(j->victim);
+    if (r)
+        settle(j->victim, r);
     else if (j->victim->too_early && j->state != JOB_STARTING)
         try_next(j->victim);
 }
 
 void victims_host_over(struct victims *all, struct job *j)
 {
-    const char *code = j->victim && !j->victim->starting ? verdict(j->victim) : NULL;
+    enum preempt_result r = j->victim && !j->victim->starting ? verdict(j->victim) : PREEMPT_OPEN;
 
     (void)all;
-    if (code)
-        settle(j->victim, code);
+    if (r)
+        settle(j->victim, r);
 }
 
 /* --- beginning -------------------------------------------------------------------------------------- */
@@ -395,7 +397,7 @@ int victims_begin(struct victims *all, struct job *j, const struct victim_ask *a
     }
     jobs_touch(all->site->jobs, j, PART_HOT);
     if (j->intent == INTENT_DELETE || j->state == JOB_EXITING ||
-        (j->intent != INTENT_NONE && !*ask->mark.letters))
+        (j->intent != INTENT_NONE && !ask->mark.methods.n))
         return 0; /* it is on its way out: its end settles this */
     try_next(v);
     return 0;
@@ -467,7 +469,8 @@ void victims_destroy(struct victims *v)
 }
 
 void victims_on_settled(struct victims *v,
-                        void (*fn)(void *arg, struct job *j, const char *code, const char *by), void *arg)
+                        void (*fn)(void *arg, struct job *j, enum preempt_result r, const char *by),
+                        void *arg)
 {
     v->settled = fn;
     v->settled_arg = arg;

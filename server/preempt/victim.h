@@ -1,11 +1,11 @@
 #ifndef VICTIM_H
 #define VICTIM_H
-/* One job that is to give way: the letters left, the method under way, its deadline, and the end.
+/* One job that is to give way: the methods left, the method under way, its deadline, and the end.
  *
  *   victim_begin  ->  method S, C, R or D starts  ->  the job's own transitions settle it  ->  ^done, once
  *                           | cannot, failed, took too long
  *                           v
- *                     the next letter; none left: ^done with code "000"
+ *                     the next method; none left: ^done with FAILED
  *
  * The record (preempt_mark) is stored with the job, so a restarted server carries the preemption on; whoever
  * asked is gone then. However the job vanishes (own end, qdel, force, node lost), ^done is called. A victim
@@ -22,8 +22,8 @@ struct exec_notice_data;
 struct site;
 struct victims;
 
-/* ^ code "S" "C" "Q" "D" or "000". Called once per victim_begin, never inside it. */
-typedef void victim_done_fn(void *arg, struct job *j, const char *code);
+/* ^ Called once per victim_begin, never inside it; `r` is not OPEN. */
+typedef void victim_done_fn(void *arg, struct job *j, enum preempt_result r);
 
 struct victims *victims_create(struct loop *l, struct site *s, struct job_fsm *f, struct methods *m,
                                struct notices *n);
@@ -50,7 +50,7 @@ void victims_carry_on(struct victims *v, struct job *j);
 void victims_answered(struct victims *v, struct job *j, const struct exec_notice_data *d);
 
 /* ^ of methods: an attempt failed at its hosts. */
-void victims_method_failed(void *victims, struct job *j, char letter, int code, const char *text);
+void victims_method_failed(void *victims, struct job *j, enum method_id id, int code, const char *text);
 
 /* ^ would it do if the job gave j->preempt->offer and kept the rest? 0, or -1 and why not. */
 typedef int victim_offer_fn(void *arg, struct job *j, struct err *e);
@@ -59,13 +59,13 @@ void victims_on_offer(struct victims *v, victim_offer_fn *fn, void *arg);
 /* A host of this job is over: maybe the last one of those that it gives. */
 void victims_host_over(struct victims *v, struct job *j);
 
-/* ^ told when a method has begun, with its code: accounting of what is about to be deleted. */
-typedef void victim_begun_fn(void *arg, struct job *j, const char *code, const char *by);
+/* ^ told when a method has begun, with the result that it will have: accounting of what is about to be deleted. */
+typedef void victim_begun_fn(void *arg, struct job *j, enum preempt_result r, const char *by);
 void victims_on_begun(struct victims *v, victim_begun_fn *fn, void *arg);
 
-/* ^ told of every end with the method, or E: it has ended before a method reached it, by itself or otherwise. For
- * accounting. */
+/* ^ told of every end; ENDED: the job ended before a method reached it, by itself or otherwise. For accounting. */
 void victims_on_settled(struct victims *v,
-                        void (*fn)(void *arg, struct job *j, const char *code, const char *by), void *arg);
+                        void (*fn)(void *arg, struct job *j, enum preempt_result r, const char *by),
+                        void *arg);
 
 #endif

@@ -206,7 +206,7 @@ void checkpoint_failed(struct checkpoint *c, struct job *j, int code, const char
         return;
     err_set(&why, code, "checkpoint of job %s failed, it runs on: %s", j->obj.name, text);
     c->hooks.failed(c->hooks.arg, j, &why);
-    method_failed(c->methods, j, 'C', code, text);
+    method_failed(c->methods, j, METHOD_CHECKPOINT, code, text);
 }
 
 /* --- as the job asks for it -------------------------------------------------------------------------- */
@@ -361,8 +361,7 @@ struct checkpoint *checkpoint_create(struct site *s, struct job_fsm *f, struct e
     if (!c)
         return NULL;
     *c = (struct checkpoint){s, f, x, sv, m, *hooks};
-    methods_add(m,
-                &(struct method){'C', "checkpoint", "C", method_may, method_start, is_settled, limit_s, c});
+    methods_add(m, &(struct method){METHOD_CHECKPOINT, method_may, method_start, is_settled, limit_s, c});
     return c;
 }
 

@@ -113,7 +113,8 @@ static void hold_back(struct job_end *d, struct job *j)
  * before that. A method that has begun meanwhile changes nothing: C only asks for an image at first. */
 static bool was_told_to_go(const struct job *j)
 {
-    return j->preempt && (j->preempt->notice.letter == 'R' || j->preempt->notice.letter == 'C') &&
+    return j->preempt &&
+           (j->preempt->notice.method == METHOD_REQUEUE || j->preempt->notice.method == METHOD_CHECKPOINT) &&
            j->run->finished && j->run->reason == EXEC_END_ITSELF;
 }
 
@@ -156,8 +157,8 @@ static void wait_for_files(struct job_end *d, struct job *j)
  * work lost for nothing. */
 static bool was_done(const struct job *j)
 {
-    return j->preempt && j->preempt->method == 'R' && j->run->finished && j->run->reason == EXEC_END_ITSELF &&
-           j->run->status == 0;
+    return j->preempt && j->preempt->method == METHOD_REQUEUE && j->run->finished &&
+           j->run->reason == EXEC_END_ITSELF && j->run->status == 0;
 }
 
 static void judge(struct job_end *d, struct job *j)
@@ -251,7 +252,7 @@ static const char *comment_of_run(const struct job *j)
 {
     const char *old = attr_list_text(&j->obj.attrs, JOB_ATTR_comment);
 
-    if (j->preempt && j->preempt->notice.letter)
+    if (j->preempt && j->preempt->notice.method)
         return "Job had notice to give way";
     return old ? old : "Job";
 }

@@ -1,16 +1,13 @@
 /* The table of methods. See method.h.
  *
- * Rows are added by the parts that perform them, at their creation; victims look them up by letter. */
+ * Rows are added by the parts that perform them, at their creation; victims look them up by id. */
 #include "method.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-enum { MAX_METHODS = 8 };
-
 struct methods {
-    struct method rows[MAX_METHODS];
-    size_t n;
+    struct method rows[METHOD_COUNT]; /* by id; that of one that no part performs has no `can` */
     method_failed_fn *failed;
     void *failed_arg;
 };
@@ -27,16 +24,13 @@ void methods_destroy(struct methods *m)
 
 void methods_add(struct methods *m, const struct method *row)
 {
-    assert(m->n < MAX_METHODS);
-    m->rows[m->n++] = *row;
+    assert(row->id > METHOD_NONE && row->id < METHOD_COUNT && !m->rows[row->id].can);
+    m->rows[row->id] = *row;
 }
 
-const struct method *methods_find(const struct methods *m, char letter)
+const struct method *methods_find(const struct methods *m, enum method_id id)
 {
-    for (size_t i = 0; i < m->n; i++)
-        if (m->rows[i].letter == letter)
-            return &m->rows[i];
-    return NULL;
+    return m->rows[id].can ? &m->rows[id] : NULL;
 }
 
 void methods_on_failed(struct methods *m, method_failed_fn *fn, void *arg)
@@ -45,8 +39,8 @@ void methods_on_failed(struct methods *m, method_failed_fn *fn, void *arg)
     m->failed_arg = arg;
 }
 
-void method_failed(struct methods *m, struct job *j, char letter, int code, const char *text)
+void method_failed(struct methods *m, struct job *j, enum method_id id, int code, const char *text)
 {
     if (m->failed)
-        m->failed(m->failed_arg, j, letter, code, text);
+        m->failed(m->failed_arg, j, id, code, text);
 }

@@ -9,14 +9,13 @@
  */
 #include "err.h"
 #include "job.h"
+#include "preempt_method.h"
 
 struct methods;
 struct site;
 
 struct method {
-    char letter;      /* S C R D, as in preempt_order */
-    const char *name; /* for logs: "suspend" */
-    const char *code; /* in the reply of pbs_preempt_jobs: "S" "C" "Q" "D" */
+    enum method_id id; /* its names and its result are in the row of preempt_method.h */
     /* May it be done to this job now? -1 with the reason (PBSE_BADSTATE, PBSE_NORERUN, PBSE_NOSUP). */
     int (*can)(void *arg, const struct job *j, struct err *e);
     /* Begin. -1: it could not even begin, nothing was done. */
@@ -30,12 +29,12 @@ struct method {
 
 struct methods *methods_create(void);
 void methods_destroy(struct methods *m);
-void methods_add(struct methods *m, const struct method *row);           /* copied */
-const struct method *methods_find(const struct methods *m, char letter); /* or NULL */
+void methods_add(struct methods *m, const struct method *row);                 /* copied */
+const struct method *methods_find(const struct methods *m, enum method_id id); /* or NULL */
 
 /* ^ told when a begun attempt has failed at its hosts. */
-typedef void method_failed_fn(void *arg, struct job *j, char letter, int code, const char *text);
+typedef void method_failed_fn(void *arg, struct job *j, enum method_id id, int code, const char *text);
 void methods_on_failed(struct methods *m, method_failed_fn *fn, void *arg);
-void method_failed(struct methods *m, struct job *j, char letter, int code, const char *text);
+void method_failed(struct methods *m, struct job *j, enum method_id id, int code, const char *text);
 
 #endif

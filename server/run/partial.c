@@ -69,7 +69,7 @@ struct partial *partial_create(struct resize *z, struct methods *m)
     if (!p)
         return NULL;
     p->resize = z;
-    methods_add(m, &(struct method){'P', "release", "P", may, start, is_settled, limit_s, p});
+    methods_add(m, &(struct method){METHOD_RELEASE, may, start, is_settled, limit_s, p});
     return p;
 }
 

@@ -140,9 +140,8 @@ struct removal *removal_create(struct site *s, struct job_fsm *f, struct arrays 
     if (!r)
         return NULL;
     *r = (struct removal){s, f, a};
-    methods_add(m,
-                &(struct method){'R', "requeue", "Q", may_requeue, start_requeue, is_requeued, limit_s, r});
-    methods_add(m, &(struct method){'D', "delete", "D", may_delete, start_delete, is_deleted, limit_s, r});
+    methods_add(m, &(struct method){METHOD_REQUEUE, may_requeue, start_requeue, is_requeued, limit_s, r});
+    methods_add(m, &(struct method){METHOD_DELETE, may_delete, start_delete, is_deleted, limit_s, r});
     return r;
 }
 

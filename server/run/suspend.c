@@ -60,9 +60,7 @@ struct suspend *suspend_create(struct site *s, struct job_fsm *f, struct exec_se
                                const struct suspend_hooks *hooks)
 {
     struct suspend *u = calloc(1, sizeof *u);
-    struct method row = {.letter = 'S',
-                         .name = "suspend",
-                         .code = "S",
+    struct method row = {.id = METHOD_SUSPEND,
                          .can = may_suspend,
                          .start = method_start,
                          .settled = is_settled,
@@ -198,7 +196,7 @@ void suspend_failed(struct suspend *u, struct job *j, int code, const char *text
     jobs_touch(u->site->jobs, j, PART_HOT);
     err_set(&why, code, "job %s could not be suspended: %s", j->obj.name, text);
     u->hooks.not_suspended(u->hooks.arg, j, &why);
-    method_failed(u->methods, j, 'S', code, text);
+    method_failed(u->methods, j, METHOD_SUSPEND, code, text);
 }
 
 void act_suspended(void *arg, struct job *j)

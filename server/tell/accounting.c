@@ -251,13 +251,14 @@ static void add_notice(struct accounting *a, const struct job *j, struct strbuf 
                 n->over ? reply : "ended");
 }
 
-void accounting_preempted(struct accounting *a, const struct job *j, char method, const char *by,
+void accounting_preempted(struct accounting *a, const struct job *j, enum preempt_result r, const char *by,
                           double lost_core_s)
 {
     struct strbuf text;
+    char tried[PREEMPT_LETTERS_MAX];
 
     strbuf_init(&text, 1024);
-    strbuf_addf(&text, "method=%c", method);
+    strbuf_addf(&text, "method=%c", preempt_result_letter(r));
     acct_fields_add(&text, "requestor", by ? by : "");
     if (j->preempt && j->preempt->scheduler)
         acct_fields_add(&text, "scheduler", j->preempt->scheduler);
@@ -268,12 +269,13 @@ void accounting_preempted(struct accounting *a, const struct job *j, char method
     acct_fields_add(&text, "project", j->project ? j->project : "");
     strbuf_addf(&text, " preempt_count=%u", j->preempt_count);
     if (j->preempt)
-        strbuf_addf(&text, " tried=%s took=%.3f", j->preempt->tried,
+        strbuf_addf(&text, " tried=%s took=%.3f", preempt_methods_format(&j->preempt->tried, tried),
                     (double)(clock_wall_ms(a->site->clock) - j->preempt->since_ms) / 1000);
     if (j->preempt)
         add_notice(a, j, &text);
     strbuf_addf(&text, " lost_core_seconds=%.1f lost_cpu_seconds=%.1f", lost_core_s,
-                method == 'S' || method == 'C' ? 0 : (double)j->usage.cput_ms / 1000);
+                preempt_method_row(preempt_result_method(r))->loses_work ? (double)j->usage.cput_ms / 1000
+                                                                         : 0);
     plain(a, j, 'v', strbuf_str(&text));
     strbuf_fini(&text);
 }

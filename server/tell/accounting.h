@@ -12,6 +12,7 @@
 #include "computed.h"
 #include "job.h"
 #include "job_fsm.h"
+#include "preempt_method.h"
 #include "site.h"
 
 struct accounting;
@@ -42,8 +43,9 @@ void accounting_restarted(struct accounting *a, const struct job *j);           
 void accounting_altered(struct accounting *a, const struct job *j, const char *name, const char *resource,
                         const char *value);
 void accounting_altered_end(struct accounting *a, const struct job *j);
-/* What a preemption cost (our own record, letter v): method S C R D, who asked, core seconds that are lost. */
-void accounting_preempted(struct accounting *a, const struct job *j, char method, const char *by,
+/* What a preemption cost (our own record, letter v): how it ended, who asked, core-seconds that are lost. `r`
+ * has a letter (preempt_result_letter). */
+void accounting_preempted(struct accounting *a, const struct job *j, enum preempt_result r, const char *by,
                           double lost_core_s);
 
 #endif

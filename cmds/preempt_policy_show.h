@@ -1,5 +1,5 @@
-#ifndef PREEMPT_POLICY_H
-#define PREEMPT_POLICY_H
+#ifndef PREEMPT_POLICY_SHOW_H
+#define PREEMPT_POLICY_SHOW_H
 /* The policy of preemption, read from the attributes of sched objects and queues: the rules that are set, and of each queue
  * what they come to. Only `pbs_preempt` uses it. */
 #include <stdbool.h>
@@ -14,8 +14,5 @@ int preempt_policy(const struct cmd_args *a, int c, const char *queue, bool json
 /* Which of these has the queue's partition; the one without a partition where it has none. NULL: nobody serves it. Borrowed. */
 const struct batch_status *preempt_policy_sched_of(const struct batch_status *scheds,
                                                    const struct batch_status *queue);
-
-/* What a method means for the job: "it is suspended, ..." */
-const char *preempt_policy_meaning(char letter);
 
 #endif

@@ -1,7 +1,7 @@
 /* What a site has set is shown as it is; what it comes to is worked out by the rules that server and scheduler apply: a
  * queue's level by its Priority alone (soft limits and shares move single jobs, which is said), a queue's own value before
  * that of its scheduler. */
-#include "preempt_policy.h"
+#include "preempt_policy_show.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "attrs.h"
 #include "cmd.h"
 #include "json_out.h"
+#include "preempt_attribs.h"
 #include "session.h"
-#include "type_order.h"
 #include "words.h"
 
 static const struct rule {
@@ -86,55 +86,30 @@ const struct batch_status *preempt_policy_sched_of(const struct batch_status *sc
     return NULL;
 }
 
-static long priority(const struct batch_status *queue)
+/* The level of a job of this queue that is over no soft limit and no share. */
+static int level(const struct preempt_settings *queue, const struct preempt_settings *sched,
+                 const struct preempt_prio *prio)
 {
-    const char *text = value(queue, "Priority");
-
-    return text ? strtol(text, NULL, 10) : 0;
-}
-
-static bool is_express(const struct batch_status *sched, const struct batch_status *queue)
-{
-    const char *from = value(sched, "preempt_queue_prio");
-
-    return priority(queue) >= (from ? strtol(from, NULL, 10) : 150);
-}
-
-/* Of a job of this queue that is over no soft limit and no share. As the scheduler counts. */
-static long level(const struct batch_status *sched, const struct batch_status *queue,
-                  const struct preempt_prio *prio)
-{
-    enum { TOP = 100000, STEP = 1000 };
-    unsigned mine = is_express(sched, queue) ? PRIO_EXPRESS : PRIO_NORMAL;
-    long normal = 0;
-
-    for (size_t i = 0; i < prio->n; i++) {
-        long at = TOP - STEP * (long)(i + 1);
-
-        if (prio->level[i] == mine)
-            return at + (mine == PRIO_EXPRESS ? priority(queue) : 0);
-        if (prio->level[i] == PRIO_NORMAL)
-            normal = at;
-    }
-    return normal;
+    return prio_value(prio, preempt_rules_is_express(queue, sched) ? PRIO_EXPRESS : PRIO_NORMAL,
+                      queue->priority);
 }
 
 static bool may_preempt(const struct show *s, const struct batch_status *urgent,
                         const struct batch_status *victim)
 {
     const struct batch_status *sched = preempt_policy_sched_of(s->scheds, victim);
-    const char *by = value(victim, "preemptable_by"), *order = value(victim, "preempt_order");
     const char *text = value(sched, "preempt_prio"), *type = value(urgent, "queue_type");
+    struct preempt_settings of_victim, of_urgent, of_sched;
     struct preempt_prio prio;
-    struct err e;
 
+    preempt_attribs_settings(victim, PREEMPT_ATTRIBS_QUEUE, &of_victim);
+    preempt_attribs_settings(urgent, PREEMPT_ATTRIBS_QUEUE, &of_urgent);
+    preempt_attribs_settings(sched, PREEMPT_ATTRIBS_SCHED, &of_sched);
     if (!sched || sched != preempt_policy_sched_of(s->scheds, urgent) || (type && type[0] == 'R') ||
-        (order && strcmp(order, "none") == 0) ||
-        prio_parse(text ? text : "express_queue, normal_jobs", &prio, &e) < 0)
+        of_victim.never || prio_parse(text ? text : "express_queue, normal_jobs", &prio, NULL) < 0)
         return false;
-    return level(sched, urgent, &prio) > level(sched, victim, &prio) &&
-           (!by || has_word(by, urgent->name) ||
-            has_word(by, is_express(sched, urgent) ? "express_queue" : "normal_jobs"));
+    return level(&of_urgent, &of_sched, &prio) > level(&of_victim, &of_sched, &prio) &&
+           preempt_rules_is_preemptable_by(&of_victim, &of_urgent, &of_sched);
 }
 
 /* Levels that single jobs may have, whatever their queue is. */
@@ -172,46 +147,34 @@ static void show_who(struct show *s, const struct batch_status *queue, enum whom
 
 /* --- how -------------------------------------------------------------------------------------------------- */
 
-const char *preempt_policy_meaning(char letter)
+static void show_method(struct show *s, const char *head, const struct preempt_method_row *m)
 {
-    switch (letter) {
-    case 'S':
-        return "it is suspended, stays in memory and goes on where it was";
-    case 'C':
-        return "it is checkpointed and removed, and restarts from its image";
-    case 'R':
-        return "it is ended and queued again, and begins anew";
-    case 'D':
-        return "it is ended and deleted";
-    default:
-        return "";
+    char letter[2] = {m->letter, '\0'};
+
+    if (!s->json) {
+        printf("      %-22s %c  %s\n", head, m->letter, m->meaning);
+        return;
     }
+    json_out_open(&s->out, NULL, '{');
+    json_out_string(&s->out, "letter", letter);
+    json_out_any(&s->out, "stays_in_memory", m->keeps_memory ? "true" : "false");
+    json_out_string(&s->out, "meaning", m->meaning);
+    json_out_close(&s->out, '}');
 }
 
-static void show_group(struct show *s, int above, const char *letters, bool only)
+static void show_group(struct show *s, int above, const struct preempt_methods *l, bool only)
 {
-    char name[64] = "methods";
+    char head[64] = "methods";
 
     if (s->json) {
         json_out_open(&s->out, NULL, '{');
         json_out_number(&s->out, "above_percent_left", above < 0 ? 0 : above);
         json_out_open(&s->out, "methods", '[');
     } else if (!only) {
-        snprintf(name, sizeof name, above < 0 ? "else" : "over %d%% of time left", above);
+        snprintf(head, sizeof head, above < 0 ? "else" : "over %d%% of time left", above);
     }
-    for (const char *l = letters; *l; l++) {
-        char letter[2] = {*l, '\0'};
-
-        if (!s->json) {
-            printf("      %-22s %c  %s\n", l == letters ? name : "", *l, preempt_policy_meaning(*l));
-            continue;
-        }
-        json_out_open(&s->out, NULL, '{');
-        json_out_string(&s->out, "letter", letter);
-        json_out_any(&s->out, "stays_in_memory", *l == 'S' ? "true" : "false");
-        json_out_string(&s->out, "meaning", preempt_policy_meaning(*l));
-        json_out_close(&s->out, '}');
-    }
+    for (unsigned i = 0; i < l->n; i++)
+        show_method(s, i ? "" : head, preempt_method_row((enum method_id)l->m[i]));
     if (s->json) {
         json_out_close(&s->out, ']');
         json_out_close(&s->out, '}');
@@ -220,19 +183,18 @@ static void show_group(struct show *s, int above, const char *letters, bool only
 
 static void show_methods(struct show *s, const struct batch_status *queue, const struct batch_status *sched)
 {
-    const char *own = value(queue, "preempt_order"), *text = own ? own : value(sched, "preempt_order");
-    bool never = text && strcmp(text, "none") == 0;
-    struct preempt_order order = {0};
-    struct err e;
+    struct preempt_settings of_queue, of_sched;
+    const struct preempt_order *o;
 
-    if (!never && order_parse(text ? text : "SCR", &order, &e) < 0)
-        return;
+    preempt_attribs_settings(queue, PREEMPT_ATTRIBS_QUEUE, &of_queue);
+    preempt_attribs_settings(sched, PREEMPT_ATTRIBS_SCHED, &of_sched);
+    o = of_queue.order.n || of_queue.never ? &of_queue.order : &of_sched.order;
     if (s->json)
         json_out_open(&s->out, "by_time_left", '[');
-    else if (never)
+    else if (of_queue.never)
         printf("      %-22s none, they are never preempted\n", "methods");
-    for (size_t i = 0; i < order.n; i++)
-        show_group(s, order.group[i].above, order.group[i].letters, order.n == 1);
+    for (size_t i = 0; i < o->n; i++)
+        show_group(s, o->group[i].above, &o->group[i].methods, o->n == 1);
     if (s->json)
         json_out_close(&s->out, ']');
 }

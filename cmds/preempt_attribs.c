@@ -1,0 +1,62 @@
+/* See preempt_attribs.h. */
+#include "preempt_attribs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "attrs.h"
+#include "units.h"
+
+static int64_t seconds(const struct attrl *l, const char *name, const char *resource, int64_t unset)
+{
+    const char *text = attrs_value(l, name, resource);
+    int64_t n;
+
+    return text && units_parse_duration_s(text, &n, NULL) == 0 ? n : unset;
+}
+
+static int64_t number(const struct attrl *l, const char *name, int64_t unset)
+{
+    const char *text = attrs_value(l, name, NULL);
+
+    return text ? strtoll(text, NULL, 10) : unset;
+}
+
+struct preempt_facts preempt_attribs_facts(const struct attrl *job)
+{
+    const char *state = attrs_value(job, "job_state", NULL),
+               *wish = attrs_value(job, "preempt_methods", NULL);
+    struct preempt_facts f = {.soft_walltime_s = seconds(job, "Resource_List", "soft_walltime", 0),
+                              .walltime_s = seconds(job, "Resource_List", "walltime", 0),
+                              .cput_s = seconds(job, "Resource_List", "cput", 0),
+                              .used_walltime_s = seconds(job, "resources_used", "walltime", 0),
+                              .used_cput_s = seconds(job, "resources_used", "cput", 0),
+                              .start_s = number(job, "stime", 0),
+                              .paused_s = number(job, "paused_time", 0),
+                              .suspended = !state || strcmp(state, "R") != 0,
+                              .count = number(job, "preempt_count", 0)};
+
+    if (wish)
+        preempt_methods_parse(wish, &f.wish);
+    return f;
+}
+
+void preempt_attribs_settings(const struct batch_status *b, enum preempt_attribs_kind kind,
+                              struct preempt_settings *out)
+{
+    const struct attrl *l = b ? b->attribs : NULL;
+    const char *order = attrs_value(l, "preempt_order", NULL),
+               *budget = attrs_value(l, "preempt_budget", NULL);
+    const char *enable = attrs_value(l, "preempt_methods_enable", NULL);
+
+    preempt_settings_init(out, kind == PREEMPT_ATTRIBS_QUEUE ? (b ? b->name : "") : NULL);
+    if (order)
+        preempt_settings_order(out, order);
+    out->exempt_s = seconds(l, "preempt_exempt_time", NULL, PREEMPT_UNSET);
+    out->max_count = number(l, "preempt_max_count", PREEMPT_UNSET);
+    out->budget = budget ? strtod(budget, NULL) : PREEMPT_UNSET;
+    out->priority = kind == PREEMPT_ATTRIBS_QUEUE ? number(l, "Priority", 0)
+                                                  : number(l, "preempt_queue_prio", out->priority);
+    out->preemptable_by = attrs_value(l, "preemptable_by", NULL);
+    out->methods_enable = enable && strcmp(enable, "True") == 0;
+}
