@@ -114,8 +114,9 @@ void auth_peer_set_guest(struct auth_peer *p)
     p->kind = AUTH_GUEST;
 }
 
-void auth_peer_set_user(struct auth_peer *p, uid_t uid)
+void auth_peer_set_user(struct auth_peer *p, uid_t uid, const char *origin)
 {
+    snprintf(p->origin, sizeof p->origin, "%s", origin);
     p->kind = AUTH_USER;
     p->uid = uid;
 }

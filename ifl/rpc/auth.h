@@ -26,7 +26,9 @@ struct auth_peer {
     pid_t pid;
     char role[AUTH_ROLE_MAX + 1]; /* DAEMON only: "server", "sched", "mom:n1" */
     char from[64];                /* for people: "127.0.0.1:4711", "pid 4711 uid 1000" */
-    unsigned refs;                /* private */
+    char origin
+        [16]; /* USER: the other host that the credential was made on, an IPv4 address; "": this one, or unknown */
+    unsigned refs; /* private */
 };
 
 /* Of a connected socket: LOCAL for a unix one, STRANGER for others. The caller owns one reference. NULL: e. */
@@ -38,7 +40,7 @@ void auth_peer_unref(struct auth_peer *p);
 int auth_peer_set_role(struct auth_peer *p, const char *role, struct err *e);
 /* Inside TLS: a guest, or a guest whose name is known now. */
 void auth_peer_set_guest(struct auth_peer *p);
-void auth_peer_set_user(struct auth_peer *p, uid_t uid);
+void auth_peer_set_user(struct auth_peer *p, uid_t uid, const char *origin);
 /* The address that a TCP peer comes from, without its port; "" for others. */
 const char *auth_peer_address(const struct auth_peer *p, char out[64]);
 bool auth_peer_is_loopback(const struct auth_peer *p);

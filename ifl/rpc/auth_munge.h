@@ -5,6 +5,7 @@
  *
  * The payload is the value that TLS exports for this one connection (RFC 5705), so a credential that was seen
  * elsewhere is worth nothing here. Any thread; each call asks munged and may block. */
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -19,8 +20,12 @@ typedef int auth_munge_make_fn(const char *socket, const void *binding, size_t n
 auth_munge_make_fn auth_munge_make;
 
 /* Who made it, if it was made for this connection. -1 EACCES: expired, replayed, of another realm or connection. */
+struct auth_munge_who {
+    uid_t uid;
+    struct in_addr origin; /* of the host, as its munged says; all zero: unknown */
+};
 typedef int auth_munge_check_fn(const char *socket, const char *cred, const void *binding, size_t n,
-                                uid_t *uid, struct err *e);
+                                struct auth_munge_who *who, struct err *e);
 auth_munge_check_fn auth_munge_check;
 
 #endif

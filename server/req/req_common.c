@@ -107,7 +107,7 @@ struct job *req_find_whole(struct parts *p, const struct request *r, const char 
 
 int req_may_act(const struct request *r, const struct job *j, struct err *e)
 {
-    if (strcmp(j->user, request_user(r)) != 0 && req_level(r) < LEVEL_OPERATOR) {
+    if (!request_owns(r, j) && req_level(r) < LEVEL_OPERATOR) {
         request_log_unauthorized(r, "Job", j->obj.name);
         return err_set(e, PBSE_PERM, "Unauthorized Request ");
     }

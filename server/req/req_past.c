@@ -42,6 +42,8 @@ static bool is_owner(const struct question *q, const char *owner)
     const char *user = request_user(q->request);
     size_t n = strlen(user);
 
+    if (client_is_distant(request_client(q->request)))
+        return strcmp(owner, request_who(q->request)) == 0;
     return strncmp(owner, user, n) == 0 && owner[n] == '@';
 }
 

@@ -130,7 +130,8 @@ static bool may_register(struct parts *p, struct request *r, const char *name)
     struct sched_obj *o = scheds_find(p->site->scheds, name);
     const char *user = o ? attr_list_text(&o->obj.attrs, SCHED_ATTR_sched_user) : NULL;
 
-    return request_level(r) >= LEVEL_MANAGER || (user && strcmp(user, request_user(r)) == 0);
+    return request_level(r) >= LEVEL_MANAGER ||
+           (user && !client_is_distant(request_client(r)) && strcmp(user, request_user(r)) == 0);
 }
 
 void req_register_sched(void *parts, struct request *r)

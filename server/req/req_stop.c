@@ -75,7 +75,7 @@ static void note_who(struct job *j, const struct request *r)
 /* One that has ended: its history goes, where that was asked for. */
 static int delete_history(struct parts *p, struct request *r, struct job *j, struct err *e)
 {
-    if (strcmp(j->user, request_user(r)) != 0 && req_level(r) < LEVEL_OPERATOR)
+    if (!request_owns(r, j) && req_level(r) < LEVEL_OPERATOR)
         return err_set(e, PBSE_PERM, "Unauthorized Request ");
     commit_remove_history(p->commit, j->key);
     if (j->array)

@@ -78,7 +78,7 @@ void req_read_script(void *parts, struct request *r)
     struct err e;
     struct job *j = req_find_any_job(p, a->job, &e);
 
-    if (!j || (strcmp(j->user, request_user(r)) != 0 && req_level(r) < LEVEL_OPERATOR)) {
+    if (!j || (!request_owns(r, j) && req_level(r) < LEVEL_OPERATOR)) {
         if (j)
             err_set(&e, PBSE_PERM, "Unauthorized Request ");
         request_fail(r, &e);

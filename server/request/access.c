@@ -1,7 +1,7 @@
 /* Clients and their rights. See access.h.
  *
- * A client's uid counts only where it is of this host: the kernel's word, or MUNGE's from here. Root
- * elsewhere, and every daemon, has none: a daemon's rights come from the role in its certificate. ACL
+ * A client's uid is the kernel's word, or MUNGE's of an ordinary user. Root by MUNGE, and every daemon, has none:
+ * a daemon's rights come from the role in its certificate. ACL
  * texts are walked anew at each question; they are short, and may change at any time. */
 #include "access.h"
 
@@ -20,10 +20,19 @@ struct client {
     const char *user, *host, *who, *sched; /* interned */
     uid_t uid;
     enum level level;
-    bool daemon, foreign;
+    bool daemon, foreign, distant;
 };
 
-struct client *client_create(const struct auth_peer *peer, const char *user, const char *host)
+/* Root of any host of the realm has MUNGE's key, and can be whom it likes: on this host that must not be root, nor the
+ * account of our own. A private complex lets in nobody but its user, whom it trusts on all hosts. */
+static bool is_distant(const struct site *s, const struct auth_peer *p)
+{
+    return p->kind == AUTH_USER &&
+           (p->uid == 0 || (s->serves_all && (p->uid == geteuid() || p->uid == s->daemon_uid)));
+}
+
+struct client *client_create(const struct site *s, const struct auth_peer *peer, const char *user,
+                             const char *host)
 {
     struct client *c = calloc(1, sizeof *c);
     struct strbuf who;
@@ -40,9 +49,8 @@ struct client *client_create(const struct auth_peer *peer, const char *user, con
     /* A MOM's host may belong to somebody else: on this side it is nobody. */
     c->foreign = auth_peer_is_foreign(peer);
     c->daemon = peer->kind == AUTH_DAEMON && !c->foreign && strncmp(peer->role, "mom:", 4) != 0;
-    /* Whoever is root on another host of the MUNGE realm is nobody special on this one. */
-    if (peer->kind == AUTH_LOCAL ||
-        (peer->kind == AUTH_USER && (peer->uid != 0 || auth_peer_is_loopback(peer))))
+    c->distant = is_distant(s, peer);
+    if (peer->kind == AUTH_LOCAL || (peer->kind == AUTH_USER && !c->distant))
         c->uid = peer->uid;
     else
         c->uid = (uid_t)-1;
@@ -89,6 +97,11 @@ uid_t client_uid(const struct client *c)
 bool client_is_root(const struct client *c)
 {
     return c->uid == 0;
+}
+
+bool client_is_distant(const struct client *c)
+{
+    return c->distant;
 }
 
 bool client_is_foreign_server(const struct client *c)
@@ -140,6 +153,8 @@ static bool user_matches(const char *entry, const char *who)
 static bool entry_matches(enum acl_form form, const char *entry, const char *who)
 {
     switch (form) {
+    case ACL_USER_OF_HOST:
+        return strchr(entry, '@') && user_matches(entry, who);
     case ACL_USER:
         return user_matches(entry, who);
     case ACL_HOST:
@@ -175,13 +190,13 @@ bool access_acl_allows(const char *acl, enum acl_form form, const char *who, boo
 
 enum level access_level_of(const struct site *s, const struct client *c)
 {
+    enum acl_form form = c->distant ? ACL_USER_OF_HOST : ACL_USER;
+
     if (c->uid == 0 || (c->uid != (uid_t)-1 && (c->uid == geteuid() || c->uid == s->daemon_uid)) || c->daemon)
         return LEVEL_MANAGER;
-    if (access_acl_allows(attr_list_text(&s->server->obj.attrs, SERVER_ATTR_managers), ACL_USER, c->who,
-                          false))
+    if (access_acl_allows(attr_list_text(&s->server->obj.attrs, SERVER_ATTR_managers), form, c->who, false))
         return LEVEL_MANAGER;
-    if (access_acl_allows(attr_list_text(&s->server->obj.attrs, SERVER_ATTR_operators), ACL_USER, c->who,
-                          false))
+    if (access_acl_allows(attr_list_text(&s->server->obj.attrs, SERVER_ATTR_operators), form, c->who, false))
         return LEVEL_OPERATOR;
     return LEVEL_USER;
 }

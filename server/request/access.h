@@ -20,14 +20,18 @@ struct rpc_conn;
 struct site;
 
 /* One connection's person. Counted, since requests outlive connections. */
-struct client *client_create(const struct auth_peer *peer, const char *user, const char *host);
+struct client *client_create(const struct site *s, const struct auth_peer *peer, const char *user,
+                             const char *host);
 struct client *client_ref(struct client *c);
 void client_unref(struct client *c);
 const char *client_user(const struct client *c); /* "anna" */
 const char *client_who(const struct client *c);  /* "anna@login2" */
 const char *client_host(const struct client *c);
-uid_t client_uid(const struct client *c); /* (uid_t)-1 for a daemon */
-bool client_is_root(const struct client *c);
+uid_t client_uid(const struct client *c);    /* (uid_t)-1 for a daemon */
+bool client_is_root(const struct client *c); /* of this host, by the word of its kernel */
+/* Root by MUNGE, or the account of a site's daemons. Root of each host of the realm can say so, so it is the user of that
+ * host alone: it owns what its host's name owns, and lists must name it with its host. */
+bool client_is_distant(const struct client *c);
 bool client_is_foreign_server(
     const struct client *c); /* of another complex: may bring jobs and speak of them, and nothing else */
 enum level client_level(const struct client *c);
@@ -41,7 +45,12 @@ enum level access_level_of(const struct site *s, const struct client *c);
 
 /* Is `who` (user@host, or a host, or a group) let in by this ACL text? A NULL or empty list lets in all when
  * `empty_allows`. Entries may have wildcards in the host part. O(entries). */
-enum acl_form { ACL_USER, ACL_HOST, ACL_GROUP };
+enum acl_form {
+    ACL_USER,
+    ACL_USER_OF_HOST,
+    ACL_HOST,
+    ACL_GROUP
+}; /* OF_HOST: entries without a host do not count */
 bool access_acl_allows(const char *acl, enum acl_form form, const char *who, bool empty_allows);
 
 #endif

@@ -151,12 +151,17 @@ static const struct rpc_conn_tag session_tag = {"ifl", session_closed};
 
 static void become(struct session *s, const struct auth_peer *peer, const char *user)
 {
-    char host[64];
+    char address[64];
+    const char *host = s->d->o.site->name;
 
-    /* Nobody resolves names here: a user from elsewhere is at the address he comes from. */
-    auth_peer_address(peer, host);
-    s->client = client_create(
-        peer, user, peer->kind == AUTH_USER && !auth_peer_is_loopback(peer) ? host : s->d->o.site->name);
+    /* Names are not resolved here: a user from elsewhere is at the address that the connection comes from, or, where a
+     * relay on this host lies between, at that of the credential's host. Root by MUNGE is never at this host. */
+    auth_peer_address(peer, address);
+    if (peer->kind == AUTH_USER && auth_peer_is_loopback(peer) && peer->origin[0])
+        host = peer->origin;
+    else if (peer->kind == AUTH_USER && (!auth_peer_is_loopback(peer) || peer->uid == 0))
+        host = address;
+    s->client = client_create(s->d->o.site, peer, user, host);
     if (s->client)
         line_open(s->line); /* s may be gone now */
 }

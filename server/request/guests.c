@@ -6,8 +6,10 @@
  * kind from then on, and its calls go to dispatch. */
 #include "guests.h"
 
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,7 +38,8 @@ struct guest {
     char *cred;
     unsigned char binding[AUTH_MUNGE_BINDING];
     int rc; /* what the worker found out */
-    uid_t uid;
+    struct auth_munge_who who;
+    char origin[INET_ADDRSTRLEN]; /* "" of this host */
     struct err e;
 };
 
@@ -82,13 +85,30 @@ static int load(struct guests *g, struct err *e)
     return g->check ? 0 : err_set(e, ENOSYS, "users cannot be known over TCP here: %s", dlerror());
 }
 
+/* A munged that does not know its own address says zero, or the loopback interface. */
+static bool is_own_address(struct in_addr at)
+{
+    struct ifaddrs *all, *i;
+    bool found = at.s_addr == 0 || (ntohl(at.s_addr) >> 24) == IN_LOOPBACKNET;
+
+    if (found || getifaddrs(&all) < 0)
+        return found;
+    for (i = all; i && !found; i = i->ifa_next)
+        found = i->ifa_addr && i->ifa_addr->sa_family == AF_INET &&
+                ((const struct sockaddr_in *)(const void *)i->ifa_addr)->sin_addr.s_addr == at.s_addr;
+    freeifaddrs(all);
+    return found;
+}
+
 static void ask_munged(void *arg)
 {
     struct guest *x = arg;
 
     x->rc = load(x->all, &x->e);
     if (x->rc == 0)
-        x->rc = x->all->check(x->all->socket, x->cred, x->binding, sizeof x->binding, &x->uid, &x->e);
+        x->rc = x->all->check(x->all->socket, x->cred, x->binding, sizeof x->binding, &x->who, &x->e);
+    if (x->rc == 0 && !is_own_address(x->who.origin))
+        inet_ntop(AF_INET, &x->who.origin, x->origin, sizeof x->origin);
 }
 
 /* --- on the loop ---------------------------------------------------------------------------------------- */
@@ -103,7 +123,7 @@ static void reply(struct rpc_request *rpc, int code, const char *text)
 /* A complex of an ordinary user is that user's alone. */
 static bool is_welcome(const struct guest *x)
 {
-    return x->all->serves_all || x->uid == geteuid();
+    return x->all->serves_all || x->who.uid == geteuid();
 }
 
 static void known(void *arg, bool ran)
@@ -116,7 +136,7 @@ static void known(void *arg, bool ran)
     if (!conn || !ran) {
         reply(x->rpc, PBSE_SYSTEM, "");
     } else if (x->rc == 0) {
-        rpc_conn_admit(conn, x->uid);
+        rpc_conn_admit(conn, x->who.uid, x->origin);
         reply(x->rpc, 0, "");
     } else {
         log_event(LOGC_SVR, LOGE_SECURITY, "munge_validate_auth_data", "%s: %s", rpc_conn_peer(conn)->from,

@@ -14,6 +14,7 @@
 #include <ifl.h>
 
 #include "errors.h"
+#include "job.h"
 #include "log.h"
 #include "pbs_error.h"
 
@@ -90,6 +91,13 @@ const char *request_user(const struct request *r)
 enum level request_level(const struct request *r)
 {
     return client_level(r->client);
+}
+
+bool request_owns(const struct request *r, const struct job *j)
+{
+    if (strcmp(j->user, client_user(r->client)) != 0)
+        return false;
+    return !client_is_distant(r->client) || (j->owner && strcmp(j->owner, client_who(r->client)) == 0);
 }
 
 void request_reply(struct request *r, const void *result)

@@ -14,6 +14,7 @@
 #include "err.h"
 #include "rpc_request.h"
 
+struct job;
 struct request;
 
 enum request_kind {
@@ -50,6 +51,8 @@ void request_log_unauthorized(const struct request *r, const char *kind, const c
 const char *request_who(const struct request *r);  /* "anna@login2" */
 const char *request_user(const struct request *r); /* "anna" */
 enum level request_level(const struct request *r);
+/* Is it the owner of this job who asks? */
+bool request_owns(const struct request *r, const struct job *j);
 
 void request_ok(struct request *r);
 void request_fail(struct request *r, const struct err *why);

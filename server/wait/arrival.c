@@ -33,14 +33,14 @@ int arrival_check(const struct site *s, const ifl_arrive_args *a, struct err *e)
     return admit_check_server(s, a->owner, strchr(a->owner, '@') + 1, e);
 }
 
-struct client *arrival_owner(struct request *r, const ifl_arrive_args *a)
+struct client *arrival_owner(const struct site *s, struct request *r, const ifl_arrive_args *a)
 {
     size_t n = strcspn(a->owner, "@");
     char user[IDENTITY_NAME_MAX];
     struct client *c;
 
     snprintf(user, sizeof user, "%.*s", (int)n, a->owner);
-    c = client_create(rpc_request_peer(request_rpc(r)), user, a->owner + n + 1);
+    c = client_create(s, rpc_request_peer(request_rpc(r)), user, a->owner + n + 1);
     if (c)
         client_set_level(c, LEVEL_MANAGER); /* what operators had done to the job comes with it */
     return c;

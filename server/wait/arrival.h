@@ -26,7 +26,7 @@ enum { ARRIVAL_HOPS_MAX = 10, ARRIVAL_ORIGIN_MAX = 512 };
 int arrival_check(const struct site *s, const ifl_arrive_args *a, struct err *e);
 
 /* Its owner as one who asks here, with a reference; NULL: no memory. */
-struct client *arrival_owner(struct request *r, const ifl_arrive_args *a);
+struct client *arrival_owner(const struct site *s, struct request *r, const ifl_arrive_args *a);
 
 /* The identifier under which this very move has come before, or NULL; borrowed. */
 const char *arrival_find(const struct site *s, struct notes *n, const ifl_arrive_args *a);

@@ -32,8 +32,12 @@ static int check_user(const struct site *s, const struct job *j, const struct cl
         return err_set(e, PBSE_BADUSER,
                        "Bad UID for job execution: this complex runs as %s's own and takes no jobs of %s",
                        s->name, u->name);
-    if (u->uid == 0 && !access_acl_allows(roots, ACL_USER, "root", false))
+    if (u->uid == 0 && client_is_root(c) && !access_acl_allows(roots, ACL_USER, "root", false))
         return err_set(e, PBSE_BADUSER, "Bad UID for job execution: root is not in acl_roots");
+    if (u->uid == 0 && !client_is_root(c) &&
+        !access_acl_allows(roots, ACL_USER_OF_HOST, client_who(c), false))
+        return err_set(e, PBSE_BADUSER, "Bad UID for job execution: %s is not in acl_roots with its host",
+                       client_who(c));
     if (strcmp(u->name, j->user) != 0 && !client_is_root(c))
         return err_set(e, PBSE_BADUSER, "Bad UID for job execution: %s may not run jobs as %s", j->user,
                        u->name);

@@ -416,7 +416,7 @@ void submit_serve_arrival(struct submit *s, struct request *r)
         request_fail(r, &e);
         return;
     }
-    owner = arrival_owner(r, a);
+    owner = arrival_owner(s->p.site, r, a);
     if (!owner) {
         request_failf(r, PBSE_SYSTEM, "no memory for a submission");
         return;
@@ -442,7 +442,7 @@ static struct job *arriving(struct submit *s, struct request *r, const char *id,
     if (jobid_parse(id, &parsed, e) < 0)
         return NULL;
     j = jobs_find(s->p.site->jobs, parsed.key);
-    if (!j || strcmp(j->user, request_user(r)) != 0)
+    if (!j || !request_owns(r, j))
         err_set(e, PBSE_UNKJOBID, "Unknown Job Id %s", id);
     else
         return j;

@@ -133,6 +133,61 @@ def test_a_guest_who_says_nothing_is_sent_away(cx):
     s.close()
 
 
-def test_root_of_the_servers_own_host_is_a_manager_over_tcp_too(cx, munged):
-    cx.command("qmgr", "-c", "set server comment = here", env=login_host(cx, "login", munged.socket))
+FAR = "192.0.2.77"  # of another host; the connection comes over a relay on the server's own
+
+
+@pytest.fixture
+def far_root(cx, munged):
+    """The environment of root on another host of the realm, whose connection a user's relay brings to the server."""
+    far = Munged(cx.top, "far", key_of=munged, origin=FAR)
+    yield login_host(cx, "login", far.socket)
+    far.stop()
+
+
+def set_comment(cx, env):
+    return cx.command("qmgr", "-c", "set server comment = far", env=env, check=False)
+
+
+def test_root_of_another_host_is_no_manager_over_a_relay_on_the_servers_host(cx, far_root):
+    refused = set_comment(cx, far_root)
+    assert refused.returncode != 0 and "Unauthorized" in refused.stderr
+    assert "comment" not in cx.api.stat("server")[0]
+
+
+@pytest.mark.parametrize("entry, may", [("root", False), ("root@vm.example", False), (f"root@{FAR}", True),
+                                        ("root@*", True)])
+def test_root_of_another_host_is_a_manager_where_the_list_names_its_host(cx, far_root, entry, may):
+    cx.set_server("managers", entry if "@" in entry else entry + "@localhost")
+    assert (set_comment(cx, far_root).returncode == 0) == may
+
+
+def test_root_by_munge_is_not_believed_to_be_root_of_the_servers_host(cx, munged):
+    """Who has the realm's key can say any address, that of the server too: root there uses the socket."""
+    assert set_comment(cx, login_host(cx, "login", munged.socket)).returncode != 0
+    cx.command("qmgr", "-c", "set server comment = here")
     assert cx.api.stat("server")[0]["comment"] == "here"
+
+
+def test_root_of_another_host_does_not_own_what_root_of_the_servers_host_owns(cx, far_root):
+    job = cx.submit("sleep 600")
+    for words in (["qdel", job], ["qalter", "-N", "other", job], ["qhold", job]):
+        refused = cx.command(*words, env=far_root, check=False)
+        assert refused.returncode != 0 and "Unauthorized" in refused.stderr, words
+    assert cx.stat(job)["Job_Owner"].startswith("root@")
+
+
+def test_root_of_another_host_runs_jobs_as_root_only_where_acl_roots_names_that_host(cx, far_root):
+    cx.set_server("acl_roots", "root")
+    refused = cx.command("qsub", "--", "/bin/true", env=far_root, check=False)
+    assert refused.returncode != 0 and f"root@{FAR} is not in acl_roots" in refused.stderr
+    cx.set_server("acl_roots", f"root@{FAR}")
+    job = cx.command("qsub", "-h", "--", "/bin/true", env=far_root).stdout.strip()
+    assert cx.stat(job)["Job_Owner"] == f"root@{FAR}"
+    cx.command("qdel", job, env=far_root)
+    cx.wait_gone(job)
+
+
+def test_a_user_of_another_host_keeps_its_host_over_a_relay(cx, munged, far_root):
+    job = cx.command("qsub", "-h", "--", "/bin/true", user=A, env=far_root).stdout.strip()
+    assert cx.stat(job)["Job_Owner"] == f"{A}@{FAR}"
+    cx.command("qdel", job, user=A, env=far_root)

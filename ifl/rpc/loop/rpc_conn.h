@@ -64,11 +64,12 @@ void rpc_conn_close_when_sent(struct rpc_conn *c, int64_t linger_ms);
 int64_t rpc_conn_silent_ms(const struct rpc_conn *c); /* since something was heard of the peer */
 bool rpc_conn_is_open(const struct rpc_conn *c);
 
-/* A peer of kind AUTH_GUEST: what TLS exports for this connection (RPC_CONN_BINDING bytes), and: it is this user.
+/* A peer of kind AUTH_GUEST: what TLS exports for this connection (RPC_CONN_BINDING bytes), and: it is this user, from this
+ * host (auth.h).
  * Until then it may send small records only, and has the time of a stranger. */
 enum { RPC_CONN_BINDING = 32 };
 const void *rpc_conn_binding(const struct rpc_conn *c);
-void rpc_conn_admit(struct rpc_conn *c, uid_t uid);
+void rpc_conn_admit(struct rpc_conn *c, uid_t uid, const char *origin);
 struct auth_peer *rpc_conn_peer(const struct rpc_conn *c); /* borrow */
 int rpc_conn_fd(const struct rpc_conn *c);                 /* borrow, -1 when it has ended */
 void rpc_conn_set_limit(struct rpc_conn *c, size_t limit);

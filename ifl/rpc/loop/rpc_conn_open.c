@@ -210,11 +210,11 @@ const void *rpc_conn_binding(const struct rpc_conn *c)
     return c->binding;
 }
 
-void rpc_conn_admit(struct rpc_conn *c, uid_t uid)
+void rpc_conn_admit(struct rpc_conn *c, uid_t uid, const char *origin)
 {
     if (c->state != OPEN || !is_guest(c))
         return;
-    auth_peer_set_user(c->peer, uid);
+    auth_peer_set_user(c->peer, uid, origin);
     rpc_core_set_limit(c->core, c->o.limit ? c->o.limit : RPC_LIMIT_CLIENT);
     if (c->door.hooks)
         c->door.hooks->known(c->door.server, c);

@@ -41,20 +41,22 @@ int auth_munge_make(const char *socket, const void *binding, size_t n, char **cr
     return rc == EMUNGE_SUCCESS ? 0 : -1;
 }
 
-int auth_munge_check(const char *socket, const char *cred, const void *binding, size_t n, uid_t *uid,
-                     struct err *e)
+int auth_munge_check(const char *socket, const char *cred, const void *binding, size_t n,
+                     struct auth_munge_who *who, struct err *e)
 {
     munge_ctx_t ctx = context(socket);
     void *payload = NULL;
     int len = 0;
     gid_t gid;
-    munge_err_t code = ctx ? munge_decode(cred, ctx, &payload, &len, uid, &gid) : EMUNGE_NO_MEMORY;
+    munge_err_t code = ctx ? munge_decode(cred, ctx, &payload, &len, &who->uid, &gid) : EMUNGE_NO_MEMORY;
     int rc = 0;
 
     if (code != EMUNGE_SUCCESS)
         rc = refused(ctx, code, "decode", e);
     else if (len != (int)n || memcmp(payload, binding, n) != 0)
         rc = err_set(e, EACCES, "the MUNGE credential was made for another connection");
+    else if (munge_ctx_get(ctx, MUNGE_OPT_ADDR4, &who->origin) != EMUNGE_SUCCESS)
+        who->origin.s_addr = 0;
     free(payload);
     munge_ctx_destroy(ctx);
     return rc;

@@ -9,17 +9,22 @@ from cede.wait import until
 class Munged:
     """A munged of our own, below a directory of our own."""
 
-    def __init__(self, top, name):
+    def __init__(self, top, name, key_of=None, origin=None):
+        """key_of: another munged, of whose realm this one is; origin: the address of the host that it is on."""
         self.dir = os.path.join(top, name)
         os.mkdir(self.dir, 0o755)
         self.socket = os.path.join(self.dir, "socket")
         key = os.path.join(self.dir, "key")
-        with open(key, "wb") as f:
-            f.write(os.urandom(1024))
+        if key_of:
+            shutil.copy(os.path.join(key_of.dir, "key"), key)
+        else:
+            with open(key, "wb") as f:
+                f.write(os.urandom(1024))
         os.chmod(key, 0o600)
         self.process = subprocess.Popen(
             ["munged", "--foreground", "--force", f"--socket={self.socket}", f"--key-file={key}",
-             f"--log-file={self.dir}/log", f"--pid-file={self.dir}/pid", f"--seed-file={self.dir}/seed"],
+             f"--log-file={self.dir}/log", f"--pid-file={self.dir}/pid", f"--seed-file={self.dir}/seed",
+             *([f"--origin={origin}"] if origin else [])],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until(lambda: os.path.exists(self.socket), "munged's socket")
 
