@@ -19,8 +19,10 @@
 #include "dump.h"
 #include "lease.h"
 #include "options.h"
+#include "schema.h"
 #include "store_check.h"
 #include "store_site.h"
+#include "store_table.h"
 #include "strbuf.h"
 #include "units.h"
 
@@ -95,7 +97,8 @@ static const struct option_row rows[] = {
 };
 
 static const struct options options = {.program = "pbs_store",
-                                       .operands = "check | dump [file] | restore [file] | migrate store",
+                                       .operands =
+                                           "status | check | dump [file] | restore [file] | migrate store",
                                        .rows = rows,
                                        .n_rows = sizeof rows / sizeof rows[0]};
 
@@ -161,6 +164,31 @@ static int do_check(struct pbs_store *p, const char *operand, struct err *e)
            found.counts.jobs, found.history, found.counts.nodes, found.counts.queues, found.counts.resources,
            found.faults);
     return found.faults ? EXIT_FAULTS : EXIT_FINE;
+}
+
+/* For monitoring: nothing is read but what the store says of itself. */
+static int do_status(struct pbs_store *p, const char *operand, struct err *e)
+{
+    char schema[32] = "", identity[64] = "", epoch[32] = "";
+    struct store *s = NULL;
+    bool held = false;
+    int rc = -1;
+
+    (void)operand;
+    if (become_owner(p, e) == 0 && (s = open_source(p, e)) &&
+        store_table_meta(s, "schema", schema, sizeof schema, e) == 0 &&
+        store_table_meta(s, "identity", identity, sizeof identity, e) == 0 &&
+        store_table_meta(s, "epoch", epoch, sizeof epoch, e) == 0)
+        rc = s->class->held(s, &held, e);
+    if (rc == 0 && atoi(schema) > schema_version)
+        rc = err_set(e, EINVAL,
+                     "the store has tables of version %s, this host's programs know %d: upgrade them", schema,
+                     schema_version);
+    if (rc == 0)
+        printf("%s, tables of version %s, identity %s, epoch %s, %s\n", store_name(s), schema, identity,
+               epoch, held ? "in use" : "not in use");
+    store_close(s);
+    return rc < 0 ? EXIT_FAILED : EXIT_FINE;
 }
 
 static void tell(const char *what, const struct dump_counts *c)
@@ -309,8 +337,11 @@ static const struct {
     const char *name;
     int (*run)(struct pbs_store *p, const char *operand, struct err *e);
     int operands; /* at most */
-} commands[] = {
-    {"check", do_check, 0}, {"dump", do_dump, 1}, {"restore", do_restore, 1}, {"migrate", do_migrate, 1}};
+} commands[] = {{"status", do_status, 0},
+                {"check", do_check, 0},
+                {"dump", do_dump, 1},
+                {"restore", do_restore, 1},
+                {"migrate", do_migrate, 1}};
 
 static int run(struct pbs_store *p, int n, char *operands[], struct err *e)
 {
@@ -322,7 +353,7 @@ static int run(struct pbs_store *p, int n, char *operands[], struct err *e)
                 return commands[i].run(p, n > 1 ? operands[1] : NULL, e);
             return EXIT_FAILED;
         }
-    err_set(e, EINVAL, "say what to do: check, dump, restore or migrate");
+    err_set(e, EINVAL, "say what to do: status, check, dump, restore or migrate");
     return EXIT_FAILED;
 }
 

@@ -144,6 +144,12 @@ static bool server_version(struct computed *c, const struct object *o, struct va
     return computed_text(said ? said : CEDE_VERSION, out);
 }
 
+static bool server_time(struct computed *c, const struct object *o, struct value *out)
+{
+    (void)o;
+    return computed_number(site_now_s(c->site), out);
+}
+
 static computed_fn *const server_rows[SERVER_ATTR_COUNT] = {
     [SERVER_ATTR_server_state] = server_state,
     [SERVER_ATTR_server_host] = server_host,
@@ -152,6 +158,7 @@ static computed_fn *const server_rows[SERVER_ATTR_COUNT] = {
     [SERVER_ATTR_resources_assigned] = server_assigned,
     [SERVER_ATTR_license_count] = server_licenses,
     [SERVER_ATTR_pbs_version] = server_version,
+    [SERVER_ATTR_current_time] = server_time,
 };
 
 /* ---- nodes ------------------------------------------------------------------------------------------- */

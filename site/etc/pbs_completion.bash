@@ -26,7 +26,7 @@ __pbs_value() { # command, option
     qrerun,-W) echo force ;;
     qhold,-h | qrls,-h | qalter,-h) printf '%s\n' u o s n ;;
     qrun,-H) __pbs_nodes ;;
-    qstat,-F | pbsnodes,-F) printf '%s\n' json dsv default ;;
+    qstat,-F | pbsnodes,-F | pbs_doctor,-F) printf '%s\n' json dsv default ;;
     *,-u) compgen -u ;;
     tracejob,-f) printf '%s\n' error system admin job job_usage security sched debug debug2 resv debug3 debug4 force ;;
     pbs_release_nodes,-j) __pbs_jobs -s R ;;
@@ -58,7 +58,7 @@ __pbs_inside() { # command
 __pbs_operands() { # command
     case $1 in
     pbs_complex) printf '%s\n' start stop env status restart kill logs add-node ;;
-    pbs_store) ((COMP_CWORD == 1)) || return 1; printf '%s\n' check dump restore migrate ;;
+    pbs_store) ((COMP_CWORD == 1)) || return 1; printf '%s\n' status check dump restore migrate ;;
     qdel | qalter | qmsg | qsig | qorder | qstat | tracejob | printjob | qwait | pbs_preempt) __pbs_jobs ;;
     qhold) __pbs_jobs -s QRW ;;
     qrls) __pbs_jobs -s H ;;
@@ -92,4 +92,4 @@ _pbs() {
 complete -F _pbs qsub qstat qdel qalter qhold qrls qrerun qrun qsig qmsg qmove qorder qselect qstart qstop qenable \
     qdisable qterm pbsnodes tracejob qwait pbsfs pbs_preempt printjob pbs_release_nodes \
     qmgr pbs_complex pbs_preempt_ack pbs_attach pbs_hostn pbs_rstat pbs_snapshot pbs_probe pbs_account pbsdsh \
-    pbs_topologyinfo pbs_config pbs_idled pbsrun_wrap pbsrun_unwrap pbs_store
+    pbs_topologyinfo pbs_config pbs_idled pbsrun_wrap pbsrun_unwrap pbs_store pbs_doctor
