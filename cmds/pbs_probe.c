@@ -70,7 +70,7 @@ static const struct row {
     {CONF_PBS_HOME, "mom_priv/jobs", DIRECTORY, MOM, 0751, 0},
     {CONF_PBS_HOME, "mom_priv/config", PLAIN, IF_THERE, 0644, 0044},
     {CONF_PBS_HOME, "mom_priv/config.d", DIRECTORY, MOM, 0700, 0},
-    {CONF_PBS_HOME, "spool", DIRECTORY, MOM, 01777, 0},
+    {CONF_PBS_HOME, "spool", DIRECTORY, MOM, 0755, 0},
     {CONF_PBS_HOME, "undelivered", DIRECTORY, MOM, 01777, 0},
     {CONF_PBS_HOME, "aux", DIRECTORY, MOM, 0755, 0},
     {CONF_PBS_HOME, "checkpoint", DIRECTORY, MOM, 0711, 0011},

@@ -15,6 +15,7 @@
 #include <shep.h>
 
 #include "file.h"
+#include "rundir_moved.h"
 #include "strbuf.h"
 
 enum { LOG_MAX = 256 << 20, ITEM_HEAD = 4, PATH_LEN_MAX = 8192 };
@@ -165,7 +166,7 @@ int rundir_read_order(const char *path, struct shep_order *o, struct err *e)
         rc = err_set(e, EBADMSG, "%s/" RUNDIR_RUN " is of version %u, we know %d", path, o->protocol,
                      SHEP_VERSION);
     free(bytes);
-    return rc;
+    return rc < 0 ? rc : rundir_moved_apply(path, o, e);
 }
 
 int rundir_log_open(const char *path, const char *name, struct err *e)

@@ -8,6 +8,7 @@
  *     <id>.SC    the job's script, owned by its user
  *     journal    by the MOM: events and steps that the records do not imply; mostly it is empty
  *     sock       where the shepherd listens when no MOM speaks to it
+ *     tmpdir.name jobdir.name   where the job's directory has another name than the order says (rundir_moved.h)
  *     nodes tmp  put away by the shepherd of an earlier run (belongings.h), for the next one
  *
  * Files are few on purpose, and used again (spares.h): making and removing them is the largest part of what a short

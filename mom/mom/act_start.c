@@ -7,6 +7,7 @@
 #include "act_start.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "ckpt.h"
 #include "config.h"
@@ -17,6 +18,7 @@
 #include "parts.h"
 #include "prepare.h"
 #include "run.h"
+#include "rundir_moved.h"
 #include "shepherds.h"
 #include "staging.h"
 #include "succession.h"
@@ -197,14 +199,28 @@ static void log_restart(const struct parts *m, const struct run *r)
     log_event(LOGC_JOB, LOGE_JOB, r->id, "Restarted 1 task(s)");
 }
 
+/* Where its usual name was taken. */
+static void find_jobdir(struct run *r)
+{
+    char *moved = r->jobdir ? rundir_moved_find(r->path, RUNDIR_MOVED_JOBDIR) : NULL;
+
+    if (!moved)
+        return;
+    free(r->jobdir);
+    r->jobdir = moved;
+}
+
 static void say_start(struct parts *m, struct run *r)
 {
     char none[1] = "";
-    struct exec_event_data data = {.kind = EXEC_EVENT_START,
-                                   .exec_event_data_u.start = {.session = r->started_record.pid,
-                                                               .host = m->home.host,
-                                                               .jobdir = r->jobdir ? r->jobdir : none}};
 
+    struct exec_event_data data = {
+        .kind = EXEC_EVENT_START,
+        .exec_event_data_u.start = {.session = r->started_record.pid, .host = m->home.host, .jobdir = none}};
+
+    find_jobdir(r);
+    if (r->jobdir)
+        data.exec_event_data_u.start.jobdir = r->jobdir;
     if (r->jobdir)
         log_event(LOGC_JOB, LOGE_DEBUG, r->id, "created the job directory %s", r->jobdir);
     log_event(LOGC_JOB, LOGE_JOB, r->id, "Started, pid = %d", r->started_record.pid);

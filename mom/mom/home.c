@@ -94,15 +94,32 @@ static void find_paths(struct home *h)
     h->shepherd = text("%s/libexec/pbs_shepherd", conf_text(h->conf, CONF_PBS_EXEC));
 }
 
+/* Another system, or an older MOM, has made it writable by all: then anybody could take the name of a job's output. */
+static int close_to_others(const char *path, struct err *e)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+    struct stat st;
+
+    if (fd < 0)
+        return err_errno(e, errno, "cannot open %s", path);
+    if (fstat(fd, &st) < 0 ||
+        ((st.st_mode & 022) && st.st_uid == geteuid() && fchmod(fd, st.st_mode & 0755) < 0))
+        rc = err_errno(e, errno, "cannot close %s to others", path);
+    close(fd);
+    return rc;
+}
+
 /* mom_priv is the site's as much as ours: prologue, epilogue and config lie in it. */
 static int make_dirs(const struct home *h, struct err *e)
 {
     static const struct home_dir dirs[] = {
         {"mom_priv", 0751}, {"mom_priv/jobs", 0751}, {"mom_priv/config.d", 0700},
-        {"mom_logs", 0755}, {"spool", 01777},        {"undelivered", 01777},
+        {"mom_logs", 0755}, {"spool", 0755},         {"undelivered", 01777},
         {"aux", 0755},      {"checkpoint", 0711}};
 
-    return home_files_make(home_of(h->conf), dirs, sizeof dirs / sizeof dirs[0], e);
+    if (home_files_make(home_of(h->conf), dirs, sizeof dirs / sizeof dirs[0], e) < 0)
+        return -1;
+    return close_to_others(h->spool, e);
 }
 
 /* NAME=value, or NAME to take ours (config-and-layout.md section 1). */

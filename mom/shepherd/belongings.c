@@ -1,5 +1,5 @@
-/* TMPDIR stands in a directory that is open to all, and is its owner's: what we find under its name may be anything, so it
- * is looked at without following links, and looked at again before it is used again. */
+/* TMPDIR is in a directory that is open to all, and is its owner's: what is found under its name may be anything, so it
+ * is looked at without following links, and looked at again before it is used again. Nothing that is there is replaced. */
 #include "belongings.h"
 
 #include <dirent.h>
@@ -14,7 +14,10 @@
 #include <shep.h>
 
 #include "file.h"
+#include "identity.h"
+#include "own_dir.h"
 #include "rundir.h"
+#include "rundir_moved.h"
 #include "tm_server.h"
 
 /* "<path>/<name>"; false: too long. */
@@ -53,25 +56,29 @@ static bool is_fresh(const char *dir, const struct shep_order *o)
     return fresh;
 }
 
-/* One that is there must be the owner's, and not reachable by others. */
-static int make_tmpdir(const char *path, const struct shep_order *o, struct err *e)
+static int make_tmpdir(const char *path, struct shep_order *o, struct err *e)
 {
-    char spare[PATH_MAX];
-    struct stat st;
+    char spare[PATH_MAX], made[PATH_MAX];
 
-    if (!o->tmpdir[0] ||
-        (inside(spare, path, RUNDIR_TMP) && is_fresh(spare, o) && rename(spare, o->tmpdir) == 0))
+    if (!o->tmpdir[0] || (inside(spare, path, RUNDIR_TMP) && is_fresh(spare, o) &&
+                          renameat2(AT_FDCWD, spare, AT_FDCWD, o->tmpdir, RENAME_NOREPLACE) == 0))
         return 0;
-    if (mkdir(o->tmpdir, 0700) < 0) {
-        if (errno != EEXIST)
-            return err_errno(e, errno, "cannot make job's temporary directory %s", o->tmpdir);
-        if (lstat(o->tmpdir, &st) < 0 || !S_ISDIR(st.st_mode) || (st.st_mode & 077) ||
-            (st.st_uid != o->uid && st.st_uid != geteuid()))
-            return err_set(e, EACCES, "%s exists and is not the job's; remove it", o->tmpdir);
-    }
-    if (o->change_user && lchown(o->tmpdir, o->uid, o->gid) < 0)
-        return err_errno(e, errno, "cannot give %s to %s", o->tmpdir, o->user);
-    return 0;
+    if (own_dir_make(o->tmpdir, false, o, made, e) < 0)
+        return -1;
+    return strcmp(made, o->tmpdir) == 0 ? 0 : rundir_moved_note(path, RUNDIR_MOVED_TMPDIR, made, o, e);
+}
+
+static bool is_there_still(const char *dir, const struct shep_order *o)
+{
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+    bool there;
+
+    if (fd < 0)
+        return false;
+    there = fstat(fd, &st) == 0 && (st.st_uid == o->uid || st.st_uid == geteuid());
+    close(fd);
+    return there;
 }
 
 static void put_tmpdir_away(const char *path, const struct shep_order *o)
@@ -81,7 +88,13 @@ static void put_tmpdir_away(const char *path, const struct shep_order *o)
     if (!o->tmpdir[0] ||
         (is_fresh(o->tmpdir, o) && inside(spare, path, RUNDIR_TMP) && rename(o->tmpdir, spare) == 0))
         return;
-    file_remove_tree(AT_FDCWD, o->tmpdir, NULL);
+    /* What is the owner's goes with the owner's rights; what scripts of the site have left there goes with ours. */
+    if (identity_enter(o, NULL) == 0) {
+        file_remove_tree(AT_FDCWD, o->tmpdir, NULL);
+        identity_leave(o);
+    }
+    if (is_there_still(o->tmpdir, o))
+        file_remove_tree(AT_FDCWD, o->tmpdir, NULL);
 }
 
 /* ---- the nodefile */
@@ -127,7 +140,7 @@ static void put_nodefile_away(const char *path, const struct shep_order *o)
     unlink(o->nodefile);
 }
 
-int belongings_make(const char *path, const struct shep_order *o, struct err *e)
+int belongings_make(const char *path, struct shep_order *o, struct err *e)
 {
     return make_tmpdir(path, o, e) < 0 ? -1 : make_nodefile(path, o, e);
 }

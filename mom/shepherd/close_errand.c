@@ -18,8 +18,7 @@
 
 enum { ARGS_MAX = 4 << 20 };
 
-static int close_with(const char *path, const struct shep_order *o, const char *bytes, size_t n,
-                      struct err *e)
+static int close_with(const char *path, struct shep_order *o, const char *bytes, size_t n, struct err *e)
 {
     struct shep_close_args a = {0};
     struct shep_close_result r = {0};

@@ -2,7 +2,7 @@
  *
  * A file is done when its name in the spool is gone; so removal comes last, and a delivery that broke off is
  * done again from its beginning. One file that fails is put aside, with lines that say why, and the next is
- * tried. Nothing that lies at a name of the owner's may stop us: a pipe that nobody reads is a failure. The
+ * tried. Names in the spool are the MOM's to remove, everything else is done with the rights of the owner alone. Nothing that lies at a name of the owner's may stop us: a pipe that nobody reads is a failure. The
  * program for remote copies becomes the owner for good, since it is not ours. */
 #include "deliver.h"
 
@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,7 +72,7 @@ static int copy_bytes(int from, int to)
     return n < 0 ? -1 : 0;
 }
 
-/* Only a plain file: the spool is open to all, and the owner may have put something else there. */
+/* Only a plain file: nothing else is there, unless somebody has been at work as root. */
 static int open_spooled(const char *from, struct err *e)
 {
     int fd = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -103,6 +104,19 @@ static int copy_file(const char *from, const char *to, mode_t mode, struct err *
     return rc;
 }
 
+/* One file with two names, until the spool's is removed: nothing is copied. The name appears at once with all that is in it. */
+static bool link_to(const char *from, const char *path)
+{
+    char new[PATH_MAX];
+    bool done;
+
+    if (snprintf(new, sizeof new, "%s.%d.new", path, (int)getpid()) >= (int)sizeof new || link(from, new) < 0)
+        return false;
+    done = rename(new, path) == 0;
+    unlink(new); /* still there, where both were one file */
+    return done;
+}
+
 static int deliver_here(const char *from, const char *to, struct err *e)
 {
     char path[PATH_MAX];
@@ -112,12 +126,9 @@ static int deliver_here(const char *from, const char *to, struct err *e)
     if (lstat(from, &src) < 0)
         return err_errno(e, errno, "cannot find %s", from);
     /* Only a plain file is replaced; into a device or a link of the owner's it is written. */
-    if ((lstat(path, &dst) < 0 || S_ISREG(dst.st_mode)) && rename(from, path) == 0)
+    if ((lstat(path, &dst) < 0 || S_ISREG(dst.st_mode)) && link_to(from, path))
         return 0;
-    if (copy_file(from, path, src.st_mode, e) < 0)
-        return -1;
-    unlink(from); /* only now: should we die before, all of it is copied again */
-    return 0;
+    return copy_file(from, path, src.st_mode, e);
 }
 
 struct delivery {
@@ -164,10 +175,8 @@ static int deliver_there(const struct delivery *w, const char *from, const char 
     for (t.n = 1; t.n <= TRIES; t.n++) {
         t.status = run_copy(w, from, to);
         copies_tried(w->all, &t);
-        if (t.status == 0) {
-            unlink(from);
+        if (t.status == 0)
             return 0;
-        }
         if (t.n < TRIES)
             sleep((unsigned)(PAUSE_S * t.n));
     }
@@ -175,14 +184,29 @@ static int deliver_there(const struct delivery *w, const char *from, const char 
                    WIFEXITED(t.status) ? WEXITSTATUS(t.status) : -1);
 }
 
+/* As the owner. */
 static int deliver_one(const struct delivery *w, const struct shep_delivery *d, struct err *e)
 {
     if (access(d->from, F_OK) < 0 && errno == ENOENT)
         return 0; /* delivered before, or written directly */
     if (d->remove || strcmp(d->to, "/dev/null") == 0)
-        return unlink(d->from) < 0 ? err_errno(e, errno, "cannot remove %s", d->from) : 0;
+        return 0;
     w->all->of++;
     return d->local ? deliver_here(d->from, d->to, e) : deliver_there(w, d->from, d->to, e);
+}
+
+/* `undelivered` is open to all: a name that somebody has taken is left to them. */
+static bool put_aside(const char *undelivered, const char *name, const char *from, char kept[static PATH_MAX])
+{
+    unsigned suffix;
+
+    snprintf(kept, PATH_MAX, "%s/%s", undelivered, name);
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, kept, RENAME_NOREPLACE) == 0)
+        return true;
+    if (errno != EEXIST || getrandom(&suffix, sizeof suffix, 0) != sizeof suffix)
+        return false;
+    snprintf(kept, PATH_MAX, "%s/%s.%08x", undelivered, name, suffix);
+    return renameat2(AT_FDCWD, from, AT_FDCWD, kept, RENAME_NOREPLACE) == 0;
 }
 
 static void keep(const struct shep_close_args *a, const struct shep_delivery *d, const struct err *why,
@@ -193,22 +217,26 @@ static void keep(const struct shep_close_args *a, const struct shep_delivery *d,
 
     strbuf_addf(text, "Unable to copy file %s to %s\n>>> error from copy\n%s\n>>> end error output\n",
                 d->from, d->to, why->text);
-    snprintf(kept, sizeof kept, "%s/%s", a->undelivered, base ? base + 1 : d->from);
-    if (a->undelivered[0] && rename(d->from, kept) == 0)
+    if (a->undelivered[0] && put_aside(a->undelivered, base ? base + 1 : d->from, d->from, kept))
         strbuf_addf(text, "Output retained on that host in: %s\n", kept);
 }
 
 void deliver_all(const struct shep_order *o, const struct shep_close_args *a, struct copies *c)
 {
     const struct delivery w = {o, a, c};
-    struct err e = {0};
-    bool inside = identity_enter(o, &e) == 0;
 
     for (u_int i = 0; i < a->items.items_len; i++) {
         const struct shep_delivery *d = &a->items.items_val[i];
         unsigned counted = c->of;
+        struct err e = {0};
+        bool inside = identity_enter(o, &e) == 0;
+        int rc = inside ? deliver_one(&w, d, &e) : -1;
 
-        if (inside && deliver_one(&w, d, &e) == 0)
+        if (inside)
+            identity_leave(o);
+        if (rc == 0 && unlink(d->from) < 0 && errno != ENOENT)
+            rc = err_errno(&e, errno, "cannot remove %s", d->from);
+        if (rc == 0)
             continue;
         c->of += c->of == counted;
         c->failed++;
@@ -217,6 +245,4 @@ void deliver_all(const struct shep_order *o, const struct shep_close_args *a, st
         else
             strbuf_addf(&c->text, "%s\n", e.text);
     }
-    if (inside)
-        identity_leave(o);
 }

@@ -9,8 +9,7 @@ struct shep_order;
 
 /* ^ What is to be done for the run in `path` with this order; `bytes` came on stdin, the answer goes to stdout. -1: there
  * is none, e. */
-typedef int errand_fn(const char *path, const struct shep_order *o, const char *bytes, size_t n,
-                      struct err *e);
+typedef int errand_fn(const char *path, struct shep_order *o, const char *bytes, size_t n, struct err *e);
 
 /* Read the run's order, and stdin (at most `max` bytes) to its end, and do it. The program's exit status: 1, and the reason
  * on stderr, when something could not be read or there is no answer. */

@@ -84,8 +84,7 @@ int script_run(const char *path, const char *which, const char *file, char *cons
     for (size_t i = 0; args[i]; i++)
         words_add(&argv, args[i], &e);
     if (errand_check(file, &e) == 0 && rundir_read_order(path, &o, &e) == 0) {
-        o.out.append |= epilogue;
-        o.err.append |= epilogue;
+        t.append = epilogue;
         if (o.tty_host[0])
             keep_quiet(&o);
         rc = task_prepare(&t, path, &o, &e) < 0 ? SCRIPT_NO_FILES : 0;

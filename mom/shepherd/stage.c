@@ -21,8 +21,10 @@
 #include "errand.h"
 #include "file.h"
 #include "identity.h"
+#include "own_dir.h"
 #include "rpc_buf.h"
 #include "rundir.h"
+#include "rundir_moved.h"
 #include "strbuf.h"
 #include "words.h"
 
@@ -36,21 +38,20 @@ static const char *workdir(const struct shep_order *o)
 }
 
 /* ---- the private directory */
-int stage_make_jobdir(const struct shep_order *o, struct err *e)
+int stage_make_jobdir(const char *path, struct shep_order *o, struct err *e)
 {
-    struct stat st;
-    int rc = 0;
+    char made[PATH_MAX];
+    int rc;
 
     if (!o->cwd[0])
         return 0;
     if (identity_enter(o, e) < 0)
         return -1;
-    if (mkdir(o->cwd, 0700) < 0 && errno != EEXIST)
-        rc = err_errno(e, errno, "cannot make the job directory %s", o->cwd);
-    else if (lstat(o->cwd, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != o->uid || (st.st_mode & 077))
-        rc = err_set(e, EACCES, "%s exists and is not the job's directory", o->cwd);
+    rc = own_dir_make(o->cwd, true, o, made, e);
     identity_leave(o);
-    return rc;
+    if (rc < 0 || strcmp(made, o->cwd) == 0)
+        return rc;
+    return rundir_moved_note(path, RUNDIR_MOVED_JOBDIR, made, o, e);
 }
 
 /* First out of the way by its name, so that a half-removed one is never taken for a job's. */
@@ -61,8 +62,8 @@ void stage_remove_jobdir(const struct shep_order *o)
     if (!o->cwd[0] || identity_enter(o, NULL) < 0)
         return;
     strbuf_init(&gone, PATH_MAX);
-    if (strbuf_addf(&gone, "%s_remove", o->cwd) == 0 && (rename(o->cwd, gone.s) == 0 || errno == ENOENT))
-        file_remove_tree(AT_FDCWD, gone.s, NULL);
+    if (strbuf_addf(&gone, "%s_remove", o->cwd) == 0)
+        file_remove_tree(AT_FDCWD, rename(o->cwd, gone.s) == 0 || errno == ENOENT ? gone.s : o->cwd, NULL);
     strbuf_fini(&gone);
     identity_leave(o);
 }
@@ -306,8 +307,7 @@ static int answer(struct copies *all, struct err *e)
     return rc;
 }
 
-static int stage_with(const char *path, const struct shep_order *o, const char *bytes, size_t n,
-                      struct err *e)
+static int stage_with(const char *path, struct shep_order *o, const char *bytes, size_t n, struct err *e)
 {
     struct shep_stage s = {0};
     struct copies all;
@@ -317,7 +317,7 @@ static int stage_with(const char *path, const struct shep_order *o, const char *
     copies_init(&all);
     ready = (rpc_buf_decode(bytes, n, (xdrproc_t)xdr_shep_stage, &s) == 0 ||
              err_set(e, EINVAL, "the arguments on stdin are not whole") == 0) &&
-            belongings_make(path, o, e) == 0 && stage_make_jobdir(o, e) == 0;
+            belongings_make(path, o, e) == 0 && stage_make_jobdir(path, o, e) == 0;
     if (ready) {
         errand_end_with_parent(); /* after having been the owner for a moment */
         stage_in(o, &s, &all);

@@ -19,8 +19,9 @@ void stage_out(const struct shep_order *o, const struct shep_stage *s, struct co
 /* Remove what stage_in has brought. */
 void stage_remove(const struct shep_order *o, const struct shep_stage *s);
 
-/* The private directory of the job, made or removed with everything in it. */
-int stage_make_jobdir(const struct shep_order *o, struct err *e);
+/* The private directory of the job, made or removed with everything in it. `path`: the run's directory. One whose name is
+ * taken gets another (own_dir.h), also in the order. */
+int stage_make_jobdir(const char *path, struct shep_order *o, struct err *e);
 void stage_remove_jobdir(const struct shep_order *o);
 
 /* The errand: a shep_stage on standard input, a shep_close_result on standard output. The exit code for main. */

@@ -13,9 +13,11 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,15 +29,23 @@
 #include "identity.h"
 #include "image.h"
 #include "rundir.h"
+#include "spool_file.h"
 #include "stage.h"
+#include "visible.h"
 
 extern char **environ;
 
-enum { EXIT_NO_EXEC = 126, STANDS_MS = 50 };
+enum {
+    EXIT_NO_EXEC = 126,
+    STANDS_MS = 50,
+    TTY_NAME_MAX_LEN = 64,
+    PTS_FIRST = 136, /* majors of pseudo terminals: devices.txt of Linux */
+    PTS_LAST = 143
+};
 
 void task_init(struct task *t)
 {
-    *t = (struct task){.out = -1, .err = -1, .go = -1, .failed = -1};
+    *t = (struct task){.out = -1, .err = -1, .tty = -1, .go = -1, .failed = -1};
 }
 
 static void close_one(int *fd)
@@ -51,17 +61,18 @@ void task_fini(struct task *t)
         t->err = -1;
     close_one(&t->out);
     close_one(&t->err);
+    close_one(&t->tty);
     close_one(&t->go);
     close_one(&t->failed);
 }
 
-/* The spool is open to all: what lies there under our name must be a plain file of the owner. */
-static int open_output(const struct shep_order *o, const struct shep_output *out, struct err *e)
+/* Where the owner may write: what is there must be a plain file of the owner, or is made. As the owner. */
+static int open_own(const struct shep_order *o, const struct shep_output *out, bool append, struct err *e)
 {
     struct stat st;
     /* O_NONBLOCK: somebody's pipe of that name must not keep us waiting; fstat then refuses it */
     int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-    int fd = open(out->path, flags | (out->append ? 0 : O_TRUNC), 0666);
+    int fd = open(out->path, flags | (append ? 0 : O_TRUNC), 0666);
 
     if (fd < 0)
         return err_errno(e, errno, "cannot open output file %s", out->path);
@@ -74,40 +85,81 @@ static int open_output(const struct shep_order *o, const struct shep_output *out
     return fd;
 }
 
-static int open_outputs(struct task *t, const struct shep_order *o, struct err *e)
+/* What is appended to is in the spool (outputs.c). */
+static int open_output(const struct task *t, const struct shep_order *o, const struct shep_output *out,
+                       struct err *e)
 {
-    const struct shep_output *first = o->join == 2 ? &o->err : &o->out;
     mode_t saved;
+    int fd;
 
+    if (out->append)
+        return spool_file_open(out->path, o, e);
     if (identity_enter(o, e) < 0)
         return -1;
     saved = umask(o->umask);
-    t->out = open_output(o, first, e);
-    t->err = o->join || t->out < 0 ? t->out : open_output(o, &o->err, e);
+    fd = open_own(o, out, t->append, e);
     umask(saved);
     identity_leave(o);
+    return fd;
+}
+
+static int open_outputs(struct task *t, const struct shep_order *o, struct err *e)
+{
+    const struct shep_output *first = o->join == 2 ? &o->err : &o->out;
+
+    t->out = open_output(t, o, first, e);
+    t->err = o->join || t->out < 0 ? t->out : open_output(t, o, &o->err, e);
     return t->out < 0 || t->err < 0 ? -1 : 0;
 }
 
+/* The name was told by a process that is the owner's: so what it names must be a terminal of the owner's. From here on
+ * it is known by the descriptor: the name may be another user's terminal when the job has let go of this one. */
+static int find_tty(const char *name, const struct shep_order *o, struct err *e)
+{
+    int fd = open(name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0)
+        return err_errno(e, errno, "cannot open the terminal %s", name);
+    if (fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && major(st.st_rdev) >= PTS_FIRST &&
+        major(st.st_rdev) <= PTS_LAST && st.st_uid == (o->change_user ? o->uid : geteuid()))
+        return fd;
+    close(fd);
+    return err_set(e, EACCES, "%s is not a terminal of %s", name, o->user);
+}
+
+/* The terminal behind the descriptor; ENXIO or EIO when it is over. */
+static int open_found(const struct task *t, int flags)
+{
+    char path[32];
+
+    if (t->tty < 0)
+        return -1;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", t->tty);
+    return open(path, flags | O_NOCTTY | O_CLOEXEC);
+}
+
 /* Held open from here to the fork, so that it is never without anybody: that would be the end of it. */
-static int open_tty(struct task *t, const char *path, struct err *e)
+static int open_tty(struct task *t, const char *path, const struct shep_order *o, struct err *e)
 {
     char file[PATH_MAX], *name = NULL;
 
     snprintf(file, sizeof file, "%s/" RUNDIR_TTY, path);
-    if (file_read(AT_FDCWD, file, sizeof t->tty - 1, &name, NULL, e) < 0)
+    if (file_read(AT_FDCWD, file, TTY_NAME_MAX_LEN, &name, NULL, e) < 0)
         return -1;
-    snprintf(t->tty, sizeof t->tty, "%s", name);
+    t->tty = find_tty(name, o, e);
+    t->out = t->err = open_found(t, O_RDWR);
+    if (t->tty >= 0 && t->out < 0)
+        err_errno(e, errno, "cannot open the terminal %s", name);
     free(name);
-    t->out = t->err = open(t->tty, O_RDWR | O_NOCTTY | O_CLOEXEC);
-    return t->out < 0 ? err_errno(e, errno, "cannot open the terminal %s", t->tty) : 0;
+    return t->out < 0 ? -1 : 0;
 }
 
-int task_prepare(struct task *t, const char *path, const struct shep_order *o, struct err *e)
+int task_prepare(struct task *t, const char *path, struct shep_order *o, struct err *e)
 {
-    if (belongings_make(path, o, e) < 0 || image_prepare(o, e) < 0 || stage_make_jobdir(o, e) < 0)
+    if (belongings_make(path, o, e) < 0 || image_prepare(o, e) < 0 || stage_make_jobdir(path, o, e) < 0)
         return -1;
-    return o->tty_host[0] ? open_tty(t, path, e) : open_outputs(t, o, e);
+    return o->tty_host[0] ? open_tty(t, path, o, e) : open_outputs(t, o, e);
 }
 
 static int set_limits(const struct shep_order *o, struct err *e)
@@ -166,12 +218,12 @@ static int become_the_job(const struct task *t, const struct shep_order *o, int 
         return err_errno(e, errno, "cannot make a session");
     if (t->confine && confine_enter(t->confine, e) < 0)
         return -1;
-    if (t->tty[0] && ioctl(t->out, TIOCSCTTY, 0) < 0)
-        return err_errno(e, errno, "cannot have the terminal %s", t->tty);
+    if (t->tty >= 0 && ioctl(t->out, TIOCSCTTY, 0) < 0)
+        return err_errno(e, errno, "cannot have the terminal of job %s", o->id);
     if (set_limits(o, e) < 0 || identity_become(o, e) < 0)
         return -1;
     umask(o->umask);
-    if (dup2(t->tty[0] ? t->out : input, STDIN_FILENO) < 0 || dup2(t->out, STDOUT_FILENO) < 0 ||
+    if (dup2(t->tty >= 0 ? t->out : input, STDIN_FILENO) < 0 || dup2(t->out, STDOUT_FILENO) < 0 ||
         dup2(t->err, STDERR_FILENO) < 0)
         return err_errno(e, errno, "cannot set standard files");
     fcntl(STDOUT_FILENO, F_SETFL, O_APPEND); /* O_NONBLOCK goes: programs expect to wait */
@@ -256,7 +308,7 @@ int task_fork_program(struct task *t, const struct shep_order *o, const struct t
     close(input);
     close(go[0]);
     close(failed[1]);
-    if (t->tty[0]) {
+    if (t->tty >= 0) {
         close(t->out); /* the job's alone from here on */
         t->out = t->err = -1;
     }
@@ -320,7 +372,7 @@ int task_go(struct task *t, const struct shep_order *o, struct err *e)
 
 void task_say(const struct task *t, const char *text)
 {
-    int tty = t->tty[0] ? open(t->tty, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
+    int tty = open_found(t, O_WRONLY | O_NONBLOCK);
 
     if (t->err >= 0)
         dprintf(t->err, "=>> PBS: %s\n", text);
@@ -330,16 +382,34 @@ void task_say(const struct task *t, const char *text)
     }
 }
 
+/* What a user has written, for whom escape sequences are not his to send. NULL: no memory. */
+static char *visible_text(const char *text)
+{
+    char *shown = NULL;
+    size_t n;
+    FILE *f = open_memstream(&shown, &n);
+
+    if (!f)
+        return NULL;
+    visible_put(f, text, strlen(text));
+    if (fclose(f) == 0)
+        return shown;
+    free(shown);
+    return NULL;
+}
+
 void task_message(const struct task *t, unsigned files, const char *text)
 {
-    int tty = t->tty[0] ? open(t->tty, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
+    char *shown = visible_text(text);
+    int tty = shown ? open_found(t, O_WRONLY | O_NONBLOCK) : -1;
 
-    if (files & 1 && t->out >= 0)
-        dprintf(t->out, "%s\n", text);
-    if (files & 2 && t->err >= 0 && !(files & 1 && t->err == t->out))
-        dprintf(t->err, "%s\n", text);
+    if (shown && files & 1 && t->out >= 0)
+        dprintf(t->out, "%s\n", shown);
+    if (shown && files & 2 && t->err >= 0 && !(files & 1 && t->err == t->out))
+        dprintf(t->err, "%s\n", shown);
     if (tty >= 0) {
-        dprintf(tty, "\r\n%s\r\n", text);
+        dprintf(tty, "\r\n%s\r\n", shown);
         close(tty);
     }
+    free(shown);
 }

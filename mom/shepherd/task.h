@@ -10,6 +10,8 @@
  */
 #include <sys/types.h>
 
+#include <stdbool.h>
+
 #include "err.h"
 
 struct confine;
@@ -25,8 +27,9 @@ struct task_program { /* borrowed for the call */
 };
 
 struct task {
-    int out, err;   /* its output; -1: not open. That of the first process is kept for messages to the job. */
-    char tty[64];   /* of an interactive job: its terminal, opened for each message */
+    int out, err; /* its output; -1: not open. That of the first process is kept for messages to the job. */
+    bool append;  /* set by the caller: an errand writes behind what the job has written */
+    int tty; /* of an interactive job: its terminal, by a descriptor (O_PATH) that does not keep it open; -1: none */
     int go, failed; /* pipes to the process while it waits */
     pid_t pid;
     struct confine
@@ -37,7 +40,7 @@ void task_init(struct task *t);
 void task_fini(struct task *t); /* closes; kills nobody */
 
 /* `path`: the run's directory. -1: e->code EACCES or the errno, and a text for people. */
-int task_prepare(struct task *t, const char *path, const struct shep_order *o, struct err *e);
+int task_prepare(struct task *t, const char *path, struct shep_order *o, struct err *e);
 int task_fork(struct task *t, const struct shep_order *o, struct err *e); /* the program of the order */
 /* Another program with the job's identity, limits and directory; t->out and t->err are set by the caller. Why it cannot be
  * executed is also written to t->err. */

@@ -282,7 +282,7 @@ def test_a_service_user_who_is_nobody_stops_the_start():
 def test_the_first_start_makes_the_home_of_the_manual(site):
     modes = {"": 0o755, "server_logs": 0o755, "server_priv": 0o750, "server_priv/accounting": 0o755,
              "server_priv/jobs": 0o750, "server_priv/users": 0o750, "server_priv/hooks": 0o750,
-             "sched_logs": 0o755, "sched_priv": 0o750, "spool": 0o1777, "undelivered": 0o1777, "aux": 0o755,
+             "sched_logs": 0o755, "sched_priv": 0o750, "spool": 0o755, "undelivered": 0o1777, "aux": 0o755,
              "checkpoint": 0o711, "mom_logs": 0o755, "mom_priv": 0o751, "mom_priv/jobs": 0o751,
              "mom_priv/config.d": 0o700, "comm_logs": 0o755, "certs": 0o700, "pbs_environment": 0o644,
              "pbs_version": 0o644, "sched_priv/sched_config": 0o644, "sched_priv/resource_group": 0o644,

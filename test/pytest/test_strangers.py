@@ -1,0 +1,164 @@
+"""What an ordinary user of a host can do to the jobs of others there: names that can be guessed are taken in advance."""
+import os
+import pwd
+import select
+import stat
+import subprocess
+
+import pytest
+
+from cede import users
+from cede.terminal import at_work
+from cede.wait import until
+from test_host_life import configure, exists, touch
+
+OWNER, STRANGER = users.NAMES[:2]
+pytestmark = [pytest.mark.skipif(os.geteuid() != 0, reason="takes users of several numbers"),
+              pytest.mark.complex(history=True)]
+KINDS = {"directory": "mkdir {}", "full directory": "mkdir -p {}/x", "file": "echo mine > {}", "link": "ln -s {}.to {}",
+         "pipe": "mkfifo {}", "open directory": "mkdir -m 777 {}"}
+
+
+def as_stranger(text, check=True):
+    return subprocess.run(["setpriv", "--reuid", STRANGER, "--regid", str(pwd.getpwnam(STRANGER).pw_gid), "--init-groups",
+                           "sh", "-c", text], check=check, capture_output=True, text=True)
+
+
+def uid(name):
+    return pwd.getpwnam(name).pw_uid
+
+
+def place(cx, *names):
+    return os.path.join(cx.dir, "mom", "n1", *names)
+
+
+def next_job(cx):
+    """The identifier that the next submission gets: anybody can tell."""
+    job = cx.submit("true")
+    cx.wait_gone(job)
+    number, _, rest = job.partition(".")
+    return f"{int(number) + 1}.{rest}"
+
+
+def ended(cx, job):
+    cx.wait_gone(job)
+    return cx.stat(job)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_job_runs_whatever_a_stranger_has_put_at_the_name_of_its_TMPDIR(cx, kind):
+    victim = next_job(cx)
+    taken = place(cx, "tmp", f"pbs.{victim}")
+    as_stranger(KINDS[kind].format(taken, taken))
+    before = os.lstat(taken)
+    job = cx.submit("echo $TMPDIR; stat -c '%U %a' $TMPDIR; touch $TMPDIR/mine; case $PBS_PREEMPT_NOTICE in $TMPDIR/*) echo in;; esac")
+    assert job == victim and ended(cx, job)["Exit_status"] == "0"
+    tmpdir, rights, notice = cx.file("out").splitlines()
+    assert tmpdir.startswith(taken + ".") and rights == f"{OWNER} 700" and notice == "in"
+    after = os.lstat(taken)
+    assert (before.st_uid, before.st_mode, before.st_ino) == (after.st_uid, after.st_mode, after.st_ino)
+    assert os.listdir(place(cx, "tmp")) == [os.path.basename(taken)]
+
+
+def test_a_TMPDIR_has_its_usual_name_where_nobody_has_taken_it(cx):
+    job = cx.submit("echo $TMPDIR")
+    ended(cx, job)
+    assert cx.file("out").strip() == place(cx, "tmp", f"pbs.{job}") and os.listdir(place(cx, "tmp")) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_job_runs_whatever_a_stranger_has_put_at_the_name_of_its_private_directory(cx, kind):
+    root = os.path.join(cx.top, "jobdirs")
+    os.mkdir(root)
+    os.chmod(root, 0o1777)
+    configure(cx, f"$jobdir_root {root}")
+    victim = next_job(cx)
+    taken = os.path.join(root, f"pbs.{victim}.x8z")
+    as_stranger(KINDS[kind].format(taken, taken))
+    job = cx.submit("pwd; echo $PBS_JOBDIR; stat -c '%U %a' .; touch mine", sandbox="PRIVATE")
+    s = ended(cx, job)
+    where, jobdir, rights = cx.file("out").splitlines()
+    assert job == victim and s["Exit_status"] == "0" and where == jobdir == s["jobdir"]
+    assert where.startswith(taken + ".") and rights == f"{OWNER} 700"
+    assert os.listdir(root) == [os.path.basename(taken)]
+
+
+def test_a_stranger_cannot_take_names_in_the_spool(cx):
+    job = cx.submit("echo began; while [ ! -e $PBS_O_WORKDIR/go ]; do sleep 0.02; done")
+    cx.wait(job)
+    spooled = place(cx, "spool", f"{job}.OU")
+    until(lambda: os.path.exists(spooled), "its output")
+    for text in (f"touch {place(cx, 'spool')}/other.OU", f"rm -f {spooled}", f"mv {spooled} {spooled}.x", f"cat {spooled}",
+                 f"echo x >> {spooled}"):
+        assert as_stranger(text, check=False).returncode != 0
+    st = os.stat(spooled)
+    assert (st.st_uid, stat.S_IMODE(st.st_mode)) == (uid(OWNER), 0o600)
+    touch(cx, "go")
+    assert ended(cx, job)["Exit_status"] == "0" and cx.file("out") == "began\n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_was_put_into_a_spool_that_was_open_to_all_keeps_no_job_from_its_output(cx, kind):
+    """As an older MOM, or another system, has left it."""
+    victim, spool = next_job(cx), place(cx, "spool")
+    os.chmod(spool, 0o1777)
+    for suffix in ("OU", "ER"):
+        path = os.path.join(spool, f"{victim}.{suffix}")
+        as_stranger(KINDS[kind].format(path, path))
+    cx.restart("n1")
+    until(lambda: cx.node().state == "free", "n1")
+    assert stat.S_IMODE(os.stat(spool).st_mode) == 0o755
+    job = cx.submit("echo out; echo err >&2")
+    assert job == victim and ended(cx, job)["Exit_status"] == "0"
+    assert cx.file("out") == "out\n" and cx.file("err") == "err\n"
+    until(lambda: os.listdir(spool) == [], "an empty spool")
+    assert os.stat(os.path.join(cx.work, "out")).st_uid == uid(OWNER)
+
+
+def test_output_that_cannot_be_delivered_is_kept_beside_what_a_stranger_has_put_there(cx):
+    victim = next_job(cx)
+    taken = place(cx, "undelivered", f"{victim}.OU")
+    as_stranger(f"mkdir {taken}")
+    job = cx.submit("echo kept", Output_Path="/no/such/directory/out")
+    ended(cx, job)
+    [kept] = [name for name in os.listdir(place(cx, "undelivered")) if name.startswith(f"{job}.OU.")]
+    with open(place(cx, "undelivered", kept), encoding="ascii") as f:
+        assert job == victim and f.read() == "kept\n"
+
+
+def test_a_message_for_a_job_that_has_let_go_of_its_terminal_does_not_reach_who_has_it_now(cx, sit):
+    t = sit()
+    job = at_work(t)
+    t.type("tty\n")
+    name = t.expect(r"(/dev/pts/\d+)\r\n").group(1)
+    t.type(f"trap '' HUP; exec sh -c 'while [ ! -e {cx.work}/go ]; do sleep 0.02; done' </dev/null >/dev/null 2>&1\n")
+    until(lambda: not os.path.exists(name), "the end of the terminal")
+    others = []
+    try:
+        while not others or os.ttyname(others[-1][1]) != name:
+            assert len(others) < 200
+            others.append(os.openpty())
+        cx.command("qmsg", "for the job alone", job, check=False)
+        assert select.select([others[-1][0]], [], [], 0)[0] == []
+    finally:
+        for pair in others:
+            os.close(pair[0])
+            os.close(pair[1])
+    touch(cx, "go")
+    cx.wait_gone(job)
+
+
+def test_escape_sequences_in_a_message_are_shown_and_not_obeyed(cx, sit):
+    t = sit()
+    job = at_work(t)
+    cx.command("qmsg", "red \x1b[31m bell \x07 c1 \u009b line\nnext \u00e4", job)
+    shown = t.expect(r"(?s)red .*next \S+")
+    assert shown.group(0).startswith("red ^[[31m bell ^G c1 \\302\\233 line\r\nnext \u00e4")
+    batch = cx.submit("touch $PBS_O_WORKDIR/began; while [ ! -e $PBS_O_WORKDIR/go ]; do sleep 0.02; done")
+    until(lambda: exists(cx, "began") and cx.stat(batch)["substate"] == "42", "the job")
+    cx.command("qmsg", "-O", "\x1b]0;title\x07", batch)
+    touch(cx, "go")
+    ended(cx, batch)
+    assert cx.file("out") == "^[]0;title^G\n"
+    t.type("exit\n")
+    cx.wait_gone(job)
