@@ -53,12 +53,20 @@ static const char *token_text(const char *token, char out[static TOKEN_TEXT])
     return out;
 }
 
+/* A token is that of one user's submission. */
+static bool is_of(const struct job *j, const ifl_arrive_args *a)
+{
+    size_t n = strcspn(a->owner, "@");
+
+    return j && strncmp(j->user, a->owner, n) == 0 && !j->user[n];
+}
+
 const char *arrival_find(const struct site *s, struct notes *n, const ifl_arrive_args *a)
 {
     const struct job *j = jobs_find_token(s->jobs, (const unsigned char *)a->job.token);
     char token[TOKEN_TEXT];
 
-    return j ? j->obj.name : notes_find(n, "token", token_text(a->job.token, token));
+    return is_of(j, a) ? j->obj.name : notes_find(n, "token", token_text(a->job.token, token));
 }
 
 /* What the server that sends it says; of one that says nothing it is the name there. */

@@ -285,6 +285,18 @@ static void asked_free(struct asked *a)
     free(a);
 }
 
+/* A submission that has come before, by its token. A token is its user's own: another one who has it, by whatever means, is
+ * told nothing of the job. */
+static void answer_again(struct submit *s, struct request *r, const struct client *c,
+                         const struct job *before)
+{
+    if (strcmp(before->user, client_user(c)) == 0)
+        promise(s, r, before->obj.name);
+    else
+        request_failf(r, PBSE_IVALREQ,
+                      "the token of this submission was used by another user: submit again, with a new one");
+}
+
 static void user_known(void *arg, const struct names_user *u, const struct err *why)
 {
     struct asked *a = arg;
@@ -296,7 +308,7 @@ static void user_known(void *arg, const struct names_user *u, const struct err *
         request_failf(a->request, PBSE_BADUSER, "Bad UID for job execution: user %s is unknown on the server",
                       identity_name(asked_for(a->args, "User_List"), client_user(a->client), buf));
     else if (again)
-        promise(a->s, a->request, again->obj.name);
+        answer_again(a->s, a->request, a->client, again);
     else
         with_user(a, u);
     asked_free(a);
@@ -384,7 +396,7 @@ void submit_serve(struct submit *s, struct request *r)
     struct err e;
 
     if (again)
-        promise(s, r, again->obj.name);
+        answer_again(s, r, request_client(r), again);
     else if (admit_check_server(s->p.site, request_who(r), client_host(request_client(r)), &e) < 0)
         request_fail(r, &e);
     else if (arguments_for(s, args))
