@@ -8,6 +8,7 @@ import pytest
 
 from cede import rpc_caller, users
 from cede.remote import Munged, login_host, port_of
+from cede.wait import until
 
 pytestmark = [pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("munged"), reason="needs root and munged"),
               pytest.mark.complex(nodes=1)]
@@ -124,6 +125,22 @@ def test_nothing_is_served_to_a_guest_who_has_not_said_who_he_is(cx, munged):
     assert code == 15019  # a good credential of root, made for nothing in particular
     s.close()
     assert "made for another connection" in cx.logs("server", lines=100)
+
+
+HALF_OPEN = 600  # more than twice what a server keeps
+
+
+def test_half_open_connections_keep_neither_callers_nor_moms_out(cx):
+    flood = [rpc_caller.connect(port_of(cx)) for _ in range(HALF_OPEN)]
+    for _ in range(50):
+        guest(cx).close()
+        flood.append(rpc_caller.connect(port_of(cx)))
+    cx.kill("n1")
+    cx.restart("n1")
+    until(lambda: cx.node("n1")["state"] == "free", "the MOM is back")
+    for s in flood:
+        s.close()
+    assert "too many that did not say who they are" in cx.logs("server", lines=400)
 
 
 def test_a_guest_who_says_nothing_is_sent_away(cx):

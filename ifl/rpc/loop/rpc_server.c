@@ -2,8 +2,8 @@
  *
  * The list's links lie in the connections (rpc_conn_link), and connections tell of their life through
  * hooks: they know no server. A TCP caller counts as a stranger from accept until it is known or gone, and
- * strangers have a bound of their own, so that who does not say who he is cannot keep daemons and users
- * out. Neither can a user: he has his share, and what is more is closed again. */
+ * strangers have a bound of their own, at which one of them gives way (rpc_strangers.h). A user has a share of the
+ * connections, and what is more is closed again. */
 #include "rpc_server.h"
 
 #include <errno.h>
@@ -18,6 +18,7 @@
 #include "rpc_frame.h"
 #include "rpc_plug.h"
 #include "rpc_shares.h"
+#include "rpc_strangers.h"
 
 enum { MAX_CONNECTIONS = 20000, MAX_STRANGERS = 256, STRANGER_MS = 10000 };
 enum { ACCEPT_AT_ONCE = 64, COMPLAIN_MS = 60000, OTHER_FILES = 256, USERS_AT_LEAST = 4 };
@@ -38,6 +39,7 @@ struct rpc_server {
     struct rpc_conn *first;
     struct rpc_server_counts counts;
     struct rpc_shares *shares;
+    struct rpc_strangers *strangers;
     int spare; /* a descriptor to give up when there is none left, so that a caller can be turned away */
     int64_t complained_mono_ms;
 };
@@ -74,7 +76,7 @@ static void complain(struct rpc_server *s, const char *why)
         return;
     s->complained_mono_ms = now;
     log_event(LOGC_TPP, LOGE_ERROR, s->o.name, "turning connections away: %s (%zu open, %zu unknown)", why,
-              s->counts.connections, s->counts.strangers);
+              s->counts.connections, rpc_strangers_count(s->strangers));
 }
 
 static bool is_of_user(struct rpc_conn *c)
@@ -102,7 +104,9 @@ static void on_known(void *arg, struct rpc_conn *c)
 {
     struct rpc_server *s = arg;
 
-    s->counts.strangers--;
+    if (rpc_conn_peer(c)->kind == AUTH_DAEMON)
+        rpc_strangers_trust(s->strangers, c);
+    rpc_strangers_remove(s->strangers, c);
     charge(s, c);
 }
 
@@ -112,8 +116,7 @@ static void on_gone(void *arg, struct rpc_conn *c, const struct err *why)
 
     unlink_from(s, c);
     s->counts.connections--;
-    if (rpc_conn_peer(c)->kind == AUTH_STRANGER || rpc_conn_peer(c)->kind == AUTH_GUEST)
-        s->counts.strangers--;
+    rpc_strangers_remove(s->strangers, c);
     if (is_of_user(c))
         rpc_shares_give_back(s->shares, rpc_conn_peer(c)->uid);
     if (why->code == EBADMSG || why->code == EMSGSIZE)
@@ -137,18 +140,34 @@ static bool is_inet(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &n) == 0 && domain != AF_UNIX;
 }
 
+/* When all places are taken, another stranger gives way. */
+static void make_place(struct rpc_server *s)
+{
+    struct rpc_conn *c;
+    struct err e;
+
+    while ((c = rpc_strangers_victim(s->strangers))) {
+        err_set(&e, EUSERS, "%zu connections wait to say who they are, most of them from there",
+                s->o.max_strangers);
+        complain(s, "too many that did not say who they are, the oldest of those with most");
+        rpc_conn_end(c, &e);
+    }
+}
+
 static void take(struct rpc_server *s, int fd)
 {
     struct rpc_conn *c;
     struct err e;
     bool stranger = is_inet(fd);
+    rpc_address_key from = stranger ? rpc_strangers_key(fd) : 0;
 
-    if (s->counts.connections >= s->o.max_connections ||
-        (stranger && s->counts.strangers >= s->o.max_strangers)) {
-        complain(s, stranger ? "too many that did not say who they are" : "too many connections");
+    if (s->counts.connections >= s->o.max_connections) {
+        complain(s, "too many connections");
         close(fd);
         return;
     }
+    if (stranger)
+        make_place(s);
     c = rpc_conn_accept(s->loop, fd, &s->conn, &s->door, &e);
     if (!c) {
         complain(s, e.text);
@@ -157,7 +176,8 @@ static void take(struct rpc_server *s, int fd)
     link_in(s, c);
     s->counts.accepted++;
     s->counts.connections++;
-    s->counts.strangers += stranger;
+    if (stranger)
+        rpc_strangers_add(s->strangers, c, from);
     charge(s, c);
 }
 
@@ -243,7 +263,10 @@ struct rpc_server *rpc_server_create(struct loop *l, const struct rpc_server_opt
     fill_defaults(&s->o);
     bound_by_files(&s->o);
     s->shares = rpc_shares_create(s->o.max_of_user);
-    if (!s->shares) {
+    s->strangers = rpc_strangers_create(s->o.max_strangers);
+    if (!s->shares || !s->strangers) {
+        rpc_shares_destroy(s->shares);
+        rpc_strangers_destroy(s->strangers);
         free(s);
         err_set(e, ENOMEM, "no memory for the RPC server");
         return NULL;
@@ -330,6 +353,7 @@ void rpc_server_destroy(struct rpc_server *s)
         rpc_conn_end(s->first, &why);
     rpc_plug_free_context(s->o.tls);
     rpc_shares_destroy(s->shares);
+    rpc_strangers_destroy(s->strangers);
     if (s->spare >= 0)
         close(s->spare);
     free(s);
@@ -348,5 +372,8 @@ void rpc_server_each(struct rpc_server *s, void (*fn)(void *arg, struct rpc_conn
 
 struct rpc_server_counts rpc_server_get_counts(const struct rpc_server *s)
 {
-    return s->counts;
+    struct rpc_server_counts counts = s->counts;
+
+    counts.strangers = rpc_strangers_count(s->strangers);
+    return counts;
 }

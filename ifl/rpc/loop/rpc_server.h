@@ -3,8 +3,9 @@
 /* Listeners, and the connections they bring: unix sockets (identity by the kernel), TCP with TLS 1.3
  * (identity by a certificate of the complex; in the clear procedure 0 alone). Loop thread only.
  *
- * Too many connections, of all, of those that have not said who they are, or of one user; or no descriptor left: a
- * new one is closed at once with one log line a minute.
+ * Too many connections, of all or of one user, or no descriptor left: a new one is closed at once. Too many that have
+ * not said who they are: the oldest one of the address that has most of them is closed (rpc_strangers.h). One log line a
+ * minute.
  */
 #include <stddef.h>
 #include <stdint.h>
