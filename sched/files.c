@@ -52,6 +52,14 @@ static const char *const idle_because[OPT_COUNT] = {
 #undef OPTION
 #undef YES
 
+/* Values of the written file that differ from the presets. */
+#define OPTION(...)
+#define SHIPPED(option, value) [OPT_##option] = (value),
+static const char *const shipped[OPT_COUNT] = {
+#include "sched_config.def"
+};
+#undef OPTION
+
 static const struct {
     const char *name, *instead;
 } obsolete[] = {
@@ -82,11 +90,14 @@ void files_add_presets(struct strbuf *out)
 {
     strbuf_add(out,
                "# sched_config: how the scheduler decides. Lines are \"name: value\"; # begins a comment.\n");
-    for (size_t i = 0; i < OPT_COUNT; i++)
+    for (size_t i = 0; i < OPT_COUNT; i++) {
+        const char *value = shipped[i] ? shipped[i] : rows[i].preset;
+
         strbuf_addf(out, "\n# %s%s%s%s\n%s%s: %s\n", rows[i].sentence,
                     idle_because[i] ? " (does nothing: " : "", idle_because[i] ? idle_because[i] : "",
-                    idle_because[i] ? ")" : "", rows[i].preset && !idle_because[i] ? "" : "# ", rows[i].name,
-                    rows[i].preset ? rows[i].preset : "");
+                    idle_because[i] ? ")" : "", value && !idle_because[i] ? "" : "# ", rows[i].name,
+                    value ? value : "");
+    }
 }
 
 static void write_presets(const char *path)
@@ -356,7 +367,9 @@ struct settings *files_load_config(const char *path, struct err *e)
     v = settings_load(&schema, path, e);
     if (!v && e->code == ENOENT) {
         write_presets(path);
-        v = settings_presets(&schema, e);
+        v = settings_load(&schema, path, e);
+        if (!v) /* it could not be written */
+            v = settings_presets(&schema, e);
     }
     if (v)
         name_what_does_nothing(v);

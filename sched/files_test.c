@@ -61,7 +61,7 @@ static void a_missing_file_is_written_and_means_the_defaults(void **state)
     assert_int_equal(p->policy.n_node_sort, 1);
     assert_int_equal(p->policy.node_sort[0].what, NODE_BY_PRIORITY);
     assert_true(p->policy.node_sort[0].high);
-    assert_null(p->policy.resources);
+    assert_string_equal(p->policy.resources, "ncpus, mem, arch, host, vnode, aoe, eoe");
 }
 
 static void settings_reach_the_policy(void **state)

@@ -4,8 +4,8 @@
  * it with a made-up one that has only that.
  *
  * A boolean that is not set is False. Another resource that is not set is lacking, unless the site says that
- * it is infinite. Resources that the site does not name in sched_config always fit, except booleans, host and
- * vnode. */
+ * it is infinite. Resources that `resources` of sched_config does not name always fit, except booleans, host, vnode and
+ * what jobs use up on vnodes: the server counts that whatever the file says, and would refuse the run. */
 #include "match.h"
 
 #include <string.h>
@@ -51,7 +51,8 @@ static bool contains(const char *list, const char *word)
 
 static bool is_checked(const struct asker *a, const struct resource *r)
 {
-    return r->type == RES_BOOLEAN || policy_lists(universe_policy(a->u)->resources, r->name, true);
+    return r->type == RES_BOOLEAN || r->flags & RES_VNODE ||
+           policy_lists(universe_policy(a->u)->resources, r->name, true);
 }
 
 static bool is_infinite(const struct asker *a, const struct resource *r)
@@ -177,12 +178,12 @@ int64_t match_times(const struct asker *a, const struct node *n, const struct am
 {
     const struct policy *p = universe_policy(a->u);
 
-    if (!p->resources && !p->unset_infinite)
+    if (!p->unset_infinite)
         return amounts_times(have, &k->use, most);
     for (uint32_t i = 0; i < k->use.n && most > 0; i++) {
         const struct amount *want = &k->use.a[i];
         const struct resource *r = catalogue_get(universe_catalogue(a->u), want->res);
-        if (want->n <= 0 || !is_checked(a, r) || (!amounts_has(&n->total, want->res) && is_infinite(a, r)))
+        if (want->n <= 0 || (!amounts_has(&n->total, want->res) && is_infinite(a, r)))
             continue;
         int64_t fits = amounts_get(have, want->res) / want->n;
         most = fits < most ? fits : most;

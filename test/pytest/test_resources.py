@@ -1,5 +1,6 @@
 """Resources of a site: counted on a vnode, shared by vnodes, at a queue, at the server; matched; bounded."""
 import os
+import re
 
 import pytest
 
@@ -161,14 +162,49 @@ def test_what_is_counted_of_a_resource_is_not_changed_while_a_job_has_it(cx):
     cx.qmgr("set resource licence flag = h")
 
 
+# --- the resources: line of sched_config
+
+def append_resource(cx, name):
+    """What an administrator's script does: the name goes to the end of the line that is there."""
+    with open(os.path.join(cx.home, "sched_priv", "sched_config"), encoding="utf-8") as f:
+        text = f.read()
+    assert len(re.findall("(?m)^resources:", text)) == 1
+    cx.configure_sched(re.sub('(?m)^(resources: "[^"]*)"', rf'\1, {name}"', text))
+
+
+@pytest.mark.complex(nodes=2, ncpus=2)
+def test_what_jobs_use_up_on_vnodes_is_checked_whatever_the_line_names(cx):
+    """A site that appends a name of its own, and one that leaves ncpus out: no node is chosen that the server refuses."""
+    resource(cx, "tape", "long", "nh")
+    vnode(cx, "n1", tape=1)
+    append_resource(cx, "switch")
+    first, second, waits = [submit(cx, "-l", "select=1:ncpus=2") for _ in range(3)]
+    for job in (first, second):
+        cx.wait(job, "R")
+    assert vnodes_of(cx, first) | vnodes_of(cx, second) == {"n1", "n2"}
+    comment(cx, waits, "Insufficient amount of resource: ncpus")
+    cx.configure_sched('resources: "tape"\n')
+    taped = submit(cx, "-l", "select=1:ncpus=1:tape=1")
+    comment(cx, taped, "Insufficient amount of resource")
+    assert "PBS Error" not in cx.logs("sched", 300)
+    for job in (first, second):
+        cx.api.delete(job)
+    cx.wait(waits, "R")
+    cx.api.delete(waits)
+    cx.wait(taped, "R")
+
+
 # --- what is only matched
 
 @pytest.mark.complex(nodes=2, ncpus=4)
 @pytest.mark.parametrize("type_, has, asks", [("boolean", "True", "True"), ("string", "red", "red"),
                                               ("string_array", "red,blue", "blue")])
 def test_a_property_of_a_host_is_matched(cx, type_, has, asks):
+    """As PBS has it: one that is matched counts when the site appends it to `resources:`, a boolean counts always."""
     resource(cx, "trait", type_, "h")
     vnode(cx, "n2", trait=has)
+    if type_ != "boolean":
+        append_resource(cx, "trait")
     jobs = [submit(cx, "-l", f"select=1:ncpus=1:trait={asks}") for _ in range(2)]
     for job in jobs:
         cx.wait(job, "R")
