@@ -11,22 +11,24 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "clock.h"
 #include "confine_group.h"
 #include "confine_memory.h"
 #include "procs.h"
+#include "rundir.h"
 
-enum { PAUSE_US = 500, LOOKS_MAX = 16 };
+enum { PAUSE_US = 500, LOOKS_MAX = 16, GROUP_MAX = 320 };
 
 struct confine {
     const struct confine_group_kind *group; /* NULL: signals */
-    char dir[CONFINE_DIR_MAX + 300];        /* of the job's own group */
+    char dir[CONFINE_DIR_MAX + GROUP_MAX];  /* of the job's own group */
     bool made, suspended;
     struct {
         enum confine_kind kind;
-        char dir[CONFINE_DIR_MAX + 300]; /* with version 2 the same for all, and for the freezer */
+        char dir[CONFINE_DIR_MAX + GROUP_MAX]; /* with version 2 the same for all, and for the freezer */
         bool set;
     } limit[CONFINE_LIMIT_COUNT];
     bool inside; /* in a child: born in the group of version 2 */
@@ -79,16 +81,42 @@ const char *confine_name(enum confine_kind k)
     return "?";
 }
 
-/* Of a group "pbs_NAME.PID": is PID gone, and NAME this one (NULL: any)? */
-static bool is_left(const char *group, const char *name)
+int confine_own(struct confine_place *place, const char *runs, struct err *e)
 {
-    const char *pid = strrchr(group, '.');
+    struct stat st;
 
-    if (strncmp(group, "pbs_", 4) != 0 || !pid || atoi(pid + 1) <= 1 || kill(atoi(pid + 1), 0) == 0 ||
-        errno != ESRCH)
+    if (stat(runs, &st) < 0)
+        return err_errno(e, errno, "cannot look at %s", runs);
+    place->owner.runs = runs;
+    snprintf(place->owner.name, sizeof place->owner.name, "%llx-%llx", (unsigned long long)st.st_dev,
+             (unsigned long long)st.st_ino);
+    return 0;
+}
+
+/* The run of a group "pbs_OWNER_RUN.PID", and how long its name is; NULL: it is not one of ours. */
+static const char *run_of(const struct confine_owner *owner, const char *group, size_t *n)
+{
+    char prefix[CONFINE_OWNER_MAX + 8];
+    const char *dot = strrchr(group, '.');
+    int len = snprintf(prefix, sizeof prefix, "pbs_%s_", owner->name);
+
+    if (!owner->runs || !dot || strncmp(group, prefix, (size_t)len) != 0 || dot <= group + len)
+        return NULL;
+    *n = (size_t)(dot - group) - (size_t)len;
+    return group + len;
+}
+
+/* Is the group ours, of a run that no shepherd holds, and is that this run (NULL: any)? */
+static bool is_left(const struct confine_owner *owner, const char *group, const char *name)
+{
+    size_t n = 0;
+    const char *run = run_of(owner, group, &n);
+    char path[RUNDIR_PATH_MAX];
+
+    if (!run || (name && (strlen(name) != n || strncmp(run, name, n) != 0)))
         return false;
-    return !name ||
-           (strlen(name) == (size_t)(pid - group) - 4 && strncmp(group + 4, name, strlen(name)) == 0);
+    return snprintf(path, sizeof path, "%s/%.*s", owner->runs, (int)n, run) < (int)sizeof path &&
+           !rundir_is_held(path);
 }
 
 static size_t kill_members(const char *path)
@@ -104,7 +132,8 @@ static size_t kill_members(const char *path)
 }
 
 /* `k`: NULL where there is nothing to thaw. `name`: of the run whose processes are killed; NULL: none are. */
-static size_t sweep_dir(const struct confine_group_kind *k, const char *dir, const char *name)
+static size_t sweep_dir(const struct confine_place *place, const struct confine_group_kind *k,
+                        const char *dir, const char *name)
 {
     char path[CONFINE_DIR_MAX + NAME_MAX + 2];
     DIR *d = dir[0] ? opendir(dir) : NULL;
@@ -112,7 +141,7 @@ static size_t sweep_dir(const struct confine_group_kind *k, const char *dir, con
     size_t killed = 0;
 
     while (d && (x = readdir(d))) {
-        if (!is_left(x->d_name, name))
+        if (!is_left(&place->owner, x->d_name, name))
             continue;
         snprintf(path, sizeof path, "%s/%s", dir, x->d_name);
         if (name)
@@ -128,11 +157,11 @@ static size_t sweep_dir(const struct confine_group_kind *k, const char *dir, con
 
 static size_t sweep(const struct confine_place *place, const char *name)
 {
-    size_t killed = sweep_dir(kind_of(place->kind), place->dir, name);
+    size_t killed = sweep_dir(place, kind_of(place->kind), place->dir, name);
 
     for (int i = 0; i < CONFINE_LIMIT_COUNT; i++)
         if (strcmp(place->dir, place->limit[i].dir) != 0)
-            killed += sweep_dir(NULL, place->limit[i].dir, name);
+            killed += sweep_dir(place, NULL, place->limit[i].dir, name);
     return killed;
 }
 
@@ -150,6 +179,7 @@ struct confine *confine_create(const struct confine_place *place, const char *na
                                int stop_signal, int continue_signal)
 {
     struct confine *c = calloc(1, sizeof *c);
+    char group[GROUP_MAX];
 
     if (!c)
         return NULL;
@@ -157,12 +187,11 @@ struct confine *confine_create(const struct confine_place *place, const char *na
     c->root = root;
     c->stop_signal = stop_signal;
     c->continue_signal = continue_signal;
-    /* Runs of two complexes on one host may have one name; their shepherds never have one pid. */
-    snprintf(c->dir, sizeof c->dir, "%s/pbs_%.255s.%d", place->dir, name, (int)root);
+    snprintf(group, sizeof group, "pbs_%s_%.255s.%d", place->owner.name, name, (int)root);
+    snprintf(c->dir, sizeof c->dir, "%s/%s", place->dir, group);
     for (int i = 0; i < CONFINE_LIMIT_COUNT; i++) {
         c->limit[i].kind = place->limit[i].kind;
-        snprintf(c->limit[i].dir, sizeof c->limit[i].dir, "%s/pbs_%.255s.%d", place->limit[i].dir, name,
-                 (int)root);
+        snprintf(c->limit[i].dir, sizeof c->limit[i].dir, "%s/%s", place->limit[i].dir, group);
     }
     c->memory_fd = -1;
     return c;

@@ -15,10 +15,21 @@
 #include "confine_limits.h"
 #include "err.h"
 
+/* Hosts share one kernel's groups with other complexes, and with containers whose processes have numbers of their own. So a
+ * group is ours by two proofs that hold there: its name has the device and inode number of the directory of our runs, which no two
+ * directories of one kernel share; and its shepherd is gone when nobody holds the lock on that run's records. */
+enum { CONFINE_OWNER_MAX = 40 };
+
+struct confine_owner {
+    const char *runs;             /* their directory; borrowed, NULL: none */
+    char name[CONFINE_OWNER_MAX]; /* "DEVICE-INODE" */
+};
+
 struct confine_place {
     enum confine_kind kind;    /* of the freezer */
     char dir[CONFINE_DIR_MAX]; /* where groups can be made; "" with SIGNALS */
     struct confine_seat limit[CONFINE_LIMIT_COUNT];
+    struct confine_owner owner; /* of groups that are made there */
 };
 
 struct confine;
@@ -28,13 +39,16 @@ struct procs_sessions;
 void confine_probe(struct confine_place *out);
 const char *confine_name(enum confine_kind k); /* "cgroup v2" or "signals" */
 
-/* Groups whose root is gone (a shepherd that was killed): thawed, so that SIGKILL is obeyed in them, and removed once
- * they are empty. */
+/* Groups made at `place` belong to the runs below this directory, whose name must live as long. -1: it cannot be looked at. */
+int confine_own(struct confine_place *place, const char *runs, struct err *e);
+
+/* Groups of our runs whose shepherd is gone (it was killed): thawed, so that SIGKILL is obeyed in them, and removed once
+ * they are empty. Groups that may be another's are left alone. */
 void confine_sweep(const struct confine_place *place);
-/* The same for the groups of one run, whose processes get SIGKILL. How many there were, each counted in every group. */
+/* The same for the groups of the run `name`, whose processes get SIGKILL. How many there were, each counted in every group. */
 size_t confine_kill_left(const struct confine_place *place, const char *name);
 
-/* For the processes below `root`. The group is named for `name` and root. NULL: no memory. */
+/* For the processes below `root`. The group is named for the owner of the place, the run `name`, and root. NULL: no memory. */
 struct confine *confine_create(const struct confine_place *place, const char *name, pid_t root,
                                int stop_signal, int continue_signal);
 void confine_destroy(struct confine *c); /* removes the group, which must be empty by then */

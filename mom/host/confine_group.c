@@ -15,6 +15,7 @@
 #include <string.h>
 #include <linux/sched.h>
 #include <signal.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -231,9 +232,13 @@ static bool turn(const char *dir, char sign, const char *controller)
 static bool takes_jobs(const struct confine_group_where *w, const char *dir)
 {
     char group[FILE_PATH_MAX], file[FILE_PATH_MAX + 64];
+    unsigned draw;
     bool ok;
 
-    snprintf(group, sizeof group, "%s/pbs_probe.%d", dir, (int)getpid());
+    /* Another container's process may have our number, and be at it as well. */
+    if (getrandom(&draw, sizeof draw, 0) != sizeof draw)
+        return false;
+    snprintf(group, sizeof group, "%s/pbs_probe.%d.%08x", dir, (int)getpid(), draw);
     if (confine_group_make(group, NULL) < 0)
         return false;
     snprintf(file, sizeof file, "%s/%s", group, w->file);

@@ -2,18 +2,23 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "confine.h"
 #include "confine_group.h"
+#include "file.h"
+#include "rundir.h"
 
 static volatile long *counter;
 
@@ -103,6 +108,57 @@ static void the_older_freezer_does_where_it_is_there(void **state)
     suspend_and_resume(&place, true);
 }
 
+/* --- whose groups they are */
+
+enum { PATH_LEN = 128 };
+
+static void path_in(char out[static PATH_LEN], const char *dir, const char *name)
+{
+    assert_true(snprintf(out, PATH_LEN, "%s/%s", dir, name) < PATH_LEN);
+}
+
+/* Plain directories do: a group is told by its name and by the run's lock. The pids are of no process here, as those of
+ * another container. */
+static void groups_are_removed_only_of_our_own_runs_that_no_shepherd_holds(void **state)
+{
+    char top[] = "/tmp/confine.XXXXXX", runs[PATH_LEN], held[PATH_LEN], path[PATH_LEN];
+    struct confine_place place = {.kind = CONFINE_SIGNALS};
+    char ours_left[PATH_LEN], ours_held[PATH_LEN];
+    const char *const others[] = {"pbs_1.svr.1.99999999", "pbs_ffff-1_1.svr.1.99999999", "pbs_probe.99999999",
+                                  "pbs_", "pbs_a_b.99999999"};
+    int fd;
+
+    (void)state;
+    assert_non_null(mkdtemp(top));
+    path_in(runs, top, "jobs");
+    path_in(held, runs, "2.svr.1");
+    path_in(path, held, "run");
+    assert_int_equal(mkdir(runs, 0700), 0);
+    assert_int_equal(mkdir(held, 0700), 0);
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal(rundir_hold(fd, NULL), 0);
+    assert_int_equal(confine_own(&place, runs, NULL), 0);
+    snprintf(place.limit[0].dir, sizeof place.limit[0].dir, "%s", top);
+    snprintf(ours_left, sizeof ours_left, "%s/pbs_%s_1.svr.1.99999999", top, place.owner.name);
+    snprintf(ours_held, sizeof ours_held, "%s/pbs_%s_2.svr.1.99999999", top, place.owner.name);
+    assert_int_equal(mkdir(ours_left, 0700) | mkdir(ours_held, 0700), 0);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        path_in(path, top, others[i]);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    confine_sweep(&place);
+    assert_int_equal(access(ours_left, F_OK), -1);
+    assert_int_equal(access(ours_held, F_OK), 0);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        path_in(path, top, others[i]);
+        assert_int_equal(access(path, F_OK), 0);
+    }
+    close(fd);
+    confine_sweep(&place);
+    assert_int_equal(access(ours_held, F_OK), -1);
+    file_remove_tree(AT_FDCWD, top, NULL);
+}
+
 /* --- a host whose root of version 2 has processes of its own, as in a container */
 
 enum { HOLDS = 0, WRONG = 1, CANNOT = 77 };
@@ -161,6 +217,7 @@ int main(void)
         cmocka_unit_test(signals_stop_and_continue_a_whole_job),
         cmocka_unit_test(whatever_this_host_offers_does_too),
         cmocka_unit_test(the_older_freezer_does_where_it_is_there),
+        cmocka_unit_test(groups_are_removed_only_of_our_own_runs_that_no_shepherd_holds),
         cmocka_unit_test(groups_that_would_take_nobody_in_are_not_used),
     };
 

@@ -287,6 +287,10 @@ int home_open(struct home *h, const struct conf *conf, const struct home_options
         return -1;
     }
     confine_probe(&h->freezer);
+    if (confine_own(&h->freezer, h->jobs, e) < 0) {
+        home_close(h);
+        return -1;
+    }
     find_pids_max(h);
     return 0;
 }

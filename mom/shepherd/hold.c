@@ -270,10 +270,15 @@ static int begin_notice(struct hold *h, struct err *e)
 static int begin(struct hold *h, int mom, struct err *e)
 {
     struct confine_place place;
+    char runs[RUNDIR_PATH_MAX];
+    const char *name = strrchr(h->path, '/');
 
     find_places(&h->order, &place);
-    h->confine = confine_create(&place, strrchr(h->path, '/') ? strrchr(h->path, '/') + 1 : h->path, getpid(),
-                                h->order.suspend_signal, h->order.resume_signal);
+    snprintf(runs, sizeof runs, "%.*s", name ? (int)(name - h->path) : 1, name ? h->path : ".");
+    if (confine_own(&place, runs, e) < 0)
+        return -1;
+    h->confine = confine_create(&place, name ? name + 1 : h->path, getpid(), h->order.suspend_signal,
+                                h->order.resume_signal);
     if (!h->confine)
         return err_set(e, ENOMEM, "no memory for job %s", h->order.id);
     h->signals = open_signals(e);

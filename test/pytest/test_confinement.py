@@ -110,7 +110,7 @@ def test_a_job_within_its_memory_ends_as_it_likes_and_leaves_no_group(limiting):
     before = groups()
     job = cx.submit(f"{TAKE} 20 0.1; exit 4", select="1:ncpus=1:mem=200mb")
     assert ended(cx, job)["Exit_status"] == "4"
-    until(lambda: not [g for g in groups() - before if os.path.basename(g).startswith(f"pbs_{job}.")],
+    until(lambda: not [g for g in groups() - before if f"_{job}." in os.path.basename(g)],
           "the end of the job's groups")
 
 

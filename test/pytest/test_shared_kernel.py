@@ -1,0 +1,107 @@
+"""Complexes that share a kernel, also across containers: what a MOM touches there is its own."""
+import contextlib
+import os
+import signal
+import subprocess
+
+import pytest
+
+from cede.complex import Complex
+from cede.faults import is_alive, stays
+from cede.wait import until
+from test_confinement import confinement, groups
+from test_hosts import shepherd
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="groups and namespaces are root's")
+
+
+@contextlib.contextmanager
+def another(**kinds):
+    c = Complex(history=True, **kinds)
+    try:
+        yield c.start()
+    finally:
+        c.stop()
+
+
+def log_of(cx):
+    return cx.logs("n1", lines=1000)
+
+
+@contextlib.contextmanager
+def mom_in_a_namespace(cx):
+    """The MOM n1 of this complex, stopped before and started as in a container: it sees no process of anyone else."""
+    pid = cx.pid("n1")
+    with open(f"/proc/{pid}/cmdline", "rb") as f:
+        words = [w.decode() for w in f.read().split(b"\0")[:-1]]
+    with open(f"/proc/{pid}/environ", "rb") as f:
+        env = dict(w.decode().split("=", 1) for w in f.read().split(b"\0")[:-1])
+    program = os.readlink(f"/proc/{pid}/exe")
+    cx.stop_daemon("n1")
+    ready = log_of(cx).count("accepted by server")
+    inside = subprocess.Popen(["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", program, *words[1:]], env=env,
+                              cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        until(lambda: inside.poll() is not None or log_of(cx).count("accepted by server") > ready, "the MOM inside")
+        if inside.poll() is not None and "Operation not permitted" in (why := inside.stderr.read()):
+            pytest.skip(f"no namespace can be made here: {why.strip()}")
+        yield inside
+    finally:
+        inside.kill()
+        inside.wait()
+        inside.stderr.close()
+
+
+def is_frozen(group):
+    for name, word in (("cgroup.freeze", "1"), ("freezer.state", "FROZEN")):
+        with contextlib.suppress(FileNotFoundError), open(os.path.join(group, name), encoding="ascii") as f:
+            return f.read().strip() == word
+    return False
+
+
+def groups_with(pid):
+    """Groups of jobs that hold this process."""
+    found = set()
+    for group in groups():
+        with contextlib.suppress(OSError), open(os.path.join(group, "cgroup.procs"), encoding="ascii") as f:
+            if str(pid) in f.read().split():
+                found.add(group)
+    return found
+
+
+def suspended(cx, text):
+    """A suspended job: its identifier, its first process, the groups that hold that."""
+    if confinement(cx)["suspend"] == "signals":
+        pytest.skip("this host has no freezer that we may use")
+    job = cx.submit(text)
+    cx.wait(job)
+    pid = int(until(lambda: cx.stat(job).get("session_id"), "its first process"))
+    cx.api.signal(job, "suspend")
+    cx.wait(job, "S")
+    mine = groups_with(pid)
+    assert [g for g in mine if is_frozen(g)]
+    return job, pid, mine
+
+
+@as_root
+def test_a_mom_in_a_container_leaves_the_suspended_jobs_of_others_alone(cx):
+    """It finds the groups of all, and no process of others."""
+    job, pid, mine = suspended(cx, f"n=0; while :; do n=$((n+1)); echo $n > {cx.work}/now; sleep 0.01; done")
+    with another() as other:
+        with mom_in_a_namespace(other):
+            at = cx.file("now")
+            assert groups_with(pid) == mine and [g for g in mine if is_frozen(g)]
+            assert stays(lambda: cx.file("now") == at, 0.3)
+    cx.api.signal(job, "resume")
+    until(lambda: cx.file("now") != at, "the job going on")
+
+
+@as_root
+def test_a_mom_clears_away_the_groups_of_its_own_runs_whose_shepherd_was_killed(cx):
+    job, pid, mine = suspended(cx, "sleep 600")
+    holder = shepherd(cx, job, "n1")
+    cx.kill("n1")
+    os.kill(holder, signal.SIGKILL)
+    cx.restart("n1")
+    until(lambda: not is_alive(pid), "the end of the suspended process")
+    until(lambda: not [g for g in mine if os.path.exists(g)], "the end of its groups")
