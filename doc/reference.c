@@ -76,6 +76,7 @@ static void put_flags(FILE *f, enum attr_of of, const struct attr_def *d)
                 {AF_ROUTING, "Of route queues only."},
                 {AF_INDIRECT, "An amount may be @vnode: that vnode's is shared."},
                 {AF_ASKED, "Shown only to who asks for it by name."},
+                {AF_PRIVATE, "With the server's hide_environments shown to the owner, operators and managers only."},
                 {AF_UNUSED, "Kept and shown, but nothing acts on it."}};
 
     if ((d->flags & AF_RUN) && d->write != LEVEL_SERVER && (of == OF_JOB || of == OF_RESV))

@@ -10,6 +10,9 @@ struct strbuf;
 struct attr_reader {
     enum level level;
     bool show_hidden; /* the server's show_hidden_attribs */
+    /* AF_PRIVATE attributes are shown of jobs of this owner (user@host) only; NULL: of all. For who walks objects
+     * (server/tell/shown.c): a list does not know whose it is. */
+    const char *only_of;
     bool presets;     /* what holds where nobody has set anything is shown too (server/tell/computed.h) */
 };
 

@@ -10,6 +10,7 @@
 #include <ifl.h>
 
 #include "criteria.h"
+#include "pbs_error.h"
 #include "req_common.h"
 #include "status.h"
 
@@ -101,6 +102,21 @@ void req_status_hold(void *parts, struct request *r)
     status(parts, r, OF_HOLD);
 }
 
+/* A selection by what is kept from the caller would tell it by which jobs come back. NULL: there is none. */
+static const wire_attrop *find_private(const struct parts *p, struct request *r, const ifl_select_args *a)
+{
+    const struct attr_reader reader = status_reader(p->site, req_level(r), request_who(r));
+
+    for (size_t i = 0; reader.only_of && i < a->criteria.wire_attrops_len; i++) {
+        const wire_attrop *w = &a->criteria.wire_attrops_val[i];
+        int index = attr_def_find(OF_JOB, w->name);
+
+        if (index >= 0 && attr_def_get(OF_JOB, index)->flags & AF_PRIVATE)
+            return w;
+    }
+    return NULL;
+}
+
 static void select_jobs(struct parts *p, struct request *r, bool names_only)
 {
     const ifl_select_args *a = request_args(r);
@@ -112,9 +128,16 @@ static void select_jobs(struct parts *p, struct request *r, bool names_only)
                              .names_only = names_only,
                              .level = req_level(r),
                              .who = request_who(r)};
+    const wire_attrop *private = find_private(p, r, a);
     size_t at;
     struct err e;
 
+    if (private) {
+        err_set(&e, PBSE_PERM, "%s is hidden (hide_environments): only operators select jobs by it",
+                private->name);
+        request_fail_attr(r, &e, private->name, private->resource, private->value);
+        return;
+    }
     if (criteria_create(p->site, a->criteria.wire_attrops_val, a->criteria.wire_attrops_len, &ask.criteria,
                         &at, &e) < 0) {
         const wire_attrop *w = at < a->criteria.wire_attrops_len ? &a->criteria.wire_attrops_val[at] : NULL;

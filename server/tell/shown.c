@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job.h"
 #include "pbs_ifl.h"
 #include "type_resc.h"
 
@@ -160,6 +161,16 @@ static int show(const struct walk *k, enum attr_of of, int index, const struct a
     return text ? k->fn(k->arg, d->name, NULL, text) : -1;
 }
 
+bool shown_hides(const struct attr_def *d, const struct attr_reader *reader, const char *owner)
+{
+    return d->flags & AF_PRIVATE && reader->only_of && (!owner || strcmp(owner, reader->only_of) != 0);
+}
+
+static const char *owner_of(const struct object *o)
+{
+    return o->kind->kind == CHANGE_JOB ? ((const struct job *)o)->owner : NULL;
+}
+
 int shown_walk(struct shown *w, const struct object *o, const struct attr_select *want,
                const struct attr_reader *reader, attr_walk_fn *fn, void *arg)
 {
@@ -175,7 +186,8 @@ int shown_walk(struct shown *w, const struct object *o, const struct attr_select
         if (!attr_select_has(want, i))
             continue;
         d = attr_def_get(of, i);
-        if (!attr_def_may_read(d, reader->level, reader->show_hidden) || (want->all && d->flags & AF_ASKED))
+        if (!attr_def_may_read(d, reader->level, reader->show_hidden) || (want->all && d->flags & AF_ASKED) ||
+            shown_hides(d, reader, owner_of(o)))
             continue;
         v = computed_get(w->computed, o, i, &room);
         if (!value_is_set(v) && reader->presets && computed_preset(w->computed, o, i, &room))

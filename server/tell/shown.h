@@ -19,6 +19,9 @@ struct computed *shown_computed(struct shown *w);
 int shown_walk(struct shown *w, const struct object *o, const struct attr_select *want,
                const struct attr_reader *reader, attr_walk_fn *fn, void *arg);
 
+/* Is this attribute of a job with that owner kept from the reader (AF_PRIVATE)? */
+bool shown_hides(const struct attr_def *d, const struct attr_reader *reader, const char *owner);
+
 /* A resource is no object: its `type` and `flag` as numbers, as pbs_statrsc has them. */
 int shown_walk_resource(struct shown *w, const struct resource *r, const struct attr_select *want,
                         const struct attr_reader *reader, attr_walk_fn *fn, void *arg);

@@ -76,6 +76,15 @@ bool status_shows_hidden(const struct site *s)
     return attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_show_hidden_attribs, false);
 }
 
+struct attr_reader status_reader(const struct site *s, enum level level, const char *who)
+{
+    bool hides =
+        level < LEVEL_OPERATOR && attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_hide_environments, false);
+
+    return (struct attr_reader){
+        .level = level, .show_hidden = status_shows_hidden(s), .only_of = hides ? (who ? who : "") : NULL};
+}
+
 bool status_may_see(const struct site *s, enum level level, const char *who, const char *owner)
 {
     if (level >= LEVEL_OPERATOR || attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_query_other_jobs, true))

@@ -80,6 +80,8 @@ int status_history_json(struct status *st, const struct job *j, struct strbuf *o
 int status_want(const struct site *s, enum attr_of of, const ifl_wanted *wanted, size_t n,
                 struct attr_select *out, struct err *e);
 bool status_shows_hidden(const struct site *s);
+/* What this caller is shown; `who` is borrowed as long as it is used. */
+struct attr_reader status_reader(const struct site *s, enum level level, const char *who);
 /* May this reader see this job at all? */
 bool status_may_see(const struct site *s, enum level level, const char *who, const char *owner);
 

@@ -36,14 +36,16 @@ static int history_value(const struct status_query *q, int index, const char *na
     return rc;
 }
 
-static int history_attr(const struct status_query *q, const char *name, json_t *value, struct shown_attrs *a)
+static int history_attr(const struct status_query *q, const char *owner, const char *name, json_t *value,
+                        struct shown_attrs *a)
 {
     int index = attr_def_find(OF_JOB, name), rc = 0;
     const char *resource;
     json_t *amount;
 
     if (index < 0 || !attr_select_has(&q->want, index) ||
-        !attr_def_may_read(attr_def_get(OF_JOB, index), q->reader.level, q->reader.show_hidden))
+        !attr_def_may_read(attr_def_get(OF_JOB, index), q->reader.level, q->reader.show_hidden) ||
+        shown_hides(attr_def_get(OF_JOB, index), &q->reader, owner))
         return 0;
     if (!json_is_object(value))
         return history_value(q, index, name, NULL, value, a);
@@ -54,6 +56,7 @@ static int history_attr(const struct status_query *q, const char *name, json_t *
 
 int status_history_put(struct status_query *q, const char *id, json_t *attrs, struct rpc_buf *out)
 {
+    const char *owner = json_string_value(json_object_get(attrs, "Job_Owner"));
     struct shown_attrs a;
     const char *name;
     json_t *value;
@@ -62,7 +65,7 @@ int status_history_put(struct status_query *q, const char *id, json_t *attrs, st
     if (status_entry_begin(out, id, &a) < 0)
         return -1;
     json_object_foreach(attrs, name, value) if (rc == 0 && !q->names_only) rc =
-        history_attr(q, name, value, &a);
+        history_attr(q, owner, name, value, &a);
     return rc < 0 ? -1 : status_entry_end(q, out, &a);
 }
 

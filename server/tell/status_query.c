@@ -285,14 +285,14 @@ int status_query_create(struct status *st, const struct status_ask *ask, struct 
     q->free = query_free;
     q->page_lacks.seq = -1; /* nobody */
     q->of = ask->of;
-    q->reader = (struct attr_reader){
-        .level = ask->level, .show_hidden = status_shows_hidden(st->site), .presets = !strchr(extend, 'p')};
     q->names_only = ask->names_only;
     q->only_objects = strchr(extend, 'S') != NULL;
     q->subjobs = q->only_objects || strchr(extend, 't') || strchr(extend, 'T');
     q->no_arrays = q->subjobs && (ask->names_only || strchr(extend, 'T'));
     q->history = strchr(extend, 'x') != NULL;
     q->who = intern_ref(ask->who);
+    q->reader = status_reader(st->site, ask->level, q->who);
+    q->reader.presets = !strchr(extend, 'p');
     if (status_want(st->site, ask->of, ask->wanted, ask->n_wanted, &q->want, e) < 0) {
         attr_select_init(&q->want, ask->of);
         goto fail;

@@ -265,7 +265,7 @@ static bool may_see(const struct watches *ws, const struct watch *w, const struc
 
 static void put_changed(struct watches *ws, struct watch *w, struct rpc_entries *out, const struct object *o)
 {
-    struct attr_reader reader = {.level = w->level, .show_hidden = status_shows_hidden(ws->site)};
+    struct attr_reader reader = status_reader(ws->site, w->level, w->who);
     enum change_kind kind = o->kind->kind;
 
     if (!may_see(ws, w, o)) {
@@ -358,7 +358,7 @@ static bool step(struct watches *ws, struct watch *w, struct rpc_entries *out, s
 static void put_end(struct watches *ws, struct watch *w, struct rpc_entries *out)
 {
     static char nothing[1];
-    struct attr_reader reader = {.level = w->level};
+    struct attr_reader reader = status_reader(ws->site, w->level, w->who);
     const struct job_end_note *note = ws->ends ? ends_find(ws->ends, w->only) : NULL;
     char id[JOBID_TEXT_MAX], status[24], start[24], state[2] = "F";
     wire_attr attrs[3] = {{(char *)"job_state", nothing, state},
