@@ -153,6 +153,8 @@ static void service_gone(const struct bound *b, const struct err *why)
     s->accepted = false;
     log_event(LOGC_NODE, LOGE_SYSTEM, s->name, "connection closed: %s",
               why->code ? why->text : "by the service");
+    if (why->code == ESHUTDOWN)
+        return; /* it is this server that ends: nothing is stored any more, the next one judges */
     node_watch_down(b->x->p.watch, s);
     if (s->leaving)
         b->x->p.gone(b->x->p.arg, s);
