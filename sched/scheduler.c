@@ -144,6 +144,8 @@ static void decide(struct scheduler *s)
     struct decisions d = {0};
 
     s->began_ms = clock_real_mono_ms();
+    if (shares_refresh(s->shares))
+        cycle_retry_all(s->cycle);
     cycle_run(s->cycle, now_s(s), &d);
     if (act_carry_out(s->act, &d) > 0)
         comments_busy(s->comments);

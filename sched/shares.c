@@ -45,6 +45,7 @@ struct shares {
     char dir[PATH_MAX];
     int64_t touched, saved_s, asked_s;
     bool on, dirty, asking;
+    bool unread; /* the file is to be read again */
 };
 
 struct shares *shares_create(const struct shares_parts *p, struct err *e)
@@ -171,14 +172,12 @@ void shares_read(struct shares *s, const char *priv)
     snprintf(s->dir, sizeof s->dir, "%s", priv);
     if (accrual_configure(s->p.accrual, &e) < 0)
         log_event(LOGC_FIL, LOGE_ERROR, "sched_config", "%s", e.text);
-    if (!policy_knows_shares(s->p.policy))
-        return;
     read_group(s);
-    if (!s->p.policy->fair_share)
-        return;
     if (!s->on)
         read_usage(s);
     s->on = true;
+    s->unread =
+        true; /* HUP: what pbsfs changed is read before the next cycle, whatever the file's time says */
 }
 
 /* What pbsfs wrote holds. Which of our jobs is counted how far is ours to know: the file may be older. */
@@ -188,8 +187,9 @@ static bool read_again(struct shares *s)
     struct err e;
     int64_t touched = usage_file_touched(s->dir);
 
-    if (s->saving || touched == s->touched)
+    if (s->saving || (touched == s->touched && !s->unread))
         return false;
+    s->unread = false;
     theirs.counted = counted_create();
     int rc = usage_file_read(s->dir, &theirs, &e);
     counted_destroy(theirs.counted);
@@ -197,7 +197,7 @@ static bool read_again(struct shares *s)
     if (rc < 0)
         log_event(LOGC_SCHED, LOGE_ERROR, "usage", "%s", e.text);
     fairshare_add_unsaved(s->usage.shares);
-    log_event(LOGC_SCHED, LOGE_DEBUG, "usage", "read again: pbsfs has changed it");
+    log_event(LOGC_SCHED, LOGE_DEBUG, "usage", "read again");
     return true;
 }
 
@@ -221,13 +221,18 @@ static bool decay(struct shares *s, int64_t now_s)
     return true;
 }
 
+bool shares_refresh(struct shares *s)
+{
+    return s->on && read_again(s);
+}
+
 bool shares_tick(struct shares *s, int64_t now_s)
 {
     bool changed;
 
-    if (!s->on || !s->p.policy->fair_share)
+    if (!s->on || !policy_counts_use(s->p.policy))
         return false;
-    changed = read_again(s);
+    changed = shares_refresh(s);
     changed = decay(s, now_s) || changed;
     if (accrual_take_news(s->p.accrual)) {
         s->dirty = true;
@@ -267,7 +272,7 @@ void shares_ask(struct shares *s)
     struct attropl state = {.name = state_name, .value = running, .op = EQ};
     int c = link_connection(s->p.link);
 
-    if (!s->on || !s->p.policy->fair_share || s->asking || c < 0)
+    if (!s->on || !policy_counts_use(s->p.policy) || s->asking || c < 0)
         return;
     if (link_await(s->p.link, pbs_selstat_each_send(c, &state, &used, "t"), answered, s) == 0)
         s->asking = true;

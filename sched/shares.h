@@ -2,9 +2,9 @@
 #define SHARES_H
 /* Fairshare beside the cycle: its files, what running jobs use, and decay.
  *
- * While the policy's fair_share is on: resource_group and usage are read, running jobs are asked for what they have used
- * (the stream of changes does not bring it), usage fades when its time has come, and the usage file is written when it
- * has changed, by a thread. pbsfs may change the file meanwhile: what it wrote holds, and what was counted here since the
+ * resource_group and usage are read at start and after HUP. While the policy counts use (policy_counts_use), running jobs are
+ * asked for what they have used (the stream of changes does not bring it), usage decays when that is due, and a thread writes
+ * the usage file when it has changed. pbsfs may change the file meanwhile: what it wrote holds, and what was counted here since the
  * last writing is added to it. reference/scheduler.md, "Fairshare".
  */
 #include <stdbool.h>
@@ -33,7 +33,10 @@ void shares_destroy(struct shares *s); /* writes what is not written */
 /* Read resource_group and usage of this directory; where there is something wrong with them it is in the log. */
 void shares_read(struct shares *s, const char *priv);
 
-/* Once a second, and before a cycle: what is due. now_s: wall clock of the server. true: usage is otherwise than
+/* Before a cycle: read usage again if pbsfs has changed it, or after HUP. true: it was read. */
+bool shares_refresh(struct shares *s);
+
+/* Once a second: what is due. now_s: wall clock of the server. true: usage is otherwise than
  * before, so jobs may be in another order. The universe is whole. */
 bool shares_tick(struct shares *s, int64_t now_s);
 

@@ -110,11 +110,8 @@ static void job_seen(void *arg, struct job *j)
     const struct policy *p = universe_policy(a->u);
     char text[512];
 
-    j->share = NULL;
-    if (!policy_knows_shares(p))
-        return;
     j->share = fairshare_entity(a->shares, entity_of(j, p->share_entity, text, sizeof text));
-    if (p->fair_share && !j->is_array)
+    if (policy_counts_use(p) && !j->is_array)
         count(a, j);
 }
 
@@ -131,7 +128,7 @@ static void job_gone(void *arg, struct job *j)
     struct accrual *a = arg;
     bool seen = j->standing == STANDING_RUNS && j->start_s > 0;
 
-    if (!j->share || !universe_policy(a->u)->fair_share || j->is_array || (!seen && !is_unseen_run(j)))
+    if (!j->share || !policy_counts_use(universe_policy(a->u)) || j->is_array || (!seen && !is_unseen_run(j)))
         return;
     if (seen)
         used_to_its_end(a, j);

@@ -3,7 +3,8 @@
 /* From jobs to shares: whose each job is (job->share), and what its use adds to the usage of that entity.
  *
  * It listens to the universe: whenever a job that runs or ran is seen with more than before, the difference is counted.
- * Does nothing, and jobs have no share, while the policy's fair_share is off. reference/scheduler.md, "Fairshare".
+ * Nothing is counted while the policy has no use for it (policy_counts_use); the tree of shares is there all the same,
+ * since a formula may ask for it at any time.
  */
 #include <stdbool.h>
 

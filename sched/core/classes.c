@@ -74,7 +74,7 @@ static struct class_key key_of(const struct classes *c, const struct job *j)
         key.group = j->group;
     if (limited(c, j, LIMIT_OF_PROJECT))
         key.project = j->project;
-    key.share = j->share;
+    key.share = policy_orders_by_share(universe_policy(c->u)) ? j->share : NULL;
     key.dynamic = dynamic_of(c, j);
     return key;
 }

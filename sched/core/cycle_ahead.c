@@ -371,8 +371,10 @@ static bool hold_order(struct cycle *c, struct job *j, const struct picker *k, c
     else if (depth == 0)
         q->is_shut = true;
     else if (q->n_top < depth && !j->never_top) {
-        q->n_top++;
-        return book(c, j, k, p, why);
+        bool booked = book(c, j, k, p, why);
+
+        q->n_top += booked; /* one without a start time leaves its place to the next */
+        return booked;
     } else
         return false;
     note_top(a, j);

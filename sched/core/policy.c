@@ -279,13 +279,20 @@ void policy_fini(struct policy *p)
     *p = (struct policy){0};
 }
 
-bool policy_knows_shares(const struct policy *p)
+bool policy_orders_by_share(const struct policy *p)
 {
     bool sorts = false;
 
     for (size_t i = 0; i < p->n_job_sort; i++)
         sorts = sorts || p->job_sort[i].what == SORT_SHARE;
     return sorts || p->fair_share;
+}
+
+bool policy_counts_use(const struct policy *p)
+{
+    const char *formula = policy_formula(p);
+
+    return p->fair_share || (formula && strstr(formula, "fairshare_"));
 }
 
 bool policy_sorts_by_use(const struct policy *p)

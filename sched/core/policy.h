@@ -129,8 +129,10 @@ const char *policy_attribute_name(size_t i);
 const char *policy_formula(const struct policy *p);
 void policy_server_formula(struct policy *p, const char *text); /* what the server's attribute says */
 
-/* Does it matter to whom a job's use is counted: for fairshare, or as a key of sorting? */
-bool policy_knows_shares(const struct policy *p);
+/* Does the order of jobs follow the shares of their owners, by fair_share or as a key of sorting? */
+bool policy_orders_by_share(const struct policy *p);
+/* Is what jobs use counted for their owners' shares: for fair_share, or for a formula that names usage? */
+bool policy_counts_use(const struct policy *p);
 /* Does the order of vnodes move with what is used of them? */
 bool policy_sorts_by_use(const struct policy *p);
 /* No server_dyn_res any more. */

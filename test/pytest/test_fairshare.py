@@ -64,6 +64,27 @@ def test_who_has_used_less_of_his_share_goes_first(cx, sim):
     assert starts(cx, list(jobs.values())) == [jobs["carl"], jobs["bert"], jobs["anna"]]
 
 
+@pytest.mark.parametrize("term", ["fairshare_factor", "fairshare_perc - fairshare_tree_usage"])
+def test_a_formula_knows_usage_and_shares_where_fair_share_is_off(cx, sim, term):
+    configure(cx, more="fair_share: false all\n")
+    pbsfs(cx, "-s", "anna", "5000")
+    pbsfs(cx, "-s", "carl", "500")
+    cx.set_sched("scheduling", "False")
+    cx.set_server("job_sort_formula", term)
+    jobs = {who: job(sim, who) for who in ("anna", "bert", "carl")}
+    cx.set_sched("scheduling", "True")
+    assert starts(cx, list(jobs.values())) == [jobs["carl"], jobs["bert"], jobs["anna"]]
+
+
+def test_what_pbsfs_writes_counts_in_the_next_cycle(cx, sim):
+    configure(cx)
+    cx.set_sched("scheduling", "False")
+    jobs = {who: job(sim, who) for who in ("anna", "bert")}
+    pbsfs(cx, "-s", "anna", "5000")
+    cx.set_sched("scheduling", "True")  # a cycle at once
+    assert starts(cx, list(jobs.values())) == [jobs["bert"], jobs["anna"]]
+
+
 def test_a_usage_file_that_was_cut_short_is_kept_aside_and_said(cx, sim):
     configure(cx)
     pbsfs(cx, "-s", "anna", "100")
