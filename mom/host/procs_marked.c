@@ -1,7 +1,8 @@
 /* The last resort, for when no shepherd holds a job together. A session may have been left by a process, and
- * the environment may have been cleaned; so either of the two is enough. Zombies and we ourselves are passed
- * over. Between looking at a process and the signal its number may have passed to another; the caller looks
- * again and again, so what is born meanwhile is found the next time. */
+ * the environment may have been cleaned; so either of the two is enough. But anybody can have those words in an
+ * environment, and a daemon that root's prologue has started has them: they count for processes of the job's owner
+ * alone. Zombies and we ourselves are passed over. A process is held by a pidfd before it is looked at, so what gets
+ * the signal is what was looked at; the caller looks again and again, so what is born meanwhile is found the next time. */
 #include "procs_marked.h"
 
 #include <ctype.h>
@@ -12,13 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/pidfd.h>
 #include <unistd.h>
 
 #include "file.h"
 #include "procs.h"
 
-enum { ENVIRON_MAX = 8 << 20, SLACK_S = 2 };
+enum { ENVIRON_MAX = 8 << 20, STATUS_MAX = 1 << 14, SLACK_S = 2 };
 
 static bool holds(const char *bytes, size_t n, const char *mark)
 {
@@ -53,13 +54,22 @@ static bool is_of(const struct procs_sessions *sessions, pid_t session)
     return false;
 }
 
+/* By its real user, which programs with other rights keep too. */
 static bool is_owned(pid_t pid, unsigned uid)
 {
-    char path[64];
-    struct stat st;
+    char path[64], *text = NULL;
+    const char *real;
+    bool owned;
 
-    snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    return uid != 0 && stat(path, &st) == 0 && st.st_uid == uid;
+    if (uid == 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    if (file_read(AT_FDCWD, path, STATUS_MAX, &text, NULL, NULL) < 0)
+        return false;
+    real = strstr(text, "\nUid:\t");
+    owned = real && strtoul(real + sizeof "\nUid:", NULL, 10) == uid;
+    free(text);
+    return owned;
 }
 
 /* A session of that number: is it still the one that was noted? */
@@ -78,7 +88,19 @@ static bool belongs(pid_t pid, const struct procs_marks *m)
 
     if (pid == getpid() || procs_read(pid, &x) < 0 || x.state == 'Z')
         return false;
-    return is_noted(m, pid, x.session) || is_marked(pid, m->mark);
+    return is_noted(m, pid, x.session) || (is_owned(pid, m->uid) && is_marked(pid, m->mark));
+}
+
+static bool signal_one(const struct procs_marks *m, pid_t pid, int signo)
+{
+    int fd = pidfd_open(pid, 0);
+    bool done;
+
+    if (fd < 0)
+        return false;
+    done = belongs(pid, m) && pidfd_send_signal(fd, signo, NULL, 0) == 0;
+    close(fd);
+    return done;
 }
 
 size_t procs_marked_signal(const struct procs_marks *m, int signo)
@@ -92,7 +114,7 @@ size_t procs_marked_signal(const struct procs_marks *m, int signo)
     while ((d = readdir(proc))) {
         pid_t pid = isdigit((unsigned char)d->d_name[0]) ? (pid_t)atoi(d->d_name) : 0;
 
-        if (pid > 1 && belongs(pid, m) && kill(pid, signo) == 0)
+        if (pid > 1 && signal_one(m, pid, signo))
             n++;
     }
     closedir(proc);

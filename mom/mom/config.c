@@ -304,6 +304,7 @@ static int take_people(struct config *c, const struct settings *v, struct err *e
     c->kbd.inuse_s = seconds[1];
     c->kbd.poll_s = seconds[2];
     c->restrict_user = settings_bool(v, ROW_restrict_user);
+    c->reject_root_scripts = settings_bool(v, ROW_reject_root_scripts);
     c->restrict_maxsysid = settings_has(v, ROW_restrict_user_maxsysid)
                                ? (unsigned)settings_int(v, ROW_restrict_user_maxsysid)
                                : config_people_maxsysid();

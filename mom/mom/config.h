@@ -69,6 +69,7 @@ struct config {
     bool multinode_requeue; /* $action multinodebusy */
     int64_t multinode_wait_s;
     bool restrict_user;
+    bool reject_root_scripts;
     unsigned restrict_maxsysid;
     unsigned restrict_exceptions[RESTRICT_EXCEPTIONS_MAX];
     size_t n_restrict_exceptions;

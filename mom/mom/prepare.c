@@ -18,6 +18,7 @@
 #include <shep.h>
 
 #include "bounds.h"
+#include "config.h"
 #include "file.h"
 #include "home.h"
 #include "image_in.h"
@@ -231,7 +232,25 @@ static void fail(struct prepare *p, struct run *r, const struct err *why)
     p->hooks.failed(p->hooks.arg, r);
 }
 
-static int check_user(const char *name, const struct names_user *u, const struct err *why, struct err *e)
+/* The server has asked acl_roots about the user root. Who else is root here only, it cannot know. */
+static int check_root(const struct home *h, const struct names_user *u, struct err *e)
+{
+    if (u->uid != 0 || geteuid() != 0)
+        return 0;
+    if (h->config->reject_root_scripts)
+        return err_set(e, PBSE_BADUSER,
+                       "Bad UID for job execution: %s is root, and this host has $reject_root_scripts",
+                       u->name);
+    if (strcmp(u->name, "root") != 0)
+        return err_set(
+            e, PBSE_BADUSER,
+            "Bad UID for job execution: %s has the number 0 on this host; jobs of root run as root alone",
+            u->name);
+    return 0;
+}
+
+static int check_user(const struct home *h, const char *name, const struct names_user *u,
+                      const struct err *why, struct err *e)
 {
     if (!u && why && why->code == ENOENT)
         return err_set(e, PBSE_BADUSER, "No Password Entry for User %s", name);
@@ -240,14 +259,14 @@ static int check_user(const char *name, const struct names_user *u, const struct
     if (geteuid() != 0 && u->uid != geteuid())
         return err_set(e, PBSE_BADUSER, "this MOM is not root and runs jobs of its own user only, not of %s",
                        name);
-    return 0;
+    return check_root(h, u, e);
 }
 
 static void with_user(struct prepare *p, struct run *r, const struct names_user *u, const struct err *why)
 {
     struct err e = {0};
 
-    if (check_user(r->start.user, u, why, &e) < 0) {
+    if (check_user(p->home, r->start.user, u, why, &e) < 0) {
         fail(p, r, &e);
     } else if (image_in_is_wanted(r)) {
         run_set_owner(r, u->uid, u->gid);

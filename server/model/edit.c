@@ -10,6 +10,22 @@
 #include "pbs_error.h"
 #include "site.h"
 
+int edit_check_nice(const struct site *s, const struct attr_list *l, int index, const char *resource,
+                    enum level level, struct err *e)
+{
+    const struct resource *nice;
+    const struct value *v;
+
+    if (level != LEVEL_USER || !resource || strcmp(resource, "nice") != 0 ||
+        !(nice = resource_find(s->resources, resource)))
+        return 0;
+    v = attr_list_amount(l, index, nice->id);
+    if (!v || v->n >= 0)
+        return 0;
+    return err_set(e, PBSE_PERM, "nice %lld: only operators and managers may set a value below 0",
+                   (long long)v->n);
+}
+
 static int apply_one(struct site *s, struct attr_list *l, const struct edit_change *c,
                      const struct attr_writer *w, int *index, struct err *e)
 {
@@ -19,7 +35,9 @@ static int apply_one(struct site *s, struct attr_list *l, const struct edit_chan
     if (*index < 0 || attr_def_check_write(attr_def_get((enum attr_of)l->of, *index), w, e) < 0 ||
         resource_check_write(s->resources, resource, w->level, e) < 0)
         return -1;
-    return attr_list_change(l, s->resources, *index, resource, c->value ? c->value : "", c->op, e);
+    if (attr_list_change(l, s->resources, *index, resource, c->value ? c->value : "", c->op, e) < 0)
+        return -1;
+    return edit_check_nice(s, l, *index, resource, w->level, e);
 }
 
 int edit_try(struct site *s, enum attr_of of, const struct edit_change *c, const struct attr_writer *w,

@@ -33,6 +33,11 @@ struct edit_ask {
     void *effect_arg;
 };
 
+/* A plain user's nice value is not below 0: that would put the job before all other processes of a host. Asked after
+ * the change, of the attribute and resource that were changed. -1 PBSE_PERM. */
+int edit_check_nice(const struct site *s, const struct attr_list *l, int index, const char *resource,
+                    enum level level, struct err *e);
+
 /* 0, or -1 with nothing changed and *at the change at fault (n: none in particular). Touches the object. */
 int edit_apply(struct site *s, struct object *o, const struct edit_ask *ask, size_t *at, struct err *e);
 

@@ -5,6 +5,7 @@
 #include "mailer.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "log.h"
 #include "loop.h"
 #include "spawn.h"
+#include "trusted.h"
 #include "words.h"
 
 enum { MS_PER_S = 1000 };
@@ -116,7 +118,8 @@ static void refuse(struct mailer *m, struct message *x, const struct err *e)
 static void start(struct mailer *m, struct message *x)
 {
     char path[] = "PATH=/usr/sbin:/usr/bin:/sbin:/bin", lang[] = "LC_ALL=C", *envp[] = {path, lang, NULL};
-    const struct spawn_options o = {.path = x->argv.w[0],
+    char real[PATH_MAX];
+    const struct spawn_options o = {.path = real,
                                     .argv = x->argv.w,
                                     .envp = envp,
                                     .cwd = "/",
@@ -126,7 +129,8 @@ static void start(struct mailer *m, struct message *x)
     struct err e = {0};
 
     x->limit = loop_timer_create(m->loop, LOOP_REAL, on_limit, x);
-    x->process = x->limit ? spawn_start(m->loop, &o, on_end, x, &e) : NULL;
+    if (x->limit && trusted_program(x->argv.w[0], real, &e) == 0)
+        x->process = spawn_start(m->loop, &o, on_end, x, &e);
     if (!x->process) {
         refuse(m, x, &e);
         return;

@@ -17,7 +17,7 @@ struct mailer *mailer_create(struct loop *l);
 void mailer_destroy(struct mailer *m); /* those at work are left to end */
 
 /* Send `text` to the addresses by `PROGRAM -f FROM TO...`. An address that a program could take for an option is left
- * out. `about` is who it is about, for the log. */
+ * out. The program must be trusted (trusted.h): it runs with the server's rights. `about` is who it is about, for the log. */
 void mailer_send(struct mailer *m, const char *program, const char *from, char *const to[], size_t n_to,
                  const char *text, const char *about);
 

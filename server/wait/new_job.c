@@ -13,6 +13,7 @@
 #include "array_map.h"
 #include "arrays.h"
 #include "defaults.h"
+#include "edit.h"
 #include "hold_bits.h"
 #include "identity.h"
 #include "intern.h"
@@ -65,8 +66,10 @@ static int take_attribute(struct site *s, struct job *j, const struct client *c,
     if (attr_def_check_write(def, &writer, e) < 0 ||
         resource_check_write(s->resources, w->resource, client_level(c), e) < 0)
         return -1;
-    return attr_list_change(&j->obj.attrs, s->resources, index, *w->resource ? w->resource : NULL, w->value,
-                            SET, e);
+    if (attr_list_change(&j->obj.attrs, s->resources, index, *w->resource ? w->resource : NULL, w->value, SET,
+                         e) < 0)
+        return -1;
+    return edit_check_nice(s, &j->obj.attrs, index, w->resource, client_level(c), e);
 }
 
 static int take_attributes(struct site *s, struct job *j, const struct new_job_ask *ask,

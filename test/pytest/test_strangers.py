@@ -2,15 +2,18 @@
 import os
 import pwd
 import select
+import signal
 import stat
 import subprocess
 
 import pytest
 
 from cede import users
+from cede.faults import is_alive
 from cede.terminal import at_work
 from cede.wait import until
 from test_host_life import configure, exists, touch
+from test_mom import shepherd_of
 
 OWNER, STRANGER = users.NAMES[:2]
 pytestmark = [pytest.mark.skipif(os.geteuid() != 0, reason="takes users of several numbers"),
@@ -162,3 +165,100 @@ def test_escape_sequences_in_a_message_are_shown_and_not_obeyed(cx, sit):
     assert cx.file("out") == "^[]0;title^G\n"
     t.type("exit\n")
     cx.wait_gone(job)
+
+
+# --- programs and processes of root
+
+
+def put_script(path, text, owner=0, mode=0o755):
+    with open(path, "w", encoding="ascii") as f:
+        f.write("#!/bin/sh\n" + text + "\n")
+    os.chmod(path, mode)
+    os.chown(path, owner, -1)
+
+
+def test_a_manager_who_is_not_root_cannot_choose_the_program_that_root_runs_for_mail(cx):
+    path = os.path.join(cx.work, "mailer")
+    put_script(path, f"id -u > {cx.work}/mailed", uid(STRANGER))
+    cx.qmgr(f"set server managers += {STRANGER}@*")
+    refused = cx.command("qmgr", "-c", f"set server mailer = {path}", user=STRANGER, check=False)
+    assert refused.returncode != 0 and "only root sets it" in refused.stderr
+    refused = cx.command("qmgr", "-c", f"set server mailer = {path}", check=False)
+    assert refused.returncode != 0 and f"{path} belongs to user {uid(STRANGER)}, not to root" in refused.stderr
+    assert cx.command("qmgr", "-c", "set server mailer = relative", check=False).returncode != 0
+
+
+@pytest.mark.parametrize("spoil", ["file", "directory"])
+def test_a_mailer_that_somebody_else_can_change_is_not_run(cx, spoil):
+    where = os.path.join(cx.top, "site")
+    os.mkdir(where, 0o755)
+    path = os.path.join(where, "mailer")
+    put_script(path, f"touch {cx.work}/mailed")
+    cx.set_server("mailer", path)
+    cx.wait_gone(cx.submit("true", Mail_Points="e"))
+    until(lambda: exists(cx, "mailed"), "the mail of a good program")
+    os.remove(os.path.join(cx.work, "mailed"))
+    os.chmod(path if spoil == "file" else where, 0o777)
+    cx.wait_gone(cx.submit("true", Mail_Points="e"))
+    until(lambda: "can be changed by others than its owner" in cx.logs("server", lines=300), "the refusal")
+    assert not exists(cx, "mailed")
+
+
+def test_a_daemon_of_root_is_not_killed_for_what_its_environment_says(cx):
+    """A prologue starts it, so it has PBS_JOBID and PBS_NODEFILE of the job."""
+    put_script(place(cx, "mom_priv", "prologue"), f"setsid sh -c 'echo $$ > {cx.work}/daemon; exec sleep 600' >/dev/null 2>&1 &")
+    job = cx.submit("setsid sleep 600 & echo $! > $PBS_O_WORKDIR/own; exec sleep 600", Rerunable="False")
+    cx.blank("own")
+    cx.wait(job)
+    daemon = int(until(lambda: cx.file("daemon"), "the daemon"))
+    own = int(until(lambda: cx.file("own"), "the job's own"))
+    with open(f"/proc/{daemon}/environ", encoding="utf-8") as f:
+        assert f"PBS_NODEFILE={place(cx, 'aux', job)}" in f.read().split("\0")
+    os.kill(shepherd_of(cx, job), signal.SIGKILL)
+    try:
+        cx.wait_gone(job)
+        until(lambda: not is_alive(own), "the end of what is the job's")
+        assert is_alive(daemon)
+    finally:
+        os.kill(daemon, signal.SIGKILL)
+
+
+def test_only_operators_and_managers_put_a_job_before_other_processes(cx):
+    refused = cx.command("qsub", "-l", "nice=-5", "--", "/bin/true", user=STRANGER, check=False)
+    assert refused.returncode != 0 and "nice -5: only operators and managers" in refused.stderr
+    job = cx.command("qsub", "-h", "-l", "nice=5", "--", "/bin/true", user=STRANGER).stdout.strip()
+    refused = cx.command("qalter", "-l", "nice=-1", job, user=STRANGER, check=False)
+    assert refused.returncode != 0 and cx.stat(job)["Resource_List"]["nice"] == "5"
+    cx.command("qalter", "-l", "nice=-1", job)
+    assert cx.stat(job)["Resource_List"]["nice"] == "-1"
+
+
+def test_a_host_with_reject_root_scripts_runs_no_job_of_root(cx):
+    cx.set_server("acl_roots", "root")
+    roots = ("qsub", "-u", "root", "-o", os.path.join(cx.work, "out"), "--", "/usr/bin/id", "-u")
+    job = cx.command(*roots).stdout.strip()
+    assert ended(cx, job)["Exit_status"] == "0" and cx.file("out") == "0\n"
+    os.remove(os.path.join(cx.work, "out"))
+    configure(cx, "$reject_root_scripts true")
+    cx.restart("n1")
+    until(lambda: cx.node().state == "free", "n1")
+    job = cx.command(*roots).stdout.strip()
+    assert ended(cx, job)["Exit_status"] == "-10" and not exists(cx, "out")
+    assert "root is root, and this host has $reject_root_scripts" in cx.logs("n1", lines=300)
+
+
+def test_a_user_whom_this_host_alone_takes_for_root_runs_no_jobs_here(cx):
+    """The passwd file of the host, which is not the server's, gives the user the number 0."""
+    passwd = os.path.join(cx.top, "passwd")
+    with open("/etc/passwd", encoding="utf-8") as f:
+        lines = [line.split(":") for line in f]
+    for words in lines:
+        words[2] = "0" if words[0] == STRANGER else words[2]
+    with open(passwd, "w", encoding="utf-8") as f:
+        f.write("".join(":".join(words) for words in lines))
+    cx.stop_daemon("n1")
+    cx.command("unshare", "-m", "sh", "-c", f"mount --bind {passwd} /etc/passwd && exec pbs_complex restart n1 --dir {cx.dir}")
+    until(lambda: cx.node().state == "free", "n1")
+    job = cx.command("qsub", "--", "/bin/sh", "-c", f"touch {cx.work}/ran", user=STRANGER).stdout.strip()
+    assert ended(cx, job)["Exit_status"] == "-10" and not exists(cx, "ran")
+    assert f"{STRANGER} has the number 0 on this host" in cx.logs("n1", lines=300)
