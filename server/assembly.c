@@ -94,8 +94,10 @@ static int open_store(struct server *s, struct restore_counts *counts, bool *is_
     struct store *writer = store_open(&where, e), *reading;
     struct lease lease;
 
+    s->aside = (struct set_aside){.home = s->set.home};
+    s->faults = (struct restore_faults){set_aside_row, &s->aside};
     if (!writer || lease_take(writer, &lease, e) < 0 || forget_what_is_unwanted(s, writer, e) < 0 ||
-        restore_rows(&s->site, writer, counts, e) < 0) {
+        restore_rows(&s->site, writer, &s->faults, counts, e) < 0) {
         store_close(writer);
         return -1;
     }

@@ -146,8 +146,10 @@ int life_go_on(struct server *s, bool is_new, const struct restore_counts *count
     struct store_where where = server_settings_store(&s->set);
     struct store *from = store_open(&where, e);
 
-    if (!from || accounting_restore(s->parts.accounting, from, e) < 0 || ends_restore(s->ends, from, e) < 0 ||
-        notes_restore(s->parts.notes, from, e) < 0 || aways_restore(s->aways, from, e) < 0) {
+    if (!from || accounting_restore(s->parts.accounting, from, e) < 0 ||
+        ends_restore(s->ends, from, &s->faults, e) < 0 ||
+        notes_restore(s->parts.notes, from, &s->faults, e) < 0 ||
+        aways_restore(s->aways, from, &s->faults, e) < 0) {
         store_close(from);
         return -1;
     }

@@ -14,6 +14,7 @@
 #include "restore.h"
 #include "rpc_server.h"
 #include "server_settings.h"
+#include "set_aside.h"
 #include "site.h"
 #include "turn.h"
 
@@ -23,6 +24,8 @@ struct server {
     struct loop *loop;
     struct site site;
     struct parts parts;
+    struct set_aside aside;
+    struct restore_faults faults; /* of the store: set aside */
     struct names *names;
     struct peers *peers;
     struct scripts *scripts;

@@ -201,24 +201,32 @@ static void mark_each(struct attr_list *l, const struct resource_table *t, char 
             mark_defaulted(l, t, m.text);
 }
 
-static int read_members(struct attr_list *l, const struct resource_table *t, char *json, struct err *e)
+/* Up to the first that cannot be read, or (`each`) all others as well. */
+static int read_members(struct attr_list *l, const struct resource_table *t, char *json, bool each,
+                        struct err *e)
 {
     char *defaulted = NULL;
     struct json_scan s;
     struct json_member m;
     int rc = json_scan_begin(&s, json) == 0 && s.close == '}' ? 0 : -1;
+    bool bad = false;
 
     while (rc >= 0 && (rc = json_scan_next(&s, &m)) > 0)
-        if (strcmp(m.name, defaulted_key) == 0)
+        if (strcmp(m.name, defaulted_key) == 0) {
             defaulted = m.text;
-        else if (read_one(l, t, &m, e) < 0)
-            return -1;
+        } else if (read_one(l, t, &m, bad ? NULL : e) < 0) {
+            bad = true;
+            if (!each)
+                return -1;
+        }
+    if ((rc < 0 || !json_scan_is_over(&s)) && bad)
+        return -1;
     if (rc < 0 || !json_scan_is_over(&s))
         return errors_set(e, PBSE_BADATVAL, "stored attributes of a %s are a JSON object",
                           attr_of_name((enum attr_of)l->of));
     if (defaulted)
         mark_each(l, t, defaulted);
-    return 0;
+    return bad ? -1 : 0;
 }
 
 int attr_walk_read(struct attr_list *l, const struct resource_table *t, char *json, struct err *e)
@@ -227,11 +235,16 @@ int attr_walk_read(struct attr_list *l, const struct resource_table *t, char *js
 
     if (attr_list_dup(l, &fresh) < 0)
         return errors_set(e, PBSE_SYSTEM, "no memory for attributes");
-    if (read_members(&fresh, t, json, e) < 0) {
+    if (read_members(&fresh, t, json, false, e) < 0) {
         attr_list_fini(&fresh);
         return -1;
     }
     attr_list_fini(l);
     *l = fresh;
     return 0;
+}
+
+int attr_walk_read_each(struct attr_list *l, const struct resource_table *t, char *json, struct err *e)
+{
+    return read_members(l, t, json, true, e);
 }

@@ -39,5 +39,8 @@ struct json_t *attr_walk_to_json(const struct attr_list *l, const struct resourc
  * came from a default is marked so ("defaulted" lists them). -1, the list is as it was: PBSE_NOATTR, PBSE_UNKRESC,
  * PBSE_BADATVAL with the name. */
 int attr_walk_read(struct attr_list *l, const struct resource_table *t, char *json, struct err *e);
+/* The same, but a member that cannot be read does not keep the others out. -1: there was one, or the text is no object;
+ * e says what was wrong first. */
+int attr_walk_read_each(struct attr_list *l, const struct resource_table *t, char *json, struct err *e);
 
 #endif

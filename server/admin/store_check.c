@@ -19,12 +19,13 @@ struct checking {
     struct store_check *result;
 };
 
-static void report_row(void *arg, const char *kind, const char *name, const char *why)
+static void report_row(void *arg, const struct restore_fault *f)
 {
     struct checking *c = arg;
 
     c->result->faults++;
-    fprintf(c->out, "%s %s: %s; the server leaves the row out at its start\n", kind, name, why);
+    fprintf(c->out, "%s %s: %s; the server %s\n", f->kind, f->name, f->why,
+            f->in_part ? "takes up what it can read of it" : "leaves the row out at its start");
 }
 
 static int report_page(void *arg, const struct store_row *row, struct err *e)
@@ -122,7 +123,7 @@ static int check_rows(struct store *s, struct checking *c, struct err *e)
     int rc = -1;
 
     if (site_create(&site, clock_real(), "check", e) == 0)
-        rc = restore_rows_tell(&site, s, &faults, &c->result->counts, e);
+        rc = restore_rows(&site, s, &faults, &c->result->counts, e);
     site_destroy(&site);
     return rc;
 }

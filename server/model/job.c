@@ -516,3 +516,45 @@ int job_decode(struct job *j, const char *hot_json, const char *fixed_json, stru
                ? put_column(j, fixed_json, "token", put_fixed, e)
                : -1;
 }
+
+/* Times and amounts are multiplied by a thousand here and there: none of ours comes near. */
+static const int64_t number_max = (int64_t)1 << 52;
+
+static int check_numbers(const struct job *j, const struct field *f, size_t n, struct err *e)
+{
+    for (size_t i = 0; i < n; i++)
+        if (f[i].form == FORM_INT64 &&
+            (number_of(j, &f[i]) > number_max || number_of(j, &f[i]) < -number_max))
+            return bad_row(j, f[i].name, e);
+    return 0;
+}
+
+static int check_run(const struct job *j, struct err *e)
+{
+    if (job_is_placed(j) != (j->run != NULL) && !job_is_over(j))
+        return err_set(e, PBSE_SYSTEM, "the stored row of job %s has %s run, and the job is %s", j->obj.name,
+                       j->run ? "a" : "no", job_state_name(j->state));
+    if (j->run && !j->run->n_hosts)
+        return err_set(e, PBSE_SYSTEM, "the stored run of job %s has no host", j->obj.name);
+    for (size_t i = 0; j->run && i < j->run->n_hosts; i++)
+        if ((unsigned)j->run->hosts[i].state >= RUN_HOST_STATE_COUNT || !*j->run->hosts[i].service)
+            return err_set(e, PBSE_SYSTEM, "the stored run of job %s has a bad host %zu", j->obj.name, i);
+    return 0;
+}
+
+int job_check(const struct job *j, struct err *e)
+{
+    if (!j->owner || !j->user || !j->host)
+        return bad_row(j, !j->owner ? "owner" : !j->user ? "user" : "host", e);
+    if (!j->euser || !j->egroup)
+        return bad_row(j, j->euser ? "egroup" : "euser", e);
+    if ((unsigned)j->intent > INTENT_DELETE)
+        return bad_row(j, "intent", e);
+    if ((unsigned)j->suspender > SUSPENDED_BY_ADMIN)
+        return bad_row(j, "suspender", e);
+    if (j->accrue_type < 0 || j->accrue_type > 4)
+        return bad_row(j, "accrue_type", e);
+    if (check_numbers(j, hot_fields, HOT_COUNT, e) < 0 || check_numbers(j, fixed_fields, FIXED_COUNT, e) < 0)
+        return -1;
+    return check_run(j, e);
+}

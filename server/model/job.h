@@ -186,5 +186,8 @@ int job_state_find(const char *name);         /* -1: unknown */
 
 /* What the store keeps of a job (object_kind.encode), and back: both parts of a row into a new job. */
 int job_decode(struct job *j, const char *hot_json, const char *fixed_json, struct err *e);
+/* Does what was decoded make a job: an owner, a run where its state has hosts and none where it has not, numbers in their
+ * ranges? -1 with the first fault. */
+int job_check(const struct job *j, struct err *e);
 
 #endif

@@ -17,7 +17,8 @@ enum run_host_state {
     RUN_HOST_SENT,     /* START is on its way, or will be when the service says HELLO */
     RUN_HOST_READY,    /* prepared; waits for LAUNCH, or runs */
     RUN_HOST_RELEASED, /* final: nothing of the run is left there */
-    RUN_HOST_LOST      /* given up by the server */
+    RUN_HOST_LOST,     /* given up by the server */
+    RUN_HOST_STATE_COUNT
 };
 
 struct run_host {

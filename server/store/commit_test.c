@@ -42,7 +42,7 @@ static void open_site(struct bench *b, struct restore_counts *counts)
         fail_msg("%s", e.text);
     b->loop = loop_create(NULL, &e);
     assert_int_equal(site_create(&b->site, clock_real(), "svr", &e), 0);
-    if (restore_rows(&b->site, writer, counts, &e) < 0)
+    if (restore_rows(&b->site, writer, NULL, counts, &e) < 0)
         fail_msg("%s", e.text);
     assert_false(change_is_dirty(b->site.change) && !b->lease.is_new);
     b->commit = commit_create(b->loop, b->site.change, b->site.resources, writer, b->lease.epoch, &e);
@@ -85,12 +85,17 @@ static int end(void **state)
 
 static struct job *add_job(struct bench *b, int64_t seq)
 {
-    struct job *j = job_create((struct job_key){seq, -1}, "7.svr");
+    const struct job_key key = {seq, JOBID_NO_INDEX};
+    char id[JOBID_TEXT_MAX];
+    struct job *j = job_create(key, jobid_format(id, key, false, "svr"));
     struct err e = {0};
 
     assert_non_null(j);
     job_set_text(&j->owner, "anna@login");
     job_set_text(&j->user, "anna");
+    job_set_text(&j->host, "login");
+    job_set_text(&j->euser, "anna");
+    job_set_text(&j->egroup, "users");
     job_set_text(&j->queue_name, "workq");
     j->state = JOB_QUEUED;
     j->ctime_s = 1000 + seq;

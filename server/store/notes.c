@@ -11,6 +11,7 @@
 
 #include "clock.h"
 #include "commit.h"
+#include "restore.h"
 #include "schema.h"
 #include "store.h"
 
@@ -134,15 +135,23 @@ const char *notes_find(struct notes *n, const char *kind, const char *name)
     return x ? x->text : NULL;
 }
 
+struct notes_taking {
+    struct notes *notes;
+    const struct restore_faults *faults;
+};
+
 static int take(void *arg, const struct store_row *row, struct err *e)
 {
+    const struct notes_taking *t = arg;
     const char *name = store_row_text(row, 0), *hot = store_row_text(row, 1), *text;
     json_t *o = json_loads(hot ? hot : "", 0, NULL);
     json_int_t at = 0;
 
     (void)e;
-    if (name && o && json_unpack(o, "{s:s,s:I}", "text", &text, "at", &at) == 0 && !find(arg, name))
-        add(arg, name, text, at);
+    if (!name || !o || json_unpack(o, "{s:s,s:I}", "text", &text, "at", &at) < 0)
+        restore_tell_object(t->faults, "note", row, false, "it has no text, or no time");
+    else if (!find(t->notes, name))
+        add(t->notes, name, text, at);
     json_decref(o);
     return 0;
 }
@@ -152,13 +161,14 @@ static int by_age(struct note *a, struct note *b)
     return (a->at_s > b->at_s) - (a->at_s < b->at_s);
 }
 
-int notes_restore(struct notes *n, struct store *from, struct err *e)
+int notes_restore(struct notes *n, struct store *from, const struct restore_faults *faults, struct err *e)
 {
+    struct notes_taking t = {n, faults};
     struct batch_stmt q;
 
     stmt_init(&q, STMT_OBJECT_ALL);
     stmt_text(&q, "note");
-    if (store_query(from, &q, take, n, e) < 0)
+    if (store_query(from, &q, take, &t, e) < 0)
         return -1;
     HASH_SORT(n->all, by_age);
     purge(n);

@@ -10,6 +10,8 @@
 
 #include "err.h"
 
+struct restore_faults;
+
 struct clock;
 struct commit;
 struct notes;
@@ -19,7 +21,8 @@ enum { NOTES_KEEP_S = 14 * 24 * 3600, NOTES_MAX = 100000, NOTES_NAME_MAX = 320 }
 
 struct notes *notes_create(struct clock *clock, struct commit *c); /* NULL: no memory */
 void notes_destroy(struct notes *n);
-int notes_restore(struct notes *n, struct store *from, struct err *e); /* at start */
+int notes_restore(struct notes *n, struct store *from, const struct restore_faults *faults,
+                  struct err *e); /* at start */
 
 /* With the next batch; an older one of that name goes. "KIND:name" is cut at NOTES_NAME_MAX. */
 void notes_put(struct notes *n, const char *kind, const char *name, const char *text);

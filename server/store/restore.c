@@ -4,9 +4,9 @@
  * with a row of its own needs the pages, and holds, which name jobs, come last. Objects are made by the
  * functions that make them live, which mark them as dirty; `all_clean` takes these marks off at the end.
  *
- * One bad row must not keep a site down: it is said, left in the store for a person to look at, and left
- * out. Only a store that cannot be read at all, or a bad row of the server itself, is an error of the
- * whole. */
+ * One bad row must not keep a site down, nor take others with it: it is told with all that it holds, and left
+ * in the store for a person to look at; of most objects what can be read is taken up, see restore.h. Only a store
+ * that cannot be read at all is an error of the whole. */
 #include "restore.h"
 
 #include <jansson.h>
@@ -25,9 +25,11 @@ struct restoring {
     struct site *site;
     const struct restore_faults *faults; /* NULL: the log */
     struct restore_counts counts;
+    int64_t last_seq; /* of all jobs that have a row */
+    bool number_lost; /* the server's row does not say the next one */
 };
 
-/* The attributes of one column into the object's list; NULL: none were written. */
+/* The attributes of one column into the object's list; NULL: none were written. -1: those that can be read are there. */
 static int put_attrs(struct site *s, struct object *o, const char *text, struct err *e)
 {
     char *copy = text ? strdup(text) : NULL;
@@ -36,21 +38,40 @@ static int put_attrs(struct site *s, struct object *o, const char *text, struct 
     if (text && !copy)
         rc = err_no_memory(e);
     else if (copy)
-        rc = attr_walk_read(&o->attrs, s->resources, copy, e);
+        rc = attr_walk_read_each(&o->attrs, s->resources, copy, e);
     free(copy);
     return rc;
 }
 
-/* A row that cannot be read stays where it is, for a person to look at. */
-static int skip(const struct restoring *r, const char *kind, const char *name, const struct err *why)
+void restore_tell(const struct restore_faults *faults, const struct restore_fault *f)
 {
-    if (r->faults) {
-        r->faults->fn(r->faults->arg, kind, name, why->text);
-        return 0;
-    }
-    log_event(LOGC_SVR, LOGE_ERROR, name, "the stored %s is left out, it cannot be read: %s", kind,
-              why->text);
+    if (faults)
+        faults->fn(faults->arg, f);
+    else
+        log_event(LOGC_SVR, LOGE_ERROR, f->name, "the stored %s is %s: %s", f->kind,
+                  f->in_part ? "taken up in part" : "left out", f->why);
+}
+
+int restore_tell_object(const struct restore_faults *faults, const char *kind, const struct store_row *row,
+                        bool in_part, const char *why)
+{
+    const char *name = store_row_text(row, 0);
+
+    restore_tell(faults, &(struct restore_fault){
+                             kind,
+                             name ? name : "",
+                             why,
+                             in_part,
+                             2,
+                             {{"hot", store_row_text(row, 1)}, {"attrs", store_row_text(row, 2)}}});
     return 0;
+}
+
+/* It stays where it is, for a person to look at. */
+static int tell_object(const struct restoring *r, const char *kind, const struct store_row *row, bool in_part,
+                       const struct err *why)
+{
+    return restore_tell_object(r->faults, kind, row, in_part, why->text);
 }
 
 /* ---- objects: columns name, hot, attrs --------------------------------------------------------------- */
@@ -62,9 +83,11 @@ static int take_resource(void *arg, const struct store_row *row, struct err *e)
     json_t *json = attrs ? json_loads(attrs, 0, NULL) : NULL;
     const struct resource *made;
 
-    if (resource_add(r->site->resources, name, json_string_value(json_object_get(json, "type")),
-                     json_string_value(json_object_get(json, "flag")), &made, e) < 0)
-        skip(r, "resource", name, e);
+    if (!json_is_object(json) || !json_is_string(json_object_get(json, "type")))
+        tell_object(r, "resource", row, false, (err_set(e, PBSE_SYSTEM, "it has no type"), e));
+    else if (resource_add(r->site->resources, name, json_string_value(json_object_get(json, "type")),
+                          json_string_value(json_object_get(json, "flag")), &made, e) < 0)
+        tell_object(r, "resource", row, false, e);
     else
         r->counts.resources++;
     json_decref(json);
@@ -76,9 +99,13 @@ static int take_server(void *arg, const struct store_row *row, struct err *e)
     struct restoring *r = arg;
     const char *hot = store_row_text(row, 1);
 
-    if (hot && server_obj_decode(r->site->server, hot, e) < 0)
-        return -1;
-    return put_attrs(r->site, &r->site->server->obj, store_row_text(row, 2), e);
+    if (hot && server_obj_decode(r->site->server, hot, e) < 0) {
+        r->number_lost = true;
+        tell_object(r, "server", row, true, e);
+    }
+    if (put_attrs(r->site, &r->site->server->obj, store_row_text(row, 2), e) < 0)
+        tell_object(r, "server", row, true, e);
+    return 0;
 }
 
 static int take_sched(void *arg, const struct store_row *row, struct err *e)
@@ -87,11 +114,19 @@ static int take_sched(void *arg, const struct store_row *row, struct err *e)
     const char *name = store_row_text(row, 0);
     struct sched_obj *o = scheds_find(r->site->scheds, name);
 
-    if ((!o && scheds_add(r->site->scheds, name, &o, e) < 0) ||
-        put_attrs(r->site, &o->obj, store_row_text(row, 2), e) < 0)
-        return skip(r, "scheduler", name, e);
+    if (!o && scheds_add(r->site->scheds, name, &o, e) < 0)
+        return tell_object(r, "scheduler", row, false, e);
+    if (put_attrs(r->site, &o->obj, store_row_text(row, 2), e) < 0)
+        tell_object(r, "scheduler", row, true, e);
     r->counts.scheds++;
     return 0;
+}
+
+/* Nothing comes in or starts before a person has looked. */
+static void close_queue(struct queue *q)
+{
+    attr_list_set_number(&q->obj.attrs, QUEUE_ATTR_enabled, 0, NULL);
+    attr_list_set_number(&q->obj.attrs, QUEUE_ATTR_started, 0, NULL);
 }
 
 static int take_queue(void *arg, const struct store_row *row, struct err *e)
@@ -101,11 +136,10 @@ static int take_queue(void *arg, const struct store_row *row, struct err *e)
     struct queue *q;
 
     if (queues_add(r->site->queues, name, &q, e) < 0)
-        return skip(r, "queue", name, e);
+        return tell_object(r, "queue", row, false, e);
     if (put_attrs(r->site, &q->obj, store_row_text(row, 2), e) < 0) {
-        skip(r, "queue", name, e);
-        queues_remove(r->site->queues, q, e);
-        return 0;
+        tell_object(r, "queue", row, true, e);
+        close_queue(q);
     }
     r->counts.queues++;
     return 0;
@@ -116,13 +150,17 @@ static int take_node(void *arg, const struct store_row *row, struct err *e)
     struct restoring *r = arg;
     const char *name = store_row_text(row, 0), *hot = store_row_text(row, 1);
     struct node *n;
+    bool bad;
 
     if (nodes_add(r->site->nodes, name, &n, e) < 0)
-        return skip(r, "node", name, e);
-    if ((hot && node_decode(n, hot, e) < 0) || put_attrs(r->site, &n->obj, store_row_text(row, 2), e) < 0) {
-        skip(r, "node", name, e);
-        nodes_remove(r->site->nodes, n, e);
-        return 0;
+        return tell_object(r, "node", row, false, e);
+    bad = hot && node_decode(n, hot, e) < 0;
+    bad = put_attrs(r->site, &n->obj, store_row_text(row, 2), bad ? NULL : e) < 0 || bad;
+    if (bad) {
+        tell_object(r, "node", row, true, e);
+        n->state |= NODE_OFFLINE;
+        attr_list_set_text(&n->obj.attrs, NODE_ATTR_comment,
+                           "offline: its stored row is damaged, see the server's log", NULL);
     }
     node_take_host(n);
     r->counts.nodes++;
@@ -135,22 +173,49 @@ static int take_hold(void *arg, const struct store_row *row, struct err *e)
     const char *name = store_row_text(row, 0);
     struct hold_obj *h;
 
-    if (holds_add(r->site->holds, name, &h, e) < 0 ||
-        put_attrs(r->site, &h->obj, store_row_text(row, 2), e) < 0)
-        return skip(r, "hold", name, e);
+    if (holds_add(r->site->holds, name, &h, e) < 0)
+        return tell_object(r, "hold", row, false, e);
+    if (put_attrs(r->site, &h->obj, store_row_text(row, 2), e) == 0)
+        return 0;
+    tell_object(r, "hold", row, false, e);
+    holds_remove(r->site->holds, h);
     return 0;
 }
 
 /* ---- jobs: columns seq, idx, id, hot, attrs, fixed, fixed_attrs -------------------------------------- */
 
+/* 0 all of it, 1 not all attributes (e says why), -1. */
 static int fill_job(struct site *s, struct job *j, const struct store_row *row, struct err *e)
 {
-    if (job_decode(j, store_row_text(row, 3), store_row_text(row, 5), e) < 0)
+    const char *hot = store_row_text(row, 3), *fixed = store_row_text(row, 5);
+    int rc = 0;
+
+    if (!hot || !fixed)
+        return err_set(e, PBSE_SYSTEM, "the stored row of job %s has no %s", j->obj.name,
+                       hot ? "fixed" : "hot");
+    if (job_decode(j, hot, fixed, e) < 0 || job_check(j, e) < 0)
         return -1;
     /* Two columns, one list: what does not change, and what does; the shorter first, for the second copies the first. */
     if (put_attrs(s, &j->obj, store_row_text(row, 6), e) < 0)
-        return -1;
-    return put_attrs(s, &j->obj, store_row_text(row, 4), e);
+        rc = 1;
+    if (put_attrs(s, &j->obj, store_row_text(row, 4), rc ? NULL : e) < 0)
+        rc = 1;
+    return rc;
+}
+
+/* What it asks for may be lost: where it waits it does not start before a person has looked. */
+static void hold_job(struct job *j)
+{
+    char comment[] = "held: its stored attributes are damaged, see the server's log";
+
+    if (!job_is_waiting(j))
+        return;
+    j->hold |= HOLD_SYSTEM;
+    attr_list_set_number(&j->obj.attrs, JOB_ATTR_Hold_Types, j->hold & ~(unsigned)(HOLD_DEPEND | HOLD_ARRAY),
+                         NULL);
+    attr_list_set_text(&j->obj.attrs, JOB_ATTR_comment, comment, NULL);
+    if (j->state == JOB_QUEUED)
+        j->state = JOB_HELD;
 }
 
 /* An array has all its indices again, and none has ended; its pages and the rows of its subjobs come later. */
@@ -164,14 +229,32 @@ static int make_array(struct job *j, struct err *e)
     return j->array ? 0 : -1;
 }
 
-/* A job that arrives is in no queue yet; one that is over is in none any more. */
-static int place_job(struct site *s, struct job *j, struct err *e)
+/* One whose row is gone, of which a job says that it was there. */
+static struct queue *missing_queue(const struct restoring *r, const struct job *j, struct err *e)
 {
+    const char *name = j->queue_name ? j->queue_name : "";
+    struct queue *q;
+
+    if (!*name || queues_add(r->site->queues, name, &q, e) < 0) {
+        err_set(e, PBSE_UNKQUE, "its queue \"%s\" is not there", name);
+        return NULL;
+    }
+    attr_list_set_text(&q->obj.attrs, QUEUE_ATTR_queue_type, "Execution", NULL);
+    close_queue(q);
+    restore_tell(r->faults,
+                 &(struct restore_fault){"queue", name, "jobs are in it, and it has no row", true, 0, {{0}}});
+    return q;
+}
+
+/* A job that arrives is in no queue yet; one that is over is in none any more. */
+static int place_job(const struct restoring *r, struct job *j, struct err *e)
+{
+    struct site *s = r->site;
     bool queued = j->state != JOB_ARRIVING && !job_is_over(j);
     struct queue *q = queued && j->queue_name ? queues_find(s->queues, j->queue_name) : NULL;
 
-    if (queued && !q)
-        return err_set(e, PBSE_UNKQUE, "its queue %s is not there", j->queue_name ? j->queue_name : "(none)");
+    if (queued && !q && !(q = missing_queue(r, j, e)))
+        return -1;
     if (jobs_add(s->jobs, j, e) < 0)
         return -1;
     if (q)
@@ -181,17 +264,51 @@ static int place_job(struct site *s, struct job *j, struct err *e)
     return 0;
 }
 
+static void tell_job_row(const struct restoring *r, const char *id, const struct store_row *row, bool in_part,
+                         const struct err *why)
+{
+    restore_tell(r->faults, &(struct restore_fault){"job",
+                                                    id,
+                                                    why->text,
+                                                    in_part,
+                                                    4,
+                                                    {{"hot", store_row_text(row, 3)},
+                                                     {"attrs", store_row_text(row, 4)},
+                                                     {"fixed", store_row_text(row, 5)},
+                                                     {"fixed_attrs", store_row_text(row, 6)}}});
+}
+
+/* Its name is in two columns. */
+static int check_id(struct job_key key, const char *id, struct err *e)
+{
+    struct jobid parsed;
+
+    if (key.seq < 0 || key.index < JOBID_NO_INDEX || jobid_parse(id, &parsed, e) < 0 ||
+        parsed.key.seq != key.seq || parsed.key.index != key.index)
+        return err_set(e, PBSE_SYSTEM, "the row of job %lld, index %d, has the identifier \"%s\"",
+                       (long long)key.seq, (int)key.index, id);
+    return 0;
+}
+
 static int take_job(void *arg, const struct store_row *row, struct err *e)
 {
     struct restoring *r = arg;
     const struct job_key key = {.seq = store_row_number(row, 0), .index = (int32_t)store_row_number(row, 1)};
-    const char *id = store_row_text(row, 2);
+    const char *stored = store_row_text(row, 2), *id = stored ? stored : "";
     struct job *j = job_create(key, id);
+    int rc;
 
     if (!j)
         return err_set(e, PBSE_SYSTEM, "no memory for job %s", id);
-    if (fill_job(r->site, j, row, e) < 0 || make_array(j, e) < 0 || place_job(r->site, j, e) < 0) {
-        skip(r, "job", id, e);
+    if (key.seq > r->last_seq)
+        r->last_seq = key.seq;
+    rc = check_id(key, id, e) < 0 ? -1 : fill_job(r->site, j, row, e);
+    if (rc > 0) {
+        tell_job_row(r, id, row, true, e);
+        hold_job(j);
+    }
+    if (rc < 0 || make_array(j, e) < 0 || place_job(r, j, e) < 0) {
+        tell_job_row(r, id, row, false, e);
         job_unref(j);
         return 0;
     }
@@ -211,7 +328,13 @@ static int take_page(void *arg, const struct store_row *row, struct err *e)
         return 0; /* its job was left out, and that was said */
     if (array_map_read_page(j->array, store_row_number(row, 1), store_row_text(row, 2),
                             store_row_text(row, 3), e) < 0)
-        skip(r, "page of array", j->obj.name, e);
+        restore_tell(r->faults, &(struct restore_fault){"page of array",
+                                                        j->obj.name,
+                                                        e->text,
+                                                        true,
+                                                        2,
+                                                        {{"remaining", store_row_text(row, 2)},
+                                                         {"failed", store_row_text(row, 3)}}});
     return 0;
 }
 
@@ -220,7 +343,6 @@ static void take_subjobs(const struct restoring *r)
 {
     struct site *s = r->site;
     struct job *next;
-    struct err e;
 
     for (struct job *j = jobs_first(s->jobs); j; j = next) {
         struct job *array = job_is_subjob(j) ? subjob_array(s->jobs, j) : NULL;
@@ -229,8 +351,8 @@ static void take_subjobs(const struct restoring *r)
         if (!job_is_subjob(j) || job_is_over(j) ||
             (array && array_map_read_live(array->array, j->key.index) == 0))
             continue;
-        err_set(&e, PBSE_IVALREQ, "it belongs to no array");
-        skip(r, "subjob", j->obj.name, &e);
+        restore_tell(r->faults, &(struct restore_fault){
+                                    "subjob", j->obj.name, "it belongs to no array", false, 0, {{0}}});
         jobs_remove(s->jobs, j);
     }
 }
@@ -275,8 +397,32 @@ static void all_clean(struct change *c)
         change_cleaned(e);
 }
 
-int restore_rows_tell(struct site *s, struct store *from, const struct restore_faults *faults,
-                      struct restore_counts *out, struct err *e)
+static int take_last_seq(void *arg, const struct store_row *row, struct err *e)
+{
+    struct restoring *r = arg;
+
+    (void)e;
+    if (store_row_number(row, 0) > r->last_seq)
+        r->last_seq = store_row_number(row, 0);
+    return 0;
+}
+
+/* The number of the next job is lost: above all that there were. */
+static int find_number(struct store *from, struct restoring *r, struct err *e)
+{
+    struct batch_stmt q;
+
+    if (!r->number_lost)
+        return 0;
+    stmt_init(&q, STMT_HISTORY_LAST);
+    if (store_query(from, &q, take_last_seq, r, e) < 0)
+        return -1;
+    r->site->server->next_seq = r->last_seq + 1;
+    return 0;
+}
+
+int restore_rows(struct site *s, struct store *from, const struct restore_faults *faults,
+                 struct restore_counts *out, struct err *e)
 {
     struct restoring r = {.site = s, .faults = faults};
 
@@ -284,16 +430,12 @@ int restore_rows_tell(struct site *s, struct store *from, const struct restore_f
         read_kind(from, "server", take_server, &r, e) < 0 ||
         read_kind(from, "sched", take_sched, &r, e) < 0 || read_kind(from, "queue", take_queue, &r, e) < 0 ||
         read_kind(from, "node", take_node, &r, e) < 0 || read_jobs(from, &r, e) < 0 ||
-        read_arrays(from, &r, e) < 0 || read_kind(from, "hold", take_hold, &r, e) < 0)
+        read_arrays(from, &r, e) < 0 || read_kind(from, "hold", take_hold, &r, e) < 0 ||
+        find_number(from, &r, e) < 0)
         return -1;
     all_clean(s->change);
     *out = r.counts;
     return 0;
-}
-
-int restore_rows(struct site *s, struct store *from, struct restore_counts *out, struct err *e)
-{
-    return restore_rows_tell(s, from, NULL, out, e);
 }
 
 void restore_enter(struct site *s, struct job_fsm *f)
@@ -325,15 +467,21 @@ int restore_nothing(struct store *writer, bool all, struct err *e)
 static int take_filed(void *arg, const struct store_row *row, struct err *e)
 {
     struct restore_filed *f = arg;
-    const char *text = store_row_text(row, 0);
+    const char *stored = store_row_text(row, 0), *text = stored ? stored : "";
     char *end;
 
     f->n = strtoull(text, &end, 10);
     f->size = strtoull(end, &end, 10);
     while (*end == ' ')
         end++;
-    if (strlen(end) >= sizeof f->file)
-        return err_set(e, PBSE_SYSTEM, "the store names the accounting file \"%s\"", end);
+    (void)e;
+    if (strlen(end) >= sizeof f->file || strchr(end, '/')) {
+        /* then each line is looked for in the file of its day before it is written there */
+        log_event(LOGC_SVR, LOGE_ERROR, "acct",
+                  "the store does not say which accounting lines are filed: \"%s\"", text);
+        *f = (struct restore_filed){0};
+        return 0;
+    }
     memcpy(f->file, end, strlen(end) + 1);
     return 0;
 }

@@ -17,17 +17,38 @@ struct restore_counts {
     size_t resources, queues, nodes, scheds, jobs;
 };
 
-/* Into the empty tables of `s`. A row that cannot be read is logged as an error, left in the store and left
- * out; a job whose queue is gone is held back the same way. -1: the store cannot be read. */
-int restore_rows(struct site *s, struct store *from, struct restore_counts *out, struct err *e);
-
-/* The same for who only looks (pbs_store check): rows that are left out are told to `faults`, not to the log. */
+/* A row that cannot be understood, as it stands in the store; borrowed for the call. */
+enum { RESTORE_COLUMNS_MAX = 4 };
+struct restore_fault {
+    const char *kind, *name, *why;
+    bool in_part; /* the object is there, with what could be read of it; else it is left out */
+    size_t n;
+    struct {
+        const char *name, *text; /* text NULL: the column is empty */
+    } columns[RESTORE_COLUMNS_MAX];
+};
+/* Hears of each. NULL in its place: the log does. */
 struct restore_faults {
-    void (*fn)(void *arg, const char *kind, const char *name, const char *why);
+    void (*fn)(void *arg, const struct restore_fault *f);
     void *arg;
 };
-int restore_rows_tell(struct site *s, struct store *from, const struct restore_faults *faults,
-                      struct restore_counts *out, struct err *e);
+void restore_tell(const struct restore_faults *faults, const struct restore_fault *f);
+/* The same of a row of STMT_OBJECT_ALL, for those who read such rows themselves (notes, aways, ends). Always 0. */
+int restore_tell_object(const struct restore_faults *faults, const char *kind, const struct store_row *row,
+                        bool in_part, const char *why);
+
+/* Into the empty tables of `s`. No row keeps the others from being taken up:
+ *
+ *   server, scheduler   with what can be read
+ *   queue               the same, closed and stopped, since what it admits may be lost
+ *   node                the same, offline
+ *   job                 one whose attributes are damaged the same, with a system hold where it waits; any other is left out
+ *   queue of a job      is made where it is missing, closed and stopped
+ *   all else            left out
+ *
+ * What is left out stays in the store. -1: the store cannot be read. */
+int restore_rows(struct site *s, struct store *from, const struct restore_faults *faults,
+                 struct restore_counts *out, struct err *e);
 
 /* Every job's entry action, by number. */
 void restore_enter(struct site *s, struct job_fsm *f);

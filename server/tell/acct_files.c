@@ -51,8 +51,10 @@ static void day_name(int64_t time_s, char out[DAY_NAME])
     time_t t = (time_t)time_s;
     struct tm tm;
 
-    localtime_r(&t, &tm);
-    strftime(out, DAY_NAME, "%Y%m%d", &tm);
+    if (!localtime_r(&t, &tm)) /* a year that no calendar has */
+        memset(&tm, 0, sizeof tm);
+    if (!strftime(out, DAY_NAME, "%Y%m%d", &tm))
+        snprintf(out, DAY_NAME, "00000000");
 }
 
 /* --- files: in the worker ------------------------------------------------------------------------------ */
@@ -398,6 +400,11 @@ static void complete_line(void *arg, const struct restore_acct *line)
 
     c->f->last = line->n;
     c->f->written = line->n;
+    if (!len) { /* nothing is lost by it, and it would be found everywhere */
+        log_event(LOGC_SVR, LOGE_ERROR, "acct", "the stored accounting line %llu is left out: it is empty",
+                  (unsigned long long)line->n);
+        return;
+    }
     day_name(line->time_s, day);
     if (c->failed || load_day(c, day) < 0 || is_there(c, line->line, len))
         return;

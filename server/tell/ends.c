@@ -12,6 +12,7 @@
 #include "log.h"
 #include "loop.h"
 #include "pbs_error.h"
+#include "restore.h"
 #include "schema.h"
 #include "site.h"
 #include "strbuf.h"
@@ -105,9 +106,14 @@ void ends_destroy(struct ends *d)
     free(d);
 }
 
+struct ends_taking {
+    struct ends *ends;
+    const struct restore_faults *faults;
+};
+
 static int take(void *arg, const struct store_row *row, struct err *e)
 {
-    struct ends *d = arg;
+    const struct ends_taking *t = arg;
     json_t *json = json_loads(store_row_text(row, 1) ? store_row_text(row, 1) : "", 0, NULL);
     json_int_t seq = 0, index = 0, status = 0, start = 0, when = 0;
     int exited = 0;
@@ -115,13 +121,13 @@ static int take(void *arg, const struct store_row *row, struct err *e)
     (void)e;
     if (json && json_unpack(json, "{s:I,s:I,s:b,s:I,s?I,s:I}", "seq", &seq, "index", &index, "exited",
                             &exited, "status", &status, "start", &start, "at", &when) == 0)
-        add(d, &(struct job_end_note){.key = {seq, (int32_t)index},
-                                      .exited = exited != 0,
-                                      .exit_status = (int)status,
-                                      .start_s = start,
-                                      .at_s = when});
+        add(t->ends, &(struct job_end_note){.key = {seq, (int32_t)index},
+                                            .exited = exited != 0,
+                                            .exit_status = (int)status,
+                                            .start_s = start,
+                                            .at_s = when});
     else
-        log_event(LOGC_SVR, LOGE_ERROR, store_row_text(row, 0), "the note of a job's end cannot be read");
+        restore_tell_object(t->faults, "end", row, false, "the note of a job's end cannot be read");
     json_decref(json);
     return 0;
 }
@@ -133,13 +139,14 @@ static int by_time(const void *a, const void *b)
     return (x->at_s > y->at_s) - (x->at_s < y->at_s);
 }
 
-int ends_restore(struct ends *d, struct store *from, struct err *e)
+int ends_restore(struct ends *d, struct store *from, const struct restore_faults *faults, struct err *e)
 {
+    struct ends_taking t = {d, faults};
     struct batch_stmt q;
 
     stmt_init(&q, STMT_OBJECT_ALL);
     stmt_text(&q, "end");
-    if (store_query(from, &q, take, d, e) < 0)
+    if (store_query(from, &q, take, &t, e) < 0)
         return -1;
     qsort(d->ring, d->n, sizeof d->ring[0], by_time); /* nothing has been dropped yet: it begins at 0 */
     purge(d);

@@ -9,6 +9,8 @@
 #include "err.h"
 #include "jobid.h"
 
+struct restore_faults;
+
 struct commit;
 struct ends;
 struct job_fsm;
@@ -27,7 +29,8 @@ struct job_end_note {
 
 struct ends *ends_create(struct loop *l, struct site *s, struct job_fsm *f, struct commit *c); /* listens */
 void ends_destroy(struct ends *d);
-int ends_restore(struct ends *d, struct store *from, struct err *e); /* at start; blocks */
+int ends_restore(struct ends *d, struct store *from, const struct restore_faults *faults,
+                 struct err *e); /* at start; blocks */
 
 const struct job_end_note *ends_find(const struct ends *d, struct job_key key); /* NULL: not known */
 

@@ -9,6 +9,7 @@
 #include "commit.h"
 #include "intern.h"
 #include "log.h"
+#include "restore.h"
 #include "schema.h"
 #include "store.h"
 
@@ -162,8 +163,14 @@ void away_store(struct aways *all, const struct away *a)
     json_decref(o);
 }
 
+struct aways_taking {
+    struct aways *all;
+    const struct restore_faults *faults;
+};
+
 static int take(void *arg, const struct store_row *row, struct err *e)
 {
+    const struct aways_taking *t = arg;
     const char *name = store_row_text(row, 0), *hot = store_row_text(row, 1);
     json_t *o = json_loads(hot ? hot : "", 0, NULL);
     struct away a = {.key = {.index = JOBID_NO_INDEX}, .name = name};
@@ -176,24 +183,25 @@ static int take(void *arg, const struct store_row *row, struct err *e)
                     "from_elsewhere", &from_elsewhere, "user", &a.user, "server", &a.server, "as", &a.as,
                     "depend", &a.depend, "home", &a.home, "doomed", &a.doomed, "facts", &facts, "known",
                     &known) < 0) {
-        log_event(LOGC_JOB, LOGE_ERROR, name ? name : "", "what ties it to other jobs cannot be read");
+        restore_tell_object(t->faults, "away", row, false, "what ties it to other jobs cannot be read");
     } else {
         a.key.seq = seq;
         a.array = array != 0;
         a.from_elsewhere = from_elsewhere != 0;
         a.facts = (unsigned)facts;
         a.known = known != 0;
-        insert(arg, &a)->away.unsaid = true;
+        insert(t->all, &a)->away.unsaid = true;
     }
     json_decref(o);
     return 0;
 }
 
-int aways_restore(struct aways *all, struct store *from, struct err *e)
+int aways_restore(struct aways *all, struct store *from, const struct restore_faults *faults, struct err *e)
 {
+    struct aways_taking t = {all, faults};
     struct batch_stmt q;
 
     stmt_init(&q, STMT_OBJECT_ALL);
     stmt_text(&q, "away");
-    return store_query(from, &q, take, all, e);
+    return store_query(from, &q, take, &t, e);
 }

@@ -18,6 +18,8 @@
 #include "err.h"
 #include "jobid.h"
 
+struct restore_faults;
+
 struct away_line;
 struct aways;
 struct commit;
@@ -47,7 +49,8 @@ struct away {
 
 struct aways *aways_create(struct commit *c); /* NULL: no memory */
 void aways_destroy(struct aways *all);
-int aways_restore(struct aways *all, struct store *from, struct err *e); /* at start */
+int aways_restore(struct aways *all, struct store *from, const struct restore_faults *faults,
+                  struct err *e); /* at start */
 
 /* ^ One is there, or is to be told something new; one goes. */
 struct aways_hooks {

@@ -73,6 +73,7 @@ def pytest_addoption(parser):
     parser.addoption("--chaos-seconds", type=float, default=6.0, help="how long test_plan_chaos acts, per seed")
     parser.addoption("--chaos-seeds", default="1-4", help="the seeds of test_plan_chaos, FIRST-LAST")
     parser.addoption("--model-steps", type=int, default=120, help="how many requests test_model makes, per seed")
+    parser.addoption("--damage-seeds", default="1-12", help="the seeds of test_set_aside, FIRST-LAST")
     parser.addoption("--model-seeds", default="1-2", help="the seeds of test_model, FIRST-LAST")
 
 
@@ -86,6 +87,12 @@ def pytest_generate_tests(metafunc):
 @pytest.fixture
 def model_steps(request):
     return request.config.getoption("--model-steps")
+
+
+@pytest.fixture
+def damage_seeds(request):
+    first, _, last = request.config.getoption("--damage-seeds").partition("-")
+    return range(int(first), int(last or first) + 1)
 
 
 @pytest.fixture

@@ -100,7 +100,7 @@ def test_an_altered_dump_is_refused_and_the_store_stays_as_it_was(cx):
 
 FAULTS = [
     ("UPDATE job SET hot = '{{' WHERE seq = 0", "job 0.{name}"),
-    ("UPDATE job SET queue = 'gone', hot = replace(hot, 'workq', 'gone') WHERE seq = 0", "job 0.{name}"),
+    ("UPDATE job SET queue = 'gone', hot = replace(hot, 'workq', 'gone') WHERE seq = 0", "queue gone"),
     ("UPDATE object SET attrs = '[1' WHERE kind = 'node'", "node n1"),
     ("UPDATE object SET attrs = '{{\"no_such\":\"1\"}}' WHERE kind = 'queue'", "queue workq"),
     ("INSERT INTO script VALUES (4711, -1, 0, x'41')", "script of job 4711"),
