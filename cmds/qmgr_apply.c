@@ -132,8 +132,8 @@ static int show(const struct qmgr_apply *q, int c, int verb, int object, const s
     if (verb == MGR_CMD_PRINT && has_custom(object, list))
         qmgr_print_begin(stdout, object);
     for (o = list; o; o = o->next) {
-        if (!is_named(object, name, o))
-            continue;
+        if (!is_named(object, name, o) || (object == MGR_OBJ_RSC && !*name && qmgr_attrs_is_builtin(o->name)))
+            continue; /* without a name the site's own resources are meant (PBS) */
         shown++;
         if (verb == MGR_CMD_PRINT)
             qmgr_print_object(stdout, object, o);

@@ -232,7 +232,7 @@ static int check_own(struct site *s, const struct object *o, const struct attr_l
 {
     const char *text = attr_list_text(now, index), *name = attr_def_get(OF_SCHED, index)->name;
 
-    if (strcmp(o->name, "default") == 0)
+    if (text && strcmp(o->name, "default") == 0)
         return err_set(e, PBSE_SCHED_OP_NOT_PERMITTED, "Operation is not permitted on default scheduler: %s",
                        name);
     for (struct sched_obj *x = scheds_first(s->scheds); x && text; x = scheds_next(x)) {

@@ -28,9 +28,11 @@ static void wake(struct parts *p, enum sched_command why)
 static void copy_number(struct parts *p, struct object *to, int index, const struct attr_list *from,
                         int from_index)
 {
-    if (attr_list_number(&to->attrs, index, -1) == attr_list_number(from, from_index, -1))
+    int64_t n = attr_list_effective(from, from_index);
+
+    if (attr_list_number(&to->attrs, index, -1) == n)
         return;
-    attr_list_set_number(&to->attrs, index, attr_list_number(from, from_index, 0), NULL);
+    attr_list_set_number(&to->attrs, index, n, NULL);
     change_touch(p->site->change, &to->change, PART_ATTRS);
 }
 

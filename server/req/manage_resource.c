@@ -86,10 +86,50 @@ static void store(struct parts *p, const struct resource *r)
     strbuf_fini(&json);
 }
 
+/* PBS refuses only while a job asks for it. */
+static int check_requested(struct parts *p, const struct resource *r, struct err *e)
+{
+    for (struct job *j = jobs_first(p->site->jobs); j; j = jobs_next(j))
+        if (!job_is_over(j) && names_it(&j->obj.attrs, r->id))
+            return err_set(e, PBSE_RESCBUSY, "Resource busy on job");
+    return 0;
+}
+
+/* Values of a resource that goes, in each attribute that holds amounts. */
+static void unset_values(struct parts *p, struct object *o, const struct resource *r)
+{
+    struct attr_list *l = &o->attrs;
+    bool had = names_it(l, r->id);
+
+    for (size_t i = 0; i < l->n; i++)
+        if (l->v[i].kind == VALUE_AMOUNTS && resc_find(l->v[i].amounts, r->id) &&
+            attr_list_change(l, p->site->resources, l->v[i].tag, r->name, "", UNSET, NULL) == 0)
+            i = (size_t)-1; /* the list may be another now */
+    if (had)
+        change_touch(p->site->change, &o->change, PART_ATTRS);
+}
+
+static void unset_everywhere(struct parts *p, const struct resource *r)
+{
+    struct object *server = &p->site->server->obj;
+    const char *released = attr_list_text(&server->attrs, SERVER_ATTR_restrict_res_to_release_on_suspend);
+
+    for (struct node *n = nodes_first(p->site->nodes); n; n = nodes_next(n))
+        unset_values(p, &n->obj, r);
+    for (struct queue *q = queues_first(p->site->queues); q; q = queues_next(q))
+        unset_values(p, &q->obj, r);
+    unset_values(p, server, r);
+    if (released && list_contains(released, r->name))
+        attr_list_change(&server->attrs, p->site->resources, SERVER_ATTR_restrict_res_to_release_on_suspend,
+                         NULL, r->name, DECR, NULL);
+}
+
 static int create(struct parts *p, const char *name, const char *type, const char *flag, struct err *e)
 {
-    const struct resource *r;
+    const struct resource *r = resource_find(p->site->resources, name);
 
+    if (r && !r->builtin)
+        return err_set(e, PBSE_DUPLIST, "Duplicate entry in list");
     if (resource_add(p->site->resources, name, type, flag, &r, e) < 0)
         return -1;
     store(p, r);
@@ -116,8 +156,10 @@ static int drop(struct parts *p, const char *name, struct err *e)
 
     if (!r)
         return err_set(e, PBSE_UNKRESC, "Unknown resource: %s", name);
-    if (!r->builtin && check_busy(p, r, e) < 0)
+    if (!r->builtin && check_requested(p, r, e) < 0)
         return -1;
+    if (!r->builtin)
+        unset_everywhere(p, r);
     if (resource_remove(p->site->resources, name, e) < 0)
         return -1;
     commit_drop_object(p->commit, "resource", name);

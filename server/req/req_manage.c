@@ -117,6 +117,17 @@ static int check_programs(struct task *t, struct err *e)
     return 0;
 }
 
+/* The default of `scheduling` is for a further scheduler, which begins when an administrator says so. The default scheduler
+ * has True, and gets it back. */
+static void unset_to_own_default(const struct object *o, struct edit_change list[], size_t n)
+{
+    for (size_t i = 0; o->kind->attrs == OF_SCHED && strcmp(o->name, "default") == 0 && i < n; i++)
+        if (list[i].op == UNSET && strcmp(list[i].name, "scheduling") == 0) {
+            list[i].op = SET;
+            list[i].value = "True";
+        }
+}
+
 static int edit_object(struct task *t, struct object *o, bool creating, struct err *e)
 {
     struct edit_change *rest = calloc(t->n ? t->n : 1, sizeof *rest);
@@ -133,6 +144,7 @@ static int edit_object(struct task *t, struct object *o, bool creating, struct e
     if (!rest)
         return err_set(e, PBSE_SYSTEM, "no memory to change %s", o->name);
     if (check_programs(t, e) == 0 && sort_changes(t, rest, &ask.n, e) == 0) {
+        unset_to_own_default(o, rest, ask.n);
         rc = ask.n ? edit_apply(t->p->site, o, &ask, &at, e) : 0;
         if (rc < 0)
             t->at = place_in_task(t, rest, ask.n, at);

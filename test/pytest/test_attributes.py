@@ -6,6 +6,7 @@ import pytest
 
 from cede import api, users
 
+FILES = {"route": "queue", "default": "sched"}
 DEFINITIONS = os.path.join(os.path.dirname(__file__), "..", "..", "ifl", "def")
 ROW = re.compile(r'^ATTR\((\w+), (\w+), (\w+), (\w+), ([\w |]+), (ANY|RANGE\((-?\w+), (-?\w+)\))', re.M)
 
@@ -25,12 +26,15 @@ SPECIAL = {"default_queue": "other", "acl_groups": "+staff", "acl_hosts": "+h1",
            "sched_priv": "/some/where", "sched_log": "/some/where", "resources_available": ("mem", "7mb"),
            "route_destinations": "workq", "node_group_key": "host,vnode", "preempt_methods": "SR"}
 KINDS = {"server": (api.SERVER, "", "server"), "queue": (api.QUEUE, "other", "que"),
-         "route": (api.QUEUE, "way", "que"), "node": (api.NODE, "n1", "vnode"), "sched": (api.SCHED, "second", "sched")}
+         "route": (api.QUEUE, "way", "que"), "node": (api.NODE, "n1", "vnode"), "sched": (api.SCHED, "second", "sched"), "default": (api.SCHED, "default", "sched")}
+# What a new complex sets, and an administrator may take away.
+FIRST = {"default_queue", "default_chunk", "acl_roots", "flatuid", "job_history_enable", "managers", "operators",
+         "enabled", "started", "Mom", "resources_available", "route_destinations"}
 
 
 def definitions(kind):
     """(name, type, reader, writer, flags, range, lowest, highest) of each row."""
-    with open(os.path.join(DEFINITIONS, f"attr_{kind.replace('route', 'queue')}.def"), encoding="ascii") as f:
+    with open(os.path.join(DEFINITIONS, f"attr_{FILES.get(kind, kind)}.def"), encoding="ascii") as f:
         found = ROW.findall(f.read())
     assert len(found) > 20
     return found
@@ -42,7 +46,8 @@ def rows(kind):
     found = definitions(kind)
     chosen = [(name, type_) for name, type_, _, writer, flags, *_ in found
               if writer != "SERVER" and "AF_SERVER" not in flags and not_of not in flags and
-              name != "queue_type"]  # a queue is never without
+              name != "queue_type" and  # a queue is never without
+              not (kind == "default" and name in ("partition", "sched_priv", "sched_log"))]  # never set, see below
     return sorted(chosen, key=lambda row: row[0] == "route_destinations")  # last: a queue needs it to be enabled
 
 
@@ -60,8 +65,11 @@ def try_one(cx, kind, name, type_):
     if isinstance(value, tuple) and type_ != "BOOLEAN":
         resource, value = value
     try:
+        fresh = shown(cx, kind, name)
         cx.api.manager(api.MUNSET, what, object_name, [(name, resource, "")])
         before = shown(cx, kind, name)
+        if fresh != before and name not in FIRST:
+            return f"was {fresh} in a new complex, is {before} when it is unset"
         if type_ == "BOOLEAN":
             value = value[before == "True"]
         cx.api.manager(api.MSET, what, object_name, [(name, resource, value)])
@@ -90,6 +98,26 @@ def test_every_attribute_is_set_and_shown_and_goes_back_to_its_default(cx, kind)
 LEVELS = ["USER", "OPERATOR", "MANAGER", "SCHED", "SERVER"]
 NO_RIGHT = (15003, 15007)  # read-only for him; or the whole request is not his
 MANAGED = ("server", "queue", "node", "sched")
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+@pytest.mark.parametrize("name", ["partition", "sched_priv", "sched_log"])
+def test_what_the_default_scheduler_never_has_may_be_unset_and_not_set(cx, name):
+    cx.qmgr(f"unset sched default {name}")
+    with pytest.raises(api.PbsError) as e:
+        cx.set_sched(name, "/some/where")
+    assert e.value.code == 15223
+
+
+@pytest.mark.complex(nodes=1, ncpus=1)
+def test_jobs_run_after_scheduling_was_unset(cx):
+    cx.set_sched("scheduling", "False")
+    job = cx.submit("true")
+    cx.qmgr("unset sched scheduling")
+    cx.wait_gone(job)
+    assert cx.api.stat("server")[0]["scheduling"] == "True"
+    cx.qmgr("unset server scheduling")
+    cx.wait_gone(cx.submit("true"))
 
 
 def objects(cx):

@@ -244,3 +244,36 @@ def test_resourcedef_holds_the_custom_resources(cx):
     os.unlink(path)
     cx.restart("server")
     assert lines() == ["card type=long flag=h"]
+
+
+@pytest.mark.complex(nodes=1, ncpus=1, sched=False)
+def test_a_deleted_resource_is_gone_from_all_but_jobs_which_keep_it(cx):
+    resource(cx, "tape", "long", "nhq")
+    vnode(cx, "n1", tape=4)
+    cx.qmgr("set server resources_available.tape = 9", "set queue workq resources_max.tape = 3",
+            'set server max_run_res.tape = "[o:PBS_ALL=5]"', "set server restrict_res_to_release_on_suspend = ncpus",
+            "set server restrict_res_to_release_on_suspend += tape")
+    job = submit(cx, "-l", "select=1:ncpus=1:tape=1")
+    busy = cx.command("qmgr", "-c", "delete resource tape", check=False)
+    assert busy.returncode and "Resource busy on job" in busy.stderr
+    cx.api.delete(job)
+    cx.wait_gone(job)
+    cx.qmgr("delete resource tape")
+    server, queue = cx.api.stat("server")[0], cx.api.stat("que", "workq")[0]
+    for o in (server, queue, cx.node("n1")):
+        assert "tape" not in str(dict(o)), o
+    assert server["restrict_res_to_release_on_suspend"] == "ncpus"
+    cx.crash_server()
+    assert "tape" not in str(dict(cx.api.stat("server")[0]))
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_resources_without_a_name_are_those_of_the_site(cx):
+    for verb in ("list", "print"):
+        assert "ncpus" not in cx.command("qmgr", "-c", f"{verb} resource").stdout
+    resource(cx, "tape", "long", "nh")
+    assert cx.command("qmgr", "-c", "list resource").stdout.splitlines()[0] == "Resource tape"
+    assert "create resource tape" in cx.command("qmgr", "-c", "print resource").stdout
+    assert "type = long" in cx.command("qmgr", "-c", "list resource ncpus").stdout
+    again = cx.command("qmgr", "-c", "create resource tape type=long", check=False)
+    assert again.returncode and "Duplicate entry in list" in again.stderr and "15174" not in again.stderr
