@@ -9,6 +9,7 @@
 
 #include "pbs_error.h"
 #include "site.h"
+#include "type_list.h"
 
 int edit_check_nice(const struct site *s, const struct attr_list *l, int index, const char *resource,
                     enum level level, struct err *e)
@@ -92,10 +93,33 @@ static void after_effects(struct object *o, const struct edit_ask *ask, const in
     }
 }
 
+static int check_variables(const struct attr_list *was, const struct attr_list *now, struct err *e)
+{
+    const char *at = attr_list_text(now, JOB_ATTR_Variable_List), *word,
+               *old = was ? attr_list_text(was, JOB_ATTR_Variable_List) : NULL;
+    size_t n, count = 0;
+
+    if (!at || (old && (old == at || strcmp(old, at) == 0)))
+        return 0;
+    while ((word = list_next(&at, &n))) {
+        count++;
+        if (n > EDIT_VARIABLE_BYTES)
+            return err_set(e, PBSE_BADATVAL, "Variable_List: %.*s is %zu bytes long; the most is %d",
+                           (int)strcspn(word, "=,") < 64 ? (int)strcspn(word, "=,") : 64, word, n,
+                           EDIT_VARIABLE_BYTES);
+    }
+    if (count <= EDIT_VARIABLES_MAX)
+        return 0;
+    return err_set(e, PBSE_BADATVAL, "Variable_List has %zu variables; the most is %d", count,
+                   EDIT_VARIABLES_MAX);
+}
+
 int edit_check_length(const struct attr_list *was, const struct attr_list *now, struct err *e)
 {
     size_t n = attr_list_text_length(now);
 
+    if (now->of == OF_JOB && check_variables(was, now, e) < 0)
+        return -1;
     if (n <= EDIT_TEXT_MAX || (was && n <= attr_list_text_length(was)))
         return 0;
     return err_set(e, PBSE_BADATVAL, "the attributes would be %zu bytes long together; the most is %d", n,

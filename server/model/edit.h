@@ -49,7 +49,10 @@ int edit_try(struct site *s, enum attr_of of, const struct edit_change *c, const
 /* The texts of an object's attributes may be so long together that its row can still be written, and in a moment. What is
  * too long may stay as long as it does not grow: of some attributes the server is the writer. */
 enum { EDIT_TEXT_MAX = 4 << 20 };
-/* `was`: NULL for a new object. -1 PBSE_BADATVAL, with the lengths. */
+/* What a host can give to a process: an order holds 65,536 entries, of which the MOM and the site have some (SHEP_ENV_MAX);
+ * Linux takes no string of more than 32 pages (MAX_ARG_STRLEN). All of a job's are one attribute, so 1 MiB together. */
+enum { EDIT_VARIABLES_MAX = 32768, EDIT_VARIABLE_BYTES = 131071 };
+/* `was`: NULL for a new object. -1 PBSE_BADATVAL, with the lengths and the limit. */
 int edit_check_length(const struct attr_list *was, const struct attr_list *now, struct err *e);
 
 #endif

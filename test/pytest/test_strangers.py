@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from cede import users
+from cede import api, users
 from cede.faults import is_alive
 from cede.terminal import at_work
 from cede.wait import until
@@ -262,3 +262,28 @@ def test_a_user_whom_this_host_alone_takes_for_root_runs_no_jobs_here(cx):
     job = cx.command("qsub", "--", "/bin/sh", "-c", f"touch {cx.work}/ran", user=STRANGER).stdout.strip()
     assert ended(cx, job)["Exit_status"] == "-10" and not exists(cx, "ran")
     assert f"{STRANGER} has the number 0 on this host" in cx.logs("n1", lines=300)
+
+
+# --- what costs others time
+
+
+def test_so_many_variables_are_refused_that_no_host_could_hand_them_over(cx):
+    most = 32768 - 1  # the server adds PBS_O_QUEUE
+    with pytest.raises(api.PbsError) as refused:
+        cx.submit("true", Variable_List=",".join(f"A{i}=x" for i in range(most + 1)))
+    assert refused.value.code == 15014 and "Variable_List has 32769 variables; the most is 32768" in refused.value.text
+    with pytest.raises(api.PbsError) as refused:
+        cx.submit("true", Variable_List="LONG=" + "x" * 131067)
+    assert "Variable_List: LONG is 131072 bytes long; the most is 131071" in refused.value.text
+    job = cx.submit("env | grep -c ^A", Variable_List=",".join(f"A{i}=x" for i in range(most)), Shell_Path_List="/bin/dash")
+    assert ended(cx, job)["Exit_status"] == "0" and cx.file("out") == f"{most}\n"
+    job = cx.submit("echo ${#LONG}", Variable_List="LONG=" + "x" * 131066)
+    assert ended(cx, job)["Exit_status"] == "0" and cx.file("out") == "131066\n"
+
+
+def test_variables_beyond_the_limit_are_refused_in_an_alteration_too(cx):
+    job = cx.submit("true", Hold_Types="u", Variable_List="A=1")
+    with pytest.raises(api.PbsError) as refused:
+        cx.api.alter(job, [("Variable_List", None, ",".join(f"A{i}=x" for i in range(40000)))])
+    assert "Variable_List has 40000 variables; the most is 32768" in refused.value.text
+    assert cx.stat(job)["Variable_List"].startswith("A=1")
