@@ -185,9 +185,25 @@ int life_go_on(struct server *s, bool is_new, const struct restore_counts *count
 
 /* --- listening ----------------------------------------------------------------------------------------- */
 
+static size_t conf_size(const struct server *s, enum conf_key key, size_t unit)
+{
+    int64_t n = conf_int(s->set.conf, key);
+
+    return n > 0 ? (size_t)n * unit : 0;
+}
+
+/* Zero is what rpc_server.h takes for a default; of the rate it is no limit. */
+static struct rpc_share_limits limits_of_user(const struct server *s)
+{
+    return (struct rpc_share_limits){.connections = conf_size(s, CONF_PBS_USER_CONNECTIONS, 1),
+                                     .calls_per_s = (unsigned)conf_size(s, CONF_PBS_USER_CALLS_PER_SECOND, 1),
+                                     .memory_bytes = conf_size(s, CONF_PBS_USER_CALLS_MB, 1 << 20),
+                                     .output_bytes = conf_size(s, CONF_PBS_USER_ANSWERS_MB, 1 << 20)};
+}
+
 int life_listen(struct server *s, struct err *e)
 {
-    struct rpc_server_options o = {.name = "server", .served = s->served};
+    struct rpc_server_options o = {.name = "server", .served = s->served, .each = limits_of_user(s)};
 
     if (certs_ensure(s->set.certs, "server", e) < 0)
         return -1;

@@ -213,6 +213,78 @@ int rpc_buf_encode(struct rpc_buf *b, xdrproc_t codec, const void *value)
     return -1;
 }
 
+/* --- an XDR stream that counts: x_private is the count. A word of the wire is a number, or the length of something
+ * with a pointer and a block of its own; bytes are what they are. */
+
+enum { WORD = 4, POINTER = 8, BLOCK = 32 /* the smallest of malloc */ };
+
+struct count {
+    size_t wire, memory;
+};
+
+static bool_t count_putlong(XDR *x, const long *v)
+{
+    struct count *c = x->x_private;
+
+    (void)v;
+    c->wire += WORD;
+    c->memory += POINTER + BLOCK;
+    return TRUE;
+}
+
+static bool_t count_putbytes(XDR *x, const char *bytes, u_int n)
+{
+    struct count *c = x->x_private;
+
+    (void)bytes;
+    c->wire += n;
+    c->memory += n;
+    return TRUE;
+}
+
+static u_int count_getpos(XDR *x)
+{
+    return (u_int)((struct count *)x->x_private)->wire;
+}
+
+static bool_t count_setpos(XDR *x, u_int pos)
+{
+    (void)x;
+    (void)pos;
+    return FALSE;
+}
+
+static int32_t *count_inline(XDR *x, u_int n)
+{
+    (void)x;
+    (void)n;
+    return NULL; /* each word is put */
+}
+
+static const struct xdr_ops counting_ops = {
+    .x_getlong = enc_getlong,
+    .x_putlong = count_putlong,
+    .x_getbytes = enc_getbytes,
+    .x_putbytes = count_putbytes,
+    .x_getpostn = count_getpos,
+    .x_setpostn = count_setpos,
+    .x_inline = count_inline,
+    .x_destroy = enc_destroy,
+    .x_control = enc_control,
+};
+
+int rpc_buf_measure(xdrproc_t codec, const void *value, size_t *wire, size_t *memory)
+{
+    struct count c = {0};
+    XDR x = {.x_op = XDR_ENCODE, .x_ops = &counting_ops, .x_private = &c};
+
+    if (!run_codec(codec, &x, (void *)(uintptr_t)value))
+        return -1;
+    *wire = c.wire;
+    *memory = c.memory;
+    return 0;
+}
+
 int rpc_buf_decode(const void *bytes, size_t n, xdrproc_t codec, void *value)
 {
     XDR x;

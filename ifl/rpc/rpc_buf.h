@@ -41,6 +41,10 @@ int rpc_buf_encode(struct rpc_buf *b, xdrproc_t codec, const void *value);
  * case. 0, or -1: malformed, or bytes are left over. */
 int rpc_buf_decode(const void *bytes, size_t n, xdrproc_t codec, void *value);
 
+/* How long `value` is on the wire, and about how much memory it takes decoded: at most, so that it can be counted
+ * against a bound. 0, or -1: not encodable. */
+int rpc_buf_measure(xdrproc_t codec, const void *value, size_t *wire, size_t *memory);
+
 /* A codec for procedures without argument or result; its value may be NULL. */
 bool_t rpc_xdr_none(XDR *x, void *value);
 

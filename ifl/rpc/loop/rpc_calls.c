@@ -13,7 +13,17 @@ struct conn_call {
     void *arg;
     xdrproc_t xres;
     size_t res_size;
+    struct rpc_call_over over; /* fn may be NULL */
 };
+
+static void end_call(struct conn_call *call)
+{
+    const struct rpc_call_over over = call->over;
+
+    free(call);
+    if (over.fn)
+        over.fn(over.arg, over.asked);
+}
 
 static void tell(struct conn_call *call, enum rpc_status status, const struct err *why, const void *result)
 {
@@ -58,7 +68,7 @@ static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *r)
         rpc_msg_err(r->status, r->low, r->high, &e);
         tell(call, r->status, &e, NULL);
     }
-    free(call);
+    end_call(call);
 }
 
 static void on_lost(struct rpc_pending *p, const struct err *why)
@@ -67,7 +77,7 @@ static void on_lost(struct rpc_pending *p, const struct err *why)
 
     if (why) /* NULL: the owner destroys the connection and is not called any more */
         tell(call, RPC_ST_LOST, why, NULL);
-    free(call);
+    end_call(call);
 }
 
 static const struct rpc_pending_ops call_ops = {.reply = on_reply, .lost = on_lost};
@@ -84,6 +94,11 @@ struct rpc_pending *rpc_calls_create(const struct rpc_call_spec *s, rpc_outcome_
     *call = (struct conn_call){
         .p.ops = &call_ops, .fn = fn, .arg = arg, .xres = s->xres, .res_size = s->res_size};
     return &call->p;
+}
+
+void rpc_calls_on_over(struct rpc_pending *p, const struct rpc_call_over *over)
+{
+    ((struct conn_call *)p)->over = *over;
 }
 
 void rpc_calls_drop(struct rpc_pending *p)

@@ -23,9 +23,17 @@ struct rpc_call_spec {
     size_t res_size;
 };
 
+/* What is told besides, when the call is over: `arg` of the connection, and how much was asked. */
+struct rpc_call_over {
+    void (*fn)(void *arg, size_t asked);
+    void *arg;
+    size_t asked;
+};
+
 /* A call to be put under way with the core, which frees itself at its end. NULL: no memory. */
 struct rpc_pending *rpc_calls_create(const struct rpc_call_spec *s, rpc_outcome_fn *fn, void *arg,
                                      struct err *e);
+void rpc_calls_on_over(struct rpc_pending *p, const struct rpc_call_over *over);
 void rpc_calls_drop(struct rpc_pending *p); /* one that is not under way */
 
 #endif

@@ -16,12 +16,18 @@
 
 #include "clock.h"
 #include "log.h"
+#include "rpc_buf.h"
 #include "rpc_frame.h"
 #include "rpc_plug.h"
 #include "stream.h"
 
 enum { OUT_HIGH = 256 << 10, OUT_LOW = 128 << 10, OUT_MAX = 256 << 20 };
-enum { HELD_MAX = 256 << 10, REQUESTS_MAX = 16384, REQUEST_BYTES_MAX = 32 << 20, SCANS_AT_ONCE = 64 };
+enum { HELD_MAX = 256 << 10, REQUESTS_MAX = 16384, REQUEST_MEMORY_MAX = 32 << 20, SCANS_AT_ONCE = 64 };
+/* Our calls that are not answered: so many, and so many bytes and one more; the rest waits here. A peer that does the
+ * same has at most a record of the largest size beyond that. */
+enum { ASKED_MAX = 1024, ASKED_BYTES = 1 << 20, BACKLOG_MAX = RPC_LIMIT_DAEMON + (4 << 20) };
+/* A pager that waits for its reader over lunch stops a qstat for as long; what it costs is counted by then. */
+enum { UNREAD_MS = 3600000 };
 enum { DENIED_MS = 1000 }; /* a peer that reads has the denial by then; it is of no use to others */
 
 /* --- memory */
@@ -34,6 +40,7 @@ void rpc_conn_unref(struct rpc_conn *c)
     free(c->expect);
     rpc_core_destroy(c->core);
     auth_peer_unref(c->peer);
+    rpc_share_unref(c->requests.share);
     free(c);
 }
 
@@ -49,6 +56,18 @@ int rpc_conn_defer(struct rpc_conn *c, loop_fn *fn)
 
 /* --- ending */
 
+static void drop_backlogs(struct rpc_conn *c, const struct err *why)
+{
+    struct rpc_backlog_call *w;
+
+    while ((w = rpc_backlog_take(&c->backlog)))
+        free(w);
+    while ((w = rpc_backlog_take(&c->unasked))) {
+        w->pending->ops->lost(w->pending, why);
+        free(w);
+    }
+}
+
 /* Let go of everything but memory. Calls under way are told only when `why` is given. */
 static void release(struct rpc_conn *c, const struct err *why)
 {
@@ -63,8 +82,14 @@ static void release(struct rpc_conn *c, const struct err *why)
         close(c->fd);
     c->stream = NULL;
     c->fd = -1;
+    loop_timer_destroy(c->slow);
+    c->slow = NULL;
     rpc_core_fail(c->core, why);
+    drop_backlogs(c, why);
     rpc_requests_die(&c->requests);
+    rpc_share_leave(&c->waiter);
+    rpc_share_change_output(c->requests.share, c->counted, 0);
+    c->counted = 0;
 }
 
 static void tell_closed(struct rpc_conn *c, const struct err *why)
@@ -134,18 +159,79 @@ void rpc_conn_close(struct rpc_conn *c, const struct err *why)
 
 /* --- output */
 
-/* Who does not read its answers, or asks for more while much of what it asked for waits, is not read from. */
+/* A peer that does not read its answers, or has much that waits for one: its calls are not taken in now. A long answer
+ * goes before the next call, whose answer would wait behind it anyway: its cursor is memory. */
 static bool has_enough(const struct rpc_conn *c)
 {
-    return stream_is_full(c->stream) || rpc_core_held(c->core) > HELD_MAX || c->requests.n > REQUESTS_MAX ||
-           c->requests.bytes > REQUEST_BYTES_MAX;
+    return stream_is_full(c->stream) || rpc_core_output(c->core)->len > OUT_HIGH ||
+           rpc_core_has_long(c->core) || rpc_core_held(c->core) > HELD_MAX || c->requests.n > REQUESTS_MAX ||
+           c->requests.memory > REQUEST_MEMORY_MAX;
 }
 
+static bool may_take(const struct rpc_conn *c)
+{
+    return !has_enough(c) && !rpc_share_is_over(c->requests.share, clock_real_mono_ms());
+}
+
+static void go_on_deferred(void *arg);
+
+static void go_on_soon(struct rpc_conn *c)
+{
+    if (!c->going && c->stream)
+        c->going = rpc_conn_defer(c, go_on_deferred) == 0; /* no memory: the next event asks again */
+}
+
+static void on_slow(void *arg)
+{
+    struct rpc_conn *c = arg;
+    struct err e;
+
+    if (stream_unsent(c->stream) != c->slow_unsent) {
+        c->slow_unsent = stream_unsent(c->stream);
+        loop_timer_set(c->slow, c->o.unread_ms);
+        return;
+    }
+    err_set(&e, ETIMEDOUT, "it has read none of the %zu bytes that wait for it in %lld s", c->slow_unsent,
+            (long long)c->o.unread_ms / 1000);
+    end_broken(c, &e);
+}
+
+/* While the output is full it counts, and is given so much time to move. */
+static void watch_output(struct rpc_conn *c)
+{
+    bool full = stream_is_full(c->stream);
+    size_t now = full ? stream_unsent(c->stream) : 0;
+
+    rpc_share_change_output(c->requests.share, c->counted, now);
+    c->counted = now;
+    if (full && !c->slow && (c->slow = loop_timer_create(c->loop, LOOP_REAL, on_slow, c))) {
+        c->slow_unsent = now;
+        loop_timer_set(c->slow, c->o.unread_ms);
+    } else if (!full) {
+        loop_timer_destroy(c->slow);
+        c->slow = NULL;
+    }
+}
+
+/* Calls that came are waiting. Those of a peer that we have asked nothing are left unread behind them. One that we have
+ * asked is read on, or its answers would stand behind its calls and both sides wait for each other: it has agreed to
+ * ask for no more than ASKED_BYTES before it is answered (doc/wire.md). */
 static void update_hold(struct rpc_conn *c)
 {
-    /* Daemons are never held: both sides of a connection could then wait for each other. */
-    bool hold = c->peer->kind != AUTH_DAEMON && has_enough(c);
+    bool waits = c->backlog.first != NULL, hold = waits && !c->asked;
+    struct err e;
 
+    watch_output(c);
+    if (waits && may_take(c))
+        go_on_soon(c);
+    else if (waits && !has_enough(c))
+        rpc_share_wait(c->requests.share, &c->waiter, clock_real_mono_ms());
+    if (waits && !hold && c->backlog.bytes > BACKLOG_MAX) {
+        err_set(&e, ENOBUFS, "it has asked for %zu bytes more than it was answered", c->backlog.bytes);
+        log_event(LOGC_TPP, LOGE_ERROR | LOGE_SECURITY, "rpc", "closing the connection of %s: %s",
+                  c->peer->from, e.text);
+        rpc_conn_close(c, &e);
+    }
     if (c->upgrade || hold == c->holding)
         return;
     c->holding = hold;
@@ -278,6 +364,25 @@ static void on_denied(struct rpc_conn *c, const struct err *why)
 
 /* --- input */
 
+static void take_call(struct rpc_conn *c, const struct rpc_call_hdr *h)
+{
+    rpc_share_count_call(c->requests.share, c->heard_mono_ms);
+    rpc_requests_call(&c->requests, h);
+}
+
+static void open_call(struct rpc_conn *c, const struct rpc_call_hdr *h)
+{
+    struct err e;
+
+    if (h->id.proc == 0 ||
+        (!c->backlog.first && !has_enough(c) && !rpc_share_is_over(c->requests.share, c->heard_mono_ms))) {
+        take_call(c, h);
+    } else if (rpc_backlog_add(&c->backlog, h, NULL) < 0) {
+        err_set(&e, ENOMEM, "no memory for a call");
+        rpc_conn_close(c, &e);
+    }
+}
+
 static void on_call(void *arg, const struct rpc_call_hdr *h)
 {
     struct rpc_conn *c = arg;
@@ -285,7 +390,7 @@ static void on_call(void *arg, const struct rpc_call_hdr *h)
     if (c->door.hooks)
         c->door.hooks->called(c->door.server);
     if (c->state == OPEN)
-        rpc_requests_call(&c->requests, h);
+        open_call(c, h);
     else if (c->state == STRANGER)
         c->stranger(c, h);
 }
@@ -330,6 +435,81 @@ static void on_stream_closed(void *arg, const struct err *why)
     rpc_conn_end(c, c->closing ? &c->why : why);
 }
 
+/* --- what waits: calls of the peer, and ours */
+
+static void take_backlog(struct rpc_conn *c)
+{
+    struct rpc_backlog_call *w;
+
+    while (c->stream && !c->closing && c->backlog.first && may_take(c)) {
+        w = rpc_backlog_take(&c->backlog);
+        take_call(c, &w->h);
+        free(w);
+    }
+}
+
+static bool may_ask(const struct rpc_conn *c)
+{
+    return c->asked < ASKED_MAX && c->asked_bytes < ASKED_BYTES;
+}
+
+static void on_asked_over(void *arg, size_t asked)
+{
+    struct rpc_conn *c = arg;
+
+    c->asked--;
+    c->asked_bytes -= asked;
+    if (c->unasked.first || c->backlog.first)
+        go_on_soon(c);
+}
+
+static void count_asked(struct rpc_conn *c, struct rpc_pending *p, size_t n)
+{
+    rpc_calls_on_over(p, &(struct rpc_call_over){on_asked_over, c, n});
+    c->asked++;
+    c->asked_bytes += n;
+}
+
+static void ask_backlog(struct rpc_conn *c)
+{
+    struct rpc_backlog_call *w;
+    struct err e;
+
+    while (c->stream && !c->closing && c->unasked.first && may_ask(c)) {
+        w = rpc_backlog_take(&c->unasked);
+        count_asked(c, w->pending, w->h.n_args);
+        if (rpc_core_call_bytes(c->core, w->pending, &w->h.id, w->h.args, w->h.n_args, &e) < 0)
+            w->pending->ops->lost(w->pending, &e);
+        free(w);
+    }
+}
+
+static void go_on_deferred(void *arg)
+{
+    struct rpc_conn *c = arg;
+
+    c->going = false;
+    if (c->stream && !c->closing) {
+        ask_backlog(c);
+        take_backlog(c);
+        rpc_conn_send(c);
+        if (!c->backlog.first)
+            rpc_share_pass_on(c->requests.share);
+    }
+    rpc_conn_unref(c);
+}
+
+static void on_share_wake(void *arg)
+{
+    go_on_soon(arg);
+}
+
+static void on_request_over(struct rpc_conn *c)
+{
+    if (c->backlog.first)
+        go_on_soon(c);
+}
+
 static const struct stream_events stream_events = {
     .data = on_data, .drained = on_drained, .closed = on_stream_closed};
 
@@ -355,7 +535,10 @@ struct rpc_conn *rpc_conn_make(struct loop *l, const struct rpc_conn_options *o,
                                         .served = o->served,
                                         .answered = on_answered,
                                         .wake = on_wake,
-                                        .denied = on_denied};
+                                        .denied = on_denied,
+                                        .over = on_request_over};
+    c->o.unread_ms = o->unread_ms ? o->unread_ms : UNREAD_MS;
+    c->waiter = (struct rpc_share_waiter){.wake = on_share_wake, .arg = c};
     return c;
 }
 
@@ -431,6 +614,17 @@ void *rpc_conn_user(const struct rpc_conn *c, const struct rpc_conn_tag *tag)
     return c->tag == tag ? c->user : NULL;
 }
 
+void rpc_conn_set_share(struct rpc_conn *c, struct rpc_share *u)
+{
+    assert(!c->requests.share);
+    c->requests.share = u;
+}
+
+struct rpc_share *rpc_conn_share(const struct rpc_conn *c)
+{
+    return c->requests.share;
+}
+
 struct rpc_conn **rpc_conn_link(struct rpc_conn *c, bool next)
 {
     return next ? &c->next : &c->prev;
@@ -445,26 +639,49 @@ static struct rpc_pending *new_call(struct rpc_conn *c, const struct rpc_call_sp
         err_set(e, ENOTCONN, "the connection is not open");
         return NULL;
     }
-    if (stream_unsent(c->stream) > OUT_MAX / 2 || rpc_core_held(c->core) > OUT_MAX / 2) {
+    if (stream_unsent(c->stream) > OUT_MAX / 2 || rpc_core_held(c->core) > OUT_MAX / 2 ||
+        c->unasked.bytes > OUT_MAX / 2) {
         err_set(e, ENOBUFS, "%s does not read what it is sent", c->peer->from);
         return NULL;
     }
     return rpc_calls_create(s, fn, arg, e);
 }
 
+/* Now, or when enough of what was asked before is answered. A ping is never late, and asks for nothing that a peer could
+ * owe. */
+static int ask(struct rpc_conn *c, struct rpc_pending *p, const struct rpc_proc_id *id, const void *bytes,
+               size_t n, struct err *e)
+{
+    const struct rpc_call_hdr h = {.id = *id, .args = bytes, .n_args = n};
+    bool is_ping = id->proc == 0;
+
+    if (!is_ping && (c->unasked.first || !may_ask(c)))
+        return rpc_backlog_add(&c->unasked, &h, p) < 0 ? err_set(e, ENOMEM, "no memory for a call") : 0;
+    if (rpc_core_call_bytes(c->core, p, id, bytes, n, e) < 0)
+        return -1;
+    if (!is_ping)
+        count_asked(c, p, n);
+    touch(c);
+    return 0;
+}
+
 int rpc_conn_call(struct rpc_conn *c, const struct rpc_call_spec *s, rpc_outcome_fn *fn, void *arg,
                   struct err *e)
 {
     struct rpc_pending *p = new_call(c, s, fn, arg, e);
+    struct rpc_buf b = {0};
+    int rc;
 
     if (!p)
         return -1;
-    if (rpc_core_call(c->core, p, &s->id, s->xargs, s->args, e) < 0) {
+    if (s->xargs && rpc_buf_encode(&b, s->xargs, s->args) < 0)
+        rc = err_set(e, EINVAL, "the arguments of procedure %u are beyond what can be sent", s->id.proc);
+    else
+        rc = ask(c, p, &s->id, b.bytes, b.len, e);
+    rpc_buf_fini(&b);
+    if (rc < 0)
         rpc_calls_drop(p);
-        return -1;
-    }
-    touch(c);
-    return 0;
+    return rc;
 }
 
 int rpc_conn_call_bytes(struct rpc_conn *c, const struct rpc_call_spec *s, const void *bytes, size_t n,
@@ -474,10 +691,8 @@ int rpc_conn_call_bytes(struct rpc_conn *c, const struct rpc_call_spec *s, const
 
     if (!p)
         return -1;
-    if (rpc_core_call_bytes(c->core, p, &s->id, bytes, n, e) < 0) {
-        rpc_calls_drop(p);
-        return -1;
-    }
-    touch(c);
-    return 0;
+    if (ask(c, p, &s->id, bytes, n, e) == 0)
+        return 0;
+    rpc_calls_drop(p);
+    return -1;
 }

@@ -33,7 +33,8 @@ struct rpc_conn_options {
     size_t limit;                    /* of a record coming in; 0: RPC_LIMIT_DAEMON */
     int64_t open_limit_ms;           /* until `opened`; 0: 30 s */
     int64_t
-        keepalive_ms; /* silence after which procedure 0 is called; 0: 60 s; < 0: never. Twice that: dead */
+        keepalive_ms;  /* silence after which procedure 0 is called; 0: 60 s; < 0: never. Twice that: dead */
+    int64_t unread_ms; /* a peer that reads nothing of what waits for it for so long is closed; 0: 1 h */
     uint32_t ping_prog, ping_vers;        /* whose procedure 0, also to ask for TLS */
     const struct rpc_conn_events *events; /* static const */
     void *arg;
@@ -85,6 +86,11 @@ struct rpc_conn_tag {
 void rpc_conn_set_user(struct rpc_conn *c, const struct rpc_conn_tag *tag, void *user);
 /* What hangs there under this tag; NULL: nothing, or something of another tag. */
 void *rpc_conn_user(const struct rpc_conn *c, const struct rpc_conn_tag *tag);
+
+/* --- for rpc_server: whose share its calls and answers count in; taken. NULL: nobody's. */
+struct rpc_share;
+void rpc_conn_set_share(struct rpc_conn *c, struct rpc_share *u);
+struct rpc_share *rpc_conn_share(const struct rpc_conn *c);
 
 /* --- for rpc_server: an accepted socket, with what the server wants to know. `hooks` is a static const. */
 struct rpc_conn_hooks {

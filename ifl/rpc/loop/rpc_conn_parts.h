@@ -5,8 +5,10 @@
 #include "rpc_conn.h"
 
 #include "loop.h"
+#include "rpc_backlog.h"
 #include "rpc_core.h"
 #include "rpc_requests.h"
+#include "rpc_shares.h"
 
 struct loop_timer;
 struct loop_watch;
@@ -36,6 +38,14 @@ struct rpc_conn {
     struct ssl_ctx_st *tls; /* client: demanded */
     char *expect;
     struct rpc_pending asking;
+    struct rpc_backlog backlog; /* calls of the peer that are not taken in yet */
+    struct rpc_backlog unasked; /* calls of ours that are not sent yet */
+    size_t asked, asked_bytes;  /* that are sent and not answered */
+    bool going;
+    struct rpc_share_waiter waiter;
+    size_t counted;          /* of the output, in the share */
+    struct loop_timer *slow; /* while the output is full */
+    size_t slow_unsent;
     struct err why;
     const struct rpc_conn_tag *tag; /* whose `user` is; NULL: there is none */
     void *user;

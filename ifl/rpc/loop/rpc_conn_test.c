@@ -18,7 +18,7 @@
 #include "loop.h"
 #include "rpc_server.h"
 
-enum { PROG = 0x20000100, ECHO = 1, CALL_ME = 5, LIMIT_MS = 20000 };
+enum { PROG = 0x20000100, ECHO = 1, CALL_ME = 5, ECHO_TEXT = 6, LIMIT_MS = 60000 };
 
 static struct fixture {
     char dir[64], sock[128], certs[128];
@@ -52,10 +52,26 @@ static void call_me(void *arg, struct rpc_request *r)
     assert_int_equal(rpc_conn_call(rpc_request_conn(r), &s, called, rpc_request_ref(r), NULL), 0);
 }
 
-#define INT (xdrproc_t) xdr_int, sizeof(int), (xdrproc_t)xdr_int
-static const struct rpc_proc procs[] = {{CALL_ME, "CallMe", INT, call_me}};
+static bool_t xdr_text(XDR *x, char **s)
+{
+    return xdr_string(x, s, 1 << 20);
+}
+
+static struct rpc_conn *server_end; /* of the last connection that called ECHO_TEXT */
+
+static void echo_text(void *arg, struct rpc_request *r)
+{
+    (void)arg;
+    server_end = rpc_request_conn(r);
+    rpc_reply(r, (xdrproc_t)xdr_text, rpc_request_args(r));
+}
+
+#define TEXT (xdrproc_t) xdr_text, sizeof(char *), (xdrproc_t)xdr_text
+#define INT  (xdrproc_t) xdr_int, sizeof(int), (xdrproc_t)xdr_int
+static const struct rpc_proc procs[] = {{CALL_ME, "CallMe", INT, call_me},
+                                        {ECHO_TEXT, "EchoText", TEXT, echo_text}};
 static const struct rpc_program program = {
-    .prog = PROG, .vers = 1, .name = "test", .procs = procs, .n_procs = 1};
+    .prog = PROG, .vers = 1, .name = "test", .procs = procs, .n_procs = 2};
 static const struct rpc_served served[] = {{&program, NULL}, {NULL, NULL}};
 
 static int setup(void **state)
@@ -127,9 +143,10 @@ static void d_echo(void *arg, struct rpc_request *r)
     rpc_reply(r, (xdrproc_t)xdr_int, &v);
 }
 
-static const struct rpc_proc d_procs[] = {{ECHO, "Echo", INT, d_echo}};
+static const struct rpc_proc d_procs[] = {{ECHO, "Echo", INT, d_echo},
+                                          {ECHO_TEXT, "EchoText", TEXT, echo_text}};
 static const struct rpc_program d_program = {
-    .prog = PROG, .vers = 1, .name = "client", .procs = d_procs, .n_procs = 1};
+    .prog = PROG, .vers = 1, .name = "client", .procs = d_procs, .n_procs = 2};
 
 static void d_result(void *arg, const struct rpc_outcome *o)
 {
@@ -197,6 +214,136 @@ static void both_sides_call_over_tls(void **state)
     SSL_CTX_free(ctx);
 }
 
+/* --- both sides ask without waiting for answers: neither may ever wait for the other */
+
+enum { CALLS = 4000, TEXT_LEN = 4000, SMALL = 4096, SMALL_TCP = 65536 };
+
+static void count_answer(void *arg, const struct rpc_outcome *o)
+{
+    assert_int_equal(o->status, RPC_ST_OK);
+    ++*(int *)arg;
+}
+
+static void ask_much(struct rpc_conn *c, int n, int *answered)
+{
+    char bytes[TEXT_LEN + 1], *text = bytes;
+    const struct rpc_call_spec s = {.id = {PROG, 1, ECHO_TEXT},
+                                    .xargs = (xdrproc_t)xdr_text,
+                                    .args = &text,
+                                    .xres = (xdrproc_t)xdr_text,
+                                    .res_size = sizeof text};
+    struct err e;
+
+    memset(bytes, 'x', TEXT_LEN);
+    bytes[TEXT_LEN] = '\0';
+    for (int i = 0; i < n; i++)
+        if (rpc_conn_call(c, &s, count_answer, answered, &e) < 0)
+            fail_msg("%s", e.text);
+}
+
+static void make_small(const struct rpc_conn *c)
+{
+    /* with less than a segment of the loopback interface TCP waits for its timers */
+    const int n = rpc_conn_peer(c)->kind == AUTH_LOCAL ? SMALL : SMALL_TCP;
+
+    setsockopt(rpc_conn_fd(c), SOL_SOCKET, SO_SNDBUF, &n, sizeof n);
+    setsockopt(rpc_conn_fd(c), SOL_SOCKET, SO_RCVBUF, &n, sizeof n);
+}
+
+static void flood_both_ways(struct daemon_end *d, struct rpc_conn *a, struct rpc_conn *b)
+{
+    int of_a = 0, of_b = 0;
+
+    make_small(a);
+    make_small(b);
+    ask_much(a, CALLS, &of_a);
+    ask_much(b, CALLS, &of_b);
+    turn_until(d, &of_a, CALLS);
+    turn_until(d, &of_b, CALLS);
+}
+
+static void flood(const struct rpc_conn_target *t)
+{
+    struct daemon_end d = {0};
+    const struct rpc_served d_served[] = {{&d_program, &d}, {NULL, NULL}};
+    struct rpc_conn_options o = {
+        .served = d_served, .events = &d_events, .arg = &d, .ping_prog = PROG, .ping_vers = 1};
+    int first = 0;
+    struct err e;
+
+    d.conn = rpc_conn_connect(fx.loop, t, &o, &e);
+    assert_non_null(d.conn);
+    turn_until(&d, &d.opened, 1);
+    ask_much(d.conn, 1, &first); /* so that the other end is known */
+    turn_until(&d, &first, 1);
+    flood_both_ways(&d, d.conn, server_end);
+    assert_int_equal(d.closed, 0);
+    rpc_conn_destroy(d.conn);
+}
+
+static void a_flood_in_both_directions_comes_to_its_end_over_a_local_socket(void **state)
+{
+    (void)state;
+    flood(&(struct rpc_conn_target){.unix_path = fx.sock});
+}
+
+static void a_flood_in_both_directions_comes_to_its_end_over_tls(void **state)
+{
+    struct err e;
+    SSL_CTX *ctx = certs_context(fx.certs, "mom:n1", CERTS_CLIENT, &e);
+
+    (void)state;
+    flood(&(struct rpc_conn_target){
+        .address = "127.0.0.1", .port = (uint16_t)fx.port, .tls = ctx, .expect = "server"});
+    SSL_CTX_free(ctx);
+}
+
+static void a_flood_in_both_directions_comes_to_its_end_over_a_socket_pair(void **state)
+{
+    struct daemon_end d = {0};
+    const struct rpc_served d_served[] = {{&d_program, &d}, {NULL, NULL}};
+    const struct rpc_conn_options o = {
+        .served = d_served, .events = &d_events, .arg = &d, .keepalive_ms = -1};
+    struct rpc_conn *ends[2];
+    int fds[2];
+    struct err e;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    for (int i = 0; i < 2; i++)
+        assert_non_null(ends[i] = rpc_conn_adopt(fx.loop, fds[i], &o, &e));
+    flood_both_ways(&d, ends[0], ends[1]);
+    for (int i = 0; i < 2; i++)
+        rpc_conn_destroy(ends[i]);
+}
+
+static void count_lost(void *arg, const struct rpc_outcome *o)
+{
+    assert_int_equal(o->status, RPC_ST_LOST);
+    ++*(int *)arg;
+}
+
+/* What is asked and not sent yet is told as lost like the rest. */
+static void calls_that_wait_to_be_sent_end_with_the_connection(void **state)
+{
+    enum { MORE_THAN_MAY_BE_ASKED = 3000 };
+    struct daemon_end d = {0};
+    struct rpc_conn_options o = {.events = &d_events, .arg = &d, .keepalive_ms = -1};
+    const struct rpc_call_spec s = {.id = {PROG, 1, ECHO}};
+    int fds[2], lost = 0;
+    struct err e;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    d.conn = rpc_conn_adopt(fx.loop, fds[0], &o, &e);
+    for (int i = 0; i < MORE_THAN_MAY_BE_ASKED; i++)
+        assert_int_equal(rpc_conn_call(d.conn, &s, count_lost, &lost, &e), 0);
+    close(fds[1]);
+    turn_until(&d, &d.closed, 1);
+    assert_int_equal(lost, MORE_THAN_MAY_BE_ASKED);
+    rpc_conn_destroy(d.conn);
+}
+
 /* A bare socket answers whatever it likes: here, that it has no TLS. */
 static void a_server_without_tls_is_refused(void **state)
 {
@@ -261,6 +408,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_sides_call_on_one_connection),
         cmocka_unit_test(both_sides_call_over_tls),
+        cmocka_unit_test(a_flood_in_both_directions_comes_to_its_end_over_a_local_socket),
+        cmocka_unit_test(a_flood_in_both_directions_comes_to_its_end_over_tls),
+        cmocka_unit_test(a_flood_in_both_directions_comes_to_its_end_over_a_socket_pair),
+        cmocka_unit_test(calls_that_wait_to_be_sent_end_with_the_connection),
         cmocka_unit_test(a_server_without_tls_is_refused),
         cmocka_unit_test(calls_end_with_the_connection),
         cmocka_unit_test(silence_is_asked_about_and_then_ends_it),

@@ -14,6 +14,7 @@
 
 #include "log.h"
 #include "rpc_buf.h"
+#include "rpc_shares.h"
 
 struct rpc_request {
     struct rpc_requests *home; /* NULL: the connection is dead */
@@ -25,7 +26,8 @@ struct rpc_request {
     void *dead_arg;
     unsigned refs;
     uint32_t xid;
-    size_t bytes; /* of its arguments */
+    size_t memory;           /* what it takes */
+    struct rpc_share *share; /* that it is counted in, counted; NULL: none */
     bool answered;
     _Alignas(16) char args[];
 };
@@ -119,18 +121,29 @@ static struct rpc_request *make(struct rpc_requests *q, const struct rpc_served 
     r->proc = p;
     r->refs = 1;
     r->xid = h->xid;
-    r->bytes = h->n_args;
+    r->share = rpc_share_ref(q->share);
     link_in(q, r);
     q->n++;
-    q->bytes += r->bytes;
     return r;
+}
+
+static void count_memory(struct rpc_request *r, size_t args)
+{
+    r->memory = sizeof *r + r->proc->args_size + args;
+    r->home->memory += r->memory;
+    rpc_share_add_memory(r->share, r->memory);
 }
 
 /* XDR lets a string hold NUL bytes, and the C string is then shorter than what was sent: a name could pass one
  * check and mean another thing later. XDR is canonical, so what was decoded would encode to another length. */
-static bool has_hidden_bytes(const struct rpc_request *r, const struct rpc_call_hdr *h)
+static bool has_hidden_bytes(struct rpc_request *r, const struct rpc_call_hdr *h)
 {
-    return xdr_sizeof(r->proc->xargs, (void *)r->args) != h->n_args;
+    size_t wire = 0, memory = 0;
+
+    if (rpc_buf_measure(r->proc->xargs, r->args, &wire, &memory) < 0)
+        return true;
+    count_memory(r, memory);
+    return wire != h->n_args;
 }
 
 static bool decode_args(struct rpc_request *r, const struct rpc_call_hdr *h)
@@ -202,7 +215,7 @@ void rpc_requests_die(struct rpc_requests *q)
             rpc_request_unref(r);
         }
     }
-    q->n = q->bytes = 0;
+    q->n = q->memory = 0;
 }
 
 /* --- the request object */
@@ -223,9 +236,14 @@ void rpc_request_unref(struct rpc_request *r)
         r->refs = 1; /* the answer may call for it */
         rpc_reply_error(r, RPC_ST_SYSTEM_ERR);
     }
-    if (r->home)
-        unlink_from(r->home, r);
     free_args(r);
+    if (r->home) {
+        unlink_from(r->home, r);
+        r->home->memory -= r->memory;
+        r->home->over(r->home->conn);
+    }
+    rpc_share_drop_memory(r->share, r->memory);
+    rpc_share_unref(r->share);
     auth_peer_unref(r->peer);
     free(r);
 }
@@ -273,10 +291,8 @@ static struct rpc_requests *begin_answer(struct rpc_request *r)
 {
     assert(!r->answered);
     r->answered = true;
-    if (r->home) {
+    if (r->home)
         r->home->n--;
-        r->home->bytes -= r->bytes;
-    }
     return r->home;
 }
 

@@ -22,6 +22,7 @@
 
 enum { MAX_CONNECTIONS = 20000, MAX_STRANGERS = 256, STRANGER_MS = 10000 };
 enum { ACCEPT_AT_ONCE = 64, COMPLAIN_MS = 60000, OTHER_FILES = 256, USERS_AT_LEAST = 4 };
+enum { SHARE_BYTES = 64 << 20 };
 
 struct listener {
     struct listener *next;
@@ -79,22 +80,24 @@ static void complain(struct rpc_server *s, const char *why)
               s->counts.connections, rpc_strangers_count(s->strangers));
 }
 
-static bool is_of_user(struct rpc_conn *c)
-{
-    return rpc_conn_peer(c)->kind == AUTH_LOCAL || rpc_conn_peer(c)->kind == AUTH_USER;
-}
-
 /* One of a user's that is beyond his share ends again. */
 static void charge(struct rpc_server *s, struct rpc_conn *c)
 {
-    char text[64];
+    bool ok;
+    struct rpc_share *u = rpc_shares_get(s->shares, rpc_conn_peer(c), &ok);
+    const struct auth_peer *p = rpc_conn_peer(c);
     struct err e;
 
-    if (!is_of_user(c) || rpc_shares_take(s->shares, rpc_conn_peer(c)->uid))
+    if (ok && rpc_share_connect(u)) {
+        rpc_conn_set_share(c, u);
         return;
-    snprintf(text, sizeof text, "user %ld has %zu already", (long)rpc_conn_peer(c)->uid, s->o.max_of_user);
-    complain(s, text);
-    err_set(&e, EUSERS, "%s", text);
+    }
+    rpc_share_unref(u);
+    if (p->kind == AUTH_DAEMON)
+        err_set(&e, EUSERS, "%s has %zu already", p->role, s->o.each.connections);
+    else
+        err_set(&e, EUSERS, "user %ld has %zu already", (long)p->uid, s->o.each.connections);
+    complain(s, e.text);
     rpc_conn_close(c, &e);
 }
 
@@ -117,8 +120,7 @@ static void on_gone(void *arg, struct rpc_conn *c, const struct err *why)
     unlink_from(s, c);
     s->counts.connections--;
     rpc_strangers_remove(s->strangers, c);
-    if (is_of_user(c))
-        rpc_shares_give_back(s->shares, rpc_conn_peer(c)->uid);
+    rpc_share_disconnect(rpc_conn_share(c));
     if (why->code == EBADMSG || why->code == EMSGSIZE)
         s->counts.broken++;
 }
@@ -238,7 +240,8 @@ static void bound_by_files(struct rpc_server_options *o)
 
     if (o->max_connections > files - others)
         o->max_connections = files - others;
-    o->max_of_user = o->max_of_user ? o->max_of_user : o->max_connections / USERS_AT_LEAST;
+    if (!o->each.connections || o->each.connections > o->max_connections / USERS_AT_LEAST)
+        o->each.connections = o->max_connections / USERS_AT_LEAST;
 }
 
 static void fill_defaults(struct rpc_server_options *o)
@@ -246,6 +249,8 @@ static void fill_defaults(struct rpc_server_options *o)
     o->max_connections = o->max_connections ? o->max_connections : MAX_CONNECTIONS;
     o->max_strangers = o->max_strangers ? o->max_strangers : MAX_STRANGERS;
     o->stranger_ms = o->stranger_ms ? o->stranger_ms : STRANGER_MS;
+    o->each.memory_bytes = o->each.memory_bytes ? o->each.memory_bytes : SHARE_BYTES;
+    o->each.output_bytes = o->each.output_bytes ? o->each.output_bytes : SHARE_BYTES;
     o->client_limit = o->client_limit ? o->client_limit : RPC_LIMIT_CLIENT;
     o->daemon_limit = o->daemon_limit ? o->daemon_limit : RPC_LIMIT_DAEMON;
 }
@@ -262,7 +267,7 @@ struct rpc_server *rpc_server_create(struct loop *l, const struct rpc_server_opt
     s->o = *o;
     fill_defaults(&s->o);
     bound_by_files(&s->o);
-    s->shares = rpc_shares_create(s->o.max_of_user);
+    s->shares = rpc_shares_create(l, &s->o.each);
     s->strangers = rpc_strangers_create(s->o.max_strangers);
     if (!s->shares || !s->strangers) {
         rpc_shares_destroy(s->shares);
@@ -276,6 +281,7 @@ struct rpc_server *rpc_server_create(struct loop *l, const struct rpc_server_opt
                                         .limit = s->o.client_limit,
                                         .open_limit_ms = s->o.stranger_ms,
                                         .keepalive_ms = o->keepalive_ms,
+                                        .unread_ms = o->unread_ms,
                                         .events = o->events,
                                         .arg = o->arg};
     if (o->served && o->served->program) {

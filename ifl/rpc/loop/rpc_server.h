@@ -13,6 +13,7 @@
 
 #include "err.h"
 #include "rpc_conn.h"
+#include "rpc_shares.h"
 
 struct loop;
 struct rpc_server;
@@ -26,12 +27,15 @@ struct rpc_server_options {
     const struct rpc_conn_events *events; /* of every connection; may be NULL. `arg` with it. */
     void *arg;
     size_t max_connections; /* 0: 20,000; the limit of open files is raised towards it, and bounds it */
-    size_t max_of_user;     /* of one user but root and ours; 0: a quarter of max_connections */
-    size_t max_strangers;   /* TCP connections without identity yet; 0: 256 */
-    int64_t stranger_ms;    /* they have this long; 0: 10 s */
-    int64_t keepalive_ms;   /* of daemons, as in rpc_conn.h; clients may be silent for ever */
-    size_t client_limit;    /* record of a local client; 0: RPC_LIMIT_CLIENT */
-    size_t daemon_limit;    /* of a daemon; 0: RPC_LIMIT_DAEMON */
+    /* Of one user but root and ours, or of one MOM. 0 or more than a quarter of max_connections: that quarter; 64 MB; 64
+     * MB; as many calls as it likes. */
+    struct rpc_share_limits each;
+    int64_t unread_ms;    /* as in rpc_conn.h */
+    size_t max_strangers; /* TCP connections without identity yet; 0: 256 */
+    int64_t stranger_ms;  /* they have this long; 0: 10 s */
+    int64_t keepalive_ms; /* of daemons, as in rpc_conn.h; clients may be silent for ever */
+    size_t client_limit;  /* record of a local client; 0: RPC_LIMIT_CLIENT */
+    size_t daemon_limit;  /* of a daemon; 0: RPC_LIMIT_DAEMON */
 };
 
 struct rpc_server_counts {

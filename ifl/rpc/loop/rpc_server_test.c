@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <openssl/ssl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -34,7 +35,7 @@ enum {
     SILENT = 8,
     KEEP = 9
 };
-enum { LIMIT_MS = 20000, TEXT = 512 << 10, TEXTS = 256 };
+enum { LIMIT_MS = 20000, TEXT = 512 << 10, TEXTS = 256, OF_USER = 4 << 20 };
 
 /* --- the server under test */
 
@@ -197,8 +198,12 @@ static void stop(void *arg)
 
 static int setup(void **state)
 {
-    struct rpc_server_options o = {
-        .name = "test", .served = served, .stranger_ms = 500, .max_strangers = 8, .max_of_user = 4};
+    struct rpc_server_options o = {.name = "test",
+                                   .served = served,
+                                   .stranger_ms = 500,
+                                   .max_strangers = 8,
+                                   .each = {.connections = 4, .memory_bytes = OF_USER, .calls_per_s = 40},
+                                   .unread_ms = 2000};
     struct err e;
     int i;
 
@@ -636,6 +641,74 @@ static void one_user_cannot_take_all_connections(void **state)
     rpc_sync_destroy(other);
 }
 
+/* What one user's calls take counts over all of its connections; another user is served. */
+static void calls_of_one_user_are_bounded_over_all_connections(void **state)
+{
+    enum { SOMEBODY = 60003, ANOTHER = 60004, CONNECTIONS = 3, ENOUGH = OF_USER / TEXT };
+    struct flood f[CONNECTIONS] = {0};
+    struct rpc_sync *other;
+    struct err e;
+    int before;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    for (int i = 0; i < CONNECTIONS; i++)
+        assert_non_null(f[i].s = dial_as(SOMEBODY));
+    assert_non_null(other = dial_as(ANOTHER));
+    before = kept();
+    for (int i = 0; i < CONNECTIONS; i++)
+        assert_int_equal(pthread_create(&f[i].thread, NULL, send_much, &f[i]), 0);
+    for (int i = 0; i < 20000 && kept() - before < ENOUGH; i++)
+        usleep(1000);
+    for (int i = 0; i < 200; i++) /* it would take more in the meantime */
+        assert_int_equal(call_int(other, ECHO, i, LIMIT_MS, &e), i);
+    assert_in_range(kept() - before, ENOUGH, ENOUGH + CONNECTIONS);
+    for (int i = 0; i < CONNECTIONS; i++) {
+        shutdown(rpc_sync_fd(f[i].s), SHUT_RDWR);
+        pthread_join(f[i].thread, NULL);
+        rpc_sync_destroy(f[i].s);
+    }
+    rpc_sync_destroy(other);
+}
+
+/* Beyond ten seconds' worth calls wait for their time; all of them are answered. */
+static void calls_beyond_the_rate_are_answered_later(void **state)
+{
+    enum { SOMEBODY = 60005, BURST = 400, MORE = 40 };
+    struct rpc_sync *s;
+    struct err e;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    assert_non_null(s = dial_as(SOMEBODY));
+    for (int i = 0; i < BURST + MORE; i++)
+        assert_int_equal(call_int(s, ECHO, i, LIMIT_MS, &e), i);
+    rpc_sync_destroy(s);
+}
+
+/* Its answers wait for it, and then the connection ends; meanwhile no call of it is taken in. */
+static void who_reads_no_answers_is_not_heard_and_then_closed(void **state)
+{
+    struct rpc_sync *s = dial(), *other = dial();
+    struct rpc_proc_id list_id = id_of(LIST), keep_id = id_of(KEEP);
+    char word[] = "x", *text = word;
+    int n = 1000000, before = kept();
+    struct err e;
+    struct pollfd end = {.fd = rpc_sync_fd(s), .events = POLLRDHUP};
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        assert_non_null(rpc_sync_send_entries(s, &list_id, (xdrproc_t)xdr_int, &n, &e));
+    assert_non_null(rpc_sync_send(s, &keep_id, (xdrproc_t)xdr_text, &text, &e));
+    assert_int_equal(poll(&end, 1, LIMIT_MS), 1);
+    assert_int_equal(kept(), before);
+    assert_int_equal(call_int(other, ECHO, 1, LIMIT_MS, &e), 1);
+    rpc_sync_destroy(s);
+    rpc_sync_destroy(other);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -651,6 +724,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_dead_caller_is_told_to_who_waits),
         cmocka_unit_test(what_waits_for_an_answer_is_bounded_in_bytes),
         cmocka_unit_test(one_user_cannot_take_all_connections),
+        cmocka_unit_test(calls_of_one_user_are_bounded_over_all_connections),
+        cmocka_unit_test(calls_beyond_the_rate_are_answered_later),
+        cmocka_unit_test(who_reads_no_answers_is_not_heard_and_then_closed),
     };
     char module[4096];
 
