@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "units.h"
 
@@ -148,4 +149,90 @@ const char *job_show_percent(const struct job_show *j, char out[static JOB_SHOW_
         return "-- ";
     snprintf(out, JOB_SHOW_TEXT, p >= 100 ? "%d" : "%3d ", p);
     return out;
+}
+
+/* --- why it waits -------------------------------------------------------------------------------------- */
+
+static const char *const why_names[] = {ATTR_comment, ATTR_state, ATTR_h,
+                                        ATTR_depend,  ATTR_a,     "preempted_by"};
+
+void job_show_why_wants(struct attrs *out)
+{
+    for (size_t i = 0; i < sizeof why_names / sizeof why_names[0]; i++)
+        attrs_add(out, why_names[i], NULL, "", SET);
+}
+
+/* "afterok:9.head@head:10.head@head" without the servers to which the jobs belong. */
+static const char *without_servers(const char *item, size_t n, char out[static JOB_SHOW_WHY])
+{
+    size_t len = (size_t)snprintf(out, JOB_SHOW_WHY, "Waits for ");
+
+    for (size_t i = 0; i < n && len < JOB_SHOW_WHY - 1; i++) {
+        if (item[i] == '@')
+            i += strcspn(item + i, ":,");
+        if (i < n)
+            out[len++] = item[i];
+    }
+    out[len] = '\0';
+    return out;
+}
+
+/* "afterok:9.head,before:..." : kinds that others wait for are left out. */
+static const char *first_wait(const char *depend, char out[static JOB_SHOW_WHY])
+{
+    for (const char *at = depend; at && *at; at += strcspn(at, ","), at += *at == ',')
+        if (strncmp(at, "after", 5) == 0 || strncmp(at, "on:", 3) == 0 || strncmp(at, "runone", 6) == 0)
+            return without_servers(at, strcspn(at, ","), out);
+    return NULL;
+}
+
+static const char *why_held(const char *holds, const char *depend, char out[static JOB_SHOW_WHY])
+{
+    const char *waits = first_wait(depend, out);
+
+    if (holds && strchr(holds, 'u'))
+        return "Held by its owner";
+    if (holds && strchr(holds, 'o'))
+        return "Held by an operator";
+    if (waits)
+        return waits;
+    if (holds && strchr(holds, 'p'))
+        return "Held because of a bad password";
+    return holds && strchr(holds, 's') ? "Held by a manager or the server" : NULL;
+}
+
+static const char *why_until(const char *time, char out[static JOB_SHOW_WHY])
+{
+    time_t at = time ? (time_t)strtoll(time, NULL, 10) : 0;
+    struct tm tm;
+
+    if (at <= 0 || !localtime_r(&at, &tm))
+        return NULL;
+    strftime(out, JOB_SHOW_WHY, "Waits until %a %b %d %H:%M:%S %Y", &tm);
+    return out;
+}
+
+/* What a scheduler says of a job that it cannot start: for a suspended one that is not why it does not run. */
+static bool is_of_scheduler(const char *comment)
+{
+    return strncmp(comment, "Not Running", 11) == 0 || strncmp(comment, "Can Never Run", 13) == 0;
+}
+
+const char *job_show_why(const struct batch_status *job, char out[static JOB_SHOW_WHY])
+{
+    const char *found[sizeof why_names / sizeof why_names[0]];
+
+    for (size_t i = 0; i < sizeof why_names / sizeof why_names[0]; i++)
+        found[i] = attrs_value(job->attribs, why_names[i], NULL);
+    const char *comment = found[0], *state = found[1] ? found[1] : "", *urgent = found[5];
+
+    if (*state == 'S' && urgent && (!comment || is_of_scheduler(comment))) {
+        snprintf(out, JOB_SHOW_WHY, "Suspended for %s", urgent);
+        return out;
+    }
+    if (comment)
+        return comment;
+    if (*state == 'H')
+        return why_held(found[2], found[3], out);
+    return *state == 'W' ? why_until(found[4], out) : NULL;
 }

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "attrs.h"
 #include "pbs_ifl.h"
 
 /* The attributes that listings show, found in one walk; NULL where the job has none. */
@@ -29,6 +30,14 @@ const char *job_show_memory(const char *size, enum job_show_unit unit, char out[
 
 /* How much of it is done: "100", " 37 ", "-- ". The larger of cput and walltime; of an array its subjobs. */
 const char *job_show_percent(const struct job_show *j, char out[static JOB_SHOW_TEXT]);
+
+/* Why it waits, in the words of its comment; where it has none, or one of the scheduler that is not the reason, made of its
+ * other attributes: who holds it, the dependency that it waits for, its Execution_Time, the job for which it is suspended.
+ * NULL: there is nothing to say. */
+enum { JOB_SHOW_WHY = 512 };
+const char *job_show_why(const struct batch_status *job, char out[static JOB_SHOW_WHY]);
+/* The attributes that it looks at. */
+void job_show_why_wants(struct attrs *out);
 
 /* The number behind "Running:" in a list of counts; 0 if it is not there. */
 long job_show_count(const char *counts, const char *state);

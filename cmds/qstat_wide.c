@@ -81,8 +81,8 @@ void qstat_wide_wants(const struct qstat_wide *q, struct attrs *out)
         attrs_add(out, rows[i].name, rows[i].resource, "", SET);
     if (q->hosts)
         attrs_add(out, ATTR_exechost, NULL, "", SET);
-    if (q->comments)
-        attrs_add(out, ATTR_comment, NULL, "", SET);
+    if (q->comments || q->estimates)
+        job_show_why_wants(out);
     if (q->estimates) {
         attrs_add(out, ATTR_stime, NULL, "", SET);
         attrs_add(out, ATTR_estimated, "start_time", "", SET);
@@ -344,12 +344,14 @@ static void comment(FILE *f, const struct qstat_wide *q, const char *text)
 void qstat_wide_job(FILE *f, const struct qstat_wide *q, const struct batch_status *job)
 {
     struct job_show j;
+    char why[JOB_SHOW_WHY];
 
     job_show_read(job, &j);
     record(f, q, job, &j);
     if (q->hosts)
         hosts(f, q, j.exec_host);
-    if (q->comments)
-        comment(f, q, j.comment);
+    /* A job without an estimated start says why. */
+    if (q->comments || (q->estimates && !j.estimated && j.state && strchr("QHWT", *j.state)))
+        comment(f, q, job_show_why(job, why));
     putc_unlocked('\n', f);
 }

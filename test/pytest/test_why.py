@@ -1,0 +1,45 @@
+"""Why does my job wait? What qstat says where the scheduler has not said it."""
+import time
+
+import pytest
+
+from cede.wait import until
+
+pytestmark = pytest.mark.complex(nodes=1, ncpus=2)
+
+
+def said(cx, job, *options):
+    """The line below the job's own."""
+    lines = cx.command("qstat", "-w", *options, job).stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith(job.split(".")[0] + "."))
+    return lines[at + 1].strip() if at + 1 < len(lines) else ""
+
+
+@pytest.mark.parametrize("option", ["-s", "-T"])
+def test_a_held_job_says_who_holds_it_and_a_dependent_one_what_it_waits_for(cx, option):
+    held = cx.submit(Hold_Types="u")
+    dependent = cx.submit(depend=f"afterok:{held}")
+    later = cx.submit(Execution_Time=str(int(time.time()) + 86400))
+    assert said(cx, held, option) == "Held by its owner"
+    assert said(cx, dependent, option) == f"Waits for afterok:{held}"
+    assert said(cx, later, option).startswith("Waits until ")
+    assert "--" not in said(cx, held, option)
+
+
+def test_a_suspended_victim_names_the_job_that_has_its_room(cx):
+    cx.make_queue("express", Priority="200")
+    cx.set_sched("preempt_order", "S")
+    low = cx.submit(select="1:ncpus=2")
+    cx.wait(low)
+    until(lambda: cx.stat(low)["substate"] == "42", "it to be up")
+    urgent = cx.submit(select="1:ncpus=2", queue="express")
+    cx.wait(urgent)
+    cx.wait(low, "S")
+    until(lambda: "Not Running" in (cx.stat(low).get("comment") or "Not Running"), "the scheduler's comment")
+    assert said(cx, low, "-s") == f"Suspended for {urgent}"
+
+
+def test_what_the_scheduler_says_of_a_waiting_job_is_what_is_shown(cx):
+    job = cx.submit(select="1:ncpus=9")
+    until(lambda: cx.stat(job).get("comment"), "the comment")
+    assert said(cx, job, "-s") == cx.stat(job)["comment"] == said(cx, job, "-T")
