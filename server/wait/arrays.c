@@ -104,6 +104,7 @@ void arrays_fold(struct arrays *a, struct job *sub)
 {
     struct job *array = subjob_array(a->site->jobs, sub);
 
+    tally_forget(a->site->tally, sub); /* counted when its limits were looked at */
     array_map_back(array->array, sub->key.index);
     jobs_remove(a->site->jobs, sub);
     tally_review(a->site->tally, array);

@@ -27,6 +27,7 @@
 #include "rpc_conn.h"
 #include "scripts.h"
 #include "site.h"
+#include "tally.h"
 #include "tie.h"
 
 enum { TOKEN_TEXT = 2 * JOB_TOKEN_SIZE, RETRY_FIRST_MS = 1000, RETRY_MAX_MS = 60000 };
@@ -84,6 +85,13 @@ static void parting_free(struct parting *x)
     free(x);
 }
 
+/* It is shown, and counted, as in transit meanwhile. */
+static void moving_changed(const struct site *s, struct job *j)
+{
+    tally_review(s->tally, j);
+    jobs_touch(s->jobs, j, PART_ATTRS);
+}
+
 static void stays(struct parting *x, const struct err *why)
 {
     const struct move_out_parts *p = &x->m->p;
@@ -93,7 +101,7 @@ static void stays(struct parting *x, const struct err *why)
 
     if (j) {
         attr_list_unset(&j->obj.attrs, JOB_ATTR_moving_to);
-        jobs_touch(x->m->p.site->jobs, j, PART_ATTRS);
+        moving_changed(p->site, j);
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "not moved to %s@%s: %s (%d)", x->to.queue, x->to.server,
                   why->text, why->code);
     }
@@ -415,7 +423,7 @@ static int write_intent(struct parting *x, struct job *j, struct err *e)
     snprintf(text + TOKEN_TEXT, sizeof text - TOKEN_TEXT, " %s@%s", x->to.queue, x->to.server);
     if (attr_list_set_text(&j->obj.attrs, JOB_ATTR_moving_to, text, e) < 0)
         return -1;
-    jobs_touch(x->m->p.site->jobs, j, PART_ATTRS);
+    moving_changed(x->m->p.site, j);
     return 0;
 }
 

@@ -7,8 +7,10 @@
 #include "assign.h"
 #include "exec_vnode.h"
 #include "job_run.h"
+#include "job_view.h"
 #include "rpc_entries.h"
 #include "site.h"
+#include "tally.h"
 #include "talk.h"
 
 /* What caches, lists of removed objects and the allocator keep; a leak in each round is found by the sanitizer. */
@@ -65,6 +67,21 @@ static void check_job(const struct site *s, const struct job *j)
         talk_fail("%s runs on nothing", j->obj.name);
 }
 
+/* What users are shown of their numbers, and limits go by. */
+static void check_counts(const struct site *s)
+{
+    const int64_t *counted = tally_states(s->tally, NULL);
+    int64_t found[TALLY_STATES] = {0};
+
+    for (const struct job *j = jobs_first(s->jobs); j; j = jobs_next(j))
+        if (!job_is_over(j))
+            found[job_view_number(j)]++;
+    for (int i = 0; i < TALLY_STATES; i++)
+        if (found[i] != counted[i])
+            talk_fail("%lld jobs are in state %d, %lld are counted", (long long)found[i], i,
+                      (long long)counted[i]);
+}
+
 void truth_check(struct talk *t)
 {
     const struct site *s = site_of(t);
@@ -75,6 +92,7 @@ void truth_check(struct talk *t)
         check_node(v, ncpus->id);
     for (const struct job *j = jobs_first(s->jobs); j; j = jobs_next(j), n++)
         check_job(s, j);
+    check_counts(s);
     if (n != jobs_count(s->jobs))
         talk_fail("%zu jobs are in the list, %zu are counted", n, jobs_count(s->jobs));
 }

@@ -521,3 +521,17 @@ def test_ended_subjobs_are_known_while_their_array_lives_even_without_history(cx
     cx.api.delete(job)
     until(lambda: cx.stat(job) is None, "the end of the array")
     fails(15001, cx.api.stat, "job", sub(job, 1))
+
+
+def test_a_subjob_that_cannot_be_started_counts_no_longer(quiet):
+    array = quiet.submit("true", array_indices_submitted="0-3")
+    counts = quiet.api.stat("server")[0]["state_count"]
+    scheduler = quiet.connect()
+    try:
+        scheduler.register()
+        with pytest.raises(api.PbsError):
+            scheduler.run_async(array.replace("[]", "[1]"), "(nowhere:ncpus=1)")
+        assert quiet.api.stat("server")[0]["state_count"] == counts
+    finally:
+        scheduler.close()
+        quiet.clean()
