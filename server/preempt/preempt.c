@@ -20,10 +20,13 @@
 #include "site.h"
 #include "victim.h"
 
+#include <utlist.h>
+
 struct preempts {
     struct site *site;
     struct victims *victims;
     struct commit *commit;
+    struct preempt *open; /* requests that are not answered */
 };
 
 struct slot {
@@ -34,6 +37,7 @@ struct slot {
 
 struct preempt {
     struct preempts *all;
+    struct preempt *prev, *next;
     struct request *request; /* referenced */
     size_t n, open;
     struct slot *slots;
@@ -47,20 +51,23 @@ struct preempts *preempts_create(struct site *s, struct victims *v, struct commi
     struct preempts *p = calloc(1, sizeof *p);
 
     if (p)
-        *p = (struct preempts){s, v, c};
+        *p = (struct preempts){s, v, c, NULL};
     return p;
-}
-
-void preempts_destroy(struct preempts *p)
-{
-    free(p);
 }
 
 static void preempt_free(struct preempt *p)
 {
+    DL_DELETE(p->all->open, p);
     request_unref(p->request);
     free(p->slots);
     free(p->done);
+    free(p);
+}
+
+void preempts_destroy(struct preempts *p)
+{
+    while (p && p->open)
+        preempt_free(p->open);
     free(p);
 }
 
@@ -175,6 +182,7 @@ void preempts_serve(struct preempts *all, struct request *r, const struct sched_
         return;
     }
     p->all = all;
+    DL_APPEND(all->open, p);
     p->request = request_ref(r);
     p->n = n;
     p->open = n + 1; /* ours: nothing is answered while slots are being begun */

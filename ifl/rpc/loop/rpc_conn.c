@@ -146,6 +146,11 @@ static void close_deferred(void *arg)
     rpc_conn_unref(c);
 }
 
+void rpc_conn_mute(struct rpc_conn *c)
+{
+    c->closing = true;
+}
+
 void rpc_conn_close(struct rpc_conn *c, const struct err *why)
 {
     if (c->state == ENDED || c->closing)
@@ -336,7 +341,7 @@ static void send_deferred(void *arg)
 
 static void touch(struct rpc_conn *c)
 {
-    if (c->dirty || c->in_data || !c->stream)
+    if (c->dirty || c->in_data || c->closing || !c->stream)
         return;
     c->dirty = true;
     if (rpc_conn_defer(c, send_deferred) < 0)

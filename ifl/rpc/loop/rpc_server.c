@@ -355,6 +355,8 @@ void rpc_server_destroy(struct rpc_server *s)
         return;
     rpc_server_stop_listening(s);
     err_set(&why, ESHUTDOWN, "this side shuts down");
+    for (struct rpc_conn *c = s->first; c; c = *rpc_conn_link(c, true))
+        rpc_conn_mute(c); /* the end of one may answer calls of another; no turn follows that could send it */
     while (s->first)
         rpc_conn_end(s->first, &why);
     rpc_plug_free_context(s->o.tls);
