@@ -2,7 +2,8 @@
  *
  * pbs.conf is read at the first question, once for the process. A name from the caller stands alone, unless
  * it is PBS_SERVER's; that one, or none, means the failover pair where there is one. The local socket is offered only where the
- * name and port are those of this pbs.conf, since another server's users must not end up at ours.
+ * name and port are those that the file gives to the server of its PBS_HOME, whatever the environment says: what is asked of
+ * another server must not end up at ours.
  * Everything is copied out under the lock: a target stays valid when the file is loaded again. */
 #include "pbs_info.h"
 
@@ -81,15 +82,11 @@ static bool is_this_host(const char *host)
 /* Whether the server of this pbs.conf is meant: only that one is behind the socket of PBS_HOME. */
 static bool is_ours(const struct pbs_info_target *t)
 {
-    char host[PBS_MAXHOSTNAME + 1];
-    uint16_t port;
-
-    if (t->port != conf_server_port(conf))
+    if (t->port != conf_own_port(conf))
         return false;
-    if (is_this_host(t->host) || !strcasecmp(t->host, conf_server_host(conf)))
+    if (is_this_host(t->host) || !strcasecmp(t->host, conf_own_host(conf)))
         return true;
-    return conf_split_host(conf_server(conf), host, sizeof host, &port, 0, NULL) == 0 &&
-           !strcasecmp(t->host, host);
+    return !conf_is_elsewhere(conf) && !strcasecmp(t->host, conf_server_host(conf));
 }
 
 /* A certificate where there is one that we may use, unless MUNGE is asked for. */
@@ -156,7 +153,7 @@ static int find(const char *server, struct pbs_info_target out[static PBS_INFO_T
     if (load(false, e) < 0)
         return -1;
     ours = !server || !*server || !strcasecmp(server, conf_server(conf));
-    if (ours && conf_pair(conf))
+    if (ours && conf_pair(conf) && !conf_is_elsewhere(conf))
         return fill_pair(out);
     if (!ours)
         return fill(&out[0], server, e) < 0 ? -1 : 1;

@@ -19,6 +19,7 @@ struct conf {
     char *default_server;
     char host[256];
     uint16_t port;
+    struct conf_host own; /* the server that PBS_HOME is of; host[0] is '\0': as the environment says */
     struct conf_host pair[CONF_PAIR]; /* host[0] is '\0': there is none */
 };
 
@@ -143,6 +144,18 @@ static int take_text(struct conf *c, const char *text, struct err *e)
     return 0;
 }
 
+/* Before the environment has its say. */
+static int note_own(struct conf *c, conf_getenv *env, struct err *e)
+{
+    const char *home = env("PBS_HOME"), *server = c->value[CONF_PBS_SERVER];
+    bool other_home = home && *home && c->value[CONF_PBS_HOME] && strcmp(home, c->value[CONF_PBS_HOME]) != 0;
+
+    if (!server || !c->value[CONF_PBS_HOME] || other_home)
+        return 0;
+    return conf_split_host(server, c->own.host, sizeof c->own.host, &c->own.port,
+                           (uint16_t)conf_int(c, CONF_PBS_BATCH_SERVICE_PORT), e);
+}
+
 static int take_environment(struct conf *c, conf_getenv *env, struct err *e)
 {
     const char *v;
@@ -151,6 +164,9 @@ static int take_environment(struct conf *c, conf_getenv *env, struct err *e)
     for (k = 0; k < CONF_KEY_COUNT; k++)
         if (rows[k].env && (v = env(rows[k].name)) && set(c, (enum conf_key)k, v, e) < 0)
             return -1;
+    v = env("PBS_SERVER");
+    if (v && *v)
+        return 0;
     v = env("PBS_DEFAULT");
     if (!v || !*v)
         return 0;
@@ -212,7 +228,8 @@ struct conf *conf_parse(const char *text, conf_getenv *env, struct err *e)
         err_set(e, PBSE_SYSTEM, "no memory for pbs.conf");
         return NULL;
     }
-    if (take_text(c, text, e) < 0 || take_environment(c, env, e) < 0 || check(c, e) < 0) {
+    if (take_text(c, text, e) < 0 || note_own(c, env, e) < 0 || take_environment(c, env, e) < 0 ||
+        check(c, e) < 0) {
         conf_destroy(c);
         return NULL;
     }
@@ -279,9 +296,24 @@ const char *conf_server(const struct conf *c)
     return c->default_server ? c->default_server : c->value[CONF_PBS_SERVER];
 }
 
+bool conf_is_elsewhere(const struct conf *c)
+{
+    return *c->own.host && (c->own.port != c->port || strcasecmp(c->own.host, c->host) != 0);
+}
+
+const char *conf_own_host(const struct conf *c)
+{
+    return *c->own.host ? c->own.host : c->host;
+}
+
+uint16_t conf_own_port(const struct conf *c)
+{
+    return *c->own.host ? c->own.port : c->port;
+}
+
 const char *conf_server_host(const struct conf *c)
 {
-    if (c->default_server)
+    if (conf_is_elsewhere(c) || (c->default_server && !*c->own.host))
         return c->host;
     if (c->value[CONF_PBS_SERVER_HOST_NAME])
         return c->value[CONF_PBS_SERVER_HOST_NAME];

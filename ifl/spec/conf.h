@@ -62,9 +62,16 @@ const char *conf_text(const struct conf *c, enum conf_key k); /* borrowed; NULL:
 int64_t conf_int(const struct conf *c, enum conf_key k);      /* PORT, INT and BOOL; 0 when not set */
 bool conf_is_set(const struct conf *c, enum conf_key k);      /* by file or environment */
 
-/* The default server of a client, as people write it: PBS_DEFAULT of the environment, else PBS_SERVER;
- * "host" or "host:port". Never NULL after conf_load. */
+/* The default server of a client, as people write it: PBS_SERVER of the environment, else PBS_DEFAULT there, else
+ * PBS_SERVER of the file; "host" or "host:port". Never NULL after conf_load. */
 const char *conf_server(const struct conf *c);
+
+/* Does the environment name another server than the file, or another port? Then what the file says about its own server (the
+ * socket below PBS_HOME, PBS_SERVER_HOST_NAME, the failover pair) is not about conf_server(). */
+bool conf_is_elsewhere(const struct conf *c);
+/* The server that PBS_HOME is of: as the file names it; as the environment does, where that names PBS_HOME or there is no file. */
+const char *conf_own_host(const struct conf *c);
+uint16_t conf_own_port(const struct conf *c);
 
 /* The failover pair: the primary, then the secondary; a port that is not said is conf_server_port(). */
 struct conf_host {
@@ -76,7 +83,7 @@ enum { CONF_PAIR = 2 };
 const struct conf_host *conf_pair(const struct conf *c);
 
 /* Host to connect to for it: PBS_SERVER_HOST_NAME, else the primary of a failover pair, else the host of
- * conf_server(). Port: of the server text, else PBS_BATCH_SERVICE_PORT. */
+ * conf_server(); only the last where it is elsewhere. Port: of the server text, else PBS_BATCH_SERVICE_PORT. */
 const char *conf_server_host(const struct conf *c);
 uint16_t conf_server_port(const struct conf *c);
 

@@ -103,6 +103,41 @@ static void environment_overrides_where_the_row_says_so(void **state)
     conf_destroy(c);
 }
 
+static const char *far_env(const char *name)
+{
+    return !strcmp(name, "PBS_SERVER") ? "far" : !strcmp(name, "PBS_DEFAULT") ? "other:20000" : NULL;
+}
+
+static const char *port_env(const char *name)
+{
+    return !strcmp(name, "PBS_BATCH_SERVICE_PORT") ? "17" : !strcmp(name, "PBS_DEFAULT") ? "svr1" : NULL;
+}
+
+static void what_the_file_says_of_its_own_server_is_not_about_another(void **state)
+{
+    struct err e;
+    struct conf *c =
+        parse("PBS_SERVER_HOST_NAME=inner\nPBS_BATCH_SERVICE_PORT=7\nPBS_PRIMARY=p\nPBS_SECONDARY=s\n",
+              far_env, &e);
+
+    (void)state;
+    assert_true(conf_is_elsewhere(c));
+    assert_string_equal(conf_server(c), "far");
+    assert_string_equal(conf_server_host(c), "far");
+    assert_string_equal(conf_own_host(c), "svr1");
+    assert_int_equal(conf_own_port(c), 7);
+    conf_destroy(c);
+    c = parse("PBS_BATCH_SERVICE_PORT=7\n", port_env, &e);
+    assert_true(conf_is_elsewhere(c));
+    assert_int_equal(conf_server_port(c), 17);
+    assert_int_equal(conf_own_port(c), 7);
+    conf_destroy(c);
+    c = parse("PBS_SERVER_HOST_NAME=inner\nPBS_BATCH_SERVICE_PORT=17\n", port_env, &e);
+    assert_false(conf_is_elsewhere(c));
+    assert_string_equal(conf_server_host(c), "inner");
+    conf_destroy(c);
+}
+
 static void names_for_connecting(void **state)
 {
     struct err e;
@@ -203,6 +238,7 @@ int main(void)
         cmocka_unit_test(values_are_read_as_a_shell_would),
         cmocka_unit_test(presets_hold_and_bad_ports_are_ignored),
         cmocka_unit_test(environment_overrides_where_the_row_says_so),
+        cmocka_unit_test(what_the_file_says_of_its_own_server_is_not_about_another),
         cmocka_unit_test(names_for_connecting),
         cmocka_unit_test(a_pair_is_two_hosts_each_with_a_port),
         cmocka_unit_test(errors_name_the_variables),
