@@ -165,7 +165,7 @@ static int create_entrance(struct server *s, struct err *e)
                                                      .route = p->route,
                                                      .notes = p->notes,
                                                      .reader = p->reader});
-    s->peers = peers_create(s->loop, s->names, s->set.certs,
+    s->peers = peers_create(s->loop, s->names, s->set.certs, conf_text(s->set.conf, CONF_PBS_PEER_SERVERS),
                             (unsigned)conf_int(s->set.conf, CONF_PBS_BATCH_SERVICE_PORT));
     if (!s->peers)
         return err_no_memory(e);

@@ -7,17 +7,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include <ifl.h>
 #include <openssl/ssl.h>
 
 #include "certs.h"
 #include "conf.h"
+#include "log.h"
 #include "names.h"
 #include "names_address.h"
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 #include "rpc_conn.h"
+#include "words.h"
 
 enum { OPEN_LIMIT_MS = 10000 };
 
@@ -30,7 +33,7 @@ struct asking {
 struct peers {
     struct loop *loop;
     struct names *names;
-    const char *certs;
+    const char *certs, *allowed; /* allowed: NULL: any */
     unsigned port;
     struct asking *asking;
 };
@@ -43,6 +46,7 @@ struct peer {
     void *arg;
     struct rpc_conn *conn;
     SSL_CTX *tls;
+    bool ready; /* it is a server that trusts us, and we it */
     struct asking *asking;
     size_t n_dials;
 };
@@ -55,16 +59,33 @@ static void fail(struct peer *x, const struct err *why)
     x->ev->failed(x->arg, &kept);
 }
 
+/* Who asks is any user, and has named the host and the port: whether something listens there, and what, is not told. */
+static void fail_to_reach(struct peer *x, const struct err *why)
+{
+    struct err e;
+
+    if (x->ready) {
+        fail(x, why);
+        return;
+    }
+    log_event(LOGC_SVR, LOGE_DEBUG, x->host, "port %u: %s", x->port, why->text);
+    err_set(&e, PBSE_SYSTEM,
+            "no server that trusts this one, and is trusted by it, answers there (its log says more)");
+    fail(x, &e);
+}
+
 static void on_let_in(void *arg, const struct rpc_outcome *o)
 {
     struct peer *x = arg;
 
     if (o->status == RPC_ST_LOST)
         return; /* `closed` follows */
-    if (o->status != RPC_ST_OK)
-        fail(x, o->why);
-    else
+    if (o->status != RPC_ST_OK) {
+        fail_to_reach(x, o->why);
+    } else {
+        x->ready = true;
         x->ev->ready(x->arg, x->conn);
+    }
 }
 
 /* In TLS 1.3 our end is open before the other has looked at our certificate: procedure 0 tells that it has. */
@@ -74,13 +95,13 @@ static void on_opened(void *arg, struct rpc_conn *c)
     struct err e;
 
     if (rpc_conn_call(c, &ping, on_let_in, arg, &e) < 0)
-        fail(arg, &e);
+        fail_to_reach(arg, &e);
 }
 
 static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
 {
     (void)c;
-    fail(arg, why);
+    fail_to_reach(arg, why);
 }
 
 static const struct rpc_conn_events events = {.opened = on_opened, .closed = on_closed};
@@ -98,7 +119,7 @@ static void connect_to(struct peer *x, const char *address)
 
     x->conn = rpc_conn_connect(x->p->loop, &where, &o, &e);
     if (!x->conn)
-        fail(x, &e);
+        fail_to_reach(x, &e);
 }
 
 static void asking_free(struct asking *a)
@@ -172,9 +193,36 @@ void peer_hang_up(struct peer *x)
 {
     rpc_conn_destroy(x->conn);
     x->conn = NULL;
+    x->ready = false;
     if (x->asking)
         x->asking->peer = NULL;
     x->asking = NULL;
+}
+
+static bool is_entry(const struct peers *p, const char *entry, const struct peer *x)
+{
+    char host[PBS_MAXHOSTNAME + 1];
+    uint16_t port;
+
+    return conf_split_host(entry, host, sizeof host, &port, (uint16_t)p->port, NULL) == 0 &&
+           port == x->port && strcasecmp(host, x->host) == 0;
+}
+
+static int check_allowed(const struct peers *p, const struct peer *x, struct err *e)
+{
+    struct words list;
+    bool found = !p->allowed;
+
+    words_init(&list);
+    if (p->allowed && words_parse_commas(p->allowed, &list, e) < 0)
+        return -1;
+    for (size_t i = 0; i < list.n && !found; i++)
+        found = is_entry(p, list.w[i], x);
+    words_fini(&list);
+    return found ? 0
+                 : err_set(e, PBSE_PERM,
+                           "server %s port %u is not in PBS_PEER_SERVERS of this server's pbs.conf", x->host,
+                           x->port);
 }
 
 struct peer *peer_create(struct peers *p, const char *server, const struct peer_events *ev, void *arg,
@@ -189,7 +237,8 @@ struct peer *peer_create(struct peers *p, const char *server, const struct peer_
     x->p = p;
     x->ev = ev;
     x->arg = arg;
-    if (conf_split_host(server, x->host, sizeof x->host, &x->port, (uint16_t)p->port, e) == 0)
+    if (conf_split_host(server, x->host, sizeof x->host, &x->port, (uint16_t)p->port, e) == 0 &&
+        check_allowed(p, x, e) == 0)
         return x;
     free(x);
     return NULL;
@@ -204,12 +253,13 @@ void peer_destroy(struct peer *x)
     free(x);
 }
 
-struct peers *peers_create(struct loop *l, struct names *n, const char *certs, unsigned port)
+struct peers *peers_create(struct loop *l, struct names *n, const char *certs, const char *allowed,
+                           unsigned port)
 {
     struct peers *p = calloc(1, sizeof *p);
 
     if (p)
-        *p = (struct peers){.loop = l, .names = n, .certs = certs, .port = port};
+        *p = (struct peers){.loop = l, .names = n, .certs = certs, .allowed = allowed, .port = port};
     return p;
 }
 

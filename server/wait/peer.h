@@ -18,17 +18,19 @@ struct peers;
 struct rpc_conn;
 
 /* What all of them share. `certs`, PBS_HOME/certs, is read at each dialling, and borrowed for life; `port` is that of a
- * server which is named without one. Destroyed after `names`, when no peer is left. NULL: no memory. */
-struct peers *peers_create(struct loop *l, struct names *n, const char *certs, unsigned port);
+ * server which is named without one. `allowed`: the servers that may be named, host[:port] between commas, borrowed for life; NULL: any. Destroyed after `names`, when no peer is left. NULL: no memory. */
+struct peers *peers_create(struct loop *l, struct names *n, const char *certs, const char *allowed,
+                           unsigned port);
 void peers_destroy(struct peers *p);
 
 struct peer_events {
     void (*ready)(void *arg, struct rpc_conn *c);
-    /* There is none, or no more; calls under way have had RPC_ST_LOST. It may be dialled again, or destroyed, here. */
+    /* There is none, or no more; of one that has never been ready the text is always the same, since any user names hosts and
+     * ports; calls under way have had RPC_ST_LOST. It may be dialled again, or destroyed, here. */
     void (*failed)(void *arg, const struct err *why);
 };
 
-/* `server` is "host[:port]". NULL: its text (PBSE_IVALREQ ...), or no memory. */
+/* `server` is "host[:port]". NULL: its text (PBSE_IVALREQ ...), PBSE_PERM it is not allowed, or no memory. */
 struct peer *peer_create(struct peers *p, const char *server, const struct peer_events *ev, void *arg,
                          struct err *e);
 /* Hangs up; nothing is called any more. Before `names` goes. */

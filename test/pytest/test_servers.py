@@ -5,6 +5,7 @@ import os
 import random
 import re
 import shutil
+import socket
 import threading
 import time
 from concurrent import futures
@@ -149,6 +150,54 @@ def test_a_server_that_is_away_gets_nothing(pair):
         move(near, job, far)
     assert e.value.code == 15010 and address(far) in str(e.value) and near.state(job) == "Q"
     near.api.delete(job)
+
+
+def listener(answer):
+    """A port of loopback where something answers with these bytes and hangs up."""
+    door = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        while True:
+            try:
+                with door.accept()[0] as c:
+                    c.sendall(answer)
+            except OSError:
+                return
+    threading.Thread(target=serve, daemon=True).start()
+    return door
+
+
+def test_what_listens_at_a_port_is_not_told_by_a_move(pair):
+    """Else any user scans by the server what its host can reach."""
+    near, _ = pair
+    job = work.submit(near, "true", "scan")
+    doors = [listener(b""), listener(b"SSH-2.0-x\r\n"), listener(b"HTTP/1.1 400 no\r\n\r\n"), listener(b"")]
+    ports = [door.getsockname()[1] for door in doors]
+    doors[-1].close()
+    said = set()
+    for port in ports:
+        with pytest.raises(api.PbsError) as e:
+            near.api.move(job, f"workq@127.0.0.1:{port}")
+        said.add((e.value.code, e.value.text.replace(str(port), "PORT")))
+    for door in doors:
+        door.close()
+    [(code, text)] = said
+    assert code == 15010 and "no server that trusts this one, and is trusted by it, answers there" in text
+    assert near.state(job) == "Q" or near.state(job) == "R"
+
+
+def test_jobs_go_to_the_servers_that_pbs_conf_names_and_to_no_others(pair):
+    near, far = pair
+    with open(near.conf, "a", encoding="ascii") as f:
+        f.write(f"PBS_PEER_SERVERS=elsewhere,{address(far)}\n")
+    near.restart("server")
+    near.again()
+    job = work.submit(near, "true", "stays")
+    with pytest.raises(api.PbsError) as e:
+        near.api.move(job, "workq@127.0.0.1:22")
+    assert e.value.code == 15007 and "server 127.0.0.1 port 22 is not in PBS_PEER_SERVERS" in e.value.text
+    move(near, job, far)
+    assert near.api.locate(job) == address(far)
 
 
 def test_an_array_moves_with_the_indices_that_are_left_and_runs_there(pair):
