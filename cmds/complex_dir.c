@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -305,6 +306,25 @@ static int write_mom_config(const struct complex_dir *d, const char *name, const
     if (p->mem)
         (void)strbuf_addf(&b, "mem %s\n", p->mem);
     return write_text(complex_dir_path(d, path, "mom/%s/mom_priv/config", name), &b, 0644, e);
+}
+
+int complex_dir_first_plan(const struct complex_dir *d, struct complex_plan *out,
+                           char mem[static COMPLEX_MEM_MAX], struct err *e)
+{
+    char path[PATH_MAX], line[PATH_MAX];
+    FILE *in;
+
+    *out = (struct complex_plan){0};
+    in = fopen(complex_dir_path(d, path, "mom/n1/mom_priv/config"), "re");
+    if (!in)
+        return errno == ENOENT ? 0 : err_errno(e, errno, "%s", path);
+    while (fgets(line, sizeof line, in)) {
+        sscanf(line, "ncpus %d", &out->ncpus);
+        if (sscanf(line, "mem %63s", mem) == 1)
+            out->mem = mem;
+    }
+    (void)fclose(in);
+    return 0;
 }
 
 /* A MOM's pbs.conf is the complex's with its own keys behind: of two lines with one key the later holds. */

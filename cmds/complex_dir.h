@@ -55,6 +55,12 @@ struct complex_names {
 };
 int complex_dir_moms(const struct complex_dir *d, struct complex_names *out, struct err *e);
 
+/* What the first node was made with: ncpus and mem (0 and NULL: the hardware's; also where there is no node). The text
+ * of mem is in `mem`. */
+enum { COMPLEX_MEM_MAX = 64 };
+int complex_dir_first_plan(const struct complex_dir *d, struct complex_plan *out,
+                           char mem[static COMPLEX_MEM_MAX], struct err *e);
+
 /* Schedulers beside the default one that have run here (home/sched_priv_NAME), as "sched_NAME", sorted. */
 int complex_dir_scheds(const struct complex_dir *d, struct complex_names *out, struct err *e);
 

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "pbs_error.h"
@@ -34,13 +35,15 @@ int complex_nodes_create(int c, const struct complex_names *nodes, struct err *e
     return 0;
 }
 
-int complex_nodes_let_root(int c, struct err *e)
+int complex_nodes_set_up(int c, struct err *e)
 {
-    char name[] = ATTR_aclroot, value[] = "root";
-    struct attropl roots = {.name = name, .value = value, .op = SET};
+    char roots_name[] = ATTR_aclroot, root[] = "root", history_name[] = ATTR_JobHistoryEnable, on[] = "True";
+    struct attropl roots = {.name = roots_name, .value = root, .op = SET};
+    struct attropl history = {.name = history_name, .value = on, .op = SET};
 
-    if (pbs_manager(c, MGR_CMD_SET, MGR_OBJ_SERVER, "", &roots, NULL) != 0)
-        return refused(c, "cannot let root submit", e);
+    history.next = geteuid() == 0 ? &roots : NULL;
+    if (pbs_manager(c, MGR_CMD_SET, MGR_OBJ_SERVER, "", &history, NULL) != 0)
+        return refused(c, "cannot set up the server", e);
     return 0;
 }
 

@@ -3,9 +3,10 @@
 /* The nodes of a private complex, as its server knows them. c is a connection to it. */
 #include "complex_dir.h"
 
-/* What a new complex needs once: the nodes, and, as root, that root may submit. What is there is left. */
+/* What a new complex needs once: the nodes; that ended jobs can be looked at (qstat -x), and, as root, that root may submit.
+ * What is there is left. */
 int complex_nodes_create(int c, const struct complex_names *nodes, struct err *e);
-int complex_nodes_let_root(int c, struct err *e);
+int complex_nodes_set_up(int c, struct err *e);
 
 /* Wait until each is up. -1, ETIMEDOUT: the text names the first that is not, and its state. */
 int complex_nodes_wait(int c, const struct complex_names *nodes, int limit_ms, struct err *e);

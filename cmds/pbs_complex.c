@@ -143,8 +143,8 @@ static int prepare_server(const struct settings *s, bool is_new, struct err *e)
     if (c < 0)
         return -1;
     rc = complex_nodes_create(c, &s->moms, e);
-    if (rc == 0 && geteuid() == 0)
-        rc = complex_nodes_let_root(c, e);
+    if (rc == 0)
+        rc = complex_nodes_set_up(c, e);
     (void)pbs_disconnect(c);
     return rc;
 }
@@ -173,13 +173,38 @@ static int start_all(struct settings *s, bool is_new, struct err *e)
     return wait_for_nodes(s, &s->moms, e);
 }
 
+/* What is asked for is what is there, or the complex does not start: a script would run on other nodes than it says. */
+static int check_same(struct settings *s, const struct complex_plan *p, struct err *e)
+{
+    static const char remedy[] =
+        "pbs_complex add-node adds one, stop --purge removes the complex, --dir starts another";
+    struct complex_plan is;
+    char mem[COMPLEX_MEM_MAX];
+
+    if (complex_dir_moms(&s->d, &s->moms, e) < 0 || complex_dir_first_plan(&s->d, &is, mem, e) < 0)
+        return -1;
+    if (s->nodes && p->nodes != s->moms.n)
+        return err_set(e, EEXIST, "the complex in %s has %d nodes, not %d; %s", s->d.root, s->moms.n,
+                       p->nodes, remedy);
+    if (s->ncpus && p->ncpus != is.ncpus)
+        return err_set(e, EEXIST, "the nodes of the complex in %s have ncpus %d, not %d; %s", s->d.root,
+                       is.ncpus, p->ncpus, remedy);
+    if (s->mem && strcasecmp(p->mem, is.mem ? is.mem : "") != 0)
+        return err_set(e, EEXIST, "the nodes of the complex in %s have memory %s, not %s; %s", s->d.root,
+                       is.mem ? is.mem : "of the hardware", p->mem, remedy);
+    if ((s->store && p->postgres != complex_pg_is_used(&s->d)) || (s->pair && !complex_dir_is_pair(&s->d)))
+        return err_set(e, EEXIST, "the complex in %s has another store, or one server; %s", s->d.root,
+                       remedy);
+    return 0;
+}
+
 static int do_start(struct settings *s, const char *operand, struct err *e)
 {
     bool is_new = !complex_dir_exists(&s->d);
     struct complex_plan p;
 
     (void)operand;
-    if (read_plan(s, &p, e) < 0 || (is_new && complex_dir_make(&s->d, &p, e) < 0))
+    if (read_plan(s, &p, e) < 0 || (is_new ? complex_dir_make(&s->d, &p, e) : check_same(s, &p, e)) < 0)
         return -1;
     if (start_all(s, is_new, e) < 0)
         return -1;

@@ -188,3 +188,24 @@ def test_a_second_daemon_of_a_kind_says_that_there_is_another(cx):
         lock = f"{cx.home}/{name}_priv/{name}.lock"
         assert done.stderr == f"pbs_{name}: another {name} running: {lock} is locked by process {cx.pid(name)}\n"
         assert done.returncode == 2
+
+
+@pytest.mark.complex(nodes=2, ncpus=3, mem="2gb")
+@pytest.mark.parametrize("asked, named", [
+    (("--nodes", "4"), "has 2 nodes, not 4"), (("--ncpus", "8"), "have ncpus 3, not 8"),
+    (("--mem", "4gb"), "have memory 2gb, not 4gb"), (("--store", "postgres"), "another store")])
+def test_a_start_that_asks_for_another_complex_than_is_there_says_so(cx, asked, named):
+    refused = cx.control("start", *asked, check=False)
+    assert refused.returncode and named in refused.stderr and "add-node" in refused.stderr
+    cx.control("start", "--nodes", "2", "--ncpus", "3", "--mem", "2GB")  # the one that is there: up already
+
+
+def test_a_new_complex_shows_ended_jobs():
+    cx = Complex(nodes=1, history=True)  # as pbs_complex makes it
+    try:
+        cx.start()
+        job = cx.submit("true")
+        cx.wait_gone(job)
+        assert cx.command("qstat", "-x", job).stdout.splitlines()[-1].split()[4] == "F"
+    finally:
+        cx.stop()

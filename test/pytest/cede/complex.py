@@ -58,8 +58,8 @@ class Complex:
                      self.store, *(["--pair"] if self.pair else []))
         if not self.sched:
             self.stop_daemon("sched")
-        if self.history:
-            self.set_server("job_history_enable", "True")
+        if not self.history:
+            self.set_server("job_history_enable", "False")
         return self
 
     def stop(self):
