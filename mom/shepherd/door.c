@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +18,8 @@
 #include "file.h"
 #include "polls.h"
 
-enum { RECORD_LIMIT = 4 << 20, PIECE = 65536, QUEUE = 512, OUT_HIGH = 1 << 20 };
+/* PIECE: each guest may keep one. It is heard call by call: a call of a hundred bytes may have an answer of a megabyte. */
+enum { RECORD_LIMIT = 4 << 20, PIECE = 16384, QUEUE = 512, OUT_HIGH = 1 << 20 };
 
 struct door {
     int listener;
@@ -28,13 +30,39 @@ struct door {
     struct door_guest **guests;
     size_t n;
     uint64_t last_id;
+    const struct door_guest *largest; /* of messages in part, at the last poll; only compared */
+    size_t in_all;                    /* of them all, then */
 };
+
+static size_t owed(const struct door *d)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < d->n; i++)
+        n += rpc_core_output(d->guests[i]->core)->len;
+    return n;
+}
+
+bool door_is_crowded(const struct door *d)
+{
+    return d && owed(d) > DOOR_OUT_ALL_MAX;
+}
+
+static bool is_full(const struct door_guest *g)
+{
+    size_t n = rpc_core_output(g->core)->len;
+
+    return n > OUT_HIGH || (n && door_is_crowded(g->door));
+}
 
 static void on_call(void *arg, const struct rpc_call_hdr *h)
 {
     struct door_guest *g = arg;
 
+    g->partial = 0;
     g->door->hooks->call(g->door->arg, g, h);
+    if (is_full(g))
+        rpc_core_stop(g->core, true);
 }
 
 static int listen_at(const char *path, uid_t uid, gid_t gid, struct err *e)
@@ -88,6 +116,7 @@ static void guest_free(struct door_guest *g)
     close(g->fd);
     rpc_core_fail(g->core, &(struct err){.code = ECONNRESET, .text = "the task has gone"});
     rpc_core_destroy(g->core);
+    free(g->rest);
     free(g);
 }
 
@@ -137,22 +166,59 @@ static void let_in(struct door *d)
         close(fd);
 }
 
-static bool is_full(const struct door_guest *g)
+/* Small messages are always heard; a large one where there is room, or as the largest, so that one of them gets on. */
+static bool may_go_on(const struct door *d, const struct door_guest *g)
 {
-    return rpc_core_output(g->core)->len > OUT_HIGH;
+    return !is_full(g) && (d->in_all <= DOOR_IN_ALL_MAX || g->partial <= PIECE || g == d->largest);
+}
+
+static void see_partial(struct door *d)
+{
+    d->in_all = 0;
+    d->largest = NULL;
+    for (size_t i = 0; i < d->n; i++) {
+        const struct door_guest *g = d->guests[i];
+
+        d->in_all += g->partial;
+        if (!d->largest || g->partial > d->largest->partial)
+            d->largest = g;
+    }
 }
 
 void door_poll(struct door *d, struct polls *p)
 {
     if (!d)
         return;
+    see_partial(d);
     d->poll_at = d->n < DOOR_GUESTS_MAX ? polls_add(p, d->listener, POLLIN) : SIZE_MAX;
     for (size_t i = 0; i < d->n; i++) {
         struct door_guest *g = d->guests[i];
 
-        short in = is_full(g) ? 0 : POLLIN, out = rpc_core_output(g->core)->len ? POLLOUT : 0;
+        short in = may_go_on(d, g) ? POLLIN : 0, out = rpc_core_output(g->core)->len ? POLLOUT : 0;
 
         g->poll_at = polls_add(p, g->fd, (short)(in | out));
+    }
+}
+
+/* What is not used, since the guest's answers wait, is kept for later. */
+static void hear(struct door_guest *g, const char *bytes, size_t n)
+{
+    ptrdiff_t used;
+
+    g->partial += n;
+    rpc_core_stop(g->core, false);
+    used = rpc_core_input(g->core, bytes, n, NULL);
+    if (used >= 0 && !rpc_core_is_inside(g->core))
+        g->partial = 0;
+    if (used < 0) {
+        g->broken = true;
+    } else if ((size_t)used < n) {
+        g->n_rest = n - (size_t)used;
+        g->rest = malloc(g->n_rest);
+        if (g->rest)
+            memcpy(g->rest, bytes + used, g->n_rest);
+        else
+            g->broken = true;
     }
 }
 
@@ -163,8 +229,24 @@ static void receive(struct door_guest *g)
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n <= 0 || rpc_core_input(g->core, piece, (size_t)n, NULL) < 0)
+    if (n <= 0)
         g->broken = true;
+    else
+        hear(g, piece, (size_t)n);
+}
+
+/* What was kept goes first. */
+static void hear_rest(struct door_guest *g)
+{
+    char *rest = g->rest;
+    size_t n = g->n_rest;
+
+    if (is_full(g) || g->broken)
+        return;
+    g->rest = NULL;
+    g->n_rest = 0;
+    hear(g, rest, n);
+    free(rest);
 }
 
 static void send_some(struct door_guest *g)
@@ -207,12 +289,22 @@ static void show_out(struct door *d)
     }
 }
 
+bool door_has_work(const struct door *d)
+{
+    for (size_t i = 0; d && i < d->n; i++)
+        if (d->guests[i]->rest && !is_full(d->guests[i]))
+            return true;
+    return false;
+}
+
 void door_turn(struct door *d, const struct polls *p)
 {
     size_t n = d ? d->n : 0;
 
     for (size_t i = 0; i < n; i++)
-        if (!is_full(d->guests[i]) && polls_got(p, d->guests[i]->poll_at, d->guests[i]->fd))
+        if (d->guests[i]->rest)
+            hear_rest(d->guests[i]);
+        else if (may_go_on(d, d->guests[i]) && polls_got(p, d->guests[i]->poll_at, d->guests[i]->fd))
             receive(d->guests[i]);
     if (d && polls_got(p, d->poll_at, d->listener))
         let_in(d);

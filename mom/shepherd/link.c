@@ -362,6 +362,15 @@ int link_ask(struct link *l, unsigned proc, xdrproc_t xargs, const void *args, s
     return 0;
 }
 
+size_t link_owes(const struct link *l)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < PEERS_MAX; i++)
+        n += l->peers[i].core ? rpc_core_output(l->peers[i].core)->len : 0;
+    return n;
+}
+
 void link_flush(struct link *l, int limit_ms)
 {
     int64_t until = clock_real_mono_ms() + limit_ms;

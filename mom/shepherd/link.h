@@ -57,6 +57,7 @@ void link_answer(struct link *l, const struct link_ticket *t, xdrproc_t xres, co
 int link_ask(struct link *l, unsigned proc, xdrproc_t xargs, const void *args, struct rpc_pending *p);
 
 /* Send what is queued, waiting for at most limit_ms. */
+size_t link_owes(const struct link *l); /* bytes that no MOM has taken yet */
 void link_flush(struct link *l, int limit_ms);
 
 #endif

@@ -18,14 +18,16 @@
 #include "polls.h"
 
 /* A pipe holds no more than this many pieces: what comes after them is of the task's children, who may write for ever. */
-enum { LAST_LOOKS = 3 };
+/* PIECES_ALL_MAX: bytes of pieces under way of all tasks; beyond it the tasks wait, as for any slow reader. */
+enum { LAST_LOOKS = 3, PIECES_ALL_MAX = 8 << 20 };
 
 struct stream {
     int fd;    /* -1: closed, nothing will come */
     int looks; /* since the task has ended */
     uint64_t offset;
     bool under_way;
-    char *piece;
+    char *piece; /* under way */
+    size_t n_piece;
     size_t poll_at;
 };
 
@@ -40,6 +42,7 @@ struct task_pump {
 struct pumps {
     struct pumps_hooks hooks;
     struct task_pump *first;
+    size_t under_way; /* bytes */
 };
 
 struct pumps *pumps_create(const struct pumps_hooks *hooks)
@@ -58,6 +61,14 @@ void pumps_destroy(struct pumps *all)
     free(all);
 }
 
+static void piece_free(struct task_pump *p, int i)
+{
+    p->all->under_way -= p->s[i].n_piece;
+    free(p->s[i].piece);
+    p->s[i].piece = NULL;
+    p->s[i].n_piece = 0;
+}
+
 void pump_destroy(struct task_pump *p)
 {
     if (!p)
@@ -68,7 +79,7 @@ void pump_destroy(struct task_pump *p)
     for (int i = 0; i < 2; i++) {
         if (p->s[i].fd >= 0)
             close(p->s[i].fd);
-        free(p->s[i].piece);
+        piece_free(p, i);
     }
     free(p);
 }
@@ -82,9 +93,6 @@ static int open_stream(struct stream *s, int *writing, struct err *e)
 {
     int ends[2];
 
-    s->piece = malloc(TMX_PIECE_MAX);
-    if (!s->piece)
-        return err_set(e, ENOMEM, "no memory for the output of a task");
     if (pipe2(ends, O_CLOEXEC) < 0)
         return err_errno(e, errno, "cannot make a pipe for the output of a task");
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -119,6 +127,11 @@ struct task_pump *pump_create(struct pumps *all, const struct pump_target *to, i
     return NULL;
 }
 
+static bool is_readable(const struct task_pump *p, int i)
+{
+    return p->s[i].fd >= 0 && !p->s[i].under_way && p->all->under_way < PIECES_ALL_MAX;
+}
+
 static void send_piece(struct task_pump *p, int i, size_t n)
 {
     struct tmx_output_args a = {.task = p->to.task,
@@ -136,12 +149,19 @@ static void send_piece(struct task_pump *p, int i, size_t n)
 static void look(struct task_pump *p, int i)
 {
     struct stream *s = &p->s[i];
+    char *fitting;
     ssize_t n;
 
-    if (s->fd < 0 || s->under_way)
+    if (!is_readable(p, i) || !(s->piece = malloc(TMX_PIECE_MAX)))
         return;
     n = read(s->fd, s->piece, TMX_PIECE_MAX);
+    if (n <= 0)
+        piece_free(p, i);
     if (n > 0) {
+        fitting = realloc(s->piece, (size_t)n);
+        s->piece = fitting ? fitting : s->piece;
+        s->n_piece = (size_t)n;
+        p->all->under_way += s->n_piece;
         send_piece(p, i, (size_t)n);
     } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
         close(s->fd);
@@ -163,6 +183,7 @@ void pump_done(struct task_pump *p, int stream)
     int i = stream == TMX_STDERR;
 
     p->s[i].under_way = false;
+    piece_free(p, i);
     if (p->ended && !p->drained) {
         if (p->s[i].looks++ < LAST_LOOKS)
             look(p, i);
@@ -182,8 +203,7 @@ void pumps_poll(struct pumps *all, struct polls *polls)
 {
     for (struct task_pump *p = all->first; p; p = p->next)
         for (int i = 0; i < 2; i++)
-            p->s[i].poll_at =
-                p->s[i].fd >= 0 && !p->s[i].under_way ? polls_add(polls, p->s[i].fd, POLLIN) : SIZE_MAX;
+            p->s[i].poll_at = is_readable(p, i) ? polls_add(polls, p->s[i].fd, POLLIN) : SIZE_MAX;
 }
 
 void pumps_turn(struct pumps *all, const struct polls *polls)

@@ -2,6 +2,7 @@
  * told), and at last forgotten. Both hashes hold the same entries; that by process only the living. */
 #include "tasks.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -16,7 +17,8 @@ struct tasks {
     struct tasks_entry *ids, *pids;
     struct tasks_entry *first_ended, *last_ended;
     size_t n_ended;
-    bool walking; /* nothing is forgotten then */
+    size_t info_bytes, info_names; /* of all entries */
+    bool walking;                  /* nothing is forgotten then */
 };
 
 struct tasks *tasks_create(unsigned host)
@@ -30,7 +32,12 @@ struct tasks *tasks_create(unsigned host)
     return t;
 }
 
-static void entry_free(struct tasks_entry *x)
+static size_t info_cost(const char *name, size_t n)
+{
+    return sizeof(struct tasks_info) + strlen(name) + n;
+}
+
+static void entry_free(struct tasks *t, struct tasks_entry *x)
 {
     if (x->watch.pidfd >= 0)
         close(x->watch.pidfd);
@@ -38,6 +45,8 @@ static void entry_free(struct tasks_entry *x)
         struct tasks_info *i = x->infos;
 
         x->infos = i->next;
+        t->info_bytes -= info_cost(i->name, i->n);
+        t->info_names--;
         free(i->name);
         free(i->bytes);
         free(i);
@@ -55,7 +64,7 @@ void tasks_destroy(struct tasks *t)
     HASH_ITER(by_id, t->ids, x, next)
     {
         HASH_DELETE(by_id, t->ids, x);
-        entry_free(x);
+        entry_free(t, x);
     }
     free(t);
 }
@@ -122,7 +131,7 @@ static void forget_oldest(struct tasks *t)
         t->last_ended = NULL;
     t->n_ended--;
     HASH_DELETE(by_id, t->ids, x);
-    entry_free(x);
+    entry_free(t, x);
 }
 
 void tasks_ended(struct tasks *t, struct tasks_entry *x, int wait_status)
@@ -181,27 +190,60 @@ void tasks_each(struct tasks *t, void (*fn)(void *arg, struct tasks_entry *x), v
     t->walking = false;
 }
 
-int tasks_publish(struct tasks_entry *x, const char *name, const void *bytes, size_t n)
+static struct tasks_info *info_find(const struct tasks_entry *x, const char *name)
 {
     struct tasks_info *i = x->infos;
-    char *copy = malloc(n + 1);
 
     while (i && strcmp(i->name, name) != 0)
         i = i->next;
-    if (!i && copy && (i = calloc(1, sizeof *i))) {
-        if (!(i->name = strdup(name))) {
-            free(i);
-            i = NULL;
-        } else {
-            i->next = x->infos;
-            x->infos = i;
-        }
+    return i;
+}
+
+static int check_room(const struct tasks *t, const struct tasks_info *old, const char *name, size_t n,
+                      struct err *e)
+{
+    size_t bytes = t->info_bytes - (old ? info_cost(old->name, old->n) : 0) + info_cost(name, n);
+
+    if (bytes > TASKS_INFO_BYTES_MAX)
+        return err_set(e, ENOSPC, "tasks of the job have published more than %d bytes on this host",
+                       TASKS_INFO_BYTES_MAX);
+    if (!old && t->info_names >= TASKS_INFO_NAMES_MAX)
+        return err_set(e, ENOSPC, "tasks of the job have published more than %d names on this host",
+                       TASKS_INFO_NAMES_MAX);
+    return 0;
+}
+
+static struct tasks_info *info_add(struct tasks *t, struct tasks_entry *x, const char *name)
+{
+    struct tasks_info *i = calloc(1, sizeof *i);
+
+    if (!i || !(i->name = strdup(name))) {
+        free(i);
+        return NULL;
     }
-    if (!i || !copy) {
-        free(copy);
+    i->next = x->infos;
+    x->infos = i;
+    t->info_bytes += info_cost(name, 0);
+    t->info_names++;
+    return i;
+}
+
+int tasks_publish(struct tasks *t, struct tasks_entry *x, const char *name, const void *bytes, size_t n,
+                  struct err *e)
+{
+    struct tasks_info *i = info_find(x, name);
+    char *copy;
+
+    if (check_room(t, i, name, n, e) < 0)
         return -1;
+    copy = malloc(n + 1);
+    if (!copy || (!i && !(i = info_add(t, x, name)))) {
+        free(copy);
+        return err_set(e, ENOMEM, "no memory for what is published");
     }
     memcpy(copy, bytes, n);
+    t->info_bytes += n;
+    t->info_bytes -= i->n;
     free(i->bytes);
     i->bytes = copy;
     i->n = n;
@@ -210,9 +252,5 @@ int tasks_publish(struct tasks_entry *x, const char *name, const void *bytes, si
 
 const struct tasks_info *tasks_info(const struct tasks_entry *x, const char *name)
 {
-    const struct tasks_info *i = x->infos;
-
-    while (i && strcmp(i->name, name) != 0)
-        i = i->next;
-    return i;
+    return info_find(x, name);
 }

@@ -12,7 +12,15 @@
 
 #include <uthash.h>
 
-enum { TASKS_ENDED_MAX = 65536, TASKS_MAX = 262142 };
+#include "err.h"
+
+enum {
+    TASKS_ENDED_MAX = 65536,
+    TASKS_MAX = 262142,
+    TASKS_INFO_BYTES_MAX =
+        16 << 20, /* published by all tasks: 64 addresses of 1 kB for each of 256 processes. A choice */
+    TASKS_INFO_NAMES_MAX = 16384 /* each costs a look at the others of its task */
+};
 
 struct tasks;
 struct tasks_entry;
@@ -73,8 +81,10 @@ void tasks_wait(struct tasks_entry *x, struct tasks_waiter *w);
 size_t tasks_alive(const struct tasks *t);
 void tasks_each(struct tasks *t, void (*fn)(void *arg, struct tasks_entry *x), void *arg);
 
-/* 0, or -1: no memory. */
-int tasks_publish(struct tasks_entry *x, const char *name, const void *bytes, size_t n);
+/* What was published under that name before goes. -1, with what was there still: ENOMEM; ENOSPC beyond TASKS_INFO_BYTES_MAX (names
+ * and a constant for each count) or TASKS_INFO_NAMES_MAX, for all tasks of the table together. */
+int tasks_publish(struct tasks *t, struct tasks_entry *x, const char *name, const void *bytes, size_t n,
+                  struct err *e);
 const struct tasks_info *tasks_info(const struct tasks_entry *x, const char *name);
 
 #endif

@@ -1,7 +1,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -112,13 +114,51 @@ static void published_data_is_replaced_by_name(void **state)
     struct tasks_entry *x = tasks_add(t, 2, 100);
 
     (void)state;
-    assert_int_equal(tasks_publish(x, "a", "one", 3), 0);
-    assert_int_equal(tasks_publish(x, "b", "", 0), 0);
-    assert_int_equal(tasks_publish(x, "a", "three", 5), 0);
+    assert_int_equal(tasks_publish(t, x, "a", "one", 3, NULL), 0);
+    assert_int_equal(tasks_publish(t, x, "b", "", 0, NULL), 0);
+    assert_int_equal(tasks_publish(t, x, "a", "three", 5, NULL), 0);
     assert_int_equal(tasks_info(x, "a")->n, 5);
     assert_memory_equal(tasks_info(x, "a")->bytes, "three", 5);
     assert_int_equal(tasks_info(x, "b")->n, 0);
     assert_null(tasks_info(x, "c"));
+    tasks_destroy(t);
+}
+
+static void what_all_tasks_publish_is_bounded_and_goes_with_them(void **state)
+{
+    static char megabyte[1 << 20];
+    struct tasks *t = tasks_create(0);
+    struct tasks_entry *x = tasks_add(t, 2, 100), *y = tasks_add(t, 3, 101);
+    struct err e = {0};
+    char name[16];
+    int n = 0;
+
+    (void)state;
+    while (snprintf(name, sizeof name, "%d", n) > 0 &&
+           tasks_publish(t, n % 2 ? x : y, name, megabyte, sizeof megabyte, &e) == 0)
+        n++;
+    assert_int_equal(n, (TASKS_INFO_BYTES_MAX >> 20) - 1);
+    assert_int_equal(e.code, ENOSPC);
+    assert_null(tasks_info(n % 2 ? x : y, name));
+    for (int again = 0; again < 100; again++) /* in the place of what was there */
+        assert_int_equal(tasks_publish(t, y, "0", megabyte, sizeof megabyte - (size_t)again, NULL), 0);
+    assert_int_equal(tasks_publish(t, y, "0", "", 0, NULL), 0);
+    assert_int_equal(tasks_publish(t, x, "more", megabyte, sizeof megabyte, NULL), 0);
+    tasks_destroy(t);
+}
+
+static void names_are_bounded_too(void **state)
+{
+    struct tasks *t = tasks_create(0);
+    struct tasks_entry *x = tasks_add(t, 2, 100);
+    char name[16];
+    int n = 0;
+
+    (void)state;
+    while (snprintf(name, sizeof name, "%d", n) > 0 && tasks_publish(t, x, name, "", 0, NULL) == 0)
+        n++;
+    assert_int_equal(n, TASKS_INFO_NAMES_MAX);
+    assert_int_equal(tasks_publish(t, x, "0", "new", 3, NULL), 0);
     tasks_destroy(t);
 }
 
@@ -131,6 +171,8 @@ int main(void)
         cmocka_unit_test(the_oldest_ends_are_forgotten),
         cmocka_unit_test(a_letter_finds_its_task_again),
         cmocka_unit_test(published_data_is_replaced_by_name),
+        cmocka_unit_test(what_all_tasks_publish_is_bounded_and_goes_with_them),
+        cmocka_unit_test(names_are_bounded_too),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,6 +140,8 @@ void tm_hold_back(struct tm_server *t, const struct tmx_ask *ask, struct tm_repl
 {
     struct rpc_buf b;
 
+    if (!tm_may_wait(r))
+        return;
     rpc_buf_init(&b);
     r->ask = calloc(1, sizeof *r->ask);
     if (!r->ask || rpc_buf_encode(&b, (xdrproc_t)xdr_tmx_ask, ask) < 0 ||
@@ -263,7 +265,7 @@ static void ask_obit(struct tm_server *t, const struct tmx_ask *ask, struct tm_r
 {
     struct tasks_entry *x = find(t, ask->tmx_ask_u.obit.task, r);
 
-    if (!x)
+    if (!x || (!x->over && !tm_may_wait(r)))
         return;
     r->waiter.ended = on_end;
     tasks_wait(x, &r->waiter);
@@ -310,11 +312,12 @@ static void ask_post(struct tm_server *t, const struct tmx_ask *ask, struct tm_r
 {
     const struct tmx_post_args *a = &ask->tmx_ask_u.post;
     struct tasks_entry *x = find(t, a->task, r);
+    struct err e = {0};
 
     if (!x)
         return;
-    if (tasks_publish(x, a->name, a->info.info_val, a->info.info_len) < 0)
-        tm_refuse(r, TM_ESYSTEM, "no memory for what is published");
+    if (tasks_publish(t->tasks, x, a->name, a->info.info_val, a->info.info_len, &e) < 0)
+        tm_refuse(r, TM_ESYSTEM, e.text);
     else
         good(r, x->id);
 }

@@ -142,8 +142,11 @@ static void to_files(struct tm_server *t, const struct tmx_output_args *a, size_
 /* The piece waits for tm_output_expect. Said again (a MOM has died on the way), it waits for the later letter. */
 static void keep_early(struct tm_early *k, const char *bytes, size_t n, struct tm_reply *r)
 {
-    char *copy = malloc(n + 1);
+    char *copy;
 
+    if (!tm_may_wait(r))
+        return;
+    copy = malloc(n + 1);
     if (k->reply)
         tm_refuse(k->reply, TM_ENOEVENT, "said again");
     free(k->bytes);

@@ -16,11 +16,17 @@
 #include "tasks.h"
 #include "tm_server.h"
 
-enum { SIGNALS_KEPT = 64 };
+enum {
+    SIGNALS_KEPT = 64,
+    WAITING_MAX =
+        48 << 20, /* bytes of questions without an answer: room for one obit of each of TASKS_MAX tasks */
+    LARGE = 4096  /* an answer of more bytes is not kept where many wait to be read */
+};
 
 /* Whoever is owed an answer: a guest of the door, or a letter. */
 struct tm_reply {
     struct tm_server *tm;
+    size_t cost; /* of its share of WAITING_MAX */
     bool is_letter;
     struct link_ticket ticket; /* letter */
     unsigned from;
@@ -63,6 +69,7 @@ struct tm_server {
     struct pumps *pumps;
     struct tm_inflow *inflows;
     struct tm_reply *held_first, **held_end;
+    size_t waiting; /* bytes of questions without an answer */
     struct {
         unsigned from;
         uint64_t number;
@@ -74,6 +81,8 @@ struct tm_server {
 /* Answers and frees `r`. */
 void tm_answer(struct tm_reply *r, const struct tmx_answer *a);
 void tm_refuse(struct tm_reply *r, int code, const char *text);
+/* The answer will be late: is there room to keep the question? Else it is refused, and `r` is gone. */
+bool tm_may_wait(struct tm_reply *r);
 
 /* ---- tm_asks.c */
 /* A task is there. On the disk, for a MOM that finds the shepherd gone; and the MOM is told. */

@@ -7,7 +7,9 @@
 
 #include <shep.h>
 
+#include "link.h"
 #include "rpc_buf.h"
+#include "tm_.h"
 #include "tm_parts.h"
 
 static void answer_letter(struct tm_reply *r, const struct tmx_answer *a)
@@ -27,11 +29,26 @@ static void answer_letter(struct tm_reply *r, const struct tmx_answer *a)
     rpc_buf_fini(&b);
 }
 
+/* What is owed to tasks, or through the MOM to other hosts, that do not read it is our memory, not theirs. */
+static bool is_too_much(const struct tm_reply *r, const struct tmx_answer *a)
+{
+    size_t n = a->info.info_len + a->tasks.tasks_len * sizeof *a->tasks.tasks_val;
+
+    if (n <= LARGE)
+        return false;
+    return r->is_letter ? r->tm->place.link && link_owes(r->tm->place.link) > DOOR_OUT_ALL_MAX
+                        : door_is_crowded(r->tm->door);
+}
+
 void tm_answer(struct tm_reply *r, const struct tmx_answer *given)
 {
     struct tmx_answer a = *given;
     struct door_guest *g;
-    char none[1] = "";
+    char none[1] = "", late[] = "8 MB of answers wait to be read by tasks of the job";
+
+    if (is_too_much(r, given))
+        a = (struct tmx_answer){.code = TM_ESYSTEM, .text = late};
+    r->tm->waiting -= r->cost;
 
     if (!a.text)
         a.text = none;
@@ -51,4 +68,12 @@ void tm_refuse(struct tm_reply *r, int code, const char *text)
     struct tmx_answer a = {.code = code, .text = (char *)text};
 
     tm_answer(r, &a);
+}
+
+bool tm_may_wait(struct tm_reply *r)
+{
+    if (r->tm->waiting <= WAITING_MAX)
+        return true;
+    tm_refuse(r, TM_ESYSTEM, "tasks of the job wait for more answers on this host than 48 MB hold");
+    return false;
 }

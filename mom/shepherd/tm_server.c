@@ -75,16 +75,20 @@ static void ask(struct tm_server *t, const struct tmx_ask *question, struct tm_r
         tm_ask_here(t, question, r);
     else if (r->is_letter)
         tm_refuse(r, TM_ENOTFOUND, "the letter is for another host");
-    else
+    else if (tm_may_wait(r))
         letters_send(t->letters, host, question, on_answer, r);
 }
 
-static struct tm_reply *reply_create(struct tm_server *t)
+/* `n`: bytes of the question, which may have to be kept. */
+static struct tm_reply *reply_create(struct tm_server *t, size_t n)
 {
     struct tm_reply *r = calloc(1, sizeof *r);
 
-    if (r)
-        r->tm = t;
+    if (!r)
+        return NULL;
+    r->tm = t;
+    r->cost = sizeof *r + n;
+    t->waiting += r->cost;
     return r;
 }
 
@@ -113,9 +117,9 @@ static void name_asker(const struct door_guest *g, struct tmx_ask *a)
         a->tmx_ask_u.post.task = g->task;
 }
 
-static void take_ask(struct tm_server *t, struct door_guest *g, uint32_t xid, struct tmx_ask *a)
+static void take_ask(struct tm_server *t, struct door_guest *g, uint32_t xid, size_t n, struct tmx_ask *a)
 {
-    struct tm_reply *r = reply_create(t);
+    struct tm_reply *r = reply_create(t, n);
 
     if (!r) {
         rpc_core_reply_error(g->core, xid, RPC_ST_SYSTEM_ERR, 0, 0, NULL);
@@ -161,14 +165,37 @@ static void on_call(void *arg, struct door_guest *g, const struct rpc_call_hdr *
         else if (h->id.proc == TMX_INIT)
             take_init(t, g, h->xid, &a.init);
         else
-            take_ask(t, g, h->xid, &a.ask);
+            take_ask(t, g, h->xid, h->n_args, &a.ask);
         xdr_free(codec, (char *)&a);
     }
 }
 
+static void drop_waiters(void *arg, struct tasks_entry *x)
+{
+    uint64_t guest = *(const uint64_t *)arg;
+    struct tasks_waiter **at = &x->waiters;
+
+    while (*at) {
+        struct tm_reply *r = (struct tm_reply *)((char *)*at - offsetof(struct tm_reply, waiter));
+
+        if (r->is_letter || r->guest != guest) {
+            at = &(*at)->next;
+            continue;
+        }
+        *at = (*at)->next;
+        r->tm->waiting -= r->cost;
+        free(r);
+    }
+}
+
+/* Ends that it has waited for are of no use to anyone. */
 static void on_gone(void *arg, uint64_t guest)
 {
-    tm_output_guest_gone(arg, guest);
+    struct tm_server *t = arg;
+
+    tm_output_guest_gone(t, guest);
+    if (t->awake)
+        tasks_each(t->tasks, drop_waiters, &guest);
 }
 
 /* ---- letters */
@@ -176,7 +203,7 @@ void tm_server_letter(struct tm_server *t, const void *args, const struct link_t
 {
     const struct shep_letter_args *a = args;
     struct tmx_letter letter = {0};
-    struct tm_reply *r = wake(t, NULL) < 0 ? NULL : reply_create(t);
+    struct tm_reply *r = wake(t, NULL) < 0 ? NULL : reply_create(t, a->bytes.bytes_len);
 
     if (!r)
         return;
@@ -309,6 +336,8 @@ void tm_server_poll(struct tm_server *t, struct polls *polls)
 
 int tm_server_wait_ms(const struct tm_server *t)
 {
+    if (door_has_work(t->door))
+        return 0;
     return t->awake ? letters_wait_ms(t->letters) : -1;
 }
 

@@ -2,7 +2,7 @@
  * it.
  *
  *   nodes | spawn:NODE:COMMAND | obit | kill:SIGNAL | tasks:NODE | resources:NODE | atnode
- *   publish:NAME=VALUE | subscribe:TASK:NAME | await:FILE (until it is there) | finalize | init
+ *   publish:NAME=VALUE | hoard:COUNT:BYTES (names 0, 1, 2 ...) | subscribe:TASK:NAME | await:FILE (until it is there) | finalize | init
  */
 #include <signal.h>
 #include <stdio.h>
@@ -124,6 +124,28 @@ static void do_publish(char *arg)
         printf("published\n");
 }
 
+static void do_hoard(const char *arg)
+{
+    int count = atoi(arg), bytes = atoi(strchr(arg, ':') + 1), good = 0, how = TM_SUCCESS;
+    char *value = calloc(1, (size_t)bytes + 1), name[16];
+
+    for (int i = 0; i < count && value; i++) {
+        tm_event_t event, done;
+        int code;
+
+        snprintf(name, sizeof name, "%d", i);
+        code = tm_publish(name, value, bytes, &event);
+        while (code == TM_SUCCESS && (code = tm_poll(TM_NULL_EVENT, &done, 1, &how)) == TM_SUCCESS &&
+               done != event)
+            ;
+        if (code != TM_SUCCESS)
+            die("tm_publish", code);
+        good += how == TM_SUCCESS;
+    }
+    printf("hoarded %d of %d, last %d\n", good, count, how);
+    free(value);
+}
+
 static void do_subscribe(char *arg)
 {
     char *name = strchr(arg, ':') + 1, text[ROOM] = "";
@@ -173,6 +195,8 @@ static void perform(char *word)
         do_resources(arg);
     else if (!strcmp(word, "publish"))
         do_publish(arg);
+    else if (!strcmp(word, "hoard"))
+        do_hoard(arg);
     else if (!strcmp(word, "subscribe"))
         do_subscribe(arg);
     else if (!strcmp(word, "atnode"))
