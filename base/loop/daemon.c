@@ -237,6 +237,9 @@ int daemon_set_limits(int64_t core_bytes, struct err *e)
     if (core_bytes != DAEMON_CORE_INHERITED)
         core.rlim_cur = want < core.rlim_max ? want : core.rlim_max;
     files.rlim_cur = files.rlim_max;
+    /* A limit of 0 alone does not hold back a core that the kernel gives to a program (core_pattern with a pipe). */
+    if (core_bytes == 0 && prctl(PR_SET_DUMPABLE, 0) < 0)
+        return err_errno(e, errno, "core files cannot be forbidden");
     if (setrlimit(RLIMIT_CORE, &core) < 0 || setrlimit(RLIMIT_NOFILE, &files) < 0)
         return err_errno(e, errno, "cannot set the limits of this process");
     return 0;

@@ -44,7 +44,8 @@ int daemon_become(const char *user, struct err *e);
 
 enum { DAEMON_CORE_UNLIMITED = -1, DAEMON_CORE_INHERITED = -2 };
 
-/* Limits of this process. `core_bytes`: largest core file, or one of the above. Open files are raised to the hard
+/* Limits of this process. `core_bytes`: largest core file, or one of the above; 0: none at all, and no process but root's
+ * may look into this one. Open files are raised to the hard
  * limit. */
 int daemon_set_limits(int64_t core_bytes, struct err *e);
 
