@@ -234,7 +234,16 @@ pbs_start) set -- start ;;
 pbs_stop) set -- stop ;;
 esac
 
+# For the units of systemd: does this host have that daemon?
+wants() { # server, mom, sched or comm
+    case ${1-} in
+    server | mom | sched | comm) eval "is_on \"\${PBS_START_$(echo "$1" | tr '[:lower:]' '[:upper:]')-}\"" ;;
+    *) fail "usage: $name wants server|mom|sched|comm" ;;
+    esac
+}
+
 case ${1-} in
+wants) read_conf && wants "${2-}" ;;
 start) read_conf && must_find_server && must_see_locks && start ;;
 stop) read_conf && must_see_locks && stop ;;
 restart) read_conf && must_find_server && must_see_locks && stop && start ;;

@@ -2,6 +2,7 @@
 import os
 import pwd
 import re
+import shutil
 import socket
 import stat
 import subprocess
@@ -246,6 +247,22 @@ def test_a_server_that_is_not_root_serves_all_users_and_knows_them_by_the_kernel
 
 
 @root_only
+def test_without_cores_no_process_of_the_service_user_looks_into_a_daemon(served):
+    """What holds keys cannot be dumped: the kernel then gives what is below /proc/PID to root."""
+    served.keys["PBS_CORE_LIMIT"] = 0
+    served.write_conf()
+    served.start()
+    for daemon in ("server", "sched", "mom"):
+        assert os.stat(f"/proc/{served.pid(daemon)}/environ").st_uid == 0
+        with open(f"/proc/{served.pid(daemon)}/limits", encoding="ascii") as f:
+            assert re.search(r"^Max core file size +0 ", f.read(), re.M)
+    assert ids(served.pid("server")) == {served.uid}
+    looked = served.command("cat", f"/proc/{served.pid('server')}/environ", user=users.NAMES[2], check=False)
+    assert looked.returncode and "Permission denied" in looked.stderr
+    served.wait_gone(served.submit("true", user=users.NAMES[0]))
+
+
+@root_only
 def test_a_home_of_root_becomes_the_service_users_when_he_is_named(site):
     """And root's again: what stood where the link is now was a socket of the server that was root."""
     job = site.submit("sleep 600", user=users.NAMES[0])
@@ -452,6 +469,55 @@ def test_postinstall_writes_pbs_conf_once_and_only_where_there_is_none(tree):
     assert f"{conf} stays as it is." in tree.command(*words, env=env).stdout
     with open(conf, encoding="ascii") as f:
         assert f.read() == text
+
+
+@root_only
+def test_postinstall_names_a_service_user_that_is_there(tree):
+    conf = os.path.join(tree.work, "served.conf")
+    words = [os.path.join(tree.exec, "libexec", "pbs_postinstall"), "server"]
+    refused = tree.command(*words, env={"PBS_CONF_FILE": conf, "PBS_DAEMON_SERVICE_USER": "nosuchuser"}, check=False)
+    assert refused.returncode == 1 and "there is no user nosuchuser" in refused.stderr and not os.path.exists(conf)
+    tree.command(*words, env={"PBS_CONF_FILE": conf, "PBS_DAEMON_SERVICE_USER": users.NAMES[2]})
+    with open(conf, encoding="ascii") as f:
+        text = f.read()
+    assert f"PBS_DAEMON_SERVICE_USER={users.NAMES[2]}\n" in text and "PBS_CORE_LIMIT=0\n" in text
+
+
+@root_only
+def test_postinstall_makes_the_service_user_of_a_site(tree):
+    """In a mount namespace of its own, in which /etc is a copy."""
+    text = (f"cp -a /etc {tree.top}/etc && mount --bind {tree.top}/etc /etc && rm -f /etc/pbs.conf && "
+            f"{tree.exec}/libexec/pbs_postinstall && grep PBS_DAEMON /etc/pbs.conf && getent passwd pbs && ls -l /etc/systemd/system")
+    try:
+        out = tree.command("unshare", "-m", "sh", "-c", text, env={"PBS_CONF_FILE": "/etc/pbs.conf"}).stdout
+    finally:
+        shutil.rmtree(f"{tree.top}/etc", ignore_errors=True)
+    assert "PBS_DAEMON_SERVICE_USER=pbs\n" in out and ":/usr/sbin/nologin" in out
+    for unit in ("pbs", "pbs-server", "pbs-sched", "pbs-mom"):
+        assert f"{unit}.service -> {tree.exec}/libexec/{unit}.service" in out
+
+
+def test_the_init_script_says_which_daemons_a_host_has(tree):
+    script = os.path.join(tree.exec, "libexec", "pbs_init.d")
+    for name, exit_status in (("server", 0), ("mom", 0), ("sched", 0)):
+        assert tree.command(script, "wants", name, check=False).returncode == exit_status
+    assert tree.command(script, "wants", "mom", check=False, env={"PBS_START_MOM": "0"}).returncode == 1
+    assert tree.command(script, "wants", "nothing", check=False).returncode == 1
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze")
+def test_the_units_are_as_open_as_the_page_says_and_no_more(tree):
+    units = os.path.join(tree.exec, "libexec")
+    verified = tree.command("systemd-analyze", "verify", *(f"{units}/{u}.service" for u in ("pbs-server", "pbs-sched", "pbs-mom", "pbs")),
+                            check=False)
+    assert not [line for line in verified.stderr.splitlines() if f"{units}/pbs" in line], verified.stderr
+    with open(os.path.join(tree.exec, "share", "doc", "cede", "security.md"), encoding="utf-8") as f:
+        page = f.read()
+    for unit in ("pbs-server", "pbs-sched", "pbs-mom"):
+        out = tree.command("systemd-analyze", "security", "--offline=yes", f"{units}/{unit}.service").stdout
+        figure = re.search(r"exposure level for \S+: ([\d.]+)", out)[1]
+        said = re.search(rf"^\| `{unit}.service` \| ([\d.]+) ", page, re.M)[1]
+        assert float(figure) <= float(said), f"{unit}: {figure}, the page says {said}"
 
 
 def test_postinstall_asks_for_the_server_of_a_host_that_is_none(tree):
