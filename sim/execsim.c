@@ -161,7 +161,7 @@ static u_int capabilities(const struct execsim *s)
 {
     int64_t save_ms, restart_ms;
 
-    return EXEC_CAN_FREEZE | EXEC_CAN_RELEASE | (s->o.clock ? EXEC_CAN_VIRTUAL : 0) |
+    return EXEC_CAN_FREEZE | EXEC_CAN_RELEASE | EXEC_CAN_MANY_CHUNKS | (s->o.clock ? EXEC_CAN_VIRTUAL : 0) |
            (rules_checkpoint(s->o.rules, &save_ms, &restart_ms) ? EXEC_CAN_CHECKPOINT : 0);
 }
 

@@ -2,7 +2,8 @@
  *
  * It is encoded when it is given, since the job may be another by the time it leaves, and waits, as bytes, for the batch
  * under it to be durable. What comes back is matched by job and run, never by pointer: the job may be gone, or in its next
- * run. */
+ * run. An order that cannot be sent, since it is beyond what the protocol holds, is refused in the name of its service:
+ * the next turn, as an answer would come. */
 #include "exec_orders.h"
 
 #include <stdlib.h>
@@ -16,8 +17,12 @@
 #include "log.h"
 #include "pbs_error.h"
 #include "rpc_conn.h"
+#include "rpc_frame.h"
 #include "services.h"
 #include "site.h"
+
+/* What a service takes as one record (rpc_frame.h), less the call's head. */
+enum { ORDER_MAX = RPC_LIMIT_DAEMON - 4096 };
 
 struct order {
     struct exec_orders *x;
@@ -25,8 +30,9 @@ struct order {
     const char *job;     /* interned name, for the log */
     struct job_key key;
     unsigned run, proc;
-    char *bytes;
+    char *bytes; /* NULL: it cannot be sent, `why` */
     u_int n;
+    struct err why;
     exec_sent_fn *fn;
     void *arg;
 };
@@ -82,6 +88,15 @@ static void answered(void *arg, const struct rpc_outcome *out)
     order_free(o);
 }
 
+static void cannot_be_sent(struct order *o)
+{
+    log_event(LOGC_JOB, LOGE_ERROR, o->job, "order %u to %s cannot be sent: %s", o->proc, o->service,
+              o->why.text);
+    was_refused(o, o->why.code, o->why.text);
+    tell_sender(o, o->why.code, o->why.text);
+    order_free(o);
+}
+
 /* The batch is on disk. While it was written the service may have gone, or come back by another connection. */
 static void send_now(void *arg)
 {
@@ -92,58 +107,74 @@ static void send_now(void *arg)
                                  .res_size = sizeof(exec_taken)};
     struct err e;
 
-    if (!service_is_here(s)) {
+    if (!o->bytes) {
+        cannot_be_sent(o);
+    } else if (!service_is_here(s)) {
         tell_sender(o, PBSE_NORELYMOM, "its host is not connected");
         order_free(o);
     } else if (rpc_conn_call_bytes(s->conn, &spec, o->bytes, o->n, answered, o, &e) < 0) {
-        log_err(LOGC_JOB, o->job, &e, "order %u to %s", o->proc, o->service);
-        tell_sender(o, PBSE_NORELYMOM, e.text);
-        order_free(o);
+        err_set(&o->why, PBSE_NORELYMOM, "%s", e.text);
+        cannot_be_sent(o);
     }
 }
 
+/* 0, or -1: why in o->why, and no bytes. A list or text beyond its bound in exec.x has no size. */
 static int encode(struct order *o, xdrproc_t codec, void *args)
 {
     u_int size = (u_int)xdr_sizeof(codec, args);
+    bool done;
     XDR x;
-    int rc = -1;
 
-    o->bytes = size ? malloc(size) : NULL;
+    if (!size || size > ORDER_MAX)
+        return err_set(&o->why, PBSE_IVALREQ,
+                       "the order is beyond what the protocol holds (%u bytes, %d at most)", size, ORDER_MAX);
+    o->bytes = malloc(size);
     if (!o->bytes)
-        return -1;
+        return err_set(&o->why, PBSE_SYSTEM, "no memory for an order of %u bytes", size);
     xdrmem_create(&x, o->bytes, size, XDR_ENCODE);
-    if (codec(&x, args)) {
-        o->n = xdr_getpos(&x);
-        rc = 0;
-    }
+    done = codec(&x, args);
+    o->n = xdr_getpos(&x);
     xdr_destroy(&x);
-    return rc;
+    if (done)
+        return 0;
+    free(o->bytes);
+    o->bytes = NULL;
+    return err_set(&o->why, PBSE_IVALREQ, "the order is beyond what the protocol holds");
 }
 
-void exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
-                      xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg)
+static struct order *order_create(struct exec_orders *x, const struct job *j, const char *service,
+                                  unsigned proc)
 {
     struct order *o = calloc(1, sizeof *o);
-    struct err e;
 
-    if (!o || encode(o, codec, args) < 0) {
-        log_event(LOGC_JOB, LOGE_ERROR, j->obj.name, "order %u to %s could not be encoded", proc, service);
-        if (o)
-            free(o->bytes);
-        free(o);
-        err_set(&e, PBSE_SYSTEM, "the order could not be encoded");
-        if (fn)
-            fn(arg, -1, &e);
-        return;
-    }
+    if (!o)
+        abort(); /* the job would run for ever without a host */
     o->x = x;
     o->service = intern_again(service);
     o->job = intern_again(j->obj.name);
     o->key = j->key;
     o->run = j->run ? j->run->version : j->run_version;
     o->proc = proc;
+    x->n_open++;
+    return o;
+}
+
+void exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
+                      xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg)
+{
+    struct order *o = order_create(x, j, service, proc);
+
     o->fn = fn;
     o->arg = arg;
-    x->n_open++;
+    (void)encode(o, codec, args);
+    commit_then(x->commit, send_now, o);
+}
+
+void exec_orders_fail(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
+                      const struct err *why)
+{
+    struct order *o = order_create(x, j, service, proc);
+
+    o->why = *why;
     commit_then(x->commit, send_now, o);
 }

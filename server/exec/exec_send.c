@@ -83,6 +83,22 @@ static bool are_addresses_known(const struct exec_send *x, const struct run *r)
     return true;
 }
 
+/* An older service would end the connection at a START with more chunks than its protocol has. */
+static int check_chunks(const struct exec_send *x, const exec_start_args *a, const char *service,
+                        struct err *e)
+{
+    const struct service *s = services_find(x->services, service);
+    bool takes_many = s && s->capabilities & EXEC_CAN_MANY_CHUNKS;
+
+    for (u_int i = 0; i < a->hosts.hosts_len && !takes_many; i++)
+        if (a->hosts.hosts_val[i].chunks.chunks_len > EXEC_CHUNKS_OLD)
+            return err_set(e, PBSE_IVALREQ,
+                           "%u chunks on %s; %s is of an older version and takes %d on a host",
+                           a->hosts.hosts_val[i].chunks.chunks_len, a->hosts.hosts_val[i].service, service,
+                           EXEC_CHUNKS_OLD);
+    return 0;
+}
+
 static void start(struct exec_send *x, struct job *j, const char *service)
 {
     exec_start_args args;
@@ -91,10 +107,14 @@ static void start(struct exec_send *x, struct job *j, const char *service)
     struct err e;
 
     if (start_order_make(x->site, x->services, j, service, script, n, &args, &e) < 0) {
-        log_err(LOGC_JOB, j->obj.name, &e, "START for %s", service);
+        exec_orders_fail(&x->orders, j, service, EXEC_START, &e);
         return;
     }
-    exec_orders_give(&x->orders, j, service, EXEC_START, (xdrproc_t)xdr_exec_start_args, &args, NULL, NULL);
+    if (check_chunks(x, &args, service, &e) < 0)
+        exec_orders_fail(&x->orders, j, service, EXEC_START, &e);
+    else
+        exec_orders_give(&x->orders, j, service, EXEC_START, (xdrproc_t)xdr_exec_start_args, &args, NULL,
+                         NULL);
     start_order_free(&args);
 }
 

@@ -7,6 +7,7 @@
  * a chunk once, though it may lie on several of its vnodes. */
 #include "start_order.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,9 @@
 #include "services.h"
 #include "site.h"
 #include "strbuf.h"
+#include "want.h"
+
+static_assert(WANT_CHUNKS_MAX == EXEC_CHUNKS_MAX, "what a claim allows, START holds");
 
 enum { COOKIE_SIZE = 33, ALL_RUNS = -1, ADDRESS_MAX = 1024 }; /* 32 hex digits */
 

@@ -37,6 +37,7 @@ struct node {
     struct service *home;     /* whom a simulator took it from; exec/handover.c */
     struct service *taker;    /* for whom it is drained; exec/handover.c */
     const char *service_name; /* interned: "mom:n1", who last served it; stored */
+    size_t want_at;           /* scratch of want.c: its place in the list being made */
     /* Which one of that name, interned and stored; NULL: not known. exec/services.c */
     const char *service_instance, *service_boot, *service_host;
     const char *host;           /* interned: resources_available.host */

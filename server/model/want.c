@@ -21,9 +21,9 @@ void wants_free(struct want *w, size_t n)
 
 static struct want *want_of(struct want *w, size_t *n, struct node *node)
 {
-    for (size_t i = 0; i < *n; i++)
-        if (w[i].node == node)
-            return &w[i];
+    if (node->want_at < *n && w[node->want_at].node == node)
+        return &w[node->want_at];
+    node->want_at = *n;
     w[*n] = (struct want){.node = node};
     return &w[(*n)++];
 }
@@ -174,12 +174,48 @@ static int borrow_all(const struct site *s, struct want **w, size_t *n, struct e
     return 0;
 }
 
+static int order_services(const void *x, const void *y)
+{
+    const char *const *a = x, *const *b = y;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* START says the chunks of each service: what it cannot hold is refused here, before anybody is stopped for it. */
+static int check_chunks(const struct site *s, const struct exec_vnode *ev, struct err *e)
+{
+    const char **services = ev->n > WANT_CHUNKS_MAX ? calloc(ev->n, sizeof *services) : NULL;
+    size_t same = 0;
+    int rc = 0;
+
+    if (ev->n <= WANT_CHUNKS_MAX)
+        return 0;
+    if (!services)
+        return err_set(e, PBSE_SYSTEM, "no memory for a claim");
+    for (size_t i = 0; i < ev->n; i++) {
+        const struct node *node = nodes_find(s->nodes, ev->part[i].vnode);
+
+        services[i] = node ? node->service_name : NULL; /* interned */
+    }
+    qsort(services, ev->n, sizeof *services, order_services);
+    for (size_t i = 0; rc == 0 && i < ev->n; i++) {
+        same = i && services[i] == services[i - 1] ? same + 1 : 1;
+        if (same > WANT_CHUNKS_MAX)
+            rc = err_set(e, PBSE_IVALREQ, "more than %d chunks on one host", WANT_CHUNKS_MAX);
+    }
+    free(services);
+    return rc;
+}
+
 int wants_make(const struct site *s, const struct job *j, const struct exec_vnode *ev, struct want **out,
                size_t *n, struct err *e)
 {
-    struct want *w = calloc(ev->n ? ev->n : 1, sizeof *w);
+    struct want *w;
 
     *n = 0;
+    if (check_chunks(s, ev, e) < 0)
+        return -1;
+    w = calloc(ev->n ? ev->n : 1, sizeof *w);
     if (!w)
         return err_set(e, PBSE_SYSTEM, "no memory for a claim");
     for (size_t i = 0; i < ev->n; i++) {

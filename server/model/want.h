@@ -10,6 +10,8 @@
 struct job;
 struct site;
 
+enum { WANT_CHUNKS_MAX = 65536 }; /* on one service; as EXEC_CHUNKS_MAX of ifl/protocol/exec.x */
+
 struct want {
     struct node *node;
     struct resc_list *amounts; /* owned; NULL: nothing that is counted */
@@ -20,7 +22,7 @@ struct want {
 
 /* One entry a vnode, in order of its first chunk, then those beside; freed by wants_free. What is wanted alone follows
  * from the job's place and each vnode's `sharing` (reference/scheduler.md section 4, "exclusivity"). O(chunks), and
- * O(vnodes) where a whole host is wanted alone. -1: PBSE_UNKNODE, PBSE_UNKRESC, what parsing an amount says,
+ * O(vnodes) where a whole host is wanted alone. -1: PBSE_UNKNODE, PBSE_UNKRESC, PBSE_IVALREQ (too many chunks on one host), what parsing an amount says,
  * PBSE_SYSTEM. */
 int wants_make(const struct site *s, const struct job *j, const struct exec_vnode *ev, struct want **out,
                size_t *n, struct err *e);

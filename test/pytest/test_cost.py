@@ -7,6 +7,8 @@ import pytest
 
 from cede import api
 from cede.complex import Complex
+from cede.exec_peer import ACCEPTED, CAN_FREEZE, START, Peer
+from cede.wait import until
 
 MB = 1 << 20
 
@@ -85,3 +87,49 @@ def test_indices_far_apart_cost_what_neighbours_cost(place):
 def test_a_selection_has_a_bound_on_criteria_that_its_error_names(place):
     text = refused(15004, place.api.select, [("Priority", None, "0", 0)] * 257)
     assert "257" in text and "256" in text
+
+
+# --- orders beyond what the wire holds
+
+MANY_CHUNKS, OLD_CHUNKS, MOST_CHUNKS = 512, 4096, 65536
+
+
+def chunks(n):
+    return "+".join(["(s1:ncpus=1)"] * n)
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+@pytest.mark.parametrize("more", [0, 1])
+def test_an_old_service_is_not_sent_more_chunks_than_it_takes_and_the_run_ends(cx, more):
+    """The largest START of the older protocol leaves; one chunk more ends the run, and the job says why."""
+    with Peer(cx, "s1") as peer:
+        assert peer.hello().verdict == ACCEPTED
+        job = cx.submit("true", select=f"{OLD_CHUNKS + more}:ncpus=1")
+        cx.api.run_async(job, chunks(OLD_CHUNKS + more))
+        if more == 0:
+            assert peer.order(START).id == job
+            return
+        until(lambda: cx.state(job) == "Q", "the end of a run that cannot be ordered")
+        assert "4097 chunks" in cx.stat(job)["comment"] and "4096" in cx.stat(job)["comment"]
+        assert cx.node("s1").get("resources_assigned", {}).get("ncpus", "0") == "0"
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_a_run_of_fifty_thousand_chunks_on_one_service_starts(cx):
+    with Peer(cx, "s1") as peer:
+        assert peer.hello(capabilities=CAN_FREEZE | MANY_CHUNKS).verdict == ACCEPTED
+        job = cx.submit("true", select="50000:ncpus=1")
+        cx.api.run_async(job, chunks(50000))
+        assert peer.order(START).id == job
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_more_chunks_than_an_order_holds_are_refused_before_anything_is_claimed(cx):
+    with Peer(cx, "s1") as peer:
+        assert peer.hello(capabilities=CAN_FREEZE | MANY_CHUNKS).verdict == ACCEPTED
+        job = cx.submit("true", select=f"{MOST_CHUNKS + 1}:ncpus=1")
+        text = refused(15004, cx.api.run_async, job, chunks(MOST_CHUNKS + 1))
+        assert "65536" in text and cx.state(job) == "Q"
+        cx.api.register()
+        text = refused(15004, cx.api.preempt_run, job, chunks(MOST_CHUNKS + 1), [])
+        assert "65536" in text and cx.state(job) == "Q"
