@@ -2,11 +2,12 @@
  *
  * Nothing is ever split: a walk moves a pointer over the text, and words are compared in place,
  * backslashes and all. The parser writes the list in one usual form (no blanks, no empty words), so that
- * equal lists are mostly one interned text. += and -= look each word up in the other list: fine for what
- * people write, slow for thousands of words. */
+ * equal lists are mostly one interned text. += and -= look each word up in an index of the other list, since
+ * a list may have as many words as a request has room for. */
 #include "type_list.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "errors.h"
@@ -40,30 +41,51 @@ const char *list_next(const char **at, size_t *n)
     return NULL;
 }
 
-/* Are the two raw words the same once backslashes are gone? */
-static bool same_word(const char *a, size_t n, const char *b, size_t m)
+/* A word as it stands in its list, backslashes included. */
+struct raw {
+    const char *w;
+    size_t n;
+};
+
+/* Order of two raw words once backslashes are gone. */
+static int raw_compare(const void *x, const void *y)
 {
-    const char *a_end = a + n, *b_end = b + m;
+    const struct raw *r = x, *s = y;
+    const char *a = r->w, *b = s->w, *a_end = a + r->n, *b_end = b + s->n;
 
     while (a < a_end && b < b_end) {
         a += *a == '\\' && a + 1 < a_end;
         b += *b == '\\' && b + 1 < b_end;
-        if (*a++ != *b++)
-            return false;
+        if (*a != *b)
+            return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+        a++;
+        b++;
     }
-    return a == a_end && b == b_end;
+    return (a < a_end) - (b < b_end);
 }
 
-static bool has_raw(const char *text, const char *word, size_t n)
-{
-    const char *w;
-    size_t m;
+/* The words of a list, sorted. */
+struct list_index {
+    struct raw *v;
+    size_t n;
+};
 
-    while ((w = list_next(&text, &m))) {
-        if (same_word(w, m, word, n))
-            return true;
-    }
-    return false;
+static int list_index_make(struct list_index *x, const char *text)
+{
+    struct raw r;
+
+    *x = (struct list_index){.v = calloc(list_count(text) + 1, sizeof *x->v)};
+    if (!x->v)
+        return -1;
+    while ((r.w = list_next(&text, &r.n)))
+        x->v[x->n++] = r;
+    qsort(x->v, x->n, sizeof *x->v, raw_compare);
+    return 0;
+}
+
+static bool list_index_has(const struct list_index *x, struct raw r)
+{
+    return x->n && bsearch(&r, x->v, x->n, sizeof *x->v, raw_compare);
 }
 
 bool list_contains(const char *text, const char *word)
@@ -116,16 +138,15 @@ static int value_of_buffer(struct strbuf *b, struct value *out, struct err *e)
 }
 
 /* Add the words of `text` that `without` (NULL: nothing) does not have. */
-static void add_words(struct strbuf *b, const char *text, const char *without)
+static void add_words(struct strbuf *b, const char *text, const struct list_index *without)
 {
-    const char *w;
-    size_t n;
+    struct raw r;
 
-    while ((w = list_next(&text, &n))) {
-        if (has_raw(without, w, n))
+    while ((r.w = list_next(&text, &r.n))) {
+        if (without && list_index_has(without, r))
             continue;
         strbuf_add_sep(b, ",");
-        strbuf_add_bytes(b, w, n);
+        strbuf_add_bytes(b, r.w, r.n);
     }
 }
 
@@ -159,15 +180,20 @@ static int list_format(const struct value_type *t, const struct value *v, struct
     return strbuf_add(out, value_text(v) ? value_text(v) : "");
 }
 
-static int combine(struct value *v, const char *first, const char *without, const char *more, struct err *e)
+/* What `kept` has and, where `added` is set, then what that has and `kept` has not; where `taken` is, without its words. */
+static int combine(struct value *v, const char *kept, const char *added, const char *taken, struct err *e)
 {
+    struct list_index other;
     struct strbuf b;
     struct value sum;
 
+    if (list_index_make(&other, added ? kept : taken) < 0)
+        return no_memory(e);
     strbuf_init(&b, LIST_TEXT_MAX);
     strbuf_add(&b, "");
-    add_words(&b, first, without);
-    add_words(&b, more, first);
+    add_words(&b, kept, added ? NULL : &other);
+    add_words(&b, added, &other);
+    free(other.v);
     if (value_of_buffer(&b, &sum, e) < 0)
         return -1;
     sum.tag = v->tag;
@@ -179,13 +205,13 @@ static int combine(struct value *v, const char *first, const char *without, cons
 static int list_incr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
 {
     (void)t;
-    return combine(v, value_text(v), NULL, value_text(by), e);
+    return combine(v, value_text(v), value_text(by), NULL, e);
 }
 
 static int list_decr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
 {
     (void)t;
-    return combine(v, value_text(v), value_text(by), NULL, e);
+    return combine(v, value_text(v), NULL, value_text(by), e);
 }
 
 static int list_compare(const struct value_type *t, const struct value *a, const struct value *b)

@@ -5,6 +5,7 @@
  * value of an attribute, whether it lives in memory or in history. */
 #include "criteria.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,9 @@ struct criterion {
     enum batch_op op;
     const struct value_type *type;
     struct value value;
-    char *text; /* as it was given */
+    char *text;   /* as it was given */
+    char **users; /* of User_List: n_users words, sorted, hosts in small letters */
+    size_t n_users;
 };
 
 struct criteria {
@@ -166,29 +169,56 @@ static bool test_state(const struct criterion *k, const struct source *from)
     return k->op == NE ? !in : in;
 }
 
-/* "anna", "anna@login2": the owner's user, and host if one is given. */
-static bool is_owner(const char *owner, const char *word, size_t n)
+static int order_users(const void *x, const void *y)
 {
-    size_t user = strcspn(owner, "@"), asked = 0;
-
-    while (asked < n && word[asked] != '@')
-        asked++;
-    if (user != asked || strncmp(owner, word, user) != 0)
-        return false;
-    return asked == n ||
-           (strlen(owner + user) == n - asked && strncasecmp(owner + user, word + asked, n - asked) == 0);
+    return strcmp(*(char *const *)x, *(char *const *)y);
 }
 
-static bool test_users(const struct criterion *k, const struct source *from)
+/* "anna@Login2": the host does not depend on the case of its letters. */
+static char *user_word(const char *word, size_t n)
 {
-    const char *at = k->text, *word, *owner;
-    bool in = false;
-    char *made;
+    char *copy = strndup(word, n), *at = copy ? strchr(copy, '@') : NULL;
+
+    for (; at && *at; at++)
+        *at = (char)tolower((unsigned char)*at);
+    return copy;
+}
+
+/* Each job is looked up in them, so they are sorted once. */
+static int compile_users(struct criterion *k, struct err *e)
+{
+    const char *at = k->text, *word;
     size_t n;
 
-    owner = text_of(k, from, &made);
-    while (owner && !in && (word = list_next(&at, &n)))
-        in = is_owner(owner, word, n);
+    k->users = calloc(list_count(k->text) + 1, sizeof *k->users);
+    if (!k->users)
+        return err_set(e, PBSE_SYSTEM, "no memory for a selection");
+    while ((word = list_next(&at, &n))) {
+        k->users[k->n_users] = user_word(word, n);
+        if (!k->users[k->n_users])
+            return err_set(e, PBSE_SYSTEM, "no memory for a selection");
+        k->n_users++;
+    }
+    qsort(k->users, k->n_users, sizeof *k->users, order_users);
+    return 0;
+}
+
+static bool has_user(const struct criterion *k, const char *word, size_t n)
+{
+    char *key = user_word(word, n);
+    bool has = key && bsearch(&key, k->users, k->n_users, sizeof *k->users, order_users);
+
+    free(key);
+    return has;
+}
+
+/* "anna", "anna@login2": the owner's user, and host if one is given. */
+static bool test_users(const struct criterion *k, const struct source *from)
+{
+    char *made;
+    const char *owner = text_of(k, from, &made);
+    bool in = owner && (has_user(k, owner, strlen(owner)) || has_user(k, owner, strcspn(owner, "@")));
+
     free(made);
     return k->op == NE ? !in : in;
 }
@@ -284,6 +314,8 @@ static int compile_special(struct criterion *k, const struct site *site, const s
     k->type = attr_def_type(attr_def_get(OF_JOB, s->index));
     if (check_op(w, false, e) < 0)
         return -1;
+    if (s->test == test_users)
+        return compile_users(k, e);
     if (s->test == test_queue)
         return check_queue(site, w->value, e);
     return s->test == test_state ? check_states(w->value, e) : 0;
@@ -365,6 +397,9 @@ void criteria_destroy(struct criteria *c)
         if (value_is_set(&c->list[i].value))
             c->list[i].type->free(&c->list[i].value);
         free(c->list[i].text);
+        for (size_t u = 0; u < c->list[i].n_users; u++)
+            free(c->list[i].users[u]);
+        free(c->list[i].users);
     }
     free(c);
 }
