@@ -74,7 +74,7 @@ static const struct row {
     {CONF_PBS_HOME, "undelivered", DIRECTORY, MOM, 01777, 0},
     {CONF_PBS_HOME, "aux", DIRECTORY, MOM, 0755, 0},
     {CONF_PBS_HOME, "checkpoint", DIRECTORY, MOM, 0711, 0011},
-    {CONF_PBS_HOME, "certs", DIRECTORY, IF_THERE, 0700, 0055},
+    {CONF_PBS_HOME, "certs", DIRECTORY, IF_THERE, 0755, 0},
     {CONF_PBS_HOME, "certs/ca.key", PLAIN, IF_THERE, 0600, 0},
 };
 

@@ -122,6 +122,7 @@ static struct guests *create_guests(struct server *s, struct err *e)
     char module[4200];
     const struct guests_options o = {.module = module,
                                      .socket = conf_text(s->set.conf, CONF_PBS_MUNGE_SOCKET),
+                                     .certs = s->set.certs,
                                      .serves_all = s->set.serves_all};
 
     module_path(module, sizeof module, "libauth_munge.so");

@@ -264,6 +264,7 @@ int assembly_running(struct server *s, struct err *e)
                                                             .commit = p->commit,
                                                             .reader = p->reader,
                                                             .time = s->time,
+                                                            .certs = s->set.certs,
                                                             .lost = on_lost,
                                                             .kept = on_kept,
                                                             .gone = on_gone,

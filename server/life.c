@@ -15,6 +15,7 @@
 #include "away.h"
 #include "away_link.h"
 #include "arriving.h"
+#include "cert_watch.h"
 #include "certs.h"
 #include "checkpoint.h"
 #include "clock.h"
@@ -223,7 +224,8 @@ int life_listen(struct server *s, struct err *e)
     /* At a site everybody may knock; a private complex of a user is that user's alone. */
     if (rpc_server_listen_unix(s->rpc, s->set.socket, s->set.serves_all ? 0666 : 0600, e) < 0)
         return -1;
-    return rpc_server_listen_tcp(s->rpc, NULL, s->set.port, e) < 0 ? -1 : 0;
+    s->cert_watch = cert_watch_create(s->loop, s->tls, s->rpc, s->set.certs, e);
+    return !s->cert_watch || rpc_server_listen_tcp(s->rpc, NULL, s->set.port, e) < 0 ? -1 : 0;
 }
 
 void life_announce(struct server *s)
@@ -266,6 +268,7 @@ static void end_asking(struct server *s)
 {
     struct parts *p = &s->parts;
 
+    cert_watch_destroy(s->cert_watch);
     rpc_server_destroy(s->rpc);
     SSL_CTX_free(s->tls);
     guests_destroy(s->guests);

@@ -61,6 +61,7 @@ struct server {
     struct rpc_server *rpc;
     struct rpc_served served[3];
     SSL_CTX *tls;
+    struct cert_watch *cert_watch;
     struct loop_signal *signals[4];
     struct tenure *tenure; /* NULL: this server is alone */
     struct turn turn;

@@ -18,7 +18,7 @@ static const struct home_dir dirs[] = {
     {"server_priv/hooks/tmp", 0750}};
 
 /* Only where the server is not root. */
-static const struct home_dir own_dirs[] = {{"certs", 0700}, {"server_sock", 0755}};
+static const struct home_dir own_dirs[] = {{"certs", 0755}, {"server_sock", 0755}};
 static const char in_home[] = "server_sock/pbs_server.sock";
 
 enum { N_DIRS = sizeof dirs / sizeof dirs[0], N_OWN = sizeof own_dirs / sizeof own_dirs[0] };

@@ -278,6 +278,17 @@ char *tls_loop_peer_name(const struct tls_loop *t)
     return name;
 }
 
+void tls_loop_peer_serial(const struct tls_loop *t, char *out, size_t n)
+{
+    X509 *peer = SSL_get0_peer_certificate(t->ssl);
+    BIGNUM *number = peer ? ASN1_INTEGER_to_BN(X509_get0_serialNumber(peer), NULL) : NULL;
+    char *hex = number ? BN_bn2hex(number) : NULL;
+
+    snprintf(out, n, "%s", hex && strlen(hex) < n ? hex : "");
+    OPENSSL_free(hex);
+    BN_free(number);
+}
+
 int tls_loop_export(const struct tls_loop *t, const char *label, void *out, size_t n, struct err *e)
 {
     if (!t->established)

@@ -38,6 +38,8 @@ struct ssl_ctx_st *tls_loop_context(enum tls_loop_side side, const char *ca_file
  * our own certificate has signed, TLS_LOOP_FOREIGN stands before it. */
 #define TLS_LOOP_FOREIGN "peer:"
 char *tls_loop_peer_name(const struct tls_loop *t);
+/* Serial number of the peer's certificate, in hexadecimal; "" where it showed none, or n is too small. */
+void tls_loop_peer_serial(const struct tls_loop *t, char *out, size_t n);
 /* Keying material bound to this connection (RFC 5705), after `ready`. */
 int tls_loop_export(const struct tls_loop *t, const char *label, void *out, size_t n, struct err *e);
 struct ssl_st *tls_loop_ssl(const struct tls_loop *t); /* borrow, for what is not offered here */

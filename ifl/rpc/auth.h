@@ -25,6 +25,7 @@ struct auth_peer {
     gid_t gid;
     pid_t pid;
     char role[AUTH_ROLE_MAX + 1]; /* DAEMON only: "server", "sched", "mom:n1" */
+    char serial[64];              /* DAEMON only: of its certificate, hexadecimal */
     char from[64];                /* for people: "127.0.0.1:4711", "pid 4711 uid 1000" */
     char origin
         [16]; /* USER: the other host that the credential was made on, an IPv4 address; "": this one, or unknown */

@@ -20,8 +20,10 @@ struct rpc_transport {
 
 /* Symbol RPC_TRANSPORT_ENTRY of the module: handshake on `fd` (non-blocking; stays the caller's) as client,
  * within limit_ms. `role` NULL: no certificate is shown. `expect` is the role of the server's certificate; with
- * AUTH_TLS_ANY before it one of the complexes in peers.crt will do too. 0 with *t and *ctx set, or -1. */
+ * AUTH_TLS_ANY before it one of the complexes in peers.crt will do too. With AUTH_TLS_PIN and 64 hexadecimal digits before it,
+ * and a colon, no file is read: the server shows its CA, whose certificate has this SHA-256. 0 with *t and *ctx set, or -1. */
 #define AUTH_TLS_ANY        "any:"
+#define AUTH_TLS_PIN        "pin:"
 #define RPC_TRANSPORT_ENTRY "auth_tls_connect"
 typedef int rpc_transport_connect_fn(int fd, const char *certs, const char *role, const char *expect,
                                      int64_t limit_ms, const struct rpc_transport **t, void **ctx,

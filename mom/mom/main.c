@@ -16,6 +16,7 @@
 #include "act_start.h"
 #include "actions.h"
 #include "bounds.h"
+#include "cert_life.h"
 #include "certs.h"
 #include "command_line.h"
 #include "conf.h"
@@ -59,6 +60,7 @@ struct mom {
     const char *log;                 /* -L */
     bool end_jobs;                   /* -r */
     struct ssl_ctx_st *tls, *tls_in; /* towards the server and sisters, and for sisters that come */
+    struct cert_life *certs;
     struct loop_signal *hup, *intr, *term;
 };
 
@@ -285,6 +287,9 @@ static int begin(struct mom *mom, struct err *e)
     m->dynamic = dyn_values_create(m->loop, &m->home, on_resources, m);
     if (!m->dynamic || dyn_values_begin(m->dynamic, e) < 0)
         return -1;
+    mom->certs = cert_life_create(m, mom->tls, mom->tls_in, e);
+    if (!mom->certs)
+        return -1;
     m->service = server_link_create(m, mom->tls, e);
     return m->service ? 0 : -1;
 }
@@ -306,6 +311,8 @@ static void end(struct mom *mom)
 
     exec_service_destroy(m->service);
     m->service = NULL;
+    cert_life_destroy(mom->certs);
+    mom->certs = NULL;
     dyn_values_destroy(m->dynamic);
     m->dynamic = NULL;
     strangers_destroy(m->strangers);

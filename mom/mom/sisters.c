@@ -386,6 +386,11 @@ struct sisters *sisters_create(const struct sisters_parts *p, struct err *e)
     return NULL;
 }
 
+void sisters_each_caller(struct sisters *s, void (*fn)(void *arg, struct rpc_conn *c), void *arg)
+{
+    rpc_server_each(s->server, fn, arg);
+}
+
 void sisters_destroy(struct sisters *s)
 {
     if (!s)

@@ -22,6 +22,7 @@
 #include "clock.h"
 #include "commit.h"
 #include "exec_agree.h"
+#include "exec_renew.h"
 #include "exec_take.h"
 #include "handover.h"
 #include "intern.h"
@@ -453,6 +454,15 @@ static void get_script(void *arg, struct rpc_request *r)
     }
 }
 
+static void certificate(void *arg, struct rpc_request *r)
+{
+    struct exec_hello *x = arg;
+    const struct service *s = service_of(x, r);
+
+    if (s)
+        exec_renew_serve(x->p.certs, s->name, r);
+}
+
 static void advance(void *arg, struct rpc_request *r)
 {
     struct exec_hello *x = arg;
@@ -474,6 +484,7 @@ static const struct rpc_proc procs[] = {
     PROC(EXEC_USAGE, "USAGE", exec_usage_args, usage),
     PROC(EXEC_BYE, "BYE", exec_bye_args, bye),
     PROC(EXEC_GET_SCRIPT, "GET_SCRIPT", exec_script_args, get_script),
+    PROC(EXEC_CERTIFICATE, "CERTIFICATE", exec_certificate_args, certificate),
     PROC(EXEC_ADVANCE, "ADVANCE", exec_advance_args, advance),
 };
 

@@ -29,6 +29,7 @@ struct exec_hello_parts {
     struct commit *commit;
     struct reader *reader; /* scripts */
     struct virtual_time *time;
+    const char *certs; /* PBS_HOME/certs; borrowed for life */
     /* ^ The service does not hold a run that had begun there, or that nobody wants any more. */
     void (*lost)(void *arg, struct job *j, const char *service);
     /* ^ It holds this run, and orders may have been lost with the last connection: give again what stands. */

@@ -1,2 +1,2 @@
-$(call storey, server/exec, server/store server/fsm server/model ifl/spec ifl/def ifl/rpc/loop ifl/rpc base/loop base)
+$(call storey, server/exec, server/store server/fsm server/model ifl/spec ifl/def ifl/rpc/loop ifl/rpc/tls ifl/rpc base/loop base)
 $(call tests,  server/exec,,)

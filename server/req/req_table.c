@@ -87,13 +87,19 @@ const size_t req_table_count = sizeof req_table / sizeof req_table[0];
      .xres = (xdrproc_t)xdr_##out,                                                                           \
      .handler = dispatch_call},
 
-/* Authenticate has a procedure and no row: it comes before there is anybody whose rights could be asked
+/* Authenticate and Join have a procedure and no row: they come before there is anybody whose rights could be asked
  * (request/guests.c). */
 static const struct rpc_proc procs[] = {{.proc = IFL_AUTHENTICATE,
                                          .name = "Authenticate",
                                          .xargs = (xdrproc_t)xdr_ifl_authenticate_args,
                                          .args_size = sizeof(ifl_authenticate_args),
                                          .xres = (xdrproc_t)xdr_ifl_result,
+                                         .handler = dispatch_call},
+                                        {.proc = IFL_JOIN,
+                                         .name = "Join",
+                                         .xargs = (xdrproc_t)xdr_ifl_join_args,
+                                         .args_size = sizeof(ifl_join_args),
+                                         .xres = (xdrproc_t)xdr_ifl_join_result,
                                          .handler = dispatch_call},
                                         REQUESTS(PROC)};
 

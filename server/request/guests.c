@@ -1,6 +1,6 @@
 /* Users that come over TCP. See guests.h.
  *
- * A guest asks one thing: Authenticate. The credential goes to the worker with a copy of what the TLS
+ * A guest asks one thing, Authenticate (or Join, which joins.c answers). The credential goes to the worker with a copy of what the TLS
  * connection exports (the binding), since munged may take its time; the worker never touches the
  * connection. When the answer comes the connection may have gone. One that is admitted has another peer
  * kind from then on, and its calls go to dispatch. */
@@ -17,6 +17,7 @@
 #include <ifl.h>
 
 #include "auth_munge.h"
+#include "joins.h"
 #include "log.h"
 #include "pbs_error.h"
 #include "rpc_conn.h"
@@ -27,7 +28,7 @@ enum { MAX_WAITING = 256 };
 
 struct guests {
     struct worker *worker;
-    char *module, *socket;
+    char *module, *socket, *certs;
     bool serves_all;
     auth_munge_check_fn *check; /* the worker's own once it has been loaded */
 };
@@ -53,9 +54,10 @@ struct guests *guests_create(struct loop *l, const struct guests_options *o, str
     }
     g->module = strdup(o->module);
     g->socket = o->socket ? strdup(o->socket) : NULL;
+    g->certs = strdup(o->certs);
     g->serves_all = o->serves_all;
     g->worker = worker_create(l, "munge", MAX_WAITING, e);
-    if (g->module && g->worker)
+    if (g->module && g->certs && g->worker)
         return g;
     guests_destroy(g);
     return NULL;
@@ -68,6 +70,7 @@ void guests_destroy(struct guests *g)
     worker_destroy(g->worker);
     free(g->module);
     free(g->socket);
+    free(g->certs);
     free(g); /* the module stays loaded: nothing is gained by taking it out at the end */
 }
 
@@ -175,6 +178,8 @@ void guests_serve(struct guests *g, struct rpc_request *rpc)
 {
     if (g && rpc_request_proc(rpc)->proc == IFL_AUTHENTICATE)
         authenticate(g, rpc);
+    else if (g && rpc_request_proc(rpc)->proc == IFL_JOIN)
+        joins_serve(g->certs, rpc);
     else
         rpc_reply_error(rpc, RPC_ST_AUTH);
 }

@@ -1,7 +1,8 @@
 #ifndef GUESTS_H
 #define GUESTS_H
-/* Users that come over TCP without a certificate: inside TLS they show a MUNGE credential made for this connection
- * (request 95, Authenticate), and nothing else is answered before.
+/* Who comes over TCP without a certificate. Users: inside TLS they show a MUNGE credential made for this connection
+ * (request 95, Authenticate), and nothing else is answered before. Hosts: with a token they get their certificate (request
+ * 212, Join, joins.h), and come again with that.
  *
  * munged is asked by a worker, through libauth_munge.so, which is loaded at the first guest. Loop thread only. */
 #include <stdbool.h>
@@ -16,6 +17,7 @@ struct rpc_request;
 struct guests_options {
     const char *module; /* path of libauth_munge.so; copied */
     const char *socket; /* munged's, or NULL; copied */
+    const char *certs;  /* PBS_HOME/certs; copied */
     bool serves_all;    /* else only our own user is let in */
 };
 

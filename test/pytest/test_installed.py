@@ -301,7 +301,7 @@ def test_the_first_start_makes_the_home_of_the_manual(site):
              "server_priv/jobs": 0o750, "server_priv/users": 0o750, "server_priv/hooks": 0o750,
              "sched_logs": 0o755, "sched_priv": 0o750, "spool": 0o755, "undelivered": 0o1777, "aux": 0o755,
              "checkpoint": 0o711, "mom_logs": 0o755, "mom_priv": 0o751, "mom_priv/jobs": 0o751,
-             "mom_priv/config.d": 0o700, "comm_logs": 0o755, "certs": 0o700, "pbs_environment": 0o644,
+             "mom_priv/config.d": 0o700, "comm_logs": 0o755, "certs": 0o755, "pbs_environment": 0o644,
              "pbs_version": 0o644, "sched_priv/sched_config": 0o644, "sched_priv/resource_group": 0o644,
              "sched_priv/holidays": 0o644, "sched_priv/dedicated_time": 0o644, "server_priv/server.lock": 0o600,
              "server_priv/comm.lock": 0o600, "mom_priv/mom.lock": 0o644, "sched_priv/sched.lock": 0o644}
@@ -461,7 +461,7 @@ def test_postinstall_writes_pbs_conf_once_and_only_where_there_is_none(tree):
     words = [os.path.join(tree.exec, "libexec", "pbs_postinstall"), "execution", "head1"]
     env = {"PBS_CONF_FILE": conf, "PBS_HOME": "/var/spool/elsewhere"}
     first = tree.command(*words, env=env).stdout
-    assert f"Wrote {conf}." in first and "copy ca.crt and ca.key" in first
+    assert f"Wrote {conf}." in first and "pbs_keys token" in first and "ca.key" not in first
     with open(conf, encoding="ascii") as f:
         text = f.read()
     assert f"PBS_EXEC={tree.exec}\nPBS_HOME=/var/spool/elsewhere\nPBS_SERVER=head1\n" in text

@@ -18,6 +18,7 @@ DAEMONS = {
     "pbs_mom": "mom/mom/command_line.c",
     "pbs_comm": "site/pbs_comm.c",
     "pbs_store": "server/admin/pbs_store.c",
+    "pbs_keys": "server/admin/pbs_keys.c",
 }
 TABLES = {
     "pbs_job_attributes.7": "attr_job.def",

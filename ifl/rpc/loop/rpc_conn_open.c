@@ -43,6 +43,7 @@ static void on_tls_ready(void *arg, struct tls_loop *t)
         rc = err_set(&e, EACCES, "%s showed no certificate", c->peer->from);
     else
         rc = auth_peer_set_role(c->peer, name, &e);
+    tls_loop_peer_serial(t, c->peer->serial, sizeof c->peer->serial);
     if (rc == 0 && c->expect && strcmp(c->expect, name) != 0)
         rc = err_set(&e, EACCES, "%s is \"%s\", not \"%s\"", c->peer->from, name, c->expect);
     free(name);

@@ -10,9 +10,11 @@
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <strings.h>
 
 #include "certs.h"
 #include "clock.h"
@@ -157,12 +159,70 @@ static int check_role(SSL *ssl, const char *expect, struct err *e)
     return 0;
 }
 
+/* --- a host that has no ca.crt yet */
+
+enum { PIN = 64 };
+
+static SSL_CTX *pin_context(struct err *e)
+{
+    SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+
+    if (ctx && SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION) &&
+        SSL_CTX_set_alpn_protos(ctx, (const unsigned char *)"\6sunrpc", 7) == 0) {
+        SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, NULL); /* check_pin does it, before anything is sent */
+        return ctx;
+    }
+    SSL_CTX_free(ctx);
+    err_set(e, ENOMEM, "no memory for TLS");
+    return NULL;
+}
+
+static bool has_print(X509 *cert, const char *print)
+{
+    unsigned char sum[EVP_MAX_MD_SIZE];
+    unsigned n = 0;
+    char text[PIN + 1] = "";
+
+    if (X509_digest(cert, EVP_sha256(), sum, &n) != 1 || n != PIN / 2)
+        return false;
+    for (unsigned i = 0; i < n; i++)
+        snprintf(text + 2 * (size_t)i, 3, "%02x", sum[i]);
+    return strncasecmp(text, print, PIN) == 0;
+}
+
+static bool is_signed_by(X509 *cert, X509 *ca)
+{
+    return X509_check_ca(ca) > 0 && X509_check_issued(ca, cert) == X509_V_OK &&
+           X509_verify(cert, X509_get0_pubkey(ca)) == 1 &&
+           X509_cmp_current_time(X509_get0_notBefore(cert)) < 0 &&
+           X509_cmp_current_time(X509_get0_notAfter(cert)) > 0;
+}
+
+static int check_pin(SSL *ssl, const char *print, struct err *e)
+{
+    X509 *cert = SSL_get0_peer_certificate(ssl);
+    STACK_OF(X509) *chain = SSL_get_peer_cert_chain(ssl);
+
+    for (int i = 0; cert && i < sk_X509_num(chain); i++)
+        if (has_print(sk_X509_value(chain, i), print))
+            return is_signed_by(cert, sk_X509_value(chain, i))
+                       ? 0
+                       : err_set(e, EACCES,
+                                 "the server's certificate is not signed by its CA, or is not valid now");
+    return err_set(e, EACCES,
+                   "the server is not the one that has made the token: its CA has another fingerprint");
+}
+
 int auth_tls_connect(int fd, const char *certs, const char *role, const char *expect, int64_t limit_ms,
                      const struct rpc_transport **out, void **ctx, struct err *e)
 {
     int64_t deadline = limit_ms < 0 ? -1 : clock_real_mono_ms() + limit_ms;
     bool any = strncmp(expect, AUTH_TLS_ANY, sizeof AUTH_TLS_ANY - 1) == 0;
-    SSL_CTX *ssl_ctx = certs_context(certs, role, any ? CERTS_ANY_CLIENT : CERTS_CLIENT, e);
+    const char *pin = strncmp(expect, AUTH_TLS_PIN, sizeof AUTH_TLS_PIN - 1) == 0 && strlen(expect) > PIN + 5
+                          ? expect + sizeof AUTH_TLS_PIN - 1
+                          : NULL;
+    SSL_CTX *ssl_ctx =
+        pin ? pin_context(e) : certs_context(certs, role, any ? CERTS_ANY_CLIENT : CERTS_CLIENT, e);
     struct tls *t = ssl_ctx ? calloc(1, sizeof *t) : NULL;
 
     if (t) {
@@ -173,7 +233,12 @@ int auth_tls_connect(int fd, const char *certs, const char *role, const char *ex
     }
     SSL_CTX_free(ssl_ctx);
     if (t && t->ssl && SSL_set_fd(t->ssl, fd) == 1 && shake(t->ssl, fd, deadline, e) == 0 &&
-        check_role(t->ssl, any ? expect + sizeof AUTH_TLS_ANY - 1 : expect, e) == 0) {
+        (!pin || check_pin(t->ssl, pin, e) == 0) &&
+        check_role(t->ssl,
+                   pin   ? pin + PIN + 1
+                   : any ? expect + sizeof AUTH_TLS_ANY - 1
+                         : expect,
+                   e) == 0) {
         *out = &transport;
         *ctx = t;
         return 0;

@@ -1,6 +1,6 @@
-/* Certificates, made with OpenSSL 3 and written whole or not at all. See certs.h.
+/* Certificates of this host's daemons, and the contexts that use them. See certs.h.
  *
- * What is there is never made anew, so any daemon may call certs_ensure at each start, and all of a host
+ * What is there and good for long is left as it is, so any daemon may call certs_ensure at each start, and all of a host
  * at once: the directory is locked while something is made. A key is written before its certificate, and a
  * pair that lacks one half is made again: a daemon killed in between harms nobody. Names of files come
  * from roles, whose form is checked first. */
@@ -10,266 +10,119 @@
 #include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
-#include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "auth.h"
+#include "ca.h"
+#include "cert_pair.h"
 #include "file.h"
-
-enum { DAY_S = 24 * 3600, TEN_YEARS_DAYS = 3653, FILE_MAX = 64 << 10 };
-
-/* A certificate and its key in memory. */
-struct pair {
-    X509 *cert;
-    EVP_PKEY *key;
-};
-
-static void pair_fini(struct pair *p)
-{
-    X509_free(p->cert);
-    EVP_PKEY_free(p->key);
-    *p = (struct pair){0};
-}
-
-/* What OpenSSL has to say, and its queue of errors emptied. */
-static int ssl_err(struct err *e, int code, const char *what)
-{
-    unsigned long n = ERR_peek_last_error();
-    char text[256] = "no reason given";
-
-    if (n)
-        ERR_error_string_n(n, text, sizeof text);
-    ERR_clear_error();
-    return err_set(e, code, "%s: %s", what, text);
-}
-
-/* --- names of files */
-
-/* dir/ROLE.ext, where the colon of mom:NODE is a hyphen */
-static int file_name(char *out, size_t n, const char *dir, const char *role, const char *ext, struct err *e)
-{
-    int len = snprintf(out, n, "%s/%s.%s", dir, role, ext);
-    char *colon;
-
-    if (len < 0 || (size_t)len >= n)
-        return err_set(e, ENAMETOOLONG, "the path of %s/%s.%s is too long", dir, role, ext);
-    colon = strchr(out + strlen(dir), ':');
-    if (colon)
-        *colon = '-';
-    return 0;
-}
+#include "revoked.h"
 
 static bool exists(const char *path)
 {
     return access(path, F_OK) == 0;
 }
 
-/* --- PEM files */
-
-static int write_pem(const char *path, mode_t mode, const struct pair *p, bool key, struct err *e)
-{
-    BIO *b = BIO_new(BIO_s_mem());
-    char *bytes;
-    long n;
-    int ok, rc = -1;
-
-    if (!b)
-        return ssl_err(e, ENOMEM, "no memory for a certificate");
-    ok = key ? PEM_write_bio_PKCS8PrivateKey(b, p->key, NULL, NULL, 0, NULL, NULL)
-             : PEM_write_bio_X509(b, p->cert);
-    n = BIO_get_mem_data(b, &bytes);
-    if (!ok || n <= 0)
-        ssl_err(e, EIO, "cannot write a certificate");
-    else
-        rc = file_write_atomic(AT_FDCWD, path, bytes, (size_t)n, mode, e);
-    BIO_free(b);
-    return rc;
-}
-
-static int read_pem(const char *path, struct pair *p, bool key, struct err *e)
-{
-    char *bytes = NULL;
-    size_t n;
-    BIO *b;
-    int rc = 0;
-
-    if (file_read(AT_FDCWD, path, FILE_MAX, &bytes, &n, e) < 0)
-        return -1;
-    b = BIO_new_mem_buf(bytes, (int)n);
-    if (b && key)
-        p->key = PEM_read_bio_PrivateKey(b, NULL, NULL, NULL);
-    else if (b)
-        p->cert = PEM_read_bio_X509(b, NULL, NULL, NULL);
-    if (key ? !p->key : !p->cert) {
-        ssl_err(e, EKEYREJECTED, "not readable as PEM");
-        rc = err_prefix(e, "%s", path);
-    }
-    BIO_free(b);
-    OPENSSL_cleanse(bytes, n);
-    free(bytes);
-    return rc;
-}
-
 /* --- making */
 
-static int add_extension(X509 *cert, X509 *issuer, int nid, const char *value)
+static int make_ca(const struct cert_paths *p, struct err *e)
 {
-    X509V3_CTX ctx;
-    X509_EXTENSION *x;
-    int ok;
-
-    X509V3_set_ctx_nodb(&ctx);
-    X509V3_set_ctx(&ctx, issuer, cert, NULL, NULL, 0);
-    x = X509V3_EXT_conf_nid(NULL, &ctx, nid, value);
-    ok = x && X509_add_ext(cert, x, -1);
-    X509_EXTENSION_free(x);
-    return ok;
-}
-
-static int add_extensions(X509 *cert, X509 *issuer)
-{
-    bool ca = cert == issuer;
-
-    return add_extension(cert, issuer, NID_basic_constraints,
-                         ca ? "critical,CA:TRUE" : "critical,CA:FALSE") &&
-           add_extension(cert, issuer, NID_key_usage,
-                         ca ? "critical,keyCertSign,cRLSign" : "critical,digitalSignature") &&
-           add_extension(cert, issuer, NID_subject_key_identifier, "hash") &&
-           (ca || add_extension(cert, issuer, NID_ext_key_usage, "serverAuth,clientAuth")) &&
-           (ca || add_extension(cert, issuer, NID_authority_key_identifier, "keyid"));
-}
-
-static int set_serial(X509 *cert)
-{
-    uint64_t n;
-
-    if (RAND_bytes((unsigned char *)&n, sizeof n) != 1)
-        return 0;
-    return ASN1_INTEGER_set_uint64(X509_get_serialNumber(cert), n >> 1 | 1);
-}
-
-/* Valid from yesterday, for hosts whose clocks differ. */
-static int fill_cert(X509 *cert, EVP_PKEY *key, const char *cn)
-{
-    return X509_set_version(cert, X509_VERSION_3) && set_serial(cert) &&
-           X509_gmtime_adj(X509_getm_notBefore(cert), -DAY_S) &&
-           X509_time_adj_ex(X509_getm_notAfter(cert), TEN_YEARS_DAYS, 0, NULL) &&
-           X509_set_pubkey(cert, key) &&
-           X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN", MBSTRING_UTF8,
-                                      (const unsigned char *)cn, -1, -1, 0);
-}
-
-/* A new key and a certificate for it, signed by `ca` (NULL: by itself). */
-static int make_pair(struct pair *p, const char *cn, const struct pair *ca, struct err *e)
-{
-    X509 *issuer;
-
-    p->key = EVP_EC_gen("P-256");
-    p->cert = X509_new();
-    if (!p->key || !p->cert)
-        return ssl_err(e, ENOMEM, "cannot make a key");
-    issuer = ca ? ca->cert : p->cert;
-    if (fill_cert(p->cert, p->key, cn) && X509_set_issuer_name(p->cert, X509_get_subject_name(issuer)) &&
-        add_extensions(p->cert, issuer) && X509_sign(p->cert, ca ? ca->key : p->key, EVP_sha256()))
-        return 0;
-    return ssl_err(e, EIO, "cannot make a certificate");
-}
-
-/* The key first: a certificate that is there has its key. */
-static int write_pair(const struct pair *p, const char *key_path, const char *cert_path, struct err *e)
-{
-    if (write_pem(key_path, 0600, p, true, e) < 0)
-        return -1;
-    return write_pem(cert_path, 0644, p, false, e);
-}
-
-static int make_ca(const char *cert_path, const char *key_path, struct err *e)
-{
-    struct pair ca = {0};
-    int rc = make_pair(&ca, "PBS complex CA", NULL, e);
+    struct cert_pair ca = {0};
+    int rc = cert_pair_make_key(&ca, e);
 
     if (rc == 0)
-        rc = write_pair(&ca, key_path, cert_path, e);
-    pair_fini(&ca);
+        rc = cert_pair_sign(&ca, NULL, "PBS complex CA", NULL, CERT_CA_DAYS, e);
+    if (rc == 0)
+        rc = cert_pair_write(&ca, p->ca_key, p->ca_cert, e);
+    cert_pair_fini(&ca);
     return rc;
-}
-
-static int load_ca(const char *cert_path, const char *key_path, struct pair *ca, struct err *e)
-{
-    if (read_pem(cert_path, ca, false, e) < 0 || read_pem(key_path, ca, true, e) < 0)
-        return -1;
-    if (X509_check_private_key(ca->cert, ca->key) != 1) {
-        ERR_clear_error();
-        return err_set(e, EKEYREJECTED, "%s does not belong to %s", key_path, cert_path);
-    }
-    return 0;
-}
-
-struct paths {
-    char ca_cert[4096], ca_key[4096], cert[4096], key[4096], peers[4096];
-};
-
-static int name_files(struct paths *p, const char *dir, const char *role, struct err *e)
-{
-    if (!auth_role_is_valid(role))
-        return err_set(e, EINVAL, "\"%s\" is no role: server, sched or mom:NODE", role);
-    if (file_name(p->ca_cert, sizeof p->ca_cert, dir, "ca", "crt", e) < 0 ||
-        file_name(p->ca_key, sizeof p->ca_key, dir, "ca", "key", e) < 0 ||
-        file_name(p->cert, sizeof p->cert, dir, role, "crt", e) < 0 ||
-        file_name(p->peers, sizeof p->peers, dir, "peers", "crt", e) < 0)
-        return -1;
-    return file_name(p->key, sizeof p->key, dir, role, "key", e);
 }
 
 /* Only the server, or what runs beside it, begins a complex: a MOM elsewhere that made a CA of its own would
  * be a stranger for ever. */
-static int ensure_ca(const struct paths *p, const char *role, struct err *e)
+static int ensure_ca(const struct cert_paths *p, const char *role, struct err *e)
 {
     if (exists(p->ca_cert))
         return 0;
     if (!strncmp(role, "mom:", 4))
         return err_set(
             e, EACCES,
-            "%s is missing: start the server first, or copy ca.crt, %s and its .key from the server's "
-            "PBS_HOME/certs (or ca.crt and ca.key, to have them made here)",
-            p->ca_cert, strrchr(p->cert, '/') + 1);
-    return make_ca(p->ca_cert, p->ca_key, e);
+            "%s is missing: start the server first; on another host, let that host join: \"pbs_keys token "
+            "%s\" on the server's host says how",
+            p->ca_cert, role + 4);
+    return make_ca(p, e);
 }
 
-static int ensure_role(const struct paths *p, const char *role, struct err *e)
+/* In the last third of its life. A file that cannot be read is told by whoever uses it. */
+static bool is_due(const char *path)
 {
-    struct pair ca = {0}, own = {0};
-    int rc;
+    struct cert_pair p = {0};
+    int days = 0, s = 0, left_days = 0, left_s = 0;
+    bool due = false;
 
-    if (exists(p->cert) && exists(p->key))
+    if (cert_pair_read_cert(path, &p, NULL) == 0 &&
+        ASN1_TIME_diff(&days, &s, X509_get0_notBefore(p.cert), X509_get0_notAfter(p.cert)) &&
+        ASN1_TIME_diff(&left_days, &left_s, NULL, X509_get0_notAfter(p.cert)))
+        due = 3 * ((int64_t)left_days * CERT_DAY_S + left_s) < (int64_t)days * CERT_DAY_S + s;
+    cert_pair_fini(&p);
+    return due;
+}
+
+/* There, or made with the CA's key; renewed, with the key that it has, where that can be done here. */
+static int ensure_role(const char *dir, const struct cert_paths *p, const char *role, struct err *e)
+{
+    bool is_here = exists(p->cert) && exists(p->key), may_sign = access(p->ca_key, R_OK) == 0;
+
+    if (is_here && (!may_sign || !is_due(p->cert)))
         return 0;
-    if (access(p->ca_key, R_OK) < 0)
+    if (!may_sign && strncmp(role, "mom:", 4) == 0)
         return err_set(
             e, EACCES,
-            "%s is missing and cannot be made without %s: copy %s and its .key from a host that has "
-            "it, or ca.key to here",
-            p->cert, p->ca_key, strrchr(p->cert, '/') + 1);
-    rc = load_ca(p->ca_cert, p->ca_key, &ca, e);
-    if (rc == 0)
-        rc = make_pair(&own, role, &ca, e);
-    if (rc == 0)
-        rc = write_pair(&own, p->key, p->cert, e);
-    pair_fini(&ca);
-    pair_fini(&own);
-    return rc;
+            "%s is missing, and the CA's key is on the server's host: let this host join, \"pbs_keys token "
+            "%s\" there says how",
+            p->cert, role + 4);
+    if (!may_sign)
+        return err_set(
+            e, EACCES,
+            "%s is missing and cannot be made without %s: make it on the server's host by \"pbs_keys issue "
+            "%s\"",
+            p->cert, p->ca_key, role);
+    return ca_issue(dir, role, CERT_DAYS, CA_RENEW, dir, e);
 }
 
-/* Daemons of one host start at the same time and share the directory. */
-static int lock_dir(const char *dir, struct err *e)
+bool certs_is_due(const char *dir, const char *role)
+{
+    struct cert_paths p;
+
+    return cert_paths_set(&p, dir, role, NULL) == 0 && is_due(p.cert);
+}
+
+/* Users' commands read ca.crt: the directory is open to all, its keys are not. */
+static int open_to_all(const char *dir, struct err *e)
+{
+    struct stat st;
+
+    if (file_make_dirs(dir, 0755, e) < 0)
+        return -1;
+    if (stat(dir, &st) == 0 && (st.st_mode & 0777) == 0700 && st.st_uid == geteuid() && chmod(dir, 0755) < 0)
+        return err_errno(e, errno, "cannot open %s to users' commands", dir);
+    return 0;
+}
+
+int certs_lock(const char *dir, struct err *e)
 {
     char path[4096];
     int fd;
 
-    if (file_make_dirs(dir, 0700, e) < 0 || file_name(path, sizeof path, dir, "certs", "lock", e) < 0)
+    if (open_to_all(dir, e) < 0)
         return -1;
+    if ((size_t)snprintf(path, sizeof path, "%s/certs.lock", dir) >= sizeof path)
+        return err_set(e, ENAMETOOLONG, "the path of %s/certs.lock is too long", dir);
     fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd >= 0 && flock(fd, LOCK_EX) == 0)
         return fd;
@@ -281,19 +134,17 @@ static int lock_dir(const char *dir, struct err *e)
 
 int certs_ensure(const char *dir, const char *role, struct err *e)
 {
-    struct paths p;
+    struct cert_paths p;
     int lock, rc;
 
-    if (name_files(&p, dir, role, e) < 0)
+    if (cert_paths_set(&p, dir, role, e) < 0)
         return -1;
-    if (exists(p.ca_cert) && exists(p.cert) && exists(p.key))
-        return 0;
-    lock = lock_dir(dir, e);
+    lock = certs_lock(dir, e);
     if (lock < 0)
         return -1;
     rc = ensure_ca(&p, role, e);
     if (rc == 0)
-        rc = ensure_role(&p, role, e);
+        rc = ensure_role(dir, &p, role, e);
     close(lock);
     return rc;
 }
@@ -319,24 +170,37 @@ static bool is_server(enum certs_side side)
     return side == CERTS_SERVER || side == CERTS_SERVER_GUESTS;
 }
 
+/* What OpenSSL finds good, and the CA has not taken back. */
+static int certs_verify(int ok, X509_STORE_CTX *x)
+{
+    SSL *ssl = X509_STORE_CTX_get_ex_data(x, SSL_get_ex_data_X509_STORE_CTX_idx());
+
+    if (!ok || X509_STORE_CTX_get_error_depth(x) != 0 || !ssl ||
+        !revoked_has_cert(revoked_of(SSL_get_SSL_CTX(ssl)), X509_STORE_CTX_get_current_cert(x)))
+        return ok;
+    X509_STORE_CTX_set_error(x, X509_V_ERR_CERT_REVOKED);
+    return 0;
+}
+
 static int set_rules(SSL_CTX *ctx, enum certs_side side)
 {
     SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                               SSL_MODE_RELEASE_BUFFERS);
-    SSL_CTX_set_verify(
-        ctx, SSL_VERIFY_PEER | (side == CERTS_SERVER_GUESTS ? 0 : SSL_VERIFY_FAIL_IF_NO_PEER_CERT), NULL);
+    SSL_CTX_set_verify(ctx,
+                       SSL_VERIFY_PEER | (side == CERTS_SERVER_GUESTS ? 0 : SSL_VERIFY_FAIL_IF_NO_PEER_CERT),
+                       certs_verify);
     if (!SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION))
         return 0;
     if (is_server(side)) {
         SSL_CTX_set_alpn_select_cb(ctx, select_alpn, NULL);
         SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-        return SSL_CTX_set_num_tickets(ctx, 0); /* identity is shown anew at every connection */
+        return SSL_CTX_set_num_tickets(ctx, 0); /* identity is shown at every connection */
     }
     return SSL_CTX_set_alpn_protos(ctx, (const unsigned char *)"\6sunrpc", 7) == 0;
 }
 
 /* Whom a context believes. Servers of other complexes are known to be that by the end of their chain (tls_loop.h). */
-static const char *load_trust(SSL_CTX *ctx, const struct paths *p, enum certs_side side)
+static const char *load_trust(SSL_CTX *ctx, const struct cert_paths *p, enum certs_side side)
 {
     if (side != CERTS_PEER_CLIENT && SSL_CTX_load_verify_locations(ctx, p->ca_cert, NULL) != 1)
         return p->ca_cert;
@@ -345,11 +209,41 @@ static const char *load_trust(SSL_CTX *ctx, const struct paths *p, enum certs_si
     return SSL_CTX_load_verify_locations(ctx, p->peers, NULL) == 1 ? NULL : p->peers;
 }
 
-static int load_files(SSL_CTX *ctx, const struct paths *p, bool own, enum certs_side side, struct err *e)
+/* In the system's words: OpenSSL has none. */
+static int check_readable(const char *path, struct err *e)
 {
-    const char *bad = load_trust(ctx, p, side);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0)
+        return err_errno(e, errno, "cannot read %s", path);
+    close(fd);
+    return 0;
+}
+
+/* A host that joins has no ca.crt yet: it knows the CA that we show by the fingerprint in its token. */
+static int show_ca(SSL_CTX *ctx, const struct cert_paths *p, struct err *e)
+{
+    struct cert_pair ca = {0};
+    int rc = cert_pair_read_cert(p->ca_cert, &ca, e);
+
+    if (rc == 0 && SSL_CTX_add1_chain_cert(ctx, ca.cert) != 1)
+        rc = cert_ssl_err(e, ENOMEM, "cannot show the CA");
+    cert_pair_fini(&ca);
+    return rc;
+}
+
+static int load_files(SSL_CTX *ctx, const struct cert_paths *p, bool own, enum certs_side side, struct err *e)
+{
+    const char *bad;
     char what[4200];
 
+    if ((side != CERTS_PEER_CLIENT && check_readable(p->ca_cert, e) < 0) ||
+        (exists(p->peers) && side != CERTS_SERVER && side != CERTS_CLIENT &&
+         check_readable(p->peers, e) < 0) ||
+        (own && (check_readable(p->cert, e) < 0 || check_readable(p->key, e) < 0)) ||
+        (side != CERTS_PEER_CLIENT && revoked_attach(ctx, p->ca_cert, p->ca_crl, e) < 0))
+        return -1;
+    bad = load_trust(ctx, p, side);
     if (bad && side == CERTS_PEER_CLIENT && !exists(p->peers))
         return err_set(
             e, EKEYREJECTED,
@@ -366,24 +260,67 @@ static int load_files(SSL_CTX *ctx, const struct paths *p, bool own, enum certs_
              SSL_CTX_check_private_key(ctx) != 1)
         snprintf(what, sizeof what, "cannot use %s", p->key);
     else
-        return 0;
-    return ssl_err(e, EKEYREJECTED, what);
+        return side == CERTS_SERVER_GUESTS ? show_ca(ctx, p, e) : 0;
+    return cert_ssl_err(e, EKEYREJECTED, what);
 }
 
 struct ssl_ctx_st *certs_context(const char *dir, const char *role, enum certs_side side, struct err *e)
 {
     SSL_CTX *ctx;
-    struct paths p;
+    struct cert_paths p;
 
-    if (name_files(&p, dir, role ? role : "server", e) < 0)
+    if (cert_paths_set(&p, dir, role ? role : "server", e) < 0)
         return NULL;
     ctx = SSL_CTX_new(is_server(side) ? TLS_server_method() : TLS_client_method());
     if (ctx && set_rules(ctx, side)) {
         if (load_files(ctx, &p, role != NULL, side, e) == 0)
             return ctx;
     } else {
-        ssl_err(e, ENOMEM, "cannot begin TLS");
+        cert_ssl_err(e, ENOMEM, "cannot begin TLS");
     }
     SSL_CTX_free(ctx);
     return NULL;
+}
+
+int certs_reload(struct ssl_ctx_st *ctx, const char *dir, const char *role, struct err *e)
+{
+    struct cert_paths p;
+    struct cert_pair own = {0};
+    int rc = -1;
+
+    if (cert_paths_set(&p, dir, role, e) == 0 && cert_pair_read_cert(p.cert, &own, e) == 0 &&
+        cert_pair_read_key(p.key, &own, e) == 0) {
+        rc = X509_check_private_key(own.cert, own.key) == 1 && SSL_CTX_use_certificate(ctx, own.cert) == 1 &&
+                     SSL_CTX_use_PrivateKey(ctx, own.key) == 1
+                 ? 0
+                 : cert_ssl_err(e, EKEYREJECTED, p.cert);
+    }
+    cert_pair_fini(&own);
+    return rc;
+}
+
+int certs_request(const char *dir, const char *role, void *out, size_t *n, struct err *e)
+{
+    struct cert_paths p;
+
+    return cert_paths_set(&p, dir, role, e) < 0 ? -1 : ca_request(p.key, role, out, n, e);
+}
+
+int certs_take(const char *dir, const char *role, const void *pem, size_t n, struct err *e)
+{
+    struct cert_paths p;
+    struct cert_pair own = {0};
+    BIO *b = BIO_new_mem_buf(pem, (int)n);
+    int rc = -1;
+
+    own.cert = b ? PEM_read_bio_X509(b, NULL, NULL, NULL) : NULL;
+    BIO_free(b);
+    if (!own.cert)
+        cert_ssl_err(e, EKEYREJECTED, "the server's answer holds no certificate");
+    else if (cert_paths_set(&p, dir, role, e) == 0 && cert_pair_read_key(p.key, &own, e) == 0)
+        rc = X509_check_private_key(own.cert, own.key) == 1
+                 ? cert_pair_write_cert(&own, p.cert, e)
+                 : cert_ssl_err(e, EKEYREJECTED, "the server's certificate is not for our key");
+    cert_pair_fini(&own);
+    return rc;
 }

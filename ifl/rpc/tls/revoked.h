@@ -1,0 +1,22 @@
+#ifndef REVOKED_H
+#define REVOKED_H
+/* Certificates that the CA has taken back: ca.crl, a CRL (RFC 5280, section 5) that the CA has signed. A list that is
+ * changed is read at the next question; one that the CA has not signed does not count, and the one before it stays. */
+#include <stdbool.h>
+
+#include <openssl/types.h>
+
+#include "err.h"
+
+struct revoked;
+
+/* The context asks from now on; a file that is not there is an empty list. -1: the list is not the CA's. */
+int revoked_attach(SSL_CTX *ctx, const char *ca_path, const char *crl_path, struct err *e);
+struct revoked *revoked_of(const SSL_CTX *ctx); /* borrow; NULL: it asks nothing */
+
+/* Read the file again if it has changed. How many lists have been read so far: another number is news. */
+unsigned revoked_look(struct revoked *r);
+bool revoked_has_cert(struct revoked *r, X509 *cert);          /* looks first; NULL: none is revoked */
+bool revoked_has(const struct revoked *r, const char *serial); /* hexadecimal text */
+
+#endif

@@ -1,0 +1,414 @@
+/* pbs_keys: who belongs to a complex. doc/man/pbs_keys.8.
+ *
+ * list, issue, renew, revoke and token work on the files of the CA, on the server's host, and need no running server; root
+ * becomes the account that owns them first, so that a server that is not root can go on with what is written. join is for the
+ * other hosts: it speaks to the server. */
+#include <errno.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ifl.h>
+
+#include "ca.h"
+#include "cert_pair.h"
+#include "certs.h"
+#include "conf.h"
+#include "file.h"
+#include "join_host.h"
+#include "join_token.h"
+#include "module_path.h"
+#include "options.h"
+#include "pbs_error.h"
+#include "rpc_sync.h"
+#include "rpc_transport.h"
+#include "strbuf.h"
+
+enum { OPT_DAYS, OPT_OUT, OPT_HOURS, OPT_TOKEN, OPT_HOST, OPT_VERSION };
+enum { DAYS_MAX = 3653, HOURS_MAX = 24 * 366, HOURS = 24, LIMIT_MS = 30000, ROLES_MAX = 4096 };
+
+struct pbs_keys {
+    struct conf *conf;
+    char dir[PATH_MAX]; /* PBS_HOME/certs */
+    long days, hours;
+    const char *out, *token, *host;
+    bool show_version;
+};
+
+static int number(long *out, const char *text, long most, const char *what, struct err *e)
+{
+    char *end;
+
+    *out = strtol(text, &end, 10);
+    return *end || end == text || *out < 1 || *out > most
+               ? err_set(e, EINVAL, "\"%s\" is not a number of %s: 1 to %ld", text, what, most)
+               : 0;
+}
+
+static int take(void *context, const struct option_row *row, const char *value, struct err *e)
+{
+    struct pbs_keys *k = context;
+
+    switch (row->id) {
+    case OPT_DAYS:
+        return number(&k->days, value, DAYS_MAX, "days", e);
+    case OPT_HOURS:
+        return number(&k->hours, value, HOURS_MAX, "hours", e);
+    case OPT_OUT:
+        k->out = value;
+        break;
+    case OPT_TOKEN:
+        k->token = value;
+        break;
+    case OPT_HOST:
+        k->host = value;
+        break;
+    default:
+        k->show_version = true;
+        break;
+    }
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    {0, "days", OPTION_VALUE, "number", "how long a certificate is to be good (365)", take, OPT_DAYS},
+    {0, "out", OPTION_VALUE, "directory", "where key and certificate go, instead of PBS_HOME/certs", take,
+     OPT_OUT},
+    {0, "hours", OPTION_VALUE, "number", "how long a token is to be good (24)", take, OPT_HOURS},
+    {0, "token", OPTION_VALUE, "token", "what \"pbs_keys token\" has printed; @FILE: its first line", take,
+     OPT_TOKEN},
+    {0, "host", OPTION_VALUE, "name", "join by this name instead of PBS_MOM_NODE_NAME or the host's", take,
+     OPT_HOST},
+    {0, "version", OPTION_ALONE, NULL, "print the version", take, OPT_VERSION},
+};
+
+static const struct options options = {
+    .program = "pbs_keys",
+    .operands = "list | issue role | renew [role] | revoke name | token host | join server",
+    .rows = rows,
+    .n_rows = sizeof rows / sizeof rows[0]};
+
+/* Root becomes who the CA's files belong to. */
+static int become_owner(const struct pbs_keys *k, struct err *e)
+{
+    struct stat st;
+
+    if (stat(k->dir, &st) < 0)
+        return err_errno(
+            e, errno, "cannot read %s: is this the server's host, and was the server started here?", k->dir);
+    if (geteuid() != 0 || st.st_uid == 0)
+        return 0;
+    if (setgid(st.st_gid) < 0 || setuid(st.st_uid) < 0)
+        return err_errno(e, errno, "cannot become user %u, who owns %s", (unsigned)st.st_uid, k->dir);
+    return 0;
+}
+
+static int begin(const struct pbs_keys *k, struct err *e)
+{
+    return become_owner(k, e) < 0 ? -1 : certs_lock(k->dir, e);
+}
+
+/* --- list */
+
+static void date(int64_t s, char out[16])
+{
+    time_t t = (time_t)s;
+    struct tm tm;
+
+    strftime(out, 16, "%Y-%m-%d", localtime_r(&t, &tm));
+}
+
+static void show(void *arg, const struct ca_entry *x)
+{
+    char from[16], to[16];
+
+    (void)arg;
+    date(x->from_s, from);
+    date(x->to_s, to);
+    printf("%-24s %-18s %-10s  %-10s  %s\n", x->role, x->serial, from, to, x->revoked ? "revoked" : "valid");
+}
+
+static int do_list(struct pbs_keys *k, const char *operand, struct err *e)
+{
+    (void)operand;
+    if (become_owner(k, e) < 0)
+        return -1;
+    printf("%-24s %-18s %-10s  %-10s  %s\n", "Role", "Serial", "From", "To", "State");
+    return ca_list(k->dir, show, NULL, e);
+}
+
+/* --- issue, renew, revoke */
+
+static int make_out(const struct pbs_keys *k, struct err *e)
+{
+    struct stat st;
+
+    if (!k->out || stat(k->out, &st) == 0)
+        return 0;
+    if (file_make_dirs(k->out, 0700, e) < 0)
+        return -1;
+    if (geteuid() == 0 && stat(k->dir, &st) == 0 && chown(k->out, st.st_uid, st.st_gid) < 0)
+        return err_errno(e, errno, "cannot give %s to the owner of %s", k->out, k->dir);
+    return 0;
+}
+
+static int do_issue(struct pbs_keys *k, const char *role, struct err *e)
+{
+    int lock = make_out(k, e) < 0 ? -1 : begin(k, e), rc;
+
+    if (lock < 0)
+        return -1;
+    rc = ca_issue(k->dir, role, (int)k->days, CA_NEW_KEY, k->out ? k->out : k->dir, e);
+    close(lock);
+    if (rc == 0)
+        printf("issued a key and a certificate of %s, good for %ld days, in %s\n", role, k->days,
+               k->out ? k->out : k->dir);
+    return rc;
+}
+
+/* "mom:n1" of "mom-n1.crt"; false: not a daemon's certificate. */
+static bool role_of(const char *dir, const char *file, char *role, size_t n_role)
+{
+    struct cert_pair p = {0};
+    char path[PATH_MAX + 300];
+    size_t n = strlen(file);
+
+    role[0] = '\0';
+    if (n < 5 || strcmp(file + n - 4, ".crt") != 0 || !strcmp(file, "ca.crt") || !strcmp(file, "peers.crt"))
+        return false;
+    snprintf(path, sizeof path, "%s/%s", dir, file);
+    if (cert_pair_read_cert(path, &p, NULL) == 0)
+        cert_common_name(p.cert, role, n_role);
+    cert_pair_fini(&p);
+    return role[0] != '\0';
+}
+
+static int renew_one(struct pbs_keys *k, const char *role, struct err *e)
+{
+    if (ca_issue(k->dir, role, (int)k->days, CA_RENEW, k->dir, e) < 0)
+        return -1;
+    printf("renewed %s for %ld days\n", role, k->days);
+    return 0;
+}
+
+static int renew_all(struct pbs_keys *k, struct err *e)
+{
+    DIR *d = opendir(k->dir);
+    const struct dirent *f;
+    char role[CA_ROLE_MAX];
+    int rc = d ? 0 : err_errno(e, errno, "cannot read %s", k->dir);
+
+    while (rc == 0 && (f = readdir(d))) {
+        struct cert_paths p;
+
+        if (!role_of(k->dir, f->d_name, role, sizeof role) || cert_paths_set(&p, k->dir, role, NULL) < 0)
+            continue;
+        if (access(p.key, R_OK) < 0)
+            printf("%s: its key is another user's; its daemon renews it\n", role);
+        else
+            rc = renew_one(k, role, e);
+    }
+    if (d)
+        closedir(d);
+    return rc;
+}
+
+static int do_renew(struct pbs_keys *k, const char *role, struct err *e)
+{
+    int lock = begin(k, e), rc;
+
+    if (lock < 0)
+        return -1;
+    rc = role ? renew_one(k, role, e) : renew_all(k, e);
+    close(lock);
+    if (rc == 0)
+        puts(
+            "A daemon that runs shows it from its next start on; MOMs of other hosts renew theirs by themselves.");
+    return rc;
+}
+
+static int do_revoke(struct pbs_keys *k, const char *what, struct err *e)
+{
+    int lock = begin(k, e), rc;
+    size_t n = 0;
+
+    if (lock < 0)
+        return -1;
+    rc = ca_revoke(k->dir, what, &n, e);
+    close(lock);
+    if (rc == 0)
+        printf(
+            "revoked %zu certificate%s; the server closes their connections within seconds, other hosts hear of it "
+            "within a minute\n",
+            n, n == 1 ? "" : "s");
+    return rc;
+}
+
+/* --- token, join */
+
+static int do_token(struct pbs_keys *k, const char *host, struct err *e)
+{
+    char token[JOIN_TOKEN + 1];
+    int lock = begin(k, e), rc;
+
+    if (lock < 0)
+        return -1;
+    rc = join_token_make(k->dir, host, (int)k->hours, token, e);
+    close(lock);
+    if (rc == 0)
+        printf("On %s, as root, once and within %ld hour%s:\n    pbs_keys join %s --token %s\n", host,
+               k->hours, k->hours == 1 ? "" : "s", conf_server(k->conf), token);
+    return rc;
+}
+
+/* Of a file: a token on a command line is seen by every user of the host while the command runs. */
+static int read_token(struct pbs_keys *k, char out[JOIN_TOKEN + 2], struct err *e)
+{
+    FILE *f;
+
+    if (!k->token)
+        return err_set(e, EINVAL,
+                       "--token is missing: \"pbs_keys token HOST\" on the server's host prints one");
+    snprintf(out, JOIN_TOKEN + 2, "%s", k->token);
+    if (k->token[0] == '@') {
+        f = fopen(k->token + 1, "re");
+        if (!f || !fgets(out, JOIN_TOKEN + 2, f))
+            out[0] = '\0';
+        if (f)
+            fclose(f);
+        if (!out[0])
+            return err_errno(e, errno, "cannot read the token in %s", k->token + 1);
+        out[strcspn(out, "\r\n ")] = '\0';
+    }
+    if (strlen(out) != JOIN_TOKEN || out[CA_FINGERPRINT] != '-')
+        return err_set(e, EINVAL, "it is not a whole token: %d characters", JOIN_TOKEN);
+    out[CA_FINGERPRINT] = '\0';
+    return 0;
+}
+
+static int ask(struct rpc_sync *s, const ifl_join_args *a, struct join_host *j, struct err *e)
+{
+    const struct rpc_proc_id id = {.prog = PBS_IFL_PROG, .vers = PBS_IFL_V1, .proc = IFL_JOIN};
+    ifl_join_result r = {0};
+    int rc = rpc_sync_call(s, &id, (xdrproc_t)xdr_ifl_join_args, a, (xdrproc_t)xdr_ifl_join_result, &r,
+                           LIMIT_MS, e);
+
+    if (rc == 0 && r.code != 0)
+        rc = err_set(e, EACCES, "%s", r.text ? r.text : "");
+    if (rc == 0)
+        rc = join_host_finish(j, r.certificate.certificate_val, r.certificate.certificate_len,
+                              r.authority.authority_val, r.authority.authority_len, e);
+    xdr_free((xdrproc_t)xdr_ifl_join_result, (char *)&r);
+    return rc;
+}
+
+static int join_as(struct pbs_keys *k, const char *host, uint16_t port, const char *name, char *token,
+                   struct err *e)
+{
+    char module[PATH_MAX], expect[CA_FINGERPRINT + 16], request[IFL_REQUEST_MAX];
+    size_t n = sizeof request;
+    const struct rpc_sync_tls tls = {
+        .module = module, .certs = k->dir, .expect = expect, .prog = PBS_IFL_PROG, .vers = PBS_IFL_V1};
+    struct join_host *j = join_host_begin(k->dir, name, token, request, &n, e);
+    ifl_join_args a = {.host = (char *)name, .secret = token + CA_FINGERPRINT + 1};
+    struct rpc_sync *s;
+    int rc;
+
+    if (!j)
+        return -1;
+    a.request.request_val = request;
+    a.request.request_len = (u_int)n;
+    snprintf(expect, sizeof expect, AUTH_TLS_PIN "%s:server", token);
+    module_path(module, sizeof module, "libauth_tls.so");
+    s = rpc_sync_connect_tcp(host, port, &tls, LIMIT_MS, e);
+    rc = s ? ask(s, &a, j, e) : -1;
+    rpc_sync_destroy(s);
+    join_host_destroy(j);
+    return rc;
+}
+
+static int do_join(struct pbs_keys *k, const char *server, struct err *e)
+{
+    char host[256], own[256] = "", token[JOIN_TOKEN + 2];
+    uint16_t port;
+    const char *name = k->host ? k->host : conf_text(k->conf, CONF_PBS_MOM_NODE_NAME);
+
+    if (read_token(k, token, e) < 0 ||
+        conf_split_host(server, host, sizeof host, &port, conf_server_port(k->conf), e) < 0)
+        return -1;
+    if (!name) {
+        if (gethostname(own, sizeof own - 1) < 0)
+            return err_errno(e, errno, "cannot tell the host's name");
+        own[strcspn(own, ".")] = '\0';
+        name = own;
+    }
+    if (join_as(k, host, port, name, token, e) < 0)
+        return err_prefix(e, "cannot join %s as %s", server, name);
+    printf(
+        "%s belongs to the complex of %s now: its key and certificate are in %s. pbs_mom may be started.\n",
+        name, host, k->dir);
+    return 0;
+}
+
+static const struct {
+    const char *name;
+    int (*run)(struct pbs_keys *k, const char *operand, struct err *e);
+    const char *operand; /* NULL: none; in brackets: as one likes */
+} commands[] = {{"list", do_list, NULL},       {"issue", do_issue, "role"}, {"renew", do_renew, "[role]"},
+                {"revoke", do_revoke, "name"}, {"token", do_token, "host"}, {"join", do_join, "server"}};
+
+static int run(struct pbs_keys *k, int n, char *operands[], struct err *e)
+{
+    for (size_t i = 0; n && i < sizeof commands / sizeof commands[0]; i++) {
+        const char *wants = commands[i].operand;
+
+        if (strcmp(commands[i].name, operands[0]) != 0)
+            continue;
+        if (n > 2 || (n == 2 && !wants))
+            return err_set(e, EINVAL, "%s is one operand too many", operands[wants ? 2 : 1]);
+        if (n == 1 && wants && wants[0] != '[')
+            return err_set(e, EINVAL, "say which %s: pbs_keys %s %s", wants, operands[0], wants);
+        return commands[i].run(k, n == 2 ? operands[1] : NULL, e);
+    }
+    return err_set(e, EINVAL, "say what to do: list, issue, renew, revoke, token or join");
+}
+
+static int print_help(void)
+{
+    struct strbuf text;
+
+    strbuf_init(&text, 1 << 16);
+    options_usage(&options, &text);
+    fputs(strbuf_str(&text), stdout);
+    strbuf_fini(&text);
+    return 0;
+}
+
+int main(int argc, char *argv[])
+{
+    struct pbs_keys k = {.days = CERT_DAYS, .hours = HOURS};
+    struct err e = {0};
+    int first, rc = -1;
+
+    if (argc == 2 && strcmp(argv[1], "--help") == 0)
+        return print_help();
+    umask(022);
+    k.conf = argc == 2 && strcmp(argv[1], "--version") == 0 ? NULL : conf_load(&e);
+    if (k.conf)
+        snprintf(k.dir, sizeof k.dir, "%s/certs", conf_text(k.conf, CONF_PBS_HOME));
+    if (!e.code && options_parse(&options, argc, argv, &first, &k, &e) == 0) {
+        if (k.show_version)
+            rc = printf("pbs_version = %s\n", CEDE_VERSION) > 0 ? 0 : -1;
+        else
+            rc = run(&k, argc - first, argv + first, &e);
+    }
+    if (rc < 0)
+        fprintf(stderr, "pbs_keys: %s\n", e.text);
+    conf_destroy(k.conf);
+    return fflush(stdout) == 0 && rc == 0 ? 0 : 1;
+}

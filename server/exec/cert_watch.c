@@ -1,0 +1,87 @@
+/* One timer. The list is looked at with a stat; whether a renewal is due, each hour. See cert_watch.h. */
+#include "cert_watch.h"
+
+#include <stdlib.h>
+
+#include "certs.h"
+#include "log.h"
+#include "loop.h"
+#include "pbs_error.h"
+#include "revoked.h"
+#include "rpc_server.h"
+
+/* Who revokes a certificate waits no longer than this; one stat in five seconds costs nothing that could be measured. */
+enum { LOOK_MS = 5000, LOOKS_OF_HOUR = 720 };
+
+struct cert_watch {
+    struct ssl_ctx_st *tls;
+    struct rpc_server *server;
+    const char *certs;
+    struct loop_timer *timer;
+    unsigned lists, looks;
+};
+
+static void end_revoked(void *arg, struct rpc_conn *c)
+{
+    const struct cert_watch *w = arg;
+    const struct auth_peer *p = rpc_conn_peer(c);
+    struct err why;
+
+    if (p->kind != AUTH_DAEMON || !revoked_has(revoked_of(w->tls), p->serial))
+        return;
+    err_set(&why, PBSE_PERM, "the certificate of %s (serial %s) has been revoked", p->role, p->serial);
+    log_event(LOGC_NODE, LOGE_SECURITY | LOGE_ADMIN, p->role, "%s: %s is sent away", why.text, p->from);
+    rpc_conn_close(c, &why);
+}
+
+static void renew(struct cert_watch *w)
+{
+    struct err e = {0};
+
+    if (!certs_is_due(w->certs, "server"))
+        return;
+    if (certs_ensure(w->certs, "server", &e) < 0 || certs_reload(w->tls, w->certs, "server", &e) < 0)
+        log_err(LOGC_SVR, "certs", &e, "the server's certificate cannot be renewed");
+    else
+        log_event(LOGC_SVR, LOGE_ADMIN, "certs", "the server's certificate was renewed");
+}
+
+static void look(void *arg)
+{
+    struct cert_watch *w = arg;
+    unsigned lists = revoked_look(revoked_of(w->tls));
+
+    if (lists != w->lists)
+        rpc_server_each(w->server, end_revoked, w);
+    w->lists = lists;
+    if (++w->looks % LOOKS_OF_HOUR == 0)
+        renew(w);
+    loop_timer_set(w->timer, LOOK_MS);
+}
+
+struct cert_watch *cert_watch_create(struct loop *l, struct ssl_ctx_st *tls, struct rpc_server *server,
+                                     const char *certs, struct err *e)
+{
+    struct cert_watch *w = calloc(1, sizeof *w);
+
+    if (w) {
+        *w = (struct cert_watch){
+            .tls = tls, .server = server, .certs = certs, .lists = revoked_look(revoked_of(tls))};
+        w->timer = loop_timer_create(l, LOOP_REAL, look, w);
+    }
+    if (w && w->timer) {
+        loop_timer_set(w->timer, LOOK_MS);
+        return w;
+    }
+    free(w);
+    err_no_memory(e);
+    return NULL;
+}
+
+void cert_watch_destroy(struct cert_watch *w)
+{
+    if (!w)
+        return;
+    loop_timer_destroy(w->timer);
+    free(w);
+}
