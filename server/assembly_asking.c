@@ -107,6 +107,23 @@ static void on_client_gone(void *arg, struct client *c)
     schedulers_gone(s->parts.schedulers, c);
 }
 
+static void on_sched_heard(void *arg, struct client *c)
+{
+    schedulers_heard(arg, c);
+}
+
+static bool on_sched_waits(void *arg, const void *owner)
+{
+    (void)arg;
+    return client_requests(owner) > 0;
+}
+
+static void on_sched_hung(void *arg, const void *owner)
+{
+    (void)arg;
+    dispatch_close(owner, "the scheduler hangs");
+}
+
 static void on_stop(void *arg)
 {
     loop_stop(((struct server *)arg)->loop);
@@ -244,7 +261,12 @@ int assembly_asking(struct server *s, struct err *e)
                                                              .parts = p,
                                                              .open = shutdown_check,
                                                              .open_arg = s->shutdown,
+                                                             .sched_heard = on_sched_heard,
+                                                             .sched_heard_arg = p->schedulers,
                                                              .client_gone = on_client_gone,
                                                              .client_gone_arg = s});
-    return s->dispatch ? 0 : err_no_memory(e);
+    if (!s->dispatch || schedulers_guard(p->schedulers, s->loop,
+                                         &(struct schedulers_hooks){s, on_sched_waits, on_sched_hung}) < 0)
+        return err_no_memory(e);
+    return 0;
 }

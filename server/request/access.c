@@ -17,6 +17,8 @@
 
 struct client {
     unsigned refs;
+    size_t n_requests;
+    struct rpc_conn *conn;
     const char *user, *host, *who, *sched; /* interned */
     uid_t uid;
     enum level level;
@@ -186,6 +188,26 @@ bool access_acl_allows(const char *acl, enum acl_form form, const char *who, boo
             return !deny;
     }
     return fallback;
+}
+
+void client_set_conn(struct client *c, struct rpc_conn *conn)
+{
+    c->conn = conn;
+}
+
+struct rpc_conn *client_conn(const struct client *c)
+{
+    return c->conn;
+}
+
+void client_count_request(struct client *c, int change)
+{
+    c->n_requests += (size_t)change;
+}
+
+size_t client_requests(const struct client *c)
+{
+    return c->n_requests;
 }
 
 enum level access_level_of(const struct site *s, const struct client *c)

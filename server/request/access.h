@@ -37,6 +37,12 @@ bool client_is_foreign_server(
 enum level client_level(const struct client *c);
 /* Recomputed at each request, since managers and operators may change. */
 void client_set_level(struct client *c, enum level level);
+/* The connection itself, for dispatch.c; NULL when it has ended. */
+void client_set_conn(struct client *c, struct rpc_conn *conn);
+struct rpc_conn *client_conn(const struct client *c);
+/* Requests of this connection that have no answer yet, one that asks for news (watch.h) not counted. */
+void client_count_request(struct client *c, int change); /* request.c */
+size_t client_requests(const struct client *c);
 /* The scheduler object that this connection has registered for; interned, or NULL. */
 const char *client_sched(const struct client *c);
 void client_set_sched(struct client *c, const char *name);

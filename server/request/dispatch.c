@@ -29,6 +29,7 @@ struct session {
     struct dispatch *d;
     struct client *client;
     struct line *line;
+    struct rpc_conn *conn;
     struct auth_peer *peer; /* whose name is asked for */
     bool asked, gone;
 };
@@ -101,6 +102,8 @@ static void run(struct dispatch *d, struct rpc_request *rpc, struct client *c)
     }
     log_event(LOGC_REQ, LOGE_DEBUG, "", "Type %u request received from %s, sock=%d", row->proc, client_who(c),
               rpc_request_conn(rpc) ? rpc_conn_fd(rpc_request_conn(rpc)) : -1);
+    if (client_sched(c) && d->o.sched_heard)
+        d->o.sched_heard(d->o.sched_heard_arg, c);
     if (check(d, r, row, c, &e) < 0)
         request_fail(r, &e);
     else
@@ -141,6 +144,8 @@ static void session_closed(void *user, struct rpc_conn *conn, const struct err *
     (void)conn;
     (void)why;
     s->gone = true;
+    if (s->client)
+        client_set_conn(s->client, NULL);
     if (s->client && s->d->o.client_gone)
         s->d->o.client_gone(s->d->o.client_gone_arg, s->client);
     if (!s->asked || s->client)
@@ -162,8 +167,10 @@ static void become(struct session *s, const struct auth_peer *peer, const char *
     else if (peer->kind == AUTH_USER && (!auth_peer_is_loopback(peer) || peer->uid == 0))
         host = address;
     s->client = client_create(s->d->o.site, peer, user, host);
-    if (s->client)
-        line_open(s->line); /* s may be gone now */
+    if (!s->client)
+        return;
+    client_set_conn(s->client, s->conn);
+    line_open(s->line); /* s may be gone now */
 }
 
 static void named(void *arg, const struct names_user *u, const struct err *why)
@@ -191,6 +198,7 @@ static struct session *session_of(struct dispatch *d, struct rpc_conn *conn)
     if (!s)
         return NULL;
     s->d = d;
+    s->conn = conn;
     s->line = line_create(d->o.loop, &line_ops, s);
     if (!s->line) {
         free(s);
@@ -224,6 +232,15 @@ static bool looks(const struct dispatch *d, const struct rpc_request *rpc)
     const struct request_row *row = find_row(d, rpc_request_proc(rpc)->proc);
 
     return row && row->kind == REQUEST_LOOKS;
+}
+
+void dispatch_close(const struct client *c, const char *why)
+{
+    struct err e;
+
+    err_set(&e, PBSE_SYSTEM, "%s", why);
+    if (client_conn(c))
+        rpc_conn_close(client_conn(c), &e);
 }
 
 void dispatch_call(void *dispatch, struct rpc_request *rpc)

@@ -31,6 +31,9 @@ struct dispatch_options {
     void *parts; /* first argument of every handler */
     dispatch_open_fn *open;
     void *open_arg;
+    /* ^ A registered scheduler asks for something. */
+    void (*sched_heard)(void *arg, struct client *c);
+    void *sched_heard_arg;
     /* ^ A client's connection has ended. */
     void (*client_gone)(void *arg, struct client *c);
     void *client_gone_arg;
@@ -38,6 +41,9 @@ struct dispatch_options {
 
 struct dispatch *dispatch_create(const struct dispatch_options *o);
 void dispatch_destroy(struct dispatch *d);
+
+/* End this client's connection, which is open: client_gone follows, not inside this call. `why` is for the log. */
+void dispatch_close(const struct client *c, const char *why);
 
 /* rpc_handler of every IFL procedure: bind with the dispatch as argument. */
 void dispatch_call(void *dispatch, struct rpc_request *rpc);

@@ -41,6 +41,7 @@ struct request *request_create(struct rpc_request *rpc, const struct request_row
     r->rpc = rpc_request_ref(rpc);
     r->row = row;
     r->client = client_ref(c);
+    client_count_request(c, 1);
     return r;
 }
 
@@ -59,6 +60,7 @@ void request_unref(struct request *r)
                       "PBS server internal error: request %s was let go of without an answer", r->row->name);
     rpc_request_on_dead(r->rpc, NULL, NULL);
     rpc_request_unref(r->rpc);
+    client_count_request(r->client, -1);
     client_unref(r->client);
     free(r);
 }

@@ -4,16 +4,24 @@
  * and the questions it was asked. They leave with its next NEXT: watch.c asks `has` and `take`, and says
  * through `waits` when it begins and ends waiting, which is where the states idle and scheduling come
  * from. A question stays in the row after it was told, until the answer, the end of the connection or the
- * asker's end takes it out. */
+ * asker's end takes it out.
+ *
+ * Heartbeat times are of the real monotonic clock: a simulator may drive the other. */
 #include "schedulers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "intern.h"
 #include "log.h"
+#include "loop.h"
 #include "pbs_error.h"
 #include "watch.h"
+
+/* How often one that has nothing to do is asked whether it is there: a message a minute costs nothing, and finds one that hangs
+ * long before the next person waits for it. */
+enum { ASK_MS = 60000, MARGIN_S = 60 };
 
 struct question {
     unsigned number;
@@ -30,6 +38,7 @@ struct scheduler {
     const void *owner;
     unsigned waiting; /* bit 1 << command */
     struct question *questions;
+    int64_t heard_ms; /* when it last asked for something, or was told something after having waited */
     struct scheduler *next;
 };
 
@@ -38,6 +47,8 @@ struct schedulers {
     struct watches *watches;
     struct scheduler *list;
     unsigned last_question;
+    struct loop_timer *guard; /* NULL: none is looked after */
+    struct schedulers_hooks hooks;
 };
 
 static struct scheduler *of_owner(const struct schedulers *sc, const void *owner)
@@ -67,6 +78,48 @@ static void set_state(struct schedulers *sc, struct sched_obj *o, enum sched_sta
         sc->site->server->scheduling_cycle = state == SCHED_IS_SCHEDULING;
 }
 
+/* --- heartbeat ----------------------------------------------------------------------------------------- */
+
+/* A cycle may take sched_cycle_length, in which nothing is asked. */
+static int64_t patience_ms(const struct scheduler *x)
+{
+    const struct attr_list *a = &x->object->obj.attrs;
+    int64_t cycle_s = attr_list_effective(a, SCHED_ATTR_sched_cycle_length);
+
+    return attr_list_number(a, SCHED_ATTR_heartbeat_timeout, cycle_s + MARGIN_S) * 1000;
+}
+
+/* How long it may be left alone. */
+static int64_t quiet_ms(const struct scheduler *x)
+{
+    int64_t patience = patience_ms(x);
+
+    return x->object->state == SCHED_IS_SCHEDULING || patience < ASK_MS ? patience : ASK_MS;
+}
+
+static void guard_arm(struct schedulers *sc)
+{
+    int64_t now = clock_real_mono_ms(), next = INT64_MAX;
+
+    if (!sc->guard)
+        return;
+    for (const struct scheduler *x = sc->list; x; x = x->next)
+        if (x->heard_ms + quiet_ms(x) < next)
+            next = x->heard_ms + quiet_ms(x);
+    if (next == INT64_MAX)
+        loop_timer_cancel(sc->guard);
+    else
+        loop_timer_set(sc->guard, next > now ? next - now : 0);
+}
+
+void schedulers_heard(struct schedulers *sc, const void *owner)
+{
+    struct scheduler *x = of_owner(sc, owner);
+
+    if (x)
+        x->heard_ms = clock_real_mono_ms(); /* the timer finds that out by itself */
+}
+
 /* --- wake-ups on their way out (struct watch_wakes) --------------------------------------------------- */
 
 static bool has(void *arg, const void *owner)
@@ -83,6 +136,8 @@ static bool has(void *arg, const void *owner)
 
 static void tell_command(const struct scheduler *x, int command)
 {
+    if (command == SCHED_CMD_NULL)
+        return;
     log_event(LOGC_SVR, LOGE_SCHED, x->object->obj.name, "Scheduler sent command %d", command);
 }
 
@@ -116,8 +171,11 @@ static void waits(void *arg, const void *owner, bool waiting)
     struct schedulers *sc = arg;
     struct scheduler *x = of_owner(sc, owner);
 
-    if (x)
-        set_state(sc, x->object, waiting ? SCHED_IS_IDLE : SCHED_IS_SCHEDULING);
+    if (!x)
+        return;
+    x->heard_ms = clock_real_mono_ms();
+    set_state(sc, x->object, waiting ? SCHED_IS_IDLE : SCHED_IS_SCHEDULING);
+    guard_arm(sc);
 }
 
 struct schedulers *schedulers_create(struct site *s, struct watches *ws)
@@ -134,19 +192,19 @@ struct schedulers *schedulers_create(struct site *s, struct watches *ws)
 
 /* --- coming and going --------------------------------------------------------------------------------- */
 
-static void fail_questions(struct scheduler *x)
+static void fail_questions(struct scheduler *x, const char *why)
 {
     struct question *q;
 
     while ((q = x->questions)) {
         x->questions = q->next;
-        q->fn(q->arg, PBSE_NOSCHEDULER, "Could not contact Scheduler", NULL);
+        q->fn(q->arg, PBSE_NOSCHEDULER, why, NULL);
         intern_unref(q->job);
         free(q);
     }
 }
 
-static void take_out(struct schedulers *sc, struct scheduler *x)
+static void take_out(struct schedulers *sc, struct scheduler *x, const char *why)
 {
     struct scheduler **at = &sc->list;
 
@@ -156,9 +214,62 @@ static void take_out(struct schedulers *sc, struct scheduler *x)
     set_state(sc, x->object, SCHED_IS_DOWN);
     if (!x->object->obj.gone)
         change_touch(sc->site->change, &x->object->obj.change, PART_NONE);
-    fail_questions(x); /* out of the list by now: an asker may ask anew, and is told that nobody is there */
+    fail_questions(x,
+                   why); /* out of the list by now: an asker may ask anew, and is told that nobody is there */
     object_unref(&x->object->obj);
     free(x);
+}
+
+/* The words of PBS. */
+static const char gone_text[] = "Could not contact Scheduler";
+
+static void give_up(struct schedulers *sc, struct scheduler *x)
+{
+    const void *owner = x->owner;
+    char why[200];
+
+    snprintf(why, sizeof why, "Could not contact Scheduler: %s hangs, it has said nothing for %lld seconds",
+             x->object->obj.name, (long long)(patience_ms(x) / 1000));
+    log_event(
+        LOGC_SCHED, LOGE_ERROR, x->object->obj.name,
+        "the scheduler hangs: it has said nothing for %lld seconds (heartbeat_timeout); another may register",
+        (long long)(patience_ms(x) / 1000));
+    take_out(sc, x, why);
+    sc->hooks.hung(sc->hooks.arg, owner);
+}
+
+/* One that waits for news is told that there are none; one that has had its time, and waits for nothing of ours, hangs. */
+static void guard_one(struct schedulers *sc, struct scheduler *x)
+{
+    if (clock_real_mono_ms() < x->heard_ms + quiet_ms(x))
+        return;
+    if (x->object->state == SCHED_IS_IDLE && watches_is_waiting(sc->watches, x->owner)) {
+        x->heard_ms = clock_real_mono_ms();
+        x->waiting |= 1u << SCHED_CMD_NULL;
+        watches_look(sc->watches);
+    } else if (sc->hooks.waits_for_us(sc->hooks.arg, x->owner)) {
+        x->heard_ms = clock_real_mono_ms();
+    } else if (clock_real_mono_ms() >= x->heard_ms + patience_ms(x)) {
+        give_up(sc, x);
+    }
+}
+
+static void schedulers_guard_cb(void *arg)
+{
+    struct schedulers *sc = arg;
+
+    for (struct scheduler *x = sc->list, *next; x; x = next) {
+        next = x->next;
+        guard_one(sc, x);
+    }
+    guard_arm(sc);
+}
+
+int schedulers_guard(struct schedulers *sc, struct loop *l, const struct schedulers_hooks *h)
+{
+    sc->hooks = *h;
+    sc->guard = loop_timer_create(l, LOOP_REAL, schedulers_guard_cb, sc);
+    return sc->guard ? 0 : -1;
 }
 
 void schedulers_destroy(struct schedulers *sc)
@@ -166,7 +277,8 @@ void schedulers_destroy(struct schedulers *sc)
     if (!sc)
         return;
     while (sc->list)
-        take_out(sc, sc->list);
+        take_out(sc, sc->list, gone_text);
+    loop_timer_destroy(sc->guard);
     free(sc);
 }
 
@@ -187,10 +299,11 @@ int schedulers_register(struct schedulers *sc, const char *name, const void *own
     if (!x)
         return err_set(e, PBSE_SYSTEM, "no memory for a scheduler");
     object_ref(&o->obj);
-    *x = (struct scheduler){.object = o, .owner = owner, .next = sc->list};
+    *x = (struct scheduler){.object = o, .owner = owner, .heard_ms = clock_real_mono_ms(), .next = sc->list};
     sc->list = x;
     set_state(sc, o, SCHED_IS_IDLE);
     change_touch(sc->site->change, &o->obj.change, PART_NONE);
+    guard_arm(sc);
     schedulers_wake(sc, o, SCHED_CMD_FIRST);
     return 0;
 }
@@ -202,7 +315,7 @@ void schedulers_gone(struct schedulers *sc, const void *owner)
     if (!x)
         return;
     log_event(LOGC_SCHED, LOGE_SYSTEM, x->object->obj.name, "scheduler disconnected");
-    take_out(sc, x);
+    take_out(sc, x, gone_text);
 }
 
 struct sched_obj *schedulers_object(const struct schedulers *sc, const void *owner)

@@ -5,6 +5,10 @@
  * A wake-up is a PBS scheduler command; it is queued until the scheduler's NEXT takes it, and one that is queued
  * already is not queued twice. A question (qrun of a job, pbs_preempt --explain) waits for its answer. When the connection ends the
  * object goes down, questions fail, wake-ups are forgotten: who registers next gets command FIRST.
+ *
+ * A scheduler that was told something asks on when it is done. One that neither asks nor orders anything for
+ * heartbeat_timeout, while it owes the next question and is owed no answer, hangs: that is said, its questions fail, its
+ * connection is closed, and another may register. One with nothing to do is told nothing (SCHED_CMD_NULL) now and then.
  * Loop thread only.
  */
 #include <stdbool.h>
@@ -22,6 +26,7 @@ struct watches;
 
 /* PBS's numbers of scheduler commands. */
 enum sched_command {
+    SCHED_CMD_NULL = 0, /* are you there? */
     SCHED_CMD_NEW = 1,  /* a job has come, or may run again */
     SCHED_CMD_TERM = 2, /* a job has ended, resources are free */
     SCHED_CMD_TIME = 3, /* scheduler_iteration is over */
@@ -38,6 +43,19 @@ enum sched_command {
 };
 
 struct schedulers *schedulers_create(struct site *s, struct watches *ws);
+
+/* From now on those that hang are found. `waits_for_us`: is an answer to this owner still to come? `hung`: close its connection; it
+ * is out of the table already. */
+struct loop;
+struct schedulers_hooks {
+    void *arg;
+    bool (*waits_for_us)(void *arg, const void *owner);
+    void (*hung)(void *arg, const void *owner);
+};
+int schedulers_guard(struct schedulers *sc, struct loop *l,
+                     const struct schedulers_hooks *h); /* -1: no memory */
+/* This owner has asked for something. */
+void schedulers_heard(struct schedulers *sc, const void *owner);
 void schedulers_destroy(struct schedulers *sc);
 
 /* This connection (`owner`, as in watch.h) is the scheduler `name` from now on. -1: PBSE_UNKSCHED no such object;
