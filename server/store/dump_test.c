@@ -562,6 +562,55 @@ static void an_empty_store_has_nothing_to_dump(void **state)
     forget(&missing);
 }
 
+/* A line with some bytes changed, cut or put twice; what is read is written and read again to the same. */
+static void any_line_is_read_or_refused(void **state)
+{
+    static const char *const good[] = {
+        "[\"meta\",\"a\",\"\\u00e9\\ud83d\\ude00\\n\\\"\\\\\"]", "[\"acct\",1,-2,\"AAECAwQFBgc=\"]",
+        "[\"job\",9223372036854775807,-1,\"1.x\",\"queued\",null,\"\",\"p\",\"{}\",\"{}\",\"{}\",\"{}\"]",
+        "[\"script\",1,-1,0,\"\"]"};
+    static const char spice[] = "\"\\[],{}u0dD8fnull=-+/ \t\xf4\x8f\xbf\xbf\x01";
+    unsigned taken = 0;
+
+    (void)state;
+    srandom(4711);
+    for (int run = 0; run < 50000; run++) {
+        const char *from = good[random() % 4];
+        size_t n = strlen(from), at;
+        char *line = malloc(n + 8); /* just as long, for the sanitizer */
+        const struct store_table *t;
+        struct batch_stmt row;
+        struct err e;
+
+        memcpy(line, from, n + 1);
+        for (long k = random() % 4; k > 0 && n; k--) {
+            at = (size_t)random() % n;
+            if (random() % 8 == 0)
+                line[n = at] = '\0';
+            else
+                line[at] = spice[random() % (long)(sizeof spice - 1)];
+        }
+        line = realloc(line, n + 1);
+        if (dump_line_read(line, &t, &row, &e) == 0) {
+            struct strbuf once, twice;
+
+            taken++;
+            strbuf_init(&once, 10000);
+            strbuf_init(&twice, 10000);
+            dump_line_add(&once, t, &row);
+            free(line);
+            line = strdup(strbuf_str(&once));
+            assert_int_equal(dump_line_read(line, &t, &row, &e), 0);
+            dump_line_add(&twice, t, &row);
+            assert_string_equal(strbuf_str(&once), strbuf_str(&twice));
+            strbuf_fini(&once);
+            strbuf_fini(&twice);
+        }
+        free(line);
+    }
+    assert_true(taken > 5000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -575,6 +624,7 @@ int main(void)
         cmocka_unit_test(a_store_that_a_server_uses_cannot_be_filled),
         cmocka_unit_test(the_server_of_an_older_copy_can_store_nothing_in_a_filled_store),
         cmocka_unit_test(an_empty_store_has_nothing_to_dump),
+        cmocka_unit_test(any_line_is_read_or_refused),
     };
 
     return cmocka_run_group_tests(tests, begin_world, end_world);
