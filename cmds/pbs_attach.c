@@ -48,20 +48,25 @@ static int execute(const struct attach *t, char *argv[])
 /* The child waits until it is attached: nothing of the command runs outside the job. */
 static int execute_in_session(const struct attach *t, char *argv[])
 {
-    int go[2], status = 0;
+    int go[2], ready[2], status = 0;
     pid_t child;
     char c;
 
-    if (pipe(go) < 0 || (child = fork()) < 0) {
+    if (pipe(go) < 0 || pipe(ready) < 0 || (child = fork()) < 0) {
         (void)cmd_say(&t->a, "cannot start %s: %s", argv[0], strerror(errno));
         return EXIT_ERROR;
     }
     if (child == 0) {
         (void)close(go[1]);
+        (void)close(ready[0]);
         (void)setsid();
+        (void)close(ready[1]);
         _exit(read(go[0], &c, 1) == 1 && close(go[0]) == 0 ? execute(t, argv) : EXIT_ERROR);
     }
     (void)close(go[0]);
+    (void)close(ready[1]);
+    (void)!read(ready[0], &c, 1); /* its end: the child has its session, by which it is attached */
+    (void)close(ready[0]);
     if (attach_pid(t, child) < 0 || (t->parent && attach_pid(t, getpid()) < 0)) {
         (void)close(go[1]);
         return EXIT_ERROR;

@@ -64,6 +64,18 @@ int procs_read(pid_t pid, struct procs_entry *out)
     return 0;
 }
 
+int procs_real_uid(pid_t pid, unsigned *out)
+{
+    char path[64], text[STAT_MAX];
+    const char *line;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    if (read_small(path, text, sizeof text) <= 0 || !(line = strstr(text, "\nUid:\t")))
+        return -1;
+    *out = (unsigned)strtoul(line + sizeof "\nUid:", NULL, 10);
+    return 0;
+}
+
 int procs_began(pid_t pid, time_t *out)
 {
     char path[64], text[STAT_MAX];

@@ -51,6 +51,9 @@ int procs_of(struct procs *p, pid_t root, const struct procs_sessions *also, str
 struct procs_sum procs_add_up(const struct procs *p);
 
 int procs_read(pid_t pid, struct procs_entry *out); /* -1: there is no such process */
+
+/* Its real user, which programs with other rights keep too: who that is may signal it. -1: it is gone. */
+int procs_real_uid(pid_t pid, unsigned *out);
 int procs_began(pid_t pid, time_t *out); /* when, by the wall clock of now, to a second or so; -1 as above */
 
 /* Boot id of the host, so that a record of before a reboot is known as such. */

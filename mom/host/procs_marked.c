@@ -19,7 +19,7 @@
 #include "file.h"
 #include "procs.h"
 
-enum { ENVIRON_MAX = 8 << 20, STATUS_MAX = 1 << 14, SLACK_S = 2 };
+enum { ENVIRON_MAX = 8 << 20, SLACK_S = 2 };
 
 static bool holds(const char *bytes, size_t n, const char *mark)
 {
@@ -54,22 +54,11 @@ static bool is_of(const struct procs_sessions *sessions, pid_t session)
     return false;
 }
 
-/* By its real user, which programs with other rights keep too. */
 static bool is_owned(pid_t pid, unsigned uid)
 {
-    char path[64], *text = NULL;
-    const char *real;
-    bool owned;
+    unsigned real;
 
-    if (uid == 0)
-        return false;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    if (file_read(AT_FDCWD, path, STATUS_MAX, &text, NULL, NULL) < 0)
-        return false;
-    real = strstr(text, "\nUid:\t");
-    owned = real && strtoul(real + sizeof "\nUid:", NULL, 10) == uid;
-    free(text);
-    return owned;
+    return uid != 0 && procs_real_uid(pid, &real) == 0 && real == uid;
 }
 
 /* A session of that number: is it still the one that was noted? */

@@ -5,11 +5,9 @@
 #include "tm_attach.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -26,11 +24,24 @@ enum { NAME_SIZE = 64 };
 
 static bool is_owners(const struct shep_order *o, pid_t pid)
 {
-    char path[64];
-    struct stat st;
+    unsigned real;
 
-    snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    return stat(path, &st) == 0 && st.st_uid == (o->change_user ? o->uid : geteuid());
+    return procs_real_uid(pid, &real) == 0 && real == (o->change_user ? o->uid : geteuid());
+}
+
+/* All of it is signalled with the job, with our rights: so all of it is what its owner may signal. */
+static bool is_owners_session(const struct shep_order *o, pid_t session)
+{
+    const struct procs_sessions one = {&session, 1};
+    struct procs all;
+    bool owners;
+
+    procs_init(&all);
+    owners = procs_of(&all, getpid(), &one, NULL) == 0;
+    for (size_t i = 0; i < all.n && owners; i++)
+        owners = all.list[i].session != session || all.list[i].state == 'Z' || is_owners(o, all.list[i].pid);
+    procs_fini(&all);
+    return owners;
 }
 
 /* Sessions below us are the job's already; so are those adopted before. */
@@ -62,9 +73,9 @@ static int check(const struct tm_server *t, pid_t pid, struct procs_entry *p, co
         *why = "there is no such process";
         return TM_ENOPROC;
     }
-    /* The leader may have gone; a leader of another user has let this process into its session. */
+    /* Its leader may be another user's, and may have let this process in. */
     if (!is_owners(t->place.order, pid) || p->session <= 1 ||
-        (kill(p->session, 0) == 0 && !is_owners(t->place.order, p->session))) {
+        !is_owners_session(t->place.order, p->session)) {
         *why = "the process, or its session, is not that of the job's owner";
         return TM_EOWNER;
     }
@@ -92,8 +103,12 @@ static char *name_of(pid_t pid, char out[static NAME_SIZE])
 static int adopt(struct tm_server *t, const struct procs_entry *p, unsigned id)
 {
     int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+    struct procs_entry again;
     char name[NAME_SIZE];
-    struct tasks_entry *x = fd < 0 ? NULL : tasks_add(t->tasks, id, p->pid);
+    /* again, now that the number cannot pass to another */
+    bool same = fd >= 0 && procs_read(p->pid, &again) == 0 && again.session == p->session &&
+                is_owners(t->place.order, p->pid);
+    struct tasks_entry *x = same ? tasks_add(t->tasks, id, p->pid) : NULL;
 
     if (!x || confine_adopt(t->place.confine, p->session) < 0) {
         if (fd >= 0 && !x)

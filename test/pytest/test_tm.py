@@ -272,6 +272,26 @@ def test_only_processes_of_the_jobs_owner_can_be_attached(cx):
     process.wait()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs two users")
+def test_a_session_with_a_process_of_another_user_is_not_attached(cx):
+    """All of a session is killed with the job, by root; so root's part of it would die by the word of the owner."""
+    job = running(cx, User_List=users.NAMES[0])
+    roots = os.path.join(cx.work, "roots")
+    process = subprocess.Popen(["sh", "-c", f"sleep 600 & echo $! > {roots}; exec setpriv --reuid {users.NAMES[0]} sleep 600"],
+                               start_new_session=True)
+    try:
+        pid = int(until(lambda: cx.file("roots"), "root's part"))
+        until(lambda: os.stat(f"/proc/{process.pid}").st_uid != 0, "the owner's part")
+        refused = attach(cx, "-j", job, "-p", process.pid)
+        assert refused.returncode == 1 and "is not that of the job's owner" in refused.stderr
+        cx.api.delete(job)
+        cx.wait_gone(job)
+        assert not is_gone(pid)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
 def test_a_host_can_forbid_attaching(cx):
     with open(os.path.join(cx.dir, "mom", "n1", "mom_priv", "config"), "a", encoding="ascii") as f:
         f.write("\n$attach_allow false\n")
