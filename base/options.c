@@ -119,6 +119,8 @@ int options_parse(const struct options *o, int argc, char *argv[], int *first, v
             operands++;
             continue;
         }
+        if (last && operands && o->dashes_first)
+            return err_set(s.e, EINVAL, "\"--\" is not allowed behind \"%.100s\"", argv[from - 1]);
         rc = last ? 0 : argv[from][1] == '-' ? take_long(&s) : take_letters(&s);
         if (rc < 0)
             return -1;

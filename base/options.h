@@ -6,6 +6,7 @@
  * value. A row says what it takes and what to do with it; the usage text is made from the rows too. Options
  * are handled in the order in which they stand, each as often as it stands. Nothing is printed here.
  */
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "err.h"
@@ -39,11 +40,12 @@ struct options {
     const struct option_row *rows;
     size_t n_rows;
     enum options_order order;
+    bool dashes_first; /* "--" behind an operand is refused: what follows it would not be that operand's */
 };
 
 /* Handle all options of argv[1..]. Operands are moved to the end of argv, in order; *first is the index of
  * the first of them, argc if none. A lone "-" is an operand. -1: EINVAL unknown option, value missing or not
- * wanted (the text names it), or whatever a `take` said, prefixed with the option. */
+ * wanted (the text names it), "--" behind an operand, or whatever a `take` said, prefixed with the option. */
 int options_parse(const struct options *o, int argc, char *argv[], int *first, void *context, struct err *e);
 
 /* The same for options that stand in a text of their own, as "#PBS -l ncpus=2 -N x" has them: operands are an

@@ -26,6 +26,15 @@ static bool is_any(const char *v)
     return *v != '\0';
 }
 
+/* As the server takes them. */
+static bool is_job_name(const char *v)
+{
+    for (const char *c = v; *c; c++)
+        if (!isgraph((unsigned char)*c) || *c == '/')
+            return false;
+    return *v && strlen(v) <= PBS_MAXJOBNAME;
+}
+
 static bool is_number(const char *v, long min, long max)
 {
     char *end;
@@ -182,7 +191,7 @@ static const struct spec {
     {'c', ATTR_c, is_checkpoint, put},    {'h', ATTR_h, hold_letters_are_good, put},
     {'j', ATTR_j, is_join, put},          {'J', ATTR_J, is_range, put_range},
     {'k', ATTR_k, is_keep, put},          {'m', ATTR_m, is_mail, put},
-    {'M', ATTR_M, is_list, put},          {'N', ATTR_N, is_any, put},
+    {'M', ATTR_M, is_list, put},          {'N', ATTR_N, is_job_name, put},
     {'p', ATTR_p, is_priority, put},      {'P', ATTR_project, is_any, put},
     {'r', ATTR_r, is_yes_no, put_yes_no}, {'R', ATTR_R, is_remove, put},
     {'S', ATTR_S, is_list, put},          {'u', ATTR_u, is_list, put},

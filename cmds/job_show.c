@@ -143,7 +143,8 @@ static int percent_of_array(const char *counts)
 const char *job_show_percent(const struct job_show *j, char out[static JOB_SHOW_TEXT])
 {
     int cput = percent_of(j->used_cput, j->want_cput), wall = percent_of(j->used_walltime, j->want_walltime);
-    int p = j->array_states ? percent_of_array(j->array_states) : cput > wall ? cput : wall;
+    bool has_ended = j->state && strchr("XF", *j->state);
+    int p = has_ended ? 100 : j->array_states ? percent_of_array(j->array_states) : cput > wall ? cput : wall;
 
     if (p < 0)
         return "-- ";

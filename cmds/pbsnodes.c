@@ -5,6 +5,10 @@
  * written before the first node: nothing found is nothing shown. Which options go together is said in one
  * place, unsound. */
 #include "cmd.h"
+
+#include <strings.h>
+
+#include "attrs.h"
 #include "job_names.h"
 #include "json_out.h"
 #include "node_show.h"
@@ -95,17 +99,39 @@ static int change_vnode(const struct pbsnodes *p, int c, const char *vnode)
         attrs_add(&attrs, ATTR_NODE_state, NULL, "offline", p->offline ? INCR : DECR);
     if (p->comment)
         attrs_add(&attrs, ATTR_comment, NULL, p->comment, *p->comment ? SET : UNSET);
+    else if (p->clear) /* it said why the host was offline */
+        attrs_add(&attrs, ATTR_comment, NULL, "", UNSET);
     rc = pbs_manager(c, MGR_CMD_SET, MGR_OBJ_NODE, vnode, attrs.first, NULL);
     attrs_fini(&attrs);
     return rc ? report(p, c, vnode) : 0;
 }
 
+/* A host is all its vnodes; with -v the name is that of one vnode. */
+static int change_host(const struct pbsnodes *p, int c, const struct batch_status *vnodes, const char *host)
+{
+    int rc = 0, n = 0;
+
+    for (const struct batch_status *v = vnodes; v; v = v->next) {
+        const char *is = attrs_value(v->attribs, ATTR_rescavail, "host");
+
+        if (is && strcasecmp(is, host) == 0) {
+            rc |= change_vnode(p, c, v->name);
+            n++;
+        }
+    }
+    return n ? rc : change_vnode(p, c, host);
+}
+
 static int change(const struct pbsnodes *p, int c, int n, char *operands[])
 {
+    char name[] = ATTR_rescavail, host[] = "host", nothing[] = "";
+    struct attrl want = {.name = name, .resource = host, .value = nothing};
+    struct batch_status *vnodes = p->vnodes ? NULL : pbs_statvnode(c, NULL, &want, NULL);
     int i, rc = 0;
 
     for (i = 0; i < n; i++)
-        rc |= change_vnode(p, c, operands[i]);
+        rc |= change_host(p, c, vnodes, operands[i]);
+    pbs_statfree(vnodes);
     return rc;
 }
 

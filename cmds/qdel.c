@@ -3,6 +3,8 @@
 #include "cmd.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "errors.h"
 #include "ids.h"
@@ -72,6 +74,39 @@ static const char *shown(const struct batch *b, const char *id)
     return id;
 }
 
+static int qdel_compare(const void *a, const void *b)
+{
+    const struct ids_job *x = *(struct ids_job *const *)a, *y = *(struct ids_job *const *)b;
+    int c = strcmp(x->server, y->server);
+
+    return c ? c : strcmp(x->id, y->id);
+}
+
+/* A job that is named twice is deleted once. O(n log n). -1: no memory. */
+static int skip_repeated(struct batch *b)
+{
+    struct ids_job **sorted = calloc((size_t)b->n + 1, sizeof(struct ids_job *));
+
+    if (!sorted)
+        return -1;
+    for (int i = 0; i < b->n; i++)
+        sorted[i] = &b->job[i];
+    qsort(sorted, (size_t)b->n, sizeof *sorted, qdel_compare);
+    for (int i = 1; i < b->n; i++)
+        if (qdel_compare(&sorted[i - 1], &sorted[i]) == 0)
+            b->done[sorted[i] - b->job] = true;
+    free(sorted);
+    return 0;
+}
+
+/* Of a range it is no fault that its subjobs have ended. */
+static bool is_fault(const struct batch_deljob_status *failed)
+{
+    const char *range = strchr(failed->name, '[');
+
+    return failed->code != PBSE_NOHISTARRAYSUBJOB || !range || !strpbrk(range, "-,");
+}
+
 static int report(const struct qdel *q, const struct batch *b, const struct batch_deljob_status *failed)
 {
     const char *text = errors_text(failed->code);
@@ -103,7 +138,7 @@ static int delete_batch(const struct qdel *q, struct session *s, struct batch *b
     if (!failed && pbs_errno)
         return session_report(&q->a, c, n == 1 ? b->job[from].shown : "");
     for (f = failed; f; f = f->next)
-        code = report(q, b, f);
+        code = is_fault(f) ? report(q, b, f) : code;
     pbs_delstatfree(failed);
     return code;
 }
@@ -146,7 +181,7 @@ static int run(void *settings, int n, char *operands[])
         else
             b.n++;
     }
-    code = delete_all(q, &b, ids);
+    code = skip_repeated(&b) < 0 ? -cmd_say(&q->a, "no memory") : delete_all(q, &b, ids);
     rc = code ? code : rc;
 out:
     free(b.job);

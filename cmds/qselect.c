@@ -18,6 +18,7 @@ struct qselect {
     struct cmd_args a;
     struct attrs criteria;
     struct destination destination;
+    const char *asked; /* -q as it was given */
     bool finished, history, subjobs;
 };
 
@@ -165,6 +166,7 @@ static int take_q(void *settings, const struct option_row *row, const char *valu
 
     if (jobid_parse_destination(value, &q->destination, e) < 0)
         return cmd_bad(&q->a, row);
+    q->asked = value;
     if (*q->destination.queue)
         attrs_add(&q->criteria, ATTR_q, NULL, q->destination.queue, EQ);
     return 0;
@@ -231,6 +233,8 @@ static int run(void *settings, int n, char *operands[])
     if (q->finished && !attrs_find(&q->criteria, ATTR_state, NULL))
         attrs_add(&q->criteria, ATTR_state, NULL, "MFX", EQ);
     c = session_connect(s, q->destination.server);
+    if (c < 0 && pbs_errno == PBSE_BADHOST)
+        cmd_say(&q->a, "illegally formed destination: %s", q->asked);
     rc = c < 0 ? pbs_errno : select_jobs(q, c);
     session_destroy(s);
     return rc;

@@ -20,7 +20,7 @@ static bool conflicts(const struct qstat *q)
         return true;
     if (kinds && (alternative || q->arrays || q->subjobs || q->history || q->percent || q->express))
         return true;
-    if (q->full && (alternative || q->percent || q->limits))
+    if (q->full && (alternative || q->limits))
         return true;
     if ((q->gigabytes && q->megawords) || (alternative && q->percent))
         return true;

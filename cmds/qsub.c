@@ -280,8 +280,8 @@ static int read_source(struct qsub *q, int n, char *operands[], struct source *s
 {
     /* Operands stand at the end of argv, so there is a word before them. */
     /* cppcheck-suppress negativeIndex */
-    if (n && !strcmp(operands[-1], "--"))
-        return from_words(q, n, operands);
+    if (!strcmp(operands[-1], "--"))
+        return n ? from_words(q, n, operands) : cmd_usage(&q->o.a);
     if (n > 1)
         return cmd_usage(&q->o.a);
     if (n && strcmp(operands[0], "-"))
@@ -583,7 +583,10 @@ static void fini(void *settings)
 }
 
 const struct cmd command = {
-    .options = {.program = "qsub", .operands = "[script | - | -- program [arguments]]", CMD_ROWS(rows)},
+    .options = {.program = "qsub",
+                .operands = "[script | - | -- program [arguments]]",
+                .dashes_first = true,
+                CMD_ROWS(rows)},
     .usage = "usage: qsub [-a date_time] [-A account_string] [-c interval]\n"
              "\t[-C directive_prefix] [-e path] [-f ] [-G] [-h ] [-I [-X]] [-j oe|eo] [-J X-Y[:Z][%N]]\n"
              "\t[-k keep] [-l resource_list] [-m mail_options] [-M user_list]\n"

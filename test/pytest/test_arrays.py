@@ -486,7 +486,7 @@ def test_subjobs_that_were_deleted_before_they_ran_are_history_too(stored):
             assert names(found) == [job] + [sub(job, i) for i in (1, 4, 7)]
             assert [s.state for s in found] == ["F", "X", "X", "X"]
             assert found[2]["array_index"] == "4" and found[2]["Resource_List"]["walltime"] == "00:01:00"
-            assert "array_indices_submitted" not in found[2] and found[2]["Exit_status"] == "271"
+            assert "array_indices_submitted" not in found[2] and found[2]["Exit_status"] == "265"
         assert names(stored.api.stat("job", sub(job, "2-9"), extend="x")) == [sub(job, 4), sub(job, 7)]
         assert stored.stat(sub(job, 7), "x").state == "X"
         assert stored.api.select([("job_state", None, "X", api.EQ)], extend="xT") == [sub(job, i) for i in (1, 4, 7)]

@@ -9,7 +9,7 @@ import termios
 
 import pytest
 
-from cede import users
+from cede import api, users
 from cede.complex import Complex
 from cede.wait import until
 
@@ -108,7 +108,7 @@ def test_a_job_that_was_deleted_before_it_ran_has_an_exit_status(place, restarte
         place.restart("server")
         place.again()
     for one in (job, array, array.replace("[]", "[2]")):
-        assert place.api.stat("job", one, extend="x")[0]["Exit_status"] == "271"
+        assert place.api.stat("job", one, extend="x")[0]["Exit_status"] == "265"
 
 
 def test_a_killed_job_shows_256_and_the_signal_and_its_files_are_there_before_it_is_finished(cx):
@@ -401,3 +401,67 @@ def test_a_full_listing_is_folded_at_the_width_of_the_terminal(quiet):
         n.append(len(lines))
     assert n[0] > 2 * n[1]
     quiet.api.delete(job)
+
+
+# --- as scripts around PBS use them
+
+@pytest.mark.parametrize("words", [("SCRIPT", "--"), ("SCRIPT", "--", "cmd"), ("--",)])
+def test_qsub_takes_no_dashes_behind_a_script_and_none_without_a_program(cx, words):
+    script = cx.script("true")
+    done = cx.command("qsub", *[script if w == "SCRIPT" else w for w in words], check=False, stdin="")
+    assert done.returncode == 2 and "usage:" in done.stderr and not cx.api.stat("job")
+
+
+@pytest.mark.parametrize("name", ["two words", "a/b", "", "x" * 231])
+def test_qsub_says_that_a_name_is_illegal_itself(cx, name):
+    done = cx.command("qsub", "-N", name, cx.script("true"), check=False)
+    assert done.returncode == 2 and "qsub: illegal -N value" in done.stderr
+
+
+@pytest.mark.complex(nodes=1, ncpus=1, history=True)
+def test_a_job_that_is_named_twice_is_deleted_once_without_a_word(cx):
+    for job in (cx.submit(), cx.submit(Hold_Types="u")):
+        done = cx.command("qdel", job, job, job)
+        assert done.stdout == done.stderr == ""
+        cx.wait_gone(job)
+    held = cx.submit(Hold_Types="u")
+    cx.command("qdel", held)
+    assert cx.stat(held)["Exit_status"] == "265"
+
+
+@pytest.mark.complex(nodes=1, ncpus=3, history=True)
+def test_a_range_of_subjobs_that_have_ended_is_deleted_without_a_word_while_the_array_lives(cx):
+    array = cx.submit(array_indices_submitted="1-4")
+    number, rest = array.split("[]")
+    until(lambda: cx.state(f"{number}[3]{rest}") == "R", "subjobs to run")
+    for _ in range(2):
+        done = cx.command("qdel", f"{number}[1-2]{rest}")
+        assert done.stdout == done.stderr == ""
+        until(lambda: cx.state(f"{number}[2]{rest}") == "X", "the end of the subjob")
+    assert cx.command("qdel", f"{number}[1]{rest}", check=False).returncode  # a single one was meant
+    lines = cx.command("qstat", "-pt", array).stdout.splitlines()
+    assert [line.split()[3:5] for line in lines if f"{number}[1]" in line or f"{number}[2]" in line] == [["100", "X"]] * 2
+
+
+def test_percentages_and_all_attributes_may_be_asked_together(cx):
+    job = cx.submit(Hold_Types="u")
+    assert job in json.loads(cx.command("qstat", "-fp", "-F", "json", job).stdout)["Jobs"]
+    assert f"Job Id: {job}" in cx.command("qstat", "-f", "-p", job).stdout
+
+
+def test_qselect_names_a_destination_that_cannot_be(cx):
+    done = cx.command("qselect", "-q", "aaa@no.such.host.invalid", check=False)
+    assert done.returncode and "qselect: illegally formed destination: aaa@no.such.host.invalid" in done.stderr
+
+
+@pytest.mark.complex(nodes=1, ncpus=2)
+def test_pbsnodes_takes_a_host_with_all_its_vnodes_and_gives_it_back_without_the_comment(cx):
+    cx.api.manager(api.CREATE, api.NODE, "half", [("Mom", None, "n1")])
+    host = cx.node("n1")["resources_available"]["host"]
+    cx.api.manager(api.MSET, api.NODE, "half", [("resources_available", "host", host)])
+    cx.command("pbsnodes", "-o", "-C", "disk swap", host)
+    for name in ("n1", "half"):
+        assert "offline" in cx.node(name)["state"] and cx.node(name)["comment"] == "disk swap"
+    cx.command("pbsnodes", "-r", host)
+    for name in ("n1", "half"):
+        assert "offline" not in cx.node(name)["state"] and "comment" not in cx.node(name)
