@@ -79,8 +79,19 @@ static void show(const char *path)
         fclose(f);
 }
 
+/* What is shown of a round. */
+enum show { SHOW_NOTHING, SHOW_FAILURE, SHOW_ALL };
+
+static void show_round(const struct plan *p, const char *said, int status)
+{
+    printf("seed %llu:\n", (unsigned long long)p->seed);
+    show(said);
+    printf("the round ended with %s %d at step %u\n", WIFSIGNALED(status) ? "signal" : "status",
+           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), sums->at);
+}
+
 /* In a process of its own. True: it has ended well. */
-static bool run_round(const struct plan *p, bool is_shown)
+static bool run_round(const struct plan *p, enum show what)
 {
     const char *top = getenv("TMPDIR");
     char dir[200], out[220];
@@ -103,11 +114,8 @@ static bool run_round(const struct plan *p, bool is_shown)
     }
     if (pid < 0 || waitpid(pid, &status, 0) < 0)
         talk_fail("a round cannot be run: %s", strerror(errno));
-    if (is_shown) {
-        show(out);
-        printf("the round ended with %s %d\n", WIFSIGNALED(status) ? "signal" : "status",
-               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    }
+    if (what == SHOW_ALL || (what == SHOW_FAILURE && status))
+        show_round(p, out, status);
     remove_dir(dir);
     return status == 0;
 }
@@ -126,7 +134,7 @@ static bool still_fails_without(struct plan *p, unsigned from, unsigned n)
         any |= less->kept[i];
         less->kept[i] = false;
     }
-    failed = any && !run_round(less, false);
+    failed = any && !run_round(less, SHOW_NOTHING);
     if (failed)
         *p = *less;
     free(less);
@@ -161,12 +169,10 @@ static void print_kept(const struct plan *p)
 
 static void tell_failure(struct plan *p)
 {
-    printf("seed %llu fails:\n", (unsigned long long)p->seed);
-    run_round(p, true);
     shrink(p);
     printf("\nwithout what can be left out:\n");
     p->is_told = true;
-    run_round(p, true);
+    run_round(p, SHOW_ALL);
     print_kept(p);
 }
 
@@ -232,11 +238,11 @@ int main(int argc, char *argv[])
     if (sums == MAP_FAILED)
         return 2;
     if (plan.is_told)
-        return run_round(&plan, true) ? 0 : 1;
+        return run_round(&plan, SHOW_ALL) ? 0 : 1;
     most = one && most == ROUNDS ? 1 : most;
     for (; seconds ? clock_real_mono_ms() - begun < (int64_t)seconds * 1000 : rounds < most;
          rounds++, plan.seed++)
-        if (!run_round(&plan, false)) {
+        if (!run_round(&plan, SHOW_FAILURE)) {
             failed = plan;
             tell_failure(&failed);
             return 1;

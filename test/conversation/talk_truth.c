@@ -199,6 +199,13 @@ void truth_compare(struct talk *t, struct truth *was)
 
 /* --- answers ---------------------------------------------------------------------------------------------- */
 
+static bool begins_with(const char *at, const char *end, const char *name)
+{
+    size_t n = strlen(name);
+
+    return (size_t)(end - at) > n && strncmp(at, name, n) == 0 && at[n] == '-';
+}
+
 void truth_look(const struct caller *c, const char *bytes, size_t n)
 {
     static const char mark[] = "SECRET-";
@@ -207,12 +214,12 @@ void truth_look(const struct caller *c, const char *bytes, size_t n)
     if (c->kind != CALLER_USER || !bytes)
         return;
     while ((at = memmem(at, (size_t)(end - at), mark, sizeof mark - 1))) {
-        const char *name = talk_users[c->who];
-        size_t length = strlen(name);
-
         at += sizeof mark - 1;
-        if ((size_t)(end - at) > length && (strncmp(at, name, length) != 0 || at[length] != '-'))
-            talk_fail("%s is shown a script of %.10s", name, at);
+        for (int i = 0; i < TALK_USERS; i++)
+            if (i != c->who && begins_with(at, end, talk_users[i]))
+                talk_fail("%s is shown a script of %s", talk_users[c->who], talk_users[i]);
+        if (begins_with(at, end, "root"))
+            talk_fail("%s is shown a script of root", talk_users[c->who]);
     }
 }
 
