@@ -390,3 +390,25 @@ def test_a_test_decides_when_a_simulated_job_starts_ends_and_fails(cx):
         assert s["Exit_status"] == "7" and s["run_count"] == "2"
         assert sim.step("9.nowhere", "start") == "it is not here"
         assert sim.step(job, "dance") == "the steps are: start, finish STATUS, fail"
+
+
+def counts(cx, array):
+    """How many subjobs are in which state, as the array says."""
+    return dict(w.split(":") for w in cx.stat(array)["array_state_count"].split())
+
+
+@alone
+def test_ten_thousand_requeues_at_once_do_not_make_server_and_simulator_wait_for_each_other(cx):
+    """Both ask all at once, each more than the other's socket holds."""
+    n = 10000
+    cx.set_server("max_array_size", n)
+    with Service(cx, "--nodes", 1000, "--ncpus", 10, "--prefix", "s"):
+        array = simulated(cx, 3600000, array_indices_submitted=f"0-{n - 1}", Rerunable="True")
+        until(lambda: counts(cx, array)["Running"] == str(n), "all run", 170)
+        cx.set_server("scheduling", "False")
+        cx.api.rerun(array)
+        until(lambda: counts(cx, array)["Queued"] == str(n), "all are back", 100)
+        cx.set_server("scheduling", "True")
+        until(lambda: counts(cx, array)["Running"] == str(n), "all run again", 170)
+        assert all(v.state in ("job-busy", "free") for v in cx.api.stat("vnode"))
+        assert "nothing was heard of" not in cx.logs("server", lines=30000)
