@@ -3,6 +3,7 @@
 #include "log.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,7 +31,7 @@ static struct {
     int fd;  /* -1: no file */
     int day; /* year * 1000 + day of the year of the open file */
     bool daily, highres, no_file;
-    int facility, severity;
+    int facility, severity, keep_days;
     const struct clock *clock;
     char path[DIR_MAX]; /* the directory if daily, else the file */
     char daemon[256];
@@ -76,6 +77,35 @@ static int open_file(const struct tm *t, struct err *e)
     the_log.fd = fd;
     the_log.day = t->tm_year * 1000 + t->tm_yday;
     return 0;
+}
+
+static bool is_day(const char *name)
+{
+    return strlen(name) == 8 && strspn(name, "0123456789") == 8;
+}
+
+/* Files of days before the first one that is kept; whichever come first, LOG_REMOVE_MAX of them. */
+static void remove_old(const struct tm *today)
+{
+    struct tm first = {.tm_year = today->tm_year,
+                       .tm_mon = today->tm_mon,
+                       .tm_mday = today->tm_mday,
+                       .tm_hour = 12,
+                       .tm_isdst = -1};
+    struct dirent *entry;
+    char kept[32];
+    DIR *dir;
+    int n = 0;
+
+    if (!the_log.daily || the_log.keep_days <= 0 || !(dir = opendir(the_log.path)))
+        return;
+    first.tm_mday -= the_log.keep_days - 1;
+    mktime(&first);
+    strftime(kept, sizeof kept, "%Y%m%d", &first);
+    while (n < LOG_REMOVE_MAX && (entry = readdir(dir)))
+        if (is_day(entry->d_name) && strcmp(entry->d_name, kept) < 0)
+            n += unlinkat(dirfd(dir), entry->d_name, 0) == 0;
+    closedir(dir);
 }
 
 static void close_file(void)
@@ -205,8 +235,10 @@ static void switch_day(void)
     if (the_log.fd >= 0)
         line_locked(LOGC_SVR, LOGE_SYSTEM, "Log", "Log closed");
     close_file();
-    if (open_file(&t, NULL) == 0)
-        open_lines();
+    if (open_file(&t, NULL) < 0)
+        return;
+    remove_old(&t);
+    open_lines();
 }
 
 static int open_locked(struct err *e)
@@ -217,6 +249,8 @@ static int open_locked(struct err *e)
     local_time(&t, &micro_s);
     if (!the_log.no_file && open_file(&t, e) < 0)
         return -1;
+    if (!the_log.no_file)
+        remove_old(&t);
     open_lines();
     return 0;
 }
@@ -247,6 +281,7 @@ static int take_options(const struct log_options *o, struct err *e)
     the_log.no_file = o->no_file;
     the_log.facility = syslog_facility(o->syslog_facility);
     the_log.severity = o->syslog_severity;
+    the_log.keep_days = o->keep_days;
     the_log.clock = o->clock;
     the_log.mask = o->mask;
     free(the_log.head);

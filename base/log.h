@@ -7,7 +7,7 @@
  * EEEE is the event mask in four hex digits. The file is DIR/YYYYMMDD, mode 0644, switched at the first line
  * of a new day; it begins with "Log opened" and who writes it, and ends with "Log closed". Line breaks and other control
  * characters in a text become blanks, so a line is always one event. Lines are appended in one write each and
- * never synced.
+ * never synced. With keep_days each new file removes old ones, LOG_REMOVE_MAX at most: only names of eight digits in `dir`.
  *
  * The log is the one mutable global of the process, since nearly every part writes to it; it is safe on any
  * thread. Before log_open and after log_close, lines of ERROR, SYSTEM, ADMIN and SECURITY go to stderr.
@@ -55,6 +55,9 @@ enum log_mask {
 
 enum { LOG_MASK_SERVER = 511, LOG_MASK_SCHED = 767, LOG_MASK_MOM = 975 };
 
+/* A choice: a month that was missed is made up for at once, and a clock that was set far ahead does not take all. */
+enum { LOG_REMOVE_MAX = 31 };
+
 struct log_options {
     const char *dir;           /* made (mode 0755) if missing; its parent must exist */
     const char *path;          /* -L: this one file instead of daily ones in `dir`; or NULL */
@@ -65,7 +68,8 @@ struct log_options {
     int syslog_facility;       /* PBS_SYSLOG: 0 none, 1 daemon, 2..9 local0..local7 */
     int syslog_severity;       /* PBS_SYSLOGSEVR: least severe syslog level still sent; 0 means all */
     bool no_file;              /* PBS_SYSLOG without PBS_LOCALLOG: syslog only */
-    const char *head;          /* lines that each file has behind "Log opened", as log_head_make; or NULL */
+    int keep_days;    /* daily files older than so many days, today counted, are removed; 0: none is */
+    const char *head; /* lines that each file has behind "Log opened", as log_head_make; or NULL */
 };
 
 /* Open, and write "Log opened". Texts are copied. 0, or -1 with e->code an errno; the log stays on stderr. */

@@ -217,6 +217,82 @@ static void unusable_places_are_refused(void **state)
     assert_int_equal(e.code, EINVAL);
 }
 
+static void touch_day(const struct fixture *f, const char *name)
+{
+    char path[200];
+    FILE *out;
+
+    snprintf(path, sizeof path, "%s/%s", f->logs, name);
+    out = fopen(path, "w");
+    assert_non_null(out);
+    fclose(out);
+}
+
+static bool has_day(const struct fixture *f, const char *name)
+{
+    char path[200];
+
+    snprintf(path, sizeof path, "%s/%s", f->logs, name);
+    return access(path, F_OK) == 0;
+}
+
+/* Today is 2023-11-14. */
+static void days_that_are_not_kept_go_when_a_file_begins(void **state)
+{
+    static const char *const old[] = {"20231111", "20221231", "19991231"};
+    static const char *const stay[] = {"20231113", "20231112",    "accounting",
+                                       "2023111",  "20231111.gz", "notaday1"};
+    struct fixture *f = *state;
+    struct log_options o = {.dir = f->logs, .daemon = "d", .mask = ~0u, .clock = f->clock, .keep_days = 3};
+
+    assert_int_equal(mkdir(f->logs, 0755), 0);
+    for (size_t i = 0; i < sizeof old / sizeof old[0]; i++)
+        touch_day(f, old[i]);
+    for (size_t i = 0; i < sizeof stay / sizeof stay[0]; i++)
+        touch_day(f, stay[i]);
+    assert_int_equal(log_open(&o, NULL), 0);
+    for (size_t i = 0; i < sizeof old / sizeof old[0]; i++)
+        assert_false(has_day(f, old[i]));
+    for (size_t i = 0; i < sizeof stay / sizeof stay[0]; i++)
+        assert_true(has_day(f, stay[i]));
+    clock_advance(f->clock, 24 * 3600 * 1000000000LL);
+    log_event(LOGC_SVR, LOGE_SYSTEM, "x", "the first line of the next day");
+    assert_true(has_day(f, "20231115") && has_day(f, "20231114") && has_day(f, "20231113"));
+    assert_false(has_day(f, "20231112"));
+}
+
+static void without_a_number_of_days_nothing_goes(void **state)
+{
+    struct fixture *f = *state;
+    struct log_options o = {.dir = f->logs, .daemon = "d", .mask = ~0u, .clock = f->clock};
+
+    assert_int_equal(mkdir(f->logs, 0755), 0);
+    touch_day(f, "19991231");
+    assert_int_equal(log_open(&o, NULL), 0);
+    assert_true(has_day(f, "19991231"));
+}
+
+/* Forty days lie there, and the clock says that ten years have passed. */
+static void a_clock_that_is_far_ahead_takes_a_month_at_most(void **state)
+{
+    struct fixture *f = *state;
+    struct log_options o = {.dir = f->logs, .daemon = "d", .mask = ~0u, .clock = f->clock, .keep_days = 90};
+    char name[32];
+    int left = 0;
+
+    assert_int_equal(mkdir(f->logs, 0755), 0);
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "2013%02d%02d", 1 + i / 20, 1 + i % 20);
+        touch_day(f, name);
+    }
+    assert_int_equal(log_open(&o, NULL), 0);
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "2013%02d%02d", 1 + i / 20, 1 + i % 20);
+        left += has_day(f, name);
+    }
+    assert_int_equal(left, 40 - LOG_REMOVE_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +304,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(of_a_line_that_a_full_disk_cuts_nothing_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_very_long_text_is_cut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unusable_places_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(days_that_are_not_kept_go_when_a_file_begins, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_a_number_of_days_nothing_goes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_clock_that_is_far_ahead_takes_a_month_at_most, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

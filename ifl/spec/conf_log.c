@@ -24,6 +24,7 @@ int conf_log_open(const struct conf *c, struct log_options *o, struct err *e)
     o->highres = conf_int(c, CONF_PBS_LOG_HIGHRES_TIMESTAMP) != 0;
     o->syslog_facility = (int)conf_int(c, CONF_PBS_SYSLOG);
     o->syslog_severity = (int)conf_int(c, CONF_PBS_SYSLOGSEVR);
+    o->keep_days = (int)conf_int(c, CONF_PBS_LOG_KEEP_DAYS);
     o->no_file = o->syslog_facility && !conf_int(c, CONF_PBS_LOCALLOG);
     rc = log_open(o, e);
     o->head = NULL;
