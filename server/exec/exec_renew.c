@@ -21,7 +21,7 @@ enum { DAYS = 365 };
 static int renew(const char *certs, const char *service, const exec_certificate_args *a, char **pem,
                  size_t *n, struct err *e)
 {
-    int lock = certs_lock(certs, e);
+    int lock = certs_lock_now(certs, e);
     int rc = lock < 0
                  ? -1
                  : ca_sign(certs, a->request.request_val, a->request.request_len, service, DAYS, pem, n, e);

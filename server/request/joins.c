@@ -27,7 +27,7 @@ struct joined {
 static int make(const char *certs, const ifl_join_args *a, struct joined *out, struct err *e)
 {
     char path[4352], role[AUTH_ROLE_MAX + 8];
-    int lock = certs_lock(certs, e), rc = -1;
+    int lock = certs_lock_now(certs, e), rc = -1;
 
     if (lock < 0)
         return -1;
@@ -51,7 +51,10 @@ void joins_serve(const char *certs, struct rpc_request *rpc)
 
     if (make(certs, a, &j, &e) < 0) {
         log_event(LOGC_NODE, LOGE_SECURITY | LOGE_ERROR, a->host, "may not join, from %s: %s", from, e.text);
-        result.code = e.code == EACCES ? PBSE_PERM : e.code == EINVAL ? PBSE_IVALREQ : PBSE_SYSTEM;
+        result.code = e.code == EACCES        ? PBSE_PERM
+                      : e.code == EINVAL      ? PBSE_IVALREQ
+                      : e.code == EWOULDBLOCK ? PBSE_TRYAGAIN
+                                              : PBSE_SYSTEM;
         if (result.code == PBSE_SYSTEM)
             err_set(&e, PBSE_SYSTEM, "the server cannot make a certificate; its log says why");
     } else {

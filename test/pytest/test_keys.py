@@ -1,4 +1,5 @@
 """pbs_keys: the CA's key stays with the server; hosts join by a token for one use, are renewed, and are sent away."""
+import fcntl
 import os
 import re
 import socket
@@ -13,6 +14,7 @@ from cede import rpc_caller
 from cede.exec_peer import ACCEPTED, Mom, Reader, u32
 from cede.remote import port_of
 from cede.wait import until
+from test_sisters import Stranger
 
 one = pytest.mark.complex(nodes=1, sched=False)
 bare = pytest.mark.complex(nodes=0, sched=False)
@@ -134,6 +136,17 @@ def test_a_host_shows_its_token_to_the_server_that_has_made_it_only(cx):
     refused = join(cx, conf, elsewhere, check=False)
     assert refused.returncode == 1 and "its CA has another fingerprint" in refused.stderr
     assert "may not join" not in cx.logs("server", lines=200)
+    join(cx, conf, token)
+
+
+@bare
+def test_the_server_does_not_wait_for_a_program_that_holds_the_ca(cx):
+    conf = another_host(cx, "n9")
+    token = token_of(cx, "n9")
+    with open(f"{cx.home}/certs/certs.lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        busy = join(cx, conf, token, check=False)
+        assert busy.returncode == 1 and "try again" in busy.stderr
     join(cx, conf, token)
 
 
@@ -266,6 +279,17 @@ def test_a_revoked_host_is_sent_away_at_once_and_does_not_come_back(cx):
     cx.restart("n1")
     until(lambda: cx.node("n1").state == "free", "the host with another key")
     assert [state for _, state in listed(cx, "mom:n1")] == ["revoked", "valid"]
+
+
+@pytest.mark.complex(nodes=2, sched=False)
+def test_sisters_send_a_revoked_host_away_too(cx):
+    taken = Stranger(cx, "n2", "mom:n1")
+    assert taken.letter(1, 1, "nothing", 0) != 0  # it is heard
+    keys(cx, "revoke", "mom:n1")
+    taken.tls.settimeout(60)
+    assert taken.tls.recv(1) == b"", "the MOM of n2 ends the connection"
+    with pytest.raises((ssl.SSLError, AssertionError, OSError)):
+        Stranger(cx, "n2", "mom:n1").letter(1, 1, "nothing", 0)
 
 
 @one

@@ -114,7 +114,7 @@ static int open_to_all(const char *dir, struct err *e)
     return 0;
 }
 
-int certs_lock(const char *dir, struct err *e)
+static int lock_dir(const char *dir, int how, struct err *e)
 {
     char path[4096];
     int fd;
@@ -124,12 +124,25 @@ int certs_lock(const char *dir, struct err *e)
     if ((size_t)snprintf(path, sizeof path, "%s/certs.lock", dir) >= sizeof path)
         return err_set(e, ENAMETOOLONG, "the path of %s/certs.lock is too long", dir);
     fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd >= 0 && flock(fd, LOCK_EX) == 0)
+    if (fd >= 0 && flock(fd, how) == 0)
         return fd;
-    err_errno(e, errno, "cannot lock %s", path);
+    if (fd >= 0 && errno == EWOULDBLOCK)
+        err_set(e, EWOULDBLOCK, "%s is locked: pbs_keys or another daemon is at work there; try again", path);
+    else
+        err_errno(e, errno, "cannot lock %s", path);
     if (fd >= 0)
         close(fd);
     return -1;
+}
+
+int certs_lock(const char *dir, struct err *e)
+{
+    return lock_dir(dir, LOCK_EX, e);
+}
+
+int certs_lock_now(const char *dir, struct err *e)
+{
+    return lock_dir(dir, LOCK_EX | LOCK_NB, e);
 }
 
 int certs_ensure(const char *dir, const char *role, struct err *e)

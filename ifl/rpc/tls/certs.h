@@ -50,5 +50,7 @@ int certs_take(const char *dir, const char *role, const void *pem, size_t n, str
 
 /* Daemons and commands of one host share the directory, which is made: a descriptor that holds its lock until it is closed. */
 int certs_lock(const char *dir, struct err *e);
+/* The same for a loop, which does not wait. -1 with EWOULDBLOCK: another has it. */
+int certs_lock_now(const char *dir, struct err *e);
 
 #endif

@@ -113,12 +113,28 @@ static void without_the_ca_key_it_says_what_to_copy(void **state)
     assert_int_equal(e.code, EINVAL);
 }
 
+static void who_cannot_wait_is_told_that_the_lock_is_held(void **state)
+{
+    struct err e;
+    int held = certs_lock(where, &e), again;
+
+    (void)state;
+    assert_true(held >= 0);
+    assert_int_equal(certs_lock_now(where, &e), -1);
+    assert_int_equal(e.code, EWOULDBLOCK);
+    close(held);
+    again = certs_lock_now(where, &e);
+    assert_true(again >= 0);
+    close(again);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(are_made_once_and_trust_each_other),
         cmocka_unit_test(another_complex_is_a_stranger),
         cmocka_unit_test(without_the_ca_key_it_says_what_to_copy),
+        cmocka_unit_test(who_cannot_wait_is_told_that_the_lock_is_held),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
