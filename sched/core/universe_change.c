@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "intern.h"
 #include "mem.h"
 #include "pbs_ifl.h"
 #include "pools.h"
@@ -43,7 +44,7 @@ static bool change_node(struct universe *u, const char *name, const struct attrl
     struct node *n = universe_node(u, name);
     uint64_t look = 0;
     int64_t priority = 0, last_used_s = 0;
-    const char *host = NULL;
+    const char *host = NULL, *queue = NULL;
 
     if (!n) {
         n = node_create(name);
@@ -54,6 +55,7 @@ static bool change_node(struct universe *u, const char *name, const struct attrl
         priority = n->priority;
         last_used_s = n->last_used_s;
         host = n->host_name;
+        queue = n->queue ? mem_intern(n->queue) : NULL;
         universe_node_out(u, n);
     }
     if (node_take(n, u->catalogue, attrs))
@@ -63,8 +65,9 @@ static bool change_node(struct universe *u, const char *name, const struct attrl
     pools_seen(u->pools, n, n->look != look, universe_make_node_dirty, u);
     if (n->look != look)
         u->shape++;
-    u->rerank = u->rerank || n->priority != priority || n->host_name != host ||
+    u->rerank = u->rerank || n->priority != priority || n->host_name != host || n->queue != queue ||
                 (u->by_amount && (n->look != look || n->last_used_s != last_used_s));
+    intern_unref(queue);
     universe_make_node_dirty(u, n);
     return true;
 }
@@ -77,6 +80,7 @@ static bool change_queue(struct universe *u, const char *name, const struct attr
     if (!q) {
         q = queue_create(name);
         HASH_ADD_KEYPTR(hh, u->queues, q->name, strlen(q->name), q);
+        u->rerank = true; /* vnodes may be its own already */
     }
     if (!queue_take(q, u->catalogue, attrs) && !is_new)
         return false;

@@ -30,7 +30,7 @@ struct universe {
     struct list running, ending, awaiting, ordered, dirty_jobs, dirty_nodes;
     uint64_t news, stoppable, shape, sched_look;
     bool relink;    /* configuration changed: every job is looked at again */
-    bool rerank;    /* vnodes came, went or changed what they are sorted by, or host */
+    bool rerank;    /* vnodes came, went or changed what they are sorted by, host or queue */
     bool of_users;  /* a vnode has a limit for users or groups: jobs of different ones are not alike */
     bool by_amount; /* they are sorted by more than their priority */
     bool misread;   /* see universe_settle */

@@ -114,6 +114,8 @@ static void tell_node(struct side *s, const struct world *w, int i)
     put(&l, "resources_assigned", "ncpus", "%d", t->b);
     put(&l, "Priority", NULL, "%d", t->a);
     put(&l, "state", NULL, "%s", t->b == 2 ? "down" : "free");
+    if (t->b == 1)
+        put(&l, "queue", NULL, "q%d", t->a % QUEUES);
     universe_change(s->u, UNIVERSE_NODE, name, l.a);
 }
 
@@ -235,8 +237,8 @@ static char *show(const struct side *s)
         snprintf(name, sizeof name, "q%d", i);
         const struct queue *q = universe_queue(s->u, name);
         if (q) {
-            strbuf_addf(&b, "%s %ld %d runs %ld used", name, (long)q->preempt.priority, q->started,
-                        (long)q->n_running);
+            strbuf_addf(&b, "%s %ld %d runs %ld vnodes %ld used", name, (long)q->preempt.priority, q->started,
+                        (long)q->n_running, (long)q->n_nodes);
             show_amounts(&b, &q->used);
             strbuf_add(&b, "\n");
         }
