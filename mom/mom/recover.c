@@ -1,5 +1,5 @@
 /* Three passes. Each directory with a whole order becomes a run, in the state that its journal tells; one
- * without is removed, unless somebody holds it. Then groups that dead shepherds have left are swept. Only
+ * without is removed, or set aside where it holds an order that cannot be read, unless somebody holds it. Then groups that dead shepherds have left are swept. Only
  * then does each run go on: what one run does may ask about the others.
  *
  * The last action of each state is done again (style: actions are idempotent); records are read by the same
@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <shep.h>
 
@@ -160,6 +161,47 @@ static void sweep_nodefiles(const char *aux)
         closedir(dir);
 }
 
+/* mom_priv/set_aside/NAME, for a person to look at: it may say how a job ended. 0, or -1. */
+static int set_aside(const struct parts *m, const char *path, const char *name)
+{
+    struct strbuf to;
+    int rc;
+
+    strbuf_init(&to, PATH_LEN_MAX);
+    strbuf_addf(&to, "%s/../set_aside", m->home.jobs);
+    rc = mkdir(strbuf_str(&to), 0700) < 0 && errno != EEXIST ? -1 : 0;
+    strbuf_addf(&to, "/%s", name);
+    if (rc == 0)
+        rc = rename(path, strbuf_str(&to));
+    if (rc == 0)
+        log_event(LOGC_JOB, LOGE_ERROR, name, "its directory is set aside: %s", strbuf_str(&to));
+    strbuf_fini(&to);
+    return rc;
+}
+
+/* A void order is one byte, or none (rundir_void). */
+static bool has_order(const char *path)
+{
+    struct strbuf file;
+    struct stat st;
+    bool has;
+
+    strbuf_init(&file, PATH_LEN_MAX);
+    strbuf_addf(&file, "%s/%s", path, RUNDIR_RUN);
+    has = stat(strbuf_str(&file), &st) == 0 && st.st_size > 1;
+    strbuf_fini(&file);
+    return has;
+}
+
+static void drop_directory(const struct parts *m, const char *path, const char *name, const struct err *why)
+{
+    bool has = has_order(path);
+
+    log_event(LOGC_JOB, has ? LOGE_ERROR : LOGE_DEBUG, name, "no run is in its directory: %s", why->text);
+    if (!has || set_aside(m, path, name) < 0)
+        rundir_remove(path, NULL);
+}
+
 int recover_runs(struct parts *m, struct err *e)
 {
     DIR *dir = opendir(m->home.jobs);
@@ -175,10 +217,8 @@ int recover_runs(struct parts *m, struct err *e)
             continue;
         strbuf_init(&path, PATH_LEN_MAX);
         strbuf_addf(&path, "%s/%s", m->home.jobs, d->d_name);
-        if (!recover_one(m, path.s, &why) && !rundir_is_held(path.s)) {
-            log_event(LOGC_JOB, LOGE_DEBUG, d->d_name, "removed: %s", why.text);
-            rundir_remove(path.s, NULL);
-        }
+        if (!recover_one(m, path.s, &why) && !rundir_is_held(path.s))
+            drop_directory(m, path.s, d->d_name, &why);
         strbuf_fini(&path);
     }
     closedir(dir);
