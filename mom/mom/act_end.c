@@ -13,6 +13,7 @@
 #include "act_start.h"
 #include "ckpt.h"
 #include "disk.h"
+#include "fitness.h"
 #include "images.h"
 #include "leftovers.h"
 #include "log.h"
@@ -62,6 +63,14 @@ static void blame_the_disk(struct parts *m, struct run *r)
               "%s; it takes no more jobs (pbsnodes -r when there is room)", why);
 }
 
+/* What could not be begun may be begun elsewhere; the server hears whether this host can begin anything before it hears of the
+ * end. */
+static void doubt_the_host(struct parts *m, const struct run *r)
+{
+    if (r->failure.reason == EXEC_END_SETUP && !r->started)
+        fitness_look(m->fitness);
+}
+
 /* Say finish by r->failure, then what follows an end. */
 static void finish(struct parts *m, struct run *r)
 {
@@ -69,6 +78,7 @@ static void finish(struct parts *m, struct run *r)
 
     usage_end(r);
     blame_the_disk(m, r);
+    doubt_the_host(m, r);
     data.exec_event_data_u.finish = (struct exec_finish_data){.status = r->failure.status,
                                                               .reason = r->failure.reason,
                                                               .text = r->failure.text,

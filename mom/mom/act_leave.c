@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "act_start.h"
+#include "fitness.h"
 #include "images.h"
 #include "left.h"
 #include "log.h"
@@ -36,13 +37,21 @@ static void on_closed(void *arg, struct run *r, const struct shep_close_result *
     parts_post(arg, r, RUN_EV_CLOSED);
 }
 
+/* Of a run that never had a process there is nothing to deliver, and the host could not do it: the job is not kept waiting for
+ * that. What was brought here before, or is of an earlier run, waits until the host can start processes again. */
+static bool is_untouched(const struct parts *m, const struct run *r)
+{
+    return !r->started && !r->staged_in && !r->keep_output && r->failure.reason == EXEC_END_SETUP &&
+           fitness_is_bad(m->fitness);
+}
+
 void act_leave_close(void *ctx, struct run *r)
 {
     struct parts *m = ctx;
     struct shep_close_args a;
     struct err e = {0};
 
-    if (!r->owner_home) { /* no order was ever written: nothing is there */
+    if (!r->owner_home || is_untouched(m, r)) { /* no order was ever written, or none was begun */
         parts_post(m, r, RUN_EV_CLOSED);
         return;
     }

@@ -28,6 +28,7 @@
 #include "harvest.h"
 #include "image_in.h"
 #include "image_out.h"
+#include "fitness.h"
 #include "in_use.h"
 #include "lease.h"
 #include "log.h"
@@ -121,6 +122,11 @@ static void on_use(void *arg)
 {
     server_link_say_busy(arg);
     harvest_look(arg);
+}
+
+static void on_fitness(void *arg)
+{
+    server_link_say_busy(arg);
 }
 
 static void say_confinement(const struct parts *m)
@@ -271,7 +277,12 @@ static int begin(struct mom *mom, struct err *e)
     if (rc < 0)
         return -1;
     m->loop = loop_create(NULL, e);
-    if (!m->loop || create_parts(m, e) < 0 || watch_signals(mom, e) < 0 || recover_runs(m, e) < 0)
+    if (!m->loop || create_parts(m, e) < 0 || watch_signals(mom, e) < 0)
+        return -1;
+    m->fitness = fitness_create(m->loop, &m->home, on_fitness, m);
+    if (!m->fitness)
+        return err_no_memory(e);
+    if (recover_runs(m, e) < 0)
         return -1;
     if (listen_to_sisters(mom, e) < 0)
         return -1;
@@ -319,6 +330,8 @@ static void end(struct mom *mom)
     m->strangers = NULL;
     in_use_destroy(m->in_use);
     m->in_use = NULL;
+    fitness_destroy(m->fitness);
+    m->fitness = NULL;
     lease_destroy(m->lease);
     m->lease = NULL;
     sisters_destroy(m->sisters);

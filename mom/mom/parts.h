@@ -28,8 +28,10 @@ struct parts {
     struct lease *lease;
     struct exec_service *service;
     struct in_use *in_use;
+    struct fitness *fitness;
     struct strangers *strangers;
     bool busy;        /* server_link: what was said last */
+    bool unfit;       /* the same */
     bool has_greeted; /* server_link: a server, since this MOM was started */
     char address[16]; /* server_link: for HELLO */
 };

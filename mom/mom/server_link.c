@@ -19,6 +19,7 @@
 #include "config.h"
 #include "dyn_values.h"
 #include "hardware.h"
+#include "fitness.h"
 #include "in_use.h"
 #include "lease.h"
 #include "log.h"
@@ -182,33 +183,40 @@ static void fetch_again(void *arg, struct run *r)
     prepare_again(m->prepare, r);
 }
 
-/* ---- busy or free */
-/* All our vnodes, with nothing but their state; `n` and `attr` are the caller's memory. */
-static void fill_states(const struct parts *m, exec_node *n, wire_attr *attr, exec_node_state_args *a)
+/* ---- busy, free, or down: no process can be started */
+/* All our vnodes, with their state, and with a comment where that says why, or said so; `n` and `attr` are the caller's
+ * memory. */
+static void fill_states(const struct parts *m, bool comments, exec_node *n, wire_attr attr[static 2],
+                        exec_node_state_args *a)
 {
-    static char state[] = "state", none[] = "", busy[] = "busy", free_word[] = "free";
-    u_int k = 0;
+    static char state[] = "state", comment[] = "comment", none[] = "", busy[] = "busy", free_word[] = "free",
+                down[] = "down";
+    u_int k = 0, n_attrs = comments ? 2 : 1;
 
-    *attr = (wire_attr){state, none, m->busy ? busy : free_word};
-    n[k++] = (exec_node){m->home.node, {1, attr}};
+    attr[0] = (wire_attr){state, none, m->unfit ? down : m->busy ? busy : free_word};
+    attr[1] = (wire_attr){comment, none, m->unfit ? (char *)(uintptr_t)fitness_why(m->fitness) : none};
+    n[k++] = (exec_node){m->home.node, {n_attrs, attr}};
     for (size_t i = 0; i < m->home.vnodes->n; i++)
         if (strcmp(m->home.vnodes->list[i].name, m->home.node) != 0)
-            n[k++] = (exec_node){m->home.vnodes->list[i].name, {1, attr}};
+            n[k++] = (exec_node){m->home.vnodes->list[i].name, {n_attrs, attr}};
     a->nodes.nodes_val = n;
     a->nodes.nodes_len = k;
 }
 
 static void say_busy(struct parts *m, bool always)
 {
-    bool busy = in_use_is(m->in_use);
-    exec_node *n = busy != m->busy || always ? calloc(m->home.vnodes->n + 1, sizeof *n) : NULL;
+    bool busy = in_use_is(m->in_use), unfit = fitness_is_bad(m->fitness);
+    bool comments = unfit || m->unfit;
+    exec_node *n =
+        busy != m->busy || unfit != m->unfit || always ? calloc(m->home.vnodes->n + 1, sizeof *n) : NULL;
     exec_node_state_args a = {.load_percent = hardware_load_percent(), .note = (char *)""};
-    wire_attr attr;
+    wire_attr attr[2];
 
     if (!n)
         return;
     m->busy = busy;
-    fill_states(m, n, &attr, &a);
+    m->unfit = unfit;
+    fill_states(m, comments, n, attr, &a);
     exec_service_send_nodes(m->service, &a);
     free(n);
 }

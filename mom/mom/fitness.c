@@ -1,0 +1,108 @@
+/* A probe: the shepherd's program, asked for its version. See fitness.h. */
+#include "fitness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include "home.h"
+#include "log.h"
+#include "loop.h"
+#include "spawn.h"
+
+enum {
+    AGAIN_MS = 5000
+}; /* a process every few seconds is no load, and a host is back soon after its fault is mended */
+
+struct fitness {
+    struct loop *loop;
+    const struct home *home;
+    struct spawn *probe;
+    struct loop_timer *again;
+    fitness_fn *fn;
+    void *arg;
+    bool bad;
+    char why[ERR_TEXT_MAX];
+};
+
+static void fitness_again_cb(void *arg)
+{
+    fitness_look(arg);
+}
+
+static void become(struct fitness *f, bool bad)
+{
+    bool changed = bad != f->bad;
+
+    f->bad = bad;
+    if (bad)
+        loop_timer_set(f->again, AGAIN_MS);
+    if (!changed)
+        return;
+    if (bad)
+        log_event(LOGC_NODE, LOGE_ERROR, f->home->node, "%s; it takes no jobs until it can", f->why);
+    else
+        log_event(LOGC_NODE, LOGE_SYSTEM, f->home->node, "this host can start processes again");
+    f->fn(f->arg);
+}
+
+static void fitness_probe_end_cb(void *arg, int status)
+{
+    struct fitness *f = arg;
+
+    spawn_destroy(f->probe);
+    f->probe = NULL;
+    if (status)
+        snprintf(f->why, sizeof f->why, "this host cannot start processes: %s ends with wait status %d",
+                 f->home->shepherd, status);
+    become(f, status != 0);
+}
+
+void fitness_look(struct fitness *f)
+{
+    char version[] = "--version";
+    char *argv[] = {(char *)(uintptr_t)f->home->shepherd, version, NULL};
+    const struct spawn_options o = spawn_own(argv, NULL, 0);
+    struct err e;
+
+    if (f->probe)
+        return;
+    f->probe = spawn_start(f->loop, &o, fitness_probe_end_cb, f, &e);
+    if (f->probe)
+        return;
+    snprintf(f->why, sizeof f->why, "this host cannot start processes: %.400s", e.text);
+    become(f, true);
+}
+
+bool fitness_is_bad(const struct fitness *f)
+{
+    return f->bad;
+}
+
+const char *fitness_why(const struct fitness *f)
+{
+    return f->why;
+}
+
+struct fitness *fitness_create(struct loop *l, const struct home *h, fitness_fn *fn, void *arg)
+{
+    struct fitness *f = calloc(1, sizeof *f);
+
+    if (!f)
+        return NULL;
+    *f = (struct fitness){.loop = l, .home = h, .fn = fn, .arg = arg};
+    f->again = loop_timer_create(l, LOOP_REAL, fitness_again_cb, f);
+    if (f->again)
+        return f;
+    free(f);
+    return NULL;
+}
+
+void fitness_destroy(struct fitness *f)
+{
+    if (!f)
+        return;
+    spawn_destroy(f->probe);
+    loop_timer_destroy(f->again);
+    free(f);
+}
