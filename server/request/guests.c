@@ -129,11 +129,17 @@ static bool is_welcome(const struct guest *x)
     return x->all->serves_all || x->who.uid == geteuid();
 }
 
+/* On a connection whose credential is with the worker hangs the guest. It is not looked at: what hangs there says that one
+ * is under way, and goes before the connection is a user's. */
+static const struct rpc_conn_tag guest_tag = {.name = "guest"};
+
 static void known(void *arg, bool ran)
 {
     struct guest *x = arg;
     struct rpc_conn *conn = rpc_request_conn(x->rpc);
 
+    if (conn)
+        rpc_conn_set_user(conn, &guest_tag, NULL);
     if (ran && x->rc == 0 && !is_welcome(x))
         x->rc = err_set(&x->e, EACCES, "this complex serves user %u only", (unsigned)geteuid());
     if (!conn || !ran) {
@@ -166,8 +172,10 @@ static void authenticate(struct guests *g, struct rpc_request *rpc)
     x->all = g;
     x->rpc = rpc_request_ref(rpc);
     memcpy(x->binding, rpc_conn_binding(rpc_request_conn(rpc)), sizeof x->binding);
-    if (worker_submit(g->worker, ask_munged, known, x, &e) == 0)
+    if (worker_submit(g->worker, ask_munged, known, x, &e) == 0) {
+        rpc_conn_set_user(rpc_request_conn(rpc), &guest_tag, x);
         return;
+    }
     reply(rpc, PBSE_SYSTEM, e.text);
     rpc_request_unref(rpc);
     free(x->cred);
@@ -176,9 +184,14 @@ static void authenticate(struct guests *g, struct rpc_request *rpc)
 
 void guests_serve(struct guests *g, struct rpc_request *rpc)
 {
-    if (g && rpc_request_proc(rpc)->proc == IFL_AUTHENTICATE)
+    const uint32_t proc = rpc_request_proc(rpc)->proc;
+
+    if (g && proc == IFL_AUTHENTICATE && rpc_conn_user(rpc_request_conn(rpc), &guest_tag))
+        reply(rpc, PBSE_BADCRED, "a credential of this connection is being examined; one at a time");
+    else if (g &&
+             proc == IFL_AUTHENTICATE) /* the worker has one queue for all: a guest has one place in it */
         authenticate(g, rpc);
-    else if (g && rpc_request_proc(rpc)->proc == IFL_JOIN)
+    else if (g && proc == IFL_JOIN)
         joins_serve(g->certs, rpc);
     else
         rpc_reply_error(rpc, RPC_ST_AUTH);

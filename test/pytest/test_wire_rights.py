@@ -163,6 +163,18 @@ def test_a_user_known_by_munge_is_denied_exec(cx, munged):
     assert is_alive(cx)
 
 
+def test_a_guest_has_one_credential_examined_at_a_time(cx, munged):
+    """Others are admitted, however many one guest sends."""
+    s = rpc_caller.connect_tls(port_of(cx), rpc_caller.IFL, os.path.join(cx.home, "certs"))
+    n, args = 400, text(b"munge") + text(b"MUNGE:nonsense:") + u32(0)
+    s.sendall(record(rpc_caller.IFL, 95, args) * n)
+    with over_munge(cx, munged) as other:
+        assert outcome(rpc_caller.call(other, rpc_caller.IFL, IFL_STAT_SERVER, IFL_STAT))[1] == 0
+    answers = [rpc_caller.receive(s) for _ in range(n)]
+    assert sum(b"one at a time" in a for a in answers) > n // 2
+    s.close()
+
+
 def test_a_guest_is_denied_exec(cx):
     for proc, args in EXEC_CALLS.items():
         s = rpc_caller.connect_tls(port_of(cx), rpc_caller.IFL, os.path.join(cx.home, "certs"))
