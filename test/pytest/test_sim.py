@@ -406,6 +406,11 @@ def test_ten_thousand_requeues_at_once_do_not_make_server_and_simulator_wait_for
         array = simulated(cx, 3600000, array_indices_submitted=f"0-{n - 1}", Rerunable="True")
         until(lambda: counts(cx, array)["Running"] == str(n), "all run", 170)
         cx.set_server("scheduling", "False")
+        cx.kill("server")
+        cx.restart("server")
+        cx.again()
+        until(lambda: all(v.state in ("job-busy", "free") for v in cx.api.stat("vnode", want=["state"])),
+              "the simulator is back", 100)
         cx.api.rerun(array)
         until(lambda: counts(cx, array)["Queued"] == str(n), "all are back", 100)
         cx.set_server("scheduling", "True")
