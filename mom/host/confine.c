@@ -36,6 +36,10 @@ struct confine {
     pid_t root;
     struct procs_sessions adopted;
     int stop_signal, continue_signal;
+    struct { /* by our signal: what had stopped itself before is not woken */
+        pid_t *list;
+        size_t n;
+    } stopped;
 };
 
 static const struct confine_group_kind *kind_of(enum confine_kind k)
@@ -206,8 +210,10 @@ void confine_destroy(struct confine *c)
     for (int i = 0; c && i < CONFINE_LIMIT_COUNT; i++)
         if (c->limit[i].set)
             confine_group_remove(c->limit[i].dir, NULL);
-    if (c)
+    if (c) {
         free(c->adopted.list);
+        free(c->stopped.list);
+    }
     free(c);
 }
 
@@ -444,21 +450,54 @@ static int pass_group(const struct confine *c, const struct procs *now, struct e
     return moved;
 }
 
+static bool is_ours(const struct confine *c, pid_t pid)
+{
+    for (size_t i = 0; i < c->stopped.n; i++)
+        if (c->stopped.list[i] == pid)
+            return true;
+    return false;
+}
+
+/* Without memory it is stopped all the same, and noted at the next pass or never: then it stays stopped, as can be seen. */
+static void note_stopped(struct confine *c, pid_t pid)
+{
+    pid_t *list = is_ours(c, pid) ? NULL : realloc(c->stopped.list, (c->stopped.n + 1) * sizeof *list);
+
+    if (!list)
+        return;
+    c->stopped.list = list;
+    list[c->stopped.n++] = pid;
+}
+
+static void continue_stopped(struct confine *c)
+{
+    struct procs p;
+
+    procs_init(&p);
+    if (procs_of(&p, c->root, &c->adopted, NULL) == 0)
+        for (size_t i = 0; i < p.n; i++)
+            if (is_ours(c, p.list[i].pid))
+                kill(p.list[i].pid, c->continue_signal);
+    procs_fini(&p);
+    c->stopped.n = 0;
+}
+
 /* Stop whoever is not stopped yet. How many those were. */
-static int pass_signals(const struct confine *c, const struct procs *now)
+static int pass_signals(struct confine *c, const struct procs *now)
 {
     int moving = 0;
 
     for (size_t i = 0; i < now->n; i++) {
         if (now->list[i].state == 'Z' || now->list[i].state == 'T' || now->list[i].state == 't')
             continue;
+        note_stopped(c, now->list[i].pid);
         kill(now->list[i].pid, c->stop_signal);
         moving++;
     }
     return moving;
 }
 
-static int stopped_by_signals(const struct confine *c, struct procs *p, int64_t deadline_ms, struct err *e)
+static int stopped_by_signals(struct confine *c, struct procs *p, int64_t deadline_ms, struct err *e)
 {
     int moving = 1;
 
@@ -492,7 +531,7 @@ static int stopped_by_group(const struct confine *c, struct procs *p, int64_t de
     return err_set(e, ETIMEDOUT, "the job does not stand still; %d processes go on", moved);
 }
 
-static int stand_still(const struct confine *c, int64_t deadline_ms, struct err *e)
+static int stand_still(struct confine *c, int64_t deadline_ms, struct err *e)
 {
     struct procs p;
     int rc;
@@ -543,7 +582,7 @@ int confine_resume(struct confine *c, struct err *e)
     if (c->group && confine_group_set(c->group, c->dir, false, e) < 0)
         return -1;
     if (!c->group)
-        confine_signal(c, c->continue_signal);
+        continue_stopped(c);
     c->suspended = false;
     return 0;
 }

@@ -18,6 +18,7 @@
 #include "confine.h"
 #include "confine_group.h"
 #include "file.h"
+#include "procs.h"
 #include "rundir.h"
 
 static volatile long *counter;
@@ -106,6 +107,55 @@ static void the_older_freezer_does_where_it_is_there(void **state)
         skip();
     suspend_and_resume(&place, false);
     suspend_and_resume(&place, true);
+}
+
+/* --- a process that had stopped itself */
+
+static char state_of(pid_t pid)
+{
+    struct procs_entry x;
+
+    return procs_read(pid, &x) == 0 ? x.state : '?';
+}
+
+static void stop_itself_and_stay(const struct confine_place *place)
+{
+    struct confine *c = confine_create(place, "confine_test", getpid(), SIGSTOP, SIGCONT);
+    pid_t itself = fork(), other;
+    struct err e = {0};
+    char state;
+
+    if (itself == 0) {
+        raise(SIGSTOP);
+        _exit(7);
+    }
+    assert_int_equal(waitpid(itself, NULL, WUNTRACED), itself);
+    *counter = 0;
+    other = fork();
+    while (other == 0) {
+        ++*counter;
+        usleep(200);
+    }
+    wait_until_counting();
+    assert_int_equal(confine_suspend(c, 2000, &e), 0);
+    assert_int_equal(confine_resume(c, &e), 0);
+    wait_until_counting();
+    state = state_of(itself);
+    kill(itself, SIGKILL);
+    kill(other, SIGKILL);
+    assert_true(waitpid(itself, NULL, 0) == itself && waitpid(other, NULL, 0) == other);
+    confine_destroy(c);
+    assert_int_equal(state, 'T');
+}
+
+static void what_had_stopped_itself_is_not_woken_when_the_job_goes_on(void **state)
+{
+    struct confine_place place = {.kind = CONFINE_SIGNALS};
+
+    (void)state;
+    stop_itself_and_stay(&place);
+    confine_probe(&place);
+    stop_itself_and_stay(&place);
 }
 
 /* --- whose groups they are */
@@ -217,6 +267,7 @@ int main(void)
         cmocka_unit_test(signals_stop_and_continue_a_whole_job),
         cmocka_unit_test(whatever_this_host_offers_does_too),
         cmocka_unit_test(the_older_freezer_does_where_it_is_there),
+        cmocka_unit_test(what_had_stopped_itself_is_not_woken_when_the_job_goes_on),
         cmocka_unit_test(groups_are_removed_only_of_our_own_runs_that_no_shepherd_holds),
         cmocka_unit_test(groups_that_would_take_nobody_in_are_not_used),
     };
