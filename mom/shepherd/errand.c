@@ -3,6 +3,7 @@
 #include "errand.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 
 #include "file.h"
 #include "rundir.h"
+#include "trusted.h"
 
 static void end_group(int signo)
 {
@@ -29,12 +31,17 @@ void errand_end_with_parent(void)
 
 int errand_check(const char *file, struct err *e)
 {
+    char real[PATH_MAX];
+    struct err why = {0};
     struct stat st;
 
     if (stat(file, &st) < 0)
         return err_errno(e, errno, "script %s cannot be read", file);
     if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 0500) != 0500 || (st.st_mode & 022))
         return err_set(e, EACCES, "script %s cannot be executed due to permissions (Permission Error)", file);
+    if (trusted_program(file, real, &why) < 0)
+        return err_set(e, EACCES, "script %s cannot be executed due to permissions (Permission Error): %s",
+                       file, why.text);
     return 0;
 }
 

@@ -204,6 +204,26 @@ def test_a_mailer_that_somebody_else_can_change_is_not_run(cx, spoil):
     assert not exists(cx, "mailed")
 
 
+def test_a_script_of_an_action_in_a_directory_of_somebody_else_is_not_run(cx):
+    where = os.path.join(cx.top, "tools")
+    os.mkdir(where, 0o755)
+    put_script(os.path.join(where, "save"), f"id -u > {cx.work}/saved; exit 1")
+    configure(cx, f"$action checkpoint_abort 20 !{where}/save")
+    cx.restart("n1")
+    until(lambda: cx.node().state == "free", "n1")
+    job = cx.submit("sleep 600")
+    until(lambda: cx.stat(job)["substate"] == "42", "the job's first process")
+    with pytest.raises(api.PbsError):
+        cx.api.hold(job)
+    assert cx.file("saved") == "0\n"
+    os.remove(os.path.join(cx.work, "saved"))
+    os.chown(where, uid(STRANGER), -1)
+    with pytest.raises(api.PbsError) as refused:
+        cx.api.hold(job)
+    assert f"{where} belongs to user {uid(STRANGER)}, not to root" in refused.value.text
+    assert not exists(cx, "saved") and cx.state(job) == "R"
+
+
 def test_a_daemon_of_root_is_not_killed_for_what_its_environment_says(cx):
     """A prologue starts it, so it has PBS_JOBID and PBS_NODEFILE of the job."""
     put_script(place(cx, "mom_priv", "prologue"), f"setsid sh -c 'echo $$ > {cx.work}/daemon; exec sleep 600' >/dev/null 2>&1 &")
