@@ -26,7 +26,8 @@
 enum { RETRY_FIRST_MS = 100, RETRY_MAX_MS = 10000 };
 #define STUCK_BYTES_MAX    ((size_t)64 << 20) /* rows that wait behind a failing batch */
 #define STUCK_PROMISES_MAX ((size_t)100000)
-#define BATCH_SOFT_MAX     ((size_t)32 << 20) /* objects beyond this wait for the next batch */
+enum { SILENT_MS = 10000 }; /* the slowest disk has a batch in a second or two: a person must look */
+#define BATCH_SOFT_MAX ((size_t)32 << 20) /* objects beyond this wait for the next batch */
 
 struct promise {
     struct promise *next;
@@ -59,6 +60,7 @@ struct commit {
     bool encoding; /* what is put back meanwhile marks no hook */
     struct loop_hook *hook;
     struct loop_timer *retry;
+    struct loop_timer *silence; /* while a batch is with the writer */
     int64_t retry_ms, stuck_since_s;
     struct err why;     /* of the last failure */
     int64_t log_number; /* of the last line of the event log */
@@ -131,6 +133,7 @@ static void submit(struct commit *c)
     struct err e;
 
     c->in_worker = true;
+    loop_timer_set(c->silence, SILENT_MS);
     loop_press(c->loop);
     if (worker_submit(c->worker, write_batch, written, c, &e) < 0) { /* cannot be full: one piece at a time */
         c->in_worker = false;
@@ -146,6 +149,21 @@ static void retry(void *arg)
         submit(c);
     else
         loop_hook_mark(c->hook);
+}
+
+/* The writer waits for a database that hangs: nobody can end that wait but the database. Reads go on by a connection of their
+ * own, and what may be promised meanwhile is bounded as for one that fails (commit_check). */
+static void commit_silence_cb(void *arg)
+{
+    struct commit *c = arg;
+
+    if (!c->in_worker || c->stuck_since_s)
+        return;
+    c->stuck_since_s = (clock_real_mono_ms() - SILENT_MS) / 1000;
+    err_set(&c->why, PBSE_SYSTEM, "%s has not answered", store_name(c->store));
+    log_event(LOGC_SVR, LOGE_ERROR, "commit",
+              "%s has not answered for %d seconds; promises wait until it does", store_name(c->store),
+              SILENT_MS / 1000);
 }
 
 static void give_up(struct commit *c)
@@ -191,6 +209,7 @@ static void written(void *arg, bool ran)
     struct commit *c = arg;
 
     c->in_worker = false;
+    loop_timer_cancel(c->silence);
     if (!ran || c->dying)
         return;
     if (c->rc < 0 && c->rc_why.code == ESTALE) {
@@ -330,7 +349,8 @@ struct commit *commit_create(struct loop *l, struct change *change, struct resou
     c->flying.batch = batch_create();
     c->hook = loop_hook_create(l, COMMIT_HOOK_ORDER, begin, c);
     c->retry = loop_timer_create(l, LOOP_REAL, retry, c);
-    if (!c->filling.batch || !c->flying.batch || !c->hook || !c->retry) {
+    c->silence = loop_timer_create(l, LOOP_REAL, commit_silence_cb, c);
+    if (!c->filling.batch || !c->flying.batch || !c->hook || !c->retry || !c->silence) {
         err_set(e, ENOMEM, "no memory for commits");
         goto fail;
     }
@@ -354,6 +374,8 @@ void commit_destroy(struct commit *c)
         loop_hook_destroy(c->hook);
     if (c->retry)
         loop_timer_destroy(c->retry);
+    if (c->silence)
+        loop_timer_destroy(c->silence);
     promises_drop(&c->filling.promises);
     promises_drop(&c->flying.promises);
     batch_destroy(c->filling.batch);

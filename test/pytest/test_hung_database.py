@@ -1,0 +1,41 @@
+"""A database that hangs is said; reads go on, promises wait, and all is well when it goes on."""
+import os
+import threading
+
+import pytest
+
+from cede import faults
+from cede.wait import until
+
+
+def backends(cx):
+    """The processes of the complex's own cluster that serve connections."""
+    found = []
+    for place, _, names in os.walk(cx.dir):
+        if "postmaster.pid" in names:
+            with open(os.path.join(place, "postmaster.pid"), encoding="ascii") as f:
+                parent = int(f.readline())
+            for pid in faults.processes_called("pbs_datastore"):
+                with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+                    if int(f.read().rpartition(")")[2].split()[1]) == parent:
+                        found.append(pid)
+    assert found, "no cluster of this complex"
+    return found
+
+
+@pytest.mark.complex(nodes=0, sched=False, store="postgres")
+def test_a_database_that_hangs_is_said_and_promises_wait(cx):
+    job, done = cx.submit(), []
+
+    def submit():
+        c = cx.connect()
+        done.append(c.submit([("Output_Path", None, "/dev/null"), ("User_List", None, "nobody")], cx.script("true")))
+        c.close()
+    with faults.frozen(*backends(cx)):
+        t = threading.Thread(target=submit, daemon=True)
+        t.start()
+        until(lambda: "has not answered" in cx.logs("server", 200), "the server to say that its database hangs")
+        assert cx.state(job) == "Q" and not done
+    t.join(60)
+    assert done and cx.state(done[0]) == "Q"
+    until(lambda: "changes are stored again" in cx.logs("server", 200), "the server to say that it goes on")
