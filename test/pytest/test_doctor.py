@@ -114,7 +114,7 @@ def test_an_address_that_leads_to_another_name_is_told(site):
 
 
 def test_a_server_name_that_is_not_known_is_told(site, usual):
-    found = expect(site, usual, ("server-name", "error"), env={"PBS_SERVER": "no-such-host.invalid",
+    found = expect(site, usual, ("server-name", "error"), ("server", "error"), env={"PBS_SERVER": "no-such-host.invalid",
                                                                "PBS_SERVER_HOST_NAME": "no-such-host.invalid"})
     assert "no-such-host.invalid" in text_of(found, "server-name")
 
