@@ -5,11 +5,15 @@
  * only that they are no subjobs. */
 #include "type_depend.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "errors.h"
 #include "strbuf.h"
 #include "type_scalar.h"
+
+#define DEPEND_MAX_TEXT "16384"
+static_assert(DEPEND_MAX == 16384, "the text says it");
 
 static const char *const kind_names[DEPEND_KIND_COUNT] = {
     [DEPEND_AFTER] = "after",
@@ -111,7 +115,7 @@ static int parse_one(const char *w, size_t n, struct depend *v, size_t *count, c
         m = 0;
         while (p + m < end && p[m] != ':')
             m++;
-        *why = "too many targets";
+        *why = "more than " DEPEND_MAX_TEXT " targets";
         if (*count == DEPEND_MAX || parse_argument(p, m, k, &v[*count], why) < 0)
             return -1;
         ++*count;

@@ -1,6 +1,8 @@
 /* Is a list right? See depend_check.h. */
 #include "depend_check.h"
 
+#include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "depend_ties.h"
@@ -81,6 +83,8 @@ static int check_other(const struct depends *w, const struct job *j, const struc
     return rc;
 }
 
+static_assert(DEPEND_MAX == 16384, "the text below says it");
+
 /* There is room for one more tie in the other job? */
 static int check_room(const struct depends *w, const struct depend_item *item, struct err *e)
 {
@@ -91,7 +95,7 @@ static int check_room(const struct depends *w, const struct depend_item *item, s
     if (depend_end_is(t) && !depend_end_is_over(t))
         depend_end_list(w, t, &l);
     if (l.n >= DEPEND_MAX)
-        rc = refuse(w, item, "too many jobs are tied to that job", e);
+        rc = refuse(w, item, "16384 jobs are tied to that job, which is the limit", e);
     depend_list_fini(&l);
     return rc;
 }
@@ -108,56 +112,64 @@ static int check_item(const struct depends *w, const struct job *j, const struct
     return check_room(w, item, e);
 }
 
-/* --- cycles: does `from`, or what it waits for, wait for one of these? --------------------------------- */
+/* --- cycles: does one of these, or what it waits for, wait for one of those? --------------------------- */
 
+/* A search marks the ends that must not be reached, and those it has been at: each is looked at once, however many
+ * dependencies a list has. */
 static uint32_t *search_of(struct depend_end t)
 {
     return t.job ? &t.job->depend_search : &t.away->search;
 }
 
-static bool waits_for(struct depends *w, struct depend_end from, struct job_key key)
+struct cycle_search {
+    struct depends *w;
+    uint32_t forbidden, seen; /* marks */
+    struct job_key self;      /* a job that is being submitted cannot be found, and is forbidden too */
+    struct depend_items open;
+};
+
+static void search_begin(struct cycle_search *c, struct depends *w, const struct job *j,
+                         const struct depend_items *l)
 {
-    struct depend_items open = {0};
-    bool found = false;
+    struct depend_end t = depend_end_find(w, j->key);
 
-    w->search++;
-    depend_end_list(w, from, &open);
-    while (!found && open.n > 0) {
-        struct depend_item item = open.v[--open.n];
-        struct depend_end t = {0};
-        struct depend_items more;
-
-        if (depend_is_after(item.kind))
-            t = depend_end_find(w, item.key);
-        found = depend_is_after(item.kind) && job_key_is_equal(item.key, key);
-        if (found || !depend_end_is(t) || depend_end_is_over(t) || *search_of(t) == w->search)
-            continue;
-        *search_of(t) = w->search;
-        depend_end_list(w, t, &more);
-        for (size_t i = 0; i < more.n; i++)
-            if (depend_is_after(more.v[i].kind))
-                depend_list_append(&open, more.v[i]);
-        depend_list_fini(&more);
-    }
-    depend_list_fini(&open);
-    return found;
+    w->search += 2;
+    *c = (struct cycle_search){.w = w, .forbidden = w->search - 1, .seen = w->search, .self = j->key};
+    if (depend_end_is(t))
+        *search_of(t) = c->forbidden;
+    for (size_t i = 0; i < l->n; i++)
+        if (depend_is_before(l->v[i].kind) && depend_end_is(t = depend_end_find(w, l->v[i].key)))
+            *search_of(t) = c->forbidden;
 }
 
-/* j is to wait for `after`; what waits for j already, or is to wait for it by `l`, must not be among that. */
-static int check_cycle(struct depends *w, const struct job *j, const struct depend_item *after,
-                       const struct depend_items *l, struct err *e)
+/* The end of an "after": true if it must not be reached; else what it waits for in turn is open. */
+static bool search_look(struct cycle_search *c, struct job_key key)
 {
-    struct depend_end t = depend_end_find(w, after->key);
+    struct depend_end t = depend_end_find(c->w, key);
+    struct depend_items more;
 
-    if (!depend_end_is(t) || depend_end_is_over(t)) /* what it was waiting for still stands in it */
-        return 0;
-    if (waits_for(w, t, j->key))
-        return refuse(w, after, "that job waits for this one", e);
-    for (size_t i = 0; i < l->n; i++)
-        if (depend_is_before(l->v[i].kind) &&
-            (job_key_is_equal(l->v[i].key, after->key) || waits_for(w, t, l->v[i].key)))
-            return refuse(w, after, "that job waits for this one", e);
-    return 0;
+    if (job_key_is_equal(key, c->self))
+        return true;
+    if (!depend_end_is(t) || depend_end_is_over(t) || *search_of(t) == c->seen)
+        return false;
+    if (*search_of(t) == c->forbidden)
+        return true;
+    *search_of(t) = c->seen;
+    depend_end_list(c->w, t, &more);
+    for (size_t i = 0; i < more.n; i++)
+        if (depend_is_after(more.v[i].kind))
+            depend_list_append(&c->open, more.v[i]);
+    depend_list_fini(&more);
+    return false;
+}
+
+static bool search_from(struct cycle_search *c, struct job_key key)
+{
+    bool found = search_look(c, key);
+
+    while (!found && c->open.n > 0)
+        found = search_look(c, c->open.v[--c->open.n].key);
+    return found;
 }
 
 static bool others_wait(const struct depend_items *l)
@@ -168,19 +180,49 @@ static bool others_wait(const struct depend_items *l)
     return false;
 }
 
-/* A job that nobody waits for closes no circle. */
+/* j is to wait for each "after" of `l`; what waits for j already, or is to wait for it by `l`, must not be among what that
+ * waits for. A job that nobody waits for closes no circle. */
 static int check_cycles(struct depends *w, const struct job *j, const struct depend_items *l, struct err *e)
 {
+    struct cycle_search c;
     struct depend_items now;
     bool search;
+    int rc = 0;
 
     depend_list_of(w->site, j, &now);
     search = others_wait(&now) || others_wait(l);
     depend_list_fini(&now);
-    for (size_t i = 0; search && i < l->n; i++)
-        if (depend_is_after(l->v[i].kind) && check_cycle(w, j, &l->v[i], l, e) < 0)
-            return -1;
-    return 0;
+    if (!search)
+        return 0;
+    search_begin(&c, w, j, l);
+    for (size_t i = 0; rc == 0 && i < l->n; i++)
+        if (depend_is_after(l->v[i].kind) && search_from(&c, l->v[i].key))
+            rc = refuse(w, &l->v[i], "that job waits for this one", e);
+    depend_list_fini(&c.open);
+    return rc;
+}
+
+/* --- the whole ----------------------------------------------------------------------------------------- */
+
+static int order_items(const void *x, const void *y)
+{
+    const struct depend_item *a = x, *b = y;
+
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return (a->key.seq > b->key.seq) - (a->key.seq < b->key.seq);
+}
+
+/* What is said twice is examined once. */
+static void drop_repeated(struct depend_items *l)
+{
+    size_t n = 0;
+
+    qsort(l->v, l->n, sizeof *l->v, order_items);
+    for (size_t i = 0; i < l->n; i++)
+        if (!i || order_items(&l->v[n - 1], &l->v[i]) != 0 || depend_has_count(l->v[i].kind))
+            l->v[n++] = l->v[i];
+    l->n = n;
 }
 
 int depend_check(struct depends *w, const struct job *j, const char *text, struct depend_pasts past,
@@ -191,6 +233,8 @@ int depend_check(struct depends *w, const struct job *j, const char *text, struc
 
     if (depend_list_read(w->site, text, &l, e) < 0)
         return -1;
+    if (l.n)
+        drop_repeated(&l);
     for (size_t i = 0; rc == 0 && i < l.n; i++)
         rc = check_item(w, j, &l.v[i], past, e);
     if (rc == 0)
