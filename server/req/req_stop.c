@@ -13,6 +13,7 @@
 #include <ifl.h>
 
 #include "accounting.h"
+#include "array_map.h"
 #include "arrays.h"
 #include "commit.h"
 #include "intern.h"
@@ -38,10 +39,13 @@ static bool says(const char *extend, const char *word)
 struct manner {
     const char *extend;
     long mails;
+    size_t ended; /* subjobs of arrays of which ranges were looked through in vain */
 };
 
 enum {
-    MAILS_MOST = 1000,     /* of one request that says nothing of them */
+    MAILS_MOST = 1000, /* of one request that says nothing of them */
+    ENDED_MOST =
+        1000000, /* of one request: some 50 ms of work; a range that is looked through costs its array's size */
     REQUEUE_TIMEOUT_S = 45 /* job_requeue_timeout */
 };
 
@@ -60,8 +64,9 @@ static struct manner manner_of(const struct parts *p, const char *extend)
     const char *site = attr_list_text(&p->site->server->obj.attrs, SERVER_ATTR_default_qdel_arguments);
 
     if (says(extend, NOMAIL))
-        return (struct manner){extend, 0};
-    return (struct manner){extend, mails_of(says(extend, SUPPRESS_EMAIL) || !site ? extend : site)};
+        return (struct manner){.extend = extend};
+    return (struct manner){.extend = extend,
+                           .mails = mails_of(says(extend, SUPPRESS_EMAIL) || !site ? extend : site)};
 }
 
 /* "Job run at ... and terminated by anna@login2" is what its end will say. */
@@ -112,12 +117,27 @@ static void delete_subjobs(struct parts *p, struct request *r, const char *id, s
                   request_who(r));
 }
 
+static size_t size_of_range(const struct parts *p, const char *id)
+{
+    struct jobid parsed;
+    const struct job *array = NULL;
+    struct err e;
+
+    if (jobid_parse(id, &parsed, &e) == 0 && parsed.form == JOBID_RANGE)
+        array = jobs_find(p->site->jobs, (struct job_key){parsed.key.seq, JOBID_NO_INDEX});
+    return array && array->array ? array_map_size(array->array) : 0;
+}
+
 static int delete_some(struct parts *p, struct request *r, const char *id, struct manner *m, struct err *e)
 {
     struct req_subjobs s;
 
-    if (req_subjobs_find(p, r, id, &s, e) < 0)
+    if (m->ended > ENDED_MOST)
+        return err_set(e, PBSE_IVALREQ, "ranges of more than %d subjobs that have ended", ENDED_MOST);
+    if (req_subjobs_find(p, r, id, &s, e) < 0) {
+        m->ended += e->code == PBSE_NOHISTARRAYSUBJOB ? size_of_range(p, id) : 0;
         return -1;
+    }
     delete_subjobs(p, r, id, &s, m);
     req_subjobs_end(&s);
     return 0;
