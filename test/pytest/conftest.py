@@ -75,6 +75,7 @@ def pytest_addoption(parser):
     parser.addoption("--model-steps", type=int, default=120, help="how many requests test_model makes, per seed")
     parser.addoption("--damage-seeds", default="1-12", help="the seeds of test_set_aside, FIRST-LAST")
     parser.addoption("--model-seeds", default="1-2", help="the seeds of test_model, FIRST-LAST")
+    parser.addoption("--cost-full", action="store_true", help="test_cost_growth gives every attribute all sizes")
 
 
 def pytest_generate_tests(metafunc):
