@@ -205,7 +205,7 @@ def test_the_groups_of_a_job_have_its_name(cx):
     needs(cx, "pids")
     job = cx.submit("cat /proc/self/cgroup")
     ended(cx, job)
-    assert f"/pbs_{job}.1." in cx.file("out")
+    assert f"_{job}.1." in cx.file("out")
 
 
 # --- processors
