@@ -89,6 +89,29 @@ static int parse_given(const struct change *c, struct value *out, struct err *e)
     return c->type->parse(c->type, c->text, out, e);
 }
 
+/* What += and -= make of a number must be what the same type reads: it is stored as text, and a duration below zero, say, could
+ * not be restored. Lists are made of what was read before. */
+static int check_result(const struct change *c, const struct value *v, struct err *e)
+{
+    enum { NUMBER_MAX = 64 }; /* characters of the longest duration, size or real */
+    struct value again;
+    struct strbuf text;
+    int rc;
+
+    if (v->kind != VALUE_NUMBER && v->kind != VALUE_SIZE && v->kind != VALUE_REAL)
+        return 0;
+    strbuf_init(&text, NUMBER_MAX);
+    rc = c->type->format(c->type, v, &text);
+    if (rc == 0)
+        rc = c->type->parse(c->type, strbuf_str(&text), &again, e);
+    else
+        errors_set(e, PBSE_SYSTEM, "no memory for a value");
+    if (rc == 0)
+        value_free(&again);
+    strbuf_fini(&text);
+    return rc;
+}
+
 static int change_plain(const struct change *c, struct value *v, struct err *e)
 {
     int (*op)(const struct value_type *, struct value *, const struct value *, struct err *) =
@@ -107,7 +130,7 @@ static int change_plain(const struct change *c, struct value *v, struct err *e)
     }
     rc = op(c->type, v, &given, e);
     value_free(&given);
-    return rc;
+    return rc < 0 ? -1 : check_result(c, v, e);
 }
 
 static int change_value(const struct change *c, struct value *v, struct err *e)

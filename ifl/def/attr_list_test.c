@@ -151,6 +151,13 @@ static void test_changing_attributes_by_text(void **state)
     assert_int_equal(set(&l, t, "Resource_List", "ncpus", "1", DECR, &e), 0);
     assert_string_equal(show(&l, t, NULL, LEVEL_USER, &out),
                         "Priority=8;Resource_List.ncpus=3;Resource_List.mem=1gb;");
+    assert_int_equal(set(&l, t, "Resource_List", "walltime", "10", DECR, &e), -1);
+    assert_int_equal(e.code, PBSE_BADATVAL);
+    assert_int_equal(set(&l, t, "Resource_List", "walltime", "10", INCR, &e), 0);
+    assert_int_equal(set(&l, t, "Resource_List", "walltime", "11", DECR, &e),
+                     -1); /* nothing of which is stored */
+    assert_int_equal(set(&l, t, "Resource_List", "walltime", "10", DECR, &e), 0);
+    assert_int_equal(set(&l, t, "Resource_List", "walltime", "", SET, &e), 0);
     assert_int_equal(set(&l, t, "Resource_List", "mem", "", SET, &e), 0);
     assert_int_equal(set(&l, t, "Priority", NULL, NULL, UNSET, &e), 0);
     assert_string_equal(show(&l, t, NULL, LEVEL_USER, &out), "Priority=0;Resource_List.ncpus=3;");
