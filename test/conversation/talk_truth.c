@@ -102,7 +102,7 @@ void truth_check(struct talk *t)
 struct kept {
     char name[TALK_ID_MAX], owner[64], queue[32];
     enum job_state state;
-    unsigned run_version;
+    unsigned run_version, hold;
     uint64_t have;
 };
 
@@ -119,6 +119,7 @@ static void keep(struct kept *k, const struct job *j)
     k->state = j->state;
     k->run_version = j->run_version;
     k->have = j->script_have;
+    k->hold = j->hold;
 }
 
 static size_t count_queues(const struct site *s)
@@ -175,8 +176,8 @@ static void compare_job(const struct truth *w, const struct job *j)
         talk_fail("%s was of %s in %s, run %u; after a restart it is of %s in %s, run %u", k->name, k->owner,
                   k->queue, k->run_version, now.owner, now.queue, now.run_version);
     if (now.state != k->state && k->state != JOB_STARTING && k->state != JOB_EXITING)
-        talk_fail("%s was %s, after a restart it is %s", k->name, job_state_name(k->state),
-                  job_state_name(now.state));
+        talk_fail("%s was %s, hold bits %x; after a restart it is %s, %x", k->name, job_state_name(k->state),
+                  k->hold, job_state_name(now.state), now.hold);
 }
 
 void truth_compare(struct talk *t, struct truth *was)

@@ -259,6 +259,7 @@ static void put_value(struct said *s, const char *value)
     }
     text[n] = '\0';
     put_text(s->b, text);
+    talk_say(s->t, "       with the value \"%s\"", text);
 }
 
 static void put_attr(struct said *s, size_t i)
@@ -270,6 +271,7 @@ static void put_attr(struct said *s, size_t i)
         n++;
     put_text(s->b, attrs[i].name);
     put_text(s->b, attrs[i].resource);
+    talk_say(s->t, "       an attribute %s %s", attrs[i].name, attrs[i].resource);
     /* the first value is a good one */
     put_value(s, attrs[i].values[chance_one_in(x, 2) ? 0 : chance_below(x, n)]);
     put_u32(s->b, chance_one_in(x, 10) ? (uint32_t)chance_below(x, 14) : SET);
