@@ -103,6 +103,8 @@ static void take_reply(struct talk *t, struct caller *c, const struct rpc_reply_
 
     while (i < c->n_calls && c->calls[i].xid != r->xid)
         i++;
+    if (i == c->n_calls && c->broken)
+        return; /* its zeros may have been a call */
     if (i == c->n_calls)
         talk_fail("an answer to call %u, which was not made or is answered already", r->xid);
     call = c->calls[i];

@@ -18,6 +18,7 @@ enum {
     WEEK_S = 7 * 24 * 3600,
     DAY_S = 24 * 3600,
     BURST = 6,
+    WORKER_TURNS = 50,
     MOM_PLACE = 6
 };
 
@@ -464,6 +465,11 @@ static void begin_again(struct talk *t, bool crash)
     for (int i = 0; i < TALK_CALLERS; i++) {
         t->callers[i].rude = true;
         t->callers[i].deaf = false;
+    }
+    talk_settle(t);
+    for (int i = 0; i < WORKER_TURNS; i++) { /* names and history that are asked of threads arrive */
+        house_turn(&t->house, 1);
+        pump_all(t);
     }
     talk_settle(t);
     truth_check(t);
