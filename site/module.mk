@@ -36,6 +36,12 @@ EXTRA += $(SITE.etc:%=$(B)/etc/%)
 $(B)/etc/%: site/etc/%
 	@install -D -m 0644 $< $@
 
+# Names of the built-in resources that users may ask for, for completion.
+EXTRA += $(B)/etc/pbs_resources
+$(B)/etc/pbs_resources: ifl/def/resource.def
+	@mkdir -p $(@D)
+	@sed -n 's/^RESOURCE(\([a-z_]*\),.*RESC_ANYONE,.*/\1/p' $< > $@
+
 EXTRA += $(B)/etc/pbs_sched_config
 $(B)/etc/pbs_sched_config: $(B)/sbin/pbs_sched
 	@mkdir -p $(@D)

@@ -6,7 +6,8 @@ __pbs_options() { "$1" --help 2>/dev/null | sed -n 's/^ *\(-[[:alnum:]]\).*/\1/p
 __pbs_queues() { qstat -Q 2>/dev/null | awk 'NR > 2 { print $1 }'; }
 __pbs_jobs() { qselect -u "$(id -un)" "$@" 2>/dev/null; }
 __pbs_nodes() { pbsnodes -a 2>/dev/null | sed -n 's/^\([^[:space:]].*\)/\1/p'; }
-__pbs_resources() { qmgr -c "list resource" 2>/dev/null | sed -n 's/^Resource \(.*\)/\1=/p'; }
+__pbs_list=$(dirname "${BASH_SOURCE[0]}")/pbs_resources # the built-in ones; qmgr lists those of the site
+__pbs_resources() { { cat "$__pbs_list"; qmgr -c "list resource" | sed -n 's/^Resource \(.*\)/\1/p'; } 2>/dev/null | sed 's/$/=/'; }
 __pbs_entities() { pbsfs -t 2>/dev/null | sed 's/^ *//; s/([-0-9]*)$//'; }
 
 # What the word before the cursor's asks for: "-q" of qsub is followed by a queue.
