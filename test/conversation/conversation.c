@@ -16,7 +16,7 @@
 #include "clock.h"
 #include "talk.h"
 
-enum { ROUNDS = 40, STEPS = 300, STEPS_MAX = 100000, ROUND_S = 300, SHRINK_MS = 60000 };
+enum { ROUNDS = 20, STEPS = 300, STEPS_MAX = 100000, ROUND_S = 300, SHRINK_MS = 60000 };
 
 extern char **environ;
 

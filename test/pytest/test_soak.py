@@ -170,17 +170,21 @@ class Soak:
     def some(self):
         return self.draw.choice(["server", "server", "sched", *NODES])
 
+    def begin(self, daemon):
+        """A server does not start while the database recovers: whoever starts it tries again, as systemd does."""
+        until(lambda: self.cx.control("restart", daemon, check=False).returncode == 0, lambda: self.cx.logs(daemon))
+
     def kill(self):
         daemon = self.some()
         self.tell(f"kill {daemon}")
         self.cx.kill(daemon)
         time.sleep(self.draw.uniform(0, 0.5))  # what happens meanwhile is a part of the accident
-        self.cx.restart(daemon)
+        self.begin(daemon)
 
     def restart(self):
         daemon = self.some()
         self.tell(f"restart {daemon}")
-        self.cx.restart(daemon)
+        self.begin(daemon)
 
     def stop(self):
         daemon = self.some()
@@ -256,7 +260,7 @@ class Soak:
     def repair(self):
         for daemon in ("server", "sched", *NODES):
             if not self.cx.pid(daemon):
-                self.cx.restart(daemon)
+                self.begin(daemon)
         if self.simulator.process.poll() is not None:
             self.simulate()
         self.cx.again()
