@@ -26,7 +26,7 @@ static const struct {
     {IFL_RUN_ASYNC, 30, "jwxe", false, true},     {IFL_RUN_ACK, 20, "jwxe", false, true},
     {IFL_ORDER, 8, "jixe", false, true},          {IFL_SELECT, 8, "SWxe", false, false},
     {IFL_SELSTAT, 8, "SWxe", false, false},       {IFL_SHUTDOWN, 0, "uxe", true, false},
-    {IFL_MESSAGE, 6, "jutxe", false, true},       {IFL_SIGNAL, 20, "jgxe", true, true},
+    {IFL_MESSAGE, 6, "jutxe", true, true},       {IFL_SIGNAL, 20, "jgxe", true, true},
     {IFL_STATUS_JOB, 16, "IWxe", false, false},   {IFL_STATUS_QUEUE, 5, "IWxe", false, false},
     {IFL_STATUS_SERVER, 5, "IWxe", false, false}, {IFL_STATUS_NODE, 5, "IWxe", false, false},
     {IFL_STATUS_RESV, 2, "IWxe", false, false},   {IFL_STATUS_HOOK, 2, "IWxe", false, false},
