@@ -324,7 +324,7 @@ def resource(cx, name):
 def test_a_resource_is_made_used_and_removed(complex):
     create(complex, api.RESOURCE, "gpus", type="long", flag="nh")
     assert resource(complex, "gpus")["type"] == "1"
-    refused(15174, create, complex, api.RESOURCE, "gpus", type="long")
+    assert "Duplicate entry in list" in refused(15055, create, complex, api.RESOURCE, "gpus", type="long").text
     job = complex.submit(select="1:ncpus=1:gpus=2")
     assert complex.stat(job)["Resource_List"]["gpus"] == "2"
     assert "job" in refused(15174, complex.api.manager, api.DELETE, api.RESOURCE, "gpus").text
