@@ -285,6 +285,11 @@ int array_map_format_queued(const struct array_map *m, const struct idset *more,
 
 /* --- the store -------------------------------------------------------------------------------------- */
 
+bool array_map_is_dirty(const struct array_map *m)
+{
+    return idset_count(m->dirty) > 0;
+}
+
 int64_t array_map_take_dirty(struct array_map *m)
 {
     int64_t page = idset_next(m->dirty, 0);

@@ -67,6 +67,7 @@ int array_map_format_queued(const struct array_map *m, const struct idset *more,
 
 /* ---- the store */
 enum { ARRAY_PAGE = 4096 };
+bool array_map_is_dirty(const struct array_map *m); /* has it a page to take? */
 /* A page in which an index has ended since it was last taken; ARRAY_NONE: no more. It is to be written with the
  * very batch that holds the end. */
 int64_t array_map_take_dirty(struct array_map *m);

@@ -71,6 +71,7 @@ int req_subjobs_find(struct parts *p, const struct request *r, const char *id, s
         idset_destroy(out->chosen);
         return -1;
     }
+    out->few_chosen = out->chosen && idset_count(out->chosen) <= array_map_count(array->array, ARRAY_LIVE);
     job_ref(array);
     return 1;
 }
@@ -81,18 +82,35 @@ void req_subjobs_end(struct req_subjobs *s)
     idset_destroy(s->chosen);
 }
 
+static struct job *next_chosen(struct req_subjobs *s)
+{
+    struct job *j = NULL;
+    int64_t i = s->at;
+
+    while (!j && (i = idset_next(s->chosen, i + 1)) >= 0)
+        j = jobs_find(s->parts->site->jobs, (struct job_key){s->array->key.seq, (int32_t)i});
+    return j;
+}
+
+static struct job *next_object(struct req_subjobs *s)
+{
+    struct job *j = subjob_next(s->parts->site->jobs, s->array, s->at);
+
+    while (j && s->chosen && !idset_contains(s->chosen, (uint32_t)j->key.index))
+        j = subjob_next(s->parts->site->jobs, s->array, j->key.index);
+    return j;
+}
+
 struct job *req_subjobs_next(struct req_subjobs *s)
 {
     struct job *j;
 
-    while ((j = subjob_next(s->parts->site->jobs, s->array, s->at))) {
-        s->at = j->key.index;
-        if (job_is_over(j))
-            continue;
-        if (!s->chosen || idset_contains(s->chosen, (uint32_t)j->key.index))
-            return j;
-    }
-    return NULL;
+    do {
+        j = s->few_chosen ? next_chosen(s) : next_object(s);
+        if (j)
+            s->at = j->key.index;
+    } while (j && job_is_over(j));
+    return j;
 }
 
 struct job *req_subjobs_need_job(struct parts *p, const struct request *r, const char *id, bool *fresh,

@@ -10,6 +10,7 @@ struct req_subjobs {
     struct parts *parts;
     struct job *array;    /* referenced */
     struct idset *chosen; /* NULL: all */
+    bool few_chosen;      /* fewer than there are objects: the walk looks each up */
     int64_t at;
 };
 

@@ -56,6 +56,7 @@ struct commit {
     bool in_worker; /* `flying` is with the writer */
     bool under_way; /* `flying` is not durable yet: with the writer, or waiting for its next try */
     bool probe;     /* a batch is wanted even if it is empty */
+    bool owed;      /* close_fn has rows for `filling` */
     bool lost, dying;
     bool encoding; /* what is put back meanwhile marks no hook */
     struct loop_hook *hook;
@@ -66,6 +67,8 @@ struct commit {
     int64_t log_number; /* of the last line of the event log */
     commit_lost_fn *lost_fn;
     void *lost_arg;
+    commit_fn *close_fn;
+    void *close_arg;
     struct commit_stats stats;
     /* written by the worker, read when it is done */
     int rc;
@@ -260,7 +263,8 @@ static void encode_dirty(struct commit *c)
 
 static bool has_work(const struct commit *c)
 {
-    return !batch_is_empty(c->filling.batch) || c->filling.promises.first || change_is_dirty(c->change);
+    return c->owed || !batch_is_empty(c->filling.batch) || c->filling.promises.first ||
+           change_is_dirty(c->change);
 }
 
 /* Promises wait for all that is dirty now; when some of it does not fit, they go with the rest. */
@@ -278,12 +282,21 @@ static void swap_halves(struct commit *c)
     promises_init(&c->filling.promises);
 }
 
+static void put_owed(struct commit *c)
+{
+    if (!c->owed)
+        return;
+    c->close_fn(c->close_arg);
+    c->owed = false;
+}
+
 static void begin(void *arg)
 {
     struct commit *c = arg;
 
     if (c->under_way || c->lost || (!has_work(c) && !c->probe))
         return;
+    put_owed(c);
     encode_dirty(c);
     if (!batch_is_ok(c->filling.batch))
         abort(); /* no memory: rows are lost, and with them the truth */
@@ -295,6 +308,12 @@ static void begin(void *arg)
     c->under_way = true;
     c->probe = false;
     submit(c);
+}
+
+void commit_owe(struct commit *c)
+{
+    c->owed = true;
+    loop_hook_mark(c->hook);
 }
 
 void commit_probe(struct commit *c)
@@ -389,6 +408,12 @@ void commit_on_lost(struct commit *c, commit_lost_fn *fn, void *arg)
 {
     c->lost_fn = fn;
     c->lost_arg = arg;
+}
+
+void commit_on_close(struct commit *c, commit_fn *fn, void *arg)
+{
+    c->close_fn = fn;
+    c->close_arg = arg;
 }
 
 void commit_then(struct commit *c, commit_fn *fn, void *arg)

@@ -46,6 +46,11 @@ void commit_on_lost(struct commit *c, commit_lost_fn *fn, void *arg);
  * under way. In the order of the calls. A request without memory ends the process: a promise cannot be lost. */
 void commit_then(struct commit *c, commit_fn *fn, void *arg);
 
+/* ^ Rows that are made once, whatever happens to their object in a turn: after commit_owe() `fn` is called once, before the batch closes
+ * that holds what was put, removed and owed until then, and puts them. For one caller. */
+void commit_on_close(struct commit *c, commit_fn *fn, void *arg);
+void commit_owe(struct commit *c);
+
 /* A batch at the end of this turn, though nothing may have changed: is the store still ours? */
 void commit_probe(struct commit *c);
 

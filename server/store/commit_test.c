@@ -425,6 +425,45 @@ static void accounting_lines_wait_until_they_are_filed(void **state)
     store_close(s);
 }
 
+struct owing {
+    struct commit *commit;
+    int calls;
+    bool put;
+};
+
+static void put_page(void *arg)
+{
+    struct owing *o = arg;
+
+    o->calls++;
+    o->put = true;
+    commit_put_array_page(o->commit, 7, 0, "1-3", "");
+}
+
+static void note_put_before(void *arg)
+{
+    const struct owing *o = arg;
+
+    assert_true(o->put);
+}
+
+static void owed_rows_are_put_once_before_a_promise_is_kept(void **state)
+{
+    struct bench *b = *state;
+    struct owing o = {.commit = b->commit};
+
+    need_durable(b);
+    commit_on_close(b->commit, put_page, &o);
+    commit_owe(b->commit);
+    commit_owe(b->commit);
+    assert_false(commit_is_idle(b->commit));
+    commit_then(b->commit, note_put_before, &o);
+    assert_false(o.put);
+    need_durable(b);
+    assert_int_equal(o.calls, 1);
+    assert_true(commit_is_idle(b->commit));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,6 +477,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_probe_tells_who_lost_the_epoch_though_nothing_changes, begin, end),
         cmocka_unit_test_setup_teardown(scripts_and_history_are_read_by_the_reader, begin, end),
         cmocka_unit_test_setup_teardown(accounting_lines_wait_until_they_are_filed, begin, end),
+        cmocka_unit_test_setup_teardown(owed_rows_are_put_once_before_a_promise_is_kept, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,8 @@
  *
  *   a subjob starts    its row is written whole; the array has begun
  *   a subjob ends      its index moves, and the page of the array that says so goes into the very batch that
- *                      removes the subjob's row: a server killed in between finds either both or neither
+ *                      removes the subjob's row: a server killed in between finds either both or neither. A page is
+ *                      written once a batch, however many of its indices end
  *   the array is held, or waits for its time
  *                      its subjobs that wait are held with it (HOLD_ARRAY), which users do not see
  *
@@ -31,19 +32,30 @@ struct arrays {
     struct site *site;
     struct job_fsm *fsm;
     struct commit *commit;
+    struct job **owing; /* counted references: arrays whose pages the batch does not hold yet */
+    size_t n_owing, cap_owing;
 };
+
+static void arrays_close_cb(void *arg);
 
 struct arrays *arrays_create(struct site *s, struct job_fsm *f, struct commit *c)
 {
     struct arrays *a = calloc(1, sizeof *a);
 
-    if (a)
-        *a = (struct arrays){s, f, c};
+    if (!a)
+        return NULL;
+    *a = (struct arrays){.site = s, .fsm = f, .commit = c};
+    commit_on_close(c, arrays_close_cb, a);
     return a;
 }
 
 void arrays_destroy(struct arrays *a)
 {
+    if (!a)
+        return;
+    for (size_t i = 0; i < a->n_owing; i++)
+        job_unref(a->owing[i]);
+    free(a->owing);
     free(a);
 }
 
@@ -158,6 +170,39 @@ void arrays_write(struct commit *c, const struct job *array)
     strbuf_fini(&failed);
 }
 
+/* The batch closes. The rows of an array that has gone meanwhile are removed already. */
+static void arrays_close_cb(void *arg)
+{
+    struct arrays *a = arg;
+
+    for (size_t i = 0; i < a->n_owing; i++) {
+        struct job *array = a->owing[i];
+
+        if (jobs_find(a->site->jobs, array->key) == array)
+            arrays_write(a->commit, array);
+        job_unref(array);
+    }
+    a->n_owing = 0;
+}
+
+/* Indices of it have ended. `before`: it had pages to write already, and is in the list. */
+static void owe_pages(struct arrays *a, struct job *array, bool before)
+{
+    if (before || !array_map_is_dirty(array->array))
+        return;
+    if (a->n_owing == a->cap_owing) {
+        size_t cap = a->cap_owing ? 2 * a->cap_owing : 16;
+        struct job **v = realloc(a->owing, cap * sizeof *v);
+
+        if (!v)
+            abort(); /* an end that is not stored would be a second run */
+        a->owing = v;
+        a->cap_owing = cap;
+    }
+    a->owing[a->n_owing++] = job_ref(array);
+    commit_owe(a->commit);
+}
+
 /* Nothing is left of it: it ends, with what its subjobs have made of it. One that never began was deleted. */
 static void maybe_over(struct arrays *a, struct job *array)
 {
@@ -197,13 +242,14 @@ static void begin(struct arrays *a, struct job *array)
 
 int64_t arrays_delete_queued(struct arrays *a, struct job *array, const struct idset *these)
 {
+    bool owed = array_map_is_dirty(array->array);
     int64_t n = array_map_end_queued(array->array, these);
 
     if (n < 0)
         abort(); /* half of them would be there again after a restart */
+    owe_pages(a, array, owed);
     if (n == 0)
         return 0;
-    arrays_write(a->commit, array);
     tally_review(a->site->tally, array);
     jobs_touch(a->site->jobs, array, PART_NONE);
     maybe_over(a, array);
@@ -221,6 +267,7 @@ static bool counts_as_running(enum job_state s)
 static void ended(struct arrays *a, struct job *array, struct job *sub)
 {
     bool deleted = sub->intent == INTENT_DELETE || !sub->exited;
+    bool owed = array_map_is_dirty(array->array);
 
     if (!deleted && sub->exit_status < 0 && !array->broken) {
         array->broken = true;
@@ -228,7 +275,7 @@ static void ended(struct arrays *a, struct job *array, struct job *sub)
     }
     if (array_map_end(array->array, sub->key.index, !deleted && sub->exit_status != 0) < 0)
         abort(); /* as above */
-    arrays_write(a->commit, array);
+    owe_pages(a, array, owed);
     maybe_over(a, array);
 }
 

@@ -50,9 +50,15 @@ class Objects:
 
     def __init__(self, cx):
         self.jobs = [cx.submit("true", Hold_Types="u") for _ in range(ALL_JOBS)]
-        self.array = cx.submit("true", array_indices_submitted="0-9999")
-        cx.api.delete(self.array.replace("[]", "[1-9999:2]"))
+        self.cx = cx
+        self.array = self.new_array()
         self.token = 0
+
+    def new_array(self):
+        """Of 10,000 subjobs, of which the odd ones have ended."""
+        array_ = self.cx.submit("true", array_indices_submitted="0-9999")
+        self.cx.api.delete(array_.replace("[]", "[1-9999:2]"))
+        return array_
 
     def new_token(self):
         self.token += 1
@@ -122,7 +128,7 @@ ROWS = requests()
 
 def lists(name, o):
     """For a request about a list of jobs: {shape: fn(n) that makes the ids}."""
-    number = o.array.split("[")[0]
+    number = (o.new_array() if name == "IFL_DELETE_LIST" else o.array).split("[")[0]
     return {
         "one job often": lambda n: [o.jobs[0]] * (n // 20),
         "each job": lambda n: [o.jobs[i % len(o.jobs)] for i in range(n // 20)],
@@ -131,6 +137,8 @@ def lists(name, o):
         "ended subjobs": lambda n: [f"{number}[{i % 50 * 2 + 1}]" for i in range(n // 20)],
         "ended ranges": lambda n: [f"{number}[1-9999:2]"] * (n // 20),
         "ranges beyond": lambda n: [f"{number}[1-2147483646:{2148 + 2 * i}]" for i in range(n // 40)],
+        "ranges": lambda n: [f"{number}[0-2147483646:{2147 + i}]" for i in range(n // 40)],
+        "waiting subjobs": lambda n: [f"{number}[{i * 2}]" for i in range(n // 20)],
     }
 
 
