@@ -16,7 +16,7 @@
 
 enum { NAMES_WAITING_MAX = 1000, NAMES_KEPT_MAX = 10000 };
 
-enum kind { KIND_USER, KIND_UID, KIND_HOST };
+enum kind { KIND_USER, KIND_UID, KIND_HOST, KIND_ADDRESS };
 
 struct asker {
     struct asker *next;
@@ -26,7 +26,7 @@ struct asker {
 };
 
 struct entry {
-    char *key; /* "u:name", "#:uid", "h:name" */
+    char *key; /* "u:name", "#:uid", "h:name", "a:address" */
     UT_hash_handle hh;
     struct names *n;
     enum kind kind;
@@ -42,7 +42,7 @@ struct entry {
 
 struct names {
     struct loop *l;
-    struct worker *w;
+    struct worker *users, *hosts; /* two, so that a name server that does not answer holds no user up */
     struct entry *table;
     int64_t keep_ms;
 };
@@ -165,6 +165,9 @@ static void work(void *arg)
     case KIND_HOST:
         names_lookup_host(en->key + 2, &en->host, &en->why);
         break;
+    case KIND_ADDRESS:
+        names_lookup_address(en->key + 2, &en->host, &en->why);
+        break;
     }
 }
 
@@ -200,7 +203,8 @@ static void get_answer(struct entry *en)
     en->host = NULL;
     en->stale = false;
     err_clear(&en->why);
-    if (worker_submit(en->n->w, work, done, en, &en->why) == 0)
+    if (worker_submit(en->kind == KIND_HOST || en->kind == KIND_ADDRESS ? en->n->hosts : en->n->users, work,
+                      done, en, &en->why) == 0)
         return;
     err_prefix(&en->why, "too many names are being looked up");
     en->until_mono_ms = 0;
@@ -256,6 +260,14 @@ void names_ask_host(struct names *n, const char *name, names_host_fn *fn, void *
     ask(n, KIND_HOST, key, 0, (struct asker){.host_fn = fn, .arg = arg});
 }
 
+void names_ask_address(struct names *n, const char *address, names_host_fn *fn, void *arg)
+{
+    char key[300];
+
+    key_of_name(key, 'a', address);
+    ask(n, KIND_ADDRESS, key, 0, (struct asker){.host_fn = fn, .arg = arg});
+}
+
 static const struct names_user *find(const struct names *n, const char *key)
 {
     const struct entry *en = entry_find(n, key);
@@ -277,6 +289,16 @@ const struct names_user *names_find_uid(const struct names *n, uid_t uid)
 
     key_of_uid(key, uid);
     return find(n, key);
+}
+
+const struct names_host *names_find_address(const struct names *n, const char *address)
+{
+    char key[300];
+    const struct entry *en;
+
+    key_of_name(key, 'a', address);
+    en = entry_find(n, key);
+    return en && is_fresh(en) ? en->host : NULL;
 }
 
 void names_forget(struct names *n)
@@ -301,9 +323,11 @@ struct names *names_create(struct loop *l, int64_t keep_ms, struct err *e)
     }
     n->l = l;
     n->keep_ms = keep_ms;
-    n->w = worker_create(l, "names", NAMES_WAITING_MAX, e);
-    if (n->w)
+    n->users = worker_create(l, "names", NAMES_WAITING_MAX, e);
+    n->hosts = n->users ? worker_create(l, "hosts", NAMES_WAITING_MAX, e) : NULL;
+    if (n->hosts)
         return n;
+    worker_destroy(n->users);
     free(n);
     return NULL;
 }
@@ -323,7 +347,8 @@ void names_destroy(struct names *n)
     }
     HASH_ITER(hh, n->table, en, next)
     en->last = &en->first;
-    worker_destroy(n->w);
+    worker_destroy(n->users);
+    worker_destroy(n->hosts);
     HASH_ITER(hh, n->table, en, next)
     {
         loop_forget(n->l, told_cb, en);

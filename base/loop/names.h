@@ -27,10 +27,13 @@ void names_destroy(
 void names_ask_user(struct names *n, const char *name, names_user_fn *fn, void *arg);
 void names_ask_uid(struct names *n, uid_t uid, names_user_fn *fn, void *arg);
 void names_ask_host(struct names *n, const char *name, names_host_fn *fn, void *arg);
+/* The name of the host with this numeric address (names_lookup_address). */
+void names_ask_address(struct names *n, const char *address, names_host_fn *fn, void *arg);
 
 /* What is known already and fresh; NULL: ask. Borrow until the next turn. */
 const struct names_user *names_find_user(const struct names *n, const char *name);
 const struct names_user *names_find_uid(const struct names *n, uid_t uid);
+const struct names_host *names_find_address(const struct names *n, const char *address);
 
 void names_forget(struct names *n); /* drop what is known, e.g. on SIGHUP */
 

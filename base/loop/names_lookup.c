@@ -188,3 +188,50 @@ int names_lookup_host(const char *name, struct names_host **out, struct err *e)
     freeaddrinfo(list);
     return *out ? 0 : err_set(e, ENOMEM, "no memory for a host");
 }
+
+static bool parse_address(const char *text, struct sockaddr_storage *out, socklen_t *len)
+{
+    struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM}, *list = NULL;
+
+    if (getaddrinfo(text, NULL, &hints, &list) != 0)
+        return false;
+    *out = (struct sockaddr_storage){0};
+    memcpy(out, list->ai_addr, list->ai_addrlen);
+    *len = list->ai_addrlen;
+    freeaddrinfo(list);
+    return true;
+}
+
+static bool is_same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+    const struct sockaddr_in *x4 = (const void *)a, *y4 = (const void *)b;
+    const struct sockaddr_in6 *x6 = (const void *)a, *y6 = (const void *)b;
+
+    if (a->ss_family != b->ss_family)
+        return false;
+    return a->ss_family == AF_INET ? x4->sin_addr.s_addr == y4->sin_addr.s_addr
+                                   : IN6_ARE_ADDR_EQUAL(&x6->sin6_addr, &y6->sin6_addr);
+}
+
+int names_lookup_address(const char *address, struct names_host **out, struct err *e)
+{
+    struct sockaddr_storage a;
+    socklen_t len;
+    char name[NI_MAXHOST];
+    struct names_host *h;
+
+    if (!parse_address(address, &a, &len))
+        return err_set(e, EINVAL, "%.64s is not an address", address);
+    if (getnameinfo((struct sockaddr *)&a, len, name, sizeof name, NULL, 0, NI_NAMEREQD) != 0)
+        return err_set(e, ENOENT, "address %.64s has no name", address);
+    if (names_lookup_host(name, &h, e) < 0)
+        return -1;
+    for (size_t i = 0; i < h->n_addresses; i++)
+        if (is_same_address(&a, &h->addresses[i])) {
+            *out = h;
+            return 0;
+        }
+    names_host_free(h);
+    return err_set(e, ENOENT, "address %.64s says that it is %.200s, which has other addresses", address,
+                   name);
+}

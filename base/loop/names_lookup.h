@@ -31,6 +31,9 @@ struct names_host {
 int names_lookup_user(const char *name, struct names_user **out, struct err *e);
 int names_lookup_uid(uid_t uid, struct names_user **out, struct err *e);
 int names_lookup_host(const char *name, struct names_host **out, struct err *e);
+/* The host with this numeric address. Its name counts only if looking that up leads back to the address: the owner of an
+ * address writes its reverse entry and could name any host. ENOENT: it has no such name. */
+int names_lookup_address(const char *address, struct names_host **out, struct err *e);
 void names_user_free(struct names_user *u);
 void names_host_free(struct names_host *h);
 

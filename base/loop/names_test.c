@@ -141,6 +141,17 @@ static void hosts_have_addresses(void **state)
     assert_int_equal(s->found, 1);
 }
 
+static void an_address_has_the_name_that_leads_back_to_it(void **state)
+{
+    struct seen *s = *state;
+
+    names_ask_address(s->n, "127.0.0.1", host_cb, s);
+    wait_for(s, 1);
+    assert_int_equal(s->found, 1);
+    assert_non_null(names_find_address(s->n, "127.0.0.1"));
+    assert_string_not_equal(names_find_address(s->n, "127.0.0.1")->name, "127.0.0.1");
+}
+
 static void destroying_drops_the_callbacks(void **state)
 {
     struct seen *s = *state;
@@ -180,6 +191,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(unknown_users_are_told_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_callback_may_ask_and_forget, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hosts_have_addresses, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_address_has_the_name_that_leads_back_to_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(destroying_drops_the_callbacks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_many_questions_are_refused_not_lost, set_up, tear_down),
     };

@@ -35,7 +35,11 @@ static void from_inet(struct auth_peer *p, const struct sockaddr_storage *a)
     char text[INET6_ADDRSTRLEN] = "?";
 
     p->kind = AUTH_STRANGER;
-    if (a->ss_family == AF_INET) {
+    if (a->ss_family == AF_INET6 &&
+        IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr)) { /* of a socket for both families */
+        inet_ntop(AF_INET, &v6->sin6_addr.s6_addr[12], text, sizeof text);
+        snprintf(p->from, sizeof p->from, "%s:%u", text, ntohs(v6->sin6_port));
+    } else if (a->ss_family == AF_INET) {
         inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
         snprintf(p->from, sizeof p->from, "%s:%u", text, ntohs(v4->sin_port));
     } else {
@@ -142,6 +146,5 @@ bool auth_peer_is_loopback(const struct auth_peer *p)
     char address[64];
 
     auth_peer_address(p, address);
-    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0 ||
-           strncmp(address, "::ffff:127.", 11) == 0;
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
 }

@@ -31,6 +31,7 @@ struct session {
     struct line *line;
     struct rpc_conn *conn;
     struct auth_peer *peer; /* whose name is asked for */
+    char *user;             /* the answer, while the host's name is asked for */
     bool asked, gone;
 };
 
@@ -133,6 +134,7 @@ static void session_free(struct session *s)
     line_destroy(s->line);
     client_unref(s->client);
     auth_peer_unref(s->peer);
+    free(s->user);
     free(s);
 }
 
@@ -154,23 +156,58 @@ static void session_closed(void *user, struct rpc_conn *conn, const struct err *
 
 static const struct rpc_conn_tag session_tag = {"ifl", session_closed};
 
-static void become(struct session *s, const struct auth_peer *peer, const char *user)
+/* The address of the host that a user comes from; NULL: this host. A user from elsewhere is where the connection comes from, or,
+ * where a relay on this host lies between, at the address that the credential names. Root by MUNGE is never at this host. */
+static const char *foreign_address(const struct auth_peer *peer, char out[64])
 {
-    char address[64];
-    const char *host = s->d->o.site->name;
+    if (peer->kind != AUTH_USER)
+        return NULL;
+    if (auth_peer_is_loopback(peer) && peer->origin[0])
+        return peer->origin;
+    return !auth_peer_is_loopback(peer) || peer->uid == 0 ? auth_peer_address(peer, out) : NULL;
+}
 
-    /* Names are not resolved here: a user from elsewhere is at the address that the connection comes from, or, where a
-     * relay on this host lies between, at that of the credential's host. Root by MUNGE is never at this host. */
-    auth_peer_address(peer, address);
-    if (peer->kind == AUTH_USER && auth_peer_is_loopback(peer) && peer->origin[0])
-        host = peer->origin;
-    else if (peer->kind == AUTH_USER && (!auth_peer_is_loopback(peer) || peer->uid == 0))
-        host = address;
+static void become(struct session *s, const struct auth_peer *peer, const char *user, const char *host)
+{
     s->client = client_create(s->d->o.site, peer, user, host);
     if (!s->client)
         return;
     client_set_conn(s->client, s->conn);
     line_open(s->line); /* s may be gone now */
+}
+
+/* An address without a name of its own stays one. */
+static void located(void *arg, const struct names_host *h, const struct err *why)
+{
+    struct session *s = arg;
+    char room[64];
+
+    (void)why;
+    if (s->gone)
+        session_free(s);
+    else
+        become(s, s->peer, s->user, h ? h->name : foreign_address(s->peer, room));
+}
+
+/* The user is known: at which host? Job_Owner, ACLs and paths of output need the host's name. */
+static void locate(struct session *s, struct auth_peer *peer, const char *user)
+{
+    char room[64];
+    const char *address = foreign_address(peer, room);
+    const struct names_host *known = address ? names_find_address(s->d->o.names, address) : NULL;
+
+    if (!address || known) {
+        become(s, peer, user, known ? known->name : s->d->o.site->name);
+        return;
+    }
+    s->asked = true;
+    if (!s->peer)
+        s->peer = auth_peer_ref(peer);
+    s->user = strdup(user);
+    if (s->user)
+        names_ask_address(s->d->o.names, address, located, s);
+    else
+        become(s, peer, user, address);
 }
 
 static void named(void *arg, const struct names_user *u, const struct err *why)
@@ -185,7 +222,7 @@ static void named(void *arg, const struct names_user *u, const struct err *why)
     snprintf(number, sizeof number, "%u", (unsigned)s->peer->uid);
     if (!u)
         log_err(LOGC_REQ, "names", why, "user %s has no name here", number);
-    become(s, s->peer, u ? u->name : number);
+    locate(s, s->peer, u ? u->name : number);
 }
 
 static struct session *session_of(struct dispatch *d, struct rpc_conn *conn)
@@ -214,12 +251,12 @@ static void ask_name(struct session *s, struct rpc_request *rpc)
     const struct names_user *known;
 
     if (peer->kind == AUTH_DAEMON) {
-        become(s, peer, peer->role);
+        become(s, peer, peer->role, s->d->o.site->name);
         return;
     }
     known = names_find_uid(s->d->o.names, peer->uid);
     if (known) {
-        become(s, peer, known->name);
+        locate(s, peer, known->name);
         return;
     }
     s->asked = true;
