@@ -355,6 +355,18 @@ static struct queue *depth_of(const struct ahead *a, const struct job *j, int64_
     return server;
 }
 
+/* It stops others, and nothing is planned for it: a top job of an earlier cycle is none any more. */
+static void note_stops(struct cycle *c, struct job *j)
+{
+    struct top *t = note_top(c->ahead, j);
+
+    if (j->is_top)
+        tell_no_top(c, j);
+    intern_unref(t->where);
+    t->where = NULL;
+    t->at_s = 0;
+}
+
 /* The order is binding: book it, or stop others. true: booked. */
 static bool hold_order(struct cycle *c, struct job *j, const struct picker *k, const struct preemptor *p,
                        const struct reason *why)
@@ -377,7 +389,7 @@ static bool hold_order(struct cycle *c, struct job *j, const struct picker *k, c
         return booked;
     } else
         return false;
-    note_top(a, j);
+    note_stops(c, j);
     return false;
 }
 

@@ -109,6 +109,21 @@ def test_an_estimate_goes_with_the_top_job_where_the_site_says_so(cx, sim, clear
     assert bool(estimate(cx, large)) is not clear
 
 
+@pytest.mark.parametrize("clear", [True, False])
+@pytest.mark.parametrize("of_queue", [True, False])
+def test_a_depth_of_0_takes_the_flag_back_and_the_estimate_where_the_site_says_so(cx, sim, clear, of_queue):
+    cx.set_server("clear_topjob_estimates_enable", str(clear))
+    running(cx, sim, select="1:ncpus=2", l_walltime="1:00:00")
+    large = sim.job(select="1:ncpus=4", l_walltime="10:00")
+    top(cx, large)
+    if of_queue:
+        cx.set_queue("workq", "backfill_depth", "0")
+    else:
+        cx.set_server("backfill_depth", "0")
+    until(lambda: cx.stat(large).get("topjob") == "False", lambda: cx.describe(large), LIMIT_S)
+    assert bool(estimate(cx, large)) is not clear
+
+
 def test_so_many_are_planned_as_the_depth_says(cx, sim):
     cx.set_server("backfill_depth", "2")
     running(cx, sim, select="1:ncpus=3", l_walltime="1:00:00")
