@@ -108,12 +108,14 @@ static const char *keys_of(const struct asker *a)
     return a->queue && a->queue->set_keys ? a->queue->set_keys : server->set_keys;
 }
 
-/* false: there are none for this job. sets_fini also then. */
+/* false: this job is not grouped. True without a set: no vnode has the resource, and only_explicit_psets is True. sets_fini
+ * in any case. */
 static bool sets_of(struct sets *l, struct buckets *all, const struct asker *a)
 {
     const struct catalogue *c = universe_catalogue(a->u);
     const char *keys = keys_of(a);
     struct words w;
+    bool grouped = false;
 
     *l = (struct sets){.asker = a, .counted = {RES_NCPUS, catalogue_find(c, "mem")}};
     if (!keys)
@@ -124,11 +126,12 @@ static bool sets_of(struct sets *l, struct buckets *all, const struct asker *a)
         res_id res = catalogue_find(c, w.w[i]);
         if (res != RES_NONE)
             count_all(l, all, res);
+        grouped = grouped || res != RES_NONE;
     }
     words_fini(&w);
     if (l->n)
         qsort(l->a, l->n, sizeof *l->a, by_size);
-    return l->n > 0;
+    return l->n > 0 || (grouped && universe_policy(a->u)->explicit_sets);
 }
 
 static void sets_fini(struct sets *l)
@@ -237,10 +240,10 @@ void psets_why(struct buckets *all, const struct asker *a, struct reason *why)
         return;
     }
     lacks = shortage_sums(all, a, &sums);
-    if (!(lacks && sums.never) && sets_never(all, a, why))
+    if (!(lacks && sums.never) && (sets_never(all, a, why) || shortage_never(all, a, why)))
         return;
     if (lacks)
         *why = sums;
-    else if (!sets_lack(all, a, why) && !shortage_never(all, a, why))
+    else if (!sets_lack(all, a, why))
         shortage_now(all, a, why);
 }

@@ -39,6 +39,7 @@ static void dynamic_covers(const struct universe *u, const struct job *j, struct
         if (want <= 0 || want <= total - x->taken || !policy_lists(p->resources, x->resource, true))
             continue;
         reason_lack(&why->a[why->n], REASON_LACK_SERVER, c, res, want, total - x->taken, total);
+        why->a[why->n].never = want > total; /* as far as this cycle knows: the next has other amounts */
         reasons_keep(why);
     }
 }

@@ -7,6 +7,9 @@
 
 #include "pools.h"
 
+/* Resources of one job among which one that is too little in total is looked for; jobs ask for fewer. */
+enum { SUMS_MAX = 16 };
+
 /* What vnodes share is counted where it is, even where no job may run. */
 static void add_to(struct amounts *sum, const struct node *n, const struct amounts *have, int64_t times,
                    bool is_open)
@@ -50,10 +53,17 @@ static void sums(struct buckets *all, const struct asker *a, struct reasons *why
 
 bool shortage_sums(struct buckets *all, const struct asker *a, struct reason *why)
 {
-    struct reasons first = {.a = why, .max = 1};
+    struct reason room[SUMS_MAX];
+    struct reasons found = {.a = room, .max = SUMS_MAX};
+    size_t i = 0;
 
-    sums(all, a, &first);
-    return first.n > 0;
+    sums(all, a, &found);
+    if (found.n == 0)
+        return false;
+    while (i < found.n && !room[i].never)
+        i++;
+    *why = room[i < found.n ? i : 0];
+    return true;
 }
 
 /* The best that any vnode has of the first resource that stands in the way of this chunk. */

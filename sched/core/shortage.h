@@ -8,7 +8,7 @@
 #include "match.h"
 
 /* Is there too little of a resource on all vnodes together? `why` then has the amounts; why->never when it is
- * too little in total. */
+ * too little in total. One that is too little in total is named before one that is only in use. */
 bool shortage_sums(struct buckets *all, const struct asker *a, struct reason *why);
 
 /* Is there a chunk that would not fit, were all vnodes free? Optimistic: false does not promise a place. */
