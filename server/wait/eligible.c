@@ -7,10 +7,12 @@
 
 #include <stdlib.h>
 
+#include "array_map.h"
 #include "job_fsm.h"
 #include "log.h"
 #include "pbs_error.h"
 #include "site.h"
+#include "subjob.h"
 #include "units.h"
 
 struct eligible {
@@ -56,12 +58,12 @@ void eligible_give(struct eligible *g, struct job *j, int64_t seconds)
     jobs_touch(g->site->jobs, j, PART_HOT);
 }
 
-/* What its state says. -1: nothing new, what a scheduler said goes on to hold. */
+/* What its state says. -1: nothing new, what a scheduler said holds on. */
 static int kind_of(const struct job *j, enum job_state from)
 {
     switch (j->state) {
     case JOB_QUEUED:
-        return from == JOB_ARRIVING ? 0 : from == JOB_QUEUED ? -1 : 2;
+        return from == JOB_QUEUED ? -1 : 2;
     case JOB_HELD:
     case JOB_WAITING:
         return 1;
@@ -81,6 +83,19 @@ static int kind_of(const struct job *j, enum job_state from)
     return -1;
 }
 
+/* A subjob has started or waits again: the array accrues while any of its subjobs waits. */
+static void follow_subjobs(struct eligible *g, struct job *array)
+{
+    struct subjob_counts n = {0};
+
+    if (!array || array->state != JOB_QUEUED)
+        return;
+    n.queued = array_map_count(array->array, ARRAY_QUEUED);
+    if (n.queued == 0) /* only then: it is a walk over all that are jobs of their own */
+        subjob_count(g->site->jobs, array, &n);
+    eligible_set(g, array, n.queued > 0 ? 2 : 1);
+}
+
 static void listen(void *arg, struct job *j, enum job_state from, enum job_event ev)
 {
     struct eligible *g = arg;
@@ -89,6 +104,8 @@ static void listen(void *arg, struct job *j, enum job_state from, enum job_event
     (void)ev;
     if (kind >= 0)
         eligible_set(g, j, kind);
+    if (kind >= 0 && from != j->state && (from == JOB_QUEUED || j->state == JOB_QUEUED))
+        follow_subjobs(g, subjob_array(g->site->jobs, j));
 }
 
 struct eligible *eligible_create(struct site *s, struct job_fsm *f)

@@ -3,9 +3,10 @@
 /* Eligible time: how long a job could have run, as far as it and its owner are concerned, and did not. Kept while the
  * server attribute eligible_time_enable is True.
  *
- *   new -> initial (0)          until a scheduler has looked at it
+ *   new -> 2                    eligible, whether or not a scheduler looks at it; 0, initial, is only where it comes from
  *   held, waiting -> 1          ineligible
  *   queued again -> 2           eligible; a scheduler says 1 where limits of user, group or project stop it
+ *   array that has begun -> 2   while subjobs wait, 1 when all have started
  *   starts, runs -> 3           ends -> 4
  *
  * Only time of kind 2 adds up. Loop thread only. Rule: reference guide, "eligible_time". */

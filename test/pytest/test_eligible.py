@@ -61,3 +61,23 @@ def test_it_is_shown_and_set_only_where_it_is_kept(cx):
     cx.set_server("eligible_time_enable", "True")
     cx.command("qalter", "-W", "eligible_time=00:10:00", job)
     assert cx.stat(job)["eligible_time"] == "00:10:00"
+
+
+def test_eligible_time_passes_from_submission_on_also_while_scheduling_is_off(kept):
+    kept.set_server("scheduling", "False")
+    job, array = kept.submit(select="1:ncpus=1"), kept.submit(select="1:ncpus=1", options=["-J", "1-3"])
+    for waits in (job, array):
+        assert kind(kept, waits) == "2"
+        until(lambda: seconds(kept, waits) >= 1, "a second of it")
+    assert kind(kept, kept.submit(Hold_Types="u")) == "1"
+
+
+def test_an_array_accrues_while_subjobs_wait_and_not_when_all_have_started(kept):
+    array = kept.submit(select="1:ncpus=2", options=["-J", "1-3"])
+    first, last = array.replace("[]", "[1]"), array.replace("[]", "[3]")
+    kept.wait(first)
+    kept.wait(array.replace("[]", "[2]"))
+    assert kept.state(array) == "B" and kind(kept, array) == "2"
+    kept.api.delete(first)
+    kept.wait(last)
+    until(lambda: kind(kept, array) == "1", "nothing to wait")
