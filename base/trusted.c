@@ -8,26 +8,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int check_part(const char *path, const char *part, bool is_last, struct err *e)
+static int check_last(const char *part, const struct stat *st, mode_t type, struct err *e)
+{
+    if (type == S_IFDIR)
+        return S_ISDIR(st->st_mode) ? 0 : err_set(e, ENOTDIR, "%s is not a directory", part);
+    if (!S_ISREG(st->st_mode) || !(st->st_mode & 0111))
+        return err_set(e, EACCES, "it is not an executable file");
+    return 0;
+}
+
+static int check_part(const char *part, bool is_last, mode_t type, struct err *e)
 {
     struct stat st;
 
     if (lstat(part, &st) < 0)
-        return err_errno(e, errno, "cannot run %s", path);
+        return err_errno(e, errno, "%s", part);
     if (st.st_uid != 0 && st.st_uid != geteuid())
-        return err_set(e, EACCES, "cannot run %s: %s belongs to user %u, not to root", path, part,
-                       (unsigned)st.st_uid);
+        return err_set(e, EACCES, "%s belongs to user %u, not to root", part, (unsigned)st.st_uid);
     if (S_ISLNK(st.st_mode))
         return 0; /* what it leads to is looked at as well */
     if ((st.st_mode & 022) && (is_last || !(st.st_mode & S_ISVTX)))
-        return err_set(e, EACCES, "cannot run %s: %s can be changed by others than its owner", path, part);
-    if (is_last && (!S_ISREG(st.st_mode) || !(st.st_mode & 0111)))
-        return err_set(e, EACCES, "cannot run %s: it is not an executable file", path);
-    return 0;
+        return err_set(e, EACCES, "%s can be changed by others than its owner", part);
+    return is_last ? check_last(part, &st, type, e) : 0;
 }
 
-/* Of `path`, each name on the way along `way`. */
-static int check_way(const char *path, const char *way, struct err *e)
+/* Each name along `way`. */
+static int check_way(const char *way, mode_t type, struct err *e)
 {
     char part[PATH_MAX];
     size_t n = strlen(way);
@@ -36,17 +42,29 @@ static int check_way(const char *path, const char *way, struct err *e)
         if (way[i] != '/' && way[i] != '\0')
             continue;
         snprintf(part, sizeof part, "%.*s", (int)i, way);
-        if (check_part(path, part, i == n, e) < 0)
+        if (check_part(part, i == n, type, e) < 0)
             return -1;
     }
-    return check_part(path, "/", false, e);
+    return check_part("/", false, type, e);
+}
+
+static int check(const char *path, mode_t type, char real[static PATH_MAX], struct err *e)
+{
+    if (path[0] != '/')
+        return err_set(e, EINVAL, "not an absolute path");
+    if (!realpath(path, real))
+        return err_set(e, errno, "%s", strerror(errno));
+    return check_way(path, type, e) < 0 ? -1 : check_way(real, type, e);
 }
 
 int trusted_program(const char *path, char real[static PATH_MAX], struct err *e)
 {
-    if (path[0] != '/')
-        return err_set(e, EINVAL, "cannot run %s: not an absolute path", path);
-    if (!realpath(path, real))
-        return err_errno(e, errno, "cannot run %s", path);
-    return check_way(path, path, e) < 0 ? -1 : check_way(path, real, e);
+    return check(path, S_IFREG, real, e) < 0 ? err_prefix(e, "cannot run %s", path) : 0;
+}
+
+int trusted_directory(const char *path, struct err *e)
+{
+    char real[PATH_MAX];
+
+    return check(path, S_IFDIR, real, e);
 }

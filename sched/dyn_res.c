@@ -4,11 +4,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +18,7 @@
 #include "mem.h"
 #include "pbs_error.h"
 #include "spawn.h"
+#include "trusted.h"
 #include "words.h"
 
 enum { MS_PER_S = 1000, OUTPUT_MAX = 65536 };
@@ -112,26 +113,24 @@ static void on_time(void *arg)
         spawn_signal_group(d->script, SIGKILL); /* its end goes on */
 }
 
-/* Nobody but its owner may have written it, and that is root or us. */
+/* Nobody but its owner may have written it, or can put another file in its place, and that is root or us. */
 static bool is_safe(const char *command)
 {
     size_t n = strcspn(command, " \t");
-    char *path = mem_text(command);
-    struct stat st;
-    int code = 0;
+    char *path = mem_text(command), real[PATH_MAX];
+    struct err e = {0};
 
     path[n] = '\0';
-    if (stat(path, &st) < 0)
-        code = errno;
-    else if ((st.st_uid != 0 && st.st_uid != geteuid()) || st.st_mode & (S_IWGRP | S_IWOTH))
-        code = EPERM;
-    if (code == ENOENT)
+    trusted_program(path, real, &e);
+    if (e.code == ENOENT) {
         log_event(LOGC_FIL, LOGE_ERROR, "sched_config", "server_dyn_res script %s does not exist", path);
-    else if (code)
+    } else if (e.code) {
         log_event(LOGC_FIL, LOGE_ERROR, "sched_config",
-                  "error: %s file has a non-secure file access, errno: %d", path, code);
+                  "error: %s file has a non-secure file access, errno: %d", path, e.code);
+        log_event(LOGC_FIL, LOGE_ERROR, "sched_config", "%s", e.text);
+    }
     free(path);
-    return code == 0;
+    return e.code == 0;
 }
 
 static int start(struct dyn_res *d, struct err *e)

@@ -5,8 +5,8 @@
  *   server_dyn_res: "licences !/opt/site/count_licences tool"
  *
  * Each runs by the shell, in a session of its own, for at most server_dyn_res_alarm seconds (0: as long as it takes). The first
- * line that it writes is what is available; whatever goes wrong makes it 0 for the cycle. Scripts are not run that others
- * than their owner may write to. reference/scheduler.md section 2. Loop thread only.
+ * line that it writes is what is available; whatever goes wrong makes it 0 for the cycle. A script is not run that others
+ * than root or us own or can change, or of whose directories that is so (trusted.h). reference/scheduler.md section 2. Loop thread only.
  */
 #include "policy.h"
 

@@ -4,6 +4,7 @@
 #include "dyn_values.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@
 #include "log.h"
 #include "loop.h"
 #include "spawn.h"
+#include "trusted.h"
 #include "words.h"
 
 enum { MS_PER_S = 1000, OUTPUT_MAX = 65536 };
@@ -117,10 +119,13 @@ static void on_end(void *arg, int status)
 static int start(struct dyn_values *d, struct err *e)
 {
     const struct words *argv = &d->home->config->dynamic[d->at].argv;
+    char real[PATH_MAX];
     int fds[3] = {-1, -1, -1};
     struct spawn_options o = {
-        .path = argv->w[0], .argv = argv->w, .cwd = "/", .fds = fds, .n_fds = 3, .new_session = true};
+        .path = real, .argv = argv->w, .cwd = "/", .fds = fds, .n_fds = 3, .new_session = true};
 
+    if (trusted_program(argv->w[0], real, e) < 0)
+        return -1;
     d->out = memfd_create("resource", MFD_CLOEXEC);
     if (d->out < 0)
         return err_errno(e, errno, "cannot make a file for the output");

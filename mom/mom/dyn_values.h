@@ -4,7 +4,8 @@
  *
  * Each script is run at the start, at SIGHUP and every $resource_poll seconds, one after the other, as the MOM's user, in a
  * session of its own, for at most ten seconds. The first line that it writes is the amount of the resource, on our own vnode.
- * What fails is logged, and the last amount stands. Loop thread only.
+ * What fails is logged, and the last amount stays. A script is not run that others
+ * than root or us own or can change, or of whose directories that is so (trusted.h). Loop thread only.
  */
 #include <types.h>
 

@@ -571,9 +571,7 @@ def test_static_and_dynamic_resources_of_a_host_are_shown_and_asked_for(cx):
     configure(cx, "licences 7", f"scratch !{cx.work}/free now", "$resource_poll 1")
     until(lambda: cx.node()["resources_available"].get("scratch") == "10gb", "the amount")
     assert cx.node()["resources_available"]["licences"] == "7"
-    with open(cx.dir + "/home/sched_priv/sched_config", "a", encoding="ascii") as f:
-        f.write('resources: "ncpus, mem, arch, host, vnode, scratch"\n')
-    os.kill(cx.pid("sched"), signal.SIGHUP)
+    cx.configure_sched('resources: "ncpus, mem, arch, host, vnode, scratch"\n')
     job = cx.submit("true", select="1:ncpus=1:scratch=20gb")
     assert stays(lambda: cx.state(job) == "Q", 0.3)
     with open(os.path.join(cx.work, "amount"), "w", encoding="ascii") as f:
@@ -594,6 +592,22 @@ def test_a_script_of_a_resource_that_fails_or_hangs_holds_nobody_up_and_is_named
     tool(cx, "bad", "sleep 600")
     configure(cx, f"bad !{cx.work}/bad")
     cx.wait_gone(cx.submit("true"))
+
+
+def test_a_script_of_a_resource_in_a_directory_that_others_can_change_is_not_run(cx):
+    cx.qmgr("create resource good type=long, flag=h", "create resource bad type=long, flag=h")
+    where = os.path.join(cx.top, "site")
+    os.mkdir(where, 0o755)
+    for name in ("bad", "good"):
+        os.rename(tool(cx, name, f"echo 5 | tee {cx.work}/ran_{name}"), os.path.join(where, name))
+    os.symlink(f"{where}/good", os.path.join(cx.top, "link"))
+    os.mkdir(os.path.join(where, "open"), 0o755)
+    os.rename(f"{where}/bad", f"{where}/open/bad")
+    os.chmod(os.path.join(where, "open"), 0o777)
+    configure(cx, f"bad !{where}/open/bad", f"good !{cx.top}/link")
+    until(lambda: cx.node()["resources_available"].get("good") == "5", "the good one, behind a link")
+    assert "bad" not in cx.node()["resources_available"] and not os.path.exists(f"{cx.work}/ran_bad")
+    assert f"{where}/open can be changed by others than its owner" in cx.logs("n1", lines=200)
 
 
 @pytest.mark.parametrize("line, why", [

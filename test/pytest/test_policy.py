@@ -140,13 +140,15 @@ def test_a_script_that_fails_gives_nothing_and_holds_nobody_up(cx, sim, licences
     cx.wait(job, "R")
 
 
-def test_a_script_that_others_may_write_to_is_not_run(cx, sim, licences):
+@pytest.mark.parametrize("spoil", ["script", "."])
+def test_a_script_that_others_may_write_to_or_replace_is_not_run(cx, sim, licences, spoil):
     licences.write_text("5\n")
-    (licences.parent / "script").chmod(0o777)
+    mode = (licences.parent / spoil).stat().st_mode
+    (licences.parent / spoil).chmod(0o777)
     job = sim.job(select="1:ncpus=1", l_lic="1")
     wait_comment(cx, job, "Not Running: Insufficient amount of server resource: lic")
     assert "non-secure file access" in cx.logs("sched", 2000)
-    (licences.parent / "script").chmod(0o700)
+    (licences.parent / spoil).chmod(mode)
     cycle(cx)
     cx.wait(job, "R")
 
