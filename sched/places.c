@@ -9,6 +9,7 @@
 
 #include "pbs_error.h"
 #include "pbs_ifl.h"
+#include "trusted.h"
 
 static const char failed[] = "PBS failed validation checks for";
 
@@ -23,6 +24,7 @@ void places_init(struct places *p, const char *priv, const char *logs)
 static int check(const char *what, const char *path, struct err *e)
 {
     struct stat st;
+    struct err way = {0};
     const char *why = NULL;
 
     if (*path != '/' || strlen(path) >= PATH_MAX)
@@ -35,6 +37,8 @@ static int check(const char *what, const char *path, struct err *e)
         why = "it belongs to another user";
     else if (st.st_mode & (S_IWGRP | S_IWOTH))
         why = "others may write to it";
+    else if (trusted_directory(path, &way) < 0) /* what is above it decides what it is */
+        why = way.text;
     return why ? err_set(e, PBSE_SYSTEM, "%s %s directory %.200s: %s", failed, what, path, why) : 0;
 }
 

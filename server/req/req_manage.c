@@ -92,25 +92,43 @@ static size_t place_in_task(const struct task *t, const struct edit_change *rest
     return i;
 }
 
-/* What the server executes is for those to choose who have its rights anyway: not for all managers. */
-static int check_program(const struct task *t, const struct edit_change *c, struct err *e)
+/* What a daemon executes, obeys or writes to is for those to choose who have its rights anyway: not for all managers. */
+static const struct privileged {
+    enum attr_of of;
+    int attr;
+    const char *why;
+} privileged[] = {
+    {OF_SERVER, SERVER_ATTR_mailer, "mailer runs with the rights of the server"},
+    {OF_SCHED, SCHED_ATTR_sched_priv,
+     "sched_priv names programs that the scheduler runs, and files that it replaces"},
+    {OF_SCHED, SCHED_ATTR_sched_log, "sched_log is where the scheduler writes with its rights"},
+};
+
+static bool has_rights(const struct client *who)
 {
-    const struct client *who = request_client(t->r);
+    return client_is_root(who) || client_uid(who) == geteuid();
+}
+
+static int check_path(const struct task *t, const struct edit_change *c, struct err *e)
+{
+    int attr = attr_def_find(t->of, c->name); /* names are written in any case */
     char real[PATH_MAX];
 
-    if (t->of != OF_SERVER || c->op == UNSET || strcmp(c->name, ATTR_mailer) != 0)
+    if (c->op == UNSET)
         return 0;
-    if (!client_is_root(who) && client_uid(who) != geteuid())
-        return err_set(e, PBSE_PERM, "mailer runs with the rights of the server: only root sets it");
-    if (trusted_program(c->value, real, e) < 0 && e && e->code != ENOENT)
+    for (size_t i = 0; i < sizeof privileged / sizeof privileged[0]; i++)
+        if (t->of == privileged[i].of && attr == privileged[i].attr && !has_rights(request_client(t->r)))
+            return err_set(e, PBSE_PERM, "%s: only root sets it", privileged[i].why);
+    if (t->of == OF_SERVER && attr == SERVER_ATTR_mailer && trusted_program(c->value, real, e) < 0 && e &&
+        e->code != ENOENT)
         return err_set(e, PBSE_BADATVAL, "mailer: %s", e->text);
     return 0;
 }
 
-static int check_programs(struct task *t, struct err *e)
+static int check_paths(struct task *t, struct err *e)
 {
     for (size_t i = 0; i < t->n; i++)
-        if (check_program(t, &t->changes[i], e) < 0) {
+        if (check_path(t, &t->changes[i], e) < 0) {
             t->at = i;
             return -1;
         }
@@ -122,7 +140,7 @@ static int check_programs(struct task *t, struct err *e)
 static void unset_to_own_default(const struct object *o, struct edit_change list[], size_t n)
 {
     for (size_t i = 0; o->kind->attrs == OF_SCHED && strcmp(o->name, "default") == 0 && i < n; i++)
-        if (list[i].op == UNSET && strcmp(list[i].name, "scheduling") == 0) {
+        if (list[i].op == UNSET && attr_def_find(OF_SCHED, list[i].name) == SCHED_ATTR_scheduling) {
             list[i].op = SET;
             list[i].value = "True";
         }
@@ -143,7 +161,7 @@ static int edit_object(struct task *t, struct object *o, bool creating, struct e
     t->creating = creating;
     if (!rest)
         return err_set(e, PBSE_SYSTEM, "no memory to change %s", o->name);
-    if (check_programs(t, e) == 0 && sort_changes(t, rest, &ask.n, e) == 0) {
+    if (check_paths(t, e) == 0 && sort_changes(t, rest, &ask.n, e) == 0) {
         unset_to_own_default(o, rest, ask.n);
         rc = ask.n ? edit_apply(t->p->site, o, &ask, &at, e) : 0;
         if (rc < 0)

@@ -126,6 +126,19 @@ def test_a_directory_that_is_no_good_is_said_and_the_scheduler_is_down(cx, attr)
     until(lambda: sched(cx)["state"] == "idle" and not sched(cx).get("comment"), "the scheduler up again")
 
 
+def test_a_directory_that_others_can_replace_is_no_good(cx):
+    second(cx)
+    above = os.path.join(cx.top, "open")
+    os.mkdir(above)
+    os.chmod(above, 0o777)
+    os.mkdir(os.path.join(above, "priv"), 0o750)
+    cx.set_sched("sched_priv", f"{above}/priv", sched="s2")
+    until(lambda: sched(cx)["state"] == "down" and sched(cx).get("comment"), "the comment")
+    assert sched(cx)["comment"].endswith(f"{above} can be changed by others than its owner")
+    os.chmod(above, 0o755)
+    until(lambda: sched(cx)["state"] == "idle" and not sched(cx).get("comment"), "the scheduler up again")
+
+
 @pytest.mark.complex(nodes=1, ncpus=4, sched=False)
 class TestProgram:
     """pbs_preempt_jobs() of a C program, with the reply as the fact sheet has it: six bytes of order."""

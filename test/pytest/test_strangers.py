@@ -181,11 +181,23 @@ def test_a_manager_who_is_not_root_cannot_choose_the_program_that_root_runs_for_
     path = os.path.join(cx.work, "mailer")
     put_script(path, f"id -u > {cx.work}/mailed", uid(STRANGER))
     cx.qmgr(f"set server managers += {STRANGER}@*")
-    refused = cx.command("qmgr", "-c", f"set server mailer = {path}", user=STRANGER, check=False)
-    assert refused.returncode != 0 and "only root sets it" in refused.stderr
+    for name in ("mailer", "MAILER"):
+        refused = cx.command("qmgr", "-c", f"set server {name} = {path}", user=STRANGER, check=False)
+        assert refused.returncode != 0 and "only root sets it" in refused.stderr
     refused = cx.command("qmgr", "-c", f"set server mailer = {path}", check=False)
     assert refused.returncode != 0 and f"{path} belongs to user {uid(STRANGER)}, not to root" in refused.stderr
     assert cx.command("qmgr", "-c", "set server mailer = relative", check=False).returncode != 0
+
+
+@pytest.mark.parametrize("name", ["sched_priv", "Sched_Priv", "sched_log"])
+def test_a_manager_who_is_not_root_cannot_choose_where_a_scheduler_of_root_reads_and_writes(cx, name):
+    cx.qmgr(f"set server managers += {STRANGER}@*")
+    cx.command("qmgr", "-c", "create sched s2", user=STRANGER)
+    refused = cx.command("qmgr", "-c", f"set sched s2 {name} = {cx.work}", user=STRANGER, check=False)
+    assert refused.returncode != 0 and "only root sets it" in refused.stderr
+    cx.qmgr(f"set sched s2 {name} = {cx.work}")
+    cx.command("qmgr", "-c", f"unset sched s2 {name}", user=STRANGER)
+    cx.qmgr("delete sched s2")
 
 
 @pytest.mark.parametrize("spoil", ["file", "directory"])
