@@ -142,6 +142,20 @@ static void tell_recovered(const struct server *s, const struct restore_counts *
     log_event(LOGC_SVR, LOGE_SYSTEM, s->site.name, "Recovered %zu jobs", counts->jobs);
 }
 
+/* A person looks first: see server_obj_close. */
+static void stay_closed(const struct server *s)
+{
+    attr_list_set_number(&s->site.server->obj.attrs, SERVER_ATTR_scheduling, 0, NULL);
+    for (struct sched_obj *x = scheds_first(s->site.scheds); x; x = scheds_next(x))
+        attr_list_set_number(&x->obj.attrs, SCHED_ATTR_scheduling, 0, NULL);
+    log_event(
+        LOGC_SVR, LOGE_ERROR, s->site.name,
+        "the server is closed: %s; only root and the server's own user are managers, others submit nothing, "
+        "scheduling is off. Set what is lost (see server_priv/set_aside), then qmgr -c \"unset server closed\" "
+        "and set scheduling",
+        attr_list_text(&s->site.server->obj.attrs, SERVER_ATTR_closed));
+}
+
 int life_go_on(struct server *s, bool is_new, const struct restore_counts *counts, struct err *e)
 {
     struct store_where where = server_settings_store(&s->set);
@@ -179,7 +193,9 @@ int life_go_on(struct server *s, bool is_new, const struct restore_counts *count
         log_set_mask(
             (unsigned)attr_list_number(&s->site.server->obj.attrs, SERVER_ATTR_log_events, LOG_MASK_SERVER));
     tell_recovered(s, counts);
-    if (s->set.scheduling >= 0)
+    if (server_obj_is_closed(s->site.server))
+        stay_closed(s);
+    else if (s->set.scheduling >= 0)
         attr_list_set_number(&s->site.server->obj.attrs, SERVER_ATTR_scheduling, s->set.scheduling, NULL);
     return 0;
 }

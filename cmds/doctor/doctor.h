@@ -75,6 +75,7 @@ void doctor_daemons(struct doctor *d);
 /* doctor_complex.c */
 void doctor_ports(struct doctor *d);
 void doctor_reach(struct doctor *d);
+void doctor_closed(struct doctor *d);
 void doctor_clock(struct doctor *d);
 void doctor_versions(struct doctor *d);
 void doctor_nodes(struct doctor *d);

@@ -80,6 +80,19 @@ static struct batch_status *server_attr(struct doctor *d, char *name)
     return doctor_server(d) < 0 ? NULL : pbs_statserver(d->server, &want, NULL);
 }
 
+void doctor_closed(struct doctor *d)
+{
+    char name[] = "closed";
+    struct batch_status *s = server_attr(d, name);
+    const char *why = doctor_attr(s, name);
+
+    if (doctor_server(d) < 0)
+        doctor_unseen(d, "whether the server is closed");
+    else if (why)
+        doctor_fail(d, "the server is closed to all but root: %s", why);
+    pbs_statfree(s);
+}
+
 void doctor_clock(struct doctor *d)
 {
     char name[] = "current_time";

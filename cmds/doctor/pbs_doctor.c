@@ -47,6 +47,8 @@ const struct doctor_check doctor_checks[] = {
      "install scp, name it as PBS_SCP, or add $usecp lines to mom_priv/config"},
     {"server", ON_ANY, doctor_reach,
      "see that the server runs, and its log; the port must be open between the hosts"},
+    {"closed", ON_SERVER, doctor_closed,
+     "set what is lost (server_priv/set_aside) with qmgr as root, then qmgr -c \"unset server closed\""},
     {"clock", ON_ANY, doctor_clock, "run a time service on both hosts (chrony, systemd-timesyncd)"},
     {"versions", ON_ANY, doctor_versions, "install one version on all hosts, the server's first"},
     {"nodes", ON_SERVER, doctor_nodes, "see the MOM's log on that host; pbsnodes -r when it is mended"},

@@ -70,7 +70,17 @@ int64_t server_obj_take_seq(struct server_obj *s, struct change *c)
 
 bool server_obj_history(const struct server_obj *s)
 {
-    return attr_list_bool(&s->obj.attrs, SERVER_ATTR_job_history_enable, false);
+    return attr_list_bool(&s->obj.attrs, SERVER_ATTR_job_history_enable, false) || server_obj_is_closed(s);
+}
+
+void server_obj_close(struct server_obj *s, const char *why)
+{
+    attr_list_set_text(&s->obj.attrs, SERVER_ATTR_closed, why, NULL);
+}
+
+bool server_obj_is_closed(const struct server_obj *s)
+{
+    return attr_list_text(&s->obj.attrs, SERVER_ATTR_closed) != NULL;
 }
 
 enum server_state server_obj_state(const struct server_obj *s)

@@ -22,8 +22,13 @@ struct server_obj *server_obj_create(struct change *c, const char *name);
 void server_obj_destroy(struct server_obj *s, struct change *c);
 
 int64_t server_obj_take_seq(struct server_obj *s, struct change *c); /* wraps at max_job_sequence_id */
-bool server_obj_history(const struct server_obj *s);                 /* job_history_enable */
-enum server_state server_obj_state(const struct server_obj *s);      /* of states.h */
+bool server_obj_history(const struct server_obj *s);                 /* job_history_enable, or closed */
+/* Closed: its attributes could not be read from the store. ACLs, lists of managers and limits may be lost, so only root and
+ * the server's own user are managers, others submit nothing and see their own jobs only, nothing is scheduled, and history is kept. The attribute `closed` says why; it is stored as others
+ * are, and a manager unsets it. */
+void server_obj_close(struct server_obj *s, const char *why);
+bool server_obj_is_closed(const struct server_obj *s);
+enum server_state server_obj_state(const struct server_obj *s); /* of states.h */
 /* Restore the fields of a stored row. */
 int server_obj_decode(struct server_obj *s, const char *hot_json, struct err *e);
 

@@ -216,6 +216,8 @@ enum level access_level_of(const struct site *s, const struct client *c)
 
     if (c->uid == 0 || (c->uid != (uid_t)-1 && (c->uid == geteuid() || c->uid == s->daemon_uid)) || c->daemon)
         return LEVEL_MANAGER;
+    if (server_obj_is_closed(s->server))
+        return LEVEL_USER; /* what is left of the lists may be without those whom they kept out */
     if (access_acl_allows(attr_list_text(&s->server->obj.attrs, SERVER_ATTR_managers), form, c->who, false))
         return LEVEL_MANAGER;
     if (access_acl_allows(attr_list_text(&s->server->obj.attrs, SERVER_ATTR_operators), form, c->who, false))

@@ -47,6 +47,7 @@ size_t client_requests(const struct client *c);
 const char *client_sched(const struct client *c);
 void client_set_sched(struct client *c, const char *name);
 
+/* Of a server that is closed (server_obj_close): root and the user of the daemons only, whatever the lists say. */
 enum level access_level_of(const struct site *s, const struct client *c);
 
 /* Is `who` (user@host, or a host, or a group) let in by this ACL text? A NULL or empty list lets in all when

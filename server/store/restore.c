@@ -27,6 +27,7 @@ struct restoring {
     struct restore_counts counts;
     int64_t last_seq; /* of all jobs that have a row */
     bool number_lost; /* the server's row does not say the next one */
+    bool server_seen;
 };
 
 /* The attributes of one column into the object's list; NULL: none were written. -1: those that can be read are there. */
@@ -99,13 +100,31 @@ static int take_server(void *arg, const struct store_row *row, struct err *e)
     struct restoring *r = arg;
     const char *hot = store_row_text(row, 1);
 
+    r->server_seen = true;
     if (hot && server_obj_decode(r->site->server, hot, e) < 0) {
         r->number_lost = true;
         tell_object(r, "server", row, true, e);
     }
-    if (put_attrs(r->site, &r->site->server->obj, store_row_text(row, 2), e) < 0)
+    if (put_attrs(r->site, &r->site->server->obj, store_row_text(row, 2), e) < 0) {
         tell_object(r, "server", row, true, e);
+        server_obj_close(r->site->server, "the stored attributes of the server could not be read");
+    }
     return 0;
+}
+
+/* Rows of others without one of the server, which is written before them. */
+static void miss_server(struct restoring *r)
+{
+    const struct restore_counts *c = &r->counts;
+    struct server_obj *s = r->site->server;
+
+    if (r->server_seen || (!c->queues && !c->nodes && !c->scheds && !c->jobs))
+        return;
+    restore_tell(r->faults,
+                 &(struct restore_fault){
+                     "server", s->obj.name, "there are other rows, and none of it", true, 0, {{0}}});
+    server_obj_close(s, "the stored attributes of the server are not there");
+    r->number_lost = true;
 }
 
 static int take_sched(void *arg, const struct store_row *row, struct err *e)
@@ -430,8 +449,10 @@ int restore_rows(struct site *s, struct store *from, const struct restore_faults
         read_kind(from, "server", take_server, &r, e) < 0 ||
         read_kind(from, "sched", take_sched, &r, e) < 0 || read_kind(from, "queue", take_queue, &r, e) < 0 ||
         read_kind(from, "node", take_node, &r, e) < 0 || read_jobs(from, &r, e) < 0 ||
-        read_arrays(from, &r, e) < 0 || read_kind(from, "hold", take_hold, &r, e) < 0 ||
-        find_number(from, &r, e) < 0)
+        read_arrays(from, &r, e) < 0 || read_kind(from, "hold", take_hold, &r, e) < 0)
+        return -1;
+    miss_server(&r);
+    if (find_number(from, &r, e) < 0)
         return -1;
     all_clean(s->change);
     *out = r.counts;

@@ -39,7 +39,8 @@ int restore_tell_object(const struct restore_faults *faults, const char *kind, c
 
 /* Into the empty tables of `s`. No row keeps the others from being taken up:
  *
- *   server, scheduler   with what can be read
+ *   server              with what can be read, closed (server_obj.h); the same where its row is gone and others are there
+ *   scheduler           with what can be read
  *   queue               the same, closed and stopped, since what it admits may be lost
  *   node                the same, offline
  *   job                 one whose attributes are damaged the same, with a system hold where it waits; any other is left out

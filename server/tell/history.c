@@ -55,7 +55,7 @@ static void purge(void *arg)
     struct history *h = arg;
     int64_t keep = attr_list_effective(&h->site->server->obj.attrs, SERVER_ATTR_job_history_duration);
 
-    if (keep > 0)
+    if (keep > 0 && !server_obj_is_closed(h->site->server)) /* or how long it is kept may be lost */
         commit_purge_history(h->commit, site_now_s(h->site) - keep);
     loop_timer_set(h->purge, PURGE_EVERY_MS);
 }

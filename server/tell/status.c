@@ -78,8 +78,9 @@ bool status_shows_hidden(const struct site *s)
 
 struct attr_reader status_reader(const struct site *s, enum level level, const char *who)
 {
-    bool hides =
-        level < LEVEL_OPERATOR && attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_hide_environments, false);
+    bool hides = level < LEVEL_OPERATOR &&
+                 (attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_hide_environments, false) ||
+                  server_obj_is_closed(s->server));
 
     return (struct attr_reader){
         .level = level, .show_hidden = status_shows_hidden(s), .only_of = hides ? (who ? who : "") : NULL};
@@ -87,7 +88,9 @@ struct attr_reader status_reader(const struct site *s, enum level level, const c
 
 bool status_may_see(const struct site *s, enum level level, const char *who, const char *owner)
 {
-    if (level >= LEVEL_OPERATOR || attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_query_other_jobs, true))
+    if (level >= LEVEL_OPERATOR ||
+        (attr_list_bool(&s->server->obj.attrs, SERVER_ATTR_query_other_jobs, true) &&
+         !server_obj_is_closed(s->server)))
         return true;
     return who && owner && strcmp(who, owner) == 0;
 }

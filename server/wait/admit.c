@@ -144,6 +144,17 @@ static bool serves_host(const struct site *s, const char *host)
            (attr_list_bool(a, SERVER_ATTR_acl_host_moms_enable, false) && is_host_of_mom(s, host));
 }
 
+int admit_check_open(const struct site *s, enum level level, struct err *e)
+{
+    if (level >= LEVEL_MANAGER || !server_obj_is_closed(s->server))
+        return 0;
+    return err_set(
+        e, PBSE_PERM,
+        "Unauthorized Request : the server takes jobs of its administrators only until one of them has opened it: "
+        "%s (closed)",
+        attr_list_text(&s->server->obj.attrs, SERVER_ATTR_closed));
+}
+
 int admit_check_server(const struct site *s, const char *who, const char *host, struct err *e)
 {
     const struct attr_list *a = &s->server->obj.attrs;

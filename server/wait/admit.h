@@ -3,6 +3,7 @@
 /* May this job enter this queue? In the order of the PBS guide (reference: commands, "Queue admission"). */
 #include "err.h"
 #include "job.h"
+#include "level.h"
 #include "queue.h"
 
 struct site;
@@ -28,6 +29,9 @@ int admit_check_room(const struct site *s, const struct queue *q, const struct j
 
 /* The part of it that an alteration must keep: resources_min and _max. -1: PBSE_EXCQRESC. */
 int admit_check_bounds(const struct site *s, const struct queue *q, const struct job *j, struct err *e);
+
+/* May one of this level submit now? -1: PBSE_PERM, the server is closed (server_obj.h) and this is no manager. */
+int admit_check_open(const struct site *s, enum level level, struct err *e);
 
 /* Is this person let in by the server's own ACLs? -1: PBSE_PERM, PBSE_BADHOST. */
 int admit_check_server(const struct site *s, const char *who, const char *host, struct err *e);

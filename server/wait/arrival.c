@@ -30,6 +30,8 @@ int arrival_check(const struct site *s, const ifl_arrive_args *a, struct err *e)
             a->owner);
     if (a->hops > ARRIVAL_HOPS_MAX)
         return err_set(e, PBSE_HOPCOUNT, "Job routing over too many hops");
+    if (admit_check_open(s, LEVEL_USER, e) < 0)
+        return -1;
     return admit_check_server(s, a->owner, strchr(a->owner, '@') + 1, e);
 }
 

@@ -22,7 +22,7 @@ struct site;
 enum { ARRIVAL_HOPS_MAX = 10, ARRIVAL_ORIGIN_MAX = 512 };
 
 /* May it come at all? Its owner's name counts only where the site says that names mean the same people. -1:
- * PBSE_IVALREQ, PBSE_BADUSER, PBSE_HOPCOUNT, and what admit_check_server says. */
+ * PBSE_IVALREQ, PBSE_BADUSER, PBSE_HOPCOUNT, and what admit_check_open and admit_check_server say. */
 int arrival_check(const struct site *s, const ifl_arrive_args *a, struct err *e);
 
 /* Its owner as one who asks here, with a reference; NULL: no memory. */

@@ -397,7 +397,8 @@ void submit_serve(struct submit *s, struct request *r)
 
     if (again)
         answer_again(s, r, request_client(r), again);
-    else if (admit_check_server(s->p.site, request_who(r), client_host(request_client(r)), &e) < 0)
+    else if (admit_check_open(s->p.site, client_level(request_client(r)), &e) < 0 ||
+             admit_check_server(s->p.site, request_who(r), client_host(request_client(r)), &e) < 0)
         request_fail(r, &e);
     else if (arguments_for(s, args))
         request_failf(r, PBSE_FORCE_QSUB_UPDATE, "%s", arguments_for(s, args));
@@ -512,6 +513,10 @@ void submit_serve_commit(struct submit *s, struct request *r)
         if (!q || j->script_have != j->script_bytes) {
             request_failf(r, q ? PBSE_PROTOCOL : PBSE_UNKQUE,
                           q ? "the script of %s is not complete" : "Unknown queue of %s", a->job);
+            return;
+        }
+        if (admit_check_open(s->p.site, client_level(request_client(r)), &e) < 0) {
+            request_fail(r, &e);
             return;
         }
         if (admit_check_room(s->p.site, q, j, true, &e) < 0) { /* it may have become full meanwhile */

@@ -201,3 +201,91 @@ def test_rows_damaged_at_random_do_not_keep_the_server_from_starting(store, dama
             except (AssertionError, api.PbsError) as e:
                 raise AssertionError(f"seed {seed}: {done}") from e
             rows.restore(cx, was)
+
+
+def damage_server(cx):
+    """Its lists and ACLs are lost, as if a byte of them had changed."""
+    name = rows.query(cx, "select name from object where kind = 'server'")[0][0]
+    rows.put(cx, "object", ("server", name), "attrs", json.dumps({"managers": 7, "comment": "kept", "acl_users": [1]}))
+
+
+def remove_server(cx):
+    rows.query(cx, "delete from object where kind = 'server'")
+
+
+def begin(cx):
+    cx.restart("server")
+    cx.again()
+
+
+def refusal(call, *args, **named):
+    with pytest.raises(api.PbsError) as e:
+        call(*args, **named)
+    return e.value
+
+
+def doctor_says(cx):
+    findings = json.loads(cx.command("pbs_doctor", "-F", "json", check=False).stdout)["findings"]
+    return next(f["state"] for f in findings if f["check"] == "closed")
+
+
+@pytest.mark.skipif(not users.available(), reason="needs root, to be several users")
+@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+@pytest.mark.parametrize("damage", [damage_server, remove_server])
+def test_a_server_that_has_lost_its_attributes_is_closed_until_root_opens_it(store, damage):
+    with contextlib.closing(Opened(store)) as o:
+        cx = o.cx
+        cx.kill("server")
+        damage(cx)
+        for _ in range(2):  # a change is stored in between, and is no repair
+            begin(cx)
+            said = cx.api.stat("server")[0]
+            assert "stored attributes" in said["closed"] and said["scheduling"] == "False"
+            assert cx.api.stat("job", extend="x")  # what might purge the history is lost, so it is kept
+            assert cx.api.stat("sched")[0]["scheduling"] == "False"
+            assert {(q.name, q["enabled"], q["started"]) for q in cx.api.stat("que")} == {("workq", "True", "True")}
+            assert "the server is closed" in cx.logs("server", 400)
+            assert doctor_says(cx) == "error"
+            with o.anna() as anna:
+                refused = refusal(anna.submit, [], cx.script("true"))
+                assert refused.code == 15007 and "closed" in str(refused)
+                assert refusal(anna.manager, api.MSET, api.SERVER, "", [("comment", None, "mine")]).code == 15007
+                assert anna.stat("job") == []
+            with contextlib.closing(Pieces(cx, ANNA)) as p:
+                assert p.begin()[0] == 15007
+            job = cx.submit(queue="workq")
+            assert cx.state(job) == "Q"
+            cx.set_server("managers", f"{ANNA}@*")
+            with o.anna() as anna:
+                assert refusal(anna.manager, api.MSET, api.SERVER, "", [("comment", None, "mine")]).code == 15007
+            cx.kill("server")
+        begin(cx)
+        cx.qmgr("set server default_queue = workq", "unset server closed", "set server scheduling = True")
+        cx.kill("server")
+        begin(cx)
+        assert "closed" not in cx.api.stat("server")[0]
+        assert doctor_says(cx) == "fine"
+        with o.anna() as anna:
+            anna.manager(api.MSET, api.SERVER, "", [("comment", None, "mine")])
+            anna.submit([], cx.script("true"))
+        assert len([j for j in cx.api.stat("job") if j["job_state"] in "QR"]) >= 3
+
+
+class Opened:
+    """A complex without MOMs that has a job of root, and connections of ANNA to it."""
+
+    def __init__(self, store):
+        self.cx = Complex(nodes=0, store=store, sched=False).start()
+        self.cx.submit()
+
+    @contextlib.contextmanager
+    def anna(self):
+        with users.acting_as(ANNA):
+            c = self.cx.connect()
+        try:
+            yield c
+        finally:
+            c.close()
+
+    def close(self):
+        self.cx.stop()
