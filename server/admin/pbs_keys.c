@@ -29,7 +29,7 @@
 #include "rpc_transport.h"
 #include "strbuf.h"
 
-enum { OPT_DAYS, OPT_OUT, OPT_HOURS, OPT_TOKEN, OPT_HOST, OPT_VERSION };
+enum { OPT_DAYS, OPT_OUT, OPT_HOURS, OPT_TOKEN, OPT_HOST };
 enum { DAYS_MAX = 3653, HOURS_MAX = 24 * 366, HOURS = 24, LIMIT_MS = 30000, ROLES_MAX = 4096 };
 
 struct pbs_keys {
@@ -37,7 +37,6 @@ struct pbs_keys {
     char dir[PATH_MAX]; /* PBS_HOME/certs */
     long days, hours;
     const char *out, *token, *host;
-    bool show_version;
 };
 
 static int number(long *out, const char *text, long most, const char *what, struct err *e)
@@ -68,9 +67,6 @@ static int take(void *context, const struct option_row *row, const char *value, 
     case OPT_HOST:
         k->host = value;
         break;
-    default:
-        k->show_version = true;
-        break;
     }
     return 0;
 }
@@ -84,7 +80,6 @@ static const struct option_row rows[] = {
      OPT_TOKEN},
     {0, "host", OPTION_VALUE, "name", "join by this name instead of PBS_MOM_NODE_NAME or the host's", take,
      OPT_HOST},
-    {0, "version", OPTION_ALONE, NULL, "print the version", take, OPT_VERSION},
 };
 
 static const struct options options = {
@@ -398,14 +393,13 @@ int main(int argc, char *argv[])
     if (argc == 2 && strcmp(argv[1], "--help") == 0)
         return print_help();
     umask(022);
-    k.conf = argc == 2 && strcmp(argv[1], "--version") == 0 ? NULL : conf_load(&e);
+    if (argc == 2 && strcasecmp(argv[1], "--version") == 0)
+        return printf("pbs_version = %s\n", CEDE_VERSION) < 0;
+    k.conf = conf_load(&e);
     if (k.conf)
         snprintf(k.dir, sizeof k.dir, "%s/certs", conf_text(k.conf, CONF_PBS_HOME));
     if (!e.code && options_parse(&options, argc, argv, &first, &k, &e) == 0) {
-        if (k.show_version)
-            rc = printf("pbs_version = %s\n", CEDE_VERSION) > 0 ? 0 : -1;
-        else
-            rc = run(&k, argc - first, argv + first, &e);
+        rc = run(&k, argc - first, argv + first, &e);
     }
     if (rc < 0)
         fprintf(stderr, "pbs_keys: %s\n", e.text);

@@ -28,7 +28,7 @@
 
 /* What a monitor can tell apart. */
 enum { EXIT_FINE = 0, EXIT_FAULTS = 1, EXIT_FAILED = 2 };
-enum { OPT_STORE, OPT_FORCE, OPT_VERSION, HOST_MAX = 256 };
+enum { OPT_STORE, OPT_FORCE, HOST_MAX = 256 };
 
 /* A store as a person names it: "sqlite:PATH" or "postgresql:HOST[:PORT]". */
 struct named_store {
@@ -40,7 +40,7 @@ struct pbs_store {
     struct conf *conf;
     struct store_site site;
     struct named_store named; /* -s */
-    bool is_named, force, show_version;
+    bool is_named, force;
 };
 
 static int named_store_parse(struct named_store *n, const struct store_site *site, const char *text,
@@ -82,9 +82,6 @@ static int take(void *context, const struct option_row *row, const char *value, 
     case OPT_FORCE:
         p->force = true;
         break;
-    default:
-        p->show_version = true;
-        break;
     }
     return 0;
 }
@@ -93,7 +90,6 @@ static const struct option_row rows[] = {
     {'s', "store", OPTION_VALUE, "store",
      "sqlite:FILE or postgresql:HOST[:PORT] instead of the store of pbs.conf", take, OPT_STORE},
     {0, "force", OPTION_ALONE, NULL, "replace what a store holds that is in use", take, OPT_FORCE},
-    {0, "version", OPTION_ALONE, NULL, "print the version", take, OPT_VERSION},
 };
 
 static const struct options options = {.program = "pbs_store",
@@ -377,14 +373,13 @@ int main(int argc, char *argv[])
     if (argc == 2 && strcmp(argv[1], "--help") == 0)
         return print_help();
     umask(077);
-    p.conf = argc == 2 && strcmp(argv[1], "--version") == 0 ? NULL : conf_load(&e);
+    if (argc == 2 && strcasecmp(argv[1], "--version") == 0)
+        return printf("pbs_version = %s\n", CEDE_VERSION) < 0;
+    p.conf = conf_load(&e);
     if (p.conf)
         store_site_name(&p.site, conf_text(p.conf, CONF_PBS_HOME));
     if (!e.code && options_parse(&options, argc, argv, &first, &p, &e) == 0) {
-        if (p.show_version)
-            code = printf("pbs_version = %s\n", CEDE_VERSION) > 0 ? EXIT_FINE : EXIT_FAILED;
-        else
-            code = run(&p, argc - first, argv + first, &e);
+        code = run(&p, argc - first, argv + first, &e);
     }
     if (e.code && code == EXIT_FAILED)
         fprintf(stderr, "pbs_store: %s\n", e.text);

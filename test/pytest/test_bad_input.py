@@ -534,13 +534,16 @@ def test_2000_idle_connections_disturb_nobody(place):
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_a_script_that_never_comes_to_its_end_is_no_job(place):
+def test_a_script_that_never_comes_to_its_end_is_a_job_in_transit_that_can_be_deleted(place):
     token, attrs = os.urandom(16), u32(0)
     before = place.api.select()
     with Wire(place) as w:
         w.send(call(1, token + text("") + attrs + struct.pack(">Q", 200_000) + u32(0) + text("") + u32(0)))
         body = w.reply()
         assert accept_state(body) == (0, 0)
+    (arriving,) = set(place.api.select()) - set(before)
+    assert place.state(arriving) == "T"
+    place.api.delete(arriving)
     assert place.api.select() == before
     total = place.api.stat("server")[0]["total_jobs"]
     assert int(total) == len(before)

@@ -77,7 +77,9 @@ def test_the_scheduler_says_how_long_a_turn_is_where_the_queue_does_not(cx, sim)
 
 def test_of_several_each_has_its_turn_in_order(cx, sim):
     shared(cx)
+    cx.set_sched("scheduling", "False")  # turns begin when all four are there
     jobs = [sim.job(queue="shared") for _ in range(4)]
+    cx.set_sched("scheduling", "True")
 
     def turned():
         assert states(cx, *jobs).count("R") <= 1

@@ -258,15 +258,11 @@ def test_unknown_resources_in_the_list_are_refused(quiet, value, code):
     assert e.value.code == code
 
 
-def test_a_resource_that_the_list_names_cannot_be_removed(cx):
+def test_a_resource_that_is_removed_is_taken_out_of_the_list(cx):
     tape(cx)
     cx.set_server("restrict_res_to_release_on_suspend", "ncpus,tape")
-    cx.api.manager(api.MUNSET, api.SERVER, "", [("resources_available", "tape", "")])
-    with pytest.raises(api.PbsError) as e:
-        cx.api.manager(api.DELETE, api.RESOURCE, "tape")
-    assert e.value.code == 15174
-    cx.set_server("restrict_res_to_release_on_suspend", "ncpus")
     cx.api.manager(api.DELETE, api.RESOURCE, "tape")
+    assert cx.api.stat("server")[0]["restrict_res_to_release_on_suspend"] == "ncpus"
 
 
 # --- several hosts
