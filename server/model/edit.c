@@ -17,7 +17,7 @@ int edit_check_nice(const struct site *s, const struct attr_list *l, int index, 
     const struct resource *nice;
     const struct value *v;
 
-    if (level != LEVEL_USER || !resource || strcmp(resource, "nice") != 0 ||
+    if (level != LEVEL_USER || !resource || strcasecmp(resource, "nice") != 0 ||
         !(nice = resource_find(s->resources, resource)))
         return 0;
     v = attr_list_amount(l, index, nice->id);

@@ -117,7 +117,7 @@ static bool sets_select(const struct alter_ask *ask)
     for (size_t i = 0; i < ask->n; i++) {
         const struct edit_change *c = &ask->changes[i];
 
-        if (is_named(c, "Resource_List") && c->resource && !strcmp(c->resource, "select") && c->op != UNSET &&
+        if (is_named(c, "Resource_List") && c->resource && !strcasecmp(c->resource, "select") && c->op != UNSET &&
             *c->value)
             return true;
     }

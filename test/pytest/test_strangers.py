@@ -258,9 +258,12 @@ def test_a_daemon_of_root_is_not_killed_for_what_its_environment_says(cx):
 def test_only_operators_and_managers_put_a_job_before_other_processes(cx):
     refused = cx.command("qsub", "-l", "nice=-5", "--", "/bin/true", user=STRANGER, check=False)
     assert refused.returncode != 0 and "nice -5: only operators and managers" in refused.stderr
+    assert cx.command("qsub", "-l", "NICE=-5", "--", "/bin/true", user=STRANGER, check=False).returncode != 0
     job = cx.command("qsub", "-h", "-l", "nice=5", "--", "/bin/true", user=STRANGER).stdout.strip()
-    refused = cx.command("qalter", "-l", "nice=-1", job, user=STRANGER, check=False)
-    assert refused.returncode != 0 and cx.stat(job)["Resource_List"]["nice"] == "5"
+    for name in ("nice", "Nice"):
+        refused = cx.command("qalter", "-l", f"{name}=-1", job, user=STRANGER, check=False)
+        assert refused.returncode != 0
+    assert cx.stat(job)["Resource_List"]["nice"] == "5"
     cx.command("qalter", "-l", "nice=-1", job)
     assert cx.stat(job)["Resource_List"]["nice"] == "-1"
 
