@@ -146,11 +146,6 @@ static void close_deferred(void *arg)
     rpc_conn_unref(c);
 }
 
-void rpc_conn_mute(struct rpc_conn *c)
-{
-    c->closing = true;
-}
-
 void rpc_conn_close(struct rpc_conn *c, const struct err *why)
 {
     if (c->state == ENDED || c->closing)
@@ -182,7 +177,7 @@ static void go_on_deferred(void *arg);
 
 static void go_on_soon(struct rpc_conn *c)
 {
-    if (!c->going && c->stream)
+    if (!c->going && c->stream && !c->closing)
         c->going = rpc_conn_defer(c, go_on_deferred) == 0; /* no memory: the next event asks again */
 }
 
@@ -502,6 +497,27 @@ static void go_on_deferred(void *arg)
             rpc_share_pass_on(c->requests.share);
     }
     rpc_conn_unref(c);
+}
+
+/* A call that is never made gives its reference back here. */
+static void drop_deferred(struct rpc_conn *c)
+{
+    static loop_fn *const fns[] = {close_deferred, wake_deferred, send_deferred, go_on_deferred,
+                                   rpc_conn_start_tls_deferred};
+
+    for (size_t i = 0; i < sizeof fns / sizeof fns[0]; i++)
+        for (size_t n = loop_forget(c->loop, fns[i], c); n; n--)
+            rpc_conn_unref(c); /* the server still has one */
+}
+
+void rpc_conn_mute(struct rpc_conn *c)
+{
+    if (c->dirty)
+        rpc_conn_send(c);
+    if (c->stream)
+        stream_flush(c->stream);
+    c->closing = true;
+    drop_deferred(c);
 }
 
 static void on_share_wake(void *arg)

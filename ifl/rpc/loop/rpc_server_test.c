@@ -238,9 +238,11 @@ fail:
 static int teardown(void **state)
 {
     (void)state;
-    loop_post(fx.loop, stop, fx.loop);
-    pthread_join(fx.thread, NULL);
-    rpc_server_destroy(fx.server);
+    if (fx.server) {
+        loop_post(fx.loop, stop, fx.loop);
+        pthread_join(fx.thread, NULL);
+        rpc_server_destroy(fx.server);
+    }
     while (fx.park.n)
         rpc_request_unref(fx.park.r[--fx.park.n]);
     loop_turn(fx.loop, 0, NULL);
@@ -347,6 +349,38 @@ static void late_replies_out_of_order_and_split_calls(void **state)
         assert_int_equal(res, i);
     }
     rpc_sync_destroy(s);
+}
+
+/* A daemon answers what it has promised, and ends in the same breath: the answers leave, and nothing is left of them. */
+static void answers_of_the_last_turn_reach_their_callers(void **state)
+{
+    struct rpc_sync *s[3];
+    struct rpc_sync_call *c[3];
+    const struct rpc_proc_id id = id_of(PARK);
+    struct err e;
+    int i, res;
+
+    (void)state;
+    for (i = 0; i < 3; i++) {
+        s[i] = dial();
+        c[i] = rpc_sync_send(s[i], &id, (xdrproc_t)xdr_int, &i, &e);
+        assert_int_equal(call_int(s[i], ECHO, 9, LIMIT_MS, &e), 9); /* so it is parked */
+    }
+    loop_post(fx.loop, stop, fx.loop);
+    pthread_join(fx.thread, NULL);
+    while (fx.park.n) {
+        struct rpc_request *r = fx.park.r[--fx.park.n];
+
+        rpc_reply(r, (xdrproc_t)xdr_int, rpc_request_args(r));
+        rpc_request_unref(r);
+    }
+    rpc_server_destroy(fx.server);
+    fx.server = NULL;
+    for (i = 0; i < 3; i++) {
+        assert_int_equal(rpc_sync_recv(c[i], (xdrproc_t)xdr_int, &res, LIMIT_MS, &e), 0);
+        assert_int_equal(res, i);
+        rpc_sync_destroy(s[i]);
+    }
 }
 
 struct client {
@@ -727,6 +761,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(calls_of_one_user_are_bounded_over_all_connections),
         cmocka_unit_test(calls_beyond_the_rate_are_answered_later),
         cmocka_unit_test(who_reads_no_answers_is_not_heard_and_then_closed),
+        cmocka_unit_test(answers_of_the_last_turn_reach_their_callers), /* last: it ends the server */
     };
     char module[4096];
 
