@@ -370,11 +370,18 @@ static void take_call(struct rpc_conn *c, const struct rpc_call_hdr *h)
     rpc_requests_call(&c->requests, h);
 }
 
+/* A ping passes the calls that wait, or a peer that asks for much would look dead; not where its answer would wait with
+ * others that are not read. */
+static bool is_passing_ping(const struct rpc_conn *c, const struct rpc_call_hdr *h)
+{
+    return h->id.proc == 0 && !stream_is_full(c->stream);
+}
+
 static void open_call(struct rpc_conn *c, const struct rpc_call_hdr *h)
 {
     struct err e;
 
-    if (h->id.proc == 0 ||
+    if (is_passing_ping(c, h) ||
         (!c->backlog.first && !has_enough(c) && !rpc_share_is_over(c->requests.share, c->heard_mono_ms))) {
         take_call(c, h);
     } else if (rpc_backlog_add(&c->backlog, h, NULL) < 0) {
@@ -493,9 +500,9 @@ static void go_on_deferred(void *arg)
         ask_backlog(c);
         take_backlog(c);
         rpc_conn_send(c);
-        if (!c->backlog.first)
-            rpc_share_pass_on(c->requests.share);
     }
+    if (!c->stream || c->closing || !c->backlog.first || has_enough(c))
+        rpc_share_pass_on(c->requests.share); /* it may have been this one's turn, which it cannot use */
     rpc_conn_unref(c);
 }
 
