@@ -16,7 +16,10 @@
 #include "host_loss.h"
 #include "job_end.h"
 #include "job_limits.h"
+#include "intern.h"
+#include "job_run.h"
 #include "join_wait.h"
+#include "kept_output.h"
 #include "log.h"
 #include "mail.h"
 #include "mark.h"
@@ -34,10 +37,13 @@
 #include "scripts.h"
 #include "services.h"
 #include "shutdown.h"
+#include "strbuf.h"
 #include "suspend.h"
 #include "terminate.h"
 #include "victim.h"
 #include "virtual_time.h"
+
+enum { KEPT_TEXT_MAX = 1 << 20 }; /* as the note of a host, which is the longest part of it */
 
 static void on_ready(void *arg, struct job *j)
 {
@@ -117,9 +123,24 @@ static void on_noticed(void *arg, struct job *j, const exec_notice_data *d)
     victims_answered(((struct server *)arg)->parts.victims, j, d);
 }
 
+/* For the comment of the job when it has ended, behind what its end said. */
+static void note_kept(struct server *s, struct job *j, const char *kept)
+{
+    struct strbuf b;
+
+    strbuf_init(&b, KEPT_TEXT_MAX);
+    strbuf_addf(&b, "%s%s%s", j->run->note ? j->run->note : "", j->run->note ? "; " : "", kept);
+    intern_unref(j->run->note);
+    j->run->note = intern_ref(strbuf_str(&b));
+    strbuf_fini(&b);
+    jobs_touch(s->site.jobs, j, PART_HOT);
+}
+
 static void on_files(void *arg, struct job *j, const char *service, const char *note)
 {
     struct server *s = arg;
+    struct strbuf kept, text;
+    bool kept_any;
 
     log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Post job file processing error; job %s on host %s",
               j->obj.name, service);
@@ -127,7 +148,15 @@ static void on_files(void *arg, struct job *j, const char *service, const char *
         attr_list_set_number(&j->obj.attrs, JOB_ATTR_Stageout_status, 0, NULL);
         jobs_touch(s->site.jobs, j, PART_ATTRS);
     }
-    mail_files(s->parts.mail, j, service, note);
+    strbuf_init(&kept, KEPT_TEXT_MAX);
+    kept_any = kept_output_add(&kept, host_loss_name(service), note);
+    if (kept_any)
+        note_kept(s, j, strbuf_str(&kept));
+    strbuf_init(&text, KEPT_TEXT_MAX);
+    strbuf_addf(&text, "%s%s%s", note, kept_any ? "\n" : "", strbuf_str(&kept));
+    mail_files(s->parts.mail, j, host_loss_name(service), strbuf_str(&text));
+    strbuf_fini(&text);
+    strbuf_fini(&kept);
 }
 
 static void on_used(void *arg, struct job *j)

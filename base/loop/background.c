@@ -18,13 +18,10 @@ int background_add(struct background *b, enum background_line line, loop_fn *fn,
     return 0;
 }
 
-size_t background_forget(struct background *b, loop_fn *fn, void *arg)
+void background_forget(struct background *b, loop_fn *fn, void *arg)
 {
-    size_t n = 0;
-
     for (int i = 0; i < BACKGROUND_LINES; i++)
-        n += call_list_forget(&b->line[i], fn, arg);
-    return n;
+        call_list_forget(&b->line[i], fn, arg);
 }
 
 void background_drop(struct background *b)

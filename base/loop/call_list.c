@@ -48,10 +48,9 @@ void call_list_move(struct call_list *to, struct call_list *from)
     call_list_init(from);
 }
 
-size_t call_list_forget(struct call_list *list, loop_fn *fn, void *arg)
+void call_list_forget(struct call_list *list, loop_fn *fn, void *arg)
 {
     struct call_list kept;
-    size_t had = list->n;
     struct call *c;
 
     call_list_init(&kept);
@@ -63,7 +62,6 @@ size_t call_list_forget(struct call_list *list, loop_fn *fn, void *arg)
             call_list_add(&kept, c);
     }
     call_list_move(list, &kept);
-    return had - list->n;
 }
 
 void call_list_drop(struct call_list *list)

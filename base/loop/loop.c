@@ -101,15 +101,14 @@ void loop_press(struct loop *l)
     background_press(&l->background, clock_real_mono_us());
 }
 
-size_t loop_forget(struct loop *l, loop_fn *fn, void *arg)
+void loop_forget(struct loop *l, loop_fn *fn, void *arg)
 {
-    size_t n = call_list_forget(&l->running, fn, arg) + call_list_forget(&l->deferred, fn, arg) +
-               background_forget(&l->background, fn, arg);
-
+    call_list_forget(&l->running, fn, arg);
+    call_list_forget(&l->deferred, fn, arg);
+    background_forget(&l->background, fn, arg);
     pthread_mutex_lock(&l->post_lock);
-    n += call_list_forget(&l->posted, fn, arg);
+    call_list_forget(&l->posted, fn, arg);
     pthread_mutex_unlock(&l->post_lock);
-    return n;
 }
 
 bool loop_is_busy(const struct loop *l)

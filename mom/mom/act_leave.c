@@ -1,12 +1,14 @@
 /* After the end of a run: deliver what it has written, give its vnodes back, forget it.
  *
  * The shepherd closes (outputs, job directory, what is left of processes), then RELEASE, the last word of the run here,
- * frees the vnodes. The server's PURGE then removes what is left of it, but not what another run of the same job on this
+ * frees the vnodes. Where delivery may take long (another host, large files) a first RELEASE frees them before it: no process
+ * of the job is left, and others need not wait for a host that does not answer. The server's PURGE then removes what is left of it, but not what another run of the same job on this
  * host stands on: spool files and images are named by the job. */
 #include "act_leave.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "act_start.h"
@@ -24,7 +26,7 @@
 #include "strbuf.h"
 #include "usage.h"
 
-enum { PATH_LEN_MAX = 8192 };
+enum { PATH_LEN_MAX = 8192, VNODES_MAX = 256, COPIED_SOON_BYTES = 16 << 20 };
 
 static void on_closed(void *arg, struct run *r, const struct shep_close_result *res)
 {
@@ -45,6 +47,54 @@ static bool is_untouched(const struct parts *m, const struct run *r)
            fitness_is_bad(m->fitness);
 }
 
+/* Our vnodes of the job, each once. */
+static u_int vnodes_of(const struct run *r, char **out, u_int max)
+{
+    const struct exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
+    u_int n = 0;
+
+    for (u_int i = 0; i < h->chunks.chunks_len && n < max; i++) {
+        bool seen = false;
+
+        for (u_int k = 0; k < n; k++)
+            seen |= strcmp(out[k], h->chunks.chunks_val[i].vnode) == 0;
+        if (!seen)
+            out[n++] = h->chunks.chunks_val[i].vnode;
+    }
+    return n;
+}
+
+/* A copy that is over before others could have begun anything in its room is not worth an event. */
+static bool takes_long(const struct shep_close_args *a)
+{
+    struct stat st;
+
+    if (a->out.files.files_len)
+        return true;
+    for (u_int i = 0; i < a->items.items_len; i++) {
+        const struct shep_delivery *d = &a->items.items_val[i];
+
+        if (!d->remove && lstat(d->from, &st) == 0 && (!d->local || st.st_size > COPIED_SOON_BYTES))
+            return true;
+    }
+    return false;
+}
+
+static void give_room(struct parts *m, struct run *r)
+{
+    char *nodes[VNODES_MAX], none[1] = "";
+    struct exec_event_data data = {.kind = EXEC_EVENT_RELEASE};
+    struct exec_release_data *d = &data.exec_event_data_u.release;
+
+    if (r->room_given || (r->ended && r->ended_record.leftovers))
+        return; /* processes that nobody could kill may use the room still */
+    r->room_given = true;
+    d->nodes.nodes_val = nodes;
+    d->nodes.nodes_len = vnodes_of(r, nodes, VNODES_MAX);
+    d->note = none;
+    parts_say(m, r, &data);
+}
+
 void act_leave_close(void *ctx, struct run *r)
 {
     struct parts *m = ctx;
@@ -63,37 +113,22 @@ void act_leave_close(void *ctx, struct run *r)
         log_event(LOGC_FIL, LOGE_JOB, r->id, "copy file request received");
     if (a.brought.files.files_len)
         log_event(LOGC_FIL, LOGE_JOB, r->id, "delete file request received");
+    if (takes_long(&a))
+        give_room(m, r);
     shepherds_close(m->shepherds, r, &a, on_closed, m);
-}
-
-/* Our vnodes of the job, each once. */
-static u_int vnodes_of(const struct run *r, char **out, u_int max)
-{
-    const struct exec_job_host *h = &r->start.hosts.hosts_val[r->start.my_host];
-    u_int n = 0;
-
-    for (u_int i = 0; i < h->chunks.chunks_len && n < max; i++) {
-        bool seen = false;
-
-        for (u_int k = 0; k < n; k++)
-            seen |= strcmp(out[k], h->chunks.chunks_val[i].vnode) == 0;
-        if (!seen)
-            out[n++] = h->chunks.chunks_val[i].vnode;
-    }
-    return n;
 }
 
 void act_leave_release(void *ctx, struct run *r)
 {
     struct parts *m = ctx;
-    char *nodes[256], none[1] = "";
+    char *nodes[VNODES_MAX], none[1] = "";
     struct exec_event_data data = {.kind = EXEC_EVENT_RELEASE};
     struct exec_release_data *d = &data.exec_event_data_u.release;
 
     if (r->keep_output)
         left_keep(&m->home, r); /* the next host may ask as soon as we have said it */
     d->nodes.nodes_val = nodes;
-    d->nodes.nodes_len = vnodes_of(r, nodes, sizeof nodes / sizeof nodes[0]);
+    d->nodes.nodes_len = vnodes_of(r, nodes, VNODES_MAX);
     d->final = true;
     d->attention = (r->ended && r->ended_record.leftovers) || r->failure.reason == EXEC_END_DISK;
     d->note = r->failure.reason == EXEC_END_DISK ? r->failure.text : r->note ? r->note : none;

@@ -79,7 +79,7 @@ static void weigh(void *arg, struct run *r)
 {
     const struct weighing *w = arg;
 
-    if (r != w->but && r->slot.state != RUN_RELEASED && r->slot.state != RUN_GONE)
+    if (r != w->but && !r->room_given && r->slot.state != RUN_RELEASED && r->slot.state != RUN_GONE)
         cpus_weigh(&w->home->cpus, w->weights, r->cpus, r->slot.state == RUN_SUSPENDED ? 1 : RUNS_WEIGHT);
 }
 

@@ -93,9 +93,12 @@ static void unlist(struct journal_outbox *box, struct run *r)
 }
 
 /* Do the records say it again? */
-static bool is_derived(const struct run *r, exec_event_kind k)
+static bool is_derived(const struct run *r, const struct exec_event_data *d)
 {
-    return k == EXEC_EVENT_START || k == EXEC_EVENT_RELEASE || (k == EXEC_EVENT_FINISH && r->ended);
+    if (d->kind == EXEC_EVENT_RELEASE)
+        return d->exec_event_data_u.release
+            .final; /* whether room was given before depends on what was to be delivered */
+    return d->kind == EXEC_EVENT_START || (d->kind == EXEC_EVENT_FINISH && r->ended);
 }
 
 /* Does it still matter when the host has crashed? An image does. That a job was suspended ends with the job, and numbers
@@ -116,7 +119,7 @@ int journal_say(struct run *r, const struct exec_event_data *data, struct journa
     event->seq = r->last_seq + 1;
     event->time_ns = clock_wall_ns(clock_real());
     event->data = *data;
-    if (r->has_journal || !is_derived(r, data->kind))
+    if (r->has_journal || !is_derived(r, data))
         rc = append(r, &entry, outlives_the_host(data->kind), e);
     if (keep(r, event) < 0)
         return err_set(e, ENOMEM, "no memory for an event of job %s", r->id);

@@ -148,6 +148,26 @@ static void a_journal_that_begins_above_1_means_that_start_is_known(void **state
     assert_int_equal(journal_unacked(f->r), 1);
 }
 
+/* A later MOM may find nothing left to deliver, and would give the last release the number of this one. */
+static void room_that_is_given_before_delivery_is_written(void **state)
+{
+    struct fixture *f = *state;
+    char none[1] = "";
+    struct exec_event_data data = {.kind = EXEC_EVENT_RELEASE, .exec_event_data_u.release.note = none};
+    struct journal_past past;
+
+    say(f, EXEC_EVENT_START);
+    f->r->ended = true;
+    say(f, EXEC_EVENT_FINISH);
+    assert_int_equal(journal_say(f->r, &data, &f->box, NULL), 0);
+    past = restart(f);
+    assert_true(past.finish && !past.release);
+    assert_int_equal(f->r->last_seq, 3);
+    say(f, EXEC_EVENT_RELEASE);
+    assert_true(restart(f).release);
+    assert_int_equal(f->r->last_seq, 4);
+}
+
 static void an_end_that_no_record_tells_is_written(void **state)
 {
     struct fixture *f = *state;
@@ -191,6 +211,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_outcome_makes_a_journal_with_all_that_is_open, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_journal_that_begins_above_1_means_that_start_is_known, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(room_that_is_given_before_delivery_is_written, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_end_that_no_record_tells_is_written, set_up, tear_down),
         cmocka_unit_test_setup_teardown(notes_come_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(after_a_reboot_numbers_go_on_behind_what_the_server_knows, set_up,

@@ -64,6 +64,14 @@ static void add_path(struct strbuf *out, const struct run *r, const char *owner_
     strbuf_addf(out, "%.*s%d%s", (int)(at - path), path, r->key.index, at + sizeof mark - 1);
 }
 
+/* "n2:/dev/null", as "qsub -o /dev/null" on n2 makes of it: the same on every host. */
+static bool is_dev_null(const char *to)
+{
+    const char *colon = strchr(to, ':');
+
+    return colon && !memchr(to, '/', (size_t)(colon - to)) && strcmp(colon + 1, "/dev/null") == 0;
+}
+
 /* The destination into `out`: a local path (true), or host:path. False as well when there is none. */
 static bool destination(const struct home *h, const struct run *r, const struct kind *k,
                         const char *owner_home, struct strbuf *out)
@@ -74,6 +82,10 @@ static bool destination(const struct home *h, const struct run *r, const struct 
 
     if (!to)
         return false;
+    if (is_dev_null(to)) {
+        strbuf_add(out, "/dev/null");
+        return true;
+    }
     strbuf_init(&found, PATH_LEN_MAX);
     local = usecp_find(h->config, h->our_names, to, &found);
     if (local)

@@ -108,6 +108,7 @@ struct run {
     char stop_text[128];            /* for the job's stderr */
     bool keep_output, purge_wanted; /* notes of the journal */
     bool unwanted;                  /* the same: the job has gone on, or ended, without this run */
+    bool room_given; /* its processes are gone and the server knows; it has its files to deliver still */
     struct run_failure failure;
     struct exec_usage usage;       /* shepherds: last known */
     struct {                       /* enforce: a moving average of cpu time */

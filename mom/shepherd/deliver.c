@@ -6,6 +6,7 @@
  * program for remote copies becomes the owner for good, since it is not ours. */
 #include "deliver.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,7 +25,14 @@
 #include "strbuf.h"
 #include "words.h"
 
-enum { TRIES = 4, PAUSE_S = 11, COPY_PIECE = 1 << 16, PATIENCE_MS = 10000 };
+enum {
+    TRIES = 4,
+    PAUSE_S = 11,
+    COPY_PIECE = 1 << 16,
+    PATIENCE_MS = 10000,
+    SAID_MAX = 1 << 12,
+    SAID_LINE_MAX = 200
+};
 
 /* `to`, or the same name inside it when it is a directory. */
 static void final_path(char out[static PATH_MAX], const char *from, const char *to)
@@ -137,21 +145,45 @@ struct delivery {
     struct copies *all;
 };
 
-/* One try: the program as the owner. Its wait status. */
-static int run_copy(const struct delivery *w, const char *from, const char *to)
+/* The last line of what a program has written, as far as SAID_MAX bytes: the reason of a refusal comes last. */
+static void last_line(int fd, char *out, size_t max)
+{
+    char text[SAID_MAX];
+    ssize_t n = read(fd, text, sizeof text - 1), from;
+
+    out[0] = '\0';
+    while (n > 0 && isspace((unsigned char)text[n - 1]))
+        n--;
+    if (n <= 0)
+        return;
+    text[n] = '\0';
+    for (from = n; from > 0 && text[from - 1] != '\n' && text[from - 1] != '\r';)
+        from--;
+    for (ssize_t i = from; i < n; i++)
+        text[i] = isprint((unsigned char)text[i]) ? text[i] : '?';
+    snprintf(out, max, "%.*s", (int)max - 1, text + from);
+}
+
+/* One try: the program as the owner. Its wait status, and the last line of what it has said. Nobody reads while it runs: what
+ * does not fit into the pipe is lost to it, not waited for. */
+static int run_copy(const struct delivery *w, const char *from, const char *to, char *said, size_t max)
 {
     const struct shep_close_args *a = w->a;
     struct words argv;
-    int status = -1;
+    int status = -1, pipe_fds[2] = {-1, -1};
     pid_t pid;
 
+    said[0] = '\0';
     words_init(&argv);
     if (words_add(&argv, a->scp, NULL) < 0 ||
         words_parse(a->scp_args, " \t", WORDS_QUOTES, &argv, NULL) < 0 || words_add(&argv, from, NULL) < 0 ||
         words_add(&argv, to, NULL) < 0)
         goto out;
+    if (pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK) < 0)
+        goto out;
     pid = fork();
     if (pid == 0) {
+        dup2(pipe_fds[1], STDERR_FILENO);
         identity_leave(w->o);
         if (identity_become(w->o, NULL) == 0 && chdir(w->o->home) == 0)
             execv(a->scp, argv.w);
@@ -159,7 +191,12 @@ static int run_copy(const struct delivery *w, const char *from, const char *to)
     }
     if (pid < 0 || waitpid(pid, &status, 0) < 0)
         status = -1;
+    last_line(pipe_fds[0], said, max);
 out:
+    if (pipe_fds[0] >= 0) {
+        close(pipe_fds[0]);
+        close(pipe_fds[1]);
+    }
     words_fini(&argv);
     return status;
 }
@@ -168,20 +205,21 @@ static int deliver_there(const struct delivery *w, const char *from, const char 
 {
     struct copies_try t = {
         .program = w->a->scp, .args = w->a->scp_args, .from = from, .to = to, .status = -1};
+    char said[SAID_LINE_MAX];
 
     if (!w->a->scp[0])
         return err_set(e, ENOTSUP, "%s is on another host and no program for remote copies is set (PBS_SCP)",
                        to);
     for (t.n = 1; t.n <= TRIES; t.n++) {
-        t.status = run_copy(w, from, to);
+        t.status = run_copy(w, from, to, said, sizeof said);
         copies_tried(w->all, &t);
         if (t.status == 0)
             return 0;
         if (t.n < TRIES)
             sleep((unsigned)(PAUSE_S * t.n));
     }
-    return err_set(e, EIO, "%s ended with status %d", t.program,
-                   WIFEXITED(t.status) ? WEXITSTATUS(t.status) : -1);
+    return err_set(e, EIO, "%s ended with status %d%s%s", t.program,
+                   WIFEXITED(t.status) ? WEXITSTATUS(t.status) : -1, said[0] ? ": " : "", said);
 }
 
 /* As the owner. */

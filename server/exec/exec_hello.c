@@ -457,10 +457,10 @@ static void get_script(void *arg, struct rpc_request *r)
 static void certificate(void *arg, struct rpc_request *r)
 {
     struct exec_hello *x = arg;
-    struct service *s = service_of(x, r);
+    const struct service *s = service_of(x, r);
 
     if (s)
-        exec_renew_serve(x->p.certs, s, r);
+        exec_renew_serve(x->p.certs, s->name, r);
 }
 
 static void advance(void *arg, struct rpc_request *r)

@@ -1,0 +1,178 @@
+"""A site of hosts that are not one: names, users, output, rights, and hosts that come and go."""
+import re
+
+import pytest
+
+from cede import site as sites
+from cede.site import OTHER, USER, Site
+from cede.wait import until
+
+why_not = sites.reason_against()
+pytestmark = pytest.mark.skipif(why_not is not None, reason=str(why_not))
+
+# scp of a test: where another host's files are, and a network between them, is known to the fixture only.
+COPY = """#!/bin/sh
+for last; do :; done
+echo "ssh: connect to host ${last%%:*} port 22: No route to host" >&2
+exit 255
+"""
+
+
+@pytest.fixture(scope="session")
+def tree(tmp_path_factory):
+    return sites.make_tree(str(tmp_path_factory.mktemp("tree")))
+
+
+@pytest.fixture(scope="module")
+def _day(tree):
+    """Two hosts with shared home directories, which most tests use."""
+    s = Site(tree)
+    try:
+        yield s.start()
+    finally:
+        s.stop()
+
+
+@pytest.fixture
+def day(_day):
+    _day.clean()
+    return _day
+
+
+@pytest.fixture
+def make(tree):
+    """make(**how): a site of its own for tests that change hosts."""
+    made = []
+
+    def start(**how):
+        made.append(Site(tree, **how))
+        return made[-1].start()
+    yield start
+    for s in made:
+        s.stop()
+
+
+def owner(j):
+    user, host = j["Job_Owner"].split("@")
+    return user, host.split(".")[0]
+
+
+def number(job):
+    return job.split(".")[0]
+
+
+# --- names, users, output
+
+@pytest.mark.parametrize("host", ["n1", "n2"])
+def test_a_job_from_each_host_has_its_owner_by_name_and_gives_its_output(day, host):
+    h = getattr(day, host)
+    for where in ("n1", "n2"):
+        job = h.submit("hostname; id -un", "-N", "out", "-j", "oe", "-l", f"select=1:host={where}")
+        j = day.done(job)
+        assert owner(j) == (USER, host) and j["Exit_status"] == 0
+        assert j["Output_Path"].split(":")[0].split(".")[0] == host
+        assert h.file(f"out.o{number(job)}").splitlines() == [where, USER]
+    assert not day.n1.undelivered() and not day.n2.undelivered()
+
+
+@pytest.mark.parametrize("host", ["n1", "n2"])
+def test_a_job_that_a_job_submits_belongs_to_the_user_at_the_host_where_that_job_runs(day, host):
+    job = day.n1.submit("cd; echo 'hostname' | qsub -N inner -j oe > submitted", "-l", f"select=1:host={host}")
+    day.done(job)
+    inner = until(lambda: day.n1.file("submitted"), "the identifier of the inner job").strip()
+    j = day.done(inner)
+    assert owner(j) == (USER, host) and j["Exit_status"] == 0
+    assert day.n1.file(f"inner.o{number(inner)}").split()[0] in ("n1", "n2")
+
+
+def test_commands_do_the_same_on_each_host(day):
+    job = day.n2.submit("sleep 600", "-N", "seen")
+    day.wait(job, "R")
+    for h in day.hosts:
+        assert "seen" in h.user(f"qstat {job}") and "server_state = Active" in h.user("qstat -Bf")
+        assert "set server default_queue = workq" in h.user("qmgr -c 'print server'")
+        refused = h.run("qmgr -c 'set server comment=mine'", user=USER, check=False)
+        assert refused.returncode != 0 and "Unauthorized Request" in refused.stderr
+        refused = h.run(f"qdel {job}", user=OTHER, check=False)
+        assert refused.returncode != 0 and "Unauthorized Request" in refused.stderr
+    day.n1.user(f"qdel {job}")  # of the same user, who has submitted it on another host
+    day.done(job)
+
+
+def test_root_of_another_host_is_a_manager_when_it_is_named(day):
+    def try_it():
+        return day.n2.run("qmgr -c 'set server comment=from_n2'", check=False)
+    assert try_it().returncode != 0
+    name = "n2.site.example"
+    day.n1.root(f"qmgr -c 'set server acl_roots += root@{name}'; qmgr -c 'set server managers += root@{name}'")
+    try:
+        done = try_it()
+        assert done.returncode == 0, done.stderr
+        assert "comment = from_n2" in day.n1.root("qstat -Bf")
+    finally:
+        day.n1.root(f"qmgr -c 'set server managers -= root@{name}'; qmgr -c 'unset server acl_roots'; "
+                    "qmgr -c 'unset server comment'")
+    assert try_it().returncode != 0
+
+
+def test_a_queue_lets_in_hosts_by_name(day):
+    day.n1.root("qmgr -c 'create queue near queue_type=e,enabled=t,started=t,acl_hosts=n1,acl_host_enable=t'")
+    try:
+        refused = day.n2.run("echo true | qsub -q near", user=USER, check=False)
+        assert refused.returncode != 0 and "Access from host not allowed" in refused.stderr
+        day.done(day.n1.submit("true", "-q", "near"))
+        day.n1.root("qmgr -c 'set queue near acl_hosts += n2.site.example'")
+        day.done(day.n2.submit("true", "-q", "near"))
+    finally:
+        day.clean()
+        day.n1.root("qmgr -c 'delete queue near'")
+
+
+# --- both hosts
+
+def test_a_parallel_job_runs_on_both_hosts(day):
+    job = day.n2.submit("cat $PBS_NODEFILE; pbsdsh -- hostname", "-N", "both", "-j", "oe", "-l",
+                        "select=2:ncpus=2", "-l", "place=scatter")
+    assert day.done(job)["Exit_status"] == 0
+    lines = day.n2.file(f"both.o{number(job)}").split()
+    assert sorted(lines[2:]) == ["n1", "n2"] and sorted(x.split(".")[0] for x in lines[:2]) == ["n1", "n2"]
+
+
+def test_an_urgent_job_takes_both_hosts_and_gives_them_back(day):
+    day.n1.root("qmgr -c 'create queue urgent queue_type=e,enabled=t,started=t,priority=200'")
+    try:
+        low = day.n2.submit("sleep 600", "-l", "select=2:ncpus=4", "-l", "place=scatter")
+        day.wait(low, "R")
+        high = day.n2.submit("hostname", "-q", "urgent", "-l", "select=2:ncpus=4", "-l", "place=scatter")
+        assert day.done(high)["Exit_status"] == 0
+        assert day.wait(low, "R")["run_count"] == 1
+    finally:
+        day.clean()
+        day.n1.root("qmgr -c 'delete queue urgent'")
+
+
+# --- output that has no way
+
+def with_copy(site):
+    """Separate homes, and an scp that says what one says of a host without sshd."""
+    for h in site.hosts:
+        h.write("spool/copy", COPY)
+        h.root("chmod 755 /var/spool/copy; sed -i '/^PBS_SCP=/d' /etc/pbs.conf; echo PBS_SCP=/var/spool/copy >>/etc/pbs.conf; "
+               "PBS_START_SERVER=0 PBS_START_SCHED=0 /opt/pbs/libexec/pbs_init.d restart")
+        site.wait_node(h.name)
+    return site
+
+
+def test_room_is_free_while_output_is_tried_and_the_job_says_where_it_is_kept(make):
+    site = with_copy(make(shared_home=False))
+    job = site.n2.submit("echo kept", "-N", "far", "-l", "select=1:ncpus=4:host=n1")
+    site.wait(job, "E")
+    after = site.n2.submit("true", "-N", "next", "-o", "/dev/null", "-e", "/dev/null", "-l", "select=1:ncpus=4:host=n1")
+    site.done(after)
+    assert site.job(job)["job_state"] == "E"
+    j = site.done(job, limit_s=180)
+    place = f"/var/spool/pbs/undelivered/{number(job)}.n1.OU"
+    said = f"output kept on n1: {place} (/var/spool/copy ended with status 255: ssh: connect to host n2"
+    assert j["Exit_status"] == 0 and said in j["comment"] and "No route to host" in j["comment"]
+    assert said in site.n1.root(f"qstat -xf {job}").replace("\n\t", "")
+    assert site.n1.root(f"cat {place}") == "kept\n"
