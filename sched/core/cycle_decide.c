@@ -47,9 +47,10 @@ void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *
 void cycle_decide_run(struct cycle *c, struct job *j, const struct pieces *where)
 {
     bool resumes = j->standing == STANDING_SUSPENDED;
+    const struct job *array = j->is_array ? j : NULL;
     char *text = placement_text(c->u, where);
 
-    if (j->is_array)
+    if (array)
         j = universe_spawn(c->u, j);
     cycle_decide_length(c, decisions_add(c->d, resumes ? DECIDE_RESUME : DECIDE_RUN, j->id, text), j);
     free(text);
@@ -60,6 +61,8 @@ void cycle_decide_run(struct cycle *c, struct job *j, const struct pieces *where
     ahead_started(c->ahead);
     universe_order(c->u, j, resumes ? ORDER_RESUME : ORDER_RUN, where);
     plans_forget(c->plans, j->id);
+    if (array && universe_array_is_full(c->u, array))
+        decisions_log(c->d, LOGE_DEBUG, array->id, "Number of concurrent running subjobs limit reached");
 }
 
 void cycle_refuse(struct cycle *c, struct job *j, const char *text)

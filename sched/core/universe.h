@@ -122,6 +122,8 @@ struct job *universe_spawn(struct universe *u, struct job *array); /* of the low
 struct job *universe_spawn_named(struct universe *u, const char *id);
 /* It will not be run: an index again. */
 void universe_unspawn(struct universe *u, struct job *sub);
+/* Do as many of its subjobs run as max_run_subjobs allows? */
+bool universe_array_is_full(const struct universe *u, const struct job *array);
 /* An array in its class may have no index left that is no job here: then it leaves, and this is false. */
 bool universe_array_is_open(struct universe *u, struct job *array);
 /* The array that has this index queued, by the subjob's name; NULL: none has. */

@@ -169,14 +169,18 @@ static struct array_count *count_of(const struct universe *u, const char *array_
     return c;
 }
 
-static bool array_waits(const struct universe *u, const struct job *array)
+bool universe_array_is_full(const struct universe *u, const struct job *array)
 {
     const struct array_count *c = array->max_subjobs > 0 ? count_of(u, array->id) : NULL;
+
+    return c && c->n_running >= array->max_subjobs;
+}
+
+static bool array_waits(const struct universe *u, const struct job *array)
+{
     char id[UNIVERSE_ID_MAX];
 
-    if (c && c->n_running >= array->max_subjobs)
-        return false;
-    return universe_next_index(u, array, id) != IDSET_NONE;
+    return !universe_array_is_full(u, array) && universe_next_index(u, array, id) != IDSET_NONE;
 }
 
 bool universe_may_wait(const struct universe *u, const struct job *j)

@@ -138,7 +138,9 @@ static struct job *start_subjob(struct parts *p, struct request *r, const struct
         return NULL;
     if (!j && !(j = arrays_appear(p->arrays, t->array, t->index, e)))
         return NULL;
-    if (start_job(p, r, j, location, e) == 0)
+    bool is_free = !bound || schedulers_is_asked(p->schedulers,
+                                                 j); /* by whom it was asked for is known by its name only */
+    if ((is_free || arrays_may_start_more(t->array, e) == 0) && start_job(p, r, j, location, e) == 0)
         return j;
     if (!t->job)
         arrays_fold(p->arrays, j);

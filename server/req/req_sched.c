@@ -20,6 +20,8 @@
 #include "req_common.h"
 #include "req_subjobs.h"
 #include "schedulers.h"
+#include "site.h"
+#include "subjob.h"
 #include "watch.h"
 
 void req_preempt_jobs(void *parts, struct request *r)
@@ -69,6 +71,7 @@ static int preempt_run(struct parts *p, struct request *r, struct sched_obj *o, 
 {
     const ifl_preempt_run_args *a = request_args(r);
     struct plan_victim *victims;
+    const struct job *array;
     bool fresh;
     struct plan_ask ask = {.job = req_subjobs_need_job(p, r, a->job, &fresh, e),
                            .location = a->location,
@@ -81,7 +84,10 @@ static int preempt_run(struct parts *p, struct request *r, struct sched_obj *o, 
     victims = victims_of(a);
     ask.victims = victims;
     ask.unlimited = schedulers_is_asked(p->schedulers, ask.job);
-    if (!victims)
+    array = fresh && !ask.unlimited ? subjob_array(p->site->jobs, ask.job) : NULL;
+    if (array && arrays_may_start_more(array, e) < 0)
+        rc = -1;
+    else if (!victims)
         err_set(e, PBSE_SYSTEM, "no memory for %zu victims", ask.n_victims);
     else if (take_extend(a->extend, &ask.limit_s, e) == 0)
         rc = plan_holds_make(p->plan_holds, &ask, e);

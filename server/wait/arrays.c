@@ -140,10 +140,15 @@ void arrays_tell_limit(const struct job *array)
 
 int arrays_may_start(const struct job *array, struct err *e)
 {
-    int64_t most = attr_list_number(&array->obj.attrs, JOB_ATTR_max_run_subjobs, 0);
-
     if (array->state != JOB_QUEUED)
         return err_set(e, PBSE_BADSTATE, "job %s is %s", array->obj.name, job_state_name(array->state));
+    return 0;
+}
+
+int arrays_may_start_more(const struct job *array, struct err *e)
+{
+    int64_t most = attr_list_number(&array->obj.attrs, JOB_ATTR_max_run_subjobs, 0);
+
     if (most > 0 && array->n_running >= (uint64_t)most)
         return err_set(e, PBSE_RESCUNAV, "Number of concurrent running subjobs limit reached: %lld of %s",
                        (long long)most, array->obj.name);

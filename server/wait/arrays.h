@@ -47,9 +47,11 @@ void arrays_keep(struct arrays *a, struct job *sub);
 /* Say in the log how many of its subjobs may run at once, if it says so. */
 void arrays_tell_limit(const struct job *array);
 
-/* Could a subjob be started, as far as its array is concerned? -1: PBSE_BADSTATE the array is held or waits,
- * PBSE_RESCUNAV max_run_subjobs of it run. */
+/* Could a subjob be started, as far as the state of its array is concerned? -1: PBSE_BADSTATE the array is held or waits. */
 int arrays_may_start(const struct job *array, struct err *e);
+/* And as far as max_run_subjobs is concerned, by which a person who runs one (qrun) is not bound? -1: PBSE_RESCUNAV so many of
+ * it run. */
+int arrays_may_start_more(const struct job *array, struct err *e);
 
 /* Queued indices of `these` (NULL: all) are deleted: they have ended without a run. How many. The array may be
  * over by that, and gone when this returns: hold a reference. */

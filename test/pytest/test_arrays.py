@@ -253,6 +253,24 @@ def test_no_more_than_max_run_subjobs_run_at_once(cx, sim):
 
 
 @simulated
+def test_a_person_may_run_more_than_max_run_subjobs(cx, sim):
+    job = sim.job(array_indices_submitted="1-9", max_run_subjobs="2")
+    until(lambda: len(running(cx, job)) == 2, "two subjobs")
+    said = f"{job};Number of concurrent running subjobs limit reached"
+    until(lambda: said in cx.logs("sched", 2000), said)
+    cx.command("qrun", sub(job, 5))
+    cx.wait(sub(job, 5), "R")
+    assert [cx.state(sub(job, n)) for n in (1, 2, 3, 5)] == ["R", "R", "Q", "R"]
+    cx.kill("sched")
+    scheduler = cx.connect()
+    try:
+        scheduler.register()
+        assert "subjobs limit reached" in fails(15044, scheduler.run, sub(job, 6), "(s1:ncpus=1)")
+    finally:
+        scheduler.close()
+
+
+@simulated
 def test_a_held_array_starts_nothing_and_goes_on_when_released(cx, sim):
     job = sim.job(array_indices_submitted="0-9")
     until(lambda: len(running(cx, job)) == 4, "four subjobs")
