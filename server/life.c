@@ -377,6 +377,8 @@ void life_stop(struct server *s)
 
     for (size_t i = 0; i < sizeof s->signals / sizeof s->signals[0]; i++)
         loop_signal_destroy(s->signals[i]);
+    if (p->reader)
+        reader_stop(p->reader);
     if (p->commit && !s->lost && commit_flush(p->commit, FLUSH_MS, &e) < 0)
         log_err(LOGC_SVR, s->site.name, &e, "the last changes");
     if (s->set.role == SERVER_SECONDARY)

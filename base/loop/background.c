@@ -18,10 +18,13 @@ int background_add(struct background *b, enum background_line line, loop_fn *fn,
     return 0;
 }
 
-void background_forget(struct background *b, loop_fn *fn, void *arg)
+size_t background_forget(struct background *b, loop_fn *fn, void *arg)
 {
+    size_t n = 0;
+
     for (int i = 0; i < BACKGROUND_LINES; i++)
-        call_list_forget(&b->line[i], fn, arg);
+        n += call_list_forget(&b->line[i], fn, arg);
+    return n;
 }
 
 void background_drop(struct background *b)

@@ -23,7 +23,7 @@ struct background {
 void background_init(struct background *b);
 int background_add(struct background *b, enum background_line line, loop_fn *fn,
                    void *arg); /* -1: no memory */
-void background_forget(struct background *b, loop_fn *fn, void *arg);
+size_t background_forget(struct background *b, loop_fn *fn, void *arg);
 void background_drop(struct background *b); /* all */
 
 bool background_has_calls(const struct background *b);

@@ -48,9 +48,10 @@ void call_list_move(struct call_list *to, struct call_list *from)
     call_list_init(from);
 }
 
-void call_list_forget(struct call_list *list, loop_fn *fn, void *arg)
+size_t call_list_forget(struct call_list *list, loop_fn *fn, void *arg)
 {
     struct call_list kept;
+    size_t had = list->n;
     struct call *c;
 
     call_list_init(&kept);
@@ -62,6 +63,7 @@ void call_list_forget(struct call_list *list, loop_fn *fn, void *arg)
             call_list_add(&kept, c);
     }
     call_list_move(list, &kept);
+    return had - list->n;
 }
 
 void call_list_drop(struct call_list *list)

@@ -22,7 +22,8 @@ void call_list_init(struct call_list *list);
 void call_list_add(struct call_list *list, struct call *c);        /* last */
 struct call *call_list_take(struct call_list *list);               /* the first, or NULL; the caller's now */
 void call_list_move(struct call_list *to, struct call_list *from); /* all of `from` behind `to` */
-void call_list_forget(struct call_list *list, loop_fn *fn, void *arg); /* free all calls with these two */
-void call_list_drop(struct call_list *list);                           /* free all */
+size_t call_list_forget(struct call_list *list, loop_fn *fn,
+                        void *arg);          /* free all calls with these two: so many */
+void call_list_drop(struct call_list *list); /* free all */
 
 #endif

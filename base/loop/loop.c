@@ -101,14 +101,15 @@ void loop_press(struct loop *l)
     background_press(&l->background, clock_real_mono_us());
 }
 
-void loop_forget(struct loop *l, loop_fn *fn, void *arg)
+size_t loop_forget(struct loop *l, loop_fn *fn, void *arg)
 {
-    call_list_forget(&l->running, fn, arg);
-    call_list_forget(&l->deferred, fn, arg);
-    background_forget(&l->background, fn, arg);
+    size_t n = call_list_forget(&l->running, fn, arg) + call_list_forget(&l->deferred, fn, arg) +
+               background_forget(&l->background, fn, arg);
+
     pthread_mutex_lock(&l->post_lock);
-    call_list_forget(&l->posted, fn, arg);
+    n += call_list_forget(&l->posted, fn, arg);
     pthread_mutex_unlock(&l->post_lock);
+    return n;
 }
 
 bool loop_is_busy(const struct loop *l)

@@ -92,9 +92,9 @@ int loop_background_soon(struct loop *l, loop_fn *fn, void *arg);
  * that the background and those whom it answers would take. For the next 10 ms a crowd in the background (more than
  * eight calls) has no more than its fifth even while nothing is ready. */
 void loop_press(struct loop *l);
-/* Calls with this fn and arg, posted, deferred or in the background, that have not been made yet never will be. Loop thread. For
- * whoever destroys `arg`, since calls have no handle. */
-void loop_forget(struct loop *l, loop_fn *fn, void *arg);
+/* Calls with this fn and arg, posted, deferred or in the background, that have not been made yet never will be: so many. Loop
+ * thread. For whoever destroys `arg`, since calls have no handle. */
+size_t loop_forget(struct loop *l, loop_fn *fn, void *arg);
 /* Is any call, or marked hook, waiting? For whoever asks whether the daemon is quiet. */
 bool loop_is_busy(const struct loop *l);
 

@@ -279,6 +279,14 @@ int stream_write(struct stream *s, const void *bytes, size_t n, struct err *e)
     return 0;
 }
 
+void stream_flush(struct stream *s)
+{
+    struct err e;
+
+    if (!s->dead)
+        (void)send_all(s, &e);
+}
+
 /* --- input --- */
 
 /* Show what lies there until nothing is used. */

@@ -458,10 +458,10 @@ static void get_script(void *arg, struct rpc_request *r)
 static void certificate(void *arg, struct rpc_request *r)
 {
     struct exec_hello *x = arg;
-    const struct service *s = service_of(x, r);
+    struct service *s = service_of(x, r);
 
     if (s)
-        exec_renew_serve(x->p.certs, s->name, r);
+        exec_renew_serve(x->p.certs, s, r);
 }
 
 static void advance(void *arg, struct rpc_request *r)

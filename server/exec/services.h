@@ -32,6 +32,8 @@ struct service {
     unsigned said_state;
     int64_t heard_mono_ms; /* last sign of life */
     int64_t lost_mono_ms;  /* since when it is away; 0: it is here */
+    int64_t
+        renewed_real_ms; /* when its certificate was renewed, by clock_real_mono_ms; 0: not since we started */
 };
 
 struct services *services_create(struct site *s);

@@ -91,3 +91,38 @@ void budget_charge(struct site *s, struct queue *urgent, double loss)
     strbuf_fini(&text);
     change_touch(s->change, &urgent->obj.change, PART_ATTRS);
 }
+
+/* Take out the methods that would destroy more than the urgent job's queue may. */
+static int keep_within(const struct preempt_ask *a, const struct job *j, struct preempt_methods *l,
+                       struct err *e)
+{
+    struct preempt_facts f = preempt_policy_facts(a->site, j);
+    double most = 0;
+    struct preempt_methods kept = {0};
+    struct strbuf why;
+
+    for (unsigned i = 0; i < l->n; i++) {
+        double loss = preempt_rules_loss(&f, (enum method_id)l->m[i], site_now_s(a->site));
+
+        most = loss > most ? loss : most;
+        if (budget_allows(a, a->planned, loss))
+            preempt_methods_add(&kept, (enum method_id)l->m[i]);
+    }
+    if (kept.n || !l->n) {
+        *l = kept;
+        return 0;
+    }
+    *l = kept;
+    strbuf_init(&why, ERR_TEXT_MAX);
+    budget_describe(a, &why);
+    err_set(e, PBSE_BADSTATE, "job %s would lose %.3g core-hours: %s", j->obj.name, most / HOUR_S,
+            strbuf_str(&why));
+    strbuf_fini(&why);
+    return -1;
+}
+
+int budget_methods(const struct preempt_ask *a, const struct job *j, struct preempt_methods *out,
+                   struct err *e)
+{
+    return preempt_policy_methods(a, j, out, e) < 0 ? -1 : keep_within(a, j, out, e);
+}

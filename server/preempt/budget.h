@@ -18,6 +18,11 @@ void budget_describe(const struct preempt_ask *a, struct strbuf *out);
  * plan, what a later one does was not. false: PBSE_BADSTATE and why. True where nobody said for whom. */
 bool budget_covers_next(const struct site *s, const struct job *j, double loss, struct err *e);
 
+/* The methods that may be tried on this job, without those that would destroy more than the urgent job's queue may. -1 and
+ * none: it is protected, PBSE_BADSTATE with the reason. */
+int budget_methods(const struct preempt_ask *a, const struct job *j, struct preempt_methods *out,
+                   struct err *e);
+
 /* A method begins for a job of this queue. Written down where any budget is set. */
 void budget_charge(struct site *s, struct queue *urgent, double loss);
 

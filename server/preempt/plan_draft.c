@@ -52,7 +52,7 @@ static int choose_methods(const struct plan_draft *d, const struct job *j, const
     struct err why;
 
     *out = (struct preempt_methods){0};
-    if (preempt_policy_methods(&ask, j, &policy, e) < 0)
+    if (budget_methods(&ask, j, &policy, e) < 0)
         return -1;
     for (unsigned i = 0; i < policy.n; i++) {
         enum method_id id = (enum method_id)policy.m[i];

@@ -11,6 +11,7 @@
 
 #include <ifl.h>
 
+#include "budget.h"
 #include "commit.h"
 #include "jobid.h"
 #include "notice.h"
@@ -154,7 +155,7 @@ static void begin(struct preempt *p, struct slot *s, const struct sched_obj *sch
     const struct preempt_ask policy = {.site = p->all->site, .sched = sched};
 
     ask.mark.grace_ms = notices_grace_ms(&policy, j, &ask.mark.grace_max_ms);
-    if (preempt_policy_methods(&policy, j, &ask.mark.methods, &e) < 0) {
+    if (budget_methods(&policy, j, &ask.mark.methods, &e) < 0) {
         log_event(LOGC_JOB, LOGE_JOB, j->obj.name, "Job failed to be preempted: %s", e.text);
         preempt_job_done(s, PREEMPT_FAILED);
     } else if (victims_begin(p->all->victims, j, &ask, &e) < 0) {

@@ -2,13 +2,11 @@
 #include "preempt_policy.h"
 
 #include "attr_list.h"
-#include "budget.h"
 #include "job_run.h"
 #include "pbs_error.h"
 #include "site.h"
-#include "strbuf.h"
 
-enum { HOUR_S = 3600, MS_PER_S = 1000 };
+enum { MS_PER_S = 1000 };
 
 /* --- facts and settings ---------------------------------------------------------------------------------- */
 
@@ -132,32 +130,6 @@ static int refuse(const struct preempt_ask *a, const struct job *j, enum preempt
     return 0;
 }
 
-/* Take out the methods that would destroy more than the urgent job's queue may. */
-static int keep_within_budget(const struct preempt_ask *a, const struct job *j, const struct preempt_facts *f,
-                              struct preempt_methods *l, struct err *e)
-{
-    double most = 0;
-    struct preempt_methods kept = {0};
-    struct strbuf why;
-
-    for (unsigned i = 0; i < l->n; i++) {
-        double loss = preempt_rules_loss(f, (enum method_id)l->m[i], site_now_s(a->site));
-
-        most = loss > most ? loss : most;
-        if (budget_allows(a, a->planned, loss))
-            preempt_methods_add(&kept, (enum method_id)l->m[i]);
-    }
-    *l = kept;
-    if (l->n)
-        return 0;
-    strbuf_init(&why, ERR_TEXT_MAX);
-    budget_describe(a, &why);
-    err_set(e, PBSE_BADSTATE, "job %s would lose %.3g core-hours: %s", j->obj.name, most / HOUR_S,
-            strbuf_str(&why));
-    strbuf_fini(&why);
-    return -1;
-}
-
 int preempt_policy_methods(const struct preempt_ask *a, const struct job *j, struct preempt_methods *out,
                            struct err *e)
 {
@@ -178,5 +150,5 @@ int preempt_policy_methods(const struct preempt_ask *a, const struct job *j, str
     if (why != EXEMPT_NOT && !(why == EXEMPT_TIME && j->state == JOB_EXITING))
         return refuse(a, j, why, until_s, e);
     preempt_rules_methods(&f, j->queue ? &queue : NULL, &sched, now_s, out);
-    return keep_within_budget(a, j, &f, out, e);
+    return 0;
 }

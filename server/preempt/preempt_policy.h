@@ -27,7 +27,7 @@ int64_t preempt_policy_number(const struct preempt_ask *a, const struct job *j, 
 /* The settings of an urgent job's queue and of its scheduler, as far as a budget asks for them. */
 double preempt_policy_budget(const struct preempt_ask *a);
 
-/* The methods that may be tried on this job. -1 and none: it is protected, PBSE_BADSTATE with the reason. */
+/* The methods that may be tried on this job, whatever they cost: budget_methods asks that too. -1 and none: it is protected, PBSE_BADSTATE with the reason. */
 int preempt_policy_methods(const struct preempt_ask *a, const struct job *j, struct preempt_methods *out,
                            struct err *e);
 

@@ -55,21 +55,27 @@ static void server_iteration(void *arg, struct object *o)
                 SERVER_ATTR_scheduler_iteration);
 }
 
+/* Of jobs that ended before this second nothing is kept any more. */
+static void forget_ended(struct parts *p, int64_t before_s)
+{
+    struct job *next;
+
+    commit_purge_history(p->commit, before_s);
+    for (struct job *j = jobs_first(p->site->jobs); j; j = next) {
+        next = jobs_next(j);
+        if (j->state == JOB_FINISHED && j->history_s < before_s)
+            job_fsm_post(p->fsm, j, EV_EXPIRE);
+    }
+}
+
 /* What was kept goes. */
 static void server_history(void *arg, struct object *o)
 {
     struct parts *p = arg;
-    struct job *next;
 
     (void)o;
-    if (server_obj_history(p->site->server))
-        return;
-    commit_purge_history(p->commit, site_now_s(p->site) + 1);
-    for (struct job *j = jobs_first(p->site->jobs); j; j = next) {
-        next = jobs_next(j);
-        if (j->state == JOB_FINISHED)
-            job_fsm_post(p->fsm, j, EV_EXPIRE);
-    }
+    if (!server_obj_history(p->site->server))
+        forget_ended(p, site_now_s(p->site) + 1);
 }
 
 static void server_log_events(void *arg, struct object *o)
@@ -185,7 +191,12 @@ static void server_resend_term(void *arg, struct object *o)
 
 static void server_history_time(void *arg, struct object *o)
 {
-    say_number(arg, o, SERVER_ATTR_job_history_duration, "svr_history_duration set to val");
+    struct parts *p = arg;
+    int64_t keep_s = attr_list_effective(&o->attrs, SERVER_ATTR_job_history_duration);
+
+    say_number(p, o, SERVER_ATTR_job_history_duration, "svr_history_duration set to val");
+    if (keep_s > 0)
+        forget_ended(p, site_now_s(p->site) - keep_s);
 }
 
 static void server_eligible(void *arg, struct object *o)

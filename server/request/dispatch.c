@@ -6,11 +6,13 @@
  * daemon has its role as its name; a guest, who has not said yet who he is, is served by guests.c alone.
  *
  * The connection may close while the name is asked for; the answer then finds `gone` and frees the
- * session. And a handler may close the connection under us: no session is touched after a handler ran. */
+ * session, or dispatch_destroy does where the server ends before. And a handler may close the connection under us: no session is touched after a handler ran. */
 #include "dispatch.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include <utlist.h>
 
 #include "guests.h"
 #include "line.h"
@@ -22,6 +24,7 @@
 
 struct dispatch {
     struct dispatch_options o;
+    struct session *gone; /* whose connections have closed while their names are asked for */
 };
 
 /* What hangs on a connection: its calls, and its client once known. */
@@ -33,6 +36,7 @@ struct session {
     struct auth_peer *peer; /* whose name is asked for */
     char *user;             /* the answer, while the host's name is asked for */
     bool asked, gone;
+    struct session *prev, *next; /* in the dispatch's list, where it is gone */
 };
 
 struct dispatch *dispatch_create(const struct dispatch_options *o)
@@ -42,11 +46,6 @@ struct dispatch *dispatch_create(const struct dispatch_options *o)
     if (d)
         d->o = *o;
     return d;
-}
-
-void dispatch_destroy(struct dispatch *d)
-{
-    free(d);
 }
 
 static const struct request_row *find_row(const struct dispatch *d, unsigned proc)
@@ -131,6 +130,8 @@ static const struct line_ops line_ops = {.make = make_call, .drop = drop_call};
 
 static void session_free(struct session *s)
 {
+    if (s->gone)
+        DL_DELETE(s->d->gone, s);
     line_destroy(s->line);
     client_unref(s->client);
     auth_peer_unref(s->peer);
@@ -145,13 +146,23 @@ static void session_closed(void *user, struct rpc_conn *conn, const struct err *
 
     (void)conn;
     (void)why;
-    s->gone = true;
     if (s->client)
         client_set_conn(s->client, NULL);
     if (s->client && s->d->o.client_gone)
         s->d->o.client_gone(s->d->o.client_gone_arg, s->client);
-    if (!s->asked || s->client)
+    if (!s->asked || s->client) {
         session_free(s);
+        return;
+    }
+    s->gone = true;
+    DL_APPEND(s->d->gone, s);
+}
+
+void dispatch_destroy(struct dispatch *d)
+{
+    while (d && d->gone)
+        session_free(d->gone);
+    free(d);
 }
 
 static const struct rpc_conn_tag session_tag = {"ifl", session_closed};

@@ -40,7 +40,8 @@ struct dispatch_options {
 };
 
 struct dispatch *dispatch_create(const struct dispatch_options *o);
-void dispatch_destroy(struct dispatch *d);
+void dispatch_destroy(
+    struct dispatch *d); /* after its connections have closed, before `names` are destroyed */
 
 /* End this client's connection, which is open: client_gone follows, not inside this call. `why` is for the log. */
 void dispatch_close(const struct client *c, const char *why);

@@ -28,6 +28,7 @@
 #include "log.h"
 #include "released.h"
 #include "resize.h"
+#include "run_comment.h"
 #include "site.h"
 #include "strbuf.h"
 #include "subjob.h"
@@ -372,6 +373,7 @@ static void note_output(struct job *j)
 
 static void go_back(struct job_end *d, struct job *j)
 {
+    run_comment_forget(j);
     say_why_back(j);
     note_output(j);
     close_run(d, j);

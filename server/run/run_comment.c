@@ -1,6 +1,7 @@
 /* See run_comment.h. The text of another system's length: what is longer is cut, with an ellipsis. */
 #include "run_comment.h"
 
+#include <string.h>
 #include <time.h>
 
 #include "job_run.h"
@@ -46,4 +47,17 @@ void run_comment_set(const struct site *s, struct job *j, const char *what)
     if (j->run->anew)
         strbuf_addf(&text, "; begun anew, %s", j->run->anew);
     put(j, &text);
+}
+
+void run_comment_forget(struct job *j)
+{
+    static const char *const begins[] = {"Job run at ", "Job was sent for execution at ",
+                                         "Job manually qrun"};
+    const char *text = attr_list_text(&j->obj.attrs, JOB_ATTR_comment);
+
+    for (size_t i = 0; text && i < sizeof begins / sizeof begins[0]; i++)
+        if (strncmp(text, begins[i], strlen(begins[i])) == 0) {
+            attr_list_unset(&j->obj.attrs, JOB_ATTR_comment);
+            return;
+        }
 }

@@ -11,4 +11,8 @@ void run_comment_set(const struct site *s, struct job *j, const char *what);
  * that the scheduler chose). It stays until the job has started. The caller touches the job. */
 void run_comment_set_by_hand(struct job *j, const char *location);
 
+/* The run is over and the job waits again: what its comment says of the run goes, whatever else it says stays (a hold, why
+ * it could not be started). The caller touches the job. */
+void run_comment_forget(struct job *j);
+
 #endif

@@ -94,10 +94,12 @@ static struct question *question_create(struct reader *r, enum stmt_id id, void 
 
 static int question_send(struct question *q, struct err *e)
 {
-    if (worker_submit(q->r->worker, ask, answered, q, e) == 0)
-        return 0;
-    question_destroy(q);
-    return -1;
+    int rc = q->r->worker ? worker_submit(q->r->worker, ask, answered, q, e)
+                          : err_set(e, PBSE_SYSTEM, "the server goes down");
+
+    if (rc < 0)
+        question_destroy(q);
+    return rc;
 }
 
 /* ---- history ----------------------------------------------------------------------------------------- */
@@ -287,11 +289,19 @@ struct reader *reader_create(struct loop *l, struct store *s, struct err *e)
     return r;
 }
 
+void reader_stop(struct reader *r)
+{
+    struct worker *w = r->worker;
+
+    r->worker = NULL; /* what is told now may ask further */
+    worker_destroy(w);
+}
+
 void reader_destroy(struct reader *r)
 {
     if (!r)
         return;
-    worker_destroy(r->worker);
+    reader_stop(r);
     store_close(r->store);
     free(r);
 }

@@ -17,8 +17,10 @@ struct reader;
 enum { READER_PAGE_MAX = 1000 };
 
 struct reader *reader_create(struct loop *l, struct store *s, struct err *e); /* owns s, also when it fails */
-void reader_destroy(
-    struct reader *r); /* waits for what is under way; functions are called with why != NULL */
+/* Wait for the question under way; those that have not begun are told why != NULL, and a new one is refused (PBSE_SYSTEM). Call
+ * commit_flush() after it: an answer may promise something. */
+void reader_stop(struct reader *r);
+void reader_destroy(struct reader *r); /* stops it, too */
 
 /* rows[0..n), rising by key; why is NULL, or says what failed (then n is 0). */
 typedef void reader_history_fn(void *arg, const struct history_row *rows, size_t n, const struct err *why);

@@ -1,7 +1,7 @@
 #ifndef HISTORY_H
 #define HISTORY_H
 /* Finished jobs: a row in the store at once, some minutes more in memory, and gone from the store after
- * job_history_duration. Where no history is kept a job leaves with its end. One that has moved to another server is a row at
+ * job_history_duration, subjobs too, which are counted from their own end. Where no history is kept a job leaves with its end. One that has moved to another server is a row at
  * once, of the queue "queue@server", and no job of this server any more. */
 #include "job.h"
 

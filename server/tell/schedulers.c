@@ -89,12 +89,17 @@ static int64_t patience_ms(const struct scheduler *x)
     return attr_list_number(a, SCHED_ATTR_heartbeat_timeout, cycle_s + MARGIN_S) * 1000;
 }
 
-/* How long it may be left alone. */
-static int64_t quiet_ms(const struct scheduler *x)
+static bool is_waiting(const struct schedulers *sc, const struct scheduler *x)
+{
+    return x->object->state == SCHED_IS_IDLE && watches_is_waiting(sc->watches, x->owner);
+}
+
+/* How long it may be left alone. One that has registered and not asked for news yet cannot be told that there are none. */
+static int64_t quiet_ms(const struct schedulers *sc, const struct scheduler *x)
 {
     int64_t patience = patience_ms(x);
 
-    return x->object->state == SCHED_IS_SCHEDULING || patience < ASK_MS ? patience : ASK_MS;
+    return is_waiting(sc, x) && patience > ASK_MS ? ASK_MS : patience;
 }
 
 static void guard_arm(struct schedulers *sc)
@@ -104,8 +109,8 @@ static void guard_arm(struct schedulers *sc)
     if (!sc->guard)
         return;
     for (const struct scheduler *x = sc->list; x; x = x->next)
-        if (x->heard_ms + quiet_ms(x) < next)
-            next = x->heard_ms + quiet_ms(x);
+        if (x->heard_ms + quiet_ms(sc, x) < next)
+            next = x->heard_ms + quiet_ms(sc, x);
     if (next == INT64_MAX)
         loop_timer_cancel(sc->guard);
     else
@@ -214,8 +219,7 @@ static void take_out(struct schedulers *sc, struct scheduler *x, const char *why
     set_state(sc, x->object, SCHED_IS_DOWN);
     if (!x->object->obj.gone)
         change_touch(sc->site->change, &x->object->obj.change, PART_NONE);
-    fail_questions(x,
-                   why); /* out of the list by now: an asker may ask anew, and is told that nobody is there */
+    fail_questions(x, why); /* it has left the list: an asker that asks again is told that there is none */
     object_unref(&x->object->obj);
     free(x);
 }
@@ -241,15 +245,15 @@ static void give_up(struct schedulers *sc, struct scheduler *x)
 /* One that waits for news is told that there are none; one that has had its time, and waits for nothing of ours, hangs. */
 static void guard_one(struct schedulers *sc, struct scheduler *x)
 {
-    if (clock_real_mono_ms() < x->heard_ms + quiet_ms(x))
+    if (clock_real_mono_ms() < x->heard_ms + quiet_ms(sc, x))
         return;
-    if (x->object->state == SCHED_IS_IDLE && watches_is_waiting(sc->watches, x->owner)) {
+    if (is_waiting(sc, x)) {
         x->heard_ms = clock_real_mono_ms();
         x->waiting |= 1u << SCHED_CMD_NULL;
         watches_look(sc->watches);
     } else if (sc->hooks.waits_for_us(sc->hooks.arg, x->owner)) {
         x->heard_ms = clock_real_mono_ms();
-    } else if (clock_real_mono_ms() >= x->heard_ms + patience_ms(x)) {
+    } else {
         give_up(sc, x);
     }
 }

@@ -16,6 +16,7 @@
 #include "depend_check.h"
 #include "depend_ties.h"
 #include "job_fsm.h"
+#include "log.h"
 #include "site.h"
 
 int depends_check(struct depends *d, const struct job *j, const char *text, const struct depend_past *past,
@@ -44,6 +45,16 @@ static void join_group(struct depends *d, struct job *j, struct depend_items *mi
     depend_list_fini(&theirs);
 }
 
+static void say_satisfied(const struct depends *d, const struct job *j, const struct depend_item *item)
+{
+    struct depend_end t = depend_end_find(d, item->key);
+    char id[JOBID_TEXT_MAX];
+
+    if (!depend_end_is(t) || depend_end_is_over(t)) /* not there: its history has been asked */
+        log_event(LOGC_JOB, LOGE_DEBUG, j->obj.name, "%s Job has finished, dependency satisfied",
+                  jobid_format(id, item->key, item->array, d->site->name));
+}
+
 /* One element of the job's new list: into `now` if it is still to be waited for, and into the other job. */
 static void enter_item(struct depends *d, struct job *j, const struct depend_item *item,
                        struct depend_pasts past, struct depend_items *now)
@@ -51,8 +62,10 @@ static void enter_item(struct depends *d, struct job *j, const struct depend_ite
     struct depend_end t = {0};
     enum tie_met met = TIE_LATER;
 
-    if (depend_is_after(item->kind) && (!depend_check_met(d, item, past, &met) || met != TIE_LATER))
-        return; /* satisfied: it has been checked */
+    if (depend_is_after(item->kind) && (!depend_check_met(d, item, past, &met) || met != TIE_LATER)) {
+        say_satisfied(d, j, item); /* it has been checked */
+        return;
+    }
     if (!depend_has_count(item->kind))
         t = depend_is_after(item->kind) ? depend_ties_follow(d, item, false) : depend_end_find(d, item->key);
     if (item->kind == DEPEND_RUNONE) {

@@ -553,3 +553,19 @@ def test_a_subjob_that_cannot_be_started_counts_no_longer(quiet):
     finally:
         scheduler.close()
         quiet.clean()
+
+
+@pytest.mark.complex(nodes=1, history=True)
+def test_ended_jobs_arrays_and_subjobs_leave_with_job_history_duration(cx):
+    def known(*jobs):
+        return [job for job in jobs if cx.stat(job)]
+
+    job, ended = cx.submit("true"), array(cx, "1-2")
+    lives = array(cx, "1-2", "[ $PBS_ARRAY_INDEX = 1 ] || sleep 600")
+    gone = [job, ended, sub(ended, 1), sub(ended, 2), sub(lives, 1)]
+    until(lambda: cx.state(job) == cx.state(ended) == "F" and cx.state(sub(lives, 1)) == "X", "their ends")
+    assert known(*gone) == gone
+    cx.set_server("job_history_duration", "1")
+    late = cx.submit("true")  # its end comes after the attribute was set
+    until(lambda: not known(late, job, ended, sub(ended, 1), sub(ended, 2)), lambda: str(known(late, *gone)))
+    assert cx.state(lives) == "B" and cx.state(sub(lives, 2)) == "R"

@@ -162,6 +162,7 @@ def test_a_target_that_has_ended_is_judged_by_its_history(cx):
         for kind, target in (("afterok", good), ("afternotok", bad), ("afterany", bad), ("after", good)):
             job = cx.submit("exit 0", depend=f"{kind}:{target}")
             assert cx.state(job) != "H"
+            assert f"{job};{target} Job has finished, dependency satisfied" in cx.logs("server", lines=2000)
         for kind, target in (("afterok", bad), ("afternotok", good)):
             with pytest.raises(api.PbsError) as e:
                 cx.submit(depend=f"{kind}:{target}")

@@ -89,6 +89,7 @@ def test_a_requeued_job_is_queued_and_its_process_dead_when_Q_is_answered(pre):
         assert s.preempt([job]) == [(job, "Q")]
     status = pre.stat(job)
     assert status.state == "Q" and status.run_count == 1 and "exec_vnode" not in status
+    assert "Job run at" not in status.get("comment", "")
     assert not faults.is_alive(pid) and used(pre) == 0
 
 

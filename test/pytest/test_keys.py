@@ -246,6 +246,19 @@ def test_renewal_gives_a_host_its_own_name_only(cx):
         assert mom.certificate(b"junk")[0] != 0
 
 
+@bare
+def test_a_host_is_renewed_once_an_hour(cx):
+    conf = another_host(cx, "n9")
+    join(cx, conf, token_of(cx, "n9"))
+    certs = os.path.join(cx.top, "n9", "certs")
+    der = openssl("req", "-new", "-key", f"{certs}/mom-n9.key", "-subj", "/CN=mom:n9", "-outform", "DER")
+    with HostOf(cx, "n9", certs) as mom:
+        mom.hello()
+        assert mom.certificate(b"junk")[0] != 0
+        assert [mom.certificate(der)[0] == 0 for _ in range(5)] == [True] + 4 * [False]
+    assert len(listed(cx, "mom:n9")) == 2
+
+
 @one
 def test_renew_keeps_the_key_and_issue_makes_another(cx):
     certs = f"{cx.home}/certs"
@@ -279,6 +292,34 @@ def test_a_revoked_host_is_sent_away_at_once_and_does_not_come_back(cx):
     cx.restart("n1")
     until(lambda: cx.node("n1").state == "free", "the host with another key")
     assert [state for _, state in listed(cx, "mom:n1")] == ["revoked", "valid"]
+
+
+@bare
+def test_a_revoked_host_is_not_renewed_before_its_connection_ends(cx):
+    conf = another_host(cx, "n9")
+    join(cx, conf, token_of(cx, "n9"))
+    certs = os.path.join(cx.top, "n9", "certs")
+    der = openssl("req", "-new", "-key", f"{certs}/mom-n9.key", "-subj", "/CN=mom:n9", "-outform", "DER")
+    with HostOf(cx, "n9", certs) as mom:
+        mom.hello()
+        keys(cx, "revoke", "mom:n9")
+        try:
+            assert mom.certificate(der)[0] != 0
+        except (ssl.SSLError, AssertionError, OSError):
+            pass  # it has been sent away already
+    assert [state for _, state in listed(cx, "mom:n9")] == ["revoked"]
+
+
+@one
+def test_a_damaged_list_is_not_replaced_by_one_that_forgets(cx):
+    keys(cx, "revoke", "mom:n1")
+    path = f"{cx.home}/certs/ca.crl"
+    with open(path, "r+b") as f:
+        f.truncate(100)
+    for words in (("revoke", "sched"), ("list",)):
+        said = keys(cx, *words, check=False)
+        assert said.returncode == 1 and "ca.crl is not a list of revoked certificates" in said.stderr
+    assert os.stat(path).st_size == 100
 
 
 @pytest.mark.complex(nodes=2, sched=False)

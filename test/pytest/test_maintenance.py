@@ -50,3 +50,26 @@ def test_maintenance_survives_the_server_and_ends_with_the_job(cx):
     until(lambda: state(cx) == "maintenance", "the vnode to be back in maintenance")
     cx.api.delete(job, "force")
     until(lambda: state(cx) == "free", "the vnode to be free")
+
+
+def suspended_on_both(cx):
+    jobs = [cx.submit(l_select="2:ncpus=1", l_place="scatter") for _ in range(2)]
+    for job in jobs:
+        until(lambda j=job: (s := cx.stat(j)) and s["substate"] == "42", "its script to run")
+        cx.command("qsig", "-s", "admin-suspend", job)
+    assert [state(cx, n) for n in ("n1", "n2")] == ["maintenance"] * 2
+    return jobs
+
+
+@pytest.mark.complex(nodes=2)
+@pytest.mark.parametrize("words", [("qsig", "-s", "admin-resume"), ("qdel",), ("qdel", "-Wforce"), ("qrerun",),
+                                   ("qsig", "-s", "KILL")])
+def test_every_vnode_is_free_when_the_last_job_of_two_has_left_maintenance(cx, words):
+    jobs = suspended_on_both(cx)
+    cx.set_server("scheduling", "False")
+    cx.command(*words, jobs[0])
+    until(lambda: "," not in cx.node().get("maintenance_jobs", ""), "the first to leave it")
+    assert [state(cx, n) for n in ("n1", "n2")] == ["maintenance"] * 2
+    cx.command(*words, jobs[1])
+    until(lambda: [state(cx, n) for n in ("n1", "n2")] == ["free"] * 2, lambda: str(cx.api.stat("vnode")))
+    assert all("maintenance_jobs" not in cx.node(n) for n in ("n1", "n2"))

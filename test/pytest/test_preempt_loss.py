@@ -95,9 +95,11 @@ def preempt_once(cx, sim, rng):
                            select=f"1:ncpus={rng.randint(4, 8)}:vnode=s{rng.choice([2, 3])}", l_walltime="100")
         told = json.loads(cx.command("pbs_preempt", "--explain", "-F", "json", urgent).stdout)
         victims = {v["job"]: (v["method"], v["lost_core_seconds"]) for v in told["victims"]}
-        cx.api.release(urgent)
         if victims:
+            cx.api.release(urgent)
             until(lambda: f"{urgent};Room is held" in cx.logs("server", 300), "the room to be held")
+        else:  # there is room, or those that could give way are only starting
+            cx.api.delete(urgent)
     cx.wait_gone(urgent)
     until(lambda: len(records(cx)) >= known + len(victims), "the records")
     happened = {job: (method, lost) for job, method, lost in records(cx)[known:]}

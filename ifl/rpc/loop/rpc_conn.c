@@ -146,11 +146,6 @@ static void close_deferred(void *arg)
     rpc_conn_unref(c);
 }
 
-void rpc_conn_mute(struct rpc_conn *c)
-{
-    c->closing = true;
-}
-
 void rpc_conn_close(struct rpc_conn *c, const struct err *why)
 {
     if (c->state == ENDED || c->closing)
@@ -182,7 +177,7 @@ static void go_on_deferred(void *arg);
 
 static void go_on_soon(struct rpc_conn *c)
 {
-    if (!c->going && c->stream)
+    if (!c->going && c->stream && !c->closing)
         c->going = rpc_conn_defer(c, go_on_deferred) == 0; /* no memory: the next event asks again */
 }
 
@@ -375,11 +370,18 @@ static void take_call(struct rpc_conn *c, const struct rpc_call_hdr *h)
     rpc_requests_call(&c->requests, h);
 }
 
+/* A ping passes the calls that wait, or a peer that asks for much would look dead; not where its answer would wait with
+ * others that are not read. */
+static bool is_passing_ping(const struct rpc_conn *c, const struct rpc_call_hdr *h)
+{
+    return h->id.proc == 0 && !stream_is_full(c->stream);
+}
+
 static void open_call(struct rpc_conn *c, const struct rpc_call_hdr *h)
 {
     struct err e;
 
-    if (h->id.proc == 0 ||
+    if (is_passing_ping(c, h) ||
         (!c->backlog.first && !has_enough(c) && !rpc_share_is_over(c->requests.share, c->heard_mono_ms))) {
         take_call(c, h);
     } else if (rpc_backlog_add(&c->backlog, h, NULL) < 0) {
@@ -498,10 +500,31 @@ static void go_on_deferred(void *arg)
         ask_backlog(c);
         take_backlog(c);
         rpc_conn_send(c);
-        if (!c->backlog.first)
-            rpc_share_pass_on(c->requests.share);
     }
+    if (!c->stream || c->closing || !c->backlog.first || has_enough(c))
+        rpc_share_pass_on(c->requests.share); /* it may have been this one's turn, which it cannot use */
     rpc_conn_unref(c);
+}
+
+/* A call that is never made gives its reference back here. */
+static void drop_deferred(struct rpc_conn *c)
+{
+    static loop_fn *const fns[] = {close_deferred, wake_deferred, send_deferred, go_on_deferred,
+                                   rpc_conn_start_tls_deferred};
+
+    for (size_t i = 0; i < sizeof fns / sizeof fns[0]; i++)
+        for (size_t n = loop_forget(c->loop, fns[i], c); n; n--)
+            rpc_conn_unref(c); /* the server still has one */
+}
+
+void rpc_conn_mute(struct rpc_conn *c)
+{
+    if (c->dirty)
+        rpc_conn_send(c);
+    if (c->stream)
+        stream_flush(c->stream);
+    c->closing = true;
+    drop_deferred(c);
 }
 
 static void on_share_wake(void *arg)

@@ -110,7 +110,8 @@ struct rpc_conn_door {
  * goes by itself when it ends. */
 struct rpc_conn *rpc_conn_accept(struct loop *l, int fd, const struct rpc_conn_options *o,
                                  const struct rpc_conn_door *door, struct err *e);
-/* Its server ends: nothing more is taken or sent, whatever is answered until its turn comes to be ended. */
+/* Its server ends, and no turn of the loop follows: what has been answered is sent as far as the peer takes it now, and nothing more
+ * is taken or sent, whatever is answered until its turn comes to be ended. */
 void rpc_conn_mute(struct rpc_conn *c);
 void rpc_conn_end(struct rpc_conn *c, const struct err *why);   /* now: `closed`, then `gone` */
 struct rpc_conn **rpc_conn_link(struct rpc_conn *c, bool next); /* the server's list: next or previous */

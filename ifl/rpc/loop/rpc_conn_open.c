@@ -70,9 +70,9 @@ static void start_tls(struct rpc_conn *c)
         rpc_conn_close(c, &e);
 }
 
-static void start_tls_deferred(void *arg)
+void rpc_conn_start_tls_deferred(void *conn)
 {
-    struct rpc_conn *c = arg;
+    struct rpc_conn *c = conn;
 
     if (c->stream && !c->closing)
         start_tls(c);
@@ -87,7 +87,7 @@ static void begin_upgrade(struct rpc_conn *c)
     c->upgrade = true;
     rpc_core_stop(c->core, true);
     stream_hold_input(c->stream, true);
-    if (rpc_conn_defer(c, start_tls_deferred) < 0) {
+    if (rpc_conn_defer(c, rpc_conn_start_tls_deferred) < 0) {
         err_set(&e, ENOMEM, "no memory for TLS");
         rpc_conn_close(c, &e);
     }

@@ -56,6 +56,7 @@ struct rpc_conn *rpc_conn_make(struct loop *l, const struct rpc_conn_options *o,
 int rpc_conn_attach(struct rpc_conn *c, int fd, struct err *e);
 void rpc_conn_unref(struct rpc_conn *c);
 int rpc_conn_defer(struct rpc_conn *c, loop_fn *fn);
+void rpc_conn_start_tls_deferred(void *conn);
 void rpc_conn_send(struct rpc_conn *c);
 
 #endif

@@ -238,9 +238,11 @@ fail:
 static int teardown(void **state)
 {
     (void)state;
-    loop_post(fx.loop, stop, fx.loop);
-    pthread_join(fx.thread, NULL);
-    rpc_server_destroy(fx.server);
+    if (fx.server) {
+        loop_post(fx.loop, stop, fx.loop);
+        pthread_join(fx.thread, NULL);
+        rpc_server_destroy(fx.server);
+    }
     while (fx.park.n)
         rpc_request_unref(fx.park.r[--fx.park.n]);
     loop_turn(fx.loop, 0, NULL);
@@ -347,6 +349,38 @@ static void late_replies_out_of_order_and_split_calls(void **state)
         assert_int_equal(res, i);
     }
     rpc_sync_destroy(s);
+}
+
+/* A daemon answers what it has promised, and ends in the same breath: the answers leave, and nothing is left of them. */
+static void answers_of_the_last_turn_reach_their_callers(void **state)
+{
+    struct rpc_sync *s[3];
+    struct rpc_sync_call *c[3];
+    const struct rpc_proc_id id = id_of(PARK);
+    struct err e;
+    int i, res;
+
+    (void)state;
+    for (i = 0; i < 3; i++) {
+        s[i] = dial();
+        c[i] = rpc_sync_send(s[i], &id, (xdrproc_t)xdr_int, &i, &e);
+        assert_int_equal(call_int(s[i], ECHO, 9, LIMIT_MS, &e), 9); /* so it is parked */
+    }
+    loop_post(fx.loop, stop, fx.loop);
+    pthread_join(fx.thread, NULL);
+    while (fx.park.n) {
+        struct rpc_request *r = fx.park.r[--fx.park.n];
+
+        rpc_reply(r, (xdrproc_t)xdr_int, rpc_request_args(r));
+        rpc_request_unref(r);
+    }
+    rpc_server_destroy(fx.server);
+    fx.server = NULL;
+    for (i = 0; i < 3; i++) {
+        assert_int_equal(rpc_sync_recv(c[i], (xdrproc_t)xdr_int, &res, LIMIT_MS, &e), 0);
+        assert_int_equal(res, i);
+        rpc_sync_destroy(s[i]);
+    }
 }
 
 struct client {
@@ -709,6 +743,33 @@ static void who_reads_no_answers_is_not_heard_and_then_closed(void **state)
     rpc_sync_destroy(other);
 }
 
+/* Pings pass calls that wait; their answers may not collect here without end. */
+static void pings_whose_answers_are_not_read_are_not_taken_without_end(void **state)
+{
+    enum { PING_WORDS = 11, PINGS = 1000, ROUNDS = 1000 };
+    static uint32_t block[PINGS][PING_WORDS];
+    struct rpc_sync *s = dial(), *other = dial();
+    struct err e;
+    int taken = 0;
+
+    (void)state;
+    assert_int_equal(fcntl(rpc_sync_fd(s), F_SETFL, 0), 0);
+    for (int i = 0; i < PINGS; i++) {
+        block[i][0] = htonl(0x80000000u | (PING_WORDS - 1) * 4);
+        block[i][1] = htonl((uint32_t)i);
+        block[i][3] = htonl(2);
+        block[i][4] = htonl(PROG);
+        block[i][5] = htonl(1);
+    }
+    while (taken < ROUNDS && send(rpc_sync_fd(s), block, sizeof block, MSG_NOSIGNAL) == sizeof block)
+        taken++;
+    assert_in_range(taken, 1,
+                    ROUNDS / 4); /* 11 MB: the buffers of the kernel and of both ends are far smaller */
+    assert_int_equal(call_int(other, ECHO, 1, LIMIT_MS, &e), 1);
+    rpc_sync_destroy(s);
+    rpc_sync_destroy(other);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -727,6 +788,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(calls_of_one_user_are_bounded_over_all_connections),
         cmocka_unit_test(calls_beyond_the_rate_are_answered_later),
         cmocka_unit_test(who_reads_no_answers_is_not_heard_and_then_closed),
+        cmocka_unit_test(pings_whose_answers_are_not_read_are_not_taken_without_end),
+        cmocka_unit_test(answers_of_the_last_turn_reach_their_callers), /* last: it ends the server */
     };
     char module[4096];
 

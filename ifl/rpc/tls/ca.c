@@ -141,11 +141,22 @@ out:
 
 /* --- listing */
 
-static X509_CRL *crl_read(const char *path)
+/* An empty one where there is no file. NULL: the file cannot be read; a list made without it would forget what it revokes. */
+static X509_CRL *crl_read(const char *path, struct err *e)
 {
     FILE *f = fopen(path, "re");
-    X509_CRL *crl = f ? PEM_read_X509_CRL(f, NULL, NULL, NULL) : NULL;
+    X509_CRL *crl = NULL;
 
+    if (!f && errno != ENOENT) {
+        err_errno(e, errno, "cannot read %s", path);
+        return NULL;
+    }
+    crl = f ? PEM_read_X509_CRL(f, NULL, NULL, NULL) : X509_CRL_new();
+    if (!crl)
+        err_set(e, EKEYREJECTED,
+                "%s is not a list of revoked certificates: restore it from a copy of the server's, "
+                "or revoke all that it held again after its removal",
+                path);
     if (f)
         fclose(f);
     ERR_clear_error();
@@ -229,6 +240,7 @@ int ca_list(const char *dir, void (*fn)(void *arg, const struct ca_entry *x), vo
     struct cert_paths p;
     DIR *d = opendir(dir);
     const struct dirent *f;
+    int rc;
 
     if (!d)
         return err_errno(e, errno, "cannot read %s", dir);
@@ -240,14 +252,16 @@ int ca_list(const char *dir, void (*fn)(void *arg, const struct ca_entry *x), vo
         closedir(d);
         return -1;
     }
-    l.crl = crl_read(p.ca_crl);
-    while ((f = readdir(d)))
+    l.crl = crl_read(p.ca_crl, e);
+    while (l.crl && (f = readdir(d)))
         tell_file(&l, dir, f->d_name);
-    tell_lines(&l);
+    if (l.crl)
+        tell_lines(&l);
+    rc = l.crl ? 0 : -1;
     closedir(d);
     X509_CRL_free(l.crl);
     free(l.text);
-    return 0;
+    return rc;
 }
 
 /* --- taking back */
@@ -319,10 +333,10 @@ int ca_revoke(const char *dir, const char *what, size_t *n, struct err *e)
         cert_pair_fini(&ca);
         return -1;
     }
-    t.crl = crl_read(p.ca_crl);
-    if (!t.crl)
-        t.crl = X509_CRL_new();
-    if (!t.crl || ca_list(dir, take_back, &t, e) < 0 || t.failed)
+    t.crl = crl_read(p.ca_crl, e);
+    if (!t.crl || ca_list(dir, take_back, &t, e) < 0)
+        rc = -1; /* e says why */
+    else if (t.failed)
         err_set(e, ENOMEM, "cannot make the list of revoked certificates");
     else if (t.n == 0)
         err_set(e, ENOENT,
@@ -333,6 +347,19 @@ int ca_revoke(const char *dir, const char *what, size_t *n, struct err *e)
     X509_CRL_free(t.crl);
     cert_pair_fini(&ca);
     return rc;
+}
+
+int ca_check_serial(const char *dir, const char *serial, struct err *e)
+{
+    struct cert_paths p;
+    X509_CRL *crl;
+    bool revoked;
+
+    if (cert_paths_set(&p, dir, "server", e) < 0 || !(crl = crl_read(p.ca_crl, e)))
+        return -1;
+    revoked = is_revoked(crl, serial);
+    X509_CRL_free(crl);
+    return revoked ? err_set(e, EACCES, "the certificate of serial %s has been revoked", serial) : 0;
 }
 
 int ca_fingerprint(const char *dir, char out[CA_FINGERPRINT + 1], struct err *e)

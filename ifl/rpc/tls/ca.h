@@ -33,6 +33,8 @@ int ca_request(const char *key_path, const char *role, void *out, size_t *n, str
 int ca_list(const char *dir, void (*fn)(void *arg, const struct ca_entry *x), void *arg, struct err *e);
 /* Take back every certificate of this role, or this serial; *n of them. ENOENT: there is none. */
 int ca_revoke(const char *dir, const char *what, size_t *n, struct err *e);
+/* Has this serial not been taken back? As the file says now. -1: EACCES it has; or the list cannot be read. */
+int ca_check_serial(const char *dir, const char *serial, struct err *e);
 
 int ca_fingerprint(const char *dir, char out[CA_FINGERPRINT + 1], struct err *e);
 
