@@ -3,6 +3,7 @@
  */
 #include "host_address.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,4 +31,11 @@ int host_address_find(const char *host, const char *service, int flags, struct a
     if (rc == 0)
         *list = found;
     return rc;
+}
+
+bool host_address_is_numeric(const char *host)
+{
+    struct in6_addr room;
+
+    return inet_pton(AF_INET, host, &room) == 1 || inet_pton(AF_INET6, host, &room) == 1;
 }

@@ -20,4 +20,7 @@ int host_address_find(const char *host, const char *service, int flags, struct a
 /* True if host is what gethostname(2) says, or its first part; upper and lower case are alike. */
 bool host_address_is_own_name(const char *host);
 
+/* Is it an address, of either family, and not a name? */
+bool host_address_is_numeric(const char *host);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "host_address.h"
 #include "pbs_error.h"
 #include "strbuf.h"
 #include "variables.h"
@@ -14,6 +15,22 @@ static bool is_directory(const char *path)
     size_t n = strlen(path);
 
     return n && path[n - 1] == '/';
+}
+
+/* A host whose address has no name here: its own word for itself leads there more likely, and an IPv6 address could not be told
+ * from the path behind it. Only where the owner's output goes depends on it. */
+static void add_host(const struct job *j, struct strbuf *b)
+{
+    struct strbuf own;
+
+    strbuf_init(&own, TEXT_LIMIT);
+    if (host_address_is_numeric(j->host) && variables_find(j, "PBS_O_HOST", &own) && own.len &&
+        !strpbrk(strbuf_str(&own), ":/"))
+        strbuf_add(b, strbuf_str(&own));
+    else
+        strbuf_add(b, j->host);
+    strbuf_fini(&own);
+    strbuf_add_char(b, ':');
 }
 
 /* "host:workdir/name.o41" where nothing else was said; of an array "name.o41.^array_index^". The same file in the
@@ -30,7 +47,7 @@ static int default_path(struct job *j, int index, char letter, struct err *e)
     if (said)
         strbuf_add(&b, said);
     else
-        strbuf_addf(&b, "%s:", j->host);
+        add_host(j, &b);
     if (!said && (variables_find(j, "PBS_O_WORKDIR", &b) || variables_find(j, "PBS_O_HOME", &b)))
         strbuf_add(&b, "/");
     strbuf_addf(&b, "%s.%c%lld%s", attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name), letter,
