@@ -140,6 +140,26 @@ static void say_confinement(const struct parts *m)
         log_event(LOGC_NODE, LOGE_SYSTEM, m->home.node, "%s", text);
 }
 
+/* Without either, output of jobs from other hosts stays here: said before the first of them has lost any. */
+static void say_delivery(const struct parts *m)
+{
+    const char *scp = conf_text(m->home.conf, CONF_PBS_SCP);
+
+    if (m->home.config->n_usecp)
+        return;
+    if (!scp)
+        log_event(
+            LOGC_NODE, LOGE_SYSTEM, m->home.node,
+            "output of jobs from other hosts will be kept in %s: PBS_SCP of pbs.conf names no program, and mom_priv/config "
+            "has no $usecp line for shared directories (\"$usecp *:/home /home\")",
+            m->home.undelivered);
+    else if (access(scp, X_OK) < 0)
+        log_event(
+            LOGC_NODE, LOGE_SYSTEM, m->home.node,
+            "output of jobs from other hosts will be kept in %s: PBS_SCP of pbs.conf names %s, which cannot be run: %s",
+            m->home.undelivered, scp, strerror(errno));
+}
+
 static void took_config(struct parts *m)
 {
     struct err e = {0};
@@ -147,6 +167,7 @@ static void took_config(struct parts *m)
     if (dyn_values_begin(m->dynamic, &e) < 0)
         log_err(LOGC_SVR, "config", &e, "dynamic resources");
     say_confinement(m);
+    say_delivery(m);
     in_use_configured(m->in_use);
     strangers_configured(m->strangers);
     exec_service_again(m->service);
@@ -369,6 +390,7 @@ static int serve(struct mom *mom, struct daemon *d)
         log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "pbs_mom", "Mom pid = %d ready, using server %s:%u",
                   (int)getpid(), conf_server_host(mom->conf), conf_server_port(mom->conf));
         say_confinement(&mom->parts);
+        say_delivery(&mom->parts);
         daemon_ready(d);
         rc = loop_run(mom->parts.loop, &e) < 0 ? 1 : 0;
     }

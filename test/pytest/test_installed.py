@@ -497,6 +497,47 @@ def test_postinstall_makes_the_service_user_of_a_site(tree):
         assert f"{unit}.service -> {tree.exec}/libexec/{unit}.service" in out
 
 
+@root_only
+def test_uninstall_takes_along_what_was_linked_into_etc():
+    c = Installed()
+    text = (f"cp -a /etc {c.top}/etc && mount --bind {c.top}/etc /etc && rm -f /etc/pbs.conf && mkdir -p /etc/systemd/system/x.wants && "
+            f"{c.exec}/libexec/pbs_postinstall >/dev/null && ln -s /etc/systemd/system/pbs-mom.service /etc/systemd/system/x.wants && "
+            f"ln -s /nowhere/else /etc/profile.d/others.sh && {ROOT}/tools/install uninstall {c.build} '' {c.exec} && "
+            "find /etc/profile.d /etc/systemd -xtype l")
+    try:
+        left = c.command("unshare", "-m", "sh", "-c", text, env={"PBS_CONF_FILE": "/etc/pbs.conf"}).stdout
+    finally:
+        c.remove()
+    assert "/etc/profile.d/others.sh\n" in left and "pbs" not in left
+
+
+def test_postinstall_writes_the_line_for_shared_home_directories_once(tree):
+    conf, home = os.path.join(tree.work, "shared.conf"), os.path.join(tree.work, "shared-home")
+    words = [os.path.join(tree.exec, "libexec", "pbs_postinstall"), "--shared-home"]
+    env = {"PBS_CONF_FILE": conf, "PBS_HOME": home}
+    for wrong in ("home", "/", "/a b", "execution"):
+        done = tree.command(*words, wrong, "execution", "head1", env=env, check=False)
+        assert done.returncode == 2 and not os.path.exists(conf), wrong
+    assert "$usecp *:/home /home" in tree.command(*words, "/home/", "execution", "head1", env=env).stdout
+    tree.command(*words, "/home", "execution", "head1", env=env)
+    with open(f"{home}/mom_priv/config", encoding="ascii") as f:
+        assert f.read() == "$usecp *:/home /home\n"
+    assert mode(f"{home}/mom_priv") == 0o751
+
+
+def test_a_changed_version_builds_again_what_shows_it(tmp_path):
+    """One object of a build of its own."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("MAKE") and k != "MFLAGS"}
+
+    def make(version):
+        subprocess.run(["make", f"BUILD={tmp_path}", f"VERSION={version}", f"{tmp_path}/obj/cmds/cmd.o"], cwd=ROOT, env=env, check=True,
+                       capture_output=True)
+        with open(tmp_path / "obj" / "cmds" / "cmd.o", "rb") as f:
+            return f.read()
+    assert b"7.1.first" in make("7.1.first")
+    assert b"7.1.second" in make("7.1.second")
+
+
 def test_the_init_script_says_which_daemons_a_host_has(tree):
     script = os.path.join(tree.exec, "libexec", "pbs_init.d")
     for name, exit_status in (("server", 0), ("mom", 0), ("sched", 0)):
