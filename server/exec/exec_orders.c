@@ -125,10 +125,7 @@ static int encode(struct order *o, xdrproc_t codec, void *args)
     bool done;
     XDR x;
 
-    if (!size)
-        return err_set(&o->why, PBSE_IVALREQ,
-                       "the order has a list or text beyond its bound in the protocol (exec.x)");
-    if (size > ORDER_MAX)
+    if (!size || size > ORDER_MAX)
         return err_set(&o->why, PBSE_IVALREQ,
                        "the order is beyond what the protocol holds (%u bytes, %d at most)", size, ORDER_MAX);
     o->bytes = malloc(size);
@@ -162,18 +159,15 @@ static struct order *order_create(struct exec_orders *x, const struct job *j, co
     return o;
 }
 
-size_t exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
-                        xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg)
+void exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
+                      xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg)
 {
     struct order *o = order_create(x, j, service, proc);
-    size_t n;
 
     o->fn = fn;
     o->arg = arg;
     (void)encode(o, codec, args);
-    n = o->bytes ? o->n : 0;
     commit_then(x->commit, send_now, o);
-    return n;
 }
 
 void exec_orders_fail(struct exec_orders *x, struct job *j, const char *service, unsigned proc,

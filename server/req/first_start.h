@@ -8,7 +8,6 @@
 
 struct site;
 
-/* node: of the MOM on the server's own host, made with a new store; NULL: none. */
-int first_start(struct site *s, bool new_store, const char *node, struct err *e);
+int first_start(struct site *s, bool new_store, struct err *e);
 
 #endif

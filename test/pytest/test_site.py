@@ -1,20 +1,32 @@
 """A site of hosts that are not one: names, users, output, rights, and hosts that come and go."""
-import re
+import datetime
+import os
+import struct
+import subprocess
 
 import pytest
 
 from cede import site as sites
+from cede.build import is_sanitized
+from cede.compiler import PROGRAMS
 from cede.site import OTHER, USER, Site
 from cede.wait import until
 
 why_not = sites.reason_against()
 pytestmark = pytest.mark.skipif(why_not is not None, reason=str(why_not))
 
-# scp of a test: where another host's files are, and a network between them, is known to the fixture only.
+# What stands for scp: of hosts without sshd, and of hosts with one.
 COPY = """#!/bin/sh
 for last; do :; done
 echo "ssh: connect to host ${last%%:*} port 22: No route to host" >&2
 exit 255
+"""
+
+SCP = """#!/bin/sh
+# scp of a test, which finds the files of all hosts below one directory.
+for last; do from=$to to=$last; done
+host=${to%%:*}
+cp "$from" "/srv/site/${host%%.*}/${to#*:}"
 """
 
 
@@ -176,3 +188,104 @@ def test_room_is_free_while_output_is_tried_and_the_job_says_where_it_is_kept(ma
     assert j["Exit_status"] == 0 and said in j["comment"] and "No route to host" in j["comment"]
     assert said in site.n1.root(f"qstat -xf {job}").replace("\n\t", "")
     assert site.n1.root(f"cat {place}") == "kept\n"
+
+
+def test_output_goes_to_the_home_directory_of_the_submit_host_where_each_has_its_own(make):
+    site = make(shared_home=False)
+    for h in site.hosts:
+        h.write("spool/copy", SCP)
+        h.root("chmod 755 /var/spool/copy; sed -i '/^PBS_SCP=/d' /etc/pbs.conf; "
+               "PBS_START_SERVER=0 PBS_START_SCHED=0 /opt/pbs/libexec/pbs_init.d restart")
+        assert "output of jobs from other hosts will be kept in /var/spool/pbs/undelivered: PBS_SCP of pbs.conf" in h.log("mom")
+        h.root("echo PBS_SCP=/var/spool/copy >>/etc/pbs.conf; "
+               "PBS_START_SERVER=0 PBS_START_SCHED=0 /opt/pbs/libexec/pbs_init.d restart")
+        site.wait_node(h.name)
+    for here, there in ((site.n1, site.n2), (site.n2, site.n1)):
+        job = here.submit("hostname; pwd", "-N", "own", "-j", "oe", "-l", f"select=1:host={there.name}")
+        assert site.done(job)["Exit_status"] == 0
+        assert here.file(f"own.o{number(job)}").split() == [there.name, f"/home/{USER}"]
+        assert there.file(f"own.o{number(job)}") is None and not there.undelivered()
+
+
+# --- hosts that come and go
+
+def test_a_host_that_is_cut_off_is_down_and_its_job_ends_when_it_is_back(make):
+    site = make()
+    site.n1.root("qmgr -c 'set server node_fail_requeue=0'")  # its jobs stay where they are
+    job = site.n2.submit("while [ ! -e stop ]; do sleep 0.1; done; echo over", "-N", "cut", "-j", "oe", "-l", "select=1:host=n2")
+    site.wait(job, "R")
+    site.n2.link(False)
+    until(lambda: "down" in site.node("n2")["state"], "n2 to be down", limit_s=180)
+    assert site.job(job)["job_state"] == "R"
+    other = site.n1.submit("true")
+    assert site.done(other)["exec_host"].startswith("n1/")
+    site.n2.root(f"touch /home/{USER}/stop")
+    site.n2.link(True)
+    j = site.done(job, limit_s=180)
+    assert j["Exit_status"] == 0 and j["run_count"] == 1
+    assert site.n2.file(f"cut.o{number(job)}") == "over\n"
+    site.wait_node("n2")
+
+
+@pytest.mark.parametrize("family", ["IPv4", "IPv6"])
+def test_a_host_with_another_address_is_known_by_its_certificate_and_its_users_by_the_address(make, family):
+    site = make()
+    address, new = ("10.77.0.77", "10.77.0.77/24") if family == "IPv4" else ("fd77::77", "fd77::77/64 nodad")
+    site.n2.root(f"ip addr flush dev eth0; ip addr add {new} dev eth0; /opt/pbs/libexec/pbs_init.d restart")
+    site.wait_node("n2")
+    job = site.n1.submit("hostname", "-N", "moved", "-j", "oe", "-l", "select=1:host=n2")
+    site.done(job)
+    assert site.n1.file(f"moved.o{number(job)}") == "n2\n"
+    # No entry leads from that address to a name; output goes to the host by the name that it has for itself.
+    job = site.n2.submit("hostname", "-N", "nameless", "-j", "oe", "-l", "select=1:host=n1")
+    j = site.done(job)
+    assert j["Job_Owner"] == f"{USER}@{address}" and j["Output_Path"] == f"n2:/home/{USER}/nameless.o{number(job)}"
+    assert site.n1.file(f"nameless.o{number(job)}") == "n1\n"
+
+
+def test_a_host_that_the_server_has_no_name_for_runs_parts_of_jobs(make):
+    site = make(hosts=3, nameless=(3,))
+    job = site.n3.submit("pbsdsh -- hostname", "-N", "three", "-j", "oe", "-l", "select=3:ncpus=2", "-l", "place=scatter")
+    j = site.done(job)
+    assert j["Exit_status"] == 0
+    assert sorted(site.n3.file(f"three.o{number(job)}").split()) == ["n1", "n2", "n3"]
+
+
+@pytest.mark.skipif(is_sanitized(), reason="the sanitizer wants to be loaded first")
+@pytest.mark.parametrize("ahead_s", [3 * 3600, -3 * 3600])
+def test_hosts_whose_clocks_are_apart_run_jobs_of_the_right_length(make, ahead_s):
+    site = make()
+    subprocess.run(["gcc", "-std=c11", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", site.n2.path("spool/clock.so"),
+                    os.path.join(PROGRAMS, "clock_jump.c")], check=True)
+    site.n2.write("spool/clock", struct.pack("qq", ahead_s, 0))
+    site.n2.root("LD_PRELOAD=/var/spool/clock.so CLOCK_JUMP=/var/spool/clock /opt/pbs/libexec/pbs_init.d restart")
+    site.wait_node("n2")
+    says = datetime.datetime.strptime(site.n2.log("mom").splitlines()[-1][:19], "%m/%d/%Y %H:%M:%S")
+    assert abs((says - datetime.datetime.now()).total_seconds() - ahead_s) < 1800
+    job = site.n1.submit("true", "-l", "select=1:host=n2", "-l", "walltime=10:00")
+    j = site.done(job)
+    assert j["Exit_status"] == 0 and j["resources_used"]["walltime"] < "00:01:00"
+    late = site.n1.submit("sleep 600", "-l", "select=1:host=n2", "-l", "walltime=2")
+    j = site.done(late)
+    assert "exceeded resource walltime" in j["comment"] and "00:00:01" < j["resources_used"]["walltime"] < "00:01:00"
+
+
+def test_a_host_that_is_removed_runs_nothing_and_one_that_joins_again_does(make):
+    site = make()
+    site.n2.root("/opt/pbs/libexec/pbs_init.d stop")
+    site.n1.root("qmgr -c 'delete node n2'")
+    serial = [line.split()[1] for line in site.n1.root("pbs_keys list").splitlines() if line.startswith("mom:n2 ")][-1]
+    site.n1.root(f"pbs_keys revoke {serial}")
+    site.n2.root("/opt/pbs/libexec/pbs_init.d start")
+    until(lambda: serial in site.n1.log("server") or "revoked" in site.n1.log("server") + site.n2.log("mom"),
+          lambda: f"a word about the revoked certificate:\n{site.report()}")
+    assert site.node("n2") is None
+    site.n2.root("/opt/pbs/libexec/pbs_init.d stop")
+    said = site.n1.root("pbs_keys token n2")
+    site.n2.root(said[said.index("pbs_keys join"):])
+    site.n2.root("/opt/pbs/libexec/pbs_init.d start")
+    site.n1.root("qmgr -c 'create node n2'")
+    site.wait_node("n2")
+    job = site.n1.submit("hostname", "-N", "again", "-j", "oe", "-l", "select=1:host=n2")
+    site.done(job)
+    assert site.n1.file(f"again.o{number(job)}") == "n2\n"

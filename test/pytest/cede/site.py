@@ -2,7 +2,7 @@
 
 Every host has a link to one switch, and addresses of 10.77.0.0/24 and fd77::/64 that exist inside these namespaces only. An
 installed tree is at /opt/pbs, as `make install` makes it; /etc, /var/spool, /run and /tmp are the host's own, /home is its own
-or one for all. What is set up follows doc/running.md: pbs_postinstall, pbs_init.d, pbs_keys, MUNGE.
+or one for all. /srv/site/HOST is where an scp of a test finds the files of the others. What is set up follows doc/running.md: pbs_postinstall, pbs_init.d, pbs_keys, MUNGE.
 """
 import contextlib
 import json
@@ -46,6 +46,9 @@ mkdir /opt/pbs
 mount --bind {tree} /opt/pbs
 mount --bind {top}/spool /var/spool
 mount --bind {top}/run /run
+mount -t tmpfs none /srv
+mkdir /srv/site
+mount --bind {site} /srv/site
 mount --bind {top}/tmp /tmp
 mount -t proc proc /proc
 mount -o remount,bind /sys 2>/dev/null || true
@@ -137,7 +140,7 @@ class Host:
     def boot(self):
         """The host is there: namespaces, files, link, MUNGE."""
         self.ns = Namespace(KINDS)
-        self.root(MOUNTS.format(top=self.top, home=self.home, tree=self.site.tree, name=self.name))
+        self.root(MOUNTS.format(top=self.top, site=self.site.top, home=self.home, tree=self.site.tree, name=self.name))
         self.site.plug(self)
         self.root(f"ip addr add {self.address}/24 dev eth0; ip -6 addr add {self.address6}/64 dev eth0 nodad; "
                   "ip link set eth0 up")
@@ -200,8 +203,8 @@ def make_tree(top):
 class Site:
     """hosts[0], n1, has the server; all of them execute."""
 
-    def __init__(self, tree, hosts=2, shared_home=True, usecp=True):
-        self.tree, self.shared_home, self.usecp = tree, shared_home, usecp
+    def __init__(self, tree, hosts=2, shared_home=True, nameless=()):
+        self.tree, self.shared_home = tree, shared_home
         self.top = tempfile.mkdtemp(prefix="cede-site-")
         os.chmod(self.top, 0o755)
         self.munge_key = os.urandom(1024)
@@ -209,15 +212,16 @@ class Site:
         self.hosts = [Host(self, n) for n in range(1, hosts + 1)]
         self.n1, self.n2 = self.hosts[:2]
         self.n3 = self.hosts[2] if hosts > 2 else None
-        self.without_reverse = ()
+        self.nameless = nameless
         self.write_names()
 
     def write_names(self):
-        """/etc/hosts of each: names and both addresses of all. A host in `without_reverse` has a name for itself only."""
+        """/etc/hosts of each: names and both addresses of all. `nameless` hosts, by number, have a name for themselves
+        only."""
         for h in self.hosts:
             lines = ["127.0.0.1 localhost", "::1 localhost ip6-localhost"]
             for x in self.hosts:
-                if x in self.without_reverse and h is not x:
+                if x.number in self.nameless and h is not x:
                     continue
                 lines += [f"{x.address} {x.name}.site.example {x.name}", f"{x.address6} {x.name}.site.example {x.name}"]
             h.write("etc/hosts", "\n".join(lines) + "\n")
@@ -241,30 +245,31 @@ class Site:
     def start(self):
         """As doc/running.md says: a server's host, then the others join."""
         self.boot()
-        self.n1.root("/opt/pbs/libexec/pbs_postinstall server")
+        self.n1.root(f"/opt/pbs/libexec/pbs_postinstall {self.homes} server")
         self.settle(self.n1)
         self.n1.root("/opt/pbs/libexec/pbs_init.d start")
         self.n1.root("qmgr -c 'set server job_history_enable=True'")
-        for h in self.hosts:
-            self.n1.root(f"pbsnodes {h.name} >/dev/null 2>&1 || qmgr -c 'create node {h.name}'")
         for h in self.hosts[1:]:
+            self.n1.root(f"qmgr -c 'create node {h.name}'")
             self.join(h)
         for h in self.hosts:
             self.wait_node(h.name)
         return self
 
     def join(self, h):
-        h.root("/opt/pbs/libexec/pbs_postinstall execution n1")
+        h.root(f"/opt/pbs/libexec/pbs_postinstall {self.homes} execution n1")
         self.settle(h)
         said = self.n1.root(f"pbs_keys token {h.name}")
         h.root(re.search(r"pbs_keys join .*", said).group(0))
         h.root("/opt/pbs/libexec/pbs_init.d start")
 
+    @property
+    def homes(self):
+        return "--shared-home /home" if self.shared_home else "--no-shared-home"
+
     def settle(self, h):
-        """What a site sets: shared home directories are reached as local paths, and jobs have cpus enough."""
-        os.makedirs(h.path("spool/pbs/mom_priv"), exist_ok=True)
-        lines = ["ncpus 4", "$cpuset false"] + (["$usecp *:/home /home"] if self.shared_home and self.usecp else [])
-        h.write("spool/pbs/mom_priv/config", "".join(line + "\n" for line in lines))
+        """Jobs have cpus enough, and are not bound to those that the machine has."""
+        h.root("mkdir -p /var/spool/pbs/mom_priv; printf 'ncpus 4\\n$cpuset false\\n' >>/var/spool/pbs/mom_priv/config")
 
     def stop(self):
         for h in self.hosts:
