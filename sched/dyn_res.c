@@ -113,7 +113,7 @@ static void on_time(void *arg)
         spawn_signal_group(d->script, SIGKILL); /* its end goes on */
 }
 
-/* Nobody but its owner may have written it, or can put another file in its place, and that is root or us. */
+/* It is run only when root and we alone can have written it or can put another file in its place. */
 static bool is_safe(const char *command)
 {
     size_t n = strcspn(command, " \t");

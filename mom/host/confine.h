@@ -17,7 +17,7 @@
 
 /* Hosts share one kernel's groups with other complexes, and with containers whose processes have numbers of their own. So a
  * group is ours by two proofs that hold there: its name has the device and inode number of the directory of our runs, which no two
- * directories of one kernel share; and its shepherd is gone when nobody holds the lock on that run's records. */
+ * directories of one kernel share; and its shepherd is gone when no process holds the lock on that run's records. */
 enum { CONFINE_OWNER_MAX = 40 };
 
 struct confine_owner {

@@ -1,5 +1,5 @@
 /* Three layers, merged by sorting: of one name the latest entry stays. The order of layers is the rule: a user may
- * override the site, and nobody overrides what the MOM computes. The computed entries are a list of their own until the
+ * override the site, and neither overrides what the MOM computes. The computed entries are a list of their own until the
  * merge (about twenty, searched for each name); the other two layers may have as many entries as a message holds. */
 #include "job_env.h"
 

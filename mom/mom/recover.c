@@ -1,6 +1,6 @@
 /* Three passes. Each directory with a whole order becomes a run, in the state that its journal tells; one
- * without is removed, or set aside where it holds an order that cannot be read, unless somebody holds it. Then groups that dead shepherds have left are swept. Only
- * then does each run go on: what one run does may ask about the others.
+ * without is removed, or set aside where it holds an order that cannot be read, unless a shepherd holds it. Then groups that
+ * dead shepherds have left are swept. Only then does each run continue: what one run does may ask about the others.
  *
  * The last action of each state is done again (style: actions are idempotent); records are read by the same
  * function as live, and what they tell is posted as if it had just happened. A job that was never begun is

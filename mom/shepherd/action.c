@@ -63,7 +63,7 @@ static int run(const char *path, const struct shep_order *o, int session, char *
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_REFUSED;
 }
 
-/* Of the job's sessions, one that has a process which is no zombie; 0: none. */
+/* Of the job's sessions, one that has a process, zombies not counted; 0: none. */
 static pid_t session_alive(const char *path)
 {
     struct run_tasks tasks;

@@ -2,8 +2,9 @@
  *
  * A file is done when its name in the spool is gone; so removal comes last, and a delivery that broke off is
  * done again from its beginning. One file that fails is put aside, with lines that say why, and the next is
- * tried. Names in the spool are the MOM's to remove, everything else is done with the rights of the owner alone. Nothing that lies at a name of the owner's may stop us: a pipe that nobody reads is a failure. The
- * program for remote copies becomes the owner for good, since it is not ours. */
+ * tried. Names in the spool are the MOM's to remove, everything else is done with the rights of the owner alone.
+ * Nothing that lies at a name of the owner's may stop us: a pipe without a reader is a failure. The program for remote
+ * copies becomes the owner for good, since it is not ours. */
 #include "deliver.h"
 
 #include <ctype.h>

@@ -19,7 +19,7 @@ int errand_with_order(const char *path, size_t max, errand_fn *fn);
  * moment undoes it. */
 void errand_end_with_parent(void);
 
-/* May this be run as us: a regular file of ours, executable, that nobody else may write, in directories of which the same holds
+/* May this be run as us: a regular file of ours, executable, that no other user may write, in directories of which the same holds
  * (trusted.h)? ENOENT ..., EACCES. */
 int errand_check(const char *file, struct err *e);
 
