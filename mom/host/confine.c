@@ -469,17 +469,20 @@ static void note_stopped(struct confine *c, pid_t pid)
     list[c->stopped.n++] = pid;
 }
 
-static void continue_stopped(struct confine *c)
+static int continue_stopped(struct confine *c, struct err *e)
 {
     struct procs p;
+    int rc;
 
     procs_init(&p);
-    if (procs_of(&p, c->root, &c->adopted, NULL) == 0)
-        for (size_t i = 0; i < p.n; i++)
-            if (is_ours(c, p.list[i].pid))
-                kill(p.list[i].pid, c->continue_signal);
+    rc = procs_of(&p, c->root, &c->adopted, e);
+    for (size_t i = 0; rc == 0 && i < p.n; i++)
+        if (is_ours(c, p.list[i].pid))
+            kill(p.list[i].pid, c->continue_signal);
     procs_fini(&p);
-    c->stopped.n = 0;
+    if (rc == 0)
+        c->stopped.n = 0;
+    return rc;
 }
 
 /* Stop whoever is not stopped yet. How many those were. */
@@ -581,8 +584,8 @@ int confine_resume(struct confine *c, struct err *e)
         return 0;
     if (c->group && confine_group_set(c->group, c->dir, false, e) < 0)
         return -1;
-    if (!c->group)
-        continue_stopped(c);
+    if (!c->group && continue_stopped(c, e) < 0)
+        return -1;
     c->suspended = false;
     return 0;
 }

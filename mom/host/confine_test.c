@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -158,6 +160,35 @@ static void what_had_stopped_itself_is_not_woken_when_the_job_goes_on(void **sta
     stop_itself_and_stay(&place);
 }
 
+/* A host without free descriptors: the job is still suspended then, and resumed when it is asked for again. */
+static void a_resumption_that_cannot_find_the_processes_says_so_and_can_be_repeated(void **state)
+{
+    struct confine_place place = {.kind = CONFINE_SIGNALS};
+    struct confine *c = confine_create(&place, "confine_test", getpid(), SIGSTOP, SIGCONT);
+    struct rlimit before, none;
+    struct err e = {0};
+    pid_t child;
+
+    (void)state;
+    *counter = 0;
+    child = start_counting();
+    waitpid(child, NULL, 0);
+    wait_until_counting();
+    assert_int_equal(confine_suspend(c, 2000, &e), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = (struct rlimit){0, before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    assert_int_equal(confine_resume(c, &e), -1);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(e.code, EMFILE);
+    assert_true(confine_is_suspended(c));
+    assert_int_equal(confine_resume(c, &e), 0);
+    wait_until_counting();
+    assert_int_equal(confine_signal(c, SIGKILL), 1);
+    assert_true(wait(NULL) > 0);
+    confine_destroy(c);
+}
+
 /* --- whose groups they are */
 
 enum { PATH_LEN = 128 };
@@ -268,6 +299,7 @@ int main(void)
         cmocka_unit_test(whatever_this_host_offers_does_too),
         cmocka_unit_test(the_older_freezer_does_where_it_is_there),
         cmocka_unit_test(what_had_stopped_itself_is_not_woken_when_the_job_goes_on),
+        cmocka_unit_test(a_resumption_that_cannot_find_the_processes_says_so_and_can_be_repeated),
         cmocka_unit_test(groups_are_removed_only_of_our_own_runs_that_no_shepherd_holds),
         cmocka_unit_test(groups_that_would_take_nobody_in_are_not_used),
     };

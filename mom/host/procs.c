@@ -208,8 +208,11 @@ int procs_of(struct procs *p, pid_t root, const struct procs_sessions *also, str
     struct procs_entry top;
 
     p->n = 0;
-    if (procs_read(root, &top) < 0)
-        return 0;
+    errno = 0;
+    if (procs_read(root, &top) < 0) /* gone, or nothing can be opened: then it is not known what is there */
+        return errno == EMFILE || errno == ENFILE || errno == ENOMEM
+                   ? err_errno(e, errno, "cannot look at the processes of a job")
+                   : 0;
     if (add_children_of(p, root, top.threads) < 0 || (also && also->n && add_sessions(p, also) < 0))
         return err_set(e, ENOMEM, "no memory for the processes of a job");
     for (size_t i = 0; i < p->n; i++)
