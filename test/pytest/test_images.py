@@ -8,7 +8,7 @@ import pytest
 from cede import api, users
 from cede.faults import is_alive
 from cede.wait import until
-from test_checkpoint import (SAVE, alone, both, both_hosts, configure, history, images, preempt, running, script, spread,
+from test_checkpoint import (SAVE, alone, both, both_hosts, configure, history, preempt, running, script, spread,
                              stop, tool)
 
 CKPSHORT = 15061  # PBSE_CKPSHORT: not all of the job was saved
@@ -158,7 +158,7 @@ def test_an_image_that_was_changed_is_not_restarted(cx):
     s = cx.wait(job, state="H")
     assert "its checkpoint is lost" in s["comment"] and cx.file("restarted") is None
     assert "is not what the checkpoint has written" in cx.logs("n1", lines=400)
-    assert not [name for name in images(cx) if os.path.exists(image(cx, job))]
+    until(lambda: not os.path.exists(image(cx, job)), "the host to remove the image that was given up")
 
 
 @history
