@@ -259,7 +259,7 @@ int assembly_running(struct server *s, struct err *e)
     struct resize_hooks resize = {p->accounting, accounting_phase_over, accounting_phase_begun};
 
     p->services = services_create(&s->site);
-    p->send = exec_send_create(&s->site, p->services, p->commit);
+    p->send = exec_send_create(&s->site, p->services, p->commit, s->loop);
     p->methods = methods_create();
     p->runs = runs_create(&s->site, p->fsm, p->services, p->send);
     p->suspend = suspend_create(&s->site, p->fsm, p->send, p->methods, &standing);

@@ -15,6 +15,7 @@
 #include "intern.h"
 #include "job_run.h"
 #include "log.h"
+#include "loop.h"
 #include "pbs_error.h"
 #include "rpc_conn.h"
 #include "rpc_frame.h"
@@ -35,10 +36,12 @@ struct order {
     struct err why;
     exec_sent_fn *fn;
     void *arg;
+    struct loop_timer *patience; /* of who waits for the answer; NULL: nobody does */
 };
 
 static void order_free(struct order *o)
 {
+    loop_timer_destroy(o->patience);
     o->x->n_open--;
     intern_unref(o->service);
     intern_unref(o->job);
@@ -56,6 +59,17 @@ static void tell_sender(struct order *o, int code, const char *text)
         err_set(&e, code, "%s", text);
     o->fn(o->arg, code ? -1 : 0, code ? &e : NULL);
     o->fn = NULL;
+}
+
+/* It takes what it is sent, or does not even read it, and does not answer: the order stays given. */
+static void patience_is_over(void *arg)
+{
+    struct order *o = arg;
+    char text[200];
+
+    snprintf(text, sizeof text, "%s has not answered in %d s; it may do it yet", o->service, ORDER_ANSWER_S);
+    log_event(LOGC_JOB, LOGE_JOB, o->job, "order %u: %s", o->proc, text);
+    tell_sender(o, PBSE_NORELYMOM, text);
 }
 
 static void was_refused(struct order *o, int code, const char *text)
@@ -166,6 +180,12 @@ void exec_orders_give(struct exec_orders *x, struct job *j, const char *service,
 
     o->fn = fn;
     o->arg = arg;
+    if (fn) {
+        o->patience = loop_timer_create(x->loop, LOOP_CLOCK, patience_is_over, o);
+        if (!o->patience)
+            abort(); /* as above */
+        loop_timer_set(o->patience, ORDER_ANSWER_S * 1000);
+    }
     (void)encode(o, codec, args);
     commit_then(x->commit, send_now, o);
 }

@@ -8,18 +8,24 @@
 
 #include "exec_send.h"
 
-struct exec_orders { /* of exec_send.c, which sets the first three and the hook */
+/* A host that is silent for 120 s is taken for lost; one that is heard of, and does not answer, is waited for no longer. */
+enum { ORDER_ANSWER_S = 120 };
+
+struct loop;
+
+struct exec_orders { /* of exec_send.c, which sets the first four and the hook */
     struct site *site;
     struct services *services;
     struct commit *commit;
+    struct loop *loop;
     exec_refused_fn *refused; /* ^ or NULL */
     void *refused_arg;
     size_t n_open; /* given and not answered yet */
 };
 
 /* Send procedure `proc` with `args` to this service as soon as all that has changed until now is durable. args are encoded
- * here and stay the caller's. fn, which may be NULL, is called once with what came of it, never inside this; a service that
- * is away by then is told nothing (HELLO will). An order that the protocol cannot hold is told to ^refused, as if the
+ * here and stay the caller's. fn, which may be NULL, is called once with what came of it, never inside this: PBSE_NORELYMOM
+ * also where the service has not answered in ORDER_ANSWER_S; a service that is away by then is told nothing (HELLO will). An order that the protocol cannot hold is told to ^refused, as if the
  * service had. */
 void exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
                       xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg);

@@ -29,13 +29,13 @@ struct exec_send {
     void *script_arg;
 };
 
-struct exec_send *exec_send_create(struct site *s, struct services *sv, struct commit *c)
+struct exec_send *exec_send_create(struct site *s, struct services *sv, struct commit *c, struct loop *l)
 {
     struct exec_send *x = calloc(1, sizeof *x);
 
     if (x)
-        *x =
-            (struct exec_send){.site = s, .services = sv, .orders = {.site = s, .services = sv, .commit = c}};
+        *x = (struct exec_send){
+            .site = s, .services = sv, .orders = {.site = s, .services = sv, .commit = c, .loop = l}};
     return x;
 }
 

@@ -22,7 +22,7 @@ static bool hold_by_checkpoint(struct parts *p, struct request *r, struct job *j
     struct err e;
 
     if (!job_is_placed(j) || checkpoint_may(p->checkpoint, j, &e) < 0 ||
-        parked_add(j, r, PARKED_HOLD, &e) < 0)
+        parked_add(j, r, PARKED_HOLD, p->loop, &e) < 0)
         return false;
     if (checkpoint_begin(p->checkpoint, j, &e) < 0)
         parked_settle(j, PARKED_HOLD, &e);

@@ -246,7 +246,7 @@ void req_run(void *parts, struct request *r)
             request_fail(r, &e);
         else
             ask_scheduler(p, r, &t);
-    } else if (!(j = start(p, r, &t, a->text, &e)) || parked_add(j, r, PARKED_RUN, &e) < 0) {
+    } else if (!(j = start(p, r, &t, a->text, &e)) || parked_add(j, r, PARKED_RUN, p->loop, &e) < 0) {
         request_fail(r, &e);
     }
 }

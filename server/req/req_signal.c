@@ -72,7 +72,7 @@ static void suspend(struct parts *p, struct request *r, struct job *j, const cha
     }
     log_event(LOGC_JOB, LOGE_ADMIN, j->obj.name, "%s job by %s", signal, request_who(r));
     if (suspend_begin(p->suspend, j, suspender(r, signal), &e) < 0 ||
-        parked_add(j, r, PARKED_SUSPEND, &e) < 0)
+        parked_add(j, r, PARKED_SUSPEND, p->loop, &e) < 0)
         request_fail(r, &e);
 }
 
@@ -86,7 +86,7 @@ static void resume(struct parts *p, struct request *r, struct job *j, const char
     }
     log_event(LOGC_JOB, LOGE_ADMIN, j->obj.name, "%s job by %s", signal, request_who(r));
     if (check_resume(j, signal, &e) < 0 || suspend_resume(p->suspend, j, false, &e) < 0 ||
-        parked_add(j, r, PARKED_RESUME, &e) < 0)
+        parked_add(j, r, PARKED_RESUME, p->loop, &e) < 0)
         request_fail(r, &e);
 }
 

@@ -15,9 +15,20 @@ struct parked {
     struct job *job;         /* referenced */
     struct request *request; /* referenced */
     enum parked_for what;
-    struct loop_timer *timer; /* NULL: it waits as long as it takes */
-    struct err late;          /* the answer when the timer is due */
+    struct loop_timer *timer;
+    struct err late; /* the answer when the timer is due */
 };
+
+/* How long hosts may take. A host that is silent for 120 s is taken for lost; one that is heard of, and does not do what it is
+ * told, is waited for no longer. An image has half an hour (checkpoint.c) and is then copied; files are staged in before a run. */
+static const struct {
+    const char *name;
+    int64_t most_s;
+} rows[PARKED_COUNT] = {[PARKED_RUN] = {"run", 2 * 3600},
+                        [PARKED_SUSPEND] = {"suspend", 120},
+                        [PARKED_RESUME] = {"resume", 120},
+                        [PARKED_REQUEUE] = {"rerun", 3 * 3600},
+                        [PARKED_HOLD] = {"hold", 3600}};
 
 static void unlink_one(struct parked *p)
 {
@@ -60,22 +71,7 @@ static int no_memory(const struct job *j, struct err *e)
     return err_set(e, PBSE_SYSTEM, "no memory to wait for job %s", j->obj.name);
 }
 
-int parked_add_for(struct job *j, struct request *r, enum parked_for what, struct loop *l, int64_t most_s,
-                   const struct err *late, struct err *e)
-{
-    if (parked_add(j, r, what, e) < 0)
-        return -1;
-    j->parked->late = *late;
-    j->parked->timer = loop_timer_create(l, LOOP_CLOCK, too_late, j->parked);
-    if (!j->parked->timer) {
-        client_died(j->parked, r);
-        return no_memory(j, e);
-    }
-    loop_timer_set(j->parked->timer, most_s * 1000);
-    return 0;
-}
-
-int parked_add(struct job *j, struct request *r, enum parked_for what, struct err *e)
+static int park(struct job *j, struct request *r, enum parked_for what, struct err *e)
 {
     struct parked *p = calloc(1, sizeof *p);
 
@@ -88,6 +84,32 @@ int parked_add(struct job *j, struct request *r, enum parked_for what, struct er
     j->parked = p;
     request_on_dead(r, client_died, p);
     return 0;
+}
+
+int parked_add_for(struct job *j, struct request *r, enum parked_for what, struct loop *l, int64_t most_s,
+                   const struct err *late, struct err *e)
+{
+    if (park(j, r, what, e) < 0)
+        return -1;
+    j->parked->late = *late;
+    j->parked->timer = loop_timer_create(l, LOOP_CLOCK, too_late, j->parked);
+    if (!j->parked->timer) {
+        client_died(j->parked, r);
+        return no_memory(j, e);
+    }
+    loop_timer_set(j->parked->timer, most_s * 1000);
+    return 0;
+}
+
+int parked_add(struct job *j, struct request *r, enum parked_for what, struct loop *l, struct err *e)
+{
+    struct err late;
+
+    err_set(
+        &late, PBSE_INTERNAL,
+        "Response timed out. Job %s request still in progress for %s: its hosts have not done it in %lld s",
+        rows[what].name, j->obj.name, (long long)rows[what].most_s);
+    return parked_add_for(j, r, what, l, rows[what].most_s, &late, e);
 }
 
 static void settle(struct job *j, int what, const struct err *why)

@@ -10,19 +10,12 @@
 
 struct loop;
 
-enum parked_for {
-    PARKED_RUN,
-    PARKED_SUSPEND,
-    PARKED_RESUME,
-    PARKED_REQUEUE,
-    PARKED_DELETE,
-    PARKED_HOLD,
-    PARKED_COUNT
-};
+enum parked_for { PARKED_RUN, PARKED_SUSPEND, PARKED_RESUME, PARKED_REQUEUE, PARKED_HOLD, PARKED_COUNT };
 
-/* Park `r` on `j`. -1: no memory (PBSE_SYSTEM), nothing parked. */
-int parked_add(struct job *j, struct request *r, enum parked_for what, struct err *e);
-/* The same, for `most_s` seconds at most; then it is answered with `late`, and what it waits for goes on. */
+/* Park `r` on `j`, for as long as its kind may take (a table in parked.c): then it fails with PBSE_INTERNAL, a text that names the
+ * limit, and what it waits for goes on. -1: no memory (PBSE_SYSTEM), nothing parked. */
+int parked_add(struct job *j, struct request *r, enum parked_for what, struct loop *l, struct err *e);
+/* The same, for `most_s` seconds at most; then it is answered with `late`. */
 int parked_add_for(struct job *j, struct request *r, enum parked_for what, struct loop *l, int64_t most_s,
                    const struct err *late, struct err *e);
 /* Answer all that wait for `what` on this job: well when why is NULL, else with that error. */

@@ -179,13 +179,18 @@ bool caller_pump(struct talk *t, struct caller *c)
     return moved || n > 0;
 }
 
-size_t caller_awaits(const struct caller *c)
+bool caller_call_is_due(const struct caller_call *call, int64_t now_s)
+{
+    return !call->may_wait || (call->till_s && now_s > call->till_s);
+}
+
+size_t caller_awaits(const struct caller *c, int64_t now_s)
 {
     size_t n = 0;
 
     if (c->fd < 0 || c->deaf || c->broken)
         return 0;
     for (size_t i = 0; i < c->n_calls; i++)
-        n += !c->calls[i].may_wait;
+        n += caller_call_is_due(&c->calls[i], now_s);
     return n;
 }

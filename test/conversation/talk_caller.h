@@ -19,7 +19,8 @@ enum { CALLER_CALLS = 64 };
 /* A call that is not answered yet, and what must hold of its answer. */
 struct caller_call {
     uint32_t xid, prog, proc;
-    bool may_wait;  /* its answer may be an hour away */
+    bool may_wait;  /* its answer may be hours away */
+    int64_t till_s; /* of the server's clock: then it must not wait any more; 0: it may, for ever */
     bool foreign;   /* it names a job of another user: must be refused */
     bool in_pieces; /* a submission whose script follows */
     bool counts;    /* its answer is for truth_counted */
@@ -53,7 +54,9 @@ void caller_send_bytes(struct caller *c, const void *bytes, size_t n);
 
 /* Write and read what is possible now; answers go to talk_answered, calls to talk_called. False: nothing moved. */
 bool caller_pump(struct talk *t, struct caller *c);
-/* Calls whose answers must come by themselves. */
-size_t caller_awaits(const struct caller *c);
+/* Must its answer come by itself now? */
+bool caller_call_is_due(const struct caller_call *call, int64_t now_s);
+/* So many of its calls. */
+size_t caller_awaits(const struct caller *c, int64_t now_s);
 
 #endif

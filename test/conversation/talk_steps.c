@@ -97,15 +97,16 @@ static size_t awaited(const struct talk *t)
     size_t n = 0;
 
     for (int i = 0; i < TALK_CALLERS; i++)
-        n += caller_awaits(&t->callers[i]);
+        n += caller_awaits(&t->callers[i], house_now_s(&t->house));
     return n;
 }
 
 static _Noreturn void fail_waiting(const struct talk *t)
 {
     for (int i = 0; i < TALK_CALLERS; i++)
-        for (size_t k = 0; caller_awaits(&t->callers[i]) && k < t->callers[i].n_calls; k++)
-            if (!t->callers[i].calls[k].may_wait)
+        for (size_t k = 0; caller_awaits(&t->callers[i], house_now_s(&t->house)) && k < t->callers[i].n_calls;
+             k++)
+            if (caller_call_is_due(&t->callers[i].calls[k], house_now_s(&t->house)))
                 talk_fail("call %u (%s of program %x) of %s is not answered", t->callers[i].calls[k].proc,
                           words_proc_name(t->callers[i].calls[k].proc), t->callers[i].calls[k].prog,
                           talk_name(&t->callers[i]));

@@ -26,7 +26,7 @@ static const struct {
     {IFL_RUN_ASYNC, 30, "jwxe", false, true},     {IFL_RUN_ACK, 20, "jwxe", false, true},
     {IFL_ORDER, 8, "jixe", false, true},          {IFL_SELECT, 8, "SWxe", false, false},
     {IFL_SELSTAT, 8, "SWxe", false, false},       {IFL_SHUTDOWN, 0, "uxe", true, false},
-    {IFL_MESSAGE, 6, "jutxe", true, true},       {IFL_SIGNAL, 20, "jgxe", true, true},
+    {IFL_MESSAGE, 6, "jutxe", true, true},        {IFL_SIGNAL, 20, "jgxe", true, true},
     {IFL_STATUS_JOB, 16, "IWxe", false, false},   {IFL_STATUS_QUEUE, 5, "IWxe", false, false},
     {IFL_STATUS_SERVER, 5, "IWxe", false, false}, {IFL_STATUS_NODE, 5, "IWxe", false, false},
     {IFL_STATUS_RESV, 2, "IWxe", false, false},   {IFL_STATUS_HOOK, 2, "IWxe", false, false},
@@ -650,12 +650,25 @@ void words_change(struct talk *t, struct rpc_buf *b)
     }
 }
 
+/* What hosts are asked for, or threads, has an end: three hours is the longest that a site may set (job_requeue_timeout). */
+static int64_t last_moment(const struct said *s, unsigned proc)
+{
+    static const unsigned procs[] = {IFL_MESSAGE, IFL_SIGNAL, IFL_HOLD,       IFL_RERUN,
+                                     IFL_RUN,     IFL_DELETE, IFL_DELETE_LIST};
+
+    for (size_t i = 0; i < sizeof procs / sizeof procs[0] && !s->waits; i++)
+        if (procs[i] == proc)
+            return house_now_s(&s->t->house) + 3 * 3600;
+    return 0;
+}
+
 /* Kept for the answer, and a history that may go. */
 static void note(struct said *s, struct caller_call *call, int row)
 {
     bool is_user = s->c->kind == CALLER_USER;
 
     call->may_wait = rows[row].may_wait || s->waits;
+    call->till_s = last_moment(s, rows[row].proc);
     call->foreign = is_user && s->foreign && rows[row].acts;
     call->in_pieces = s->pieces;
     if (s->purges)

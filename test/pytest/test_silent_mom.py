@@ -5,6 +5,7 @@ Its connection stays open, so nothing but time tells: the limit of a method, the
 """
 import contextlib
 import os
+import subprocess
 
 import pytest
 
@@ -17,7 +18,7 @@ from test_clock import Clock
 from test_fault_matrix import URGENT, VICTIM, shepherds
 
 LIMIT_S = 60
-SUSPEND_LIMIT_S, SILENCE_S = 60, 60
+SUSPEND_LIMIT_S, SILENCE_S, ANSWER_S = 60, 60, 120
 pytestmark = pytest.mark.skipif(is_sanitized(), reason="the sanitizer wants to be loaded first")
 
 
@@ -90,3 +91,21 @@ def test_a_host_that_stands_still_is_given_up_and_the_urgent_job_goes_elsewhere(
     assert cx.api.stat("hold") == [] and cx.file("twice") is None
     assert cx.node("n1")["resources_assigned"]["ncpus"] == "0"
     assert method == "D" or cx.stat(victim)["Exit_status"] == "0"
+
+
+@pytest.mark.parametrize("command, kind", [(["qmsg", "-E", "a text"], 10), (["qsig", "-s", "USR1"], 18),
+                                           (["qsig", "-s", "suspend"], 18)])
+def test_who_asks_something_of_a_host_that_stands_still_is_told_so_in_the_end(cx, command, kind):
+    job = submit(cx, VICTIM, select="1:ncpus=2:vnode=n1")
+    until(lambda: begun(cx, job), lambda: cx.describe(job), LIMIT_S)
+    with host_frozen(cx):
+        before = cx.logs("server", 2000).count(f"Type {kind} request")
+        with subprocess.Popen([*command, job], env=cx.env, stderr=subprocess.PIPE, text=True) as asked:
+            until(lambda: cx.logs("server", 2000).count(f"Type {kind} request") > before, lambda: cx.logs("server"), LIMIT_S)
+            pass_time(cx, ANSWER_S - 2)
+            assert asked.poll() is None
+            pass_time(cx, 3)
+            said = asked.communicate(timeout=LIMIT_S)[1]
+    assert asked.returncode and f" {ANSWER_S} s" in said, (asked.returncode, said)
+    touch(cx, "go")
+    until(lambda: cx.state(job) in "FS", lambda: cx.describe(job), LIMIT_S)
