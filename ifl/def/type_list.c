@@ -41,7 +41,7 @@ const char *list_next(const char **at, size_t *n)
     return NULL;
 }
 
-/* A word as it stands in its list, backslashes included. */
+/* A word as its list holds it, backslashes included. */
 struct raw {
     const char *w;
     size_t n;

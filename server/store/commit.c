@@ -154,7 +154,7 @@ static void retry(void *arg)
         loop_hook_mark(c->hook);
 }
 
-/* The writer waits for a database that hangs: nobody can end that wait but the database. Reads go on by a connection of their
+/* The writer waits for a database that hangs: only the database can end that wait. Reads go on by a connection of their
  * own, and what may be promised meanwhile is bounded as for one that fails (commit_check). */
 static void commit_silence_cb(void *arg)
 {

@@ -17,7 +17,7 @@ struct restore_counts {
     size_t resources, queues, nodes, scheds, jobs;
 };
 
-/* A row that cannot be understood, as it stands in the store; borrowed for the call. */
+/* A row that cannot be understood, as the store holds it; borrowed for the call. */
 enum { RESTORE_COLUMNS_MAX = 4 };
 struct restore_fault {
     const char *kind, *name, *why;

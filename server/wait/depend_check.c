@@ -181,7 +181,7 @@ static bool others_wait(const struct depend_items *l)
 }
 
 /* j is to wait for each "after" of `l`; what waits for j already, or is to wait for it by `l`, must not be among what that
- * waits for. A job that nobody waits for closes no circle. */
+ * waits for. A job that no other waits for closes no circle. */
 static int check_cycles(struct depends *w, const struct job *j, const struct depend_items *l, struct err *e)
 {
     struct cycle_search c;

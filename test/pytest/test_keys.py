@@ -384,7 +384,7 @@ def test_certs_is_open_and_keys_are_not_and_errors_are_the_systems(cx):
 
 @bare
 def test_bad_words_are_named(cx):
-    for words, what in ((("issue", "root"), "is no role"), (("issue",), "say which role"), (("fly",), "say what to do"),
+    for words, what in ((("issue", "root"), "is not a role"), (("issue",), "say which role"), (("fly",), "say what to do"),
                         (("token", "../x"), "is not the name of a host"), (("issue", "sched", "--days", "0"), "days"),
                         (("join", "127.0.0.1", "--token", "short"), "not a whole token"),
                         (("join", "127.0.0.1"), "--token is missing")):

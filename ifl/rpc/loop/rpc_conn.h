@@ -87,7 +87,7 @@ void rpc_conn_set_user(struct rpc_conn *c, const struct rpc_conn_tag *tag, void 
 /* What hangs there under this tag; NULL: nothing, or something of another tag. */
 void *rpc_conn_user(const struct rpc_conn *c, const struct rpc_conn_tag *tag);
 
-/* --- for rpc_server: whose share its calls and answers count in; taken. NULL: nobody's. */
+/* --- for rpc_server: whose share its calls and answers count in; taken. NULL: of none. */
 struct rpc_share;
 void rpc_conn_set_share(struct rpc_conn *c, struct rpc_share *u);
 struct rpc_share *rpc_conn_share(const struct rpc_conn *c);

@@ -1,6 +1,6 @@
 /* Issuing, listing and taking back. See ca.h.
  *
- * A certificate is in the list before anybody has it: one that nobody knows of could not be taken back. */
+ * A certificate is in the list before anybody has it: one that is not in it could not be taken back. */
 #include "ca.h"
 
 #include <ctype.h>

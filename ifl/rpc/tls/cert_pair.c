@@ -58,7 +58,7 @@ int cert_paths_set(struct cert_paths *p, const char *dir, const char *role, stru
                  {p->key, role, ".key"},     {p->peers, "peers", ".crt"}};
 
     if (!auth_role_is_valid(role))
-        return err_set(e, EINVAL, "\"%s\" is no role: server, sched or mom:NODE", role);
+        return err_set(e, EINVAL, "\"%s\" is not a role: server, sched or mom:NODE", role);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
         if (file_name(files[i].out, sizeof p->cert, dir, files[i].name, files[i].ext, e) < 0)
             return -1;

@@ -58,7 +58,7 @@ static int ensure_ca(const struct cert_paths *p, const char *role, struct err *e
     return make_ca(p, e);
 }
 
-/* In the last third of its life. A file that cannot be read is told by whoever uses it. */
+/* In the last third of its life. A file that cannot be read is reported where it is used. */
 static bool is_due(const char *path)
 {
     struct cert_pair p = {0};
