@@ -157,8 +157,8 @@ static int add_server_keys(const struct complex_dir *d, struct strbuf *b, uint16
     host[strcspn(host, ".:")] = '\0';
     (void)strbuf_addf(b, "PBS_EXEC=%s\nPBS_HOME=%s/home\nPBS_SERVER=%s\n", d->exec, d->root, host);
     (void)strbuf_addf(b, "PBS_SERVER_HOST_NAME=127.0.0.1\nPBS_BATCH_SERVICE_PORT=%u\n", port);
-    (void)strbuf_add(b,
-                     "PBS_START_SERVER=1\nPBS_START_SCHED=1\nPBS_START_MOM=1\nPBS_LOG_HIGHRES_TIMESTAMP=1\n");
+    (void)strbuf_add(b, "PBS_START_SERVER=1\nPBS_START_SCHED=1\nPBS_START_MOM=1\nPBS_HOSTS_JOIN=1\n"
+                        "PBS_LOG_HIGHRES_TIMESTAMP=1\n");
     if (!postgres)
         return 0;
     if (complex_dir_pg_socket(d, socket, e) < 0)

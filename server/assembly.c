@@ -183,6 +183,7 @@ int assembly_create(struct server *s, bool *is_new, struct restore_counts *count
         0)
         return -1;
     s->site.serves_all = s->set.serves_all;
+    s->site.hosts_join = conf_int(s->set.conf, CONF_PBS_HOSTS_JOIN);
     p->site = &s->site;
     p->loop = s->loop;
     p->home = s->set.home;

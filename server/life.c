@@ -156,10 +156,27 @@ static void stay_closed(const struct server *s)
         attr_list_text(&s->site.server->obj.attrs, SERVER_ATTR_closed));
 }
 
+/* The node of the MOM that runs on this host, as PBS's own set-up makes it. NULL: none runs here, or hosts join. */
+static const char *own_node(const struct server *s, char *out, size_t size)
+{
+    const char *name = conf_text(s->set.conf, CONF_PBS_MOM_NODE_NAME);
+
+    if (!conf_int(s->set.conf, CONF_PBS_START_MOM) || s->site.hosts_join || s->set.is_virtual)
+        return NULL;
+    if (name)
+        return name;
+    if (gethostname(out, size) < 0)
+        return NULL;
+    out[size - 1] = '\0';
+    out[strcspn(out, ".")] = '\0';
+    return out;
+}
+
 int life_go_on(struct server *s, bool is_new, const struct restore_counts *counts, struct err *e)
 {
     struct store_where where = server_settings_store(&s->set);
     struct store *from = store_open(&where, e);
+    char node[256];
 
     if (!from || accounting_restore(s->parts.accounting, from, e) < 0 ||
         ends_restore(s->ends, from, &s->faults, e) < 0 ||
@@ -169,7 +186,7 @@ int life_go_on(struct server *s, bool is_new, const struct restore_counts *count
         return -1;
     }
     store_close(from);
-    if (first_start(&s->site, is_new, e) < 0)
+    if (first_start(&s->site, is_new, own_node(s, node, sizeof node), e) < 0)
         return -1;
     resourcedef_write(s->site.resources, s->set.home);
     find_services(s);

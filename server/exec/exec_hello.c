@@ -238,7 +238,6 @@ static int accept_service(struct exec_hello *x, struct service *s, struct rpc_co
     s->capabilities = a->capabilities;
     s->heard_mono_ms = clock_mono_ms(x->p.site->clock);
     set_text(&s->host, a->host);
-    set_address(s, c, a->address);
     set_text(&s->boot, a->boot);
     set_text(&s->instance, a->instance);
     set_text(&s->version, a->pbs_version);
@@ -304,9 +303,11 @@ static void durable(void *arg)
     free(g);
 }
 
-static int set_kind(struct service *s, const exec_hello_args *a)
+/* By its address a node may be tied to it, so that is known before its nodes are looked at. */
+static int set_who(struct service *s, const struct rpc_conn *c, const exec_hello_args *a)
 {
     s->kind = a->kind;
+    set_address(s, c, a->address);
     return 0;
 }
 
@@ -321,7 +322,7 @@ static void hello(void *arg, struct rpc_request *r)
     err_set(&e, PBSE_SYSTEM, "no memory for %s", a->service);
     if (!g || check_peer(x, rpc_request_peer(r), a, &e) < 0 ||
         !(s = services_get(x->p.services, a->service)) || check_bound(s, rpc_request_conn(r), &e) < 0 ||
-        check_service(x, s, a, &e) < 0 || set_kind(s, a) < 0 ||
+        check_service(x, s, a, &e) < 0 || set_who(s, rpc_request_conn(r), a) < 0 ||
         node_report_nodes(x->p.site, x->p.services, s, a, &e) < 0 ||
         accept_service(x, s, rpc_request_conn(r), a, &e) < 0) {
         free(g);

@@ -2,18 +2,21 @@
  *
  * An administrator's word is stronger: an amount that qmgr has set stays, while one that came from the
  * service is marked (`defaulted`) and replaced by its next report. The state is the server's to say, but
- * for "down" and "busy", which only the host can know. A vnode that nobody has created is made at the
- * HELLO that names it, where vnode_owner.c lets its host have it; one that belongs to another host is passed over.
+ * for "down" and "busy", which only the host can know. What a MOM has said at its HELLO is kept (`said`) for nodes that are
+ * created while it is connected.
  * Which attributes a host may speak of stands in attr_node.def (AF_HOST). */
 #include "node_report.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "handover.h"
 #include "intern.h"
 #include "log.h"
 #include "pbs_error.h"
+#include "pbs_ifl.h"
 #include "site.h"
 #include "vnode_owner.h"
 
@@ -88,13 +91,26 @@ static int take_attr(struct site *s, const struct service *from, struct node *n,
     return index == NODE_ATTR_comment ? mark_comment(n, e) : 0;
 }
 
-static void take_attrs(struct site *s, const struct service *from, struct node *n, const wire_attrs *attrs)
+/* A node of another name than its host's keeps its own name. */
+static bool is_name(const wire_attr *w)
 {
-    struct err e;
+    return strcmp(w->name, ATTR_rescavail) == 0 && strcmp(w->resource, "vnode") == 0;
+}
 
-    for (u_int i = 0; i < attrs->wire_attrs_len; i++)
-        if (take_attr(s, from, n, &attrs->wire_attrs_val[i], &e) < 0)
-            log_err(LOGC_NODE, n->obj.name, &e, "its service says %s", attrs->wire_attrs_val[i].name);
+static void take_attrs(struct site *s, const struct service *from, struct node *n, const char *as,
+                       const wire_attrs *attrs)
+{
+    bool is_other = strcmp(as, n->obj.name) != 0;
+
+    for (u_int i = 0; i < attrs->wire_attrs_len; i++) {
+        wire_attr w = attrs->wire_attrs_val[i];
+        struct err e;
+
+        if (is_other && is_name(&w))
+            w.value = (char *)(uintptr_t)n->obj.name;
+        if (take_attr(s, from, n, &w, &e) < 0)
+            log_err(LOGC_NODE, n->obj.name, &e, "its service says %s", w.name);
+    }
     node_take_host(n);
     change_touch(s->change, &n->obj.change, PART_HOT | PART_ATTRS);
 }
@@ -117,19 +133,102 @@ static void find_stale(struct site *s, const struct service *from)
     }
 }
 
-static struct node *find_or_make(struct site *s, const struct service *from, const char *name, struct err *e)
+/* The node that an entry of this name is about, or NULL. */
+static struct node *find_meant(const struct site *s, const struct service *from, const char *name)
 {
     struct node *n = nodes_find(s->nodes, name);
 
-    if (!n && nodes_add(s->nodes, name, &n, e) == 0)
-        log_event(LOGC_NODE, LOGE_ADMIN, from->name, "autocreated vnode %s", name);
-    return n;
+    return n || !vnode_owner_is_natural(from, name) ? n : vnode_owner_first(s, from);
+}
+
+/* *out NULL: there is none, and its host gets none made. -1: none could be made. */
+static int find_or_make(struct site *s, const struct service *from, const char *name, struct node **out,
+                        struct err *e)
+{
+    *out = find_meant(s, from, name);
+    if (*out)
+        return 0;
+    if (from->kind != EXEC_SERVICE_SIM && !s->hosts_join &&
+        (vnode_owner_is_natural(from, name) || !vnode_owner_first(s, from)))
+        return 0;
+    if (nodes_add(s->nodes, name, out, e) < 0)
+        return -1;
+    log_event(LOGC_NODE, LOGE_ADMIN, from->name, "autocreated vnode %s", name);
+    return 0;
+}
+
+static void take_node(struct site *s, struct services *sv, struct service *from, struct node *n,
+                      const char *version, const exec_node *en)
+{
+    n->reported = true;
+    attr_list_set_text(&n->obj.attrs, NODE_ATTR_pbs_version, version, NULL);
+    handover_take(s, from, n);
+    services_bind(sv, from, n);
+    take_attrs(s, from, n, en->name, &en->attrs);
+}
+
+/* A further name of the host, of which it says nothing: a manager has said what is there. */
+static void take_tied(struct site *s, struct services *sv, struct service *from, struct node *n,
+                      const char *version)
+{
+    char available[] = ATTR_rescavail, host[] = "host", vnode[] = "vnode", name[256];
+    wire_attr where[] = {{available, host, name}, {available, vnode, (char *)(uintptr_t)n->obj.name}};
+    exec_node en = {.name = (char *)(uintptr_t)n->obj.name, .attrs = {2, where}};
+
+    snprintf(name, sizeof name, "%s", strchr(from->name, ':') + 1);
+    take_node(s, sv, from, n, version, &en);
+}
+
+static void take_others(struct site *s, struct services *sv, struct service *from, const char *version)
+{
+    for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n))
+        if (!n->reported && (!n->service || n->service == from) &&
+            attr_list_text(&n->obj.attrs, NODE_ATTR_Mom) && vnode_owner_is_tied(from, n))
+            take_tied(s, sv, from, n, version);
+}
+
+static bool_t nodes_codec(XDR *x, exec_hello_args *a)
+{
+    return xdr_array(x, (char **)&a->nodes.nodes_val, &a->nodes.nodes_len, EXEC_NODES_MAX, sizeof(exec_node),
+                     (xdrproc_t)xdr_exec_node);
+}
+
+static int keep_said(struct service *from, const exec_hello_args *a, struct err *e)
+{
+    exec_hello_args copy = *a;
+    u_int size = (u_int)xdr_sizeof((xdrproc_t)nodes_codec, &copy);
+    char *bytes = malloc(size ? size : 1);
+    XDR x;
+
+    if (!bytes)
+        return err_set(e, PBSE_SYSTEM, "no memory for what %s says of its vnodes", from->name);
+    xdrmem_create(&x, bytes, size, XDR_ENCODE);
+    size = nodes_codec(&x, &copy) ? xdr_getpos(&x) : 0;
+    xdr_destroy(&x);
+    free(from->said);
+    from->said = bytes;
+    from->n_said = size;
+    from->said_state = 0;
+    return 0;
+}
+
+static void say_unknown(const struct service *from, u_int passed)
+{
+    const char *host = strchr(from->name, ':') + 1;
+
+    log_event(
+        LOGC_NODE, LOGE_ADMIN | LOGE_ERROR, from->name,
+        "host %s is unknown, nobody has created a node for it: %u vnodes are passed over. \"create node %s\" "
+        "lets it in, PBS_HOSTS_JOIN=1 in pbs.conf all hosts",
+        host, passed, host);
 }
 
 int node_report_nodes(struct site *s, struct services *sv, struct service *from, const exec_hello_args *a,
                       struct err *e)
 {
-    if (handover_ask(s, from, a, e) < 0)
+    u_int unknown = 0;
+
+    if (handover_ask(s, from, a, e) < 0 || (from->kind == EXEC_SERVICE_MOM && keep_said(from, a, e) < 0))
         return -1;
     report_anew(s, from);
     for (u_int i = 0; i < a->nodes.nodes_len; i++) {
@@ -141,37 +240,108 @@ int node_report_nodes(struct site *s, struct services *sv, struct service *from,
             log_event(LOGC_NODE, LOGE_SECURITY | LOGE_ERROR, from->name, "passed over: %s", why.text);
             continue;
         }
-        n = find_or_make(s, from, en->name, e);
-        if (!n)
+        if (find_or_make(s, from, en->name, &n, e) < 0)
             return -1;
-        n->reported = true;
-        attr_list_set_text(&n->obj.attrs, NODE_ATTR_pbs_version, a->pbs_version, NULL);
-        handover_take(s, from, n);
-        services_bind(sv, from, n);
-        take_attrs(s, from, n, &en->attrs);
+        if (n)
+            take_node(s, sv, from, n, a->pbs_version, en);
+        else
+            unknown++;
     }
+    if (unknown)
+        say_unknown(from, unknown);
+    if (from->kind == EXEC_SERVICE_MOM)
+        take_others(s, sv, from, a->pbs_version);
     find_stale(s, from);
     return 0;
 }
 
-/* "down": this vnode is lost, though its service is here; "busy": its load is too high; "free": neither. */
-static void take_state(struct site *s, struct node *n, const wire_attrs *attrs)
+static const exec_node *find_entry(const struct site *s, const struct service *from, const struct node *n,
+                                   const exec_hello_args *a)
 {
+    for (u_int i = 0; i < a->nodes.nodes_len; i++)
+        if (find_meant(s, from, a->nodes.nodes_val[i].name) == n)
+            return &a->nodes.nodes_val[i];
+    return NULL;
+}
+
+static void adopt(struct site *s, struct services *sv, struct service *from, struct node *n)
+{
+    enum { AWAY = NODE_DOWN | NODE_UNKNOWN | NODE_STALE };
+    exec_hello_args a = {0};
+    const exec_node *en;
+    XDR x;
+
+    xdrmem_create(&x, from->said, (u_int)from->n_said, XDR_DECODE);
+    if (!nodes_codec(&x, &a))
+        log_event(LOGC_NODE, LOGE_ERROR, n->obj.name, "what %s said of its vnodes cannot be read again",
+                  from->name);
+    xdr_destroy(&x);
+    n->service = from; /* so that it is found by another name of its host */
+    en = find_entry(s, from, n, &a);
+    if (en)
+        take_node(s, sv, from, n, from->version, en);
+    else
+        take_tied(s, sv, from, n, from->version);
+    services_note(sv, from, n);
+    node_set_state(s->nodes, n, from->said_state, (AWAY | NODE_BUSY) & ~from->said_state, site_now_s(s));
+    log_event(LOGC_NODE, LOGE_SYSTEM, n->obj.name, "%s serves it", from->name);
+    xdr_free((xdrproc_t)nodes_codec, (char *)&a);
+}
+
+void node_report_adopt(struct site *s, struct services *sv, struct node *n)
+{
+    if (n->uses ||
+        (n->service && (n->service->kind == EXEC_SERVICE_SIM || vnode_owner_is_tied(n->service, n))))
+        return;
+    if (n->service) { /* of another host by now */
+        n->service = NULL;
+        node_set_state(s->nodes, n, NODE_DOWN, 0, site_now_s(s));
+    }
+    for (struct service *from = services_first(sv); from; from = services_next(from))
+        if (service_is_here(from) && from->said && vnode_owner_is_tied(from, n)) {
+            adopt(s, sv, from, n);
+            return;
+        }
+}
+
+/* NODE_DOWN, NODE_BUSY or neither; *said false: nothing of the state. */
+static unsigned state_of(const wire_attrs *attrs, bool *said)
+{
+    unsigned now = 0;
+
+    *said = false;
     for (u_int i = 0; i < attrs->wire_attrs_len; i++) {
         const wire_attr *w = &attrs->wire_attrs_val[i];
-        const unsigned both = NODE_DOWN | NODE_BUSY;
-        unsigned now = strcmp(w->value, "down") == 0   ? NODE_DOWN
-                       : strcmp(w->value, "busy") == 0 ? NODE_BUSY
-                                                       : 0;
 
-        if (strcmp(w->name, "state") != 0 || now == (n->state & both))
+        if (strcmp(w->name, "state") != 0)
             continue;
-        node_set_state(s->nodes, n, now, both & ~now, site_now_s(s));
-        log_event(LOGC_NODE, LOGE_SYSTEM, n->obj.name, "%s",
-                  now == NODE_DOWN ? "node down: its service says so"
-                  : now            ? "node busy"
-                                   : "node up");
+        *said = true;
+        now = strcmp(w->value, "down") == 0 ? NODE_DOWN : strcmp(w->value, "busy") == 0 ? NODE_BUSY : 0;
     }
+    return now;
+}
+
+/* "down": this vnode is lost, though its service is here; "busy": its load is too high; "free": neither. */
+static void take_state(struct site *s, struct node *n, unsigned now)
+{
+    const unsigned both = NODE_DOWN | NODE_BUSY;
+
+    if (now == (n->state & both))
+        return;
+    node_set_state(s->nodes, n, now, both & ~now, site_now_s(s));
+    log_event(LOGC_NODE, LOGE_SYSTEM, n->obj.name, "%s",
+              now == NODE_DOWN ? "node down: its service says so"
+              : now            ? "node busy"
+                               : "node up");
+}
+
+/* What is said of the host holds for its further names too. */
+static void take_state_of_host(struct site *s, struct service *from, const struct node *but, unsigned now)
+{
+    from->said_state = now;
+    for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n))
+        if (n->service == from && n != but && n->reported && attr_list_text(&n->obj.attrs, NODE_ATTR_Mom))
+            take_state(s, n, now);
 }
 
 static bool says_only_state(const wire_attrs *attrs)
@@ -182,12 +352,18 @@ static bool says_only_state(const wire_attrs *attrs)
 void node_report_states(struct site *s, struct service *from, const exec_node_state_args *a)
 {
     for (u_int i = 0; i < a->nodes.nodes_len; i++) {
-        struct node *n = nodes_find(s->nodes, a->nodes.nodes_val[i].name);
+        const exec_node *en = &a->nodes.nodes_val[i];
+        struct node *n = find_meant(s, from, en->name);
+        bool said;
+        unsigned now = state_of(&en->attrs, &said);
 
+        if (said && vnode_owner_is_natural(from, en->name))
+            take_state_of_host(s, from, n, now);
         if (!n || n->service != from)
             continue;
-        take_state(s, n, &a->nodes.nodes_val[i].attrs);
-        if (!says_only_state(&a->nodes.nodes_val[i].attrs))
-            take_attrs(s, from, n, &a->nodes.nodes_val[i].attrs);
+        if (said)
+            take_state(s, n, now);
+        if (!says_only_state(&en->attrs))
+            take_attrs(s, from, n, en->name, &en->attrs);
     }
 }

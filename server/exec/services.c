@@ -34,6 +34,7 @@ static void service_free(struct service *s)
     intern_unref(s->boot);
     intern_unref(s->instance);
     intern_unref(s->version);
+    free(s->said);
     free(s);
 }
 

@@ -25,6 +25,11 @@ struct service {
     uint64_t generation;
     const char *host, *address, *boot, *instance, *version; /* interned, or NULL */
     unsigned capabilities;
+    /* What a MOM has said of its vnodes: those of its last HELLO as XDR (exec_hello_args.nodes), and which of NODE_DOWN
+     * and NODE_BUSY hold. A node that is created later is filled from it. exec/node_report.c */
+    char *said;
+    size_t n_said;
+    unsigned said_state;
     int64_t heard_mono_ms; /* last sign of life */
     int64_t lost_mono_ms;  /* since when it is away; 0: it is here */
     int64_t

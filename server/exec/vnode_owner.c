@@ -38,12 +38,25 @@ static bool is_host(const char *word, size_t n, const char *host)
            strncasecmp(word, host, short_n) == 0;
 }
 
-static bool is_listed(const char *list, const char *host)
+/* "10.1.1.7" of its address "10.1.1.7:15003", "::1" of "[::1]:15003". */
+static bool is_address(const char *word, size_t n, const struct service *from)
+{
+    const char *address = from->address ? from->address : "";
+    const char *end = strrchr(address, ':');
+
+    if (end > address && *address == '[' && end[-1] == ']') {
+        address++;
+        end--;
+    }
+    return end && n == (size_t)(end - address) && strncasecmp(word, address, n) == 0;
+}
+
+static bool is_listed(const char *list, const char *host, const struct service *from)
 {
     while (*list) {
         size_t n = strcspn(list, ", ");
 
-        if (n && is_host(list, n, host))
+        if (n && (is_host(list, n, host) || is_address(list, n, from)))
             return true;
         list += n + (list[n] != '\0');
     }
@@ -61,7 +74,7 @@ int vnode_owner_check(const struct site *s, const struct service *from, const ch
     if (!host)
         return err_set(e, PBSE_PERM, "%s is not the name of a MOM", from->name);
     if (said && *said)
-        return is_listed(said, host)
+        return is_listed(said, host, from)
                    ? 0
                    : err_set(e, PBSE_PERM, "vnode %s is of host %s, not of %s: set its Mom to change that",
                              vnode, said, host);
@@ -76,6 +89,35 @@ int vnode_owner_check(const struct site *s, const struct service *from, const ch
                    "vnode %s is no part of host %s (%s, %s[...]): a manager may say that it is, by "
                    "\"%s node %s Mom=%s\"",
                    vnode, host, host, host, n ? "set" : "create", vnode, host);
+}
+
+bool vnode_owner_is_natural(const struct service *from, const char *vnode)
+{
+    const char *host = host_of(from->name);
+
+    return host && strcmp(host, vnode) == 0;
+}
+
+bool vnode_owner_is_tied(const struct service *from, const struct node *n)
+{
+    const char *said = attr_list_text(&n->obj.attrs, NODE_ATTR_Mom), *host = host_of(from->name);
+    size_t len = strlen(n->obj.name);
+
+    if (!host)
+        return false;
+    if (said && *said)
+        return is_listed(said, host, from);
+    if (n->service_name)
+        return strcmp(n->service_name, from->name) == 0;
+    return is_host(n->obj.name, len, host) || is_address(n->obj.name, len, from);
+}
+
+struct node *vnode_owner_first(const struct site *s, const struct service *from)
+{
+    for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n))
+        if ((!n->service || n->service == from) && vnode_owner_is_tied(from, n))
+            return n;
+    return NULL;
 }
 
 int vnode_owner_check_amount(const struct site *s, const struct service *from, const struct node *n,

@@ -23,6 +23,16 @@ struct site;
  * 0, or -1 with PBSE_PERM; the text names the remedy. */
 int vnode_owner_check(const struct site *s, const struct service *from, const char *vnode, struct err *e);
 
+/* Is this entry of a service's report about its host as a whole, not about a part of it? */
+bool vnode_owner_is_natural(const struct service *from, const char *vnode);
+
+/* Is `n` a node of the host of `from` by its word Mom, by its name, or since that host has served it? A name is that of
+ * the host with a domain or without, or its address. */
+bool vnode_owner_is_tied(const struct service *from, const struct node *n);
+
+/* The first node, in order of creation, that is tied to `from` and that no other service serves, or NULL. */
+struct node *vnode_owner_first(const struct site *s, const struct service *from);
+
 /* May it say this of `n`, which is its own? `host` and `vnode` name the host and the vnode themselves; an amount that is
  * lent ("@vnode") is lent by a vnode of the same host. 0, or -1 with PBSE_PERM. */
 int vnode_owner_check_amount(const struct site *s, const struct service *from, const struct node *n,

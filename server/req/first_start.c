@@ -24,14 +24,17 @@ static int make_workq(struct site *s, struct err *e)
     return 0;
 }
 
-int first_start(struct site *s, bool new_store, struct err *e)
+int first_start(struct site *s, bool new_store, const char *node, struct err *e)
 {
     struct sched_obj *o;
+    struct node *n;
 
     if (!scheds_find(s->scheds, "default")) {
         if (scheds_add(s->scheds, "default", &o, e) < 0 ||
             attr_list_set_number(&o->obj.attrs, SCHED_ATTR_scheduling, 1, e) < 0)
             return -1;
     }
+    if (new_store && node && nodes_add(s->nodes, node, &n, e) < 0)
+        return -1;
     return new_store ? make_workq(s, e) : 0;
 }

@@ -8,6 +8,7 @@
 
 struct site;
 
-int first_start(struct site *s, bool new_store, struct err *e);
+/* node: of the MOM on the server's own host, made with a new store; NULL: none. */
+int first_start(struct site *s, bool new_store, const char *node, struct err *e);
 
 #endif

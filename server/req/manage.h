@@ -22,6 +22,8 @@ struct manage_kind {
      * 1 yes, 0 no, -1 e. Then, when all else is right too, do it. */
     int (*is_special)(const struct edit_change *c, struct err *e);
     void (*change)(struct parts *p, struct object *o, const struct edit_change *c);
+    /* NULL: nothing. An object has been created, with its attributes. */
+    void (*created)(struct parts *p, struct object *o);
 };
 
 const struct manage_kind *manage_kind_find(int objtype);

@@ -14,6 +14,7 @@
 #include "log.h"
 #include "check_formula.h"
 #include "manage_checks.h"
+#include "node_report.h"
 #include "route.h"
 #include "schedulers.h"
 
@@ -81,6 +82,15 @@ static void server_log_events(void *arg, struct object *o)
 {
     (void)arg;
     log_set_mask((unsigned)attr_list_number(&o->attrs, SERVER_ATTR_log_events, LOG_MASK_SERVER));
+}
+
+/* --- node -------------------------------------------------------------------------------------------- */
+
+static void node_mom_set(void *arg, struct object *o)
+{
+    struct parts *p = arg;
+
+    node_report_adopt(p->site, p->services, (struct node *)o);
 }
 
 /* --- scheduler --------------------------------------------------------------------------------------- */
@@ -223,6 +233,7 @@ const struct edit_effect manage_effects[] = {
     {OF_SCHED, SCHED_ATTR_preempt_prio, NULL, sched_configure},
     {OF_SCHED, SCHED_ATTR_preempt_queue_prio, NULL, sched_configure},
     {OF_NODE, NODE_ATTR_resources_available, check_borrowed, NULL},
+    {OF_NODE, NODE_ATTR_Mom, NULL, node_mom_set},
     {OF_QUEUE, EDIT_ANY, check_queue, NULL},
     {OF_QUEUE, QUEUE_ATTR_started, NULL, queue_started},
     {OF_QUEUE, EDIT_ANY, NULL, queue_altered},

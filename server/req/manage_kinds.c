@@ -9,6 +9,7 @@
 
 #include "commit.h"
 #include "log.h"
+#include "node_report.h"
 #include "pbs_error.h"
 #include "tally.h"
 
@@ -103,6 +104,11 @@ static int node_remove(struct parts *p, struct object *o, struct err *e)
     if (!n->uses && !n->parts) /* else it is refused */
         commit_remove_object(p->commit, o);
     return nodes_remove(p->site->nodes, n, e);
+}
+
+static void node_created(struct parts *p, struct object *o)
+{
+    node_report_adopt(p->site, p->services, (struct node *)o);
 }
 
 static struct object *node_find(struct parts *p, const char *name)
@@ -212,13 +218,13 @@ static const struct manage_kind kinds[] = {
      .next = no_next,
      .unknown = PBSE_IVALREQ},
     {MGR_OBJ_QUEUE, "queue", queue_create, queue_remove, queue_find, queue_first, queue_next, PBSE_UNKQUE,
-     NULL, NULL},
+     NULL, NULL, NULL},
     {MGR_OBJ_NODE, "node", node_create, node_remove, node_find, node_first, node_next, PBSE_UNKNODE,
-     node_is_special, node_change},
+     node_is_special, node_change, node_created},
     {MGR_OBJ_HOST, "host", NULL, NULL, node_find, node_first, node_next, PBSE_UNKNODE, node_is_special,
-     node_change},
+     node_change, NULL},
     {MGR_OBJ_SCHED, "sched", sched_create, sched_remove, sched_find, sched_first, sched_next, PBSE_UNKSCHED,
-     NULL, NULL},
+     NULL, NULL, NULL},
 };
 
 const struct manage_kind *manage_kind_find(int objtype)

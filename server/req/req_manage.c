@@ -194,6 +194,8 @@ static int create_object(struct task *t, const char *name, struct err *e)
         return -1;
     }
     log_done(t, o, "created");
+    if (t->kind->created)
+        t->kind->created(t->p, o);
     return 0;
 }
 
