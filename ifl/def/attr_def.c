@@ -161,7 +161,8 @@ int attr_def_check_write(const struct attr_def *d, const struct attr_writer *w, 
     if (w->level == LEVEL_SERVER)
         return 0;
     if (!own && d->write == LEVEL_SERVER && !((d->flags & AF_CREATE) && w->creating))
-        return errors_set(e, PBSE_ATTRRO, "%s is set by the server", d->name);
+        return err_set(e, PBSE_ATTRRO, "Cannot set attribute, read only or insufficient permission  %s",
+                       d->name);
     if (!own && d->write != LEVEL_SERVER && w->level < d->write)
         return errors_set(e, PBSE_ATTRRO, "%s may be set by %ss, not by a plain %s", d->name,
                           level_name(d->write), level_name(w->level));

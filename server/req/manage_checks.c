@@ -141,7 +141,8 @@ static int check_open(const struct object *o, const struct attr_list *now, const
         return 0;
     if (!type)
         return err_set(e, PBSE_NEEDQUET, "Queue type must be set: queue_type of %s", o->name);
-    if (strcmp(type, "Route") == 0 && !attr_list_is_set(now, QUEUE_ATTR_route_destinations))
+    if (strcmp(type, "Route") == 0 && attr_list_bool(now, QUEUE_ATTR_enabled, false) &&
+        !attr_list_is_set(now, QUEUE_ATTR_route_destinations))
         return err_set(e, PBSE_QUENOEN,
                        "Cannot enable queue, incomplete definition: %s has no route_destinations", o->name);
     return 0;
@@ -204,6 +205,20 @@ static const struct node *borrower_of(const struct site *s, const char *name, in
             return n;
     }
     return NULL;
+}
+
+/* A vnode that is for the jobs of one queue is seen by the scheduler of that queue. */
+int check_node_partition(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    const char *queue = attr_list_text(now, NODE_ATTR_queue), *own = attr_list_text(now, NODE_ATTR_partition);
+    struct queue *q = queue ? queues_find(site_of(arg)->queues, queue) : NULL;
+    const char *its = q ? attr_list_text(&q->obj.attrs, QUEUE_ATTR_partition) : NULL;
+
+    if (!own || !its || strcmp(own, its) == 0)
+        return 0;
+    return err_set(e, PBSE_PARTITION_NOT_IN_QUE,
+                   "Partition %s is not part of queue for node: queue %s of node %s is of partition %s", own,
+                   queue, o->name, its);
 }
 
 int check_borrowed(void *arg, const struct object *o, const struct attr_list *now, struct err *e)

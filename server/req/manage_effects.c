@@ -233,6 +233,8 @@ const struct edit_effect manage_effects[] = {
     {OF_SCHED, SCHED_ATTR_preempt_prio, NULL, sched_configure},
     {OF_SCHED, SCHED_ATTR_preempt_queue_prio, NULL, sched_configure},
     {OF_NODE, NODE_ATTR_resources_available, check_borrowed, NULL},
+    {OF_NODE, NODE_ATTR_queue, check_node_partition, NULL},
+    {OF_NODE, NODE_ATTR_partition, check_node_partition, NULL},
     {OF_NODE, NODE_ATTR_Mom, NULL, node_mom_set},
     {OF_QUEUE, EDIT_ANY, check_queue, NULL},
     {OF_QUEUE, QUEUE_ATTR_started, NULL, queue_started},

@@ -24,7 +24,7 @@ static int check_acls(const struct queue *q, const struct admit_ask *ask, struct
 
     if (on(q, QUEUE_ATTR_acl_host_enable) &&
         !access_acl_allows(attr_list_text(a, QUEUE_ATTR_acl_hosts), ACL_HOST, ask->host, false))
-        return err_set(e, PBSE_BADHOST, "queue %s does not take jobs from host %s", q->obj.name, ask->host);
+        return err_set(e, PBSE_BADHOST, "Access from host not allowed, or unknown host");
     if (on(q, QUEUE_ATTR_acl_user_enable) &&
         !access_acl_allows(attr_list_text(a, QUEUE_ATTR_acl_users), ACL_USER, ask->owner, true))
         return err_set(e, PBSE_PERM, "Unauthorized Request : queue %s does not take jobs of %s", q->obj.name,

@@ -10,11 +10,12 @@
 
 enum { TEXT_LIMIT = 1 << 20 };
 
-static bool is_directory(const char *path)
+/* "host:": the default name on that host. */
+static bool is_host_only(const char *path)
 {
-    size_t n = strlen(path);
+    const char *colon = strchr(path, ':');
 
-    return n && path[n - 1] == '/';
+    return colon && !colon[1];
 }
 
 /* A host whose address has no name here: its own word for itself leads there more likely, and an IPv6 address could not be told
@@ -33,22 +34,22 @@ static void add_host(const struct job *j, struct strbuf *b)
     strbuf_add_char(b, ':');
 }
 
-/* "host:workdir/name.o41" where nothing else was said; of an array "name.o41.^array_index^". The same file in the
- * directory that was said. */
+/* "host:workdir/name.o41" where nothing else was said; of an array "name.o41.^array_index^". A directory ("host:dir/") stays as
+ * it was said: the file that is brought there has the name that it has in the spool, ID.OU. */
 static int default_path(struct job *j, int index, char letter, struct err *e)
 {
     const char *said = attr_list_text(&j->obj.attrs, index);
     struct strbuf b;
     int rc;
 
-    if (said && !is_directory(said))
+    if (said && !is_host_only(said))
         return 0;
     strbuf_init(&b, TEXT_LIMIT);
     if (said)
         strbuf_add(&b, said);
     else
         add_host(j, &b);
-    if (!said && (variables_find(j, "PBS_O_WORKDIR", &b) || variables_find(j, "PBS_O_HOME", &b)))
+    if (variables_find(j, "PBS_O_WORKDIR", &b) || variables_find(j, "PBS_O_HOME", &b))
         strbuf_add(&b, "/");
     strbuf_addf(&b, "%s.%c%lld%s", attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name), letter,
                 (long long)j->key.seq, j->array ? ".^array_index^" : "");

@@ -4,8 +4,7 @@
 #include "err.h"
 #include "job.h"
 
-/* Fill in the one that is not set, and the name of the file where a directory was said ("host:dir/"). The job has its key,
- * host, name and Variable_List. -1: PBSE_SYSTEM. */
+/* Fill in the one that is not set, and the path where only a host was said ("host:"). The job has its key, host, name and Variable_List. -1: PBSE_SYSTEM. */
 int output_paths_complete(struct job *j, struct err *e);
 
 #endif

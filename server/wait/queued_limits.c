@@ -87,16 +87,17 @@ static int refuse(const struct scope *s, const struct job *j, enum limit_kind k,
 {
     const char *in = s->queue ? "queue " : "complex", *name = s->queue ? s->queue->obj.name : "";
     const char *state = s->only_queued ? " in 'Q' state" : "";
+    const char *of = s->only_queued ? " for jobs in 'Q' state" : "";
 
     if (resource && k == LIMIT_ALL)
         return err_set(e, PBSE_ENTLIMRESC, "would exceed limit on resource %s in %s%s%s", resource, in, name,
-                       state);
+                       of);
     if (resource && generic)
         return err_set(e, PBSE_ENTLIMRESC, "would exceed per-%s limit on resource %s in %s%s%s", kind_name(k),
-                       resource, in, name, state);
+                       resource, in, name, of);
     if (resource)
         return err_set(e, PBSE_ENTLIMRESC, "would exceed %s %s's limit on resource %s in %s%s%s",
-                       kind_name(k), tally_entity(j, k), resource, in, name, state);
+                       kind_name(k), tally_entity(j, k), resource, in, name, of);
     if (k == LIMIT_ALL)
         return err_set(e, PBSE_ENTLIMCT, "Maximum number of jobs%s already in %s%s", state, in, name);
     if (generic)

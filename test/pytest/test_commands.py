@@ -87,11 +87,21 @@ def test_memory_is_shown_in_the_unit_that_was_asked_for(place, asked, shown):
     assert place.stat(submit(place, "-h", "-l", f"select={asked}"))["Resource_List"]["mem"] == shown
 
 
-def test_a_directory_for_output_is_shown_with_the_file_in_it(place):
-    job = submit(place, "-h", "-N", "named", "-o", "/tmp", "-e", "/tmp/", "-J", "1-2")
-    number, s = job.split("[")[0], place.stat(job)
-    assert s["Output_Path"].endswith(f":/tmp/named.o{number}.^array_index^")
-    assert s["Error_Path"].endswith(f":/tmp/named.e{number}.^array_index^")
+def test_a_directory_for_output_is_shown_as_it_was_said(place):
+    s = place.stat(submit(place, "-h", "-N", "named", "-o", "/tmp", "-e", "/tmp/", "-J", "1-2"))
+    assert s["Output_Path"].endswith(":/tmp/") and s["Error_Path"].endswith(":/tmp/")
+
+
+def test_output_in_a_directory_has_the_name_of_the_job_and_on_a_host_the_usual_one(cx):
+    where = os.path.join(cx.work, "there")
+    os.mkdir(where)
+    os.chmod(where, 0o777)
+    job = submit(cx, "-N", "named", "-o", where + "/", "-e", "localhost:", "--", cx.script("echo out\necho err >&2"))
+    number = job.split(".")[0]
+    assert cx.stat(job)["Error_Path"] == f"localhost:{cx.work}/named.e{number}"
+    cx.wait_gone(job)
+    assert os.listdir(where) == [f"{job}.OU"] and cx.file(f"there/{job}.OU") == "out\n"
+    assert cx.file(f"named.e{number}") == "err\n"
 
 
 def test_runs_before_its_submission_count_and_waiting_is_not_eligible(place):

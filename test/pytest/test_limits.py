@@ -260,13 +260,13 @@ JOBS = {
     "p:prj": "Maximum number of jobs{state} for project prj already in {where}",
 }
 AMOUNTS = {
-    "o:PBS_ALL": "would exceed limit on resource ncpus in {where}{state}",
-    "u:PBS_GENERIC": "would exceed per-user limit on resource ncpus in {where}{state}",
-    "g:PBS_GENERIC": "would exceed per-group limit on resource ncpus in {where}{state}",
-    "p:PBS_GENERIC": "would exceed per-project limit on resource ncpus in {where}{state}",
-    f"u:{A}": f"would exceed user {A}'s limit on resource ncpus in {{where}}{{state}}",
-    f"g:{A}": f"would exceed group {A}'s limit on resource ncpus in {{where}}{{state}}",
-    "p:prj": "would exceed project prj's limit on resource ncpus in {where}{state}",
+    "o:PBS_ALL": "would exceed limit on resource ncpus in {where}{for_state}",
+    "u:PBS_GENERIC": "would exceed per-user limit on resource ncpus in {where}{for_state}",
+    "g:PBS_GENERIC": "would exceed per-group limit on resource ncpus in {where}{for_state}",
+    "p:PBS_GENERIC": "would exceed per-project limit on resource ncpus in {where}{for_state}",
+    f"u:{A}": f"would exceed user {A}'s limit on resource ncpus in {{where}}{{for_state}}",
+    f"g:{A}": f"would exceed group {A}'s limit on resource ncpus in {{where}}{{for_state}}",
+    "p:prj": "would exceed project prj's limit on resource ncpus in {where}{for_state}",
 }
 
 
@@ -279,7 +279,8 @@ def test_the_text_of_each_limit_on_what_is_queued_is_that_of_pbs(cx, limits, whe
                               ("max_queued_res.ncpus", 15143, AMOUNTS),
                               ("queued_jobs_threshold_res.ncpus", 15143, AMOUNTS)]:
         state = " in 'Q' state" if "threshold" in name else ""
-        words = {"where": scope, "owner": owner, "state": state, "of_state": state and f" of jobs{state}"}
+        words = {"where": scope, "owner": owner, "state": state, "of_state": state and f" of jobs{state}",
+                 "for_state": state and f" for jobs{state}"}
         for entity, text in texts.items():
             limits(where, f'{name} = "[{entity}=1]"')
             with pytest.raises(api.PbsError) as e:
