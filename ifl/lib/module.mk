@@ -7,11 +7,14 @@ $(call tests,  ifl/lib, ifl/rpc ifl/spec ifl/def protocol base, -ltirpc -lpthrea
 # Kerberos and five libraries more into every program, and double its start. The sanitizers know the shared one only.
 RM.calls := openrm closerm downrm configrm addreq allreq getreq flushreq activereq fullresp
 LIBPBS.parts := $(call archive,ifl/lib ifl/rpc ifl/spec ifl/def protocol base)
+# Programs that were linked with OpenPBS ask for libpbs.so.0.
 EXTRA += $(B)/lib/libpbs.so $(B)/lib/libpbs.a
-$(B)/lib/libpbs.so: $(LIBPBS.parts) ifl/lib/libpbs.map
+$(B)/lib/libpbs.so: $(B)/lib/libpbs.so.0
+	@ln -sfn libpbs.so.0 $@
+$(B)/lib/libpbs.so.0: $(LIBPBS.parts) ifl/lib/libpbs.map
 	@mkdir -p $(@D)
 	@echo "  LD   $@"
-	@$(CC) $(CFLAGS) $(SANLINK) -shared -Wl,-soname,libpbs.so -Wl,--version-script=ifl/lib/libpbs.map -o $@ \
+	@$(CC) $(CFLAGS) $(SANLINK) -shared -Wl,-soname,libpbs.so.0 -Wl,--version-script=ifl/lib/libpbs.map -o $@ \
 	  -Wl,--whole-archive $(firstword $(LIBPBS.parts)) -Wl,--no-whole-archive \
 	  -Wl,--start-group $(wordlist 2,99,$(LIBPBS.parts)) -Wl,--end-group \
 	  $(if $(SANITIZE),-ltirpc,-Wl$(comma)-Bstatic -ltirpc -Wl$(comma)-Bdynamic) -lpthread -ldl

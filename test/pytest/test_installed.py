@@ -434,6 +434,36 @@ def test_a_program_is_built_against_the_installed_tree_by_pkg_config(site):
     assert site.command(program).stdout.strip() == site.api.stat("server")[0].name
 
 
+def words(*command, **env):
+    return subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **env}).stdout.split()
+
+
+def test_a_program_that_was_linked_with_openpbs_runs_with_the_installed_library(site):
+    """It was linked with a library of that name which has public names only, and finds ours."""
+    if "asan" in site.build:
+        pytest.skip("an ordinary program is not linked with the sanitizers")
+    source, program, theirs = (os.path.join(site.work, name) for name in ("old.c", "old", "libpbs.so"))
+    with open(source, "w", encoding="ascii") as f:
+        f.write(PROGRAM)
+    public = ("pbs_connect", "pbs_statserver", "pbs_statfree", "pbs_disconnect")
+    with open(source + ".lib.c", "w", encoding="ascii") as f:
+        f.writelines(f"int {name}(void) {{ return 0; }}\n" for name in public)
+    subprocess.run(["gcc", "-w", "-shared", "-fPIC", "-Wl,-soname,libpbs.so.0", source + ".lib.c", "-o", theirs], check=True)
+    subprocess.run(["gcc", "-I", f"{site.exec}/include", source, "-o", program, "-L", site.work, "-lpbs"], check=True)
+    said = site.command(program, env={"LD_LIBRARY_PATH": f"{site.exec}/lib"}).stdout
+    assert said.strip() == site.api.stat("server")[0].name
+    assert os.readlink(f"{site.exec}/lib/libpbs.so") == "libpbs.so.0"
+
+
+def test_configure_scripts_find_the_library_and_tm(site):
+    config = os.path.join(site.exec, "bin", "pbs-config")
+    flags = words(config, "--cflags", "--libs")
+    assert flags == site.flags() == words("pkg-config", "--cflags", "--libs", "tm",
+                                          PKG_CONFIG_PATH=f"{site.exec}/lib/pkgconfig")
+    assert words(config, "--prefix") == [site.exec]
+    assert subprocess.run([config, "--nonsense"], capture_output=True, check=False).returncode == 2
+
+
 def test_what_is_installed_below_destdir_speaks_of_prefix_alone():
     """As a packager does it; and a program is built against that tree before it is where it will be."""
     c = Installed()

@@ -12,7 +12,8 @@ INCLUDE = os.path.join(os.path.dirname(__file__), "..", "..", "..", "ifl", "incl
 def _flags(cx):
     if hasattr(cx, "flags"):
         return cx.flags()
-    shutil.copy(os.environ["CEDE_LIBPBS"], os.path.join(cx.work, "libpbs.so"))
+    for name in ("libpbs.so", "libpbs.so.0"):
+        shutil.copy(os.environ["CEDE_LIBPBS"], os.path.join(cx.work, name))
     return ["-I", INCLUDE, "-L", cx.work, "-lpbs", "-Wl,-rpath,$ORIGIN"]
 
 
