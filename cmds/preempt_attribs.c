@@ -60,3 +60,22 @@ void preempt_attribs_settings(const struct batch_status *b, enum preempt_attribs
     out->preemptable_by = attrs_value(l, "preemptable_by", NULL);
     out->methods_enable = enable && strcmp(enable, "True") == 0;
 }
+
+static bool is_true(const struct attrl *l, const char *name)
+{
+    const char *text = attrs_value(l, name, NULL);
+
+    return text && strcmp(text, "True") == 0;
+}
+
+bool preempt_attribs_is_open_express(const struct batch_status *queue, const struct batch_status *sched)
+{
+    const char *type = attrs_value(queue->attribs, ATTR_qtype, NULL);
+    struct preempt_settings of_queue, of_sched;
+
+    preempt_attribs_settings(queue, PREEMPT_ATTRIBS_QUEUE, &of_queue);
+    preempt_attribs_settings(sched, PREEMPT_ATTRIBS_SCHED, &of_sched);
+    return preempt_rules_is_express(&of_queue, &of_sched) && !(type && type[0] == 'R') &&
+           !is_true(queue->attribs, ATTR_acluren) && !is_true(queue->attribs, ATTR_aclgren) &&
+           !is_true(queue->attribs, ATTR_fromroute);
+}

@@ -12,4 +12,7 @@ enum preempt_attribs_kind { PREEMPT_ATTRIBS_QUEUE, PREEMPT_ATTRIBS_SCHED };
 void preempt_attribs_settings(const struct batch_status *b, enum preempt_attribs_kind kind,
                               struct preempt_settings *out);
 
+/* Is this an express queue that takes jobs of every user, so that each of them may preempt others? */
+bool preempt_attribs_is_open_express(const struct batch_status *queue, const struct batch_status *sched);
+
 #endif

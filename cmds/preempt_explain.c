@@ -179,6 +179,8 @@ static void show_job(const struct batch_status *b)
     show_line("no preemption", value(b, "no_preemption"));
     show_line("methods", value(b, "methods"));
     show_line("lost core-s", value(b, "lost_core_seconds"));
+    show_line("victims", value(b, "victims"));
+    show_line("chosen by", value(b, "price"));
 }
 
 static void show_column(const char *text, size_t width)
@@ -227,6 +229,8 @@ static void show_spared(const struct batch_status *list)
         table_text(stdout, value(list, "reason") ? value(list, "reason") : "-");
         if (value(list, "until"))
             printf(", until %s", time_text(value(list, "until"), room));
+        if (value(list, "lost_core_seconds"))
+            printf("; it would lose %s core-s", value(list, "lost_core_seconds"));
         putchar('\n');
     }
 }

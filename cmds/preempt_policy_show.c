@@ -259,6 +259,12 @@ static void show_in_force(struct show *s, const struct batch_status *queue)
     show_methods(s, queue, sched);
     show_notice(s, queue, sched);
     if (s->json)
+        json_out_any(&s->out, "open_to_all",
+                     preempt_attribs_is_open_express(queue, sched) ? "true" : "false");
+    else if (preempt_attribs_is_open_express(queue, sched))
+        printf("      %-22s it takes jobs of every user, so each may preempt others (acl_user_enable)\n",
+               "warning");
+    if (s->json)
         json_out_close(&s->out, '}');
 }
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "pbs_error.h"
+#include "preempt_attribs.h"
+#include "preempt_policy_show.h"
 #include "qmgr_attrs.h"
 #include "qmgr_print.h"
 
@@ -157,6 +159,23 @@ static int print_all(const struct qmgr_apply *q, int c, const char *server)
     return rc;
 }
 
+/* Said where a Priority was set: with it comes the right to preempt. */
+static void warn_of_open_express(int c, const char *name)
+{
+    struct batch_status *queue = pbs_statque(c, name, NULL, NULL);
+    struct batch_status *scheds = queue ? pbs_statsched(c, NULL, NULL) : NULL;
+    const struct batch_status *sched = scheds ? preempt_policy_sched_of(scheds, queue) : NULL;
+
+    if (sched && preempt_attribs_is_open_express(queue, sched))
+        fprintf(
+            stderr,
+            "qmgr: warning: queue %s is an express queue and takes jobs of every user: each of them may preempt\n"
+            "      others. To restrict it: set queue %s acl_user_enable=True,acl_users=...\n",
+            name, name);
+    pbs_statfree(queue);
+    pbs_statfree(scheds);
+}
+
 static int manage_one(const struct qmgr_apply *q, int c, const struct qmgr_line *l, const char *name,
                       const char *server)
 {
@@ -164,8 +183,11 @@ static int manage_one(const struct qmgr_apply *q, int c, const struct qmgr_line 
                          : l->object == MGR_OBJ_PBS_HOOK ? PBS_HOOK
                                                          : NULL;
 
-    if (pbs_manager(c, l->command, l->object, name, l->attrs.first, extend) == 0)
+    if (pbs_manager(c, l->command, l->object, name, l->attrs.first, extend) == 0) {
+        if (l->object == MGR_OBJ_QUEUE && attrs_find(&l->attrs, ATTR_p, NULL) && !q->silent)
+            warn_of_open_express(c, name);
         return 0;
+    }
     return report(q, c, l->object, name, server);
 }
 

@@ -121,6 +121,29 @@ static void add_sums(struct entry *e, const struct explanation *x)
             add(e, "spared", spared_word((enum spared)i), "%zu", x->counts[i]);
 }
 
+/* By what the victims were chosen: each term of their price, the first that counts before the other. */
+static void add_price(struct entry *e, const struct universe *u, const struct explanation *x)
+{
+    long long lost_s = (long long)x->price_s;
+
+    if (x->n_victims == 0)
+        return;
+    switch (universe_policy(u)->preempt_sort) {
+    case PREEMPT_LEAST:
+        add(e, "price", NULL, "least_lost_work: %lld core-seconds lost, then %zu victims", lost_s,
+            x->n_victims);
+        break;
+    case PREEMPT_FEWEST:
+        add(e, "price", NULL, "fewest_jobs: %zu victims, then %lld core-seconds lost", x->n_victims, lost_s);
+        break;
+    case PREEMPT_LATEST:
+        add_text(e, "price", NULL, "min_time_since_start: the one that started last, whatever is lost");
+        break;
+    case PREEMPT_SORT_COUNT:
+        break;
+    }
+}
+
 static void add_job(struct list *l, const struct universe *u, const struct explanation *x, const char *name)
 {
     struct entry e = entry_add(l, name);
@@ -137,6 +160,7 @@ static void add_job(struct list *l, const struct universe *u, const struct expla
     add_reasons(&e, x);
     add_self(&e, &x->self);
     add_sums(&e, x);
+    add_price(&e, u, x);
 }
 
 /* --- the others ------------------------------------------------------------------------------------------ */
@@ -169,6 +193,8 @@ static void add_spared(struct list *l, const struct explain_spared *s)
     add_text(&e, "reason", NULL, spared_sentence(s->why));
     if (s->until_s)
         add(&e, "until", NULL, "%lld", (long long)s->until_s);
+    if (s->why == SPARED_NEEDLESS)
+        add(&e, "lost_core_seconds", NULL, "%lld", (long long)s->price_s);
 }
 
 /* Those nearest to being stopped first. */

@@ -48,6 +48,9 @@ static void take_start(void *arg, const void *args, struct rpc_request *q)
         exec_service_taken(q, PBSE_IVALREQ, "the run has no such host");
     } else if (sim_runs_find(&s->runs, &a->job, a->run)) { /* said again */
         exec_service_taken(q, 0, NULL);
+    } else if (HASH_COUNT(s->runs.table) >=
+               EXEC_RUNS_MAX) { /* HELLO could not tell of it: the server would run it once more */
+        exec_service_taken(q, PBSE_RESCUNAV, "65536 runs are here, as many as HELLO holds");
     } else if (rules_refuses(s->o.rules)) {
         exec_service_taken(q, PBSE_MOMREJECT, "refused by a rule of the simulation");
     } else {
@@ -161,7 +164,8 @@ static u_int capabilities(const struct execsim *s)
 {
     int64_t save_ms, restart_ms;
 
-    return EXEC_CAN_FREEZE | EXEC_CAN_RELEASE | EXEC_CAN_MANY_CHUNKS | (s->o.clock ? EXEC_CAN_VIRTUAL : 0) |
+    return EXEC_CAN_FREEZE | EXEC_CAN_RELEASE | EXEC_CAN_MANY_CHUNKS | EXEC_CAN_MANY_HOSTS |
+           (s->o.clock ? EXEC_CAN_VIRTUAL : 0) |
            (rules_checkpoint(s->o.rules, &save_ms, &restart_ms) ? EXEC_CAN_CHECKPOINT : 0);
 }
 

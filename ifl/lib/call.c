@@ -120,6 +120,17 @@ static int count(const struct attropl *list)
     return n;
 }
 
+int call_check_value(int c, const char *what, const char *text)
+{
+    size_t n = text ? strlen(text) : 0;
+
+    if (n <= PBS_VALUE_MAX)
+        return 0;
+    (void)report_set(c, PBSE_IVALREQ, "%s of %zu bytes; at most %d", what ? what : "a value", n,
+                     PBS_VALUE_MAX);
+    return -1;
+}
+
 static void *make_array(int c, int n, size_t size)
 {
     void *array;
@@ -137,8 +148,12 @@ static void *make_array(int c, int n, size_t size)
 int call_attrops(int c, const struct attropl *list, wire_attrops *out)
 {
     int n = count(list);
-    wire_attrop *a = make_array(c, n, sizeof *a);
+    wire_attrop *a;
 
+    for (const struct attropl *l = list; l && n <= PBS_ATTRS_MAX; l = l->next)
+        if (call_check_value(c, l->name, l->value) < 0)
+            return -1;
+    a = make_array(c, n, sizeof *a);
     if (!a)
         return -1;
     out->wire_attrops_val = a;

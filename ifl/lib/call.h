@@ -33,7 +33,10 @@ int call_unsupported(int c, const char *what);
 /* --- arguments: borrow the caller's text for the call; "" for NULL */
 char *call_text(const char *text);
 
-/* A list as wire_attrops, whose array the caller frees. -1 reported: too many, no memory. */
+/* -1, reported with the bound: the text is longer than any value may be. NULL is none. `what` is for people. */
+int call_check_value(int c, const char *what, const char *text);
+
+/* A list as wire_attrops, whose array the caller frees. -1 reported: too many, a value too long, no memory. */
 int call_attrops(int c, const struct attropl *list, wire_attrops *out);
 
 /* The list of attributes wanted. The array is freed by the caller. */

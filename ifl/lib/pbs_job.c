@@ -29,6 +29,9 @@ static int text_request(caller *how, int c, uint32_t proc, const char *jobid, co
 {
     ifl_job_text_args a = {.job = call_text(jobid), .text = call_text(text), .extend = call_text(extend)};
 
+    report_clear(c);
+    if (call_check_value(c, "an argument", text) < 0)
+        return how == call_simple ? pbs_errno : -1;
     return how(c, proc, (xdrproc_t)xdr_ifl_job_text_args, &a);
 }
 

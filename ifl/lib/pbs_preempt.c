@@ -209,9 +209,9 @@ static int victims_of(int c, const struct pbs_victim victims[], size_t n, ifl_pr
 {
     ifl_victim *list = n <= PBS_LIST_MAX ? calloc(n ? n : 1, sizeof *list) : NULL;
 
-    report_clear(c);
     if (!list) {
-        (void)report_set(c, n > PBS_LIST_MAX ? PBSE_IVALREQ : PBSE_SYSTEM, "%zu victims are too many", n);
+        (void)report_set(c, n > PBS_LIST_MAX ? PBSE_IVALREQ : PBSE_SYSTEM, "%zu victims; at most %d", n,
+                         PBS_LIST_MAX);
         return -1;
     }
     for (size_t i = 0; i < n; i++)
@@ -230,7 +230,8 @@ int pbs_preempt_run(int c, const char *jobid, const char *exec_vnode, const stru
         .job = call_text(jobid), .location = call_text(exec_vnode), .extend = call_text(extend)};
     int code;
 
-    if (victims_of(c, victims, n_victims, &a) < 0)
+    report_clear(c);
+    if (call_check_value(c, "a location", exec_vnode) < 0 || victims_of(c, victims, n_victims, &a) < 0)
         return pbs_errno;
     code = call_simple(c, IFL_PREEMPT_RUN, (xdrproc_t)xdr_ifl_preempt_run_args, &a);
     free(a.victims.victims_val);
@@ -244,7 +245,8 @@ int pbs_preempt_run_send(int c, const char *jobid, const char *exec_vnode, const
         .job = call_text(jobid), .location = call_text(exec_vnode), .extend = call_text(extend)};
     int ticket;
 
-    if (victims_of(c, victims, n_victims, &a) < 0)
+    report_clear(c);
+    if (call_check_value(c, "a location", exec_vnode) < 0 || victims_of(c, victims, n_victims, &a) < 0)
         return -1;
     ticket = call_simple_send(c, IFL_PREEMPT_RUN, (xdrproc_t)xdr_ifl_preempt_run_args, &a);
     free(a.victims.victims_val);

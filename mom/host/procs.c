@@ -243,6 +243,22 @@ struct procs_sum procs_add_up(const struct procs *p)
     return s;
 }
 
+void procs_numbers_id(char out[static 64])
+{
+    char link[64] = "", text[STAT_MAX];
+    ssize_t n = readlink("/proc/self/ns/pid", link, sizeof link - 1);
+    unsigned long long inode, began = 0;
+    const char *after;
+
+    out[0] = '\0';
+    if (n <= 0 || sscanf(link, "pid:[%llu]", &inode) != 1)
+        return;
+    if (read_small("/proc/1/stat", text, sizeof text) > 0 && (after = strrchr(text, ')')) &&
+        sscanf(after + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %*d %*d %llu",
+               &began) == 1)
+        snprintf(out, 64, "%llu-%llu", inode, began);
+}
+
 int procs_boot_id(char out[static 64], struct err *e)
 {
     ssize_t n = read_small("/proc/sys/kernel/random/boot_id", out, 64);

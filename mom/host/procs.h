@@ -59,4 +59,8 @@ int procs_began(pid_t pid, time_t *out); /* when, by the wall clock of now, to a
 /* Boot id of the host, so that a record of before a reboot is known as such. */
 int procs_boot_id(char out[static 64], struct err *e);
 
+/* Which numbers of processes these are: the PID namespace's inode, and when its first process began (ticks after the boot), since an inode
+ * is given again when the namespace has ended. "" when /proc does not tell. */
+void procs_numbers_id(char out[static 64]);
+
 #endif

@@ -62,6 +62,7 @@ static int find_names(struct home *h, struct err *e)
     else
         h->node = text("%.*s", (int)strcspn(host, "."), host);
     h->service = text("mom:%s", h->node);
+    procs_numbers_id(h->numbers);
     return procs_boot_id(h->boot, e);
 }
 
@@ -312,6 +313,25 @@ int home_raise_limits(struct home *h, struct err *e)
     if (getrlimit(RLIMIT_NOFILE, &h->job_files) < 0)
         return err_errno(e, errno, "cannot read our limit of open files");
     return daemon_set_limits(conf_core_bytes(h->conf), e);
+}
+
+char *home_epoch_of_pids(const struct home *h)
+{
+    return text("%s %s", h->boot, h->numbers);
+}
+
+bool home_is_this_boot(const struct home *h, const char *record)
+{
+    size_t n = strcspn(record, " ");
+
+    return n == strlen(h->boot) && strncmp(record, h->boot, n) == 0;
+}
+
+bool home_has_those_pids(const struct home *h, const char *record)
+{
+    const char *numbers = strchr(record, ' ');
+
+    return home_is_this_boot(h, record) && h->numbers[0] && numbers && strcmp(numbers + 1, h->numbers) == 0;
 }
 
 void home_close(struct home *h)

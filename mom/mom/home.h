@@ -23,6 +23,7 @@ struct home {
     char *service;           /* "mom:<node>" */
     char *host;              /* of the machine */
     char boot[64];
+    char numbers[64]; /* whose numbers processes have: procs_numbers_id */
     char *priv, *jobs, *spool, *undelivered, *aux, *logs, *certs; /* directories */
     char *checkpoint;                                             /* of images: ours, 0711 */
     const char *checkpoint_from;                                  /* "checkpoint path from config file" */
@@ -56,6 +57,12 @@ int home_check(const struct conf *conf, const struct home_options *o, struct err
 int home_load_config(struct home *h, struct err *e);
 /* Take as many descriptors as we may: each running job needs two. */
 int home_raise_limits(struct home *h, struct err *e);
+/* Where numbers of processes mean something, as records of a run say it: "BOOT NUMBERS". Owned by the caller; NULL: no memory. */
+char *home_epoch_of_pids(const struct home *h);
+/* Does a record say this boot, and do its numbers of processes mean here what they meant there? A record of an older version has no
+ * word of them: they do not. */
+bool home_is_this_boot(const struct home *h, const char *record);
+bool home_has_those_pids(const struct home *h, const char *record);
 void home_close(struct home *h);
 
 #endif

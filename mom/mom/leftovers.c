@@ -76,6 +76,9 @@ size_t leftovers_kill(const struct home *h, const struct run *r)
     if (r->before_boot)
         return 0; /* whoever has those numbers now is another */
     run_tasks_read(&tasks, r->path);
+    if (r->foreign_pids)
+        tasks.sessions.n =
+            0; /* the job's groups and its mark tell what is left of it, in whatever namespace */
     strbuf_init(&mark, PATH_LEN_MAX);
     strbuf_addf(&mark, "PBS_NODEFILE=%s/%s", h->aux, r->id);
     n = kill_all(h, &(struct traces){.marks = {.sessions = &tasks.sessions,

@@ -346,7 +346,7 @@ static unsigned umask_of(const struct run *r)
 static int make_rest(const struct home *h, const struct run *r, struct shep_order *o, struct err *e)
 {
     o->id = strdup(r->id);
-    o->boot = strdup(h->boot);
+    o->boot = home_epoch_of_pids(h);
     o->tty_host = strdup("");
     o->tty_port = strdup("");
     o->tty_key = strdup("");

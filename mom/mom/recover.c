@@ -49,8 +49,9 @@ static struct run *make_run(struct parts *m, const char *path, struct shep_order
     r->has_start = true;
     r->ncpus = o->ncpus;
     r->cpus = bound_cpus(o);
-    r->other_boot = strcmp(o->boot, m->home.boot) != 0;
+    r->other_boot = !home_is_this_boot(&m->home, o->boot);
     r->before_boot = r->other_boot;
+    r->foreign_pids = !home_has_those_pids(&m->home, o->boot);
     r->owner_home = strdup(o->home);
     r->jobdir = o->cwd[0] ? strdup(o->cwd) : NULL;
     run_set_owner(r, o->uid, o->gid);

@@ -68,6 +68,8 @@ struct run {
     bool ready_said;  /* stands in the journal, or did */
     bool other_boot;  /* recover: begun before the host was booted; numbers may have been lost */
     bool before_boot; /* recover: the same, and stays so */
+    bool
+        foreign_pids; /* recover: begun in another PID namespace, or boot: recorded numbers of processes are others' now */
     struct run_event_node *first, *last; /* not acknowledged, in order */
     uint64_t last_seq, sent_seq, acked_seq;
 

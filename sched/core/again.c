@@ -1,6 +1,8 @@
 /* The room of a suspended job, vnode by vnode. See again.h. */
 #include "again.h"
 
+#include "match.h"
+
 /* It must be open, and empty if the job is to have it alone again. What is shut though nobody is there it has kept
  * itself, as it may where the site limits what a suspended job gives back. */
 static bool is_open_again(const struct job *j, const struct piece *p)
@@ -39,8 +41,12 @@ bool again_fits(const struct universe *u, const struct job *j, struct reason *wh
 {
     for (size_t i = 0; i < j->on.n; i++) {
         const struct node *n = j->on.a[i].node;
-        if (!n || (n->state && !j->on.a[i].beside) || !is_open_again(j, &j->on.a[i])) {
-            reason_set(why, REASON_NODE_STATE, n && n->state ? n->state : n ? "job-exclusive" : "gone", NULL);
+        if (n && n->state && !j->on.a[i].beside) {
+            match_away(n, 0, why);
+            return false;
+        }
+        if (!n || !is_open_again(j, &j->on.a[i])) {
+            reason_set(why, REASON_NODE_STATE, n ? "job-exclusive" : "gone", NULL);
             return false;
         }
         if (!is_covered(u, j, n, why))

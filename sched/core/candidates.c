@@ -41,6 +41,7 @@ bool candidates_are_hopeless(const struct reason *why)
     case REASON_NONPRIME_ONLY:
     case REASON_CROSS_PRIME:
     case REASON_NO_SUCH:
+    case REASON_NODE_AWAY:
     case REASON_PSET_NEVER:
     case REASON_RESERVATION:
     case REASON_CONFLICT:

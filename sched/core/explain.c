@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "cost.h"
 #include "level.h"
 #include "mem.h"
 #include "placement.h"
@@ -92,7 +93,8 @@ static void spare(void *arg, struct job *j, enum spared why, int64_t until_s)
     struct explanation *x = w->out;
 
     x->spared = mem_room(x->spared, x->n_spared, &x->cap_spared, sizeof *x->spared);
-    x->spared[x->n_spared++] = (struct explain_spared){j, why, until_s};
+    x->spared[x->n_spared++] = (struct explain_spared){
+        j, why, until_s, why == SPARED_NEEDLESS ? cost_lost(universe_policy(w->k.u), j, w->p.now_s) : 0};
     x->counts[why]++;
 }
 
@@ -133,8 +135,10 @@ static void note_victims(struct walk *w, const struct candidates *l)
 
     x->victims = mem_new(l->n, sizeof *x->victims);
     x->n_victims = l->n;
-    for (size_t i = 0; i < l->n; i++)
+    for (size_t i = 0; i < l->n; i++) {
         stop_fill(&x->victims[i], universe_policy(w->k.u), l->a[i], w->p.now_s);
+        x->price_s += cost_lost(universe_policy(w->k.u), l->a[i], w->p.now_s);
+    }
     stops_settle(&w->k, x->victims, x->n_victims, &x->where, w->p.now_s);
     stops_come_back(&w->k, &w->p, x->victims, x->n_victims, &x->where);
 }

@@ -21,6 +21,7 @@ struct explain_spared { /* a running job that would not give way */
     const struct job *job;
     enum spared why;
     int64_t until_s; /* of SPARED_EXEMPT */
+    int64_t price_s; /* of SPARED_NEEDLESS: core-seconds at which it was priced */
 };
 
 struct explanation {
@@ -35,6 +36,7 @@ struct explanation {
     bool found_none;        /* it may, and all together are not enough */
     struct pieces where;    /* of the would-be verdicts: its place */
     struct stop *victims;   /* in the order in which they would be told */
+    int64_t price_s;        /* of all victims: core-seconds at which their choice priced them (cost_lost) */
     struct explain_spared *spared;
     size_t n_victims, n_spared, cap_spared;
     size_t counts[SPARED_COUNT_OF]; /* of spared, by reason */

@@ -8,6 +8,7 @@
  * what jobs use up on vnodes: the server counts that whatever the file says, and would refuse the run. */
 #include "match.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -216,4 +217,15 @@ void match_differs(const struct asker *a, const struct node *n, const struct chu
             return;
         }
     reason_set(why, REASON_NO_RESOURCES, NULL, NULL);
+}
+
+void match_away(const struct node *n, int64_t others, struct reason *why)
+{
+    char text[REASON_DETAIL_MAX], more[48] = "";
+
+    if (others > 0)
+        snprintf(more, sizeof more, " (and %lld more)", (long long)others);
+    snprintf(text, sizeof text, "%s%s%.70s%s", n->state, n->comment ? ": " : "", n->comment ? n->comment : "",
+             more);
+    reason_set(why, REASON_NODE_AWAY, n->name, text);
 }

@@ -41,6 +41,7 @@ static void forget(struct node *n)
     intern_unref(n->host_name);
     intern_unref(n->queue);
     intern_unref(n->partition);
+    intern_unref(n->comment);
     amounts_clear(&n->total);
     amounts_clear(&n->used);
     amounts_clear(&n->kept);
@@ -48,7 +49,7 @@ static void forget(struct node *n)
     for (size_t i = 0; i < n->n_loans; i++)
         intern_unref(n->loans[i].lender);
     n->n_loans = 0;
-    n->host_name = n->queue = n->partition = n->state = NULL;
+    n->host_name = n->queue = n->partition = n->state = n->comment = NULL;
     n->priority = n->last_used_s = 0;
     n->sharing = NODE_SHARED;
     n->most_jobs = n->most_user = n->most_group = -1;
@@ -159,6 +160,8 @@ static void take_one(struct node *n, struct catalogue *c, const struct attrl *a)
         n->most_user = strtoll(a->value, NULL, 10);
     else if (strcmp(a->name, "max_group_run") == 0)
         n->most_group = strtoll(a->value, NULL, 10);
+    else if (strcmp(a->name, "comment") == 0 && *a->value)
+        n->comment = mem_intern(a->value);
     else if (strcmp(a->name, "no_multinode_jobs") == 0)
         n->no_multinode = units_parse_bool(a->value, &yes, NULL) == 0 && yes;
 }
@@ -178,6 +181,7 @@ static uint64_t look_of(const struct node *n)
     for (size_t i = 0; i < n->n_loans; i++)
         h = mix(mix(h, n->loans[i].res), mem_hash(n->loans[i].lender));
     h = mix(mix(mix(h, mem_hash(n->queue)), mem_hash(n->partition)), (uintptr_t)n->state);
+    h = mix(h, mem_hash(n->comment));
     h = mix(mix(mix(h, (uint64_t)n->most_jobs), (uint64_t)n->most_user), (uint64_t)n->most_group);
     return mix(h, (uint64_t)n->sharing * 2 + n->no_multinode);
 }
@@ -197,6 +201,10 @@ bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs)
             take_one(n, c, attrs);
     if (!n->host_name)
         n->host_name = intern_again(n->name);
+    if (!n->state) { /* what is said of a usable vnode makes it no other */
+        intern_unref(n->comment);
+        n->comment = NULL;
+    }
     n->look = look_of(n);
     freed = (was_shut && !n->said_exclusive && !n->held_alone) || (was_held && !n->held) || n->look != look ||
             n->priority != priority || n->host_name != host || !amounts_cover(&n->used, &before, NULL);

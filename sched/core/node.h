@@ -46,6 +46,7 @@ struct node {
     const char *queue;     /* only jobs of this queue; NULL: all queues without vnodes of their own */
     const char *partition; /* NULL: the default one */
     const char *state;     /* the word that makes it unusable, or NULL; a constant */
+    const char *comment;   /* interned: why it is; NULL: nobody says, or it is usable */
     int64_t priority;
     int64_t last_used_s; /* wall clock: when a job ended here last; 0: never */
     enum node_sharing sharing;

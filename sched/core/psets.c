@@ -242,6 +242,8 @@ void psets_why(struct buckets *all, const struct asker *a, struct reason *why)
     lacks = shortage_sums(all, a, &sums);
     if (!(lacks && sums.never) && (sets_never(all, a, why) || shortage_never(all, a, why)))
         return;
+    if (shortage_away(all, a, why))
+        return;
     if (lacks)
         *why = sums;
     else if (!sets_lack(all, a, why))

@@ -146,6 +146,36 @@ static bool named_lacks(const struct universe *u, const struct chunk *k, struct 
     return true;
 }
 
+/* Are all vnodes away (offline, down ...) that could run this chunk, were they free? */
+static bool chunk_away(struct buckets *all, const struct asker *a, const struct chunk *k, struct reason *why)
+{
+    const struct node *first = NULL;
+    int64_t n = 0;
+
+    for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b)) {
+        const struct node *like = b->sample;
+        if (!match_pool(a, like) || !match_labels(a, like, k) ||
+            match_times(a, like, &like->total, k, 1) == 0)
+            continue;
+        if (!like->state)
+            return false;
+        if (!first || like->rank < first->rank)
+            first = like;
+        n += (int64_t)b->n;
+    }
+    if (first)
+        match_away(first, n - 1, why);
+    return first != NULL;
+}
+
+bool shortage_away(struct buckets *all, const struct asker *a, struct reason *why)
+{
+    for (size_t i = 0; i < a->request->n; i++)
+        if (chunk_away(all, a, &a->request->chunks[i], why))
+            return true;
+    return false;
+}
+
 /* What stands in the way of this chunk at this moment; false: nothing that can be seen. */
 static bool chunk_now(struct buckets *all, const struct asker *a, const struct chunk *k, struct reason *why)
 {
@@ -200,6 +230,8 @@ static bool is_said(const struct reasons *l, res_id res)
 
 void shortage_all(struct buckets *all, const struct asker *a, struct reasons *why)
 {
+    if (!reasons_full(why) && shortage_away(all, a, &why->a[why->n]))
+        reasons_keep(why);
     sums(all, a, why);
     for (size_t i = 0; i < a->request->n && !reasons_full(why); i++) {
         const struct chunk *k = &a->request->chunks[i];

@@ -2,7 +2,8 @@
 #define SHORTAGE_H
 /* Why a job has no place, as a person wants to read it. Asked after a search has failed.
  *
- * In this order: sums over all vnodes, what would not fit even if everything were free, what does not fit now.
+ * In this order: what would not fit even if everything were free, vnodes that are away, sums over all vnodes, what does not
+ * fit now.
  */
 #include "buckets.h"
 #include "match.h"
@@ -14,7 +15,10 @@ bool shortage_sums(struct buckets *all, const struct asker *a, struct reason *wh
 /* Is there a chunk that would not fit, were all vnodes free? Optimistic: false does not promise a place. */
 bool shortage_never(struct buckets *all, const struct asker *a, struct reason *why);
 
-/* All that can be seen to be in the way, sums first, as far as there is room in `why`; perhaps nothing. */
+/* Is there a chunk for which all vnodes that could ever run it are away (offline, down ...)? The first of them is named. */
+bool shortage_away(struct buckets *all, const struct asker *a, struct reason *why);
+
+/* All that can be seen to be in the way, vnodes that are away and sums first, as far as there is room in `why`; perhaps nothing. */
 void shortage_all(struct buckets *all, const struct asker *a, struct reasons *why);
 
 /* What is in the way at this moment. */

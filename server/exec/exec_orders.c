@@ -139,7 +139,10 @@ static int encode(struct order *o, xdrproc_t codec, void *args)
     bool done;
     XDR x;
 
-    if (!size || size > ORDER_MAX)
+    if (!size)
+        return err_set(&o->why, PBSE_IVALREQ,
+                       "the order has a list or text beyond its bound in the protocol (exec.x)");
+    if (size > ORDER_MAX)
         return err_set(&o->why, PBSE_IVALREQ,
                        "the order is beyond what the protocol holds (%u bytes, %d at most)", size, ORDER_MAX);
     o->bytes = malloc(size);
@@ -173,10 +176,11 @@ static struct order *order_create(struct exec_orders *x, const struct job *j, co
     return o;
 }
 
-void exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
-                      xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg)
+size_t exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
+                        xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg)
 {
     struct order *o = order_create(x, j, service, proc);
+    size_t n;
 
     o->fn = fn;
     o->arg = arg;
@@ -187,7 +191,9 @@ void exec_orders_give(struct exec_orders *x, struct job *j, const char *service,
         loop_timer_set(o->patience, ORDER_ANSWER_S * 1000);
     }
     (void)encode(o, codec, args);
+    n = o->bytes ? o->n : 0;
     commit_then(x->commit, send_now, o);
+    return n;
 }
 
 void exec_orders_fail(struct exec_orders *x, struct job *j, const char *service, unsigned proc,

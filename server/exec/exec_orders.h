@@ -25,10 +25,11 @@ struct exec_orders { /* of exec_send.c, which sets the first four and the hook *
 
 /* Send procedure `proc` with `args` to this service as soon as all that has changed until now is durable. args are encoded
  * here and stay the caller's. fn, which may be NULL, is called once with what came of it, never inside this: PBSE_NORELYMOM
- * also where the service has not answered in ORDER_ANSWER_S; a service that is away by then is told nothing (HELLO will). An order that the protocol cannot hold is told to ^refused, as if the
- * service had. */
-void exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
-                      xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg);
+ * also where the service has not answered in ORDER_ANSWER_S; a service that is away by then is told nothing (HELLO will). An
+ * order that the protocol cannot hold is told to ^refused, as if the service had. How many bytes wait for the answer; 0: it
+ * cannot be sent. */
+size_t exec_orders_give(struct exec_orders *x, struct job *j, const char *service, unsigned proc,
+                        xdrproc_t codec, void *args, exec_sent_fn *fn, void *arg);
 
 /* An order that could not be made: told to ^refused after the same wait. */
 void exec_orders_fail(struct exec_orders *x, struct job *j, const char *service, unsigned proc,

@@ -19,7 +19,20 @@
 #include "site.h"
 #include "start_order.h"
 
+#include <utlist.h>
+
 enum { NO_RUN = 0 }; /* versions begin with 1 */
+
+/* Bytes of STARTs that are not answered yet: beyond them the next ones are made when answers have come. Each host's has all
+ * hosts in it, so those of a job on 1,000 hosts are 150 MB together; at 16 MB a hundred hosts prepare at the same time. */
+enum { START_BYTES_MAX = 16 << 20 };
+
+/* A job some of whose hosts wait for their turn. */
+struct paced {
+    struct paced *prev, *next;
+    struct job_key key;
+    unsigned run;
+};
 
 struct exec_send {
     struct site *site;
@@ -27,6 +40,8 @@ struct exec_send {
     struct exec_orders orders;
     exec_script_fn *script;
     void *script_arg;
+    size_t start_bytes; /* of STARTs that are not answered */
+    struct paced *paced;
 };
 
 struct exec_send *exec_send_create(struct site *s, struct services *sv, struct commit *c, struct loop *l)
@@ -41,6 +56,12 @@ struct exec_send *exec_send_create(struct site *s, struct services *sv, struct c
 
 void exec_send_destroy(struct exec_send *x)
 {
+    struct paced *next;
+
+    for (struct paced *p = x ? x->paced : NULL; p; p = next) {
+        next = p->next;
+        free(p);
+    }
     free(x);
 }
 
@@ -99,6 +120,65 @@ static int check_chunks(const struct exec_send *x, const exec_start_args *a, con
     return 0;
 }
 
+struct start_open {
+    struct exec_send *x;
+    size_t bytes;
+};
+
+/* The hosts of this job that wait are served when others have answered. */
+static void start_later(struct exec_send *x, struct job *j)
+{
+    struct paced *p;
+
+    if (j->run->starts_paced)
+        return;
+    p = malloc(sizeof *p);
+    if (!p)
+        abort(); /* the job would wait for ever */
+    *p = (struct paced){.key = j->key, .run = j->run->version};
+    DL_APPEND(x->paced, p);
+    j->run->starts_paced = true;
+}
+
+static void start_next(struct exec_send *x)
+{
+    while (x->paced && x->start_bytes < START_BYTES_MAX) {
+        struct paced *p = x->paced;
+        struct job *j = jobs_find(x->site->jobs, p->key);
+
+        DL_DELETE(x->paced, p);
+        if (j && j->run && j->run->version == p->run) {
+            j->run->starts_paced = false;
+            exec_send_start_waiting(x, j);
+        }
+        free(p);
+    }
+}
+
+static void start_answered(void *arg, int rc, const struct err *why)
+{
+    struct start_open *o = arg;
+    struct exec_send *x = o->x;
+
+    (void)rc;
+    (void)why; /* ^refused is told as well */
+    x->start_bytes -= o->bytes;
+    free(o);
+    start_next(x);
+}
+
+static void start_give(struct exec_send *x, struct job *j, const char *service, exec_start_args *args)
+{
+    struct start_open *o = malloc(sizeof *o);
+
+    if (!o)
+        abort(); /* as above */
+    *o = (struct start_open){.x = x};
+    o->bytes = exec_orders_give(&x->orders, j, service, EXEC_START, (xdrproc_t)xdr_exec_start_args, args,
+                                start_answered, o);
+    x->start_bytes += o->bytes;
+}
+
 static void start(struct exec_send *x, struct job *j, const char *service)
 {
     exec_start_args args;
@@ -113,17 +193,18 @@ static void start(struct exec_send *x, struct job *j, const char *service)
     if (check_chunks(x, &args, service, &e) < 0)
         exec_orders_fail(&x->orders, j, service, EXEC_START, &e);
     else
-        exec_orders_give(&x->orders, j, service, EXEC_START, (xdrproc_t)xdr_exec_start_args, &args, NULL,
-                         NULL);
+        start_give(x, j, service, &args);
     start_order_free(&args);
 }
 
 /* START carries the address of every host of the job, so one that is not known keeps back the START of all. */
 static void start_or_wait(struct exec_send *x, struct job *j, struct run_host *h, bool is_complete)
 {
-    h->start_waits = !is_complete;
-    if (is_complete)
+    h->start_waits = !is_complete || x->start_bytes >= START_BYTES_MAX;
+    if (!h->start_waits)
         start(x, j, h->service);
+    else if (is_complete)
+        start_later(x, j);
 }
 
 void exec_send_start_to(struct exec_send *x, struct job *j, const char *service)
@@ -351,21 +432,34 @@ void exec_send_purge_moved(struct exec_send *x, struct job *j)
     }
 }
 
-/* Vnodes that stand in exec_vnode and no more in what is left, each once. */
-static u_int given_up(const struct exec_vnode *all, const struct exec_vnode *left, wire_name *out)
+static int order_names(const void *x, const void *y)
+{
+    const wire_name *a = x, *b = y;
+
+    return strcmp(*a, *b);
+}
+
+/* The vnodes in order, borrowed; NULL: no memory. */
+static wire_name *sorted_vnodes(const struct exec_vnode *v)
+{
+    wire_name *names = calloc(v->n ? v->n : 1, sizeof *names);
+
+    for (size_t i = 0; names && i < v->n; i++)
+        names[i] = v->part[i].vnode;
+    if (names)
+        qsort(names, v->n, sizeof *names, order_names);
+    return names;
+}
+
+/* Vnodes that stand in exec_vnode and no more in what is left, each once: they replace those in `all`. */
+static u_int given_up(wire_name *all, size_t n_all, const wire_name *left, size_t n_left)
 {
     u_int n = 0;
 
-    for (size_t i = 0; i < all->n; i++) {
-        bool stays = false;
-
-        for (size_t k = 0; k < left->n && !stays; k++)
-            stays = strcmp(left->part[k].vnode, all->part[i].vnode) == 0;
-        for (u_int k = 0; k < n && !stays; k++)
-            stays = strcmp(out[k], all->part[i].vnode) == 0;
-        if (!stays)
-            out[n++] = all->part[i].vnode;
-    }
+    for (size_t i = 0; i < n_all; i++)
+        if (!(n && strcmp(all[n - 1], all[i]) == 0) &&
+            !bsearch(&all[i], left, n_left, sizeof *left, order_names))
+            all[n++] = all[i];
     return n;
 }
 
@@ -377,15 +471,16 @@ void exec_send_give_up(struct exec_send *x, struct job *j)
                              .store = (char *)x->site->store_id};
     struct exec_vnode *all = j->run->now_vnode ? exec_vnode_parse(j->run->exec_vnode, NULL) : NULL;
     struct exec_vnode *left = all ? exec_vnode_parse(j->run->now_vnode, NULL) : NULL;
-    wire_name *names = left ? calloc(all->n, sizeof *names) : NULL;
+    wire_name *names = left ? sorted_vnodes(all) : NULL, *stay = names ? sorted_vnodes(left) : NULL;
 
     args.give_up.give_up_val = names;
-    args.give_up.give_up_len = names ? given_up(all, left, names) : 0;
+    args.give_up.give_up_len = stay ? given_up(names, all->n, stay, left->n) : 0;
     for (size_t i = 0; args.give_up.give_up_len && i < j->run->n_hosts; i++)
         if (is_open(&j->run->hosts[i]))
             exec_orders_give(&x->orders, j, j->run->hosts[i].service, EXEC_UPDATE,
                              (xdrproc_t)xdr_exec_update_args, &args, NULL, NULL);
     free(names);
+    free(stay);
     exec_vnode_destroy(all);
     exec_vnode_destroy(left);
 }

@@ -18,6 +18,7 @@
 #include "job_image.h"
 #include "job_run.h"
 #include "pbs_error.h"
+#include "ranks.h"
 #include "select.h"
 #include "services.h"
 #include "site.h"
@@ -162,23 +163,26 @@ static int fill_chunk(exec_chunk *c, const struct exec_vnode_part *p)
     return 0;
 }
 
-/* Lines of the nodefile: what that chunk of the select says, in whose order exec_vnode has its chunks. */
-static unsigned mpiprocs_of(const struct select *sel, size_t chunk)
-{
-    for (size_t i = 0; sel && i < sel->n; i++) {
-        const char *said;
+/* A walk over the chunks of schedselect: exec_vnode has them in its order. */
+struct chunk_walk {
+    const struct select *sel;
+    size_t at, before; /* its entry, and how many chunks those before it are */
+};
 
-        if (chunk >= sel->chunk[i].count) {
-            chunk -= sel->chunk[i].count;
-            continue;
-        }
-        said = amounts_text_find(&sel->chunk[i].res, "mpiprocs");
-        if (said)
-            return (unsigned)strtoul(said, NULL, 10);
-        said = amounts_text_find(&sel->chunk[i].res, "ncpus");
-        return said && strtoul(said, NULL, 10) == 0 ? 0 : 1;
-    }
-    return 1;
+/* Lines of the nodefile: what that chunk of the select says. `chunk` rises from call to call. */
+static unsigned mpiprocs_of(struct chunk_walk *w, size_t chunk)
+{
+    const char *said;
+
+    while (w->sel && w->at < w->sel->n && chunk - w->before >= w->sel->chunk[w->at].count)
+        w->before += w->sel->chunk[w->at++].count;
+    if (!w->sel || w->at == w->sel->n)
+        return 1;
+    said = amounts_text_find(&w->sel->chunk[w->at].res, "mpiprocs");
+    if (said)
+        return (unsigned)strtoul(said, NULL, 10);
+    said = amounts_text_find(&w->sel->chunk[w->at].res, "ncpus");
+    return said && strtoul(said, NULL, 10) == 0 ? 0 : 1;
 }
 
 static const char *text_or_empty(const char *text)
@@ -186,34 +190,116 @@ static const char *text_or_empty(const char *text)
     return text ? text : "";
 }
 
-/* All chunks that this service runs. One that starts on another vnode of the same host is no new process. */
-static int fill_host(struct site *s, struct services *sv, const char *service, const struct exec_vnode *ev,
-                     const struct select *sel, exec_job_host *h)
+/* Where each part of exec_vnode lies. */
+struct part_place {
+    const struct node *node; /* NULL: it has gone */
+    size_t host;             /* of the run; NO_HOST: none of them */
+};
+
+static const size_t NO_HOST = (size_t)-1;
+
+/* NULL: no memory. */
+static struct part_place *find_places(const struct site *s, const struct run *r, const struct exec_vnode *ev)
 {
-    const struct service *sv_row = services_find(sv, service);
-    size_t last_chunk = (size_t)-1;
+    struct part_place *where = calloc(ev->n ? ev->n : 1, sizeof *where);
+    struct ranks *hosts = ranks_create();
+
+    for (size_t i = 0; hosts && i < r->n_hosts; i++)
+        if (ranks_add(hosts, r->hosts[i].service) == RANKS_NONE)
+            goto fail;
+    if (!where || !hosts)
+        goto fail;
+    for (size_t i = 0; i < ev->n; i++) {
+        int64_t host;
+
+        where[i].node = nodes_find(s->nodes, ev->part[i].vnode);
+        host = where[i].node ? ranks_find(hosts, where[i].node->service_name) : RANKS_NONE;
+        where[i].host = host == RANKS_NONE ? NO_HOST : (size_t)host;
+    }
+    ranks_destroy(hosts);
+    return where;
+fail:
+    ranks_destroy(hosts);
+    free(where);
+    return NULL;
+}
+
+static int name_host(const struct services *sv, const char *service, exec_job_host *h)
+{
+    const struct service *s = services_find(sv, service);
 
     h->service = strdup(service);
-    h->address = strdup(sv_row ? text_or_empty(sv_row->address) : "");
-    h->chunks.chunks_val = calloc(ev->n, sizeof(exec_chunk));
-    if (!h->service || !h->address || !h->chunks.chunks_val)
-        return -1;
-    for (size_t i = 0; i < ev->n; i++) {
-        const struct node *n = nodes_find(s->nodes, ev->part[i].vnode);
+    h->address = strdup(s ? text_or_empty(s->address) : "");
+    return h->service && h->address ? 0 : -1;
+}
 
-        if (!n || strcmp(text_or_empty(n->service_name), service) != 0)
-            continue;
-        if (!h->name)
-            h->name = strdup(n->host);
-        if (fill_chunk(&h->chunks.chunks_val[h->chunks.chunks_len++], &ev->part[i]) < 0)
+/* Room for what lies on each host: chunks_len counts it, and ends at 0. */
+static int open_chunks(const struct part_place *where, size_t n, exec_job_host *h, size_t n_hosts)
+{
+    for (size_t i = 0; i < n; i++)
+        if (where[i].host != NO_HOST)
+            h[where[i].host].chunks.chunks_len++;
+    for (size_t i = 0; i < n_hosts; i++) {
+        u_int count = h[i].chunks.chunks_len;
+
+        h[i].chunks.chunks_len = 0;
+        h[i].chunks.chunks_val = calloc(count ? count : 1, sizeof(exec_chunk));
+        if (!h[i].chunks.chunks_val) {
+            for (size_t k = i + 1; k < n_hosts; k++)
+                h[k].chunks.chunks_len = 0;
             return -1;
-        if (ev->part[i].chunk != last_chunk)
-            h->mpiprocs += mpiprocs_of(sel, ev->part[i].chunk);
-        last_chunk = ev->part[i].chunk;
+        }
     }
-    if (!h->name)
-        h->name = strdup(service);
-    return h->name ? 0 : -1;
+    return 0;
+}
+
+/* All chunks, each to its host. One that starts on another vnode of the same host is no new process. */
+static int fill_chunks(const struct exec_vnode *ev, const struct part_place *where, const struct select *sel,
+                       exec_job_host *hosts, size_t n_hosts)
+{
+    size_t *last = malloc(n_hosts * sizeof *last); /* chunk of each host */
+    struct chunk_walk walk = {.sel = sel};
+    int rc = last ? 0 : -1;
+
+    for (size_t i = 0; last && i < n_hosts; i++)
+        last[i] = (size_t)-1;
+    for (size_t i = 0; rc == 0 && i < ev->n; i++) {
+        size_t chunk = ev->part[i].chunk;
+        exec_job_host *h = where[i].host == NO_HOST ? NULL : &hosts[where[i].host];
+
+        if (!h)
+            continue;
+        if (!h->name && !(h->name = strdup(where[i].node->host)))
+            rc = -1;
+        else
+            rc = fill_chunk(&h->chunks.chunks_val[h->chunks.chunks_len++], &ev->part[i]);
+        if (chunk != last[where[i].host])
+            h->mpiprocs += mpiprocs_of(&walk, chunk);
+        last[where[i].host] = chunk;
+    }
+    free(last);
+    return rc;
+}
+
+static int fill_all_hosts(const struct services *sv, const struct job *j, const struct exec_vnode *ev,
+                          const struct part_place *where, const struct select *sel, exec_start_args *out)
+{
+    size_t n = j->run->n_hosts;
+    exec_job_host *h = calloc(n ? n : 1, sizeof *h);
+
+    if (!h)
+        return -1;
+    out->hosts.hosts_val = h;
+    out->hosts.hosts_len = (u_int)n;
+    for (size_t i = 0; i < n; i++)
+        if (name_host(sv, j->run->hosts[i].service, &h[i]) < 0)
+            return -1;
+    if (open_chunks(where, ev->n, h, n) < 0 || fill_chunks(ev, where, sel, h, n) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (!h[i].name && !(h[i].name = strdup(h[i].service)))
+            return -1;
+    return 0;
 }
 
 /* --- the order of the nodefile's lines, where hosts come again */
@@ -243,27 +329,19 @@ static void add_lines(struct lines *l, size_t host, unsigned n)
     l->n += n;
 }
 
-static size_t host_of(const struct site *s, const struct job *j, const struct exec_vnode_part *p)
-{
-    const struct node *n = nodes_find(s->nodes, p->vnode);
-    size_t i = 0;
-
-    while (n && i < j->run->n_hosts && j->run->hosts[i].service != n->service_name)
-        i++;
-    return n && i < j->run->n_hosts ? i : 0;
-}
-
 /* Into ext, where the key will stand before it. An order too long to say is that of the hosts. */
-static int fill_lines(const struct site *s, const struct job *j, const struct exec_vnode *ev,
-                      const struct select *sel, exec_start_args *out)
+static int fill_lines(const struct exec_vnode *ev, const struct part_place *where, const struct select *sel,
+                      exec_start_args *out)
 {
+    struct chunk_walk walk = {.sel = sel};
     size_t last_chunk = (size_t)-1;
     struct lines l = {0};
 
     strbuf_init(&l.text, PBS_EXT_MAX - COOKIE_SIZE);
     for (size_t i = 0; i < ev->n; i++) {
         if (ev->part[i].chunk != last_chunk)
-            add_lines(&l, host_of(s, j, &ev->part[i]), mpiprocs_of(sel, ev->part[i].chunk));
+            add_lines(&l, where[i].host == NO_HOST ? 0 : where[i].host,
+                      mpiprocs_of(&walk, ev->part[i].chunk));
         last_chunk = ev->part[i].chunk;
     }
     flush_lines(&l);
@@ -278,26 +356,98 @@ static int fill_hosts(struct site *s, struct services *sv, const struct job *j, 
     struct exec_vnode *ev = exec_vnode_parse(j->run->exec_vnode, e);
     const char *schedselect = attr_list_text(&j->obj.attrs, JOB_ATTR_schedselect);
     struct select *sel = schedselect ? select_parse(schedselect, NULL, NULL, NULL) : NULL;
+    struct part_place *where = ev ? find_places(s, j->run, ev) : NULL;
     int rc = -1;
 
     if (!ev) {
         select_destroy(sel);
         return -1;
     }
-    out->hosts.hosts_val = calloc(j->run->n_hosts, sizeof(exec_job_host));
-    for (size_t i = 0; out->hosts.hosts_val && i < j->run->n_hosts; i++) {
-        out->hosts.hosts_len++;
-        rc = fill_host(s, sv, j->run->hosts[i].service, ev, sel, &out->hosts.hosts_val[i]);
-        if (rc < 0)
-            break;
+    if (where && fill_all_hosts(sv, j, ev, where, sel, out) == 0)
+        rc = fill_lines(ev, where, sel, out);
+    for (size_t i = 0; i < j->run->n_hosts; i++)
         if (strcmp(j->run->hosts[i].service, service) == 0)
             out->my_host = (u_int)i;
-    }
-    if (rc == 0)
-        rc = fill_lines(s, j, ev, sel, out);
+    free(where);
     exec_vnode_destroy(ev);
     select_destroy(sel);
     return rc < 0 ? err_set(e, PBSE_SYSTEM, "no memory for START of %s", j->obj.name) : 0;
+}
+
+/* --- what services take */
+
+struct sizes {
+    struct ranks *ranks; /* of services */
+    const struct service **service;
+    size_t *chunks; /* of each */
+};
+
+static int check_amounts(const struct exec_vnode_part *p, struct err *e)
+{
+    if (p->res.n > EXEC_AMOUNTS_MAX)
+        return err_set(e, PBSE_IVALREQ, "%zu resources of a chunk on %s; %d at most", p->res.n, p->vnode,
+                       EXEC_AMOUNTS_MAX);
+    for (size_t i = 0; i < p->res.n; i++)
+        if (strlen(p->res.a[i].value) > PBS_TEXT_MAX)
+            return err_set(e, PBSE_IVALREQ, "%zu bytes of resource %s of a chunk on %s; %d at most",
+                           strlen(p->res.a[i].value), p->res.a[i].name, p->vnode, PBS_TEXT_MAX);
+    return 0;
+}
+
+static int count_chunks(const struct site *s, const struct exec_vnode *where, struct sizes *z)
+{
+    for (size_t i = 0; i < where->n; i++) {
+        const struct node *n = nodes_find(s->nodes, where->part[i].vnode);
+        int64_t rank = n && n->service ? ranks_add(z->ranks, n->service) : RANKS_NONE;
+
+        if (n && n->service && rank == RANKS_NONE)
+            return -1;
+        if (rank == RANKS_NONE)
+            continue;
+        z->service[rank] = n->service;
+        z->chunks[rank]++;
+    }
+    return 0;
+}
+
+static int check_sizes(const struct sizes *z, struct err *e)
+{
+    size_t n = ranks_count(z->ranks), most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = z->chunks[i] > z->chunks[most] ? i : most;
+    if (n > EXEC_NODES_MAX)
+        return err_set(e, PBSE_IVALREQ, "%zu hosts; a job has %d at most", n, EXEC_NODES_MAX);
+    for (size_t i = 0; i < n; i++) {
+        unsigned can = z->service[i]->capabilities;
+
+        if (n > EXEC_NODES_OLD && !(can & EXEC_CAN_MANY_HOSTS))
+            return err_set(e, PBSE_IVALREQ, "%zu hosts; %s is of an older version and takes %d", n,
+                           z->service[i]->name, EXEC_NODES_OLD);
+        if (z->chunks[most] > EXEC_CHUNKS_OLD && !(can & EXEC_CAN_MANY_CHUNKS))
+            return err_set(e, PBSE_IVALREQ,
+                           "%zu chunks on %s; %s is of an older version and takes %d on a host",
+                           z->chunks[most], z->service[most]->name, z->service[i]->name, EXEC_CHUNKS_OLD);
+    }
+    return 0;
+}
+
+int start_order_check(const struct site *s, const struct exec_vnode *where, struct err *e)
+{
+    size_t room = where->n ? where->n : 1;
+    struct sizes z = {ranks_create(), calloc(room, sizeof *z.service), calloc(room, sizeof *z.chunks)};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < where->n; i++)
+        rc = check_amounts(&where->part[i], e);
+    if (rc == 0 && z.ranks && z.service && z.chunks && count_chunks(s, where, &z) == 0)
+        rc = check_sizes(&z, e);
+    else if (rc == 0)
+        rc = err_set(e, PBSE_SYSTEM, "no memory for a run on %zu vnodes", where->n);
+    ranks_destroy(z.ranks);
+    free(z.service);
+    free(z.chunks);
+    return rc;
 }
 
 /* --- the whole ------------------------------------------------------------------------------------ */

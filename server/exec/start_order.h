@@ -7,6 +7,7 @@
 #include "err.h"
 #include "job_run.h"
 
+struct exec_vnode;
 struct services;
 struct site;
 
@@ -14,6 +15,10 @@ struct site;
 int start_order_make(struct site *s, struct services *sv, const struct job *j, const char *service,
                      const void *script, size_t n_script, exec_start_args *out, struct err *e);
 void start_order_free(exec_start_args *args);
+
+/* Could START be sent for a run there? To be asked before anything is claimed or stopped for it: services of older versions
+ * take fewer chunks and hosts. O(chunks). -1: PBSE_IVALREQ which of them takes how many, PBSE_SYSTEM. */
+int start_order_check(const struct site *s, const struct exec_vnode *where, struct err *e);
 
 /* What of a job may change while it runs and its hosts must know, for UPDATE: its limits, and where its output goes.
  * -1: no memory. */

@@ -27,7 +27,7 @@ struct run_host {
     uint64_t seq;   /* last event applied */
     bool suspended; /* has answered the present suspend attempt */
     bool
-        start_waits; /* for a HELLO of another host of the job, which says where that is; exec_send.c; not stored */
+        start_waits; /* for a HELLO of another host of the job, which says where that is, or for its turn; exec_send.c; not stored */
     const char *
         image; /* of the checkpoint under way, as the host said it; NULL: none yet; not stored: it is asked again */
     bool leaving; /* the job has given it back: it ends there, which is no loss */
@@ -44,6 +44,7 @@ struct run {
     const char *freed;             /* "n2+n3": vnodes free before their host's last release, or NULL */
     struct job_usage before_phase; /* used when vnodes were last given back */
     bool forced;                   /* how it was claimed */
+    bool starts_paced;             /* it is in the queue of exec_send.c; not stored */
     int64_t sent_mono_ms;          /* when a tolerant job was sent; not stored; join_wait.c */
     bool launched;                 /* the first host was told to run the script */
     bool started, finished;

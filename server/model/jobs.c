@@ -89,12 +89,21 @@ static bool is_zero(const unsigned char *token)
     return memcmp(token, zero, JOB_TOKEN_SIZE) == 0;
 }
 
+/* A token is that of one job: the server's own answers see to that. Of jobs that share one, which only a dump made by hand holds, the
+ * first has it: a chain of all of them would cost each removal a walk over the others. */
+static void own_token(const struct jobs *js, struct job *j)
+{
+    if (!is_zero(j->token) && jobs_find_token(js, j->token))
+        memset(j->token, 0, sizeof j->token);
+}
+
 int jobs_add(struct jobs *js, struct job *j, struct err *e)
 {
     if (jobs_find(js, j->key))
         return err_set(e, PBSE_JOBEXIST, "job %s exists already", j->obj.name);
     if (job_index_add(&js->by_key, j) < 0)
         return err_set(e, PBSE_SYSTEM, "no memory for job %s", j->obj.name);
+    own_token(js, j);
     if (!is_zero(j->token) && job_index_add(&js->by_token, j) < 0) {
         job_index_remove(&js->by_key, j);
         return err_set(e, PBSE_SYSTEM, "no memory for job %s", j->obj.name);

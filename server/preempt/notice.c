@@ -14,9 +14,11 @@
 #include "exec_send.h"
 #include "exec_vnode.h"
 #include "hold_obj.h"
+#include "intern.h"
 #include "job_log.h"
 #include "job_run.h"
 #include "log.h"
+#include "ranks.h"
 #include "site.h"
 #include "strbuf.h"
 
@@ -26,6 +28,8 @@ struct notices {
     struct site *site;
     struct exec_send *send;
     struct job_log *log;
+    const char *of;       /* interned name of the hold whose vnodes are in `wanted`; NULL: none */
+    struct ranks *wanted; /* vnodes, by address: compared, never followed */
 };
 
 struct notices *notices_create(struct site *s, struct exec_send *x, struct job_log *l)
@@ -33,12 +37,16 @@ struct notices *notices_create(struct site *s, struct exec_send *x, struct job_l
     struct notices *n = calloc(1, sizeof *n);
 
     if (n)
-        *n = (struct notices){s, x, l};
+        *n = (struct notices){.site = s, .send = x, .log = l};
     return n;
 }
 
 void notices_destroy(struct notices *n)
 {
+    if (!n)
+        return;
+    intern_unref(n->of);
+    ranks_destroy(n->wanted);
     free(n);
 }
 
@@ -70,21 +78,48 @@ const char *notices_reply_name(int reply)
 
 /* --- what people and the job read ---------------------------------------------------------------------- */
 
-/* Of the vnodes that the urgent job is to have, those that this job uses. */
-static void add_wanted(const struct job *j, struct strbuf *out)
+/* The vnodes of this hold, found once for all its victims: a plan may have 10,000 of them and 50,000 chunks. */
+static int know_wanted(struct notices *n, const struct hold_obj *h)
+{
+    const char *text = attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode);
+    struct exec_vnode *where;
+
+    if (n->of && strcmp(n->of, h->obj.name) == 0)
+        return 0;
+    ranks_destroy(n->wanted);
+    intern_unref(n->of);
+    n->of = NULL;
+    n->wanted = ranks_create();
+    where = n->wanted && text ? exec_vnode_parse(text, NULL) : NULL;
+    for (size_t i = 0; where && i < where->n; i++) {
+        const struct node *node = nodes_find(n->site->nodes, where->part[i].vnode);
+
+        if (node)
+            (void)ranks_add(n->wanted, node); /* without memory the notice names fewer */
+    }
+    if (where)
+        n->of = intern_ref(h->obj.name);
+    exec_vnode_destroy(where);
+    return n->wanted ? 0 : -1;
+}
+
+/* Of the vnodes that the urgent job is to have, those that this job uses; as many as a notice holds. */
+static void add_wanted(struct notices *n, const struct job *j, struct strbuf *out)
 {
     const struct hold_obj *h = j->gives_way_to;
-    const char *text = h ? attr_list_text(&h->obj.attrs, HOLD_ATTR_exec_vnode) : NULL;
-    struct exec_vnode *where = text ? exec_vnode_parse(text, NULL) : NULL;
 
-    for (const struct node_use *u = j->uses; where && u; u = u->next_of_job)
-        for (size_t i = 0; i < where->n; i++)
-            if (!u->lent && strcmp(where->part[i].vnode, u->node->obj.name) == 0) {
-                strbuf_add_sep(out, "+");
-                strbuf_add(out, u->node->obj.name);
-                break;
-            }
-    exec_vnode_destroy(where);
+    if (!h || know_wanted(n, h) < 0)
+        return;
+    for (const struct node_use *u = j->uses; u; u = u->next_of_job) {
+        const char *name = u->node->obj.name;
+
+        if (u->lent || ranks_find(n->wanted, u->node) == RANKS_NONE)
+            continue;
+        if (out->len + strlen(name) + 1 >= TEXT_LIMIT)
+            return;
+        strbuf_add_sep(out, "+");
+        strbuf_add(out, name);
+    }
 }
 
 static void set_comment(struct notices *n, struct job *j, const char *text)
@@ -158,7 +193,7 @@ static void send_it(struct notices *n, struct job *j, const char *answer)
 
     strbuf_init(&wanted, TEXT_LIMIT);
     strbuf_init(&why, TEXT_LIMIT);
-    add_wanted(j, &wanted);
+    add_wanted(n, j, &wanted);
     add_reason(j, &why);
     a.wanted = (char *)strbuf_str(&wanted);
     a.why = (char *)strbuf_str(&why);

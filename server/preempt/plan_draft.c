@@ -20,6 +20,7 @@
 #include "preempt_policy.h"
 #include "run.h"
 #include "site.h"
+#include "start_order.h"
 #include "strbuf.h"
 #include "tally.h"
 
@@ -144,8 +145,10 @@ int plan_draft_examine(struct plan_draft *d, struct err *e)
     where = exec_vnode_parse(d->ask->location, e);
     if (!where)
         return -1;
-    rc = where->n ? wants_make(d->site, d->ask->job, where, &d->wants, &d->n_wants, e)
-                  : err_set(e, PBSE_IVALREQ, "the location names no vnode");
+    rc = start_order_check(d->site, where, e);
+    if (rc == 0)
+        rc = where->n ? wants_make(d->site, d->ask->job, where, &d->wants, &d->n_wants, e)
+                      : err_set(e, PBSE_IVALREQ, "the location names no vnode");
     exec_vnode_destroy(where);
     if (rc < 0 || examine_victims(d, e) < 0 || check_limits(d, e) < 0)
         return -1;

@@ -26,8 +26,8 @@ struct client {
 };
 
 /* Root of any host of the realm has MUNGE's key, and can be whom it likes: on this host that must not be root, nor the
- * account of our own. A private complex lets in nobody but its user, whom it trusts on all hosts. */
-static bool is_distant(const struct site *s, const struct auth_peer *p)
+ * account of our own. A private complex admits its user alone, whom it trusts on all hosts. */
+bool access_is_distant(const struct site *s, const struct auth_peer *p)
 {
     return p->kind == AUTH_USER &&
            (p->uid == 0 || (s->serves_all && (p->uid == geteuid() || p->uid == s->daemon_uid)));
@@ -51,7 +51,7 @@ struct client *client_create(const struct site *s, const struct auth_peer *peer,
     /* A MOM's host may belong to somebody else: on this side it is nobody. */
     c->foreign = auth_peer_is_foreign(peer);
     c->daemon = peer->kind == AUTH_DAEMON && !c->foreign && strncmp(peer->role, "mom:", 4) != 0;
-    c->distant = is_distant(s, peer);
+    c->distant = access_is_distant(s, peer);
     if (peer->kind == AUTH_LOCAL || (peer->kind == AUTH_USER && !c->distant))
         c->uid = peer->uid;
     else

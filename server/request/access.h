@@ -32,6 +32,8 @@ bool client_is_root(const struct client *c); /* of this host, by the word of its
 /* Root by MUNGE, or the account of a site's daemons. Root of each host of the realm can say so, so it is the user of that
  * host alone: it owns what its host's name owns, and lists must name it with its host. */
 bool client_is_distant(const struct client *c);
+bool access_is_distant(const struct site *s,
+                       const struct auth_peer *p); /* the same of a connection that has no client yet */
 bool client_is_foreign_server(
     const struct client *c); /* of another complex: may bring jobs and speak of them, and nothing else */
 enum level client_level(const struct client *c);

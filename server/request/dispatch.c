@@ -169,13 +169,14 @@ static const struct rpc_conn_tag session_tag = {"ifl", session_closed};
 
 /* The address of the host that a user comes from; NULL: this host. A user from elsewhere is where the connection comes from, or,
  * where a relay on this host lies between, at the address that the credential names. Root by MUNGE is never at this host. */
-static const char *foreign_address(const struct auth_peer *peer, char out[64])
+static const char *foreign_address(const struct site *site, const struct auth_peer *peer, char out[64])
 {
     if (peer->kind != AUTH_USER)
         return NULL;
     if (auth_peer_is_loopback(peer) && peer->origin[0])
         return peer->origin;
-    return !auth_peer_is_loopback(peer) || peer->uid == 0 ? auth_peer_address(peer, out) : NULL;
+    return !auth_peer_is_loopback(peer) || access_is_distant(site, peer) ? auth_peer_address(peer, out)
+                                                                         : NULL;
 }
 
 static void become(struct session *s, const struct auth_peer *peer, const char *user, const char *host)
@@ -197,18 +198,25 @@ static void located(void *arg, const struct names_host *h, const struct err *why
     if (s->gone)
         session_free(s);
     else
-        become(s, s->peer, s->user, h ? h->name : foreign_address(s->peer, room));
+        become(s, s->peer, s->user, h ? h->name : foreign_address(s->d->o.site, s->peer, room));
 }
 
-/* The user is known: at which host? Job_Owner, ACLs and paths of output need the host's name. */
+/* The user is known: at which host? Job_Owner, ACLs and paths of output need the host's name. Root of the realm stays at an
+ * address: it can choose that of the server's host, and a list that names this host must not mean it. */
 static void locate(struct session *s, struct auth_peer *peer, const char *user)
 {
     char room[64];
-    const char *address = foreign_address(peer, room);
-    const struct names_host *known = address ? names_find_address(s->d->o.names, address) : NULL;
+    const struct site *site = s->d->o.site;
+    const char *address = foreign_address(site, peer, room);
+    const struct names_host *known;
 
-    if (!address || known) {
-        become(s, peer, user, known ? known->name : s->d->o.site->name);
+    if (!address || access_is_distant(site, peer)) {
+        become(s, peer, user, address ? address : site->name);
+        return;
+    }
+    known = names_find_address(s->d->o.names, address);
+    if (known) {
+        become(s, peer, user, known->name);
         return;
     }
     s->asked = true;

@@ -12,9 +12,15 @@
 #include "intern.h"
 #include "log.h"
 #include "pbs_error.h"
+#include "ranks.h"
 #include "services.h"
 #include "site.h"
+#include "start_order.h"
 #include "strbuf.h"
+
+enum {
+    VALUE_MAX = 1 << 20
+}; /* as PBS_VALUE_MAX of ifl/protocol/types.x: who shows the job must be able to send it */
 
 /* "n1/0*4+n2/1": host, number of jobs it has already, cpus where not one. */
 static void add_exec_host(struct strbuf *out, const struct node *n, const struct exec_vnode_part *p)
@@ -26,30 +32,25 @@ static void add_exec_host(struct strbuf *out, const struct node *n, const struct
             strbuf_addf(out, "*%s", p->res.a[i].value);
 }
 
-static bool has_service(const char *const *names, size_t n, const char *name)
-{
-    for (size_t i = 0; i < n; i++)
-        if (names[i] == name)
-            return true;
-    return false;
-}
-
 /* The services of the vnodes, each once, in order of chunks. */
-static int collect(struct site *s, const struct exec_vnode *where, const char **names, size_t *n,
+static int collect(struct site *s, const struct exec_vnode *where, const char **names, struct ranks *seen,
                    struct strbuf *exec_host, struct err *e)
 {
-    unsigned chunk = 0;
+    size_t chunk = 0;
 
     for (size_t i = 0; i < where->n; i++) {
         const struct exec_vnode_part *p = &where->part[i];
         const struct node *node = nodes_find(s->nodes, p->vnode);
+        int64_t rank;
 
         if (!node)
             return err_set(e, PBSE_UNKNODE, "Unknown node %s", p->vnode);
         if (!node->service)
             return err_set(e, PBSE_RESCUNAV, "no execution service is here for node %s", p->vnode);
-        if (!has_service(names, *n, node->service->name))
-            names[(*n)++] = node->service->name;
+        rank = ranks_add(seen, node->service->name);
+        if (rank == RANKS_NONE)
+            return err_set(e, PBSE_SYSTEM, "no memory for hosts");
+        names[rank] = node->service->name;
         if (i == 0 || p->chunk != chunk)
             add_exec_host(exec_host, node, p);
         chunk = p->chunk;
@@ -62,30 +63,41 @@ int hosts_make(struct site *s, struct job *j, const struct exec_vnode *where, un
 {
     const char **names = calloc(where->n ? where->n : 1, sizeof *names);
     struct strbuf exec_host, exec_vnode;
+    struct ranks *seen = ranks_create();
     struct run *r = NULL;
-    size_t n = 0;
     int rc = -1;
 
-    strbuf_init(&exec_host, 1 << 20);
-    strbuf_init(&exec_vnode, 1 << 20);
-    if (!names || exec_vnode_format(where, &exec_vnode) < 0) {
+    if (start_order_check(s, where, e) < 0) {
+        free(names);
+        ranks_destroy(seen);
+        return -1;
+    }
+    strbuf_init(&exec_host, VALUE_MAX);
+    strbuf_init(&exec_vnode, VALUE_MAX);
+    if (!names || !seen) {
         err_set(e, PBSE_SYSTEM, "no memory for a run of %s", j->obj.name);
         goto out;
     }
-    if (collect(s, where, names, &n, &exec_host, e) < 0)
+    if (collect(s, where, names, seen, &exec_host, e) < 0)
         goto out;
-    r = job_run_create(version, strbuf_str(&exec_vnode), strbuf_str(&exec_host), n);
+    if (exec_vnode_format(where, &exec_vnode) < 0 || !strbuf_ok(&exec_host)) {
+        err_set(e, PBSE_IVALREQ, "exec_vnode or exec_host of %s would be longer than %d bytes", j->obj.name,
+                VALUE_MAX);
+        goto out;
+    }
+    r = job_run_create(version, strbuf_str(&exec_vnode), strbuf_str(&exec_host), ranks_count(seen));
     if (!r) {
         err_set(e, PBSE_SYSTEM, "no memory for a run of %s", j->obj.name);
         goto out;
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < ranks_count(seen); i++)
         r->hosts[i].service = intern_again(names[i]);
     *out = r;
     rc = 0;
 out:
     strbuf_fini(&exec_host);
     strbuf_fini(&exec_vnode);
+    ranks_destroy(seen);
     free(names);
     return rc;
 }

@@ -101,14 +101,16 @@ def chunks(n):
 @pytest.mark.complex(nodes=0, sched=False)
 @pytest.mark.parametrize("more", [0, 1])
 def test_an_old_service_is_not_sent_more_chunks_than_it_takes_and_the_run_ends(cx, more):
-    """The largest START of the older protocol leaves; one chunk more ends the run, and the job says why."""
+    """The largest START of the older protocol leaves; one chunk more, which it took before it was replaced by an older
+    version, ends the run, and the job says why."""
     with Peer(cx, "s1") as peer:
-        assert peer.hello().verdict == ACCEPTED
+        assert peer.hello(capabilities=CAN_FREEZE | MANY_CHUNKS if more else CAN_FREEZE).verdict == ACCEPTED
         job = cx.submit("true", select=f"{OLD_CHUNKS + more}:ncpus=1")
         cx.api.run_async(job, chunks(OLD_CHUNKS + more))
+        assert peer.order(START).id == job
         if more == 0:
-            assert peer.order(START).id == job
             return
+        assert peer.hello(capabilities=CAN_FREEZE, generation=2).verdict == ACCEPTED
         until(lambda: cx.state(job) == "Q", "the end of a run that cannot be ordered")
         assert "4097 chunks" in cx.stat(job)["comment"] and "4096" in cx.stat(job)["comment"]
         assert cx.node("s1").get("resources_assigned", {}).get("ncpus", "0") == "0"
@@ -133,3 +135,23 @@ def test_more_chunks_than_an_order_holds_are_refused_before_anything_is_claimed(
         cx.api.register()
         text = refused(15004, cx.api.preempt_run, job, chunks(MOST_CHUNKS + 1), [])
         assert "65536" in text and cx.state(job) == "Q"
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_hosts_of_a_large_job_get_their_orders_when_others_have_answered(cx):
+    """Each START says all of the job, here 1 MB of variables: 24 of them are not made at once, and each host gets its own."""
+    with contextlib.ExitStack() as stack:
+        peers = [stack.enter_context(Peer(cx, f"s{i}")) for i in range(24)]
+        for p in peers:
+            assert p.hello(address="127.0.0.1:1").verdict == ACCEPTED
+        job = cx.submit("true", select="24:ncpus=1", Variable_List=",".join(f"V{i}=" + "x" * 100000 for i in range(10)))
+        with grows_at_most(cx, 80 * MB):
+            cx.api.run_async(job, "+".join(f"(s{i}:ncpus=1)" for i in range(24)))
+            peers[-1].say_nodes({"s23": {}})
+            assert not peers[-1].orders, "the last host waits for its turn"
+        waiting = set(range(24))
+        while waiting:
+            for i in sorted(waiting):
+                assert peers[i].pump()
+                if any(o.proc == START for o in peers[i].orders):
+                    waiting.remove(i)

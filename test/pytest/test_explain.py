@@ -1,5 +1,6 @@
 """pbs_preempt --explain: what would be done for a job, told by its scheduler, and nothing of it done."""
 import json
+import re
 import subprocess
 import threading
 import time
@@ -71,6 +72,31 @@ def test_what_a_requeued_job_loses_and_that_a_deleted_one_never_comes_back_is_to
     cx.set_sched("preempt_order", "D")
     told = until(lambda: [v for v in shown(cx, urgent)["victims"] if v["lost_core_seconds"]], "some loss")
     assert {v["job"] for v in told} <= {old, new} and {(v["method"], v["back"]) for v in told} == {("D", "never")}
+
+
+@pytest.mark.parametrize("sort, price", [
+    ("least_lost_work", r"least_lost_work: (?P<lost>\d+) core-seconds lost, then (?P<n>\d+) victims"),
+    ("fewest_jobs", r"fewest_jobs: (?P<n>\d+) victims, then (?P<lost>\d+) core-seconds lost"),
+    ("min_time_since_start", r"min_time_since_start: the one that started last, whatever is lost")])
+def test_every_term_of_the_price_of_the_victims_is_told_and_of_who_was_not_needed(cx, sim, sort, price):
+    old, new = full(cx, sim)
+    cx.set_sched("preempt_order", "R")
+    cx.set_sched("preempt_sort", sort)
+    urgent = held(cx, queue="express")
+
+    def priced():
+        told = shown(cx, urgent)
+        return told if told["victims"][0]["lost_core_seconds"] and told["spared"][0]["lost_core_seconds"] else None
+
+    told = until(priced, "some loss of both")
+    said = re.fullmatch(price, told["price"])
+    assert said, told["price"]
+    assert {told["victims"][0]["job"], told["spared"][0]["job"]} == {old, new}
+    if said.groupdict():
+        assert (int(said["lost"]), int(said["n"])) == (told["lost_core_seconds"], told["n_victims"])
+        assert told["victims"][0]["lost_core_seconds"] <= told["spared"][0]["lost_core_seconds"]
+    words = cx.command("pbs_preempt", "--explain", urgent).stdout
+    assert re.search(rf"chosen by +{sort}: ", words) and re.search(r"it would lose \d+ core-s", words)
 
 
 def test_each_that_is_spared_is_told_with_the_reason(cx, sim):

@@ -180,3 +180,13 @@ def test_history_is_kept_from_one_terminal_to_the_next(cx):
         except OSError:
             pass  # the end of the terminal
         t.end()
+
+
+def test_an_express_queue_that_every_user_may_use_is_warned_of(cx):
+    said = cx.command("qmgr", "-c", "create queue urgent queue_type=e,Priority=200,enabled=True").stderr
+    assert "warning: queue urgent is an express queue" in said and "acl_user_enable" in said
+    assert "takes jobs of every user" in cx.command("pbs_preempt", "--policy", "urgent").stdout
+    cx.qmgr("set queue urgent acl_user_enable = True")
+    closed = cx.command("qmgr", "-c", "set queue urgent Priority = 210")
+    assert closed.stderr == "" and "every user" not in cx.command("pbs_preempt", "--policy", "urgent").stdout
+    assert cx.command("qmgr", "-c", "create queue slow queue_type=e,Priority=10").stderr == ""

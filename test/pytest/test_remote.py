@@ -185,6 +185,13 @@ def test_root_by_munge_is_not_believed_to_be_root_of_the_servers_host(cx, munged
     assert cx.api.stat("server")[0]["comment"] == "here"
 
 
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1"])
+def test_root_by_munge_is_root_of_an_address_whatever_name_that_has(cx, munged, name):
+    """Root of the realm says that it is at the server: a name of the server in a list must not mean it."""
+    cx.set_server("managers", f"root@{name}")
+    assert (set_comment(cx, login_host(cx, "login", munged.socket)).returncode == 0) == (name == "127.0.0.1")
+
+
 def test_root_of_another_host_does_not_own_what_root_of_the_servers_host_owns(cx, far_root):
     job = cx.submit("sleep 600")
     for words in (["qdel", job], ["qalter", "-N", "other", job], ["qhold", job]):

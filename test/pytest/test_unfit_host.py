@@ -1,9 +1,12 @@
 """A host that cannot start processes takes its vnode out, says why, and is back by itself; jobs are tried elsewhere."""
+import contextlib
 import os
 import re
+import tempfile
 
 import pytest
 
+from cede.faults import processes_called
 from cede.wait import until
 
 
@@ -46,3 +49,69 @@ def test_a_mom_that_cannot_start_processes_is_down_says_why_and_comes_back(cx, f
     for job in jobs:
         cx.wait(job)
     assert "comment" not in cx.node("n1") and "down" not in cx.node("n1").state
+
+
+PIDS = "/sys/fs/cgroup/pids"
+
+
+@contextlib.contextmanager
+def no_more_processes(cx, daemon, which):
+    """A group of the pids controller holds this MOM, or those who start shepherds for it, or both, and is full: fork fails there."""
+    if not os.access(PIDS, os.W_OK):
+        pytest.skip("there is no pids controller (cgroup v1) that we may use")
+    mom = cx.pid(daemon)
+    nurseries = {pid for pid in processes_called("nursery") if parent(pid) == mom}
+    held = {"mom": {mom}, "nursery": nurseries, "both": {mom} | nurseries}[which]
+    assert held
+    with open(f"/proc/{mom}/cgroup", encoding="ascii") as f:
+        before = next(line.strip().split(":", 2)[2] for line in f if line.split(":")[1] == "pids")
+    group = tempfile.mkdtemp(prefix="cede_test_", dir=PIDS)
+    try:
+        for pid in held:
+            put(group, "cgroup.procs", pid)
+        put(group, "pids.max", 1)
+        yield
+    finally:
+        put(group, "pids.max", "max")
+        with open(os.path.join(group, "cgroup.procs"), encoding="ascii") as f:
+            for pid in f.read().split():
+                with contextlib.suppress(ProcessLookupError):
+                    put(PIDS + before, "cgroup.procs", pid)
+        until(lambda: not os.path.getsize(os.path.join(group, "cgroup.procs")) and removed(group), "the end of the group")
+
+
+def put(group, name, value):
+    with open(os.path.join(group, name), "w", encoding="ascii") as f:
+        f.write(str(value))
+
+
+def removed(group):
+    with contextlib.suppress(OSError):
+        os.rmdir(group)
+    return not os.path.exists(group)
+
+
+def parent(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+        return int(f.read().rpartition(")")[2].split()[1])
+    return 0
+
+
+@pytest.mark.complex(nodes=2, ncpus=1)
+@pytest.mark.parametrize("which", ["mom", "nursery", "both"])
+def test_a_mom_whose_fork_fails_takes_no_jobs_until_it_can(cx, which):
+    with contextlib.ExitStack() as stack:
+        warm = cx.submit("true", select="1:ncpus=1:host=n1")  # the nursery is there
+        cx.wait_gone(warm)
+        stack.enter_context(no_more_processes(cx, "n1", which))
+        jobs = [cx.submit(select="1:ncpus=1") for _ in range(2)]
+        if which == "both":
+            until(lambda: "down" in cx.node("n1").state, "n1 to be taken out")
+            assert "cannot start processes" in cx.node("n1")["comment"]
+            until(lambda: sorted(cx.state(job) for job in jobs) == ["Q", "R"], "one job on n2, and one that waits")
+        else:
+            for job in jobs:
+                cx.wait(job)
+    for job in jobs:
+        cx.wait(job)
+    until(lambda: "comment" not in cx.node("n1") and "down" not in cx.node("n1").state, "n1 to be back")

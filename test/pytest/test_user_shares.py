@@ -8,6 +8,7 @@ import struct
 import pytest
 
 from cede import rpc_caller, users
+from cede.build import is_sanitized
 from cede.wait import until
 
 A, B = users.NAMES[:2]
@@ -95,7 +96,8 @@ def test_unread_answers_to_costly_questions_take_bounded_memory(cx):
         while idle < 20:  # what the server takes of it, it takes between the answers to others
             idle = 0 if flood.push() else idle + 1
             assert is_served(other)
-        assert memory_of(cx.pid("server")) - before < 400 * MB
+        # AddressSanitizer keeps 256 MB of what was freed, and half as much again of what is used
+        assert memory_of(cx.pid("server")) - before < (1000 if is_sanitized() else 400) * MB
         assert is_served(other) and any(flood.left.values()), "most of it waits"
 
 

@@ -43,3 +43,13 @@ def test_what_the_scheduler_says_of_a_waiting_job_is_what_is_shown(cx):
     job = cx.submit(select="1:ncpus=9")
     until(lambda: cx.stat(job).get("comment"), "the comment")
     assert said(cx, job, "-s") == cx.stat(job)["comment"] == said(cx, job, "-T")
+
+
+def test_a_job_of_an_offline_host_says_so_in_the_words_of_who_took_it_away(cx):
+    cx.command("pbsnodes", "-o", "-C", "disk swap", "n1")
+    job = cx.submit(select="1:ncpus=1")
+    until(lambda: said(cx, job, "-s") == "Not Running: node n1 is offline: disk swap", lambda: cx.describe(job))
+    cx.command("pbsnodes", "-o", "-C", "new disk", "n1")
+    until(lambda: said(cx, job, "-s") == "Not Running: node n1 is offline: new disk", lambda: cx.describe(job))
+    cx.command("pbsnodes", "-r", "n1")
+    cx.wait(job)

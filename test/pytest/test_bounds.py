@@ -1,0 +1,135 @@
+"""Bounds of the wire that a legal object can pass: the largest is taken, one beyond is answered by an error that names the
+bound, and no run is left behind that cannot start."""
+import pytest
+
+from cede import api
+from cede.complex import Complex
+from cede.exec_peer import ACCEPTED, CAN_FREEZE, START, Peer
+from cede.wait import until
+
+MANY_CHUNKS, MANY_HOSTS = 512, 1024
+LARGEST = 50000
+VALUE, ATTRS, LIST, TEXT = 1 << 20, 4096, 65536, 65536
+
+
+@pytest.fixture(scope="module")
+def place():
+    c = Complex(nodes=0, sched=False)
+    try:
+        yield c.start()
+    finally:
+        c.stop()
+
+
+def chunks(names, what="ncpus=1"):
+    return "+".join(f"({n}:{what})" for n in names)
+
+
+def location(n):
+    """An exec_vnode of n bytes."""
+    return "(n1:ncpus=1)" + "+(n1:ncpus=1)" * ((n - 12) // 13 - 1) + "+(n1:ncpus=" + "0" * ((n - 12) % 13) + "1)"
+
+
+class Held:
+    """The objects of a row: a job that is held."""
+
+    def __init__(self, cx):
+        self.cx, self.api = cx, cx.api
+        self.job = cx.submit("true", Hold_Types="u")
+
+
+# what, the largest, how it is asked, what the error says
+ROWS = [
+    ("attributes of a request", ATTRS, lambda h, n: h.api.alter(h.job, [("comment", None, "x")] * n)),
+    ("an attribute's value", VALUE, lambda h, n: h.api.alter(h.job, [("Account_Name", None, "a" * n)])),
+    ("variables", 32768, lambda h, n: h.api.alter(
+        h.job, [("Variable_List", None, ",".join(f"V{i}=1" for i in range(n - 20)) + "," +
+                 ",".join(f"W{i}=1" for i in range(20)))])),
+    ("bytes of a variable", 131071, lambda h, n: h.api.alter(h.job, [("Variable_List", None, "V=" + "x" * (n - 2))])),
+    ("chunks of a select", LIST, lambda h, n: h.api.alter(
+        h.job, [("Resource_List", "select", "+".join(["1:ncpus=1"] * n))])),
+    ("dependencies", 16384, lambda h, n: h.api.alter(h.job, [("depend", None, "after" + f":{h.job}" * n)])),
+    ("jobs of a preemption", LIST, lambda h, n: h.api.preempt([h.job] * n)),
+    ("victims of a plan", LIST, lambda h, n: h.api.preempt_run(h.job, "(n1:ncpus=1)", ["999"] * n)),
+    ("a location", VALUE, lambda h, n: h.api.run(h.job, location(n))),
+]
+
+
+@pytest.mark.parametrize("what,largest,ask", ROWS, ids=[r[0] for r in ROWS])
+def test_a_bound_of_a_request_is_named_by_the_error_beyond_it(place, what, largest, ask):
+    held = Held(place)
+    place.api.register()
+
+    def said(n):
+        try:
+            ask(held, n)
+        except api.PbsError as e:
+            return f"{e.code} {e.text}"
+        return ""
+    assert str(largest) not in said(largest), f"{what}: the largest is not too large"
+    assert str(largest) in said(largest + 1), f"{what}: {said(largest + 1)}"
+    assert place.state(held.job) == "H"
+
+
+# --- runs
+
+def vnodes(n):
+    return {f"s{i}": {"resources_available.ncpus": 4} for i in range(n)}
+
+
+def said_of(call, *args):
+    with pytest.raises(api.PbsError) as e:
+        call(*args)
+    return e.value.text
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_a_service_of_fifty_thousand_vnodes_runs_a_job_on_all_of_them(cx):
+    with Peer(cx, "s0") as peer:
+        can = CAN_FREEZE | MANY_CHUNKS | MANY_HOSTS
+        assert peer.hello(capabilities=can, nodes=vnodes(LARGEST)).verdict == ACCEPTED
+        job = cx.submit("true", select=f"{LARGEST}:ncpus=1")
+        cx.api.run_async(job, chunks(f"s{i}" for i in range(LARGEST)))
+        assert peer.wait(lambda: [o for o in peer.orders if o.proc == START], "START")[0].id == job
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_what_an_older_service_cannot_take_is_refused_before_a_victim_is_touched(cx):
+    """In a plan as in a run: it would be found out when the victims stand still."""
+    with Peer(cx, "s1") as old:
+        assert old.hello(capabilities=CAN_FREEZE).verdict == ACCEPTED
+        victim, job = cx.submit("true", select="1:ncpus=1"), cx.submit("true", select="4097:ncpus=1")
+        cx.api.run_async(victim, chunks(["s1"]))
+        until(lambda: cx.state(victim) != "Q", "the victim is placed")
+        state = cx.state(victim)
+        cx.api.register()
+        for call in (lambda: cx.api.run_async(job, chunks(["s1"] * 4097)),
+                     lambda: cx.api.preempt_run(job, chunks(["s1"] * 4097), [victim])):
+            text = said_of(call)
+            assert "4097 chunks on sim:s1" in text and "older" in text and "4096" in text, text
+        assert cx.state(victim) == state and cx.state(job) == "Q" and "room" not in cx.stat(job).get("comment", "")
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_resources_of_a_chunk_beyond_the_bound_are_named(cx):
+    for i in range(256):
+        cx.api.manager(api.CREATE, api.RESOURCE, f"r{i}", [("type", None, "long")])
+    with Peer(cx, "s1") as peer:
+        assert peer.hello(capabilities=CAN_FREEZE).verdict == ACCEPTED
+        job = cx.submit("true")
+        text = said_of(cx.api.run_async, job, chunks(["s1"], "ncpus=1:" + ":".join(f"r{i}=0" for i in range(256))))
+        assert "257 resources" in text and "256" in text and cx.state(job) == "Q"
+        cx.api.run_async(job, chunks(["s1"], "ncpus=1:" + ":".join(f"r{i}=0" for i in range(255))))
+        assert peer.order(START).id == job
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_an_exec_host_longer_than_a_value_is_refused_by_the_bound(cx):
+    """Its exec_vnode is short enough; its exec_host, which nobody could be sent, is not."""
+    names = ["v" * 240 + str(i) for i in range(2)]
+    with Peer(cx, names[0]) as peer:
+        assert peer.hello(capabilities=CAN_FREEZE | MANY_CHUNKS,
+                          nodes={n: {"resources_available.ncpus": 9999} for n in names}).verdict == ACCEPTED
+        job = cx.submit("true", select="4170:ncpus=0")
+        text = said_of(cx.api.run_async, job, "+".join([names[0] + ":ncpus=01"] * 4170))
+        assert "1048576" in text and cx.state(job) == "Q", text
