@@ -6,12 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array_map.h"
 #include "intern.h"
 #include "pbs_error.h"
 #include "status_private.h"
 #include "words.h"
 
-enum { NAMES_MAX = 1000000 };
+enum { NAMES_MAX = 1000000, RANGED_MAX = 1000000 };
 
 /* ---- what is asked ----------------------------------------------------------------------------------- */
 
@@ -41,8 +42,13 @@ static int add_name(struct status_query *q, const char *name, struct job_key key
 /* A range stays one name: what it means is known when its turn comes, and never is more than its array has. */
 static int add_range(struct status_query *q, const char *text, const struct jobid *id, struct err *e)
 {
+    const struct job *array = jobs_find(q->st->site->jobs, (struct job_key){id->key.seq, JOBID_NO_INDEX});
+
     if (jobid_check_indices(id, e) < 0)
         return -1;
+    if (q->ranged > RANGED_MAX)
+        return err_set(e, PBSE_IVALREQ, "ranges of arrays with more than %d subjobs together", RANGED_MAX);
+    q->ranged += array && array->array ? array_map_size(array->array) : 0;
     return add_name(q, text, (struct job_key){id->key.seq, STATUS_RANGE}, e);
 }
 

@@ -51,7 +51,8 @@ struct status_query {
     const char **names;   /* interned; of jobs: as asked */
     struct job_key *keys; /* of jobs, beside names */
     size_t n, cap, at;
-    int looks; /* how many more things this call may look at */
+    size_t ranged; /* subjobs of the arrays of whose ranges it names: each may be shown once for each */
+    int looks;     /* how many more things this call may look at */
     /* subjobs */
     bool inside;           /* names[at] is being expanded into subjobs */
     struct idset *chosen;  /* the indices that names[at] means, once its array was found; NULL: all of them */

@@ -67,6 +67,12 @@ def test_a_range_of_indices_costs_what_its_array_has(place, array, indices):
                 call(f"{number}[2000-2147483646:2147]")
 
 
+def test_ranges_of_a_status_have_a_bound_that_its_error_names(place, array):
+    number = array.split("[")[0]
+    text = refused(15004, place.api.stat, "job", ",".join([f"{number}[1-1000]"] * 1100), want=["job_state"])
+    assert "1000000 subjobs" in text
+
+
 def test_a_range_of_an_array_that_is_unknown_costs_nothing(place):
     with grows_at_most(place, 16 * MB):
         refused(15001, place.api.stat, "job", ",".join(["999999[0-2147483646:2147]"] * 40))
