@@ -4,8 +4,7 @@
  * whose START may never have come is ordered again, unless nobody wants it any more: then it is given up in the same way.
  *
  * Giving a run up ends or requeues its job, which takes its claims away: the list under our feet. So a walk over a vnode's
- * claims begins anew after each. It comes to an end, since what was given up is LOST here or claims nothing; a START may be
- * said twice then, which the service takes for once. */
+ * claims begins again after each. It comes to an end, since a job is looked at once. */
 #include "exec_agree.h"
 
 #include <stdbool.h>
@@ -15,6 +14,7 @@
 #include "exec_hello.h"
 #include "exec_send.h"
 #include "job_run.h"
+#include "ranks.h"
 #include "reconcile.h"
 #include "services.h"
 #include "site.h"
@@ -54,13 +54,41 @@ static exec_run_decision decide(const struct exec_hello_parts *p, struct service
     return d;
 }
 
-static bool is_held(const exec_hello_args *a, const struct job *j)
+/* Jobs, by address, during one HELLO: a machine may have 50,000 vnodes, and as many runs or one run on all of them. */
+struct agreement {
+    struct ranks *held;   /* the service holds their present run */
+    struct ranks *looked; /* what it does not hold was ordered or given up */
+    struct ranks *told;   /* their hosts that waited for this one are served */
+};
+
+/* Is it the first time for this job? */
+static bool is_first(struct ranks *r, const struct job *j)
 {
-    for (u_int i = 0; i < a->runs.runs_len; i++)
-        if (a->runs.runs_val[i].job.seq == j->key.seq && a->runs.runs_val[i].job.index == j->key.index &&
-            a->runs.runs_val[i].run == j->run->version)
-            return true;
-    return false;
+    size_t before = ranks_count(r);
+
+    if (ranks_add(r, j) == RANKS_NONE)
+        abort(); /* a run that is held would be given up */
+    return ranks_count(r) > before;
+}
+
+static void agreement_init(struct agreement *g, const struct exec_hello_parts *p, const exec_hello_args *a)
+{
+    *g = (struct agreement){ranks_create(), ranks_create(), ranks_create()};
+    if (!g->held || !g->looked || !g->told)
+        abort(); /* as above */
+    for (u_int i = 0; i < a->runs.runs_len; i++) {
+        struct job *j = job_of(p, &a->runs.runs_val[i]);
+
+        if (j && j->run && j->run->version == a->runs.runs_val[i].run)
+            (void)is_first(g->held, j);
+    }
+}
+
+static void agreement_fini(struct agreement *g)
+{
+    ranks_destroy(g->held);
+    ranks_destroy(g->looked);
+    ranks_destroy(g->told);
 }
 
 /* A run of ours that the service does not hold: START was lost, or the run is. */
@@ -79,26 +107,19 @@ static void missing(const struct exec_hello_parts *p, struct job *j, struct run_
         p->lost(p->arg, j, h->service);
 }
 
-/* A service may have several vnodes of a job: it is looked at once, with the first of them. */
-static bool is_first_here(const struct node_use *u, const struct service *s)
-{
-    const struct node_use *x = u->job->uses;
-
-    while (x != u && x->node->service != s)
-        x = x->next_of_job;
-    return x == u;
-}
-
 /* Jobs that have a claim on this node and are not among what was said. Giving one up changes the list. */
-static bool look_for_missing(const struct exec_hello_parts *p, struct service *s, const exec_hello_args *a,
+static bool look_for_missing(const struct exec_hello_parts *p, struct service *s, struct agreement *g,
                              struct node *n)
 {
     for (struct node_use *u = n->uses; u; u = u->next) {
         struct job *j = u->job;
-        struct run_host *h = j->run ? job_run_host(j->run, s->name) : NULL;
+        struct run_host *h;
         bool gives_up;
 
-        if (!h || h->state > RUN_HOST_READY || is_held(a, j) || !is_first_here(u, s))
+        if (!j->run || ranks_find(g->held, j) != RANKS_NONE || !is_first(g->looked, j))
+            continue;
+        h = job_run_host(j->run, s->name);
+        if (!h || h->state > RUN_HOST_READY)
             continue;
         gives_up = !is_to_start(j, h);
         missing(p, j, h);
@@ -119,26 +140,30 @@ void exec_agree_decide(const struct exec_hello_parts *p, struct service *s, cons
 }
 
 /* Now that it is known where this host is. Only after the job was looked at here: START would be said twice. */
-static void start_sisters(const struct exec_hello_parts *p, const struct node *n)
+static void start_sisters(const struct exec_hello_parts *p, struct agreement *g, const struct node *n)
 {
     for (struct node_use *u = n->uses; u; u = u->next)
-        if (u->job->run && is_first_here(u, n->service))
+        if (u->job->run && is_first(g->told, u->job))
             exec_send_start_waiting(p->send, u->job);
 }
 
 void exec_agree_act(const struct exec_hello_parts *p, struct service *s, const exec_hello_args *a)
 {
+    struct agreement g;
+
     for (u_int i = 0; i < a->runs.runs_len; i++) {
         struct job *j = job_of(p, &a->runs.runs_val[i]);
 
         if (j && j->run && j->run->version == a->runs.runs_val[i].run && job_run_host(j->run, s->name))
             p->kept(p->arg, j);
     }
+    agreement_init(&g, p, a);
     for (struct node *n = nodes_first(p->site->nodes); n; n = nodes_next(n)) {
         if (n->service != s)
             continue;
-        while (look_for_missing(p, s, a, n))
+        while (look_for_missing(p, s, &g, n))
             ;
-        start_sisters(p, n);
+        start_sisters(p, &g, n);
     }
+    agreement_fini(&g);
 }

@@ -9,6 +9,7 @@ import os
 import pytest
 
 from cede import api
+from cede.exec_peer import ACCEPTED, CAN_FREEZE, RUNNING, START, Peer
 from cede.steps import EXT, Caller, CountedComplex, array, attributes, attrops, requests, text, u32, u64
 
 SIZES, LARGEST = (1 << 10, 1 << 16), 1_000_000
@@ -292,6 +293,7 @@ ATTRIBUTES = [("job", *row) for row in attributes("job")] + [
     (kind, *row) for kind in KINDS for row in attributes(kind) if row[0] not in HARMFUL[kind]]
 
 
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("kind", ["job", *KINDS])
 def test_an_attribute_costs_what_its_size_allows(place, caller, objects, sizes, kind, pytestconfig):
     if kind == "node":
@@ -332,6 +334,55 @@ def test_more_dependencies_than_a_list_holds_are_refused_by_the_bound(place):
     with pytest.raises(api.PbsError) as e:
         place.api.alter(job, [("depend", "after" + f":{job}" * 16385)])
     assert "16384" in e.value.text
+
+
+# --- services
+
+MANY = CAN_FREEZE | 512 | 1024  # EXEC_CAN_MANY_CHUNKS, EXEC_CAN_MANY_HOSTS
+
+
+@pytest.fixture
+def apart(place):
+    """For a test that makes thousands of vnodes."""
+    c = CountedComplex()
+    try:
+        yield c.start()
+    finally:
+        c.stop()
+
+
+def test_a_run_costs_what_its_chunks_are(apart):
+    """Sixteen times as many chunks, written one by one, cost some sixteen times as much, not 256 times."""
+    def cost(n):
+        names = [f"w{n}x{i}" for i in range(n)]
+        with Peer(apart, names[0]) as peer:
+            nodes = {name: {"resources_available.ncpus": 1} for name in names}
+            assert peer.hello(capabilities=MANY, nodes=nodes).verdict == ACCEPTED
+            job = apart.submit("true", select="+".join(["1:ncpus=1"] * n))
+            before = apart.steps()
+            apart.api.run_async(job, "+".join(f"({name}:ncpus=1)" for name in names))
+            peer.order(START)
+            return apart.steps() - before
+    few, many = cost(1000), cost(16000)
+    assert many < 28 * few, f"{few} steps for 1,000 chunks, {many} for 16,000"
+
+
+def test_a_hello_costs_what_it_says(apart):
+    """Sixteen times as many jobs on the service, and runs that it says, cost some sixteen times as much."""
+    def cost(jobs, others):
+        with Peer(apart, f"h{jobs}") as peer:
+            nodes = {peer.node: {"resources_available.ncpus": jobs}}
+            assert peer.hello(capabilities=MANY, nodes=nodes).verdict == ACCEPTED
+            for _ in range(jobs):
+                apart.api.run_async(apart.submit("true"), f"({peer.node}:ncpus=1)")
+            runs = [peer.order(START).run for _ in range(jobs)]
+            held = [(runs[0].of(1000 + i), RUNNING, 2) for i in range(others)] + [(r, RUNNING, 0) for r in runs]
+            before = apart.steps()
+            assert peer.hello(capabilities=MANY, nodes=nodes, runs=held, again=True).verdict == ACCEPTED
+            peer.say_nodes({peer.node: {}})
+            return apart.steps() - before
+    few, many = cost(60, 3000), cost(960, 48000)
+    assert many < 28 * few, f"{few} steps for 60 jobs and 3,000 runs, {many} for 960 and 48,000"
 
 
 # --- what exists beside
