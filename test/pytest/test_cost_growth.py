@@ -9,7 +9,7 @@ import os
 import pytest
 
 from cede import api
-from cede.exec_peer import ACCEPTED, CAN_FREEZE, RUNNING, START, Peer
+from cede.exec_peer import ACCEPTED, CAN_FREEZE, RUNNING, START, SUSPEND, Peer
 from cede.steps import EXT, Caller, CountedComplex, array, attributes, attrops, requests, text, u32, u64
 
 SIZES, LARGEST = (1 << 10, 1 << 16), 1_000_000
@@ -383,6 +383,39 @@ def test_a_hello_costs_what_it_says(apart):
             return apart.steps() - before
     few, many = cost(60, 3000), cost(960, 48000)
     assert many < 28 * few, f"{few} steps for 60 jobs and 3,000 runs, {many} for 960 and 48,000"
+
+
+def begin_many(cx, peer, n):
+    """n jobs that run on the only vnode of this service."""
+    assert peer.hello(capabilities=MANY, nodes={peer.node: {"resources_available.ncpus": n}}).verdict == ACCEPTED
+    jobs = [cx.submit("true") for _ in range(n)]
+    for job in jobs:
+        cx.api.run_async(job, f"({peer.node}:ncpus=1)")
+    runs = [peer.order(START).run for _ in jobs]
+    for at in range(0, n, 100):
+        peer.say(*[e for r in runs[at:at + 100] for e in (peer.ready(r), peer.started(r))])
+    return jobs
+
+
+@pytest.mark.parametrize("how", ["plan", "list"])
+def test_a_preemption_costs_what_its_victims_are(apart, how):
+    """Sixteen times as many running victims cost some sixteen times as much."""
+    apart.api.register()
+
+    def cost(n):
+        with Peer(apart, f"p{n}") as peer:
+            jobs = begin_many(apart, peer, n)
+            urgent = apart.submit("true", select=f"{n}:ncpus=1")
+            before = apart.steps()
+            if how == "plan":
+                apart.api.preempt_run(urgent, "+".join([f"({peer.node}:ncpus=1)"] * n), jobs)
+            else:
+                apart.api.preempt_send(jobs)
+            peer.order(SUSPEND)
+            peer.say_nodes({peer.node: {}})
+            return apart.steps() - before
+    few, many = cost(60), cost(960)
+    assert many < 28 * few, f"{few} steps for 60 victims, {many} for 960"
 
 
 # --- what exists beside
