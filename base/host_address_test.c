@@ -82,9 +82,23 @@ static void an_own_name_that_nobody_knows_is_loopback(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+static void an_address_is_told_from_a_name(void **state)
+{
+    static const char *const addresses[] = {"10.77.0.2", "fd77::2", "::1", "::ffff:10.77.0.2"};
+    static const char *const names[] = {"",     "n1",        "10.77.0", "10.77.0.2.example",
+                                        "fd77", "localhost", "[::1]"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++)
+        assert_true(host_address_is_numeric(addresses[i]));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_false(host_address_is_numeric(names[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_address_is_told_from_a_name),
         cmocka_unit_test(an_address_is_its_own_name),
         cmocka_unit_test(names_are_ours_in_either_case_and_by_their_first_part),
         cmocka_unit_test(a_name_that_is_not_ours_stays_unknown),

@@ -177,7 +177,7 @@ def with_copy(site):
 
 def test_room_is_free_while_output_is_tried_and_the_job_says_where_it_is_kept(make):
     site = with_copy(make(shared_home=False))
-    job = site.n2.submit("echo kept", "-N", "far", "-l", "select=1:ncpus=4:host=n1")
+    job = site.n2.submit("echo kept", "-N", "far", "-j", "oe", "-l", "select=1:ncpus=4:host=n1")
     site.wait(job, "E")
     after = site.n2.submit("true", "-N", "next", "-o", "/dev/null", "-e", "/dev/null", "-l", "select=1:ncpus=4:host=n1")
     site.done(after)
@@ -283,8 +283,8 @@ def test_a_host_that_is_removed_runs_nothing_and_one_that_joins_again_does(make)
     site.n2.root("/opt/pbs/libexec/pbs_init.d stop")
     said = site.n1.root("pbs_keys token n2")
     site.n2.root(said[said.index("pbs_keys join"):])
-    site.n2.root("/opt/pbs/libexec/pbs_init.d start")
     site.n1.root("qmgr -c 'create node n2'")
+    site.n2.root("/opt/pbs/libexec/pbs_init.d start")
     site.wait_node("n2")
     job = site.n1.submit("hostname", "-N", "again", "-j", "oe", "-l", "select=1:host=n2")
     site.done(job)

@@ -249,6 +249,7 @@ class Site:
         self.settle(self.n1)
         self.n1.root("/opt/pbs/libexec/pbs_init.d start")
         self.n1.root("qmgr -c 'set server job_history_enable=True'")
+        self.n1.run("qmgr -c 'create node n1'", check=False)  # unless its MOM was quicker
         for h in self.hosts[1:]:
             self.n1.root(f"qmgr -c 'create node {h.name}'")
             self.join(h)
