@@ -222,8 +222,20 @@ void accounting_restarted(struct accounting *a, const struct job *j)
 void accounting_altered(struct accounting *a, const struct job *j, const char *name, const char *resource,
                         const char *value)
 {
-    (void)j;
-    acct_line_add(&a->altered, name, resource, value ? value : "UNSET");
+    int index = attr_def_find(OF_JOB, name);
+    const struct resource *r = resource ? resource_find(a->site->resources, resource) : NULL;
+    const struct value *stored = index < 0   ? NULL
+                                 : !resource ? attr_list_find(&j->obj.attrs, index)
+                                 : r         ? attr_list_amount(&j->obj.attrs, index, r->id)
+                                             : NULL;
+    const char *text = NULL;
+    struct strbuf scratch;
+
+    strbuf_init(&scratch, 1 << 20);
+    if (value && stored)
+        text = value_show(r ? r->type : attr_def_type(attr_def_get(OF_JOB, index)), stored, &scratch);
+    acct_line_add(&a->altered, name, resource, text ? text : value ? value : "UNSET");
+    strbuf_fini(&scratch);
 }
 
 void accounting_altered_end(struct accounting *a, const struct job *j)

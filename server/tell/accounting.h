@@ -38,7 +38,8 @@ void accounting_aborted(struct accounting *a, const struct job *j, const char *w
 void accounting_moved_out(struct accounting *a, const struct job *j, const char *destination); /* M */
 void accounting_checkpointed(struct accounting *a, const struct job *j);                       /* C */
 void accounting_restarted(struct accounting *a, const struct job *j);                          /* T */
-/* An attribute was altered by anyone but a scheduler: "Priority", NULL, "150"; value NULL: UNSET. Gathered until
+/* An attribute was altered by anyone but a scheduler: "Priority", NULL, "150"; value NULL: UNSET, else it is recorded as the
+ * job has it now. Gathered until
  * accounting_altered_end, which writes one record. */
 void accounting_altered(struct accounting *a, const struct job *j, const char *name, const char *resource,
                         const char *value);

@@ -115,11 +115,11 @@ static void add_job_set(struct strbuf *out, const struct site *s, const struct j
     acct_line_add_int(out, "ctime", j->ctime_s);
     acct_line_add_int(out, "qtime", j->qtime_s);
     acct_line_add_int(out, "etime", j->etime_s);
-    if (started) {
+    if (started)
         acct_line_add_int(out, "start", j->stime_s);
-        add_set(out, "array_indices", attr_list_text(a, JOB_ATTR_array_indices_submitted));
+    add_set(out, "array_indices", attr_list_text(a, JOB_ATTR_array_indices_submitted));
+    if (started)
         add_where(out, j, which);
-    }
     add_amounts(out, s, "Resource_List", asked(j, which), 0);
 }
 

@@ -135,13 +135,19 @@ def test_suspending_and_resuming_are_recorded(place):
 
 @pytest.mark.parametrize("change,text", [
     (("Priority", "150"), "Priority=150"), (("comment", "two words"), 'comment="two words"'),
-    (("Resource_List", "walltime", "01:00:00"), "Resource_List.walltime=01:00:00"),
+    (("Resource_List", "walltime", "3600"), "Resource_List.walltime=01:00:00"),
     (("Resource_List", "software", "x"), "Resource_List.software=x")])
-def test_an_alteration_is_recorded_as_it_was_asked_for(place, change, text):
+def test_an_alteration_is_recorded_as_it_is_stored(place, change, text):
     job = place.submit(Hold_Types="u")
     place.api.alter(job, [change])
     until(lambda: records(place, job, "a"), "an a record")
     assert records(place, job, "a")[0].text.strip() == text
+
+
+def test_the_first_record_of_an_array_has_its_indices(place):
+    job = place.submit(Hold_Types="u", array_indices_submitted="1-9:2")
+    until(lambda: records(place, job, "Q"), "a Q record")
+    assert records(place, job, "Q")[0].fields["array_indices"] == "1-9:2"
 
 
 def test_an_unset_resource_is_recorded_as_unset(place):
