@@ -108,8 +108,10 @@ void start_time_note(struct start_time *t, struct job *j)
 {
     int64_t at = attr_list_number(&j->obj.attrs, JOB_ATTR_Execution_Time, 0);
 
-    start_time_forget(t, j);
     j->exec_time_s = at > site_now_s(t->site) ? at : 0;
+    if (job_is_placed(j) || job_is_over(j))
+        return; /* it counts when the job waits again: left() */
+    start_time_forget(t, j);
     if (j->exec_time_s && pqueue_push(&t->queue, &j->due, j->exec_time_s) < 0)
         abort(); /* it would never start */
     arm(t);
