@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <ifl.h>
+#include <utlist.h>
 
 #include "admit.h"
 #include "arrays.h"
@@ -39,6 +40,7 @@
 
 struct submit {
     struct submit_parts p;
+    struct asked *asked; /* whose users' names are being asked for */
 };
 
 struct submit *submit_create(const struct submit_parts *p)
@@ -48,11 +50,6 @@ struct submit *submit_create(const struct submit_parts *p)
     if (s)
         s->p = *p;
     return s;
-}
-
-void submit_destroy(struct submit *s)
-{
-    free(s);
 }
 
 /* --- the answer ------------------------------------------------------------------------------------ */
@@ -150,6 +147,8 @@ static int enter(struct submit *s, struct job *j, struct queue *q, const char *w
 /* A submission on its way, and what is found out before it is looked at: how targets of its dependencies ended. */
 struct asked {
     struct submit *s;
+    struct asked *prev, *next; /* of the list in s, where `listed` */
+    bool listed;
     struct request *request;
     const ifl_submit_args *args;   /* of the request */
     struct client *client;         /* counted: whose job it will be */
@@ -280,9 +279,18 @@ static void with_user(const struct asked *a, const struct names_user *u)
 
 static void asked_free(struct asked *a)
 {
+    if (a->listed)
+        DL_DELETE(a->s->asked, a);
     request_unref(a->request);
     client_unref(a->client);
     free(a);
+}
+
+void submit_destroy(struct submit *s)
+{
+    while (s && s->asked)
+        asked_free(s->asked);
+    free(s);
 }
 
 /* A submission that has come before, by its token. A token is its user's own: another one who has it, by whatever means, is
@@ -342,11 +350,14 @@ static void ask_user(const struct asked *of, const struct depend_past *past, siz
 
     if (!a)
         return;
-    if (u)
+    if (u) {
         user_known(a, u,
                    NULL); /* it looks for the token once more: the store may have been asked meanwhile */
-    else
+    } else {
+        a->listed = true;
+        DL_APPEND(a->s->asked, a);
         names_ask_user(of->s->p.names, user, user_known, a);
+    }
 }
 
 static void past_known(void *arg, const struct depend_past *past, size_t n)
