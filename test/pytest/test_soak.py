@@ -319,6 +319,8 @@ class Soak:
             for where in ("spool", "mom_priv/jobs"):
                 path = os.path.join(cx.dir, "mom", node, where)
                 until(lambda path=path: not left_in(path), lambda path=path: f"{path} to be empty: {left_in(path)}")
+            jobs = os.path.join(cx.dir, "mom", node, "mom_priv", "jobs")
+            until(lambda jobs=jobs: not groups_of(jobs), lambda jobs=jobs: f"all groups to go: {groups_of(jobs)}")
 
 
 def shepherds(cx):
@@ -335,6 +337,12 @@ def shepherds(cx):
 def left_in(path):
     """Its files, but for the places that a MOM keeps ready for jobs to come."""
     return [name for name in os.listdir(path) if not name.startswith(".spare")]
+
+
+def groups_of(jobs):
+    """cgroups of runs that this MOM has, under any controller: they are named for its directory of jobs."""
+    st = os.stat(jobs)
+    return [path for path in glob.glob(f"/sys/fs/cgroup/*/pbs_{st.st_dev:x}-{st.st_ino:x}_*") if ".spare" not in path]
 
 
 class Clock:
