@@ -124,11 +124,20 @@ void house_end(struct house *h)
     log_close();
 }
 
-/* A copy of everything is made by another process: closing a file of a database drops the locks of the whole process. */
+/* A copy of everything is made by another process, since closing a file of a database drops the locks of the whole process, while
+ * this one stands still with all its threads: so the files are those of one moment. */
 void house_crash(struct house *h)
 {
     char kept[320];
-    const char *const copy[] = {"cp", "-a", h->home, kept, NULL};
+    const char *const copy[] = {
+        "sh",
+        "-c",
+        "kill -STOP $PPID\n"
+        "while grep -L '^State:.T' /proc/$PPID/task/*/status | grep -q .; do :; done\n"
+        "cp -a \"$0\" \"$1\"; rc=$?; kill -CONT $PPID; exit $rc",
+        h->home,
+        kept,
+        NULL};
     const char *const drop[] = {"rm", "-rf", h->home, NULL};
 
     snprintf(kept, sizeof kept, "%s.kept", h->home);

@@ -6,6 +6,8 @@
 
 #include <exec.h>
 
+#include "job_run.h"
+#include "jobid.h"
 #include "pbs_error.h"
 #include "talk.h"
 
@@ -283,6 +285,31 @@ static void say_states(struct talk *t, struct caller *c)
         .nodes = {(u_int)chance_below(&t->chance, 2), &node}, .load_percent = 50, .note = word("")};
 
     send_call(c, EXEC_NODE_STATE, (xdrproc_t)xdr_exec_node_state_args, &a);
+}
+
+static bool is_on(const struct job *j, const char *service)
+{
+    for (size_t i = 0; j->run && i < j->run->n_hosts; i++)
+        if (strcmp(j->run->hosts[i].service, service) == 0)
+            return true;
+    return false;
+}
+
+void mom_steal(struct talk *t, struct caller *c, const char *id)
+{
+    struct jobid parsed;
+    struct err e;
+    const struct job *j =
+        jobid_parse(id, &parsed, &e) == 0 ? jobs_find(t->house.server->site.jobs, parsed.key) : NULL;
+    exec_script_args a;
+
+    if (!j || j->array || is_on(j, talk_name(c)))
+        return;
+    a = (exec_script_args){.job = {j->key.seq, j->key.index},
+                           .run = j->run ? j->run->version : j->run_version};
+    send_call(c, EXEC_GET_SCRIPT, (xdrproc_t)xdr_exec_script_args, &a);
+    c->calls[c->n_calls - 1].foreign = true;
+    talk_say(t, "mom %d: asks for the script of %s", c->who, id);
 }
 
 void mom_other(struct talk *t, struct caller *c)

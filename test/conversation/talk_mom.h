@@ -30,6 +30,8 @@ struct mom {
 
 void mom_hello(struct talk *t, struct caller *c);
 void mom_events(struct talk *t, struct caller *c);
+/* Ask for the script of this job, which is not to be had where the job is not on this host. */
+void mom_steal(struct talk *t, struct caller *c, const char *id);
 void mom_other(struct talk *t, struct caller *c); /* usage, states, scripts, good-bye */
 /* An order of the server. */
 void mom_called(struct talk *t, struct caller *c, const struct rpc_call_hdr *h);

@@ -217,6 +217,8 @@ void talk_answered(struct talk *t, struct caller *c, const struct caller_call *c
     }
     if (call->prog == PBS_IFL_PROG)
         take_ifl(t, c, call, r);
+    else if (call->foreign && memmem(r->result, r->n_result, "SECRET-", 7))
+        talk_fail("%s is given the script of a job that is not there", talk_name(c));
     else if (call->prog == PBS_EXEC_PROG && call->proc == EXEC_HELLO && c->kind == CALLER_MOM)
         mom_answered(t, c, r->result, (unsigned)r->n_result);
 }
@@ -496,6 +498,41 @@ static void step_restart(struct talk *t)
     begin_again(t, crash);
 }
 
+/* What was answered is there again, wherever the writer of the store was. */
+static void step_crash_in_batch(struct talk *t)
+{
+    size_t turns;
+
+    talk_say(t, "the server crashes in the middle of a batch");
+    for (int i = 0; i < BURST; i++)
+        step_submit(t);
+    step_run(t);
+    pump_all(t);
+    for (turns = chance_below(&t->chance, 6); turns; turns--) {
+        house_turn(&t->house, 0);
+        pump_all(t);
+    }
+    leave_all(t); /* what is answered from now on is not heard: those files do not have it */
+    house_crash(&t->house);
+    for (int i = 0; i < TALK_MOMS; i++)
+        t->moms[i].accepted = false;
+    house_start(&t->house);
+}
+
+/* Another host's scripts are not for this one. Everything is quiet, so the job stays where it is. */
+static void step_steal(struct talk *t)
+{
+    struct caller *c;
+
+    talk_settle(t);
+    c = one(t, CALLER_MOM);
+    if (!c || !caller_has_room(c) || !t->n_jobs || !t->moms[c->who].accepted)
+        return;
+    mom_steal(t, c, t->jobs[chance_below(&t->chance, t->n_jobs)].id);
+    t->calls++;
+    talk_settle(t);
+}
+
 static void step_mom_restart(struct talk *t)
 {
     int who = (int)chance_below(&t->chance, TALK_MOMS);
@@ -511,9 +548,10 @@ static void step_mom_restart(struct talk *t)
 static const struct {
     unsigned weight;
     void (*act)(struct talk *t);
-} steps[] = {{50, step_call}, {20, step_submit}, {30, step_run},       {14, step_sched},
-             {50, step_mom},  {3, step_wrong},   {4, step_leave},      {2, step_deaf},
-             {7, step_time},  {1, step_restart}, {2, step_mom_restart}};
+} steps[] = {{50, step_call}, {20, step_submit}, {30, step_run},        {14, step_sched},
+             {50, step_mom},  {3, step_wrong},   {4, step_leave},       {2, step_deaf},
+             {7, step_time},  {1, step_restart}, {2, step_mom_restart}, {1, step_crash_in_batch},
+             {6, step_steal}};
 
 void talk_step(struct talk *t, uint64_t seed, unsigned step)
 {

@@ -69,7 +69,9 @@ static const struct {
      "",
      {"afterok:%j", "afterany:%j:%j", "after:%j,beforeany:%j", "before:%j", "on:1", "on:2", "afternotok:%j",
       "afterok:99999.talk", "afterok:5@127.0.0.1", "runone:%j"}},
-    {"array_indices_submitted", "", {"0-3", "1-9:2", "0-99", "1-4%2", "5", "3-1", "0-9999:3", "1-3,7-9"}},
+    {"array_indices_submitted",
+     "",
+     {"0-3", "1-9:2", "0-99", "1-4%2", "5", "3-1", "0-9999:3", "1-3,7-9", "0-2147000000:214721"}},
     {"project", "", {"p1", "p2", "", "a b"}},
     {"Variable_List", "", {"A=b,PBS_O_WORKDIR=/", "A=b", "=", "A", "PBS_JOBID=1"}},
     {"Output_Path", "", {"/dev/null", "here:/tmp/x", "", ":"}},
@@ -206,9 +208,23 @@ static int pick_job(struct said *s)
 /* The name of a job, a subjob, a range, or of nothing. */
 static void name_job(struct said *s, char *out, size_t size)
 {
-    static const char *const odd[] = {
-        "",        "x",           "0",    "1[",         "1[].talk",           "-1.talk",          "1.other",
-        "1@other", "1[0-9].talk", "1[5]", "99999.talk", "1[1-100000:3].talk", "1.talk@127.0.0.1", "1[1,2,3]"};
+    static const char *const odd[] = {"",
+                                      "x",
+                                      "0",
+                                      "1[",
+                                      "1[].talk",
+                                      "-1.talk",
+                                      "1.other",
+                                      "1@other",
+                                      "1[0-9].talk",
+                                      "1[5]",
+                                      "99999.talk",
+                                      "1[1-100000:3].talk",
+                                      "1.talk@127.0.0.1",
+                                      "1[1,2,3]",
+                                      "1[0-2147483646:2147]",
+                                      "1[0-2147483646:2148].talk",
+                                      "2[0-2147483646:2,1-2147483645:2]"};
     struct chance *x = &s->t->chance;
     int i = pick_job(s);
     const char *id, *open;
