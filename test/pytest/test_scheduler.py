@@ -31,8 +31,13 @@ def starts(cx, jobs):
     """The jobs in the order in which they were started, once all have ended."""
     for job in jobs:
         cx.wait_gone(job)
-    lines = cx.logs("sched", 2000).splitlines()
-    return [line.split(";")[4] for line in lines if line.endswith(";Job run") and line.split(";")[4] in jobs]
+
+    def logged():
+        lines = cx.logs("sched", 2000).splitlines()
+        found = [line.split(";")[4] for line in lines if line.endswith(";Job run") and line.split(";")[4] in jobs]
+        return found if len(found) >= len(jobs) else None
+
+    return until(logged, "a line for each start")  # a short job may be over before its line is written
 
 
 def test_a_job_runs_where_there_is_room(cx, sim):
