@@ -67,7 +67,7 @@ void qstat_short_job(FILE *f, struct qstat_short *q, const struct batch_status *
         heading(f, q);
     q->headed = true;
     job_show_read(job, &j);
-    table_whole_left(f, job_show_id(job->name, id, sizeof id), w.id);
+    (q->wide ? table_left : table_whole_left)(f, job_show_id(job->name, id, sizeof id), w.id);
     table_blanks(f, 1);
     table_left(f, j.name ? j.name : "", w.name);
     table_blanks(f, 1);

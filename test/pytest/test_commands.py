@@ -475,3 +475,18 @@ def test_pbsnodes_takes_a_host_with_all_its_vnodes_and_gives_it_back_without_the
     cx.command("pbsnodes", "-r", host)
     for name in ("n1", "half"):
         assert "offline" not in cx.node(name)["state"] and "comment" not in cx.node(name)
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_an_identifier_too_long_for_its_wide_column_is_cut_and_ends_in_a_star(cx):
+    with open(cx.conf, "a", encoding="ascii") as f:
+        f.write("PBS_SERVER=a-server-whose-name-is-too-long-for-the-column\n")
+    cx.restart("server")
+    cx.again()
+    array = cx.submit(array_indices_submitted="1-2", Hold_Types="u")
+    assert len(array) > 30
+    for options, cut in ((["-w"], array[:29] + "*"), (["-aw"], array[:29] + "*"),
+                         (["-awt"], array.replace("[]", "[1]")[:29] + "*")):
+        lines = cx.command("qstat", *options).stdout.splitlines()
+        assert any(line.startswith(cut + " ") for line in lines), (options, lines)
+    assert array in cx.command("qstat").stdout
