@@ -176,24 +176,25 @@ static int split_vnodes(struct plan *p, struct err *e)
     return rc;
 }
 
-static bool chunk_is_gone(const struct plan *p, size_t chunk)
+/* `at`: a part of this chunk or of an earlier one; chunks are asked for in order. */
+static bool chunk_is_gone(const struct plan *p, size_t chunk, size_t *at)
 {
-    for (size_t i = 0; i < p->where->n; i++)
-        if (p->where->part[i].chunk == chunk)
-            return p->gone[i];
-    return false;
+    while (*at < p->where->n && p->where->part[*at].chunk < chunk)
+        ++*at;
+    return *at < p->where->n && p->where->part[*at].chunk == chunk && p->gone[*at];
 }
 
 /* exec_host has one entry a chunk. */
 static int split_hosts(struct plan *p, struct err *e)
 {
     struct exec_host *left = exec_host_create(e);
+    size_t at = 0;
     int rc = left ? 0 : -1;
 
     for (size_t i = 0; rc == 0 && i < p->hosts->n; i++) {
         const struct exec_host_part *h = &p->hosts->part[i];
 
-        if (!chunk_is_gone(p, i))
+        if (!chunk_is_gone(p, i, &at))
             rc = exec_host_add(left, h->host, h->slot, h->ncpus, e);
     }
     if (rc == 0 && exec_host_format(left, &p->host) < 0)
@@ -207,13 +208,13 @@ static int make_select(const struct job *j, struct plan *p, struct err *e)
 {
     struct select *asked = select_parse(asked_select(j), NULL, NULL, e);
     const struct select_chunk *last = NULL;
-    size_t count = 0;
+    size_t count = 0, at = 0;
 
     if (!asked)
         return -1;
     for (size_t i = 0; i <= p->where->n_chunks; i++) {
         const struct select_chunk *c =
-            i < p->where->n_chunks && !chunk_is_gone(p, i) ? shrink_chunk(asked, i) : NULL;
+            i < p->where->n_chunks && !chunk_is_gone(p, i, &at) ? shrink_chunk(asked, i) : NULL;
 
         if (c && c == last) {
             count++;

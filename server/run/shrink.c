@@ -21,33 +21,89 @@ static bool is_fixed(const struct shrink *s, size_t part)
     return p->chunk == 0 || (s->host_of[part] == 0 && !s->hosts[0].parts);
 }
 
-/* Does anything of the group that `part` must go with stay? */
-static bool something_stays(const struct shrink *s, size_t part)
-{
-    for (size_t i = 0; i < s->where->n; i++) {
-        bool together = s->where->part[i].chunk == s->where->part[part].chunk ||
-                        (s->host_of[i] == s->host_of[part] && !s->hosts[s->host_of[i]].parts) ||
-                        strcmp(s->where->part[i].vnode, s->where->part[part].vnode) == 0;
+/* How many parts stay of each chunk, host and vnode. */
+struct shrink_groups {
+    size_t *in_order; /* parts, by vnode */
+    size_t *vnode_of; /* of each part: the first in order with its vnode */
+    size_t *chunk, *host, *vnode;
+};
 
-        if (together && !s->gone[i])
-            return true;
-    }
-    return false;
+static int order_vnodes(const void *x, const void *y, void *arg)
+{
+    const struct exec_vnode_part *part = arg;
+
+    return strcmp(part[*(const size_t *)x].vnode, part[*(const size_t *)y].vnode);
 }
 
-/* What cannot go whole stays. Each look may make another group incomplete. */
+static void groups_fini(struct shrink_groups *g)
+{
+    free(g->in_order);
+    free(g->vnode_of);
+    free(g->chunk);
+    free(g->host);
+    free(g->vnode);
+}
+
+static void groups_count(struct shrink_groups *g, const struct shrink *s, size_t part)
+{
+    g->chunk[s->where->part[part].chunk]++;
+    g->host[s->host_of[part]]++;
+    g->vnode[g->vnode_of[part]]++;
+}
+
+/* -1: no memory; groups_fini in both cases. */
+static int groups_init(struct shrink_groups *g, const struct shrink *s)
+{
+    size_t n = s->where->n, first = 0;
+
+    g->in_order = calloc(n + 1, sizeof *g->in_order);
+    g->vnode_of = calloc(n + 1, sizeof *g->vnode_of);
+    g->chunk = calloc(s->where->n_chunks + 1, sizeof *g->chunk);
+    g->host = calloc(s->n_hosts + 1, sizeof *g->host);
+    g->vnode = calloc(n + 1, sizeof *g->vnode);
+    if (!g->in_order || !g->vnode_of || !g->chunk || !g->host || !g->vnode)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        g->in_order[i] = i;
+    qsort_r(g->in_order, n, sizeof *g->in_order, order_vnodes, s->where->part);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(s->where->part[g->in_order[i]].vnode, s->where->part[g->in_order[first]].vnode) != 0)
+            first = i;
+        g->vnode_of[g->in_order[i]] = first;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!s->gone[i])
+            groups_count(g, s, i);
+    return 0;
+}
+
+/* Does anything of the group that `part`, which goes, must go with stay? */
+static bool something_stays(const struct shrink_groups *g, const struct shrink *s, size_t part)
+{
+    size_t host = s->host_of[part];
+
+    return g->chunk[s->where->part[part].chunk] || (g->host[host] && !s->hosts[host].parts) ||
+           g->vnode[g->vnode_of[part]];
+}
+
+/* What cannot go whole stays. Each look may make another group incomplete. Without memory all stays. */
 static void settle(struct shrink *s)
 {
-    bool again = true;
+    struct shrink_groups g = {0};
+    bool good = groups_init(&g, s) == 0, again = true;
 
-    while (again) {
+    for (size_t i = 0; !good && i < s->where->n; i++)
+        s->gone[i] = false;
+    while (good && again) {
         again = false;
         for (size_t i = 0; i < s->where->n; i++)
-            if (s->gone[i] && (is_fixed(s, i) || something_stays(s, i))) {
+            if (s->gone[i] && (is_fixed(s, i) || something_stays(&g, s, i))) {
                 s->gone[i] = false;
+                groups_count(&g, s, i);
                 again = true;
             }
     }
+    groups_fini(&g);
 }
 
 void shrink_all(struct shrink *s)
@@ -57,29 +113,54 @@ void shrink_all(struct shrink *s)
     settle(s);
 }
 
-static int name_one(struct shrink *s, const char *vnode, struct err *e)
+static int name_one(struct shrink *s, const struct shrink_groups *g, const char *vnode, struct err *e)
 {
-    bool found = false;
+    size_t low = 0, high = s->where->n;
 
-    for (size_t i = 0; i < s->where->n; i++) {
-        if (strcmp(s->where->part[i].vnode, vnode) != 0)
-            continue;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (strcmp(s->where->part[g->in_order[mid]].vnode, vnode) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == s->where->n || strcmp(s->where->part[g->in_order[low]].vnode, vnode) != 0)
+        return err_set(e, PBSE_IVALREQ, "%s is not a vnode of the job", vnode);
+    for (; low < s->where->n && strcmp(s->where->part[g->in_order[low]].vnode, vnode) == 0; low++) {
+        size_t i = g->in_order[low];
+
+        if (s->gone[i])
+            return 0; /* named twice */
         if (is_fixed(s, i))
             return err_set(e, PBSE_IVALREQ, "%s is of the job's first host and cannot be released", vnode);
         s->gone[i] = true;
-        found = true;
     }
-    return found ? 0 : err_set(e, PBSE_IVALREQ, "%s is not a vnode of the job", vnode);
+    return 0;
+}
+
+static int name_all(struct shrink *s, const struct words *w, struct err *e)
+{
+    struct shrink_groups g = {0};
+    int rc = groups_init(&g, s) < 0 ? err_set(e, PBSE_SYSTEM, "no memory to release vnodes") : 0;
+
+    for (size_t i = 0; rc == 0 && i < w->n; i++)
+        rc = name_one(s, &g, w->w[i], e);
+    groups_fini(&g);
+    return rc;
 }
 
 static int check_whole(const struct shrink *s, struct err *e)
 {
-    for (size_t i = 0; i < s->where->n; i++)
-        if (s->gone[i] && something_stays(s, i))
-            return err_set(e, PBSE_IVALREQ,
-                           "%s cannot be released alone: all vnodes of host %s must be named",
-                           s->where->part[i].vnode, s->hosts[s->host_of[i]].name);
-    return 0;
+    struct shrink_groups g = {0};
+    int rc = groups_init(&g, s) < 0 ? err_set(e, PBSE_SYSTEM, "no memory to release vnodes") : 0;
+
+    for (size_t i = 0; rc == 0 && i < s->where->n; i++)
+        if (s->gone[i] && something_stays(&g, s, i))
+            rc = err_set(e, PBSE_IVALREQ, "%s cannot be released alone: all vnodes of host %s must be named",
+                         s->where->part[i].vnode, s->hosts[s->host_of[i]].name);
+    groups_fini(&g);
+    return rc;
 }
 
 int shrink_named(struct shrink *s, const char *vnodes, struct err *e)
@@ -89,8 +170,7 @@ int shrink_named(struct shrink *s, const char *vnodes, struct err *e)
 
     words_init(&w);
     rc = words_parse(vnodes, "+", 0, &w, e);
-    for (size_t i = 0; rc == 0 && i < w.n; i++)
-        rc = name_one(s, w.w[i], e);
+    rc = rc < 0 ? -1 : name_all(s, &w, e);
     words_fini(&w);
     return rc < 0 ? -1 : check_whole(s, e);
 }

@@ -9,7 +9,7 @@ import os
 import pytest
 
 from cede import api
-from cede.exec_peer import ACCEPTED, CAN_FREEZE, RUNNING, START, SUSPEND, Peer
+from cede.exec_peer import ACCEPTED, CAN_FREEZE, CAN_RELEASE, LAUNCH, RUNNING, START, SUSPEND, UPDATE, Peer
 from cede.steps import EXT, Caller, CountedComplex, array, attributes, attrops, requests, text, u32, u64
 
 SIZES, LARGEST = (1 << 10, 1 << 16), 1_000_000
@@ -256,7 +256,7 @@ HARMFUL = {  # what a test cannot set and go on
     "server": {"managers", "operators", "mailer", "scheduling", "acl_hosts", "acl_users"},
     "queue": {"acl_hosts", "acl_users", "acl_groups", "queue_type"},
     "sched": set(), "node": set()}
-MODIFY, MANAGER, MGR_SET, MGR_UNSET = 11, 9, 2, 3
+MODIFY, MANAGER, RELEASE_NODES, MGR_SET, MGR_UNSET = 11, 9, 90, 2, 3
 
 
 def alter_job(o, name, resource, value, op):
@@ -416,6 +416,33 @@ def test_a_preemption_costs_what_its_victims_are(apart, how):
             return apart.steps() - before
     few, many = cost(60), cost(960)
     assert many < 28 * few, f"{few} steps for 60 victims, {many} for 960"
+
+
+def test_giving_vnodes_back_costs_what_the_job_has(apart):
+    """Half of the vnodes of the second host of a job: sixteen times as many cost some sixteen times as much."""
+    def cost(n):
+        names = [f"g{n}x{i}" for i in range(n)]
+        with Peer(apart, f"f{n}") as first, Peer(apart, names[0]) as second:
+            can = MANY | CAN_RELEASE
+            assert first.hello(capabilities=can, address="127.0.0.1:1").verdict == ACCEPTED
+            assert second.hello(capabilities=can, address="127.0.0.1:2",
+                                nodes={name: {"resources_available.ncpus": 1} for name in names}).verdict == ACCEPTED
+            job = apart.submit("true", select=f"{n + 1}:ncpus=1")
+            apart.api.run_async(job, "+".join(f"({name}:ncpus=1)" for name in [first.node, *names]))
+            run = first.order(START).run
+            second.order(START)
+            first.say(first.ready(run))
+            second.say(second.ready(run))
+            first.order(LAUNCH)
+            first.say(first.started(run))
+            caller, before = Caller(apart), apart.steps()
+            _, code = caller.cost(RELEASE_NODES, text(job) + text("+".join(names[::2])) + text("") + EXT)
+            assert code == 0
+            second.order(UPDATE)
+            caller.close()
+            return apart.steps() - before
+    few, many = cost(500), cost(8000)
+    assert many < 28 * few, f"{few} steps for 500 vnodes, {many} for 8,000"
 
 
 # --- what exists beside
