@@ -1,6 +1,6 @@
 """What a request costs grows as its size does: each row of the table of requests and each attribute, given its worst.
 
-Counted are steps of the server (cede.steps), not time. Sizes are 1 and 64 KB, where what compares each with each costs
+Counted are steps of the server (cede.steps), not time, and by how much its memory grows for a request. Sizes are 1 and 64 KB, where what compares each with each costs
 hundreds of times what is allowed; `--cost-full` adds 1 MB, and 64 KB for every attribute, not only the first of its type.
 """
 import math
@@ -17,6 +17,9 @@ SET, UNSET, INCR, DECR, EQ = range(5)
 # Steps that a request may cost: so many at once, and so many a byte, times the logarithm of its size. A linear
 # scanner takes 5 to 30 a byte; what compares each with each takes 20,000 a byte at 64 KB.
 BASE, A_BYTE = 400_000, 40
+# Bytes by which the server may grow for a request: what its allocator and its batches keep, and so many a byte of
+# request and answer. A word of two bytes that is decoded takes a block of memory and a pointer, 40 bytes.
+MEMORY, MEMORY_A_BYTE = 8 << 20, 64
 SETTLING = {"IFL_SHUTDOWN": "it ends the server"}
 ALL_JOBS = 300
 
@@ -236,7 +239,7 @@ def test_a_request_costs_what_its_size_allows(caller, objects, sizes, name, proc
     made = [arguments(struct, name, objects, n) for n in sizes]
     assert made[0], f"no worst input is known for {struct}"
     for shape in made[0]:
-        costs = []
+        costs, grown = [], []
         for n, all_of_them in zip(sizes, made):
             args = all_of_them[shape]
             if len(args) < (1 << 20) - 100:
@@ -244,9 +247,12 @@ def test_a_request_costs_what_its_size_allows(caller, objects, sizes, name, proc
                     steps, _ = caller.cost(proc, args)
                 except OSError as e:
                     raise AssertionError(f"{name}, {shape}, {n} bytes: {e}") from None
+                grown.append((len(args) + caller.answered, caller.grown))
                 looked = min(len(args) // 20 * 10000, 1100000) if shape == "ended ranges" else 0
                 costs.append((max(n, 1024) + caller.answered + looked, steps))
         check(costs, f"{name}, {shape}")
+        for n, more in grown:
+            assert more <= MEMORY + MEMORY_A_BYTE * n, f"{name}, {shape}: the server grew by {more} bytes for {n}"
 
 
 # --- attributes

@@ -100,7 +100,7 @@ class Caller:
     """A connection over the local socket, one call at a time."""
 
     def __init__(self, cx):
-        self.cx, self.answered = cx, 0
+        self.cx, self.answered, self.grown = cx, 0, 0
         self.s = socket.socket(socket.AF_UNIX)
         self.s.settimeout(LIMIT_S)
         self.s.connect(os.path.join(cx.home, "pbs_server.sock"))
@@ -123,12 +123,26 @@ class Caller:
         reply = self._record()
         return reply[24:] if struct.unpack_from(">I", reply, 20)[0] == 0 else None
 
+    def _memory(self, file, word):
+        """Bytes that the server's status says; or begin a new peak."""
+        path = f"/proc/{self.cx.pid('server')}/{file}"
+        if file == "clear_refs":
+            with open(path, "w", encoding="utf-8") as f:
+                f.write(word)
+            return 0
+        with open(path, encoding="utf-8") as f:
+            return int(re.search(rf"{word}:\s+(\d+) kB", f.read())[1]) << 10
+
     def cost(self, proc, args):
-        """(steps, PBS code) from the first byte of the request until the server has answered one more, small one."""
+        """(steps, PBS code) from the first byte of the request until the server has answered one more, small one. Then
+        `answered` is the size of the answer, `grown` how much larger the server was than before, at most."""
+        self._memory("clear_refs", "5")
+        resident = self._memory("status", "VmRSS")
         before = self.cx.steps()
         result = self.call(proc, args)
         self.answered = len(result or b"")
         self.call(0, b"")
+        self.grown = self._memory("status", "VmHWM") - resident
         code = struct.unpack_from(">i", result)[0] if result else None
         return self.cx.steps() - before, code
 
