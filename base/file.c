@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -358,7 +357,7 @@ int file_remove_tree(int dirfd, const char *name, struct err *e)
     return remove_entry(dirfd, name, &r, 0, e);
 }
 
-enum { LOCK_TRIES = 20, LOCK_PAUSE_NS = 5000000 };
+enum { LOCK_PAUSE_MS = 5, LOCK_PATIENCE_MS = 100 };
 
 int file_lock_set_pid(int fd, pid_t pid, struct err *e)
 {
@@ -378,31 +377,42 @@ static pid_t read_pid(int fd)
     return n > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
 }
 
-/* Whoever asks file_lock_holder has the lock himself for a moment. So it counts as held only when the process that stands
- * in the file is there, or when it stays held. */
+/* Of the whole file, and of the open file description: threads share it, and another lock by the same process meets it. */
+static struct flock whole_file(short type)
+{
+    return (struct flock){.l_type = type, .l_whence = SEEK_SET};
+}
+
 static bool is_there(pid_t pid)
 {
     return pid > 0 && pid != getpid() && (kill(pid, 0) == 0 || errno == EPERM);
 }
 
-static int lock_now(int fd)
+/* A child of a process that was killed has the lock until it executes its program, and the pid is written a moment after the lock is
+ * taken. So it counts as held only when the process that the file names is there, or when it stays held. */
+static int lock_now(int fd, int patience_ms)
 {
-    const struct timespec pause = {0, LOCK_PAUSE_NS};
+    const struct timespec pause = {0, LOCK_PAUSE_MS * 1000000};
+    struct flock want = whole_file(F_WRLCK);
 
-    for (int i = 0; i < LOCK_TRIES; i++) {
-        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-            return 0;
-        if (errno != EWOULDBLOCK)
+    for (int waited_ms = 0; fcntl(fd, F_OFD_SETLK, &want) < 0; waited_ms += LOCK_PAUSE_MS) {
+        if (errno != EAGAIN && errno != EACCES)
             return -1;
-        if (is_there(read_pid(fd)))
-            break;
+        if (is_there(read_pid(fd)) || waited_ms >= patience_ms) {
+            errno = EWOULDBLOCK;
+            return -1;
+        }
         nanosleep(&pause, NULL);
     }
-    errno = EWOULDBLOCK;
-    return -1;
+    return 0;
 }
 
 int file_lock(const char *path, mode_t mode, struct err *e)
+{
+    return file_lock_within(path, mode, LOCK_PATIENCE_MS, e);
+}
+
+int file_lock_within(const char *path, mode_t mode, int patience_ms, struct err *e)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, mode);
     struct stat st;
@@ -411,7 +421,7 @@ int file_lock(const char *path, mode_t mode, struct err *e)
         return failed(e, "open lock file", path);
     if (fstat(fd, &st) == 0 && (st.st_mode & 07777) != mode && st.st_uid == geteuid())
         fchmod(fd, mode);
-    if (lock_now(fd) < 0) {
+    if (lock_now(fd, patience_ms) < 0) {
         if (errno == EWOULDBLOCK)
             err_set(e, EWOULDBLOCK, "%.300s is locked by process %ld", path, (long)read_pid(fd));
         else
@@ -426,18 +436,28 @@ int file_lock(const char *path, mode_t mode, struct err *e)
     return fd;
 }
 
+void file_unlock(int fd)
+{
+    struct flock none = whole_file(F_UNLCK);
+
+    if (ftruncate(fd, 0) < 0 || fcntl(fd, F_OFD_SETLK, &none) < 0) {
+        /* a pid that is left over is no lock; and the lock ends with the descriptor */
+    }
+    close(fd);
+}
+
 pid_t file_lock_holder(const char *path, struct err *e)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct flock found = whole_file(F_WRLCK);
     pid_t pid = 0;
 
     if (fd < 0)
         return errno == ENOENT ? 0 : failed(e, "open lock file", path);
-    if (flock(fd, LOCK_SH | LOCK_NB) < 0) {
-        pid = errno == EWOULDBLOCK ? read_pid(fd) : 0;
-        if (pid <= 0) /* locked this moment, its pid not written yet */
-            pid = err_errno(e, EAGAIN, "cannot tell who holds %.300s", path);
-    }
+    if (fcntl(fd, F_OFD_GETLK, &found) < 0)
+        pid = err_errno(e, errno, "cannot tell who holds %.300s", path);
+    else if (found.l_type != F_UNLCK && (pid = read_pid(fd)) <= 0) /* its pid is not written yet */
+        pid = err_errno(e, EAGAIN, "cannot tell who holds %.300s", path);
     close(fd);
     return pid;
 }

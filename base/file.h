@@ -50,12 +50,16 @@ int file_hand_over(int dirfd, const char *dir, uid_t uid, gid_t gid, struct err 
  * 0 also when it was not there. */
 int file_remove_tree(int dirfd, const char *name, struct err *e);
 
-/* Take the lock on `path` (flock) and write our pid into it; the lock lives as long as the descriptor
- * returned. The file gets `mode`, also when it is there. -1 with EWOULDBLOCK: another holds it, the text has its pid. */
+/* Take the lock on `path` and write our pid into it; the lock lives as long as the descriptor returned, or a copy of it in a
+ * child. The file gets `mode`, also when it is there. -1 with EWOULDBLOCK: another holds it, the text has its pid. While
+ * the process of that pid is not there it is waited for, `patience_ms` (of file_lock: 100 ms). */
 int file_lock(const char *path, mode_t mode, struct err *e);
+int file_lock_within(const char *path, mode_t mode, int patience_ms, struct err *e);
+/* Give it back and close the descriptor, whatever children have copies of that. */
+void file_unlock(int fd);
 /* Write the pid again, after a fork that kept the descriptor. */
 int file_lock_set_pid(int fd, pid_t pid, struct err *e);
-/* Who holds the lock: its pid; 0 nobody; -1 cannot tell. */
+/* Who holds the lock: its pid; 0 nobody; -1 cannot tell. The question keeps no other from the lock. */
 pid_t file_lock_holder(const char *path, struct err *e);
 
 /* The address of a unix socket whose path may be of any length: one too long for sun_path goes through an

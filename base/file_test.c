@@ -5,7 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/file.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -213,31 +214,72 @@ static void sockets_may_have_long_paths(void **state)
 static void who_asks_for_the_holder_keeps_nobody_from_the_lock(void **state)
 {
     struct err e = {0};
-    int fd = file_lock("lock", 0600, &e), ready[2];
+    int status;
     pid_t child;
-    char c;
+
+    (void)state;
+    file_unlock(file_lock("lock", 0600, &e));
+    child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* where the test fails */
+        for (;;)
+            (void)file_lock_holder("lock", NULL);
+    }
+    for (int i = 0; i < 100; i++) { /* stopped at any moment of its asking */
+        int fd;
+
+        assert_int_equal(kill(child, SIGSTOP), 0);
+        assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+        fd = file_lock_within("lock", 0600, 0, &e);
+        assert_true(fd >= 0);
+        file_unlock(fd);
+        assert_int_equal(kill(child, SIGCONT), 0);
+    }
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, &status, 0), child);
+}
+
+static void a_lock_that_is_given_back_is_free_whatever_children_have_of_it(void **state)
+{
+    struct err e = {0};
+    int fd = file_lock("lock", 0600, &e);
+    pid_t child;
 
     (void)state;
     assert_true(fd >= 0);
-    assert_int_equal(file_lock_set_pid(fd, 999999999, &e), 0); /* as one that was killed has left it */
-    close(fd);
-    assert_int_equal(pipe(ready), 0);
     child = fork();
     if (child == 0) {
-        int asking = open("lock", O_RDONLY);
-
-        flock(asking, LOCK_SH);
-        (void)!write(ready[1], "x", 1);
-        usleep(20000);
+        pause();
         _exit(0);
     }
-    assert_int_equal(read(ready[0], &c, 1), 1);
-    fd = file_lock("lock", 0600, &e);
+    file_unlock(fd);
+    fd = file_lock_within("lock", 0600, 0, &e);
     assert_true(fd >= 0);
+    file_unlock(fd);
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+/* The child of a daemon that was killed ends only when it is told to, which is after somebody has begun to wait for the lock. */
+static void a_lock_that_a_killed_process_has_left_to_a_child_is_waited_for(void **state)
+{
+    struct err e = {0};
+    int fd = file_lock("lock", 0600, &e);
+    pid_t child;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(file_lock_set_pid(fd, 999999999, &e), 0); /* of a process that is gone */
+    child = fork();
+    if (child == 0) {
+        usleep(300000);
+        _exit(0);
+    }
     close(fd);
-    close(ready[0]);
-    close(ready[1]);
-    waitpid(child, NULL, 0);
+    fd = file_lock_within("lock", 0600, 60000, &e);
+    assert_true(fd >= 0);
+    file_unlock(fd);
+    assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
 static uid_t owner_of(const char *name)
@@ -288,6 +330,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_lock_has_one_holder, set_up, tear_down),
         cmocka_unit_test_setup_teardown(who_asks_for_the_holder_keeps_nobody_from_the_lock, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_lock_that_is_given_back_is_free_whatever_children_have_of_it,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_lock_that_a_killed_process_has_left_to_a_child_is_waited_for,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(sockets_may_have_long_paths, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_handed_over_is_below_the_directory_by_no_link, set_up,
                                         tear_down),

@@ -145,12 +145,15 @@ static void stand_by_the_lock(const struct daemon *d, const char *lock_path)
         fprintf(stderr, "%s: cannot change to /: %s\n", d->name, strerror(errno));
 }
 
+/* A daemon that was killed may have left a child that is about to execute its program; on a busy host that takes its time. */
+enum { LOCK_PATIENCE_MS = 5000 };
+
 /* "pbs_server: another server running: ... is locked by process 123" */
 static int take_lock(struct daemon *d, const struct daemon_options *o, struct err *e)
 {
     const char *kind = strncmp(o->name, "pbs_", 4) == 0 ? o->name + 4 : o->name;
 
-    d->lock_fd = file_lock(o->lock_path, o->lock_mode ? o->lock_mode : 0600, e);
+    d->lock_fd = file_lock_within(o->lock_path, o->lock_mode ? o->lock_mode : 0600, LOCK_PATIENCE_MS, e);
     if (d->lock_fd >= 0)
         return 0;
     return e->code == EWOULDBLOCK ? err_prefix(e, "another %s running", kind) : -1;
@@ -218,12 +221,8 @@ void daemon_end(struct daemon *d)
         return;
     if (d->report_fd >= 0)
         close(d->report_fd);
-    if (d->lock_fd >= 0) {
-        if (ftruncate(d->lock_fd, 0) < 0) {
-            /* a pid that is left over is no lock: file_lock_holder asks the lock itself */
-        }
-        close(d->lock_fd);
-    }
+    if (d->lock_fd >= 0)
+        file_unlock(d->lock_fd);
     free(d);
 }
 

@@ -283,7 +283,7 @@ static void sqlite_close(struct store *base)
         sqlite3_finalize(s->frame[i]);
     sqlite3_close(s->db);
     if (s->lock_fd >= 0)
-        close(s->lock_fd);
+        file_unlock(s->lock_fd);
     free(s->lock_path);
     free(s);
 }
