@@ -173,7 +173,7 @@ static void a_cluster_is_kinds_of_nodes_in_the_short_form(void **state)
     assert_string_equal(nodes[4].attrs.wire_attrs_val[1].resource, "ngpus");
     assert_string_equal(nodes[4].attrs.wire_attrs_val[1].value, "2");
     assert_int_equal(cluster_add(c, "x", (const char *const[]){"ncpus"}, 1, &e), -1);
-    assert_int_equal(cluster_add(c, "x[1-20000]", NULL, 0, &e), -1);
+    assert_int_equal(cluster_add(c, "x[1-70000]", NULL, 0, &e), -1);
     unlink(path);
     cluster_destroy(c);
 }
