@@ -3,6 +3,9 @@
  */
 #include "host_address.h"
 
+#include <ifaddrs.h>
+#include <netinet/in.h>
+
 #include <arpa/inet.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,4 +41,41 @@ bool host_address_is_numeric(const char *host)
     struct in6_addr room;
 
     return inet_pton(AF_INET, host, &room) == 1 || inet_pton(AF_INET6, host, &room) == 1;
+}
+
+static bool is_loopback(const struct sockaddr *a)
+{
+    const struct sockaddr_in *v4 = (const void *)a;
+    const struct sockaddr_in6 *v6 = (const void *)a;
+
+    return a->sa_family == AF_INET ? ntohl(v4->sin_addr.s_addr) >> 24 == 127
+                                   : IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+static bool is_same(const struct sockaddr *a, const struct sockaddr *b)
+{
+    const struct sockaddr_in *x4 = (const void *)a, *y4 = (const void *)b;
+    const struct sockaddr_in6 *x6 = (const void *)a, *y6 = (const void *)b;
+
+    if (!b || a->sa_family != b->sa_family)
+        return false;
+    return a->sa_family == AF_INET ? x4->sin_addr.s_addr == y4->sin_addr.s_addr
+                                   : IN6_ARE_ADDR_EQUAL(&x6->sin6_addr, &y6->sin6_addr);
+}
+
+bool host_address_is_of_this_host(const char *address)
+{
+    struct addrinfo hints = {.ai_flags = AI_NUMERICHOST, .ai_socktype = SOCK_STREAM}, *a = NULL;
+    struct ifaddrs *all = NULL;
+    bool found;
+
+    if (getaddrinfo(address, NULL, &hints, &a) != 0)
+        return false;
+    found = is_loopback(a->ai_addr);
+    if (!found && getifaddrs(&all) == 0)
+        for (const struct ifaddrs *i = all; i && !found; i = i->ifa_next)
+            found = is_same(a->ai_addr, i->ifa_addr);
+    freeifaddrs(all);
+    freeaddrinfo(a);
+    return found;
 }

@@ -23,4 +23,7 @@ bool host_address_is_own_name(const char *host);
 /* Is it an address, of either family, and not a name? */
 bool host_address_is_numeric(const char *host);
 
+/* Has an interface of this host this numeric address, or is it a loopback address? Does not block. */
+bool host_address_is_of_this_host(const char *address);
+
 #endif

@@ -15,6 +15,7 @@
 #include <utlist.h>
 
 #include "guests.h"
+#include "host_address.h"
 #include "line.h"
 #include "log.h"
 #include "names.h"
@@ -201,8 +202,15 @@ static void located(void *arg, const struct names_host *h, const struct err *why
         become(s, s->peer, s->user, h ? h->name : foreign_address(s->d->o.site, s->peer, room));
 }
 
-/* The user is known: at which host? Job_Owner, ACLs and paths of output need the host's name. Root of the realm stays at an
- * address: it can choose that of the server's host, and a list that names this host must not mean it. */
+/* Root of the realm can put any address into a credential, and a user of this host can relay it: where the connection does not
+ * come from another host, it stays at an address, so that a list that names this host does not mean it. */
+static bool stays_at_address(const struct site *site, const struct auth_peer *peer, const char *address)
+{
+    return access_is_distant(site, peer) &&
+           (auth_peer_is_loopback(peer) || host_address_is_of_this_host(address));
+}
+
+/* The user is known: at which host? Job_Owner, ACLs and paths of output need the host's name. */
 static void locate(struct session *s, struct auth_peer *peer, const char *user)
 {
     char room[64];
@@ -210,7 +218,7 @@ static void locate(struct session *s, struct auth_peer *peer, const char *user)
     const char *address = foreign_address(site, peer, room);
     const struct names_host *known;
 
-    if (!address || access_is_distant(site, peer)) {
+    if (!address || stays_at_address(site, peer, address)) {
         become(s, peer, user, address ? address : site->name);
         return;
     }

@@ -118,7 +118,7 @@ def cycle(cx):
 
 def test_a_script_says_how_much_there_is(cx, sim, licences):
     job = sim.job(select="1:ncpus=1", l_lic="3")
-    wait_comment(cx, job, "Not Running: Insufficient amount of server resource: lic (R: 3 A: 0 T: 0)")
+    wait_comment(cx, job, "Can Never Run: Insufficient amount of server resource: lic (R: 3 A: 0 T: 0)")
     cx.wait(sim.job(select="1:ncpus=1"), "R")
     licences.write_text("5\nnobody reads this\n")
     cycle(cx)
@@ -128,7 +128,7 @@ def test_a_script_says_how_much_there_is(cx, sim, licences):
 def test_a_script_that_fails_gives_nothing_and_holds_nobody_up(cx, sim, licences):
     licences.write_text("many\n")
     job = sim.job(select="1:ncpus=1", l_lic="1")
-    wait_comment(cx, job, "Not Running: Insufficient amount of server resource: lic")
+    wait_comment(cx, job, "Can Never Run: Insufficient amount of server resource: lic")
     until(lambda: "returned bad output" in cx.logs("sched", 2000), "bad output in the log")
     script = licences.parent / "script"
     script.write_text("#!/bin/sh\nsleep 600\n")
@@ -146,7 +146,7 @@ def test_a_script_that_others_may_write_to_or_replace_is_not_run(cx, sim, licenc
     mode = (licences.parent / spoil).stat().st_mode
     (licences.parent / spoil).chmod(0o777)
     job = sim.job(select="1:ncpus=1", l_lic="1")
-    wait_comment(cx, job, "Not Running: Insufficient amount of server resource: lic")
+    wait_comment(cx, job, "Can Never Run: Insufficient amount of server resource: lic")
     assert "non-secure file access" in cx.logs("sched", 2000)
     (licences.parent / spoil).chmod(mode)
     cycle(cx)
