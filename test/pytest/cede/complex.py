@@ -1,4 +1,5 @@
 """A private complex, `cx` in tests: real daemons below a directory of their own, on ports of their own."""
+import contextlib
 import os
 import re
 import shlex
@@ -7,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 
-from . import api, users
+from . import api, faults, users
 from .wait import LIMIT_S, until
 
 COMMAND_LIMIT_S = 60
@@ -69,7 +70,10 @@ class Complex:
         self.remove()
 
     def remove(self):
-        """All files, of work as well."""
+        """What jobs of MOMs that pbs_complex does not know have left running, and all files, of work as well."""
+        for pid in faults.processes_with(self.top + "/"):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.top, ignore_errors=True)
 
     def kill(self, daemon):
