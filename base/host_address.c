@@ -52,12 +52,12 @@ static bool is_loopback(const struct sockaddr *a)
                                    : IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-static bool is_same(const struct sockaddr *a, const struct sockaddr *b)
+bool host_address_is_same(const struct sockaddr *a, const struct sockaddr *b)
 {
     const struct sockaddr_in *x4 = (const void *)a, *y4 = (const void *)b;
     const struct sockaddr_in6 *x6 = (const void *)a, *y6 = (const void *)b;
 
-    if (!b || a->sa_family != b->sa_family)
+    if (a->sa_family != b->sa_family)
         return false;
     return a->sa_family == AF_INET ? x4->sin_addr.s_addr == y4->sin_addr.s_addr
                                    : IN6_ARE_ADDR_EQUAL(&x6->sin6_addr, &y6->sin6_addr);
@@ -74,7 +74,7 @@ bool host_address_is_of_this_host(const char *address)
     found = is_loopback(a->ai_addr);
     if (!found && getifaddrs(&all) == 0)
         for (const struct ifaddrs *i = all; i && !found; i = i->ifa_next)
-            found = is_same(a->ai_addr, i->ifa_addr);
+            found = i->ifa_addr && host_address_is_same(a->ai_addr, i->ifa_addr);
     freeifaddrs(all);
     freeaddrinfo(a);
     return found;

@@ -23,6 +23,9 @@ bool host_address_is_own_name(const char *host);
 /* Is it an address, of either family, and not a name? */
 bool host_address_is_numeric(const char *host);
 
+/* Have both the same family and address, whatever their ports are? Of the IP families. */
+bool host_address_is_same(const struct sockaddr *a, const struct sockaddr *b);
+
 /* Has an interface of this host this numeric address, or is it a loopback address? Does not block. */
 bool host_address_is_of_this_host(const char *address);
 

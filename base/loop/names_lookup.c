@@ -202,17 +202,6 @@ static bool parse_address(const char *text, struct sockaddr_storage *out, sockle
     return true;
 }
 
-static bool is_same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
-{
-    const struct sockaddr_in *x4 = (const void *)a, *y4 = (const void *)b;
-    const struct sockaddr_in6 *x6 = (const void *)a, *y6 = (const void *)b;
-
-    if (a->ss_family != b->ss_family)
-        return false;
-    return a->ss_family == AF_INET ? x4->sin_addr.s_addr == y4->sin_addr.s_addr
-                                   : IN6_ARE_ADDR_EQUAL(&x6->sin6_addr, &y6->sin6_addr);
-}
-
 int names_lookup_address(const char *address, struct names_host **out, struct err *e)
 {
     struct sockaddr_storage a;
@@ -227,7 +216,7 @@ int names_lookup_address(const char *address, struct names_host **out, struct er
     if (names_lookup_host(name, &h, e) < 0)
         return -1;
     for (size_t i = 0; i < h->n_addresses; i++)
-        if (is_same_address(&a, &h->addresses[i])) {
+        if (host_address_is_same((struct sockaddr *)&a, (const struct sockaddr *)&h->addresses[i])) {
             *out = h;
             return 0;
         }
