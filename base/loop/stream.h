@@ -53,7 +53,7 @@ void stream_close_when_sent(struct stream *s, int64_t linger_ms);
 bool stream_is_full(const struct stream *s); /* output above out_high and not yet down at out_low */
 size_t stream_unsent(const struct stream *s);
 
-/* Send what is queued as far as the peer takes it now: for whoever destroys the stream before another turn. What fails is dropped. */
+/* Send what is queued as far as the peer takes it now: for a caller that destroys the stream before another turn. What fails is dropped. */
 void stream_flush(struct stream *s);
 
 /* Ask `fn` for output whenever the stream is not full, from this turn on: it calls stream_write some times

@@ -230,12 +230,16 @@ def test_a_mom_on_another_host_renews_its_certificate_by_itself(cx):
         mom.wait(60)
 
 
+def joined_host_asking_for(cx, name):
+    """n9 has joined: its certificates, and a signing request by its key that has this name in it."""
+    join(cx, another_host(cx, "n9"), token_of(cx, "n9"))
+    certs = os.path.join(cx.top, "n9", "certs")
+    return certs, openssl("req", "-new", "-key", f"{certs}/mom-n9.key", "-subj", f"/CN={name}", "-outform", "DER")
+
+
 @bare
 def test_renewal_gives_a_host_its_own_name_only(cx):
-    conf = another_host(cx, "n9")
-    join(cx, conf, token_of(cx, "n9"))
-    certs = os.path.join(cx.top, "n9", "certs")
-    der = openssl("req", "-new", "-key", f"{certs}/mom-n9.key", "-subj", "/CN=server", "-outform", "DER")
+    certs, der = joined_host_asking_for(cx, "server")
     with HostOf(cx, "n9", certs) as mom:
         mom.hello()
         code, pem, revoked = mom.certificate(der)
@@ -248,10 +252,7 @@ def test_renewal_gives_a_host_its_own_name_only(cx):
 
 @bare
 def test_a_host_is_renewed_once_an_hour(cx):
-    conf = another_host(cx, "n9")
-    join(cx, conf, token_of(cx, "n9"))
-    certs = os.path.join(cx.top, "n9", "certs")
-    der = openssl("req", "-new", "-key", f"{certs}/mom-n9.key", "-subj", "/CN=mom:n9", "-outform", "DER")
+    certs, der = joined_host_asking_for(cx, "mom:n9")
     with HostOf(cx, "n9", certs) as mom:
         mom.hello()
         assert mom.certificate(b"junk")[0] != 0
