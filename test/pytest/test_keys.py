@@ -119,6 +119,36 @@ def test_a_token_is_for_one_use_one_host_and_a_time(cx):
 
 
 @bare
+def test_strangers_cannot_use_up_the_tries_of_a_token(cx):
+    conf = another_host(cx, "n9")
+    token = token_of(cx, "n9")
+    ca, secret = token.split("-")
+    other = "".join("1" if digit == "0" else "0" for digit in secret)
+    tokens = f"{cx.home}/certs/tokens"
+    before = os.stat(tokens).st_ino
+    for n in range(20):
+        refused = join(cx, conf, f"{ca}-{other[:-2]}{n:02d}", check=False)
+        assert refused.returncode == 1 and "is not one of host n9" in refused.stderr
+    assert os.stat(tokens).st_ino == before, "what strangers show costs no write"
+    join(cx, conf, token)
+
+
+@bare
+def test_a_token_of_before_names_is_good_and_outlives_wrong_tries(cx):
+    conf = another_host(cx, "n9")
+    token = token_of(cx, "n9")
+    with open(f"{cx.home}/certs/tokens", "r+", encoding="ascii") as f:
+        line = f.read().split()
+        f.seek(0)
+        f.truncate()
+        f.write(" ".join(line[:4]) + "\n")
+    wrong = token[:-1] + ("0" if token[-1] != "0" else "1")
+    for _ in range(11):
+        assert join(cx, conf, wrong, check=False).returncode == 1
+    join(cx, conf, token)
+
+
+@bare
 def test_a_host_whose_token_is_guessed_at_loses_it(cx):
     conf = another_host(cx, "n9")
     token = token_of(cx, "n9")

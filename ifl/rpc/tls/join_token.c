@@ -1,4 +1,5 @@
-/* The file is read, changed and written whole. Tokens that have expired leave it then. See join_token.h. */
+/* The file is read, changed and written whole; tokens that have expired leave it then. A secret that does not name the host's
+ * token changes nothing and writes nothing, so strangers cost no write. See join_token.h. */
 #include "join_token.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@ enum { FILE_SIZE_MAX = 4 << 20, HASH = 64, S_OF_HOUR = 3600 };
 
 struct token {
     char hash[HASH + 1], host[CA_ROLE_MAX];
+    char name[JOIN_NAME + 1]; /* "" of a token of before it had one: no try counts */
     long long expires_s;
     int tries;
 };
@@ -27,9 +29,10 @@ struct token {
 /* What to do with each token of the file; false: it goes. */
 struct edit {
     const char *host, *hash; /* hash NULL: a new token of this host is coming */
+    const char *secret;      /* of hash; its beginning is the token's name */
     int64_t now_s;
     size_t n;
-    bool found, known;
+    bool found, counted;
 };
 
 static void hex(const unsigned char *bytes, size_t n, char *out)
@@ -51,6 +54,11 @@ static int hash_of(const char *host, const char *secret, char out[HASH + 1], str
     return 0;
 }
 
+static bool is_named(const struct token *t, const char *secret)
+{
+    return t->name[0] && strlen(secret) >= JOIN_NAME && CRYPTO_memcmp(t->name, secret, JOIN_NAME) == 0;
+}
+
 static bool stays(struct edit *x, struct token *t)
 {
     if (t->expires_s < x->now_s)
@@ -59,11 +67,13 @@ static bool stays(struct edit *x, struct token *t)
         return true;
     if (!x->hash)
         return false;
-    x->known = true;
     if (CRYPTO_memcmp(t->hash, x->hash, HASH) == 0) {
         x->found = true;
         return false;
     }
+    if (!is_named(t, x->secret))
+        return true;
+    x->counted = true;
     return ++t->tries < JOIN_TRIES;
 }
 
@@ -74,11 +84,13 @@ static void edit_lines(struct edit *x, char *text, struct strbuf *out)
     while (rest && (line = strsep(&rest, "\n"))) {
         struct token t = {0};
 
-        if (sscanf(line, "%64[0-9a-f] %255s %lld %d", t.hash, t.host, &t.expires_s, &t.tries) != 4 ||
+        if (sscanf(line, "%64[0-9a-f] %255s %lld %d %8[0-9a-f]", t.hash, t.host, &t.expires_s, &t.tries,
+                   t.name) < 4 ||
             strlen(t.hash) != HASH || !stays(x, &t))
             continue;
         x->n++;
-        strbuf_addf(out, "%s %s %lld %d\n", t.hash, t.host, t.expires_s, t.tries);
+        strbuf_addf(out, "%s %s %lld %d%s%s\n", t.hash, t.host, t.expires_s, t.tries, t.name[0] ? " " : "",
+                    t.name);
     }
 }
 
@@ -126,7 +138,8 @@ int join_token_make(const char *dir, const char *host, int hours, char out[JOIN_
     hex(random, sizeof random, secret);
     strbuf_init(&b, FILE_SIZE_MAX);
     if (hash_of(host, secret, hash, e) == 0 && edit_file(&p, &x, &b, e) == 0) {
-        strbuf_addf(&b, "%s %s %lld 0\n", hash, host, (long long)(x.now_s + (int64_t)hours * S_OF_HOUR));
+        strbuf_addf(&b, "%s %s %lld 0 %.*s\n", hash, host, (long long)(x.now_s + (int64_t)hours * S_OF_HOUR),
+                    JOIN_NAME, secret);
         rc =
             x.n < JOIN_TOKENS_MAX
                 ? write_file(&p, &b, e)
@@ -141,7 +154,7 @@ int join_token_make(const char *dir, const char *host, int hours, char out[JOIN_
 
 int join_token_use(const char *dir, const char *host, const char *secret, struct err *e)
 {
-    struct edit x = {.host = host};
+    struct edit x = {.host = host, .secret = secret};
     struct cert_paths p;
     struct strbuf b;
     char hash[HASH + 1];
@@ -151,7 +164,7 @@ int join_token_use(const char *dir, const char *host, const char *secret, struct
         return -1;
     x.hash = hash;
     strbuf_init(&b, FILE_SIZE_MAX);
-    if (edit_file(&p, &x, &b, e) == 0 && (!x.known || write_file(&p, &b, e) == 0))
+    if (edit_file(&p, &x, &b, e) == 0 && ((!x.found && !x.counted) || write_file(&p, &b, e) == 0))
         rc =
             x.found
                 ? 0
