@@ -30,8 +30,8 @@ int file_append(int dirfd, const char *name, const void *bytes, size_t n, mode_t
 
 int file_write_all(int fd, const void *bytes, size_t n, struct err *e); /* all of it; blocking descriptors */
 
-/* Open without following a link in any component (openat2); ELOOP if there is one, EXDEV if `name` leaves
- * dirfd (absolute names and .. are only allowed with AT_FDCWD). */
+/* Open without following a link in any component (openat2, or by steps where that may not be called); ELOOP if there is one,
+ * EXDEV if `name` leaves dirfd (absolute names and .. are only allowed with AT_FDCWD). */
 int file_open_nofollow(int dirfd, const char *name, int flags, mode_t mode, struct err *e);
 
 int file_open_dir(int dirfd, const char *name, struct err *e); /* O_DIRECTORY; closes on exec */

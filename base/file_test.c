@@ -1,6 +1,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +10,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
@@ -112,6 +115,99 @@ static void links_are_not_followed(void **state)
     assert_int_equal(file_write_quick(AT_FDCWD, "plain", "", 0, 0600, &e), 0);
     assert_int_equal(file_make_dirs("plain/sub", 0700, &e), -1);
     assert_int_equal(e.code, ENOTDIR);
+}
+
+/* What a sandbox of systemd does to it (RestrictSUIDSGID=), and a kernel that has no such call. */
+static void forbid_openat2(void)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {.len = sizeof rules / sizeof *rules, .filter = rules};
+
+    assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+    assert_int_equal(syscall(SYS_openat2, AT_FDCWD, ".", NULL, 0), -1);
+    assert_int_equal(errno, ENOSYS);
+}
+
+/* 0, else the error of opening this name. */
+static int error_of(int dir, const char *name, int flags)
+{
+    struct err e = {0};
+    int fd = file_open_nofollow(dir, name, flags, 0600, &e);
+
+    if (fd >= 0)
+        close(fd);
+    return fd < 0 ? e.code : 0;
+}
+
+static void check_that_links_are_not_followed(int dir)
+{
+    static const struct {
+        const char *name;
+        int flags, outside, below;
+    } cases[] = {
+        {"y/z/plain", O_RDONLY, 0, 0},
+        {"y//z///plain", O_RDWR, 0, 0},
+        {"./y/./z/", O_RDONLY, 0, 0},
+        {"y/z", O_RDONLY | O_DIRECTORY, 0, 0},
+        {"y/z/plain", O_WRONLY | O_CREAT | O_EXCL, EEXIST, EEXIST},
+        {"y/z/plain/", O_RDONLY, ENOTDIR, ENOTDIR},
+        {"y/z/plain/x", O_RDONLY, ENOTDIR, ENOTDIR},
+        {"y/z/none", O_RDONLY, ENOENT, ENOENT},
+        {"", O_RDONLY, ENOENT, ENOENT},
+        {"link/z/plain", O_RDONLY, ELOOP, ELOOP},
+        {"link", O_RDONLY, ELOOP, ELOOP},
+        {"link/", O_RDONLY, ELOOP, ELOOP},
+        {"link", O_RDONLY | O_DIRECTORY, ENOTDIR, ENOTDIR},
+        {"y/z/dangling", O_WRONLY | O_CREAT, ELOOP, ELOOP},
+        {"../x/y", O_RDONLY, 0, EXDEV},
+        {"y/../../x", O_RDONLY, 0, EXDEV},
+        {"/", O_RDONLY, 0, EXDEV},
+        {"//dev/null", O_RDWR, 0, EXDEV},
+        {"/proc/self/cwd/y", O_RDONLY, ELOOP, EXDEV},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (error_of(AT_FDCWD, cases[i].name, cases[i].flags) != cases[i].outside)
+            fail_msg("%s: error %d", cases[i].name, error_of(AT_FDCWD, cases[i].name, cases[i].flags));
+        if (error_of(dir, cases[i].name, cases[i].flags) != cases[i].below)
+            fail_msg("%s below: error %d", cases[i].name, error_of(dir, cases[i].name, cases[i].flags));
+    }
+    assert_int_equal(error_of(dir, "y/z/new", O_WRONLY | O_CREAT | O_EXCL), 0);
+    assert_int_equal(mode_of("y/z/new"), 0600);
+    assert_int_equal(unlink("y/z/new"), 0);
+}
+
+static void links_are_not_followed_where_the_kernel_does_not_help(void **state)
+{
+    struct err e;
+    int dir, status;
+    pid_t pid;
+
+    (void)state;
+    assert_int_equal(file_make_dirs("x/y/z", 0700, &e), 0);
+    assert_int_equal(chdir("x"), 0);
+    assert_int_equal(file_write_quick(AT_FDCWD, "y/z/plain", "", 0, 0600, &e), 0);
+    assert_int_equal(symlink("y", "link"), 0);
+    assert_int_equal(symlink("nowhere", "y/z/dangling"), 0);
+    dir = file_open_dir(AT_FDCWD, ".", &e);
+    assert_true(dir >= 0);
+    check_that_links_are_not_followed(dir);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        forbid_openat2();
+        check_that_links_are_not_followed(dir);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    close(dir);
 }
 
 static void removing_does_not_leave_the_tree(void **state)
@@ -325,6 +421,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(writing_replaces_the_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(large_files_are_read_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(links_are_not_followed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(links_are_not_followed_where_the_kernel_does_not_help, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(removing_does_not_leave_the_tree, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_tree_is_removed_however_deep_it_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lock_has_one_holder, set_up, tear_down),
