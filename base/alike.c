@@ -11,7 +11,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-static bool is_same(char a, char b)
+static bool alike_is_same(char a, char b)
 {
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
@@ -29,8 +29,8 @@ static int distance(const char *a, size_t n, const char *b, size_t m)
         now[0] = (int)i;
         for (size_t k = 1; k <= m; k++) {
             now[k] = least(last[k], now[k - 1]) + 1;
-            now[k] = least(now[k], last[k - 1] + !is_same(a[i - 1], b[k - 1]));
-            if (i > 1 && k > 1 && is_same(a[i - 1], b[k - 2]) && is_same(a[i - 2], b[k - 1]))
+            now[k] = least(now[k], last[k - 1] + !alike_is_same(a[i - 1], b[k - 1]));
+            if (i > 1 && k > 1 && alike_is_same(a[i - 1], b[k - 2]) && alike_is_same(a[i - 2], b[k - 1]))
                 now[k] = least(now[k], before[k - 2] + 1);
         }
     }

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 /* A failed call, with the errno it left and the name it was about. */
-static int failed(struct err *e, const char *doing, const char *name)
+static int file_failed(struct err *e, const char *doing, const char *name)
 {
     return err_errno(e, errno, "cannot %s %.300s", doing, name);
 }
@@ -62,7 +62,7 @@ int file_sync_dir(int dirfd, const char *name, struct err *e)
 
     if (fd < 0)
         return -1;
-    rc = fsync(fd) < 0 ? failed(e, "sync directory", name) : 0;
+    rc = fsync(fd) < 0 ? file_failed(e, "sync directory", name) : 0;
     close(fd);
     return rc;
 }
@@ -78,8 +78,8 @@ static int sync_parent(int dirfd, const char *name, struct err *e)
     return file_sync_dir(dirfd, parent, e);
 }
 
-static int replace(int dirfd, const char *name, const void *bytes, size_t n, mode_t mode, bool sync,
-                   struct err *e)
+static int file_replace_with(int dirfd, const char *name, const void *bytes, size_t n, mode_t mode, bool sync,
+                             struct err *e)
 {
     char temporary[PATH_MAX];
     int fd, rc = -1;
@@ -88,15 +88,15 @@ static int replace(int dirfd, const char *name, const void *bytes, size_t n, mod
         return -1;
     fd = openat(dirfd, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
     if (fd < 0)
-        return failed(e, "create a temporary file for", name);
+        return file_failed(e, "create a temporary file for", name);
     if (fchmod(fd, mode) < 0)
-        failed(e, "set the mode of", name);
+        file_failed(e, "set the mode of", name);
     else if (file_write_all(fd, bytes, n, e) < 0)
         err_prefix(e, "%.300s", name);
     else if (sync && fsync(fd) < 0)
-        failed(e, "sync", name);
+        file_failed(e, "sync", name);
     else if (renameat(dirfd, temporary, dirfd, name) < 0)
-        failed(e, "replace", name);
+        file_failed(e, "replace", name);
     else
         rc = 0;
     close(fd);
@@ -107,14 +107,14 @@ static int replace(int dirfd, const char *name, const void *bytes, size_t n, mod
 
 int file_write_atomic(int dirfd, const char *name, const void *bytes, size_t n, mode_t mode, struct err *e)
 {
-    if (replace(dirfd, name, bytes, n, mode, true, e) < 0)
+    if (file_replace_with(dirfd, name, bytes, n, mode, true, e) < 0)
         return -1;
     return sync_parent(dirfd, name, e);
 }
 
 int file_write_quick(int dirfd, const char *name, const void *bytes, size_t n, mode_t mode, struct err *e)
 {
-    return replace(dirfd, name, bytes, n, mode, false, e);
+    return file_replace_with(dirfd, name, bytes, n, mode, false, e);
 }
 
 int file_append(int dirfd, const char *name, const void *bytes, size_t n, mode_t mode, struct err *e)
@@ -124,11 +124,11 @@ int file_append(int dirfd, const char *name, const void *bytes, size_t n, mode_t
     int rc = -1;
 
     if (fd < 0)
-        return failed(e, "open for appending", name);
+        return file_failed(e, "open for appending", name);
     if (file_write_all(fd, bytes, n, e) < 0)
         err_prefix(e, "%.300s", name);
     else if (fsync(fd) < 0)
-        failed(e, "sync", name);
+        file_failed(e, "sync", name);
     else
         rc = 0;
     close(fd);
@@ -136,7 +136,7 @@ int file_append(int dirfd, const char *name, const void *bytes, size_t n, mode_t
 }
 
 /* Larger by half, at least 4 KB; NULL: no memory, the old one stays. */
-static char *grow(char *buffer, size_t *cap)
+static char *file_grow(char *buffer, size_t *cap)
 {
     size_t larger = *cap ? *cap + *cap / 2 : 4096;
     char *p = realloc(buffer, larger);
@@ -152,7 +152,7 @@ static int read_some(int fd, char **buffer, size_t *cap, size_t *used, struct er
     char *p = *buffer;
     ssize_t got;
 
-    if (*used + 1 >= *cap && !(p = grow(*buffer, cap)))
+    if (*used + 1 >= *cap && !(p = file_grow(*buffer, cap)))
         return err_set(e, ENOMEM, "no memory to read a file");
     *buffer = p;
     do
@@ -193,9 +193,9 @@ int file_read(int dirfd, const char *name, size_t max, char **bytes, size_t *n, 
     int rc = -1;
 
     if (fd < 0)
-        return failed(e, "open", name);
+        return file_failed(e, "open", name);
     if (fstat(fd, &st) < 0)
-        failed(e, "examine", name);
+        file_failed(e, "examine", name);
     else if (!S_ISREG(st.st_mode))
         err_set(e, S_ISDIR(st.st_mode) ? EISDIR : EINVAL, "%.300s is not a regular file", name);
     else if (file_read_fd(fd, max, bytes, n, e) < 0)
@@ -266,35 +266,35 @@ int file_open_nofollow(int dirfd, const char *name, int flags, mode_t mode, stru
     /* A sandbox that looks at the modes of files cannot see them here, and refuses the call (RestrictSUIDSGID= of systemd). */
     if (fd < 0 && (errno == ENOSYS || errno == EPERM))
         fd = open_by_steps(dirfd, name, flags, mode);
-    return fd < 0 ? failed(e, "open", name) : fd;
+    return fd < 0 ? file_failed(e, "open", name) : fd;
 }
 
 int file_open_dir(int dirfd, const char *name, struct err *e)
 {
     int fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    return fd < 0 ? failed(e, "open directory", name) : fd;
+    return fd < 0 ? file_failed(e, "open directory", name) : fd;
 }
 
 /* By what was made, not by its name: whoever owns the directory above may have put a link there since. */
 static int set_mode_of_new(const char *path, mode_t mode, struct err *e)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    int rc = fd < 0 || fchmod(fd, mode) < 0 ? failed(e, "set the mode of", path) : 0;
+    int rc = fd < 0 || fchmod(fd, mode) < 0 ? file_failed(e, "set the mode of", path) : 0;
 
     if (fd >= 0)
         close(fd);
     return rc;
 }
 
-static int make_dir(const char *path, mode_t mode, struct err *e)
+static int file_make_dir(const char *path, mode_t mode, struct err *e)
 {
     struct stat st;
 
     if (mkdir(path, mode | S_IRUSR) == 0)
         return set_mode_of_new(path, mode, e);
     if (errno != EEXIST)
-        return failed(e, "make directory", path);
+        return file_failed(e, "make directory", path);
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
         return 0;
     return err_set(e, ENOTDIR, "cannot make directory %.300s: another file has its name", path);
@@ -314,7 +314,7 @@ int file_make_dirs(const char *path, mode_t mode, struct err *e)
         if ((c != '/' && c) || part[i - 1] == '/')
             continue;
         part[i] = '\0';
-        if (make_dir(part, mode, e) < 0)
+        if (file_make_dir(part, mode, e) < 0)
             return -1;
         part[i] = c;
     }
@@ -325,14 +325,14 @@ int file_make_dirs(const char *path, mode_t mode, struct err *e)
  * and removed from there. */
 enum { DEPTH_MAX = 100 };
 
-struct removal {
+struct file_removal {
     dev_t device; /* 0: not known yet */
     int top;      /* the directory that is removed */
     unsigned n_lifted;
 };
 
 /* Names that are taken are passed over; an empty directory may be replaced. */
-static int lift(struct removal *r, int dirfd, const char *name, struct err *e)
+static int lift(struct file_removal *r, int dirfd, const char *name, struct err *e)
 {
     char up[32];
 
@@ -340,12 +340,12 @@ static int lift(struct removal *r, int dirfd, const char *name, struct err *e)
         snprintf(up, sizeof up, ".lifted.%u", ++r->n_lifted);
     while (renameat(dirfd, name, r->top, up) < 0 &&
            (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR) && r->n_lifted);
-    return faccessat(r->top, up, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ? failed(e, "lift to remove", name) : 0;
+    return faccessat(r->top, up, F_OK, AT_SYMLINK_NOFOLLOW) < 0 ? file_failed(e, "lift to remove", name) : 0;
 }
 
-static int remove_entries(int fd, struct removal *r, int depth, struct err *e);
+static int remove_entries(int fd, struct file_removal *r, int depth, struct err *e);
 
-static int remove_entry(int dirfd, const char *name, struct removal *r, int depth, struct err *e)
+static int remove_entry(int dirfd, const char *name, struct file_removal *r, int depth, struct err *e)
 {
     struct stat st;
     int fd, rc = -1;
@@ -353,14 +353,14 @@ static int remove_entry(int dirfd, const char *name, struct removal *r, int dept
     if (unlinkat(dirfd, name, 0) == 0 || errno == ENOENT)
         return 0;
     if (errno != EISDIR && errno != EPERM)
-        return failed(e, "remove", name);
+        return file_failed(e, "remove", name);
     if (depth == DEPTH_MAX)
         return lift(r, dirfd, name, e);
     fd = openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
-        return failed(e, "remove", name);
+        return file_failed(e, "remove", name);
     if (fstat(fd, &st) < 0)
-        failed(e, "examine", name);
+        file_failed(e, "examine", name);
     else if (r->device && st.st_dev != r->device)
         err_set(e, EXDEV, "cannot remove %.300s: another file system is mounted there", name);
     else {
@@ -372,11 +372,11 @@ static int remove_entry(int dirfd, const char *name, struct removal *r, int dept
         close(fd);
     if (rc < 0 || unlinkat(dirfd, name, AT_REMOVEDIR) == 0 || errno == ENOENT)
         return rc;
-    return failed(e, "remove directory", name);
+    return file_failed(e, "remove directory", name);
 }
 
 /* All entries of the directory `fd`, which is closed here; of the topmost one, also those that are lifted meanwhile. */
-static int remove_entries(int fd, struct removal *r, int depth, struct err *e)
+static int remove_entries(int fd, struct file_removal *r, int depth, struct err *e)
 {
     DIR *d = fdopendir(fd);
     struct dirent *entry;
@@ -384,7 +384,7 @@ static int remove_entries(int fd, struct removal *r, int depth, struct err *e)
     int rc = 0;
 
     if (!d) {
-        failed(e, "list a directory", "to remove");
+        file_failed(e, "list a directory", "to remove");
         close(fd);
         return -1;
     }
@@ -403,7 +403,7 @@ static int remove_entries(int fd, struct removal *r, int depth, struct err *e)
 
 int file_remove_tree(int dirfd, const char *name, struct err *e)
 {
-    struct removal r = {.top = -1};
+    struct file_removal r = {.top = -1};
 
     return remove_entry(dirfd, name, &r, 0, e);
 }
@@ -469,14 +469,14 @@ int file_lock_within(const char *path, mode_t mode, int patience_ms, struct err 
     struct stat st;
 
     if (fd < 0)
-        return failed(e, "open lock file", path);
+        return file_failed(e, "open lock file", path);
     if (fstat(fd, &st) == 0 && (st.st_mode & 07777) != mode && st.st_uid == geteuid())
         fchmod(fd, mode);
     if (lock_now(fd, patience_ms) < 0) {
         if (errno == EWOULDBLOCK)
             err_set(e, EWOULDBLOCK, "%.300s is locked by process %ld", path, (long)read_pid(fd));
         else
-            failed(e, "lock", path);
+            file_failed(e, "lock", path);
         close(fd);
         return -1;
     }
@@ -504,7 +504,7 @@ pid_t file_lock_holder(const char *path, struct err *e)
     pid_t pid = 0;
 
     if (fd < 0)
-        return errno == ENOENT ? 0 : failed(e, "open lock file", path);
+        return errno == ENOENT ? 0 : file_failed(e, "open lock file", path);
     if (fcntl(fd, F_OFD_GETLK, &found) < 0)
         pid = err_errno(e, errno, "cannot tell who holds %.300s", path);
     else if (found.l_type != F_UNLCK && (pid = read_pid(fd)) <= 0) /* its pid is not written yet */
@@ -534,7 +534,7 @@ int file_socket_address(const char *path, struct sockaddr_un *address, socklen_t
             snprintf(parent, sizeof parent, ".");
         fd = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0)
-            return failed(e, "open the directory of socket", path);
+            return file_failed(e, "open the directory of socket", path);
         n = (size_t)snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d/%s", fd,
                              slash ? slash + 1 : path);
         if (n >= sizeof address->sun_path) {
@@ -554,8 +554,8 @@ static int hand_over_all(DIR *d, const char *dir, uid_t uid, gid_t gid, struct e
     while ((x = readdir(d)))
         if (strcmp(x->d_name, "..") != 0 && strcmp(x->d_name, ".") != 0 &&
             fchownat(dirfd(d), x->d_name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0)
-            return failed(e, "hand over a file in", dir);
-    return fchown(dirfd(d), uid, gid) < 0 ? failed(e, "hand over", dir) : 0;
+            return file_failed(e, "hand over a file in", dir);
+    return fchown(dirfd(d), uid, gid) < 0 ? file_failed(e, "hand over", dir) : 0;
 }
 
 static int open_own_dir(int dirfd, const char *dir, struct err *e)
@@ -566,7 +566,7 @@ static int open_own_dir(int dirfd, const char *dir, struct err *e)
     if (dirfd != AT_FDCWD)
         return file_open_nofollow(dirfd, dir, flags, 0, e);
     fd = open(dir, flags | O_NOFOLLOW | O_CLOEXEC);
-    return fd < 0 ? failed(e, "hand over", dir) : fd;
+    return fd < 0 ? file_failed(e, "hand over", dir) : fd;
 }
 
 int file_hand_over(int dirfd, const char *dir, uid_t uid, gid_t gid, struct err *e)
@@ -578,7 +578,7 @@ int file_hand_over(int dirfd, const char *dir, uid_t uid, gid_t gid, struct err 
     if (fd < 0)
         return -1;
     if (fstat(fd, &st) < 0 || !(d = fdopendir(fd))) {
-        rc = failed(e, "hand over", dir);
+        rc = file_failed(e, "hand over", dir);
         close(fd);
         return rc;
     }

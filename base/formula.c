@@ -39,7 +39,7 @@ enum op {
     OP_CALL
 };
 
-struct node {
+struct formula_node {
     enum op op;
     double number;
     int a, b, c; /* parts; of a call: its first argument; of a name: its index */
@@ -48,7 +48,7 @@ struct node {
 };
 
 struct formula {
-    struct node *nodes;
+    struct formula_node *nodes;
     int n, root;
     const char *names[FORMULA_NAMES_MAX];
     size_t n_names;
@@ -64,7 +64,7 @@ struct parser {
 
 /* --- functions --------------------------------------------------------------------------------------- */
 
-static double f_min(const double *a, int n)
+static double formula_f_min(const double *a, int n)
 {
     double x = a[0];
 
@@ -72,7 +72,7 @@ static double f_min(const double *a, int n)
         x = a[i] < x ? a[i] : x;
     return x;
 }
-static double f_max(const double *a, int n)
+static double formula_f_max(const double *a, int n)
 {
     double x = a[0];
 
@@ -81,32 +81,32 @@ static double f_max(const double *a, int n)
     return x;
 }
 /* Halves go to the even neighbour, as Python rounds. */
-static double f_round(const double *a, int n)
+static double formula_f_round(const double *a, int n)
 {
     double scale = n > 1 ? pow(10, a[1]) : 1;
 
     return nearbyint(a[0] * scale) / scale;
 }
-static double f_log(const double *a, int n)
+static double formula_f_log(const double *a, int n)
 {
     return n > 1 ? log(a[0]) / log(a[1]) : log(a[0]);
 }
-static double f_bool(const double *a, int n)
+static double formula_f_bool(const double *a, int n)
 {
     (void)n;
     return a[0] != 0;
 }
-static double f_same(const double *a, int n)
+static double formula_f_same(const double *a, int n)
 {
     (void)n;
     return a[0];
 }
-static double f_degrees(const double *a, int n)
+static double formula_f_degrees(const double *a, int n)
 {
     (void)n;
     return a[0] * 180 / M_PI;
 }
-static double f_radians(const double *a, int n)
+static double formula_f_radians(const double *a, int n)
 {
     (void)n;
     return a[0] * M_PI / 180;
@@ -160,14 +160,14 @@ static const struct function {
     TWO(atan2, atan2),
     TWO(hypot, hypot),
     TWO(copysign, copysign),
-    {"min", 1, ARGS_MAX, .any = f_min},
-    {"max", 1, ARGS_MAX, .any = f_max},
-    {"round", 1, 2, .any = f_round},
-    {"log", 1, 2, .any = f_log},
-    {"bool", 1, 1, .any = f_bool},
-    {"float", 1, 1, .any = f_same},
-    {"degrees", 1, 1, .any = f_degrees},
-    {"radians", 1, 1, .any = f_radians},
+    {"min", 1, ARGS_MAX, .any = formula_f_min},
+    {"max", 1, ARGS_MAX, .any = formula_f_max},
+    {"round", 1, 2, .any = formula_f_round},
+    {"log", 1, 2, .any = formula_f_log},
+    {"bool", 1, 1, .any = formula_f_bool},
+    {"float", 1, 1, .any = formula_f_same},
+    {"degrees", 1, 1, .any = formula_f_degrees},
+    {"radians", 1, 1, .any = formula_f_radians},
 };
 enum { N_FUNCTIONS = sizeof functions / sizeof *functions };
 
@@ -178,7 +178,7 @@ static const struct {
 
 /* --- reading ----------------------------------------------------------------------------------------- */
 
-static int fail(struct parser *p, int code, const char *what)
+static int formula_fail(struct parser *p, int code, const char *what)
 {
     if (!p->failed)
         (void)err_set(p->e, code, "%s at character %d: \"%.40s\"", what, (int)(p->at - p->text) + 1, p->at);
@@ -186,12 +186,12 @@ static int fail(struct parser *p, int code, const char *what)
     return NONE;
 }
 
-static int add(struct parser *p, struct node x)
+static int formula_add(struct parser *p, struct formula_node x)
 {
     if (p->failed)
         return NONE;
     if (p->f->n >= NODES_MAX)
-        return fail(p, E2BIG, "it is too long");
+        return formula_fail(p, E2BIG, "it is too long");
     x.next = NONE;
     p->f->nodes[p->f->n] = x;
     return p->f->n++;
@@ -203,25 +203,25 @@ static void skip(struct parser *p)
         p->at++;
 }
 
-static bool is_word(char c)
+static bool formula_is_word(char c)
 {
     return isalnum((unsigned char)c) || c == '_';
 }
 
 /* A sign, or a word that ends there. */
-static bool take(struct parser *p, const char *token)
+static bool formula_take(struct parser *p, const char *token)
 {
     size_t n = strlen(token);
 
     skip(p);
-    if (strncmp(p->at, token, n) != 0 || (is_word(*token) && is_word(p->at[n])))
+    if (strncmp(p->at, token, n) != 0 || (formula_is_word(*token) && formula_is_word(p->at[n])))
         return false;
     p->at += n;
     return true;
 }
 
 static int parse_choice(struct parser *p);
-static int parse_unary(struct parser *p);
+static int formula_parse_unary(struct parser *p);
 
 static int find_name(struct parser *p, const char *word)
 {
@@ -231,10 +231,10 @@ static int find_name(struct parser *p, const char *word)
         if (strcmp(f->names[i], word) == 0)
             return (int)i;
     if (f->n_names == FORMULA_NAMES_MAX)
-        return fail(p, E2BIG, "too many names");
+        return formula_fail(p, E2BIG, "too many names");
     f->names[f->n_names] = strdup(word);
     if (!f->names[f->n_names])
-        return fail(p, ENOMEM, "no memory");
+        return formula_fail(p, ENOMEM, "no memory");
     return (int)f->n_names++;
 }
 
@@ -245,10 +245,10 @@ static int parse_call(struct parser *p, const char *word)
     while (fn < N_FUNCTIONS && strcmp(functions[fn].name, word) != 0)
         fn++;
     if (fn == N_FUNCTIONS)
-        return fail(p, EINVAL, "there is no such function before this");
-    while (!take(p, ")")) {
-        if (n > 0 && !take(p, ","))
-            return fail(p, EINVAL, "a comma or ) should stand");
+        return formula_fail(p, EINVAL, "there is no such function before this");
+    while (!formula_take(p, ")")) {
+        if (n > 0 && !formula_take(p, ","))
+            return formula_fail(p, EINVAL, "a comma or ) should stand");
         int arg = parse_choice(p);
         if (arg == NONE)
             return NONE;
@@ -260,8 +260,8 @@ static int parse_call(struct parser *p, const char *word)
         n++;
     }
     if (n < functions[fn].least || n > functions[fn].most)
-        return fail(p, EINVAL, "a function has another number of arguments before this");
-    return add(p, (struct node){.op = OP_CALL, .fn = fn, .a = first});
+        return formula_fail(p, EINVAL, "a function has another number of arguments before this");
+    return formula_add(p, (struct formula_node){.op = OP_CALL, .fn = fn, .a = first});
 }
 
 static int parse_word(struct parser *p)
@@ -270,22 +270,22 @@ static int parse_word(struct parser *p)
     char word[256];
     size_t n = 0;
 
-    while (is_word(p->at[n]))
+    while (formula_is_word(p->at[n]))
         n++;
     if (n >= sizeof word)
-        return fail(p, E2BIG, "a name is too long");
+        return formula_fail(p, E2BIG, "a name is too long");
     memcpy(word, p->at, n);
     word[n] = '\0';
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         if (strcmp(reserved[i], word) == 0)
-            return fail(p, EINVAL, "a value should stand");
+            return formula_fail(p, EINVAL, "a value should stand");
     p->at += n;
-    if (take(p, "("))
+    if (formula_take(p, "("))
         return parse_call(p, word);
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
         if (strcmp(constants[i].name, word) == 0)
-            return add(p, (struct node){.op = OP_NUMBER, .number = constants[i].value});
-    return add(p, (struct node){.op = OP_NAME, .a = find_name(p, word)});
+            return formula_add(p, (struct formula_node){.op = OP_NUMBER, .number = constants[i].value});
+    return formula_add(p, (struct formula_node){.op = OP_NAME, .a = find_name(p, word)});
 }
 
 static int parse_atom(struct parser *p)
@@ -293,17 +293,18 @@ static int parse_atom(struct parser *p)
     char *end;
 
     skip(p);
-    if (take(p, "(")) {
+    if (formula_take(p, "(")) {
         int inner = parse_choice(p);
-        return inner != NONE && !take(p, ")") ? fail(p, EINVAL, "a ) should stand") : inner;
+        return inner != NONE && !formula_take(p, ")") ? formula_fail(p, EINVAL, "a ) should stand") : inner;
     }
     if (isdigit((unsigned char)*p->at) || (*p->at == '.' && isdigit((unsigned char)p->at[1]))) {
         double number = strtod(p->at, &end);
         p->at = end;
-        return is_word(*end) || !isfinite(number) ? fail(p, EINVAL, "a number is no number")
-                                                  : add(p, (struct node){.op = OP_NUMBER, .number = number});
+        return formula_is_word(*end) || !isfinite(number)
+                   ? formula_fail(p, EINVAL, "a number is no number")
+                   : formula_add(p, (struct formula_node){.op = OP_NUMBER, .number = number});
     }
-    return is_word(*p->at) ? parse_word(p) : fail(p, EINVAL, "a value should stand");
+    return formula_is_word(*p->at) ? parse_word(p) : formula_fail(p, EINVAL, "a value should stand");
 }
 
 /* Binds tighter than a sign before it, looser than one behind it: -2**-2 is -(2**(-2)). */
@@ -311,23 +312,23 @@ static int parse_power(struct parser *p)
 {
     int left = parse_atom(p);
 
-    if (left == NONE || !take(p, "**"))
+    if (left == NONE || !formula_take(p, "**"))
         return left;
-    int right = parse_unary(p);
-    return add(p, (struct node){.op = OP_POWER, .a = left, .b = right});
+    int right = formula_parse_unary(p);
+    return formula_add(p, (struct formula_node){.op = OP_POWER, .a = left, .b = right});
 }
 
-static int parse_unary(struct parser *p)
+static int formula_parse_unary(struct parser *p)
 {
     int inner;
 
     if (++p->depth > DEPTH_MAX)
-        return fail(p, E2BIG, "it is too deep");
-    if (take(p, "-")) {
-        inner = parse_unary(p);
-        inner = add(p, (struct node){.op = OP_NEGATE, .a = inner});
-    } else if (take(p, "+"))
-        inner = parse_unary(p);
+        return formula_fail(p, E2BIG, "it is too deep");
+    if (formula_take(p, "-")) {
+        inner = formula_parse_unary(p);
+        inner = formula_add(p, (struct formula_node){.op = OP_NEGATE, .a = inner});
+    } else if (formula_take(p, "+"))
+        inner = formula_parse_unary(p);
     else
         inner = parse_power(p);
     p->depth--;
@@ -349,7 +350,7 @@ static const struct sign comparisons[] = {
 static const struct sign *take_sign(struct parser *p, const struct sign *row)
 {
     for (; row->text; row++)
-        if (take(p, row->text))
+        if (formula_take(p, row->text))
             return row;
     return NULL;
 }
@@ -361,19 +362,19 @@ static int parse_row(struct parser *p, const struct sign *row, int (*below)(stru
 
     while (left != NONE && (sign = take_sign(p, row)) != NULL) {
         int right = below(p);
-        left = add(p, (struct node){.op = sign->op, .a = left, .b = right});
+        left = formula_add(p, (struct formula_node){.op = sign->op, .a = left, .b = right});
     }
     return left;
 }
 
-static int parse_product(struct parser *p)
+static int formula_parse_product(struct parser *p)
 {
-    return parse_row(p, products, parse_unary);
+    return parse_row(p, products, formula_parse_unary);
 }
 
 static int parse_sum(struct parser *p)
 {
-    return parse_row(p, sums, parse_product);
+    return parse_row(p, sums, formula_parse_product);
 }
 
 /* a < b < c is a < b and b < c. */
@@ -384,38 +385,38 @@ static int parse_comparison(struct parser *p)
 
     while (left != NONE && (sign = take_sign(p, comparisons)) != NULL) {
         int right = parse_sum(p);
-        int one = add(p, (struct node){.op = sign->op, .a = left, .b = right});
-        all = all == NONE ? one : add(p, (struct node){.op = OP_AND, .a = all, .b = one});
+        int one = formula_add(p, (struct formula_node){.op = sign->op, .a = left, .b = right});
+        all = all == NONE ? one : formula_add(p, (struct formula_node){.op = OP_AND, .a = all, .b = one});
         left = right;
     }
     return left == NONE ? NONE : all == NONE ? left : all;
 }
 
-static int parse_not(struct parser *p)
+static int formula_parse_not(struct parser *p)
 {
     int inner;
 
-    if (!take(p, "not"))
+    if (!formula_take(p, "not"))
         return parse_comparison(p);
     if (++p->depth > DEPTH_MAX)
-        return fail(p, E2BIG, "it is too deep");
-    inner = parse_not(p);
+        return formula_fail(p, E2BIG, "it is too deep");
+    inner = formula_parse_not(p);
     p->depth--;
-    return add(p, (struct node){.op = OP_NOT, .a = inner});
+    return formula_add(p, (struct formula_node){.op = OP_NOT, .a = inner});
 }
 
-static int parse_and(struct parser *p)
+static int formula_parse_and(struct parser *p)
 {
     static const struct sign row[] = {{"and", OP_AND}, {NULL, 0}};
 
-    return parse_row(p, row, parse_not);
+    return parse_row(p, row, formula_parse_not);
 }
 
 static int parse_or(struct parser *p)
 {
     static const struct sign row[] = {{"or", OP_OR}, {NULL, 0}};
 
-    return parse_row(p, row, parse_and);
+    return parse_row(p, row, formula_parse_and);
 }
 
 static int parse_choice(struct parser *p)
@@ -423,14 +424,14 @@ static int parse_choice(struct parser *p)
     int yes, condition, no;
 
     if (++p->depth > DEPTH_MAX)
-        return fail(p, E2BIG, "it is too deep");
+        return formula_fail(p, E2BIG, "it is too deep");
     yes = parse_or(p);
-    if (yes != NONE && take(p, "if")) {
+    if (yes != NONE && formula_take(p, "if")) {
         condition = parse_or(p);
-        if (condition != NONE && !take(p, "else"))
-            return fail(p, EINVAL, "an else should stand");
+        if (condition != NONE && !formula_take(p, "else"))
+            return formula_fail(p, EINVAL, "an else should stand");
         no = parse_choice(p);
-        yes = add(p, (struct node){.op = OP_IF, .a = condition, .b = yes, .c = no});
+        yes = formula_add(p, (struct formula_node){.op = OP_IF, .a = condition, .b = yes, .c = no});
     }
     p->depth--;
     return yes;
@@ -441,7 +442,7 @@ static void parse_all(struct parser *p)
     p->f->root = parse_choice(p);
     skip(p);
     if (!p->failed && *p->at)
-        fail(p, EINVAL, "it should end");
+        formula_fail(p, EINVAL, "it should end");
 }
 
 struct formula *formula_parse(const char *text, struct err *e)
@@ -456,7 +457,7 @@ struct formula *formula_parse(const char *text, struct err *e)
     if (p.f) /* each node has a character of its own */
         p.f->nodes = calloc(2 * strlen(text) + 1, sizeof *p.f->nodes);
     if (!p.f || !p.f->nodes)
-        (void)fail(&p, ENOMEM, "no memory");
+        (void)formula_fail(&p, ENOMEM, "no memory");
     else
         parse_all(&p);
     if (!p.failed)
@@ -499,7 +500,7 @@ static double wrong(struct run *r, const char *why)
 
 static double eval(struct run *r, int at);
 
-static double eval_call(struct run *r, const struct node *x)
+static double eval_call(struct run *r, const struct formula_node *x)
 {
     const struct function *fn = &functions[x->fn];
     double a[ARGS_MAX] = {0}, out;
@@ -522,7 +523,7 @@ static double divide(struct run *r, enum op op, double a, double b)
     return op == OP_FLOOR_DIV ? floor(a / b) : a - b * floor(a / b);
 }
 
-static double eval_two(struct run *r, const struct node *x)
+static double eval_two(struct run *r, const struct formula_node *x)
 {
     double a = eval(r, x->a), b = eval(r, x->b);
 
@@ -555,7 +556,7 @@ static double eval_two(struct run *r, const struct node *x)
 
 static double eval(struct run *r, int at)
 {
-    const struct node *x = &r->f->nodes[at];
+    const struct formula_node *x = &r->f->nodes[at];
     double a;
 
     if (r->wrong)

@@ -22,13 +22,13 @@ static bool is_blank_or_comma(char c)
     return c == ',' || c == ' ' || c == '\t' || c == '\n';
 }
 
-static int bad(struct err *e, const char *at, const char *what)
+static int hostlist_bad(struct err *e, const char *at, const char *what)
 {
     return err_set(e, EINVAL, "%s at \"%.60s\" (a host list is like n[1-4,7],gpu01)", what, at);
 }
 
 /* Up to DIGITS_MAX digits; *width is how many. */
-static int read_number(const char **p, unsigned *n, int *width)
+static int hostlist_read_number(const char **p, unsigned *n, int *width)
 {
     *n = 0;
     for (*width = 0; is_digit(**p) && *width < DIGITS_MAX; ++*width, ++*p)
@@ -41,8 +41,8 @@ static int too_many(struct err *e)
     return err_set(e, E2BIG, "a host list names at most %d hosts", HOSTLIST_MAX);
 }
 
-static int add_name(struct words *out, size_t before, const char *prefix, size_t prefix_len,
-                    const char *middle, const char *suffix, size_t suffix_len, struct err *e)
+static int hostlist_add_name(struct words *out, size_t before, const char *prefix, size_t prefix_len,
+                             const char *middle, const char *suffix, size_t suffix_len, struct err *e)
 {
     char name[NAME_BYTES_MAX + 1];
     int n =
@@ -67,16 +67,16 @@ static int find_element(const char **p, struct element *el, struct err *e)
     *el = (struct element){.text = q};
     for (; *q && (!is_blank_or_comma(*q) || (el->open && !el->close)); q++) {
         if (*q == '[' && el->open)
-            return bad(e, q, "a second bracket");
+            return hostlist_bad(e, q, "a second bracket");
         if (*q == ']' && (!el->open || el->close))
-            return bad(e, q, "a bracket that was not opened");
+            return hostlist_bad(e, q, "a bracket that was not opened");
         if (*q == '[')
             el->open = q;
         if (*q == ']')
             el->close = q;
     }
     if (el->open && !el->close)
-        return bad(e, el->open, "a bracket that is not closed");
+        return hostlist_bad(e, el->open, "a bracket that is not closed");
     el->end = *p = q;
     return 0;
 }
@@ -89,20 +89,20 @@ static int add_range(const struct element *el, const char **p, size_t before, st
     int width, other;
     char number[DIGITS_MAX + 1];
 
-    if (read_number(p, &first, &width) < 0)
-        return bad(e, at, "no number");
+    if (hostlist_read_number(p, &first, &width) < 0)
+        return hostlist_bad(e, at, "no number");
     last = first;
     if (**p == '-') {
         ++*p;
-        if (read_number(p, &last, &other) < 0 || last < first)
-            return bad(e, at, "no range");
+        if (hostlist_read_number(p, &last, &other) < 0 || last < first)
+            return hostlist_bad(e, at, "no range");
     }
     if (last - first >= HOSTLIST_MAX - (out->n - before)) /* before a million of them are made in vain */
         return too_many(e);
     for (unsigned n = first; n <= last; n++) {
         snprintf(number, sizeof number, "%0*u", width, n);
-        if (add_name(out, before, el->text, (size_t)(el->open - el->text), number, el->close + 1,
-                     (size_t)(el->end - el->close - 1), e) < 0)
+        if (hostlist_add_name(out, before, el->text, (size_t)(el->open - el->text), number, el->close + 1,
+                              (size_t)(el->end - el->close - 1), e) < 0)
             return -1;
     }
     return 0;
@@ -113,14 +113,14 @@ static int add_element(const struct element *el, size_t before, struct words *ou
     const char *p;
 
     if (!el->open)
-        return add_name(out, before, el->text, (size_t)(el->end - el->text), "", "", 0, e);
+        return hostlist_add_name(out, before, el->text, (size_t)(el->end - el->text), "", "", 0, e);
     for (p = el->open + 1;; p++) {
         if (add_range(el, &p, before, out, e) < 0)
             return -1;
         if (p == el->close)
             return 0;
         if (*p != ',')
-            return bad(e, p, "neither comma nor bracket");
+            return hostlist_bad(e, p, "neither comma nor bracket");
     }
 }
 

@@ -16,14 +16,14 @@ enum { PART_SPARE = 1000 };
 
 enum { PAGE_SHIFT = 12, PAGE_IDS = 1 << PAGE_SHIFT, PAGE_WORDS = PAGE_IDS / 64 };
 
-struct page {
+struct idset_page {
     uint32_t number; /* ordinal >> PAGE_SHIFT */
     uint32_t count;  /* 1 .. PAGE_IDS */
     uint64_t *bits;  /* NULL: full */
 };
 
 struct idset {
-    struct page *pages;
+    struct idset_page *pages;
     size_t n_pages, cap, count;
     uint64_t step; /* 0: the set has no members; NO_STEP: it has one */
     uint32_t rest; /* below step */
@@ -77,7 +77,7 @@ struct idset *idset_dup(const struct idset *s)
     copy->step = s->step;
     copy->rest = s->rest;
     for (; copy->n_pages < s->n_pages; copy->n_pages++) {
-        struct page *to = &copy->pages[copy->n_pages];
+        struct idset_page *to = &copy->pages[copy->n_pages];
 
         *to = s->pages[copy->n_pages];
         if (to->bits && !(to->bits = bits_dup(to->bits))) {
@@ -106,7 +106,7 @@ static size_t page_from(const struct idset *s, uint32_t number)
     return low;
 }
 
-static struct page *page_find(const struct idset *s, uint32_t number)
+static struct idset_page *page_find(const struct idset *s, uint32_t number)
 {
     size_t at = page_from(s, number);
 
@@ -114,7 +114,7 @@ static struct page *page_find(const struct idset *s, uint32_t number)
 }
 
 /* The page, made empty (count 0) if it was not there; NULL: no memory. */
-static struct page *page_make(struct idset *s, uint32_t number)
+static struct idset_page *page_make(struct idset *s, uint32_t number)
 {
     size_t at = page_from(s, number);
     uint64_t *bits;
@@ -123,7 +123,7 @@ static struct page *page_make(struct idset *s, uint32_t number)
         return &s->pages[at];
     if (s->n_pages == s->cap) {
         size_t cap = s->cap ? s->cap * 2 : 4;
-        struct page *pages = realloc(s->pages, cap * sizeof *pages);
+        struct idset_page *pages = realloc(s->pages, cap * sizeof *pages);
 
         if (!pages)
             return NULL;
@@ -134,13 +134,13 @@ static struct page *page_make(struct idset *s, uint32_t number)
     if (!bits)
         return NULL;
     memmove(s->pages + at + 1, s->pages + at, (s->n_pages - at) * sizeof *s->pages);
-    s->pages[at] = (struct page){.number = number, .bits = bits};
+    s->pages[at] = (struct idset_page){.number = number, .bits = bits};
     s->n_pages++;
     return &s->pages[at];
 }
 
 /* After a change: a full page needs no bits, an empty one does not exist. */
-static void page_settle(struct idset *s, struct page *p)
+static void page_settle(struct idset *s, struct idset_page *p)
 {
     if (p->count && p->count < PAGE_IDS)
         return;
@@ -152,14 +152,14 @@ static void page_settle(struct idset *s, struct page *p)
     memmove(p, p + 1, (size_t)(s->pages + s->n_pages - p) * sizeof *p);
 }
 
-static bool page_has(const struct page *p, uint32_t ordinal)
+static bool page_has(const struct idset_page *p, uint32_t ordinal)
 {
     return !p->bits || p->bits[ordinal % PAGE_IDS / 64] >> (ordinal % 64) & 1;
 }
 
 /* --- ordinals ---------------------------------------------------------------------------------------- */
 
-static bool fits(const struct idset *s, uint32_t id)
+static bool idset_fits(const struct idset *s, uint32_t id)
 {
     return s->step && id % s->step == s->rest;
 }
@@ -176,7 +176,7 @@ static int64_t id_of(const struct idset *s, uint32_t ordinal)
 
 static int ordinal_add(struct idset *s, uint32_t ordinal)
 {
-    struct page *p = page_make(s, ordinal >> PAGE_SHIFT);
+    struct idset_page *p = page_make(s, ordinal >> PAGE_SHIFT);
 
     if (!p)
         return -1;
@@ -192,7 +192,7 @@ static int ordinal_add(struct idset *s, uint32_t ordinal)
 /* A whole page at once. */
 static int fill_page(struct idset *s, uint32_t number)
 {
-    struct page *p = page_make(s, number);
+    struct idset_page *p = page_make(s, number);
 
     if (!p)
         return -1;
@@ -270,21 +270,21 @@ static int make_fit(struct idset *s, uint32_t id, uint64_t step)
 
 bool idset_contains(const struct idset *s, uint32_t id)
 {
-    const struct page *p = fits(s, id) ? page_find(s, ordinal_of(s, id) >> PAGE_SHIFT) : NULL;
+    const struct idset_page *p = idset_fits(s, id) ? page_find(s, ordinal_of(s, id) >> PAGE_SHIFT) : NULL;
 
     return p && page_has(p, ordinal_of(s, id));
 }
 
 int idset_add(struct idset *s, uint32_t id)
 {
-    if (!fits(s, id) && make_fit(s, id, NO_STEP) < 0)
+    if (!idset_fits(s, id) && make_fit(s, id, NO_STEP) < 0)
         return -1;
     return ordinal_add(s, ordinal_of(s, id));
 }
 
 int idset_remove(struct idset *s, uint32_t id)
 {
-    struct page *p = fits(s, id) ? page_find(s, ordinal_of(s, id) >> PAGE_SHIFT) : NULL;
+    struct idset_page *p = idset_fits(s, id) ? page_find(s, ordinal_of(s, id) >> PAGE_SHIFT) : NULL;
     uint32_t ordinal;
 
     if (!p || !page_has(p, ordinal_of(s, id)))
@@ -354,7 +354,7 @@ bool idset_is_equal(const struct idset *a, const struct idset *b)
     if (a->n_pages != b->n_pages)
         return false;
     for (size_t i = 0; i < a->n_pages; i++) {
-        const struct page *p = &a->pages[i], *q = &b->pages[i];
+        const struct idset_page *p = &a->pages[i], *q = &b->pages[i];
 
         if (p->number != q->number || p->count != q->count)
             return false;
@@ -371,7 +371,7 @@ size_t idset_count(const struct idset *s)
 
 /* The first ordinal of the page at `from` (0 .. PAGE_IDS - 1) or behind that is a member (or, `flip` all ones, is none);
  * PAGE_IDS if none. */
-static uint32_t page_next(const struct page *p, uint32_t from, uint64_t flip)
+static uint32_t page_next(const struct idset_page *p, uint32_t from, uint64_t flip)
 {
     uint32_t word = from / 64;
     uint64_t bits;
@@ -414,7 +414,7 @@ int64_t idset_next(const struct idset *s, int64_t from)
     if (start > UINT32_MAX)
         return IDSET_NONE;
     for (size_t at = page_from(s, (uint32_t)(start >> PAGE_SHIFT)); at < s->n_pages; at++) {
-        const struct page *p = &s->pages[at];
+        const struct idset_page *p = &s->pages[at];
         uint32_t found = page_next(p, p->number == start >> PAGE_SHIFT ? start % PAGE_IDS : 0, 0);
 
         if (found < PAGE_IDS)
@@ -425,7 +425,7 @@ int64_t idset_next(const struct idset *s, int64_t from)
 
 int64_t idset_last(const struct idset *s)
 {
-    const struct page *p = s->n_pages ? &s->pages[s->n_pages - 1] : NULL;
+    const struct idset_page *p = s->n_pages ? &s->pages[s->n_pages - 1] : NULL;
     uint32_t word = PAGE_WORDS - 1;
 
     if (!p)
@@ -502,7 +502,7 @@ struct parse {
     uint64_t named, most; /* numbers named so far: overlapping ranges must not cost without bound either */
 };
 
-static int parse_take_cb(void *arg, struct idset_range r, struct err *e)
+static int idset_parse_take_cb(void *arg, struct idset_range r, struct err *e)
 {
     struct parse *p = arg;
 
@@ -515,14 +515,14 @@ static int parse_take_cb(void *arg, struct idset_range r, struct err *e)
     return 0;
 }
 
-static int parse_take_part_cb(void *arg, struct idset_range r, struct err *e)
+static int idset_parse_take_part_cb(void *arg, struct idset_range r, struct err *e)
 {
     struct parse *p = arg;
 
-    return idset_range_meet(&r, &p->in) ? parse_take_cb(p, r, e) : 0;
+    return idset_range_meet(&r, &p->in) ? idset_parse_take_cb(p, r, e) : 0;
 }
 
-static int parse_skip_cb(void *arg, struct idset_range r, struct err *e)
+static int idset_parse_skip_cb(void *arg, struct idset_range r, struct err *e)
 {
     (void)arg;
     (void)r;
@@ -549,7 +549,7 @@ int idset_parse(const char *text, uint32_t max_id, size_t max_count, struct idse
 {
     struct parse p = {.most = max_count};
 
-    return parse_set(text, max_id, parse_take_cb, &p, out, e);
+    return parse_set(text, max_id, idset_parse_take_cb, &p, out, e);
 }
 
 int idset_parse_part(const char *text, uint32_t max_id, struct idset_range in, struct idset **out,
@@ -557,12 +557,12 @@ int idset_parse_part(const char *text, uint32_t max_id, struct idset_range in, s
 {
     struct parse p = {.in = in, .most = 2 * ((uint64_t)(in.last - in.first) / in.step + 1) + PART_SPARE};
 
-    return parse_set(text, max_id, parse_take_part_cb, &p, out, e);
+    return parse_set(text, max_id, idset_parse_take_part_cb, &p, out, e);
 }
 
 int idset_check(const char *text, uint32_t max_id, struct err *e)
 {
-    return parse_ranges(text, max_id, parse_skip_cb, NULL, e);
+    return parse_ranges(text, max_id, idset_parse_skip_cb, NULL, e);
 }
 
 /* x with a * x = 1 modulo m; a and m have no common divisor. */

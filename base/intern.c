@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <sys/random.h>
 
-struct node {
-    struct node *next;
+struct intern_node {
+    struct intern_node *next;
     uint32_t hash;
     uint32_t refs;
     uint32_t len;
@@ -19,7 +19,7 @@ struct node {
 
 /* Process-wide: see intern.h for why. */
 static struct {
-    struct node **buckets; /* n_buckets is a power of two, or 0 */
+    struct intern_node **buckets; /* n_buckets is a power of two, or 0 */
     size_t n_buckets, count, bytes;
     uint64_t seed;
 } table;
@@ -40,23 +40,23 @@ static uint32_t hash_of(const char *bytes, size_t n)
     return (uint32_t)(h * 0xc4ceb9fe1a85ec53u >> 32);
 }
 
-static struct node *node_of(const char *interned)
+static struct intern_node *node_of(const char *interned)
 {
-    return (struct node *)(void *)((char *)(uintptr_t)interned - offsetof(struct node, text));
+    return (struct intern_node *)(void *)((char *)(uintptr_t)interned - offsetof(struct intern_node, text));
 }
 
 /* Twice the buckets. Without memory the chains just get longer, but the first ones must be there. */
-static int grow(void)
+static int intern_grow(void)
 {
     size_t n = table.n_buckets ? table.n_buckets * 2 : 1024;
-    struct node **buckets = calloc(n, sizeof *buckets);
+    struct intern_node **buckets = calloc(n, sizeof *buckets);
 
     if (!buckets)
         return table.n_buckets ? 0 : -1;
     if (!table.n_buckets && getrandom(&table.seed, sizeof table.seed, GRND_NONBLOCK) < 0)
         table.seed = (uintptr_t)buckets;
     for (size_t i = 0; i < table.n_buckets; i++) {
-        for (struct node *p = table.buckets[i], *next; p; p = next) {
+        for (struct intern_node *p = table.buckets[i], *next; p; p = next) {
             next = p->next;
             p->next = buckets[p->hash & (n - 1)];
             buckets[p->hash & (n - 1)] = p;
@@ -68,14 +68,14 @@ static int grow(void)
     return 0;
 }
 
-static struct node *add(const char *bytes, size_t n, uint32_t hash)
+static struct intern_node *intern_add(const char *bytes, size_t n, uint32_t hash)
 {
-    struct node *p = n < UINT32_MAX ? malloc(sizeof *p + n + 1) : NULL;
-    struct node **bucket = &table.buckets[hash & (table.n_buckets - 1)];
+    struct intern_node *p = n < UINT32_MAX ? malloc(sizeof *p + n + 1) : NULL;
+    struct intern_node **bucket = &table.buckets[hash & (table.n_buckets - 1)];
 
     if (!p)
         return NULL;
-    *p = (struct node){.next = *bucket, .hash = hash, .len = (uint32_t)n};
+    *p = (struct intern_node){.next = *bucket, .hash = hash, .len = (uint32_t)n};
     memcpy(p->text, bytes, n);
     p->text[n] = '\0';
     *bucket = p;
@@ -86,17 +86,17 @@ static struct node *add(const char *bytes, size_t n, uint32_t hash)
 
 const char *intern_ref_bytes(const char *bytes, size_t n)
 {
-    struct node *p;
+    struct intern_node *p;
     uint32_t hash;
 
-    if (table.count >= table.n_buckets && grow() < 0)
+    if (table.count >= table.n_buckets && intern_grow() < 0)
         return NULL;
     hash = hash_of(bytes, n);
     for (p = table.buckets[hash & (table.n_buckets - 1)]; p; p = p->next)
         if (p->hash == hash && p->len == n && !memcmp(p->text, bytes, n))
             break;
     if (!p)
-        p = add(bytes, n, hash);
+        p = intern_add(bytes, n, hash);
     if (!p)
         return NULL;
     p->refs++;
@@ -124,7 +124,7 @@ static void drop_table(void)
 
 void intern_unref(const char *interned)
 {
-    struct node *p, **at;
+    struct intern_node *p, **at;
 
     if (!interned)
         return;

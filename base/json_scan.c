@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Plain loops in here: what is passed is mostly a few bytes, for which the library's search takes longer to begin. */
-static char *skip_blanks(char *at)
+static char *json_scan_skip_blanks(char *at)
 {
     while (*at == ' ' || *at == '\t' || *at == '\r' || *at == '\n')
         at++;
@@ -51,7 +51,7 @@ static char *end_of_brackets(char *at)
     }
 }
 
-static bool is_word(const struct json_member *m, const char *word)
+static bool json_scan_is_word(const struct json_member *m, const char *word)
 {
     return m->len == strlen(word) && memcmp(m->text, word, m->len) == 0;
 }
@@ -66,7 +66,7 @@ static char *take_bare(struct json_member *m)
     m->n = strtoll(m->text, &end, 10);
     if (m->len && end == m->text + m->len && !errno) {
         m->kind = JSON_SCAN_INTEGER;
-    } else if (is_word(m, "true") || is_word(m, "false")) {
+    } else if (json_scan_is_word(m, "true") || json_scan_is_word(m, "false")) {
         m->kind = JSON_SCAN_BOOLEAN;
         m->n = m->text[0] == 't';
     } else {
@@ -75,7 +75,7 @@ static char *take_bare(struct json_member *m)
     return m->len ? m->text + m->len : NULL;
 }
 
-static char *take_text(struct json_member *m)
+static char *json_scan_take_text(struct json_member *m)
 {
     bool plain;
     char *end = end_of_text(m->text + 1, &plain);
@@ -94,12 +94,12 @@ static char *take_text(struct json_member *m)
 }
 
 /* The value at m->text; where it ends, or NULL. */
-static char *take_value(struct json_member *m)
+static char *json_scan_take_value(struct json_member *m)
 {
     char *end;
 
     if (*m->text == '"')
-        return take_text(m);
+        return json_scan_take_text(m);
     if (*m->text != '{' && *m->text != '[')
         return take_bare(m);
     end = end_of_brackets(m->text);
@@ -117,13 +117,13 @@ static char *take_name(char *at, const char **name)
         return NULL;
     *end = '\0';
     *name = at + 1;
-    at = skip_blanks(end + 1);
-    return *at == ':' ? skip_blanks(at + 1) : NULL;
+    at = json_scan_skip_blanks(end + 1);
+    return *at == ':' ? json_scan_skip_blanks(at + 1) : NULL;
 }
 
 int json_scan_begin(struct json_scan *s, char *text)
 {
-    text = skip_blanks(text);
+    text = json_scan_skip_blanks(text);
     if (*text != '{' && *text != '[')
         return -1;
     *s = (struct json_scan){.at = text + 1, .close = *text == '{' ? '}' : ']', .first = true};
@@ -132,7 +132,7 @@ int json_scan_begin(struct json_scan *s, char *text)
 
 int json_scan_next(struct json_scan *s, struct json_member *out)
 {
-    char *at = skip_blanks(s->at);
+    char *at = json_scan_skip_blanks(s->at);
 
     if (*at == s->close) {
         s->at = at + 1;
@@ -142,7 +142,7 @@ int json_scan_next(struct json_scan *s, struct json_member *out)
     if (!s->first) {
         if (*at != ',')
             return -1;
-        at = skip_blanks(at + 1);
+        at = json_scan_skip_blanks(at + 1);
     }
     s->first = false;
     *out = (struct json_member){0};
@@ -151,11 +151,11 @@ int json_scan_next(struct json_scan *s, struct json_member *out)
     if (!at)
         return -1;
     out->text = at;
-    s->at = take_value(out);
+    s->at = json_scan_take_value(out);
     return s->at ? 1 : -1;
 }
 
 bool json_scan_is_over(const struct json_scan *s)
 {
-    return s->closed && !*skip_blanks(s->at);
+    return s->closed && !*json_scan_skip_blanks(s->at);
 }

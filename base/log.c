@@ -123,7 +123,7 @@ static void blank_controls(char *text)
             *p = ' ';
 }
 
-static void add_text(struct strbuf *b, const char *object, const char *fmt, va_list ap)
+static void log_add_text(struct strbuf *b, const char *object, const char *fmt, va_list ap)
 {
     static const char more[] = " ...";
     size_t start = b->len;
@@ -196,7 +196,7 @@ static void write_locked(enum log_class c, unsigned event, const char *object, c
     strbuf_add_char(b, ';');
     text_at = b->len;
     strbuf_addf(b, "%04x;%s;%s;", event & ~(unsigned)LOGE_FORCE, the_log.daemon, class_names[c]);
-    add_text(b, object, fmt, ap);
+    log_add_text(b, object, fmt, ap);
     send_line(b, event, text_at);
 }
 

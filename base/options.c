@@ -11,7 +11,7 @@
 
 enum { USAGE_WIDTH = 78 };
 
-struct scan {
+struct options_scan {
     const struct options *o;
     char **argv;
     int argc, at; /* the word looked at */
@@ -35,7 +35,8 @@ static const struct option_row *find_name(const struct options *o, const char *n
     return NULL;
 }
 
-static int take(struct scan *s, const struct option_row *row, const char *value, const char *shown, size_t n)
+static int options_take(struct options_scan *s, const struct option_row *row, const char *value,
+                        const char *shown, size_t n)
 {
     if (row->take(s->context, row, value, s->e) == 0)
         return 0;
@@ -43,7 +44,7 @@ static int take(struct scan *s, const struct option_row *row, const char *value,
 }
 
 /* The next word as a value, or NULL with e. */
-static const char *next_word(struct scan *s, const char *shown, size_t n)
+static const char *next_word(struct options_scan *s, const char *shown, size_t n)
 {
     if (s->at + 1 < s->argc)
         return s->argv[++s->at];
@@ -51,7 +52,7 @@ static const char *next_word(struct scan *s, const char *shown, size_t n)
     return NULL;
 }
 
-static int take_long(struct scan *s)
+static int options_take_long(struct options_scan *s)
 {
     const char *word = s->argv[s->at];
     size_t n = strcspn(word, "=");
@@ -64,10 +65,10 @@ static int take_long(struct scan *s)
         return err_set(s->e, EINVAL, "option %.*s takes no value", (int)n, word);
     if (row->takes == OPTION_VALUE && !value && !(value = next_word(s, word, n)))
         return -1;
-    return take(s, row, value, word, n);
+    return options_take(s, row, value, word, n);
 }
 
-static int take_letters(struct scan *s)
+static int options_take_letters(struct options_scan *s)
 {
     const char *p = s->argv[s->at] + 1;
 
@@ -80,9 +81,9 @@ static int take_letters(struct scan *s)
             return err_set(s->e, EINVAL, "there is no option %s", shown);
         if (row->takes == OPTION_VALUE) {
             value = p[1] ? p + 1 : next_word(s, shown, 2);
-            return value ? take(s, row, value, shown, 2) : -1;
+            return value ? options_take(s, row, value, shown, 2) : -1;
         }
-        if (take(s, row, NULL, shown, 2) < 0)
+        if (options_take(s, row, NULL, shown, 2) < 0)
             return -1;
     }
     return 0;
@@ -106,7 +107,7 @@ static bool is_operand(const char *word)
 
 int options_parse(const struct options *o, int argc, char *argv[], int *first, void *context, struct err *e)
 {
-    struct scan s = {.o = o, .argv = argv, .argc = argc, .at = 1, .context = context, .e = e};
+    struct options_scan s = {.o = o, .argv = argv, .argc = argc, .at = 1, .context = context, .e = e};
     int operands = 0; /* seen so far; they stand right before argv[s.at] */
 
     for (; s.at < argc; s.at++) {
@@ -121,7 +122,7 @@ int options_parse(const struct options *o, int argc, char *argv[], int *first, v
         }
         if (last && operands && o->dashes_first)
             return err_set(s.e, EINVAL, "\"--\" is not allowed behind \"%.100s\"", argv[from - 1]);
-        rc = last ? 0 : argv[from][1] == '-' ? take_long(&s) : take_letters(&s);
+        rc = last ? 0 : argv[from][1] == '-' ? options_take_long(&s) : options_take_letters(&s);
         if (rc < 0)
             return -1;
         move_before(argv, from, s.at + 1, operands);
@@ -165,19 +166,19 @@ static void add_piece(struct strbuf *out, size_t *line_start, const char *piece)
     strbuf_addf(out, " %s", piece);
 }
 
-static const char *value_of(const struct option_row *row)
+static const char *options_value_of(const struct option_row *row)
 {
     return row->takes == OPTION_ALONE ? "" : row->value ? row->value : "value";
 }
 
-static void name_of(const struct option_row *row, struct strbuf *out)
+static void options_name_of(const struct option_row *row, struct strbuf *out)
 {
     const char *gap = row->takes == OPTION_ALONE ? "" : row->letter ? " " : "=";
 
     if (row->letter)
-        strbuf_addf(out, "-%c%s%s", row->letter, gap, value_of(row));
+        strbuf_addf(out, "-%c%s%s", row->letter, gap, options_value_of(row));
     else
-        strbuf_addf(out, "--%s%s%s", row->name, gap, value_of(row));
+        strbuf_addf(out, "--%s%s%s", row->name, gap, options_value_of(row));
 }
 
 static void add_help(const struct options *o, struct strbuf *out, struct strbuf *piece)
@@ -188,7 +189,7 @@ static void add_help(const struct options *o, struct strbuf *out, struct strbuf 
         if (!row->help)
             continue;
         strbuf_reset(piece);
-        name_of(row, piece);
+        options_name_of(row, piece);
         if (row->letter && row->name)
             strbuf_addf(piece, ", --%s", row->name);
         strbuf_addf(out, "  %-24s  %s\n", strbuf_str(piece), row->help);
@@ -205,7 +206,7 @@ int options_usage(const struct options *o, struct strbuf *out)
     for (size_t i = 0; i < o->n_rows; i++) {
         strbuf_reset(&piece);
         strbuf_add_char(&piece, '[');
-        name_of(&o->rows[i], &piece);
+        options_name_of(&o->rows[i], &piece);
         strbuf_add_char(&piece, ']');
         add_piece(out, &line_start, strbuf_str(&piece));
     }

@@ -4,12 +4,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static bool is_before(const struct pqueue_entry *a, const struct pqueue_entry *b)
+static bool pqueue_is_before(const struct pqueue_entry *a, const struct pqueue_entry *b)
 {
     return a->key != b->key ? a->key < b->key : a->order < b->order;
 }
 
-static void put(struct pqueue *q, struct pqueue_entry *e, size_t place)
+static void pqueue_put(struct pqueue *q, struct pqueue_entry *e, size_t place)
 {
     q->heap[place] = e;
     e->place = place;
@@ -19,23 +19,23 @@ static void rise(struct pqueue *q, struct pqueue_entry *e)
 {
     size_t place = e->place;
 
-    for (; place > 1 && is_before(e, q->heap[place / 2]); place /= 2)
-        put(q, q->heap[place / 2], place);
-    put(q, e, place);
+    for (; place > 1 && pqueue_is_before(e, q->heap[place / 2]); place /= 2)
+        pqueue_put(q, q->heap[place / 2], place);
+    pqueue_put(q, e, place);
 }
 
-static void sink(struct pqueue *q, struct pqueue_entry *e)
+static void pqueue_sink(struct pqueue *q, struct pqueue_entry *e)
 {
     size_t place = e->place, child;
 
     for (; (child = place * 2) <= q->n; place = child) {
-        if (child < q->n && is_before(q->heap[child + 1], q->heap[child]))
+        if (child < q->n && pqueue_is_before(q->heap[child + 1], q->heap[child]))
             child++;
-        if (!is_before(q->heap[child], e))
+        if (!pqueue_is_before(q->heap[child], e))
             break;
-        put(q, q->heap[child], place);
+        pqueue_put(q, q->heap[child], place);
     }
-    put(q, e, place);
+    pqueue_put(q, e, place);
 }
 
 void pqueue_init(struct pqueue *q)
@@ -75,7 +75,7 @@ int pqueue_push(struct pqueue *q, struct pqueue_entry *e, int64_t key)
         return -1;
     e->key = key;
     e->order = q->next_order++;
-    put(q, e, ++q->n);
+    pqueue_put(q, e, ++q->n);
     rise(q, e);
     return 0;
 }
@@ -86,7 +86,7 @@ void pqueue_change(struct pqueue *q, struct pqueue_entry *e, int64_t key)
     e->key = key;
     e->order = q->next_order++;
     rise(q, e);
-    sink(q, e);
+    pqueue_sink(q, e);
 }
 
 void pqueue_remove(struct pqueue *q, struct pqueue_entry *e)
@@ -98,9 +98,9 @@ void pqueue_remove(struct pqueue *q, struct pqueue_entry *e)
     assert(q->heap[e->place] == e);
     last = q->heap[q->n--];
     if (last != e) {
-        put(q, last, e->place);
+        pqueue_put(q, last, e->place);
         rise(q, last);
-        sink(q, last);
+        pqueue_sink(q, last);
     }
     e->place = 0;
 }

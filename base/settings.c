@@ -23,7 +23,7 @@ struct item {
     double real;
 };
 
-struct slot {
+struct settings_slot {
     struct item *items;
     size_t n;
     struct item preset; /* used when n is 0 */
@@ -32,7 +32,7 @@ struct slot {
 struct settings {
     const struct settings_row *rows;
     size_t n_rows;
-    struct slot slots[];
+    struct settings_slot slots[];
 };
 
 /* --- values --- */
@@ -129,7 +129,8 @@ static int item_init(struct item *it, const struct settings_row *row, const char
 }
 
 /* Keep it: behind the others if the row repeats, else instead of the one with the same qualifier. */
-static int slot_take(struct slot *slot, const struct settings_row *row, const struct item *it, struct err *e)
+static int slot_take(struct settings_slot *slot, const struct settings_row *row, const struct item *it,
+                     struct err *e)
 {
     struct item *items;
 
@@ -150,7 +151,7 @@ static int slot_take(struct slot *slot, const struct settings_row *row, const st
 
 /* --- a line --- */
 
-struct reader {
+struct settings_reader {
     const struct settings_schema *schema;
     struct settings *v;
     int line;
@@ -230,7 +231,7 @@ static const char *cut_qualifier(const struct settings_schema *s, char *value)
     return "";
 }
 
-static size_t find_row(const struct settings_schema *s, const char *name)
+static size_t settings_find_row(const struct settings_schema *s, const char *name)
 {
     size_t i = 0;
 
@@ -270,7 +271,7 @@ static int unknown_name(const struct settings_schema *s, const char *name, struc
     return err_set(e, EINVAL, "there is no setting \"%s\"; is \"%s%s\" meant?", name, sign, nearest);
 }
 
-static int take_setting(struct reader *r, size_t at, char *value, struct err *e)
+static int take_setting(struct settings_reader *r, size_t at, char *value, struct err *e)
 {
     const struct settings_row *row = &r->schema->rows[at];
     const char *qualifier = cut_qualifier(r->schema, value);
@@ -286,7 +287,7 @@ static int take_setting(struct reader *r, size_t at, char *value, struct err *e)
     return 0;
 }
 
-static int take_line(struct reader *r, char *text, struct err *e)
+static int settings_take_line(struct settings_reader *r, char *text, struct err *e)
 {
     const struct settings_schema *s = r->schema;
     bool dollar = s->style == SETTINGS_DOLLAR;
@@ -299,7 +300,7 @@ static int take_line(struct reader *r, char *text, struct err *e)
         return 0;
     if (cut_line(s->style, text, &name, &value, e) < 0)
         return -1;
-    at = !dollar || *name == '$' ? find_row(s, name + dollar) : s->n_rows;
+    at = !dollar || *name == '$' ? settings_find_row(s, name + dollar) : s->n_rows;
     if (at < s->n_rows)
         return take_setting(r, at, value, e);
     if (s->other)
@@ -309,7 +310,7 @@ static int take_line(struct reader *r, char *text, struct err *e)
 
 /* --- the whole --- */
 
-static struct settings *create(const struct settings_schema *s, struct err *e)
+static struct settings *settings_create(const struct settings_schema *s, struct err *e)
 {
     struct settings *v = calloc(1, sizeof *v + s->n_rows * sizeof *v->slots);
 
@@ -333,7 +334,7 @@ static struct settings *create(const struct settings_schema *s, struct err *e)
 
 struct settings *settings_presets(const struct settings_schema *s, struct err *e)
 {
-    return create(s, e);
+    return settings_create(s, e);
 }
 
 void settings_destroy(struct settings *v)
@@ -341,7 +342,7 @@ void settings_destroy(struct settings *v)
     if (!v)
         return;
     for (size_t i = 0; i < v->n_rows; i++) {
-        struct slot *slot = &v->slots[i];
+        struct settings_slot *slot = &v->slots[i];
 
         while (slot->n)
             item_fini(&slot->items[--slot->n]);
@@ -354,7 +355,7 @@ void settings_destroy(struct settings *v)
 struct settings *settings_parse(const struct settings_schema *s, const char *text,
                                 const char *name_for_errors, struct err *e)
 {
-    struct reader r = {.schema = s, .v = create(s, e)};
+    struct settings_reader r = {.schema = s, .v = settings_create(s, e)};
     char *copy = r.v ? strdup(text) : NULL;
     int rc = copy ? 0 : -1;
 
@@ -365,7 +366,7 @@ struct settings *settings_parse(const struct settings_schema *s, const char *tex
         if (next)
             *next++ = '\0';
         r.line++;
-        rc = take_line(&r, line, e);
+        rc = settings_take_line(&r, line, e);
         if (rc < 0)
             err_prefix(e, "%.200s line %d", name_for_errors, r.line);
     }
@@ -396,13 +397,13 @@ struct settings *settings_load(const struct settings_schema *s, const char *path
 
 static const struct item *item_of(const struct settings *v, size_t row)
 {
-    const struct slot *slot = &v->slots[row];
+    const struct settings_slot *slot = &v->slots[row];
 
     assert(row < v->n_rows);
     return slot->n ? &slot->items[slot->n - 1] : &slot->preset;
 }
 
-static int64_t number_of(const struct settings *v, size_t row, enum settings_type type)
+static int64_t settings_number_of(const struct settings *v, size_t row, enum settings_type type)
 {
     assert(v->rows[row].type == type);
     (void)type;
@@ -416,7 +417,7 @@ const char *settings_text(const struct settings *v, size_t row)
 
 int64_t settings_int(const struct settings *v, size_t row)
 {
-    return number_of(v, row, SETTINGS_INT);
+    return settings_number_of(v, row, SETTINGS_INT);
 }
 
 double settings_real(const struct settings *v, size_t row)
@@ -427,17 +428,17 @@ double settings_real(const struct settings *v, size_t row)
 
 bool settings_bool(const struct settings *v, size_t row)
 {
-    return number_of(v, row, SETTINGS_BOOL) != 0;
+    return settings_number_of(v, row, SETTINGS_BOOL) != 0;
 }
 
 int64_t settings_duration_s(const struct settings *v, size_t row)
 {
-    return number_of(v, row, SETTINGS_DURATION);
+    return settings_number_of(v, row, SETTINGS_DURATION);
 }
 
 uint64_t settings_size_kb(const struct settings *v, size_t row)
 {
-    return (uint64_t)number_of(v, row, SETTINGS_SIZE);
+    return (uint64_t)settings_number_of(v, row, SETTINGS_SIZE);
 }
 
 bool settings_has(const struct settings *v, size_t row)
@@ -458,7 +459,7 @@ static bool is_same_item(const struct settings_item *a, const struct settings_it
            !strcmp(a->qualifier ? a->qualifier : "", b->qualifier ? b->qualifier : "");
 }
 
-static bool is_same_slot(const struct slot *a, const struct slot *b)
+static bool is_same_slot(const struct settings_slot *a, const struct settings_slot *b)
 {
     if (!a->n && !b->n)
         return true;

@@ -33,7 +33,7 @@ void strbuf_cut(struct strbuf *b, size_t len)
 }
 
 /* Room for `n` more bytes and the NUL. */
-static int make_room(struct strbuf *b, size_t n)
+static int strbuf_make_room(struct strbuf *b, size_t n)
 {
     size_t need, cap;
     char *s;
@@ -62,7 +62,7 @@ static int make_room(struct strbuf *b, size_t n)
 
 int strbuf_add_bytes(struct strbuf *b, const void *bytes, size_t n)
 {
-    if (make_room(b, n) < 0)
+    if (strbuf_make_room(b, n) < 0)
         return -1;
     if (n)
         memcpy(b->s + b->len, bytes, n);
@@ -114,7 +114,7 @@ int strbuf_vaddf(struct strbuf *b, const char *fmt, va_list ap)
         b->failed = true;
         return -1;
     }
-    if (make_room(b, (size_t)n) < 0)
+    if (strbuf_make_room(b, (size_t)n) < 0)
         return -1;
     vsnprintf(b->s + b->len, (size_t)n + 1, fmt, ap);
     b->len += (size_t)n;
@@ -140,7 +140,7 @@ char *strbuf_take(struct strbuf *b)
 {
     char *s = NULL;
 
-    if (!b->failed && make_room(b, 0) == 0) {
+    if (!b->failed && strbuf_make_room(b, 0) == 0) {
         s = b->s;
         b->cap = 0; /* it is the caller's now */
     }

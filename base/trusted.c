@@ -48,7 +48,7 @@ static int check_way(const char *way, mode_t type, struct err *e)
     return check_part("/", false, type, e);
 }
 
-static int check(const char *path, mode_t type, char real[static PATH_MAX], struct err *e)
+static int trusted_check(const char *path, mode_t type, char real[static PATH_MAX], struct err *e)
 {
     if (path[0] != '/')
         return err_set(e, EINVAL, "not an absolute path");
@@ -59,12 +59,12 @@ static int check(const char *path, mode_t type, char real[static PATH_MAX], stru
 
 int trusted_program(const char *path, char real[static PATH_MAX], struct err *e)
 {
-    return check(path, S_IFREG, real, e) < 0 ? err_prefix(e, "cannot run %s", path) : 0;
+    return trusted_check(path, S_IFREG, real, e) < 0 ? err_prefix(e, "cannot run %s", path) : 0;
 }
 
 int trusted_directory(const char *path, struct err *e)
 {
     char real[PATH_MAX];
 
-    return check(path, S_IFDIR, real, e);
+    return trusted_check(path, S_IFDIR, real, e);
 }

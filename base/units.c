@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *skip_blanks(const char *p)
+static const char *units_skip_blanks(const char *p)
 {
     while (*p == ' ' || *p == '\t')
         p++;
@@ -19,7 +19,7 @@ static bool is_digit(char c)
 }
 
 /* Digits into *n; EINVAL there are none, ERANGE above INT64_MAX. Moves *p behind them. */
-static int read_number(const char **p, uint64_t *n)
+static int units_read_number(const char **p, uint64_t *n)
 {
     uint64_t v = 0;
 
@@ -61,13 +61,13 @@ static int bad_duration(const char *text, int code, struct err *e)
 
 int units_parse_duration_ms(const char *text, int64_t *out_ms, struct err *e)
 {
-    const char *p = skip_blanks(text);
+    const char *p = units_skip_blanks(text);
     uint64_t total_s = 0, part, ms;
     int64_t v;
     int code;
 
     for (int parts = 1;; parts++, p++) {
-        code = read_number(&p, &part);
+        code = units_read_number(&p, &part);
         if (code)
             return bad_duration(text, code, e);
         if (__builtin_mul_overflow(total_s, 60, &total_s) || __builtin_add_overflow(total_s, part, &total_s))
@@ -78,7 +78,7 @@ int units_parse_duration_ms(const char *text, int64_t *out_ms, struct err *e)
             return bad_duration(text, EINVAL, e);
     }
     ms = read_fraction_ms(&p);
-    if (*skip_blanks(p))
+    if (*units_skip_blanks(p))
         return bad_duration(text, EINVAL, e);
     if (__builtin_mul_overflow(total_s, 1000, &v) || __builtin_add_overflow(v, ms, &v))
         return bad_duration(text, ERANGE, e);
@@ -110,9 +110,9 @@ static const char prefixes[] = "kmgtp";
 int units_parse_size(const char *text, struct units_size *out, struct err *e)
 {
     struct units_size s = {0};
-    const char *p = skip_blanks(text);
+    const char *p = units_skip_blanks(text);
     const char *prefix;
-    int code = read_number(&p, &s.n);
+    int code = units_read_number(&p, &s.n);
 
     if (!code) {
         prefix = *p ? strchr(prefixes, *p | 0x20) : NULL;
@@ -123,7 +123,7 @@ int units_parse_size(const char *text, struct units_size *out, struct err *e)
         s.words = (*p | 0x20) == 'w';
         if (s.words || (*p | 0x20) == 'b')
             p++;
-        if (*skip_blanks(p))
+        if (*units_skip_blanks(p))
             code = EINVAL;
     }
     if (code == EINVAL)
@@ -178,10 +178,10 @@ int units_parse_bool(const char *text, bool *out, struct err *e)
     static const char *const yes[] = {"true", "t", "yes", "y", "1"};
     static const char *const no[] = {"false", "f", "no", "n", "0"};
     char word[8];
-    const char *p = skip_blanks(text);
+    const char *p = units_skip_blanks(text);
     size_t n = strcspn(p, " \t");
 
-    if (n < sizeof word && !*skip_blanks(p + n)) {
+    if (n < sizeof word && !*units_skip_blanks(p + n)) {
         memcpy(word, p, n);
         word[n] = '\0';
         for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
@@ -201,14 +201,14 @@ const char *units_format_bool(bool b)
 
 int units_parse_int(const char *text, int64_t min, int64_t max, int64_t *out, struct err *e)
 {
-    const char *p = skip_blanks(text);
+    const char *p = units_skip_blanks(text);
     const char *digits = p + (*p == '-' || *p == '+');
     char *end;
     long long v;
 
     errno = 0;
     v = strtoll(p, &end, digits[0] == '0' && (digits[1] | 0x20) == 'x' ? 16 : 10);
-    if (!is_digit(*digits) || *skip_blanks(end))
+    if (!is_digit(*digits) || *units_skip_blanks(end))
         return err_set(e, EINVAL, "\"%.100s\" is no whole number", text);
     if (errno == ERANGE || v < min || v > max)
         return err_set(e, ERANGE, "%.100s is not between %lld and %lld", p, (long long)min, (long long)max);

@@ -7,7 +7,7 @@
 
 #include "strbuf.h"
 
-struct scan {
+struct words_scan {
     const char *p;
     unsigned flags;
     char quote; /* the open one, or 0 */
@@ -19,14 +19,14 @@ struct symbol {
     bool mark;     /* a quote or backslash was here; c follows it if it is not 0 */
 };
 
-static bool is_quote(const struct scan *s, char c)
+static bool is_quote(const struct words_scan *s, char c)
 {
     if (!(s->flags & WORDS_QUOTES))
         return false;
     return s->quote ? c == s->quote : c == '\'' || c == '"';
 }
 
-static struct symbol step(struct scan *s)
+static struct symbol words_step(struct words_scan *s)
 {
     char c = *s->p;
 
@@ -66,7 +66,7 @@ void words_fini(struct words *l)
 }
 
 /* The array grows whenever n is a power of two, to twice n and the NULL, so its size need not be kept. */
-static int take(struct words *l, char *word)
+static int words_take(struct words *l, char *word)
 {
     char **w = l->w;
 
@@ -84,21 +84,21 @@ int words_add(struct words *l, const char *word, struct err *e)
 {
     char *copy = strdup(word);
 
-    if (copy && take(l, copy) == 0)
+    if (copy && words_take(l, copy) == 0)
         return 0;
     free(copy);
     return err_set(e, ENOMEM, "no memory for a word");
 }
 
 /* Scan one word up to a separator or the end. *some: there was something, if only a pair of quotes. */
-static void read_word(struct scan *s, const char *separators, struct strbuf *b, bool *some)
+static void read_word(struct words_scan *s, const char *separators, struct strbuf *b, bool *some)
 {
     size_t keep = 0; /* what trimming may not touch */
 
     *some = false;
     for (;;) {
         const char *at = s->p;
-        struct symbol y = step(s);
+        struct symbol y = words_step(s);
 
         if (s->p == at || is_separator(y, separators)) {
             s->p = at;
@@ -125,7 +125,7 @@ static int keep_word(struct words *l, struct strbuf *b, struct err *e)
     if (l->n >= WORDS_MAX)
         return err_set(e, E2BIG, "a list holds at most %d words", WORDS_MAX);
     word = strbuf_take(b);
-    if (word && take(l, word) == 0)
+    if (word && words_take(l, word) == 0)
         return 0;
     free(word);
     return err_set(e, ENOMEM, "no memory for a list of words");
@@ -133,12 +133,12 @@ static int keep_word(struct words *l, struct strbuf *b, struct err *e)
 
 static int check_closed(const char *text, unsigned flags, struct err *e)
 {
-    struct scan s = {text, flags, '\0'};
+    struct words_scan s = {text, flags, '\0'};
 
     while (*s.p) {
         if (flags & WORDS_BACKSLASH && s.quote != '\'' && s.p[0] == '\\' && !s.p[1])
             return err_set(e, EINVAL, "a backslash is the last character of \"%.100s\"", text);
-        step(&s);
+        words_step(&s);
     }
     if (s.quote)
         return err_set(e, EINVAL, "unmatched %c in \"%.100s\"", s.quote, text);
@@ -155,7 +155,7 @@ static void drop_from(struct words *l, size_t n)
 
 int words_parse(const char *text, const char *separators, unsigned flags, struct words *l, struct err *e)
 {
-    struct scan s = {text, flags, '\0'};
+    struct words_scan s = {text, flags, '\0'};
     struct strbuf b;
     size_t before = l->n;
     bool some, more = *text != '\0';
@@ -184,12 +184,12 @@ int words_parse_commas(const char *text, struct words *l, struct err *e)
 
 const char *words_seek(const char *text, const char *separators, unsigned flags)
 {
-    struct scan s = {text, flags, '\0'};
+    struct words_scan s = {text, flags, '\0'};
     const char *at = text;
 
     while (*s.p) {
         at = s.p;
-        if (is_separator(step(&s), separators))
+        if (is_separator(words_step(&s), separators))
             return at;
     }
     return s.p;

@@ -14,8 +14,8 @@
 #include "spawn.h"
 #include "stream.h"
 
-struct question {
-    struct question *next;
+struct coproc_question {
+    struct coproc_question *next;
     int64_t limit_ms;
     coproc_fn *fn;
     void *arg;
@@ -36,12 +36,12 @@ struct coproc {
     struct spawn *child;
     struct stream *s;
     struct loop_timer *limit;
-    struct question *first, **last;
+    struct coproc_question *first, **last;
     size_t n_waiting;
-    struct refusal *refusals; /* that refuse_cb is still to tell */
+    struct refusal *refusals; /* that coproc_refuse_cb is still to tell */
 };
 
-static void no_end_cb(void *arg, int status)
+static void coproc_no_end_cb(void *arg, int status)
 {
     (void)arg, (void)status; /* the stream's end says it; see stop_child */
 }
@@ -58,9 +58,9 @@ static void stop_child(struct coproc *c)
     c->child = NULL;
 }
 
-static struct question *take_first(struct coproc *c)
+static struct coproc_question *take_first(struct coproc *c)
 {
-    struct question *q = c->first;
+    struct coproc_question *q = c->first;
 
     c->first = q->next;
     if (!c->first)
@@ -72,7 +72,7 @@ static struct question *take_first(struct coproc *c)
 /* All questions waiting fail. A callback may ask anew, which starts another child: take the present ones only. */
 static void fail_all(struct coproc *c, const struct err *why)
 {
-    struct question *q = c->first, *next;
+    struct coproc_question *q = c->first, *next;
 
     stop_child(c);
     c->first = NULL;
@@ -93,11 +93,11 @@ static void time_limit_of_first(struct coproc *c)
         loop_timer_cancel(c->limit);
 }
 
-static size_t data_cb(void *arg, const void *bytes, size_t n)
+static size_t coproc_data_cb(void *arg, const void *bytes, size_t n)
 {
     struct coproc *c = arg;
     const char *newline = memchr(bytes, '\n', n);
-    struct question *q;
+    struct coproc_question *q;
     struct err e;
     char *line;
 
@@ -123,7 +123,7 @@ static size_t data_cb(void *arg, const void *bytes, size_t n)
     return (size_t)(newline - (const char *)bytes) + 1;
 }
 
-static void closed_cb(void *arg, const struct err *why)
+static void coproc_closed_cb(void *arg, const struct err *why)
 {
     struct coproc *c = arg;
     struct err e;
@@ -132,7 +132,7 @@ static void closed_cb(void *arg, const struct err *why)
     fail_all(c, &e);
 }
 
-static void limit_cb(void *arg)
+static void coproc_limit_cb(void *arg)
 {
     struct coproc *c = arg;
     struct err e;
@@ -141,7 +141,7 @@ static void limit_cb(void *arg)
     fail_all(c, &e);
 }
 
-static const struct stream_events events = {.data = data_cb, .closed = closed_cb};
+static const struct stream_events events = {.data = coproc_data_cb, .closed = coproc_closed_cb};
 
 static int start_child(struct coproc *c, struct err *e)
 {
@@ -157,7 +157,7 @@ static int start_child(struct coproc *c, struct err *e)
     fds[2] = STDERR_FILENO;
     o.fds = fds;
     o.n_fds = 3;
-    c->child = spawn_start(c->l, &o, no_end_cb, c, e);
+    c->child = spawn_start(c->l, &o, coproc_no_end_cb, c, e);
     close(pair[1]);
     if (!c->child) {
         close(pair[0]);
@@ -174,7 +174,7 @@ struct coproc *coproc_create(struct loop *l, const struct coproc_options *o, str
     struct coproc *c = calloc(1, sizeof *c);
 
     if (c)
-        c->limit = loop_timer_create(l, LOOP_REAL, limit_cb, c);
+        c->limit = loop_timer_create(l, LOOP_REAL, coproc_limit_cb, c);
     if (!c || !c->limit) {
         free(c);
         err_set(e, ENOMEM, "no memory for %s", o->path);
@@ -199,7 +199,7 @@ static void unlink_refusal(struct coproc *c, struct refusal *r)
     *at = r->next;
 }
 
-static void refuse_cb(void *arg)
+static void coproc_refuse_cb(void *arg)
 {
     struct refusal *r = arg;
 
@@ -208,11 +208,11 @@ static void refuse_cb(void *arg)
     free(r);
 }
 
-static void refuse(struct coproc *c, coproc_fn *fn, void *arg, const struct err *why)
+static void coproc_refuse(struct coproc *c, coproc_fn *fn, void *arg, const struct err *why)
 {
     struct refusal *r = malloc(sizeof *r);
 
-    if (!r || loop_defer(c->l, refuse_cb, r) < 0) {
+    if (!r || loop_defer(c->l, coproc_refuse_cb, r) < 0) {
         free(r);
         fn(arg, NULL, why); /* no memory: too early is better than never */
         return;
@@ -232,7 +232,7 @@ void coproc_destroy(struct coproc *c)
         free(take_first(c));
     while ((r = c->refusals)) {
         c->refusals = r->next;
-        loop_forget(c->l, refuse_cb, r);
+        loop_forget(c->l, coproc_refuse_cb, r);
         free(r);
     }
     loop_timer_destroy(c->limit);
@@ -254,17 +254,17 @@ static int send_question(struct coproc *c, const char *line, struct err *e)
 
 void coproc_ask(struct coproc *c, const char *line, int64_t limit_ms, coproc_fn *fn, void *arg)
 {
-    struct question *q = malloc(sizeof *q);
+    struct coproc_question *q = malloc(sizeof *q);
     struct err e;
 
     if (!q)
         err_set(&e, ENOMEM, "no memory for a question to %s", c->o.path);
     if (!q || send_question(c, line, &e) < 0) {
         free(q);
-        refuse(c, fn, arg, &e);
+        coproc_refuse(c, fn, arg, &e);
         return;
     }
-    *q = (struct question){.limit_ms = limit_ms, .fn = fn, .arg = arg};
+    *q = (struct coproc_question){.limit_ms = limit_ms, .fn = fn, .arg = arg};
     *c->last = q;
     c->last = &q->next;
     if (c->n_waiting++ == 0)

@@ -97,7 +97,7 @@ static int wait_for_child(pid_t child, int fd, const char *name)
     return 1;
 }
 
-static void report(struct daemon *d, char kind, const char *text)
+static void daemon_report(struct daemon *d, char kind, const char *text)
 {
     char word[ERR_TEXT_MAX + 1];
     int n = snprintf(word, sizeof word, "%c%s", kind, text);
@@ -201,7 +201,7 @@ void daemon_ready(struct daemon *d)
 {
     if (d->report_fd < 0)
         return;
-    report(d, 'R', "");
+    daemon_report(d, 'R', "");
     if (!d->keep_stderr)
         to_null(STDERR_FILENO);
 }
@@ -209,7 +209,7 @@ void daemon_ready(struct daemon *d)
 int daemon_fail(struct daemon *d, const struct err *why)
 {
     if (d->report_fd >= 0)
-        report(d, 'E', why->text);
+        daemon_report(d, 'E', why->text);
     else
         fprintf(stderr, "%s: %s\n", d->name, why->text);
     return 1;

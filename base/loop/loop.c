@@ -60,7 +60,7 @@ int loop_post(struct loop *l, loop_fn *fn, void *arg)
 
 /* All that is there is taken at once: what comes meanwhile is the next turn's, or threads could keep us here for ever. The
  * calls are made without the lock, since they may post. */
-static void posted_cb(evutil_socket_t fd, short what, void *arg)
+static void loop_posted_cb(evutil_socket_t fd, short what, void *arg)
 {
     struct loop *l = arg;
     uint64_t n;
@@ -120,7 +120,7 @@ bool loop_is_busy(const struct loop *l)
 
 /* --- creating and destroying --- */
 
-static void sleep_cb(evutil_socket_t fd, short what, void *arg)
+static void loop_sleep_cb(evutil_socket_t fd, short what, void *arg)
 {
     struct loop *l = arg;
     uint64_t n;
@@ -131,7 +131,7 @@ static void sleep_cb(evutil_socket_t fd, short what, void *arg)
     l->sleep_until_mono_ms = -1;
 }
 
-static void clock_moved(void *arg)
+static void loop_clock_moved(void *arg)
 {
     struct loop *l = arg;
 
@@ -168,14 +168,14 @@ struct loop *loop_create(struct clock *clock, struct err *e)
     l->post_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     l->sleep_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     l->base = l->post_fd >= 0 && l->sleep_fd >= 0 ? create_base() : NULL;
-    l->sleep = l->base ? event_new(l->base, l->sleep_fd, EV_READ | EV_PERSIST, sleep_cb, l) : NULL;
-    l->post_event = l->base ? event_new(l->base, l->post_fd, EV_READ | EV_PERSIST, posted_cb, l) : NULL;
+    l->sleep = l->base ? event_new(l->base, l->sleep_fd, EV_READ | EV_PERSIST, loop_sleep_cb, l) : NULL;
+    l->post_event = l->base ? event_new(l->base, l->post_fd, EV_READ | EV_PERSIST, loop_posted_cb, l) : NULL;
     if (!l->sleep || !l->post_event || event_add(l->sleep, NULL) < 0 || event_add(l->post_event, NULL) < 0) {
         err_set(e, errno ? errno : ENOMEM, "cannot create an event loop");
         loop_destroy(l);
         return NULL;
     }
-    clock_on_move(l->clock, clock_moved, l);
+    clock_on_move(l->clock, loop_clock_moved, l);
     return l;
 }
 

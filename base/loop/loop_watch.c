@@ -19,7 +19,7 @@ struct loop_signal {
     void *arg;
 };
 
-static void watch_cb(evutil_socket_t fd, short what, void *arg)
+static void loop_watch_cb(evutil_socket_t fd, short what, void *arg)
 {
     struct loop_watch *w = arg;
     unsigned ready = (what & EV_READ ? LOOP_READ : 0u) | (what & EV_WRITE ? LOOP_WRITE : 0u);
@@ -37,7 +37,7 @@ struct loop_watch *loop_watch_create(struct loop *l, int fd, unsigned want, loop
     struct loop_watch *w = calloc(1, sizeof *w);
 
     if (w)
-        w->event = event_new(l->base, fd, EV_PERSIST, watch_cb, w);
+        w->event = event_new(l->base, fd, EV_PERSIST, loop_watch_cb, w);
     if (!w || !w->event) {
         free(w);
         err_set(e, ENOMEM, "no memory to watch a descriptor");
@@ -60,7 +60,7 @@ void loop_watch_set(struct loop_watch *w, unsigned want)
     what |= want & LOOP_READ ? EV_READ : 0;
     what |= want & LOOP_WRITE ? EV_WRITE : 0;
     event_del(w->event); /* libevent lets no event change that is pending */
-    event_assign(w->event, w->l->base, w->fd, what, watch_cb, w);
+    event_assign(w->event, w->l->base, w->fd, what, loop_watch_cb, w);
     if (want)
         event_add(w->event, NULL);
     w->want = want;
@@ -76,7 +76,7 @@ void loop_watch_destroy(struct loop_watch *w)
 
 /* --- signals --- */
 
-static void signal_cb(evutil_socket_t signo, short what, void *arg)
+static void loop_watch_signal_cb(evutil_socket_t signo, short what, void *arg)
 {
     struct loop_signal *s = arg;
 
@@ -91,7 +91,7 @@ struct loop_signal *loop_signal_create(struct loop *l, int signo, loop_fn *fn, v
     if (s) {
         s->fn = fn;
         s->arg = arg;
-        s->event = evsignal_new(l->base, signo, signal_cb, s);
+        s->event = evsignal_new(l->base, signo, loop_watch_signal_cb, s);
         if (s->event && event_add(s->event, NULL) == 0)
             return s;
     }

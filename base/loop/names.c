@@ -16,25 +16,25 @@
 
 enum { NAMES_WAITING_MAX = 1000, NAMES_KEPT_MAX = 10000 };
 
-enum kind { KIND_USER, KIND_UID, KIND_HOST, KIND_ADDRESS };
+enum names_kind { KIND_USER, KIND_UID, KIND_HOST, KIND_ADDRESS };
 
-struct asker {
-    struct asker *next;
+struct names_asker {
+    struct names_asker *next;
     names_user_fn *user_fn;
     names_host_fn *host_fn;
     void *arg;
 };
 
-struct entry {
+struct names_entry {
     char *key; /* "u:name", "#:uid", "h:name", "a:address" */
     UT_hash_handle hh;
     struct names *n;
-    enum kind kind;
+    enum names_kind kind;
     uid_t uid;
     bool asked;            /* the worker has it, or will be told of it */
     bool stale;            /* names_forget came meanwhile */
     int64_t until_mono_ms; /* the answer holds until then */
-    struct asker *first, **last;
+    struct names_asker *first, **last;
     struct names_user *user; /* the answer: one of these, */
     struct names_host *host;
     struct err why; /* or this */
@@ -43,16 +43,16 @@ struct entry {
 struct names {
     struct loop *l;
     struct worker *users, *hosts; /* two, so that a name server that does not answer holds no user up */
-    struct entry *table;
+    struct names_entry *table;
     int64_t keep_ms;
 };
 
 /* --- the table --- */
 
-static void entry_free(struct entry *en)
+static void names_entry_free(struct names_entry *en)
 {
     while (en->first) {
-        struct asker *next = en->first->next;
+        struct names_asker *next = en->first->next;
 
         free(en->first);
         en->first = next;
@@ -63,21 +63,21 @@ static void entry_free(struct entry *en)
     free(en);
 }
 
-static struct entry *entry_find(const struct names *n, const char *key)
+static struct names_entry *entry_find(const struct names *n, const char *key)
 {
-    struct entry *en;
+    struct names_entry *en;
 
     HASH_FIND_STR(n->table, key, en);
     return en;
 }
 
-static void entry_drop(struct entry *en)
+static void entry_drop(struct names_entry *en)
 {
     HASH_DEL(en->n->table, en);
-    entry_free(en);
+    names_entry_free(en);
 }
 
-static bool is_fresh(const struct entry *en)
+static bool is_fresh(const struct names_entry *en)
 {
     return !en->asked && !en->stale && clock_real_mono_ms() < en->until_mono_ms;
 }
@@ -85,7 +85,7 @@ static bool is_fresh(const struct entry *en)
 /* Room in a full table: what is old goes. */
 static void drop_old(struct names *n)
 {
-    struct entry *en, *next;
+    struct names_entry *en, *next;
 
     if (HASH_COUNT(n->table) < NAMES_KEPT_MAX)
         return;
@@ -94,9 +94,9 @@ static void drop_old(struct names *n)
         entry_drop(en);
 }
 
-static struct entry *entry_create(struct names *n, enum kind kind, const char *key, uid_t uid)
+static struct names_entry *entry_create(struct names *n, enum names_kind kind, const char *key, uid_t uid)
 {
-    struct entry *en = calloc(1, sizeof *en);
+    struct names_entry *en = calloc(1, sizeof *en);
 
     if (en)
         en->key = strdup(key);
@@ -115,7 +115,7 @@ static struct entry *entry_create(struct names *n, enum kind kind, const char *k
 
 /* --- telling --- */
 
-static void tell(const struct entry *en, const struct asker *a)
+static void names_tell(const struct names_entry *en, const struct names_asker *a)
 {
     const struct err *why = en->why.code ? &en->why : NULL;
 
@@ -126,34 +126,34 @@ static void tell(const struct entry *en, const struct asker *a)
 }
 
 /* All who wait; those who ask inside a callback wait for the next round. The entry cannot go meanwhile: `asked`. */
-static void tell_all(struct entry *en)
+static void tell_all(struct names_entry *en)
 {
-    struct asker *a = en->first, *next;
+    struct names_asker *a = en->first, *next;
 
     en->first = NULL;
     en->last = &en->first;
     for (; a; a = next) {
         next = a->next;
-        tell(en, a);
+        names_tell(en, a);
         free(a);
     }
 }
 
-static void told_cb(void *arg)
+static void names_told_cb(void *arg)
 {
-    struct entry *en = arg;
+    struct names_entry *en = arg;
     bool more;
 
     tell_all(en);
-    more = en->first && loop_defer(en->n->l, told_cb, en) == 0;
+    more = en->first && loop_defer(en->n->l, names_told_cb, en) == 0;
     en->asked = more;
     if (!more && en->stale)
         entry_drop(en);
 }
 
-static void work(void *arg)
+static void names_work(void *arg)
 {
-    struct entry *en = arg;
+    struct names_entry *en = arg;
 
     switch (en->kind) {
     case KIND_USER:
@@ -171,9 +171,9 @@ static void work(void *arg)
     }
 }
 
-static void done(void *arg, bool ran)
+static void names_done(void *arg, bool ran)
 {
-    struct entry *en = arg;
+    struct names_entry *en = arg;
     int64_t keep_ms = en->why.code ? en->n->keep_ms / 10 : en->n->keep_ms;
 
     if (!ran) /* names_destroy: the table goes too */
@@ -181,19 +181,19 @@ static void done(void *arg, bool ran)
     if (en->why.code && en->why.code != ENOENT)
         keep_ms = 0; /* it could not be asked: the next one tries again */
     en->until_mono_ms = clock_real_mono_ms() + keep_ms;
-    told_cb(en);
+    names_told_cb(en);
 }
 
 /* --- asking --- */
 
 /* Have the entry answered: by the worker, or at the end of this turn if it is known. */
-static void get_answer(struct entry *en)
+static void get_answer(struct names_entry *en)
 {
     if (en->asked)
         return;
     en->asked = true;
     if (en->until_mono_ms && !en->stale && clock_real_mono_ms() < en->until_mono_ms) {
-        if (loop_defer(en->n->l, told_cb, en) < 0)
+        if (loop_defer(en->n->l, names_told_cb, en) < 0)
             en->asked = false; /* no memory: told when somebody asks again */
         return;
     }
@@ -203,19 +203,20 @@ static void get_answer(struct entry *en)
     en->host = NULL;
     en->stale = false;
     err_clear(&en->why);
-    if (worker_submit(en->kind == KIND_HOST || en->kind == KIND_ADDRESS ? en->n->hosts : en->n->users, work,
-                      done, en, &en->why) == 0)
+    if (worker_submit(en->kind == KIND_HOST || en->kind == KIND_ADDRESS ? en->n->hosts : en->n->users,
+                      names_work, names_done, en, &en->why) == 0)
         return;
     err_prefix(&en->why, "too many names are being looked up");
     en->until_mono_ms = 0;
-    if (loop_defer(en->n->l, told_cb, en) < 0)
+    if (loop_defer(en->n->l, names_told_cb, en) < 0)
         en->asked = false;
 }
 
-static void ask(struct names *n, enum kind kind, const char *key, uid_t uid, struct asker asker)
+static void names_ask(struct names *n, enum names_kind kind, const char *key, uid_t uid,
+                      struct names_asker asker)
 {
-    struct entry *en = entry_find(n, key);
-    struct asker *a = malloc(sizeof *a);
+    struct names_entry *en = entry_find(n, key);
+    struct names_asker *a = malloc(sizeof *a);
 
     if (!en)
         en = entry_create(n, kind, key, uid);
@@ -241,7 +242,7 @@ void names_ask_user(struct names *n, const char *name, names_user_fn *fn, void *
     char key[300];
 
     key_of_name(key, 'u', name);
-    ask(n, KIND_USER, key, 0, (struct asker){.user_fn = fn, .arg = arg});
+    names_ask(n, KIND_USER, key, 0, (struct names_asker){.user_fn = fn, .arg = arg});
 }
 
 void names_ask_uid(struct names *n, uid_t uid, names_user_fn *fn, void *arg)
@@ -249,7 +250,7 @@ void names_ask_uid(struct names *n, uid_t uid, names_user_fn *fn, void *arg)
     char key[300];
 
     key_of_uid(key, uid);
-    ask(n, KIND_UID, key, uid, (struct asker){.user_fn = fn, .arg = arg});
+    names_ask(n, KIND_UID, key, uid, (struct names_asker){.user_fn = fn, .arg = arg});
 }
 
 void names_ask_host(struct names *n, const char *name, names_host_fn *fn, void *arg)
@@ -257,7 +258,7 @@ void names_ask_host(struct names *n, const char *name, names_host_fn *fn, void *
     char key[300];
 
     key_of_name(key, 'h', name);
-    ask(n, KIND_HOST, key, 0, (struct asker){.host_fn = fn, .arg = arg});
+    names_ask(n, KIND_HOST, key, 0, (struct names_asker){.host_fn = fn, .arg = arg});
 }
 
 void names_ask_address(struct names *n, const char *address, names_host_fn *fn, void *arg)
@@ -265,12 +266,12 @@ void names_ask_address(struct names *n, const char *address, names_host_fn *fn, 
     char key[300];
 
     key_of_name(key, 'a', address);
-    ask(n, KIND_ADDRESS, key, 0, (struct asker){.host_fn = fn, .arg = arg});
+    names_ask(n, KIND_ADDRESS, key, 0, (struct names_asker){.host_fn = fn, .arg = arg});
 }
 
-static const struct names_user *find(const struct names *n, const char *key)
+static const struct names_user *names_find(const struct names *n, const char *key)
 {
-    const struct entry *en = entry_find(n, key);
+    const struct names_entry *en = entry_find(n, key);
 
     return en && is_fresh(en) ? en->user : NULL;
 }
@@ -280,7 +281,7 @@ const struct names_user *names_find_user(const struct names *n, const char *name
     char key[300];
 
     key_of_name(key, 'u', name);
-    return find(n, key);
+    return names_find(n, key);
 }
 
 const struct names_user *names_find_uid(const struct names *n, uid_t uid)
@@ -288,13 +289,13 @@ const struct names_user *names_find_uid(const struct names *n, uid_t uid)
     char key[300];
 
     key_of_uid(key, uid);
-    return find(n, key);
+    return names_find(n, key);
 }
 
 const struct names_host *names_find_address(const struct names *n, const char *address)
 {
     char key[300];
-    const struct entry *en;
+    const struct names_entry *en;
 
     key_of_name(key, 'a', address);
     en = entry_find(n, key);
@@ -303,7 +304,7 @@ const struct names_host *names_find_address(const struct names *n, const char *a
 
 void names_forget(struct names *n)
 {
-    struct entry *en, *next;
+    struct names_entry *en, *next;
 
     HASH_ITER(hh, n->table, en, next)
     {
@@ -334,13 +335,13 @@ struct names *names_create(struct loop *l, int64_t keep_ms, struct err *e)
 
 void names_destroy(struct names *n)
 {
-    struct entry *en, *next;
+    struct names_entry *en, *next;
 
     if (!n)
         return;
     HASH_ITER(hh, n->table, en, next) /* from here on nobody is told */
     while (en->first) {
-        struct asker *a = en->first;
+        struct names_asker *a = en->first;
 
         en->first = a->next;
         free(a);
@@ -351,7 +352,7 @@ void names_destroy(struct names *n)
     worker_destroy(n->hosts);
     HASH_ITER(hh, n->table, en, next)
     {
-        loop_forget(n->l, told_cb, en);
+        loop_forget(n->l, names_told_cb, en);
         entry_drop(en);
     }
     free(n);

@@ -40,7 +40,7 @@ static void spawn_free(struct spawn *s)
     errno = saved;
 }
 
-static void ended_cb(void *arg, unsigned ready)
+static void spawn_ended_cb(void *arg, unsigned ready)
 {
     struct spawn *s = arg;
     int status = 0;
@@ -64,7 +64,7 @@ static void ended_cb(void *arg, unsigned ready)
 
 /* --- what the child gets --- */
 
-struct plan {
+struct spawn_plan {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     int copies
@@ -73,7 +73,7 @@ struct plan {
     int input;
 };
 
-static void plan_fini(struct plan *p)
+static void plan_fini(struct spawn_plan *p)
 {
     for (size_t i = 0; i < p->n_copies; i++)
         if (p->copies[i] >= 0)
@@ -97,7 +97,7 @@ static int make_input(const void *bytes, size_t n, struct err *e)
     return fd;
 }
 
-static int plan_fd(struct plan *p, int source, int target, size_t n, struct err *e)
+static int plan_fd(struct spawn_plan *p, int source, int target, size_t n, struct err *e)
 {
     int copy = source < 0 ? -1 : fcntl(source, F_DUPFD_CLOEXEC, (int)n);
     int rc;
@@ -113,7 +113,7 @@ static int plan_fd(struct plan *p, int source, int target, size_t n, struct err 
     return rc ? err_errno(e, rc, "cannot plan the child's descriptors") : 0;
 }
 
-static int plan_fds(struct plan *p, const struct spawn_options *o, struct err *e)
+static int plan_fds(struct spawn_plan *p, const struct spawn_options *o, struct err *e)
 {
     size_t n = o->n_fds < 3 ? 3 : o->n_fds;
     int rc;
@@ -134,7 +134,7 @@ static int plan_fds(struct plan *p, const struct spawn_options *o, struct err *e
     return rc ? err_errno(e, rc, "cannot plan the child") : 0;
 }
 
-static void plan_signals(struct plan *p, bool new_session)
+static void plan_signals(struct spawn_plan *p, bool new_session)
 {
     short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
     sigset_t set;
@@ -149,9 +149,9 @@ static void plan_signals(struct plan *p, bool new_session)
 }
 
 /* The pid, or -1. */
-static pid_t start(const struct spawn_options *o, struct err *e)
+static pid_t spawn_start_child(const struct spawn_options *o, struct err *e)
 {
-    struct plan p = {.input = -1};
+    struct spawn_plan p = {.input = -1};
     char *const *envp = o->envp ? o->envp : environ;
     pid_t pid = -1;
     int rc;
@@ -197,11 +197,11 @@ struct spawn *spawn_start(struct loop *l, const struct spawn_options *o, spawn_e
     s->arg = arg;
     s->new_session = o->new_session;
     s->pidfd = -1;
-    s->pid = start(o, e);
+    s->pid = spawn_start_child(o, e);
     if (s->pid > 0) {
         s->pidfd = pidfd_open(s->pid, 0);
         if (s->pidfd >= 0)
-            s->watch = loop_watch_create(l, s->pidfd, LOOP_READ, ended_cb, s, e);
+            s->watch = loop_watch_create(l, s->pidfd, LOOP_READ, spawn_ended_cb, s, e);
         else
             err_errno(e, errno, "cannot watch process %ld", (long)s->pid);
         s->running = true;

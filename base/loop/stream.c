@@ -50,8 +50,8 @@ struct stream {
 
 /* --- life --- */
 
-static void wake_cb(void *arg);
-static void pull_cb(void *arg);
+static void stream_wake_cb(void *arg);
+static void stream_pull_cb(void *arg);
 
 static void unref(struct stream *s)
 {
@@ -76,12 +76,12 @@ static void bury(struct stream *s)
     loop_timer_destroy(s->linger);
     s->linger = NULL;
     if (s->waking) {
-        loop_forget(s->l, wake_cb, s);
+        loop_forget(s->l, stream_wake_cb, s);
         s->waking = false;
         s->refs--; /* never the last: who buries holds one */
     }
     if (s->pull_comes) {
-        loop_forget(s->l, pull_cb, s);
+        loop_forget(s->l, stream_pull_cb, s);
         s->pull_comes = false;
         s->refs--;
     }
@@ -90,7 +90,7 @@ static void bury(struct stream *s)
 }
 
 /* The end: told once. */
-static void end(struct stream *s, const struct err *why)
+static void stream_end(struct stream *s, const struct err *why)
 {
     struct err none = {0};
 
@@ -110,7 +110,7 @@ static bool can_send(const struct stream *s)
 static void end_if_over(struct stream *s)
 {
     if (s->peer_ended && !s->dead && !s->held && !s->closing && !can_send(s))
-        end(s, NULL);
+        stream_end(s, NULL);
 }
 
 static void watch_again(struct stream *s)
@@ -228,7 +228,7 @@ static void ask_puller(struct stream *s)
 {
     if (!may_pull(s) || s->pull_comes)
         return;
-    if ((s->pull_soon ? loop_background_soon : loop_background)(s->l, pull_cb, s) < 0)
+    if ((s->pull_soon ? loop_background_soon : loop_background)(s->l, stream_pull_cb, s) < 0)
         return;
     s->pull_comes = true;
     s->refs++;
@@ -252,14 +252,14 @@ static void pump_out(struct stream *s)
     do {
         rc = send_all(s, &e);
         if (rc < 0 || finish_output(s, &e) < 0) {
-            end(s, &e);
+            stream_end(s, &e);
             return;
         }
         tell_drained(s); /* which may write */
     } while (!s->dead && rc == 1 && s->out.n && !(s->t && !s->wire.n));
     ask_puller(s);
     if (!s->dead && s->closing && s->shut && !s->wire.n)
-        end(s, NULL);
+        stream_end(s, NULL);
     end_if_over(s);
     watch_again(s);
 }
@@ -290,7 +290,7 @@ void stream_flush(struct stream *s)
 /* --- input --- */
 
 /* Show what lies there until nothing is used. */
-static void show(struct stream *s)
+static void stream_show(struct stream *s)
 {
     size_t used = 1;
 
@@ -365,13 +365,13 @@ static void pump_in(struct stream *s)
         rc = read_piece(s, &e);
         if (rc < 0 && s->t) /* it may have an alert to send, which says more to the peer than silence */
             send_all(s, NULL);
-        show(s);
+        stream_show(s);
     }
     if (rc < 0)
-        end(s, &e);
+        stream_end(s, &e);
 }
 
-static void ready_cb(void *arg, unsigned ready)
+static void stream_ready_cb(void *arg, unsigned ready)
 {
     struct stream *s = arg;
 
@@ -383,13 +383,13 @@ static void ready_cb(void *arg, unsigned ready)
     unref(s);
 }
 
-static void wake_cb(void *arg)
+static void stream_wake_cb(void *arg)
 {
     struct stream *s = arg;
 
     s->waking = false;
     if (!s->dead)
-        show(s);
+        stream_show(s);
     if (!s->dead)
         pump_out(s);
     unref(s);
@@ -411,7 +411,7 @@ static void pull_once(struct stream *s)
         s->pull_waits = true;
 }
 
-static void pull_cb(void *arg)
+static void stream_pull_cb(void *arg)
 {
     struct stream *s = arg;
 
@@ -428,7 +428,7 @@ void stream_wake(struct stream *s)
     if (s->dead)
         return;
     s->pull_waits = false;
-    if (s->waking || loop_defer(s->l, wake_cb, s) < 0)
+    if (s->waking || loop_defer(s->l, stream_wake_cb, s) < 0)
         return; /* no memory: the next event of the descriptor does the same */
     s->waking = true;
     s->refs++;
@@ -457,7 +457,7 @@ struct stream *stream_create(struct loop *l, int fd, const struct stream_options
     else if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
         err_errno(e, errno, "cannot use descriptor %d", fd);
     else
-        s->watch = loop_watch_create(l, fd, LOOP_READ, ready_cb, s, e);
+        s->watch = loop_watch_create(l, fd, LOOP_READ, stream_ready_cb, s, e);
     if (!s || !s->watch) {
         free(s);
         close(fd);
@@ -489,12 +489,12 @@ void stream_finish(struct stream *s)
     stream_wake(s);
 }
 
-static void linger_cb(void *arg)
+static void stream_linger_cb(void *arg)
 {
     struct stream *s = arg;
 
     s->refs++;
-    end(s, NULL);
+    stream_end(s, NULL);
     unref(s);
 }
 
@@ -504,7 +504,7 @@ void stream_close_when_sent(struct stream *s, int64_t linger_ms)
         return;
     s->closing = true;
     if (!s->linger)
-        s->linger = loop_timer_create(s->l, LOOP_REAL, linger_cb, s);
+        s->linger = loop_timer_create(s->l, LOOP_REAL, stream_linger_cb, s);
     if (s->linger)
         loop_timer_set(s->linger, linger_ms);
     stream_finish(s);

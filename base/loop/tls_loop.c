@@ -29,7 +29,7 @@ static int tls_error(struct err *e, int code, const char *doing)
 }
 
 /* 0 when OpenSSL only wants more bytes, else -1. `rc` is what the call returned. */
-static int judge(struct tls_loop *t, int rc, const char *doing, struct err *e)
+static int tls_loop_judge(struct tls_loop *t, int rc, const char *doing, struct err *e)
 {
     switch (SSL_get_error(t->ssl, rc)) {
     case SSL_ERROR_NONE:
@@ -53,7 +53,7 @@ static int shake_hands(struct tls_loop *t, struct err *e)
         return 0;
     ERR_clear_error();
     rc = SSL_do_handshake(t->ssl);
-    if (rc != 1 && judge(t, rc, "TLS handshake", e) < 0) {
+    if (rc != 1 && tls_loop_judge(t, rc, "TLS handshake", e) < 0) {
         verdict = SSL_get_verify_result(t->ssl);
         if (verdict != X509_V_OK)
             err_prefix(e, "%s", X509_verify_cert_error_string(verdict));
@@ -68,7 +68,7 @@ static int shake_hands(struct tls_loop *t, struct err *e)
 }
 
 /* During the handshake nobody reads clear bytes, so it is driven from here, by what arrives. */
-static int take_from_wire(void *ctx, const void *bytes, size_t n, struct err *e)
+static int tls_loop_take_from_wire(void *ctx, const void *bytes, size_t n, struct err *e)
 {
     struct tls_loop *t = ctx;
     size_t written;
@@ -78,7 +78,7 @@ static int take_from_wire(void *ctx, const void *bytes, size_t n, struct err *e)
     return shake_hands(t, e);
 }
 
-static ssize_t give_clear(void *ctx, void *out, size_t max, struct err *e)
+static ssize_t tls_loop_give_clear(void *ctx, void *out, size_t max, struct err *e)
 {
     struct tls_loop *t = ctx;
     size_t n = 0;
@@ -88,12 +88,12 @@ static ssize_t give_clear(void *ctx, void *out, size_t max, struct err *e)
         return 0;
     ERR_clear_error();
     rc = SSL_read_ex(t->ssl, out, max, &n);
-    if (rc != 1 && judge(t, rc, "TLS input", e) < 0)
+    if (rc != 1 && tls_loop_judge(t, rc, "TLS input", e) < 0)
         return -1;
     return rc == 1 ? (ssize_t)n : 0;
 }
 
-static ssize_t take_clear(void *ctx, const void *bytes, size_t n, struct err *e)
+static ssize_t tls_loop_take_clear(void *ctx, const void *bytes, size_t n, struct err *e)
 {
     struct tls_loop *t = ctx;
     size_t written = 0;
@@ -103,12 +103,12 @@ static ssize_t take_clear(void *ctx, const void *bytes, size_t n, struct err *e)
         return 0;
     ERR_clear_error();
     rc = SSL_write_ex(t->ssl, bytes, n, &written);
-    if (rc != 1 && judge(t, rc, "TLS output", e) < 0)
+    if (rc != 1 && tls_loop_judge(t, rc, "TLS output", e) < 0)
         return -1;
     return rc == 1 ? (ssize_t)written : 0;
 }
 
-static ssize_t give_wire(void *ctx, void *out, size_t max, struct err *e)
+static ssize_t tls_loop_give_wire(void *ctx, void *out, size_t max, struct err *e)
 {
     struct tls_loop *t = ctx;
     size_t n = 0;
@@ -118,7 +118,7 @@ static ssize_t give_wire(void *ctx, void *out, size_t max, struct err *e)
     return BIO_read_ex(t->to_wire, out, max, &n) ? (ssize_t)n : 0;
 }
 
-static void say_goodbye(void *ctx)
+static void tls_loop_say_goodbye(void *ctx)
 {
     struct tls_loop *t = ctx;
 
@@ -127,12 +127,12 @@ static void say_goodbye(void *ctx)
     ERR_clear_error();
 }
 
-static bool has_peer_finished(void *ctx)
+static bool tls_loop_has_peer_finished(void *ctx)
 {
     return ((struct tls_loop *)ctx)->peer_finished;
 }
 
-static void destroy(void *ctx)
+static void tls_loop_destroy(void *ctx)
 {
     struct tls_loop *t = ctx;
 
@@ -141,13 +141,13 @@ static void destroy(void *ctx)
 }
 
 static const struct stream_transform transform = {
-    .from_wire = take_from_wire,
-    .clear_out = give_clear,
-    .clear_in = take_clear,
-    .to_wire = give_wire,
-    .finish = say_goodbye,
-    .peer_finished = has_peer_finished,
-    .destroy = destroy,
+    .from_wire = tls_loop_take_from_wire,
+    .clear_out = tls_loop_give_clear,
+    .clear_in = tls_loop_take_clear,
+    .to_wire = tls_loop_give_wire,
+    .finish = tls_loop_say_goodbye,
+    .peer_finished = tls_loop_has_peer_finished,
+    .destroy = tls_loop_destroy,
 };
 
 static int set_side(struct tls_loop *t, const struct tls_loop_options *o)
@@ -162,7 +162,7 @@ static int set_side(struct tls_loop *t, const struct tls_loop_options *o)
     return SSL_set_tlsext_host_name(t->ssl, o->server_name) && SSL_set1_host(t->ssl, o->server_name) ? 0 : -1;
 }
 
-static struct tls_loop *create(const struct tls_loop_options *o, struct err *e)
+static struct tls_loop *tls_loop_create_with(const struct tls_loop_options *o, struct err *e)
 {
     struct tls_loop *t = calloc(1, sizeof *t);
 
@@ -197,7 +197,7 @@ nomem:
 
 struct tls_loop *tls_loop_start(struct stream *s, const struct tls_loop_options *o, struct err *e)
 {
-    struct tls_loop *t = create(o, e);
+    struct tls_loop *t = tls_loop_create_with(o, e);
 
     if (!t || stream_set_transform(s, &transform, t, e) < 0)
         return NULL;

@@ -11,8 +11,8 @@
 
 #include "loop.h"
 
-struct task {
-    struct task *next;
+struct worker_task {
+    struct worker_task *next;
     worker_fn *work;
     worker_done_fn *done;
     void *arg;
@@ -20,7 +20,7 @@ struct task {
 };
 
 struct task_list {
-    struct task *first, **last;
+    struct worker_task *first, **last;
 };
 
 struct worker {
@@ -30,7 +30,7 @@ struct worker {
     pthread_mutex_t lock;
     pthread_cond_t more, less; /* todo has grown; finished has grown */
     struct task_list todo, finished;
-    bool called; /* collect_cb is posted */
+    bool called; /* worker_collect_cb is posted */
     bool quit;
 };
 
@@ -40,16 +40,16 @@ static void list_init(struct task_list *list)
     list->last = &list->first;
 }
 
-static void list_add(struct task_list *list, struct task *t)
+static void list_add(struct task_list *list, struct worker_task *t)
 {
     t->next = NULL;
     *list->last = t;
     list->last = &t->next;
 }
 
-static struct task *list_take(struct task_list *list)
+static struct worker_task *list_take(struct task_list *list)
 {
-    struct task *t = list->first;
+    struct worker_task *t = list->first;
 
     list->first = t->next;
     if (!list->first)
@@ -57,7 +57,7 @@ static struct task *list_take(struct task_list *list)
     return t;
 }
 
-static void tell(struct task *t)
+static void worker_tell(struct worker_task *t)
 {
     if (t->done)
         t->done(t->arg, t->ran);
@@ -65,9 +65,9 @@ static void tell(struct task *t)
 }
 
 /* Loop thread: the next finished task, one by one, since `done` may destroy nothing but may submit. */
-static struct task *take_finished(struct worker *w)
+static struct worker_task *take_finished(struct worker *w)
 {
-    struct task *t = NULL;
+    struct worker_task *t = NULL;
 
     pthread_mutex_lock(&w->lock);
     if (w->finished.first) {
@@ -78,22 +78,22 @@ static struct task *take_finished(struct worker *w)
     return t;
 }
 
-static void collect_cb(void *arg)
+static void worker_collect_cb(void *arg)
 {
     struct worker *w = arg;
-    struct task *t;
+    struct worker_task *t;
 
     pthread_mutex_lock(&w->lock);
     w->called = false;
     pthread_mutex_unlock(&w->lock);
     while ((t = take_finished(w)))
-        tell(t);
+        worker_tell(t);
 }
 
 /* Thread: wait for work. NULL: the end. */
-static struct task *next_task(struct worker *w)
+static struct worker_task *next_task(struct worker *w)
 {
-    struct task *t = NULL;
+    struct worker_task *t = NULL;
 
     pthread_mutex_lock(&w->lock);
     while (!w->quit && !w->todo.first)
@@ -108,7 +108,7 @@ static struct task *next_task(struct worker *w)
 
 /* Thread: hand it back, and see to it that the loop will look at `finished`. No memory for the call: the next
  * piece tries again. */
-static void finish(struct worker *w, struct task *t)
+static void worker_finish(struct worker *w, struct worker_task *t)
 {
     bool call;
 
@@ -119,21 +119,21 @@ static void finish(struct worker *w, struct task *t)
     w->called = true;
     pthread_mutex_unlock(&w->lock);
     pthread_cond_signal(&w->less);
-    if (call && loop_post(w->l, collect_cb, w) < 0) {
+    if (call && loop_post(w->l, worker_collect_cb, w) < 0) {
         pthread_mutex_lock(&w->lock);
         w->called = false;
         pthread_mutex_unlock(&w->lock);
     }
 }
 
-static void *run(void *arg)
+static void *worker_run(void *arg)
 {
     struct worker *w = arg;
-    struct task *t;
+    struct worker_task *t;
 
     while ((t = next_task(w))) {
         t->work(t->arg);
-        finish(w, t);
+        worker_finish(w, t);
     }
     return NULL;
 }
@@ -154,7 +154,7 @@ static int start_thread(struct worker *w)
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(&w->thread, NULL, run, w);
+    rc = pthread_create(&w->thread, NULL, worker_run, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return rc;
 }
@@ -190,7 +190,7 @@ struct worker *worker_create(struct loop *l, const char *name, size_t max_queued
 void worker_destroy(struct worker *w)
 {
     int saved = errno;
-    struct task *t;
+    struct worker_task *t;
 
     if (!w)
         return;
@@ -199,23 +199,23 @@ void worker_destroy(struct worker *w)
     pthread_cond_signal(&w->more);
     pthread_mutex_unlock(&w->lock);
     pthread_join(w->thread, NULL);
-    loop_forget(w->l, collect_cb, w);
+    loop_forget(w->l, worker_collect_cb, w);
     while ((t = take_finished(w)))
-        tell(t);
+        worker_tell(t);
     while (w->todo.first)
-        tell(list_take(&w->todo));
+        worker_tell(list_take(&w->todo));
     free_worker(w);
     errno = saved;
 }
 
 int worker_submit(struct worker *w, worker_fn *work, worker_done_fn *done, void *arg, struct err *e)
 {
-    struct task *t = malloc(sizeof *t);
+    struct worker_task *t = malloc(sizeof *t);
     bool full;
 
     if (!t)
         return err_set(e, ENOMEM, "no memory for a piece of work");
-    *t = (struct task){.work = work, .done = done, .arg = arg};
+    *t = (struct worker_task){.work = work, .done = done, .arg = arg};
     pthread_mutex_lock(&w->lock);
     full = w->n_todo >= w->max_queued;
     if (!full) {
@@ -234,7 +234,7 @@ int worker_submit(struct worker *w, worker_fn *work, worker_done_fn *done, void 
 
 void worker_drain(struct worker *w)
 {
-    struct task *t;
+    struct worker_task *t;
 
     pthread_mutex_lock(&w->lock);
     while (w->n_waiting) {
@@ -242,7 +242,7 @@ void worker_drain(struct worker *w)
             pthread_cond_wait(&w->less, &w->lock);
         pthread_mutex_unlock(&w->lock);
         while ((t = take_finished(w)))
-            tell(t);
+            worker_tell(t);
         pthread_mutex_lock(&w->lock);
     }
     pthread_mutex_unlock(&w->lock);

@@ -14,7 +14,7 @@
 #include "type_scalar.h"
 
 /* One change on its way. */
-struct change {
+struct attr_change {
     struct attr_list *list;
     int index;
     const struct attr_def *def;
@@ -24,13 +24,13 @@ struct change {
     enum batch_op op;
 };
 
-static int named(const struct change *c, struct err *e)
+static int attr_change_named(const struct attr_change *c, struct err *e)
 {
     return err_prefix(e, "%s%s%s", c->def->name, c->resource ? "." : "",
                       c->resource ? c->resource->name : "");
 }
 
-static int check_range(const struct change *c, const struct value *v, struct err *e)
+static int check_range(const struct attr_change *c, const struct value *v, struct err *e)
 {
     const struct attr_def *d = c->def;
     int64_t n = v->kind == VALUE_REAL ? (int64_t)v->real - (v->real < 0) : value_number(v);
@@ -42,7 +42,7 @@ static int check_range(const struct change *c, const struct value *v, struct err
     return errors_set(e, PBSE_BADATVAL, "'%.80s': must be %" PRId64 " to %" PRId64, c->text, d->min, d->max);
 }
 
-static int no_such_op(const struct change *c, struct err *e)
+static int no_such_op(const struct attr_change *c, struct err *e)
 {
     return errors_set(e, PBSE_ATTRTYPE, "%s has no meaning for a %s",
                       c->op == INCR ? "+=" : "-=", c->type->name);
@@ -50,18 +50,18 @@ static int no_such_op(const struct change *c, struct err *e)
 
 /* --- one value: `v` is a private copy of what is there, and becomes what shall be ------------------- */
 
-static bool is_limit(const struct change *c)
+static bool is_limit(const struct attr_change *c)
 {
     return attr_def_type(c->def)->by == BY_LIMIT || c->type == &type_limit;
 }
 
 /* What an amount of this limit is written in. */
-static const struct value_type *amount_type(const struct change *c)
+static const struct value_type *amount_type(const struct attr_change *c)
 {
     return c->resource ? c->resource->type : &type_long;
 }
 
-static int change_limit(const struct change *c, struct value *v, struct err *e)
+static int change_limit(const struct attr_change *c, struct value *v, struct err *e)
 {
     struct value given;
     int rc = 0;
@@ -80,7 +80,7 @@ static int change_limit(const struct change *c, struct value *v, struct err *e)
     return 0;
 }
 
-static int parse_given(const struct change *c, struct value *out, struct err *e)
+static int parse_given(const struct attr_change *c, struct value *out, struct err *e)
 {
     if (c->resource && (c->def->flags & AF_INDIRECT) && c->text[0] == '@' && c->text[1]) {
         *out = value_of_text(c->text);
@@ -91,7 +91,7 @@ static int parse_given(const struct change *c, struct value *out, struct err *e)
 
 /* What += and -= make of a number must be what the same type reads: it is stored as text, and a duration below zero, say, could
  * not be restored. Lists are made of what was read before. */
-static int check_result(const struct change *c, const struct value *v, struct err *e)
+static int check_result(const struct attr_change *c, const struct value *v, struct err *e)
 {
     enum { NUMBER_MAX = 64 }; /* characters of the longest duration, size or real */
     struct value again;
@@ -112,7 +112,7 @@ static int check_result(const struct change *c, const struct value *v, struct er
     return rc;
 }
 
-static int change_plain(const struct change *c, struct value *v, struct err *e)
+static int change_plain(const struct attr_change *c, struct value *v, struct err *e)
 {
     int (*op)(const struct value_type *, struct value *, const struct value *, struct err *) =
         c->op == INCR ? c->type->incr : c->type->decr;
@@ -133,7 +133,7 @@ static int change_plain(const struct change *c, struct value *v, struct err *e)
     return rc < 0 ? -1 : check_result(c, v, e);
 }
 
-static int change_value(const struct change *c, struct value *v, struct err *e)
+static int change_value(const struct attr_change *c, struct value *v, struct err *e)
 {
     if ((is_limit(c) ? change_limit(c, v, e) : change_plain(c, v, e)) < 0)
         return -1;
@@ -162,8 +162,8 @@ static int copy_of(const struct value *old, struct value *v, struct err *e)
 
 /* --- the request ------------------------------------------------------------------------------------ */
 
-static int resolve(struct change *c, const struct resource_table *t, const char *resource, bool unset,
-                   struct err *e)
+static int attr_change_resolve(struct attr_change *c, const struct resource_table *t, const char *resource,
+                               bool unset, struct err *e)
 {
     enum value_by by = attr_def_type(c->def)->by;
     bool given = resource && *resource;
@@ -184,7 +184,7 @@ static int resolve(struct change *c, const struct resource_table *t, const char 
     return 0;
 }
 
-static void unset(const struct change *c)
+static void unset(const struct attr_change *c)
 {
     if (c->resource)
         attr_list_unset_amount(c->list, c->index, c->resource->id);
@@ -192,7 +192,7 @@ static void unset(const struct change *c)
         attr_list_unset(c->list, c->index);
 }
 
-static int store(const struct change *c, struct value v, struct err *e)
+static int store(const struct attr_change *c, struct value v, struct err *e)
 {
     struct resc_list **p;
     int rc;
@@ -216,11 +216,12 @@ static int store(const struct change *c, struct value v, struct err *e)
 int attr_list_change(struct attr_list *l, const struct resource_table *t, int index, const char *resource,
                      const char *text, enum batch_op op, struct err *e)
 {
-    struct change c = {l, index, attr_def_get((enum attr_of)l->of, index), NULL, NULL, text ? text : "", op};
+    struct attr_change c = {l, index, attr_def_get((enum attr_of)l->of, index), NULL, NULL, text ? text : "",
+                            op};
     bool gone = op == UNSET || op == DFLT || (op == SET && !*c.text);
     struct value v;
 
-    if (resolve(&c, t, resource, gone, e) < 0)
+    if (attr_change_resolve(&c, t, resource, gone, e) < 0)
         return -1;
     if (!gone && op != SET && op != INCR && op != DECR)
         return errors_set(e, PBSE_IVALREQ, "%s: an attribute can be set, unset, += and -=", c.def->name);
@@ -233,7 +234,7 @@ int attr_list_change(struct attr_list *l, const struct resource_table *t, int in
         return -1;
     if (change_value(&c, &v, e) < 0) {
         free_copy(&v);
-        return named(&c, e);
+        return attr_change_named(&c, e);
     }
     return store(&c, v, e);
 }

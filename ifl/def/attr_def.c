@@ -87,7 +87,7 @@ static unsigned slot_of(const char *name)
     return h % N_SLOTS;
 }
 
-static void fill_slots(void)
+static void attr_def_fill_slots(void)
 {
     for (int of = 0; of < OF_COUNT; of++) {
         for (int i = 0; i < kinds[of].n; i++) {
@@ -124,7 +124,7 @@ int attr_def_find(enum attr_of of, const char *name)
 {
     unsigned s = slot_of(name);
 
-    pthread_once(&slots_once, fill_slots);
+    pthread_once(&slots_once, attr_def_fill_slots);
     for (; slots[of][s]; s = (s + 1) % N_SLOTS) {
         if (strcasecmp(kinds[of].defs[slots[of][s] - 1].name, name) == 0)
             return slots[of][s] - 1;

@@ -14,7 +14,7 @@
 #include "errors.h"
 #include "strbuf.h"
 
-static int no_memory(struct err *e)
+static int attr_list_no_memory(struct err *e)
 {
     return errors_set(e, PBSE_SYSTEM, "no memory for an attribute");
 }
@@ -31,7 +31,7 @@ static const struct value_type *type_of(const struct attr_list *l, int index)
 
 /* --- the array -------------------------------------------------------------------------------------- */
 
-static size_t place_of(const struct attr_list *l, int index)
+static size_t attr_list_place_of(const struct attr_list *l, int index)
 {
     size_t low = 0, high = l->n;
 
@@ -45,17 +45,17 @@ static size_t place_of(const struct attr_list *l, int index)
     return low;
 }
 
-static struct value *find(const struct attr_list *l, int index)
+static struct value *attr_list_find_at(const struct attr_list *l, int index)
 {
-    size_t i = place_of(l, index);
+    size_t i = attr_list_place_of(l, index);
 
     return i < l->n && l->v[i].tag == index ? &l->v[i] : NULL;
 }
 
 /* The value of an attribute, made empty if it is not there yet; NULL: no memory. */
-static struct value *need(struct attr_list *l, int index)
+static struct value *attr_list_need(struct attr_list *l, int index)
 {
-    size_t i = place_of(l, index);
+    size_t i = attr_list_place_of(l, index);
 
     if (i < l->n && l->v[i].tag == index)
         return &l->v[i];
@@ -73,9 +73,9 @@ static struct value *need(struct attr_list *l, int index)
     return &l->v[i];
 }
 
-static void drop(struct attr_list *l, int index)
+static void attr_list_drop(struct attr_list *l, int index)
 {
-    struct value *v = find(l, index);
+    struct value *v = attr_list_find_at(l, index);
 
     if (!v)
         return;
@@ -124,10 +124,10 @@ static int set_default(struct attr_list *l, int index, struct err *e)
 
     if (t->parse(t, def_of(l, index)->dflt, &v, e) < 0)
         return -1;
-    place = need(l, index);
+    place = attr_list_need(l, index);
     if (!place) {
         t->free(&v);
-        return no_memory(e);
+        return attr_list_no_memory(e);
     }
     t->free(place);
     v.tag = (uint16_t)index;
@@ -148,7 +148,7 @@ int attr_list_set_defaults(struct attr_list *l, struct err *e)
 
 const struct value *attr_list_find(const struct attr_list *l, int index)
 {
-    const struct value *v = find(l, index);
+    const struct value *v = attr_list_find_at(l, index);
     bool empty = v && v->kind == VALUE_AMOUNTS && !v->amounts;
 
     return value_is_set(v) && !empty ? v : NULL;
@@ -210,11 +210,11 @@ int64_t attr_list_effective(const struct attr_list *l, int index)
 int attr_list_put(struct attr_list *l, int index, struct value v, struct err *e)
 {
     const struct value_type *t = type_of(l, index);
-    struct value *place = need(l, index);
+    struct value *place = attr_list_need(l, index);
 
     if (!place) {
         t->free(&v);
-        return no_memory(e);
+        return attr_list_no_memory(e);
     }
     t->free(place);
     v.tag = (uint16_t)index;
@@ -244,11 +244,11 @@ int attr_list_set_text(struct attr_list *l, int index, const char *text, struct 
 
 int attr_list_edit_amounts(struct attr_list *l, int index, struct resc_list ***p, struct err *e)
 {
-    struct value *v = need(l, index);
+    struct value *v = attr_list_need(l, index);
 
     assert(type_of(l, index)->by != BY_NOTHING);
     if (!v)
-        return no_memory(e);
+        return attr_list_no_memory(e);
     if (v->kind == VALUE_NONE) {
         v->kind = VALUE_AMOUNTS;
         v->amounts = NULL;
@@ -260,10 +260,10 @@ int attr_list_edit_amounts(struct attr_list *l, int index, struct resc_list ***p
 /* An attribute without any amount is not set. */
 static void drop_if_empty(struct attr_list *l, int index)
 {
-    const struct value *v = find(l, index);
+    const struct value *v = attr_list_find_at(l, index);
 
     if (v && v->kind == VALUE_AMOUNTS && !v->amounts)
-        drop(l, index);
+        attr_list_drop(l, index);
 }
 
 int attr_list_set_amount(struct attr_list *l, int index, int resource, struct value v, struct err *e)
@@ -292,12 +292,12 @@ void attr_list_unset(struct attr_list *l, int index)
 {
     /* back to the default; without memory for it the old value goes all the same */
     if (!(def_of(l, index)->flags & AF_SHOWN) || set_default(l, index, NULL) < 0)
-        drop(l, index);
+        attr_list_drop(l, index);
 }
 
 void attr_list_unset_amount(struct attr_list *l, int index, int resource)
 {
-    struct value *v = find(l, index);
+    struct value *v = attr_list_find_at(l, index);
 
     if (!v || v->kind != VALUE_AMOUNTS)
         return;

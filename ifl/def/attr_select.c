@@ -34,7 +34,7 @@ static void set_bit(uint64_t *bits, int index)
     bits[index / 64] |= (uint64_t)1 << index % 64;
 }
 
-static int add_pair(struct attr_select *s, int index, int resource, struct err *e)
+static int attr_select_add_pair(struct attr_select *s, int index, int resource, struct err *e)
 {
     if (s->n_pairs == s->cap_pairs) {
         size_t cap = s->cap_pairs ? (size_t)s->cap_pairs * 2 : 8;
@@ -64,7 +64,7 @@ int attr_select_add(struct attr_select *s, const struct resource_table *t, const
     r = resource_find(t, resource);
     if (!r)
         return errors_set(e, PBSE_UNKRESC, "%.80s.%.80s", name, resource);
-    return attr_select_has_resource(s, index, r->id) ? 0 : add_pair(s, index, r->id, e);
+    return attr_select_has_resource(s, index, r->id) ? 0 : attr_select_add_pair(s, index, r->id, e);
 }
 
 bool attr_select_has(const struct attr_select *s, int index)

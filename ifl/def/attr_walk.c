@@ -18,7 +18,7 @@
 /* --- triples ---------------------------------------------------------------------------------------- */
 
 /* What one walk carries along. */
-struct walk {
+struct attr_walk {
     const struct resource_table *table;
     const struct attr_select *select;
     const struct attr_reader *reader;
@@ -36,7 +36,7 @@ static const char *show_element(const struct resource *r, const struct value *v,
     return limit_format(r->type, v, scratch) < 0 ? NULL : strbuf_str(scratch);
 }
 
-static int walk_amounts(const struct walk *w, int index, const char *name, const struct resc_list *l)
+static int walk_amounts(const struct attr_walk *w, int index, const char *name, const struct resc_list *l)
 {
     for (size_t i = 0; l && i < l->n; i++) {
         const struct resource *r = resource_get(w->table, l->v[i].tag);
@@ -53,7 +53,7 @@ static int walk_amounts(const struct walk *w, int index, const char *name, const
     return 0;
 }
 
-static int walk_one(const struct walk *w, enum attr_of of, int index, const struct value *v)
+static int walk_one(const struct attr_walk *w, enum attr_of of, int index, const struct value *v)
 {
     const struct attr_def *d = attr_def_get(of, index);
     const struct value_type *t;
@@ -74,7 +74,7 @@ static int walk_one(const struct walk *w, enum attr_of of, int index, const stru
 int attr_walk(const struct attr_list *l, const struct resource_table *t, const struct attr_select *s,
               const struct attr_reader *r, struct strbuf *scratch, attr_walk_fn *fn, void *arg)
 {
-    const struct walk w = {t, s, r, scratch, fn, arg};
+    const struct attr_walk w = {t, s, r, scratch, fn, arg};
 
     for (size_t i = 0; i < l->n; i++) {
         int rc = walk_one(&w, (enum attr_of)l->of, l->v[i].tag, &l->v[i]);
@@ -88,7 +88,7 @@ int attr_walk_value(enum attr_of of, int index, const struct value *v, const str
                     const struct attr_select *s, const struct attr_reader *r, struct strbuf *scratch,
                     attr_walk_fn *fn, void *arg)
 {
-    const struct walk w = {t, s, r, scratch, fn, arg};
+    const struct attr_walk w = {t, s, r, scratch, fn, arg};
 
     return walk_one(&w, of, index, v);
 }
@@ -103,7 +103,7 @@ static json_t *one_to_json(const struct value_type *type, const struct value *v,
     return type->by == BY_NOTHING ? type->to_json(type, v) : resc_to_json(v->amounts, t, type->by);
 }
 
-static int note(json_t *list, const char *name, const char *resource)
+static int attr_walk_note(json_t *list, const char *name, const char *resource)
 {
     return json_array_append_new(list, resource ? json_sprintf("%s.%s", name, resource) : json_string(name));
 }
@@ -112,11 +112,11 @@ static int note(json_t *list, const char *name, const char *resource)
 static int note_defaulted(json_t *list, const char *name, const struct value *v,
                           const struct resource_table *t)
 {
-    if (v->defaulted && note(list, name, NULL) < 0)
+    if (v->defaulted && attr_walk_note(list, name, NULL) < 0)
         return -1;
     for (size_t i = 0; v->kind == VALUE_AMOUNTS && v->amounts && i < v->amounts->n; i++) {
         const struct value *x = &v->amounts->v[i];
-        if (x->defaulted && note(list, name, resource_get(t, x->tag)->name) < 0)
+        if (x->defaulted && attr_walk_note(list, name, resource_get(t, x->tag)->name) < 0)
             return -1;
     }
     return 0;

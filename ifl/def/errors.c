@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-struct row {
+struct errors_row {
     const char *name, *text;
 };
 
-static const struct row rows[] = {
+static const struct errors_row rows[] = {
 #define ERROR(name, text) [PBSE_##name - PBSE_] = {"PBSE_" #name, text},
 #include "errors.def"
 #undef ERROR
@@ -20,9 +20,9 @@ static const struct row rows[] = {
 
 enum { N_ROWS = sizeof rows / sizeof rows[0] };
 
-static const struct row *find(int code)
+static const struct errors_row *errors_find(int code)
 {
-    static const struct row none;
+    static const struct errors_row none;
     int i = code - PBSE_;
 
     return i > 0 && i < N_ROWS ? &rows[i] : &none;
@@ -43,17 +43,17 @@ static const char *trimmed(const char *text, char *out, size_t size)
 
 const char *errors_text(int code)
 {
-    return find(code)->text;
+    return errors_find(code)->text;
 }
 
 const char *errors_name(int code)
 {
-    return find(code)->name;
+    return errors_find(code)->name;
 }
 
 int errors_set(struct err *e, int code, const char *fmt, ...)
 {
-    const char *text = find(code)->text;
+    const char *text = errors_find(code)->text;
     char head[160];
     va_list ap;
 
@@ -77,7 +77,7 @@ static bool has_own_words(int code)
 
 void errors_complete(struct err *e)
 {
-    const char *text = find(e->code)->text;
+    const char *text = errors_find(e->code)->text;
     char head[160];
 
     if (!text || has_own_words(e->code) || strchr(text, '%'))

@@ -21,7 +21,7 @@
 #define uthash_nonfatal_oom(row) ((row)->lost = true)
 #include <uthash.h>
 
-struct row {
+struct resource_row {
     struct resource r;
     bool lost; /* no memory for the hash */
     char *key; /* the name in lower case */
@@ -29,10 +29,10 @@ struct row {
 };
 
 struct resource_table {
-    struct row *row[RESC_MAX];
+    struct resource_row *row[RESC_MAX];
     int n;
     unsigned generation;
-    struct row *by_name;
+    struct resource_row *by_name;
 };
 
 enum {
@@ -67,17 +67,17 @@ static char *lower(const char *name, char out[RESC_NAME_MAX + 1])
     return out;
 }
 
-static struct row *find_row(const struct resource_table *t, const char *name)
+static struct resource_row *resource_find_row(const struct resource_table *t, const char *name)
 {
     char key[RESC_NAME_MAX + 1];
-    struct row *r = NULL;
+    struct resource_row *r = NULL;
 
     if (strlen(name) <= RESC_NAME_MAX)
         HASH_FIND_STR(t->by_name, lower(name, key), r);
     return r;
 }
 
-static void row_free(struct row *r)
+static void row_free(struct resource_row *r)
 {
     if (!r)
         return;
@@ -87,9 +87,9 @@ static void row_free(struct row *r)
 }
 
 /* A new row with the next id, in the hash. NULL: no memory, or no id left. */
-static struct row *row_create(struct resource_table *t, const char *name)
+static struct resource_row *row_create(struct resource_table *t, const char *name)
 {
-    struct row *r = t->n < RESC_MAX ? calloc(1, sizeof *r) : NULL;
+    struct resource_row *r = t->n < RESC_MAX ? calloc(1, sizeof *r) : NULL;
     char key[RESC_NAME_MAX + 1];
 
     if (!r)
@@ -113,7 +113,7 @@ struct resource_table *resource_table_create(void)
     struct resource_table *t = calloc(1, sizeof *t);
 
     for (int i = 0; t && i < RESC_BUILTIN_COUNT; i++) {
-        struct row *r = row_create(t, builtins[i].name);
+        struct resource_row *r = row_create(t, builtins[i].name);
         if (!r) {
             resource_table_destroy(t);
             return NULL;
@@ -138,7 +138,7 @@ void resource_table_destroy(struct resource_table *t)
 
 const struct resource *resource_find(const struct resource_table *t, const char *name)
 {
-    const struct row *r = find_row(t, name);
+    const struct resource_row *r = resource_find_row(t, name);
 
     return r && !r->r.gone ? &r->r : NULL;
 }
@@ -202,7 +202,7 @@ static int parse_type(const char *name, const struct value_type **out, struct er
                       name);
 }
 
-static int check_name(const char *name, struct err *e)
+static int resource_check_name(const char *name, struct err *e)
 {
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
 
@@ -228,8 +228,8 @@ static int check_together(const char *name, const struct value_type *type, unsig
 }
 
 /* What type and flags would be after the change; nothing is changed here. */
-static int settle(const char *name, const char *type, const char *flags, const struct value_type **new_type,
-                  unsigned *new_flags, struct err *e)
+static int resource_settle(const char *name, const char *type, const char *flags,
+                           const struct value_type **new_type, unsigned *new_flags, struct err *e)
 {
     if (type && parse_type(type, new_type, e) < 0)
         return -1;
@@ -243,11 +243,11 @@ int resource_add(struct resource_table *t, const char *name, const char *type, c
 {
     const struct value_type *new_type = &type_string;
     unsigned new_flags = RESC_ANYONE;
-    struct row *r;
+    struct resource_row *r;
 
-    if (check_name(name, e) < 0 || settle(name, type, flags, &new_type, &new_flags, e) < 0)
+    if (resource_check_name(name, e) < 0 || resource_settle(name, type, flags, &new_type, &new_flags, e) < 0)
         return -1;
-    r = find_row(t, name);
+    r = resource_find_row(t, name);
     if (r && !r->r.gone)
         return errors_set(e, PBSE_RESCBUSY, "there is a resource %s already", r->r.name);
     if (!r)
@@ -264,9 +264,9 @@ int resource_add(struct resource_table *t, const char *name, const char *type, c
     return 0;
 }
 
-static struct row *need_custom(struct resource_table *t, const char *name, struct err *e)
+static struct resource_row *need_custom(struct resource_table *t, const char *name, struct err *e)
 {
-    struct row *r = find_row(t, name);
+    struct resource_row *r = resource_find_row(t, name);
 
     if (!r || r->r.gone) {
         errors_set(e, PBSE_UNKRESC, "%.80s", name);
@@ -282,11 +282,11 @@ static struct row *need_custom(struct resource_table *t, const char *name, struc
 int resource_set(struct resource_table *t, const char *name, const char *type, const char *flags,
                  struct err *e)
 {
-    struct row *r = need_custom(t, name, e);
+    struct resource_row *r = need_custom(t, name, e);
     const struct value_type *new_type = r ? r->r.type : NULL;
     unsigned new_flags = r ? r->r.flags : 0;
 
-    if (!r || settle(name, type, flags, &new_type, &new_flags, e) < 0)
+    if (!r || resource_settle(name, type, flags, &new_type, &new_flags, e) < 0)
         return -1;
     r->r.type = new_type;
     r->r.flags = new_flags;
@@ -296,7 +296,7 @@ int resource_set(struct resource_table *t, const char *name, const char *type, c
 
 int resource_remove(struct resource_table *t, const char *name, struct err *e)
 {
-    struct row *r = need_custom(t, name, e);
+    struct resource_row *r = need_custom(t, name, e);
 
     if (!r)
         return -1;

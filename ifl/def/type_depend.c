@@ -35,7 +35,7 @@ const char *depend_kind_name(enum depend_kind k)
     return kind_names[k];
 }
 
-static int bad(const char *text, const char *what, struct err *e)
+static int type_depend_bad(const char *text, const char *what, struct err *e)
 {
     return errors_set(e, PBSE_BADATVAL,
                       "depend '%.80s': %s; right is for example afterok:12.server:13.server,on:2", text,
@@ -57,7 +57,7 @@ bool depend_is_before(enum depend_kind k)
     return k >= DEPEND_BEFORE && k <= DEPEND_BEFOREANY;
 }
 
-static int kind_of(const char *w, size_t n, enum depend_kind *out)
+static int type_depend_kind_of(const char *w, size_t n, enum depend_kind *out)
 {
     for (int k = 0; k < DEPEND_KIND_COUNT; k++) {
         if (strlen(kind_names[k]) == n && strncmp(kind_names[k], w, n) == 0) {
@@ -106,7 +106,7 @@ static int parse_one(const char *w, size_t n, struct depend *v, size_t *count, c
     enum depend_kind k;
 
     *why = "unknown kind of dependency";
-    if (kind_of(w, colon ? (size_t)(colon - w) : n, &k) < 0)
+    if (type_depend_kind_of(w, colon ? (size_t)(colon - w) : n, &k) < 0)
         return -1;
     *why = depend_has_count(k) ? "a whole number is missing" : "a job id is missing";
     if (!colon)
@@ -155,10 +155,11 @@ int depend_parse(const char *text, struct depend **out, size_t *n, struct err *e
     return 0;
 fail:
     free(v);
-    return bad(text, why, e);
+    return type_depend_bad(text, why, e);
 }
 
-static int depend_value_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_depend_value_parse(const struct value_type *t, const char *text, struct value *out,
+                                   struct err *e)
 {
     struct depend *v;
     size_t n;
@@ -169,12 +170,12 @@ static int depend_value_parse(const struct value_type *t, const char *text, stru
     return type_string.parse(t, text, out, e);
 }
 
-static int depend_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_depend_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     return type_string.format(t, v, out);
 }
 
-static int depend_compare(const struct value_type *t, const struct value *a, const struct value *b)
+static int type_depend_compare(const struct value_type *t, const struct value *a, const struct value *b)
 {
     return type_string.compare(t, a, b);
 }
@@ -182,9 +183,9 @@ static int depend_compare(const struct value_type *t, const struct value *a, con
 const struct value_type type_depend = {.name = "dependency list",
                                        .number = 7,
                                        .form = "must be like afterok:12.server,on:2",
-                                       .parse = depend_value_parse,
-                                       .format = depend_format,
-                                       .compare = depend_compare,
+                                       .parse = type_depend_value_parse,
+                                       .format = type_depend_format,
+                                       .compare = type_depend_compare,
                                        .dup = value_dup,
                                        .free = value_free,
                                        .to_json = value_to_json_text,

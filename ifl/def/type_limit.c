@@ -28,14 +28,14 @@ struct limits {
     struct limit v[];
 };
 
-static int bad(const char *text, const char *what, struct err *e)
+static int type_limit_bad(const char *text, const char *what, struct err *e)
 {
     return errors_set(e, PBSE_BADATVAL,
                       "'%.80s': %s; limits are like [u:PBS_GENERIC=3],[g:chem=20],[o:PBS_ALL=100]", text,
                       what);
 }
 
-static int no_memory(struct err *e)
+static int type_limit_no_memory(struct err *e)
 {
     return errors_set(e, PBSE_SYSTEM, "no memory for limits");
 }
@@ -60,7 +60,7 @@ static int parse_name(const char **at, char name[NAME_MAX_BYTES + 1])
 }
 
 /* Which entity the name means: *interned NULL for the generic one. */
-static int resolve(char kind, const char *name, const char **interned, const char **why)
+static int type_limit_resolve(char kind, const char *name, const char **interned, const char **why)
 {
     bool all = strcmp(name, "PBS_ALL") == 0, generic = strcmp(name, "PBS_GENERIC") == 0;
 
@@ -112,7 +112,7 @@ static int parse_item(const struct value_type *amount, const char **at, bool nee
     out->kind = p[1];
     p += 3;
     *why = "a name is missing";
-    if (parse_name(&p, name) < 0 || resolve(out->kind, name, &out->name, why) < 0)
+    if (parse_name(&p, name) < 0 || type_limit_resolve(out->kind, name, &out->name, why) < 0)
         return -1;
     if (parse_amount(amount, &p, needed, &out->amount, why) < 0) {
         intern_unref(out->name);
@@ -133,7 +133,7 @@ static void limits_free(struct limits *l)
     free(l);
 }
 
-static struct limit *find(struct limits *l, char kind, const char *interned)
+static struct limit *type_limit_find(struct limits *l, char kind, const char *interned)
 {
     for (size_t i = 0; l && i < l->n; i++) {
         if (l->v[i].kind == kind && l->v[i].name == interned)
@@ -143,9 +143,9 @@ static struct limit *find(struct limits *l, char kind, const char *interned)
 }
 
 /* Put one in (it is taken), in place of an earlier one of the same entity. */
-static int put(struct limits **l, struct limit *item)
+static int type_limit_put(struct limits **l, struct limit *item)
 {
-    struct limit *old = find(*l, item->kind, item->name);
+    struct limit *old = type_limit_find(*l, item->kind, item->name);
     size_t n = *l ? (*l)->n : 0;
     struct limits *grown;
 
@@ -173,15 +173,15 @@ static int parse_items(const struct value_type *amount, const char *text, bool n
     const char *why, *p = text + strspn(text, ", \t");
 
     if (!*p)
-        return bad(text, "a limit is missing", e);
+        return type_limit_bad(text, "a limit is missing", e);
     while (*p) {
         struct limit item;
         if (parse_item(amount, &p, needed, &item, &why) < 0)
-            return bad(text, why, e);
-        if (put(l, &item) < 0)
-            return no_memory(e);
+            return type_limit_bad(text, why, e);
+        if (type_limit_put(l, &item) < 0)
+            return type_limit_no_memory(e);
         if (*p && !strchr(", \t", *p))
-            return bad(text, "a comma is missing", e);
+            return type_limit_bad(text, "a comma is missing", e);
         p += strspn(p, ", \t");
     }
     return 0;
@@ -248,14 +248,14 @@ int limit_incr(struct value *v, const struct value *by, struct err *e)
     struct limits *l;
 
     if (limit_dup(v, &sum) < 0)
-        return no_memory(e);
+        return type_limit_no_memory(e);
     l = sum.kind == VALUE_LIMITS ? sum.limits : NULL;
     for (size_t i = 0; i < by->limits->n; i++) {
         struct limit item = by->limits->v[i];
         intern_again(item.name);
-        if (put(&l, &item) < 0) {
+        if (type_limit_put(&l, &item) < 0) {
             limits_free(l);
-            return no_memory(e);
+            return type_limit_no_memory(e);
         }
     }
     limit_free(v);
@@ -264,9 +264,9 @@ int limit_incr(struct value *v, const struct value *by, struct err *e)
     return 0;
 }
 
-static void drop(struct limits *l, char kind, const char *interned)
+static void type_limit_drop(struct limits *l, char kind, const char *interned)
 {
-    struct limit *m = find(l, kind, interned);
+    struct limit *m = type_limit_find(l, kind, interned);
 
     if (!m)
         return;
@@ -282,7 +282,7 @@ int limit_decr(struct value *v, const char *text, struct err *e)
     int rc = parse_items(&type_string, text, false, &gone, e);
 
     for (size_t i = 0; rc == 0 && v->kind == VALUE_LIMITS && i < gone->n; i++)
-        drop(v->limits, gone->v[i].kind, gone->v[i].name);
+        type_limit_drop(v->limits, gone->v[i].kind, gone->v[i].name);
     if (rc == 0 && v->kind == VALUE_LIMITS && !v->limits->n)
         limit_free(v);
     limits_free(gone);
@@ -306,7 +306,7 @@ const struct value *limit_named(const struct value *limits, enum limit_kind kind
 const struct value *limit_generic(const struct value *limits, enum limit_kind kind)
 {
     struct limits *l = limits && limits->kind == VALUE_LIMITS ? limits->limits : NULL;
-    struct limit *m = find(l, (char)kind, NULL);
+    struct limit *m = type_limit_find(l, (char)kind, NULL);
 
     return m ? &m->amount : NULL;
 }
@@ -320,33 +320,35 @@ const struct value *limit_find(const struct value *limits, enum limit_kind kind,
 
 /* --- the type of counts ----------------------------------------------------------------------------- */
 
-static int count_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_limit_count_parse(const struct value_type *t, const char *text, struct value *out,
+                                  struct err *e)
 {
     (void)t;
     return limit_parse(&type_long, text, out, e);
 }
 
-static int count_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_limit_count_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     (void)t;
     return limit_format(&type_long, v, out);
 }
 
-static int count_incr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+static int type_limit_count_incr(const struct value_type *t, struct value *v, const struct value *by,
+                                 struct err *e)
 {
     (void)t;
     return limit_incr(v, by, e);
 }
 
-static int count_compare(const struct value_type *t, const struct value *a, const struct value *b)
+static int type_limit_count_compare(const struct value_type *t, const struct value *a, const struct value *b)
 {
     struct strbuf x, y;
     int order;
 
     strbuf_init(&x, 1 << 20);
     strbuf_init(&y, 1 << 20);
-    count_format(t, a, &x);
-    count_format(t, b, &y);
+    type_limit_count_format(t, a, &x);
+    type_limit_count_format(t, b, &y);
     order = strcmp(strbuf_str(&x), strbuf_str(&y));
     strbuf_fini(&x);
     strbuf_fini(&y);
@@ -359,11 +361,11 @@ const struct value_type type_limit = {"entity limits",
                                       BY_NOTHING,
                                       NULL,
                                       "must be like [u:PBS_GENERIC=3],[o:PBS_ALL=100]",
-                                      count_parse,
-                                      count_format,
-                                      count_incr,
+                                      type_limit_count_parse,
+                                      type_limit_count_format,
+                                      type_limit_count_incr,
                                       NULL,
-                                      count_compare,
+                                      type_limit_count_compare,
                                       limit_dup,
                                       limit_free,
                                       value_to_json_text,

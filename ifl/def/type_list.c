@@ -48,7 +48,7 @@ struct raw {
 };
 
 /* Order of two raw words once backslashes are gone. */
-static int raw_compare(const void *x, const void *y)
+static int type_list_raw_compare(const void *x, const void *y)
 {
     const struct raw *r = x, *s = y;
     const char *a = r->w, *b = s->w, *a_end = a + r->n, *b_end = b + s->n;
@@ -79,13 +79,13 @@ static int list_index_make(struct list_index *x, const char *text)
         return -1;
     while ((r.w = list_next(&text, &r.n)))
         x->v[x->n++] = r;
-    qsort(x->v, x->n, sizeof *x->v, raw_compare);
+    qsort(x->v, x->n, sizeof *x->v, type_list_raw_compare);
     return 0;
 }
 
 static bool list_index_has(const struct list_index *x, struct raw r)
 {
-    return x->n && bsearch(&r, x->v, x->n, sizeof *x->v, raw_compare);
+    return x->n && bsearch(&r, x->v, x->n, sizeof *x->v, type_list_raw_compare);
 }
 
 bool list_contains(const char *text, const char *word)
@@ -125,7 +125,7 @@ int list_unescape(struct strbuf *out, const char *word, size_t n)
 
 /* --- the types -------------------------------------------------------------------------------------- */
 
-static int no_memory(struct err *e)
+static int type_list_no_memory(struct err *e)
 {
     return errors_set(e, PBSE_SYSTEM, "no memory for a list, or longer than %d bytes", LIST_TEXT_MAX);
 }
@@ -134,7 +134,7 @@ static int value_of_buffer(struct strbuf *b, struct value *out, struct err *e)
 {
     *out = strbuf_ok(b) ? value_of_text(strbuf_str(b)) : (struct value){0};
     strbuf_fini(b);
-    return out->kind == VALUE_TEXT ? 0 : no_memory(e);
+    return out->kind == VALUE_TEXT ? 0 : type_list_no_memory(e);
 }
 
 /* Add the words of `text` that `without` (NULL: nothing) does not have. */
@@ -150,7 +150,7 @@ static void add_words(struct strbuf *b, const char *text, const struct list_inde
     }
 }
 
-static int list_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_list_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
 {
     struct strbuf b;
 
@@ -162,7 +162,7 @@ static int list_parse(const struct value_type *t, const char *text, struct value
 }
 
 /* An acl: a word with blanks inside would never match anybody; a bare + or - means everybody. */
-static int acl_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_list_acl_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
 {
     const char *p = text, *w;
     size_t n;
@@ -171,10 +171,10 @@ static int acl_parse(const struct value_type *t, const char *text, struct value 
         if (memchr(w, ' ', n) || memchr(w, '\t', n))
             return value_bad(t, text, e);
     }
-    return list_parse(t, text, out, e);
+    return type_list_parse(t, text, out, e);
 }
 
-static int list_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_list_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     (void)t;
     return strbuf_add(out, value_text(v) ? value_text(v) : "");
@@ -188,7 +188,7 @@ static int combine(struct value *v, const char *kept, const char *added, const c
     struct value sum;
 
     if (list_index_make(&other, added ? kept : taken) < 0)
-        return no_memory(e);
+        return type_list_no_memory(e);
     strbuf_init(&b, LIST_TEXT_MAX);
     strbuf_add(&b, "");
     add_words(&b, kept, added ? NULL : &other);
@@ -202,19 +202,19 @@ static int combine(struct value *v, const char *kept, const char *added, const c
     return 0;
 }
 
-static int list_incr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+static int type_list_incr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
 {
     (void)t;
     return combine(v, value_text(v), value_text(by), NULL, e);
 }
 
-static int list_decr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+static int type_list_decr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
 {
     (void)t;
     return combine(v, value_text(v), NULL, value_text(by), e);
 }
 
-static int list_compare(const struct value_type *t, const struct value *a, const struct value *b)
+static int type_list_compare(const struct value_type *t, const struct value *a, const struct value *b)
 {
     const char *x = value_text(a), *y = value_text(b);
 
@@ -227,11 +227,11 @@ const struct value_type type_string_array = {"string_array",
                                              BY_NOTHING,
                                              NULL,
                                              "a list, comma separated",
-                                             list_parse,
-                                             list_format,
-                                             list_incr,
-                                             list_decr,
-                                             list_compare,
+                                             type_list_parse,
+                                             type_list_format,
+                                             type_list_incr,
+                                             type_list_decr,
+                                             type_list_compare,
                                              value_dup,
                                              value_free,
                                              value_to_json_text,
@@ -241,11 +241,11 @@ const struct value_type type_acl = {"acl",
                                     BY_NOTHING,
                                     NULL,
                                     "must be a comma list of names, + or - before a name, no blanks inside",
-                                    acl_parse,
-                                    list_format,
-                                    list_incr,
-                                    list_decr,
-                                    list_compare,
+                                    type_list_acl_parse,
+                                    type_list_format,
+                                    type_list_incr,
+                                    type_list_decr,
+                                    type_list_compare,
                                     value_dup,
                                     value_free,
                                     value_to_json_text,

@@ -13,41 +13,44 @@
 #include "type_scalar.h"
 
 /* The parsers say what is wrong; the client text of the code goes in front of it. */
-static int refuse(struct err *e, const struct err *why)
+static int type_order_refuse(struct err *e, const struct err *why)
 {
     return errors_set(e, why->code, "%s", why->text);
 }
 
-static int order_value_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_order_value_parse(const struct value_type *t, const char *text, struct value *out,
+                                  struct err *e)
 {
     struct preempt_order o;
     struct err why;
 
     if (order_parse(text, &o, &why) < 0)
-        return refuse(e, &why);
+        return type_order_refuse(e, &why);
     return type_string.parse(t, text, out, e);
 }
 
-static int prio_value_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_order_prio_value_parse(const struct value_type *t, const char *text, struct value *out,
+                                       struct err *e)
 {
     struct preempt_prio p;
     struct err why;
 
     if (prio_parse(text, &p, &why) < 0)
-        return refuse(e, &why);
+        return type_order_refuse(e, &why);
     return type_string.parse(t, text, out, e);
 }
 
 /* A queue's: as a scheduler's, or "none". */
-static int queue_order_value_parse(const struct value_type *t, const char *text, struct value *out,
-                                   struct err *e)
+static int type_order_queue_order_value_parse(const struct value_type *t, const char *text, struct value *out,
+                                              struct err *e)
 {
     return strcmp(text, "none") == 0 ? type_string.parse(t, text, out, e)
-                                     : order_value_parse(t, text, out, e);
+                                     : type_order_value_parse(t, text, out, e);
 }
 
 /* A job's: one group of letters. */
-static int methods_value_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_order_methods_value_parse(const struct value_type *t, const char *text, struct value *out,
+                                          struct err *e)
 {
     struct preempt_order o;
 
@@ -79,7 +82,8 @@ static bool is_signal(const char *name, size_t n)
 }
 
 /* A job's: who else than the script is to get it stands behind the colon. */
-static int signal_value_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_order_signal_value_parse(const struct value_type *t, const char *text, struct value *out,
+                                         struct err *e)
 {
     size_t n = strcspn(text, ":");
 
@@ -90,40 +94,44 @@ static int signal_value_parse(const struct value_type *t, const char *text, stru
 
 /* --- preempt_sort, and the types -------------------------------------------------------------------- */
 
-static int sort_value_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_order_sort_value_parse(const struct value_type *t, const char *text, struct value *out,
+                                       struct err *e)
 {
     enum preempt_sort sort;
 
     return preempt_sort_parse(text, &sort) < 0 ? value_bad(t, text, e) : type_string.parse(t, text, out, e);
 }
 
-static int text_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_order_text_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     return type_string.format(t, v, out);
 }
 
-static int text_compare(const struct value_type *t, const struct value *a, const struct value *b)
+static int type_order_text_compare(const struct value_type *t, const struct value *a, const struct value *b)
 {
     return type_string.compare(t, a, b);
 }
 
 #define CHECKED(fn)                                                                                          \
-    .number = 3, .by = BY_NOTHING, .parse = fn, .format = text_format, .compare = text_compare,              \
-    .dup = value_dup, .free = value_free, .to_json = value_to_json_text, .from_json = value_from_json_text
+    .number = 3, .by = BY_NOTHING, .parse = fn, .format = type_order_text_format,                            \
+    .compare = type_order_text_compare, .dup = value_dup, .free = value_free, .to_json = value_to_json_text, \
+    .from_json = value_from_json_text
 
 const struct value_type type_preempt_order = {.name = "preemption order",
                                               .form = "letters S C R D, with percentages between groups",
-                                              CHECKED(order_value_parse)};
+                                              CHECKED(type_order_value_parse)};
 const struct value_type type_preempt_prio = {
-    .name = "preemption levels", .form = "levels separated by commas", CHECKED(prio_value_parse)};
+    .name = "preemption levels", .form = "levels separated by commas", CHECKED(type_order_prio_value_parse)};
 const struct value_type type_preempt_sort = {.name = "preemption sort",
                                              .form = "min_time_since_start, least_lost_work or fewest_jobs",
-                                             CHECKED(sort_value_parse)};
+                                             CHECKED(type_order_sort_value_parse)};
 const struct value_type type_queue_order = {.name = "preemption order of a queue",
                                             .form =
                                                 "none, or letters S C R D, with percentages between groups",
-                                            CHECKED(queue_order_value_parse)};
-const struct value_type type_preempt_methods = {
-    .name = "preemption methods", .form = "letters out of S C R D, each once", CHECKED(methods_value_parse)};
-const struct value_type type_preempt_signal = {
-    .name = "preemption signal", .form = "a signal such as USR1, or USR1:all", CHECKED(signal_value_parse)};
+                                            CHECKED(type_order_queue_order_value_parse)};
+const struct value_type type_preempt_methods = {.name = "preemption methods",
+                                                .form = "letters out of S C R D, each once",
+                                                CHECKED(type_order_methods_value_parse)};
+const struct value_type type_preempt_signal = {.name = "preemption signal",
+                                               .form = "a signal such as USR1, or USR1:all",
+                                               CHECKED(type_order_signal_value_parse)};

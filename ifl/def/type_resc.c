@@ -15,7 +15,7 @@
 #include "type_limit.h"
 #include "type_scalar.h"
 
-static int no_memory(struct err *e)
+static int type_resc_no_memory(struct err *e)
 {
     return errors_set(e, PBSE_SYSTEM, "no memory for a list of resources");
 }
@@ -35,7 +35,7 @@ static int element_dup(const struct value *from, struct value *to)
 }
 
 /* Where id stands, or would stand. */
-static size_t place_of(const struct resc_list *l, int id)
+static size_t type_resc_place_of(const struct resc_list *l, int id)
 {
     size_t low = 0, high = l ? l->n : 0;
 
@@ -56,7 +56,7 @@ static bool stands_at(const struct resc_list *l, size_t i, int id)
 
 const struct value *resc_find(const struct resc_list *l, int id)
 {
-    size_t i = place_of(l, id);
+    size_t i = type_resc_place_of(l, id);
 
     return stands_at(l, i, id) ? &l->v[i] : NULL;
 }
@@ -80,7 +80,7 @@ static int reserve(struct resc_list **l)
 
 int resc_put(struct resc_list **l, int id, struct value v, struct err *e)
 {
-    size_t i = place_of(*l, id);
+    size_t i = type_resc_place_of(*l, id);
 
     assert(id >= 0 && id < RESC_MAX);
     v.tag = (uint16_t)id;
@@ -91,7 +91,7 @@ int resc_put(struct resc_list **l, int id, struct value v, struct err *e)
     }
     if (reserve(l) < 0) {
         element_free(&v);
-        return no_memory(e);
+        return type_resc_no_memory(e);
     }
     memmove(&(*l)->v[i + 1], &(*l)->v[i], ((*l)->n - i) * sizeof v);
     (*l)->v[i] = v;
@@ -101,7 +101,7 @@ int resc_put(struct resc_list **l, int id, struct value v, struct err *e)
 
 void resc_remove(struct resc_list **l, int id)
 {
-    size_t i = place_of(*l, id);
+    size_t i = type_resc_place_of(*l, id);
 
     if (!stands_at(*l, i, id))
         return;
@@ -152,7 +152,7 @@ int resc_parse(struct resc_list **l, const struct resource *r, const char *text,
         v = value_of_text(text);
     else if (r->type->parse(r->type, text, &v, e) < 0)
         return -1;
-    return v.kind == VALUE_NONE ? no_memory(e) : resc_put(l, r->id, v, e);
+    return v.kind == VALUE_NONE ? type_resc_no_memory(e) : resc_put(l, r->id, v, e);
 }
 
 static int parse_pair(struct resc_list **l, const struct resource_table *t, char *pair, struct err *e)
@@ -176,7 +176,7 @@ int resc_parse_list(struct resc_list **l, const struct resource_table *t, const 
 {
     char *copy = strdup(text), *next;
     struct resc_list *sum = NULL;
-    int rc = copy && resc_dup(*l, &sum) == 0 ? 0 : no_memory(e);
+    int rc = copy && resc_dup(*l, &sum) == 0 ? 0 : type_resc_no_memory(e);
 
     for (char *p = copy; rc == 0 && p; p = next) {
         next = strchr(p, separator);
@@ -243,7 +243,7 @@ static int combine(struct resc_list **a, const struct resc_list *b, const struct
             if (resc_put(a, r->id, zero, e) < 0)
                 return -1;
         }
-        sum = &(*a)->v[place_of(*a, r->id)];
+        sum = &(*a)->v[type_resc_place_of(*a, r->id)];
         if (is_amount(r, sum))
             scalar_add(sum, &b->v[i], sign);
     }
@@ -345,7 +345,7 @@ static int element_from_json(const json_t *json, const struct resource *r, enum 
         rc = limit_parse(r->type, text, out, e);
     } else if (text) {
         *out = value_of_text(text);
-        rc = out->kind == VALUE_TEXT ? 0 : no_memory(e);
+        rc = out->kind == VALUE_TEXT ? 0 : type_resc_no_memory(e);
     } else if (by == BY_LIMIT) {
         rc = errors_set(e, PBSE_BADATVAL, "a stored limit is a text");
     } else {
@@ -408,7 +408,7 @@ fail:
 
 /* --- the types: handled by name, so there is nothing to parse or format here ------------------------- */
 
-static int amounts_dup(const struct value *from, struct value *to)
+static int type_resc_amounts_dup(const struct value *from, struct value *to)
 {
     *to = *from;
     if (from->kind == VALUE_AMOUNTS && resc_dup(from->amounts, &to->amounts) < 0) {
@@ -418,7 +418,7 @@ static int amounts_dup(const struct value *from, struct value *to)
     return 0;
 }
 
-static void amounts_free(struct value *v)
+static void type_resc_amounts_free(struct value *v)
 {
     if (v->kind == VALUE_AMOUNTS)
         resc_free(v->amounts);
@@ -429,11 +429,11 @@ const struct value_type type_resources = {.name = "resources",
                                           .number = 6,
                                           .by = BY_AMOUNT,
                                           .form = "name.resource",
-                                          .dup = amounts_dup,
-                                          .free = amounts_free};
+                                          .dup = type_resc_amounts_dup,
+                                          .free = type_resc_amounts_free};
 const struct value_type type_resource_limits = {.name = "entity limits by resource",
                                                 .number = 15,
                                                 .by = BY_LIMIT,
                                                 .form = "name.resource",
-                                                .dup = amounts_dup,
-                                                .free = amounts_free};
+                                                .dup = type_resc_amounts_dup,
+                                                .free = type_resc_amounts_free};

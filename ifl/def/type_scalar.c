@@ -57,14 +57,16 @@ void scalar_add(struct value *v, const struct value *by, int sign)
     }
 }
 
-static int number_incr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+static int type_scalar_number_incr(const struct value_type *t, struct value *v, const struct value *by,
+                                   struct err *e)
 {
     (void)t, (void)e;
     scalar_add(v, by, 1);
     return 0;
 }
 
-static int number_decr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+static int type_scalar_number_decr(const struct value_type *t, struct value *v, const struct value *by,
+                                   struct err *e)
 {
     (void)t, (void)e;
     scalar_add(v, by, -1);
@@ -73,13 +75,15 @@ static int number_decr(const struct value_type *t, struct value *v, const struct
 
 /* --- whole numbers ---------------------------------------------------------------------------------- */
 
-static int number_compare(const struct value_type *t, const struct value *a, const struct value *b)
+static int type_scalar_number_compare(const struct value_type *t, const struct value *a,
+                                      const struct value *b)
 {
     (void)t;
     return (a->n > b->n) - (a->n < b->n);
 }
 
-static int long_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_scalar_long_parse(const struct value_type *t, const char *text, struct value *out,
+                                  struct err *e)
 {
     int64_t n;
 
@@ -89,19 +93,20 @@ static int long_parse(const struct value_type *t, const char *text, struct value
     return 0;
 }
 
-static int long_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_scalar_long_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     (void)t;
     return strbuf_addf(out, "%lld", (long long)v->n);
 }
 
-static json_t *long_to_json(const struct value_type *t, const struct value *v)
+static json_t *type_scalar_long_to_json(const struct value_type *t, const struct value *v)
 {
     (void)t;
     return json_integer(v->n);
 }
 
-static int long_from_json(const struct value_type *t, const json_t *json, struct value *out, struct err *e)
+static int type_scalar_long_from_json(const struct value_type *t, const json_t *json, struct value *out,
+                                      struct err *e)
 {
     if (!json_is_integer(json))
         return value_from_json_text(t, json, out, e);
@@ -109,7 +114,8 @@ static int long_from_json(const struct value_type *t, const json_t *json, struct
     return 0;
 }
 
-static int octal_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_scalar_octal_parse(const struct value_type *t, const char *text, struct value *out,
+                                   struct err *e)
 {
     size_t n = strspn(text, "01234567");
 
@@ -119,13 +125,14 @@ static int octal_parse(const struct value_type *t, const char *text, struct valu
     return 0;
 }
 
-static int octal_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_scalar_octal_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     (void)t;
     return strbuf_addf(out, "%llo", (unsigned long long)v->n);
 }
 
-static int char_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_scalar_char_parse(const struct value_type *t, const char *text, struct value *out,
+                                  struct err *e)
 {
     if (!text[0] || text[1])
         return value_bad(t, text, e);
@@ -133,13 +140,14 @@ static int char_parse(const struct value_type *t, const char *text, struct value
     return 0;
 }
 
-static int char_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_scalar_char_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     (void)t;
     return strbuf_add_char(out, (char)v->n);
 }
 
-static int boolean_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_scalar_boolean_parse(const struct value_type *t, const char *text, struct value *out,
+                                     struct err *e)
 {
     bool b;
 
@@ -149,19 +157,20 @@ static int boolean_parse(const struct value_type *t, const char *text, struct va
     return 0;
 }
 
-static int boolean_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_scalar_boolean_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     (void)t;
     return strbuf_add(out, units_format_bool(v->n != 0));
 }
 
-static json_t *boolean_to_json(const struct value_type *t, const struct value *v)
+static json_t *type_scalar_boolean_to_json(const struct value_type *t, const struct value *v)
 {
     (void)t;
     return json_boolean(v->n != 0);
 }
 
-static int boolean_from_json(const struct value_type *t, const json_t *json, struct value *out, struct err *e)
+static int type_scalar_boolean_from_json(const struct value_type *t, const json_t *json, struct value *out,
+                                         struct err *e)
 {
     if (!json_is_boolean(json))
         return value_from_json_text(t, json, out, e);
@@ -169,7 +178,8 @@ static int boolean_from_json(const struct value_type *t, const json_t *json, str
     return 0;
 }
 
-static int duration_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_scalar_duration_parse(const struct value_type *t, const char *text, struct value *out,
+                                      struct err *e)
 {
     int64_t s;
 
@@ -179,7 +189,7 @@ static int duration_parse(const struct value_type *t, const char *text, struct v
     return 0;
 }
 
-static int duration_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_scalar_duration_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     char text[UNITS_TEXT_MAX];
 
@@ -189,7 +199,8 @@ static int duration_format(const struct value_type *t, const struct value *v, st
 
 /* --- floats and sizes ------------------------------------------------------------------------------- */
 
-static int float_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_scalar_float_parse(const struct value_type *t, const char *text, struct value *out,
+                                   struct err *e)
 {
     char *end;
     double d = strtod(text, &end);
@@ -201,7 +212,7 @@ static int float_parse(const struct value_type *t, const char *text, struct valu
 }
 
 /* The shortest text that reads back as the same number. */
-static int float_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_scalar_float_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     char text[40];
 
@@ -214,19 +225,20 @@ static int float_format(const struct value_type *t, const struct value *v, struc
     return strbuf_add(out, text);
 }
 
-static int float_compare(const struct value_type *t, const struct value *a, const struct value *b)
+static int type_scalar_float_compare(const struct value_type *t, const struct value *a, const struct value *b)
 {
     (void)t;
     return (a->real > b->real) - (a->real < b->real);
 }
 
-static json_t *float_to_json(const struct value_type *t, const struct value *v)
+static json_t *type_scalar_float_to_json(const struct value_type *t, const struct value *v)
 {
     (void)t;
     return json_real(v->real);
 }
 
-static int float_from_json(const struct value_type *t, const json_t *json, struct value *out, struct err *e)
+static int type_scalar_float_from_json(const struct value_type *t, const json_t *json, struct value *out,
+                                       struct err *e)
 {
     if (!json_is_number(json))
         return value_from_json_text(t, json, out, e);
@@ -234,7 +246,8 @@ static int float_from_json(const struct value_type *t, const json_t *json, struc
     return 0;
 }
 
-static int size_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_scalar_size_parse(const struct value_type *t, const char *text, struct value *out,
+                                  struct err *e)
 {
     struct units_size s;
 
@@ -244,7 +257,7 @@ static int size_parse(const struct value_type *t, const char *text, struct value
     return 0;
 }
 
-static int size_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_scalar_size_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     char text[UNITS_TEXT_MAX];
 
@@ -252,7 +265,7 @@ static int size_format(const struct value_type *t, const struct value *v, struct
     return strbuf_add(out, units_format_size(text, as_size(v)));
 }
 
-static int size_compare(const struct value_type *t, const struct value *a, const struct value *b)
+static int type_scalar_size_compare(const struct value_type *t, const struct value *a, const struct value *b)
 {
     (void)t;
     return units_size_compare(as_size(a), as_size(b));
@@ -260,36 +273,38 @@ static int size_compare(const struct value_type *t, const struct value *a, const
 
 /* --- texts ------------------------------------------------------------------------------------------ */
 
-static int no_memory(struct err *e)
+static int type_scalar_no_memory(struct err *e)
 {
     return errors_set(e, PBSE_SYSTEM, "no memory for a value");
 }
 
-static int string_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_scalar_string_parse(const struct value_type *t, const char *text, struct value *out,
+                                    struct err *e)
 {
     (void)t;
     *out = value_of_text(text);
-    return out->kind == VALUE_TEXT ? 0 : no_memory(e);
+    return out->kind == VALUE_TEXT ? 0 : type_scalar_no_memory(e);
 }
 
-static int text_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_scalar_text_parse(const struct value_type *t, const char *text, struct value *out,
+                                  struct err *e)
 {
     char *own = strdup(text);
 
     (void)t;
     if (!own)
-        return no_memory(e);
+        return type_scalar_no_memory(e);
     *out = (struct value){.kind = VALUE_OWN, .own = own};
     return 0;
 }
 
-static int text_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_scalar_text_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     (void)t;
     return strbuf_add(out, value_text(v) ? value_text(v) : "");
 }
 
-static int text_compare(const struct value_type *t, const struct value *a, const struct value *b)
+static int type_scalar_text_compare(const struct value_type *t, const struct value *a, const struct value *b)
 {
     const char *x = value_text(a), *y = value_text(b);
 
@@ -307,7 +322,7 @@ static int text_become(const struct value_type *t, struct value *v, const char *
     int rc;
 
     if (!sum)
-        return no_memory(e);
+        return type_scalar_no_memory(e);
     memcpy(sum, head, n);
     memcpy(sum + n, tail, m + 1);
     rc = t->parse(t, sum, &fresh, e);
@@ -320,14 +335,16 @@ static int text_become(const struct value_type *t, struct value *v, const char *
     return 0;
 }
 
-static int text_incr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+static int type_scalar_text_incr(const struct value_type *t, struct value *v, const struct value *by,
+                                 struct err *e)
 {
     const char *old = value_text(v) ? value_text(v) : "";
 
     return text_become(t, v, old, strlen(old), value_text(by), e);
 }
 
-static int text_decr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+static int type_scalar_text_decr(const struct value_type *t, struct value *v, const struct value *by,
+                                 struct err *e)
 {
     const char *old = value_text(v) ? value_text(v) : "", *end = value_text(by);
     size_t n = strlen(old), m = strlen(end);
@@ -338,7 +355,7 @@ static int text_decr(const struct value_type *t, struct value *v, const struct v
 }
 
 #define PLAIN     .dup = value_dup, .free = value_free
-#define SUMS      .incr = number_incr, .decr = number_decr
+#define SUMS      .incr = type_scalar_number_incr, .decr = type_scalar_number_decr
 #define JSON_TEXT .to_json = value_to_json_text, .from_json = value_from_json_text
 
 const struct value_type type_long = {"long",
@@ -346,33 +363,33 @@ const struct value_type type_long = {"long",
                                      BY_NOTHING,
                                      NULL,
                                      "must be a whole number",
-                                     long_parse,
-                                     long_format,
+                                     type_scalar_long_parse,
+                                     type_scalar_long_format,
                                      SUMS,
-                                     .compare = number_compare,
+                                     .compare = type_scalar_number_compare,
                                      PLAIN,
-                                     .to_json = long_to_json,
-                                     .from_json = long_from_json};
+                                     .to_json = type_scalar_long_to_json,
+                                     .from_json = type_scalar_long_from_json};
 const struct value_type type_long64 = {"long64",
                                        9,
                                        BY_NOTHING,
                                        NULL,
                                        "must be a whole number",
-                                       long_parse,
-                                       long_format,
+                                       type_scalar_long_parse,
+                                       type_scalar_long_format,
                                        SUMS,
-                                       .compare = number_compare,
+                                       .compare = type_scalar_number_compare,
                                        PLAIN,
-                                       .to_json = long_to_json,
-                                       .from_json = long_from_json};
+                                       .to_json = type_scalar_long_to_json,
+                                       .from_json = type_scalar_long_from_json};
 const struct value_type type_octal = {"octal",
                                       1,
                                       BY_NOTHING,
                                       NULL,
                                       "must be an octal mask like 022",
-                                      octal_parse,
-                                      octal_format,
-                                      .compare = number_compare,
+                                      type_scalar_octal_parse,
+                                      type_scalar_octal_format,
+                                      .compare = type_scalar_number_compare,
                                       PLAIN,
                                       JSON_TEXT};
 const struct value_type type_char = {"char",
@@ -380,9 +397,9 @@ const struct value_type type_char = {"char",
                                      BY_NOTHING,
                                      NULL,
                                      "must be one character",
-                                     char_parse,
-                                     char_format,
-                                     .compare = number_compare,
+                                     type_scalar_char_parse,
+                                     type_scalar_char_format,
+                                     .compare = type_scalar_number_compare,
                                      PLAIN,
                                      JSON_TEXT};
 const struct value_type type_boolean = {"boolean",
@@ -390,34 +407,34 @@ const struct value_type type_boolean = {"boolean",
                                         BY_NOTHING,
                                         NULL,
                                         "must be True or False",
-                                        boolean_parse,
-                                        boolean_format,
-                                        .compare = number_compare,
+                                        type_scalar_boolean_parse,
+                                        type_scalar_boolean_format,
+                                        .compare = type_scalar_number_compare,
                                         PLAIN,
-                                        .to_json = boolean_to_json,
-                                        .from_json = boolean_from_json};
+                                        .to_json = type_scalar_boolean_to_json,
+                                        .from_json = type_scalar_boolean_from_json};
 const struct value_type type_float = {"float",
                                       14,
                                       BY_NOTHING,
                                       NULL,
                                       "must be a number",
-                                      float_parse,
-                                      float_format,
+                                      type_scalar_float_parse,
+                                      type_scalar_float_format,
                                       SUMS,
-                                      .compare = float_compare,
+                                      .compare = type_scalar_float_compare,
                                       PLAIN,
-                                      .to_json = float_to_json,
-                                      .from_json = float_from_json};
+                                      .to_json = type_scalar_float_to_json,
+                                      .from_json = type_scalar_float_from_json};
 const struct value_type type_string = {"string",
                                        3,
                                        BY_NOTHING,
                                        NULL,
                                        "text",
-                                       string_parse,
-                                       text_format,
-                                       .incr = text_incr,
-                                       .decr = text_decr,
-                                       .compare = text_compare,
+                                       type_scalar_string_parse,
+                                       type_scalar_text_format,
+                                       .incr = type_scalar_text_incr,
+                                       .decr = type_scalar_text_decr,
+                                       .compare = type_scalar_text_compare,
                                        PLAIN,
                                        JSON_TEXT};
 const struct value_type type_text = {"string",
@@ -425,11 +442,11 @@ const struct value_type type_text = {"string",
                                      BY_NOTHING,
                                      NULL,
                                      "text",
-                                     text_parse,
-                                     text_format,
-                                     .incr = text_incr,
-                                     .decr = text_decr,
-                                     .compare = text_compare,
+                                     type_scalar_text_parse,
+                                     type_scalar_text_format,
+                                     .incr = type_scalar_text_incr,
+                                     .decr = type_scalar_text_decr,
+                                     .compare = type_scalar_text_compare,
                                      PLAIN,
                                      JSON_TEXT};
 const struct value_type type_size = {"size",
@@ -437,10 +454,10 @@ const struct value_type type_size = {"size",
                                      BY_NOTHING,
                                      NULL,
                                      "must be a size like 100mb, 4gb or 512kw",
-                                     size_parse,
-                                     size_format,
+                                     type_scalar_size_parse,
+                                     type_scalar_size_format,
                                      SUMS,
-                                     .compare = size_compare,
+                                     .compare = type_scalar_size_compare,
                                      PLAIN,
                                      JSON_TEXT};
 const struct value_type type_duration = {"duration",
@@ -448,9 +465,9 @@ const struct value_type type_duration = {"duration",
                                          BY_NOTHING,
                                          NULL,
                                          "must be a duration, [[hours:]minutes:]seconds",
-                                         duration_parse,
-                                         duration_format,
+                                         type_scalar_duration_parse,
+                                         type_scalar_duration_format,
                                          SUMS,
-                                         .compare = number_compare,
+                                         .compare = type_scalar_number_compare,
                                          PLAIN,
                                          JSON_TEXT};

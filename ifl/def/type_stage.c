@@ -27,7 +27,8 @@ int stage_parse(const char *word, size_t n, struct stage_pair *out, struct err *
     return 0;
 }
 
-static int stage_value_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_stage_value_parse(const struct value_type *t, const char *text, struct value *out,
+                                  struct err *e)
 {
     const char *p = text, *w;
     struct stage_pair pair;
@@ -40,22 +41,22 @@ static int stage_value_parse(const struct value_type *t, const char *text, struc
     return type_string_array.parse(t, text, out, e);
 }
 
-static int stage_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_stage_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     return type_string_array.format(t, v, out);
 }
 
-static int stage_incr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+static int type_stage_incr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
 {
     return type_string_array.incr(t, v, by, e);
 }
 
-static int stage_decr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+static int type_stage_decr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
 {
     return type_string_array.decr(t, v, by, e);
 }
 
-static int stage_compare(const struct value_type *t, const struct value *a, const struct value *b)
+static int type_stage_compare(const struct value_type *t, const struct value *a, const struct value *b)
 {
     return type_string_array.compare(t, a, b);
 }
@@ -63,11 +64,11 @@ static int stage_compare(const struct value_type *t, const struct value *a, cons
 const struct value_type type_stage = {.name = "stage list",
                                       .number = 4,
                                       .form = "must be local_path@host:remote_path, comma separated",
-                                      .parse = stage_value_parse,
-                                      .format = stage_format,
-                                      .incr = stage_incr,
-                                      .decr = stage_decr,
-                                      .compare = stage_compare,
+                                      .parse = type_stage_value_parse,
+                                      .format = type_stage_format,
+                                      .incr = type_stage_incr,
+                                      .decr = type_stage_decr,
+                                      .compare = type_stage_compare,
                                       .dup = value_dup,
                                       .free = value_free,
                                       .to_json = value_to_json_text,

@@ -24,7 +24,7 @@ struct choice_rule {
     const char *const *words;
 };
 
-static const char *choose(const struct choice_rule *r, const char *text)
+static const char *type_words_choose(const struct choice_rule *r, const char *text)
 {
     size_t n = strlen(text);
 
@@ -36,15 +36,17 @@ static const char *choose(const struct choice_rule *r, const char *text)
     return NULL;
 }
 
-static int choice_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_words_choice_parse(const struct value_type *t, const char *text, struct value *out,
+                                   struct err *e)
 {
-    const char *word = choose(t->rule, text);
+    const char *word = type_words_choose(t->rule, text);
 
     return word ? type_string.parse(t, word, out, e) : value_bad(t, text, e);
 }
 
 /* A list, each word of which is one of several. */
-static int choices_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_words_choices_parse(const struct value_type *t, const char *text, struct value *out,
+                                    struct err *e)
 {
     const char *p = text, *w;
     char word[64];
@@ -52,7 +54,7 @@ static int choices_parse(const struct value_type *t, const char *text, struct va
 
     while ((w = list_next(&p, &n))) {
         snprintf(word, sizeof word, "%.*s", (int)n, w);
-        if (n >= sizeof word || !choose(t->rule, word))
+        if (n >= sizeof word || !type_words_choose(t->rule, word))
             return value_bad(t, text, e);
     }
     return type_string_array.parse(t, text, out, e);
@@ -105,7 +107,8 @@ static bool are_letters(const struct letter_rule *r, const char *text)
     return *text != '\0';
 }
 
-static int letters_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_words_letters_parse(const struct value_type *t, const char *text, struct value *out,
+                                    struct err *e)
 {
     return are_letters(t->rule, text) ? type_string.parse(t, text, out, e) : value_bad(t, text, e);
 }
@@ -136,7 +139,8 @@ int words_hold_parse(const char *letters, int64_t *bits, struct err *e)
     return 0;
 }
 
-static int hold_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_words_hold_parse(const struct value_type *t, const char *text, struct value *out,
+                                 struct err *e)
 {
     int64_t bits;
 
@@ -147,7 +151,7 @@ static int hold_parse(const struct value_type *t, const char *text, struct value
     return 0;
 }
 
-static int hold_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_words_hold_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     (void)t;
     if (!(v->n & 15))
@@ -159,7 +163,8 @@ static int hold_format(const struct value_type *t, const struct value *v, struct
     return strbuf_ok(out) ? 0 : -1;
 }
 
-static int node_state_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_words_node_state_parse(const struct value_type *t, const char *text, struct value *out,
+                                       struct err *e)
 {
     uint32_t bits;
 
@@ -170,13 +175,14 @@ static int node_state_parse(const struct value_type *t, const char *text, struct
     return 0;
 }
 
-static int node_state_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_words_node_state_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     (void)t;
     return states_node_format((uint32_t)v->n, out);
 }
 
-static int bits_incr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+static int type_words_bits_incr(const struct value_type *t, struct value *v, const struct value *by,
+                                struct err *e)
 {
     (void)t, (void)e;
     v->n = (v->kind == VALUE_NUMBER ? v->n : 0) | by->n;
@@ -184,7 +190,8 @@ static int bits_incr(const struct value_type *t, struct value *v, const struct v
     return 0;
 }
 
-static int bits_decr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+static int type_words_bits_decr(const struct value_type *t, struct value *v, const struct value *by,
+                                struct err *e)
 {
     (void)t, (void)e;
     v->n = (v->kind == VALUE_NUMBER ? v->n : 0) & ~by->n;
@@ -192,7 +199,7 @@ static int bits_decr(const struct value_type *t, struct value *v, const struct v
     return 0;
 }
 
-static int bits_compare(const struct value_type *t, const struct value *a, const struct value *b)
+static int type_words_bits_compare(const struct value_type *t, const struct value *a, const struct value *b)
 {
     (void)t;
     return a->n != b->n;
@@ -208,7 +215,8 @@ static bool are_minutes(const char *text)
     return n && n < 10 && !text[n + 1] && strtol(text + 1, NULL, 10) > 0;
 }
 
-static int checkpoint_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_words_checkpoint_parse(const struct value_type *t, const char *text, struct value *out,
+                                       struct err *e)
 {
     bool alone = text[0] && strchr("nscwu", text[0]) && !text[1];
 
@@ -217,7 +225,8 @@ static int checkpoint_parse(const struct value_type *t, const char *text, struct
     return type_string.parse(t, text, out, e);
 }
 
-static int job_name_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_words_job_name_parse(const struct value_type *t, const char *text, struct value *out,
+                                     struct err *e)
 {
     size_t n = 0;
 
@@ -231,14 +240,16 @@ static int job_name_parse(const struct value_type *t, const char *text, struct v
     return type_string.parse(t, text, out, e);
 }
 
-static int project_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_words_project_parse(const struct value_type *t, const char *text, struct value *out,
+                                    struct err *e)
 {
     if (!*text || strlen(text) > 256 || strpbrk(text, "/[]\";:|<>+,?*\\ \t\n"))
         return value_bad(t, text, e);
     return type_string.parse(t, text, out, e);
 }
 
-static int qdel_args_parse(const struct value_type *t, const char *text, struct value *out, struct err *e)
+static int type_words_qdel_args_parse(const struct value_type *t, const char *text, struct value *out,
+                                      struct err *e)
 {
     static const char option[] = "suppress_email=";
     const char *p = text;
@@ -256,22 +267,24 @@ static int qdel_args_parse(const struct value_type *t, const char *text, struct 
 
 /* --- the types -------------------------------------------------------------------------------------- */
 
-static int words_format(const struct value_type *t, const struct value *v, struct strbuf *out)
+static int type_words_format(const struct value_type *t, const struct value *v, struct strbuf *out)
 {
     return type_string.format(t, v, out);
 }
 
-static int words_compare(const struct value_type *t, const struct value *a, const struct value *b)
+static int type_words_compare(const struct value_type *t, const struct value *a, const struct value *b)
 {
     return type_string.compare(t, a, b);
 }
 
-static int set_incr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+static int type_words_set_incr(const struct value_type *t, struct value *v, const struct value *by,
+                               struct err *e)
 {
     return type_string_array.incr(t, v, by, e);
 }
 
-static int set_decr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
+static int type_words_set_decr(const struct value_type *t, struct value *v, const struct value *by,
+                               struct err *e)
 {
     return type_string_array.decr(t, v, by, e);
 }
@@ -280,53 +293,60 @@ static int set_decr(const struct value_type *t, struct value *v, const struct va
     .by = BY_NOTHING, .form = form_, .dup = value_dup, .free = value_free, .to_json = value_to_json_text,    \
     .from_json = value_from_json_text
 #define WORD(parse_, form_)                                                                                  \
-    .name = "string", .number = 3, .parse = parse_, .format = words_format, .compare = words_compare,        \
-    BASE(form_)
+    .name = "string", .number = 3, .parse = parse_, .format = type_words_format,                             \
+    .compare = type_words_compare, BASE(form_)
 #define BITS(parse_, format_, form_)                                                                         \
-    .parse = parse_, .format = format_, .incr = bits_incr, .decr = bits_decr, .compare = bits_compare,       \
-    BASE(form_)
+    .parse = parse_, .format = format_, .incr = type_words_bits_incr, .decr = type_words_bits_decr,          \
+    .compare = type_words_bits_compare, BASE(form_)
 
 const struct value_type type_hold = {
-    .name = "hold letters", .number = 3, BITS(hold_parse, hold_format, "must be letters of u o s p, or n")};
+    .name = "hold letters",
+    .number = 3,
+    BITS(type_words_hold_parse, type_words_hold_format, "must be letters of u o s p, or n")};
 const struct value_type type_node_state = {
     .name = "vnode state",
     .number = 10,
-    BITS(node_state_parse, node_state_format, "must be states of a vnode")};
+    BITS(type_words_node_state_parse, type_words_node_state_format, "must be states of a vnode")};
 
 const struct value_type type_mail = {.rule = &mail_rule,
-                                     WORD(letters_parse, "must be letters of a b e j, or n")};
+                                     WORD(type_words_letters_parse, "must be letters of a b e j, or n")};
 const struct value_type type_mail_resv = {.rule = &mail_resv_rule,
-                                          WORD(letters_parse, "must be letters of a b c e, or n")};
+                                          WORD(type_words_letters_parse, "must be letters of a b c e, or n")};
 const struct value_type type_keep = {.rule = &keep_rule,
-                                     WORD(letters_parse, "must be letters of o e d, or n")};
-const struct value_type type_remove = {.rule = &remove_rule, WORD(letters_parse, "must be o, e, oe or eo")};
-const struct value_type type_join = {.rule = &join_rule, WORD(choice_parse, "must be n, oe or eo")};
+                                     WORD(type_words_letters_parse, "must be letters of o e d, or n")};
+const struct value_type type_remove = {.rule = &remove_rule,
+                                       WORD(type_words_letters_parse, "must be o, e, oe or eo")};
+const struct value_type type_join = {.rule = &join_rule,
+                                     WORD(type_words_choice_parse, "must be n, oe or eo")};
 const struct value_type type_checkpoint = {
-    WORD(checkpoint_parse, "must be n, s, c, c=MINUTES, w, w=MINUTES or u")};
+    WORD(type_words_checkpoint_parse, "must be n, s, c, c=MINUTES, w, w=MINUTES or u")};
 const struct value_type type_queue_type = {.rule = &queue_rule,
-                                           WORD(choice_parse, "must be Execution or Route")};
-const struct value_type type_sandbox = {.rule = &sandbox_rule, WORD(choice_parse, "must be HOME or PRIVATE")};
+                                           WORD(type_words_choice_parse, "must be Execution or Route")};
+const struct value_type type_sandbox = {.rule = &sandbox_rule,
+                                        WORD(type_words_choice_parse, "must be HOME or PRIVATE")};
 const struct value_type type_tolerate = {.rule = &tolerate_rule,
-                                         WORD(choice_parse, "must be none, job_start or all")};
+                                         WORD(type_words_choice_parse, "must be none, job_start or all")};
 const struct value_type type_sharing = {
     .rule = &sharing_rule,
-    WORD(choice_parse, "must be default_shared, default_excl, default_exclhost, ignore_excl, "
-                       "force_excl or force_exclhost")};
-const struct value_type type_run_wait = {.rule = &run_wait_rule,
-                                         WORD(choice_parse, "must be none, runjob_hook or execjob_hook")};
+    WORD(type_words_choice_parse, "must be default_shared, default_excl, default_exclhost, ignore_excl, "
+                                  "force_excl or force_exclhost")};
+const struct value_type type_run_wait = {
+    .rule = &run_wait_rule, WORD(type_words_choice_parse, "must be none, runjob_hook or execjob_hook")};
 const struct value_type type_fuzzy = {.rule = &fuzzy_rule,
-                                      WORD(choice_parse, "must be off, low, medium or high")};
-const struct value_type type_hook_type = {.rule = &hook_type_rule, WORD(choice_parse, "must be site or pbs")};
+                                      WORD(type_words_choice_parse, "must be off, low, medium or high")};
+const struct value_type type_hook_type = {.rule = &hook_type_rule,
+                                          WORD(type_words_choice_parse, "must be site or pbs")};
 const struct value_type type_hook_user = {.rule = &hook_user_rule,
-                                          WORD(choice_parse, "must be pbsadmin or pbsuser")};
+                                          WORD(type_words_choice_parse, "must be pbsadmin or pbsuser")};
 const struct value_type type_fail_action = {
     .rule = &fail_action_rule,
-    .incr = set_incr,
-    .decr = set_decr,
-    WORD(choices_parse,
+    .incr = type_words_set_incr,
+    .decr = type_words_set_decr,
+    WORD(type_words_choices_parse,
          "must be none, offline_vnodes, clear_vnodes_upon_recovery or scheduler_restart_cycle")};
-const struct value_type type_qdel_args = {WORD(qdel_args_parse, "must be -Wsuppress_email=N")};
+const struct value_type type_qdel_args = {WORD(type_words_qdel_args_parse, "must be -Wsuppress_email=N")};
 const struct value_type type_job_name = {
-    WORD(job_name_parse, "must be 1 to 230 printable characters without blanks and /")};
+    WORD(type_words_job_name_parse, "must be 1 to 230 printable characters without blanks and /")};
 const struct value_type type_project = {
-    WORD(project_parse, "must be up to 256 characters without / [ ] \" ; : | < > + , ? * \\ and blanks")};
+    WORD(type_words_project_parse,
+         "must be up to 256 characters without / [ ] \" ; : | < > + , ? * \\ and blanks")};

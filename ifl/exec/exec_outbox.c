@@ -18,21 +18,21 @@ struct exec_outbox {
     const char *name;
     struct rpc_conn *conn;
     struct loop_timer *pause;
-    struct batch *first; /* calls under way */
+    struct exec_outbox_batch *first; /* calls under way */
     size_t under_way;
     bool again;
     exec_event events[EXEC_EVENTS_MAX];
 };
 
 /* One call. */
-struct batch {
+struct exec_outbox_batch {
     struct exec_outbox *o;
-    struct batch *next, *prev;
+    struct exec_outbox_batch *next, *prev;
     size_t n;
     exec_ack expect[]; /* job, run, highest number carried */
 };
 
-static void link_in(struct exec_outbox *o, struct batch *b)
+static void exec_outbox_link_in(struct exec_outbox *o, struct exec_outbox_batch *b)
 {
     b->next = o->first;
     if (o->first)
@@ -41,7 +41,7 @@ static void link_in(struct exec_outbox *o, struct batch *b)
     o->under_way++;
 }
 
-static void unlink_from(struct exec_outbox *o, struct batch *b)
+static void exec_outbox_unlink_from(struct exec_outbox *o, struct exec_outbox_batch *b)
 {
     if (b->prev)
         b->prev->next = b->next;
@@ -52,7 +52,7 @@ static void unlink_from(struct exec_outbox *o, struct batch *b)
     o->under_way--;
 }
 
-static void begin_again(void *arg)
+static void exec_outbox_begin_again(void *arg)
 {
     struct exec_outbox *o = arg;
 
@@ -71,7 +71,7 @@ struct exec_outbox *exec_outbox_create(struct loop *l, const struct exec_service
     if (!o)
         return NULL;
     *o = (struct exec_outbox){.loop = l, .journal = j, .arg = arg, .name = name};
-    o->pause = loop_timer_create(l, LOOP_REAL, begin_again, o);
+    o->pause = loop_timer_create(l, LOOP_REAL, exec_outbox_begin_again, o);
     if (o->pause)
         return o;
     free(o);
@@ -90,16 +90,16 @@ void exec_outbox_destroy(struct exec_outbox *o)
 void exec_outbox_open(struct exec_outbox *o, struct rpc_conn *c)
 {
     o->conn = c;
-    begin_again(o);
+    exec_outbox_begin_again(o);
 }
 
 void exec_outbox_close(struct exec_outbox *o)
 {
     o->conn = NULL;
     while (o->first) {
-        struct batch *b = o->first;
+        struct exec_outbox_batch *b = o->first;
 
-        unlink_from(o, b);
+        exec_outbox_unlink_from(o, b);
         free(b);
     }
     loop_timer_cancel(o->pause);
@@ -123,7 +123,7 @@ static bool reaches(const exec_events_result *r, const exec_ack *expected)
     return false;
 }
 
-static void take_acks(struct exec_outbox *o, const struct batch *b, const exec_events_result *r)
+static void take_acks(struct exec_outbox *o, const struct exec_outbox_batch *b, const exec_events_result *r)
 {
     for (size_t i = 0; i < b->n && !o->again; i++)
         if (!reaches(r, &b->expect[i]))
@@ -132,12 +132,12 @@ static void take_acks(struct exec_outbox *o, const struct batch *b, const exec_e
         o->journal->acked(o->arg, &r->acks.acks_val[i]);
 }
 
-static void answered(void *arg, const struct rpc_outcome *out)
+static void exec_outbox_answered(void *arg, const struct rpc_outcome *out)
 {
-    struct batch *b = arg;
+    struct exec_outbox_batch *b = arg;
     struct exec_outbox *o = b->o;
 
-    unlink_from(o, b);
+    exec_outbox_unlink_from(o, b);
     if (out->status == RPC_ST_OK) {
         take_acks(o, b, out->result);
     } else if (out->status != RPC_ST_LOST) {
@@ -148,7 +148,7 @@ static void answered(void *arg, const struct rpc_outcome *out)
     exec_outbox_pump(o);
 }
 
-static void expect(struct batch *b, const exec_event *e)
+static void expect(struct exec_outbox_batch *b, const exec_event *e)
 {
     size_t i = 0;
 
@@ -168,16 +168,16 @@ static bool send_batch(struct exec_outbox *o, size_t n)
                                  .args = &args,
                                  .xres = (xdrproc_t)xdr_exec_events_result,
                                  .res_size = sizeof(exec_events_result)};
-    struct batch *b = malloc(sizeof *b + n * sizeof *b->expect);
+    struct exec_outbox_batch *b = malloc(sizeof *b + n * sizeof *b->expect);
     struct err e;
 
     if (!b)
         return false;
-    *b = (struct batch){.o = o};
+    *b = (struct exec_outbox_batch){.o = o};
     for (size_t i = 0; i < n; i++)
         expect(b, &o->events[i]);
-    if (rpc_conn_call(o->conn, &spec, answered, b, &e) == 0) {
-        link_in(o, b);
+    if (rpc_conn_call(o->conn, &spec, exec_outbox_answered, b, &e) == 0) {
+        exec_outbox_link_in(o, b);
         return true;
     }
     log_err(LOGC_SVR, o->name, &e, "cannot send events");

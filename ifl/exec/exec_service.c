@@ -22,11 +22,11 @@
 enum { TARGETS_MAX = 2, RETRY_MS = 5000, FIRST_TRY_MS = 100, SPREAD_MS = 1000, BYE_MS = 2000 };
 enum { END_OF_TURN = 90 }; /* after hooks that make events durable */
 
-enum state { AWAY, RESOLVING, DIALLING, GREETING, HERE, LEFT };
+enum exec_service_state { AWAY, RESOLVING, DIALLING, GREETING, HERE, LEFT };
 
 struct exec_service {
     struct loop *loop;
-    enum state state;
+    enum exec_service_state state;
     unsigned refs; /* the owner's, and one while a name is asked for */
     bool destroyed;
     char *name;
@@ -54,7 +54,7 @@ struct exec_service {
     void *left_arg;
 };
 
-static void connect_now(void *arg);
+static void exec_service_connect_now(void *arg);
 static void say_hello(struct exec_service *s);
 
 /* --- pauses */
@@ -82,7 +82,7 @@ static void try_later(struct exec_service *s)
     loop_timer_set(s->timer, most_ms / 10 + random_below(most_ms - most_ms / 10));
 }
 
-static void failed(struct exec_service *s, const struct err *why)
+static void exec_service_failed(struct exec_service *s, const struct err *why)
 {
     if (s->said_code[s->target] != why->code)
         log_err(LOGC_SVR, s->name, why, "no server at present");
@@ -113,7 +113,7 @@ static void finish_leaving(struct exec_service *s)
         left(s->left_arg);
 }
 
-static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
+static void exec_service_on_closed(void *arg, struct rpc_conn *c, const struct err *why)
 {
     struct exec_service *s = arg;
     bool was_here = s->state == HERE;
@@ -125,7 +125,7 @@ static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
     s->silent_ms = rpc_conn_silent_ms(c);
     drop_conn(s);
     if (!was_here) {
-        failed(s, why);
+        exec_service_failed(s, why);
         return;
     }
     log_err(LOGC_SVR, s->name, why, "the server has gone");
@@ -135,13 +135,14 @@ static void on_closed(void *arg, struct rpc_conn *c, const struct err *why)
         s->hooks->lost(s->arg, why);
 }
 
-static void on_opened(void *arg, struct rpc_conn *c)
+static void exec_service_on_opened(void *arg, struct rpc_conn *c)
 {
     (void)c;
     say_hello(arg);
 }
 
-static const struct rpc_conn_events conn_events = {.opened = on_opened, .closed = on_closed};
+static const struct rpc_conn_events conn_events = {.opened = exec_service_on_opened,
+                                                   .closed = exec_service_on_closed};
 
 /* --- HELLO */
 
@@ -171,7 +172,7 @@ static void set_heart(struct exec_service *s)
     loop_timer_set(s->heart, (int64_t)s->heartbeat_s * 500);
 }
 
-static void accepted(struct exec_service *s, const exec_hello_result *r)
+static void exec_service_accepted(struct exec_service *s, const exec_hello_result *r)
 {
     s->state = HERE;
     s->failures = 0;
@@ -194,7 +195,7 @@ static void take_verdict(struct exec_service *s, const exec_hello_result *r)
     switch (r->verdict) {
     case EXEC_ACCEPTED:
         if (!is_outdated(s, r)) {
-            accepted(s, r);
+            exec_service_accepted(s, r);
             return;
         }
         err_set(&e, ESTALE, "a server of epoch %llu answers, but %llu was obeyed already",
@@ -214,7 +215,7 @@ static void take_verdict(struct exec_service *s, const exec_hello_result *r)
     rpc_conn_close(s->conn, &e);
 }
 
-static void on_hello_answer(void *arg, const struct rpc_outcome *o)
+static void exec_service_on_hello_answer(void *arg, const struct rpc_outcome *o)
 {
     struct exec_service *s = arg;
 
@@ -236,7 +237,7 @@ static int send_hello(struct exec_service *s, const exec_hello_args *a, struct e
 
     snprintf(s->store, sizeof s->store, "%s", a->store);
     s->epoch = a->epoch;
-    return rpc_conn_call(s->conn, &spec, on_hello_answer, s, e);
+    return rpc_conn_call(s->conn, &spec, exec_service_on_hello_answer, s, e);
 }
 
 static void say_hello(struct exec_service *s)
@@ -262,7 +263,7 @@ static void say_hello(struct exec_service *s)
 
 /* --- connecting */
 
-static void dial(struct exec_service *s)
+static void exec_service_dial(struct exec_service *s)
 {
     const struct rpc_conn_options o = {.served = s->served,
                                        .events = &conn_events,
@@ -275,27 +276,27 @@ static void dial(struct exec_service *s)
     s->state = DIALLING;
     s->conn = rpc_conn_connect(s->loop, &s->where, &o, &e);
     if (!s->conn)
-        failed(s, &e);
+        exec_service_failed(s, &e);
 }
 
-static void on_host(void *arg, const struct names_host *h, const struct err *why)
+static void exec_service_on_host(void *arg, const struct names_host *h, const struct err *why)
 {
     struct exec_service *s = arg;
     char text[INET6_ADDRSTRLEN];
 
     if (!s->destroyed && s->state == RESOLVING && !h) {
-        failed(s, why);
+        exec_service_failed(s, why);
     } else if (!s->destroyed && s->state == RESOLVING) {
         names_address_text(h, s->n_dials++, text);
         s->where.address = text;
-        dial(s);
+        exec_service_dial(s);
         s->where.address = NULL;
     }
     if (--s->refs == 0)
         free(s);
 }
 
-static void connect_now(void *arg)
+static void exec_service_connect_now(void *arg)
 {
     struct exec_service *s = arg;
     const struct exec_service_target *t = &s->targets[s->target];
@@ -314,12 +315,12 @@ static void connect_now(void *arg)
     s->where.address = t->host;
     s->where.port = t->port;
     if (t->unix_path || names_address_is_one(t->host) || !s->names) {
-        dial(s);
+        exec_service_dial(s);
         return;
     }
     s->state = RESOLVING;
     s->refs++;
-    names_ask_host(s->names, t->host, on_host, s);
+    names_ask_host(s->names, t->host, exec_service_on_host, s);
 }
 
 /* --- orders */
@@ -339,7 +340,7 @@ static int check_fence(const struct exec_service *s, uint32_t proc, const void *
     return exec_fence_check(proc, args, s->store, s->epoch, e);
 }
 
-static void on_order(void *arg, struct rpc_request *r)
+static void exec_service_on_order(void *arg, struct rpc_request *r)
 {
     struct exec_service *s = arg;
     uint32_t proc = rpc_request_proc(r)->proc;
@@ -360,7 +361,7 @@ static void on_order(void *arg, struct rpc_request *r)
 
 #define ORDER(proc, name, type)                                                                              \
     {                                                                                                        \
-        proc, name, (xdrproc_t)xdr_##type, sizeof(type), (xdrproc_t)xdr_exec_taken, on_order                 \
+        proc, name, (xdrproc_t)xdr_##type, sizeof(type), (xdrproc_t)xdr_exec_taken, exec_service_on_order    \
     }
 static const struct rpc_proc order_procs[] = {
     ORDER(EXEC_START, "Start", exec_start_args),
@@ -378,7 +379,7 @@ static const struct rpc_proc order_procs[] = {
 };
 #undef ORDER
 /* Orders come from the server: by its certificate, or over the socket of its directory. */
-static bool is_server(const struct auth_peer *p)
+static bool exec_service_is_server(const struct auth_peer *p)
 {
     return p->kind == AUTH_LOCAL || (p->kind == AUTH_DAEMON && strcmp(p->role, "server") == 0);
 }
@@ -388,7 +389,7 @@ static const struct rpc_program order_program = {.prog = PBS_EXEC_PROG,
                                                  .name = "exec",
                                                  .procs = order_procs,
                                                  .n_procs = sizeof order_procs / sizeof *order_procs,
-                                                 .serves = is_server};
+                                                 .serves = exec_service_is_server};
 
 /* --- what goes up */
 
@@ -417,7 +418,7 @@ void exec_service_send_nodes(struct exec_service *s, const exec_node_state_args 
         set_heart(s);
 }
 
-static void on_heart(void *arg)
+static void exec_service_on_heart(void *arg)
 {
     static char none[] = "";
     struct exec_service *s = arg;
@@ -442,7 +443,7 @@ int exec_service_get_script(struct exec_service *s, const exec_script_args *a, r
     return rpc_conn_call(s->conn, &spec, fn, arg, e);
 }
 
-static void on_end_of_turn(void *arg)
+static void exec_service_on_end_of_turn(void *arg)
 {
     struct exec_service *s = arg;
 
@@ -457,7 +458,7 @@ void exec_service_wake(struct exec_service *s)
 
 /* --- leaving */
 
-static void on_bye_answer(void *arg, const struct rpc_outcome *o)
+static void exec_service_on_bye_answer(void *arg, const struct rpc_outcome *o)
 {
     struct exec_service *s = arg;
 
@@ -474,7 +475,7 @@ void exec_service_bye(struct exec_service *s, const char *reason, bool back, voi
                                        .args = &a,
                                        .xres = (xdrproc_t)xdr_exec_taken,
                                        .res_size = sizeof(exec_taken)};
-    bool told = s->state == HERE && rpc_conn_call(s->conn, &spec, on_bye_answer, s, NULL) == 0;
+    bool told = s->state == HERE && rpc_conn_call(s->conn, &spec, exec_service_on_bye_answer, s, NULL) == 0;
 
     s->state = LEFT;
     s->left = done;
@@ -524,9 +525,9 @@ static int make_parts(struct exec_service *s, const struct exec_service_options 
 {
     if (copy_targets(s, o) < 0)
         return -1;
-    s->timer = loop_timer_create(s->loop, LOOP_REAL, connect_now, s);
-    s->heart = loop_timer_create(s->loop, LOOP_REAL, on_heart, s);
-    s->end_of_turn = loop_hook_create(s->loop, END_OF_TURN, on_end_of_turn, s);
+    s->timer = loop_timer_create(s->loop, LOOP_REAL, exec_service_connect_now, s);
+    s->heart = loop_timer_create(s->loop, LOOP_REAL, exec_service_on_heart, s);
+    s->end_of_turn = loop_hook_create(s->loop, END_OF_TURN, exec_service_on_end_of_turn, s);
     s->outbox = exec_outbox_create(s->loop, &s->hooks->journal, s->arg, s->name);
     return s->timer && s->heart && s->end_of_turn && s->outbox ? 0 : -1;
 }

@@ -33,7 +33,7 @@ int call_unsupported(int c, const char *what)
 int call_do(int c, uint32_t proc, xdrproc_t xargs, const void *args, xdrproc_t xres, void *result)
 {
     struct rpc_proc_id id = id_of(proc);
-    struct link *l;
+    struct connection_link *l;
     struct err e;
     int rc;
 
@@ -51,7 +51,7 @@ int call_send(int c, uint32_t proc, xdrproc_t xargs, const void *args, xdrproc_t
     struct rpc_proc_id id = id_of(proc);
     struct rpc_sync_call *call;
     int ticket = -1;
-    struct link *l;
+    struct connection_link *l;
     struct err e;
 
     report_clear(c);
@@ -69,7 +69,7 @@ int call_send(int c, uint32_t proc, xdrproc_t xargs, const void *args, xdrproc_t
 int call_recv(int c, int ticket, xdrproc_t xres, void *result)
 {
     struct rpc_sync_call *call;
-    struct link *l;
+    struct connection_link *l;
     struct err e;
     int rc;
 
@@ -111,7 +111,7 @@ char *call_text(const char *text)
     return (char *)(uintptr_t)(text ? text : ""); /* encoders do not write */
 }
 
-static int count(const struct attropl *list)
+static int call_count(const struct attropl *list)
 {
     int n = 0;
 
@@ -131,7 +131,7 @@ int call_check_value(int c, const char *what, const char *text)
     return -1;
 }
 
-static void *make_array(int c, int n, size_t size)
+static void *call_make_array(int c, int n, size_t size)
 {
     void *array;
 
@@ -147,13 +147,13 @@ static void *make_array(int c, int n, size_t size)
 
 int call_attrops(int c, const struct attropl *list, wire_attrops *out)
 {
-    int n = count(list);
+    int n = call_count(list);
     wire_attrop *a;
 
     for (const struct attropl *l = list; l && n <= PBS_ATTRS_MAX; l = l->next)
         if (call_check_value(c, l->name, l->value) < 0)
             return -1;
-    a = make_array(c, n, sizeof *a);
+    a = call_make_array(c, n, sizeof *a);
     if (!a)
         return -1;
     out->wire_attrops_val = a;
@@ -170,8 +170,8 @@ int call_attrops(int c, const struct attropl *list, wire_attrops *out)
 
 int call_wanted(int c, const struct attrl *list, struct call_wanted *out)
 {
-    int n = count((const struct attropl *)(const void *)list);
-    ifl_wanted *w = make_array(c, n, sizeof *w);
+    int n = call_count((const struct attropl *)(const void *)list);
+    ifl_wanted *w = call_make_array(c, n, sizeof *w);
 
     if (!w)
         return -1;

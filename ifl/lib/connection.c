@@ -34,7 +34,7 @@ enum { HANDLES = 4096, CONNECT_LIMIT_MS = 10000, AGAIN_PAUSE_MS = 50 };
 /* Of a pair one host may be dead, and every command would wait for it. A takeover takes its time. */
 enum { PAIR_LIMIT_MS = 3000, TAKEOVER_TIMES = 4 };
 
-struct link {
+struct connection_link {
     struct rpc_sync *rpc;
     int refs;
 };
@@ -44,11 +44,11 @@ struct ticket {
     int number;
     xdrproc_t codec;
     struct rpc_sync_call *call;
-    struct link *link; /* held */
+    struct connection_link *link; /* held */
 };
 
 struct connection {
-    struct link *link; /* held */
+    struct connection_link *link; /* held */
     struct pbs_info_target *targets;
     int n_targets;
     struct ticket *tickets, **tail; /* in the order they were sent */
@@ -61,20 +61,20 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct connection *handles[HANDLES];
 
 /* --- links */
-static struct link *link_create(struct rpc_sync *rpc)
+static struct connection_link *connection_link_create(struct rpc_sync *rpc)
 {
-    struct link *l = rpc ? malloc(sizeof *l) : NULL;
+    struct connection_link *l = rpc ? malloc(sizeof *l) : NULL;
 
     if (!l) {
         rpc_sync_destroy(rpc);
         return NULL;
     }
-    *l = (struct link){.rpc = rpc, .refs = 1};
+    *l = (struct connection_link){.rpc = rpc, .refs = 1};
     return l;
 }
 
 /* With the lock. Destroying closes a descriptor and never waits. */
-static void link_drop(struct link *l)
+static void link_drop(struct connection_link *l)
 {
     if (--l->refs > 0)
         return;
@@ -82,12 +82,12 @@ static void link_drop(struct link *l)
     free(l);
 }
 
-struct rpc_sync *connection_rpc(const struct link *l)
+struct rpc_sync *connection_rpc(const struct connection_link *l)
 {
     return l->rpc;
 }
 
-void connection_release(struct link *l)
+void connection_release(struct connection_link *l)
 {
     if (!l)
         return;
@@ -96,7 +96,7 @@ void connection_release(struct link *l)
     (void)pthread_mutex_unlock(&lock);
 }
 
-static struct connection *find(int c)
+static struct connection *connection_find(int c)
 {
     return c > 0 && c < HANDLES ? handles[c] : NULL;
 }
@@ -106,13 +106,13 @@ static int bad_handle(int c, struct err *e)
     return err_set(e, PBSE_NOCONNECTS, "%d is no connection to a server", c);
 }
 
-struct link *connection_hold(int c, struct err *e)
+struct connection_link *connection_hold(int c, struct err *e)
 {
     struct connection *cn;
-    struct link *l = NULL;
+    struct connection_link *l = NULL;
 
     (void)pthread_mutex_lock(&lock);
-    cn = find(c);
+    cn = connection_find(c);
     if (cn) {
         l = cn->link;
         l->refs++;
@@ -190,7 +190,7 @@ static struct rpc_sync *dial_tcp(const struct pbs_info_target *t, struct err *e)
     return s;
 }
 
-static struct rpc_sync *dial(const struct pbs_info_target *t, struct err *e)
+static struct rpc_sync *connection_dial(const struct pbs_info_target *t, struct err *e)
 {
     struct rpc_sync *s;
 
@@ -209,12 +209,12 @@ static struct rpc_sync *dial_any(const struct pbs_info_target *t, int n, struct 
 
     for (int i = 0; i < n && !s; i++) {
         report_set_server(t[i].name);
-        s = dial(&t[i], e);
+        s = connection_dial(&t[i], e);
     }
     return s;
 }
 
-static int put(struct connection *cn)
+static int connection_put(struct connection *cn)
 {
     int c = -1;
 
@@ -235,7 +235,7 @@ static struct connection *open_targets(struct pbs_info_target *t, int n, struct 
     struct rpc_sync *rpc = cn ? dial_any(t, n, e) : NULL;
 
     if (rpc)
-        cn->link = link_create(rpc);
+        cn->link = connection_link_create(rpc);
     if (!cn || (rpc && !cn->link))
         (void)err_set(e, PBSE_SYSTEM, "no memory for a connection");
     if (!cn || !cn->link) {
@@ -282,7 +282,7 @@ int pbs_connect_extend(const char *server, const char *extend_data)
         (void)report_err(-1, &e);
         return -1;
     }
-    c = put(cn);
+    c = connection_put(cn);
     if (c < 0) {
         (void)pthread_mutex_lock(&lock);
         close_all(cn);
@@ -305,7 +305,7 @@ int pbs_disconnect(int c)
     struct err e;
 
     (void)pthread_mutex_lock(&lock);
-    cn = find(c);
+    cn = connection_find(c);
     if (cn) {
         handles[c] = NULL;
         close_all(cn);
@@ -335,7 +335,7 @@ static int copy_targets(int c, struct pbs_info_target out[static PBS_INFO_TARGET
     int n = 0;
 
     (void)pthread_mutex_lock(&lock);
-    cn = find(c);
+    cn = connection_find(c);
     if (cn) {
         n = cn->n_targets;
         memcpy(out, cn->targets, (size_t)n * sizeof *out);
@@ -345,12 +345,13 @@ static int copy_targets(int c, struct pbs_info_target out[static PBS_INFO_TARGET
 }
 
 /* Put `fresh` behind c unless another thread was quicker; the link to use is held. */
-static struct link *replace(int c, struct link *old, struct link *fresh)
+static struct connection_link *connection_replace(int c, struct connection_link *old,
+                                                  struct connection_link *fresh)
 {
     struct connection *cn;
 
     (void)pthread_mutex_lock(&lock);
-    cn = find(c);
+    cn = connection_find(c);
     if (cn && cn->link == old) {
         link_drop(old);
         cn->link = fresh;
@@ -360,13 +361,13 @@ static struct link *replace(int c, struct link *old, struct link *fresh)
     return fresh;
 }
 
-struct link *connection_again(int c, struct link *old, int64_t limit_ms, struct err *e)
+struct connection_link *connection_again(int c, struct connection_link *old, int64_t limit_ms, struct err *e)
 {
     struct pbs_info_target *t = calloc(PBS_INFO_TARGETS, sizeof *t);
     int n = t ? copy_targets(c, t) : 0;
     int64_t end = clock_real_mono_ms() + (n > 1 ? TAKEOVER_TIMES * limit_ms : limit_ms);
     struct rpc_sync *rpc = NULL;
-    struct link *l;
+    struct connection_link *l;
 
     if (!n) {
         free(t);
@@ -376,12 +377,12 @@ struct link *connection_again(int c, struct link *old, int64_t limit_ms, struct 
     while (!(rpc = dial_any(t, n, e)) && clock_real_mono_ms() < end)
         (void)poll(NULL, 0, AGAIN_PAUSE_MS);
     free(t);
-    l = link_create(rpc);
-    return l ? replace(c, old, l) : NULL;
+    l = connection_link_create(rpc);
+    return l ? connection_replace(c, old, l) : NULL;
 }
 
 /* --- tickets */
-static int append(struct connection *cn, struct ticket *t)
+static int connection_append(struct connection *cn, struct ticket *t)
 {
     cn->last_ticket = cn->last_ticket < INT32_MAX ? cn->last_ticket + 1 : 1;
     t->number = cn->last_ticket;
@@ -391,7 +392,8 @@ static int append(struct connection *cn, struct ticket *t)
     return t->number;
 }
 
-int connection_add(int c, struct link *l, struct rpc_sync_call *call, xdrproc_t codec, struct err *e)
+int connection_add(int c, struct connection_link *l, struct rpc_sync_call *call, xdrproc_t codec,
+                   struct err *e)
 {
     struct ticket *t = malloc(sizeof *t);
     struct connection *cn;
@@ -400,9 +402,9 @@ int connection_add(int c, struct link *l, struct rpc_sync_call *call, xdrproc_t 
     if (t) {
         *t = (struct ticket){.codec = codec, .call = call, .link = l};
         (void)pthread_mutex_lock(&lock);
-        cn = find(c);
+        cn = connection_find(c);
         if (cn)
-            number = append(cn, t);
+            number = connection_append(cn, t);
         (void)pthread_mutex_unlock(&lock);
     }
     if (number < 0) {
@@ -423,7 +425,7 @@ static struct ticket **find_ticket(struct connection *cn, int number)
 
 static struct ticket *unlink_ticket(int c, int number, xdrproc_t codec)
 {
-    struct connection *cn = find(c);
+    struct connection *cn = connection_find(c);
     struct ticket **at = cn ? find_ticket(cn, number) : NULL;
     struct ticket *t = at ? *at : NULL;
 
@@ -435,7 +437,8 @@ static struct ticket *unlink_ticket(int c, int number, xdrproc_t codec)
     return t;
 }
 
-struct rpc_sync_call *connection_take(int c, int ticket, xdrproc_t codec, struct link **l, struct err *e)
+struct rpc_sync_call *connection_take(int c, int ticket, xdrproc_t codec, struct connection_link **l,
+                                      struct err *e)
 {
     struct rpc_sync_call *call = NULL;
     struct ticket *t;
@@ -459,7 +462,7 @@ int pbs_fd(int c)
     int fd = -1;
 
     (void)pthread_mutex_lock(&lock);
-    cn = find(c);
+    cn = connection_find(c);
     if (cn)
         fd = rpc_sync_fd(cn->link->rpc);
     (void)pthread_mutex_unlock(&lock);
@@ -473,7 +476,7 @@ int pbs_ready(int c, int ticket)
     int ready = -1;
 
     (void)pthread_mutex_lock(&lock);
-    cn = find(c);
+    cn = connection_find(c);
     t = cn ? find_ticket(cn, ticket) : NULL;
     if (t)
         ready = rpc_sync_is_ready((*t)->call);
@@ -487,7 +490,7 @@ int pbs_next_ready(int c)
     int number = 0;
 
     (void)pthread_mutex_lock(&lock);
-    cn = find(c);
+    cn = connection_find(c);
     for (struct ticket *t = cn ? cn->tickets : NULL; t && !number; t = t->next)
         if (rpc_sync_is_ready(t->call))
             number = t->number;
@@ -498,7 +501,7 @@ int pbs_next_ready(int c)
 int pbs_drop(int c, int ticket)
 {
     struct err e;
-    struct link *l;
+    struct connection_link *l;
     struct rpc_sync_call *call = connection_take(c, ticket, NULL, &l, &e);
 
     if (!call)

@@ -17,7 +17,7 @@
 
 #define VARIOUS "<various>"
 
-static const char *value_of(const struct batch_status *b, const char *name, const char *resource)
+static const char *host_merge_value_of(const struct batch_status *b, const char *name, const char *resource)
 {
     for (const struct attrl *a = b->attribs; a; a = a->next)
         if (!strcasecmp(a->name, name) && (!resource || (a->resource && !strcasecmp(a->resource, resource))))
@@ -25,14 +25,14 @@ static const char *value_of(const struct batch_status *b, const char *name, cons
     return NULL;
 }
 
-static const char *host_of(const struct batch_status *b)
+static const char *host_merge_host_of(const struct batch_status *b)
 {
-    const char *host = value_of(b, "resources_available", "host");
+    const char *host = host_merge_value_of(b, "resources_available", "host");
 
     return host ? host : b->name;
 }
 
-static bool is_wanted(const struct attrl *a, const struct attrl *wanted)
+static bool host_merge_is_wanted(const struct attrl *a, const struct attrl *wanted)
 {
     if (!wanted)
         return true;
@@ -44,7 +44,7 @@ static bool is_wanted(const struct attrl *a, const struct attrl *wanted)
 }
 
 /* An amount: digits, and for a size its unit. *kb: it has one. */
-static bool read_amount(const char *text, long long *n, bool *is_size)
+static bool host_merge_read_amount(const char *text, long long *n, bool *is_size)
 {
     static const char units[] = "kmgtp";
     const char *unit;
@@ -75,7 +75,8 @@ static char *sum(const char *a, const char *b)
     bool size_x, size_y;
     char text[32];
 
-    if (!read_amount(a, &x, &size_x) || !read_amount(b, &y, &size_y) || size_x != size_y)
+    if (!host_merge_read_amount(a, &x, &size_x) || !host_merge_read_amount(b, &y, &size_y) ||
+        size_x != size_y)
         return strdup(VARIOUS);
     (void)snprintf(text, sizeof text, "%lld%s", x + y, size_x ? "kb" : "");
     return strdup(text);
@@ -93,7 +94,7 @@ static int merge_value(struct attropl *into, const struct attrl *from)
     bool size;
     char *v;
 
-    if (is_amount(from) && read_amount(into->value, &n, &size))
+    if (is_amount(from) && host_merge_read_amount(into->value, &n, &size))
         v = sum(into->value, from->value);
     else if (strcmp(into->value, from->value) != 0)
         v = strdup(VARIOUS);
@@ -112,7 +113,7 @@ static int merge_vnode(struct attropl **into, const struct batch_status *b, cons
         struct attropl *have;
         int rc;
 
-        if (!is_wanted(a, wanted))
+        if (!host_merge_is_wanted(a, wanted))
             continue;
         have = attrl_find(*into, a->name, a->resource);
         rc = have ? merge_value(have, a) : attrl_append(into, a->name, a->resource, a->value, SET);
@@ -125,7 +126,7 @@ static int merge_vnode(struct attropl **into, const struct batch_status *b, cons
 static bool is_first_of_host(const struct batch_status *all, const struct batch_status *b)
 {
     for (; all != b; all = all->next)
-        if (!strcasecmp(host_of(all), host_of(b)))
+        if (!strcasecmp(host_merge_host_of(all), host_merge_host_of(b)))
             return false;
     return true;
 }
@@ -137,10 +138,10 @@ static struct batch_status *merge_host(const struct batch_status *first, const s
     int rc = 0;
 
     for (const struct batch_status *b = first; b && rc == 0; b = b->next)
-        if (!strcasecmp(host_of(b), host_of(first)))
+        if (!strcasecmp(host_merge_host_of(b), host_merge_host_of(first)))
             rc = merge_vnode(&attrs, b, wanted);
     if (rc == 0)
-        out = status_node_create(host_of(first), attrs);
+        out = status_node_create(host_merge_host_of(first), attrs);
     attrl_free(attrs);
     return out;
 }
@@ -151,7 +152,7 @@ int host_merge(const struct batch_status *vnodes, const char *host, const struct
     struct batch_status *head = NULL, **tail = &head;
 
     for (const struct batch_status *b = vnodes; b; b = b->next) {
-        if (host && *host && strcasecmp(host_of(b), host) != 0)
+        if (host && *host && strcasecmp(host_merge_host_of(b), host) != 0)
             continue;
         if (!is_first_of_host(vnodes, b))
             continue;

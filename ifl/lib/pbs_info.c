@@ -22,7 +22,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct conf *conf;
 
-static int load(bool again, struct err *e)
+static int pbs_info_load(bool again, struct err *e)
 {
     struct conf *fresh;
 
@@ -43,7 +43,7 @@ int pbs_loadconf(int reload)
 
     report_clear(-1);
     (void)pthread_mutex_lock(&lock);
-    rc = load(reload != 0, &e);
+    rc = pbs_info_load(reload != 0, &e);
     (void)pthread_mutex_unlock(&lock);
     if (rc < 0)
         (void)report_err(-1, &e);
@@ -57,7 +57,7 @@ char *pbs_default(void)
     bool found = false;
 
     (void)pthread_mutex_lock(&lock);
-    if (load(false, &e) == 0 && conf_server(conf)) {
+    if (pbs_info_load(false, &e) == 0 && conf_server(conf)) {
         (void)snprintf(name, sizeof name, "%s", conf_server(conf));
         found = *name;
     }
@@ -80,7 +80,7 @@ static bool is_this_host(const char *host)
 }
 
 /* Whether the server of this pbs.conf is meant: only that one is behind the socket of PBS_HOME. */
-static bool is_ours(const struct pbs_info_target *t)
+static bool pbs_info_is_ours(const struct pbs_info_target *t)
 {
     if (t->port != conf_own_port(conf))
         return false;
@@ -110,14 +110,14 @@ static void fill_ways(struct pbs_info_target *t)
 {
     const char *home = conf_text(conf, CONF_PBS_HOME);
 
-    if (is_ours(t))
+    if (pbs_info_is_ours(t))
         (void)snprintf(t->socket, sizeof t->socket, "%s/pbs_server.sock", home);
     module_path(t->module, sizeof t->module, "libauth_tls.so");
     (void)snprintf(t->certs, sizeof t->certs, "%s/certs", home);
     fill_identity(t);
 }
 
-static int fill(struct pbs_info_target *t, const char *name, struct err *e)
+static int pbs_info_fill(struct pbs_info_target *t, const char *name, struct err *e)
 {
     *t = (struct pbs_info_target){0};
     if (snprintf(t->name, sizeof t->name, "%s", name) >= (int)sizeof t->name)
@@ -146,20 +146,21 @@ static int fill_pair(struct pbs_info_target out[static PBS_INFO_TARGETS])
     return CONF_PAIR;
 }
 
-static int find(const char *server, struct pbs_info_target out[static PBS_INFO_TARGETS], struct err *e)
+static int pbs_info_find(const char *server, struct pbs_info_target out[static PBS_INFO_TARGETS],
+                         struct err *e)
 {
     bool ours;
 
-    if (load(false, e) < 0)
+    if (pbs_info_load(false, e) < 0)
         return -1;
     ours = !server || !*server || !strcasecmp(server, conf_server(conf));
     if (ours && conf_pair(conf) && !conf_is_elsewhere(conf))
         return fill_pair(out);
     if (!ours)
-        return fill(&out[0], server, e) < 0 ? -1 : 1;
+        return pbs_info_fill(&out[0], server, e) < 0 ? -1 : 1;
     if (!conf_server(conf) || !*conf_server(conf))
         return err_set(e, PBSE_NOSERVER, "No server specified: set PBS_SERVER in pbs.conf");
-    return fill(&out[0], conf_server(conf), e) < 0 ? -1 : 1;
+    return pbs_info_fill(&out[0], conf_server(conf), e) < 0 ? -1 : 1;
 }
 
 int pbs_info_targets(const char *server, struct pbs_info_target out[static PBS_INFO_TARGETS], struct err *e)
@@ -167,7 +168,7 @@ int pbs_info_targets(const char *server, struct pbs_info_target out[static PBS_I
     int n;
 
     (void)pthread_mutex_lock(&lock);
-    n = find(server, out, e);
+    n = pbs_info_find(server, out, e);
     (void)pthread_mutex_unlock(&lock);
     return n;
 }

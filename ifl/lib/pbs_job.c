@@ -287,7 +287,7 @@ int pbs_py_spawn(int c, char *jobid, char **argv, char **envp)
 }
 
 /* --- a script read back, piece by piece */
-static int write_all(int c, int fd, const char *bytes, size_t n)
+static int pbs_job_write_all(int c, int fd, const char *bytes, size_t n)
 {
     while (n > 0) {
         ssize_t done = write(fd, bytes, n);
@@ -316,7 +316,7 @@ int pbs_jobscript(int c, const char *jobid, int fd, const char *extend)
                        (xdrproc_t)xdr_ifl_script_result, &r);
         n = r.data.data_len;
         if (code == 0)
-            code = write_all(c, fd, r.data.data_val, n);
+            code = pbs_job_write_all(c, fd, r.data.data_val, n);
         a.offset += n;
         xdr_free((xdrproc_t)xdr_ifl_script_result, (char *)&r);
     } while (code == 0 && n > 0);

@@ -13,7 +13,7 @@
 #include "pbs_ext.h"
 #include "report.h"
 
-static int list_of(int c, char **jobids, ifl_preempt_args *out)
+static int pbs_preempt_list_of(int c, char **jobids, ifl_preempt_args *out)
 {
     u_int n = 0;
 
@@ -47,7 +47,7 @@ static preempt_job_info *copy_slots(int c, const ifl_preempt_result *r, int *n)
 }
 
 /* Code 1 says that a slot has failed: the caller sees which. */
-static preempt_job_info *finish(int c, int code, ifl_preempt_result *r, int *n)
+static preempt_job_info *pbs_preempt_finish(int c, int code, ifl_preempt_result *r, int *n)
 {
     preempt_job_info *out = code == 0 || code == 1 ? copy_slots(c, r, n) : NULL;
 
@@ -63,18 +63,18 @@ preempt_job_info *pbs_preempt_jobs(int c, char **jobids)
     ifl_preempt_args a;
     int code;
 
-    if (list_of(c, jobids, &a) < 0)
+    if (pbs_preempt_list_of(c, jobids, &a) < 0)
         return NULL;
     code = call_do(c, IFL_PREEMPT_JOBS, (xdrproc_t)xdr_ifl_preempt_args, &a,
                    (xdrproc_t)xdr_ifl_preempt_result, &r);
-    return finish(c, code, &r, NULL);
+    return pbs_preempt_finish(c, code, &r, NULL);
 }
 
 int pbs_preempt_jobs_send(int c, char **jobids)
 {
     ifl_preempt_args a;
 
-    if (list_of(c, jobids, &a) < 0)
+    if (pbs_preempt_list_of(c, jobids, &a) < 0)
         return -1;
     return call_send(c, IFL_PREEMPT_JOBS, (xdrproc_t)xdr_ifl_preempt_args, &a,
                      (xdrproc_t)xdr_ifl_preempt_result);
@@ -85,7 +85,7 @@ preempt_job_info *pbs_preempt_jobs_recv(int c, int ticket, int *n)
     ifl_preempt_result r = {0};
     int code = call_recv(c, ticket, (xdrproc_t)xdr_ifl_preempt_result, &r);
 
-    return finish(c, code, &r, n);
+    return pbs_preempt_finish(c, code, &r, n);
 }
 
 /* --- schedulers */

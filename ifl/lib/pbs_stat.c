@@ -76,11 +76,11 @@ static int read_answer(int c, struct rpc_sync_call *call, struct sink *s)
     return code;
 }
 
-static int ask(int c, uint32_t proc, xdrproc_t xargs, const void *args, struct sink *s)
+static int pbs_stat_ask(int c, uint32_t proc, xdrproc_t xargs, const void *args, struct sink *s)
 {
     struct rpc_proc_id id = {.prog = PBS_IFL_PROG, .vers = PBS_IFL_V1, .proc = proc};
     struct rpc_sync_call *call;
-    struct link *link;
+    struct connection_link *link;
     struct err e;
     int code;
 
@@ -93,7 +93,7 @@ static int ask(int c, uint32_t proc, xdrproc_t xargs, const void *args, struct s
     return code;
 }
 
-static struct batch_status *finish(struct sink *s)
+static struct batch_status *pbs_stat_finish(struct sink *s)
 {
     struct batch_status *out = status_list_take(&s->list);
 
@@ -113,7 +113,7 @@ static int ask_status(int c, uint32_t proc, const char *ids, const struct attrl 
         return PBSE_SYSTEM;
     a.wanted.wanted_len = w.n;
     a.wanted.wanted_val = w.list;
-    code = ask(c, proc, (xdrproc_t)xdr_ifl_status_args, &a, s);
+    code = pbs_stat_ask(c, proc, (xdrproc_t)xdr_ifl_status_args, &a, s);
     free(w.list);
     return code;
 }
@@ -125,12 +125,12 @@ static struct batch_status *status(int c, uint32_t proc, const char *ids, const 
 
     sink_init(&s, NULL, NULL);
     (void)ask_status(c, proc, ids, wanted, extend, &s);
-    return finish(&s);
+    return pbs_stat_finish(&s);
 }
 
 /* 0 with the list, which may be empty; else a code. */
-static int select_jobs(int c, uint32_t proc, const struct attropl *criteria, const struct attrl *wanted,
-                       const char *extend, struct sink *s)
+static int pbs_stat_select_jobs(int c, uint32_t proc, const struct attropl *criteria,
+                                const struct attrl *wanted, const char *extend, struct sink *s)
 {
     ifl_select_args a = {.extend = call_text(extend)};
     struct call_wanted w = {0};
@@ -140,7 +140,7 @@ static int select_jobs(int c, uint32_t proc, const struct attropl *criteria, con
     if (call_attrops(c, criteria, &a.criteria) == 0 && call_wanted(c, wanted, &w) == 0) {
         a.wanted.wanted_len = w.n;
         a.wanted.wanted_val = w.list;
-        code = ask(c, proc, (xdrproc_t)xdr_ifl_select_args, &a, s);
+        code = pbs_stat_ask(c, proc, (xdrproc_t)xdr_ifl_select_args, &a, s);
     }
     free(a.criteria.wire_attrops_val);
     free(w.list);
@@ -152,8 +152,8 @@ struct batch_status *pbs_selstat(int c, struct attropl *criteria, struct attrl *
     struct sink s;
 
     sink_init(&s, NULL, NULL);
-    (void)select_jobs(c, IFL_SELSTAT, criteria, out, extend, &s);
-    return finish(&s);
+    (void)pbs_stat_select_jobs(c, IFL_SELSTAT, criteria, out, extend, &s);
+    return pbs_stat_finish(&s);
 }
 
 int pbs_selstat_each(int c, struct attropl *criteria, struct attrl *wanted, const char *extend,
@@ -163,7 +163,7 @@ int pbs_selstat_each(int c, struct attropl *criteria, struct attrl *wanted, cons
     int code;
 
     sink_init(&s, fn, arg);
-    code = select_jobs(c, IFL_SELSTAT, criteria, wanted, extend, &s);
+    code = pbs_stat_select_jobs(c, IFL_SELSTAT, criteria, wanted, extend, &s);
     status_list_fini(&s.list);
     return code;
 }
@@ -172,7 +172,7 @@ static int send_entries(int c, const struct rpc_proc_id *id, xdrproc_t xargs, co
 {
     struct rpc_sync_call *call;
     int ticket = -1;
-    struct link *l;
+    struct connection_link *l;
     struct err e;
 
     l = connection_hold(c, &e);
@@ -207,7 +207,7 @@ int pbs_selstat_each_send(int c, struct attropl *criteria, struct attrl *wanted,
 int pbs_selstat_each_recv(int c, int ticket, pbs_job_fn *fn, void *arg)
 {
     struct rpc_sync_call *call;
-    struct link *l;
+    struct connection_link *l;
     struct sink s;
     struct err e;
     int code;
@@ -261,7 +261,7 @@ char **pbs_selectjob(int c, struct attropl *criteria, const char *extend)
     struct sink s;
 
     sink_init(&s, NULL, NULL);
-    if (select_jobs(c, IFL_SELECT, criteria, NULL, extend, &s) == 0 && s.list.n > 0) {
+    if (pbs_stat_select_jobs(c, IFL_SELECT, criteria, NULL, extend, &s) == 0 && s.list.n > 0) {
         out = pack_names(s.list.head, s.list.n);
         if (!out)
             (void)report_set(c, PBSE_SYSTEM, "no memory for %zu job identifiers", s.list.n);
@@ -322,8 +322,8 @@ struct batch_status *pbs_explain(int c, const char *jobid, const char *extend)
 
     report_clear(c);
     sink_init(&s, NULL, NULL);
-    (void)ask(c, IFL_EXPLAIN, (xdrproc_t)xdr_ifl_job_args, &a, &s);
-    return finish(&s);
+    (void)pbs_stat_ask(c, IFL_EXPLAIN, (xdrproc_t)xdr_ifl_job_args, &a, &s);
+    return pbs_stat_finish(&s);
 }
 
 /* The vnodes of a host are only found among all vnodes; a host that is named is picked afterwards. */

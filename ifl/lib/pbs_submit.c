@@ -52,7 +52,7 @@ static int bad_script(struct err *e, const char *path)
     return err_set(e, PBSE_BADSCRIPT, "cannot read the job script %s: %s", path, strerror(errno));
 }
 
-static int open_script(struct submission *s, const char *path, struct err *e)
+static int pbs_submit_open_script(struct submission *s, const char *path, struct err *e)
 {
     struct stat st;
     ssize_t n;
@@ -87,8 +87,8 @@ static void close_submission(struct submission *s)
 }
 
 /* 0, or -1 reported. */
-static int prepare(int c, struct submission *s, const struct attropl *attrib, const char *script,
-                   const char *destination, const char *extend)
+static int pbs_submit_prepare(int c, struct submission *s, const struct attropl *attrib, const char *script,
+                              const char *destination, const char *extend)
 {
     struct err e;
 
@@ -103,7 +103,7 @@ static int prepare(int c, struct submission *s, const struct attropl *attrib, co
         (void)report_set(c, PBSE_SYSTEM, "no random token: %s", strerror(errno));
         return -1;
     }
-    if (script && *script && open_script(s, script, &e) < 0) {
+    if (script && *script && pbs_submit_open_script(s, script, &e) < 0) {
         (void)report_err(c, &e);
         return -1;
     }
@@ -111,16 +111,16 @@ static int prepare(int c, struct submission *s, const struct attropl *attrib, co
 }
 
 /* --- one attempt on one link. 0 answered (*r says how), -1 the connection failed. */
-static int rpc(struct link *l, uint32_t proc, xdrproc_t xargs, const void *args, xdrproc_t xres, void *res,
-               struct err *e)
+static int rpc(struct connection_link *l, uint32_t proc, xdrproc_t xargs, const void *args, xdrproc_t xres,
+               void *res, struct err *e)
 {
     struct rpc_proc_id id = {.prog = PBS_IFL_PROG, .vers = PBS_IFL_V1, .proc = proc};
 
     return rpc_sync_call(connection_rpc(l), &id, xargs, args, xres, res, FOREVER, e);
 }
 
-static int send_piece(struct link *l, const char *job, u_quad_t offset, char *bytes, size_t n, ifl_result *r,
-                      struct err *e)
+static int send_piece(struct connection_link *l, const char *job, u_quad_t offset, char *bytes, size_t n,
+                      ifl_result *r, struct err *e)
 {
     ifl_script_args a = {
         .job = call_text(job),
@@ -133,7 +133,7 @@ static int send_piece(struct link *l, const char *job, u_quad_t offset, char *by
     return rpc(l, IFL_SCRIPT, (xdrproc_t)xdr_ifl_script_args, &a, (xdrproc_t)xdr_ifl_result, r, e);
 }
 
-static int send_pieces(struct link *l, const struct submission *s, const char *job, ifl_result *r,
+static int send_pieces(struct connection_link *l, const struct submission *s, const char *job, ifl_result *r,
                        struct err *e)
 {
     u_quad_t at = 0;
@@ -151,7 +151,7 @@ static int send_pieces(struct link *l, const struct submission *s, const char *j
     return 0;
 }
 
-static int commit(struct link *l, const char *job, ifl_result *r, struct err *e)
+static int commit(struct connection_link *l, const char *job, ifl_result *r, struct err *e)
 {
     ifl_job_args a = {.job = call_text(job), .extend = call_text(NULL)};
 
@@ -160,7 +160,8 @@ static int commit(struct link *l, const char *job, ifl_result *r, struct err *e)
     return rpc(l, IFL_COMMIT, (xdrproc_t)xdr_ifl_job_args, &a, (xdrproc_t)xdr_ifl_result, r, e);
 }
 
-static int attempt(struct link *l, const struct submission *s, ifl_submit_result *r, struct err *e)
+static int pbs_submit_attempt(struct connection_link *l, const struct submission *s, ifl_submit_result *r,
+                              struct err *e)
 {
     xdr_free((xdrproc_t)xdr_ifl_submit_result, (char *)r);
     *r = (ifl_submit_result){0};
@@ -182,13 +183,13 @@ static bool is_lost(const struct err *e)
 /* Attempts until one is answered. */
 static int persist(int c, const struct submission *s, ifl_submit_result *r, struct err *e)
 {
-    struct link *l = connection_hold(c, e);
+    struct connection_link *l = connection_hold(c, e);
     int rc = -1;
 
     for (int i = 0; l && i < TRIES; i++) {
-        struct link *next;
+        struct connection_link *next;
 
-        rc = attempt(l, s, r, e);
+        rc = pbs_submit_attempt(l, s, r, e);
         if (rc == 0 || !is_lost(e))
             break;
         next = connection_again(c, l, AGAIN_LIMIT_MS, e);
@@ -199,7 +200,7 @@ static int persist(int c, const struct submission *s, ifl_submit_result *r, stru
     return rc;
 }
 
-static char *job_of(int c, const ifl_submit_result *r)
+static char *pbs_submit_job_of(int c, const ifl_submit_result *r)
 {
     char *job = strdup(r->job);
 
@@ -216,11 +217,11 @@ char *pbs_submit(int c, struct attropl *attrib, const char *script, const char *
     char *job = NULL;
     struct err e;
 
-    if (prepare(c, &s, attrib, script, destination, extend) == 0) {
+    if (pbs_submit_prepare(c, &s, attrib, script, destination, extend) == 0) {
         if (persist(c, &s, &r, &e) < 0)
             (void)report_err(c, &e);
         else if (report_result(c, &r.result) == 0)
-            job = job_of(c, &r);
+            job = pbs_submit_job_of(c, &r);
     }
     close_submission(&s);
     xdr_free((xdrproc_t)xdr_ifl_submit_result, (char *)&r);
@@ -234,7 +235,7 @@ int pbs_submit_send(int c, struct attropl *attrib, const char *script, const cha
     struct submission s;
     int ticket = -1;
 
-    if (prepare(c, &s, attrib, script, destination, extend) == 0) {
+    if (pbs_submit_prepare(c, &s, attrib, script, destination, extend) == 0) {
         if (s.pieces)
             (void)report_set(c, PBSE_BADSCRIPT, "the job script %s is longer than %d bytes: use pbs_submit()",
                              script, IFL_SCRIPT_INLINE);
@@ -252,7 +253,7 @@ char *pbs_submit_recv(int c, int ticket)
     char *job = NULL;
 
     if (call_recv(c, ticket, (xdrproc_t)xdr_ifl_submit_result, &r) == 0)
-        job = job_of(c, &r);
+        job = pbs_submit_job_of(c, &r);
     xdr_free((xdrproc_t)xdr_ifl_submit_result, (char *)&r);
     return job;
 }

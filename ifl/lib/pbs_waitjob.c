@@ -16,7 +16,7 @@
 
 enum { AGAIN_LIMIT_MS = 300000, MOVES_MAX = 100 };
 
-struct waiting {
+struct pbs_waitjob_waiting {
     struct pbs_job_end *end;
     bool over;
 };
@@ -36,9 +36,9 @@ static void note_end(const struct attrl *a, struct pbs_job_end *end)
     end->exited = ended && started; /* one that was deleted before it ran has a status too */
 }
 
-static void change(const struct pbs_change *ch, void *arg)
+static void pbs_waitjob_change(const struct pbs_change *ch, void *arg)
 {
-    struct waiting *w = arg;
+    struct pbs_waitjob_waiting *w = arg;
 
     if (!ch->gone)
         return;
@@ -46,7 +46,7 @@ static void change(const struct pbs_change *ch, void *arg)
     note_end(ch->attribs, w->end);
 }
 
-static int follow(int c, const char *extend, struct waiting *w)
+static int pbs_waitjob_follow(int c, const char *extend, struct pbs_waitjob_waiting *w)
 {
     struct attrl start = {.name = (char *)ATTR_stime, .resource = (char *)"", .value = (char *)""};
     struct attrl status = {
@@ -54,7 +54,7 @@ static int follow(int c, const char *extend, struct waiting *w)
     struct attrl state = {
         .next = &status, .name = (char *)ATTR_state, .resource = (char *)"", .value = (char *)""};
     const struct pbs_watch_want want = {PBS_KIND_JOB, &state};
-    const struct pbs_watch_reader reader = {.change = change, .arg = w};
+    const struct pbs_watch_reader reader = {.change = pbs_waitjob_change, .arg = w};
     struct pbs_news *news = malloc(sizeof *news);
     struct pbs_cursor cursor = {0, 0};
     unsigned watch;
@@ -83,7 +83,7 @@ static int ask_history(int c, const char *jobid, struct pbs_job_end *end)
     return code ? report_set(c, code, "Unknown Job Id %s", jobid) : 0;
 }
 
-static bool is_lost(struct link *l)
+static bool is_lost(struct connection_link *l)
 {
     return l && !rpc_sync_is_open(connection_rpc(l));
 }
@@ -91,16 +91,16 @@ static bool is_lost(struct link *l)
 /* At this one server. */
 static int wait_here(int c, const char *jobid, struct pbs_job_end *end)
 {
-    struct waiting w = {.end = end};
+    struct pbs_waitjob_waiting w = {.end = end};
     char only[PBS_MAXCLTJOBID + 8];
-    struct link *l, *next;
+    struct connection_link *l, *next;
     struct err e;
     int code;
 
     (void)snprintf(only, sizeof only, "job=%s", jobid ? jobid : "");
     for (;;) {
         l = connection_hold(c, &e);
-        code = follow(c, only, &w);
+        code = pbs_waitjob_follow(c, only, &w);
         next = code && is_lost(l) ? connection_again(c, l, AGAIN_LIMIT_MS, &e) : NULL;
         connection_release(l);
         if (!next)
@@ -125,7 +125,7 @@ static int go_after(const char *where, const char *jobid, char there[static PBS_
 }
 
 /* Does "41.host" belong to the server that calls itself so? */
-static bool is_of(const char *jobid, const char *server)
+static bool pbs_waitjob_is_of(const char *jobid, const char *server)
 {
     const char *dot = strchr(jobid, '.');
 
@@ -137,7 +137,7 @@ static char *where_now(int c, const char *jobid)
 {
     char *where = pbs_locjob(c, jobid, NULL);
 
-    if (where && is_of(jobid, where)) {
+    if (where && pbs_waitjob_is_of(jobid, where)) {
         free(where);
         where = NULL;
     }

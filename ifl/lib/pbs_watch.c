@@ -149,7 +149,7 @@ int pbs_watch_next_send(int c, unsigned watch, struct pbs_cursor from)
     ifl_next_args a = {.watch = watch, .epoch = from.epoch, .number = from.number};
     struct rpc_sync_call *call;
     int ticket = -1;
-    struct link *l;
+    struct connection_link *l;
     struct err e;
 
     report_clear(c);
@@ -167,7 +167,7 @@ int pbs_watch_next_send(int c, unsigned watch, struct pbs_cursor from)
 int pbs_watch_next_recv(int c, int ticket, const struct pbs_watch_reader *reader, struct pbs_news *news)
 {
     struct rpc_sync_call *call;
-    struct link *l;
+    struct connection_link *l;
     struct err e;
     int code;
 

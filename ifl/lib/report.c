@@ -56,7 +56,7 @@ static void said_free(struct said *s)
     free(s);
 }
 
-static void end_of_thread(void *arg)
+static void report_end_of_thread(void *arg)
 {
     struct report *r = arg;
 
@@ -68,16 +68,16 @@ static void end_of_thread(void *arg)
     free(r);
 }
 
-static void make_key(void)
+static void report_make_key(void)
 {
-    (void)pthread_key_create(&key, end_of_thread);
+    (void)pthread_key_create(&key, report_end_of_thread);
 }
 
-static struct report *get(void)
+static struct report *report_get(void)
 {
     if (mine)
         return mine;
-    (void)pthread_once(&once, make_key);
+    (void)pthread_once(&once, report_make_key);
     mine = calloc(1, sizeof *mine);
     if (mine)
         (void)pthread_setspecific(key, mine);
@@ -85,7 +85,7 @@ static struct report *get(void)
 }
 
 /* Out of the list; NULL: nothing was said. */
-static struct said *take(struct report *r, int c)
+static struct said *report_take(struct report *r, int c)
 {
     struct said **at = &r->all, *s;
 
@@ -97,9 +97,9 @@ static struct said *take(struct report *r, int c)
     return s;
 }
 
-static struct said *find(struct report *r, int c)
+static struct said *report_find(struct report *r, int c)
 {
-    struct said *s = take(r, c);
+    struct said *s = report_take(r, c);
 
     if (s) {
         s->next = r->all;
@@ -110,7 +110,7 @@ static struct said *find(struct report *r, int c)
 
 static struct said *find_or_make(struct report *r, int c)
 {
-    struct said *s = find(r, c);
+    struct said *s = report_find(r, c);
 
     if (s)
         return s;
@@ -125,7 +125,7 @@ static struct said *find_or_make(struct report *r, int c)
 
 int *__pbs_errno_location(void)
 {
-    struct report *r = get();
+    struct report *r = report_get();
 
     return r ? &r->code : &spare_code;
 }
@@ -138,7 +138,7 @@ int pbs_geterrno(void)
 char *__pbs_server_location(void)
 {
     static char none[1];
-    struct report *r = get();
+    struct report *r = report_get();
 
     return r ? r->server : none;
 }
@@ -150,7 +150,7 @@ const char *report_server(void)
 
 void report_set_server(const char *server)
 {
-    struct report *r = get();
+    struct report *r = report_get();
 
     if (r)
         (void)snprintf(r->server, sizeof r->server, "%s", server);
@@ -158,17 +158,17 @@ void report_set_server(const char *server)
 
 void report_clear(int c)
 {
-    struct report *r = get();
-    struct said *s = r ? take(r, c) : NULL;
+    struct report *r = report_get();
+    struct said *s = r ? report_take(r, c) : NULL;
 
     pbs_errno = 0;
     if (s)
         said_free(s);
 }
 
-static int set_text(int c, int code, const char *text)
+static int report_set_text(int c, int code, const char *text)
 {
-    struct report *r = get();
+    struct report *r = report_get();
     struct said *s = r ? find_or_make(r, c) : NULL;
 
     pbs_errno = code;
@@ -189,7 +189,7 @@ int report_set(int c, int code, const char *fmt, ...)
     va_start(ap, fmt);
     (void)vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    return set_text(c, code, text);
+    return report_set_text(c, code, text);
 }
 
 int report_err(int c, const struct err *e)
@@ -212,7 +212,7 @@ int report_err(int c, const struct err *e)
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].number == code)
             code = known[i].code;
-    return set_text(c, code, e->text);
+    return report_set_text(c, code, e->text);
 }
 
 static int copy_error(struct ecl_attrerr *to, const ifl_attr_error *from)
@@ -239,14 +239,14 @@ static void copy_errors(struct ecl_attribute_errors *to, const ifl_result *from)
 
 int report_result(int c, const ifl_result *r)
 {
-    struct report *all = get();
+    struct report *all = report_get();
     struct said *s;
 
     report_clear(c);
     if (r->code == 0)
         return 0;
-    set_text(c, r->code, r->text);
-    s = all ? find(all, c) : NULL;
+    report_set_text(c, r->code, r->text);
+    s = all ? report_find(all, c) : NULL;
     if (s)
         copy_errors(&s->errors, r);
     return r->code;
@@ -254,16 +254,16 @@ int report_result(int c, const ifl_result *r)
 
 char *pbs_geterrmsg(int c)
 {
-    struct report *r = get();
-    struct said *s = r ? find(r, c) : NULL;
+    struct report *r = report_get();
+    struct said *s = r ? report_find(r, c) : NULL;
 
     return s ? s->text : NULL;
 }
 
 struct ecl_attribute_errors *pbs_get_attributes_in_error(int c)
 {
-    struct report *r = get();
-    struct said *s = r ? find(r, c) : NULL;
+    struct report *r = report_get();
+    struct said *s = r ? report_find(r, c) : NULL;
 
     return s && s->errors.ecl_numerrors ? &s->errors : NULL;
 }

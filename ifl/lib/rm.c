@@ -15,32 +15,32 @@
 
 enum { STREAMS_MAX = 1024, LINE_MAX_LEN = 1024 };
 
-struct line {
+struct rm_line {
     char *name;   /* as asked, without qualifiers */
     char *answer; /* NULL: not asked yet */
-    struct line *next;
+    struct rm_line *next;
 };
 
-struct stream {
+struct rm_stream {
     int connection;
     char host[PBS_MAXHOSTNAME + 1];
-    struct line *first;
+    struct rm_line *first;
 };
 
 /* Mutable, since the interface has no place for it: see above. */
-static struct stream *streams[STREAMS_MAX];
+static struct rm_stream *streams[STREAMS_MAX];
 static int full = 1;
 static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
 
-static int fail(int code)
+static int rm_fail(int code)
 {
     pbs_errno = code;
     return -1;
 }
 
-static struct stream *stream_of(int number)
+static struct rm_stream *stream_of(int number)
 {
-    struct stream *s;
+    struct rm_stream *s;
 
     pthread_mutex_lock(&table);
     s = number >= 0 && number < STREAMS_MAX ? streams[number] : NULL;
@@ -52,17 +52,17 @@ static struct stream *stream_of(int number)
 
 /* --- streams ------------------------------------------------------------------------------------------ */
 
-static void line_free(struct line *l)
+static void line_free(struct rm_line *l)
 {
     free(l->name);
     free(l->answer);
     free(l);
 }
 
-static void stream_free(struct stream *s)
+static void stream_free(struct rm_stream *s)
 {
     while (s->first) {
-        struct line *next = s->first->next;
+        struct rm_line *next = s->first->next;
         line_free(s->first);
         s->first = next;
     }
@@ -70,7 +70,7 @@ static void stream_free(struct stream *s)
     free(s);
 }
 
-static int put(struct stream *s)
+static int rm_put(struct rm_stream *s)
 {
     int i = 0;
 
@@ -85,16 +85,16 @@ static int put(struct stream *s)
 
 int openrm(char *host, unsigned int port)
 {
-    struct stream *s;
+    struct rm_stream *s;
     struct batch_status *found;
     int number, code;
 
     (void)port;
     if (!host || !*host || strlen(host) > PBS_MAXHOSTNAME)
-        return fail(RM_ERR_BADPARAM);
+        return rm_fail(RM_ERR_BADPARAM);
     s = calloc(1, sizeof *s);
     if (!s)
-        return fail(RM_ERR_SYSTEM);
+        return rm_fail(RM_ERR_SYSTEM);
     snprintf(s->host, sizeof s->host, "%s", host);
     s->connection = pbs_connect(NULL);
     if (s->connection < 0) {
@@ -104,16 +104,16 @@ int openrm(char *host, unsigned int port)
     found = pbs_stathost(s->connection, s->host, NULL, NULL);
     code = found ? 0 : pbs_errno;
     pbs_statfree(found);
-    number = found ? put(s) : -1;
+    number = found ? rm_put(s) : -1;
     if (number >= 0)
         return number;
     stream_free(s);
-    return fail(code ? code : RM_ERR_SYSTEM);
+    return rm_fail(code ? code : RM_ERR_SYSTEM);
 }
 
 int closerm(int number)
 {
-    struct stream *s = stream_of(number);
+    struct rm_stream *s = stream_of(number);
 
     if (!s)
         return -1;
@@ -126,32 +126,32 @@ int closerm(int number)
 
 int downrm(int number)
 {
-    return stream_of(number) ? fail(PBSE_NOSUP) : -1;
+    return stream_of(number) ? rm_fail(PBSE_NOSUP) : -1;
 }
 
 int configrm(int number, char *file)
 {
     (void)file;
-    return stream_of(number) ? fail(PBSE_NOSUP) : -1;
+    return stream_of(number) ? rm_fail(PBSE_NOSUP) : -1;
 }
 
 /* --- requests ----------------------------------------------------------------------------------------- */
 
 int addreq(int number, char *text)
 {
-    struct stream *s = stream_of(number);
-    struct line *l, **last;
+    struct rm_stream *s = stream_of(number);
+    struct rm_line *l, **last;
     size_t n;
 
     if (!s)
         return -1;
     n = text ? strcspn(text, " \t[") : 0;
     if (n == 0 || n > LINE_MAX_LEN)
-        return fail(RM_ERR_NOPARAM);
+        return rm_fail(RM_ERR_NOPARAM);
     l = calloc(1, sizeof *l);
     if (!l || !(l->name = strndup(text, n))) {
         free(l);
-        return fail(RM_ERR_SYSTEM);
+        return rm_fail(RM_ERR_SYSTEM);
     }
     for (last = &s->first; *last; last = &(*last)->next)
         ;
@@ -165,7 +165,7 @@ int allreq(char *text)
 
     for (int i = 0; i < STREAMS_MAX; i++) {
         int before = pbs_errno;
-        struct stream *s = stream_of(i);
+        struct rm_stream *s = stream_of(i);
         pbs_errno = before;
         if (s && addreq(i, text) == 0)
             n++;
@@ -174,7 +174,7 @@ int allreq(char *text)
 }
 
 /* A resource that the host offers, or one of its attributes. */
-static const char *value_of(const struct batch_status *host, const char *name)
+static const char *rm_value_of(const struct batch_status *host, const char *name)
 {
     const char *attribute = NULL;
 
@@ -187,9 +187,9 @@ static const char *value_of(const struct batch_status *host, const char *name)
     return attribute;
 }
 
-static int answer(struct line *l, const struct batch_status *host)
+static int rm_answer(struct rm_line *l, const struct batch_status *host)
 {
-    const char *value = value_of(host, l->name);
+    const char *value = rm_value_of(host, l->name);
     int n;
 
     if (value)
@@ -200,21 +200,21 @@ static int answer(struct line *l, const struct batch_status *host)
     if (n >= 0)
         return 0;
     l->answer = NULL;
-    return fail(RM_ERR_SYSTEM);
+    return rm_fail(RM_ERR_SYSTEM);
 }
 
 /* Everything that was added and not asked yet. */
-static int ask(struct stream *s)
+static int rm_ask(struct rm_stream *s)
 {
     struct batch_status *host = NULL;
     int rc = 0;
 
-    for (struct line *l = s->first; l && rc == 0; l = l->next) {
+    for (struct rm_line *l = s->first; l && rc == 0; l = l->next) {
         if (l->answer)
             continue;
         if (!host && !(host = pbs_stathost(s->connection, s->host, NULL, NULL)))
-            return pbs_errno ? -1 : fail(RM_ERR_SYSTEM);
-        rc = answer(l, host);
+            return pbs_errno ? -1 : rm_fail(RM_ERR_SYSTEM);
+        rc = rm_answer(l, host);
     }
     pbs_statfree(host);
     return rc;
@@ -222,8 +222,8 @@ static int ask(struct stream *s)
 
 char *getreq(int number)
 {
-    struct stream *s = stream_of(number);
-    struct line *l;
+    struct rm_stream *s = stream_of(number);
+    struct rm_line *l;
     char *text;
 
     if (!s)
@@ -232,7 +232,7 @@ char *getreq(int number)
         pbs_errno = 0;
         return NULL;
     }
-    if (ask(s) < 0)
+    if (rm_ask(s) < 0)
         return NULL;
     l = s->first;
     s->first = l->next;
@@ -247,8 +247,8 @@ int flushreq(void)
     int n = 0;
 
     for (int i = 0; i < STREAMS_MAX; i++) {
-        struct stream *s = stream_of(i);
-        if (s && s->first && ask(s) == 0)
+        struct rm_stream *s = stream_of(i);
+        if (s && s->first && rm_ask(s) == 0)
             n++;
     }
     pbs_errno = 0;
@@ -258,13 +258,13 @@ int flushreq(void)
 int activereq(void)
 {
     for (int i = 0; i < STREAMS_MAX; i++) {
-        struct stream *s = stream_of(i);
-        if (s && s->first && ask(s) == 0) {
+        struct rm_stream *s = stream_of(i);
+        if (s && s->first && rm_ask(s) == 0) {
             pbs_errno = 0;
             return i;
         }
     }
-    return fail(0);
+    return rm_fail(0);
 }
 
 void fullresp(int flag)

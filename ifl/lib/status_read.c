@@ -18,7 +18,7 @@ void status_scratch_fini(struct status_scratch *s)
     *s = (struct status_scratch){0};
 }
 
-static bool grow(void **mem, size_t *cap, size_t want, size_t size)
+static bool status_read_grow(void **mem, size_t *cap, size_t want, size_t size)
 {
     size_t n = *cap ? *cap : 64;
     void *bigger;
@@ -37,7 +37,7 @@ static bool grow(void **mem, size_t *cap, size_t want, size_t size)
 
 static bool room(struct status_scratch *s, size_t n)
 {
-    return grow((void **)&s->text, &s->cap, s->len + n, 1);
+    return status_read_grow((void **)&s->text, &s->cap, s->len + n, 1);
 }
 
 /* One string of at most `max` bytes; *at is where it begins. */
@@ -60,7 +60,7 @@ static bool get_attrs(XDR *x, struct status_scratch *s)
     u_int n;
 
     if (!xdr_u_int(x, &n) || n > PBS_ATTRS_MAX ||
-        !grow((void **)&s->marks, &s->cap_marks, n, sizeof s->marks[0]))
+        !status_read_grow((void **)&s->marks, &s->cap_marks, n, sizeof s->marks[0]))
         return false;
     for (s->n_marks = 0; s->n_marks < n; s->n_marks++) {
         struct status_mark *m = &s->marks[s->n_marks];
@@ -148,7 +148,7 @@ static bool put_attr(struct status_scratch *s, const struct attropl *a)
 {
     struct status_mark *m;
 
-    if (!grow((void **)&s->marks, &s->cap_marks, s->n_marks + 1, sizeof s->marks[0]))
+    if (!status_read_grow((void **)&s->marks, &s->cap_marks, s->n_marks + 1, sizeof s->marks[0]))
         return false;
     m = &s->marks[s->n_marks++];
     return put_string(s, a->name, &m->name) && put_string(s, a->resource ? a->resource : "", &m->resource) &&
@@ -201,7 +201,7 @@ bool_t status_read_change(XDR *x, struct status_change *ch)
     s->len = 0;
     if (!xdr_u_quad_t(x, &number) || !xdr_int(x, &ch->kind) || !xdr_int(x, &ch->change) ||
         !get_string(x, s, PBS_ID_MAX, &name) || !get_attrs(x, s) ||
-        !grow((void **)&s->attribs, &s->cap_attribs, s->n_marks, sizeof s->attribs[0]))
+        !status_read_grow((void **)&s->attribs, &s->cap_attribs, s->n_marks, sizeof s->attribs[0]))
         return FALSE;
     link_attrs(s, s->attribs, s->text);
     ch->number = number;

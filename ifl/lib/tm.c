@@ -34,7 +34,7 @@ struct event {
     int len;
 };
 
-struct place { /* where a task is that we know of */
+struct tm_place { /* where a task is that we know of */
     UT_hash_handle hh;
     tm_task_id task;
     tm_node_id node;
@@ -46,7 +46,7 @@ static struct {
     tm_event_t last_event;
     struct event *under_way;
     struct event *done, **done_end;
-    struct place *places;
+    struct tm_place *places;
     char reason[REASON_MAX];
 } me;
 
@@ -64,7 +64,7 @@ const char *pbs_tm_reason(void)
 /* ---- answers */
 static void note_place(tm_task_id task, tm_node_id node)
 {
-    struct place *p;
+    struct tm_place *p;
 
     HASH_FIND(hh, me.places, &task, sizeof task, p);
     if (p || !(p = calloc(1, sizeof *p)))
@@ -88,7 +88,7 @@ static int smaller(size_t a, int b)
     return b < 0 ? 0 : a < (size_t)b ? (int)a : b;
 }
 
-static void take_list(const struct event *ev, const struct tmx_answer *a)
+static void tm_take_list(const struct event *ev, const struct tmx_answer *a)
 {
     int n = smaller(a->tasks.tasks_len, ev->len);
 
@@ -100,7 +100,7 @@ static void take_list(const struct event *ev, const struct tmx_answer *a)
 }
 
 /* Write what was asked for to the caller's places. */
-static void take(const struct event *ev, const struct tmx_answer *a)
+static void tm_take(const struct event *ev, const struct tmx_answer *a)
 {
     switch (ev->kind) {
     case TMX_ASK_SPAWN:
@@ -111,7 +111,7 @@ static void take(const struct event *ev, const struct tmx_answer *a)
         *ev->number = a->status;
         break;
     case TMX_ASK_TASKS:
-        take_list(ev, a);
+        tm_take_list(ev, a);
         break;
     case TMX_ASK_RESOURCES:
         if (ev->len > 0)
@@ -134,7 +134,7 @@ static void take(const struct event *ev, const struct tmx_answer *a)
     }
 }
 
-static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
+static void tm_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
 {
     struct event *ev = (struct event *)((char *)p - offsetof(struct event, pending));
     struct tmx_answer a = {0};
@@ -143,7 +143,7 @@ static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
         become_done(ev, TM_EUNKNOWNCMD);
     } else {
         if (a.code == TM_SUCCESS)
-            take(ev, &a);
+            tm_take(ev, &a);
         else
             (void)snprintf(me.reason, sizeof me.reason, "%s", a.text);
         become_done(ev, a.code);
@@ -151,7 +151,7 @@ static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *h)
     xdr_free((xdrproc_t)xdr_tmx_answer, (char *)&a);
 }
 
-static void on_lost(struct rpc_pending *p, const struct err *why)
+static void tm_on_lost(struct rpc_pending *p, const struct err *why)
 {
     (void)fail_with(0, why);
     become_done((struct event *)((char *)p - offsetof(struct event, pending)), TM_ENOTCONNECTED);
@@ -159,9 +159,9 @@ static void on_lost(struct rpc_pending *p, const struct err *why)
 
 /* ---- questions */
 /* `model` is copied into a new event, whose number goes to *event. */
-static int ask(const struct event *model, const struct tmx_ask *question, tm_event_t *event)
+static int tm_ask(const struct event *model, const struct tmx_ask *question, tm_event_t *event)
 {
-    static const struct rpc_pending_ops ops = {.reply = on_reply, .lost = on_lost};
+    static const struct rpc_pending_ops ops = {.reply = tm_on_reply, .lost = tm_on_lost};
     struct event *ev;
     struct err e = {0};
 
@@ -183,7 +183,7 @@ static int ask(const struct event *model, const struct tmx_ask *question, tm_eve
     return TM_SUCCESS;
 }
 
-static u_int count(char *const *vector)
+static u_int tm_count(char *const *vector)
 {
     u_int n = 0;
 
@@ -192,8 +192,8 @@ static u_int count(char *const *vector)
     return n;
 }
 
-static int spawn(int argc, char *argv[], char *envp[], tm_node_id where, tm_task_id *tid, tm_event_t *event,
-                 bool relay)
+static int tm_spawn_call(int argc, char *argv[], char *envp[], tm_node_id where, tm_task_id *tid,
+                         tm_event_t *event, bool relay)
 {
     const struct event model = {.tid = tid, .node = where};
     struct tmx_ask q = {.kind = TMX_ASK_SPAWN};
@@ -210,19 +210,19 @@ static int spawn(int argc, char *argv[], char *envp[], tm_node_id where, tm_task
     a->argv.argv_val = argv;
     a->argv.argv_len = (u_int)argc;
     a->env.env_val = envp;
-    a->env.env_len = count(envp);
-    return ask(&model, &q, event);
+    a->env.env_len = tm_count(envp);
+    return tm_ask(&model, &q, event);
 }
 
 int tm_spawn(int argc, char *argv[], char *envp[], tm_node_id where, tm_task_id *tid, tm_event_t *event)
 {
-    return spawn(argc, argv, envp, where, tid, event, false);
+    return tm_spawn_call(argc, argv, envp, where, tid, event, false);
 }
 
 int pbs_tm_spawn_relay(int argc, char *argv[], char *envp[], tm_node_id where, tm_task_id *tid,
                        tm_event_t *event)
 {
-    return spawn(argc, argv, envp, where, tid, event, true);
+    return tm_spawn_call(argc, argv, envp, where, tid, event, true);
 }
 
 int tm_kill(tm_task_id tid, int sig, tm_event_t *event)
@@ -230,7 +230,7 @@ int tm_kill(tm_task_id tid, int sig, tm_event_t *event)
     const struct event model = {0};
     const struct tmx_ask q = {.kind = TMX_ASK_SIGNAL, .tmx_ask_u.signal = {.task = tid, .signo = sig}};
 
-    return ask(&model, &q, event);
+    return tm_ask(&model, &q, event);
 }
 
 int tm_obit(tm_task_id tid, int *obitval, tm_event_t *event)
@@ -238,7 +238,7 @@ int tm_obit(tm_task_id tid, int *obitval, tm_event_t *event)
     const struct event model = {.number = obitval};
     const struct tmx_ask q = {.kind = TMX_ASK_OBIT, .tmx_ask_u.obit = {.task = tid}};
 
-    return ask(&model, &q, event);
+    return tm_ask(&model, &q, event);
 }
 
 int tm_taskinfo(tm_node_id node, tm_task_id *list, int lsize, int *ntasks, tm_event_t *event)
@@ -246,7 +246,7 @@ int tm_taskinfo(tm_node_id node, tm_task_id *list, int lsize, int *ntasks, tm_ev
     const struct event model = {.list = list, .len = lsize, .number = ntasks, .node = node};
     const struct tmx_ask q = {.kind = TMX_ASK_TASKS, .tmx_ask_u.tasks = {.node = (u_int)node}};
 
-    return ask(&model, &q, event);
+    return tm_ask(&model, &q, event);
 }
 
 int tm_rescinfo(tm_node_id node, char *resource, int len, tm_event_t *event)
@@ -254,7 +254,7 @@ int tm_rescinfo(tm_node_id node, char *resource, int len, tm_event_t *event)
     const struct event model = {.bytes = resource, .len = len};
     const struct tmx_ask q = {.kind = TMX_ASK_RESOURCES, .tmx_ask_u.resources = {.node = (u_int)node}};
 
-    return ask(&model, &q, event);
+    return tm_ask(&model, &q, event);
 }
 
 int tm_publish(char *name, void *info, int nbytes, tm_event_t *event)
@@ -264,7 +264,7 @@ int tm_publish(char *name, void *info, int nbytes, tm_event_t *event)
 
     q.tmx_ask_u.post.info.info_val = info;
     q.tmx_ask_u.post.info.info_len = (u_int)(nbytes < 0 ? 0 : nbytes);
-    return ask(&model, &q, event);
+    return tm_ask(&model, &q, event);
 }
 
 int tm_subscribe(tm_task_id tid, char *name, void *info, int len, int *amount, tm_event_t *event)
@@ -272,7 +272,7 @@ int tm_subscribe(tm_task_id tid, char *name, void *info, int len, int *amount, t
     const struct event model = {.bytes = info, .len = len, .number = amount};
     const struct tmx_ask q = {.kind = TMX_ASK_GET, .tmx_ask_u.get = {.task = tid, .name = name}};
 
-    return ask(&model, &q, event);
+    return tm_ask(&model, &q, event);
 }
 
 int pbs_tm_notice(enum pbs_tm_answer answer, unsigned need_s, const char *nodes, tm_event_t *event)
@@ -286,7 +286,7 @@ int pbs_tm_notice(enum pbs_tm_answer answer, unsigned need_s, const char *nodes,
                                         : TMX_NOTICE_PARTIAL;
     a->need_s = need_s;
     a->nodes = (char *)(nodes ? nodes : "");
-    return ask(&model, &q, event);
+    return tm_ask(&model, &q, event);
 }
 
 /* ---- what is local */
@@ -308,7 +308,7 @@ int tm_nodeinfo(tm_node_id **list, int *nnodes)
 
 int tm_atnode(tm_task_id tid, tm_node_id *node)
 {
-    const struct place *p;
+    const struct tm_place *p;
 
     if (!me.link)
         return TM_BADINIT;
@@ -354,7 +354,7 @@ struct init { /* the answer that tm_init waits for */
     bool over;
 };
 
-static void on_init(struct rpc_pending *p, const struct rpc_reply_hdr *h)
+static void tm_on_init(struct rpc_pending *p, const struct rpc_reply_hdr *h)
 {
     struct init *i = (struct init *)((char *)p - offsetof(struct init, pending));
 
@@ -365,7 +365,7 @@ static void on_init(struct rpc_pending *p, const struct rpc_reply_hdr *h)
         i->res.code = TM_ESYSTEM;
 }
 
-static void on_init_lost(struct rpc_pending *p, const struct err *why)
+static void tm_on_init_lost(struct rpc_pending *p, const struct err *why)
 {
     struct init *i = (struct init *)((char *)p - offsetof(struct init, pending));
 
@@ -376,7 +376,7 @@ static void on_init_lost(struct rpc_pending *p, const struct err *why)
 
 static int say_init(struct tm_link *l, struct init *i)
 {
-    static const struct rpc_pending_ops ops = {.reply = on_init, .lost = on_init_lost};
+    static const struct rpc_pending_ops ops = {.reply = tm_on_init, .lost = tm_on_init_lost};
     const struct tmx_init_args a = {.job = getenv("PBS_JOBID"),
                                     .cookie = getenv("PBS_JOBCOOKIE"),
                                     .task = (u_int)strtoul(getenv("PBS_TASKNUM"), NULL, 10)};
@@ -446,7 +446,7 @@ int tm_init(void *info, struct tm_roots *roots)
 
 int tm_finalize(void)
 {
-    struct place *p, *next;
+    struct tm_place *p, *next;
 
     if (!me.link)
         return TM_BADINIT;
@@ -468,16 +468,16 @@ int tm_finalize(void)
 }
 
 /* ---- a process that runs already. A connection of its own, since the caller may be no task at all. */
-struct attach {
+struct tm_attach {
     struct rpc_pending pending;
     bool over;
     int code;
     tm_task_id task;
 };
 
-static void on_attached(struct rpc_pending *p, const struct rpc_reply_hdr *h)
+static void tm_on_attached(struct rpc_pending *p, const struct rpc_reply_hdr *h)
 {
-    struct attach *at = (struct attach *)((char *)p - offsetof(struct attach, pending));
+    struct tm_attach *at = (struct tm_attach *)((char *)p - offsetof(struct tm_attach, pending));
     struct tmx_answer a = {0};
 
     at->over = true;
@@ -491,20 +491,20 @@ static void on_attached(struct rpc_pending *p, const struct rpc_reply_hdr *h)
     xdr_free((xdrproc_t)xdr_tmx_answer, (char *)&a);
 }
 
-static void on_attach_lost(struct rpc_pending *p, const struct err *why)
+static void tm_on_attach_lost(struct rpc_pending *p, const struct err *why)
 {
-    struct attach *at = (struct attach *)((char *)p - offsetof(struct attach, pending));
+    struct tm_attach *at = (struct tm_attach *)((char *)p - offsetof(struct tm_attach, pending));
 
     at->over = true;
     at->code = fail_with(TM_ENOTCONNECTED, why);
 }
 
-static int attach(struct tm_link *l, pid_t pid, tm_task_id *tid)
+static int tm_attach_call(struct tm_link *l, pid_t pid, tm_task_id *tid)
 {
-    static const struct rpc_pending_ops ops = {.reply = on_attached, .lost = on_attach_lost};
+    static const struct rpc_pending_ops ops = {.reply = tm_on_attached, .lost = tm_on_attach_lost};
     char none[1] = "";
     const struct tmx_ask q = {.kind = TMX_ASK_ATTACH, .tmx_ask_u.attach = {.job = none, .pid = (int)pid}};
-    struct attach at = {.pending.ops = &ops};
+    struct tm_attach at = {.pending.ops = &ops};
     struct err e = {0};
 
     if (tm_link_ask(l, &at.pending, TMX_ASK, (xdrproc_t)xdr_tmx_ask, &q, &e) < 0)
@@ -532,7 +532,7 @@ int tm_attach(char *jobid, char *cookie, pid_t pid, tm_task_id *tid, char *host,
     l = open_link(jobid, &e);
     if (!l)
         return fail_with(e.code == ENOENT || e.code == ENOTUNIQ ? TM_ENOTFOUND : TM_ESYSTEM, &e);
-    code = attach(l, pid, tid);
+    code = tm_attach_call(l, pid, tid);
     tm_link_close(l);
     return code;
 }

@@ -45,7 +45,7 @@ static void take_output(struct tm_link *l, const struct rpc_call_hdr *h)
     rpc_core_reply(l->core, h->xid, (xdrproc_t)rpc_xdr_none, NULL, NULL);
 }
 
-static void on_call(void *arg, const struct rpc_call_hdr *h)
+static void tm_link_on_call(void *arg, const struct rpc_call_hdr *h)
 {
     struct tm_link *l = arg;
 
@@ -56,7 +56,7 @@ static void on_call(void *arg, const struct rpc_call_hdr *h)
 }
 
 /* ---- life */
-static int dial(const char *path, struct err *e)
+static int tm_link_dial(const char *path, struct err *e)
 {
     struct sockaddr_un at;
     socklen_t length;
@@ -80,7 +80,7 @@ static int dial(const char *path, struct err *e)
 
 struct tm_link *tm_link_open(const char *path, struct err *e)
 {
-    static const struct rpc_core_events events = {.call = on_call};
+    static const struct rpc_core_events events = {.call = tm_link_on_call};
     struct tm_link *l = calloc(1, sizeof *l);
 
     if (!l || !(l->core = rpc_core_create(&events, l, RECORD_LIMIT))) {
@@ -88,7 +88,7 @@ struct tm_link *tm_link_open(const char *path, struct err *e)
         free(l);
         return NULL;
     }
-    l->fd = dial(path, e);
+    l->fd = tm_link_dial(path, e);
     if (l->fd >= 0)
         return l;
     rpc_core_destroy(l->core);
@@ -106,7 +106,7 @@ void tm_link_close(struct tm_link *l)
     free(l);
 }
 
-static void send_some(struct tm_link *l)
+static void tm_link_send_some(struct tm_link *l)
 {
     struct rpc_buf *out = rpc_core_output(l->core);
 
@@ -130,11 +130,11 @@ int tm_link_ask(struct tm_link *l, struct rpc_pending *p, unsigned proc, xdrproc
         return err_set(e, ECONNRESET, "the job's shepherd has gone");
     if (rpc_core_call(l->core, p, &id, xargs, args, e) < 0)
         return -1;
-    send_some(l);
+    tm_link_send_some(l);
     return 0;
 }
 
-static void receive(struct tm_link *l)
+static void tm_link_receive(struct tm_link *l)
 {
     char piece[PIECE];
     ssize_t n = read(l->fd, piece, sizeof piece);
@@ -149,12 +149,12 @@ int tm_link_turn(struct tm_link *l, bool wait)
 {
     struct pollfd f = {.fd = l->fd, .events = POLLIN};
 
-    send_some(l);
+    tm_link_send_some(l);
     if (rpc_core_output(l->core)->len)
         f.events |= POLLOUT;
     if (poll(&f, 1, wait ? -1 : 0) > 0 && (f.revents & ~POLLOUT))
-        receive(l);
-    send_some(l);
+        tm_link_receive(l);
+    tm_link_send_some(l);
     if (!l->broken)
         return 0;
     rpc_core_fail(l->core, &(struct err){.code = ECONNRESET, .text = "the job's shepherd has gone"});

@@ -84,7 +84,7 @@ void auth_peer_unref(struct auth_peer *p)
 }
 
 /* A node's name: letters, digits and what host names have, as it becomes part of a file name too. */
-static bool is_name(const char *s)
+static bool auth_is_name(const char *s)
 {
     static const char *const allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
     size_t n = strlen(s);
@@ -95,7 +95,7 @@ static bool is_name(const char *s)
 bool auth_role_is_valid(const char *role)
 {
     return !strcmp(role, "server") || !strcmp(role, "sched") ||
-           (!strncmp(role, "mom:", 4) && is_name(role + 4));
+           (!strncmp(role, "mom:", 4) && auth_is_name(role + 4));
 }
 
 bool auth_peer_is_foreign(const struct auth_peer *p)

@@ -103,14 +103,14 @@ uint32_t rpc_buf_get_u32(const char *at)
 
 /* --- the XDR stream: x_private is the buffer, x_handy nothing. libtirpc's ops have no const where we would. */
 
-static bool_t enc_getlong(XDR *x, long *v)
+static bool_t rpc_buf_enc_getlong(XDR *x, long *v)
 {
     (void)x;
     (void)v;
     return FALSE;
 }
 
-static bool_t enc_putlong(XDR *x, const long *v)
+static bool_t rpc_buf_enc_putlong(XDR *x, const long *v)
 {
     struct rpc_buf *b = x->x_private;
     char *at = rpc_buf_room(b, 4);
@@ -122,7 +122,7 @@ static bool_t enc_putlong(XDR *x, const long *v)
     return TRUE;
 }
 
-static bool_t enc_getbytes(XDR *x, char *bytes, u_int n)
+static bool_t rpc_buf_enc_getbytes(XDR *x, char *bytes, u_int n)
 {
     (void)x;
     (void)bytes;
@@ -130,17 +130,17 @@ static bool_t enc_getbytes(XDR *x, char *bytes, u_int n)
     return FALSE;
 }
 
-static bool_t enc_putbytes(XDR *x, const char *bytes, u_int n)
+static bool_t rpc_buf_enc_putbytes(XDR *x, const char *bytes, u_int n)
 {
     return rpc_buf_add(x->x_private, bytes, n) == 0;
 }
 
-static u_int enc_getpos(XDR *x)
+static u_int rpc_buf_enc_getpos(XDR *x)
 {
     return (u_int)((struct rpc_buf *)x->x_private)->len;
 }
 
-static bool_t enc_setpos(XDR *x, u_int pos)
+static bool_t rpc_buf_enc_setpos(XDR *x, u_int pos)
 {
     struct rpc_buf *b = x->x_private;
 
@@ -151,7 +151,7 @@ static bool_t enc_setpos(XDR *x, u_int pos)
 }
 
 /* The generated codecs write runs of integers through this; alignment holds since all items are 4 bytes. */
-static int32_t *enc_inline(XDR *x, u_int n)
+static int32_t *rpc_buf_enc_inline(XDR *x, u_int n)
 {
     struct rpc_buf *b = x->x_private;
     char *at = rpc_buf_room(b, n);
@@ -162,12 +162,12 @@ static int32_t *enc_inline(XDR *x, u_int n)
     return (int32_t *)(void *)at;
 }
 
-static void enc_destroy(XDR *x)
+static void rpc_buf_enc_destroy(XDR *x)
 {
     (void)x;
 }
 
-static bool_t enc_control(XDR *x, int request, void *info)
+static bool_t rpc_buf_enc_control(XDR *x, int request, void *info)
 {
     (void)x;
     (void)request;
@@ -176,15 +176,15 @@ static bool_t enc_control(XDR *x, int request, void *info)
 }
 
 static const struct xdr_ops encoder_ops = {
-    .x_getlong = enc_getlong,
-    .x_putlong = enc_putlong,
-    .x_getbytes = enc_getbytes,
-    .x_putbytes = enc_putbytes,
-    .x_getpostn = enc_getpos,
-    .x_setpostn = enc_setpos,
-    .x_inline = enc_inline,
-    .x_destroy = enc_destroy,
-    .x_control = enc_control,
+    .x_getlong = rpc_buf_enc_getlong,
+    .x_putlong = rpc_buf_enc_putlong,
+    .x_getbytes = rpc_buf_enc_getbytes,
+    .x_putbytes = rpc_buf_enc_putbytes,
+    .x_getpostn = rpc_buf_enc_getpos,
+    .x_setpostn = rpc_buf_enc_setpos,
+    .x_inline = rpc_buf_enc_inline,
+    .x_destroy = rpc_buf_enc_destroy,
+    .x_control = rpc_buf_enc_control,
 };
 
 void rpc_buf_encoder(XDR *x, struct rpc_buf *b)
@@ -218,13 +218,13 @@ int rpc_buf_encode(struct rpc_buf *b, xdrproc_t codec, const void *value)
 
 enum { WORD = 4, POINTER = 8, BLOCK = 32 /* the smallest of malloc */ };
 
-struct count {
+struct rpc_buf_count {
     size_t wire, memory;
 };
 
-static bool_t count_putlong(XDR *x, const long *v)
+static bool_t rpc_buf_count_putlong(XDR *x, const long *v)
 {
-    struct count *c = x->x_private;
+    struct rpc_buf_count *c = x->x_private;
 
     (void)v;
     c->wire += WORD;
@@ -232,9 +232,9 @@ static bool_t count_putlong(XDR *x, const long *v)
     return TRUE;
 }
 
-static bool_t count_putbytes(XDR *x, const char *bytes, u_int n)
+static bool_t rpc_buf_count_putbytes(XDR *x, const char *bytes, u_int n)
 {
-    struct count *c = x->x_private;
+    struct rpc_buf_count *c = x->x_private;
 
     (void)bytes;
     c->wire += n;
@@ -242,19 +242,19 @@ static bool_t count_putbytes(XDR *x, const char *bytes, u_int n)
     return TRUE;
 }
 
-static u_int count_getpos(XDR *x)
+static u_int rpc_buf_count_getpos(XDR *x)
 {
-    return (u_int)((struct count *)x->x_private)->wire;
+    return (u_int)((struct rpc_buf_count *)x->x_private)->wire;
 }
 
-static bool_t count_setpos(XDR *x, u_int pos)
+static bool_t rpc_buf_count_setpos(XDR *x, u_int pos)
 {
     (void)x;
     (void)pos;
     return FALSE;
 }
 
-static int32_t *count_inline(XDR *x, u_int n)
+static int32_t *rpc_buf_count_inline(XDR *x, u_int n)
 {
     (void)x;
     (void)n;
@@ -262,20 +262,20 @@ static int32_t *count_inline(XDR *x, u_int n)
 }
 
 static const struct xdr_ops counting_ops = {
-    .x_getlong = enc_getlong,
-    .x_putlong = count_putlong,
-    .x_getbytes = enc_getbytes,
-    .x_putbytes = count_putbytes,
-    .x_getpostn = count_getpos,
-    .x_setpostn = count_setpos,
-    .x_inline = count_inline,
-    .x_destroy = enc_destroy,
-    .x_control = enc_control,
+    .x_getlong = rpc_buf_enc_getlong,
+    .x_putlong = rpc_buf_count_putlong,
+    .x_getbytes = rpc_buf_enc_getbytes,
+    .x_putbytes = rpc_buf_count_putbytes,
+    .x_getpostn = rpc_buf_count_getpos,
+    .x_setpostn = rpc_buf_count_setpos,
+    .x_inline = rpc_buf_count_inline,
+    .x_destroy = rpc_buf_enc_destroy,
+    .x_control = rpc_buf_enc_control,
 };
 
 int rpc_buf_measure(xdrproc_t codec, const void *value, size_t *wire, size_t *memory)
 {
-    struct count c = {0};
+    struct rpc_buf_count c = {0};
     XDR x = {.x_op = XDR_ENCODE, .x_ops = &counting_ops, .x_private = &c};
 
     if (!run_codec(codec, &x, (void *)(uintptr_t)value))

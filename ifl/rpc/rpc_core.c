@@ -11,7 +11,7 @@
 
 #include "rpc_frame.h"
 
-enum route { ROUTE_OPEN, ROUTE_COLLECT, ROUTE_PIECES, ROUTE_SKIP };
+enum rpc_core_route { ROUTE_OPEN, ROUTE_COLLECT, ROUTE_PIECES, ROUTE_SKIP };
 
 struct rpc_core {
     const struct rpc_core_events *events;
@@ -19,8 +19,8 @@ struct rpc_core {
     struct rpc_frame frame;
     struct rpc_match match;
     struct rpc_buf in, out, held;
-    enum route route;         /* of the record that is coming in */
-    struct rpc_pending *sink; /* ROUTE_PIECES: whose answer it is */
+    enum rpc_core_route route; /* of the record that is coming in */
+    struct rpc_pending *sink;  /* ROUTE_PIECES: whose answer it is */
     struct rpc_long *first_long;
     struct rpc_buf *target; /* of the record being encoded, and where it begins */
     size_t start;
@@ -229,7 +229,7 @@ static int end_record(struct rpc_core *c)
     return 0;
 }
 
-static int no_memory(struct rpc_core *c, struct err *e)
+static int rpc_core_no_memory(struct rpc_core *c, struct err *e)
 {
     drop_record(c);
     return err_set(e, ENOMEM, "no memory for an RPC message");
@@ -244,7 +244,7 @@ static int begin_call(struct rpc_core *c, struct rpc_pending *p, const struct rp
     if (begin_record(c) && rpc_msg_put_call(c->target, p->xid, id, flavour) == 0)
         return 0;
     rpc_match_remove(&c->match, p);
-    return no_memory(c, e);
+    return rpc_core_no_memory(c, e);
 }
 
 int rpc_core_call(struct rpc_core *c, struct rpc_pending *p, const struct rpc_proc_id *id, xdrproc_t xargs,
@@ -268,7 +268,7 @@ int rpc_core_call_bytes(struct rpc_core *c, struct rpc_pending *p, const struct 
     if (rpc_buf_add(c->target, bytes, n) == 0)
         return end_record(c);
     rpc_match_remove(&c->match, p);
-    return no_memory(c, e);
+    return rpc_core_no_memory(c, e);
 }
 
 int rpc_core_call_starttls(struct rpc_core *c, struct rpc_pending *p, uint32_t prog, uint32_t vers,
@@ -308,7 +308,7 @@ void rpc_core_fail(struct rpc_core *c, const struct err *why)
 int rpc_core_reply(struct rpc_core *c, uint32_t xid, xdrproc_t xres, const void *result, struct err *e)
 {
     if (!begin_record(c) || rpc_msg_put_ok(c->target, xid) < 0)
-        return no_memory(c, e);
+        return rpc_core_no_memory(c, e);
     if (!xres || rpc_buf_encode(c->target, xres, result) == 0)
         return end_record(c);
     drop_record(c);
@@ -321,7 +321,7 @@ int rpc_core_reply_bytes(struct rpc_core *c, uint32_t xid, const void *bytes, si
 {
     assert(n % 4 == 0);
     if (!begin_record(c) || rpc_msg_put_ok(c->target, xid) < 0 || rpc_buf_add(c->target, bytes, n) < 0)
-        return no_memory(c, e);
+        return rpc_core_no_memory(c, e);
     return end_record(c);
 }
 
@@ -329,14 +329,14 @@ int rpc_core_reply_error(struct rpc_core *c, uint32_t xid, enum rpc_status statu
                          uint32_t high, struct err *e)
 {
     if (!begin_record(c) || rpc_msg_put_error(c->target, xid, status, low, high) < 0)
-        return no_memory(c, e);
+        return rpc_core_no_memory(c, e);
     return end_record(c);
 }
 
 int rpc_core_reply_starttls(struct rpc_core *c, uint32_t xid, struct err *e)
 {
     if (!begin_record(c) || rpc_msg_put_starttls(c->target, xid) < 0)
-        return no_memory(c, e);
+        return rpc_core_no_memory(c, e);
     return end_record(c);
 }
 

@@ -28,7 +28,7 @@ bool rpc_entries_is_full(const struct rpc_entries *s)
 }
 
 /* The boolean before an entry or the tail, then the thing itself; whole or not at all. */
-static int add(struct rpc_entries *s, bool more, xdrproc_t codec, const void *value)
+static int rpc_entries_append(struct rpc_entries *s, bool more, xdrproc_t codec, const void *value)
 {
     size_t before = s->out->len;
     char *at = rpc_buf_room(s->out, 4);
@@ -48,13 +48,13 @@ static int add(struct rpc_entries *s, bool more, xdrproc_t codec, const void *va
 
 int rpc_entries_add(struct rpc_entries *s, xdrproc_t codec, const void *entry)
 {
-    return add(s, true, codec, entry);
+    return rpc_entries_append(s, true, codec, entry);
 }
 
 int rpc_entries_add_bytes(struct rpc_entries *s, const void *bytes, size_t n)
 {
     assert(n % 4 == 0);
-    if (add(s, true, NULL, NULL) < 0)
+    if (rpc_entries_append(s, true, NULL, NULL) < 0)
         return -1;
     if (rpc_buf_add(s->out, bytes, n) == 0)
         return 0;
@@ -64,7 +64,7 @@ int rpc_entries_add_bytes(struct rpc_entries *s, const void *bytes, size_t n)
 
 int rpc_entries_tail(struct rpc_entries *s, xdrproc_t codec, const void *tail)
 {
-    int rc = add(s, false, codec, tail);
+    int rc = rpc_entries_append(s, false, codec, tail);
 
     /* Without its tail the record cannot be ended in order: the connection is closed. */
     s->failed = s->failed || rc < 0;
@@ -72,7 +72,7 @@ int rpc_entries_tail(struct rpc_entries *s, xdrproc_t codec, const void *tail)
     return rc;
 }
 
-static int fill(struct rpc_long *l, struct rpc_buf *out, bool *last)
+static int rpc_entries_fill(struct rpc_long *l, struct rpc_buf *out, bool *last)
 {
     struct rpc_entries *s = (struct rpc_entries *)l;
     enum rpc_more more;
@@ -92,7 +92,7 @@ static int fill(struct rpc_long *l, struct rpc_buf *out, bool *last)
     return more == RPC_LATER && out->len == s->start ? 0 : 1;
 }
 
-static void end(struct rpc_long *l)
+static void rpc_entries_end(struct rpc_long *l)
 {
     struct rpc_entries *s = (struct rpc_entries *)l;
 
@@ -109,8 +109,9 @@ int rpc_entries_reply(struct rpc_core *c, uint32_t xid, xdrproc_t xhead, const v
 
     if (!s)
         return err_set(e, ENOMEM, "no memory for an answer");
-    *s = (struct rpc_entries){
-        .l = {.fill = fill, .end = end, .is_news = p->is_news}, .producer = p, .arg = arg};
+    *s = (struct rpc_entries){.l = {.fill = rpc_entries_fill, .end = rpc_entries_end, .is_news = p->is_news},
+                              .producer = p,
+                              .arg = arg};
     if (rpc_msg_put_ok(&s->head, xid) < 0 || (xhead && rpc_buf_encode(&s->head, xhead, head) < 0)) {
         rpc_buf_fini(&s->head);
         free(s);
@@ -145,7 +146,7 @@ static bool more_bytes(struct rpc_entries_reader *r)
     return true;
 }
 
-static bool_t pull_bytes(XDR *x, char *to, u_int n)
+static bool_t rpc_entries_pull_bytes(XDR *x, char *to, u_int n)
 {
     struct rpc_entries_reader *r = x->x_private;
 
@@ -164,7 +165,7 @@ static bool_t pull_bytes(XDR *x, char *to, u_int n)
     return TRUE;
 }
 
-static bool_t pull_long(XDR *x, long *v)
+static bool_t rpc_entries_pull_long(XDR *x, long *v)
 {
     struct rpc_entries_reader *r = x->x_private;
     char word[4];
@@ -175,20 +176,20 @@ static bool_t pull_long(XDR *x, long *v)
         r->n -= 4;
         return TRUE;
     }
-    if (!pull_bytes(x, word, 4))
+    if (!rpc_entries_pull_bytes(x, word, 4))
         return FALSE;
     *v = (int32_t)rpc_buf_get_u32(word);
     return TRUE;
 }
 
-static bool_t no_putlong(XDR *x, const long *v)
+static bool_t rpc_entries_no_putlong(XDR *x, const long *v)
 {
     (void)x;
     (void)v;
     return FALSE;
 }
 
-static bool_t no_putbytes(XDR *x, const char *bytes, u_int n)
+static bool_t rpc_entries_no_putbytes(XDR *x, const char *bytes, u_int n)
 {
     (void)x;
     (void)bytes;
@@ -196,32 +197,32 @@ static bool_t no_putbytes(XDR *x, const char *bytes, u_int n)
     return FALSE;
 }
 
-static u_int no_getpos(XDR *x)
+static u_int rpc_entries_no_getpos(XDR *x)
 {
     (void)x;
     return (u_int)-1;
 }
 
-static bool_t no_setpos(XDR *x, u_int pos)
+static bool_t rpc_entries_no_setpos(XDR *x, u_int pos)
 {
     (void)x;
     (void)pos;
     return FALSE;
 }
 
-static int32_t *no_inline(XDR *x, u_int n)
+static int32_t *rpc_entries_no_inline(XDR *x, u_int n)
 {
     (void)x;
     (void)n;
     return NULL;
 }
 
-static void no_destroy(XDR *x)
+static void rpc_entries_no_destroy(XDR *x)
 {
     (void)x;
 }
 
-static bool_t no_control(XDR *x, int request, void *info)
+static bool_t rpc_entries_no_control(XDR *x, int request, void *info)
 {
     (void)x;
     (void)request;
@@ -230,15 +231,15 @@ static bool_t no_control(XDR *x, int request, void *info)
 }
 
 static const struct xdr_ops reader_ops = {
-    .x_getlong = pull_long,
-    .x_putlong = no_putlong,
-    .x_getbytes = pull_bytes,
-    .x_putbytes = no_putbytes,
-    .x_getpostn = no_getpos,
-    .x_setpostn = no_setpos,
-    .x_inline = no_inline,
-    .x_destroy = no_destroy,
-    .x_control = no_control,
+    .x_getlong = rpc_entries_pull_long,
+    .x_putlong = rpc_entries_no_putlong,
+    .x_getbytes = rpc_entries_pull_bytes,
+    .x_putbytes = rpc_entries_no_putbytes,
+    .x_getpostn = rpc_entries_no_getpos,
+    .x_setpostn = rpc_entries_no_setpos,
+    .x_inline = rpc_entries_no_inline,
+    .x_destroy = rpc_entries_no_destroy,
+    .x_control = rpc_entries_no_control,
 };
 
 struct rpc_entries_reader *rpc_entries_reader_create(rpc_refill_fn *refill, void *arg)
@@ -260,7 +261,7 @@ void rpc_entries_reader_destroy(struct rpc_entries_reader *r)
     free(r);
 }
 
-static void begin(struct rpc_entries_reader *r, struct err *e)
+static void rpc_entries_begin(struct rpc_entries_reader *r, struct err *e)
 {
     r->e = e;
     r->said = false;
@@ -277,7 +278,7 @@ int rpc_entries_head(struct rpc_entries_reader *r, xdrproc_t codec, void *value,
 {
     struct rpc_reply_hdr h;
 
-    begin(r, e);
+    rpc_entries_begin(r, e);
     if (rpc_msg_decode_reply(&r->x, &h) < 0)
         return broken(r, e);
     if (h.status != RPC_ST_OK)
@@ -289,7 +290,7 @@ int rpc_entries_next(struct rpc_entries_reader *r, xdrproc_t codec, void *value,
 {
     uint32_t flag;
 
-    begin(r, e);
+    rpc_entries_begin(r, e);
     if (!xdr_u_int(&r->x, &flag) || flag > 1)
         return broken(r, e);
     if (!flag)
@@ -299,6 +300,6 @@ int rpc_entries_next(struct rpc_entries_reader *r, xdrproc_t codec, void *value,
 
 int rpc_entries_read_tail(struct rpc_entries_reader *r, xdrproc_t codec, void *value, struct err *e)
 {
-    begin(r, e);
+    rpc_entries_begin(r, e);
     return !codec || codec(&r->x, value) ? 0 : broken(r, e);
 }

@@ -25,7 +25,7 @@ static struct rpc_pending **slot(const struct rpc_match *m, uint32_t xid)
     return &m->slots[xid & (m->n_slots - 1)];
 }
 
-static int grow(struct rpc_match *m)
+static int rpc_match_grow(struct rpc_match *m)
 {
     struct rpc_match bigger = *m;
     size_t i;
@@ -50,7 +50,7 @@ static int grow(struct rpc_match *m)
 
 int rpc_match_add(struct rpc_match *m, struct rpc_pending *p)
 {
-    if (m->n == m->n_slots && grow(m) < 0)
+    if (m->n == m->n_slots && rpc_match_grow(m) < 0)
         return -1;
     /* A call may be parked for days while the numbers go round. */
     while (rpc_match_find(m, m->next_xid))

@@ -51,7 +51,7 @@ struct rpc_sync_call {
 
 /* --- what the core tells us; the lock is held */
 
-static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *r)
+static void rpc_sync_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *r)
 {
     struct rpc_sync_call *c = (struct rpc_sync_call *)p;
 
@@ -60,7 +60,7 @@ static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *r)
     c->state = rpc_buf_add(&c->body, r->result, r->n_result) == 0 ? CALL_ANSWERED : CALL_LOST;
 }
 
-static void on_piece(struct rpc_pending *p, const char *bytes, size_t n, bool end)
+static void rpc_sync_on_piece(struct rpc_pending *p, const char *bytes, size_t n, bool end)
 {
     struct rpc_sync_call *c = (struct rpc_sync_call *)p;
 
@@ -73,17 +73,17 @@ static void on_piece(struct rpc_pending *p, const char *bytes, size_t n, bool en
     }
 }
 
-static void on_lost(struct rpc_pending *p, const struct err *why)
+static void rpc_sync_on_lost(struct rpc_pending *p, const struct err *why)
 {
     (void)why;
     ((struct rpc_sync_call *)p)->state = CALL_LOST;
 }
 
-static const struct rpc_pending_ops plain_ops = {.reply = on_reply, .lost = on_lost};
-static const struct rpc_pending_ops entries_ops = {.piece = on_piece, .lost = on_lost};
+static const struct rpc_pending_ops plain_ops = {.reply = rpc_sync_on_reply, .lost = rpc_sync_on_lost};
+static const struct rpc_pending_ops entries_ops = {.piece = rpc_sync_on_piece, .lost = rpc_sync_on_lost};
 
 /* The server may ask whether we live; there is nothing else to call here. */
-static void on_call(void *arg, const struct rpc_call_hdr *h)
+static void rpc_sync_on_call(void *arg, const struct rpc_call_hdr *h)
 {
     struct rpc_sync *s = arg;
 
@@ -93,7 +93,7 @@ static void on_call(void *arg, const struct rpc_call_hdr *h)
         rpc_core_reply_error(s->core, h->xid, RPC_ST_PROG_UNAVAIL, 0, 0, NULL);
 }
 
-static const struct rpc_core_events core_events = {.call = on_call};
+static const struct rpc_core_events core_events = {.call = rpc_sync_on_call};
 
 /* --- reading and writing */
 
@@ -112,7 +112,7 @@ static int lost_err(const struct rpc_sync *s, struct err *e)
     return err_set(e, s->why.code ? s->why.code : ENOMEM, "%s", s->why.code ? s->why.text : "no memory");
 }
 
-static void flush(struct rpc_sync *s);
+static void rpc_sync_flush(struct rpc_sync *s);
 
 /* Read once, at most until the deadline. Lock held, `reading` free. A time-out is no error. */
 static void read_for_all(struct rpc_sync *s, int64_t deadline)
@@ -130,7 +130,7 @@ static void read_for_all(struct rpc_sync *s, int64_t deadline)
     if (n < 0 && e.code != EAGAIN)
         break_line(s, &e);
     pthread_cond_broadcast(&s->changed);
-    flush(s);
+    rpc_sync_flush(s);
 }
 
 /* The kernel's buffer is full: read if nobody does, else wait for room. The lock is not held. */
@@ -152,7 +152,7 @@ static void wait_for_room(struct rpc_sync *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-static int write_all(struct rpc_sync *s, struct err *e)
+static int rpc_sync_write_all(struct rpc_sync *s, struct err *e)
 {
     size_t done = 0;
 
@@ -170,7 +170,7 @@ static int write_all(struct rpc_sync *s, struct err *e)
 }
 
 /* Send what the core has; if somebody is at it already, he goes on with ours. Lock held. */
-static void flush(struct rpc_sync *s)
+static void rpc_sync_flush(struct rpc_sync *s)
 {
     struct rpc_buf *out = rpc_core_output(s->core);
 
@@ -182,7 +182,7 @@ static void flush(struct rpc_sync *s)
         rpc_buf_clear(&s->sending);
         rpc_buf_swap(out, &s->sending);
         pthread_mutex_unlock(&s->lock);
-        rc = write_all(s, &e);
+        rc = rpc_sync_write_all(s, &e);
         pthread_mutex_lock(&s->lock);
         s->writing = false;
         if (rc < 0)
@@ -226,7 +226,7 @@ static int init_locks(struct rpc_sync *s)
 }
 
 /* Takes `line`, also on failure. */
-static struct rpc_sync *make(struct rpc_dial *line, struct err *e)
+static struct rpc_sync *rpc_sync_make(struct rpc_dial *line, struct err *e)
 {
     struct rpc_sync *s = calloc(1, sizeof *s);
 
@@ -249,14 +249,14 @@ struct rpc_sync *rpc_sync_connect_unix(const char *path, int64_t limit_ms, struc
 {
     struct rpc_dial line;
 
-    return rpc_dial_unix(&line, path, limit_ms, e) < 0 ? NULL : make(&line, e);
+    return rpc_dial_unix(&line, path, limit_ms, e) < 0 ? NULL : rpc_sync_make(&line, e);
 }
 
 struct rpc_sync *rpc_sync_adopt(int fd, struct err *e)
 {
     struct rpc_dial line;
 
-    return rpc_dial_adopt(&line, fd, e) < 0 ? NULL : make(&line, e);
+    return rpc_dial_adopt(&line, fd, e) < 0 ? NULL : rpc_sync_make(&line, e);
 }
 
 /* Procedure 0 with AUTH_TLS; nothing but STARTTLS will do (RFC 9289). */
@@ -270,7 +270,7 @@ static int ask_for_tls(struct rpc_sync *s, const struct rpc_sync_tls *tls, int64
         pthread_mutex_unlock(&s->lock);
         return -1;
     }
-    flush(s);
+    rpc_sync_flush(s);
     while (c.state == CALL_WAITS && rc == 0)
         rc = wait_once(s, deadline, e);
     if (c.state == CALL_WAITS)
@@ -293,7 +293,7 @@ struct rpc_sync *rpc_sync_connect_tcp(const char *host, uint16_t port, const str
 
     if (rpc_dial_tcp(&line, host, port, deadline, e) < 0)
         return NULL;
-    s = make(&line, e);
+    s = rpc_sync_make(&line, e);
     if (!s)
         return NULL;
     if (ask_for_tls(s, tls, deadline, e) == 0 &&
@@ -345,8 +345,8 @@ int rpc_sync_fd(const struct rpc_sync *s)
 
 /* --- calls */
 
-static int start(struct rpc_sync_call *c, const struct rpc_proc_id *id, xdrproc_t xargs, const void *args,
-                 struct err *e)
+static int rpc_sync_start(struct rpc_sync_call *c, const struct rpc_proc_id *id, xdrproc_t xargs,
+                          const void *args, struct err *e)
 {
     struct rpc_sync *s = c->s;
     int rc;
@@ -357,13 +357,13 @@ static int start(struct rpc_sync_call *c, const struct rpc_proc_id *id, xdrproc_
     else
         rc = rpc_core_call(s->core, &c->p, id, xargs, args, e);
     if (rc == 0)
-        flush(s);
+        rpc_sync_flush(s);
     pthread_mutex_unlock(&s->lock);
     return rc;
 }
 
 /* Until it is not under way any more. 0, -1 ETIMEDOUT. */
-static int await(struct rpc_sync_call *c, int64_t deadline, struct err *e)
+static int rpc_sync_await(struct rpc_sync_call *c, int64_t deadline, struct err *e)
 {
     int rc = 0;
 
@@ -390,7 +390,7 @@ static int decode(struct rpc_sync_call *c, xdrproc_t xres, void *result, struct 
     return 0;
 }
 
-static void forget(struct rpc_sync_call *c)
+static void rpc_sync_forget(struct rpc_sync_call *c)
 {
     pthread_mutex_lock(&c->s->lock);
     if (c->state == CALL_WAITS)
@@ -408,12 +408,12 @@ int rpc_sync_call(struct rpc_sync *s, const struct rpc_proc_id *id, xdrproc_t xa
     int64_t deadline = rpc_deadline_in(limit_ms);
     int rc;
 
-    if (start(&c, id, xargs, args, e) < 0)
+    if (rpc_sync_start(&c, id, xargs, args, e) < 0)
         return -1;
-    rc = await(&c, deadline, e);
+    rc = rpc_sync_await(&c, deadline, e);
     if (rc == 0)
         rc = decode(&c, xres, result, e);
-    forget(&c);
+    rpc_sync_forget(&c);
     return rc;
 }
 
@@ -429,7 +429,7 @@ static struct rpc_sync_call *send_with(struct rpc_sync *s, const struct rpc_pend
     }
     c->p.ops = ops;
     c->s = s;
-    if (start(c, id, xargs, args, e) < 0) {
+    if (rpc_sync_start(c, id, xargs, args, e) < 0) {
         free(c);
         return NULL;
     }
@@ -471,7 +471,7 @@ int rpc_sync_recv(struct rpc_sync_call *c, xdrproc_t xres, void *result, int64_t
     int rc;
 
     assert(!c->reader);
-    if (await(c, rpc_deadline_in(limit_ms), e) < 0)
+    if (rpc_sync_await(c, rpc_deadline_in(limit_ms), e) < 0)
         return -1;
     rc = decode(c, xres, result, e);
     rpc_sync_cancel(c);
@@ -490,14 +490,14 @@ void rpc_sync_cancel(struct rpc_sync_call *c)
     if (c->next)
         c->next->prev = c->prev;
     pthread_mutex_unlock(&c->s->lock);
-    forget(c);
+    rpc_sync_forget(c);
     free(c);
 }
 
 /* --- endless answers */
 
 /* What has come since goes from `body` (under the lock) to `current` (the reader's own). */
-static int refill(void *arg, const char **bytes, size_t *n, struct err *e)
+static int rpc_sync_refill(void *arg, const char **bytes, size_t *n, struct err *e)
 {
     struct rpc_sync_call *c = arg;
     struct rpc_sync *s = c->s;
@@ -525,7 +525,7 @@ struct rpc_sync_call *rpc_sync_send_entries(struct rpc_sync *s, const struct rpc
 
     if (!c)
         return NULL;
-    c->reader = rpc_entries_reader_create(refill, c);
+    c->reader = rpc_entries_reader_create(rpc_sync_refill, c);
     if (c->reader)
         return c;
     rpc_sync_cancel(c);

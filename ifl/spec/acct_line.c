@@ -98,7 +98,7 @@ void acct_line_destroy(struct acct_line *l)
 }
 
 /* One value, from *at on: a quoted one loses its quotes, another ends at a blank. */
-static char *take_value(const char **at)
+static char *acct_line_take_value(const char **at)
 {
     char quote = **at == '"' || **at == '\'' ? *(*at)++ : 0;
     char *out = malloc(strlen(*at) + 1), *to = out;
@@ -115,7 +115,7 @@ static char *take_value(const char **at)
     return out;
 }
 
-static int add_pair(struct acct_line *l, char *key, char *value)
+static int acct_line_add_pair(struct acct_line *l, char *key, char *value)
 {
     struct acct_pair *more = l->pair;
 
@@ -145,7 +145,8 @@ static int take_pairs(struct acct_line *l)
         key = at;
         end = key + strcspn(key, "= \t");
         at = end + (*end == '=');
-        if (add_pair(l, strndup(key, (size_t)(end - key)), *end == '=' ? take_value(&at) : strdup("")) < 0)
+        if (acct_line_add_pair(l, strndup(key, (size_t)(end - key)),
+                               *end == '=' ? acct_line_take_value(&at) : strdup("")) < 0)
             return -1;
     }
 }

@@ -33,7 +33,7 @@ const char *amounts_text_find(const struct amounts_text *l, const char *name)
 }
 
 /* Room for one more; the list doubles at powers of two, so it needs no capacity field. */
-static int make_room(struct amounts_text *l)
+static int amounts_text_make_room(struct amounts_text *l)
 {
     struct amount_text *more;
 
@@ -46,9 +46,9 @@ static int make_room(struct amounts_text *l)
     return 0;
 }
 
-static int add(struct amounts_text *l, char *name, char *value, struct err *e)
+static int amounts_text_append(struct amounts_text *l, char *name, char *value, struct err *e)
 {
-    if (!name || !value || make_room(l) < 0) {
+    if (!name || !value || amounts_text_make_room(l) < 0) {
         free(name);
         free(value);
         return err_set(e, PBSE_SYSTEM, "no memory for a list of resources");
@@ -59,7 +59,7 @@ static int add(struct amounts_text *l, char *name, char *value, struct err *e)
 
 int amounts_text_add(struct amounts_text *l, const char *name, const char *value, struct err *e)
 {
-    return add(l, strdup(name), strdup(value), e);
+    return amounts_text_append(l, strdup(name), strdup(value), e);
 }
 
 int amounts_text_dup(struct amounts_text *to, const struct amounts_text *from, struct err *e)
@@ -140,7 +140,7 @@ static int parse_pair(const char **at, const char *end, struct amounts_text *l, 
     }
     value = unquote(eq + 1, (size_t)(stop - eq - 1));
     *at = stop;
-    return add(l, copy, value, e);
+    return amounts_text_append(l, copy, value, e);
 }
 
 int amounts_text_parse(const char **at, const char *end, struct amounts_text *l, struct err *e)

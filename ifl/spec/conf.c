@@ -38,7 +38,7 @@ const struct conf_row *conf_row(enum conf_key k)
     return &rows[k];
 }
 
-static bool is_number(const char *s, int64_t min, int64_t max)
+static bool conf_is_number(const char *s, int64_t min, int64_t max)
 {
     char *end;
     long long v;
@@ -53,10 +53,10 @@ static bool is_usable(const struct conf_row *r, const char *value)
 {
     switch (r->type) {
     case CONF_PORT:
-        return is_number(value, 1, 65535);
+        return conf_is_number(value, 1, 65535);
     case CONF_INT:
     case CONF_BOOL:
-        return is_number(value, INT64_MIN, INT64_MAX);
+        return conf_is_number(value, INT64_MIN, INT64_MAX);
     case CONF_TEXT:
     case CONF_NAME:
         break;
@@ -64,7 +64,7 @@ static bool is_usable(const struct conf_row *r, const char *value)
     return *value != '\0';
 }
 
-static int put(char **slot, const char *value, size_t n, struct err *e)
+static int conf_put(char **slot, const char *value, size_t n, struct err *e)
 {
     char *copy = strndup(value, n);
 
@@ -75,13 +75,13 @@ static int put(char **slot, const char *value, size_t n, struct err *e)
     return 0;
 }
 
-static int set(struct conf *c, enum conf_key k, const char *value, struct err *e)
+static int conf_set(struct conf *c, enum conf_key k, const char *value, struct err *e)
 {
-    return is_usable(&rows[k], value) ? put(&c->value[k], value, strlen(value), e) : 0;
+    return is_usable(&rows[k], value) ? conf_put(&c->value[k], value, strlen(value), e) : 0;
 }
 
 /* CONF_KEY_COUNT: no such key. */
-static enum conf_key find(const char *name, size_t n)
+static enum conf_key conf_find(const char *name, size_t n)
 {
     int k = 0;
 
@@ -103,7 +103,7 @@ static void trim_value(const char **from, const char **to)
     }
 }
 
-static int take_line(struct conf *c, const char *line, const char *end, struct err *e)
+static int conf_take_line(struct conf *c, const char *line, const char *end, struct err *e)
 {
     const char *eq, *name_end;
     char value[PATH_MAX];
@@ -124,20 +124,20 @@ static int take_line(struct conf *c, const char *line, const char *end, struct e
         return 0;
     memcpy(value, eq, (size_t)(end - eq));
     value[end - eq] = '\0';
-    k = find(line, (size_t)(name_end - line));
+    k = conf_find(line, (size_t)(name_end - line));
     if (k < CONF_KEY_COUNT)
-        return set(c, k, value, e);
+        return conf_set(c, k, value, e);
     if (name_end - line == 11 && !strncmp(line, "PBS_DEFAULT", 11) && !c->value[CONF_PBS_SERVER])
-        return set(c, CONF_PBS_SERVER, value, e); /* its old name */
+        return conf_set(c, CONF_PBS_SERVER, value, e); /* its old name */
     return 0;
 }
 
-static int take_text(struct conf *c, const char *text, struct err *e)
+static int conf_take_text(struct conf *c, const char *text, struct err *e)
 {
     while (*text) {
         const char *end = strchrnul(text, '\n');
 
-        if (take_line(c, text, end, e) < 0)
+        if (conf_take_line(c, text, end, e) < 0)
             return -1;
         text = *end ? end + 1 : end;
     }
@@ -162,7 +162,7 @@ static int take_environment(struct conf *c, conf_getenv *env, struct err *e)
     int k;
 
     for (k = 0; k < CONF_KEY_COUNT; k++)
-        if (rows[k].env && (v = env(rows[k].name)) && set(c, (enum conf_key)k, v, e) < 0)
+        if (rows[k].env && (v = env(rows[k].name)) && conf_set(c, (enum conf_key)k, v, e) < 0)
             return -1;
     v = env("PBS_SERVER");
     if (v && *v)
@@ -170,9 +170,9 @@ static int take_environment(struct conf *c, conf_getenv *env, struct err *e)
     v = env("PBS_DEFAULT");
     if (!v || !*v)
         return 0;
-    if (!c->value[CONF_PBS_SERVER] && set(c, CONF_PBS_SERVER, v, e) < 0)
+    if (!c->value[CONF_PBS_SERVER] && conf_set(c, CONF_PBS_SERVER, v, e) < 0)
         return -1;
-    return put(&c->default_server, v, strlen(v), e);
+    return conf_put(&c->default_server, v, strlen(v), e);
 }
 
 static int check_required(const struct conf *c, struct err *e)
@@ -205,7 +205,7 @@ static int split_pair(struct conf *c, struct err *e)
     return 0;
 }
 
-static int check(struct conf *c, struct err *e)
+static int conf_check(struct conf *c, struct err *e)
 {
     int k;
 
@@ -228,8 +228,8 @@ struct conf *conf_parse(const char *text, conf_getenv *env, struct err *e)
         err_set(e, PBSE_SYSTEM, "no memory for pbs.conf");
         return NULL;
     }
-    if (take_text(c, text, e) < 0 || note_own(c, env, e) < 0 || take_environment(c, env, e) < 0 ||
-        check(c, e) < 0) {
+    if (conf_take_text(c, text, e) < 0 || note_own(c, env, e) < 0 || take_environment(c, env, e) < 0 ||
+        conf_check(c, e) < 0) {
         conf_destroy(c);
         return NULL;
     }
@@ -237,7 +237,7 @@ struct conf *conf_parse(const char *text, conf_getenv *env, struct err *e)
 }
 
 /* Not in a process that has other rights than those of the user who chose the environment. */
-static const char *from_environment(const char *name)
+static const char *conf_from_environment(const char *name)
 {
     return secure_getenv(name);
 }
@@ -252,12 +252,12 @@ struct conf *conf_load(struct err *e)
     if (!path || !*path)
         path = CONF_PATH;
     if (file_read(AT_FDCWD, path, CONF_FILE_MAX, &text, NULL, &missing) < 0) {
-        if (missing.code == ENOENT && (c = conf_parse("", from_environment, &without)))
+        if (missing.code == ENOENT && (c = conf_parse("", conf_from_environment, &without)))
             return c;
         err_set(e, missing.code, "%s", missing.text);
         return NULL;
     }
-    c = conf_parse(text, from_environment, e);
+    c = conf_parse(text, conf_from_environment, e);
     free(text);
     return c;
 }
@@ -360,7 +360,7 @@ int conf_split_host(const char *text, char *host, size_t size, uint16_t *port, u
         n = (size_t)(end - from);
     }
     if (*end == ':') {
-        if (!is_number(end + 1, 1, 65535))
+        if (!conf_is_number(end + 1, 1, 65535))
             return err_set(e, PBSE_BADATVAL, "illegal port in \"%s\"", text);
         number = (uint16_t)strtoul(end + 1, NULL, 10);
     } else if (*end) {

@@ -12,13 +12,13 @@
 
 enum { EXEC_HOST_PARTS_MAX = 1000000 };
 
-static int no_memory(struct err *e)
+static int exec_host_no_memory(struct err *e)
 {
     return err_set(e, PBSE_SYSTEM, "no memory for the list of a job's hosts");
 }
 
 /* Room for one more part: the array doubles at powers of two, so no capacity is kept. */
-static int make_room(struct exec_host *h)
+static int exec_host_make_room(struct exec_host *h)
 {
     struct exec_host_part *more;
 
@@ -36,7 +36,7 @@ struct exec_host *exec_host_create(struct err *e)
     struct exec_host *h = calloc(1, sizeof *h);
 
     if (!h)
-        no_memory(e);
+        exec_host_no_memory(e);
     return h;
 }
 
@@ -54,9 +54,9 @@ void exec_host_destroy(struct exec_host *h)
 
 static int add_host(struct exec_host *h, char *host, uint32_t slot, uint32_t ncpus, struct err *e)
 {
-    if (!host || h->n >= EXEC_HOST_PARTS_MAX || make_room(h) < 0) {
+    if (!host || h->n >= EXEC_HOST_PARTS_MAX || exec_host_make_room(h) < 0) {
         free(host);
-        return no_memory(e);
+        return exec_host_no_memory(e);
     }
     h->part[h->n++] = (struct exec_host_part){host, slot, ncpus};
     return 0;

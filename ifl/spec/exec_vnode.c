@@ -11,14 +11,14 @@
 #include "pbs_error.h"
 #include "strbuf.h"
 
-static void *no_memory(struct err *e)
+static void *exec_vnode_no_memory(struct err *e)
 {
     err_set(e, PBSE_SYSTEM, "no memory for the list of a job's hosts");
     return NULL;
 }
 
 /* Room for one more of `size` bytes in an array that doubles at powers of two. */
-static int make_room(void **array, size_t n, size_t size)
+static int exec_vnode_make_room(void **array, size_t n, size_t size)
 {
     void *more;
 
@@ -36,7 +36,7 @@ struct exec_vnode *exec_vnode_create(struct err *e)
     struct exec_vnode *v = calloc(1, sizeof *v);
 
     if (!v)
-        no_memory(e);
+        exec_vnode_no_memory(e);
     return v;
 }
 
@@ -54,15 +54,15 @@ void exec_vnode_destroy(struct exec_vnode *v)
     free(v);
 }
 
-static struct exec_vnode_part *add_part(struct exec_vnode *v, const char *vnode, size_t len, size_t chunk,
-                                        struct err *e)
+static struct exec_vnode_part *exec_vnode_add_part(struct exec_vnode *v, const char *vnode, size_t len,
+                                                   size_t chunk, struct err *e)
 {
     void *array = v->part;
     char *name = strndup(vnode, len);
 
-    if (!name || v->n >= EXEC_VNODE_PARTS_MAX || make_room(&array, v->n, sizeof *v->part) < 0) {
+    if (!name || v->n >= EXEC_VNODE_PARTS_MAX || exec_vnode_make_room(&array, v->n, sizeof *v->part) < 0) {
         free(name);
-        return no_memory(e);
+        return exec_vnode_no_memory(e);
     }
     v->part = array;
     v->part[v->n] = (struct exec_vnode_part){.vnode = name, .chunk = chunk};
@@ -72,7 +72,7 @@ static struct exec_vnode_part *add_part(struct exec_vnode *v, const char *vnode,
 
 struct exec_vnode_part *exec_vnode_add(struct exec_vnode *v, const char *vnode, size_t chunk, struct err *e)
 {
-    return add_part(v, vnode, strlen(vnode), chunk, e);
+    return exec_vnode_add_part(v, vnode, strlen(vnode), chunk, e);
 }
 
 static bool is_name_char(char c)
@@ -90,7 +90,7 @@ static int parse_part(const char **at, struct exec_vnode *v, size_t chunk, struc
         (*at)++;
     if (*at == name)
         return err_set(e, PBSE_BADATVAL, "the name of a vnode is expected");
-    p = add_part(v, name, (size_t)(*at - name), chunk, e);
+    p = exec_vnode_add_part(v, name, (size_t)(*at - name), chunk, e);
     if (!p)
         return -1;
     if (**at != ':')

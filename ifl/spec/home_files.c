@@ -17,7 +17,7 @@
 
 enum { ENVIRONMENT_MAX = 4096, VERSION_MAX = 256 };
 
-static int join(char *out, size_t size, const char *home, const char *name, struct err *e)
+static int home_files_join(char *out, size_t size, const char *home, const char *name, struct err *e)
 {
     if ((size_t)snprintf(out, size, "%s/%s", home, name) >= size)
         return err_set(e, ENAMETOOLONG, "%s: path too long", home);
@@ -68,12 +68,13 @@ int home_files_make(const char *home, const struct home_dir *dirs, size_t n, str
 {
     char path[PATH_MAX];
 
-    if (file_make_dirs(home, 0755, e) < 0 || join(path, sizeof path, home, "pbs_environment", e) < 0 ||
-        make_environment(path, e) < 0 || join(path, sizeof path, home, "pbs_version", e) < 0 ||
-        make_version(path, e) < 0)
+    if (file_make_dirs(home, 0755, e) < 0 ||
+        home_files_join(path, sizeof path, home, "pbs_environment", e) < 0 || make_environment(path, e) < 0 ||
+        home_files_join(path, sizeof path, home, "pbs_version", e) < 0 || make_version(path, e) < 0)
         return -1;
     for (size_t i = 0; i < n; i++)
-        if (join(path, sizeof path, home, dirs[i].name, e) < 0 || file_make_dirs(path, dirs[i].mode, e) < 0)
+        if (home_files_join(path, sizeof path, home, dirs[i].name, e) < 0 ||
+            file_make_dirs(path, dirs[i].mode, e) < 0)
             return -1;
     return 0;
 }

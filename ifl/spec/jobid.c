@@ -10,7 +10,7 @@
 #include "pbs_error.h"
 #include "strbuf.h"
 
-static int bad(const char *text, struct err *e)
+static int jobid_bad(const char *text, struct err *e)
 {
     return err_set(e, PBSE_IVALREQ, "illegally formed job identifier: %s", text);
 }
@@ -28,7 +28,7 @@ static bool is_host(const char *s, size_t n, bool port)
     return n > 0;
 }
 
-static bool copy(char *to, size_t size, const char *from, size_t n)
+static bool jobid_copy(char *to, size_t size, const char *from, size_t n)
 {
     if (n >= size)
         return false;
@@ -38,7 +38,7 @@ static bool copy(char *to, size_t size, const char *from, size_t n)
 }
 
 /* A number of at most `digits` digits; NULL: there is none, or it is longer. */
-static const char *parse_number(const char *s, int digits, int64_t *out)
+static const char *jobid_parse_number(const char *s, int digits, int64_t *out)
 {
     const char *from = s;
     int64_t v = 0;
@@ -62,7 +62,7 @@ static const char *parse_index(const char *s, struct jobid *id)
         return end + 1;
     }
     if (strspn(s, "0123456789") == (size_t)(end - s)) {
-        if (!parse_number(s, 10, &index) || index > JOBID_MAX_INDEX)
+        if (!jobid_parse_number(s, 10, &index) || index > JOBID_MAX_INDEX)
             return NULL;
         id->form = JOBID_SUBJOB;
         id->key.index = (int32_t)index;
@@ -84,24 +84,25 @@ static bool parse_servers(const char *s, struct jobid *id)
     if (*s == '.') {
         size_t n = (size_t)(at - s - 1);
 
-        if (!is_host(s + 1, n, false) || !copy(id->server, sizeof id->server, s + 1, n))
+        if (!is_host(s + 1, n, false) || !jobid_copy(id->server, sizeof id->server, s + 1, n))
             return false;
         s = at;
     }
     if (*s == '@')
-        return is_host(s + 1, strlen(s + 1), true) && copy(id->ask, sizeof id->ask, s + 1, strlen(s + 1));
+        return is_host(s + 1, strlen(s + 1), true) &&
+               jobid_copy(id->ask, sizeof id->ask, s + 1, strlen(s + 1));
     return !*s;
 }
 
 int jobid_parse(const char *text, struct jobid *out, struct err *e)
 {
     struct jobid id = {.form = JOBID_JOB, .key.index = JOBID_NO_INDEX};
-    const char *s = parse_number(text, PBS_MAXSEQNUM, &id.key.seq);
+    const char *s = jobid_parse_number(text, PBS_MAXSEQNUM, &id.key.seq);
 
     if (s && *s == '[')
         s = parse_index(s + 1, &id);
     if (!s || !parse_servers(s, &id))
-        return bad(text, e);
+        return jobid_bad(text, e);
     *out = id;
     return 0;
 }
@@ -213,10 +214,10 @@ int jobid_parse_destination(const char *text, struct destination *out, struct er
     size_t n = (size_t)(at - text);
     struct destination d = {0};
 
-    if (!*text || !is_queue_name(text, n) || !copy(d.queue, sizeof d.queue, text, n))
+    if (!*text || !is_queue_name(text, n) || !jobid_copy(d.queue, sizeof d.queue, text, n))
         return err_set(e, PBSE_IVALREQ, "illegally formed destination: %s", text);
-    if (*at &&
-        (!is_host(at + 1, strlen(at + 1), true) || !copy(d.server, sizeof d.server, at + 1, strlen(at + 1))))
+    if (*at && (!is_host(at + 1, strlen(at + 1), true) ||
+                !jobid_copy(d.server, sizeof d.server, at + 1, strlen(at + 1))))
         return err_set(e, PBSE_IVALREQ, "illegally formed destination: %s", text);
     *out = d;
     return 0;

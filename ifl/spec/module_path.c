@@ -34,7 +34,7 @@ static bool find_own_directory(char out[static PATH_MAX], bool *is_program)
     return true;
 }
 
-static const char *no_environment(const char *name)
+static const char *module_path_no_environment(const char *name)
 {
     (void)name;
     return NULL;
@@ -47,7 +47,7 @@ static bool find_installed(char *out, size_t size, const char *name)
     bool there = false;
 
     if (file_read(AT_FDCWD, CONF_PATH, CONF_FILE_MAX, &text, NULL, NULL) == 0)
-        c = conf_parse(text, no_environment, NULL);
+        c = conf_parse(text, module_path_no_environment, NULL);
     if (c)
         there = snprintf(out, size, "%s/lib/%s", conf_text(c, CONF_PBS_EXEC), name) < (int)size &&
                 access(out, R_OK) == 0;

@@ -16,7 +16,7 @@ static const char *const sharings[] = {"", "shared", "excl", "exclhost"};
 static_assert(sizeof arrangements / sizeof arrangements[0] == PLACE_ARRANGEMENT_COUNT, "one word each");
 static_assert(sizeof sharings / sizeof sharings[0] == PLACE_SHARING_COUNT, "one word each");
 
-static int find(const char *const words[], int n, const char *word, size_t len)
+static int place_find(const char *const words[], int n, const char *word, size_t len)
 {
     int i;
 
@@ -41,10 +41,10 @@ static int take_group(const char *text, const char *name, size_t n, struct place
     return 0;
 }
 
-static int take_word(const char *text, const char *word, size_t n, struct place *p, struct err *e)
+static int place_take_word(const char *text, const char *word, size_t n, struct place *p, struct err *e)
 {
-    int a = find(arrangements, PLACE_ARRANGEMENT_COUNT, word, n);
-    int s = find(sharings, PLACE_SHARING_COUNT, word, n);
+    int a = place_find(arrangements, PLACE_ARRANGEMENT_COUNT, word, n);
+    int s = place_find(sharings, PLACE_SHARING_COUNT, word, n);
 
     if (n >= 6 && !strncasecmp(word, "group=", 6))
         return take_group(text, word + 6, n - 6, p, e);
@@ -74,7 +74,7 @@ int place_parse(const char *text, struct place *out, struct err *e)
     for (;;) {
         const char *end = strchrnul(word, ':');
 
-        if (take_word(text, word, (size_t)(end - word), &p, e) < 0)
+        if (place_take_word(text, word, (size_t)(end - word), &p, e) < 0)
             return -1;
         if (!*end)
             break;

@@ -97,7 +97,7 @@ void preempt_rules_methods(const struct preempt_facts *f, const struct preempt_s
 
 /* --- protection ----------------------------------------------------------------------------------------- */
 
-static bool is_listed(const char *list, const char *name)
+static bool preempt_rules_is_listed(const char *list, const char *name)
 {
     size_t n = strlen(name);
 
@@ -122,8 +122,9 @@ bool preempt_rules_is_preemptable_by(const struct preempt_settings *queue,
 {
     const char *by = queue ? queue->preemptable_by : NULL;
 
-    return !by || !urgent || is_listed(by, urgent->name) ||
-           is_listed(by, preempt_rules_is_express(urgent, sched) ? "express_queue" : "normal_jobs");
+    return !by || !urgent || preempt_rules_is_listed(by, urgent->name) ||
+           preempt_rules_is_listed(by,
+                                   preempt_rules_is_express(urgent, sched) ? "express_queue" : "normal_jobs");
 }
 
 enum preempt_exempt preempt_rules_exempt(const struct preempt_facts *f, const struct preempt_settings *queue,

@@ -26,7 +26,7 @@ void select_destroy(struct select *s)
     free(s);
 }
 
-static int no_memory(struct err *e)
+static int select_no_memory(struct err *e)
 {
     return err_set(e, PBSE_SYSTEM, "no memory for a select");
 }
@@ -43,7 +43,7 @@ static struct select_chunk *add_chunk(struct select *s, struct err *e)
     if (!(s->n & (s->n - 1)))
         more = realloc(s->chunk, (s->n ? 2 * s->n : 1) * sizeof *more);
     if (!more) {
-        no_memory(e);
+        select_no_memory(e);
         return NULL;
     }
     s->chunk = more;
@@ -107,7 +107,7 @@ struct select *select_parse(const char *text, select_check *check, void *context
 
     e = e ? e : &local;
     if (!s) {
-        no_memory(e);
+        select_no_memory(e);
         return NULL;
     }
     for (;;) {
@@ -127,7 +127,7 @@ struct select *select_dup(const struct select *s, struct err *e)
     size_t i;
 
     if (!copy) {
-        no_memory(e);
+        select_no_memory(e);
         return NULL;
     }
     for (i = 0; i < s->n; i++) {
@@ -182,7 +182,7 @@ uint64_t select_count(const struct select *s)
 
 /* --- sums ---------------------------------------------------------------------------------------------- */
 
-struct sum {
+struct select_running_sum {
     uint64_t whole; /* INTEGER, SIZE in kb */
     double real;
     struct units_size
@@ -190,7 +190,7 @@ struct sum {
     bool mixed;
 };
 
-static int add_whole(struct sum *sum, uint64_t value, uint32_t count, struct err *e)
+static int add_whole(struct select_running_sum *sum, uint64_t value, uint32_t count, struct err *e)
 {
     uint64_t product;
 
@@ -201,7 +201,7 @@ static int add_whole(struct sum *sum, uint64_t value, uint32_t count, struct err
 }
 
 /* Sizes that all have one unit keep it. What is less than a kb is rounded up to it, value by value. */
-static void add_same_unit(struct sum *sum, struct units_size v, uint32_t count)
+static void add_same_unit(struct select_running_sum *sum, struct units_size v, uint32_t count)
 {
     struct units_size *s = &sum->same;
     uint64_t product;
@@ -218,7 +218,8 @@ static void add_same_unit(struct sum *sum, struct units_size v, uint32_t count)
         s->n = 0;
 }
 
-static int add_value(struct sum *sum, enum select_kind kind, const char *value, uint32_t count, struct err *e)
+static int add_value(struct select_running_sum *sum, enum select_kind kind, const char *value, uint32_t count,
+                     struct err *e)
 {
     struct units_size size;
     int64_t whole;
@@ -251,7 +252,7 @@ static void format_real(char out[static SELECT_SUM_TEXT_MAX], double v)
     snprintf(out, SELECT_SUM_TEXT_MAX, "%.10g", v);
 }
 
-static void show(const struct sum *sum, enum select_kind kind, struct select_sum *out)
+static void select_show(const struct select_running_sum *sum, enum select_kind kind, struct select_sum *out)
 {
     char size[UNITS_TEXT_MAX];
 
@@ -275,7 +276,7 @@ static void show(const struct sum *sum, enum select_kind kind, struct select_sum
 int select_sum(const struct select *s, const char *name, enum select_kind kind, struct select_sum *out,
                struct err *e)
 {
-    struct sum sum = {0};
+    struct select_running_sum sum = {0};
     bool found = false;
     size_t i;
 
@@ -290,7 +291,7 @@ int select_sum(const struct select *s, const char *name, enum select_kind kind, 
         found = true;
     }
     if (found)
-        show(&sum, kind, out);
+        select_show(&sum, kind, out);
     return found;
 }
 

@@ -18,12 +18,12 @@ struct chunk {
     struct amounts_text res;
 };
 
-struct asker {
+struct select_old_asker {
     int (*is_property)(void *context, const char *name);
     void *context;
 };
 
-static int parse_number(const char *word, const char *s, uint32_t *out, struct err *e)
+static int select_old_parse_number(const char *word, const char *s, uint32_t *out, struct err *e)
 {
     unsigned long v;
     char *end;
@@ -36,7 +36,7 @@ static int parse_number(const char *word, const char *s, uint32_t *out, struct e
     return 0;
 }
 
-static int add_pair(struct chunk *c, const char *name, const char *value, struct err *e)
+static int select_old_add_pair(struct chunk *c, const char *name, const char *value, struct err *e)
 {
     if (amounts_text_find(&c->res, name))
         return err_set(e, PBSE_DUPRESC,
@@ -49,18 +49,19 @@ static int add_pair(struct chunk *c, const char *name, const char *value, struct
 static int take_pair(struct chunk *c, char *word, char *eq, struct err *e)
 {
     if (!strncmp(word, "ppn=", 4))
-        return parse_number(word, eq + 1, &c->ppn, e);
+        return select_old_parse_number(word, eq + 1, &c->ppn, e);
     if (!strncmp(word, "ncpus=", 6))
-        return parse_number(word, eq + 1, &c->ncpus, e);
+        return select_old_parse_number(word, eq + 1, &c->ncpus, e);
     if (!strncmp(word, "cpp=", 4))
-        return parse_number(word, eq + 1, &c->per_process, e);
+        return select_old_parse_number(word, eq + 1, &c->per_process, e);
     *eq = '\0';
     if (!*word || !eq[1])
         return err_set(e, PBSE_BADATVAL, "nodes: \"%s=%s\" is not name=value", word, eq + 1);
-    return add_pair(c, word, eq + 1, e);
+    return select_old_add_pair(c, word, eq + 1, e);
 }
 
-static int take_word(struct chunk *c, char *word, bool first, const struct asker *ask, struct err *e)
+static int select_old_take_word(struct chunk *c, char *word, bool first, const struct select_old_asker *ask,
+                                struct err *e)
 {
     char *eq = strchr(word, '=');
 
@@ -69,12 +70,12 @@ static int take_word(struct chunk *c, char *word, bool first, const struct asker
     if (eq)
         return take_pair(c, word, eq, e);
     if (first && word[strspn(word, "0123456789")] == '\0')
-        return parse_number(word, word, &c->count, e);
+        return select_old_parse_number(word, word, &c->count, e);
     if (ask->is_property && ask->is_property(ask->context, word))
-        return add_pair(c, word, "True", e);
+        return select_old_add_pair(c, word, "True", e);
     if (word[strspn(word, "0123456789")] == '\0')
         return err_set(e, PBSE_BADATVAL, "nodes: \"%s\": a number of nodes stands first", word);
-    return add_pair(c, "host", word, e);
+    return select_old_add_pair(c, "host", word, e);
 }
 
 static uint32_t cpus_of(const struct chunk *c)
@@ -97,7 +98,8 @@ static int write_chunk(const struct chunk *c, bool first, struct strbuf *select)
 }
 
 /* One "2:ppn=4:big" of the spec, which is cut in place. */
-static int take_chunk(char *text, bool first, const struct asker *ask, struct strbuf *select, struct err *e)
+static int take_chunk(char *text, bool first, const struct select_old_asker *ask, struct strbuf *select,
+                      struct err *e)
 {
     struct chunk c = {0};
     bool first_word = true;
@@ -106,7 +108,7 @@ static int take_chunk(char *text, bool first, const struct asker *ask, struct st
     while (text && rc == 0) {
         char *word = strsep(&text, ":");
 
-        rc = take_word(&c, word, first_word, ask, e);
+        rc = select_old_take_word(&c, word, first_word, ask, e);
         first_word = false;
     }
     if (rc == 0 && write_chunk(&c, first, select) < 0)
@@ -132,7 +134,7 @@ static int take_suffix(const char *suffix, struct strbuf *place, struct err *e)
 int select_old_nodes(const char *nodes, int (*is_property)(void *context, const char *name), void *context,
                      struct strbuf *select, struct strbuf *place, struct err *e)
 {
-    struct asker ask = {is_property, context};
+    struct select_old_asker ask = {is_property, context};
     char *copy = strdup(nodes), *rest = copy, *suffix;
     bool first = true;
     int rc;

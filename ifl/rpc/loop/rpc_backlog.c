@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t size_of(const struct rpc_backlog_call *c)
+static size_t rpc_backlog_size_of(const struct rpc_backlog_call *c)
 {
     return sizeof *c + c->h.n_args;
 }
@@ -27,7 +27,7 @@ int rpc_backlog_add(struct rpc_backlog *b, const struct rpc_call_hdr *h, struct 
         b->first = c;
     b->last = c;
     b->n++;
-    b->bytes += size_of(c);
+    b->bytes += rpc_backlog_size_of(c);
     return 0;
 }
 
@@ -41,6 +41,6 @@ struct rpc_backlog_call *rpc_backlog_take(struct rpc_backlog *b)
     if (!b->first)
         b->last = NULL;
     b->n--;
-    b->bytes -= size_of(c);
+    b->bytes -= rpc_backlog_size_of(c);
     return c;
 }

@@ -25,7 +25,8 @@ static void end_call(struct conn_call *call)
         over.fn(over.arg, over.asked);
 }
 
-static void tell(struct conn_call *call, enum rpc_status status, const struct err *why, const void *result)
+static void rpc_calls_tell(struct conn_call *call, enum rpc_status status, const struct err *why,
+                           const void *result)
 {
     const struct rpc_outcome o = {.status = status, .why = why, .result = result};
 
@@ -41,15 +42,15 @@ static void tell_result(struct conn_call *call, const struct rpc_reply_hdr *r)
 
     if (!value) {
         err_set(&e, ENOMEM, "no memory for an answer");
-        tell(call, RPC_ST_GARBAGE_REPLY, &e, NULL);
+        rpc_calls_tell(call, RPC_ST_GARBAGE_REPLY, &e, NULL);
         return;
     }
     memset(value, 0, call->res_size);
     if (call->xres && rpc_buf_decode(r->result, r->n_result, call->xres, value) < 0) {
         rpc_msg_err(RPC_ST_GARBAGE_REPLY, 0, 0, &e);
-        tell(call, RPC_ST_GARBAGE_REPLY, &e, NULL);
+        rpc_calls_tell(call, RPC_ST_GARBAGE_REPLY, &e, NULL);
     } else {
-        tell(call, RPC_ST_OK, NULL, value);
+        rpc_calls_tell(call, RPC_ST_OK, NULL, value);
     }
     if (call->xres)
         xdr_free(call->xres, value);
@@ -57,7 +58,7 @@ static void tell_result(struct conn_call *call, const struct rpc_reply_hdr *r)
         free(value);
 }
 
-static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *r)
+static void rpc_calls_on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *r)
 {
     struct conn_call *call = (struct conn_call *)p;
     struct err e;
@@ -66,21 +67,21 @@ static void on_reply(struct rpc_pending *p, const struct rpc_reply_hdr *r)
         tell_result(call, r);
     } else {
         rpc_msg_err(r->status, r->low, r->high, &e);
-        tell(call, r->status, &e, NULL);
+        rpc_calls_tell(call, r->status, &e, NULL);
     }
     end_call(call);
 }
 
-static void on_lost(struct rpc_pending *p, const struct err *why)
+static void rpc_calls_on_lost(struct rpc_pending *p, const struct err *why)
 {
     struct conn_call *call = (struct conn_call *)p;
 
     if (why) /* NULL: the owner destroys the connection and is not called any more */
-        tell(call, RPC_ST_LOST, why, NULL);
+        rpc_calls_tell(call, RPC_ST_LOST, why, NULL);
     end_call(call);
 }
 
-static const struct rpc_pending_ops call_ops = {.reply = on_reply, .lost = on_lost};
+static const struct rpc_pending_ops call_ops = {.reply = rpc_calls_on_reply, .lost = rpc_calls_on_lost};
 
 struct rpc_pending *rpc_calls_create(const struct rpc_call_spec *s, rpc_outcome_fn *fn, void *arg,
                                      struct err *e)

@@ -69,7 +69,7 @@ static void drop_backlogs(struct rpc_conn *c, const struct err *why)
 }
 
 /* Let go of everything but memory. Calls under way are told only when `why` is given. */
-static void release(struct rpc_conn *c, const struct err *why)
+static void rpc_conn_release(struct rpc_conn *c, const struct err *why)
 {
     c->state = ENDED;
     loop_timer_destroy(c->timer);
@@ -111,7 +111,7 @@ void rpc_conn_end(struct rpc_conn *c, const struct err *why)
     if (!gone.code)
         err_set(&gone, ECONNRESET, "the peer has closed the connection");
     c->refs++;
-    release(c, &gone);
+    rpc_conn_release(c, &gone);
     tell_closed(c, &gone);
     if (c->is_server && !c->destroyed) {
         c->destroyed = true;
@@ -134,11 +134,11 @@ void rpc_conn_destroy(struct rpc_conn *c)
         return;
     c->destroyed = true;
     if (c->state != ENDED)
-        release(c, NULL);
+        rpc_conn_release(c, NULL);
     rpc_conn_unref(c);
 }
 
-static void close_deferred(void *arg)
+static void rpc_conn_close_deferred(void *arg)
 {
     struct rpc_conn *c = arg;
 
@@ -153,7 +153,7 @@ void rpc_conn_close(struct rpc_conn *c, const struct err *why)
     c->closing = true;
     c->why = *why;
     rpc_core_stop(c->core, true);
-    if (rpc_conn_defer(c, close_deferred) < 0)
+    if (rpc_conn_defer(c, rpc_conn_close_deferred) < 0)
         stream_close_when_sent(c->stream, 0); /* no memory for a deferred call: the stream ends it */
 }
 
@@ -173,15 +173,15 @@ static bool may_take(const struct rpc_conn *c)
     return !has_enough(c) && !rpc_share_is_over(c->requests.share, clock_real_mono_ms());
 }
 
-static void go_on_deferred(void *arg);
+static void rpc_conn_go_on_deferred(void *arg);
 
 static void go_on_soon(struct rpc_conn *c)
 {
     if (!c->going && c->stream && !c->closing)
-        c->going = rpc_conn_defer(c, go_on_deferred) == 0; /* no memory: the next event asks again */
+        c->going = rpc_conn_defer(c, rpc_conn_go_on_deferred) == 0; /* no memory: the next event asks again */
 }
 
-static void on_slow(void *arg)
+static void rpc_conn_on_slow(void *arg)
 {
     struct rpc_conn *c = arg;
     struct err e;
@@ -204,7 +204,7 @@ static void watch_output(struct rpc_conn *c)
 
     rpc_share_change_output(c->requests.share, c->counted, now);
     c->counted = now;
-    if (full && !c->slow && (c->slow = loop_timer_create(c->loop, LOOP_REAL, on_slow, c))) {
+    if (full && !c->slow && (c->slow = loop_timer_create(c->loop, LOOP_REAL, rpc_conn_on_slow, c))) {
         c->slow_unsent = now;
         loop_timer_set(c->slow, c->o.unread_ms);
     } else if (!full) {
@@ -238,7 +238,7 @@ static void update_hold(struct rpc_conn *c)
     stream_hold_input(c->stream, hold);
 }
 
-static int flush(struct rpc_conn *c, struct err *e)
+static int rpc_conn_flush(struct rpc_conn *c, struct err *e)
 {
     struct rpc_buf *out = rpc_core_output(c->core);
     int rc = 0;
@@ -249,17 +249,17 @@ static int flush(struct rpc_conn *c, struct err *e)
     return rc;
 }
 
-static void on_wake(struct rpc_conn *c)
+static void rpc_conn_on_wake(struct rpc_conn *c)
 {
     if (c->stream && c->pulling)
         stream_wake(c->stream);
 }
 
-static void wake_deferred(void *arg)
+static void rpc_conn_wake_deferred(void *arg)
 {
     struct rpc_conn *c = arg;
 
-    on_wake(c);
+    rpc_conn_on_wake(c);
     rpc_conn_unref(c);
 }
 
@@ -273,11 +273,11 @@ static int pull_some(struct rpc_conn *c, bool *failed)
         rc = rpc_core_pull(c->core, failed);
     while (rc == 1 && !rpc_core_output(c->core)->len && ++i < SCANS_AT_ONCE);
     if (rc == 1 && !rpc_core_output(c->core)->len)
-        *failed = rpc_conn_defer(c, wake_deferred) < 0;
+        *failed = rpc_conn_defer(c, rpc_conn_wake_deferred) < 0;
     return rc == 1 && !rpc_core_has_long(c->core) ? 0 : rc;
 }
 
-static int pull(void *arg)
+static int rpc_conn_pull(void *arg)
 {
     struct rpc_conn *c = arg;
     struct err e;
@@ -286,7 +286,7 @@ static int pull(void *arg)
 
     if (failed)
         err_set(&e, EIO, "an answer to %s cannot be completed", c->peer->from);
-    if (failed || flush(c, &e) < 0) {
+    if (failed || rpc_conn_flush(c, &e) < 0) {
         rpc_conn_close(c, &e);
         rc = 0;
     }
@@ -303,11 +303,11 @@ static void begin_to_pull(struct rpc_conn *c)
 {
     if (c->pulling || !rpc_core_has_long(c->core))
         return;
-    if (!stream_is_full(c->stream) && pull(c) == 0)
+    if (!stream_is_full(c->stream) && rpc_conn_pull(c) == 0)
         return;
     c->pulling = true;
     stream_pull_soon(c->stream, rpc_core_has_news(c->core));
-    stream_pull(c->stream, pull, c);
+    stream_pull(c->stream, rpc_conn_pull, c);
 }
 
 /* Everything there is to send; may close. */
@@ -318,7 +318,7 @@ void rpc_conn_send(struct rpc_conn *c)
     c->dirty = false;
     if (!c->stream || c->closing)
         return;
-    if (flush(c, &e) < 0) {
+    if (rpc_conn_flush(c, &e) < 0) {
         rpc_conn_close(c, &e);
         return;
     }
@@ -326,7 +326,7 @@ void rpc_conn_send(struct rpc_conn *c)
     update_hold(c);
 }
 
-static void send_deferred(void *arg)
+static void rpc_conn_send_deferred(void *arg)
 {
     struct rpc_conn *c = arg;
 
@@ -339,11 +339,11 @@ static void touch(struct rpc_conn *c)
     if (c->dirty || c->in_data || c->closing || !c->stream)
         return;
     c->dirty = true;
-    if (rpc_conn_defer(c, send_deferred) < 0)
+    if (rpc_conn_defer(c, rpc_conn_send_deferred) < 0)
         rpc_conn_send(c);
 }
 
-static void on_answered(struct rpc_conn *c, const struct err *fatal)
+static void rpc_conn_on_answered(struct rpc_conn *c, const struct err *fatal)
 {
     if (fatal)
         rpc_conn_close(c, fatal);
@@ -352,7 +352,7 @@ static void on_answered(struct rpc_conn *c, const struct err *fatal)
 }
 
 /* A peer asks for what it has no right to: it is told so, and costs one log line. */
-static void on_denied(struct rpc_conn *c, const struct err *why)
+static void rpc_conn_on_denied(struct rpc_conn *c, const struct err *why)
 {
     if (c->state == ENDED || c->closing)
         return;
@@ -390,7 +390,7 @@ static void open_call(struct rpc_conn *c, const struct rpc_call_hdr *h)
     }
 }
 
-static void on_call(void *arg, const struct rpc_call_hdr *h)
+static void rpc_conn_on_call(void *arg, const struct rpc_call_hdr *h)
 {
     struct rpc_conn *c = arg;
 
@@ -402,9 +402,9 @@ static void on_call(void *arg, const struct rpc_call_hdr *h)
         c->stranger(c, h);
 }
 
-static const struct rpc_core_events core_events = {.call = on_call};
+static const struct rpc_core_events core_events = {.call = rpc_conn_on_call};
 
-static size_t on_data(void *arg, const void *bytes, size_t n)
+static size_t rpc_conn_on_data(void *arg, const void *bytes, size_t n)
 {
     struct rpc_conn *c = arg;
     struct err e;
@@ -427,7 +427,7 @@ static size_t on_data(void *arg, const void *bytes, size_t n)
     return n;
 }
 
-static void on_drained(void *arg)
+static void rpc_conn_on_drained(void *arg)
 {
     struct rpc_conn *c = arg;
 
@@ -435,7 +435,7 @@ static void on_drained(void *arg)
         update_hold(c);
 }
 
-static void on_stream_closed(void *arg, const struct err *why)
+static void rpc_conn_on_stream_closed(void *arg, const struct err *why)
 {
     struct rpc_conn *c = arg;
 
@@ -460,7 +460,7 @@ static bool may_ask(const struct rpc_conn *c)
     return c->asked < ASKED_MAX && c->asked_bytes < ASKED_BYTES;
 }
 
-static void on_asked_over(void *arg, size_t asked)
+static void rpc_conn_on_asked_over(void *arg, size_t asked)
 {
     struct rpc_conn *c = arg;
 
@@ -472,7 +472,7 @@ static void on_asked_over(void *arg, size_t asked)
 
 static void count_asked(struct rpc_conn *c, struct rpc_pending *p, size_t n)
 {
-    rpc_calls_on_over(p, &(struct rpc_call_over){on_asked_over, c, n});
+    rpc_calls_on_over(p, &(struct rpc_call_over){rpc_conn_on_asked_over, c, n});
     c->asked++;
     c->asked_bytes += n;
 }
@@ -491,7 +491,7 @@ static void ask_backlog(struct rpc_conn *c)
     }
 }
 
-static void go_on_deferred(void *arg)
+static void rpc_conn_go_on_deferred(void *arg)
 {
     struct rpc_conn *c = arg;
 
@@ -509,8 +509,8 @@ static void go_on_deferred(void *arg)
 /* A call that is never made gives its reference back here. */
 static void drop_deferred(struct rpc_conn *c)
 {
-    static loop_fn *const fns[] = {close_deferred, wake_deferred, send_deferred, go_on_deferred,
-                                   rpc_conn_start_tls_deferred};
+    static loop_fn *const fns[] = {rpc_conn_close_deferred, rpc_conn_wake_deferred, rpc_conn_send_deferred,
+                                   rpc_conn_go_on_deferred, rpc_conn_start_tls_deferred};
 
     for (size_t i = 0; i < sizeof fns / sizeof fns[0]; i++)
         for (size_t n = loop_forget(c->loop, fns[i], c); n; n--)
@@ -527,19 +527,19 @@ void rpc_conn_mute(struct rpc_conn *c)
     drop_deferred(c);
 }
 
-static void on_share_wake(void *arg)
+static void rpc_conn_on_share_wake(void *arg)
 {
     go_on_soon(arg);
 }
 
-static void on_request_over(struct rpc_conn *c)
+static void rpc_conn_on_request_over(struct rpc_conn *c)
 {
     if (c->backlog.first)
         go_on_soon(c);
 }
 
 static const struct stream_events stream_events = {
-    .data = on_data, .drained = on_drained, .closed = on_stream_closed};
+    .data = rpc_conn_on_data, .drained = rpc_conn_on_drained, .closed = rpc_conn_on_stream_closed};
 
 /* --- making */
 
@@ -561,12 +561,12 @@ struct rpc_conn *rpc_conn_make(struct loop *l, const struct rpc_conn_options *o,
     c->requests = (struct rpc_requests){.core = c->core,
                                         .conn = c,
                                         .served = o->served,
-                                        .answered = on_answered,
-                                        .wake = on_wake,
-                                        .denied = on_denied,
-                                        .over = on_request_over};
+                                        .answered = rpc_conn_on_answered,
+                                        .wake = rpc_conn_on_wake,
+                                        .denied = rpc_conn_on_denied,
+                                        .over = rpc_conn_on_request_over};
     c->o.unread_ms = o->unread_ms ? o->unread_ms : UNREAD_MS;
-    c->waiter = (struct rpc_share_waiter){.wake = on_share_wake, .arg = c};
+    c->waiter = (struct rpc_share_waiter){.wake = rpc_conn_on_share_wake, .arg = c};
     return c;
 }
 
@@ -595,7 +595,7 @@ void rpc_conn_close_when_sent(struct rpc_conn *c, int64_t linger_ms)
 
     if (!c->stream || c->closing)
         return;
-    if (flush(c, &e) < 0) {
+    if (rpc_conn_flush(c, &e) < 0) {
         rpc_conn_close(c, &e);
         return;
     }
@@ -677,8 +677,8 @@ static struct rpc_pending *new_call(struct rpc_conn *c, const struct rpc_call_sp
 
 /* Now, or when enough of what was asked before is answered. A ping is never late, and asks for nothing that a peer could
  * owe. */
-static int ask(struct rpc_conn *c, struct rpc_pending *p, const struct rpc_proc_id *id, const void *bytes,
-               size_t n, struct err *e)
+static int rpc_conn_ask(struct rpc_conn *c, struct rpc_pending *p, const struct rpc_proc_id *id,
+                        const void *bytes, size_t n, struct err *e)
 {
     const struct rpc_call_hdr h = {.id = *id, .args = bytes, .n_args = n};
     bool is_ping = id->proc == 0;
@@ -705,7 +705,7 @@ int rpc_conn_call(struct rpc_conn *c, const struct rpc_call_spec *s, rpc_outcome
     if (s->xargs && rpc_buf_encode(&b, s->xargs, s->args) < 0)
         rc = err_set(e, EINVAL, "the arguments of procedure %u are beyond what can be sent", s->id.proc);
     else
-        rc = ask(c, p, &s->id, b.bytes, b.len, e);
+        rc = rpc_conn_ask(c, p, &s->id, b.bytes, b.len, e);
     rpc_buf_fini(&b);
     if (rc < 0)
         rpc_calls_drop(p);
@@ -719,7 +719,7 @@ int rpc_conn_call_bytes(struct rpc_conn *c, const struct rpc_call_spec *s, const
 
     if (!p)
         return -1;
-    if (ask(c, p, &s->id, bytes, n, e) == 0)
+    if (rpc_conn_ask(c, p, &s->id, bytes, n, e) == 0)
         return 0;
     rpc_calls_drop(p);
     return -1;

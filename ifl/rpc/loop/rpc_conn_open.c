@@ -29,7 +29,7 @@ static bool is_guest(const struct rpc_conn *c)
 
 static void open_up(struct rpc_conn *c);
 
-static void on_tls_ready(void *arg, struct tls_loop *t)
+static void rpc_conn_open_on_tls_ready(void *arg, struct tls_loop *t)
 {
     struct rpc_conn *c = arg;
     char *name = tls_loop_peer_name(t);
@@ -57,7 +57,7 @@ static void start_tls(struct rpc_conn *c)
 {
     struct tls_loop_options o = {.ctx = c->is_server ? c->door.tls : c->tls,
                                  .side = c->is_server ? TLS_LOOP_SERVER : TLS_LOOP_CLIENT,
-                                 .ready = on_tls_ready,
+                                 .ready = rpc_conn_open_on_tls_ready,
                                  .arg = c};
     struct err e;
 
@@ -93,7 +93,7 @@ static void begin_upgrade(struct rpc_conn *c)
     }
 }
 
-static void on_tls_offer(struct rpc_pending *p, const struct rpc_reply_hdr *r)
+static void rpc_conn_open_on_tls_offer(struct rpc_pending *p, const struct rpc_reply_hdr *r)
 {
     struct rpc_conn *c = (struct rpc_conn *)((char *)p - offsetof(struct rpc_conn, asking));
     struct err e;
@@ -106,16 +106,17 @@ static void on_tls_offer(struct rpc_pending *p, const struct rpc_reply_hdr *r)
     rpc_conn_close(c, &e);
 }
 
-static void on_tls_lost(struct rpc_pending *p, const struct err *why)
+static void rpc_conn_open_on_tls_lost(struct rpc_pending *p, const struct err *why)
 {
     (void)p;
     (void)why; /* `closed` says it */
 }
 
-static const struct rpc_pending_ops asking_ops = {.reply = on_tls_offer, .lost = on_tls_lost};
+static const struct rpc_pending_ops asking_ops = {.reply = rpc_conn_open_on_tls_offer,
+                                                  .lost = rpc_conn_open_on_tls_lost};
 
 /* In the clear: procedure 0, and the wish for TLS; nothing else. */
-static void take_stranger(struct rpc_conn *c, const struct rpc_call_hdr *h)
+static void rpc_conn_open_take_stranger(struct rpc_conn *c, const struct rpc_call_hdr *h)
 {
     enum { AUTH_TOOWEAK = 5 };
     struct err e;
@@ -160,7 +161,7 @@ static void check_silence(struct rpc_conn *c)
     loop_timer_set(c->timer, silent_ms >= every_ms ? 2 * every_ms - silent_ms : every_ms - silent_ms);
 }
 
-static void on_timer(void *arg)
+static void rpc_conn_open_on_timer(void *arg)
 {
     struct rpc_conn *c = arg;
     struct err e;
@@ -175,10 +176,10 @@ static void on_timer(void *arg)
     rpc_conn_unref(c);
 }
 
-static int set_timer(struct rpc_conn *c, int64_t delay_ms)
+static int rpc_conn_open_set_timer(struct rpc_conn *c, int64_t delay_ms)
 {
     if (!c->timer)
-        c->timer = loop_timer_create(c->loop, LOOP_REAL, on_timer, c);
+        c->timer = loop_timer_create(c->loop, LOOP_REAL, rpc_conn_open_on_timer, c);
     if (!c->timer)
         return -1;
     loop_timer_set(c->timer, delay_ms);
@@ -197,7 +198,7 @@ static void open_up(struct rpc_conn *c)
             c->door.hooks->known(c->door.server, c);
     }
     if (keepalive_ms(c) > 0 && !(c->is_server && c->peer->kind == AUTH_LOCAL)) {
-        set_timer(c, keepalive_ms(c));
+        rpc_conn_open_set_timer(c, keepalive_ms(c));
     } else if (c->timer) {
         loop_timer_destroy(c->timer);
         c->timer = NULL;
@@ -222,7 +223,7 @@ void rpc_conn_admit(struct rpc_conn *c, uid_t uid, const char *origin)
     open_up(c);
 }
 
-static void open_deferred(void *arg)
+static void rpc_conn_open_deferred(void *arg)
 {
     struct rpc_conn *c = arg;
 
@@ -246,7 +247,7 @@ struct rpc_conn *rpc_conn_adopt(struct loop *l, int fd, const struct rpc_conn_op
     c->state = OPEN;
     c->heard_mono_ms = clock_real_mono_ms();
     if (keepalive_ms(c) > 0)
-        set_timer(c, keepalive_ms(c));
+        rpc_conn_open_set_timer(c, keepalive_ms(c));
     return c;
 }
 
@@ -266,7 +267,7 @@ struct rpc_conn *rpc_conn_accept(struct loop *l, int fd, const struct rpc_conn_o
         return NULL;
     }
     c->door = *door;
-    c->stranger = take_stranger;
+    c->stranger = rpc_conn_open_take_stranger;
     c->is_server = true;
     if (rpc_conn_attach(c, fd, e) < 0) {
         rpc_conn_destroy(c);
@@ -279,7 +280,7 @@ struct rpc_conn *rpc_conn_accept(struct loop *l, int fd, const struct rpc_conn_o
                                                     : RPC_LIMIT_CLIENT);
         open_up(c);
     } else {
-        set_timer(c, o->open_limit_ms ? o->open_limit_ms : OPEN_LIMIT_MS);
+        rpc_conn_open_set_timer(c, o->open_limit_ms ? o->open_limit_ms : OPEN_LIMIT_MS);
     }
     return c;
 }
@@ -307,7 +308,7 @@ static void connected(struct rpc_conn *c, int fd)
         rpc_conn_send(c);
 }
 
-static void on_connect_ready(void *arg, unsigned ready)
+static void rpc_conn_open_on_connect_ready(void *arg, unsigned ready)
 {
     struct rpc_conn *c = arg;
     int fd = c->fd, failure = 0;
@@ -339,24 +340,26 @@ static int keep_target(struct rpc_conn *c, const struct rpc_conn_target *t, stru
 }
 
 /* Connected already (unix sockets), or on the way. */
-static int begin(struct rpc_conn *c, const struct rpc_conn_target *t, struct err *e)
+static int rpc_conn_open_begin(struct rpc_conn *c, const struct rpc_conn_target *t, struct err *e)
 {
     bool done;
     int fd = rpc_plug_dial(t, &done, e);
 
     if (fd < 0)
         return -1;
-    if (set_timer(c, c->o.open_limit_ms ? c->o.open_limit_ms : OPEN_LIMIT_MS) < 0) {
+    if (rpc_conn_open_set_timer(c, c->o.open_limit_ms ? c->o.open_limit_ms : OPEN_LIMIT_MS) < 0) {
         close(fd);
         return err_set(e, ENOMEM, "no memory for a connection");
     }
     if (done) {
         if (rpc_conn_attach(c, fd, e) < 0)
             return -1;
-        return rpc_conn_defer(c, open_deferred) < 0 ? err_set(e, ENOMEM, "no memory for a connection") : 0;
+        return rpc_conn_defer(c, rpc_conn_open_deferred) < 0
+                   ? err_set(e, ENOMEM, "no memory for a connection")
+                   : 0;
     }
     c->fd = fd;
-    c->watch = loop_watch_create(c->loop, fd, LOOP_WRITE, on_connect_ready, c, e);
+    c->watch = loop_watch_create(c->loop, fd, LOOP_WRITE, rpc_conn_open_on_connect_ready, c, e);
     return c->watch ? 0 : -1;
 }
 
@@ -367,7 +370,7 @@ struct rpc_conn *rpc_conn_connect(struct loop *l, const struct rpc_conn_target *
 
     if (!c)
         return NULL;
-    if (keep_target(c, t, e) == 0 && begin(c, t, e) == 0)
+    if (keep_target(c, t, e) == 0 && rpc_conn_open_begin(c, t, e) == 0)
         return c;
     rpc_conn_destroy(c);
     return NULL;

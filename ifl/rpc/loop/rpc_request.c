@@ -34,7 +34,7 @@ struct rpc_request {
 
 /* --- the connection's list */
 
-static void link_in(struct rpc_requests *q, struct rpc_request *r)
+static void rpc_request_link_in(struct rpc_requests *q, struct rpc_request *r)
 {
     r->next = q->first;
     if (q->first)
@@ -42,7 +42,7 @@ static void link_in(struct rpc_requests *q, struct rpc_request *r)
     q->first = r;
 }
 
-static void unlink_from(struct rpc_requests *q, struct rpc_request *r)
+static void rpc_request_unlink_from(struct rpc_requests *q, struct rpc_request *r)
 {
     if (r->prev)
         r->prev->next = r->next;
@@ -108,8 +108,8 @@ static void free_args(struct rpc_request *r)
         xdr_free(r->proc->xargs, r->args);
 }
 
-static struct rpc_request *make(struct rpc_requests *q, const struct rpc_served *s, const struct rpc_proc *p,
-                                const struct rpc_call_hdr *h)
+static struct rpc_request *rpc_request_make(struct rpc_requests *q, const struct rpc_served *s,
+                                            const struct rpc_proc *p, const struct rpc_call_hdr *h)
 {
     struct rpc_request *r = calloc(1, sizeof *r + p->args_size);
 
@@ -122,7 +122,7 @@ static struct rpc_request *make(struct rpc_requests *q, const struct rpc_served 
     r->refs = 1;
     r->xid = h->xid;
     r->share = rpc_share_ref(q->share);
-    link_in(q, r);
+    rpc_request_link_in(q, r);
     q->n++;
     return r;
 }
@@ -191,7 +191,7 @@ void rpc_requests_call(struct rpc_requests *q, const struct rpc_call_hdr *h)
         deny(q, h->xid, &e);
     } else if (!(p = find_proc(s->program, h->id.proc))) {
         send_error(q, h->xid, RPC_ST_PROC_UNAVAIL, 0, 0);
-    } else if (!(r = make(q, s, p, h))) {
+    } else if (!(r = rpc_request_make(q, s, p, h))) {
         send_error(q, h->xid, RPC_ST_SYSTEM_ERR, 0, 0);
     } else {
         if (decode_args(r, h))
@@ -207,7 +207,7 @@ void rpc_requests_die(struct rpc_requests *q)
     struct rpc_request *r;
 
     while ((r = q->first)) {
-        unlink_from(q, r);
+        rpc_request_unlink_from(q, r);
         r->home = NULL;
         if (r->dead && !r->answered) {
             rpc_request_ref(r);
@@ -238,7 +238,7 @@ void rpc_request_unref(struct rpc_request *r)
     }
     free_args(r);
     if (r->home) {
-        unlink_from(r->home, r);
+        rpc_request_unlink_from(r->home, r);
         r->home->memory -= r->memory;
         r->home->over(r->home->conn);
     }

@@ -47,7 +47,7 @@ struct rpc_server {
 
 /* --- the list */
 
-static void link_in(struct rpc_server *s, struct rpc_conn *c)
+static void rpc_server_link_in(struct rpc_server *s, struct rpc_conn *c)
 {
     *rpc_conn_link(c, true) = s->first;
     *rpc_conn_link(c, false) = NULL;
@@ -56,7 +56,7 @@ static void link_in(struct rpc_server *s, struct rpc_conn *c)
     s->first = c;
 }
 
-static void unlink_from(struct rpc_server *s, struct rpc_conn *c)
+static void rpc_server_unlink_from(struct rpc_server *s, struct rpc_conn *c)
 {
     struct rpc_conn *next = *rpc_conn_link(c, true), *prev = *rpc_conn_link(c, false);
 
@@ -68,7 +68,7 @@ static void unlink_from(struct rpc_server *s, struct rpc_conn *c)
         *rpc_conn_link(next, false) = prev;
 }
 
-static void complain(struct rpc_server *s, const char *why)
+static void rpc_server_complain(struct rpc_server *s, const char *why)
 {
     int64_t now = clock_real_mono_ms();
 
@@ -97,13 +97,13 @@ static void charge(struct rpc_server *s, struct rpc_conn *c)
         err_set(&e, EUSERS, "%s has %zu already", p->role, s->o.each.connections);
     else
         err_set(&e, EUSERS, "user %ld has %zu already", (long)p->uid, s->o.each.connections);
-    complain(s, e.text);
+    rpc_server_complain(s, e.text);
     rpc_conn_close(c, &e);
 }
 
 /* --- what connections tell us */
 
-static void on_known(void *arg, struct rpc_conn *c)
+static void rpc_server_on_known(void *arg, struct rpc_conn *c)
 {
     struct rpc_server *s = arg;
 
@@ -113,11 +113,11 @@ static void on_known(void *arg, struct rpc_conn *c)
     charge(s, c);
 }
 
-static void on_gone(void *arg, struct rpc_conn *c, const struct err *why)
+static void rpc_server_on_gone(void *arg, struct rpc_conn *c, const struct err *why)
 {
     struct rpc_server *s = arg;
 
-    unlink_from(s, c);
+    rpc_server_unlink_from(s, c);
     s->counts.connections--;
     rpc_strangers_remove(s->strangers, c);
     rpc_share_disconnect(rpc_conn_share(c));
@@ -125,12 +125,13 @@ static void on_gone(void *arg, struct rpc_conn *c, const struct err *why)
         s->counts.broken++;
 }
 
-static void on_called(void *arg)
+static void rpc_server_on_called(void *arg)
 {
     ((struct rpc_server *)arg)->counts.calls++;
 }
 
-static const struct rpc_conn_hooks hooks = {.known = on_known, .gone = on_gone, .called = on_called};
+static const struct rpc_conn_hooks hooks = {
+    .known = rpc_server_on_known, .gone = rpc_server_on_gone, .called = rpc_server_on_called};
 
 /* --- accepting */
 
@@ -151,12 +152,12 @@ static void make_place(struct rpc_server *s)
     while ((c = rpc_strangers_victim(s->strangers))) {
         err_set(&e, EUSERS, "%zu connections wait to say who they are, most of them from there",
                 s->o.max_strangers);
-        complain(s, "too many that did not say who they are, the oldest of those with most");
+        rpc_server_complain(s, "too many that did not say who they are, the oldest of those with most");
         rpc_conn_end(c, &e);
     }
 }
 
-static void take(struct rpc_server *s, int fd)
+static void rpc_server_take(struct rpc_server *s, int fd)
 {
     struct rpc_conn *c;
     struct err e;
@@ -164,7 +165,7 @@ static void take(struct rpc_server *s, int fd)
     rpc_address_key from = stranger ? rpc_strangers_key(fd) : 0;
 
     if (s->counts.connections >= s->o.max_connections) {
-        complain(s, "too many connections");
+        rpc_server_complain(s, "too many connections");
         close(fd);
         return;
     }
@@ -172,10 +173,10 @@ static void take(struct rpc_server *s, int fd)
         make_place(s);
     c = rpc_conn_accept(s->loop, fd, &s->conn, &s->door, &e);
     if (!c) {
-        complain(s, e.text);
+        rpc_server_complain(s, e.text);
         return;
     }
-    link_in(s, c);
+    rpc_server_link_in(s, c);
     s->counts.accepted++;
     s->counts.connections++;
     if (stranger)
@@ -188,7 +189,7 @@ static void turn_away(struct rpc_server *s, int listen_fd)
 {
     int fd;
 
-    complain(s, "no file descriptor is left");
+    rpc_server_complain(s, "no file descriptor is left");
     if (s->spare < 0)
         return;
     close(s->spare);
@@ -198,7 +199,7 @@ static void turn_away(struct rpc_server *s, int listen_fd)
     s->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-static void on_ready(void *arg, unsigned ready)
+static void rpc_server_on_ready(void *arg, unsigned ready)
 {
     struct listener *l = arg;
     int i;
@@ -208,7 +209,7 @@ static void on_ready(void *arg, unsigned ready)
         int fd = accept4(l->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
         if (fd >= 0)
-            take(l->server, fd);
+            rpc_server_take(l->server, fd);
         else if (errno == EMFILE || errno == ENFILE)
             turn_away(l->server, l->fd);
         else if (errno != EINTR && errno != ECONNABORTED)
@@ -304,7 +305,7 @@ static int listen_on(struct rpc_server *s, int fd, struct err *e)
     if (l) {
         l->server = s;
         l->fd = fd;
-        l->watch = loop_watch_create(s->loop, fd, LOOP_READ, on_ready, l, e);
+        l->watch = loop_watch_create(s->loop, fd, LOOP_READ, rpc_server_on_ready, l, e);
         if (l->watch) {
             l->next = s->listeners;
             s->listeners = l;

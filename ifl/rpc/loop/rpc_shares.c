@@ -44,7 +44,7 @@ struct rpc_shares *rpc_shares_create(struct loop *l, const struct rpc_share_limi
     return s;
 }
 
-static void forget(struct rpc_share *u)
+static void rpc_shares_forget(struct rpc_share *u)
 {
     loop_timer_destroy(u->timer);
     u->timer = NULL;
@@ -60,7 +60,7 @@ void rpc_shares_destroy(struct rpc_shares *s)
     if (!s)
         return;
     HASH_ITER(hh, s->users, u, next)
-    forget(u); /* who holds it frees it */
+    rpc_shares_forget(u); /* who holds it frees it */
     free(s);
 }
 
@@ -71,7 +71,7 @@ static bool has_share(const struct auth_peer *p)
     return p->kind == AUTH_DAEMON && strncmp(p->role, "mom:", 4) == 0;
 }
 
-static struct rpc_share *add(struct rpc_shares *s, const char *name)
+static struct rpc_share *rpc_shares_add(struct rpc_shares *s, const char *name)
 {
     struct rpc_share *u = calloc(1, sizeof *u);
 
@@ -100,7 +100,7 @@ struct rpc_share *rpc_shares_get(struct rpc_shares *s, const struct auth_peer *p
         snprintf(name, sizeof name, "user %ld", (long)p->uid);
     HASH_FIND_STR(s->users, name, u);
     if (!u)
-        u = add(s, name);
+        u = rpc_shares_add(s, name);
     *ok = u != NULL;
     return rpc_share_ref(u);
 }
@@ -116,7 +116,7 @@ void rpc_share_unref(struct rpc_share *u)
 {
     if (!u || --u->refs)
         return;
-    forget(u);
+    rpc_shares_forget(u);
     free(u);
 }
 
@@ -212,12 +212,12 @@ void rpc_share_pass_on(struct rpc_share *u)
     w->wake(w->arg);
 }
 
-static void on_time(void *arg)
+static void rpc_shares_on_time(void *arg)
 {
     rpc_share_pass_on(arg);
 }
 
-static void complain(struct rpc_share *u, int64_t now_mono_ms)
+static void rpc_shares_complain(struct rpc_share *u, int64_t now_mono_ms)
 {
     const char *what = what_is_over(u, now_mono_ms);
 
@@ -234,7 +234,7 @@ void rpc_share_wait(struct rpc_share *u, struct rpc_share_waiter *w, int64_t now
 {
     int64_t late = late_ms(u, now_mono_ms);
 
-    complain(u, now_mono_ms);
+    rpc_shares_complain(u, now_mono_ms);
     if (!w->share) {
         w->share = u;
         w->prev = u->last;
@@ -248,7 +248,7 @@ void rpc_share_wait(struct rpc_share *u, struct rpc_share_waiter *w, int64_t now
     if (!late || (u->timer && loop_timer_is_set(u->timer)))
         return;
     if (!u->timer)
-        u->timer = loop_timer_create(u->all->loop, LOOP_REAL, on_time, u);
+        u->timer = loop_timer_create(u->all->loop, LOOP_REAL, rpc_shares_on_time, u);
     if (u->timer)
         loop_timer_set(u->timer, late);
 }

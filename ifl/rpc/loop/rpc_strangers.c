@@ -133,7 +133,7 @@ void rpc_strangers_add(struct rpc_strangers *s, struct rpc_conn *c, rpc_address_
     s->all[s->n++] = (struct stranger){c, from};
 }
 
-static size_t find(const struct rpc_strangers *s, const struct rpc_conn *c)
+static size_t rpc_strangers_find(const struct rpc_strangers *s, const struct rpc_conn *c)
 {
     size_t i = 0;
 
@@ -144,7 +144,7 @@ static size_t find(const struct rpc_strangers *s, const struct rpc_conn *c)
 
 void rpc_strangers_remove(struct rpc_strangers *s, const struct rpc_conn *c)
 {
-    size_t i = find(s, c);
+    size_t i = rpc_strangers_find(s, c);
 
     if (i == s->n)
         return;
@@ -159,7 +159,7 @@ size_t rpc_strangers_count(const struct rpc_strangers *s)
 
 void rpc_strangers_trust(struct rpc_strangers *s, const struct rpc_conn *c)
 {
-    size_t i = find(s, c);
+    size_t i = rpc_strangers_find(s, c);
     struct trusted *t;
 
     if (i == s->n || find_trusted(s, s->all[i].from) || HASH_COUNT(s->trusted) >= TRUSTED_MAX ||

@@ -22,7 +22,7 @@ static munge_ctx_t context(const char *socket)
     return ctx;
 }
 
-static int refused(munge_ctx_t ctx, munge_err_t code, const char *what, struct err *e)
+static int auth_munge_refused(munge_ctx_t ctx, munge_err_t code, const char *what, struct err *e)
 {
     const char *text = ctx ? munge_ctx_strerror(ctx) : NULL;
 
@@ -36,7 +36,7 @@ int auth_munge_make(const char *socket, const void *binding, size_t n, char **cr
     munge_err_t rc = ctx ? munge_encode(cred, ctx, binding, (int)n) : EMUNGE_NO_MEMORY;
 
     if (rc != EMUNGE_SUCCESS)
-        refused(ctx, rc, "encode", e);
+        auth_munge_refused(ctx, rc, "encode", e);
     munge_ctx_destroy(ctx);
     return rc == EMUNGE_SUCCESS ? 0 : -1;
 }
@@ -52,7 +52,7 @@ int auth_munge_check(const char *socket, const char *cred, const void *binding, 
     int rc = 0;
 
     if (code != EMUNGE_SUCCESS)
-        rc = refused(ctx, code, "decode", e);
+        rc = auth_munge_refused(ctx, code, "decode", e);
     else if (len != (int)n || memcmp(payload, binding, n) != 0)
         rc = err_set(e, EACCES, "the MUNGE credential was made for another connection");
     else if (munge_ctx_get(ctx, MUNGE_OPT_ADDR4, &who->origin) != EMUNGE_SUCCESS)

@@ -59,12 +59,12 @@ static ssize_t tls_step(struct tls *t, bool write, void *bytes, size_t n)
     return failure ? -1 : 0;
 }
 
-static ssize_t tls_read(void *ctx, void *bytes, size_t n)
+static ssize_t auth_tls_read(void *ctx, void *bytes, size_t n)
 {
     return tls_step(ctx, false, bytes, n);
 }
 
-static ssize_t tls_write(void *ctx, const void *bytes, size_t n)
+static ssize_t auth_tls_write(void *ctx, const void *bytes, size_t n)
 {
     ssize_t done = tls_step(ctx, true, (void *)(uintptr_t)bytes, n);
 
@@ -75,7 +75,7 @@ static ssize_t tls_write(void *ctx, const void *bytes, size_t n)
     return done;
 }
 
-static int tls_export(void *ctx, const char *label, void *out, size_t n, struct err *e)
+static int auth_tls_export(void *ctx, const char *label, void *out, size_t n, struct err *e)
 {
     struct tls *t = ctx;
     int rc;
@@ -87,7 +87,7 @@ static int tls_export(void *ctx, const char *label, void *out, size_t n, struct 
     return rc == 1 ? 0 : err_set(e, EPROTO, "TLS exports no keying material");
 }
 
-static void tls_destroy(void *ctx)
+static void auth_tls_destroy(void *ctx)
 {
     struct tls *t = ctx;
 
@@ -104,7 +104,7 @@ static void tls_destroy(void *ctx)
 }
 
 static const struct rpc_transport transport = {
-    .read = tls_read, .write = tls_write, .export = tls_export, .destroy = tls_destroy};
+    .read = auth_tls_read, .write = auth_tls_write, .export = auth_tls_export, .destroy = auth_tls_destroy};
 
 /* --- the handshake */
 
@@ -243,6 +243,6 @@ int auth_tls_connect(int fd, const char *certs, const char *role, const char *ex
         *ctx = t;
         return 0;
     }
-    tls_destroy(t);
+    auth_tls_destroy(t);
     return -1;
 }

@@ -32,7 +32,7 @@ static int64_t seconds_of(const ASN1_TIME *t)
     return t && ASN1_TIME_to_tm(t, &tm) == 1 ? (int64_t)timegm(&tm) : 0;
 }
 
-static void entry_of(const X509 *cert, struct ca_entry *x)
+static void ca_entry_of(const X509 *cert, struct ca_entry *x)
 {
     *x = (struct ca_entry){.from_s = seconds_of(X509_get0_notBefore(cert)),
                            .to_s = seconds_of(X509_get0_notAfter(cert))};
@@ -46,7 +46,7 @@ static int write_down(const struct cert_paths *p, const X509 *cert, struct err *
     char line[LINE_MAX_LEN];
     int n;
 
-    entry_of(cert, &x);
+    ca_entry_of(cert, &x);
     n = snprintf(line, sizeof line, "%s %lld %lld %s\n", x.serial, (long long)x.from_s, (long long)x.to_s,
                  x.role);
     return file_append(AT_FDCWD, p->issued, line, (size_t)n, 0644, e);
@@ -163,7 +163,7 @@ static X509_CRL *crl_read(const char *path, struct err *e)
     return crl;
 }
 
-static ASN1_INTEGER *number_of(const char *serial)
+static ASN1_INTEGER *ca_number_of(const char *serial)
 {
     BIGNUM *n = NULL;
     ASN1_INTEGER *number =
@@ -175,7 +175,7 @@ static ASN1_INTEGER *number_of(const char *serial)
 
 static bool is_revoked(X509_CRL *crl, const char *serial)
 {
-    ASN1_INTEGER *number = crl ? number_of(serial) : NULL;
+    ASN1_INTEGER *number = crl ? ca_number_of(serial) : NULL;
     X509_REVOKED *entry = NULL;
     bool is = number && X509_CRL_get0_by_serial(crl, &entry, number) == 1;
 
@@ -227,7 +227,7 @@ static void tell_file(struct listing *l, const char *dir, const char *name)
         return;
     snprintf(path, sizeof path, "%s/%s", dir, name);
     if (cert_pair_read_cert(path, &p, NULL) == 0) {
-        entry_of(p.cert, &x);
+        ca_entry_of(p.cert, &x);
         if (!l->text || !strstr(l->text, x.serial))
             tell_entry(l, &x);
     }
@@ -273,7 +273,7 @@ struct taking {
     bool failed;
 };
 
-static void take_back(void *arg, const struct ca_entry *x)
+static void ca_take_back(void *arg, const struct ca_entry *x)
 {
     struct taking *t = arg;
     X509_REVOKED *entry;
@@ -283,7 +283,7 @@ static void take_back(void *arg, const struct ca_entry *x)
     if (x->revoked || (strcmp(x->role, t->what) != 0 && strcasecmp(x->serial, t->what) != 0))
         return;
     entry = X509_REVOKED_new();
-    number = number_of(x->serial);
+    number = ca_number_of(x->serial);
     now = X509_gmtime_adj(NULL, 0);
     if (entry && number && now && X509_REVOKED_set_serialNumber(entry, number) &&
         X509_REVOKED_set_revocationDate(entry, now) && X509_CRL_add0_revoked(t->crl, entry))
@@ -334,7 +334,7 @@ int ca_revoke(const char *dir, const char *what, size_t *n, struct err *e)
         return -1;
     }
     t.crl = crl_read(p.ca_crl, e);
-    if (!t.crl || ca_list(dir, take_back, &t, e) < 0)
+    if (!t.crl || ca_list(dir, ca_take_back, &t, e) < 0)
         rc = -1; /* e says why */
     else if (t.failed)
         err_set(e, ENOMEM, "cannot make the list of revoked certificates");

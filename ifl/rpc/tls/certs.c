@@ -165,8 +165,8 @@ int certs_ensure(const char *dir, const char *role, struct err *e)
 /* --- contexts */
 
 /* ALPN "sunrpc" (RFC 9289): a client that offers something else is refused. */
-static int select_alpn(SSL *ssl, const unsigned char **out, unsigned char *n_out, const unsigned char *in,
-                       unsigned n, void *arg)
+static int certs_select_alpn(SSL *ssl, const unsigned char **out, unsigned char *n_out,
+                             const unsigned char *in, unsigned n, void *arg)
 {
     static const unsigned char ours[] = "\6sunrpc";
 
@@ -205,7 +205,7 @@ static int set_rules(SSL_CTX *ctx, enum certs_side side)
     if (!SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION))
         return 0;
     if (is_server(side)) {
-        SSL_CTX_set_alpn_select_cb(ctx, select_alpn, NULL);
+        SSL_CTX_set_alpn_select_cb(ctx, certs_select_alpn, NULL);
         SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
         return SSL_CTX_set_num_tickets(ctx, 0); /* identity is shown at every connection */
     }

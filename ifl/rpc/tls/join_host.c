@@ -37,7 +37,7 @@ static int check_dir(const struct join_host *j, struct err *e)
 }
 
 /* NULL where it is not one; the caller frees it. */
-static X509 *parse(const char *pem, size_t n)
+static X509 *join_host_parse(const char *pem, size_t n)
 {
     BIO *b = BIO_new_mem_buf(pem, (int)n);
     X509 *x = b ? PEM_read_bio_X509(b, NULL, NULL, NULL) : NULL;
@@ -97,7 +97,7 @@ static bool is_print(const struct join_host *j, const X509 *ca)
     return strcasecmp(text, j->print) == 0;
 }
 
-static int write_all(const struct join_host *j, X509 *ca, struct err *e)
+static int join_host_write_all(const struct join_host *j, X509 *ca, struct err *e)
 {
     const struct cert_pair authority = {.cert = ca};
     int lock = certs_lock(j->dir, e), rc;
@@ -114,11 +114,11 @@ static int write_all(const struct join_host *j, X509 *ca, struct err *e)
 int join_host_finish(struct join_host *j, const char *certificate, size_t n_certificate,
                      const char *authority, size_t n_authority, struct err *e)
 {
-    X509 *ca = parse(authority, n_authority);
+    X509 *ca = join_host_parse(authority, n_authority);
     char name[CA_ROLE_MAX + 8] = "";
     int rc;
 
-    j->own.cert = parse(certificate, n_certificate);
+    j->own.cert = join_host_parse(certificate, n_certificate);
     if (j->own.cert)
         cert_common_name(j->own.cert, name, sizeof name);
     if (!ca || !is_print(j, ca) || !j->own.cert || X509_verify(j->own.cert, X509_get0_pubkey(ca)) != 1 ||
@@ -127,7 +127,7 @@ int join_host_finish(struct join_host *j, const char *certificate, size_t n_cert
         rc = err_set(e, EKEYREJECTED, "what the server has sent is not a certificate of %s by its CA",
                      j->role);
     } else {
-        rc = write_all(j, ca, e);
+        rc = join_host_write_all(j, ca, e);
     }
     X509_free(ca);
     return rc;

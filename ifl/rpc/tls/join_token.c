@@ -54,12 +54,12 @@ static int hash_of(const char *host, const char *secret, char out[HASH + 1], str
     return 0;
 }
 
-static bool is_named(const struct token *t, const char *secret)
+static bool join_token_is_named(const struct token *t, const char *secret)
 {
     return t->name[0] && strlen(secret) >= JOIN_NAME && CRYPTO_memcmp(t->name, secret, JOIN_NAME) == 0;
 }
 
-static bool stays(struct edit *x, struct token *t)
+static bool join_token_stays(struct edit *x, struct token *t)
 {
     if (t->expires_s < x->now_s)
         return false;
@@ -71,7 +71,7 @@ static bool stays(struct edit *x, struct token *t)
         x->found = true;
         return false;
     }
-    if (!is_named(t, x->secret))
+    if (!join_token_is_named(t, x->secret))
         return true;
     x->counted = true;
     return ++t->tries < JOIN_TRIES;
@@ -86,7 +86,7 @@ static void edit_lines(struct edit *x, char *text, struct strbuf *out)
 
         if (sscanf(line, "%64[0-9a-f] %255s %lld %d %8[0-9a-f]", t.hash, t.host, &t.expires_s, &t.tries,
                    t.name) < 4 ||
-            strlen(t.hash) != HASH || !stays(x, &t))
+            strlen(t.hash) != HASH || !join_token_stays(x, &t))
             continue;
         x->n++;
         strbuf_addf(out, "%s %s %lld %d%s%s\n", t.hash, t.host, t.expires_s, t.tries, t.name[0] ? " " : "",
@@ -106,7 +106,7 @@ static int edit_file(const struct cert_paths *p, struct edit *x, struct strbuf *
     return 0;
 }
 
-static int write_file(const struct cert_paths *p, struct strbuf *out, struct err *e)
+static int join_token_write_file(const struct cert_paths *p, struct strbuf *out, struct err *e)
 {
     return strbuf_ok(out) ? file_write_atomic(AT_FDCWD, p->tokens, strbuf_str(out), out->len, 0600, e)
                           : err_no_memory(e);
@@ -142,7 +142,7 @@ int join_token_make(const char *dir, const char *host, int hours, char out[JOIN_
                     JOIN_NAME, secret);
         rc =
             x.n < JOIN_TOKENS_MAX
-                ? write_file(&p, &b, e)
+                ? join_token_write_file(&p, &b, e)
                 : err_set(e, ENOSPC, "%d hosts have a token already, and that is the limit", JOIN_TOKENS_MAX);
     }
     strbuf_fini(&b);
@@ -164,7 +164,7 @@ int join_token_use(const char *dir, const char *host, const char *secret, struct
         return -1;
     x.hash = hash;
     strbuf_init(&b, FILE_SIZE_MAX);
-    if (edit_file(&p, &x, &b, e) == 0 && ((!x.found && !x.counted) || write_file(&p, &b, e) == 0))
+    if (edit_file(&p, &x, &b, e) == 0 && ((!x.found && !x.counted) || join_token_write_file(&p, &b, e) == 0))
         rc =
             x.found
                 ? 0

@@ -34,7 +34,7 @@ static void revoked_free(struct revoked *r)
     free(r);
 }
 
-static void free_data(void *parent, void *r, CRYPTO_EX_DATA *ad, int index, long argl, void *argp)
+static void revoked_free_data(void *parent, void *r, CRYPTO_EX_DATA *ad, int index, long argl, void *argp)
 {
     (void)parent;
     (void)ad;
@@ -48,12 +48,12 @@ static void free_data(void *parent, void *r, CRYPTO_EX_DATA *ad, int index, long
 static CRYPTO_ONCE once = CRYPTO_ONCE_STATIC_INIT;
 static int data_index = -1;
 
-static void make_index(void)
+static void revoked_make_index(void)
 {
-    data_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, free_data);
+    data_index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, revoked_free_data);
 }
 
-static X509_CRL *parse(const char *bytes, size_t n)
+static X509_CRL *revoked_parse(const char *bytes, size_t n)
 {
     BIO *b = BIO_new_mem_buf(bytes, (int)n);
     X509_CRL *crl = b ? PEM_read_bio_X509_CRL(b, NULL, NULL, NULL) : NULL;
@@ -73,7 +73,7 @@ static bool is_signed(const struct revoked *r, X509_CRL *crl)
     return ok;
 }
 
-static int load(struct revoked *r, struct err *e)
+static int revoked_load(struct revoked *r, struct err *e)
 {
     char *bytes = NULL;
     size_t n;
@@ -81,7 +81,7 @@ static int load(struct revoked *r, struct err *e)
 
     if (file_read(AT_FDCWD, r->path, CRL_MAX, &bytes, &n, e) < 0)
         return -1;
-    crl = parse(bytes, n);
+    crl = revoked_parse(bytes, n);
     free(bytes);
     ERR_clear_error();
     if (!crl || !is_signed(r, crl)) {
@@ -113,7 +113,7 @@ unsigned revoked_look(struct revoked *r)
     if (!r)
         return 0;
     if (has_changed(r) && r->seen.st_ino)
-        (void)load(r, NULL); /* the list of before holds */
+        (void)revoked_load(r, NULL); /* the list of before holds */
     return r->n_read;
 }
 
@@ -121,7 +121,7 @@ int revoked_attach(SSL_CTX *ctx, const char *ca_path, const char *crl_path, stru
 {
     struct revoked *r = calloc(1, sizeof *r);
 
-    CRYPTO_THREAD_run_once(&once, make_index);
+    CRYPTO_THREAD_run_once(&once, revoked_make_index);
     if (r) {
         r->ca_path = strdup(ca_path);
         r->path = strdup(crl_path);
@@ -130,7 +130,7 @@ int revoked_attach(SSL_CTX *ctx, const char *ca_path, const char *crl_path, stru
         revoked_free(r);
         return err_no_memory(e);
     }
-    if ((has_changed(r) && r->seen.st_ino && load(r, e) < 0) ||
+    if ((has_changed(r) && r->seen.st_ino && revoked_load(r, e) < 0) ||
         SSL_CTX_set_ex_data(ctx, data_index, r) != 1) {
         revoked_free(r);
         return -1;
