@@ -30,6 +30,7 @@
 #include "image_out.h"
 #include "fitness.h"
 #include "in_use.h"
+#include "join_file.h"
 #include "lease.h"
 #include "log.h"
 #include "loop.h"
@@ -279,13 +280,20 @@ static void end_run(void *arg, struct run *r)
     parts_post(arg, r, RUN_EV_TERMINATE);
 }
 
-static int begin(struct mom *mom, struct err *e)
+/* A host that waits for a server in order to join is up, as one is whose server is away. */
+static void on_join_waits(void *daemon)
+{
+    daemon_ready(daemon);
+}
+
+static int begin(struct mom *mom, struct daemon *d, struct err *e)
 {
     struct parts *m = &mom->parts;
     struct strbuf path;
     int rc;
 
     if (open_log(mom, e) < 0 || home_raise_limits(&m->home, e) < 0 ||
+        join_file_use(&m->home, on_join_waits, d, e) < 0 ||
         certs_ensure(m->home.certs, m->home.service, e) < 0)
         return -1;
     mom->tls = certs_context(m->home.certs, m->home.service, CERTS_CLIENT, e);
@@ -384,7 +392,7 @@ static int serve(struct mom *mom, struct daemon *d)
     struct err e = {0};
     int rc;
 
-    if (begin(mom, &e) < 0) {
+    if (begin(mom, d, &e) < 0) {
         rc = daemon_fail(d, &e);
     } else {
         log_event(LOGC_SVR, LOGE_FORCE | LOGE_SYSTEM, "pbs_mom", "Mom pid = %d ready, using server %s:%u",

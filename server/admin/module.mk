@@ -4,6 +4,6 @@ $(call program, sbin/pbs_store, server/admin/pbs_store.c, server/admin $(ADMIN.s
   -lsqlite3 -lpq -ljansson -levent_core -levent_openssl -levent_pthreads -lssl -lcrypto -lpthread -ldl -lm)
 
 # The CA, on the server's host; and the joining end, on others.
-$(call storey, server/admin, $(ADMIN.storeys) ifl/rpc/tls ifl/rpc protocol, pbs_store.c pbs_keys.c)
-$(call program, sbin/pbs_keys, server/admin/pbs_keys.c, ifl/rpc/tls ifl/rpc ifl/spec protocol base, \
+$(call storey, server/admin, $(ADMIN.storeys) ifl/join ifl/rpc/tls ifl/rpc protocol, pbs_store.c pbs_keys.c)
+$(call program, sbin/pbs_keys, server/admin/pbs_keys.c, ifl/join ifl/rpc/tls ifl/rpc ifl/spec protocol base, \
   -ltirpc -lssl -lcrypto -lpthread -ldl)

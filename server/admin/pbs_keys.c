@@ -13,24 +13,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <ifl.h>
-
 #include "ca.h"
 #include "cert_pair.h"
 #include "certs.h"
 #include "conf.h"
 #include "file.h"
-#include "join_host.h"
+#include "join_ask.h"
 #include "join_token.h"
-#include "module_path.h"
 #include "options.h"
-#include "pbs_error.h"
-#include "rpc_sync.h"
-#include "rpc_transport.h"
 #include "strbuf.h"
 
 enum { OPT_DAYS, OPT_OUT, OPT_HOURS, OPT_TOKEN, OPT_HOST };
-enum { DAYS_MAX = 3653, HOURS_MAX = 24 * 366, HOURS = 24, LIMIT_MS = 30000, ROLES_MAX = 4096 };
+enum { DAYS_MAX = 3653, HOURS_MAX = 24 * 366, HOURS = 24, ROLES_MAX = 4096 };
 
 struct pbs_keys {
     struct conf *conf;
@@ -262,7 +256,7 @@ static int do_token(struct pbs_keys *k, const char *host, struct err *e)
 }
 
 /* Of a file: a token on a command line is seen by every user of the host while the command runs. */
-static int read_token(struct pbs_keys *k, char out[JOIN_TOKEN + 2], struct err *e)
+static int read_token(const struct pbs_keys *k, char out[JOIN_TOKEN + 2], struct err *e)
 {
     FILE *f;
 
@@ -280,61 +274,17 @@ static int read_token(struct pbs_keys *k, char out[JOIN_TOKEN + 2], struct err *
             return err_errno(e, errno, "cannot read the token in %s", k->token + 1);
         out[strcspn(out, "\r\n ")] = '\0';
     }
-    if (strlen(out) != JOIN_TOKEN || out[CA_FINGERPRINT] != '-')
-        return err_set(e, EINVAL, "it is not a whole token: %d characters", JOIN_TOKEN);
-    out[CA_FINGERPRINT] = '\0';
     return 0;
-}
-
-static int ask(struct rpc_sync *s, const ifl_join_args *a, struct join_host *j, struct err *e)
-{
-    const struct rpc_proc_id id = {.prog = PBS_IFL_PROG, .vers = PBS_IFL_V1, .proc = IFL_JOIN};
-    ifl_join_result r = {0};
-    int rc = rpc_sync_call(s, &id, (xdrproc_t)xdr_ifl_join_args, a, (xdrproc_t)xdr_ifl_join_result, &r,
-                           LIMIT_MS, e);
-
-    if (rc == 0 && r.code != 0)
-        rc = err_set(e, EACCES, "%s", r.text ? r.text : "");
-    if (rc == 0)
-        rc = join_host_finish(j, r.certificate.certificate_val, r.certificate.certificate_len,
-                              r.authority.authority_val, r.authority.authority_len, e);
-    xdr_free((xdrproc_t)xdr_ifl_join_result, (char *)&r);
-    return rc;
-}
-
-static int join_as(struct pbs_keys *k, const char *host, uint16_t port, const char *name, char *token,
-                   struct err *e)
-{
-    char module[PATH_MAX], expect[CA_FINGERPRINT + 16], request[IFL_REQUEST_MAX];
-    size_t n = sizeof request;
-    const struct rpc_sync_tls tls = {
-        .module = module, .certs = k->dir, .expect = expect, .prog = PBS_IFL_PROG, .vers = PBS_IFL_V1};
-    struct join_host *j = join_host_begin(k->dir, name, token, request, &n, e);
-    ifl_join_args a = {.host = (char *)name, .secret = token + CA_FINGERPRINT + 1};
-    struct rpc_sync *s;
-    int rc;
-
-    if (!j)
-        return -1;
-    a.request.request_val = request;
-    a.request.request_len = (u_int)n;
-    snprintf(expect, sizeof expect, AUTH_TLS_PIN "%s:server", token);
-    module_path(module, sizeof module, "libauth_tls.so");
-    s = rpc_sync_connect_tcp(host, port, &tls, LIMIT_MS, e);
-    rc = s ? ask(s, &a, j, e) : -1;
-    rpc_sync_destroy(s);
-    join_host_destroy(j);
-    return rc;
 }
 
 static int do_join(struct pbs_keys *k, const char *server, struct err *e)
 {
     char host[256], own[256] = "", token[JOIN_TOKEN + 2];
-    uint16_t port;
     const char *name = k->host ? k->host : conf_text(k->conf, CONF_PBS_MOM_NODE_NAME);
+    struct join_ask a = {.certs = k->dir, .server = host, .token = token};
 
     if (read_token(k, token, e) < 0 ||
-        conf_split_host(server, host, sizeof host, &port, conf_server_port(k->conf), e) < 0)
+        conf_split_host(server, host, sizeof host, &a.port, conf_server_port(k->conf), e) < 0)
         return -1;
     if (!name) {
         if (gethostname(own, sizeof own - 1) < 0)
@@ -342,7 +292,8 @@ static int do_join(struct pbs_keys *k, const char *server, struct err *e)
         own[strcspn(own, ".")] = '\0';
         name = own;
     }
-    if (join_as(k, host, port, name, token, e) < 0)
+    a.host = name;
+    if (join_ask(&a, e) < 0)
         return err_prefix(e, "cannot join %s as %s", server, name);
     printf(
         "%s belongs to the complex of %s now: its key and certificate are in %s. pbs_mom may be started.\n",

@@ -1,7 +1,9 @@
 """pbs_keys: the CA's key stays with the server; hosts join by a token for one use, are renewed, and are sent away."""
+import contextlib
 import fcntl
 import os
 import re
+import signal
 import socket
 import ssl
 import stat
@@ -185,6 +187,102 @@ def test_a_mom_that_has_no_certificate_says_how_it_gets_one(cx):
     conf = another_host(cx, "n9")
     mom = cx.command("pbs_mom", check=False, env={"PBS_CONF_FILE": conf})
     assert mom.returncode != 0 and "pbs_keys token n9" in mom.stderr
+
+
+@contextlib.contextmanager
+def mom_with_token(cx, token, mode=0o600):
+    """pbs_mom of the new host n9, which finds this in its token file: process, the file, its certificates, its standard error."""
+    conf = another_host(cx, "n9")
+    home = os.path.dirname(conf)
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        with open(conf, "a", encoding="ascii") as f:
+            f.write(f"PBS_MANAGER_SERVICE_PORT={s.getsockname()[1]}\n")
+    os.makedirs(f"{home}/mom_priv", mode=0o751)
+    path = f"{home}/mom_priv/join_token"
+    with open(path, "w", encoding="ascii") as f:
+        f.write(token + "\n")
+    os.chmod(path, mode)
+    with open(f"{home}/said", "w", encoding="ascii") as said:
+        mom = subprocess.Popen([f"{cx.build}/sbin/pbs_mom", "-N"], env=cx.env | {"PBS_CONF_FILE": conf}, stdout=said,
+                               stderr=said)
+    try:
+        yield mom, path, f"{home}/certs", home
+    finally:
+        if mom.poll() is None:
+            mom.terminate()
+        mom.wait(60)
+
+
+def is_free(cx, name):
+    """Its node is made when the host comes."""
+    done = cx.command("pbsnodes", name, check=False)
+    return done.returncode == 0 and "state = free" in done.stdout
+
+
+def log_of(home):
+    folder = f"{home}/mom_logs"
+    return "".join(open(f"{folder}/{name}", encoding="utf-8").read() for name in os.listdir(folder))
+
+
+@bare
+def test_a_mom_joins_by_itself_from_its_token_file_and_removes_it(cx):
+    with mom_with_token(cx, token_of(cx, "n9")) as (_, path, certs, home):
+        until(lambda: "mom:n9" in cx.logs("server", lines=300) and not os.path.exists(path), "the certificate")
+        until(lambda: is_free(cx, "n9"), "the new host")
+        assert not os.path.exists(path) and subject(f"{certs}/mom-n9.crt") == "mom:n9"
+        assert f"has joined as mom:n9 by the token in {path}, which is removed" in log_of(home)
+
+
+@bare
+def test_a_mom_whose_token_is_refused_says_so_and_ends(cx):
+    token = token_of(cx, "n9")
+    wrong = token[:-1] + ("0" if token[-1] != "0" else "1")
+    with mom_with_token(cx, wrong) as (mom, path, certs, home):
+        assert mom.wait(60) == 1
+        for text in (log_of(home), open(f"{home}/said", encoding="utf-8").read()):
+            assert f"cannot join as mom:n9 by the token in {path}" in text and "is not one of host n9" in text
+        assert os.path.exists(path) and not os.path.exists(f"{certs}/mom-n9.crt")
+
+
+@bare
+def test_a_token_file_that_others_can_write_is_not_obeyed(cx):
+    with mom_with_token(cx, token_of(cx, "n9"), mode=0o622) as (mom, path, _, home):
+        assert mom.wait(60) == 1
+        assert f"{path} is not a plain file that root alone can write" in log_of(home)
+
+
+@bare
+def test_a_mom_waits_for_the_server_to_join(cx):
+    token = token_of(cx, "n9")
+    cx.stop_daemon("server")
+    with mom_with_token(cx, token) as (mom, path, _, home):
+        until(lambda: os.path.isdir(f"{home}/mom_logs") and "cannot join yet by the token in" in log_of(home), "the wait")
+        assert mom.poll() is None and os.path.exists(path)
+        mom.send_signal(signal.SIGHUP)
+        cx.restart("server")
+        until(lambda: not os.path.exists(path), "the certificate")
+        until(lambda: is_free(cx, "n9"), "the new host")
+
+
+@bare
+def test_a_mom_with_a_certificate_goes_on_whatever_its_token_is_worth(cx):
+    token = token_of(cx, "n9")
+    with mom_with_token(cx, token) as (mom, path, _, home):
+        until(lambda: not os.path.exists(path), "the certificate")
+        mom.terminate()
+        mom.wait(60)
+        with open(path, "w", encoding="ascii") as f:
+            f.write(token)  # used up
+        os.chmod(path, 0o600)
+        again = subprocess.Popen([f"{cx.build}/sbin/pbs_mom", "-N"], env=cx.env | {"PBS_CONF_FILE": f"{home}/pbs.conf"},
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            until(lambda: "the certificate that is here is used" in log_of(home), "the refusal")
+            until(lambda: is_free(cx, "n9"), "the host")
+        finally:
+            again.terminate()
+            again.wait(60)
 
 
 @bare

@@ -1,0 +1,69 @@
+/* See join_ask.h. */
+#include "join_ask.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <ifl.h>
+
+#include "join_host.h"
+#include "join_token.h"
+#include "module_path.h"
+#include "pbs_error.h"
+#include "rpc_sync.h"
+#include "rpc_transport.h"
+
+enum { LIMIT_MS = 30000 };
+
+static int refuse(const ifl_join_result *r, struct err *e)
+{
+    bool later = r->code == PBSE_TRYAGAIN || r->code == PBSE_SYSTEM;
+
+    return err_set(e, later ? EAGAIN : EACCES, "%s", r->text ? r->text : "");
+}
+
+static int ask(struct rpc_sync *s, const ifl_join_args *a, struct join_host *j, struct err *e)
+{
+    const struct rpc_proc_id id = {.prog = PBS_IFL_PROG, .vers = PBS_IFL_V1, .proc = IFL_JOIN};
+    ifl_join_result r = {0};
+    int rc = rpc_sync_call(s, &id, (xdrproc_t)xdr_ifl_join_args, a, (xdrproc_t)xdr_ifl_join_result, &r,
+                           LIMIT_MS, e);
+
+    if (rc == 0 && r.code != 0)
+        rc = refuse(&r, e);
+    if (rc == 0)
+        rc = join_host_finish(j, r.certificate.certificate_val, r.certificate.certificate_len,
+                              r.authority.authority_val, r.authority.authority_len, e);
+    xdr_free((xdrproc_t)xdr_ifl_join_result, (char *)&r);
+    return rc;
+}
+
+int join_ask(const struct join_ask *a, struct err *e)
+{
+    char module[PATH_MAX], print[CA_FINGERPRINT + 1], expect[CA_FINGERPRINT + 16], request[IFL_REQUEST_MAX];
+    size_t n = sizeof request;
+    const struct rpc_sync_tls tls = {
+        .module = module, .certs = a->certs, .expect = expect, .prog = PBS_IFL_PROG, .vers = PBS_IFL_V1};
+    ifl_join_args args = {.host = (char *)a->host, .secret = (char *)a->token + CA_FINGERPRINT + 1};
+    struct join_host *j;
+    struct rpc_sync *s;
+    int rc;
+
+    if (strlen(a->token) != JOIN_TOKEN || a->token[CA_FINGERPRINT] != '-')
+        return err_set(e, EINVAL, "it is not a whole token: %d characters", JOIN_TOKEN);
+    snprintf(print, sizeof print, "%.*s", CA_FINGERPRINT, a->token);
+    snprintf(expect, sizeof expect, AUTH_TLS_PIN "%s:server", print);
+    j = join_host_begin(a->certs, a->host, print, request, &n, e);
+    if (!j)
+        return -1;
+    args.request.request_val = request;
+    args.request.request_len = (u_int)n;
+    module_path(module, sizeof module, "libauth_tls.so");
+    s = rpc_sync_connect_tcp(a->server, a->port, &tls, LIMIT_MS, e);
+    rc = s ? ask(s, &args, j, e) : -1;
+    rpc_sync_destroy(s);
+    join_host_destroy(j);
+    return rc;
+}

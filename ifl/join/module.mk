@@ -1,0 +1,1 @@
+$(call storey, ifl/join, ifl/rpc/tls ifl/rpc ifl/spec protocol base)
