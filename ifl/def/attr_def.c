@@ -142,9 +142,9 @@ int attr_def_need(enum attr_of of, const char *name, struct err *e)
         const struct attr_def *d = attr_def_get(of, i);
 
         if (d->read <= LEVEL_USER && alike_is(name, d->name))
-            return errors_set(e, PBSE_NOATTR, "%.80s, did you mean %s?", name, d->name);
+            return err_set(e, PBSE_NOATTR, "Undefined attribute  %.80s, did you mean %s?", name, d->name);
     }
-    return errors_set(e, PBSE_NOATTR, "%.80s", name);
+    return err_set(e, PBSE_NOATTR, "Undefined attribute  %.80s", name);
 }
 
 bool attr_def_may_read(const struct attr_def *d, enum level l, bool show_hidden)
@@ -164,11 +164,17 @@ int attr_def_check_write(const struct attr_def *d, const struct attr_writer *w, 
         return err_set(e, PBSE_ATTRRO, "Cannot set attribute, read only or insufficient permission  %s",
                        d->name);
     if (!own && d->write != LEVEL_SERVER && w->level < d->write)
-        return errors_set(e, PBSE_ATTRRO, "%s may be set by %ss, not by a plain %s", d->name,
-                          level_name(d->write), level_name(w->level));
+        return err_set(
+            e, PBSE_ATTRRO,
+            "Cannot set attribute, read only or insufficient permission  %s: %ss may set it, not a plain %s",
+            d->name, level_name(d->write), level_name(w->level));
     if ((d->flags & AF_CREATE) && !w->creating)
-        return errors_set(e, PBSE_ATTRRO, "%s may be set only when the object is made", d->name);
+        return err_set(
+            e, PBSE_ATTRRO,
+            "Cannot set attribute, read only or insufficient permission  %s: it is set only when the object "
+            "is made",
+            d->name);
     if (w->running && !(d->flags & AF_RUN) && !own)
-        return errors_set(e, PBSE_MODATRRUN, "%s", d->name);
+        return err_set(e, PBSE_MODATRRUN, "Cannot modify attribute while job running  %s", d->name);
     return 0;
 }

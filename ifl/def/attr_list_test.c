@@ -79,7 +79,7 @@ static void test_who_may_write_and_when(void **state)
     assert_int_equal(write_as(OF_JOB, JOB_ATTR_ctime, manager, &e), -1);
     assert_int_equal(e.code, PBSE_ATTRRO);
     assert_int_equal(write_as(OF_JOB, JOB_ATTR_comment, user, &e), -1);
-    assert_non_null(strstr(e.text, "comment may be set by operators"));
+    assert_non_null(strstr(e.text, "comment: operators may set it"));
     assert_int_equal(write_as(OF_JOB, JOB_ATTR_comment, sched, &e), 0);
     assert_int_equal(write_as(OF_JOB, JOB_ATTR_interactive, making, &e), 0);
     assert_int_equal(write_as(OF_JOB, JOB_ATTR_interactive, user, &e), -1);
@@ -188,7 +188,7 @@ static void test_what_is_wrong_is_refused_by_name_and_changes_nothing(void **sta
     (void)state;
     attr_list_init(&l, OF_JOB);
     strbuf_init(&out, 1000);
-    expect(&l, t, "Colour", NULL, "red", SET, PBSE_NOATTR, "Undefined attribute: Colour");
+    expect(&l, t, "Colour", NULL, "red", SET, PBSE_NOATTR, "Undefined attribute  Colour");
     expect(&l, t, "Priority", NULL, "high", SET, PBSE_BADATVAL, "Priority");
     expect(&l, t, "Priority", NULL, "5000", SET, PBSE_BADATVAL, "-1024 to 1023");
     expect(&l, t, "max_run_subjobs", NULL, "0", SET, PBSE_BADATVAL, "must be 1 or more");

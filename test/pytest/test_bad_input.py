@@ -100,7 +100,7 @@ def test_every_wrong_attribute_of_a_submission_or_an_alteration_is_named(place):
 
 
 def test_commands_print_a_line_for_every_wrong_attribute(place):
-    said = ("Priority: Illegal attribute or resource value: '9999': must be -1024 to 1023", "Undefined attribute: bogus")
+    said = ("Priority: Illegal attribute or resource value: '9999': must be -1024 to 1023", "Undefined attribute  bogus")
     done = place.command("qsub", "-W", "Priority=9999,bogus=3", place.script("true"), check=False)
     assert done.stderr == "".join(f"qsub: {text}\n" for text in said) and done.returncode == 15014 % 256
     job = place.submit("true", Hold_Types="u")

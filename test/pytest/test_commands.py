@@ -236,7 +236,7 @@ def test_a_suspended_job_is_counted_as_one(cx):
      "qsub: Unknown resource: Resource_List.walltme, did you mean walltime?\n"),
     ("qsub -l select=1:npcus=2 {script}", 15035, "qsub: Unknown resource: npcus, did you mean ncpus?\n"),
     ("qsub -l bananas=2 {script}", 15035, "qsub: Unknown resource: Resource_List.bananas\n"),
-    ("qsub -W Acount_Name=me {script}", 15002, "qsub: Undefined attribute: Acount_Name, did you mean Account_Name?\n"),
+    ("qsub -W Acount_Name=me {script}", 15002, "qsub: Undefined attribute  Acount_Name, did you mean Account_Name?\n"),
     ("qselect -l memm=2gb", 15035, "qselect: Unknown resource: memm, did you mean mem?\n"),
     ("qstat @no-such-host.invalid", 15008, "Unknown Host.\nqstat: cannot find host no-such-host.invalid: "),
     ("qdel 1@no-such-host.invalid", 15008, "Unknown Host.\nqdel: cannot find host no-such-host.invalid: "),

@@ -77,7 +77,7 @@ def test_a_configuration_is_saved_compared_and_put_back(cx):
     add(wrong, "set queue night Priority=3\nset queue night colour=red\n")
     for verb in ("--validate", "--load"):
         done = cx.command("pbs_config", verb, wrong, check=False)
-        assert done.returncode and f"{wrong}:2: Undefined attribute: colour" in done.stderr
+        assert done.returncode and f"{wrong}:2: Undefined attribute  colour" in done.stderr
     assert cx.api.stat("que", "night")[0]["Priority"] == "7"
     assert cx.command("pbs_config", "--compare", check=False).returncode == 2
 
