@@ -211,7 +211,11 @@ static int type_list_incr(const struct value_type *t, struct value *v, const str
 static int type_list_decr(const struct value_type *t, struct value *v, const struct value *by, struct err *e)
 {
     (void)t;
-    return combine(v, value_text(v), NULL, value_text(by), e);
+    if (combine(v, value_text(v), NULL, value_text(by), e) < 0)
+        return -1;
+    if (!*value_text(v)) /* nothing is left */
+        value_free(v);
+    return 0;
 }
 
 static int type_list_compare(const struct value_type *t, const struct value *a, const struct value *b)

@@ -30,8 +30,6 @@ static void change(struct maintenance *m, struct node *n, const struct job *j, e
     if (attr_list_change(&n->obj.attrs, m->site->resources, NODE_ATTR_maintenance_jobs, NULL, j->obj.name, op,
                          &e) < 0)
         log_err(LOGC_NODE, n->obj.name, &e, "maintenance_jobs");
-    if (jobs_of(n) && !*jobs_of(n))
-        attr_list_unset(&n->obj.attrs, NODE_ATTR_maintenance_jobs);
     is = jobs_of(n) != NULL;
     m->n += (size_t)is - (size_t)was;
     change_touch(m->site->change, &n->obj.change, PART_ATTRS);
