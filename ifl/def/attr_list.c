@@ -293,6 +293,8 @@ void attr_list_unset(struct attr_list *l, int index)
     /* back to the default; without memory for it the old value goes all the same */
     if (!(def_of(l, index)->flags & AF_SHOWN) || set_default(l, index, NULL) < 0)
         attr_list_drop(l, index);
+    else
+        attr_list_find_at(l, index)->defaulted = true;
 }
 
 void attr_list_unset_amount(struct attr_list *l, int index, int resource)

@@ -57,13 +57,22 @@ void server_obj_destroy(struct server_obj *s, struct change *c)
     object_unref(&s->obj);
 }
 
+void server_obj_bound_seq(struct server_obj *s, struct change *c)
+{
+    if (s->next_seq <= attr_list_effective(&s->obj.attrs, SERVER_ATTR_max_job_sequence_id))
+        return;
+    s->next_seq = 0;
+    log_event(LOGC_SVR, LOGE_ADMIN, s->obj.name, "svr_max_job_sequence_id wrapped to 0");
+    change_store_only(c, &s->obj.change, PART_HOT);
+}
+
 int64_t server_obj_take_seq(struct server_obj *s, struct change *c)
 {
-    int64_t seq = s->next_seq, max = attr_list_effective(&s->obj.attrs, SERVER_ATTR_max_job_sequence_id);
+    int64_t seq;
 
-    s->next_seq = seq >= max ? 0 : seq + 1;
-    if (seq >= max)
-        log_event(LOGC_SVR, LOGE_ADMIN, s->obj.name, "svr_max_job_sequence_id wrapped to 0");
+    server_obj_bound_seq(s, c);
+    seq = s->next_seq++;
+    server_obj_bound_seq(s, c);
     change_store_only(c, &s->obj.change, PART_HOT);
     return seq;
 }

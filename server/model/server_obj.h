@@ -21,6 +21,8 @@ extern const struct object_kind server_kind;
 struct server_obj *server_obj_create(struct change *c, const char *name);
 void server_obj_destroy(struct server_obj *s, struct change *c);
 
+/* The next number is 0 where it was beyond max_job_sequence_id. */
+void server_obj_bound_seq(struct server_obj *s, struct change *c);
 int64_t server_obj_take_seq(struct server_obj *s, struct change *c); /* wraps at max_job_sequence_id */
 bool server_obj_history(const struct server_obj *s);                 /* job_history_enable, or closed */
 /* Closed: its attributes could not be read from the store. ACLs, lists of managers and limits may be lost, so only root and
