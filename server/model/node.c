@@ -195,6 +195,17 @@ struct node *nodes_next(const struct node *n)
     return n->hh.next;
 }
 
+struct node *nodes_find_of_queue(const struct nodes *ns, const char *queue)
+{
+    for (struct node *n = nodes_first(ns); n; n = nodes_next(n)) {
+        const char *its = attr_list_text(&n->obj.attrs, NODE_ATTR_queue);
+
+        if (its && strcmp(its, queue) == 0)
+            return n;
+    }
+    return NULL;
+}
+
 size_t nodes_count(const struct nodes *ns)
 {
     return HASH_COUNT(ns->table);

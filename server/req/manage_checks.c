@@ -9,6 +9,7 @@
 
 #include "parts.h"
 #include "pbs_error.h"
+#include "tally.h"
 #include "words.h"
 
 static const char default_partition[] = "pbs-default";
@@ -96,6 +97,22 @@ int check_script_max(void *arg, const struct object *o, const struct attr_list *
     return err_set(e, PBSE_BADJOBSCRIPTMAXSIZE, "jobscript max size exceeds 2GB: jobscript_max_size");
 }
 
+int check_licenses(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    int64_t min = attr_list_effective(now, SERVER_ATTR_pbs_license_min),
+            max = attr_list_effective(now, SERVER_ATTR_pbs_license_max),
+            linger_s = attr_list_effective(now, SERVER_ATTR_pbs_license_linger_time);
+
+    (void)arg;
+    if (min < 0 || (min > max && max == attr_list_effective(&o->attrs, SERVER_ATTR_pbs_license_max)))
+        return err_set(e, PBSE_LICENSE_MIN_BADVAL, "pbs_license_min is < 0, or > pbs_license_max");
+    if (max < min)
+        return err_set(e, PBSE_LICENSE_MAX_BADVAL, "pbs_license_max is < 0, or < pbs_license_min");
+    if (linger_s <= 0)
+        return err_set(e, PBSE_LICENSE_LINGER_BADVAL, "pbs_license_linger_time is <= 0");
+    return 0;
+}
+
 int check_released(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
 {
     struct parts *p = arg;
@@ -148,13 +165,30 @@ static int check_open(const struct object *o, const struct attr_list *now, const
     return 0;
 }
 
+/* What the jobs of a queue are, and what may be done with them, follows from its type. */
+static int check_type(void *arg, const struct object *o, const char *type, struct err *e)
+{
+    const struct parts *p = arg;
+    struct queue *q = (struct queue *)(uintptr_t)o;
+    const char *was = attr_list_text(&o->attrs, QUEUE_ATTR_queue_type);
+    const struct node *node = nodes_find_of_queue(p->site->nodes, o->name);
+    int64_t jobs = tally_jobs(p->site->tally, q, LIMIT_ALL, NULL, TALLY_LIVE);
+
+    if (!was || (type && strcmp(was, type) == 0))
+        return 0;
+    if (jobs > 0)
+        return err_set(e, PBSE_OBJBUSY, "queue_type: queue %s has %lld jobs", o->name, (long long)jobs);
+    return node ? err_set(e, PBSE_OBJBUSY, "queue_type: node %s is for jobs of queue %s", node->obj.name,
+                          o->name)
+                : 0;
+}
+
 int check_queue(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
 {
     const char *type = attr_list_text(now, QUEUE_ATTR_queue_type);
     const char *partition = attr_list_text(now, QUEUE_ATTR_partition);
 
-    (void)arg;
-    if (check_open(o, now, type, e) < 0)
+    if (check_open(o, now, type, e) < 0 || check_type(arg, o, type, e) < 0)
         return -1;
     if (type && check_kind(o, now, strcmp(type, "Route") == 0, e) < 0)
         return -1;
@@ -207,13 +241,17 @@ static const struct node *borrower_of(const struct site *s, const char *name, in
     return NULL;
 }
 
-/* A vnode that is for the jobs of one queue is seen by the scheduler of that queue. */
-int check_node_partition(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+/* A vnode is for the jobs of an execution queue, and seen by the scheduler of that queue. */
+int check_node_queue(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
 {
     const char *queue = attr_list_text(now, NODE_ATTR_queue), *own = attr_list_text(now, NODE_ATTR_partition);
     struct queue *q = queue ? queues_find(site_of(arg)->queues, queue) : NULL;
     const char *its = q ? attr_list_text(&q->obj.attrs, QUEUE_ATTR_partition) : NULL;
 
+    if (queue && !q)
+        return err_set(e, PBSE_UNKQUE, "Unknown queue: %s", queue);
+    if (q && queue_is_route(q))
+        return err_set(e, PBSE_ATTRTYPE, "Incompatible type: jobs of route queue %s run on no node", queue);
     if (!own || !its || strcmp(own, its) == 0)
         return 0;
     return err_set(e, PBSE_PARTITION_NOT_IN_QUE,

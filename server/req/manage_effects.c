@@ -160,17 +160,16 @@ static void queue_altered(void *arg, struct object *o)
         route_queue(((struct parts *)arg)->route, q);
 }
 
+/* Unset, the default is put there, marked as one. */
 static void server_sequence(void *arg, struct object *o)
 {
     struct parts *p = arg;
+    const struct value *v = attr_list_find(&o->attrs, SERVER_ATTR_max_job_sequence_id);
 
-    if (attr_list_is_set(&o->attrs, SERVER_ATTR_max_job_sequence_id))
-        log_event(LOGC_SVR, LOGE_ADMIN, p->site->name, "svr_max_job_sequence_id set to val %lld",
-                  (long long)attr_list_effective(&o->attrs, SERVER_ATTR_max_job_sequence_id));
-    else
-        log_event(LOGC_SVR, LOGE_ADMIN, p->site->name,
-                  "svr_max_job_sequence_id reverting back to default val %lld",
-                  (long long)attr_list_effective(&o->attrs, SERVER_ATTR_max_job_sequence_id));
+    log_event(LOGC_SVR, LOGE_ADMIN, p->site->name, "svr_max_job_sequence_id %s %lld",
+              v && !v->defaulted ? "set to val" : "reverting back to default val",
+              (long long)attr_list_effective(&o->attrs, SERVER_ATTR_max_job_sequence_id));
+    server_obj_bound_seq(p->site->server, p->site->change);
 }
 
 static void say_number(struct parts *p, const struct object *o, int index, const char *text)
@@ -211,6 +210,9 @@ const struct edit_effect manage_effects[] = {
     {OF_SERVER, SERVER_ATTR_max_job_sequence_id, check_sequence_max, server_sequence},
     {OF_SERVER, SERVER_ATTR_jobscript_max_size, check_script_max, NULL},
     {OF_SERVER, SERVER_ATTR_restrict_res_to_release_on_suspend, check_released, NULL},
+    {OF_SERVER, SERVER_ATTR_pbs_license_min, check_licenses, NULL},
+    {OF_SERVER, SERVER_ATTR_pbs_license_max, check_licenses, NULL},
+    {OF_SERVER, SERVER_ATTR_pbs_license_linger_time, check_licenses, NULL},
     {OF_SERVER, EDIT_ANY, check_server_limits, NULL},
     {OF_SERVER, SERVER_ATTR_scheduling, NULL, server_scheduling},
     {OF_SERVER, SERVER_ATTR_scheduler_iteration, NULL, server_iteration},
@@ -233,8 +235,8 @@ const struct edit_effect manage_effects[] = {
     {OF_SCHED, SCHED_ATTR_preempt_prio, NULL, sched_configure},
     {OF_SCHED, SCHED_ATTR_preempt_queue_prio, NULL, sched_configure},
     {OF_NODE, NODE_ATTR_resources_available, check_borrowed, NULL},
-    {OF_NODE, NODE_ATTR_queue, check_node_partition, NULL},
-    {OF_NODE, NODE_ATTR_partition, check_node_partition, NULL},
+    {OF_NODE, NODE_ATTR_queue, check_node_queue, NULL},
+    {OF_NODE, NODE_ATTR_partition, check_node_queue, NULL},
     {OF_NODE, NODE_ATTR_Mom, NULL, node_mom_set},
     {OF_QUEUE, EDIT_ANY, check_queue, NULL},
     {OF_QUEUE, QUEUE_ATTR_started, NULL, queue_started},

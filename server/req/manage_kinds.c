@@ -49,11 +49,14 @@ static int queue_create(struct parts *p, const char *name, const struct edit_cha
 static int queue_remove(struct parts *p, struct object *o, struct err *e)
 {
     struct queue *q = (struct queue *)o;
-
+    const struct node *n = nodes_find_of_queue(p->site->nodes, q->obj.name);
     int64_t live = tally_jobs(p->site->tally, q, LIMIT_ALL, NULL, TALLY_LIVE);
 
     if (q->n_jobs)
         return queues_remove(p->site->queues, q, e);
+    if (n)
+        return err_set(e, PBSE_OBJBUSY, "Cannot delete busy object: node %s is for jobs of queue %s",
+                       n->obj.name, q->obj.name);
     if (live > 0)
         return err_set(e, PBSE_OBJBUSY, "queue %s waits for the scripts of %lld jobs", q->obj.name,
                        (long long)live);

@@ -16,6 +16,7 @@
 #include <ifl.h>
 
 #include "access.h"
+#include "errors.h"
 #include "faults.h"
 #include "log.h"
 #include "manage.h"
@@ -251,7 +252,7 @@ static int do_name(struct task *t, const char *name, struct err *e)
     if (!o && !*name)
         return do_all(t, e);
     if (!o)
-        return err_set(e, t->kind->unknown, "Unknown %s: %s", t->kind->name, name);
+        return errors_set(e, t->kind->unknown, "%s", name);
     return do_object(t, o, e);
 }
 

@@ -80,13 +80,7 @@ static bool queue_assigned(struct computed *c, const struct object *o, struct va
 
 static bool queue_has_nodes(struct computed *c, const struct object *o, struct value *out)
 {
-    for (const struct node *n = nodes_first(c->site->nodes); n; n = nodes_next(n)) {
-        const char *queue = attr_list_text(&n->obj.attrs, NODE_ATTR_queue);
-
-        if (queue && strcmp(queue, o->name) == 0)
-            return computed_number(1, out);
-    }
-    return false;
+    return nodes_find_of_queue(c->site->nodes, o->name) && computed_number(1, out);
 }
 
 static computed_fn *const queue_rows[QUEUE_ATTR_COUNT] = {
