@@ -27,6 +27,19 @@ int edit_check_nice(const struct site *s, const struct attr_list *l, int index, 
                    (long long)v->n);
 }
 
+/* Of what jobs use up, there is not less than nothing, and no bound below that. Jobs: wait/defaults.c, of all at once. */
+static int check_amount(const struct site *s, const struct attr_list *l, int index, const char *resource,
+                        struct err *e)
+{
+    const struct resource *r = resource ? resource_find(s->resources, resource) : NULL;
+    const struct value *v = r && resource_is_consumable(r) ? attr_list_amount(l, index, r->id) : NULL;
+
+    if (!v || (v->kind == VALUE_REAL ? v->real >= 0 : v->kind != VALUE_NUMBER || v->n >= 0))
+        return 0;
+    return err_set(e, PBSE_BADATVAL, "%s.%s: Illegal attribute or resource value: the amount is negative",
+                   attr_def_get((enum attr_of)l->of, index)->name, r->name);
+}
+
 static int apply_one(struct site *s, struct attr_list *l, const struct edit_change *c,
                      const struct attr_writer *w, int *index, struct err *e)
 {
@@ -37,6 +50,8 @@ static int apply_one(struct site *s, struct attr_list *l, const struct edit_chan
         resource_check_write(s->resources, resource, w->level, e) < 0)
         return -1;
     if (attr_list_change(l, s->resources, *index, resource, c->value ? c->value : "", c->op, e) < 0)
+        return -1;
+    if (l->of != OF_JOB && check_amount(s, l, *index, resource, e) < 0)
         return -1;
     return edit_check_nice(s, l, *index, resource, w->level, e);
 }
