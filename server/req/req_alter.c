@@ -244,7 +244,7 @@ static struct queue *queue_of(const struct parts *p, const struct destination *d
         *d->queue ? d->queue : attr_list_text(&p->site->server->obj.attrs, SERVER_ATTR_default_queue);
     struct queue *q = name ? queues_find(p->site->queues, name) : NULL;
 
-    if (!name)
+    if (!q && !*d->queue)
         err_set(e, PBSE_QUENODFLT, "No default queue specified");
     else if (!q)
         err_set(e, PBSE_UNKQUE, "Unknown queue: %s", name);

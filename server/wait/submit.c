@@ -100,7 +100,9 @@ static struct queue *destination(struct submit *s, const char *dest, struct err 
         return NULL;
     }
     q = queues_find(s->p.site->queues, name);
-    if (!q)
+    if (!q && !*d.queue)
+        err_set(e, PBSE_QUENODFLT, "No default queue specified");
+    else if (!q)
         err_set(e, PBSE_UNKQUE, "Unknown queue: %s", name);
     else if (!queue_is_execution(q) && !queue_is_route(q))
         err_set(e, PBSE_QUNOENB, "Queue is not enabled: %s", name);
