@@ -102,8 +102,8 @@ static int missing(const struct qmgr_apply *q, int object, const char *name, con
     for (i = 0; i < N_MISSING; i++)
         if (missing_rows[i].object == object) {
             if (!q->silent)
-                fprintf(stderr, "qmgr obj=%s svr=%s: %s: %s.\n", name, *server ? server : "default",
-                        missing_rows[i].text, name);
+                fprintf(stderr, "qmgr obj=%s svr=%s: %s: %s.\nqmgr: Error (%d) returned from server\n", name,
+                        *server ? server : "default", missing_rows[i].text, name, missing_rows[i].code);
             return missing_rows[i].code;
         }
     return PBSE_IVALREQ;
