@@ -1,6 +1,8 @@
 """The life of a job on its host: prologue and epilogue, limits that are changed, how it is ended."""
+import contextlib
 import os
 import signal
+import subprocess
 
 import pytest
 
@@ -8,6 +10,7 @@ from cede import api, users
 from cede.build import is_sanitized
 from cede.complex import Complex
 from cede.faults import daemon_frozen, frozen, is_alive, processes_with, stays
+from cede.remote import port_of
 from cede.wait import until
 from test_clock import Clock
 
@@ -195,19 +198,62 @@ def test_what_the_owner_puts_into_the_environment_does_not_reach_a_script_of_roo
     assert mine["PBS_MINE"] == mine["PBS_EXEC"] == "/evil" and mine["NCPUS"] == "1"
 
 
+SCRIPTS_OF_ROOT = ("prologue", "epilogue", "terminate", "checkpoint_abort")
+
+
+def site_script(cx, which, text):
+    """The MOM runs these lines as root at that point in the life of a job."""
+    put(cx, which, text)
+    if which not in ("prologue", "epilogue"):
+        configure(cx, f"$action {which} 60 !{priv(cx, which)} %jobid")
+
+
+def go_through_scripts(cx, **attrs):
+    """A job that runs, is asked for a checkpoint, deleted and ended."""
+    job = cx.submit("exec sleep 600", **attrs)
+    until(lambda: cx.stat(job)["substate"] == "42", "the job's first process")
+    with contextlib.suppress(api.PbsError):  # the script saves nothing, or there is none
+        cx.api.hold(job)
+    cx.api.delete(job)
+    ended(cx, job)
+
+
 @root
 @history
-def test_a_program_that_obeys_SHELL_in_a_script_of_root_does_not_run_that_of_qsub_S(cx):
+@pytest.mark.parametrize("which", SCRIPTS_OF_ROOT)
+def test_a_program_that_obeys_SHELL_in_a_script_of_root_does_not_run_that_of_qsub_S(cx, which):
     path = os.path.join(cx.work, "shell")
     with open(path, "w", encoding="ascii") as f:
-        f.write(f"#!/bin/sh\nid -u >> {cx.work}/ids\nexec /bin/sh\n")
+        f.write(f'#!/bin/sh\nid -u >> {cx.work}/ids\nexec /bin/sh "$@"\n')
     os.chmod(path, 0o755)
     cx.blank("ids")
-    for which in ("prologue", "epilogue"):
-        put(cx, which, f"flock {cx.work} -c 'touch {cx.work}/{which}'")
-    ended(cx, cx.submit("true", Shell_Path_List=path))
-    assert exists(cx, "prologue") and exists(cx, "epilogue")
+    site_script(cx, which, f"flock {cx.work} -c 'touch {cx.work}/{which}'; exit {int(which == 'checkpoint_abort')}")
+    go_through_scripts(cx, Shell_Path_List=path)
+    assert exists(cx, which)
     assert "0" not in cx.file("ids").split()
+
+
+@root
+@history
+@pytest.mark.parametrize("which", SCRIPTS_OF_ROOT)
+def test_a_PBS_command_in_a_script_of_root_loads_no_code_of_the_owner(cx, which):
+    """The owner names another PBS_EXEC, with a module of its own, and a pbs.conf by which the command needs a module."""
+    evil = os.path.join(cx.work, "evil")
+    os.makedirs(os.path.join(evil, "lib"))
+    cx.blank("ids")
+    code = (f'#include <stdlib.h>\n__attribute__((constructor)) static void evil_load(void) {{ '
+            f'unsetenv("LD_PRELOAD"); if (system("id -u >> {cx.work}/ids")) abort(); }}\n')
+    for name in ("libauth_tls.so", "libauth_munge.so"):
+        subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", os.path.join(evil, "lib", name)], check=True,
+                       input=code, text=True)
+    conf = os.path.join(evil, "pbs.conf")
+    with open(conf, "w", encoding="ascii") as f:
+        f.write(f"PBS_EXEC={evil}\nPBS_HOME={evil}\nPBS_SERVER=127.0.0.1\nPBS_BATCH_SERVICE_PORT={port_of(cx)}\n")
+    asks = f"{cx.build}/bin/qstat -B >/dev/null 2>&1; touch {cx.work}/{which}"
+    site_script(cx, which, f"{asks}; exit {int(which == 'checkpoint_abort')}")
+    go_through_scripts(cx, Variable_List=f"PBS_EXEC={evil},PBS_CONF_FILE={conf},PBS_SERVER=127.0.0.1,PBS_O_WORKDIR={cx.work}")
+    assert exists(cx, which)
+    assert cx.file("ids") == ""
 
 
 def test_an_epilogue_is_told_what_was_asked_for_and_used(cx):
