@@ -65,8 +65,8 @@ def test_a_module_is_loaded_from_the_installation_alone(cx, munged, where):
             f.write(f"PBS_EXEC={evil}\n")
     else:
         env["PBS_EXEC"] = evil
-    assert cx.command("qstat", "-B", env=env, check=False).returncode == 0
-    assert not os.path.exists(seen)
+    done = cx.command("qstat", "-B", env=env, check=False)
+    assert not os.path.exists(seen) and done.returncode == 0
 
 
 def test_a_credential_of_another_realm_is_refused(cx, munged):
