@@ -320,6 +320,16 @@ def test_an_attribute_costs_what_its_size_allows(place, caller, objects, sizes, 
             raise AssertionError(f"{kind} attribute {name} ({what}), {e}") from None
 
 
+@pytest.mark.parametrize("how", [INCR, DECR], ids=["added", "removed"])
+def test_users_to_mail_cost_what_they_are(caller, objects, how):
+    """A list of 128 KB to a list of 128 KB of others, or from it: an ordinary user's own held job."""
+    there, named = (fill(1 << 17, lambda i, word=word: f"{word}{i}@h{i}", ",") for word in ("a", "b"))
+    assert caller.cost(*alter_job(objects, "Mail_Users", "", there, SET))[1] == 0
+    steps, code = caller.cost(*alter_job(objects, "Mail_Users", "", named, how))
+    assert code == 0
+    check([(len(there) + len(named), steps)], "Mail_Users")
+
+
 # --- dependencies
 
 def test_a_list_of_dependencies_searches_the_graph_once(place, caller):
