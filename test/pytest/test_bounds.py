@@ -4,7 +4,7 @@ import pytest
 
 from cede import api
 from cede.complex import Complex
-from cede.exec_peer import ACCEPTED, CAN_FREEZE, START, Peer
+from cede.exec_peer import ACCEPTED, CAN_FREEZE, START, SUSPEND, Peer
 from cede.wait import until
 
 MANY_CHUNKS, MANY_HOSTS = 512, 1024
@@ -97,17 +97,25 @@ def test_a_service_of_fifty_thousand_vnodes_runs_a_job_on_all_of_them(cx):
 def test_what_an_older_service_cannot_take_is_refused_before_a_victim_is_touched(cx):
     """In a plan as in a run: it would be found out when the victims stand still."""
     with Peer(cx, "s1") as old:
-        assert old.hello(capabilities=CAN_FREEZE).verdict == ACCEPTED
+        assert old.hello(capabilities=CAN_FREEZE, nodes={"s1": {"resources_available.ncpus": 4097}}).verdict == ACCEPTED
         victim, job = cx.submit("true", select="1:ncpus=1"), cx.submit("true", select="4097:ncpus=1")
         cx.api.run_async(victim, chunks(["s1"]))
-        until(lambda: cx.state(victim) != "Q", "the victim is placed")
-        state = cx.state(victim)
+        run = old.order(START).run
+        old.say(old.ready(run), old.started(run))
+        until(lambda: cx.stat(victim)["substate"] == "42", "the victim runs")
         cx.api.register()
-        for call in (lambda: cx.api.run_async(job, chunks(["s1"] * 4097)),
-                     lambda: cx.api.preempt_run(job, chunks(["s1"] * 4097), [victim])):
-            text = said_of(call)
+        said = []
+        for call in (lambda: cx.api.preempt_run(job, chunks(["s1"] * 4097), [victim]),
+                     lambda: cx.api.run_async(job, chunks(["s1"] * 4097))):
+            try:
+                said.append(call())
+            except api.PbsError as e:
+                said.append(e.text)
+        old.say_nodes({"s1": {}})  # the answer comes behind what was ordered
+        assert not [o for o in old.orders if o.proc == SUSPEND], "the victim is told to stop"
+        for text in said:
             assert "4097 chunks on sim:s1" in text and "older" in text and "4096" in text, text
-        assert cx.state(victim) == state and cx.state(job) == "Q" and "room" not in cx.stat(job).get("comment", "")
+        assert cx.state(victim) == "R" and cx.state(job) == "Q" and "room" not in cx.stat(job).get("comment", "")
 
 
 @pytest.mark.complex(nodes=0, sched=False)
