@@ -274,8 +274,9 @@ def test_the_key_of_one_job_removes_no_files_of_another(cx):
     with open(f"{spool}/{mine}.KEY", encoding="ascii") as f:
         key = f.read().split()[0].encode()
     stranger = Stranger(cx, "n1", "mom:n2")
-    assert stranger.fetch(mine, key, number=other, done=True)[0] == 15004
-    assert stranger.fetch("..", key, b"CK", number=other, done=True)[0] == 15004
+    answers = [stranger.fetch(mine, key, number=other, done=True)[0],
+               stranger.fetch("..", key, b"CK", number=other, done=True)[0]]
     assert os.path.exists(f"{spool}/{other}.OU") and os.path.exists(f"{spool}/{other}.KEY")
+    assert answers == [15004, 15004]
     assert stranger.fetch(mine, key, done=True)[0] == 0
     assert not os.path.exists(f"{spool}/{mine}.OU") and os.path.exists(f"{spool}/{other}.OU")
