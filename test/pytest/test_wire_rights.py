@@ -31,9 +31,10 @@ def text(s):
 
 
 # Well-formed arguments, so that a handler would be reached.
+SCRIPT_OF_RUN = struct.pack(">iIQI", -1, 0, 0, 0)  # behind the job's number: no subjob, not run yet, from the beginning
 EXEC_CALLS = {
     BYE: text(b"so long") + u32(0) + u32(0),
-    GET_SCRIPT: struct.pack(">qi", 1, -1) + u32(1) + struct.pack(">Q", 0),
+    GET_SCRIPT: struct.pack(">q", 1) + SCRIPT_OF_RUN,
     USAGE: u32(0) + u32(0),
     EVENTS: u32(0) + u32(0),
     NODE_STATE: u32(0) * 4,
@@ -95,15 +96,23 @@ def is_alive(cx):
 
 @pytest.mark.parametrize("proc", EXEC_CALLS)
 def test_a_call_of_exec_after_one_of_ifl_is_denied_and_ends_the_connection(cx, proc):
+    """All connections are open at once, so that what the server keeps for each is at an address of its own."""
     secret = cx.submit("echo a secret of root")
-    for _ in range(20):
-        with local(cx) as s:
+    args = struct.pack(">q", int(secret.split(".")[0])) + SCRIPT_OF_RUN if proc == GET_SCRIPT else EXEC_CALLS[proc]
+    server, replies = cx.pid("server"), []
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(local(cx)) for _ in range(60)]
+        for s in sockets:
             assert outcome(rpc_caller.call(s, rpc_caller.IFL, IFL_STAT_SERVER, IFL_STAT))[1] == 0
-            reply = rpc_caller.call(s, rpc_caller.EXEC, proc, EXEC_CALLS[proc])
-            assert outcome(reply) == DENIED and b"secret" not in reply
-            assert is_closed(s)
+        with contextlib.suppress(AssertionError):  # closed: is the server there?
+            for s in sockets:
+                replies.append(rpc_caller.call(s, rpc_caller.EXEC, proc, args))
+        assert cx.pid("server") == server
+        assert not [r for r in replies if b"secret" in r]
+        assert [outcome(r) for r in replies] == [DENIED] * len(sockets)
+        assert all(is_closed(s) for s in sockets)
     assert is_alive(cx) and cx.state(secret) == "Q"
-    assert "program exec is not served to this peer" in cx.logs("server", lines=100)
+    assert "program exec is not served to this peer" in cx.logs("server", lines=200)
 
 
 @pytest.mark.parametrize("proc", EXEC_CALLS)
