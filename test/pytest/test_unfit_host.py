@@ -73,11 +73,16 @@ def no_more_processes(cx, daemon, which):
         yield
     finally:
         put(group, "pids.max", "max")
-        with open(os.path.join(group, "cgroup.procs"), encoding="ascii") as f:
-            for pid in f.read().split():
-                with contextlib.suppress(ProcessLookupError):
-                    put(PIDS + before, "cgroup.procs", pid)
-        until(lambda: not os.path.getsize(os.path.join(group, "cgroup.procs")) and removed(group), "the end of the group")
+        until(lambda: emptied(group, PIDS + before), "the end of the group")
+
+
+def emptied(group, target):
+    """What is in the group goes to another one; a process that began after the look keeps it."""
+    with open(os.path.join(group, "cgroup.procs"), encoding="ascii") as f:
+        for pid in f.read().split():
+            with contextlib.suppress(ProcessLookupError):
+                put(target, "cgroup.procs", pid)
+    return removed(group)
 
 
 def put(group, name, value):
