@@ -50,15 +50,21 @@ def test_a_user_of_another_host_is_known_by_munge(cx, munged):
     cx.wait_gone(job)
 
 
-@pytest.mark.parametrize("where", ["environment", "pbs.conf"])
-def test_a_module_is_loaded_from_the_installation_alone(cx, munged, where):
-    """A module runs with the rights of the caller; who names PBS_EXEC may be somebody else (a job's environment)."""
+def evil_modules(cx):
+    """A directory of the caller's own as PBS_EXEC, and the file that its modules make."""
     evil, seen = os.path.join(cx.work, "evil"), os.path.join(cx.work, "loaded")
     os.makedirs(os.path.join(evil, "lib"))
     code = f'#include <stdio.h>\n__attribute__((constructor)) static void go(void) {{ fclose(fopen("{seen}", "w")); }}\n'
     for name in ("libauth_tls.so", "libauth_munge.so"):
         subprocess.run(["gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", os.path.join(evil, "lib", name)], check=True,
                        input=code, text=True)
+    return evil, seen
+
+
+@pytest.mark.parametrize("where", ["environment", "pbs.conf"])
+def test_a_module_is_loaded_from_the_installation_alone(cx, munged, where):
+    """A module runs with the rights of the caller; who names PBS_EXEC may be somebody else (a job's environment)."""
+    evil, seen = evil_modules(cx)
     env = login_host(cx, "login", munged.socket)
     if where == "pbs.conf":
         with open(env["PBS_CONF_FILE"], "a", encoding="ascii") as f:
@@ -67,6 +73,24 @@ def test_a_module_is_loaded_from_the_installation_alone(cx, munged, where):
         env["PBS_EXEC"] = evil
     done = cx.command("qstat", "-B", env=env, check=False)
     assert not os.path.exists(seen) and done.returncode == 0
+
+
+def test_a_program_that_changes_identity_does_not_obey_its_callers_environment(cx, munged):
+    """As root's set-user-ID wrapper of a command would be; without the bit the same copy asks the server that is named."""
+    evil, seen = evil_modules(cx)
+    env = {**login_host(cx, "login", munged.socket), "PBS_EXEC": evil}
+    with open(env["PBS_CONF_FILE"], "a", encoding="ascii") as f:
+        f.write(f"PBS_EXEC={evil}\n")
+    own = os.path.join(cx.top, "own")
+    os.makedirs(os.path.join(own, "bin"))
+    os.symlink(os.path.join(cx.build, "lib"), os.path.join(own, "lib"))
+    command = shutil.copy(os.path.join(cx.build, "bin", "qstat"), os.path.join(own, "bin"))
+    os.chmod(command, 0o4755)
+    done = cx.command(command, "-B", user=A, env=env, check=False)
+    assert not os.path.exists(seen)
+    assert done.returncode != 0 or os.path.exists("/etc/pbs.conf")  # else it knows no server
+    os.chmod(command, 0o755)
+    assert cx.command(command, "-B", user=A, env=env, check=False).returncode == 0
 
 
 def test_a_credential_of_another_realm_is_refused(cx, munged):
