@@ -1,4 +1,4 @@
-/* Read whole or not at all: a bad line in any file leaves what was there before.
+/* Read whole or not at all: a line of another form in any file leaves what was there before.
  *
  * Two uses of one parser: the MOM's own reading, and `pbs_mom -s`, which runs beside the MOM or without it
  * and only moves files; a file is parsed before it is put there. What the lines mean is not known here,
@@ -60,6 +60,9 @@ void vnodes_clear(struct vnodes *v)
     for (size_t i = 0; i < v->n; i++)
         free_one(&v->list[i]);
     free(v->list);
+    for (size_t i = 0; i < v->n_faults; i++)
+        free(v->faults[i]);
+    free(v->faults);
     *v = (struct vnodes){0};
 }
 
@@ -119,7 +122,29 @@ static bool is_known(const char *name)
     return false;
 }
 
-static int take_line(struct vnodes *v, char *line, struct err *e)
+static int note_fault(struct vnodes *v, const char *file, int number, const char *name, struct err *e)
+{
+    char **more = realloc(v->faults, (v->n_faults + 1) * sizeof *more);
+    struct strbuf text;
+    int rc = -1;
+
+    if (!more)
+        return err_no_memory(e);
+    v->faults = more;
+    strbuf_init(&text, PATH_LEN_MAX);
+    if (strbuf_addf(
+            &text,
+            "vnode definitions file %s, line %d: \"%.80s\" is no attribute of a vnode that a host may say",
+            file, number, name) == 0 &&
+        (more[v->n_faults] = strdup(strbuf_str(&text)))) {
+        v->n_faults++;
+        rc = 0;
+    }
+    strbuf_fini(&text);
+    return rc < 0 ? err_no_memory(e) : 0;
+}
+
+static int take_line(struct vnodes *v, char *line, const char *file, int number, struct err *e)
 {
     char *colon = strchr(line, ':'), *equals = colon ? strchr(colon, '=') : NULL;
     char *vnode, *name, *value, *dot;
@@ -134,9 +159,11 @@ static int take_line(struct vnodes *v, char *line, struct err *e)
     dot = strchr(name, '.');
     if (dot)
         *dot++ = '\0';
-    if (!vnode[0] || !is_known(name) || (dot && strcmp(name, "resources_available") != 0) ||
-        (!dot && strcmp(name, "resources_available") == 0))
-        return err_set(e, EINVAL, "\"%s\" is no attribute of a vnode that a host may say", name);
+    if (!vnode[0] || !name[0])
+        return err_set(e, EINVAL, "a name is missing: VNODE: ATTRIBUTE = VALUE");
+    if ((!is_known(name) || (dot != NULL) != (strcmp(name, "resources_available") == 0)) &&
+        note_fault(v, file, number, name, e) < 0)
+        return -1;
     x = get(v, vnode);
     return x && set(x, name, dot ? dot : "", value) == 0 ? 0 : err_no_memory(e);
 }
@@ -164,7 +191,8 @@ int vnodes_parse(struct vnodes *v, const char *text, const char *name_for_errors
         number++;
         if (!trimmed[0] || trimmed[0] == '#')
             continue;
-        rc = begun ? take_line(v, trimmed, e) : take_version(trimmed, name_for_errors, e);
+        rc = begun ? take_line(v, trimmed, name_for_errors, number, e)
+                   : take_version(trimmed, name_for_errors, e);
         if (rc < 0 && begun)
             err_prefix(e, "error(s) parsing vnode definitions file %s, line %d", name_for_errors, number);
         begun = true;
@@ -274,6 +302,8 @@ int vnodes_insert(const char *dir, const char *name, const char *file, struct er
         rc = vnodes_parse(&trial, text, file, e);
     if (rc == 0)
         rc = file_make_dirs(dir, 0750, e);
+    for (size_t i = 0; rc == 0 && i < trial.n_faults; i++)
+        fprintf(stderr, "pbs_mom: %s\n", trial.faults[i]);
     if (rc == 0)
         rc = file_write_atomic(AT_FDCWD, path.s, text, strlen(text), 0600, e);
     vnodes_clear(&trial);

@@ -7,7 +7,8 @@
  *   n1[0]: sharing = default_excl
  *
  * They lie in mom_priv/config.d: those whose names begin with PBS first, then the others, by name; a later line for the
- * same attribute counts. `pbs_mom -s` puts them there, takes them away and shows them. */
+ * same attribute counts. An attribute that is unknown, or not a host's to say, is a fault of its line alone: the others count, and the
+ * server is told of it all the same and refuses it in its log. `pbs_mom -s` puts them there, takes them away and shows them. */
 #include <stddef.h>
 
 #include "err.h"
@@ -25,6 +26,8 @@ struct vnodes_one {
 struct vnodes {
     struct vnodes_one *list; /* in order of appearance */
     size_t n;
+    char **faults; /* lines about what a host may not say of a vnode: file, number of the line, the attribute */
+    size_t n_faults;
 };
 
 /* All files of the directory, behind lines that are known already (""; none). A directory that is missing has none. NULL: EINVAL,
@@ -36,7 +39,7 @@ void vnodes_destroy(struct vnodes *v);
 int vnodes_parse(struct vnodes *v, const char *text, const char *name_for_errors, struct err *e);
 void vnodes_clear(struct vnodes *v);
 
-/* pbs_mom -s. 0, or -1: EEXIST, ENOENT, EINVAL (what is in it, or a name that is reserved). */
+/* pbs_mom -s; insert prints faults to standard error. 0, or -1: EEXIST, ENOENT, EINVAL (what is in it, or a name that is reserved). */
 int vnodes_insert(const char *dir, const char *name, const char *file, struct err *e);
 int vnodes_remove(const char *dir, const char *name, struct err *e);
 int vnodes_show(const char *dir, const char *name, struct err *e); /* to standard output */

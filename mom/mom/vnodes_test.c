@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "vnodes.h"
@@ -37,9 +38,7 @@ static void bad_files_are_named(void **state)
                                       "n1: sharing = ignore_excl\n",
                                       "$configversion 1\n",
                                       "$configversion 2\nn1 sharing = x\n",
-                                      "$configversion 2\nn1: state = free\n",
-                                      "$configversion 2\nn1: resources_available = 1\n",
-                                      "$configversion 2\nn1: sharing.x = 1\n",
+                                      "$configversion 2\nn1: = 1\n",
                                       "$configversion 2\n: sharing = x\n"};
     struct err e;
 
@@ -54,11 +53,33 @@ static void bad_files_are_named(void **state)
     }
 }
 
+static void an_attribute_that_a_host_may_not_say_is_a_fault_of_its_line(void **state)
+{
+    static const char *const bad[] = {"state = free", "resources_available = 1", "sharing.x = 1",
+                                      "colour = red", "Priority = 3"};
+    struct err e;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct vnodes v = {0};
+        char text[256];
+
+        snprintf(text, sizeof text, "$configversion 2\nn1: %s\nn1: sharing = default_excl\n", bad[i]);
+        assert_int_equal(vnodes_parse(&v, text, "thefile", &e), 0);
+        assert_int_equal(v.n_faults, 1);
+        assert_non_null(strstr(v.faults[0], "thefile, line 2: \""));
+        assert_int_equal(v.list[0].n, 2);
+        assert_string_equal(v.list[0].attrs[1].value, "default_excl");
+        vnodes_clear(&v);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_taken_and_later_ones_count),
         cmocka_unit_test(bad_files_are_named),
+        cmocka_unit_test(an_attribute_that_a_host_may_not_say_is_a_fault_of_its_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

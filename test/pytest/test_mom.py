@@ -487,8 +487,20 @@ def test_a_vnode_that_its_mom_names_no_more_is_stale_until_it_is_named_again(cx)
     until(lambda: re.match("Not Running|Can Never Run", cx.stat(job).get("comment", "")), "why it waits")
 
 
+def test_of_a_vnode_file_only_the_lines_with_unknown_attributes_are_refused(cx):
+    done = mom_says(cx, "insert", "site", vnode_file(cx, "$configversion 2\nn1[0]: resources_available.ncpus = 2\nn1[0]: color = blue\n"
+                                                     "n1[0]: Priority = 5\nn1[0]: sharing = force_excl\n"))
+    assert 'line 3: "color" is no attribute' in done.stderr and 'line 4: "Priority"' in done.stderr
+    os.kill(cx.pid("n1"), signal.SIGHUP)
+    until(lambda: "n1[0]" in {n.name for n in cx.api.stat("vnode")} and cx.node("n1[0]")["state"] == "free", "the vnode")
+    n = cx.node("n1[0]")
+    assert (n["resources_available"]["ncpus"], n["sharing"]) == ("2", "force_excl") and "Priority" not in n
+    assert f'{cx.dir}/mom/n1/mom_priv/config.d/site, line 3: "color" is no attribute' in cx.logs("n1", lines=200)
+    assert "n1[0];Undefined attribute  color" in cx.logs("server", lines=400) or "its service says color" in cx.logs("server", lines=400)
+
+
 def test_a_bad_vnode_file_is_not_taken(cx):
-    bad = mom_says(cx, "insert", "site", vnode_file(cx, "$configversion 2\nn1[0]: color = blue\n"), check=False)
+    bad = mom_says(cx, "insert", "site", vnode_file(cx, "$configversion 2\nn1[0] color = blue\n"), check=False)
     assert bad.returncode != 0 and "color" in bad.stderr and "line 2" in bad.stderr
     reserved = mom_says(cx, "insert", "PBSx", vnode_file(cx, "$configversion 2\n"), check=False)
     assert reserved.returncode != 0 and "reserved" in reserved.stderr
