@@ -152,6 +152,7 @@ void names_host_free(struct names_host *h)
         return;
     free((void *)(uintptr_t)h->addresses);
     free((char *)(uintptr_t)h->name);
+    free((char *)(uintptr_t)h->other);
     free(h);
 }
 
@@ -177,7 +178,7 @@ static struct names_host *fill_host(const char *name, const struct addrinfo *lis
 int names_lookup_host(const char *name, struct names_host **out, struct err *e)
 {
     struct addrinfo *list = NULL;
-    int rc = host_address_find(name, NULL, AI_ADDRCONFIG, &list);
+    int rc = host_address_find(name, NULL, AI_ADDRCONFIG | AI_CANONNAME, &list);
 
     if (rc == EAI_NONAME || rc == EAI_NODATA || rc == EAI_ADDRFAMILY)
         return err_set(e, ENOENT, "there is no host %.200s", name);
@@ -185,6 +186,8 @@ int names_lookup_host(const char *name, struct names_host **out, struct err *e)
         return err_set(e, rc == EAI_SYSTEM ? errno : EHOSTUNREACH, "cannot look up host %.200s: %s", name,
                        gai_strerror(rc));
     *out = fill_host(name, list);
+    if (*out && list->ai_canonname && strcasecmp(list->ai_canonname, name) != 0)
+        (*out)->other = strdup(list->ai_canonname); /* without memory it has one name */
     freeaddrinfo(list);
     return *out ? 0 : err_set(e, ENOMEM, "no memory for a host");
 }
@@ -202,6 +205,37 @@ static bool parse_address(const char *text, struct sockaddr_storage *out, sockle
     return true;
 }
 
+static bool is_at(const struct names_host *h, const struct sockaddr_storage *a)
+{
+    for (size_t i = 0; i < h->n_addresses; i++)
+        if (host_address_is_same((const struct sockaddr *)a, (const struct sockaddr *)&h->addresses[i]))
+            return true;
+    return false;
+}
+
+/* "n2" of "n2.site.example", where the resolver knows it as a name of this address; or NULL. */
+static char *short_name(const char *name, const struct sockaddr_storage *a)
+{
+    size_t n = strcspn(name, ".");
+    char *first = name[n] ? strndup(name, n) : NULL;
+    struct names_host *h;
+    struct err ignored;
+    bool leads_back;
+
+    if (!first)
+        return NULL;
+    if (names_lookup_host(first, &h, &ignored) < 0) {
+        free(first);
+        return NULL;
+    }
+    leads_back = is_at(h, a);
+    names_host_free(h);
+    if (leads_back)
+        return first;
+    free(first);
+    return NULL;
+}
+
 int names_lookup_address(const char *address, struct names_host **out, struct err *e)
 {
     struct sockaddr_storage a;
@@ -215,11 +249,12 @@ int names_lookup_address(const char *address, struct names_host **out, struct er
         return err_set(e, ENOENT, "address %.64s has no name", address);
     if (names_lookup_host(name, &h, e) < 0)
         return -1;
-    for (size_t i = 0; i < h->n_addresses; i++)
-        if (host_address_is_same((struct sockaddr *)&a, (const struct sockaddr *)&h->addresses[i])) {
-            *out = h;
-            return 0;
-        }
+    if (is_at(h, &a)) {
+        free((char *)(uintptr_t)h->other);
+        h->other = short_name(name, &a);
+        *out = h;
+        return 0;
+    }
     names_host_free(h);
     return err_set(e, ENOENT, "address %.64s says that it is %.200s, which has other addresses", address,
                    name);

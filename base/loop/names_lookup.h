@@ -23,6 +23,9 @@ struct names_user {
 
 struct names_host {
     const char *name;
+    const char *
+        other; /* a second name, or NULL: of a host, its canonical one; of an address, the first part of its name where
+                        * that leads back to the address as well */
     const struct sockaddr_storage *addresses; /* port 0 */
     size_t n_addresses;
 };

@@ -56,6 +56,7 @@ void site_destroy(struct site *s)
     change_destroy(s->change);
     intern_unref(s->store_id);
     intern_unref(s->name);
+    intern_unref(s->full_name);
     *s = (struct site){0};
 }
 

@@ -29,8 +29,10 @@ struct site {
     struct jobs *jobs;
     struct assign *assign;
     struct tally *tally;
-    const char *name;     /* of the server, as in job identifiers */
-    const char *home;     /* PBS_HOME; NULL: it has none (tests) */
+    const char *name; /* of the server, as in job identifiers */
+    const char
+        *full_name;   /* its host's canonical name where that is another, interned; NULL: not known (yet) */
+    const char *home; /* PBS_HOME; NULL: it has none (tests) */
     const char *store_id; /* identity of the store */
     uint64_t epoch;
     uid_t daemon_uid; /* of the scheduler where it is not root's (PBS_DAEMON_SERVICE_USER), else ours */

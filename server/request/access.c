@@ -20,6 +20,7 @@ struct client {
     size_t n_requests;
     struct rpc_conn *conn;
     const char *user, *host, *who, *sched; /* interned */
+    const char *other;                     /* user@host by the host's other name, interned, or NULL */
     uid_t uid;
     enum level level;
     bool daemon, foreign, distant;
@@ -59,6 +60,18 @@ struct client *client_create(const struct site *s, const struct auth_peer *peer,
     return c;
 }
 
+void client_set_other_host(struct client *c, const char *host)
+{
+    const char *old = c->other;
+    struct strbuf other;
+
+    strbuf_init(&other, 1024);
+    strbuf_addf(&other, "%s@%s", c->user, host);
+    c->other = intern_ref(strbuf_str(&other));
+    strbuf_fini(&other);
+    intern_unref(old);
+}
+
 struct client *client_ref(struct client *c)
 {
     c->refs++;
@@ -72,6 +85,7 @@ void client_unref(struct client *c)
     intern_unref(c->user);
     intern_unref(c->host);
     intern_unref(c->who);
+    intern_unref(c->other);
     intern_unref(c->sched);
     free(c);
 }
@@ -84,6 +98,11 @@ const char *client_user(const struct client *c)
 const char *client_who(const struct client *c)
 {
     return c->who;
+}
+
+const char *client_other(const struct client *c)
+{
+    return c->other;
 }
 
 const char *client_host(const struct client *c)
@@ -169,6 +188,12 @@ static bool entry_matches(enum acl_form form, const char *entry, const char *who
 
 bool access_acl_allows(const char *acl, enum acl_form form, const char *who, bool empty_allows)
 {
+    return access_acl_allows_either(acl, form, who, NULL, empty_allows);
+}
+
+bool access_acl_allows_either(const char *acl, enum acl_form form, const char *who, const char *other,
+                              bool empty_allows)
+{
     bool fallback = false;
 
     if (!acl || !*acl)
@@ -184,7 +209,7 @@ bool access_acl_allows(const char *acl, enum acl_form form, const char *who, boo
         p += n + (p[n] == ',');
         if (!len && sign)
             fallback = !deny;
-        else if (entry_matches(form, entry, who))
+        else if (entry_matches(form, entry, who) || (other && entry_matches(form, entry, other)))
             return !deny;
     }
     return fallback;
@@ -210,6 +235,22 @@ size_t client_requests(const struct client *c)
     return c->n_requests;
 }
 
+static bool lists(const struct site *s, int attr, enum acl_form form, const struct client *c)
+{
+    const char *other = c->other;
+    struct strbuf room;
+    bool found;
+
+    strbuf_init(&room, 1024);
+    if (!other && s->full_name && strcmp(c->host, s->name) == 0) {
+        strbuf_addf(&room, "%s@%s", c->user, s->full_name);
+        other = strbuf_str(&room);
+    }
+    found = access_acl_allows_either(attr_list_text(&s->server->obj.attrs, attr), form, c->who, other, false);
+    strbuf_fini(&room);
+    return found;
+}
+
 enum level access_level_of(const struct site *s, const struct client *c)
 {
     enum acl_form form = c->distant ? ACL_USER_OF_HOST : ACL_USER;
@@ -218,9 +259,9 @@ enum level access_level_of(const struct site *s, const struct client *c)
         return LEVEL_MANAGER;
     if (server_obj_is_closed(s->server))
         return LEVEL_USER; /* what is left of the lists may be without those whom they kept out */
-    if (access_acl_allows(attr_list_text(&s->server->obj.attrs, SERVER_ATTR_managers), form, c->who, false))
+    if (lists(s, SERVER_ATTR_managers, form, c))
         return LEVEL_MANAGER;
-    if (access_acl_allows(attr_list_text(&s->server->obj.attrs, SERVER_ATTR_operators), form, c->who, false))
+    if (lists(s, SERVER_ATTR_operators, form, c))
         return LEVEL_OPERATOR;
     return LEVEL_USER;
 }

@@ -27,8 +27,11 @@ void client_unref(struct client *c);
 const char *client_user(const struct client *c); /* "anna" */
 const char *client_who(const struct client *c);  /* "anna@login2" */
 const char *client_host(const struct client *c);
-uid_t client_uid(const struct client *c);    /* (uid_t)-1 for a daemon */
-bool client_is_root(const struct client *c); /* of this host, by the word of its kernel */
+/* Its host has another name that leads to the same address: lists may use either. */
+void client_set_other_host(struct client *c, const char *host);
+const char *client_other(const struct client *c); /* "anna@login2" by that name, or NULL */
+uid_t client_uid(const struct client *c);         /* (uid_t)-1 for a daemon */
+bool client_is_root(const struct client *c);      /* of this host, by the word of its kernel */
 /* Root by MUNGE, or the account of a site's daemons. Root of each host of the realm can say so, so it is the user of that
  * host alone: it owns what its host's name owns, and lists must name it with its host. */
 bool client_is_distant(const struct client *c);
@@ -60,6 +63,9 @@ enum acl_form {
     ACL_HOST,
     ACL_GROUP
 }; /* OF_HOST: entries without a host do not count */
+bool access_acl_allows_either(
+    const char *acl, enum acl_form form, const char *who, const char *other,
+    bool empty_allows); /* the same of one that has two names; other: NULL for none */
 bool access_acl_allows(const char *acl, enum acl_form form, const char *who, bool empty_allows);
 
 #endif

@@ -16,6 +16,7 @@
 
 #include "guests.h"
 #include "host_address.h"
+#include "intern.h"
 #include "line.h"
 #include "log.h"
 #include "names.h"
@@ -40,12 +41,24 @@ struct session {
     struct session *prev, *next; /* in the dispatch's list, where it is gone */
 };
 
+/* Lists may name this host in full. Nobody waits for it: a resolver may be slow. */
+static void dispatch_own_name_cb(void *arg, const struct names_host *h, const struct err *why)
+{
+    struct dispatch *d = arg;
+
+    (void)why;
+    if (h && h->other && !d->o.site->full_name)
+        d->o.site->full_name = intern_ref(h->other);
+}
+
 struct dispatch *dispatch_create(const struct dispatch_options *o)
 {
     struct dispatch *d = calloc(1, sizeof *d);
 
-    if (d)
-        d->o = *o;
+    if (!d)
+        return NULL;
+    d->o = *o;
+    names_ask_host(o->names, o->site->name, dispatch_own_name_cb, d);
     return d;
 }
 
@@ -180,11 +193,14 @@ static const char *foreign_address(const struct site *site, const struct auth_pe
                                                                          : NULL;
 }
 
-static void become(struct session *s, const struct auth_peer *peer, const char *user, const char *host)
+static void become(struct session *s, const struct auth_peer *peer, const char *user, const char *host,
+                   const char *other)
 {
     s->client = client_create(s->d->o.site, peer, user, host);
     if (!s->client)
         return;
+    if (other)
+        client_set_other_host(s->client, other);
     client_set_conn(s->client, s->conn);
     line_open(s->line); /* s may be gone now */
 }
@@ -199,7 +215,8 @@ static void located(void *arg, const struct names_host *h, const struct err *why
     if (s->gone)
         session_free(s);
     else
-        become(s, s->peer, s->user, h ? h->name : foreign_address(s->d->o.site, s->peer, room));
+        become(s, s->peer, s->user, h ? h->name : foreign_address(s->d->o.site, s->peer, room),
+               h ? h->other : NULL);
 }
 
 /* Root of the realm can put any address into a credential, and a user of this host can relay it: where the connection does not
@@ -219,12 +236,12 @@ static void locate(struct session *s, struct auth_peer *peer, const char *user)
     const struct names_host *known;
 
     if (!address || stays_at_address(site, peer, address)) {
-        become(s, peer, user, address ? address : site->name);
+        become(s, peer, user, address ? address : site->name, NULL);
         return;
     }
     known = names_find_address(s->d->o.names, address);
     if (known) {
-        become(s, peer, user, known->name);
+        become(s, peer, user, known->name, known->other);
         return;
     }
     s->asked = true;
@@ -234,7 +251,7 @@ static void locate(struct session *s, struct auth_peer *peer, const char *user)
     if (s->user)
         names_ask_address(s->d->o.names, address, located, s);
     else
-        become(s, peer, user, address);
+        become(s, peer, user, address, NULL);
 }
 
 static void named(void *arg, const struct names_user *u, const struct err *why)
@@ -278,7 +295,7 @@ static void ask_name(struct session *s, struct rpc_request *rpc)
     const struct names_user *known;
 
     if (peer->kind == AUTH_DAEMON) {
-        become(s, peer, peer->role, s->d->o.site->name);
+        become(s, peer, peer->role, s->d->o.site->name, NULL);
         return;
     }
     known = names_find_uid(s->d->o.names, peer->uid);

@@ -35,7 +35,7 @@ static int check_user(const struct site *s, const struct job *j, const struct cl
     if (u->uid == 0 && client_is_root(c) && !access_acl_allows(roots, ACL_USER, "root", false))
         return err_set(e, PBSE_BADUSER, "Bad UID for job execution: root is not in acl_roots");
     if (u->uid == 0 && !client_is_root(c) &&
-        !access_acl_allows(roots, ACL_USER_OF_HOST, client_who(c), false))
+        !access_acl_allows_either(roots, ACL_USER_OF_HOST, client_who(c), client_other(c), false))
         return err_set(e, PBSE_BADUSER, "Bad UID for job execution: %s is not in acl_roots with its host",
                        client_who(c));
     if (strcmp(u->name, j->user) != 0 && !client_is_root(c))

@@ -111,11 +111,11 @@ def test_commands_do_the_same_on_each_host(day):
     day.done(job)
 
 
-def test_root_of_another_host_is_a_manager_when_it_is_named(day):
+@pytest.mark.parametrize("name", ["n2.site.example", "n2", "*.site.example"])
+def test_root_of_another_host_is_a_manager_when_it_is_named(day, name):
     def try_it():
         return day.n2.run("qmgr -c 'set server comment=from_n2'", check=False)
     assert try_it().returncode != 0
-    name = "n2.site.example"
     day.n1.root(f"qmgr -c 'set server acl_roots += root@{name}'; qmgr -c 'set server managers += root@{name}'")
     try:
         done = try_it()
@@ -125,6 +125,20 @@ def test_root_of_another_host_is_a_manager_when_it_is_named(day):
         day.n1.root(f"qmgr -c 'set server managers -= root@{name}'; qmgr -c 'unset server acl_roots'; "
                     "qmgr -c 'unset server comment'")
     assert try_it().returncode != 0
+
+
+@pytest.mark.parametrize("name", ["n1.site.example", "n1"])
+def test_a_user_of_the_servers_host_is_a_manager_by_each_of_its_names(day, name):
+    def try_it():
+        return day.n1.run("qmgr -c 'set server comment=mine'", user=USER, check=False).returncode
+    assert try_it() != 0
+    day.n1.root(f"qmgr -c 'set server managers += {USER}@{name}'")
+    try:
+        assert try_it() == 0
+        assert day.n2.run("qmgr -c 'set server comment=mine'", user=USER, check=False).returncode != 0
+    finally:
+        day.n1.root(f"qmgr -c 'set server managers -= {USER}@{name}'; qmgr -c 'unset server comment'")
+    assert try_it() != 0
 
 
 def test_a_queue_lets_in_hosts_by_name(day):
