@@ -1,4 +1,4 @@
-/* The service: HELLO, orders, and vnodes that are lost by rule. What becomes of a run is life.c.
+/* The service: HELLO, orders, and vnodes that are lost by rule. What becomes of a run is sim_job.c.
  *
  * Orders are answered before anything is said, so that an event never overtakes the answer to its order. */
 #include "execsim.h"
@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "clock.h"
-#include "cluster.h"
+#include "sim_nodes.h"
 #include "exec_service.h"
 #include "log.h"
 #include "jobid.h"
 #include "loop.h"
 #include "pbs_error.h"
-#include "rules.h"
+#include "sim_rules.h"
 
 struct loss { /* a rule's, with its timers */
     struct execsim *sim;

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "err.h"
-#include "life.h"
+#include "sim_job.h"
 
 struct clock;
 struct cluster;
@@ -24,7 +24,7 @@ struct execsim_options {
     const struct cluster *cluster;
     struct rules *rules;
     struct life_options life;
-    struct clock *clock; /* of the loop, when we drive time (stepper.c); else NULL */
+    struct clock *clock; /* of the loop, when we drive time (sim_advance.c); else NULL */
 };
 
 /* Options' pointers are borrowed for life. NULL: e. */
@@ -34,7 +34,7 @@ void execsim_destroy(struct execsim *s);
 /* Say good-bye, so that vnodes that were another service's go back to it; `done` is called once. */
 void execsim_leave(struct execsim *s, void (*done)(void *arg), void *arg);
 
-/* A step of the last run of this job (life.h). -1: it is not here, or that cannot be now. */
+/* A step of the last run of this job (sim_job.h). -1: it is not here, or that cannot be now. */
 int execsim_step(struct execsim *s, const char *job, enum life_step step, int status, struct err *e);
 
 /* For the stepper. */

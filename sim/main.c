@@ -7,14 +7,14 @@
 #include <stdlib.h>
 
 #include "clock.h"
-#include "by_hand.h"
-#include "cluster.h"
+#include "sim_commands.h"
+#include "sim_nodes.h"
 #include "conf.h"
 #include "execsim.h"
 #include "loop.h"
 #include "options.h"
-#include "rules.h"
-#include "stepper.h"
+#include "sim_rules.h"
+#include "sim_advance.h"
 #include "strbuf.h"
 #include "units.h"
 

@@ -2,7 +2,7 @@
 #define SIM_RUNS_H
 /* The runs that the simulator holds, and their events until the server has acknowledged them.
  *
- * A run is there until it was purged and all its events are acknowledged. Plain data; life.c writes it. Loop thread
+ * A run is there until it was purged and all its events are acknowledged. Plain data; sim_job.c writes it. Loop thread
  * only. What is said is kept in memory alone: a simulator that ends has lost its runs. */
 #include <exec.h>
 #include <stdbool.h>

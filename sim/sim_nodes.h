@@ -1,5 +1,5 @@
-#ifndef CLUSTER_H
-#define CLUSTER_H
+#ifndef SIM_NODES_H
+#define SIM_NODES_H
 /* The simulated vnodes: names and what each offers, ready for HELLO.
  *
  * A file has a line for each kind: names in the short form, then amounts:

@@ -1,5 +1,5 @@
-#ifndef LIFE_H
-#define LIFE_H
+#ifndef SIM_JOB_H
+#define SIM_JOB_H
 /* The life of a simulated run: started, stopped, resumed, ended, and its vnodes released one by one.
  *
  *   START -> ready -> (LAUNCH) -> start ... finish -> release of the vnodes without an epilogue, then of each other

@@ -1,5 +1,5 @@
 /* The answer is flushed before the next line is read, so that who waits for it knows that the step was taken. */
-#include "by_hand.h"
+#include "sim_commands.h"
 
 #include <errno.h>
 #include <stdbool.h>

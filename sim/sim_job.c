@@ -4,7 +4,7 @@
  * Vnodes stand in the order in which they will be clean, and n_released says how far that has gone; so a
  * release is always the next piece of the array. Nothing survives the simulator: where a MOM would fail for
  * want of memory, this aborts. */
-#include "life.h"
+#include "sim_job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "clock.h"
 #include "loop.h"
 #include "pbs_error.h"
-#include "rules.h"
+#include "sim_rules.h"
 
 enum { STATUS_TERMINATED = 256 + 15, STATUS_LOST = -4, STATUS_CHECKPOINTED = -12, ID_MAX = 128 };
 

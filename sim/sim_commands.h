@@ -1,5 +1,5 @@
-#ifndef BY_HAND_H
-#define BY_HAND_H
+#ifndef SIM_COMMANDS_H
+#define SIM_COMMANDS_H
 /* Whoever started the simulator says what becomes of its jobs, a line on its standard input for each step:
  *
  *   JOB start           its script begins (START, and on several services LAUNCH, have come)

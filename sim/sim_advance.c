@@ -1,6 +1,6 @@
 /* One ADVANCE at a time. The clock here is set when it is sent, not when it is answered: orders of the new moment come
  * before the answer, and must find it. */
-#include "stepper.h"
+#include "sim_advance.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Verbs by rows; each row takes its words. Lines may come in any order, but of `run` lines the first that
  * fits counts. Only two things move after reading, the counts of jobs and of STARTs. */
-#include "rules.h"
+#include "sim_rules.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "hostlist.h"
-#include "lines.h"
+#include "sim_file.h"
 #include "words.h"
 
 struct run_rule {

@@ -1,5 +1,5 @@
-#ifndef LINES_H
-#define LINES_H
+#ifndef SIM_FILE_H
+#define SIM_FILE_H
 /* A small text file, line by line, as words: blanks separate, "#" begins a comment, quotes hold blanks. */
 #include "err.h"
 

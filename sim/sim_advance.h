@@ -1,5 +1,5 @@
-#ifndef STEPPER_H
-#define STEPPER_H
+#ifndef SIM_ADVANCE_H
+#define SIM_ADVANCE_H
 /* Drives the time of a site (pbs_server --virtual): from event to event, as fast as server and scheduler can think.
  *
  * The simulator's clock and the server's show the same. A step goes to whatever comes first: an event here, or a timer of

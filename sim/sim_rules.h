@@ -1,5 +1,5 @@
-#ifndef RULES_H
-#define RULES_H
+#ifndef SIM_RULES_H
+#define SIM_RULES_H
 /* What happens to simulated jobs and nodes: lines of a file, all optional, times in seconds (fractions allowed).
  *
  *     run PATTERN SECONDS [STATUS]      jobs whose name matches (as a shell pattern) take so long, or, where it says

@@ -7,8 +7,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "cluster.h"
-#include "rules.h"
+#include "sim_nodes.h"
+#include "sim_rules.h"
 
 static const char *file_with(const char *text)
 {

@@ -1,13 +1,13 @@
 /* Vnodes of one line share one list of attributes: a node's `attrs` borrows that of its kind, and the kinds
  * are freed once. A hundred thousand vnodes are then little more than their names. */
-#include "cluster.h"
+#include "sim_nodes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hostlist.h"
-#include "lines.h"
+#include "sim_file.h"
 #include "words.h"
 
 struct kind { /* nodes of a line share their attributes */

@@ -1,5 +1,5 @@
 /* The whole text at once, cut in place. A "#" begins a comment wherever it stands, in quotes too. */
-#include "lines.h"
+#include "sim_file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
