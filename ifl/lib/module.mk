@@ -3,7 +3,7 @@ $(call tests,  ifl/lib, ifl/rpc ifl/spec ifl/def protocol base, -ltirpc -lpthrea
 
 # What strangers link: only the names of pbs_ifl.h, pbs_ext.h, tm.h and rm.h are seen from outside. The archive is one
 # object with everything inside, so that a program needs libpbs.a, libtirpc and nothing of ours beside it. The shared
-# one has what it needs of libtirpc inside, as the commands have (cmds/module.mk): the shared libtirpc would load
+# one has what it needs of libtirpc inside, as the commands have (cmds/commands.mk): the shared libtirpc would load
 # Kerberos and five libraries more into every program, and double its start. The sanitizers know the shared one only.
 RM.calls := openrm closerm downrm configrm addreq allreq getreq flushreq activereq fullresp
 LIBPBS.parts := $(call archive,ifl/lib ifl/rpc ifl/spec ifl/def protocol base)

@@ -1,4 +1,4 @@
-/* A search for one kind of element, no XML parser: the texts are those that qsub itself writes (cmds/jsdl.c).
+/* A search for one kind of element, no XML parser: the texts are those that qsub itself writes (cmds/lib/jsdl.c).
  * The five entities of XML are taken back. A text without an element is taken as plain words. */
 #include "job_argv.h"
 

@@ -1,5 +1,5 @@
 # Random input for decoders and parsers; `make check` runs it, `build/test/fuzz -n RUNS -s SEED [NAME]` for longer.
-FUZZ.storeys := server/model mom/host cmds ifl/spec ifl/def ifl/rpc base
+FUZZ.storeys := server/model mom/host cmds/admin cmds/job cmds/lib ifl/spec ifl/def ifl/rpc base
 FUZZ.libs := -ljansson -ltirpc -lpthread -ldl -lm
 
 $(call storey, test/fuzz, $(FUZZ.storeys))

@@ -1,4 +1,4 @@
-"""Ports of this host, claimed as pbs_complex claims them (cmds/complex_ports.h): nobody else takes one meanwhile."""
+"""Ports of this host, claimed as pbs_complex claims them (cmds/complex/complex_ports.h): nobody else takes one meanwhile."""
 import os
 import random
 import socket

@@ -1,0 +1,312 @@
+/* pbs_preempt: what would be done for a job (--explain), who may be preempted and how (--policy, --methods), and what
+ * preemptions have cost (--report).
+ *
+ * Policy and methods are read from the attributes of sched objects, queues and the job, by the rules that the server
+ * applies; the report is made from the accounting files of this host, records of type v, and asks no server. */
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "acct_line.h"
+#include "attrs.h"
+#include "cmd.h"
+#include "conf.h"
+#include "json_out.h"
+#include "pbs_error.h"
+#include "preempt_attribs.h"
+#include "preempt_explain.h"
+#include "preempt_policy_show.h"
+#include "conn_pool.h"
+
+enum { LINE_BYTES = 65536, DAYS_MAX = 100000 };
+
+struct preempt {
+    struct cmd_args a;
+    bool explain, policy, methods, report, json;
+    const char *home, *since; /* since: YYYYMMDD */
+};
+
+static int take_long(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    (void)value;
+    (void)e;
+    *(bool *)((char *)settings + row->id) = true;
+    return 0;
+}
+
+static int take_format(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct preempt *q = settings;
+
+    (void)e;
+    q->json = strcmp(value, "json") == 0;
+    return q->json || strcmp(value, "default") == 0 ? 0 : cmd_bad(&q->a, row);
+}
+
+#define LONG(name, field, help)                                                                              \
+    {                                                                                                        \
+        0, name, OPTION_ALONE, NULL, help, take_long, (int)offsetof(struct preempt, field)                   \
+    }
+
+static const struct option_row rows[] = {
+    LONG("explain", explain, "what would be done for a job now, whom it would stop, and why it waits"),
+    LONG("policy", policy, "who may preempt whom and how: of the schedulers and of a queue"),
+    LONG("methods", methods, "what may be done to preempt a job now, and what it means for the job"),
+    LONG("report", report, "what preemptions have cost, by day, queue, project and user"),
+    {'F', NULL, OPTION_VALUE, "format", "json or default", take_format, 0},
+    CMD_TEXT('p', struct preempt, home, "path", "PBS_HOME, for --report"),
+    CMD_TEXT('d', struct preempt, since, "YYYYMMDD", "the first day, for --report"),
+};
+
+/* --- methods -------------------------------------------------------------------------------------------- */
+
+/* Can this be done to the job at all? */
+static bool can(const struct attrl *job, enum method_id m)
+{
+    const char *rerunable = attrs_value(job, "Rerunable", NULL),
+               *image = attrs_value(job, "Checkpoint", NULL);
+
+    if (m == METHOD_REQUEUE)
+        return !rerunable || strcmp(rerunable, "False") != 0;
+    return m != METHOD_CHECKPOINT || !image || strcmp(image, "n") != 0;
+}
+
+static void show_methods(const struct preempt *q, const char *id, int percent_left,
+                         const struct preempt_methods *l)
+{
+    char letters[PREEMPT_LETTERS_MAX];
+    struct json_out j;
+
+    if (q->json) {
+        json_out_begin(&j, stdout);
+        json_out_string(&j, "job", id);
+        json_out_string(&j, "methods", preempt_methods_format(l, letters));
+        json_out_number(&j, "percent_left", percent_left);
+        json_out_end(&j);
+        return;
+    }
+    printf("%s: %d%% of its time is left\n", id, percent_left);
+    if (!l->n)
+        printf("    it is not preempted\n");
+    for (unsigned i = 0; i < l->n; i++) {
+        const struct preempt_method_row *row = preempt_method_row((enum method_id)l->m[i]);
+
+        printf("    %c  %s\n", row->letter, row->meaning);
+    }
+}
+
+static int methods(struct preempt *q, int c, char *id)
+{
+    struct batch_status *job = pbs_statjob(c, id, NULL, NULL), *sched = NULL, *queue = NULL;
+
+    if (job)
+        queue = pbs_statque(c, attrs_value(job->attribs, "queue", NULL), NULL, NULL);
+    if (queue)
+        sched = pbs_statsched(c, NULL, NULL);
+    if (!job || !queue || !sched) {
+        int code = session_report(&q->a, c, id);
+
+        pbs_statfree(job);
+        pbs_statfree(queue);
+        return code;
+    }
+    struct preempt_facts f = preempt_attribs_facts(job->attribs);
+    struct preempt_settings of_queue, of_sched;
+    struct preempt_methods allowed, l = {0};
+    int64_t now_s = (int64_t)time(NULL);
+
+    preempt_attribs_settings(queue, PREEMPT_ATTRIBS_QUEUE, &of_queue);
+    preempt_attribs_settings(preempt_policy_sched_of(sched, queue), PREEMPT_ATTRIBS_SCHED, &of_sched);
+    preempt_rules_methods(&f, &of_queue, &of_sched, now_s, &allowed);
+    for (unsigned i = 0; i < allowed.n; i++)
+        if (can(job->attribs, (enum method_id)allowed.m[i]))
+            preempt_methods_add(&l, (enum method_id)allowed.m[i]);
+    show_methods(q, job->name, preempt_rules_percent_left(&f, now_s), &l);
+    pbs_statfree(job);
+    pbs_statfree(queue);
+    pbs_statfree(sched);
+    return 0;
+}
+
+/* --- report --------------------------------------------------------------------------------------------- */
+
+struct sum {
+    char day[16], queue[64], project[128], user[128];
+    long by[METHOD_COUNT];
+    double lost;
+    struct sum *next;
+};
+
+static struct sum *sum_of(struct sum **all, const char *day, const struct acct_line *l)
+{
+    const char *queue = acct_line_find(l, "queue"), *project = acct_line_find(l, "project");
+    const char *user = acct_line_find(l, "user");
+    struct sum **at = all, *s;
+
+    for (; *at; at = &(*at)->next)
+        if (strcmp((*at)->day, day) == 0 && strcmp((*at)->queue, queue ? queue : "-") == 0 &&
+            strcmp((*at)->project, project ? project : "-") == 0 &&
+            strcmp((*at)->user, user ? user : "-") == 0)
+            return *at;
+    s = *at = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    snprintf(s->day, sizeof s->day, "%.8s", day);
+    snprintf(s->queue, sizeof s->queue, "%s", queue ? queue : "-");
+    snprintf(s->project, sizeof s->project, "%s", project ? project : "-");
+    snprintf(s->user, sizeof s->user, "%s", user ? user : "-");
+    return s;
+}
+
+static void add_line(struct sum **all, const char *day, const char *text)
+{
+    struct err e;
+    struct acct_line *l = acct_line_parse(text, &e);
+    const char *method = l && l->type == 'v' ? acct_line_find(l, "method") : NULL;
+    const char *lost = method ? acct_line_find(l, "lost_core_seconds") : NULL;
+    struct sum *s = method && *method ? sum_of(all, day, l) : NULL;
+
+    if (s)
+        s->by[preempt_method_of_letter(*method)]++;
+    if (s && lost)
+        s->lost += strtod(lost, NULL);
+    acct_line_destroy(l);
+}
+
+static int is_day(const struct dirent *d)
+{
+    return strlen(d->d_name) == 8 && strspn(d->d_name, "0123456789") == 8;
+}
+
+static void read_day(const char *dir, const char *day, struct sum **all)
+{
+    char path[PATH_MAX + 16], *line = malloc(LINE_BYTES);
+    FILE *in;
+
+    snprintf(path, sizeof path, "%s/%.8s", dir, day);
+    in = line ? fopen(path, "re") : NULL;
+    while (in && fgets(line, LINE_BYTES, in))
+        if (strstr(line, ";v;"))
+            add_line(all, day, line);
+    if (in)
+        fclose(in);
+    free(line);
+}
+
+static void show_sums(const struct preempt *q, const struct sum *all)
+{
+    struct json_out j;
+
+    if (q->json) {
+        json_out_begin(&j, stdout);
+        json_out_open(&j, "preemptions", '[');
+    } else {
+        printf("%-8s  %-15s %-20s %-15s %6s %6s %6s %6s %14s\n", "day", "queue", "project", "user", "S", "C",
+               "R", "D", "lost core-s");
+    }
+    for (const struct sum *s = all; s; s = s->next) {
+        if (!q->json) {
+            printf("%-8s  %-15s %-20s %-15s %6ld %6ld %6ld %6ld %14.1f\n", s->day, s->queue, s->project,
+                   s->user, s->by[METHOD_SUSPEND], s->by[METHOD_CHECKPOINT], s->by[METHOD_REQUEUE],
+                   s->by[METHOD_DELETE], s->lost);
+            continue;
+        }
+        char lost[32];
+
+        snprintf(lost, sizeof lost, "%.1f", s->lost);
+        json_out_open(&j, NULL, '{');
+        json_out_string(&j, "day", s->day);
+        json_out_string(&j, "queue", s->queue);
+        json_out_string(&j, "project", s->project);
+        json_out_string(&j, "user", s->user);
+        json_out_number(&j, "suspended", s->by[METHOD_SUSPEND]);
+        json_out_number(&j, "checkpointed", s->by[METHOD_CHECKPOINT]);
+        json_out_number(&j, "requeued", s->by[METHOD_REQUEUE]);
+        json_out_number(&j, "deleted", s->by[METHOD_DELETE]);
+        json_out_any(&j, "lost_core_seconds", lost);
+        json_out_close(&j, '}');
+    }
+    if (q->json) {
+        json_out_close(&j, ']');
+        json_out_end(&j);
+    }
+}
+
+static int report(struct preempt *q, const char *home)
+{
+    struct dirent **days = NULL;
+    struct sum *all = NULL, *next;
+    char dir[PATH_MAX];
+    int n;
+
+    snprintf(dir, sizeof dir, "%s/server_priv/accounting", home);
+    n = scandir(dir, &days, is_day, alphasort);
+    if (n < 0) {
+        cmd_say(&q->a, "cannot read %s", dir);
+        return 1;
+    }
+    for (int i = 0; i < n; i++) {
+        if (!q->since || strcmp(days[i]->d_name, q->since) >= 0)
+            read_day(dir, days[i]->d_name, &all);
+        free(days[i]);
+    }
+    free(days);
+    show_sums(q, all);
+    for (; all; all = next) {
+        next = all->next;
+        free(all);
+    }
+    return 0;
+}
+
+/* --- the way in ------------------------------------------------------------------------------------------ */
+
+static int ask(struct preempt *q, int n, char *operands[])
+{
+    struct session *s = session_create(&q->a);
+    int c = s ? session_connect(s, NULL) : -1, code = 1;
+
+    if (c >= 0 && q->explain)
+        code = preempt_explain(&q->a, c, operands[0], q->json);
+    else if (c >= 0)
+        code = q->policy ? preempt_policy(&q->a, c, n ? operands[0] : NULL, q->json)
+                         : methods(q, c, operands[0]);
+    else if (s)
+        code = pbs_errno;
+    session_destroy(s);
+    return code;
+}
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct preempt *q = settings;
+    struct conf *conf;
+    struct err e;
+    int code;
+
+    if (q->explain + q->policy + q->methods + q->report != 1 || n > 1 ||
+        ((q->explain || q->methods) && n != 1) || (q->report && n))
+        return cmd_usage(&q->a);
+    if (!q->report)
+        return ask(q, n, operands);
+    conf = q->home ? NULL : conf_load(&e);
+    if (!q->home && !conf) {
+        cmd_say(&q->a, "%s", e.text);
+        return 1;
+    }
+    code = report(q, q->home ? q->home : conf_text(conf, CONF_PBS_HOME));
+    conf_destroy(conf);
+    return code;
+}
+
+const struct cmd command = {
+    .options = {.program = "pbs_preempt", .operands = "[queue | job_identifier]", CMD_ROWS(rows)},
+    .usage =
+        "usage:\n\tpbs_preempt --explain [-F json] job_identifier\n\tpbs_preempt --policy [-F json] [queue]\n\tpbs_preempt --methods [-F json] job_identifier\n"
+        "\tpbs_preempt --report [-F json] [-d YYYYMMDD] [-p PBS_HOME]\n",
+    .usage_exit = 2,
+    .size = sizeof(struct preempt),
+    .run = run,
+};

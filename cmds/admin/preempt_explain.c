@@ -1,0 +1,284 @@
+/* The answer of pbs_explain in words and as JSON. See preempt_explain.h.
+ *
+ * Both are made from the same entries: the job first, then victims, then those who are spared. Where others give way
+ * already, the scheduler has nothing more to say; then the hold is shown, which the server keeps. Attributes that are
+ * not known here are shown in the JSON as they come: an integrator's scheduler may say more. */
+#include "preempt_explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "attrs.h"
+#include "json_out.h"
+#include "pbs_ext.h"
+#include "conn_pool.h"
+#include "term_out.h"
+
+static const char *value(const struct batch_status *b, const char *name)
+{
+    return attrs_value(b->attribs, name, NULL);
+}
+
+static bool is_role(const struct batch_status *b, const char *role)
+{
+    const char *is = value(b, "role");
+
+    return is && strcmp(is, role) == 0;
+}
+
+/* Seconds since 1970 as local time; other words as they are. */
+static const char *time_text(const char *text, char out[static 32])
+{
+    time_t at = text ? (time_t)strtoll(text, NULL, 10) : 0;
+    struct tm tm;
+
+    if (!text)
+        return "not known";
+    if (at <= 0 || !localtime_r(&at, &tm) || strftime(out, 32, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+        return text;
+    return out;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------------------ */
+
+/* The lists of jobs have the shorter names. */
+static const char *json_name(const char *name)
+{
+    if (strcmp(name, "victims") == 0)
+        return "n_victims";
+    return strcmp(name, "spared") == 0 ? "spared_by_reason" : name;
+}
+
+static bool is_number(const char *name)
+{
+    static const char *const names[] = {"level",   "order", "lost_core_seconds", "back", "until",
+                                        "victims", "spared"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void json_value(struct json_out *j, const char *name, const char *key, const char *text)
+{
+    if (is_number(name))
+        json_out_any(j, key, text);
+    else
+        json_out_string(j, key, text);
+}
+
+/* "name.1", "name.2" become an array, "name.word" an object. Returns what follows. */
+static const struct attrl *json_group(struct json_out *j, const struct attrl *a)
+{
+    const char *name = a->name;
+    bool numbered = a->resource[strspn(a->resource, "0123456789")] == '\0';
+
+    json_out_open(j, json_name(name), numbered ? '[' : '{');
+    for (; a && a->resource && strcmp(a->name, name) == 0; a = a->next)
+        json_value(j, name, numbered ? NULL : a->resource, a->value);
+    json_out_close(j, numbered ? ']' : '}');
+    return a;
+}
+
+static void json_attrs(struct json_out *j, const struct attrl *a)
+{
+    while (a) {
+        if (a->resource && *a->resource) {
+            a = json_group(j, a);
+            continue;
+        }
+        if (strcmp(a->name, "role") != 0)
+            json_value(j, a->name, json_name(a->name), a->value);
+        a = a->next;
+    }
+}
+
+static void json_role(struct json_out *j, const struct batch_status *list, const char *role, const char *key)
+{
+    json_out_open(j, key, '[');
+    for (; list; list = list->next) {
+        if (!is_role(list, role))
+            continue;
+        json_out_open(j, NULL, '{');
+        json_out_string(j, "job", list->name);
+        json_attrs(j, list->attribs);
+        json_out_close(j, '}');
+    }
+    json_out_close(j, ']');
+}
+
+static void json_hold(struct json_out *j, const struct batch_status *hold)
+{
+    json_out_open(j, "hold", '{');
+    for (const struct attrl *a = hold->attribs; a; a = a->next)
+        json_out_string(j, a->name, a->value);
+    json_out_close(j, '}');
+}
+
+static void show_json(const struct batch_status *b, const struct batch_status *hold)
+{
+    struct json_out j;
+
+    json_out_begin(&j, stdout);
+    json_out_string(&j, "job", b->name);
+    json_attrs(&j, b->attribs);
+    json_role(&j, b->next, "victim", "victims");
+    json_role(&j, b->next, "spared", "spared");
+    if (hold)
+        json_hold(&j, hold);
+    json_out_end(&j);
+}
+
+/* --- words ----------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word, *sentence;
+} verdicts[] = {{"runs", "it has its vnodes already"},
+                {"under_way", "what it waits for is under way"},
+                {"would_run", "it would be started, there is room"},
+                {"would_preempt", "it would be started in the room of others"},
+                {"waits", "it would not be started"}};
+
+static void show_verdict(const struct batch_status *b)
+{
+    const char *verdict = value(b, "verdict");
+
+    for (size_t i = 0; verdict && i < sizeof verdicts / sizeof verdicts[0]; i++)
+        if (strcmp(verdicts[i].word, verdict) == 0)
+            verdict = verdicts[i].sentence;
+    printf("%s: ", b->name);
+    table_text(stdout, verdict ? verdict : "its scheduler does not say");
+    putchar('\n');
+}
+
+static void show_line(const char *label, const char *text)
+{
+    if (!text)
+        return;
+    printf("    %-16s ", label);
+    table_text(stdout, text);
+    putchar('\n');
+}
+
+static void show_all(const char *label, const struct batch_status *b, const char *name)
+{
+    for (const struct attrl *a = b->attribs; a; a = a->next)
+        if (strcmp(a->name, name) == 0)
+            show_line(label, a->value);
+}
+
+static void show_job(const struct batch_status *b)
+{
+    show_verdict(b);
+    show_line("on", value(b, "exec_vnode"));
+    show_line("level", value(b, "level"));
+    show_all("but not yet", b, "not_yet");
+    show_all("in its way", b, "in_the_way");
+    show_line("no preemption", value(b, "no_preemption"));
+    show_line("methods", value(b, "methods"));
+    show_line("lost core-s", value(b, "lost_core_seconds"));
+    show_line("victims", value(b, "victims"));
+    show_line("chosen by", value(b, "price"));
+}
+
+static void show_column(const char *text, size_t width)
+{
+    table_whole_left(stdout, text ? text : "-", width);
+    putchar(' ');
+}
+
+static void show_victims(const struct batch_status *list)
+{
+    bool head = false;
+    char room[32];
+
+    for (; list; list = list->next) {
+        if (!is_role(list, "victim"))
+            continue;
+        if (!head)
+            printf("would give way, in this order:\n    %-24s %-15s %-6s %14s  %s\n", "job", "queue",
+                   "method", "lost core-s", "back at the earliest");
+        head = true;
+        printf("    ");
+        show_column(list->name, 24);
+        show_column(value(list, "queue"), 15);
+        show_column(value(list, "method"), 6);
+        table_right(stdout, value(list, "lost_core_seconds") ? value(list, "lost_core_seconds") : "-", 14);
+        printf("  ");
+        table_text(stdout, time_text(value(list, "back"), room));
+        putchar('\n');
+    }
+}
+
+static void show_spared(const struct batch_status *list)
+{
+    bool head = false;
+    char room[32];
+
+    for (; list; list = list->next) {
+        if (!is_role(list, "spared"))
+            continue;
+        if (!head)
+            printf("would not give way:\n");
+        head = true;
+        printf("    ");
+        show_column(list->name, 24);
+        show_column(value(list, "queue"), 15);
+        table_text(stdout, value(list, "reason") ? value(list, "reason") : "-");
+        if (value(list, "until"))
+            printf(", until %s", time_text(value(list, "until"), room));
+        if (value(list, "lost_core_seconds"))
+            printf("; it would lose %s core-s", value(list, "lost_core_seconds"));
+        putchar('\n');
+    }
+}
+
+/* The lists may be cut: then the sums say more than they do. */
+static void show_sums(const struct batch_status *b)
+{
+    size_t listed = 0, all = value(b, "victims") ? strtoul(value(b, "victims"), NULL, 10) : 0;
+
+    for (const struct batch_status *x = b->next; x; x = x->next)
+        listed++;
+    for (const struct attrl *a = b->attribs; a; a = a->next)
+        if (strcmp(a->name, "spared") == 0)
+            all += strtoul(a->value, NULL, 10);
+    if (all > listed)
+        printf("and %zu more that are not listed\n", all - listed);
+}
+
+static void show_words(const struct batch_status *b, const struct batch_status *hold)
+{
+    char room[32];
+
+    show_job(b);
+    show_victims(b->next);
+    show_spared(b->next);
+    show_sums(b);
+    if (!hold)
+        return;
+    show_line("room is held on", value(hold, "exec_vnode"));
+    show_line("gives way", value(hold, "victims"));
+    show_line("until", time_text(value(hold, "deadline"), room));
+}
+
+/* --- the way in ------------------------------------------------------------------------------------------ */
+
+int preempt_explain(const struct cmd_args *a, int c, const char *id, bool json)
+{
+    struct batch_status *b = pbs_explain(c, id, NULL), *hold = NULL;
+
+    if (!b)
+        return session_report(a, c, id);
+    if (value(b, "verdict") && strcmp(value(b, "verdict"), "under_way") == 0)
+        hold = pbs_stathold(c, b->name, NULL, NULL); /* NULL: it waits for something else */
+    if (json)
+        show_json(b, hold);
+    else
+        show_words(b, hold);
+    pbs_statfree(hold);
+    pbs_statfree(b);
+    return 0;
+}

@@ -1,0 +1,63 @@
+/* qrun: run jobs now, whatever the scheduler thinks. Not by each_job, since its exit codes are others: 2 for
+ * whatever went wrong. Without -a the call comes back when the server has an answer. */
+#include "cmd.h"
+#include "operand.h"
+#include "pbs_error.h"
+#include "conn_pool.h"
+
+struct qrun {
+    struct cmd_args a;
+    bool asynchronous;
+    const char *where; /* -H; "-": the vnodes that it has or would get */
+};
+
+static const struct option_row rows[] = {
+    CMD_FLAG('a', struct qrun, asynchronous, "do not wait until they have started"),
+    CMD_TEXT('H', struct qrun, where, "vnode_specification", "where: v1+v2, (v1:ncpus=2)+(v2:ncpus=1), or -"),
+};
+
+static int run_one(const struct qrun *q, struct session *s, const char *operand)
+{
+    struct ids_job job;
+    int c, rc;
+
+    if (ids_job(&q->a, operand, &job) < 0)
+        return 2;
+    c = session_connect(s, job.server);
+    if (c < 0)
+        return 2;
+    rc = q->asynchronous ? pbs_asyrunjob(c, job.id, q->where, NULL) : pbs_runjob(c, job.id, q->where, NULL);
+    if (rc == 0)
+        return 0;
+    session_report(&q->a, c, pbs_errno == PBSE_UNKNODE && q->where ? q->where : job.shown);
+    return 2;
+}
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct qrun *q = settings;
+    struct session *s;
+    int i, rc = 0;
+
+    if (!n || (q->where && !*q->where))
+        return cmd_usage(&q->a);
+    s = session_create(&q->a);
+    if (!s)
+        return 2;
+    for (i = 0; i < n; i++) {
+        int code = run_one(q, s, operands[i]);
+
+        rc = code ? code : rc;
+    }
+    session_destroy(s);
+    return rc;
+}
+
+const struct cmd command = {
+    .options = {.program = "qrun", .operands = "job_identifier...", CMD_ROWS(rows)},
+    .usage = "Usage: qrun [-a] [-H vnode_specification ] job_identifier_list\n",
+    .usage_exit = 1,
+    .admin = true,
+    .size = sizeof(struct qrun),
+    .run = run,
+};

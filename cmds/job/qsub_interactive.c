@@ -1,0 +1,298 @@
+/* Two processes: the helper has the socket, the key, and the terminal once the job is there; we watch the
+ * helper and the job, and own ^C and ^Z until then.
+ *
+ * The socket listens before the job is submitted, since its port goes with the job; the key follows to the
+ * helper through a pipe, seen in no command line and forgotten here. Who ends first decides: the helper (the
+ * job has been attended), the user, or a job that no server has any more: one that moved is asked for where it went.
+ * In every case the helper is waited for, because it gives the terminal back. */
+#include "qsub_interactive.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pbs_error.h"
+#include "pbs_ifl.h"
+
+#include "conf.h"
+#include "strbuf.h"
+
+enum {
+    FIRST_FD = 3,
+    LOOK_MS = 200,
+    LOOKS_BETWEEN_ASKING = 15,
+    PATH_LEN_MAX = 4096,
+    EXIT_GONE = 3,
+    HELPER_LEFT = 4, /* the user has said ~. */
+    N_KEY_BYTES = 32
+};
+
+static int make_key(struct qsub_terminal *t)
+{
+    unsigned char bytes[N_KEY_BYTES];
+
+    if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        return -1;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(t->key + 2 * i, 3, "%02x", bytes[i]);
+    return 0;
+}
+
+int qsub_terminal_open(struct qsub_terminal *t, bool x11, const struct cmd_args *a)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_ANY)}};
+    socklen_t n = sizeof address;
+
+    t->x11 = x11;
+    if (x11 && qsub_x11_find(t->cookie, a) < 0)
+        return -1;
+    t->listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (t->listening < 0 || bind(t->listening, (struct sockaddr *)&address, n) < 0 ||
+        listen(t->listening, 4) < 0 || getsockname(t->listening, (struct sockaddr *)&address, &n) < 0 ||
+        make_key(t) < 0) {
+        cmd_say(a, "cannot wait for the job's terminal: %s", strerror(errno));
+        return -1;
+    }
+    t->port = ntohs(address.sin_port);
+    return 0;
+}
+
+/* ---- the helper
+ * Our handler must not take the SIGTERM that is meant to end it: so none comes before it has let go of that. */
+static void block_term(int how)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(how, &set, NULL);
+}
+
+static void become_the_helper(const char *program, const char *id, int listening, int key)
+{
+    char fd[16];
+
+    /* qsub asks what is wanted; an early key would end a helper that has not said so yet */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTSTP, SIG_IGN);
+    signal(SIGTERM, SIG_DFL);
+    block_term(SIG_UNBLOCK);
+    /* Out of the way first, then to their places. */
+    listening = fcntl(listening, F_DUPFD, FIRST_FD + 2);
+    key = fcntl(key, F_DUPFD, FIRST_FD + 2);
+    if (dup2(listening, FIRST_FD) < 0 || dup2(key, FIRST_FD + 1) < 0)
+        _exit(1);
+    close(listening);
+    close(key);
+    snprintf(fd, sizeof fd, "%d", FIRST_FD);
+    execl(program, "pbs_terminal", "attend", id, fd, (char *)NULL);
+    fprintf(stderr, "qsub: %s: %s\n", program, strerror(errno));
+    _exit(1);
+}
+
+static pid_t start_helper(struct qsub_terminal *t, const char *id)
+{
+    struct conf *conf = conf_load(NULL);
+    struct strbuf program;
+    int key[2];
+    pid_t pid = -1;
+
+    strbuf_init(&program, PATH_LEN_MAX);
+    strbuf_addf(&program, "%s/libexec/pbs_terminal", conf ? conf_text(conf, CONF_PBS_EXEC) : "");
+    fflush(stdout);
+    if (pipe2(key, O_CLOEXEC) == 0) {
+        block_term(SIG_BLOCK);
+        pid = dprintf(key[1], "%s%s%s", t->key, t->x11 ? "X" : "", t->cookie) > 0 ? fork() : -1;
+        if (pid == 0)
+            become_the_helper(strbuf_str(&program), id, t->listening, key[0]);
+        block_term(SIG_UNBLOCK);
+        close(key[0]);
+        close(key[1]);
+    }
+    explicit_bzero(t->key, sizeof t->key);
+    explicit_bzero(t->cookie, sizeof t->cookie);
+    close(t->listening);
+    t->listening = -1;
+    strbuf_fini(&program);
+    conf_destroy(conf);
+    return pid;
+}
+
+/* ---- the user */
+/* Written by the handlers alone. */
+static volatile sig_atomic_t interrupted, stopped;
+
+static void on_interrupt(int signo)
+{
+    if (signo == SIGTSTP)
+        stopped = 1;
+    else
+        interrupted = 1;
+}
+
+static void catch_signals(void)
+{
+    const struct sigaction act = {.sa_handler = on_interrupt};
+
+    sigaction(SIGINT, &act, NULL);
+    sigaction(SIGTERM, &act, NULL);
+    sigaction(SIGTSTP, &act, NULL);
+}
+
+static bool wants_to_leave(void)
+{
+    char answer[64];
+
+    interrupted = 0;
+    printf("Do you wish to terminate the job and exit (y|[n])? ");
+    fflush(stdout);
+    if (!fgets(answer, sizeof answer, stdin))
+        return true; /* there is nobody to ask */
+    return answer[0] == 'y' || answer[0] == 'Y';
+}
+
+/* ---- the job */
+struct seat { /* it and the server that has it now */
+    int c;
+    char id[PBS_MAXCLTJOBID + 1];
+    const char *was; /* as qsub was told; what the user reads */
+};
+
+/* The connection that qsub gave us stays its own. */
+static void take_seat(struct seat *s, int c, const char *id, int given)
+{
+    if (s->c != given)
+        pbs_disconnect(s->c);
+    s->c = c;
+    snprintf(s->id, sizeof s->id, "%s", id);
+}
+
+static bool is_of(const char *id, const char *server)
+{
+    const char *dot = strchr(id, '.');
+
+    return !dot || strcmp(dot + 1, server) == 0;
+}
+
+/* Has it gone to another server? There it is found by its old name. Where that one cannot be asked nobody knows more: it is
+ * taken to be there, and asked for again later. */
+static bool has_moved(struct seat *s, int given)
+{
+    char *where = pbs_locjob(s->c, s->id, NULL);
+    struct batch_status *now;
+    bool moved = where && !is_of(s->id, where);
+    int c = moved ? pbs_connect(where) : -1;
+
+    free(where);
+    if (c < 0)
+        return moved;
+    now = pbs_statjob(c, s->id, NULL, NULL);
+    if (now)
+        take_seat(s, c, now->name, given);
+    else
+        pbs_disconnect(c);
+    pbs_statfree(now);
+    return now;
+}
+
+static bool is_gone(struct seat *at, int given)
+{
+    struct batch_status *s = pbs_statjob(at->c, at->id, NULL, NULL);
+    bool gone = !s && !has_moved(at, given);
+
+    for (const struct attrl *x = s ? s->attribs : NULL; x; x = x->next)
+        if (strcmp(x->name, ATTR_state) == 0)
+            gone = x->value[0] == 'F' || x->value[0] == 'X';
+    pbs_statfree(s);
+    return gone;
+}
+
+/* Nothing left to wait for: the helper, if it is there, gives the terminal back first. */
+static void end_helper(pid_t pid)
+{
+    kill(pid, SIGTERM);
+    if (waitpid(pid, NULL, 0) < 0)
+        return;
+}
+
+static int delete_job(struct seat *at, int given)
+{
+    if (pbs_deljob(at->c, at->id, NULL) == PBSE_UNKJOBID && has_moved(at, given))
+        pbs_deljob(at->c, at->id, NULL);
+    printf("Job %s is being deleted\n", at->was);
+    return 0;
+}
+
+static int leave(struct seat *at, pid_t pid, int given)
+{
+    end_helper(pid);
+    return delete_job(at, given);
+}
+
+/* What the helper has ended with. */
+static int complete(struct seat *at, int status, int given)
+{
+    if (WIFEXITED(status) && WEXITSTATUS(status) == HELPER_LEFT) {
+        putchar('\n');
+        return delete_job(at, given);
+    }
+    printf("\nqsub: job %s completed\n", at->was);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
+}
+
+static int watch(struct seat *at, pid_t pid, int given)
+{
+    int status, looks = 0;
+
+    for (;;) {
+        if (waitpid(pid, &status, WNOHANG) == pid)
+            return complete(at, status, given);
+        if (stopped) {
+            stopped = 0;
+            puts("Sorry, you cannot suspend qsub until the job is started");
+        }
+        if (interrupted && wants_to_leave())
+            return leave(at, pid, given);
+        poll(NULL, 0, LOOK_MS);
+        if (++looks % LOOKS_BETWEEN_ASKING == 0 && is_gone(at, given)) {
+            poll(NULL, 0, LOOK_MS); /* its last words may be on their way */
+            if (waitpid(pid, &status, WNOHANG) == pid) {
+                printf("\nqsub: job %s completed\n", at->was);
+                return 0;
+            }
+            end_helper(pid);
+            fprintf(stderr, "qsub: job %s apparently deleted\n", at->was);
+            return EXIT_GONE;
+        }
+    }
+}
+
+int qsub_terminal_attend(struct qsub_terminal *t, const struct cmd_args *a, int c, const char *id)
+{
+    struct seat at = {.c = c, .was = id};
+    pid_t pid;
+    int code;
+
+    take_seat(&at, c, id, c);
+    catch_signals();
+    printf("qsub: waiting for job %s to start\n", id);
+    pid = start_helper(t, id);
+    if (pid < 0) {
+        cmd_say(a, "cannot start the helper for the job's terminal: %s", strerror(errno));
+        pbs_deljob(c, id, NULL);
+        return 1;
+    }
+    code = watch(&at, pid, c);
+    if (at.c != c)
+        pbs_disconnect(at.c);
+    return code;
+}

@@ -1,0 +1,85 @@
+/* For each operand: the server in its name, or the default one; the call; and when that server does not know
+ * the job, one question to the default server where it has gone, and one more call there (a job that moved is known
+ * there by its old name). The first error stands if that does not help. The last error is the result of the command. */
+#include "each_job.h"
+
+#include <stdio.h>
+
+#include "pbs_error.h"
+#include "conn_pool.h"
+
+struct walk {
+    const struct cmd_args *a;
+    struct session *s;
+    each_job_call *act;
+    void *context;
+    bool not_found; /* its own words for a job that is nowhere */
+};
+
+/* Ask the default server where the job is, and try there. Nonzero: the first error stands. */
+static int try_elsewhere(const struct walk *w, const struct ids_job *job)
+{
+    int c = session_connect(w->s, ""), rc = -1;
+    char *where = c < 0 ? NULL : pbs_locjob(c, job->shown, NULL);
+
+    if (where && strcmp(where, job->server) != 0) {
+        c = session_connect(w->s, where);
+        rc = c < 0 ? -1 : w->act(c, job->shown, w->context); /* a bare number would be one of that server's */
+    }
+    free(where);
+    return rc;
+}
+
+static int one_job(const struct walk *w, const char *operand)
+{
+    struct ids_job job;
+    int c, code;
+    char *text;
+
+    if (ids_job(w->a, operand, &job) < 0)
+        return 1;
+    c = session_connect(w->s, job.server);
+    if (c < 0)
+        return pbs_errno;
+    if (w->act(c, job.id, w->context) == 0)
+        return 0;
+    code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
+    text = pbs_geterrmsg(c) ? strdup(pbs_geterrmsg(c)) : NULL;
+    if (code == PBSE_UNKJOBID && try_elsewhere(w, &job) == 0)
+        code = 0;
+    pbs_errno = code;
+    if (code == PBSE_UNKJOBID && w->not_found) {
+        fprintf(stderr, "Job %s not found\n", job.shown);
+        code = 1;
+    } else if (code) {
+        session_report_text(w->a, text, job.shown);
+        session_report_others(w->a, c, job.shown);
+    }
+    free(text);
+    return code;
+}
+
+static int walk_all(struct walk *w, int n, char *operands[])
+{
+    int i, rc = 0;
+
+    if (!w->s)
+        return 1;
+    for (i = 0; i < n; i++) {
+        int code = one_job(w, operands[i]);
+
+        rc = code ? code : rc;
+    }
+    session_destroy(w->s);
+    return rc;
+}
+
+int each_job(const struct cmd_args *a, int n, char *operands[], each_job_call *act, void *context)
+{
+    return walk_all(&(struct walk){a, session_create(a), act, context, false}, n, operands);
+}
+
+int each_job_found(const struct cmd_args *a, int n, char *operands[], each_job_call *act, void *context)
+{
+    return walk_all(&(struct walk){a, session_create(a), act, context, true}, n, operands);
+}

@@ -1,0 +1,358 @@
+/* A row for each letter: which attribute it becomes, what a good value looks like, how it is stored. -l and
+ * -W are lists and make many attributes, -e and -o need the host and directory of this moment; these four
+ * stand apart.
+ *
+ * A later word replaces an earlier one of the same name. That the command line of qsub wins over its script
+ * is qsub's own doing. */
+#include "job_options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "conf.h"
+#include "date_text.h"
+#include "hold_letters.h"
+#include "option_pairs.h"
+#include "strbuf.h"
+
+/* --- forms
+ * ------------------------------------------------------------------------------------------------ */
+
+static bool is_any(const char *v)
+{
+    return *v != '\0';
+}
+
+/* As the server takes them. */
+static bool is_job_name(const char *v)
+{
+    for (const char *c = v; *c; c++)
+        if (!isgraph((unsigned char)*c) || *c == '/')
+            return false;
+    return *v && strlen(v) <= PBS_MAXJOBNAME;
+}
+
+static bool is_number(const char *v, long min, long max)
+{
+    char *end;
+    long n;
+
+    errno = 0;
+    n = strtol(v, &end, 10);
+    return end != v && !*end && !errno && n >= min && n <= max;
+}
+
+/* n, s, c, w, or c=minutes and w=minutes. u is what is meant when nothing is said, and may not be said. */
+static bool is_checkpoint(const char *v)
+{
+    if (strlen(v) == 1)
+        return strchr("nscw", *v) != NULL;
+    return (*v == 'c' || *v == 'w') && v[1] == '=' && is_number(v + 2, 1, INT_MAX);
+}
+
+static bool is_one_of(const char *v, const char *const words[])
+{
+    for (; *words; words++)
+        if (!strcmp(v, *words))
+            return true;
+    return false;
+}
+
+static bool is_join(const char *v)
+{
+    return is_one_of(v, (const char *const[]){"oe", "eo", "n", NULL});
+}
+
+/* Letters of `set`, each at most once. */
+static bool is_letters(const char *v, const char *set)
+{
+    const char *p;
+
+    for (p = v; *p; p++)
+        if (!strchr(set, *p) || strchr(p + 1, *p))
+            return false;
+    return p > v;
+}
+
+static bool is_keep(const char *v)
+{
+    return !strcmp(v, "n") || (is_letters(v, "oed") && strcmp(v, "d"));
+}
+
+static bool is_remove(const char *v)
+{
+    return is_letters(v, "oe");
+}
+
+static bool is_mail(const char *v)
+{
+    return is_one_of(v, (const char *const[]){"n", "nj", "jn", NULL}) ||
+           (is_letters(v, "abej") && strcmp(v, "j"));
+}
+
+static bool is_yes_no(const char *v)
+{
+    return !strcmp(v, "y") || !strcmp(v, "n");
+}
+
+static bool is_priority(const char *v)
+{
+    return is_number(v, -1024, 1023);
+}
+
+/* X-Y[:Z][%N] with 0 <= X < Y, Z >= 1, N >= 1 */
+static bool is_range(const char *v)
+{
+    unsigned long x, y, z = 1, n = 1;
+    int used = 0, more = 0;
+
+    if (!isdigit((unsigned char)*v) || sscanf(v, "%9lu-%9lu%n", &x, &y, &used) != 2 || x >= y)
+        return false;
+    v += used;
+    if (*v == ':') {
+        if (!isdigit((unsigned char)v[1]) || sscanf(v, ":%9lu%n", &z, &more) != 1)
+            return false;
+        v += more;
+    }
+    if (*v == '%') {
+        if (!isdigit((unsigned char)v[1]) || sscanf(v, "%%%9lu%n", &n, &more) != 1)
+            return false;
+        v += more;
+    }
+    return !*v && z >= 1 && n >= 1;
+}
+
+static bool is_date(const char *v)
+{
+    int64_t t;
+
+    return date_text_parse(v, (int64_t)time(NULL), &t) == 0;
+}
+
+static bool is_list(const char *v)
+{
+    return *v && *v != ',' && v[strlen(v) - 1] != ',';
+}
+
+/* --- storing
+ * ---------------------------------------------------------------------------------------------- */
+
+static void put_date(struct job_options *o, const char *attribute, const char *value)
+{
+    char text[24];
+    int64_t t = 0;
+
+    date_text_parse(value, (int64_t)time(NULL), &t);
+    snprintf(text, sizeof text, "%lld", (long long)t);
+    attrs_set(&o->attrs, attribute, NULL, text);
+}
+
+static void put(struct job_options *o, const char *attribute, const char *value)
+{
+    attrs_set(&o->attrs, attribute, NULL, value);
+}
+
+static void put_yes_no(struct job_options *o, const char *attribute, const char *value)
+{
+    attrs_set(&o->attrs, attribute, NULL, *value == 'y' ? "TRUE" : "FALSE");
+}
+
+static int refuse_second_limit(struct job_options *o)
+{
+    if (!attrs_find(&o->attrs, ATTR_max_run_subjobs, NULL))
+        return 0;
+    o->a.errors++;
+    return cmd_say(&o->a, "multiple max_run_subjobs values found");
+}
+
+/* The range, and behind % how many may run at once. */
+static void put_range(struct job_options *o, const char *attribute, const char *value)
+{
+    size_t n = strcspn(value, "%");
+    char range[64];
+
+    snprintf(range, sizeof range, "%.*s", (int)n, value);
+    attrs_set(&o->attrs, attribute, NULL, range);
+    if (!value[n] || refuse_second_limit(o) < 0)
+        return;
+    attrs_set(&o->attrs, ATTR_max_run_subjobs, NULL, value + n + 1);
+}
+
+static const struct spec {
+    char letter;
+    const char *attribute;
+    bool (*is_good)(const char *value);
+    void (*put)(struct job_options *o, const char *attribute, const char *value);
+} specs[] = {
+    {'a', ATTR_a, is_date, put_date},     {'A', ATTR_A, is_any, put},
+    {'c', ATTR_c, is_checkpoint, put},    {'h', ATTR_h, hold_letters_are_good, put},
+    {'j', ATTR_j, is_join, put},          {'J', ATTR_J, is_range, put_range},
+    {'k', ATTR_k, is_keep, put},          {'m', ATTR_m, is_mail, put},
+    {'M', ATTR_M, is_list, put},          {'N', ATTR_N, is_job_name, put},
+    {'p', ATTR_p, is_priority, put},      {'P', ATTR_project, is_any, put},
+    {'r', ATTR_r, is_yes_no, put_yes_no}, {'R', ATTR_R, is_remove, put},
+    {'S', ATTR_S, is_list, put},          {'u', ATTR_u, is_list, put},
+};
+
+static const struct spec *find(char letter)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof specs / sizeof specs[0]; i++)
+        if (specs[i].letter == letter)
+            return &specs[i];
+    return NULL;
+}
+
+bool job_options_is_good(char letter, const char *value)
+{
+    const struct spec *s = find(letter);
+
+    return s && s->is_good(value);
+}
+
+/* --- paths
+ * ------------------------------------------------------------------------------------------------ */
+
+int job_options_cwd(const struct cmd_args *a, char *out, size_t size)
+{
+    const char *pwd = getenv("PWD");
+    struct stat there, here;
+
+    if (pwd && *pwd == '/' && strlen(pwd) < size && stat(pwd, &there) == 0 && stat(".", &here) == 0 &&
+        there.st_ino == here.st_ino && there.st_dev == here.st_dev) {
+        memcpy(out, pwd, strlen(pwd) + 1);
+        return 0;
+    }
+    return getcwd(out, size) ? 0 : cmd_say(a, "the working directory cannot be found: %m");
+}
+
+static bool names_host(const char *path)
+{
+    const char *colon = strchr(path, ':'), *slash = strchr(path, '/');
+
+    return colon && (!slash || colon < slash);
+}
+
+/* Under which name others find this host's files: pbs.conf's, else the kernel's. */
+static void own_host(char *out, size_t size)
+{
+    struct conf *c = conf_load(NULL);
+    const char *name = c ? conf_text(c, CONF_PBS_OUTPUT_HOST_NAME) : NULL;
+
+    if (c && !name)
+        name = conf_text(c, CONF_PBS_PUBLIC_HOST_NAME);
+    if (name)
+        snprintf(out, size, "%s", name);
+    else if (gethostname(out, size) < 0)
+        out[0] = '\0';
+    out[size - 1] = '\0';
+    conf_destroy(c);
+}
+
+/* "host:path" as it is (relative: below the home there); "path" gets this host and the working directory,
+ * and a slash when it is a directory, so that the default name is used inside. */
+static int put_path(struct job_options *o, const char *attribute, const char *value)
+{
+    char cwd[PATH_MAX], host[256];
+    struct strbuf b;
+    struct stat st;
+
+    if (!*value || value[strcspn(value, "\n")])
+        return -1;
+    if (names_host(value)) {
+        attrs_set(&o->attrs, attribute, NULL, value);
+        return 0;
+    }
+    if (job_options_cwd(&o->a, cwd, sizeof cwd) < 0)
+        return -1;
+    strbuf_init(&b, PATH_MAX + 300);
+    own_host(host, sizeof host);
+    strbuf_addf(&b, "%s:", host);
+    if (*value != '/')
+        strbuf_addf(&b, "%s/", strcmp(cwd, "/") ? cwd : "");
+    strbuf_add(&b, value);
+    if (value[strlen(value) - 1] != '/' && stat(value, &st) == 0 && S_ISDIR(st.st_mode))
+        strbuf_add_char(&b, '/');
+    if (strbuf_ok(&b))
+        attrs_set(&o->attrs, attribute, NULL, strbuf_str(&b));
+    strbuf_fini(&b);
+    return 0;
+}
+
+/* --- lists
+ * ------------------------------------------------------------------------------------------------ */
+
+static int one_resource(void *context, const char *name, const char *value)
+{
+    struct job_options *o = context;
+
+    attrs_set(&o->attrs, ATTR_l, name, value);
+    return 0;
+}
+
+/* The line, and a caret below what is wrong. */
+static int bad_resource(struct job_options *o, const struct option_row *row, const char *text,
+                        const char *bad)
+{
+    cmd_illegal(&o->a, row);
+    fprintf(stderr, "%s\n%*s^\n", text, (int)(bad - text), "");
+    cmd_hint_row(row);
+    return 0;
+}
+
+static const char *const yes[] = {"true", "True", "TRUE", "t", "T", "y", "Y", "1", NULL};
+static const char *const no[] = {"false", "False", "FALSE", "f", "F", "n", "N", "0", NULL};
+
+/* block and interactive are said as booleans and sent as the port on which qsub waits; 1 is "no port yet". */
+static int one_attribute(void *context, const char *name, const char *value)
+{
+    struct job_options *o = context;
+
+    if (!strcmp(name, ATTR_block) || !strcmp(name, ATTR_inter)) {
+        if (!is_one_of(value, yes) && !is_one_of(value, no))
+            return -1;
+        if (is_one_of(value, yes))
+            attrs_set(&o->attrs, name, NULL, "1");
+        return 0;
+    }
+    if (!strcmp(name, ATTR_max_run_subjobs) && refuse_second_limit(o) < 0)
+        return 0;
+    if (!strcmp(name, ATTR_umask) && value[strspn(value, "01234567")])
+        return -1;
+    attrs_set(&o->attrs, name, NULL, value);
+    return 0;
+}
+
+static int take_list(struct job_options *o, const struct option_row *row, const char *value)
+{
+    const char *bad = value;
+
+    if (row->letter == 'l')
+        return job_words_resources(value, one_resource, o, &bad) ? bad_resource(o, row, value, bad) : 0;
+    return job_words_attributes(value, one_attribute, o, &bad) ? cmd_bad(&o->a, row) : 0;
+}
+
+int job_options_take(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct job_options *o = settings;
+    const struct spec *s = find(row->letter);
+
+    (void)e;
+    if (row->letter == 'l' || row->letter == 'W')
+        return take_list(o, row, value);
+    if (row->letter == 'e' || row->letter == 'o')
+        return put_path(o, row->letter == 'e' ? ATTR_e : ATTR_o, value) < 0 ? cmd_bad(&o->a, row) : 0;
+    if (!s || !s->is_good(value))
+        return cmd_bad(&o->a, row);
+    s->put(o, s->attribute, value);
+    return 0;
+}
+
+void job_options_fini(struct job_options *o)
+{
+    attrs_fini(&o->attrs);
+}

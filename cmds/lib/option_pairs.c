@@ -1,0 +1,152 @@
+/* Both options are lists of name=value, and both have values with commas in them. Where a value ends is the
+ * whole question, and a rule of three answers it: never inside quotes; for -l at the next comma; for -W, and
+ * for preempt_targets, only at a comma after which a new "name=" begins. */
+#include "option_pairs.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Characters of a name that stands before '='; 0: there is none. */
+static size_t name_length(const char *s)
+{
+    size_t n = 0;
+
+    if (!isalpha((unsigned char)*s))
+        return 0;
+    while (isalnum((unsigned char)s[n]) || (s[n] && strchr("_-.", s[n])))
+        n++;
+    return n;
+}
+
+static const char *skip_blanks(const char *s)
+{
+    while (isspace((unsigned char)*s))
+        s++;
+    return s;
+}
+
+/* Does "name=" begin here? A path or host in a value's list may hold letters too, but no '=' behind a bare
+ * name. */
+static bool begins_pair(const char *s)
+{
+    size_t n;
+
+    s = skip_blanks(s);
+    n = name_length(s);
+    return n && *skip_blanks(s + n) == '=';
+}
+
+/* A target of preempt_targets looks like a pair, and goes on with the list. */
+static bool begins_target(const char *s)
+{
+    s = skip_blanks(s);
+    return !strncasecmp(s, "queue", 5) || !strncasecmp(s, "Resource_List.", 14);
+}
+
+enum list { LIST_NONE, LIST_WORDS, LIST_TARGETS };
+
+/* The comma, outside quotes, that ends the value at s; its end if none. NULL: a quote is not closed. */
+static const char *value_end(const char *s, enum list list)
+{
+    for (; *s; s++) {
+        if (*s == ',' && (list == LIST_NONE || begins_pair(s + 1)) &&
+            !(list == LIST_TARGETS && begins_target(s + 1)))
+            return s;
+        if (*s == '\\' && s[1]) {
+            s++;
+        } else if (*s == '"' || *s == '\'') {
+            s = strchr(s + 1, *s);
+            if (!s)
+                return NULL;
+        }
+    }
+    return s;
+}
+
+/* A heap copy without blanks at its ends and, with `unquote`, without quotes that enclose all of it. */
+static char *copy_value(const char *from, const char *to, bool unquote)
+{
+    from = skip_blanks(from);
+    while (to > from && isspace((unsigned char)to[-1]))
+        to--;
+    if (unquote && to - from >= 2 && (*from == '"' || *from == '\'') &&
+        memchr(from + 1, *from, (size_t)(to - from - 1)) == to - 1) {
+        from++;
+        to--;
+    }
+    return strndup(from, to < from ? 0 : (size_t)(to - from));
+}
+
+struct rule {
+    bool list_everywhere; /* commas belong to the value until the next name= */
+    bool unquote;
+    job_words_pair *each;
+    void *context;
+};
+
+/* One pair at *at, which is then behind it. */
+static int one_pair(const char **at, const struct rule *r)
+{
+    const char *name = skip_blanks(*at), *value, *end;
+    size_t n = name_length(name);
+    char *name_copy, *value_copy;
+    enum list list = n == 15 && !strncasecmp(name, "preempt_targets", 15) ? LIST_TARGETS
+                     : r->list_everywhere                                 ? LIST_WORDS
+                                                                          : LIST_NONE;
+    int rc = -1;
+
+    *at = name;
+    if (!n)
+        return -1;
+    value = skip_blanks(name + n);
+    *at = value;
+    if (*value != '=')
+        return -1;
+    *at = ++value;
+    end = value_end(value, list);
+    if (!end)
+        return -1;
+    name_copy = strndup(name, n);
+    value_copy = copy_value(value, end, r->unquote);
+    if (name_copy && value_copy)
+        rc = r->each(r->context, name_copy, value_copy);
+    free(name_copy);
+    free(value_copy);
+    if (rc == 0)
+        *at = end;
+    return rc;
+}
+
+static int walk(const char *text, const struct rule *r, const char **bad)
+{
+    const char *at = text;
+
+    for (;;) {
+        int rc = one_pair(&at, r);
+
+        if (rc) {
+            *bad = at;
+            return rc;
+        }
+        if (!*at)
+            return 0;
+        at++;
+    }
+}
+
+int job_words_resources(const char *text, job_words_pair *each, void *context, const char **bad)
+{
+    struct rule r = {false, false, each, context};
+
+    return walk(text, &r, bad);
+}
+
+int job_words_attributes(const char *text, job_words_pair *each, void *context, const char **bad)
+{
+    struct rule r = {true, true, each, context};
+
+    return walk(text, &r, bad);
+}

@@ -1,0 +1,54 @@
+/* A list that is sorted once and then searched. */
+#include "jobid_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void job_names_add(struct job_names *l, const char *id)
+{
+    char *name = strndup(id, strcspn(id, "."));
+
+    if (name && l->n == l->room) {
+        size_t room = l->room ? l->room * 2 : 64;
+        char **more = reallocarray(l->name, room, sizeof *more);
+
+        if (more) {
+            l->name = more;
+            l->room = room;
+        }
+    }
+    if (name && l->n < l->room) {
+        l->name[l->n++] = name;
+        return;
+    }
+    free(name);
+    l->broken = true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void job_names_sort(struct job_names *l)
+{
+    if (l->n)
+        qsort(l->name, l->n, sizeof *l->name, compare);
+}
+
+bool job_names_has(const struct job_names *l, const char *id)
+{
+    char *name = strndup(id, strcspn(id, "."));
+    bool has = l->broken || !name || (l->n && bsearch(&name, l->name, l->n, sizeof *l->name, compare));
+
+    free(name);
+    return has;
+}
+
+void job_names_fini(struct job_names *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free(l->name[i]);
+    free(l->name);
+    *l = (struct job_names){0};
+}

@@ -1,0 +1,128 @@
+/* pbs_topologyinfo: how many sockets and processors the hosts have, from what their MOMs have reported (topology_info of
+ * the vnode that a host itself is; others on the same host have none). For who counts licences of software by sockets. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "attrs.h"
+#include "cmd.h"
+#include "pbs_error.h"
+#include "conn_pool.h"
+
+struct topology {
+    struct cmd_args a;
+    bool all, processors, sockets;
+};
+
+static const struct option_row rows[] = {
+    CMD_FLAG('a', struct topology, all, "every host of the complex"),
+    CMD_FLAG('p', struct topology, processors, "how many processors (hardware threads)"),
+    CMD_FLAG('s', struct topology, sockets, "how many sockets; what is shown where neither is asked for"),
+};
+
+/* N of "... NAME=N ..."; -1: it is not there. */
+static long count(const char *topology, const char *name)
+{
+    const size_t n = strlen(name);
+
+    for (const char *at = topology; at; at = strchr(at, ' ')) {
+        at += *at == ' ';
+        if (strncmp(at, name, n) == 0 && at[n] == '=')
+            return strtol(at + n + 1, NULL, 10);
+    }
+    return -1;
+}
+
+static void put(long number)
+{
+    if (number < 0)
+        fputs(" --", stdout);
+    else
+        printf(" %ld", number);
+}
+
+static void show(const struct topology *q, const char *host, const char *topology)
+{
+    fputs(host, stdout);
+    if (q->sockets || !q->processors)
+        put(count(topology, "sockets"));
+    if (q->processors)
+        put(count(topology, "pus"));
+    putchar('\n');
+}
+
+/* `host` is a vnode or the host that vnodes are on; NULL: any. */
+static bool is_meant(const struct batch_status *v, const char *host)
+{
+    const char *on = attrs_value(v->attribs, ATTR_rescavail, "host");
+
+    return !host || strcmp(v->name, host) == 0 || (on && strcmp(on, host) == 0);
+}
+
+/* The hosts of this name, or all. 0, or 1: it is unknown, or has reported nothing; said. */
+static int show_host(const struct topology *q, const struct batch_status *vnodes, const char *host)
+{
+    size_t known = 0, told = 0;
+
+    for (const struct batch_status *v = vnodes; v; v = v->next) {
+        const char *topology = attrs_value(v->attribs, ATTR_NODE_TopologyInfo, NULL);
+
+        if (!is_meant(v, host))
+            continue;
+        known++;
+        if (topology) {
+            show(q, v->name, topology);
+            told++;
+        }
+    }
+    if (told || !host)
+        return 0;
+    cmd_say(&q->a, "%s: %s", host, known ? "its MOM has not reported what it has" : "Unknown node");
+    return 1;
+}
+
+static struct batch_status *fetch(int c)
+{
+    struct attrs wants = {0};
+    struct batch_status *vnodes;
+
+    attrs_add(&wants, ATTR_NODE_TopologyInfo, NULL, "", SET);
+    attrs_add(&wants, ATTR_rescavail, "host", "", SET);
+    pbs_errno = 0;
+    vnodes = pbs_statvnode(c, NULL, attrs_attrl(&wants), NULL);
+    attrs_fini(&wants);
+    return vnodes;
+}
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct topology *q = settings;
+    struct session *s;
+    struct batch_status *vnodes;
+    int c, rc = 0;
+
+    if (q->all == (n > 0))
+        return cmd_usage(&q->a);
+    s = session_create(&q->a);
+    c = s ? session_connect(s, NULL) : -1;
+    vnodes = c < 0 ? NULL : fetch(c);
+    if (c < 0 || (!vnodes && pbs_errno)) {
+        if (c >= 0)
+            session_report(&q->a, c, "");
+        rc = 1;
+    } else if (q->all) {
+        rc = show_host(q, vnodes, NULL);
+    }
+    for (int i = 0; rc != 1 && i < n; i++)
+        rc = show_host(q, vnodes, operands[i]) ? 2 : rc;
+    pbs_statfree(vnodes);
+    session_destroy(s);
+    return rc ? 1 : 0;
+}
+
+const struct cmd command = {
+    .options = {.program = "pbs_topologyinfo", .operands = "[host...]", CMD_ROWS(rows)},
+    .usage = "Usage: pbs_topologyinfo [-p] [-s] {-a | host...}\n",
+    .usage_exit = 1,
+    .size = sizeof(struct topology),
+    .run = run,
+};

@@ -1,0 +1,373 @@
+/* pbsnodes: nodes as they are, and which of them take no jobs.
+ *
+ * Two commands in one, told apart by is_change: a change is a call for each host named; showing asks for
+ * hosts or vnodes, all or by name, and writes one of several forms. The heading, or the head of the JSON, is
+ * written before the first node: nothing found is nothing shown. Which options go together is said in one
+ * place, unsound. */
+#include "cmd.h"
+
+#include <strings.h>
+
+#include "attrs.h"
+#include "jobid_set.h"
+#include "json_out.h"
+#include "node_show.h"
+#include "pbs_error.h"
+#include "conn_pool.h"
+#include "status_out.h"
+#include "term_out.h"
+
+enum { COMMENT_MAX = 79 };
+
+struct pbsnodes {
+    struct cmd_args a;
+    bool all, vnodes, hosts_vnodes, down, offline, clear, quiet, table, table_jobs, table_whole;
+    const char *comment, *delimiter, *server;
+    enum status_format format;
+};
+
+static int take_format(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct pbsnodes *p = settings;
+
+    (void)e;
+    return status_out_format(value, &p->format) < 0 ? cmd_bad(&p->a, row) : 0;
+}
+
+static int take_comment(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct pbsnodes *p = settings;
+
+    (void)row;
+    (void)e;
+    p->comment = value;
+    if (strlen(value) <= COMMENT_MAX)
+        return 0;
+    p->a.errors++;
+    cmd_say(&p->a, "comment is longer than %d characters", COMMENT_MAX);
+    return 0;
+}
+
+static const struct option_row rows[] = {
+    CMD_FLAG('a', struct pbsnodes, all, "all hosts; with -v all vnodes"),
+    CMD_FLAG('c', struct pbsnodes, clear, "older form of -r"),
+    {'C', NULL, OPTION_VALUE, "comment", "a comment for the hosts; empty: none", take_comment, 0},
+    CMD_FLAG('d', struct pbsnodes, offline, "older form of -o"),
+    CMD_TEXT('D', struct pbsnodes, delimiter, "delimiter", "between the fields of -F dsv"),
+    {'F', NULL, OPTION_VALUE, "format", "json, dsv or default", take_format, 0},
+    CMD_FLAG('H', struct pbsnodes, hosts_vnodes, "all vnodes of the hosts named"),
+    CMD_FLAG('j', struct pbsnodes, table_jobs, "with -S: jobs"),
+    CMD_FLAG('l', struct pbsnodes, down, "hosts that are down or offline"),
+    CMD_FLAG('L', struct pbsnodes, table_whole, "with -S: nothing is cut"),
+    CMD_FLAG('o', struct pbsnodes, offline, "take the hosts offline"),
+    CMD_FLAG('q', struct pbsnodes, quiet, "no messages of errors"),
+    CMD_FLAG('r', struct pbsnodes, clear, "hosts are no longer offline"),
+    CMD_TEXT('s', struct pbsnodes, server, "server", "ask this server"),
+    CMD_FLAG('S', struct pbsnodes, table, "a line a node"),
+    CMD_FLAG('v', struct pbsnodes, vnodes, "vnodes instead of hosts"),
+};
+
+static bool is_change(const struct pbsnodes *p)
+{
+    return p->offline || p->clear || p->comment;
+}
+
+static int report(const struct pbsnodes *p, int c, const char *node)
+{
+    const char *text = pbs_geterrmsg(c);
+    char code[48];
+
+    snprintf(code, sizeof code, "Error (%d) returned from server", pbs_errno);
+    if (!p->quiet && *node && pbs_errno == PBSE_UNKNODE)
+        fprintf(stderr, "Node: %s,  Error: Unknown node  %s\n", node, node);
+    else if (!p->quiet && *node)
+        fprintf(stderr, "Node: %s,  Error: %s\n", node, text && *text ? text : code);
+    else if (!p->quiet)
+        cmd_say(&p->a, "%s", text && *text ? text : code);
+    return 1;
+}
+
+/* --- changing
+ * --------------------------------------------------------------------------------------------- */
+
+static int change_vnode(const struct pbsnodes *p, int c, const char *vnode)
+{
+    struct attrs attrs = {0};
+    int rc;
+
+    if (p->offline || p->clear)
+        attrs_add(&attrs, ATTR_NODE_state, NULL, "offline", p->offline ? INCR : DECR);
+    if (p->comment)
+        attrs_add(&attrs, ATTR_comment, NULL, p->comment, *p->comment ? SET : UNSET);
+    else if (p->clear) /* it said why the host was offline */
+        attrs_add(&attrs, ATTR_comment, NULL, "", UNSET);
+    rc = pbs_manager(c, MGR_CMD_SET, MGR_OBJ_NODE, vnode, attrs.first, NULL);
+    attrs_fini(&attrs);
+    return rc ? report(p, c, vnode) : 0;
+}
+
+/* A host is all its vnodes; with -v the name is that of one vnode. */
+static int change_host(const struct pbsnodes *p, int c, const struct batch_status *vnodes, const char *host)
+{
+    int rc = 0, n = 0;
+
+    for (const struct batch_status *v = vnodes; v; v = v->next) {
+        const char *is = attrs_value(v->attribs, ATTR_rescavail, "host");
+
+        if (is && strcasecmp(is, host) == 0) {
+            rc |= change_vnode(p, c, v->name);
+            n++;
+        }
+    }
+    return n ? rc : change_vnode(p, c, host);
+}
+
+static int change(const struct pbsnodes *p, int c, int n, char *operands[])
+{
+    char name[] = ATTR_rescavail, host[] = "host", nothing[] = "";
+    struct attrl want = {.name = name, .resource = host, .value = nothing};
+    struct batch_status *vnodes = p->vnodes ? NULL : pbs_statvnode(c, NULL, &want, NULL);
+    int i, rc = 0;
+
+    for (i = 0; i < n; i++)
+        rc |= change_host(p, c, vnodes, operands[i]);
+    pbs_statfree(vnodes);
+    return rc;
+}
+
+/* --- showing
+ * ---------------------------------------------------------------------------------------------- */
+
+struct show {
+    const struct pbsnodes *p;
+    int c;
+    struct json_out json;
+    struct job_names names, *suspended; /* -Sj: jobs that are; else NULL */
+    bool begun;
+};
+
+/* A node's list of jobs does not say which of them stand still. */
+static void ask_suspended(struct show *s)
+{
+    struct attrs criteria = {0};
+    char **ids, **id;
+
+    attrs_add(&criteria, ATTR_state, NULL, "S", EQ);
+    ids = pbs_selectjob(s->c, criteria.first, "T");
+    for (id = ids; id && *id; id++)
+        job_names_add(&s->names, *id);
+    job_names_sort(&s->names);
+    s->suspended = &s->names;
+    free(ids);
+    attrs_fini(&criteria);
+}
+
+static void begin(struct show *s)
+{
+    struct batch_status *server;
+
+    if (s->begun)
+        return;
+    s->begun = true;
+    if (s->p->format == STATUS_JSON) {
+        server = pbs_statserver(s->c, NULL, NULL);
+        status_out_json_head(&s->json, stdout, server);
+        pbs_statfree(server);
+        json_out_open(&s->json, "nodes", '{');
+    } else if (s->p->table && s->p->format == STATUS_FULL) {
+        node_show_heading(stdout, s->p->table_jobs);
+    }
+}
+
+static void end(struct show *s)
+{
+    if (s->p->format != STATUS_JSON || s->p->down)
+        return;
+    begin(s); /* whatever came, it is a document */
+    json_out_close(&s->json, '}');
+    json_out_end(&s->json);
+}
+
+static void show_node(struct show *s, const struct batch_status *n)
+{
+    const struct pbsnodes *p = s->p;
+
+    if (p->down) {
+        if (node_show_is_down(n))
+            node_show_down(stdout, n);
+        return;
+    }
+    begin(s);
+    if (p->format == STATUS_DSV && p->table)
+        node_show_row_dsv(stdout, p->delimiter ? p->delimiter : "|", n, s->suspended);
+    else if (p->format == STATUS_DSV)
+        node_show_dsv(stdout, p->delimiter ? p->delimiter : "|", n);
+    else if (p->format == STATUS_JSON && p->table)
+        node_show_row_json(&s->json, n, s->suspended);
+    else if (p->format == STATUS_JSON)
+        node_show_json(&s->json, n);
+    else if (p->table)
+        node_show_row(stdout, n, s->suspended, p->table_whole);
+    else
+        node_show_record(stdout, n);
+}
+
+static bool is_of_host(const struct batch_status *n, const char *host)
+{
+    const char *own = attrs_value(n->attribs, ATTR_rescavail, "host");
+
+    return !strcmp(host, own ? own : n->name);
+}
+
+/* Is it a vnode of one of the hosts named? */
+static bool is_of_hosts(const struct batch_status *n, int count, char *hosts[])
+{
+    int i;
+
+    for (i = 0; i < count; i++)
+        if (is_of_host(n, hosts[i]))
+            return true;
+    return false;
+}
+
+/* -H: hosts that no vnode is of. */
+static int report_missing(const struct pbsnodes *p, int c, const struct batch_status *list, int n,
+                          char *hosts[])
+{
+    int i, rc = 0;
+
+    for (i = 0; i < n; i++) {
+        const struct batch_status *o = list;
+
+        while (o && !is_of_host(o, hosts[i]))
+            o = o->next;
+        if (o)
+            continue;
+        pbs_errno = PBSE_UNKNODE;
+        rc = report(p, c, hosts[i]);
+    }
+    return rc;
+}
+
+static int no_nodes(const struct pbsnodes *p)
+{
+    if (!p->quiet)
+        cmd_say(&p->a, "Server has no node list");
+    return 1;
+}
+
+static int show_all(struct show *s, int n, char *operands[])
+{
+    const struct pbsnodes *p = s->p;
+    struct batch_status *list, *o;
+    int rc;
+
+    pbs_errno = 0;
+    list = p->vnodes || p->hosts_vnodes || p->table ? pbs_statvnode(s->c, NULL, NULL, NULL)
+                                                    : pbs_stathost(s->c, NULL, NULL, NULL);
+    if (!list && !pbs_errno)
+        return no_nodes(p);
+    if (!list)
+        return report(p, s->c, "");
+    for (o = list; o; o = o->next)
+        if (!n || is_of_hosts(o, n, operands))
+            show_node(s, o);
+    rc = report_missing(p, s->c, list, n, operands);
+    pbs_statfree(list);
+    return rc;
+}
+
+static int show_named(struct show *s, const char *name)
+{
+    struct batch_status *list, *o;
+
+    pbs_errno = 0;
+    list = s->p->vnodes || s->p->table ? pbs_statvnode(s->c, name, NULL, NULL)
+                                       : pbs_stathost(s->c, name, NULL, NULL);
+    if (!list && !pbs_errno)
+        return no_nodes(s->p);
+    if (!list)
+        return report(s->p, s->c, name);
+    for (o = list; o; o = o->next)
+        show_node(s, o);
+    pbs_statfree(list);
+    return 0;
+}
+
+static int show(const struct pbsnodes *p, int c, int n, char *operands[])
+{
+    struct show s = {.p = p, .c = c};
+    int i, rc = 0;
+
+    table_buffer(stdout);
+    if (p->table_jobs)
+        ask_suspended(&s);
+    if (p->all || p->down || (!n && p->table))
+        rc = show_all(&s, 0, NULL);
+    else if (p->hosts_vnodes)
+        rc = show_all(&s, n, operands);
+    else
+        for (i = 0; i < n; i++)
+            rc |= show_named(&s, operands[i]);
+    end(&s);
+    job_names_fini(&s.names);
+    return rc;
+}
+
+/* --- the whole
+ * -------------------------------------------------------------------------------------------- */
+
+/* What is wrong with the options together; NULL: nothing. "": the usage says it. */
+static const char *unsound(const struct pbsnodes *p, int n)
+{
+    if (p->offline && p->clear)
+        return "-o and -r exclude each other";
+    if (p->delimiter && !*p->delimiter)
+        return "illegal -D value: a delimiter has at least one character";
+    if (is_change(p) && (p->all || p->down || p->table || p->hosts_vnodes))
+        return "-o, -r and -C change hosts that are named; -a, -l, -S and -H show";
+    if (is_change(p))
+        return n ? NULL : "which hosts?";
+    if ((p->table_jobs || p->table_whole) && !p->table)
+        return "-j and -L go with -S";
+    if (p->all && p->down)
+        return "-a and -l exclude each other";
+    if (p->all || p->down)
+        return n ? "-a and -l show all hosts; name some without them" : NULL;
+    return n || p->table ? NULL : "";
+}
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct pbsnodes *p = settings;
+    struct session *s;
+    const char *wrong = unsound(p, n);
+    int c, rc;
+
+    if (wrong && *wrong)
+        cmd_say(&p->a, "%s", wrong);
+    if (wrong)
+        return cmd_usage(&p->a);
+    s = session_create(&p->a);
+    if (!s)
+        return 1;
+    c = session_connect(s, p->server);
+    if (c < 0)
+        rc = 1;
+    else
+        rc = is_change(p) ? change(p, c, n, operands) : show(p, c, n, operands);
+    session_destroy(s);
+    return rc;
+}
+
+const struct cmd command = {
+    .options = {.program = "pbsnodes", .operands = "[host ...]", CMD_ROWS(rows)},
+    .usage = "usage:\tpbsnodes [-{o|r}][-C comment][-s server] host host ...\n"
+             "\tpbsnodes -l [-s server]\n"
+             "\tpbsnodes [-s server] -a [-v] [-S[j][L]] [-F format] [-D delim]\n"
+             "\tpbsnodes [-H] [-S[j][L]] [-F format] [-D delim] host host ...\n"
+             "\tpbsnodes -v [-S[j][L]] [-F format] [-D delim] vnode vnode ...\n",
+    .usage_exit = 1,
+    .size = sizeof(struct pbsnodes),
+    .run = run,
+};

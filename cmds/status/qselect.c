@@ -1,0 +1,258 @@
+/* qselect: identifiers of the jobs that fit. The criteria are the server's to apply; here options become a
+ * list of (attribute, operator, value), with dates as seconds. -H is -x with the states of what is over,
+ * unless states were said. */
+#include <time.h>
+
+#include "attrs.h"
+#include "cmd.h"
+#include "date_text.h"
+#include "hold_letters.h"
+#include "operand.h"
+#include "job_options.h"
+#include "pbs_error.h"
+#include "qselect_criteria.h"
+#include "conn_pool.h"
+#include "term_out.h"
+
+struct qselect {
+    struct cmd_args a;
+    struct attrs criteria;
+    struct destination destination;
+    const char *asked; /* -q as it was given */
+    bool finished, history, subjobs;
+};
+
+static int add_date(struct qselect *q, const struct option_row *row, const char *name, const char *resource,
+                    const char *text)
+{
+    const char *value;
+    enum batch_op op = select_words_op(text, &value);
+    char seconds[24];
+    int64_t t;
+
+    if (date_text_parse(value, (int64_t)time(NULL), &t) < 0)
+        return cmd_bad(&q->a, row);
+    snprintf(seconds, sizeof seconds, "%lld", (long long)t);
+    attrs_add(&q->criteria, name, resource, seconds, op);
+    return 0;
+}
+
+static int take_a(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    (void)e;
+    return add_date(settings, row, ATTR_a, NULL, value);
+}
+
+/* -t: a letter that says which time, then [op]value. eligible_time is a duration, not a date. */
+static int take_t(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    static const struct {
+        char letter;
+        const char *name, *resource;
+    } times[] = {{'a', ATTR_a, NULL},
+                 {'c', ATTR_ctime, NULL},
+                 {'e', ATTR_etime, NULL},
+                 {'m', ATTR_mtime, NULL},
+                 {'q', ATTR_qtime, NULL},
+                 {'s', ATTR_stime, NULL},
+                 {'t', ATTR_estimated, "start_time"}};
+    struct qselect *q = settings;
+    const char *text;
+    size_t i;
+
+    (void)e;
+    if (*value == 'g') {
+        enum batch_op op = select_words_op(value + 1, &text);
+
+        attrs_add(&q->criteria, ATTR_eligible_time, NULL, text, op);
+        return *text ? 0 : cmd_bad(&q->a, row);
+    }
+    for (i = 0; i < sizeof times / sizeof times[0]; i++)
+        if (times[i].letter == *value)
+            return add_date(q, row, times[i].name, times[i].resource, value + 1);
+    return cmd_bad(&q->a, row);
+}
+
+static int one_resource(void *context, const char *name, enum batch_op op, const char *value)
+{
+    attrs_add(context, ATTR_l, name, value, op);
+    return 0;
+}
+
+static int take_l(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct qselect *q = settings;
+
+    (void)e;
+    return select_words_resources(value, one_resource, &q->criteria) ? cmd_bad(&q->a, row) : 0;
+}
+
+static bool is_states(const char *v)
+{
+    return *v && !v[strspn(v, "BEFHMQRSTUWX")];
+}
+
+static bool is_yes_no(const char *v)
+{
+    return !strcmp(v, "y") || !strcmp(v, "n");
+}
+
+static bool is_checkpoint(const char *v)
+{
+    return !strcmp(v, CHECKPOINT_UNSPECIFIED) || job_options_is_good('c', v);
+}
+
+static bool is_priority(const char *v)
+{
+    return job_options_is_good('p', v);
+}
+
+static bool is_any(const char *v)
+{
+    return *v != '\0';
+}
+
+/* Options that are one attribute: which, and whether an operator may stand before the value. */
+static const struct spec {
+    char letter;
+    const char *attribute;
+    bool with_op;
+    bool (*is_good)(const char *value);
+} specs[] = {
+    {'A', ATTR_A, false, is_any},
+    {'c', ATTR_c, true, is_checkpoint},
+    {'h', ATTR_h, false, hold_letters_are_good},
+    {'N', ATTR_N, false, is_any},
+    {'p', ATTR_p, true, is_priority},
+    {'P', ATTR_project, false, is_any},
+    {'r', ATTR_r, false, is_yes_no},
+    {'s', ATTR_state, false, is_states},
+    {'u', ATTR_u, false, is_any},
+};
+
+static int take_one(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct qselect *q = settings;
+    const struct spec *s = specs;
+    enum batch_op op = EQ;
+
+    (void)e;
+    while (s->letter != row->letter)
+        s++;
+    if (s->with_op)
+        op = select_words_op(value, &value);
+    if (!s->is_good(value))
+        return cmd_bad(&q->a, row);
+    if (row->letter == 'r')
+        value = *value == 'y' ? "True" : "False";
+    attrs_add(&q->criteria, s->attribute, NULL, value, op);
+    return 0;
+}
+
+static int take_arrays(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct qselect *q = settings;
+
+    (void)row;
+    (void)value;
+    (void)e;
+    attrs_add(&q->criteria, ATTR_array, NULL, "True", EQ);
+    return 0;
+}
+
+static int take_q(void *settings, const struct option_row *row, const char *value, struct err *e)
+{
+    struct qselect *q = settings;
+
+    if (jobid_parse_destination(value, &q->destination, e) < 0)
+        return cmd_bad(&q->a, row);
+    q->asked = value;
+    if (*q->destination.queue)
+        attrs_add(&q->criteria, ATTR_q, NULL, q->destination.queue, EQ);
+    return 0;
+}
+
+#define ONE(letter, value, help)                                                                             \
+    {                                                                                                        \
+        letter, NULL, OPTION_VALUE, value, help, take_one, 0                                                 \
+    }
+
+static const struct option_row rows[] = {
+    {'a', NULL, OPTION_VALUE, "[op]date_time", "time before which it does not run", take_a, 0},
+    ONE('A', "account_string", "account"),
+    ONE('c', "[op]interval", "checkpoint: n, s, c, c=minutes, w, w=minutes or u"),
+    ONE('h', "hold_list", "holds: letters of u, o, s, p; or n"),
+    CMD_FLAG('H', struct qselect, finished, "finished and moved jobs"),
+    {'J', NULL, OPTION_ALONE, NULL, "only arrays", take_arrays, 0},
+    {'l', NULL, OPTION_VALUE, "resource_list", "ncpus.gt.4,mem.le.2gb", take_l, 0},
+    ONE('N', "name", "the job's name"),
+    ONE('p', "[op]priority", "-1024 to 1023"),
+    ONE('P', "project", "project"),
+    {'q', NULL, OPTION_VALUE, "destination", "queue, @server or queue@server", take_q, 0},
+    ONE('r', "y|n", "may it be run again?"),
+    ONE('s', "states", "letters of BEFHMQRSTUWX"),
+    {'t', NULL, OPTION_VALUE, "suboption[op]date_time", "a time: a, c, e, g, m, q, s or t, as in tc.ge.0900",
+     take_t, 0},
+    CMD_FLAG('T', struct qselect, subjobs, "subjobs too"),
+    ONE('u', "user_list", "user[@host],..."),
+    CMD_FLAG('x', struct qselect, history, "finished and moved jobs too"),
+};
+
+static int select_jobs(struct qselect *q, int c)
+{
+    const bool history = q->history || q->finished;
+    char **ids, **id;
+
+    pbs_errno = 0;
+    ids = pbs_selectjob(c, q->criteria.first,
+                        q->subjobs && history ? "Tx"
+                        : q->subjobs          ? "T"
+                        : history             ? "x"
+                                              : NULL);
+    if (!ids)
+        return pbs_errno ? session_report(&q->a, c, "") : 0;
+    table_buffer(stdout);
+    for (id = ids; *id; id++)
+        puts(*id);
+    free(ids);
+    return 0;
+}
+
+static int run(void *settings, int n, char *operands[])
+{
+    struct qselect *q = settings;
+    struct session *s;
+    int c, rc;
+
+    (void)operands;
+    if (n)
+        return cmd_usage(&q->a);
+    s = session_create(&q->a);
+    if (!s)
+        return 1;
+    if (q->finished && !attrs_find(&q->criteria, ATTR_state, NULL))
+        attrs_add(&q->criteria, ATTR_state, NULL, "MFX", EQ);
+    c = session_connect(s, q->destination.server);
+    if (c < 0 && pbs_errno == PBSE_BADHOST)
+        cmd_say(&q->a, "illegally formed destination: %s", q->asked);
+    rc = c < 0 ? pbs_errno : select_jobs(q, c);
+    session_destroy(s);
+    return rc;
+}
+
+static void fini(void *settings)
+{
+    attrs_fini(&((struct qselect *)settings)->criteria);
+}
+
+const struct cmd command = {
+    .options = {.program = "qselect", .operands = "", CMD_ROWS(rows)},
+    .usage = "usage: qselect [-a [op]date_time] [-A account_string] [-c [op]interval]\n"
+             "\t[-h hold_list] [-H] [-J] [-l resource_list] [-N name] [-p [op]priority]\n"
+             "\t[-P project] [-q destination] [-r y|n] [-s states] [-t suboption[op]date_time]\n"
+             "\t[-T] [-u user_name] [-x]\n",
+    .usage_exit = 2,
+    .size = sizeof(struct qselect),
+    .run = run,
+    .fini = fini,
+};

@@ -1,0 +1,71 @@
+/* One table of operators; longer ones stand before those that they begin with, since the first that fits is
+ * taken. Options of their own know the letters only; -l knows the signs as well. */
+#include "qselect_criteria.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *text;
+    enum batch_op op;
+} operators[] = {{".eq.", EQ}, {".ne.", NE}, {".ge.", GE}, {".gt.", GT}, {".le.", LE},
+                 {".lt.", LT}, {"!=", NE},   {">=", GE},   {"<=", LE},   {"==", EQ},
+                 {"=", EQ},    {">", GT},    {"<", LT}};
+
+enum { N_LETTERS = 6, N_OPERATORS = sizeof operators / sizeof operators[0] };
+
+enum batch_op select_words_op(const char *text, const char **value)
+{
+    int i;
+
+    for (i = 0; i < N_LETTERS; i++)
+        if (!strncmp(text, operators[i].text, 4)) {
+            *value = text + 4;
+            return operators[i].op;
+        }
+    *value = text;
+    return EQ;
+}
+
+/* Which operator begins here; -1: none. */
+static int operator_at(const char *s)
+{
+    int i;
+
+    for (i = 0; i < N_OPERATORS; i++)
+        if (!strncmp(s, operators[i].text, strlen(operators[i].text)))
+            return i;
+    return -1;
+}
+
+/* One criterion of `n` bytes. */
+static int one(const char *text, size_t n, select_words_criterion *each, void *context)
+{
+    char *copy = strndup(text, n), *s = copy;
+    int op = -1, rc = -1;
+
+    while (s && *s && (op = operator_at(s)) < 0)
+        s++;
+    if (op >= 0 && s > copy && isalpha((unsigned char)*copy)) {
+        *s = '\0';
+        s += strlen(operators[op].text);
+        rc = *s ? each(context, copy, operators[op].op, s) : -1;
+    }
+    free(copy);
+    return rc;
+}
+
+int select_words_resources(const char *text, select_words_criterion *each, void *context)
+{
+    for (;;) {
+        size_t n = strcspn(text, ",");
+        int rc = one(text, n, each, context);
+
+        if (rc)
+            return rc;
+        if (!text[n])
+            return 0;
+        text += n + 1;
+    }
+}

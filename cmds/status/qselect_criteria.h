@@ -1,0 +1,17 @@
+#ifndef QSELECT_CRITERIA_H
+#define QSELECT_CRITERIA_H
+/* [op]value, as qselect's options have it: ".ge.5", "5". */
+#include "pbs_ifl.h"
+
+/* The operator that stands at `text` (.eq. .ne. .ge. .gt. .le. .lt.; EQ if none) and, in *value, what
+ * follows. */
+enum batch_op select_words_op(const char *text, const char **value);
+
+/* One criterion of -l, borrowed for the call. Nonzero stops. */
+typedef int select_words_criterion(void *context, const char *name, enum batch_op op, const char *value);
+
+/* "ncpus.gt.4,mem>=1gb": the operator must stand, by letters or as = != >= > <= <. 0, what `each` said, or
+ * -1: not of this form. */
+int select_words_resources(const char *text, select_words_criterion *each, void *context);
+
+#endif

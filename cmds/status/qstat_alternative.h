@@ -1,0 +1,36 @@
+#ifndef QSTAT_ALTERNATIVE_H
+#define QSTAT_ALTERNATIVE_H
+/* qstat's alternative listing (-a and its relatives): a heading a server, a line a job, and below it hosts
+ * and comment. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "attrs.h"
+#include "job_show.h"
+
+struct qstat_wide {
+    bool wide;      /* -w */
+    bool hosts;     /* -n */
+    bool comments;  /* -s */
+    bool same_line; /* -1 */
+    bool estimates; /* -T: when it will start, instead of how long it has run */
+    bool long_ids;
+    enum job_show_unit memory; /* -G -M */
+    int64_t now_s;
+    size_t columns; /* of the terminal; 0: there is none */
+};
+
+void qstat_wide_wants(const struct qstat_wide *q, struct attrs *out);
+
+/* A blank line, "server: comment" and the heading. */
+void qstat_wide_heading(FILE *f, const struct qstat_wide *q, const char *server, const char *comment);
+void qstat_wide_job(FILE *f, const struct qstat_wide *q, const struct batch_status *job);
+
+/* For -T: running jobs by start, then the others by estimate, those without one last. Sorts the list. */
+struct batch_status *qstat_wide_sort(struct batch_status *list);
+
+/* "10:15" today, "We 15" within a week, "Mar" this year, "2031", ">5yrs"; "--" never, "?" at 0. */
+const char *qstat_wide_estimate(const char *start, int64_t now_s, char out[static JOB_SHOW_TEXT]);
+
+#endif

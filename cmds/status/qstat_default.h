@@ -1,0 +1,20 @@
+#ifndef QSTAT_DEFAULT_H
+#define QSTAT_DEFAULT_H
+/* qstat's default listing: a line a job. */
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "attrs.h"
+
+struct qstat_short {
+    bool wide;      /* -w */
+    bool percent;   /* -p */
+    bool long_ids;  /* sequence numbers may have more than seven digits */
+    bool headed;    /* the heading stands already; ours to set */
+    size_t columns; /* of the terminal; 0: there is none */
+};
+
+void qstat_short_wants(const struct qstat_short *q, struct attrs *out); /* the attributes that it shows */
+void qstat_short_job(FILE *f, struct qstat_short *q, const struct batch_status *job);
+
+#endif
