@@ -18,6 +18,7 @@
 #include "loop.h"
 #include "parts.h"
 #include "pbs_error.h"
+#include "revoked.h"
 #include "rpc_conn.h"
 #include "run.h"
 
@@ -134,6 +135,12 @@ static void on_piece(void *arg, const struct rpc_outcome *out)
     }
 }
 
+/* Taken back while the files come: no further piece is taken from there, and no new connection opens. */
+static bool is_revoked(const struct bring *b)
+{
+    return revoked_has(revoked_of(b->m->tls), rpc_conn_peer(b->conn)->serial);
+}
+
 static int call(struct bring *b, bool done, rpc_outcome_fn *fn)
 {
     const struct run *r = b->run;
@@ -150,7 +157,7 @@ static int call(struct bring *b, bool done, rpc_outcome_fn *fn)
                                        .xres = (xdrproc_t)xdr_sis_fetch_result,
                                        .res_size = sizeof(sis_fetch_result)};
 
-    return b->conn ? rpc_conn_call(b->conn, &spec, fn, b, NULL) : -1;
+    return b->conn && !is_revoked(b) ? rpc_conn_call(b->conn, &spec, fn, b, NULL) : -1;
 }
 
 static void ask(struct bring *b)

@@ -84,8 +84,9 @@ static void obey_list(struct cert_life *c)
 {
     unsigned lists = revoked_look(revoked_of(c->in));
 
+    revoked_look(revoked_of(c->out)); /* bring.c asks it */
     if (lists != c->lists)
-        sisters_each_caller(c->m->sisters, end_revoked, c);
+        sisters_each_conn(c->m->sisters, end_revoked, c);
     c->lists = lists;
 }
 

@@ -386,9 +386,12 @@ struct sisters *sisters_create(const struct sisters_parts *p, struct err *e)
     return NULL;
 }
 
-void sisters_each_caller(struct sisters *s, void (*fn)(void *arg, struct rpc_conn *c), void *arg)
+void sisters_each_conn(struct sisters *s, void (*fn)(void *arg, struct rpc_conn *c), void *arg)
 {
     rpc_server_each(s->server, fn, arg);
+    for (struct sister *x = s->first; x; x = x->next)
+        if (x->open)
+            fn(arg, x->conn);
 }
 
 void sisters_destroy(struct sisters *s)

@@ -38,7 +38,7 @@ void sisters_destroy(struct sisters *s); /* while the runs are still there */
 /* Carry a shepherd's letter to another host; `q` is answered when that has answered, or cannot be reached. */
 void sisters_carry(struct sisters *s, struct run *r, const struct shep_letter_args *a, struct rpc_request *q);
 
-/* Every connection on which another MOM calls us. */
-void sisters_each_caller(struct sisters *s, void (*fn)(void *arg, struct rpc_conn *c), void *arg);
+/* Every connection on which another MOM calls us, or we call one; fn may close it, and not destroy it. */
+void sisters_each_conn(struct sisters *s, void (*fn)(void *arg, struct rpc_conn *c), void *arg);
 
 #endif

@@ -15,6 +15,7 @@ import pytest
 from cede import rpc_caller
 from cede.exec_peer import ACCEPTED, Mom, Reader, u32
 from cede.remote import port_of
+from cede.tasks import start
 from cede.wait import until
 from test_sisters import Stranger
 
@@ -460,6 +461,24 @@ def test_sisters_send_a_revoked_host_away_too(cx):
     assert taken.tls.recv(1) == b"", "the MOM of n2 ends the connection"
     with pytest.raises((ssl.SSLError, AssertionError, OSError)):
         Stranger(cx, "n2", "mom:n1").letter(1, 1, "nothing", 0)
+
+
+def connections_to(port):
+    """Of this host's processes, established."""
+    with open("/proc/net/tcp", encoding="ascii") as f:
+        rows = [line.split() for line in f][1:]
+    return sum(row[2].endswith(f":{port:04X}") and row[3] == "01" for row in rows)
+
+
+@pytest.mark.complex(nodes=2)
+def test_a_mom_ends_its_own_connections_to_a_revoked_sister(cx):
+    job = start(cx, "pbsdsh -n 1 true; touch done; sleep 600", "2:ncpus=1", l_place="scatter")
+    until(lambda: cx.file("done") is not None, "a task on the other host")
+    first, other = [c.split("/")[0] for c in cx.stat(job)["exec_host"].split("+")]
+    port = Stranger.port(cx, other)
+    assert connections_to(port) == 1
+    keys(cx, "revoke", f"mom:{other}")
+    until(lambda: connections_to(port) == 0, f"the end of the connection of {first}")
 
 
 @one
