@@ -83,8 +83,11 @@ static void end_revoked(void *arg, struct rpc_conn *conn)
 static void obey_list(struct cert_life *c)
 {
     unsigned lists = revoked_look(revoked_of(c->in));
+    struct err e = {0};
 
     revoked_look(revoked_of(c->out)); /* bring.c asks it */
+    if (revoked_fault(revoked_of(c->in), &e))
+        log_err(LOGC_NODE, c->m->home.node, &e, "the list of revoked certificates of before holds");
     if (lists != c->lists)
         sisters_each_conn(c->m->sisters, end_revoked, c);
     c->lists = lists;

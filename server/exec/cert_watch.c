@@ -1,6 +1,8 @@
 /* One timer. The list is looked at with a stat; whether a renewal is due, each hour. See cert_watch.h. */
 #include "cert_watch.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "certs.h"
@@ -19,6 +21,7 @@ struct cert_watch {
     const char *certs;
     struct loop_timer *timer;
     unsigned lists, looks;
+    bool renews; /* the hour has come; it waits for the lock while another program is at work there */
 };
 
 static void end_revoked(void *arg, struct rpc_conn *c)
@@ -34,28 +37,39 @@ static void end_revoked(void *arg, struct rpc_conn *c)
     rpc_conn_close(c, &why);
 }
 
-static void renew(struct cert_watch *w)
+/* false: another program is at work on the CA, which the loop does not wait for. */
+static bool renew(struct cert_watch *w)
 {
     struct err e = {0};
 
     if (!certs_is_due(w->certs, "server"))
-        return;
-    if (certs_ensure(w->certs, "server", &e) < 0 || certs_reload(w->tls, w->certs, "server", &e) < 0)
+        return true;
+    if (certs_ensure_now(w->certs, "server", &e) < 0 && e.code == EWOULDBLOCK) {
+        if (w->looks % LOOKS_OF_HOUR == 0)
+            log_err(LOGC_SVR, "certs", &e, "the server's certificate is not renewed yet");
+        return false;
+    }
+    if (e.code || certs_reload(w->tls, w->certs, "server", &e) < 0)
         log_err(LOGC_SVR, "certs", &e, "the server's certificate cannot be renewed");
     else
         log_event(LOGC_SVR, LOGE_ADMIN, "certs", "the server's certificate was renewed");
+    return true;
 }
 
 static void look(void *arg)
 {
     struct cert_watch *w = arg;
     unsigned lists = revoked_look(revoked_of(w->tls));
+    struct err e = {0};
 
     if (lists != w->lists)
         rpc_server_each(w->server, end_revoked, w);
     w->lists = lists;
-    if (++w->looks % LOOKS_OF_HOUR == 0)
-        renew(w);
+    if (revoked_fault(revoked_of(w->tls), &e))
+        log_err(LOGC_SVR, "certs", &e, "the list of revoked certificates of before holds");
+    w->renews |= ++w->looks % LOOKS_OF_HOUR == 0;
+    if (w->renews)
+        w->renews = !renew(w);
     loop_timer_set(w->timer, LOOK_MS);
 }
 

@@ -452,6 +452,41 @@ def test_a_damaged_list_is_not_replaced_by_one_that_forgets(cx):
     assert os.stat(path).st_size == 100
 
 
+@bare
+def test_the_log_says_once_what_is_wrong_with_the_list(cx):
+    path = f"{cx.home}/certs/ca.crl"
+
+    def said():
+        return cx.logs("server", lines=400).count("the list of revoked certificates of before holds")
+    for n in (1, 2):
+        with open(path, "w", encoding="ascii") as f:
+            f.write("damaged" * n)
+        until(lambda n=n: said() >= n, "the line")
+        for _ in range(3):  # handshakes look at the file too
+            keys(cx, "join", "127.0.0.1", "--token", "0" * 64 + "-" + "0" * 32, "--host", "n9", check=False)
+        assert said() == n
+
+
+@bare
+def test_a_list_that_hosts_could_not_take_is_refused_when_it_is_made(cx):
+    keys(cx, "issue", "mom:n1")
+    ca, work = f"{cx.home}/certs", os.path.join(cx.top, "openssl")
+    os.makedirs(work)
+    with open(f"{work}/index", "w", encoding="ascii") as f:
+        for n in range(30000):
+            f.write(f"R\t351231235959Z\t261101000000Z\t{0x7000000000000000 + n:016X}\tunknown\t/CN=mom:x\n")
+    with open(f"{work}/conf", "w", encoding="ascii") as f:
+        f.write("[a]\ndatabase=index\ndefault_md=sha256\ndefault_crl_days=30\n")
+    openssl("ca", "-config", "conf", "-name", "a", "-gencrl", "-cert", f"{ca}/ca.crt", "-keyfile", f"{ca}/ca.key", "-out",
+            f"{ca}/ca.crl", cwd=work)
+    before = os.stat(f"{ca}/ca.crl")
+    assert before.st_size > 1 << 20
+    refused = keys(cx, "revoke", "mom:n1", check=False)
+    assert refused.returncode == 1 and "nothing is revoked" in refused.stderr and "1048576" in refused.stderr
+    assert os.stat(f"{ca}/ca.crl").st_ino == before.st_ino
+    assert [state for _, state in listed(cx, "mom:n1")] == ["valid"]
+
+
 @pytest.mark.complex(nodes=2, sched=False)
 def test_sisters_send_a_revoked_host_away_too(cx):
     taken = Stranger(cx, "n2", "mom:n1")

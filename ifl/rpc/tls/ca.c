@@ -301,9 +301,19 @@ static int write_crl(const struct cert_paths *p, X509_CRL *crl, struct err *e)
     BIO *b = BIO_new(BIO_s_mem());
     char *bytes;
     long n = b && PEM_write_bio_X509_CRL(b, crl) == 1 ? BIO_get_mem_data(b, &bytes) : 0;
-    int rc = n > 0 ? file_write_atomic(AT_FDCWD, p->ca_crl, bytes, (size_t)n, 0644, e)
-                   : cert_ssl_err(e, EIO, "cannot write the list of revoked certificates");
+    int rc;
 
+    if (n > CA_CRL_MAX)
+        rc = err_set(
+            e, E2BIG,
+            "nothing is revoked: %s would have %ld bytes, and %d is what hosts take; the certificates "
+            "run out by themselves, or make another CA (remove ca.crt, ca.key and ca.crl) and let all "
+            "hosts join it",
+            p->ca_crl, n, CA_CRL_MAX);
+    else if (n > 0)
+        rc = file_write_atomic(AT_FDCWD, p->ca_crl, bytes, (size_t)n, 0644, e);
+    else
+        rc = cert_ssl_err(e, EIO, "cannot write the list of revoked certificates");
     BIO_free(b);
     return rc;
 }

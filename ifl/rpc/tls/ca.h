@@ -12,6 +12,9 @@
 
 enum { CA_FINGERPRINT = 64, CA_ROLE_MAX = 256 }; /* SHA-256 of ca.crt (DER) in hexadecimal */
 
+/* Bytes of ca.crl: what EXEC_CERTIFICATE carries to other hosts (exec.x), some 28,000 certificates. */
+enum { CA_CRL_MAX = 1 << 20 };
+
 struct ca_entry {
     char serial[64], role[CA_ROLE_MAX];
     int64_t from_s, to_s;
@@ -31,7 +34,8 @@ int ca_request(const char *key_path, const char *role, void *out, size_t *n, str
 
 /* Everything that was issued and has not run out, oldest first; what was made before `issued` was kept is found by its file. */
 int ca_list(const char *dir, void (*fn)(void *arg, const struct ca_entry *x), void *arg, struct err *e);
-/* Take back every certificate of this role, or this serial; *n of them. ENOENT: there is none. */
+/* Take back every certificate of this role, or this serial; *n of them. ENOENT: there is none; E2BIG: the list
+ * would be longer than CA_CRL_MAX, and stays as it is. */
 int ca_revoke(const char *dir, const char *what, size_t *n, struct err *e);
 /* Has this serial not been taken back? As the file says now. -1: EACCES it has; or the list cannot be read. */
 int ca_check_serial(const char *dir, const char *serial, struct err *e);

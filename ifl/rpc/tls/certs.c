@@ -145,21 +145,32 @@ int certs_lock_now(const char *dir, struct err *e)
     return lock_dir(dir, LOCK_EX | LOCK_NB, e);
 }
 
-int certs_ensure(const char *dir, const char *role, struct err *e)
+static int ensure_under(int lock, const char *dir, const char *role, struct err *e)
 {
     struct cert_paths p;
-    int lock, rc;
+    int rc;
 
-    if (cert_paths_set(&p, dir, role, e) < 0)
-        return -1;
-    lock = certs_lock(dir, e);
     if (lock < 0)
         return -1;
-    rc = ensure_ca(&p, role, e);
+    rc = cert_paths_set(&p, dir, role, e);
+    if (rc == 0)
+        rc = ensure_ca(&p, role, e);
     if (rc == 0)
         rc = ensure_role(dir, &p, role, e);
     close(lock);
     return rc;
+}
+
+int certs_ensure(const char *dir, const char *role, struct err *e)
+{
+    struct cert_paths p;
+
+    return cert_paths_set(&p, dir, role, e) < 0 ? -1 : ensure_under(certs_lock(dir, e), dir, role, e);
+}
+
+int certs_ensure_now(const char *dir, const char *role, struct err *e)
+{
+    return ensure_under(certs_lock_now(dir, e), dir, role, e);
 }
 
 /* --- contexts */

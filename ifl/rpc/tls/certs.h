@@ -33,6 +33,8 @@ enum certs_side {
  * EACCES ca.key is not here (the text says how this host joins), EKEYREJECTED a file is not what it should be, or the errno of
  * a file. */
 int certs_ensure(const char *dir, const char *role, struct err *e);
+/* The same for a loop, which does not wait for the directory's lock. -1 also with EWOULDBLOCK: another program has it. */
+int certs_ensure_now(const char *dir, const char *role, struct err *e);
 
 /* A context for TLS 1.3 with that role's certificate (role NULL, for a client: none; ca.crt alone is read), mutual verification by ca.crt, ALPN "sunrpc", and the
  * modes a buffered connection wants. The caller frees it with SSL_CTX_free. NULL: e names the file. */

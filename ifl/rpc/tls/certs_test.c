@@ -63,6 +63,7 @@ static void are_made_once_and_trust_each_other(void **state)
 {
     struct err e;
     SSL_CTX *s, *c;
+    int lock;
 
     (void)state;
     assert_int_equal(certs_ensure(where, "mom:n1", &e), -1); /* a MOM begins no complex */
@@ -70,6 +71,12 @@ static void are_made_once_and_trust_each_other(void **state)
     assert_int_equal(certs_ensure(where, "server", &e), 0);
     assert_int_equal(certs_ensure(where, "mom:n1", &e), 0);
     assert_int_equal(certs_ensure(where, "mom:n1", &e), 0);
+    lock = certs_lock(where, &e);
+    assert_true(lock >= 0);
+    assert_int_equal(certs_ensure_now(where, "mom:n1", &e), -1); /* a loop does not wait */
+    assert_int_equal(e.code, EWOULDBLOCK);
+    close(lock);
+    assert_int_equal(certs_ensure_now(where, "mom:n1", &e), 0);
     assert_true(has("ca.key", 0600) && has("ca.crt", 0644) && has("server.key", 0600) &&
                 has("mom-n1.crt", 0644));
     s = certs_context(where, "server", CERTS_SERVER, &e);

@@ -11,17 +11,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "ca.h"
 #include "cert_pair.h"
 #include "file.h"
-
-/* 1 MiB: some 30,000 certificates. What EXEC_CERTIFICATE carries to other hosts. */
-enum { CRL_MAX = 1 << 20 };
 
 struct revoked {
     char *ca_path, *path;
     struct stat seen; /* st_ino 0: there is no file */
     X509_CRL *crl;    /* NULL: nothing is revoked */
     unsigned n_read;
+    struct err fault; /* of the last file that was read; code 0: none, or it has been asked for */
 };
 
 static void revoked_free(struct revoked *r)
@@ -79,7 +78,7 @@ static int revoked_load(struct revoked *r, struct err *e)
     size_t n;
     X509_CRL *crl;
 
-    if (file_read(AT_FDCWD, r->path, CRL_MAX, &bytes, &n, e) < 0)
+    if (file_read(AT_FDCWD, r->path, CA_CRL_MAX, &bytes, &n, e) < 0)
         return -1;
     crl = revoked_parse(bytes, n);
     free(bytes);
@@ -112,9 +111,21 @@ unsigned revoked_look(struct revoked *r)
 {
     if (!r)
         return 0;
-    if (has_changed(r) && r->seen.st_ino)
-        (void)revoked_load(r, NULL); /* the list of before holds */
+    if (has_changed(r)) {
+        err_clear(&r->fault);
+        if (r->seen.st_ino)
+            (void)revoked_load(r, &r->fault); /* the list of before holds */
+    }
     return r->n_read;
+}
+
+bool revoked_fault(struct revoked *r, struct err *e)
+{
+    if (!r || !r->fault.code)
+        return false;
+    *e = r->fault;
+    err_clear(&r->fault);
+    return true;
 }
 
 int revoked_attach(SSL_CTX *ctx, const char *ca_path, const char *crl_path, struct err *e)
