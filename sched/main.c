@@ -334,8 +334,7 @@ static int run(struct program *p)
         rc = daemon_fail(d, &e);
     else {
         daemon_ready(d);
-        if (loop_run(p->loop, &e) < 0)
-            rc = 1;
+        rc = loop_run(p->loop, &e) < 0 ? 1 : 0;
     }
     destroy_parts(p);
     log_event(LOGC_SVR, LOGE_ADMIN, "pbs_sched", "normal finish pid %ld", (long)getpid());

@@ -106,6 +106,16 @@ def test_a_word_of_the_environment_wins_so_one_daemon_is_restarted_alone(site):
     assert site.wait(job)["run_count"] == "1"
 
 
+def test_a_scheduler_that_is_told_to_end_says_that_all_is_well(site):
+    """Else its unit is called failed after each stop, and is started again."""
+    site.command(os.path.join(site.exec, "libexec", "pbs_init.d"), "stop", "sched")
+    with subprocess.Popen([f"{site.exec}/sbin/pbs_sched", "-N"], env=site.env, stderr=subprocess.DEVNULL) as sched:
+        until(lambda: f"startup pid {sched.pid}" in site.logs("sched") and "Connected" in site.logs("sched", lines=5),
+              "a scheduler in the foreground")
+        sched.terminate()
+        assert sched.wait() == 0
+
+
 def test_jobs_run_on_while_everything_is_restarted(site):
     job = site.submit(f"cd {site.work}; echo began >> ends; until [ -e go ]; do sleep 0.05; done; echo ended >> ends")
     site.wait(job)
