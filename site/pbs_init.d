@@ -1,9 +1,11 @@
 #!/bin/sh
-# pbs_init.d {start|stop|restart|reload|status|--version}
+# pbs_init.d {start|stop|restart|reload|status} [server|mom|sched|comm]
+# pbs_init.d --version
 #
 # Starts and stops the daemons that pbs.conf gives to this host (PBS_START_COMM, _MOM, _SCHED, _SERVER). A variable in
 # the environment wins over the file, so   PBS_START_SERVER=0 PBS_START_SCHED=0 pbs_init.d restart   restarts the MOM
-# alone. A daemon goes to the background when it is ready and makes what its home lacks; this script only knows their
+# alone; so does   pbs_init.d restart mom   , which leaves the daemons the words of the file, and is how the units of
+# systemd do it. A daemon goes to the background when it is ready and makes what its home lacks; this script only knows their
 # order, their lock files and what administrators of PBS expect to read.
 #
 # Jobs run on while daemons are down: a MOM that stops leaves them to their shepherds and finds them when it is back.
@@ -11,6 +13,8 @@
 conf=${PBS_CONF_FILE:-/etc/pbs.conf}
 name=${0##*/}
 stop_limit_s=180
+unit_pidfile=${PBS_UNIT_PIDFILE-} # for the units of systemd
+unset PBS_UNIT_PIDFILE
 
 fail() {
     echo "$*" >&2
@@ -71,10 +75,19 @@ is_visible() { # lock file
     [ ! -e "$1" ] && { [ -x "${1%/*}" ] || [ ! -e "${1%/*}" ]; }
 }
 
+is_ours() { # server, mom, sched or comm: given to this host, and meant
+    [ -z "$only" ] || [ "$only" = "$1" ] || return 1
+    eval "is_on \"\${PBS_START_$(echo "$1" | tr '[:lower:]' '[:upper:]')-}\""
+}
+
+must_have_it() {
+    [ -z "$only" ] || is_ours "$only" || fail "$name: $conf does not give $only to this host (PBS_START_...)"
+}
+
 must_see_locks() {
-    for one in SERVER MOM SCHED COMM; do
-        eval "is_on \"\${PBS_START_$one-}\"" || continue
-        lock=$("$(echo "$one" | tr '[:upper:]' '[:lower:]')_lock")
+    for one in server mom sched comm; do
+        is_ours "$one" || continue
+        lock=$("${one}_lock")
         is_visible "$lock" || fail "$name: you may not read $lock; daemons are started and stopped by root"
     done
 }
@@ -98,6 +111,11 @@ is_secondary() { # of a pair of servers, by the name of this host
     return 1
 }
 
+# Which process the unit is about: among the shepherds of jobs, which outlive a MOM, systemd cannot tell.
+tell_systemd() { # program without pbs_, lock file
+    [ -z "$unit_pidfile" ] || pid_of "pbs_$1" "$2" >"$unit_pidfile"
+}
+
 start_one() { # what people call it, program, lock file
     if pid_of "pbs_$2" "$3" >/dev/null; then
         case $2 in
@@ -105,6 +123,7 @@ start_one() { # what people call it, program, lock file
         server) echo "PBS Server already running." ;;
         *) echo "PBS $2 already running." ;;
         esac
+        tell_systemd "$2" "$3"
         return
     fi
     (
@@ -117,6 +136,7 @@ start_one() { # what people call it, program, lock file
     code=$?
     [ $code = 0 ] || fail "pbs_$2 startup failed, exit $code aborting."
     echo "PBS $1"
+    tell_systemd "$2" "$3"
 }
 
 # A core file would be overwritten by the next one, and tells of a fault that somebody should know of.
@@ -136,10 +156,10 @@ set_aside_cores() {
 start() {
     echo "Starting PBS"
     set_aside_cores
-    if is_on "${PBS_START_COMM-}"; then start_one comm comm "$(comm_lock)"; fi
-    if is_on "${PBS_START_SERVER-}"; then start_one server server "$(server_lock)"; fi
-    if is_on "${PBS_START_MOM-}"; then start_one mom mom "$(mom_lock)"; fi
-    if is_on "${PBS_START_SCHED-}"; then start_one sched sched "$(sched_lock)"; fi
+    if is_ours comm; then start_one comm comm "$(comm_lock)"; fi
+    if is_ours server; then start_one server server "$(server_lock)"; fi
+    if is_ours mom; then start_one mom mom "$(mom_lock)"; fi
+    if is_ours sched; then start_one sched sched "$(sched_lock)"; fi
 }
 
 stop_server() { # pid
@@ -189,13 +209,13 @@ still_there() {
 stop() {
     stopping=
     echo "Stopping PBS"
-    if is_on "${PBS_START_SERVER-}" && pid=$(pid_of pbs_server "$(server_lock)"); then
+    if is_ours server && pid=$(pid_of pbs_server "$(server_lock)"); then
         stop_server "$pid"
         stopping="$stopping $pid:pbs_server"
     fi
-    if is_on "${PBS_START_MOM-}"; then stop_other mom "$(mom_lock)"; fi
-    if is_on "${PBS_START_SCHED-}"; then stop_other sched "$(sched_lock)"; fi
-    if is_on "${PBS_START_COMM-}"; then stop_other comm "$(comm_lock)"; fi
+    if is_ours mom; then stop_other mom "$(mom_lock)"; fi
+    if is_ours sched; then stop_other sched "$(sched_lock)"; fi
+    if is_ours comm; then stop_other comm "$(comm_lock)"; fi
     tenths=0
     while still_there; do
         [ $tenths = 10 ] && echo "Waiting for shutdown to complete"
@@ -207,6 +227,7 @@ stop() {
 
 reload() {
     for one in comm mom sched server; do
+        [ -z "$only" ] || [ "$only" = "$one" ] || continue
         pid=$(pid_of "pbs_$one" "$(${one}_lock)") && kill -HUP "$pid"
     done
     return 0
@@ -223,38 +244,43 @@ status_one() { # program without pbs_, lock file, words between name and pid
 }
 
 status() {
-    if is_on "${PBS_START_SERVER-}"; then status_one server "$(server_lock)" "pid "; fi
-    if is_on "${PBS_START_MOM-}"; then status_one mom "$(mom_lock)" "pid "; fi
-    if is_on "${PBS_START_SCHED-}"; then status_one sched "$(sched_lock)" "pid "; fi
-    if is_on "${PBS_START_COMM-}"; then status_one comm "$(comm_lock)" ""; fi
+    if is_ours server; then status_one server "$(server_lock)" "pid "; fi
+    if is_ours mom; then status_one mom "$(mom_lock)" "pid "; fi
+    if is_ours sched; then status_one sched "$(sched_lock)" "pid "; fi
+    if is_ours comm; then status_one comm "$(comm_lock)" ""; fi
 }
 
 case $name in # other names of this script
-pbs_start) set -- start ;;
-pbs_stop) set -- stop ;;
+pbs_start) set -- start "$@" ;;
+pbs_stop) set -- stop "$@" ;;
 esac
 
-# For the units of systemd: does this host have that daemon?
-wants() { # server, mom, sched or comm
-    case ${1-} in
-    server | mom | sched | comm) eval "is_on \"\${PBS_START_$(echo "$1" | tr '[:lower:]' '[:upper:]')-}\"" ;;
-    *) fail "usage: $name wants server|mom|sched|comm" ;;
-    esac
+# For the units of systemd: does this host have that daemon? 255 is a fault to them, where less is a no.
+wants() {
+    (read_conf) || exit 255 # said by this one
+    read_conf
+    [ -n "$only" ] || fail "usage: $name wants server|mom|sched|comm"
+    is_ours "$only"
 }
 
+usage() {
+    echo "Usage: $name --version"
+    echo "Usage: $name {start|stop|restart|status} [server|mom|sched|comm]"
+    exit 1
+}
+
+only=${2-}
+case $only in '' | server | mom | sched | comm) ;; *) usage ;; esac
+
 case ${1-} in
-wants) read_conf && wants "${2-}" ;;
-start) read_conf && must_find_server && must_see_locks && start ;;
+wants) wants ;;
+start) read_conf && must_have_it && must_find_server && must_see_locks && start ;;
 stop) read_conf && must_see_locks && stop ;;
-restart) read_conf && must_find_server && must_see_locks && stop && start ;;
+restart) read_conf && must_have_it && must_find_server && must_see_locks && stop && start ;;
 reload | force-reload) read_conf && must_see_locks && reload ;;
 status) read_conf && status ;;
 start_msg) echo "Starting PBS" ;;
 stop_msg) echo "Stopping PBS" ;;
 --version) read_conf && exec "$PBS_EXEC/sbin/pbs_server" --version ;;
-*)
-    echo "Usage: $name --version"
-    echo "Usage: $name {start|stop|restart|status}"
-    exit 1
-    ;;
+*) usage ;;
 esac

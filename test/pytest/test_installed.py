@@ -106,6 +106,23 @@ def test_a_word_of_the_environment_wins_so_one_daemon_is_restarted_alone(site):
     assert site.wait(job)["run_count"] == "1"
 
 
+def test_one_daemon_is_restarted_by_its_name_and_its_unit_told_which_it_is(site):
+    script, pidfile = os.path.join(site.exec, "libexec", "pbs_init.d"), os.path.join(site.work, "mom.pid")
+    job = site.submit("sleep 600")
+    site.wait(job)
+    before = {d: site.pid(d) for d in ("server", "mom", "sched", "comm")}
+    for word in ("restart", "start"):
+        site.command(script, word, "mom", env={"PBS_UNIT_PIDFILE": pidfile})
+        with open(pidfile, encoding="ascii") as f:
+            assert int(f.read()) == site.pid("mom")
+        os.unlink(pidfile)
+    after = {d: site.pid(d) for d in before}
+    assert after.pop("mom") != before.pop("mom") and after == before
+    assert site.wait(job)["run_count"] == "1"
+    refused = site.command(script, "start", "mom", env={"PBS_START_MOM": "0"}, check=False)
+    assert refused.returncode == 1 and "does not give mom to this host" in refused.stderr
+
+
 def test_a_scheduler_that_is_told_to_end_says_that_all_is_well(site):
     """Else its unit is called failed after each stop, and is started again."""
     site.command(os.path.join(site.exec, "libexec", "pbs_init.d"), "stop", "sched")
@@ -155,9 +172,11 @@ def test_hup_reopens_the_logs_and_ends_nobody(site):
 
 
 def test_a_wrong_word_gives_the_usage_and_1(tree):
-    done = tree.init("begin", check=False)
-    assert done.returncode == 1
-    assert done.stdout == "Usage: pbs_init.d --version\nUsage: pbs_init.d {start|stop|restart|status}\n"
+    script = os.path.join(tree.exec, "libexec", "pbs_init.d")
+    for wrong in (["begin"], ["start", "workq"]):
+        done = tree.command(script, *wrong, check=False)
+        assert done.returncode == 1
+        assert done.stdout == "Usage: pbs_init.d --version\nUsage: pbs_init.d {start|stop|restart|status} [server|mom|sched|comm]\n"
 
 
 @pytest.mark.parametrize("text, said", [("PBS_EXEC=/x\nPBS_SERVER=a\n", "variables not found: PBS_HOME"),
@@ -584,6 +603,33 @@ def test_the_init_script_says_which_daemons_a_host_has(tree):
         assert tree.command(script, "wants", name, check=False).returncode == exit_status
     assert tree.command(script, "wants", "mom", check=False, env={"PBS_START_MOM": "0"}).returncode == 1
     assert tree.command(script, "wants", "nothing", check=False).returncode == 1
+    # To ExecCondition= anything less is "not on this host", said nowhere.
+    lost = tree.command(script, "wants", "mom", check=False, env={"PBS_CONF_FILE": "/nonexistent/pbs.conf"})
+    assert lost.returncode == 255 and "/nonexistent/pbs.conf is missing" in lost.stderr
+
+
+def test_the_units_say_what_a_real_systemd_needs(tree):
+    """Each line was missing, or another one there, when they were first booted."""
+    def lines(unit):
+        with open(os.path.join(tree.exec, "libexec", f"{unit}.service"), encoding="utf-8") as f:
+            return [line for line in f.read().splitlines() if not line.startswith("#")]
+    script = f"{tree.exec}/libexec/pbs_init.d"
+    for daemon in ("server", "sched", "mom"):
+        unit = lines(f"pbs-{daemon}")
+        # Among shepherds that outlive a MOM no main process is found: one that is killed then never comes back.
+        assert f"PIDFile=/run/pbs-{daemon}.pid" in unit and f"Environment=PBS_UNIT_PIDFILE=/run/pbs-{daemon}.pid" in unit
+        # By a name: PBS_START_MOM=0 in its environment makes the server's first start leave out the node of its own host.
+        assert {f"Exec{what}={script} {word} {daemon}" for what, word in
+                (("Condition", "wants"), ("Start", "start"), ("Stop", "stop"), ("Reload", "reload"))} <= set(unit)
+        assert not [line for line in unit if "PBS_START_" in line]
+        assert "nss-user-lookup.target" in next(line for line in unit if line.startswith("After="))
+    # An exim that delivers to ~/Maildir does it below the server.
+    assert not [line for line in lines("pbs-server") if line.startswith(("ProtectHome=", "NoNewPrivileges="))]
+    assert not [line for line in lines("pbs-mom") if line.startswith(("Protect", "Private", "Restrict", "NoNew", "SystemCall"))]
+    assert {"KillMode=process", "Delegate=yes", "Restart=on-failure"} <= set(lines("pbs-mom"))
+    # `systemctl enable --now pbs` and `systemctl stop pbs` return when it is done.
+    whole = lines("pbs")
+    assert "After=pbs-server.service pbs-sched.service pbs-mom.service" in whole and f"ExecStop={script} stop" in whole
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze")
