@@ -117,8 +117,8 @@ static bool sets_select(const struct alter_ask *ask)
     for (size_t i = 0; i < ask->n; i++) {
         const struct edit_change *c = &ask->changes[i];
 
-        if (is_named(c, "Resource_List") && c->resource && !strcasecmp(c->resource, "select") && c->op != UNSET &&
-            *c->value)
+        if (is_named(c, "Resource_List") && c->resource && !strcasecmp(c->resource, "select") &&
+            c->op != UNSET && *c->value)
             return true;
     }
     return false;
@@ -240,6 +240,18 @@ static bool changes_entity(const struct alter_ask *ask)
     return false;
 }
 
+/* What is stored apart, since it hardly ever changes, is to be written as well. */
+static bool touches_fixed(const struct alter_ask *ask)
+{
+    for (size_t i = 0; i < ask->n; i++) {
+        int index = attr_def_find(OF_JOB, ask->changes[i].name);
+
+        if (index >= 0 && attr_def_get(OF_JOB, index)->flags & AF_FIXED)
+            return true;
+    }
+    return false;
+}
+
 /* What the new attributes bring with them. */
 static int complete(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, struct err *e)
 {
@@ -248,7 +260,8 @@ static int complete(const struct alter_parts *p, struct job *j, const struct alt
     for (size_t i = 0; i < ask->n; i++)
         if (is_eligible_time(&ask->changes[i]) && eligible_check(p->site, e) < 0)
             return -1;
-    if (touches_output(ask) && output_paths_complete(j, e) < 0)
+    if ((touches_output(ask) || !attr_list_is_set(&j->obj.attrs, JOB_ATTR_Job_Name)) &&
+        output_paths_complete(j, e) < 0)
         return -1;
     if (touches_resources(ask) && targets_check(p->site, &j->obj.attrs, e) < 0)
         return -1;
@@ -329,7 +342,7 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
     follow(p, j, ask, attr_list_text(&before, JOB_ATTR_depend));
     attr_list_fini(&before);
     j->preempt_failed_s = 0; /* what stood against preempting it may be gone */
-    jobs_touch(p->site->jobs, j, ask->user ? PART_ALL : PART_HOT | PART_ATTRS);
+    jobs_touch(p->site->jobs, j, ask->user || touches_fixed(ask) ? PART_ALL : PART_HOT | PART_ATTRS);
     if ((touches_resources(ask) || touches_output(ask)) && job_is_placed(j))
         p->limits_changed(p->arg, j);
     if (j->array)
