@@ -170,9 +170,6 @@ static int set_holds(struct job *j, const struct client *c, struct err *e)
 
 static int add_texts(struct job *j, const struct new_job_ask *ask, struct err *e)
 {
-    if (!attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name) &&
-        attr_list_set_text(&j->obj.attrs, JOB_ATTR_Job_Name, "none", e) < 0)
-        return -1;
     if (!(ask->arrives && variables_has(j, "PBS_O_QUEUE")) &&
         variables_add(j, "PBS_O_QUEUE", ask->queue->obj.name, e) < 0)
         return -1;

@@ -60,6 +60,9 @@ static int default_path(struct job *j, int index, char letter, struct err *e)
 
 int output_paths_complete(struct job *j, struct err *e)
 {
+    if (!attr_list_text(&j->obj.attrs, JOB_ATTR_Job_Name) &&
+        attr_list_set_text(&j->obj.attrs, JOB_ATTR_Job_Name, "none", e) < 0)
+        return -1;
     if (default_path(j, JOB_ATTR_Output_Path, 'o', e) < 0)
         return -1;
     return default_path(j, JOB_ATTR_Error_Path, 'e', e);
