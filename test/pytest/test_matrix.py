@@ -33,7 +33,8 @@ def cx():
 @pytest.fixture(autouse=True)
 def usual(cx):
     """What another test may have unset."""
-    for name, value in (("default_queue", "workq"), ("job_history_enable", "True"), ("operators", f"{users.NAMES[1]}@*")):
+    for name, value in (("default_queue", "workq"), ("job_history_enable", "True"), ("scheduling", "True"), ("acl_roots", "root"),
+                        ("operators", f"{users.NAMES[1]}@*")):
         cx.set_server(name, value)
 
 
@@ -426,3 +427,85 @@ def test_without_its_default_queue_a_server_says_that_there_is_none(cx):
     cx.set_server("default_queue", "workq")
     cx.clean()
     cx.qmgr("delete queue first")
+
+
+# --- jobs
+
+OF_JOB = {"Account_Name": "a b", "Checkpoint": "c=7", "depend": None, "Error_Path": "h:/tmp/e,1", "Execution_Time": "4102444800",
+          "group_list": f"{users.GROUP}@*", "Hold_Types": "us", "Join_Path": "oe", "Keep_Files": "oed", "Mail_Points": "abe",
+          "Mail_Users": "anna@h,bert", "Output_Path": "h:/tmp/o 1", "Priority": "-7", "Remove_Files": "e", "Shell_Path_List": "/bin/sh@h,/bin/bash",
+          "sandbox": "PRIVATE", "stagein": "a@h:b", "stageout": "a@h:b", "User_List": users.NAMES[1], "Variable_List": "A=1,B=x\\,y",
+          "umask": "27", "run_count": "3", "Job_Name": "other name"[:5], "project": "p-1", "comment": "why, it", "eligible_time": None,
+          "max_run_subjobs": None, "Resource_List": ("walltime", "01:00:00"), "estimated": ("start_time", "4102444800"),
+          "preempt_methods": "SR", "preempt_signal": "USR1:all", "credential_id": "x", "executable": None, "argument_list": None,
+          "Submit_arguments": "-l x", "forward_x11_cookie": "c", "Rerunable": "False", "sched_hint": "3", "destination": None,
+          "node_set": "a,b", "ptime": None, "Submit_Host": None, "cred": None, "create_resv_from_job": "True", "topjob_ineligible": "True",
+          "release_nodes_on_stageout": None, "tolerate_node_failures": None, "no_stdio_sockets": "True", "gridname": "g"}
+
+
+def job_rows():
+    """(name, resource, value, flags) of what a manager may alter of a job that waits."""
+    for name, type_, _, writer, flags, *_ in definitions("job"):
+        if writer == "SERVER" or "AF_CREATE" in flags:
+            continue
+        value = OF_JOB.get(name, VALUES.get(type_, "x")) if name in OF_JOB or type_ in VALUES else "x"
+        if value is not None:
+            yield (name, *(value if isinstance(value, tuple) else (None, value)), flags)
+
+
+def of_job(cx, job, name, resource):
+    found = cx.api.stat("job", job)[0].get(name)
+    return (found or {}).get(resource) if resource else found
+
+
+def test_attributes_of_a_job_are_altered_kept_and_unset(cx):
+    cx.set_server("scheduling", "False")  # a job that is no longer held waits all the same
+    whole = {}
+    jobs = {"waiting": cx.submit(Hold_Types="u", Variable_List="Z=1"), "array": cx.submit(Hold_Types="u", array_indices_submitted="1-3", Variable_List="Z=1")}
+    wrong, now = [], {}
+    for which, job in jobs.items():
+        for name, resource, value, _ in job_rows():
+            before = of_job(cx, job, name, resource)
+            code, text = refused(cx.api.alter, job, [(name, resource, value)])
+            now[job, name, resource] = of_job(cx, job, name, resource)
+            if code or (now[job, name, resource] is None and name not in HIDDEN_OF_JOB):
+                wrong.append((which, name, value, before, now[job, name, resource], code, text))
+    whole |= {job: dict(cx.api.stat("job", job)[0]) for job in jobs.values()}
+    cx.kill("server")
+    cx.restart("server")
+    cx.again()
+    wrong += [differences(f"{job} after a restart", whole[job], dict(cx.api.stat("job", job)[0])) for job in jobs.values()
+              if whole[job] != dict(cx.api.stat("job", job)[0])]
+    wrong += [(k, "after a restart", v, of_job(cx, *k)) for k, v in now.items() if of_job(cx, *k) != v]
+    for which, job in jobs.items():
+        for name, resource, value, _ in job_rows():
+            code, text = refused(cx.api.alter, job, [(name, resource, "")])
+            after = of_job(cx, job, name, resource)
+            if code or after == now[job, name, resource] and name not in HIDDEN_OF_JOB:
+                wrong.append((which, name, "unset", value, after, code, text))
+    assert all(of_job(cx, job, "Job_Name", None) == "none" and "null" not in of_job(cx, job, "Error_Path", None) for job in jobs.values())
+    cx.clean()
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+HIDDEN_OF_JOB = {r[0] for r in definitions("job") if r[2] in ("SERVER", "SCHED") or "AF_HIDDEN" in r[4]}
+
+
+def test_what_may_not_be_altered_of_a_job_is_refused_by_its_name(cx):
+    waiting, running, array = cx.submit(Hold_Types="u"), cx.submit(), cx.submit(array_indices_submitted="1-2")
+    cx.wait(running, "R")
+    cx.wait(array, "B")
+    wrong = []
+    for name, type_, _, writer, flags, *_ in definitions("job"):
+        if writer == "SERVER" or "AF_CREATE" in flags:
+            for job in (waiting, running, array):
+                code, text = refused(cx.api.alter, job, [(name, None if type_ != "RESOURCES" else "ncpus", "1")])
+                if code != 15003 or not text.startswith(READ_ONLY + name):
+                    wrong.append((name, job, code, text))
+        elif "AF_RUN" not in flags:
+            legal = {"depend": f"afterany:{waiting}", "User_List": users.NAMES[0]}
+            code, text = refused(cx.api.alter, running, [(name, None, legal.get(name, "x"))])
+            if code != 15015 or not text.startswith("Cannot modify attribute while job running  " + name):
+                wrong.append((name, "running", code, text))
+    cx.clean()
+    assert not wrong, "\n".join(map(str, wrong))
