@@ -64,11 +64,31 @@ void rpc_shares_destroy(struct rpc_shares *s)
     free(s);
 }
 
+/* The numbers of root and of our own account: exempt where the kernel says so. MUNGE's word for them is that of any host which has
+ * its key, and gives no such rights (doc/security.md). */
+static bool is_ours(const struct auth_peer *p)
+{
+    return p->uid == 0 || p->uid == geteuid();
+}
+
 static bool has_share(const struct auth_peer *p)
 {
-    if (p->kind == AUTH_LOCAL || p->kind == AUTH_USER)
-        return p->uid != 0 && p->uid != geteuid();
-    return p->kind == AUTH_DAEMON && strncmp(p->role, "mom:", 4) == 0;
+    if (p->kind == AUTH_LOCAL)
+        return !is_ours(p);
+    return p->kind == AUTH_USER || (p->kind == AUTH_DAEMON && strncmp(p->role, "mom:", 4) == 0);
+}
+
+/* Root of one host is another user than root of the next. */
+static void share_name(const struct auth_peer *p, char out[AUTH_ROLE_MAX + 1])
+{
+    char address[64];
+
+    if (p->kind == AUTH_DAEMON)
+        snprintf(out, AUTH_ROLE_MAX + 1, "%s", p->role);
+    else if (p->kind == AUTH_USER && is_ours(p))
+        snprintf(out, AUTH_ROLE_MAX + 1, "user %ld of %s", (long)p->uid, auth_peer_address(p, address));
+    else
+        snprintf(out, AUTH_ROLE_MAX + 1, "user %ld", (long)p->uid);
 }
 
 static struct rpc_share *rpc_shares_add(struct rpc_shares *s, const char *name)
@@ -94,10 +114,7 @@ struct rpc_share *rpc_shares_get(struct rpc_shares *s, const struct auth_peer *p
     *ok = true;
     if (!has_share(p))
         return NULL;
-    if (p->kind == AUTH_DAEMON)
-        snprintf(name, sizeof name, "%s", p->role);
-    else
-        snprintf(name, sizeof name, "user %ld", (long)p->uid);
+    share_name(p, name);
     HASH_FIND_STR(s->users, name, u);
     if (!u)
         u = rpc_shares_add(s, name);

@@ -1,8 +1,8 @@
 #ifndef RPC_SHARES_H
 #define RPC_SHARES_H
 /* What each user has of the server: connections, calls, and memory, so that one cannot keep the others out. A MOM is
- * counted in the same way, by the name in its certificate. Root, the user whom this process runs as, and other daemons
- * have no share: they could do worse.
+ * counted in the same way, by the name in its certificate. Root of this host, the user whom this process runs as, and
+ * other daemons have no share: they could do worse. Those two numbers by MUNGE have one for each address.
  *
  * A share that is over makes the connections of its user wait (rpc_conn takes no call in), until an answer is read, a
  * call is answered, or time has gone by; they are woken one after the other. Loop thread only. */
