@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,7 +14,8 @@
 #include "log.h"
 #include "strbuf.h"
 
-enum { NAME_MAX_BYTES = 200, TEXT_MAX_BYTES = 64 << 20 };
+/* A name of a file has 255 bytes: this, the hash of one that is cut, and what a file has while it is written. */
+enum { NAME_MAX_BYTES = 200, HASH_DIGITS = 16, TEXT_MAX_BYTES = 64 << 20 };
 
 static void add_member(struct strbuf *out, const char *name, const char *text)
 {
@@ -37,16 +39,33 @@ static void add_row(struct strbuf *out, const struct restore_fault *f)
     strbuf_add(out, "}\n");
 }
 
-/* "job.12[].host": no name of an object leads out of the directory. */
+/* FNV-1a: chance makes no two names alike, and a damaged row is nobody's attempt to. */
+static uint64_t name_hash(const char *text)
+{
+    uint64_t h = 14695981039346656037u;
+
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 1099511628211u;
+    return h;
+}
+
+/* "job.12[].host": no name of an object leads out of the directory, and no two have one file. What is no plain character is
+ * written %XX; a name that is too long is cut and ends in "~" and a hash of the whole. */
 static void file_name(const struct restore_fault *f, char out[static NAME_MAX_BYTES])
 {
-    size_t n;
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_[]@";
+    const size_t most = NAME_MAX_BYTES - HASH_DIGITS - 2;
+    size_t n = (size_t)snprintf(out, NAME_MAX_BYTES, "%s.", f->kind);
 
-    snprintf(out, NAME_MAX_BYTES, "%s.%s", f->kind, f->name);
-    n = strspn(out, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_[]@");
-    for (; out[n];
-         n += strspn(out + n, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_[]@"))
-        out[n] = '_';
+    for (const unsigned char *p = (const unsigned char *)f->name; *p; p++) {
+        size_t need = strchr(plain, *p) ? 1 : 3;
+
+        if (n + need > most) {
+            snprintf(out + n, NAME_MAX_BYTES - n, "~%016" PRIx64, name_hash(f->name));
+            return;
+        }
+        n += (size_t)snprintf(out + n, NAME_MAX_BYTES - n, need == 1 ? "%c" : "%%%02X", *p);
+    }
 }
 
 static int write_row(const struct set_aside *s, const struct restore_fault *f, char path[static 4600],

@@ -1,7 +1,7 @@
 #ifndef SET_ASIDE_H
 #define SET_ASIDE_H
-/* Rows of the store that cannot be understood: each is written to a file of PBS_HOME/server_priv/set_aside, named KIND.NAME,
- * as a JSON object with kind, name, what is wrong and the row's columns, and said in the log. The row itself stays in the
+/* Rows of the store that cannot be understood: each is written to a file of PBS_HOME/server_priv/set_aside, named KIND.NAME
+ * (%XX for what is no plain character, so that each has its own), as a JSON object with kind, name, what is wrong and the row's columns, and said in the log. The row itself stays in the
  * store, so the file is written again at each start until somebody has mended or removed the row. */
 #include <stddef.h>
 

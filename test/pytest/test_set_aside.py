@@ -135,6 +135,24 @@ def test_the_number_of_the_next_job_is_found_when_it_is_lost(store):
         assert int(cx.submit().split(".")[0]) == last + 1
 
 
+@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+def test_rows_of_names_that_look_alike_have_a_file_each(store):
+    with contextlib.closing(Opened(store)) as o:
+        cx = o.cx
+        cx.kill("server")
+        long = "n" * 300
+        names = ["a b", "a+b", "a_b", "a%20b", "a/b", long + "1", long + "2"]
+        columns = rows.query(cx, "select * from object where kind = 'queue'")[0]
+        for name in names:
+            rows.query(cx, f"insert into object (kind, name, hot, attrs) values ('queue', {rows.quote(name)}, "
+                           "'{}', '{\"no such attribute\": 2}')")
+        assert columns
+        begin(cx)
+        folder = os.path.join(cx.home, "server_priv", "set_aside")
+        kept = [json.loads(open(os.path.join(folder, f), encoding="utf-8").read()) for f in os.listdir(folder)]
+        assert sorted(k["name"] for k in kept if k["kind"] == "queue") == sorted(names)
+
+
 def mutate(dice, text, valid):
     """A text that is damaged; `valid`: that is JSON all the same, since a database lets nothing else in."""
     if not valid and dice.random() < 0.5:
