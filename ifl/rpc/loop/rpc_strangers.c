@@ -1,5 +1,5 @@
-/* See rpc_strangers.h. An array in the order of arrival: there are a few hundred at most, and who gives way is asked
- * only when it is full. */
+/* See rpc_strangers.h. An array in the order of arrival: there are a few hundred at most. Each address counts its places, so the
+ * one that gives way is found in one pass: a flood asks at each connection. */
 #include "rpc_strangers.h"
 
 #include <netinet/in.h>
@@ -17,19 +17,22 @@ enum {
         65536 /* addresses of daemons: more hosts than a complex has; beyond, new ones are as others */
 };
 
-struct stranger {
-    struct rpc_conn *conn;
+/* There while it has places, and for good once it is trusted. */
+struct address {
     rpc_address_key from;
-};
-
-struct trusted {
-    rpc_address_key from;
+    size_t n;
+    bool trusted;
     UT_hash_handle hh;
 };
 
+struct stranger {
+    struct rpc_conn *conn;
+    struct address *from; /* NULL: there was no memory for it; it has one place */
+};
+
 struct rpc_strangers {
-    size_t max, n;
-    struct trusted *trusted;
+    size_t max, n, n_trusted;
+    struct address *addresses;
     struct stranger all[];
 };
 
@@ -44,14 +47,14 @@ struct rpc_strangers *rpc_strangers_create(size_t max)
 
 void rpc_strangers_destroy(struct rpc_strangers *s)
 {
-    struct trusted *t, *next;
+    struct address *a, *next;
 
     if (!s)
         return;
-    HASH_ITER(hh, s->trusted, t, next)
+    HASH_ITER(hh, s->addresses, a, next)
     {
-        HASH_DEL(s->trusted, t);
-        free(t);
+        HASH_DEL(s->addresses, a);
+        free(a);
     }
     free(s);
 }
@@ -91,24 +94,37 @@ rpc_address_key rpc_strangers_key(int fd)
     return 0;
 }
 
-static struct trusted *find_trusted(const struct rpc_strangers *s, rpc_address_key from)
+static struct address *address_get(struct rpc_strangers *s, rpc_address_key from)
 {
-    struct trusted *t;
+    struct address *a;
 
-    HASH_FIND(hh, s->trusted, &from, sizeof from, t);
-    return t;
+    HASH_FIND(hh, s->addresses, &from, sizeof from, a);
+    if (a || !(a = calloc(1, sizeof *a)))
+        return a;
+    a->from = from;
+    HASH_ADD(hh, s->addresses, from, sizeof a->from, a);
+    if (a->hh.tbl)
+        return a;
+    free(a);
+    return NULL;
+}
+
+static void address_leave(struct rpc_strangers *s, struct address *a)
+{
+    if (!a || --a->n || a->trusted)
+        return;
+    HASH_DEL(s->addresses, a);
+    free(a);
 }
 
 /* How many places it has that count. */
-static size_t weight(const struct rpc_strangers *s, rpc_address_key from)
+static size_t address_weight(const struct address *a)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < s->n; i++)
-        n += s->all[i].from == from;
-    if (!find_trusted(s, from))
-        return n;
-    return n > OF_A_DAEMON ? n - OF_A_DAEMON : 0;
+    if (!a)
+        return 1;
+    if (!a->trusted)
+        return a->n;
+    return a->n > OF_A_DAEMON ? a->n - OF_A_DAEMON : 0;
 }
 
 struct rpc_conn *rpc_strangers_victim(const struct rpc_strangers *s)
@@ -118,7 +134,7 @@ struct rpc_conn *rpc_strangers_victim(const struct rpc_strangers *s)
     if (s->n < s->max)
         return NULL;
     for (size_t i = 0; i < s->n; i++) { /* from the oldest: it is the first of its address */
-        size_t w = weight(s, s->all[i].from);
+        size_t w = address_weight(s->all[i].from);
 
         if (w > most) {
             most = w;
@@ -130,7 +146,11 @@ struct rpc_conn *rpc_strangers_victim(const struct rpc_strangers *s)
 
 void rpc_strangers_add(struct rpc_strangers *s, struct rpc_conn *c, rpc_address_key from)
 {
-    s->all[s->n++] = (struct stranger){c, from};
+    struct address *a = address_get(s, from);
+
+    if (a)
+        a->n++;
+    s->all[s->n++] = (struct stranger){c, a};
 }
 
 static size_t rpc_strangers_find(const struct rpc_strangers *s, const struct rpc_conn *c)
@@ -148,6 +168,7 @@ void rpc_strangers_remove(struct rpc_strangers *s, const struct rpc_conn *c)
 
     if (i == s->n)
         return;
+    address_leave(s, s->all[i].from);
     memmove(&s->all[i], &s->all[i + 1], (s->n - i - 1) * sizeof s->all[0]);
     s->n--;
 }
@@ -160,13 +181,10 @@ size_t rpc_strangers_count(const struct rpc_strangers *s)
 void rpc_strangers_trust(struct rpc_strangers *s, const struct rpc_conn *c)
 {
     size_t i = rpc_strangers_find(s, c);
-    struct trusted *t;
+    struct address *a = i < s->n ? s->all[i].from : NULL;
 
-    if (i == s->n || find_trusted(s, s->all[i].from) || HASH_COUNT(s->trusted) >= TRUSTED_MAX ||
-        !(t = calloc(1, sizeof *t)))
+    if (!a || a->trusted || s->n_trusted >= TRUSTED_MAX)
         return;
-    t->from = s->all[i].from;
-    HASH_ADD(hh, s->trusted, from, sizeof t->from, t);
-    if (!t->hh.tbl)
-        free(t);
+    a->trusted = true;
+    s->n_trusted++;
 }

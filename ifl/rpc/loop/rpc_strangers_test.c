@@ -64,6 +64,24 @@ static void a_host_of_a_daemon_keeps_a_few_places(void **state)
     assert_ptr_equal(rpc_strangers_victim(s), conn(8));
 }
 
+static void a_host_of_a_daemon_keeps_its_places_when_all_it_had_are_gone(void **state)
+{
+    struct rpc_strangers *s = *state;
+
+    add(s, 0, 2, HOST);
+    rpc_strangers_trust(s, conn(1));
+    rpc_strangers_remove(s, conn(0));
+    rpc_strangers_remove(s, conn(1));
+    add(s, 0, 8, HOST);
+    add(s, 8, 6, OTHER);
+    add(s, 14, 2, FLOOD);
+    assert_ptr_equal(rpc_strangers_victim(s), conn(8));
+    for (int i = 8; i < 13; i++)
+        rpc_strangers_remove(s, conn(i));
+    add(s, 30, 5, FLOOD); /* now 8 that do not count, 1, and 7 */
+    assert_ptr_equal(rpc_strangers_victim(s), conn(14));
+}
+
 static void a_flood_from_a_host_of_a_daemon_gives_way(void **state)
 {
     struct rpc_strangers *s = *state;
@@ -92,6 +110,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_oldest_of_the_address_with_most_gives_way, setup, teardown),
         cmocka_unit_test_setup_teardown(of_many_addresses_the_oldest_gives_way, setup, teardown),
         cmocka_unit_test_setup_teardown(a_host_of_a_daemon_keeps_a_few_places, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_host_of_a_daemon_keeps_its_places_when_all_it_had_are_gone, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_flood_from_a_host_of_a_daemon_gives_way, setup, teardown),
         cmocka_unit_test_setup_teardown(who_has_gone_leaves_its_place, setup, teardown),
     };
