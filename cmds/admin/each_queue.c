@@ -4,28 +4,29 @@
 
 #include "attrs.h"
 #include "operand.h"
+#include "api_error.h"
 #include "conn_pool.h"
 
-static int set_one(const struct cmd_args *a, struct session *s, const char *operand,
+static int set_one(const struct cmd_args *a, struct conn_pool *s, const char *operand,
                    const struct attrs *attrs)
 {
     struct destination d;
     int c;
 
-    if (ids_destination(a, operand, &d) < 0)
+    if (operand_destination(a, operand, &d) < 0)
         return 1;
-    c = session_connect(s, d.server);
+    c = conn_pool_connect(s, d.server);
     if (c < 0)
         return pbs_errno;
     if (pbs_manager(c, MGR_CMD_SET, MGR_OBJ_QUEUE, d.queue, attrs->first, NULL) == 0)
         return 0;
-    return session_report(a, c, operand);
+    return api_error_report(a, c, operand);
 }
 
 int each_queue_set(const struct cmd_args *a, int n, char *operands[], const char *attribute,
                    const char *value)
 {
-    struct session *s = session_create(a);
+    struct conn_pool *s = conn_pool_create(a);
     struct attrs attrs = {0};
     int i, rc = 0;
 
@@ -36,6 +37,6 @@ int each_queue_set(const struct cmd_args *a, int n, char *operands[], const char
         rc = code ? code : rc;
     }
     attrs_fini(&attrs);
-    session_destroy(s);
+    conn_pool_destroy(s);
     return s ? rc : 1;
 }

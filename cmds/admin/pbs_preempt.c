@@ -18,6 +18,7 @@
 #include "preempt_attribs.h"
 #include "preempt_explain.h"
 #include "preempt_policy_show.h"
+#include "api_error.h"
 #include "conn_pool.h"
 
 enum { LINE_BYTES = 65536, DAYS_MAX = 100000 };
@@ -106,7 +107,7 @@ static int methods(struct preempt *q, int c, char *id)
     if (queue)
         sched = pbs_statsched(c, NULL, NULL);
     if (!job || !queue || !sched) {
-        int code = session_report(&q->a, c, id);
+        int code = api_error_report(&q->a, c, id);
 
         pbs_statfree(job);
         pbs_statfree(queue);
@@ -118,7 +119,7 @@ static int methods(struct preempt *q, int c, char *id)
     int64_t now_s = (int64_t)time(NULL);
 
     preempt_attribs_settings(queue, PREEMPT_ATTRIBS_QUEUE, &of_queue);
-    preempt_attribs_settings(preempt_policy_sched_of(sched, queue), PREEMPT_ATTRIBS_SCHED, &of_sched);
+    preempt_attribs_settings(preempt_policy_show_sched_of(sched, queue), PREEMPT_ATTRIBS_SCHED, &of_sched);
     preempt_rules_methods(&f, &of_queue, &of_sched, now_s, &allowed);
     for (unsigned i = 0; i < allowed.n; i++)
         if (can(job->attribs, (enum method_id)allowed.m[i]))
@@ -265,17 +266,17 @@ static int report(struct preempt *q, const char *home)
 
 static int ask(struct preempt *q, int n, char *operands[])
 {
-    struct session *s = session_create(&q->a);
-    int c = s ? session_connect(s, NULL) : -1, code = 1;
+    struct conn_pool *s = conn_pool_create(&q->a);
+    int c = s ? conn_pool_connect(s, NULL) : -1, code = 1;
 
     if (c >= 0 && q->explain)
         code = preempt_explain(&q->a, c, operands[0], q->json);
     else if (c >= 0)
-        code = q->policy ? preempt_policy(&q->a, c, n ? operands[0] : NULL, q->json)
+        code = q->policy ? preempt_policy_show(&q->a, c, n ? operands[0] : NULL, q->json)
                          : methods(q, c, operands[0]);
     else if (s)
         code = pbs_errno;
-    session_destroy(s);
+    conn_pool_destroy(s);
     return code;
 }
 

@@ -12,7 +12,7 @@
 #include "attrs.h"
 #include "json_out.h"
 #include "pbs_ext.h"
-#include "conn_pool.h"
+#include "api_error.h"
 #include "term_out.h"
 
 static const char *value(const struct batch_status *b, const char *name)
@@ -149,7 +149,7 @@ static void show_verdict(const struct batch_status *b)
         if (strcmp(verdicts[i].word, verdict) == 0)
             verdict = verdicts[i].sentence;
     printf("%s: ", b->name);
-    table_text(stdout, verdict ? verdict : "its scheduler does not say");
+    term_out_text(stdout, verdict ? verdict : "its scheduler does not say");
     putchar('\n');
 }
 
@@ -158,7 +158,7 @@ static void show_line(const char *label, const char *text)
     if (!text)
         return;
     printf("    %-16s ", label);
-    table_text(stdout, text);
+    term_out_text(stdout, text);
     putchar('\n');
 }
 
@@ -185,7 +185,7 @@ static void show_job(const struct batch_status *b)
 
 static void show_column(const char *text, size_t width)
 {
-    table_whole_left(stdout, text ? text : "-", width);
+    term_out_whole_left(stdout, text ? text : "-", width);
     putchar(' ');
 }
 
@@ -205,9 +205,9 @@ static void show_victims(const struct batch_status *list)
         show_column(list->name, 24);
         show_column(value(list, "queue"), 15);
         show_column(value(list, "method"), 6);
-        table_right(stdout, value(list, "lost_core_seconds") ? value(list, "lost_core_seconds") : "-", 14);
+        term_out_right(stdout, value(list, "lost_core_seconds") ? value(list, "lost_core_seconds") : "-", 14);
         printf("  ");
-        table_text(stdout, time_text(value(list, "back"), room));
+        term_out_text(stdout, time_text(value(list, "back"), room));
         putchar('\n');
     }
 }
@@ -226,7 +226,7 @@ static void show_spared(const struct batch_status *list)
         printf("    ");
         show_column(list->name, 24);
         show_column(value(list, "queue"), 15);
-        table_text(stdout, value(list, "reason") ? value(list, "reason") : "-");
+        term_out_text(stdout, value(list, "reason") ? value(list, "reason") : "-");
         if (value(list, "until"))
             printf(", until %s", time_text(value(list, "until"), room));
         if (value(list, "lost_core_seconds"))
@@ -271,7 +271,7 @@ int preempt_explain(const struct cmd_args *a, int c, const char *id, bool json)
     struct batch_status *b = pbs_explain(c, id, NULL), *hold = NULL;
 
     if (!b)
-        return session_report(a, c, id);
+        return api_error_report(a, c, id);
     if (value(b, "verdict") && strcmp(value(b, "verdict"), "under_way") == 0)
         hold = pbs_stathold(c, b->name, NULL, NULL); /* NULL: it waits for something else */
     if (json)

@@ -11,7 +11,7 @@
 #include "cmd.h"
 #include "json_out.h"
 #include "preempt_attribs.h"
-#include "conn_pool.h"
+#include "api_error.h"
 #include "words.h"
 
 static const struct rule {
@@ -72,8 +72,8 @@ static bool has_word(const char *list, const char *word)
 
 /* --- who -------------------------------------------------------------------------------------------------- */
 
-const struct batch_status *preempt_policy_sched_of(const struct batch_status *scheds,
-                                                   const struct batch_status *queue)
+const struct batch_status *preempt_policy_show_sched_of(const struct batch_status *scheds,
+                                                        const struct batch_status *queue)
 {
     const char *partition = value(queue, "partition");
 
@@ -97,7 +97,7 @@ static int level(const struct preempt_settings *queue, const struct preempt_sett
 static bool may_preempt(const struct show *s, const struct batch_status *urgent,
                         const struct batch_status *victim)
 {
-    const struct batch_status *sched = preempt_policy_sched_of(s->scheds, victim);
+    const struct batch_status *sched = preempt_policy_show_sched_of(s->scheds, victim);
     const char *text = value(sched, "preempt_prio"), *type = value(urgent, "queue_type");
     struct preempt_settings of_victim, of_urgent, of_sched;
     struct preempt_prio prio;
@@ -105,7 +105,7 @@ static bool may_preempt(const struct show *s, const struct batch_status *urgent,
     preempt_attribs_settings(victim, PREEMPT_ATTRIBS_QUEUE, &of_victim);
     preempt_attribs_settings(urgent, PREEMPT_ATTRIBS_QUEUE, &of_urgent);
     preempt_attribs_settings(sched, PREEMPT_ATTRIBS_SCHED, &of_sched);
-    if (!sched || sched != preempt_policy_sched_of(s->scheds, urgent) || (type && type[0] == 'R') ||
+    if (!sched || sched != preempt_policy_show_sched_of(s->scheds, urgent) || (type && type[0] == 'R') ||
         of_victim.never || prio_parse(text ? text : "express_queue, normal_jobs", &prio, NULL) < 0)
         return false;
     return level(&of_urgent, &of_sched, &prio) > level(&of_victim, &of_sched, &prio) &&
@@ -240,7 +240,7 @@ static void show_notice(struct show *s, const struct batch_status *queue, const 
 
 static void show_in_force(struct show *s, const struct batch_status *queue)
 {
-    const struct batch_status *sched = preempt_policy_sched_of(s->scheds, queue);
+    const struct batch_status *sched = preempt_policy_show_sched_of(s->scheds, queue);
     const char *type = value(queue, "queue_type");
 
     if (type && type[0] == 'R')
@@ -333,7 +333,7 @@ static void show_all(struct show *s, const struct batch_status *only)
     }
 }
 
-int preempt_policy(const struct cmd_args *a, int c, const char *queue, bool json)
+int preempt_policy_show(const struct cmd_args *a, int c, const char *queue, bool json)
 {
     struct batch_status *scheds = pbs_statsched(c, NULL, NULL);
     struct batch_status *queues = scheds ? pbs_statque(c, NULL, NULL, NULL) : NULL;
@@ -344,7 +344,7 @@ int preempt_policy(const struct cmd_args *a, int c, const char *queue, bool json
     if (!scheds || !queues || (queue && !only)) {
         if (queues) /* the server says of one that it does not know */
             pbs_statfree(pbs_statque(c, queue, NULL, NULL));
-        code = session_report(a, c, queue ? queue : "");
+        code = api_error_report(a, c, queue ? queue : "");
     } else {
         show_all(&s, only);
     }

@@ -54,7 +54,7 @@ struct state {
 /* --- one line
  * --------------------------------------------------------------------------------------------- */
 
-static void say_fault(const struct state *s, const char *line, const struct qmgr_fault *f)
+static void say_fault(const struct state *s, const char *line, const struct qmgr_line_error *f)
 {
     if (s->q->silent)
         return;
@@ -164,7 +164,7 @@ static int do_configuration(struct state *s, const struct qmgr_line *l)
 
     if (open_text(l->rest, name, &f) < 0)
         return QMGR_BAD_NAME;
-    c = session_connect(s->apply.s, server ? server->server : "");
+    c = conn_pool_connect(s->apply.pool, server ? server->server : "");
     rc = c < 0 ? pbs_errno : qmgr_deploy(c, f, name, l->command == QMGR_APPLY && !s->q->no_execution);
     if (f != stdin)
         fclose(f);
@@ -198,7 +198,7 @@ static int do_parsed(struct state *s, const struct qmgr_line *l)
 /* Returns 0, a parse code 1 to 4, or the number of an error. */
 static int do_line(struct state *s, const char *line)
 {
-    struct qmgr_fault fault;
+    struct qmgr_line_error fault;
     struct qmgr_line l;
     int rc;
 
@@ -296,7 +296,7 @@ static int do_terminal(struct state *s)
 {
     int rc;
 
-    printf("Max open servers: %d\n", SESSION_SERVERS_MAX);
+    printf("Max open servers: %d\n", CONN_POOL_MAX);
     fflush(stdout);
     s->edit = qmgr_edit_create(names_of, s);
     rc = do_lines(s);
@@ -312,7 +312,7 @@ static int connect_all(struct state *s)
     if (s->q->no_execution)
         return 0;
     for (i = 0; i < s->active.n[MGR_OBJ_SERVER]; i++)
-        if (session_connect(s->apply.s, s->active.names[MGR_OBJ_SERVER][i].server) < 0)
+        if (conn_pool_connect(s->apply.pool, s->active.names[MGR_OBJ_SERVER][i].server) < 0)
             return EXIT_NO_CONNECTION;
     return 0;
 }
@@ -323,15 +323,15 @@ static int run(void *settings, int n, char *operands[])
     struct state s = {.q = q, .apply = {.a = &q->a, .silent = q->silent}};
     int rc = EXIT_NO_MEMORY;
 
-    s.apply.s = session_create(&q->a);
-    if (s.apply.s && qmgr_active_init(&s.active, operands, n) == 0)
+    s.apply.pool = conn_pool_create(&q->a);
+    if (s.apply.pool && qmgr_active_init(&s.active, operands, n) == 0)
         rc = connect_all(&s);
     if (rc == 0 && q->lines.n)
         rc = do_given(&s);
     else if (rc == 0)
         rc = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? do_terminal(&s) : do_lines(&s);
     qmgr_active_fini(&s.active);
-    session_destroy(s.apply.s);
+    conn_pool_destroy(s.apply.pool);
     return rc;
 }
 

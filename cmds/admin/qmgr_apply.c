@@ -74,7 +74,7 @@ enum { N_MISSING = sizeof missing_rows / sizeof missing_rows[0] };
 
 int qmgr_apply_exists(const struct qmgr_apply *q, int object, const char *name, const char *server)
 {
-    int c = session_connect(q->s, server);
+    int c = conn_pool_connect(q->pool, server);
     struct batch_status *found;
     size_t i = 0;
 
@@ -164,7 +164,7 @@ static void warn_of_open_express(int c, const char *name)
 {
     struct batch_status *queue = pbs_statque(c, name, NULL, NULL);
     struct batch_status *scheds = queue ? pbs_statsched(c, NULL, NULL) : NULL;
-    const struct batch_status *sched = scheds ? preempt_policy_sched_of(scheds, queue) : NULL;
+    const struct batch_status *sched = scheds ? preempt_policy_show_sched_of(scheds, queue) : NULL;
 
     if (sched && preempt_attribs_is_open_express(queue, sched))
         fprintf(
@@ -214,7 +214,7 @@ static int manage_all(const struct qmgr_apply *q, int c, const struct qmgr_line 
 
 int qmgr_apply(const struct qmgr_apply *q, const struct qmgr_line *l, const char *name, const char *server)
 {
-    int c = session_connect(q->s, server);
+    int c = conn_pool_connect(q->pool, server);
 
     if (c < 0)
         return pbs_errno;
@@ -230,7 +230,7 @@ int qmgr_apply(const struct qmgr_apply *q, const struct qmgr_line *l, const char
 void qmgr_apply_names(const struct qmgr_apply *q, int object, const char *server,
                       void (*found)(void *to, const char *name), void *to)
 {
-    int c = session_connect(q->s, server);
+    int c = conn_pool_connect(q->pool, server);
     struct batch_status *list = c < 0 ? NULL : qmgr_apply_fetch(c, object, "", NULL);
 
     for (const struct batch_status *o = list; o; o = o->next)

@@ -6,7 +6,7 @@
 
 struct qmgr_apply {
     const struct cmd_args *a;
-    struct session *s;
+    struct conn_pool *pool;
     bool silent; /* -z: no error messages */
 };
 

@@ -52,7 +52,7 @@ struct qmgr_site *qmgr_site_create(void)
     return NULL;
 }
 
-static void thing_free(struct qmgr_thing *t)
+static void thing_free(struct qmgr_object *t)
 {
     attr_list_fini(&t->attrs);
     free(t->name);
@@ -63,7 +63,7 @@ void qmgr_site_destroy(struct qmgr_site *s)
 {
     if (!s)
         return;
-    for (struct qmgr_thing *t = s->first, *next; t; t = next) {
+    for (struct qmgr_object *t = s->first, *next; t; t = next) {
         next = t->next;
         thing_free(t);
     }
@@ -71,19 +71,19 @@ void qmgr_site_destroy(struct qmgr_site *s)
     free(s);
 }
 
-struct qmgr_thing *qmgr_site_find(const struct qmgr_site *s, int object, const char *name)
+struct qmgr_object *qmgr_site_find(const struct qmgr_site *s, int object, const char *name)
 {
-    for (struct qmgr_thing *t = s->first; t; t = t->next)
+    for (struct qmgr_object *t = s->first; t; t = t->next)
         if (t->object == object && strcmp(t->name, name) == 0)
             return t;
     return NULL;
 }
 
 /* A new thing at the end; its attributes are a copy of `from`, or none. */
-static struct qmgr_thing *add(struct qmgr_site *s, int object, const char *name, const struct attr_list *from,
-                              struct err *e)
+static struct qmgr_object *add(struct qmgr_site *s, int object, const char *name,
+                               const struct attr_list *from, struct err *e)
 {
-    struct qmgr_thing *t = calloc(1, sizeof *t);
+    struct qmgr_object *t = calloc(1, sizeof *t);
 
     if (t) {
         t->object = object;
@@ -100,7 +100,7 @@ static struct qmgr_thing *add(struct qmgr_site *s, int object, const char *name,
     return NULL;
 }
 
-static int change(struct qmgr_site *s, struct qmgr_thing *t, const char *name, const char *resource,
+static int change(struct qmgr_site *s, struct qmgr_object *t, const char *name, const char *resource,
                   const char *value, enum batch_op op, struct err *e)
 {
     int index = attr_def_need(kind_of(t->object), name, e);
@@ -112,7 +112,7 @@ static int change(struct qmgr_site *s, struct qmgr_thing *t, const char *name, c
 }
 
 /* The row of the table follows the thing. */
-static int declare(struct qmgr_site *s, const struct qmgr_thing *t, struct err *e)
+static int declare(struct qmgr_site *s, const struct qmgr_object *t, struct err *e)
 {
     const char *type = attr_list_text(&t->attrs, RESOURCE_ATTR_type),
                *flags = attr_list_text(&t->attrs, RESOURCE_ATTR_flag);
@@ -124,7 +124,7 @@ static int declare(struct qmgr_site *s, const struct qmgr_thing *t, struct err *
 }
 
 /* After a change of a thing: of a resource, the row, and its flags in the order in which they are always shown. */
-static int settle(struct qmgr_site *s, struct qmgr_thing *t, struct err *e)
+static int settle(struct qmgr_site *s, struct qmgr_object *t, struct err *e)
 {
     struct strbuf letters;
     int rc;
@@ -144,7 +144,7 @@ static int settle(struct qmgr_site *s, struct qmgr_thing *t, struct err *e)
 
 static int take_object(struct qmgr_site *s, int object, const struct batch_status *o, struct err *e)
 {
-    struct qmgr_thing *t = add(s, object, object == MGR_OBJ_SERVER ? "" : o->name, NULL, e);
+    struct qmgr_object *t = add(s, object, object == MGR_OBJ_SERVER ? "" : o->name, NULL, e);
     char text[QMGR_PRINT_TEXT];
 
     if (!t)
@@ -196,16 +196,16 @@ struct reading {
 
 static int copy_resources(struct qmgr_site *to, const struct qmgr_site *from, struct err *e)
 {
-    for (const struct qmgr_thing *t = from->first; t; t = t->next)
+    for (const struct qmgr_object *t = from->first; t; t = t->next)
         if (t->object == MGR_OBJ_RSC && declare(to, t, e) < 0)
             return -1;
     return 0;
 }
 
 /* The thing that a line names: as the file has made it so far, else a copy of what the server has. */
-static struct qmgr_thing *subject(struct reading *r, int object, const char *name, struct err *e)
+static struct qmgr_object *subject(struct reading *r, int object, const char *name, struct err *e)
 {
-    struct qmgr_thing *t = qmgr_site_find(r->site, object, name), *now;
+    struct qmgr_object *t = qmgr_site_find(r->site, object, name), *now;
 
     if (t && !t->gone)
         return t;
@@ -218,10 +218,10 @@ static struct qmgr_thing *subject(struct reading *r, int object, const char *nam
 }
 
 /* A node that is there keeps what its host has reported; anything else begins with the defaults. */
-static struct qmgr_thing *create(struct reading *r, int object, const char *name, struct err *e)
+static struct qmgr_object *create(struct reading *r, int object, const char *name, struct err *e)
 {
-    const struct qmgr_thing *now = qmgr_site_find(r->current, object, name);
-    struct qmgr_thing *t;
+    const struct qmgr_object *now = qmgr_site_find(r->current, object, name);
+    struct qmgr_object *t;
 
     if (qmgr_site_find(r->site, object, name)) {
         err_set(e, PBSE_IVALREQ, "%s %s was named before; create comes first, once", qmgr_line_object(object),
@@ -250,7 +250,7 @@ static int check_write(int object, const struct attropl *a, bool creating, struc
     return index < 0 ? -1 : attr_def_check_write(attr_def_get(kind_of(object), index), &manager, e);
 }
 
-static int take_attributes(struct reading *r, const struct qmgr_line *l, struct qmgr_thing *t, struct err *e)
+static int take_attributes(struct reading *r, const struct qmgr_line *l, struct qmgr_object *t, struct err *e)
 {
     bool creating = !qmgr_site_find(r->current, t->object, t->name);
 
@@ -264,7 +264,7 @@ static int take_attributes(struct reading *r, const struct qmgr_line *l, struct 
 /* What is not there need not be deleted: a file may be applied twice. */
 static int take_deletion(struct reading *r, int object, const char *name, struct err *e)
 {
-    struct qmgr_thing *t;
+    struct qmgr_object *t;
 
     if (!qmgr_site_find(r->site, object, name) && !qmgr_site_find(r->current, object, name))
         return 0;
@@ -277,7 +277,7 @@ static int take_deletion(struct reading *r, int object, const char *name, struct
 
 static int take_name(struct reading *r, const struct qmgr_line *l, const char *name, struct err *e)
 {
-    struct qmgr_thing *t;
+    struct qmgr_object *t;
 
     if (l->command == MGR_CMD_DELETE)
         return take_deletion(r, l->object, name, e);
@@ -329,7 +329,7 @@ static bool next_line(FILE *f, struct strbuf *line, char **buffer, size_t *cap, 
 static int take_text(struct reading *r, const char *text, struct err *e)
 {
     struct qmgr_line l;
-    struct qmgr_fault fault;
+    struct qmgr_line_error fault;
     int rc;
 
     if (qmgr_line_parse(text, &l, &fault) < 0)
@@ -367,7 +367,7 @@ size_t qmgr_site_read(struct qmgr_site *s, const struct qmgr_site *current, FILE
 
 /* --- what a thing has ---------------------------------------------------------------------------------- */
 
-int qmgr_site_walk(const struct qmgr_site *s, const struct qmgr_thing *t, qmgr_site_fn *fn, void *arg)
+int qmgr_site_walk(const struct qmgr_site *s, const struct qmgr_object *t, qmgr_site_fn *fn, void *arg)
 {
     const struct attr_reader manager = {.level = LEVEL_MANAGER, .show_hidden = true};
     struct attr_select all;

@@ -18,8 +18,8 @@
 
 struct resource_table;
 
-struct qmgr_thing {
-    struct qmgr_thing *next;
+struct qmgr_object {
+    struct qmgr_object *next;
     int object; /* enum mgr_obj */
     char *name; /* "" for the server */
     struct attr_list attrs;
@@ -27,15 +27,15 @@ struct qmgr_thing {
 };
 
 struct qmgr_site {
-    struct qmgr_thing *first, **end; /* in order of first mention */
+    struct qmgr_object *first, **end; /* in order of first mention */
     struct resource_table *resources;
 };
 
 struct qmgr_site *qmgr_site_create(void); /* NULL: no memory */
 void qmgr_site_destroy(struct qmgr_site *s);
 
-struct qmgr_thing *qmgr_site_find(const struct qmgr_site *s, int object,
-                                  const char *name); /* NULL: not there */
+struct qmgr_object *qmgr_site_find(const struct qmgr_site *s, int object,
+                                   const char *name); /* NULL: not there */
 
 /* What the server at connection `c` has. -1: a call failed (pbs_errno, pbs_geterrmsg(c)), or e names a value that this
  * qmgr does not understand. */
@@ -48,6 +48,6 @@ size_t qmgr_site_read(struct qmgr_site *s, const struct qmgr_site *current, FILE
 
 /* The attributes of a thing as a manager would set them, in the order of the tables. */
 typedef int qmgr_site_fn(void *arg, const char *name, const char *resource, const char *value);
-int qmgr_site_walk(const struct qmgr_site *s, const struct qmgr_thing *t, qmgr_site_fn *fn, void *arg);
+int qmgr_site_walk(const struct qmgr_site *s, const struct qmgr_object *t, qmgr_site_fn *fn, void *arg);
 
 #endif

@@ -18,7 +18,7 @@ static int take(void *arg, const char *name, const char *resource, const char *v
     return 0;
 }
 
-static void all_of(const struct qmgr_site *s, const struct qmgr_thing *t, struct attrs *out)
+static void all_of(const struct qmgr_site *s, const struct qmgr_object *t, struct attrs *out)
 {
     if (qmgr_site_walk(s, t, take, out) < 0)
         out->failed = true;
@@ -35,7 +35,7 @@ static const struct attropl *find(const struct attrs *l, const struct attropl *l
 
 /* --- steps --------------------------------------------------------------------------------------------- */
 
-static struct qmgr_step *add(struct qmgr_diff *d, int command, const struct qmgr_thing *t)
+static struct qmgr_step *add(struct qmgr_diff *d, int command, const struct qmgr_object *t)
 {
     struct qmgr_step *s = calloc(1, sizeof *s);
 
@@ -82,7 +82,7 @@ static void drop_if_empty(struct qmgr_diff *d, struct qmgr_step **at)
     free(s);
 }
 
-static int compare(struct qmgr_diff *d, const struct qmgr_thing *t, const struct attrs *now,
+static int compare(struct qmgr_diff *d, const struct qmgr_object *t, const struct attrs *now,
                    const struct attrs *then)
 {
     struct qmgr_step **at = d->end, *s = add(d, MGR_CMD_UNSET, t);
@@ -101,9 +101,9 @@ static int compare(struct qmgr_diff *d, const struct qmgr_thing *t, const struct
 }
 
 static int make_one(struct qmgr_diff *d, const struct qmgr_site *current, const struct qmgr_site *wanted,
-                    const struct qmgr_thing *t)
+                    const struct qmgr_object *t)
 {
-    const struct qmgr_thing *old = qmgr_site_find(current, t->object, t->name);
+    const struct qmgr_object *old = qmgr_site_find(current, t->object, t->name);
     struct attrs now = {0}, then = {0};
     struct qmgr_step *s;
     int rc = 0;
@@ -126,9 +126,9 @@ static int make_one(struct qmgr_diff *d, const struct qmgr_site *current, const 
     return rc;
 }
 
-static int make_gone(struct qmgr_diff *d, const struct qmgr_site *current, const struct qmgr_thing *t)
+static int make_gone(struct qmgr_diff *d, const struct qmgr_site *current, const struct qmgr_object *t)
 {
-    const struct qmgr_thing *old = qmgr_site_find(current, t->object, t->name);
+    const struct qmgr_object *old = qmgr_site_find(current, t->object, t->name);
     struct qmgr_step *s = old ? add(d, MGR_CMD_DELETE, t) : NULL;
 
     if (!old)
@@ -146,11 +146,11 @@ int qmgr_diff_make(struct qmgr_diff *d, const struct qmgr_site *current, const s
 
     *d = (struct qmgr_diff){.end = &d->first};
     for (size_t i = 0; i < KINDS; i++)
-        for (const struct qmgr_thing *t = wanted->first; t; t = t->next)
+        for (const struct qmgr_object *t = wanted->first; t; t = t->next)
             if (t->object == order[i] && !t->gone && make_one(d, current, wanted, t) < 0)
                 return -1;
     for (size_t i = KINDS; i-- > 0;)
-        for (const struct qmgr_thing *t = wanted->first; t; t = t->next)
+        for (const struct qmgr_object *t = wanted->first; t; t = t->next)
             if (t->object == order[i] && t->gone && make_gone(d, current, t) < 0)
                 return -1;
     return 0;

@@ -20,7 +20,7 @@ struct qmgr_edit {
     History *history;
     HistEvent event;
     const char *prompt;
-    qmgr_names_fn *names;
+    qmgr_edit_names_fn *names;
     void *names_arg;
     char *text; /* the last line */
     char file[PATH_MAX];
@@ -108,7 +108,7 @@ static void load_history(struct qmgr_edit *e)
         e->file[0] = '\0';
 }
 
-struct qmgr_edit *qmgr_edit_create(qmgr_names_fn *names, void *arg)
+struct qmgr_edit *qmgr_edit_create(qmgr_edit_names_fn *names, void *arg)
 {
     struct qmgr_edit *e = calloc(1, sizeof *e);
 

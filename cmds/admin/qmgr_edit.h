@@ -6,10 +6,10 @@
 struct qmgr_edit;
 
 /* ^ The names of all objects of a kind (enum mgr_obj), for the tabulator key. */
-typedef void qmgr_names_fn(void *arg, int object, void (*found)(void *to, const char *name), void *to);
+typedef void qmgr_edit_names_fn(void *arg, int object, void (*found)(void *to, const char *name), void *to);
 
 /* NULL: no memory, or the terminal cannot be used. */
-struct qmgr_edit *qmgr_edit_create(qmgr_names_fn *names, void *arg);
+struct qmgr_edit *qmgr_edit_create(qmgr_edit_names_fn *names, void *arg);
 void qmgr_edit_destroy(struct qmgr_edit *e); /* writes the history */
 
 /* One line without its newline, borrowed until the next call; NULL: the end. "!n" has become line n of the

@@ -40,7 +40,7 @@ static const struct word objects[] = {
 struct scan {
     const char *line, *at;
     struct qmgr_line *out;
-    struct qmgr_fault *fault;
+    struct qmgr_line_error *fault;
 };
 
 const char *qmgr_line_object(int object)
@@ -77,7 +77,7 @@ static size_t word_length(const char *s)
     return strcspn(s, " \t\r\n");
 }
 
-static int fault(struct scan *s, enum qmgr_fault_kind kind, size_t n)
+static int fault(struct scan *s, enum qmgr_line_error_kind kind, size_t n)
 {
     s->fault->kind = kind;
     s->fault->at = (size_t)(s->at - s->line);
@@ -118,19 +118,19 @@ int qmgr_line_find_object(const char *word, size_t n)
 }
 
 /* Of several words for one thing the first, which stands before the others. */
-static void each_word(const struct word *rows, size_t n_rows, qmgr_word_fn *fn, void *arg)
+static void each_word(const struct word *rows, size_t n_rows, qmgr_line_word_fn *fn, void *arg)
 {
     for (size_t i = 0; i < n_rows; i++)
         if (i == 0 || rows[i].value != rows[i - 1].value)
             fn(arg, rows[i].name, rows[i].value);
 }
 
-void qmgr_line_commands(qmgr_word_fn *fn, void *arg)
+void qmgr_line_commands(qmgr_line_word_fn *fn, void *arg)
 {
     each_word(commands, sizeof commands / sizeof commands[0], fn, arg);
 }
 
-void qmgr_line_objects(qmgr_word_fn *fn, void *arg)
+void qmgr_line_objects(qmgr_line_word_fn *fn, void *arg)
 {
     each_word(objects, sizeof objects / sizeof objects[0], fn, arg);
 }
@@ -384,7 +384,7 @@ static int parse(struct scan *s)
     return take_attributes(s) < 0 ? -1 : check(s);
 }
 
-int qmgr_line_parse(const char *line, struct qmgr_line *out, struct qmgr_fault *f)
+int qmgr_line_parse(const char *line, struct qmgr_line *out, struct qmgr_line_error *f)
 {
     struct scan s = {line, line, out, f};
 

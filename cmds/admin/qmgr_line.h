@@ -27,16 +27,16 @@ struct qmgr_line {
 };
 
 /* What is wrong with a line; the numbers are qmgr's exit codes for -n. */
-enum qmgr_fault_kind { QMGR_BAD_COMMAND = 1, QMGR_BAD_OBJECT, QMGR_BAD_NAME, QMGR_BAD_ATTRIBUTE };
+enum qmgr_line_error_kind { QMGR_BAD_COMMAND = 1, QMGR_BAD_OBJECT, QMGR_BAD_NAME, QMGR_BAD_ATTRIBUTE };
 
-struct qmgr_fault {
-    enum qmgr_fault_kind kind;
+struct qmgr_line_error {
+    enum qmgr_line_error_kind kind;
     size_t at;      /* character of the line */
     char word[128]; /* the word that is wrong; "" it is missing */
 };
 
 /* 0, or -1 and *f; `out` is to be freed in both cases. */
-int qmgr_line_parse(const char *line, struct qmgr_line *out, struct qmgr_fault *f);
+int qmgr_line_parse(const char *line, struct qmgr_line *out, struct qmgr_line_error *f);
 void qmgr_line_fini(struct qmgr_line *l);
 
 /* "server", "queue", ... */
@@ -47,8 +47,8 @@ int qmgr_line_find_command(const char *word, size_t n);
 int qmgr_line_find_object(const char *word, size_t n);
 
 /* Call `fn` for each of them, with its value; of words that mean the same for one. */
-typedef void qmgr_word_fn(void *arg, const char *word, int value);
-void qmgr_line_commands(qmgr_word_fn *fn, void *arg);
-void qmgr_line_objects(qmgr_word_fn *fn, void *arg);
+typedef void qmgr_line_word_fn(void *arg, const char *word, int value);
+void qmgr_line_commands(qmgr_line_word_fn *fn, void *arg);
+void qmgr_line_objects(qmgr_line_word_fn *fn, void *arg);
 
 #endif

@@ -57,7 +57,7 @@ static void good_lines(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct qmgr_fault f;
+        struct qmgr_line_error f;
         struct qmgr_line l;
         struct strbuf b;
 
@@ -75,7 +75,7 @@ static void bad_lines(void **state)
 {
     static const struct {
         const char *line;
-        enum qmgr_fault_kind kind;
+        enum qmgr_line_error_kind kind;
         size_t at;
     } rows[] = {
         {"foo", QMGR_BAD_COMMAND, 0},
@@ -97,7 +97,7 @@ static void bad_lines(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct qmgr_fault f = {0};
+        struct qmgr_line_error f = {0};
         struct qmgr_line l;
 
         if (qmgr_line_parse(rows[i].line, &l, &f) == 0)

@@ -3,6 +3,7 @@
 #include "cmd.h"
 #include "operand.h"
 #include "pbs_error.h"
+#include "api_error.h"
 #include "conn_pool.h"
 
 struct qrun {
@@ -16,32 +17,32 @@ static const struct option_row rows[] = {
     CMD_TEXT('H', struct qrun, where, "vnode_specification", "where: v1+v2, (v1:ncpus=2)+(v2:ncpus=1), or -"),
 };
 
-static int run_one(const struct qrun *q, struct session *s, const char *operand)
+static int run_one(const struct qrun *q, struct conn_pool *s, const char *operand)
 {
-    struct ids_job job;
+    struct operand_job job;
     int c, rc;
 
-    if (ids_job(&q->a, operand, &job) < 0)
+    if (operand_job(&q->a, operand, &job) < 0)
         return 2;
-    c = session_connect(s, job.server);
+    c = conn_pool_connect(s, job.server);
     if (c < 0)
         return 2;
     rc = q->asynchronous ? pbs_asyrunjob(c, job.id, q->where, NULL) : pbs_runjob(c, job.id, q->where, NULL);
     if (rc == 0)
         return 0;
-    session_report(&q->a, c, pbs_errno == PBSE_UNKNODE && q->where ? q->where : job.shown);
+    api_error_report(&q->a, c, pbs_errno == PBSE_UNKNODE && q->where ? q->where : job.shown);
     return 2;
 }
 
 static int run(void *settings, int n, char *operands[])
 {
     struct qrun *q = settings;
-    struct session *s;
+    struct conn_pool *s;
     int i, rc = 0;
 
     if (!n || (q->where && !*q->where))
         return cmd_usage(&q->a);
-    s = session_create(&q->a);
+    s = conn_pool_create(&q->a);
     if (!s)
         return 2;
     for (i = 0; i < n; i++) {
@@ -49,7 +50,7 @@ static int run(void *settings, int n, char *operands[])
 
         rc = code ? code : rc;
     }
-    session_destroy(s);
+    conn_pool_destroy(s);
     return rc;
 }
 

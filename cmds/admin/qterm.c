@@ -2,6 +2,7 @@
  * pbs_terminate; what they mean is the server's to know. */
 #include "cmd.h"
 #include "pbs_ifl.h"
+#include "api_error.h"
 #include "conn_pool.h"
 
 enum {
@@ -48,32 +49,32 @@ static int manner(const struct qterm *q)
     return m | (q->only_secondary ? ONLY_SECONDARY : 0);
 }
 
-static int stop(const struct qterm *q, struct session *s, const char *server)
+static int stop(const struct qterm *q, struct conn_pool *s, const char *server)
 {
-    int c = session_connect(s, server);
+    int c = conn_pool_connect(s, server);
 
     if (c < 0)
         return 2;
     if (pbs_terminate(c, manner(q), NULL) == 0)
         return 0;
-    session_report(&q->a, c, server);
+    api_error_report(&q->a, c, server);
     return 2;
 }
 
 static int run(void *settings, int n, char *operands[])
 {
     struct qterm *q = settings;
-    struct session *s;
+    struct conn_pool *s;
     int i, rc = 0;
 
     if (manner(q) < 0 || q->secondary + q->idle + q->only_secondary > 1)
         return cmd_usage(&q->a);
-    s = session_create(&q->a);
+    s = conn_pool_create(&q->a);
     if (!s)
         return 2;
     for (i = 0; i < (n ? n : 1); i++)
         rc |= stop(q, s, n ? operands[i] : "");
-    session_destroy(s);
+    conn_pool_destroy(s);
     return rc;
 }
 

@@ -4,7 +4,7 @@
  *
  * A check is a row of doctor_checks: what it is called, on which hosts it is made, a function and the remedy of what it
  * finds. The function tells each fault with doctor_warn or doctor_fail, and what it was not allowed to look at with
- * doctor_unseen; saying nothing means that all is fine.
+ * doctor_skip; saying nothing means that all is fine.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 struct batch_status;
 struct doctor;
 
-enum doctor_state { DOCTOR_FINE, DOCTOR_UNSEEN, DOCTOR_WARNING, DOCTOR_ERROR, DOCTOR_STATES };
+enum doctor_state { DOCTOR_FINE, DOCTOR_SKIPPED, DOCTOR_WARNING, DOCTOR_ERROR, DOCTOR_STATES };
 
 /* Hosts by what pbs.conf starts there; every host is a client too. */
 enum doctor_where { ON_ANY = 0, ON_SERVER = 1, ON_SCHED = 2, ON_MOM = 4 };
@@ -54,7 +54,7 @@ struct doctor_finding {
 
 void doctor_warn(struct doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void doctor_fail(struct doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void doctor_unseen(struct doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void doctor_skip(struct doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* A connection to the server, made at the first call; -1: there is none, and `server` has said so. */
 int doctor_server(struct doctor *d);

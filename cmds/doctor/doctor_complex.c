@@ -87,7 +87,7 @@ void doctor_closed(struct doctor *d)
     const char *why = doctor_attr(s, name);
 
     if (doctor_server(d) < 0)
-        doctor_unseen(d, "whether the server is closed");
+        doctor_skip(d, "whether the server is closed");
     else if (why)
         doctor_fail(d, "the server is closed to all but root: %s", why);
     pbs_statfree(s);
@@ -102,9 +102,9 @@ void doctor_clock(struct doctor *d)
     long long off, after = clock_wall_s(clock_real()), theirs = said ? atoll(said) : 0;
 
     if (doctor_server(d) < 0)
-        doctor_unseen(d, "the server's clock");
+        doctor_skip(d, "the server's clock");
     else if (!said)
-        doctor_unseen(d, "the server does not tell its time: it is of an older version");
+        doctor_skip(d, "the server does not tell its time: it is of an older version");
     off = !said ? 0 : theirs < before ? theirs - before : theirs > after ? theirs - after : 0;
     if (llabs(off) >= CLOCK_FAIL_S)
         doctor_fail(d, "the server's clock is %lld seconds %s this host's", llabs(off),
@@ -122,7 +122,7 @@ void doctor_versions(struct doctor *d)
     const char *theirs = doctor_attr(s, version);
 
     if (!theirs)
-        doctor_unseen(d, "the versions of the other daemons");
+        doctor_skip(d, "the versions of the other daemons");
     else if (!doctor_attr(r, reported) && strcmp(theirs, CEDE_VERSION) != 0)
         doctor_warn(d, "the server is of version %s, this host has %s", theirs, CEDE_VERSION);
     nodes = theirs ? pbs_statvnode(d->server, NULL, NULL, NULL) : NULL;
@@ -142,7 +142,7 @@ void doctor_nodes(struct doctor *d)
     struct batch_status *nodes = doctor_server(d) < 0 ? NULL : pbs_statvnode(d->server, NULL, NULL, NULL);
 
     if (d->server < 0)
-        doctor_unseen(d, "the nodes");
+        doctor_skip(d, "the nodes");
     for (const struct batch_status *n = nodes; n; n = n->next) {
         const char *state = doctor_attr(n, "state");
 
@@ -181,9 +181,9 @@ void doctor_confinement(struct doctor *d)
     if (doctor_attr(s, "confinement"))
         tell_confinement(d, doctor_attr(s, "confinement"));
     else
-        doctor_unseen(d,
-                      "what confines jobs: the server does not know the node %s, or its MOM has not reported",
-                      name ? name : own);
+        doctor_skip(d,
+                    "what confines jobs: the server does not know the node %s, or its MOM has not reported",
+                    name ? name : own);
     pbs_statfree(s);
 }
 
@@ -233,9 +233,9 @@ void doctor_resources(struct doctor *d)
     snprintf(path, sizeof path, "%s/sched_priv/sched_config", d->home);
     all = doctor_server(d) < 0 ? NULL : pbs_statrsc(d->server, NULL, NULL, NULL);
     if (file_read(-100, path, FILE_MAX, &config, NULL, &e) < 0)
-        doctor_unseen(d, "%s", e.text);
+        doctor_skip(d, "%s", e.text);
     else if (!all)
-        doctor_unseen(d, "the resources of the server");
+        doctor_skip(d, "the resources of the server");
     for (const struct batch_status *r = config ? all : NULL; r && builtin; r = r->next)
         if (!resource_find(builtin, r->name))
             look_at_resource(d, r, config);

@@ -19,7 +19,7 @@ static void program(const struct doctor *d, const char *name, char out[static PR
 static void probe_line(struct doctor *d, const char *text)
 {
     if (strstr(text, strerror(EACCES)))
-        doctor_unseen(d, "%s", text);
+        doctor_skip(d, "%s", text);
     else
         doctor_warn(d, "%s", text);
 }
@@ -47,7 +47,7 @@ void doctor_store(struct doctor *d)
 
     snprintf(folder, sizeof folder, "%s/server_priv", d->home);
     if (access(folder, R_OK | X_OK) < 0 && errno == EACCES) {
-        doctor_unseen(d, "the store: %s may not be looked into", folder);
+        doctor_skip(d, "the store: %s may not be looked into", folder);
         return;
     }
     program(d, "pbs_store", path);
@@ -67,7 +67,7 @@ static bool has_usecp(struct doctor *d)
     if (file_read(AT_FDCWD, path, FILE_MAX, &text, NULL, &e) == 0)
         has = strncmp(text, "$usecp", 6) == 0 || strstr(text, "\n$usecp");
     else if (e.code == EACCES)
-        doctor_unseen(d, "%s", e.text);
+        doctor_skip(d, "%s", e.text);
     free(text);
     return has;
 }

@@ -149,7 +149,7 @@ static void each_folder(struct doctor *d,
         snprintf(path, sizeof path, "%s%s", folders[i].root, folders[i].path);
         if (statvfs(path, &s) < 0) {
             if (errno == EACCES)
-                doctor_unseen(d, "%s may not be looked into", path);
+                doctor_skip(d, "%s may not be looked into", path);
             continue; /* a folder that is missing is told by `files` */
         }
         for (k = 0; k < n && seen[k] != s.f_fsid; k++)
@@ -219,7 +219,7 @@ void doctor_daemons(struct doctor *d)
         }
         holder = file_lock_holder(path, &e);
         if (holder < 0)
-            doctor_unseen(d, "whether %s runs: %s", daemons[i].name, e.text);
+            doctor_skip(d, "whether %s runs: %s", daemons[i].name, e.text);
         else if (holder == 0)
             doctor_fail(d, "%s does not run, though pbs.conf starts it here", daemons[i].name);
     }

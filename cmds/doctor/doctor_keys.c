@@ -30,7 +30,7 @@ static void each_file(struct doctor *d, const char *end, void (*look)(struct doc
     certs_path(d, NULL, folder);
     dir = opendir(folder);
     if (!dir && errno == EACCES)
-        doctor_unseen(d, "%s may not be looked into", folder);
+        doctor_skip(d, "%s may not be looked into", folder);
     while (dir && (entry = readdir(dir))) {
         size_t n = strlen(entry->d_name), k = strlen(end);
 
@@ -49,7 +49,7 @@ static X509 *read_certificate(struct doctor *d, const char *path)
     X509 *x = f ? PEM_read_X509(f, NULL, NULL, NULL) : NULL;
 
     if (!f)
-        doctor_unseen(d, "%s: %s", path, strerror(errno));
+        doctor_skip(d, "%s: %s", path, strerror(errno));
     else if (!x)
         doctor_fail(d, "%s is no certificate", path);
     if (f)
@@ -75,7 +75,7 @@ void doctor_ca(struct doctor *d)
     } else if (errno == ENOENT) {
         doctor_fail(d, "there is no %s", path);
     } else {
-        doctor_unseen(d, "%s: %s", path, strerror(errno));
+        doctor_skip(d, "%s: %s", path, strerror(errno));
     }
 }
 

@@ -99,12 +99,12 @@ void doctor_fail(struct doctor *d, const char *fmt, ...)
     va_end(ap);
 }
 
-void doctor_unseen(struct doctor *d, const char *fmt, ...)
+void doctor_skip(struct doctor *d, const char *fmt, ...)
 {
     va_list ap;
 
     va_start(ap, fmt);
-    note(d, DOCTOR_UNSEEN, fmt, ap);
+    note(d, DOCTOR_SKIPPED, fmt, ap);
     va_end(ap);
 }
 
@@ -124,7 +124,7 @@ static void print_lines(const struct doctor *d)
 
         if (f->state == DOCTOR_FINE && d->verbose)
             printf("%s: %s\n", state_names[f->state], f->check->name);
-        else if (f->state == DOCTOR_UNSEEN)
+        else if (f->state == DOCTOR_SKIPPED)
             printf("%s: %s: %s\n", state_names[f->state], f->check->name, f->text);
         else if (f->state != DOCTOR_FINE)
             printf("%s: %s: %s; %s\n", state_names[f->state], f->check->name, f->text, f->check->remedy);
@@ -139,7 +139,7 @@ static void print_json(const struct doctor *d)
     json_out_string(&j, "host", d->host);
     json_out_number(&j, "errors", (long long)d->count[DOCTOR_ERROR]);
     json_out_number(&j, "warnings", (long long)d->count[DOCTOR_WARNING]);
-    json_out_number(&j, "unseen", (long long)d->count[DOCTOR_UNSEEN]);
+    json_out_number(&j, "unseen", (long long)d->count[DOCTOR_SKIPPED]);
     json_out_open(&j, "findings", '[');
     for (size_t i = 0; i < d->n_findings; i++) {
         const struct doctor_finding *f = &d->findings[i];
@@ -149,7 +149,7 @@ static void print_json(const struct doctor *d)
         json_out_string(&j, "state", state_names[f->state]);
         if (f->state != DOCTOR_FINE)
             json_out_string(&j, "text", f->text);
-        if (f->state > DOCTOR_UNSEEN)
+        if (f->state > DOCTOR_SKIPPED)
             json_out_string(&j, "remedy", f->check->remedy);
         json_out_close(&j, '}');
     }

@@ -1,7 +1,7 @@
 /* qhold and qrls differ in one call, which they hand over. Without -h the hold of the user is meant. */
 #include "hold_job.h"
 
-#include "hold_letters.h"
+#include "job_options.h"
 #include "pbs_ifl.h"
 
 static int take_letters(void *settings, const struct option_row *row, const char *value, struct err *e)
@@ -10,7 +10,7 @@ static int take_letters(void *settings, const struct option_row *row, const char
 
     (void)e;
     h->letters = value;
-    return hold_letters_are_good(value) ? 0 : cmd_bad(&h->a, row);
+    return job_options_is_good('h', value) ? 0 : cmd_bad(&h->a, row);
 }
 
 const struct option_row hold_job_rows[1] = {

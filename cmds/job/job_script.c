@@ -77,7 +77,7 @@ static int join(struct scan *s, const char *text, struct strbuf *whole, struct e
     return strbuf_ok(whole) ? 0 : err_set(e, EINVAL, "a directive is too long");
 }
 
-static int scan(struct scan *s, script_directive *each, void *context, struct strbuf *whole, struct err *e)
+static int scan(struct scan *s, job_script_fn *each, void *context, struct strbuf *whole, struct err *e)
 {
     int rc;
 
@@ -97,7 +97,7 @@ static int scan(struct scan *s, script_directive *each, void *context, struct st
     return rc;
 }
 
-int script_scan(FILE *in, const char *prefix, script_directive *each, void *context, struct err *e)
+int job_script_scan(FILE *in, const char *prefix, job_script_fn *each, void *context, struct err *e)
 {
     struct scan s = {.in = in, .prefix = prefix};
     struct strbuf whole;
@@ -128,7 +128,7 @@ static int copy(int from, int to, struct err *e)
     return 0;
 }
 
-int script_keep(int fd, char path[static SCRIPT_PATH_MAX], struct err *e)
+int job_script_keep(int fd, char path[static JOB_SCRIPT_PATH_MAX], struct err *e)
 {
     int kept = memfd_create("script", MFD_CLOEXEC);
 
@@ -138,6 +138,6 @@ int script_keep(int fd, char path[static SCRIPT_PATH_MAX], struct err *e)
         close(kept);
         return -1;
     }
-    snprintf(path, SCRIPT_PATH_MAX, "/proc/self/fd/%d", kept);
+    snprintf(path, JOB_SCRIPT_PATH_MAX, "/proc/self/fd/%d", kept);
     return kept;
 }

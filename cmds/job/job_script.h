@@ -11,15 +11,15 @@
 #include "err.h"
 
 /* One directive's text behind the prefix, continuation lines joined; borrowed. Nonzero stops the search. */
-typedef int script_directive(void *context, const char *text);
+typedef int job_script_fn(void *context, const char *text);
 
 /* Look through `in`. 0, what `each` said, or -1: EINVAL "script contains cr, lf", ENOMEM, or the errno of
  * reading. An empty prefix finds nothing. */
-int script_scan(FILE *in, const char *prefix, script_directive *each, void *context, struct err *e);
+int job_script_scan(FILE *in, const char *prefix, job_script_fn *each, void *context, struct err *e);
 
-/* All of descriptor `fd` into a file of this process's memory; *path, of SCRIPT_PATH_MAX bytes, names it
+/* All of descriptor `fd` into a file of this process's memory; *path, of JOB_SCRIPT_PATH_MAX bytes, names it
  * for as long as the descriptor returned is open. -1: errno. */
-enum { SCRIPT_PATH_MAX = 64 };
-int script_keep(int fd, char path[static SCRIPT_PATH_MAX], struct err *e);
+enum { JOB_SCRIPT_PATH_MAX = 64 };
+int job_script_keep(int fd, char path[static JOB_SCRIPT_PATH_MAX], struct err *e);
 
 #endif

@@ -40,7 +40,7 @@ static void directives(void **state)
         int rc;
 
         strbuf_init(&b, 1000);
-        rc = script_scan(in, rows[i].prefix, collect, &b, &e);
+        rc = job_script_scan(in, rows[i].prefix, collect, &b, &e);
         assert_int_equal(rc, rows[i].found ? 0 : -1);
         if (rows[i].found)
             assert_string_equal(b.s, rows[i].found);
@@ -53,7 +53,7 @@ static void directives(void **state)
 
 static void what_was_kept_can_be_read_again(void **state)
 {
-    char path[SCRIPT_PATH_MAX], text[16] = "";
+    char path[JOB_SCRIPT_PATH_MAX], text[16] = "";
     int fds[2], kept;
     struct err e;
     FILE *in;
@@ -62,7 +62,7 @@ static void what_was_kept_can_be_read_again(void **state)
     assert_int_equal(pipe(fds), 0);
     assert_int_equal(write(fds[1], "abc", 3), 3);
     close(fds[1]);
-    kept = script_keep(fds[0], path, &e);
+    kept = job_script_keep(fds[0], path, &e);
     assert_true(kept >= 0);
     for (int i = 0; i < 2; i++) {
         in = fopen(path, "r");

@@ -35,7 +35,7 @@ static int attach_pid(const struct attach *t, pid_t pid)
     if (code == TM_SUCCESS)
         return 0;
     return cmd_say(&t->a, "cannot attach process %d: error %d: %s", (int)pid, code,
-                   *why ? why : tm_error_text(code));
+                   *why ? why : tm_wait_error_text(code));
 }
 
 static int execute(const struct attach *t, char *argv[])

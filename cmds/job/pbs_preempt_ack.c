@@ -35,7 +35,7 @@ static int answer(const struct ack *t, enum pbs_tm_answer what, unsigned need_s,
         code = tm_wait_for(event);
     why = pbs_tm_reason();
     if (code != TM_SUCCESS)
-        (void)cmd_say(&t->a, "%s", *why ? why : tm_error_text(code));
+        (void)cmd_say(&t->a, "%s", *why ? why : tm_wait_error_text(code));
     (void)tm_finalize();
     return code == TM_SUCCESS ? 0 : code == TM_ENOTFOUND ? EXIT_NO_NOTICE : EXIT_ERROR;
 }

@@ -31,7 +31,7 @@ static int refuse(const struct tmrsh *t, int code)
 {
     const char *why = pbs_tm_reason();
 
-    (void)cmd_say(&t->a, "error %d: %s", code, *why ? why : tm_error_text(code));
+    (void)cmd_say(&t->a, "error %d: %s", code, *why ? why : tm_wait_error_text(code));
     return EXIT_ERROR;
 }
 
@@ -98,7 +98,7 @@ static int run_in_job(const struct tmrsh *t, const char *host, char *words[])
 
     if (code != TM_SUCCESS)
         return refuse(t, code);
-    node = nodefile_find(host);
+    node = tm_nodefile_find(host);
     line = join(words);
     if (node < 0) {
         (void)cmd_say(&t->a, "host \"%s\" is not a node in job %s", host, getenv("PBS_JOBID"));

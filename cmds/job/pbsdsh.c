@@ -40,7 +40,7 @@ static void complain(struct pbsdsh *p, const struct launch *l, const char *what,
     const char *why = pbs_tm_reason();
 
     (void)cmd_say(&p->a, "error %d on %s, node %d: %s", code, what, l->where,
-                  *why ? why : tm_error_text(code));
+                  *why ? why : tm_wait_error_text(code));
     if (p->worst < EXIT_TM)
         p->worst = EXIT_TM;
 }
@@ -111,7 +111,7 @@ static int await(struct pbsdsh *p, struct launch *l, int n)
         struct launch *x;
 
         if (tm_wait_any(&event, &code) < 0)
-            return cmd_say(&p->a, "error %d: %s", code, tm_error_text(code));
+            return cmd_say(&p->a, "error %d: %s", code, tm_wait_error_text(code));
         x = owner_of(l, n, event, &near);
         if (x && x->spawned == event)
             take_spawned(p, x, code);
@@ -152,7 +152,7 @@ static int plan(struct pbsdsh *p, int nodes, int *first)
         return *first < 0 ? -1 : 1;
     }
     if (p->host) {
-        *first = nodefile_find(p->host);
+        *first = tm_nodefile_find(p->host);
         return *first < 0
                    ? cmd_say(&p->a, "host \"%s\" is not a node in job %s", p->host, getenv("PBS_JOBID"))
                    : 1;
@@ -189,7 +189,7 @@ static int run(void *settings, int n, char *operands[])
     code = tm_init(NULL, &roots);
     if (code != TM_SUCCESS) {
         (void)cmd_say(&p->a, "tm_init failed, error %d: %s", code,
-                      *pbs_tm_reason() ? pbs_tm_reason() : tm_error_text(code));
+                      *pbs_tm_reason() ? pbs_tm_reason() : tm_wait_error_text(code));
         return EXIT_TM;
     }
     rc = run_in_job(p, roots.tm_nnodes, n, operands);

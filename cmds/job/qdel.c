@@ -8,6 +8,7 @@
 
 #include "errors.h"
 #include "operand.h"
+#include "api_error.h"
 #include "conn_pool.h"
 #include "strbuf.h"
 
@@ -59,7 +60,7 @@ static void extend_text(const struct qdel *q, struct strbuf *out)
 
 /* The jobs that one server is asked to delete: indices of `job` that are not done yet. */
 struct batch {
-    struct ids_job *job;
+    struct operand_job *job;
     bool *done;
     int n;
 };
@@ -76,7 +77,7 @@ static const char *shown(const struct batch *b, const char *id)
 
 static int qdel_compare(const void *a, const void *b)
 {
-    const struct ids_job *x = *(struct ids_job *const *)a, *y = *(struct ids_job *const *)b;
+    const struct operand_job *x = *(struct operand_job *const *)a, *y = *(struct operand_job *const *)b;
     int c = strcmp(x->server, y->server);
 
     return c ? c : strcmp(x->id, y->id);
@@ -85,7 +86,7 @@ static int qdel_compare(const void *a, const void *b)
 /* A job that is named twice is deleted once. O(n log n). -1: no memory. */
 static int skip_repeated(struct batch *b)
 {
-    struct ids_job **sorted = calloc((size_t)b->n + 1, sizeof(struct ids_job *));
+    struct operand_job **sorted = calloc((size_t)b->n + 1, sizeof(struct operand_job *));
 
     if (!sorted)
         return -1;
@@ -120,10 +121,10 @@ static int report(const struct qdel *q, const struct batch *b, const struct batc
 }
 
 /* Delete job `from` and all later ones of the same server. */
-static int delete_batch(const struct qdel *q, struct session *s, struct batch *b, int from, char **ids,
+static int delete_batch(const struct qdel *q, struct conn_pool *s, struct batch *b, int from, char **ids,
                         const char *extend)
 {
-    int c = session_connect(s, b->job[from].server), i, n = 0, code = 0;
+    int c = conn_pool_connect(s, b->job[from].server), i, n = 0, code = 0;
     struct batch_deljob_status *failed, *f;
 
     for (i = from; i < b->n; i++)
@@ -136,7 +137,7 @@ static int delete_batch(const struct qdel *q, struct session *s, struct batch *b
     pbs_errno = 0;
     failed = pbs_deljoblist(c, ids, n, *extend ? extend : NULL);
     if (!failed && pbs_errno)
-        return session_report(&q->a, c, n == 1 ? b->job[from].shown : "");
+        return api_error_report(&q->a, c, n == 1 ? b->job[from].shown : "");
     for (f = failed; f; f = f->next)
         code = is_fault(f) ? report(q, b, f) : code;
     pbs_delstatfree(failed);
@@ -145,7 +146,7 @@ static int delete_batch(const struct qdel *q, struct session *s, struct batch *b
 
 static int delete_all(const struct qdel *q, struct batch *b, char **ids)
 {
-    struct session *s = session_create(&q->a);
+    struct conn_pool *s = conn_pool_create(&q->a);
     struct strbuf extend;
     int i, rc = s ? 0 : 1;
 
@@ -156,7 +157,7 @@ static int delete_all(const struct qdel *q, struct batch *b, char **ids)
         rc = code ? code : rc;
     }
     strbuf_fini(&extend);
-    session_destroy(s);
+    conn_pool_destroy(s);
     return rc;
 }
 
@@ -176,7 +177,7 @@ static int run(void *settings, int n, char *operands[])
         goto out;
     }
     for (i = 0; i < n; i++) {
-        if (ids_job(&q->a, operands[i], &b.job[b.n]) < 0)
+        if (operand_job(&q->a, operands[i], &b.job[b.n]) < 0)
             rc = 1;
         else
             b.n++;

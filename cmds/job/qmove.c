@@ -18,7 +18,7 @@ static int run(void *settings, int n, char *operands[])
 
     if (n < 2)
         return cmd_usage(&q->a);
-    if (ids_destination(&q->a, operands[0], &d) < 0)
+    if (operand_destination(&q->a, operands[0], &d) < 0)
         return 2;
     return each_job(&q->a, n - 1, operands + 1, move, operands[0]);
 }

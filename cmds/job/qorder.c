@@ -2,12 +2,13 @@
  * call, and no loop over operands. */
 #include "cmd.h"
 #include "operand.h"
+#include "api_error.h"
 #include "conn_pool.h"
 
-static int order(const struct cmd_args *a, struct session *s, const struct ids_job *one,
-                 const struct ids_job *two)
+static int order(const struct cmd_args *a, struct conn_pool *s, const struct operand_job *one,
+                 const struct operand_job *two)
 {
-    int c = session_connect(s, one->server);
+    int c = conn_pool_connect(s, one->server);
     const char *text;
 
     if (c < 0)
@@ -15,28 +16,28 @@ static int order(const struct cmd_args *a, struct session *s, const struct ids_j
     if (pbs_orderjob(c, one->id, two->id, NULL) == 0)
         return 0;
     text = pbs_geterrmsg(c);
-    session_report_text(a, text, text && strstr(text, two->id) ? two->shown : one->shown);
+    api_error_report_text(a, text, text && strstr(text, two->id) ? two->shown : one->shown);
     return 1;
 }
 
 static int run(void *settings, int n, char *operands[])
 {
     struct cmd_args *a = settings;
-    struct ids_job one, two;
-    struct session *s;
+    struct operand_job one, two;
+    struct conn_pool *s;
     int rc;
 
     if (n != 2)
         return cmd_usage(a);
-    if (ids_job(a, operands[0], &one) < 0 || ids_job(a, operands[1], &two) < 0)
+    if (operand_job(a, operands[0], &one) < 0 || operand_job(a, operands[1], &two) < 0)
         return 1;
     if (strcmp(one.server, two.server) != 0) {
         cmd_say(a, "both jobs ids must specify the same server");
         return 1;
     }
-    s = session_create(a);
+    s = conn_pool_create(a);
     rc = s ? order(a, s, &one, &two) : 1;
-    session_destroy(s);
+    conn_pool_destroy(s);
     return rc;
 }
 

@@ -19,6 +19,7 @@
 #include "qsub_env.h"
 #include "qsub_interactive.h"
 #include "job_script.h"
+#include "api_error.h"
 #include "conn_pool.h"
 #include "strbuf.h"
 #include "wait_job.h"
@@ -29,7 +30,7 @@ struct qsub {
     struct job_options o;
     const char *destination, *prefix, *variables;
     char *destination_said, *variables_said; /* from directives: ours to free */
-    struct qsub_terminal terminal;
+    struct qsub_interactive terminal;
     bool all_variables, hold, interactive, silent, x11, gui, foreground;
     struct attrs sent; /* what the call takes: what was said, environment and defaults */
 };
@@ -163,7 +164,7 @@ static int read_directives(struct qsub *q, FILE *in)
 {
     struct qsub said = {.o = {.a = q->o.a}};
     struct err e;
-    int rc = script_scan(in, directive_prefix(q), take_directive, &said, &e);
+    int rc = job_script_scan(in, directive_prefix(q), take_directive, &said, &e);
 
     if (rc < 0)
         cmd_say(&q->o.a, "%s", e.text);
@@ -182,7 +183,7 @@ static int read_directives(struct qsub *q, FILE *in)
 
 /* Where the script lies for pbs_submit, its directives read. */
 struct source {
-    char kept[SCRIPT_PATH_MAX];
+    char kept[JOB_SCRIPT_PATH_MAX];
     const char *path; /* NULL: an executable, or an interactive job */
     int fd;           /* of `kept`; -1: none */
 };
@@ -243,7 +244,7 @@ static int from_stdin(struct qsub *q, struct source *s)
         puts("Job script will be read from standard input. Submit with CTRL+D.");
         fflush(stdout);
     }
-    s->fd = script_keep(STDIN_FILENO, s->kept, &e);
+    s->fd = job_script_keep(STDIN_FILENO, s->kept, &e);
     in = s->fd < 0 ? NULL : fopen(s->kept, "re");
     if (!in) {
         cmd_say(&q->o.a, "%s", s->fd < 0 ? e.text : "the script cannot be read again");
@@ -431,7 +432,7 @@ static int report(struct qsub *q, int c)
         cmd_say(&q->o.a, "%s", text);
     else
         cmd_say(&q->o.a, "Error (%d) submitting job", code);
-    session_report_others(&q->o.a, c, "");
+    api_error_report_attribs(&q->o.a, c, "");
     return code;
 }
 
@@ -462,7 +463,7 @@ static int add_terminal(struct qsub *q)
 
     if (!is_interactive(q))
         return 0;
-    if (q->terminal.listening <= 0 && qsub_terminal_open(&q->terminal, q->x11, &q->o.a) < 0)
+    if (q->terminal.listening <= 0 && qsub_interactive_listen(&q->terminal, q->x11, &q->o.a) < 0)
         return 1;
     snprintf(port, sizeof port, "%u", q->terminal.port);
     attrs_add(&q->sent, ATTR_inter, NULL, port, SET);
@@ -524,19 +525,19 @@ static char *call(struct qsub *q, int c, const struct source *source, struct des
 /* What stands in the place of an identifier on standard output, and of a script. */
 static int be_its_terminal(struct qsub *q, int c, const char *id)
 {
-    return qsub_terminal_attend(&q->terminal, &q->o.a, c, id);
+    return qsub_interactive_run(&q->terminal, &q->o.a, c, id);
 }
 
 static int submit(struct qsub *q, const struct source *source)
 {
-    struct session *s = session_create(&q->o.a);
+    struct conn_pool *s = conn_pool_create(&q->o.a);
     struct destination d;
     int rc = s ? split_destination(q, &d) : 1, c;
     char *id;
 
     if (rc)
         goto out;
-    c = session_connect(s, d.server);
+    c = conn_pool_connect(s, d.server);
     if (c < 0) {
         rc = pbs_errno;
         goto out;
@@ -552,7 +553,7 @@ static int submit(struct qsub *q, const struct source *source)
         rc = wait_for_end(q, c, id);
     free(id);
 out:
-    session_destroy(s);
+    conn_pool_destroy(s);
     return rc;
 }
 

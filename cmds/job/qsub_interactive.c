@@ -36,7 +36,7 @@ enum {
     N_KEY_BYTES = 32
 };
 
-static int make_key(struct qsub_terminal *t)
+static int make_key(struct qsub_interactive *t)
 {
     unsigned char bytes[N_KEY_BYTES];
 
@@ -47,7 +47,7 @@ static int make_key(struct qsub_terminal *t)
     return 0;
 }
 
-int qsub_terminal_open(struct qsub_terminal *t, bool x11, const struct cmd_args *a)
+int qsub_interactive_listen(struct qsub_interactive *t, bool x11, const struct cmd_args *a)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_ANY)}};
     socklen_t n = sizeof address;
@@ -99,7 +99,7 @@ static void become_the_helper(const char *program, const char *id, int listening
     _exit(1);
 }
 
-static pid_t start_helper(struct qsub_terminal *t, const char *id)
+static pid_t start_helper(struct qsub_interactive *t, const char *id)
 {
     struct conf *conf = conf_load(NULL);
     struct strbuf program;
@@ -276,7 +276,7 @@ static int watch(struct seat *at, pid_t pid, int given)
     }
 }
 
-int qsub_terminal_attend(struct qsub_terminal *t, const struct cmd_args *a, int c, const char *id)
+int qsub_interactive_run(struct qsub_interactive *t, const struct cmd_args *a, int c, const char *id)
 {
     struct seat at = {.c = c, .was = id};
     pid_t pid;

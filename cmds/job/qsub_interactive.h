@@ -7,7 +7,7 @@
 
 enum { QSUB_KEY_SIZE = 65 };
 
-struct qsub_terminal {
+struct qsub_interactive {
     int listening; /* -1: not open */
     unsigned port;
     char key[QSUB_KEY_SIZE]; /* hexadecimal digits */
@@ -16,9 +16,9 @@ struct qsub_terminal {
 };
 
 /* Before the job is sent; with x11 the display is looked for as well. -1, said. */
-int qsub_terminal_open(struct qsub_terminal *t, bool x11, const struct cmd_args *a);
+int qsub_interactive_listen(struct qsub_interactive *t, bool x11, const struct cmd_args *a);
 
 /* Job `id` of connection c has been taken: wait for it, be its terminal, wait for its end. The exit code of qsub. */
-int qsub_terminal_attend(struct qsub_terminal *t, const struct cmd_args *a, int c, const char *id);
+int qsub_interactive_run(struct qsub_interactive *t, const struct cmd_args *a, int c, const char *id);
 
 #endif

@@ -14,14 +14,14 @@ static const struct option_row rows[] = {
     CMD_FLAG('v', struct qwait, verbose, "print each job and the exit code that it gives"),
 };
 
-static int wait_for(const struct qwait *q, struct session *s, const char *operand)
+static int wait_for(const struct qwait *q, struct conn_pool *s, const char *operand)
 {
-    struct ids_job job;
+    struct operand_job job;
     int c, rc, code;
 
-    if (ids_job(&q->a, operand, &job) < 0)
+    if (operand_job(&q->a, operand, &job) < 0)
         return 1;
-    c = session_connect(s, job.server);
+    c = conn_pool_connect(s, job.server);
     if (c < 0)
         return pbs_errno;
     rc = wait_job(&q->a, c, job.id, &code);
@@ -37,15 +37,15 @@ static int wait_for(const struct qwait *q, struct session *s, const char *operan
 static int run(void *settings, int n, char *operands[])
 {
     struct qwait *q = settings;
-    struct session *s;
+    struct conn_pool *s;
     int rc = 1;
 
     if (!n)
         return cmd_usage(&q->a);
-    s = session_create(&q->a);
+    s = conn_pool_create(&q->a);
     for (int i = 0; s && i < n; i++)
         rc = wait_for(q, s, operands[i]);
-    session_destroy(s);
+    conn_pool_destroy(s);
     return rc;
 }
 

@@ -20,7 +20,7 @@ static bool is_same(const char *a, const char *b)
     return (!a[n] || !b[strcspn(b, ".")]) && n == strcspn(b, ".") && strncasecmp(a, b, n) == 0;
 }
 
-int nodefile_find(const char *host)
+int tm_nodefile_find(const char *host)
 {
     const char *path = getenv("PBS_NODEFILE");
     FILE *f = path ? fopen(path, "re") : NULL;

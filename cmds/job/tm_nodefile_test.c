@@ -24,11 +24,11 @@ static void a_host_is_its_first_line(void **state)
 {
     (void)state;
     write_file("n1\nn10\nn1\nn2.site.org\n");
-    assert_int_equal(nodefile_find("n1"), 0);
-    assert_int_equal(nodefile_find("n10"), 1);
-    assert_int_equal(nodefile_find("N10"), 1);
-    assert_int_equal(nodefile_find("n"), -1);
-    assert_int_equal(nodefile_find(""), -1);
+    assert_int_equal(tm_nodefile_find("n1"), 0);
+    assert_int_equal(tm_nodefile_find("n10"), 1);
+    assert_int_equal(tm_nodefile_find("N10"), 1);
+    assert_int_equal(tm_nodefile_find("n"), -1);
+    assert_int_equal(tm_nodefile_find(""), -1);
     unlink(getenv("PBS_NODEFILE"));
 }
 
@@ -36,9 +36,9 @@ static void a_missing_domain_is_no_difference_another_one_is(void **state)
 {
     (void)state;
     write_file("n1.site.org\nn2\n");
-    assert_int_equal(nodefile_find("n1"), 0);
-    assert_int_equal(nodefile_find("n2.site.org"), 1);
-    assert_int_equal(nodefile_find("n1.elsewhere.org"), -1);
+    assert_int_equal(tm_nodefile_find("n1"), 0);
+    assert_int_equal(tm_nodefile_find("n2.site.org"), 1);
+    assert_int_equal(tm_nodefile_find("n1.elsewhere.org"), -1);
     unlink(getenv("PBS_NODEFILE"));
 }
 
@@ -46,7 +46,7 @@ static void without_a_nodefile_there_is_no_host(void **state)
 {
     (void)state;
     unsetenv("PBS_NODEFILE");
-    assert_int_equal(nodefile_find("n1"), -1);
+    assert_int_equal(tm_nodefile_find("n1"), -1);
 }
 
 int main(void)

@@ -27,7 +27,7 @@ int tm_wait_for(tm_event_t event)
     return code;
 }
 
-const char *tm_error_text(int code)
+const char *tm_wait_error_text(int code)
 {
     static const struct {
         int code;

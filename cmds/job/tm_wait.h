@@ -8,6 +8,6 @@ int tm_wait_any(tm_event_t *event, int *code);
 /* Wait for this one; others that are done meanwhile are dropped. How it went: TM_SUCCESS or a number. */
 int tm_wait_for(tm_event_t event);
 
-const char *tm_error_text(int code); /* a few words; never NULL */
+const char *tm_wait_error_text(int code); /* a few words; never NULL */
 
 #endif

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "pbs_ext.h"
-#include "conn_pool.h"
+#include "api_error.h"
 
 enum { LINE_MAX_BYTES = 1024, STATUS_MASK = 255 };
 
@@ -44,7 +44,7 @@ int wait_job(const struct cmd_args *a, int c, const char *id, int *code)
     catch_signals(a, id);
     *code = pbs_waitjob(c, id, NULL, &end);
     if (*code) {
-        *code = session_report(a, c, id);
+        *code = api_error_report(a, c, id);
         return WAIT_JOB_FAILED;
     }
     if (end.exited)

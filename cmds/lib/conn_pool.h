@@ -1,31 +1,21 @@
 #ifndef CONN_POOL_H
 #define CONN_POOL_H
-/* The servers that a command talks to, and how their refusals are shown.
+/* The connections of a command, one to each server that it talks to.
  *
- * Each server is connected to once, when it is first needed; a server that could not be reached is not
- * tried again.
+ * A server is connected to when it is first needed; one that could not be reached is not tried again.
  */
 #include "cmd.h"
 
-enum { SESSION_SERVERS_MAX = 64 };
+enum { CONN_POOL_MAX = 64 };
 
-struct session;
+struct conn_pool;
 
-struct session *session_create(const struct cmd_args *a); /* NULL: no memory, said */
-void session_destroy(struct session *s);                  /* disconnects */
+struct conn_pool *
+conn_pool_create(const struct cmd_args *a);  /* NULL: no memory; a message has been printed */
+void conn_pool_destroy(struct conn_pool *p); /* disconnects */
 
-/* A connection to `server` ("host[:port]"; "" or NULL: the default one), or -1, and the reason has been
- * printed (once a server); pbs_errno is the number. */
-int session_connect(struct session *s, const char *server);
-
-/* "NAME: server's text WHAT" for the call that has just failed on `c`, or "NAME: Server returned error N
- * for job WHAT" where it sent no text. Returns the number of the error, never 0. `what` may be "". */
-int session_report(const struct cmd_args *a, int c, const char *what);
-
-/* The same with a text kept from before; pbs_errno is the number. */
-int session_report_text(const struct cmd_args *a, const char *text, const char *what);
-
-/* And a line for each further attribute that the server found wrong in the call that failed last on `c`. */
-void session_report_others(const struct cmd_args *a, int c, const char *what);
+/* Return a connection to `server` ("host[:port]"; "" or NULL: the default server). -1: the server cannot be reached;
+ * pbs_errno is the number, and the reason has been printed, once for each server. */
+int conn_pool_connect(struct conn_pool *p, const char *server);
 
 #endif

@@ -6,24 +6,25 @@
 #include <stdio.h>
 
 #include "pbs_error.h"
+#include "api_error.h"
 #include "conn_pool.h"
 
 struct walk {
     const struct cmd_args *a;
-    struct session *s;
+    struct conn_pool *s;
     each_job_call *act;
     void *context;
     bool not_found; /* its own words for a job that is nowhere */
 };
 
 /* Ask the default server where the job is, and try there. Nonzero: the first error stands. */
-static int try_elsewhere(const struct walk *w, const struct ids_job *job)
+static int try_elsewhere(const struct walk *w, const struct operand_job *job)
 {
-    int c = session_connect(w->s, ""), rc = -1;
+    int c = conn_pool_connect(w->s, ""), rc = -1;
     char *where = c < 0 ? NULL : pbs_locjob(c, job->shown, NULL);
 
     if (where && strcmp(where, job->server) != 0) {
-        c = session_connect(w->s, where);
+        c = conn_pool_connect(w->s, where);
         rc = c < 0 ? -1 : w->act(c, job->shown, w->context); /* a bare number would be one of that server's */
     }
     free(where);
@@ -32,13 +33,13 @@ static int try_elsewhere(const struct walk *w, const struct ids_job *job)
 
 static int one_job(const struct walk *w, const char *operand)
 {
-    struct ids_job job;
+    struct operand_job job;
     int c, code;
     char *text;
 
-    if (ids_job(w->a, operand, &job) < 0)
+    if (operand_job(w->a, operand, &job) < 0)
         return 1;
-    c = session_connect(w->s, job.server);
+    c = conn_pool_connect(w->s, job.server);
     if (c < 0)
         return pbs_errno;
     if (w->act(c, job.id, w->context) == 0)
@@ -52,8 +53,8 @@ static int one_job(const struct walk *w, const char *operand)
         fprintf(stderr, "Job %s not found\n", job.shown);
         code = 1;
     } else if (code) {
-        session_report_text(w->a, text, job.shown);
-        session_report_others(w->a, c, job.shown);
+        api_error_report_text(w->a, text, job.shown);
+        api_error_report_attribs(w->a, c, job.shown);
     }
     free(text);
     return code;
@@ -70,16 +71,16 @@ static int walk_all(struct walk *w, int n, char *operands[])
 
         rc = code ? code : rc;
     }
-    session_destroy(w->s);
+    conn_pool_destroy(w->s);
     return rc;
 }
 
 int each_job(const struct cmd_args *a, int n, char *operands[], each_job_call *act, void *context)
 {
-    return walk_all(&(struct walk){a, session_create(a), act, context, false}, n, operands);
+    return walk_all(&(struct walk){a, conn_pool_create(a), act, context, false}, n, operands);
 }
 
 int each_job_found(const struct cmd_args *a, int n, char *operands[], each_job_call *act, void *context)
 {
-    return walk_all(&(struct walk){a, session_create(a), act, context, true}, n, operands);
+    return walk_all(&(struct walk){a, conn_pool_create(a), act, context, true}, n, operands);
 }

@@ -14,7 +14,6 @@
 
 #include "conf.h"
 #include "date_text.h"
-#include "hold_letters.h"
 #include "option_pairs.h"
 #include "strbuf.h"
 
@@ -59,6 +58,12 @@ static bool is_one_of(const char *v, const char *const words[])
         if (!strcmp(v, *words))
             return true;
     return false;
+}
+
+/* Letters of u, o, s, p, or n alone. Checked here as well as by the server: a wrong letter is an error of usage. */
+static bool is_hold_types(const char *v)
+{
+    return !strcmp(v, "n") || (*v && !v[strspn(v, "uosp")]);
 }
 
 static bool is_join(const char *v)
@@ -187,14 +192,12 @@ static const struct spec {
     bool (*is_good)(const char *value);
     void (*put)(struct job_options *o, const char *attribute, const char *value);
 } specs[] = {
-    {'a', ATTR_a, is_date, put_date},     {'A', ATTR_A, is_any, put},
-    {'c', ATTR_c, is_checkpoint, put},    {'h', ATTR_h, hold_letters_are_good, put},
-    {'j', ATTR_j, is_join, put},          {'J', ATTR_J, is_range, put_range},
-    {'k', ATTR_k, is_keep, put},          {'m', ATTR_m, is_mail, put},
-    {'M', ATTR_M, is_list, put},          {'N', ATTR_N, is_job_name, put},
-    {'p', ATTR_p, is_priority, put},      {'P', ATTR_project, is_any, put},
-    {'r', ATTR_r, is_yes_no, put_yes_no}, {'R', ATTR_R, is_remove, put},
-    {'S', ATTR_S, is_list, put},          {'u', ATTR_u, is_list, put},
+    {'a', ATTR_a, is_date, put_date},     {'A', ATTR_A, is_any, put},      {'c', ATTR_c, is_checkpoint, put},
+    {'h', ATTR_h, is_hold_types, put},    {'j', ATTR_j, is_join, put},     {'J', ATTR_J, is_range, put_range},
+    {'k', ATTR_k, is_keep, put},          {'m', ATTR_m, is_mail, put},     {'M', ATTR_M, is_list, put},
+    {'N', ATTR_N, is_job_name, put},      {'p', ATTR_p, is_priority, put}, {'P', ATTR_project, is_any, put},
+    {'r', ATTR_r, is_yes_no, put_yes_no}, {'R', ATTR_R, is_remove, put},   {'S', ATTR_S, is_list, put},
+    {'u', ATTR_u, is_list, put},
 };
 
 static const struct spec *find(char letter)
@@ -332,8 +335,8 @@ static int take_list(struct job_options *o, const struct option_row *row, const 
     const char *bad = value;
 
     if (row->letter == 'l')
-        return job_words_resources(value, one_resource, o, &bad) ? bad_resource(o, row, value, bad) : 0;
-    return job_words_attributes(value, one_attribute, o, &bad) ? cmd_bad(&o->a, row) : 0;
+        return option_pairs_resources(value, one_resource, o, &bad) ? bad_resource(o, row, value, bad) : 0;
+    return option_pairs_attributes(value, one_attribute, o, &bad) ? cmd_bad(&o->a, row) : 0;
 }
 
 int job_options_take(void *settings, const struct option_row *row, const char *value, struct err *e)

@@ -225,7 +225,7 @@ static void begin_member_n(struct json_out *j, const char *key, size_t n)
     if (j->depth)
         putc_unlocked('\n', j->f);
     j->first = false;
-    table_blanks(j->f, (size_t)j->depth * 4);
+    term_out_blanks(j->f, (size_t)j->depth * 4);
     if (!key)
         return;
     put_string(j->f, key, n);
@@ -250,7 +250,7 @@ void json_out_close(struct json_out *j, char bracket)
     j->depth--;
     if (!j->first) {
         putc_unlocked('\n', j->f);
-        table_blanks(j->f, (size_t)j->depth * 4);
+        term_out_blanks(j->f, (size_t)j->depth * 4);
     }
     putc_unlocked(bracket, j->f);
     j->first = false;

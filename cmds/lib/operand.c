@@ -26,7 +26,7 @@ static void complete(const struct jobid *id, const char *server, char *out, size
     strbuf_fini(&b);
 }
 
-int ids_job(const struct cmd_args *a, const char *text, struct ids_job *out)
+int operand_job(const struct cmd_args *a, const char *text, struct operand_job *out)
 {
     char server[PBS_MAXSERVERNAME + 1];
     struct jobid id;
@@ -41,7 +41,7 @@ int ids_job(const struct cmd_args *a, const char *text, struct ids_job *out)
     return 0;
 }
 
-int ids_destination(const struct cmd_args *a, const char *text, struct destination *out)
+int operand_destination(const struct cmd_args *a, const char *text, struct destination *out)
 {
     struct err e;
 

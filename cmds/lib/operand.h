@@ -4,16 +4,16 @@
 #include "cmd.h"
 #include "jobid.h"
 
-struct ids_job {
+struct operand_job {
     char id[PBS_MAXCLTJOBID + 1];    /* for the call: without @server */
     char shown[PBS_MAXCLTJOBID + 1]; /* for messages: with the default server's name where none was written */
     char server[PBS_MAXHOSTNAME + PBS_MAXPORTNUM + 2]; /* to ask; "" is the default one */
 };
 
 /* -1: "NAME: illegally formed job identifier: TEXT" has been printed. */
-int ids_job(const struct cmd_args *a, const char *text, struct ids_job *out);
+int operand_job(const struct cmd_args *a, const char *text, struct operand_job *out);
 
 /* -1: "NAME: illegally formed destination: TEXT" has been printed. */
-int ids_destination(const struct cmd_args *a, const char *text, struct destination *out);
+int operand_destination(const struct cmd_args *a, const char *text, struct destination *out);
 
 #endif

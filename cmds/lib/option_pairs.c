@@ -83,7 +83,7 @@ static char *copy_value(const char *from, const char *to, bool unquote)
 struct rule {
     bool list_everywhere; /* commas belong to the value until the next name= */
     bool unquote;
-    job_words_pair *each;
+    option_pairs_fn *each;
     void *context;
 };
 
@@ -137,14 +137,14 @@ static int walk(const char *text, const struct rule *r, const char **bad)
     }
 }
 
-int job_words_resources(const char *text, job_words_pair *each, void *context, const char **bad)
+int option_pairs_resources(const char *text, option_pairs_fn *each, void *context, const char **bad)
 {
     struct rule r = {false, false, each, context};
 
     return walk(text, &r, bad);
 }
 
-int job_words_attributes(const char *text, job_words_pair *each, void *context, const char **bad)
+int option_pairs_attributes(const char *text, option_pairs_fn *each, void *context, const char **bad)
 {
     struct rule r = {true, true, each, context};
 

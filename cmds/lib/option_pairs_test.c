@@ -17,7 +17,7 @@ struct row {
     int bad;                  /* then: at which character */
 };
 
-static void check(const struct row *r, int (*parse)(const char *, job_words_pair *, void *, const char **))
+static void check(const struct row *r, int (*parse)(const char *, option_pairs_fn *, void *, const char **))
 {
     const char *bad = NULL;
     struct strbuf b;
@@ -55,7 +55,7 @@ static void resources(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        check(&rows[i], job_words_resources);
+        check(&rows[i], option_pairs_resources);
 }
 
 static void attributes(void **state)
@@ -72,7 +72,7 @@ static void attributes(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        check(&rows[i], job_words_attributes);
+        check(&rows[i], option_pairs_attributes);
 }
 
 int main(void)

@@ -118,7 +118,7 @@ static void put_folded(FILE *f, const char *value, size_t column, size_t fold)
             fputs_unlocked("\n\t", f);
             column = TAB_COLUMNS;
         }
-        table_text_n(f, value, n);
+        term_out_text_n(f, value, n);
         column += n;
         value += n;
         first = false;
@@ -131,7 +131,7 @@ static void put_one_line(FILE *f, const char *value)
     for (;;) {
         size_t n = strcspn(value, "\n");
 
-        table_text_n(f, value, n);
+        term_out_text_n(f, value, n);
         if (!value[n])
             return;
         fputs_unlocked("\\n", f);
@@ -165,7 +165,7 @@ void status_out_full(FILE *f, const struct status_full *how, const struct batch_
     const struct attrl *a;
 
     fputs_unlocked(how->head, f);
-    table_text(f, object->name);
+    term_out_text(f, object->name);
     putc_unlocked('\n', f);
     for (a = object->attribs; a; a = a->next)
         full_attribute(f, how, a);

@@ -1,21 +1,23 @@
 /* Widths count bytes of the text as it came; a control character that becomes two, or a letter of several
  * bytes, puts its row out of line, which is rare and harms nobody. What must not happen is that a name moves
- * the cursor: every text goes through table_text_n. */
+ * the cursor: every text goes through term_out_text_n. */
 #include "term_out.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "visible.h"
 
 enum { BUFFER_BYTES = 1 << 17 };
 
-void table_buffer(FILE *out)
+void term_out_buffer(FILE *out)
 {
     setvbuf(out, NULL, _IOFBF, BUFFER_BYTES);
 }
 
-void table_blanks(FILE *out, size_t n)
+void term_out_blanks(FILE *out, size_t n)
 {
     static const char blanks[] = "                                                                ";
 
@@ -26,17 +28,17 @@ void table_blanks(FILE *out, size_t n)
     fwrite_unlocked(blanks, 1, n, out);
 }
 
-void table_text_n(FILE *out, const char *text, size_t n)
+void term_out_text_n(FILE *out, const char *text, size_t n)
 {
     visible_put(out, text, n);
 }
 
-void table_text(FILE *out, const char *text)
+void term_out_text(FILE *out, const char *text)
 {
-    table_text_n(out, text, strlen(text));
+    term_out_text_n(out, text, strlen(text));
 }
 
-int table_is_clean(const char *text)
+int term_out_is_clean(const char *text)
 {
     return !text[visible_plain_length(text, strlen(text))];
 }
@@ -48,11 +50,11 @@ static void put_cut(FILE *out, const char *text, size_t width)
 
     while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
         n--;
-    table_text_n(out, text, n);
+    term_out_text_n(out, text, n);
     putc_unlocked('*', out);
 }
 
-void table_left(FILE *out, const char *text, size_t width)
+void term_out_left(FILE *out, const char *text, size_t width)
 {
     size_t n = strlen(text);
 
@@ -60,11 +62,11 @@ void table_left(FILE *out, const char *text, size_t width)
         put_cut(out, text, width);
         return;
     }
-    table_text_n(out, text, n);
-    table_blanks(out, width - n);
+    term_out_text_n(out, text, n);
+    term_out_blanks(out, width - n);
 }
 
-void table_right(FILE *out, const char *text, size_t width)
+void term_out_right(FILE *out, const char *text, size_t width)
 {
     size_t n = strlen(text);
 
@@ -72,14 +74,48 @@ void table_right(FILE *out, const char *text, size_t width)
         put_cut(out, text, width);
         return;
     }
-    table_blanks(out, width - n);
-    table_text_n(out, text, n);
+    term_out_blanks(out, width - n);
+    term_out_text_n(out, text, n);
 }
 
-void table_whole_left(FILE *out, const char *text, size_t width)
+void term_out_whole_left(FILE *out, const char *text, size_t width)
 {
     size_t n = strlen(text);
 
-    table_text_n(out, text, n);
-    table_blanks(out, n < width ? width - n : 0);
+    term_out_text_n(out, text, n);
+    term_out_blanks(out, n < width ? width - n : 0);
+}
+
+/* --- width ------------------------------------------------------------------------------------------- */
+
+size_t term_out_width(int fd)
+{
+    struct winsize size;
+
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* One character more or less; false: the column is at its end. */
+static bool change_width(const struct term_out_column *c, bool wider)
+{
+    if (wider ? *c->width >= c->most : *c->width <= c->least)
+        return false;
+    *c->width += wider ? 1 : -(size_t)1;
+    return true;
+}
+
+void term_out_share_width(size_t line, size_t room, const struct term_out_column *c, size_t n)
+{
+    const bool wider = line < room;
+    size_t left = wider ? room - line : line - room;
+    bool moved = room > 0;
+
+    while (left && moved) {
+        moved = false;
+        for (size_t i = 0; i < n && left; i++)
+            if (change_width(&c[i], wider)) {
+                moved = true;
+                left--;
+            }
+    }
 }

@@ -8,21 +8,34 @@
 #include <stdio.h>
 
 /* A large buffer for stdout: thousands of lines in few writes. Call once before the first output. */
-void table_buffer(FILE *out);
+void term_out_buffer(FILE *out);
 
-void table_blanks(FILE *out, size_t n);
+void term_out_blanks(FILE *out, size_t n);
 
 /* `text` in `width` columns, blanks behind (left) or before (right). Longer text is cut and its last
- * character is then '*'; table_whole_* never cut. Control characters are shown as table_text shows them. */
-void table_left(FILE *out, const char *text, size_t width);
-void table_right(FILE *out, const char *text, size_t width);
-void table_whole_left(FILE *out, const char *text, size_t width);
+ * character is then '*'; table_whole_* never cut. Control characters are shown as term_out_text shows them. */
+void term_out_left(FILE *out, const char *text, size_t width);
+void term_out_right(FILE *out, const char *text, size_t width);
+void term_out_whole_left(FILE *out, const char *text, size_t width);
 
 /* As it is, but control characters as ^X and bytes that are no UTF-8 as \nnn. Newline and tab stay. */
-void table_text(FILE *out, const char *text);
-void table_text_n(FILE *out, const char *text, size_t n);
+void term_out_text(FILE *out, const char *text);
+void term_out_text_n(FILE *out, const char *text, size_t n);
 
-/* Does table_text show it unchanged? */
-int table_is_clean(const char *text);
+/* Return true if term_out_text shows the text unchanged. */
+int term_out_is_clean(const char *text);
+
+/* Return the columns of the terminal behind `fd`; 0: it is no terminal, or does not say. At a terminal a listing takes the
+ * width of the terminal; in a pipe or a file it has the widths of PBS to the blank, which scripts cut. */
+size_t term_out_width(int fd);
+
+struct term_out_column {
+    size_t *width;      /* as in a pipe; altered by term_out_share_width */
+    size_t least, most; /* bounds of the width */
+};
+
+/* Widen or narrow the columns of a line that is `line` wide, a character each in turn, until the line is as wide as
+ * `room` or no column can change. Do nothing with room 0. */
+void term_out_share_width(size_t line, size_t room, const struct term_out_column *c, size_t n);
 
 #endif

@@ -157,7 +157,7 @@ const char *job_show_percent(const struct job_show *j, char out[static JOB_SHOW_
 static const char *const why_names[] = {ATTR_comment, ATTR_state, ATTR_h,
                                         ATTR_depend,  ATTR_a,     "preempted_by"};
 
-void job_show_why_wants(struct attrs *out)
+void job_show_why_attribs(struct attrs *out)
 {
     for (size_t i = 0; i < sizeof why_names / sizeof why_names[0]; i++)
         attrs_add(out, why_names[i], NULL, "", SET);

@@ -37,7 +37,7 @@ const char *job_show_percent(const struct job_show *j, char out[static JOB_SHOW_
 enum { JOB_SHOW_WHY = 512 };
 const char *job_show_why(const struct batch_status *job, char out[static JOB_SHOW_WHY]);
 /* The attributes that it looks at. */
-void job_show_why_wants(struct attrs *out);
+void job_show_why_attribs(struct attrs *out);
 
 /* The number behind "Running:" in a list of counts; 0 if it is not there. */
 long job_show_count(const char *counts, const char *state);

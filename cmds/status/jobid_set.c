@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void job_names_add(struct job_names *l, const char *id)
+void jobid_set_add(struct jobid_set *l, const char *id)
 {
     char *name = strndup(id, strcspn(id, "."));
 
@@ -30,13 +30,13 @@ static int compare(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-void job_names_sort(struct job_names *l)
+void jobid_set_sort(struct jobid_set *l)
 {
     if (l->n)
         qsort(l->name, l->n, sizeof *l->name, compare);
 }
 
-bool job_names_has(const struct job_names *l, const char *id)
+bool jobid_set_has(const struct jobid_set *l, const char *id)
 {
     char *name = strndup(id, strcspn(id, "."));
     bool has = l->broken || !name || (l->n && bsearch(&name, l->name, l->n, sizeof *l->name, compare));
@@ -45,10 +45,10 @@ bool job_names_has(const struct job_names *l, const char *id)
     return has;
 }
 
-void job_names_fini(struct job_names *l)
+void jobid_set_fini(struct jobid_set *l)
 {
     for (size_t i = 0; i < l->n; i++)
         free(l->name[i]);
     free(l->name);
-    *l = (struct job_names){0};
+    *l = (struct jobid_set){0};
 }

@@ -5,19 +5,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct job_names {
+struct jobid_set {
     char **name;
     size_t n, room;
-    bool broken; /* no memory for one: job_names_has says yes to all */
+    bool broken; /* no memory for one: jobid_set_has says yes to all */
 };
 
 /* "41[2].svr1" as "41[2]". */
-void job_names_add(struct job_names *l, const char *id);
+void jobid_set_add(struct jobid_set *l, const char *id);
 
-/* After the last addition, before job_names_has. */
-void job_names_sort(struct job_names *l);
-bool job_names_has(const struct job_names *l, const char *id);
+/* After the last addition, before jobid_set_has. */
+void jobid_set_sort(struct jobid_set *l);
+bool jobid_set_has(const struct jobid_set *l, const char *id);
 
-void job_names_fini(struct job_names *l);
+void jobid_set_fini(struct jobid_set *l);
 
 #endif

@@ -13,7 +13,6 @@
 #include "qstat_alternative.h"
 #include "status_out.h"
 #include "term_out.h"
-#include "term_width.h"
 
 #define A(n, r, v, next) (&(struct attrl){next, (char *)n, (char *)r, (char *)v, SET})
 
@@ -101,13 +100,13 @@ static void default_listing(void **state)
                                      A(ATTR_owner, NULL, "anna@x",
                                        A(ATTR_used, "cput", "00:03:12",
                                          A(ATTR_state, NULL, "R", A(ATTR_queue, NULL, "workq", NULL)))))};
-    struct qstat_short q = {0};
+    struct qstat_default q = {0};
     struct out o;
 
     (void)state;
     begin(&o);
-    qstat_short_job(o.f, &q, &run);
-    qstat_short_job(o.f, &q, &job);
+    qstat_default_job(o.f, &q, &run);
+    qstat_default_job(o.f, &q, &job);
     expect(&o, "Job id            Name             User              Time Use S Queue\n"
                "----------------  ---------------- ----------------  -------- - -----\n"
                "41.svr1           relax.sh         anna              00:03:12 R workq           \n"
@@ -131,15 +130,15 @@ static void alternative_listing(void **state)
                                        A(ATTR_exechost, NULL, "node07.cluster/0*4+n8/1",
                                          A(ATTR_comment, NULL, "Job run at Tue", NULL))))))))))))};
     struct batch_status waiting = {.name = (char *)"42.svr1", .attribs = A(ATTR_state, NULL, "Q", NULL)};
-    struct qstat_wide q = {.hosts = true, .comments = true};
+    struct qstat_alternative q = {.hosts = true, .comments = true};
     struct out o;
 
     (void)state;
     begin(&o);
-    qstat_wide_heading(o.f, &q, "svr1", NULL);
-    qstat_wide_job(o.f, &q, &job);
+    qstat_alternative_heading(o.f, &q, "svr1", NULL);
+    qstat_alternative_job(o.f, &q, &job);
     q.hosts = q.comments = false;
-    qstat_wide_job(o.f, &q, &waiting);
+    qstat_alternative_job(o.f, &q, &waiting);
     expect(&o, "\nsvr1: \n"
                "                                                            Req'd  Req'd   Elap\n"
                "Job ID          Username Queue    Jobname    SessID NDS TSK Memory Time  S Time\n"
@@ -160,9 +159,9 @@ static void columns_share_the_room(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t a = 10, b = 10;
-        const struct term_column c[] = {{&b, 4, 30}, {&a, 5, 12}};
+        const struct term_out_column c[] = {{&b, 4, 30}, {&a, 5, 12}};
 
-        term_share(20, rows[i].room, c, 2);
+        term_out_share_width(20, rows[i].room, c, 2);
         assert_int_equal(a, rows[i].a);
         assert_int_equal(b, rows[i].b);
     }
@@ -186,7 +185,7 @@ static void estimates(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char out[JOB_SHOW_TEXT];
 
-        assert_string_equal(qstat_wide_estimate(rows[i].start, 1795003200, out), rows[i].shown);
+        assert_string_equal(qstat_alternative_estimate(rows[i].start, 1795003200, out), rows[i].shown);
     }
 }
 
@@ -197,14 +196,14 @@ static void no_estimate_of_what_has_started(void **state)
                                .attribs = A(ATTR_state, NULL, "R",
                                             A(ATTR_estimated, "start_time", "1795010400",
                                               A(ATTR_used, "walltime", "00:03:59", NULL)))};
-    struct qstat_wide q = {.estimates = true, .now_s = 1795003200};
+    struct qstat_alternative q = {.estimates = true, .now_s = 1795003200};
     struct out o;
 
     (void)state;
     begin(&o);
-    qstat_wide_job(o.f, &q, &job);
+    qstat_alternative_job(o.f, &q, &job);
     job.attribs->value = (char *)"Q";
-    qstat_wide_job(o.f, &q, &job);
+    qstat_alternative_job(o.f, &q, &job);
     expect(&o, "41.svr1                                         --   --  --    --    --  R    --\n"
                "41.svr1                                         --   --  --    --    --  Q 14:00\n");
 }
@@ -245,12 +244,12 @@ static void odd_bytes_are_shown(void **state)
 
     (void)state;
     begin(&o);
-    table_text(o.f, "a\x01\x7f\xff\xc3\xa4\xc2\x9b\n");
+    term_out_text(o.f, "a\x01\x7f\xff\xc3\xa4\xc2\x9b\n");
     expect(&o, "a^A^?\\377\xc3\xa4\\302\\233\n");
     begin(&o);
-    table_left(o.f, "abcdef", 4);
-    table_right(o.f, "ab", 4);
-    table_left(o.f, "\xc3\xa4\xc3\xa4\xc3\xa4", 4);
+    term_out_left(o.f, "abcdef", 4);
+    term_out_right(o.f, "ab", 4);
+    term_out_left(o.f, "\xc3\xa4\xc3\xa4\xc3\xa4", 4);
     expect(&o, "abc*  ab\xc3\xa4*");
 }
 

@@ -137,7 +137,7 @@ void node_show_down(FILE *f, const struct batch_status *node)
 {
     const char *comment = value(node, ATTR_comment, NULL);
 
-    table_whole_left(f, node->name, 20);
+    term_out_whole_left(f, node->name, 20);
     fprintf(f, " %s %s\n", value(node, ATTR_NODE_state, NULL), comment ? comment : "");
 }
 
@@ -220,18 +220,18 @@ static const char *cell(const struct batch_status *n, const struct column *c, ch
 static void left(FILE *f, const char *text, size_t width, bool whole)
 {
     if (whole)
-        table_whole_left(f, text, width);
+        term_out_whole_left(f, text, width);
     else
-        table_left(f, text, width);
+        term_out_left(f, text, width);
     putc(' ', f);
 }
 
 static void right(FILE *f, const char *text, size_t width)
 {
     if (strlen(text) > width)
-        table_text(f, text);
+        term_out_text(f, text);
     else
-        table_right(f, text, width);
+        term_out_right(f, text, width);
     putc(' ', f);
 }
 
@@ -246,7 +246,7 @@ static void names(FILE *f, const struct batch_status *n, bool whole)
 }
 
 /* How many jobs are on it, and how many of them run; those that do not are suspended. */
-static void job_counts(const struct batch_status *n, const struct job_names *suspended, long *all,
+static void job_counts(const struct batch_status *n, const struct jobid_set *suspended, long *all,
                        long *running)
 {
     const char *list = value(n, ATTR_NODE_jobs, NULL), *at = list, *job;
@@ -256,11 +256,11 @@ static void job_counts(const struct batch_status *n, const struct job_names *sus
     *all = *running = count_jobs(list);
     while ((job = next_job(&at, &len))) {
         snprintf(id, sizeof id, "%.*s", (int)len, job);
-        *running -= !is_repeated(list, job, len) && job_names_has(suspended, id);
+        *running -= !is_repeated(list, job, len) && jobid_set_has(suspended, id);
     }
 }
 
-static void row_of_jobs(FILE *f, const struct batch_status *n, const struct job_names *suspended)
+static void row_of_jobs(FILE *f, const struct batch_status *n, const struct jobid_set *suspended)
 {
     static const char *const resources[] = {"mem", "ncpus", "nmics", "ngpus"};
     char text[CELL], jobs[4096];
@@ -271,11 +271,11 @@ static void row_of_jobs(FILE *f, const struct batch_status *n, const struct job_
     fprintf(f, "%6ld %5ld %6ld ", all, running, all - running);
     for (i = 0; i < 4; i++)
         right(f, free_of_total(n, resources[i], text), i ? 7 : 12);
-    table_text(f, job_names(value(n, ATTR_NODE_jobs, NULL), jobs, sizeof jobs));
+    term_out_text(f, job_names(value(n, ATTR_NODE_jobs, NULL), jobs, sizeof jobs));
     putc('\n', f);
 }
 
-void node_show_row(FILE *f, const struct batch_status *node, const struct job_names *suspended, bool whole)
+void node_show_row(FILE *f, const struct batch_status *node, const struct jobid_set *suspended, bool whole)
 {
     char text[CELL];
     int i;
@@ -290,7 +290,7 @@ void node_show_row(FILE *f, const struct batch_status *node, const struct job_na
             left(f, cell(node, &plain[i], text), (size_t)-plain[i].width, whole);
         else
             right(f, cell(node, &plain[i], text), (size_t)plain[i].width);
-    table_text(f, cell(node, &plain[N_PLAIN - 1], text));
+    term_out_text(f, cell(node, &plain[N_PLAIN - 1], text));
     putc('\n', f);
 }
 
@@ -299,7 +299,7 @@ static const char *const keys[] = {"mem f/t", "ncpus f/t", "nmics f/t", "ngpus f
                                                                                           "nmics", "ngpus"};
 
 static void dsv_jobs(FILE *f, const char *delimiter, const struct batch_status *node,
-                     const struct job_names *suspended)
+                     const struct jobid_set *suspended)
 {
     char text[CELL], jobs[4096];
     long all, running;
@@ -317,7 +317,7 @@ static void dsv_jobs(FILE *f, const char *delimiter, const struct batch_status *
 }
 
 void node_show_row_dsv(FILE *f, const char *delimiter, const struct batch_status *node,
-                       const struct job_names *suspended)
+                       const struct jobid_set *suspended)
 {
     char text[CELL];
     int i;
@@ -334,7 +334,7 @@ void node_show_row_dsv(FILE *f, const char *delimiter, const struct batch_status
 }
 
 void node_show_row_json(struct json_out *j, const struct batch_status *node,
-                        const struct job_names *suspended)
+                        const struct jobid_set *suspended)
 {
     char text[CELL];
     long all, running;

@@ -7,7 +7,7 @@
 #include "attrs.h"
 
 struct json_out;
-struct job_names;
+struct jobid_set;
 
 /* "node07", its attributes with five blanks before them, a blank line. */
 void node_show_record(FILE *f, const struct batch_status *node);
@@ -20,10 +20,10 @@ void node_show_down(FILE *f, const struct batch_status *node); /* name, state, c
 /* The tables: `whole` is L (nothing is cut); `suspended` holds the names of all jobs that are, for -Sj, and is
  * NULL for -S. */
 void node_show_heading(FILE *f, bool jobs);
-void node_show_row(FILE *f, const struct batch_status *node, const struct job_names *suspended, bool whole);
+void node_show_row(FILE *f, const struct batch_status *node, const struct jobid_set *suspended, bool whole);
 void node_show_row_json(struct json_out *j, const struct batch_status *node,
-                        const struct job_names *suspended);
+                        const struct jobid_set *suspended);
 void node_show_row_dsv(FILE *f, const char *delimiter, const struct batch_status *node,
-                       const struct job_names *suspended);
+                       const struct jobid_set *suspended);
 
 #endif

@@ -4,6 +4,7 @@
 #include "attrs.h"
 #include "cmd.h"
 #include "errors.h"
+#include "api_error.h"
 #include "conn_pool.h"
 #include "status_out.h"
 #include "term_out.h"
@@ -89,7 +90,7 @@ static int ask(struct rstat *q, int c, const char *name)
     pbs_errno = 0;
     r = pbs_statresv(c, name, NULL, NULL);
     if (!r && pbs_errno)
-        return session_report(&q->a, c, name ? name : "");
+        return api_error_report(&q->a, c, name ? name : "");
     show(q, r);
     pbs_statfree(r);
     return 0;
@@ -98,8 +99,8 @@ static int ask(struct rstat *q, int c, const char *name)
 static int run(void *settings, int n, char *operands[])
 {
     struct rstat *q = settings;
-    struct session *s = session_create(&q->a);
-    int c = s ? session_connect(s, NULL) : -1, rc = 0;
+    struct conn_pool *s = conn_pool_create(&q->a);
+    int c = s ? conn_pool_connect(s, NULL) : -1, rc = 0;
 
     if (c < 0)
         rc = s ? pbs_errno : 1;
@@ -110,7 +111,7 @@ static int run(void *settings, int n, char *operands[])
 
         rc = code ? code : rc;
     }
-    session_destroy(s);
+    conn_pool_destroy(s);
     return rc;
 }
 

@@ -6,6 +6,7 @@
 #include "attrs.h"
 #include "cmd.h"
 #include "pbs_error.h"
+#include "api_error.h"
 #include "conn_pool.h"
 
 struct topology {
@@ -96,18 +97,18 @@ static struct batch_status *fetch(int c)
 static int run(void *settings, int n, char *operands[])
 {
     struct topology *q = settings;
-    struct session *s;
+    struct conn_pool *s;
     struct batch_status *vnodes;
     int c, rc = 0;
 
     if (q->all == (n > 0))
         return cmd_usage(&q->a);
-    s = session_create(&q->a);
-    c = s ? session_connect(s, NULL) : -1;
+    s = conn_pool_create(&q->a);
+    c = s ? conn_pool_connect(s, NULL) : -1;
     vnodes = c < 0 ? NULL : fetch(c);
     if (c < 0 || (!vnodes && pbs_errno)) {
         if (c >= 0)
-            session_report(&q->a, c, "");
+            api_error_report(&q->a, c, "");
         rc = 1;
     } else if (q->all) {
         rc = show_host(q, vnodes, NULL);
@@ -115,7 +116,7 @@ static int run(void *settings, int n, char *operands[])
     for (int i = 0; rc != 1 && i < n; i++)
         rc = show_host(q, vnodes, operands[i]) ? 2 : rc;
     pbs_statfree(vnodes);
-    session_destroy(s);
+    conn_pool_destroy(s);
     return rc ? 1 : 0;
 }
 

@@ -142,7 +142,7 @@ struct show {
     const struct pbsnodes *p;
     int c;
     struct json_out json;
-    struct job_names names, *suspended; /* -Sj: jobs that are; else NULL */
+    struct jobid_set names, *suspended; /* -Sj: jobs that are; else NULL */
     bool begun;
 };
 
@@ -155,8 +155,8 @@ static void ask_suspended(struct show *s)
     attrs_add(&criteria, ATTR_state, NULL, "S", EQ);
     ids = pbs_selectjob(s->c, criteria.first, "T");
     for (id = ids; id && *id; id++)
-        job_names_add(&s->names, *id);
-    job_names_sort(&s->names);
+        jobid_set_add(&s->names, *id);
+    jobid_set_sort(&s->names);
     s->suspended = &s->names;
     free(ids);
     attrs_fini(&criteria);
@@ -299,7 +299,7 @@ static int show(const struct pbsnodes *p, int c, int n, char *operands[])
     struct show s = {.p = p, .c = c};
     int i, rc = 0;
 
-    table_buffer(stdout);
+    term_out_buffer(stdout);
     if (p->table_jobs)
         ask_suspended(&s);
     if (p->all || p->down || (!n && p->table))
@@ -310,7 +310,7 @@ static int show(const struct pbsnodes *p, int c, int n, char *operands[])
         for (i = 0; i < n; i++)
             rc |= show_named(&s, operands[i]);
     end(&s);
-    job_names_fini(&s.names);
+    jobid_set_fini(&s.names);
     return rc;
 }
 
@@ -340,7 +340,7 @@ static const char *unsound(const struct pbsnodes *p, int n)
 static int run(void *settings, int n, char *operands[])
 {
     struct pbsnodes *p = settings;
-    struct session *s;
+    struct conn_pool *s;
     const char *wrong = unsound(p, n);
     int c, rc;
 
@@ -348,15 +348,15 @@ static int run(void *settings, int n, char *operands[])
         cmd_say(&p->a, "%s", wrong);
     if (wrong)
         return cmd_usage(&p->a);
-    s = session_create(&p->a);
+    s = conn_pool_create(&p->a);
     if (!s)
         return 1;
-    c = session_connect(s, p->server);
+    c = conn_pool_connect(s, p->server);
     if (c < 0)
         rc = 1;
     else
         rc = is_change(p) ? change(p, c, n, operands) : show(p, c, n, operands);
-    session_destroy(s);
+    conn_pool_destroy(s);
     return rc;
 }
 

@@ -70,7 +70,7 @@ static void show_attributes(const struct batch_status *j)
     puts("--attributes--");
     for (const struct attrl *a = j->attribs; scratch && a; a = a->next) {
         printf("%s%s%s = ", a->name, a->resource && *a->resource ? "." : "", a->resource ? a->resource : "");
-        table_text(stdout, status_out_value(a, scratch));
+        term_out_text(stdout, status_out_value(a, scratch));
         putchar('\n');
     }
     free(scratch);

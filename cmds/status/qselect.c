@@ -6,11 +6,11 @@
 #include "attrs.h"
 #include "cmd.h"
 #include "date_text.h"
-#include "hold_letters.h"
 #include "operand.h"
 #include "job_options.h"
 #include "pbs_error.h"
 #include "qselect_criteria.h"
+#include "api_error.h"
 #include "conn_pool.h"
 #include "term_out.h"
 
@@ -26,7 +26,7 @@ static int add_date(struct qselect *q, const struct option_row *row, const char 
                     const char *text)
 {
     const char *value;
-    enum batch_op op = select_words_op(text, &value);
+    enum batch_op op = qselect_criteria_op(text, &value);
     char seconds[24];
     int64_t t;
 
@@ -62,7 +62,7 @@ static int take_t(void *settings, const struct option_row *row, const char *valu
 
     (void)e;
     if (*value == 'g') {
-        enum batch_op op = select_words_op(value + 1, &text);
+        enum batch_op op = qselect_criteria_op(value + 1, &text);
 
         attrs_add(&q->criteria, ATTR_eligible_time, NULL, text, op);
         return *text ? 0 : cmd_bad(&q->a, row);
@@ -84,7 +84,7 @@ static int take_l(void *settings, const struct option_row *row, const char *valu
     struct qselect *q = settings;
 
     (void)e;
-    return select_words_resources(value, one_resource, &q->criteria) ? cmd_bad(&q->a, row) : 0;
+    return qselect_criteria_resources(value, one_resource, &q->criteria) ? cmd_bad(&q->a, row) : 0;
 }
 
 static bool is_states(const char *v)
@@ -100,6 +100,11 @@ static bool is_yes_no(const char *v)
 static bool is_checkpoint(const char *v)
 {
     return !strcmp(v, CHECKPOINT_UNSPECIFIED) || job_options_is_good('c', v);
+}
+
+static bool is_hold_types(const char *v)
+{
+    return job_options_is_good('h', v);
 }
 
 static bool is_priority(const char *v)
@@ -119,15 +124,9 @@ static const struct spec {
     bool with_op;
     bool (*is_good)(const char *value);
 } specs[] = {
-    {'A', ATTR_A, false, is_any},
-    {'c', ATTR_c, true, is_checkpoint},
-    {'h', ATTR_h, false, hold_letters_are_good},
-    {'N', ATTR_N, false, is_any},
-    {'p', ATTR_p, true, is_priority},
-    {'P', ATTR_project, false, is_any},
-    {'r', ATTR_r, false, is_yes_no},
-    {'s', ATTR_state, false, is_states},
-    {'u', ATTR_u, false, is_any},
+    {'A', ATTR_A, false, is_any},    {'c', ATTR_c, true, is_checkpoint},  {'h', ATTR_h, false, is_hold_types},
+    {'N', ATTR_N, false, is_any},    {'p', ATTR_p, true, is_priority},    {'P', ATTR_project, false, is_any},
+    {'r', ATTR_r, false, is_yes_no}, {'s', ATTR_state, false, is_states}, {'u', ATTR_u, false, is_any},
 };
 
 static int take_one(void *settings, const struct option_row *row, const char *value, struct err *e)
@@ -140,7 +139,7 @@ static int take_one(void *settings, const struct option_row *row, const char *va
     while (s->letter != row->letter)
         s++;
     if (s->with_op)
-        op = select_words_op(value, &value);
+        op = qselect_criteria_op(value, &value);
     if (!s->is_good(value))
         return cmd_bad(&q->a, row);
     if (row->letter == 'r')
@@ -210,8 +209,8 @@ static int select_jobs(struct qselect *q, int c)
                         : history             ? "x"
                                               : NULL);
     if (!ids)
-        return pbs_errno ? session_report(&q->a, c, "") : 0;
-    table_buffer(stdout);
+        return pbs_errno ? api_error_report(&q->a, c, "") : 0;
+    term_out_buffer(stdout);
     for (id = ids; *id; id++)
         puts(*id);
     free(ids);
@@ -221,22 +220,22 @@ static int select_jobs(struct qselect *q, int c)
 static int run(void *settings, int n, char *operands[])
 {
     struct qselect *q = settings;
-    struct session *s;
+    struct conn_pool *s;
     int c, rc;
 
     (void)operands;
     if (n)
         return cmd_usage(&q->a);
-    s = session_create(&q->a);
+    s = conn_pool_create(&q->a);
     if (!s)
         return 1;
     if (q->finished && !attrs_find(&q->criteria, ATTR_state, NULL))
         attrs_add(&q->criteria, ATTR_state, NULL, "MFX", EQ);
-    c = session_connect(s, q->destination.server);
+    c = conn_pool_connect(s, q->destination.server);
     if (c < 0 && pbs_errno == PBSE_BADHOST)
         cmd_say(&q->a, "illegally formed destination: %s", q->asked);
     rc = c < 0 ? pbs_errno : select_jobs(q, c);
-    session_destroy(s);
+    conn_pool_destroy(s);
     return rc;
 }
 

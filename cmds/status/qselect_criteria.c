@@ -15,7 +15,7 @@ static const struct {
 
 enum { N_LETTERS = 6, N_OPERATORS = sizeof operators / sizeof operators[0] };
 
-enum batch_op select_words_op(const char *text, const char **value)
+enum batch_op qselect_criteria_op(const char *text, const char **value)
 {
     int i;
 
@@ -40,7 +40,7 @@ static int operator_at(const char *s)
 }
 
 /* One criterion of `n` bytes. */
-static int one(const char *text, size_t n, select_words_criterion *each, void *context)
+static int one(const char *text, size_t n, qselect_criteria_fn *each, void *context)
 {
     char *copy = strndup(text, n), *s = copy;
     int op = -1, rc = -1;
@@ -56,7 +56,7 @@ static int one(const char *text, size_t n, select_words_criterion *each, void *c
     return rc;
 }
 
-int select_words_resources(const char *text, select_words_criterion *each, void *context)
+int qselect_criteria_resources(const char *text, qselect_criteria_fn *each, void *context)
 {
     for (;;) {
         size_t n = strcspn(text, ",");

@@ -35,7 +35,7 @@ static void criteria(void **state)
         int rc;
 
         strbuf_init(&b, 1000);
-        rc = select_words_resources(rows[i].text, collect, &b);
+        rc = qselect_criteria_resources(rows[i].text, collect, &b);
         assert_int_equal(rc, rows[i].found ? 0 : -1);
         if (rows[i].found)
             assert_string_equal(b.s, rows[i].found);
@@ -48,11 +48,11 @@ static void operators(void **state)
     const char *value;
 
     (void)state;
-    assert_int_equal(select_words_op(".ge.5", &value), GE);
+    assert_int_equal(qselect_criteria_op(".ge.5", &value), GE);
     assert_string_equal(value, "5");
-    assert_int_equal(select_words_op("5", &value), EQ);
+    assert_int_equal(qselect_criteria_op("5", &value), EQ);
     assert_string_equal(value, "5");
-    assert_int_equal(select_words_op(".xx.5", &value), EQ);
+    assert_int_equal(qselect_criteria_op(".xx.5", &value), EQ);
     assert_string_equal(value, ".xx.5");
 }
 

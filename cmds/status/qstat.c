@@ -15,14 +15,14 @@
 #include "pbs_ext.h"
 #include "qstat_options.h"
 #include "qstat_fetch.h"
-#include "qstat_queues.h"
+#include "qstat_objects.h"
 #include "qstat_default.h"
 #include "qstat_alternative.h"
+#include "api_error.h"
 #include "conn_pool.h"
 #include "status_out.h"
 #include "strbuf.h"
 #include "term_out.h"
-#include "term_width.h"
 
 /* POSIX's -W: letters of options that take no value. */
 static int take_letters(void *settings, const struct option_row *row, const char *value, struct err *e)
@@ -78,17 +78,17 @@ static const struct option_row rows[] = {
 
 struct show {
     const struct qstat *q;
-    struct session *s;
+    struct conn_pool *s;
     struct attrs wants;
     size_t fold; /* of -f; 0: as usual */
-    struct qstat_short brief;
-    struct qstat_wide wide;
+    struct qstat_default brief;
+    struct qstat_alternative wide;
     struct qstat_objects_limits limits;
     struct json_out json;
     bool json_open, headed;
     char server[PBS_MAXHOSTNAME + PBS_MAXPORTNUM + 2]; /* the last one asked */
     struct batch_status *status;                       /* of that server; NULL: not asked for */
-    struct job_names *seen;                            /* -E: the jobs that came; NULL: nobody asks */
+    struct jobid_set *seen;                            /* -E: the jobs that came; NULL: nobody asks */
 };
 
 /* What the server itself has to say, asked once a server and only where it is shown. */
@@ -118,14 +118,14 @@ static void open_json(struct show *s, int c, const struct qstat_target *t)
     if (s->json_open)
         return;
     status_out_json_head(&s->json, stdout, server_status(s, c, t));
-    json_out_open(&s->json, keys[qstat_ask_object(s->q)], '{');
+    json_out_open(&s->json, keys[qstat_options_object(s->q)], '{');
     s->json_open = true;
 }
 
 static void show_full(struct show *s, int c, const struct qstat_target *t, const struct batch_status *o)
 {
     static const char *const heads[] = {"Job Id: ", "Queue: ", "Server: "};
-    const enum qstat_object kind = qstat_ask_object(s->q);
+    const enum qstat_object kind = qstat_options_object(s->q);
     const struct status_full how = {
         .head = heads[kind], .indent = "    ", .unfolded = s->q->wide, .fold = s->fold};
 
@@ -156,16 +156,16 @@ static void show_job(struct show *s, int c, const struct qstat_target *t, const 
 
     if (!s->headed)
         s->brief.long_ids = s->wide.long_ids = has_long_ids(server);
-    if (!qstat_ask_is_alternative(s->q)) {
+    if (!qstat_options_is_alternative(s->q)) {
         s->headed = true;
-        qstat_short_job(stdout, &s->brief, o);
+        qstat_default_job(stdout, &s->brief, o);
         return;
     }
     if (!s->headed)
-        qstat_wide_heading(stdout, &s->wide, server ? server->name : pbs_server,
-                           server ? attrs_value(server->attribs, ATTR_comment, NULL) : NULL);
+        qstat_alternative_heading(stdout, &s->wide, server ? server->name : pbs_server,
+                                  server ? attrs_value(server->attribs, ATTR_comment, NULL) : NULL);
     s->headed = true;
-    qstat_wide_job(stdout, &s->wide, o);
+    qstat_alternative_job(stdout, &s->wide, o);
 }
 
 static void show_queue(struct show *s, int c, const struct qstat_target *t, const struct batch_status *o)
@@ -190,7 +190,7 @@ static void show_one(struct show *s, int c, const struct qstat_target *t, const 
         show_full(s, c, t, o);
         return;
     }
-    switch (qstat_ask_object(s->q)) {
+    switch (qstat_options_object(s->q)) {
     case QSTAT_JOBS:
         show_job(s, c, t, o);
         return;
@@ -215,10 +215,10 @@ static int report(const struct show *s, int c, const struct qstat_target *t)
         cmd_say(&s->q->a, "%s Job has finished, use -x or -H to obtain historical job information", t->shown);
         return PBSE_HISTJOBID;
     case PBSE_JOBHISTNOTSET:
-        session_report(&s->q->a, c, "");
+        api_error_report(&s->q->a, c, "");
         return 0;
     }
-    return session_report(&s->q->a, c, t->shown);
+    return api_error_report(&s->q->a, c, t->shown);
 }
 
 /* The jobs of one target as they come in. */
@@ -235,8 +235,8 @@ static int show_coming(const struct batch_status *job, void *arg)
 
     to->n++;
     if (to->s->seen)
-        job_names_add(to->s->seen, job->name);
-    if (qstat_ask_is_shown(to->s->q, job))
+        jobid_set_add(to->s->seen, job->name);
+    if (qstat_options_is_shown(to->s->q, job))
         show_one(to->s, to->connection, to->t, job);
     return 0;
 }
@@ -259,7 +259,7 @@ static int show_jobs(struct show *s, int c, const struct qstat_target *t)
 
 static int show_list(struct show *s, int c, const struct qstat_target *t)
 {
-    const bool jobs = qstat_ask_object(s->q) == QSTAT_JOBS;
+    const bool jobs = qstat_options_object(s->q) == QSTAT_JOBS;
     const struct qstat_fetch from = {s->q, t, attrs_attrl(&s->wants), c};
     struct batch_status *list;
 
@@ -268,9 +268,9 @@ static int show_list(struct show *s, int c, const struct qstat_target *t)
     if (!list)
         return report(s, c, t);
     if (jobs)
-        list = qstat_wide_sort(list);
+        list = qstat_alternative_sort(list);
     for (const struct batch_status *o = list; o; o = o->next)
-        if (!jobs || qstat_ask_is_shown(s->q, o))
+        if (!jobs || qstat_options_is_shown(s->q, o))
             show_one(s, c, t, o);
     pbs_statfree(list);
     return 0;
@@ -278,15 +278,16 @@ static int show_list(struct show *s, int c, const struct qstat_target *t)
 
 static int show_target(struct show *s, const struct qstat_target *t)
 {
-    int c = session_connect(s->s, t->server);
+    int c = conn_pool_connect(s->s, t->server);
 
     if (c < 0)
         return pbs_errno;
     if (s->q->full && s->q->format == STATUS_JSON)
         open_json(s, c, t); /* whatever comes, it is a document */
-    if (s->headed && qstat_ask_object(s->q) == QSTAT_JOBS && strcmp(s->server, t->server) != 0)
+    if (s->headed && qstat_options_object(s->q) == QSTAT_JOBS && strcmp(s->server, t->server) != 0)
         s->headed = s->brief.headed = false;
-    return qstat_ask_object(s->q) != QSTAT_JOBS || s->q->estimates ? show_list(s, c, t) : show_jobs(s, c, t);
+    return qstat_options_object(s->q) != QSTAT_JOBS || s->q->estimates ? show_list(s, c, t)
+                                                                       : show_jobs(s, c, t);
 }
 
 static bool is_range(const char *id)
@@ -295,23 +296,23 @@ static bool is_range(const char *id)
 }
 
 /* What the server leaves out of a list without a word is asked for by itself, to hear why. */
-static int report_missing(struct show *s, const struct qstat_target *all, const struct job_names *asked)
+static int report_missing(struct show *s, const struct qstat_target *all, const struct jobid_set *asked)
 {
     struct attrs nothing = {0};
-    int c = session_connect(s->s, all->server), rc = 0;
+    int c = conn_pool_connect(s->s, all->server), rc = 0;
 
-    job_names_sort(s->seen);
+    jobid_set_sort(s->seen);
     attrs_add(&nothing, ATTR_state, NULL, "", SET);
     for (size_t i = 0; c >= 0 && i < asked->n; i++) {
         struct qstat_target one = {0};
         struct batch_status *job;
-        struct ids_job id;
+        struct operand_job id;
 
-        if (job_names_has(s->seen, asked->name[i]) || ids_job(&s->q->a, asked->name[i], &id) < 0)
+        if (jobid_set_has(s->seen, asked->name[i]) || operand_job(&s->q->a, asked->name[i], &id) < 0)
             continue;
         memcpy(one.shown, id.shown, sizeof one.shown);
         pbs_errno = 0;
-        job = pbs_statjob(c, id.id, attrs_attrl(&nothing), qstat_ask_extend(s->q));
+        job = pbs_statjob(c, id.id, attrs_attrl(&nothing), qstat_options_extend(s->q));
         rc = job ? rc : report(s, c, &one);
         pbs_statfree(job);
     }
@@ -320,9 +321,9 @@ static int report_missing(struct show *s, const struct qstat_target *all, const 
 }
 
 /* The jobs of one server in one request, and a word for each that is not there. A range may be there in part. */
-static int show_batch(struct show *s, const struct qstat_target *all, struct job_names *asked)
+static int show_batch(struct show *s, const struct qstat_target *all, struct jobid_set *asked)
 {
-    struct job_names seen = {0};
+    struct jobid_set seen = {0};
     int rc;
 
     s->seen = &seen;
@@ -330,8 +331,8 @@ static int show_batch(struct show *s, const struct qstat_target *all, struct job
     if (!rc)
         rc = report_missing(s, all, asked);
     s->seen = NULL;
-    job_names_fini(&seen);
-    job_names_fini(asked);
+    jobid_set_fini(&seen);
+    jobid_set_fini(asked);
     return rc;
 }
 
@@ -339,7 +340,7 @@ static int show_batch(struct show *s, const struct qstat_target *all, struct job
 static int show_express(struct show *s, int n, char *operands[])
 {
     struct qstat_target all, one;
-    struct job_names asked = {0};
+    struct jobid_set asked = {0};
     int i, rc = 0, code;
 
     qstat_fetch_target(s->q, NULL, &all);
@@ -362,14 +363,14 @@ static int show_express(struct show *s, int n, char *operands[])
         strbuf_add_sep(&all.ids, ",");
         strbuf_add(&all.ids, one.ids.s);
         if (!is_range(one.ids.s))
-            job_names_add(&asked, one.shown);
+            jobid_set_add(&asked, one.shown);
         memcpy(all.shown, one.shown, sizeof all.shown);
         strbuf_fini(&one.ids);
     }
     code = all.ids.len ? show_batch(s, &all, &asked) : 0;
     rc = code ? code : rc;
 out:
-    job_names_fini(&asked);
+    jobid_set_fini(&asked);
     strbuf_fini(&all.ids);
     return rc;
 }
@@ -405,27 +406,27 @@ static int show_all(struct show *s, int n, char *operands[])
 static void prepare(struct show *s, const struct qstat *q)
 {
     const enum job_show_unit unit = q->gigabytes ? JOB_SHOW_GB : q->megawords ? JOB_SHOW_MW : JOB_SHOW_OWN;
-    const size_t columns = term_width(STDOUT_FILENO);
+    const size_t columns = term_out_width(STDOUT_FILENO);
 
     s->q = q;
     s->fold = columns > 40 ? columns - 2 : 0;
-    s->brief = (struct qstat_short){.wide = q->wide, .percent = q->percent, .columns = columns};
-    s->wide = (struct qstat_wide){.wide = q->wide,
-                                  .hosts = q->hosts,
-                                  .comments = q->comments,
-                                  .same_line = q->same_line,
-                                  .estimates = q->estimates,
-                                  .memory = unit,
-                                  .now_s = (int64_t)time(NULL),
-                                  .columns = columns};
+    s->brief = (struct qstat_default){.wide = q->wide, .percent = q->percent, .columns = columns};
+    s->wide = (struct qstat_alternative){.wide = q->wide,
+                                         .hosts = q->hosts,
+                                         .comments = q->comments,
+                                         .same_line = q->same_line,
+                                         .estimates = q->estimates,
+                                         .memory = unit,
+                                         .now_s = (int64_t)time(NULL),
+                                         .columns = columns};
     s->limits.memory = unit;
     s->limits.columns = q->wide ? 0 : columns;
-    if (q->full || qstat_ask_object(q) != QSTAT_JOBS)
+    if (q->full || qstat_options_object(q) != QSTAT_JOBS)
         return;
-    if (qstat_ask_is_alternative(q))
-        qstat_wide_wants(&s->wide, &s->wants);
+    if (qstat_options_is_alternative(q))
+        qstat_alternative_attribs(&s->wide, &s->wants);
     else
-        qstat_short_wants(&s->brief, &s->wants);
+        qstat_default_attribs(&s->brief, &s->wants);
 }
 
 static void finish(struct show *s)
@@ -438,21 +439,21 @@ static void finish(struct show *s)
     }
     attrs_fini(&s->wants);
     pbs_statfree(s->status);
-    session_destroy(s->s);
+    conn_pool_destroy(s->s);
 }
 
 static int run(void *settings, int n, char *operands[])
 {
     struct qstat *q = settings;
     struct show s = {0};
-    int rc = qstat_ask_check(q);
+    int rc = qstat_options_check(q);
 
     if (rc)
         return rc;
-    s.s = session_create(&q->a);
+    s.s = conn_pool_create(&q->a);
     if (!s.s)
         return 1;
-    table_buffer(stdout);
+    term_out_buffer(stdout);
     prepare(&s, q);
     rc = show_all(&s, n, operands);
     finish(&s);

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "term_out.h"
-#include "term_width.h"
 
 enum { HOSTS_COLUMN = 78, COMMENT_COLUMN = 80, WEEK_S = 7 * 86400 };
 
@@ -33,18 +32,18 @@ static size_t before(const struct widths *w)
 }
 
 /* Widen or narrow the names to what room there is; is that enough? */
-static bool share(const struct qstat_wide *q, struct widths *w, size_t least)
+static bool share(const struct qstat_alternative *q, struct widths *w, size_t least)
 {
-    const struct term_column c[] = {
+    const struct term_out_column c[] = {
         {&w->name, least, 50}, {&w->id, 7, 32}, {&w->queue, least, 15}, {&w->user, least, 24}};
 
-    term_share(before(w) + BEHIND, q->columns, c, w->user ? 4 : 3);
+    term_out_share_width(before(w) + BEHIND, q->columns, c, w->user ? 4 : 3);
     return before(w) + BEHIND <= q->columns;
 }
 
 /* Of a line in a pipe; at a terminal without -w the names have what room there is, and where that is little, columns make
  * room for them. */
-static struct widths widths(const struct qstat_wide *q)
+static struct widths widths(const struct qstat_alternative *q)
 {
     struct widths w = q->wide ? wide : q->long_ids ? long_ids : normal;
     size_t *const gives_way[] = {NULL, &w.session, &w.nds, &w.tsk, &w.user};
@@ -62,12 +61,12 @@ static struct widths widths(const struct qstat_wide *q)
 }
 
 /* Where lines of hosts and comments end. */
-static size_t last_column(const struct qstat_wide *q, size_t usual)
+static size_t last_column(const struct qstat_alternative *q, size_t usual)
 {
     return q->columns > BEHIND ? q->columns - (COMMENT_COLUMN - usual) : usual;
 }
 
-void qstat_wide_wants(const struct qstat_wide *q, struct attrs *out)
+void qstat_alternative_attribs(const struct qstat_alternative *q, struct attrs *out)
 {
     static const struct {
         const char *name, *resource;
@@ -82,7 +81,7 @@ void qstat_wide_wants(const struct qstat_wide *q, struct attrs *out)
     if (q->hosts)
         attrs_add(out, ATTR_exechost, NULL, "", SET);
     if (q->comments || q->estimates)
-        job_show_why_wants(out);
+        job_show_why_attribs(out);
     if (q->estimates) {
         attrs_add(out, ATTR_stime, NULL, "", SET);
         attrs_add(out, ATTR_estimated, "start_time", "", SET);
@@ -104,7 +103,8 @@ static void head(FILE *f, const char *title, size_t width)
         fprintf(f, "%-*.*s ", (int)width, (int)width, title);
 }
 
-void qstat_wide_heading(FILE *f, const struct qstat_wide *q, const char *server, const char *comment)
+void qstat_alternative_heading(FILE *f, const struct qstat_alternative *q, const char *server,
+                               const char *comment)
 {
     const struct widths share = widths(q), *w = &share;
 
@@ -131,7 +131,7 @@ void qstat_wide_heading(FILE *f, const struct qstat_wide *q, const char *server,
 /* What is missing is " --" and, where there is room, a blank behind. */
 static void right(FILE *f, const char *text, size_t width)
 {
-    table_right(f, text ? text : width > 3 ? "-- " : " --", width);
+    term_out_right(f, text ? text : width > 3 ? "-- " : " --", width);
 }
 
 /* The same with a blank behind; nothing, where there is no such column. */
@@ -147,8 +147,8 @@ static void left(FILE *f, const char *text, size_t width)
 {
     if (!width)
         return;
-    table_left(f, text ? text : "", width);
-    table_blanks(f, 1);
+    term_out_left(f, text ? text : "", width);
+    term_out_blanks(f, 1);
 }
 
 /* A time of five columns: longer ones lose their end. */
@@ -177,7 +177,7 @@ static const char *far_estimate(const struct tm *then, const struct tm *now, cha
     return out;
 }
 
-const char *qstat_wide_estimate(const char *start, int64_t now_s, char out[static JOB_SHOW_TEXT])
+const char *qstat_alternative_estimate(const char *start, int64_t now_s, char out[static JOB_SHOW_TEXT])
 {
     time_t t = start ? (time_t)strtoll(start, NULL, 10) : 0, now = (time_t)now_s;
     struct tm then, today;
@@ -233,7 +233,7 @@ static struct sortable key(struct batch_status *job, size_t at)
     return s;
 }
 
-struct batch_status *qstat_wide_sort(struct batch_status *list)
+struct batch_status *qstat_alternative_sort(struct batch_status *list)
 {
     struct batch_status *j, **tail = &list;
     struct sortable *s;
@@ -259,19 +259,19 @@ struct batch_status *qstat_wide_sort(struct batch_status *list)
 /* --- a job
  * ------------------------------------------------------------------------------------------------ */
 
-static void last_time(FILE *f, const struct qstat_wide *q, const struct job_show *j)
+static void last_time(FILE *f, const struct qstat_alternative *q, const struct job_show *j)
 {
     char text[JOB_SHOW_TEXT];
 
     bool has_started = j->state && strchr("RSUEXF", *j->state);
 
     if (q->estimates)
-        time5(f, qstat_wide_estimate(has_started ? NULL : j->estimated, q->now_s, text));
+        time5(f, qstat_alternative_estimate(has_started ? NULL : j->estimated, q->now_s, text));
     else
         time5(f, job_show_hhmm(j->want_cput ? j->used_cput : j->used_walltime, text));
 }
 
-static void record(FILE *f, const struct qstat_wide *q, const struct batch_status *job,
+static void record(FILE *f, const struct qstat_alternative *q, const struct batch_status *job,
                    const struct job_show *j)
 {
     const struct widths share = widths(q), *w = &share;
@@ -303,7 +303,7 @@ static size_t short_host(const char *part, size_t n, char *out, size_t size)
     return len < 0 ? 0 : (size_t)len < size ? (size_t)len : size - 1;
 }
 
-static void hosts(FILE *f, const struct qstat_wide *q, const char *exec_host)
+static void hosts(FILE *f, const struct qstat_alternative *q, const char *exec_host)
 {
     size_t column = 3;
     char part[300];
@@ -320,13 +320,13 @@ static void hosts(FILE *f, const struct qstat_wide *q, const char *exec_host)
             fputs("\n   ", f);
             column = 3;
         }
-        table_text_n(f, part, len);
+        term_out_text_n(f, part, len);
         column += len;
         exec_host += n + (exec_host[n] != '\0');
     }
 }
 
-static void comment(FILE *f, const struct qstat_wide *q, const char *text)
+static void comment(FILE *f, const struct qstat_alternative *q, const char *text)
 {
     const size_t room = last_column(q, COMMENT_COLUMN) - 3;
 
@@ -334,14 +334,14 @@ static void comment(FILE *f, const struct qstat_wide *q, const char *text)
     if (!text)
         text = "--";
     if (!q->wide && !q->same_line && strlen(text) > room) {
-        table_text_n(f, text, room - 3);
+        term_out_text_n(f, text, room - 3);
         fputs("...", f);
     } else {
-        table_text(f, text);
+        term_out_text(f, text);
     }
 }
 
-void qstat_wide_job(FILE *f, const struct qstat_wide *q, const struct batch_status *job)
+void qstat_alternative_job(FILE *f, const struct qstat_alternative *q, const struct batch_status *job)
 {
     struct job_show j;
     char why[JOB_SHOW_WHY];

@@ -9,7 +9,7 @@
 #include "attrs.h"
 #include "job_show.h"
 
-struct qstat_wide {
+struct qstat_alternative {
     bool wide;      /* -w */
     bool hosts;     /* -n */
     bool comments;  /* -s */
@@ -21,16 +21,17 @@ struct qstat_wide {
     size_t columns; /* of the terminal; 0: there is none */
 };
 
-void qstat_wide_wants(const struct qstat_wide *q, struct attrs *out);
+void qstat_alternative_attribs(const struct qstat_alternative *q, struct attrs *out);
 
 /* A blank line, "server: comment" and the heading. */
-void qstat_wide_heading(FILE *f, const struct qstat_wide *q, const char *server, const char *comment);
-void qstat_wide_job(FILE *f, const struct qstat_wide *q, const struct batch_status *job);
+void qstat_alternative_heading(FILE *f, const struct qstat_alternative *q, const char *server,
+                               const char *comment);
+void qstat_alternative_job(FILE *f, const struct qstat_alternative *q, const struct batch_status *job);
 
 /* For -T: running jobs by start, then the others by estimate, those without one last. Sorts the list. */
-struct batch_status *qstat_wide_sort(struct batch_status *list);
+struct batch_status *qstat_alternative_sort(struct batch_status *list);
 
 /* "10:15" today, "We 15" within a week, "Mar" this year, "2031", ">5yrs"; "--" never, "?" at 0. */
-const char *qstat_wide_estimate(const char *start, int64_t now_s, char out[static JOB_SHOW_TEXT]);
+const char *qstat_alternative_estimate(const char *start, int64_t now_s, char out[static JOB_SHOW_TEXT]);
 
 #endif

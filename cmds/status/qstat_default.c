@@ -4,9 +4,8 @@
 
 #include "job_show.h"
 #include "term_out.h"
-#include "term_width.h"
 
-void qstat_short_wants(const struct qstat_short *q, struct attrs *out)
+void qstat_default_attribs(const struct qstat_default *q, struct attrs *out)
 {
     attrs_add(out, ATTR_name, NULL, "", SET);
     attrs_add(out, ATTR_owner, NULL, "", SET);
@@ -27,14 +26,15 @@ struct widths {
 };
 
 /* Of a line in a pipe, and what its columns may become at a terminal. */
-static struct widths widths(const struct qstat_short *q)
+static struct widths widths(const struct qstat_default *q)
 {
     const size_t text = q->wide ? 15 : 16;
     struct widths w = {q->wide ? 30 : q->long_ids ? 22 : 17, text, text, text};
-    const struct term_column c[] = {{&w.name, 5, 60}, {&w.queue, 5, 16}, {&w.user, 5, 32}, {&w.id, 8, 40}};
+    const struct term_out_column c[] = {
+        {&w.name, 5, 60}, {&w.queue, 5, 16}, {&w.user, 5, 32}, {&w.id, 8, 40}};
 
     if (!q->wide)
-        term_share(w.id + w.name + w.user + w.queue + 15, q->columns, c, sizeof c / sizeof c[0]);
+        term_out_share_width(w.id + w.name + w.user + w.queue + 15, q->columns, c, sizeof c / sizeof c[0]);
     return w;
 }
 
@@ -45,7 +45,7 @@ static void dashes(FILE *f, size_t n, const char *behind)
     fputs(behind, f);
 }
 
-static void heading(FILE *f, const struct qstat_short *q)
+static void heading(FILE *f, const struct qstat_default *q)
 {
     const struct widths w = widths(q);
 
@@ -57,7 +57,7 @@ static void heading(FILE *f, const struct qstat_short *q)
     dashes(f, q->wide ? w.queue : 5, "\n");
 }
 
-void qstat_short_job(FILE *f, struct qstat_short *q, const struct batch_status *job)
+void qstat_default_job(FILE *f, struct qstat_default *q, const struct batch_status *job)
 {
     const struct widths w = widths(q);
     char id[PBS_MAXCLTJOBID + 1], user[PBS_MAXUSER + 1], percent[JOB_SHOW_TEXT];
@@ -67,16 +67,16 @@ void qstat_short_job(FILE *f, struct qstat_short *q, const struct batch_status *
         heading(f, q);
     q->headed = true;
     job_show_read(job, &j);
-    (q->wide ? table_left : table_whole_left)(f, job_show_id(job->name, id, sizeof id), w.id);
-    table_blanks(f, 1);
-    table_left(f, j.name ? j.name : "", w.name);
-    table_blanks(f, 1);
-    table_left(f, job_show_user(j.owner, user, sizeof user), w.user);
-    table_blanks(f, 2);
-    table_right(f, q->percent ? job_show_percent(&j, percent) : j.used_cput ? j.used_cput : "0", 8);
-    table_blanks(f, 1);
-    table_left(f, j.state ? j.state : "", 1);
-    table_blanks(f, 1);
-    table_left(f, j.queue ? j.queue : "", w.queue);
+    (q->wide ? term_out_left : term_out_whole_left)(f, job_show_id(job->name, id, sizeof id), w.id);
+    term_out_blanks(f, 1);
+    term_out_left(f, j.name ? j.name : "", w.name);
+    term_out_blanks(f, 1);
+    term_out_left(f, job_show_user(j.owner, user, sizeof user), w.user);
+    term_out_blanks(f, 2);
+    term_out_right(f, q->percent ? job_show_percent(&j, percent) : j.used_cput ? j.used_cput : "0", 8);
+    term_out_blanks(f, 1);
+    term_out_left(f, j.state ? j.state : "", 1);
+    term_out_blanks(f, 1);
+    term_out_left(f, j.queue ? j.queue : "", w.queue);
     putc_unlocked('\n', f);
 }

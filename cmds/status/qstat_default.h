@@ -6,7 +6,7 @@
 
 #include "attrs.h"
 
-struct qstat_short {
+struct qstat_default {
     bool wide;      /* -w */
     bool percent;   /* -p */
     bool long_ids;  /* sequence numbers may have more than seven digits */
@@ -14,7 +14,8 @@ struct qstat_short {
     size_t columns; /* of the terminal; 0: there is none */
 };
 
-void qstat_short_wants(const struct qstat_short *q, struct attrs *out); /* the attributes that it shows */
-void qstat_short_job(FILE *f, struct qstat_short *q, const struct batch_status *job);
+void qstat_default_attribs(const struct qstat_default *q,
+                           struct attrs *out); /* the attributes that it shows */
+void qstat_default_job(FILE *f, struct qstat_default *q, const struct batch_status *job);
 
 #endif

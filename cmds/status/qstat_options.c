@@ -5,7 +5,7 @@
 
 #include "job_show.h"
 
-bool qstat_ask_is_alternative(const struct qstat *q)
+bool qstat_options_is_alternative(const struct qstat *q)
 {
     return q->all || q->idle || q->running || q->finished || q->estimates || q->hosts || q->comments ||
            q->users || q->gigabytes || q->megawords;
@@ -13,7 +13,7 @@ bool qstat_ask_is_alternative(const struct qstat *q)
 
 static bool conflicts(const struct qstat *q)
 {
-    const bool alternative = qstat_ask_is_alternative(q) && !q->limits;
+    const bool alternative = qstat_options_is_alternative(q) && !q->limits;
     const int kinds = q->queues + q->servers + q->limits;
 
     if (kinds > 1 || q->idle + q->running + q->finished + q->all + q->estimates > 1)
@@ -28,7 +28,7 @@ static bool conflicts(const struct qstat *q)
            (q->delimiter && q->format != STATUS_DSV);
 }
 
-int qstat_ask_check(struct qstat *q)
+int qstat_options_check(struct qstat *q)
 {
     if (q->delimiter && !*q->delimiter) {
         cmd_say(&q->a, "illegal -D value");
@@ -45,17 +45,17 @@ int qstat_ask_check(struct qstat *q)
     return cmd_usage(&q->a);
 }
 
-enum qstat_object qstat_ask_object(const struct qstat *q)
+enum qstat_object qstat_options_object(const struct qstat *q)
 {
     return q->servers ? QSTAT_SERVERS : q->queues || q->limits ? QSTAT_QUEUES : QSTAT_JOBS;
 }
 
-const char *qstat_ask_states(const struct qstat *q)
+const char *qstat_options_states(const struct qstat *q)
 {
     return q->idle ? "EHQTW" : q->running ? "RS" : q->finished ? "MFX" : NULL;
 }
 
-const char *qstat_ask_extend(const struct qstat *q)
+const char *qstat_options_extend(const struct qstat *q)
 {
     const bool history = q->history || q->finished;
 
@@ -73,12 +73,12 @@ static bool is_listed(const char *list, const char *word)
 }
 
 /* Jobs named on the command line come whatever their state and owner is; -J is nobody else's to look at. */
-bool qstat_ask_is_shown(const struct qstat *q, const struct batch_status *job)
+bool qstat_options_is_shown(const struct qstat *q, const struct batch_status *job)
 {
     char user[PBS_MAXUSER + 1];
     struct job_show j;
 
-    if (!q->arrays && !q->users && !qstat_ask_states(q))
+    if (!q->arrays && !q->users && !qstat_options_states(q))
         return true;
     job_show_read(job, &j);
     if (q->arrays) {
@@ -87,7 +87,7 @@ bool qstat_ask_is_shown(const struct qstat *q, const struct batch_status *job)
         if (!bracket || (q->subjobs && bracket[1] == ']'))
             return false;
     }
-    if (qstat_ask_states(q) && j.state && !strchr(qstat_ask_states(q), *j.state))
+    if (qstat_options_states(q) && j.state && !strchr(qstat_options_states(q), *j.state))
         return false;
     return !q->users || is_listed(q->users, job_show_user(j.owner, user, sizeof user));
 }

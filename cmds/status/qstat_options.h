@@ -20,14 +20,14 @@ struct qstat {
 };
 
 /* 0, or the exit status after it has been said what does not go together. */
-int qstat_ask_check(struct qstat *q);
+int qstat_options_check(struct qstat *q);
 
-enum qstat_object qstat_ask_object(const struct qstat *q);
-bool qstat_ask_is_alternative(const struct qstat *q); /* jobs in the other listing, of two lines a job */
-const char *qstat_ask_states(const struct qstat *q);  /* letters of the states asked for; NULL: all */
-const char *qstat_ask_extend(const struct qstat *q);  /* of the status request; NULL: nothing */
+enum qstat_object qstat_options_object(const struct qstat *q);
+bool qstat_options_is_alternative(const struct qstat *q); /* jobs in the other listing, of two lines a job */
+const char *qstat_options_states(const struct qstat *q);  /* letters of the states asked for; NULL: all */
+const char *qstat_options_extend(const struct qstat *q);  /* of the status request; NULL: nothing */
 
 /* Does this job, which the server has sent, belong to what was asked for? Needs its owner and state. */
-bool qstat_ask_is_shown(const struct qstat *q, const struct batch_status *job);
+bool qstat_options_is_shown(const struct qstat *q, const struct batch_status *job);
 
 #endif

@@ -12,7 +12,6 @@
 #include "conf.h"
 #include "operand.h"
 #include "term_out.h"
-#include "term_width.h"
 #include "trace_log.h"
 
 enum { DEFAULT_LIMIT = 15, PLAIN_TIME = 20, LONG_TIME = 27 };
@@ -170,7 +169,7 @@ static int read_all(const struct tracejob *t, const char *home, struct trace_log
 
 static long columns(const struct tracejob *t)
 {
-    return t->columns ? t->columns : (long)term_width(STDOUT_FILENO);
+    return t->columns ? t->columns : (long)term_out_width(STDOUT_FILENO);
 }
 
 /* The text from column `indent` on, broken at blanks where it would pass the width (0: never). */
@@ -184,12 +183,12 @@ static void put_wrapped(const char *text, size_t indent, long width)
         while (n && text[n] != ' ')
             n--;
         n = n ? n : room;
-        table_text_n(stdout, text, n);
+        term_out_text_n(stdout, text, n);
         putchar('\n');
-        table_blanks(stdout, indent);
+        term_out_blanks(stdout, indent);
         text += n + (text[n] == ' ');
     }
-    table_text(stdout, text);
+    term_out_text(stdout, text);
     putchar('\n');
 }
 
@@ -214,11 +213,11 @@ static void show(const struct tracejob *t, const struct trace_log *log, const ch
 static int trace(const struct tracejob *t, const char *home, const char *operand)
 {
     struct trace_log log = {.hidden = t->hidden};
-    struct ids_job job;
+    struct operand_job job;
     struct jobid id;
     int rc = 1;
 
-    if (ids_job(&t->a, operand, &job) < 0 || jobid_parse(operand, &id, NULL) < 0)
+    if (operand_job(&t->a, operand, &job) < 0 || jobid_parse(operand, &id, NULL) < 0)
         return 1;
     if (read_all(t, home, &log, &id) < 0)
         cmd_say(&t->a, "no memory");

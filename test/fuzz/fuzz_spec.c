@@ -146,8 +146,8 @@ static void job_lists(const char *bytes, size_t n)
     size_t seen = 0;
 
     (void)n;
-    job_words_resources(bytes, count_pair, &seen, &bad);
-    job_words_attributes(bytes, count_pair, &seen, &bad);
+    option_pairs_resources(bytes, count_pair, &seen, &bad);
+    option_pairs_attributes(bytes, count_pair, &seen, &bad);
 }
 
 static int count_directive(void *context, const char *text)
@@ -164,13 +164,13 @@ static void scripts(const char *bytes, size_t n)
 
     if (!f)
         return;
-    script_scan(f, "#PBS", count_directive, &seen, &e);
+    job_script_scan(f, "#PBS", count_directive, &seen, &e);
     fclose(f);
 }
 
 static void qmgr_lines(const char *bytes, size_t n)
 {
-    struct qmgr_fault fault;
+    struct qmgr_line_error fault;
     struct qmgr_line l;
 
     (void)n;

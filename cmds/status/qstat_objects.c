@@ -1,6 +1,6 @@
 /* Three tables, each a row of columns, a heading and a line; no more is kept than the totals of -q. Columns are PBS's. State
  * counts come as one text ("Queued:2 Running:1 ...") and are looked up in it by name. */
-#include "qstat_queues.h"
+#include "qstat_objects.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 
 #include "attrs.h"
 #include "term_out.h"
-#include "term_width.h"
 
 enum { NAME = 16, NAME_LEAST = 8 };
 
@@ -80,11 +79,11 @@ static bool leave_one_out(struct fit *l)
 static struct fit fit(const struct table *t, size_t columns)
 {
     struct fit l = {.table = t, .name = NAME, .shown = ~0u};
-    const struct term_column name = {&l.name, NAME_LEAST, t->most};
+    const struct term_out_column name = {&l.name, NAME_LEAST, t->most};
 
     do {
         l.name = NAME;
-        term_share(line_width(&l), columns, &name, 1);
+        term_out_share_width(line_width(&l), columns, &name, 1);
     } while (columns && line_width(&l) > columns && leave_one_out(&l));
     return l;
 }
@@ -157,7 +156,7 @@ void qstat_objects_queue(FILE *f, size_t columns, const struct batch_status *que
     const struct fit l = fit(&queues, columns);
     char type[5];
 
-    table_left(f, queue->name, l.name);
+    term_out_left(f, queue->name, l.name);
     put(f, &l, 0, value(queue, ATTR_maxrun, NULL, "0"));
     put(f, &l, 1, value(queue, ATTR_total, NULL, "0"));
     put(f, &l, 2, is_true(queue, ATTR_enable) ? "yes" : "no");
@@ -179,7 +178,7 @@ void qstat_objects_server(FILE *f, size_t columns, const struct batch_status *se
 {
     const struct fit l = fit(&servers, columns);
 
-    table_left(f, server->name, l.name);
+    term_out_left(f, server->name, l.name);
     put(f, &l, 0, value(server, ATTR_maxrun, NULL, "0"));
     put(f, &l, 1, value(server, ATTR_total, NULL, "0"));
     put_counts(f, &l, 2, server);
@@ -207,7 +206,7 @@ void qstat_objects_limits(FILE *f, struct qstat_objects_limits *q, const struct 
     long running = job_show_count(counts, "Running"), queued = job_show_count(counts, "Queued");
     char text[JOB_SHOW_TEXT];
 
-    table_left(f, queue->name, l.name);
+    term_out_left(f, queue->name, l.name);
     put(f, &l, 0, or_dashes(job_show_memory(memory, q->memory, text), "--  "));
     put(f, &l, 1, value(queue, ATTR_rescmax, "cput", "--   "));
     put(f, &l, 2, value(queue, ATTR_rescmax, "walltime", "--   "));

@@ -1,5 +1,5 @@
-#ifndef QSTAT_QUEUES_H
-#define QSTAT_QUEUES_H
+#ifndef QSTAT_OBJECTS_H
+#define QSTAT_OBJECTS_H
 /* qstat's listings of queues (-Q), servers (-B) and queue limits (-q).
  *
  * columns: of the terminal that is written to; 0: it is none, and a line is PBS's to the blank. Where a line does not fit,

@@ -1,0 +1,52 @@
+/* The text is the server's; where it sent none, the number of the error is shown. See api_error.h. */
+#include "api_error.h"
+
+#include <string.h>
+
+#include "pbs_error.h"
+#include "pbs_ifl.h"
+
+/* "TEXT WHAT", once: a server may have named the thing already, and without its own name ("41" of
+ * "41.svr1"). */
+static void say_about(const struct cmd_args *a, const char *text, const char *what)
+{
+    const char *blank = strrchr(text, ' '), *last = blank ? blank + 1 : text;
+    size_t n = strlen(last);
+
+    if (n && !strncmp(what, last, n) && (!what[n] || strchr(".@", what[n])))
+        cmd_say(a, "%.*s%s", (int)(last - text), text, what);
+    else if (!*what || strstr(text, what))
+        cmd_say(a, "%s", text);
+    else
+        cmd_say(a, "%s %s", text, what);
+}
+
+void api_error_report_attribs(const struct cmd_args *a, int c, const char *what)
+{
+    const struct ecl_attribute_errors *wrong = pbs_get_attributes_in_error(c);
+
+    for (int i = 1; wrong && i < wrong->ecl_numerrors; i++) /* the first is the one of the whole */
+        if (wrong->ecl_attrerr[i].ecl_errmsg)
+            say_about(a, wrong->ecl_attrerr[i].ecl_errmsg, what);
+}
+
+int api_error_report(const struct cmd_args *a, int c, const char *what)
+{
+    int code = api_error_report_text(a, pbs_geterrmsg(c), what);
+
+    api_error_report_attribs(a, c, what);
+    return code;
+}
+
+int api_error_report_text(const struct cmd_args *a, const char *text, const char *what)
+{
+    int code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
+
+    if (text && *text)
+        say_about(a, text, what);
+    else if (*what)
+        cmd_say(a, "Server returned error %d for job %s", code, what);
+    else
+        cmd_say(a, "Error (%d) returned from server", code);
+    return code;
+}
