@@ -18,7 +18,7 @@
 
 struct loss { /* a rule's, with its timers */
     struct execsim *sim;
-    const struct rules_loss *rule;
+    const struct sim_rules_loss *rule;
     struct loop_timer *timer;
     bool is_down;
 };
@@ -28,7 +28,7 @@ struct execsim {
     struct execsim_options o;
     struct exec_service *service;
     struct sim_runs runs;
-    struct life *life;
+    struct sim_jobs *jobs;
     struct loss *losses;
     size_t n_losses;
     char store[PBS_NAME_MAX + 1];
@@ -51,13 +51,13 @@ static void take_start(void *arg, const void *args, struct rpc_request *q)
     } else if (HASH_COUNT(s->runs.table) >=
                EXEC_RUNS_MAX) { /* HELLO could not tell of it: the server would run it once more */
         exec_service_taken(q, PBSE_RESCUNAV, "65536 runs are here, as many as HELLO holds");
-    } else if (rules_refuses(s->o.rules)) {
+    } else if (sim_rules_count_start(s->o.rules)) {
         exec_service_taken(q, PBSE_MOMREJECT, "refused by a rule of the simulation");
     } else {
         exec_service_taken(q, 0, NULL);
-        r = life_begin(s->life, &key, a);
+        r = sim_job_prepare(s->jobs, &key, a);
         if (r && a->launch)
-            life_launch(r);
+            sim_job_launch(r);
     }
 }
 
@@ -76,7 +76,7 @@ static void take_launch(void *arg, const void *args, struct rpc_request *q)
     struct sim_run *r = run_for(arg, &a->job, a->run, q);
 
     if (r)
-        life_launch(r);
+        sim_job_launch(r);
 }
 
 static void take_suspend(void *arg, const void *args, struct rpc_request *q)
@@ -85,7 +85,7 @@ static void take_suspend(void *arg, const void *args, struct rpc_request *q)
     struct sim_run *r = run_for(arg, &a->job, a->run, q);
 
     if (r && !r->ended)
-        life_suspend(r, a->attempt);
+        sim_job_suspend(r, a->attempt);
 }
 
 static void take_resume(void *arg, const void *args, struct rpc_request *q)
@@ -94,7 +94,7 @@ static void take_resume(void *arg, const void *args, struct rpc_request *q)
     struct sim_run *r = run_for(arg, &a->job, a->run, q);
 
     if (r && !r->ended)
-        life_resume(r, a->attempt);
+        sim_job_resume(r, a->attempt);
 }
 
 static void take_checkpoint(void *arg, const void *args, struct rpc_request *q)
@@ -103,7 +103,7 @@ static void take_checkpoint(void *arg, const void *args, struct rpc_request *q)
     struct sim_run *r = run_for(arg, &a->job, a->run, q);
 
     if (r && !r->ended)
-        life_checkpoint(r, a->attempt, a->leave);
+        sim_job_checkpoint(r, a->attempt, a->leave);
 }
 
 static void take_terminate(void *arg, const void *args, struct rpc_request *q)
@@ -112,7 +112,7 @@ static void take_terminate(void *arg, const void *args, struct rpc_request *q)
     struct sim_run *r = run_for(arg, &a->job, a->run, q);
 
     if (r)
-        life_terminate(r, a->grace_s);
+        sim_job_terminate(r, a->grace_s);
 }
 
 static void take_update(void *arg, const void *args, struct rpc_request *q)
@@ -121,7 +121,7 @@ static void take_update(void *arg, const void *args, struct rpc_request *q)
     struct sim_run *r = run_for(arg, &a->job, a->run, q);
 
     if (r)
-        life_give_up(r, a->give_up.give_up_val, a->give_up.give_up_len);
+        sim_job_release_nodes(r, a->give_up.give_up_val, a->give_up.give_up_len);
 }
 
 static void take_purge(void *arg, const void *args, struct rpc_request *q)
@@ -132,7 +132,7 @@ static void take_purge(void *arg, const void *args, struct rpc_request *q)
 
     exec_service_taken(q, 0, NULL);
     if (r)
-        life_purge(r);
+        sim_job_purge(r);
 }
 
 static void take_nothing(void *arg, const void *args, struct rpc_request *q)
@@ -166,7 +166,7 @@ static u_int capabilities(const struct execsim *s)
 
     return EXEC_CAN_FREEZE | EXEC_CAN_RELEASE | EXEC_CAN_MANY_CHUNKS | EXEC_CAN_MANY_HOSTS |
            (s->o.clock ? EXEC_CAN_VIRTUAL : 0) |
-           (rules_checkpoint(s->o.rules, &save_ms, &restart_ms) ? EXEC_CAN_CHECKPOINT : 0);
+           (sim_rules_checkpoint(s->o.rules, &save_ms, &restart_ms) ? EXEC_CAN_CHECKPOINT : 0);
 }
 
 static int hello(void *arg, exec_hello_args *a)
@@ -183,7 +183,7 @@ static int hello(void *arg, exec_hello_args *a)
     a->epoch = s->epoch;
     a->capabilities = capabilities(s);
     a->clock_ns = clock_wall_ns(loop_clock(s->loop));
-    a->nodes.nodes_val = cluster_nodes(s->o.cluster, &n_nodes);
+    a->nodes.nodes_val = sim_nodes_get(s->o.cluster, &n_nodes);
     a->nodes.nodes_len = (u_int)n_nodes;
     a->pbs_version = version;
     a->runs.runs_val = calloc(HASH_COUNT(s->runs.table) + 1, sizeof *a->runs.runs_val);
@@ -208,9 +208,9 @@ static void obey(struct execsim *s, const exec_run_decision *d)
         return;
     sim_runs_acked(r, d->decision == EXEC_FORGET ? UINT64_MAX : d->acked_seq);
     if (d->decision == EXEC_KILL)
-        life_terminate(r, 0);
+        sim_job_terminate(r, 0);
     else if (d->decision == EXEC_FORGET)
-        life_purge(r);
+        sim_job_purge(r);
 }
 
 static void say_nodes(struct execsim *s, const struct loss *l);
@@ -253,7 +253,7 @@ static void journal_acked(void *arg, const exec_ack *a)
         return;
     if (a->state == EXEC_UNKNOWN_RUN)
         r->purged = true;
-    life_acked(r, a->state == EXEC_UNKNOWN_RUN ? UINT64_MAX : a->seq);
+    sim_job_acked(r, a->state == EXEC_UNKNOWN_RUN ? UINT64_MAX : a->seq);
 }
 
 static const struct exec_service_hooks hooks = {
@@ -264,7 +264,7 @@ static const struct exec_service_hooks hooks = {
 
 /* --- by hand ----------------------------------------------------------------------------------------- */
 
-int execsim_step(struct execsim *s, const char *job, enum life_step step, int status, struct err *e)
+int execsim_step(struct execsim *s, const char *job, enum sim_job_step step, int status, struct err *e)
 {
     struct sim_run *last = NULL;
     struct jobid id;
@@ -276,7 +276,7 @@ int execsim_step(struct execsim *s, const char *job, enum life_step step, int st
             last = r;
     if (!last)
         return err_set(e, PBSE_UNKJOBID, "it is not here");
-    return life_step(last, step, status, e);
+    return sim_job_step(last, step, status, e);
 }
 
 /* --- vnodes that are lost ---------------------------------------------------------------------------- */
@@ -297,10 +297,10 @@ static void say_nodes(struct execsim *s, const struct loss *l)
     free(a.nodes.nodes_val);
 }
 
-static bool touches(const struct sim_run *r, const struct rules_loss *rule)
+static bool touches(const struct sim_run *r, const struct sim_rules_loss *rule)
 {
     for (size_t i = 0; i < rule->n_nodes; i++)
-        if (life_has_node(r, rule->nodes[i]))
+        if (sim_job_has_node(r, rule->nodes[i]))
             return true;
     return false;
 }
@@ -316,14 +316,14 @@ static void on_loss(void *arg)
         return;
     for (struct sim_run *r = s->runs.table; r; r = r->hh.next)
         if (touches(r, l->rule))
-            life_lose(r);
+            sim_job_lose_node(r);
     if (l->rule->for_ms)
-        loop_timer_set(l->timer, life_to_clock_ms(s->life, l->rule->for_ms));
+        loop_timer_set(l->timer, sim_job_to_clock_ms(s->jobs, l->rule->for_ms));
 }
 
 static int make_losses(struct execsim *s)
 {
-    const struct rules_loss *rules = rules_losses(s->o.rules, &s->n_losses);
+    const struct sim_rules_loss *rules = sim_rules_losses(s->o.rules, &s->n_losses);
 
     s->losses = calloc(s->n_losses ? s->n_losses : 1, sizeof *s->losses);
     if (!s->losses)
@@ -333,12 +333,12 @@ static int make_losses(struct execsim *s)
         s->losses[i].timer = loop_timer_create(s->loop, LOOP_CLOCK, on_loss, &s->losses[i]);
         if (!s->losses[i].timer)
             return -1;
-        loop_timer_set(s->losses[i].timer, life_to_clock_ms(s->life, rules[i].at_ms));
+        loop_timer_set(s->losses[i].timer, sim_job_to_clock_ms(s->jobs, rules[i].at_ms));
     }
     return 0;
 }
 
-/* --- life -------------------------------------------------------------------------------------------- */
+/* --- creation -------------------------------------------------------------------------------------------- */
 
 static void wake(void *arg)
 {
@@ -365,8 +365,8 @@ struct execsim *execsim_create(struct loop *l, const struct execsim_options *o, 
     s->loop = l;
     s->o = *o;
     s->runs = (struct sim_runs){.wake = wake, .arg = s};
-    s->life = life_create(l, &s->runs, o->rules, &o->life);
-    if (s->life && make_losses(s) == 0)
+    s->jobs = sim_job_create(l, &s->runs, o->rules, &o->job);
+    if (s->jobs && make_losses(s) == 0)
         s->service = exec_service_create(l, &so, e);
     if (s->service)
         return s;
@@ -379,14 +379,14 @@ void execsim_destroy(struct execsim *s)
     if (!s)
         return;
     exec_service_destroy(s->service);
-    life_destroy(s->life);
+    sim_job_destroy(s->jobs);
     for (size_t i = 0; s->losses && i < s->n_losses; i++)
         loop_timer_destroy(s->losses[i].timer);
     free(s->losses);
     free(s);
 }
 
-void execsim_leave(struct execsim *s, void (*done)(void *arg), void *arg)
+void execsim_stop(struct execsim *s, void (*done)(void *arg), void *arg)
 {
     exec_service_bye(s->service, "the simulation is over", false, done, arg);
 }
@@ -396,7 +396,7 @@ struct exec_service *execsim_service(const struct execsim *s)
     return s->service;
 }
 
-size_t execsim_runs(const struct execsim *s)
+size_t execsim_n_runs(const struct execsim *s)
 {
     return HASH_COUNT(s->runs.table);
 }
@@ -406,7 +406,7 @@ bool execsim_is_quiet(const struct execsim *s)
     return exec_service_is_accepted(s->service) && sim_runs_all_acked(&s->runs);
 }
 
-uint64_t execsim_said(const struct execsim *s)
+uint64_t execsim_n_events(const struct execsim *s)
 {
-    return s->runs.n_said;
+    return s->runs.n_posted;
 }

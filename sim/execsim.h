@@ -3,7 +3,7 @@
 /* An execution service without execution: jobs that only take time, on as many vnodes as asked for.
  *
  * It speaks EXEC as a MOM does, for all its vnodes on one connection. How long a job runs and how it ends: EXECSIM_MS
- * (milliseconds) and EXECSIM_STATUS of its Variable_List, else what the rules say of its name, else `life.run_ms`
+ * (milliseconds) and EXECSIM_STATUS of its Variable_List, else what the rules say of its name, else `job.run_ms`
  * and 0. Nothing is kept on disk: a restarted simulator has lost its runs.
  */
 #include <stdint.h>
@@ -12,35 +12,35 @@
 #include "sim_job.h"
 
 struct clock;
-struct cluster;
+struct sim_nodes;
 struct execsim;
 struct loop;
-struct rules;
+struct sim_rules;
 
 struct execsim_options {
     const char *service;     /* "sim:1" */
     const char *socket_path; /* of the server */
     const char *host;        /* name for people */
-    const struct cluster *cluster;
-    struct rules *rules;
-    struct life_options life;
+    const struct sim_nodes *cluster;
+    struct sim_rules *rules;
+    struct sim_job_options job;
     struct clock *clock; /* of the loop, when we drive time (sim_advance.c); else NULL */
 };
 
-/* Options' pointers are borrowed for life. NULL: e. */
+/* Options' pointers are borrowed while it exists. NULL: e. */
 struct execsim *execsim_create(struct loop *l, const struct execsim_options *o, struct err *e);
 void execsim_destroy(struct execsim *s);
 
 /* Say good-bye, so that vnodes that were another service's go back to it; `done` is called once. */
-void execsim_leave(struct execsim *s, void (*done)(void *arg), void *arg);
+void execsim_stop(struct execsim *s, void (*done)(void *arg), void *arg);
 
 /* A step of the last run of this job (sim_job.h). -1: it is not here, or that cannot be now. */
-int execsim_step(struct execsim *s, const char *job, enum life_step step, int status, struct err *e);
+int execsim_step(struct execsim *s, const char *job, enum sim_job_step step, int status, struct err *e);
 
-/* For the stepper. */
+/* For sim_advance.c. */
 struct exec_service *execsim_service(const struct execsim *s);
-size_t execsim_runs(const struct execsim *s);   /* held, ended ones with them */
-uint64_t execsim_said(const struct execsim *s); /* events ever */
-bool execsim_is_quiet(const struct execsim *s); /* accepted, and every event acknowledged */
+size_t execsim_n_runs(const struct execsim *s);     /* held, ended ones with them */
+uint64_t execsim_n_events(const struct execsim *s); /* events ever */
+bool execsim_is_quiet(const struct execsim *s);     /* accepted, and every event acknowledged */
 
 #endif

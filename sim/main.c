@@ -1,5 +1,5 @@
 /* pbs_execsim: command line, loop, one simulated execution service. With --virtual the loop's clock is one
- * that is driven, and a stepper drives it together with the server's; otherwise nothing here knows which it
+ * that is driven, and sim_advance drives it together with the server's; otherwise nothing here knows which it
  * is. */
 #include <limits.h>
 #include <signal.h>
@@ -47,8 +47,8 @@ static int take_scale(struct settings *s, const char *value, struct err *e)
 {
     char *end;
 
-    s->o.life.scale = strtod(value, &end);
-    return end != value && !*end && s->o.life.scale > 0 && s->o.life.scale <= 1e6
+    s->o.job.scale = strtod(value, &end);
+    return end != value && !*end && s->o.job.scale > 0 && s->o.job.scale <= 1e6
                ? 0
                : err_set(e, 22, "\"%s\" is not a number above 0", value);
 }
@@ -80,7 +80,7 @@ static int take_option(void *context, const struct option_row *row, const char *
         s->is_virtual = true;
         return 0;
     case OPT_BY_HAND:
-        s->o.life.by_hand = true;
+        s->o.job.by_hand = true;
         return 0;
     case OPT_SCALE:
         return take_scale(s, value, e);
@@ -89,9 +89,9 @@ static int take_option(void *context, const struct option_row *row, const char *
     case OPT_NCPUS:
         return units_parse_int(value, 0, INT_MAX, &s->ncpus, e);
     case OPT_RUN:
-        return units_parse_int(value, 0, INT_MAX, &s->o.life.run_ms, e);
+        return units_parse_int(value, 0, INT_MAX, &s->o.job.run_ms, e);
     case OPT_DIE:
-        return units_parse_int(value, 0, INT_MAX, &s->o.life.die_ms, e);
+        return units_parse_int(value, 0, INT_MAX, &s->o.job.die_ms, e);
     }
     return 0;
 }
@@ -123,9 +123,9 @@ static const struct options options = {.program = "pbs_execsim",
 
 struct program {
     struct loop *loop;
-    struct stepper *stepper;
+    struct sim_advance *advance;
     struct execsim *sim;
-    struct by_hand *hand;
+    struct sim_commands *commands;
 };
 
 static void left(void *arg)
@@ -137,7 +137,7 @@ static void stop(void *arg)
 {
     struct program *p = arg;
 
-    execsim_leave(p->sim, left, p->loop);
+    execsim_stop(p->sim, left, p->loop);
 }
 
 static int serve(const struct execsim_options *o, struct err *e)
@@ -148,11 +148,11 @@ static int serve(const struct execsim_options *o, struct err *e)
     int rc = -1;
 
     if (intr && (p.sim = execsim_create(p.loop, o, e)) &&
-        (!o->clock || (p.stepper = stepper_create(p.loop, o->clock, p.sim, e))) &&
-        (!o->life.by_hand || (p.hand = by_hand_create(p.loop, p.sim, e))))
+        (!o->clock || (p.advance = sim_advance_create(p.loop, o->clock, p.sim, e))) &&
+        (!o->job.by_hand || (p.commands = sim_commands_create(p.loop, p.sim, e))))
         rc = loop_run(p.loop, e);
-    by_hand_destroy(p.hand);
-    stepper_destroy(p.stepper);
+    sim_commands_destroy(p.commands);
+    sim_advance_destroy(p.advance);
     execsim_destroy(p.sim);
     loop_signal_destroy(intr);
     loop_signal_destroy(term);
@@ -162,44 +162,44 @@ static int serve(const struct execsim_options *o, struct err *e)
 }
 
 /* Nodes by a pattern of the command line, or by a file. */
-static int make_cluster(const struct settings *s, struct cluster *c, struct err *e)
+static int make_cluster(const struct settings *s, struct sim_nodes *c, struct err *e)
 {
     char names[TEXT_MAX], ncpus[TEXT_MAX], mem[TEXT_MAX];
     const char *const amounts[] = {ncpus, mem};
 
     if (s->file)
-        return cluster_read(c, s->file, e);
+        return sim_nodes_read(c, s->file, e);
     if (s->n_nodes == 0)
         return 0;
     snprintf(names, sizeof names, "%s[1-%lld]", s->prefix, (long long)s->n_nodes);
     snprintf(ncpus, sizeof ncpus, "ncpus=%lld", (long long)s->ncpus);
     snprintf(mem, sizeof mem, "mem=%llukb", (unsigned long long)s->mem_kb);
-    return cluster_add(c, names, amounts, 2, e);
+    return sim_nodes_add(c, names, amounts, 2, e);
 }
 
 static int run(struct settings *s, struct err *e)
 {
-    struct cluster *c = cluster_create();
-    struct rules *r = rules_create();
+    struct sim_nodes *c = sim_nodes_create();
+    struct sim_rules *r = sim_rules_create();
     int rc = -1;
 
     s->o.cluster = c;
     s->o.rules = r;
-    if (s->is_virtual && s->o.life.by_hand)
+    if (s->is_virtual && s->o.job.by_hand)
         err_set(e, 22,
                 "time cannot go from one event to the next (-V) when nobody knows when that comes (-b)");
     else if (!c || !r)
         err_set(e, 12, "no memory");
-    else if (make_cluster(s, c, e) == 0 && (!s->rules || rules_read(r, s->rules, e) == 0))
+    else if (make_cluster(s, c, e) == 0 && (!s->rules || sim_rules_read(r, s->rules, e) == 0))
         rc = serve(&s->o, e);
-    rules_destroy(r);
-    cluster_destroy(c);
+    sim_rules_destroy(r);
+    sim_nodes_destroy(c);
     return rc;
 }
 
 int main(int argc, char *argv[])
 {
-    struct settings s = {.o = {.service = "sim:1", .life = {.scale = 1}},
+    struct settings s = {.o = {.service = "sim:1", .job = {.scale = 1}},
                          .prefix = "n",
                          .n_nodes = 1,
                          .ncpus = 128,

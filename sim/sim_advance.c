@@ -15,7 +15,7 @@
 
 enum { LOOK_MS = 1, IDLE_MS = 20, NS_PER_MS = 1000000 };
 
-struct stepper {
+struct sim_advance {
     struct loop *loop;
     struct clock *clock;
     struct execsim *sim;
@@ -28,7 +28,7 @@ struct stepper {
 
 static void on_answer(void *arg, const struct rpc_outcome *out)
 {
-    struct stepper *p = arg;
+    struct sim_advance *p = arg;
     const exec_advance_result *r = out->result;
 
     p->under_way = false;
@@ -36,7 +36,8 @@ static void on_answer(void *arg, const struct rpc_outcome *out)
         return; /* lost: begun again after the next HELLO */
     if (r->code) {
         if (!p->refused)
-            log_event(LOGC_SVR, LOGE_ERROR, "stepper", "the server does not let time be driven: %s", r->text);
+            log_event(LOGC_SVR, LOGE_ERROR, "sim_advance", "the server does not let time be driven: %s",
+                      r->text);
         p->refused = true;
         return;
     }
@@ -47,20 +48,20 @@ static void on_answer(void *arg, const struct rpc_outcome *out)
 }
 
 /* Where to go from here; 0: stay, and hear first what the server makes of the last events. */
-static int64_t target_ns(const struct stepper *p)
+static int64_t target_ns(const struct sim_advance *p)
 {
     int64_t now_ns = clock_wall_ns(p->clock), due = loop_next_due_mono_ms(p->loop), ours = 0;
 
     if (due != INT64_MAX)
         ours = now_ns + (due - clock_mono_ms(p->clock)) * NS_PER_MS;
-    if (!p->jobs || p->told != execsim_said(p->sim))
+    if (!p->jobs || p->told != execsim_n_events(p->sim))
         return 0;
     if (!ours || (p->next_ns && p->next_ns < ours))
         return p->next_ns;
     return ours;
 }
 
-static void advance(struct stepper *p)
+static void advance(struct sim_advance *p)
 {
     struct rpc_conn *c = exec_service_conn(execsim_service(p->sim));
     exec_advance_args a = {.to_ns = target_ns(p)};
@@ -71,7 +72,7 @@ static void advance(struct stepper *p)
                                        .res_size = sizeof(exec_advance_result)};
 
     p->next_ns = 0;
-    p->told = execsim_said(p->sim);
+    p->told = execsim_n_events(p->sim);
     if (!c || rpc_conn_call(c, &spec, on_answer, p, NULL) < 0)
         return;
     p->under_way = true;
@@ -82,20 +83,20 @@ static void advance(struct stepper *p)
 /* Time goes on when we have nothing to say any more; slowly where nothing happens but timers of the server. */
 static void on_time(void *arg)
 {
-    struct stepper *p = arg;
-    bool idle = !p->jobs || !execsim_runs(p->sim);
+    struct sim_advance *p = arg;
+    bool idle = !p->jobs || !execsim_n_runs(p->sim);
 
     if (!p->under_way && execsim_is_quiet(p->sim) && loop_next_due_mono_ms(p->loop) > clock_mono_ms(p->clock))
         advance(p);
     loop_timer_set(p->timer, idle ? IDLE_MS : LOOK_MS);
 }
 
-struct stepper *stepper_create(struct loop *l, struct clock *c, struct execsim *s, struct err *e)
+struct sim_advance *sim_advance_create(struct loop *l, struct clock *c, struct execsim *s, struct err *e)
 {
-    struct stepper *p = calloc(1, sizeof *p);
+    struct sim_advance *p = calloc(1, sizeof *p);
 
     if (p)
-        *p = (struct stepper){
+        *p = (struct sim_advance){
             .loop = l, .clock = c, .sim = s, .timer = loop_timer_create(l, LOOP_REAL, on_time, p)};
     if (!p || !p->timer) {
         free(p);
@@ -106,7 +107,7 @@ struct stepper *stepper_create(struct loop *l, struct clock *c, struct execsim *
     return p;
 }
 
-void stepper_destroy(struct stepper *p)
+void sim_advance_destroy(struct sim_advance *p)
 {
     if (!p)
         return;

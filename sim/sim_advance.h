@@ -9,10 +9,10 @@
 struct clock;
 struct execsim;
 struct loop;
-struct stepper;
+struct sim_advance;
 
 /* `clock` is that of the loop, driven. NULL: no memory. */
-struct stepper *stepper_create(struct loop *l, struct clock *c, struct execsim *s, struct err *e);
-void stepper_destroy(struct stepper *p);
+struct sim_advance *sim_advance_create(struct loop *l, struct clock *c, struct execsim *s, struct err *e);
+void sim_advance_destroy(struct sim_advance *p);
 
 #endif

@@ -14,35 +14,36 @@
 
 enum { LINE_BYTES = 1024, STATUS_LEAST = -1000, STATUS_MOST = 1000 };
 
-struct by_hand {
+struct sim_commands {
     struct loop_watch *watch;
     struct execsim *sim;
     char line[LINE_BYTES];
     size_t n;
 };
 
-static int parse_step(const char *word, const char *number, enum life_step *step, int *status, struct err *e)
+static int parse_step(const char *word, const char *number, enum sim_job_step *step, int *status,
+                      struct err *e)
 {
     int64_t n = 0;
 
     if (strcmp(word, "start") == 0 && !number[0])
-        *step = LIFE_START;
+        *step = SIM_JOB_START;
     else if (strcmp(word, "fail") == 0 && !number[0])
-        *step = LIFE_FAIL;
+        *step = SIM_JOB_FAIL;
     else if (strcmp(word, "finish") == 0)
-        *step = LIFE_FINISH;
+        *step = SIM_JOB_FINISH;
     else
         return err_set(e, EINVAL, "the steps are: start, finish STATUS, fail");
-    if (*step == LIFE_FINISH && units_parse_int(number, STATUS_LEAST, STATUS_MOST, &n, e) < 0)
+    if (*step == SIM_JOB_FINISH && units_parse_int(number, STATUS_LEAST, STATUS_MOST, &n, e) < 0)
         return -1;
     *status = (int)n;
     return 0;
 }
 
-static void take_line(struct by_hand *b, const char *line)
+static void take_line(struct sim_commands *b, const char *line)
 {
     char job[LINE_BYTES] = "", word[LINE_BYTES] = "", number[LINE_BYTES] = "";
-    enum life_step step;
+    enum sim_job_step step;
     int status;
     struct err e = {0};
 
@@ -54,7 +55,7 @@ static void take_line(struct by_hand *b, const char *line)
     fflush(stdout);
 }
 
-static void take_lines(struct by_hand *b)
+static void take_lines(struct sim_commands *b)
 {
     char *end;
 
@@ -72,7 +73,7 @@ static void take_lines(struct by_hand *b)
 
 static void on_ready(void *arg, unsigned ready)
 {
-    struct by_hand *b = arg;
+    struct sim_commands *b = arg;
     ssize_t n = read(STDIN_FILENO, b->line + b->n, sizeof b->line - b->n);
 
     (void)ready;
@@ -84,9 +85,9 @@ static void on_ready(void *arg, unsigned ready)
     take_lines(b);
 }
 
-struct by_hand *by_hand_create(struct loop *l, struct execsim *s, struct err *e)
+struct sim_commands *sim_commands_create(struct loop *l, struct execsim *s, struct err *e)
 {
-    struct by_hand *b = calloc(1, sizeof *b);
+    struct sim_commands *b = calloc(1, sizeof *b);
 
     if (!b) {
         err_set(e, ENOMEM, "no memory");
@@ -100,7 +101,7 @@ struct by_hand *by_hand_create(struct loop *l, struct execsim *s, struct err *e)
     return NULL;
 }
 
-void by_hand_destroy(struct by_hand *b)
+void sim_commands_destroy(struct sim_commands *b)
 {
     if (!b)
         return;

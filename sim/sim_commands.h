@@ -10,11 +10,11 @@
  * more is said; jobs stay as they are. */
 #include "err.h"
 
-struct by_hand;
+struct sim_commands;
 struct execsim;
 struct loop;
 
-struct by_hand *by_hand_create(struct loop *l, struct execsim *s, struct err *e);
-void by_hand_destroy(struct by_hand *b);
+struct sim_commands *sim_commands_create(struct loop *l, struct execsim *s, struct err *e);
+void sim_commands_destroy(struct sim_commands *b);
 
 #endif

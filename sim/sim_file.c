@@ -10,7 +10,7 @@
 
 enum { FILE_BYTES_MAX = 64 << 20 };
 
-static int one_line(char *line, lines_fn *fn, void *context, struct err *e)
+static int one_line(char *line, sim_file_fn *fn, void *context, struct err *e)
 {
     char *comment = strchr(line, '#');
     struct words w;
@@ -26,7 +26,7 @@ static int one_line(char *line, lines_fn *fn, void *context, struct err *e)
     return rc;
 }
 
-int lines_read(const char *path, lines_fn *fn, void *context, struct err *e)
+int sim_file_read(const char *path, sim_file_fn *fn, void *context, struct err *e)
 {
     char *text;
     unsigned number = 0;

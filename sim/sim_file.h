@@ -5,9 +5,9 @@
 
 struct words;
 
-/* Called for each line that has a word. -1 ends the reading; `lines_read` puts file and line before the text of e. */
-typedef int lines_fn(void *context, const struct words *w, struct err *e);
+/* Called for each line that has a word. -1 ends the reading; `sim_file_read` puts file and line before the text of e. */
+typedef int sim_file_fn(void *context, const struct words *w, struct err *e);
 
-int lines_read(const char *path, lines_fn *fn, void *context, struct err *e);
+int sim_file_read(const char *path, sim_file_fn *fn, void *context, struct err *e);
 
 #endif

@@ -19,68 +19,68 @@ enum { STATUS_TERMINATED = 256 + 15, STATUS_LOST = -4, STATUS_CHECKPOINTED = -12
 
 static const int64_t FOREVER_MS = INT64_C(1000) * 86400 * 3650;
 
-struct life {
+struct sim_jobs {
     struct loop *loop;
     struct sim_runs *runs;
-    struct rules *rules;
-    struct life_options o;
+    struct sim_rules *rules;
+    struct sim_job_options o;
 };
 
 static char nothing[1];
 
-struct life *life_create(struct loop *l, struct sim_runs *runs, struct rules *rules,
-                         const struct life_options *o)
+struct sim_jobs *sim_job_create(struct loop *l, struct sim_runs *runs, struct sim_rules *rules,
+                                const struct sim_job_options *o)
 {
-    struct life *f = calloc(1, sizeof *f);
+    struct sim_jobs *js = calloc(1, sizeof *js);
 
-    if (f)
-        *f = (struct life){l, runs, rules, *o};
-    return f;
+    if (js)
+        *js = (struct sim_jobs){l, runs, rules, *o};
+    return js;
 }
 
 static void drop(struct sim_run *r)
 {
     loop_timer_destroy(r->timer);
-    sim_runs_drop(r->life->runs, r);
+    sim_runs_drop(r->jobs->runs, r);
 }
 
-void life_destroy(struct life *f)
+void sim_job_destroy(struct sim_jobs *js)
 {
-    if (!f)
+    if (!js)
         return;
-    for (struct sim_run *r = f->runs->table, *next; r; r = next) {
+    for (struct sim_run *r = js->runs->table, *next; r; r = next) {
         next = r->hh.next;
         drop(r);
     }
-    free(f);
+    free(js);
 }
 
-int64_t life_now_ms(const struct life *f)
+int64_t sim_job_now_ms(const struct sim_jobs *js)
 {
-    return (int64_t)((double)clock_mono_ms(loop_clock(f->loop)) * f->o.scale);
+    return (int64_t)((double)clock_mono_ms(loop_clock(js->loop)) * js->o.scale);
 }
 
 /* Rounded up: nothing comes before its time. */
-int64_t life_to_clock_ms(const struct life *f, int64_t ms)
+int64_t sim_job_to_clock_ms(const struct sim_jobs *js, int64_t ms)
 {
-    int64_t n = (int64_t)((double)ms / f->o.scale);
+    int64_t n = (int64_t)((double)ms / js->o.scale);
 
-    return (int64_t)((double)n * f->o.scale) < ms ? n + 1 : n;
+    return (int64_t)((double)n * js->o.scale) < ms ? n + 1 : n;
 }
 
 static void set_timer(struct sim_run *r, int64_t ms)
 {
-    loop_timer_set(r->timer, ms > 0 ? life_to_clock_ms(r->life, ms) : 0);
+    loop_timer_set(r->timer, ms > 0 ? sim_job_to_clock_ms(r->jobs, ms) : 0);
 }
 
 static void say(struct sim_run *r, const exec_event_data *d)
 {
-    sim_runs_say(r->life->runs, r, d, clock_wall_ns(loop_clock(r->life->loop)));
+    sim_runs_post(r->jobs->runs, r, d, clock_wall_ns(loop_clock(r->jobs->loop)));
 }
 
 static void fill_usage(const struct sim_run *r, exec_usage *u)
 {
-    int64_t now = r->ended ? r->ended_ms : life_now_ms(r->life);
+    int64_t now = r->ended ? r->ended_ms : sim_job_now_ms(r->jobs);
     int64_t stopped = r->suspended_ms + (r->suspended ? now - r->since_ms : 0);
 
     *u = (exec_usage){.walltime_ms = r->begun ? (u_quad_t)(now - r->began_ms - stopped) : 0,
@@ -111,12 +111,12 @@ static void release_clean(struct sim_run *r)
 {
     u_int upto = r->n_released;
 
-    while (upto < r->n_nodes && clean_at_ms(r, upto) <= life_now_ms(r->life))
+    while (upto < r->n_nodes && clean_at_ms(r, upto) <= sim_job_now_ms(r->jobs))
         upto++;
     if (upto > r->n_released || upto == r->n_nodes)
         say_release(r, upto);
     if (upto < r->n_nodes)
-        set_timer(r, clean_at_ms(r, upto) - life_now_ms(r->life));
+        set_timer(r, clean_at_ms(r, upto) - sim_job_now_ms(r->jobs));
 }
 
 /* A run that ends by itself ends when it should, however late the timer of a busy machine is: in scaled time a moment of ours
@@ -124,7 +124,7 @@ static void release_clean(struct sim_run *r)
 static int64_t end_ms(const struct sim_run *r)
 {
     return r->reason == EXEC_END_ITSELF ? r->since_ms + (r->left_ms > 0 ? r->left_ms : 0)
-                                        : life_now_ms(r->life);
+                                        : sim_job_now_ms(r->jobs);
 }
 
 static void finish(struct sim_run *r)
@@ -182,13 +182,13 @@ static void end_as(struct sim_run *r, int status, exec_reason reason, int64_t in
     set_timer(r, in_ms);
 }
 
-void life_terminate(struct sim_run *r, unsigned grace_s)
+void sim_job_terminate(struct sim_run *r, unsigned grace_s)
 {
     if (!r->ended)
-        end_as(r, STATUS_TERMINATED, EXEC_END_TERMINATED, grace_s ? r->life->o.die_ms : 0);
+        end_as(r, STATUS_TERMINATED, EXEC_END_TERMINATED, grace_s ? r->jobs->o.die_ms : 0);
 }
 
-void life_lose(struct sim_run *r)
+void sim_job_lose_node(struct sim_run *r)
 {
     for (u_int i = 0; i < r->n_nodes; i++)
         r->epilogue_ms[i] = 0; /* there is nobody who could run it */
@@ -222,7 +222,7 @@ static const char *attr(const exec_start_args *a, const char *name)
     return "";
 }
 
-bool life_has_node(const struct sim_run *r, const char *node)
+bool sim_job_has_node(const struct sim_run *r, const char *node)
 {
     for (u_int i = 0; i < r->n_nodes; i++)
         if (strcmp(r->nodes[i], node) == 0)
@@ -232,7 +232,7 @@ bool life_has_node(const struct sim_run *r, const char *node)
 
 static void add_node(struct sim_run *r, const char *node)
 {
-    int64_t ms = rules_epilogue_ms(r->life->rules, node);
+    int64_t ms = sim_rules_epilogue_ms(r->jobs->rules, node);
     u_int at = r->n_nodes;
     char *name = strdup(node);
 
@@ -255,7 +255,7 @@ static void make_nodes(struct sim_run *r, const exec_job_host *h)
     if (!r->nodes || !r->epilogue_ms || !r->host)
         abort();
     for (u_int i = 0; i < h->chunks.chunks_len; i++)
-        if (!life_has_node(r, h->chunks.chunks_val[i].vnode))
+        if (!sim_job_has_node(r, h->chunks.chunks_val[i].vnode))
             add_node(r, h->chunks.chunks_val[i].vnode);
 }
 
@@ -270,40 +270,40 @@ static int64_t done_in(const char *image)
 /* What it will do, and how much of that is left. */
 static void make_plan(struct sim_run *r, const exec_start_args *a)
 {
-    const struct life *f = r->life;
+    const struct sim_jobs *js = r->jobs;
     const char *name = attr(a, "Job_Name");
     int64_t save_ms, restart_ms;
 
-    r->left_ms = f->o.run_ms;
-    rules_run(f->rules, name, (uint64_t)r->key.seq << 20 ^ (uint64_t)(r->key.index + 1), &r->left_ms,
-              &r->status);
+    r->left_ms = js->o.run_ms;
+    sim_rules_run(js->rules, name, (uint64_t)r->key.seq << 20 ^ (uint64_t)(r->key.index + 1), &r->left_ms,
+                  &r->status);
     r->left_ms = variable(a, "EXECSIM_MS", r->left_ms);
     r->status = (int)variable(a, "EXECSIM_STATUS", r->status);
-    rules_fails(f->rules, &r->status);
-    if (a->restart_from[0] && rules_checkpoint(f->rules, &save_ms, &restart_ms))
+    sim_rules_count_job(js->rules, &r->status);
+    if (a->restart_from[0] && sim_rules_checkpoint(js->rules, &save_ms, &restart_ms))
         r->done_ms = done_in(a->restart_from) - restart_ms;
     r->left_ms -= r->done_ms;
-    r->crash_ms = rules_crash_ms(f->rules, name);
+    r->crash_ms = sim_rules_crash_ms(js->rules, name);
     if (r->crash_ms > r->left_ms)
         r->crash_ms = -1; /* it has ended before */
     else if (r->crash_ms >= 0)
         r->left_ms = r->crash_ms;
-    if (f->o.by_hand) {
+    if (js->o.by_hand) {
         r->left_ms = FOREVER_MS;
         r->crash_ms = -1;
     }
     r->plan_ms = r->left_ms;
 }
 
-struct sim_run *life_begin(struct life *f, const struct sim_run_key *key, const exec_start_args *a)
+struct sim_run *sim_job_prepare(struct sim_jobs *js, const struct sim_run_key *key, const exec_start_args *a)
 {
     exec_event_data ready = {.kind = EXEC_EVENT_READY};
-    struct sim_run *r = sim_runs_add(f->runs, key);
+    struct sim_run *r = sim_runs_add(js->runs, key);
 
     if (!r)
         return NULL;
-    r->life = f;
-    r->timer = loop_timer_create(f->loop, LOOP_CLOCK, on_time, r);
+    r->jobs = js;
+    r->timer = loop_timer_create(js->loop, LOOP_CLOCK, on_time, r);
     if (!r->timer)
         abort();
     make_nodes(r, &a->hosts.hosts_val[a->my_host]);
@@ -320,44 +320,44 @@ static void begin(struct sim_run *r)
     r->begun = true;
     d.exec_event_data_u.start = (exec_start_data){.session = 1, .host = r->host, .jobdir = nothing};
     say(r, &d);
-    r->began_ms = r->since_ms = life_now_ms(r->life);
+    r->began_ms = r->since_ms = sim_job_now_ms(r->jobs);
     if (r->left_ms > 0)
         set_timer(r, r->left_ms);
     else
         on_time(r);
 }
 
-void life_launch(struct sim_run *r)
+void sim_job_launch(struct sim_run *r)
 {
     if (r->begun || r->ended)
         return;
     r->launched = true;
-    if (!r->life->o.by_hand)
+    if (!r->jobs->o.by_hand)
         begin(r);
 }
 
 /* --- by hand */
 
-static int refuse_step(const struct sim_run *r, enum life_step step, struct err *e)
+static int refuse_step(const struct sim_run *r, enum sim_job_step step, struct err *e)
 {
     if (r->ended)
         return err_set(e, PBSE_BADSTATE, "it has ended");
-    if (step == LIFE_START && r->begun)
+    if (step == SIM_JOB_START && r->begun)
         return err_set(e, PBSE_BADSTATE, "it has started");
-    if (step == LIFE_START && !r->launched)
+    if (step == SIM_JOB_START && !r->launched)
         return err_set(e, PBSE_BADSTATE, "the server has not launched it yet");
-    if (step == LIFE_FINISH && !r->begun)
+    if (step == SIM_JOB_FINISH && !r->begun)
         return err_set(e, PBSE_BADSTATE, "it has not started");
-    if (step == LIFE_FINISH && r->suspended)
+    if (step == SIM_JOB_FINISH && r->suspended)
         return err_set(e, PBSE_BADSTATE, "it is suspended");
     return 0;
 }
 
-int life_step(struct sim_run *r, enum life_step step, int status, struct err *e)
+int sim_job_step(struct sim_run *r, enum sim_job_step step, int status, struct err *e)
 {
     if (refuse_step(r, step, e) < 0)
         return -1;
-    if (step == LIFE_START) {
+    if (step == SIM_JOB_START) {
         begin(r);
         return 0;
     }
@@ -365,8 +365,8 @@ int life_step(struct sim_run *r, enum life_step step, int status, struct err *e)
     r->reason = EXEC_END_ITSELF;
     r->status = status;
     r->left_ms = 0;
-    r->since_ms = life_now_ms(r->life); /* it ends now */
-    if (step == LIFE_FINISH)
+    r->since_ms = sim_job_now_ms(r->jobs); /* it ends now */
+    if (step == SIM_JOB_FINISH)
         finish(r);
     else
         crash(r);
@@ -386,7 +386,7 @@ static void outcome(struct sim_run *r, exec_event_kind kind, u_int attempt)
 
 static void stand_still(struct sim_run *r)
 {
-    int64_t now = life_now_ms(r->life);
+    int64_t now = sim_job_now_ms(r->jobs);
 
     if (!r->suspended) {
         r->left_ms -= now - r->since_ms;
@@ -398,7 +398,7 @@ static void stand_still(struct sim_run *r)
 
 static void go_on(struct sim_run *r)
 {
-    int64_t now = life_now_ms(r->life);
+    int64_t now = sim_job_now_ms(r->jobs);
 
     if (!r->suspended)
         return;
@@ -408,13 +408,13 @@ static void go_on(struct sim_run *r)
     set_timer(r, r->left_ms);
 }
 
-void life_suspend(struct sim_run *r, u_int attempt)
+void sim_job_suspend(struct sim_run *r, u_int attempt)
 {
     stand_still(r);
     outcome(r, EXEC_EVENT_SUSPENDED, attempt);
 }
 
-void life_resume(struct sim_run *r, u_int attempt)
+void sim_job_resume(struct sim_run *r, u_int attempt)
 {
     r->saving.under_way = false;
     go_on(r);
@@ -431,7 +431,7 @@ static void say_saved(struct sim_run *r)
 
     snprintf(id, ID_MAX, "shared:sim/%lld.%u/%lld", (long long)r->key.seq, r->key.run,
              (long long)(done > 0 ? done : 0));
-    rules_checkpoint(r->life->rules, &save_ms, &restart_ms);
+    sim_rules_checkpoint(r->jobs->rules, &save_ms, &restart_ms);
     d.exec_event_data_u.checkpointed =
         (exec_checkpointed_data){.attempt = r->saving.attempt, .id = id, .frozen_ms = (u_int)save_ms};
     say(r, &d);
@@ -457,11 +457,11 @@ static void cannot_save(struct sim_run *r, u_int attempt)
     say(r, &d);
 }
 
-void life_checkpoint(struct sim_run *r, u_int attempt, bool leave)
+void sim_job_checkpoint(struct sim_run *r, u_int attempt, bool leave)
 {
     int64_t save_ms, restart_ms;
 
-    if (!r->begun || !rules_checkpoint(r->life->rules, &save_ms, &restart_ms)) {
+    if (!r->begun || !sim_rules_checkpoint(r->jobs->rules, &save_ms, &restart_ms)) {
         cannot_save(r, attempt);
         return;
     }
@@ -485,7 +485,7 @@ static void bring_forward(struct sim_run *r, u_int at)
     r->epilogue_ms[at] = ms;
 }
 
-void life_give_up(struct sim_run *r, const wire_name *nodes, u_int n)
+void sim_job_release_nodes(struct sim_run *r, const wire_name *nodes, u_int n)
 {
     u_int before = r->n_released, upto = before;
     exec_event_data d = {.kind = EXEC_EVENT_RELEASE};
@@ -513,13 +513,13 @@ static void forget(struct sim_run *r)
         drop(r);
 }
 
-void life_purge(struct sim_run *r)
+void sim_job_purge(struct sim_run *r)
 {
     r->purged = true;
     forget(r);
 }
 
-void life_acked(struct sim_run *r, uint64_t seq)
+void sim_job_acked(struct sim_run *r, uint64_t seq)
 {
     sim_runs_acked(r, seq);
     forget(r);

@@ -12,42 +12,43 @@
 #include "err.h"
 #include "sim_runs.h"
 
-struct life;
+struct sim_jobs;
 struct loop;
-struct rules;
+struct sim_rules;
 
-struct life_options {
+struct sim_job_options {
     int64_t run_ms, die_ms; /* of a job that says nothing; from TERMINATE with a grace to the end */
     double scale;           /* simulated seconds in one of the loop's clock */
-    bool by_hand; /* nothing comes by itself but what it is told by life_step, and ends that are ordered */
+    bool by_hand; /* nothing comes by itself but what it is told by sim_job_step, and ends that are ordered */
 };
 
-struct life *life_create(struct loop *l, struct sim_runs *runs, struct rules *rules,
-                         const struct life_options *o);
-void life_destroy(struct life *f); /* and all runs */
+struct sim_jobs *sim_job_create(struct loop *l, struct sim_runs *runs, struct sim_rules *rules,
+                                const struct sim_job_options *o);
+void sim_job_destroy(struct sim_jobs *js); /* and all runs */
 
-int64_t life_now_ms(const struct life *f);
-int64_t life_to_clock_ms(const struct life *f, int64_t ms); /* a duration, for timers */
+int64_t sim_job_now_ms(const struct sim_jobs *js);
+int64_t sim_job_to_clock_ms(const struct sim_jobs *js, int64_t ms); /* a duration, for timers */
 
-struct sim_run *life_begin(struct life *f, const struct sim_run_key *key,
-                           const exec_start_args *a); /* says ready */
-void life_launch(struct sim_run *r);
+struct sim_run *sim_job_prepare(struct sim_jobs *js, const struct sim_run_key *key,
+                                const exec_start_args *a); /* says ready */
+void sim_job_launch(struct sim_run *r);
 /* With by_hand: its script begins; it ends with this status; it is gone. -1: that cannot be now, e says why. */
-enum life_step { LIFE_START, LIFE_FINISH, LIFE_FAIL };
-int life_step(struct sim_run *r, enum life_step step, int status, struct err *e);
-void life_suspend(struct sim_run *r, u_int attempt);
-void life_resume(struct sim_run *r, u_int attempt);
+enum sim_job_step { SIM_JOB_START, SIM_JOB_FINISH, SIM_JOB_FAIL };
+int sim_job_step(struct sim_run *r, enum sim_job_step step, int status, struct err *e);
+void sim_job_suspend(struct sim_run *r, u_int attempt);
+void sim_job_resume(struct sim_run *r, u_int attempt);
 /* Save it, if the rules can: it stands still meanwhile, and then ends (`leave`; stands on where others have a part of it)
  * or goes on. */
-void life_checkpoint(struct sim_run *r, u_int attempt, bool leave);
-void life_terminate(struct sim_run *r, unsigned grace_s);
-void life_give_up(struct sim_run *r, const wire_name *nodes, u_int n); /* at once, with no end of the run */
+void sim_job_checkpoint(struct sim_run *r, u_int attempt, bool leave);
+void sim_job_terminate(struct sim_run *r, unsigned grace_s);
+void sim_job_release_nodes(struct sim_run *r, const wire_name *nodes,
+                           u_int n); /* at once, with no end of the run */
 /* A vnode of it is gone: it ends, and is released at once. */
-void life_lose(struct sim_run *r);
-void life_purge(struct sim_run *r);
-bool life_has_node(const struct sim_run *r, const char *node);
+void sim_job_lose_node(struct sim_run *r);
+void sim_job_purge(struct sim_run *r);
+bool sim_job_has_node(const struct sim_run *r, const char *node);
 
 /* The server has spoken about its events; the run may be gone afterwards. */
-void life_acked(struct sim_run *r, uint64_t seq);
+void sim_job_acked(struct sim_run *r, uint64_t seq);
 
 #endif

@@ -15,18 +15,18 @@ struct kind { /* nodes of a line share their attributes */
     wire_attrs attrs;
 };
 
-struct cluster {
+struct sim_nodes {
     struct kind *kinds;
     exec_node *nodes;
     size_t n, room;
 };
 
-struct cluster *cluster_create(void)
+struct sim_nodes *sim_nodes_create(void)
 {
-    return calloc(1, sizeof(struct cluster));
+    return calloc(1, sizeof(struct sim_nodes));
 }
 
-void cluster_destroy(struct cluster *c)
+void sim_nodes_destroy(struct sim_nodes *c)
 {
     if (!c)
         return;
@@ -54,7 +54,7 @@ static int fill_amount(wire_attr *a, const char *text, struct err *e)
     return a->name && a->resource && a->value ? 0 : err_no_memory(e);
 }
 
-static int make_kind(struct cluster *c, const char *const *amounts, size_t n, struct kind **out,
+static int make_kind(struct sim_nodes *c, const char *const *amounts, size_t n, struct kind **out,
                      struct err *e)
 {
     struct kind *k = calloc(1, sizeof *k);
@@ -74,7 +74,7 @@ static int make_kind(struct cluster *c, const char *const *amounts, size_t n, st
     return 0;
 }
 
-static int make_room(struct cluster *c, size_t more, struct err *e)
+static int make_room(struct sim_nodes *c, size_t more, struct err *e)
 {
     exec_node *nodes;
 
@@ -90,7 +90,7 @@ static int make_room(struct cluster *c, size_t more, struct err *e)
     return 0;
 }
 
-int cluster_add(struct cluster *c, const char *names, const char *const *amounts, size_t n, struct err *e)
+int sim_nodes_add(struct sim_nodes *c, const char *names, const char *const *amounts, size_t n, struct err *e)
 {
     struct words w;
     struct kind *k = NULL;
@@ -114,15 +114,15 @@ int cluster_add(struct cluster *c, const char *names, const char *const *amounts
 
 static int take_line(void *context, const struct words *w, struct err *e)
 {
-    return cluster_add(context, w->w[0], (const char *const *)w->w + 1, w->n - 1, e);
+    return sim_nodes_add(context, w->w[0], (const char *const *)w->w + 1, w->n - 1, e);
 }
 
-int cluster_read(struct cluster *c, const char *path, struct err *e)
+int sim_nodes_read(struct sim_nodes *c, const char *path, struct err *e)
 {
-    return lines_read(path, take_line, c, e);
+    return sim_file_read(path, take_line, c, e);
 }
 
-exec_node *cluster_nodes(const struct cluster *c, size_t *n)
+exec_node *sim_nodes_get(const struct sim_nodes *c, size_t *n)
 {
     *n = c->n;
     return c->nodes;

@@ -12,16 +12,17 @@
 
 #include "err.h"
 
-struct cluster;
+struct sim_nodes;
 struct words;
 
-struct cluster *cluster_create(void); /* empty; NULL: no memory */
-void cluster_destroy(struct cluster *c);
+struct sim_nodes *sim_nodes_create(void); /* empty; NULL: no memory */
+void sim_nodes_destroy(struct sim_nodes *c);
 
 /* `names` in the short form ("s[1-4]"), amounts as "ncpus=4". -1: EINVAL what is wrong, E2BIG more than HELLO takes. */
-int cluster_add(struct cluster *c, const char *names, const char *const *amounts, size_t n, struct err *e);
-int cluster_read(struct cluster *c, const char *path, struct err *e);
+int sim_nodes_add(struct sim_nodes *c, const char *names, const char *const *amounts, size_t n,
+                  struct err *e);
+int sim_nodes_read(struct sim_nodes *c, const char *path, struct err *e);
 
-exec_node *cluster_nodes(const struct cluster *c, size_t *n); /* borrow */
+exec_node *sim_nodes_get(const struct sim_nodes *c, size_t *n); /* borrow */
 
 #endif

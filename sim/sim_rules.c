@@ -27,14 +27,14 @@ struct epilogue {
     int64_t ms;
 };
 
-struct rules {
+struct sim_rules {
     struct run_rule *runs;
     size_t n_runs;
     struct crash *crashes;
     size_t n_crashes;
     struct epilogue *epilogues;
     size_t n_epilogues;
-    struct rules_loss *losses;
+    struct sim_rules_loss *losses;
     size_t n_losses;
     int64_t fail_every, refuse_every, jobs, starts;
     int fail_status;
@@ -42,12 +42,12 @@ struct rules {
     int64_t save_ms, restart_ms;
 };
 
-struct rules *rules_create(void)
+struct sim_rules *sim_rules_create(void)
 {
-    return calloc(1, sizeof(struct rules));
+    return calloc(1, sizeof(struct sim_rules));
 }
 
-void rules_destroy(struct rules *r)
+void sim_rules_destroy(struct sim_rules *r)
 {
     if (!r)
         return;
@@ -115,7 +115,7 @@ static int parse_span(char *text, int64_t *least, int64_t *most, struct err *e)
     return *least <= *most ? 0 : err_set(e, EINVAL, "%s-%s: the least comes first", text, dash + 1);
 }
 
-static int take_run(struct rules *r, const struct words *w, struct err *e)
+static int take_run(struct sim_rules *r, const struct words *w, struct err *e)
 {
     struct run_rule *x = grow(&r->runs, &r->n_runs, sizeof *x, e);
     int64_t status = 0;
@@ -128,7 +128,7 @@ static int take_run(struct rules *r, const struct words *w, struct err *e)
     return x->pattern ? 0 : err_no_memory(e);
 }
 
-static int take_crash(struct rules *r, const struct words *w, struct err *e)
+static int take_crash(struct sim_rules *r, const struct words *w, struct err *e)
 {
     struct crash *x = grow(&r->crashes, &r->n_crashes, sizeof *x, e);
 
@@ -138,7 +138,7 @@ static int take_crash(struct rules *r, const struct words *w, struct err *e)
     return x->pattern ? 0 : err_set(e, ENOMEM, "no memory");
 }
 
-static int take_checkpoint(struct rules *r, const struct words *w, struct err *e)
+static int take_checkpoint(struct sim_rules *r, const struct words *w, struct err *e)
 {
     r->can_save = true;
     return parse_ms(w->w[1], &r->save_ms, e) < 0 || (w->n > 2 && parse_ms(w->w[2], &r->restart_ms, e) < 0)
@@ -146,7 +146,7 @@ static int take_checkpoint(struct rules *r, const struct words *w, struct err *e
                : 0;
 }
 
-static int take_fail(struct rules *r, const struct words *w, struct err *e)
+static int take_fail(struct sim_rules *r, const struct words *w, struct err *e)
 {
     int64_t status;
 
@@ -156,21 +156,21 @@ static int take_fail(struct rules *r, const struct words *w, struct err *e)
     return 0;
 }
 
-static int take_refuse(struct rules *r, const struct words *w, struct err *e)
+static int take_refuse(struct sim_rules *r, const struct words *w, struct err *e)
 {
     return parse_int(w->w[1], 1, &r->refuse_every, e);
 }
 
-static int take_epilogue(struct rules *r, const struct words *w, struct err *e)
+static int take_epilogue(struct sim_rules *r, const struct words *w, struct err *e)
 {
     struct epilogue *x = grow(&r->epilogues, &r->n_epilogues, sizeof *x, e);
 
     return !x || parse_ms(w->w[2], &x->ms, e) < 0 ? -1 : hostlist_parse(w->w[1], &x->nodes, e);
 }
 
-static int take_lose(struct rules *r, const struct words *w, struct err *e)
+static int take_lose(struct sim_rules *r, const struct words *w, struct err *e)
 {
-    struct rules_loss *x = grow(&r->losses, &r->n_losses, sizeof *x, e);
+    struct sim_rules_loss *x = grow(&r->losses, &r->n_losses, sizeof *x, e);
     struct words nodes;
 
     words_init(&nodes);
@@ -185,7 +185,7 @@ static int take_lose(struct rules *r, const struct words *w, struct err *e)
 static const struct verb {
     const char *name, *form;
     size_t least, most; /* words */
-    int (*take)(struct rules *r, const struct words *w, struct err *e);
+    int (*take)(struct sim_rules *r, const struct words *w, struct err *e);
 } verbs[] = {
     {"run", "run PATTERN SECONDS [STATUS]", 3, 4, take_run},
     {"crash", "crash PATTERN SECONDS", 3, 3, take_crash},
@@ -212,9 +212,9 @@ static int take_line(void *context, const struct words *w, struct err *e)
                    w->w[0]);
 }
 
-int rules_read(struct rules *r, const char *path, struct err *e)
+int sim_rules_read(struct sim_rules *r, const char *path, struct err *e)
 {
-    return lines_read(path, take_line, r, e);
+    return sim_file_read(path, take_line, r, e);
 }
 
 /* Numbers in a row become numbers without order (the finalizer of splitmix64). */
@@ -226,7 +226,7 @@ static uint64_t scatter(uint64_t x)
     return x ^ (x >> 31);
 }
 
-void rules_run(const struct rules *r, const char *name, uint64_t job, int64_t *ms, int *status)
+void sim_rules_run(const struct sim_rules *r, const char *name, uint64_t job, int64_t *ms, int *status)
 {
     for (size_t i = 0; i < r->n_runs; i++) {
         const struct run_rule *x = &r->runs[i];
@@ -239,7 +239,7 @@ void rules_run(const struct rules *r, const char *name, uint64_t job, int64_t *m
     }
 }
 
-int64_t rules_crash_ms(const struct rules *r, const char *name)
+int64_t sim_rules_crash_ms(const struct sim_rules *r, const char *name)
 {
     for (size_t i = 0; i < r->n_crashes; i++)
         if (fnmatch(r->crashes[i].pattern, name, 0) == 0)
@@ -247,14 +247,14 @@ int64_t rules_crash_ms(const struct rules *r, const char *name)
     return -1;
 }
 
-bool rules_checkpoint(const struct rules *r, int64_t *save_ms, int64_t *restart_ms)
+bool sim_rules_checkpoint(const struct sim_rules *r, int64_t *save_ms, int64_t *restart_ms)
 {
     *save_ms = r->save_ms;
     *restart_ms = r->restart_ms;
     return r->can_save;
 }
 
-bool rules_fails(struct rules *r, int *status)
+bool sim_rules_count_job(struct sim_rules *r, int *status)
 {
     if (!r->fail_every || ++r->jobs % r->fail_every)
         return false;
@@ -262,12 +262,12 @@ bool rules_fails(struct rules *r, int *status)
     return true;
 }
 
-bool rules_refuses(struct rules *r)
+bool sim_rules_count_start(struct sim_rules *r)
 {
     return r->refuse_every && ++r->starts % r->refuse_every == 0;
 }
 
-int64_t rules_epilogue_ms(const struct rules *r, const char *node)
+int64_t sim_rules_epilogue_ms(const struct sim_rules *r, const char *node)
 {
     for (size_t i = 0; i < r->n_epilogues; i++)
         for (size_t k = 0; k < r->epilogues[i].nodes.n; k++)
@@ -276,7 +276,7 @@ int64_t rules_epilogue_ms(const struct rules *r, const char *node)
     return 0;
 }
 
-const struct rules_loss *rules_losses(const struct rules *r, size_t *n)
+const struct sim_rules_loss *sim_rules_losses(const struct sim_rules *r, size_t *n)
 {
     *n = r->n_losses;
     return r->losses;

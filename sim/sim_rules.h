@@ -21,30 +21,30 @@
 
 #include "err.h"
 
-struct rules;
+struct sim_rules;
 
-struct rules *rules_create(void); /* without any rule; NULL: no memory */
-void rules_destroy(struct rules *r);
-int rules_read(struct rules *r, const char *path,
-               struct err *e); /* EINVAL: file, line, and what would be right */
+struct sim_rules *sim_rules_create(void); /* without any rule; NULL: no memory */
+void sim_rules_destroy(struct sim_rules *r);
+int sim_rules_read(struct sim_rules *r, const char *path,
+                   struct err *e); /* EINVAL: file, line, and what would be right */
 
 /* What the job of this name does: *ms and *status are left alone where no line fits. The same `job`, a number, has the
  * same length each time it runs. */
-void rules_run(const struct rules *r, const char *name, uint64_t job, int64_t *ms, int *status);
+void sim_rules_run(const struct sim_rules *r, const char *name, uint64_t job, int64_t *ms, int *status);
 /* After how long it crashes; -1: it does not. */
-int64_t rules_crash_ms(const struct rules *r, const char *name);
+int64_t sim_rules_crash_ms(const struct sim_rules *r, const char *name);
 /* False: jobs cannot be checkpointed. */
-bool rules_checkpoint(const struct rules *r, int64_t *save_ms, int64_t *restart_ms);
+bool sim_rules_checkpoint(const struct sim_rules *r, int64_t *save_ms, int64_t *restart_ms);
 /* Counts jobs: does this one fail, and with what? Counts STARTs: is this one refused? */
-bool rules_fails(struct rules *r, int *status);
-bool rules_refuses(struct rules *r);
-int64_t rules_epilogue_ms(const struct rules *r, const char *node);
+bool sim_rules_count_job(struct sim_rules *r, int *status);
+bool sim_rules_count_start(struct sim_rules *r);
+int64_t sim_rules_epilogue_ms(const struct sim_rules *r, const char *node);
 
-struct rules_loss {
+struct sim_rules_loss {
     char **nodes;
     size_t n_nodes;
     int64_t at_ms, for_ms; /* for_ms 0: for ever */
 };
-const struct rules_loss *rules_losses(const struct rules *r, size_t *n); /* borrow */
+const struct sim_rules_loss *sim_rules_losses(const struct sim_rules *r, size_t *n); /* borrow */
 
 #endif

@@ -23,14 +23,14 @@ static const char *file_with(const char *text)
     return path;
 }
 
-static struct rules *rules_of(const char *text)
+static struct sim_rules *rules_of(const char *text)
 {
-    struct rules *r = rules_create();
+    struct sim_rules *r = sim_rules_create();
     const char *path = file_with(text);
     struct err e;
 
     assert_non_null(r);
-    if (rules_read(r, path, &e) < 0)
+    if (sim_rules_read(r, path, &e) < 0)
         fail_msg("%s", e.text);
     unlink(path);
     return r;
@@ -38,23 +38,23 @@ static struct rules *rules_of(const char *text)
 
 static void the_first_run_rule_that_fits_counts(void **state)
 {
-    struct rules *r = rules_of("run short* 1.5 3 # a comment\nrun * 60\n");
+    struct sim_rules *r = rules_of("run short* 1.5 3 # a comment\nrun * 60\n");
     int64_t ms = -1;
     int status = -1;
 
     (void)state;
-    rules_run(r, "short7", 1, &ms, &status);
+    sim_rules_run(r, "short7", 1, &ms, &status);
     assert_int_equal(ms, 1500);
     assert_int_equal(status, 3);
-    rules_run(r, "long", 1, &ms, &status);
+    sim_rules_run(r, "long", 1, &ms, &status);
     assert_int_equal(ms, 60000);
     assert_int_equal(status, 0);
-    rules_destroy(r);
+    sim_rules_destroy(r);
 }
 
 static void lengths_lie_between_and_belong_to_the_job(void **state)
 {
-    struct rules *r = rules_of("run * 1-3 5\n");
+    struct sim_rules *r = rules_of("run * 1-3 5\n");
     int64_t least = INT64_MAX, most = 0, sum = 0;
     int status;
 
@@ -62,8 +62,8 @@ static void lengths_lie_between_and_belong_to_the_job(void **state)
     for (uint64_t job = 0; job < 1000; job++) {
         int64_t ms, again;
 
-        rules_run(r, "any", job, &ms, &status);
-        rules_run(r, "any", job, &again, &status);
+        sim_rules_run(r, "any", job, &ms, &status);
+        sim_rules_run(r, "any", job, &again, &status);
         assert_int_equal(ms, again);
         assert_in_range(ms, 1000, 3000);
         least = ms < least ? ms : least;
@@ -74,57 +74,57 @@ static void lengths_lie_between_and_belong_to_the_job(void **state)
     assert_in_range(least, 1000, 1050);
     assert_in_range(most, 2950, 3000);
     assert_in_range(sum / 1000, 1900, 2100);
-    rules_destroy(r);
+    sim_rules_destroy(r);
 }
 
 static void jobs_crash_and_are_saved_by_rule(void **state)
 {
-    struct rules *none = rules_of("fail 2 1\n"), *r = rules_of("crash bad* 2.5\ncheckpoint 3 4\n");
+    struct sim_rules *none = rules_of("fail 2 1\n"), *r = rules_of("crash bad* 2.5\ncheckpoint 3 4\n");
     int64_t save_ms, restart_ms;
 
     (void)state;
-    assert_int_equal(rules_crash_ms(r, "bad1"), 2500);
-    assert_int_equal(rules_crash_ms(r, "good"), -1);
-    assert_true(rules_checkpoint(r, &save_ms, &restart_ms));
+    assert_int_equal(sim_rules_crash_ms(r, "bad1"), 2500);
+    assert_int_equal(sim_rules_crash_ms(r, "good"), -1);
+    assert_true(sim_rules_checkpoint(r, &save_ms, &restart_ms));
     assert_int_equal(save_ms, 3000);
     assert_int_equal(restart_ms, 4000);
-    assert_false(rules_checkpoint(none, &save_ms, &restart_ms));
-    rules_destroy(none);
-    rules_destroy(r);
+    assert_false(sim_rules_checkpoint(none, &save_ms, &restart_ms));
+    sim_rules_destroy(none);
+    sim_rules_destroy(r);
 }
 
 static void every_nth_job_fails_and_every_nth_start_is_refused(void **state)
 {
-    struct rules *r = rules_of("fail 3 9\nrefuse 2\n");
+    struct sim_rules *r = rules_of("fail 3 9\nrefuse 2\n");
     int status = 0, failed = 0, refused = 0;
 
     (void)state;
     for (int i = 0; i < 6; i++) {
-        failed += rules_fails(r, &status);
-        refused += rules_refuses(r);
+        failed += sim_rules_count_job(r, &status);
+        refused += sim_rules_count_start(r);
     }
     assert_int_equal(failed, 2);
     assert_int_equal(status, 9);
     assert_int_equal(refused, 3);
-    rules_destroy(r);
+    sim_rules_destroy(r);
 }
 
 static void nodes_have_epilogues_and_are_lost(void **state)
 {
-    struct rules *r = rules_of("epilogue s[2-3] 5\nlose s[1,4] 10 20\n");
-    const struct rules_loss *loss;
+    struct sim_rules *r = rules_of("epilogue s[2-3] 5\nlose s[1,4] 10 20\n");
+    const struct sim_rules_loss *loss;
     size_t n;
 
     (void)state;
-    assert_int_equal(rules_epilogue_ms(r, "s1"), 0);
-    assert_int_equal(rules_epilogue_ms(r, "s3"), 5000);
-    loss = rules_losses(r, &n);
+    assert_int_equal(sim_rules_epilogue_ms(r, "s1"), 0);
+    assert_int_equal(sim_rules_epilogue_ms(r, "s3"), 5000);
+    loss = sim_rules_losses(r, &n);
     assert_int_equal(n, 1);
     assert_int_equal(loss->n_nodes, 2);
     assert_string_equal(loss->nodes[1], "s4");
     assert_int_equal(loss->at_ms, 10000);
     assert_int_equal(loss->for_ms, 20000);
-    rules_destroy(r);
+    sim_rules_destroy(r);
 }
 
 static void a_bad_line_is_named(void **state)
@@ -143,39 +143,39 @@ static void a_bad_line_is_named(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct rules *r = rules_create();
+        struct sim_rules *r = sim_rules_create();
         const char *path = file_with(rows[i].text);
         struct err e;
 
-        assert_int_equal(rules_read(r, path, &e), -1);
+        assert_int_equal(sim_rules_read(r, path, &e), -1);
         if (!strstr(e.text, rows[i].says))
             fail_msg("%s", e.text);
         unlink(path);
-        rules_destroy(r);
+        sim_rules_destroy(r);
     }
 }
 
 static void a_cluster_is_kinds_of_nodes_in_the_short_form(void **state)
 {
     const char *path = file_with("s[1-3] ncpus=4 mem=8gb\n# more\ngpu[01-02] ncpus=8 ngpus=2\n");
-    struct cluster *c = cluster_create();
+    struct sim_nodes *c = sim_nodes_create();
     const exec_node *nodes;
     struct err e;
     size_t n;
 
     (void)state;
-    if (cluster_read(c, path, &e) < 0)
+    if (sim_nodes_read(c, path, &e) < 0)
         fail_msg("%s", e.text);
-    nodes = cluster_nodes(c, &n);
+    nodes = sim_nodes_get(c, &n);
     assert_int_equal(n, 5);
     assert_string_equal(nodes[2].name, "s3");
     assert_string_equal(nodes[4].name, "gpu02");
     assert_string_equal(nodes[4].attrs.wire_attrs_val[1].resource, "ngpus");
     assert_string_equal(nodes[4].attrs.wire_attrs_val[1].value, "2");
-    assert_int_equal(cluster_add(c, "x", (const char *const[]){"ncpus"}, 1, &e), -1);
-    assert_int_equal(cluster_add(c, "x[1-70000]", NULL, 0, &e), -1);
+    assert_int_equal(sim_nodes_add(c, "x", (const char *const[]){"ncpus"}, 1, &e), -1);
+    assert_int_equal(sim_nodes_add(c, "x[1-70000]", NULL, 0, &e), -1);
     unlink(path);
-    cluster_destroy(c);
+    sim_nodes_destroy(c);
 }
 
 int main(void)

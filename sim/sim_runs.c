@@ -85,7 +85,7 @@ static void list(struct sim_runs *t, struct sim_run *r)
     r->is_listed = true;
 }
 
-void sim_runs_say(struct sim_runs *t, struct sim_run *r, const exec_event_data *data, int64_t time_ns)
+void sim_runs_post(struct sim_runs *t, struct sim_run *r, const exec_event_data *data, int64_t time_ns)
 {
     struct sim_event *x = calloc(1, sizeof *x);
 
@@ -98,7 +98,7 @@ void sim_runs_say(struct sim_runs *t, struct sim_run *r, const exec_event_data *
                         .data = *data};
     *(r->last ? &r->last->next : &r->first) = x;
     r->last = x;
-    t->n_said++;
+    t->n_posted++;
     list(t, r);
     t->wake(t->arg);
 }

@@ -10,7 +10,7 @@
 
 #include <uthash.h>
 
-struct life;
+struct sim_jobs;
 struct loop_timer;
 struct sim_event;
 struct sim_text;
@@ -30,7 +30,7 @@ struct sim_run {
     uint64_t last_seq, sent_seq;
     bool purged;
 
-    struct life *life;
+    struct sim_jobs *jobs;
     struct loop_timer *timer;
     char **nodes; /* its vnodes, those with the shortest epilogue first */
     int64_t *epilogue_ms;
@@ -53,7 +53,7 @@ struct sim_run {
 
 struct sim_runs {
     struct sim_run *table, *unsent;
-    uint64_t n_said;         /* events ever */
+    uint64_t n_posted;       /* events ever */
     void (*wake)(void *arg); /* ^ there is something to send */
     void *arg;
 };
@@ -64,7 +64,7 @@ struct sim_run *sim_runs_find(const struct sim_runs *t, const wire_job *job, uin
 void sim_runs_drop(struct sim_runs *t, struct sim_run *r);
 
 /* Number and keep an event. What `data` points at must live as long as the run. */
-void sim_runs_say(struct sim_runs *t, struct sim_run *r, const exec_event_data *data, int64_t time_ns);
+void sim_runs_post(struct sim_runs *t, struct sim_run *r, const exec_event_data *data, int64_t time_ns);
 
 /* Room for a text that lives as long as the run. */
 char *sim_runs_text(struct sim_run *r, size_t size);
