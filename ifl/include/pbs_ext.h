@@ -258,6 +258,12 @@ int pbs_jobscript(int c, const char *jobid, int fd, const char *extend);
 int pbs_sched_reply(int c, unsigned answer, const char *jobid, int code, const char *text);
 int pbs_sched_reply_send(int c, unsigned answer, const char *jobid, int code, const char *text);
 
+/* A sign of life. A scheduler that has given one promises more: at least one every 15 seconds, or half of heartbeat_timeout
+ * where that is less, whenever it has been told something and has not asked pbs_watch_next() again. Then it may take as long as it
+ * likes, and is replaced soon when it hangs (pbs_register_sched(3)). The ticket is received by pbs_recv(). */
+int pbs_sched_alive(int c);
+int pbs_sched_alive_send(int c);
+
 /* The answer to PBS_WAKE_EXPLAIN: the entries that pbs_explain() returns, at most PBS_EXPLAIN_MAX and together less
  * than a megabyte. PBSE_IVALREQ: there are more, or nobody asked. */
 #define PBS_EXPLAIN_MAX 2048

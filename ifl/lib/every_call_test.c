@@ -132,6 +132,7 @@ static void test_schedulers(void **state)
     FAILS(pbs_register_sched("default", c, -1));
     FAILS(pbs_defschreply(c, 11, job, 0, NULL, NULL));
     FAILS(pbs_sched_reply(c, 1, job, 0, NULL));
+    FAILS(pbs_sched_alive(c));
     FAILS(pbs_watch(c, &want, 1, NULL, &watch));
     FAILS(pbs_watch_next(c, 1, begin, &reader, news));
     FAILS(pbs_watch_next_recv(c, 1, &reader, news));
@@ -165,6 +166,7 @@ static void test_calls_in_two_halves(void **state)
     assert_int_equal(pbs_preempt_run_send(c, job, "(n1:ncpus=1)", NULL, 0, NULL), -1);
     assert_int_equal(pbs_watch_next_send(c, 1, begin), -1);
     assert_int_equal(pbs_sched_reply_send(c, 1, job, 0, NULL), -1);
+    assert_int_equal(pbs_sched_alive_send(c), -1);
     assert_int_equal(pbs_explain_reply_send(c, 1, job, NULL), -1);
     NULLS(pbs_submit_recv(c, 1));
     NULLS(pbs_preempt_jobs_recv(c, 1, NULL));

@@ -121,6 +121,17 @@ int pbs_sched_reply_send(int c, unsigned answer, const char *jobid, int code, co
     return call_simple_send(c, IFL_SCHED_REPLY, (xdrproc_t)xdr_ifl_sched_reply_args, &a);
 }
 
+/* An answer to question 0, which nobody asks: servers that know no signs refuse it and have heard it. */
+int pbs_sched_alive(int c)
+{
+    return pbs_sched_reply(c, 0, NULL, 0, NULL);
+}
+
+int pbs_sched_alive_send(int c)
+{
+    return pbs_sched_reply_send(c, 0, NULL, 0, NULL);
+}
+
 /* --- explanations */
 static_assert((int)PBS_EXPLAIN_MAX == (int)IFL_EXPLAIN_MAX && (int)PBS_WAKE_EXPLAIN == (int)IFL_WAKE_EXPLAIN,
               "pbs_ext.h says what the wire says");

@@ -279,7 +279,8 @@ void req_sched_reply(void *parts, struct request *r)
     const struct sched_answer answer = {.number = a->answer, .code = a->code, .text = a->text};
     struct err e;
 
-    if (schedulers_answer(p->schedulers, request_client(r), &answer, &e) < 0)
+    if (a->answer == 0 ? schedulers_sign(p->schedulers, request_client(r), &e) < 0
+                       : schedulers_answer(p->schedulers, request_client(r), &answer, &e) < 0)
         request_fail(r, &e);
     else
         request_ok(r);

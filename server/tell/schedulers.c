@@ -23,6 +23,9 @@
  * long before the next person waits for it. */
 enum { ASK_MS = 60000, MARGIN_S = 60 };
 
+/* Before a scheduler is given up, what it has sent is read: it may be this server that stood still. */
+enum { SECOND_LOOK_MS = 1000 };
+
 struct question {
     unsigned number;
     enum sched_command what;
@@ -38,7 +41,9 @@ struct scheduler {
     const void *owner;
     unsigned waiting; /* bit 1 << command */
     struct question *questions;
+    bool signs;       /* it gives signs of life */
     int64_t heard_ms; /* when it last asked for something, or was told something after having waited */
+    int64_t look_ms;  /* its time is over: when it is looked at again; 0: it is not */
     struct scheduler *next;
 };
 
@@ -80,13 +85,22 @@ static void set_state(struct schedulers *sc, struct sched_obj *o, enum sched_sta
 
 /* --- heartbeat ----------------------------------------------------------------------------------------- */
 
-/* A cycle may take sched_cycle_length, in which nothing is asked. */
+/* A cycle may take sched_cycle_length, in which one that gives no signs of life says nothing. */
 static int64_t patience_ms(const struct scheduler *x)
 {
     const struct attr_list *a = &x->object->obj.attrs;
     int64_t cycle_s = attr_list_effective(a, SCHED_ATTR_sched_cycle_length);
 
-    return attr_list_number(a, SCHED_ATTR_heartbeat_timeout, cycle_s + MARGIN_S) * 1000;
+    return attr_list_number(a, SCHED_ATTR_heartbeat_timeout,
+                            x->signs ? SCHEDULERS_SILENCE_S : cycle_s + MARGIN_S) *
+           1000;
+}
+
+/* It has said something. The timer finds that out by itself. */
+static void schedulers_note(struct scheduler *x)
+{
+    x->heard_ms = clock_real_mono_ms();
+    x->look_ms = 0;
 }
 
 static bool is_waiting(const struct schedulers *sc, const struct scheduler *x)
@@ -97,9 +111,15 @@ static bool is_waiting(const struct schedulers *sc, const struct scheduler *x)
 /* How long it may be left alone. One that has registered and not asked for news yet cannot be told that there are none. */
 static int64_t quiet_ms(const struct schedulers *sc, const struct scheduler *x)
 {
+    int64_t most = is_waiting(sc, x) ? ASK_MS : x->questions ? SCHEDULERS_SILENCE_S * 1000 : INT64_MAX;
     int64_t patience = patience_ms(x);
 
-    return is_waiting(sc, x) && patience > ASK_MS ? ASK_MS : patience;
+    return patience > most ? most : patience;
+}
+
+static int64_t due_ms(const struct schedulers *sc, const struct scheduler *x)
+{
+    return x->look_ms ? x->look_ms : x->heard_ms + quiet_ms(sc, x);
 }
 
 static void guard_arm(struct schedulers *sc)
@@ -109,8 +129,8 @@ static void guard_arm(struct schedulers *sc)
     if (!sc->guard)
         return;
     for (const struct scheduler *x = sc->list; x; x = x->next)
-        if (x->heard_ms + quiet_ms(sc, x) < next)
-            next = x->heard_ms + quiet_ms(sc, x);
+        if (due_ms(sc, x) < next)
+            next = due_ms(sc, x);
     if (next == INT64_MAX)
         loop_timer_cancel(sc->guard);
     else
@@ -122,7 +142,21 @@ void schedulers_heard(struct schedulers *sc, const void *owner)
     struct scheduler *x = of_owner(sc, owner);
 
     if (x)
-        x->heard_ms = clock_real_mono_ms(); /* the timer finds that out by itself */
+        schedulers_note(x);
+}
+
+int schedulers_sign(struct schedulers *sc, const void *owner, struct err *e)
+{
+    struct scheduler *x = of_owner(sc, owner);
+
+    if (!x)
+        return err_set(e, PBSE_IVALREQ, "a sign of life from one that is no registered scheduler");
+    schedulers_note(x);
+    if (!x->signs) {
+        x->signs = true;
+        guard_arm(sc); /* it has less time now */
+    }
+    return 0;
 }
 
 /* --- wake-ups on their way out (struct watch_wakes) --------------------------------------------------- */
@@ -178,7 +212,7 @@ static void waits(void *arg, const void *owner, bool waiting)
 
     if (!x)
         return;
-    x->heard_ms = clock_real_mono_ms();
+    schedulers_note(x);
     set_state(sc, x->object, waiting ? SCHED_IS_IDLE : SCHED_IS_SCHEDULING);
     guard_arm(sc);
 }
@@ -200,8 +234,11 @@ struct schedulers *schedulers_create(struct site *s, struct watches *ws)
 static void fail_questions(struct scheduler *x, const char *why)
 {
     struct question *q;
+    size_t n = 0;
 
-    while ((q = x->questions)) {
+    for (q = x->questions; q; q = q->next)
+        n++;
+    for (; n > 0 && (q = x->questions); n--) { /* not those that are asked meanwhile: they come at the end */
         x->questions = q->next;
         q->fn(q->arg, PBSE_NOSCHEDULER, why, NULL);
         intern_unref(q->job);
@@ -242,17 +279,35 @@ static void give_up(struct schedulers *sc, struct scheduler *x)
     sc->hooks.hung(sc->hooks.arg, owner);
 }
 
+/* It may be in a long cycle, and gives no signs: it stays, but nobody waits for it that long. */
+static void refuse_questions(struct scheduler *x)
+{
+    char why[200];
+
+    snprintf(why, sizeof why,
+             "Could not contact Scheduler: %s does not answer, it has said nothing for %d seconds",
+             x->object->obj.name, SCHEDULERS_SILENCE_S);
+    log_event(LOGC_SCHED, LOGE_SYSTEM, x->object->obj.name,
+              "the scheduler does not answer: questions fail after %d seconds", SCHEDULERS_SILENCE_S);
+    x->look_ms = 0;
+    fail_questions(x, why);
+}
+
 /* One that waits for news is told that there are none; one that has had its time, and waits for nothing of ours, hangs. */
 static void guard_one(struct schedulers *sc, struct scheduler *x)
 {
-    if (clock_real_mono_ms() < x->heard_ms + quiet_ms(sc, x))
+    if (clock_real_mono_ms() < due_ms(sc, x))
         return;
     if (is_waiting(sc, x)) {
-        x->heard_ms = clock_real_mono_ms();
+        schedulers_note(x);
         x->waiting |= 1u << SCHED_CMD_NULL;
         watches_look(sc->watches);
-    } else if (sc->hooks.waits_for_us(sc->hooks.arg, x->owner)) {
-        x->heard_ms = clock_real_mono_ms();
+    } else if (!x->signs && sc->hooks.waits_for_us(sc->hooks.arg, x->owner)) {
+        schedulers_note(x);
+    } else if (!x->look_ms) {
+        x->look_ms = clock_real_mono_ms() + SECOND_LOOK_MS;
+    } else if (clock_real_mono_ms() < x->heard_ms + patience_ms(x)) {
+        refuse_questions(x);
     } else {
         give_up(sc, x);
     }
@@ -416,6 +471,7 @@ int schedulers_ask(struct schedulers *sc, struct sched_obj *o, const struct sche
     for (end = &x->questions; *end; end = &(*end)->next)
         ; /* they are told in the order in which they were asked; few wait */
     *end = q;
+    guard_arm(sc);
     watches_look(sc->watches);
     return 0;
 }

@@ -6,9 +6,12 @@
  * already is not queued twice. A question (qrun of a job, pbs_preempt --explain) waits for its answer. When the connection ends the
  * object goes down, questions fail, wake-ups are forgotten: who registers next gets command FIRST.
  *
- * A scheduler that was told something asks on when it is done. One that neither asks nor orders anything for
- * heartbeat_timeout, while it owes the next question and is owed no answer, hangs: that is said, its questions fail, its
- * connection is closed, and another may register. One with nothing to do is told nothing (SCHED_CMD_NULL) now and then.
+ * A scheduler that was told something asks on when it is done. One that gives signs of life (SCHED_REPLY with answer 0) and
+ * then says nothing for SCHEDULERS_SILENCE_S while it owes the next question hangs, however long its cycles may take: that is
+ * said, its questions fail, its connection is closed, and another may register. One that has never given a sign has
+ * sched_cycle_length and a minute, and its time does not count while it is owed an answer; but questions that it does not answer
+ * fail after SCHEDULERS_SILENCE_S too. heartbeat_timeout takes the place of either time. One with nothing to do is
+ * told nothing (SCHED_CMD_NULL) now and then.
  * Loop thread only.
  */
 #include <stdbool.h>
@@ -54,6 +57,11 @@ struct schedulers_hooks {
 };
 int schedulers_guard(struct schedulers *sc, struct loop *l,
                      const struct schedulers_hooks *h); /* -1: no memory */
+/* How long people wait for a silent scheduler: sixty signs of ours, more than a host that swaps or a search for one job takes, and
+ * not so long that a person gives up. */
+enum { SCHEDULERS_SILENCE_S = 30 };
+/* A sign of life: the owner will go on giving them. -1: PBSE_IVALREQ it is no scheduler. */
+int schedulers_sign(struct schedulers *sc, const void *owner, struct err *e);
 /* This owner has asked for something. */
 void schedulers_heard(struct schedulers *sc, const void *owner);
 void schedulers_destroy(struct schedulers *sc);

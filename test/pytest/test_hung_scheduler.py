@@ -1,4 +1,5 @@
 """A scheduler that hangs is noticed, said and replaced; one that only has nothing to do is left alone."""
+import contextlib
 import os
 import signal
 
@@ -87,3 +88,51 @@ def test_a_scheduler_that_waits_for_the_servers_answer_does_not_hang(cx):
         assert faults.stays(lambda: sched_state(cx) == "scheduling", 2 * PATIENCE_S)
     cx.wait(job)
     assert "the scheduler hangs" not in cx.logs("server", 4000)
+
+
+@pytest.fixture
+def by_default(cx):
+    cx.qmgr("unset sched default heartbeat_timeout")
+    return cx
+
+
+def silent_run(cx, job):
+    done = cx.command("qrun", job, check=False, limit_s=90)
+    assert done.returncode and "default" in done.stderr and "said nothing for 30 seconds" in done.stderr, done.stderr
+
+
+def test_qrun_is_answered_soon_whatever_the_length_of_a_cycle(by_default):
+    """pbs_sched gives signs of life, so its silence has a meaning."""
+    cx = by_default
+    cx.set_server("scheduling", "False")
+    cx.set_sched("sched_cycle_length", "10:00:00")
+    job = cx.submit()
+    with faults.daemon_frozen(cx, "sched"):
+        silent_run(cx, job)
+        assert sched_state(cx) == "down"
+        with contextlib.closing(cx.connect()) as c:
+            c.register()
+
+
+def test_a_question_that_a_scheduler_without_signs_leaves_open_fails_and_the_scheduler_stays(by_default):
+    """It may be at work in a long cycle: nobody waits for it, and nobody takes its place."""
+    cx = by_default
+    cx.kill("sched")
+    until(lambda: sched_state(cx) == "down", "the server to see that the scheduler is gone")
+    with contextlib.closing(cx.connect()) as c:
+        c.register()
+        silent_run(cx, cx.submit())
+        assert sched_state(cx) != "down"
+
+
+def test_a_scheduler_that_gives_signs_may_take_as_long_as_it_likes(cx):
+    cx.kill("sched")
+    until(lambda: sched_state(cx) == "down", "the server to see that the scheduler is gone")
+    with contextlib.closing(cx.connect()) as c:
+        c.register()
+
+        def signs():
+            c.sched_alive()
+            return sched_state(cx) != "down"
+        assert faults.stays(signs, 3 * PATIENCE_S)
+        until_noticed(cx)

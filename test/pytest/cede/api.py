@@ -359,6 +359,9 @@ class Connection:
     def sched_reply(self, answer, job, code, text=""):
         self._simple("sched_reply", C.c_uint(answer), raw(job), code, raw(text))
 
+    def sched_alive(self):
+        self._simple("sched_alive")
+
     def delete_hold(self, job):
         self._simple("delhold", raw(job), None)
 
