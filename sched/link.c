@@ -11,6 +11,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "clock.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
@@ -18,6 +19,9 @@
 #include "pbs_ext.h"
 
 enum { RETRY_FIRST_MS = 50, RETRY_LAST_MS = 2000 };
+
+/* Between signs of life: half of the least heartbeat_timeout, and nothing beside what a cycle of that length costs. */
+enum { SIGN_MS = 500 };
 
 struct waiter {
     int ticket;
@@ -34,8 +38,9 @@ struct link {
     struct loop_watch *watch;
     struct loop_timer *retry;
     int64_t delay_ms;
-    bool complained; /* one line about a server that is away, not one a second */
-    bool failing;    /* going down at the end of the turn */
+    int64_t signed_ms; /* real monotonic: the last sign of life */
+    bool complained;   /* one line about a server that is away, not one a second */
+    bool failing;      /* going down at the end of the turn */
     bool deferred;
     struct waiter *waiters;
 };
@@ -150,6 +155,22 @@ int link_await(struct link *k, int ticket, link_fn *fn, void *arg)
     return 0;
 }
 
+static void link_sign_answered(void *arg, int c, int ticket)
+{
+    (void)arg;
+    pbs_recv(c, ticket); /* a server that knows no signs says that nobody asked, and has heard us */
+}
+
+void link_sign(struct link *k)
+{
+    int64_t now_ms = clock_real_mono_ms();
+
+    if (link_connection(k) < 0 || now_ms - k->signed_ms < SIGN_MS)
+        return;
+    k->signed_ms = now_ms;
+    link_await(k, pbs_sched_alive_send(k->c), link_sign_answered, NULL);
+}
+
 static int make_connection(struct link *k, struct err *e)
 {
     int c = pbs_connect(NULL);
@@ -192,6 +213,8 @@ static void try_connect(void *arg)
     k->complained = false;
     k->delay_ms = RETRY_FIRST_MS;
     log_event(LOGC_SVR, LOGE_SYSTEM, "link", "Connected to the server");
+    k->signed_ms = 0;
+    link_sign(k); /* from now on the server expects signs */
     k->events.up(k->events.arg);
 }
 

@@ -33,6 +33,10 @@ typedef void link_fn(void *arg, int c, int ticket);
  * end of the turn; then -1 is returned and fn is never called. */
 int link_await(struct link *k, int ticket, link_fn *fn, void *arg);
 
+/* The scheduler is at work: let the server know (pbs_sched_alive_send), if it was not told a moment ago. It costs a look
+ * at the clock. Call it within whatever may take long. */
+void link_sign(struct link *k);
+
 /* Something is wrong with the connection: down, and again. */
 void link_fail(struct link *k);
 

@@ -218,6 +218,7 @@ static void change(const struct pbs_change *ch, void *arg)
     struct mirror *m = arg;
     enum universe_kind kind = (enum universe_kind)ch->kind;
 
+    link_sign(m->link); /* there may be a million of them */
     if (ch->gone)
         m->relevant |= universe_gone(m->u, kind, ch->name);
     else

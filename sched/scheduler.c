@@ -53,6 +53,7 @@ struct scheduler {
     struct shares *shares;
     struct dyn_res *dyn_res;
     struct loop_timer *tick;
+    struct loop_timer *signs; /* that we are there while orders are open */
     struct loop_timer *alarm; /* when the cycle itself wants to be woken: a turn is over */
     int64_t began_ms;         /* real monotonic: the cycle under way */
     int64_t iterate_ms;       /* monotonic: when a timed cycle is due */
@@ -136,6 +137,23 @@ static int64_t cycle_took_s(void *arg)
     const struct scheduler *s = arg;
 
     return (clock_real_mono_ms() - s->began_ms) / 1000;
+}
+
+static void cycle_stepped(void *arg)
+{
+    const struct scheduler *s = arg;
+
+    link_sign(s->link);
+}
+
+/* Whoever waits for the server's answers owes it signs of life too; with NEXT open the server asks by itself. */
+static void sign_while_busy(void *arg)
+{
+    struct scheduler *s = arg;
+
+    loop_timer_set(s->signs, TICK_MS);
+    if (act_is_busy(s->act))
+        link_sign(s->link);
 }
 
 /* Decide and order. The next news are asked for when the orders are answered. */
@@ -394,6 +412,7 @@ static int create_parts(struct scheduler *s, const char *name, struct err *e)
 
     s->cycle = cycle_create(name, s->policy);
     cycle_on_elapsed(s->cycle, cycle_took_s, s);
+    cycle_on_step(s->cycle, cycle_stepped, s);
     s->link = link_create(s->loop, name, &on_link, e);
     if (!s->link)
         return -1;
@@ -415,9 +434,11 @@ static int create_parts(struct scheduler *s, const char *name, struct err *e)
         return -1;
     s->tick = loop_timer_create(s->loop, LOOP_CLOCK, tick, s);
     s->alarm = loop_timer_create(s->loop, LOOP_CLOCK, ring, s);
-    if (!s->tick || !s->alarm)
+    s->signs = loop_timer_create(s->loop, LOOP_REAL, sign_while_busy, s);
+    if (!s->tick || !s->alarm || !s->signs)
         return err_set(e, PBSE_SYSTEM, "no memory for a timer");
     loop_timer_set(s->tick, TICK_MS);
+    loop_timer_set(s->signs, TICK_MS);
     return 0;
 }
 
@@ -443,6 +464,8 @@ void scheduler_destroy(struct scheduler *s)
     loop_forget(s->loop, after_answers, s);
     if (s->tick)
         loop_timer_destroy(s->tick);
+    if (s->signs)
+        loop_timer_destroy(s->signs);
     dyn_res_destroy(s->dyn_res);
     shares_destroy(s->shares);
     if (s->alarm)

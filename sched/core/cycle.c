@@ -81,6 +81,12 @@ void cycle_on_elapsed(struct cycle *c, cycle_elapsed_fn *fn, void *arg)
     c->elapsed_arg = arg;
 }
 
+void cycle_on_step(struct cycle *c, cycle_step_fn *fn, void *arg)
+{
+    c->step = fn;
+    c->step_arg = arg;
+}
+
 void cycle_time(struct cycle *c, int64_t now_s)
 {
     accrual_time(c->accrual, now_s);
@@ -321,6 +327,8 @@ static bool is_enough(struct cycle *c, int64_t checked)
     const struct policy *p = universe_policy(c->u);
     int64_t took_s = c->elapsed ? c->elapsed(c->elapsed_arg) : 0;
 
+    if (c->step)
+        c->step(c->step_arg);
     if (p->max_job_check && checked >= p->max_job_check) {
         decisions_log(c->d, LOGE_DEBUG, "",
                       "Bailed out of main job loop after checking to see if %lld jobs could run.",

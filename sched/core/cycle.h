@@ -26,6 +26,9 @@ struct universe *cycle_universe(struct cycle *c);
 /* ^ How long the cycle under way has taken, in whole seconds: for sched_cycle_length. Without it a cycle takes its time. */
 typedef int64_t cycle_elapsed_fn(void *arg);
 void cycle_on_elapsed(struct cycle *c, cycle_elapsed_fn *fn, void *arg);
+/* ^ Called before each job that a cycle looks at: the caller is at work, however long the cycle takes. */
+typedef void cycle_step_fn(void *arg);
+void cycle_on_step(struct cycle *c, cycle_step_fn *fn, void *arg);
 /* The server's wall clock, now and then between cycles: by it time is counted that the stream does not bring. */
 void cycle_time(struct cycle *c, int64_t now_s);
 struct accrual *cycle_accrual(struct cycle *c); /* shares and what was used of them */

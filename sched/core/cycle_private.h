@@ -37,6 +37,8 @@ struct cycle {
     struct decisions *d;
     cycle_elapsed_fn *elapsed; /* NULL: nobody looks at the time */
     void *elapsed_arg;
+    cycle_step_fn *step; /* NULL: nobody asks for signs of life */
+    void *step_arg;
 };
 
 /* ---- cycle_decide.c: what is decided about one job

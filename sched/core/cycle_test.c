@@ -255,6 +255,29 @@ static void a_cycle_that_takes_too_long_leaves_the_rest_to_the_next(void **state
     close_bench(&b);
 }
 
+static void count_step(void *arg)
+{
+    ++*(int *)arg;
+}
+
+static void a_cycle_lets_its_caller_say_before_each_job_that_it_is_at_work(void **state)
+{
+    struct bench b;
+    struct decisions d = {0};
+    int steps = 0;
+
+    (void)state;
+    open_bench(&b);
+    fill(&b, 8);
+    cycle_on_step(b.c, count_step, &steps);
+    universe_settle(cycle_universe(b.c));
+    cycle_run(b.c, b.now_s, &d);
+    assert_int_equal(count_considered(&d), 8);
+    assert_int_equal(steps, 8);
+    decisions_fini(&d);
+    close_bench(&b);
+}
+
 static void a_cycle_looks_at_max_job_check_jobs(void **state)
 {
     struct bench b;
@@ -280,6 +303,7 @@ int main(void)
         cmocka_unit_test(preemption_is_decided_quickly),
         cmocka_unit_test(turns_are_decided_quickly),
         cmocka_unit_test(a_cycle_that_takes_too_long_leaves_the_rest_to_the_next),
+        cmocka_unit_test(a_cycle_lets_its_caller_say_before_each_job_that_it_is_at_work),
         cmocka_unit_test(a_cycle_looks_at_max_job_check_jobs)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
