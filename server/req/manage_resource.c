@@ -124,14 +124,59 @@ static void unset_everywhere(struct parts *p, const struct resource *r)
                          NULL, r->name, DECR, NULL);
 }
 
+/* The type that a removed resource of this name had; NULL: there was none. */
+static const struct value_type *type_before(struct parts *p, const char *name)
+{
+    for (int id = 0; id < resource_count(p->site->resources); id++) {
+        const struct resource *r = resource_get(p->site->resources, id);
+
+        if (r->gone && strcasecmp(r->name, name) == 0)
+            return r->type;
+    }
+    return NULL;
+}
+
+static void retype_amount(struct parts *p, struct attr_list *l, int index, const struct resource *r,
+                          const struct value_type *was)
+{
+    enum { TEXT_MAX = 1 << 20 };
+    struct strbuf text;
+    struct err ignored;
+
+    strbuf_init(&text, TEXT_MAX);
+    if (was->format(was, attr_list_amount(l, index, r->id), &text) < 0 ||
+        attr_list_change(l, p->site->resources, index, r->name, strbuf_str(&text), SET, &ignored) < 0)
+        attr_list_change(l, p->site->resources, index, r->name, "", UNSET, &ignored);
+    strbuf_fini(&text);
+}
+
+/* Jobs that are over keep amounts of a resource that was removed. When its name comes back with another type, what is right in that
+ * too stays, and what is not goes: an amount is never read in a type that it was not made in. */
+static void retype_past(struct parts *p, const struct resource *r, const struct value_type *was)
+{
+    for (struct job *j = jobs_first(p->site->jobs); j; j = jobs_next(j)) {
+        bool held = names_it(&j->obj.attrs, r->id);
+
+        for (int index = 0; held && index < JOB_ATTR_COUNT; index++)
+            if (attr_list_amount(&j->obj.attrs, index, r->id))
+                retype_amount(p, &j->obj.attrs, index, r, was);
+        if (held)
+            change_touch(p->site->change, &j->obj.change, PART_NONE); /* the history keeps the text */
+    }
+}
+
 static int create(struct parts *p, const char *name, const char *type, const char *flag, struct err *e)
 {
     const struct resource *r = resource_find(p->site->resources, name);
+
+    const struct value_type *was = type_before(p, name);
 
     if (r && !r->builtin)
         return err_set(e, PBSE_DUPLIST, "Duplicate entry in list");
     if (resource_add(p->site->resources, name, type, flag, &r, e) < 0)
         return -1;
+    if (was && was != r->type)
+        retype_past(p, r, was);
     store(p, r);
     return 0;
 }
@@ -142,6 +187,8 @@ static int change(struct parts *p, const char *name, const char *type, const cha
 
     if (!r)
         return err_set(e, PBSE_UNKRESC, "Unknown resource: %s", name);
+    if (type && strcmp(type, r->type->name) == 0)
+        type = NULL; /* as the lines of print say it of a resource that is there */
     if ((type && check_busy(p, r, e) < 0) || (flag && check_counted(p, r, flag, e) < 0))
         return -1;
     if (resource_set(p->site->resources, name, type, flag, e) < 0)

@@ -132,7 +132,7 @@ static int add_all(struct status_query *q, struct err *e)
     if (q->of == OF_RESOURCE)
         for (const struct resource *x = resource_next(s->resources, NULL); x && rc == 0;
              x = resource_next(s->resources, x))
-            rc = add_name(q, x->name, none, e);
+            rc = resource_may_read(x, q->reader.level) ? add_name(q, x->name, none, e) : 0;
     return rc;
 }
 

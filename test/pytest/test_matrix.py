@@ -509,3 +509,37 @@ def test_what_may_not_be_altered_of_a_job_is_refused_by_its_name(cx):
                 wrong.append((name, "running", code, text))
     cx.clean()
     assert not wrong, "\n".join(map(str, wrong))
+
+
+# --- resources that jobs of the past had
+
+def test_a_resource_that_comes_back_with_another_type_is_right_in_old_jobs_too(cx):
+    cx.qmgr("create resource back type=long", "create resource gone type=string")
+    job = cx.submit("true", l_back="2", l_gone="red")
+    cx.wait_gone(job)
+    cx.qmgr("delete resource back", "delete resource gone", "create resource back type=string", "create resource gone type=long")
+
+    def amounts():
+        found = cx.api.stat("job", job, extend="x")[0]["Resource_List"]
+        return found.get("back"), found.get("gone")
+    assert amounts() == ("2", None)
+    assert cx.api.select([("Resource_List", "back", "2", api.EQ)], extend="x") == [job]
+    cx.kill("server")
+    cx.restart("server")
+    cx.again()
+    assert amounts() == ("2", "red")  # the history keeps what was said
+    cx.qmgr("delete resource back", "delete resource gone")
+
+
+def test_lines_of_a_resource_that_is_there_are_fed_again(cx):
+    cx.qmgr("create resource fed type=long,flag=nh", "set node n1 resources_available.fed=3", "set server resources_max.fed=2")
+    assert feed(cx, cx.qmgr("print resource fed")) == "" and feed(cx, cx.qmgr("print server")) == ""
+    cx.qmgr("delete resource fed")
+
+
+@pytest.mark.skipif(not users.available(), reason="needs root, to be somebody else")
+def test_a_resource_that_users_do_not_see_is_not_in_their_lists(cx):
+    cx.qmgr("create resource hidden type=long,flag=i", "create resource seen type=long,flag=r")
+    listed = cx.command("qmgr", "-c", "list resource", user=users.NAMES[0]).stdout
+    assert "seen" in listed and "hidden" not in listed and "hidden" in cx.qmgr("list resource")
+    cx.qmgr("delete resource hidden", "delete resource seen")
