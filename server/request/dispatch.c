@@ -9,6 +9,7 @@
  * session, or dispatch_destroy does where the server ends before. And a handler may close the connection under us: no session is touched after a handler ran. */
 #include "dispatch.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,8 @@
 #include "rpc_conn.h"
 #include "site.h"
 
+enum { UNNAMED_LINGER_MS = 1000 }; /* a peer that reads has the refusal by then (as in rpc_conn.c) */
+
 struct dispatch {
     struct dispatch_options o;
     struct session *gone; /* whose connections have closed while their names are asked for */
@@ -37,6 +40,7 @@ struct session {
     struct rpc_conn *conn;
     struct auth_peer *peer; /* whose name is asked for */
     char *user;             /* the answer, while the host's name is asked for */
+    struct err unnamed;     /* why the name could not be asked for; code 0: it could, or none is needed */
     bool asked, gone;
     struct session *prev, *next; /* in the dispatch's list, where it is gone */
 };
@@ -125,12 +129,30 @@ static void run(struct dispatch *d, struct rpc_request *rpc, struct client *c)
     request_unref(r);
 }
 
+/* Users are known by their names: who has one that cannot be looked up now is served as nobody. The connection ends, and
+ * another one asks anew. */
+static void refuse_unnamed(struct session *s, struct rpc_request *rpc)
+{
+    const struct request_row *row = find_row(s->d, rpc_request_proc(rpc)->proc);
+    struct request *r = row ? request_create(rpc, row, s->client) : NULL;
+
+    if (r)
+        request_fail(r, &s->unnamed);
+    else
+        rpc_reply_error(rpc, row ? RPC_ST_SYSTEM_ERR : RPC_ST_PROC_UNAVAIL);
+    request_unref(r);
+    rpc_conn_close_when_sent(s->conn, UNNAMED_LINGER_MS);
+}
+
 static void make_call(void *session, void *rpc)
 {
     struct session *s = session;
     struct client *c = client_ref(s->client);
 
-    run(s->d, rpc, c); /* s may be gone now */
+    if (s->unnamed.code)
+        refuse_unnamed(s, rpc);
+    else
+        run(s->d, rpc, c); /* s may be gone now */
     rpc_request_unref(rpc);
     client_unref(c);
 }
@@ -264,6 +286,14 @@ static void named(void *arg, const struct names_user *u, const struct err *why)
         return;
     }
     snprintf(number, sizeof number, "%u", (unsigned)s->peer->uid);
+    if (!u && why->code != ENOENT) {
+        log_err(LOGC_REQ, "names", why, "user %s is not served", number);
+        err_set(&s->unnamed, PBSE_TRYAGAIN,
+                "user %s cannot be looked up on the server's host now, try again later: %s", number,
+                why->text);
+        become(s, s->peer, number, s->d->o.site->name, NULL);
+        return;
+    }
     if (!u)
         log_err(LOGC_REQ, "names", why, "user %s has no name here", number);
     locate(s, s->peer, u ? u->name : number);
