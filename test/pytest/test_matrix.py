@@ -32,10 +32,11 @@ def cx():
 
 @pytest.fixture(autouse=True)
 def usual(cx):
-    """What another test may have unset."""
+    """What another test may have unset; and the host is back after its restart of the server."""
     for name, value in (("default_queue", "workq"), ("job_history_enable", "True"), ("scheduling", "True"), ("acl_roots", "root"),
                         ("operators", f"{users.NAMES[1]}@*")):
         cx.set_server(name, value)
+    until(lambda: "down" not in cx.node("n1").state, "the host")
 
 
 def rows(kind):
@@ -543,3 +544,15 @@ def test_a_resource_that_users_do_not_see_is_not_in_their_lists(cx):
     listed = cx.command("qmgr", "-c", "list resource", user=users.NAMES[0]).stdout
     assert "seen" in listed and "hidden" not in listed and "hidden" in cx.qmgr("list resource")
     cx.qmgr("delete resource hidden", "delete resource seen")
+
+
+# --- hosts that nobody has heard of
+
+def test_a_host_that_never_came_is_listed_as_down(cx):
+    cx.qmgr("create node never")
+    assert re.search(r"^never +down,state-unknown", cx.command("pbsnodes", "-l").stdout, re.M)
+    code, said = tried(cx, "set node never state=down")
+    assert (code, said) == (0, "")
+    cx.qmgr("set node n1 state=down")  # what the host's connection says counts
+    assert cx.node("n1").state == "free" and "n1 " not in cx.command("pbsnodes", "-l").stdout
+    cx.qmgr("delete node never")
