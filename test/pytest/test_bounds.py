@@ -4,7 +4,7 @@ import pytest
 
 from cede import api
 from cede.complex import Complex
-from cede.exec_peer import ACCEPTED, CAN_FREEZE, START, SUSPEND, Peer
+from cede.exec_peer import ACCEPTED, CAN_FREEZE, KEEP, RUNNING, START, SUSPEND, Peer
 from cede.wait import until
 
 MANY_CHUNKS, MANY_HOSTS = 512, 1024
@@ -141,3 +141,83 @@ def test_an_exec_host_longer_than_a_value_is_refused_by_the_bound(cx):
         job = cx.submit("true", select="4170:ncpus=0")
         text = said_of(cx.api.run_async, job, "+".join([names[0] + ":ncpus=01"] * 4170))
         assert "1048576" in text and cx.state(job) == "Q", text
+
+
+# --- what travels in pieces, and what comes together from parts
+
+SCRIPT_MAX, PIECE = 16 << 20, 262144
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_a_script_of_many_pieces_travels_whole_and_one_byte_more_is_refused_by_the_bound(cx):
+    def script(n):
+        return "#!/bin/sh\n" + "# 56789 123456789 123456789 123456789\n" * (n // 38) + "#" * ((n - 10) % 38 + 28)
+
+    whole = script(SCRIPT_MAX)[:SCRIPT_MAX]
+    assert len(whole) == SCRIPT_MAX > 60 * PIECE
+    cx.set_server("jobscript_max_size", "16mb")
+    text = said_of(cx.submit, whole + "#")
+    assert f"{SCRIPT_MAX + 1} bytes, {SCRIPT_MAX} allowed" in text, text
+    assert not cx.api.stat("job")
+    with Peer(cx, "s1") as peer:
+        assert peer.hello(capabilities=CAN_FREEZE).verdict == ACCEPTED
+        cx.api.run_async(cx.submit(whole), chunks(["s1"]))
+        assert peer.script_whole(peer.order(START).run) == whole.encode()
+
+
+HELD_MAX = 65536
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_a_hello_tells_of_as_many_runs_as_the_bound_and_one_more_is_refused_without_harm(cx):
+    def runs(n):
+        return [(seq, RUNNING, 1) for seq in (first.of_job(i + 10) for i in range(n))]
+
+    with Peer(cx, "s1") as peer:
+        assert peer.hello().verdict == ACCEPTED
+        job = cx.submit("true")
+        cx.api.run_async(job, chunks(["s1"]))
+        first = peer.begin()
+        with pytest.raises(AssertionError, match="the call was accepted"):
+            peer.hello(runs(HELD_MAX + 1))
+        assert cx.state(job) == "R", "what cannot be read says nothing of a run"
+        answer = peer.hello([(first, RUNNING, 2)] + runs(HELD_MAX - 1))
+        assert answer.verdict == ACCEPTED and len(answer.runs) == HELD_MAX and answer.runs[first][0] == KEEP
+        assert cx.state(job) == "R"
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_an_exec_vnode_that_becomes_longer_than_a_value_is_refused_by_the_bound(cx):
+    """The request is short enough: what is stored has brackets around each chunk."""
+    name = "v" * 8
+    most = (VALUE + 1) // len(f"({name}:ncpus=1)+")
+    with Peer(cx, name) as peer:
+        assert peer.hello(capabilities=CAN_FREEZE | MANY_CHUNKS,
+                          nodes={name: {"resources_available.ncpus": LIST}}).verdict == ACCEPTED
+        job = cx.submit("true", select=f"{most + 1}:ncpus=1")
+        text = said_of(cx.api.run_async, job, "+".join([f"{name}:ncpus=1"] * (most + 1)))
+        assert str(VALUE) in text and cx.state(job) == "Q", text
+        job = cx.submit("true", select=f"{most}:ncpus=1")
+        cx.api.run_async(job, "+".join([f"{name}:ncpus=1"] * most))
+        assert peer.order(START).id == job
+        assert len(cx.stat(job)["exec_vnode"]) == most * len(f"({name}:ncpus=1)+") - 1
+
+
+@pytest.mark.complex(nodes=0, sched=False)
+def test_a_job_that_asks_for_every_resource_there_can_be_is_shown_and_started(cx):
+    """The resources of a complex are as many as the attributes of a request; a job has others beside them."""
+    names = []
+    with pytest.raises(api.PbsError) as e:
+        for i in range(ATTRS):
+            cx.api.manager(api.CREATE, api.RESOURCE, f"r{i}", [("type", None, "long")])
+            names.append(f"r{i}")
+    assert f"more than {ATTRS}" in e.value.text
+    with Peer(cx, "s1") as peer:
+        assert peer.hello(capabilities=CAN_FREEZE).verdict == ACCEPTED
+        job = cx.submit("true")
+        for some in names[:ATTRS // 2], names[ATTRS // 2:]:
+            cx.api.alter(job, [("Resource_List", n, "0") for n in some])
+        assert cx.stat(job)["job_state"] == "Q"
+        cx.api.run_async(job, chunks(["s1"]))
+        order = peer.order(START)
+        assert order.id == job and {f"r{i}" for i in range(len(names))} <= {r for _, r, _ in order.attrs}

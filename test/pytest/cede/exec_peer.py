@@ -79,6 +79,12 @@ class Run:
         other.seq, other.index, other.run = self.seq, self.index, run
         return other
 
+    def of_job(self, seq):
+        """The same run of another job."""
+        other = self.of(self.run)
+        other.seq = seq
+        return other
+
     def __eq__(self, other):
         return self.key == other.key
 
@@ -257,6 +263,18 @@ class Peer:
         r = Reader(self.call(GET_SCRIPT, run.key + u64(0) + u32(0)))
         code, _ = r.i32(), r.text()
         return code, r.text()
+
+    def script_whole(self, run):
+        """All pieces of GET_SCRIPT, until one is empty."""
+        whole = b""
+        while True:
+            r = Reader(self.call(GET_SCRIPT, run.key + u64(len(whole)) + u32(0)))
+            assert r.i32() == 0, r.text()
+            r.text()
+            n = r.u32()
+            if n == 0:
+                return whole
+            whole += r.data[r.at:r.at + n]
 
     # --- orders
     def order(self, proc, run=None):
