@@ -12,7 +12,7 @@
 #include "pbs_error.h"
 #include "qmgr_active.h"
 #include "qmgr_apply.h"
-#include "qmgr_deploy.h"
+#include "qmgr_config.h"
 #include "qmgr_edit.h"
 #include "qmgr_help.h"
 #include "strbuf.h"
@@ -165,7 +165,7 @@ static int do_configuration(struct state *s, const struct qmgr_line *l)
     if (open_text(l->rest, name, &f) < 0)
         return QMGR_BAD_NAME;
     c = conn_pool_connect(s->apply.pool, server ? server->server : "");
-    rc = c < 0 ? pbs_errno : qmgr_deploy(c, f, name, l->command == QMGR_APPLY && !s->q->no_execution);
+    rc = c < 0 ? pbs_errno : qmgr_config_deploy(c, f, name, l->command == QMGR_APPLY && !s->q->no_execution);
     if (f != stdin)
         fclose(f);
     return rc;

@@ -1,14 +1,23 @@
-/* Configurations, from the server and from files. See qmgr_config.h.
+/* The two commands of qmgr on whole configurations, diff and apply. See qmgr_config.h.
  *
- * Custom resources are things like the others, and at the same time rows of the site's own table, because amounts of
- * them stand in attributes of queues, nodes and the server: they are taken first. Each site has its own table, so a
- * resource that changes its type in the file does not touch the values of the other site. */
+ * A configuration holds resources, queues, nodes, schedulers and the server, each with the attributes that a manager can
+ * set, typed by the definition tables. It is made twice: from what the server has (config_fetch), and from that and the
+ * lines of the file (config_read). Between the two lie steps (diff_create), each one request to the server, which are
+ * shown (diff_show) or sent (diff_apply); when one is refused, those before it are undone. Nothing changes before the
+ * whole file has been read without an error.
+ *
+ * Custom resources are objects like the others, and rows of the configuration's own resource table as well: attributes of
+ * queues, nodes and the server hold amounts of them, so resources are read first. Each configuration has its own table;
+ * a resource that changes its type in the file does not touch the values of the server. Values are compared as the types
+ * format them, so 3600 and 1:00:00, or ncpus and NCPUS, do not differ. */
 #include "qmgr_config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "attr_list.h"
 #include "attr_walk.h"
+#include "attrs.h"
 #include "pbs_error.h"
 #include "qmgr_apply.h"
 #include "qmgr_attrs.h"
@@ -17,9 +26,37 @@
 #include "resource.h"
 #include "strbuf.h"
 
+/* LINE_MAX_BYTES and SCRATCH_MAX keep a wrong file from taking all memory; a list of users may be long. */
 enum { LINE_MAX_BYTES = 16 << 20, SCRATCH_MAX = 16 << 20, LETTERS_MAX = 64 };
 
-/* --- things -------------------------------------------------------------------------------------------- */
+struct qmgr_object {
+    struct qmgr_object *next;
+    int object; /* enum mgr_obj */
+    char *name; /* "" for the server */
+    struct attr_list attrs;
+    bool gone; /* the file deletes it */
+};
+
+struct qmgr_config {
+    struct qmgr_object *first, **end; /* in order of first mention */
+    struct resource_table *resources;
+};
+
+struct config_step {
+    struct config_step *next;
+    int command; /* MGR_CMD_CREATE, SET, UNSET or DELETE */
+    int object;
+    const char *name;  /* of the object; lives as long as the configurations */
+    struct attrs to;   /* what the request says */
+    struct attrs from; /* the same attributes as they were; after DELETE all of them */
+};
+
+struct config_diff {
+    struct config_step *first, **end;
+    size_t n;
+};
+
+/* --- objects -------------------------------------------------------------------------------------------- */
 
 static enum attr_of kind_of(int object)
 {
@@ -38,9 +75,9 @@ static enum attr_of kind_of(int object)
     return OF_COUNT;
 }
 
-struct qmgr_site *qmgr_site_create(void)
+static struct qmgr_config *config_create(void)
 {
-    struct qmgr_site *s = calloc(1, sizeof *s);
+    struct qmgr_config *s = calloc(1, sizeof *s);
 
     if (!s)
         return NULL;
@@ -52,26 +89,26 @@ struct qmgr_site *qmgr_site_create(void)
     return NULL;
 }
 
-static void thing_free(struct qmgr_object *t)
+static void object_free(struct qmgr_object *t)
 {
     attr_list_fini(&t->attrs);
     free(t->name);
     free(t);
 }
 
-void qmgr_site_destroy(struct qmgr_site *s)
+static void config_destroy(struct qmgr_config *s)
 {
     if (!s)
         return;
     for (struct qmgr_object *t = s->first, *next; t; t = next) {
         next = t->next;
-        thing_free(t);
+        object_free(t);
     }
     resource_table_destroy(s->resources);
     free(s);
 }
 
-struct qmgr_object *qmgr_site_find(const struct qmgr_site *s, int object, const char *name)
+static struct qmgr_object *config_find(const struct qmgr_config *s, int object, const char *name)
 {
     for (struct qmgr_object *t = s->first; t; t = t->next)
         if (t->object == object && strcmp(t->name, name) == 0)
@@ -80,8 +117,8 @@ struct qmgr_object *qmgr_site_find(const struct qmgr_site *s, int object, const 
 }
 
 /* A new thing at the end; its attributes are a copy of `from`, or none. */
-static struct qmgr_object *add(struct qmgr_site *s, int object, const char *name,
-                               const struct attr_list *from, struct err *e)
+static struct qmgr_object *object_add(struct qmgr_config *s, int object, const char *name,
+                                      const struct attr_list *from, struct err *e)
 {
     struct qmgr_object *t = calloc(1, sizeof *t);
 
@@ -94,14 +131,14 @@ static struct qmgr_object *add(struct qmgr_site *s, int object, const char *name
             s->end = &t->next;
             return t;
         }
-        thing_free(t);
+        object_free(t);
     }
     err_set(e, PBSE_SYSTEM, "no memory for the configuration");
     return NULL;
 }
 
-static int change(struct qmgr_site *s, struct qmgr_object *t, const char *name, const char *resource,
-                  const char *value, enum batch_op op, struct err *e)
+static int object_change(struct qmgr_config *s, struct qmgr_object *t, const char *name, const char *resource,
+                         const char *value, enum batch_op op, struct err *e)
 {
     int index = attr_def_need(kind_of(t->object), name, e);
 
@@ -112,7 +149,7 @@ static int change(struct qmgr_site *s, struct qmgr_object *t, const char *name, 
 }
 
 /* The row of the table follows the thing. */
-static int declare(struct qmgr_site *s, const struct qmgr_object *t, struct err *e)
+static int resource_declare(struct qmgr_config *s, const struct qmgr_object *t, struct err *e)
 {
     const char *type = attr_list_text(&t->attrs, RESOURCE_ATTR_type),
                *flags = attr_list_text(&t->attrs, RESOURCE_ATTR_flag);
@@ -123,15 +160,15 @@ static int declare(struct qmgr_site *s, const struct qmgr_object *t, struct err 
     return resource_add(s->resources, t->name, type, flags, &made, e);
 }
 
-/* After a change of a thing: of a resource, the row, and its flags in the order in which they are always shown. */
-static int settle(struct qmgr_site *s, struct qmgr_object *t, struct err *e)
+/* After a object_change of a thing: of a resource, the row, and its flags in the order in which they are always shown. */
+static int object_settle(struct qmgr_config *s, struct qmgr_object *t, struct err *e)
 {
     struct strbuf letters;
     int rc;
 
     if (t->object != MGR_OBJ_RSC)
         return 0;
-    if (declare(s, t, e) < 0)
+    if (resource_declare(s, t, e) < 0)
         return -1;
     strbuf_init(&letters, LETTERS_MAX);
     resource_flags_format(resource_find(s->resources, t->name)->flags, &letters);
@@ -142,9 +179,9 @@ static int settle(struct qmgr_site *s, struct qmgr_object *t, struct err *e)
 
 /* --- from the server ----------------------------------------------------------------------------------- */
 
-static int take_object(struct qmgr_site *s, int object, const struct batch_status *o, struct err *e)
+static int fetch_object(struct qmgr_config *s, int object, const struct batch_status *o, struct err *e)
 {
-    struct qmgr_object *t = add(s, object, object == MGR_OBJ_SERVER ? "" : o->name, NULL, e);
+    struct qmgr_object *t = object_add(s, object, object == MGR_OBJ_SERVER ? "" : o->name, NULL, e);
     char text[QMGR_PRINT_TEXT];
 
     if (!t)
@@ -154,19 +191,19 @@ static int take_object(struct qmgr_site *s, int object, const struct batch_statu
 
         if (!qmgr_print_is_printed(object, a) || !value || !*value)
             continue;
-        if (change(s, t, a->name, a->resource, value, SET, e) < 0)
+        if (object_change(s, t, a->name, a->resource, value, SET, e) < 0)
             return err_prefix(e, "%s %s: ", qmgr_line_object(object), o->name);
     }
-    return settle(s, t, e);
+    return object_settle(s, t, e);
 }
 
 /* Built-in resources are everybody's and nobody's to configure. */
-static bool is_configured(int object, const struct batch_status *o)
+static bool fetch_is_configured(int object, const struct batch_status *o)
 {
     return object != MGR_OBJ_RSC || !qmgr_attrs_is_builtin(o->name);
 }
 
-int qmgr_site_fetch(struct qmgr_site *s, int c, struct err *e)
+static int config_fetch(struct qmgr_config *s, int c, struct err *e)
 {
     static const int kinds[] = {MGR_OBJ_RSC, MGR_OBJ_QUEUE, MGR_OBJ_NODE, MGR_OBJ_SCHED, MGR_OBJ_SERVER};
     int rc = 0;
@@ -180,8 +217,8 @@ int qmgr_site_fetch(struct qmgr_site *s, int c, struct err *e)
             return err_set(e, pbs_errno, "%s",
                            pbs_geterrmsg(c) ? pbs_geterrmsg(c) : "the server does not answer");
         for (const struct batch_status *o = list; o && rc == 0; o = o->next)
-            if (is_configured(kinds[i], o))
-                rc = take_object(s, kinds[i], o, e);
+            if (fetch_is_configured(kinds[i], o))
+                rc = fetch_object(s, kinds[i], o, e);
         pbs_statfree(list);
     }
     return rc;
@@ -190,42 +227,42 @@ int qmgr_site_fetch(struct qmgr_site *s, int c, struct err *e)
 /* --- from a file --------------------------------------------------------------------------------------- */
 
 struct reading {
-    struct qmgr_site *site;
-    const struct qmgr_site *current;
+    struct qmgr_config *site;
+    const struct qmgr_config *current;
 };
 
-static int copy_resources(struct qmgr_site *to, const struct qmgr_site *from, struct err *e)
+static int read_copy_resources(struct qmgr_config *to, const struct qmgr_config *from, struct err *e)
 {
     for (const struct qmgr_object *t = from->first; t; t = t->next)
-        if (t->object == MGR_OBJ_RSC && declare(to, t, e) < 0)
+        if (t->object == MGR_OBJ_RSC && resource_declare(to, t, e) < 0)
             return -1;
     return 0;
 }
 
 /* The thing that a line names: as the file has made it so far, else a copy of what the server has. */
-static struct qmgr_object *subject(struct reading *r, int object, const char *name, struct err *e)
+static struct qmgr_object *read_find(struct reading *r, int object, const char *name, struct err *e)
 {
-    struct qmgr_object *t = qmgr_site_find(r->site, object, name), *now;
+    struct qmgr_object *t = config_find(r->site, object, name), *now;
 
     if (t && !t->gone)
         return t;
-    now = t ? NULL : qmgr_site_find(r->current, object, name);
+    now = t ? NULL : config_find(r->current, object, name);
     if (now)
-        return add(r->site, object, name, &now->attrs, e);
+        return object_add(r->site, object, name, &now->attrs, e);
     err_set(e, PBSE_IVALREQ, "there is no %s %s, and no line before this one creates it",
             qmgr_line_object(object), name);
     return NULL;
 }
 
 /* A node that is there keeps what its host has reported; anything else begins with the defaults. */
-static struct qmgr_object *create(struct reading *r, int object, const char *name, struct err *e)
+static struct qmgr_object *read_create(struct reading *r, int object, const char *name, struct err *e)
 {
-    const struct qmgr_object *now = qmgr_site_find(r->current, object, name);
+    const struct qmgr_object *now = config_find(r->current, object, name);
     struct qmgr_object *t;
 
-    if (qmgr_site_find(r->site, object, name)) {
-        err_set(e, PBSE_IVALREQ, "%s %s was named before; create comes first, once", qmgr_line_object(object),
-                name);
+    if (config_find(r->site, object, name)) {
+        err_set(e, PBSE_IVALREQ, "%s %s was named before; read_create comes first, once",
+                qmgr_line_object(object), name);
         return NULL;
     }
     if (object == MGR_OBJ_SERVER) {
@@ -236,13 +273,13 @@ static struct qmgr_object *create(struct reading *r, int object, const char *nam
         err_set(e, PBSE_RESCBUSY, "%s is a built-in resource", name);
         return NULL;
     }
-    t = add(r->site, object, name, now && object == MGR_OBJ_NODE ? &now->attrs : NULL, e);
+    t = object_add(r->site, object, name, now && object == MGR_OBJ_NODE ? &now->attrs : NULL, e);
     if (t && object != MGR_OBJ_NODE && attr_list_set_defaults(&t->attrs, e) < 0)
         return NULL;
     return t;
 }
 
-static int check_write(int object, const struct attropl *a, bool creating, struct err *e)
+static int read_check_write(int object, const struct attropl *a, bool creating, struct err *e)
 {
     const struct attr_writer manager = {.level = LEVEL_MANAGER, .creating = creating};
     int index = attr_def_need(kind_of(object), a->name, e);
@@ -250,42 +287,42 @@ static int check_write(int object, const struct attropl *a, bool creating, struc
     return index < 0 ? -1 : attr_def_check_write(attr_def_get(kind_of(object), index), &manager, e);
 }
 
-static int take_attributes(struct reading *r, const struct qmgr_line *l, struct qmgr_object *t, struct err *e)
+static int read_attributes(struct reading *r, const struct qmgr_line *l, struct qmgr_object *t, struct err *e)
 {
-    bool creating = !qmgr_site_find(r->current, t->object, t->name);
+    bool creating = !config_find(r->current, t->object, t->name);
 
     for (const struct attropl *a = l->attrs.first; a; a = a->next)
-        if (check_write(t->object, a, creating, e) < 0 ||
-            change(r->site, t, a->name, a->resource, a->value, a->op, e) < 0)
+        if (read_check_write(t->object, a, creating, e) < 0 ||
+            object_change(r->site, t, a->name, a->resource, a->value, a->op, e) < 0)
             return -1;
-    return settle(r->site, t, e);
+    return object_settle(r->site, t, e);
 }
 
 /* What is not there need not be deleted: a file may be applied twice. */
-static int take_deletion(struct reading *r, int object, const char *name, struct err *e)
+static int read_deletion(struct reading *r, int object, const char *name, struct err *e)
 {
     struct qmgr_object *t;
 
-    if (!qmgr_site_find(r->site, object, name) && !qmgr_site_find(r->current, object, name))
+    if (!config_find(r->site, object, name) && !config_find(r->current, object, name))
         return 0;
-    t = subject(r, object, name, e);
+    t = read_find(r, object, name, e);
     if (!t)
         return -1;
     t->gone = true;
     return 0;
 }
 
-static int take_name(struct reading *r, const struct qmgr_line *l, const char *name, struct err *e)
+static int read_name(struct reading *r, const struct qmgr_line *l, const char *name, struct err *e)
 {
     struct qmgr_object *t;
 
     if (l->command == MGR_CMD_DELETE)
-        return take_deletion(r, l->object, name, e);
-    t = l->command == MGR_CMD_CREATE ? create(r, l->object, name, e) : subject(r, l->object, name, e);
-    return t ? take_attributes(r, l, t, e) : -1;
+        return read_deletion(r, l->object, name, e);
+    t = l->command == MGR_CMD_CREATE ? read_create(r, l->object, name, e) : read_find(r, l->object, name, e);
+    return t ? read_attributes(r, l, t, e) : -1;
 }
 
-static int take_line(struct reading *r, const struct qmgr_line *l, struct err *e)
+static int read_line(struct reading *r, const struct qmgr_line *l, struct err *e)
 {
     bool is_ours = l->command == MGR_CMD_CREATE || l->command == MGR_CMD_SET || l->command == MGR_CMD_UNSET ||
                    l->command == MGR_CMD_DELETE;
@@ -294,23 +331,23 @@ static int take_line(struct reading *r, const struct qmgr_line *l, struct err *e
         return 0;
     if (!is_ours || kind_of(l->object) == OF_COUNT)
         return err_set(e, PBSE_IVALREQ,
-                       "a configuration has lines that create, set, unset or delete a resource, queue, "
+                       "a configuration has lines that read_create, set, unset or delete a resource, queue, "
                        "node, sched or the server");
     if (l->object == MGR_OBJ_SERVER)
-        return take_name(r, l, "", e);
+        return read_name(r, l, "", e);
     if (!l->n)
         return err_set(e, PBSE_IVALREQ, "the line names no %s", qmgr_line_object(l->object));
     for (size_t i = 0; i < l->n; i++)
         if (!*l->names[i].name || *l->names[i].server)
             return err_set(e, PBSE_IVALREQ,
                            "a configuration is of one server and names its objects one by one");
-        else if (take_name(r, l, l->names[i].name, e) < 0)
+        else if (read_name(r, l, l->names[i].name, e) < 0)
             return -1;
     return 0;
 }
 
 /* A line with its continuations, without newlines; false: the end. `n` counts lines of the file. */
-static bool next_line(FILE *f, struct strbuf *line, char **buffer, size_t *cap, size_t *n)
+static bool read_next_line(FILE *f, struct strbuf *line, char **buffer, size_t *cap, size_t *n)
 {
     ssize_t got;
 
@@ -326,7 +363,7 @@ static bool next_line(FILE *f, struct strbuf *line, char **buffer, size_t *cap, 
     return line->len > 0;
 }
 
-static int take_text(struct reading *r, const char *text, struct err *e)
+static int read_text(struct reading *r, const char *text, struct err *e)
 {
     struct qmgr_line l;
     struct qmgr_line_error fault;
@@ -336,13 +373,13 @@ static int take_text(struct reading *r, const char *text, struct err *e)
         rc = *fault.word ? err_set(e, PBSE_IVALREQ, "syntax error at \"%s\"", fault.word)
                          : err_set(e, PBSE_IVALREQ, "syntax error: something is missing");
     else
-        rc = take_line(r, &l, e);
+        rc = read_line(r, &l, e);
     qmgr_line_fini(&l);
     return rc;
 }
 
-size_t qmgr_site_read(struct qmgr_site *s, const struct qmgr_site *current, FILE *f, const char *name,
-                      FILE *faults)
+static size_t config_read(struct qmgr_config *s, const struct qmgr_config *current, FILE *f, const char *name,
+                          FILE *faults)
 {
     struct reading r = {s, current};
     struct strbuf line;
@@ -351,12 +388,12 @@ size_t qmgr_site_read(struct qmgr_site *s, const struct qmgr_site *current, FILE
     size_t cap = 0, n = 0, wrong = 0;
 
     strbuf_init(&line, LINE_MAX_BYTES);
-    if (copy_resources(s, current, &e) < 0) {
+    if (read_copy_resources(s, current, &e) < 0) {
         fprintf(faults, "qmgr: %s\n", e.text);
         wrong++;
     }
-    while (next_line(f, &line, &buffer, &cap, &n))
-        if (take_text(&r, strbuf_str(&line), &e) < 0) {
+    while (read_next_line(f, &line, &buffer, &cap, &n))
+        if (read_text(&r, strbuf_str(&line), &e) < 0) {
             fprintf(faults, "%s:%zu: %s\n", name, n, e.text);
             wrong++;
         }
@@ -367,7 +404,10 @@ size_t qmgr_site_read(struct qmgr_site *s, const struct qmgr_site *current, FILE
 
 /* --- what a thing has ---------------------------------------------------------------------------------- */
 
-int qmgr_site_walk(const struct qmgr_site *s, const struct qmgr_object *t, qmgr_site_fn *fn, void *arg)
+/* The attributes of an object as a manager would set them, in the order of the tables. */
+typedef int config_walk_fn(void *arg, const char *name, const char *resource, const char *value);
+static int config_walk(const struct qmgr_config *s, const struct qmgr_object *t, config_walk_fn *fn,
+                       void *arg)
 {
     const struct attr_reader manager = {.level = LEVEL_MANAGER, .show_hidden = true};
     struct attr_select all;
@@ -380,5 +420,354 @@ int qmgr_site_walk(const struct qmgr_site *s, const struct qmgr_object *t, qmgr_
     rc = attr_walk(&t->attrs, s->resources, &all, &manager, &scratch, fn, arg);
     strbuf_fini(&scratch);
     attr_select_fini(&all);
+    return rc;
+}
+
+/* --- lists of attributes ------------------------------------------------------------------------------- */
+
+static int attrs_add_cb(void *arg, const char *name, const char *resource, const char *value)
+{
+    attrs_add(arg, name, resource, value, SET);
+    return 0;
+}
+
+static void attrs_of(const struct qmgr_config *s, const struct qmgr_object *t, struct attrs *out)
+{
+    if (config_walk(s, t, attrs_add_cb, out) < 0)
+        out->failed = true;
+}
+
+static const struct attropl *attrs_find_like(const struct attrs *l, const struct attropl *like)
+{
+    for (const struct attropl *a = l->first; a; a = a->next)
+        if (!strcmp(a->name, like->name) &&
+            !strcmp(a->resource ? a->resource : "", like->resource ? like->resource : ""))
+            return a;
+    return NULL;
+}
+
+/* --- steps --------------------------------------------------------------------------------------------- */
+
+static struct config_step *diff_add(struct config_diff *d, int mgr_cmd, const struct qmgr_object *t)
+{
+    struct config_step *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->command = mgr_cmd;
+    s->object = t->object;
+    s->name = t->name;
+    *d->end = s;
+    d->end = &s->next;
+    d->n++;
+    return s;
+}
+
+/* What is in `these` and not, or not so, in `others`; with the value there, where there is one. */
+static void diff_collect(struct config_step *s, const struct attrs *these, const struct attrs *others,
+                         bool values_too)
+{
+    for (const struct attropl *a = these->first; a; a = a->next) {
+        const struct attropl *b = attrs_find_like(others, a);
+
+        if (b && (!values_too || !strcmp(a->value, b->value)))
+            continue;
+        if (values_too)
+            attrs_add(&s->to, a->name, a->resource, a->value, SET);
+        else
+            attrs_add(&s->to, a->name, a->resource, "", UNSET);
+        if (!values_too)
+            attrs_add(&s->from, a->name, a->resource, a->value, SET);
+        else if (b)
+            attrs_add(&s->from, b->name, b->resource, b->value, SET);
+    }
+}
+
+static void diff_drop_if_empty(struct config_diff *d, struct config_step **at)
+{
+    struct config_step *s = *at;
+
+    if (s->to.first || s->to.failed)
+        return;
+    *at = NULL; /* it is the last one */
+    d->end = at;
+    d->n--;
+    free(s);
+}
+
+static int diff_compare(struct config_diff *d, const struct qmgr_object *t, const struct attrs *now,
+                        const struct attrs *then)
+{
+    struct config_step **at = d->end, *s = diff_add(d, MGR_CMD_UNSET, t);
+
+    if (!s)
+        return -1;
+    diff_collect(s, now, then, false);
+    diff_drop_if_empty(d, at);
+    at = d->end;
+    s = diff_add(d, MGR_CMD_SET, t);
+    if (!s)
+        return -1;
+    diff_collect(s, then, now, true);
+    diff_drop_if_empty(d, at);
+    return 0;
+}
+
+static int diff_object(struct config_diff *d, const struct qmgr_config *current,
+                       const struct qmgr_config *wanted, const struct qmgr_object *t)
+{
+    const struct qmgr_object *old = config_find(current, t->object, t->name);
+    struct attrs now = {0}, then = {0};
+    struct config_step *s;
+    int rc = 0;
+
+    attrs_of(wanted, t, &then);
+    if (old) {
+        attrs_of(current, old, &now);
+        rc = now.failed ? -1 : diff_compare(d, t, &now, &then);
+    } else {
+        s = diff_add(d, MGR_CMD_CREATE, t);
+        rc = s ? 0 : -1;
+        if (s) {
+            s->to = then;
+            then = (struct attrs){0};
+        }
+    }
+    rc = then.failed ? -1 : rc;
+    attrs_fini(&now);
+    attrs_fini(&then);
+    return rc;
+}
+
+static int diff_deleted(struct config_diff *d, const struct qmgr_config *current, const struct qmgr_object *t)
+{
+    const struct qmgr_object *old = config_find(current, t->object, t->name);
+    struct config_step *s = old ? diff_add(d, MGR_CMD_DELETE, t) : NULL;
+
+    if (!old)
+        return 0;
+    if (!s)
+        return -1;
+    attrs_of(current, old, &s->from);
+    return s->from.failed ? -1 : 0;
+}
+
+static int diff_create(struct config_diff *d, const struct qmgr_config *current,
+                       const struct qmgr_config *wanted)
+{
+    static const int order[] = {MGR_OBJ_RSC, MGR_OBJ_QUEUE, MGR_OBJ_NODE, MGR_OBJ_SCHED, MGR_OBJ_SERVER};
+    enum { KINDS = sizeof order / sizeof order[0] };
+
+    *d = (struct config_diff){.end = &d->first};
+    for (size_t i = 0; i < KINDS; i++)
+        for (const struct qmgr_object *t = wanted->first; t; t = t->next)
+            if (t->object == order[i] && !t->gone && diff_object(d, current, wanted, t) < 0)
+                return -1;
+    for (size_t i = KINDS; i-- > 0;)
+        for (const struct qmgr_object *t = wanted->first; t; t = t->next)
+            if (t->object == order[i] && t->gone && diff_deleted(d, current, t) < 0)
+                return -1;
+    return 0;
+}
+
+static void diff_fini(struct config_diff *d)
+{
+    for (struct config_step *s = d->first, *next; s; s = next) {
+        next = s->next;
+        attrs_fini(&s->to);
+        attrs_fini(&s->from);
+        free(s);
+    }
+}
+
+/* --- showing ------------------------------------------------------------------------------------------- */
+
+static const char *command_name(int mgr_cmd)
+{
+    switch (mgr_cmd) {
+    case MGR_CMD_CREATE:
+        return "create";
+    case MGR_CMD_DELETE:
+        return "delete";
+    case MGR_CMD_UNSET:
+        return "unset";
+    }
+    return "set";
+}
+
+static void diff_show_attribute(FILE *f, const struct config_step *s, const struct attropl *a)
+{
+    const struct attropl *was = attrs_find_like(&s->from, a);
+
+    if (was && s->command != MGR_CMD_CREATE)
+        fprintf(f, "# was %s\n", was->value);
+    fprintf(f, "%s %s%s%s %s%s%s", s->command == MGR_CMD_UNSET ? "unset" : "set", qmgr_line_object(s->object),
+            *s->name ? " " : "", s->name, a->name, a->resource && *a->resource ? "." : "",
+            a->resource ? a->resource : "");
+    if (s->command != MGR_CMD_UNSET) {
+        fputs(" = ", f);
+        qmgr_print_value(f, a->value, strlen(a->value));
+    }
+    putc('\n', f);
+}
+
+static void diff_show_step(FILE *f, const struct config_step *s)
+{
+    if (s->command == MGR_CMD_CREATE || s->command == MGR_CMD_DELETE)
+        fprintf(f, "%s %s %s\n", command_name(s->command), qmgr_line_object(s->object), s->name);
+    for (const struct attropl *a = s->to.first; a; a = a->next)
+        diff_show_attribute(f, s, a);
+}
+
+static void diff_show(FILE *f, const struct config_diff *d)
+{
+    for (const struct config_step *s = d->first; s; s = s->next)
+        diff_show_step(f, s);
+}
+
+/* --- doing --------------------------------------------------------------------------------------------- */
+
+static int print_refusal(FILE *f, int c, const struct config_step *s, const char *what)
+{
+    int code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
+    const char *text = pbs_geterrmsg(c);
+
+    fprintf(f, "qmgr: %s %s %s%s%s: %s (%d)\n", what, command_name(s->command), qmgr_line_object(s->object),
+            *s->name ? " " : "", s->name, text && *text ? text : "refused by the server", code);
+    return code;
+}
+
+static int step_do(const struct config_step *s, int c)
+{
+    return pbs_manager(c, s->command, s->object, s->name, s->to.first, NULL);
+}
+
+/* What was set where nothing was before is unset again. */
+static int step_undo_set(const struct config_step *s, int c)
+{
+    struct attrs drop = {0};
+    int rc = 0;
+
+    for (const struct attropl *a = s->to.first; a; a = a->next)
+        if (!attrs_find_like(&s->from, a))
+            attrs_add(&drop, a->name, a->resource, "", UNSET);
+    if (drop.first)
+        rc = pbs_manager(c, MGR_CMD_UNSET, s->object, s->name, drop.first, NULL);
+    if (rc == 0 && s->from.first)
+        rc = pbs_manager(c, MGR_CMD_SET, s->object, s->name, s->from.first, NULL);
+    attrs_fini(&drop);
+    return rc;
+}
+
+static int step_undo(const struct config_step *s, int c)
+{
+    switch (s->command) {
+    case MGR_CMD_CREATE:
+        return pbs_manager(c, MGR_CMD_DELETE, s->object, s->name, NULL, NULL);
+    case MGR_CMD_DELETE:
+        return pbs_manager(c, MGR_CMD_CREATE, s->object, s->name, s->from.first, NULL);
+    case MGR_CMD_UNSET:
+        return pbs_manager(c, MGR_CMD_SET, s->object, s->name, s->from.first, NULL);
+    }
+    return step_undo_set(s, c);
+}
+
+/* The last one first. How many could not be undone. */
+static size_t diff_undo(const struct config_step *const *done, size_t n, int c, FILE *faults)
+{
+    size_t left = 0;
+
+    while (n-- > 0) {
+        pbs_errno = 0;
+        if (step_undo(done[n], c) == 0)
+            continue;
+        print_refusal(faults, c, done[n], "cannot step_undo");
+        left++;
+    }
+    return left;
+}
+
+static void print_undone(FILE *faults, size_t n, size_t left)
+{
+    if (left)
+        fprintf(faults, "qmgr: %zu of %zu changes could not be undone: diff_compare with diff\n", left, n);
+    else
+        fprintf(faults, "qmgr: nothing has changed\n");
+}
+
+static int diff_apply(const struct config_diff *d, int c, FILE *out, FILE *faults)
+{
+    const struct config_step **done = calloc(d->n + 1, sizeof *done);
+    size_t n = 0;
+    int code = done ? 0 : PBSE_SYSTEM;
+
+    for (const struct config_step *s = d->first; s && !code; s = s->next) {
+        pbs_errno = 0;
+        if (step_do(s, c) == 0)
+            done[n++] = s;
+        else
+            code = print_refusal(faults, c, s, "cannot");
+    }
+    if (code)
+        print_undone(faults, n, diff_undo(done, n, c, faults));
+    else
+        diff_show(out, d);
+    free(done);
+    return code;
+}
+
+/* --- diff and apply ------------------------------------------------------------------------------------ */
+
+static int deploy_difference(const struct qmgr_config *current, const struct qmgr_config *wanted, int c,
+                             bool apply)
+{
+    struct config_diff d;
+    int rc = 0;
+
+    if (diff_create(&d, current, wanted) < 0) {
+        fprintf(stderr, "qmgr: no memory for the difference\n");
+        rc = PBSE_SYSTEM;
+    } else if (apply) {
+        rc = diff_apply(&d, c, stdout, stderr);
+        if (rc == 0)
+            printf("# %zu change%s made\n", d.n, d.n == 1 ? "" : "s");
+    } else {
+        diff_show(stdout, &d);
+        rc = d.n ? QMGR_CONFIG_DIFFERS : 0;
+    }
+    diff_fini(&d);
+    return rc;
+}
+
+static int deploy_file(struct qmgr_config *current, struct qmgr_config *wanted, int c, FILE *f,
+                       const char *name, bool apply)
+{
+    struct err e = {0};
+    size_t wrong;
+
+    if (config_fetch(current, c, &e) < 0) {
+        fprintf(stderr, "qmgr: %s\n", e.text);
+        return e.code;
+    }
+    wrong = config_read(wanted, current, f, name, stderr);
+    if (wrong) {
+        fprintf(stderr, "qmgr: %s has %zu wrong line%s; nothing has changed\n", name, wrong,
+                wrong == 1 ? "" : "s");
+        return QMGR_CONFIG_BAD_FILE;
+    }
+    return deploy_difference(current, wanted, c, apply);
+}
+
+int qmgr_config_deploy(int c, FILE *f, const char *name, bool apply)
+{
+    struct qmgr_config *current = config_create(), *wanted = config_create();
+    int rc = PBSE_SYSTEM;
+
+    if (current && wanted)
+        rc = deploy_file(current, wanted, c, f, name, apply);
+    else
+        fprintf(stderr, "qmgr: no memory for two configurations\n");
+    config_destroy(wanted);
+    config_destroy(current);
     return rc;
 }
