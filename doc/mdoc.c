@@ -7,7 +7,7 @@
 enum { LINE_LENGTH_MAX = 4096 };
 
 /* In an argument of a macro a blank ends the word and a quote opens one; short words would be taken as macros. */
-static void put(FILE *f, const char *text, bool argument)
+static void mdoc_put(FILE *f, const char *text, bool argument)
 {
     if (argument || *text == '.' || *text == '\'')
         fputs("\\&", f);
@@ -29,11 +29,11 @@ void mdoc_head(FILE *f, const struct mdoc_head *h)
 {
     fprintf(
         f, ".\\\" Made by the build from the tables of ifl/; not to be edited.\n.Dd November 21, 2026\n.Dt ");
-    put(f, h->name, true);
+    mdoc_put(f, h->name, true);
     fprintf(f, " %s LOCAL\n.Os Cede\n.Sh NAME\n.Nm ", h->section);
-    put(f, h->name, true);
+    mdoc_put(f, h->name, true);
     fputs("\n.Nd ", f);
-    put(f, h->about, false);
+    mdoc_put(f, h->about, false);
     fputc('\n', f);
 }
 
@@ -50,10 +50,10 @@ void mdoc_list_open(FILE *f)
 void mdoc_term(FILE *f, const char *term, const char *note)
 {
     fputs(".It Sy ", f);
-    put(f, term, true);
+    mdoc_put(f, term, true);
     if (note && *note) {
         fputs(" No ", f);
-        put(f, note, true);
+        mdoc_put(f, note, true);
     }
     fputc('\n', f);
 }
@@ -71,7 +71,7 @@ void mdoc_line(FILE *f, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
-    put(f, line, false);
+    mdoc_put(f, line, false);
     fputc('\n', f);
 }
 

@@ -70,14 +70,15 @@ static void put_flags(FILE *f, enum attr_of of, const struct attr_def *d)
     static const struct {
         unsigned flag;
         const char *sentence;
-    } rows[] = {{AF_HIDDEN, "Hidden unless the server's show_hidden_attribs is true."},
-                {AF_DERIVED, "Computed when it is asked for."},
-                {AF_EXEC, "Of execution queues only."},
-                {AF_ROUTING, "Of route queues only."},
-                {AF_INDIRECT, "An amount may be @vnode: that vnode's is shared."},
-                {AF_ASKED, "Shown only to who asks for it by name."},
-                {AF_PRIVATE, "With the server's hide_environments shown to the owner, operators and managers only."},
-                {AF_UNUSED, "Kept and shown, but nothing acts on it."}};
+    } rows[] = {
+        {AF_HIDDEN, "Hidden unless the server's show_hidden_attribs is true."},
+        {AF_DERIVED, "Computed when it is asked for."},
+        {AF_EXEC, "Of execution queues only."},
+        {AF_ROUTING, "Of route queues only."},
+        {AF_INDIRECT, "An amount may be @vnode: that vnode's is shared."},
+        {AF_ASKED, "Shown only to who asks for it by name."},
+        {AF_PRIVATE, "With the server's hide_environments shown to the owner, operators and managers only."},
+        {AF_UNUSED, "Kept and shown, but nothing acts on it."}};
 
     if ((d->flags & AF_RUN) && d->write != LEVEL_SERVER && (of == OF_JOB || of == OF_RESV))
         mdoc_line(f, "Alterable while it runs.");
@@ -130,7 +131,7 @@ static void put_types(FILE *f, enum attr_of of)
     mdoc_list_close(f);
 }
 
-static void attributes(FILE *f, const struct page *p)
+static void reference_attributes(FILE *f, const struct page *p)
 {
     mdoc_section(f, "ATTRIBUTES");
     put_attributes(f, p->of);
@@ -157,7 +158,7 @@ static void put_resource(FILE *f, const struct resource *r)
         mdoc_line(f, "%s.", resource_may_write(r, LEVEL_MANAGER) ? "Set by managers" : "Set by the server");
 }
 
-static void resources(FILE *f, const struct page *p)
+static void reference_resources(FILE *f, const struct page *p)
 {
     struct resource_table *t = resource_table_create();
     const struct resource *r = NULL;
@@ -193,7 +194,7 @@ static const char *conf_type(enum conf_type t)
     return "";
 }
 
-static void conf_keys(FILE *f, const struct page *p)
+static void reference_conf_keys(FILE *f, const struct page *p)
 {
     (void)p;
     mdoc_section(f, "KEYS");
@@ -283,45 +284,50 @@ static const struct page pages[] = {
      {"pbs_job_attributes", "7", "attributes of jobs"},
      OF_JOB,
      job_intro,
-     attributes,
+     reference_attributes,
      see_job},
     {"pbs_queue_attributes.7",
      {"pbs_queue_attributes", "7", "attributes of queues"},
      OF_QUEUE,
      queue_intro,
-     attributes,
+     reference_attributes,
      see_admin},
     {"pbs_server_attributes.7",
      {"pbs_server_attributes", "7", "attributes of the server"},
      OF_SERVER,
      server_intro,
-     attributes,
+     reference_attributes,
      see_admin},
     {"pbs_node_attributes.7",
      {"pbs_node_attributes", "7", "attributes of vnodes"},
      OF_NODE,
      node_intro,
-     attributes,
+     reference_attributes,
      see_node},
     {"pbs_sched_attributes.7",
      {"pbs_sched_attributes", "7", "attributes of schedulers"},
      OF_SCHED,
      sched_intro,
-     attributes,
+     reference_attributes,
      see_sched},
     {"pbs_hold_attributes.7",
      {"pbs_hold_attributes", "7", "attributes of holds"},
      OF_HOLD,
      hold_intro,
-     attributes,
+     reference_attributes,
      see_hold},
     {"pbs_resources.7",
      {"pbs_resources", "7", "resources that jobs ask for"},
      OF_RESOURCE,
      resource_intro,
-     resources,
+     reference_resources,
      see_resource},
-    {"pbs.conf.8", {"pbs.conf", "8", "where everything is"}, OF_SERVER, conf_intro, conf_keys, see_conf},
+    {"pbs.conf.8",
+     {"pbs.conf", "8", "where everything is"},
+     OF_SERVER,
+     conf_intro,
+     reference_conf_keys,
+     see_conf},
 };
 
 int reference_write(FILE *f, const char *name)

@@ -37,7 +37,7 @@ struct execsim {
 
 /* --- orders ------------------------------------------------------------------------------------------ */
 
-static void take_start(void *arg, const void *args, struct rpc_request *q)
+static void execsim_order_start(void *arg, const void *args, struct rpc_request *q)
 {
     struct execsim *s = arg;
     const exec_start_args *a = args;
@@ -62,7 +62,8 @@ static void take_start(void *arg, const void *args, struct rpc_request *q)
 }
 
 /* The run that an order is about, or NULL after refusing it. */
-static struct sim_run *run_for(struct execsim *s, const wire_job *job, uint32_t run, struct rpc_request *q)
+static struct sim_run *execsim_find_run(struct execsim *s, const wire_job *job, uint32_t run,
+                                        struct rpc_request *q)
 {
     struct sim_run *r = sim_runs_find(&s->runs, job, run);
 
@@ -70,61 +71,61 @@ static struct sim_run *run_for(struct execsim *s, const wire_job *job, uint32_t 
     return r;
 }
 
-static void take_launch(void *arg, const void *args, struct rpc_request *q)
+static void execsim_order_launch(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_order_args *a = args;
-    struct sim_run *r = run_for(arg, &a->job, a->run, q);
+    struct sim_run *r = execsim_find_run(arg, &a->job, a->run, q);
 
     if (r)
         sim_job_launch(r);
 }
 
-static void take_suspend(void *arg, const void *args, struct rpc_request *q)
+static void execsim_order_suspend(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_attempt_args *a = args;
-    struct sim_run *r = run_for(arg, &a->job, a->run, q);
+    struct sim_run *r = execsim_find_run(arg, &a->job, a->run, q);
 
     if (r && !r->ended)
         sim_job_suspend(r, a->attempt);
 }
 
-static void take_resume(void *arg, const void *args, struct rpc_request *q)
+static void execsim_order_resume(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_attempt_args *a = args;
-    struct sim_run *r = run_for(arg, &a->job, a->run, q);
+    struct sim_run *r = execsim_find_run(arg, &a->job, a->run, q);
 
     if (r && !r->ended)
         sim_job_resume(r, a->attempt);
 }
 
-static void take_checkpoint(void *arg, const void *args, struct rpc_request *q)
+static void execsim_order_checkpoint(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_checkpoint_args *a = args;
-    struct sim_run *r = run_for(arg, &a->job, a->run, q);
+    struct sim_run *r = execsim_find_run(arg, &a->job, a->run, q);
 
     if (r && !r->ended)
         sim_job_checkpoint(r, a->attempt, a->leave);
 }
 
-static void take_terminate(void *arg, const void *args, struct rpc_request *q)
+static void execsim_order_terminate(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_terminate_args *a = args;
-    struct sim_run *r = run_for(arg, &a->job, a->run, q);
+    struct sim_run *r = execsim_find_run(arg, &a->job, a->run, q);
 
     if (r)
         sim_job_terminate(r, a->grace_s);
 }
 
-static void take_update(void *arg, const void *args, struct rpc_request *q)
+static void execsim_order_update(void *arg, const void *args, struct rpc_request *q)
 {
     const exec_update_args *a = args;
-    struct sim_run *r = run_for(arg, &a->job, a->run, q);
+    struct sim_run *r = execsim_find_run(arg, &a->job, a->run, q);
 
     if (r)
         sim_job_release_nodes(r, a->give_up.give_up_val, a->give_up.give_up_len);
 }
 
-static void take_purge(void *arg, const void *args, struct rpc_request *q)
+static void execsim_order_purge(void *arg, const void *args, struct rpc_request *q)
 {
     struct execsim *s = arg;
     const exec_order_args *a = args;
@@ -135,7 +136,7 @@ static void take_purge(void *arg, const void *args, struct rpc_request *q)
         sim_job_purge(r);
 }
 
-static void take_nothing(void *arg, const void *args, struct rpc_request *q)
+static void execsim_order_ignore(void *arg, const void *args, struct rpc_request *q)
 {
     (void)arg;
     (void)args;
@@ -143,13 +144,15 @@ static void take_nothing(void *arg, const void *args, struct rpc_request *q)
 }
 
 static const struct exec_service_order orders[] = {
-    {EXEC_START, take_start},   {EXEC_LAUNCH, take_launch},       {EXEC_SUSPEND, take_suspend},
-    {EXEC_RESUME, take_resume}, {EXEC_TERMINATE, take_terminate}, {EXEC_PURGE, take_purge},
-    {EXEC_UPDATE, take_update}, {EXEC_SIGNAL, take_nothing},      {EXEC_CHECKPOINT, take_checkpoint}};
+    {EXEC_START, execsim_order_start},          {EXEC_LAUNCH, execsim_order_launch},
+    {EXEC_SUSPEND, execsim_order_suspend},      {EXEC_RESUME, execsim_order_resume},
+    {EXEC_TERMINATE, execsim_order_terminate},  {EXEC_PURGE, execsim_order_purge},
+    {EXEC_UPDATE, execsim_order_update},        {EXEC_SIGNAL, execsim_order_ignore},
+    {EXEC_CHECKPOINT, execsim_order_checkpoint}};
 
 /* --- HELLO ------------------------------------------------------------------------------------------- */
 
-static exec_held_run held(const struct execsim *s, const struct sim_run *r)
+static exec_held_run execsim_held_run(const struct execsim *s, const struct sim_run *r)
 {
     return (exec_held_run){.job = {.seq = r->key.seq, .index = r->key.index},
                            .run = r->key.run,
@@ -169,7 +172,7 @@ static u_int capabilities(const struct execsim *s)
            (sim_rules_checkpoint(s->o.rules, &save_ms, &restart_ms) ? EXEC_CAN_CHECKPOINT : 0);
 }
 
-static int hello(void *arg, exec_hello_args *a)
+static int execsim_hello(void *arg, exec_hello_args *a)
 {
     static char version[] = CEDE_VERSION;
     struct execsim *s = arg;
@@ -190,17 +193,17 @@ static int hello(void *arg, exec_hello_args *a)
     if (!a->runs.runs_val)
         return -1;
     for (const struct sim_run *r = s->runs.table; r && a->runs.runs_len < EXEC_RUNS_MAX; r = r->hh.next)
-        a->runs.runs_val[a->runs.runs_len++] = held(s, r);
+        a->runs.runs_val[a->runs.runs_len++] = execsim_held_run(s, r);
     return 0;
 }
 
-static void hello_done(void *arg, exec_hello_args *a)
+static void execsim_hello_done(void *arg, exec_hello_args *a)
 {
     (void)arg;
     free(a->runs.runs_val);
 }
 
-static void obey(struct execsim *s, const exec_run_decision *d)
+static void execsim_obey(struct execsim *s, const exec_run_decision *d)
 {
     struct sim_run *r = sim_runs_find(&s->runs, &d->job, d->run);
 
@@ -213,9 +216,9 @@ static void obey(struct execsim *s, const exec_run_decision *d)
         sim_job_purge(r);
 }
 
-static void say_nodes(struct execsim *s, const struct loss *l);
+static void execsim_send_nodes(struct execsim *s, const struct loss *l);
 
-static void accepted(void *arg, const exec_hello_result *result)
+static void execsim_accepted(void *arg, const exec_hello_result *result)
 {
     struct execsim *s = arg;
 
@@ -224,27 +227,27 @@ static void accepted(void *arg, const exec_hello_result *result)
     if (s->o.clock)
         clock_set(s->o.clock, result->clock_ns); /* from now on both show the same */
     for (u_int i = 0; i < result->runs.runs_len; i++)
-        obey(s, &result->runs.runs_val[i]);
+        execsim_obey(s, &result->runs.runs_val[i]);
     for (size_t i = 0; i < s->n_losses; i++)
         if (s->losses[i].is_down)
-            say_nodes(s, &s->losses[i]);
+            execsim_send_nodes(s, &s->losses[i]);
 }
 
-static size_t journal_next(void *arg, exec_event *out, size_t max)
+static size_t execsim_journal_next(void *arg, exec_event *out, size_t max)
 {
     struct execsim *s = arg;
 
     return sim_runs_next(&s->runs, out, max);
 }
 
-static void journal_rewind(void *arg)
+static void execsim_journal_rewind(void *arg)
 {
     struct execsim *s = arg;
 
     sim_runs_rewind(&s->runs);
 }
 
-static void journal_acked(void *arg, const exec_ack *a)
+static void execsim_journal_acked(void *arg, const exec_ack *a)
 {
     struct execsim *s = arg;
     struct sim_run *r = sim_runs_find(&s->runs, &a->job, a->run);
@@ -256,11 +259,12 @@ static void journal_acked(void *arg, const exec_ack *a)
     sim_job_acked(r, a->state == EXEC_UNKNOWN_RUN ? UINT64_MAX : a->seq);
 }
 
-static const struct exec_service_hooks hooks = {
-    .hello = hello,
-    .hello_done = hello_done,
-    .accepted = accepted,
-    .journal = {.next = journal_next, .rewind = journal_rewind, .acked = journal_acked}};
+static const struct exec_service_hooks hooks = {.hello = execsim_hello,
+                                                .hello_done = execsim_hello_done,
+                                                .accepted = execsim_accepted,
+                                                .journal = {.next = execsim_journal_next,
+                                                            .rewind = execsim_journal_rewind,
+                                                            .acked = execsim_journal_acked}};
 
 /* --- by hand ----------------------------------------------------------------------------------------- */
 
@@ -282,7 +286,7 @@ int execsim_step(struct execsim *s, const char *job, enum sim_job_step step, int
 /* --- vnodes that are lost ---------------------------------------------------------------------------- */
 
 /* "down" or "free"; said again at every HELLO, since it is no event. */
-static void say_nodes(struct execsim *s, const struct loss *l)
+static void execsim_send_nodes(struct execsim *s, const struct loss *l)
 {
     static char state[] = "state", none[] = "", down[] = "down", is_free[] = "free";
     wire_attr attr = {state, none, l->is_down ? down : is_free};
@@ -305,13 +309,13 @@ static bool touches(const struct sim_run *r, const struct sim_rules_loss *rule)
     return false;
 }
 
-static void on_loss(void *arg)
+static void execsim_loss_cb(void *arg)
 {
     struct loss *l = arg;
     struct execsim *s = l->sim;
 
     l->is_down = !l->is_down;
-    say_nodes(s, l);
+    execsim_send_nodes(s, l);
     if (!l->is_down)
         return;
     for (struct sim_run *r = s->runs.table; r; r = r->hh.next)
@@ -321,7 +325,7 @@ static void on_loss(void *arg)
         loop_timer_set(l->timer, sim_job_to_clock_ms(s->jobs, l->rule->for_ms));
 }
 
-static int make_losses(struct execsim *s)
+static int execsim_create_losses(struct execsim *s)
 {
     const struct sim_rules_loss *rules = sim_rules_losses(s->o.rules, &s->n_losses);
 
@@ -330,7 +334,7 @@ static int make_losses(struct execsim *s)
         return -1;
     for (size_t i = 0; i < s->n_losses; i++) {
         s->losses[i] = (struct loss){.sim = s, .rule = &rules[i]};
-        s->losses[i].timer = loop_timer_create(s->loop, LOOP_CLOCK, on_loss, &s->losses[i]);
+        s->losses[i].timer = loop_timer_create(s->loop, LOOP_CLOCK, execsim_loss_cb, &s->losses[i]);
         if (!s->losses[i].timer)
             return -1;
         loop_timer_set(s->losses[i].timer, sim_job_to_clock_ms(s->jobs, rules[i].at_ms));
@@ -340,7 +344,7 @@ static int make_losses(struct execsim *s)
 
 /* --- creation -------------------------------------------------------------------------------------------- */
 
-static void wake(void *arg)
+static void execsim_wake(void *arg)
 {
     struct execsim *s = arg;
 
@@ -364,9 +368,9 @@ struct execsim *execsim_create(struct loop *l, const struct execsim_options *o, 
         return NULL;
     s->loop = l;
     s->o = *o;
-    s->runs = (struct sim_runs){.wake = wake, .arg = s};
+    s->runs = (struct sim_runs){.wake = execsim_wake, .arg = s};
     s->jobs = sim_job_create(l, &s->runs, o->rules, &o->job);
-    if (s->jobs && make_losses(s) == 0)
+    if (s->jobs && execsim_create_losses(s) == 0)
         s->service = exec_service_create(l, &so, e);
     if (s->service)
         return s;

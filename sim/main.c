@@ -20,7 +20,7 @@
 
 enum { TEXT_MAX = 256 };
 
-enum option_id {
+enum sim_main_option_id {
     OPT_NODES,
     OPT_NCPUS,
     OPT_MEM,
@@ -35,7 +35,7 @@ enum option_id {
     OPT_BY_HAND
 };
 
-struct settings {
+struct sim_main_settings {
     struct execsim_options o;
     const char *prefix, *file, *rules;
     int64_t n_nodes, ncpus;
@@ -43,7 +43,7 @@ struct settings {
     bool is_virtual;
 };
 
-static int take_scale(struct settings *s, const char *value, struct err *e)
+static int take_scale(struct sim_main_settings *s, const char *value, struct err *e)
 {
     char *end;
 
@@ -53,12 +53,12 @@ static int take_scale(struct settings *s, const char *value, struct err *e)
                : err_set(e, 22, "\"%s\" is not a number above 0", value);
 }
 
-static int take_option(void *context, const struct option_row *row, const char *value, struct err *e)
+static int sim_main_take_option(void *context, const struct option_row *row, const char *value, struct err *e)
 {
-    struct settings *s = context;
+    struct sim_main_settings *s = context;
     struct units_size size;
 
-    switch ((enum option_id)row->id) {
+    switch ((enum sim_main_option_id)row->id) {
     case OPT_PREFIX:
         s->prefix = value;
         return 0;
@@ -97,22 +97,26 @@ static int take_option(void *context, const struct option_row *row, const char *
 }
 
 static const struct option_row rows[] = {
-    {'n', "nodes", OPTION_VALUE, "N", "how many nodes (1)", take_option, OPT_NODES},
-    {'c', "ncpus", OPTION_VALUE, "N", "cpus of each (128)", take_option, OPT_NCPUS},
-    {'m', "mem", OPTION_VALUE, "SIZE", "memory of each (256gb)", take_option, OPT_MEM},
-    {'p', "prefix", OPTION_VALUE, "NAME", "their names are NAME1, NAME2 ... (n)", take_option, OPT_PREFIX},
-    {'f', "file", OPTION_VALUE, "FILE", "names and sizes of the nodes, instead of these", take_option,
-     OPT_FILE},
-    {'R', "rules", OPTION_VALUE, "FILE", "durations, failures, epilogues, losses", take_option, OPT_RULES},
-    {'x', "scale", OPTION_VALUE, "FACTOR", "simulated seconds in one real second (1)", take_option,
+    {'n', "nodes", OPTION_VALUE, "N", "how many nodes (1)", sim_main_take_option, OPT_NODES},
+    {'c', "ncpus", OPTION_VALUE, "N", "cpus of each (128)", sim_main_take_option, OPT_NCPUS},
+    {'m', "mem", OPTION_VALUE, "SIZE", "memory of each (256gb)", sim_main_take_option, OPT_MEM},
+    {'p', "prefix", OPTION_VALUE, "NAME", "their names are NAME1, NAME2 ... (n)", sim_main_take_option,
+     OPT_PREFIX},
+    {'f', "file", OPTION_VALUE, "FILE", "names and sizes of the nodes, instead of these",
+     sim_main_take_option, OPT_FILE},
+    {'R', "rules", OPTION_VALUE, "FILE", "durations, failures, epilogues, losses", sim_main_take_option,
+     OPT_RULES},
+    {'x', "scale", OPTION_VALUE, "FACTOR", "simulated seconds in one real second (1)", sim_main_take_option,
      OPT_SCALE},
     {'V', "virtual", OPTION_ALONE, NULL, "drive the time of a server that was started with --virtual",
-     take_option, OPT_VIRTUAL},
-    {'s', "service", OPTION_VALUE, "NAME", "name of the service (sim:1)", take_option, OPT_SERVICE},
-    {'r', "run-ms", OPTION_VALUE, "MS", "how long a job runs that does not say (0)", take_option, OPT_RUN},
-    {'b', "by-hand", OPTION_ALONE, NULL, "jobs do what lines on standard input say", take_option,
+     sim_main_take_option, OPT_VIRTUAL},
+    {'s', "service", OPTION_VALUE, "NAME", "name of the service (sim:1)", sim_main_take_option, OPT_SERVICE},
+    {'r', "run-ms", OPTION_VALUE, "MS", "how long a job runs that does not say (0)", sim_main_take_option,
+     OPT_RUN},
+    {'b', "by-hand", OPTION_ALONE, NULL, "jobs do what lines on standard input say", sim_main_take_option,
      OPT_BY_HAND},
-    {'d', "die-ms", OPTION_VALUE, "MS", "how long a terminated job takes to end (0)", take_option, OPT_DIE},
+    {'d', "die-ms", OPTION_VALUE, "MS", "how long a terminated job takes to end (0)", sim_main_take_option,
+     OPT_DIE},
 };
 
 static const struct options options = {.program = "pbs_execsim",
@@ -121,30 +125,30 @@ static const struct options options = {.program = "pbs_execsim",
                                        .n_rows = sizeof rows / sizeof *rows,
                                        .order = OPTIONS_ANYWHERE};
 
-struct program {
+struct sim_main_program {
     struct loop *loop;
     struct sim_advance *advance;
     struct execsim *sim;
     struct sim_commands *commands;
 };
 
-static void left(void *arg)
+static void sim_main_stopped_cb(void *arg)
 {
     loop_stop(arg);
 }
 
-static void stop(void *arg)
+static void sim_main_signal_cb(void *arg)
 {
-    struct program *p = arg;
+    struct sim_main_program *p = arg;
 
-    execsim_stop(p->sim, left, p->loop);
+    execsim_stop(p->sim, sim_main_stopped_cb, p->loop);
 }
 
-static int serve(const struct execsim_options *o, struct err *e)
+static int sim_main_serve(const struct execsim_options *o, struct err *e)
 {
-    struct program p = {.loop = loop_create(o->clock, e)};
-    struct loop_signal *term = p.loop ? loop_signal_create(p.loop, SIGTERM, stop, &p, e) : NULL;
-    struct loop_signal *intr = term ? loop_signal_create(p.loop, SIGINT, stop, &p, e) : NULL;
+    struct sim_main_program p = {.loop = loop_create(o->clock, e)};
+    struct loop_signal *term = p.loop ? loop_signal_create(p.loop, SIGTERM, sim_main_signal_cb, &p, e) : NULL;
+    struct loop_signal *intr = term ? loop_signal_create(p.loop, SIGINT, sim_main_signal_cb, &p, e) : NULL;
     int rc = -1;
 
     if (intr && (p.sim = execsim_create(p.loop, o, e)) &&
@@ -162,7 +166,7 @@ static int serve(const struct execsim_options *o, struct err *e)
 }
 
 /* Nodes by a pattern of the command line, or by a file. */
-static int make_cluster(const struct settings *s, struct sim_nodes *c, struct err *e)
+static int make_cluster(const struct sim_main_settings *s, struct sim_nodes *c, struct err *e)
 {
     char names[TEXT_MAX], ncpus[TEXT_MAX], mem[TEXT_MAX];
     const char *const amounts[] = {ncpus, mem};
@@ -177,7 +181,7 @@ static int make_cluster(const struct settings *s, struct sim_nodes *c, struct er
     return sim_nodes_add(c, names, amounts, 2, e);
 }
 
-static int run(struct settings *s, struct err *e)
+static int sim_main_run(struct sim_main_settings *s, struct err *e)
 {
     struct sim_nodes *c = sim_nodes_create();
     struct sim_rules *r = sim_rules_create();
@@ -191,7 +195,7 @@ static int run(struct settings *s, struct err *e)
     else if (!c || !r)
         err_set(e, 12, "no memory");
     else if (make_cluster(s, c, e) == 0 && (!s->rules || sim_rules_read(r, s->rules, e) == 0))
-        rc = serve(&s->o, e);
+        rc = sim_main_serve(&s->o, e);
     sim_rules_destroy(r);
     sim_nodes_destroy(c);
     return rc;
@@ -199,11 +203,11 @@ static int run(struct settings *s, struct err *e)
 
 int main(int argc, char *argv[])
 {
-    struct settings s = {.o = {.service = "sim:1", .job = {.scale = 1}},
-                         .prefix = "n",
-                         .n_nodes = 1,
-                         .ncpus = 128,
-                         .mem_kb = 256ull << 20};
+    struct sim_main_settings s = {.o = {.service = "sim:1", .job = {.scale = 1}},
+                                  .prefix = "n",
+                                  .n_nodes = 1,
+                                  .ncpus = 128,
+                                  .mem_kb = 256ull << 20};
     char path[PATH_MAX];
     struct conf *conf;
     struct err e;
@@ -217,7 +221,7 @@ int main(int argc, char *argv[])
     s.o.socket_path = path;
     s.o.host = s.o.service;
     s.o.clock = s.is_virtual ? clock_create_driven(clock_wall_ns(clock_real())) : NULL;
-    rc = run(&s, &e);
+    rc = sim_main_run(&s, &e);
     clock_destroy(s.o.clock);
     if (rc < 0)
         fprintf(stderr, "pbs_execsim: %s\n", e.text);

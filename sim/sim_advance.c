@@ -26,7 +26,7 @@ struct sim_advance {
     unsigned jobs;
 };
 
-static void on_answer(void *arg, const struct rpc_outcome *out)
+static void sim_advance_answer_cb(void *arg, const struct rpc_outcome *out)
 {
     struct sim_advance *p = arg;
     const exec_advance_result *r = out->result;
@@ -73,7 +73,7 @@ static void advance(struct sim_advance *p)
 
     p->next_ns = 0;
     p->told = execsim_n_events(p->sim);
-    if (!c || rpc_conn_call(c, &spec, on_answer, p, NULL) < 0)
+    if (!c || rpc_conn_call(c, &spec, sim_advance_answer_cb, p, NULL) < 0)
         return;
     p->under_way = true;
     if (a.to_ns > clock_wall_ns(p->clock))
@@ -81,7 +81,7 @@ static void advance(struct sim_advance *p)
 }
 
 /* Time goes on when we have nothing to say any more; slowly where nothing happens but timers of the server. */
-static void on_time(void *arg)
+static void sim_advance_timer_cb(void *arg)
 {
     struct sim_advance *p = arg;
     bool idle = !p->jobs || !execsim_n_runs(p->sim);
@@ -96,8 +96,10 @@ struct sim_advance *sim_advance_create(struct loop *l, struct clock *c, struct e
     struct sim_advance *p = calloc(1, sizeof *p);
 
     if (p)
-        *p = (struct sim_advance){
-            .loop = l, .clock = c, .sim = s, .timer = loop_timer_create(l, LOOP_REAL, on_time, p)};
+        *p = (struct sim_advance){.loop = l,
+                                  .clock = c,
+                                  .sim = s,
+                                  .timer = loop_timer_create(l, LOOP_REAL, sim_advance_timer_cb, p)};
     if (!p || !p->timer) {
         free(p);
         err_set(e, 12, "no memory");

@@ -40,7 +40,7 @@ static int parse_step(const char *word, const char *number, enum sim_job_step *s
     return 0;
 }
 
-static void take_line(struct sim_commands *b, const char *line)
+static void sim_commands_read_line(struct sim_commands *b, const char *line)
 {
     char job[LINE_BYTES] = "", word[LINE_BYTES] = "", number[LINE_BYTES] = "";
     enum sim_job_step step;
@@ -63,7 +63,7 @@ static void take_lines(struct sim_commands *b)
         size_t used = (size_t)(end - b->line) + 1;
 
         *end = '\0';
-        take_line(b, b->line);
+        sim_commands_read_line(b, b->line);
         b->n -= used;
         memmove(b->line, b->line + used, b->n);
     }
@@ -71,7 +71,7 @@ static void take_lines(struct sim_commands *b)
         b->n = 0; /* no step is so long */
 }
 
-static void on_ready(void *arg, unsigned ready)
+static void sim_commands_read_cb(void *arg, unsigned ready)
 {
     struct sim_commands *b = arg;
     ssize_t n = read(STDIN_FILENO, b->line + b->n, sizeof b->line - b->n);
@@ -94,7 +94,7 @@ struct sim_commands *sim_commands_create(struct loop *l, struct execsim *s, stru
         return NULL;
     }
     b->sim = s;
-    b->watch = loop_watch_create(l, STDIN_FILENO, LOOP_READ, on_ready, b, e);
+    b->watch = loop_watch_create(l, STDIN_FILENO, LOOP_READ, sim_commands_read_cb, b, e);
     if (b->watch)
         return b;
     free(b);

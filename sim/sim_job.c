@@ -38,7 +38,7 @@ struct sim_jobs *sim_job_create(struct loop *l, struct sim_runs *runs, struct si
     return js;
 }
 
-static void drop(struct sim_run *r)
+static void sim_job_free(struct sim_run *r)
 {
     loop_timer_destroy(r->timer);
     sim_runs_drop(r->jobs->runs, r);
@@ -50,7 +50,7 @@ void sim_job_destroy(struct sim_jobs *js)
         return;
     for (struct sim_run *r = js->runs->table, *next; r; r = next) {
         next = r->hh.next;
-        drop(r);
+        sim_job_free(r);
     }
     free(js);
 }
@@ -68,12 +68,12 @@ int64_t sim_job_to_clock_ms(const struct sim_jobs *js, int64_t ms)
     return (int64_t)((double)n * js->o.scale) < ms ? n + 1 : n;
 }
 
-static void set_timer(struct sim_run *r, int64_t ms)
+static void sim_job_set_timer(struct sim_run *r, int64_t ms)
 {
     loop_timer_set(r->timer, ms > 0 ? sim_job_to_clock_ms(r->jobs, ms) : 0);
 }
 
-static void say(struct sim_run *r, const exec_event_data *d)
+static void sim_job_post(struct sim_run *r, const exec_event_data *d)
 {
     sim_runs_post(r->jobs->runs, r, d, clock_wall_ns(loop_clock(r->jobs->loop)));
 }
@@ -94,7 +94,7 @@ static int64_t clean_at_ms(const struct sim_run *r, u_int node)
     return r->ended_ms + r->epilogue_ms[node];
 }
 
-static void say_release(struct sim_run *r, u_int upto)
+static void sim_job_post_release(struct sim_run *r, u_int upto)
 {
     exec_event_data d = {.kind = EXEC_EVENT_RELEASE};
 
@@ -103,20 +103,20 @@ static void say_release(struct sim_run *r, u_int upto)
     d.exec_event_data_u.release.final = upto == r->n_nodes;
     d.exec_event_data_u.release.note = nothing;
     r->n_released = upto;
-    say(r, &d);
+    sim_job_post(r, &d);
 }
 
 /* Those that are clean by now; the last release is final, even of a run that has given all its vnodes back. */
-static void release_clean(struct sim_run *r)
+static void sim_job_release_clean(struct sim_run *r)
 {
     u_int upto = r->n_released;
 
     while (upto < r->n_nodes && clean_at_ms(r, upto) <= sim_job_now_ms(r->jobs))
         upto++;
     if (upto > r->n_released || upto == r->n_nodes)
-        say_release(r, upto);
+        sim_job_post_release(r, upto);
     if (upto < r->n_nodes)
-        set_timer(r, clean_at_ms(r, upto) - sim_job_now_ms(r->jobs));
+        sim_job_set_timer(r, clean_at_ms(r, upto) - sim_job_now_ms(r->jobs));
 }
 
 /* A run that ends by itself ends when it should, however late the timer of a busy machine is: in scaled time a moment of ours
@@ -127,7 +127,7 @@ static int64_t end_ms(const struct sim_run *r)
                                         : sim_job_now_ms(r->jobs);
 }
 
-static void finish(struct sim_run *r)
+static void sim_job_finish(struct sim_run *r)
 {
     exec_event_data d = {.kind = EXEC_EVENT_FINISH};
 
@@ -136,21 +136,21 @@ static void finish(struct sim_run *r)
     d.exec_event_data_u.finish =
         (exec_finish_data){.status = r->status, .reason = r->reason, .text = nothing};
     fill_usage(r, &d.exec_event_data_u.finish.usage);
-    say(r, &d);
-    release_clean(r);
+    sim_job_post(r, &d);
+    sim_job_release_clean(r);
 }
 
 /* Gone: nobody knows what has become of it, and there is nothing to clean up. */
-static void crash(struct sim_run *r)
+static void sim_job_crash(struct sim_run *r)
 {
     static char type[] = "crash", note[] = "by a rule of the simulation";
     exec_event_data d = {.kind = EXEC_EVENT_EXCEPTION};
 
     d.exec_event_data_u.exception = (exec_exception_data){.severity = 0, .type = type, .note = note};
-    say(r, &d);
+    sim_job_post(r, &d);
     r->ended_ms = end_ms(r);
     r->ended = true;
-    say_release(r, r->n_nodes);
+    sim_job_post_release(r, r->n_nodes);
 }
 
 static bool is_crashing(const struct sim_run *r)
@@ -158,41 +158,41 @@ static bool is_crashing(const struct sim_run *r)
     return r->crash_ms >= 0 && r->reason == EXEC_END_ITSELF;
 }
 
-static void saved(struct sim_run *r);
+static void sim_job_saved(struct sim_run *r);
 
-static void on_time(void *arg)
+static void sim_job_timer_cb(void *arg)
 {
     struct sim_run *r = arg;
 
     if (r->ended)
-        release_clean(r);
+        sim_job_release_clean(r);
     else if (r->saving.under_way)
-        saved(r);
+        sim_job_saved(r);
     else if (is_crashing(r))
-        crash(r);
+        sim_job_crash(r);
     else
-        finish(r);
+        sim_job_finish(r);
 }
 
-static void end_as(struct sim_run *r, int status, exec_reason reason, int64_t in_ms)
+static void sim_job_end_as(struct sim_run *r, int status, exec_reason reason, int64_t in_ms)
 {
     r->saving.under_way = false;
     r->status = status;
     r->reason = reason;
-    set_timer(r, in_ms);
+    sim_job_set_timer(r, in_ms);
 }
 
 void sim_job_terminate(struct sim_run *r, unsigned grace_s)
 {
     if (!r->ended)
-        end_as(r, STATUS_TERMINATED, EXEC_END_TERMINATED, grace_s ? r->jobs->o.die_ms : 0);
+        sim_job_end_as(r, STATUS_TERMINATED, EXEC_END_TERMINATED, grace_s ? r->jobs->o.die_ms : 0);
 }
 
 void sim_job_lose_node(struct sim_run *r)
 {
     for (u_int i = 0; i < r->n_nodes; i++)
         r->epilogue_ms[i] = 0; /* there is nobody who could run it */
-    end_as(r, r->ended ? r->status : STATUS_LOST, EXEC_END_LOST, 0);
+    sim_job_end_as(r, r->ended ? r->status : STATUS_LOST, EXEC_END_LOST, 0);
 }
 
 /* --- the beginning */
@@ -247,7 +247,7 @@ static void add_node(struct sim_run *r, const char *node)
     r->n_nodes++;
 }
 
-static void make_nodes(struct sim_run *r, const exec_job_host *h)
+static void sim_job_make_nodes(struct sim_run *r, const exec_job_host *h)
 {
     r->nodes = calloc(h->chunks.chunks_len + 1, sizeof *r->nodes);
     r->epilogue_ms = calloc(h->chunks.chunks_len + 1, sizeof *r->epilogue_ms);
@@ -268,7 +268,7 @@ static int64_t done_in(const char *image)
 }
 
 /* What it will do, and how much of that is left. */
-static void make_plan(struct sim_run *r, const exec_start_args *a)
+static void sim_job_make_plan(struct sim_run *r, const exec_start_args *a)
 {
     const struct sim_jobs *js = r->jobs;
     const char *name = attr(a, "Job_Name");
@@ -303,28 +303,28 @@ struct sim_run *sim_job_prepare(struct sim_jobs *js, const struct sim_run_key *k
     if (!r)
         return NULL;
     r->jobs = js;
-    r->timer = loop_timer_create(js->loop, LOOP_CLOCK, on_time, r);
+    r->timer = loop_timer_create(js->loop, LOOP_CLOCK, sim_job_timer_cb, r);
     if (!r->timer)
         abort();
-    make_nodes(r, &a->hosts.hosts_val[a->my_host]);
+    sim_job_make_nodes(r, &a->hosts.hosts_val[a->my_host]);
     r->alone = a->hosts.hosts_len == 1;
-    make_plan(r, a);
-    say(r, &ready);
+    sim_job_make_plan(r, a);
+    sim_job_post(r, &ready);
     return r;
 }
 
-static void begin(struct sim_run *r)
+static void sim_job_start(struct sim_run *r)
 {
     exec_event_data d = {.kind = EXEC_EVENT_START};
 
     r->begun = true;
     d.exec_event_data_u.start = (exec_start_data){.session = 1, .host = r->host, .jobdir = nothing};
-    say(r, &d);
+    sim_job_post(r, &d);
     r->began_ms = r->since_ms = sim_job_now_ms(r->jobs);
     if (r->left_ms > 0)
-        set_timer(r, r->left_ms);
+        sim_job_set_timer(r, r->left_ms);
     else
-        on_time(r);
+        sim_job_timer_cb(r);
 }
 
 void sim_job_launch(struct sim_run *r)
@@ -333,7 +333,7 @@ void sim_job_launch(struct sim_run *r)
         return;
     r->launched = true;
     if (!r->jobs->o.by_hand)
-        begin(r);
+        sim_job_start(r);
 }
 
 /* --- by hand */
@@ -358,7 +358,7 @@ int sim_job_step(struct sim_run *r, enum sim_job_step step, int status, struct e
     if (refuse_step(r, step, e) < 0)
         return -1;
     if (step == SIM_JOB_START) {
-        begin(r);
+        sim_job_start(r);
         return 0;
     }
     loop_timer_cancel(r->timer);
@@ -367,24 +367,24 @@ int sim_job_step(struct sim_run *r, enum sim_job_step step, int status, struct e
     r->left_ms = 0;
     r->since_ms = sim_job_now_ms(r->jobs); /* it ends now */
     if (step == SIM_JOB_FINISH)
-        finish(r);
+        sim_job_finish(r);
     else
-        crash(r);
+        sim_job_crash(r);
     return 0;
 }
 
 /* --- in the middle */
 
-static void outcome(struct sim_run *r, exec_event_kind kind, u_int attempt)
+static void sim_job_post_outcome(struct sim_run *r, exec_event_kind kind, u_int attempt)
 {
     exec_event_data d = {.kind = kind};
 
     d.exec_event_data_u.suspended.attempt = attempt; /* resumed has the same form */
     fill_usage(r, &d.exec_event_data_u.suspended.usage);
-    say(r, &d);
+    sim_job_post(r, &d);
 }
 
-static void stand_still(struct sim_run *r)
+static void sim_job_pause(struct sim_run *r)
 {
     int64_t now = sim_job_now_ms(r->jobs);
 
@@ -396,7 +396,7 @@ static void stand_still(struct sim_run *r)
     loop_timer_cancel(r->timer);
 }
 
-static void go_on(struct sim_run *r)
+static void sim_job_continue(struct sim_run *r)
 {
     int64_t now = sim_job_now_ms(r->jobs);
 
@@ -405,25 +405,25 @@ static void go_on(struct sim_run *r)
     r->suspended_ms += now - r->since_ms;
     r->since_ms = now;
     r->suspended = false;
-    set_timer(r, r->left_ms);
+    sim_job_set_timer(r, r->left_ms);
 }
 
 void sim_job_suspend(struct sim_run *r, u_int attempt)
 {
-    stand_still(r);
-    outcome(r, EXEC_EVENT_SUSPENDED, attempt);
+    sim_job_pause(r);
+    sim_job_post_outcome(r, EXEC_EVENT_SUSPENDED, attempt);
 }
 
 void sim_job_resume(struct sim_run *r, u_int attempt)
 {
     r->saving.under_way = false;
-    go_on(r);
-    outcome(r, EXEC_EVENT_RESUMED, attempt);
+    sim_job_continue(r);
+    sim_job_post_outcome(r, EXEC_EVENT_RESUMED, attempt);
 }
 
 /* --- images */
 
-static void say_saved(struct sim_run *r)
+static void sim_job_post_checkpointed(struct sim_run *r)
 {
     exec_event_data d = {.kind = EXEC_EVENT_CHECKPOINTED};
     int64_t save_ms, restart_ms, done = r->done_ms + r->plan_ms - r->left_ms;
@@ -434,27 +434,27 @@ static void say_saved(struct sim_run *r)
     sim_rules_checkpoint(r->jobs->rules, &save_ms, &restart_ms);
     d.exec_event_data_u.checkpointed =
         (exec_checkpointed_data){.attempt = r->saving.attempt, .id = id, .frozen_ms = (u_int)save_ms};
-    say(r, &d);
+    sim_job_post(r, &d);
 }
 
-static void saved(struct sim_run *r)
+static void sim_job_saved(struct sim_run *r)
 {
     r->saving.under_way = false;
-    say_saved(r);
+    sim_job_post_checkpointed(r);
     if (r->saving.leave && r->alone)
-        end_as(r, STATUS_CHECKPOINTED, EXEC_END_CHECKPOINTED, 0);
+        sim_job_end_as(r, STATUS_CHECKPOINTED, EXEC_END_CHECKPOINTED, 0);
     else if (!r->saving.leave && !r->saving.stood)
-        go_on(r);
+        sim_job_continue(r);
 }
 
-static void cannot_save(struct sim_run *r, u_int attempt)
+static void sim_job_post_failed(struct sim_run *r, u_int attempt)
 {
     static char method[] = "checkpoint", text[] = "it has not begun, or there is no rule \"checkpoint\"";
     exec_event_data d = {.kind = EXEC_EVENT_FAILED};
 
     d.exec_event_data_u.failed =
         (exec_failed_data){.attempt = attempt, .method = method, .code = PBSE_CKPSHORT, .text = text};
-    say(r, &d);
+    sim_job_post(r, &d);
 }
 
 void sim_job_checkpoint(struct sim_run *r, u_int attempt, bool leave)
@@ -462,13 +462,13 @@ void sim_job_checkpoint(struct sim_run *r, u_int attempt, bool leave)
     int64_t save_ms, restart_ms;
 
     if (!r->begun || !sim_rules_checkpoint(r->jobs->rules, &save_ms, &restart_ms)) {
-        cannot_save(r, attempt);
+        sim_job_post_failed(r, attempt);
         return;
     }
     r->saving =
         (struct sim_saving){.under_way = true, .leave = leave, .stood = r->suspended, .attempt = attempt};
-    stand_still(r);
-    set_timer(r, save_ms);
+    sim_job_pause(r);
+    sim_job_set_timer(r, save_ms);
 }
 
 /* The one at `at` to the front of those that are not released, which keep their order. */
@@ -502,25 +502,25 @@ void sim_job_release_nodes(struct sim_run *r, const wire_name *nodes, u_int n)
     d.exec_event_data_u.release.nodes.nodes_val = r->nodes + before;
     d.exec_event_data_u.release.nodes.nodes_len = upto - before;
     d.exec_event_data_u.release.note = nothing;
-    say(r, &d);
+    sim_job_post(r, &d);
 }
 
 /* --- forgotten */
 
-static void forget(struct sim_run *r)
+static void sim_job_free_if_done(struct sim_run *r)
 {
     if (r->purged && !r->first)
-        drop(r);
+        sim_job_free(r);
 }
 
 void sim_job_purge(struct sim_run *r)
 {
     r->purged = true;
-    forget(r);
+    sim_job_free_if_done(r);
 }
 
 void sim_job_acked(struct sim_run *r, uint64_t seq)
 {
     sim_runs_acked(r, seq);
-    forget(r);
+    sim_job_free_if_done(r);
 }

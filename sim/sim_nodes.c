@@ -10,13 +10,13 @@
 #include "sim_file.h"
 #include "words.h"
 
-struct kind { /* nodes of a line share their attributes */
-    struct kind *next;
+struct sim_nodes_kind { /* nodes of a line share their attributes */
+    struct sim_nodes_kind *next;
     wire_attrs attrs;
 };
 
 struct sim_nodes {
-    struct kind *kinds;
+    struct sim_nodes_kind *kinds;
     exec_node *nodes;
     size_t n, room;
 };
@@ -32,7 +32,7 @@ void sim_nodes_destroy(struct sim_nodes *c)
         return;
     for (size_t i = 0; i < c->n; i++)
         free(c->nodes[i].name);
-    for (struct kind *k = c->kinds, *next; k; k = next) {
+    for (struct sim_nodes_kind *k = c->kinds, *next; k; k = next) {
         next = k->next;
         xdr_free((xdrproc_t)xdr_wire_attrs, (char *)&k->attrs);
         free(k);
@@ -54,10 +54,10 @@ static int fill_amount(wire_attr *a, const char *text, struct err *e)
     return a->name && a->resource && a->value ? 0 : err_no_memory(e);
 }
 
-static int make_kind(struct sim_nodes *c, const char *const *amounts, size_t n, struct kind **out,
+static int make_kind(struct sim_nodes *c, const char *const *amounts, size_t n, struct sim_nodes_kind **out,
                      struct err *e)
 {
-    struct kind *k = calloc(1, sizeof *k);
+    struct sim_nodes_kind *k = calloc(1, sizeof *k);
 
     if (!k || !(k->attrs.wire_attrs_val = calloc(n ? n : 1, sizeof(wire_attr)))) {
         free(k);
@@ -74,7 +74,7 @@ static int make_kind(struct sim_nodes *c, const char *const *amounts, size_t n, 
     return 0;
 }
 
-static int make_room(struct sim_nodes *c, size_t more, struct err *e)
+static int sim_nodes_make_room(struct sim_nodes *c, size_t more, struct err *e)
 {
     exec_node *nodes;
 
@@ -93,12 +93,12 @@ static int make_room(struct sim_nodes *c, size_t more, struct err *e)
 int sim_nodes_add(struct sim_nodes *c, const char *names, const char *const *amounts, size_t n, struct err *e)
 {
     struct words w;
-    struct kind *k = NULL;
+    struct sim_nodes_kind *k = NULL;
     int rc = -1;
 
     words_init(&w);
     if (hostlist_parse(names, &w, e) == 0 && make_kind(c, amounts, n, &k, e) == 0 &&
-        make_room(c, w.n, e) == 0)
+        sim_nodes_make_room(c, w.n, e) == 0)
         rc = 0;
     for (size_t i = 0; rc == 0 && i < w.n; i++) {
         char *name = strdup(w.w[i]);
@@ -112,14 +112,14 @@ int sim_nodes_add(struct sim_nodes *c, const char *names, const char *const *amo
     return rc;
 }
 
-static int take_line(void *context, const struct words *w, struct err *e)
+static int sim_nodes_parse_line(void *context, const struct words *w, struct err *e)
 {
     return sim_nodes_add(context, w->w[0], (const char *const *)w->w + 1, w->n - 1, e);
 }
 
 int sim_nodes_read(struct sim_nodes *c, const char *path, struct err *e)
 {
-    return sim_file_read(path, take_line, c, e);
+    return sim_file_read(path, sim_nodes_parse_line, c, e);
 }
 
 exec_node *sim_nodes_get(const struct sim_nodes *c, size_t *n)

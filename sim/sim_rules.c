@@ -115,7 +115,7 @@ static int parse_span(char *text, int64_t *least, int64_t *most, struct err *e)
     return *least <= *most ? 0 : err_set(e, EINVAL, "%s-%s: the least comes first", text, dash + 1);
 }
 
-static int take_run(struct sim_rules *r, const struct words *w, struct err *e)
+static int sim_rules_parse_run(struct sim_rules *r, const struct words *w, struct err *e)
 {
     struct run_rule *x = grow(&r->runs, &r->n_runs, sizeof *x, e);
     int64_t status = 0;
@@ -128,7 +128,7 @@ static int take_run(struct sim_rules *r, const struct words *w, struct err *e)
     return x->pattern ? 0 : err_no_memory(e);
 }
 
-static int take_crash(struct sim_rules *r, const struct words *w, struct err *e)
+static int sim_rules_parse_crash(struct sim_rules *r, const struct words *w, struct err *e)
 {
     struct crash *x = grow(&r->crashes, &r->n_crashes, sizeof *x, e);
 
@@ -138,7 +138,7 @@ static int take_crash(struct sim_rules *r, const struct words *w, struct err *e)
     return x->pattern ? 0 : err_set(e, ENOMEM, "no memory");
 }
 
-static int take_checkpoint(struct sim_rules *r, const struct words *w, struct err *e)
+static int sim_rules_parse_checkpoint(struct sim_rules *r, const struct words *w, struct err *e)
 {
     r->can_save = true;
     return parse_ms(w->w[1], &r->save_ms, e) < 0 || (w->n > 2 && parse_ms(w->w[2], &r->restart_ms, e) < 0)
@@ -146,7 +146,7 @@ static int take_checkpoint(struct sim_rules *r, const struct words *w, struct er
                : 0;
 }
 
-static int take_fail(struct sim_rules *r, const struct words *w, struct err *e)
+static int sim_rules_parse_fail(struct sim_rules *r, const struct words *w, struct err *e)
 {
     int64_t status;
 
@@ -156,19 +156,19 @@ static int take_fail(struct sim_rules *r, const struct words *w, struct err *e)
     return 0;
 }
 
-static int take_refuse(struct sim_rules *r, const struct words *w, struct err *e)
+static int sim_rules_parse_refuse(struct sim_rules *r, const struct words *w, struct err *e)
 {
     return parse_int(w->w[1], 1, &r->refuse_every, e);
 }
 
-static int take_epilogue(struct sim_rules *r, const struct words *w, struct err *e)
+static int sim_rules_parse_epilogue(struct sim_rules *r, const struct words *w, struct err *e)
 {
     struct epilogue *x = grow(&r->epilogues, &r->n_epilogues, sizeof *x, e);
 
     return !x || parse_ms(w->w[2], &x->ms, e) < 0 ? -1 : hostlist_parse(w->w[1], &x->nodes, e);
 }
 
-static int take_lose(struct sim_rules *r, const struct words *w, struct err *e)
+static int sim_rules_parse_lose(struct sim_rules *r, const struct words *w, struct err *e)
 {
     struct sim_rules_loss *x = grow(&r->losses, &r->n_losses, sizeof *x, e);
     struct words nodes;
@@ -182,24 +182,24 @@ static int take_lose(struct sim_rules *r, const struct words *w, struct err *e)
     return 0;
 }
 
-static const struct verb {
+static const struct sim_rules_verb {
     const char *name, *form;
     size_t least, most; /* words */
     int (*take)(struct sim_rules *r, const struct words *w, struct err *e);
 } verbs[] = {
-    {"run", "run PATTERN SECONDS [STATUS]", 3, 4, take_run},
-    {"crash", "crash PATTERN SECONDS", 3, 3, take_crash},
-    {"checkpoint", "checkpoint SECONDS [SECONDS]", 2, 3, take_checkpoint},
-    {"fail", "fail N STATUS", 3, 3, take_fail},
-    {"refuse", "refuse N", 2, 2, take_refuse},
-    {"epilogue", "epilogue NODES SECONDS", 3, 3, take_epilogue},
-    {"lose", "lose NODES AT [FOR]", 3, 4, take_lose},
+    {"run", "run PATTERN SECONDS [STATUS]", 3, 4, sim_rules_parse_run},
+    {"crash", "crash PATTERN SECONDS", 3, 3, sim_rules_parse_crash},
+    {"checkpoint", "checkpoint SECONDS [SECONDS]", 2, 3, sim_rules_parse_checkpoint},
+    {"fail", "fail N STATUS", 3, 3, sim_rules_parse_fail},
+    {"refuse", "refuse N", 2, 2, sim_rules_parse_refuse},
+    {"epilogue", "epilogue NODES SECONDS", 3, 3, sim_rules_parse_epilogue},
+    {"lose", "lose NODES AT [FOR]", 3, 4, sim_rules_parse_lose},
 };
 
-static int take_line(void *context, const struct words *w, struct err *e)
+static int sim_rules_parse_line(void *context, const struct words *w, struct err *e)
 {
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
-        const struct verb *v = &verbs[i];
+        const struct sim_rules_verb *v = &verbs[i];
 
         if (strcmp(w->w[0], v->name) != 0)
             continue;
@@ -214,7 +214,7 @@ static int take_line(void *context, const struct words *w, struct err *e)
 
 int sim_rules_read(struct sim_rules *r, const char *path, struct err *e)
 {
-    return sim_file_read(path, take_line, r, e);
+    return sim_file_read(path, sim_rules_parse_line, r, e);
 }
 
 /* Numbers in a row become numbers without order (the finalizer of splitmix64). */

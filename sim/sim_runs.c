@@ -54,7 +54,7 @@ struct sim_run *sim_runs_find(const struct sim_runs *t, const wire_job *job, uin
     return r;
 }
 
-static void unlist(struct sim_runs *t, struct sim_run *r)
+static void sim_runs_unlist(struct sim_runs *t, struct sim_run *r)
 {
     if (r->is_listed)
         DL_DELETE(t->unsent, r);
@@ -63,7 +63,7 @@ static void unlist(struct sim_runs *t, struct sim_run *r)
 
 void sim_runs_drop(struct sim_runs *t, struct sim_run *r)
 {
-    unlist(t, r);
+    sim_runs_unlist(t, r);
     sim_runs_acked(r, UINT64_MAX);
     HASH_DEL(t->table, r);
     for (u_int i = 0; i < r->n_nodes; i++)
@@ -117,7 +117,7 @@ size_t sim_runs_next(struct sim_runs *t, exec_event *out, size_t max)
             }
         if (r->sent_seq < r->last_seq)
             break; /* there was no more room */
-        unlist(t, r);
+        sim_runs_unlist(t, r);
     }
     return n;
 }

@@ -35,7 +35,7 @@ struct comm {
 
 enum { OPT_FOREGROUND, OPT_EVENTS, OPT_ROUTERS, OPT_VERSION, OPT_IGNORED };
 
-static int take(void *context, const struct option_row *row, const char *value, struct err *e)
+static int pbs_comm_take_option(void *context, const struct option_row *row, const char *value, struct err *e)
 {
     struct comm *c = context;
     char *end;
@@ -62,11 +62,12 @@ static int take(void *context, const struct option_row *row, const char *value, 
 }
 
 static const struct option_row rows[] = {
-    {'N', NULL, OPTION_ALONE, NULL, "stay in the foreground", take, OPT_FOREGROUND},
-    {'e', NULL, OPTION_VALUE, "mask", "events to log", take, OPT_EVENTS},
-    {'r', NULL, OPTION_VALUE, "routers", "other routers; named in the log", take, OPT_ROUTERS},
-    {'t', NULL, OPTION_VALUE, "threads", "kept for old scripts", take, OPT_IGNORED},
-    {0, "version", OPTION_ALONE, NULL, "print the version", take, OPT_VERSION},
+    {'N', NULL, OPTION_ALONE, NULL, "stay in the foreground", pbs_comm_take_option, OPT_FOREGROUND},
+    {'e', NULL, OPTION_VALUE, "mask", "events to log", pbs_comm_take_option, OPT_EVENTS},
+    {'r', NULL, OPTION_VALUE, "routers", "other routers; named in the log", pbs_comm_take_option,
+     OPT_ROUTERS},
+    {'t', NULL, OPTION_VALUE, "threads", "kept for old scripts", pbs_comm_take_option, OPT_IGNORED},
+    {0, "version", OPTION_ALONE, NULL, "print the version", pbs_comm_take_option, OPT_VERSION},
 };
 
 static const struct options options = {.program = "pbs_comm",
@@ -88,7 +89,7 @@ static int say_usage(const struct err *why)
 
 /* ---- where it lives ----------------------------------------------------------------------------------- */
 
-static int find_places(struct comm *c, struct err *e)
+static int pbs_comm_find_places(struct comm *c, struct err *e)
 {
     static const struct home_dir dirs[] = {{"server_priv", 0750}, {"comm_logs", 0755}};
     const char *home;
@@ -110,7 +111,7 @@ static int find_places(struct comm *c, struct err *e)
     return home_files_make(home, dirs, sizeof dirs / sizeof dirs[0], e);
 }
 
-static int open_log(const struct comm *c, struct err *e)
+static int pbs_comm_open_log(const struct comm *c, struct err *e)
 {
     char daemon[320];
     struct log_options o = {
@@ -124,12 +125,12 @@ static int open_log(const struct comm *c, struct err *e)
 
 /* ---- its life ----------------------------------------------------------------------------------------- */
 
-static void on_stop(void *arg)
+static void pbs_comm_stop_cb(void *arg)
 {
     loop_stop(((struct comm *)arg)->loop);
 }
 
-static void on_hangup(void *arg)
+static void pbs_comm_hangup_cb(void *arg)
 {
     (void)arg;
     log_reopen(NULL);
@@ -146,17 +147,17 @@ static void say_ready(const struct comm *c)
         c->routers ? ", also not for " : "", c->routers ? c->routers : "");
 }
 
-static int serve(struct comm *c, struct daemon *d, struct err *e)
+static int pbs_comm_serve(struct comm *c, struct daemon *d, struct err *e)
 {
     struct loop_signal *term = NULL, *intr = NULL, *hup = NULL;
     int rc = -1;
 
-    if (open_log(c, e) < 0 || daemon_set_limits(conf_core_bytes(c->conf), e) < 0 ||
+    if (pbs_comm_open_log(c, e) < 0 || daemon_set_limits(conf_core_bytes(c->conf), e) < 0 ||
         !(c->loop = loop_create(NULL, e)))
         return -1;
-    term = loop_signal_create(c->loop, SIGTERM, on_stop, c, e);
-    intr = term ? loop_signal_create(c->loop, SIGINT, on_stop, c, e) : NULL;
-    hup = intr ? loop_signal_create(c->loop, SIGHUP, on_hangup, c, e) : NULL;
+    term = loop_signal_create(c->loop, SIGTERM, pbs_comm_stop_cb, c, e);
+    intr = term ? loop_signal_create(c->loop, SIGINT, pbs_comm_stop_cb, c, e) : NULL;
+    hup = intr ? loop_signal_create(c->loop, SIGHUP, pbs_comm_hangup_cb, c, e) : NULL;
     if (hup) {
         say_ready(c);
         daemon_ready(d);
@@ -171,7 +172,7 @@ static int serve(struct comm *c, struct daemon *d, struct err *e)
     return rc;
 }
 
-static int run(struct comm *c)
+static int pbs_comm_run(struct comm *c)
 {
     struct daemon_options o = {.name = "pbs_comm", .lock_path = c->lock, .foreground = c->foreground};
     struct err e = {0};
@@ -180,7 +181,7 @@ static int run(struct comm *c)
 
     if (!d)
         return code;
-    code = serve(c, d, &e) < 0 ? daemon_fail(d, &e) : 0;
+    code = pbs_comm_serve(c, d, &e) < 0 ? daemon_fail(d, &e) : 0;
     daemon_end(d);
     return code;
 }
@@ -199,11 +200,11 @@ int main(int argc, char *argv[])
         printf("pbs_version = %s\n", CEDE_VERSION);
         return 0;
     }
-    if (find_places(&c, &e) < 0) {
+    if (pbs_comm_find_places(&c, &e) < 0) {
         fprintf(stderr, "pbs_comm: %s\n", e.text);
         code = 1;
     } else {
-        code = run(&c);
+        code = pbs_comm_run(&c);
     }
     conf_destroy(c.conf);
     return code;

@@ -19,7 +19,7 @@ static const struct option_row rows[] = {
     CMD_FLAG('i', struct account, instances, "every instance"),
 };
 
-static int run(void *settings, int n, char *operands[])
+static int pbs_account_run(void *settings, int n, char *operands[])
 {
     struct account *q = settings;
 
@@ -38,5 +38,5 @@ const struct cmd command = {
         "usage: pbs_account [-a account] [-c account] [-s] [-p password] [-R service] [-U service] [-o file]\n",
     .usage_exit = 1,
     .size = sizeof(struct account),
-    .run = run,
+    .run = pbs_account_run,
 };

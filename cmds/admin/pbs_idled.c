@@ -25,7 +25,8 @@ struct idled {
     int64_t wait_s, reconnect_s;
 };
 
-static int take_seconds(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int pbs_idled_take_seconds(void *settings, const struct option_row *row, const char *value,
+                                  struct err *e)
 {
     struct idled *q = settings;
     int64_t s;
@@ -39,9 +40,9 @@ static int take_seconds(void *settings, const struct option_row *row, const char
 static const struct option_row rows[] = {
     CMD_TEXT('D', struct idled, display, "display", "to be watched; else that of DISPLAY"),
     CMD_TEXT('f', struct idled, file, "file", "to be touched; else PBS_HOME/spool/idledir/USER"),
-    {'r', NULL, OPTION_VALUE, "seconds", "before a display that is gone is tried again (30)", take_seconds,
-     0},
-    {'w', NULL, OPTION_VALUE, "seconds", "between two looks (5)", take_seconds, 0},
+    {'r', NULL, OPTION_VALUE, "seconds", "before a display that is gone is tried again (30)",
+     pbs_idled_take_seconds, 0},
+    {'w', NULL, OPTION_VALUE, "seconds", "between two looks (5)", pbs_idled_take_seconds, 0},
 };
 
 /* -1: said. MOM_HOME is where the MOM's spool is, as the MOM itself finds it. */
@@ -104,7 +105,7 @@ static int64_t ask_idle_ms(xcb_connection_t *x)
 }
 
 /* As long as the display is there. -1: the file cannot be touched, which no other display would mend; said. */
-static int watch(const struct idled *q, xcb_connection_t *x, const char *path)
+static int pbs_idled_watch(const struct idled *q, xcb_connection_t *x, const char *path)
 {
     int64_t ms;
 
@@ -116,7 +117,7 @@ static int watch(const struct idled *q, xcb_connection_t *x, const char *path)
     return 0;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int pbs_idled_run(void *settings, int n, char *operands[])
 {
     struct idled *q = settings;
     char path[PATH_MAX];
@@ -136,7 +137,7 @@ static int run(void *settings, int n, char *operands[])
     while (rc == 0) {
         xcb_connection_t *x = xcb_connect(q->display, NULL);
 
-        rc = watch(q, x, path);
+        rc = pbs_idled_watch(q, x, path);
         xcb_disconnect(x);
         if (rc == 0)
             sleep((unsigned)q->reconnect_s);
@@ -149,5 +150,5 @@ const struct cmd command = {
     .usage = "Usage: pbs_idled [-D display] [-f file] [-r seconds] [-w seconds]\n",
     .usage_exit = 1,
     .size = sizeof(struct idled),
-    .run = run,
+    .run = pbs_idled_run,
 };

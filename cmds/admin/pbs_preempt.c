@@ -23,13 +23,14 @@
 
 enum { LINE_BYTES = 65536, DAYS_MAX = 100000 };
 
-struct preempt {
+struct pbs_preempt {
     struct cmd_args a;
     bool explain, policy, methods, report, json;
     const char *home, *since; /* since: YYYYMMDD */
 };
 
-static int take_long(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int pbs_preempt_take_long(void *settings, const struct option_row *row, const char *value,
+                                 struct err *e)
 {
     (void)value;
     (void)e;
@@ -37,9 +38,10 @@ static int take_long(void *settings, const struct option_row *row, const char *v
     return 0;
 }
 
-static int take_format(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int pbs_preempt_take_format(void *settings, const struct option_row *row, const char *value,
+                                   struct err *e)
 {
-    struct preempt *q = settings;
+    struct pbs_preempt *q = settings;
 
     (void)e;
     q->json = strcmp(value, "json") == 0;
@@ -48,7 +50,7 @@ static int take_format(void *settings, const struct option_row *row, const char 
 
 #define LONG(name, field, help)                                                                              \
     {                                                                                                        \
-        0, name, OPTION_ALONE, NULL, help, take_long, (int)offsetof(struct preempt, field)                   \
+        0, name, OPTION_ALONE, NULL, help, pbs_preempt_take_long, (int)offsetof(struct pbs_preempt, field)   \
     }
 
 static const struct option_row rows[] = {
@@ -56,9 +58,9 @@ static const struct option_row rows[] = {
     LONG("policy", policy, "who may preempt whom and how: of the schedulers and of a queue"),
     LONG("methods", methods, "what may be done to preempt a job now, and what it means for the job"),
     LONG("report", report, "what preemptions have cost, by day, queue, project and user"),
-    {'F', NULL, OPTION_VALUE, "format", "json or default", take_format, 0},
-    CMD_TEXT('p', struct preempt, home, "path", "PBS_HOME, for --report"),
-    CMD_TEXT('d', struct preempt, since, "YYYYMMDD", "the first day, for --report"),
+    {'F', NULL, OPTION_VALUE, "format", "json or default", pbs_preempt_take_format, 0},
+    CMD_TEXT('p', struct pbs_preempt, home, "path", "PBS_HOME, for --report"),
+    CMD_TEXT('d', struct pbs_preempt, since, "YYYYMMDD", "the first day, for --report"),
 };
 
 /* --- methods -------------------------------------------------------------------------------------------- */
@@ -74,7 +76,7 @@ static bool can(const struct attrl *job, enum method_id m)
     return m != METHOD_CHECKPOINT || !image || strcmp(image, "n") != 0;
 }
 
-static void show_methods(const struct preempt *q, const char *id, int percent_left,
+static void show_methods(const struct pbs_preempt *q, const char *id, int percent_left,
                          const struct preempt_methods *l)
 {
     char letters[PREEMPT_LETTERS_MAX];
@@ -98,7 +100,7 @@ static void show_methods(const struct preempt *q, const char *id, int percent_le
     }
 }
 
-static int methods(struct preempt *q, int c, char *id)
+static int methods(struct pbs_preempt *q, int c, char *id)
 {
     struct batch_status *job = pbs_statjob(c, id, NULL, NULL), *sched = NULL, *queue = NULL;
 
@@ -161,7 +163,7 @@ static struct sum *sum_of(struct sum **all, const char *day, const struct acct_l
     return s;
 }
 
-static void add_line(struct sum **all, const char *day, const char *text)
+static void pbs_preempt_add_line(struct sum **all, const char *day, const char *text)
 {
     struct err e;
     struct acct_line *l = acct_line_parse(text, &e);
@@ -176,7 +178,7 @@ static void add_line(struct sum **all, const char *day, const char *text)
     acct_line_destroy(l);
 }
 
-static int is_day(const struct dirent *d)
+static int pbs_preempt_is_day(const struct dirent *d)
 {
     return strlen(d->d_name) == 8 && strspn(d->d_name, "0123456789") == 8;
 }
@@ -190,13 +192,13 @@ static void read_day(const char *dir, const char *day, struct sum **all)
     in = line ? fopen(path, "re") : NULL;
     while (in && fgets(line, LINE_BYTES, in))
         if (strstr(line, ";v;"))
-            add_line(all, day, line);
+            pbs_preempt_add_line(all, day, line);
     if (in)
         fclose(in);
     free(line);
 }
 
-static void show_sums(const struct preempt *q, const struct sum *all)
+static void show_sums(const struct pbs_preempt *q, const struct sum *all)
 {
     struct json_out j;
 
@@ -235,7 +237,7 @@ static void show_sums(const struct preempt *q, const struct sum *all)
     }
 }
 
-static int report(struct preempt *q, const char *home)
+static int pbs_preempt_report(struct pbs_preempt *q, const char *home)
 {
     struct dirent **days = NULL;
     struct sum *all = NULL, *next;
@@ -243,7 +245,7 @@ static int report(struct preempt *q, const char *home)
     int n;
 
     snprintf(dir, sizeof dir, "%s/server_priv/accounting", home);
-    n = scandir(dir, &days, is_day, alphasort);
+    n = scandir(dir, &days, pbs_preempt_is_day, alphasort);
     if (n < 0) {
         cmd_say(&q->a, "cannot read %s", dir);
         return 1;
@@ -264,7 +266,7 @@ static int report(struct preempt *q, const char *home)
 
 /* --- the way in ------------------------------------------------------------------------------------------ */
 
-static int ask(struct preempt *q, int n, char *operands[])
+static int pbs_preempt_ask(struct pbs_preempt *q, int n, char *operands[])
 {
     struct conn_pool *s = conn_pool_create(&q->a);
     int c = s ? conn_pool_connect(s, NULL) : -1, code = 1;
@@ -280,9 +282,9 @@ static int ask(struct preempt *q, int n, char *operands[])
     return code;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int pbs_preempt_main(void *settings, int n, char *operands[])
 {
-    struct preempt *q = settings;
+    struct pbs_preempt *q = settings;
     struct conf *conf;
     struct err e;
     int code;
@@ -291,13 +293,13 @@ static int run(void *settings, int n, char *operands[])
         ((q->explain || q->methods) && n != 1) || (q->report && n))
         return cmd_usage(&q->a);
     if (!q->report)
-        return ask(q, n, operands);
+        return pbs_preempt_ask(q, n, operands);
     conf = q->home ? NULL : conf_load(&e);
     if (!q->home && !conf) {
         cmd_say(&q->a, "%s", e.text);
         return 1;
     }
-    code = report(q, q->home ? q->home : conf_text(conf, CONF_PBS_HOME));
+    code = pbs_preempt_report(q, q->home ? q->home : conf_text(conf, CONF_PBS_HOME));
     conf_destroy(conf);
     return code;
 }
@@ -308,6 +310,6 @@ const struct cmd command = {
         "usage:\n\tpbs_preempt --explain [-F json] job_identifier\n\tpbs_preempt --policy [-F json] [queue]\n\tpbs_preempt --methods [-F json] job_identifier\n"
         "\tpbs_preempt --report [-F json] [-d YYYYMMDD] [-p PBS_HOME]\n",
     .usage_exit = 2,
-    .size = sizeof(struct preempt),
-    .run = run,
+    .size = sizeof(struct pbs_preempt),
+    .run = pbs_preempt_main,
 };

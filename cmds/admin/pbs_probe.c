@@ -26,7 +26,7 @@ static const struct option_row rows[] = {
     CMD_FLAG('v', struct probe, verbose, "name what is right, too"),
 };
 
-enum kind { DIRECTORY, PLAIN };
+enum pbs_probe_kind { DIRECTORY, PLAIN };
 #define ALWAYS   NULL /* it must be there */
 #define IF_THERE ""   /* whether it is there is nobody's affair */
 #define SERVER   "server_priv/server.lock"
@@ -34,10 +34,10 @@ enum kind { DIRECTORY, PLAIN };
 #define MOM      "mom_priv/mom.lock"
 
 /* `with`: it must be there where this is. `may`: bits that may be missing or there as the site likes. */
-static const struct row {
+static const struct pbs_probe_row {
     enum conf_key root;
     const char *path;
-    enum kind kind;
+    enum pbs_probe_kind kind;
     const char *with;
     mode_t mode, may;
 } wanted[] = {
@@ -78,7 +78,7 @@ static const struct row {
     {CONF_PBS_HOME, "certs/ca.key", PLAIN, IF_THERE, 0600, 0},
 };
 
-static void complain(struct probe *q, const char *path, const char *what, bool mended)
+static void pbs_probe_complain(struct probe *q, const char *path, const char *what, bool mended)
 {
     printf("%s: %s%s\n", path, what, mended ? ", mended" : "");
     if (!mended)
@@ -95,7 +95,7 @@ static void name_user(uid_t uid, char out[static 64])
         snprintf(out, 64, "%u", (unsigned)uid);
 }
 
-static bool is_of_service(const struct row *r)
+static bool is_of_service(const struct pbs_probe_row *r)
 {
     static const char *const of[] = {"sched_", "server_", "certs"};
 
@@ -105,7 +105,7 @@ static bool is_of_service(const struct row *r)
     return false;
 }
 
-static uid_t owner_of(const struct probe *q, const struct row *r)
+static uid_t pbs_probe_owner_of(const struct probe *q, const struct pbs_probe_row *r)
 {
     return is_of_service(r) ? q->service : q->owner;
 }
@@ -120,14 +120,15 @@ static bool is_to_be_given(const struct probe *q, const char *path, uid_t uid)
     return uid == q->owner && stat(above, &st) == 0 && st.st_uid == q->owner;
 }
 
-/* Made with the owner that check_owner asks for. */
-static bool make(const struct probe *q, const struct row *r, const char *path)
+/* Made with the owner that pbs_probe_check_owner asks for. */
+static bool pbs_probe_make(const struct probe *q, const struct pbs_probe_row *r, const char *path)
 {
     return mkdir(path, r->mode) == 0 && chmod(path, r->mode) == 0 &&
-           (!q->knows_owners || lchown(path, owner_of(q, r), (gid_t)-1) == 0);
+           (!q->knows_owners || lchown(path, pbs_probe_owner_of(q, r), (gid_t)-1) == 0);
 }
 
-static void missing(struct probe *q, const struct row *r, const char *root, const char *path)
+static void pbs_probe_missing(struct probe *q, const struct pbs_probe_row *r, const char *root,
+                              const char *path)
 {
     char with[4300];
     struct stat st;
@@ -135,13 +136,13 @@ static void missing(struct probe *q, const struct row *r, const char *root, cons
     snprintf(with, sizeof with, "%s/%s", root, r->with ? r->with : "");
     if (r->with && (!*r->with || stat(with, &st) < 0))
         return;
-    complain(q, path, "is missing", q->fix && r->kind == DIRECTORY && make(q, r, path));
+    pbs_probe_complain(q, path, "is missing", q->fix && r->kind == DIRECTORY && pbs_probe_make(q, r, path));
 }
 
 /* Whose is it? */
-static void check_owner(struct probe *q, const struct row *r, const char *path, uid_t uid)
+static void pbs_probe_check_owner(struct probe *q, const struct pbs_probe_row *r, const char *path, uid_t uid)
 {
-    const uid_t want = owner_of(q, r);
+    const uid_t want = pbs_probe_owner_of(q, r);
     char is[64], should[64], what[200];
 
     if (!q->knows_owners || r->root != CONF_PBS_HOME || uid == want || is_to_be_given(q, path, uid))
@@ -149,7 +150,7 @@ static void check_owner(struct probe *q, const struct row *r, const char *path, 
     name_user(uid, is);
     name_user(want, should);
     snprintf(what, sizeof what, "its owner is %s and should be %s", is, should);
-    complain(q, path, what, q->fix && lchown(path, want, (gid_t)-1) == 0);
+    pbs_probe_complain(q, path, what, q->fix && lchown(path, want, (gid_t)-1) == 0);
 }
 
 static void find_owners(struct probe *q, const struct conf *conf)
@@ -166,7 +167,7 @@ static void find_owners(struct probe *q, const struct conf *conf)
         q->service = pw->pw_uid;
 }
 
-static void check_mode(struct probe *q, const struct row *r, const char *path, mode_t mode)
+static void check_mode(struct probe *q, const struct pbs_probe_row *r, const char *path, mode_t mode)
 {
     char what[64];
 
@@ -177,30 +178,30 @@ static void check_mode(struct probe *q, const struct row *r, const char *path, m
     }
     snprintf(what, sizeof what, "its mode is %04o and should be %04o", (unsigned)(mode & 07777),
              (unsigned)r->mode);
-    complain(q, path, what, q->fix && chmod(path, r->mode) == 0);
+    pbs_probe_complain(q, path, what, q->fix && chmod(path, r->mode) == 0);
 }
 
-static void check(struct probe *q, const struct row *r, const char *root)
+static void pbs_probe_check(struct probe *q, const struct pbs_probe_row *r, const char *root)
 {
     char path[4300];
     struct stat st;
 
     snprintf(path, sizeof path, "%s%s%s", root, *r->path ? "/" : "", r->path);
     if (lstat(path, &st) < 0 && errno == ENOENT)
-        missing(q, r, root, path);
+        pbs_probe_missing(q, r, root, path);
     else if (errno && lstat(path, &st) < 0)
-        complain(q, path, strerror(errno), false);
+        pbs_probe_complain(q, path, strerror(errno), false);
     else if (S_ISLNK(st.st_mode))
-        complain(q, path, "is a symbolic link", false);
+        pbs_probe_complain(q, path, "is a symbolic link", false);
     else if ((r->kind == DIRECTORY) != (bool)S_ISDIR(st.st_mode))
-        complain(q, path, r->kind == DIRECTORY ? "is no directory" : "is no file", false);
+        pbs_probe_complain(q, path, r->kind == DIRECTORY ? "is no directory" : "is no file", false);
     else {
-        check_owner(q, r, path, st.st_uid);
+        pbs_probe_check_owner(q, r, path, st.st_uid);
         check_mode(q, r, path, st.st_mode);
     }
 }
 
-static int run(void *settings, int n, char *operands[])
+static int pbs_probe_run(void *settings, int n, char *operands[])
 {
     struct probe *q = settings;
     struct conf *conf;
@@ -221,7 +222,7 @@ static int run(void *settings, int n, char *operands[])
     find_owners(q, conf);
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         errno = 0;
-        check(q, &wanted[i], conf_text(conf, wanted[i].root));
+        pbs_probe_check(q, &wanted[i], conf_text(conf, wanted[i].root));
     }
     conf_destroy(conf);
     return q->problems ? 1 : 0;
@@ -232,5 +233,5 @@ const struct cmd command = {
     .usage = "usage: pbs_probe [-f|-v]\n",
     .usage_exit = 1,
     .size = sizeof(struct probe),
-    .run = run,
+    .run = pbs_probe_run,
 };

@@ -15,7 +15,7 @@ static int64_t seconds(const struct attrl *l, const char *name, const char *reso
     return text && units_parse_duration_s(text, &n, NULL) == 0 ? n : unset;
 }
 
-static int64_t number(const struct attrl *l, const char *name, int64_t unset)
+static int64_t preempt_attribs_number(const struct attrl *l, const char *name, int64_t unset)
 {
     const char *text = attrs_value(l, name, NULL);
 
@@ -31,10 +31,10 @@ struct preempt_facts preempt_attribs_facts(const struct attrl *job)
                               .cput_s = seconds(job, "Resource_List", "cput", 0),
                               .used_walltime_s = seconds(job, "resources_used", "walltime", 0),
                               .used_cput_s = seconds(job, "resources_used", "cput", 0),
-                              .start_s = number(job, "stime", 0),
-                              .paused_s = number(job, "paused_time", 0),
+                              .start_s = preempt_attribs_number(job, "stime", 0),
+                              .paused_s = preempt_attribs_number(job, "paused_time", 0),
                               .suspended = !state || strcmp(state, "R") != 0,
-                              .count = number(job, "preempt_count", 0)};
+                              .count = preempt_attribs_number(job, "preempt_count", 0)};
 
     if (wish)
         preempt_methods_parse(wish, &f.wish);
@@ -53,15 +53,16 @@ void preempt_attribs_settings(const struct batch_status *b, enum preempt_attribs
     if (order)
         preempt_settings_order(out, order);
     out->exempt_s = seconds(l, "preempt_exempt_time", NULL, PREEMPT_UNSET);
-    out->max_count = number(l, "preempt_max_count", PREEMPT_UNSET);
+    out->max_count = preempt_attribs_number(l, "preempt_max_count", PREEMPT_UNSET);
     out->budget = budget ? strtod(budget, NULL) : PREEMPT_UNSET;
-    out->priority = kind == PREEMPT_ATTRIBS_QUEUE ? number(l, "Priority", 0)
-                                                  : number(l, "preempt_queue_prio", out->priority);
+    out->priority = kind == PREEMPT_ATTRIBS_QUEUE
+                        ? preempt_attribs_number(l, "Priority", 0)
+                        : preempt_attribs_number(l, "preempt_queue_prio", out->priority);
     out->preemptable_by = attrs_value(l, "preemptable_by", NULL);
     out->methods_enable = enable && strcmp(enable, "True") == 0;
 }
 
-static bool is_true(const struct attrl *l, const char *name)
+static bool preempt_attribs_is_true(const struct attrl *l, const char *name)
 {
     const char *text = attrs_value(l, name, NULL);
 
@@ -76,6 +77,7 @@ bool preempt_attribs_is_open_express(const struct batch_status *queue, const str
     preempt_attribs_settings(queue, PREEMPT_ATTRIBS_QUEUE, &of_queue);
     preempt_attribs_settings(sched, PREEMPT_ATTRIBS_SCHED, &of_sched);
     return preempt_rules_is_express(&of_queue, &of_sched) && !(type && type[0] == 'R') &&
-           !is_true(queue->attribs, ATTR_acluren) && !is_true(queue->attribs, ATTR_aclgren) &&
-           !is_true(queue->attribs, ATTR_fromroute);
+           !preempt_attribs_is_true(queue->attribs, ATTR_acluren) &&
+           !preempt_attribs_is_true(queue->attribs, ATTR_aclgren) &&
+           !preempt_attribs_is_true(queue->attribs, ATTR_fromroute);
 }

@@ -15,14 +15,14 @@
 #include "api_error.h"
 #include "term_out.h"
 
-static const char *value(const struct batch_status *b, const char *name)
+static const char *preempt_explain_value(const struct batch_status *b, const char *name)
 {
     return attrs_value(b->attribs, name, NULL);
 }
 
 static bool is_role(const struct batch_status *b, const char *role)
 {
-    const char *is = value(b, "role");
+    const char *is = preempt_explain_value(b, "role");
 
     return is && strcmp(is, role) == 0;
 }
@@ -50,7 +50,7 @@ static const char *json_name(const char *name)
     return strcmp(name, "spared") == 0 ? "spared_by_reason" : name;
 }
 
-static bool is_number(const char *name)
+static bool preempt_explain_is_number(const char *name)
 {
     static const char *const names[] = {"level",   "order", "lost_core_seconds", "back", "until",
                                         "victims", "spared"};
@@ -63,7 +63,7 @@ static bool is_number(const char *name)
 
 static void json_value(struct json_out *j, const char *name, const char *key, const char *text)
 {
-    if (is_number(name))
+    if (preempt_explain_is_number(name))
         json_out_any(j, key, text);
     else
         json_out_string(j, key, text);
@@ -143,7 +143,7 @@ static const struct {
 
 static void show_verdict(const struct batch_status *b)
 {
-    const char *verdict = value(b, "verdict");
+    const char *verdict = preempt_explain_value(b, "verdict");
 
     for (size_t i = 0; verdict && i < sizeof verdicts / sizeof verdicts[0]; i++)
         if (strcmp(verdicts[i].word, verdict) == 0)
@@ -162,7 +162,7 @@ static void show_line(const char *label, const char *text)
     putchar('\n');
 }
 
-static void show_all(const char *label, const struct batch_status *b, const char *name)
+static void preempt_explain_show_all(const char *label, const struct batch_status *b, const char *name)
 {
     for (const struct attrl *a = b->attribs; a; a = a->next)
         if (strcmp(a->name, name) == 0)
@@ -172,15 +172,15 @@ static void show_all(const char *label, const struct batch_status *b, const char
 static void show_job(const struct batch_status *b)
 {
     show_verdict(b);
-    show_line("on", value(b, "exec_vnode"));
-    show_line("level", value(b, "level"));
-    show_all("but not yet", b, "not_yet");
-    show_all("in its way", b, "in_the_way");
-    show_line("no preemption", value(b, "no_preemption"));
-    show_line("methods", value(b, "methods"));
-    show_line("lost core-s", value(b, "lost_core_seconds"));
-    show_line("victims", value(b, "victims"));
-    show_line("chosen by", value(b, "price"));
+    show_line("on", preempt_explain_value(b, "exec_vnode"));
+    show_line("level", preempt_explain_value(b, "level"));
+    preempt_explain_show_all("but not yet", b, "not_yet");
+    preempt_explain_show_all("in its way", b, "in_the_way");
+    show_line("no preemption", preempt_explain_value(b, "no_preemption"));
+    show_line("methods", preempt_explain_value(b, "methods"));
+    show_line("lost core-s", preempt_explain_value(b, "lost_core_seconds"));
+    show_line("victims", preempt_explain_value(b, "victims"));
+    show_line("chosen by", preempt_explain_value(b, "price"));
 }
 
 static void show_column(const char *text, size_t width)
@@ -203,11 +203,15 @@ static void show_victims(const struct batch_status *list)
         head = true;
         printf("    ");
         show_column(list->name, 24);
-        show_column(value(list, "queue"), 15);
-        show_column(value(list, "method"), 6);
-        term_out_right(stdout, value(list, "lost_core_seconds") ? value(list, "lost_core_seconds") : "-", 14);
+        show_column(preempt_explain_value(list, "queue"), 15);
+        show_column(preempt_explain_value(list, "method"), 6);
+        term_out_right(stdout,
+                       preempt_explain_value(list, "lost_core_seconds")
+                           ? preempt_explain_value(list, "lost_core_seconds")
+                           : "-",
+                       14);
         printf("  ");
-        term_out_text(stdout, time_text(value(list, "back"), room));
+        term_out_text(stdout, time_text(preempt_explain_value(list, "back"), room));
         putchar('\n');
     }
 }
@@ -225,12 +229,13 @@ static void show_spared(const struct batch_status *list)
         head = true;
         printf("    ");
         show_column(list->name, 24);
-        show_column(value(list, "queue"), 15);
-        term_out_text(stdout, value(list, "reason") ? value(list, "reason") : "-");
-        if (value(list, "until"))
-            printf(", until %s", time_text(value(list, "until"), room));
-        if (value(list, "lost_core_seconds"))
-            printf("; it would lose %s core-s", value(list, "lost_core_seconds"));
+        show_column(preempt_explain_value(list, "queue"), 15);
+        term_out_text(stdout,
+                      preempt_explain_value(list, "reason") ? preempt_explain_value(list, "reason") : "-");
+        if (preempt_explain_value(list, "until"))
+            printf(", until %s", time_text(preempt_explain_value(list, "until"), room));
+        if (preempt_explain_value(list, "lost_core_seconds"))
+            printf("; it would lose %s core-s", preempt_explain_value(list, "lost_core_seconds"));
         putchar('\n');
     }
 }
@@ -238,7 +243,9 @@ static void show_spared(const struct batch_status *list)
 /* The lists may be cut: then the sums say more than they do. */
 static void show_sums(const struct batch_status *b)
 {
-    size_t listed = 0, all = value(b, "victims") ? strtoul(value(b, "victims"), NULL, 10) : 0;
+    size_t listed = 0, all = preempt_explain_value(b, "victims")
+                                 ? strtoul(preempt_explain_value(b, "victims"), NULL, 10)
+                                 : 0;
 
     for (const struct batch_status *x = b->next; x; x = x->next)
         listed++;
@@ -259,9 +266,9 @@ static void show_words(const struct batch_status *b, const struct batch_status *
     show_sums(b);
     if (!hold)
         return;
-    show_line("room is held on", value(hold, "exec_vnode"));
-    show_line("gives way", value(hold, "victims"));
-    show_line("until", time_text(value(hold, "deadline"), room));
+    show_line("room is held on", preempt_explain_value(hold, "exec_vnode"));
+    show_line("gives way", preempt_explain_value(hold, "victims"));
+    show_line("until", time_text(preempt_explain_value(hold, "deadline"), room));
 }
 
 /* --- the way in ------------------------------------------------------------------------------------------ */
@@ -272,7 +279,7 @@ int preempt_explain(const struct cmd_args *a, int c, const char *id, bool json)
 
     if (!b)
         return api_error_report(a, c, id);
-    if (value(b, "verdict") && strcmp(value(b, "verdict"), "under_way") == 0)
+    if (preempt_explain_value(b, "verdict") && strcmp(preempt_explain_value(b, "verdict"), "under_way") == 0)
         hold = pbs_stathold(c, b->name, NULL, NULL); /* NULL: it waits for something else */
     if (json)
         show_json(b, hold);

@@ -14,7 +14,7 @@
 #include "api_error.h"
 #include "words.h"
 
-static const struct rule {
+static const struct preempt_policy_show_rule {
     const char *name, *meaning;
 } sched_rules[] = {{"partition", "whose queues it serves"},
                    {"preempt_prio", "levels, from high to low; only a lower one is preempted"},
@@ -38,20 +38,20 @@ static const struct rule {
                    {"preemptable_by", "whose jobs may preempt those of this queue"},
                    {"preempt_methods_enable", "True: a job may narrow what is done to it (preempt_methods)"}};
 
-struct show {
+struct preempt_policy_show {
     const struct batch_status *scheds, *queues; /* of all */
     bool json;
     struct json_out out;
 };
 
-static const char *value(const struct batch_status *b, const char *name)
+static const char *preempt_policy_show_value(const struct batch_status *b, const char *name)
 {
     return b ? attrs_value(b->attribs, name, NULL) : NULL;
 }
 
-static bool is_true(const struct batch_status *b, const char *name)
+static bool preempt_policy_show_is_true(const struct batch_status *b, const char *name)
 {
-    const char *text = value(b, name);
+    const char *text = preempt_policy_show_value(b, name);
 
     return text && strcmp(text, "True") == 0;
 }
@@ -75,10 +75,10 @@ static bool has_word(const char *list, const char *word)
 const struct batch_status *preempt_policy_show_sched_of(const struct batch_status *scheds,
                                                         const struct batch_status *queue)
 {
-    const char *partition = value(queue, "partition");
+    const char *partition = preempt_policy_show_value(queue, "partition");
 
     for (; scheds; scheds = scheds->next) {
-        const char *served = value(scheds, "partition");
+        const char *served = preempt_policy_show_value(scheds, "partition");
 
         if (partition ? has_word(served, partition) : strcmp(scheds->name, "default") == 0)
             return scheds;
@@ -94,11 +94,12 @@ static int level(const struct preempt_settings *queue, const struct preempt_sett
                       queue->priority);
 }
 
-static bool may_preempt(const struct show *s, const struct batch_status *urgent,
+static bool may_preempt(const struct preempt_policy_show *s, const struct batch_status *urgent,
                         const struct batch_status *victim)
 {
     const struct batch_status *sched = preempt_policy_show_sched_of(s->scheds, victim);
-    const char *text = value(sched, "preempt_prio"), *type = value(urgent, "queue_type");
+    const char *text = preempt_policy_show_value(sched, "preempt_prio"),
+               *type = preempt_policy_show_value(urgent, "queue_type");
     struct preempt_settings of_victim, of_urgent, of_sched;
     struct preempt_prio prio;
 
@@ -115,14 +116,14 @@ static bool may_preempt(const struct show *s, const struct batch_status *urgent,
 /* Levels that single jobs may have, whatever their queue is. */
 static bool levels_move(const struct batch_status *sched)
 {
-    const char *text = value(sched, "preempt_prio");
+    const char *text = preempt_policy_show_value(sched, "preempt_prio");
 
     return text && (strstr(text, "softlimits") || strstr(text, "fairshare"));
 }
 
 enum whom { OVER_IT, BELOW_IT };
 
-static void show_who(struct show *s, const struct batch_status *queue, enum whom whom)
+static void show_who(struct preempt_policy_show *s, const struct batch_status *queue, enum whom whom)
 {
     size_t n = 0;
 
@@ -147,7 +148,7 @@ static void show_who(struct show *s, const struct batch_status *queue, enum whom
 
 /* --- how -------------------------------------------------------------------------------------------------- */
 
-static void show_method(struct show *s, const char *head, const struct preempt_method_row *m)
+static void show_method(struct preempt_policy_show *s, const char *head, const struct preempt_method_row *m)
 {
     char letter[2] = {m->letter, '\0'};
 
@@ -162,7 +163,7 @@ static void show_method(struct show *s, const char *head, const struct preempt_m
     json_out_close(&s->out, '}');
 }
 
-static void show_group(struct show *s, int above, const struct preempt_methods *l, bool only)
+static void show_group(struct preempt_policy_show *s, int above, const struct preempt_methods *l, bool only)
 {
     char head[64] = "methods";
 
@@ -181,7 +182,8 @@ static void show_group(struct show *s, int above, const struct preempt_methods *
     }
 }
 
-static void show_methods(struct show *s, const struct batch_status *queue, const struct batch_status *sched)
+static void show_methods(struct preempt_policy_show *s, const struct batch_status *queue,
+                         const struct batch_status *sched)
 {
     struct preempt_settings of_queue, of_sched;
     const struct preempt_order *o;
@@ -204,16 +206,18 @@ static void show_methods(struct show *s, const struct batch_status *queue, const
 static const char *granted(const struct batch_status *queue, const struct batch_status *sched,
                            const char *name)
 {
-    const char *own = value(queue, name), *text = own ? own : value(sched, name);
+    const char *own = preempt_policy_show_value(queue, name),
+               *text = own ? own : preempt_policy_show_value(sched, name);
 
     return text && strcmp(text, "00:00:00") != 0 && strcmp(text, "0") != 0 ? text : NULL;
 }
 
-static void show_notice(struct show *s, const struct batch_status *queue, const struct batch_status *sched)
+static void show_notice(struct preempt_policy_show *s, const struct batch_status *queue,
+                        const struct batch_status *sched)
 {
     const char *grace = granted(queue, sched, "preempt_grace");
     const char *most = grace ? granted(queue, sched, "preempt_grace_max") : NULL;
-    bool narrows = is_true(queue, "preempt_methods_enable");
+    bool narrows = preempt_policy_show_is_true(queue, "preempt_methods_enable");
 
     if (s->json) {
         json_out_string(&s->out, "notice", grace ? grace : "0");
@@ -238,10 +242,10 @@ static void show_notice(struct show *s, const struct batch_status *queue, const 
                      : "nothing");
 }
 
-static void show_in_force(struct show *s, const struct batch_status *queue)
+static void show_in_force(struct preempt_policy_show *s, const struct batch_status *queue)
 {
     const struct batch_status *sched = preempt_policy_show_sched_of(s->scheds, queue);
-    const char *type = value(queue, "queue_type");
+    const char *type = preempt_policy_show_value(queue, "queue_type");
 
     if (type && type[0] == 'R')
         return; /* nothing runs there */
@@ -270,10 +274,11 @@ static void show_in_force(struct show *s, const struct batch_status *queue)
 
 /* --- all of it ----------------------------------------------------------------------------------------------- */
 
-static void show_rules(struct show *s, const struct batch_status *b, const struct rule *r, size_t n)
+static void show_rules(struct preempt_policy_show *s, const struct batch_status *b,
+                       const struct preempt_policy_show_rule *r, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        const char *text = value(b, r[i].name);
+        const char *text = preempt_policy_show_value(b, r[i].name);
 
         if (s->json && text)
             json_out_string(&s->out, r[i].name, text);
@@ -282,7 +287,7 @@ static void show_rules(struct show *s, const struct batch_status *b, const struc
     }
 }
 
-static void show_sched(struct show *s, const struct batch_status *sched)
+static void show_sched(struct preempt_policy_show *s, const struct batch_status *sched)
 {
     if (s->json)
         json_out_open(&s->out, sched->name, '{');
@@ -293,7 +298,7 @@ static void show_sched(struct show *s, const struct batch_status *sched)
         json_out_close(&s->out, '}');
 }
 
-static void show_queue(struct show *s, const struct batch_status *queue)
+static void show_queue(struct preempt_policy_show *s, const struct batch_status *queue)
 {
     if (s->json)
         json_out_open(&s->out, queue->name, '{');
@@ -312,7 +317,7 @@ static const struct batch_status *named(const struct batch_status *queues, const
     return queues;
 }
 
-static void show_all(struct show *s, const struct batch_status *only)
+static void preempt_policy_show_all(struct preempt_policy_show *s, const struct batch_status *only)
 {
     if (s->json) {
         json_out_begin(&s->out, stdout);
@@ -337,7 +342,7 @@ int preempt_policy_show(const struct cmd_args *a, int c, const char *queue, bool
 {
     struct batch_status *scheds = pbs_statsched(c, NULL, NULL);
     struct batch_status *queues = scheds ? pbs_statque(c, NULL, NULL, NULL) : NULL;
-    struct show s = {.scheds = scheds, .queues = queues, .json = json};
+    struct preempt_policy_show s = {.scheds = scheds, .queues = queues, .json = json};
     const struct batch_status *only = queue ? named(queues, queue) : NULL;
     int code = 0;
 
@@ -346,7 +351,7 @@ int preempt_policy_show(const struct cmd_args *a, int c, const char *queue, bool
             pbs_statfree(pbs_statque(c, queue, NULL, NULL));
         code = api_error_report(a, c, queue ? queue : "");
     } else {
-        show_all(&s, only);
+        preempt_policy_show_all(&s, only);
     }
     pbs_statfree(scheds);
     pbs_statfree(queues);

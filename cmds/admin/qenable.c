@@ -2,7 +2,7 @@
 #include "each_queue.h"
 #include "pbs_ifl.h"
 
-static int run(void *settings, int n, char *operands[])
+static int qenable_run(void *settings, int n, char *operands[])
 {
     struct cmd_args *a = settings;
 
@@ -15,5 +15,5 @@ const struct cmd command = {
     .usage_exit = 1,
     .admin = true,
     .size = sizeof(struct cmd_args),
-    .run = run,
+    .run = qenable_run,
 };

@@ -26,7 +26,7 @@ struct qmgr {
     struct words lines; /* of -c, in their order */
 };
 
-static int take_line(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qmgr_take_line(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     struct qmgr *q = settings;
 
@@ -36,7 +36,7 @@ static int take_line(void *settings, const struct option_row *row, const char *v
 
 static const struct option_row rows[] = {
     CMD_FLAG('a', struct qmgr, abort, "end at the first error"),
-    {'c', NULL, OPTION_VALUE, "command", "this command; several are done in their order", take_line, 0},
+    {'c', NULL, OPTION_VALUE, "command", "this command; several are done in their order", qmgr_take_line, 0},
     CMD_FLAG('e', struct qmgr, echo, "show each line before it is done"),
     CMD_FLAG('n', struct qmgr, no_execution, "only look whether lines are well formed"),
     CMD_FLAG('z', struct qmgr, silent, "no messages of errors"),
@@ -54,7 +54,7 @@ struct state {
 /* --- one line
  * --------------------------------------------------------------------------------------------- */
 
-static void say_fault(const struct state *s, const char *line, const struct qmgr_line_error *f)
+static void qmgr_print_error(const struct state *s, const char *line, const struct qmgr_line_error *f)
 {
     if (s->q->silent)
         return;
@@ -121,7 +121,7 @@ static bool are_there(struct state *s, const struct qmgr_line *l)
     return all;
 }
 
-static int do_active(struct state *s, const struct qmgr_line *l)
+static int qmgr_do_active(struct state *s, const struct qmgr_line *l)
 {
     if (l->object != MGR_OBJ_NONE && l->n && !are_there(s, l))
         return EXIT_ACTIVE;
@@ -131,7 +131,7 @@ static int do_active(struct state *s, const struct qmgr_line *l)
     return 0;
 }
 
-static int do_history(struct state *s, const char *rest)
+static int qmgr_do_history(struct state *s, const char *rest)
 {
     if (s->edit)
         qmgr_edit_history(s->edit, stdout, atoi(rest));
@@ -155,7 +155,7 @@ static int open_text(const char *rest, char name[static PATH_MAX], FILE **f)
 }
 
 /* diff FILE, apply FILE: what the server would have to change, or does. diff says 1 where there is something. */
-static int do_configuration(struct state *s, const struct qmgr_line *l)
+static int qmgr_do_config(struct state *s, const struct qmgr_line *l)
 {
     const struct qmgr_name *server = s->active.names[MGR_OBJ_SERVER];
     char name[PATH_MAX];
@@ -171,7 +171,7 @@ static int do_configuration(struct state *s, const struct qmgr_line *l)
     return rc;
 }
 
-static int do_parsed(struct state *s, const struct qmgr_line *l)
+static int qmgr_do_parsed(struct state *s, const struct qmgr_line *l)
 {
     switch (l->command) {
     case QMGR_NOTHING:
@@ -183,20 +183,20 @@ static int do_parsed(struct state *s, const struct qmgr_line *l)
         s->quit = true;
         return 0;
     case QMGR_HISTORY:
-        return do_history(s, l->rest);
+        return qmgr_do_history(s, l->rest);
     case QMGR_DIFF:
     case QMGR_APPLY:
-        return do_configuration(s, l);
+        return qmgr_do_config(s, l);
     }
     if (s->q->no_execution)
         return 0;
     if (l->command == MGR_CMD_ACTIVE)
-        return do_active(s, l);
+        return qmgr_do_active(s, l);
     return l->n ? on_each_name(s, l, l->n, l->names) : on_active(s, l);
 }
 
 /* Returns 0, a parse code 1 to 4, or the number of an error. */
-static int do_line(struct state *s, const char *line)
+static int qmgr_do_line(struct state *s, const char *line)
 {
     struct qmgr_line_error fault;
     struct qmgr_line l;
@@ -206,9 +206,9 @@ static int do_line(struct state *s, const char *line)
         printf("%s\n", line);
     if (qmgr_line_parse(line, &l, &fault) < 0) {
         rc = (int)fault.kind;
-        say_fault(s, line, &fault);
+        qmgr_print_error(s, line, &fault);
     } else {
-        rc = do_parsed(s, &l);
+        rc = qmgr_do_parsed(s, &l);
     }
     qmgr_line_fini(&l);
     fflush(stdout);
@@ -248,7 +248,7 @@ static bool next_whole(struct state *s, char **buffer, size_t *cap, struct strbu
     return whole->len > 0;
 }
 
-static int do_lines(struct state *s)
+static int qmgr_do_lines(struct state *s)
 {
     struct strbuf whole;
     char *buffer = NULL;
@@ -257,7 +257,7 @@ static int do_lines(struct state *s)
 
     strbuf_init(&whole, LINE_MAX_BYTES);
     while (!s->quit && next_whole(s, &buffer, &cap, &whole)) {
-        int code = strbuf_ok(&whole) ? do_line(s, strbuf_str(&whole)) : EXIT_NO_MEMORY;
+        int code = strbuf_ok(&whole) ? qmgr_do_line(s, strbuf_str(&whole)) : EXIT_NO_MEMORY;
 
         rc = code ? code : rc;
         if (code && s->q->abort) {
@@ -270,12 +270,12 @@ static int do_lines(struct state *s)
     return rc;
 }
 
-static int do_given(struct state *s)
+static int qmgr_do_options(struct state *s)
 {
     int rc = 0;
 
     for (size_t i = 0; i < s->q->lines.n && !s->quit; i++) {
-        int code = do_line(s, s->q->lines.w[i]);
+        int code = qmgr_do_line(s, s->q->lines.w[i]);
 
         rc = code ? code : rc;
         if (code && s->q->abort)
@@ -285,21 +285,21 @@ static int do_given(struct state *s)
 }
 
 /* For the tabulator key; without a server there are no names. */
-static void names_of(void *arg, int object, void (*found)(void *to, const char *name), void *to)
+static void qmgr_names_of(void *arg, int object, void (*found)(void *to, const char *name), void *to)
 {
     struct state *s = arg;
 
     qmgr_apply_names(&s->apply, object, s->active.names[MGR_OBJ_SERVER][0].server, found, to);
 }
 
-static int do_terminal(struct state *s)
+static int qmgr_do_terminal(struct state *s)
 {
     int rc;
 
     printf("Max open servers: %d\n", CONN_POOL_MAX);
     fflush(stdout);
-    s->edit = qmgr_edit_create(names_of, s);
-    rc = do_lines(s);
+    s->edit = qmgr_edit_create(qmgr_names_of, s);
+    rc = qmgr_do_lines(s);
     qmgr_edit_destroy(s->edit);
     return rc;
 }
@@ -317,7 +317,7 @@ static int connect_all(struct state *s)
     return 0;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qmgr_run(void *settings, int n, char *operands[])
 {
     struct qmgr *q = settings;
     struct state s = {.q = q, .apply = {.a = &q->a, .silent = q->silent}};
@@ -327,15 +327,15 @@ static int run(void *settings, int n, char *operands[])
     if (s.apply.pool && qmgr_active_init(&s.active, operands, n) == 0)
         rc = connect_all(&s);
     if (rc == 0 && q->lines.n)
-        rc = do_given(&s);
+        rc = qmgr_do_options(&s);
     else if (rc == 0)
-        rc = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? do_terminal(&s) : do_lines(&s);
+        rc = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? qmgr_do_terminal(&s) : qmgr_do_lines(&s);
     qmgr_active_fini(&s.active);
     conn_pool_destroy(s.apply.pool);
     return rc;
 }
 
-static void fini(void *settings)
+static void qmgr_fini(void *settings)
 {
     words_fini(&((struct qmgr *)settings)->lines);
 }
@@ -345,6 +345,6 @@ const struct cmd command = {
     .usage = "Usage: qmgr [-a] [-c command] [-e] [-n] [-z] [server...]\n",
     .usage_exit = 1,
     .size = sizeof(struct qmgr),
-    .run = run,
-    .fini = fini,
+    .run = qmgr_run,
+    .fini = qmgr_fini,
 };

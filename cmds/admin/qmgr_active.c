@@ -18,7 +18,7 @@ static void clear(struct qmgr_active *a, int object)
     a->n[object] = 0;
 }
 
-static int add(struct qmgr_active *a, int object, const char *name, const char *server)
+static int qmgr_active_add(struct qmgr_active *a, int object, const char *name, const char *server)
 {
     struct qmgr_name *more = realloc(a->names[object], (a->n[object] + 1) * sizeof *more);
     struct qmgr_name *last;
@@ -39,9 +39,9 @@ int qmgr_active_init(struct qmgr_active *a, char *servers[], int n)
 
     *a = (struct qmgr_active){0};
     if (!n)
-        return add(a, MGR_OBJ_SERVER, "", "");
+        return qmgr_active_add(a, MGR_OBJ_SERVER, "", "");
     for (i = 0; i < n; i++)
-        if (add(a, MGR_OBJ_SERVER, "", servers[i]) < 0)
+        if (qmgr_active_add(a, MGR_OBJ_SERVER, "", servers[i]) < 0)
             return -1;
     return 0;
 }
@@ -61,8 +61,9 @@ int qmgr_active_set(struct qmgr_active *a, const struct qmgr_line *l)
     clear(a, l->object);
     for (i = 0; i < l->n; i++) {
         const struct qmgr_name *n = &l->names[i];
-        int rc = l->object == MGR_OBJ_SERVER ? add(a, l->object, "", *n->name ? n->name : n->server)
-                                             : add(a, l->object, n->name, n->server);
+        int rc = l->object == MGR_OBJ_SERVER
+                     ? qmgr_active_add(a, l->object, "", *n->name ? n->name : n->server)
+                     : qmgr_active_add(a, l->object, n->name, n->server);
 
         if (rc < 0)
             return -1;

@@ -13,7 +13,8 @@
 #include "qmgr_print.h"
 
 /* The object and server as messages show them. */
-static int report(const struct qmgr_apply *q, int c, int object, const char *name, const char *server)
+static int qmgr_apply_report(const struct qmgr_apply *q, int c, int object, const char *name,
+                             const char *server)
 {
     int code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
     const char *text = pbs_geterrmsg(c);
@@ -56,7 +57,7 @@ struct batch_status *qmgr_apply_fetch(int c, int object, const char *name, struc
     return NULL;
 }
 
-static bool is_named(int object, const char *name, const struct batch_status *o)
+static bool qmgr_apply_is_named(int object, const char *name, const struct batch_status *o)
 {
     return object == MGR_OBJ_SERVER || !*name || !strcmp(o->name, name);
 }
@@ -88,14 +89,14 @@ int qmgr_apply_exists(const struct qmgr_apply *q, int object, const char *name, 
     while (i < N_MISSING && missing_rows[i].object != object)
         i++;
     if (i == N_MISSING || (pbs_errno && pbs_errno != missing_rows[i].code))
-        return report(q, c, object, name, server);
+        return qmgr_apply_report(q, c, object, name, server);
     if (!q->silent)
         fprintf(stderr, "%s: %s.\n", missing_rows[i].text, name);
     return missing_rows[i].code;
 }
 
 /* A server says nothing of a scheduler that it does not have, because it is asked for all. */
-static int missing(const struct qmgr_apply *q, int object, const char *name, const char *server)
+static int qmgr_apply_missing(const struct qmgr_apply *q, int object, const char *name, const char *server)
 {
     size_t i;
 
@@ -118,8 +119,8 @@ static bool has_custom(int object, const struct batch_status *o)
     return false;
 }
 
-static int show(const struct qmgr_apply *q, int c, int verb, int object, const struct attrs *wants,
-                const char *name, const char *server)
+static int qmgr_apply_show(const struct qmgr_apply *q, int c, int verb, int object, const struct attrs *wants,
+                           const char *name, const char *server)
 {
     struct batch_status *list, *o;
     size_t shown = 0;
@@ -130,11 +131,12 @@ static int show(const struct qmgr_apply *q, int c, int verb, int object, const s
     else
         list = qmgr_apply_fetch(c, object, name, attrs_attrl(wants));
     if (!list && pbs_errno)
-        return report(q, c, object, name, server);
+        return qmgr_apply_report(q, c, object, name, server);
     if (verb == MGR_CMD_PRINT && has_custom(object, list))
         qmgr_print_begin(stdout, object);
     for (o = list; o; o = o->next) {
-        if (!is_named(object, name, o) || (object == MGR_OBJ_RSC && !*name && qmgr_attrs_is_builtin(o->name)))
+        if (!qmgr_apply_is_named(object, name, o) ||
+            (object == MGR_OBJ_RSC && !*name && qmgr_attrs_is_builtin(o->name)))
             continue; /* without a name the site's own resources are meant (PBS) */
         shown++;
         if (verb == MGR_CMD_PRINT)
@@ -143,7 +145,7 @@ static int show(const struct qmgr_apply *q, int c, int verb, int object, const s
             qmgr_print_list(stdout, object, o);
     }
     pbs_statfree(list);
-    return shown || !*name ? 0 : missing(q, object, name, server);
+    return shown || !*name ? 0 : qmgr_apply_missing(q, object, name, server);
 }
 
 /* "print server" is everything that makes the server what it is. */
@@ -155,7 +157,7 @@ static int print_all(const struct qmgr_apply *q, int c, const char *server)
     int rc = 0;
 
     for (i = 0; i < sizeof kinds / sizeof kinds[0] && rc == 0; i++)
-        rc = show(q, c, MGR_CMD_PRINT, kinds[i], &all, "", server);
+        rc = qmgr_apply_show(q, c, MGR_CMD_PRINT, kinds[i], &all, "", server);
     return rc;
 }
 
@@ -188,7 +190,7 @@ static int manage_one(const struct qmgr_apply *q, int c, const struct qmgr_line 
             warn_of_open_express(c, name);
         return 0;
     }
-    return report(q, c, l->object, name, server);
+    return qmgr_apply_report(q, c, l->object, name, server);
 }
 
 /* "@default" is every object that the server has. */
@@ -203,7 +205,7 @@ static int manage_all(const struct qmgr_apply *q, int c, const struct qmgr_line 
     list = qmgr_apply_fetch(c, l->object, "", attrs_attrl(&wants));
     attrs_fini(&wants);
     if (!list && pbs_errno)
-        return report(q, c, l->object, "", server);
+        return qmgr_apply_report(q, c, l->object, "", server);
     for (o = list; o; o = o->next) {
         code = manage_one(q, c, l, o->name, server);
         rc = code ? code : rc;
@@ -221,7 +223,7 @@ int qmgr_apply(const struct qmgr_apply *q, const struct qmgr_line *l, const char
     if (l->command == MGR_CMD_PRINT && l->object == MGR_OBJ_SERVER && !l->attrs.first)
         return print_all(q, c, server);
     if (l->command == MGR_CMD_LIST || l->command == MGR_CMD_PRINT)
-        return show(q, c, l->command, l->object, &l->attrs, name, server);
+        return qmgr_apply_show(q, c, l->command, l->object, &l->attrs, name, server);
     if (!*name && l->object != MGR_OBJ_SERVER)
         return manage_all(q, c, l, server);
     return manage_one(q, c, l, l->object == MGR_OBJ_SERVER ? "" : name, server);

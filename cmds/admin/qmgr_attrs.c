@@ -32,7 +32,7 @@ enum type {
 #undef TYPE
 };
 
-struct row {
+struct qmgr_attrs_row {
     const char *name;
     enum type type;
     enum level write;
@@ -40,22 +40,22 @@ struct row {
 };
 
 #define ATTR(name, type, read, write, flags, ...) {#name, TYPE_##type, LEVEL_##write, flags},
-static const struct row server_rows[] = {
+static const struct qmgr_attrs_row server_rows[] = {
 #include "attr_server.def"
 };
-static const struct row queue_rows[] = {
+static const struct qmgr_attrs_row queue_rows[] = {
 #include "attr_queue.def"
 };
-static const struct row node_rows[] = {
+static const struct qmgr_attrs_row node_rows[] = {
 #include "attr_node.def"
 };
-static const struct row sched_rows[] = {
+static const struct qmgr_attrs_row sched_rows[] = {
 #include "attr_sched.def"
 };
-static const struct row resource_rows[] = {
+static const struct qmgr_attrs_row resource_rows[] = {
 #include "attr_resource.def"
 };
-static const struct row hook_rows[] = {
+static const struct qmgr_attrs_row hook_rows[] = {
 #include "attr_hook.def"
 };
 #undef ATTR
@@ -71,10 +71,10 @@ static const char *const builtin[] = {
         rows, sizeof rows / sizeof rows[0]                                                                   \
     }
 
-static const struct row *find(int object, const char *name)
+static const struct qmgr_attrs_row *qmgr_attrs_find(int object, const char *name)
 {
     static const struct {
-        const struct row *rows;
+        const struct qmgr_attrs_row *rows;
         size_t n;
     } tables[MGR_OBJ_LAST] = {
         [MGR_OBJ_SERVER] = ROWS(server_rows), [MGR_OBJ_QUEUE] = ROWS(queue_rows),
@@ -94,19 +94,19 @@ static const struct row *find(int object, const char *name)
 
 bool qmgr_attrs_is_attribute(int object, const char *name)
 {
-    return find(object, name) != NULL;
+    return qmgr_attrs_find(object, name) != NULL;
 }
 
 bool qmgr_attrs_is_settable(int object, const char *name)
 {
-    const struct row *r = find(object, name);
+    const struct qmgr_attrs_row *r = qmgr_attrs_find(object, name);
 
     return r && r->write <= LEVEL_MANAGER && !(r->flags & (AF_HIDDEN | AF_DERIVED));
 }
 
 bool qmgr_attrs_is_list(int object, const char *name)
 {
-    const struct row *r = find(object, name);
+    const struct qmgr_attrs_row *r = qmgr_attrs_find(object, name);
 
     return r && (r->type == TYPE_STRING_ARRAY || r->type == TYPE_ACL || r->type == TYPE_LIMIT ||
                  r->type == TYPE_RESOURCE_LIMITS);

@@ -22,7 +22,7 @@ struct typed {
     size_t n;
 };
 
-static void offer(void *arg, const char *word)
+static void qmgr_complete_offer(void *arg, const char *word)
 {
     const struct typed *t = arg;
 
@@ -30,13 +30,13 @@ static void offer(void *arg, const char *word)
         t->c->word(t->c->arg, word);
 }
 
-static void offer_row(void *arg, const char *word, int value)
+static void qmgr_complete_offer_row(void *arg, const char *word, int value)
 {
     (void)value;
-    offer(arg, word);
+    qmgr_complete_offer(arg, word);
 }
 
-static enum attr_of kind_of(int object)
+static enum attr_of qmgr_complete_kind_of(int object)
 {
     static const enum attr_of kinds[MGR_OBJ_LAST] = {
         [MGR_OBJ_SERVER] = OF_SERVER, [MGR_OBJ_QUEUE] = OF_QUEUE, [MGR_OBJ_JOB] = OF_COUNT,
@@ -59,13 +59,13 @@ static void offer_resources(struct typed *t, const char *attribute, size_t n)
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         snprintf(word, sizeof word, "%.*s.%s", (int)n, attribute, names[i]);
-        offer(t, word);
+        qmgr_complete_offer(t, word);
     }
 }
 
 static void offer_attributes(struct typed *t, int object)
 {
-    enum attr_of of = kind_of(object);
+    enum attr_of of = qmgr_complete_kind_of(object);
     const char *dot = memchr(t->last, '.', t->n);
 
     if (of == OF_COUNT)
@@ -81,7 +81,7 @@ static void offer_attributes(struct typed *t, int object)
         if (d->write == LEVEL_SERVER)
             continue;
         snprintf(word, sizeof word, "%s%s", d->name, attr_def_type(d)->by == BY_NOTHING ? "" : ".");
-        offer(t, word);
+        qmgr_complete_offer(t, word);
     }
 }
 
@@ -116,12 +116,12 @@ size_t qmgr_complete(const char *line, const struct qmgr_complete *c)
     t.last = word;
     t.n = n;
     if (place == 0)
-        qmgr_line_commands(offer_row, &t);
+        qmgr_line_commands(qmgr_complete_offer_row, &t);
     else if (place == 1 && command != QMGR_DIFF && command != QMGR_APPLY)
-        qmgr_line_objects(offer_row, &t);
+        qmgr_line_objects(qmgr_complete_offer_row, &t);
     else if (place > 1) {
         if (place == 2 && command != MGR_CMD_CREATE && object != MGR_OBJ_SERVER)
-            c->names(c->names_arg, object, offer, &t);
+            c->names(c->names_arg, object, qmgr_complete_offer, &t);
         if (command != MGR_CMD_DELETE && command != MGR_CMD_ACTIVE)
             offer_attributes(&t, object);
     }

@@ -58,7 +58,7 @@ struct config_diff {
 
 /* --- objects -------------------------------------------------------------------------------------------- */
 
-static enum attr_of kind_of(int object)
+static enum attr_of config_kind_of(int object)
 {
     switch (object) {
     case MGR_OBJ_SERVER:
@@ -125,7 +125,7 @@ static struct qmgr_object *object_add(struct qmgr_config *s, int object, const c
     if (t) {
         t->object = object;
         t->name = strdup(name);
-        attr_list_init(&t->attrs, kind_of(object));
+        attr_list_init(&t->attrs, config_kind_of(object));
         if (t->name && (!from || attr_list_dup(from, &t->attrs) == 0)) {
             *s->end = t;
             s->end = &t->next;
@@ -140,7 +140,7 @@ static struct qmgr_object *object_add(struct qmgr_config *s, int object, const c
 static int object_change(struct qmgr_config *s, struct qmgr_object *t, const char *name, const char *resource,
                          const char *value, enum batch_op op, struct err *e)
 {
-    int index = attr_def_need(kind_of(t->object), name, e);
+    int index = attr_def_need(config_kind_of(t->object), name, e);
 
     if (index < 0)
         return -1;
@@ -226,7 +226,7 @@ static int config_fetch(struct qmgr_config *s, int c, struct err *e)
 
 /* --- from a file --------------------------------------------------------------------------------------- */
 
-struct reading {
+struct config_reading {
     struct qmgr_config *site;
     const struct qmgr_config *current;
 };
@@ -240,7 +240,7 @@ static int read_copy_resources(struct qmgr_config *to, const struct qmgr_config 
 }
 
 /* The thing that a line names: as the file has made it so far, else a copy of what the server has. */
-static struct qmgr_object *read_find(struct reading *r, int object, const char *name, struct err *e)
+static struct qmgr_object *read_find(struct config_reading *r, int object, const char *name, struct err *e)
 {
     struct qmgr_object *t = config_find(r->site, object, name), *now;
 
@@ -255,7 +255,7 @@ static struct qmgr_object *read_find(struct reading *r, int object, const char *
 }
 
 /* A node that is there keeps what its host has reported; anything else begins with the defaults. */
-static struct qmgr_object *read_create(struct reading *r, int object, const char *name, struct err *e)
+static struct qmgr_object *read_create(struct config_reading *r, int object, const char *name, struct err *e)
 {
     const struct qmgr_object *now = config_find(r->current, object, name);
     struct qmgr_object *t;
@@ -282,12 +282,13 @@ static struct qmgr_object *read_create(struct reading *r, int object, const char
 static int read_check_write(int object, const struct attropl *a, bool creating, struct err *e)
 {
     const struct attr_writer manager = {.level = LEVEL_MANAGER, .creating = creating};
-    int index = attr_def_need(kind_of(object), a->name, e);
+    int index = attr_def_need(config_kind_of(object), a->name, e);
 
-    return index < 0 ? -1 : attr_def_check_write(attr_def_get(kind_of(object), index), &manager, e);
+    return index < 0 ? -1 : attr_def_check_write(attr_def_get(config_kind_of(object), index), &manager, e);
 }
 
-static int read_attributes(struct reading *r, const struct qmgr_line *l, struct qmgr_object *t, struct err *e)
+static int read_attributes(struct config_reading *r, const struct qmgr_line *l, struct qmgr_object *t,
+                           struct err *e)
 {
     bool creating = !config_find(r->current, t->object, t->name);
 
@@ -299,7 +300,7 @@ static int read_attributes(struct reading *r, const struct qmgr_line *l, struct 
 }
 
 /* What is not there need not be deleted: a file may be applied twice. */
-static int read_deletion(struct reading *r, int object, const char *name, struct err *e)
+static int read_deletion(struct config_reading *r, int object, const char *name, struct err *e)
 {
     struct qmgr_object *t;
 
@@ -312,7 +313,7 @@ static int read_deletion(struct reading *r, int object, const char *name, struct
     return 0;
 }
 
-static int read_name(struct reading *r, const struct qmgr_line *l, const char *name, struct err *e)
+static int read_name(struct config_reading *r, const struct qmgr_line *l, const char *name, struct err *e)
 {
     struct qmgr_object *t;
 
@@ -322,14 +323,14 @@ static int read_name(struct reading *r, const struct qmgr_line *l, const char *n
     return t ? read_attributes(r, l, t, e) : -1;
 }
 
-static int read_line(struct reading *r, const struct qmgr_line *l, struct err *e)
+static int config_read_line(struct config_reading *r, const struct qmgr_line *l, struct err *e)
 {
     bool is_ours = l->command == MGR_CMD_CREATE || l->command == MGR_CMD_SET || l->command == MGR_CMD_UNSET ||
                    l->command == MGR_CMD_DELETE;
 
     if (l->command == QMGR_NOTHING)
         return 0;
-    if (!is_ours || kind_of(l->object) == OF_COUNT)
+    if (!is_ours || config_kind_of(l->object) == OF_COUNT)
         return err_set(e, PBSE_IVALREQ,
                        "a configuration has lines that read_create, set, unset or delete a resource, queue, "
                        "node, sched or the server");
@@ -363,7 +364,7 @@ static bool read_next_line(FILE *f, struct strbuf *line, char **buffer, size_t *
     return line->len > 0;
 }
 
-static int read_text(struct reading *r, const char *text, struct err *e)
+static int read_text(struct config_reading *r, const char *text, struct err *e)
 {
     struct qmgr_line l;
     struct qmgr_line_error fault;
@@ -373,7 +374,7 @@ static int read_text(struct reading *r, const char *text, struct err *e)
         rc = *fault.word ? err_set(e, PBSE_IVALREQ, "syntax error at \"%s\"", fault.word)
                          : err_set(e, PBSE_IVALREQ, "syntax error: something is missing");
     else
-        rc = read_line(r, &l, e);
+        rc = config_read_line(r, &l, e);
     qmgr_line_fini(&l);
     return rc;
 }
@@ -381,7 +382,7 @@ static int read_text(struct reading *r, const char *text, struct err *e)
 static size_t config_read(struct qmgr_config *s, const struct qmgr_config *current, FILE *f, const char *name,
                           FILE *faults)
 {
-    struct reading r = {s, current};
+    struct config_reading r = {s, current};
     struct strbuf line;
     struct err e = {0};
     char *buffer = NULL;
@@ -414,7 +415,7 @@ static int config_walk(const struct qmgr_config *s, const struct qmgr_object *t,
     struct strbuf scratch;
     int rc;
 
-    attr_select_init(&all, kind_of(t->object));
+    attr_select_init(&all, config_kind_of(t->object));
     attr_select_all(&all);
     strbuf_init(&scratch, SCRATCH_MAX);
     rc = attr_walk(&t->attrs, s->resources, &all, &manager, &scratch, fn, arg);
@@ -425,19 +426,19 @@ static int config_walk(const struct qmgr_config *s, const struct qmgr_object *t,
 
 /* --- lists of attributes ------------------------------------------------------------------------------- */
 
-static int attrs_add_cb(void *arg, const char *name, const char *resource, const char *value)
+static int config_add_attr_cb(void *arg, const char *name, const char *resource, const char *value)
 {
     attrs_add(arg, name, resource, value, SET);
     return 0;
 }
 
-static void attrs_of(const struct qmgr_config *s, const struct qmgr_object *t, struct attrs *out)
+static void config_attrs_of(const struct qmgr_config *s, const struct qmgr_object *t, struct attrs *out)
 {
-    if (config_walk(s, t, attrs_add_cb, out) < 0)
+    if (config_walk(s, t, config_add_attr_cb, out) < 0)
         out->failed = true;
 }
 
-static const struct attropl *attrs_find_like(const struct attrs *l, const struct attropl *like)
+static const struct attropl *config_find_attr(const struct attrs *l, const struct attropl *like)
 {
     for (const struct attropl *a = l->first; a; a = a->next)
         if (!strcmp(a->name, like->name) &&
@@ -468,7 +469,7 @@ static void diff_collect(struct config_step *s, const struct attrs *these, const
                          bool values_too)
 {
     for (const struct attropl *a = these->first; a; a = a->next) {
-        const struct attropl *b = attrs_find_like(others, a);
+        const struct attropl *b = config_find_attr(others, a);
 
         if (b && (!values_too || !strcmp(a->value, b->value)))
             continue;
@@ -521,9 +522,9 @@ static int diff_object(struct config_diff *d, const struct qmgr_config *current,
     struct config_step *s;
     int rc = 0;
 
-    attrs_of(wanted, t, &then);
+    config_attrs_of(wanted, t, &then);
     if (old) {
-        attrs_of(current, old, &now);
+        config_attrs_of(current, old, &now);
         rc = now.failed ? -1 : diff_compare(d, t, &now, &then);
     } else {
         s = diff_add(d, MGR_CMD_CREATE, t);
@@ -548,7 +549,7 @@ static int diff_deleted(struct config_diff *d, const struct qmgr_config *current
         return 0;
     if (!s)
         return -1;
-    attrs_of(current, old, &s->from);
+    config_attrs_of(current, old, &s->from);
     return s->from.failed ? -1 : 0;
 }
 
@@ -597,7 +598,7 @@ static const char *command_name(int mgr_cmd)
 
 static void diff_show_attribute(FILE *f, const struct config_step *s, const struct attropl *a)
 {
-    const struct attropl *was = attrs_find_like(&s->from, a);
+    const struct attropl *was = config_find_attr(&s->from, a);
 
     if (was && s->command != MGR_CMD_CREATE)
         fprintf(f, "# was %s\n", was->value);
@@ -649,7 +650,7 @@ static int step_undo_set(const struct config_step *s, int c)
     int rc = 0;
 
     for (const struct attropl *a = s->to.first; a; a = a->next)
-        if (!attrs_find_like(&s->from, a))
+        if (!config_find_attr(&s->from, a))
             attrs_add(&drop, a->name, a->resource, "", UNSET);
     if (drop.first)
         rc = pbs_manager(c, MGR_CMD_UNSET, s->object, s->name, drop.first, NULL);

@@ -26,7 +26,7 @@ struct qmgr_edit {
     char file[PATH_MAX];
 };
 
-static char *show_prompt(EditLine *line)
+static char *qmgr_edit_show_prompt(EditLine *line)
 {
     struct qmgr_edit *e;
 
@@ -45,7 +45,7 @@ struct fitting {
     bool show;
 };
 
-static void take_fitting(void *arg, const char *word)
+static void qmgr_edit_take_fitting(void *arg, const char *word)
 {
     struct fitting *f = arg;
     size_t same = 0;
@@ -65,11 +65,11 @@ static void take_fitting(void *arg, const char *word)
 }
 
 /* One word that fits is finished; of several what they share is typed, and when that is nothing new they are shown. */
-static unsigned char on_tab(EditLine *line, int key)
+static unsigned char qmgr_edit_tab_cb(EditLine *line, int key)
 {
     const LineInfo *info = el_line(line);
     struct fitting f = {.n = 0};
-    struct qmgr_complete c = {.word = take_fitting, .arg = &f};
+    struct qmgr_complete c = {.word = qmgr_edit_take_fitting, .arg = &f};
     struct qmgr_edit *e;
     char typed[COMMON_MAX * 4], rest[COMMON_MAX + 1];
     size_t n;
@@ -124,11 +124,11 @@ struct qmgr_edit *qmgr_edit_create(qmgr_edit_names_fn *names, void *arg)
     }
     load_history(e);
     el_set(e->line, EL_CLIENTDATA, e);
-    el_set(e->line, EL_PROMPT, show_prompt);
+    el_set(e->line, EL_PROMPT, qmgr_edit_show_prompt);
     el_set(e->line, EL_EDITOR, "emacs");
     el_set(e->line, EL_HIST, history, e->history);
     el_set(e->line, EL_SIGNAL, 1);
-    el_set(e->line, EL_ADDFN, "qmgr-complete", "finish the word", on_tab);
+    el_set(e->line, EL_ADDFN, "qmgr-complete", "finish the word", qmgr_edit_tab_cb);
     el_set(e->line, EL_BIND, "^I", "qmgr-complete", NULL);
     el_source(e->line, NULL);
     return e;

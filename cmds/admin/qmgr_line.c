@@ -37,7 +37,7 @@ static const struct word objects[] = {
     {"pbshook", MGR_OBJ_PBS_HOOK},
 };
 
-struct scan {
+struct qmgr_line_scan {
     const char *line, *at;
     struct qmgr_line *out;
     struct qmgr_line_error *fault;
@@ -66,7 +66,7 @@ void qmgr_line_fini(struct qmgr_line *l)
     *l = (struct qmgr_line){.command = QMGR_NOTHING, .object = MGR_OBJ_NONE};
 }
 
-static void skip_blanks(struct scan *s)
+static void qmgr_line_skip_blanks(struct qmgr_line_scan *s)
 {
     while (isspace((unsigned char)*s->at))
         s->at++;
@@ -77,7 +77,7 @@ static size_t word_length(const char *s)
     return strcspn(s, " \t\r\n");
 }
 
-static int fault(struct scan *s, enum qmgr_line_error_kind kind, size_t n)
+static int fault(struct qmgr_line_scan *s, enum qmgr_line_error_kind kind, size_t n)
 {
     s->fault->kind = kind;
     s->fault->at = (size_t)(s->at - s->line);
@@ -95,12 +95,12 @@ static int find_word(const struct word *rows, size_t n_rows, const char *word, s
 }
 
 /* The same for the word here, which is behind us then. */
-static int take_word(struct scan *s, const struct word *rows, size_t n_rows)
+static int take_word(struct qmgr_line_scan *s, const struct word *rows, size_t n_rows)
 {
     size_t n;
     int value;
 
-    skip_blanks(s);
+    qmgr_line_skip_blanks(s);
     n = word_length(s->at);
     value = find_word(rows, n_rows, s->at, n);
     s->at += value < 0 ? 0 : n;
@@ -138,7 +138,7 @@ void qmgr_line_objects(qmgr_line_word_fn *fn, void *arg)
 /* --- names
  * ------------------------------------------------------------------------------------------------ */
 
-static bool is_name(int object, const char *s, size_t n)
+static bool qmgr_line_is_name(int object, const char *s, size_t n)
 {
     size_t i;
 
@@ -153,14 +153,14 @@ static bool is_name(int object, const char *s, size_t n)
 }
 
 /* "name", "name@server", "@server", "@default". */
-static int add_name(struct scan *s, const char *text, size_t n)
+static int add_name(struct qmgr_line_scan *s, const char *text, size_t n)
 {
     struct qmgr_line *l = s->out;
     const char *at = memchr(text, '@', n);
     size_t n_name = at ? (size_t)(at - text) : n, n_server = at ? n - n_name - 1 : 0;
     struct qmgr_name *more, *name;
 
-    if (!n || (at && !n_server) || !is_name(l->object, text, n_name)) {
+    if (!n || (at && !n_server) || !qmgr_line_is_name(l->object, text, n_name)) {
         s->at = text;
         return fault(s, QMGR_BAD_NAME, n);
     }
@@ -178,7 +178,7 @@ static int add_name(struct scan *s, const char *text, size_t n)
 
 /* Is what stands here an attribute, and not a name? One that an operator follows surely is; where none is
  * needed, a word that the definitions know and that nothing follows. */
-static bool is_attribute(const struct scan *s)
+static bool is_attribute(const struct qmgr_line_scan *s)
 {
     const char *end = s->at + strcspn(s->at, " \t\r\n=+,"), *next = end + strspn(end, " \t\r\n");
     size_t n = strcspn(s->at, " \t\r\n=+,.");
@@ -194,9 +194,9 @@ static bool is_attribute(const struct scan *s)
     return qmgr_attrs_is_attribute(s->out->object, name);
 }
 
-static int take_names(struct scan *s)
+static int take_names(struct qmgr_line_scan *s)
 {
-    skip_blanks(s);
+    qmgr_line_skip_blanks(s);
     if (!*s->at || (s->out->command != MGR_CMD_CREATE && is_attribute(s)))
         return 0;
     for (;;) {
@@ -208,7 +208,7 @@ static int take_names(struct scan *s)
         if (*s->at != ',')
             return 0;
         s->at++;
-        skip_blanks(s);
+        qmgr_line_skip_blanks(s);
     }
 }
 
@@ -225,20 +225,20 @@ static size_t attribute_length(const char *s)
     return n;
 }
 
-static bool take_operator(struct scan *s, enum batch_op *op)
+static bool take_operator(struct qmgr_line_scan *s, enum batch_op *op)
 {
-    skip_blanks(s);
+    qmgr_line_skip_blanks(s);
     *op = *s->at == '+' ? INCR : *s->at == '-' ? DECR : SET;
     s->at += *op != SET;
     if (*s->at != '=')
         return false;
     s->at++;
-    skip_blanks(s);
+    qmgr_line_skip_blanks(s);
     return true;
 }
 
 /* A value: in quotes, or up to the next comma. On the heap, NULL: a quote is not closed. */
-static char *take_value(struct scan *s)
+static char *qmgr_line_take_value(struct qmgr_line_scan *s)
 {
     const char *from = s->at, *end;
 
@@ -256,7 +256,8 @@ static char *take_value(struct scan *s)
     return strndup(from, (size_t)(end - from));
 }
 
-static int add_attribute(struct scan *s, const char *text, size_t n, const char *value, enum batch_op op)
+static int add_attribute(struct qmgr_line_scan *s, const char *text, size_t n, const char *value,
+                         enum batch_op op)
 {
     char *copy = strndup(text, n), *dot = copy ? strchr(copy, '.') : NULL;
 
@@ -268,7 +269,7 @@ static int add_attribute(struct scan *s, const char *text, size_t n, const char 
     return copy && !s->out->attrs.failed ? 0 : fault(s, QMGR_BAD_ATTRIBUTE, 0);
 }
 
-static int take_attribute(struct scan *s)
+static int qmgr_line_take_attribute(struct qmgr_line_scan *s)
 {
     const bool wants_value = s->out->command == MGR_CMD_SET || s->out->command == MGR_CMD_CREATE;
     const char *name = s->at;
@@ -280,33 +281,33 @@ static int take_attribute(struct scan *s)
     if (!n)
         return fault(s, QMGR_BAD_ATTRIBUTE, word_length(s->at));
     s->at += n;
-    if (wants_value && (!take_operator(s, &op) || !(value = take_value(s))))
+    if (wants_value && (!take_operator(s, &op) || !(value = qmgr_line_take_value(s))))
         return fault(s, QMGR_BAD_ATTRIBUTE, word_length(s->at));
     rc = add_attribute(s, name, n, value ? value : "", op);
     free(value);
     return rc;
 }
 
-static int take_attributes(struct scan *s)
+static int take_attributes(struct qmgr_line_scan *s)
 {
-    skip_blanks(s);
+    qmgr_line_skip_blanks(s);
     if (!*s->at)
         return 0;
     for (;;) {
-        if (take_attribute(s) < 0)
+        if (qmgr_line_take_attribute(s) < 0)
             return -1;
-        skip_blanks(s);
+        qmgr_line_skip_blanks(s);
         if (!*s->at)
             return 0;
         if (*s->at != ',')
             return fault(s, QMGR_BAD_ATTRIBUTE, word_length(s->at));
         s->at++;
-        skip_blanks(s);
+        qmgr_line_skip_blanks(s);
     }
 }
 
 /* import and export: content type, encoding, file. */
-static int take_content(struct scan *s)
+static int take_content(struct qmgr_line_scan *s)
 {
     static const char *const names[] = {"content-type", "content-encoding", "input-file", "output-file"};
     const bool export = s->out->command == MGR_CMD_EXPORT;
@@ -316,7 +317,7 @@ static int take_content(struct scan *s)
         char *value;
         size_t n;
 
-        skip_blanks(s);
+        qmgr_line_skip_blanks(s);
         n = word_length(s->at);
         if (!n && export && i == 2)
             return 0;
@@ -327,7 +328,7 @@ static int take_content(struct scan *s)
         attrs_add(&s->out->attrs, names[export && i == 2 ? 3 : i], NULL, value, SET);
         free(value);
     }
-    skip_blanks(s);
+    qmgr_line_skip_blanks(s);
     return *s->at ? fault(s, QMGR_BAD_ATTRIBUTE, word_length(s->at)) : 0;
 }
 
@@ -335,7 +336,7 @@ static int take_content(struct scan *s)
  * -------------------------------------------------------------------------------------------- */
 
 /* What a command must have, and must not. */
-static int check(struct scan *s)
+static int qmgr_line_check(struct qmgr_line_scan *s)
 {
     const struct qmgr_line *l = s->out;
     const bool named = l->object == MGR_OBJ_SERVER || l->n;
@@ -351,11 +352,11 @@ static int check(struct scan *s)
     return 0;
 }
 
-static int take_object(struct scan *s)
+static int take_object(struct qmgr_line_scan *s)
 {
     size_t n;
 
-    skip_blanks(s);
+    qmgr_line_skip_blanks(s);
     n = word_length(s->at);
     s->out->object = take_word(s, objects, sizeof objects / sizeof objects[0]);
     if (s->out->object >= 0)
@@ -365,7 +366,7 @@ static int take_object(struct scan *s)
     return n || s->out->command != MGR_CMD_ACTIVE ? fault(s, QMGR_BAD_OBJECT, n) : 0;
 }
 
-static int parse(struct scan *s)
+static int qmgr_line_parse_words(struct qmgr_line_scan *s)
 {
     struct qmgr_line *l = s->out;
 
@@ -373,22 +374,22 @@ static int parse(struct scan *s)
     if (l->command < 0)
         return fault(s, QMGR_BAD_COMMAND, word_length(s->at));
     if (l->command > QMGR_NOTHING) {
-        skip_blanks(s);
+        qmgr_line_skip_blanks(s);
         l->rest = s->at;
         return 0;
     }
     if (take_object(s) < 0 || take_names(s) < 0)
         return -1;
     if (l->command == MGR_CMD_IMPORT || l->command == MGR_CMD_EXPORT)
-        return take_content(s) < 0 ? -1 : check(s);
-    return take_attributes(s) < 0 ? -1 : check(s);
+        return take_content(s) < 0 ? -1 : qmgr_line_check(s);
+    return take_attributes(s) < 0 ? -1 : qmgr_line_check(s);
 }
 
 int qmgr_line_parse(const char *line, struct qmgr_line *out, struct qmgr_line_error *f)
 {
-    struct scan s = {line, line, out, f};
+    struct qmgr_line_scan s = {line, line, out, f};
 
     *out = (struct qmgr_line){.command = QMGR_NOTHING, .object = MGR_OBJ_NONE};
-    skip_blanks(&s);
-    return !*s.at || *s.at == '#' ? 0 : parse(&s);
+    qmgr_line_skip_blanks(&s);
+    return !*s.at || *s.at == '#' ? 0 : qmgr_line_parse_words(&s);
 }

@@ -34,7 +34,7 @@ static int run_one(const struct qrun *q, struct conn_pool *s, const char *operan
     return 2;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qrun_run(void *settings, int n, char *operands[])
 {
     struct qrun *q = settings;
     struct conn_pool *s;
@@ -60,5 +60,5 @@ const struct cmd command = {
     .usage_exit = 1,
     .admin = true,
     .size = sizeof(struct qrun),
-    .run = run,
+    .run = qrun_run,
 };

@@ -49,7 +49,7 @@ static int manner(const struct qterm *q)
     return m | (q->only_secondary ? ONLY_SECONDARY : 0);
 }
 
-static int stop(const struct qterm *q, struct conn_pool *s, const char *server)
+static int qterm_stop(const struct qterm *q, struct conn_pool *s, const char *server)
 {
     int c = conn_pool_connect(s, server);
 
@@ -61,7 +61,7 @@ static int stop(const struct qterm *q, struct conn_pool *s, const char *server)
     return 2;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qterm_run(void *settings, int n, char *operands[])
 {
     struct qterm *q = settings;
     struct conn_pool *s;
@@ -73,7 +73,7 @@ static int run(void *settings, int n, char *operands[])
     if (!s)
         return 2;
     for (i = 0; i < (n ? n : 1); i++)
-        rc |= stop(q, s, n ? operands[i] : "");
+        rc |= qterm_stop(q, s, n ? operands[i] : "");
     conn_pool_destroy(s);
     return rc;
 }
@@ -84,5 +84,5 @@ const struct cmd command = {
     .usage_exit = 2,
     .admin = true,
     .size = sizeof(struct qterm),
-    .run = run,
+    .run = qterm_run,
 };

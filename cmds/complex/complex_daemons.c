@@ -159,7 +159,7 @@ char *complex_daemon_log(const struct complex_daemon *dm, int lines, char path[s
     return out;
 }
 
-static int failed(const struct complex_daemon *dm, struct err *e)
+static int complex_daemons_failed(const struct complex_daemon *dm, struct err *e)
 {
     char path[PATH_MAX], *log = complex_daemon_log(dm, SAID_LINES, path);
     struct err why = *e;
@@ -179,7 +179,7 @@ int complex_daemon_start(const struct complex_daemon *dm, struct err *e)
     if (complex_daemon_pid(dm) > 0)
         return 0;
     if (complex_spawn(argv, dm->conf, NULL, READY_LIMIT_MS, e) < 0)
-        return failed(dm, e);
+        return complex_daemons_failed(dm, e);
     return 0;
 }
 

@@ -214,7 +214,7 @@ int complex_dir_make(const struct complex_dir *d, const struct complex_plan *p, 
 }
 
 /* --- MOMs */
-static int by_number(const void *a, const void *b)
+static int complex_dir_by_number(const void *a, const void *b)
 {
     const char *x = a, *y = b;
     size_t n = strlen(x), m = strlen(y);
@@ -240,7 +240,7 @@ int complex_dir_moms(const struct complex_dir *d, struct complex_names *out, str
             memcpy(out->name[out->n++], entry->d_name, n + 1);
     }
     (void)closedir(dir);
-    qsort(out->name, (size_t)out->n, sizeof out->name[0], by_number);
+    qsort(out->name, (size_t)out->n, sizeof out->name[0], complex_dir_by_number);
     return out->n;
 }
 
@@ -262,7 +262,7 @@ int complex_dir_scheds(const struct complex_dir *d, struct complex_names *out, s
             (void)snprintf(out->name[out->n++], COMPLEX_NAME_MAX, "sched_%s", name);
     }
     (void)closedir(dir);
-    qsort(out->name, (size_t)out->n, sizeof out->name[0], by_number);
+    qsort(out->name, (size_t)out->n, sizeof out->name[0], complex_dir_by_number);
     return out->n;
 }
 

@@ -15,7 +15,7 @@
 
 enum { PAUSE_MS = 20 };
 
-static int refused(int c, const char *what, struct err *e)
+static int complex_nodes_refused(int c, const char *what, struct err *e)
 {
     const char *text = pbs_geterrmsg(c);
 
@@ -28,7 +28,7 @@ int complex_nodes_create(int c, const struct complex_names *nodes, struct err *e
         int rc = pbs_manager(c, MGR_CMD_CREATE, MGR_OBJ_NODE, nodes->name[i], NULL, NULL);
 
         if (rc != 0 && rc != PBSE_NODEEXIST) {
-            (void)refused(c, "cannot create a node", e);
+            (void)complex_nodes_refused(c, "cannot create a node", e);
             return err_prefix(e, "%s", nodes->name[i]);
         }
     }
@@ -43,7 +43,7 @@ int complex_nodes_set_up(int c, struct err *e)
 
     history.next = geteuid() == 0 ? &roots : NULL;
     if (pbs_manager(c, MGR_CMD_SET, MGR_OBJ_SERVER, "", &history, NULL) != 0)
-        return refused(c, "cannot set up the server", e);
+        return complex_nodes_refused(c, "cannot set up the server", e);
     return 0;
 }
 

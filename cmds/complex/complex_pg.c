@@ -40,7 +40,7 @@ static int find_programs(struct pg *p, struct err *e)
     return rc == 0 ? 0 : err_set(e, ENOENT, "--store postgres needs PostgreSQL: make deps installs it");
 }
 
-static int find(const struct complex_dir *d, struct pg *p, struct err *e)
+static int complex_pg_find(const struct complex_dir *d, struct pg *p, struct err *e)
 {
     (void)complex_dir_path(d, p->data, "pgsql/data");
     (void)complex_dir_path(d, p->log, "pgsql/log");
@@ -48,7 +48,7 @@ static int find(const struct complex_dir *d, struct pg *p, struct err *e)
 }
 
 /* Run a program of PostgreSQL; as root by way of setpriv. args ends with NULL. */
-static int run(const struct pg *p, const char *program, const char *const args[], struct err *e)
+static int complex_pg_run(const struct pg *p, const char *program, const char *const args[], struct err *e)
 {
     static const char *const as_postgres[] = {
         "/usr/bin/setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--", NULL};
@@ -92,14 +92,14 @@ static int init(const struct complex_dir *d, const struct pg *p, struct err *e)
     const char *args[] = {"-D", p->data, "-A",         "trust", "-U", me ? me->pw_name : "pbs",
                           "-E", "UTF8",  "--locale=C", NULL};
 
-    return make_dirs(d, p, e) < 0 ? -1 : run(p, "initdb", args, e);
+    return make_dirs(d, p, e) < 0 ? -1 : complex_pg_run(p, "initdb", args, e);
 }
 
 static bool is_running(const struct pg *p)
 {
     const char *args[] = {"-D", p->data, "status", NULL};
 
-    return run(p, "pg_ctl", args, NULL) == 0;
+    return complex_pg_run(p, "pg_ctl", args, NULL) == 0;
 }
 
 int complex_pg_start(const struct complex_dir *d, struct err *e)
@@ -107,22 +107,24 @@ int complex_pg_start(const struct complex_dir *d, struct err *e)
     char options[PATH_MAX + 64];
     struct pg p;
 
-    if (find(d, &p, e) < 0 || (access(p.data, F_OK) != 0 && init(d, &p, e) < 0))
+    if (complex_pg_find(d, &p, e) < 0 || (access(p.data, F_OK) != 0 && init(d, &p, e) < 0))
         return -1;
     if (is_running(&p))
         return 0;
     (void)snprintf(options, sizeof options, "-c listen_addresses='' -p 5432 -k '%s'", p.socket);
-    return run(&p, "pg_ctl",
-               (const char *const[]){"-D", p.data, "-o", options, "-l", p.log, "-w", "start", NULL}, e);
+    return complex_pg_run(
+        &p, "pg_ctl", (const char *const[]){"-D", p.data, "-o", options, "-l", p.log, "-w", "start", NULL},
+        e);
 }
 
 int complex_pg_stop(const struct complex_dir *d, struct err *e)
 {
     struct pg p;
 
-    if (find(d, &p, e) < 0)
+    if (complex_pg_find(d, &p, e) < 0)
         return -1;
     if (!is_running(&p))
         return 0;
-    return run(&p, "pg_ctl", (const char *const[]){"-D", p.data, "-m", "fast", "-w", "stop", NULL}, e);
+    return complex_pg_run(&p, "pg_ctl", (const char *const[]){"-D", p.data, "-m", "fast", "-w", "stop", NULL},
+                          e);
 }

@@ -55,7 +55,7 @@ static bool is_free(uint16_t port)
 }
 
 /* Errors other than that there is a claim already keep nobody from the port. */
-static bool take(int dir, uint16_t port, const char *root)
+static bool complex_ports_take(int dir, uint16_t port, const char *root)
 {
     char name[NAME_SIZE];
     bool claimed;
@@ -79,7 +79,7 @@ int complex_ports_claim(const struct complex_ports *p, const char *root, uint16_
 
     for (int i = 0; !found && i < TRIES && getrandom(&r, sizeof r, 0) == sizeof r; i++) {
         *out = (uint16_t)(p->first + r % p->count);
-        found = take(dir, *out, root);
+        found = complex_ports_take(dir, *out, root);
     }
     if (dir >= 0)
         (void)close(dir);
@@ -101,7 +101,7 @@ static bool lock(int dir)
     return false;
 }
 
-static bool is_over(int dir, const char *name, const char *root)
+static bool complex_ports_is_over(int dir, const char *name, const char *root)
 {
     char of[PATH_MAX];
     ssize_t n = readlinkat(dir, name, of, sizeof of - 1);
@@ -123,7 +123,7 @@ void complex_ports_sweep(const struct complex_ports *p, const char *root)
 
     if (list && lock(fd))
         while ((entry = readdir(list)))
-            if (*entry->d_name != '.' && is_over(fd, entry->d_name, root))
+            if (*entry->d_name != '.' && complex_ports_is_over(fd, entry->d_name, root))
                 (void)unlinkat(fd, entry->d_name, 0);
     if (list)
         (void)closedir(list); /* and its lock */

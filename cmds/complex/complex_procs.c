@@ -53,7 +53,7 @@ static bool read_stat(struct proc *p)
 }
 
 /* Does a string of a NUL separated list hold `what`? */
-static bool holds(pid_t pid, const char *file, const char *what)
+static bool complex_procs_holds(pid_t pid, const char *file, const char *what)
 {
     size_t n = 0;
     char *text = read_proc(pid, file, &n);
@@ -63,7 +63,7 @@ static bool holds(pid_t pid, const char *file, const char *what)
     return found;
 }
 
-static bool is_ours(pid_t pid, const char *root)
+static bool complex_procs_is_ours(pid_t pid, const char *root)
 {
     static const char *const programs[] = {"pbs_server",   "pbs_sched", "pbs_mom",
                                            "pbs_shepherd", "pbs_pmix",  "pbs_hook"};
@@ -79,11 +79,12 @@ static bool is_ours(pid_t pid, const char *root)
     (void)snprintf(slashed, sizeof slashed, "%s/", root);
     for (size_t i = 0; base && i < sizeof programs / sizeof programs[0]; i++)
         if (!strncmp(base + 1, programs[i], strlen(programs[i])))
-            return holds(pid, "cmdline", slashed) || holds(pid, "environ", slashed);
+            return complex_procs_holds(pid, "cmdline", slashed) ||
+                   complex_procs_holds(pid, "environ", slashed);
     return false;
 }
 
-static bool add(struct procs *all, struct proc p)
+static bool complex_procs_add(struct procs *all, struct proc p)
 {
     if (all->n == all->cap) {
         size_t cap = all->cap ? 2 * all->cap : 256;
@@ -98,7 +99,7 @@ static bool add(struct procs *all, struct proc p)
     return true;
 }
 
-static void read_all(struct procs *all, const char *root)
+static void complex_procs_read_all(struct procs *all, const char *root)
 {
     DIR *dir = opendir("/proc");
     struct dirent *entry;
@@ -111,15 +112,15 @@ static void read_all(struct procs *all, const char *root)
         p.pid = (pid_t)strtol(entry->d_name, NULL, 10);
         if (!read_stat(&p))
             continue;
-        p.ours = is_ours(p.pid, root);
-        if (!add(all, p))
+        p.ours = complex_procs_is_ours(p.pid, root);
+        if (!complex_procs_add(all, p))
             break;
     }
     if (dir)
         (void)closedir(dir);
 }
 
-static struct proc *find(struct procs *all, pid_t pid)
+static struct proc *complex_procs_find(struct procs *all, pid_t pid)
 {
     for (size_t i = 0; i < all->n; i++)
         if (all->list[i].pid == pid)
@@ -129,7 +130,8 @@ static struct proc *find(struct procs *all, pid_t pid)
 
 static void keep_ourselves(struct procs *all)
 {
-    for (struct proc *p = find(all, getpid()); p && !p->kept; p = find(all, p->parent))
+    for (struct proc *p = complex_procs_find(all, getpid()); p && !p->kept;
+         p = complex_procs_find(all, p->parent))
         p->kept = true;
 }
 
@@ -141,7 +143,8 @@ static void spread(struct procs *all)
     while (more) {
         more = false;
         for (size_t i = 0; i < all->n; i++) {
-            struct proc *p = &all->list[i], *parent = find(all, p->parent), *leader = find(all, p->session);
+            struct proc *p = &all->list[i], *parent = complex_procs_find(all, p->parent),
+                        *leader = complex_procs_find(all, p->session);
 
             if (!p->ours && !p->kept && ((parent && parent->ours) || (leader && leader->ours)))
                 more = p->ours = true;
@@ -155,7 +158,7 @@ static int signal_all(const char *root, int signal, bool again)
     struct procs all = {0};
     int n = 0;
 
-    read_all(&all, root);
+    complex_procs_read_all(&all, root);
     keep_ourselves(&all);
     spread(&all);
     for (size_t i = 0; i < all.n; i++)

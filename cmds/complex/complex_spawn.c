@@ -34,7 +34,8 @@ static char **clean_environment(char *last)
     return out;
 }
 
-static int start(pid_t *pid, const char *const argv[], char *const env[], const char *quiet, struct err *e)
+static int complex_spawn_start(pid_t *pid, const char *const argv[], char *const env[], const char *quiet,
+                               struct err *e)
 {
     posix_spawn_file_actions_t fa;
     int rc;
@@ -83,7 +84,7 @@ int complex_spawn(const char *const argv[], const char *conf, const char *quiet,
     env = clean_environment(conf ? last : NULL);
     if (!env)
         return err_set(e, ENOMEM, "no memory to start %s", argv[0]);
-    rc = start(&pid, argv, env, quiet, e);
+    rc = complex_spawn_start(&pid, argv, env, quiet, e);
     free(env);
     return rc < 0 ? -1 : await(pid, argv[0], limit_ms, e);
 }

@@ -24,7 +24,7 @@
 
 enum { UP_LIMIT_MS = 30000, STOP_LIMIT_MS = 10000, LOG_LINES = 40 };
 
-struct settings {
+struct pbs_complex_settings {
     struct cmd_args a;
     const char *dir, *nodes, *ncpus, *mem, *store, *lines;
     bool purge, pair;
@@ -34,24 +34,24 @@ struct settings {
 
 static const struct option_row rows[] = {
     {0, "dir", OPTION_VALUE, "directory", "where the complex is; default ./complex", cmd_take_text,
-     (int)offsetof(struct settings, dir)},
+     (int)offsetof(struct pbs_complex_settings, dir)},
     {0, "nodes", OPTION_VALUE, "number", "start: how many nodes; default 1", cmd_take_text,
-     (int)offsetof(struct settings, nodes)},
+     (int)offsetof(struct pbs_complex_settings, nodes)},
     {0, "ncpus", OPTION_VALUE, "number", "start, add-node: cpus of a node; default what the hardware has",
-     cmd_take_text, (int)offsetof(struct settings, ncpus)},
+     cmd_take_text, (int)offsetof(struct pbs_complex_settings, ncpus)},
     {0, "mem", OPTION_VALUE, "size", "start, add-node: memory of a node; default what the hardware has",
-     cmd_take_text, (int)offsetof(struct settings, mem)},
+     cmd_take_text, (int)offsetof(struct pbs_complex_settings, mem)},
     {0, "store", OPTION_VALUE, "sqlite|postgres", "start: the server's store; default sqlite", cmd_take_text,
-     (int)offsetof(struct settings, store)},
+     (int)offsetof(struct pbs_complex_settings, store)},
     {0, "pair", OPTION_ALONE, NULL, "start: two servers, of which one stands by; with --store postgres",
-     cmd_take_flag, (int)offsetof(struct settings, pair)},
+     cmd_take_flag, (int)offsetof(struct pbs_complex_settings, pair)},
     {0, "purge", OPTION_ALONE, NULL, "stop: remove all files of the complex too", cmd_take_flag,
-     (int)offsetof(struct settings, purge)},
+     (int)offsetof(struct pbs_complex_settings, purge)},
     {0, "lines", OPTION_VALUE, "number", "logs: how many lines of each; default 40", cmd_take_text,
-     (int)offsetof(struct settings, lines)},
+     (int)offsetof(struct pbs_complex_settings, lines)},
 };
 
-static int fail(struct settings *s, const struct err *e)
+static int pbs_complex_fail(struct pbs_complex_settings *s, const struct err *e)
 {
     (void)cmd_say(&s->a, "%s", e->text);
     return 1;
@@ -74,7 +74,7 @@ static int read_number(const char *text, int preset, int min, int max, const cha
     return 0;
 }
 
-static int read_plan(const struct settings *s, struct complex_plan *p, struct err *e)
+static int read_plan(const struct pbs_complex_settings *s, struct complex_plan *p, struct err *e)
 {
     *p = (struct complex_plan){.mem = s->mem};
     if (read_number(s->nodes, 1, 0, COMPLEX_NODES_MAX, "nodes", &p->nodes, e) < 0 ||
@@ -90,7 +90,7 @@ static int read_plan(const struct settings *s, struct complex_plan *p, struct er
 }
 
 /* --- starting */
-static int connect_to(const struct settings *s, struct err *e)
+static int pbs_complex_connect_to(const struct pbs_complex_settings *s, struct err *e)
 {
     char conf[PATH_MAX];
     int c;
@@ -119,14 +119,14 @@ static void forget_environment(void)
     }
 }
 
-static int start_one(const struct settings *s, const char *name, struct err *e)
+static int start_one(const struct pbs_complex_settings *s, const char *name, struct err *e)
 {
     struct complex_daemon dm;
 
     return complex_daemon_find(&s->d, name, &dm, e) < 0 ? -1 : complex_daemon_start(&dm, e);
 }
 
-static int start_list(const struct settings *s, const struct complex_names *names, struct err *e)
+static int start_list(const struct pbs_complex_settings *s, const struct complex_names *names, struct err *e)
 {
     for (int i = 0; i < names->n; i++)
         if (start_one(s, names->name[i], e) < 0)
@@ -134,9 +134,9 @@ static int start_list(const struct settings *s, const struct complex_names *name
     return 0;
 }
 
-static int prepare_server(const struct settings *s, bool is_new, struct err *e)
+static int prepare_server(const struct pbs_complex_settings *s, bool is_new, struct err *e)
 {
-    int rc = 0, c = is_new ? connect_to(s, e) : 0;
+    int rc = 0, c = is_new ? pbs_complex_connect_to(s, e) : 0;
 
     if (!is_new)
         return 0;
@@ -149,9 +149,10 @@ static int prepare_server(const struct settings *s, bool is_new, struct err *e)
     return rc;
 }
 
-static int wait_for_nodes(const struct settings *s, const struct complex_names *names, struct err *e)
+static int wait_for_nodes(const struct pbs_complex_settings *s, const struct complex_names *names,
+                          struct err *e)
 {
-    int rc, c = connect_to(s, e);
+    int rc, c = pbs_complex_connect_to(s, e);
 
     if (c < 0)
         return -1;
@@ -160,7 +161,7 @@ static int wait_for_nodes(const struct settings *s, const struct complex_names *
     return rc;
 }
 
-static int start_all(struct settings *s, bool is_new, struct err *e)
+static int start_all(struct pbs_complex_settings *s, bool is_new, struct err *e)
 {
     if (complex_dir_moms(&s->d, &s->moms, e) < 0 || complex_dir_scheds(&s->d, &s->scheds, e) < 0)
         return -1;
@@ -174,7 +175,7 @@ static int start_all(struct settings *s, bool is_new, struct err *e)
 }
 
 /* What is asked for is what is there, or the complex does not start: a script would run on other nodes than it says. */
-static int check_same(struct settings *s, const struct complex_plan *p, struct err *e)
+static int check_same(struct pbs_complex_settings *s, const struct complex_plan *p, struct err *e)
 {
     static const char remedy[] =
         "pbs_complex add-node adds one, stop --purge removes the complex, --dir starts another";
@@ -198,7 +199,7 @@ static int check_same(struct settings *s, const struct complex_plan *p, struct e
     return 0;
 }
 
-static int do_start(struct settings *s, const char *operand, struct err *e)
+static int pbs_complex_start(struct pbs_complex_settings *s, const char *operand, struct err *e)
 {
     bool is_new = !complex_dir_exists(&s->d);
     struct complex_plan p;
@@ -214,7 +215,7 @@ static int do_start(struct settings *s, const char *operand, struct err *e)
 }
 
 /* --- looking */
-static int do_env(struct settings *s, const char *operand, struct err *e)
+static int pbs_complex_env(struct pbs_complex_settings *s, const char *operand, struct err *e)
 {
     (void)operand, (void)e;
     printf("export PBS_CONF_FILE='%s/pbs.conf'\n", s->d.root);
@@ -222,7 +223,7 @@ static int do_env(struct settings *s, const char *operand, struct err *e)
     return 0;
 }
 
-static bool show_daemon(const struct settings *s, const char *name, int c)
+static bool show_daemon(const struct pbs_complex_settings *s, const char *name, int c)
 {
     struct complex_daemon dm;
     char state[256] = "";
@@ -240,9 +241,9 @@ static bool show_daemon(const struct settings *s, const char *name, int c)
     return true;
 }
 
-static int do_status(struct settings *s, const char *operand, struct err *e)
+static int pbs_complex_status(struct pbs_complex_settings *s, const char *operand, struct err *e)
 {
-    int c = connect_to(s, e);
+    int c = pbs_complex_connect_to(s, e);
     bool all;
 
     (void)operand;
@@ -259,7 +260,7 @@ static int do_status(struct settings *s, const char *operand, struct err *e)
     return all ? 0 : 1;
 }
 
-static void print_log(const struct settings *s, const char *name, int lines)
+static void print_log(const struct pbs_complex_settings *s, const char *name, int lines)
 {
     struct complex_daemon dm;
     char path[PATH_MAX], *text = NULL;
@@ -273,7 +274,7 @@ static void print_log(const struct settings *s, const char *name, int lines)
     free(text);
 }
 
-static int do_logs(struct settings *s, const char *operand, struct err *e)
+static int pbs_complex_logs(struct pbs_complex_settings *s, const char *operand, struct err *e)
 {
     struct complex_daemon dm;
     int lines;
@@ -296,7 +297,7 @@ static int do_logs(struct settings *s, const char *operand, struct err *e)
 }
 
 /* --- ending */
-static int stop_one(const struct settings *s, const char *name, int signal, struct err *e)
+static int stop_one(const struct pbs_complex_settings *s, const char *name, int signal, struct err *e)
 {
     struct complex_daemon dm;
 
@@ -305,7 +306,7 @@ static int stop_one(const struct settings *s, const char *name, int signal, stru
     return complex_daemon_stop(&dm, signal, STOP_LIMIT_MS, e);
 }
 
-static int do_stop(struct settings *s, const char *operand, struct err *e)
+static int pbs_complex_stop(struct pbs_complex_settings *s, const char *operand, struct err *e)
 {
     int left, rc = 0;
 
@@ -327,25 +328,25 @@ static int do_stop(struct settings *s, const char *operand, struct err *e)
     return rc;
 }
 
-static int do_kill(struct settings *s, const char *operand, struct err *e)
+static int pbs_complex_kill(struct pbs_complex_settings *s, const char *operand, struct err *e)
 {
     return stop_one(s, operand, SIGKILL, e);
 }
 
-static int do_restart(struct settings *s, const char *operand, struct err *e)
+static int pbs_complex_restart(struct pbs_complex_settings *s, const char *operand, struct err *e)
 {
     if (stop_one(s, operand, SIGTERM, e) < 0)
         return -1;
     return start_one(s, operand, e);
 }
 
-static int do_add_node(struct settings *s, const char *operand, struct err *e)
+static int pbs_complex_add_node(struct pbs_complex_settings *s, const char *operand, struct err *e)
 {
     struct complex_names *one = &s->moms;
     struct complex_plan p;
     int rc, c;
 
-    if (read_plan(s, &p, e) < 0 || (c = connect_to(s, e)) < 0)
+    if (read_plan(s, &p, e) < 0 || (c = pbs_complex_connect_to(s, e)) < 0)
         return -1;
     one->n = 1;
     rc = complex_dir_add_mom(&s->d, operand, &p, one->name[0], e);
@@ -364,22 +365,22 @@ static int do_add_node(struct settings *s, const char *operand, struct err *e)
 /* --- the verbs */
 enum operand { NONE, MAY, MUST };
 
-static const struct verb {
+static const struct pbs_complex_verb {
     const char *name;
     enum operand operand;
     bool is_new; /* there may be no complex yet */
-    int (*run)(struct settings *s, const char *operand, struct err *e);
+    int (*run)(struct pbs_complex_settings *s, const char *operand, struct err *e);
 } verbs[] = {
-    {"start", NONE, true, do_start},      {"env", NONE, false, do_env},
-    {"status", NONE, false, do_status},   {"stop", NONE, false, do_stop},
-    {"restart", MUST, false, do_restart}, {"kill", MUST, false, do_kill},
-    {"logs", MAY, false, do_logs},        {"add-node", MAY, false, do_add_node},
+    {"start", NONE, true, pbs_complex_start},      {"env", NONE, false, pbs_complex_env},
+    {"status", NONE, false, pbs_complex_status},   {"stop", NONE, false, pbs_complex_stop},
+    {"restart", MUST, false, pbs_complex_restart}, {"kill", MUST, false, pbs_complex_kill},
+    {"logs", MAY, false, pbs_complex_logs},        {"add-node", MAY, false, pbs_complex_add_node},
 };
 
-static const struct verb *find_verb(int n, char *operands[])
+static const struct pbs_complex_verb *find_verb(int n, char *operands[])
 {
     for (size_t i = 0; n > 0 && i < sizeof verbs / sizeof verbs[0]; i++) {
-        const struct verb *v = &verbs[i];
+        const struct pbs_complex_verb *v = &verbs[i];
 
         if (strcmp(v->name, operands[0]) != 0)
             continue;
@@ -388,24 +389,24 @@ static const struct verb *find_verb(int n, char *operands[])
     return NULL;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int pbs_complex_run(void *settings, int n, char *operands[])
 {
-    struct settings *s = settings;
-    const struct verb *v = find_verb(n, operands);
+    struct pbs_complex_settings *s = settings;
+    const struct pbs_complex_verb *v = find_verb(n, operands);
     struct err e = {0};
     int rc;
 
     if (!v)
         return cmd_usage(&s->a);
     if (complex_dir_init(&s->d, s->dir, &e) < 0)
-        return fail(s, &e);
+        return pbs_complex_fail(s, &e);
     if (!v->is_new &&
         (complex_dir_moms(&s->d, &s->moms, &e) < 0 || complex_dir_scheds(&s->d, &s->scheds, &e) < 0))
-        return fail(s, &e);
+        return pbs_complex_fail(s, &e);
     forget_environment();
     (void)umask(022);
     rc = v->run(s, n > 1 ? operands[1] : NULL, &e);
-    return rc < 0 ? fail(s, &e) : rc;
+    return rc < 0 ? pbs_complex_fail(s, &e) : rc;
 }
 
 const struct cmd command = {
@@ -422,6 +423,6 @@ const struct cmd command = {
         "       a DAEMON is server, second (of a pair), sched, sched_NAME (another one), or the name of a node\n",
     .usage_exit = 2,
     .admin = true,
-    .size = sizeof(struct settings),
-    .run = run,
+    .size = sizeof(struct pbs_complex_settings),
+    .run = pbs_complex_run,
 };

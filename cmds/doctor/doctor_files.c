@@ -16,7 +16,7 @@ static void program(const struct doctor *d, const char *name, char out[static PR
 }
 
 /* pbs_probe says one line a fault; what it could not look at is none. */
-static void probe_line(struct doctor *d, const char *text)
+static void doctor_files_probe_line(struct doctor *d, const char *text)
 {
     if (strstr(text, strerror(EACCES)))
         doctor_skip(d, "%s", text);
@@ -30,11 +30,11 @@ void doctor_rights(struct doctor *d)
     char *argv[] = {path, NULL};
 
     program(d, name, path);
-    if (doctor_run(d, argv, probe_line) < 0)
+    if (doctor_run(d, argv, doctor_files_probe_line) < 0)
         doctor_fail(d, "%s cannot be run: the installation is not complete", path);
 }
 
-static void store_line(struct doctor *d, const char *text)
+static void doctor_files_store_line(struct doctor *d, const char *text)
 {
     if (strncmp(text, "pbs_store: ", 11) == 0)
         doctor_fail(d, "%s", text + 11);
@@ -51,7 +51,7 @@ void doctor_store(struct doctor *d)
         return;
     }
     program(d, "pbs_store", path);
-    if (doctor_run(d, argv, store_line) < 0)
+    if (doctor_run(d, argv, doctor_files_store_line) < 0)
         doctor_fail(d, "%s cannot be run: the installation is not complete", path);
 }
 

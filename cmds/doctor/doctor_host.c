@@ -161,7 +161,7 @@ static void each_folder(struct doctor *d,
     }
 }
 
-static void look_at_space(struct doctor *d, const char *path, const struct statvfs *s)
+static void doctor_host_check_space(struct doctor *d, const char *path, const struct statvfs *s)
 {
     unsigned long long mb = (unsigned long long)s->f_bavail * s->f_frsize >> 20;
     unsigned long long percent = s->f_blocks ? (unsigned long long)s->f_bavail * 100 / s->f_blocks : 100;
@@ -174,7 +174,7 @@ static void look_at_space(struct doctor *d, const char *path, const struct statv
         doctor_warn(d, "%s has %llu MB left (%llu %%)", path, mb, percent);
 }
 
-static void look_at_inodes(struct doctor *d, const char *path, const struct statvfs *s)
+static void doctor_host_check_inodes(struct doctor *d, const char *path, const struct statvfs *s)
 {
     unsigned long long percent = s->f_files ? (unsigned long long)s->f_favail * 100 / s->f_files : 100;
 
@@ -186,12 +186,12 @@ static void look_at_inodes(struct doctor *d, const char *path, const struct stat
 
 void doctor_space(struct doctor *d)
 {
-    each_folder(d, look_at_space);
+    each_folder(d, doctor_host_check_space);
 }
 
 void doctor_inodes(struct doctor *d)
 {
-    each_folder(d, look_at_inodes);
+    each_folder(d, doctor_host_check_inodes);
 }
 
 /* ---- processes ----------------------------------------------------------------------------------------- */

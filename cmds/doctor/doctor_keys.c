@@ -79,7 +79,7 @@ void doctor_ca(struct doctor *d)
     }
 }
 
-static void look_at_key(struct doctor *d, const char *path)
+static void doctor_keys_check_key(struct doctor *d, const char *path)
 {
     struct stat st;
 
@@ -90,10 +90,10 @@ static void look_at_key(struct doctor *d, const char *path)
 
 void doctor_key_rights(struct doctor *d)
 {
-    each_file(d, ".key", look_at_key);
+    each_file(d, ".key", doctor_keys_check_key);
 }
 
-static void look_at_dates(struct doctor *d, const char *path)
+static void doctor_keys_check_dates(struct doctor *d, const char *path)
 {
     X509 *x = read_certificate(d, path);
     int days = 0, seconds = 0;
@@ -114,10 +114,10 @@ static void look_at_dates(struct doctor *d, const char *path)
 
 void doctor_dates(struct doctor *d)
 {
-    each_file(d, ".crt", look_at_dates);
+    each_file(d, ".crt", doctor_keys_check_dates);
 }
 
-static void look_at_signer(struct doctor *d, const char *path)
+static void doctor_keys_check_signer(struct doctor *d, const char *path)
 {
     char ca_path[PATH_SIZE];
     struct stat st;
@@ -138,7 +138,7 @@ static void look_at_signer(struct doctor *d, const char *path)
 
 void doctor_signed(struct doctor *d)
 {
-    each_file(d, ".crt", look_at_signer);
+    each_file(d, ".crt", doctor_keys_check_signer);
 }
 
 /* ---- MUNGE --------------------------------------------------------------------------------------------- */

@@ -68,7 +68,7 @@ static const char *const state_names[DOCTOR_STATES] = {"fine", "unseen", "warnin
 
 /* ---- telling ----------------------------------------------------------------------------------------- */
 
-static void note(struct doctor *d, enum doctor_state state, const char *fmt, va_list ap)
+static void pbs_doctor_note(struct doctor *d, enum doctor_state state, const char *fmt, va_list ap)
 {
     struct doctor_finding *more = realloc(d->findings, (d->n_findings + 1) * sizeof *more);
 
@@ -86,7 +86,7 @@ void doctor_warn(struct doctor *d, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    note(d, DOCTOR_WARNING, fmt, ap);
+    pbs_doctor_note(d, DOCTOR_WARNING, fmt, ap);
     va_end(ap);
 }
 
@@ -95,7 +95,7 @@ void doctor_fail(struct doctor *d, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    note(d, DOCTOR_ERROR, fmt, ap);
+    pbs_doctor_note(d, DOCTOR_ERROR, fmt, ap);
     va_end(ap);
 }
 
@@ -104,7 +104,7 @@ void doctor_skip(struct doctor *d, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    note(d, DOCTOR_SKIPPED, fmt, ap);
+    pbs_doctor_note(d, DOCTOR_SKIPPED, fmt, ap);
     va_end(ap);
 }
 
@@ -113,7 +113,7 @@ static void note_fine(struct doctor *d, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    note(d, DOCTOR_FINE, fmt, ap);
+    pbs_doctor_note(d, DOCTOR_FINE, fmt, ap);
     va_end(ap);
 }
 
@@ -251,7 +251,7 @@ static void look_at_all(struct doctor *d)
     }
 }
 
-static int run(void *settings, int n, char *operands[])
+static int pbs_doctor_run(void *settings, int n, char *operands[])
 {
     struct doctor *d = settings;
     struct err e;
@@ -276,7 +276,7 @@ static int run(void *settings, int n, char *operands[])
     return d->count[DOCTOR_ERROR] ? EXIT_ERRORS : d->count[DOCTOR_WARNING] ? EXIT_WARNINGS : EXIT_FINE;
 }
 
-static void fini(void *settings)
+static void pbs_doctor_fini(void *settings)
 {
     struct doctor *d = settings;
 
@@ -289,6 +289,6 @@ const struct cmd command = {
     .usage = "usage: pbs_doctor [-v] [-F json|default]\n",
     .usage_exit = EXIT_ERRORS,
     .size = sizeof(struct doctor),
-    .run = run,
-    .fini = fini,
+    .run = pbs_doctor_run,
+    .fini = pbs_doctor_fini,
 };

@@ -4,7 +4,8 @@
 #include "job_options.h"
 #include "pbs_ifl.h"
 
-static int take_letters(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int hold_job_take_letters(void *settings, const struct option_row *row, const char *value,
+                                 struct err *e)
 {
     struct hold_job *h = settings;
 
@@ -14,8 +15,8 @@ static int take_letters(void *settings, const struct option_row *row, const char
 }
 
 const struct option_row hold_job_rows[1] = {
-    {'h', NULL, OPTION_VALUE, "hold_list", "which holds: letters of u, o, s, p; or n for none", take_letters,
-     0},
+    {'h', NULL, OPTION_VALUE, "hold_list", "which holds: letters of u, o, s, p; or n for none",
+     hold_job_take_letters, 0},
 };
 
 int hold_job_run(struct hold_job *h, int n, char *operands[], each_job_call *act)

@@ -13,7 +13,7 @@
 
 enum { DIRECTIVE_MAX = 1 << 20 };
 
-struct scan {
+struct job_script_scan {
     FILE *in;
     const char *prefix;
     char *line;
@@ -21,7 +21,7 @@ struct scan {
 };
 
 /* The next line without its newline. 0: the end; -1: e. */
-static int next_line(struct scan *s, struct err *e)
+static int next_line(struct job_script_scan *s, struct err *e)
 {
     ssize_t n = getline(&s->line, &s->cap, s->in);
 
@@ -35,7 +35,7 @@ static int next_line(struct scan *s, struct err *e)
 }
 
 /* The text behind the prefix, or NULL: not a directive. */
-static const char *directive(const struct scan *s)
+static const char *directive(const struct job_script_scan *s)
 {
     const char *p = s->line + strspn(s->line, " \t");
     size_t n = strlen(s->prefix);
@@ -60,7 +60,7 @@ static int continues(struct strbuf *b)
 
 /* A directive whose first line is in s->line, with its continuations; a continuation may repeat the
  * prefix. */
-static int join(struct scan *s, const char *text, struct strbuf *whole, struct err *e)
+static int job_script_join(struct job_script_scan *s, const char *text, struct strbuf *whole, struct err *e)
 {
     int rc = 1;
 
@@ -77,7 +77,8 @@ static int join(struct scan *s, const char *text, struct strbuf *whole, struct e
     return strbuf_ok(whole) ? 0 : err_set(e, EINVAL, "a directive is too long");
 }
 
-static int scan(struct scan *s, job_script_fn *each, void *context, struct strbuf *whole, struct err *e)
+static int scan(struct job_script_scan *s, job_script_fn *each, void *context, struct strbuf *whole,
+                struct err *e)
 {
     int rc;
 
@@ -88,7 +89,7 @@ static int scan(struct scan *s, job_script_fn *each, void *context, struct strbu
             return 0;
         if (!text)
             continue;
-        if (join(s, text, whole, e) < 0)
+        if (job_script_join(s, text, whole, e) < 0)
             return -1;
         rc = each(context, strbuf_str(whole));
         if (rc)
@@ -99,7 +100,7 @@ static int scan(struct scan *s, job_script_fn *each, void *context, struct strbu
 
 int job_script_scan(FILE *in, const char *prefix, job_script_fn *each, void *context, struct err *e)
 {
-    struct scan s = {.in = in, .prefix = prefix};
+    struct job_script_scan s = {.in = in, .prefix = prefix};
     struct strbuf whole;
     int rc;
 

@@ -38,7 +38,7 @@ static int attach_pid(const struct attach *t, pid_t pid)
                    *why ? why : tm_wait_error_text(code));
 }
 
-static int execute(const struct attach *t, char *argv[])
+static int pbs_attach_execute(const struct attach *t, char *argv[])
 {
     (void)execvp(argv[0], argv);
     (void)cmd_say(&t->a, "cannot execute %s: %s", argv[0], strerror(errno));
@@ -61,7 +61,7 @@ static int execute_in_session(const struct attach *t, char *argv[])
         (void)close(ready[0]);
         (void)setsid();
         (void)close(ready[1]);
-        _exit(read(go[0], &c, 1) == 1 && close(go[0]) == 0 ? execute(t, argv) : EXIT_ERROR);
+        _exit(read(go[0], &c, 1) == 1 && close(go[0]) == 0 ? pbs_attach_execute(t, argv) : EXIT_ERROR);
     }
     (void)close(go[0]);
     (void)close(ready[1]);
@@ -78,7 +78,7 @@ static int execute_in_session(const struct attach *t, char *argv[])
     return WIFSIGNALED(status) ? SHELL_SIGNALLED + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static int run(void *settings, int n, char *operands[])
+static int pbs_attach_run(void *settings, int n, char *operands[])
 {
     struct attach *t = settings;
 
@@ -96,7 +96,7 @@ static int run(void *settings, int n, char *operands[])
     }
     if (t->session)
         return execute_in_session(t, operands);
-    return attach_pid(t, getpid()) < 0 ? EXIT_ERROR : execute(t, operands);
+    return attach_pid(t, getpid()) < 0 ? EXIT_ERROR : pbs_attach_execute(t, operands);
 }
 
 const struct cmd command = {
@@ -105,5 +105,5 @@ const struct cmd command = {
              "       pbs_attach [-j jobid] [-m port] [-P] [-s] cmd [arg ...]\n",
     .usage_exit = 2,
     .size = sizeof(struct attach),
-    .run = run,
+    .run = pbs_attach_run,
 };

@@ -22,7 +22,8 @@ static const struct option_row rows[] = {
     CMD_FLAG('r', struct ack, ready, "it is ready: it may be preempted now"),
 };
 
-static int answer(const struct ack *t, enum pbs_tm_answer what, unsigned need_s, const char *nodes)
+static int pbs_preempt_ack_answer(const struct ack *t, enum pbs_tm_answer what, unsigned need_s,
+                                  const char *nodes)
 {
     struct tm_roots roots;
     tm_event_t event;
@@ -40,7 +41,7 @@ static int answer(const struct ack *t, enum pbs_tm_answer what, unsigned need_s,
     return code == TM_SUCCESS ? 0 : code == TM_ENOTFOUND ? EXIT_NO_NOTICE : EXIT_ERROR;
 }
 
-static int need(const struct ack *t)
+static int pbs_preempt_ack_need(const struct ack *t)
 {
     int64_t seconds;
 
@@ -48,7 +49,7 @@ static int need(const struct ack *t)
         (void)cmd_say(&t->a, "\"%s\" is no time between 1 and %d seconds", t->need, SECONDS_MAX);
         return EXIT_ERROR;
     }
-    return answer(t, PBS_TM_NEED, (unsigned)seconds, NULL);
+    return pbs_preempt_ack_answer(t, PBS_TM_NEED, (unsigned)seconds, NULL);
 }
 
 /* Commas are as good as plus signs. */
@@ -65,12 +66,12 @@ static int offer(const struct ack *t)
     for (char *c = nodes; *c; c++)
         if (*c == ',')
             *c = '+';
-    rc = answer(t, PBS_TM_OFFER, 0, nodes);
+    rc = pbs_preempt_ack_answer(t, PBS_TM_OFFER, 0, nodes);
     free(nodes);
     return rc;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int pbs_preempt_ack_run(void *settings, int n, char *operands[])
 {
     struct ack *t = settings;
 
@@ -78,8 +79,8 @@ static int run(void *settings, int n, char *operands[])
     if (n || t->ready + !!t->need + !!t->offer != 1)
         return cmd_usage(&t->a);
     if (t->ready)
-        return answer(t, PBS_TM_READY, 0, NULL);
-    return t->need ? need(t) : offer(t);
+        return pbs_preempt_ack_answer(t, PBS_TM_READY, 0, NULL);
+    return t->need ? pbs_preempt_ack_need(t) : offer(t);
 }
 
 const struct cmd command = {
@@ -88,5 +89,5 @@ const struct cmd command = {
              "       pbs_preempt_ack -o vnode[+vnode ...]\n",
     .usage_exit = 2,
     .size = sizeof(struct ack),
-    .run = run,
+    .run = pbs_preempt_ack_run,
 };

@@ -21,7 +21,7 @@ static const struct option_row rows[] = {
     CMD_TEXT('k', struct release, keep, "select | number", "what is kept beside the first host"),
 };
 
-static int release(int c, const char *id, void *settings)
+static int pbs_release_nodes_job_cb(int c, const char *id, void *settings)
 {
     struct release *r = settings;
 
@@ -30,7 +30,7 @@ static int release(int c, const char *id, void *settings)
 }
 
 /* 0, or the exit code of a command line that says nothing clear. */
-static int check(const struct release *r, int n)
+static int pbs_release_nodes_check(const struct release *r, int n)
 {
     if (!r->job || !*r->job) {
         cmd_say(&r->a, "No jobid given");
@@ -43,7 +43,7 @@ static int check(const struct release *r, int n)
     return cmd_usage(&r->a);
 }
 
-static int run(void *settings, int n, char *operands[])
+static int pbs_release_nodes_run(void *settings, int n, char *operands[])
 {
     struct release *r = settings;
     char *job[2] = {NULL, NULL};
@@ -51,7 +51,7 @@ static int run(void *settings, int n, char *operands[])
 
     if (!r->job)
         r->job = getenv("PBS_JOBID");
-    rc = check(r, n);
+    rc = pbs_release_nodes_check(r, n);
     if (rc)
         return rc;
     strbuf_init(&r->vnodes, LIST_MAX);
@@ -63,7 +63,7 @@ static int run(void *settings, int n, char *operands[])
     if (r->keep)
         strbuf_addf(&r->extend, "keep_select=%s", r->keep);
     job[0] = (char *)(uintptr_t)r->job;
-    rc = each_job(&r->a, 1, job, release, r);
+    rc = each_job(&r->a, 1, job, pbs_release_nodes_job_cb, r);
     strbuf_fini(&r->vnodes);
     strbuf_fini(&r->extend);
     return rc;
@@ -76,5 +76,5 @@ const struct cmd command = {
              "       pbs_release_nodes [-j job_identifier] -k select | number\n",
     .usage_exit = 2,
     .size = sizeof(struct release),
-    .run = run,
+    .run = pbs_release_nodes_run,
 };

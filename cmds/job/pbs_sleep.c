@@ -6,7 +6,7 @@
 #include "cmd.h"
 #include "units.h"
 
-static int run(void *settings, int n, char *operands[])
+static int pbs_sleep_run(void *settings, int n, char *operands[])
 {
     struct cmd_args *a = settings;
     struct timespec end;
@@ -31,5 +31,5 @@ const struct cmd command = {
     .usage = "usage: pbs_sleep seconds\n",
     .usage_exit = 2,
     .size = sizeof(struct cmd_args),
-    .run = run,
+    .run = pbs_sleep_run,
 };

@@ -27,7 +27,7 @@ static const struct option_row rows[] = {
     CMD_TEXT('l', struct tmrsh, user, "username", "the job's user; nobody else will do"),
 };
 
-static int refuse(const struct tmrsh *t, int code)
+static int pbs_tmrsh_refuse(const struct tmrsh *t, int code)
 {
     const char *why = pbs_tm_reason();
 
@@ -58,7 +58,7 @@ static bool is_me(const char *user)
     return p && strcmp(p->pw_name, user) == 0;
 }
 
-static char *join(char *const words[])
+static char *pbs_tmrsh_join(char *const words[])
 {
     struct strbuf b;
 
@@ -86,7 +86,7 @@ static int run_on(const struct tmrsh *t, tm_node_id node, char *line)
     if (code == TM_SUCCESS)
         code = tm_wait_for(event);
     if (code != TM_SUCCESS)
-        return refuse(t, code);
+        return pbs_tmrsh_refuse(t, code);
     return status >= SIGNALLED ? SHELL_SIGNALLED + (status - SIGNALLED) : status;
 }
 
@@ -97,9 +97,9 @@ static int run_in_job(const struct tmrsh *t, const char *host, char *words[])
     char *line;
 
     if (code != TM_SUCCESS)
-        return refuse(t, code);
+        return pbs_tmrsh_refuse(t, code);
     node = tm_nodefile_find(host);
-    line = join(words);
+    line = pbs_tmrsh_join(words);
     if (node < 0) {
         (void)cmd_say(&t->a, "host \"%s\" is not a node in job %s", host, getenv("PBS_JOBID"));
         rc = EXIT_ERROR;
@@ -111,7 +111,7 @@ static int run_in_job(const struct tmrsh *t, const char *host, char *words[])
     return rc;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int pbs_tmrsh_run(void *settings, int n, char *operands[])
 {
     struct tmrsh *t = settings;
     char **words = n > 1 ? skip_options(t, operands + 1) : NULL;
@@ -138,5 +138,5 @@ const struct cmd command = {
     .usage = "usage: pbs_tmrsh [-n][-l username] host [-n][-l username] command\n",
     .usage_exit = EXIT_ERROR,
     .size = sizeof(struct tmrsh),
-    .run = run,
+    .run = pbs_tmrsh_run,
 };

@@ -35,7 +35,7 @@ static const struct option_row rows[] = {
 };
 
 /* An error that goes on with the other tasks. */
-static void complain(struct pbsdsh *p, const struct launch *l, const char *what, int code)
+static void pbsdsh_complain(struct pbsdsh *p, const struct launch *l, const char *what, int code)
 {
     const char *why = pbs_tm_reason();
 
@@ -45,13 +45,13 @@ static void complain(struct pbsdsh *p, const struct launch *l, const char *what,
         p->worst = EXIT_TM;
 }
 
-static void spawn(struct pbsdsh *p, struct launch *l, int n, char *program[])
+static void pbsdsh_spawn(struct pbsdsh *p, struct launch *l, int n, char *program[])
 {
     int code = tm_spawn(n, program, NULL, l->where, &l->task, &l->spawned);
 
     if (code != TM_SUCCESS) {
         l->spawned = TM_NULL_EVENT;
-        complain(p, l, "spawn", code);
+        pbsdsh_complain(p, l, "spawn", code);
     }
 }
 
@@ -63,14 +63,14 @@ static void take_spawned(struct pbsdsh *p, struct launch *l, int code)
     if (code == TM_SUCCESS && !p->no_wait)
         code = tm_obit(l->task, &l->status, &l->ended);
     if (code != TM_SUCCESS)
-        complain(p, l, "spawn", code);
+        pbsdsh_complain(p, l, "spawn", code);
 }
 
 static void take_ended(struct pbsdsh *p, struct launch *l, int code)
 {
     l->ended = TM_NULL_EVENT;
     if (code != TM_SUCCESS) {
-        complain(p, l, "obit", code);
+        pbsdsh_complain(p, l, "obit", code);
         return;
     }
     if (p->verbose || l->status > p->worst)
@@ -80,7 +80,7 @@ static void take_ended(struct pbsdsh *p, struct launch *l, int code)
 }
 
 /* Events are numbered as they are asked for, so the launch of one is mostly near where the last was. */
-static struct launch *owner_of(struct launch *l, int n, tm_event_t event, int *near)
+static struct launch *pbsdsh_owner_of(struct launch *l, int n, tm_event_t event, int *near)
 {
     for (int i = 0; i < n; i++) {
         int at = (*near + i) % n;
@@ -93,7 +93,7 @@ static struct launch *owner_of(struct launch *l, int n, tm_event_t event, int *n
     return NULL;
 }
 
-static bool is_open(const struct launch *l, int n)
+static bool pbsdsh_is_open(const struct launch *l, int n)
 {
     for (int i = 0; i < n; i++)
         if (l[i].spawned != TM_NULL_EVENT || l[i].ended != TM_NULL_EVENT)
@@ -105,14 +105,14 @@ static int await(struct pbsdsh *p, struct launch *l, int n)
 {
     int near = 0;
 
-    while (is_open(l, n)) {
+    while (pbsdsh_is_open(l, n)) {
         tm_event_t event;
         int code;
         struct launch *x;
 
         if (tm_wait_any(&event, &code) < 0)
             return cmd_say(&p->a, "error %d: %s", code, tm_wait_error_text(code));
-        x = owner_of(l, n, event, &near);
+        x = pbsdsh_owner_of(l, n, event, &near);
         if (x && x->spawned == event)
             take_spawned(p, x, code);
         else if (x)
@@ -124,14 +124,14 @@ static int await(struct pbsdsh *p, struct launch *l, int n)
 static int run_all(struct pbsdsh *p, struct launch *l, int n, int argc, char *program[])
 {
     for (int i = 0; i < n; i++) {
-        spawn(p, &l[i], argc, program);
+        pbsdsh_spawn(p, &l[i], argc, program);
         if (p->one_by_one && await(p, &l[i], 1) < 0)
             return -1;
     }
     return await(p, l, n);
 }
 
-static int number(struct pbsdsh *p, const char *text, int from, int to)
+static int pbsdsh_number(struct pbsdsh *p, const char *text, int from, int to)
 {
     char *end;
     long n = strtol(text, &end, 10);
@@ -146,9 +146,9 @@ static int plan(struct pbsdsh *p, int nodes, int *first)
 {
     *first = 0;
     if (p->copies)
-        return number(p, p->copies, 1, 1000000);
+        return pbsdsh_number(p, p->copies, 1, 1000000);
     if (p->node) {
-        *first = number(p, p->node, 0, nodes - 1);
+        *first = pbsdsh_number(p, p->node, 0, nodes - 1);
         return *first < 0 ? -1 : 1;
     }
     if (p->host) {
@@ -174,7 +174,7 @@ static int run_in_job(struct pbsdsh *p, int nodes, int argc, char *program[])
     return rc < 0 ? EXIT_TM : p->worst;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int pbsdsh_run(void *settings, int n, char *operands[])
 {
     struct pbsdsh *p = settings;
     struct tm_roots roots;
@@ -204,5 +204,5 @@ const struct cmd command = {
              "       pbsdsh [-h hostname][-s][-v][-o] -- program [args...]\n",
     .usage_exit = 1,
     .size = sizeof(struct pbsdsh),
-    .run = run,
+    .run = pbsdsh_run,
 };

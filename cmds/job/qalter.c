@@ -28,12 +28,12 @@ static const struct option_row rows[] = {
     JOB_OPTION('W', "otherattributes", "attribute=value[,attribute=value]"),
 };
 
-static int alter(int c, const char *id, void *attrs)
+static int qalter_job_cb(int c, const char *id, void *attrs)
 {
     return pbs_alterjob(c, id, attrs_attrl(attrs), NULL);
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qalter_run(void *settings, int n, char *operands[])
 {
     struct qalter *q = settings;
 
@@ -41,10 +41,10 @@ static int run(void *settings, int n, char *operands[])
         return cmd_usage(&q->o.a);
     if (q->o.attrs.failed)
         return -cmd_say(&q->o.a, "no memory");
-    return each_job(&q->o.a, n, operands, alter, &q->o.attrs);
+    return each_job(&q->o.a, n, operands, qalter_job_cb, &q->o.attrs);
 }
 
-static void fini(void *settings)
+static void qalter_fini(void *settings)
 {
     job_options_fini(&((struct qalter *)settings)->o);
 }
@@ -58,6 +58,6 @@ const struct cmd command = {
              "\t[-W otherattributes=value...] [-P project_name] job_identifier...\n",
     .usage_exit = 2,
     .size = sizeof(struct qalter),
-    .run = run,
-    .fini = fini,
+    .run = qalter_run,
+    .fini = qalter_fini,
 };

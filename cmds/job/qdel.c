@@ -18,7 +18,7 @@ struct qdel {
     const char *suppress; /* how many mails; NULL: not said */
 };
 
-static int take_w(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qdel_take_w(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     struct qdel *q = settings;
     const char *mails = value + strlen(SUPPRESS_EMAIL "=");
@@ -40,7 +40,7 @@ static int take_w(void *settings, const struct option_row *row, const char *valu
 
 static const struct option_row rows[] = {
     {'W', NULL, OPTION_VALUE, "force|suppress_email=n",
-     "force: even if hosts do not answer; n: mails at most, -1 none", take_w, 0},
+     "force: even if hosts do not answer; n: mails at most, -1 none", qdel_take_w, 0},
     CMD_FLAG('x', struct qdel, history, "finished jobs too: forget their history"),
 };
 
@@ -59,13 +59,13 @@ static void extend_text(const struct qdel *q, struct strbuf *out)
 }
 
 /* The jobs that one server is asked to delete: indices of `job` that are not done yet. */
-struct batch {
+struct qdel_batch {
     struct operand_job *job;
     bool *done;
     int n;
 };
 
-static const char *shown(const struct batch *b, const char *id)
+static const char *shown(const struct qdel_batch *b, const char *id)
 {
     int i;
 
@@ -84,7 +84,7 @@ static int qdel_compare(const void *a, const void *b)
 }
 
 /* A job that is named twice is deleted once. O(n log n). -1: no memory. */
-static int skip_repeated(struct batch *b)
+static int skip_repeated(struct qdel_batch *b)
 {
     struct operand_job **sorted = calloc((size_t)b->n + 1, sizeof(struct operand_job *));
 
@@ -108,7 +108,8 @@ static bool is_fault(const struct batch_deljob_status *failed)
     return failed->code != PBSE_NOHISTARRAYSUBJOB || !range || !strpbrk(range, "-,");
 }
 
-static int report(const struct qdel *q, const struct batch *b, const struct batch_deljob_status *failed)
+static int qdel_report(const struct qdel *q, const struct qdel_batch *b,
+                       const struct batch_deljob_status *failed)
 {
     const char *text = errors_text(failed->code);
     const char *id = shown(b, failed->name);
@@ -121,7 +122,7 @@ static int report(const struct qdel *q, const struct batch *b, const struct batc
 }
 
 /* Delete job `from` and all later ones of the same server. */
-static int delete_batch(const struct qdel *q, struct conn_pool *s, struct batch *b, int from, char **ids,
+static int delete_batch(const struct qdel *q, struct conn_pool *s, struct qdel_batch *b, int from, char **ids,
                         const char *extend)
 {
     int c = conn_pool_connect(s, b->job[from].server), i, n = 0, code = 0;
@@ -139,12 +140,12 @@ static int delete_batch(const struct qdel *q, struct conn_pool *s, struct batch 
     if (!failed && pbs_errno)
         return api_error_report(&q->a, c, n == 1 ? b->job[from].shown : "");
     for (f = failed; f; f = f->next)
-        code = is_fault(f) ? report(q, b, f) : code;
+        code = is_fault(f) ? qdel_report(q, b, f) : code;
     pbs_delstatfree(failed);
     return code;
 }
 
-static int delete_all(const struct qdel *q, struct batch *b, char **ids)
+static int delete_all(const struct qdel *q, struct qdel_batch *b, char **ids)
 {
     struct conn_pool *s = conn_pool_create(&q->a);
     struct strbuf extend;
@@ -161,10 +162,10 @@ static int delete_all(const struct qdel *q, struct batch *b, char **ids)
     return rc;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qdel_run(void *settings, int n, char *operands[])
 {
     struct qdel *q = settings;
-    struct batch b = {calloc((size_t)n + 1, sizeof *b.job), calloc((size_t)n + 1, sizeof *b.done), 0};
+    struct qdel_batch b = {calloc((size_t)n + 1, sizeof *b.job), calloc((size_t)n + 1, sizeof *b.done), 0};
     char **ids = calloc((size_t)n + 1, sizeof *ids);
     int i, rc = 0, code;
 
@@ -196,5 +197,5 @@ const struct cmd command = {
     .usage = "usage:\n\tqdel [-W force|suppress_email=X] [-x] job_identifier...\n",
     .usage_exit = 2,
     .size = sizeof(struct qdel),
-    .run = run,
+    .run = qdel_run,
 };

@@ -2,14 +2,14 @@
 #include "hold_job.h"
 #include "pbs_ifl.h"
 
-static int hold(int c, const char *id, void *letters)
+static int qhold_job_cb(int c, const char *id, void *letters)
 {
     return pbs_holdjob(c, id, letters, NULL);
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qhold_run(void *settings, int n, char *operands[])
 {
-    return hold_job_run(settings, n, operands, hold);
+    return hold_job_run(settings, n, operands, qhold_job_cb);
 }
 
 const struct cmd command = {
@@ -17,5 +17,5 @@ const struct cmd command = {
     .usage = "usage: qhold [-h hold_list] job_identifier...\n",
     .usage_exit = 2,
     .size = sizeof(struct hold_job),
-    .run = run,
+    .run = qhold_run,
 };

@@ -6,12 +6,12 @@ struct qmove {
     struct cmd_args a;
 };
 
-static int move(int c, const char *id, void *destination)
+static int qmove_job_cb(int c, const char *id, void *destination)
 {
     return pbs_movejob(c, id, destination, NULL);
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qmove_run(void *settings, int n, char *operands[])
 {
     struct qmove *q = settings;
     struct destination d;
@@ -20,7 +20,7 @@ static int run(void *settings, int n, char *operands[])
         return cmd_usage(&q->a);
     if (operand_destination(&q->a, operands[0], &d) < 0)
         return 2;
-    return each_job(&q->a, n - 1, operands + 1, move, operands[0]);
+    return each_job(&q->a, n - 1, operands + 1, qmove_job_cb, operands[0]);
 }
 
 const struct cmd command = {
@@ -28,5 +28,5 @@ const struct cmd command = {
     .usage = "usage: qmove destination job_identifier...\n",
     .usage_exit = 2,
     .size = sizeof(struct qmove),
-    .run = run,
+    .run = qmove_run,
 };

@@ -12,7 +12,7 @@ static const struct option_row rows[] = {
     CMD_FLAG('O', struct qmsg, output, "to standard output"),
 };
 
-static int message(int c, const char *id, void *settings)
+static int qmsg_job_cb(int c, const char *id, void *settings)
 {
     const struct qmsg *q = settings;
     const int files = (q->output ? MSG_OUT : 0) | (q->error || !q->output ? MSG_ERR : 0);
@@ -20,14 +20,14 @@ static int message(int c, const char *id, void *settings)
     return pbs_msgjob(c, id, files, q->text, NULL);
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qmsg_run(void *settings, int n, char *operands[])
 {
     struct qmsg *q = settings;
 
     if (n < 2)
         return cmd_usage(&q->a);
     q->text = operands[0];
-    return each_job(&q->a, n - 1, operands + 1, message, q);
+    return each_job(&q->a, n - 1, operands + 1, qmsg_job_cb, q);
 }
 
 const struct cmd command = {
@@ -35,5 +35,5 @@ const struct cmd command = {
     .usage = "usage: qmsg [-O] [-E] message_string job_identifier...\n",
     .usage_exit = 2,
     .size = sizeof(struct qmsg),
-    .run = run,
+    .run = qmsg_run,
 };

@@ -20,7 +20,7 @@ static int order(const struct cmd_args *a, struct conn_pool *s, const struct ope
     return 1;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qorder_run(void *settings, int n, char *operands[])
 {
     struct cmd_args *a = settings;
     struct operand_job one, two;
@@ -46,5 +46,5 @@ const struct cmd command = {
     .usage = "usage: qorder job_identifier job_identifier\n",
     .usage_exit = 2,
     .size = sizeof(struct cmd_args),
-    .run = run,
+    .run = qorder_run,
 };

@@ -6,7 +6,7 @@ struct qrerun {
     const char *extend;
 };
 
-static int take_force(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qrerun_take_force(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     struct qrerun *q = settings;
 
@@ -16,19 +16,19 @@ static int take_force(void *settings, const struct option_row *row, const char *
 }
 
 static const struct option_row rows[] = {
-    {'W', NULL, OPTION_VALUE, "force", "requeue even if the job's hosts do not answer", take_force, 0},
+    {'W', NULL, OPTION_VALUE, "force", "requeue even if the job's hosts do not answer", qrerun_take_force, 0},
 };
 
-static int rerun(int c, const char *id, void *extend)
+static int qrerun_job_cb(int c, const char *id, void *extend)
 {
     return pbs_rerunjob(c, id, extend);
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qrerun_run(void *settings, int n, char *operands[])
 {
     struct qrerun *q = settings;
 
-    return n ? each_job(&q->a, n, operands, rerun, (void *)q->extend) : cmd_usage(&q->a);
+    return n ? each_job(&q->a, n, operands, qrerun_job_cb, (void *)q->extend) : cmd_usage(&q->a);
 }
 
 const struct cmd command = {
@@ -36,5 +36,5 @@ const struct cmd command = {
     .usage = "usage: qrerun [-W force] job_identifier...\n",
     .usage_exit = 2,
     .size = sizeof(struct qrerun),
-    .run = run,
+    .run = qrerun_run,
 };

@@ -2,14 +2,14 @@
 #include "hold_job.h"
 #include "pbs_ifl.h"
 
-static int release(int c, const char *id, void *letters)
+static int qrls_job_cb(int c, const char *id, void *letters)
 {
     return pbs_rlsjob(c, id, letters, NULL);
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qrls_run(void *settings, int n, char *operands[])
 {
-    return hold_job_run(settings, n, operands, release);
+    return hold_job_run(settings, n, operands, qrls_job_cb);
 }
 
 const struct cmd command = {
@@ -17,5 +17,5 @@ const struct cmd command = {
     .usage = "usage: qrls [-h hold_list] job_identifier...\n",
     .usage_exit = 2,
     .size = sizeof(struct hold_job),
-    .run = run,
+    .run = qrls_run,
 };

@@ -11,16 +11,16 @@ static const struct option_row rows[] = {
              "name, number, suspend, resume, admin-suspend or admin-resume; SIGTERM if not given"),
 };
 
-static int send(int c, const char *id, void *signal)
+static int qsig_job_cb(int c, const char *id, void *signal)
 {
     return pbs_sigjob(c, id, signal, NULL);
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qsig_run(void *settings, int n, char *operands[])
 {
     struct qsig *q = settings;
 
-    return n ? each_job(&q->a, n, operands, send, (void *)(q->signal ? q->signal : "SIGTERM"))
+    return n ? each_job(&q->a, n, operands, qsig_job_cb, (void *)(q->signal ? q->signal : "SIGTERM"))
              : cmd_usage(&q->a);
 }
 
@@ -29,5 +29,5 @@ const struct cmd command = {
     .usage = "usage: qsig [-s signal] job_identifier...\n",
     .usage_exit = 2,
     .size = sizeof(struct qsig),
-    .run = run,
+    .run = qsig_run,
 };

@@ -35,7 +35,7 @@ struct qsub {
     struct attrs sent; /* what the call takes: what was said, environment and defaults */
 };
 
-static int take_hold(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qsub_take_hold(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     struct qsub *q = settings;
 
@@ -46,7 +46,8 @@ static int take_hold(void *settings, const struct option_row *row, const char *v
     return 0;
 }
 
-static int take_interactive(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qsub_take_interactive(void *settings, const struct option_row *row, const char *value,
+                                 struct err *e)
 {
     struct qsub *q = settings;
 
@@ -66,7 +67,8 @@ static int take_copy(char **slot, const char **field, const char *value)
     return *slot ? 0 : -1;
 }
 
-static int take_destination(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qsub_take_destination(void *settings, const struct option_row *row, const char *value,
+                                 struct err *e)
 {
     struct qsub *q = settings;
 
@@ -74,7 +76,7 @@ static int take_destination(void *settings, const struct option_row *row, const 
     return take_copy(&q->destination_said, &q->destination, value) ? err_no_memory(e) : 0;
 }
 
-static int take_variables(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qsub_take_variables(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     struct qsub *q = settings;
 
@@ -91,8 +93,8 @@ static const struct option_row rows[] = {
     JOB_OPTION('e', "path", "where standard error goes: [host:]path"),
     CMD_FLAG('f', struct qsub, foreground, "accepted; submission is always in the foreground"),
     CMD_FLAG('G', struct qsub, gui, "a graphical interactive job"),
-    {'h', NULL, OPTION_ALONE, NULL, "hold the job", take_hold, 0},
-    {'I', NULL, OPTION_ALONE, NULL, "an interactive job", take_interactive, 0},
+    {'h', NULL, OPTION_ALONE, NULL, "hold the job", qsub_take_hold, 0},
+    {'I', NULL, OPTION_ALONE, NULL, "an interactive job", qsub_take_interactive, 0},
     JOB_OPTION('j', "oe|eo|n", "join output and error"),
     JOB_OPTION('J', "X-Y[:Z][%N]", "an array: indices, and how many run at once"),
     JOB_OPTION('k', "keep", "keep output on the execution host: letters of o, e, d; or n"),
@@ -103,12 +105,12 @@ static const struct option_row rows[] = {
     JOB_OPTION('o', "path", "where standard output goes: [host:]path"),
     JOB_OPTION('p', "priority", "-1024 to 1023"),
     JOB_OPTION('P', "project", "project"),
-    {'q', NULL, OPTION_VALUE, "destination", "queue, @server or queue@server", take_destination, 0},
+    {'q', NULL, OPTION_VALUE, "destination", "queue, @server or queue@server", qsub_take_destination, 0},
     JOB_OPTION('r', "y|n", "may it be run again from its start?"),
     JOB_OPTION('R', "o|e|oe", "output files to remove when it ends well"),
     JOB_OPTION('S', "path", "shell: path[@host][,path[@host]]"),
     JOB_OPTION('u', "user_list", "who to run as: user[@host],..."),
-    {'v', NULL, OPTION_VALUE, "variable_list", "variables to send: a,b=value", take_variables, 0},
+    {'v', NULL, OPTION_VALUE, "variable_list", "variables to send: a,b=value", qsub_take_variables, 0},
     CMD_FLAG('V', struct qsub, all_variables, "send the whole environment"),
     JOB_OPTION('W', "otherattributes", "attribute=value[,attribute=value]"),
     CMD_FLAG('X', struct qsub, x11, "forward X11 of an interactive job"),
@@ -118,7 +120,7 @@ static const struct option_row rows[] = {
 /* --- directives
  * ------------------------------------------------------------------------------------------- */
 
-static int take_directive(void *context, const char *text)
+static int qsub_take_directive(void *context, const char *text)
 {
     struct qsub *said = context;
     struct err e;
@@ -164,7 +166,7 @@ static int read_directives(struct qsub *q, FILE *in)
 {
     struct qsub said = {.o = {.a = q->o.a}};
     struct err e;
-    int rc = job_script_scan(in, directive_prefix(q), take_directive, &said, &e);
+    int rc = job_script_scan(in, directive_prefix(q), qsub_take_directive, &said, &e);
 
     if (rc < 0)
         cmd_say(&q->o.a, "%s", e.text);
@@ -182,7 +184,7 @@ static int read_directives(struct qsub *q, FILE *in)
  * ------------------------------------------------------------------------------------------- */
 
 /* Where the script lies for pbs_submit, its directives read. */
-struct source {
+struct qsub_source {
     char kept[JOB_SCRIPT_PATH_MAX];
     const char *path; /* NULL: an executable, or an interactive job */
     int fd;           /* of `kept`; -1: none */
@@ -219,7 +221,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static int from_file(struct qsub *q, const char *path, struct source *s)
+static int from_file(struct qsub *q, const char *path, struct qsub_source *s)
 {
     FILE *in;
     int rc = open_script(q, path, &in);
@@ -234,7 +236,7 @@ static int from_file(struct qsub *q, const char *path, struct source *s)
     return rc;
 }
 
-static int from_stdin(struct qsub *q, struct source *s)
+static int from_stdin(struct qsub *q, struct qsub_source *s)
 {
     struct err e;
     FILE *in;
@@ -277,7 +279,7 @@ static int from_words(struct qsub *q, int n, char *operands[])
 
 static bool is_interactive(const struct qsub *q);
 
-static int read_source(struct qsub *q, int n, char *operands[], struct source *s)
+static int read_source(struct qsub *q, int n, char *operands[], struct qsub_source *s)
 {
     /* Operands stand at the end of argv, so there is a word before them. */
     /* cppcheck-suppress negativeIndex */
@@ -423,7 +425,7 @@ static void add_arguments(struct qsub *q)
 /* --- submission
  * ------------------------------------------------------------------------------------------- */
 
-static int report(struct qsub *q, int c)
+static int qsub_report(struct qsub *q, int c)
 {
     const char *text = pbs_geterrmsg(c);
     int code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
@@ -474,7 +476,7 @@ static int add_terminal(struct qsub *q)
 }
 
 /* Everything that was said, then what always goes along. */
-static int complete(struct qsub *q)
+static int qsub_complete(struct qsub *q)
 {
     const struct attropl *a;
 
@@ -500,7 +502,7 @@ static int take_server_arguments(struct qsub *q, const char *text)
         cmd_say(&q->o.a, "the server's default_qsub_arguments cannot be read: %s", rc < 0 ? e.text : text);
     else
         merge(q, &said);
-    rc = rc < 0 || said.o.a.errors ? 1 : complete(q);
+    rc = rc < 0 || said.o.a.errors ? 1 : qsub_complete(q);
     job_options_fini(&said.o);
     free(said.destination_said);
     free(said.variables_said);
@@ -508,7 +510,7 @@ static int take_server_arguments(struct qsub *q, const char *text)
 }
 
 /* The server asks for its own arguments to be taken in, where it has some, instead of taking the job. */
-static char *call(struct qsub *q, int c, const struct source *source, struct destination *d, int *rc)
+static char *call(struct qsub *q, int c, const struct qsub_source *source, struct destination *d, int *rc)
 {
     char *id = pbs_submit(c, q->sent.first, source->path, *d->queue ? d->queue : NULL, "qsub"), *text;
 
@@ -528,7 +530,7 @@ static int be_its_terminal(struct qsub *q, int c, const char *id)
     return qsub_interactive_run(&q->terminal, &q->o.a, c, id);
 }
 
-static int submit(struct qsub *q, const struct source *source)
+static int submit(struct qsub *q, const struct qsub_source *source)
 {
     struct conn_pool *s = conn_pool_create(&q->o.a);
     struct destination d;
@@ -544,7 +546,7 @@ static int submit(struct qsub *q, const struct source *source)
     }
     id = call(q, c, source, &d, &rc);
     if (!id && !rc)
-        rc = report(q, c);
+        rc = qsub_report(q, c);
     else if (id && is_interactive(q))
         rc = be_its_terminal(q, c, id);
     else if (id && !q->silent)
@@ -557,15 +559,15 @@ out:
     return rc;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qsub_run(void *settings, int n, char *operands[])
 {
     struct qsub *q = settings;
-    struct source source = {.fd = -1};
+    struct qsub_source source = {.fd = -1};
     int rc;
 
     rc = read_source(q, n, operands, &source);
     if (rc == 0)
-        rc = complete(q);
+        rc = qsub_complete(q);
     if (rc == 0)
         rc = submit(q, &source);
     if (source.fd >= 0)
@@ -573,7 +575,7 @@ static int run(void *settings, int n, char *operands[])
     return rc;
 }
 
-static void fini(void *settings)
+static void qsub_fini(void *settings)
 {
     struct qsub *q = settings;
 
@@ -596,6 +598,6 @@ const struct cmd command = {
              "\t[-v variable_list] [-V ] [-z] [script | - | -- command [arg1 ...]]\n",
     .usage_exit = 2,
     .size = sizeof(struct qsub),
-    .run = run,
-    .fini = fini,
+    .run = qsub_run,
+    .fini = qsub_fini,
 };

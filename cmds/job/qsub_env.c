@@ -18,7 +18,7 @@ static const struct {
 };
 
 /* The value of NAME in the environment given, or NULL. */
-static const char *find(char **environment, const char *name, size_t n)
+static const char *qsub_env_find(char **environment, const char *name, size_t n)
 {
     for (; *environment; environment++)
         if (!strncmp(*environment, name, n) && (*environment)[n] == '=')
@@ -36,7 +36,7 @@ static void escape(struct strbuf *out, const char *value)
     }
 }
 
-static void add(struct strbuf *out, const char *name, size_t n, const char *value)
+static void qsub_env_add(struct strbuf *out, const char *name, size_t n, const char *value)
 {
     strbuf_add_sep(out, ",");
     strbuf_add_bytes(out, name, n);
@@ -50,21 +50,21 @@ static void add_own(const struct qsub_env *q, struct strbuf *out)
     size_t i;
 
     for (i = 0; i < sizeof copied / sizeof copied[0]; i++) {
-        const char *v = find(q->environment, copied[i].from, strlen(copied[i].from));
+        const char *v = qsub_env_find(q->environment, copied[i].from, strlen(copied[i].from));
 
         if (!v && strcmp(copied[i].from, "LOGNAME") == 0)
             v = q->user;
         if (v)
-            add(out, copied[i].name, strlen(copied[i].name), v);
+            qsub_env_add(out, copied[i].name, strlen(copied[i].name), v);
     }
-    add(out, "PBS_O_WORKDIR", 13, q->workdir);
+    qsub_env_add(out, "PBS_O_WORKDIR", 13, q->workdir);
     if (uname(&u) < 0)
         return;
-    add(out, "PBS_O_SYSTEM", 12, u.sysname);
-    add(out, "PBS_O_HOST", 10, q->host ? q->host : u.nodename);
+    qsub_env_add(out, "PBS_O_SYSTEM", 12, u.sysname);
+    qsub_env_add(out, "PBS_O_HOST", 10, q->host ? q->host : u.nodename);
 }
 
-static bool is_name(const char *s, size_t n)
+static bool qsub_env_is_name(const char *s, size_t n)
 {
     size_t i;
 
@@ -77,15 +77,15 @@ static bool is_name(const char *s, size_t n)
 static int add_wanted(const struct qsub_env *q, const char *word, struct strbuf *out, struct err *e)
 {
     size_t n = strcspn(word, "=");
-    const char *value = word[n] ? word + n + 1 : find(q->environment, word, n);
+    const char *value = word[n] ? word + n + 1 : qsub_env_find(q->environment, word, n);
 
-    if (!is_name(word, n))
+    if (!qsub_env_is_name(word, n))
         return err_set(e, EINVAL, "\"%.100s\" is no name of a variable", word);
     if (!strncmp(word, "PBS_O_", 6))
         return 0;
     if (!value)
         return err_set(e, EINVAL, "variable %.100s is not set", word);
-    add(out, word, n, value);
+    qsub_env_add(out, word, n, value);
     return 0;
 }
 
@@ -109,17 +109,17 @@ static bool is_wanted(const struct words *wanted, const char *name, size_t n)
     return false;
 }
 
-static void add_all(const struct qsub_env *q, const struct words *wanted, struct strbuf *out)
+static void qsub_env_add_all(const struct qsub_env *q, const struct words *wanted, struct strbuf *out)
 {
     char **v;
 
     for (v = q->environment; *v; v++) {
         size_t n = strcspn(*v, "=");
 
-        if ((*v)[n] && is_name(*v, n) && strncmp(*v, "PBS_O_", 6) != 0 &&
+        if ((*v)[n] && qsub_env_is_name(*v, n) && strncmp(*v, "PBS_O_", 6) != 0 &&
             strncmp(*v, "PBS_JOBCOOKIE=", 14) != 0 && strncmp(*v, "PBS_INTERACTIVE_COOKIE=", 23) != 0 &&
             !is_wanted(wanted, *v, n))
-            add(out, *v, n, *v + n + 1);
+            qsub_env_add(out, *v, n, *v + n + 1);
     }
 }
 
@@ -135,7 +135,7 @@ int qsub_env_format(const struct qsub_env *q, struct strbuf *out, struct err *e)
     if (rc == 0)
         rc = add_list(q, &wanted, out, e);
     if (rc == 0 && q->all)
-        add_all(q, &wanted, out);
+        qsub_env_add_all(q, &wanted, out);
     if (rc == 0 && !strbuf_ok(out))
         rc = err_set(e, ENOMEM, "the environment is too large");
     words_fini(&wanted);

@@ -131,7 +131,7 @@ static pid_t start_helper(struct qsub_interactive *t, const char *id)
 /* Written by the handlers alone. */
 static volatile sig_atomic_t interrupted, stopped;
 
-static void on_interrupt(int signo)
+static void qsub_interactive_on_signal(int signo)
 {
     if (signo == SIGTSTP)
         stopped = 1;
@@ -141,7 +141,7 @@ static void on_interrupt(int signo)
 
 static void catch_signals(void)
 {
-    const struct sigaction act = {.sa_handler = on_interrupt};
+    const struct sigaction act = {.sa_handler = qsub_interactive_on_signal};
 
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
@@ -176,7 +176,7 @@ static void take_seat(struct seat *s, int c, const char *id, int given)
     snprintf(s->id, sizeof s->id, "%s", id);
 }
 
-static bool is_of(const char *id, const char *server)
+static bool qsub_interactive_is_of(const char *id, const char *server)
 {
     const char *dot = strchr(id, '.');
 
@@ -189,7 +189,7 @@ static bool has_moved(struct seat *s, int given)
 {
     char *where = pbs_locjob(s->c, s->id, NULL);
     struct batch_status *now;
-    bool moved = where && !is_of(s->id, where);
+    bool moved = where && !qsub_interactive_is_of(s->id, where);
     int c = moved ? pbs_connect(where) : -1;
 
     free(where);
@@ -232,14 +232,14 @@ static int delete_job(struct seat *at, int given)
     return 0;
 }
 
-static int leave(struct seat *at, pid_t pid, int given)
+static int qsub_interactive_leave(struct seat *at, pid_t pid, int given)
 {
     end_helper(pid);
     return delete_job(at, given);
 }
 
 /* What the helper has ended with. */
-static int complete(struct seat *at, int status, int given)
+static int qsub_interactive_complete(struct seat *at, int status, int given)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == HELPER_LEFT) {
         putchar('\n');
@@ -249,19 +249,19 @@ static int complete(struct seat *at, int status, int given)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
 }
 
-static int watch(struct seat *at, pid_t pid, int given)
+static int qsub_interactive_watch(struct seat *at, pid_t pid, int given)
 {
     int status, looks = 0;
 
     for (;;) {
         if (waitpid(pid, &status, WNOHANG) == pid)
-            return complete(at, status, given);
+            return qsub_interactive_complete(at, status, given);
         if (stopped) {
             stopped = 0;
             puts("Sorry, you cannot suspend qsub until the job is started");
         }
         if (interrupted && wants_to_leave())
-            return leave(at, pid, given);
+            return qsub_interactive_leave(at, pid, given);
         poll(NULL, 0, LOOK_MS);
         if (++looks % LOOKS_BETWEEN_ASKING == 0 && is_gone(at, given)) {
             poll(NULL, 0, LOOK_MS); /* its last words may be on their way */
@@ -291,7 +291,7 @@ int qsub_interactive_run(struct qsub_interactive *t, const struct cmd_args *a, i
         pbs_deljob(c, id, NULL);
         return 1;
     }
-    code = watch(&at, pid, c);
+    code = qsub_interactive_watch(&at, pid, c);
     if (at.c != c)
         pbs_disconnect(at.c);
     return code;

@@ -22,7 +22,7 @@ static void name_display(char out[static DISPLAY_LEN_MAX], const char *display)
         snprintf(out, DISPLAY_LEN_MAX, "%s", display);
 }
 
-static bool take_line(char out[static QSUB_COOKIE_DIGITS + 1], const char *line)
+static bool qsub_x11_take_line(char out[static QSUB_COOKIE_DIGITS + 1], const char *line)
 {
     char protocol[64], digits[LINE_LEN_MAX];
     size_t n;
@@ -58,7 +58,7 @@ static bool read_list(int fd, char out[static QSUB_COOKIE_DIGITS + 1])
         return false;
     }
     while (fgets(line, sizeof line, in))
-        found = found || take_line(out, line);
+        found = found || qsub_x11_take_line(out, line);
     fclose(in);
     explicit_bzero(line, sizeof line);
     return found;

@@ -34,7 +34,7 @@ static int wait_for(const struct qwait *q, struct conn_pool *s, const char *oper
     return rc;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qwait_run(void *settings, int n, char *operands[])
 {
     struct qwait *q = settings;
     struct conn_pool *s;
@@ -54,5 +54,5 @@ const struct cmd command = {
     .usage = "usage: qwait [-v] job_identifier...\n",
     .usage_exit = 2,
     .size = sizeof(struct qwait),
-    .run = run,
+    .run = qwait_run,
 };

@@ -14,7 +14,7 @@ enum { LINE_MAX_BYTES = 1024, STATUS_MASK = 255 };
 static char line[LINE_MAX_BYTES];
 static size_t line_length;
 
-static void interrupted(int signal)
+static void wait_job_interrupted(int signal)
 {
     char digits[4] = {(char)('0' + signal / 10 % 10), (char)('0' + signal % 10), '\n', 0};
     const char *from = signal < 10 ? digits + 1 : digits;
@@ -32,7 +32,7 @@ static void catch_signals(const struct cmd_args *a, const char *id)
 
     line_length = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
     memset(&act, 0, sizeof act);
-    act.sa_handler = interrupted;
+    act.sa_handler = wait_job_interrupted;
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
         sigaction(signals[i], &act, NULL);
 }

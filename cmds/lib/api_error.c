@@ -8,7 +8,7 @@
 
 /* "TEXT WHAT", once: a server may have named the thing already, and without its own name ("41" of
  * "41.svr1"). */
-static void say_about(const struct cmd_args *a, const char *text, const char *what)
+static void api_error_print(const struct cmd_args *a, const char *text, const char *what)
 {
     const char *blank = strrchr(text, ' '), *last = blank ? blank + 1 : text;
     size_t n = strlen(last);
@@ -27,7 +27,7 @@ void api_error_report_attribs(const struct cmd_args *a, int c, const char *what)
 
     for (int i = 1; wrong && i < wrong->ecl_numerrors; i++) /* the first is the one of the whole */
         if (wrong->ecl_attrerr[i].ecl_errmsg)
-            say_about(a, wrong->ecl_attrerr[i].ecl_errmsg, what);
+            api_error_print(a, wrong->ecl_attrerr[i].ecl_errmsg, what);
 }
 
 int api_error_report(const struct cmd_args *a, int c, const char *what)
@@ -43,7 +43,7 @@ int api_error_report_text(const struct cmd_args *a, const char *text, const char
     int code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
 
     if (text && *text)
-        say_about(a, text, what);
+        api_error_print(a, text, what);
     else if (*what)
         cmd_say(a, "Server returned error %d for job %s", code, what);
     else

@@ -30,7 +30,7 @@ static bool is_same(const char *a, const char *b)
     return a && b ? !strcmp(a, b) : a == b;
 }
 
-static struct attropl *find(const struct attrs *l, const char *name, const char *resource)
+static struct attropl *attrs_find_entry(const struct attrs *l, const char *name, const char *resource)
 {
     struct attropl *a = l->first;
 
@@ -41,7 +41,7 @@ static struct attropl *find(const struct attrs *l, const char *name, const char 
 
 void attrs_set(struct attrs *l, const char *name, const char *resource, const char *value)
 {
-    struct attropl *a = find(l, name, resource);
+    struct attropl *a = attrs_find_entry(l, name, resource);
     char *copy;
 
     if (!a) {
@@ -59,7 +59,7 @@ void attrs_set(struct attrs *l, const char *name, const char *resource, const ch
 
 const char *attrs_find(const struct attrs *l, const char *name, const char *resource)
 {
-    struct attropl *a = find(l, name, resource);
+    struct attropl *a = attrs_find_entry(l, name, resource);
 
     return a ? a->value : NULL;
 }

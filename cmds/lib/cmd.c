@@ -88,7 +88,7 @@ static int exit_code(int rc)
     return rc && !(rc & 255) ? 1 : rc & 255;
 }
 
-static int run(const struct cmd *c, struct cmd_args *settings, int argc, char *argv[])
+static int cmd_run(const struct cmd *c, struct cmd_args *settings, int argc, char *argv[])
 {
     struct err e;
     int first;
@@ -118,7 +118,7 @@ int cmd_main(const struct cmd *c, int argc, char *argv[])
         fprintf(stderr, "%s: no memory\n", c->options.program);
         return 1;
     }
-    rc = exit_code(run(c, settings, argc, argv));
+    rc = exit_code(cmd_run(c, settings, argc, argv));
     if (c->fini)
         c->fini(settings);
     free(settings);

@@ -9,7 +9,7 @@
 #include "api_error.h"
 #include "conn_pool.h"
 
-struct walk {
+struct each_job_walk {
     const struct cmd_args *a;
     struct conn_pool *s;
     each_job_call *act;
@@ -18,7 +18,7 @@ struct walk {
 };
 
 /* Ask the default server where the job is, and try there. Nonzero: the first error stands. */
-static int try_elsewhere(const struct walk *w, const struct operand_job *job)
+static int try_elsewhere(const struct each_job_walk *w, const struct operand_job *job)
 {
     int c = conn_pool_connect(w->s, ""), rc = -1;
     char *where = c < 0 ? NULL : pbs_locjob(c, job->shown, NULL);
@@ -31,7 +31,7 @@ static int try_elsewhere(const struct walk *w, const struct operand_job *job)
     return rc;
 }
 
-static int one_job(const struct walk *w, const char *operand)
+static int each_job_call_one(const struct each_job_walk *w, const char *operand)
 {
     struct operand_job job;
     int c, code;
@@ -60,14 +60,14 @@ static int one_job(const struct walk *w, const char *operand)
     return code;
 }
 
-static int walk_all(struct walk *w, int n, char *operands[])
+static int walk_all(struct each_job_walk *w, int n, char *operands[])
 {
     int i, rc = 0;
 
     if (!w->s)
         return 1;
     for (i = 0; i < n; i++) {
-        int code = one_job(w, operands[i]);
+        int code = each_job_call_one(w, operands[i]);
 
         rc = code ? code : rc;
     }
@@ -77,10 +77,10 @@ static int walk_all(struct walk *w, int n, char *operands[])
 
 int each_job(const struct cmd_args *a, int n, char *operands[], each_job_call *act, void *context)
 {
-    return walk_all(&(struct walk){a, conn_pool_create(a), act, context, false}, n, operands);
+    return walk_all(&(struct each_job_walk){a, conn_pool_create(a), act, context, false}, n, operands);
 }
 
 int each_job_found(const struct cmd_args *a, int n, char *operands[], each_job_call *act, void *context)
 {
-    return walk_all(&(struct walk){a, conn_pool_create(a), act, context, true}, n, operands);
+    return walk_all(&(struct each_job_walk){a, conn_pool_create(a), act, context, true}, n, operands);
 }

@@ -20,13 +20,13 @@
 /* --- forms
  * ------------------------------------------------------------------------------------------------ */
 
-static bool is_any(const char *v)
+static bool job_options_is_any(const char *v)
 {
     return *v != '\0';
 }
 
 /* As the server takes them. */
-static bool is_job_name(const char *v)
+static bool job_options_is_job_name(const char *v)
 {
     for (const char *c = v; *c; c++)
         if (!isgraph((unsigned char)*c) || *c == '/')
@@ -34,7 +34,7 @@ static bool is_job_name(const char *v)
     return *v && strlen(v) <= PBS_MAXJOBNAME;
 }
 
-static bool is_number(const char *v, long min, long max)
+static bool job_options_is_number(const char *v, long min, long max)
 {
     char *end;
     long n;
@@ -45,11 +45,11 @@ static bool is_number(const char *v, long min, long max)
 }
 
 /* n, s, c, w, or c=minutes and w=minutes. u is what is meant when nothing is said, and may not be said. */
-static bool is_checkpoint(const char *v)
+static bool job_options_is_checkpoint(const char *v)
 {
     if (strlen(v) == 1)
         return strchr("nscw", *v) != NULL;
-    return (*v == 'c' || *v == 'w') && v[1] == '=' && is_number(v + 2, 1, INT_MAX);
+    return (*v == 'c' || *v == 'w') && v[1] == '=' && job_options_is_number(v + 2, 1, INT_MAX);
 }
 
 static bool is_one_of(const char *v, const char *const words[])
@@ -61,12 +61,12 @@ static bool is_one_of(const char *v, const char *const words[])
 }
 
 /* Letters of u, o, s, p, or n alone. Checked here as well as by the server: a wrong letter is an error of usage. */
-static bool is_hold_types(const char *v)
+static bool job_options_is_hold_types(const char *v)
 {
     return !strcmp(v, "n") || (*v && !v[strspn(v, "uosp")]);
 }
 
-static bool is_join(const char *v)
+static bool job_options_is_join(const char *v)
 {
     return is_one_of(v, (const char *const[]){"oe", "eo", "n", NULL});
 }
@@ -82,34 +82,34 @@ static bool is_letters(const char *v, const char *set)
     return p > v;
 }
 
-static bool is_keep(const char *v)
+static bool job_options_is_keep(const char *v)
 {
     return !strcmp(v, "n") || (is_letters(v, "oed") && strcmp(v, "d"));
 }
 
-static bool is_remove(const char *v)
+static bool job_options_is_remove(const char *v)
 {
     return is_letters(v, "oe");
 }
 
-static bool is_mail(const char *v)
+static bool job_options_is_mail(const char *v)
 {
     return is_one_of(v, (const char *const[]){"n", "nj", "jn", NULL}) ||
            (is_letters(v, "abej") && strcmp(v, "j"));
 }
 
-static bool is_yes_no(const char *v)
+static bool job_options_is_yes_no(const char *v)
 {
     return !strcmp(v, "y") || !strcmp(v, "n");
 }
 
-static bool is_priority(const char *v)
+static bool job_options_is_priority(const char *v)
 {
-    return is_number(v, -1024, 1023);
+    return job_options_is_number(v, -1024, 1023);
 }
 
 /* X-Y[:Z][%N] with 0 <= X < Y, Z >= 1, N >= 1 */
-static bool is_range(const char *v)
+static bool job_options_is_range(const char *v)
 {
     unsigned long x, y, z = 1, n = 1;
     int used = 0, more = 0;
@@ -130,14 +130,14 @@ static bool is_range(const char *v)
     return !*v && z >= 1 && n >= 1;
 }
 
-static bool is_date(const char *v)
+static bool job_options_is_date(const char *v)
 {
     int64_t t;
 
     return date_text_parse(v, (int64_t)time(NULL), &t) == 0;
 }
 
-static bool is_list(const char *v)
+static bool job_options_is_list(const char *v)
 {
     return *v && *v != ',' && v[strlen(v) - 1] != ',';
 }
@@ -145,7 +145,7 @@ static bool is_list(const char *v)
 /* --- storing
  * ---------------------------------------------------------------------------------------------- */
 
-static void put_date(struct job_options *o, const char *attribute, const char *value)
+static void job_options_put_date(struct job_options *o, const char *attribute, const char *value)
 {
     char text[24];
     int64_t t = 0;
@@ -155,12 +155,12 @@ static void put_date(struct job_options *o, const char *attribute, const char *v
     attrs_set(&o->attrs, attribute, NULL, text);
 }
 
-static void put(struct job_options *o, const char *attribute, const char *value)
+static void job_options_put(struct job_options *o, const char *attribute, const char *value)
 {
     attrs_set(&o->attrs, attribute, NULL, value);
 }
 
-static void put_yes_no(struct job_options *o, const char *attribute, const char *value)
+static void job_options_put_yes_no(struct job_options *o, const char *attribute, const char *value)
 {
     attrs_set(&o->attrs, attribute, NULL, *value == 'y' ? "TRUE" : "FALSE");
 }
@@ -174,7 +174,7 @@ static int refuse_second_limit(struct job_options *o)
 }
 
 /* The range, and behind % how many may run at once. */
-static void put_range(struct job_options *o, const char *attribute, const char *value)
+static void job_options_put_range(struct job_options *o, const char *attribute, const char *value)
 {
     size_t n = strcspn(value, "%");
     char range[64];
@@ -186,21 +186,31 @@ static void put_range(struct job_options *o, const char *attribute, const char *
     attrs_set(&o->attrs, ATTR_max_run_subjobs, NULL, value + n + 1);
 }
 
-static const struct spec {
+static const struct job_options_spec {
     char letter;
     const char *attribute;
     bool (*is_good)(const char *value);
     void (*put)(struct job_options *o, const char *attribute, const char *value);
 } specs[] = {
-    {'a', ATTR_a, is_date, put_date},     {'A', ATTR_A, is_any, put},      {'c', ATTR_c, is_checkpoint, put},
-    {'h', ATTR_h, is_hold_types, put},    {'j', ATTR_j, is_join, put},     {'J', ATTR_J, is_range, put_range},
-    {'k', ATTR_k, is_keep, put},          {'m', ATTR_m, is_mail, put},     {'M', ATTR_M, is_list, put},
-    {'N', ATTR_N, is_job_name, put},      {'p', ATTR_p, is_priority, put}, {'P', ATTR_project, is_any, put},
-    {'r', ATTR_r, is_yes_no, put_yes_no}, {'R', ATTR_R, is_remove, put},   {'S', ATTR_S, is_list, put},
-    {'u', ATTR_u, is_list, put},
+    {'a', ATTR_a, job_options_is_date, job_options_put_date},
+    {'A', ATTR_A, job_options_is_any, job_options_put},
+    {'c', ATTR_c, job_options_is_checkpoint, job_options_put},
+    {'h', ATTR_h, job_options_is_hold_types, job_options_put},
+    {'j', ATTR_j, job_options_is_join, job_options_put},
+    {'J', ATTR_J, job_options_is_range, job_options_put_range},
+    {'k', ATTR_k, job_options_is_keep, job_options_put},
+    {'m', ATTR_m, job_options_is_mail, job_options_put},
+    {'M', ATTR_M, job_options_is_list, job_options_put},
+    {'N', ATTR_N, job_options_is_job_name, job_options_put},
+    {'p', ATTR_p, job_options_is_priority, job_options_put},
+    {'P', ATTR_project, job_options_is_any, job_options_put},
+    {'r', ATTR_r, job_options_is_yes_no, job_options_put_yes_no},
+    {'R', ATTR_R, job_options_is_remove, job_options_put},
+    {'S', ATTR_S, job_options_is_list, job_options_put},
+    {'u', ATTR_u, job_options_is_list, job_options_put},
 };
 
-static const struct spec *find(char letter)
+static const struct job_options_spec *job_options_find(char letter)
 {
     size_t i;
 
@@ -212,7 +222,7 @@ static const struct spec *find(char letter)
 
 bool job_options_is_good(char letter, const char *value)
 {
-    const struct spec *s = find(letter);
+    const struct job_options_spec *s = job_options_find(letter);
 
     return s && s->is_good(value);
 }
@@ -289,7 +299,7 @@ static int put_path(struct job_options *o, const char *attribute, const char *va
 /* --- lists
  * ------------------------------------------------------------------------------------------------ */
 
-static int one_resource(void *context, const char *name, const char *value)
+static int job_options_one_resource(void *context, const char *name, const char *value)
 {
     struct job_options *o = context;
 
@@ -311,7 +321,7 @@ static const char *const yes[] = {"true", "True", "TRUE", "t", "T", "y", "Y", "1
 static const char *const no[] = {"false", "False", "FALSE", "f", "F", "n", "N", "0", NULL};
 
 /* block and interactive are said as booleans and sent as the port on which qsub waits; 1 is "no port yet". */
-static int one_attribute(void *context, const char *name, const char *value)
+static int job_options_one_attribute(void *context, const char *name, const char *value)
 {
     struct job_options *o = context;
 
@@ -330,23 +340,25 @@ static int one_attribute(void *context, const char *name, const char *value)
     return 0;
 }
 
-static int take_list(struct job_options *o, const struct option_row *row, const char *value)
+static int job_options_take_list(struct job_options *o, const struct option_row *row, const char *value)
 {
     const char *bad = value;
 
     if (row->letter == 'l')
-        return option_pairs_resources(value, one_resource, o, &bad) ? bad_resource(o, row, value, bad) : 0;
-    return option_pairs_attributes(value, one_attribute, o, &bad) ? cmd_bad(&o->a, row) : 0;
+        return option_pairs_resources(value, job_options_one_resource, o, &bad)
+                   ? bad_resource(o, row, value, bad)
+                   : 0;
+    return option_pairs_attributes(value, job_options_one_attribute, o, &bad) ? cmd_bad(&o->a, row) : 0;
 }
 
 int job_options_take(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     struct job_options *o = settings;
-    const struct spec *s = find(row->letter);
+    const struct job_options_spec *s = job_options_find(row->letter);
 
     (void)e;
     if (row->letter == 'l' || row->letter == 'W')
-        return take_list(o, row, value);
+        return job_options_take_list(o, row, value);
     if (row->letter == 'e' || row->letter == 'o')
         return put_path(o, row->letter == 'e' ? ATTR_e : ATTR_o, value) < 0 ? cmd_bad(&o->a, row) : 0;
     if (!s || !s->is_good(value))

@@ -16,18 +16,18 @@ enum { DEPTH_MAX = 64, NUMBER_MAX = 63 };
 /* --- is it JSON by itself?
  * -------------------------------------------------------------------------------- */
 
-struct reader {
+struct json_out_reader {
     const char *at, *end;
     int depth;
 };
 
-static void skip_blanks(struct reader *r)
+static void json_out_skip_blanks(struct json_out_reader *r)
 {
     while (r->at < r->end && strchr(" \t\r\n", *r->at) && *r->at)
         r->at++;
 }
 
-static bool take_char(struct reader *r, char c)
+static bool take_char(struct json_out_reader *r, char c)
 {
     if (r->at == r->end || *r->at != c)
         return false;
@@ -35,7 +35,7 @@ static bool take_char(struct reader *r, char c)
     return true;
 }
 
-static bool take_digits(struct reader *r)
+static bool take_digits(struct json_out_reader *r)
 {
     const char *from = r->at;
 
@@ -44,7 +44,7 @@ static bool take_digits(struct reader *r)
     return r->at > from;
 }
 
-static bool take_fraction(struct reader *r)
+static bool take_fraction(struct json_out_reader *r)
 {
     if (take_char(r, '.') && !take_digits(r))
         return false;
@@ -70,7 +70,7 @@ static bool is_in_range(const char *from, size_t n, bool whole)
     return whole ? !errno : isfinite(strtod(text, NULL));
 }
 
-static bool take_number(struct reader *r)
+static bool json_out_take_number(struct json_out_reader *r)
 {
     const char *from = r->at, *whole;
 
@@ -81,7 +81,7 @@ static bool take_number(struct reader *r)
     return take_fraction(r) && is_in_range(from, (size_t)(r->at - from), r->at == whole);
 }
 
-static bool take_word(struct reader *r, const char *word)
+static bool take_word(struct json_out_reader *r, const char *word)
 {
     size_t n = strlen(word);
 
@@ -92,12 +92,12 @@ static bool take_word(struct reader *r, const char *word)
 }
 
 /* Numbers of characters are not taken: among them are a NUL and halves of pairs, which readers refuse. */
-static bool take_escape(struct reader *r)
+static bool take_escape(struct json_out_reader *r)
 {
     return r->at < r->end && *r->at && strchr("\"\\/bfnrt", *r->at++) != NULL;
 }
 
-static bool take_string(struct reader *r)
+static bool take_string(struct json_out_reader *r)
 {
     if (!take_char(r, '"'))
         return false;
@@ -112,24 +112,24 @@ static bool take_string(struct reader *r)
     return false;
 }
 
-static bool take_value(struct reader *r);
+static bool json_out_take_value(struct json_out_reader *r);
 
 /* What stands between brackets; with `keys` each value has a name. */
-static bool take_members(struct reader *r, char end, bool keys)
+static bool take_members(struct json_out_reader *r, char end, bool keys)
 {
     bool ok = ++r->depth < DEPTH_MAX;
 
-    skip_blanks(r);
+    json_out_skip_blanks(r);
     if (ok && take_char(r, end))
         return r->depth--, true;
     while (ok) {
         if (keys) {
-            skip_blanks(r);
+            json_out_skip_blanks(r);
             ok = take_string(r);
-            skip_blanks(r);
+            json_out_skip_blanks(r);
             ok = ok && take_char(r, ':');
         }
-        ok = ok && take_value(r);
+        ok = ok && json_out_take_value(r);
         if (!ok || !take_char(r, ','))
             break;
     }
@@ -137,11 +137,11 @@ static bool take_members(struct reader *r, char end, bool keys)
     return ok && take_char(r, end);
 }
 
-static bool take_value(struct reader *r)
+static bool json_out_take_value(struct json_out_reader *r)
 {
     bool ok;
 
-    skip_blanks(r);
+    json_out_skip_blanks(r);
     if (r->at == r->end)
         return false;
     if (take_char(r, '{'))
@@ -151,16 +151,16 @@ static bool take_value(struct reader *r)
     else if (*r->at == '"')
         ok = take_string(r);
     else
-        ok = take_word(r, "true") || take_word(r, "false") || take_word(r, "null") || take_number(r);
-    skip_blanks(r);
+        ok = take_word(r, "true") || take_word(r, "false") || take_word(r, "null") || json_out_take_number(r);
+    json_out_skip_blanks(r);
     return ok;
 }
 
 bool json_out_is_json(const char *text, size_t n)
 {
-    struct reader r = {text, text + n, 0};
+    struct json_out_reader r = {text, text + n, 0};
 
-    return n && take_value(&r) && r.at == r.end;
+    return n && json_out_take_value(&r) && r.at == r.end;
 }
 
 /* --- writing

@@ -16,7 +16,7 @@ static void default_server(char *out, size_t size)
     out[n] = '\0';
 }
 
-static void complete(const struct jobid *id, const char *server, char *out, size_t size)
+static void operand_complete(const struct jobid *id, const char *server, char *out, size_t size)
 {
     struct strbuf b;
 
@@ -35,8 +35,8 @@ int operand_job(const struct cmd_args *a, const char *text, struct operand_job *
     if (jobid_parse(text, &id, &e) < 0)
         return cmd_say(a, "%s", e.text);
     default_server(server, sizeof server);
-    complete(&id, "", out->id, sizeof out->id);
-    complete(&id, server, out->shown, sizeof out->shown);
+    operand_complete(&id, "", out->id, sizeof out->id);
+    operand_complete(&id, server, out->shown, sizeof out->shown);
     memcpy(out->server, id.ask, sizeof out->server);
     return 0;
 }

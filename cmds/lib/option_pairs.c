@@ -21,7 +21,7 @@ static size_t name_length(const char *s)
     return n;
 }
 
-static const char *skip_blanks(const char *s)
+static const char *option_pairs_skip_blanks(const char *s)
 {
     while (isspace((unsigned char)*s))
         s++;
@@ -34,22 +34,22 @@ static bool begins_pair(const char *s)
 {
     size_t n;
 
-    s = skip_blanks(s);
+    s = option_pairs_skip_blanks(s);
     n = name_length(s);
-    return n && *skip_blanks(s + n) == '=';
+    return n && *option_pairs_skip_blanks(s + n) == '=';
 }
 
 /* A target of preempt_targets looks like a pair, and goes on with the list. */
 static bool begins_target(const char *s)
 {
-    s = skip_blanks(s);
+    s = option_pairs_skip_blanks(s);
     return !strncasecmp(s, "queue", 5) || !strncasecmp(s, "Resource_List.", 14);
 }
 
-enum list { LIST_NONE, LIST_WORDS, LIST_TARGETS };
+enum option_pairs_list { LIST_NONE, LIST_WORDS, LIST_TARGETS };
 
 /* The comma, outside quotes, that ends the value at s; its end if none. NULL: a quote is not closed. */
-static const char *value_end(const char *s, enum list list)
+static const char *value_end(const char *s, enum option_pairs_list list)
 {
     for (; *s; s++) {
         if (*s == ',' && (list == LIST_NONE || begins_pair(s + 1)) &&
@@ -69,7 +69,7 @@ static const char *value_end(const char *s, enum list list)
 /* A heap copy without blanks at its ends and, with `unquote`, without quotes that enclose all of it. */
 static char *copy_value(const char *from, const char *to, bool unquote)
 {
-    from = skip_blanks(from);
+    from = option_pairs_skip_blanks(from);
     while (to > from && isspace((unsigned char)to[-1]))
         to--;
     if (unquote && to - from >= 2 && (*from == '"' || *from == '\'') &&
@@ -80,7 +80,7 @@ static char *copy_value(const char *from, const char *to, bool unquote)
     return strndup(from, to < from ? 0 : (size_t)(to - from));
 }
 
-struct rule {
+struct option_pairs_rule {
     bool list_everywhere; /* commas belong to the value until the next name= */
     bool unquote;
     option_pairs_fn *each;
@@ -88,20 +88,20 @@ struct rule {
 };
 
 /* One pair at *at, which is then behind it. */
-static int one_pair(const char **at, const struct rule *r)
+static int one_pair(const char **at, const struct option_pairs_rule *r)
 {
-    const char *name = skip_blanks(*at), *value, *end;
+    const char *name = option_pairs_skip_blanks(*at), *value, *end;
     size_t n = name_length(name);
     char *name_copy, *value_copy;
-    enum list list = n == 15 && !strncasecmp(name, "preempt_targets", 15) ? LIST_TARGETS
-                     : r->list_everywhere                                 ? LIST_WORDS
-                                                                          : LIST_NONE;
+    enum option_pairs_list list = n == 15 && !strncasecmp(name, "preempt_targets", 15) ? LIST_TARGETS
+                                  : r->list_everywhere                                 ? LIST_WORDS
+                                                                                       : LIST_NONE;
     int rc = -1;
 
     *at = name;
     if (!n)
         return -1;
-    value = skip_blanks(name + n);
+    value = option_pairs_skip_blanks(name + n);
     *at = value;
     if (*value != '=')
         return -1;
@@ -120,7 +120,7 @@ static int one_pair(const char **at, const struct rule *r)
     return rc;
 }
 
-static int walk(const char *text, const struct rule *r, const char **bad)
+static int option_pairs_walk(const char *text, const struct option_pairs_rule *r, const char **bad)
 {
     const char *at = text;
 
@@ -139,14 +139,14 @@ static int walk(const char *text, const struct rule *r, const char **bad)
 
 int option_pairs_resources(const char *text, option_pairs_fn *each, void *context, const char **bad)
 {
-    struct rule r = {false, false, each, context};
+    struct option_pairs_rule r = {false, false, each, context};
 
-    return walk(text, &r, bad);
+    return option_pairs_walk(text, &r, bad);
 }
 
 int option_pairs_attributes(const char *text, option_pairs_fn *each, void *context, const char **bad)
 {
-    struct rule r = {true, true, each, context};
+    struct option_pairs_rule r = {true, true, each, context};
 
-    return walk(text, &r, bad);
+    return option_pairs_walk(text, &r, bad);
 }

@@ -25,7 +25,7 @@ void jobid_set_add(struct jobid_set *l, const char *id)
     l->broken = true;
 }
 
-static int compare(const void *a, const void *b)
+static int jobid_set_compare(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -33,13 +33,14 @@ static int compare(const void *a, const void *b)
 void jobid_set_sort(struct jobid_set *l)
 {
     if (l->n)
-        qsort(l->name, l->n, sizeof *l->name, compare);
+        qsort(l->name, l->n, sizeof *l->name, jobid_set_compare);
 }
 
 bool jobid_set_has(const struct jobid_set *l, const char *id)
 {
     char *name = strndup(id, strcspn(id, "."));
-    bool has = l->broken || !name || (l->n && bsearch(&name, l->name, l->n, sizeof *l->name, compare));
+    bool has =
+        l->broken || !name || (l->n && bsearch(&name, l->name, l->n, sizeof *l->name, jobid_set_compare));
 
     free(name);
     return has;

@@ -28,7 +28,7 @@ void node_show_dsv(FILE *f, const char *delimiter, const struct batch_status *no
     status_out_dsv(f, "Name=", delimiter, node);
 }
 
-static const char *value(const struct batch_status *n, const char *name, const char *resource)
+static const char *node_show_value(const struct batch_status *n, const char *name, const char *resource)
 {
     return attrs_value(n->attribs, name, resource);
 }
@@ -89,7 +89,7 @@ static const char *job_names(const char *list, char *out, size_t size)
  * ------------------------------------------------------------------------------------------------- */
 
 /* An amount of nothing that is assigned says nothing. `jobs` is written apart, as an array. */
-static bool omit(const struct attrl *a)
+static bool node_show_omit(const struct attrl *a)
 {
     if (!strcmp(a->name, ATTR_NODE_jobs))
         return true;
@@ -115,9 +115,9 @@ static void json_jobs(struct json_out *j, const char *list)
 
 void node_show_json(struct json_out *j, const struct batch_status *node)
 {
-    const char *jobs = value(node, ATTR_NODE_jobs, NULL);
+    const char *jobs = node_show_value(node, ATTR_NODE_jobs, NULL);
 
-    status_out_json_open(j, node, omit);
+    status_out_json_open(j, node, node_show_omit);
     if (jobs && *jobs)
         json_jobs(j, jobs);
     json_out_close(j, '}');
@@ -128,17 +128,17 @@ void node_show_json(struct json_out *j, const struct batch_status *node)
 
 bool node_show_is_down(const struct batch_status *node)
 {
-    const char *state = value(node, ATTR_NODE_state, NULL);
+    const char *state = node_show_value(node, ATTR_NODE_state, NULL);
 
     return state && (strstr(state, "down") || strstr(state, "offline"));
 }
 
 void node_show_down(FILE *f, const struct batch_status *node)
 {
-    const char *comment = value(node, ATTR_comment, NULL);
+    const char *comment = node_show_value(node, ATTR_comment, NULL);
 
     term_out_whole_left(f, node->name, 20);
-    fprintf(f, " %s %s\n", value(node, ATTR_NODE_state, NULL), comment ? comment : "");
+    fprintf(f, " %s %s\n", node_show_value(node, ATTR_NODE_state, NULL), comment ? comment : "");
 }
 
 /* --- tables
@@ -152,7 +152,8 @@ static const char *or_dashes(const char *text)
 /* "free/total" of one resource: "6/8"; amounts of memory in a short unit. */
 static const char *free_of_total(const struct batch_status *n, const char *resource, char out[static CELL])
 {
-    const char *total = value(n, ATTR_rescavail, resource), *used = value(n, ATTR_rescassn, resource);
+    const char *total = node_show_value(n, ATTR_rescavail, resource),
+               *used = node_show_value(n, ATTR_rescassn, resource);
     struct units_size t, u = {0};
     char left[JOB_SHOW_TEXT], all[JOB_SHOW_TEXT], text[UNITS_TEXT_MAX];
     uint64_t kb;
@@ -173,13 +174,13 @@ static const char *free_of_total(const struct batch_status *n, const char *resou
 }
 
 /* One column: what it is called, how wide, where it stands. */
-struct column {
+struct node_show_column {
     const char *title, *key; /* of the table; of JSON */
     const char *name, *resource;
     int width; /* negative: left; 0: the last one, of any width */
 };
 
-static const struct column plain[] = {
+static const struct node_show_column plain[] = {
     {"OS", "OS", ATTR_rescavail, "OS", -8},         {"hardware", "hardware", ATTR_rescavail, "hardware", -8},
     {"host", "host", ATTR_rescavail, "host", -15},  {"queue", "queue", ATTR_queue, NULL, -10},
     {"mem", "Memory", ATTR_rescavail, "mem", 8},    {"ncpus", "ncpus", ATTR_rescavail, "ncpus", 7},
@@ -206,9 +207,9 @@ void node_show_heading(FILE *f, bool jobs)
             f);
 }
 
-static const char *cell(const struct batch_status *n, const struct column *c, char out[static CELL])
+static const char *cell(const struct batch_status *n, const struct node_show_column *c, char out[static CELL])
 {
-    const char *v = value(n, c->name, c->resource);
+    const char *v = node_show_value(n, c->name, c->resource);
 
     if (v && c->resource && !strcmp(c->resource, "mem"))
         return or_dashes(job_show_memory(v, JOB_SHOW_OWN, out));
@@ -217,7 +218,7 @@ static const char *cell(const struct batch_status *n, const struct column *c, ch
     return or_dashes(v);
 }
 
-static void left(FILE *f, const char *text, size_t width, bool whole)
+static void node_show_put_left(FILE *f, const char *text, size_t width, bool whole)
 {
     if (whole)
         term_out_whole_left(f, text, width);
@@ -237,19 +238,19 @@ static void right(FILE *f, const char *text, size_t width)
 
 static void names(FILE *f, const struct batch_status *n, bool whole)
 {
-    const char *state = or_dashes(value(n, ATTR_NODE_state, NULL));
+    const char *state = or_dashes(node_show_value(n, ATTR_NODE_state, NULL));
     char first[CELL];
 
-    left(f, n->name, 15, whole);
+    node_show_put_left(f, n->name, 15, whole);
     snprintf(first, sizeof first, "%.*s", (int)strcspn(state, ","), state);
-    left(f, whole ? state : first, 15, whole);
+    node_show_put_left(f, whole ? state : first, 15, whole);
 }
 
 /* How many jobs are on it, and how many of them run; those that do not are suspended. */
 static void job_counts(const struct batch_status *n, const struct jobid_set *suspended, long *all,
                        long *running)
 {
-    const char *list = value(n, ATTR_NODE_jobs, NULL), *at = list, *job;
+    const char *list = node_show_value(n, ATTR_NODE_jobs, NULL), *at = list, *job;
     char id[PBS_MAXSVRJOBID + 1];
     size_t len;
 
@@ -271,7 +272,7 @@ static void row_of_jobs(FILE *f, const struct batch_status *n, const struct jobi
     fprintf(f, "%6ld %5ld %6ld ", all, running, all - running);
     for (i = 0; i < 4; i++)
         right(f, free_of_total(n, resources[i], text), i ? 7 : 12);
-    term_out_text(f, job_names(value(n, ATTR_NODE_jobs, NULL), jobs, sizeof jobs));
+    term_out_text(f, job_names(node_show_value(n, ATTR_NODE_jobs, NULL), jobs, sizeof jobs));
     putc('\n', f);
 }
 
@@ -287,7 +288,7 @@ void node_show_row(FILE *f, const struct batch_status *node, const struct jobid_
     }
     for (i = 0; i < N_PLAIN - 1; i++)
         if (plain[i].width < 0)
-            left(f, cell(node, &plain[i], text), (size_t)-plain[i].width, whole);
+            node_show_put_left(f, cell(node, &plain[i], text), (size_t)-plain[i].width, whole);
         else
             right(f, cell(node, &plain[i], text), (size_t)plain[i].width);
     term_out_text(f, cell(node, &plain[N_PLAIN - 1], text));
@@ -313,7 +314,8 @@ static void dsv_jobs(FILE *f, const char *delimiter, const struct batch_status *
         status_out_dsv_value(f, free_of_total(node, resources[i], text), delimiter);
     }
     fprintf(f, "%sjobs=", delimiter);
-    status_out_dsv_value(f, job_names(value(node, ATTR_NODE_jobs, NULL), jobs, sizeof jobs), delimiter);
+    status_out_dsv_value(f, job_names(node_show_value(node, ATTR_NODE_jobs, NULL), jobs, sizeof jobs),
+                         delimiter);
 }
 
 void node_show_row_dsv(FILE *f, const char *delimiter, const struct batch_status *node,
@@ -323,7 +325,7 @@ void node_show_row_dsv(FILE *f, const char *delimiter, const struct batch_status
     int i;
 
     fprintf(f, "Name=%s%sState=", node->name, delimiter);
-    status_out_dsv_value(f, or_dashes(value(node, ATTR_NODE_state, NULL)), delimiter);
+    status_out_dsv_value(f, or_dashes(node_show_value(node, ATTR_NODE_state, NULL)), delimiter);
     for (i = 0; !suspended && i < N_PLAIN; i++) {
         fprintf(f, "%s%s=", delimiter, plain[i].key);
         status_out_dsv_value(f, cell(node, &plain[i], text), delimiter);
@@ -341,7 +343,7 @@ void node_show_row_json(struct json_out *j, const struct batch_status *node,
     int i;
 
     json_out_open(j, node->name, '{');
-    json_out_string(j, "State", or_dashes(value(node, ATTR_NODE_state, NULL)));
+    json_out_string(j, "State", or_dashes(node_show_value(node, ATTR_NODE_state, NULL)));
     if (suspended) {
         job_counts(node, suspended, &all, &running);
         json_out_number(j, "Total Jobs", all);
@@ -349,7 +351,7 @@ void node_show_row_json(struct json_out *j, const struct batch_status *node,
         json_out_number(j, "Suspended Jobs", all - running);
         for (i = 0; i < 4; i++)
             json_out_string(j, keys[i], free_of_total(node, resources[i], text));
-        json_jobs(j, value(node, ATTR_NODE_jobs, NULL));
+        json_jobs(j, node_show_value(node, ATTR_NODE_jobs, NULL));
     } else {
         for (i = 0; i < N_PLAIN; i++)
             json_out_any(j, plain[i].key, cell(node, &plain[i], text));

@@ -22,7 +22,7 @@ static void show_address(const char *bytes)
            back && back->h_name ? back->h_name : "-null-");
 }
 
-static void show(const struct hostn *q, const struct hostent *h)
+static void pbs_hostn_show(const struct hostn *q, const struct hostent *h)
 {
     char **p;
 
@@ -44,7 +44,7 @@ static void show(const struct hostn *q, const struct hostent *h)
     }
 }
 
-static int run(void *settings, int n, char *operands[])
+static int pbs_hostn_run(void *settings, int n, char *operands[])
 {
     struct hostn *q = settings;
     struct hostent h, *found = NULL;
@@ -57,7 +57,7 @@ static int run(void *settings, int n, char *operands[])
         fprintf(stderr, "no name entry found for %s\n", operands[0]);
         return 1;
     }
-    show(q, found);
+    pbs_hostn_show(q, found);
     return 0;
 }
 
@@ -66,5 +66,5 @@ const struct cmd command = {
     .usage = "usage: pbs_hostn [-v] hostname\n",
     .usage_exit = 1,
     .size = sizeof(struct hostn),
-    .run = run,
+    .run = pbs_hostn_run,
 };

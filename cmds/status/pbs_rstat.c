@@ -69,7 +69,7 @@ static void show_row(struct rstat *q, const struct batch_status *r)
            show_time(attrs_value(r->attribs, "reserve_end", NULL), end));
 }
 
-static void show(struct rstat *q, const struct batch_status *r)
+static void pbs_rstat_show(struct rstat *q, const struct batch_status *r)
 {
     static const struct status_full full = {.head = "Resv ID: ", .indent = ""};
 
@@ -83,7 +83,7 @@ static void show(struct rstat *q, const struct batch_status *r)
 }
 
 /* All of them where none is named. */
-static int ask(struct rstat *q, int c, const char *name)
+static int pbs_rstat_ask(struct rstat *q, int c, const char *name)
 {
     struct batch_status *r;
 
@@ -91,12 +91,12 @@ static int ask(struct rstat *q, int c, const char *name)
     r = pbs_statresv(c, name, NULL, NULL);
     if (!r && pbs_errno)
         return api_error_report(&q->a, c, name ? name : "");
-    show(q, r);
+    pbs_rstat_show(q, r);
     pbs_statfree(r);
     return 0;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int pbs_rstat_run(void *settings, int n, char *operands[])
 {
     struct rstat *q = settings;
     struct conn_pool *s = conn_pool_create(&q->a);
@@ -105,9 +105,9 @@ static int run(void *settings, int n, char *operands[])
     if (c < 0)
         rc = s ? pbs_errno : 1;
     else if (!n)
-        rc = ask(q, c, NULL);
+        rc = pbs_rstat_ask(q, c, NULL);
     for (int i = 0; c >= 0 && i < n; i++) {
-        int code = ask(q, c, operands[i]);
+        int code = pbs_rstat_ask(q, c, operands[i]);
 
         rc = code ? code : rc;
     }
@@ -120,5 +120,5 @@ const struct cmd command = {
     .usage = "Usage:\n\tpbs_rstat [-fFBS] [reservation-id]\n",
     .usage_exit = 1,
     .size = sizeof(struct rstat),
-    .run = run,
+    .run = pbs_rstat_run,
 };

@@ -21,7 +21,7 @@ static const struct option_row rows[] = {
 };
 
 /* N of "... NAME=N ..."; -1: it is not there. */
-static long count(const char *topology, const char *name)
+static long pbs_topologyinfo_count(const char *topology, const char *name)
 {
     const size_t n = strlen(name);
 
@@ -33,7 +33,7 @@ static long count(const char *topology, const char *name)
     return -1;
 }
 
-static void put(long number)
+static void pbs_topologyinfo_put(long number)
 {
     if (number < 0)
         fputs(" --", stdout);
@@ -41,13 +41,13 @@ static void put(long number)
         printf(" %ld", number);
 }
 
-static void show(const struct topology *q, const char *host, const char *topology)
+static void pbs_topologyinfo_show(const struct topology *q, const char *host, const char *topology)
 {
     fputs(host, stdout);
     if (q->sockets || !q->processors)
-        put(count(topology, "sockets"));
+        pbs_topologyinfo_put(pbs_topologyinfo_count(topology, "sockets"));
     if (q->processors)
-        put(count(topology, "pus"));
+        pbs_topologyinfo_put(pbs_topologyinfo_count(topology, "pus"));
     putchar('\n');
 }
 
@@ -71,7 +71,7 @@ static int show_host(const struct topology *q, const struct batch_status *vnodes
             continue;
         known++;
         if (topology) {
-            show(q, v->name, topology);
+            pbs_topologyinfo_show(q, v->name, topology);
             told++;
         }
     }
@@ -94,7 +94,7 @@ static struct batch_status *fetch(int c)
     return vnodes;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int pbs_topologyinfo_run(void *settings, int n, char *operands[])
 {
     struct topology *q = settings;
     struct conn_pool *s;
@@ -125,5 +125,5 @@ const struct cmd command = {
     .usage = "Usage: pbs_topologyinfo [-p] [-s] {-a | host...}\n",
     .usage_exit = 1,
     .size = sizeof(struct topology),
-    .run = run,
+    .run = pbs_topologyinfo_run,
 };

@@ -26,7 +26,8 @@ struct pbsnodes {
     enum status_format format;
 };
 
-static int take_format(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int pbsnodes_take_format(void *settings, const struct option_row *row, const char *value,
+                                struct err *e)
 {
     struct pbsnodes *p = settings;
 
@@ -34,7 +35,8 @@ static int take_format(void *settings, const struct option_row *row, const char 
     return status_out_format(value, &p->format) < 0 ? cmd_bad(&p->a, row) : 0;
 }
 
-static int take_comment(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int pbsnodes_take_comment(void *settings, const struct option_row *row, const char *value,
+                                 struct err *e)
 {
     struct pbsnodes *p = settings;
 
@@ -51,10 +53,10 @@ static int take_comment(void *settings, const struct option_row *row, const char
 static const struct option_row rows[] = {
     CMD_FLAG('a', struct pbsnodes, all, "all hosts; with -v all vnodes"),
     CMD_FLAG('c', struct pbsnodes, clear, "older form of -r"),
-    {'C', NULL, OPTION_VALUE, "comment", "a comment for the hosts; empty: none", take_comment, 0},
+    {'C', NULL, OPTION_VALUE, "comment", "a comment for the hosts; empty: none", pbsnodes_take_comment, 0},
     CMD_FLAG('d', struct pbsnodes, offline, "older form of -o"),
     CMD_TEXT('D', struct pbsnodes, delimiter, "delimiter", "between the fields of -F dsv"),
-    {'F', NULL, OPTION_VALUE, "format", "json, dsv or default", take_format, 0},
+    {'F', NULL, OPTION_VALUE, "format", "json, dsv or default", pbsnodes_take_format, 0},
     CMD_FLAG('H', struct pbsnodes, hosts_vnodes, "all vnodes of the hosts named"),
     CMD_FLAG('j', struct pbsnodes, table_jobs, "with -S: jobs"),
     CMD_FLAG('l', struct pbsnodes, down, "hosts that are down or offline"),
@@ -72,7 +74,7 @@ static bool is_change(const struct pbsnodes *p)
     return p->offline || p->clear || p->comment;
 }
 
-static int report(const struct pbsnodes *p, int c, const char *node)
+static int pbsnodes_report(const struct pbsnodes *p, int c, const char *node)
 {
     const char *text = pbs_geterrmsg(c);
     char code[48];
@@ -103,7 +105,7 @@ static int change_vnode(const struct pbsnodes *p, int c, const char *vnode)
         attrs_add(&attrs, ATTR_comment, NULL, "", UNSET);
     rc = pbs_manager(c, MGR_CMD_SET, MGR_OBJ_NODE, vnode, attrs.first, NULL);
     attrs_fini(&attrs);
-    return rc ? report(p, c, vnode) : 0;
+    return rc ? pbsnodes_report(p, c, vnode) : 0;
 }
 
 /* A host is all its vnodes; with -v the name is that of one vnode. */
@@ -122,7 +124,7 @@ static int change_host(const struct pbsnodes *p, int c, const struct batch_statu
     return n ? rc : change_vnode(p, c, host);
 }
 
-static int change(const struct pbsnodes *p, int c, int n, char *operands[])
+static int pbsnodes_change(const struct pbsnodes *p, int c, int n, char *operands[])
 {
     char name[] = ATTR_rescavail, host[] = "host", nothing[] = "";
     struct attrl want = {.name = name, .resource = host, .value = nothing};
@@ -138,7 +140,7 @@ static int change(const struct pbsnodes *p, int c, int n, char *operands[])
 /* --- showing
  * ---------------------------------------------------------------------------------------------- */
 
-struct show {
+struct pbsnodes_show {
     const struct pbsnodes *p;
     int c;
     struct json_out json;
@@ -147,7 +149,7 @@ struct show {
 };
 
 /* A node's list of jobs does not say which of them stand still. */
-static void ask_suspended(struct show *s)
+static void ask_suspended(struct pbsnodes_show *s)
 {
     struct attrs criteria = {0};
     char **ids, **id;
@@ -162,7 +164,7 @@ static void ask_suspended(struct show *s)
     attrs_fini(&criteria);
 }
 
-static void begin(struct show *s)
+static void pbsnodes_open_json(struct pbsnodes_show *s)
 {
     struct batch_status *server;
 
@@ -179,16 +181,16 @@ static void begin(struct show *s)
     }
 }
 
-static void end(struct show *s)
+static void pbsnodes_close_json(struct pbsnodes_show *s)
 {
     if (s->p->format != STATUS_JSON || s->p->down)
         return;
-    begin(s); /* whatever came, it is a document */
+    pbsnodes_open_json(s); /* whatever came, it is a document */
     json_out_close(&s->json, '}');
     json_out_end(&s->json);
 }
 
-static void show_node(struct show *s, const struct batch_status *n)
+static void show_node(struct pbsnodes_show *s, const struct batch_status *n)
 {
     const struct pbsnodes *p = s->p;
 
@@ -197,7 +199,7 @@ static void show_node(struct show *s, const struct batch_status *n)
             node_show_down(stdout, n);
         return;
     }
-    begin(s);
+    pbsnodes_open_json(s);
     if (p->format == STATUS_DSV && p->table)
         node_show_row_dsv(stdout, p->delimiter ? p->delimiter : "|", n, s->suspended);
     else if (p->format == STATUS_DSV)
@@ -244,7 +246,7 @@ static int report_missing(const struct pbsnodes *p, int c, const struct batch_st
         if (o)
             continue;
         pbs_errno = PBSE_UNKNODE;
-        rc = report(p, c, hosts[i]);
+        rc = pbsnodes_report(p, c, hosts[i]);
     }
     return rc;
 }
@@ -256,7 +258,7 @@ static int no_nodes(const struct pbsnodes *p)
     return 1;
 }
 
-static int show_all(struct show *s, int n, char *operands[])
+static int pbsnodes_show_all(struct pbsnodes_show *s, int n, char *operands[])
 {
     const struct pbsnodes *p = s->p;
     struct batch_status *list, *o;
@@ -268,7 +270,7 @@ static int show_all(struct show *s, int n, char *operands[])
     if (!list && !pbs_errno)
         return no_nodes(p);
     if (!list)
-        return report(p, s->c, "");
+        return pbsnodes_report(p, s->c, "");
     for (o = list; o; o = o->next)
         if (!n || is_of_hosts(o, n, operands))
             show_node(s, o);
@@ -277,7 +279,7 @@ static int show_all(struct show *s, int n, char *operands[])
     return rc;
 }
 
-static int show_named(struct show *s, const char *name)
+static int show_named(struct pbsnodes_show *s, const char *name)
 {
     struct batch_status *list, *o;
 
@@ -287,29 +289,29 @@ static int show_named(struct show *s, const char *name)
     if (!list && !pbs_errno)
         return no_nodes(s->p);
     if (!list)
-        return report(s->p, s->c, name);
+        return pbsnodes_report(s->p, s->c, name);
     for (o = list; o; o = o->next)
         show_node(s, o);
     pbs_statfree(list);
     return 0;
 }
 
-static int show(const struct pbsnodes *p, int c, int n, char *operands[])
+static int pbsnodes_show(const struct pbsnodes *p, int c, int n, char *operands[])
 {
-    struct show s = {.p = p, .c = c};
+    struct pbsnodes_show s = {.p = p, .c = c};
     int i, rc = 0;
 
     term_out_buffer(stdout);
     if (p->table_jobs)
         ask_suspended(&s);
     if (p->all || p->down || (!n && p->table))
-        rc = show_all(&s, 0, NULL);
+        rc = pbsnodes_show_all(&s, 0, NULL);
     else if (p->hosts_vnodes)
-        rc = show_all(&s, n, operands);
+        rc = pbsnodes_show_all(&s, n, operands);
     else
         for (i = 0; i < n; i++)
             rc |= show_named(&s, operands[i]);
-    end(&s);
+    pbsnodes_close_json(&s);
     jobid_set_fini(&s.names);
     return rc;
 }
@@ -337,7 +339,7 @@ static const char *unsound(const struct pbsnodes *p, int n)
     return n || p->table ? NULL : "";
 }
 
-static int run(void *settings, int n, char *operands[])
+static int pbsnodes_run(void *settings, int n, char *operands[])
 {
     struct pbsnodes *p = settings;
     struct conn_pool *s;
@@ -355,7 +357,7 @@ static int run(void *settings, int n, char *operands[])
     if (c < 0)
         rc = 1;
     else
-        rc = is_change(p) ? change(p, c, n, operands) : show(p, c, n, operands);
+        rc = is_change(p) ? pbsnodes_change(p, c, n, operands) : pbsnodes_show(p, c, n, operands);
     conn_pool_destroy(s);
     return rc;
 }
@@ -369,5 +371,5 @@ const struct cmd command = {
              "\tpbsnodes -v [-S[j][L]] [-F format] [-D delim] vnode vnode ...\n",
     .usage_exit = 1,
     .size = sizeof(struct pbsnodes),
-    .run = run,
+    .run = pbsnodes_run,
 };

@@ -85,7 +85,7 @@ static int show_script(int c, const char *id)
     return pbs_jobscript(c, id, STDOUT_FILENO, NULL);
 }
 
-static int print(int c, const char *id, void *settings)
+static int printjob_job_cb(int c, const char *id, void *settings)
 {
     const struct printjob *q = settings;
     struct batch_status *j;
@@ -116,7 +116,7 @@ static bool is_of_file(const char *part)
 }
 
 /* The job whose file it is: "/x/mom_priv/jobs/41.svr1.2/41.svr1.SC" is 41.svr1. Changes the text in place. */
-static char *job_of(char *operand)
+static char *printjob_job_of(char *operand)
 {
     char *slash, *dot;
 
@@ -136,13 +136,13 @@ static char *job_of(char *operand)
     return operand;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int printjob_run(void *settings, int n, char *operands[])
 {
     struct printjob *q = settings;
 
     for (int i = 0; i < n; i++)
-        operands[i] = job_of(operands[i]);
-    return n ? each_job_found(&q->a, n, operands, print, q) : cmd_usage(&q->a);
+        operands[i] = printjob_job_of(operands[i]);
+    return n ? each_job_found(&q->a, n, operands, printjob_job_cb, q) : cmd_usage(&q->a);
 }
 
 const struct cmd command = {
@@ -150,5 +150,5 @@ const struct cmd command = {
     .usage = "usage: printjob [-a] job_identifier|file...\n       printjob -s job_identifier...\n",
     .usage_exit = 1,
     .size = sizeof(struct printjob),
-    .run = run,
+    .run = printjob_run,
 };

@@ -37,14 +37,14 @@ static int add_date(struct qselect *q, const struct option_row *row, const char 
     return 0;
 }
 
-static int take_a(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qselect_take_a(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     (void)e;
     return add_date(settings, row, ATTR_a, NULL, value);
 }
 
 /* -t: a letter that says which time, then [op]value. eligible_time is a duration, not a date. */
-static int take_t(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qselect_take_t(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     static const struct {
         char letter;
@@ -73,66 +73,68 @@ static int take_t(void *settings, const struct option_row *row, const char *valu
     return cmd_bad(&q->a, row);
 }
 
-static int one_resource(void *context, const char *name, enum batch_op op, const char *value)
+static int qselect_one_resource(void *context, const char *name, enum batch_op op, const char *value)
 {
     attrs_add(context, ATTR_l, name, value, op);
     return 0;
 }
 
-static int take_l(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qselect_take_l(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     struct qselect *q = settings;
 
     (void)e;
-    return qselect_criteria_resources(value, one_resource, &q->criteria) ? cmd_bad(&q->a, row) : 0;
+    return qselect_criteria_resources(value, qselect_one_resource, &q->criteria) ? cmd_bad(&q->a, row) : 0;
 }
 
-static bool is_states(const char *v)
+static bool qselect_is_states(const char *v)
 {
     return *v && !v[strspn(v, "BEFHMQRSTUWX")];
 }
 
-static bool is_yes_no(const char *v)
+static bool qselect_is_yes_no(const char *v)
 {
     return !strcmp(v, "y") || !strcmp(v, "n");
 }
 
-static bool is_checkpoint(const char *v)
+static bool qselect_is_checkpoint(const char *v)
 {
     return !strcmp(v, CHECKPOINT_UNSPECIFIED) || job_options_is_good('c', v);
 }
 
-static bool is_hold_types(const char *v)
+static bool qselect_is_hold_types(const char *v)
 {
     return job_options_is_good('h', v);
 }
 
-static bool is_priority(const char *v)
+static bool qselect_is_priority(const char *v)
 {
     return job_options_is_good('p', v);
 }
 
-static bool is_any(const char *v)
+static bool qselect_is_any(const char *v)
 {
     return *v != '\0';
 }
 
 /* Options that are one attribute: which, and whether an operator may stand before the value. */
-static const struct spec {
+static const struct qselect_spec {
     char letter;
     const char *attribute;
     bool with_op;
     bool (*is_good)(const char *value);
 } specs[] = {
-    {'A', ATTR_A, false, is_any},    {'c', ATTR_c, true, is_checkpoint},  {'h', ATTR_h, false, is_hold_types},
-    {'N', ATTR_N, false, is_any},    {'p', ATTR_p, true, is_priority},    {'P', ATTR_project, false, is_any},
-    {'r', ATTR_r, false, is_yes_no}, {'s', ATTR_state, false, is_states}, {'u', ATTR_u, false, is_any},
+    {'A', ATTR_A, false, qselect_is_any},        {'c', ATTR_c, true, qselect_is_checkpoint},
+    {'h', ATTR_h, false, qselect_is_hold_types}, {'N', ATTR_N, false, qselect_is_any},
+    {'p', ATTR_p, true, qselect_is_priority},    {'P', ATTR_project, false, qselect_is_any},
+    {'r', ATTR_r, false, qselect_is_yes_no},     {'s', ATTR_state, false, qselect_is_states},
+    {'u', ATTR_u, false, qselect_is_any},
 };
 
-static int take_one(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qselect_take_one(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     struct qselect *q = settings;
-    const struct spec *s = specs;
+    const struct qselect_spec *s = specs;
     enum batch_op op = EQ;
 
     (void)e;
@@ -148,7 +150,7 @@ static int take_one(void *settings, const struct option_row *row, const char *va
     return 0;
 }
 
-static int take_arrays(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qselect_take_arrays(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     struct qselect *q = settings;
 
@@ -159,7 +161,7 @@ static int take_arrays(void *settings, const struct option_row *row, const char 
     return 0;
 }
 
-static int take_q(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qselect_take_q(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     struct qselect *q = settings;
 
@@ -173,25 +175,25 @@ static int take_q(void *settings, const struct option_row *row, const char *valu
 
 #define ONE(letter, value, help)                                                                             \
     {                                                                                                        \
-        letter, NULL, OPTION_VALUE, value, help, take_one, 0                                                 \
+        letter, NULL, OPTION_VALUE, value, help, qselect_take_one, 0                                         \
     }
 
 static const struct option_row rows[] = {
-    {'a', NULL, OPTION_VALUE, "[op]date_time", "time before which it does not run", take_a, 0},
+    {'a', NULL, OPTION_VALUE, "[op]date_time", "time before which it does not run", qselect_take_a, 0},
     ONE('A', "account_string", "account"),
     ONE('c', "[op]interval", "checkpoint: n, s, c, c=minutes, w, w=minutes or u"),
     ONE('h', "hold_list", "holds: letters of u, o, s, p; or n"),
     CMD_FLAG('H', struct qselect, finished, "finished and moved jobs"),
-    {'J', NULL, OPTION_ALONE, NULL, "only arrays", take_arrays, 0},
-    {'l', NULL, OPTION_VALUE, "resource_list", "ncpus.gt.4,mem.le.2gb", take_l, 0},
+    {'J', NULL, OPTION_ALONE, NULL, "only arrays", qselect_take_arrays, 0},
+    {'l', NULL, OPTION_VALUE, "resource_list", "ncpus.gt.4,mem.le.2gb", qselect_take_l, 0},
     ONE('N', "name", "the job's name"),
     ONE('p', "[op]priority", "-1024 to 1023"),
     ONE('P', "project", "project"),
-    {'q', NULL, OPTION_VALUE, "destination", "queue, @server or queue@server", take_q, 0},
+    {'q', NULL, OPTION_VALUE, "destination", "queue, @server or queue@server", qselect_take_q, 0},
     ONE('r', "y|n", "may it be run again?"),
     ONE('s', "states", "letters of BEFHMQRSTUWX"),
     {'t', NULL, OPTION_VALUE, "suboption[op]date_time", "a time: a, c, e, g, m, q, s or t, as in tc.ge.0900",
-     take_t, 0},
+     qselect_take_t, 0},
     CMD_FLAG('T', struct qselect, subjobs, "subjobs too"),
     ONE('u', "user_list", "user[@host],..."),
     CMD_FLAG('x', struct qselect, history, "finished and moved jobs too"),
@@ -217,7 +219,7 @@ static int select_jobs(struct qselect *q, int c)
     return 0;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qselect_run(void *settings, int n, char *operands[])
 {
     struct qselect *q = settings;
     struct conn_pool *s;
@@ -239,7 +241,7 @@ static int run(void *settings, int n, char *operands[])
     return rc;
 }
 
-static void fini(void *settings)
+static void qselect_fini(void *settings)
 {
     attrs_fini(&((struct qselect *)settings)->criteria);
 }
@@ -252,6 +254,6 @@ const struct cmd command = {
              "\t[-T] [-u user_name] [-x]\n",
     .usage_exit = 2,
     .size = sizeof(struct qselect),
-    .run = run,
-    .fini = fini,
+    .run = qselect_run,
+    .fini = qselect_fini,
 };

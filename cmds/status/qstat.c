@@ -25,7 +25,7 @@
 #include "term_out.h"
 
 /* POSIX's -W: letters of options that take no value. */
-static int take_letters(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qstat_take_letters(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     const struct options *o = &command.options;
     size_t i;
@@ -40,7 +40,7 @@ static int take_letters(void *settings, const struct option_row *row, const char
     return 0;
 }
 
-static int take_format(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int qstat_take_format(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     struct qstat *q = settings;
 
@@ -55,7 +55,7 @@ static const struct option_row rows[] = {
     CMD_TEXT('D', struct qstat, delimiter, "delimiter", "between the fields of -F dsv"),
     CMD_FLAG('E', struct qstat, express, "job identifiers in one request"),
     CMD_FLAG('f', struct qstat, full, "all attributes"),
-    {'F', NULL, OPTION_VALUE, "format", "with -f: json, dsv or default", take_format, 0},
+    {'F', NULL, OPTION_VALUE, "format", "with -f: json, dsv or default", qstat_take_format, 0},
     CMD_FLAG('G', struct qstat, gigabytes, "memory in GB"),
     CMD_FLAG('H', struct qstat, finished, "finished and moved jobs"),
     CMD_FLAG('i', struct qstat, idle, "jobs that do not run"),
@@ -71,12 +71,12 @@ static const struct option_row rows[] = {
     CMD_FLAG('T', struct qstat, estimates, "when each will start"),
     CMD_TEXT('u', struct qstat, users, "user_list", "jobs of user[@host],..."),
     CMD_FLAG('w', struct qstat, wide, "wider columns; with -f: lines are not folded"),
-    {'W', NULL, OPTION_VALUE, "letters", "these options together", take_letters, 0},
+    {'W', NULL, OPTION_VALUE, "letters", "these options together", qstat_take_letters, 0},
     CMD_FLAG('x', struct qstat, history, "finished and moved jobs too"),
     CMD_FLAG('1', struct qstat, same_line, "hosts and comment in the same line"),
 };
 
-struct show {
+struct qstat_show {
     const struct qstat *q;
     struct conn_pool *s;
     struct attrs wants;
@@ -92,7 +92,7 @@ struct show {
 };
 
 /* What the server itself has to say, asked once a server and only where it is shown. */
-static const struct batch_status *server_status(struct show *s, int c, const struct qstat_target *t)
+static const struct batch_status *server_status(struct qstat_show *s, int c, const struct qstat_target *t)
 {
     struct attrs wants = {0};
 
@@ -111,7 +111,7 @@ static const struct batch_status *server_status(struct show *s, int c, const str
 /* --- showing
  * ---------------------------------------------------------------------------------------------- */
 
-static void open_json(struct show *s, int c, const struct qstat_target *t)
+static void open_json(struct qstat_show *s, int c, const struct qstat_target *t)
 {
     static const char *const keys[] = {"Jobs", "Queue", "Server"};
 
@@ -122,7 +122,7 @@ static void open_json(struct show *s, int c, const struct qstat_target *t)
     s->json_open = true;
 }
 
-static void show_full(struct show *s, int c, const struct qstat_target *t, const struct batch_status *o)
+static void show_full(struct qstat_show *s, int c, const struct qstat_target *t, const struct batch_status *o)
 {
     static const char *const heads[] = {"Job Id: ", "Queue: ", "Server: "};
     const enum qstat_object kind = qstat_options_object(s->q);
@@ -150,7 +150,7 @@ static bool has_long_ids(const struct batch_status *server)
     return max && atoll(max) > PBS_DFLT_MAX_JOB_SEQUENCE_ID;
 }
 
-static void show_job(struct show *s, int c, const struct qstat_target *t, const struct batch_status *o)
+static void show_job(struct qstat_show *s, int c, const struct qstat_target *t, const struct batch_status *o)
 {
     const struct batch_status *server = s->headed ? NULL : server_status(s, c, t);
 
@@ -168,7 +168,8 @@ static void show_job(struct show *s, int c, const struct qstat_target *t, const 
     qstat_alternative_job(stdout, &s->wide, o);
 }
 
-static void show_queue(struct show *s, int c, const struct qstat_target *t, const struct batch_status *o)
+static void show_queue(struct qstat_show *s, int c, const struct qstat_target *t,
+                       const struct batch_status *o)
 {
     if (s->q->limits) {
         const struct batch_status *server = s->headed ? NULL : server_status(s, c, t);
@@ -184,7 +185,7 @@ static void show_queue(struct show *s, int c, const struct qstat_target *t, cons
     s->headed = true;
 }
 
-static void show_one(struct show *s, int c, const struct qstat_target *t, const struct batch_status *o)
+static void show_one(struct qstat_show *s, int c, const struct qstat_target *t, const struct batch_status *o)
 {
     if (s->q->full) {
         show_full(s, c, t, o);
@@ -206,7 +207,7 @@ static void show_one(struct show *s, int c, const struct qstat_target *t, const 
     qstat_objects_server(stdout, s->limits.columns, o);
 }
 
-static int report(const struct show *s, int c, const struct qstat_target *t)
+static int qstat_report(const struct qstat_show *s, int c, const struct qstat_target *t)
 {
     switch (pbs_errno) {
     case PBSE_NONE:
@@ -223,13 +224,13 @@ static int report(const struct show *s, int c, const struct qstat_target *t)
 
 /* The jobs of one target as they come in. */
 struct coming {
-    struct show *s;
+    struct qstat_show *s;
     const struct qstat_target *t;
     int connection;
     size_t n;
 };
 
-static int show_coming(const struct batch_status *job, void *arg)
+static int qstat_show_job_cb(const struct batch_status *job, void *arg)
 {
     struct coming *to = arg;
 
@@ -243,7 +244,7 @@ static int show_coming(const struct batch_status *job, void *arg)
 
 /* What the heading says of the server is asked for first: asked for at the first job, its answer would come behind
  * all the others, which libpbs would have to keep meanwhile. */
-static int show_jobs(struct show *s, int c, const struct qstat_target *t)
+static int show_jobs(struct qstat_show *s, int c, const struct qstat_target *t)
 {
     const struct qstat_fetch from = {s->q, t, attrs_attrl(&s->wants), c};
     struct coming to = {.s = s, .t = t, .connection = c};
@@ -251,13 +252,13 @@ static int show_jobs(struct show *s, int c, const struct qstat_target *t)
     if (!s->q->full && !s->headed)
         server_status(s, c, t);
     pbs_errno = 0;
-    qstat_fetch_jobs_each(&from, show_coming, &to);
+    qstat_fetch_jobs_each(&from, qstat_show_job_cb, &to);
     if (to.n || (s->seen && (pbs_errno == PBSE_UNKJOBID || pbs_errno == PBSE_HISTJOBID)))
         return 0; /* what is missing is asked for one by one */
-    return report(s, c, t);
+    return qstat_report(s, c, t);
 }
 
-static int show_list(struct show *s, int c, const struct qstat_target *t)
+static int show_list(struct qstat_show *s, int c, const struct qstat_target *t)
 {
     const bool jobs = qstat_options_object(s->q) == QSTAT_JOBS;
     const struct qstat_fetch from = {s->q, t, attrs_attrl(&s->wants), c};
@@ -266,7 +267,7 @@ static int show_list(struct show *s, int c, const struct qstat_target *t)
     pbs_errno = 0;
     list = jobs ? qstat_fetch_jobs(&from) : qstat_fetch_objects(&from);
     if (!list)
-        return report(s, c, t);
+        return qstat_report(s, c, t);
     if (jobs)
         list = qstat_alternative_sort(list);
     for (const struct batch_status *o = list; o; o = o->next)
@@ -276,7 +277,7 @@ static int show_list(struct show *s, int c, const struct qstat_target *t)
     return 0;
 }
 
-static int show_target(struct show *s, const struct qstat_target *t)
+static int show_target(struct qstat_show *s, const struct qstat_target *t)
 {
     int c = conn_pool_connect(s->s, t->server);
 
@@ -296,7 +297,7 @@ static bool is_range(const char *id)
 }
 
 /* What the server leaves out of a list without a word is asked for by itself, to hear why. */
-static int report_missing(struct show *s, const struct qstat_target *all, const struct jobid_set *asked)
+static int report_missing(struct qstat_show *s, const struct qstat_target *all, const struct jobid_set *asked)
 {
     struct attrs nothing = {0};
     int c = conn_pool_connect(s->s, all->server), rc = 0;
@@ -313,7 +314,7 @@ static int report_missing(struct show *s, const struct qstat_target *all, const 
         memcpy(one.shown, id.shown, sizeof one.shown);
         pbs_errno = 0;
         job = pbs_statjob(c, id.id, attrs_attrl(&nothing), qstat_options_extend(s->q));
-        rc = job ? rc : report(s, c, &one);
+        rc = job ? rc : qstat_report(s, c, &one);
         pbs_statfree(job);
     }
     attrs_fini(&nothing);
@@ -321,7 +322,7 @@ static int report_missing(struct show *s, const struct qstat_target *all, const 
 }
 
 /* The jobs of one server in one request, and a word for each that is not there. A range may be there in part. */
-static int show_batch(struct show *s, const struct qstat_target *all, struct jobid_set *asked)
+static int show_batch(struct qstat_show *s, const struct qstat_target *all, struct jobid_set *asked)
 {
     struct jobid_set seen = {0};
     int rc;
@@ -337,7 +338,7 @@ static int show_batch(struct show *s, const struct qstat_target *all, struct job
 }
 
 /* -E: operands of one server in one request. They must all be jobs. */
-static int show_express(struct show *s, int n, char *operands[])
+static int show_express(struct qstat_show *s, int n, char *operands[])
 {
     struct qstat_target all, one;
     struct jobid_set asked = {0};
@@ -375,7 +376,7 @@ out:
     return rc;
 }
 
-static int show_operand(struct show *s, const char *operand)
+static int show_operand(struct qstat_show *s, const char *operand)
 {
     struct qstat_target t;
     int rc = qstat_fetch_target(s->q, operand, &t) < 0 ? 1 : show_target(s, &t);
@@ -384,7 +385,7 @@ static int show_operand(struct show *s, const char *operand)
     return rc;
 }
 
-static int show_all(struct show *s, int n, char *operands[])
+static int qstat_show_all(struct qstat_show *s, int n, char *operands[])
 {
     int i, rc = 0;
 
@@ -403,7 +404,7 @@ static int show_all(struct show *s, int n, char *operands[])
 /* --- begin and end
  * ---------------------------------------------------------------------------------------- */
 
-static void prepare(struct show *s, const struct qstat *q)
+static void qstat_prepare(struct qstat_show *s, const struct qstat *q)
 {
     const enum job_show_unit unit = q->gigabytes ? JOB_SHOW_GB : q->megawords ? JOB_SHOW_MW : JOB_SHOW_OWN;
     const size_t columns = term_out_width(STDOUT_FILENO);
@@ -429,7 +430,7 @@ static void prepare(struct show *s, const struct qstat *q)
         qstat_default_attribs(&s->brief, &s->wants);
 }
 
-static void finish(struct show *s)
+static void qstat_finish(struct qstat_show *s)
 {
     if (s->q->limits && s->headed)
         qstat_objects_limits_totals(stdout, &s->limits);
@@ -442,10 +443,10 @@ static void finish(struct show *s)
     conn_pool_destroy(s->s);
 }
 
-static int run(void *settings, int n, char *operands[])
+static int qstat_run(void *settings, int n, char *operands[])
 {
     struct qstat *q = settings;
-    struct show s = {0};
+    struct qstat_show s = {0};
     int rc = qstat_options_check(q);
 
     if (rc)
@@ -454,9 +455,9 @@ static int run(void *settings, int n, char *operands[])
     if (!s.s)
         return 1;
     term_out_buffer(stdout);
-    prepare(&s, q);
-    rc = show_all(&s, n, operands);
-    finish(&s);
+    qstat_prepare(&s, q);
+    rc = qstat_show_all(&s, n, operands);
+    qstat_finish(&s);
     return rc;
 }
 
@@ -474,5 +475,5 @@ const struct cmd command = {
         "qstat -B [-f] [-F format] [-D delim] [ server_name... ]\n",
     .usage_exit = 2,
     .size = sizeof(struct qstat),
-    .run = run,
+    .run = qstat_run,
 };

@@ -1,4 +1,4 @@
-/* Headings and columns are PBS's to the blank: scripts cut them. Three sets of widths exist, and widths()
+/* Headings and columns are PBS's to the blank: scripts cut them. Three sets of widths exist, and qstat_alternative_widths()
  * chooses; at a terminal it widens or narrows the names. What a listing wants of the server and what it shows are two functions that must agree: an
  * attribute that is not asked for is not there. Only -T needs the list as a whole, to sort it. */
 #include "qstat_alternative.h"
@@ -12,16 +12,17 @@
 enum { HOSTS_COLUMN = 78, COMMENT_COLUMN = 80, WEEK_S = 7 * 86400 };
 
 /* Widths of the columns up to memory; 0: there is none. */
-struct widths {
+struct qstat_alternative_widths {
     size_t id, user, queue, name, session, nds, tsk;
 };
 
-static const struct widths normal = {15, 8, 8, 10, 6, 3, 3}, long_ids = {20, 8, 8, 10, 6, 3, 3},
-                           wide = {30, 15, 15, 15, 8, 4, 5};
+static const struct qstat_alternative_widths normal = {15, 8, 8, 10, 6, 3, 3},
+                                             long_ids = {20, 8, 8, 10, 6, 3, 3},
+                                             wide = {30, 15, 15, 15, 8, 4, 5};
 
 enum { BEHIND = 20 }; /* memory, time, state, time */
 
-static size_t before(const struct widths *w)
+static size_t before(const struct qstat_alternative_widths *w)
 {
     const size_t columns[] = {w->id, w->user, w->queue, w->name, w->session, w->nds, w->tsk};
     size_t sum = 0;
@@ -32,7 +33,7 @@ static size_t before(const struct widths *w)
 }
 
 /* Widen or narrow the names to what room there is; is that enough? */
-static bool share(const struct qstat_alternative *q, struct widths *w, size_t least)
+static bool share(const struct qstat_alternative *q, struct qstat_alternative_widths *w, size_t least)
 {
     const struct term_out_column c[] = {
         {&w->name, least, 50}, {&w->id, 7, 32}, {&w->queue, least, 15}, {&w->user, least, 24}};
@@ -43,9 +44,9 @@ static bool share(const struct qstat_alternative *q, struct widths *w, size_t le
 
 /* Of a line in a pipe; at a terminal without -w the names have what room there is, and where that is little, columns make
  * room for them. */
-static struct widths widths(const struct qstat_alternative *q)
+static struct qstat_alternative_widths widths(const struct qstat_alternative *q)
 {
-    struct widths w = q->wide ? wide : q->long_ids ? long_ids : normal;
+    struct qstat_alternative_widths w = q->wide ? wide : q->long_ids ? long_ids : normal;
     size_t *const gives_way[] = {NULL, &w.session, &w.nds, &w.tsk, &w.user};
 
     if (q->wide || !q->columns)
@@ -106,7 +107,7 @@ static void head(FILE *f, const char *title, size_t width)
 void qstat_alternative_heading(FILE *f, const struct qstat_alternative *q, const char *server,
                                const char *comment)
 {
-    const struct widths share = widths(q), *w = &share;
+    const struct qstat_alternative_widths share = widths(q), *w = &share;
 
     fprintf(f, "\n%s: %s\n", server, comment ? comment : "");
     fprintf(f, "%*sReq'd  Req'd   %s\n", (int)before(w), "", q->estimates ? "Est" : "Elap");
@@ -143,7 +144,7 @@ static void right_column(FILE *f, const char *text, size_t width)
     putc_unlocked(' ', f);
 }
 
-static void left(FILE *f, const char *text, size_t width)
+static void qstat_alternative_put_left(FILE *f, const char *text, size_t width)
 {
     if (!width)
         return;
@@ -206,7 +207,7 @@ struct sortable {
     size_t at; /* as it came, so that equals keep their order */
 };
 
-static int compare(const void *va, const void *vb)
+static int qstat_alternative_compare(const void *va, const void *vb)
 {
     const struct sortable *a = va, *b = vb;
 
@@ -246,7 +247,7 @@ struct batch_status *qstat_alternative_sort(struct batch_status *list)
         return list;
     for (i = 0, j = list; j; j = j->next, i++)
         s[i] = key(j, i);
-    qsort(s, n, sizeof *s, compare);
+    qsort(s, n, sizeof *s, qstat_alternative_compare);
     for (i = 0; i < n; i++) {
         *tail = s[i].job;
         tail = &s[i].job->next;
@@ -274,13 +275,13 @@ static void last_time(FILE *f, const struct qstat_alternative *q, const struct j
 static void record(FILE *f, const struct qstat_alternative *q, const struct batch_status *job,
                    const struct job_show *j)
 {
-    const struct widths share = widths(q), *w = &share;
+    const struct qstat_alternative_widths share = widths(q), *w = &share;
     char id[PBS_MAXCLTJOBID + 1], user[PBS_MAXUSER + 1], text[JOB_SHOW_TEXT];
 
-    left(f, job_show_id(job->name, id, sizeof id), w->id);
-    left(f, job_show_user(j->owner, user, sizeof user), w->user);
-    left(f, j->queue, w->queue);
-    left(f, j->name, w->name);
+    qstat_alternative_put_left(f, job_show_id(job->name, id, sizeof id), w->id);
+    qstat_alternative_put_left(f, job_show_user(j->owner, user, sizeof user), w->user);
+    qstat_alternative_put_left(f, j->queue, w->queue);
+    qstat_alternative_put_left(f, j->name, w->name);
     right_column(f, j->session, w->session);
     right_column(f, j->nodect, w->nds);
     right_column(f, j->ncpus, w->tsk);
@@ -326,7 +327,7 @@ static void hosts(FILE *f, const struct qstat_alternative *q, const char *exec_h
     }
 }
 
-static void comment(FILE *f, const struct qstat_alternative *q, const char *text)
+static void qstat_alternative_comment(FILE *f, const struct qstat_alternative *q, const char *text)
 {
     const size_t room = last_column(q, COMMENT_COLUMN) - 3;
 
@@ -352,6 +353,6 @@ void qstat_alternative_job(FILE *f, const struct qstat_alternative *q, const str
         hosts(f, q, j.exec_host);
     /* A job without an estimated start says why. */
     if (q->comments || (q->estimates && !j.estimated && j.state && strchr("QHWT", *j.state)))
-        comment(f, q, job_show_why(job, why));
+        qstat_alternative_comment(f, q, job_show_why(job, why));
     putc_unlocked('\n', f);
 }

@@ -21,15 +21,15 @@ void qstat_default_attribs(const struct qstat_default *q, struct attrs *out)
     attrs_add(out, ATTR_array_state_count, NULL, "", SET);
 }
 
-struct widths {
+struct qstat_default_widths {
     size_t id, name, user, queue;
 };
 
 /* Of a line in a pipe, and what its columns may become at a terminal. */
-static struct widths widths(const struct qstat_default *q)
+static struct qstat_default_widths widths(const struct qstat_default *q)
 {
     const size_t text = q->wide ? 15 : 16;
-    struct widths w = {q->wide ? 30 : q->long_ids ? 22 : 17, text, text, text};
+    struct qstat_default_widths w = {q->wide ? 30 : q->long_ids ? 22 : 17, text, text, text};
     const struct term_out_column c[] = {
         {&w.name, 5, 60}, {&w.queue, 5, 16}, {&w.user, 5, 32}, {&w.id, 8, 40}};
 
@@ -47,7 +47,7 @@ static void dashes(FILE *f, size_t n, const char *behind)
 
 static void heading(FILE *f, const struct qstat_default *q)
 {
-    const struct widths w = widths(q);
+    const struct qstat_default_widths w = widths(q);
 
     fprintf(f, "%-*s %-*s %-*s  %8s S Queue\n", (int)w.id, "Job id", (int)w.name, "Name", (int)w.user, "User",
             q->percent ? "% done " : "Time Use");
@@ -59,7 +59,7 @@ static void heading(FILE *f, const struct qstat_default *q)
 
 void qstat_default_job(FILE *f, struct qstat_default *q, const struct batch_status *job)
 {
-    const struct widths w = widths(q);
+    const struct qstat_default_widths w = widths(q);
     char id[PBS_MAXCLTJOBID + 1], user[PBS_MAXUSER + 1], percent[JOB_SHOW_TEXT];
     struct job_show j;
 

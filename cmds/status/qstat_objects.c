@@ -12,7 +12,7 @@
 enum { NAME = 16, NAME_LEAST = 8 };
 
 /* Behind the name, one blank before each. The title has the width of the column. */
-struct column {
+struct qstat_objects_column {
     const char *title, *dashes;
     int leaves; /* the one with the least number is left out first; 0: never */
 };
@@ -20,21 +20,21 @@ struct column {
 struct table {
     const char *name;
     size_t most; /* columns of the name */
-    const struct column *columns;
+    const struct qstat_objects_column *columns;
     size_t n;
 };
 
-static const struct column of_queue[] = {
+static const struct qstat_objects_column of_queue[] = {
     {"  Max", "-----", 6}, {"  Tot", "-----", 0}, {"Ena", "---", 0},     {"Str", "---", 0},
     {"  Que", "-----", 0}, {"  Run", "-----", 0}, {"  Hld", "-----", 4}, {"  Wat", "-----", 3},
     {"  Trn", "-----", 1}, {"  Ext", "-----", 2}, {"Type", "----", 5},
 };
-static const struct column of_server[] = {
+static const struct qstat_objects_column of_server[] = {
     {"  Max", "-----", 5}, {"  Tot", "-----", 0}, {"  Que", "-----", 0},
     {"  Run", "-----", 0}, {"  Hld", "-----", 4}, {"  Wat", "-----", 3},
     {"  Trn", "-----", 1}, {"  Ext", "-----", 2}, {"Status", "-----------", 0},
 };
-static const struct column of_limits[] = {
+static const struct qstat_objects_column of_limits[] = {
     {"Memory", "------", 4}, {"CPU Time", "--------", 2}, {"Walltime", "--------", 3},
     {"Node", "----", 1},     {"  Run", "-----", 0},       {"  Que", "-----", 0},
     {"  Lm", "----", 5},     {" State", " -----", 0},
@@ -47,13 +47,13 @@ static const struct table queues = TABLE("Queue", NAME, of_queue), servers = TAB
                           limits = TABLE("Queue", NAME, of_limits);
 
 /* What is shown of a table on so many columns. */
-struct fit {
+struct qstat_objects_fit {
     const struct table *table;
     size_t name;
     unsigned shown; /* a bit for each column */
 };
 
-static size_t line_width(const struct fit *l)
+static size_t line_width(const struct qstat_objects_fit *l)
 {
     size_t width = l->name;
 
@@ -64,9 +64,9 @@ static size_t line_width(const struct fit *l)
 }
 
 /* false: all that may be left out is. */
-static bool leave_one_out(struct fit *l)
+static bool leave_one_out(struct qstat_objects_fit *l)
 {
-    const struct column *c = l->table->columns;
+    const struct qstat_objects_column *c = l->table->columns;
     size_t next = l->table->n;
 
     for (size_t i = 0; i < l->table->n; i++)
@@ -76,9 +76,9 @@ static bool leave_one_out(struct fit *l)
     return next < l->table->n;
 }
 
-static struct fit fit(const struct table *t, size_t columns)
+static struct qstat_objects_fit fit(const struct table *t, size_t columns)
 {
-    struct fit l = {.table = t, .name = NAME, .shown = ~0u};
+    struct qstat_objects_fit l = {.table = t, .name = NAME, .shown = ~0u};
     const struct term_out_column name = {&l.name, NAME_LEAST, t->most};
 
     do {
@@ -88,9 +88,9 @@ static struct fit fit(const struct table *t, size_t columns)
     return l;
 }
 
-static void heading(FILE *f, const struct fit *l)
+static void heading(FILE *f, const struct qstat_objects_fit *l)
 {
-    const struct column *c = l->table->columns;
+    const struct qstat_objects_column *c = l->table->columns;
     size_t i;
 
     fprintf(f, "%-*s", (int)l->name, l->table->name);
@@ -107,38 +107,39 @@ static void heading(FILE *f, const struct fit *l)
 }
 
 /* A value at the right of its column; `text` is borrowed. */
-static void put(FILE *f, const struct fit *l, size_t column, const char *text)
+static void qstat_objects_put(FILE *f, const struct qstat_objects_fit *l, size_t column, const char *text)
 {
     if (l->shown & 1u << column)
         fprintf(f, " %*s", (int)strlen(l->table->columns[column].title), text);
 }
 
-static void put_number(FILE *f, const struct fit *l, size_t column, long number)
+static void put_number(FILE *f, const struct qstat_objects_fit *l, size_t column, long number)
 {
     char text[24];
 
     snprintf(text, sizeof text, "%ld", number);
-    put(f, l, column, text);
+    qstat_objects_put(f, l, column, text);
 }
 
-static const char *value(const struct batch_status *o, const char *name, const char *resource,
-                         const char *otherwise)
+static const char *qstat_objects_value(const struct batch_status *o, const char *name, const char *resource,
+                                       const char *otherwise)
 {
     const char *v = attrs_value(o->attribs, name, resource);
 
     return v && *v ? v : otherwise;
 }
 
-static bool is_true(const struct batch_status *o, const char *name)
+static bool qstat_objects_is_true(const struct batch_status *o, const char *name)
 {
-    return !strcasecmp(value(o, name, NULL, "False"), "True");
+    return !strcasecmp(qstat_objects_value(o, name, NULL, "False"), "True");
 }
 
 /* Que Run Hld Wat Trn Ext, from this column on */
-static void put_counts(FILE *f, const struct fit *l, size_t column, const struct batch_status *o)
+static void put_counts(FILE *f, const struct qstat_objects_fit *l, size_t column,
+                       const struct batch_status *o)
 {
     static const char *const states[] = {"Queued", "Running", "Held", "Waiting", "Transit", "Exiting"};
-    const char *counts = value(o, ATTR_count, NULL, "");
+    const char *counts = qstat_objects_value(o, ATTR_count, NULL, "");
 
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
         put_number(f, l, column + i, job_show_count(counts, states[i]));
@@ -146,48 +147,48 @@ static void put_counts(FILE *f, const struct fit *l, size_t column, const struct
 
 void qstat_objects_queue_heading(FILE *f, size_t columns)
 {
-    const struct fit l = fit(&queues, columns);
+    const struct qstat_objects_fit l = fit(&queues, columns);
 
     heading(f, &l);
 }
 
 void qstat_objects_queue(FILE *f, size_t columns, const struct batch_status *queue)
 {
-    const struct fit l = fit(&queues, columns);
+    const struct qstat_objects_fit l = fit(&queues, columns);
     char type[5];
 
     term_out_left(f, queue->name, l.name);
-    put(f, &l, 0, value(queue, ATTR_maxrun, NULL, "0"));
-    put(f, &l, 1, value(queue, ATTR_total, NULL, "0"));
-    put(f, &l, 2, is_true(queue, ATTR_enable) ? "yes" : "no");
-    put(f, &l, 3, is_true(queue, ATTR_start) ? "yes" : "no");
+    qstat_objects_put(f, &l, 0, qstat_objects_value(queue, ATTR_maxrun, NULL, "0"));
+    qstat_objects_put(f, &l, 1, qstat_objects_value(queue, ATTR_total, NULL, "0"));
+    qstat_objects_put(f, &l, 2, qstat_objects_is_true(queue, ATTR_enable) ? "yes" : "no");
+    qstat_objects_put(f, &l, 3, qstat_objects_is_true(queue, ATTR_start) ? "yes" : "no");
     put_counts(f, &l, 4, queue);
-    snprintf(type, sizeof type, "%.4s", value(queue, ATTR_qtype, NULL, "--  "));
-    put(f, &l, 10, type);
+    snprintf(type, sizeof type, "%.4s", qstat_objects_value(queue, ATTR_qtype, NULL, "--  "));
+    qstat_objects_put(f, &l, 10, type);
     putc('\n', f);
 }
 
 void qstat_objects_server_heading(FILE *f, size_t columns)
 {
-    const struct fit l = fit(&servers, columns);
+    const struct qstat_objects_fit l = fit(&servers, columns);
 
     heading(f, &l);
 }
 
 void qstat_objects_server(FILE *f, size_t columns, const struct batch_status *server)
 {
-    const struct fit l = fit(&servers, columns);
+    const struct qstat_objects_fit l = fit(&servers, columns);
 
     term_out_left(f, server->name, l.name);
-    put(f, &l, 0, value(server, ATTR_maxrun, NULL, "0"));
-    put(f, &l, 1, value(server, ATTR_total, NULL, "0"));
+    qstat_objects_put(f, &l, 0, qstat_objects_value(server, ATTR_maxrun, NULL, "0"));
+    qstat_objects_put(f, &l, 1, qstat_objects_value(server, ATTR_total, NULL, "0"));
     put_counts(f, &l, 2, server);
-    fprintf(f, " %-10s\n", value(server, ATTR_status, NULL, ""));
+    fprintf(f, " %-10s\n", qstat_objects_value(server, ATTR_status, NULL, ""));
 }
 
 void qstat_objects_limits_heading(FILE *f, const struct qstat_objects_limits *q, const char *server)
 {
-    const struct fit l = fit(&limits, q->columns);
+    const struct qstat_objects_fit l = fit(&limits, q->columns);
 
     fprintf(f, "\nserver: %s\n\n", server);
     heading(f, &l);
@@ -200,21 +201,22 @@ static const char *or_dashes(const char *text, const char *dashes)
 
 void qstat_objects_limits(FILE *f, struct qstat_objects_limits *q, const struct batch_status *queue)
 {
-    const struct fit l = fit(&limits, q->columns);
-    const char *counts = value(queue, ATTR_count, NULL, "");
-    const char *memory = value(queue, ATTR_rescmax, "mem", NULL);
+    const struct qstat_objects_fit l = fit(&limits, q->columns);
+    const char *counts = qstat_objects_value(queue, ATTR_count, NULL, "");
+    const char *memory = qstat_objects_value(queue, ATTR_rescmax, "mem", NULL);
     long running = job_show_count(counts, "Running"), queued = job_show_count(counts, "Queued");
     char text[JOB_SHOW_TEXT];
 
     term_out_left(f, queue->name, l.name);
-    put(f, &l, 0, or_dashes(job_show_memory(memory, q->memory, text), "--  "));
-    put(f, &l, 1, value(queue, ATTR_rescmax, "cput", "--   "));
-    put(f, &l, 2, value(queue, ATTR_rescmax, "walltime", "--   "));
-    put(f, &l, 3, value(queue, ATTR_rescmax, "nodect", "-- "));
+    qstat_objects_put(f, &l, 0, or_dashes(job_show_memory(memory, q->memory, text), "--  "));
+    qstat_objects_put(f, &l, 1, qstat_objects_value(queue, ATTR_rescmax, "cput", "--   "));
+    qstat_objects_put(f, &l, 2, qstat_objects_value(queue, ATTR_rescmax, "walltime", "--   "));
+    qstat_objects_put(f, &l, 3, qstat_objects_value(queue, ATTR_rescmax, "nodect", "-- "));
     put_number(f, &l, 4, running);
     put_number(f, &l, 5, queued);
-    put(f, &l, 6, value(queue, ATTR_maxrun, NULL, "--"));
-    fprintf(f, "   %c %c\n", is_true(queue, ATTR_enable) ? 'E' : 'D', is_true(queue, ATTR_start) ? 'R' : 'S');
+    qstat_objects_put(f, &l, 6, qstat_objects_value(queue, ATTR_maxrun, NULL, "--"));
+    fprintf(f, "   %c %c\n", qstat_objects_is_true(queue, ATTR_enable) ? 'E' : 'D',
+            qstat_objects_is_true(queue, ATTR_start) ? 'R' : 'S');
     q->running += running;
     q->queued += queued;
 }
@@ -222,7 +224,7 @@ void qstat_objects_limits(FILE *f, struct qstat_objects_limits *q, const struct 
 /* Below the columns Run and Que. */
 void qstat_objects_limits_totals(FILE *f, const struct qstat_objects_limits *q)
 {
-    struct fit before = fit(&limits, q->columns);
+    struct qstat_objects_fit before = fit(&limits, q->columns);
     int at;
 
     before.shown &= 0xf;

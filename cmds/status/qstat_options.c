@@ -62,7 +62,7 @@ const char *qstat_options_extend(const struct qstat *q)
     return q->subjobs && history ? "tx" : q->subjobs ? "t" : history ? "x" : NULL;
 }
 
-static bool is_listed(const char *list, const char *word)
+static bool qstat_options_is_listed(const char *list, const char *word)
 {
     size_t n = strlen(word);
 
@@ -89,5 +89,5 @@ bool qstat_options_is_shown(const struct qstat *q, const struct batch_status *jo
     }
     if (qstat_options_states(q) && j.state && !strchr(qstat_options_states(q), *j.state))
         return false;
-    return !q->users || is_listed(q->users, job_show_user(j.owner, user, sizeof user));
+    return !q->users || qstat_options_is_listed(q->users, job_show_user(j.owner, user, sizeof user));
 }

@@ -68,7 +68,7 @@ static bool is_about(const char *object, const struct jobid *id)
     return id->form != JOBID_SUBJOB || other.key.index == id->key.index;
 }
 
-static int add(struct trace_log *t, struct trace_line l)
+static int trace_log_add(struct trace_log *t, struct trace_line l)
 {
     struct trace_line *more = t->line;
 
@@ -114,13 +114,13 @@ int trace_log_read(struct trace_log *t, FILE *in, enum trace_kind kind, char ori
             continue;
         l.when = strndup(line, strcspn(line, ";"));
         l.text = strndup(at, strcspn(at, "\n"));
-        rc = add(t, l);
+        rc = trace_log_add(t, l);
     }
     free(line);
     return rc;
 }
 
-static int compare(const void *va, const void *vb)
+static int trace_log_compare(const void *va, const void *vb)
 {
     const struct trace_line *a = va, *b = vb;
 
@@ -132,7 +132,7 @@ static int compare(const void *va, const void *vb)
 void trace_log_sort(struct trace_log *t)
 {
     if (t->n)
-        qsort(t->line, t->n, sizeof *t->line, compare);
+        qsort(t->line, t->n, sizeof *t->line, trace_log_compare);
 }
 
 void trace_log_fini(struct trace_log *t)

@@ -24,7 +24,8 @@ struct tracejob {
     const char *home;
 };
 
-static int take_number(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int tracejob_take_number(void *settings, const struct option_row *row, const char *value,
+                                struct err *e)
 {
     struct tracejob *t = settings;
     char *end;
@@ -39,7 +40,8 @@ static int take_number(void *settings, const struct option_row *row, const char 
     return 0;
 }
 
-static int take_filter(void *settings, const struct option_row *row, const char *value, struct err *e)
+static int tracejob_take_filter(void *settings, const struct option_row *row, const char *value,
+                                struct err *e)
 {
     struct tracejob *t = settings;
     unsigned bits = trace_log_events(value);
@@ -51,14 +53,14 @@ static int take_filter(void *settings, const struct option_row *row, const char 
 
 #define NUMBER(letter, field, value, help)                                                                   \
     {                                                                                                        \
-        letter, NULL, OPTION_VALUE, value, help, take_number, (int)offsetof(struct tracejob, field)          \
+        letter, NULL, OPTION_VALUE, value, help, tracejob_take_number, (int)offsetof(struct tracejob, field) \
     }
 
 static const struct option_row rows[] = {
     CMD_FLAG('a', struct tracejob, no_accounting, "without the accounting file"),
     NUMBER('c', limit, "count", "how often one message is shown; 15"),
     {'f', NULL, OPTION_VALUE, "filter",
-     "without these events: error, system, admin, job, job_usage, ... or hex", take_filter, 0},
+     "without these events: error, system, admin, job, job_usage, ... or hex", tracejob_take_filter, 0},
     CMD_FLAG('l', struct tracejob, no_sched, "without the scheduler's log"),
     CMD_FLAG('m', struct tracejob, no_mom, "without the MOM's log"),
     NUMBER('n', days, "days", "how many days back; 1"),
@@ -74,7 +76,7 @@ static const struct option_row rows[] = {
 
 /* Where logs lie below a home: patterns, because schedulers have names, and a private complex keeps its
  * MOMs' homes beside the server's. */
-static const struct place {
+static const struct tracejob_place {
     const char *pattern;
     char origin;
     enum trace_kind kind;
@@ -100,8 +102,8 @@ static bool is_wanted(const struct tracejob *t, char origin)
     }
 }
 
-static int read_file(const struct tracejob *t, const char *path, const struct place *p, struct trace_log *log,
-                     const struct jobid *id)
+static int read_file(const struct tracejob *t, const char *path, const struct tracejob_place *p,
+                     struct trace_log *log, const struct jobid *id)
 {
     FILE *in = fopen(path, "re");
     int rc;
@@ -115,8 +117,8 @@ static int read_file(const struct tracejob *t, const char *path, const struct pl
     return rc;
 }
 
-static int read_place(const struct tracejob *t, const char *home, const char *day, const struct place *p,
-                      struct trace_log *log, const struct jobid *id)
+static int read_place(const struct tracejob *t, const char *home, const char *day,
+                      const struct tracejob_place *p, struct trace_log *log, const struct jobid *id)
 {
     char pattern[PATH_MAX];
     glob_t found;
@@ -148,7 +150,8 @@ static void day_name(long ago, char out[static 16])
     strftime(out, 16, "%Y%m%d", &tm);
 }
 
-static int read_all(const struct tracejob *t, const char *home, struct trace_log *log, const struct jobid *id)
+static int tracejob_read_all(const struct tracejob *t, const char *home, struct trace_log *log,
+                             const struct jobid *id)
 {
     char day[16];
     long ago;
@@ -192,7 +195,7 @@ static void put_wrapped(const char *text, size_t indent, long width)
     putchar('\n');
 }
 
-static void show(const struct tracejob *t, const struct trace_log *log, const char *id)
+static void tracejob_show(const struct tracejob *t, const struct trace_log *log, const char *id)
 {
     const size_t limit = (size_t)t->limit;
     int time_width = PLAIN_TIME;
@@ -219,7 +222,7 @@ static int trace(const struct tracejob *t, const char *home, const char *operand
 
     if (operand_job(&t->a, operand, &job) < 0 || jobid_parse(operand, &id, NULL) < 0)
         return 1;
-    if (read_all(t, home, &log, &id) < 0)
+    if (tracejob_read_all(t, home, &log, &id) < 0)
         cmd_say(&t->a, "no memory");
     else if (!log.n)
         cmd_say(&t->a, "Couldn't find Job Id %s in logs of past %ld day%s", job.shown, t->days,
@@ -227,12 +230,12 @@ static int trace(const struct tracejob *t, const char *home, const char *operand
     else
         rc = 0;
     if (rc == 0)
-        show(t, &log, job.shown);
+        tracejob_show(t, &log, job.shown);
     trace_log_fini(&log);
     return rc;
 }
 
-static int run(void *settings, int n, char *operands[])
+static int tracejob_run(void *settings, int n, char *operands[])
 {
     struct tracejob *t = settings;
     struct conf *conf = NULL;
@@ -260,5 +263,5 @@ const struct cmd command = {
         "usage: tracejob [-a|s|l|m|v] [-w size] [-p path] [-n days] [-f filter_type] job_identifier...\n",
     .usage_exit = 1,
     .size = sizeof(struct tracejob),
-    .run = run,
+    .run = tracejob_run,
 };
