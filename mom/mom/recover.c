@@ -27,7 +27,8 @@
 #include "strbuf.h"
 #include "usage.h"
 
-enum { PATH_LEN_MAX = 8192 };
+/* So often one name is set aside; a person has not looked for long then, and the next one stays among the jobs. */
+enum { PATH_LEN_MAX = 8192, SAME_NAME_MAX = 1000 };
 
 static char *bound_cpus(const struct shep_order *o)
 {
@@ -162,22 +163,38 @@ static void sweep_nodefiles(const char *aux)
         closedir(dir);
 }
 
-/* mom_priv/set_aside/NAME, for a person to look at: it may say how a job ended. 0, or -1. */
-static int set_aside(const struct parts *m, const char *path, const char *name)
+/* To the first of DIR/NAME, DIR/NAME.1, ... that is free; `to` is that path. 0, or -1 with errno. */
+static int move_to_free(const char *path, const char *dir, const char *name, struct strbuf *to)
 {
-    struct strbuf to;
-    int rc;
+    for (unsigned i = 0; i < SAME_NAME_MAX; i++) {
+        strbuf_reset(to);
+        strbuf_addf(to, "%s/%s", dir, name);
+        if (i)
+            strbuf_addf(to, ".%u", i);
+        if (rename(path, strbuf_str(to)) == 0) /* it replaces nothing but an empty directory */
+            return 0;
+        if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR)
+            return -1;
+    }
+    return -1;
+}
 
+/* mom_priv/set_aside/NAME, for a person to look at: it may say how a job ended. What cannot go there stays where it is. */
+static void set_aside(const struct parts *m, const char *path, const char *name)
+{
+    struct strbuf dir, to;
+
+    strbuf_init(&dir, PATH_LEN_MAX);
     strbuf_init(&to, PATH_LEN_MAX);
-    strbuf_addf(&to, "%s/../set_aside", m->home.jobs);
-    rc = mkdir(strbuf_str(&to), 0700) < 0 && errno != EEXIST ? -1 : 0;
-    strbuf_addf(&to, "/%s", name);
-    if (rc == 0)
-        rc = rename(path, strbuf_str(&to));
-    if (rc == 0)
+    strbuf_addf(&dir, "%s/../set_aside", m->home.jobs);
+    if ((mkdir(strbuf_str(&dir), 0700) < 0 && errno != EEXIST) ||
+        move_to_free(path, strbuf_str(&dir), name, &to) < 0)
+        log_event(LOGC_JOB, LOGE_ERROR, name, "its directory %s cannot be moved to %s, and stays: %s", path,
+                  strbuf_str(&dir), strerror(errno));
+    else
         log_event(LOGC_JOB, LOGE_ERROR, name, "its directory is set aside: %s", strbuf_str(&to));
+    strbuf_fini(&dir);
     strbuf_fini(&to);
-    return rc;
 }
 
 /* A void order is one byte, or none (rundir_void). */
@@ -189,7 +206,7 @@ static bool has_order(const char *path)
 
     strbuf_init(&file, PATH_LEN_MAX);
     strbuf_addf(&file, "%s/%s", path, RUNDIR_RUN);
-    has = stat(strbuf_str(&file), &st) == 0 && st.st_size > 1;
+    has = stat(strbuf_str(&file), &st) == 0 ? st.st_size > 1 : errno != ENOENT;
     strbuf_fini(&file);
     return has;
 }
@@ -199,7 +216,9 @@ static void drop_directory(const struct parts *m, const char *path, const char *
     bool has = has_order(path);
 
     log_event(LOGC_JOB, has ? LOGE_ERROR : LOGE_DEBUG, name, "no run is in its directory: %s", why->text);
-    if (!has || set_aside(m, path, name) < 0)
+    if (has)
+        set_aside(m, path, name);
+    else
         rundir_remove(path, NULL);
 }
 

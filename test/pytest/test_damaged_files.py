@@ -72,6 +72,25 @@ def test_a_mom_starts_whatever_its_files_of_runs_hold(kind):
         cx.stop()
 
 
+def test_a_run_that_cannot_be_read_is_set_aside_beside_one_of_the_same_name(cx):
+    cx.kill("n1")
+    top = mom_priv(cx, "n1")
+    aside = os.path.join(top, "set_aside")
+    for text in ("first", "second", "third"):
+        os.mkdir(os.path.join(top, "jobs", "7.damaged"), 0o700)
+        with open(os.path.join(top, "jobs", "7.damaged", "run"), "w", encoding="ascii") as f:
+            f.write(text)
+        starts(cx, "n1", text)
+        until(lambda: not os.path.exists(os.path.join(top, "jobs", "7.damaged")), "the run to be set aside")
+        cx.kill("n1")
+    kept = []
+    for path in files_below(aside):
+        with open(path, encoding="ascii") as f:
+            kept.append(f.read())
+    assert sorted(kept) == ["first", "second", "third"]
+    starts(cx, "n1", "the end")
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_scheduler_starts_whatever_its_files_hold(kind):
     cx = Complex(nodes=1)
