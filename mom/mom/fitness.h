@@ -16,7 +16,8 @@ struct fitness *fitness_create(struct loop *l, const struct home *h, fitness_fn 
                                void *arg); /* NULL: no memory */
 void fitness_destroy(struct fitness *f);
 
-/* Start the shepherd's program to see whether that works. That it does not is known on return, mostly. */
+/* Start the shepherd's program to see whether that works. That it does not is known on return, mostly; a program that does not
+ * end within 20 seconds is killed, and counts as one that cannot be started. */
 void fitness_look(struct fitness *f);
 bool fitness_is_bad(const struct fitness *f);
 const char *fitness_why(const struct fitness *f); /* for people; while it is bad */

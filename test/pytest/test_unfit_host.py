@@ -51,6 +51,23 @@ def test_a_mom_that_cannot_start_processes_is_down_says_why_and_comes_back(cx, f
     assert "comment" not in cx.node("n1") and "down" not in cx.node("n1").state
 
 
+def test_a_probe_of_the_host_that_does_not_end_has_a_time_limit(cx):
+    shepherd, note = own_exec(cx, "n1"), os.path.join(cx.top, "probes")
+    os.rename(shepherd, shepherd + ".kept")
+    with open(shepherd, "w", encoding="ascii") as f:
+        f.write(f'#!/bin/sh\n[ "$1" = --version ] || exit 1\necho $$ >>{note}\nexec sleep 600\n')
+    os.chmod(shepherd, 0o755)
+    cx.submit()
+    until(lambda: "has not ended within" in cx.node().get("comment", ""), "n1 to be taken out")
+    assert "down" in cx.node().state
+    with open(note, encoding="ascii") as f:
+        probe = f.readline().strip()
+    until(lambda: not os.path.exists(f"/proc/{probe}"), "the end of the probe")
+    os.rename(shepherd + ".kept", shepherd)
+    until(lambda: "down" not in cx.node().state, "n1 to be back")
+    cx.wait(cx.submit())
+
+
 PIDS = "/sys/fs/cgroup/pids"
 
 
