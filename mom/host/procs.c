@@ -24,6 +24,23 @@ void procs_fini(struct procs *p)
     procs_init(p);
 }
 
+/* errno tells why a look has failed, and outlives it. */
+static void close_quietly(int fd)
+{
+    int kept = errno;
+
+    close(fd);
+    errno = kept;
+}
+
+static void closedir_quietly(DIR *dir)
+{
+    int kept = errno;
+
+    closedir(dir);
+    errno = kept;
+}
+
 static ssize_t read_small(const char *path, char *out, size_t max)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -32,10 +49,19 @@ static ssize_t read_small(const char *path, char *out, size_t max)
     if (fd < 0)
         return -1;
     n = read(fd, out, max - 1);
-    close(fd);
     if (n >= 0)
         out[n] = '\0';
+    if (n == 0)
+        errno = ESRCH;
+    close_quietly(fd);
     return n;
+}
+
+/* Of what could not be opened or read: it has ended, or it is hidden from us and so not ours. Any other failure (no descriptor,
+ * no memory) says nothing about what is there. */
+static bool has_gone(void)
+{
+    return errno == ENOENT || errno == ESRCH || errno == EACCES || errno == EPERM;
 }
 
 int procs_read(pid_t pid, struct procs_entry *out)
@@ -54,8 +80,10 @@ int procs_read(pid_t pid, struct procs_entry *out)
         sscanf(after + 1,
                " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %lld %lld %lld %lld %*d %*d %u %*d %*u %llu %lld",
                &out->state, &out->parent, &out->session, &utime, &stime, &cutime, &cstime, &out->threads,
-               &vsize, &rss) != 10)
+               &vsize, &rss) != 10) {
+        errno = ESRCH;
         return -1;
+    }
     out->pid = pid;
     out->cput_ms = (uint64_t)(utime + stime) * (uint64_t)tick_ms;
     out->reaped_ms = (uint64_t)(cutime + cstime) * (uint64_t)tick_ms;
@@ -120,7 +148,11 @@ static int add(struct procs *p, pid_t pid)
 {
     struct procs_entry entry;
 
-    return has(p, pid) || procs_read(pid, &entry) < 0 ? 0 : append(p, &entry);
+    if (has(p, pid))
+        return 0;
+    if (procs_read(pid, &entry) < 0)
+        return has_gone() ? 0 : -1;
+    return append(p, &entry);
 }
 
 /* "12 13 14 " of one thread, which may be more than one read. */
@@ -132,7 +164,7 @@ static int add_children(struct procs *p, const char *path)
     ssize_t n = 0;
 
     if (fd < 0)
-        return 0; /* it has gone */
+        return has_gone() ? 0 : -1;
     while (rc == 0 && (n = read(fd, text, CHILDREN_PIECE)) > 0)
         for (ssize_t i = 0; rc == 0 && i < n; i++) {
             if (isdigit((unsigned char)text[i])) {
@@ -143,7 +175,9 @@ static int add_children(struct procs *p, const char *path)
                 rc = add(p, (pid_t)pid);
             pid = 0;
         }
-    close(fd);
+    if (n < 0 && !has_gone())
+        rc = -1;
+    close_quietly(fd);
     return rc;
 }
 
@@ -157,14 +191,14 @@ static int add_children_of_threads(struct procs *p, pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     tasks = opendir(path);
     if (!tasks)
-        return 0; /* it has gone */
+        return has_gone() ? 0 : -1;
     while (rc == 0 && (d = readdir(tasks))) {
         if (!isdigit((unsigned char)d->d_name[0]))
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, d->d_name);
         rc = add_children(p, path);
     }
-    closedir(tasks);
+    closedir_quietly(tasks);
     return rc;
 }
 
@@ -194,13 +228,23 @@ static int add_sessions(struct procs *p, const struct procs_sessions *also)
     struct procs_entry entry;
     int rc = 0;
 
-    while (rc == 0 && proc && (d = readdir(proc)))
-        if (isdigit((unsigned char)d->d_name[0]) && procs_read((pid_t)atoi(d->d_name), &entry) == 0 &&
-            is_of(also, entry.session) && !has(p, entry.pid))
+    if (!proc)
+        return -1;
+    while (rc == 0 && (d = readdir(proc))) {
+        if (!isdigit((unsigned char)d->d_name[0]))
+            continue;
+        if (procs_read((pid_t)atoi(d->d_name), &entry) < 0)
+            rc = has_gone() ? 0 : -1;
+        else if (is_of(also, entry.session) && !has(p, entry.pid))
             rc = append(p, &entry);
-    if (proc)
-        closedir(proc);
+    }
+    closedir_quietly(proc);
     return rc;
+}
+
+static int cannot_look(struct err *e)
+{
+    return err_errno(e, errno, "cannot look at the processes of a job");
 }
 
 int procs_of(struct procs *p, pid_t root, const struct procs_sessions *also, struct err *e)
@@ -208,16 +252,13 @@ int procs_of(struct procs *p, pid_t root, const struct procs_sessions *also, str
     struct procs_entry top;
 
     p->n = 0;
-    errno = 0;
-    if (procs_read(root, &top) < 0) /* gone, or nothing can be opened: then it is not known what is there */
-        return errno == EMFILE || errno == ENFILE || errno == ENOMEM
-                   ? err_errno(e, errno, "cannot look at the processes of a job")
-                   : 0;
+    if (procs_read(root, &top) < 0)
+        return has_gone() ? 0 : cannot_look(e);
     if (add_children_of(p, root, top.threads) < 0 || (also && also->n && add_sessions(p, also) < 0))
-        return err_set(e, ENOMEM, "no memory for the processes of a job");
+        return cannot_look(e);
     for (size_t i = 0; i < p->n; i++)
         if (add_children_of(p, p->list[i].pid, p->list[i].threads) < 0)
-            return err_set(e, ENOMEM, "no memory for the processes of a job");
+            return cannot_look(e);
     return 0;
 }
 

@@ -35,7 +35,7 @@ void procs_init(struct procs *p);
 void procs_fini(struct procs *p);
 
 /* All descendants of `root`, itself not among them, parents before children. Processes that vanish meanwhile are
- * left out. Replaces what is in *p. -1: /proc cannot be read, no memory. */
+ * left out. Replaces what is in *p. -1: /proc cannot be read, no descriptor, no memory: what is in *p may be a part only. */
 int procs_below(struct procs *p, pid_t root, struct err *e);
 
 /* Sessions that were begun elsewhere and belong to the job all the same. */
