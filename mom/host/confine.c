@@ -234,16 +234,18 @@ static bool is_limited(const struct confine *c)
 }
 
 /* What it does from now on counts; whom it starts comes along. */
-static void limit_session(const struct confine *c, pid_t session)
+static int limit_session(const struct confine *c, pid_t session)
 {
     struct procs all;
+    int rc;
 
     procs_init(&all);
-    if (procs_of(&all, c->root, &c->adopted, NULL) == 0)
-        for (size_t i = 0; i < all.n; i++)
-            if (all.list[i].session == session)
-                limit_process(c, all.list[i].pid);
+    rc = procs_of(&all, c->root, &c->adopted, NULL);
+    for (size_t i = 0; rc == 0 && i < all.n; i++)
+        if (all.list[i].session == session)
+            limit_process(c, all.list[i].pid);
     procs_fini(&all);
+    return rc;
 }
 
 int confine_adopt(struct confine *c, pid_t session)
@@ -254,9 +256,10 @@ int confine_adopt(struct confine *c, pid_t session)
         return -1;
     c->adopted.list = list;
     list[c->adopted.n++] = session;
-    if (is_limited(c))
-        limit_session(c, session);
-    return 0;
+    if (!is_limited(c) || limit_session(c, session) == 0)
+        return 0;
+    c->adopted.n--;
+    return -1;
 }
 
 const struct procs_sessions *confine_adopted(const struct confine *c)
@@ -387,11 +390,11 @@ static bool may_be_handled(const struct confine *c, int signo)
 
 /* Who forks while we look is seen at the next look: a process that was signalled cannot fork unseen twice, so the
  * looks end. Each process gets the signal once. One that may be handled goes to those whom one look has seen. */
-size_t confine_signal(const struct confine *c, int signo)
+ssize_t confine_signal(const struct confine *c, int signo)
 {
     int looks = may_be_handled(c, signo) ? 1 : LOOKS_MAX;
     struct procs lists[2];
-    size_t n = 0, found = 1;
+    ssize_t n = 0, found = 1;
     int which = 0;
 
     procs_init(&lists[0]);
@@ -400,8 +403,10 @@ size_t confine_signal(const struct confine *c, int signo)
         const struct procs *now = &lists[which], *before = &lists[!which];
 
         found = 0;
-        if (procs_of(&lists[which], c->root, &c->adopted, NULL) < 0)
+        if (procs_of(&lists[which], c->root, &c->adopted, NULL) < 0) {
+            n = -1;
             break;
+        }
         for (size_t i = 0; i < now->n; i++)
             if (now->list[i].state != 'Z' && !was_there(before, now->list[i].pid) &&
                 kill(now->list[i].pid, signo) == 0)

@@ -83,8 +83,8 @@ int confine_memory_fd(const struct confine *c); /* for poll(), POLLIN | POLLPRI:
 bool confine_memory_event(const struct confine *c); /* takes it: has memory run out? */
 bool confine_has_run_out(const struct confine *c);  /* has the kernel killed a process for it? */
 
-/* Send to every process of the job. How many it reached; 0: there is none. Of a signal that can be handled whatever its
- * handlers start is left alone. */
-size_t confine_signal(const struct confine *c, int signo);
+/* Send to every process of the job. How many it reached; 0: there is none; -1: they cannot be listed now, and not all got
+ * it. Of a signal that can be handled whatever its handlers start is left alone. */
+ssize_t confine_signal(const struct confine *c, int signo);
 
 #endif

@@ -63,8 +63,8 @@ static int run(const char *path, const struct shep_order *o, int session, char *
     return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_REFUSED;
 }
 
-/* Of the job's sessions, one that has a process, zombies not counted; 0: none. */
-static pid_t session_alive(const char *path)
+/* Of the job's sessions, one that has a process, zombies not counted; 0: none; -1: e, it is not known. */
+static pid_t session_alive(const char *path, struct err *e)
 {
     struct run_tasks tasks;
     struct procs all;
@@ -72,7 +72,9 @@ static pid_t session_alive(const char *path)
 
     run_tasks_read(&tasks, path);
     procs_init(&all);
-    if (procs_of(&all, getpid(), &tasks.sessions, NULL) == 0)
+    if (procs_of(&all, getpid(), &tasks.sessions, e) < 0)
+        found = -1;
+    else
         for (size_t i = 0; i < all.n; i++)
             for (size_t k = 0; k < tasks.sessions.n; k++)
                 if (all.list[i].state != 'Z' && all.list[i].session == tasks.sessions.list[k])
@@ -88,10 +90,10 @@ static int check_gone(const char *path, struct err *e)
     int64_t end = clock_real_mono_ms() + GONE_MS;
     pid_t alive;
 
-    while ((alive = session_alive(path)) && clock_real_mono_ms() < end)
+    while ((alive = session_alive(path, e)) && clock_real_mono_ms() < end)
         usleep(LOOK_US);
-    if (!alive)
-        return 0;
+    if (alive <= 0)
+        return (int)alive;
     return err_set(
         e, ECHILD,
         "exit code 3 says that the script has saved and ended the job, but its session %d lives: 0 would be "

@@ -245,9 +245,12 @@ static void signal_job(void *arg, int signo, bool all)
 {
     const struct hold *h = arg;
     struct procs p;
+    struct err e = {0};
 
     procs_init(&p);
-    if (procs_of(&p, getpid(), confine_adopted(h->confine), NULL) == 0)
+    if (procs_of(&p, getpid(), confine_adopted(h->confine), &e) < 0)
+        task_say(&h->task, e.text); /* its owner counts on this signal */
+    else
         for (size_t i = 0; i < p.n; i++) {
             const struct procs_entry *x = &p.list[i];
             bool is_script = h->order.script[0] ? x->parent == h->task.pid : x->pid == h->task.pid;

@@ -40,6 +40,19 @@ static void call_hello(void *arg, const void *args, void *res)
     hold_usage(h, &r->usage);
 }
 
+/* A sister may have no process now. */
+static void signal_all(struct hold *h, int signo, void *res)
+{
+    ssize_t n = confine_signal(h->confine, signo);
+
+    if (n < 0)
+        done(h, res, PBSE_SYSTEM, "cannot look at the processes of the job");
+    else if (n == 0 && !hold_is_sister(h))
+        done(h, res, PBSE_BADSTATE, "no process of the job is left");
+    else
+        done(h, res, 0, "");
+}
+
 static void call_signal(void *arg, const void *args, void *res)
 {
     struct hold *h = arg;
@@ -47,14 +60,10 @@ static void call_signal(void *arg, const void *args, void *res)
 
     if (h->state >= SHEP_ENDED)
         done(h, res, PBSE_BADSTATE, "the job has ended");
-    else if (hold_is_sister(h) && confine_signal(h->confine, a->signo) == 0)
-        done(h, res, 0, ""); /* nothing runs here now */
-    else if (a->target == EXEC_TARGET_SCRIPT && !hold_is_sister(h) && !h->main_ended &&
-             kill(h->task.pid, a->signo) < 0)
+    else if (hold_is_sister(h) || a->target != EXEC_TARGET_SCRIPT)
+        signal_all(h, a->signo, res);
+    else if (!h->main_ended && kill(h->task.pid, a->signo) < 0)
         done(h, res, PBSE_SYSTEM, strerror(errno));
-    else if (!hold_is_sister(h) && a->target != EXEC_TARGET_SCRIPT &&
-             confine_signal(h->confine, a->signo) == 0)
-        done(h, res, PBSE_BADSTATE, "no process of the job is left");
     else
         done(h, res, 0, "");
 }

@@ -30,36 +30,42 @@ static bool is_owners(const struct shep_order *o, pid_t pid)
 }
 
 /* All of it is signalled with the job, with our rights: so all of it is what its owner may signal. */
-static bool is_owners_session(const struct shep_order *o, pid_t session)
+static int is_owners_session(const struct shep_order *o, pid_t session, bool *out)
 {
     const struct procs_sessions one = {&session, 1};
     struct procs all;
-    bool owners;
+    bool owners = true;
+    int rc;
 
     procs_init(&all);
-    owners = procs_of(&all, getpid(), &one, NULL) == 0;
+    rc = procs_of(&all, getpid(), &one, NULL);
     for (size_t i = 0; i < all.n && owners; i++)
         owners = all.list[i].session != session || all.list[i].state == 'Z' || is_owners(o, all.list[i].pid);
     procs_fini(&all);
-    return owners;
+    *out = owners;
+    return rc;
 }
 
 /* Sessions below us are the job's already; so are those adopted before. */
-static bool is_ours(const struct tm_server *t, pid_t session)
+static int is_ours(const struct tm_server *t, pid_t session, bool *out)
 {
     struct procs all;
     bool found = false;
+    int rc;
 
     procs_init(&all);
-    procs_of(&all, getpid(), confine_adopted(t->place.confine), NULL);
+    rc = procs_of(&all, getpid(), confine_adopted(t->place.confine), NULL);
     for (size_t i = 0; i < all.n && !found; i++)
         found = all.list[i].session == session;
     procs_fini(&all);
-    return found;
+    *out = found;
+    return rc;
 }
 
 static int check(const struct tm_server *t, pid_t pid, struct procs_entry *p, const char **why)
 {
+    bool owners, ours;
+
     *why = "";
     if (!t->place.is_running(t->place.arg)) {
         *why = "the job is ending";
@@ -73,13 +79,16 @@ static int check(const struct tm_server *t, pid_t pid, struct procs_entry *p, co
         *why = "there is no such process";
         return TM_ENOPROC;
     }
+    if (is_owners_session(t->place.order, p->session, &owners) < 0 || is_ours(t, p->session, &ours) < 0) {
+        *why = "the host cannot look at its processes now";
+        return TM_ESYSTEM;
+    }
     /* Its leader may be another user's, and may have let this process in. */
-    if (!is_owners(t->place.order, pid) || p->session <= 1 ||
-        !is_owners_session(t->place.order, p->session)) {
+    if (!is_owners(t->place.order, pid) || p->session <= 1 || !owners) {
         *why = "the process, or its session, is not that of the job's owner";
         return TM_EOWNER;
     }
-    if (is_ours(t, p->session)) {
+    if (ours) {
         *why = "its session is part of the job already";
         return TM_ESESSION;
     }
@@ -111,8 +120,12 @@ static int adopt(struct tm_server *t, const struct procs_entry *p, unsigned id)
     struct tasks_entry *x = same ? tasks_add(t->tasks, id, p->pid) : NULL;
 
     if (!x || confine_adopt(t->place.confine, p->session) < 0) {
-        if (fd >= 0 && !x)
+        if (fd >= 0)
             close(fd);
+        if (x) {
+            tasks_ended(t->tasks, x, 0);
+            tasks_over(t->tasks, x);
+        }
         return -1;
     }
     x->attached = true;
