@@ -183,6 +183,21 @@ static int check_type(void *arg, const struct object *o, const char *type, struc
                 : 0;
 }
 
+/* Vnodes that are for its jobs are of its partition, or of none. */
+static int check_nodes_of_queue(const struct site *s, const char *queue, const char *partition, struct err *e)
+{
+    for (struct node *n = nodes_first(s->nodes); n; n = nodes_next(n)) {
+        const char *its = attr_list_text(&n->obj.attrs, NODE_ATTR_queue),
+                   *own = attr_list_text(&n->obj.attrs, NODE_ATTR_partition);
+
+        if (partition && its && own && strcmp(its, queue) == 0 && strcmp(own, partition) != 0)
+            return err_set(e, PBSE_INVALID_PARTITION_QUE,
+                           "Invalid partition in queue: node %s of %s is of partition %s", n->obj.name, queue,
+                           own);
+    }
+    return 0;
+}
+
 int check_queue(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
 {
     const char *type = attr_list_text(now, QUEUE_ATTR_queue_type);
@@ -194,6 +209,8 @@ int check_queue(void *arg, const struct object *o, const struct attr_list *now, 
         return -1;
     if (partition && strcmp(partition, default_partition) == 0)
         return err_set(e, PBSE_DEFAULT_PARTITION, "Default partition name is not allowed: %s", partition);
+    if (check_nodes_of_queue(site_of(arg), o->name, partition, e) < 0)
+        return -1;
     return check_queue_limits(now, e);
 }
 
@@ -241,6 +258,11 @@ static const struct node *borrower_of(const struct site *s, const char *name, in
     return NULL;
 }
 
+static bool differ(const char *partition, const char *other)
+{
+    return partition && other && strcmp(partition, other) != 0;
+}
+
 /* A vnode is for the jobs of an execution queue, and seen by the scheduler of that queue. */
 int check_node_queue(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
 {
@@ -252,11 +274,29 @@ int check_node_queue(void *arg, const struct object *o, const struct attr_list *
         return err_set(e, PBSE_UNKQUE, "Unknown queue: %s", queue);
     if (q && queue_is_route(q))
         return err_set(e, PBSE_ATTRTYPE, "Incompatible type: jobs of route queue %s run on no node", queue);
-    if (!own || !its || strcmp(own, its) == 0)
+    if (!differ(own, its))
         return 0;
-    return err_set(e, PBSE_PARTITION_NOT_IN_QUE,
-                   "Partition %s is not part of queue for node: queue %s of node %s is of partition %s", own,
-                   queue, o->name, its);
+    return err_set(e, PBSE_QUE_NOT_IN_PARTITION,
+                   "Queue %s is not part of partition for node: it is of partition %s, node %s of %s", queue,
+                   its, o->name, own);
+}
+
+int check_node_partition(void *arg, const struct object *o, const struct attr_list *now, struct err *e)
+{
+    const struct node *n = (const struct node *)o;
+    const char *queue = attr_list_text(now, NODE_ATTR_queue), *own = attr_list_text(now, NODE_ATTR_partition),
+               *was = attr_list_text(&o->attrs, NODE_ATTR_partition);
+    struct queue *q = queue ? queues_find(site_of(arg)->queues, queue) : NULL;
+    const char *its = q ? attr_list_text(&q->obj.attrs, QUEUE_ATTR_partition) : NULL;
+
+    if (differ(own, its))
+        return err_set(e, PBSE_PARTITION_NOT_IN_QUE,
+                       "Partition %s is not part of queue for node: queue %s of node %s is of partition %s",
+                       own, queue, o->name, its);
+    if (n->uses && strcmp(own ? own : "", was ? was : "") != 0)
+        return err_set(e, PBSE_NODE_BUSY, "Node is busy: jobs of partition %s run on %s",
+                       was ? was : default_partition, o->name);
+    return 0;
 }
 
 int check_borrowed(void *arg, const struct object *o, const struct attr_list *now, struct err *e)

@@ -401,6 +401,24 @@ def test_numbers_of_jobs_begin_again_where_their_bound_is_lowered(cx):
     cx.clean()
 
 
+def test_a_queue_its_nodes_and_their_jobs_are_of_one_partition(cx):
+    cx.qmgr("create queue one queue_type=e,partition=p1", "create queue none queue_type=e", "set node n1 partition=p2")
+    for line, number, words in (("set node n1 queue=one", 15219, "Queue one is not part of partition for node"),
+                                ("set node n1 queue=one,partition=p2", 15220, "Partition p2 is not part of queue for node"),
+                                ("set node n1 queue=none", 0, ""),
+                                ("set queue none partition=p1", 15221, "Invalid partition in queue"),
+                                ("set queue none partition=p2", 0, ""),
+                                ("set node n1 partition=p1", 15220, "Partition p1 is not part of queue for node"),
+                                ("unset node n1 partition", 0, ""), ("unset node n1 queue", 0, "")):
+        code, said = tried(cx, line)
+        assert code == number and words in said, (line, said)
+    cx.wait(cx.submit(queue="workq"), "R")
+    code, said = tried(cx, "set node n1 partition=p1")
+    assert code == 15227 and "Node is busy" in said
+    cx.clean()
+    cx.qmgr("set node n1 partition=p1", "unset node n1 partition", "delete queue one", "delete queue none")
+
+
 def test_a_queue_keeps_its_type_as_long_as_it_has_jobs(cx):
     cx.make_queue("full")
     job = cx.submit(queue="full")

@@ -27,7 +27,7 @@ def test_queue_and_partition_of_a_vnode_agree_or_none_of_both_is_set(cx):
     n = cx.node()
     assert "queue" not in n and "partition" not in n
     cx.qmgr("set node n1 partition = P2")
-    assert "15220" in refused(cx, "set node n1 queue = gold")
+    assert "15219" in refused(cx, "set node n1 queue = gold")
     cx.qmgr("set node n1 queue = free", "set node n1 queue = gold, partition = P1")
     assert "15220" in refused(cx, "set node n1 partition = P2")
 
