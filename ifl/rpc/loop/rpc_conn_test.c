@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <openssl/ssl.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "file.h"
 #include "loop.h"
 #include "rpc_server.h"
+#include "rpc_sync.h"
 
 enum { PROG = 0x20000100, ECHO = 1, CALL_ME = 5, ECHO_TEXT = 6, LIMIT_MS = 60000 };
 
@@ -298,6 +300,54 @@ static void a_flood_in_both_directions_comes_to_its_end_over_tls(void **state)
     SSL_CTX_free(ctx);
 }
 
+/* libpbs: a thread that sends all before it reads an answer. */
+struct caller {
+    pthread_t thread;
+    struct rpc_sync *s;
+    int answered, is_over;
+};
+
+static void *call_much(void *arg)
+{
+    static struct rpc_sync_call *calls[CALLS];
+    char bytes[TEXT_LEN + 1], *text = bytes;
+    const struct rpc_proc_id id = {PROG, 1, ECHO_TEXT};
+    struct caller *c = arg;
+    struct err e;
+
+    memset(bytes, 'x', TEXT_LEN);
+    bytes[TEXT_LEN] = '\0';
+    for (int i = 0; i < CALLS; i++)
+        calls[i] = rpc_sync_send(c->s, &id, (xdrproc_t)xdr_text, &text, &e);
+    for (int i = 0; i < CALLS; i++) {
+        char *back = NULL;
+
+        if (calls[i] && rpc_sync_recv(calls[i], (xdrproc_t)xdr_text, &back, LIMIT_MS, &e) == 0)
+            c->answered += strcmp(back, bytes) == 0;
+        free(back);
+    }
+    __atomic_store_n(&c->is_over, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static void a_caller_that_sends_all_before_it_reads_gets_all_answers(void **state)
+{
+    const int n = SMALL;
+    struct caller c = {0};
+    struct err e;
+
+    (void)state;
+    assert_non_null(c.s = rpc_sync_connect_unix(fx.sock, LIMIT_MS, &e));
+    setsockopt(rpc_sync_fd(c.s), SOL_SOCKET, SO_SNDBUF, &n, sizeof n);
+    setsockopt(rpc_sync_fd(c.s), SOL_SOCKET, SO_RCVBUF, &n, sizeof n);
+    assert_int_equal(pthread_create(&c.thread, NULL, call_much, &c), 0);
+    while (!__atomic_load_n(&c.is_over, __ATOMIC_ACQUIRE))
+        loop_turn(fx.loop, 10, NULL);
+    pthread_join(c.thread, NULL);
+    assert_int_equal(c.answered, CALLS);
+    rpc_sync_destroy(c.s);
+}
+
 static void a_flood_in_both_directions_comes_to_its_end_over_a_socket_pair(void **state)
 {
     struct daemon_end d = {0};
@@ -410,6 +460,7 @@ int main(void)
         cmocka_unit_test(both_sides_call_over_tls),
         cmocka_unit_test(a_flood_in_both_directions_comes_to_its_end_over_a_local_socket),
         cmocka_unit_test(a_flood_in_both_directions_comes_to_its_end_over_tls),
+        cmocka_unit_test(a_caller_that_sends_all_before_it_reads_gets_all_answers),
         cmocka_unit_test(a_flood_in_both_directions_comes_to_its_end_over_a_socket_pair),
         cmocka_unit_test(calls_that_wait_to_be_sent_end_with_the_connection),
         cmocka_unit_test(a_server_without_tls_is_refused),
