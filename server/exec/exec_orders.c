@@ -34,13 +34,23 @@ struct order {
     char *bytes; /* NULL: it cannot be sent, `why` */
     u_int n;
     struct err why;
+    bool is_sent; /* counted in its service's unanswered_bytes */
     exec_sent_fn *fn;
     void *arg;
     struct loop_timer *patience; /* of who waits for the answer; NULL: nobody does */
 };
 
+static size_t order_size(const struct order *o)
+{
+    return sizeof *o + (o->bytes ? o->n : 0);
+}
+
 static void order_free(struct order *o)
 {
+    struct service *s = services_find(o->x->services, o->service);
+
+    if (o->is_sent && s)
+        s->unanswered_bytes -= order_size(o);
     loop_timer_destroy(o->patience);
     o->x->n_open--;
     intern_unref(o->service);
@@ -111,6 +121,20 @@ static void cannot_be_sent(struct order *o)
     order_free(o);
 }
 
+/* It is heard of, and answers nothing: what it is asked is kept until it does. The connection ends, and with it all that it has not
+ * answered; HELLO makes both sides agree. The end comes after this turn of the loop, so that is said once. */
+static void end_hung(struct order *o, struct service *s)
+{
+    struct err why;
+
+    if (s->unanswered_bytes <= ORDERS_BYTES_MAX || s->unanswered_bytes - order_size(o) > ORDERS_BYTES_MAX)
+        return;
+    err_set(&why, PBSE_NORELYMOM, "%s has not answered orders of more than %d MB together", s->name,
+            ORDERS_BYTES_MAX >> 20);
+    log_event(LOGC_NODE, LOGE_ERROR, s->name, "%s; its connection is closed", why.text);
+    rpc_conn_close(s->conn, &why);
+}
+
 /* The batch is on disk. While it was written the service may have gone, or come back by another connection. */
 static void send_now(void *arg)
 {
@@ -129,6 +153,10 @@ static void send_now(void *arg)
     } else if (rpc_conn_call_bytes(s->conn, &spec, o->bytes, o->n, answered, o, &e) < 0) {
         err_set(&o->why, PBSE_NORELYMOM, "%s", e.text);
         cannot_be_sent(o);
+    } else {
+        o->is_sent = true;
+        s->unanswered_bytes += order_size(o);
+        end_hung(o, s);
     }
 }
 
@@ -165,7 +193,7 @@ static struct order *order_create(struct exec_orders *x, const struct job *j, co
     struct order *o = calloc(1, sizeof *o);
 
     if (!o)
-        abort(); /* the job would run for ever without a host */
+        abort(); /* the job has changed its state already, and would run for ever without a host; a restart sends the order again */
     o->x = x;
     o->service = intern_again(service);
     o->job = intern_again(j->obj.name);

@@ -11,6 +11,10 @@
 /* A host that is silent for 120 s is taken for lost; one that is heard of, and does not answer, is waited for no longer. */
 enum { ORDER_ANSWER_S = 120 };
 
+/* Of orders that one service has not answered, with what the server keeps of each: twice what ending 65,536 runs at once takes.
+ * Beyond it the connection is closed. */
+enum { ORDERS_BYTES_MAX = 128 << 20 };
+
 struct loop;
 
 struct exec_orders { /* of exec_send.c, which sets the first four and the hook */

@@ -1,12 +1,16 @@
 """The exec protocol event by event, with services that are played by hand: what may be said twice, late, or never."""
 import contextlib
+import os
 import random
+import socket
+import struct
 from concurrent import futures
 
 import pytest
 
+from cede import rpc_caller
 from cede.exec_peer import (ACCEPTED, ACKED, FORGET, KEEP, KILL, LAUNCH, PURGE, REFUSED, RELEASED, RESUME, RUNNING,
-                            START, SUSPEND, TERMINATE, UNKNOWN_RUN, WAS_RESUMED, WAS_SUSPENDED, Peer)
+                            START, SUSPEND, TERMINATE, UNKNOWN_RUN, WAS_RESUMED, WAS_SUSPENDED, Peer, text, u32)
 from cede.faults import stays
 from cede.wait import until
 from test_hosts import accounting
@@ -560,3 +564,36 @@ def test_a_namesake_does_not_get_the_runs_of_a_service_that_the_server_has_not_h
         assert cx.state(job) == "R"
         p.end(run)
         was_run(cx, job, 1)
+
+
+def message(cx_socket, job, words):
+    """Send IFL_MESSAGE; nobody reads its answer."""
+    args = text(job) + u32(1) + text(words) + text("") + u32(0)
+    record = struct.pack(">10I", 7, 0, 2, rpc_caller.IFL, 1, 10, 0, 0, 0, 0) + args
+    cx_socket.sendall(struct.pack(">I", 0x80000000 | len(record)) + record)
+
+
+@alone
+def test_a_host_that_reads_orders_and_answers_none_is_cut_off_and_agrees_again(cx, peer):
+    job = job_on(cx)
+    run = peer.order(START).run
+    peer.say(peer.ready(run), peer.started(run))
+    until(lambda: cx.stat(job)["substate"] == "42", "the job", 10)
+    peer.silent = {30}
+    words = "x" * 65000
+    with contextlib.ExitStack() as stack:
+        def flood():
+            for _ in range(6):
+                s = stack.enter_context(socket.socket(socket.AF_UNIX))
+                s.connect(os.path.join(cx.home, "pbs_server.sock"))
+                for _ in range(400):
+                    message(s, job, words)
+                    if not peer.pump(0):
+                        return
+        flood()
+        until(lambda: not peer.pump(), "the end of the connection", 20)
+        assert any(o.proc == 30 for o in peer.orders)
+    assert "s1 has not answered orders of more than 128 MB together" in cx.logs("server", lines=400)
+    peer.silent = set()
+    again = peer.hello([(run, RUNNING, 2)])
+    assert again.verdict == ACCEPTED and cx.state(job) == "R"

@@ -138,6 +138,7 @@ class Peer:
         self.cx, self.node, self.ncpus, self.service = cx, node, ncpus, service or f"sim:{node}"
         self.sock, self.xid, self.buffer = None, 0, b""
         self.orders, self.replies, self.refuse = [], {}, {}
+        self.silent = set()  # orders that are read and not answered
         self.store, self.epoch = "", 0
 
     def __enter__(self):
@@ -183,6 +184,8 @@ class Peer:
         code = 0 if proc == 0 else self.refuse.get(proc, 0)
         if proc:
             self.orders.append(Order(proc, body[r.at:]))
+        if proc in self.silent:
+            return
         answer = b"" if proc == 0 else struct.pack(">i", code) + text("by hand" if code else "") + u32(0)
         self._send(u32(xid) + u32(1) + u32(0) * 4 + answer)
 
