@@ -50,7 +50,7 @@ static void count_user(struct arriving *a, const char *name)
     if (!u) {
         u = calloc(1, sizeof *u);
         if (!u)
-            abort(); /* the limit would be wrong from now on */
+            abort(); /* the job is in the table already, and the limit would be wrong from now on; a restart counts again */
         u->name = intern_again(name);
         HASH_ADD_PTR(a->users, name, u);
     }
