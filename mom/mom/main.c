@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <openssl/ssl.h>
 
@@ -240,6 +241,17 @@ static int watch_signals(struct mom *mom, struct err *e)
     return mom->hup && mom->intr && mom->term ? 0 : -1;
 }
 
+/* Who owns it may take the names of output files and remove them; and the MOM leaves its mode alone then. */
+static void check_spool_owner(const struct home *h)
+{
+    struct stat st;
+
+    if (stat(h->spool, &st) == 0 && st.st_uid != geteuid())
+        log_event(LOGC_SVR, LOGE_ERROR, "pbs_mom",
+                  "%s belongs to user %u (not %u), who can replace the output of jobs; pbs_probe -f mends it",
+                  h->spool, (unsigned)st.st_uid, (unsigned)geteuid());
+}
+
 static int open_log(const struct mom *mom, struct err *e)
 {
     const struct parts *m = &mom->parts;
@@ -249,6 +261,7 @@ static int open_log(const struct mom *mom, struct err *e)
     if (conf_log_open(m->home.conf, &o, e) < 0)
         return -1;
     log_event(LOGC_SVR, LOGE_SYSTEM, "pbs_mom", "Using %s.", m->home.checkpoint_from);
+    check_spool_owner(&m->home);
     return 0;
 }
 

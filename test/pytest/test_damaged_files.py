@@ -91,6 +91,19 @@ def test_a_run_that_cannot_be_read_is_set_aside_beside_one_of_the_same_name(cx):
     starts(cx, "n1", "the end")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives a directory to another user")
+def test_a_spool_that_belongs_to_another_user_is_told_at_the_start(cx):
+    path = os.path.join(os.path.dirname(mom_priv(cx, "n1")), "spool")
+    told = f"{path} belongs to user 65534"
+    assert told not in cx.logs("n1", 400)
+    os.chown(path, 65534, -1)
+    try:
+        starts(cx, "n1", "spool of another user")
+        until(lambda: told in cx.logs("n1", 400), "a line about the spool")
+    finally:
+        os.chown(path, 0, -1)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_scheduler_starts_whatever_its_files_hold(kind):
     cx = Complex(nodes=1)

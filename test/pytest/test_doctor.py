@@ -130,6 +130,17 @@ def test_a_folder_that_others_may_write_to_is_told(site, usual):
 
 
 @root_only
+def test_a_spool_of_another_owner_is_told(site, usual):
+    spool = os.path.join(site.home, "spool")
+    os.chown(spool, 65534, -1)
+    try:
+        found = expect(site, usual, ("files", "warning"))
+    finally:
+        os.chown(spool, os.stat(site.home).st_uid, -1)
+    assert "spool" in text_of(found, "files") and "owner" in text_of(found, "files")
+
+
+@root_only
 @pytest.mark.parametrize("options, fill, check", [("size=1m", "true", "space"),
                                                   ("size=900m,nr_inodes=100", "(cd {0}; touch $(seq 99))", "inodes")])
 def test_a_file_system_that_is_full_is_told(site, usual, options, fill, check):
