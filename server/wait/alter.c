@@ -312,6 +312,26 @@ static void take_back(struct job *j, struct attr_list *before, const struct queu
     job_set_text(&j->project, was->project);
 }
 
+/* A job that is bound to the hosts of its images stays so while it asks for the same chunks. Another select is bound to nothing:
+ * elsewhere the job begins anew, which one that may not is not asked to. The last step, as take_back knows nothing of it. */
+static int keep_bound(struct job *j, const struct attr_list *before, struct err *e)
+{
+    const char *now = attr_list_text(&j->obj.attrs, JOB_ATTR_schedselect);
+    const char *bound = attr_list_text(before, JOB_ATTR_schedselect);
+
+    if (!j->unbound || !now || !bound || strcmp(now, bound) == 0)
+        return 0;
+    if (strcmp(now, j->unbound) == 0)
+        return attr_list_set_text(&j->obj.attrs, JOB_ATTR_schedselect, bound, e);
+    if (!attr_list_bool(&j->obj.attrs, JOB_ATTR_Rerunable, true))
+        return err_set(
+            e, PBSE_BADSTATE,
+            "the select of %s cannot be altered: its checkpoint is for the old one, and the job may not begin anew",
+            j->obj.name);
+    job_set_text(&j->unbound, NULL);
+    return 0;
+}
+
 static int alter(const struct alter_parts *p, struct job *j, const struct alter_ask *ask, size_t *at,
                  struct err *e)
 {
@@ -332,7 +352,10 @@ static int alter(const struct alter_parts *p, struct job *j, const struct alter_
     rc = edit_apply(p->site, &j->obj, &edit, at, e);
     if (rc == 0) {
         *at = ask->n;
-        rc = complete(p, j, ask, e) < 0 ? -1 : check_limits(p, j, ask, &before, &was, e);
+        rc = complete(p, j, ask, e) < 0 || check_limits(p, j, ask, &before, &was, e) < 0 ||
+                     keep_bound(j, &before, e) < 0
+                 ? -1
+                 : 0;
     }
     if (rc < 0)
         take_back(j, &before, &was);

@@ -230,6 +230,21 @@ def test_a_saved_job_goes_back_to_the_host_that_has_its_image(cx):
 
 
 @two
+def test_a_saved_job_that_is_altered_asks_for_what_it_was_altered_to(cx):
+    """With the same select it goes back to its image; another one holds from then on."""
+    by_tool(cx, "n1", "n2")
+    job = count_on(cx, "n2")
+    save_and_leave(cx, job)
+    cx.api.alter(job, [("Resource_List", "walltime", "900")])
+    assert "host=n2" in cx.stat(job)["schedselect"]
+    cx.api.alter(job, [("Resource_List", "select", "1:ncpus=1:mem=1mb")])
+    asked = cx.stat(job)["schedselect"]
+    assert "mem=1mb" in asked and "host=" not in asked
+    cx.api.run(job, "(n2:ncpus=1:mem=1mb)")
+    assert running(cx, job)["schedselect"] == asked
+
+
+@two
 def test_put_elsewhere_by_hand_it_begins_anew(cx):
     by_tool(cx, "n1", "n2")
     job = count_on(cx, "n2")
