@@ -379,6 +379,7 @@ void life_stop(struct server *s)
         loop_signal_destroy(s->signals[i]);
     if (p->reader)
         reader_stop(p->reader);
+    names_stop(s->names);
     if (p->commit && !s->lost && commit_flush(p->commit, FLUSH_MS, &e) < 0)
         log_err(LOGC_SVR, s->site.name, &e, "the last changes");
     if (s->set.role == SERVER_SECONDARY)

@@ -189,8 +189,8 @@ static void names_done(void *arg, bool ran)
 /* Have the entry answered: by the worker, or at the end of this turn if it is known. */
 static void get_answer(struct names_entry *en)
 {
-    if (en->asked)
-        return;
+    if (en->asked || !en->n->users)
+        return; /* stopped: names_stop tells it */
     en->asked = true;
     if (en->until_mono_ms && !en->stale && clock_real_mono_ms() < en->until_mono_ms) {
         if (loop_defer(en->n->l, names_told_cb, en) < 0)
@@ -331,6 +331,40 @@ struct names *names_create(struct loop *l, int64_t keep_ms, struct err *e)
     worker_destroy(n->users);
     free(n);
     return NULL;
+}
+
+/* Tell all that wait, each as far as its answer is known. Return true if there was one. */
+static bool names_tell_waiting(struct names *n)
+{
+    struct names_entry *en, *next;
+    bool told = false;
+
+    HASH_ITER(hh, n->table, en, next)
+    {
+        if (!en->first)
+            continue;
+        loop_forget(n->l, names_told_cb, en);
+        if (!en->user && !en->host && !en->why.code)
+            err_set(&en->why, ECANCELED, "names are not looked up any more");
+        tell_all(en);
+        told = true;
+    }
+    return told;
+}
+
+void names_stop(struct names *n)
+{
+    enum {
+        ROUNDS = 8
+    }; /* a callback may ask for one name more, and that one's for another; no chain is longer */
+
+    if (!n || !n->users)
+        return;
+    worker_destroy(n->users);
+    worker_destroy(n->hosts);
+    n->users = n->hosts = NULL;
+    for (int i = 0; i < ROUNDS && names_tell_waiting(n); i++)
+        ;
 }
 
 void names_destroy(struct names *n)

@@ -4,7 +4,7 @@
  *
  * Answers are kept for a short time (found ones `keep_ms`, unknown ones a tenth of it), and the same question
  * asked twice meanwhile is asked of the system once. A callback is always made from the loop, never inside
- * the asking call, and exactly once unless its `struct names` is destroyed. Loop thread only.
+ * the asking call, and exactly once; names_stop() makes those that are still missing. Loop thread only.
  */
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,8 +21,12 @@ typedef void names_user_fn(void *arg, const struct names_user *u, const struct e
 typedef void names_host_fn(void *arg, const struct names_host *h, const struct err *why);
 
 struct names *names_create(struct loop *l, int64_t keep_ms, struct err *e);
+/* End the workers after the question under way, and make each callback that has not been made: with the answer where there is one, else with
+ * ECANCELED. Questions of these callbacks are answered so, too; later ones are not answered. Not from a callback. */
+void names_stop(struct names *n);
 void names_destroy(
-    struct names *n); /* waits for the question under way; callbacks not made are dropped; not from one */
+    struct names
+        *n); /* NULL is accepted; without names_stop() callbacks not made are dropped; not from a callback */
 
 void names_ask_user(struct names *n, const char *name, names_user_fn *fn, void *arg);
 void names_ask_uid(struct names *n, uid_t uid, names_user_fn *fn, void *arg);

@@ -184,6 +184,37 @@ static void too_many_questions_are_refused_not_lost(void **state)
     assert_true(refused > 0);
 }
 
+static void stop_cb(void *arg, const struct names_user *u, const struct err *why)
+{
+    struct seen *s = arg;
+
+    s->calls++;
+    if (u)
+        s->found++;
+    else
+        s->unknown += why->code == ECANCELED;
+    if (s->calls == 1) /* what is asked now is answered, too */
+        names_ask_user(s->n, "another-user-here", stop_cb, s);
+}
+
+static void stopping_makes_the_callbacks_that_are_missing(void **state)
+{
+    struct seen *s = *state;
+
+    for (int i = 0; i < 20; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "user-%d", i);
+        names_ask_user(s->n, name, stop_cb, s);
+    }
+    names_stop(s->n);
+    assert_int_equal(s->calls, 21);
+    assert_int_equal(s->found, 0);
+    assert_true(s->unknown >= 1); /* some had been looked up by then: ENOENT */
+    names_stop(s->n);
+    assert_int_equal(s->calls, 21);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +224,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(hosts_have_addresses, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_address_has_the_name_that_leads_back_to_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(destroying_drops_the_callbacks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(stopping_makes_the_callbacks_that_are_missing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_many_questions_are_refused_not_lost, set_up, tear_down),
     };
 

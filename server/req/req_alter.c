@@ -51,6 +51,7 @@ struct lookup {
     struct parts *parts;
     struct request *request;
     const struct names_user *user; /* of the present turn only */
+    const struct err *why;         /* ... or why there is none */
     bool user_asked, past_asked;
     size_t n_past;
     struct depend_past past[];
@@ -82,8 +83,8 @@ static void user_known(void *arg, const struct names_user *u, const struct err *
 {
     struct lookup *l = arg;
 
-    (void)why;
     l->user = u;
+    l->why = why;
     modify(l);
 }
 
@@ -115,7 +116,7 @@ static int look_up(struct lookup *l, const struct job *j, struct alter_ask *ask,
     if (ask->user)
         return 0;
     if (l->user_asked)
-        return err_set(e, PBSE_BADUSER, "Bad UID for job execution: user %s is unknown on the server", user);
+        return identity_unknown(user, l->why, e);
     l->user_asked = true;
     names_ask_user(l->parts->names, user, user_known, l);
     return 1;

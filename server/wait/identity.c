@@ -4,6 +4,7 @@
  * not root can run jobs of its own user only, and says so at submission, not when a host fails. */
 #include "identity.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +21,14 @@ const char *identity_name(const char *user_list, const char *owner, char buf[IDE
         return owner;
     snprintf(buf, IDENTITY_NAME_MAX, "%.*s", (int)strcspn(user_list, "@,"), user_list);
     return buf;
+}
+
+int identity_unknown(const char *user, const struct err *why, struct err *e)
+{
+    if (why && why->code != ENOENT)
+        return err_set(e, PBSE_TRYAGAIN, "user %s cannot be looked up (%s): try again later", user,
+                       why->text);
+    return err_set(e, PBSE_BADUSER, "Bad UID for job execution: user %s is unknown on the server", user);
 }
 
 /* Root may run jobs as anybody. */

@@ -311,13 +311,14 @@ static void user_known(void *arg, const struct names_user *u, const struct err *
 {
     struct asked *a = arg;
     char buf[IDENTITY_NAME_MAX];
+    struct err e;
     struct job *again = jobs_find_token(a->s->p.site->jobs, (const unsigned char *)a->args->token);
 
-    (void)why;
-    if (!u)
-        request_failf(a->request, PBSE_BADUSER, "Bad UID for job execution: user %s is unknown on the server",
-                      identity_name(asked_for(a->args, "User_List"), client_user(a->client), buf));
-    else if (again)
+    if (!u) {
+        identity_unknown(identity_name(asked_for(a->args, "User_List"), client_user(a->client), buf), why,
+                         &e);
+        request_fail(a->request, &e);
+    } else if (again)
         answer_again(a->s, a->request, a->client, again);
     else
         with_user(a, u);
