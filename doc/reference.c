@@ -22,7 +22,7 @@ struct page {
     const char *const *see;
 };
 
-/* --- attributes --------------------------------------------------------------------------------------- */
+/* --- attributes --------------------------------------------------------------------------------------------- */
 
 /* Types of many attributes are explained once, at the end of the page; those of a few where they stand. */
 static bool is_common(enum attr_type t)
@@ -138,7 +138,7 @@ static void reference_attributes(FILE *f, const struct page *p)
     put_types(f, p->of);
 }
 
-/* --- resources ---------------------------------------------------------------------------------------- */
+/* --- resources ---------------------------------------------------------------------------------------------- */
 
 static void put_resource(FILE *f, const struct resource *r)
 {
@@ -175,7 +175,7 @@ static void reference_resources(FILE *f, const struct page *p)
     put_attributes(f, p->of);
 }
 
-/* --- pbs.conf ----------------------------------------------------------------------------------------- */
+/* --- pbs.conf ----------------------------------------------------------------------------------------------- */
 
 static const char *conf_type(enum conf_type t)
 {
@@ -214,7 +214,7 @@ static void reference_conf_keys(FILE *f, const struct page *p)
     mdoc_list_close(f);
 }
 
-/* --- the pages ---------------------------------------------------------------------------------------- */
+/* --- the pages ---------------------------------------------------------------------------------------------- */
 
 static const char *const job_intro[] = {
     "These are the attributes of jobs, as qstat -f shows them and qsub, qalter and pbs_submit set them.",

@@ -35,7 +35,7 @@ struct execsim {
     uint64_t epoch;
 };
 
-/* --- orders ------------------------------------------------------------------------------------------ */
+/* --- orders ------------------------------------------------------------------------------------------------- */
 
 static void execsim_order_start(void *arg, const void *args, struct rpc_request *q)
 {
@@ -150,7 +150,7 @@ static const struct exec_service_order orders[] = {
     {EXEC_UPDATE, execsim_order_update},        {EXEC_SIGNAL, execsim_order_ignore},
     {EXEC_CHECKPOINT, execsim_order_checkpoint}};
 
-/* --- HELLO ------------------------------------------------------------------------------------------- */
+/* --- HELLO -------------------------------------------------------------------------------------------------- */
 
 static exec_held_run execsim_held_run(const struct execsim *s, const struct sim_run *r)
 {
@@ -266,7 +266,7 @@ static const struct exec_service_hooks hooks = {.hello = execsim_hello,
                                                             .rewind = execsim_journal_rewind,
                                                             .acked = execsim_journal_acked}};
 
-/* --- by hand ----------------------------------------------------------------------------------------- */
+/* --- by hand ------------------------------------------------------------------------------------------------ */
 
 int execsim_step(struct execsim *s, const char *job, enum sim_job_step step, int status, struct err *e)
 {
@@ -283,7 +283,7 @@ int execsim_step(struct execsim *s, const char *job, enum sim_job_step step, int
     return sim_job_step(last, step, status, e);
 }
 
-/* --- vnodes that are lost ---------------------------------------------------------------------------- */
+/* --- vnodes that are lost ----------------------------------------------------------------------------------- */
 
 /* "down" or "free"; said again at every HELLO, since it is no event. */
 static void execsim_send_nodes(struct execsim *s, const struct loss *l)
@@ -342,7 +342,7 @@ static int execsim_create_losses(struct execsim *s)
     return 0;
 }
 
-/* --- creation -------------------------------------------------------------------------------------------- */
+/* --- creation ----------------------------------------------------------------------------------------------- */
 
 static void execsim_wake(void *arg)
 {

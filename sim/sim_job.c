@@ -87,7 +87,7 @@ static void fill_usage(const struct sim_run *r, exec_usage *u)
                       .ncpus = r->n_nodes};
 }
 
-/* --- the end */
+/* --- the end ------------------------------------------------------------------------------------------------ */
 
 static int64_t clean_at_ms(const struct sim_run *r, u_int node)
 {
@@ -195,7 +195,7 @@ void sim_job_lose_node(struct sim_run *r)
     sim_job_end_as(r, r->ended ? r->status : STATUS_LOST, EXEC_END_LOST, 0);
 }
 
-/* --- the beginning */
+/* --- the beginning ------------------------------------------------------------------------------------------ */
 
 /* NAME=VALUE out of Variable_List. */
 static int64_t variable(const exec_start_args *a, const char *name, int64_t otherwise)
@@ -336,7 +336,7 @@ void sim_job_launch(struct sim_run *r)
         sim_job_start(r);
 }
 
-/* --- by hand */
+/* --- by hand ------------------------------------------------------------------------------------------------ */
 
 static int refuse_step(const struct sim_run *r, enum sim_job_step step, struct err *e)
 {
@@ -373,7 +373,7 @@ int sim_job_step(struct sim_run *r, enum sim_job_step step, int status, struct e
     return 0;
 }
 
-/* --- in the middle */
+/* --- in the middle ------------------------------------------------------------------------------------------ */
 
 static void sim_job_post_outcome(struct sim_run *r, exec_event_kind kind, u_int attempt)
 {
@@ -421,7 +421,7 @@ void sim_job_resume(struct sim_run *r, u_int attempt)
     sim_job_post_outcome(r, EXEC_EVENT_RESUMED, attempt);
 }
 
-/* --- images */
+/* --- images ------------------------------------------------------------------------------------------------- */
 
 static void sim_job_post_checkpointed(struct sim_run *r)
 {
@@ -505,7 +505,7 @@ void sim_job_release_nodes(struct sim_run *r, const wire_name *nodes, u_int n)
     sim_job_post(r, &d);
 }
 
-/* --- forgotten */
+/* --- forgotten ---------------------------------------------------------------------------------------------- */
 
 static void sim_job_free_if_done(struct sim_run *r)
 {

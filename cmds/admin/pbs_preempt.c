@@ -63,7 +63,7 @@ static const struct option_row rows[] = {
     CMD_TEXT('d', struct pbs_preempt, since, "YYYYMMDD", "the first day, for --report"),
 };
 
-/* --- methods -------------------------------------------------------------------------------------------- */
+/* --- methods ------------------------------------------------------------------------------------------------ */
 
 /* Can this be done to the job at all? */
 static bool can(const struct attrl *job, enum method_id m)
@@ -133,7 +133,7 @@ static int methods(struct pbs_preempt *q, int c, char *id)
     return 0;
 }
 
-/* --- report --------------------------------------------------------------------------------------------- */
+/* --- report ------------------------------------------------------------------------------------------------- */
 
 struct sum {
     char day[16], queue[64], project[128], user[128];
@@ -264,7 +264,7 @@ static int pbs_preempt_report(struct pbs_preempt *q, const char *home)
     return 0;
 }
 
-/* --- the way in ------------------------------------------------------------------------------------------ */
+/* --- the way in --------------------------------------------------------------------------------------------- */
 
 static int pbs_preempt_ask(struct pbs_preempt *q, int n, char *operands[])
 {

@@ -40,7 +40,7 @@ static const char *time_text(const char *text, char out[static 32])
     return out;
 }
 
-/* --- JSON ------------------------------------------------------------------------------------------------ */
+/* --- JSON --------------------------------------------------------------------------------------------------- */
 
 /* The lists of jobs have the shorter names. */
 static const char *json_name(const char *name)
@@ -131,7 +131,7 @@ static void show_json(const struct batch_status *b, const struct batch_status *h
     json_out_end(&j);
 }
 
-/* --- words ----------------------------------------------------------------------------------------------- */
+/* --- words -------------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *word, *sentence;
@@ -271,7 +271,7 @@ static void show_words(const struct batch_status *b, const struct batch_status *
     show_line("until", time_text(preempt_explain_value(hold, "deadline"), room));
 }
 
-/* --- the way in ------------------------------------------------------------------------------------------ */
+/* --- the way in --------------------------------------------------------------------------------------------- */
 
 int preempt_explain(const struct cmd_args *a, int c, const char *id, bool json)
 {

@@ -70,7 +70,7 @@ static bool has_word(const char *list, const char *word)
     return found;
 }
 
-/* --- who -------------------------------------------------------------------------------------------------- */
+/* --- who ---------------------------------------------------------------------------------------------------- */
 
 const struct batch_status *preempt_policy_show_sched_of(const struct batch_status *scheds,
                                                         const struct batch_status *queue)
@@ -146,7 +146,7 @@ static void show_who(struct preempt_policy_show *s, const struct batch_status *q
         puts(n ? "" : "nobody");
 }
 
-/* --- how -------------------------------------------------------------------------------------------------- */
+/* --- how ---------------------------------------------------------------------------------------------------- */
 
 static void show_method(struct preempt_policy_show *s, const char *head, const struct preempt_method_row *m)
 {
@@ -201,7 +201,7 @@ static void show_methods(struct preempt_policy_show *s, const struct batch_statu
         json_out_close(&s->out, ']');
 }
 
-/* --- what the job is told, and may say --------------------------------------------------------------------- */
+/* --- what the job is told, and may say ---------------------------------------------------------------------- */
 
 static const char *granted(const struct batch_status *queue, const struct batch_status *sched,
                            const char *name)
@@ -272,7 +272,7 @@ static void show_in_force(struct preempt_policy_show *s, const struct batch_stat
         json_out_close(&s->out, '}');
 }
 
-/* --- all of it ----------------------------------------------------------------------------------------------- */
+/* --- all of it ---------------------------------------------------------------------------------------------- */
 
 static void show_rules(struct preempt_policy_show *s, const struct batch_status *b,
                        const struct preempt_policy_show_rule *r, size_t n)

@@ -51,8 +51,7 @@ struct state {
     bool quit;
 };
 
-/* --- one line
- * --------------------------------------------------------------------------------------------- */
+/* --- one line ----------------------------------------------------------------------------------------------- */
 
 static void qmgr_print_error(const struct state *s, const char *line, const struct qmgr_line_error *f)
 {
@@ -215,8 +214,7 @@ static int qmgr_do_line(struct state *s, const char *line)
     return rc;
 }
 
-/* --- many lines
- * ------------------------------------------------------------------------------------------- */
+/* --- many lines --------------------------------------------------------------------------------------------- */
 
 /* The next line of either source, without its newline; NULL: the end. Borrowed. */
 static const char *next_line(struct state *s, char **buffer, size_t *cap, const char *prompt)

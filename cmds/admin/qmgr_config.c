@@ -56,7 +56,7 @@ struct config_diff {
     size_t n;
 };
 
-/* --- objects -------------------------------------------------------------------------------------------- */
+/* --- objects ------------------------------------------------------------------------------------------------ */
 
 static enum attr_of config_kind_of(int object)
 {
@@ -177,7 +177,7 @@ static int object_settle(struct qmgr_config *s, struct qmgr_object *t, struct er
     return rc;
 }
 
-/* --- from the server ----------------------------------------------------------------------------------- */
+/* --- from the server ---------------------------------------------------------------------------------------- */
 
 static int fetch_object(struct qmgr_config *s, int object, const struct batch_status *o, struct err *e)
 {
@@ -224,7 +224,7 @@ static int config_fetch(struct qmgr_config *s, int c, struct err *e)
     return rc;
 }
 
-/* --- from a file --------------------------------------------------------------------------------------- */
+/* --- from a file -------------------------------------------------------------------------------------------- */
 
 struct config_reading {
     struct qmgr_config *site;
@@ -403,7 +403,7 @@ static size_t config_read(struct qmgr_config *s, const struct qmgr_config *curre
     return wrong;
 }
 
-/* --- what a thing has ---------------------------------------------------------------------------------- */
+/* --- what a thing has --------------------------------------------------------------------------------------- */
 
 /* The attributes of an object as a manager would set them, in the order of the tables. */
 typedef int config_walk_fn(void *arg, const char *name, const char *resource, const char *value);
@@ -424,7 +424,7 @@ static int config_walk(const struct qmgr_config *s, const struct qmgr_object *t,
     return rc;
 }
 
-/* --- lists of attributes ------------------------------------------------------------------------------- */
+/* --- lists of attributes ------------------------------------------------------------------------------------ */
 
 static int config_add_attr_cb(void *arg, const char *name, const char *resource, const char *value)
 {
@@ -447,7 +447,7 @@ static const struct attropl *config_find_attr(const struct attrs *l, const struc
     return NULL;
 }
 
-/* --- steps --------------------------------------------------------------------------------------------- */
+/* --- steps -------------------------------------------------------------------------------------------------- */
 
 static struct config_step *diff_add(struct config_diff *d, int mgr_cmd, const struct qmgr_object *t)
 {
@@ -581,7 +581,7 @@ static void diff_fini(struct config_diff *d)
     }
 }
 
-/* --- showing ------------------------------------------------------------------------------------------- */
+/* --- showing ------------------------------------------------------------------------------------------------ */
 
 static const char *command_name(int mgr_cmd)
 {
@@ -626,7 +626,7 @@ static void diff_show(FILE *f, const struct config_diff *d)
         diff_show_step(f, s);
 }
 
-/* --- doing --------------------------------------------------------------------------------------------- */
+/* --- doing -------------------------------------------------------------------------------------------------- */
 
 static int print_refusal(FILE *f, int c, const struct config_step *s, const char *what)
 {
@@ -717,7 +717,7 @@ static int diff_apply(const struct config_diff *d, int c, FILE *out, FILE *fault
     return code;
 }
 
-/* --- diff and apply ------------------------------------------------------------------------------------ */
+/* --- diff and apply ----------------------------------------------------------------------------------------- */
 
 static int deploy_difference(const struct qmgr_config *current, const struct qmgr_config *wanted, int c,
                              bool apply)

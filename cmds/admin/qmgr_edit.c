@@ -34,7 +34,7 @@ static char *qmgr_edit_show_prompt(EditLine *line)
     return (char *)e->prompt;
 }
 
-/* --- completion ---------------------------------------------------------------------------------------- */
+/* --- completion --------------------------------------------------------------------------------------------- */
 
 enum { COMMON_MAX = 256, ROW_WIDTH = 78 };
 
@@ -94,7 +94,7 @@ static unsigned char qmgr_edit_tab_cb(EditLine *line, int key)
     return CC_REDISPLAY;
 }
 
-/* --- the terminal -------------------------------------------------------------------------------------- */
+/* --- the terminal ------------------------------------------------------------------------------------------- */
 
 static void load_history(struct qmgr_edit *e)
 {

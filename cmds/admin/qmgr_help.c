@@ -57,7 +57,7 @@ static const struct {
      "True, False.\n"},
 };
 
-/* --- attributes, from the tables ---------------------------------------------------------------------- */
+/* --- attributes, from the tables ---------------------------------------------------------------------------- */
 
 static const enum attr_of kinds[] = {OF_SERVER, OF_QUEUE, OF_NODE, OF_SCHED, OF_HOOK, OF_RESOURCE};
 enum { KINDS = sizeof kinds / sizeof kinds[0], PAGE = 100 };

@@ -135,8 +135,7 @@ void qmgr_line_objects(qmgr_line_word_fn *fn, void *arg)
     each_word(objects, sizeof objects / sizeof objects[0], fn, arg);
 }
 
-/* --- names
- * ------------------------------------------------------------------------------------------------ */
+/* --- names -------------------------------------------------------------------------------------------------- */
 
 static bool qmgr_line_is_name(int object, const char *s, size_t n)
 {
@@ -212,8 +211,7 @@ static int take_names(struct qmgr_line_scan *s)
     }
 }
 
-/* --- attributes
- * ------------------------------------------------------------------------------------------- */
+/* --- attributes --------------------------------------------------------------------------------------------- */
 
 /* "name[.resource]" up to an operator, comma or blank; a '-' before '=' is the operator's. */
 static size_t attribute_length(const char *s)
@@ -332,8 +330,7 @@ static int take_content(struct qmgr_line_scan *s)
     return *s->at ? fault(s, QMGR_BAD_ATTRIBUTE, word_length(s->at)) : 0;
 }
 
-/* --- the whole
- * -------------------------------------------------------------------------------------------- */
+/* --- the whole ---------------------------------------------------------------------------------------------- */
 
 /* What a command must have, and must not. */
 static int qmgr_line_check(struct qmgr_line_scan *s)

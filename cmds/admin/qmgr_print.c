@@ -15,8 +15,7 @@
 
 enum { LIST_COLUMN = 80 };
 
-/* --- resources
- * -------------------------------------------------------------------------------------------- */
+/* --- resources ---------------------------------------------------------------------------------------------- */
 
 /* The interface gives a resource's type and flags as numbers; people write words and letters. */
 static const char *resource_type(const char *number)
@@ -90,8 +89,7 @@ static void print_resource(FILE *f, const struct batch_status *o)
             fprintf(f, "set resource %s %s = %s\n", o->name, a->name, qmgr_print_resource_text(a, text));
 }
 
-/* --- list
- * ------------------------------------------------------------------------------------------------- */
+/* --- list --------------------------------------------------------------------------------------------------- */
 
 void qmgr_print_list(FILE *f, int object, const struct batch_status *o)
 {
@@ -130,8 +128,7 @@ void qmgr_print_begin(FILE *f, int object)
         fprintf(f, "#\n# %s\n#\n", text);
 }
 
-/* --- values
- * ----------------------------------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------------------------------------------- */
 
 void qmgr_print_value(FILE *f, const char *value, size_t n)
 {
@@ -177,8 +174,7 @@ bool qmgr_print_is_printed(int object, const struct attrl *a)
     return qmgr_attrs_is_settable(object, a->name);
 }
 
-/* --- heads
- * ------------------------------------------------------------------------------------------------ */
+/* --- heads -------------------------------------------------------------------------------------------------- */
 
 static void put_node_head(FILE *f, const struct batch_status *o)
 {

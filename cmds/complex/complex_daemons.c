@@ -79,7 +79,7 @@ pid_t complex_daemon_pid(const struct complex_daemon *dm)
     return pid > 0 ? pid : 0;
 }
 
-/* --- logs: a file a day, named YYYYMMDD */
+/* --- logs: a file a day, named YYYYMMDD --------------------------------------------------------------------- */
 
 /* The newest file of a day before this one; "": of all. */
 static bool newest(const char *dir, const char *before, char out[static NAME_MAX + 1])
@@ -171,7 +171,7 @@ static int complex_daemons_failed(const struct complex_daemon *dm, struct err *e
     return -1;
 }
 
-/* --- starting, ending */
+/* --- starting, ending --------------------------------------------------------------------------------------- */
 int complex_daemon_start(const struct complex_daemon *dm, struct err *e)
 {
     const char *argv[] = {dm->program, dm->option, dm->value, NULL};

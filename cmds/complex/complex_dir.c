@@ -37,7 +37,7 @@ const char *complex_dir_path(const struct complex_dir *d, char out[static PATH_M
     return out;
 }
 
-/* --- finding */
+/* --- finding ------------------------------------------------------------------------------------------------ */
 static int find_exec(struct complex_dir *d, struct err *e)
 {
     ssize_t n = readlink("/proc/self/exe", d->exec, sizeof d->exec - 1);
@@ -106,7 +106,7 @@ bool complex_dir_exists(const struct complex_dir *d)
     return is_complex(d->root);
 }
 
-/* --- the files */
+/* --- the files ---------------------------------------------------------------------------------------------- */
 static int write_text(const char *path, struct strbuf *b, mode_t mode, struct err *e)
 {
     int rc = -1;
@@ -213,7 +213,7 @@ int complex_dir_make(const struct complex_dir *d, const struct complex_plan *p, 
     return 0;
 }
 
-/* --- MOMs */
+/* --- MOMs --------------------------------------------------------------------------------------------------- */
 static int complex_dir_by_number(const void *a, const void *b)
 {
     const char *x = a, *y = b;

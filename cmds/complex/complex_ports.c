@@ -88,7 +88,7 @@ int complex_ports_claim(const struct complex_ports *p, const char *root, uint16_
                : err_set(e, EADDRINUSE, "no free port between %d and %d", p->first, p->first + p->count - 1);
 }
 
-/* --- forgetting */
+/* --- forgetting --------------------------------------------------------------------------------------------- */
 
 /* Not for ever: anybody could hold it. */
 static bool lock(int dir)

@@ -57,7 +57,7 @@ static int pbs_complex_fail(struct pbs_complex_settings *s, const struct err *e)
     return 1;
 }
 
-/* --- values */
+/* --- values ------------------------------------------------------------------------------------------------- */
 static int read_number(const char *text, int preset, int min, int max, const char *what, int *out,
                        struct err *e)
 {
@@ -89,7 +89,7 @@ static int read_plan(const struct pbs_complex_settings *s, struct complex_plan *
     return 0;
 }
 
-/* --- starting */
+/* --- starting ----------------------------------------------------------------------------------------------- */
 static int pbs_complex_connect_to(const struct pbs_complex_settings *s, struct err *e)
 {
     char conf[PATH_MAX];
@@ -214,7 +214,7 @@ static int pbs_complex_start(struct pbs_complex_settings *s, const char *operand
     return 0;
 }
 
-/* --- looking */
+/* --- looking ------------------------------------------------------------------------------------------------ */
 static int pbs_complex_env(struct pbs_complex_settings *s, const char *operand, struct err *e)
 {
     (void)operand, (void)e;
@@ -296,7 +296,7 @@ static int pbs_complex_logs(struct pbs_complex_settings *s, const char *operand,
     return 0;
 }
 
-/* --- ending */
+/* --- ending ------------------------------------------------------------------------------------------------- */
 static int stop_one(const struct pbs_complex_settings *s, const char *name, int signal, struct err *e)
 {
     struct complex_daemon dm;
@@ -362,7 +362,7 @@ static int pbs_complex_add_node(struct pbs_complex_settings *s, const char *oper
     return rc;
 }
 
-/* --- the verbs */
+/* --- the verbs ---------------------------------------------------------------------------------------------- */
 enum operand { NONE, MAY, MUST };
 
 static const struct pbs_complex_verb {

@@ -1,4 +1,4 @@
-/* qhold and qrls differ in one call, which they hand over. Without -h the hold of the user is meant. */
+/* qhold and qrls differ in one call, which each passes as a function. The default of -h is the user's hold. */
 #include "hold_job.h"
 
 #include "job_options.h"

@@ -1,6 +1,6 @@
-/* Two steps that do not know each other: keep what comes on standard input, since it is read twice (for
- * directives, and to be sent), and look for directives in a stream. Directives are found line by line, so a
- * script may be of any length; only one directive has a limit. */
+/* Two independent steps: copy standard input, since it is read twice (for directives, and to be sent), and look for
+ * directives in a stream. Directives are found line by line, so a script may be of any length; only a directive has a
+ * limit. */
 #include "job_script.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ struct job_script_scan {
     size_t cap;
 };
 
-/* The next line without its newline. 0: the end; -1: e. */
+/* Read the next line without its newline. 0: the end; -1: e. */
 static int next_line(struct job_script_scan *s, struct err *e)
 {
     ssize_t n = getline(&s->line, &s->cap, s->in);
@@ -34,7 +34,7 @@ static int next_line(struct job_script_scan *s, struct err *e)
     return 1;
 }
 
-/* The text behind the prefix, or NULL: not a directive. */
+/* Return the text behind the prefix, or NULL: not a directive. */
 static const char *directive(const struct job_script_scan *s)
 {
     const char *p = s->line + strspn(s->line, " \t");
@@ -49,7 +49,7 @@ static int is_executable(const char *line)
     return *line && *line != '#' && *line != ':';
 }
 
-/* Cut a trailing backslash off; 1: there was one. */
+/* Cut off a trailing backslash; 1: there was one. */
 static int continues(struct strbuf *b)
 {
     if (!b->len || b->s[b->len - 1] != '\\')

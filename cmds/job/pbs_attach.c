@@ -1,5 +1,5 @@
-/* pbs_attach: make a process that was not started by PBS a task of a job: it counts, stands still and ends with it. Either
- * one that runs already (-p), or this one, which then becomes the command. */
+/* pbs_attach: make a process that was not started by PBS a task of a job: it is counted, suspended and ended with the
+ * job. The process either runs already (-p), or is this one, which then becomes the command. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static int execute_in_session(const struct attach *t, char *argv[])
     }
     (void)close(go[0]);
     (void)close(ready[1]);
-    (void)!read(ready[0], &c, 1); /* its end: the child has its session, by which it is attached */
+    (void)!read(ready[0], &c, 1); /* the pipe has ended: the child has its session, by which it is attached */
     (void)close(ready[0]);
     if (attach_pid(t, child) < 0 || (t->parent && attach_pid(t, getpid()) < 0)) {
         (void)close(go[1]);

@@ -1,5 +1,5 @@
-/* pbs_preempt_ack: a job answers the notice that it is to give way. It runs inside the job and speaks to its shepherd, so
- * nobody needs to be known to the server. */
+/* pbs_preempt_ack: a job answers the notice of its preemption. The command runs inside the job and speaks to its
+ * shepherd, so the server need not know the user. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +52,7 @@ static int pbs_preempt_ack_need(const struct ack *t)
     return pbs_preempt_ack_answer(t, PBS_TM_NEED, (unsigned)seconds, NULL);
 }
 
-/* Commas are as good as plus signs. */
+/* Commas are accepted as plus signs. */
 static int offer(const struct ack *t)
 {
     char *nodes = strdup(t->offer);

@@ -1,6 +1,6 @@
-/* pbs_release_nodes: a running job gives back hosts that it does not need any more. Which, by their names,
- * all but the first (-a), or by what is kept (-k): one of the three must be said. Inside a job the job is the
- * one in the environment. */
+/* pbs_release_nodes: a running job gives back hosts that it does not need any more. They are named, or all but the
+ * first (-a), or all but those to keep (-k): one of the three is required. Inside a job the default job is the one in
+ * the environment. */
 #include <stdlib.h>
 
 #include "each_job.h"
@@ -29,7 +29,7 @@ static int pbs_release_nodes_job_cb(int c, const char *id, void *settings)
                            r->keep ? strbuf_str(&r->extend) : NULL);
 }
 
-/* 0, or the exit code of a command line that says nothing clear. */
+/* Return 0, or the exit code of an unclear command line. */
 static int pbs_release_nodes_check(const struct release *r, int n)
 {
     if (!r->job || !*r->job) {

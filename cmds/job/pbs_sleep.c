@@ -1,5 +1,5 @@
-/* pbs_sleep: sleep for so many seconds of the wall, also when it is stopped meanwhile. Site scripts use it where a
- * shell's own sleep would be counted differently on each system. */
+/* pbs_sleep: sleep for a number of seconds of wall time, also when it is stopped in between. Site scripts use it
+ * where the shell's sleep counts differently on each system. */
 #include <errno.h>
 #include <time.h>
 

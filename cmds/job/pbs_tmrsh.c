@@ -1,8 +1,8 @@
-/* pbs_tmrsh: like rsh, to a host of the job that it is called in, by task management: so what runs there is part of
- * the job. MPI programs use it as their remote shell.
+/* pbs_tmrsh: like rsh, to a host of the job that it is called in, by task management: what runs there is part of the
+ * job. MPI programs use it as their remote shell.
  *
- * The words of the command are put together and given to the user's shell there, as rsh does. What the command
- * writes comes here; its standard input is empty. */
+ * The words of the command are joined and given to the user's shell there, as rsh does. What the command writes comes
+ * here; its standard input is empty. */
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ struct tmrsh {
 
 static const struct option_row rows[] = {
     CMD_FLAG('n', struct tmrsh, no_input, "no standard input (never is any)"),
-    CMD_TEXT('l', struct tmrsh, user, "username", "the job's user; nobody else will do"),
+    CMD_TEXT('l', struct tmrsh, user, "username", "the job's user; no other is accepted"),
 };
 
 static int pbs_tmrsh_refuse(const struct tmrsh *t, int code)
@@ -35,7 +35,7 @@ static int pbs_tmrsh_refuse(const struct tmrsh *t, int code)
     return EXIT_ERROR;
 }
 
-/* Options may stand behind the host too. Returns the command's first word. */
+/* Options may follow the host too. Return the command's first word. */
 static char **skip_options(struct tmrsh *t, char **words)
 {
     while (*words) {
@@ -70,7 +70,7 @@ static char *pbs_tmrsh_join(char *const words[])
     return strbuf_take(&b);
 }
 
-/* Its exit status, or -1: said. */
+/* Return the exit status, or -1 after a message. */
 static int run_on(const struct tmrsh *t, tm_node_id node, char *line)
 {
     char *shell = getenv("SHELL"), sh[] = "/bin/sh", flag[] = "-c";

@@ -1,5 +1,5 @@
-/* pbsdsh: run a program on the nodes of a job, each as a task of it. All are spawned at once (or, with -s, one after the other's
- * end), then their ends are waited for; output goes where the job's goes. */
+/* pbsdsh: run a program on the nodes of a job, each as a task of it. All are spawned at once (with -s one after the
+ * other's end); then pbsdsh waits for all ends. The output goes where the job's goes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct pbsdsh {
     struct cmd_args a;
     const char *copies, *node, *host;
     bool one_by_one, verbose, no_wait;
-    int worst; /* exit status of a task */
+    int worst; /* the highest exit status of a task */
 };
 
 struct launch { /* one task */
@@ -34,7 +34,7 @@ static const struct option_row rows[] = {
     CMD_FLAG('o', struct pbsdsh, no_wait, "do not wait for the ends"),
 };
 
-/* An error that goes on with the other tasks. */
+/* Report an error; the other tasks are not affected. */
 static void pbsdsh_complain(struct pbsdsh *p, const struct launch *l, const char *what, int code)
 {
     const char *why = pbs_tm_reason();
@@ -79,7 +79,7 @@ static void take_ended(struct pbsdsh *p, struct launch *l, int code)
         p->worst = l->status;
 }
 
-/* Events are numbered as they are asked for, so the launch of one is mostly near where the last was. */
+/* Events are numbered in the order of the calls, so the launch of an event is near the one found last. */
 static struct launch *pbsdsh_owner_of(struct launch *l, int n, tm_event_t event, int *near)
 {
     for (int i = 0; i < n; i++) {
@@ -141,7 +141,7 @@ static int pbsdsh_number(struct pbsdsh *p, const char *text, int from, int to)
     return cmd_say(&p->a, "%s is not a number from %d to %d", text, from, to);
 }
 
-/* How many copies, beginning with which node; -1: said. */
+/* Return how many copies to start, and the first node; -1 after a message. */
 static int plan(struct pbsdsh *p, int nodes, int *first)
 {
     *first = 0;

@@ -1,4 +1,4 @@
-/* qalter: change what a job asks for. An empty value (-l walltime=, -W depend=) takes it back. */
+/* qalter: change the attributes of jobs. An empty value (-l walltime=, -W depend=) unsets one. */
 #include "each_job.h"
 #include "job_options.h"
 

@@ -1,5 +1,5 @@
-/* qdel: delete jobs. All jobs of one server go in one call, so a thousand jobs are one question; the answer
- * names those that could not be deleted. A server that cannot be reached costs its own jobs only. */
+/* qdel: delete jobs. All jobs of one server go in one call, so a thousand jobs are one request; the answer names
+ * those that could not be deleted. A server that cannot be reached affects its own jobs only. */
 #include "cmd.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 struct qdel {
     struct cmd_args a;
     bool force, history;
-    const char *suppress; /* how many mails; NULL: not said */
+    const char *suppress; /* how many mails; NULL: not given */
 };
 
 static int qdel_take_w(void *settings, const struct option_row *row, const char *value, struct err *e)
@@ -44,7 +44,7 @@ static const struct option_row rows[] = {
     CMD_FLAG('x', struct qdel, history, "finished jobs too: forget their history"),
 };
 
-/* What the server is told beside the jobs; "" is nothing. */
+/* Format what the server gets beside the jobs; "" is nothing. */
 static void extend_text(const struct qdel *q, struct strbuf *out)
 {
     strbuf_init(out, 200);
@@ -83,7 +83,7 @@ static int qdel_compare(const void *a, const void *b)
     return c ? c : strcmp(x->id, y->id);
 }
 
-/* A job that is named twice is deleted once. O(n log n). -1: no memory. */
+/* Delete a job that is named twice once. O(n log n). -1: no memory. */
 static int skip_repeated(struct qdel_batch *b)
 {
     struct operand_job **sorted = calloc((size_t)b->n + 1, sizeof(struct operand_job *));
@@ -100,7 +100,7 @@ static int skip_repeated(struct qdel_batch *b)
     return 0;
 }
 
-/* Of a range it is no fault that its subjobs have ended. */
+/* In a range, a subjob that has ended is not an error. */
 static bool is_fault(const struct batch_deljob_status *failed)
 {
     const char *range = strchr(failed->name, '[');

@@ -1,5 +1,5 @@
-/* qmove: put jobs into another queue. The destination is checked for form here and sent as it was written;
- * whether the queue exists is for the job's server to say. */
+/* qmove: move jobs to another queue. The form of the destination is checked here and sent as it was written; the
+ * job's server decides whether the queue exists. */
 #include "each_job.h"
 
 struct qmove {

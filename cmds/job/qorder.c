@@ -1,5 +1,5 @@
-/* qorder: two jobs change places. Both must be of one server, which alone knows their order: so there is one
- * call, and no loop over operands. */
+/* qorder: two jobs change places. Both must be of one server, which alone knows their order: there is one call, and
+ * no loop over operands. */
 #include "cmd.h"
 #include "operand.h"
 #include "api_error.h"

@@ -1,4 +1,4 @@
-/* qrls: take holds from jobs. */
+/* qrls: release holds of jobs. */
 #include "hold_job.h"
 #include "pbs_ifl.h"
 

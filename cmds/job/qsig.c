@@ -1,4 +1,4 @@
-/* qsig: send a signal to jobs. Which signals there are, and who may send them, is the server's to say. */
+/* qsig: send a signal to jobs. The server decides which signals exist, and who may send them. */
 #include "each_job.h"
 
 struct qsig {

@@ -1,8 +1,8 @@
-/* qsub: hand a job to the server.
+/* qsub: submit a job.
  *
- * The command line is read into `job`, the script's directives into `said`, and what the command line did
- * not say is taken from there; defaults fill the rest. Then there is one call. Where nothing is read from
- * a file or a terminal nothing is opened but the connection. */
+ * qsub_run has the steps in order. Options of the command line are stronger than directives of the script, and those are
+ * stronger than the server's default_qsub_arguments; defaults fill the rest. Where nothing is read from a file or a
+ * terminal, nothing is opened but the connection. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,10 +29,20 @@ enum { EXIT_SCRIPT = 8, SUBMIT_ARGUMENTS_MAX = 1 << 20 };
 struct qsub {
     struct job_options o;
     const char *destination, *prefix, *variables;
-    char *destination_said, *variables_said; /* from directives: ours to free */
+    char *destination_copy, *variables_copy; /* owned texts of these two */
     struct qsub_interactive terminal;
     bool all_variables, hold, interactive, silent, x11, gui, foreground;
-    struct attrs sent; /* what the call takes: what was said, environment and defaults */
+    /* set by the steps */
+    struct qsub_source {
+        char copy[JOB_SCRIPT_PATH_MAX]; /* of standard input, which is read twice */
+        const char *path;               /* of the script; NULL: an executable, or an interactive job */
+        int fd;                         /* of `copy`; -1: none */
+    } source;
+    struct attrs sent; /* what the call takes: options, environment and defaults */
+    struct conn_pool *pool;
+    struct destination target;
+    int c; /* connection to the job's server */
+    char *id;
 };
 
 static int qsub_take_hold(void *settings, const struct option_row *row, const char *value, struct err *e)
@@ -58,7 +68,7 @@ static int qsub_take_interactive(void *settings, const struct option_row *row, c
     return 0;
 }
 
-/* Directives hand over text of their own, so these two are copied. */
+/* The text of a directive does not last, so these two are copied. */
 static int take_copy(char **slot, const char **field, const char *value)
 {
     free(*slot);
@@ -73,7 +83,7 @@ static int qsub_take_destination(void *settings, const struct option_row *row, c
     struct qsub *q = settings;
 
     (void)row;
-    return take_copy(&q->destination_said, &q->destination, value) ? err_no_memory(e) : 0;
+    return take_copy(&q->destination_copy, &q->destination, value) ? err_no_memory(e) : 0;
 }
 
 static int qsub_take_variables(void *settings, const struct option_row *row, const char *value, struct err *e)
@@ -81,7 +91,7 @@ static int qsub_take_variables(void *settings, const struct option_row *row, con
     struct qsub *q = settings;
 
     (void)row;
-    return take_copy(&q->variables_said, &q->variables, value) ? err_no_memory(e) : 0;
+    return take_copy(&q->variables_copy, &q->variables, value) ? err_no_memory(e) : 0;
 }
 
 static const struct option_row rows[] = {
@@ -117,8 +127,40 @@ static const struct option_row rows[] = {
     CMD_FLAG('z', struct qsub, silent, "do not print the job's identifier"),
 };
 
-/* --- directives
- * ------------------------------------------------------------------------------------------- */
+/* --- the steps ---------------------------------------------------------------------------------------------- */
+
+static int qsub_read_source(struct qsub *q, int n, char *operands[]);
+static int qsub_build_job(struct qsub *q);
+static int qsub_connect(struct qsub *q);
+static int qsub_submit(struct qsub *q);
+static int qsub_finish(struct qsub *q);
+
+/* Each step returns 0, or the exit code that ends the command, after a message. */
+static int qsub_run(void *settings, int n, char *operands[])
+{
+    struct qsub *q = settings;
+    int rc;
+
+    q->source.fd = -1;
+    rc = qsub_read_source(
+        q, n, operands); /* script, executable or neither; directives fill in what options left out */
+    if (rc == 0)
+        rc =
+            qsub_build_job(q); /* check options together; environment, port of an interactive job, defaults */
+    if (rc == 0)
+        rc = qsub_connect(q); /* to the server of the destination */
+    if (rc == 0)
+        rc = qsub_submit(q); /* twice where the server has default_qsub_arguments */
+    if (rc == 0)
+        rc = qsub_finish(q); /* print the identifier, be the job's terminal, wait for its end */
+    conn_pool_destroy(q->pool);
+    free(q->id);
+    if (q->source.fd >= 0)
+        close(q->source.fd);
+    return rc;
+}
+
+/* --- directives --------------------------------------------------------------------------------------------- */
 
 static int qsub_take_directive(void *context, const char *text)
 {
@@ -133,7 +175,7 @@ static int qsub_take_directive(void *context, const char *text)
     return 1;
 }
 
-/* What the directives said, where the command line had said nothing. */
+/* Take over what `said` has and the stronger `q` has not. */
 static void merge(struct qsub *q, struct qsub *said)
 {
     const struct attropl *a;
@@ -142,12 +184,12 @@ static void merge(struct qsub *q, struct qsub *said)
         if (!attrs_find(&q->o.attrs, a->name, a->resource))
             attrs_set(&q->o.attrs, a->name, a->resource, a->value);
     if (!q->destination && said->destination) {
-        q->destination = q->destination_said = said->destination_said;
-        said->destination_said = NULL;
+        q->destination = q->destination_copy = said->destination_copy;
+        said->destination_copy = NULL;
     }
     if (!q->variables && said->variables) {
-        q->variables = q->variables_said = said->variables_said;
-        said->variables_said = NULL;
+        q->variables = q->variables_copy = said->variables_copy;
+        said->variables_copy = NULL;
     }
     q->all_variables |= said->all_variables;
     q->x11 |= said->x11;
@@ -175,20 +217,12 @@ static int read_directives(struct qsub *q, FILE *in)
     else if (!rc)
         merge(q, &said);
     job_options_fini(&said.o);
-    free(said.destination_said);
-    free(said.variables_said);
+    free(said.destination_copy);
+    free(said.variables_copy);
     return rc ? 1 : 0;
 }
 
-/* --- the script
- * ------------------------------------------------------------------------------------------- */
-
-/* Where the script lies for pbs_submit, its directives read. */
-struct qsub_source {
-    char kept[JOB_SCRIPT_PATH_MAX];
-    const char *path; /* NULL: an executable, or an interactive job */
-    int fd;           /* of `kept`; -1: none */
-};
+/* --- the script --------------------------------------------------------------------------------------------- */
 
 static int open_script(struct qsub *q, const char *path, FILE **out)
 {
@@ -246,13 +280,13 @@ static int from_stdin(struct qsub *q, struct qsub_source *s)
         puts("Job script will be read from standard input. Submit with CTRL+D.");
         fflush(stdout);
     }
-    s->fd = job_script_keep(STDIN_FILENO, s->kept, &e);
-    in = s->fd < 0 ? NULL : fopen(s->kept, "re");
+    s->fd = job_script_keep(STDIN_FILENO, s->copy, &e);
+    in = s->fd < 0 ? NULL : fopen(s->copy, "re");
     if (!in) {
         cmd_say(&q->o.a, "%s", s->fd < 0 ? e.text : "the script cannot be read again");
         return 1;
     }
-    s->path = s->kept;
+    s->path = s->copy;
     rc = read_directives(q, in);
     fclose(in);
     return rc;
@@ -279,23 +313,22 @@ static int from_words(struct qsub *q, int n, char *operands[])
 
 static bool is_interactive(const struct qsub *q);
 
-static int read_source(struct qsub *q, int n, char *operands[], struct qsub_source *s)
+static int qsub_read_source(struct qsub *q, int n, char *operands[])
 {
-    /* Operands stand at the end of argv, so there is a word before them. */
+    /* Operands come at the end of argv, so there is a word before them. */
     /* cppcheck-suppress negativeIndex */
     if (!strcmp(operands[-1], "--"))
         return n ? from_words(q, n, operands) : cmd_usage(&q->o.a);
     if (n > 1)
         return cmd_usage(&q->o.a);
     if (n && strcmp(operands[0], "-"))
-        return from_file(q, operands[0], s);
+        return from_file(q, operands[0], &q->source);
     if (is_interactive(q))
         return 0;
-    return from_stdin(q, s);
+    return from_stdin(q, &q->source);
 }
 
-/* --- what the job is sent with
- * ---------------------------------------------------------------------------- */
+/* --- what the job is sent with ------------------------------------------------------------------------------ */
 
 static void add_defaults(struct attrs *l)
 {
@@ -336,7 +369,7 @@ static bool names_display(const char *variables)
     return false;
 }
 
-/* What cannot go together. Each is said; nonzero if there was one. */
+/* Print a message for options that cannot go together; nonzero if there was one. */
 static int check_together(struct qsub *q)
 {
     const struct attrs *l = &q->o.attrs;
@@ -383,7 +416,7 @@ static const char *user_name(void)
 
 static int add_environment(struct qsub *q)
 {
-    struct conf *conf = conf_load(NULL); /* a bad file is said when we connect */
+    struct conf *conf = conf_load(NULL); /* an error in the file is reported by pbs_connect */
     char cwd[PATH_MAX];
     struct qsub_env env = {.environment = environ,
                            .workdir = cwd,
@@ -408,7 +441,7 @@ static int add_environment(struct qsub *q)
     return rc ? 1 : 0;
 }
 
-/* The command line as it was typed, but for the program. */
+/* Add the command line as it was typed, without the program. */
 static void add_arguments(struct qsub *q)
 {
     struct strbuf b;
@@ -422,43 +455,6 @@ static void add_arguments(struct qsub *q)
     strbuf_fini(&b);
 }
 
-/* --- submission
- * ------------------------------------------------------------------------------------------- */
-
-static int qsub_report(struct qsub *q, int c)
-{
-    const char *text = pbs_geterrmsg(c);
-    int code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
-
-    if (text && *text)
-        cmd_say(&q->o.a, "%s", text);
-    else
-        cmd_say(&q->o.a, "Error (%d) submitting job", code);
-    api_error_report_attribs(&q->o.a, c, "");
-    return code;
-}
-
-/* "queue@server" is a queue for the server behind the @. */
-static int split_destination(struct qsub *q, struct destination *d)
-{
-    struct err e;
-
-    memset(d, 0, sizeof *d);
-    if (!q->destination || jobid_parse_destination(q->destination, d, &e) == 0)
-        return 0;
-    cmd_say(&q->o.a, "illegally formed destination: %s", q->destination);
-    return 2;
-}
-
-/* -W block=true: our end is the job's. Its identifier stands there while we wait. */
-static int wait_for_end(struct qsub *q, int c, const char *id)
-{
-    int code;
-
-    fflush(stdout);
-    return wait_job(&q->o.a, c, id, &code);
-}
-
 static int add_terminal(struct qsub *q)
 {
     char port[16];
@@ -470,13 +466,13 @@ static int add_terminal(struct qsub *q)
     snprintf(port, sizeof port, "%u", q->terminal.port);
     attrs_add(&q->sent, ATTR_inter, NULL, port, SET);
     if (q->x11)
-        attrs_add(&q->sent, ATTR_X11_port, NULL, port, SET); /* the windows come the same way */
+        attrs_add(&q->sent, ATTR_X11_port, NULL, port, SET); /* X11 connections come to the same port */
     attrs_add(&q->sent, "interactive_key", NULL, q->terminal.key, SET);
     return 0;
 }
 
-/* Everything that was said, then what always goes along. */
-static int qsub_complete(struct qsub *q)
+/* Add the options, then what is always sent. */
+static int qsub_build_job(struct qsub *q)
 {
     const struct attropl *a;
 
@@ -491,7 +487,7 @@ static int qsub_complete(struct qsub *q)
     return q->sent.failed ? -cmd_say(&q->o.a, "no memory") : 0;
 }
 
-/* default_qsub_arguments of the server: as directives, and weaker than these. */
+/* Merge the server's default_qsub_arguments, which are read as directives and weaker than those. */
 static int take_server_arguments(struct qsub *q, const char *text)
 {
     struct qsub said = {.o = {.a = q->o.a}};
@@ -502,77 +498,89 @@ static int take_server_arguments(struct qsub *q, const char *text)
         cmd_say(&q->o.a, "the server's default_qsub_arguments cannot be read: %s", rc < 0 ? e.text : text);
     else
         merge(q, &said);
-    rc = rc < 0 || said.o.a.errors ? 1 : qsub_complete(q);
+    rc = rc < 0 || said.o.a.errors ? 1 : qsub_build_job(q);
     job_options_fini(&said.o);
-    free(said.destination_said);
-    free(said.variables_said);
+    free(said.destination_copy);
+    free(said.variables_copy);
     return rc;
 }
 
-/* The server asks for its own arguments to be taken in, where it has some, instead of taking the job. */
-static char *call(struct qsub *q, int c, const struct qsub_source *source, struct destination *d, int *rc)
-{
-    char *id = pbs_submit(c, q->sent.first, source->path, *d->queue ? d->queue : NULL, "qsub"), *text;
+/* --- submission --------------------------------------------------------------------------------------------- */
 
-    if (id || pbs_errno != PBSE_FORCE_QSUB_UPDATE)
-        return id;
-    text = strdup(pbs_geterrmsg(c) ? pbs_geterrmsg(c) : "");
-    *rc = text ? take_server_arguments(q, text) : 1;
-    free(text);
-    if (*rc == 0)
-        *rc = split_destination(q, d);
-    return *rc ? NULL : pbs_submit(c, q->sent.first, source->path, *d->queue ? d->queue : NULL, NULL);
+/* Take "queue@server" apart: a queue of the server behind the @. */
+static int split_destination(struct qsub *q)
+{
+    struct err e;
+
+    memset(&q->target, 0, sizeof q->target);
+    if (!q->destination || jobid_parse_destination(q->destination, &q->target, &e) == 0)
+        return 0;
+    cmd_say(&q->o.a, "illegally formed destination: %s", q->destination);
+    return 2;
 }
 
-/* What stands in the place of an identifier on standard output, and of a script. */
-static int be_its_terminal(struct qsub *q, int c, const char *id)
+static int qsub_connect(struct qsub *q)
 {
-    return qsub_interactive_run(&q->terminal, &q->o.a, c, id);
-}
-
-static int submit(struct qsub *q, const struct qsub_source *source)
-{
-    struct conn_pool *s = conn_pool_create(&q->o.a);
-    struct destination d;
-    int rc = s ? split_destination(q, &d) : 1, c;
-    char *id;
-
-    if (rc)
-        goto out;
-    c = conn_pool_connect(s, d.server);
-    if (c < 0) {
-        rc = pbs_errno;
-        goto out;
-    }
-    id = call(q, c, source, &d, &rc);
-    if (!id && !rc)
-        rc = qsub_report(q, c);
-    else if (id && is_interactive(q))
-        rc = be_its_terminal(q, c, id);
-    else if (id && !q->silent)
-        puts(id);
-    if (id && is_blocking(q) && !is_interactive(q))
-        rc = wait_for_end(q, c, id);
-    free(id);
-out:
-    conn_pool_destroy(s);
-    return rc;
-}
-
-static int qsub_run(void *settings, int n, char *operands[])
-{
-    struct qsub *q = settings;
-    struct qsub_source source = {.fd = -1};
     int rc;
 
-    rc = read_source(q, n, operands, &source);
-    if (rc == 0)
-        rc = qsub_complete(q);
-    if (rc == 0)
-        rc = submit(q, &source);
-    if (source.fd >= 0)
-        close(source.fd);
-    return rc;
+    q->pool = conn_pool_create(&q->o.a);
+    rc = q->pool ? split_destination(q) : 1;
+    if (rc)
+        return rc;
+    q->c = conn_pool_connect(q->pool, q->target.server);
+    return q->c < 0 ? pbs_errno : 0;
+}
+
+static int qsub_report(struct qsub *q)
+{
+    const char *text = pbs_geterrmsg(q->c);
+    int code = pbs_errno ? pbs_errno : PBSE_INTERNAL;
+
+    if (text && *text)
+        cmd_say(&q->o.a, "%s", text);
+    else
+        cmd_say(&q->o.a, "Error (%d) submitting job", code);
+    api_error_report_attribs(&q->o.a, q->c, "");
+    return code;
+}
+
+static char *call(struct qsub *q, const char *extend)
+{
+    return pbs_submit(q->c, q->sent.first, q->source.path, *q->target.queue ? q->target.queue : NULL, extend);
+}
+
+/* With "qsub" as extension a server that has default_qsub_arguments does not take the job, but answers with them. */
+static int qsub_submit(struct qsub *q)
+{
+    char *text;
+    int rc;
+
+    q->id = call(q, "qsub");
+    if (!q->id && pbs_errno == PBSE_FORCE_QSUB_UPDATE) {
+        text = strdup(pbs_geterrmsg(q->c) ? pbs_geterrmsg(q->c) : "");
+        rc = text ? take_server_arguments(q, text) : 1;
+        free(text);
+        if (rc == 0)
+            rc = split_destination(q);
+        if (rc)
+            return rc;
+        q->id = call(q, NULL);
+    }
+    return q->id ? 0 : qsub_report(q);
+}
+
+static int qsub_finish(struct qsub *q)
+{
+    int code;
+
+    if (is_interactive(q))
+        return qsub_interactive_run(&q->terminal, &q->o.a, q->c, q->id);
+    if (!q->silent)
+        puts(q->id);
+    if (!is_blocking(q))
+        return 0;
+    fflush(stdout); /* the identifier is read while qsub waits */
+    return wait_job(&q->o.a, q->c, q->id, &code);
 }
 
 static void qsub_fini(void *settings)
@@ -581,8 +589,8 @@ static void qsub_fini(void *settings)
 
     job_options_fini(&q->o);
     attrs_fini(&q->sent);
-    free(q->destination_said);
-    free(q->variables_said);
+    free(q->destination_copy);
+    free(q->variables_copy);
 }
 
 const struct cmd command = {

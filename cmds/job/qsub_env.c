@@ -1,6 +1,6 @@
-/* Three sources in their order, each adding what the ones before have not: our own PBS_O_ variables, those
- * that -v names, the whole environment. PBS_O_ is ours alone: neither -v nor -V may bring one. Cookies of a
- * job from which qsub is called do not go along. */
+/* Three sources in their order, each adding what the ones before have not: the PBS_O_ variables, those that -v names,
+ * the whole environment (-V). PBS_O_ variables are made here only: neither -v nor -V may bring one. Cookies of a job
+ * from which qsub is called are left out. */
 #include "qsub_env.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@ static const struct {
     {"PBS_O_MAIL", "MAIL"}, {"PBS_O_SHELL", "SHELL"}, {"PBS_O_TZ", "TZ"},
 };
 
-/* The value of NAME in the environment given, or NULL. */
+/* Return the value of NAME in the environment given, or NULL. */
 static const char *qsub_env_find(char **environment, const char *name, size_t n)
 {
     for (; *environment; environment++)
@@ -26,7 +26,7 @@ static const char *qsub_env_find(char **environment, const char *name, size_t n)
     return NULL;
 }
 
-/* A list's word ends at a comma, and blanks at its end vanish, unless a backslash protects them. */
+/* A word of the list ends at a comma, and blanks at its end vanish, unless a backslash protects them. */
 static void escape(struct strbuf *out, const char *value)
 {
     for (; *value; value++) {

@@ -9,18 +9,18 @@
 struct strbuf;
 
 struct qsub_env {
-    char **environment;  /* "NAME=value", NULL at its end: the program's own */
+    char **environment;  /* "NAME=value", NULL at its end: that of the program */
     const char *workdir; /* PBS_O_WORKDIR */
     const char *host;    /* PBS_O_HOST; NULL: what the kernel calls this host */
     const char *wanted;  /* text of -v; NULL: none */
     bool all;            /* -V */
-    const char *user;    /* PBS_O_LOGNAME where no LOGNAME says it; NULL: unknown */
+    const char *user;    /* PBS_O_LOGNAME where LOGNAME is not set; NULL: unknown */
 };
 
 enum { QSUB_ENV_MAX = 16 << 20 };
 
-/* -1, EINVAL: a variable that -v names without a value is not set, a quote is not closed, or a name is none;
- * the text says which. ENOMEM. */
+/* Return -1, EINVAL: a variable that -v names without a value is not set, a quote is not closed, or a name is
+ * ill-formed; the text says which. ENOMEM. */
 int qsub_env_format(const struct qsub_env *q, struct strbuf *out, struct err *e);
 
 #endif

@@ -55,7 +55,7 @@ static void lists(void **state)
     }
 }
 
-/* Of LOGNAME where there is one, else of whoever it is. */
+/* LOGNAME where it is set, else the name of the calling user. */
 static void the_name_of_the_user_is_always_there(void **state)
 {
     static const char *const logged_in[] = {"LOGNAME=anna", NULL}, *const service[] = {"HOME=/", NULL};

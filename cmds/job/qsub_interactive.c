@@ -1,10 +1,10 @@
-/* Two processes: the helper has the socket, the key, and the terminal once the job is there; we watch the
- * helper and the job, and own ^C and ^Z until then.
+/* Two processes: the helper has the socket, the key, and the terminal once the job has connected; qsub watches the
+ * helper and the job, and handles ^C and ^Z until then.
  *
- * The socket listens before the job is submitted, since its port goes with the job; the key follows to the
- * helper through a pipe, seen in no command line and forgotten here. Who ends first decides: the helper (the
- * job has been attended), the user, or a job that no server has any more: one that moved is asked for where it went.
- * In every case the helper is waited for, because it gives the terminal back. */
+ * The socket listens before the job is submitted, since its port is sent with the job; the key goes to the helper
+ * through a pipe, appears in no command line, and is then erased here. What ends first decides: the helper (the
+ * session is over), the user, or a job that no server knows any more; a job that moved is looked for where it went.
+ * In every case qsub waits for the helper, because it restores the terminal. */
 #include "qsub_interactive.h"
 
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@ enum {
     LOOKS_BETWEEN_ASKING = 15,
     PATH_LEN_MAX = 4096,
     EXIT_GONE = 3,
-    HELPER_LEFT = 4, /* the user has said ~. */
+    HELPER_LEFT = 4, /* the user has typed ~. */
     N_KEY_BYTES = 32
 };
 
@@ -86,7 +86,7 @@ static void become_the_helper(const char *program, const char *id, int listening
     signal(SIGTSTP, SIG_IGN);
     signal(SIGTERM, SIG_DFL);
     block_term(SIG_UNBLOCK);
-    /* Out of the way first, then to their places. */
+    /* Move the descriptors out of the way first, then to their numbers. */
     listening = fcntl(listening, F_DUPFD, FIRST_FD + 2);
     key = fcntl(key, F_DUPFD, FIRST_FD + 2);
     if (dup2(listening, FIRST_FD) < 0 || dup2(key, FIRST_FD + 1) < 0)
@@ -128,7 +128,7 @@ static pid_t start_helper(struct qsub_interactive *t, const char *id)
 }
 
 /* ---- the user */
-/* Written by the handlers alone. */
+/* Written by the signal handlers alone. */
 static volatile sig_atomic_t interrupted, stopped;
 
 static void qsub_interactive_on_signal(int signo)
@@ -156,18 +156,18 @@ static bool wants_to_leave(void)
     printf("Do you wish to terminate the job and exit (y|[n])? ");
     fflush(stdout);
     if (!fgets(answer, sizeof answer, stdin))
-        return true; /* there is nobody to ask */
+        return true; /* no terminal to ask at */
     return answer[0] == 'y' || answer[0] == 'Y';
 }
 
 /* ---- the job */
-struct seat { /* it and the server that has it now */
+struct seat { /* a job, and the server that has it now */
     int c;
     char id[PBS_MAXCLTJOBID + 1];
-    const char *was; /* as qsub was told; what the user reads */
+    const char *was; /* the identifier that the user reads */
 };
 
-/* The connection that qsub gave us stays its own. */
+/* The connection that qsub passed stays its own. */
 static void take_seat(struct seat *s, int c, const char *id, int given)
 {
     if (s->c != given)
@@ -183,8 +183,8 @@ static bool qsub_interactive_is_of(const char *id, const char *server)
     return !dot || strcmp(dot + 1, server) == 0;
 }
 
-/* Has it gone to another server? There it is found by its old name. Where that one cannot be asked nobody knows more: it is
- * taken to be there, and asked for again later. */
+/* Find out whether the job has moved to another server, which knows it by its old name. Where that server cannot be
+ * asked, the job is taken to be there, and is asked for again later. */
 static bool has_moved(struct seat *s, int given)
 {
     char *where = pbs_locjob(s->c, s->id, NULL);
@@ -216,7 +216,7 @@ static bool is_gone(struct seat *at, int given)
     return gone;
 }
 
-/* Nothing left to wait for: the helper, if it is there, gives the terminal back first. */
+/* End the helper, if there is one; it restores the terminal first. */
 static void end_helper(pid_t pid)
 {
     kill(pid, SIGTERM);
@@ -238,7 +238,7 @@ static int qsub_interactive_leave(struct seat *at, pid_t pid, int given)
     return delete_job(at, given);
 }
 
-/* What the helper has ended with. */
+/* Report what the helper has ended with. */
 static int qsub_interactive_complete(struct seat *at, int status, int given)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == HELPER_LEFT) {
@@ -264,7 +264,7 @@ static int qsub_interactive_watch(struct seat *at, pid_t pid, int given)
             return qsub_interactive_leave(at, pid, given);
         poll(NULL, 0, LOOK_MS);
         if (++looks % LOOKS_BETWEEN_ASKING == 0 && is_gone(at, given)) {
-            poll(NULL, 0, LOOK_MS); /* its last words may be on their way */
+            poll(NULL, 0, LOOK_MS); /* its last output may be on the way */
             if (waitpid(pid, &status, WNOHANG) == pid) {
                 printf("\nqsub: job %s completed\n", at->was);
                 return 0;

@@ -1,4 +1,5 @@
-/* Only here, at the user's desk, is the cookie read; it goes to the helper that attends the job's terminal, and no further. */
+/* The cookie is read only here, on the user's host; it goes to the helper that serves the job's terminal, and no
+ * further. */
 #include "qsub_x11.h"
 
 #include <ctype.h>
@@ -10,7 +11,7 @@
 
 enum { EXIT_NO_EXEC = 127, LINE_LEN_MAX = 1024, DISPLAY_LEN_MAX = 512 };
 
-/* What ssh leaves as localhost:10.0 stands in the file of cookies under this host's own name. */
+/* The display that ssh calls localhost:10.0 is listed in the file of cookies under this host's own name. */
 static void name_display(char out[static DISPLAY_LEN_MAX], const char *display)
 {
     static const char local[] = "localhost:";
@@ -64,7 +65,7 @@ static bool read_list(int fd, char out[static QSUB_COOKIE_DIGITS + 1])
     return found;
 }
 
-/* Its exit code, or -1; EXIT_NO_EXEC: there is none. */
+/* Run xauth. Return its exit code, or -1; EXIT_NO_EXEC: there is no xauth. */
 static int ask_xauth(const char *display, char out[static QSUB_COOKIE_DIGITS + 1])
 {
     int p[2], status = -1;

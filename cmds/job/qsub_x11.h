@@ -5,8 +5,8 @@
 
 enum { QSUB_COOKIE_DIGITS = 32 };
 
-/* out: hexadecimal digits; "" where xauth has none for this display (a warning: it may let us in as it is). -1, said: there
- * is no xauth, or no display. */
+/* Put the cookie into `out` as hexadecimal digits, or "" with a warning when xauth has none for this display (the
+ * display may still let us in). Return -1 after a message: there is no xauth, or no display. */
 int qsub_x11_find(char out[static QSUB_COOKIE_DIGITS + 1], const struct cmd_args *a);
 
 #endif

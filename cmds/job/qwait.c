@@ -1,4 +1,4 @@
-/* qwait: wait until jobs have ended. The exit code is that of the last one named, as the shell's wait has it. */
+/* qwait: wait until jobs have ended. The exit code is that of the last one named, as with the shell's wait. */
 #include "cmd.h"
 
 #include "operand.h"

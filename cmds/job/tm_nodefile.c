@@ -1,5 +1,5 @@
-/* Read from its beginning each time: it is asked once in the life of a command. A host may stand there
- * several times, and the first line is meant. */
+/* The file is read from its beginning: a command asks once. A host may be listed several times; the first line
+ * counts. */
 #include "tm_nodefile.h"
 
 #include <stdbool.h>

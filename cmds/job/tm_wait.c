@@ -1,5 +1,5 @@
-/* tm_poll waits for any event; there is no waiting for one. A caller that has several open must ask for any
- * of them, since tm_wait_for throws away the others. */
+/* tm_poll waits for any event, not for a certain one. A caller with several open calls must use tm_wait_any, since
+ * tm_wait_for throws away the other events. */
 #include "tm_wait.h"
 
 #include <stddef.h>

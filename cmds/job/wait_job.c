@@ -10,7 +10,7 @@
 
 enum { LINE_MAX_BYTES = 1024, STATUS_MASK = 255 };
 
-/* Mutable and of the whole file, since a handler has no argument. */
+/* Mutable and global, since a signal handler has no argument. */
 static char line[LINE_MAX_BYTES];
 static size_t line_length;
 
@@ -20,7 +20,7 @@ static void wait_job_interrupted(int signal)
     const char *from = signal < 10 ? digits + 1 : digits;
 
     if (write(STDERR_FILENO, line, line_length) < 0 || write(STDERR_FILENO, from, strlen(from)) < 0)
-        _exit(WAIT_JOB_INTERRUPTED); /* nobody reads it; the code tells the same */
+        _exit(WAIT_JOB_INTERRUPTED); /* a failed write changes nothing: the exit code says the same */
     _exit(WAIT_JOB_INTERRUPTED);
 }
 

@@ -5,9 +5,10 @@
 
 enum { WAIT_JOB_INTERRUPTED = 2, WAIT_JOB_FAILED = 3 };
 
-/* Wait for job `id` on connection c. Returns the exit code: that of the job modulo 256, or WAIT_JOB_FAILED and a
- * line that says why: it was deleted before it ran, or its end cannot be known. HUP, INT, QUIT and TERM end the
- * command meanwhile with "NAME: wait for job ID interrupted by signal N" and WAIT_JOB_INTERRUPTED; the job goes on.
+/* Wait for job `id` on connection c. Return the exit code: that of the job modulo 256, or WAIT_JOB_FAILED with a line
+ * that says why: the job was deleted before it ran, or its end cannot be known. HUP, INT, QUIT and TERM end the
+ * command with "NAME: wait for job ID interrupted by signal N" and WAIT_JOB_INTERRUPTED; the job is not affected.
+ *
  * *code: 0, or the PBSE_ number of a failed call. */
 int wait_job(const struct cmd_args *a, int c, const char *id, int *code);
 

@@ -6,7 +6,7 @@
 #include "pbs_error.h"
 #include "pbs_ifl.h"
 
-/* "TEXT WHAT", once: a server may have named the thing already, and without its own name ("41" of
+/* Print "TEXT WHAT" with WHAT once: the server may have named it already, and without its own name ("41" of
  * "41.svr1"). */
 static void api_error_print(const struct cmd_args *a, const char *text, const char *what)
 {
@@ -25,7 +25,7 @@ void api_error_report_attribs(const struct cmd_args *a, int c, const char *what)
 {
     const struct ecl_attribute_errors *wrong = pbs_get_attributes_in_error(c);
 
-    for (int i = 1; wrong && i < wrong->ecl_numerrors; i++) /* the first is the one of the whole */
+    for (int i = 1; wrong && i < wrong->ecl_numerrors; i++) /* the first one has the text of the call */
         if (wrong->ecl_attrerr[i].ecl_errmsg)
             api_error_print(a, wrong->ecl_attrerr[i].ecl_errmsg, what);
 }

@@ -1,5 +1,5 @@
-/* The list is a struct attropl as the calls take it, so nothing is converted before one. No addition reports
- * an error: `failed` is asked once. */
+/* The list is a struct attropl as the calls take it, so nothing is converted before a call. No addition returns an
+ * error; the caller looks at `failed` once. */
 #include "attrs.h"
 
 #include <stdlib.h>

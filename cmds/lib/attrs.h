@@ -1,9 +1,8 @@
 #ifndef ATTRS_H
 #define ATTRS_H
-/* A list of attributes for a call, built piece by piece. It owns its texts.
+/* A list of attributes for a call, built one by one. The list owns its texts.
  *
- * An addition that finds no memory is remembered in `failed`; ask once before the call.
- */
+ * An addition for which there is no memory sets `failed`; look at it once before the call. */
 #include <stdbool.h>
 
 #include "pbs_ifl.h"
@@ -23,15 +22,15 @@ void attrs_add(struct attrs *l, const char *name, const char *resource, const ch
 void attrs_set(struct attrs *l, const char *name, const char *resource, const char *value);
 
 const char *attrs_find(const struct attrs *l, const char *name,
-                       const char *resource); /* value; NULL: not there */
+                       const char *resource); /* the value, or NULL */
 
-/* For the calls that take a struct attrl, which has the same layout. */
+/* Return the list for a call that takes a struct attrl, which has the same layout. */
 static inline struct attrl *attrs_attrl(const struct attrs *l)
 {
     return (struct attrl *)l->first;
 }
 
-/* In an answer: the value of name[.resource], or NULL. */
+/* Return the value of name[.resource] in an answer, or NULL. */
 const char *attrs_value(const struct attrl *l, const char *name, const char *resource);
 
 #endif

@@ -1,6 +1,6 @@
-/* The way of every command: --version and --help by themselves, then the options, each of which may find
- * fault and go on, then the usage if any did, else `run`, then the flush, whose failure (a full disk, a
- * closed pipe) is a failure of the command. The shell sees eight bits of the result. */
+/* The steps of every command: --version and --help, when they are alone; the options, each of which may report an
+ * error and let the rest be read; the usage, if any did; else `run`; then the flush. A flush that fails (a full disk,
+ * a closed pipe) is a failure of the command. The shell sees eight bits of the result. */
 #include "cmd.h"
 
 #include <stdarg.h>

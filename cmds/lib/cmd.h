@@ -1,14 +1,13 @@
 #ifndef CMD_H
 #define CMD_H
-/* What every command is: a name, rows of options, a usage text and a function.
+/* What makes a command: a name, rows of options, a usage text and a function.
  *
- * cmds/NAME.c defines one `const struct cmd command`; main.c is the same for all and hands it to cmd_main. An
- * option's `take` stores into the command's settings, which begin with a struct cmd_args; a bad value is
- * reported at once by cmd_bad, so that one call shows all mistakes, and run is then not called.
+ * cmds/ROOM/NAME.c defines one `const struct cmd command`; main.c is the same for all and hands it to cmd_main. An
+ * option's `take` stores into the command's settings, which begin with a struct cmd_args. A bad value is reported at
+ * once by cmd_bad, so that one call shows all mistakes; run is then not called.
  *
- * A command does as little as it can before its one call: no file, no resolver, no locale that it does not
- * need.
- */
+ * A command does as little as it can before its one call: it opens no file, asks no resolver and loads no locale that
+ * it does not need. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -20,40 +19,40 @@ struct cmd {
     struct options options; /* .program is the command's name */
     const char *usage;      /* whole lines, for stderr */
     int usage_exit;         /* exit code of a bad command line: 2, or 1 for most commands of administrators */
-    bool admin;             /* words of connection errors; see conn_pool.h */
+    bool admin;             /* which words connection errors have (conn_pool.c) */
     size_t size;            /* bytes of its settings, which come zeroed and begin with a struct cmd_args */
-    /* Do it. operands is NULL-terminated. Returns the exit code; 256 and above is a PBSE_ number. */
+    /* Do the work. operands is NULL-terminated. Return the exit code; 256 and above is a PBSE_ number. */
     int (*run)(void *settings, int n, char *operands[]);
-    void (*fini)(void *settings); /* at the end, also where run was not called; NULL: nothing to free */
+    void (*fini)(void *settings); /* called at the end, also when run was not called; NULL: nothing to free */
 };
 
 struct cmd_args {
     const struct cmd *cmd;
-    char **argv; /* the command line as it stands, NULL at its end */
-    int errors;  /* bad values seen */
+    char **argv; /* the command line as it was typed, NULL at its end */
+    int errors;  /* number of bad values */
 };
 
 extern const struct cmd command; /* of the program that this is linked into */
 
-/* Parse, run, flush. `--version` as the only argument prints the version, `--help` the usage and the options'
- * sentences. Returns what main returns. */
+/* Parse the options, run the command, flush. `--version` as the only argument prints the version, `--help` the usage
+ * and the options' sentences. Return what main returns. */
 int cmd_main(const struct cmd *c, int argc, char *argv[]);
 
-/* Print "NAME: illegal -X value", which scripts know, and what would be right, and count it. Always 0, so that a
- * `take` can end with it and the rest of the line is still looked at. */
+/* Print "NAME: illegal -X value", which scripts know, and what is allowed; count the error. Always return 0, so that
+ * a `take` can end with it and the rest of the command line is still read. */
 int cmd_bad(struct cmd_args *a, const struct option_row *row);
 
-/* The two halves of cmd_bad, for who has something to say between them. */
+/* The two halves of cmd_bad, for a caller that prints something between them. */
 void cmd_illegal(struct cmd_args *a, const struct option_row *row);
 void cmd_hint_row(const struct option_row *row);
 
-/* For people, behind a message whose words are fixed: a line of its own on stderr, set in. */
+/* Print a hint for people, indented, on a line of its own after a message whose words are fixed. */
 void cmd_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* "NAME: TEXT" on stderr; returns -1. */
+/* Print "NAME: TEXT" on stderr. Return -1. */
 int cmd_say(const struct cmd_args *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Print the usage; returns the exit code that goes with it. */
+/* Print the usage. Return the exit code that goes with it. */
 int cmd_usage(const struct cmd_args *a);
 
 static inline const char *cmd_name(const struct cmd_args *a)
@@ -61,7 +60,7 @@ static inline const char *cmd_name(const struct cmd_args *a)
     return a->cmd->options.program;
 }
 
-/* `take` functions for the plainest options. row->id is the offset of the field in the settings. */
+/* `take` functions for the simplest options. row->id is the offset of the field in the settings. */
 int cmd_take_flag(void *settings, const struct option_row *row, const char *value, struct err *e); /* bool */
 int cmd_take_text(void *settings, const struct option_row *row, const char *value,
                   struct err *e); /* const char * */

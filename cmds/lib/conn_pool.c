@@ -8,7 +8,7 @@
 struct server {
     char *name;
     int c;    /* -1: cannot be reached */
-    int code; /* then: why */
+    int code; /* with c -1: the PBSE_ number */
 };
 
 struct conn_pool {

@@ -1,6 +1,6 @@
-/* From the right, pair by pair, over the present time: what is not said stays as it is now. When that has
- * passed already, the smallest unit that was left out is raised until the time lies ahead; a day that a month
- * does not have is passed over, and mktime, which would mend it, is asked and then compared. */
+/* The digits are read pair by pair from the right, over the present time: what is left out stays as it is now. When
+ * the result has passed already, the smallest unit that was left out is raised until the time lies ahead. A day that
+ * a month does not have is skipped: mktime would change it, so its result is compared with what was asked. */
 #include "date_text.h"
 
 #include <ctype.h>
@@ -13,8 +13,8 @@ static int two(const char *s)
     return (s[0] - '0') * 10 + (s[1] - '0');
 }
 
-/* Fields from the right; what is missing stays as it is in *tm. Returns how many digit pairs there were,
- * -1 bad. */
+/* Read fields from the right; what is missing stays as it is in *tm. Return the number of pairs of digits, or -1 for
+ * a bad text. */
 static int take_pairs(const char *text, size_t n, struct tm *tm)
 {
     int *const fields[] = {&tm->tm_min, &tm->tm_hour, &tm->tm_mday, &tm->tm_mon, &tm->tm_year};
@@ -47,7 +47,7 @@ static bool exists(const struct tm *want, time_t *out)
            tm.tm_min == want->tm_min;
 }
 
-/* The next match: one day, month or year later, whichever was left out; a month may lack the day. */
+/* Find the next match: one day, month or year later, whichever was left out; a month may lack the day. */
 static bool next(struct tm *tm, int pairs, time_t now, time_t *out)
 {
     int *step = pairs == 2 ? &tm->tm_mday : pairs == 3 ? &tm->tm_mon : pairs == 4 ? &tm->tm_year : NULL;

@@ -1,6 +1,6 @@
-/* For each operand: the server in its name, or the default one; the call; and when that server does not know
- * the job, one question to the default server where it has gone, and one more call there (a job that moved is known
- * there by its old name). The first error stands if that does not help. The last error is the result of the command. */
+/* For each operand: call the server in its name, or the default one. When that server does not know the job, ask the
+ * default server once where it has gone, and call that server (which knows a moved job by its old name). If that does
+ * not help, the first error is reported. The last error is the result of the command. */
 #include "each_job.h"
 
 #include <stdio.h>
@@ -14,10 +14,10 @@ struct each_job_walk {
     struct conn_pool *s;
     each_job_call *act;
     void *context;
-    bool not_found; /* its own words for a job that is nowhere */
+    bool not_found; /* the command has its own words for an unknown job */
 };
 
-/* Ask the default server where the job is, and try there. Nonzero: the first error stands. */
+/* Ask the default server where the job is, and call there. Nonzero: report the first error. */
 static int try_elsewhere(const struct each_job_walk *w, const struct operand_job *job)
 {
     int c = conn_pool_connect(w->s, ""), rc = -1;

@@ -1,9 +1,8 @@
-/* A row for each letter: which attribute it becomes, what a good value looks like, how it is stored. -l and
- * -W are lists and make many attributes, -e and -o need the host and directory of this moment; these four
- * stand apart.
+/* A row for each letter: which attribute it becomes, what a good value looks like, how it is stored. Four options
+ * have functions of their own: -l and -W are lists and make many attributes, -e and -o need this host's name and the
+ * working directory.
  *
- * A later word replaces an earlier one of the same name. That the command line of qsub wins over its script
- * is qsub's own doing. */
+ * A later value replaces an earlier one of the same name. qsub itself lets its command line win over the script. */
 #include "job_options.h"
 
 #include <ctype.h>
@@ -17,15 +16,14 @@
 #include "option_pairs.h"
 #include "strbuf.h"
 
-/* --- forms
- * ------------------------------------------------------------------------------------------------ */
+/* --- forms -------------------------------------------------------------------------------------------------- */
 
 static bool job_options_is_any(const char *v)
 {
     return *v != '\0';
 }
 
-/* As the server takes them. */
+/* The names that the server takes. */
 static bool job_options_is_job_name(const char *v)
 {
     for (const char *c = v; *c; c++)
@@ -44,7 +42,7 @@ static bool job_options_is_number(const char *v, long min, long max)
     return end != v && !*end && !errno && n >= min && n <= max;
 }
 
-/* n, s, c, w, or c=minutes and w=minutes. u is what is meant when nothing is said, and may not be said. */
+/* n, s, c, w, or c=minutes and w=minutes. u is the default and cannot be asked for. */
 static bool job_options_is_checkpoint(const char *v)
 {
     if (strlen(v) == 1)
@@ -142,8 +140,7 @@ static bool job_options_is_list(const char *v)
     return *v && *v != ',' && v[strlen(v) - 1] != ',';
 }
 
-/* --- storing
- * ---------------------------------------------------------------------------------------------- */
+/* --- storing ------------------------------------------------------------------------------------------------ */
 
 static void job_options_put_date(struct job_options *o, const char *attribute, const char *value)
 {
@@ -173,7 +170,7 @@ static int refuse_second_limit(struct job_options *o)
     return cmd_say(&o->a, "multiple max_run_subjobs values found");
 }
 
-/* The range, and behind % how many may run at once. */
+/* Store the range, and behind % how many subjobs may run at once. */
 static void job_options_put_range(struct job_options *o, const char *attribute, const char *value)
 {
     size_t n = strcspn(value, "%");
@@ -227,8 +224,7 @@ bool job_options_is_good(char letter, const char *value)
     return s && s->is_good(value);
 }
 
-/* --- paths
- * ------------------------------------------------------------------------------------------------ */
+/* --- paths -------------------------------------------------------------------------------------------------- */
 
 int job_options_cwd(const struct cmd_args *a, char *out, size_t size)
 {
@@ -250,7 +246,7 @@ static bool names_host(const char *path)
     return colon && (!slash || colon < slash);
 }
 
-/* Under which name others find this host's files: pbs.conf's, else the kernel's. */
+/* Get the name by which other hosts reach this host's files: that of pbs.conf, else the kernel's. */
 static void own_host(char *out, size_t size)
 {
     struct conf *c = conf_load(NULL);
@@ -266,8 +262,8 @@ static void own_host(char *out, size_t size)
     conf_destroy(c);
 }
 
-/* "host:path" as it is (relative: below the home there); "path" gets this host and the working directory,
- * and a slash when it is a directory, so that the default name is used inside. */
+/* Store "host:path" as it is (a relative path is below the home there). A "path" gets this host and the working
+ * directory, and a slash when it is a directory: the default file name is then used inside. */
 static int put_path(struct job_options *o, const char *attribute, const char *value)
 {
     char cwd[PATH_MAX], host[256];
@@ -296,8 +292,7 @@ static int put_path(struct job_options *o, const char *attribute, const char *va
     return 0;
 }
 
-/* --- lists
- * ------------------------------------------------------------------------------------------------ */
+/* --- lists -------------------------------------------------------------------------------------------------- */
 
 static int job_options_one_resource(void *context, const char *name, const char *value)
 {
@@ -307,7 +302,7 @@ static int job_options_one_resource(void *context, const char *name, const char 
     return 0;
 }
 
-/* The line, and a caret below what is wrong. */
+/* Print the line, and a caret below the error. */
 static int bad_resource(struct job_options *o, const struct option_row *row, const char *text,
                         const char *bad)
 {
@@ -320,7 +315,7 @@ static int bad_resource(struct job_options *o, const struct option_row *row, con
 static const char *const yes[] = {"true", "True", "TRUE", "t", "T", "y", "Y", "1", NULL};
 static const char *const no[] = {"false", "False", "FALSE", "f", "F", "n", "N", "0", NULL};
 
-/* block and interactive are said as booleans and sent as the port on which qsub waits; 1 is "no port yet". */
+/* block and interactive are booleans for the user and sent as the port on which qsub waits; 1 is "no port yet". */
 static int job_options_one_attribute(void *context, const char *name, const char *value)
 {
     struct job_options *o = context;

@@ -1,5 +1,4 @@
-/* Not XML, only the few words of it that travel: two tags, three characters that are escaped. Reading back is
- * as mild: what is no tag goes through as it is. */
+/* Not an XML parser: only two tags and three escaped characters occur. Text outside a tag is passed through as it is. */
 #include "jsdl.h"
 
 #include <string.h>

@@ -4,11 +4,11 @@
  * with &amp; &lt; &gt; for what XML would misread. Executables the same with Executable. */
 struct strbuf;
 
-/* tag: "Argument" or "Executable". -1: the buffer has failed. */
+/* Add one element. tag: "Argument" or "Executable". Return -1: the buffer has failed. */
 int jsdl_add(struct strbuf *out, const char *tag, const char *text);
 
-/* The texts of all elements, with a blank between, back as they were; what is no element stays as it is.
- * -1: the buffer has failed. */
+/* Add the texts of all elements as they were, with a blank between; other text stays as it is. Return -1: the buffer
+ * has failed. */
 int jsdl_plain(struct strbuf *out, const char *text);
 
 #endif

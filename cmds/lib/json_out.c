@@ -1,6 +1,6 @@
 /* A writer with three fields, and a reader that answers one question: is this text JSON by itself? Values of
- * attributes that are (numbers, booleans) are written as they stand. The reader takes ASCII only, and no
- * deeper than DEPTH_MAX; what it does not take becomes a string, which is never wrong. */
+ * attributes that are (numbers, booleans) are written unchanged. The reader takes ASCII only, and no deeper than
+ * DEPTH_MAX; what it does not take becomes a string, which is never wrong. */
 #include "json_out.h"
 
 #include <ctype.h>
@@ -13,8 +13,7 @@
 
 enum { DEPTH_MAX = 64, NUMBER_MAX = 63 };
 
-/* --- is it JSON by itself?
- * -------------------------------------------------------------------------------- */
+/* --- is it JSON by itself? ---------------------------------------------------------------------------------- */
 
 struct json_out_reader {
     const char *at, *end;
@@ -55,7 +54,7 @@ static bool take_fraction(struct json_out_reader *r)
     return take_digits(r);
 }
 
-/* Can readers hold it? Many refuse a whole document for one number beyond 64 bits or a double. */
+/* Return true if readers can hold the number. Many refuse a whole document for one number beyond 64 bits or a double. */
 static bool is_in_range(const char *from, size_t n, bool whole)
 {
     char text[NUMBER_MAX + 1];
@@ -91,7 +90,7 @@ static bool take_word(struct json_out_reader *r, const char *word)
     return true;
 }
 
-/* Numbers of characters are not taken: among them are a NUL and halves of pairs, which readers refuse. */
+/* Numeric escapes are not taken: among them are a NUL and halves of pairs, which readers refuse. */
 static bool take_escape(struct json_out_reader *r)
 {
     return r->at < r->end && *r->at && strchr("\"\\/bfnrt", *r->at++) != NULL;
@@ -114,7 +113,7 @@ static bool take_string(struct json_out_reader *r)
 
 static bool json_out_take_value(struct json_out_reader *r);
 
-/* What stands between brackets; with `keys` each value has a name. */
+/* Read what is between brackets; with `keys` each value has a name. */
 static bool take_members(struct json_out_reader *r, char end, bool keys)
 {
     bool ok = ++r->depth < DEPTH_MAX;
@@ -163,10 +162,9 @@ bool json_out_is_json(const char *text, size_t n)
     return n && json_out_take_value(&r) && r.at == r.end;
 }
 
-/* --- writing
- * ---------------------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------------------------ */
 
-/* Bytes of the UTF-8 character at s, 0: none. */
+/* Return the bytes of the UTF-8 character at s, or 0: there is none. */
 static size_t utf8_length(const unsigned char *s, const unsigned char *end)
 {
     size_t len = s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0, i;
@@ -182,7 +180,7 @@ static size_t utf8_length(const unsigned char *s, const unsigned char *end)
     return len;
 }
 
-/* One byte or character that needs care; returns how many bytes it was. JSON has no bytes: what is no
+/* Write one byte or character that must be escaped; return how many bytes it was. JSON has no bytes: what is not
  * UTF-8 becomes the replacement character. */
 static size_t put_odd(FILE *f, const unsigned char *s, const unsigned char *end)
 {

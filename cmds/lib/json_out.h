@@ -11,7 +11,7 @@
 struct json_out {
     FILE *f;
     int depth;
-    bool first; /* nothing stands in the present object yet */
+    bool first; /* the present object is empty so far */
 };
 
 void json_out_begin(struct json_out *j, FILE *f); /* the outermost object */
@@ -23,13 +23,13 @@ void json_out_close(struct json_out *j, char bracket);                 /* '}' or
 void json_out_string(struct json_out *j, const char *key, const char *value);
 void json_out_number(struct json_out *j, const char *key, long long value);
 
-/* The text as it is when it is JSON by itself (42, true, "x", {"a":1}), else as a string. */
+/* Write the text unchanged when it is JSON by itself (42, true, "x", {"a":1}), else as a string. */
 void json_out_any(struct json_out *j, const char *key, const char *value);
 void json_out_any_n(struct json_out *j, const char *key, const char *value, size_t n);
 
 /* As above with a key of `n_key` bytes that is not terminated; the value is always a string. */
 void json_out_string_n(struct json_out *j, const char *key, size_t n_key, const char *value);
 
-bool json_out_is_json(const char *text, size_t n); /* one JSON value and nothing else */
+bool json_out_is_json(const char *text, size_t n); /* is it one JSON value and nothing else? */
 
 #endif

@@ -1,4 +1,4 @@
-/* The same for every command; the command itself is `command` of cmds/NAME.c. */
+/* The same for every command; `command` is defined by cmds/ROOM/NAME.c. */
 #include "cmd.h"
 
 int main(int argc, char *argv[])

@@ -1,10 +1,10 @@
-/* Two forms of one identifier, for the call and for the eye: PBS's messages name a job with its server even
- * where nobody wrote one. */
+/* Two forms of one identifier, for the call and for messages: PBS's messages name a job with its server even where
+ * the user did not. */
 #include "operand.h"
 
 #include "strbuf.h"
 
-/* The default server without its port, as it stands in job identifiers; "" if there is none. */
+/* Get the default server without its port, as in job identifiers; "" if there is none. */
 static void default_server(char *out, size_t size)
 {
     const char *name = pbs_default();

@@ -5,9 +5,10 @@
 #include "jobid.h"
 
 struct operand_job {
-    char id[PBS_MAXCLTJOBID + 1];    /* for the call: without @server */
-    char shown[PBS_MAXCLTJOBID + 1]; /* for messages: with the default server's name where none was written */
-    char server[PBS_MAXHOSTNAME + PBS_MAXPORTNUM + 2]; /* to ask; "" is the default one */
+    char id[PBS_MAXCLTJOBID + 1]; /* for the call: without @server */
+    char shown[PBS_MAXCLTJOBID +
+               1]; /* for messages: with the default server's name where the user gave none */
+    char server[PBS_MAXHOSTNAME + PBS_MAXPORTNUM + 2]; /* the server to ask; "" is the default one */
 };
 
 /* -1: "NAME: illegally formed job identifier: TEXT" has been printed. */

@@ -1,6 +1,5 @@
-/* Both options are lists of name=value, and both have values with commas in them. Where a value ends is the
- * whole question, and a rule of three answers it: never inside quotes; for -l at the next comma; for -W, and
- * for preempt_targets, only at a comma after which a new "name=" begins. */
+/* Both options are lists of name=value, and both have values with commas in them. A value ends at a comma: never at
+ * one inside quotes; for -l at the next one; for -W, and for preempt_targets, only at one that a new "name=" follows. */
 #include "option_pairs.h"
 
 #include <ctype.h>
@@ -9,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Characters of a name that stands before '='; 0: there is none. */
+/* Return the length of a name before '='; 0: there is none. */
 static size_t name_length(const char *s)
 {
     size_t n = 0;
@@ -28,7 +27,7 @@ static const char *option_pairs_skip_blanks(const char *s)
     return s;
 }
 
-/* Does "name=" begin here? A path or host in a value's list may hold letters too, but no '=' behind a bare
+/* Return true if "name=" begins here. A path or host in a list may hold letters too, but has no '=' behind a bare
  * name. */
 static bool begins_pair(const char *s)
 {
@@ -39,7 +38,7 @@ static bool begins_pair(const char *s)
     return n && *option_pairs_skip_blanks(s + n) == '=';
 }
 
-/* A target of preempt_targets looks like a pair, and goes on with the list. */
+/* A target of preempt_targets looks like a pair, but belongs to the list. */
 static bool begins_target(const char *s)
 {
     s = option_pairs_skip_blanks(s);
@@ -48,7 +47,7 @@ static bool begins_target(const char *s)
 
 enum option_pairs_list { LIST_NONE, LIST_WORDS, LIST_TARGETS };
 
-/* The comma, outside quotes, that ends the value at s; its end if none. NULL: a quote is not closed. */
+/* Find the comma outside quotes that ends the value at s, or the end of the text. NULL: a quote is not closed. */
 static const char *value_end(const char *s, enum option_pairs_list list)
 {
     for (; *s; s++) {
@@ -66,7 +65,7 @@ static const char *value_end(const char *s, enum option_pairs_list list)
     return s;
 }
 
-/* A heap copy without blanks at its ends and, with `unquote`, without quotes that enclose all of it. */
+/* Return a heap copy without blanks at its ends and, with `unquote`, without quotes that enclose all of it. */
 static char *copy_value(const char *from, const char *to, bool unquote)
 {
     from = option_pairs_skip_blanks(from);
@@ -87,7 +86,7 @@ struct option_pairs_rule {
     void *context;
 };
 
-/* One pair at *at, which is then behind it. */
+/* Read one pair and move *at behind it. */
 static int one_pair(const char **at, const struct option_pairs_rule *r)
 {
     const char *name = option_pairs_skip_blanks(*at), *value, *end;

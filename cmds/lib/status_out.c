@@ -1,7 +1,6 @@
-/* Three ways to write the same list of attributes. Only JSON needs more than one walk: the resources of an
- * attribute become one object, and they need not stand side by side in the list; so the first of them writes
- * all, and the later ones find that they are repeated. A value is made for people (dates, arguments) in one
- * function, whichever way is written. */
+/* Three ways to write the same list of attributes. Only JSON needs more than one walk: the resources of an attribute
+ * become one object, but they need not be next to one another in the list. The first of them writes all, and the
+ * later ones are skipped as repeated. One function makes a value readable (dates, arguments) for all three. */
 #include "status_out.h"
 
 #include <stdlib.h>
@@ -30,8 +29,7 @@ int status_out_format(const char *text, enum status_format *out)
     return -1;
 }
 
-/* --- values
- * ----------------------------------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------------------------------------------- */
 
 /* Attributes that travel as seconds since 1970 and are shown as dates. */
 static bool is_date(const struct attrl *a)
@@ -94,10 +92,9 @@ const char *status_out_value(const struct attrl *a, char scratch[static STATUS_S
     return strcmp(a->name, ATTR_submit_arguments) ? a->value : show_arguments(a, scratch);
 }
 
-/* --- full
- * ------------------------------------------------------------------------------------------------- */
+/* --- full --------------------------------------------------------------------------------------------------- */
 
-/* The length of the piece at s: up to and with the next comma that no backslash protects. */
+/* Return the length of the piece at s, with the next comma that no backslash protects. */
 static size_t piece_length(const char *s)
 {
     size_t n = 0;
@@ -125,7 +122,7 @@ static void put_folded(FILE *f, const char *value, size_t column, size_t fold)
     }
 }
 
-/* One line whatever is in it. */
+/* Write the value on one line whatever is in it. */
 static void put_one_line(FILE *f, const char *value)
 {
     for (;;) {
@@ -172,8 +169,7 @@ void status_out_full(FILE *f, const struct status_full *how, const struct batch_
     putc_unlocked('\n', f);
 }
 
-/* --- DSV
- * -------------------------------------------------------------------------------------------------- */
+/* --- DSV ---------------------------------------------------------------------------------------------------- */
 
 void status_out_dsv_value(FILE *f, const char *value, const char *delimiter)
 {
@@ -204,8 +200,7 @@ void status_out_dsv(FILE *f, const char *head, const char *delimiter, const stru
     putc_unlocked('\n', f);
 }
 
-/* --- JSON
- * ------------------------------------------------------------------------------------------------- */
+/* --- JSON --------------------------------------------------------------------------------------------------- */
 
 static bool is_always_string(const char *name)
 {
@@ -240,7 +235,7 @@ static void json_variables(struct json_out *j, const struct attrl *a)
     free(value);
 }
 
-/* Does an attribute with this one's name and a resource stand before it? */
+/* Return true if an attribute with the same name and a resource comes before this one. */
 static bool is_repeated(const struct attrl *first, const struct attrl *a)
 {
     for (; first != a; first = first->next)

@@ -1,6 +1,6 @@
-/* Widths count bytes of the text as it came; a control character that becomes two, or a letter of several
- * bytes, puts its row out of line, which is rare and harms nobody. What must not happen is that a name moves
- * the cursor: every text goes through term_out_text_n. */
+/* Widths count bytes of the text. A control character, which is shown as two, or a letter of several bytes moves the
+ * rest of its row; that is rare and harmless. But a name must never move the cursor: every text is written by
+ * term_out_text_n. */
 #include "term_out.h"
 
 #include <stdbool.h>
@@ -86,7 +86,7 @@ void term_out_whole_left(FILE *out, const char *text, size_t width)
     term_out_blanks(out, n < width ? width - n : 0);
 }
 
-/* --- width ------------------------------------------------------------------------------------------- */
+/* --- width -------------------------------------------------------------------------------------------------- */
 
 size_t term_out_width(int fd)
 {
@@ -95,7 +95,7 @@ size_t term_out_width(int fd)
     return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/* One character more or less; false: the column is at its end. */
+/* Change a width by one character. False: the column is at its bound. */
 static bool change_width(const struct term_out_column *c, bool wider)
 {
     if (wider ? *c->width >= c->most : *c->width <= c->least)

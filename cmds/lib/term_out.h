@@ -7,18 +7,18 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A large buffer for stdout: thousands of lines in few writes. Call once before the first output. */
+/* Give stdout a large buffer: thousands of lines in few writes. Call once before the first output. */
 void term_out_buffer(FILE *out);
 
 void term_out_blanks(FILE *out, size_t n);
 
-/* `text` in `width` columns, blanks behind (left) or before (right). Longer text is cut and its last
- * character is then '*'; table_whole_* never cut. Control characters are shown as term_out_text shows them. */
+/* Write `text` in `width` columns, blanks behind (left) or before (right). Longer text is cut and its last character
+ * is then '*'; term_out_whole_* never cut. Control characters are shown as term_out_text shows them. */
 void term_out_left(FILE *out, const char *text, size_t width);
 void term_out_right(FILE *out, const char *text, size_t width);
 void term_out_whole_left(FILE *out, const char *text, size_t width);
 
-/* As it is, but control characters as ^X and bytes that are no UTF-8 as \nnn. Newline and tab stay. */
+/* Write the text, with control characters as ^X and bytes that are not UTF-8 as \nnn. Newline and tab stay. */
 void term_out_text(FILE *out, const char *text);
 void term_out_text_n(FILE *out, const char *text, size_t n);
 

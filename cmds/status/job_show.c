@@ -152,7 +152,7 @@ const char *job_show_percent(const struct job_show *j, char out[static JOB_SHOW_
     return out;
 }
 
-/* --- why it waits -------------------------------------------------------------------------------------- */
+/* --- why it waits ------------------------------------------------------------------------------------------- */
 
 static const char *const why_names[] = {ATTR_comment, ATTR_state, ATTR_h,
                                         ATTR_depend,  ATTR_a,     "preempted_by"};

@@ -33,8 +33,7 @@ static const char *node_show_value(const struct batch_status *n, const char *nam
     return attrs_value(n->attribs, name, resource);
 }
 
-/* --- jobs on it
- * ------------------------------------------------------------------------------------------- */
+/* --- jobs on it --------------------------------------------------------------------------------------------- */
 
 /* The next job of "41.svr1/0, 42.svr1/1": its name without slot, of *n bytes; NULL: no more. */
 static const char *next_job(const char **at, size_t *n)
@@ -85,8 +84,7 @@ static const char *job_names(const char *list, char *out, size_t size)
     return len ? out : "--";
 }
 
-/* --- JSON
- * ------------------------------------------------------------------------------------------------- */
+/* --- JSON --------------------------------------------------------------------------------------------------- */
 
 /* An amount of nothing that is assigned says nothing. `jobs` is written apart, as an array. */
 static bool node_show_omit(const struct attrl *a)
@@ -123,8 +121,7 @@ void node_show_json(struct json_out *j, const struct batch_status *node)
     json_out_close(j, '}');
 }
 
-/* --- down
- * ------------------------------------------------------------------------------------------------- */
+/* --- down --------------------------------------------------------------------------------------------------- */
 
 bool node_show_is_down(const struct batch_status *node)
 {
@@ -141,8 +138,7 @@ void node_show_down(FILE *f, const struct batch_status *node)
     fprintf(f, " %s %s\n", node_show_value(node, ATTR_NODE_state, NULL), comment ? comment : "");
 }
 
-/* --- tables
- * ----------------------------------------------------------------------------------------------- */
+/* --- tables ------------------------------------------------------------------------------------------------- */
 
 static const char *or_dashes(const char *text)
 {

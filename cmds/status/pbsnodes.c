@@ -89,8 +89,7 @@ static int pbsnodes_report(const struct pbsnodes *p, int c, const char *node)
     return 1;
 }
 
-/* --- changing
- * --------------------------------------------------------------------------------------------- */
+/* --- changing ----------------------------------------------------------------------------------------------- */
 
 static int change_vnode(const struct pbsnodes *p, int c, const char *vnode)
 {
@@ -137,8 +136,7 @@ static int pbsnodes_change(const struct pbsnodes *p, int c, int n, char *operand
     return rc;
 }
 
-/* --- showing
- * ---------------------------------------------------------------------------------------------- */
+/* --- showing ------------------------------------------------------------------------------------------------ */
 
 struct pbsnodes_show {
     const struct pbsnodes *p;
@@ -316,8 +314,7 @@ static int pbsnodes_show(const struct pbsnodes *p, int c, int n, char *operands[
     return rc;
 }
 
-/* --- the whole
- * -------------------------------------------------------------------------------------------- */
+/* --- the whole ---------------------------------------------------------------------------------------------- */
 
 /* What is wrong with the options together; NULL: nothing. "": the usage says it. */
 static const char *unsound(const struct pbsnodes *p, int n)

@@ -108,8 +108,7 @@ static const struct batch_status *server_status(struct qstat_show *s, int c, con
     return s->status;
 }
 
-/* --- showing
- * ---------------------------------------------------------------------------------------------- */
+/* --- showing ------------------------------------------------------------------------------------------------ */
 
 static void open_json(struct qstat_show *s, int c, const struct qstat_target *t)
 {
@@ -401,8 +400,7 @@ static int qstat_show_all(struct qstat_show *s, int n, char *operands[])
     return rc;
 }
 
-/* --- begin and end
- * ---------------------------------------------------------------------------------------- */
+/* --- begin and end ------------------------------------------------------------------------------------------ */
 
 static void qstat_prepare(struct qstat_show *s, const struct qstat *q)
 {

@@ -164,8 +164,7 @@ static void time5(FILE *f, const char *text)
     right(f, text, 5);
 }
 
-/* --- estimates
- * -------------------------------------------------------------------------------------------- */
+/* --- estimates ---------------------------------------------------------------------------------------------- */
 
 static const char *far_estimate(const struct tm *then, const struct tm *now, char *out)
 {
@@ -257,8 +256,7 @@ struct batch_status *qstat_alternative_sort(struct batch_status *list)
     return list;
 }
 
-/* --- a job
- * ------------------------------------------------------------------------------------------------ */
+/* --- a job -------------------------------------------------------------------------------------------------- */
 
 static void last_time(FILE *f, const struct qstat_alternative *q, const struct job_show *j)
 {

@@ -71,8 +71,7 @@ static const struct option_row rows[] = {
     CMD_FLAG('z', struct tracejob, unlimited, "show every message, however often it stands"),
 };
 
-/* --- files
- * ------------------------------------------------------------------------------------------------ */
+/* --- files -------------------------------------------------------------------------------------------------- */
 
 /* Where logs lie below a home: patterns, because schedulers have names, and a private complex keeps its
  * MOMs' homes beside the server's. */
@@ -167,8 +166,7 @@ static int tracejob_read_all(const struct tracejob *t, const char *home, struct 
     return 0;
 }
 
-/* --- output
- * ----------------------------------------------------------------------------------------------- */
+/* --- output ------------------------------------------------------------------------------------------------- */
 
 static long columns(const struct tracejob *t)
 {
