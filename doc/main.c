@@ -1,4 +1,5 @@
-/* manual PAGE: writes a page that is made of tables to standard output. The build runs it; nobody installs it. */
+/* manual PAGE: write a page that is made of tables to standard output. The build runs this program; it is not
+ * installed. */
 #include <stdio.h>
 
 #include "reference.h"

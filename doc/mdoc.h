@@ -1,7 +1,7 @@
 #ifndef MDOC_H
 #define MDOC_H
-/* Manual pages in mdoc, line by line. Text is escaped here: whatever a row holds stands in the page as it is.
- * Writes to stdout's like; errors are those of the stream, for the caller to look at in the end. */
+/* Manual pages in mdoc, line by line. Text is escaped here: the page shows exactly what a row holds. Errors are those
+ * of the stream, for the caller to check at the end. */
 #include <stdio.h>
 
 struct mdoc_head {
@@ -12,7 +12,7 @@ struct mdoc_head {
 void mdoc_head(FILE *f, const struct mdoc_head *h);
 void mdoc_section(FILE *f, const char *title);
 
-/* A list of terms: open, then term and paragraphs by turns, then close. `note` stands behind the term; NULL: none. */
+/* A list of terms: open, then term and paragraphs by turns, then close. `note` follows the term; NULL: none. */
 void mdoc_list_open(FILE *f);
 void mdoc_term(FILE *f, const char *term, const char *note);
 void mdoc_list_close(FILE *f);

@@ -24,7 +24,7 @@ struct page {
 
 /* --- attributes --------------------------------------------------------------------------------------------- */
 
-/* Types of many attributes are explained once, at the end of the page; those of a few where they stand. */
+/* Types of many attributes are explained once, at the end of the page; those of a few with the attribute. */
 static bool is_common(enum attr_type t)
 {
     static const enum attr_type common[] = {TYPE_LONG,           TYPE_LONG64, TYPE_BOOLEAN, TYPE_FLOAT,
@@ -38,7 +38,7 @@ static bool is_common(enum attr_type t)
     return false;
 }
 
-/* What is right; the rows say it as messages need it. */
+/* Return the form of good values; the rows have it as messages need it. */
 static const char *form_of(const struct value_type *t)
 {
     return strncmp(t->form, "must be ", 8) == 0 ? t->form + 8 : t->form;
@@ -111,7 +111,7 @@ static void put_attributes(FILE *f, enum attr_of of)
     mdoc_list_close(f);
 }
 
-/* How values of the types that stand in this page are written. */
+/* Explain how values of the types on this page are written. */
 static void put_types(FILE *f, enum attr_of of)
 {
     bool seen[TYPE_COUNT] = {false};

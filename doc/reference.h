@@ -3,7 +3,7 @@
 /* The manual pages that are lists of what the tables of ifl/ hold: attributes by kind, resources, keys of pbs.conf. */
 #include <stdio.h>
 
-/* Write the page NAME.SECTION, as "pbs_resources.7". -1: there is none of this name. */
+/* Write the page NAME.SECTION, as "pbs_resources.7". -1: there is no page of this name. */
 int reference_write(FILE *f, const char *page);
 
 /* The name of page i, or NULL behind the last. */

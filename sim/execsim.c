@@ -1,6 +1,6 @@
-/* The service: HELLO, orders, and vnodes that are lost by rule. What becomes of a run is sim_job.c.
+/* The service: HELLO, orders, and vnodes that are lost by rule. sim_job.c simulates the runs.
  *
- * Orders are answered before anything is said, so that an event never overtakes the answer to its order. */
+ * An order is answered before an event is posted, so that an event never overtakes the answer to its order. */
 #include "execsim.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "pbs_error.h"
 #include "sim_rules.h"
 
-struct loss { /* a rule's, with its timers */
+struct loss { /* of a rule, with its timer */
     struct execsim *sim;
     const struct sim_rules_loss *rule;
     struct loop_timer *timer;
@@ -46,7 +46,7 @@ static void execsim_order_start(void *arg, const void *args, struct rpc_request 
 
     if (a->my_host >= a->hosts.hosts_len) {
         exec_service_taken(q, PBSE_IVALREQ, "the run has no such host");
-    } else if (sim_runs_find(&s->runs, &a->job, a->run)) { /* said again */
+    } else if (sim_runs_find(&s->runs, &a->job, a->run)) { /* a repeated order */
         exec_service_taken(q, 0, NULL);
     } else if (HASH_COUNT(s->runs.table) >=
                EXEC_RUNS_MAX) { /* HELLO could not tell of it: the server would run it once more */
@@ -61,7 +61,7 @@ static void execsim_order_start(void *arg, const void *args, struct rpc_request 
     }
 }
 
-/* The run that an order is about, or NULL after refusing it. */
+/* Return the run that an order is about, or NULL after refusing the order. */
 static struct sim_run *execsim_find_run(struct execsim *s, const wire_job *job, uint32_t run,
                                         struct rpc_request *q)
 {
@@ -225,7 +225,7 @@ static void execsim_accepted(void *arg, const exec_hello_result *result)
     snprintf(s->store, sizeof s->store, "%s", result->store);
     s->epoch = result->epoch;
     if (s->o.clock)
-        clock_set(s->o.clock, result->clock_ns); /* from now on both show the same */
+        clock_set(s->o.clock, result->clock_ns); /* from now on both clocks agree */
     for (u_int i = 0; i < result->runs.runs_len; i++)
         execsim_obey(s, &result->runs.runs_val[i]);
     for (size_t i = 0; i < s->n_losses; i++)
@@ -285,7 +285,7 @@ int execsim_step(struct execsim *s, const char *job, enum sim_job_step step, int
 
 /* --- vnodes that are lost ----------------------------------------------------------------------------------- */
 
-/* "down" or "free"; said again at every HELLO, since it is no event. */
+/* Send "down" or "free"; sent again at every HELLO, since it is not an event. */
 static void execsim_send_nodes(struct execsim *s, const struct loss *l)
 {
     static char state[] = "state", none[] = "", down[] = "down", is_free[] = "free";

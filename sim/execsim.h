@@ -1,11 +1,10 @@
 #ifndef EXECSIM_H
 #define EXECSIM_H
-/* An execution service without execution: jobs that only take time, on as many vnodes as asked for.
+/* An execution service without execution: jobs that only take time, on any number of vnodes.
  *
  * It speaks EXEC as a MOM does, for all its vnodes on one connection. How long a job runs and how it ends: EXECSIM_MS
- * (milliseconds) and EXECSIM_STATUS of its Variable_List, else what the rules say of its name, else `job.run_ms`
- * and 0. Nothing is kept on disk: a restarted simulator has lost its runs.
- */
+ * (milliseconds) and EXECSIM_STATUS of its Variable_List, else the rule for its name, else `job.run_ms` and 0.
+ * Nothing is kept on disk: a restarted simulator has lost its runs. */
 #include <stdint.h>
 
 #include "err.h"
@@ -24,22 +23,22 @@ struct execsim_options {
     const struct sim_nodes *cluster;
     struct sim_rules *rules;
     struct sim_job_options job;
-    struct clock *clock; /* of the loop, when we drive time (sim_advance.c); else NULL */
+    struct clock *clock; /* of the loop, when sim_advance.c drives it; else NULL */
 };
 
 /* Options' pointers are borrowed while it exists. NULL: e. */
 struct execsim *execsim_create(struct loop *l, const struct execsim_options *o, struct err *e);
 void execsim_destroy(struct execsim *s);
 
-/* Say good-bye, so that vnodes that were another service's go back to it; `done` is called once. */
+/* Say goodbye to the server, so that vnodes that belonged to another service go back to it; `done` is called once. */
 void execsim_stop(struct execsim *s, void (*done)(void *arg), void *arg);
 
-/* A step of the last run of this job (sim_job.h). -1: it is not here, or that cannot be now. */
+/* Take a step of the last run of this job (sim_job.h). -1: the job is unknown, or the step is not possible now. */
 int execsim_step(struct execsim *s, const char *job, enum sim_job_step step, int status, struct err *e);
 
 /* For sim_advance.c. */
 struct exec_service *execsim_service(const struct execsim *s);
-size_t execsim_n_runs(const struct execsim *s);     /* held, ended ones with them */
+size_t execsim_n_runs(const struct execsim *s);     /* including ended ones */
 uint64_t execsim_n_events(const struct execsim *s); /* events ever */
 bool execsim_is_quiet(const struct execsim *s);     /* accepted, and every event acknowledged */
 

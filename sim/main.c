@@ -1,6 +1,5 @@
-/* pbs_execsim: command line, loop, one simulated execution service. With --virtual the loop's clock is one
- * that is driven, and sim_advance drives it together with the server's; otherwise nothing here knows which it
- * is. */
+/* pbs_execsim: command line, loop, one simulated execution service. With --virtual sim_advance drives the loop's
+ * clock together with the server's; the other files do not know which clock it is. */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -191,7 +190,7 @@ static int sim_main_run(struct sim_main_settings *s, struct err *e)
     s->o.rules = r;
     if (s->is_virtual && s->o.job.by_hand)
         err_set(e, 22,
-                "time cannot go from one event to the next (-V) when nobody knows when that comes (-b)");
+                "time cannot go from one event to the next (-V) when the events are given by hand (-b)");
     else if (!c || !r)
         err_set(e, 12, "no memory");
     else if (make_cluster(s, c, e) == 0 && (!s->rules || sim_rules_read(r, s->rules, e) == 0))

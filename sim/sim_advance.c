@@ -1,5 +1,5 @@
-/* One ADVANCE at a time. The clock here is set when it is sent, not when it is answered: orders of the new moment come
- * before the answer, and must find it. */
+/* One ADVANCE at a time. The clock here is set when the request is sent, not when it is answered: orders of the new
+ * time come before the answer. */
 #include "sim_advance.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static void sim_advance_answer_cb(void *arg, const struct rpc_outcome *out)
 
     p->under_way = false;
     if (out->status != RPC_ST_OK)
-        return; /* lost: begun again after the next HELLO */
+        return; /* the connection is lost: continued after the next HELLO */
     if (r->code) {
         if (!p->refused)
             log_event(LOGC_SVR, LOGE_ERROR, "sim_advance", "the server does not let time be driven: %s",
@@ -47,7 +47,7 @@ static void sim_advance_answer_cb(void *arg, const struct rpc_outcome *out)
     loop_timer_set(p->timer, 0);
 }
 
-/* Where to go from here; 0: stay, and hear first what the server makes of the last events. */
+/* Return the next time; 0: stay, and see first what the server does with the last events. */
 static int64_t target_ns(const struct sim_advance *p)
 {
     int64_t now_ns = clock_wall_ns(p->clock), due = loop_next_due_mono_ms(p->loop), ours = 0;
@@ -80,7 +80,7 @@ static void advance(struct sim_advance *p)
         clock_advance(p->clock, a.to_ns - clock_wall_ns(p->clock));
 }
 
-/* Time goes on when we have nothing to say any more; slowly where nothing happens but timers of the server. */
+/* Advance when there is nothing left to send; slowly where only timers of the server are due. */
 static void sim_advance_timer_cb(void *arg)
 {
     struct sim_advance *p = arg;

@@ -1,9 +1,9 @@
 #ifndef SIM_ADVANCE_H
 #define SIM_ADVANCE_H
-/* Drives the time of a site (pbs_server --virtual): from event to event, as fast as server and scheduler can think.
+/* Drives the time of a site (pbs_server --virtual): from event to event, as fast as server and scheduler work.
  *
- * The simulator's clock and the server's show the same. A step goes to whatever comes first: an event here, or a timer of
- * the server; never while an event is not acknowledged. Without jobs time stands still. */
+ * The clocks of simulator and server always agree. A step leads to what comes first: an event here, or a timer of the
+ * server; no step is made while an event is not acknowledged. Without jobs time does not advance. */
 #include "err.h"
 
 struct clock;

@@ -1,4 +1,4 @@
-/* The answer is flushed before the next line is read, so that who waits for it knows that the step was taken. */
+/* The answer is flushed before the next line is read: a program that waits for it knows that the step was taken. */
 #include "sim_commands.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ static void take_lines(struct sim_commands *b)
         memmove(b->line, b->line + used, b->n);
     }
     if (b->n == sizeof b->line)
-        b->n = 0; /* no step is so long */
+        b->n = 0; /* no step is that long */
 }
 
 static void sim_commands_read_cb(void *arg, unsigned ready)

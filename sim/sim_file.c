@@ -1,4 +1,4 @@
-/* The whole text at once, cut in place. A "#" begins a comment wherever it stands, in quotes too. */
+/* The whole text is read at once and cut in place. A "#" begins a comment anywhere, in quotes too. */
 #include "sim_file.h"
 
 #include <fcntl.h>

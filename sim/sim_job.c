@@ -1,9 +1,8 @@
-/* One timer a run: until its end, and then until the next vnode is clean. A run that is being terminated
- * keeps its timer, set to the time that it takes to die.
+/* One timer for each run: until its end, and then until the next vnode is clean. A run that is being terminated keeps
+ * its timer, set to the time that it takes to end.
  *
- * Vnodes stand in the order in which they will be clean, and n_released says how far that has gone; so a
- * release is always the next piece of the array. Nothing survives the simulator: where a MOM would fail for
- * want of memory, this aborts. */
+ * Vnodes are in the order in which they will be clean, and n_released says how many are; a release is always the next
+ * part of the array. Nothing survives the simulator: where a MOM would report that it has no memory, this aborts. */
 #include "sim_job.h"
 
 #include <stdio.h>
@@ -60,7 +59,7 @@ int64_t sim_job_now_ms(const struct sim_jobs *js)
     return (int64_t)((double)clock_mono_ms(loop_clock(js->loop)) * js->o.scale);
 }
 
-/* Rounded up: nothing comes before its time. */
+/* Rounded up: nothing happens before its time. */
 int64_t sim_job_to_clock_ms(const struct sim_jobs *js, int64_t ms)
 {
     int64_t n = (int64_t)((double)ms / js->o.scale);
@@ -106,7 +105,8 @@ static void sim_job_post_release(struct sim_run *r, u_int upto)
     sim_job_post(r, &d);
 }
 
-/* Those that are clean by now; the last release is final, even of a run that has given all its vnodes back. */
+/* Release the vnodes that are clean by now; the last release is final, even of a run that has given all its vnodes
+ * back. */
 static void sim_job_release_clean(struct sim_run *r)
 {
     u_int upto = r->n_released;
@@ -119,8 +119,8 @@ static void sim_job_release_clean(struct sim_run *r)
         sim_job_set_timer(r, clean_at_ms(r, upto) - sim_job_now_ms(r->jobs));
 }
 
-/* A run that ends by itself ends when it should, however late the timer of a busy machine is: in scaled time a moment of ours
- * is minutes of its. */
+/* A run that ends by itself ends at its time, however late the timer of a busy machine is: in scaled time a moment of
+ * real time is minutes. */
 static int64_t end_ms(const struct sim_run *r)
 {
     return r->reason == EXEC_END_ITSELF ? r->since_ms + (r->left_ms > 0 ? r->left_ms : 0)
@@ -140,7 +140,7 @@ static void sim_job_finish(struct sim_run *r)
     sim_job_release_clean(r);
 }
 
-/* Gone: nobody knows what has become of it, and there is nothing to clean up. */
+/* End without a status: the outcome is unknown, and there is nothing to clean up. */
 static void sim_job_crash(struct sim_run *r)
 {
     static char type[] = "crash", note[] = "by a rule of the simulation";
@@ -191,13 +191,13 @@ void sim_job_terminate(struct sim_run *r, unsigned grace_s)
 void sim_job_lose_node(struct sim_run *r)
 {
     for (u_int i = 0; i < r->n_nodes; i++)
-        r->epilogue_ms[i] = 0; /* there is nobody who could run it */
+        r->epilogue_ms[i] = 0; /* no program could run it */
     sim_job_end_as(r, r->ended ? r->status : STATUS_LOST, EXEC_END_LOST, 0);
 }
 
 /* --- the beginning ------------------------------------------------------------------------------------------ */
 
-/* NAME=VALUE out of Variable_List. */
+/* Return the number of NAME=VALUE in Variable_List. */
 static int64_t variable(const exec_start_args *a, const char *name, int64_t otherwise)
 {
     size_t n = strlen(name);
@@ -259,7 +259,7 @@ static void sim_job_make_nodes(struct sim_run *r, const exec_job_host *h)
             add_node(r, h->chunks.chunks_val[i].vnode);
 }
 
-/* How much of it an image holds. */
+/* Return how much of the job an image holds. */
 static int64_t done_in(const char *image)
 {
     const char *last = strrchr(image, '/');
@@ -267,7 +267,7 @@ static int64_t done_in(const char *image)
     return last ? strtoll(last + 1, NULL, 10) : 0;
 }
 
-/* What it will do, and how much of that is left. */
+/* Plan how long it will run and how it will end. */
 static void sim_job_make_plan(struct sim_run *r, const exec_start_args *a)
 {
     const struct sim_jobs *js = r->jobs;
@@ -443,7 +443,7 @@ static void sim_job_saved(struct sim_run *r)
     sim_job_post_checkpointed(r);
     if (r->saving.leave && r->alone)
         sim_job_end_as(r, STATUS_CHECKPOINTED, EXEC_END_CHECKPOINTED, 0);
-    else if (!r->saving.leave && !r->saving.stood)
+    else if (!r->saving.leave && !r->saving.was_suspended)
         sim_job_continue(r);
 }
 
@@ -465,13 +465,13 @@ void sim_job_checkpoint(struct sim_run *r, u_int attempt, bool leave)
         sim_job_post_failed(r, attempt);
         return;
     }
-    r->saving =
-        (struct sim_saving){.under_way = true, .leave = leave, .stood = r->suspended, .attempt = attempt};
+    r->saving = (struct sim_saving){
+        .under_way = true, .leave = leave, .was_suspended = r->suspended, .attempt = attempt};
     sim_job_pause(r);
     sim_job_set_timer(r, save_ms);
 }
 
-/* The one at `at` to the front of those that are not released, which keep their order. */
+/* Move the vnode at `at` to the front of those that are not released; the others keep their order. */
 static void bring_forward(struct sim_run *r, u_int at)
 {
     char *node = r->nodes[at];
@@ -498,7 +498,7 @@ void sim_job_release_nodes(struct sim_run *r, const wire_name *nodes, u_int n)
                 break;
             }
     if (upto == before)
-        return; /* said again, or the run is ending */
+        return; /* a repeated order, or the run is ending */
     d.exec_event_data_u.release.nodes.nodes_val = r->nodes + before;
     d.exec_event_data_u.release.nodes.nodes_len = upto - before;
     d.exec_event_data_u.release.note = nothing;

@@ -1,12 +1,12 @@
 #ifndef SIM_JOB_H
 #define SIM_JOB_H
-/* The life of a simulated run: started, stopped, resumed, ended, and its vnodes released one by one.
+/* A simulated run: started, suspended, resumed, ended, and its vnodes released one by one.
  *
  *   START -> ready -> (LAUNCH) -> start ... finish -> release of the vnodes without an epilogue, then of each other
  *
- * The name of an image says how much of the job was done: "shared:sim/JOB.RUN/MILLISECONDS".
+ * The name of a checkpoint says how much of the job was done: "shared:sim/JOB.RUN/MILLISECONDS".
  *
- * Times are those of the simulated world: the loop's clock, `scale` times as fast. */
+ * Times are those of the simulation: the loop's clock, `scale` times as fast. */
 #include <exec.h>
 
 #include "err.h"
@@ -17,9 +17,9 @@ struct loop;
 struct sim_rules;
 
 struct sim_job_options {
-    int64_t run_ms, die_ms; /* of a job that says nothing; from TERMINATE with a grace to the end */
+    int64_t run_ms, die_ms; /* length of a job without a rule; time from TERMINATE with a grace to the end */
     double scale;           /* simulated seconds in one of the loop's clock */
-    bool by_hand; /* nothing comes by itself but what it is told by sim_job_step, and ends that are ordered */
+    bool by_hand;           /* only sim_job_step and orders of the server change a run */
 };
 
 struct sim_jobs *sim_job_create(struct loop *l, struct sim_runs *runs, struct sim_rules *rules,
@@ -30,25 +30,25 @@ int64_t sim_job_now_ms(const struct sim_jobs *js);
 int64_t sim_job_to_clock_ms(const struct sim_jobs *js, int64_t ms); /* a duration, for timers */
 
 struct sim_run *sim_job_prepare(struct sim_jobs *js, const struct sim_run_key *key,
-                                const exec_start_args *a); /* says ready */
+                                const exec_start_args *a); /* posts ready */
 void sim_job_launch(struct sim_run *r);
-/* With by_hand: its script begins; it ends with this status; it is gone. -1: that cannot be now, e says why. */
+/* With by_hand: the script begins; it ends with this status; it disappears. -1: not possible now, e says why. */
 enum sim_job_step { SIM_JOB_START, SIM_JOB_FINISH, SIM_JOB_FAIL };
 int sim_job_step(struct sim_run *r, enum sim_job_step step, int status, struct err *e);
 void sim_job_suspend(struct sim_run *r, u_int attempt);
 void sim_job_resume(struct sim_run *r, u_int attempt);
-/* Save it, if the rules can: it stands still meanwhile, and then ends (`leave`; stands on where others have a part of it)
- * or goes on. */
+/* Save it, if the rules allow: it is suspended meanwhile, and then ends (`leave`; stays suspended where another
+ * service has a part of it) or continues. */
 void sim_job_checkpoint(struct sim_run *r, u_int attempt, bool leave);
 void sim_job_terminate(struct sim_run *r, unsigned grace_s);
 void sim_job_release_nodes(struct sim_run *r, const wire_name *nodes,
                            u_int n); /* at once, with no end of the run */
-/* A vnode of it is gone: it ends, and is released at once. */
+/* Lose a vnode: the run ends, and is released at once. */
 void sim_job_lose_node(struct sim_run *r);
 void sim_job_purge(struct sim_run *r);
 bool sim_job_has_node(const struct sim_run *r, const char *node);
 
-/* The server has spoken about its events; the run may be gone afterwards. */
+/* Take the server's acknowledgement of events; the run may be freed. */
 void sim_job_acked(struct sim_run *r, uint64_t seq);
 
 #endif

@@ -18,7 +18,8 @@ struct words;
 struct sim_nodes *sim_nodes_create(void); /* empty; NULL: no memory */
 void sim_nodes_destroy(struct sim_nodes *c);
 
-/* `names` in the short form ("s[1-4]"), amounts as "ncpus=4". -1: EINVAL what is wrong, E2BIG more than HELLO takes. */
+/* Add vnodes: `names` in the short form ("s[1-4]"), amounts as "ncpus=4". -1: EINVAL what is wrong, E2BIG more than
+ * HELLO takes. */
 int sim_nodes_add(struct sim_nodes *c, const char *names, const char *const *amounts, size_t n,
                   struct err *e);
 int sim_nodes_read(struct sim_nodes *c, const char *path, struct err *e);

@@ -1,5 +1,5 @@
-/* Verbs by rows; each row takes its words. Lines may come in any order, but of `run` lines the first that
- * fits counts. Only two things move after reading, the counts of jobs and of STARTs. */
+/* A row for each verb, with a function that parses its words. Lines may come in any order, but of `run` lines the
+ * first match counts. Only two values change after reading, the counts of jobs and of STARTs. */
 #include "sim_rules.h"
 
 #include <errno.h>
@@ -217,7 +217,7 @@ int sim_rules_read(struct sim_rules *r, const char *path, struct err *e)
     return sim_file_read(path, sim_rules_parse_line, r, e);
 }
 
-/* Numbers in a row become numbers without order (the finalizer of splitmix64). */
+/* Turn consecutive numbers into numbers without order (the finalizer of splitmix64). */
 static uint64_t scatter(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15;

@@ -5,15 +5,15 @@
  *     run PATTERN SECONDS [STATUS]      jobs whose name matches (as a shell pattern) take so long, or, where it says
  *                                       LEAST-MOST, something between; the first line that fits counts. A trace of a
  *                                       site is many such lines.
- *     crash PATTERN SECONDS             they are gone after so long, without an end and a status
- *     checkpoint SECONDS [SECONDS]      jobs can be saved, which takes so long (they stand still meanwhile), and brought
- *                                       back, which takes so long
+ *     crash PATTERN SECONDS             they disappear after so long, without a status
+ *     checkpoint SECONDS [SECONDS]      jobs can be saved, which takes so long (suspended meanwhile), and restored, which
+ *                                       takes so long
  *     fail N STATUS                     every Nth job ends with STATUS instead
  *     refuse N                          every Nth START is refused
  *     epilogue NODES SECONDS            these vnodes are released so long after the job's end; others at once
  *     lose NODES AT [FOR]               they are down from AT on (since the start of the simulator), with what runs there
  *
- * Pure: it only answers. Times are milliseconds of the simulated world.
+ * Pure, except for two counters. Times are milliseconds of the simulation.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,16 +26,16 @@ struct sim_rules;
 struct sim_rules *sim_rules_create(void); /* without any rule; NULL: no memory */
 void sim_rules_destroy(struct sim_rules *r);
 int sim_rules_read(struct sim_rules *r, const char *path,
-                   struct err *e); /* EINVAL: file, line, and what would be right */
+                   struct err *e); /* EINVAL: file, line, and the right form */
 
-/* What the job of this name does: *ms and *status are left alone where no line fits. The same `job`, a number, has the
- * same length each time it runs. */
+/* Get what the job of this name does: *ms and *status are left alone where no line matches. The same `job`, a number,
+ * has the same length each time it runs. */
 void sim_rules_run(const struct sim_rules *r, const char *name, uint64_t job, int64_t *ms, int *status);
-/* After how long it crashes; -1: it does not. */
+/* Return the time after which it crashes; -1: it does not. */
 int64_t sim_rules_crash_ms(const struct sim_rules *r, const char *name);
-/* False: jobs cannot be checkpointed. */
+/* Return false if jobs cannot be checkpointed. */
 bool sim_rules_checkpoint(const struct sim_rules *r, int64_t *save_ms, int64_t *restart_ms);
-/* Counts jobs: does this one fail, and with what? Counts STARTs: is this one refused? */
+/* Count a job; return true if it fails, with its status. Count a START; return true if it is refused. */
 bool sim_rules_count_job(struct sim_rules *r, int *status);
 bool sim_rules_count_start(struct sim_rules *r);
 int64_t sim_rules_epilogue_ms(const struct sim_rules *r, const char *node);

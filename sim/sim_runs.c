@@ -1,6 +1,6 @@
-/* What journal.c is for a MOM, without a disk. A run numbers its own events and keeps them in a list until
- * they are acknowledged; those with something to send stand in a second list. Sending does not take an event
- * away: after a new connection sim_runs_rewind sends again whatever was not acknowledged. */
+/* The simulator's form of a MOM's journal, without a disk. A run numbers its own events and keeps them in a list
+ * until they are acknowledged; runs with events to send are in a second list. Sending does not remove an event: after
+ * a new connection sim_runs_rewind sends all events again that were not acknowledged. */
 #include "sim_runs.h"
 
 #include <stdlib.h>
@@ -116,7 +116,7 @@ size_t sim_runs_next(struct sim_runs *t, exec_event *out, size_t max)
                 r->sent_seq = x->e.seq;
             }
         if (r->sent_seq < r->last_seq)
-            break; /* there was no more room */
+            break; /* the batch is full */
         sim_runs_unlist(t, r);
     }
     return n;

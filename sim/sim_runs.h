@@ -2,8 +2,8 @@
 #define SIM_RUNS_H
 /* The runs that the simulator holds, and their events until the server has acknowledged them.
  *
- * A run is there until it was purged and all its events are acknowledged. Plain data; sim_job.c writes it. Loop thread
- * only. What is said is kept in memory alone: a simulator that ends has lost its runs. */
+ * A run exists until it was purged and all its events are acknowledged. Plain data; sim_job.c writes it. Loop thread
+ * only. Events are kept in memory alone: a simulator that ends has lost its runs. */
 #include <exec.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,16 +37,16 @@ struct sim_run {
     u_int n_nodes, n_released;
     char *host;
     struct sim_text *texts;   /* that events point to */
-    int64_t plan_ms, left_ms; /* its life; of that, what was left when it was last stopped or started */
-    int64_t done_ms;          /* before that life began; less than 0 while it is brought back */
-    int64_t crash_ms;         /* it is gone after so long; -1: it is not */
+    int64_t plan_ms, left_ms; /* planned length; what was left of it when it was last suspended or resumed */
+    int64_t done_ms; /* done by an earlier run that was checkpointed; less than 0 while the job is restored */
+    int64_t crash_ms; /* it crashes after so long; -1: it does not */
     int64_t since_ms, began_ms, ended_ms, suspended_ms;
     int status;
     exec_reason reason;
     bool launched, begun, ended, suspended; /* launched: by hand only */
     bool alone;                             /* no other service has a part of the job */
     struct sim_saving {
-        bool under_way, leave, stood; /* stood: it was suspended before */
+        bool under_way, leave, was_suspended; /* before it was saved */
         u_int attempt;
     } saving;
 };

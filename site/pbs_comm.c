@@ -1,8 +1,8 @@
 /* pbs_comm: a daemon that has nothing to route.
  *
- * MOMs connect to the server and, for the jobs they share, to each other; no traffic passes through a router.
- * Start scripts, units and monitors of PBS expect the daemon all the same, so it starts, holds its lock, answers
- * signals, and says in its log that it is not needed. It opens no port. */
+ * MOMs connect to the server and, for the jobs they share, to each other; no traffic passes through a router. Start
+ * scripts, units and monitors of PBS expect the daemon all the same, so it starts, holds its lock, answers signals,
+ * and logs that it is not needed. It opens no port. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ struct comm {
     char priv[PATH_SIZE], logs[PATH_SIZE], lock[PATH_SIZE + 16];
     char name[300];      /* of this router, as logs write it: host:port */
     const char *routers; /* -r, or NULL */
-    int64_t log_events;  /* -e; -1 not said */
+    int64_t log_events;  /* -e; -1: not given */
     bool foreground, version;
     struct loop *loop;
 };

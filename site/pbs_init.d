@@ -6,7 +6,7 @@
 # the environment wins over the file, so   PBS_START_SERVER=0 PBS_START_SCHED=0 pbs_init.d restart   restarts the MOM
 # alone; so does   pbs_init.d restart mom   , which leaves the daemons the words of the file, and is how the units of
 # systemd do it. A daemon goes to the background when it is ready and makes what its home lacks; this script only knows their
-# order, their lock files and what administrators of PBS expect to read.
+# order, their lock files and the messages that administrators of PBS expect.
 #
 # Jobs run on while daemons are down: a MOM that stops leaves them to their shepherds and finds them when it is back.
 
@@ -41,7 +41,7 @@ read_conf() {
     export PBS_CONF_FILE="$conf"
 }
 
-# Without its server no daemon starts: said here, where the remedy is.
+# Without its server no daemon starts: report it here, with the remedy.
 must_find_server() {
     host=${PBS_SERVER_HOST_NAME:-$PBS_SERVER}
     host=${host%%:*} here=$(uname -n)
@@ -60,7 +60,7 @@ is_on() { # the word of PBS_START_x
     [ "$1" -ne 0 ]
 }
 
-# Of a process that has ended but was not waited for, only the name is left. Everybody may see this.
+# Of a process that has ended but was not waited for, only the name is left. Every user may see this.
 is_alive() { # pid, program
     case $(cat "/proc/$1/stat" 2>/dev/null) in
     "$1 ($2) "[ZX]*) return 1 ;;
@@ -69,7 +69,7 @@ is_alive() { # pid, program
     return 1
 }
 
-# Some lock files are for their owner alone: who may not look does not know that nothing runs.
+# Some lock files are for their owner alone: a user who may not read them does not know that nothing runs.
 is_visible() { # lock file
     [ -r "$1" ] && return 0
     [ ! -e "$1" ] && { [ -x "${1%/*}" ] || [ ! -e "${1%/*}" ]; }
@@ -92,7 +92,7 @@ must_see_locks() {
     done
 }
 
-# A daemon's lock file holds its pid while it lives. Another process may have the number by now: its name decides.
+# A daemon's lock file holds its pid while it lives. Another process may have the number by now, so its name is compared.
 pid_of() { # program, lock file
     pid=$(cat "$2" 2>/dev/null) || return 1
     case $pid in '' | *[!0-9]*) return 1 ;; esac
@@ -111,7 +111,7 @@ is_secondary() { # of a pair of servers, by the name of this host
     return 1
 }
 
-# Which process the unit is about: among the shepherds of jobs, which outlive a MOM, systemd cannot tell.
+# The main process of the unit: systemd cannot tell it from the shepherds of jobs, which outlive a MOM.
 tell_systemd() { # program without pbs_, lock file
     [ -z "$unit_pidfile" ] || pid_of "pbs_$1" "$2" >"$unit_pidfile"
 }
@@ -127,7 +127,7 @@ start_one() { # what people call it, program, lock file
         return
     fi
     (
-        # What a site says of its limits: ulimit, or anything else that a daemon is to begin with.
+        # The site's own limits: ulimit, or any other command to run before a daemon.
         limits=$PBS_EXEC/lib/init.d/limits.pbs_$2
         # shellcheck disable=SC1090 # a file of the site
         [ -r "$limits" ] && . "$limits"
@@ -139,7 +139,7 @@ start_one() { # what people call it, program, lock file
     tell_systemd "$2" "$3"
 }
 
-# A core file would be overwritten by the next one, and tells of a fault that somebody should know of.
+# A core file would be overwritten by the next one, and shows a fault that an administrator should know of.
 set_aside_cores() {
     for dir in "$PBS_HOME/server_priv" "$PBS_HOME/sched_priv" "${PBS_MOM_HOME:-$PBS_HOME}/mom_priv"; do
         for core in "$dir"/core "$dir"/core.[0-9]*; do
@@ -197,7 +197,7 @@ stop_other() { # program without pbs_, lock file
     fi
 }
 
-# A pid counts as alive while it is still the daemon that we told to end.
+# A pid counts as alive while it is still the daemon that was told to end.
 still_there() {
     left=
     for one in $stopping; do
@@ -255,7 +255,7 @@ pbs_start) set -- start "$@" ;;
 pbs_stop) set -- stop "$@" ;;
 esac
 
-# For the units of systemd: does this host have that daemon? 255 is a fault to them, where less is a no.
+# For the units of systemd: does this host have that daemon? To systemd 255 is an error, and a lower code means no.
 wants() {
     (read_conf) || exit 255 # said by this one
     read_conf

@@ -1,5 +1,5 @@
-/* The four commands are this function with another attribute and value. One attribute list serves all calls;
- * an operand that fails is said and the next one is done. */
+/* The four commands are this function with another attribute and value. One attribute list serves all calls; an
+ * operand that fails gets a message and the next one is done. */
 #include "each_queue.h"
 
 #include "attrs.h"

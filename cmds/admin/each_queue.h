@@ -3,7 +3,7 @@
 /* qstart, qstop, qenable, qdisable: one attribute of each queue named, set to one value. */
 #include "cmd.h"
 
-/* operands: [queue][@server]. Returns the exit code. */
+/* operands: [queue][@server]. Return the exit code. */
 int each_queue_set(const struct cmd_args *a, int n, char *operands[], const char *attribute,
                    const char *value);
 

@@ -1,5 +1,5 @@
-/* pbs_account: the account that PBS's services run under on Windows. Scripts for both systems call it everywhere;
- * on this one accounts are the system's own, and it says so. */
+/* pbs_account: the account of PBS's services on Windows. Scripts for both systems call it everywhere; on this system
+ * it only prints that accounts belong to the system. */
 #include "cmd.h"
 
 struct account {

@@ -1,6 +1,7 @@
-/* pbs_idled: tells the MOM of this host when somebody works at an X display. It asks the display, by the screen saver extension,
- * when it was touched last, and gives that time of access to a file in which the MOM looks ($kbd_idle): PBS_HOME/spool/idledir/USER.
- * It runs with the user's session, from its start until it is killed; a display that is gone is tried again. */
+/* pbs_idled: tell the MOM of this host when a user works at an X display. It asks the display, by the screen saver
+ * extension, when it was touched last, and gives that access time to a file that the MOM looks at ($kbd_idle):
+ * PBS_HOME/spool/idledir/USER. It runs from the start of the user's session until it is killed; a display that is
+ * gone is tried again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -45,7 +46,7 @@ static const struct option_row rows[] = {
     {'w', NULL, OPTION_VALUE, "seconds", "between two looks (5)", pbs_idled_take_seconds, 0},
 };
 
-/* -1: said. MOM_HOME is where the MOM's spool is, as the MOM itself finds it. */
+/* Find the file. MOM_HOME is where the MOM's spool is, as the MOM itself finds it. Return -1 after a message. */
 static int find_file(struct idled *q, char path[static PATH_MAX])
 {
     const struct passwd *pw = getpwuid(getuid());
@@ -69,7 +70,7 @@ static int find_file(struct idled *q, char path[static PATH_MAX])
     return 0;
 }
 
-/* It was touched so long ago. What stands there by that name and is no file of ours is left alone. */
+/* Set the access time to `idle_ms` ago. A file of that name that is not ours is left alone. */
 static int touch(const char *path, int64_t idle_ms)
 {
     struct timespec times[2] = {{0}, {.tv_nsec = UTIME_OMIT}};
@@ -87,7 +88,7 @@ static int touch(const char *path, int64_t idle_ms)
     return rc;
 }
 
-/* Milliseconds since the display was touched; -1: it does not say. */
+/* Return the milliseconds since the display was touched; -1: it does not answer. */
 static int64_t ask_idle_ms(xcb_connection_t *x)
 {
     const xcb_query_extension_reply_t *has = xcb_get_extension_data(x, &xcb_screensaver_id);
@@ -104,7 +105,7 @@ static int64_t ask_idle_ms(xcb_connection_t *x)
     return ms;
 }
 
-/* As long as the display is there. -1: the file cannot be touched, which no other display would mend; said. */
+/* Run as long as the display exists. -1 after a message: the file cannot be touched; another display would not help. */
 static int pbs_idled_watch(const struct idled *q, xcb_connection_t *x, const char *path)
 {
     int64_t ms;

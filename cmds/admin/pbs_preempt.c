@@ -1,5 +1,5 @@
-/* pbs_preempt: what would be done for a job (--explain), who may be preempted and how (--policy, --methods), and what
- * preemptions have cost (--report).
+/* pbs_preempt: show what would be done for a job (--explain), which jobs may be preempted and how (--policy,
+ * --methods), and what preemptions have cost (--report).
  *
  * Policy and methods are read from the attributes of sched objects, queues and the job, by the rules that the server
  * applies; the report is made from the accounting files of this host, records of type v, and asks no server. */
@@ -65,7 +65,7 @@ static const struct option_row rows[] = {
 
 /* --- methods ------------------------------------------------------------------------------------------------ */
 
-/* Can this be done to the job at all? */
+/* Return true if this method can be applied to the job. */
 static bool can(const struct attrl *job, enum method_id m)
 {
     const char *rerunable = attrs_value(job, "Rerunable", NULL),

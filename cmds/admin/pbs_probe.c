@@ -1,9 +1,10 @@
-/* pbs_probe: are the directories and files of PBS_HOME and PBS_EXEC there, with the owners and modes that daemons and users need?
- * Says what is otherwise; with -f it mends owners and modes and makes directories that are missing. All below PBS_HOME is
- * its owner's, but what server and scheduler write where PBS_DAEMON_SERVICE_USER is another one.
+/* pbs_probe: check that the directories and files of PBS_HOME and PBS_EXEC exist, with the owners and modes that
+ * daemons and users need. It reports differences; with -f it corrects owners and modes and makes missing directories.
+ * All below PBS_HOME belongs to its owner, except what server and scheduler write where PBS_DAEMON_SERVICE_USER is
+ * another user.
  *
- * Only what this host runs is asked for: folders of a daemon that has never run here (a MOM's on a server's host) are
- * nobody's mistake; where its lock is, they must be. */
+ * Only what this host runs is checked: folders of a daemon that has never run here (a MOM's on a server's host) may
+ * be missing; where its lock file is, they are required. */
 #include <errno.h>
 #include <pwd.h>
 #include <string.h>
@@ -17,8 +18,8 @@ struct probe {
     struct cmd_args a;
     bool fix, verbose;
     int problems;
-    bool knows_owners;    /* PBS_HOME is there */
-    uid_t owner, service; /* of what lies below it; of what server and scheduler write */
+    bool knows_owners;    /* PBS_HOME exists */
+    uid_t owner, service; /* of what is below PBS_HOME; of what server and scheduler write */
 };
 
 static const struct option_row rows[] = {
@@ -27,13 +28,13 @@ static const struct option_row rows[] = {
 };
 
 enum pbs_probe_kind { DIRECTORY, PLAIN };
-#define ALWAYS   NULL /* it must be there */
-#define IF_THERE ""   /* whether it is there is nobody's affair */
+#define ALWAYS   NULL /* it is required */
+#define IF_THERE ""   /* it may exist or not */
 #define SERVER   "server_priv/server.lock"
 #define SCHED    "sched_priv/sched.lock"
 #define MOM      "mom_priv/mom.lock"
 
-/* `with`: it must be there where this is. `may`: bits that may be missing or there as the site likes. */
+/* `with`: required where this file exists. `may`: bits of the mode that the site may choose. */
 static const struct pbs_probe_row {
     enum conf_key root;
     const char *path;
@@ -110,7 +111,7 @@ static uid_t pbs_probe_owner_of(const struct probe *q, const struct pbs_probe_ro
     return is_of_service(r) ? q->service : q->owner;
 }
 
-/* A daemon takes a folder and what is in it at its next start, as long as the folder is root's. */
+/* A daemon takes over a folder and what is in it at its next start, as long as the folder is root's. */
 static bool is_to_be_given(const struct probe *q, const char *path, uid_t uid)
 {
     char above[4400];
@@ -120,7 +121,7 @@ static bool is_to_be_given(const struct probe *q, const char *path, uid_t uid)
     return uid == q->owner && stat(above, &st) == 0 && st.st_uid == q->owner;
 }
 
-/* Made with the owner that pbs_probe_check_owner asks for. */
+/* Make it with the owner that pbs_probe_check_owner asks for. */
 static bool pbs_probe_make(const struct probe *q, const struct pbs_probe_row *r, const char *path)
 {
     return mkdir(path, r->mode) == 0 && chmod(path, r->mode) == 0 &&
@@ -139,7 +140,7 @@ static void pbs_probe_missing(struct probe *q, const struct pbs_probe_row *r, co
     pbs_probe_complain(q, path, "is missing", q->fix && r->kind == DIRECTORY && pbs_probe_make(q, r, path));
 }
 
-/* Whose is it? */
+/* Check the owner. */
 static void pbs_probe_check_owner(struct probe *q, const struct pbs_probe_row *r, const char *path, uid_t uid)
 {
     const uid_t want = pbs_probe_owner_of(q, r);

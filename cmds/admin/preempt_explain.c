@@ -1,8 +1,8 @@
 /* The answer of pbs_explain in words and as JSON. See preempt_explain.h.
  *
- * Both are made from the same entries: the job first, then victims, then those who are spared. Where others give way
- * already, the scheduler has nothing more to say; then the hold is shown, which the server keeps. Attributes that are
- * not known here are shown in the JSON as they come: an integrator's scheduler may say more. */
+ * Both are made from the same entries: the job first, then victims, then jobs that are exempt. Where victims are
+ * being preempted already, the scheduler has no plan to show; then the claim that the server keeps is shown.
+ * Attributes that are not known here go into the JSON as they come: a scheduler of an integrator may send more. */
 #include "preempt_explain.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static bool is_role(const struct batch_status *b, const char *role)
     return is && strcmp(is, role) == 0;
 }
 
-/* Seconds since 1970 as local time; other words as they are. */
+/* Format seconds since 1970 as local time; other words as they are. */
 static const char *time_text(const char *text, char out[static 32])
 {
     time_t at = text ? (time_t)strtoll(text, NULL, 10) : 0;
@@ -42,7 +42,7 @@ static const char *time_text(const char *text, char out[static 32])
 
 /* --- JSON --------------------------------------------------------------------------------------------------- */
 
-/* The lists of jobs have the shorter names. */
+/* Return the shorter names of the lists of jobs. */
 static const char *json_name(const char *name)
 {
     if (strcmp(name, "victims") == 0)
@@ -69,7 +69,7 @@ static void json_value(struct json_out *j, const char *name, const char *key, co
         json_out_string(j, key, text);
 }
 
-/* "name.1", "name.2" become an array, "name.word" an object. Returns what follows. */
+/* Write "name.1", "name.2" as an array, "name.word" as an object. Return what follows. */
 static const struct attrl *json_group(struct json_out *j, const struct attrl *a)
 {
     const char *name = a->name;
@@ -240,7 +240,7 @@ static void show_spared(const struct batch_status *list)
     }
 }
 
-/* The lists may be cut: then the sums say more than they do. */
+/* The lists may be cut; the sums count all. */
 static void show_sums(const struct batch_status *b)
 {
     size_t listed = 0, all = preempt_explain_value(b, "victims")

@@ -1,6 +1,6 @@
-/* What a site has set is shown as it is; what it comes to is worked out by the rules that server and scheduler apply: a
- * queue's level by its Priority alone (soft limits and shares move single jobs, which is said), a queue's own value before
- * that of its scheduler. */
+/* Settings are shown as they are; their effect is computed by the rules that server and scheduler apply: a queue's
+ * level by its Priority alone (soft limits and shares change the level of single jobs, which is mentioned), a queue's
+ * own value before that of its scheduler. */
 #include "preempt_policy_show.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static const struct preempt_policy_show_rule {
                    {"preempt_queue_prio", "a queue of at least this Priority is an express queue"},
                    {"preempt_order", "methods, tried from left to right, by share of time left"},
                    {"preempt_sort", "who of one level gives way first"},
-                   {"preempt_wait", "nobody is preempted where enough jobs end within this time"},
+                   {"preempt_wait", "no job is preempted where enough jobs end within this time"},
                    {"preempt_exempt_time", "a job runs undisturbed that long after each start"},
                    {"preempt_max_count", "who was preempted so often is preempted no more"},
                    {"preempt_budget", "core-hours a queue's jobs may destroy in an hour"},
@@ -86,7 +86,7 @@ const struct batch_status *preempt_policy_show_sched_of(const struct batch_statu
     return NULL;
 }
 
-/* The level of a job of this queue that is over no soft limit and no share. */
+/* Return the level of a job of this queue that is over no soft limit and no share. */
 static int level(const struct preempt_settings *queue, const struct preempt_settings *sched,
                  const struct preempt_prio *prio)
 {
@@ -113,7 +113,7 @@ static bool may_preempt(const struct preempt_policy_show *s, const struct batch_
            preempt_rules_is_preemptable_by(&of_victim, &of_urgent, &of_sched);
 }
 
-/* Levels that single jobs may have, whatever their queue is. */
+/* Return true if single jobs may have other levels than their queue. */
 static bool levels_move(const struct batch_status *sched)
 {
     const char *text = preempt_policy_show_value(sched, "preempt_prio");
@@ -248,7 +248,7 @@ static void show_in_force(struct preempt_policy_show *s, const struct batch_stat
     const char *type = preempt_policy_show_value(queue, "queue_type");
 
     if (type && type[0] == 'R')
-        return; /* nothing runs there */
+        return; /* no job runs from a routing queue */
     if (s->json) {
         json_out_open(&s->out, "in_force", '{');
         json_out_string(&s->out, "scheduler", sched ? sched->name : "");
@@ -347,7 +347,7 @@ int preempt_policy_show(const struct cmd_args *a, int c, const char *queue, bool
     int code = 0;
 
     if (!scheds || !queues || (queue && !only)) {
-        if (queues) /* the server says of one that it does not know */
+        if (queues) /* the server reports an unknown queue */
             pbs_statfree(pbs_statque(c, queue, NULL, NULL));
         code = api_error_report(a, c, queue ? queue : "");
     } else {

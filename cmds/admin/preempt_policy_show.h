@@ -8,10 +8,12 @@
 
 struct cmd_args;
 
-/* Print the policy of all queues, or of the one named, in words or as JSON. 0, or an error's number when it has been said. */
+/* Print the policy of all queues, or of the one named, in words or as JSON. Return 0, or an error's number after a
+ * message. */
 int preempt_policy_show(const struct cmd_args *a, int c, const char *queue, bool json);
 
-/* Which of these has the queue's partition; the one without a partition where it has none. NULL: nobody serves it. Borrowed. */
+/* Return the scheduler that has the queue's partition; the one without a partition where the queue has none. NULL: no
+ * scheduler serves the queue. Borrowed. */
 const struct batch_status *preempt_policy_show_sched_of(const struct batch_status *scheds,
                                                         const struct batch_status *queue);
 

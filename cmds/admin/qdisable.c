@@ -1,4 +1,4 @@
-/* qdisable: let queues take no more jobs. */
+/* qdisable: make queues refuse jobs. */
 #include "each_queue.h"
 #include "pbs_ifl.h"
 

@@ -1,4 +1,4 @@
-/* qenable: let queues take jobs. */
+/* qenable: make queues accept jobs. */
 #include "each_queue.h"
 #include "pbs_ifl.h"
 

@@ -1,7 +1,7 @@
-/* qmgr: the administrator's hand on servers, queues, nodes, schedulers, resources and hooks.
+/* qmgr: manage servers, queues, nodes, schedulers, resources and hooks.
  *
- * Lines come from -c, from standard input or from a terminal; each is parsed whole (qmgr_line), then
- * applied to every object that it names (qmgr_apply). */
+ * qmgr_run has the steps in order. Lines come from -c, from standard input or from a terminal; each is parsed whole
+ * (qmgr_line), then applied to every object that it names (qmgr_apply). */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -51,6 +51,48 @@ struct state {
     bool quit;
 };
 
+/* --- the steps ---------------------------------------------------------------------------------------------- */
+
+static int qmgr_connect_all(struct state *s);
+static int qmgr_do_options(struct state *s);
+static int qmgr_do_terminal(struct state *s);
+static int qmgr_do_lines(struct state *s);
+static int qmgr_do_line(struct state *s, const char *line);
+
+static int qmgr_run(void *settings, int n, char *operands[])
+{
+    struct qmgr *q = settings;
+    struct state s = {.q = q, .apply = {.a = &q->a, .silent = q->silent}};
+    int rc = EXIT_NO_MEMORY;
+
+    s.apply.pool = conn_pool_create(&q->a);
+    if (s.apply.pool &&
+        qmgr_active_init(&s.active, operands, n) == 0) /* the servers named, or the default one */
+        rc = qmgr_connect_all(&s);                     /* nothing is done if one does not answer */
+    if (rc == 0 && q->lines.n)
+        rc = qmgr_do_options(&s); /* the lines of -c */
+    else if (rc == 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
+        rc = qmgr_do_terminal(&s); /* qmgr_do_lines with prompt, history and completion */
+    else if (rc == 0)
+        rc = qmgr_do_lines(
+            &s); /* standard input: each line goes to qmgr_do_line, which parses and applies it */
+    qmgr_active_fini(&s.active);
+    conn_pool_destroy(s.apply.pool);
+    return rc;
+}
+
+static int qmgr_connect_all(struct state *s)
+{
+    size_t i;
+
+    if (s->q->no_execution)
+        return 0;
+    for (i = 0; i < s->active.n[MGR_OBJ_SERVER]; i++)
+        if (conn_pool_connect(s->apply.pool, s->active.names[MGR_OBJ_SERVER][i].server) < 0)
+            return EXIT_NO_CONNECTION;
+    return 0;
+}
+
 /* --- one line ----------------------------------------------------------------------------------------------- */
 
 static void qmgr_print_error(const struct state *s, const char *line, const struct qmgr_line_error *f)
@@ -89,7 +131,7 @@ static int on_each_name(struct state *s, const struct qmgr_line *l, size_t n, co
     return rc;
 }
 
-/* Queues and nodes must have been named or made active; of the others all are meant. */
+/* Queues and nodes must be named or active; without names a line is about all objects of the other kinds. */
 static int on_active(struct state *s, const struct qmgr_line *l)
 {
     static const struct qmgr_name all = {(char *)"", (char *)""};
@@ -104,7 +146,7 @@ static int on_active(struct state *s, const struct qmgr_line *l)
     return on_each_name(s, l, 1, &all);
 }
 
-/* Queues and nodes that do not exist are said, and nothing becomes active. */
+/* Report queues and nodes that do not exist; then nothing becomes active. */
 static bool are_there(struct state *s, const struct qmgr_line *l)
 {
     bool all = true;
@@ -137,7 +179,7 @@ static int qmgr_do_history(struct state *s, const char *rest)
     return 0;
 }
 
-/* The file whose name stands at `rest`, "-" for standard input; -1: it could not be opened, said. */
+/* Open the file whose name is at `rest`, "-" for standard input. Return -1 after a message. */
 static int open_text(const char *rest, char name[static PATH_MAX], FILE **f)
 {
     size_t n = strcspn(rest, "\r\n");
@@ -153,7 +195,8 @@ static int open_text(const char *rest, char name[static PATH_MAX], FILE **f)
     return -1;
 }
 
-/* diff FILE, apply FILE: what the server would have to change, or does. diff says 1 where there is something. */
+/* diff FILE, apply FILE: show what the server would have to change, or change it. diff returns 1 where there is a
+ * difference. */
 static int qmgr_do_config(struct state *s, const struct qmgr_line *l)
 {
     const struct qmgr_name *server = s->active.names[MGR_OBJ_SERVER];
@@ -194,7 +237,7 @@ static int qmgr_do_parsed(struct state *s, const struct qmgr_line *l)
     return l->n ? on_each_name(s, l, l->n, l->names) : on_active(s, l);
 }
 
-/* Returns 0, a parse code 1 to 4, or the number of an error. */
+/* Return 0, a parse code 1 to 4, or the number of an error. */
 static int qmgr_do_line(struct state *s, const char *line)
 {
     struct qmgr_line_error fault;
@@ -216,7 +259,7 @@ static int qmgr_do_line(struct state *s, const char *line)
 
 /* --- many lines --------------------------------------------------------------------------------------------- */
 
-/* The next line of either source, without its newline; NULL: the end. Borrowed. */
+/* Return the next line of either source, without its newline; NULL: the end. Borrowed. */
 static const char *next_line(struct state *s, char **buffer, size_t *cap, const char *prompt)
 {
     ssize_t n;
@@ -230,7 +273,7 @@ static const char *next_line(struct state *s, char **buffer, size_t *cap, const 
     return *buffer;
 }
 
-/* A line with its continuations; false: the end. */
+/* Read a line with its continuations; false: the end. */
 static bool next_whole(struct state *s, char **buffer, size_t *cap, struct strbuf *whole)
 {
     const char *line = next_line(s, buffer, cap, "Qmgr: ");
@@ -282,7 +325,7 @@ static int qmgr_do_options(struct state *s)
     return rc;
 }
 
-/* For the tabulator key; without a server there are no names. */
+/* Names for completion; without a server there are none. */
 static void qmgr_names_of(void *arg, int object, void (*found)(void *to, const char *name), void *to)
 {
     struct state *s = arg;
@@ -299,37 +342,6 @@ static int qmgr_do_terminal(struct state *s)
     s->edit = qmgr_edit_create(qmgr_names_of, s);
     rc = qmgr_do_lines(s);
     qmgr_edit_destroy(s->edit);
-    return rc;
-}
-
-/* The servers named must answer before anything is done. */
-static int connect_all(struct state *s)
-{
-    size_t i;
-
-    if (s->q->no_execution)
-        return 0;
-    for (i = 0; i < s->active.n[MGR_OBJ_SERVER]; i++)
-        if (conn_pool_connect(s->apply.pool, s->active.names[MGR_OBJ_SERVER][i].server) < 0)
-            return EXIT_NO_CONNECTION;
-    return 0;
-}
-
-static int qmgr_run(void *settings, int n, char *operands[])
-{
-    struct qmgr *q = settings;
-    struct state s = {.q = q, .apply = {.a = &q->a, .silent = q->silent}};
-    int rc = EXIT_NO_MEMORY;
-
-    s.apply.pool = conn_pool_create(&q->a);
-    if (s.apply.pool && qmgr_active_init(&s.active, operands, n) == 0)
-        rc = connect_all(&s);
-    if (rc == 0 && q->lines.n)
-        rc = qmgr_do_options(&s);
-    else if (rc == 0)
-        rc = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) ? qmgr_do_terminal(&s) : qmgr_do_lines(&s);
-    qmgr_active_fini(&s.active);
-    conn_pool_destroy(s.apply.pool);
     return rc;
 }
 

@@ -1,5 +1,5 @@
-/* An array of names for each kind of object; `active` replaces it as a whole. Of a server the name stands in
- * `server`, also where it was typed as a name; `name` is then "". */
+/* An array of names for each kind of object; `active` replaces it as a whole. The name of a server is in `server`,
+ * also where it was typed as a name; `name` is then "". */
 #include "qmgr_active.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Every object is asked for by its own call, so fetch() is the one switch over kinds. A name that is "" means
- * all: for list and print one question brings them, for changes each object found is changed by a call of its
- * own, and the last error is the result. Schedulers cannot be asked for by name; the answer is searched. */
+/* Each kind of object has its own call, so qmgr_apply_fetch is the one switch over kinds. A name that is "" means
+ * all: for list and print one call fetches them; for changes each object found is changed by a call of its own, and
+ * the last error is the result. Schedulers cannot be asked for by name; the answer is searched. */
 #include "qmgr_apply.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "qmgr_attrs.h"
 #include "qmgr_print.h"
 
-/* The object and server as messages show them. */
+/* Report an error of the call, with object and server as messages show them. */
 static int qmgr_apply_report(const struct qmgr_apply *q, int c, int object, const char *name,
                              const char *server)
 {
@@ -95,7 +95,7 @@ int qmgr_apply_exists(const struct qmgr_apply *q, int object, const char *name, 
     return missing_rows[i].code;
 }
 
-/* A server says nothing of a scheduler that it does not have, because it is asked for all. */
+/* A server reports no error for an unknown scheduler, because it is asked for all. */
 static int qmgr_apply_missing(const struct qmgr_apply *q, int object, const char *name, const char *server)
 {
     size_t i;
@@ -110,7 +110,7 @@ static int qmgr_apply_missing(const struct qmgr_apply *q, int object, const char
     return PBSE_IVALREQ;
 }
 
-/* Resources of the house itself are no one's to create again. */
+/* Built-in resources cannot be created, so they are not printed. */
 static bool has_custom(int object, const struct batch_status *o)
 {
     for (; o; o = o->next)
@@ -137,7 +137,7 @@ static int qmgr_apply_show(const struct qmgr_apply *q, int c, int verb, int obje
     for (o = list; o; o = o->next) {
         if (!qmgr_apply_is_named(object, name, o) ||
             (object == MGR_OBJ_RSC && !*name && qmgr_attrs_is_builtin(o->name)))
-            continue; /* without a name the site's own resources are meant (PBS) */
+            continue; /* without a name only custom resources are shown (PBS) */
         shown++;
         if (verb == MGR_CMD_PRINT)
             qmgr_print_object(stdout, object, o);
@@ -148,7 +148,7 @@ static int qmgr_apply_show(const struct qmgr_apply *q, int c, int verb, int obje
     return shown || !*name ? 0 : qmgr_apply_missing(q, object, name, server);
 }
 
-/* "print server" is everything that makes the server what it is. */
+/* "print server" prints custom resources, queues and the server. */
 static int print_all(const struct qmgr_apply *q, int c, const char *server)
 {
     static const int kinds[] = {MGR_OBJ_RSC, MGR_OBJ_QUEUE, MGR_OBJ_SERVER};
@@ -161,7 +161,7 @@ static int print_all(const struct qmgr_apply *q, int c, const char *server)
     return rc;
 }
 
-/* Said where a Priority was set: with it comes the right to preempt. */
+/* Warn where a Priority was set: with it comes the right to preempt. */
 static void warn_of_open_express(int c, const char *name)
 {
     struct batch_status *queue = pbs_statque(c, name, NULL, NULL);

@@ -10,18 +10,18 @@ struct qmgr_apply {
     bool silent; /* -z: no error messages */
 };
 
-/* The objects of a kind (enum mgr_obj) at connection `c`: the one named, or all (""); `wants` may be NULL. As the
- * pbs_stat functions return it; of schedulers only what somebody has set. */
+/* Fetch the objects of a kind (enum mgr_obj) at connection `c`: the one named, or all (""); `wants` may be NULL. As
+ * the pbs_stat functions return it; of schedulers only what was set. */
 struct batch_status *qmgr_apply_fetch(int c, int object, const char *name, struct attrl *wants);
 
-/* name: "" is every object of that kind (or the server itself). Returns 0, or the number of the error,
- * which has been said. */
+/* Apply a line to one object; "" is every object of that kind (or the server itself). Return 0, or the number of the
+ * error, after a message. */
 int qmgr_apply(const struct qmgr_apply *q, const struct qmgr_line *l, const char *name, const char *server);
 
-/* Is there such a queue or node? 0, or the number of the error, which has been said. */
+/* Return 0 if there is such a queue or node, or the number of the error, after a message. */
 int qmgr_apply_exists(const struct qmgr_apply *q, int object, const char *name, const char *server);
 
-/* The names of all objects of a kind; none where the server cannot be asked. Says nothing. */
+/* Call `found` for the names of all objects of a kind; for none where the server cannot be asked. Prints nothing. */
 void qmgr_apply_names(const struct qmgr_apply *q, int object, const char *server,
                       void (*found)(void *to, const char *name), void *to);
 

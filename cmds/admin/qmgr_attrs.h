@@ -6,12 +6,12 @@
 /* object: enum mgr_obj. Case does not matter. */
 bool qmgr_attrs_is_attribute(int object, const char *name);
 
-/* May a manager set it, so that a printed line can be read again? Unknown ones: no. */
+/* Return true if a manager may set it, so that a printed line can be read again. False for unknown ones. */
 bool qmgr_attrs_is_settable(int object, const char *name);
 
-/* A list whose items are printed one by one, with += from the second on. */
+/* Return true for a list whose items are printed one by one, with += from the second on. */
 bool qmgr_attrs_is_list(int object, const char *name);
 
-bool qmgr_attrs_is_builtin(const char *resource); /* not to be created by anybody */
+bool qmgr_attrs_is_builtin(const char *resource); /* cannot be created */
 
 #endif

@@ -1,7 +1,7 @@
 /* Completing lines of qmgr. See qmgr_complete.h.
  *
- * The place of the last word decides: first a command, then an object, then names of such objects and attributes. An
- * operator or a comma begins a new attribute, as in "set queue q Priority = 5, max_". */
+ * The position of the last word decides: first a command, then an object, then names of such objects and attributes.
+ * An operator or a comma begins a new attribute, as in "set queue q Priority = 5, max_". */
 #include "qmgr_complete.h"
 
 #include <stdbool.h>
@@ -47,7 +47,7 @@ static enum attr_of qmgr_complete_kind_of(int object)
     return object >= 0 && object < MGR_OBJ_LAST ? kinds[object] : OF_COUNT;
 }
 
-/* "resources_max." and the resources behind it */
+/* Offer "resources_max." and the resources behind it. */
 static void offer_resources(struct typed *t, const char *attribute, size_t n)
 {
 #define RESOURCE(name, ...) #name,
@@ -90,7 +90,7 @@ static bool is_separator(char c)
     return c == ' ' || c == '\t' || c == ',';
 }
 
-/* The beginning of the next word, and its length. */
+/* Return the beginning of the next word, and its length. */
 static const char *next_word(const char *at, size_t *n)
 {
     while (*at && is_separator(*at))

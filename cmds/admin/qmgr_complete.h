@@ -1,7 +1,7 @@
 #ifndef QMGR_COMPLETE_H
 #define QMGR_COMPLETE_H
-/* What may stand at the end of a line of qmgr that is being typed: commands, objects, names, attributes and, behind
- * the dot of an attribute, resources. Pure but for the names, which the caller knows. */
+/* The words that may end a line of qmgr that is being typed: commands, objects, names, attributes and, behind the dot
+ * of an attribute, resources. Pure, except for the names, which the caller provides. */
 #include <stddef.h>
 
 struct qmgr_complete {
@@ -13,8 +13,8 @@ struct qmgr_complete {
     void *names_arg;
 };
 
-/* Words for the last one of `line`, which may be "" (the line ends with a blank). Returns how many characters of it
- * are typed already. */
+/* Offer words for the last one of `line`, which may be "" (the line ends with a blank). Return how many characters of
+ * it are typed already. */
 size_t qmgr_complete(const char *line, const struct qmgr_complete *c);
 
 #endif

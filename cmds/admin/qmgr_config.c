@@ -116,7 +116,7 @@ static struct qmgr_object *config_find(const struct qmgr_config *s, int object, 
     return NULL;
 }
 
-/* A new thing at the end; its attributes are a copy of `from`, or none. */
+/* Add an object at the end; its attributes are a copy of `from`, or none. */
 static struct qmgr_object *object_add(struct qmgr_config *s, int object, const char *name,
                                       const struct attr_list *from, struct err *e)
 {
@@ -148,7 +148,7 @@ static int object_change(struct qmgr_config *s, struct qmgr_object *t, const cha
                             op, e);
 }
 
-/* The row of the table follows the thing. */
+/* Make the row of the resource table agree with the object. */
 static int resource_declare(struct qmgr_config *s, const struct qmgr_object *t, struct err *e)
 {
     const char *type = attr_list_text(&t->attrs, RESOURCE_ATTR_type),
@@ -160,7 +160,7 @@ static int resource_declare(struct qmgr_config *s, const struct qmgr_object *t, 
     return resource_add(s->resources, t->name, type, flags, &made, e);
 }
 
-/* After a object_change of a thing: of a resource, the row, and its flags in the order in which they are always shown. */
+/* After the changes of a resource, update its row, and put its flags into the order in which they are always shown. */
 static int object_settle(struct qmgr_config *s, struct qmgr_object *t, struct err *e)
 {
     struct strbuf letters;
@@ -197,7 +197,7 @@ static int fetch_object(struct qmgr_config *s, int object, const struct batch_st
     return object_settle(s, t, e);
 }
 
-/* Built-in resources are everybody's and nobody's to configure. */
+/* Built-in resources are the same in every site and cannot be configured. */
 static bool fetch_is_configured(int object, const struct batch_status *o)
 {
     return object != MGR_OBJ_RSC || !qmgr_attrs_is_builtin(o->name);
@@ -239,7 +239,7 @@ static int read_copy_resources(struct qmgr_config *to, const struct qmgr_config 
     return 0;
 }
 
-/* The thing that a line names: as the file has made it so far, else a copy of what the server has. */
+/* Find the object that a line names: as the file has made it so far, else a copy of what the server has. */
 static struct qmgr_object *read_find(struct config_reading *r, int object, const char *name, struct err *e)
 {
     struct qmgr_object *t = config_find(r->site, object, name), *now;
@@ -254,7 +254,7 @@ static struct qmgr_object *read_find(struct config_reading *r, int object, const
     return NULL;
 }
 
-/* A node that is there keeps what its host has reported; anything else begins with the defaults. */
+/* Create an object. An existing node keeps what its host has reported; anything else begins with the defaults. */
 static struct qmgr_object *read_create(struct config_reading *r, int object, const char *name, struct err *e)
 {
     const struct qmgr_object *now = config_find(r->current, object, name);
@@ -299,7 +299,7 @@ static int read_attributes(struct config_reading *r, const struct qmgr_line *l, 
     return object_settle(r->site, t, e);
 }
 
-/* What is not there need not be deleted: a file may be applied twice. */
+/* An object that does not exist need not be deleted: a file may be applied twice. */
 static int read_deletion(struct config_reading *r, int object, const char *name, struct err *e)
 {
     struct qmgr_object *t;
@@ -347,7 +347,7 @@ static int config_read_line(struct config_reading *r, const struct qmgr_line *l,
     return 0;
 }
 
-/* A line with its continuations, without newlines; false: the end. `n` counts lines of the file. */
+/* Read a line with its continuations, without newlines; false: the end. `n` counts lines of the file. */
 static bool read_next_line(FILE *f, struct strbuf *line, char **buffer, size_t *cap, size_t *n)
 {
     ssize_t got;
@@ -405,7 +405,7 @@ static size_t config_read(struct qmgr_config *s, const struct qmgr_config *curre
 
 /* --- what a thing has --------------------------------------------------------------------------------------- */
 
-/* The attributes of an object as a manager would set them, in the order of the tables. */
+/* Called for each attribute of an object as a manager would set it, in the order of the tables. */
 typedef int config_walk_fn(void *arg, const char *name, const char *resource, const char *value);
 static int config_walk(const struct qmgr_config *s, const struct qmgr_object *t, config_walk_fn *fn,
                        void *arg)
@@ -464,7 +464,7 @@ static struct config_step *diff_add(struct config_diff *d, int mgr_cmd, const st
     return s;
 }
 
-/* What is in `these` and not, or not so, in `others`; with the value there, where there is one. */
+/* Collect what is in `these` and not, or with another value, in `others`, with the value there. */
 static void diff_collect(struct config_step *s, const struct attrs *these, const struct attrs *others,
                          bool values_too)
 {
@@ -643,7 +643,7 @@ static int step_do(const struct config_step *s, int c)
     return pbs_manager(c, s->command, s->object, s->name, s->to.first, NULL);
 }
 
-/* What was set where nothing was before is unset again. */
+/* Restore the old values, and unset attributes that had none. */
 static int step_undo_set(const struct config_step *s, int c)
 {
     struct attrs drop = {0};
@@ -673,7 +673,7 @@ static int step_undo(const struct config_step *s, int c)
     return step_undo_set(s, c);
 }
 
-/* The last one first. How many could not be undone. */
+/* Undo the steps, the last one first. Return how many could not be undone. */
 static size_t diff_undo(const struct config_step *const *done, size_t n, int c, FILE *faults)
 {
     size_t left = 0;

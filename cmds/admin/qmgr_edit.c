@@ -1,7 +1,6 @@
-/* libedit does the editing; here are the key for completion, the history, and "!n". What may be completed is
- * qmgr_complete's to say: it offers words, and they are only counted and compared here, once to finish the
- * word and, when nothing new can be typed, once more to show them. libedit's callbacks find us by
- * EL_CLIENTDATA. */
+/* libedit does the editing; here are the key for completion, the history, and "!n". qmgr_complete offers the words
+ * that fit; they are only counted and compared here, once to finish the word and, when nothing new can be typed, once
+ * more to show them. libedit's callbacks find the struct by EL_CLIENTDATA. */
 #include "qmgr_edit.h"
 
 #include <limits.h>
@@ -38,7 +37,7 @@ static char *qmgr_edit_show_prompt(EditLine *line)
 
 enum { COMMON_MAX = 256, ROW_WIDTH = 78 };
 
-/* What fits the word under the cursor: how many, what they have in common, and, the second time, a list. */
+/* The words that fit the one under the cursor: how many, what they have in common, and, the second time, a list. */
 struct fitting {
     size_t n, column;
     char common[COMMON_MAX];
@@ -64,7 +63,7 @@ static void qmgr_edit_take_fitting(void *arg, const char *word)
     f->common[same] = '\0';
 }
 
-/* One word that fits is finished; of several what they share is typed, and when that is nothing new they are shown. */
+/* Finish the word where one fits; of several type what they share, and when that is nothing new, show them. */
 static unsigned char qmgr_edit_tab_cb(EditLine *line, int key)
 {
     const LineInfo *info = el_line(line);

@@ -12,8 +12,8 @@ typedef void qmgr_edit_names_fn(void *arg, int object, void (*found)(void *to, c
 struct qmgr_edit *qmgr_edit_create(qmgr_edit_names_fn *names, void *arg);
 void qmgr_edit_destroy(struct qmgr_edit *e); /* writes the history */
 
-/* One line without its newline, borrowed until the next call; NULL: the end. "!n" has become line n of the
- * history; a number that is none is said, and the line is then "". */
+/* Read one line without its newline, borrowed until the next call; NULL: the end. "!n" has become line n of the
+ * history; a wrong number gets a message, and the line is then "". */
 const char *qmgr_edit_line(struct qmgr_edit *e, const char *prompt);
 
 void qmgr_edit_history(struct qmgr_edit *e, FILE *f, int n); /* the last n lines; 0: all */

@@ -1,5 +1,5 @@
-/* Two sources: texts for topics stand here; what an attribute is comes from the definition tables, so it
- * cannot be out of date. A topic wins over an attribute when there is one word, and may be cut short. */
+/* Two sources: the texts for topics below, and the definition tables for attributes, which cannot be out of date. A
+ * topic wins over an attribute when there is one word, and may be abbreviated. */
 #include "qmgr_help.h"
 
 #include <inttypes.h>
@@ -42,10 +42,10 @@ static const struct {
     {"quit", "quit, exit\n  Leave.\n"},
     {"commands",
      "active apply create delete diff exit export help history import list print quit set unset\n  Any of them may be "
-     "cut short: \"p s\" is \"print server\".\n"},
+     "abbreviated: \"p s\" is \"print server\".\n"},
     {"attributes",
      "What an object has: \"list OBJECT\" shows those that are set, \"help OBJECT\" all there are, \"help NAME\" what "
-     "one means. Resources stand behind a dot: resources_max.ncpus.\n"},
+     "one means. Resources follow a dot: resources_max.ncpus.\n"},
     {"operators",
      "=   set the value\n+=  add to the value, or to the list\n-=  take from the value, or from the "
      "list\n"},
@@ -95,7 +95,7 @@ static bool is_in(const struct attr_def *d, enum group g)
     return false;
 }
 
-/* All names of a kind that are of the group, in lines of a page's width. */
+/* Print all names of a kind that are of the group, in lines of a page's width. */
 static void show_names(FILE *f, enum attr_of of, enum group g)
 {
     size_t column = 0;

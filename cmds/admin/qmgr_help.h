@@ -2,7 +2,7 @@
 #define QMGR_HELP_H
 #include <stdio.h>
 
-/* What there is to say of a command or topic; of "" which ones there are. */
+/* Print the help on a command or topic; "" lists them. */
 void qmgr_help(FILE *f, const char *topic);
 
 #endif

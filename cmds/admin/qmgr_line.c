@@ -1,10 +1,9 @@
-/* A walk from left to right with one pointer into the line (struct scan): command, object, names, attributes;
- * where it stops is where the caret of a message goes. Two places need a look ahead. A word after the object
- * is a name or an attribute, and what follows it decides (is_attribute); and a "-" before "=" belongs to the
+/* A walk from left to right with one pointer into the line (struct qmgr_line_scan): command, object, names,
+ * attributes; where it stops is where the caret of a message goes. Two places need a look ahead. A word after the
+ * object is a name or an attribute, and what follows it decides (is_attribute); and a "-" before "=" belongs to the
  * operator, in other places to the name.
  *
- * Order in the tables has a meaning, for once: of the words that begin as what was typed the first is meant.
- */
+ * Here the order of the tables matters: an abbreviation means the first word that begins with it. */
 #include "qmgr_line.h"
 
 #include <ctype.h>
@@ -85,7 +84,7 @@ static int fault(struct qmgr_line_scan *s, enum qmgr_line_error_kind kind, size_
     return -1;
 }
 
-/* The value of the first row that begins with the word; -1: none. */
+/* Return the value of the first row that begins with the word; -1: none. */
 static int find_word(const struct word *rows, size_t n_rows, const char *word, size_t n)
 {
     for (size_t i = 0; n && i < n_rows; i++)
@@ -94,7 +93,7 @@ static int find_word(const struct word *rows, size_t n_rows, const char *word, s
     return -1;
 }
 
-/* The same for the word here, which is behind us then. */
+/* The same for the next word, which is then read. */
 static int take_word(struct qmgr_line_scan *s, const struct word *rows, size_t n_rows)
 {
     size_t n;
@@ -117,7 +116,7 @@ int qmgr_line_find_object(const char *word, size_t n)
     return find_word(objects, sizeof objects / sizeof objects[0], word, n);
 }
 
-/* Of several words for one thing the first, which stands before the others. */
+/* Of several words for one thing take the first, which comes before the others. */
 static void each_word(const struct word *rows, size_t n_rows, qmgr_line_word_fn *fn, void *arg)
 {
     for (size_t i = 0; i < n_rows; i++)
@@ -175,8 +174,8 @@ static int add_name(struct qmgr_line_scan *s, const char *text, size_t n)
     return name->name && name->server ? 0 : fault(s, QMGR_BAD_NAME, n);
 }
 
-/* Is what stands here an attribute, and not a name? One that an operator follows surely is; where none is
- * needed, a word that the definitions know and that nothing follows. */
+/* Return true if the next word is an attribute, and not a name. A word that an operator follows surely is; where none
+ * is needed, a word that the definitions know and that nothing follows. */
 static bool is_attribute(const struct qmgr_line_scan *s)
 {
     const char *end = s->at + strcspn(s->at, " \t\r\n=+,"), *next = end + strspn(end, " \t\r\n");
@@ -235,7 +234,7 @@ static bool take_operator(struct qmgr_line_scan *s, enum batch_op *op)
     return true;
 }
 
-/* A value: in quotes, or up to the next comma. On the heap, NULL: a quote is not closed. */
+/* Read a value: in quotes, or up to the next comma. On the heap, NULL: a quote is not closed. */
 static char *qmgr_line_take_value(struct qmgr_line_scan *s)
 {
     const char *from = s->at, *end;
@@ -332,7 +331,7 @@ static int take_content(struct qmgr_line_scan *s)
 
 /* --- the whole ---------------------------------------------------------------------------------------------- */
 
-/* What a command must have, and must not. */
+/* Check what a command must have, and must not. */
 static int qmgr_line_check(struct qmgr_line_scan *s)
 {
     const struct qmgr_line *l = s->out;

@@ -1,6 +1,6 @@
-/* `list` shows what there is; `print` writes what would make it again, and so leaves out what the server
- * decides by itself. A list becomes a line an item, the first with "=" and the others with "+=". Types and
- * flags of resources come as numbers and are put back into words here. */
+/* `list` shows everything; `print` writes lines that would make it again, and so leaves out what the server sets by
+ * itself. A list becomes a line for each item, the first with "=" and the others with "+=". Types and flags of
+ * resources come as numbers and are turned into words here. */
 #include "qmgr_print.h"
 
 #include <stdbool.h>
@@ -166,7 +166,7 @@ static void put_attribute(FILE *f, int object, const char *name, const struct at
     } while (*value);
 }
 
-/* What the server decides by itself would not be true when the lines are read again. */
+/* What the server sets by itself is not printed: it would be wrong when the lines are read again. */
 bool qmgr_print_is_printed(int object, const struct attrl *a)
 {
     if (object == MGR_OBJ_NODE && !strcmp(a->name, ATTR_NODE_state))

@@ -12,16 +12,16 @@ void qmgr_print_list(FILE *f, int object, const struct batch_status *o);
 /* "# Create queues and set their attributes." and its like, before the first of a kind. */
 void qmgr_print_begin(FILE *f, int object);
 
-/* create and set lines of one object; built-in resources and what nobody can set are left out. */
+/* Print create and set lines of one object; built-in resources and attributes that cannot be set are left out. */
 void qmgr_print_object(FILE *f, int object, const struct batch_status *o);
 
-/* Would a manager write this attribute of an object, so that it belongs to a configuration? */
+/* Return true if a manager would write this attribute of an object, so that it belongs to a configuration. */
 bool qmgr_print_is_printed(int object, const struct attrl *a);
 
-/* A value as a line of qmgr has it: in quotes where it must be. */
+/* Print a value as a line of qmgr has it: in quotes where needed. */
 void qmgr_print_value(FILE *f, const char *value, size_t n);
 
-/* The type or flag of a resource as people write it; the interface has numbers. */
+/* Return the type or flag of a resource as people write it; the interface has numbers. */
 enum { QMGR_PRINT_TEXT = 16 };
 const char *qmgr_print_resource_text(const struct attrl *a, char out[static QMGR_PRINT_TEXT]);
 

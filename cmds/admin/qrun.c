@@ -1,5 +1,5 @@
-/* qrun: run jobs now, whatever the scheduler thinks. Not by each_job, since its exit codes are others: 2 for
- * whatever went wrong. Without -a the call comes back when the server has an answer. */
+/* qrun: run jobs now, without the scheduler's decision. It does not use each_job, since its exit codes differ: 2 for
+ * any error. Without -a the call returns when the server has an answer. */
 #include "cmd.h"
 #include "operand.h"
 #include "pbs_error.h"

@@ -1,4 +1,4 @@
-/* qstart: let jobs of queues run. */
+/* qstart: let the jobs of queues start. */
 #include "each_queue.h"
 #include "pbs_ifl.h"
 

@@ -1,4 +1,4 @@
-/* qstop: let no more jobs of queues run. */
+/* qstop: let no more jobs of queues start. */
 #include "each_queue.h"
 #include "pbs_ifl.h"
 

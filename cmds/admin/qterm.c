@@ -1,5 +1,5 @@
 /* qterm: stop servers, and the daemons that belong to them. All options are bits of one number, the manner of
- * pbs_terminate; what they mean is the server's to know. */
+ * pbs_terminate; the server knows their meaning. */
 #include "cmd.h"
 #include "pbs_ifl.h"
 #include "api_error.h"
@@ -29,7 +29,7 @@ static const struct option_row rows[] = {
     CMD_FLAG('F', struct qterm, only_secondary, "stop the secondary server only"),
 };
 
-/* The low digit and its flags, as pbs_terminate takes them; -1: no such type. */
+/* Return the low digit and its flags, as pbs_terminate takes them; -1: no such type. */
 static int manner(const struct qterm *q)
 {
     int m;

@@ -1,6 +1,6 @@
-/* A daemon's lock file is locked while it runs and names its pid: that is the whole of what is known. "Ready"
- * is that the program which was started has ended with 0, having gone to the background. When it does not,
- * what a person needs is the end of its log, so that goes into the error. */
+/* A daemon's lock file is locked while it runs and names its pid; nothing else is recorded. A daemon is ready when
+ * the program that was started has ended with 0, having gone to the background. When it does not get ready, the error
+ * has the end of its log. */
 #include "complex_daemons.h"
 
 #include <dirent.h>
@@ -81,7 +81,7 @@ pid_t complex_daemon_pid(const struct complex_daemon *dm)
 
 /* --- logs: a file a day, named YYYYMMDD --------------------------------------------------------------------- */
 
-/* The newest file of a day before this one; "": of all. */
+/* Find the newest file of a day before this one; "": of all. */
 static bool newest(const char *dir, const char *before, char out[static NAME_MAX + 1])
 {
     DIR *list = opendir(dir);
@@ -97,7 +97,7 @@ static bool newest(const char *dir, const char *before, char out[static NAME_MAX
     return *out;
 }
 
-/* From where the last `lines` lines of this text begin; how many it has is taken from them. */
+/* Return the beginning of the last `lines` lines of this text; subtract their number from *lines. */
 static const char *last_lines(const char *text, size_t n, int *lines)
 {
     const char *at = text + n;
@@ -129,7 +129,7 @@ static char *read_tail(const char *path, size_t *n)
     return text;
 }
 
-/* `later` behind the last lines of this file; takes it over. */
+/* Put the last lines of this file before `later`, which is taken over. */
 static char *put_before(const char *path, char *later, int *lines)
 {
     size_t n;

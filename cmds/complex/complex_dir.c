@@ -1,6 +1,6 @@
-/* The directory is the only memory: no list of MOMs, no state. A MOM's pbs.conf is written last, since it is
- * what makes the MOM exist; one whose making broke off is a directory that nobody counts, and whose name is
- * taken. */
+/* The directory is the only record: there is no list of MOMs and no state. A MOM's pbs.conf is written last, since a
+ * MOM exists when it has one. A MOM that was made in part only is a directory that is not counted; its name is used
+ * up. */
 #include "complex_dir.h"
 
 #include <dirent.h>
@@ -49,7 +49,7 @@ static int find_exec(struct complex_dir *d, struct err *e)
         char *slash = strrchr(d->exec, '/');
 
         if (!slash || slash == d->exec)
-            return err_set(e, ENOENT, "this program must stand in the directory bin of PBS_EXEC");
+            return err_set(e, ENOENT, "this program must be in the directory bin of PBS_EXEC");
         *slash = '\0';
     }
     return 0;
@@ -174,7 +174,7 @@ static int make_dir(const struct complex_dir *d, const char *name, mode_t mode, 
     return file_make_dirs(complex_dir_path(d, path, "%s", name), mode, e);
 }
 
-/* The second server's pbs.conf is the complex's with another port behind; both name the pair. */
+/* The second server's pbs.conf is the complex's with another port at the end; both name the pair. */
 static int make_second(const struct complex_dir *d, struct strbuf *b, uint16_t port, struct err *e)
 {
     char path[PATH_MAX];
@@ -195,7 +195,8 @@ int complex_dir_make(const struct complex_dir *d, const struct complex_plan *p, 
     struct strbuf b;
     uint16_t port;
 
-    complex_ports_sweep(&complex_ports, d->root); /* of a complex that was here and was removed by hand */
+    complex_ports_sweep(&complex_ports,
+                        d->root); /* of a complex in this directory that was removed by hand */
     if (file_make_dirs(d->root, geteuid() == 0 ? 0755 : 0700, e) < 0 || make_dir(d, "home", 0755, e) < 0 ||
         make_dir(d, "mom", 0755, e) < 0 || (p->postgres && make_dir(d, "pgsql", 0755, e) < 0) ||
         complex_ports_claim(&complex_ports, d->root, &port, e) < 0)
@@ -295,11 +296,11 @@ static int write_mom_config(const struct complex_dir *d, const char *name, const
     char path[PATH_MAX];
     struct strbuf b;
 
-    /* Job identifiers are alike in all complexes of a host: each node needs temporary directories of its own. */
+    /* Complexes of a host may have equal job identifiers: each node needs temporary directories of its own. */
     if (file_make_dirs(complex_dir_path(d, path, "mom/%s/tmp", name), 01777, e) < 0)
         return -1;
     strbuf_init(&b, CONF_TEXT_MAX);
-    /* Nodes share the processors of one host and do not know of each other: none binds its jobs. */
+    /* Nodes share the processors of one host without knowing of one another: none binds its jobs. */
     (void)strbuf_addf(&b, "$usecp *:/ /\n$tmpdir %s\n$cpuset false\n", path);
     if (p->ncpus > 0)
         (void)strbuf_addf(&b, "ncpus %d\n", p->ncpus);
@@ -327,7 +328,7 @@ int complex_dir_first_plan(const struct complex_dir *d, struct complex_plan *out
     return 0;
 }
 
-/* A MOM's pbs.conf is the complex's with its own keys behind: of two lines with one key the later holds. */
+/* A MOM's pbs.conf is the complex's with its own keys at the end: of two lines with one key the later one counts. */
 static int write_mom_conf(const struct complex_dir *d, const char *name, struct err *e)
 {
     char path[PATH_MAX], *text;

@@ -8,8 +8,7 @@
  *   mom/NAME/pbs.conf   one MOM, whose PBS_MOM_HOME is mom/NAME
  *   pgsql/              only with a PostgreSQL store
  *
- * pbs_complex reads what stands in the files and keeps no list of its own: a MOM is there when its pbs.conf is.
- */
+ * pbs_complex reads the files and keeps no list of its own: a MOM exists when its pbs.conf does. */
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,44 +30,43 @@ struct complex_plan {
     bool pair; /* two servers with one store */
 };
 
-/* Where `dir` is; NULL: the directory of the pbs.conf in the environment where that is a complex, else
- * ./complex. Nothing is made. -1: no such place, or this program cannot find itself. */
+/* Find the complex in `dir`; NULL: in the directory of the pbs.conf in the environment, if that is a complex, else in
+ * ./complex. Makes nothing. -1: no such place, or this program cannot find itself. */
 int complex_dir_init(struct complex_dir *d, const char *dir, struct err *e);
 bool complex_dir_exists(const struct complex_dir *d); /* it holds a complex */
 bool complex_dir_is_pair(const struct complex_dir *d);
 
-/* "ROOT/what fmt says"; returns `out`, "" when it is too long for a path. */
+/* Format "ROOT/" and fmt into `out`, "" when it is too long for a path. Return `out`. */
 const char *complex_dir_path(const struct complex_dir *d, char out[static PATH_MAX], const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Write everything for a new complex, on ports that nobody uses and no other complex has. */
+/* Write everything for a new complex, on ports that are free and that no other complex has claimed. */
 int complex_dir_make(const struct complex_dir *d, const struct complex_plan *p, struct err *e);
 
-/* Add a MOM; `name` NULL: the next n1, n2 ... The name goes to `out`. */
+/* Add a MOM; `name` NULL: the next of n1, n2 ... The name is put into `out`. */
 int complex_dir_add_mom(const struct complex_dir *d, const char *name, const struct complex_plan *p,
                         char out[static COMPLEX_NAME_MAX], struct err *e);
 
-/* The names of the MOMs, in the order of their numbers. Their number, or -1. */
+/* Get the names of the MOMs, in the order of their numbers. Return how many, or -1. */
 struct complex_names {
     int n;
     char name[COMPLEX_NODES_MAX][COMPLEX_NAME_MAX];
 };
 int complex_dir_moms(const struct complex_dir *d, struct complex_names *out, struct err *e);
 
-/* What the first node was made with: ncpus and mem (0 and NULL: the hardware's; also where there is no node). The text
- * of mem is in `mem`. */
+/* Get what the first node was made with: ncpus and mem. 0 and NULL mean the hardware's, also where there is no node.
+ * The text of mem is in `mem`. */
 enum { COMPLEX_MEM_MAX = 64 };
 int complex_dir_first_plan(const struct complex_dir *d, struct complex_plan *out,
                            char mem[static COMPLEX_MEM_MAX], struct err *e);
 
-/* Schedulers beside the default one that have run here (home/sched_priv_NAME), as "sched_NAME", sorted. */
+/* Get the schedulers beside the default one that have run here (home/sched_priv_NAME), as "sched_NAME", sorted. */
 int complex_dir_scheds(const struct complex_dir *d, struct complex_names *out, struct err *e);
 
-int complex_dir_remove(const struct complex_dir *d,
-                       struct err *e); /* all files of it, and its claims to ports */
+int complex_dir_remove(const struct complex_dir *d, struct err *e); /* with its claims to ports */
 
-/* Where the PostgreSQL server's socket is: below the directory, or, where that path is too long for one, in a
- * directory of its own below /tmp, made at the first question. */
+/* Get the directory of the PostgreSQL server's socket: below the complex, or, where that path is too long for a
+ * socket, a directory of its own below /tmp, made at the first call. */
 int complex_dir_pg_socket(const struct complex_dir *d, char out[static PATH_MAX], struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
-/* Plain calls on one connection, one after the other. A node that is there already is no error, so a start
- * that was interrupted can be done again. A node is up when its state has no word that says otherwise; that
- * is asked again and again until the deadline. */
+/* Plain calls on one connection, one after the other. A node that exists already is no error, so an interrupted start
+ * can be repeated. A node is up when no word of its state says otherwise; the state is asked for repeatedly until the
+ * deadline. */
 #include "complex_nodes.h"
 
 #include <errno.h>

@@ -3,15 +3,15 @@
 /* The nodes of a private complex, as its server knows them. c is a connection to it. */
 #include "complex_dir.h"
 
-/* What a new complex needs once: the nodes; that ended jobs can be looked at (qstat -x), and, as root, that root may submit.
- * What is there is left. */
+/* Make what a new complex needs once: the nodes; job history (qstat -x); and, as root, the right of root to submit
+ * jobs. What exists is left as it is. */
 int complex_nodes_create(int c, const struct complex_names *nodes, struct err *e);
 int complex_nodes_set_up(int c, struct err *e);
 
-/* Wait until each is up. -1, ETIMEDOUT: the text names the first that is not, and its state. */
+/* Wait until each node is up. -1, ETIMEDOUT: the text names the first that is not, and its state. */
 int complex_nodes_wait(int c, const struct complex_names *nodes, int limit_ms, struct err *e);
 
-/* The state of a node as pbsnodes shows it, into `out`; "unknown" when the server does not say. */
+/* Put the state of a node, as pbsnodes shows it, into `out`; "unknown" when the server does not answer. */
 void complex_nodes_state(int c, const char *node, char *out, size_t size);
 
 #endif

@@ -1,6 +1,5 @@
-/* PostgreSQL's own programs do the work, one after the other, each waited for: initdb once, pg_ctl to ask,
- * start and stop. Nothing is kept; whether it runs is asked of pg_ctl. All output goes to one log, which
- * errors name. */
+/* PostgreSQL's own programs do the work, one after the other, each waited for: initdb once, pg_ctl for status, start
+ * and stop. No state is kept: pg_ctl says whether the cluster runs. All output goes to one log, which errors name. */
 #include "complex_pg.h"
 
 #include <errno.h>
@@ -67,7 +66,7 @@ static int complex_pg_run(const struct pg *p, const char *program, const char *c
     return err_prefix(e, "%s failed, see %s", program, p->log);
 }
 
-/* The directories, and the log, for the user who runs the cluster. */
+/* Make the directories and the log for the user who runs the cluster. */
 static int make_dirs(const struct complex_dir *d, const struct pg *p, struct err *e)
 {
     struct passwd *pw = geteuid() == 0 ? getpwnam("postgres") : NULL;

@@ -1,8 +1,8 @@
-/* A claim is made by symlink(2), which fails if there is one: of two complexes that want a port at the same moment one
- * gets it. First the claim, then the look whether somebody else listens there.
+/* A claim is made by symlink(2), which fails if there is one: of two complexes that want a port at the same moment
+ * one gets it. The claim is made first; then the port is tested for another program that listens there.
  *
- * Claims are taken away under a lock on the directory, by sweeping alone: one who looks at a claim and then removes it
- * must not remove what a third has claimed in between. The directory is like /tmp, open to all and sticky: others can
+ * Claims are removed by complex_ports_sweep only, under a lock on the directory: between a look at a claim and its
+ * removal another complex could claim the port. The directory is like /tmp, open to all and sticky: other users can
  * neither remove our claims nor move them, and their links are read, never followed. */
 #include "complex_ports.h"
 
@@ -27,7 +27,7 @@ enum { TRIES = 200, LOCK_TRIES = 250, PAUSE_MS = 20, NAME_SIZE = 8 };
 /* The range lies below the ports that the kernel gives to clients. */
 const struct complex_ports complex_ports = {"/tmp/pbs_complex_ports", 10000, 20000};
 
-/* -1: claims cannot be made here. A directory that is not sticky is nobody's promise. */
+/* Open the directory. -1: claims cannot be made here; a directory that is not sticky is not trusted. */
 static int open_dir(const struct complex_ports *p)
 {
     bool is_new = mkdir(p->dir, 01777) == 0;
@@ -54,7 +54,7 @@ static bool is_free(uint16_t port)
     return free_now;
 }
 
-/* Errors other than that there is a claim already keep nobody from the port. */
+/* Any error except "a claim exists" leaves the port usable. */
 static bool complex_ports_take(int dir, uint16_t port, const char *root)
 {
     char name[NAME_SIZE];
@@ -90,7 +90,7 @@ int complex_ports_claim(const struct complex_ports *p, const char *root, uint16_
 
 /* --- forgetting --------------------------------------------------------------------------------------------- */
 
-/* Not for ever: anybody could hold it. */
+/* Lock the directory, with a deadline: any user could hold the lock. */
 static bool lock(int dir)
 {
     for (int i = 0; i < LOCK_TRIES; i++) {
@@ -126,7 +126,7 @@ void complex_ports_sweep(const struct complex_ports *p, const char *root)
             if (*entry->d_name != '.' && complex_ports_is_over(fd, entry->d_name, root))
                 (void)unlinkat(fd, entry->d_name, 0);
     if (list)
-        (void)closedir(list); /* and its lock */
+        (void)closedir(list); /* and releases the lock */
     else if (fd >= 0)
         (void)close(fd);
 }

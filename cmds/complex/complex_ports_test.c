@@ -17,7 +17,7 @@
 #include "complex_ports.h"
 #include "file.h"
 
-/* Ports that no complex of this host takes while we look; other programs may have some of them. */
+/* Ports that no complex of this host takes during the test; other programs may have some of them. */
 enum { FIRST = 31000, COUNT = 12 };
 
 struct place {
@@ -50,7 +50,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* All that can be had for `root`; out[port - FIRST] counts how often. How many. */
+/* Claim all that can be had for `root`; out[port - FIRST] counts how often. Return how many. */
 static int claim_all(struct place *p, const char *root, int out[COUNT])
 {
     uint16_t port;

@@ -1,6 +1,6 @@
-/* Found again from /proc in every round, because processes are born and die meanwhile. First everybody is
- * made to stand still, in as many looks as it takes, and only then is anybody killed. A process that lost its
- * parent in between could no longer be told from a stranger. */
+/* The processes are read again from /proc in every round, because processes start and end meanwhile. First all are
+ * stopped, in as many rounds as it takes, and only then is the first one killed: a process that lost its parent in
+ * between could no longer be recognized. */
 #include "complex_procs.h"
 
 #include <ctype.h>
@@ -19,7 +19,7 @@ enum { PROC_TEXT_MAX = 1 << 20, PAUSE_MS = 20, STOP_ROUNDS = 20 };
 
 struct proc {
     pid_t pid, parent, session;
-    bool ours, kept; /* kept: ourselves, or above us */
+    bool ours, kept; /* kept: this process or an ancestor of it */
     bool stopped;
 };
 
@@ -52,7 +52,7 @@ static bool read_stat(struct proc *p)
     return ok;
 }
 
-/* Does a string of a NUL separated list hold `what`? */
+/* Return true if a string of a list separated by NUL holds `what`. */
 static bool complex_procs_holds(pid_t pid, const char *file, const char *what)
 {
     size_t n = 0;
@@ -135,7 +135,7 @@ static void keep_ourselves(struct procs *all)
         p->kept = true;
 }
 
-/* A process below one of ours, or in a session that one of ours leads, is ours: until nothing is added. */
+/* Mark as ours each process whose parent is ours, or whose session one of ours leads, until nothing is added. */
 static void spread(struct procs *all)
 {
     bool more = true;
@@ -152,7 +152,7 @@ static void spread(struct procs *all)
     }
 }
 
-/* Signal all of ours (`again`: also those that stand still); how many. */
+/* Signal all of ours (`again`: stopped ones too). Return how many. */
 static int signal_all(const char *root, int signal, bool again)
 {
     struct procs all = {0};
@@ -175,8 +175,8 @@ int complex_procs_kill(const struct complex_dir *d, int limit_ms)
     int64_t end = clock_real_mono_ms() + limit_ms;
     int n;
 
-    /* All must stand still before the first is killed: whoever is born meanwhile would lose the parent by which
-     * it is known. */
+    /* All are stopped before the first is killed: a process that starts in between would lose the parent by which it
+     * is recognized. */
     for (int i = 0; i < STOP_ROUNDS && signal_all(d->root, SIGSTOP, false) > 0; i++)
         (void)poll(NULL, 0, 1);
     while ((n = signal_all(d->root, SIGKILL, true)) > 0 && clock_real_mono_ms() < end)

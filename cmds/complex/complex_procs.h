@@ -1,14 +1,13 @@
 #ifndef COMPLEX_PROCS_H
 #define COMPLEX_PROCS_H
-/* The processes of a private complex, found by what the system says of them.
+/* The processes of a private complex, found in /proc.
  *
- * A shepherd and its job outlive their MOM on purpose. So whoever ends a complex looks for programs of PBS
- * that were started for it (its directory stands in their command line or environment), and for everything
- * they have started: children, and members of their sessions. Never ourselves and nobody above us.
- */
+ * A shepherd and its job outlive their MOM on purpose. To end a complex, look for programs of PBS that were started
+ * for it (its directory is in their command line or environment), and for everything that they have started:
+ * children, and members of their sessions. This process and its ancestors are never touched. */
 #include "complex_dir.h"
 
-/* Kill them all, again and again until none is left. The number that is left after limit_ms. */
+/* Kill them all, repeatedly until none is left. Return how many are left after limit_ms. */
 int complex_procs_kill(const struct complex_dir *d, int limit_ms);
 
 #endif

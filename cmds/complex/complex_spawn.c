@@ -1,5 +1,5 @@
-/* posix_spawn, and a look every few milliseconds until the end or the deadline: a command has no loop. PBS's
- * variables are taken out of the environment because they would win over the pbs.conf that is to hold. */
+/* posix_spawn, then a poll every few milliseconds until the end or the deadline: a command has no loop. PBS's
+ * variables are removed from the environment, because they would override the pbs.conf. */
 #include "complex_spawn.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum { PAUSE_MS = 5 };
 
-/* Pointers into our own environment; the caller frees the array. `last` may be NULL. */
+/* Return pointers into our own environment; the caller frees the array. `last` may be NULL. */
 static char **clean_environment(char *last)
 {
     size_t n = 0, used = 0;

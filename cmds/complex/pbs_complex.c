@@ -1,9 +1,9 @@
-/* pbs_complex: a private complex below one directory, for tests, demonstrations and whoever wants to try.
+/* pbs_complex: a private complex below one directory, for tests, demonstrations and first steps.
  *
- * A verb a function. The order of starting is the order of need: store, server, then its nodes as objects,
- * MOMs, scheduler, and at last we wait until every node is up. In stopping, scheduler and server go first,
- * and whatever is left (MOMs, shepherds, jobs) is found by its processes and killed: they outlive their MOM
- * on purpose. */
+ * Each verb is a function. start_steps has the order of starting, in which each part needs those before it:
+ * store, server, its nodes as objects, MOMs, scheduler; then it waits until every node is up. To stop, scheduler and
+ * server end first; what is left (MOMs, shepherds, jobs) is found by its processes and killed, since jobs outlive
+ * their MOM on purpose. */
 #include "cmd.h"
 
 #include <errno.h>
@@ -29,7 +29,8 @@ struct pbs_complex_settings {
     const char *dir, *nodes, *ncpus, *mem, *store, *lines;
     bool purge, pair;
     struct complex_dir d;
-    struct complex_names moms, scheds; /* scheds: beside the default one */
+    struct complex_names moms, scheds; /* scheds: schedulers beside the default one */
+    bool is_new;                       /* start: the directory was made by this call */
 };
 
 static const struct option_row rows[] = {
@@ -43,7 +44,7 @@ static const struct option_row rows[] = {
      cmd_take_text, (int)offsetof(struct pbs_complex_settings, mem)},
     {0, "store", OPTION_VALUE, "sqlite|postgres", "start: the server's store; default sqlite", cmd_take_text,
      (int)offsetof(struct pbs_complex_settings, store)},
-    {0, "pair", OPTION_ALONE, NULL, "start: two servers, of which one stands by; with --store postgres",
+    {0, "pair", OPTION_ALONE, NULL, "start: two servers, one of them in reserve; with --store postgres",
      cmd_take_flag, (int)offsetof(struct pbs_complex_settings, pair)},
     {0, "purge", OPTION_ALONE, NULL, "stop: remove all files of the complex too", cmd_take_flag,
      (int)offsetof(struct pbs_complex_settings, purge)},
@@ -103,7 +104,7 @@ static int pbs_complex_connect_to(const struct pbs_complex_settings *s, struct e
                    pbs_geterrmsg(-1) ? pbs_geterrmsg(-1) : "");
 }
 
-/* The variables of the caller's environment would override the complex's pbs.conf. */
+/* Unset the variables that would override the complex's pbs.conf. */
 static void forget_environment(void)
 {
     for (size_t i = 0; environ[i];) {
@@ -134,11 +135,26 @@ static int start_list(const struct pbs_complex_settings *s, const struct complex
     return 0;
 }
 
-static int prepare_server(const struct pbs_complex_settings *s, bool is_new, struct err *e)
+static int read_directory(struct pbs_complex_settings *s, struct err *e)
 {
-    int rc = 0, c = is_new ? pbs_complex_connect_to(s, e) : 0;
+    return complex_dir_moms(&s->d, &s->moms, e) < 0 ? -1 : complex_dir_scheds(&s->d, &s->scheds, e);
+}
 
-    if (!is_new)
+static int start_store(struct pbs_complex_settings *s, struct err *e)
+{
+    return complex_pg_is_used(&s->d) ? complex_pg_start(&s->d, e) : 0;
+}
+
+static int start_server(struct pbs_complex_settings *s, struct err *e)
+{
+    return start_one(s, "server", e);
+}
+
+static int set_up_server(struct pbs_complex_settings *s, struct err *e)
+{
+    int rc, c = s->is_new ? pbs_complex_connect_to(s, e) : 0;
+
+    if (!s->is_new)
         return 0;
     if (c < 0)
         return -1;
@@ -149,32 +165,45 @@ static int prepare_server(const struct pbs_complex_settings *s, bool is_new, str
     return rc;
 }
 
-static int wait_for_nodes(const struct pbs_complex_settings *s, const struct complex_names *names,
-                          struct err *e)
+static int start_second(struct pbs_complex_settings *s, struct err *e)
+{
+    return complex_dir_is_pair(&s->d) ? start_one(s, "second", e) : 0;
+}
+
+static int start_moms(struct pbs_complex_settings *s, struct err *e)
+{
+    return start_list(s, &s->moms, e);
+}
+
+static int start_scheds(struct pbs_complex_settings *s, struct err *e)
+{
+    return start_one(s, "sched", e) < 0 ? -1 : start_list(s, &s->scheds, e);
+}
+
+static int wait_for_nodes(struct pbs_complex_settings *s, struct err *e)
 {
     int rc, c = pbs_complex_connect_to(s, e);
 
     if (c < 0)
         return -1;
-    rc = complex_nodes_wait(c, names, UP_LIMIT_MS, e);
+    rc = complex_nodes_wait(c, &s->moms, UP_LIMIT_MS, e);
     (void)pbs_disconnect(c);
     return rc;
 }
 
-static int start_all(struct pbs_complex_settings *s, bool is_new, struct err *e)
-{
-    if (complex_dir_moms(&s->d, &s->moms, e) < 0 || complex_dir_scheds(&s->d, &s->scheds, e) < 0)
-        return -1;
-    if (complex_pg_is_used(&s->d) && complex_pg_start(&s->d, e) < 0)
-        return -1;
-    if (start_one(s, "server", e) < 0 || prepare_server(s, is_new, e) < 0 ||
-        (complex_dir_is_pair(&s->d) && start_one(s, "second", e) < 0) || start_list(s, &s->moms, e) < 0 ||
-        start_one(s, "sched", e) < 0 || start_list(s, &s->scheds, e) < 0)
-        return -1;
-    return wait_for_nodes(s, &s->moms, e);
-}
+/* The order of starting. Each step needs those before it, and does nothing for what runs already. */
+static int (*const start_steps[])(struct pbs_complex_settings *s, struct err *e) = {
+    read_directory, /* the names of MOMs and schedulers */
+    start_store,    /* PostgreSQL, where the server keeps its rows there */
+    start_server,   /* the server that will be active */
+    set_up_server,  /* in a new complex: nodes, so that MOMs are expected, and settings */
+    start_second,   /* of a pair; it finds an active server and waits */
+    start_moms,     /* one for each node */
+    start_scheds,   /* the default one, then the others */
+    wait_for_nodes, /* until each node is up */
+};
 
-/* What is asked for is what is there, or the complex does not start: a script would run on other nodes than it says. */
+/* Refuse options that differ from the existing complex: a script would run on other nodes than it asks for. */
 static int check_same(struct pbs_complex_settings *s, const struct complex_plan *p, struct err *e)
 {
     static const char remedy[] =
@@ -201,14 +230,15 @@ static int check_same(struct pbs_complex_settings *s, const struct complex_plan 
 
 static int pbs_complex_start(struct pbs_complex_settings *s, const char *operand, struct err *e)
 {
-    bool is_new = !complex_dir_exists(&s->d);
     struct complex_plan p;
 
     (void)operand;
-    if (read_plan(s, &p, e) < 0 || (is_new ? complex_dir_make(&s->d, &p, e) : check_same(s, &p, e)) < 0)
+    s->is_new = !complex_dir_exists(&s->d);
+    if (read_plan(s, &p, e) < 0 || (s->is_new ? complex_dir_make(&s->d, &p, e) : check_same(s, &p, e)) < 0)
         return -1;
-    if (start_all(s, is_new, e) < 0)
-        return -1;
+    for (size_t i = 0; i < sizeof start_steps / sizeof start_steps[0]; i++)
+        if (start_steps[i](s, e) < 0)
+            return -1;
     printf("The complex in %s is up: %d node%s.\n", s->d.root, s->moms.n, s->moms.n == 1 ? "" : "s");
     printf("To use it:  eval \"$(%s/bin/pbs_complex env --dir %s)\"\n", s->d.exec, s->d.root);
     return 0;

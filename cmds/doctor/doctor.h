@@ -1,11 +1,10 @@
 #ifndef DOCTOR_H
 #define DOCTOR_H
-/* What pbs_doctor's checks share: the host that is looked at, and how a finding is told.
+/* What pbs_doctor's checks share: the host that is checked, and how a finding is reported.
  *
- * A check is a row of doctor_checks: what it is called, on which hosts it is made, a function and the remedy of what it
- * finds. The function tells each fault with doctor_warn or doctor_fail, and what it was not allowed to look at with
- * doctor_skip; saying nothing means that all is fine.
- */
+ * A check is a row of doctor_checks: its name, the hosts on which it is made, a function, and the remedy for what it
+ * finds. The function reports each fault with doctor_warn or doctor_fail, and what it was not allowed to read with
+ * doctor_skip; no report means that all is well. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -33,14 +32,14 @@ struct doctor {
     struct cmd_args a; /* first, as of every command */
     const char *format;
     bool verbose;
-    /* what is looked at */
+    /* the host */
     struct conf *conf;
     unsigned here;               /* enum doctor_where */
     const char *home, *mom_home; /* PBS_HOME, and that of the MOM */
     char host[256];              /* own name */
     int server;                  /* connection, or -1; made once, by doctor_server */
     bool asked_server;
-    /* how it goes */
+    /* the findings */
     const struct doctor_check *check;
     struct doctor_finding *findings;
     size_t n_findings, count[DOCTOR_STATES];
@@ -56,12 +55,14 @@ void doctor_warn(struct doctor *d, const char *fmt, ...) __attribute__((format(p
 void doctor_fail(struct doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void doctor_skip(struct doctor *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* A connection to the server, made at the first call; -1: there is none, and `server` has said so. */
+/* Return a connection to the server, made at the first call; -1: there is none, and the check `server` has reported
+ * it. */
 int doctor_server(struct doctor *d);
-/* The value of an attribute of an answer; NULL: it is not there. */
+/* Return the value of an attribute of an answer, or NULL. */
 const char *doctor_attr(const struct batch_status *s, const char *name);
 
-/* Run a program of PBS_EXEC and hand each line of its output to `line`. Its exit status; -1: it could not be run. */
+/* Run a program of PBS_EXEC and pass each line of its output to `line`. Return its exit status; -1: it could not be
+ * run. */
 int doctor_run(struct doctor *d, char *const argv[], void (*line)(struct doctor *d, const char *text));
 
 /* doctor_host.c */

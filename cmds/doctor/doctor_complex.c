@@ -17,12 +17,12 @@
 #include "file.h"
 #include "resource.h"
 
-/* A second is what a question takes; five minutes is how old a MUNGE credential may be. */
+/* A call may take a second; a MUNGE credential may be five minutes old. */
 enum { CLOCK_WARN_S = 5, CLOCK_FAIL_S = 300, CONNECT_MS = 5000, FILE_MAX = 1 << 20 };
 
 /* ---- ports --------------------------------------------------------------------------------------------- */
 
-/* 0: something listens on this port of this host; else an errno. */
+/* Return 0 if a program listens on this port of this host, else an errno. */
 static int try_port(int port)
 {
     struct sockaddr_in to = {
@@ -189,7 +189,7 @@ void doctor_confinement(struct doctor *d)
 
 /* ---- the scheduler's resources --------------------------------------------------------------------------- */
 
-/* Does the line "resources:" name it? A comment begins with #. */
+/* Return true if the line "resources:" names it. A comment begins with #. */
 static bool line_has(const char *config, const char *name)
 {
     size_t n = strlen(name);

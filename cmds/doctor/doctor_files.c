@@ -1,4 +1,4 @@
-/* What lies below PBS_HOME, by the programs that know it. See doctor.h. */
+/* The files below PBS_HOME, checked by the programs that know them. See doctor.h. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static void program(const struct doctor *d, const char *name, char out[static PR
     snprintf(out, PROGRAM_SIZE, "%s/sbin/%s", conf_text(d->conf, CONF_PBS_EXEC), name);
 }
 
-/* pbs_probe says one line a fault; what it could not look at is none. */
+/* pbs_probe prints one line for each fault; what it could not read is no fault. */
 static void doctor_files_probe_line(struct doctor *d, const char *text)
 {
     if (strstr(text, strerror(EACCES)))

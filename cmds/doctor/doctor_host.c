@@ -16,7 +16,7 @@
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-/* Addresses of a name as the resolver alone says; NULL: it knows none. */
+/* Return the addresses of a name as the resolver alone gives them; NULL: it knows none. */
 static struct addrinfo *resolve(const char *name, int *why)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
@@ -45,7 +45,7 @@ static void address_text(const struct addrinfo *a, char out[static NI_MAXHOST])
         snprintf(out, NI_MAXHOST, "?");
 }
 
-/* A complex on one host works by loopback; as soon as another host is to come, nothing does. */
+/* A complex on one host works by loopback, but no other host can be added then. */
 void doctor_own_name(struct doctor *d)
 {
     char text[NI_MAXHOST];
@@ -90,7 +90,7 @@ static bool is_same_host(const char *a, const char *b)
     return n == strcspn(b, ".") && strncasecmp(a, b, n) == 0;
 }
 
-/* Only of addresses that others see; a host of several names is told by its first. */
+/* Check only addresses that other hosts see; a host of several names has its first name here. */
 void doctor_reverse(struct doctor *d)
 {
     char back[NI_MAXHOST], text[NI_MAXHOST];
@@ -150,7 +150,7 @@ static void each_folder(struct doctor *d,
         if (statvfs(path, &s) < 0) {
             if (errno == EACCES)
                 doctor_skip(d, "%s may not be looked into", path);
-            continue; /* a folder that is missing is told by `files` */
+            continue; /* the check `files` reports a missing folder */
         }
         for (k = 0; k < n && seen[k] != s.f_fsid; k++)
             continue;

@@ -20,7 +20,7 @@ static void certs_path(const struct doctor *d, const char *name, char out[static
     snprintf(out, PATH_SIZE, "%s/certs%s%s", d->home, name ? "/" : "", name ? name : "");
 }
 
-/* Each file of the folder whose name ends so. */
+/* Call `look` for each file of the folder whose name ends with `end`. */
 static void each_file(struct doctor *d, const char *end, void (*look)(struct doctor *d, const char *path))
 {
     char folder[PATH_SIZE], path[2 * PATH_SIZE];
@@ -57,7 +57,7 @@ static X509 *read_certificate(struct doctor *d, const char *path)
     return x;
 }
 
-/* Without it a host reaches nothing over TCP. On the server's own host local commands need none. */
+/* Without a CA certificate a host reaches nothing over TCP. On the server's own host local commands need none. */
 void doctor_ca(struct doctor *d)
 {
     char path[PATH_SIZE], folder[PATH_SIZE];
@@ -143,7 +143,8 @@ void doctor_signed(struct doctor *d)
 
 /* ---- MUNGE --------------------------------------------------------------------------------------------- */
 
-/* What libmunge has, loaded where it is there: a host without remote users needs none. MUNGE_OPT_SOCKET is 8. */
+/* The functions of libmunge, loaded where it is installed: a host without remote users needs none. MUNGE_OPT_SOCKET
+ * is 8. */
 struct munge_calls {
     void *(*ctx_create)(void);
     int (*ctx_set)(void *ctx, int option, ...);
@@ -169,7 +170,7 @@ static bool load_munge(struct munge_calls *m)
     return library != NULL;
 }
 
-/* A credential of one's own, made and taken apart. 0, or MUNGE's error. */
+/* Encode and decode a credential. Return 0, or MUNGE's error. */
 static int try_munge(const struct doctor *d, const struct munge_calls *m)
 {
     enum { OPTION_SOCKET = 8 };
@@ -191,7 +192,7 @@ static int try_munge(const struct doctor *d, const struct munge_calls *m)
     return rc;
 }
 
-/* On the server's host only users of other hosts need it. */
+/* On the server's host only users of other hosts need MUNGE. */
 void doctor_munge(struct doctor *d)
 {
     struct munge_calls m = {0};

@@ -1,7 +1,7 @@
-/* pbs_doctor: is this host of a complex as it should be? doc/man/pbs_doctor.8.
+/* pbs_doctor: check this host of a complex; see doc/man/pbs_doctor.8.
  *
- * One table of checks, in the order in which a person would look: the host itself, what lies on it, then the others. One
- * line a fault, with the remedy. Everything is only looked at. */
+ * One table of checks, in the order in which an administrator would look: the host itself, its files, then the other
+ * hosts. One line for each fault, with the remedy. Nothing is changed. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* One walk over the attributes fills a struct of borrowed pointers; the rest are small functions from text to
- * text, each into memory of the caller. Widths are not known here. */
+/* One walk over the attributes fills a struct of borrowed pointers; the other functions make text from text, each
+ * into the caller's memory. Widths of columns are not known here. */
 #include "job_show.h"
 
 #include <stdint.h>
@@ -163,7 +163,7 @@ void job_show_why_attribs(struct attrs *out)
         attrs_add(out, why_names[i], NULL, "", SET);
 }
 
-/* "afterok:9.head@head:10.head@head" without the servers to which the jobs belong. */
+/* Format "afterok:9.head@head:10.head@head" without the servers to which the jobs belong. */
 static const char *without_servers(const char *item, size_t n, char out[static JOB_SHOW_WHY])
 {
     size_t len = (size_t)snprintf(out, JOB_SHOW_WHY, "Waits for ");
@@ -178,7 +178,8 @@ static const char *without_servers(const char *item, size_t n, char out[static J
     return out;
 }
 
-/* "afterok:9.head,before:..." : kinds that others wait for are left out. */
+/* Find the first dependency in "afterok:9.head,before:..." that this job waits for; kinds for which other jobs wait
+ * are left out. */
 static const char *first_wait(const char *depend, char out[static JOB_SHOW_WHY])
 {
     for (const char *at = depend; at && *at; at += strcspn(at, ","), at += *at == ',')
@@ -213,7 +214,8 @@ static const char *why_until(const char *time, char out[static JOB_SHOW_WHY])
     return out;
 }
 
-/* What a scheduler says of a job that it cannot start: for a suspended one that is not why it does not run. */
+/* Return true for a comment of a scheduler on a job that it cannot start; a suspended job does not wait for that
+ * reason. */
 static bool is_of_scheduler(const char *comment)
 {
     return strncmp(comment, "Not Running", 11) == 0 || strncmp(comment, "Can Never Run", 13) == 0;

@@ -1,6 +1,6 @@
 #ifndef JOB_SHOW_H
 #define JOB_SHOW_H
-/* What listings say of a job, made from its attributes; each in caller's memory. */
+/* What listings show of a job, made from its attributes, each in the caller's memory. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -25,21 +25,22 @@ const char *job_show_user(const char *owner, char *out, size_t size);
 const char *job_show_hhmm(const char *duration, char out[static JOB_SHOW_TEXT]);
 
 enum job_show_unit { JOB_SHOW_OWN, JOB_SHOW_GB, JOB_SHOW_MW };
-/* At most four digits and a unit, rounded up; NULL for NULL or what is no size. */
+/* Format a size with at most four digits and a unit, rounded up; NULL for NULL or an ill-formed size. */
 const char *job_show_memory(const char *size, enum job_show_unit unit, char out[static JOB_SHOW_TEXT]);
 
-/* How much of it is done: "100", " 37 ", "-- ". The larger of cput and walltime; of an array its subjobs. */
+/* Format how much of the job is done: "100", " 37 ", "-- ". The larger of cput and walltime; for an array the part of
+ * its subjobs. */
 const char *job_show_percent(const struct job_show *j, char out[static JOB_SHOW_TEXT]);
 
-/* Why it waits, in the words of its comment; where it has none, or one of the scheduler that is not the reason, made of its
- * other attributes: who holds it, the dependency that it waits for, its Execution_Time, the job for which it is suspended.
- * NULL: there is nothing to say. */
+/* Return why the job waits: its comment, or, where there is none or the scheduler's comment is not the reason, a text
+ * from its other attributes: the holder, the dependency that it waits for, its Execution_Time, the job for which it
+ * is suspended. NULL: no reason is known. */
 enum { JOB_SHOW_WHY = 512 };
 const char *job_show_why(const struct batch_status *job, char out[static JOB_SHOW_WHY]);
-/* The attributes that it looks at. */
+/* Add the attributes that job_show_why reads. */
 void job_show_why_attribs(struct attrs *out);
 
-/* The number behind "Running:" in a list of counts; 0 if it is not there. */
+/* Return the number behind "Running:" in a list of counts; 0 if it is missing. */
 long job_show_count(const char *counts, const char *state);
 
 #endif

@@ -16,7 +16,7 @@
 
 #define A(n, r, v, next) (&(struct attrl){next, (char *)n, (char *)r, (char *)v, SET})
 
-/* What a function wrote, as text to be freed. */
+/* The output of a function, as text to be freed. */
 struct out {
     char *text;
     size_t n;
@@ -149,7 +149,7 @@ static void alternative_listing(void **state)
                "42.svr1                                         --   --  --    --    --  Q   -- \n");
 }
 
-/* Room is shared in turn; a column stops at its end, and the line stays as it is where no width is known. */
+/* Columns change in turn; a column stops at its bound, and nothing changes where no width is known. */
 static void columns_share_the_room(void **state)
 {
     const struct {
@@ -189,7 +189,7 @@ static void estimates(void **state)
     }
 }
 
-/* The time that a job has run would read as a time of the day. */
+/* The time that a job has run would look like a time of the day. */
 static void no_estimate_of_what_has_started(void **state)
 {
     struct batch_status job = {.name = (char *)"41.svr1",

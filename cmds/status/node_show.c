@@ -1,7 +1,6 @@
-/* The server gives a node's jobs as one text with an entry for each slot, so a job may stand there many
- * times: names are counted and shown once, by looking back over the text. What is free is total less
- * assigned, computed here; the server does not say it. Titles, widths and order of columns are PBS's, since
- * scripts cut them by column. */
+/* The server gives a node's jobs as one text with an entry for each slot, so a job may be listed many times: jobs are
+ * counted and shown once, by looking back over the text. What is free is total less assigned, computed here; the
+ * server does not send it. Titles, widths and order of columns are PBS's, since scripts cut them by column. */
 #include "node_show.h"
 
 #include <stdlib.h>
@@ -35,7 +34,7 @@ static const char *node_show_value(const struct batch_status *n, const char *nam
 
 /* --- jobs on it --------------------------------------------------------------------------------------------- */
 
-/* The next job of "41.svr1/0, 42.svr1/1": its name without slot, of *n bytes; NULL: no more. */
+/* Return the next job of "41.svr1/0, 42.svr1/1": its name without slot, of *n bytes; NULL: the end. */
 static const char *next_job(const char **at, size_t *n)
 {
     const char *s = *at ? *at + strspn(*at, ", ") : "";
@@ -48,7 +47,7 @@ static const char *next_job(const char **at, size_t *n)
     return s;
 }
 
-/* Has the same job stood before `job`? A job has one entry a slot. */
+/* Return true if the list names the same job before `job`. A job has one entry for each slot. */
 static bool is_repeated(const char *list, const char *job, size_t n)
 {
     const char *at = list, *other;
@@ -71,7 +70,7 @@ static long count_jobs(const char *list)
     return count;
 }
 
-/* The job names, each once, with commas; "--" if none. */
+/* Format the job names, each once, with commas; "--" if there are none. */
 static const char *job_names(const char *list, char *out, size_t size)
 {
     const char *at = list, *job;
@@ -86,7 +85,7 @@ static const char *job_names(const char *list, char *out, size_t size)
 
 /* --- JSON --------------------------------------------------------------------------------------------------- */
 
-/* An amount of nothing that is assigned says nothing. `jobs` is written apart, as an array. */
+/* An assigned amount of 0 is left out. `jobs` is written separately, as an array. */
 static bool node_show_omit(const struct attrl *a)
 {
     if (!strcmp(a->name, ATTR_NODE_jobs))
@@ -145,7 +144,7 @@ static const char *or_dashes(const char *text)
     return text && *text ? text : "--";
 }
 
-/* "free/total" of one resource: "6/8"; amounts of memory in a short unit. */
+/* Format "free/total" of one resource: "6/8"; amounts of memory in a short unit. */
 static const char *free_of_total(const struct batch_status *n, const char *resource, char out[static CELL])
 {
     const char *total = node_show_value(n, ATTR_rescavail, resource),
@@ -169,9 +168,9 @@ static const char *free_of_total(const struct batch_status *n, const char *resou
     return out;
 }
 
-/* One column: what it is called, how wide, where it stands. */
+/* One column: title, width, source. */
 struct node_show_column {
-    const char *title, *key; /* of the table; of JSON */
+    const char *title, *key; /* title of the table; key of JSON */
     const char *name, *resource;
     int width; /* negative: left; 0: the last one, of any width */
 };
@@ -242,7 +241,7 @@ static void names(FILE *f, const struct batch_status *n, bool whole)
     node_show_put_left(f, whole ? state : first, 15, whole);
 }
 
-/* How many jobs are on it, and how many of them run; those that do not are suspended. */
+/* Count the jobs on a node, and those that run; the others are suspended. */
 static void job_counts(const struct batch_status *n, const struct jobid_set *suspended, long *all,
                        long *running)
 {

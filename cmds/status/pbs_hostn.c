@@ -1,4 +1,4 @@
-/* pbs_hostn: what this host's resolver says of a name. */
+/* pbs_hostn: show how this host resolves a name. */
 #include <arpa/inet.h>
 #include <netdb.h>
 
@@ -39,7 +39,7 @@ static void pbs_hostn_show(const struct hostn *q, const struct hostent *h)
     for (p = h->h_addr_list; *p; p++) {
         char bytes[4];
 
-        memcpy(bytes, *p, sizeof bytes); /* the answer lies in memory that the next question overwrites */
+        memcpy(bytes, *p, sizeof bytes); /* the next call overwrites the answer */
         show_address(bytes);
     }
 }

@@ -1,4 +1,5 @@
-/* pbs_rstat: reservations, as a table (-S), by name only (-B) or with all attributes (-f, -F). None is no line. */
+/* pbs_rstat: show reservations as a table (-S), by name only (-B) or with all attributes (-f, -F). Without
+ * reservations nothing is printed. */
 #include <time.h>
 
 #include "attrs.h"
@@ -12,7 +13,7 @@
 struct rstat {
     struct cmd_args a;
     bool full, brief, table;
-    bool headed; /* the table has its head */
+    bool headed; /* the heading has been printed */
 };
 
 static const struct option_row rows[] = {
@@ -22,7 +23,7 @@ static const struct option_row rows[] = {
     CMD_FLAG('S', struct rstat, table, "a table; what is shown when nothing is said"),
 };
 
-/* "Today 16:00", "Wed 16:00" this week, "Wed Mar 04 16:00", with the year where it is another one. */
+/* Format a time: "Today 16:00", "Wed 16:00" this week, "Wed Mar 04 16:00", with the year where it is another one. */
 static const char *show_time(const char *text, char out[32])
 {
     time_t when = text ? (time_t)strtoll(text, NULL, 10) : 0, now = time(NULL);
@@ -82,7 +83,7 @@ static void pbs_rstat_show(struct rstat *q, const struct batch_status *r)
             show_row(q, r);
 }
 
-/* All of them where none is named. */
+/* Ask for the reservation, or for all without a name. */
 static int pbs_rstat_ask(struct rstat *q, int c, const char *name)
 {
     struct batch_status *r;

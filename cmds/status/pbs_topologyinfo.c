@@ -1,5 +1,6 @@
-/* pbs_topologyinfo: how many sockets and processors the hosts have, from what their MOMs have reported (topology_info of
- * the vnode that a host itself is; others on the same host have none). For who counts licences of software by sockets. */
+/* pbs_topologyinfo: show how many sockets and processors the hosts have, as their MOMs have reported (topology_info
+ * of the vnode that is the host itself; other vnodes of the host have none). Licences that are counted by sockets
+ * need it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static const struct option_row rows[] = {
     CMD_FLAG('s', struct topology, sockets, "how many sockets; what is shown where neither is asked for"),
 };
 
-/* N of "... NAME=N ..."; -1: it is not there. */
+/* Return N of "... NAME=N ..."; -1: missing. */
 static long pbs_topologyinfo_count(const char *topology, const char *name)
 {
     const size_t n = strlen(name);
@@ -51,7 +52,7 @@ static void pbs_topologyinfo_show(const struct topology *q, const char *host, co
     putchar('\n');
 }
 
-/* `host` is a vnode or the host that vnodes are on; NULL: any. */
+/* Return true if `host` names the vnode or the host of the vnode; NULL: any. */
 static bool is_meant(const struct batch_status *v, const char *host)
 {
     const char *on = attrs_value(v->attribs, ATTR_rescavail, "host");
@@ -59,7 +60,7 @@ static bool is_meant(const struct batch_status *v, const char *host)
     return !host || strcmp(v->name, host) == 0 || (on && strcmp(on, host) == 0);
 }
 
-/* The hosts of this name, or all. 0, or 1: it is unknown, or has reported nothing; said. */
+/* Show the hosts of this name, or all. Return 0, or 1 after a message: it is unknown, or has reported nothing. */
 static int show_host(const struct topology *q, const struct batch_status *vnodes, const char *host)
 {
     size_t known = 0, told = 0;

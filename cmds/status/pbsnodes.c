@@ -1,9 +1,8 @@
-/* pbsnodes: nodes as they are, and which of them take no jobs.
+/* pbsnodes: show nodes, or set whether they take jobs.
  *
- * Two commands in one, told apart by is_change: a change is a call for each host named; showing asks for
- * hosts or vnodes, all or by name, and writes one of several forms. The heading, or the head of the JSON, is
- * written before the first node: nothing found is nothing shown. Which options go together is said in one
- * place, unsound. */
+ * Two commands in one, told apart by is_change: a change is a call for each host named; showing asks for hosts or
+ * vnodes, all or by name, and writes one of several forms. The heading, or the head of the JSON, is written before
+ * the first node: without a node there is no output. find_conflict checks which options go together. */
 #include "cmd.h"
 
 #include <strings.h>
@@ -100,14 +99,14 @@ static int change_vnode(const struct pbsnodes *p, int c, const char *vnode)
         attrs_add(&attrs, ATTR_NODE_state, NULL, "offline", p->offline ? INCR : DECR);
     if (p->comment)
         attrs_add(&attrs, ATTR_comment, NULL, p->comment, *p->comment ? SET : UNSET);
-    else if (p->clear) /* it said why the host was offline */
+    else if (p->clear) /* it gave the reason for which the host was offline */
         attrs_add(&attrs, ATTR_comment, NULL, "", UNSET);
     rc = pbs_manager(c, MGR_CMD_SET, MGR_OBJ_NODE, vnode, attrs.first, NULL);
     attrs_fini(&attrs);
     return rc ? pbsnodes_report(p, c, vnode) : 0;
 }
 
-/* A host is all its vnodes; with -v the name is that of one vnode. */
+/* Change all vnodes of a host; with -v the name is that of one vnode. */
 static int change_host(const struct pbsnodes *p, int c, const struct batch_status *vnodes, const char *host)
 {
     int rc = 0, n = 0;
@@ -142,11 +141,11 @@ struct pbsnodes_show {
     const struct pbsnodes *p;
     int c;
     struct json_out json;
-    struct jobid_set names, *suspended; /* -Sj: jobs that are; else NULL */
+    struct jobid_set names, *suspended; /* -Sj: the suspended jobs; else NULL */
     bool begun;
 };
 
-/* A node's list of jobs does not say which of them stand still. */
+/* Ask which jobs are suspended: a node's list of jobs does not say. */
 static void ask_suspended(struct pbsnodes_show *s)
 {
     struct attrs criteria = {0};
@@ -183,7 +182,7 @@ static void pbsnodes_close_json(struct pbsnodes_show *s)
 {
     if (s->p->format != STATUS_JSON || s->p->down)
         return;
-    pbsnodes_open_json(s); /* whatever came, it is a document */
+    pbsnodes_open_json(s); /* JSON is a whole document, with or without nodes */
     json_out_close(&s->json, '}');
     json_out_end(&s->json);
 }
@@ -219,7 +218,7 @@ static bool is_of_host(const struct batch_status *n, const char *host)
     return !strcmp(host, own ? own : n->name);
 }
 
-/* Is it a vnode of one of the hosts named? */
+/* Return true if the vnode is of one of the hosts named. */
 static bool is_of_hosts(const struct batch_status *n, int count, char *hosts[])
 {
     int i;
@@ -230,7 +229,7 @@ static bool is_of_hosts(const struct batch_status *n, int count, char *hosts[])
     return false;
 }
 
-/* -H: hosts that no vnode is of. */
+/* -H: report hosts without a vnode. */
 static int report_missing(const struct pbsnodes *p, int c, const struct batch_status *list, int n,
                           char *hosts[])
 {
@@ -316,8 +315,8 @@ static int pbsnodes_show(const struct pbsnodes *p, int c, int n, char *operands[
 
 /* --- the whole ---------------------------------------------------------------------------------------------- */
 
-/* What is wrong with the options together; NULL: nothing. "": the usage says it. */
-static const char *unsound(const struct pbsnodes *p, int n)
+/* Find options that do not go together. NULL: none. "": the usage explains it. */
+static const char *find_conflict(const struct pbsnodes *p, int n)
 {
     if (p->offline && p->clear)
         return "-o and -r exclude each other";
@@ -340,7 +339,7 @@ static int pbsnodes_run(void *settings, int n, char *operands[])
 {
     struct pbsnodes *p = settings;
     struct conn_pool *s;
-    const char *wrong = unsound(p, n);
+    const char *wrong = find_conflict(p, n);
     int c, rc;
 
     if (wrong && *wrong)

@@ -1,6 +1,6 @@
-/* printjob: what the server keeps of a job, field by field, for somebody who looks for a mistake. Live jobs and
- * history alike; -s prints the script instead. A file of a job below mom_priv/jobs stands for the job: what it holds is
- * the MOM's matter, its name says whose it is. */
+/* printjob: show what the server keeps of a job, field by field, to find a fault. Live jobs and history alike; -s
+ * prints the script instead. A file of a job below mom_priv/jobs may be named for the job: the command does not read
+ * it, only its name. */
 #include <ctype.h>
 #include <string.h>
 #include <unistd.h>
@@ -93,7 +93,7 @@ static int printjob_job_cb(int c, const char *id, void *settings)
     if (q->script)
         return show_script(c, id);
     j = pbs_statjob(c, id, NULL, "x");
-    if (!j && pbs_errno == PBSE_JOBHISTNOTSET) /* no history is kept: the job may be there all the same */
+    if (!j && pbs_errno == PBSE_JOBHISTNOTSET) /* no history is kept, but the job may exist */
         j = pbs_statjob(c, id, NULL, NULL);
     if (!j)
         return -1;
@@ -104,7 +104,7 @@ static int printjob_job_cb(int c, const char *id, void *settings)
     return 0;
 }
 
-/* Is this the last part of a file's name, and no part of a job's: .SC, .JB, or the number of the run? */
+/* Return true for the last part of a file's name that is not part of a job's: .SC, .JB, or the number of the run. */
 static bool is_of_file(const char *part)
 {
     static const char *const known[] = {".JB", ".SC", ".TK", ".CR", ".XP", ".BD", ".RM"};
@@ -115,7 +115,7 @@ static bool is_of_file(const char *part)
     return part[1] && strspn(part + 1, "0123456789") == strlen(part + 1);
 }
 
-/* The job whose file it is: "/x/mom_priv/jobs/41.svr1.2/41.svr1.SC" is 41.svr1. Changes the text in place. */
+/* Return the job whose file this is: "/x/mom_priv/jobs/41.svr1.2/41.svr1.SC" is 41.svr1. Changes the text in place. */
 static char *printjob_job_of(char *operand)
 {
     char *slash, *dot;

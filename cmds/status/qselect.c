@@ -1,6 +1,6 @@
-/* qselect: identifiers of the jobs that fit. The criteria are the server's to apply; here options become a
- * list of (attribute, operator, value), with dates as seconds. -H is -x with the states of what is over,
- * unless states were said. */
+/* qselect: print the identifiers of the jobs that match. The server applies the criteria; here options become a list
+ * of (attribute, operator, value), with dates as seconds. -H is -x with the states of ended jobs, unless -s gives
+ * states. */
 #include <time.h>
 
 #include "attrs.h"
@@ -43,7 +43,7 @@ static int qselect_take_a(void *settings, const struct option_row *row, const ch
     return add_date(settings, row, ATTR_a, NULL, value);
 }
 
-/* -t: a letter that says which time, then [op]value. eligible_time is a duration, not a date. */
+/* -t: a letter for the time that is meant, then [op]value. eligible_time is a duration, not a date. */
 static int qselect_take_t(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     static const struct {
@@ -117,7 +117,7 @@ static bool qselect_is_any(const char *v)
     return *v != '\0';
 }
 
-/* Options that are one attribute: which, and whether an operator may stand before the value. */
+/* Options that are one attribute: its name, and whether an operator may come before the value. */
 static const struct qselect_spec {
     char letter;
     const char *attribute;

@@ -1,5 +1,5 @@
-/* One table of operators; longer ones stand before those that they begin with, since the first that fits is
- * taken. Options of their own know the letters only; -l knows the signs as well. */
+/* One table of operators; longer ones come before those that they begin with, since the first match is taken. Options
+ * with a letter accept the letters (.eq.) only; -l accepts the signs as well. */
 #include "qselect_criteria.h"
 
 #include <ctype.h>
@@ -28,7 +28,7 @@ enum batch_op qselect_criteria_op(const char *text, const char **value)
     return EQ;
 }
 
-/* Which operator begins here; -1: none. */
+/* Return the operator that begins here; -1: none. */
 static int operator_at(const char *s)
 {
     int i;
@@ -39,7 +39,7 @@ static int operator_at(const char *s)
     return -1;
 }
 
-/* One criterion of `n` bytes. */
+/* Read one criterion of `n` bytes. */
 static int one(const char *text, size_t n, qselect_criteria_fn *each, void *context)
 {
     char *copy = strndup(text, n), *s = copy;

@@ -1,8 +1,9 @@
-/* qstat: jobs, queues and servers as they are.
+/* qstat: show jobs, queues and servers.
  *
- * What was asked for is qstat_ask's; every operand becomes a target of qstat_fetch; of each the objects are fetched in
- * one call and shown by one of the listings. Only attributes that are shown are asked for. Jobs are shown as they come in, so
- * that a full listing of any number of them takes no memory here; only a listing in another order (-T) needs them all. */
+ * qstat_run has the steps in order. Options are checked by qstat_options; every operand becomes a target of qstat_fetch,
+ * whose objects are fetched in one call and shown by one of the listings (qstat_default, qstat_alternative,
+ * qstat_objects, status_out). Only attributes that are shown are asked for. Jobs are shown as they come in, so a full
+ * listing of any number of them takes no memory here; only a listing in another order (-T) needs them all. */
 #include <strings.h>
 #include <unistd.h>
 
@@ -24,7 +25,7 @@
 #include "strbuf.h"
 #include "term_out.h"
 
-/* POSIX's -W: letters of options that take no value. */
+/* -W of POSIX: letters of options that take no value. */
 static int qstat_take_letters(void *settings, const struct option_row *row, const char *value, struct err *e)
 {
     const struct options *o = &command.options;
@@ -78,7 +79,7 @@ static const struct option_row rows[] = {
 
 struct qstat_show {
     const struct qstat *q;
-    struct conn_pool *s;
+    struct conn_pool *pool;
     struct attrs wants;
     size_t fold; /* of -f; 0: as usual */
     struct qstat_default brief;
@@ -86,12 +87,39 @@ struct qstat_show {
     struct qstat_objects_limits limits;
     struct json_out json;
     bool json_open, headed;
-    char server[PBS_MAXHOSTNAME + PBS_MAXPORTNUM + 2]; /* the last one asked */
-    struct batch_status *status;                       /* of that server; NULL: not asked for */
-    struct jobid_set *seen;                            /* -E: the jobs that came; NULL: nobody asks */
+    char server[PBS_MAXHOSTNAME + PBS_MAXPORTNUM + 2]; /* the server asked last */
+    struct batch_status *status;                       /* attributes of that server; NULL: not asked for */
+    struct jobid_set *seen;                            /* -E: the jobs that came; NULL: not needed */
 };
 
-/* What the server itself has to say, asked once a server and only where it is shown. */
+/* --- the steps ---------------------------------------------------------------------------------------------- */
+
+static void qstat_prepare(struct qstat_show *s, const struct qstat *q);
+static int qstat_show_all(struct qstat_show *s, int n, char *operands[]);
+static void qstat_finish(struct qstat_show *s);
+
+static int qstat_run(void *settings, int n, char *operands[])
+{
+    struct qstat *q = settings;
+    struct qstat_show s = {0};
+    int rc = qstat_options_check(q); /* which options go together */
+
+    if (rc)
+        return rc;
+    s.pool = conn_pool_create(&q->a);
+    if (!s.pool)
+        return 1;
+    term_out_buffer(stdout);
+    qstat_prepare(&s, q); /* choose the listing and the attributes that it needs */
+    rc =
+        qstat_show_all(&s, n, operands); /* operand by operand: connect, fetch, show; the last error counts */
+    qstat_finish(&s);                    /* totals, end of the JSON document, disconnect */
+    return rc;
+}
+
+/* --- the server of a target --------------------------------------------------------------------------------- */
+
+/* Get the server's own attributes, asked for once a server and only where they are shown. */
 static const struct batch_status *server_status(struct qstat_show *s, int c, const struct qstat_target *t)
 {
     struct attrs wants = {0};
@@ -221,8 +249,8 @@ static int qstat_report(const struct qstat_show *s, int c, const struct qstat_ta
     return api_error_report(&s->q->a, c, t->shown);
 }
 
-/* The jobs of one target as they come in. */
-struct coming {
+/* The jobs of one target, shown as they come in. */
+struct qstat_jobs {
     struct qstat_show *s;
     const struct qstat_target *t;
     int connection;
@@ -231,7 +259,7 @@ struct coming {
 
 static int qstat_show_job_cb(const struct batch_status *job, void *arg)
 {
-    struct coming *to = arg;
+    struct qstat_jobs *to = arg;
 
     to->n++;
     if (to->s->seen)
@@ -241,19 +269,19 @@ static int qstat_show_job_cb(const struct batch_status *job, void *arg)
     return 0;
 }
 
-/* What the heading says of the server is asked for first: asked for at the first job, its answer would come behind
- * all the others, which libpbs would have to keep meanwhile. */
+/* The attributes for the heading are asked for before the jobs: after the first job, the answer would come behind all
+ * others, which libpbs would have to keep until then. */
 static int show_jobs(struct qstat_show *s, int c, const struct qstat_target *t)
 {
     const struct qstat_fetch from = {s->q, t, attrs_attrl(&s->wants), c};
-    struct coming to = {.s = s, .t = t, .connection = c};
+    struct qstat_jobs to = {.s = s, .t = t, .connection = c};
 
     if (!s->q->full && !s->headed)
         server_status(s, c, t);
     pbs_errno = 0;
     qstat_fetch_jobs_each(&from, qstat_show_job_cb, &to);
     if (to.n || (s->seen && (pbs_errno == PBSE_UNKJOBID || pbs_errno == PBSE_HISTJOBID)))
-        return 0; /* what is missing is asked for one by one */
+        return 0; /* missing jobs are asked for one by one */
     return qstat_report(s, c, t);
 }
 
@@ -278,12 +306,12 @@ static int show_list(struct qstat_show *s, int c, const struct qstat_target *t)
 
 static int show_target(struct qstat_show *s, const struct qstat_target *t)
 {
-    int c = conn_pool_connect(s->s, t->server);
+    int c = conn_pool_connect(s->pool, t->server);
 
     if (c < 0)
         return pbs_errno;
     if (s->q->full && s->q->format == STATUS_JSON)
-        open_json(s, c, t); /* whatever comes, it is a document */
+        open_json(s, c, t); /* JSON is a whole document, with or without objects */
     if (s->headed && qstat_options_object(s->q) == QSTAT_JOBS && strcmp(s->server, t->server) != 0)
         s->headed = s->brief.headed = false;
     return qstat_options_object(s->q) != QSTAT_JOBS || s->q->estimates ? show_list(s, c, t)
@@ -295,11 +323,11 @@ static bool is_range(const char *id)
     return strcspn(id, "-,") < strcspn(id, ".");
 }
 
-/* What the server leaves out of a list without a word is asked for by itself, to hear why. */
+/* Ask for each job that the server left out of the list, to get the error. */
 static int report_missing(struct qstat_show *s, const struct qstat_target *all, const struct jobid_set *asked)
 {
     struct attrs nothing = {0};
-    int c = conn_pool_connect(s->s, all->server), rc = 0;
+    int c = conn_pool_connect(s->pool, all->server), rc = 0;
 
     jobid_set_sort(s->seen);
     attrs_add(&nothing, ATTR_state, NULL, "", SET);
@@ -320,7 +348,7 @@ static int report_missing(struct qstat_show *s, const struct qstat_target *all, 
     return rc;
 }
 
-/* The jobs of one server in one request, and a word for each that is not there. A range may be there in part. */
+/* Show the jobs of one server in one request, and an error for each that does not exist. A range may exist in part. */
 static int show_batch(struct qstat_show *s, const struct qstat_target *all, struct jobid_set *asked)
 {
     struct jobid_set seen = {0};
@@ -336,7 +364,7 @@ static int show_batch(struct qstat_show *s, const struct qstat_target *all, stru
     return rc;
 }
 
-/* -E: operands of one server in one request. They must all be jobs. */
+/* -E: show the operands of one server in one request. They must all be jobs. */
 static int show_express(struct qstat_show *s, int n, char *operands[])
 {
     struct qstat_target all, one;
@@ -400,7 +428,7 @@ static int qstat_show_all(struct qstat_show *s, int n, char *operands[])
     return rc;
 }
 
-/* --- begin and end ------------------------------------------------------------------------------------------ */
+/* --- prepare and finish ------------------------------------------------------------------------------------------ */
 
 static void qstat_prepare(struct qstat_show *s, const struct qstat *q)
 {
@@ -438,25 +466,7 @@ static void qstat_finish(struct qstat_show *s)
     }
     attrs_fini(&s->wants);
     pbs_statfree(s->status);
-    conn_pool_destroy(s->s);
-}
-
-static int qstat_run(void *settings, int n, char *operands[])
-{
-    struct qstat *q = settings;
-    struct qstat_show s = {0};
-    int rc = qstat_options_check(q);
-
-    if (rc)
-        return rc;
-    s.s = conn_pool_create(&q->a);
-    if (!s.s)
-        return 1;
-    term_out_buffer(stdout);
-    qstat_prepare(&s, q);
-    rc = qstat_show_all(&s, n, operands);
-    qstat_finish(&s);
-    return rc;
+    conn_pool_destroy(s->pool);
 }
 
 const struct cmd command = {

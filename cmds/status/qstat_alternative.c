@@ -1,6 +1,7 @@
-/* Headings and columns are PBS's to the blank: scripts cut them. Three sets of widths exist, and qstat_alternative_widths()
- * chooses; at a terminal it widens or narrows the names. What a listing wants of the server and what it shows are two functions that must agree: an
- * attribute that is not asked for is not there. Only -T needs the list as a whole, to sort it. */
+/* Headings and columns are PBS's to the blank: scripts cut them. There are three sets of widths, and widths()
+ * chooses; at a terminal it widens or narrows the names. The attributes asked for and those shown are listed in two
+ * functions that must agree: an attribute that is not asked for is missing. Only -T needs the list as a whole, to
+ * sort it. */
 #include "qstat_alternative.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 enum { HOSTS_COLUMN = 78, COMMENT_COLUMN = 80, WEEK_S = 7 * 86400 };
 
-/* Widths of the columns up to memory; 0: there is none. */
+/* Widths of the columns up to memory; 0: no such column. */
 struct qstat_alternative_widths {
     size_t id, user, queue, name, session, nds, tsk;
 };
@@ -20,7 +21,7 @@ static const struct qstat_alternative_widths normal = {15, 8, 8, 10, 6, 3, 3},
                                              long_ids = {20, 8, 8, 10, 6, 3, 3},
                                              wide = {30, 15, 15, 15, 8, 4, 5};
 
-enum { BEHIND = 20 }; /* memory, time, state, time */
+enum { BEHIND = 20 }; /* width of memory, time, state, time */
 
 static size_t before(const struct qstat_alternative_widths *w)
 {
@@ -32,7 +33,7 @@ static size_t before(const struct qstat_alternative_widths *w)
     return sum;
 }
 
-/* Widen or narrow the names to what room there is; is that enough? */
+/* Widen or narrow the names to the room there is. Return true if the line fits. */
 static bool share(const struct qstat_alternative *q, struct qstat_alternative_widths *w, size_t least)
 {
     const struct term_out_column c[] = {
@@ -42,8 +43,8 @@ static bool share(const struct qstat_alternative *q, struct qstat_alternative_wi
     return before(w) + BEHIND <= q->columns;
 }
 
-/* Of a line in a pipe; at a terminal without -w the names have what room there is, and where that is little, columns make
- * room for them. */
+/* Widths in a pipe; at a terminal without -w the names share the room, and where that is too little, columns are
+ * dropped. */
 static struct qstat_alternative_widths widths(const struct qstat_alternative *q)
 {
     struct qstat_alternative_widths w = q->wide ? wide : q->long_ids ? long_ids : normal;
@@ -61,7 +62,7 @@ static struct qstat_alternative_widths widths(const struct qstat_alternative *q)
     return w;
 }
 
-/* Where lines of hosts and comments end. */
+/* The last column of lines of hosts and comments. */
 static size_t last_column(const struct qstat_alternative *q, size_t usual)
 {
     return q->columns > BEHIND ? q->columns - (COMMENT_COLUMN - usual) : usual;
@@ -129,13 +130,13 @@ void qstat_alternative_heading(FILE *f, const struct qstat_alternative *q, const
     fputs("------ ----- - -----\n", f);
 }
 
-/* What is missing is " --" and, where there is room, a blank behind. */
+/* Write a missing value as " --" and, where there is room, a blank. */
 static void right(FILE *f, const char *text, size_t width)
 {
     term_out_right(f, text ? text : width > 3 ? "-- " : " --", width);
 }
 
-/* The same with a blank behind; nothing, where there is no such column. */
+/* Write the same and a blank; nothing, where there is no such column. */
 static void right_column(FILE *f, const char *text, size_t width)
 {
     if (!width)
@@ -152,7 +153,7 @@ static void qstat_alternative_put_left(FILE *f, const char *text, size_t width)
     term_out_blanks(f, 1);
 }
 
-/* A time of five columns: longer ones lose their end. */
+/* Write a time in five columns: longer ones lose their end. */
 static void time5(FILE *f, const char *text)
 {
     char cut[6];
@@ -203,7 +204,7 @@ struct sortable {
     struct batch_status *job;
     int rank; /* running first, then estimated, then the rest */
     long long time;
-    size_t at; /* as it came, so that equals keep their order */
+    size_t at; /* the order of arrival, kept among equals */
 };
 
 static int qstat_alternative_compare(const void *va, const void *vb)
@@ -289,7 +290,7 @@ static void record(FILE *f, const struct qstat_alternative *q, const struct batc
     last_time(f, q, j);
 }
 
-/* One "node07.cluster/0*4" with the host's short name; `n` bytes of it, and its + if one follows. */
+/* Format "node07.cluster/0*4" with the host's short name; `n` bytes of it, and its + if one follows. */
 static size_t short_host(const char *part, size_t n, char *out, size_t size)
 {
     size_t slash = strcspn(part, "/+"), dot = strcspn(part, "./+");
@@ -349,7 +350,7 @@ void qstat_alternative_job(FILE *f, const struct qstat_alternative *q, const str
     record(f, q, job, &j);
     if (q->hosts)
         hosts(f, q, j.exec_host);
-    /* A job without an estimated start says why. */
+    /* A job without an estimated start shows why. */
     if (q->comments || (q->estimates && !j.estimated && j.state && strchr("QHWT", *j.state)))
         qstat_alternative_comment(f, q, job_show_why(job, why));
     putc_unlocked('\n', f);

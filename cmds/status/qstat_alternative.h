@@ -1,7 +1,7 @@
 #ifndef QSTAT_ALTERNATIVE_H
 #define QSTAT_ALTERNATIVE_H
-/* qstat's alternative listing (-a and its relatives): a heading a server, a line a job, and below it hosts
- * and comment. */
+/* qstat's alternative listing (-a, -n, -s and the like): a heading a server, a line a job, and below it hosts and
+ * comment. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,24 +14,25 @@ struct qstat_alternative {
     bool hosts;     /* -n */
     bool comments;  /* -s */
     bool same_line; /* -1 */
-    bool estimates; /* -T: when it will start, instead of how long it has run */
+    bool estimates; /* -T: the estimated start, instead of the time used */
     bool long_ids;
     enum job_show_unit memory; /* -G -M */
     int64_t now_s;
-    size_t columns; /* of the terminal; 0: there is none */
+    size_t columns; /* of the terminal; 0: the output is none */
 };
 
 void qstat_alternative_attribs(const struct qstat_alternative *q, struct attrs *out);
 
-/* A blank line, "server: comment" and the heading. */
+/* Print a blank line, "server: comment" and the heading. */
 void qstat_alternative_heading(FILE *f, const struct qstat_alternative *q, const char *server,
                                const char *comment);
 void qstat_alternative_job(FILE *f, const struct qstat_alternative *q, const struct batch_status *job);
 
-/* For -T: running jobs by start, then the others by estimate, those without one last. Sorts the list. */
+/* Sort the list for -T: running jobs by start, then the others by estimate, those without one last. */
 struct batch_status *qstat_alternative_sort(struct batch_status *list);
 
-/* "10:15" today, "We 15" within a week, "Mar" this year, "2031", ">5yrs"; "--" never, "?" at 0. */
+/* Format an estimated start: "10:15" today, "We 15" within a week, "Mar" this year, "2031", ">5yrs"; "--" never, "?"
+ * at 0. */
 const char *qstat_alternative_estimate(const char *start, int64_t now_s, char out[static JOB_SHOW_TEXT]);
 
 #endif

@@ -1,5 +1,5 @@
-/* What is asked of the server and what is shown are two functions that must agree. The heading is written
- * before the first job, so that a listing of nothing is nothing at all. */
+/* The attributes asked for and those shown are listed in two functions that must agree. The heading is written before
+ * the first job: an empty listing has no output at all. */
 #include "qstat_default.h"
 
 #include "job_show.h"
@@ -25,7 +25,7 @@ struct qstat_default_widths {
     size_t id, name, user, queue;
 };
 
-/* Of a line in a pipe, and what its columns may become at a terminal. */
+/* Widths in a pipe, and their bounds at a terminal. */
 static struct qstat_default_widths widths(const struct qstat_default *q)
 {
     const size_t text = q->wide ? 15 : 16;

@@ -10,12 +10,12 @@ struct qstat_default {
     bool wide;      /* -w */
     bool percent;   /* -p */
     bool long_ids;  /* sequence numbers may have more than seven digits */
-    bool headed;    /* the heading stands already; ours to set */
-    size_t columns; /* of the terminal; 0: there is none */
+    bool headed;    /* the heading has been printed; set by qstat_default_job */
+    size_t columns; /* of the terminal; 0: the output is none */
 };
 
 void qstat_default_attribs(const struct qstat_default *q,
-                           struct attrs *out); /* the attributes that it shows */
+                           struct attrs *out); /* add the attributes that it shows */
 void qstat_default_job(FILE *f, struct qstat_default *q, const struct batch_status *job);
 
 #endif

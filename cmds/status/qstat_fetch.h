@@ -1,6 +1,6 @@
 #ifndef QSTAT_FETCH_H
 #define QSTAT_FETCH_H
-/* An operand of qstat: where objects are asked for, under which name, and how they come. Errors are those of libpbs
+/* An operand of qstat: the server and the object that it names, and how they are fetched. Errors are those of libpbs
  * (pbs_errno); a list is freed by pbs_statfree. */
 #include "attrs.h"
 #include "pbs_ext.h"
@@ -14,8 +14,8 @@ struct qstat_target {
     char shown[PBS_MAXCLTJOBID + 1];
 };
 
-/* NULL: the default server's objects. -1: it has been said what is wrong. `t` is to be freed (strbuf_fini of ids) either
- * way. */
+/* Parse an operand; NULL: the default server's objects. Return -1 after a message. In both cases the caller frees
+ * t->ids (strbuf_fini). */
 int qstat_fetch_target(const struct qstat *q, const char *operand, struct qstat_target *t);
 
 struct qstat_fetch {

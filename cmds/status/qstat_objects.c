@@ -1,4 +1,4 @@
-/* Three tables, each a row of columns, a heading and a line; no more is kept than the totals of -q. Columns are PBS's. State
+/* Three tables, each a row of columns, a heading and a line; only the totals of -q are kept. Columns are PBS's. State
  * counts come as one text ("Queued:2 Running:1 ...") and are looked up in it by name. */
 #include "qstat_objects.h"
 
@@ -11,10 +11,10 @@
 
 enum { NAME = 16, NAME_LEAST = 8 };
 
-/* Behind the name, one blank before each. The title has the width of the column. */
+/* A column behind the name, with one blank before it. The title has the width of the column. */
 struct qstat_objects_column {
     const char *title, *dashes;
-    int leaves; /* the one with the least number is left out first; 0: never */
+    int leaves; /* order in which columns are dropped, 1 first; 0: never */
 };
 
 struct table {
@@ -46,7 +46,7 @@ static const struct qstat_objects_column of_limits[] = {
 static const struct table queues = TABLE("Queue", NAME, of_queue), servers = TABLE("Server", 40, of_server),
                           limits = TABLE("Queue", NAME, of_limits);
 
-/* What is shown of a table on so many columns. */
+/* The columns of a table that are shown at a certain width. */
 struct qstat_objects_fit {
     const struct table *table;
     size_t name;
@@ -63,7 +63,7 @@ static size_t line_width(const struct qstat_objects_fit *l)
     return width;
 }
 
-/* false: all that may be left out is. */
+/* Drop one column. False: none is left that may be dropped. */
 static bool leave_one_out(struct qstat_objects_fit *l)
 {
     const struct qstat_objects_column *c = l->table->columns;
@@ -106,7 +106,7 @@ static void heading(FILE *f, const struct qstat_objects_fit *l)
     putc('\n', f);
 }
 
-/* A value at the right of its column; `text` is borrowed. */
+/* Write a value at the right of its column; `text` is borrowed. */
 static void qstat_objects_put(FILE *f, const struct qstat_objects_fit *l, size_t column, const char *text)
 {
     if (l->shown & 1u << column)
@@ -134,7 +134,7 @@ static bool qstat_objects_is_true(const struct batch_status *o, const char *name
     return !strcasecmp(qstat_objects_value(o, name, NULL, "False"), "True");
 }
 
-/* Que Run Hld Wat Trn Ext, from this column on */
+/* Write Que Run Hld Wat Trn Ext, from this column on. */
 static void put_counts(FILE *f, const struct qstat_objects_fit *l, size_t column,
                        const struct batch_status *o)
 {
@@ -221,7 +221,7 @@ void qstat_objects_limits(FILE *f, struct qstat_objects_limits *q, const struct 
     q->queued += queued;
 }
 
-/* Below the columns Run and Que. */
+/* The totals are below the columns Run and Que. */
 void qstat_objects_limits_totals(FILE *f, const struct qstat_objects_limits *q)
 {
     struct qstat_objects_fit before = fit(&limits, q->columns);

@@ -2,8 +2,8 @@
 #define QSTAT_OBJECTS_H
 /* qstat's listings of queues (-Q), servers (-B) and queue limits (-q).
  *
- * columns: of the terminal that is written to; 0: it is none, and a line is PBS's to the blank. Where a line does not fit,
- * the name is narrowed and then those columns are left out that say least. */
+ * columns: of the terminal that is written to; 0: the output is no terminal, and a line is PBS's to the blank. Where
+ * a line does not fit, the name is narrowed first, then the columns that say least are dropped. */
 #include <stdio.h>
 
 #include "job_show.h"
@@ -14,7 +14,7 @@ void qstat_objects_queue(FILE *f, size_t columns, const struct batch_status *que
 void qstat_objects_server_heading(FILE *f, size_t columns);
 void qstat_objects_server(FILE *f, size_t columns, const struct batch_status *server);
 
-/* -q: the totals are added up on the way. */
+/* -q: the lines add to the totals. */
 struct qstat_objects_limits {
     enum job_show_unit memory;
     size_t columns;

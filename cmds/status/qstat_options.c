@@ -72,7 +72,8 @@ static bool qstat_options_is_listed(const char *list, const char *word)
     return false;
 }
 
-/* Jobs named on the command line come whatever their state and owner is; -J is nobody else's to look at. */
+/* A job named on the command line is sent whatever its state and owner are, and the server knows no -J: both are
+ * checked here. */
 bool qstat_options_is_shown(const struct qstat *q, const struct batch_status *job)
 {
     char user[PBS_MAXUSER + 1];

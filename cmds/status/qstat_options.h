@@ -1,7 +1,7 @@
 #ifndef QSTAT_OPTIONS_H
 #define QSTAT_OPTIONS_H
-/* What a call of qstat asks for: its options, which of them go together, and what they come to. Pure, but that a wrong
- * combination is said. */
+/* The options of qstat: which of them go together, and what they ask the server for. Pure, except for the message on
+ * a wrong combination. */
 #include <stdbool.h>
 
 #include "cmd.h"
@@ -19,15 +19,15 @@ struct qstat {
     enum status_format format;
 };
 
-/* 0, or the exit status after it has been said what does not go together. */
+/* Check that the options go together. Return 0, or the exit status after a message. */
 int qstat_options_check(struct qstat *q);
 
 enum qstat_object qstat_options_object(const struct qstat *q);
-bool qstat_options_is_alternative(const struct qstat *q); /* jobs in the other listing, of two lines a job */
+bool qstat_options_is_alternative(const struct qstat *q); /* jobs in the alternative listing */
 const char *qstat_options_states(const struct qstat *q);  /* letters of the states asked for; NULL: all */
 const char *qstat_options_extend(const struct qstat *q);  /* of the status request; NULL: nothing */
 
-/* Does this job, which the server has sent, belong to what was asked for? Needs its owner and state. */
+/* Return true if this job, which the server has sent, matches the options. Needs its owner and state. */
 bool qstat_options_is_shown(const struct qstat *q, const struct batch_status *job);
 
 #endif

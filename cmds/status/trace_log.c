@@ -1,6 +1,6 @@
-/* Lines are taken apart in place, field by field; what is not of the form, or about another object, is passed
- * over without a word, since logs hold anything. Order is by the time in the line, then by reading: lines of
- * one second without microseconds stay as their daemon wrote them. */
+/* Lines are split in place, field by field. A line that is not of the form, or about another object, is skipped
+ * silently, since logs hold anything. Lines are ordered by their time, then by reading: lines of one second without
+ * microseconds stay as their daemon wrote them. */
 #include "trace_log.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ unsigned trace_log_events(const char *name)
     return *end || end == name || bits > 0xffff ? 0 : (unsigned)bits;
 }
 
-/* The time at the beginning, in microseconds; NULL: this is no line of a log. */
+/* Parse the time at the beginning, in microseconds; NULL: not a line of a log. */
 static const char *take_time(const char *line, int64_t *us)
 {
     struct tm tm = {.tm_isdst = -1};
@@ -46,7 +46,7 @@ static const char *take_time(const char *line, int64_t *us)
     return *at == ';' ? at + 1 : NULL;
 }
 
-/* The field at *at, cut off in place; *at is behind it. NULL: there is none. */
+/* Cut off the field at *at in place and move *at behind it. NULL: there is none. */
 static char *take_field(char **at)
 {
     char *from = *at, *end = from ? strchr(from, ';') : NULL;
@@ -58,7 +58,7 @@ static char *take_field(char **at)
     return from;
 }
 
-/* Is the object that a line names the job, or a part of it? */
+/* Return true if the object that a line names is the job, or a part of it. */
 static bool is_about(const char *object, const struct jobid *id)
 {
     struct jobid other;
@@ -86,7 +86,7 @@ static int trace_log_add(struct trace_log *t, struct trace_line l)
     return 0;
 }
 
-/* What stands between time and text: the object, if the line is wanted at all. */
+/* Parse the fields between time and text. Return the object, if the line is wanted at all. */
 static const char *take_middle(const struct trace_log *t, enum trace_kind kind, char **at)
 {
     const char *first = take_field(at);

@@ -15,10 +15,10 @@
 enum trace_kind { TRACE_LOG, TRACE_ACCOUNTING };
 
 struct trace_line {
-    char *when; /* as it stands in the file */
+    char *when; /* as in the file */
     char *text;
     int64_t order_us; /* for sorting: wall clock */
-    size_t serial;    /* equals keep the order they were read in */
+    size_t serial;    /* equals stay in the order of reading */
     char origin;      /* S L M A */
 };
 
@@ -28,15 +28,15 @@ struct trace_log {
     unsigned hidden; /* event bits that are left out */
 };
 
-/* Take from `in` the lines about this job (a RANGE or an array: its subjobs too). -1: no memory. */
+/* Read from `in` the lines about this job (of a range or an array: about its subjobs too). -1: no memory. */
 int trace_log_read(struct trace_log *t, FILE *in, enum trace_kind kind, char origin, const struct jobid *id);
 void trace_log_sort(struct trace_log *t);
 void trace_log_fini(struct trace_log *t);
 
-/* Event bits by name ("job_usage") or as a hexadecimal number; 0: neither. */
+/* Return event bits by name ("job_usage") or as a hexadecimal number; 0: neither. */
 unsigned trace_log_events(const char *name);
 
-/* Has this line's text stood at least `limit` times before it? */
+/* Return true if this line's text has occurred at least `limit` times before it. */
 bool trace_log_is_excess(const struct trace_log *t, size_t i, size_t limit);
 
 #endif

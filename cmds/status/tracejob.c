@@ -1,8 +1,8 @@
-/* tracejob: what the daemons wrote about jobs, in one order. It reads files of this host and asks no server.
+/* tracejob: show what the daemons wrote about jobs, in one order. It reads files of this host and asks no server.
  *
- * For each day and each place the file is read from its beginning, and lines about the job are kept; then all
- * are sorted and shown. So memory is what one job has said, not what the logs hold. A message that repeats
- * itself is shown so many times and then left out. */
+ * For each day and each place the file is read from its beginning, and lines about the job are kept; then all are
+ * sorted and shown. Memory is needed for the lines about one job, not for the logs. A message that repeats itself is
+ * shown a limited number of times. */
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
@@ -68,12 +68,12 @@ static const struct option_row rows[] = {
     CMD_FLAG('s', struct tracejob, no_server, "without the server's log"),
     CMD_FLAG('v', struct tracejob, verbose, "say which files are read"),
     NUMBER('w', columns, "columns", "width of the output"),
-    CMD_FLAG('z', struct tracejob, unlimited, "show every message, however often it stands"),
+    CMD_FLAG('z', struct tracejob, unlimited, "show every message, however often it occurs"),
 };
 
 /* --- files -------------------------------------------------------------------------------------------------- */
 
-/* Where logs lie below a home: patterns, because schedulers have names, and a private complex keeps its
+/* The directories of logs below a home: patterns, because schedulers have names, and a private complex keeps its
  * MOMs' homes beside the server's. */
 static const struct tracejob_place {
     const char *pattern;
@@ -133,7 +133,7 @@ static int read_place(const struct tracejob *t, const char *home, const char *da
     return rc;
 }
 
-/* YYYYMMDD of `ago` days before today. */
+/* Format the day `ago` days before today as YYYYMMDD. */
 static void day_name(long ago, char out[static 16])
 {
     time_t now = time(NULL);
@@ -143,7 +143,7 @@ static void day_name(long ago, char out[static 16])
     if (!localtime_r(&now, &tm))
         return;
     tm.tm_mday -= (int)ago;
-    tm.tm_hour = 12; /* far from any change of the clock */
+    tm.tm_hour = 12; /* far from any change to or from summer time */
     tm.tm_isdst = -1;
     mktime(&tm);
     strftime(out, 16, "%Y%m%d", &tm);
@@ -173,7 +173,7 @@ static long columns(const struct tracejob *t)
     return t->columns ? t->columns : (long)term_out_width(STDOUT_FILENO);
 }
 
-/* The text from column `indent` on, broken at blanks where it would pass the width (0: never). */
+/* Write the text from column `indent` on, broken at blanks where it would pass the width (0: never). */
 static void put_wrapped(const char *text, size_t indent, long width)
 {
     const size_t room = width > (long)indent + 20 ? (size_t)width - indent : 0;

@@ -1,4 +1,4 @@
-# For /etc/profile.d: commands and manual of PBS for everybody who logs in.
+# For /etc/profile.d: commands and manual of PBS for all users who log in.
 set __pbs_conf = /etc/pbs.conf
 if ( $?PBS_CONF_FILE ) set __pbs_conf = "$PBS_CONF_FILE"
 if ( -r "$__pbs_conf" ) then

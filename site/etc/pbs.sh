@@ -1,4 +1,4 @@
-# For /etc/profile.d: commands and manual of PBS for everybody who logs in, and completion in bash.
+# For /etc/profile.d: commands and manual of PBS for all users who log in, and completion in bash.
 __pbs_conf=${PBS_CONF_FILE:-/etc/pbs.conf}
 if [ -r "$__pbs_conf" ]; then
     __pbs_exec=$(sed -n 's/^[[:space:]]*PBS_EXEC[[:space:]]*=[[:space:]]*//p' "$__pbs_conf" | tail -n 1)
