@@ -54,7 +54,7 @@ void sim_job_destroy(struct sim_jobs *js)
     free(js);
 }
 
-int64_t sim_job_now_ms(const struct sim_jobs *js)
+static int64_t sim_job_now_ms(const struct sim_jobs *js)
 {
     return (int64_t)((double)clock_mono_ms(loop_clock(js->loop)) * js->o.scale);
 }

@@ -26,7 +26,6 @@ struct sim_jobs *sim_job_create(struct loop *l, struct sim_runs *runs, struct si
                                 const struct sim_job_options *o);
 void sim_job_destroy(struct sim_jobs *js); /* and all runs */
 
-int64_t sim_job_now_ms(const struct sim_jobs *js);
 int64_t sim_job_to_clock_ms(const struct sim_jobs *js, int64_t ms); /* a duration, for timers */
 
 struct sim_run *sim_job_prepare(struct sim_jobs *js, const struct sim_run_key *key,

@@ -216,7 +216,7 @@ static void put_string(FILE *f, const char *text, size_t n)
     putc_unlocked('"', f);
 }
 
-static void begin_member_n(struct json_out *j, const char *key, size_t n)
+static void begin_member(struct json_out *j, const char *key)
 {
     if (!j->first)
         putc_unlocked(',', j->f);
@@ -226,13 +226,8 @@ static void begin_member_n(struct json_out *j, const char *key, size_t n)
     term_out_blanks(j->f, (size_t)j->depth * 4);
     if (!key)
         return;
-    put_string(j->f, key, n);
+    put_string(j->f, key, strlen(key));
     putc_unlocked(':', j->f);
-}
-
-static void begin_member(struct json_out *j, const char *key)
-{
-    begin_member_n(j, key, key ? strlen(key) : 0);
 }
 
 void json_out_open(struct json_out *j, const char *key, char bracket)
@@ -269,12 +264,6 @@ void json_out_end(struct json_out *j)
 void json_out_string(struct json_out *j, const char *key, const char *value)
 {
     begin_member(j, key);
-    put_string(j->f, value, strlen(value));
-}
-
-void json_out_string_n(struct json_out *j, const char *key, size_t n_key, const char *value)
-{
-    begin_member_n(j, key, n_key);
     put_string(j->f, value, strlen(value));
 }
 

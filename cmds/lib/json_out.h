@@ -27,9 +27,6 @@ void json_out_number(struct json_out *j, const char *key, long long value);
 void json_out_any(struct json_out *j, const char *key, const char *value);
 void json_out_any_n(struct json_out *j, const char *key, const char *value, size_t n);
 
-/* As above with a key of `n_key` bytes that is not terminated; the value is always a string. */
-void json_out_string_n(struct json_out *j, const char *key, size_t n_key, const char *value);
-
 bool json_out_is_json(const char *text, size_t n); /* is it one JSON value and nothing else? */
 
 #endif

@@ -38,11 +38,6 @@ void term_out_text(FILE *out, const char *text)
     term_out_text_n(out, text, strlen(text));
 }
 
-int term_out_is_clean(const char *text)
-{
-    return !text[visible_plain_length(text, strlen(text))];
-}
-
 /* Longer than the width: all but one, and a star. A character of several bytes is not cut apart. */
 static void put_cut(FILE *out, const char *text, size_t width)
 {
