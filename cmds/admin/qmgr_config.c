@@ -261,8 +261,8 @@ static struct qmgr_object *read_create(struct config_reading *r, int object, con
     struct qmgr_object *t;
 
     if (config_find(r->site, object, name)) {
-        err_set(e, PBSE_IVALREQ, "%s %s was named before; read_create comes first, once",
-                qmgr_line_object(object), name);
+        err_set(e, PBSE_IVALREQ, "%s %s was named before; create comes first, once", qmgr_line_object(object),
+                name);
         return NULL;
     }
     if (object == MGR_OBJ_SERVER) {
@@ -332,7 +332,7 @@ static int config_read_line(struct config_reading *r, const struct qmgr_line *l,
         return 0;
     if (!is_ours || config_kind_of(l->object) == OF_COUNT)
         return err_set(e, PBSE_IVALREQ,
-                       "a configuration has lines that read_create, set, unset or delete a resource, queue, "
+                       "a configuration has lines that create, set, unset or delete a resource, queue, "
                        "node, sched or the server");
     if (l->object == MGR_OBJ_SERVER)
         return read_name(r, l, "", e);
@@ -682,7 +682,7 @@ static size_t diff_undo(const struct config_step *const *done, size_t n, int c, 
         pbs_errno = 0;
         if (step_undo(done[n], c) == 0)
             continue;
-        print_refusal(faults, c, done[n], "cannot step_undo");
+        print_refusal(faults, c, done[n], "cannot undo");
         left++;
     }
     return left;
@@ -691,7 +691,7 @@ static size_t diff_undo(const struct config_step *const *done, size_t n, int c, 
 static void print_undone(FILE *faults, size_t n, size_t left)
 {
     if (left)
-        fprintf(faults, "qmgr: %zu of %zu changes could not be undone: diff_compare with diff\n", left, n);
+        fprintf(faults, "qmgr: %zu of %zu changes could not be undone: compare with diff\n", left, n);
     else
         fprintf(faults, "qmgr: nothing has changed\n");
 }

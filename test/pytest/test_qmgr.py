@@ -78,12 +78,14 @@ def test_an_attribute_that_a_created_object_does_not_name_goes_back_to_its_defau
 def test_a_file_with_wrong_lines_changes_nothing_and_names_them_all(cx):
     before = cx.qmgr("print server")
     done = diff(cx, "set server scheduler_iteration = 60\nset queue nix Priority=1\nset server scheduler_iteration=x\n"
-                    "frob\nset server total_jobs=3\nlist server\ncreate server s2\n", "apply", check=False)
+                    "frob\nset server total_jobs=3\nlist server\ncreate server s2\nset queue workq Priority=1\ncreate queue workq\n",
+                "apply", check=False)
     lines = done.stderr.splitlines()
     assert done.returncode == 2
-    assert [line.split(": ")[0] for line in lines] == ["-:2", "-:3", "-:4", "-:5", "-:6", "-:7", "qmgr"]
+    assert [line.split(": ")[0] for line in lines] == ["-:2", "-:3", "-:4", "-:5", "-:6", "-:7", "-:9", "qmgr"]
     assert "no queue nix" in lines[0] and "scheduler_iteration" in lines[1] and '"frob"' in lines[2]
-    assert lines[-1] == "qmgr: - has 6 wrong lines; nothing has changed"
+    assert "a configuration has lines that create, set, unset or delete" in lines[4] and "create comes first, once" in lines[6]
+    assert lines[-1] == "qmgr: - has 7 wrong lines; nothing has changed"
     assert cx.qmgr("print server") == before
 
 
