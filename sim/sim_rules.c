@@ -208,7 +208,7 @@ static int sim_rules_parse_line(void *context, const struct words *w, struct err
         return v->take(context, w, e);
     }
     return err_set(e, EINVAL,
-                   "\"%s\" is no rule; there are run, crash, checkpoint, fail, refuse, epilogue and lose",
+                   "\"%s\" is not a rule; there are run, crash, checkpoint, fail, refuse, epilogue and lose",
                    w->w[0]);
 }
 

@@ -136,7 +136,7 @@ static void a_bad_line_is_named(void **state)
         {"\nrun x soon\n", "line 2: \"soon\" is not a number of seconds"},
         {"run x 5-3\n", "line 1: 5-3: the least comes first"},
         {"checkpoint\n", "write \"checkpoint SECONDS [SECONDS]\""},
-        {"wait 5\n", "\"wait\" is no rule"},
+        {"wait 5\n", "\"wait\" is not a rule"},
         {"fail 0 1\n", "\"0\" is not a number from 1 on"},
         {"epilogue s[ 1\n", "line 1"},
     };

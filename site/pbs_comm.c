@@ -53,7 +53,7 @@ static int pbs_comm_take_option(void *context, const struct option_row *row, con
     case OPT_EVENTS:
         c->log_events = strtoll(value, &end, 0);
         if (*end || end == value || c->log_events < 0)
-            return err_set(e, EINVAL, "%s is no mask of events", value);
+            return err_set(e, EINVAL, "%s is not a mask of events", value);
         break;
     default:
         break;

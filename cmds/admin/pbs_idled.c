@@ -59,7 +59,7 @@ static int find_file(struct idled *q, char path[static PATH_MAX])
     }
     conf = conf_load(&e);
     if (!conf || !pw) {
-        cmd_say(&q->a, "%s", conf ? "who are you?" : e.text);
+        cmd_say(&q->a, "%s", conf ? "the name of the user is not known" : e.text);
         conf_destroy(conf);
         return -1;
     }

@@ -54,8 +54,8 @@ static int pbs_preempt_take_format(void *settings, const struct option_row *row,
     }
 
 static const struct option_row rows[] = {
-    LONG("explain", explain, "what would be done for a job now, whom it would stop, and why it waits"),
-    LONG("policy", policy, "who may preempt whom and how: of the schedulers and of a queue"),
+    LONG("explain", explain, "what would be done for a job now, which jobs it would stop, and why it waits"),
+    LONG("policy", policy, "which jobs may preempt which, and how: by scheduler and by queue"),
     LONG("methods", methods, "what may be done to preempt a job now, and what it means for the job"),
     LONG("report", report, "what preemptions have cost, by day, queue, project and user"),
     {'F', NULL, OPTION_VALUE, "format", "json or default", pbs_preempt_take_format, 0},

@@ -23,7 +23,7 @@ struct probe {
 };
 
 static const struct option_row rows[] = {
-    CMD_FLAG('f', struct probe, fix, "mend what is wrong"),
+    CMD_FLAG('f', struct probe, fix, "correct what is wrong"),
     CMD_FLAG('v', struct probe, verbose, "name what is right, too"),
 };
 

@@ -15,7 +15,7 @@ static const struct {
 } texts[] = {
     {"active",
      "active object [name[,name...]]\n  Lines without a name are about these objects from now on. Without "
-     "names: which they are.\n"},
+     "names: show them.\n"},
     {"create",
      "create object name[,name...] [attribute = value[,attribute = value...]]\n  Make a queue, node, "
      "resource, sched or hook.\n"},
@@ -24,8 +24,7 @@ static const struct {
      "set object [name[,name...]] attribute[.resource] OP value[,attribute OP value...]\n  Change attributes. "
      "See operators, values.\n"},
     {"unset",
-     "unset object [name[,name...]] attribute[.resource][,attribute...]\n  Back to what holds when nothing "
-     "is said.\n"},
+     "unset object [name[,name...]] attribute[.resource][,attribute...]\n  Set the default again.\n"},
     {"list",
      "list object [name[,name...]] [attribute[,attribute...]]\n  Show objects with their attributes.\n"},
     {"print",
@@ -37,7 +36,8 @@ static const struct {
      "diff file\n  What would have to change so that the server is as the file says; 1 if anything. The file holds lines "
      "that create, set, unset and delete; what it creates is described whole, of the rest only what is named "
      "changes. - is standard input.\n"},
-    {"apply", "apply file\n  Make it so: the file is checked whole before, and all is done or nothing.\n"},
+    {"apply",
+     "apply file\n  Change the server accordingly: the file is checked whole first, and all is done or nothing.\n"},
     {"history", "history [n]\n  The last n lines; !n does line n again.\n"},
     {"quit", "quit, exit\n  Leave.\n"},
     {"commands",

@@ -356,7 +356,8 @@ int complex_dir_add_mom(const struct complex_dir *d, const char *name, const str
     if (name && !is_good_name(name))
         return err_set(
             e, EINVAL,
-            "%s is no name for a node: letters, digits, dots, dashes, and not that of another daemon", name);
+            "%s is not a name for a node: letters, digits, dots, dashes, and not that of another daemon",
+            name);
     if (name)
         (void)snprintf(out, COMPLEX_NAME_MAX, "%s", name);
     else if (next_name(d, out, e) < 0)

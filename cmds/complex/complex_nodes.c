@@ -19,7 +19,7 @@ static int complex_nodes_refused(int c, const char *what, struct err *e)
 {
     const char *text = pbs_geterrmsg(c);
 
-    return err_set(e, pbs_errno, "%s: %s (%d)", what, text ? text : "the server says no more", pbs_errno);
+    return err_set(e, pbs_errno, "%s: %s (%d)", what, text ? text : "the server gives no reason", pbs_errno);
 }
 
 int complex_nodes_create(int c, const struct complex_names *nodes, struct err *e)

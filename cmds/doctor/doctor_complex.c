@@ -104,7 +104,7 @@ void doctor_clock(struct doctor *d)
     if (doctor_server(d) < 0)
         doctor_skip(d, "the server's clock");
     else if (!said)
-        doctor_skip(d, "the server does not tell its time: it is of an older version");
+        doctor_skip(d, "the server does not send its time: it is of an older version");
     off = !said ? 0 : theirs < before ? theirs - before : theirs > after ? theirs - after : 0;
     if (llabs(off) >= CLOCK_FAIL_S)
         doctor_fail(d, "the server's clock is %lld seconds %s this host's", llabs(off),

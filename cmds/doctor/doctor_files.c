@@ -47,7 +47,7 @@ void doctor_store(struct doctor *d)
 
     snprintf(folder, sizeof folder, "%s/server_priv", d->home);
     if (access(folder, R_OK | X_OK) < 0 && errno == EACCES) {
-        doctor_skip(d, "the store: %s may not be looked into", folder);
+        doctor_skip(d, "the store: %s may not be read", folder);
         return;
     }
     program(d, "pbs_store", path);

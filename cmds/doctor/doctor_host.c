@@ -149,7 +149,7 @@ static void each_folder(struct doctor *d,
         snprintf(path, sizeof path, "%s%s", folders[i].root, folders[i].path);
         if (statvfs(path, &s) < 0) {
             if (errno == EACCES)
-                doctor_skip(d, "%s may not be looked into", path);
+                doctor_skip(d, "%s may not be read", path);
             continue; /* the check `files` reports a missing folder */
         }
         for (k = 0; k < n && seen[k] != s.f_fsid; k++)

@@ -30,7 +30,7 @@ static void each_file(struct doctor *d, const char *end, void (*look)(struct doc
     certs_path(d, NULL, folder);
     dir = opendir(folder);
     if (!dir && errno == EACCES)
-        doctor_skip(d, "%s may not be looked into", folder);
+        doctor_skip(d, "%s may not be read", folder);
     while (dir && (entry = readdir(dir))) {
         size_t n = strlen(entry->d_name), k = strlen(end);
 
@@ -51,7 +51,7 @@ static X509 *read_certificate(struct doctor *d, const char *path)
     if (!f)
         doctor_skip(d, "%s: %s", path, strerror(errno));
     else if (!x)
-        doctor_fail(d, "%s is no certificate", path);
+        doctor_fail(d, "%s is not a certificate", path);
     if (f)
         fclose(f);
     return x;

@@ -21,18 +21,18 @@ const struct doctor_check doctor_checks[] = {
     {"own-name", ON_ANY, doctor_own_name,
      "give the host's name the address of an interface in /etc/hosts or DNS, not one of 127.0.0.0/8"},
     {"server-name", ON_ANY, doctor_server_name,
-     "let /etc/hosts or DNS know the name, or mend PBS_SERVER in pbs.conf"},
+     "let /etc/hosts or DNS know the name, or correct PBS_SERVER in pbs.conf"},
     {"reverse-name", ON_SERVER | ON_MOM, doctor_reverse,
      "let the address lead back to the name, in /etc/hosts or DNS"},
     {"users", ON_SERVER | ON_SCHED, doctor_users,
-     "make the account (useradd --system), or mend PBS_DAEMON_SERVICE_USER in pbs.conf"},
+     "make the account (useradd --system), or correct PBS_DAEMON_SERVICE_USER in pbs.conf"},
     {"files", ON_ANY, doctor_rights, "run pbs_probe -f as root"},
     {"space", ON_ANY, doctor_space, "make room in the file system"},
     {"inodes", ON_ANY, doctor_inodes, "remove files: the file system has hardly any inodes left"},
     {"ca", ON_ANY, doctor_ca,
      "copy ca.crt from PBS_HOME/certs of the server, readable by all (0644, certs 0755)"},
     {"key-rights", ON_SERVER | ON_SCHED | ON_MOM, doctor_key_rights,
-     "chmod 0600; a key that others could read is to be replaced, with its certificate"},
+     "chmod 0600; replace a key that others could read, with its certificate"},
     {"certificate-dates", ON_ANY, doctor_dates,
      "pbs_keys renew; daemons renew theirs by themselves, so see in their logs why they did not"},
     {"certificate-signer", ON_SERVER | ON_SCHED | ON_MOM, doctor_signed,
@@ -51,7 +51,7 @@ const struct doctor_check doctor_checks[] = {
      "set what is lost (server_priv/set_aside) with qmgr as root, then qmgr -c \"unset server closed\""},
     {"clock", ON_ANY, doctor_clock, "run a time service on both hosts (chrony, systemd-timesyncd)"},
     {"versions", ON_ANY, doctor_versions, "install one version on all hosts, the server's first"},
-    {"nodes", ON_SERVER, doctor_nodes, "see the MOM's log on that host; pbsnodes -r when it is mended"},
+    {"nodes", ON_SERVER, doctor_nodes, "see the MOM's log on that host; pbsnodes -r when it is repaired"},
     {"confinement", ON_MOM, doctor_confinement,
      "let the MOM have the controllers of cgroups (Delegate=yes of its unit); see doc/confinement.md"},
     {"resources", ON_SCHED, doctor_resources,
@@ -61,7 +61,7 @@ const size_t doctor_n_checks = sizeof doctor_checks / sizeof doctor_checks[0];
 
 static const struct option_row rows[] = {
     CMD_TEXT('F', struct doctor, format, "format", "json, or default: one line a fault"),
-    CMD_FLAG('v', struct doctor, verbose, "tell what is fine, too"),
+    CMD_FLAG('v', struct doctor, verbose, "report what is fine, too"),
 };
 
 static const char *const state_names[DOCTOR_STATES] = {"fine", "unseen", "warning", "error"};

@@ -89,7 +89,7 @@ static int pbs_attach_run(void *settings, int n, char *operands[])
         long pid = strtol(t->pid, &end, 10);
 
         if (pid <= 1 || *end) {
-            (void)cmd_say(&t->a, "%s is no process", t->pid);
+            (void)cmd_say(&t->a, "%s is not a process", t->pid);
             return EXIT_ERROR;
         }
         return attach_pid(t, (pid_t)pid) < 0 ? EXIT_ERROR : 0;

@@ -17,7 +17,7 @@ struct ack {
 };
 
 static const struct option_row rows[] = {
-    CMD_TEXT('n', struct ack, need, "seconds", "it needs so many seconds more, from now"),
+    CMD_TEXT('n', struct ack, need, "seconds", "seconds that it still needs, from now"),
     CMD_TEXT('o', struct ack, offer, "vnode[+vnode ...]", "these may be taken, if that is enough"),
     CMD_FLAG('r', struct ack, ready, "it is ready: it may be preempted now"),
 };
@@ -46,7 +46,7 @@ static int pbs_preempt_ack_need(const struct ack *t)
     int64_t seconds;
 
     if (units_parse_duration_s(t->need, &seconds, NULL) < 0 || seconds <= 0 || seconds > SECONDS_MAX) {
-        (void)cmd_say(&t->a, "\"%s\" is no time between 1 and %d seconds", t->need, SECONDS_MAX);
+        (void)cmd_say(&t->a, "\"%s\" is not a time between 1 and %d seconds", t->need, SECONDS_MAX);
         return EXIT_ERROR;
     }
     return pbs_preempt_ack_answer(t, PBS_TM_NEED, (unsigned)seconds, NULL);

@@ -8,7 +8,7 @@ struct qmsg {
 };
 
 static const struct option_row rows[] = {
-    CMD_FLAG('E', struct qmsg, error, "to standard error; what is meant when neither is said"),
+    CMD_FLAG('E', struct qmsg, error, "to standard error (the default)"),
     CMD_FLAG('O', struct qmsg, output, "to standard output"),
 };
 

@@ -213,7 +213,7 @@ static int read_directives(struct qsub *q, FILE *in)
     if (rc < 0)
         cmd_say(&q->o.a, "%s", e.text);
     if (rc < 0 && e.code == EILSEQ)
-        cmd_hint("its lines end as on Windows; dos2unix mends them");
+        cmd_hint("its lines end as on Windows; dos2unix converts them");
     else if (!rc)
         merge(q, &said);
     job_options_fini(&said.o);

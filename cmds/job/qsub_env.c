@@ -80,7 +80,7 @@ static int add_wanted(const struct qsub_env *q, const char *word, struct strbuf 
     const char *value = word[n] ? word + n + 1 : qsub_env_find(q->environment, word, n);
 
     if (!qsub_env_is_name(word, n))
-        return err_set(e, EINVAL, "\"%.100s\" is no name of a variable", word);
+        return err_set(e, EINVAL, "\"%.100s\" is not a name of a variable", word);
     if (!strncmp(word, "PBS_O_", 6))
         return 0;
     if (!value)

@@ -30,7 +30,7 @@ static void lists(void **state)
         {"A=9", true, ",A=9,HOME=/home/anna,B=x\\,y\\\\z,LANG=C,BASH_FUNC_f%%=() {  :\n}", NULL},
         {"NOPE", false, NULL, "NOPE is not set"},
         {"'A", false, NULL, "unmatched '"},
-        {"=1", false, NULL, "no name"},
+        {"=1", false, NULL, "not a name"},
     };
 
     (void)state;

@@ -20,7 +20,7 @@ static const struct option_row rows[] = {
     CMD_FLAG('f', struct rstat, full, "all attributes"),
     CMD_FLAG('F', struct rstat, full, "all attributes"),
     CMD_FLAG('B', struct rstat, brief, "identifiers"),
-    CMD_FLAG('S', struct rstat, table, "a table; what is shown when nothing is said"),
+    CMD_FLAG('S', struct rstat, table, "a table (the default)"),
 };
 
 /* Format a time: "Today 16:00", "Wed 16:00" this week, "Wed Mar 04 16:00", with the year where it is another one. */

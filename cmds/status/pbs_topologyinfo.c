@@ -18,7 +18,7 @@ struct topology {
 static const struct option_row rows[] = {
     CMD_FLAG('a', struct topology, all, "every host of the complex"),
     CMD_FLAG('p', struct topology, processors, "how many processors (hardware threads)"),
-    CMD_FLAG('s', struct topology, sockets, "how many sockets; what is shown where neither is asked for"),
+    CMD_FLAG('s', struct topology, sockets, "how many sockets (the default)"),
 };
 
 /* Return N of "... NAME=N ..."; -1: missing. */

@@ -51,7 +51,7 @@ static int qstat_take_format(void *settings, const struct option_row *row, const
 }
 
 static const struct option_row rows[] = {
-    CMD_FLAG('a', struct qstat, all, "all jobs, the other listing"),
+    CMD_FLAG('a', struct qstat, all, "all jobs, in the alternative listing"),
     CMD_FLAG('B', struct qstat, servers, "servers"),
     CMD_TEXT('D', struct qstat, delimiter, "delimiter", "between the fields of -F dsv"),
     CMD_FLAG('E', struct qstat, express, "job identifiers in one request"),

@@ -169,7 +169,7 @@ def test_a_mistake_is_named_with_what_would_be_right(jobs, place, line, code, sa
 def test_lines_that_end_as_on_windows_are_refused_with_the_remedy(place):
     done = place.command("qsub", user=USER, stdin="#PBS -N x\r\ntrue\r\n", check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "qsub: script contains cr, lf\n\tits lines end as on Windows; dos2unix mends them\n"
+    assert done.stderr == "qsub: script contains cr, lf\n\tits lines end as on Windows; dos2unix converts them\n"
 
 
 def test_the_list_of_preempt_targets_belongs_to_them(place):
