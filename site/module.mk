@@ -3,7 +3,7 @@
 SITE.storeys := base/loop base
 $(call storey, site, ifl/spec $(SITE.storeys), pbs_comm.c)
 $(call program, sbin/pbs_comm, site/pbs_comm.c, ifl/spec $(SITE.storeys), \
-  -levent_core -levent_pthreads -lssl -lcrypto -lpthread -ldl -lm)
+  -levent_core -lm)
 
 SITE.scripts := pbs_init.d pbs_postinstall pbs_obfuscate pbs_snapshot_host
 EXTRA += $(SITE.scripts:%=$(B)/libexec/%)

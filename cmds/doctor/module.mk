@@ -2,4 +2,4 @@
 include cmds/commands.mk
 $(call storey, cmds/doctor, cmds/lib ifl/lib ifl/spec ifl/def base, pbs_doctor.c)
 $(call program, sbin/pbs_doctor, cmds/lib/main.c cmds/doctor/pbs_doctor.c, cmds/doctor $(CMDS.storeys), \
-  -ltirpc -ljansson -lcrypto -lpthread -ldl -lm)
+  $(CMDS.libs) $(CMDS.jansson) -lcrypto)
