@@ -28,8 +28,8 @@ void sim_job_destroy(struct sim_jobs *js); /* and all runs */
 
 int64_t sim_job_to_clock_ms(const struct sim_jobs *js, int64_t ms); /* a duration, for timers */
 
-struct sim_run *sim_job_prepare(struct sim_jobs *js, const struct sim_run_key *key,
-                                const exec_start_args *a); /* posts ready */
+/* Take START: plan the run and post ready. */
+struct sim_run *sim_job_prepare(struct sim_jobs *js, const struct sim_run_key *key, const exec_start_args *a);
 void sim_job_launch(struct sim_run *r);
 /* With by_hand: the script begins; it ends with this status; it disappears. -1: not possible now, e says why. */
 enum sim_job_step { SIM_JOB_START, SIM_JOB_FINISH, SIM_JOB_FAIL };
@@ -40,8 +40,8 @@ void sim_job_resume(struct sim_run *r, u_int attempt);
  * service has a part of it) or continues. */
 void sim_job_checkpoint(struct sim_run *r, u_int attempt, bool leave);
 void sim_job_terminate(struct sim_run *r, unsigned grace_s);
-void sim_job_release_nodes(struct sim_run *r, const wire_name *nodes,
-                           u_int n); /* at once, with no end of the run */
+/* Release these vnodes at once; the run continues on the others. */
+void sim_job_release_nodes(struct sim_run *r, const wire_name *nodes, u_int n);
 /* Lose a vnode: the run ends, and is released at once. */
 void sim_job_lose_node(struct sim_run *r);
 void sim_job_purge(struct sim_run *r);

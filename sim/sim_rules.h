@@ -25,8 +25,8 @@ struct sim_rules;
 
 struct sim_rules *sim_rules_create(void); /* without any rule; NULL: no memory */
 void sim_rules_destroy(struct sim_rules *r);
-int sim_rules_read(struct sim_rules *r, const char *path,
-                   struct err *e); /* EINVAL: file, line, and the right form */
+/* Read the rules of a file. EINVAL: the text has file, line, and the right form. */
+int sim_rules_read(struct sim_rules *r, const char *path, struct err *e);
 
 /* Get what the job of this name does: *ms and *status are left alone where no line matches. The same `job`, a number,
  * has the same length each time it runs. */

@@ -72,7 +72,7 @@ char *sim_runs_text(struct sim_run *r, size_t size);
 size_t sim_runs_next(struct sim_runs *t, exec_event *out, size_t max); /* as exec_service_journal */
 void sim_runs_rewind(struct sim_runs *t);
 void sim_runs_acked(struct sim_run *r, uint64_t seq);
-bool sim_runs_all_acked(
-    const struct sim_runs *t); /* nothing is to be sent or waits for its acknowledgement */
+/* Return true if no event is to be sent or waits for its acknowledgement. */
+bool sim_runs_all_acked(const struct sim_runs *t);
 
 #endif

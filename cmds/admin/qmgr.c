@@ -123,8 +123,9 @@ static int on_each_name(struct state *s, const struct qmgr_line *l, size_t n, co
             continue;
         }
         for (k = 0; k < (*server ? 1 : s->active.n[MGR_OBJ_SERVER]); k++) {
-            code =
-                qmgr_apply(&s->apply, l, name, *server ? server : s->active.names[MGR_OBJ_SERVER][k].server);
+            const struct qmgr_name *active = &s->active.names[MGR_OBJ_SERVER][k];
+
+            code = qmgr_apply(&s->apply, l, name, *server ? server : active->server);
             rc = code ? code : rc;
         }
     }

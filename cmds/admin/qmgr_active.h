@@ -10,8 +10,8 @@ struct qmgr_active {
     struct qmgr_name *names[MGR_OBJ_LAST];
 };
 
-int qmgr_active_init(struct qmgr_active *a, char *servers[],
-                     int n); /* n 0: the default server. -1: no memory */
+/* Make these servers active; n 0: the default one. -1: no memory. */
+int qmgr_active_init(struct qmgr_active *a, char *servers[], int n);
 void qmgr_active_fini(struct qmgr_active *a);
 
 /* Make these objects active (copied); without names show the active ones. -1: no memory. */

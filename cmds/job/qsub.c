@@ -142,11 +142,10 @@ static int qsub_run(void *settings, int n, char *operands[])
     int rc;
 
     q->source.fd = -1;
-    rc = qsub_read_source(
-        q, n, operands); /* script, executable or neither; directives fill in what options left out */
+    rc =
+        qsub_read_source(q, n, operands); /* script or executable; directives fill in what options left out */
     if (rc == 0)
-        rc =
-            qsub_build_job(q); /* check options together; environment, port of an interactive job, defaults */
+        rc = qsub_build_job(q); /* check options; add environment, terminal and defaults */
     if (rc == 0)
         rc = qsub_connect(q); /* to the server of the destination */
     if (rc == 0)

@@ -21,8 +21,8 @@ void attrs_add(struct attrs *l, const char *name, const char *resource, const ch
 /* As attrs_add with SET, but replaces the value that is there. */
 void attrs_set(struct attrs *l, const char *name, const char *resource, const char *value);
 
-const char *attrs_find(const struct attrs *l, const char *name,
-                       const char *resource); /* the value, or NULL */
+/* Return the value, or NULL. */
+const char *attrs_find(const struct attrs *l, const char *name, const char *resource);
 
 /* Return the list for a call that takes a struct attrl, which has the same layout. */
 static inline struct attrl *attrs_attrl(const struct attrs *l)

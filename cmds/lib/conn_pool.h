@@ -10,8 +10,8 @@ enum { CONN_POOL_MAX = 64 };
 
 struct conn_pool;
 
-struct conn_pool *
-conn_pool_create(const struct cmd_args *a);  /* NULL: no memory; a message has been printed */
+/* NULL: no memory, after a message. */
+struct conn_pool *conn_pool_create(const struct cmd_args *a);
 void conn_pool_destroy(struct conn_pool *p); /* disconnects */
 
 /* Return a connection to `server` ("host[:port]"; "" or NULL: the default server). -1: the server cannot be reached;

@@ -92,14 +92,14 @@ static int one_pair(const char **at, const struct option_pairs_rule *r)
     const char *name = option_pairs_skip_blanks(*at), *value, *end;
     size_t n = name_length(name);
     char *name_copy, *value_copy;
-    enum option_pairs_list list = n == 15 && !strncasecmp(name, "preempt_targets", 15) ? LIST_TARGETS
-                                  : r->list_everywhere                                 ? LIST_WORDS
-                                                                                       : LIST_NONE;
+    enum option_pairs_list list = r->list_everywhere ? LIST_WORDS : LIST_NONE;
     int rc = -1;
 
     *at = name;
     if (!n)
         return -1;
+    if (n == 15 && !strncasecmp(name, "preempt_targets", n))
+        list = LIST_TARGETS;
     value = option_pairs_skip_blanks(name + n);
     *at = value;
     if (*value != '=')

@@ -256,9 +256,12 @@ static void job_counts(const struct batch_status *n, const struct jobid_set *sus
     }
 }
 
+/* The resources of -Sj, and their keys in DSV and JSON. */
+static const char *const keys[] = {"mem f/t", "ncpus f/t", "nmics f/t", "ngpus f/t"};
+static const char *const resources[] = {"mem", "ncpus", "nmics", "ngpus"};
+
 static void row_of_jobs(FILE *f, const struct batch_status *n, const struct jobid_set *suspended)
 {
-    static const char *const resources[] = {"mem", "ncpus", "nmics", "ngpus"};
     char text[CELL], jobs[4096];
     long all, running;
     int i;
@@ -289,10 +292,6 @@ void node_show_row(FILE *f, const struct batch_status *node, const struct jobid_
     term_out_text(f, cell(node, &plain[N_PLAIN - 1], text));
     putc('\n', f);
 }
-
-static const char *const keys[] = {"mem f/t", "ncpus f/t", "nmics f/t", "ngpus f/t"}, *const resources[] = {
-                                                                                          "mem", "ncpus",
-                                                                                          "nmics", "ngpus"};
 
 static void dsv_jobs(FILE *f, const char *delimiter, const struct batch_status *node,
                      const struct jobid_set *suspended)

@@ -110,10 +110,9 @@ static int qstat_run(void *settings, int n, char *operands[])
     if (!s.pool)
         return 1;
     term_out_buffer(stdout);
-    qstat_prepare(&s, q); /* choose the listing and the attributes that it needs */
-    rc =
-        qstat_show_all(&s, n, operands); /* operand by operand: connect, fetch, show; the last error counts */
-    qstat_finish(&s);                    /* totals, end of the JSON document, disconnect */
+    qstat_prepare(&s, q);                 /* choose the listing and the attributes that it needs */
+    rc = qstat_show_all(&s, n, operands); /* each operand: connect, fetch, show; the last error counts */
+    qstat_finish(&s);                     /* totals, end of the JSON document, disconnect */
     return rc;
 }
 
@@ -314,8 +313,9 @@ static int show_target(struct qstat_show *s, const struct qstat_target *t)
         open_json(s, c, t); /* JSON is a whole document, with or without objects */
     if (s->headed && qstat_options_object(s->q) == QSTAT_JOBS && strcmp(s->server, t->server) != 0)
         s->headed = s->brief.headed = false;
-    return qstat_options_object(s->q) != QSTAT_JOBS || s->q->estimates ? show_list(s, c, t)
-                                                                       : show_jobs(s, c, t);
+    if (qstat_options_object(s->q) != QSTAT_JOBS || s->q->estimates)
+        return show_list(s, c, t);
+    return show_jobs(s, c, t);
 }
 
 static bool is_range(const char *id)

@@ -14,8 +14,8 @@ struct qstat_default {
     size_t columns; /* of the terminal; 0: the output is none */
 };
 
-void qstat_default_attribs(const struct qstat_default *q,
-                           struct attrs *out); /* add the attributes that it shows */
+/* Add the attributes that qstat_default_job shows. */
+void qstat_default_attribs(const struct qstat_default *q, struct attrs *out);
 void qstat_default_job(FILE *f, struct qstat_default *q, const struct batch_status *job);
 
 #endif

@@ -27,7 +27,7 @@ struct qstat_fetch {
 
 void qstat_fetch_jobs_each(const struct qstat_fetch *f, pbs_job_fn *fn, void *arg); /* as they come in */
 struct batch_status *qstat_fetch_jobs(const struct qstat_fetch *f);
-struct batch_status *
-qstat_fetch_objects(const struct qstat_fetch *f); /* queues or servers, of which there are few */
+/* Fetch queues or servers, of which there are few. */
+struct batch_status *qstat_fetch_objects(const struct qstat_fetch *f);
 
 #endif
