@@ -13,13 +13,13 @@
 #include <string.h>
 
 #include "cycle.h"
-#include "link.h"
+#include "sched_link.h"
 #include "log.h"
 #include "mem.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
 #include "policy.h"
-#include "universe.h"
+#include "sched_cluster.h"
 
 struct promise {
     char *job;

@@ -12,7 +12,7 @@
 #include "mem.h"
 #include "pbs_ifl.h"
 #include "placement.h"
-#include "universe.h"
+#include "sched_cluster.h"
 
 enum { VALUE_MAX = 512 };
 

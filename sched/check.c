@@ -11,7 +11,7 @@
 #include "file.h"
 #include "files.h"
 #include "policy.h"
-#include "prime.h"
+#include "prime_calendar.h"
 #include "settings.h"
 
 enum { FILE_MAX = 16 << 20 };

@@ -11,12 +11,12 @@
 #include "classes.h"
 #include "clock.h"
 #include "cycle.h"
-#include "link.h"
+#include "sched_link.h"
 #include "loop.h"
 #include "mem.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
-#include "universe.h"
+#include "sched_cluster.h"
 
 enum {
     QUIET_MS = 100,     /* without a start, before anything is told */

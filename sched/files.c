@@ -17,7 +17,7 @@
 #include "log.h"
 #include "mem.h"
 #include "policy.h"
-#include "prime.h"
+#include "prime_calendar.h"
 #include "settings.h"
 #include "sort_keys.h"
 #include "strbuf.h"

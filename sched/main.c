@@ -25,7 +25,7 @@
 #include "options.h"
 #include "places.h"
 #include "policy.h"
-#include "prime.h"
+#include "prime_calendar.h"
 #include "scheduler.h"
 #include "settings.h"
 #include "strbuf.h"

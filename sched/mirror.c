@@ -10,12 +10,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "link.h"
+#include "sched_link.h"
 #include "log.h"
 #include "mem.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
-#include "universe.h"
+#include "sched_cluster.h"
 
 struct mirror {
     struct link *link;

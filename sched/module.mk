@@ -1,11 +1,11 @@
 # pbsfs reads and writes the files that the scheduler keeps; it stands beside it and is a program of its own.
-$(call storey, sched, sched/core ifl/spec base/loop base, pbsfs.c)
+$(call storey, sched, $(SCHED_ROOMS) ifl/spec base/loop base, pbsfs.c)
 $(call program, sbin/pbs_sched, sched/main.c, \
-  sched sched/core ifl/lib ifl/rpc ifl/spec ifl/def protocol base/loop base, \
+  sched $(SCHED_ROOMS) ifl/lib ifl/rpc ifl/spec ifl/def protocol base/loop base, \
   -ltirpc -levent_core -levent_openssl -levent_pthreads -lssl -lcrypto -lpthread -ldl -lm)
 $(call program, sbin/pbsfs, sched/pbsfs.c, \
-  sched sched/core ifl/lib ifl/rpc ifl/spec ifl/def protocol base/loop base, \
+  sched $(SCHED_ROOMS) ifl/lib ifl/rpc ifl/spec ifl/def protocol base/loop base, \
   -ltirpc -levent_core -levent_openssl -levent_pthreads -lssl -lcrypto -lpthread -ldl -lm)
 $(call tests, sched, \
-  sched/core ifl/lib ifl/rpc ifl/spec ifl/def protocol base/loop base, \
+  $(SCHED_ROOMS) ifl/lib ifl/rpc ifl/spec ifl/def protocol base/loop base, \
   -ltirpc -levent_core -levent_openssl -levent_pthreads -lssl -lcrypto -lpthread -ldl -lm)

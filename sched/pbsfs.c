@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "conf.h"
-#include "counted.h"
+#include "accrual_record.h"
 #include "fairshare.h"
 #include "file.h"
 #include "files.h"

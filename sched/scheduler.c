@@ -18,16 +18,16 @@
 #include "comments.h"
 #include "cycle.h"
 #include "dyn_res.h"
-#include "link.h"
+#include "sched_link.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"
 #include "mirror.h"
 #include "pbs_error.h"
 #include "pbs_ext.h"
-#include "prime.h"
+#include "prime_calendar.h"
 #include "shares.h"
-#include "universe.h"
+#include "sched_cluster.h"
 
 enum { TICK_MS = 1000, NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 

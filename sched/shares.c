@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "accrual.h"
+#include "fairshare_accrual.h"
 #include "clock.h"
 #include "file.h"
-#include "link.h"
+#include "sched_link.h"
 #include "log.h"
 #include "loop.h"
 #include "mem.h"

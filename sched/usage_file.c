@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "counted.h"
+#include "accrual_record.h"
 #include "fairshare.h"
 #include "file.h"
 #include "strbuf.h"

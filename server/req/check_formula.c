@@ -1,4 +1,4 @@
-/* See check_formula.h. The words are those that pbs_sched knows (sched/core/rating.c). */
+/* See check_formula.h. The words are those that pbs_sched knows (sched/core/order/rating.c). */
 #include "check_formula.h"
 
 #include <string.h>

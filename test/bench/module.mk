@@ -5,5 +5,5 @@ $(B)/test/bench/ifl_load: $(B)/lib/libpbs.so
 # A victim that costs nothing, for the exactness of a grace.
 $(call program, test/bench/warned, test/bench/warned.c,,)
 # What a rule of choosing victims destroys: the scheduler's core alone, in virtual time.
-$(call storey, test/bench/core, sched/core ifl/spec base)
-$(call program, test/bench/lost_work, $(wildcard test/bench/core/*.c), sched/core ifl/spec base, -lm)
+$(call storey, test/bench/core, $(SCHED_ROOMS) ifl/spec base)
+$(call program, test/bench/lost_work, $(wildcard test/bench/core/*.c), $(SCHED_ROOMS) ifl/spec base, -lm)

@@ -150,7 +150,7 @@ class Preemption:
     @staticmethod
     def decision_alone():
         """The scheduler's core alone, as its own test prints it."""
-        program = os.path.join(os.environ["CEDE_BUILD"], "test/sched/core/cycle_test")
+        program = os.path.join(os.environ["CEDE_BUILD"], "test/sched/core/cycle/cycle_test")
         if not os.path.exists(program):
             return note(f"the decision alone: make {program} builds what prints it")
         best = {}

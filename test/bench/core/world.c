@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "mem.h"
-#include "universe_rows.h"
+#include "cluster_rows.h"
 
 enum { PIECE_MAX = 24 }; /* characters of one place in an exec_vnode */
 

@@ -1,0 +1,37 @@
+#ifndef ALLOCATION_H
+#define ALLOCATION_H
+/* Where a job is, or would be: its parts, vnode by vnode, in the order of its exec_vnode.
+ *
+ * A list is a plain value: {0} is empty, pieces_fini empties it. Vnodes are borrowed from the universe, which
+ * clears every list of one before it forgets it.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "amounts.h"
+#include "sched_request.h"
+
+struct node;
+
+struct piece {         /* a part of a job on one vnode */
+    struct node *node; /* NULL: the vnode does not exist */
+    struct amounts use;
+    bool joined; /* belongs to the same chunk as the piece before it */
+    bool alone;  /* nobody else may come to this vnode meanwhile */
+    bool beside; /* nothing is used here: another vnode of a host that it has alone; these stand last */
+};
+
+struct pieces {
+    size_t n, cap;
+    struct piece *a;
+};
+
+void pieces_add(struct pieces *p, struct node *n, const struct amounts *use, bool joined);
+/* Note what a job whose place says this has alone, and add the other vnodes of hosts that it has alone. */
+void pieces_mark_alone(struct pieces *p, enum sharing place);
+void pieces_fini(struct pieces *p);
+/* Take `use` off what is listed for this node, as far as there is any; never below zero. */
+void pieces_lessen(struct pieces *p, const struct node *n, const struct amounts *use);
+void pieces_copy(struct pieces *to, const struct pieces *from);
+
+#endif

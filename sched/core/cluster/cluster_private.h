@@ -1,0 +1,76 @@
+#ifndef CLUSTER_PRIVATE_H
+#define CLUSTER_PRIVATE_H
+/* What the files of the universe share; nobody else includes it. Each stands on those before it: cluster_index.c (who is
+ * where), cluster_order.c (open orders), cluster_link.c (in and out of the indices), cluster_change.c (what the stream
+ * says), sched_cluster.c (what goes, settling), cluster_array.c (subjobs to be run). */
+#include "sched_cluster.h"
+
+struct array_count;
+struct pools;
+struct ranks;
+
+enum { LISTENERS_MAX = 4 };
+
+struct list { /* of objects that wait for universe_settle, or of jobs that run, end or are ordered */
+    size_t n, cap;
+    void **a;
+};
+
+struct universe {
+    char *sched_name;
+    struct policy *policy;
+    struct catalogue *catalogue;
+    struct queue *server, *queues;
+    struct job *jobs;
+    struct array_count *arrays; /* how many subjobs of an array run; cluster_array.c */
+    struct node *nodes;
+    struct ranks *ranks;
+    const char *last_host; /* interned: where a job was ordered to run last; NULL: nowhere yet */
+    struct pools *pools;   /* indirect amounts */
+    struct list running, ending, awaiting, ordered, dirty_jobs, dirty_nodes;
+    uint64_t news, stoppable, shape, sched_look;
+    bool relink;    /* configuration changed: every job is looked at again */
+    bool rerank;    /* vnodes came, went or changed what they are sorted by, host or queue */
+    bool of_users;  /* a vnode has a limit for users or groups: jobs of different ones are not alike */
+    bool by_amount; /* they are sorted by more than their priority */
+    bool misread;   /* see universe_settle */
+    struct universe_listener listeners[LISTENERS_MAX];
+    size_t n_listeners;
+};
+
+#define TELL(u, what, object)                                                                                \
+    for (size_t tell_i = 0; tell_i < (u)->n_listeners; tell_i++)                                             \
+        if ((u)->listeners[tell_i].what)                                                                     \
+    (u)->listeners[tell_i].what((u)->listeners[tell_i].arg, object)
+
+enum { UNIVERSE_ID_MAX = 512 };
+
+/* ---- cluster_index.c; lookups, universe_node_in and _out, universe_serves of sched_cluster.h are there too */
+/* A job runs or no longer runs, for the counts of its queue, of the server and of its array, which may have reached
+ * max_run_subjobs, or have room again. */
+void universe_count(struct universe *u, struct job *j, int64_t times);
+/* Is it one that a cycle may start? */
+bool universe_may_wait(const struct universe *u, const struct job *j);
+/* The lowest index that is no job here, and its name, or IDSET_NONE; those that are one go from the set. */
+int64_t universe_next_index(const struct universe *u, const struct job *array, char id[UNIVERSE_ID_MAX]);
+/* An array in or out of its class where that is no longer right. */
+void universe_refresh(struct universe *u, struct job *array);
+
+/* ---- cluster_link.c */
+void universe_list_add(struct list *l, void *x);
+void universe_list_remove(struct list *l, const void *x); /* O(n); the others change places */
+void universe_list_fini(struct list *l);
+/* By what it says of itself now: its queue and vnodes are looked up, and it joins the indices. It is in none. */
+void universe_link(struct universe *u, struct job *j);
+/* Out of every index. It is as it was when it was linked. */
+void universe_unlink(struct universe *u, struct job *j);
+/* Unlink it, until settling links it again. Of a dirty one nothing happens. */
+void universe_make_dirty(struct universe *u, struct job *j);
+/* The same for a vnode and its bucket; arg is the universe (pools.h calls it). */
+void universe_make_node_dirty(void *arg, struct node *n);
+
+/* ---- sched_cluster.c */
+/* A job went out of the universe, in any way. */
+void universe_drop_job(struct universe *u, struct job *j);
+
+#endif

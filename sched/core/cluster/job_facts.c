@@ -1,0 +1,143 @@
+/* What follows from a job's fields: how far it is, what it asks for, what may be done to it.
+ *
+ * Nothing here writes. The text of Resource_List, `asks`, is searched as it stands, since what a formula or a
+ * condition asks for is any resource, and seldom; what every cycle needs has a field of its own (sched_job.c). */
+#include "sched_job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "catalogue.h"
+#include "policy.h"
+#include "sched_queue.h"
+#include "units.h"
+
+enum { SUBSTATE_STARTING = 41 };
+
+int64_t job_begun_s(const struct job *j)
+{
+    return j->start_s ? j->start_s + j->paused_s : 0;
+}
+
+int64_t job_lasts_s(const struct job *j)
+{
+    int64_t limit_s = j->short_s ? j->short_s : j->limit_s;
+    int64_t left_s = limit_s - (j->standing == STANDING_SUSPENDED ? j->used_s : 0);
+
+    return limit_s == 0 ? JOB_FOREVER_S : left_s > 0 ? left_s : 1;
+}
+
+static int64_t claimed_cores(const struct job *j)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; i < j->on.n; i++)
+        n += amounts_get(&j->on.a[i].use, RES_NCPUS);
+    return n;
+}
+
+struct preempt_facts job_preempt_facts(const struct job *j)
+{
+    return (struct preempt_facts){.walltime_s = j->limit_s,
+                                  .cput_s = j->cpu_limit_s,
+                                  .used_walltime_s = j->used_s,
+                                  .used_cput_s = j->cpu_used_s,
+                                  .start_s = j->start_s,
+                                  .paused_s = j->paused_s,
+                                  .suspended = j->standing == STANDING_SUSPENDED,
+                                  .cores = claimed_cores(j),
+                                  .count = j->preempt_count,
+                                  .wish = j->wish};
+}
+
+void job_preempt_methods(const struct job *j, const struct policy *p, int64_t now_s,
+                         struct preempt_methods *out)
+{
+    struct preempt_facts f = job_preempt_facts(j);
+
+    preempt_rules_methods(&f, j->queue ? &j->queue->preempt : NULL, &p->preempt, now_s, out);
+}
+
+bool job_asks(const struct job *j, const char *item)
+{
+    size_t n = strlen(item);
+
+    if (*item == ';')
+        return false;
+
+    for (const char *at = j->asks; at && (at = strstr(at, item)) != NULL; at += n)
+        if (at[-1] == ';' && at[n] == ';')
+            return true;
+    return false;
+}
+
+/* As it stands in Resource_List; false: it does not. */
+static bool asked_text(const struct job *j, const char *resource, char value[64])
+{
+    char item[256];
+    size_t n = (size_t)snprintf(item, sizeof item, ";%s=", resource);
+    const char *at = j->asks && n < sizeof item ? strstr(j->asks, item) : NULL;
+
+    if (at)
+        snprintf(value, 64, "%.*s", (int)strcspn(at + n, ";"), at + n);
+    return at != NULL;
+}
+
+int64_t job_asked_amount(const struct job *j, const struct catalogue *c, const char *resource)
+{
+    const struct resource *r = catalogue_get(c, catalogue_find(c, resource));
+    char value[64];
+
+    return r && res_is_numeric(r) && asked_text(j, resource, value) ? res_parse(r, value) : 0;
+}
+
+double job_asked(const struct job *j, const struct catalogue *c, const char *resource)
+{
+    const struct resource *r = catalogue_get(c, catalogue_find(c, resource));
+    char value[64];
+    bool yes;
+
+    if (r && r->type == RES_BOOLEAN)
+        return asked_text(j, resource, value) && units_parse_bool(value, &yes, NULL) == 0 && yes;
+    return r && res_is_numeric(r) ? res_number(r, job_asked_amount(j, c, resource)) : 0;
+}
+
+const struct pieces *job_yields(const struct job *j)
+{
+    return j->yields.n ? &j->yields : &j->on;
+}
+
+bool job_holds_nodes(const struct job *j)
+{
+    return j->standing == STANDING_RUNS || j->standing == STANDING_ENDS;
+}
+
+bool job_counts(const struct job *j)
+{
+    return job_holds_nodes(j) || j->standing == STANDING_AWAITS;
+}
+
+bool job_is_up(const struct job *j)
+{
+    return j->standing == STANDING_RUNS && j->substate != SUBSTATE_STARTING;
+}
+
+/* What is not there yet cannot be suspended. */
+bool job_can(const struct job *j, enum method_id m)
+{
+    switch (m) {
+    case METHOD_DELETE:
+        return true;
+    case METHOD_REQUEUE:
+        return j->rerunable;
+    case METHOD_CHECKPOINT:
+        return j->can_checkpoint && job_is_up(j);
+    case METHOD_SUSPEND:
+        return job_is_up(j);
+    case METHOD_RELEASE:
+    case METHOD_NONE:
+    case METHOD_COUNT:
+        break;
+    }
+    return false;
+}

@@ -1,0 +1,91 @@
+/* One hash for users, groups and projects; the kind is part of the key. Names are interned, so the key is
+ * compared as bytes, address and kind. An entity is dropped when its last job ends, which bounds the table by
+ * what runs. Amounts come and go with the same `want`, so nothing is left in it then. */
+#include "limit_usage.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "intern.h"
+#include "mem.h"
+
+struct key { /* compared as bytes */
+    const char *name;
+    int64_t of;
+};
+
+struct entity {
+    struct key key;
+    int64_t jobs;
+    struct amounts used;
+    UT_hash_handle hh;
+};
+
+struct tally {
+    struct entity *all;
+};
+
+struct tally *tally_create(void)
+{
+    return mem_new(1, sizeof(struct tally));
+}
+
+static void drop(struct tally *t, struct entity *e)
+{
+    HASH_DEL(t->all, e);
+    intern_unref(e->key.name);
+    amounts_fini(&e->used);
+    free(e);
+}
+
+void tally_destroy(struct tally *t)
+{
+    if (!t)
+        return;
+    for (struct entity *e = t->all, *next; e; e = next) {
+        next = e->hh.next;
+        drop(t, e);
+    }
+    free(t);
+}
+
+static struct entity *find(const struct tally *t, enum limit_of of, const char *name)
+{
+    struct key key = {name, of};
+    struct entity *e;
+
+    HASH_FIND(hh, t->all, &key, sizeof key, e);
+    return e;
+}
+
+void tally_add(struct tally *t, enum limit_of of, const char *name, const struct amounts *want, int64_t times)
+{
+    struct entity *e = name ? find(t, of, name) : NULL;
+
+    if (!name)
+        return;
+    if (!e) {
+        e = mem_new(1, sizeof *e);
+        e->key = (struct key){intern_again(name), of};
+        HASH_ADD(hh, t->all, key, sizeof e->key, e);
+    }
+    e->jobs += times;
+    amounts_add_times(&e->used, want, times);
+    if (e->jobs == 0)
+        drop(t, e);
+}
+
+int64_t tally_jobs(const struct tally *t, enum limit_of of, const char *name)
+{
+    const struct entity *e = name ? find(t, of, name) : NULL;
+
+    return e ? e->jobs : 0;
+}
+
+int64_t tally_amount(const struct tally *t, enum limit_of of, const char *name, res_id res)
+{
+    const struct entity *e = name ? find(t, of, name) : NULL;
+
+    return e ? amounts_get(&e->used, res) : 0;
+}

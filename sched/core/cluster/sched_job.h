@@ -1,0 +1,161 @@
+#ifndef SCHED_JOB_H
+#define SCHED_JOB_H
+/* A job as the scheduler sees it.
+ *
+ * The fields of the first part are the server's word, decoded by job_take; the second part is the universe's
+ * own. Everybody may read; the comments say who writes.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#include "amounts.h"
+#include "allocation.h"
+#include "preempt_rules.h"
+
+struct attrl;
+struct class;
+struct idset;
+struct policy;
+struct queue;
+struct share;
+
+enum standing {                     /* what a job is to the scheduler */
+                STANDING_OTHER,     /* held, waiting for its time, in transit ... */
+                STANDING_WAITS,     /* may be run; of an array: some of its subjobs may */
+                STANDING_AWAITS,    /* the server holds room for it, and runs it when others have given way */
+                STANDING_RUNS,      /* holds its vnodes, and is a victim of preemption if need be */
+                STANDING_ENDS,      /* still holds its vnodes */
+                STANDING_SUSPENDED, /* by a scheduler: may be resumed on its own vnodes */
+                STANDING_STOPPED    /* suspended by a person */
+};
+
+enum order_kind { /* what this scheduler has ordered and not yet seen in the stream */
+                  ORDER_NONE,
+                  ORDER_RUN,
+                  ORDER_RESUME,
+                  ORDER_STOP,   /* is being preempted */
+                  ORDER_AWAITS, /* waits for the jobs that are being preempted for it */
+                  ORDER_REFUSED /* the server would not run it: not again for a while, or until it changes */
+};
+
+struct job {
+    const char *id; /* interned */
+    char state;
+    int substate;
+    bool is_array;
+    const char *queue_name, *user, *group, *project, *account; /* interned */
+    const char *select, *place, *exec_vnode, *targets, *resv;  /* interned or NULL */
+    const char
+        *released; /* interned or NULL: what a suspended job gave back, and needs again, as an exec_vnode */
+    const char *needs;   /* interned: job-wide counted resources, "ncpus=2:mem=1gb:"; or NULL */
+    const char *asks;    /* interned: every Resource_List item, ";walltime=60;ncpus=2;" */
+    struct amounts want; /* Resource_List, what is counted at queue and server */
+    int64_t priority, rank, run_version;
+    int64_t start_s, preempted_s; /* wall clock; 0: never */
+    int64_t paused_s; /* how long it has been suspended in this run, without a suspension that is not over */
+    int64_t limit_s, cpu_limit_s; /* soft_walltime or walltime, cput; 0: none */
+    int64_t most_s;               /* walltime; 0: none */
+    int64_t least_s;              /* min_walltime; 0: none. While it waits max_walltime is its limit_s */
+    int64_t used_s, cpu_used_s;   /* as of the last change */
+    struct amounts used;          /* resources_used of its present run, numbers only; as last told */
+    bool rerunable, can_checkpoint;
+    bool room_held, gives_way; /* a hold is for it; it is a victim */
+    int64_t preempt_failed_s;  /* when no method was left to preempt it; 0: never */
+    int64_t eligible_s, accrue_type;
+    int64_t preempt_count;              /* how often it gave way */
+    struct preempt_methods wish;        /* preempt_methods; empty: not set */
+    enum preempt_result preempt_method; /* of its last preemption */
+    const char *comment;                /* interned or NULL */
+    uint64_t look;                      /* hash of all attributes but the comment */
+    bool never_top;                     /* topjob_ineligible */
+    const char *array_id, *remaining;   /* interned or NULL: a subjob's array; an array's queued indices */
+    int64_t max_subjobs;                /* of an array: so many may run at once; 0: any number */
+
+    enum standing standing;
+    struct queue *queue;  /* NULL: not known */
+    struct idset *queued; /* of an array: `remaining` without those that are jobs here; NULL: none */
+    bool is_provisional;  /* a subjob that this scheduler made, to be run, and the stream has not shown */
+    struct pieces on;     /* where it runs, or is suspended */
+    struct pieces
+        yields;     /* what of `on` it gives back when all that may be done is to suspend it; empty: all */
+    int level;      /* of candidates.c, while it is one */
+    int64_t cost;   /* the same: what it costs to stop it */
+    double rating;  /* of job_sort_formula; rating.c writes it while the job is in no class */
+    int64_t seen_s; /* when it was as it is now, as rating.c knows the time */
+    struct share *share; /* whose it is, of fairshare_accrual.c; NULL: there are no shares */
+    int64_t turn_s;      /* of gang.c: when its turn began; 0: it does not run, or nobody knows */
+    int64_t since_s;     /* the same: since when it has been suspended; 0: it is not, or nobody knows */
+    unsigned
+        promised;    /* the same: the cycle in which it is to give way to another one when its turn is over */
+    unsigned listed; /* the same: a search's mark */
+    size_t running_at; /* its place in the list of running, ending or awaiting jobs */
+    size_t ordered_at; /* the same of those that are ordered to run, or await others */
+    int64_t moved_s;   /* of cycle_elsewhere.c: when it was told to run elsewhere; 0: never */
+    int64_t short_s; /* of shrink_to_fit.c: the walltime that it will be given, of less; 0: all of limit_s */
+    bool is_top;     /* the server has been told that it is a top job; backfill.c */
+    struct class *class; /* while it waits; classes.c */
+    size_t class_at;
+
+    enum order_kind order;
+    bool answered;         /* the server has taken the order */
+    bool heard;            /* there was news of the job since the order, and before its answer */
+    bool urged;            /* qrun: its level is the highest */
+    struct pieces claim;   /* of ORDER_RUN, ORDER_RESUME, ORDER_AWAITS */
+    struct pieces reserve; /* of ORDER_AWAITS: the part of `claim` that is taken from what is free */
+    struct pieces
+        awaited; /* of one that AWAITS: its `claim` when the server took the plan; empty: not known */
+    bool dirty;
+    UT_hash_handle hh;
+};
+
+struct job *job_create(const char *id);
+void job_destroy(struct job *j);
+
+enum job_news { JOB_SAME, JOB_COMMENT, JOB_CHANGED };
+/* Is anything different from what we have? Cheap; decides whether job_take is worth it. A new comment is
+ * taken at once. */
+enum job_news job_look(struct job *j, const struct attrl *attrs);
+/* Take all attributes anew. */
+void job_take(struct job *j, struct catalogue *c, const struct attrl *attrs);
+
+/* Only what it has used is new. */
+void job_take_used(struct job *j, const struct catalogue *c, const struct attrl *attrs);
+
+/* How much it asks for in Resource_List: in the resource's unit, booleans 1 or 0; 0 where it does not. */
+double job_asked(const struct job *j, const struct catalogue *c, const char *resource);
+/* The same of a number, as an amount; 0 of another one. */
+int64_t job_asked_amount(const struct job *j, const struct catalogue *c, const char *resource);
+
+/* What a subjob of this array is before the stream shows it: like its array, waiting, provisional. */
+struct job *job_of_array(const struct job *array, const char *id);
+/* The indices of `remaining` into `queued` again. */
+void job_read_remaining(struct job *array);
+
+/* When it would have begun had it never been suspended, so that its walltime is the time since then; 0: it has not. */
+int64_t job_begun_s(const struct job *j);
+
+enum { JOB_FOREVER_S = 157680000 }; /* five years: who has no walltime */
+
+/* How long one that waits, or is suspended, will run once it does. */
+int64_t job_lasts_s(const struct job *j);
+
+/* What the rules of preemption ask about it. */
+struct preempt_facts job_preempt_facts(const struct job *j);
+/* The methods that the policy allows for a running job, in order, whether they can be applied to it or not. */
+void job_preempt_methods(const struct job *j, const struct policy *p, int64_t now_s,
+                         struct preempt_methods *out);
+
+/* Does its Resource_List have exactly this "name=value"? */
+bool job_asks(const struct job *j, const char *item);
+
+/* What of its vnodes comes free when it gives way. */
+const struct pieces *job_yields(const struct job *j);
+
+bool job_holds_nodes(const struct job *j); /* runs or ends */
+bool job_counts(const struct job *j);      /* for limits: holds nodes, or awaits them */
+bool job_is_up(const struct job *j);       /* runs, and is past its start: any method may be tried on it */
+/* Can this method be applied to it at all, whatever the policy says? */
+bool job_can(const struct job *j, enum method_id m);
+
+#endif

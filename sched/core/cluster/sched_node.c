@@ -1,0 +1,273 @@
+/* A vnode decoded. As with jobs, an object comes whole and is taken from nothing. Two questions are answered
+ * by the way: is it news (could a job fit that did not), and is it another kind of vnode (`look`).
+ *
+ * Assigned and held amounts are added up in `used`: to this scheduler both are gone. node_settle makes `free`
+ * from the three sums; between two settlings trials and claims move it by differences. Whoever calls
+ * node_take has taken the vnode out of the index. */
+#include "sched_node.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "mem.h"
+#include "pbs_ifl.h"
+#include "units.h"
+#include "words.h"
+
+/* States in which no job may start; reference/states-and-logs.md section 2. */
+static const char *const unusable[] = {"offline",       "offline_by_mom", "down",         "Stale",
+                                       "state-unknown", "unresolvable",   "provisioning", "wait-provisioning",
+                                       "maintenance",   "sleep",          "initializing", "busy"};
+
+static const struct {
+    const char *word;
+    enum node_sharing sharing;
+} sharing_words[] = {{"default_shared", NODE_SHARED},     {"default_excl", NODE_EXCL},
+                     {"default_exclhost", NODE_EXCLHOST}, {"ignore_excl", NODE_IGNORE},
+                     {"force_excl", NODE_FORCE_EXCL},     {"force_exclhost", NODE_FORCE_EXCLHOST}};
+
+struct node *node_create(const char *name)
+{
+    struct node *n = mem_new(1, sizeof *n);
+
+    n->name = mem_intern(name);
+    n->most_jobs = n->most_user = n->most_group = -1;
+    return n;
+}
+
+static void forget(struct node *n)
+{
+    intern_unref(n->host_name);
+    intern_unref(n->queue);
+    intern_unref(n->partition);
+    intern_unref(n->comment);
+    amounts_clear(&n->total);
+    amounts_clear(&n->used);
+    amounts_clear(&n->kept);
+    labels_fini(&n->labels);
+    for (size_t i = 0; i < n->n_loans; i++)
+        intern_unref(n->loans[i].lender);
+    n->n_loans = 0;
+    n->host_name = n->queue = n->partition = n->state = n->comment = NULL;
+    n->priority = n->last_used_s = 0;
+    n->sharing = NODE_SHARED;
+    n->most_jobs = n->most_user = n->most_group = -1;
+    n->no_multinode = n->said_exclusive = n->held = n->held_alone = false;
+}
+
+void node_destroy(struct node *n)
+{
+    if (!n)
+        return;
+    forget(n);
+    intern_unref(n->name);
+    amounts_fini(&n->total);
+    amounts_fini(&n->used);
+    amounts_fini(&n->kept);
+    amounts_fini(&n->claimed);
+    amounts_fini(&n->free);
+    free(n->jobs);
+    free(n->loans);
+    free(n->pools);
+    free(n);
+}
+
+static void take_state(struct node *n, const char *value)
+{
+    struct words l;
+
+    words_init(&l);
+    words_parse_commas(value, &l, NULL);
+    for (size_t i = 0; i < l.n; i++) {
+        for (size_t k = 0; k < sizeof unusable / sizeof *unusable; k++)
+            if (strcmp(l.w[i], unusable[k]) == 0)
+                n->state = unusable[k];
+        if (strcmp(l.w[i], "job-exclusive") == 0 || strcmp(l.w[i], "resv-exclusive") == 0)
+            n->said_exclusive = true;
+    }
+    words_fini(&l);
+}
+
+static void take_sharing(struct node *n, const char *value)
+{
+    for (size_t i = 0; i < sizeof sharing_words / sizeof *sharing_words; i++)
+        if (strcmp(value, sharing_words[i].word) == 0)
+            n->sharing = sharing_words[i].sharing;
+}
+
+static void take_loan(struct node *n, res_id res, const char *lender)
+{
+    n->loans = mem_grow(n->loans, n->n_loans + 1, sizeof *n->loans);
+    n->loans[n->n_loans++] = (struct node_loan){.res = res, .lender = mem_intern(lender)};
+}
+
+static void take_available(struct node *n, struct catalogue *c, const char *name, const char *value)
+{
+    res_id res = catalogue_expect(c, name);
+
+    if (res == RES_HOSTNAME) {
+        intern_unref(n->host_name);
+        n->host_name = mem_intern(value);
+    } else if (res != RES_NONE && *value == '@' && res_is_numeric(catalogue_get(c, res))) {
+        take_loan(n, res, value + 1);
+    } else if (res != RES_NONE && res != RES_VNODENAME)
+        request_take(catalogue_get(c, res), res, value, &n->total, &n->labels);
+}
+
+/* Held for a job that awaits others, or assigned. */
+static void take_used(struct node *n, const struct catalogue *c, const struct attrl *a, bool held)
+{
+    res_id res = catalogue_find(c, a->resource);
+    const struct resource *r = catalogue_get(c, res);
+
+    if (!r || !res_is_numeric(r))
+        return;
+    amounts_plus(&n->used, res, res_parse(r, a->value));
+    if (held)
+        amounts_plus(&n->kept, res, res_parse(r, a->value));
+}
+
+static void take_one(struct node *n, struct catalogue *c, const struct attrl *a)
+{
+    bool yes;
+
+    if (strcmp(a->name, "resources_available") == 0 && a->resource)
+        take_available(n, c, a->resource, a->value);
+    else if (strcmp(a->name, "resources_assigned") == 0 && a->resource)
+        take_used(n, c, a, false);
+    else if (strcmp(a->name, "resources_held") == 0 && a->resource)
+        take_used(n, c, a, true);
+    else if (strcmp(a->name, "jobs_held") == 0)
+        n->held = *a->value != '\0';
+    else if (strcmp(a->name, "held_alone") == 0)
+        n->held_alone = units_parse_bool(a->value, &yes, NULL) == 0 && yes;
+    else if (strcmp(a->name, "state") == 0)
+        take_state(n, a->value);
+    else if (strcmp(a->name, "sharing") == 0)
+        take_sharing(n, a->value);
+    else if (strcmp(a->name, "Priority") == 0)
+        n->priority = strtoll(a->value, NULL, 10);
+    else if (strcmp(a->name, "last_used_time") == 0)
+        n->last_used_s = strtoll(a->value, NULL, 10);
+    else if (strcmp(a->name, "queue") == 0 && *a->value)
+        n->queue = mem_intern(a->value);
+    else if (strcmp(a->name, "partition") == 0 && *a->value)
+        n->partition = mem_intern(a->value);
+    else if (strcmp(a->name, "max_running") == 0)
+        n->most_jobs = strtoll(a->value, NULL, 10);
+    else if (strcmp(a->name, "max_user_run") == 0)
+        n->most_user = strtoll(a->value, NULL, 10);
+    else if (strcmp(a->name, "max_group_run") == 0)
+        n->most_group = strtoll(a->value, NULL, 10);
+    else if (strcmp(a->name, "comment") == 0 && *a->value)
+        n->comment = mem_intern(a->value);
+    else if (strcmp(a->name, "no_multinode_jobs") == 0)
+        n->no_multinode = units_parse_bool(a->value, &yes, NULL) == 0 && yes;
+}
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+    h = (h ^ x) * 0x9E3779B97F4A7C15ull;
+    return h ^ h >> 31;
+}
+
+static uint64_t look_of(const struct node *n)
+{
+    uint64_t h = amounts_hash(&n->total, 1);
+
+    for (size_t i = 0; i < n->labels.n; i++)
+        h = mix(mix(h, n->labels.a[i].res), mem_hash(n->labels.a[i].text));
+    for (size_t i = 0; i < n->n_loans; i++)
+        h = mix(mix(h, n->loans[i].res), mem_hash(n->loans[i].lender));
+    h = mix(mix(mix(h, mem_hash(n->queue)), mem_hash(n->partition)), (uintptr_t)n->state);
+    h = mix(h, mem_hash(n->comment));
+    h = mix(mix(mix(h, (uint64_t)n->most_jobs), (uint64_t)n->most_user), (uint64_t)n->most_group);
+    return mix(h, (uint64_t)n->sharing * 2 + n->no_multinode);
+}
+
+bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs)
+{
+    struct amounts before = {0};
+    uint64_t look = n->look;
+    int64_t priority = n->priority;
+    const char *host = intern_again(n->host_name);
+    bool was_shut = n->said_exclusive || n->held_alone, was_held = n->held, freed;
+
+    amounts_copy(&before, &n->used);
+    forget(n);
+    for (; attrs; attrs = attrs->next)
+        if (attrs->name && attrs->value)
+            take_one(n, c, attrs);
+    if (!n->host_name)
+        n->host_name = intern_again(n->name);
+    if (!n->state) { /* what is said of a usable vnode makes it no other */
+        intern_unref(n->comment);
+        n->comment = NULL;
+    }
+    n->look = look_of(n);
+    freed = (was_shut && !n->said_exclusive && !n->held_alone) || (was_held && !n->held) || n->look != look ||
+            n->priority != priority || n->host_name != host || !amounts_cover(&n->used, &before, NULL);
+    intern_unref(host);
+    amounts_fini(&before);
+    return freed;
+}
+
+void node_settle(struct node *n)
+{
+    amounts_copy(&n->free, &n->total);
+    amounts_sub(&n->free, &n->used);
+    amounts_sub(&n->free, &n->claimed);
+    n->exclusive = node_is_shut(n);
+}
+
+bool node_is_shut(const struct node *n)
+{
+    return n->said_exclusive || n->held_alone || n->n_alone > 0;
+}
+
+bool node_is_occupied(const struct node *n)
+{
+    return n->n_jobs > 0 || n->held;
+}
+
+bool node_is_limited(const struct node *n)
+{
+    return n->most_jobs >= 0 || n->most_user >= 0 || n->most_group >= 0;
+}
+
+bool node_is_alone_for(const struct node *n, enum sharing place)
+{
+    if (n->sharing == NODE_FORCE_EXCL || n->sharing == NODE_FORCE_EXCLHOST)
+        return true;
+    if (n->sharing == NODE_IGNORE)
+        return false;
+    if (place == SHARING_UNSAID)
+        return n->sharing == NODE_EXCL || n->sharing == NODE_EXCLHOST;
+    return place == SHARING_EXCL || place == SHARING_EXCLHOST;
+}
+
+bool node_is_host_alone_for(const struct node *n, enum sharing place)
+{
+    if (n->sharing == NODE_FORCE_EXCLHOST)
+        return true;
+    return place == SHARING_UNSAID ? n->sharing == NODE_EXCLHOST
+                                   : place == SHARING_EXCLHOST && n->sharing != NODE_IGNORE;
+}
+
+void node_join(struct node *n, struct job *j)
+{
+    n->jobs = mem_room(n->jobs, n->n_on, &n->cap_on, sizeof *n->jobs);
+    n->jobs[n->n_on++] = j;
+    n->n_jobs++;
+}
+
+void node_leave(struct node *n, struct job *j)
+{
+    for (size_t i = n->n_on; i > 0; i--)
+        if (n->jobs[i - 1] == j) {
+            n->jobs[i - 1] = n->jobs[--n->n_on];
+            n->n_jobs--;
+            return;
+        }
+}

@@ -1,0 +1,107 @@
+#ifndef SCHED_NODE_H
+#define SCHED_NODE_H
+/* A vnode as the scheduler sees it.
+ *
+ * What is free is `total` less `used` (as the server says) less `claimed` (what this scheduler has ordered and
+ * the server has not yet shown). Free amounts, n_jobs and exclusive move during a cycle, by trial and claims;
+ * only sched_cluster.c and trial.c write them. Everybody may read.
+ */
+#include <stdbool.h>
+#include <uthash.h>
+
+#include "amounts.h"
+#include "sched_request.h"
+
+struct attrl;
+struct bucket;
+struct job;
+
+enum node_sharing {
+    NODE_SHARED,
+    NODE_EXCL,
+    NODE_EXCLHOST,
+    NODE_IGNORE,
+    NODE_FORCE_EXCL,
+    NODE_FORCE_EXCLHOST
+};
+
+struct host { /* vnodes with the same `host` resource */
+    const char *name;
+    struct node **nodes;
+    size_t n, cap;
+    unsigned mark; /* of the placement that used it last; placement.c */
+    UT_hash_handle hh;
+};
+
+struct node_loan { /* a resource that it has only as "@another" */
+    res_id res;
+    const char *lender; /* interned */
+};
+
+struct node {
+    const char *name; /* interned */
+    uint32_t rank;    /* 0, 1, ...: the order in which vnodes are filled; node_order.c */
+    struct host *host;
+    const char *host_name; /* interned */
+    const char *queue;     /* only jobs of this queue; NULL: all queues without vnodes of their own */
+    const char *partition; /* NULL: the default one */
+    const char *state;     /* the word that makes it unusable, or NULL; a constant */
+    const char *comment;   /* interned: why it is; NULL: nobody says, or it is usable */
+    int64_t priority;
+    int64_t last_used_s; /* wall clock: when a job ended here last; 0: never */
+    enum node_sharing sharing;
+    bool no_multinode;
+    int64_t most_jobs, most_user, most_group; /* max_running, max_user_run, max_group_run; -1: any number */
+    struct amounts total;
+    struct labels labels; /* without host and vnode */
+    struct node_loan *loans;
+    size_t n_loans;
+    struct pool **pools; /* amounts it shares with others, as lender or borrower; pools.c */
+    size_t n_pools;
+    struct amounts used;   /* or held for a job for which others give way */
+    struct amounts kept;   /* of `used` what is held */
+    bool said_exclusive;   /* job-exclusive, resv-exclusive */
+    bool held, held_alone; /* for a job for which others give way; that one will have it alone */
+    uint64_t look;         /* hash of all that never moves in a cycle: total, labels, queue ... */
+
+    struct amounts claimed;
+    struct amounts free;
+    int64_t n_alone; /* claims of jobs that want it alone */
+    int64_t n_jobs;  /* jobs on it, running or ending or claimed */
+    bool exclusive;
+    struct job **jobs;
+    size_t n_on, cap_on;
+
+    unsigned mark;         /* placement.c */
+    size_t listed;         /* calendar.c, of a list under way: its place there, from 1; 0: none */
+    struct bucket *bucket; /* buckets.c */
+    bool dirty;
+    UT_hash_handle hh;
+};
+
+struct node *node_create(const char *name);
+void node_destroy(struct node *n);
+
+/* Take all attributes anew. Returns true when something but `used` and the exclusive word changed, or when
+ * something became free: a job that did not fit before may fit now. */
+bool node_take(struct node *n, struct catalogue *c, const struct attrl *attrs);
+
+/* free and exclusive again from total, used, claimed. */
+void node_settle(struct node *n);
+/* exclusive again; `held_alone` stays whoever leaves, the rest goes with the last job. */
+bool node_is_shut(const struct node *n);
+
+/* Somebody is here, or will be: nobody may have it alone. */
+bool node_is_occupied(const struct node *n);
+
+/* Has it a limit on jobs? Then no other vnode is like it: which jobs it has matters. */
+bool node_is_limited(const struct node *n);
+
+/* Would a job whose place says this have the vnode, or all vnodes of its host, alone? */
+bool node_is_alone_for(const struct node *n, enum sharing place);
+bool node_is_host_alone_for(const struct node *n, enum sharing place);
+
+void node_join(struct node *n, struct job *j); /* j runs here; once for each of its pieces */
+void node_leave(struct node *n, struct job *j);
+
+#endif

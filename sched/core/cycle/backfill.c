@@ -1,0 +1,439 @@
+/* Jobs that could not run, and what that means for those behind them: see cycle_private.h and calendar.h.
+ *
+ * strict_ordering: the first of them are booked in the calendar (backfill_depth), or, where there is to be none, stop
+ * everybody behind them. Jobs that were preempted are booked in any case with sched_preempt_enforce_resumption, unless
+ * their level is below normal_jobs. What is booked lasts for one cycle and is worked out anew in the next; `tops` remembers
+ * who was told what, and that such a job is still as it was, since when it goes others may run. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fairshare_accrual.h"
+#include "attempt.h"
+#include "calendar.h"
+#include "classes.h"
+#include "cycle_private.h"
+#include "gang.h"
+#include "intern.h"
+#include "preempt_level.h"
+#include "log.h"
+#include "mem.h"
+#include "job_order.h"
+#include "placement.h"
+#include "shrink_to_fit.h"
+#include "trial.h"
+
+enum {
+    REQUEUED_MAX =
+        16, /* of those that were requeued, so many in a cycle are booked for having been preempted */
+    TOLD_APART_S = 5 /* an estimate that moves less is not told again */
+};
+
+struct top {
+    const char *job, *where; /* interned; where NULL: it only stops others */
+    int64_t at_s;
+    uint64_t look;
+    bool is_now; /* in the cycle under way */
+};
+
+struct aside {
+    struct job *job;
+    struct class *class;
+};
+
+struct ahead {
+    struct universe *u;
+    struct calendar *calendar;
+    struct top *tops;
+    size_t n_tops, cap_tops;
+    struct aside *aside; /* booked, so that the next ones of their classes are looked at */
+    size_t n_aside, cap_aside, n_requeued;
+    bool is_shut; /* nobody else may run in this cycle */
+};
+
+struct ahead *ahead_create(struct universe *u)
+{
+    struct ahead *a = mem_new(1, sizeof *a);
+
+    a->u = u;
+    a->calendar = calendar_create(u);
+    return a;
+}
+
+static void drop_top(struct ahead *a, size_t i)
+{
+    intern_unref(a->tops[i].job);
+    intern_unref(a->tops[i].where);
+    a->tops[i] = a->tops[--a->n_tops];
+}
+
+void ahead_destroy(struct ahead *a)
+{
+    if (!a)
+        return;
+    while (a->n_tops > 0)
+        drop_top(a, 0);
+    calendar_destroy(a->calendar);
+    free(a->tops);
+    free(a->aside);
+    free(a);
+}
+
+bool ahead_is_owed(const struct universe *u, const struct job *j)
+{
+    const struct policy *p = universe_policy(u);
+
+    return p->enforce_resumption && j->preempted_s && level_of(u, j) >= prio_value(&p->prio, PRIO_NORMAL, 0);
+}
+
+bool ahead_has_changed(const struct ahead *a)
+{
+    for (size_t i = 0; i < a->n_tops; i++) {
+        const struct job *j = universe_job(a->u, a->tops[i].job);
+        if (!j || !j->class || j->look != a->tops[i].look)
+            return true;
+    }
+    return false;
+}
+
+void ahead_begin(struct ahead *a, int64_t now_s)
+{
+    for (size_t i = 0; i < a->n_tops; i++)
+        a->tops[i].is_now = false;
+    for (struct queue *q = universe_next_queue(a->u, NULL); q; q = universe_next_queue(a->u, q)) {
+        q->n_top = 0;
+        q->is_shut = false;
+    }
+    universe_server(a->u)->n_top = 0;
+    a->is_shut = false;
+    a->n_requeued = 0;
+    calendar_begin(a->calendar, now_s);
+}
+
+void ahead_started(struct ahead *a)
+{
+    calendar_started(a->calendar);
+}
+
+bool ahead_forbids(const struct ahead *a, const struct job *j)
+{
+    return !j->urged && (a->is_shut || j->queue->is_shut);
+}
+
+/* --- room beside what is booked -------------------------------------------------------------------------- */
+
+static bool fits(struct cycle *c, const struct picker *k, const struct preemptor *p, struct pieces *where,
+                 struct reason *why)
+{
+    return attempt_room(k, p, where, why) && calendar_allows(c->ahead->calendar, p->job, why);
+}
+
+/* Beside what is kept for others. What would fit without that conflicts with it. */
+static bool find_beside(struct cycle *c, const struct picker *picker, const struct preemptor *p,
+                        struct pieces *where, struct reason *why)
+{
+    size_t mark = trial_mark(c->trial);
+    bool kept = calendar_keep(c->ahead->calendar, c->trial, p->job, CALENDAR_ENDS);
+    bool found = fits(c, picker, p, where, why);
+
+    trial_undo(c->trial, mark);
+    if (found || !kept)
+        return found;
+    pieces_fini(where);
+    if (attempt_room(picker, p, where, why)) {
+        reason_set(why, REASON_CONFLICT, NULL, NULL);
+        pieces_fini(where);
+    }
+    return false;
+}
+
+struct look {
+    struct cycle *c;
+    const struct picker *picker;
+    const struct preemptor *p;
+};
+
+static bool look(void *arg, struct pieces *where, struct reason *why)
+{
+    const struct look *x = arg;
+
+    return find_beside(x->c, x->picker, x->p, where, why);
+}
+
+/* The same for a job that may be shorter. */
+static bool find_some_time(struct cycle *c, const struct picker *picker, const struct preemptor *p,
+                           struct pieces *where, struct reason *why)
+{
+    struct look x = {c, picker, p};
+    struct job *j = universe_job(c->u, p->job->id);
+    struct shrink s = {c->u, c->ahead->calendar, picker->log, j, p->now_s, look, &x};
+
+    return j && j->least_s ? shrink_find(&s, where, why) : look(&x, where, why);
+}
+
+bool ahead_find_room(struct cycle *c, const struct picker *picker, const struct preemptor *p,
+                     struct pieces *where, struct reason *why)
+{
+    size_t mark = trial_mark(c->trial);
+
+    gang_keep_promises(c->gang, c->trial, p->job->queue);
+    bool found = find_some_time(c, picker, p, where, why);
+    trial_undo(c->trial, mark);
+    return found;
+}
+
+void ahead_keep_from_victims(struct cycle *c, const struct job *urgent)
+{
+    calendar_keep(c->ahead->calendar, c->trial, urgent, CALENDAR_NO_ENDS);
+}
+
+/* --- what people are told ---------------------------------------------------------------------------------- */
+
+static struct top *top_of(struct ahead *a, const struct job *j)
+{
+    for (size_t i = 0; i < a->n_tops; i++)
+        if (strcmp(a->tops[i].job, j->id) == 0)
+            return &a->tops[i];
+    a->tops = mem_room(a->tops, a->n_tops, &a->cap_tops, sizeof *a->tops);
+    a->tops[a->n_tops] = (struct top){.job = mem_intern(j->id)};
+    return &a->tops[a->n_tops++];
+}
+
+static struct top *note_top(struct ahead *a, const struct job *j)
+{
+    struct top *t = top_of(a, j);
+
+    t->look = j->look;
+    t->is_now = true;
+    return t;
+}
+
+static void say(struct cycle *c, struct job *j, const struct booking *b)
+{
+    struct top *t = note_top(c->ahead, j);
+    char *text = placement_text(c->u, &b->where);
+    const char *where = mem_intern(text);
+    int64_t moved_s = b->from_s > t->at_s ? b->from_s - t->at_s : t->at_s - b->from_s;
+    time_t at = (time_t)b->from_s;
+    char when[32];
+
+    ctime_r(&at, when);
+    when[24] = '\0'; /* the line's end */
+    decisions_log(c->d, LOGE_DEBUG, j->id, "Job is a top job and will run at %s", when);
+    if (where != t->where || moved_s >= TOLD_APART_S || !j->is_top) {
+        decisions_add(c->d, DECIDE_TOP, j->id, text)->at_s = b->from_s;
+        t->at_s = b->from_s;
+        j->is_top = true;
+    }
+    intern_unref(t->where);
+    t->where = where;
+    free(text);
+}
+
+static bool is_told(const struct ahead *a, const struct job *j)
+{
+    for (size_t i = 0; i < a->n_tops; i++)
+        if (strcmp(a->tops[i].job, j->id) == 0)
+            return true;
+    return false;
+}
+
+static void tell_no_top(struct cycle *c, struct job *j)
+{
+    decisions_add(c->d, DECIDE_TOP, j->id, "");
+    j->is_top = false;
+}
+
+/* --- between cycles ---------------------------------------------------------------------------------------- */
+
+static bool is_before(const struct cycle *c, const struct job *a, const struct job *b)
+{
+    return order_of_heads(universe_policy(c->u), a, level_of(c->u, a), b, level_of(c->u, b)) < 0;
+}
+
+/* The top jobs before this one, in their order; the caller frees. */
+static struct job **tops_before(const struct cycle *c, const struct job *j, size_t *n)
+{
+    const struct ahead *a = c->ahead;
+    struct job **list = mem_new(a->n_tops + 1, sizeof(struct job *));
+
+    *n = 0;
+    for (size_t i = 0; i < a->n_tops; i++) {
+        struct job *t = a->tops[i].where ? universe_job(c->u, a->tops[i].job) : NULL;
+        if (!t || t == j || !t->class || !is_before(c, t, j))
+            continue;
+        size_t at = (*n)++;
+        for (; at > 0 && is_before(c, t, list[at - 1]); at--)
+            list[at] = list[at - 1];
+        list[at] = t;
+    }
+    return list;
+}
+
+/* As the next cycle would book them. */
+static void rehearse(struct cycle *c, const struct picker *picker, const struct preemptor *p)
+{
+    size_t n;
+    struct job **tops = tops_before(c, p->job, &n);
+
+    calendar_begin(c->ahead->calendar, p->now_s);
+    for (size_t i = 0; i < n; i++) {
+        struct preemptor top = *p;
+        top.job = tops[i];
+        top.request = tops[i]->class->request;
+        top.level = level_of(c->u, tops[i]);
+        calendar_book(c->ahead->calendar, picker, &top);
+    }
+    free(tops);
+}
+
+bool cycle_room(void *cycle, const struct picker *picker, const struct preemptor *p, struct pieces *where,
+                struct reason *why)
+{
+    struct cycle *c = cycle;
+    const struct class *k = p->job->class;
+
+    if (k && k->why.code == REASON_STRICT_ORDER) {
+        *why = k->why;
+        return false;
+    }
+    rehearse(c, picker, p);
+    bool fits = find_some_time(c, picker, p, where, why);
+    struct job *j = universe_job(c->u, p->job->id);
+    if (j)
+        j->short_s = 0;
+    calendar_begin(c->ahead->calendar, p->now_s);
+    return fits;
+}
+
+/* --- what a failure means ---------------------------------------------------------------------------------- */
+
+/* What it is going to use counts for those behind it as if it had begun. */
+static void count_share(struct cycle *c, const struct job *j)
+{
+    if (!universe_policy(c->u)->fair_share || !j->share || j->standing == STANDING_SUSPENDED)
+        return;
+    accrual_ordered(c->accrual, j);
+    decisions_log(c->d, LOGE_DEBUG, j->id,
+                  "Fairshare usage of entity %s increased due to job becoming a top job.",
+                  fairshare_name(j->share));
+}
+
+static bool book(struct cycle *c, struct job *j, const struct picker *k, const struct preemptor *p,
+                 const struct reason *why)
+{
+    char text[REASON_TEXT_MAX];
+
+    decisions_log(c->d, LOGE_DEBUG, j->id, "Estimating the start time for a top job (q=%s schedselect=%s).",
+                  j->queue->name, j->select ? j->select : "");
+    const struct booking *b = calendar_book(c->ahead->calendar, k, p);
+    if (b) {
+        say(c, j, b);
+        count_share(c, j);
+        return true;
+    }
+    decisions_log(c->d, LOGE_DEBUG, j->id, "Can't find start time estimate %s", reason_log(why, text));
+    decisions_log(c->d, LOGE_DEBUG, j->id, "Error in calculation of start time of top job");
+    return false;
+}
+
+static bool may_book_owed(struct ahead *a, const struct job *j)
+{
+    return ahead_is_owed(a->u, j) && (j->standing == STANDING_SUSPENDED || a->n_requeued++ < REQUEUED_MAX);
+}
+
+/* Whose backfill_depth counts, and how many of them may be booked. */
+static struct queue *depth_of(const struct ahead *a, const struct job *j, int64_t *depth)
+{
+    struct queue *server = universe_server(a->u);
+
+    if (j->queue->depth >= 0) {
+        *depth = j->queue->depth;
+        return j->queue;
+    }
+    *depth = server->depth >= 0 ? server->depth : 1;
+    return server;
+}
+
+/* It stops others, and nothing is planned for it: a top job of an earlier cycle is none any more. */
+static void note_stops(struct cycle *c, struct job *j)
+{
+    struct top *t = note_top(c->ahead, j);
+
+    if (j->is_top)
+        tell_no_top(c, j);
+    intern_unref(t->where);
+    t->where = NULL;
+    t->at_s = 0;
+}
+
+/* The order is binding: book it, or stop others. true: booked. */
+static bool hold_order(struct cycle *c, struct job *j, const struct picker *k, const struct preemptor *p,
+                       const struct reason *why)
+{
+    const struct policy *policy = universe_policy(c->u);
+    struct ahead *a = c->ahead;
+    int64_t depth;
+    struct queue *q = depth_of(a, j, &depth);
+
+    if (policy->strict_fifo)
+        j->queue->is_shut = true;
+    else if (!policy->backfill || (depth == 0 && q == universe_server(c->u)))
+        a->is_shut = true;
+    else if (depth == 0)
+        q->is_shut = true;
+    else if (q->n_top < depth && !j->never_top) {
+        bool booked = book(c, j, k, p, why);
+
+        q->n_top += booked; /* one without a start time leaves its place to the next */
+        return booked;
+    } else
+        return false;
+    note_stops(c, j);
+    return false;
+}
+
+bool ahead_failed(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
+                  const struct reason *why)
+{
+    struct ahead *a = c->ahead;
+    struct job *j = k->heap[0];
+    bool booked = false;
+
+    if (why->never || j->urged || why->code == REASON_STRICT_ORDER)
+        return false;
+    if (may_book_owed(a, j))
+        booked = book(c, j, picker, p, why);
+    else if (policy_is_strict(universe_policy(c->u)))
+        booked = hold_order(c, j, picker, p, why);
+    if (!booked) {
+        if (j->is_top && !is_told(a, j)) /* by a scheduler before this one */
+            tell_no_top(c, j);
+        return false;
+    }
+    classes_take_out(k, j);
+    a->aside = mem_room(a->aside, a->n_aside, &a->cap_aside, sizeof *a->aside);
+    a->aside[a->n_aside++] = (struct aside){j, k};
+    return true;
+}
+
+/* Those who were booked are in their classes again; those who no longer are top jobs are told so. */
+void ahead_end(struct cycle *c)
+{
+    struct ahead *a = c->ahead;
+
+    while (a->n_aside > 0) {
+        struct aside *x = &a->aside[--a->n_aside];
+        if (!x->job->class)
+            classes_put_back(x->class, x->job);
+    }
+    for (size_t i = a->n_tops; i > 0; i--) {
+        const struct top *t = &a->tops[i - 1];
+        if (t->is_now)
+            continue;
+        struct job *j = universe_job(a->u, t->job);
+        if (t->where && j)
+            tell_no_top(c, j);
+        drop_top(a, i - 1);
+    }
+}

@@ -1,0 +1,516 @@
+/* Bookings, and what they mean for others. See calendar.h.
+ *
+ * Two questions, one answer. A job that would begin at `begin` and last is still there at the beginning of some bookings;
+ * at each of these moments the jobs booked then need their places, less what has ended since `begin`. The largest need of
+ * these moments, vnode by vnode, is taken out of the trial, and what is left may be used. For a filler `begin` is now; for a
+ * job that is to be booked it is the time that is tried, and the trial has given back what ends until then.
+ *
+ * The time: ends in order, grouped by the windows of opt_backfill_fuzzy. Without bookings more ends never make it fit
+ * worse, so the first number of them that suffices is found by doubling and halving, since it is mostly small; from there on times are tried one by one, since a
+ * booking may be in the way, and when that takes long only those at which a booking ends. Prime and dedicated time forbid
+ * some of them, and their changes are times of their own. */
+#include "calendar.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "release_times.h"
+#include "primetime.h"
+#include "log.h"
+#include "mem.h"
+#include "run_limits.h"
+#include "trial.h"
+
+enum {
+    LOOKS_MAX = 64, /* times tried one by one */
+    HOURS_MAX = 64  /* changes of prime and dedicated time that are looked ahead to */
+};
+
+struct calendar {
+    struct universe *u;
+    struct booking *a;
+    size_t n, cap;
+    struct endings ends;
+    bool are_ends_right;
+    struct pieces taken; /* what the trial has borrowed from calendar_keep, or from a look */
+    int64_t now_s;
+};
+
+struct calendar *calendar_create(struct universe *u)
+{
+    struct calendar *c = mem_new(1, sizeof *c);
+
+    c->u = u;
+    return c;
+}
+
+void calendar_begin(struct calendar *c, int64_t now_s)
+{
+    while (c->n > 0) {
+        struct booking *b = &c->a[--c->n];
+        pieces_fini(&b->where);
+        pieces_fini(&b->load);
+    }
+    pieces_fini(&c->taken);
+    c->are_ends_right = false;
+    c->now_s = now_s;
+}
+
+void calendar_destroy(struct calendar *c)
+{
+    if (!c)
+        return;
+    calendar_begin(c, 0);
+    endings_fini(&c->ends);
+    free(c->a);
+    free(c);
+}
+
+/* A load is what those booked need at one moment, kept since every filler asks for it: it holds until somebody is booked or
+ * started. */
+static void loads_are_wrong(struct calendar *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        c->a[i].is_load_right = false;
+}
+
+void calendar_started(struct calendar *c)
+{
+    c->are_ends_right = false;
+    loads_are_wrong(c);
+}
+
+static const struct endings *ends_of(struct calendar *c)
+{
+    if (!c->are_ends_right)
+        endings_list(&c->ends, c->u, c->now_s);
+    c->are_ends_right = true;
+    return &c->ends;
+}
+
+/* --- lists by vnode ------------------------------------------------------------------------------------
+ * While such a list is made node->listed says where a vnode stands in it. */
+
+static void unlist(struct pieces *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        p->a[i].node->listed = 0;
+}
+
+static struct piece *on_list(struct pieces *p, struct node *n)
+{
+    const struct amounts nothing = {0};
+
+    if (n->listed == 0) {
+        pieces_add(p, n, &nothing, false);
+        n->listed = p->n;
+    }
+    return &p->a[n->listed - 1];
+}
+
+static void list_sum(struct pieces *p, const struct pieces *more)
+{
+    for (size_t i = 0; i < more->n; i++) {
+        struct node *n = more->a[i].node;
+        if (!n)
+            continue;
+        struct piece *x = on_list(p, n);
+        amounts_add(&x->use, &more->a[i].use);
+        x->alone = x->alone || more->a[i].alone;
+    }
+}
+
+/* Of vnodes on the list, never below nothing. */
+static void list_less(struct pieces *p, const struct pieces *less)
+{
+    for (size_t i = 0; i < less->n; i++) {
+        struct node *n = less->a[i].node;
+        struct amounts *have = n && n->listed ? &p->a[n->listed - 1].use : NULL;
+        for (uint32_t k = 0; have && k < have->n; k++) {
+            int64_t gone = amounts_get(&less->a[i].use, have->a[k].res);
+            have->a[k].n -= gone < have->a[k].n ? gone : have->a[k].n;
+        }
+    }
+}
+
+static void list_most(struct pieces *p, const struct pieces *more)
+{
+    for (size_t i = 0; i < more->n; i++) {
+        struct piece *x = on_list(p, more->a[i].node);
+        for (uint32_t k = 0; k < more->a[i].use.n; k++) {
+            const struct amount *a = &more->a[i].use.a[k];
+            if (a->n > amounts_get(&x->use, a->res))
+                amounts_set(&x->use, a->res, a->n);
+        }
+        x->alone = x->alone || more->a[i].alone;
+    }
+}
+
+/* --- needs --------------------------------------------------------------------------------------------- */
+
+static bool is_on(const struct booking *b, int64_t at_s)
+{
+    return b->from_s <= at_s && at_s < b->to_s;
+}
+
+/* What those booked at that time need, less what has ended since `begin_s`. `out` is empty before. */
+static void need_at(struct calendar *c, int64_t at_s, int64_t begin_s, struct pieces *out)
+{
+    const struct endings *l = ends_of(c);
+    size_t end = endings_until(l, at_s);
+
+    for (size_t i = 0; i < c->n; i++)
+        if (is_on(&c->a[i], at_s))
+            list_sum(out, &c->a[i].where);
+    if (begin_s == c->now_s && out->n > 0) { /* preemptions under way are over by then */
+        list_sum(out, &l->come);
+        list_less(out, &l->leave);
+        list_less(out, &l->kept);
+    }
+    for (size_t i = endings_until(l, begin_s); out->n > 0 && i < end; i++)
+        list_less(out, l->a[i].on);
+    unlist(out);
+}
+
+static const struct pieces *load_of(struct calendar *c, struct booking *b)
+{
+    if (!b->is_load_right) {
+        pieces_fini(&b->load);
+        need_at(c, b->from_s, c->now_s, &b->load);
+    }
+    b->is_load_right = true;
+    return &b->load;
+}
+
+/* Vnode by vnode the largest need, not the sum: the moments follow one another, so one room serves all of them. */
+static void take_most(struct calendar *c, const struct pieces *need)
+{
+    for (size_t i = 0; i < c->taken.n; i++)
+        c->taken.a[i].node->listed = i + 1;
+    list_most(&c->taken, need);
+    unlist(&c->taken);
+}
+
+static void add_need(struct calendar *c, int64_t at_s, int64_t begin_s)
+{
+    struct pieces need = {0};
+
+    need_at(c, at_s, begin_s, &need);
+    take_most(c, &need);
+    pieces_fini(&need);
+}
+
+static bool is_anything(const struct amounts *use)
+{
+    for (uint32_t k = 0; k < use->n; k++)
+        if (use->a[k].n > 0)
+            return true;
+    return false;
+}
+
+/* Nobody shares a vnode that somebody will have alone; and nobody has alone what another one will use. */
+static void take_needs(struct calendar *c, struct trial *t)
+{
+    for (size_t i = 0; i < c->taken.n; i++) {
+        struct piece *x = &c->taken.a[i];
+        if (x->alone)
+            trial_exclude(t, x->node);
+        if (is_anything(&x->use))
+            trial_take(t, x->node, &x->use);
+    }
+}
+
+bool calendar_keep(struct calendar *c, struct trial *t, const struct job *j, enum calendar_ends ends)
+{
+    int64_t until_s = c->now_s + job_lasts_s(j);
+    bool overlaps_any = false;
+
+    pieces_fini(&c->taken);
+    for (size_t i = 0; i < c->n; i++) {
+        struct booking *b = &c->a[i];
+        if (b->from_s >= until_s)
+            continue;
+        overlaps_any = true;
+        if (ends == CALENDAR_NO_ENDS)
+            add_need(c, b->from_s, b->from_s);
+        else
+            take_most(c, load_of(c, b));
+    }
+    take_needs(c, t);
+    return overlaps_any;
+}
+
+int64_t calendar_last_before_s(const struct calendar *c, int64_t before_s)
+{
+    int64_t last_s = 0;
+
+    for (size_t i = 0; i < c->n; i++)
+        if (c->a[i].from_s < before_s && c->a[i].from_s > last_s)
+            last_s = c->a[i].from_s;
+    return last_s;
+}
+
+/* --- limits -------------------------------------------------------------------------------------------- */
+
+static bool is_bounded(const struct queue *q)
+{
+    return q && (q->limits.n > 0 || q->available.n > 0);
+}
+
+/* Who awaits others is counted by the server when it has taken the plan, and not before. */
+static void count(struct calendar *c, const struct job *j, int64_t times)
+{
+    if (j->order != ORDER_AWAITS)
+        pick_count(j, universe_server(c->u), times);
+}
+
+/* Counters as they will be at that time, beside the jobs booked then; times -1: as they were. */
+static void count_until(struct calendar *c, int64_t at_s, int64_t times)
+{
+    const struct endings *l = ends_of(c);
+    size_t n = endings_until(l, at_s);
+
+    for (size_t i = 0; i < n; i++)
+        count(c, l->a[i].job, -times);
+    for (size_t i = 0; i < c->n; i++)
+        if (is_on(&c->a[i], at_s))
+            count(c, c->a[i].job, times);
+}
+
+bool calendar_allows(struct calendar *c, const struct job *j, struct reason *why)
+{
+    int64_t until_s = c->now_s + job_lasts_s(j);
+    bool fits = true;
+
+    if (!is_bounded(j->queue) && !is_bounded(universe_server(c->u)))
+        return true;
+    for (size_t i = 0; fits && i < c->n; i++) {
+        if (c->a[i].from_s >= until_s)
+            continue;
+        count_until(c, c->a[i].from_s, 1);
+        fits = run_limits_allow(c->u, j, why);
+        count_until(c, c->a[i].from_s, -1);
+    }
+    return fits;
+}
+
+/* --- the first time that will do ------------------------------------------------------------------------- */
+
+struct instant {
+    int64_t at_s;
+    bool is_policy; /* prime or dedicated time begins or ends */
+    bool is_apart;  /* no end of a job that runs: a booked one ends then, or prime or dedicated time does */
+};
+
+struct search {
+    struct calendar *c;
+    const struct picker *k;
+    const struct preemptor *p;
+    const struct endings *ends;
+    struct instant *a; /* by time */
+    size_t n;
+    int64_t lasts_s;
+    bool is_begun;
+    size_t mark, n_given; /* the trial has given back so many of the ends, since `mark` */
+};
+
+/* Preemptions under way are over by then. */
+static void begin(struct search *s)
+{
+    trial_give_all(s->k->trial, &s->ends->leave);
+    trial_give_all(s->k->trial, &s->ends->kept);
+    trial_take_all(s->k->trial, &s->ends->come);
+    s->is_begun = true;
+}
+
+static void give_back(struct search *s, size_t n)
+{
+    if (!s->is_begun)
+        begin(s);
+    for (; s->n_given < n; s->n_given++) {
+        trial_give_all(s->k->trial, s->ends->a[s->n_given].on);
+        count(s->c, s->ends->a[s->n_given].job, -1);
+    }
+}
+
+static void take_again(struct search *s)
+{
+    while (s->n_given > 0)
+        count(s->c, s->ends->a[--s->n_given].job, 1);
+    trial_undo(s->k->trial, s->mark);
+    s->is_begun = false;
+}
+
+static bool fits(struct search *s, struct pieces *where)
+{
+    size_t mark = trial_mark(s->k->trial);
+    struct reason ignored;
+    bool found = pick_place(s->k, s->p, where, &ignored);
+
+    trial_undo(s->k->trial, mark);
+    return found;
+}
+
+static bool overlaps(const struct search *s, const struct booking *b, int64_t at_s)
+{
+    return b->from_s < at_s + s->lasts_s && b->to_s > at_s;
+}
+
+/* At a time whose ends have been given back, beside what is booked. */
+static bool fits_beside(struct search *s, int64_t at_s, struct pieces *where)
+{
+    struct calendar *c = s->c;
+    size_t mark = trial_mark(s->k->trial);
+
+    pieces_fini(&c->taken);
+    add_need(c, at_s, at_s);
+    for (size_t i = 0; i < c->n; i++)
+        if (overlaps(s, &c->a[i], at_s)) {
+            if (c->a[i].from_s > at_s)
+                add_need(c, c->a[i].from_s, at_s);
+            count(c, c->a[i].job, 1);
+        }
+    take_needs(c, s->k->trial);
+    bool found = fits(s, where);
+    trial_undo(s->k->trial, mark);
+    for (size_t i = 0; i < c->n; i++)
+        if (overlaps(s, &c->a[i], at_s))
+            count(c, c->a[i].job, -1);
+    return found;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct instant *x = a, *y = b;
+
+    return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
+}
+
+/* Of each window the last one. */
+static void thin_out(struct search *s, int64_t window_s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        if (n > 0 && s->a[n - 1].at_s / window_s == s->a[i].at_s / window_s) {
+            s->a[n - 1].at_s = s->a[i].at_s;
+            s->a[n - 1].is_apart |= s->a[i].is_apart;
+            s->a[n - 1].is_policy |= s->a[i].is_policy;
+        } else
+            s->a[n++] = s->a[i];
+    }
+    s->n = n;
+}
+
+static void list_instants(struct search *s)
+{
+    const struct calendar *c = s->c;
+    int64_t window_s = universe_policy(c->u)->fuzzy_s;
+
+    s->a = mem_new(s->ends->n + c->n + HOURS_MAX, sizeof *s->a);
+    for (size_t i = 0; i < s->ends->n; i++)
+        s->a[s->n++] = (struct instant){.at_s = s->ends->a[i].at_s};
+    for (size_t i = 0; i < c->n; i++)
+        s->a[s->n++] = (struct instant){.at_s = c->a[i].to_s, .is_apart = true};
+    for (int64_t at_s = c->now_s, i = 0; i < HOURS_MAX; i++) {
+        at_s = hours_change_s(universe_policy(c->u), at_s);
+        if (at_s == 0)
+            break;
+        s->a[s->n++] = (struct instant){.at_s = at_s, .is_apart = true, .is_policy = true};
+    }
+    if (s->n > 0)
+        qsort(s->a, s->n, sizeof *s->a, by_time);
+    thin_out(s, window_s > 0 ? window_s : 1);
+}
+
+static bool fits_after(struct search *s, size_t i)
+{
+    struct pieces where = {0};
+
+    take_again(s);
+    give_back(s, endings_until(s->ends, s->a[i].at_s));
+    bool found = fits(s, &where);
+    pieces_fini(&where);
+    return found;
+}
+
+/* The first instant at which it would fit were nothing booked; s->n: there is none. */
+static size_t first_free(struct search *s)
+{
+    size_t low = 0, high = 0;
+
+    while (high < s->n && !fits_after(s, high)) {
+        low = high + 1;
+        high = low == s->n ? s->n : high * 2 + 1 < s->n ? high * 2 + 1 : s->n - 1;
+    }
+    if (high == s->n) {
+        take_again(s);
+        return s->n;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (fits_after(s, middle))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    take_again(s);
+    return high;
+}
+
+/* As in PBS, where the world is driven on from event to event. */
+static void say_look(const struct search *s, const struct instant *at)
+{
+    time_t t = (time_t)at->at_s;
+    char when[32];
+
+    if (!s->k->log || !log_is_on(LOGE_DEBUG2) || !ctime_r(&t, when))
+        return;
+    when[strcspn(when, "\n")] = '\0';
+    decisions_log(s->k->log, LOGE_DEBUG2, s->p->job->id, "Simulation: %s [%s]",
+                  at->is_policy ? "Policy change" : "job end point", when);
+}
+
+/* The time, or 0. */
+static int64_t find_time(struct search *s, struct pieces *where)
+{
+    size_t first = first_free(s);
+    struct reason ignored;
+
+    for (size_t i = first; i < s->n; i++) {
+        int64_t at_s = s->a[i].at_s;
+        if (i - first >= LOOKS_MAX && !s->a[i].is_apart && i + 1 < s->n)
+            continue;
+        say_look(s, &s->a[i]);
+        if (!hours_allow(s->c->u, s->p->job, at_s, &ignored))
+            continue;
+        give_back(s, endings_until(s->ends, at_s));
+        if (fits_beside(s, at_s, where))
+            return at_s;
+    }
+    return 0;
+}
+
+const struct booking *calendar_book(struct calendar *c, const struct picker *k, const struct preemptor *p)
+{
+    struct search s = {.c = c,
+                       .k = k,
+                       .p = p,
+                       .ends = ends_of(c),
+                       .lasts_s = job_lasts_s(p->job),
+                       .mark = trial_mark(k->trial)};
+    struct booking b = {.job = p->job};
+
+    list_instants(&s);
+    b.from_s = find_time(&s, &b.where);
+    take_again(&s);
+    free(s.a);
+    if (b.from_s == 0)
+        return NULL;
+    b.to_s = b.from_s + s.lasts_s;
+    c->a = mem_room(c->a, c->n, &c->cap, sizeof *c->a);
+    c->a[c->n] = b;
+    loads_are_wrong(c);
+    return &c->a[c->n++];
+}

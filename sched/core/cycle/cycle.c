@@ -1,0 +1,464 @@
+/* One round of decisions, and what becomes of each. At its heart is a heap of classes that may run; the class
+ * whose next job is the next of all is on top. That job runs (its class has another next one), or others give
+ * way to it, or it fails; then the whole class leaves the heap, for its other jobs would fail alike.
+ *
+ * What keeps a cycle short: a class that failed is not tried again until universe_news() has moved, or
+ * universe_stoppable() for one that may preempt. So whoever makes something possible must note news; if it is
+ * forgotten, jobs wait until a cycle that tries all.
+ *
+ * cycle_run speaks first; what comes of its decisions is cycle_answers.c. `d` is borrowed from the call that runs and used by nobody between
+ * calls. What a failure means for those behind is backfill.c. */
+#include "cycle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "fairshare_accrual.h"
+#include "attempt.h"
+#include "buckets.h"
+#include "candidates.h"
+#include "classes.h"
+#include "cycle_private.h"
+#include "gang.h"
+#include "primetime.h"
+#include "intern.h"
+#include "preempt_level.h"
+#include "log.h"
+#include "mem.h"
+#include "job_order.h"
+#include "pbs_error.h"
+#include "placement.h"
+#include "preempt_plan.h"
+#include "rating.h"
+#include "trial.h"
+
+struct cycle *cycle_create(const char *sched_name, struct policy *policy)
+{
+    struct cycle *c = mem_new(1, sizeof *c);
+
+    c->u = universe_create(sched_name, policy);
+    c->accrual = accrual_create(c->u); /* before the classes: a job's share tells which it is in */
+    c->rating = rating_create(c->u);
+    c->buckets = buckets_create(c->u);
+    c->classes = classes_create(c->u);
+    c->trial = trial_create(c->u);
+    c->placer = placer_create(c->u, c->buckets, c->trial);
+    c->plans = plans_create(c->u);
+    c->gang = gang_create(c->u);
+    c->ahead = ahead_create(c->u);
+    return c;
+}
+
+void cycle_destroy(struct cycle *c)
+{
+    if (!c)
+        return;
+    ahead_destroy(c->ahead);
+    gang_destroy(c->gang);
+    plans_destroy(c->plans);
+    placer_destroy(c->placer);
+    trial_destroy(c->trial);
+    universe_destroy(c->u);
+    classes_destroy(c->classes);
+    buckets_destroy(c->buckets);
+    rating_destroy(c->rating);
+    accrual_destroy(c->accrual);
+    for (size_t i = 0; i < c->n_urged; i++)
+        intern_unref(c->urged[i]);
+    free(c->urged);
+    free(c->heap);
+    free(c);
+}
+
+struct universe *cycle_universe(struct cycle *c)
+{
+    return c->u;
+}
+
+void cycle_on_elapsed(struct cycle *c, cycle_elapsed_fn *fn, void *arg)
+{
+    c->elapsed = fn;
+    c->elapsed_arg = arg;
+}
+
+void cycle_on_step(struct cycle *c, cycle_step_fn *fn, void *arg)
+{
+    c->step = fn;
+    c->step_arg = arg;
+}
+
+void cycle_time(struct cycle *c, int64_t now_s)
+{
+    accrual_time(c->accrual, now_s);
+    rating_time(c->rating, now_s);
+}
+
+struct accrual *cycle_accrual(struct cycle *c)
+{
+    return c->accrual;
+}
+
+/* --- the classes in turn ----------------------------------------------------------------------------- */
+
+static bool is_before(const struct cycle *c, const struct class *a, const struct class *b)
+{
+    return order_of_heads(universe_policy(c->u), a->heap[0], a->level, b->heap[0], b->level) < 0;
+}
+
+static void sink(struct cycle *c, size_t i)
+{
+    struct class *k = c->heap[i];
+
+    for (size_t child; (child = 2 * i + 1) < c->n; i = child) {
+        if (child + 1 < c->n && is_before(c, c->heap[child + 1], c->heap[child]))
+            child++;
+        if (!is_before(c, c->heap[child], k))
+            break;
+        c->heap[i] = c->heap[child];
+    }
+    c->heap[i] = k;
+}
+
+/* Its class has no job that would fare better: it is tried again when something has changed. */
+static void drop_top(struct cycle *c)
+{
+    c->heap[0] = c->heap[--c->n];
+    if (c->n)
+        sink(c, 0);
+}
+
+/* Could this class fit now, or could others be made to give way, where it was not so when it was tried last? */
+static bool has_changed(const struct cycle *c, const struct class *k)
+{
+    bool stoppable = k->failed_stoppable != universe_stoppable(c->u);
+
+    if (k->failed_at != universe_news(c->u) || (stoppable && k->queue->gang))
+        return true;
+    return universe_policy(c->u)->preemptive && stoppable &&
+           level_of(c->u, k->heap[0]) > level_lowest_running(c->u);
+}
+
+static void heapify(struct cycle *c)
+{
+    for (size_t i = c->n / 2; i > 0; i--)
+        sink(c, i - 1);
+}
+
+/* Over a soft limit, or no longer: what was decided may have changed the order of the rest. */
+static void relevel(struct cycle *c)
+{
+    if (!level_moves(c->u) && !universe_policy(c->u)->fair_share)
+        return;
+    for (size_t i = 0; i < c->n; i++)
+        c->heap[i]->level = level_of(c->u, c->heap[i]->heap[0]);
+    heapify(c);
+}
+
+/* round_robin: this queue has had its turn. */
+static void end_round(struct cycle *c, struct queue *q)
+{
+    q->rounds++;
+    if (universe_policy(c->u)->round_robin)
+        heapify(c);
+}
+
+static void begin_rounds(struct cycle *c)
+{
+    for (struct queue *q = universe_next_queue(c->u, NULL); q; q = universe_next_queue(c->u, q))
+        q->rounds = 0;
+}
+
+static bool has_gang_changed(const struct cycle *c)
+{
+    for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k))
+        if (k->n > 0 && k->queue->gang && has_changed(c, k))
+            return true;
+    return false;
+}
+
+/* What is promised to a job, or kept for it, is not seen by another cycle: so of those who take turns all are asked or
+ * none, and those who are not to be kept waiting always; where the order of jobs is binding, all. */
+static void fill_heap(struct cycle *c)
+{
+    bool gang = has_gang_changed(c), strict = policy_is_strict(universe_policy(c->u));
+    size_t n_waiting = 0;
+
+    c->n = 0;
+    for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k)) {
+        n_waiting += k->n > 0;
+        if (k->n == 0 ||
+            !(has_changed(c, k) || (gang && k->queue->gang) || strict || ahead_is_owed(c->u, k->heap[0])))
+            continue;
+        gang_note_wait(k->heap[0], c->now_s);
+        k->has_new = false;
+        k->level = level_of(c->u, k->heap[0]);
+        c->heap = mem_room(c->heap, c->n, &c->cap, sizeof *c->heap);
+        c->heap[c->n++] = k;
+    }
+    decisions_log(c->d, LOGE_DEBUG, "", "Number of job equivalence classes: %zu", n_waiting);
+    heapify(c);
+}
+
+/* --- what becomes of a job --------------------------------------------------------------------------- */
+
+/* Is there an urged job that this cycle must deal with? */
+static bool is_urged_open(const struct cycle *c)
+{
+    for (size_t i = 0; i < c->n_urged; i++) {
+        const struct job *j = universe_job(c->u, c->urged[i]);
+        if (!j || (j->standing != STANDING_AWAITS && (!cycle_may_run(j) || j->class)))
+            return true;
+    }
+    return false;
+}
+
+/* Who asked for a job that has gone, or is no longer to be run, is told so. */
+static void drop_lost_urges(struct cycle *c)
+{
+    for (size_t i = c->n_urged; i > 0; i--) {
+        struct job *j = universe_job(c->u, c->urged[i - 1]);
+        if (j && (cycle_may_run(j) || j->standing == STANDING_AWAITS))
+            continue;
+        bool runs = j && job_holds_nodes(j); /* the server has carried a plan out */
+        decisions_add(c->d, DECIDE_REFUSE, c->urged[i - 1], runs ? "" : "Job is not in queued state")->code =
+            runs ? 0 : PBSE_BADSTATE;
+        if (j)
+            j->urged = false;
+        intern_unref(c->urged[i - 1]);
+        c->urged[i - 1] = c->urged[--c->n_urged];
+    }
+}
+
+static void fail(struct cycle *c, struct class *k, struct job *j, const struct reason *why)
+{
+    char text[REASON_TEXT_MAX];
+
+    if (!reason_same(&k->why, why) || k->failed_at == 0) {
+        decisions_log(c->d, LOGE_SCHED, j->id, "%s", reason_log(why, text));
+        if (why->never)
+            decisions_log(c->d, LOGE_DEBUG, j->id,
+                          "Job will never run with the resources currently configured in the complex");
+    }
+    k->why = *why;
+    cycle_note_failed(c, k);
+    classes_say(k, reason_comment(why, text));
+    if (j->urged)
+        cycle_refuse(c, j, reason_log(why, text));
+}
+
+/* --- one job ----------------------------------------------------------------------------------------- */
+
+static void next_of_class(struct cycle *c, const struct class *k)
+{
+    if (k->n == 0)
+        drop_top(c);
+    else
+        sink(c, 0);
+}
+
+/* Is it worth another try, or only here since others depend on it? */
+static bool may_differ(const struct cycle *c, const struct class *k)
+{
+    return has_changed(c, k) || k->queue->gang || k->why.code == REASON_STRICT_ORDER;
+}
+
+/* true: it is decided what becomes of it. false: `why` says why nothing does. */
+static bool try(struct cycle *c, struct class *k, const struct picker *picker, const struct preemptor *p,
+                struct reason *why)
+{
+    struct pieces where = {0};
+
+    decisions_log(c->d, LOGE_DEBUG, p->job->id, "Considering job to run");
+    rating_log(c->rating, p->job, c->d);
+    bool fits = ahead_find_room(c, picker, p, &where, why);
+    if (fits)
+        cycle_decide_run(c, k->heap[0], &where);
+    pieces_fini(&where);
+    return fits || cycle_others_give_way(c, k, why);
+}
+
+static void consider(struct cycle *c, struct class *k)
+{
+    struct job *j = k->heap[0];
+    struct queue *q = k->queue;
+    struct preemptor p = cycle_preemptor(c, k, j);
+    struct picker picker = cycle_picker(c);
+    struct reason why = k->why;
+    bool is_shut = ahead_forbids(c->ahead, j);
+
+    if (j->is_array && !universe_array_is_open(c->u, j)) {
+        next_of_class(c, k);
+        return;
+    }
+    if (is_shut)
+        reason_set(&why, REASON_STRICT_ORDER, NULL, NULL);
+    else if (may_differ(c, k) && try(c, k, &picker, &p, &why)) {
+        universe_resort(c->u);
+        next_of_class(c, k);
+        relevel(c);
+        end_round(c, q);
+        return;
+    }
+    j->short_s = 0; /* it was shortened for a place that it did not get */
+    bool is_booked = ahead_failed(c, k, &picker, &p, &why);
+    fail(c, k, j, &why);
+    if (is_booked) {
+        next_of_class(c, k);
+        relevel(c); /* its share counts now */
+    } else
+        drop_top(c);
+    end_round(c, q);
+}
+
+/* Jobs that the server would not run get another chance. */
+static void retry_refused(struct cycle *c)
+{
+    if (c->n_refused == 0 || c->now_s < c->refused_s)
+        return;
+    for (struct job *j = universe_next_job(c->u, NULL); j; j = universe_next_job(c->u, j))
+        if (j->order == ORDER_REFUSED)
+            universe_order_drop(c->u, j);
+    c->n_refused = 0;
+}
+
+/* Has this cycle looked at as many jobs, or for as long, as it may? The rest has changed as before: the next one's. */
+static bool is_enough(struct cycle *c, int64_t checked)
+{
+    const struct policy *p = universe_policy(c->u);
+    int64_t took_s = c->elapsed ? c->elapsed(c->elapsed_arg) : 0;
+
+    if (c->step)
+        c->step(c->step_arg);
+    if (p->max_job_check && checked >= p->max_job_check) {
+        decisions_log(c->d, LOGE_DEBUG, "",
+                      "Bailed out of main job loop after checking to see if %lld jobs could run.",
+                      (long long)checked);
+        return true;
+    }
+    if (took_s <= p->cycle_length_s)
+        return false;
+    decisions_log(c->d, LOGE_SCHED, "toolong",
+                  "Leaving the scheduling cycle: Cycle duration of %lld seconds has exceeded "
+                  "sched_cycle_length of %lld seconds",
+                  (long long)took_s, (long long)p->cycle_length_s);
+    return true;
+}
+
+void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d)
+{
+    const struct policy *p = universe_policy(c->u);
+    int64_t checked = 0;
+
+    c->now_s = now_s;
+    cycle_time(c, now_s);
+    c->d = d;
+    c->attempts = 0;
+    retry_refused(c);
+    if (c->forget_s && now_s >= c->forget_s) {
+        c->forget_s = 0;
+        universe_note_news(c->u);
+    }
+    if (c->hours_s && now_s >= c->hours_s)
+        universe_note_news(c->u);
+    c->hours_s = hours_change_s(p, now_s);
+    drop_lost_urges(c);
+    fairshare_forget_expected(accrual_shares(c->accrual));
+    plans_refresh(c->plans);
+    classes_sweep(c->classes);
+    gang_review(c->gang, now_s);
+    if (ahead_has_changed(c->ahead))
+        universe_note_news(c->u);
+    ahead_begin(c->ahead, now_s);
+    if (!p->scheduling && c->n_urged == 0)
+        return;
+    if (!universe_has_partition(c->u)) {
+        decisions_log(d, LOGE_SCHED, "", "Scheduler does not contain a partition");
+        return;
+    }
+    if (c->rerate)
+        rating_refresh(c->rating);
+    c->rerate = false;
+    begin_rounds(c);
+    decisions_log(d, LOGE_DEBUG, "", "Starting Scheduling Cycle");
+    if (universe_has_no_nodes(c->u))
+        decisions_log(d, LOGE_DEBUG, "", "No nodes found in partitions serviced by scheduler");
+    placer_set_log(c->placer, d);
+    fill_heap(c);
+    if (p->scheduling)
+        cycle_try_elsewhere(c, c->n > 0 ? c->heap[0]->level : 0);
+    while (c->n > 0 && !is_enough(c, checked)) {
+        if (!p->scheduling && !c->heap[0]->heap[0]->urged)
+            break;
+        consider(c, c->heap[0]);
+        checked++;
+    }
+    ahead_end(c);
+    placer_set_log(c->placer, NULL);
+    decisions_log(d, LOGE_DEBUG, "", "Leaving Scheduling Cycle");
+    placement_forget(c->placer);
+}
+
+void cycle_watch(struct cycle *c, struct decisions *d)
+{
+    plans_watch(c->plans, d);
+}
+
+bool cycle_has_news(const struct cycle *c, int64_t now_s)
+{
+    if (is_urged_open(c) || (c->n_refused > 0 && now_s >= c->refused_s) ||
+        (c->forget_s && now_s >= c->forget_s) || (c->hours_s && now_s >= c->hours_s))
+        return true;
+    if (!universe_policy(c->u)->scheduling)
+        return false;
+    if (ahead_has_changed(c->ahead))
+        return true;
+    bool strict =
+        policy_is_strict(universe_policy(c->u)); /* one that joins those who wait may be planned ahead */
+    for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k))
+        if (k->n > 0 && (has_changed(c, k) || (strict && k->has_new)))
+            return true;
+    return false;
+}
+
+static int64_t earlier(int64_t a_s, int64_t b_s)
+{
+    return a_s && (!b_s || a_s < b_s) ? a_s : b_s;
+}
+
+int64_t cycle_wakes_s(const struct cycle *c)
+{
+    return earlier(c->hours_s, earlier(c->n_refused > 0 ? c->refused_s : 0, c->forget_s));
+}
+
+void cycle_retry_all(struct cycle *c)
+{
+    c->rerate = true;
+    universe_note_news(c->u);
+}
+
+/* --- comments ---------------------------------------------------------------------------------------- */
+
+const struct job *cycle_next_comment(struct cycle *c, const char **comment)
+{
+    if (!universe_policy(c->u)->update_comments)
+        return NULL;
+    for (struct class *k = classes_next(c->classes, NULL); k; k = classes_next(c->classes, k)) {
+        if (k->told || !k->comment || k->n == 0)
+            continue;
+        while (k->cursor < k->n) {
+            struct job *j = k->heap[k->cursor++];
+            if (j->comment == k->comment || j->state == 'B') /* an array that has begun says when */
+                continue;
+            *comment = k->comment;
+            return j;
+        }
+        k->told = true;
+        k->cursor = 0;
+    }
+    return NULL;
+}
+
+const char *cycle_comment_of(const struct job *j)
+{
+    return j->class ? j->class->comment : NULL;
+}

@@ -1,0 +1,88 @@
+#ifndef CYCLE_H
+#define CYCLE_H
+/* The scheduler's core: from a universe, a policy and the time to decisions.
+ *
+ * It does no I/O and does not know the time. The caller feeds cycle_universe(), calls cycle_run when something
+ * may have become possible, carries the decisions out, and tells what came of them:
+ *
+ *   DECIDE_RUN, DECIDE_RESUME   cycle_ordered, when the server has answered
+ *   DECIDE_TURN                 cycle_turned, when all of them have been suspended, or could not be
+ *   DECIDE_PREEMPT              cycle_planned, where the server takes whole plans; else cycle_preempted, when the
+ *                               server has answered; its decisions follow at once
+ *
+ * Until then the job's room counts as taken, and the job is not looked at again. reference/scheduler.md
+ * section 3, preemption.md.
+ */
+#include "decisions.h"
+#include "pick.h"
+#include "sched_cluster.h"
+
+struct accrual;
+struct cycle;
+
+struct cycle *cycle_create(const char *sched_name, struct policy *policy);
+void cycle_destroy(struct cycle *c);
+struct universe *cycle_universe(struct cycle *c);
+/* ^ How long the cycle under way has taken, in whole seconds: for sched_cycle_length. Without it a cycle takes its time. */
+typedef int64_t cycle_elapsed_fn(void *arg);
+void cycle_on_elapsed(struct cycle *c, cycle_elapsed_fn *fn, void *arg);
+/* ^ Called before each job that a cycle looks at: the caller is at work, however long the cycle takes. */
+typedef void cycle_step_fn(void *arg);
+void cycle_on_step(struct cycle *c, cycle_step_fn *fn, void *arg);
+/* The server's wall clock, now and then between cycles: by it time is counted that the stream does not bring. */
+void cycle_time(struct cycle *c, int64_t now_s);
+struct accrual *cycle_accrual(struct cycle *c); /* shares and what was used of them */
+
+/* Decide all there is to decide. Appends to `d`. The universe has settled. */
+void cycle_run(struct cycle *c, int64_t now_s, struct decisions *d);
+
+/* The stream has brought news: log what they show of plans that the server carries out. */
+void cycle_watch(struct cycle *c, struct decisions *d);
+
+/* Would cycle_run do anything at all that the last one did not? */
+bool cycle_has_news(const struct cycle *c, int64_t now_s);
+/* When cycle_has_news will be true though nothing has happened, in the seconds of cycle_run; 0: never. */
+int64_t cycle_wakes_s(const struct cycle *c);
+/* Forget that jobs did not fit: the next cycle tries every class and rates every job (timed cycles). */
+void cycle_retry_all(struct cycle *c);
+
+/* The order to run or resume this job was taken, or refused (PBSE_ code, text): then it has a reason. */
+void cycle_ordered(struct cycle *c, const char *job, int code, const char *text, struct decisions *d);
+
+/* The server has taken the plan to run this job over (code 0), or refused it and touched nobody. */
+void cycle_planned(struct cycle *c, const char *urgent, int code, const char *text, struct decisions *d);
+
+struct cycle_reply { /* one victim's answer */
+    const char *job;
+    enum preempt_result result;
+};
+/* The preemption for `urgent` is over; n 0: the call failed. Appends: the order to run it, and log lines. */
+void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n,
+                     struct decisions *d);
+
+/* Those who were to be suspended for this job's turn have answered: SUSPENDED, or FAILED where one could not be; n 0:
+ * the call failed. Appends: the order to run it, or to let it go on. */
+void cycle_turned(struct cycle *c, const char *next, const struct cycle_reply replies[], size_t n,
+                  struct decisions *d);
+
+/* Somebody asks that this job be run at once, before all others, stopping whom it must. false: no such job, or
+ * it is not one that can be run. The next cycle_run decides: RUN, PREEMPT or REFUSE. */
+bool cycle_urge(struct cycle *c, const char *job);
+
+/* For explain, between cycles: the parts that a cycle picks with, and who is not tried again for a while. */
+struct picker cycle_picker(const struct cycle *c);
+bool cycle_has_failed(void *cycle, const struct job *preemptor, const struct job *victim);
+/* As attempt_room, beside what the next cycle would keep for jobs before this one. `cycle` is a struct cycle. */
+bool cycle_room(void *cycle, const struct picker *k, const struct preemptor *p, struct pieces *where,
+                struct reason *why);
+
+/* Connection lost: no order is open any more. */
+void cycle_forget_orders(struct cycle *c);
+
+/* The next job whose comment should be another, marked as told; NULL: there is none. `*comment` is borrowed. */
+const struct job *cycle_next_comment(struct cycle *c, const char **comment);
+
+/* What the job shall say at this moment; NULL: nothing has been decided about it. */
+const char *cycle_comment_of(const struct job *j);
+
+#endif

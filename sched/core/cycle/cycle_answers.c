@@ -1,0 +1,203 @@
+/* What came of decisions: orders taken or refused, plans, victims, turns; and jobs that somebody asks for. See cycle.h.
+ *
+ * Answers come in any order, and late: the job may have gone meanwhile. What follows from one is decided at once and
+ * appended to the caller's list. */
+#include <stdio.h>
+#include <string.h>
+
+#include "classes.h"
+#include "cycle_private.h"
+#include "intern.h"
+#include "log.h"
+#include "mem.h"
+#include "pbs_error.h"
+#include "preempt_plan.h"
+
+enum { RETRY_REFUSED_S = 5 };
+
+/* The order came to nothing: the job that waits again, which is its array where it was made for the order. */
+static struct job *give_back(struct cycle *c, struct job *j)
+{
+    struct job *array = universe_array(c->u, j);
+
+    if (!j->is_provisional) {
+        universe_order_drop(c->u, j);
+        return j;
+    }
+    universe_unspawn(c->u, j);
+    return array;
+}
+
+void cycle_ordered(struct cycle *c, const char *id, int code, const char *text, struct decisions *d)
+{
+    struct job *j = universe_job(c->u, id);
+    struct reason why;
+    char number[16], comment[REASON_TEXT_MAX];
+
+    if (code == 0)
+        decisions_log(d, LOGE_SCHED, id, "Job run");
+    else
+        decisions_log(d, LOGE_SCHED, id, "Failed to run: %s (%d)", text, code);
+    if (!j)
+        return;
+    if (code == 0) {
+        universe_order_taken(c->u, j);
+        return;
+    }
+    if (j->standing ==
+        STANDING_AWAITS) { /* it was to go elsewhere, and awaits others as before, or runs by now */
+        universe_order_drop(c->u, j);
+        return;
+    }
+    j = give_back(c, j);
+    if (!j)
+        return;
+    if (code == PBSE_RESCUNAV) { /* the server saw more than we do: not before something changes */
+        cycle_note_failed(c, j->class);
+        return;
+    }
+    /* Taken, so that the next change of the job ends it; else retry_refused does. */
+    universe_order(c->u, j, ORDER_REFUSED, NULL);
+    universe_order_taken(c->u, j);
+    c->n_refused++;
+    c->refused_s = c->now_s + RETRY_REFUSED_S;
+    snprintf(number, sizeof number, "%d", code);
+    reason_set(&why, REASON_PBS_ERROR, text, number);
+    if (j->state != 'B')
+        decisions_add(d, DECIDE_COMMENT, j->id, reason_comment(&why, comment));
+}
+
+/* The words of a refusal, for the job that it stops. */
+static void say_error(struct cycle *c, const char *id, int code, const char *text)
+{
+    char number[16], comment[REASON_TEXT_MAX];
+    struct reason why;
+
+    snprintf(number, sizeof number, "%d", code);
+    reason_set(&why, REASON_PBS_ERROR, text, number);
+    decisions_add(c->d, DECIDE_COMMENT, id, reason_comment(&why, comment));
+}
+
+void cycle_planned(struct cycle *c, const char *urgent, int code, const char *text, struct decisions *d)
+{
+    struct job *j = universe_job(c->u, urgent);
+
+    c->d = d;
+    if (code == 0) {
+        plans_taken(c->plans, urgent);
+        plans_watch(c->plans, d);
+        return;
+    }
+    decisions_log(d, LOGE_SCHED, urgent, "Failed to run: %s (%d)", text, code);
+    plans_refused(c->plans, urgent);
+    if (j && j->is_provisional && j->order == ORDER_NONE && !j->urged)
+        j = give_back(c, j);
+    if (!j)
+        return;
+    cycle_note_failed(c, j->class); /* the server saw more than we do: not before something changes */
+    if (j->urged)
+        cycle_refuse(c, j, text);
+    else if (j->state != 'B') /* an array that has begun says when */
+        say_error(c, j->id, code, text);
+}
+
+static void log_reply(struct decisions *d, const struct cycle_reply *r)
+{
+    static const char *const texts[PREEMPT_RESULT_COUNT] = {
+        [PREEMPT_SUSPENDED] = "Job preempted by suspension",
+        [PREEMPT_CHECKPOINTED] = "Job preempted by checkpointing",
+        [PREEMPT_REQUEUED] = "Job preempted by requeuing",
+        [PREEMPT_DELETED] = "Job preempted by deletion",
+        [PREEMPT_FAILED] = "Job failed to be preempted"};
+
+    if (texts[r->result])
+        decisions_log(d, LOGE_SCHED, r->job, "%s", texts[r->result]);
+}
+
+static void plan_is_over(struct cycle *c, struct job *j)
+{
+    if (j->is_provisional && !j->urged)
+        j = give_back(c, j);
+    if (j)
+        cycle_note_failed(c, j->class);
+    if (j && j->urged)
+        cycle_refuse(c, j, "Maximum number of preemption tries exceeded - cannot run job");
+}
+
+/* All who were to give way to this job have answered. */
+static void all_answered(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n)
+{
+    struct job *j = universe_job(c->u, urgent);
+
+    for (size_t i = 0; i < n; i++)
+        plans_result(c->plans, urgent, replies[i].job, replies[i].result != PREEMPT_FAILED);
+    switch (plans_end(c->plans, urgent, c->now_s)) {
+    case PLAN_READY:
+        cycle_decide_run(c, j, &j->claim);
+        break;
+    case PLAN_OVER:
+        decisions_log(c->d, LOGE_SCHED, urgent,
+                      "Maximum number of preemption tries exceeded - cannot run job");
+        plan_is_over(c, j);
+        break;
+    case PLAN_AGAIN:
+    case PLAN_LOST:
+        if (j && j->is_provisional && j->order == ORDER_NONE && !j->urged)
+            give_back(c, j);
+        break;
+    }
+}
+
+void cycle_preempted(struct cycle *c, const char *urgent, const struct cycle_reply replies[], size_t n,
+                     struct decisions *d)
+{
+    c->d = d;
+    for (size_t i = 0; i < n; i++)
+        log_reply(d, &replies[i]);
+    all_answered(c, urgent, replies, n);
+}
+
+void cycle_turned(struct cycle *c, const char *next, const struct cycle_reply replies[], size_t n,
+                  struct decisions *d)
+{
+    c->d = d;
+    for (size_t i = 0; i < n; i++)
+        decisions_log(d, LOGE_SCHED, replies[i].job,
+                      replies[i].result == PREEMPT_SUSPENDED
+                          ? "Turn is over: suspended for job %s"
+                          : "Turn is over: could not be suspended for job %s",
+                      next);
+    all_answered(c, next, replies, n);
+}
+
+bool cycle_urge(struct cycle *c, const char *id)
+{
+    struct job *j = universe_job(c->u, id);
+
+    if (!j)
+        j = universe_spawn_named(c->u, id);
+    if (!j || !j->queue || !cycle_may_run(j) || !universe_serves(c->u, j->queue))
+        return false;
+    if (j->urged)
+        return true;
+    j->urged = true;
+    c->urged = mem_room(c->urged, c->n_urged, &c->cap_urged, sizeof *c->urged);
+    c->urged[c->n_urged++] = mem_intern(id);
+    universe_rejoin(c->u, j);
+    return true;
+}
+
+void cycle_forget_orders(struct cycle *c)
+{
+    for (struct job *j = universe_next_job(c->u, NULL), *next; j; j = next) {
+        next = universe_next_job(c->u, j);
+        cycle_calm(c, j);
+        if (j->is_provisional)
+            universe_unspawn(c->u, j);
+        else
+            universe_order_drop(c->u, j);
+    }
+    while (c->n_urged > 0)
+        intern_unref(c->urged[--c->n_urged]);
+    plans_clear(c->plans);
+}

@@ -1,0 +1,86 @@
+/* What the files of a cycle decide about one job, whoever of them found it out: that it runs or goes on, that those
+ * who asked for it are refused, that its class is not tried again before something changes.
+ *
+ * The lowest of them: cycle.c, cycle_answers.c, cycle_others.c and cycle_elsewhere.c call it, and it calls none of
+ * them. A decision is a line in `d`, which cycle_run or whoever tells of an answer has lent, and the order that takes
+ * the room in the universe, so that the next look at that room finds it taken. */
+#include <stdlib.h>
+
+#include "fairshare_accrual.h"
+#include "classes.h"
+#include "cycle_private.h"
+#include "gang.h"
+#include "intern.h"
+#include "log.h"
+#include "pbs_error.h"
+#include "placement.h"
+#include "preempt_plan.h"
+#include "shrink_to_fit.h"
+#include "units.h"
+
+void cycle_calm(struct cycle *c, struct job *j)
+{
+    for (size_t i = 0; j->urged && i < c->n_urged; i++)
+        if (c->urged[i] == j->id) { /* interned */
+            intern_unref(c->urged[i]);
+            c->urged[i] = c->urged[--c->n_urged];
+            break;
+        }
+    j->urged = false;
+}
+
+bool cycle_may_run(const struct job *j)
+{
+    return j->standing == STANDING_WAITS || j->standing == STANDING_SUSPENDED;
+}
+
+void cycle_decide_length(struct cycle *c, struct decision *x, const struct job *j)
+{
+    int64_t n_s = x->walltime_s = shrink_walltime_s(j);
+    char duration[UNITS_TEXT_MAX];
+
+    if (n_s)
+        decisions_log(c->d, LOGE_DEBUG, j->id, "Job will run for duration=%s",
+                      units_format_duration(duration, n_s));
+}
+
+void cycle_decide_run(struct cycle *c, struct job *j, const struct pieces *where)
+{
+    bool resumes = j->standing == STANDING_SUSPENDED;
+    const struct job *array = j->is_array ? j : NULL;
+    char *text = placement_text(c->u, where);
+
+    if (array)
+        j = universe_spawn(c->u, j);
+    cycle_decide_length(c, decisions_add(c->d, resumes ? DECIDE_RESUME : DECIDE_RUN, j->id, text), j);
+    free(text);
+    cycle_calm(c, j);
+    if (!resumes)
+        accrual_ordered(c->accrual, j);
+    gang_begin_turn(j, c->now_s);
+    ahead_started(c->ahead);
+    universe_order(c->u, j, resumes ? ORDER_RESUME : ORDER_RUN, where);
+    plans_forget(c->plans, j->id);
+    if (array && universe_array_is_full(c->u, array))
+        decisions_log(c->d, LOGE_DEBUG, array->id, "Number of concurrent running subjobs limit reached");
+}
+
+void cycle_refuse(struct cycle *c, struct job *j, const char *text)
+{
+    struct decision *x = decisions_add(c->d, DECIDE_REFUSE, j->id, text);
+
+    x->code = PBSE_RESCUNAV;
+    cycle_calm(c, j);
+    if (j->is_provisional)
+        universe_unspawn(c->u, j);
+    else
+        universe_rejoin(c->u, j);
+}
+
+void cycle_note_failed(const struct cycle *c, struct class *k)
+{
+    if (!k)
+        return;
+    k->failed_at = universe_news(c->u);
+    k->failed_stoppable = universe_stoppable(c->u);
+}

@@ -1,0 +1,189 @@
+/* Room in which others are: by turns of time slices, or by preemption. See cycle_private.h.
+ *
+ * Asked when a job has found no room that is free. What is decided here takes effect at once in the universe (the victims are
+ * under an order, the job awaits them), so the rest of the cycle sees it. */
+#include <stdlib.h>
+
+#include "attempt.h"
+#include "classes.h"
+#include "cycle_private.h"
+#include "gang.h"
+#include "preempt_level.h"
+#include "log.h"
+#include "mem.h"
+#include "placement.h"
+#include "preempt_plan.h"
+#include "trial.h"
+
+static void later(void *arg, int64_t at_s)
+{
+    struct cycle *c = arg;
+
+    if (c->forget_s == 0 || at_s < c->forget_s)
+        c->forget_s = at_s;
+}
+
+/* One for whom no method was left is not tried again for a while, by nobody. */
+bool cycle_has_failed(void *cycle, const struct job *preemptor, const struct job *victim)
+{
+    const struct cycle *c = cycle;
+    bool lately = victim->preempt_failed_s && c->now_s < victim->preempt_failed_s + PLAN_FORGET_S;
+
+    return lately || plans_has_failed(c->plans, preemptor->id, victim->id, c->now_s);
+}
+
+static bool has_failed(void *arg, const struct job *preemptor, const struct job *victim)
+{
+    struct cycle *c = arg;
+
+    if (!cycle_has_failed(c, preemptor, victim))
+        return false;
+    later(c, c->now_s + PLAN_FORGET_S);
+    return true;
+}
+
+/* Those who may preempt nobody at all are passed over in silence, and cost no attempt. */
+static bool may_preempt(struct cycle *c, const struct picker *k, const struct preemptor *p,
+                        const struct reason *why)
+{
+    const struct policy *policy = universe_policy(c->u);
+    enum attempt_bar bar = attempt_bar(k, p, why);
+    char text[REASON_TEXT_MAX];
+
+    if (bar == ATTEMPT_OFF || bar == ATTEMPT_NEVER || bar == ATTEMPT_LEVEL)
+        return false;
+    if (policy->preempt_attempts > 0 && c->attempts >= policy->preempt_attempts) {
+        decisions_log(c->d, LOGE_DEBUG, p->job->id,
+                      "Not attempting to preempt: over max cycle preempt limit");
+        return false;
+    }
+    c->attempts++;
+    decisions_log(c->d, LOGE_DEBUG, p->job->id, "Employing preemption to try and run high priority job.");
+    if (bar == ATTEMPT_HOPELESS)
+        decisions_log(c->d, LOGE_DEBUG, p->job->id, "Preempt: Can not preempt to run job: %s",
+                      reason_log(why, text));
+    if (bar == ATTEMPT_FORBIDDEN)
+        decisions_log(c->d, LOGE_DEBUG, p->job->id,
+                      "No preemption set specified for the job: Job will not preempt");
+    return bar == ATTEMPT_OPEN;
+}
+
+/* These are to give way to this one, for which the room is kept until they have. */
+static void decide_plan(struct cycle *c, struct decision *x, struct job *j, const struct candidates *victims,
+                        const struct pieces *where)
+{
+    x->names = mem_new(victims->n + 1, sizeof *x->names);
+    x->runs = mem_new(victims->n + 1, sizeof *x->runs);
+    for (size_t i = 0; i < victims->n; i++) {
+        x->names[i] = mem_text(victims->a[i]->id);
+        x->runs[i] = (int)victims->a[i]->run_version;
+    }
+    x->n_names = victims->n;
+    plans_begin(c->plans, j, victims, where);
+}
+
+static void decide_preempt(struct cycle *c, struct job *j, const struct candidates *victims,
+                           const struct pieces *where)
+{
+    bool resumes = j->standing == STANDING_SUSPENDED; /* it goes back to where it is: no plan of a run */
+    char *text = resumes ? NULL : placement_text(c->u, where);
+
+    struct decision *x = decisions_add(c->d, DECIDE_PREEMPT, j->id, text ? text : "");
+    decide_plan(c, x, j, victims, where);
+    cycle_decide_length(c, x, j);
+    free(text);
+}
+
+/* preempt_wait: nobody is stopped where enough jobs end in time by themselves. */
+static bool waits_for_ends(struct cycle *c, const struct picker *k, const struct preemptor *p)
+{
+    if (!attempt_waits(k, p))
+        return false;
+    decisions_log(c->d, LOGE_DEBUG, p->job->id, "Nobody is preempted: enough jobs end within %lld seconds",
+                  (long long)universe_policy(c->u)->preempt_wait_s);
+    return true;
+}
+
+struct picker cycle_picker(const struct cycle *c)
+{
+    return (struct picker){
+        .u = c->u, .trial = c->trial, .placer = c->placer, .buckets = c->buckets, .log = c->d};
+}
+
+struct preemptor cycle_preemptor(struct cycle *c, const struct class *k, const struct job *j)
+{
+    return (struct preemptor){.u = c->u,
+                              .job = j,
+                              .request = k->request,
+                              .level = k->level,
+                              .now_s = c->now_s,
+                              .has_failed = has_failed,
+                              .later = later,
+                              .arg = c};
+}
+
+/* Its turn, by suspension of others whose turn is over. */
+static bool find_turn(struct cycle *c, struct class *k, struct job *j, struct reason *why)
+{
+    struct preemptor p = cycle_preemptor(c, k, j);
+    struct picker picker = cycle_picker(c);
+    struct candidates victims = {0};
+    struct pieces where = {0};
+    size_t mark = trial_mark(c->trial);
+
+    gang_keep_promises(c->gang, c->trial, k->queue);
+    bool found = gang_take_turn(c->gang, &picker, &p, &victims, &where, why);
+    trial_undo(c->trial, mark);
+    if (found)
+        decide_plan(c, decisions_add(c->d, DECIDE_TURN, j->id, ""), j, &victims, &where);
+    free(victims.a);
+    pieces_fini(&where);
+    return found;
+}
+
+static bool find_victims(struct cycle *c, struct class *k, struct job *j, const struct reason *why)
+{
+    struct preemptor p = cycle_preemptor(c, k, j);
+    struct picker picker = cycle_picker(c);
+    struct candidates victims = {0};
+    struct pieces where = {0};
+    size_t mark = trial_mark(c->trial);
+
+    if (!may_preempt(c, &picker, &p, why) || waits_for_ends(c, &picker, &p))
+        return false;
+    ahead_keep_from_victims(c, j);
+    bool found = attempt_victims(&picker, &p, why, &victims, &where);
+    trial_undo(c->trial, mark);
+
+    if (found)
+        decide_preempt(c, j, &victims, &where);
+    free(victims.a);
+    pieces_fini(&where);
+    return found;
+}
+
+/* In the room of others: in turns, or by preemption. `why` is what stands in the way, and what is said of it after. */
+static bool make_room(struct cycle *c, struct class *k, struct job *j, struct reason *why)
+{
+    struct reason lack = *why;
+
+    return find_turn(c, k, j, why) || find_victims(c, k, j, &lack);
+}
+
+/* For an array it is the next subjob that others give way to. */
+bool cycle_others_give_way(struct cycle *c, struct class *k, struct reason *why)
+{
+    struct job *j = k->heap[0];
+    bool may_preempt_any = universe_policy(c->u)->preemptive && level_lowest_running(c->u) < k->level;
+    bool found;
+
+    if (!j->is_array)
+        return make_room(c, k, j, why);
+    if (why->never || (!may_preempt_any && !k->queue->gang))
+        return false;
+    j = universe_spawn(c->u, j);
+    found = make_room(c, k, j, why);
+    if (!found)
+        universe_unspawn(c->u, j);
+    return found;
+}

@@ -1,0 +1,145 @@
+/* Times to come. See release_times.h.
+ *
+ * Nothing ends before now + 1: an end that is due but has not come frees nothing for a job that is started now. */
+#include "release_times.h"
+
+#include <stdlib.h>
+
+#include "mem.h"
+
+static int64_t ends_at(const struct job *j, int64_t now_s)
+{
+    int64_t begun_s = job_begun_s(j), soft_s = j->limit_s;
+    int64_t most_s = j->most_s ? j->most_s : JOB_FOREVER_S;
+
+    if (j->standing == STANDING_ENDS)
+        return now_s + 1;
+    if (!job_holds_nodes(j)) /* ordered to run or go on, or awaits others */
+        return now_s + job_lasts_s(j);
+    if (soft_s == 0)
+        return now_s + JOB_FOREVER_S;
+    if (begun_s == 0)
+        begun_s = now_s;
+    int64_t end_s = begun_s + soft_s;
+    if (end_s <= now_s && soft_s < most_s) {
+        end_s = begun_s + ((now_s - begun_s) / soft_s + 1) * soft_s;
+        if (end_s > begun_s + most_s)
+            end_s = begun_s + most_s;
+    }
+    return end_s > now_s ? end_s : now_s + 1;
+}
+
+static void add(struct endings *l, struct job *j, const struct pieces *on, int64_t now_s)
+{
+    l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
+    l->a[l->n++] = (struct ending){.at_s = ends_at(j, now_s), .job = j, .on = on};
+}
+
+static void put(struct pieces *to, const struct pieces *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        pieces_add(to, from->a[i].node, &from->a[i].use, false);
+}
+
+/* --- preemptions under way -------------------------------------------------------------------------------- */
+
+static bool gives_way(const struct job *j)
+{
+    return j->gives_way || j->order == ORDER_STOP;
+}
+
+static bool are_places_known(struct job *const *awaiting, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (awaiting[i]->order != ORDER_AWAITS && awaiting[i]->awaited.n == 0)
+            return false;
+    return true;
+}
+
+static void add_kept(struct endings *l, const struct universe *u)
+{
+    size_t n;
+    struct node *const *nodes = universe_nodes(u, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (nodes[i]->kept.n > 0)
+            pieces_add(&l->kept, nodes[i], &nodes[i]->kept, false);
+}
+
+static void add_awaiting(struct endings *l, struct job *j, int64_t now_s)
+{
+    bool is_ours = j->order == ORDER_AWAITS;
+
+    if (is_ours)
+        put(&l->kept, &j->reserve);
+    put(&l->come, is_ours ? &j->claim : &j->awaited);
+    add(l, j, is_ours ? &j->claim : &j->awaited, now_s);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct ending *x = a, *y = b;
+
+    return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
+}
+
+static void empty(struct endings *l)
+{
+    l->n = 0;
+    pieces_fini(&l->leave);
+    pieces_fini(&l->kept);
+    pieces_fini(&l->come);
+}
+
+void endings_list(struct endings *l, const struct universe *u, int64_t now_s)
+{
+    struct job *const *jobs;
+    size_t n;
+
+    empty(l);
+    jobs = universe_awaiting(u, &n);
+    bool is_known = are_places_known(jobs, n);
+    for (size_t i = 0; is_known && i < n; i++)
+        if (jobs[i]->order != ORDER_AWAITS)
+            add_awaiting(l, jobs[i], now_s);
+    jobs = universe_ordered(u, &n);
+    for (size_t i = 0; i < n; i++)
+        if (jobs[i]->order != ORDER_AWAITS)
+            add(l, jobs[i], &jobs[i]->claim, now_s);
+        else if (is_known)
+            add_awaiting(l, jobs[i], now_s);
+    if (is_known && l->come.n > 0)
+        add_kept(l, u);
+    jobs = universe_running(u, &n);
+    for (size_t i = 0; i < n; i++)
+        if (is_known && gives_way(jobs[i]))
+            put(&l->leave, job_yields(jobs[i]));
+        else
+            add(l, jobs[i], &jobs[i]->on, now_s);
+    jobs = universe_ending(u, &n);
+    for (size_t i = 0; i < n; i++)
+        add(l, jobs[i], &jobs[i]->on, now_s);
+    if (l->n > 0)
+        qsort(l->a, l->n, sizeof *l->a, by_time);
+}
+
+void endings_fini(struct endings *l)
+{
+    empty(l);
+    free(l->a);
+    *l = (struct endings){0};
+}
+
+size_t endings_until(const struct endings *l, int64_t at_s)
+{
+    size_t low = 0, high = l->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (l->a[middle].at_s <= at_s)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,31 @@
+#ifndef RELEASE_TIMES_H
+#define RELEASE_TIMES_H
+/* Who gives back what he has, and when: jobs that run, end or were ordered to run, by their walltimes.
+ *
+ * A preemption that is under way is taken as done: its victims are not in the list, the job for which they give way is.
+ * Where this scheduler does not know that job's place (it was started after it had been planned), victims count as if they
+ * ran on. A job past its soft_walltime is taken to need as much again, and again, up to its walltime; one past its walltime to
+ * end at once; one without any limit to run for five years. reference/scheduler.md, "Calendar".
+ */
+#include "sched_cluster.h"
+
+struct ending {
+    int64_t at_s;
+    struct job *job;
+    const struct pieces *on; /* what comes free then; the job's */
+};
+
+struct endings {
+    struct ending *a; /* by time */
+    size_t n, cap;
+    /* What is under way already, and of which the end is reckoned from: victims leave, and the jobs for which they do have
+     * their places in the room that is kept for them and in that of the victims. */
+    struct pieces leave, kept, come;
+};
+
+/* All of them, as the universe stands; O(jobs that run × log of that). Borrows from it. `l` is emptied before. */
+void endings_list(struct endings *l, const struct universe *u, int64_t now_s);
+void endings_fini(struct endings *l);
+
+size_t endings_until(const struct endings *l, int64_t at_s); /* how many are over at that time */
+#endif

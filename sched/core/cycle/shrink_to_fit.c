@@ -1,0 +1,103 @@
+/* The lengths that are tried. See shrink_to_fit.h.
+ *
+ * First the boundary of prime or dedicated time, which no placement can mend. Then booked jobs: if it does not fit with
+ * min_walltime it never will; else it is to end when one of those that it would meet begins, the last of them first, since
+ * each earlier one leaves it less time. After a few of them min_walltime has to do. */
+#include "shrink_to_fit.h"
+
+#include "primetime.h"
+#include "log.h"
+#include "units.h"
+
+enum { TRIES_MAX = 5 };
+
+/* How much of its walltime a suspended job has had. */
+static int64_t done_s(const struct job *j)
+{
+    return j->standing == STANDING_SUSPENDED ? j->used_s : 0;
+}
+
+static int64_t least_left_s(const struct job *j)
+{
+    return j->least_s > done_s(j) ? j->least_s - done_s(j) : 1;
+}
+
+static void shorten(const struct shrink *s, int64_t left_s, const char *due_to)
+{
+    char duration[UNITS_TEXT_MAX];
+
+    s->job->short_s = done_s(s->job) + left_s;
+    decisions_log(s->log, LOGE_DEBUG, s->job->id,
+                  "Considering shrinking job to duration=%s, due to a %s conflict",
+                  units_format_duration(duration, s->job->short_s), due_to);
+}
+
+static bool is_boundary(const struct reason *why)
+{
+    return why->code == REASON_CROSS_PRIME || why->code == REASON_CROSS_DEDICATED;
+}
+
+/* Does it meet booked jobs, and would it fit if it were as short as can be? */
+static bool could_fit(const struct shrink *s)
+{
+    struct pieces where = {0};
+    struct reason ignored;
+    int64_t as_is_s = s->job->short_s;
+
+    if (!calendar_last_before_s(s->calendar, s->now_s + job_lasts_s(s->job)))
+        return false;
+    decisions_log(s->log, LOGE_DEBUG, s->job->id, "Considering shrinking job to it's minimum walltime");
+    s->job->short_s = done_s(s->job) + least_left_s(s->job);
+    bool fits = s->try(s->arg, &where, &ignored);
+    pieces_fini(&where);
+    s->job->short_s = as_is_s;
+    return fits;
+}
+
+static bool find_before_booked(const struct shrink *s, struct pieces *where)
+{
+    int64_t end_s = s->now_s + job_lasts_s(s->job);
+    struct reason ignored;
+
+    for (int i = 0; i < TRIES_MAX; i++) {
+        end_s = calendar_last_before_s(s->calendar, end_s);
+        if (end_s - s->now_s <= least_left_s(s->job))
+            break;
+        shorten(s, end_s - s->now_s, "reservation/top job");
+        if (s->try(s->arg, where, &ignored))
+            return true;
+    }
+    s->job->short_s = done_s(s->job) + least_left_s(s->job);
+    return s->try(s->arg, where, &ignored);
+}
+
+bool shrink_find(const struct shrink *s, struct pieces *where, struct reason *why)
+{
+    struct job *j = s->job;
+
+    j->short_s = 0;
+    if (s->try(s->arg, where, why))
+        return true;
+    if (!j->least_s)
+        return false;
+    if (is_boundary(why)) {
+        int64_t left_s = hours_left_s(s->u, j, s->now_s);
+        if (left_s < least_left_s(j))
+            return false;
+        shorten(s, left_s, "prime/dedicated time");
+        if (s->try(s->arg, where, why))
+            return true;
+    }
+    int64_t bounded_s = j->short_s;
+    if (could_fit(s) && find_before_booked(s, where))
+        return true;
+    j->short_s = bounded_s;
+    return false;
+}
+
+int64_t shrink_walltime_s(const struct job *j)
+{
+    if (j->short_s)
+        return j->short_s;
+    return j->least_s && j->limit_s != j->most_s ? j->limit_s : 0;
+}

@@ -1,0 +1,33 @@
+#ifndef SHRINK_TO_FIT_H
+#define SHRINK_TO_FIT_H
+/* Jobs that take what time there is: a job with min_walltime runs for max_walltime (or its walltime) where it can, and where
+ * a boundary or a booked job is in its way for as long as it can, but not for less than min_walltime.
+ * reference/scheduler.md, "Shrink-to-fit".
+ *
+ * What was found stands in job->short_s (0: all of its time), which counts for whatever asks how long it will run, until
+ * the job runs or it is tried again. No I/O, no clock.
+ */
+#include "calendar.h"
+#include "decisions.h"
+
+/* Room for it, at the length that it has. As attempt_room. */
+typedef bool shrink_try_fn(void *arg, struct pieces *where, struct reason *why);
+
+struct shrink {
+    struct universe *u;
+    const struct calendar *calendar;
+    struct decisions *log;
+    struct job *job;
+    int64_t now_s;
+    shrink_try_fn *try;
+    void *arg;
+};
+
+/* Room for its longest time that has some. A job without min_walltime is tried as it is. false: `why` says why there is
+ * none, and the job is as short as prime and dedicated time make it, so that others may give way to it so. */
+bool shrink_find(const struct shrink *s, struct pieces *where, struct reason *why);
+
+/* The walltime that it is to be given before it runs; 0: the one that it has. */
+int64_t shrink_walltime_s(const struct job *j);
+
+#endif

@@ -1,0 +1,267 @@
+/* A class is found by its key, interned texts compared by address and hashed as bytes: hence the memset
+ * before a key is filled. A job knows its place in the heap (class_at), so that it can leave from the middle;
+ * every move in the heap writes it.
+ *
+ * A class without jobs stays until classes_sweep: the cycle has pointers to classes while it takes jobs out
+ * of them. One that is used again is parsed again, since it may have been made with the resources as they
+ * were then. */
+#include "classes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "primetime.h"
+#include "intern.h"
+#include "mem.h"
+#include "job_order.h"
+#include "strbuf.h"
+
+enum { DYNAMIC_TEXT_MAX = 8192 };
+
+struct classes {
+    struct universe *u;
+    struct class *all;
+};
+
+static bool limited(const struct classes *c, const struct job *j, enum limit_of of)
+{
+    return limit_list_have(&j->queue->limits, of) || limit_list_have(&universe_server(c->u)->limits, of);
+}
+
+/* Interned, the caller's; NULL: the job asks for none. */
+static const char *dynamic_of(const struct classes *c, const struct job *j)
+{
+    const struct policy *p = universe_policy(c->u);
+    const char *text = NULL;
+    struct strbuf b;
+    bool any = false;
+
+    if (p->n_dynamic == 0)
+        return NULL;
+    strbuf_init(&b, DYNAMIC_TEXT_MAX);
+    for (size_t i = 0; i < p->n_dynamic; i++) {
+        int64_t n = job_asked_amount(j, universe_catalogue(c->u), p->dynamic[i].resource);
+        any = any || n > 0;
+        strbuf_addf(&b, "%lld:", (long long)n);
+    }
+    if (any)
+        text = mem_intern(strbuf_str(&b));
+    strbuf_fini(&b);
+    return text;
+}
+
+/* key.dynamic is the caller's. */
+static struct class_key key_of(const struct classes *c, const struct job *j)
+{
+    struct class_key key;
+
+    memset(&key, 0, sizeof key);
+    key.queue = j->queue->name;
+    key.select = j->select;
+    key.place = j->place;
+    key.needs = j->needs;
+    key.targets = j->targets;
+    if (j->standing == STANDING_SUSPENDED || j->urged)
+        key.job = j->id;
+    if (universe_policy(c->u)->enforce_resumption || policy_is_strict(universe_policy(c->u)) ||
+        hours_mind_length(universe_policy(c->u))) {
+        key.lasts_s = j->limit_s;
+        key.least_s = j->least_s;
+    }
+    if (limited(c, j, LIMIT_OF_USER) || universe_limits_vnodes(c->u))
+        key.user = j->user;
+    if (limited(c, j, LIMIT_OF_GROUP) || universe_limits_vnodes(c->u))
+        key.group = j->group;
+    if (limited(c, j, LIMIT_OF_PROJECT))
+        key.project = j->project;
+    key.share = policy_orders_by_share(universe_policy(c->u)) ? j->share : NULL;
+    key.dynamic = dynamic_of(c, j);
+    return key;
+}
+
+/* --- the heap ---------------------------------------------------------------------------------------- */
+
+static bool before(const struct classes *c, const struct job *a, const struct job *b)
+{
+    return order_of_jobs(universe_policy(c->u), a, b) < 0;
+}
+
+static void set(struct class *k, size_t i, struct job *j)
+{
+    k->heap[i] = j;
+    j->class_at = i;
+}
+
+static void rise(const struct classes *c, struct class *k, size_t i)
+{
+    struct job *j = k->heap[i];
+
+    for (; i > 0 && before(c, j, k->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        set(k, i, k->heap[(i - 1) / 2]);
+    set(k, i, j);
+}
+
+static void sink(const struct classes *c, struct class *k, size_t i)
+{
+    struct job *j = k->heap[i];
+
+    for (size_t child; (child = 2 * i + 1) < k->n; i = child) {
+        if (child + 1 < k->n && before(c, k->heap[child + 1], k->heap[child]))
+            child++;
+        if (!before(c, k->heap[child], j))
+            break;
+        set(k, i, k->heap[child]);
+    }
+    set(k, i, j);
+}
+
+/* --- listening --------------------------------------------------------------------------------------- */
+
+static struct class *class_of(struct classes *c, const struct job *j)
+{
+    struct class_key key = key_of(c, j);
+    struct class *k;
+
+    HASH_FIND(hh, c->all, &key, sizeof key, k);
+    if (k) {
+        intern_unref(key.dynamic);
+        return k;
+    }
+    k = mem_new(1, sizeof *k);
+    k->key = key;
+    k->of = c;
+    intern_again(key.queue);
+    intern_again(key.select);
+    intern_again(key.place);
+    intern_again(key.needs);
+    intern_again(key.targets);
+    intern_again(key.job);
+    intern_again(key.user);
+    intern_again(key.group);
+    intern_again(key.project);
+    HASH_ADD(hh, c->all, key, sizeof k->key, k);
+    return k;
+}
+
+static void add(const struct classes *c, struct class *k, struct job *j)
+{
+    k->heap = mem_room(k->heap, k->n, &k->cap, sizeof *k->heap);
+    k->heap[k->n++] = j;
+    j->class = k;
+    rise(c, k, k->n - 1);
+}
+
+static void job_waits(void *arg, struct job *j)
+{
+    struct classes *c = arg;
+    struct class *k = class_of(c, j);
+
+    if (k->n == 0) { /* what it was before may have been another catalogue's */
+        request_destroy(k->request);
+        k->request = request_parse(universe_catalogue(c->u), j->select, j->place);
+        k->failed_at = 0;
+    }
+    k->queue = j->queue;
+    add(c, k, j);
+    k->told = false;
+    k->has_new = true;
+}
+
+static void job_leaves(void *arg, struct job *j)
+{
+    struct classes *c = arg;
+    struct class *k = j->class;
+    size_t at = j->class_at;
+    struct job *last = k->heap[--k->n];
+
+    j->class = NULL;
+    if (last == j)
+        return;
+    set(k, at, last);
+    rise(c, k, at); /* it came from another branch: it may have to go either way */
+    sink(c, k, last->class_at);
+}
+
+static void job_comment(void *arg, struct job *j)
+{
+    (void)arg;
+    if (j->class && j->class->comment != j->comment)
+        j->class->told = false;
+}
+
+struct classes *classes_create(struct universe *u)
+{
+    struct classes *c = mem_new(1, sizeof *c);
+
+    c->u = u;
+    universe_listen(
+        u, &(struct universe_listener){
+               .job_waits = job_waits, .job_leaves = job_leaves, .job_comment = job_comment, .arg = c});
+    return c;
+}
+
+static void drop(struct classes *c, struct class *k)
+{
+    HASH_DEL(c->all, k);
+    intern_unref(k->key.queue);
+    intern_unref(k->key.select);
+    intern_unref(k->key.place);
+    intern_unref(k->key.needs);
+    intern_unref(k->key.targets);
+    intern_unref(k->key.job);
+    intern_unref(k->key.user);
+    intern_unref(k->key.group);
+    intern_unref(k->key.project);
+    intern_unref(k->key.dynamic);
+    intern_unref(k->comment);
+    request_destroy(k->request);
+    free(k->heap);
+    free(k);
+}
+
+void classes_destroy(struct classes *c)
+{
+    if (!c)
+        return;
+    for (struct class *k = c->all, *next; k; k = next) {
+        next = k->hh.next;
+        drop(c, k);
+    }
+    free(c);
+}
+
+struct class *classes_next(const struct classes *c, const struct class *after)
+{
+    return after ? after->hh.next : c->all;
+}
+
+void classes_sweep(struct classes *c)
+{
+    for (struct class *k = c->all, *next; k; k = next) {
+        next = k->hh.next;
+        if (k->n == 0)
+            drop(c, k);
+    }
+}
+
+void classes_take_out(struct class *k, struct job *j)
+{
+    job_leaves(k->of, j);
+}
+
+void classes_put_back(struct class *k, struct job *j)
+{
+    add(k->of, k, j);
+}
+
+void classes_say(struct class *k, const char *comment)
+{
+    const char *text = mem_intern(comment);
+
+    if (text != k->comment) {
+        k->told = false;
+        k->cursor = 0;
+    }
+    intern_unref(k->comment);
+    k->comment = text;
+}

@@ -1,0 +1,58 @@
+#ifndef CLASSES_H
+#define CLASSES_H
+/* Waiting jobs that are alike: where one does not fit, none does.
+ *
+ * Alike are jobs of one queue with equal select, place, counted needs and preemption targets, and of one user,
+ * group or project where run limits speak of such, and of one walltime where it matters how long a job runs. A suspended job
+ * and one that is run by request are classes of their own. Each class keeps its jobs in a heap, the next one on
+ * top; so a cycle looks at classes, and at jobs only when they run.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#include "reason.h"
+#include "sched_cluster.h"
+
+struct class_key { /* interned texts, compared by address */
+    const char *queue, *select, *place, *needs, *targets, *job, *user, *group, *project;
+    const struct share *share; /* whose the jobs are, where there are shares */
+    const char *dynamic;       /* amounts of server_dyn_res, "2:0:" */
+    int64_t lasts_s, least_s;  /* where it matters how long they run */
+};
+
+struct class
+{
+    struct class_key key;
+    struct classes *of;
+    struct request *request;
+    struct queue *queue;
+    struct job **heap; /* heap[0] is next; classes.c writes */
+    size_t n, cap;
+    int level;                 /* the cycle's: numeric preemption level of its jobs */
+    uint64_t failed_at;        /* the cycle's: universe_news() when it did not fit; 0: not tried */
+    uint64_t failed_stoppable; /* the cycle's: universe_stoppable() then */
+    struct reason why;         /* of that failure */
+    const char *comment;       /* interned: what its jobs shall say; NULL: nothing yet */
+    bool told;                 /* all its jobs say so */
+    bool has_new;              /* a job has come since the cycle looked at it */
+    size_t cursor;             /* of whoever tells them */
+    UT_hash_handle hh;
+};
+
+struct classes;
+
+struct classes *classes_create(struct universe *u); /* becomes a listener of `u` */
+void classes_destroy(struct classes *c);
+
+struct class *classes_next(const struct classes *c, const struct class *after); /* NULL: the first */
+void classes_sweep(struct classes *c); /* free those without jobs; they stay until then */
+/* For the rest of a cycle the next one of its class is looked at in place of this one. Nobody is told; it keeps its place in
+ * the class of that cycle, and must be put back before the cycle ends, unless it has come into a class meanwhile. */
+void classes_take_out(struct class *k, struct job *j);
+void classes_put_back(struct class *k, struct job *j);
+
+void classes_say(struct class *k, const char *comment); /* its jobs shall have this comment */
+
+#endif

@@ -1,0 +1,211 @@
+/* See fairshare_accrual.h. A job is counted from when it is first seen on its vnodes; one that is first seen at its end (history,
+ * read at the start) is not, for it was counted by whoever was here before. What a run has used begins at 0, so a new
+ * run_version begins a new count.
+ *
+ * The stream may bring a job's end without what it had used by then (only the newest of an object is sent). Then it has
+ * used walltime until now, and of the rest what was told last. */
+#include "fairshare_accrual.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formula.h"
+#include "mem.h"
+
+struct accrual {
+    struct universe *u;
+    struct fairshare *shares;
+    struct counted *counted;
+    struct formula *usage; /* of fairshare_usage_res; NULL: nothing is counted */
+    const char *const *names;
+    bool news;
+    int64_t now_s;
+};
+
+struct asked { /* the arg of values */
+    const struct accrual *a;
+    const struct job *j;
+};
+
+static double used(void *arg, size_t index)
+{
+    const struct asked *x = arg;
+    const struct catalogue *c = universe_catalogue(x->a->u);
+    res_id res = catalogue_find(c, x->a->names[index]);
+
+    return res == RES_NONE ? 0 : res_number(catalogue_get(c, res), amounts_get(&x->j->used, res));
+}
+
+static double wanted(void *arg, size_t index)
+{
+    const struct asked *x = arg;
+
+    return job_asked(x->j, universe_catalogue(x->a->u), x->a->names[index]);
+}
+
+/* Errors of the formula (a division by what was not used yet) are an amount of 0. */
+static double amount(const struct accrual *a, const struct job *j, formula_value_fn *value)
+{
+    struct asked x = {a, j};
+    double out = 0;
+
+    if (!a->usage || formula_eval(a->usage, value, &x, &out, NULL) < 0)
+        return 0;
+    return out > 0 ? out : 0;
+}
+
+static const char *entity_of(const struct job *j, enum share_entity entity, char *text, size_t size)
+{
+    const char *account = j->account ? j->account : "[none]";
+
+    switch (entity) {
+    case SHARE_OF_USER:
+        return j->user ? j->user : "";
+    case SHARE_OF_GROUP:
+        return j->group ? j->group : "";
+    case SHARE_OF_ACCOUNT:
+        return account;
+    case SHARE_OF_QUEUE:
+        return j->queue_name ? j->queue_name : "";
+    case SHARE_OF_GROUP_USER:
+        snprintf(text, size, "%s:%s", j->group ? j->group : "", j->user ? j->user : "");
+        return text;
+    case SHARE_OF_COUNT:
+        break;
+    }
+    return "";
+}
+
+/* The server has taken the order to run it, and no state of that run has been seen: a short job may be over by then. */
+static bool is_unseen_run(const struct job *j)
+{
+    return j->order == ORDER_RUN && j->answered;
+}
+
+static void count(struct accrual *a, struct job *j)
+{
+    struct counted_job *x = counted_find(a->counted, j->id);
+    double now;
+
+    if (!x && !job_holds_nodes(j) && !is_unseen_run(j))
+        return;
+    if (!x)
+        x = counted_add(a->counted, j->id);
+    if (x->run != j->run_version) {
+        x->run = j->run_version;
+        x->amount = 0;
+    }
+    now = amount(a, j, used);
+    if (now <= x->amount)
+        return;
+    fairshare_use(j->share, now - x->amount);
+    x->amount = now;
+    a->news = true;
+}
+
+static void job_seen(void *arg, struct job *j)
+{
+    struct accrual *a = arg;
+    const struct policy *p = universe_policy(a->u);
+    char text[512];
+
+    j->share = fairshare_entity(a->shares, entity_of(j, p->share_entity, text, sizeof text));
+    if (policy_counts_use(p) && !j->is_array)
+        count(a, j);
+}
+
+static void used_to_its_end(const struct accrual *a, struct job *j)
+{
+    res_id wall = catalogue_find(universe_catalogue(a->u), "walltime");
+
+    if (a->now_s - job_begun_s(j) > amounts_get(&j->used, wall))
+        amounts_set(&j->used, wall, a->now_s - job_begun_s(j));
+}
+
+static void job_gone(void *arg, struct job *j)
+{
+    struct accrual *a = arg;
+    bool seen = j->standing == STANDING_RUNS && j->start_s > 0;
+
+    if (!j->share || !policy_counts_use(universe_policy(a->u)) || j->is_array || (!seen && !is_unseen_run(j)))
+        return;
+    if (seen)
+        used_to_its_end(a, j);
+    count(a, j);
+}
+
+void accrual_time(struct accrual *a, int64_t now_s)
+{
+    a->now_s = now_s;
+}
+
+struct accrual *accrual_create(struct universe *u)
+{
+    struct accrual *a = mem_new(1, sizeof *a);
+
+    a->u = u;
+    a->shares = fairshare_create();
+    a->counted = counted_create();
+    universe_listen(u, &(struct universe_listener){.job_seen = job_seen, .job_gone = job_gone, .arg = a});
+    accrual_configure(a, NULL);
+    return a;
+}
+
+void accrual_destroy(struct accrual *a)
+{
+    if (!a)
+        return;
+    formula_destroy(a->usage);
+    counted_destroy(a->counted);
+    fairshare_destroy(a->shares);
+    free(a);
+}
+
+struct fairshare *accrual_shares(struct accrual *a)
+{
+    return a->shares;
+}
+
+struct counted *accrual_counted(struct accrual *a)
+{
+    return a->counted;
+}
+
+int accrual_configure(struct accrual *a, struct err *e)
+{
+    const char *text = universe_policy(a->u)->share_usage;
+
+    formula_destroy(a->usage);
+    a->usage = formula_parse(text ? text : "cput", e);
+    if (!a->usage)
+        return err_prefix(e, "fairshare_usage_res");
+    formula_names(a->usage, &a->names);
+    return 0;
+}
+
+void accrual_ordered(struct accrual *a, const struct job *j)
+{
+    double all = j->share ? amount(a, j, wanted) : 0;
+
+    if (all > 0)
+        fairshare_expect(a->shares, j->share, all);
+}
+
+void accrual_sweep(struct accrual *a)
+{
+    for (struct counted_job *x = counted_next(a->counted, NULL), *next; x; x = next) {
+        next = counted_next(a->counted, x);
+        const struct job *j = universe_job(a->u, x->id);
+        if (!j)
+            counted_drop(a->counted, x);
+    }
+}
+
+bool accrual_take_news(struct accrual *a)
+{
+    bool news = a->news;
+
+    a->news = false;
+    return news;
+}

@@ -1,0 +1,24 @@
+#ifndef PRIMETIME_H
+#define PRIMETIME_H
+/* May a job run at this hour: queues for prime, non-prime and dedicated time, and boundaries that it would cross.
+ *
+ * By the names of queues (primetime_prefix, nonprimetime_prefix, dedicated_prefix), and by how long the job may take:
+ * with backfill_prime none hangs over a change of prime time by more than prime_spill; none hangs over the begin or the end
+ * of dedicated time. A job that is run by request has to mind the latter only. reference/scheduler.md section 3.
+ */
+#include "reason.h"
+#include "sched_cluster.h"
+
+/* true: yes. false: `why` says what stands in the way. `now_s` is the server's. */
+bool hours_allow(const struct universe *u, const struct job *j, int64_t now_s, struct reason *why);
+
+/* How long a job that begins, or goes on, now may run before it would cross such a boundary. */
+int64_t hours_left_s(const struct universe *u, const struct job *j, int64_t now_s);
+
+/* Does it matter for anybody how long a job runs? */
+bool hours_mind_length(const struct policy *p);
+
+/* When the answers may be otherwise next; 0: never. */
+int64_t hours_change_s(const struct policy *p, int64_t now_s);
+
+#endif

@@ -1,0 +1,44 @@
+#ifndef BUCKETS_H
+#define BUCKETS_H
+/* Nodes that are alike at this moment, put together: matching looks at one of each kind.
+ *
+ * Two nodes are in one bucket when nothing that matching asks of them differs but their names: what they
+ * offer, what is free, whether they are in use. As amounts move, nodes move between buckets, in constant time.
+ * The members are a bitmap over ranks, so that a union of buckets in the order of filling is a few words.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#include "sched_cluster.h"
+
+struct bucket {
+    uint64_t key;
+    struct node *sample; /* one of the members */
+    size_t n;            /* members */
+    uint64_t *bits;      /* buckets_words() words; bit = rank */
+    UT_hash_handle hh;
+};
+
+/* Nodes that are alike when they are empty; for what can never run. */
+struct kind {
+    uint64_t look;
+    const struct node *sample;
+    size_t n;
+    UT_hash_handle hh;
+};
+
+struct buckets;
+
+struct buckets *buckets_create(struct universe *u); /* becomes a listener of `u`; made before any node */
+void buckets_destroy(struct buckets *b);
+
+struct bucket *buckets_next(const struct buckets *b, const struct bucket *after); /* NULL: the first */
+size_t buckets_words(const struct buckets *b);
+size_t buckets_count(const struct buckets *b);
+const struct kind *buckets_next_kind(struct buckets *b, const struct kind *after);
+
+/* Lowest rank of the members; there is one. */
+uint32_t bucket_first(const struct buckets *b, const struct bucket *k);
+
+#endif

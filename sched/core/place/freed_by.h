@@ -1,0 +1,17 @@
+#ifndef FREED_BY_H
+#define FREED_BY_H
+/* What a running job would give back of its vnodes if it gave way. */
+#include <stdbool.h>
+
+#include "sched_cluster.h"
+
+/* What it would give back if it were suspended; `out` is empty before and the caller's. It keeps what
+ * restrict_res_to_release_on_suspend does not name, without such a list its memory; one of a queue with gang keeps its
+ * memory whatever the list says. */
+void yields_of_suspension(const struct universe *u, const struct job *j, struct pieces *out);
+
+/* Note it in the job, for job_yields(). `keeps`: all that may be done is to suspend it. What is noted already and still true is left where it lies: candidates may be collected
+ * again while some are stopped in the trial, whose steps point to it. */
+void yields_note(const struct universe *u, struct job *j, bool keeps);
+
+#endif

@@ -1,0 +1,259 @@
+/* A guess at the most telling obstacle, from samples: one look at each bucket or kind. The best of each
+ * resource may be on different vnodes, so "there is enough" proves nothing; "there is not enough" does.
+ * Whether the job has a place was for placement to say, and has been said. */
+#include "insufficiency.h"
+
+#include <strings.h>
+
+#include "pools.h"
+
+/* Resources of one job among which one that is too little in total is looked for; jobs ask for fewer. */
+enum { SUMS_MAX = 16 };
+
+/* What vnodes share is counted where it is, even where no job may run. */
+static void add_to(struct amounts *sum, const struct node *n, const struct amounts *have, int64_t times,
+                   bool is_open)
+{
+    for (uint32_t i = 0; i < have->n; i++) {
+        const struct amount *x = &have->a[i];
+
+        if (!pools_is_borrowed(n, x->res) && (is_open || pools_is_lent(n, x->res)))
+            amounts_plus(sum, x->res, x->n * times);
+    }
+}
+
+/* Sums over all vnodes that the job may use: is there enough of each resource, now, ever? */
+static void sums(struct buckets *all, const struct asker *a, struct reasons *why)
+{
+    const struct catalogue *c = universe_catalogue(a->u);
+    struct amounts free_now = {0}, total = {0};
+
+    for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b)) {
+        if (!match_pool(a, b->sample))
+            continue;
+        add_to(&total, b->sample, &b->sample->total, (int64_t)b->n, true);
+        add_to(&free_now, b->sample, &b->sample->free, (int64_t)b->n,
+               !b->sample->state && !b->sample->exclusive);
+    }
+    for (uint32_t i = 0; i < a->request->total.n && !reasons_full(why); i++) {
+        const struct amount *want = &a->request->total.a[i];
+        struct chunk one = {.use = {.n = 1, .a = (struct amount *)want}};
+        struct node whole = {.total = total};
+        int64_t have = amounts_get(&free_now, want->res);
+        if (match_times(a, &whole, &free_now, &one, 1) > 0)
+            continue;
+        reason_lack(&why->a[why->n], REASON_LACK, c, want->res, want->n, have,
+                    amounts_get(&total, want->res));
+        why->a[why->n].never = match_times(a, &whole, &total, &one, 1) == 0;
+        reasons_keep(why);
+    }
+    amounts_fini(&free_now);
+    amounts_fini(&total);
+}
+
+bool shortage_sums(struct buckets *all, const struct asker *a, struct reason *why)
+{
+    struct reason room[SUMS_MAX];
+    struct reasons found = {.a = room, .max = SUMS_MAX};
+    size_t i = 0;
+
+    sums(all, a, &found);
+    if (found.n == 0)
+        return false;
+    while (i < found.n && !room[i].never)
+        i++;
+    *why = room[i < found.n ? i : 0];
+    return true;
+}
+
+/* The best that any vnode has of the first resource that stands in the way of this chunk. */
+static void chunk_lacks(const struct asker *a, const struct chunk *k, const struct amounts *free_now,
+                        const struct amounts *total, struct reason *why)
+{
+    for (uint32_t i = 0; i < k->use.n; i++) {
+        const struct amount *want = &k->use.a[i];
+        int64_t have = amounts_get(free_now, want->res);
+        if (have >= want->n)
+            continue;
+        reason_lack(why, REASON_LACK, universe_catalogue(a->u), want->res, want->n, have,
+                    amounts_get(total, want->res));
+        return;
+    }
+    reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
+}
+
+static void raise(struct amounts *best, const struct amounts *have)
+{
+    for (uint32_t i = 0; i < have->n; i++)
+        if (have->a[i].n > amounts_get(best, have->a[i].res))
+            amounts_set(best, have->a[i].res, have->a[i].n);
+}
+
+/* Could this chunk ever be placed, were everything free? */
+static bool chunk_ever(struct buckets *all, const struct asker *a, const struct chunk *k, struct reason *why)
+{
+    struct amounts best = {0};
+    int64_t fits = 0, most = a->request->arrange == ARRANGE_FREE ? k->count : 1;
+    size_t n_big, n_like = 0;
+    const struct node *other = NULL;
+
+    universe_big_hosts(a->u, &n_big);
+    for (const struct kind *x = buckets_next_kind(all, NULL); x; x = buckets_next_kind(all, x)) {
+        bool is_named = k->host || k->vnode;
+        if (!match_pool(a, x->sample))
+            continue;
+        other = x->sample;
+        if (!is_named && !match_labels(a, x->sample, k))
+            continue;
+        n_like += x->n;
+        fits += match_times(a, x->sample, &x->sample->total, k, most) * (int64_t)x->n;
+        raise(&best, &x->sample->total);
+    }
+    bool ever = fits >= k->count || n_big > 0 || (a->request->arrange == ARRANGE_PACK && fits > 0);
+    if (!ever) {
+        if (n_like == 0 && other)
+            match_differs(a, other, k, why);
+        else if (fits > 0 || n_like == 0)
+            reason_set(why, REASON_FEW_NODES, NULL, NULL);
+        else
+            chunk_lacks(a, k, &best, &best, why);
+        why->never = true;
+    }
+    amounts_fini(&best);
+    return ever;
+}
+
+/* A chunk that names its host or vnode. */
+static bool named_lacks(const struct universe *u, const struct chunk *k, struct reason *why)
+{
+    size_t n;
+    struct node *const *nodes = universe_nodes(u, &n);
+    const char *what = k->vnode ? "vnode" : "host";
+    bool is_there = false;
+
+    if (!k->vnode && !k->host)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        is_there = is_there || (k->vnode && strcasecmp(nodes[i]->name, k->vnode) == 0) ||
+                   (k->host && strcasecmp(nodes[i]->host_name, k->host) == 0);
+    if (is_there) {
+        reason_set(why, REASON_LACK, what, NULL);
+        why->res = k->vnode ? RES_VNODENAME : RES_HOSTNAME;
+    } else {
+        reason_set(why, REASON_NO_SUCH, what, k->vnode ? k->vnode : k->host);
+        why->never = true;
+    }
+    return true;
+}
+
+/* Are all vnodes away (offline, down ...) that could run this chunk, were they free? */
+static bool chunk_away(struct buckets *all, const struct asker *a, const struct chunk *k, struct reason *why)
+{
+    const struct node *first = NULL;
+    int64_t n = 0;
+
+    for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b)) {
+        const struct node *like = b->sample;
+        if (!match_pool(a, like) || !match_labels(a, like, k) ||
+            match_times(a, like, &like->total, k, 1) == 0)
+            continue;
+        if (!like->state)
+            return false;
+        if (!first || like->rank < first->rank)
+            first = like;
+        n += (int64_t)b->n;
+    }
+    if (first)
+        match_away(first, n - 1, why);
+    return first != NULL;
+}
+
+bool shortage_away(struct buckets *all, const struct asker *a, struct reason *why)
+{
+    for (size_t i = 0; i < a->request->n; i++)
+        if (chunk_away(all, a, &a->request->chunks[i], why))
+            return true;
+    return false;
+}
+
+/* What stands in the way of this chunk at this moment; false: nothing that can be seen. */
+static bool chunk_now(struct buckets *all, const struct asker *a, const struct chunk *k, struct reason *why)
+{
+    struct amounts best = {0}, total = {0};
+    int64_t fits = 0;
+    const char *state = NULL;
+    enum reason_code limit = REASON_NONE;
+    size_t n_open = 0;
+
+    for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b)) {
+        if (!match_pool(a, b->sample) || !match_labels(a, b->sample, k))
+            continue;
+        raise(&total, &b->sample->total);
+        state = b->sample->state ? b->sample->state : state;
+        if (!b->sample->state && limit == REASON_NONE)
+            limit = match_limit(a, b->sample);
+        if (!match_open(a, b->sample))
+            continue;
+        n_open += b->n;
+        raise(&best, &b->sample->free);
+        fits += match_times(a, b->sample, &b->sample->free, k, k->count) * (int64_t)b->n;
+    }
+    bool lacks = fits < k->count;
+    if (lacks && fits == 0 && limit != REASON_NONE)
+        reason_set(why, limit, NULL, NULL);
+    else if (lacks && n_open == 0 && state)
+        reason_set(why, REASON_NODE_STATE, state, NULL);
+    else if (lacks && fits == 0 && n_open > 0)
+        chunk_lacks(a, k, &best, &total, why);
+    else
+        reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
+    amounts_fini(&best);
+    amounts_fini(&total);
+    return lacks;
+}
+
+bool shortage_never(struct buckets *all, const struct asker *a, struct reason *why)
+{
+    for (size_t i = 0; i < a->request->n; i++)
+        if (!chunk_ever(all, a, &a->request->chunks[i], why))
+            return true;
+    return false;
+}
+
+static bool is_said(const struct reasons *l, res_id res)
+{
+    for (size_t i = 0; res != RES_NONE && i < l->n; i++)
+        if (l->a[i].res == res)
+            return true;
+    return false;
+}
+
+void shortage_all(struct buckets *all, const struct asker *a, struct reasons *why)
+{
+    if (!reasons_full(why) && shortage_away(all, a, &why->a[why->n]))
+        reasons_keep(why);
+    sums(all, a, why);
+    for (size_t i = 0; i < a->request->n && !reasons_full(why); i++) {
+        const struct chunk *k = &a->request->chunks[i];
+        struct reason *next = &why->a[why->n];
+        if ((!chunk_ever(all, a, k, next) || named_lacks(a->u, k, next) || chunk_now(all, a, k, next)) &&
+            !is_said(why, next->res))
+            reasons_keep(why);
+    }
+}
+
+void shortage_now(struct buckets *all, const struct asker *a, struct reason *why)
+{
+    const struct request *q = a->request;
+
+    for (size_t i = 0; i < q->n; i++)
+        if (named_lacks(a->u, &q->chunks[i], why))
+            return;
+    for (size_t i = 0; i < q->n; i++)
+        if (chunk_now(all, a, &q->chunks[i], why))
+            return;
+    if (q->arrange == ARRANGE_PACK && q->n_chunks > 1)
+        reason_set(why, REASON_PACK, NULL, NULL);
+    else
+        reason_set(why, REASON_FEW_FREE_NODES, NULL, NULL);
+}

@@ -1,0 +1,251 @@
+/* The sets are made for each search and thrown away: they are few beside what is searched, and a vnode may change its
+ * value at any time. A set is no object here, only a value that an asker carries; matching then passes over all other
+ * vnodes. Vnodes are counted by buckets, since those of one bucket have equal values; host and vnode are the exception.
+ *
+ * That a job waits for a busy set and does not spread over all vnodes hangs on `ever`: whether any set could
+ * take it if it were empty. */
+#include "psets.h"
+
+#include <stdlib.h>
+
+#include "intern.h"
+#include "mem.h"
+#include "search_log.h"
+#include "insufficiency.h"
+#include "words.h"
+
+enum { COUNTED = 2 }; /* ncpus, mem */
+
+struct set {
+    res_id res;
+    const char *value; /* interned; NULL: not set */
+    int64_t total[COUNTED], free[COUNTED];
+};
+struct sets {
+    const struct asker *asker;
+    res_id counted[COUNTED];
+    size_t n, cap;
+    struct set *a; /* the smallest first */
+};
+
+static int by_amounts(const int64_t a[COUNTED], const int64_t b[COUNTED])
+{
+    for (size_t i = 0; i < COUNTED; i++)
+        if (a[i] != b[i])
+            return a[i] < b[i] ? -1 : 1;
+    return 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct set *x = a, *y = b;
+    int c = by_amounts(x->total, y->total);
+
+    return c ? c : by_amounts(x->free, y->free);
+}
+
+/* Takes the value. */
+static void set_count(struct sets *l, res_id res, const char *value, const struct node *n, int64_t times)
+{
+    size_t i = 0;
+
+    while (i < l->n && (l->a[i].res != res || l->a[i].value != value))
+        i++;
+    if (i == l->n) {
+        l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
+        l->a[l->n++] = (struct set){.res = res, .value = intern_again(value)};
+    }
+    intern_unref(value);
+    for (size_t k = 0; k < COUNTED; k++) {
+        l->a[i].total[k] += amounts_get(&n->total, l->counted[k]) * times;
+        l->a[i].free[k] += amounts_get(&n->free, l->counted[k]) * times;
+    }
+}
+
+/* `times` vnodes like this one into the sets that they belong to. */
+static void count_like(struct sets *l, res_id res, const struct node *n, int64_t times)
+{
+    const struct universe *u = l->asker->u;
+    const char *value = match_set_of(n, res);
+    struct words w;
+
+    if (!match_pool(l->asker, n) || (!value && universe_policy(u)->explicit_sets))
+        return;
+    if (!value || catalogue_get(universe_catalogue(u), res)->type != RES_STRINGS) {
+        set_count(l, res, intern_again(value), n, times);
+        return;
+    }
+    words_init(&w);
+    words_parse_commas(value, &w, NULL);
+    for (size_t i = 0; i < w.n; i++)
+        set_count(l, res, mem_intern(w.w[i]), n, times);
+    words_fini(&w);
+}
+
+static void count_all(struct sets *l, struct buckets *all, res_id res)
+{
+    size_t n;
+    struct node *const *nodes = universe_nodes(l->asker->u, &n);
+
+    if (res == RES_HOSTNAME || res == RES_VNODENAME) {
+        for (size_t i = 0; i < n; i++)
+            count_like(l, res, nodes[i], 1);
+        return;
+    }
+    for (struct bucket *b = buckets_next(all, NULL); b; b = buckets_next(all, b))
+        count_like(l, res, b->sample, (int64_t)b->n);
+}
+
+/* What the job is grouped by, a comma list; NULL: by nothing. */
+static const char *keys_of(const struct asker *a)
+{
+    const struct queue *server = universe_server(a->u);
+
+    if (a->request->group)
+        return a->request->group;
+    if (!server->sets_on)
+        return NULL;
+    return a->queue && a->queue->set_keys ? a->queue->set_keys : server->set_keys;
+}
+
+/* false: this job is not grouped. True without a set: no vnode has the resource, and only_explicit_psets is True. sets_fini
+ * in any case. */
+static bool sets_of(struct sets *l, struct buckets *all, const struct asker *a)
+{
+    const struct catalogue *c = universe_catalogue(a->u);
+    const char *keys = keys_of(a);
+    struct words w;
+    bool grouped = false;
+
+    *l = (struct sets){.asker = a, .counted = {RES_NCPUS, catalogue_find(c, "mem")}};
+    if (!keys)
+        return false;
+    words_init(&w);
+    words_parse_commas(keys, &w, NULL);
+    for (size_t i = 0; i < w.n; i++) {
+        res_id res = catalogue_find(c, w.w[i]);
+        if (res != RES_NONE)
+            count_all(l, all, res);
+        grouped = grouped || res != RES_NONE;
+    }
+    words_fini(&w);
+    if (l->n)
+        qsort(l->a, l->n, sizeof *l->a, by_size);
+    return l->n > 0 || (grouped && universe_policy(a->u)->explicit_sets);
+}
+
+static void sets_fini(struct sets *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        intern_unref(l->a[i].value);
+    free(l->a);
+}
+
+static struct asker set_asker(const struct sets *l, size_t i)
+{
+    struct asker one = *l->asker;
+
+    one.in_set = true;
+    one.set = l->a[i].res;
+    one.set_value = l->a[i].value;
+    return one;
+}
+
+/* Could the job ever be placed in this set? false: `why` says why not. */
+static bool set_ever(struct buckets *all, const struct asker *a, struct reason *why)
+{
+    return !(shortage_sums(all, a, why) && why->never) && !shortage_never(all, a, why);
+}
+
+static const char *set_name(const struct sets *l, size_t i)
+{
+    return catalogue_get(universe_catalogue(l->asker->u), l->a[i].res)->name;
+}
+
+static void say_busy(const struct sets *l, size_t i, struct reason *why)
+{
+    reason_set(why, REASON_PSET_BUSY, set_name(l, i), l->a[i].value ? l->a[i].value : "\"\"");
+}
+
+/* Some set is large enough, but not now. */
+static bool sets_lack(struct buckets *all, const struct asker *a, struct reason *why)
+{
+    struct sets l;
+    bool lacks = false;
+
+    sets_of(&l, all, a);
+    for (size_t i = l.n; i > 0 && !lacks; i--) {
+        struct asker one = set_asker(&l, i - 1);
+        lacks = set_ever(all, &one, why);
+        if (lacks)
+            say_busy(&l, i - 1, why);
+    }
+    sets_fini(&l);
+    return lacks;
+}
+
+/* It may not span sets, and none is large enough. */
+static bool sets_never(struct buckets *all, const struct asker *a, struct reason *why)
+{
+    struct sets l;
+    struct reason ignored;
+    bool never;
+
+    if (!universe_policy(a->u)->no_spanning)
+        return false;
+    never = sets_of(&l, all, a);
+    for (size_t i = 0; i < l.n && never; i++) {
+        struct asker one = set_asker(&l, i);
+        never = !set_ever(all, &one, &ignored);
+    }
+    sets_fini(&l);
+    if (!never)
+        return false;
+    reason_set(why, REASON_PSET_NEVER, NULL, NULL);
+    why->never = true;
+    return true;
+}
+
+bool psets_find(struct placer *p, struct buckets *all, const struct asker *a, struct pieces *out)
+{
+    struct sets l;
+    struct reason why;
+    bool done = false, ever = false, any = sets_of(&l, all, a);
+
+    for (size_t i = 0; i < l.n && !done; i++) {
+        struct asker one = set_asker(&l, i);
+        search_log_set(placer_log(p), a, set_name(&l, i), l.a[i].value);
+        done = placement_find(p, &one, out);
+        if (done || ever)
+            continue;
+        ever = set_ever(all, &one, &why);
+        if (!ever)
+            search_log_small(placer_log(p), a, set_name(&l, i), l.a[i].value, &why);
+    }
+    sets_fini(&l);
+    if (done || ever || (any && universe_policy(a->u)->no_spanning))
+        return done;
+    if (any)
+        search_log_span(placer_log(p), a);
+    return placement_find(p, a, out);
+}
+
+void psets_why(struct buckets *all, const struct asker *a, struct reason *why)
+{
+    struct reason sums;
+    bool lacks;
+
+    if (a->request->n == 0) {
+        reason_set(why, REASON_INVALID, "without chunks", NULL);
+        return;
+    }
+    lacks = shortage_sums(all, a, &sums);
+    if (!(lacks && sums.never) && (sets_never(all, a, why) || shortage_never(all, a, why)))
+        return;
+    if (shortage_away(all, a, why))
+        return;
+    if (lacks)
+        *why = sums;
+    else if (!sets_lack(all, a, why))
+        shortage_now(all, a, why);
+}

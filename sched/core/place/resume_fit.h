@@ -1,0 +1,10 @@
+#ifndef RESUME_FIT_H
+#define RESUME_FIT_H
+/* A suspended job goes on where it was, or not at all. */
+#include "reason.h"
+#include "sched_cluster.h"
+
+/* Is what it gave back free again on each of its vnodes? Else why not. Of the universe as it is, trial included. */
+bool again_fits(const struct universe *u, const struct job *j, struct reason *why);
+
+#endif

@@ -1,0 +1,30 @@
+#ifndef TRIAL_H
+#define TRIAL_H
+/* Tentative steps on the universe's nodes, rolled back in one go.
+ *
+ *   size_t mark = trial_mark(t);
+ *   trial_take(t, node, &use); ...
+ *   trial_undo(t, mark);
+ *
+ * Amounts handed in are borrowed until the step is undone or kept. Nothing but trial may move the nodes in
+ * between. Every trial is at mark 0 when a cycle ends.
+ */
+#include "sched_cluster.h"
+
+struct trial;
+
+struct trial *trial_create(struct universe *u);
+void trial_destroy(struct trial *t); /* undoes all */
+
+size_t trial_mark(const struct trial *t);
+void trial_undo(struct trial *t, size_t mark);
+
+void trial_take(struct trial *t, struct node *n, const struct amounts *use); /* a job's part comes here */
+void trial_give(struct trial *t, struct node *n, const struct amounts *use); /* a job's part leaves */
+void trial_exclude(struct trial *t, struct node *n);                         /* nobody else may come */
+
+/* All pieces of a job. */
+void trial_give_all(struct trial *t, const struct pieces *p);
+void trial_take_all(struct trial *t, const struct pieces *p);
+
+#endif

@@ -1,0 +1,1 @@
+$(call storey, sched/core/policy, sched/core ifl/spec base)

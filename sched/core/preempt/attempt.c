@@ -1,0 +1,101 @@
+/* The questions about one job, in the order in which a cycle asks them. See attempt.h. */
+#include "attempt.h"
+
+#include "resume_fit.h"
+#include "preempt_budget.h"
+#include "fairshare.h"
+#include "primetime.h"
+#include "preempt_level.h"
+#include "log.h"
+#include "pick_least.h"
+#include "pick_pbs.h"
+#include "rating.h"
+#include "run_limits.h"
+#include "trial.h"
+
+/* Who is run by request needs none. */
+static bool has_no_shares(const struct policy *p, const struct job *j)
+{
+    return p->fair_share && p->share_enforce && j->share && !j->urged && fairshare_fraction(j->share) <= 0;
+}
+
+bool attempt_room(const struct picker *k, const struct preemptor *p, struct pieces *where, struct reason *why)
+{
+    const struct job *j = p->job;
+    struct asker a = {.u = k->u, .request = p->request, .queue = j->queue, .job = j};
+    size_t mark = trial_mark(k->trial);
+
+    reason_set(why, REASON_INTERNAL, NULL, NULL);
+    if (has_no_shares(universe_policy(k->u), j)) {
+        reason_set(why, REASON_ZERO_SHARES, NULL, NULL);
+        return false;
+    }
+    if (!rating_suffices(universe_policy(k->u), j)) {
+        reason_set(why, REASON_FORMULA, NULL, NULL);
+        return false;
+    }
+    if (!hours_allow(k->u, j, p->now_s, why) || !run_limits_allow(k->u, j, why))
+        return false;
+    if (j->standing == STANDING_SUSPENDED) {
+        if (!again_fits(k->u, j, why))
+            return false;
+        pieces_copy(where, &j->on);
+        return true;
+    }
+    if (!psets_find(k->placer, k->buckets, &a, where)) {
+        psets_why(k->buckets, &a, why);
+        return false;
+    }
+    /* The order takes the room for good; what made vnodes exclusive is said by the server. */
+    trial_undo(k->trial, mark);
+    return true;
+}
+
+const char *attempt_bar_text(enum attempt_bar bar)
+{
+    static const char *const texts[] = {
+        [ATTEMPT_OPEN] = "",
+        [ATTEMPT_OFF] = "preemptive_sched is off in sched_config",
+        [ATTEMPT_NEVER] = "it could not run though everything were free",
+        [ATTEMPT_LEVEL] = "nobody runs whose preemption level is lower",
+        [ATTEMPT_HOPELESS] = "what stands in its way cannot be mended by stopping jobs",
+        [ATTEMPT_FORBIDDEN] = "its preempt_targets are NONE",
+        [ATTEMPT_WAITS] = "enough jobs end by themselves within preempt_wait",
+    };
+
+    return texts[bar];
+}
+
+enum attempt_bar attempt_bar(const struct picker *k, const struct preemptor *p, const struct reason *why)
+{
+    if (!universe_policy(k->u)->preemptive)
+        return ATTEMPT_OFF;
+    if (why->never)
+        return ATTEMPT_NEVER;
+    if (level_lowest_running(k->u) >= p->level)
+        return ATTEMPT_LEVEL;
+    if (candidates_are_hopeless(why))
+        return ATTEMPT_HOPELESS;
+    return candidates_are_forbidden(p) ? ATTEMPT_FORBIDDEN : ATTEMPT_OPEN;
+}
+
+bool attempt_waits(const struct picker *k, const struct preemptor *p)
+{
+    int64_t wait_s = universe_policy(k->u)->preempt_wait_s;
+
+    return wait_s > 0 && !p->job->urged && pick_can_wait(k, p, p->now_s + wait_s);
+}
+
+bool attempt_victims(const struct picker *k, const struct preemptor *p, const struct reason *why,
+                     struct candidates *victims, struct pieces *where)
+{
+    bool found = universe_policy(k->u)->preempt_sort == PREEMPT_LATEST
+                     ? pick_pbs(k, p, why, victims, where)
+                     : pick_least(k, p, why, victims, where);
+
+    if (!found || budget_covers(p, victims))
+        return found;
+    decisions_log(k->log, LOGE_DEBUG, p->job->id,
+                  "Together they would lose more than the preempt_budget of its queue has left");
+    return false;
+}

@@ -1,0 +1,309 @@
+/* Each running job passes two questions, the cheap tests first: may it be stopped for this one (may_stop),
+ * and would it help with what stands in the way (would_help). Who passes both is sorted by level, then by
+ * cost, then by start.
+ *
+ * What is found out about a candidate is written into the job itself: level, cost, and what it yields. It
+ * holds for the preemptor that asked last; a job that has been picked is under an order and is not asked
+ * again, so what it yields stays until its next change. Where only time is in the way (protection, a failure
+ * that will be forgotten), p->later is told when to ask again. */
+#include "candidates.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "preempt_budget.h"
+#include "preempt_cost.h"
+#include "preempt_level.h"
+#include "match.h"
+#include "mem.h"
+#include "pools.h"
+#include "run_limits.h"
+#include "words.h"
+#include "freed_by.h"
+
+bool candidates_are_forbidden(const struct preemptor *p)
+{
+    return universe_policy(p->u)->preempt_targets && p->job->targets &&
+           strcasecmp(p->job->targets, "NONE") == 0;
+}
+
+bool candidates_are_hopeless(const struct reason *why)
+{
+    switch (why->code) {
+    case REASON_INTERNAL:
+    case REASON_NOT_QUEUED:
+    case REASON_QUEUE_NOT_STARTED:
+    case REASON_QUEUE_NOT_EXEC:
+    case REASON_DEDICATED:
+    case REASON_CROSS_DEDICATED:
+    case REASON_PRIME_ONLY:
+    case REASON_NONPRIME_ONLY:
+    case REASON_CROSS_PRIME:
+    case REASON_NO_SUCH:
+    case REASON_NODE_AWAY:
+    case REASON_PSET_NEVER:
+    case REASON_RESERVATION:
+    case REASON_CONFLICT:
+    case REASON_SUBJOBS:
+    case REASON_ZERO_SHARES:
+    case REASON_FORMULA:
+        return true;
+    default:
+        return why->never;
+    }
+}
+
+/* --- preempt_targets: queue=NAME or Resource_List.RES=VALUE, any of them ------------------------------ */
+
+static bool is_target(const struct words *targets, const struct job *j)
+{
+    for (size_t i = 0; i < targets->n; i++) {
+        const char *w = targets->w[i], *value = strchr(w, '=');
+        if (!value)
+            continue;
+        if (strncasecmp(w, "queue=", 6) == 0 && strcmp(w + 6, j->queue_name) == 0)
+            return true;
+        if (strncasecmp(w, "Resource_List.", 14) == 0 && job_asks(j, w + 14))
+            return true;
+    }
+    return false;
+}
+
+/* --- what each must be ------------------------------------------------------------------------------- */
+
+static bool has_method(const struct preemptor *p, const struct job *j, bool *keeps)
+{
+    struct preempt_methods l;
+    bool any = false;
+
+    job_preempt_methods(j, universe_policy(p->u), p->now_s, &l);
+    *keeps = true;
+    for (unsigned i = 0; i < l.n; i++) {
+        if (!job_can(j, (enum method_id)l.m[i]))
+            continue;
+        any = true;
+        *keeps = *keeps && preempt_method_row((enum method_id)l.m[i])->keeps_memory;
+    }
+    return any;
+}
+
+bool candidates_nodes_are_up(const struct job *j)
+{
+    for (size_t i = 0; i < j->on.n; i++)
+        if (!j->on.a[i].node || (j->on.a[i].node->state && !j->on.a[i].beside))
+            return false;
+    return j->on.n > 0;
+}
+
+static bool shares_node(const struct job *a, const struct job *b)
+{
+    for (size_t i = 0; i < a->on.n; i++)
+        for (size_t k = 0; k < b->on.n; k++)
+            if (a->on.a[i].node == b->on.a[k].node)
+                return true;
+    return false;
+}
+
+/* Has it some of what vnodes share, and the other job wants? Its own vnode need not be one for that job. */
+static bool shares_amount(const struct preemptor *p, const struct job *j)
+{
+    for (size_t i = 0; i < j->on.n; i++) {
+        const struct node *n = j->on.a[i].node;
+
+        for (size_t k = 0; n && k < n->n_pools; k++)
+            if (amounts_get(&j->on.a[i].use, n->pools[k]->res) > 0 &&
+                amounts_get(&p->request->total, n->pools[k]->res) > 0)
+                return true;
+    }
+    return false;
+}
+
+bool candidates_are_useful(const struct preemptor *p, const struct job *j)
+{
+    struct asker a = {.u = p->u, .request = p->request, .queue = p->job->queue, .job = p->job};
+
+    for (size_t i = 0; i < j->on.n; i++)
+        for (size_t k = 0; k < p->request->n; k++)
+            if (match_pool(&a, j->on.a[i].node) && match_labels(&a, j->on.a[i].node, &p->request->chunks[k]))
+                return true;
+    return shares_amount(p, j);
+}
+
+/* What protects it from the urgent job; the server asks the same before it accepts a plan. */
+static enum spared protection(const struct preemptor *p, const struct job *j, int64_t *until_s)
+{
+    static const enum spared rows[EXEMPT_COUNT_OF] = {[EXEMPT_NOT] = SPARED_NONE,
+                                                      [EXEMPT_NEVER] = SPARED_NEVER,
+                                                      [EXEMPT_COUNT] = SPARED_COUNT,
+                                                      [EXEMPT_BY] = SPARED_BY,
+                                                      [EXEMPT_TIME] = SPARED_EXEMPT};
+    struct preempt_facts f = job_preempt_facts(j);
+    const struct queue *urgent = p->job->queue;
+
+    return rows[preempt_rules_exempt(&f, j->queue ? &j->queue->preempt : NULL,
+                                     &universe_policy(p->u)->preempt, urgent ? &urgent->preempt : NULL,
+                                     p->now_s, until_s)];
+}
+
+/* May it not be stopped? The cheap questions first. */
+static enum spared spares(const struct preemptor *p, struct job *j, bool *keeps, int64_t *until_s)
+{
+    enum spared why;
+
+    if (j->order != ORDER_NONE || j->gives_way)
+        return SPARED_TAKEN;
+    if (j->resv)
+        return SPARED_RESERVED;
+    if ((j->level = level_of(p->u, j)) >= p->level)
+        return SPARED_LEVEL;
+    if (p->job->standing == STANDING_SUSPENDED && !shares_node(p->job, j))
+        return SPARED_ELSEWHERE;
+    if (!has_method(p, j, keeps))
+        return j->queue && j->queue->preempt.never ? SPARED_NEVER : SPARED_NO_METHOD;
+    if (!candidates_nodes_are_up(j))
+        return SPARED_NODE_DOWN;
+    if (!candidates_are_useful(p, j))
+        return SPARED_USELESS;
+    if (p->has_failed(p->arg, p->job, j))
+        return SPARED_FAILED;
+    why = protection(p, j, until_s);
+    if (why != SPARED_NONE)
+        return why;
+    return budget_allows(p, j, until_s) ? SPARED_NONE : SPARED_BUDGET;
+}
+
+static enum spared may_stop(const struct preemptor *p, struct job *j, int64_t *until_s)
+{
+    bool keeps;
+    enum spared why = spares(p, j, &keeps, until_s);
+
+    if ((why == SPARED_EXEMPT || why == SPARED_BUDGET) && *until_s)
+        p->later(p->arg, *until_s);
+    if (why != SPARED_NONE)
+        return why;
+    yields_note(p->u, j, keeps);
+    /* PBS's rule asks for none: all cost the same, and the latest start goes first */
+    j->cost = p->by_start || universe_policy(p->u)->preempt_sort == PREEMPT_LATEST
+                  ? 0
+                  : cost_of(universe_policy(p->u), j, p->now_s);
+    return SPARED_NONE;
+}
+
+static bool uses(const struct pieces *on, res_id res)
+{
+    for (size_t i = 0; i < on->n; i++)
+        if (amounts_get(&on->a[i].use, res) > 0)
+            return true;
+    return false;
+}
+
+static bool is_named(const struct preemptor *p, const struct node *n)
+{
+    for (size_t i = 0; n && i < p->request->n; i++) {
+        const struct chunk *k = &p->request->chunks[i];
+        if ((k->host && strcasecmp(k->host, n->host_name) == 0) ||
+            (k->vnode && strcasecmp(k->vnode, n->name) == 0))
+            return true;
+    }
+    return false;
+}
+
+static bool occupies_named(const struct preemptor *p, const struct job *j)
+{
+    for (size_t i = 0; i < j->on.n; i++)
+        if (is_named(p, j->on.a[i].node))
+            return true;
+    return false;
+}
+
+/* Of a resource that is lacking on vnodes: does it have some, and would it give that back? */
+static enum spared helps_with(const struct preemptor *p, const struct job *j, res_id res)
+{
+    if (res == RES_HOSTNAME || res == RES_VNODENAME)
+        return occupies_named(p, j) ? SPARED_NONE : SPARED_NO_HELP;
+    if (!res_is_numeric(catalogue_get(universe_catalogue(p->u), res)) || uses(job_yields(j), res))
+        return SPARED_NONE;
+    return uses(&j->on, res) ? SPARED_KEEPS : SPARED_NO_HELP;
+}
+
+/* Section 4, "Relevance filter". */
+static enum spared would_help(const struct preemptor *p, const struct job *j, const struct reason *why)
+{
+    bool helps = true;
+
+    if (why->entity)
+        helps = run_limits_share(why, p->job, j);
+    else if (why->code == REASON_LACK)
+        return helps_with(p, j, why->res);
+    else if (why->code == REASON_LACK_QUEUE)
+        helps = j->queue == p->job->queue && amounts_get(&j->want, why->res) > 0;
+    else if (why->code == REASON_LACK_SERVER)
+        helps = amounts_get(&j->want, why->res) > 0;
+    return helps ? SPARED_NONE : SPARED_NO_HELP;
+}
+
+/* One that is about to start has no time yet: it is the latest. */
+static int64_t started(const struct job *j)
+{
+    return j->start_s ? j->start_s : INT64_MAX;
+}
+
+/* Down to the name: equal ones must not change places from cycle to cycle, or explain would tell another story than run. */
+static int by_level(const void *a, const void *b)
+{
+    const struct job *x = *(struct job *const *)a, *y = *(struct job *const *)b;
+    int level = x->level - y->level;
+
+    if (level)
+        return level;
+    if (x->cost != y->cost)
+        return x->cost < y->cost ? -1 : 1;
+    if (started(x) != started(y))
+        return started(x) > started(y) ? -1 : 1;
+    return x->rank > y->rank ? -1 : x->rank < y->rank ? 1 : strverscmp(y->id, x->id);
+}
+
+static void look_at(struct candidates *l, const struct preemptor *p, struct job *j, const struct reason *why)
+{
+    int64_t until_s = 0;
+    enum spared spared = may_stop(p, j, &until_s);
+
+    if (spared == SPARED_NONE)
+        spared = would_help(p, j, why);
+    if (spared != SPARED_NONE) {
+        if (p->spared)
+            p->spared(p->arg, j, spared, until_s);
+        return;
+    }
+    l->a = mem_room(l->a, l->n, &l->cap, sizeof *l->a);
+    l->a[l->n++] = j;
+}
+
+void candidates_collect(struct candidates *l, const struct preemptor *p, const struct reason *why)
+{
+    struct words targets;
+    struct job *const *running = universe_running(p->u, &l->all);
+    bool limited = universe_policy(p->u)->preempt_targets && p->job->targets;
+
+    words_init(&targets);
+    if (limited)
+        words_parse_commas(p->job->targets, &targets, NULL);
+    for (size_t i = 0; i < l->all; i++) {
+        if (!limited || is_target(&targets, running[i])) {
+            l->targets++;
+            look_at(l, p, running[i], why);
+        } else if (p->spared) {
+            p->spared(p->arg, running[i], SPARED_TARGETS, 0);
+        }
+    }
+    words_fini(&targets);
+    if (l->n)
+        qsort(l->a, l->n, sizeof *l->a, by_level);
+}
+
+void candidates_fini(struct candidates *l)
+{
+    free(l->a);
+    *l = (struct candidates){0};
+}

@@ -1,0 +1,50 @@
+#ifndef CANDIDATES_H
+#define CANDIDATES_H
+/* Running jobs that may be stopped for another one, in the order in which PBS would take them.
+ * reference/preemption.md section 4.
+ */
+#include "reason.h"
+#include "exempt.h"
+#include "sched_cluster.h"
+
+struct candidates {
+    struct job **a;
+    size_t n, cap;
+    size_t all;     /* running jobs before preempt_targets was looked at */
+    size_t targets; /* and after it */
+};
+
+struct preemptor {
+    const struct universe *u;
+    const struct job *job;
+    const struct request *request;
+    int level;
+    int64_t now_s;
+    bool by_start; /* whatever preempt_sort says, of one level the latest start goes first */
+    /* ^ this one has failed to give way to the job before */
+    bool (*has_failed)(void *arg, const struct job *preemptor, const struct job *victim);
+    /* ^ nobody may be stopped now who may be at that time */
+    void (*later)(void *arg, int64_t at_s);
+    /* ^ this running job is left out, and why; EXEMPT: until when. May be NULL. */
+    void (*spared)(void *arg, struct job *j, enum spared why, int64_t until_s);
+    void *arg;
+};
+
+/* Fill `l` (initialised to zero; candidates_fini frees): lowest level first, of these the latest start first.
+ * Left out, for the reasons of exempt.def: equal or higher levels, those whose methods are all forbidden, who are in
+ * reservations, on vnodes that are down, or already giving way, and those that would not help with `why`. */
+void candidates_collect(struct candidates *l, const struct preemptor *p, const struct reason *why);
+void candidates_fini(struct candidates *l);
+
+/* Parts of the question whether this one is a candidate: all its vnodes are up; one of them could, were it empty, take
+ * one of the chunks. */
+bool candidates_nodes_are_up(const struct job *j);
+bool candidates_are_useful(const struct preemptor *p, const struct job *j);
+
+/* preempt_targets=NONE: the job never stops others. */
+bool candidates_are_forbidden(const struct preemptor *p);
+
+/* Is the reason one that stopping jobs cannot mend? */
+bool candidates_are_hopeless(const struct reason *why);
+
+#endif

@@ -1,0 +1,240 @@
+/* The walk of a cycle for one job. See explain.h.
+ *
+ * The parts below write what they find into jobs (level, cost, what they yield); that is scratch of whoever asks last,
+ * and no cycle reads it before it has asked itself. Log lines go to a list that is thrown away. */
+#include "explain.h"
+
+#include <stdlib.h>
+
+#include "preempt_cost.h"
+#include "preempt_level.h"
+#include "mem.h"
+#include "placement.h"
+#include "psets.h"
+#include "run_limits.h"
+#include "insufficiency.h"
+#include "trial.h"
+
+struct walk {
+    const struct explain_ask *ask;
+    struct explanation *out;
+    struct preemptor p;
+    struct picker k;
+    struct decisions unsaid;
+};
+
+const char *explain_word(enum explain_verdict v)
+{
+    static const char *const words[EXPLAIN_VERDICT_COUNT] = {
+        [EXPLAIN_RUNS] = "runs",           [EXPLAIN_UNDER_WAY] = "under_way",
+        [EXPLAIN_WOULD_RUN] = "would_run", [EXPLAIN_WOULD_PREEMPT] = "would_preempt",
+        [EXPLAIN_WAITS] = "waits",
+    };
+
+    return words[v];
+}
+
+/* --- what stands in the way ------------------------------------------------------------------------------ */
+
+static void add_reason(struct explanation *x, enum reason_code code)
+{
+    if (reasons_full(&x->reasons))
+        return;
+    reason_set(&x->why[x->reasons.n], code, NULL, NULL);
+    reasons_keep(&x->reasons);
+}
+
+/* Would it find room, were it not for limits? */
+static bool has_room(struct walk *w, const struct asker *a)
+{
+    size_t mark = trial_mark(w->k.trial);
+    struct pieces where = {0};
+    bool found = psets_find(w->k.placer, w->k.buckets, a, &where);
+
+    trial_undo(w->k.trial, mark);
+    pieces_fini(&where);
+    return found;
+}
+
+/* Limits, then room. `first` is what the search said. */
+static void note_shortage(struct walk *w, const struct reason *first)
+{
+    struct explanation *x = w->out;
+    struct asker a = {.u = w->k.u, .request = w->p.request, .queue = w->p.job->queue, .job = w->p.job};
+
+    run_limits_all(w->k.u, w->p.job, &x->reasons);
+    if (!reasons_full(&x->reasons)) {
+        x->why[x->reasons.n] = *first;
+        reasons_keep(&x->reasons);
+    }
+    if (w->p.job->standing != STANDING_SUSPENDED && !has_room(w, &a))
+        shortage_all(w->k.buckets, &a, &x->reasons);
+}
+
+/* Why no cycle looks at it. What it would do then is told all the same: a held job is asked about before it is released. */
+static void note_aside(struct walk *w)
+{
+    const struct job *j = w->p.job;
+
+    if (j->standing != STANDING_WAITS && j->standing != STANDING_SUSPENDED)
+        add_reason(w->out, REASON_NOT_QUEUED);
+    if (!universe_policy(w->k.u)->scheduling)
+        add_reason(w->out, REASON_SCHEDULING_OFF);
+    if (j->order == ORDER_REFUSED)
+        add_reason(w->out, REASON_REFUSED);
+    w->out->n_aside = w->out->reasons.n;
+}
+
+/* --- who is spared, and why ------------------------------------------------------------------------------ */
+
+static void spare(void *arg, struct job *j, enum spared why, int64_t until_s)
+{
+    struct walk *w = arg;
+    struct explanation *x = w->out;
+
+    x->spared = mem_room(x->spared, x->n_spared, &x->cap_spared, sizeof *x->spared);
+    x->spared[x->n_spared++] = (struct explain_spared){
+        j, why, until_s, why == SPARED_NEEDLESS ? cost_lost(universe_policy(w->k.u), j, w->p.now_s) : 0};
+    x->counts[why]++;
+}
+
+static bool is_victim(const struct explanation *x, const struct job *j)
+{
+    for (size_t i = 0; i < x->n_victims; i++)
+        if (x->victims[i].job == j)
+            return true;
+    return false;
+}
+
+/* Everybody who runs and is no victim. */
+static void note_spared(struct walk *w, const struct reason *why)
+{
+    struct preemptor p = w->p;
+    struct candidates rest = {0};
+
+    p.spared = spare;
+    candidates_collect(&rest, &p, why);
+    for (size_t i = 0; i < rest.n; i++) {
+        if (is_victim(w->out, rest.a[i]))
+            continue;
+        bool rises = level_moves(w->k.u) && level_if_stopped(w->k.u, rest.a[i]) >= p.level;
+        spare(w, rest.a[i],
+              rises                   ? SPARED_ESCALATES
+              : w->out->n_victims > 0 ? SPARED_NEEDLESS
+                                      : SPARED_NOT_ENOUGH,
+              0);
+    }
+    candidates_fini(&rest);
+}
+
+/* --- victims -------------------------------------------------------------------------------------------- */
+
+static void note_victims(struct walk *w, const struct candidates *l)
+{
+    struct explanation *x = w->out;
+
+    x->victims = mem_new(l->n, sizeof *x->victims);
+    x->n_victims = l->n;
+    for (size_t i = 0; i < l->n; i++) {
+        stop_fill(&x->victims[i], universe_policy(w->k.u), l->a[i], w->p.now_s);
+        x->price_s += cost_lost(universe_policy(w->k.u), l->a[i], w->p.now_s);
+    }
+    stops_settle(&w->k, x->victims, x->n_victims, &x->where, w->p.now_s);
+    stops_come_back(&w->k, &w->p, x->victims, x->n_victims, &x->where);
+}
+
+static void try_others(struct walk *w, const struct reason *why)
+{
+    struct explanation *x = w->out;
+    struct candidates victims = {0};
+
+    x->bar = attempt_bar(&w->k, &w->p, why);
+    if (x->bar == ATTEMPT_OPEN && attempt_waits(&w->k, &w->p))
+        x->bar = ATTEMPT_WAITS;
+    if (x->bar == ATTEMPT_OPEN && attempt_victims(&w->k, &w->p, why, &victims, &x->where)) {
+        x->verdict = EXPLAIN_WOULD_PREEMPT;
+        note_victims(w, &victims);
+    }
+    x->found_none = x->bar == ATTEMPT_OPEN && x->n_victims == 0;
+    if (x->bar == ATTEMPT_OPEN || x->bar == ATTEMPT_LEVEL)
+        note_spared(w, why);
+    free(victims.a);
+}
+
+/* --- the way in ------------------------------------------------------------------------------------------ */
+
+static bool finds_room(struct walk *w, struct reason *why)
+{
+    return w->ask->room ? w->ask->room(w->ask->arg, &w->k, &w->p, &w->out->where, why)
+                        : attempt_room(&w->k, &w->p, &w->out->where, why);
+}
+
+static void walk(struct walk *w)
+{
+    struct reason why;
+
+    w->out->verdict = EXPLAIN_WAITS;
+    note_aside(w);
+    if (w->p.job->standing == STANDING_STOPPED)
+        return; /* it is whoever suspended it who resumes it */
+    if (finds_room(w, &why)) {
+        w->out->verdict = EXPLAIN_WOULD_RUN;
+        return;
+    }
+    note_shortage(w, &why);
+    try_others(w, &why);
+}
+
+static bool has_failed(void *arg, const struct job *preemptor, const struct job *victim)
+{
+    const struct walk *w = arg;
+
+    return w->ask->has_failed(w->ask->arg, preemptor, victim);
+}
+
+static void later(void *arg, int64_t at_s)
+{
+    (void)arg, (void)at_s;
+}
+
+void explain(const struct explain_ask *ask, struct explanation *out)
+{
+    const struct job *j = ask->job;
+    struct universe *u = ask->picker.u;
+    struct walk w = {.ask = ask, .out = out, .k = ask->picker};
+    struct request *request;
+
+    *out = (struct explanation){.job = j, .level = level_of(u, j)};
+    out->reasons = (struct reasons){.a = out->why, .max = EXPLAIN_REASONS_MAX};
+    if (job_holds_nodes(j)) {
+        out->verdict = j->order == ORDER_NONE && !j->gives_way ? EXPLAIN_RUNS : EXPLAIN_UNDER_WAY;
+        stop_fill(&out->self, universe_policy(u), j, ask->now_s);
+        return;
+    }
+    if (j->standing == STANDING_AWAITS || (j->order != ORDER_NONE && j->order != ORDER_REFUSED)) {
+        out->verdict = EXPLAIN_UNDER_WAY;
+        return;
+    }
+    request = request_parse(universe_catalogue(u), j->select, j->place);
+    w.k.log = &w.unsaid;
+    w.p = (struct preemptor){.u = u,
+                             .job = j,
+                             .request = request,
+                             .level = out->level,
+                             .now_s = ask->now_s,
+                             .has_failed = has_failed,
+                             .later = later,
+                             .arg = &w};
+    walk(&w);
+    decisions_fini(&w.unsaid);
+    request_destroy(request);
+    placement_forget(ask->picker.placer);
+}
+
+void explain_fini(struct explanation *x)
+{
+    stops_fini(x->victims, x->n_victims);
+    free(x->victims);
+    free(x->spared);
+    pieces_fini(&x->where);
+}

@@ -1,0 +1,119 @@
+/* The universe as it would be without some jobs. Two books say so: the trial has the room on vnodes,
+ * pick_count the counters that the run limits look at, and who changes the one changes the other. A suspended
+ * job that wants to go on needs its own vnodes again; any other may be placed anew. */
+#include "pick.h"
+
+#include "resume_fit.h"
+#include "preempt_level.h"
+#include "log.h"
+#include "mem.h"
+#include "run_limits.h"
+
+/* The universe without the limits' view of the victims: a count of jobs and amounts, given back for a while. */
+void pick_count(const struct job *j, struct queue *server, int64_t times)
+{
+    struct queue *q[] = {j->queue, server};
+
+    for (size_t i = 0; i < 2; i++)
+        if (q[i])
+            queue_count(q[i], j, times);
+}
+
+bool pick_place(const struct picker *k, const struct preemptor *p, struct pieces *where, struct reason *why)
+{
+    struct asker a = {.u = k->u, .request = p->request, .queue = p->job->queue, .job = p->job};
+
+    if (!run_limits_allow(k->u, p->job, why))
+        return false;
+    if (p->job->standing != STANDING_SUSPENDED) {
+        if (psets_find(k->placer, k->buckets, &a, where))
+            return true;
+        psets_why(k->buckets, &a, why);
+        return false;
+    }
+    if (!again_fits(k->u, p->job, why))
+        return false;
+    trial_take_all(k->trial, &p->job->on);
+    pieces_copy(where, &p->job->on);
+    return true;
+}
+
+/* Soft limits: with these gone, would one of them be no lower than the urgent job? Then it would only be its turn to
+ * preempt. */
+bool pick_escalates(const struct picker *k, const struct preemptor *p, const struct candidates *chosen)
+{
+    for (size_t i = 0; level_moves(k->u) && i < chosen->n; i++)
+        if (level_if_stopped(k->u, chosen->a[i]) >= p->level)
+            return true;
+    return false;
+}
+
+/* A victim whose place is still free beside the urgent job need not go. */
+static bool still_fits(const struct job *j)
+{
+    const struct pieces *on = job_yields(j);
+
+    for (size_t i = 0; i < on->n; i++) {
+        const struct node *n = on->a[i].node;
+        if (n->exclusive || (on->a[i].alone && node_is_occupied(n)) ||
+            !amounts_cover(&n->free, &on->a[i].use, NULL))
+            return false;
+    }
+    return true;
+}
+
+static bool is_needed_for_limits(const struct picker *k, const struct preemptor *p, struct job *j)
+{
+    struct reason why;
+
+    pick_count(j, universe_server(k->u), 1);
+    if (run_limits_allow(k->u, p->job, &why))
+        return false; /* and it stays counted */
+    pick_count(j, universe_server(k->u), -1);
+    return true;
+}
+
+void pick_prune(const struct picker *k, const struct preemptor *p, const struct candidates *chosen,
+                struct candidates *victims)
+{
+    for (size_t i = chosen->n; i > 0; i--) {
+        struct job *j = chosen->a[i - 1];
+        if (still_fits(j) && !is_needed_for_limits(k, p, j)) {
+            trial_take_all(k->trial, job_yields(j));
+            if (k->log)
+                decisions_log(k->log, LOGE_DEBUG, j->id, "Simulation: preemption of job not needed.");
+            continue;
+        }
+        victims->a = mem_room(victims->a, victims->n, &victims->cap, sizeof *victims->a);
+        victims->a[victims->n++] = j;
+    }
+    /* Those that were left out are counted already. */
+    for (size_t i = 0; i < victims->n; i++)
+        pick_count(victims->a[i], universe_server(k->u), 1);
+}
+
+static bool ends_by(const struct job *j, int64_t until_s)
+{
+    return j->start_s > 0 && j->limit_s > 0 && job_begun_s(j) + j->limit_s <= until_s;
+}
+
+bool pick_can_wait(const struct picker *k, const struct preemptor *p, int64_t until_s)
+{
+    size_t mark = trial_mark(k->trial), n;
+    struct job *const *running = universe_running(k->u, &n);
+    struct pieces where = {0};
+    struct reason why;
+
+    for (size_t i = 0; i < n; i++)
+        if (ends_by(running[i], until_s)) {
+            trial_give_all(k->trial, &running[i]->on);
+            pick_count(running[i], universe_server(k->u), -1);
+        }
+    bool fits = pick_place(k, p, &where, &why);
+    for (size_t i = 0; i < n; i++)
+        if (ends_by(running[i], until_s))
+            pick_count(running[i], universe_server(k->u), 1);
+    trial_undo(k->trial, mark);
+    pieces_fini(&where);
+    return fits;
+}

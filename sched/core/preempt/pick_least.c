@@ -1,0 +1,431 @@
+/* Choosing victims by what is lost. See pick_least.h.
+ *
+ * A set is an array of candidates; whether it suffices is asked by stopping all of it in the trial, placing the urgent
+ * job, and undoing both. Nothing else moves, so any set can be asked about at any time. */
+#include "pick_least.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "preempt_cost.h"
+#include "log.h"
+#include "mem.h"
+#include "pick_pbs.h"
+
+enum { SPOT_MAX = 64, SPOT_STEPS_MAX = 200 };
+
+struct option {
+    struct job *job;
+    int64_t cost;
+};
+
+struct set {
+    struct option *a[PICK_BETTER_MAX + 1];
+    size_t n;
+    int64_t cost;
+};
+
+struct search {
+    const struct picker *k;
+    const struct preemptor *p;
+    struct option *options; /* by rising cost */
+    size_t n;
+    struct set best;
+    int trials;
+};
+
+/* --- asking -------------------------------------------------------------------------------------------- */
+
+/* With all of the set stopped: the urgent job's place in `where`, or false. */
+static bool suffices(struct search *s, const struct set *x, struct pieces *where)
+{
+    const struct picker *k = s->k;
+    size_t mark = trial_mark(k->trial);
+    struct candidates chosen = {0};
+    struct reason why;
+
+    s->trials++;
+    for (size_t i = 0; i < x->n; i++) {
+        struct job *j = x->a[i]->job;
+        trial_give_all(k->trial, job_yields(j));
+        pick_count(j, universe_server(k->u), -1);
+        chosen.a = mem_room(chosen.a, chosen.n, &chosen.cap, sizeof *chosen.a);
+        chosen.a[chosen.n++] = j;
+    }
+    bool ok = !pick_escalates(k, s->p, &chosen) && pick_place(k, s->p, where, &why);
+    for (size_t i = 0; i < x->n; i++)
+        pick_count(x->a[i]->job, universe_server(k->u), 1);
+    trial_undo(k->trial, mark);
+    free(chosen.a);
+    return ok;
+}
+
+static bool is_enough(struct search *s, const struct set *x)
+{
+    struct pieces where = {0};
+    bool ok = suffices(s, x, &where);
+
+    pieces_fini(&where);
+    return ok;
+}
+
+static bool has(const struct set *x, const struct option *o)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (x->a[i] == o)
+            return true;
+    return false;
+}
+
+static void add(struct set *x, struct option *o)
+{
+    x->a[x->n++] = o;
+    x->cost += o->cost;
+}
+
+static void drop(struct set *x, size_t i)
+{
+    x->cost -= x->a[i]->cost;
+    memmove(&x->a[i], &x->a[i + 1], (x->n - i - 1) * sizeof(struct option *));
+    x->n--;
+}
+
+/* --- better and better --------------------------------------------------------------------------------- */
+
+/* The dearest that is not needed goes, then the next; `kept` stays. */
+static void lighten(struct search *s, struct set *x, const struct option *kept)
+{
+    for (size_t left = x->n; left > 0 && s->trials < PICK_TRIALS_MAX; left--) {
+        size_t dearest = 0;
+        struct set less = *x;
+
+        for (size_t i = 1; i < left; i++) /* those from `left` on were tried */
+            if (x->a[i]->cost > x->a[dearest]->cost)
+                dearest = i;
+        drop(&less, dearest);
+        if (x->a[dearest] != kept && is_enough(s, &less)) {
+            *x = less;
+        } else {
+            struct option *o = x->a[dearest];
+            memmove(&x->a[dearest], &x->a[dearest + 1], (x->n - dearest - 1) * sizeof(struct option *));
+            x->a[x->n - 1] = o;
+        }
+    }
+}
+
+static void improve(struct search *s)
+{
+    for (size_t i = 0; i < s->n && s->trials < PICK_TRIALS_MAX; i++) {
+        struct set x = s->best;
+
+        if (s->options[i].cost >= s->best.cost)
+            return;
+        if (x.n >= PICK_BETTER_MAX || has(&x, &s->options[i]))
+            continue;
+        add(&x, &s->options[i]);
+        lighten(s, &x, &s->options[i]);
+        if (x.cost < s->best.cost) {
+            s->best = x;
+            i = (size_t)-1; /* from the cheapest on again */
+        }
+    }
+}
+
+/* --- the best of all ----------------------------------------------------------------------------------- */
+
+/* Sets that hold `x` and some of the options from i on, as far as they can be better than what is known. */
+static void branch(struct search *s, struct set *x, size_t i)
+{
+    if (s->trials >= PICK_TRIALS_MAX * 4)
+        return; /* what is known so far is taken: a cycle must not stand still for the best of all */
+    if (is_enough(s, x)) {
+        s->best = *x;
+        return;
+    }
+    for (; i < s->n && x->cost + s->options[i].cost < s->best.cost; i++) {
+        add(x, &s->options[i]);
+        branch(s, x, i + 1);
+        drop(x, x->n - 1);
+    }
+}
+
+/* --- vnode by vnode -------------------------------------------------------------------------------------- */
+
+/* For a chunk that needs much of one vnode, cheap jobs here and there are of no use: who stands together counts. For each
+ * vnode the cheapest of its jobs that make room for the chunk; then the cheapest vnode, one after the other for each copy,
+ * since a job on several of them goes only once. */
+struct spot {
+    struct node *node;
+    struct option *o[SPOT_MAX]; /* jobs on it that may be stopped, by rising cost */
+    size_t n;
+    uint64_t chosen; /* bits of them: those that make room */
+    bool is_used;    /* for another chunk */
+    int64_t cost;    /* of the chosen; INT64_MAX: there is no room even without all of them */
+};
+
+static void give(struct amounts *free_now, const struct job *j, const struct node *n, int64_t times)
+{
+    const struct pieces *yields = job_yields(j);
+
+    for (size_t i = 0; i < yields->n; i++)
+        if (yields->a[i].node == n)
+            amounts_add_times(free_now, &yields->a[i].use, times);
+}
+
+/* What stopping this one more costs: nothing where it goes anyway. */
+static int64_t price(const struct option *o, const struct set *gone)
+{
+    return has(gone, o) ? 0 : o->cost;
+}
+
+struct clearing { /* of one vnode for one chunk */
+    struct spot *x;
+    const struct set *gone;
+    const struct amounts *need;
+    struct amounts free;
+    int steps;
+};
+
+static void clear_by(struct clearing *c, size_t i, uint64_t chosen, int64_t cost)
+{
+    struct spot *x = c->x;
+
+    if (amounts_cover(&c->free, c->need, NULL)) {
+        x->chosen = chosen;
+        x->cost = cost;
+        return;
+    }
+    for (; i < x->n && c->steps < SPOT_STEPS_MAX; i++) {
+        int64_t sum = cost + price(x->o[i], c->gone);
+        if (sum >= x->cost)
+            continue;
+        c->steps++;
+        give(&c->free, x->o[i]->job, x->node, 1);
+        clear_by(c, i + 1, chosen | (uint64_t)1 << i, sum);
+        give(&c->free, x->o[i]->job, x->node, -1);
+    }
+}
+
+/* From the cheapest on until the chunk has room, then the dearest that are not needed are let go; then, if they are few,
+ * the best of all sets. */
+static void choose(struct spot *x, const struct chunk *k, const struct set *gone)
+{
+    struct clearing c = {.x = x, .gone = gone, .need = &k->use};
+    size_t n = 0;
+
+    x->chosen = 0;
+    x->cost = 0;
+    amounts_copy(&c.free, &x->node->free);
+    for (; n < x->n && !amounts_cover(&c.free, &k->use, NULL); n++)
+        give(&c.free, x->o[n]->job, x->node, 1);
+    bool fits = !x->node->state && amounts_cover(&c.free, &k->use, NULL);
+    for (; fits && n > 0; n--) {
+        give(&c.free, x->o[n - 1]->job, x->node, -1);
+        if (amounts_cover(&c.free, &k->use, NULL))
+            continue;
+        give(&c.free, x->o[n - 1]->job, x->node, 1);
+        x->chosen |= (uint64_t)1 << (n - 1);
+        x->cost += price(x->o[n - 1], gone);
+    }
+    if (!fits)
+        x->cost = INT64_MAX;
+    else {
+        amounts_copy(&c.free, &x->node->free);
+        clear_by(&c, 0, 0, 0);
+    }
+    amounts_fini(&c.free);
+}
+
+/* By the ranks of vnodes; options are sorted, so each spot's are too. */
+static struct spot *open_spots(const struct search *s, size_t *n)
+{
+    struct node *const *nodes = universe_nodes(s->k->u, n);
+    struct spot *list = mem_new(*n + 1, sizeof *list);
+
+    for (size_t i = 0; i < *n; i++)
+        list[i].node = nodes[i];
+    for (size_t i = 0; i < s->n; i++) {
+        const struct pieces *on = &s->options[i].job->on;
+        for (size_t k = 0; k < on->n; k++) {
+            struct spot *x = on->a[k].node && on->a[k].node->rank < *n ? &list[on->a[k].node->rank] : NULL;
+            if (x && x->node == on->a[k].node && x->n < SPOT_MAX &&
+                (x->n == 0 || x->o[x->n - 1] != &s->options[i]))
+                x->o[x->n++] = &s->options[i];
+        }
+    }
+    return list;
+}
+
+/* false: that would be too many. */
+static bool add_chosen(struct set *x, const struct spot *spot)
+{
+    for (size_t i = 0; i < spot->n; i++) {
+        if (!(spot->chosen >> i & 1) || has(x, spot->o[i]))
+            continue;
+        if (x->n >= PICK_BETTER_MAX)
+            return false;
+        add(x, spot->o[i]);
+    }
+    return true;
+}
+
+static struct spot *cheapest(struct spot *list, size_t n)
+{
+    struct spot *best = NULL;
+
+    for (size_t i = 0; i < n; i++)
+        if (!list[i].is_used && list[i].cost < INT64_MAX && (!best || list[i].cost < best->cost))
+            best = &list[i];
+    return best;
+}
+
+/* Jobs that go from this vnode cost nothing more on their other ones. */
+static void renew(struct spot *list, size_t n, const struct spot *cleared, const struct chunk *k,
+                  const struct set *gone)
+{
+    for (size_t i = 0; i < cleared->n; i++) {
+        const struct pieces *on = &cleared->o[i]->job->on;
+        for (size_t j = 0; (cleared->chosen >> i & 1) && on->n > 1 && j < on->n; j++)
+            if (on->a[j].node && on->a[j].node->rank < n)
+                choose(&list[on->a[j].node->rank], k, gone);
+    }
+}
+
+/* One vnode after the other, each the cheapest beside those who go already. */
+static bool free_spots(const struct search *s, struct spot *list, size_t n, struct set *x)
+{
+    const struct request *r = s->p->request;
+
+    for (size_t c = 0; c < r->n; c++) {
+        for (size_t i = 0; i < n; i++)
+            choose(&list[i], &r->chunks[c], x);
+        for (int64_t copy = 0; copy < r->chunks[c].count; copy++) {
+            struct spot *best = cheapest(list, n);
+            if (!best || !add_chosen(x, best))
+                return false;
+            best->is_used = true;
+            renew(list, n, best, &r->chunks[c], x);
+        }
+    }
+    return true;
+}
+
+/* In place of what is known, if it is better. */
+static void try_spots(struct search *s)
+{
+    struct set x = {0};
+    size_t n;
+    struct spot *list = open_spots(s, &n);
+
+    if (free_spots(s, list, n, &x) && x.n > 0 && is_enough(s, &x)) {
+        lighten(s, &x, NULL);
+        if (x.cost < s->best.cost)
+            s->best = x;
+    }
+    free(list);
+}
+
+/* --- the way in ---------------------------------------------------------------------------------------- */
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct option *x = a, *y = b;
+
+    return x->cost < y->cost ? -1 : x->cost > y->cost;
+}
+
+static void open_search(struct search *s)
+{
+    const struct policy *policy = universe_policy(s->k->u);
+    struct candidates all = {0};
+    struct reason why;
+    int rank = 0;
+
+    reason_set(&why, REASON_FEW_FREE_NODES, NULL, NULL); /* a reason that everybody helps with */
+    candidates_collect(&all, s->p, &why);
+    s->options = mem_new(all.n + 1, sizeof *s->options);
+    for (; s->n < all.n; s->n++) { /* the level in the high bits: no cost outweighs it */
+        rank += s->n > 0 && all.a[s->n]->level != all.a[s->n - 1]->level;
+        s->options[s->n] = (struct option){all.a[s->n], cost_of(policy, all.a[s->n], s->p->now_s) +
+                                                            ((int64_t)(rank > 30 ? 30 : rank) << 50)};
+    }
+    candidates_fini(&all);
+    qsort(s->options, s->n, sizeof *s->options, by_cost);
+}
+
+/* false: they are too many for a set; then only what they cost is right. `x` is empty before. */
+static bool set_of(struct search *s, const struct candidates *victims, struct set *x)
+{
+    for (size_t i = 0; i < victims->n; i++)
+        for (size_t k = 0; k < s->n; k++)
+            if (s->options[k].job == victims->a[i]) {
+                x->cost += s->options[k].cost;
+                if (x->n < PICK_BETTER_MAX)
+                    x->a[x->n++] = &s->options[k];
+            }
+    return x->n == victims->n;
+}
+
+static void take_best(struct search *s, struct candidates *victims, struct pieces *where)
+{
+    struct pieces found = {0};
+
+    if (!suffices(s, &s->best, &found)) {
+        pieces_fini(&found);
+        return; /* what was found first still holds */
+    }
+    pieces_fini(where);
+    *where = found;
+    victims->n = 0;
+    for (size_t i = 0; i < s->best.n; i++) {
+        victims->a = mem_room(victims->a, victims->n, &victims->cap, sizeof *victims->a);
+        victims->a[victims->n++] = s->best.a[i]->job;
+    }
+}
+
+/* As PBS would find them: another set to begin with, of those who have lost least since they were started last. */
+static void try_latest(struct search *s, const struct reason *why)
+{
+    struct decisions unsaid = {0};
+    struct picker silent = *s->k;
+    struct preemptor by_start = *s->p;
+    struct candidates latest = {0};
+    struct pieces where = {0};
+    struct set x = {0};
+
+    silent.log = &unsaid;
+    by_start.by_start = true;
+    if (pick_pbs(&silent, &by_start, why, &latest, &where) && set_of(s, &latest, &x) && x.cost < s->best.cost)
+        s->best = x;
+    free(latest.a);
+    pieces_fini(&where);
+    decisions_fini(&unsaid);
+}
+
+bool pick_least(const struct picker *k, const struct preemptor *p, const struct reason *why,
+                struct candidates *victims, struct pieces *where)
+{
+    struct search s = {.k = k, .p = p};
+    struct set none = {0};
+
+    if (!pick_pbs(k, p, why, victims, where))
+        return false;
+    open_search(&s);
+    if (!set_of(&s, victims, &s.best))
+        s.best.n = 0; /* too many: what they cost is known, and found may be better ones */
+    try_latest(&s, why);
+    if (s.best.n > 0)
+        lighten(&s, &s.best, NULL);
+    try_spots(&s);
+    if (s.best.n > 0) {
+        improve(&s);
+        if (s.n <= PICK_EXACT_MAX)
+            branch(&s, &none, 0);
+        take_best(&s, victims, where);
+    }
+    for (size_t i = 0; i < victims->n; i++)
+        decisions_log(k->log, LOGE_DEBUG, victims->a[i]->id, "chosen to give way: %lld core-seconds are lost",
+                      (long long)cost_lost(universe_policy(k->u), victims->a[i], p->now_s));
+    free(s.options);
+    return true;
+}

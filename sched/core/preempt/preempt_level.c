@@ -1,0 +1,79 @@
+/* Levels of jobs. See preempt_level.h.
+ *
+ * A job over a soft limit, or of somebody over his share, has another level than its queue says, and which it is changes
+ * with every job that starts or ends, and with time; so it is asked anew each time. Where preempt_prio names none of
+ * these none of this is looked at. */
+#include "preempt_level.h"
+
+#include <limits.h>
+
+#include "fairshare.h"
+#include "run_limits.h"
+
+enum { SOFT = PRIO_QUEUE_SOFTLIMIT | PRIO_SERVER_SOFTLIMIT };
+
+/* The conditions in preempt_prio that come and go while a job waits or runs. */
+static unsigned moving(const struct policy *p)
+{
+    unsigned listed = 0;
+
+    for (size_t i = 0; i < p->prio.n; i++)
+        listed |= p->prio.level[i];
+    return listed & (SOFT | (p->fair_share ? PRIO_FAIRSHARE : 0u));
+}
+
+static int of_queue(const struct policy *p, const struct queue *q, unsigned mask)
+{
+    if (q && preempt_rules_is_express(&q->preempt, &p->preempt))
+        mask |= PRIO_EXPRESS;
+    return prio_value(&p->prio, mask ? mask : PRIO_NORMAL, q ? q->preempt.priority : 0);
+}
+
+static unsigned over_share(const struct job *j, unsigned listed)
+{
+    return listed & PRIO_FAIRSHARE && j->share && fairshare_is_over(j->share) ? PRIO_FAIRSHARE : 0;
+}
+
+static int level(const struct universe *u, const struct job *j, unsigned mask)
+{
+    return j->urged ? PRIO_TOP : of_queue(universe_policy(u), j->queue, mask);
+}
+
+bool level_moves(const struct universe *u)
+{
+    return moving(universe_policy(u)) != 0;
+}
+
+int level_of(const struct universe *u, const struct job *j)
+{
+    unsigned listed = moving(universe_policy(u));
+
+    return level(u, j, over_share(j, listed) | (listed & SOFT ? run_limits_soft(u, j) : 0));
+}
+
+int level_if_stopped(const struct universe *u, const struct job *j)
+{
+    unsigned listed = moving(universe_policy(u));
+
+    return level(u, j, over_share(j, listed) | (listed & SOFT ? run_limits_soft_if(u, j, false) : 0));
+}
+
+int level_lowest_running(const struct universe *u)
+{
+    const struct policy *p = universe_policy(u);
+    unsigned listed = moving(p);
+    int lowest = INT_MAX;
+
+    for (struct queue *q = universe_next_queue(u, NULL); q; q = universe_next_queue(u, q)) {
+        int now = q->n_running > 0 ? of_queue(p, q, 0) : INT_MAX;
+        for (size_t i = 0; q->n_running > 0 && i < p->prio.n; i++) {
+            int value = prio_value(&p->prio, p->prio.level[i], 0);
+
+            if (p->prio.level[i] & listed && value < now)
+                now = value;
+        }
+        if (now < lowest)
+            lowest = now;
+    }
+    return lowest;
+}

@@ -1,0 +1,23 @@
+#ifndef PREEMPT_LEVEL_H
+#define PREEMPT_LEVEL_H
+/* Numeric preemption levels: who may stop whom. reference/preemption.md section 2.
+ *
+ * A job's level follows from its queue, from being run by request, where preempt_prio names soft limits, from
+ * being over one: it runs and its user, group or project has more than that, or would have, if it ran too; and, where
+ * it names fairshare and fair_share is on, from having used more than its share. Jobs of one class have one level.
+ */
+#include <stdbool.h>
+
+#include "sched_cluster.h"
+
+int level_of(const struct universe *u, const struct job *j);
+
+/* Of a job that runs, were it stopped: would it be over a soft limit then? */
+int level_if_stopped(const struct universe *u, const struct job *j);
+/* Do levels follow soft limits or shares, and so change with every start and end? */
+bool level_moves(const struct universe *u);
+
+/* At most the lowest level of any running job; INT_MAX when nothing runs. O(queues). */
+int level_lowest_running(const struct universe *u);
+
+#endif

@@ -1,0 +1,344 @@
+/* One row for each urgent job, by id; orders themselves stand in the universe: ORDER_STOP on the victims,
+ * ORDER_AWAITS on the job. Its room has two parts. What victims still hold comes free by itself; what is free
+ * already is reserved before each cycle, or somebody else would start there. As victims go, the one becomes
+ * the other.
+ *
+ * A row outlives its round: failures and the number of rounds are remembered until the job runs or goes. The
+ * answer to a call and the stream of changes race, and either may be first: an order whose effect is seen
+ * already is dropped, the other one is marked as taken and ends with the victim's next change.
+ *
+ * `watched` is for the log only: whom the server was asked to stop in a whole plan, until the stream shows
+ * what came of it. */
+#include "preempt_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "intern.h"
+#include "log.h"
+#include "mem.h"
+
+struct victim {
+    const char *id; /* interned */
+    bool answered, stopped;
+};
+
+struct failure {
+    const char *id; /* interned */
+    int64_t at_s;
+};
+
+struct watched {    /* of a plan that the server carries out */
+    const char *id; /* interned */
+    bool is_victim;
+};
+
+struct plan {
+    const char *urgent; /* interned */
+    struct victim *victims;
+    size_t n, cap;
+    struct failure *failed; /* of all rounds */
+    size_t n_failed, cap_failed;
+    int rounds;
+    bool under_way;
+    UT_hash_handle hh;
+};
+
+struct plans {
+    struct universe *u;
+    struct plan *all;
+    struct watched *watched;
+    size_t n_watched, cap_watched;
+};
+
+struct plans *plans_create(struct universe *u)
+{
+    struct plans *p = mem_new(1, sizeof *p);
+
+    p->u = u;
+    return p;
+}
+
+static void forget_victims(struct plan *x)
+{
+    for (size_t i = 0; i < x->n; i++)
+        intern_unref(x->victims[i].id);
+    x->n = 0;
+}
+
+static void drop(struct plans *p, struct plan *x)
+{
+    HASH_DEL(p->all, x);
+    forget_victims(x);
+    for (size_t i = 0; i < x->n_failed; i++)
+        intern_unref(x->failed[i].id);
+    intern_unref(x->urgent);
+    free(x->victims);
+    free(x->failed);
+    free(x);
+}
+
+void plans_clear(struct plans *p)
+{
+    for (struct plan *x = p->all, *next; x; x = next) {
+        next = x->hh.next;
+        drop(p, x);
+    }
+    while (p->n_watched > 0)
+        intern_unref(p->watched[--p->n_watched].id);
+}
+
+void plans_destroy(struct plans *p)
+{
+    if (!p)
+        return;
+    plans_clear(p);
+    free(p->watched);
+    free(p);
+}
+
+static struct plan *find(const struct plans *p, const char *urgent)
+{
+    struct plan *x;
+
+    HASH_FIND_STR(p->all, urgent, x);
+    return x;
+}
+
+/* What is missing when the victims' own room is set aside for the job: that must come from what is free. */
+static void keep_room(struct plans *p, const struct plan *x, struct job *urgent)
+{
+    struct pieces rest = {0};
+
+    pieces_copy(&rest, &urgent->claim);
+    for (size_t i = 0; i < x->n; i++) {
+        const struct job *v = universe_job(p->u, x->victims[i].id);
+        const struct pieces *on = v ? job_yields(v) : NULL;
+        for (size_t k = 0; v && job_holds_nodes(v) && k < on->n; k++)
+            pieces_lessen(&rest, on->a[k].node, &on->a[k].use);
+    }
+    universe_reserve(p->u, urgent, &rest);
+    pieces_fini(&rest);
+}
+
+void plans_begin(struct plans *p, struct job *urgent, const struct candidates *victims,
+                 const struct pieces *where)
+{
+    struct plan *x = find(p, urgent->id);
+
+    if (!x) {
+        x = mem_new(1, sizeof *x);
+        x->urgent = mem_intern(urgent->id);
+        HASH_ADD_KEYPTR(hh, p->all, x->urgent, strlen(x->urgent), x);
+    }
+    x->rounds++;
+    x->under_way = true;
+    for (size_t i = 0; i < victims->n; i++) {
+        x->victims = mem_room(x->victims, x->n, &x->cap, sizeof *x->victims);
+        x->victims[x->n++] = (struct victim){.id = mem_intern(victims->a[i]->id)};
+        universe_order(p->u, victims->a[i], ORDER_STOP, NULL);
+    }
+    universe_order(p->u, urgent, ORDER_AWAITS, where);
+    keep_room(p, x, urgent);
+}
+
+static struct job *urgent_of(const struct plans *p, const struct plan *x)
+{
+    struct job *j = universe_job(p->u, x->urgent);
+
+    if (!j || j->order != ORDER_AWAITS)
+        return NULL;
+    if (j->standing == STANDING_WAITS || j->standing == STANDING_SUSPENDED)
+        return j;
+    universe_order_drop(p->u, j);
+    return NULL;
+}
+
+void plans_refresh(struct plans *p)
+{
+    for (struct plan *x = p->all, *next; x; x = next) {
+        next = x->hh.next;
+        struct job *j = x->under_way ? urgent_of(p, x) : NULL;
+        if (j)
+            keep_room(p, x, j);
+        if (!x->under_way && !universe_job(p->u, x->urgent))
+            drop(p, x);
+    }
+}
+
+void plans_result(struct plans *p, const char *urgent, const char *victim, bool stopped)
+{
+    struct plan *x = find(p, urgent);
+    struct job *v = universe_job(p->u, victim);
+
+    for (size_t i = 0; x && i < x->n; i++)
+        if (strcmp(x->victims[i].id, victim) == 0) {
+            x->victims[i].answered = true;
+            x->victims[i].stopped = stopped;
+        }
+    if (!v || v->order != ORDER_STOP)
+        return;
+    /* The answer may be ahead of the stream: until that shows it stopped, nobody else may pick it. */
+    if (stopped && v->standing == STANDING_RUNS)
+        universe_order_taken(p->u, v);
+    else
+        universe_order_drop(p->u, v);
+}
+
+/* Victims that the answer does not name have not stopped. Returns how many failed. */
+static size_t note_failures(struct plans *p, struct plan *x, int64_t now_s)
+{
+    size_t before = x->n_failed;
+
+    for (size_t i = 0; i < x->n; i++) {
+        struct job *v = universe_job(p->u, x->victims[i].id);
+        if (v && v->order == ORDER_STOP && !v->answered)
+            universe_order_drop(p->u, v);
+        if (x->victims[i].answered && x->victims[i].stopped)
+            continue;
+        x->failed = mem_room(x->failed, x->n_failed, &x->cap_failed, sizeof *x->failed);
+        x->failed[x->n_failed++] = (struct failure){intern_again(x->victims[i].id), now_s};
+    }
+    return x->n_failed - before;
+}
+
+enum plan_outcome plans_end(struct plans *p, const char *urgent, int64_t now_s)
+{
+    struct plan *x = find(p, urgent);
+
+    if (!x)
+        return PLAN_LOST;
+    size_t n_failed = note_failures(p, x, now_s);
+    struct job *j = urgent_of(p, x);
+    int rounds = x->rounds;
+    x->under_way = false;
+    forget_victims(x);
+    if (!j || n_failed == 0) {
+        drop(p, x);
+        return j ? PLAN_READY : PLAN_LOST;
+    }
+    universe_order_drop(p->u, j);
+    if (rounds < PLAN_ROUNDS_MAX)
+        return PLAN_AGAIN;
+    drop(p, x);
+    return PLAN_OVER;
+}
+
+bool plans_has_failed(const struct plans *p, const char *urgent, const char *victim, int64_t now_s)
+{
+    const struct plan *x = find(p, urgent);
+
+    for (size_t i = x ? x->n_failed : 0; i > 0; i--)
+        if (strcmp(x->failed[i - 1].id, victim) == 0)
+            return now_s < x->failed[i - 1].at_s + PLAN_FORGET_S;
+    return false;
+}
+
+void plans_forget(struct plans *p, const char *urgent)
+{
+    struct plan *x = find(p, urgent);
+
+    if (x)
+        drop(p, x);
+}
+
+size_t plans_open(const struct plans *p)
+{
+    size_t n = 0;
+
+    for (struct plan *x = p->all; x; x = x->hh.next)
+        n += x->under_way;
+    return n;
+}
+
+/* --- plans that the server carries out ---------------------------------------------------------------- */
+
+static void watch(struct plans *p, const char *id, bool is_victim)
+{
+    p->watched = mem_room(p->watched, p->n_watched, &p->cap_watched, sizeof *p->watched);
+    p->watched[p->n_watched++] = (struct watched){mem_intern(id), is_victim};
+}
+
+/* The answer may come before the stream shows what it speaks of, or after; then nothing of it need be left to be seen, as
+ * the plan may have been undone at once. */
+static void order_seen(struct plans *p, struct job *j, bool is_seen)
+{
+    if (is_seen || j->heard)
+        universe_order_drop(p->u, j);
+    else
+        universe_order_taken(p->u, j);
+}
+
+void plans_taken(struct plans *p, const char *urgent)
+{
+    struct plan *x = find(p, urgent);
+    struct job *j = universe_job(p->u, urgent);
+
+    for (size_t i = 0; x && i < x->n; i++) {
+        struct job *v = universe_job(p->u, x->victims[i].id);
+        watch(p, x->victims[i].id, true);
+        if (v && v->order == ORDER_STOP)
+            order_seen(p, v, v->gives_way || v->standing != STANDING_RUNS);
+    }
+    watch(p, urgent, false);
+    if (j && j->order == ORDER_AWAITS)
+        order_seen(p, j, j->standing != STANDING_WAITS);
+    if (x)
+        drop(p, x);
+}
+
+void plans_refused(struct plans *p, const char *urgent)
+{
+    struct plan *x = find(p, urgent);
+    struct job *j = universe_job(p->u, urgent);
+
+    for (size_t i = 0; x && i < x->n; i++) {
+        struct job *v = universe_job(p->u, x->victims[i].id);
+        if (v && v->order == ORDER_STOP)
+            universe_order_drop(p->u, v);
+    }
+    if (j && j->order == ORDER_AWAITS)
+        universe_order_drop(p->u, j);
+    if (x)
+        drop(p, x);
+}
+
+/* What is to be said of this one; NULL: nothing has come of it yet. */
+static const char *outcome(const struct watched *w, const struct job *j)
+{
+    if (!w->is_victim)
+        return !j || j->standing == STANDING_WAITS ? "" : job_holds_nodes(j) ? "Job run" : NULL;
+    if (!j)
+        return "Job preempted by deletion";
+    if (j->order == ORDER_STOP || j->gives_way)
+        return NULL;
+    switch (j->standing) {
+    case STANDING_SUSPENDED:
+        return "Job preempted by suspension";
+    case STANDING_RUNS:
+        return j->preempt_failed_s ? "Job failed to be preempted" : "";
+    case STANDING_WAITS:
+    case STANDING_AWAITS:
+    case STANDING_OTHER:
+        return j->preempt_method == PREEMPT_CHECKPOINTED ? "Job preempted by checkpointing"
+                                                         : "Job preempted by requeuing";
+    case STANDING_ENDS:
+    case STANDING_STOPPED:
+        break;
+    }
+    return NULL;
+}
+
+void plans_watch(struct plans *p, struct decisions *log)
+{
+    for (size_t i = p->n_watched; i > 0; i--) {
+        struct watched *w = &p->watched[i - 1];
+        const char *text = outcome(w, universe_job(p->u, w->id));
+        if (!text)
+            continue;
+        if (*text)
+            decisions_log(log, LOGE_SCHED, w->id, "%s", text);
+        intern_unref(w->id);
+        *w = p->watched[--p->n_watched];
+    }
+}

@@ -1,0 +1,57 @@
+#ifndef PREEMPT_PLAN_H
+#define PREEMPT_PLAN_H
+/* Preemptions that are under way: for which job, whom, and which room is kept for it.
+ *
+ *   plans_begin       the victims are about to be stopped; the urgent job waits, no second plan for it; what of its room
+ *                     is free already is kept from others
+ *   plans_refresh     before each cycle: the same again, as victims have gone
+ *   plans_result      one victim's answer (S C Q D, or 000)
+ *   plans_end         all answers are in: has the room come, must there be another round, is it given up
+ *
+ * or, where the server takes whole plans:
+ *
+ *   plans_taken       it holds the room, stops the victims and runs the job; plans_watch logs what is seen of it
+ *   plans_refused     nobody was touched
+ *
+ * A plan knows jobs by id: any of them may go at any time. It also remembers who has failed to give way for
+ * whom for a while, and how often it was tried, until the urgent job runs or goes. reference/preemption.md section 6.
+ */
+#include "candidates.h"
+#include "decisions.h"
+#include "sched_cluster.h"
+
+enum { PLAN_ROUNDS_MAX = 5, PLAN_FORGET_S = 30 };
+
+struct plans;
+
+enum plan_outcome {
+    PLAN_READY, /* all victims have stopped: the urgent job can run where it was planned */
+    PLAN_AGAIN, /* some have not: look for others */
+    PLAN_OVER,  /* too many rounds */
+    PLAN_LOST   /* there is no plan, or its job is gone or no longer to be run */
+};
+
+struct plans *plans_create(struct universe *u);
+void plans_destroy(struct plans *p);
+void plans_clear(struct plans *p); /* forget all: connection lost */
+
+void plans_begin(struct plans *p, struct job *urgent, const struct candidates *victims,
+                 const struct pieces *where);
+void plans_refresh(struct plans *p);
+
+void plans_result(struct plans *p, const char *urgent, const char *victim, bool stopped);
+enum plan_outcome plans_end(struct plans *p, const char *urgent, int64_t now_s);
+
+/* Has this one failed to give way to this job, less than PLAN_FORGET_S ago? */
+bool plans_has_failed(const struct plans *p, const char *urgent, const char *victim, int64_t now_s);
+void plans_forget(struct plans *p, const char *urgent); /* it runs, or is gone */
+size_t plans_open(const struct plans *p);               /* under way */
+
+/* The server has taken the whole plan over: it stops the victims and runs the job. What becomes of them is logged
+ * by plans_watch as the stream shows it. */
+void plans_taken(struct plans *p, const char *urgent);
+/* The server will not have it: nobody was touched. */
+void plans_refused(struct plans *p, const char *urgent);
+void plans_watch(struct plans *p, struct decisions *log);
+
+#endif

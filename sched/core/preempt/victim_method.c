@@ -1,0 +1,257 @@
+/* Two walks on the trial, both undone.
+ *
+ * The letters: everybody gives way by his first one and the urgent job is put in its place. Where that leaves less than
+ * nothing, who only was suspended there and keeps some of it goes on to a later letter.
+ *
+ * The time to come: ends that are known, one after the other; at each the victims that are still away are looked at in
+ * their order. Those alike need one look: where the first has no room the others have none. */
+#include "victim_method.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "preempt_cost.h"
+#include "mem.h"
+#include "trial.h"
+#include "freed_by.h"
+
+enum { LOOKS_MAX = 2000 };
+
+void stop_fill(struct stop *s, const struct policy *p, const struct job *j, int64_t now_s)
+{
+    struct preempt_methods allowed;
+
+    *s = (struct stop){.job = j};
+    job_preempt_methods(j, p, now_s, &allowed);
+    for (unsigned i = 0; i < allowed.n; i++)
+        if (job_can(j, (enum method_id)allowed.m[i]))
+            preempt_methods_add(&s->methods, (enum method_id)allowed.m[i]);
+    s->method = preempt_methods_first(&s->methods);
+    s->lost_s = cost_lost_by(s->method, j, now_s);
+}
+
+void stops_fini(struct stop s[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        pieces_fini(&s[i].kept);
+}
+
+/* --- methods ------------------------------------------------------------------------------------------- */
+
+/* The first one that frees memory too. */
+static enum method_id later_method(const struct stop *s)
+{
+    for (unsigned i = 0; i < s->methods.n; i++)
+        if (!preempt_method_row((enum method_id)s->methods.m[i])->keeps_memory)
+            return (enum method_id)s->methods.m[i];
+    return METHOD_NONE;
+}
+
+/* What it keeps when it is suspended. */
+static void note_kept(const struct universe *u, struct stop *s)
+{
+    struct pieces yields = {0};
+
+    yields_of_suspension(u, s->job, &yields);
+    pieces_copy(&s->kept, &s->job->on);
+    for (size_t i = 0; i < s->kept.n; i++)
+        amounts_add_times(&s->kept.a[i].use, &yields.a[i].use, -1);
+    pieces_fini(&yields);
+}
+
+static bool keeps_what_lacks(const struct stop *s)
+{
+    for (size_t i = 0; i < s->kept.n; i++) {
+        const struct node *n = s->kept.a[i].node;
+        for (uint32_t k = 0; n && k < n->free.n; k++)
+            if (n->free.a[k].n < 0 && amounts_get(&s->kept.a[i].use, n->free.a[k].res) > 0)
+                return true;
+    }
+    return false;
+}
+
+void stops_settle(const struct picker *k, struct stop s[], size_t n, const struct pieces *where,
+                  int64_t now_s)
+{
+    size_t mark = trial_mark(k->trial);
+
+    for (size_t i = 0; i < n; i++) {
+        trial_give_all(k->trial, &s[i].job->on);
+        if (s[i].method != METHOD_SUSPEND)
+            continue;
+        note_kept(k->u, &s[i]);
+        trial_take_all(k->trial, &s[i].kept);
+    }
+    trial_take_all(k->trial, where);
+    for (size_t i = 0; i < n; i++) {
+        if (s[i].method != METHOD_SUSPEND || !later_method(&s[i]) || !keeps_what_lacks(&s[i]))
+            continue;
+        trial_give_all(k->trial, &s[i].kept);
+        s[i].method = later_method(&s[i]);
+        s[i].lost_s = cost_lost_by(s[i].method, s[i].job, now_s);
+    }
+    trial_undo(k->trial, mark);
+}
+
+/* --- the time to come ----------------------------------------------------------------------------------- */
+
+struct end { /* of a job that runs, or will */
+    int64_t at_s;
+    const struct pieces *on;
+};
+
+struct ahead {
+    const struct picker *k;
+    struct stop *s;
+    size_t n;
+    struct end *ends; /* in their order */
+    size_t n_ends;
+    int looks;
+    struct request **requests; /* the trial borrows from them; the last is that of `of` */
+    size_t n_requests, cap;
+    const struct job *of; /* the job looked at last: many are alike */
+};
+
+static bool are_alike(const struct job *a, const struct job *b)
+{
+    return a && a->select == b->select && a->place == b->place && a->queue == b->queue; /* interned */
+}
+
+static const struct request *request_of(struct ahead *x, const struct job *j)
+{
+    if (!are_alike(x->of, j)) {
+        x->requests = mem_room(x->requests, x->n_requests, &x->cap, sizeof *x->requests);
+        x->requests[x->n_requests++] = request_parse(universe_catalogue(x->k->u), j->select, j->place);
+        x->of = j;
+    }
+    return x->requests[x->n_requests - 1];
+}
+
+/* A suspended job goes on where it is: it needs again what it gave. */
+static bool resumes(struct ahead *x, const struct stop *s)
+{
+    for (size_t i = 0; i < s->job->on.n; i++) {
+        const struct piece *p = &s->job->on.a[i];
+        for (uint32_t k = 0; p->node && k < p->use.n; k++) {
+            res_id res = p->use.a[k].res;
+            int64_t kept = i < s->kept.n ? amounts_get(&s->kept.a[i].use, res) : 0;
+            if (p->use.a[k].n - kept > amounts_get(&p->node->free, res))
+                return false;
+        }
+        if (!p->node || p->node->exclusive)
+            return false;
+    }
+    trial_give_all(x->k->trial, &s->kept);
+    trial_take_all(x->k->trial, &s->job->on);
+    return true;
+}
+
+static bool begins_anew(struct ahead *x, const struct stop *s)
+{
+    struct asker a = {.u = x->k->u, .request = request_of(x, s->job), .queue = s->job->queue, .job = s->job};
+    struct pieces where = {0};
+    bool fits = psets_find(x->k->placer, x->k->buckets, &a, &where);
+
+    pieces_fini(&where);
+    return fits;
+}
+
+static size_t look(struct ahead *x, int64_t now_s)
+{
+    const struct job *failed = NULL;
+    size_t away = 0;
+
+    for (size_t i = 0; i < x->n && x->looks < LOOKS_MAX; i++) {
+        struct stop *s = &x->s[i];
+        if (s->back_s)
+            continue;
+        away++;
+        if (s->method != METHOD_SUSPEND && are_alike(failed, s->job))
+            continue;
+        x->looks++;
+        if (s->method == METHOD_SUSPEND ? resumes(x, s) : begins_anew(x, s)) {
+            s->back_s = now_s;
+            away--;
+        } else if (s->method != METHOD_SUSPEND) {
+            failed = s->job;
+        }
+    }
+    return away;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct end *x = a, *y = b;
+
+    return x->at_s < y->at_s ? -1 : x->at_s > y->at_s;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t) * (const struct job *const *)a, y = (uintptr_t) * (const struct job *const *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static const struct job **victims_sorted(const struct ahead *x)
+{
+    const struct job **list = mem_new(x->n + 1, sizeof *list);
+
+    for (size_t i = 0; i < x->n; i++)
+        list[i] = x->s[i].job;
+    qsort(list, x->n, sizeof *list, by_address);
+    return list;
+}
+
+static void note_ends(struct ahead *x, const struct preemptor *p, const struct pieces *where)
+{
+    size_t n;
+    struct job *const *running = universe_running(x->k->u, &n);
+    const struct job **victims = victims_sorted(x);
+
+    x->ends = mem_new(n + 1, sizeof *x->ends);
+    for (size_t i = 0; i < n; i++) {
+        const struct job *j = running[i];
+        int64_t at_s = job_begun_s(j) + j->limit_s;
+        if (j->limit_s > 0 && j->start_s > 0 && !bsearch(&j, victims, x->n, sizeof j, by_address))
+            x->ends[x->n_ends++] = (struct end){at_s > p->now_s ? at_s : p->now_s, &j->on};
+    }
+    if (p->job->limit_s > 0)
+        x->ends[x->n_ends++] = (struct end){p->now_s + p->job->limit_s, where};
+    qsort(x->ends, x->n_ends, sizeof *x->ends, by_time);
+    free(victims);
+}
+
+/* The trial: all victims gone by their letters, the urgent job in its place. */
+static void begin(struct ahead *x, const struct pieces *where)
+{
+    for (size_t i = 0; i < x->n; i++) {
+        struct stop *s = &x->s[i];
+        trial_give_all(x->k->trial, &s->job->on);
+        if (s->method == METHOD_SUSPEND)
+            trial_take_all(x->k->trial, &s->kept);
+        s->back_s = s->method == METHOD_DELETE ? STOP_NEVER : 0;
+    }
+    trial_take_all(x->k->trial, where);
+}
+
+void stops_come_back(const struct picker *k, const struct preemptor *urgent, struct stop s[], size_t n,
+                     const struct pieces *where)
+{
+    struct ahead x = {.k = k, .s = s, .n = n};
+    size_t mark = trial_mark(k->trial);
+
+    note_ends(&x, urgent, where);
+    begin(&x, where);
+    size_t away = look(&x, urgent->now_s);
+    for (size_t i = 0; i < x.n_ends && away > 0 && x.looks < LOOKS_MAX; i++) {
+        trial_give_all(k->trial, x.ends[i].on);
+        if (i + 1 == x.n_ends || x.ends[i + 1].at_s > x.ends[i].at_s)
+            away = look(&x, x.ends[i].at_s);
+    }
+    trial_undo(k->trial, mark);
+    while (x.n_requests > 0)
+        request_destroy(x.requests[--x.n_requests]);
+    free(x.requests);
+    free(x.ends);
+}

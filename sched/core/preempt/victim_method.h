@@ -1,0 +1,35 @@
+#ifndef VICTIM_METHOD_H
+#define VICTIM_METHOD_H
+/* By which method each victim of a plan would be stopped, and what that means for it. For explain; the server has the
+ * last word, and follows the same rules (server/preempt/plan_fit.c).
+ */
+#include "pick.h"
+
+struct stop { /* one victim */
+    const struct job *job;
+    struct preempt_methods
+        methods; /* that are allowed and can be applied, in the order in which they would be tried */
+    enum method_id method; /* the one that would be applied first */
+    int64_t lost_s;        /* core-seconds of work */
+    int64_t back_s;        /* wall clock when it could go on or begin anew; 0: not known; STOP_NEVER */
+    struct pieces kept;    /* victim_method.c's */
+};
+
+enum { STOP_NEVER = -1 };
+
+/* What would be done first to a job that runs, whoever wants its room. Fills all but back_s. */
+void stop_fill(struct stop *s, const struct policy *p, const struct job *j, int64_t now_s);
+
+/* The letters of all of them, so that the urgent job has its room on `where`: a method that keeps what is missing there
+ * is passed over. Filled by stop_fill before. The trial is as before. */
+void stops_settle(const struct picker *k, struct stop s[], size_t n, const struct pieces *where,
+                  int64_t now_s);
+
+/* When each could come back, if nobody else came: the urgent job and all that run end by their walltime, victims
+ * come back in this order where there is room. It gives up after a bounded number of looks; who is left has 0. */
+void stops_come_back(const struct picker *k, const struct preemptor *urgent, struct stop s[], size_t n,
+                     const struct pieces *where);
+
+void stops_fini(struct stop s[], size_t n);
+
+#endif

@@ -1,0 +1,479 @@
+/* One function for each word of a line, told by the table `lines`; a file is played line by line, and the first that
+ * is otherwise than it says ends it. What the server would say is scenario_objects.h's. Decisions are compared
+ * with the lines that follow, one by one; log lines are passed over. A new cycle, or an answer that brings
+ * decisions, begins a new list. */
+#include "scenario.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fairshare_accrual.h"
+#include "cycle.h"
+#include "explain.h"
+#include "file.h"
+#include "log.h"
+#include "mem.h"
+#include "pbs_error.h"
+#include "prime_calendar.h"
+#include "scenario_config.h"
+#include "scenario_objects.h"
+#include "words.h"
+
+enum { FILE_MAX = 1 << 20, NOW_S = 1000000 };
+
+struct play {
+    struct policy policy;
+    struct cycle *c;
+    struct decisions d;
+    size_t at; /* next decision to be compared */
+    struct scenario_objects *objects;
+    struct words w; /* the line */
+    char rest[4096];
+};
+
+static void feed(struct play *p)
+{
+    scenario_objects_feed(p->objects, cycle_universe(p->c));
+}
+
+static int line_gone(struct play *p, struct err *e)
+{
+    (void)e;
+    scenario_objects_gone(p->objects, cycle_universe(p->c), p->w.w[1], p->w.w[2]);
+    return 0;
+}
+
+/* --- sched_config and its neighbours ------------------------------------------------------------------ */
+
+static int line_config(struct play *p, struct err *e)
+{
+    for (size_t i = 1; i < p->w.n; i++) {
+        char *value = strchr(p->w.w[i], '=');
+        if (!value)
+            return err_set(e, EINVAL, "%s has no value", p->w.w[i]);
+        *value++ = '\0';
+        if (scenario_config(&p->policy, p->w.w[i], value, e) < 0)
+            return -1;
+    }
+    universe_reconfigured(cycle_universe(p->c));
+    return accrual_configure(cycle_accrual(p->c), e);
+}
+
+/* A file of which each word is a line. */
+static const char *file_text(const struct play *p, char text[4096])
+{
+    size_t n = 0;
+
+    *text = '\0';
+    for (size_t i = 1; i < p->w.n && n < 4096; i++)
+        n += (size_t)snprintf(text + n, 4096 - n, "%s\n", p->w.w[i]);
+    return text;
+}
+
+/* resource_group, with a share of 10 for unknown. */
+static int line_shares(struct play *p, struct err *e)
+{
+    char text[4096];
+
+    return fairshare_plant(accrual_shares(cycle_accrual(p->c)), file_text(p, text), 10, e);
+}
+
+static void say_odd(void *arg, const char *text)
+{
+    err_set(arg, EINVAL, "%s", text);
+}
+
+static int line_holidays(struct play *p, struct err *e)
+{
+    char text[4096];
+    struct err odd = {0};
+
+    prime_read_holidays(p->policy.times, file_text(p, text), NOW_S, say_odd, &odd);
+    return odd.code ? err_set(e, EINVAL, "%s", odd.text) : 0;
+}
+
+static int line_dedicated(struct play *p, struct err *e)
+{
+    char text[4096];
+
+    universe_reconfigured(cycle_universe(p->c));
+    return prime_read_dedicated(p->policy.times, file_text(p, text), e);
+}
+
+static int line_usage(struct play *p, struct err *e)
+{
+    struct fairshare *f = accrual_shares(cycle_accrual(p->c));
+
+    (void)e;
+    fairshare_set(fairshare_entity(f, p->w.w[1]), strtod(p->w.w[2], NULL));
+    universe_note_news(cycle_universe(p->c));
+    return 0;
+}
+
+static int line_clock(struct play *p, struct err *e)
+{
+    (void)e;
+    cycle_time(p->c, strtoll(p->w.w[1], NULL, 10));
+    return 0;
+}
+
+static int line_used(struct play *p, struct err *e)
+{
+    double is;
+
+    feed(p);
+    is = fairshare_usage(fairshare_entity(accrual_shares(cycle_accrual(p->c)), p->w.w[1]));
+    return is == strtod(p->w.w[2], NULL) ? 0 : err_set(e, EINVAL, "%s has used %g", p->w.w[1], is);
+}
+
+/* --- decisions --------------------------------------------------------------------------------------- */
+
+static const char *const decision_words[] = {
+    [DECIDE_RUN] = "run",   [DECIDE_RESUME] = "resume", [DECIDE_PREEMPT] = "preempt",
+    [DECIDE_TURN] = "turn", [DECIDE_REFUSE] = "refuse", [DECIDE_COMMENT] = "says",
+    [DECIDE_TOP] = "top",   [DECIDE_LOG] = "log"};
+
+static struct decision *next_decision(struct play *p)
+{
+    while (p->at < p->d.n && (p->d.a[p->at].kind == DECIDE_LOG || p->d.a[p->at].kind == DECIDE_TOP))
+        p->at++;
+    return p->at < p->d.n ? &p->d.a[p->at++] : NULL;
+}
+
+static int differs(const struct decision *x, struct err *e)
+{
+    if (!x)
+        return err_set(e, EINVAL, "nothing was decided");
+    err_set(e, EINVAL, "decided: %s %s %s", decision_words[x->kind], x->job, x->text);
+    for (size_t i = 0; i < x->n_names; i++)
+        err_set(e, EINVAL, "%s %s", e->text, x->names[i]);
+    return -1;
+}
+
+static int line_decision(struct play *p, struct err *e)
+{
+    struct decision *x = next_decision(p);
+
+    if (!x || strcmp(decision_words[x->kind], p->w.w[0]) != 0 || strcmp(x->job, p->w.w[1]) != 0)
+        return differs(x, e);
+    if (x->kind == DECIDE_PREEMPT || x->kind == DECIDE_TURN) {
+        if (x->n_names != p->w.n - 2)
+            return differs(x, e);
+        for (size_t i = 0; i < x->n_names; i++)
+            if (strcmp(x->names[i], p->w.w[i + 2]) != 0)
+                return differs(x, e);
+    } else if (p->w.n > 2 && strcmp(x->text, p->w.w[2]) != 0)
+        return differs(x, e);
+    return 0;
+}
+
+/* The walltime that goes with a decision; 0: the job keeps its own. */
+static int line_lasts(struct play *p, struct err *e)
+{
+    for (size_t i = 0; i < p->d.n; i++) {
+        const struct decision *x = &p->d.a[i];
+        if (x->kind == DECIDE_LOG || x->kind == DECIDE_TOP || strcmp(x->job, p->w.w[1]) != 0)
+            continue;
+        return x->walltime_s == strtoll(p->w.w[2], NULL, 10)
+                   ? 0
+                   : err_set(e, EINVAL, "it is given %lld seconds", (long long)x->walltime_s);
+    }
+    return err_set(e, EINVAL, "nothing was decided about it");
+}
+
+/* Whatever else was decided: told to begin in so many seconds, or "no" longer a top job. */
+static int line_top(struct play *p, struct err *e)
+{
+    for (size_t i = 0; i < p->d.n; i++) {
+        const struct decision *x = &p->d.a[i];
+        if (x->kind != DECIDE_TOP || strcmp(x->job, p->w.w[1]) != 0)
+            continue;
+        int64_t in_s = x->at_s ? x->at_s - NOW_S : -1;
+        bool is_no = strcmp(p->w.w[2], "no") == 0;
+        if (is_no != (in_s < 0) || (!is_no && strtoll(p->w.w[2], NULL, 10) != in_s))
+            return err_set(e, EINVAL, "it is told %lld seconds", (long long)in_s);
+        return p->w.n <= 3 || strcmp(p->w.w[3], x->text) == 0 ? 0
+                                                              : err_set(e, EINVAL, "it is told %s", x->text);
+    }
+    return err_set(e, EINVAL, "it is told nothing");
+}
+
+static int line_nothing(struct play *p, struct err *e)
+{
+    struct decision *x = next_decision(p);
+
+    return x ? differs(x, e) : 0;
+}
+
+static int line_cycle(struct play *p, struct err *e)
+{
+    (void)e;
+    feed(p);
+    decisions_fini(&p->d);
+    p->at = 0;
+    cycle_run(p->c, NOW_S + (p->w.n > 1 ? atoi(p->w.w[1]) : 0), &p->d);
+    return 0;
+}
+
+static int line_comment(struct play *p, struct err *e)
+{
+    const struct job *j = universe_job(cycle_universe(p->c), p->w.w[1]);
+    const char *comment = j ? cycle_comment_of(j) : NULL, *want = strstr(p->rest, p->w.w[2]);
+
+    if (!comment || strcmp(comment, want) != 0)
+        return err_set(e, EINVAL, "it says: %s", comment ? comment : "nothing");
+    return 0;
+}
+
+static int line_events(struct play *p, struct err *e)
+{
+    (void)e;
+    log_set_mask((unsigned)strtoul(p->w.w[1], NULL, 0));
+    return 0;
+}
+
+/* Is this line among those of the cycle? */
+static int line_log(struct play *p, struct err *e)
+{
+    bool wanted = strcmp(p->w.w[0], "log") == 0;
+    const char *object = strcmp(p->w.w[1], "-") == 0 ? "" : p->w.w[1];
+    const char *want =
+        p->w.n == 3 ? p->w.w[2] : strstr(strchr(p->rest, ' ') + 1 + strlen(p->w.w[1]), p->w.w[2]);
+
+    for (size_t i = 0; i < p->d.n; i++)
+        if (p->d.a[i].kind == DECIDE_LOG && strcmp(p->d.a[i].job, object) == 0 &&
+            strcmp(p->d.a[i].text, want) == 0)
+            return wanted ? 0 : err_set(e, EINVAL, "it is in the log");
+    return wanted ? err_set(e, EINVAL, "it is not in the log") : 0;
+}
+
+/* --- explanations */
+static struct explanation explain_now(struct play *p, const struct job *j)
+{
+    struct explain_ask ask = {.picker = cycle_picker(p->c),
+                              .job = j,
+                              .now_s = NOW_S,
+                              .has_failed = cycle_has_failed,
+                              .room = cycle_room,
+                              .arg = p->c};
+    struct explanation x;
+
+    explain(&ask, &x);
+    return x;
+}
+
+/* "S:300:60", the longest form. */
+static const char *victim_text(const struct stop *s, char out[64])
+{
+    if (s->back_s > 0)
+        snprintf(out, 64, "%c:%lld:%lld", preempt_method_row(s->method)->letter, (long long)s->lost_s,
+                 (long long)(s->back_s - NOW_S));
+    else
+        snprintf(out, 64, "%c:%lld:%s", preempt_method_row(s->method)->letter, (long long)s->lost_s,
+                 s->back_s ? "never" : "?");
+    return out;
+}
+
+static const char *told_of(const struct explanation *x, const char *id, char out[64])
+{
+    for (size_t i = 0; i < x->n_victims; i++)
+        if (strcmp(x->victims[i].job->id, id) == 0)
+            return victim_text(&x->victims[i], out);
+    for (size_t i = 0; i < x->n_spared; i++)
+        if (strcmp(x->spared[i].job->id, id) == 0)
+            return spared_word(x->spared[i].why);
+    return "nothing";
+}
+
+static int check_told(struct play *p, const struct explanation *x, struct err *e)
+{
+    const char *verdict = explain_word(x->verdict);
+    char room[64];
+
+    if (strcmp(verdict, p->w.w[2]) != 0)
+        return err_set(e, EINVAL, "the verdict is %s, with %zu victims", verdict, x->n_victims);
+    for (size_t i = 3; i < p->w.n; i++) {
+        char *equals = strchr(p->w.w[i], '=');
+
+        if (!equals)
+            return err_set(e, EINVAL, "\"%s\" is not of the form JOB=WHAT", p->w.w[i]);
+        *equals = '\0';
+        const char *told = told_of(x, p->w.w[i], room), *want = equals + 1;
+        size_t n = strlen(want);
+        if (strncmp(told, want, n) != 0 || (told[n] && told[n] != ':'))
+            return err_set(e, EINVAL, "of %s it says %s", p->w.w[i], told);
+    }
+    return 0;
+}
+
+static int line_explain(struct play *p, struct err *e)
+{
+    struct explanation x;
+    int rc;
+
+    feed(p);
+    const struct job *j = universe_job(cycle_universe(p->c), p->w.w[1]);
+    if (!j || !j->queue)
+        return err_set(e, EINVAL, "there is no such job");
+    x = explain_now(p, j);
+    rc = check_told(p, &x, e);
+    explain_fini(&x);
+    return rc;
+}
+
+static int line_because(struct play *p, struct err *e)
+{
+    const struct job *j = universe_job(cycle_universe(p->c), p->w.w[1]);
+    const char *want = strstr(p->rest, p->w.w[2]);
+    char text[REASON_TEXT_MAX];
+    struct explanation x;
+    bool found = false;
+
+    if (!j || !j->queue)
+        return err_set(e, EINVAL, "there is no such job");
+    x = explain_now(p, j);
+    for (size_t i = 0; i < x.reasons.n; i++)
+        found = found || strcmp(reason_log(&x.why[i], text), want) == 0;
+    if (!found && x.reasons.n > 0)
+        err_set(e, EINVAL, "of %zu reasons the last is: %s", x.reasons.n, text);
+    else if (!found)
+        err_set(e, EINVAL, "it has no reason");
+    explain_fini(&x);
+    return found ? 0 : -1;
+}
+
+static int line_took(struct play *p, struct err *e)
+{
+    (void)e;
+    cycle_ordered(p->c, p->w.w[1], p->w.n > 2 ? atoi(p->w.w[2]) : 0, "told so", &p->d);
+    return 0;
+}
+
+static int line_planned(struct play *p, struct err *e)
+{
+    bool taken = strcmp(p->w.w[0], "taken") == 0;
+
+    (void)e;
+    decisions_fini(&p->d);
+    p->at = 0;
+    cycle_planned(p->c, p->w.w[1], taken ? 0 : PBSE_RESCUNAV, "no room", &p->d);
+    return 0;
+}
+
+static int line_answers(struct play *p, struct err *e)
+{
+    struct cycle_reply replies[64];
+    size_t n = 0;
+
+    for (size_t i = 2; i < p->w.n && n < 64; i++) {
+        char *equals = strchr(p->w.w[i], '=');
+
+        if (!equals)
+            return err_set(e, EINVAL, "\"%s\" is not of the form JOB=LETTER", p->w.w[i]);
+        *equals = '\0';
+        replies[n++] = (struct cycle_reply){.job = p->w.w[i],
+                                            .result = equals[1] == '0' ? PREEMPT_FAILED
+                                                                       : preempt_result_of_code(equals + 1)};
+    }
+    decisions_fini(&p->d);
+    p->at = 0;
+    (strcmp(p->w.w[0], "turned") == 0 ? cycle_turned : cycle_preempted)(p->c, p->w.w[1], replies, n, &p->d);
+    return 0;
+}
+
+static int line_urge(struct play *p, struct err *e)
+{
+    feed(p);
+    return cycle_urge(p->c, p->w.w[1]) ? 0 : err_set(e, EINVAL, "it cannot be run at all");
+}
+
+static int line_entry(struct play *p, struct err *e)
+{
+    return scenario_objects_take(p->objects, &p->w, e);
+}
+
+static const struct {
+    const char *word;
+    size_t least; /* words in the line */
+    int (*play)(struct play *p, struct err *e);
+} lines[] = {{"server", 2, line_entry},    {"queue", 2, line_entry},       {"job", 4, line_entry},
+             {"node", 2, line_entry},      {"sched", 2, line_entry},       {"resource", 3, line_entry},
+             {"gone", 3, line_gone},       {"cycle", 1, line_cycle},       {"run", 2, line_decision},
+             {"resume", 2, line_decision}, {"preempt", 2, line_decision},  {"refuse", 2, line_decision},
+             {"says", 2, line_decision},   {"nothing", 1, line_nothing},   {"comment", 3, line_comment},
+             {"took", 2, line_took},       {"failed", 3, line_took},       {"answers", 2, line_answers},
+             {"top", 3, line_top},         {"turn", 2, line_decision},     {"turned", 2, line_answers},
+             {"urge", 2, line_urge},       {"taken", 2, line_planned},     {"refused", 2, line_planned},
+             {"config", 2, line_config},   {"shares", 2, line_shares},     {"usage", 3, line_usage},
+             {"used", 3, line_used},       {"holidays", 2, line_holidays}, {"dedicated", 2, line_dedicated},
+             {"clock", 2, line_clock},     {"explain", 3, line_explain},   {"because", 3, line_because},
+             {"lasts", 3, line_lasts},     {"events", 2, line_events},     {"log", 3, line_log},
+             {"nolog", 3, line_log}};
+
+static int play_line(struct play *p, char *text, struct err *e)
+{
+    int rc = -1;
+
+    if (*text == '#')
+        return 0;
+    snprintf(p->rest, sizeof p->rest, "%s", text);
+    words_init(&p->w);
+    if (words_parse(text, " \t\r", WORDS_QUOTES, &p->w, e) < 0)
+        goto out;
+    rc = 0;
+    if (p->w.n == 0)
+        goto out;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (strcmp(lines[i].word, p->w.w[0]) == 0) {
+            rc = p->w.n < lines[i].least ? err_set(e, EINVAL, "too few words") : lines[i].play(p, e);
+            goto out;
+        }
+    rc = err_set(e, EINVAL, "unknown word");
+out:
+    words_fini(&p->w);
+    return rc;
+}
+
+static int play_text(struct play *p, char *text, const char *path, struct err *e)
+{
+    char *save = NULL;
+    int number = 0;
+
+    for (char *line = text; line; line = save) {
+        save = strchr(line, '\n');
+        if (save)
+            *save++ = '\0';
+        number++;
+        char *shown = mem_text(line);
+        int rc = play_line(p, line, e);
+        if (rc < 0)
+            err_prefix(e, "%s:%d: %s", path, number, shown);
+        free(shown);
+        if (rc < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int scenario_play(const char *path, struct err *e)
+{
+    struct play p = {0};
+    char *text;
+
+    if (file_read(AT_FDCWD, path, FILE_MAX, &text, NULL, e) < 0)
+        return -1;
+    log_set_mask(LOG_MASK_SCHED);
+    policy_init(&p.policy);
+    p.c = cycle_create("default", &p.policy);
+    p.objects = scenario_objects_create();
+    int rc = play_text(&p, text, path, e);
+    scenario_objects_destroy(p.objects);
+    decisions_fini(&p.d);
+    cycle_destroy(p.c);
+    policy_fini(&p.policy);
+    free(text);
+    return rc;
+}
