@@ -1,10 +1,11 @@
 #ifndef ALIKE_H
 #define ALIKE_H
-/* Is one word a misspelling of another? For errors that name what was probably meant. Any thread. */
+/* Compare two words for a spelling mistake, so that an error can name what was probably meant. Any thread. */
 #include <stdbool.h>
 
-/* No more than one letter missing, added, changed or changed about with its neighbour; two such of words of six
- * letters and more. Case does not matter. Words beyond 64 bytes are like none. */
+/* Return true if `said` differs from `known` by at most one letter that is missing, added, changed or swapped with
+ * its neighbour; by at most two for words of six letters and more. Case is ignored. A word longer than 64 bytes is
+ * like no other. */
 bool alike_is(const char *said, const char *known);
 
 #endif

@@ -52,8 +52,8 @@ struct clock *clock_create_driven(int64_t start_wall_ns)
     return c;
 }
 
-/* Both clocks are read one after the other, and this thread may be kept waiting between them: of some readings, the one
- * that took the shortest time. */
+/* The two clocks are read one after the other, and the thread may be interrupted in between. Take several readings
+ * and use the one that took the shortest time. */
 static int64_t real_minus_steady(void)
 {
     int64_t shortest = INT64_MAX, difference = 0;

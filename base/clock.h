@@ -1,14 +1,14 @@
 #ifndef CLOCK_H
 #define CLOCK_H
-/* The time, from one source per daemon: real, steady, or driven by whoever plays time (simulator, tests).
+/* The time, from one source per daemon: real, steady, or driven by a program that sets it (simulator, tests).
  *
- * Wall time is nanoseconds, milliseconds or seconds since the epoch and may jump; monotonic time is
- * milliseconds since some start and never goes back. Both are int64_t, and every name says which it is:
- * `x_wall_s`, `x_mono_ms`. A clock is handed down as an argument; nobody else asks the system for the time,
- * but transports, whose time-outs stay real (clock_real_mono_ms).
+ * Wall time is nanoseconds, milliseconds or seconds since the epoch and may jump; monotonic time is milliseconds
+ * since some start and never goes back. Both are int64_t, and every name says which it is: `x_wall_s`, `x_mono_ms`. A
+ * clock is passed as an argument. No other code asks the system for the time, except transports, whose time-outs
+ * follow the real clock (clock_real_mono_ms).
  *
- * A driven clock stands still until it is set or advanced; its monotonic time moves by as much as its wall
- * time moves forward. Reading is allowed on any thread, driving only on the loop thread.
+ * A driven clock does not move until it is set or advanced; its monotonic time moves by as much as its wall time
+ * moves forward. Reading is allowed on any thread, driving only on the loop thread.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,9 +22,9 @@ struct clock *clock_real(void);
 struct clock *clock_create_driven(int64_t start_wall_ns);
 void clock_destroy(struct clock *c); /* NULL and the real clock are left alone */
 
-/* A clock that begins at the system's wall time and goes on evenly, whatever the system's is set to; its owner looks now and
- * then how far that has gone ahead (nanoseconds; < 0: back), and adopts it when everything that lasts has been moved along.
- * NULL: no memory. */
+/* A clock that begins at the system's wall time and advances evenly, even when the system's time is set. Its owner
+ * compares the two now and then (clock_lag_ns: nanoseconds that the system is ahead, < 0: behind) and adopts the
+ * difference after it has moved all stored times by as much. NULL: no memory. */
 struct clock *clock_create_steady(void);
 int64_t clock_lag_ns(const struct clock *c); /* 0 of another clock */
 void clock_adopt(struct clock *c, int64_t lag_ns);
@@ -49,7 +49,7 @@ int64_t clock_real_mono_us(void);
 int clock_set(struct clock *c, int64_t wall_ns);
 int clock_advance(struct clock *c, int64_t delta_ns);
 
-/* ^ Who wants to know that a driven clock has moved (the loop). One hook; NULL takes it away. */
+/* ^ Called after a driven clock has moved (used by the loop). There is one hook; NULL removes it. */
 void clock_on_move(struct clock *c, void (*moved)(void *arg), void *arg);
 
 #endif

@@ -2,7 +2,7 @@
  * text. */
 #include "err.h"
 
-#undef err_set /* the functions themselves stand here */
+#undef err_set /* the functions themselves are defined here */
 #undef err_errno
 #undef err_prefix
 

@@ -2,10 +2,10 @@
 #define ERR_H
 /* What went wrong, in a number and a sentence.
  *
- * A function that can fail takes a `struct err *e` as its last argument, returns -1 (or NULL) and fills it.
- * `code` is an errno value in base, a PBSE_ number above it, never 0 after a failure. `text` names the thing
- * and the remedy; it is cut at ERR_TEXT_MAX, on a whole UTF-8 character. Caller's memory; no heap; `e` may be
- * NULL everywhere when the caller does not want to know. Any thread.
+ * A function that can fail takes a `struct err *e` as its last argument, returns -1 (or NULL) and fills it. `code` is
+ * an errno value in base, a PBSE_ number above it, never 0 after a failure. `text` names the thing and the remedy; it
+ * is cut at ERR_TEXT_MAX, on a whole UTF-8 character. Caller's memory; no heap; `e` may be NULL everywhere when the
+ * caller does not need the reason. Any thread.
  */
 #include <errno.h>
 #include <stdarg.h>

@@ -15,7 +15,7 @@ static void set_fills_and_returns_minus_one(void **state)
     assert_int_equal(err_set(&e, EINVAL, "no %s", "queue"), -1);
     assert_int_equal(e.code, EINVAL);
     assert_string_equal(e.text, "no queue");
-    assert_int_equal(err_set(NULL, EINVAL, "nobody listens"), -1);
+    assert_int_equal(err_set(NULL, EINVAL, "no server listens"), -1);
     assert_int_equal(err_prefix(NULL, "nobody"), -1);
     err_clear(&e);
     assert_int_equal(e.code, 0);

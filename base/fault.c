@@ -23,7 +23,7 @@ struct rule {
     unsigned long passes;
 };
 
-/* Read from the environment once; counts passes. Test build only, so a global hurts nobody. */
+/* Read from the environment once; counts passes. Test build only, so a global is acceptable. */
 static struct {
     pthread_mutex_t lock;
     bool read;

@@ -11,7 +11,7 @@
  *       return err_errno(e, broken, "cannot commit");
  */
 #ifdef CEDE_FAULTS
-/* 0: go on; else the errno value to fail with. May not return. Loop thread or worker. */
+/* 0: continue; else the errno value to fail with. May not return. Loop thread or worker. */
 int fault_at(const char *point);
 #else
 static inline int fault_at(const char *point)

@@ -1,8 +1,9 @@
 /* Files that survive a crash: see file.h.
  *
- * What is replaced is written beside its name under one that nobody else uses, and then renamed; what of that remains after
- * a crash is hidden (".NAME.PID.COUNT.tmp") and in nobody's way. A directory that others can write to is never walked by
- * path: entries are reached from open directories, and no link is followed. Nothing here is kept between calls. */
+ * A file is replaced by writing a temporary file with a unique name beside it, and renaming that. A temporary file
+ * that a crash leaves behind is hidden (".NAME.PID.COUNT.tmp") and harmless. A directory that other users can write
+ * to is never walked by path: entries are reached from open directories, and no link is followed. No state is kept
+ * between calls. */
 #include "file.h"
 
 #include <dirent.h>
@@ -225,7 +226,7 @@ static int open_step(int dir, const char *name, size_t n, bool has_slash, int fl
     return fd;
 }
 
-/* openat2 as it is used below, for who may not call it: from directory to directory. */
+/* Do what openat2 does below, for a process that may not call it: open one directory after the other. */
 static int open_by_steps(int dirfd, const char *name, int flags, mode_t mode)
 {
     bool is_below = dirfd != AT_FDCWD, is_last = false;
@@ -276,7 +277,8 @@ int file_open_dir(int dirfd, const char *name, struct err *e)
     return fd < 0 ? file_failed(e, "open directory", name) : fd;
 }
 
-/* By what was made, not by its name: whoever owns the directory above may have put a link there since. */
+/* Set the mode through a descriptor of the new directory, not by its name: the owner of the directory above may have
+ * put a link there since. */
 static int set_mode_of_new(const char *path, mode_t mode, struct err *e)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -375,7 +377,8 @@ static int remove_entry(int dirfd, const char *name, struct file_removal *r, int
     return file_failed(e, "remove directory", name);
 }
 
-/* All entries of the directory `fd`, which is closed here; of the topmost one, also those that are lifted meanwhile. */
+/* Remove all entries of the directory `fd`, and close it. For the topmost directory this includes the entries that
+ * are lifted meanwhile. */
 static int remove_entries(int fd, struct file_removal *r, int depth, struct err *e)
 {
     DIR *d = fdopendir(fd);
@@ -428,7 +431,8 @@ static pid_t read_pid(int fd)
     return n > 0 ? (pid_t)strtol(text, NULL, 10) : 0;
 }
 
-/* Of the whole file, and of the open file description: threads share it, and another lock by the same process meets it. */
+/* A lock on the whole file, owned by the open file description: threads share it, and a second lock by the same
+ * process conflicts with it. */
 static struct flock whole_file(short type)
 {
     return (struct flock){.l_type = type, .l_whence = SEEK_SET};

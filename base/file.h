@@ -1,6 +1,6 @@
 #ifndef FILE_H
 #define FILE_H
-/* Files that survive a crash, and paths that cannot be bent by others.
+/* Files that survive a crash, and opening of paths that other users may change at the same time.
  *
  * Every function: 0 (or a descriptor, close-on-exec) or -1 with e->code the errno and a text that names the
  * path. `dirfd` is an open directory or AT_FDCWD.
@@ -41,9 +41,10 @@ int file_sync_dir(int dirfd, const char *name, struct err *e); /* names in it ar
  * One that exists is left as it is. */
 int file_make_dirs(const char *path, mode_t mode, struct err *e);
 
-/* A directory of root's, and what lies in it, become this user's; below it nothing. One that is not root's is left
- * alone: its owner could have put into it what is not his. It must not be a link; below a dirfd no part of its name may be
- * one, since what lies deeper may have been handed over before. ELOOP or ENOTDIR otherwise. */
+/* Change the owner of a directory of root and of its direct entries to this user; entries of subdirectories are not
+ * changed. A directory that root does not own is left as it is: its owner could have put files of others into it. It
+ * must not be a link; below a dirfd no part of its name may be one, since deeper directories may have been handed
+ * over before. ELOOP or ENOTDIR otherwise. */
 int file_hand_over(int dirfd, const char *dir, uid_t uid, gid_t gid, struct err *e);
 
 /* Remove a directory and all below it, however deep, without following links or crossing into another file system.
@@ -55,11 +56,11 @@ int file_remove_tree(int dirfd, const char *name, struct err *e);
  * the process of that pid is not there it is waited for, `patience_ms` (of file_lock: 100 ms). */
 int file_lock(const char *path, mode_t mode, struct err *e);
 int file_lock_within(const char *path, mode_t mode, int patience_ms, struct err *e);
-/* Give it back and close the descriptor, whatever children have copies of that. */
+/* Release the lock and close the descriptor, even if children have copies of the descriptor. */
 void file_unlock(int fd);
 /* Write the pid again, after a fork that kept the descriptor. */
 int file_lock_set_pid(int fd, pid_t pid, struct err *e);
-/* Who holds the lock: its pid; 0 nobody; -1 cannot tell. The question keeps no other from the lock. */
+/* The pid of the process that holds the lock; 0: no process does; -1: unknown. Asking does not take the lock. */
 pid_t file_lock_holder(const char *path, struct err *e);
 
 /* The address of a unix socket whose path may be of any length: one too long for sun_path goes through an

@@ -356,7 +356,7 @@ static void a_lock_that_is_given_back_is_free_whatever_children_have_of_it(void 
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* The child of a daemon that was killed ends only when it is told to, which is after somebody has begun to wait for the lock. */
+/* The child of a daemon that was killed ends only when it is told to, which is after another process has begun to wait for the lock. */
 static void a_lock_that_a_killed_process_has_left_to_a_child_is_waited_for(void **state)
 {
     struct err e = {0};

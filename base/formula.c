@@ -1,8 +1,8 @@
 /* Expressions. See formula.h.
  *
  * The parser descends by precedence, one function a level, and leaves a tree of nodes in one array; a node names its
- * parts by index. Binary operators of one level stand in a row table, so a level is a loop over its rows. Depth is
- * bounded while parsing, hence evaluation may recurse. */
+ * parts by index. The binary operators of one level are rows of a table, so a level is a loop over its rows. Depth is
+ * bounded while parsing, so evaluation may recurse. */
 #include "formula.h"
 
 #include <ctype.h>
@@ -248,7 +248,7 @@ static int parse_call(struct parser *p, const char *word)
         return formula_fail(p, EINVAL, "there is no such function before this");
     while (!formula_take(p, ")")) {
         if (n > 0 && !formula_take(p, ","))
-            return formula_fail(p, EINVAL, "a comma or ) should stand");
+            return formula_fail(p, EINVAL, "a comma or ) is missing");
         int arg = parse_choice(p);
         if (arg == NONE)
             return NONE;
@@ -278,7 +278,7 @@ static int parse_word(struct parser *p)
     word[n] = '\0';
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         if (strcmp(reserved[i], word) == 0)
-            return formula_fail(p, EINVAL, "a value should stand");
+            return formula_fail(p, EINVAL, "a value is missing");
     p->at += n;
     if (formula_take(p, "("))
         return parse_call(p, word);
@@ -295,7 +295,7 @@ static int parse_atom(struct parser *p)
     skip(p);
     if (formula_take(p, "(")) {
         int inner = parse_choice(p);
-        return inner != NONE && !formula_take(p, ")") ? formula_fail(p, EINVAL, "a ) should stand") : inner;
+        return inner != NONE && !formula_take(p, ")") ? formula_fail(p, EINVAL, "a ) is missing") : inner;
     }
     if (isdigit((unsigned char)*p->at) || (*p->at == '.' && isdigit((unsigned char)p->at[1]))) {
         double number = strtod(p->at, &end);
@@ -304,7 +304,7 @@ static int parse_atom(struct parser *p)
                    ? formula_fail(p, EINVAL, "a number is no number")
                    : formula_add(p, (struct formula_node){.op = OP_NUMBER, .number = number});
     }
-    return formula_is_word(*p->at) ? parse_word(p) : formula_fail(p, EINVAL, "a value should stand");
+    return formula_is_word(*p->at) ? parse_word(p) : formula_fail(p, EINVAL, "a value is missing");
 }
 
 /* Binds tighter than a sign before it, looser than one behind it: -2**-2 is -(2**(-2)). */
@@ -339,7 +339,7 @@ struct sign {
     const char *text;
     enum op op;
 };
-/* Longer signs stand before those that they begin with. */
+/* A longer sign comes before the signs that it begins with. */
 static const struct sign products[] = {
     {"//", OP_FLOOR_DIV}, {"*", OP_MUL}, {"/", OP_DIV}, {"%", OP_MOD}, {NULL, 0}};
 static const struct sign sums[] = {{"+", OP_ADD}, {"-", OP_SUB}, {NULL, 0}};
@@ -429,7 +429,7 @@ static int parse_choice(struct parser *p)
     if (yes != NONE && formula_take(p, "if")) {
         condition = parse_or(p);
         if (condition != NONE && !formula_take(p, "else"))
-            return formula_fail(p, EINVAL, "an else should stand");
+            return formula_fail(p, EINVAL, "an else is missing");
         no = parse_choice(p);
         yes = formula_add(p, (struct formula_node){.op = OP_IF, .a = condition, .b = yes, .c = no});
     }

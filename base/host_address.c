@@ -1,5 +1,5 @@
-/* Where a host is. The resolver has the first word: a site that gives its own name an address means that address. Only
- * for a name that it does not know do we ask ourselves whether it is ours.
+/* Addresses of hosts. The resolver is asked first: a site that gives a host's own name an address means that address.
+ * Only a name that the resolver does not know is compared with the name of this host.
  */
 #include "host_address.h"
 

@@ -1,7 +1,8 @@
 #ifndef HOST_ADDRESS_H
 #define HOST_ADDRESS_H
-/* Where a host is, as the system's resolver says. The own name of this host may be one that no resolver knows (a
- * container, a laptop): it is then the loopback interface, so that what runs on one host needs no entry in /etc/hosts.
+/* Addresses of hosts, as the system's resolver has them. The own name of this host may be one that no resolver knows
+ * (a container, a laptop): it is then the loopback interface, so that what runs on one host needs no entry in
+ * /etc/hosts.
  */
 #include <netdb.h>
 #include <stdbool.h>
@@ -20,13 +21,13 @@ int host_address_find(const char *host, const char *service, int flags, struct a
 /* True if host is what gethostname(2) says, or its first part; upper and lower case are alike. */
 bool host_address_is_own_name(const char *host);
 
-/* Is it an address, of either family, and not a name? */
+/* Return true if `host` is a numeric address of either family, and not a name. */
 bool host_address_is_numeric(const char *host);
 
-/* Have both the same family and address, whatever their ports are? Of the IP families. */
+/* Return true if both have the same IP family and address; ports are ignored. */
 bool host_address_is_same(const struct sockaddr *a, const struct sockaddr *b);
 
-/* Has an interface of this host this numeric address, or is it a loopback address? Does not block. */
+/* Return true if an interface of this host has this numeric address, or it is a loopback address. Does not block. */
 bool host_address_is_of_this_host(const char *address);
 
 #endif

@@ -55,7 +55,7 @@ static int hostlist_add_name(struct words *out, size_t before, const char *prefi
     return words_add(out, name, e);
 }
 
-/* One element as it stands: prefix[ranges]suffix, or a plain name when open is NULL. */
+/* One element as it is written: prefix[ranges]suffix, or a plain name when open is NULL. */
 struct element {
     const char *text, *open, *close, *end;
 };
@@ -97,7 +97,7 @@ static int add_range(const struct element *el, const char **p, size_t before, st
         if (hostlist_read_number(p, &last, &other) < 0 || last < first)
             return hostlist_bad(e, at, "no range");
     }
-    if (last - first >= HOSTLIST_MAX - (out->n - before)) /* before a million of them are made in vain */
+    if (last - first >= HOSTLIST_MAX - (out->n - before)) /* before a million names are made for nothing */
         return too_many(e);
     for (unsigned n = first; n <= last; n++) {
         snprintf(number, sizeof number, "%0*u", width, n);
@@ -181,7 +181,7 @@ static struct parts take_apart(const char *name)
     return p;
 }
 
-/* May both stand in one pair of brackets? */
+/* Return true if one pair of brackets can hold both. */
 static bool is_kin(const struct parts *a, const struct parts *b)
 {
     return a->width && b->width && a->prefix == b->prefix && !memcmp(a->name, b->name, a->prefix) &&

@@ -33,10 +33,11 @@ int idset_parse(const char *text, uint32_t max_id, size_t max_count, struct idse
  * numbers of `in` more than twice. */
 int idset_parse_part(const char *text, uint32_t max_id, struct idset_range in, struct idset **out,
                      struct err *e);
-/* Is the text well formed? O(text), no memory. -1: EINVAL, ERANGE. */
+/* Check that the text is well formed. O(text), no memory. -1: EINVAL, ERANGE. */
 int idset_check(const char *text, uint32_t max_id, struct err *e);
 
-/* Make `r` what lies in both; its `last` is a member. False, nothing changed: nothing does. O(log step). */
+/* Reduce `r` to the numbers that are in both ranges; its `last` is then a member. Return false and change nothing if
+ * there are none. O(log step). */
 bool idset_range_meet(struct idset_range *r, const struct idset_range *with);
 
 /* The shortest usual form, rising: runs as a-b, three or more at one distance as a-b:step. -1: buffer failed.

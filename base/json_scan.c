@@ -1,5 +1,6 @@
-/* See json_scan.h. A value's end is found by its quotes and brackets alone; what is between them is looked at by whoever
- * reads it. Quotes become NULs when their text has been passed, so nothing that is still to be read is changed. */
+/* See json_scan.h. A value's end is found by its quotes and brackets alone; the text between them is looked at by the
+ * code that reads it. Quotes become NULs when their text has been passed, so nothing that is still to be read is
+ * changed. */
 #include "json_scan.h"
 
 #include <errno.h>

@@ -5,10 +5,11 @@
  *   json_scan_begin(&s, text)              the text of an object or an array; it is written to
  *   while ((rc = json_scan_next(&s, &m)) > 0)
  *       ... m.name, m.kind, m.text; an object or array in it is read by a scan of its own, of m.text
- *   rc == 0 && json_scan_is_over(&s)       it was whole, and nothing stands behind it
+ *   rc == 0 && json_scan_is_over(&s)       it was whole, and nothing follows it
  *
- * Only what our own writers write is taken apart. What is rare (escapes, fractions) comes as it stands, and a caller
- * hands it to a parser that knows everything: m.text and m.len are one JSON value. That bytes are UTF-8 is not checked.
+ * Only what our own writers write is taken apart. Rare forms (escapes, fractions) are returned as they are written,
+ * and the caller passes them to a full JSON parser: m.text and m.len are one JSON value. That bytes are UTF-8 is not
+ * checked.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +44,7 @@ int json_scan_begin(struct json_scan *s, char *text);
 /* 1: a member; 0: there are no more; -1: this is no JSON. */
 int json_scan_next(struct json_scan *s, struct json_member *out);
 
-/* After 0: is there nothing behind it? */
+/* After 0: return true if nothing follows the value. */
 bool json_scan_is_over(const struct json_scan *s);
 
 #endif

@@ -37,7 +37,7 @@ static struct {
     char daemon[256];
     char *head;         /* lines behind "Log opened", or NULL */
     struct strbuf line; /* being made: kept, so that a line costs no memory from the heap */
-    time_t now_s; /* that `now` belongs to: lines come in crowds, and a second is turned into a day once */
+    time_t now_s;       /* of `now`: the date is computed once a second, not once a line */
     struct tm now;
 } the_log = {.lock = PTHREAD_MUTEX_INITIALIZER, .mask = STDERR_MASK, .fd = -1};
 
@@ -150,7 +150,7 @@ static int syslog_level(unsigned event)
     return event & (LOGE_DEBUG | LOGE_DEBUG2 | LOGE_DEBUG3 | LOGE_DEBUG4) ? LOG_DEBUG : LOG_INFO;
 }
 
-/* The whole line or nothing: what a full disk has taken of it goes. */
+/* Write the whole line or nothing: if the disk is full, cut off what was written. */
 static bool write_line(int fd, const struct strbuf *b)
 {
     ssize_t n = write(fd, b->s, b->len);
@@ -210,7 +210,7 @@ static __attribute__((format(printf, 4, 5))) void line_locked(enum log_class c, 
     va_end(ap);
 }
 
-/* Of a new file: whose it is. */
+/* Write the first lines of a new file, which say what daemon writes it. */
 static void open_lines(void)
 {
     line_locked(LOGC_SVR, LOGE_SYSTEM, "Log", "Log opened");

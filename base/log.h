@@ -55,7 +55,8 @@ enum log_mask {
 
 enum { LOG_MASK_SERVER = 511, LOG_MASK_SCHED = 767, LOG_MASK_MOM = 975 };
 
-/* A choice: a month that was missed is made up for at once, and a clock that was set far ahead does not take all. */
+/* 31 is a choice: a month without clean-up is caught up at once, and a clock that was set far ahead does not remove
+ * all files. */
 enum { LOG_REMOVE_MAX = 31 };
 
 struct log_options {
@@ -82,7 +83,7 @@ void log_close(void);
 int log_reopen(struct err *e);
 
 void log_set_mask(unsigned mask);
-bool log_is_on(unsigned event); /* would such a line be written? saves computing what nobody reads */
+bool log_is_on(unsigned event); /* would such a line be written? saves computing texts that are not written */
 
 /* One line. `object` is what the text is about: a job id, a node, a function of the daemon. Never fails
  * visibly: when the file cannot be written, the line goes to stderr. Keeps errno. */

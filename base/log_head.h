@@ -1,6 +1,6 @@
 #ifndef LOG_HEAD_H
 #define LOG_HEAD_H
-/* What a daemon says about itself and its host at the beginning of each file of its log. */
+/* The lines about the daemon and its host at the beginning of each log file. */
 
 struct log_head {
     const char *version; /* of the daemon */

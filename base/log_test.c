@@ -171,7 +171,7 @@ static void mask_and_reopen_apply_at_once(void **state)
     assert_null(strstr(read_log(f, "moved"), "here"));
 }
 
-/* A file that may not grow stands for a disk that is full: a write takes what fits. */
+/* A file that may not grow acts as a disk that is full: a write takes what fits. */
 static void of_a_line_that_a_full_disk_cuts_nothing_stays(void **state)
 {
     struct fixture *f = *state;

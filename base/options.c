@@ -89,7 +89,7 @@ static int options_take_letters(struct options_scan *s)
     return 0;
 }
 
-/* Move words [from, to) in front of the `n` operands that stand before them. */
+/* Move words [from, to) in front of the `n` operands before them. */
 static void move_before(char **argv, int from, int to, int n)
 {
     for (; from < to; from++) {
@@ -108,7 +108,7 @@ static bool is_operand(const char *word)
 int options_parse(const struct options *o, int argc, char *argv[], int *first, void *context, struct err *e)
 {
     struct options_scan s = {.o = o, .argv = argv, .argc = argc, .at = 1, .context = context, .e = e};
-    int operands = 0; /* seen so far; they stand right before argv[s.at] */
+    int operands = 0; /* seen so far; they are right before argv[s.at] */
 
     for (; s.at < argc; s.at++) {
         int from = s.at, rc;

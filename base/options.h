@@ -2,9 +2,9 @@
 #define OPTIONS_H
 /* A program's command line as rows.
  *
- * Letters as getopt reads them (-abc, -ovalue, -o value, -- ends options) and --long, --long=value, --long
- * value. A row says what it takes and what to do with it; the usage text is made from the rows too. Options
- * are handled in the order in which they stand, each as often as it stands. Nothing is printed here.
+ * Letters as getopt reads them (-abc, -ovalue, -o value, -- ends options) and --long, --long=value, --long value. A
+ * row says what it takes and what to do with it; the usage text is made from the rows too. Options are handled in the
+ * order of the command line, each as often as it occurs. Nothing is printed here.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,8 +48,8 @@ struct options {
  * wanted (the text names it), "--" behind an operand, or whatever a `take` said, prefixed with the option. */
 int options_parse(const struct options *o, int argc, char *argv[], int *first, void *context, struct err *e);
 
-/* The same for options that stand in a text of their own, as "#PBS -l ncpus=2 -N x" has them: operands are an
- * error (EINVAL), and so is a bad quote. */
+/* The same for options in a text, as "#PBS -l ncpus=2 -N x" has them: operands are an error (EINVAL), and so is a bad
+ * quote. */
 int options_parse_text(const struct options *o, const char *text, void *context, struct err *e);
 
 /* "usage: qsub [-a date] [-I] ... operands", broken at 78 columns, then one line of help a row. */

@@ -1,4 +1,4 @@
-/* What is due first: see pqueue.h. heap[0] is never used, so that place 0 can mean "in none". */
+/* A priority queue: see pqueue.h. heap[0] is never used, so that place 0 can mean "in none". */
 #include "pqueue.h"
 
 #include <assert.h>

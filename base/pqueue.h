@@ -1,10 +1,10 @@
 #ifndef PQUEUE_H
 #define PQUEUE_H
-/* What is due first: a binary heap of entries that live inside the caller's structs.
+/* A priority queue: a binary heap of entries that live inside the caller's structs.
  *
- * Smallest key first; equal keys in the order of insertion. Push, pop, remove and change are O(log n), first
- * is O(1). An entry is in one queue at most; a zeroed entry is in none. The queue owns no entry: whoever
- * frees the struct removes its entry first.
+ * Smallest key first; equal keys in the order of insertion. Push, pop, remove and change are O(log n), first is O(1).
+ * An entry is in one queue at most; a zeroed entry is in none. The queue owns no entry: remove an entry before its
+ * struct is freed.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -16,7 +16,7 @@
 
 enum { SETTINGS_FILE_MAX = 1 << 20, NAME_MAX_BYTES = 128 };
 
-/* One value as it stood, and what it means. */
+/* One value as it was written, and what it means. */
 struct item {
     struct settings_item shown; /* texts are ours */
     int64_t number;             /* INT, BOOL, DURATION in s, SIZE in kb */
@@ -463,7 +463,7 @@ static bool is_same_slot(const struct settings_slot *a, const struct settings_sl
 {
     if (!a->n && !b->n)
         return true;
-    if (a->n <= 1 && b->n <= 1) /* a preset that now stands in the file is no change */
+    if (a->n <= 1 && b->n <= 1) /* a preset that is now written in the file is no change */
         return is_same_item(a->n ? &a->items[0].shown : &a->preset.shown,
                             b->n ? &b->items[0].shown : &b->preset.shown);
     if (a->n != b->n)

@@ -1,7 +1,7 @@
 #ifndef SETTINGS_H
 #define SETTINGS_H
-/* A configuration file as rows: what may stand in it, of which type and range, and what holds when it does
- * not.
+/* A configuration file as rows: which settings it may have, of which type and range, and which value holds when one
+ * is missing.
  *
  * A file is loaded whole or not at all: an error names file, line and what would be right, and the caller
  * keeps the settings that it had. Lines are "$name value", "name: value" or "NAME=value"; # begins a comment
@@ -35,7 +35,7 @@ enum settings_type {
 
 enum settings_flags {
     SETTINGS_LIVE = 1,  /* a reload applies it; without this it needs a restart */
-    SETTINGS_REPEAT = 2 /* may stand several times, each counts; otherwise the last one does */
+    SETTINGS_REPEAT = 2 /* may be written several times, and each counts; otherwise the last one does */
 };
 
 struct settings_row {
@@ -53,8 +53,8 @@ struct settings_schema {
     enum settings_style style;
     const struct settings_row *rows;
     size_t n_rows;
-    /* NULL-terminated words that may stand behind a value ("prime", "non_prime", "all"); NULL: none may. A
-     * row may then stand once for each. */
+    /* NULL-terminated words that may follow a value ("prime", "non_prime", "all"); NULL: none may. The setting may
+     * then be written once for each word. */
     const char *const *qualifiers;
     /* A line whose name is no row. NULL: it is an error, with the nearest name as a hint. 0: taken; -1:
      * refused. In SETTINGS_DOLLAR, lines without $ come here too. */
@@ -77,10 +77,10 @@ double settings_real(const struct settings *v, size_t row);
 bool settings_bool(const struct settings *v, size_t row);
 int64_t settings_duration_s(const struct settings *v, size_t row);
 uint64_t settings_size_kb(const struct settings *v, size_t row);
-bool settings_has(const struct settings *v, size_t row); /* stood in the file */
+bool settings_has(const struct settings *v, size_t row); /* it is written in the file */
 
-/* Every time a row stood in the file, in order: value as written, its qualifier ("" if none), its line. NULL
- * past the end. */
+/* Each time that the setting is written in the file, in order: value as written, its qualifier ("" if none), its
+ * line. NULL past the end. */
 struct settings_item {
     const char *value;
     const char *qualifier;
@@ -88,8 +88,8 @@ struct settings_item {
 };
 const struct settings_item *settings_item(const struct settings *v, size_t row, size_t i);
 
-/* The first row, from `from` on, that differs between the two and is not LIVE: a person must be told to
- * restart. n_rows when there is none. */
+/* The first row, from `from` on, that differs between the two and is not LIVE: the log must ask for a restart. n_rows
+ * when there is none. */
 size_t settings_next_fixed(const struct settings *before, const struct settings *after, size_t from);
 
 #endif

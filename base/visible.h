@@ -1,6 +1,6 @@
 #ifndef VISIBLE_H
 #define VISIBLE_H
-/* Text of somebody else on its way to a terminal, where control characters are commands. */
+/* Text from another user or program on its way to a terminal, where control characters are commands. */
 #include <stddef.h>
 #include <stdio.h>
 

@@ -39,8 +39,7 @@ int words_parse(const char *text, const char *separators, unsigned flags, struct
 /* A comma list as attributes have it: quotes, backslashes, trimmed; an empty text is an empty list. */
 int words_parse_commas(const char *text, struct words *l, struct err *e);
 
-/* Where the first of `separators` stands that no quote and no backslash protects; the end of the text if
- * none. */
+/* The place of the first of `separators` that no quote and no backslash protects; the end of the text if none. */
 const char *words_seek(const char *text, const char *separators, unsigned flags);
 
 /* Add `word` so that words_parse with QUOTES, BACKSLASH and these separators yields it again: as it is where

@@ -1,4 +1,4 @@
-/* Calls behind all that is ready. See background.h. */
+/* Calls that are made when nothing else is ready. See background.h. */
 #include "background.h"
 
 void background_init(struct background *b)

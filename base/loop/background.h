@@ -1,11 +1,12 @@
 #ifndef BACKGROUND_H
 #define BACKGROUND_H
-/* What the loop does behind all that is ready: two lines of calls, and how long they may go on (turn_share.h).
+/* Background work of the loop: two queues of calls, which run after everything that was ready, and how long they may
+ * run (turn_share.h).
  *
- * A call from one line is followed by one from the other, so what is not to stand behind a crowd has a line of its own.
- * While something is pressing elsewhere, a crowd keeps to its share though nothing is ready here:
- * whoever it answers would take the processors that others wait for. A few are no crowd, and hindered by nothing.
- * Of loop.c; the caller has the clock. */
+ * Calls are taken from the two queues in alternation, so a call that must not wait behind many others has a queue of
+ * its own. While other threads do urgent work (background_press), a queue with many calls keeps to its share even if
+ * nothing is ready: the clients that it answers would take processors from that work. A few calls are not limited.
+ * Used by loop.c; the caller supplies the time. */
 #include "call_list.h"
 #include "turn_share.h"
 
@@ -15,7 +16,7 @@ enum background_line { BACKGROUND_COMMON, BACKGROUND_SOON, BACKGROUND_LINES };
 
 struct background {
     struct call_list line[BACKGROUND_LINES];
-    enum background_line last; /* whose turn it was */
+    enum background_line last; /* the queue that the last call came from */
     struct turn_share share;
     int64_t pressed_until_us;
 };
@@ -27,14 +28,14 @@ size_t background_forget(struct background *b, loop_fn *fn, void *arg);
 void background_drop(struct background *b); /* all */
 
 bool background_has_calls(const struct background *b);
-/* The next one, out of its line, the caller's now; or NULL. */
+/* Take the next call out of its queue; the caller owns it. NULL: there is none. */
 struct call *background_take(struct background *b);
 
-/* Something presses for a while from now on. */
+/* Urgent work runs elsewhere, for a while from now on (loop_press). */
 void background_press(struct background *b, int64_t now_us);
-/* May it work without paying? `is_idle`: nothing was ready in this turn. */
+/* Return true if background work is not limited to its share now. `is_idle`: nothing was ready in this turn. */
 bool background_is_free(const struct background *b, int64_t now_us, bool is_idle);
-/* How long until it may work at all, though nothing is ready; 0: now. */
+/* Microseconds until background work may run at all, even if nothing is ready; 0: now. */
 int64_t background_rests_us(const struct background *b, int64_t now_us);
 
 #endif

@@ -2,8 +2,8 @@
 #define BYTES_H
 /* Bytes that are added behind and used up in front; what a stream holds in each direction.
  *
- * The bytes stand at p + start, n of them. {0} is empty; free(p) is its end. Reading the fields is everybody's,
- * and whoever has filled a place that bytes_room gave adds to n.
+ * The n bytes begin at p + start. {0} is empty; the owner ends it by free(p). Any code may read the fields; a caller
+ * that has filled room given by bytes_room adds to n.
  */
 #include <stddef.h>
 

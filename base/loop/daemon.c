@@ -28,7 +28,7 @@ struct daemon {
     bool keep_stderr;
 };
 
-/* Whatever we inherited: who starts daemons may ignore or block signals that ours end by. */
+/* Reset the inherited signal actions: the program that starts a daemon may ignore or block the signals that end it. */
 static void set_signals(void)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
@@ -103,7 +103,7 @@ static void daemon_report(struct daemon *d, char kind, const char *text)
     int n = snprintf(word, sizeof word, "%c%s", kind, text);
 
     if (n > 0 && file_write_all(d->report_fd, word, (size_t)n, NULL) < 0) {
-        /* the parent was killed: whoever waits for it knows */
+        /* the parent was killed: the program that waits for it sees that */
     }
     close(d->report_fd);
     d->report_fd = -1;
@@ -117,7 +117,7 @@ static int go_background(struct daemon *d, int *exit_code, struct err *e)
 
     if (pipe2(fds, O_CLOEXEC) < 0)
         return err_errno(e, errno, "cannot go to the background");
-    fflush(NULL); /* or both would write what waits in a buffer */
+    fflush(NULL); /* or both would write what is in a buffer of stdio */
     child = fork();
     if (child < 0)
         return err_errno(e, errno, "cannot go to the background");
@@ -134,7 +134,8 @@ static int go_background(struct daemon *d, int *exit_code, struct err *e)
     return 0;
 }
 
-/* Core files fall where a daemon stands, and there an administrator looks for them. */
+/* Change to the directory of the lock file: core files are written to the working directory, and administrators look
+ * for them there. */
 static void stand_by_the_lock(const struct daemon *d, const char *lock_path)
 {
     const char *slash = lock_path ? strrchr(lock_path, '/') : NULL;
@@ -145,7 +146,8 @@ static void stand_by_the_lock(const struct daemon *d, const char *lock_path)
         fprintf(stderr, "%s: cannot change to /: %s\n", d->name, strerror(errno));
 }
 
-/* A daemon that was killed may have left a child that is about to execute its program; on a busy host that takes its time. */
+/* A daemon that was killed may have left a child that still holds the lock until it executes its program; 5 s is a
+ * choice for a busy host. */
 enum { LOCK_PATIENCE_MS = 5000 };
 
 /* "pbs_server: another server running: ... is locked by process 123" */

@@ -24,7 +24,7 @@ struct daemon_options {
     bool keep_stderr;      /* in the background, but stderr stays (tests) */
 };
 
-enum { DAEMON_EXIT_LOCK = 2 }; /* what ends a start that does not get its lock, as of PBS */
+enum { DAEMON_EXIT_LOCK = 2 }; /* exit status of a start that does not get its lock, as in PBS */
 
 /* NULL with *exit_code: this process has nothing more to do, return that from main (it was the parent, or the
  * lock is held: "pbs_server: another server running: ..." has been printed). Otherwise the daemon: in the background it is in a session of

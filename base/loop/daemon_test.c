@@ -63,7 +63,7 @@ static int daemon_main(enum fate fate)
     return exit_code;
 }
 
-/* Start it as a command would be started: its exit code, and what stood on stderr. */
+/* Start it as a command would be started: its exit code, and what it wrote to stderr. */
 static int start(enum fate fate, char text[static 256])
 {
     int fds[2], status;

@@ -2,7 +2,7 @@
  *
  * libevent does not know our timers: a timerfd wakes it for the earlier of the two first ones, and it does not wait at all
  * when something is pending. (A timer of its own is exact only if it may set it at every wait; ours is set when its
- * moment has changed.) A driven clock wakes nobody but by its hook. Other threads add to a locked list and write to an
+ * moment has changed.) A driven clock wakes the loop only by its hook. Other threads add to a locked list and write to an
  * eventfd. */
 #include "loop.h"
 
@@ -30,7 +30,7 @@ static bool make_call(struct call *c)
     return true;
 }
 
-/* One after the other: those behind it stay where loop_forget can find them. */
+/* Make the calls one by one: the later ones stay in the list, where loop_forget can find them. */
 static void make_calls(struct loop *l)
 {
     while (make_call(call_list_take(&l->running)))
@@ -58,8 +58,8 @@ int loop_post(struct loop *l, loop_fn *fn, void *arg)
     return 0;
 }
 
-/* All that is there is taken at once: what comes meanwhile is the next turn's, or threads could keep us here for ever. The
- * calls are made without the lock, since they may post. */
+/* Take all calls of the list at once: calls that are posted meanwhile are made in the next turn, so threads cannot
+ * keep the loop here for ever. The calls are made without the lock, since they may post. */
 static void loop_posted_cb(evutil_socket_t fd, short what, void *arg)
 {
     struct loop *l = arg;
@@ -247,7 +247,7 @@ static int wait_and_call(struct loop *l, int64_t wait_ms, struct err *e)
     int flags = EVLOOP_ONCE | EVLOOP_NO_EXIT_ON_EMPTY;
 
     if (wait_ms == 0)
-        flags |= EVLOOP_NONBLOCK; /* with ONCE: alone it goes on while anything is ready */
+        flags |= EVLOOP_NONBLOCK; /* with ONCE: alone it would continue while anything is ready */
     else
         set_sleep(l, wait_ms);
     if (event_base_loop(l->base, flags) < 0)
@@ -264,7 +264,8 @@ static struct loop_hook *first_marked(struct loop *l)
     return h;
 }
 
-/* Until nothing is deferred or marked; but what feeds itself for ever must let descriptors have their turn. */
+/* Run until nothing is deferred or marked. Calls that defer themselves again and again are interrupted, so that
+ * descriptors are served. */
 static void end_turn(struct loop *l)
 {
     for (int round = 0; round < HOOK_ROUNDS_MAX; round++) {

@@ -67,8 +67,8 @@ bool loop_timer_is_set(const struct loop_timer *t);
 int64_t loop_timer_due_mono_ms(const struct loop_timer *t); /* only when set */
 void loop_timer_destroy(struct loop_timer *t);
 
-/* When the first LOOP_CLOCK timer is due, in the clock's monotonic ms; INT64_MAX: none is set. For whoever
- * drives time. */
+/* When the first LOOP_CLOCK timer is due, in the clock's monotonic ms; INT64_MAX: none is set. For the program that
+ * drives the clock. */
 int64_t loop_next_due_mono_ms(const struct loop *l);
 
 /* --- signals: come as ordinary callbacks, several of one kind may come as one --- */
@@ -82,20 +82,22 @@ int loop_post(struct loop *l, loop_fn *fn, void *arg);
 /* From the loop thread: make this call at the end of this turn, before the hooks. -1: no memory. */
 int loop_defer(struct loop *l, loop_fn *fn, void *arg);
 /* From the loop thread, for long work in pieces (answers of many megabytes): make this call when the turn has ended,
- * in this turn or a coming one, in the order in which they were asked for; who has more to do asks again and stands
- * at the end. All such calls together have a fifth of the time while there is other work, and what is left
- * (turn_share.h). So whoever wants little is served soon, however many want much. -1: no memory. */
+ * in this turn or a coming one, in the order in which they were asked for; a call that has more to do asks again, and
+ * goes to the end of the queue. All such calls together have a fifth of the time while there is other work, and all
+ * of the idle time (turn_share.h). So a client that wants little is served soon, even if many want much. -1: no
+ * memory. */
 int loop_background(struct loop *l, loop_fn *fn, void *arg);
-/* The same for what is not to stand behind a crowd there: a line of its own, whose calls alternate with the others. */
+/* The same for a call that must not wait behind many others: a second queue, whose calls alternate with those of the
+ * first. */
 int loop_background_soon(struct loop *l, loop_fn *fn, void *arg);
-/* Something that somebody waits for goes on elsewhere (a batch is on its way to the disk), and may want the processors
- * that the background and those whom it answers would take. For the next 10 ms a crowd in the background (more than
- * eight calls) has no more than its fifth even while nothing is ready. */
+/* Tell the loop that urgent work runs in another thread (a batch is being written to disk) and needs processors that
+ * background calls and the clients they answer would take. For the next 10 ms, if more than eight calls are in the
+ * background, they have no more than their fifth of the time, even while nothing is ready. */
 void loop_press(struct loop *l);
-/* Calls with this fn and arg, posted, deferred or in the background, that have not been made yet never will be: so many. Loop
- * thread. For whoever destroys `arg`, since calls have no handle. */
+/* Cancel the calls with this fn and arg (posted, deferred or in the background) that have not been made yet, and
+ * return their number. Loop thread. Used before `arg` is destroyed, since calls have no handle. */
 size_t loop_forget(struct loop *l, loop_fn *fn, void *arg);
-/* Is any call, or marked hook, waiting? For whoever asks whether the daemon is quiet. */
+/* Return true if any call or marked hook waits. For code that asks whether the daemon is idle. */
 bool loop_is_busy(const struct loop *l);
 
 /* --- the end of a turn --- */

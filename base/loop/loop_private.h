@@ -1,7 +1,7 @@
 #ifndef LOOP_PRIVATE_H
 #define LOOP_PRIVATE_H
-/* What the files of the loop share; nobody else includes it. loop.c (the turn) stands on loop_timer.c; loop_watch.c
- * (descriptors and signals) and loop_hook.c stand beside them, and all are declared in loop.h. */
+/* What the files of the loop share; no other file includes it. loop.c (the turn) calls loop_timer.c. loop_watch.c
+ * (descriptors and signals) and loop_hook.c are independent of each other. All are declared in loop.h. */
 #include <event2/event.h>
 #include <pthread.h>
 #include <stdatomic.h>

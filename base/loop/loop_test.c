@@ -232,7 +232,7 @@ static void a_hook_that_feeds_itself_starves_nobody(void **state)
     assert_true(t->posted >= 1);
 }
 
-/* Two pieces of endless work: each asks again as long as nobody has stopped the loop. */
+/* Two pieces of endless work: each asks again until the test has stopped the loop. */
 static void work(void *arg)
 {
     struct trace *t = arg;

@@ -1,7 +1,7 @@
 /* Timers: two heaps, one a kind of time. See loop.h.
  *
- * Room in the heap is reserved when a timer is created, so that setting one cannot fail: a deadline that is lost for want
- * of memory would be a daemon that waits for ever. */
+ * Room in the heap is reserved when a timer is created, so that setting one cannot fail: a daemon that loses a
+ * deadline because memory is short would wait for ever. */
 #include <assert.h>
 #include <stdlib.h>
 

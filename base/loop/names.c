@@ -1,8 +1,8 @@
 /* Users, groups and hosts by a worker: see names.h.
  *
- * A question that is asked becomes an entry, and stays in the table with its answer until that is old. While the worker
- * has it, whoever asks the same is added to its list; when the answer is in, all are told. An answer is never
- * changed, so a callback may ask again. */
+ * A question that is asked becomes an entry, and stays in the table with its answer until that is old. While the
+ * worker has it, another caller with the same question is added to its list; the answer goes to all of them. An
+ * answer is never changed, so a callback may ask again. */
 #include "names.h"
 
 #include <assert.h>
@@ -125,7 +125,8 @@ static void names_tell(const struct names_entry *en, const struct names_asker *a
         a->host_fn(a->arg, en->host, why);
 }
 
-/* All who wait; those who ask inside a callback wait for the next round. The entry cannot go meanwhile: `asked`. */
+/* Call all waiting callbacks; a question asked inside a callback waits for the next round. The entry cannot be
+ * removed meanwhile: `asked`. */
 static void tell_all(struct names_entry *en)
 {
     struct names_asker *a = en->first, *next;
@@ -194,7 +195,7 @@ static void get_answer(struct names_entry *en)
     en->asked = true;
     if (en->until_mono_ms && !en->stale && clock_real_mono_ms() < en->until_mono_ms) {
         if (loop_defer(en->n->l, names_told_cb, en) < 0)
-            en->asked = false; /* no memory: told when somebody asks again */
+            en->asked = false; /* no memory: answered when the next question comes */
         return;
     }
     names_user_free(en->user);
@@ -220,7 +221,7 @@ static void names_ask(struct names *n, enum names_kind kind, const char *key, ui
 
     if (!en)
         en = entry_create(n, kind, key, uid);
-    assert(en && a); /* a few bytes: without them nothing else goes on either */
+    assert(en && a); /* a few bytes: if they are missing, nothing else can work either */
     *a = asker;
     *en->last = a;
     en->last = &a->next;
@@ -373,7 +374,7 @@ void names_destroy(struct names *n)
 
     if (!n)
         return;
-    HASH_ITER(hh, n->table, en, next) /* from here on nobody is told */
+    HASH_ITER(hh, n->table, en, next) /* from here on no callback is made */
     while (en->first) {
         struct names_asker *a = en->first;
 

@@ -7,7 +7,7 @@
 
 #include "names_lookup.h"
 
-/* Is it an address already, v4 or v6, so that nobody need be asked? */
+/* Return true if `host` is a numeric address, IPv4 or IPv6, so that no look-up is needed. */
 bool names_address_is_one(const char *host);
 
 /* The address for the nth attempt, from 0 on: one after the other, since the first may be one that leads nowhere from here

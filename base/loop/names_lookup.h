@@ -1,7 +1,7 @@
 #ifndef NAMES_LOOKUP_H
 #define NAMES_LOOKUP_H
-/* Users, groups and host addresses as the system knows them, asked for at once: each call may block for seconds. For
- * the worker of `names`, and for programs that have no loop to keep alive. Any thread.
+/* Look users, groups and host addresses up in the system. Each call may block for seconds. For the worker of `names`,
+ * and for programs without an event loop. Any thread.
  */
 #include <netinet/in.h>
 #include <stddef.h>

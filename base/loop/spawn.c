@@ -1,7 +1,7 @@
 /* A child by posix_spawn, its end by pidfd: see spawn.h.
  *
- * Nobody else in the process waits for children, so a pid stays the child's until we have reaped it, and opening its
- * pidfd after the start cannot hit another. Input is a memory file: no pipe to feed. */
+ * No other code in the process waits for children, so a pid stays the child's until we have reaped it, and opening
+ * its pidfd after the start cannot hit another. Input is a memory file: no pipe to feed. */
 #include "spawn.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static void spawn_ended_cb(void *arg, unsigned ready)
     if (pid == 0)
         return;
     if (pid < 0)
-        status = W_EXITCODE(255, 0); /* somebody else has reaped it: all we know is that it has ended */
+        status = W_EXITCODE(255, 0); /* other code has reaped it: all we know is that it has ended */
     s->running = false;
     loop_watch_set(s->watch, 0);
     if (s->abandoned)

@@ -42,7 +42,7 @@ bool spawn_is_running(const struct spawn *s);
 int spawn_signal(struct spawn *s, int signo);       /* -1 ESRCH: it has ended. Never hits another process. */
 int spawn_signal_group(struct spawn *s, int signo); /* new_session only: it and what it started */
 
-/* While it runs: the child lives on, nobody is told of its end; it is reaped when it comes. */
+/* Allowed while the child runs: the child continues, its end is not reported, and it is reaped then. */
 void spawn_destroy(struct spawn *s);
 /* The same for a program that is about to end: nothing is kept to reap the child later. */
 void spawn_leave(struct spawn *s);

@@ -4,8 +4,8 @@
  * transform `out` is what goes to the descriptor; with one, `out` holds clear bytes and `wire` encoded ones, and
  * what was queued before the transform came is moved to `wire` as it is.
  *
- * The struct is freed late: a callback may destroy the stream while we are inside, so every path that calls out
- * holds a reference and looks at `dead` afterwards. */
+ * The struct is freed late: a callback may destroy the stream that calls it, so every path that makes a callback
+ * holds a reference and checks `dead` afterwards. */
 #include "stream.h"
 
 #include <assert.h>
@@ -48,7 +48,7 @@ struct stream {
     void *ctx;
 };
 
-/* --- life --- */
+/* --- creating and destroying --- */
 
 static void stream_wake_cb(void *arg);
 static void stream_pull_cb(void *arg);
@@ -106,7 +106,7 @@ static bool can_send(const struct stream *s)
     return s->wire.n || (!s->t && s->out.n);
 }
 
-/* The peer has said all; what is unused now will never be. What it may still want to read is sent first. */
+/* The peer has ended its output, so input that is unused now will never be used. Output for the peer is sent first. */
 static void end_if_over(struct stream *s)
 {
     if (s->peer_ended && !s->dead && !s->held && !s->closing && !can_send(s))
@@ -189,7 +189,7 @@ static int send_all(struct stream *s, struct err *e)
 {
     int rc;
 
-    do { /* encoding stops when enough waits on the wire: go on while that is sent and more comes of it */
+    do { /* encoding stops when enough waits on the wire: continue while that is sent and more is encoded */
         if (encode(s, e) < 0)
             return -1;
         if (s->t && !s->wire.n)
@@ -222,8 +222,8 @@ static bool may_pull(const struct stream *s)
     return !s->dead && s->pull && !s->pull_waits && s->out.n < s->o.out_high && !s->was_full;
 }
 
-/* The puller is asked in the background, once for each time: a peer that takes all we have must not keep the others
- * waiting until he has it. No memory: the next wake asks again. */
+/* The puller is asked in the background, once for each time: a peer that reads fast must not keep the others waiting
+ * until it has everything. No memory: the next wake asks again. */
 static void ask_puller(struct stream *s)
 {
     if (!may_pull(s) || s->pull_comes)

@@ -44,7 +44,7 @@ void stream_destroy(struct stream *s); /* closes at once, what is unsent is lost
 
 /* Queue bytes (copied). -1: EPIPE the stream has ended, ENOBUFS beyond out_max, ENOMEM. */
 int stream_write(struct stream *s, const void *bytes, size_t n, struct err *e);
-/* No more output: when all is sent, the sending side is shut; input goes on until the peer closes. */
+/* No more output: when all is sent, the sending side is shut; input continues until the peer closes. */
 void stream_finish(struct stream *s);
 /* As stream_finish, and when all is sent (or after `linger_ms` of real time) the stream ends with `closed`,
  * code 0. */
@@ -61,17 +61,18 @@ void stream_flush(struct stream *s);
 typedef int stream_pull_fn(void *arg);
 void stream_pull(struct stream *s, stream_pull_fn *fn, void *arg);
 
-/* The puller gives what is not to stand behind others' output, or does no more: it is asked by loop_background_soon. */
+/* `soon` true: what the puller writes must not wait behind other streams' output, so it is asked by
+ * loop_background_soon. */
 void stream_pull_soon(struct stream *s, bool soon);
 
 /* Show unused input again and ask the puller again; soon, not inside this call. */
 void stream_wake(struct stream *s);
-/* Stop and go on reading: for back-pressure. */
+/* Stop reading (hold true) and resume it: for back-pressure. */
 void stream_hold_input(struct stream *s, bool hold);
 
 int stream_fd(const struct stream *s); /* borrow, for socket options and peer credentials */
 
-/* What stands between descriptor and buffers. All of it works in memory; -1 with e ends the stream. */
+/* The transform between descriptor and buffers. Its functions work in memory only; -1 with e ends the stream. */
 struct stream_transform {
     int (*from_wire)(void *ctx, const void *bytes, size_t n, struct err *e); /* takes all n */
     ssize_t (*clear_out)(void *ctx, void *out, size_t max, struct err *e);   /* decoded bytes; 0 none now */

@@ -67,7 +67,7 @@ static int shake_hands(struct tls_loop *t, struct err *e)
     return 0;
 }
 
-/* During the handshake nobody reads clear bytes, so it is driven from here, by what arrives. */
+/* During the handshake no clear bytes are read, so arriving bytes drive it from here. */
 static int tls_loop_take_from_wire(void *ctx, const void *bytes, size_t n, struct err *e)
 {
     struct tls_loop *t = ctx;
@@ -237,7 +237,7 @@ struct ssl_ctx_st *tls_loop_context(enum tls_loop_side side, const char *ca_file
     SSL_CTX_set_min_proto_version(ctx, TLS1_3_VERSION);
     SSL_CTX_set_verify(ctx, ca_file ? verify : SSL_VERIFY_NONE, NULL);
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_num_tickets(ctx, 0); /* nobody resumes: a ticket would only be written for nothing */
+    SSL_CTX_set_num_tickets(ctx, 0); /* sessions are not resumed, so tickets would be useless */
     if (load_files(ctx, ca_file, cert_file, key_file, e) == 0)
         return ctx;
     SSL_CTX_free(ctx);
@@ -246,7 +246,8 @@ struct ssl_ctx_st *tls_loop_context(enum tls_loop_side side, const char *ca_file
 
 /* --- asking --- */
 
-/* Was our certificate made by the CA at the end of the peer's chain? Who shows none believes one CA only. */
+/* Return true if the CA at the end of the peer's chain also made our certificate. A client without a certificate
+ * trusts one CA only. */
 static bool is_of_our_ca(SSL *ssl)
 {
     STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
@@ -271,7 +272,7 @@ char *tls_loop_peer_name(const struct tls_loop *t)
     if (at < 0)
         return NULL;
     n = ASN1_STRING_to_UTF8(&utf8, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
-    if (n > 0 && !memchr(utf8, '\0', (size_t)n) && /* a NUL in a name is a trick */
+    if (n > 0 && !memchr(utf8, '\0', (size_t)n) && /* a NUL in a name would hide the rest of it */
         asprintf(&name, "%s%.*s", is_of_our_ca(t->ssl) ? "" : TLS_LOOP_FOREIGN, n, (char *)utf8) < 0)
         name = NULL;
     OPENSSL_free(utf8);

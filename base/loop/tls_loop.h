@@ -34,8 +34,8 @@ struct tls_loop *tls_loop_start(struct stream *s, const struct tls_loop_options 
 struct ssl_ctx_st *tls_loop_context(enum tls_loop_side side, const char *ca_file, const char *cert_file,
                                     const char *key_file, struct err *e);
 
-/* Common name of the peer's verified certificate as heap text; NULL: it showed none. Of one that another CA than that of
- * our own certificate has signed, TLS_LOOP_FOREIGN stands before it. */
+/* Common name of the peer's verified certificate as heap text; NULL: it showed none. TLS_LOOP_FOREIGN is put in front
+ * of it if another CA than that of our own certificate has signed it. */
 #define TLS_LOOP_FOREIGN "peer:"
 char *tls_loop_peer_name(const struct tls_loop *t);
 /* Serial number of the peer's certificate, in hexadecimal; "" where it showed none, or n is too small. */

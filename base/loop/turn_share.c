@@ -1,7 +1,7 @@
 /* The background's part of a turn. See turn_share.h.
  *
- * One number is all there is: time that has passed, less five times what was worked. What may be saved of earlier turns is
- * bounded, so that background work that was little for long is not followed by a long time with nothing else. */
+ * The state is one number: the time that has passed, less five times the time used. The savings are bounded, so that
+ * a long quiet time is not followed by a long time of background work alone. */
 #include "turn_share.h"
 
 enum { SAVED_MAX_US = TURN_SHARE_SAVED_MAX_US * TURN_SHARE_PARTS };

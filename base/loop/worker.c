@@ -1,8 +1,8 @@
 /* A thread behind a bounded queue: see worker.h.
  *
  * A task moves from `todo` (filled by the loop, emptied by the thread) to `finished` (the other way round). The
- * thread posts one call a batch of finished tasks, and that call takes all there are. Nobody is woken by somebody
- * who still holds the lock: he would only wait for it, and a hand-over is on the road of each durable answer. */
+ * thread posts one call a batch of finished tasks, and that call takes all of them. A thread is woken after the lock
+ * is released: otherwise it would only wait for the lock, and each durable answer passes through this hand-over. */
 #include "worker.h"
 
 #include <errno.h>
@@ -106,8 +106,8 @@ static struct worker_task *next_task(struct worker *w)
     return t;
 }
 
-/* Thread: hand it back, and see to it that the loop will look at `finished`. No memory for the call: the next
- * piece tries again. */
+/* Thread: hand the task back, and post the call that takes `finished`. No memory for the call: the next task tries
+ * again. */
 static void worker_finish(struct worker *w, struct worker_task *t)
 {
     bool call;

@@ -2,9 +2,9 @@
 #define WORKER_H
 /* A thread behind a bounded queue, for what can block (disk, database, user lookups).
  *
- * Work is done one piece after the other, in the order given. `work` runs in the thread and touches nothing
- * but `arg`; `done` is called on the loop thread, once for every piece that was accepted, in order;
- * it may submit more, but not destroy the worker.
+ * Tasks run one after the other, in the order of submission. `work` runs in the thread and uses nothing but `arg`.
+ * `done` is called on the loop thread, once for each accepted task, in order; it may submit more, but not destroy the
+ * worker.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,19 +17,18 @@ struct worker;
 typedef void worker_fn(void *arg);
 typedef void
 worker_done_fn(void *arg,
-               bool ran); /* ran is false only when the worker was destroyed before its turn came */
+               bool ran); /* ran is false only if the worker was destroyed before the task began */
 
-/* A thread named `name` (15 characters show) with at most `max_queued` pieces waiting. NULL: errno in e. */
+/* A thread named `name` (15 characters show) with at most `max_queued` tasks waiting. NULL: errno in e. */
 struct worker *worker_create(struct loop *l, const char *name, size_t max_queued, struct err *e);
 
-/* Waits for the piece under way; pieces not begun are not done. `done` is called for all, before this
- * returns. */
+/* Wait for the running task; tasks that have not begun are not run. `done` is called for all before this returns. */
 void worker_destroy(struct worker *w);
 
 /* -1: EAGAIN the queue is full, ENOMEM; then neither function is called. `done` may be NULL. Loop thread. */
 int worker_submit(struct worker *w, worker_fn *work, worker_done_fn *done, void *arg, struct err *e);
 
-/* Block until all accepted pieces are done, and call their `done`. For shutting down in order. */
+/* Block until all accepted tasks have run, and call their `done`. For an orderly shutdown. */
 void worker_drain(struct worker *w);
 
 size_t worker_waiting(const struct worker *w); /* accepted and `done` not called yet */
