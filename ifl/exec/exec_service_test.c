@@ -11,11 +11,66 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "exec_seq.h"
 #include "file.h"
 #include "loop.h"
 #include "pbs_error.h"
 #include "rpc_server.h"
+
+/* --- a client that numbers its events 1, 2, 3 ... for each run, and a server that applies each once --- */
+
+/* The sender's side of one run. All zero is "nothing yet". */
+struct exec_seq {
+    uint64_t last;  /* number of the newest event; 0 none */
+    uint64_t sent;  /* handed to the present connection up to here */
+    uint64_t acked; /* durable at the server up to here; acked <= sent <= last after a rewind */
+};
+
+static uint64_t exec_seq_next(struct exec_seq *s)
+{
+    return ++s->last;
+}
+
+static bool exec_seq_ack(struct exec_seq *s, uint64_t seq)
+{
+    if (seq > s->last)
+        seq = s->last;
+    if (seq <= s->acked)
+        return false;
+    s->acked = seq;
+    if (s->sent < seq) /* after a rewind: the server has more than we remember having sent */
+        s->sent = seq;
+    return true;
+}
+
+static void exec_seq_rewind(struct exec_seq *s)
+{
+    s->sent = s->acked;
+}
+
+static bool exec_seq_has_unsent(const struct exec_seq *s)
+{
+    return s->sent < s->last;
+}
+
+static bool exec_seq_is_done(const struct exec_seq *s)
+{
+    return s->acked == s->last;
+}
+
+enum exec_seq_verdict {
+    EXEC_SEQ_APPLY,  /* the next one: *applied was raised */
+    EXEC_SEQ_REPEAT, /* seen: acknowledge again */
+    EXEC_SEQ_GAP     /* one before it is missing: do not acknowledge */
+};
+static enum exec_seq_verdict exec_seq_take(uint64_t *applied, uint64_t seq)
+{
+    if (seq <= *applied)
+        return EXEC_SEQ_REPEAT;
+    if (seq > *applied + 1)
+        return EXEC_SEQ_GAP;
+    *applied = seq;
+    return EXEC_SEQ_APPLY;
+}
 
 enum { LIMIT_MS = 20000, RUNS = 3, EVENTS = 700 };
 
