@@ -231,7 +231,7 @@ const struct fuzz fuzz_spec[] = {
     {"jobid", jobids, FUZZ_SEEDS(jobid_seeds)},
     {"acct_line", acct_lines, FUZZ_SEEDS(acct_seeds)},
     {"select_old", old_nodes, FUZZ_SEEDS(old_seeds)},
-    {"job_words", job_lists, FUZZ_SEEDS(word_seeds)},
+    {"option_pairs", job_lists, FUZZ_SEEDS(word_seeds)},
     {"script", scripts, FUZZ_SEEDS(script_seeds)},
     {"qmgr_line", qmgr_lines, FUZZ_SEEDS(line_seeds)},
     {"array_map", array_ranges, FUZZ_SEEDS(range_seeds)},
